@@ -1,0 +1,73 @@
+# Set-up, tests, figures. Every target makes what it needs; `make` alone lists them.
+#
+#   PYTHON=python3.12   the Python that makes the environment (default python3)
+#   VENV=path           the environment (default .venv, made if missing)
+#   ARGS="..."          passed on to the demo, to pytest or to the benchmarks
+
+PYTHON ?= python3
+VENV ?= .venv
+ARGS ?=
+
+BIN := $(VENV)/bin
+# What an install depends on: the package's sources, less the C++ that Cython generates.
+SOURCES := pyproject.toml setup.py $(shell find lazyarray -type f \( -name '*.py' -o -name '*.pyx' \
+	-o -name '*.pxd' -o -name '*.pxi' -o -name '*.h' -o -name '*.hpp' \
+	-o \( -name '*.cpp' ! -name '_*' \) -o -path '*/engine/core/*.cpp' \))
+
+.PHONY: help demo test bench sanitize lint format clean
+.DELETE_ON_ERROR:
+.NOTPARALLEL:
+.SECONDARY:
+
+help:
+	@echo 'make demo      install into $(VENV) and train the digits example'
+	@echo 'make test      install into $(VENV), check style and types, run the tests'
+	@echo 'make bench     install into $(VENV) and print the table of speeds'
+	@echo 'make sanitize  stress the native core under ThreadSanitizer'
+	@echo 'make lint      check style and types'
+	@echo 'make format    put every Python file in the project'"'"'s format'
+	@echo 'make clean     remove what builds and runs left (the environment stays)'
+
+demo: $(VENV)/.installed-examples
+	$(BIN)/python examples/train_digits.py $(ARGS)
+
+test: lint
+	$(BIN)/pytest $(ARGS)
+
+bench: $(VENV)/.installed-bench
+	$(BIN)/python -m benchmarks.run $(ARGS)
+
+sanitize:
+	sh tests/native/sanitize.sh
+
+lint: $(VENV)/.installed-test
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+format: $(VENV)/.installed-test
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+clean:
+	find lazyarray -name '*.pyx' | while read -r file; do rm -f "$${file%.pyx}.c" "$${file%.pyx}.cpp"; done
+	find lazyarray \( -name '*.so' -o -name '*.pyd' \) -exec rm -f {} +
+	find lazyarray tests examples benchmarks -type d -name __pycache__ -exec rm -rf {} + 2>/dev/null || true
+	rm -rf build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+
+$(VENV)/pyvenv.cfg:
+	@sh tools/check_build.sh $(PYTHON)
+	$(PYTHON) -m venv $(VENV)
+
+# An editable install: the extensions are built beside their sources, so whatever imports lazyarray,
+# from whichever directory, gets the same built package.
+$(VENV)/.installed-%: $(VENV)/pyvenv.cfg build/.in-place $(SOURCES)
+	@sh tools/check_build.sh $(BIN)/python
+	@echo 'Installing lazyarray with its [$*] extra; compiling takes a minute or two.'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[$*]'
+	@touch $@
+
+# Goes with `make clean`, which takes the built extensions away: every environment then installs anew.
+build/.in-place:
+	@mkdir -p build
+	@touch $@

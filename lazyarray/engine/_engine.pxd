@@ -1,0 +1,241 @@
+# The native engine as the upper rooms' extension modules see it.
+from cpython.object cimport PyObject
+from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
+from libcpp cimport bool as cbool
+from libcpp.string cimport string
+from libcpp.vector cimport vector
+
+
+cdef extern from "<atomic>" namespace "std" nogil:
+    cdef cppclass atomic[T]:
+        T load()
+        void store(T)
+        T fetch_add(T)
+        T fetch_sub(T)
+
+
+cdef extern from "device.h" namespace "lazyarray" nogil:
+    cdef cppclass CDevice "lazyarray::Device":
+        int32_t kind
+        int32_t id
+        cbool operator==(const CDevice&)
+
+
+cdef extern from "error.h" namespace "lazyarray" nogil:
+    cdef enum ErrorKind "lazyarray::Error::Kind":
+        RUNTIME "lazyarray::Error::RUNTIME"
+        VALUE "lazyarray::Error::VALUE"
+        MEMORY "lazyarray::Error::MEMORY"
+        FLOATING_POINT "lazyarray::Error::FLOATING_POINT"
+        ZERO_DIVISION "lazyarray::Error::ZERO_DIVISION"
+        OVERFLOW_ "lazyarray::Error::OVERFLOW_"
+        LINALG "lazyarray::Error::LINALG"
+
+    cdef cppclass CError "lazyarray::Error":
+        CError(ErrorKind, string)
+        atomic[cbool] seen
+        uint64_t seq
+        ErrorKind kind
+        string message
+        void* exception
+        void* site
+        int lasti
+        const char* op
+        void (*drop)(CError*) noexcept
+        CError* ref()
+        void unref()
+
+
+cdef extern from "var.h" namespace "lazyarray" nogil:
+    cdef cppclass CUse "lazyarray::Use":
+        CVar* var
+        cbool write
+
+    cdef cppclass CVar "lazyarray::Var":
+        atomic[int32_t] writers
+        atomic[int32_t] readers
+        atomic[uint64_t] version
+        atomic[CError*] error
+        atomic[cbool] deleted
+        CEngine* engine
+        CVar(CEngine*)
+        void ref()
+        void unref()
+        cbool readable()
+        cbool idle()
+
+
+cdef extern from "op.h" namespace "lazyarray" nogil:
+    cdef enum Prop "lazyarray::Prop":
+        PROP_NORMAL "lazyarray::Prop::NORMAL"
+        PROP_ASYNC "lazyarray::Prop::ASYNC"
+        PROP_DELETE_VAR "lazyarray::Prop::DELETE_VAR"
+
+    cdef cppclass CRunContext "lazyarray::RunContext":
+        CEngine* engine
+        COp* op
+        CDevice device
+
+    cdef cppclass Payload:
+        CError* (*run)(void*, CRunContext&) noexcept
+        void (*drop)(void*) noexcept
+        void* arg
+        cbool native
+        cbool is_async "async"
+        cbool own_errors
+
+    cdef cppclass COp "lazyarray::Op":
+        Prop prop
+        int priority
+        CDevice device
+        int64_t bytes
+        int64_t cost_ns
+        uint64_t seq
+        const char* name
+        Payload payload
+        CError* result
+        vector[CUse] uses
+        void merge_use(CVar*, cbool)
+        void add_use(CVar*, cbool, cbool, uint32_t)
+
+
+cdef extern from "engine.h" namespace "lazyarray" nogil:
+    cdef enum Policy "lazyarray::Policy":
+        NAIVE "lazyarray::Policy::NAIVE"
+        POOLED "lazyarray::Policy::POOLED"
+        PER_DEVICE "lazyarray::Policy::PER_DEVICE"
+
+    cdef enum Status "lazyarray::Status":
+        OK "lazyarray::Status::OK"
+        INTERRUPTED "lazyarray::Status::INTERRUPTED"
+        SELF_WAIT "lazyarray::Status::SELF_WAIT"
+        STOPPED "lazyarray::Status::STOPPED"
+        DELETED "lazyarray::Status::DELETED"
+        FOREIGN "lazyarray::Status::FOREIGN"
+        TIMEOUT "lazyarray::Status::TIMEOUT"
+        BROKEN "lazyarray::Status::BROKEN"
+
+    cdef cppclass TraceEvent:
+        const char* name
+        uint64_t seq
+        int64_t queued, ready, start, end
+        int worker
+        cbool skipped
+        CDevice device
+
+    cdef cppclass EngineStats:
+        uint64_t pushed, completed, helped, waits, threads
+
+    ctypedef cbool (*Poll)(void*) noexcept
+
+    cdef cppclass CEngine "lazyarray::Engine":
+        COp* new_op()
+        void discard(COp*)
+        Status push(COp*, cbool wake, cbool keep)
+        void release(COp*)
+        void complete(COp*, CError*)
+        Status wait(CVar*, cbool, Poll, void*)
+        Status wait_op(COp*, Poll, void*)
+        Status wait_for_all(Poll, void*, int64_t)
+        Status throttle(int64_t, int64_t, Poll, void*)
+        CError* error_of(CVar*)
+        void set_error(CVar*, CError*)
+        void report(CError*)
+        CError* take_failure()
+        uint64_t next_seq()
+        void start()
+        Status stop(Poll, void*)
+        void shutdown()
+        cbool fork_prepare(int64_t)
+        void fork_parent()
+        void fork_child(cbool)
+        void trace(cbool)
+        vector[TraceEvent] take_trace()
+        EngineStats stats()
+        COp* current()
+        cbool runs_here()
+        cbool stopped()
+        cbool broken()
+        int64_t pending_bytes()
+        int64_t pending_ops()
+        Policy policy()
+        void (*on_thread_exit)() noexcept
+
+    CEngine* create_engine(Policy, int, int, int, int)
+
+
+cdef extern from "engine/pyrefs.h" namespace "lazyarray" nogil:
+    cdef cppclass Graveyard:
+        void bury(PyObject*)
+        void sweep() except *
+
+    Graveyard& graveyard()
+    void drop_error(CError*) noexcept
+    void drop_ref(PyObject*)
+    const char* intern_name(string)
+
+    cdef cppclass Site:
+        PyObject* code
+        int lasti
+        void capture()
+
+    int site_line(PyObject*, int)
+
+    cdef cppclass PyTask:
+        PyObject* fn
+        Site site
+        void clear()
+
+    void adopt_worker_thread()
+    void leave_worker_thread() noexcept
+
+
+ctypedef int (*FlushHook)() except -1
+
+
+cdef class Device:
+    cdef CDevice c
+    cdef object _hash
+
+
+cdef class Var:
+    cdef CVar* c
+
+
+cdef class RunContext:
+    cdef readonly Device ctx
+    cdef COp* op
+
+
+cdef class Opr
+
+
+cdef class Engine:
+    cdef CEngine* c
+    cdef bint is_process
+    cdef int flush(self) except -1
+    cdef int wait_var(self, CVar* var, bint everything) except -1
+    cdef int push_op(self, COp* op) except -1
+    cdef int create(self, Policy policy, object num_workers) except -1
+    cdef int check_operator(self, Opr op) except -1
+    cdef int push_callable(self, object fn, Device ctx, tuple const_vars, tuple mutable_vars,
+                           object prop, int priority, str name, bint is_async) except -1
+
+
+cdef class Opr:
+    cdef object fn
+    cdef tuple const_vars, mutable_vars
+    cdef object prop
+    cdef str name
+    cdef Engine engine
+    cdef bint deleted
+
+
+cdef object new_var(CVar* c)
+cdef int raise_error(CError* error) except -1
+cdef CError* error_from_exception(object exc, const char* name, Site* site)
+cdef int check_status(Status status, object interrupt) except -1
+cdef Engine process_engine()
+cdef void set_flush_hook(FlushHook hook)
+cdef int get_bulk() noexcept
+cdef bint bulk_is_explicit() noexcept

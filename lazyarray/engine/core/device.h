@@ -1,0 +1,18 @@
+// Device: where an operator runs and where memory lives, as the engine sees it.
+#pragma once
+#include <cstdint>
+
+namespace lazyarray {
+
+struct Device {
+  enum Kind : int32_t { CPU = 1, GPU = 2, CPU_PINNED = 3 };
+  int32_t kind = CPU;
+  int32_t id = 0;
+
+  // Pinned memory is host memory: the CPU's workers serve it.
+  bool is_gpu() const { return kind == GPU; }
+  bool operator==(const Device& o) const { return kind == o.kind && id == o.id; }
+  bool operator!=(const Device& o) const { return !(*this == o); }
+};
+
+}  // namespace lazyarray

@@ -1,0 +1,41 @@
+// Error: a failure that travels with the variables it poisoned.
+#pragma once
+#include <atomic>
+#include <cstdint>
+#include <string>
+#include <utility>
+
+namespace lazyarray {
+
+// Shared by every variable that the failure reached, so a wait on any of them raises the same
+// thing. Immutable after it is published except `seen` (atomic) and `exception`, which is
+// filled in by whoever holds the GIL (the engine itself knows no Python).
+struct Error {
+  // The Python type that the failure is raised as when `exception` is null.
+  enum Kind : int { RUNTIME, VALUE, MEMORY, FLOATING_POINT, ZERO_DIVISION, OVERFLOW_, LINALG };
+
+  std::atomic<int> refs{1};
+  std::atomic<bool> seen{false};  // some wait has raised it
+  uint64_t seq = 0;               // push order of the op that failed
+  Kind kind = RUNTIME;
+  std::string message;
+  void* exception = nullptr;      // owned PyObject*, or null
+  void* site = nullptr;           // owned code object of the push site, or null
+  int lasti = -1;                 // byte-code offset in `site`
+  const char* op = nullptr;       // interned name of the op that failed
+  void (*drop)(Error*) = nullptr; // releases `exception` and `site`; must not need the GIL
+
+  Error(Kind k, std::string text) : kind(k), message(std::move(text)) {}
+  Error* ref() {
+    refs.fetch_add(1, std::memory_order_relaxed);
+    return this;
+  }
+  void unref() {
+    if (refs.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+      if (drop) drop(this);
+      delete this;
+    }
+  }
+};
+
+}  // namespace lazyarray

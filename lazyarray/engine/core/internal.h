@@ -1,0 +1,30 @@
+// What engine.cpp and workers.cpp share and nobody else sees.
+#pragma once
+#include <chrono>
+#include <cstdint>
+
+#include "engine.h"
+
+namespace lazyarray {
+
+// What the calling thread is doing.
+struct ThreadState {
+  Op* op = nullptr;          // the op being run, innermost
+  Pool* pool = nullptr;      // whose worker this is
+  Engine* engine = nullptr;  // that pool's engine
+  int worker = -1;
+  bool helping = false;      // inside help(): a nested wait sleeps
+};
+extern thread_local ThreadState tls;
+
+int64_t now_ns();
+
+inline void cpu_relax() {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
+}  // namespace lazyarray

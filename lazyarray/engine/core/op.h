@@ -1,0 +1,94 @@
+// Op: one pushed operator, from push to completion, and what it runs.
+#pragma once
+#include <atomic>
+#include <cstdint>
+#include <vector>
+
+#include "device.h"
+#include "var.h"
+
+namespace lazyarray {
+
+class Engine;
+struct Op;
+struct Pool;
+
+enum class Prop : int {
+  NORMAL, COPY_FROM_GPU, COPY_TO_GPU, CPU_PRIORITIZED, GPU_PRIORITIZED, ASYNC, DELETE_VAR, NO_SKIP
+};
+
+struct RunContext {
+  Engine* engine;
+  Op* op;
+  Device device;
+};
+
+// What an operator does. `run` is called without any lock; it returns the failure (owned) or
+// null, and for an asynchronous payload says only whether the start failed. `drop` is called
+// once, after the op completed or was refused.
+struct Payload {
+  Error* (*run)(void* arg, RunContext& ctx) = nullptr;
+  void (*drop)(void* arg) = nullptr;
+  void* arg = nullptr;
+  bool native = false;      // needs no interpreter: a waiter may run it, and it counts as compute
+  bool async = false;       // completes by Engine::complete, not by returning
+  bool own_errors = false;  // reads and sets its variables' errors itself, per instruction
+};
+
+struct Waiter;
+struct WaitLink {
+  Waiter* waiter;
+  Op* op;
+  WaitLink* next;
+};
+
+struct Op {
+  enum State : uint8_t { WAITING, READY, RUNNING, DONE };
+
+  std::atomic<int> refs{1};
+  Engine* engine = nullptr;
+  State state = WAITING;
+  bool skipped = false;     // an input was poisoned, so it did not run
+  bool kept = false;        // its pusher holds a reference and wants `result`
+  bool has_core = false;    // counted in Engine::native_running_
+  int priority = 0;
+  Prop prop = Prop::NORMAL;
+  Device device;
+  uint64_t seq = 0;         // push order
+  uint64_t parent = 0;      // seq of the op that pushed it, or 0
+  uint32_t waiting = 0;     // ungranted uses, plus one while it is being pushed
+  uint32_t mark = 0;        // last graph walk that saw it
+  int64_t bytes = 0;        // output bytes, for the run-ahead budget
+  int64_t cost_ns = 0;      // estimate, for deciding who runs it
+  const char* name = "";    // interned
+  Payload payload;
+  std::vector<Use> uses;    // capacity is kept when the block is reused
+  Error* result = nullptr;  // the failure, for the pusher that kept the block
+  Op* outer = nullptr;      // the op that this thread was running when it began this one
+  Op *all_prev = nullptr, *all_next = nullptr;      // every uncompleted op, in push order
+  Op *queue_prev = nullptr, *queue_next = nullptr;  // the ready queue of `pool`
+  Pool* pool = nullptr;
+  WaitLink* waiters = nullptr;
+  int64_t queued_ns = 0, ready_ns = 0, start_ns = 0;  // filled while tracing only
+
+  // The same variable twice is one use; in both sets it is a write.
+  void merge_use(Var* v, bool write) {
+    for (Use& u : uses)
+      if (u.var == v) {
+        u.write |= write;
+        return;
+      }
+    add_use(v, write);
+  }
+  void add_use(Var* v, bool write, bool overwrite = false, uint32_t bumps = 1) {
+    Use u;
+    u.op = this;
+    u.var = v;
+    u.write = write;
+    u.overwrite = overwrite;
+    u.bumps = bumps;
+    uses.push_back(u);
+  }
+};
+
+}  // namespace lazyarray

@@ -1,0 +1,92 @@
+// Var: an engine variable, and the queue of the uses that pushed operators make of it.
+#pragma once
+#include <atomic>
+#include <cstdint>
+
+#include "error.h"
+
+namespace lazyarray {
+
+class Engine;
+struct Op;
+class Var;
+
+// One operator's place in one variable's queue.
+struct Use {
+  Op* op = nullptr;
+  Var* var = nullptr;
+  Use* prev = nullptr;
+  Use* next = nullptr;
+  uint32_t bumps = 1;      // how many instructions of the op write the var (its version grows so much)
+  bool write = false;
+  bool overwrite = false;  // the op writes all of it without reading: heals a poisoned var
+  bool granted = false;
+};
+
+// Invariants (all but the atomics are guarded by the engine's mutex):
+//  * [head, tail] holds every use of a pushed, uncompleted op in push order;
+//  * granted uses form a prefix: either any number of reads, or one write;
+//  * first_waiting is the first use after that prefix, or null.
+// `writers` and `readers` count uncompleted uses, *recorded ones included*, so that a thread
+// that holds the GIL (every recorder does) and sees zero knows that nobody touches the memory.
+class Var {
+ public:
+  std::atomic<int32_t> refs{1};
+  std::atomic<int32_t> writers{0};
+  std::atomic<int32_t> readers{0};
+  std::atomic<uint64_t> version{0};
+  std::atomic<Error*> error{nullptr};  // changed under the engine's mutex only
+  std::atomic<bool> deleted{false};
+  Engine* engine = nullptr;            // whose mutex guards it
+  Use* head = nullptr;
+  Use* tail = nullptr;
+  Use* first_waiting = nullptr;
+  uint32_t granted_reads = 0;
+  bool granted_write = false;
+
+  explicit Var(Engine* e) : engine(e) {}
+  Var(const Var&) = delete;
+  Var& operator=(const Var&) = delete;
+
+  void ref() { refs.fetch_add(1, std::memory_order_relaxed); }
+  void unref() {
+    if (refs.fetch_sub(1, std::memory_order_acq_rel) == 1) dispose();
+  }
+  // Acquire: whoever sees zero also sees what the completed writers wrote.
+  bool readable() const { return writers.load(std::memory_order_acquire) == 0; }
+  bool idle() const { return readable() && readers.load(std::memory_order_acquire) == 0; }
+
+  void link(Use* u) {
+    u->prev = tail;
+    u->next = nullptr;
+    (tail ? tail->next : head) = u;
+    tail = u;
+    if (!first_waiting) first_waiting = u;
+  }
+  void unlink(Use* u) {
+    (u->prev ? u->prev->next : head) = u->next;
+    (u->next ? u->next->prev : tail) = u->prev;
+    if (u->write) granted_write = false;
+    else granted_reads--;
+  }
+  // Grants what has become grantable and calls granted(op) for each.
+  template <class F>
+  void advance(F&& granted) {
+    while (Use* u = first_waiting) {
+      if (granted_write || (u->write && granted_reads)) return;
+      if (u->write) granted_write = true;
+      else granted_reads++;
+      u->granted = true;
+      first_waiting = u->next;
+      granted(u->op);
+    }
+  }
+
+ protected:
+  virtual ~Var() {
+    if (Error* e = error.load()) e->unref();
+  }
+  virtual void dispose() { delete this; }  // a chunk returns to its free list instead
+};
+
+}  // namespace lazyarray

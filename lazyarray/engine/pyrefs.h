@@ -1,0 +1,119 @@
+// Python references held by native code that may run without the GIL.
+#pragma once
+#include <Python.h>
+
+#include <atomic>
+#include <mutex>
+#include <string>
+#include <unordered_set>
+#include <vector>
+
+#include "error.h"
+
+namespace lazyarray {
+
+// References dropped by a thread that doesn't hold the GIL wait here for one that does. A worker
+// never takes the GIL just to drop something.
+class Graveyard {
+ public:
+  void bury(PyObject* o) {
+    if (!o) return;
+    std::lock_guard<std::mutex> g(mu_);
+    dead_.push_back(o);
+    any_.store(true, std::memory_order_release);
+  }
+  // With the GIL. Destructors of user objects run here, under no lock.
+  void sweep() {
+    if (!any_.load(std::memory_order_acquire)) return;
+    std::vector<PyObject*> dead;
+    {
+      std::lock_guard<std::mutex> g(mu_);
+      dead.swap(dead_);
+      any_.store(false, std::memory_order_relaxed);
+    }
+    for (PyObject* o : dead) Py_DECREF(o);
+  }
+
+ private:
+  std::mutex mu_;
+  std::atomic<bool> any_{false};
+  std::vector<PyObject*> dead_;
+};
+
+// Never destroyed: workers of a forgotten engine may outlive static destructors.
+inline Graveyard& graveyard() {
+  static Graveyard* g = new Graveyard;
+  return *g;
+}
+
+inline void drop_ref(PyObject* o) {
+  if (!o) return;
+  if (PyGILState_Check()) Py_DECREF(o);
+  else graveyard().bury(o);
+}
+
+inline void drop_error(Error* e) {
+  // May run under the engine's mutex, where no Python code may: always buried.
+  graveyard().bury(static_cast<PyObject*>(e->exception));
+  graveyard().bury(static_cast<PyObject*>(e->site));
+}
+
+// Names live as long as the process, so a trace may be read after its ops are gone.
+inline const char* intern_name(const std::string& name) {
+  static std::mutex* mu = new std::mutex;
+  static auto* names = new std::unordered_set<std::string>;
+  std::lock_guard<std::mutex> g(*mu);
+  return names->insert(name).first->c_str();
+}
+
+// Where an op was pushed. The frame object is made once per frame and then cheap to ask.
+struct Site {
+  PyObject* code = nullptr;  // owned
+  int lasti = -1;
+
+  void capture() {
+    if (PyFrameObject* f = PyEval_GetFrame()) {
+      code = reinterpret_cast<PyObject*>(PyFrame_GetCode(f));
+      lasti = PyFrame_GetLasti(f);
+    }
+  }
+};
+
+inline int site_line(PyObject* code, int lasti) {
+  return PyCode_Addr2Line(reinterpret_cast<PyCodeObject*>(code), lasti);
+}
+
+// A Python callable as an operator's payload.
+struct PyTask {
+  PyObject* fn = nullptr;
+  Site site;
+
+  void clear() {
+    PyObject* f = fn;
+    PyObject* c = site.code;
+    fn = site.code = nullptr;
+    drop_ref(f);
+    drop_ref(c);
+  }
+};
+
+// A worker keeps one Python thread state for its life: making one per op costs microseconds and
+// would lose thread-local state between ops.
+inline PyThreadState*& worker_thread_state() {
+  static thread_local PyThreadState* state = nullptr;
+  return state;
+}
+inline void adopt_worker_thread() {
+  if (worker_thread_state() || PyGILState_GetThisThreadState()) return;
+  PyGILState_Ensure();
+  worker_thread_state() = PyEval_SaveThread();
+}
+inline void leave_worker_thread() {
+  PyThreadState* state = worker_thread_state();
+  if (!state) return;
+  PyEval_RestoreThread(state);
+  worker_thread_state() = nullptr;
+  PyGILState_Release(PyGILState_UNLOCKED);
+}
+
+}  // namespace lazyarray

@@ -1,0 +1,80 @@
+"""Builds the native rooms: one Cython extension each, over hand-written C++ headers."""
+
+import glob
+import os
+import shutil
+import sys
+
+if shutil.which(os.environ.get("CXX", "g++")) is None and shutil.which("c++") is None:
+    sys.exit(
+        "lazyarray: no C++ compiler found. Install one (Debian: apt-get install g++; "
+        "macOS: xcode-select --install) or name it in the environment variable CXX."
+    )
+
+import numpy
+from Cython.Build import cythonize
+from setuptools import Extension, setup
+from setuptools.command.build_ext import build_ext
+
+NUMPY_INCLUDE = numpy.get_include()
+NUMPY_LIB = os.path.join(os.path.dirname(NUMPY_INCLUDE), "lib")
+HEADERS = glob.glob("lazyarray/**/*.h", recursive=True)
+
+
+class BuildExt(build_ext):
+    """Says what is missing when a compiler is there but the build still fails."""
+
+    def build_extension(self, ext: Extension) -> None:
+        try:
+            super().build_extension(ext)
+        except Exception as exc:
+            raise SystemExit(
+                f"lazyarray: building {ext.name} failed: {exc}\n"
+                "It needs a C++17 compiler (GCC 9+, Clang 10+) and the Python headers "
+                "(Debian: apt-get install g++ python3-dev). The compiler's own message is above."
+            ) from exc
+
+
+def extension(name: str, *sources: str) -> Extension:
+    path = name.replace(".", "/") + ".pyx"
+    return Extension(
+        name,
+        [path, *sources],
+        include_dirs=[NUMPY_INCLUDE, "lazyarray/engine/core", "lazyarray"],
+        library_dirs=[NUMPY_LIB],
+        libraries=["npymath"],
+        depends=HEADERS,
+        language="c++",
+        define_macros=[("NPY_NO_DEPRECATED_API", "NPY_2_0_API_VERSION")],
+        extra_compile_args=["-std=c++17", "-O3", "-fno-math-errno", "-pthread", "-g0"],
+        extra_link_args=["-pthread"],
+    )
+
+
+ROOMS = [
+    extension(
+        "lazyarray.engine._engine",
+        "lazyarray/engine/core/engine.cpp",
+        "lazyarray/engine/core/workers.cpp",
+    ),
+    extension("lazyarray.storage._storage"),
+    extension("lazyarray.lazy._lazy"),
+    extension("lazyarray.ops._rows"),
+    extension("lazyarray._ndarray"),
+]
+
+setup(
+    ext_modules=cythonize(
+        ROOMS,
+        language_level=3,
+        compiler_directives={
+            "boundscheck": False,
+            "wraparound": False,
+            "initializedcheck": False,
+            "cdivision": True,
+            "embedsignature": True,
+            "embedsignature.format": "python",
+        },
+    ),
+    cmdclass={"build_ext": BuildExt},
+)
