@@ -12,14 +12,14 @@ import time
 import pytest
 
 KINDS = ("NaiveEngine", "ThreadedEnginePooled", "ThreadedEnginePerDevice")
-TEST_SECONDS = 40  # a test that takes longer hangs
-PATIENCE = 20  # the longest any helper waits for what must happen
+TEST_SECONDS = 30  # a test that takes longer hangs
+PATIENCE = 15  # the longest any helper waits for what must happen
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item, nextitem):
     """A hang that even a signal cannot end prints every stack and ends the run."""
-    faulthandler.dump_traceback_later(3 * TEST_SECONDS, exit=True, file=sys.__stderr__)
+    faulthandler.dump_traceback_later(2 * TEST_SECONDS, exit=True, file=sys.__stderr__)
     try:
         return (yield)
     finally:
@@ -215,12 +215,12 @@ PREAMBLE = """
 import gc, os, signal, sys, threading, time
 from lazyarray import engine
 cpu = engine.Device("cpu", 0)
-signal.alarm(30)  # no process outlives its test
+signal.alarm(20)  # no process outlives its test
 
 def fork():
     pid = os.fork()
     if pid == 0:
-        signal.alarm(30)
+        signal.alarm(20)
     return pid
 
 def exit_code(pid):
@@ -233,7 +233,7 @@ def script():
     """script(code, **env) runs code, after PREAMBLE, in a fresh interpreter."""
     import lazyarray
 
-    root = str(pathlib.Path(list(lazyarray.__path__)[0]).resolve().parent)
+    root = str(pathlib.Path(next(iter(lazyarray.__path__))).resolve().parent)
 
     def start(code, **env):
         full = {k: v for k, v in os.environ.items() if not k.startswith("LAZYARRAY_")}
@@ -250,7 +250,7 @@ def script():
     def script(code, **env):
         process = start(code, **env)
         try:
-            out, err = process.communicate(timeout=35)
+            out, err = process.communicate(timeout=30)
         except BaseException:
             process.kill()
             process.communicate()

@@ -1,5 +1,7 @@
 """The engine's names: construction, devices, the process's engine, bulk, and bad input."""
 
+import itertools
+
 import pytest
 
 from lazyarray import engine
@@ -10,7 +12,7 @@ def nothing(run_ctx):
     pass
 
 
-# --- names -------------------------------------------------------------------------------------
+# --- names -----------------------------------------------------------------------------
 
 
 def test_device_is_a_value():
@@ -28,7 +30,7 @@ def test_device_is_a_value():
     [
         (("abacus", 0), ValueError),
         (("cpu", -1), ValueError),
-        ((3, 0), TypeError),
+        ((3, 0), (TypeError, ValueError)),
         (("cpu", "0"), TypeError),
     ],
 )
@@ -54,7 +56,7 @@ def test_number_of_workers(num_workers, world, cpu):
         e = world.make_engine(kind, num_workers)
         meet = threading.Barrier(n)
         for _ in range(n):
-            e.push_sync(lambda run_ctx: meet.wait(20), cpu)
+            e.push_sync(lambda run_ctx, meet=meet: meet.wait(20), cpu)
         e.wait_for_all()
 
 
@@ -66,7 +68,7 @@ def test_one_worker_runs_one_op_at_a_time(single, cpu):
     single.wait_for_all()
     spans = sorted((r["start"], r["end"]) for r in single.trace_stop())
     assert len(spans) == 20
-    assert all(a[1] <= b[0] for a, b in zip(spans, spans[1:], strict=False))
+    assert all(a[1] <= b[0] for a, b in itertools.pairwise(spans))
 
 
 @pytest.mark.parametrize("kind", ["ThreadedEnginePooled", "ThreadedEnginePerDevice"])
@@ -115,7 +117,7 @@ def test_positional_and_keyword_arguments_mean_the_same(any_engine, cpu):
     assert (a.version, b.version) == (1, 1)
 
 
-# --- the process's engine ----------------------------------------------------------------------
+# --- the process's engine --------------------------------------------------------------
 
 
 def test_get_returns_one_engine(spawn):
@@ -168,7 +170,7 @@ print("met")
     assert run.stdout.strip() == "met", run.stderr
 
 
-# --- bulk --------------------------------------------------------------------------------------
+# --- bulk ------------------------------------------------------------------------------
 
 
 def test_bulk_sets_and_restores_the_size():
@@ -200,12 +202,14 @@ def test_opaque_pushes_are_never_bulked(threaded, cpu, gate):
         ran.wait()
 
 
-# --- bad input ---------------------------------------------------------------------------------
+# --- bad input -------------------------------------------------------------------------
 
 PUSHES = {
     "push_sync": lambda e, fn, ctx, *a, **k: e.push_sync(fn, ctx, *a, **k),
     "push_async": lambda e, fn, ctx, *a, **k: e.push_async(fn, ctx, *a, **k),
-    "push": lambda e, fn, ctx, *a, priority=0, **k: e.push(e.new_operator(fn, *a, **k), ctx, priority),
+    "push": lambda e, fn, ctx, *a, priority=0, **k: e.push(
+        e.new_operator(fn, *a, **k), ctx, priority
+    ),
 }
 
 
@@ -326,7 +330,7 @@ def test_refused_push_leaves_no_trace(any_engine, make_engine, cpu):
     assert (good.version, read.version) == (1, 1)
 
 
-# --- ended things ------------------------------------------------------------------------------
+# --- ended things ----------------------------------------------------------------------
 
 
 def test_second_deletion_is_a_value_error(any_engine, cpu):

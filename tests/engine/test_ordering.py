@@ -105,7 +105,7 @@ def test_op_waits_for_all_its_vars(threaded, cpu, make_engine, block, pass_throu
     assert seen == [1]
 
 
-# --- the same var more than once -------------------------------------------------------------------
+# --- the same var more than once -----------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -158,7 +158,7 @@ def test_var_in_both_sets_is_a_write(threaded, cpu, block, pass_through):
     assert log == ["both", "read"]
 
 
-# --- versions --------------------------------------------------------------------------------------
+# --- versions ------------------------------------------------------------------------------
 
 
 def test_reads_leave_the_version(any_engine, cpu):
@@ -208,7 +208,7 @@ def test_version_is_read_only(any_engine):
         var.version = 3
 
 
-# --- size ------------------------------------------------------------------------------------------
+# --- size ----------------------------------------------------------------------------------
 
 
 def test_long_chain(any_engine, cpu):

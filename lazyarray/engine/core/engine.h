@@ -39,8 +39,9 @@ struct Pool {
   int threads = 0;
   int idle = 0;              // asleep, and not yet told to wake
   int signals = 0;           // told to wake, and not yet awake
-  int blocked = 0;           // inside an op that waits
+  int blocked = 0;           // asleep in a wait inside an op
   Op *head = nullptr, *tail = nullptr;
+  int ready = 0, compute = 0;  // how many are queued, and how many of them are Op::compute()
   std::unique_ptr<std::condition_variable> wake{new std::condition_variable};
 
   void put(Op* op);
@@ -50,6 +51,13 @@ struct Pool {
 struct Waiter {
   std::atomic<int> remaining{0};
   std::condition_variable cv;
+  Waiter *prev = nullptr, *next = nullptr;  // Engine::waiters_
+};
+
+// A wait for every op up to `last`.
+struct Drainer {
+  uint64_t last;
+  Drainer* next;
 };
 
 // What one worker did, for the profiler.
@@ -77,6 +85,21 @@ class Engine {
  public:
   using Poll = bool (*)(void*);  // false: stop waiting
 
+  // What to do once the mutex is released: settle() does it.
+  struct After {
+    bool hold_wake = false;       // leave the workers asleep
+    Engine* engine = nullptr;
+    After* home = this;           // who runs what becomes ready where ops run at the call
+    bool here = false;            // some op of `here_` has this as its home
+    Op *run = nullptr, *run_last = nullptr;    // begun: this thread runs them (linked by queue_next)
+    Op *done = nullptr, *done_last = nullptr;  // completed: drop what they hold (likewise)
+    std::vector<Pool*> wake;
+    std::vector<Error*> errors;                // references to drop
+
+    After() = default;
+    After(const After&) = delete;
+  };
+
   Engine(Policy policy, int workers, int priority_workers, int gpu_workers, int gpu_copy_workers);
   virtual ~Engine();
 
@@ -87,6 +110,10 @@ class Engine {
   // `wake` = false leaves the workers asleep: the caller is about to wait and helps.
   // A kept block (see `keep`) is the caller's to release.
   virtual Status push(Op* op, bool wake = true, bool keep = false);
+  // The same in two steps, for a caller that pushes under a lock of its own: what is to run or to
+  // wake is added to `after`, for settle() once that lock is released.
+  virtual Status enqueue(Op* op, After& after, bool keep);
+  virtual void settle(After& after);
   virtual void release(Op* op);
   // Ends an asynchronous op.
   virtual void complete(Op* op, Error* error);
@@ -107,9 +134,14 @@ class Engine {
 
   virtual void start();
   virtual Status stop(Poll poll, void* arg);
-  // The process ends: finish everything, join, and from now on run each push at the call.
+  // The process ends: finish everything, join, and from now on run each push at the call. Does
+  // nothing inside an op or on a worker of this engine.
   virtual void shutdown();
 
+  // Drains, and returns with the engine's locks held whether or not that ended in time. Whoever
+  // holds the GIL may block on these locks, so call it with the GIL held: wait_for_all() first,
+  // without the GIL, then this with a timeout of 0 (it does not sleep then); where that says
+  // false, fork_parent() lets go and all of it may be tried again.
   virtual bool fork_prepare(int64_t timeout_ns);
   virtual void fork_parent();
   virtual void fork_child(bool drained);
@@ -121,49 +153,53 @@ class Engine {
 
   Policy policy() const { return policy_; }
   bool runs_here() const { return runs_here_.load(std::memory_order_acquire); }
+  // Whether something ready was left to a caller that waits: wait() must then be called, even if
+  // there is nothing to wait for.
+  bool held() const { return held_.load(std::memory_order_relaxed); }
   bool stopped() const { return stopped_.load(std::memory_order_acquire); }
   bool broken() const { return broken_; }
   int64_t pending_bytes() const { return pending_bytes_.load(std::memory_order_relaxed); }
   int64_t pending_ops() const { return pending_native_.load(std::memory_order_relaxed); }
 
+  // Whether the calling thread's stack needs this engine, so that it can't wait for its end.
+  bool entered() const;
+
   // Called on a worker thread before it ends (the interpreter's thread state lives there).
   void (*on_thread_exit)() = nullptr;
 
  private:
-  // What to do once the mutex is released.
-  struct After {
-    std::vector<Op*> run;         // ready ops that this thread runs itself
-    std::vector<Pool*> wake;
-    std::vector<Op*> done;        // completed: drop what they hold
-    bool hold_wake = false;
-  };
   using Lock = std::unique_lock<std::mutex>;
 
   Pool* pool_for(const Op& op);
   Pool* pool(const char* role, Device device, int target, bool prioritized);
   Error* run(Op* op);                               // without mu_: the payload, or the inherited error
   void execute(Op* op, After& after);               // without mu_: run and, if synchronous, finish
-  void settle(After& after);                        // without mu_: does what `after` says
+  void end(Op* op);                                 // without mu_: recycles what is wholly over
   void recycle(Op* op);                             // without mu_
+  void worker(Pool* p, int id);
   // The rest is called under mu_.
+  Op* running();  // like current(), less asynchronous ops that have completed
   void ready(Op* op, After& after, bool pushing);
   void finish(Op* op, Error* error, After& after);
-  void set_error_locked(Var* var, Error* error);
-  void worker(Pool* p, int id);
+  void set_error_locked(Var* var, Error* error, std::vector<Error*>& drop);
+  void fail(Error* error, std::vector<Error*>& drop);
   Op* pick(Pool* p);
   void begin(Op* op);
-  void wake(Pool* p, After& after);
+  bool wake(Pool* p, After& after);
   void nudge(After& after);
+  void signal(Pool* p, After& after);
   void spawn(Pool* p);
+  void park(Pool* p, After& after);
+  void unpark(Pool* p, After& after);
   bool may_help(const Op* op) const;
-  Op* helpable(Op* op, int& budget);
+  Op* helpable(const std::vector<Op*>& targets);
   Op* any_helpable();
   void help(Op* op, Lock& lock);
   bool on_stack(const Op* op) const;
   bool waits_for_stack(Op* op);
   Status drain(Lock& lock, uint64_t last, Poll poll, void* arg, int64_t timeout_ns);
-  void signal(Pool* p, After& after);
-  // Helps and sleeps until done(); `find` names a ready native op worth running here, or null.
+  void join_workers(Lock& lock);
+  // Helps and sleeps until done(); `find` names a ready op worth running here, or null.
   template <class Done, class Find>
   Status sleep_until(Lock& lock, std::condition_variable& cv, const std::atomic<int>* spin, Done done,
                      Find find, Poll poll, void* arg, int64_t deadline_ns);
@@ -175,18 +211,24 @@ class Engine {
 
   std::mutex life_mu_;  // one stop at a time; taken before mu_
   std::mutex mu_;
-  std::condition_variable drained_;  // the oldest uncompleted op completed, and somebody cares
-  int drain_waiters_ = 0;
+  std::condition_variable drained_;  // what a Drainer, a throttled pusher, start() or stop() awaits
+  Drainer* drainers_ = nullptr;
+  int throttled_ = 0;
+  Waiter* waiters_ = nullptr;
   Op *all_head_ = nullptr, *all_tail_ = nullptr;
   uint64_t seq_ = 0;
   uint32_t walk_ = 0;
-  int native_running_ = 0;
-  bool starved_ = false;  // a worker left native work in its queue for want of a core
-  bool quit_ = false;
+  std::vector<Op*> walked_;  // scratch of the graph walks
+  int native_running_ = 0;   // ops that have a core: at most cores_
+  int completing_ = 0;       // calls of complete(): they still use the engine when all is drained
+  bool starved_ = false;     // compute is queued that nobody was woken for, for want of a core
+  std::atomic<bool> held_{false};  // something is queued that nobody was woken for (hold_wake)
+  bool quit_ = false;        // the workers are being joined
   bool broken_ = false;   // a fork caught work in flight
   std::atomic<bool> stopped_{false};
   std::atomic<bool> runs_here_{false};
   std::atomic<int64_t> pending_bytes_{0}, pending_native_{0};
+  Pool here_;  // ready ops where each runs at the call; has no workers
   std::vector<std::unique_ptr<Pool>> pools_;
   std::vector<std::thread> threads_;
   std::vector<std::thread::id> finished_;  // threads that need only be joined
@@ -194,6 +236,7 @@ class Engine {
   std::vector<Op*> free_ops_;
   std::mutex free_mu_;    // guards free_ops_ alone; taken last
   std::vector<Error*> failures_;
+  size_t prune_at_ = 64;  // from this many failures on, the seen ones are let go
   bool tracing_ = false;
   std::vector<TraceEvent> trace_;
   uint64_t completed_ = 0, helped_ = 0, waits_ = 0;
@@ -201,5 +244,9 @@ class Engine {
 
 Engine* create_engine(Policy policy, int workers, int priority_workers, int gpu_workers,
                       int gpu_copy_workers);
+// Drains and deletes. On a thread that the engine still needs (its worker, one inside its op or
+// inside complete()) a thread of its own does that; join_destroyers() waits for all of those.
+void destroy_engine(Engine* engine);
+void join_destroyers();
 
 }  // namespace lazyarray

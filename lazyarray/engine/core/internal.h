@@ -7,13 +7,22 @@
 
 namespace lazyarray {
 
+// A call of Engine::complete on the calling thread's stack.
+struct Completing {
+  Engine* engine;
+  Completing* outer;
+};
+
 // What the calling thread is doing.
 struct ThreadState {
   Op* op = nullptr;          // the op being run, innermost
   Pool* pool = nullptr;      // whose worker this is
   Engine* engine = nullptr;  // that pool's engine
   int worker = -1;
-  bool helping = false;      // inside help(): a nested wait sleeps
+  bool helping = false;      // inside help(): a nested wait doesn't
+  bool parked = false;       // counted in pool->blocked
+  void* settling = nullptr;  // the Engine::After whose op it is running
+  Completing* completing = nullptr;
 };
 extern thread_local ThreadState tls;
 

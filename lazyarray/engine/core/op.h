@@ -23,9 +23,10 @@ struct RunContext {
   Device device;
 };
 
-// What an operator does. `run` is called without any lock; it returns the failure (owned) or
-// null, and for an asynchronous payload says only whether the start failed. `drop` is called
-// once, after the op completed or was refused.
+// What an operator does. `run` is called without any lock and returns the failure (owned) or null.
+// An asynchronous payload that returns a failure did not start: the engine completes the op with
+// it, and nobody else may. `drop` is called once, without any lock, after the op completed and
+// `run` returned, or when it was refused.
 struct Payload {
   Error* (*run)(void* arg, RunContext& ctx) = nullptr;
   void (*drop)(void* arg) = nullptr;
@@ -46,6 +47,7 @@ struct Op {
   enum State : uint8_t { WAITING, READY, RUNNING, DONE };
 
   std::atomic<int> refs{1};
+  std::atomic<int> ends{2};  // asynchronous: its run has yet to return, it has yet to complete
   Engine* engine = nullptr;
   State state = WAITING;
   bool skipped = false;     // an input was poisoned, so it did not run
@@ -67,9 +69,14 @@ struct Op {
   Op* outer = nullptr;      // the op that this thread was running when it began this one
   Op *all_prev = nullptr, *all_next = nullptr;      // every uncompleted op, in push order
   Op *queue_prev = nullptr, *queue_next = nullptr;  // the ready queue of `pool`
-  Pool* pool = nullptr;
+  Pool* pool = nullptr;     // while it is in a ready queue
+  void* home = nullptr;     // who will run it (Engine::After), if it runs where it became ready
   WaitLink* waiters = nullptr;
+  const std::vector<Op*>* awaits = nullptr;  // what the thread that runs it is waiting for
   int64_t queued_ns = 0, ready_ns = 0, start_ns = 0;  // filled while tracing only
+
+  // What a waiter may run, and what occupies a core.
+  bool compute() const { return payload.native && !payload.async && !device.is_gpu(); }
 
   // The same variable twice is one use; in both sets it is a write.
   void merge_use(Var* v, bool write) {

@@ -1,11 +1,25 @@
 // Pools, workers, and the engine's life: start, stop, exit, fork, trace.
 #include <algorithm>
-#include <cstdio>
 #include <new>
+#include <system_error>
 
 #include "internal.h"
 
 namespace lazyarray {
+
+namespace {
+
+// Threads that delete engines. Never destroyed: they may outlive static destructors.
+struct Destroyers {
+  std::mutex mu;
+  std::vector<std::thread> threads;
+};
+Destroyers& destroyers() {
+  static Destroyers* d = new Destroyers;
+  return *d;
+}
+
+}  // namespace
 
 // ---- the ready queue -------------------------------------------------------------------------
 
@@ -19,6 +33,8 @@ void Pool::put(Op* op) {
   op->queue_next = after ? after->queue_next : head;
   (op->queue_next ? op->queue_next->queue_prev : tail) = op;
   (after ? after->queue_next : head) = op;
+  ready++;
+  compute += op->compute();
 }
 
 void Pool::take(Op* op) {
@@ -26,6 +42,8 @@ void Pool::take(Op* op) {
   (op->queue_next ? op->queue_next->queue_prev : tail) = op->queue_prev;
   op->queue_prev = op->queue_next = nullptr;
   op->pool = nullptr;
+  ready--;
+  compute -= op->compute();
 }
 
 // ---- policies: which pool runs an op ---------------------------------------------------------
@@ -46,6 +64,8 @@ Pool* Engine::pool_for(const Op& op) {
   const bool copies = op.prop == Prop::COPY_FROM_GPU || op.prop == Prop::COPY_TO_GPU;
   const bool priority = op.prop == Prop::CPU_PRIORITIZED || op.prop == Prop::GPU_PRIORITIZED;
   const Device shared;
+  Device host = op.device;
+  host.kind = Device::CPU;  // pinned memory is the host's
   if (policy_ == Policy::POOLED)
     return copies ? pool("io", shared, 1, false) : pool("normal", shared, workers_, false);
   if (op.device.is_gpu()) {
@@ -54,24 +74,22 @@ Pool* Engine::pool_for(const Op& op) {
     return pool("normal", op.device, gpu_workers_, false);
   }
   if (priority) return pool("priority", shared, priority_workers_, true);
-  if (copies) return pool("copy", op.device, gpu_copy_workers_, false);
-  return pool("normal", op.device, workers_, false);
+  if (copies) return pool("copy", host, gpu_copy_workers_, false);
+  return pool("normal", host, workers_, false);
 }
 
 // ---- workers ---------------------------------------------------------------------------------
 
 // Native compute never occupies more threads than cores; opaque ops don't count.
 Op* Engine::pick(Pool* p) {
-  for (Op* op = p->head; op; op = op->queue_next) {
-    if (op->payload.native && native_running_ >= cores_) {
-      starved_ = true;
-      continue;
-    }
-    p->take(op);
-    begin(op);
-    return op;
-  }
-  return nullptr;
+  const bool full = native_running_ >= cores_;
+  if (full && p->compute) starved_ = true;
+  if (p->ready == (full ? p->compute : 0)) return nullptr;
+  Op* op = p->head;
+  while (full && op->compute()) op = op->queue_next;
+  p->take(op);
+  begin(op);
+  return op;
 }
 
 // A signal is a token for one sleeping worker: it leaves `idle` now, not when it runs, so two
@@ -82,17 +100,23 @@ void Engine::signal(Pool* p, After& after) {
   after.wake.push_back(p);
 }
 
-void Engine::wake(Pool* p, After& after) {
+// False: all workers are awake, and will see for themselves.
+bool Engine::wake(Pool* p, After& after) {
   if (p->idle > 0) signal(p, after);
   else if (p->threads - p->blocked < p->target) spawn(p);
+  else return false;
+  return true;
 }
 
 // Wakes workers for everything that is ready (some of it was pushed without waking anyone).
 void Engine::nudge(After& after) {
+  held_.store(false, std::memory_order_relaxed);
+  starved_ = false;
+  const bool full = native_running_ >= cores_;
   for (auto& p : pools_) {
-    int need = -p->signals;
-    for (Op* op = p->head; op && need < p->target; op = op->queue_next) need++;
-    for (; need > 0; need--) wake(p.get(), after);
+    if (full && p->compute) starved_ = true;
+    const int runnable = p->ready - (full ? p->compute : 0);
+    for (int need = std::min(runnable, p->target) - p->signals; need > 0; need--) wake(p.get(), after);
   }
 }
 
@@ -107,8 +131,24 @@ void Engine::spawn(Pool* p) {
     }
   }
   finished_.clear();
+  try {
+    threads_.emplace_back(&Engine::worker, this, p, thread_count_);
+  } catch (const std::system_error&) {
+    return;  // no more threads to be had: those that are there go on, and each wait tries again
+  }
+  thread_count_++;
   p->threads++;
-  threads_.emplace_back(&Engine::worker, this, p, thread_count_++);
+}
+
+// The calling worker goes to sleep inside an op, and another takes its place; and back.
+void Engine::park(Pool* p, After& after) {
+  p->blocked++;
+  if (p->ready) wake(p, after);
+}
+
+void Engine::unpark(Pool* p, After& after) {
+  p->blocked--;
+  if (p->threads - p->blocked > p->target && p->idle > 0) signal(p, after);  // it ends
 }
 
 void Engine::worker(Pool* p, int id) {
@@ -117,10 +157,22 @@ void Engine::worker(Pool* p, int id) {
   tls.worker = id;
   Lock lock(mu_);
   for (;;) {
-    if (p->threads - p->blocked > p->target) break;  // a spare one whose worker came back
+    After after;
+    if (p->threads - p->blocked > p->target) {
+      // A spare one whose worker came back. What it was woken for is for another.
+      p->threads--;
+      if (p->ready) wake(p, after);
+      lock.unlock();
+      settle(after);
+      break;
+    }
     Op* op = pick(p);
     if (!op) {
-      if (quit_) break;
+      if (quit_) {
+        p->threads--;
+        lock.unlock();
+        break;
+      }
       p->idle++;
       p->wake->wait(lock, [&] { return p->signals > 0 || quit_; });
       if (p->signals > 0) p->signals--;
@@ -130,9 +182,9 @@ void Engine::worker(Pool* p, int id) {
     lock.unlock();
     const bool async = op->payload.async;
     Error* error = run(op);
-    After after;
     lock.lock();
-    if (!async) finish(op, error, after);
+    if (async) continue;
+    finish(op, error, after);
     // One of what became ready in this pool is run by this worker: no need to wake another.
     auto own = std::find(after.wake.begin(), after.wake.end(), p);
     if (own != after.wake.end()) {
@@ -140,13 +192,10 @@ void Engine::worker(Pool* p, int id) {
       p->signals--;
       p->idle++;
     }
-    if (after.wake.empty() && after.done.empty() && after.run.empty()) continue;
     lock.unlock();
     settle(after);
     lock.lock();
   }
-  p->threads--;
-  lock.unlock();
   if (on_thread_exit) on_thread_exit();
   lock.lock();
   finished_.push_back(std::this_thread::get_id());
@@ -154,37 +203,80 @@ void Engine::worker(Pool* p, int id) {
 
 // ---- life ------------------------------------------------------------------------------------
 
+bool Engine::entered() const {
+  if (tls.engine == this) return true;
+  for (const Op* op = tls.op; op; op = op->outer)
+    if (op->engine == this) return true;
+  for (const Completing* c = tls.completing; c; c = c->outer)
+    if (c->engine == this) return true;
+  return false;
+}
+
 void Engine::start() {
   Lock lock(mu_);
-  stopped_ = false;
+  drained_.wait(lock, [&] { return !quit_ || entered(); });
+  if (!quit_) stopped_ = false;
+}
+
+// When no op is left that needs a worker, and none is let in that would.
+void Engine::join_workers(Lock& lock) {
+  quit_ = true;
+  for (auto& p : pools_) p->wake->notify_all();
+  std::vector<std::thread> all;
+  all.swap(threads_);
+  lock.unlock();
+  for (std::thread& t : all) t.join();
+  lock.lock();
+  finished_.clear();
+  drained_.wait(lock, [&] { return completing_ == 0; });
+  quit_ = false;
+  drained_.notify_all();
 }
 
 Status Engine::stop(Poll poll, void* arg) {
-  if (current()) return Status::SELF_WAIT;
+  if (entered()) return Status::SELF_WAIT;
   std::lock_guard<std::mutex> one(life_mu_);
-  {
-    Lock lock(mu_);
-    stopped_ = true;
-    // Ops that run meanwhile may push more.
-    const Status status = drain(lock, UINT64_MAX, poll, arg, -1);
-    if (status != Status::OK) return status;
-    quit_ = true;
-    for (auto& p : pools_) p->wake->notify_all();
-  }
-  // No op is left and no push is let in, so no thread is started while these are joined.
-  for (std::thread& t : threads_) t.join();
   Lock lock(mu_);
-  threads_.clear();
-  finished_.clear();
-  quit_ = false;
+  if (broken_) return Status::BROKEN;
+  stopped_ = true;
+  // Ops that run meanwhile may push more.
+  const Status status = drain(lock, UINT64_MAX, poll, arg, -1);
+  if (status != Status::OK) return status;
+  if (stopped_) join_workers(lock);  // else start() was called meanwhile
   return Status::OK;
 }
 
 void Engine::shutdown() {
-  stop(nullptr, nullptr);
+  if (entered() || broken_) return;
+  std::lock_guard<std::mutex> one(life_mu_);
   Lock lock(mu_);
   runs_here_ = true;
   stopped_ = false;
+  // Ops that run meanwhile may push more; what other threads push, they run themselves, and as
+  // they might do so for ever, the patience with them is bounded.
+  for (int i = 0; i < 100 && all_head_; ++i) drain(lock, seq_, nullptr, nullptr, -1);
+  join_workers(lock);
+}
+
+void destroy_engine(Engine* engine) {
+  if (!engine->entered()) {
+    delete engine;
+    return;
+  }
+  std::lock_guard<std::mutex> g(destroyers().mu);
+  destroyers().threads.emplace_back([engine] { delete engine; });
+}
+
+void join_destroyers() {
+  for (;;) {
+    std::vector<std::thread> all;
+    {
+      std::lock_guard<std::mutex> g(destroyers().mu);
+      all.swap(destroyers().threads);
+    }
+    if (all.empty()) return;
+    for (std::thread& t : all) t.join();
+  }
 }
 
 bool Engine::fork_prepare(int64_t timeout_ns) {
@@ -225,8 +317,9 @@ void Engine::fork_child(bool drained) {
     p->wake.reset(new std::condition_variable);
     p->threads = p->idle = p->signals = p->blocked = 0;
   }
-  native_running_ = 0;
-  drain_waiters_ = 0;
+  native_running_ = completing_ = throttled_ = 0;
+  drainers_ = nullptr;
+  waiters_ = nullptr;
   starved_ = quit_ = false;
   broken_ = !drained;
   tls = ThreadState();
@@ -246,7 +339,9 @@ std::vector<TraceEvent> Engine::take_trace() {
 
 EngineStats Engine::stats() {
   Lock lock(mu_);
-  return {seq_, completed_, helped_, waits_, static_cast<uint64_t>(threads_.size() - finished_.size())};
+  int threads = 0;
+  for (auto& p : pools_) threads += p->threads;
+  return {seq_, completed_, helped_, waits_, static_cast<uint64_t>(threads)};
 }
 
 Engine* create_engine(Policy policy, int workers, int priority_workers, int gpu_workers,

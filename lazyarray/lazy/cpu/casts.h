@@ -1,6 +1,9 @@
 // Cast loops between NumPy's numeric types: `astype` as native loops, equal to NumPy's bit for bit.
 #pragma once
 
+#include <Python.h>  // first, as it may change what the standard headers declare
+
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstring>
@@ -9,7 +12,6 @@
 #include <type_traits>
 #include <utility>
 
-#include <Python.h>
 #include <numpy/halffloat.h>
 #include <numpy/ndarraytypes.h>
 #include <numpy/npy_common.h>
@@ -61,48 +63,88 @@ constexpr int place(int type_num) {
 template <class From, class To>
 constexpr bool copies = From::kind == To::kind && From::size == To::size;
 
+// Only these conversions are undefined in C for some values.
 template <class From, class To>
 constexpr bool checks_range = From::kind >= Kind::half && To::kind == Kind::integer;
 
-// Whether x, truncated, is a value of Int: min - 1 < x < max + 1. The upper bound is a power of two,
-// exact in every float type. The lower one may round to min itself; the floats near min are then
-// whole numbers, and `min <= x` says the same. NaN fails both comparisons.
-template <class Int, class Float>
-inline bool fits(Float x) {
-    using Limits = std::numeric_limits<Int>;
-    constexpr Float min = static_cast<Float>(Limits::min());
-    constexpr Float below = min - 1;
-    constexpr Float above = static_cast<Float>(Limits::max() / 2 + 1) * 2;
-    // `&` and not `&&`: a branch would be in the vectoriser's way.
-    if constexpr (below < min) return (x > below) & (x < above);
-    else return (x >= min) & (x < above);
+template <class To, class From>
+inline To bit_cast(From x) {
+    static_assert(sizeof(To) == sizeof(From));
+    To y;
+    std::memcpy(&y, &x, sizeof y);
+    return y;
 }
 
-// One scalar, by the route NumPy takes. Where C leaves the conversion undefined it is not evaluated:
-// the result is 0 and `misfit` is set.
+// npy_half_to_float without a branch, so that it vectorises: 0.4 ns where NumPy's takes 1.3. NaNs
+// are moved as bits: payloads stay, signaling ones too, and no flag is raised.
+inline npy_float half_to_float(npy_half half) {
+    constexpr npy_uint32 rebias = 112u << 23;
+    const npy_int magnitude = half & 0x7fff;
+    // Subnormals and zero count units of 2**-24; conversion and product are exact.
+    const auto tiny = bit_cast<npy_uint32>(static_cast<npy_float>(magnitude) * 0x1p-24f);
+    npy_uint32 bits = (npy_uint32(magnitude) << 13) + rebias;
+    bits += magnitude >= 0x7c00 ? rebias : 0;  // inf and NaN: the exponent is all ones again
+    // By a mask: gcc would move the product into the branch of a choice and could not vectorise it.
+    const npy_uint32 normal = magnitude >= 0x0400 ? ~0u : 0u;
+    return bit_cast<npy_float>((bits & normal) | (tiny & ~normal) | (half & 0x8000u) << 16);
+}
+
+// npy_half_to_double likewise. The low word of the double is 0, and the high word is the float's
+// with the exponent rebiased, so this too works in lanes of 32 bits.
+inline npy_double half_to_double(npy_half half) {
+    constexpr npy_int rebias = 896 << 20;
+    const auto single = bit_cast<npy_uint32>(half_to_float(half));
+    const npy_int magnitude = single & 0x7fffffffu;
+    const npy_int nonzero = -(magnitude > 0), special = -(magnitude >= 0x7f800000);  // masks
+    const npy_uint32 high = (magnitude >> 3) + (rebias & nonzero) + (rebias & special);
+    return bit_cast<npy_double>(npy_uint64(high | (single & 0x80000000u)) << 32);
+}
+
+// Whether the truncated x is a value of To: min - 1 < x < max + 1. The upper bound is a power of
+// two, exact in every float type. The lower one may round to min itself; the floats near min are
+// then whole numbers, and `min <= x` says the same. NaN fails and may raise INVALID, nothing else
+// raises a flag.
 template <class From, class To>
-inline typename To::Scalar convert(typename From::Scalar x, int& misfit) {
+inline bool fits(typename From::Scalar x) {
+    if constexpr (From::kind == Kind::half) {
+        return fits<Real<npy_float>, To>(half_to_float(x));
+    } else {
+        using Float = typename From::Scalar;
+        using Limits = std::numeric_limits<typename To::Scalar>;
+        constexpr Float min = static_cast<Float>(Limits::min());
+        constexpr Float below = min - 1;
+        constexpr Float above = static_cast<Float>(Limits::max() / 2 + 1) * 2;
+        // `&` and not `&&`: a branch would be in the vectoriser's way.
+        if constexpr (below < min) return (x > below) & (x < above);
+        else return (x >= min) & (x < above);
+    }
+}
+
+// One scalar, by the route NumPy takes. Where the range is to be checked, x must fit.
+template <class From, class To>
+inline typename To::Scalar convert(typename From::Scalar x) {
     using In = typename From::Scalar;
     using Out = typename To::Scalar;
     if constexpr (From::kind == Kind::half && To::kind == Kind::boolean) {
-        return (x & 0x7fffu) != 0;  // -0.0 is false as well
+        return (x & 0x7fff) != 0;  // -0.0 is false as well
     } else if constexpr (To::kind == Kind::boolean) {
         return x != 0;
     } else if constexpr (From::kind == Kind::boolean) {
-        return convert<Integer<npy_bool>, To>(x != 0, misfit);  // any byte but 0 counts as 1
+        // Any byte but 0 is true. A choice of constants: gcc does not vectorise bool to float.
+        constexpr Out one = To::kind == Kind::half ? Out(NPY_HALF_ONE) : Out(1);
+        return x ? one : Out(0);
     } else if constexpr (From::kind == Kind::half && std::is_same_v<Out, npy_double>) {
-        return npy_half_to_double(x);
+        return half_to_double(x);
+    } else if constexpr (From::kind == Kind::half && To::kind == Kind::integer) {
+        // Whatever fits lies in +-65504. An int on the way is exact, and wider targets vectorise.
+        return static_cast<Out>(static_cast<npy_int>(half_to_float(x)));
     } else if constexpr (From::kind == Kind::half) {
-        return convert<Real<npy_float>, To>(npy_half_to_float(x), misfit);
+        return static_cast<Out>(half_to_float(x));
     } else if constexpr (To::kind == Kind::half && std::is_same_v<In, npy_double>) {
         return npy_double_to_half(x);
     } else if constexpr (To::kind == Kind::half) {
         // Integers and long doubles become float first, so NumPy rounds them twice.
         return npy_float_to_half(static_cast<npy_float>(x));
-    } else if constexpr (checks_range<From, To>) {
-        const bool ok = fits<Out>(x);
-        misfit |= !ok;
-        return static_cast<Out>(ok ? x : In(0));
     } else {
         return static_cast<Out>(x);
     }
@@ -110,40 +152,78 @@ inline typename To::Scalar convert(typename From::Scalar x, int& misfit) {
 
 // One element. All of it is read before any of it is written: the two may be the same memory.
 template <class From, class To>
-inline void cast_element(const typename From::Scalar* in, typename To::Scalar* out, int& misfit) {
+inline void cast_element(const typename From::Scalar* in, typename To::Scalar* out) {
     if constexpr (From::kind == Kind::complex && To::kind == Kind::complex) {
         const auto real = in[0], imag = in[1];
-        out[0] = convert<From, To>(real, misfit);
-        out[1] = convert<From, To>(imag, misfit);
+        out[0] = convert<From, To>(real);
+        out[1] = convert<From, To>(imag);
     } else if constexpr (From::kind == Kind::complex && To::kind == Kind::boolean) {
         out[0] = (in[0] != 0) | (in[1] != 0);
     } else {
-        out[0] = convert<From, To>(in[0], misfit);
+        out[0] = convert<From, To>(in[0]);
         if constexpr (To::kind == Kind::complex) out[1] = 0;
     }
 }
 
+// Any steps. False if an element did not fit; it has become 0, for the conversion is not evaluated.
+template <class From, class To>
+bool cast_strided(const char* in, char* out, npy_intp n, npy_intp in_step, npy_intp out_step) {
+    bool all_fit = true;
+    for (npy_intp i = 0; i < n; ++i, in += in_step, out += out_step) {
+        const auto* x = reinterpret_cast<const typename From::Scalar*>(in);
+        auto* y = reinterpret_cast<typename To::Scalar*>(out);
+        if constexpr (checks_range<From, To>) {
+            if (!fits<From, To>(*x)) {
+                *y = 0;
+                all_fit = false;
+                continue;
+            }
+        }
+        cast_element<From, To>(x, y);
+    }
+    return all_fit;
+}
+
+// The same without steps, for the vectoriser. The range is checked one block ahead: that loop and
+// the bare conversion each run at full speed where one loop of both would not. A block stays in L1.
+template <class From, class To>
+bool cast_contiguous(const char* in, char* out, npy_intp n) {
+    constexpr npy_intp block = 512;
+    if constexpr (checks_range<From, To>) {
+        if (n > block) {
+            bool all_fit = true;
+            for (npy_intp i = 0; i < n; i += block)
+                all_fit &= cast_contiguous<From, To>(in + i * From::size, out + i * To::size,
+                                                     std::min(block, n - i));
+            return all_fit;
+        }
+    }
+    const auto* x = reinterpret_cast<const typename From::Scalar*>(in);
+    auto* y = reinterpret_cast<typename To::Scalar*>(out);
+    if constexpr (checks_range<From, To>) {
+        int misfit = 0;
+        for (npy_intp i = 0; i < n; ++i) misfit |= !fits<From, To>(x[i * From::parts]);
+        if (misfit) return cast_strided<From, To>(in, out, n, From::size, To::size);
+    }
+    // Not __restrict: an in-place cast has in == out. Its items are of one size, so no iteration
+    // touches what another one does, and ivdep says just that.
+#pragma GCC ivdep
+    for (npy_intp i = 0; i < n; ++i)
+        cast_element<From, To>(x + i * From::parts, y + i * To::parts);
+    return true;
+}
+
 template <class From, class To>
 void cast(char** args, npy_intp const* dimensions, npy_intp const* steps, void* data) {
-    using In = const typename From::Scalar;
-    using Out = typename To::Scalar;
-    const npy_intp n = dimensions[0], in_step = steps[0], out_step = steps[1];
-    int misfit = 0;
-    if (in_step == From::size && out_step == To::size) {
-        In* in = reinterpret_cast<In*>(args[0]);
-        Out* out = reinterpret_cast<Out*>(args[1]);
-        // Not __restrict: an in-place cast has in == out. What holds there too, elements being of
-        // one size, is that no iteration touches what another one does, and ivdep says just that.
-#pragma GCC ivdep
-        for (npy_intp i = 0; i < n; ++i)
-            cast_element<From, To>(in + i * From::parts, out + i * To::parts, misfit);
-    } else {
-        const char* in = args[0];
-        char* out = args[1];
-        for (npy_intp i = 0; i < n; ++i, in += in_step, out += out_step)
-            cast_element<From, To>(reinterpret_cast<In*>(in), reinterpret_cast<Out*>(out), misfit);
-    }
-    if (misfit && data) *static_cast<int*>(data) = 1;
+    // long double does not vectorise, and has nothing to gain from a second pass.
+    constexpr bool vectorises = !std::is_same_v<typename From::Scalar, npy_longdouble>
+                                && !std::is_same_v<typename To::Scalar, npy_longdouble>;
+    bool all_fit;
+    if (vectorises && steps[0] == From::size && steps[1] == To::size)
+        all_fit = cast_contiguous<From, To>(args[0], args[1], dimensions[0]);
+    else
+        all_fit = cast_strided<From, To>(args[0], args[1], dimensions[0], steps[0], steps[1]);
+    if (!all_fit && data) *static_cast<int*>(data) = 1;
 }
 
 // Moves bytes, padding included, by way of a block: in and out may be the same memory.
@@ -202,7 +282,8 @@ inline Loop cast_loop(int from, int to) { return casts::find(from, to).loop; }
 
 // True when the loop can meet values whose C conversion is undefined (float or complex to integer).
 // Such a loop sets *(int*)data to 1, where data is not null, when an element is NaN or out of the
-// target's range; its result is then 0 there, and the caller redoes the cast with np.copyto.
+// target's range; its result is then 0 there, and the caller redoes the cast with np.copyto. So it
+// must not run in place: it would have written over what the redo has to read.
 inline bool cast_checks_range(int from, int to) { return casts::find(from, to).checks_range; }
 
 }  // namespace lazyarray

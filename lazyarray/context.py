@@ -1,0 +1,86 @@
+"""Contexts: the devices that arrays live on, and the one that new arrays are made on."""
+
+from __future__ import annotations
+
+from types import TracebackType
+
+from lazyarray.engine import Device
+from lazyarray.lazy._lazy import swap_current_device
+
+__all__ = ["Context", "cpu", "cpu_pinned", "current_context", "gpu"]
+
+
+class Context(Device):
+    """A device as users name it: ``la.cpu(0)``; as a ``with`` block, where new arrays are made.
+
+    >>> import lazyarray as la
+    >>> with la.cpu(1):
+    ...     x = la.zeros(2)
+    >>> x.ctx, la.current_context()
+    (cpu(1), cpu(0))
+    """
+
+    def __enter__(self) -> Context:
+        if not hasattr(self, "_outer"):
+            self._outer: list[Device] = []
+        self._outer.append(swap_current_device(self))
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        value: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        swap_current_device(self._outer.pop())
+
+
+def cpu(device_id: int = 0) -> Context:
+    """CPU device ``device_id``: each is a device with its own workers and memory pool."""
+    return Context("cpu", device_id)
+
+
+def cpu_pinned(device_id: int = 0) -> Context:
+    """Host memory that a GPU can copy from directly; without a GPU it is ordinary memory."""
+    return Context("cpu_pinned", device_id)
+
+
+def gpu(device_id: int = 0) -> Context:
+    """CUDA device ``device_id``; RuntimeError, saying what is missing, if there is none."""
+    try:
+        import cupy
+    except ImportError as exc:
+        raise RuntimeError(
+            f'gpu({device_id}) needs CuPy: pip install "lazyarray[cuda]" (and an NVIDIA driver)'
+        ) from exc
+    try:
+        count = cupy.cuda.runtime.getDeviceCount()
+    except cupy.cuda.runtime.CUDARuntimeError as exc:
+        raise RuntimeError(f"gpu({device_id}): CuPy finds no CUDA device: {exc}") from exc
+    if device_id >= count:
+        raise RuntimeError(f"gpu({device_id}): there are {count} CUDA devices")
+    raise RuntimeError("arrays on CUDA devices are not built yet: see docs/design.md")
+
+
+def current_context() -> Context:
+    """The device that this thread makes new arrays on.
+
+    >>> import lazyarray as la
+    >>> la.current_context()
+    cpu(0)
+    """
+    device = swap_current_device(Device("cpu", 0))
+    swap_current_device(device)
+    return Context(device.device_type, device.device_id)
+
+
+def as_device(device: object) -> Device | None:
+    """A device from what ``ctx=`` or ``device=`` may be: None, a Device, or ``"cpu:1"``."""
+    if device is None or isinstance(device, Device):
+        return device
+    if isinstance(device, str):
+        kind, _, number = device.partition(":")
+        if number and not number.isdigit():
+            raise ValueError(f"a device is written like 'cpu:0', not {device!r}")
+        return Context(kind, int(number or 0))
+    raise TypeError(f"a device is a Context, not {type(device).__name__}")

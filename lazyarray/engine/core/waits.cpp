@@ -1,0 +1,334 @@
+// Waits: who waits for what, what a waiter runs itself, and how it sleeps.
+#include <algorithm>
+#include <climits>
+
+#include "internal.h"
+
+namespace lazyarray {
+
+// About what it costs to have another thread run an op.
+constexpr int64_t kHandOff = 50'000;
+
+// ---- the calling thread's stack ---------------------------------------------------------------
+
+Op* Engine::current() {
+  for (Op* op = tls.op; op; op = op->outer)
+    if (op->engine == this) return op;
+  return nullptr;
+}
+
+Op* Engine::running() {
+  for (Op* op = tls.op; op; op = op->outer)
+    if (op->engine == this && op->state != Op::DONE) return op;
+  return nullptr;
+}
+
+bool Engine::on_stack(const Op* op) const {
+  for (const Op* s = tls.op; s; s = s->outer)
+    if (s == op) return true;
+  return false;
+}
+
+// Whether `op` can't complete before one that the calling thread is running. What earlier calls
+// of the same walk saw is not looked at again: it was found not to.
+bool Engine::waits_for_stack(Op* op) {
+  walked_.clear();
+  auto visit = [&](Op* o) {
+    if (o->mark == walk_) return;
+    o->mark = walk_;
+    walked_.push_back(o);
+  };
+  visit(op);
+  while (!walked_.empty()) {
+    Op* o = walked_.back();
+    walked_.pop_back();
+    if (on_stack(o)) return true;
+    if (o->awaits)
+      for (Op* t : *o->awaits) visit(t);
+    if (o->state != Op::WAITING) continue;
+    for (Use& u : o->uses) {
+      if (u.granted) continue;
+      // Back to the nearest write, which itself waits for all that is before it.
+      for (Use* b = u.prev; b; b = b->prev) {
+        if (!u.write && !b->write && b->op->mark == walk_) break;  // it has led to that write
+        if (u.write || b->write) visit(b->op);
+        if (b->write) break;
+      }
+    }
+  }
+  return false;
+}
+
+// ---- helping ---------------------------------------------------------------------------------
+
+bool Engine::may_help(const Op* op) const {
+  if (op->state != Op::READY || !op->pool) return false;
+  if (op->pool == &here_) return true;  // there are no workers for it
+  // A waiter that finds no free core may still run what is over sooner than a hand-off.
+  return !tls.helping && op->compute() && (native_running_ < cores_ || op->cost_ns < kHandOff);
+}
+
+// A ready op that one of `targets` depends on (or is). Oldest uses first: they are nearest to ready.
+Op* Engine::helpable(const std::vector<Op*>& targets) {
+  int budget = runs_here_ ? INT_MAX : 1024;  // uses looked at, the mutex being held
+  walk_++;
+  walked_.clear();
+  auto visit = [&](Op* op) {
+    if (op->mark == walk_) return false;
+    op->mark = walk_;
+    if (op->state == Op::WAITING) walked_.push_back(op);
+    return may_help(op);
+  };
+  for (Op* op : targets)
+    if (visit(op)) return op;
+  for (size_t i = 0; i < walked_.size(); ++i)
+    for (Use& u : walked_[i]->uses) {
+      if (u.granted) continue;
+      for (Use* b = u.var->head; b != &u; b = b->next) {
+        if (budget-- <= 0) return nullptr;
+        if (visit(b->op)) return b->op;
+      }
+    }
+  return nullptr;
+}
+
+Op* Engine::any_helpable() {
+  if (here_.head) return here_.head;
+  const bool full = native_running_ >= cores_;
+  for (auto& p : pools_) {
+    if (!p->compute || tls.helping) continue;
+    int budget = full ? 64 : INT_MAX;  // with a free core the first one found will do
+    for (Op* op = p->head; op && budget-- > 0; op = op->queue_next)
+      if (may_help(op)) return op;
+  }
+  return nullptr;
+}
+
+void Engine::help(Op* op, Lock& lock) {
+  op->pool->take(op);
+  begin(op);
+  helped_++;
+  After after;
+  // What else is ready doesn't wait for a long one.
+  if (held() && op->cost_ns >= kHandOff) nudge(after);
+  lock.unlock();
+  for (Pool* p : after.wake) p->wake->notify_one();
+  after.wake.clear();
+  after.hold_wake = true;  // what it makes ready, this thread most likely runs next
+  const bool outer = tls.helping;
+  tls.helping = true;
+  execute(op, after);
+  settle(after);
+  tls.helping = outer;
+  lock.lock();
+}
+
+// ---- waiting ---------------------------------------------------------------------------------
+
+template <class Done, class Find>
+Status Engine::sleep_until(Lock& lock, std::condition_variable& cv, const std::atomic<int>* spin,
+                           Done done, Find find, Poll poll, void* arg, int64_t deadline_ns) {
+  constexpr int64_t kSlice = 50'000'000;  // how late a Ctrl-C may be noticed
+  constexpr int64_t kSpin = 20'000;       // about what going to sleep and waking costs
+  Status status = Status::OK;
+  bool spun = !spin || cores_ == 1;
+  bool parked = false;
+  int64_t last_poll = now_ns();
+  auto interrupted = [&] {
+    if (!poll || now_ns() - last_poll < kSlice / 2) return false;
+    lock.unlock();
+    const bool go_on = poll(arg);
+    last_poll = now_ns();
+    lock.lock();
+    return !go_on;
+  };
+  // An op that waits computes nothing: its core is for what it waits for.
+  for (Op* s = tls.op; s; s = s->outer)
+    if (s->engine == this && s->has_core) {
+      s->has_core = false;
+      native_running_--;
+      if (starved_) held_.store(true, std::memory_order_relaxed);
+    }
+  while (!done()) {
+    if (Op* op = find()) {
+      help(op, lock);
+    } else {
+      // The workers have to do the rest; one that sleeps here is replaced first.
+      After after;
+      if (!parked && tls.pool && !tls.parked) {
+        parked = tls.parked = true;
+        if (tls.engine != this) {
+          lock.unlock();
+          After theirs;
+          Lock other(tls.engine->mu_);
+          tls.engine->park(tls.pool, theirs);
+          other.unlock();
+          tls.engine->settle(theirs);
+          lock.lock();
+          continue;
+        }
+        park(tls.pool, after);
+      }
+      nudge(after);
+      if (!after.wake.empty() || !spun) {
+        lock.unlock();
+        settle(after);
+        if (!spun) {
+          spun = true;
+          const int64_t until = now_ns() + kSpin;
+          while (spin->load(std::memory_order_acquire) > 0 && now_ns() < until) cpu_relax();
+        }
+        lock.lock();
+        if (done()) break;
+      }
+      int64_t slice = kSlice;
+      if (deadline_ns >= 0) slice = std::min(slice, deadline_ns - now_ns());
+      if (slice > 0) cv.wait_for(lock, std::chrono::nanoseconds(slice));
+    }
+    if (interrupted()) {
+      status = Status::INTERRUPTED;
+      break;
+    }
+    if (deadline_ns >= 0 && now_ns() >= deadline_ns && !done()) {
+      status = Status::TIMEOUT;
+      break;
+    }
+  }
+  After after;
+  if (tls.op && tls.op->engine == this && tls.op->state == Op::RUNNING) begin(tls.op);
+  if (parked) {
+    tls.parked = false;
+    if (tls.engine == this) {
+      unpark(tls.pool, after);
+    } else {
+      lock.unlock();
+      After theirs;
+      Lock other(tls.engine->mu_);
+      tls.engine->unpark(tls.pool, theirs);
+      other.unlock();
+      tls.engine->settle(theirs);
+      lock.lock();
+    }
+  }
+  if (held()) nudge(after);  // what was not ours to run
+  if (!after.wake.empty()) {
+    lock.unlock();
+    settle(after);
+    lock.lock();
+  }
+  return status;
+}
+
+Status Engine::wait_ops(Lock& lock, std::vector<Op*>& targets, Poll poll, void* arg) {
+  Waiter waiter;
+  std::vector<WaitLink> links(targets.size());
+  waiter.remaining = static_cast<int>(targets.size());
+  for (size_t i = 0; i < targets.size(); ++i) {
+    Op* op = targets[i];
+    op->refs.fetch_add(1, std::memory_order_relaxed);
+    links[i] = {&waiter, op, op->waiters};
+    op->waiters = &links[i];
+  }
+  waiter.next = waiters_;
+  if (waiters_) waiters_->prev = &waiter;
+  waiters_ = &waiter;
+  for (Op* s = tls.op; s; s = s->outer)
+    if (s->engine == this && !s->awaits) s->awaits = &targets;
+  const Status status = sleep_until(
+      lock, waiter.cv, &waiter.remaining, [&] { return waiter.remaining == 0; },
+      [&] { return helpable(targets); }, poll, arg, -1);
+  for (Op* s = tls.op; s; s = s->outer)
+    if (s->awaits == &targets) s->awaits = nullptr;
+  (waiter.prev ? waiter.prev->next : waiters_) = waiter.next;
+  if (waiter.next) waiter.next->prev = waiter.prev;
+  if (status != Status::OK)
+    for (WaitLink& mine : links)
+      for (WaitLink** l = &mine.op->waiters; *l; l = &(*l)->next)
+        if (*l == &mine) {
+          *l = mine.next;
+          break;
+        }
+  lock.unlock();
+  for (Op* op : targets) release(op);
+  return status;
+}
+
+Status Engine::wait(Var* var, bool all, Poll poll, void* arg) {
+  if (var->engine != this) return Status::FOREIGN;
+  // Even if there is nothing to wait for: who pushed without waking anyone relies on this call.
+  if (!held() && (all ? var->idle() : var->readable())) return Status::OK;
+  After after;
+  Lock lock(mu_);
+  if (broken_) return Status::BROKEN;
+  waits_++;
+  walk_++;
+  Status status = Status::OK;
+  Op* cur = running();
+  std::vector<Op*> targets;
+  for (Use* u = var->tail; u; u = u->prev) {
+    if (!all && !u->write) continue;
+    if (cur) {
+      // Inside an op: what was pushed before it, or by it. Anything later may wait for it.
+      if (!on_stack(u->op) && u->op->seq > cur->seq && u->op->parent != cur->seq) continue;
+      if (waits_for_stack(u->op)) {
+        status = Status::SELF_WAIT;
+        break;
+      }
+    }
+    targets.push_back(u->op);
+    if (u->write) break;  // what is before a write completes before it
+  }
+  if (status == Status::OK && !targets.empty()) return wait_ops(lock, targets, poll, arg);
+  if (held()) nudge(after);
+  lock.unlock();
+  settle(after);
+  return status;
+}
+
+Status Engine::wait_op(Op* op, Poll poll, void* arg) {
+  Lock lock(mu_);
+  if (op->state == Op::DONE) return Status::OK;
+  if (broken_) return Status::BROKEN;
+  walk_++;
+  if (running() && waits_for_stack(op)) return Status::SELF_WAIT;
+  std::vector<Op*> targets{op};
+  return wait_ops(lock, targets, poll, arg);
+}
+
+Status Engine::drain(Lock& lock, uint64_t last, Poll poll, void* arg, int64_t timeout_ns) {
+  Drainer mine{last, drainers_};
+  drainers_ = &mine;
+  const Status status = sleep_until(
+      lock, drained_, nullptr, [&] { return !all_head_ || all_head_->seq > last; },
+      [&] { return any_helpable(); }, poll, arg, timeout_ns < 0 ? -1 : now_ns() + timeout_ns);
+  Drainer** d = &drainers_;
+  while (*d != &mine) d = &(*d)->next;
+  *d = mine.next;
+  return status;
+}
+
+Status Engine::wait_for_all(Poll poll, void* arg, int64_t timeout_ns) {
+  if (current()) return Status::SELF_WAIT;
+  Lock lock(mu_);
+  if (broken_) return Status::BROKEN;
+  waits_++;
+  return drain(lock, seq_, poll, arg, timeout_ns);
+}
+
+Status Engine::throttle(int64_t bytes, int64_t ops, Poll poll, void* arg) {
+  auto under = [&] { return pending_bytes() <= bytes && pending_ops() <= ops; };
+  if (under() || current()) return Status::OK;
+  Lock lock(mu_);
+  if (broken_) return Status::BROKEN;
+  throttled_++;
+  const Status status = sleep_until(
+      lock, drained_, nullptr,
+      // If no native op runs, all that is pending waits for opaque ones, which may themselves
+      // wait for this thread: going on is the only safe thing.
+      [&] { return under() || (native_running_ == 0 && !any_helpable()); },
+      [&] { return any_helpable(); }, poll, arg, -1);
+  throttled_--;
+  return status;
+}
+
+}  // namespace lazyarray

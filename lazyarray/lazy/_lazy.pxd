@@ -1,0 +1,207 @@
+# Tensors and the recorder as the upper rooms' extension modules see them.
+from cpython.object cimport PyObject
+from libc.stdint cimport int8_t, int64_t, uint8_t, uint32_t, uint64_t
+from libcpp cimport bool as cbool
+from libcpp.string cimport string
+from libcpp.vector cimport vector
+
+from lazyarray.engine._engine cimport CDevice, CEngine, CError, Device, Engine, Site, Status, atomic
+from lazyarray.storage._storage cimport Chunk, ChunkStore
+
+ctypedef Py_ssize_t npy_intp
+
+
+cdef extern from "lazy/dtype.h" namespace "lazyarray" nogil:
+    cdef struct DtypeInfo:
+        int type_num
+        int8_t size
+        int8_t align
+        char kind
+        char code
+    const DtypeInfo& info(int)
+    int dtype_of_type_num(int)
+    enum:
+        D_BOOL "lazyarray::B_"
+        D_IL "lazyarray::il"
+        D_F8 "lazyarray::f8"
+        D_C16 "lazyarray::c16"
+        kDtypes "lazyarray::kDtypes"
+        kWeakInt "lazyarray::kWeakInt"
+        kWeakFloat "lazyarray::kWeakFloat"
+        kWeakComplex "lazyarray::kWeakComplex"
+        kOperandKinds "lazyarray::kOperandKinds"
+
+
+cdef extern from "lazy/cpu/loop.h" namespace "lazyarray" nogil:
+    ctypedef void (*Loop)(char**, const npy_intp*, const npy_intp*, void*) noexcept
+
+
+cdef extern from "lazy/layout.h" namespace "lazyarray" nogil:
+    cdef cppclass Layout:
+        int ndim
+        npy_intp offset
+        Layout()
+        void resize(int)
+        npy_intp* shape()
+        npy_intp* strides()
+        npy_intp size()
+        cbool same_shape(const Layout&)
+        cbool same_view(const Layout&)
+        void set_c_order(npy_intp)
+        cbool c_contiguous(npy_intp)
+        cbool f_contiguous(npy_intp)
+
+    cbool may_overlap(const Layout&, npy_intp, const Layout&, npy_intp)
+    cbool self_overlaps(const Layout&)
+    enum:
+        kMaxDims "lazyarray::kMaxDims"
+        kMaxOperands "lazyarray::kMaxOperands"
+
+
+cdef extern from "lazy/instr.h" namespace "lazyarray" nogil:
+    cdef enum KernelKind "lazyarray::Kernel::Kind":
+        ELEMENTWISE "lazyarray::Kernel::ELEMENTWISE"
+        REDUCE "lazyarray::Kernel::REDUCE"
+        MATMUL "lazyarray::Kernel::MATMUL"
+        PYTHON "lazyarray::Kernel::PYTHON"
+
+    cdef cppclass Kernel:
+        KernelKind kind
+        const char* name
+        Loop fn
+        void* data
+        int8_t nin, nout
+        int8_t* dtypes
+        float cost
+        cbool checks_flags
+        cbool long_double
+        cbool int_power
+        cbool casts_range
+        cbool splittable
+        cbool starts_with_first
+        char* identity
+
+    cdef cppclass View:
+        Chunk* chunk
+        int dtype
+        Layout layout
+        npy_intp itemsize()
+
+    cdef cppclass PyCall:
+        PyObject* fn
+        PyObject* context
+        vector[View] views
+
+    cdef cppclass Operand:
+        Chunk* chunk
+        npy_intp offset
+
+    cdef cppclass ErrState:
+        uint8_t divide, over, under, invalid
+
+    cdef cppclass PyCallPtr "std::unique_ptr<lazyarray::PyCall>":
+        PyCall* get()
+        void reset(PyCall*)
+
+    cdef cppclass Instr:
+        const Kernel* kernel
+        int nin, nop
+        cbool has_refs
+        ErrState errstate
+        Site site
+        double cost_ns
+        int64_t bytes
+        Operand* ops
+        char (*constants)[32]
+        PyCallPtr py
+        uint32_t overwrites
+        uint32_t reduced
+        uint64_t* core
+        npy_intp* core_steps
+        int ndim
+        npy_intp* shape()
+        npy_intp* strides(int)
+        void set_ndim(int)
+        void set_operands(int, int)
+        cbool writes(int)
+
+    void set_space(Instr&, const Layout&, const View**)
+    void set_k_layout(Layout&, npy_intp, int, const View**)
+
+
+cdef extern from "lazy/cpu/run.h" namespace "lazyarray" nogil:
+    cdef struct FpWarning:
+        int flag
+        const char* op
+        Site site
+    cdef cppclass Hooks:
+        CError* (*python)(Instr&) noexcept
+        CError* (*recast)(Instr&, char**, cbool*) noexcept
+        int (*blas_threads)() noexcept
+    cdef cppclass SpinLock:
+        void lock()
+        void unlock()
+    cdef cppclass Runtime:
+        Hooks hooks
+        SpinLock warn_lock
+        vector[FpWarning] warnings
+        atomic[cbool] any_warning
+    const char* flag_text(int)
+    Loop where_of_size(int)
+    Loop cast_loop(int, int)
+    cbool cast_checks_range(int, int)
+
+
+cdef extern from "lazy/recorder.h" namespace "lazyarray" nogil:
+    cdef cppclass FlushPolicy:
+        double inline_ns, cheap_ns, group_ns, flush_ns
+
+    cdef cppclass Recorder:
+        Recorder(CEngine*, ChunkStore*)
+        Runtime runtime
+        FlushPolicy policy
+        uint64_t recorded, inlined
+        int64_t max_pending_bytes, max_pending_ops
+        CEngine* engine()
+        ChunkStore* store()
+        Instr* begin(const Kernel*, int, int)
+        void give_back(Instr*)
+        cbool ready(const Instr&)
+        void run_inline(Instr&)
+        cbool append(Instr*, int)
+        cbool over_budget()
+        Status flush(cbool)
+
+
+# A view of a chunk: what NDArray is made of.
+cdef class Tensor:
+    cdef View v
+    cdef object __weakref__
+
+
+cdef Recorder* recorder() noexcept
+cdef CDevice current_device() noexcept
+cdef Tensor fresh(int dtype, npy_intp size, CDevice device)
+cdef tuple shape_tuple(const View* v)
+cdef Kernel* cast_kernel(int source, int target) except NULL
+cdef bint covers_chunk(const View* v) noexcept
+cdef void set_array_type(type t)
+cdef Tensor new_tensor(Chunk* chunk, int dtype)
+cdef Tensor empty_like_shape(int dtype, int ndim, const npy_intp* shape, CDevice device)
+cdef Tensor view_of(Tensor base)
+cdef void set_operand(Instr* instr, int k, const View* v) noexcept
+cdef int emit(Instr* instr) except -1
+cdef int emit_elementwise(Instr* instr, Layout* space, const View** views, bint overwrites) except -1
+cdef int flush(bint wake) except -1
+cdef int put_scalar(char* to, object value, int dtype) except -1
+cdef int dtype_code(object dtype) except -1
+cdef object np_dtype(int code)
+cdef Tensor from_numpy(object array, CDevice device)
+cdef object numpy_view(const View* v, bint writable)
+cdef Tensor cast(Tensor x, int dtype)
+cdef int assign(Tensor to, Tensor value) except -1
+cdef int fill(Tensor to, object value) except -1
+cdef int wait(Tensor x, bint everything, str hidden) except -1
+cdef int py_call(object fn, str name, list outs, list ins, double cost_ns, bint overwrites) except -1
+cdef Kernel* new_kernel(str name, KernelKind kind, int nin, int nout) except NULL
+cdef bint same_device(Tensor a, Tensor b) except -1

@@ -1,0 +1,279 @@
+// run(): executes one instruction on the CPU with NumPy's own loops.
+#pragma once
+#include <cfenv>
+#include <mutex>
+#if defined(__SSE__)
+#include <xmmintrin.h>
+#endif
+
+#include "lazy/cpu/casts.h"
+#include "lazy/instr.h"
+
+namespace lazyarray {
+
+// ---- floating-point flags --------------------------------------------------------------------
+// Many loops clear flags raised before them, so they are read after each loop call. Reading costs
+// 1 to 3 ns, clearing far more: cleared only when set.
+
+enum : int { kDivide = 1, kOver = 2, kUnder = 4, kInvalid = 8 };
+
+inline int take_flags(bool x87) {
+  int flags = 0;
+#if defined(__SSE__)
+  const unsigned csr = _mm_getcsr();
+  if (csr & 0x1d) {
+    flags = (csr & 4 ? kDivide : 0) | (csr & 8 ? kOver : 0) | (csr & 16 ? kUnder : 0) |
+            (csr & 1 ? kInvalid : 0);
+    _mm_setcsr(csr & ~0x3fu);
+  }
+  if (!x87) return flags;
+#endif
+  const int all = FE_DIVBYZERO | FE_OVERFLOW | FE_UNDERFLOW | FE_INVALID;
+  if (const int f = std::fetestexcept(all)) {
+    flags |= (f & FE_DIVBYZERO ? kDivide : 0) | (f & FE_OVERFLOW ? kOver : 0) |
+             (f & FE_UNDERFLOW ? kUnder : 0) | (f & FE_INVALID ? kInvalid : 0);
+    std::feclearexcept(all);
+  }
+  return flags;
+}
+
+// A floating-point warning on its way to the next wait, where it is given in the user's thread.
+struct FpWarning {
+  int flag;
+  const char* op;
+  Site site;  // owned
+};
+
+// What running an instruction needs of the room above; set once at import.
+struct Hooks {
+  Error* (*python)(Instr&) = nullptr;          // a PYTHON instruction; takes the GIL
+  // A cast with out-of-range values; takes the GIL.
+  Error* (*recast)(Instr&, char** ptrs, bool* invalid) = nullptr;
+  int (*blas_threads)() = nullptr;
+};
+struct Runtime {
+  Hooks hooks;
+  std::mutex blas_mu;  // held by one product that BLAS runs on several threads
+  SpinLock warn_lock;
+  std::vector<FpWarning> warnings;
+  std::atomic<bool> any_warning{false};
+  std::atomic<uint64_t> run{0};
+};
+
+inline const char* flag_text(int flag) {
+  switch (flag) {
+    case kDivide: return "divide by zero";
+    case kOver: return "overflow";
+    case kUnder: return "underflow";
+    default: return "invalid value";
+  }
+}
+
+// Where the GIL is held (the inline tier) the site is the caller's own, captured only when needed.
+inline Error* judge_flags(Runtime& rt, Instr& in, int flags) {
+  const std::pair<int, uint8_t> kinds[] = {{kDivide, in.errstate.divide},
+                                           {kOver, in.errstate.over},
+                                           {kUnder, in.errstate.under},
+                                           {kInvalid, in.errstate.invalid}};
+  for (auto [flag, mode] : kinds) {
+    if (!(flags & flag) || mode == ErrState::IGNORE) continue;
+    const char* name = in.kernel->casts_range || !in.kernel->name[0] ? "cast" : in.kernel->name;
+    if (mode == ErrState::RAISE)
+      return new Error(Error::FLOATING_POINT,
+                       std::string(flag_text(flag)) + " encountered in " + name);
+    if (!in.site.code && !in.has_refs) in.site.capture();
+    Site site = in.site;
+    in.site.code = nullptr;  // moved
+    rt.warn_lock.lock();
+    rt.warnings.push_back({flag, name, site});
+    rt.warn_lock.unlock();
+    rt.any_warning = true;
+  }
+  return nullptr;
+}
+
+// ---- loops -----------------------------------------------------------------------------------
+
+// Calls body(pointers, n) for every innermost run; axes slowest first.
+template <class Body>
+inline void odometer(Instr& in, char** ptrs, Body body) {
+  const int outer = in.ndim - 1;
+  const npy_intp* shape = in.shape();
+  for (int i = 0; i < in.ndim; ++i)
+    if (shape[i] == 0) return;
+  if (outer <= 0) {
+    body(ptrs, nullptr);
+    return;
+  }
+  npy_intp index[kMaxDims] = {};
+  for (;;) {
+    body(ptrs, index);
+    int i = outer - 1;
+    for (; i >= 0; --i) {
+      if (++index[i] < shape[i]) {
+        for (int k = 0; k < in.nop; ++k) ptrs[k] += in.strides(k)[i];
+        break;
+      }
+      for (int k = 0; k < in.nop; ++k) ptrs[k] -= in.strides(k)[i] * (shape[i] - 1);
+      index[i] = 0;
+    }
+    if (i < 0) return;
+  }
+}
+
+// A negative exponent makes the integer power loop set a Python error from a thread that has no
+// interpreter, and leave garbage: it is looked for first.
+inline bool has_negative(Instr& in, char** ptrs, int op, int dtype) {
+  bool found = false;
+  char* p[kMaxOperands];
+  std::copy(ptrs, ptrs + in.nop, p);
+  const npy_intp n = in.ndim ? in.shape()[in.ndim - 1] : 1;
+  const npy_intp step = in.ndim ? in.strides(op)[in.ndim - 1] : 0;
+  const int size = info(dtype).size;
+  odometer(in, p, [&](char** q, const npy_intp*) {
+    const char* c = q[op];
+    for (npy_intp i = 0; i < n; ++i, c += step)
+      found |= reinterpret_cast<const signed char*>(c)[size - 1] < 0;  // little-endian sign byte
+  });
+  return found;
+}
+
+inline void run_elementwise(Instr& in, char** ptrs, void* data) {
+  const Loop fn = in.kernel->fn;
+  npy_intp steps[kMaxOperands];
+  const npy_intp n = in.shape()[in.ndim - 1];
+  for (int k = 0; k < in.nop; ++k) steps[k] = in.strides(k)[in.ndim - 1];
+  odometer(in, ptrs, [&](char** p, const npy_intp*) {
+    char* args[kMaxOperands];  // some loops move their argument pointers
+    std::copy(p, p + in.nop, args);
+    fn(args, &n, steps, data);
+  });
+}
+
+// The binary loop with its first input and its output on the result: where the inner axis is
+// reduced (step 0) that is NumPy's own reduction, pairwise sums included. Operands: input, output.
+inline void run_reduce(Instr& in, char** ptrs) {
+  const Kernel& kernel = *in.kernel;
+  const int inner = in.ndim - 1;
+  const npy_intp n = in.shape()[inner];
+  const npy_intp si = in.strides(0)[inner], so = in.strides(1)[inner];
+  const bool inner_reduced = in.reduced >> inner & 1;
+  const npy_intp steps[3] = {so, si, so};
+  const int osize = info(kernel.dtypes[1]).size;
+  odometer(in, ptrs, [&](char** p, const npy_intp* index) {
+    bool first = true;  // the first visit of these outputs
+    for (int i = 0; first && i < inner; ++i) first = !(in.reduced >> i & 1) || index[i] == 0;
+    char* args[3] = {p[1], p[0], p[1]};
+    npy_intp count = n;
+    if (first) {
+      const npy_intp outs = inner_reduced ? 1 : n;
+      for (npy_intp i = 0; i < outs; ++i)
+        std::memcpy(p[1] + i * so, kernel.starts_with_first ? p[0] + i * si : kernel.identity, osize);
+      if (kernel.starts_with_first) {
+        if (!inner_reduced) return;
+        args[1] += si;
+        if (--count == 0) return;
+      }
+    }
+    kernel.fn(args, &count, steps, kernel.data);
+  });
+}
+
+// Products that BLAS would run on several threads go one at a time: two at once, each threaded,
+// take several times as long as one after the other (OpenBLAS threads a product above this size).
+constexpr uint64_t kThreadedProduct = 262144;
+
+inline void run_matmul(Runtime& rt, Instr& in, char** ptrs) {
+  const npy_intp n = static_cast<npy_intp>(in.core[0]), k = static_cast<npy_intp>(in.core[1]),
+                 m = static_cast<npy_intp>(in.core[2]);
+  std::unique_lock<std::mutex> token(rt.blas_mu, std::defer_lock);
+  if (in.core[0] * in.core[1] * in.core[2] > kThreadedProduct && info(in.kernel->dtypes[0]).kind != 'i' &&
+      (!rt.hooks.blas_threads || rt.hooks.blas_threads() > 1))
+    token.lock();
+  const bool batched = in.ndim > 0;
+  const npy_intp batch = batched ? in.shape()[in.ndim - 1] : 1;
+  npy_intp steps[9];
+  for (int i = 0; i < 3; ++i) steps[i] = batched ? in.strides(i)[in.ndim - 1] : 0;
+  std::copy(in.core_steps, in.core_steps + 6, steps + 3);
+  const npy_intp dims[4] = {batch, n, k, m};
+  odometer(in, ptrs, [&](char** p, const npy_intp*) {
+    char* args[3] = {p[0], p[1], p[2]};
+    in.kernel->fn(args, dims, steps, in.kernel->data);
+  });
+}
+
+// ---- one instruction -------------------------------------------------------------------------
+
+// Runs it; returns the failure (owned) or null. Needs no GIL, except for PYTHON instructions.
+inline Error* run(Runtime& rt, Instr& in) {
+  const Kernel& kernel = *in.kernel;
+  for (int k = in.nin; k < in.nop; ++k)
+    if (!in.ops[k].chunk->allocate()) {
+      const Chunk* c = in.ops[k].chunk;
+      const PoolStats s = c->pool->stats();
+      return new Error(Error::MEMORY, "unable to allocate " + std::to_string(c->nbytes) +
+                                          " bytes on cpu(" + std::to_string(c->device.id) + "): " +
+                                          std::to_string(s.in_use) + " in use" +
+                                          (s.limit ? ", limit " + std::to_string(s.limit) : ""));
+    }
+  for (int k = 0; k < in.nin; ++k)  // memory that nobody wrote: la.empty
+    if (in.ops[k].chunk && !in.ops[k].chunk->allocate())
+      return new Error(Error::MEMORY, "unable to allocate an input");
+  if (kernel.kind == Kernel::PYTHON) return rt.hooks.python(in);
+
+  char* ptrs[kMaxOperands];
+  int constant = 0;
+  for (int k = 0; k < in.nop; ++k)
+    ptrs[k] = in.ops[k].chunk ? in.ops[k].chunk->data + in.ops[k].offset : in.constants[constant++];
+
+  if (kernel.checks_flags) take_flags(kernel.long_double);
+  if (kernel.kind == Kernel::ELEMENTWISE) {
+    if (kernel.int_power && has_negative(in, ptrs, 1, kernel.dtypes[1]))
+      return new Error(Error::VALUE, "Integers to negative integer powers are not allowed.");
+    int out_of_range = 0;
+    char* keep[kMaxOperands];
+    std::copy(ptrs, ptrs + in.nop, keep);
+    run_elementwise(in, ptrs, kernel.casts_range ? &out_of_range : kernel.data);
+    if (out_of_range) {
+      bool invalid = false;
+      if (Error* e = rt.hooks.recast(in, keep, &invalid)) return e;
+      take_flags(kernel.long_double);
+      return invalid ? judge_flags(rt, in, kInvalid) : nullptr;
+    }
+  } else if (kernel.kind == Kernel::REDUCE) {
+    run_reduce(in, ptrs);
+  } else {
+    run_matmul(rt, in, ptrs);
+  }
+  if (kernel.checks_flags)
+    if (const int flags = take_flags(kernel.long_double)) return judge_flags(rt, in, flags);
+  return nullptr;
+}
+
+// `where`'s own loop: NumPy has no ufunc for it. By size: the bytes are only moved.
+template <class T>
+void where_loop(char** args, npy_intp const* dimensions, npy_intp const* steps, void*) {
+  const char *c = args[0], *x = args[1], *y = args[2];
+  char* out = args[3];
+  for (npy_intp i = 0; i < dimensions[0]; ++i) {
+    std::memcpy(out, *c ? x : y, sizeof(T));
+    c += steps[0];
+    x += steps[1];
+    y += steps[2];
+    out += steps[3];
+  }
+}
+inline Loop where_of_size(int size) {
+  struct Sixteen { char b[16]; };
+  struct ThirtyTwo { char b[32]; };
+  switch (size) {
+    case 1: return where_loop<char>;
+    case 2: return where_loop<int16_t>;
+    case 4: return where_loop<int32_t>;
+    case 8: return where_loop<int64_t>;
+    case 16: return where_loop<Sixteen>;
+    default: return where_loop<ThirtyTwo>;
+  }
+}
+
+}  // namespace lazyarray

@@ -1,0 +1,222 @@
+// Kernel and Instr: what one recorded instruction does, and to which memory.
+#pragma once
+#include <Python.h>
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "engine/pyrefs.h"
+#include "layout.h"
+#include "lazy/cpu/loop.h"
+#include "lazy/dtype.h"
+#include "storage/chunk.h"
+
+namespace lazyarray {
+
+struct Instr;
+
+// One row of the op table at one dtype signature. Made once, lives as long as the process.
+struct Kernel {
+  enum Kind : uint8_t { ELEMENTWISE, REDUCE, MATMUL, PYTHON };
+  Kind kind = ELEMENTWISE;
+  const char* name = "";  // interned
+  Loop fn = nullptr;
+  void* data = nullptr;
+  int8_t nin = 0, nout = 0;
+  int8_t dtypes[kMaxOperands] = {};  // inputs, then outputs
+  float cost = 1;          // nanoseconds an element, roughly
+  bool checks_flags = false;  // may raise floating-point flags that the user hears of
+  bool long_double = false;   // ... in the x87 unit, too
+  bool int_power = false;  // a negative exponent is an error that the loop can't report
+  bool casts_range = false;   // a cast whose out-of-range values are left to NumPy
+  bool splittable = true;  // may be run over any part of its elements
+  // REDUCE: the first element starts the result, or else `identity` does.
+  bool starts_with_first = false;
+  alignas(16) char identity[32] = {};
+};
+
+// A view of a chunk, with the chunk's reference counted by whoever holds the view.
+struct View {
+  Chunk* chunk = nullptr;
+  int dtype = f8;
+  Layout layout;
+  npy_intp itemsize() const { return info(dtype).size; }
+};
+
+// What a Python instruction (one that takes the GIL and calls NumPy) needs besides.
+struct PyCall {
+  PyObject* fn = nullptr;       // fn(outputs, inputs): lists of NumPy views
+  PyObject* context = nullptr;  // the recorder's contextvars: np.errstate is one
+  std::vector<View> views;      // in operand order; references are the instruction's
+  ~PyCall() {
+    drop_ref(fn);
+    drop_ref(context);
+  }
+};
+
+struct Operand {
+  Chunk* chunk = nullptr;  // null: a constant of the instruction
+  npy_intp offset = 0;
+};
+
+// What np.errstate said when the op was recorded: NumPy's modes for each kind of error.
+struct ErrState {
+  enum Mode : uint8_t { IGNORE, WARN, RAISE, CALL, PRINT, LOG };
+  uint8_t divide = WARN, over = WARN, under = IGNORE, invalid = WARN;
+};
+
+// An instruction owns counted references to its chunks and never a Python array.
+struct Instr {
+  static constexpr int kInline = 20;
+
+  const Kernel* kernel = nullptr;
+  int nin = 0, nop = 0;     // inputs come first
+  bool has_refs = false;    // on the heap: owns chunk references and marks their counters
+  ErrState errstate;
+  Site site;
+  double cost_ns = 0;
+  int64_t bytes = 0;        // of its outputs
+  Operand* ops = inline_ops_;  // more than kMaxOperands only in PYTHON instructions
+  alignas(16) char constants[3][32];
+  std::unique_ptr<PyCall> py;
+  // Bit per output: written whole without being read, which heals a poisoned array.
+  uint32_t overwrites = 0;
+  uint32_t reduced = 0;  // REDUCE: bit per iteration axis
+  uint64_t core[3] = {};   // MATMUL: n, k, m
+  npy_intp core_steps[6] = {};
+  int group = -1;        // the planner's
+
+  int ndim = 0;  // iteration axes, slowest first
+  npy_intp* shape() { return buf(); }
+  npy_intp* strides(int op) { return buf() + static_cast<npy_intp>(1 + op) * ndim; }
+  void set_operands(int inputs, int outputs) {
+    nin = inputs;
+    nop = inputs + outputs;
+    if (nop > kMaxOperands) {
+      many_ops_.resize(nop);
+      ops = many_ops_.data();
+    }
+  }
+  void set_ndim(int n) {
+    ndim = n;
+    const size_t need = static_cast<size_t>(n) * (1 + nop);
+    if (need > kInline) heap_.resize(need);
+  }
+
+  Instr() = default;
+  Instr(const Instr&) = delete;
+  Instr& operator=(const Instr&) = delete;
+
+  bool writes(int op) const { return op >= nin; }
+  bool overwritten(int op) const { return op >= nin && (overwrites >> (op - nin) & 1); }
+
+ private:
+  npy_intp* buf() { return static_cast<size_t>(ndim) * (1 + nop) > kInline ? heap_.data() : inline_; }
+  Operand inline_ops_[kMaxOperands];
+  std::vector<Operand> many_ops_;
+  npy_intp inline_[kInline];
+  std::vector<npy_intp> heap_;
+};
+
+// Merges iteration axes that step alike and drops those of length one; `shape` and `strides` are
+// in iteration order, slowest first, and are rewritten. Returns the number of axes left.
+inline int coalesce(int ndim, int nop, npy_intp* shape, npy_intp (*strides)[kMaxDims]) {
+  int n = 0;
+  for (int i = 0; i < ndim; ++i) {
+    if (shape[i] == 1) continue;
+    bool merge = n > 0;
+    for (int k = 0; merge && k < nop; ++k)
+      merge = strides[k][n - 1] == strides[k][i] * shape[i];
+    if (merge) {
+      shape[n - 1] *= shape[i];
+      for (int k = 0; k < nop; ++k) strides[k][n - 1] = strides[k][i];
+    } else {
+      shape[n] = shape[i];
+      for (int k = 0; k < nop; ++k) strides[k][n] = strides[k][i];
+      n++;
+    }
+  }
+  return n;
+}
+
+// The strides of `l` over the broadcast shape of `ndim` axes.
+inline void broadcast_strides(const Layout& l, int ndim, npy_intp* out) {
+  const int lead = ndim - l.ndim;
+  for (int i = 0; i < ndim; ++i)
+    out[i] = i < lead || l.shape()[i - lead] == 1 ? 0 : l.strides()[i - lead];
+}
+
+// Fills in the iteration space of an elementwise instruction: `views` in operand order (null for
+// a constant), all broadcast to `space`'s shape.
+inline void set_space(Instr& in, const Layout& space, View const* const* views) {
+  // Nearly always: contiguous arrays of one shape, and constants.
+  bool flat = true;
+  for (int k = 0; flat && k < in.nop; ++k) {
+    if (!views[k]) continue;
+    const Layout& l = views[k]->layout;
+    flat = l.ndim == 0 || (l.same_shape(space) && l.c_contiguous(views[k]->itemsize()));
+  }
+  if (flat) {
+    in.set_ndim(1);
+    in.shape()[0] = space.size();
+    for (int k = 0; k < in.nop; ++k)
+      in.strides(k)[0] = views[k] && views[k]->layout.ndim ? views[k]->itemsize() : 0;
+    return;
+  }
+  npy_intp strides[kMaxOperands][kMaxDims], shape[kMaxDims];
+  npy_intp raw[kMaxOperands][kMaxDims];
+  npy_intp const* ptrs[kMaxOperands];
+  for (int k = 0; k < in.nop; ++k) {
+    if (views[k]) broadcast_strides(views[k]->layout, space.ndim, raw[k]);
+    else std::fill(raw[k], raw[k] + space.ndim, 0);
+    ptrs[k] = raw[k];
+  }
+  int order[kMaxDims];
+  k_order(space.ndim, in.nop, ptrs, order);
+  for (int i = 0; i < space.ndim; ++i) {
+    const int axis = order[space.ndim - 1 - i];
+    shape[i] = space.shape()[axis];
+    for (int k = 0; k < in.nop; ++k) strides[k][i] = raw[k][axis];
+  }
+  const int n = coalesce(space.ndim, in.nop, shape, strides);
+  in.set_ndim(std::max(n, 1));
+  if (n == 0) {
+    in.shape()[0] = 1;
+    for (int k = 0; k < in.nop; ++k) in.strides(k)[0] = 0;
+    return;
+  }
+  std::copy(shape, shape + n, in.shape());
+  for (int k = 0; k < in.nop; ++k) std::copy(strides[k], strides[k] + n, in.strides(k));
+}
+
+// The layout of a fresh output over `out`'s shape, as NumPy's iterator would order it.
+inline void set_k_layout(Layout& out, npy_intp itemsize, int nin, View const* const* views) {
+  out.offset = 0;
+  bool c = true;
+  for (int k = 0; c && k < nin; ++k)
+    c = !views[k] || views[k]->layout.ndim == 0 ||
+        (views[k]->layout.same_shape(out) && views[k]->layout.c_contiguous(views[k]->itemsize()));
+  if (c || out.ndim < 2) {
+    out.set_c_order(itemsize);
+    return;
+  }
+  npy_intp raw[kMaxOperands][kMaxDims];
+  npy_intp const* ptrs[kMaxOperands];
+  int n = 0;
+  for (int k = 0; k < nin; ++k)
+    if (views[k]) {
+      broadcast_strides(views[k]->layout, out.ndim, raw[n]);
+      ptrs[n] = raw[n];
+      n++;
+    }
+  int order[kMaxDims];
+  k_order(out.ndim, n, ptrs, order);
+  npy_intp step = itemsize;
+  for (int i = 0; i < out.ndim; ++i) {
+    out.strides()[order[i]] = step;
+    step *= std::max<npy_intp>(out.shape()[order[i]], 1);
+  }
+}
+
+}  // namespace lazyarray

@@ -1,0 +1,177 @@
+// Layout: shape, strides and offset of a view, and the orders and overlaps of several.
+#pragma once
+#include <numpy/npy_common.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+
+namespace lazyarray {
+
+constexpr int kMaxDims = 64;  // NumPy's
+constexpr int kMaxOperands = 8;
+
+// Shape and strides (bytes) of one view; most arrays have few dimensions and need no heap.
+class Layout {
+ public:
+  int ndim = 0;
+  npy_intp offset = 0;  // bytes from the chunk's start to element [0, ..., 0]
+
+  Layout() = default;
+  explicit Layout(int n) { resize(n); }
+  Layout(const Layout& o) { *this = o; }
+  Layout(Layout&& o) noexcept { *this = static_cast<Layout&&>(o); }
+  ~Layout() { std::free(heap_); }
+  Layout& operator=(const Layout& o) {
+    if (this == &o) return *this;
+    resize(o.ndim);
+    offset = o.offset;
+    std::memcpy(dims(), o.dims(), 2 * ndim * sizeof(npy_intp));
+    return *this;
+  }
+  Layout& operator=(Layout&& o) noexcept {
+    if (this == &o) return *this;
+    std::free(heap_);
+    std::memcpy(static_cast<void*>(this), &o, sizeof(Layout));
+    o.heap_ = nullptr;
+    o.ndim = 0;
+    return *this;
+  }
+  void resize(int n) {
+    if (n > kInline && n > ndim) {
+      std::free(heap_);
+      heap_ = static_cast<npy_intp*>(std::malloc(2 * n * sizeof(npy_intp)));
+    } else if (n <= kInline) {
+      std::free(heap_);
+      heap_ = nullptr;
+    }
+    ndim = n;
+  }
+  npy_intp* dims() { return heap_ ? heap_ : inline_; }
+  const npy_intp* dims() const { return heap_ ? heap_ : inline_; }
+  npy_intp* shape() { return dims(); }
+  const npy_intp* shape() const { return dims(); }
+  npy_intp* strides() { return dims() + ndim; }
+  const npy_intp* strides() const { return dims() + ndim; }
+
+  npy_intp size() const {
+    npy_intp n = 1;
+    for (int i = 0; i < ndim; ++i) n *= shape()[i];
+    return n;
+  }
+  bool same_shape(const Layout& o) const {
+    return ndim == o.ndim && std::equal(shape(), shape() + ndim, o.shape());
+  }
+  bool same_view(const Layout& o) const {
+    return same_shape(o) && offset == o.offset && std::equal(strides(), strides() + ndim, o.strides());
+  }
+  void set_c_order(npy_intp itemsize) {
+    npy_intp step = itemsize;
+    for (int i = ndim - 1; i >= 0; --i) {
+      strides()[i] = step;
+      step *= std::max<npy_intp>(shape()[i], 1);
+    }
+  }
+  bool c_contiguous(npy_intp itemsize) const {
+    npy_intp step = itemsize;
+    for (int i = ndim - 1; i >= 0; --i) {
+      if (shape()[i] == 0) return true;
+      if (shape()[i] != 1) {
+        if (strides()[i] != step) return false;
+        step *= shape()[i];
+      }
+    }
+    return true;
+  }
+  bool f_contiguous(npy_intp itemsize) const {
+    npy_intp step = itemsize;
+    for (int i = 0; i < ndim; ++i) {
+      if (shape()[i] == 0) return true;
+      if (shape()[i] != 1) {
+        if (strides()[i] != step) return false;
+        step *= shape()[i];
+      }
+    }
+    return true;
+  }
+  // The byte range [low, high) that it touches, from the chunk's start.
+  void extent(npy_intp itemsize, npy_intp& low, npy_intp& high) const {
+    low = offset;
+    high = offset + itemsize;
+    for (int i = 0; i < ndim; ++i) {
+      if (shape()[i] == 0) {
+        high = low;
+        return;
+      }
+      const npy_intp span = (shape()[i] - 1) * strides()[i];
+      (span < 0 ? low : high) += span;
+    }
+  }
+
+ private:
+  static constexpr int kInline = 4;
+  npy_intp* heap_ = nullptr;
+  npy_intp inline_[2 * kInline];
+};
+
+// Whether two views of one chunk may share a byte, by their ranges; a stride pattern that
+// interleaves is told apart when both step alike (x[::2] and x[1::2]).
+inline bool may_overlap(const Layout& a, npy_intp asize, const Layout& b, npy_intp bsize) {
+  npy_intp alow, ahigh, blow, bhigh;
+  a.extent(asize, alow, ahigh);
+  b.extent(bsize, blow, bhigh);
+  if (alow >= bhigh || blow >= ahigh) return false;
+  // Every address of `a` is alow plus a multiple of g; likewise `b`.
+  npy_intp g = 0;
+  auto gcd = [](npy_intp x, npy_intp y) {
+    while (y) {
+      const npy_intp t = x % y;
+      x = y;
+      y = t;
+    }
+    return x;
+  };
+  for (int i = 0; i < a.ndim; ++i)
+    if (a.shape()[i] > 1) g = gcd(g, std::abs(a.strides()[i]));
+  for (int i = 0; i < b.ndim; ++i)
+    if (b.shape()[i] > 1) g = gcd(g, std::abs(b.strides()[i]));
+  if (g == 0) return true;
+  const npy_intp d = ((blow - alow) % g + g) % g;  // where b's elements start within a's period
+  return !(d >= asize && d + bsize <= g);
+}
+
+// Whether two different indices of the view may name the same byte (a broadcast axis).
+inline bool self_overlaps(const Layout& a) {
+  for (int i = 0; i < a.ndim; ++i)
+    if (a.shape()[i] > 1 && a.strides()[i] == 0) return true;
+  return false;
+}
+
+// The order in which NumPy's iterator with order 'K' nests the axes of several operands of one
+// shape, fastest first: npyiter_find_best_axis_ordering in nditer_constr.c, whose rules decide
+// the memory layout of outputs. `strides` are per operand, broadcast axes zero.
+inline void k_order(int ndim, int nop, npy_intp const* const* strides, int* order) {
+  for (int i = 0; i < ndim; ++i) order[i] = ndim - 1 - i;
+  for (int i = 1; i < ndim; ++i) {
+    const int axis = order[i];
+    int place = i;
+    for (int j = i - 1; j >= 0; --j) {
+      bool ambiguous = true, swap = false;
+      for (int k = 0; k < nop; ++k) {
+        const npy_intp s0 = strides[k][axis], s1 = strides[k][order[j]];
+        if (s0 == 0 || s1 == 0) continue;
+        if (std::abs(s1) <= std::abs(s0)) swap = false;
+        else if (ambiguous) swap = true;
+        ambiguous = false;
+      }
+      if (ambiguous) continue;
+      if (!swap) break;
+      place = j;
+    }
+    for (int j = i; j > place; --j) order[j] = order[j - 1];
+    order[place] = axis;
+  }
+}
+
+}  // namespace lazyarray

@@ -1,0 +1,50 @@
+# The rows of the op table as NDArray's slots call them.
+from libc.stdint cimport int8_t
+
+from lazyarray.engine._engine cimport CDevice
+from lazyarray.lazy._lazy cimport Kernel, Tensor
+
+
+cdef struct Resolved:
+    Kernel* kernel
+    int8_t inputs[3]
+    int8_t outputs[2]
+
+
+cdef class Row:
+    cdef readonly str name
+    cdef readonly str __doc__
+    cdef readonly str section
+    cdef readonly object ufunc
+
+
+cdef class Ufunc(Row):
+    cdef readonly int nin, nout
+    cdef float cost
+    cdef bint comparison, power
+    cdef Resolved** table
+    cdef Resolved* resolve(self, int ka, int kb) except NULL
+    cdef Kernel* kernel_for(self, tuple dtypes) except NULL
+    cdef object unary(self, object a, Tensor out)
+    cdef object binary(self, object a, object b, Tensor out)
+    cdef object python(self, tuple args, object out, dict kwargs)
+
+
+cdef class Reduction(Row):
+    cdef dict kernels
+    cdef bint first
+    cdef float cost
+    cdef object kernel_for(self, int source, int target)
+    cdef bint replay(self, Kernel* kernel, Tensor x, Tensor out, unsigned long long mask) except -1
+    cdef object reduce(self, Tensor x, object axis, object dtype, Tensor out, bint keepdims)
+
+
+cdef class MatMul(Row):
+    cdef dict kernels
+    cdef object kernel_for(self, int a, int b)
+    cdef object product(self, Tensor a, Tensor b, Tensor out)
+
+
+cdef Tensor as_tensor(object o)
+cdef Tensor as_tensor_on(object o, CDevice device)
+cdef bint is_operand(object o)

@@ -1,0 +1,71 @@
+"""Elementwise ops: rows that run the compiled loops of NumPy's ufuncs."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from lazyarray.ops._rows import Row, Ufunc
+
+# Cost in nanoseconds an element (contiguous float64, one core): it decides who runs an op, not
+# what it computes. By section of the array API standard, then what NumPy has beyond it.
+_CHEAP, _ROOT, _SLOW, _SLOWEST = 0.4, 1.5, 6.0, 20.0
+
+_SECTIONS: dict[str, dict[float, str]] = {
+    "arithmetic": {
+        _CHEAP: "add subtract multiply negative positive absolute fabs square maximum minimum "
+        "fmax fmin copysign sign conjugate",
+        _ROOT: "divide floor_divide remainder reciprocal sqrt divmod",
+        _SLOW: "fmod cbrt gcd lcm heaviside",
+        _SLOWEST: "power float_power",
+    },
+    "exponents and logarithms": {
+        _SLOW: "exp exp2 expm1 log log2 log10 log1p logaddexp logaddexp2 ldexp frexp",
+    },
+    "trigonometry": {
+        _SLOW: "sin cos arcsin arccos arctan sinh cosh tanh hypot deg2rad rad2deg degrees radians",
+        _SLOWEST: "tan arctan2 arcsinh arccosh arctanh",
+    },
+    "rounding": {_CHEAP: "floor ceil trunc rint", _SLOW: "modf spacing nextafter"},
+    "comparison": {_CHEAP: "equal not_equal less less_equal greater greater_equal"},
+    "logic": {
+        _CHEAP: "logical_and logical_or logical_xor logical_not isfinite isinf isnan signbit"
+    },
+    "bits": {
+        _CHEAP: "bitwise_and bitwise_or bitwise_xor invert left_shift right_shift bitwise_count"
+    },
+}
+
+# The array API's and NumPy's other names.
+ALIASES = {
+    "abs": "absolute",
+    "acos": "arccos",
+    "acosh": "arccosh",
+    "asin": "arcsin",
+    "asinh": "arcsinh",
+    "atan": "arctan",
+    "atan2": "arctan2",
+    "atanh": "arctanh",
+    "bitwise_invert": "invert",
+    "bitwise_left_shift": "left_shift",
+    "bitwise_not": "invert",
+    "bitwise_right_shift": "right_shift",
+    "conj": "conjugate",
+    "mod": "remainder",
+    "pow": "power",
+    "true_divide": "divide",
+}
+
+
+def _rows() -> dict[str, Row]:
+    rows: dict[str, Row] = {}
+    for section, costs in _SECTIONS.items():
+        for cost, names in costs.items():
+            for name in names.split():
+                ufunc = getattr(np, name)
+                summary = (ufunc.__doc__ or name).split("\n\n")[1].split("\n")[0]
+                doc = f"{summary}\n\nRuns the loops of ``numpy.{name}``; arguments as there."
+                rows[name] = Ufunc(ufunc, name=name, section=section, doc=doc, cost=cost)
+    return rows
+
+
+TABLE = _rows()

@@ -1,0 +1,135 @@
+"""Reductions: rows of ``ufunc.reduce``, and what is composed of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from lazyarray.ops._rows import Reduction, Row, asarray, call, normalize_axes, reduced_shape
+
+TABLE: dict[str, Row] = {
+    "sum": Reduction(np.add, name="sum", section="statistics", doc="Sum over axes."),
+    "prod": Reduction(
+        np.multiply, name="prod", section="statistics", doc="Product over axes.", cost=0.8
+    ),
+    "max": Reduction(
+        np.maximum, name="max", section="statistics", doc="Maximum over axes.", first=True
+    ),
+    "min": Reduction(
+        np.minimum, name="min", section="statistics", doc="Minimum over axes.", first=True
+    ),
+    "all": Reduction(
+        np.logical_and, name="all", section="logic", doc="Whether all over the axes are true."
+    ),
+    "any": Reduction(
+        np.logical_or, name="any", section="logic", doc="Whether any over the axes is true."
+    ),
+}
+
+ALIASES = {"amax": "max", "amin": "min"}
+
+_sum = TABLE["sum"]
+
+
+def _count(shape: tuple[int, ...], axes: tuple[int, ...]) -> int:
+    count = 1
+    for axis in axes:
+        count *= shape[axis]
+    return count
+
+
+def mean(
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: Any = None,
+    keepdims: bool = False,
+    *,
+    where: Any = None,
+) -> Any:
+    """Arithmetic mean over ``axis``, in NumPy's order of operations (``numpy._core._methods``).
+
+    >>> import lazyarray as la
+    >>> la.mean(la.array([[1.0, 2.0], [3.0, 5.0]]), axis=0).asnumpy()
+    array([2. , 3.5])
+    """
+    return _moment("mean", a, axis, dtype, out, keepdims, where, {})
+
+
+def var(
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: Any = None,
+    ddof: float = 0,
+    keepdims: bool = False,
+    *,
+    where: Any = None,
+    correction: float | None = None,
+) -> Any:
+    """Variance over ``axis`` with ``n - ddof`` in the denominator (``correction`` is ``ddof``).
+
+    >>> import lazyarray as la
+    >>> la.var(la.array([1.0, 2.0, 3.0, 4.0])).item()
+    1.25
+    """
+    return _moment(
+        "var", a, axis, dtype, out, keepdims, where, {"ddof": ddof if correction is None else correction}
+    )
+
+
+def std(
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: Any = None,
+    ddof: float = 0,
+    keepdims: bool = False,
+    *,
+    where: Any = None,
+    correction: float | None = None,
+) -> Any:
+    """Standard deviation over ``axis``: the square root of :func:`var`.
+
+    >>> import lazyarray as la
+    >>> la.std(la.array([1.0, 1.0, 3.0, 3.0])).item()
+    1.0
+    """
+    return _moment(
+        "std", a, axis, dtype, out, keepdims, where, {"ddof": ddof if correction is None else correction}
+    )
+
+
+def _moment(
+    name: str, a: Any, axis: Any, dtype: Any, out: Any, keepdims: bool, where: Any, more: dict[str, Any]
+) -> Any:
+    x = asarray(a)
+    axes = normalize_axes(axis, x.ndim)
+    count = _count(x.shape, axes)
+    given = None if dtype is None else np.dtype(dtype)
+    if (
+        name == "mean" and where is None and out is None and count
+        and (x.dtype.char in "fdFD" and given in (None, x.dtype))
+    ):
+        # As NumPy's _mean: the sum, divided in place by the count.
+        total = _sum(x, axes, None, None, keepdims)
+        total /= count
+        return total
+    function = getattr(np, name)
+    masked = where is not None
+    inputs = [x, asarray(where)] if masked else [x]
+    result_dtype = function(np.ones(2, x.dtype), dtype=given).dtype
+
+    def run(outs: list[np.ndarray], ins: list[np.ndarray]) -> None:
+        mask = {"where": ins[1]} if masked else {}
+        function(ins[0], axis=axes, dtype=given, out=outs[0], keepdims=keepdims, **mask, **more)
+
+    shape = reduced_shape(x.shape, axes, keepdims)
+    target = out if out is not None else (shape, result_dtype)
+    if out is not None and out.shape != shape:
+        raise ValueError(
+            f"output parameter for reduction operation {name} has the wrong shape: "
+            f"{out.shape} instead of {shape}"
+        )
+    return call(name, run, inputs, [target], cost=3000 + 2.0 * x.size)[0]

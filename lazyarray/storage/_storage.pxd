@@ -1,0 +1,36 @@
+# Chunks and pools as the upper rooms' extension modules see them.
+from libc.stdint cimport int32_t, uint64_t
+from libcpp cimport bool as cbool
+
+from lazyarray.engine._engine cimport CDevice, CEngine, CError, CVar, atomic
+
+
+cdef extern from "storage/pool.h" namespace "lazyarray" nogil:
+    cdef cppclass PoolStats:
+        uint64_t in_use, cached, peak, limit, hits, misses
+
+    cdef cppclass MemoryPool:
+        PoolStats stats()
+        void trim()
+
+
+cdef extern from "storage/chunk.h" namespace "lazyarray" nogil:
+    cdef cppclass Chunk(CVar):
+        char* data
+        size_t nbytes
+        CDevice device
+        atomic[int32_t] handles
+        void* owner
+        void (*drop_owner)(void*) noexcept
+        cbool allocate()
+        void add_handle()
+        void drop_handle()
+
+    cdef cppclass ChunkStore:
+        ChunkStore(CEngine*)
+        Chunk* create(size_t, CDevice)
+        MemoryPool* pool(CDevice)
+        void set_limit(uint64_t)
+
+
+cdef ChunkStore* store() except NULL

@@ -1,0 +1,53 @@
+# distutils: language = c++
+"""The process's chunk store, and what its pools say of themselves."""
+
+import os
+
+from lazyarray.engine._engine cimport Device, process_engine
+
+cdef ChunkStore* _store = NULL
+
+
+cdef ChunkStore* store() except NULL:
+    # Never freed: chunks may outlive every Python object.
+    global _store
+    if _store is NULL:
+        limit = _limit()
+        _store = new ChunkStore(process_engine().c)
+        _store.set_limit(limit)
+    return _store
+
+
+def _limit():
+    text = os.environ.get("LAZYARRAY_MEM_LIMIT", "").strip()
+    if not text:
+        return 0
+    try:
+        value = int(text)
+    except ValueError:
+        raise ValueError(f"LAZYARRAY_MEM_LIMIT={text!r}: a number of bytes is wanted") from None
+    if value < 0:
+        raise ValueError(f"LAZYARRAY_MEM_LIMIT={text!r}: a number of bytes is wanted")
+    return value
+
+
+def pool_stats(Device ctx=None):
+    """What the memory pool of ``ctx`` (default ``cpu(0)``) holds: a dict, in bytes.
+
+    ``in_use`` by live arrays, ``cached`` for reuse, the ``peak`` of ``in_use``, the ``limit``
+    (0: none), and how many allocations were served from the cache (``hits``) or not (``misses``).
+
+    >>> import lazyarray as la
+    >>> sorted(la.storage.pool_stats())
+    ['cached', 'hits', 'in_use', 'limit', 'misses', 'peak']
+    """
+    cdef CDevice d = (ctx or Device("cpu", 0)).c
+    cdef PoolStats s = store().pool(d).stats()
+    return {"in_use": s.in_use, "cached": s.cached, "peak": s.peak, "limit": s.limit,
+            "hits": s.hits, "misses": s.misses}
+
+
+def trim(Device ctx=None):
+    """Gives the cached memory of ``ctx`` back to the system."""
+    cdef CDevice d = (ctx or Device("cpu", 0)).c
+    store().pool(d).trim()

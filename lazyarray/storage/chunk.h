@@ -1,0 +1,139 @@
+// Chunk: a block of memory that is an engine variable, on one device.
+#pragma once
+#include <cstdint>
+
+#include "engine.h"
+#include "pool.h"
+
+namespace lazyarray {
+
+class ChunkStore;
+
+// The memory exists from the first write on (`data` is null before): an output that nobody reads
+// is never allocated. Counted references are held by every array handle and every recorded
+// instruction, so the last drop comes after the last use and frees at once, in whatever thread:
+// that is the deferred deletion, with nothing to push.
+//
+// `handles` counts the references that Python can reach. Once it is zero no new use can be
+// recorded, so an output with none left when its segment is planned is a temporary.
+class Chunk : public Var {
+ public:
+  char* data = nullptr;  // written by its first writer, or under the GIL when idle
+  size_t nbytes = 0;
+  Device device;
+  std::atomic<int32_t> handles{0};
+  void* owner = nullptr;             // whoever owns foreign memory, given to `drop_owner`
+  void (*drop_owner)(void*) = nullptr;
+  ChunkStore* store = nullptr;
+  MemoryPool* pool = nullptr;
+  // The planner's notes, valid for one plan. Guarded by Recorder::push_mu_.
+  uint64_t plan = 0;
+  int write_group = -1, read_group = -1;
+  int use_group = -1, use_index = -1;
+
+  explicit Chunk(Engine* e) : Var(e) {}
+
+  // False if there is no memory.
+  bool allocate() {
+    if (!data) data = pool->allocate(nbytes);
+    return data != nullptr;
+  }
+  void add_handle() {
+    handles.fetch_add(1, std::memory_order_relaxed);
+    ref();
+  }
+  void drop_handle() {
+    handles.fetch_sub(1, std::memory_order_relaxed);
+    unref();
+  }
+
+ private:
+  friend class ChunkStore;
+  ~Chunk() override { free_memory(); }
+  void dispose() override;
+  void free_memory() {
+    if (drop_owner) drop_owner(owner);
+    else if (data) pool->release(data, nbytes);
+    data = nullptr;
+    drop_owner = nullptr;
+  }
+};
+
+// The pools, one for each device, and the free list of chunk objects.
+class ChunkStore {
+ public:
+  explicit ChunkStore(Engine* e) : engine(e) {}
+  Engine* const engine;
+
+  // With one reference and no handle.
+  Chunk* create(size_t nbytes, Device device) {
+    lock_.lock();
+    Chunk* c = free_;
+    if (c) {
+      free_ = static_cast<Chunk*>(c->owner);
+      free_count_--;
+    }
+    lock_.unlock();
+    if (!c) c = new Chunk(engine);
+    else c->refs.store(1, std::memory_order_relaxed);
+    c->owner = nullptr;
+    c->store = this;
+    c->nbytes = nbytes;
+    c->device = device;
+    c->pool = pool(device);
+    return c;
+  }
+
+  MemoryPool* pool(Device d) {
+    // cpu(0) is nearly all there is; the others are found under the lock.
+    if (d.kind == Device::CPU && d.id == 0) return &main_;
+    lock_.lock();
+    MemoryPool* found = nullptr;
+    for (auto& e : others_)
+      if (e.first == d) found = e.second;
+    if (!found) {
+      found = new MemoryPool;
+      found->set_limit(limit_);
+      others_.emplace_back(d, found);
+    }
+    lock_.unlock();
+    return found;
+  }
+  void set_limit(uint64_t bytes) {
+    limit_ = bytes;
+    main_.set_limit(bytes);
+  }
+ private:
+  friend class Chunk;
+  bool keep(Chunk* c) {
+    lock_.lock();
+    const bool room = free_count_ < 4096;
+    if (room) {
+      c->owner = free_;  // the free list's link while the chunk is dead
+      free_ = c;
+      free_count_++;
+    }
+    lock_.unlock();
+    return room;
+  }
+  SpinLock lock_;
+  Chunk* free_ = nullptr;
+  int free_count_ = 0;
+  MemoryPool main_;
+  std::vector<std::pair<Device, MemoryPool*>> others_;
+  uint64_t limit_ = 0;
+};
+
+inline void Chunk::dispose() {
+  free_memory();
+  if (Error* e = error.load(std::memory_order_relaxed)) {
+    error.store(nullptr, std::memory_order_relaxed);
+    e->unref();
+  }
+  version.store(0, std::memory_order_relaxed);
+  deleted.store(false, std::memory_order_relaxed);
+  handles.store(0, std::memory_order_relaxed);
+  if (!store->keep(this)) delete this;
+}
+
+}  // namespace lazyarray

@@ -1,0 +1,146 @@
+// MemoryPool: a device's memory, in size classes, reused before the system is asked again.
+#pragma once
+#include <sys/mman.h>
+
+#include <atomic>
+#include <cstdint>
+#include <cstdlib>
+#include <vector>
+
+namespace lazyarray {
+
+// Held for a few instructions only, by threads that never sleep while they hold it.
+class SpinLock {
+ public:
+  void lock() {
+    while (held_.test_and_set(std::memory_order_acquire)) {
+#if defined(__x86_64__) || defined(__i386__)
+      __builtin_ia32_pause();
+#endif
+    }
+  }
+  void unlock() { held_.clear(std::memory_order_release); }
+
+ private:
+  std::atomic_flag held_ = ATOMIC_FLAG_INIT;
+};
+
+struct PoolStats {
+  uint64_t in_use, cached, peak, limit, hits, misses;
+};
+
+// Size classes: multiples of 64 bytes up to 1 KiB, then four per power of two, so at most a
+// quarter is wasted. Nothing is allocated ahead; what is freed stays cached up to `cache_limit`.
+class MemoryPool {
+ public:
+  static constexpr size_t kAlign = 64;                // a cache line, and any SIMD register
+  static constexpr size_t kHuge = size_t(2) << 20;    // page size of a huge page
+  static constexpr int kClasses = 16 + 4 * 50;
+
+  void set_limit(uint64_t bytes) { limit_ = bytes; }
+
+  // Null if the limit or the system refuses.
+  char* allocate(size_t bytes) {
+    const int c = size_class(bytes);
+    const size_t size = class_bytes(c);
+    lock_.lock();
+    if (!free_[c].empty()) {
+      char* p = free_[c].back();
+      free_[c].pop_back();
+      cached_ -= size;
+      hits_++;
+      grew(size);
+      lock_.unlock();
+      return p;
+    }
+    misses_++;
+    if (limit_ && in_use_ + size > limit_) {
+      lock_.unlock();
+      return nullptr;
+    }
+    grew(size);
+    const bool crowded = limit_ && in_use_ + cached_ > limit_;
+    lock_.unlock();
+    if (crowded) trim();
+    char* p = system_allocate(size);
+    if (!p) {
+      trim();
+      p = system_allocate(size);
+    }
+    if (!p) {
+      lock_.lock();
+      in_use_ -= size;
+      lock_.unlock();
+    }
+    return p;
+  }
+
+  void release(char* p, size_t bytes) {
+    const int c = size_class(bytes);
+    const size_t size = class_bytes(c);
+    lock_.lock();
+    in_use_ -= size;
+    const bool keep = cached_ + size <= cache_limit_;
+    if (keep) {
+      free_[c].push_back(p);
+      cached_ += size;
+    }
+    lock_.unlock();
+    if (!keep) std::free(p);
+  }
+
+  // Gives all cached memory back to the system.
+  void trim() {
+    std::vector<char*> out;
+    lock_.lock();
+    for (auto& list : free_) {
+      out.insert(out.end(), list.begin(), list.end());
+      list.clear();
+    }
+    cached_ = 0;
+    lock_.unlock();
+    for (char* p : out) std::free(p);
+  }
+
+  PoolStats stats() {
+    lock_.lock();
+    PoolStats s{in_use_, cached_, peak_, limit_, hits_, misses_};
+    lock_.unlock();
+    return s;
+  }
+
+  static int size_class(size_t bytes) {
+    if (bytes <= 1024) return bytes ? static_cast<int>((bytes - 1) / 64) : 0;
+    const int top = 63 - __builtin_clzll(bytes - 1);  // 2^top < bytes <= 2^(top+1)
+    const int step = static_cast<int>((bytes - 1) >> (top - 2)) & 3;
+    return 16 + 4 * (top - 10) + step;
+  }
+  static size_t class_bytes(int c) {
+    if (c < 16) return 64 * (static_cast<size_t>(c) + 1);
+    const int top = (c - 16) / 4 + 10;
+    return (size_t(1) << top) + (static_cast<size_t>((c - 16) % 4) + 1) * (size_t(1) << (top - 2));
+  }
+
+ private:
+  void grew(size_t size) {
+    in_use_ += size;
+    if (in_use_ > peak_) peak_ = in_use_;
+  }
+  static char* system_allocate(size_t size) {
+    // Large blocks on huge pages: page faults are much of the time of a fresh large array.
+    const size_t align = size >= 2 * kHuge ? kHuge : kAlign;
+    void* p = nullptr;
+    if (posix_memalign(&p, align, size)) return nullptr;
+#ifdef MADV_HUGEPAGE
+    if (align == kHuge) madvise(p, size, MADV_HUGEPAGE);
+#endif
+    return static_cast<char*>(p);
+  }
+
+  SpinLock lock_;
+  std::vector<char*> free_[kClasses];
+  uint64_t in_use_ = 0, cached_ = 0, peak_ = 0, limit_ = 0, hits_ = 0, misses_ = 0;
+  uint64_t cache_limit_ = uint64_t(1) << 30;
+};
+
+}  // namespace lazyarray

@@ -1,0 +1,502 @@
+"""Fork, exit and Ctrl-C, each in a process of its own."""
+
+import signal
+import time
+
+import pytest
+
+OWN = "e = engine.ThreadedEnginePooled(num_workers=2)\n"
+PROCESS = "e = engine.get()\n"
+ENGINE = pytest.mark.parametrize("make", [PROCESS, OWN], ids=["process", "own"])
+
+
+# --- exit ----------------------------------------------------------------------------------
+
+
+@ENGINE
+def test_pending_work_is_finished_at_exit(make, script):
+    code = """
+v = e.new_variable()
+e.push_sync(lambda rc: time.sleep(0.2), cpu, (), (v,))
+for i in range(3):
+    e.push_sync(lambda rc, i=i: print("op", i), cpu, (), (v,))
+e.delete_variable(lambda rc: print("deleted"), cpu, v)
+print("end")
+"""
+    run = script(make + code)
+    assert run.returncode == 0, run.stderr
+    assert run.stdout.split("\n")[:-1] == ["end", "op 0", "op 1", "op 2", "deleted"]
+    assert run.stderr == ""
+
+
+def test_work_pushed_by_pending_work_is_finished_at_exit(script):
+    code = """
+e = engine.get()
+def outer(rc):
+    time.sleep(0.2)
+    e.push_sync(lambda rc: print("inner"), cpu)
+    print("outer")
+e.push_sync(outer, cpu)
+"""
+    run = script(code)
+    assert sorted(run.stdout.split()) == ["inner", "outer"], run.stderr
+    assert run.returncode == 0, run.stderr
+
+
+def test_async_work_is_finished_at_exit(script):
+    """By a thread that Python itself joins at exit."""
+    code = """
+e = engine.get()
+v = e.new_variable()
+def fn(rc, on_complete):
+    def later():
+        time.sleep(0.2)
+        on_complete()
+    threading.Thread(target=later).start()
+e.push_async(fn, cpu, (), (v,))
+e.push_sync(lambda rc: print("after"), cpu, (v,))
+"""
+    run = script(code)
+    assert (run.returncode, run.stdout.strip()) == (0, "after"), run.stderr
+
+
+@ENGINE
+def test_unobserved_error_is_printed_at_exit(make, script):
+    code = """
+def culprit(rc):
+    raise LookupError("lost and not found")
+e.push_sync(culprit, cpu, (), (e.new_variable(),), name="the culprit")
+"""
+    run = script(make + code)
+    assert run.returncode >= 0, "killed"
+    assert "LookupError" in run.stderr and "lost and not found" in run.stderr
+    assert "the culprit" in run.stderr
+
+
+def test_observed_error_is_not_printed_at_exit(script):
+    code = """
+e = engine.get()
+vs = [e.new_variable(), e.new_variable()]
+for v in vs:
+    e.push_sync(lambda rc: 1 / 0, cpu, (), (v,))
+for wait in (lambda: e.wait_for_var(vs[0]), e.wait_for_all):
+    try:
+        wait()
+    except ZeroDivisionError:
+        print("caught")
+"""
+    run = script(code)
+    assert run.stdout.split() == ["caught", "caught"]
+    assert (run.returncode, run.stderr) == (0, "")
+
+
+def test_error_during_exit_is_printed(script):
+    """The op has not even started when the program ends."""
+    code = """
+e = engine.get()
+v = e.new_variable()
+e.push_sync(lambda rc: time.sleep(0.2), cpu, (), (v,))
+def culprit(rc):
+    raise LookupError("lost and not found")
+e.push_sync(culprit, cpu, (), (v,))
+"""
+    run = script(code)
+    assert run.returncode >= 0 and "lost and not found" in run.stderr
+
+
+def test_exit_code_is_the_programs(script):
+    code = """
+e = engine.get()
+e.push_sync(lambda rc: (time.sleep(0.1), print("ran")), cpu)
+sys.exit(3)
+"""
+    run = script(code)
+    assert (run.returncode, run.stdout.strip()) == (3, "ran"), run.stderr
+
+
+def test_exit_by_an_uncaught_exception(script):
+    code = """
+e = engine.get()
+e.push_sync(lambda rc: (time.sleep(0.1), print("ran")), cpu)
+raise KeyError("main")
+"""
+    run = script(code)
+    assert (run.returncode, run.stdout.strip()) == (1, "ran"), run.stderr
+    assert "KeyError: 'main'" in run.stderr
+
+
+def test_exit_with_an_open_bulk_and_idle_workers(script):
+    run = script("""
+engine.get().push_sync(lambda rc: None, cpu)
+engine.get().wait_for_all()
+bulk = engine.bulk(100)
+bulk.__enter__()
+engine.get().push_sync(lambda rc: print("ran"), cpu)
+""")
+    assert (run.returncode, run.stdout.strip(), run.stderr) == (0, "ran", "")
+
+
+def test_push_from_an_exit_handler(script):
+    """Registered first, it runs last: after the engine's own end its pushes run at the call."""
+    run = script("""
+import atexit
+e = engine.get()
+e.push_sync(lambda rc: None, cpu)
+def late():
+    e.push_sync(lambda rc: print("late"), cpu)
+    e.wait_for_all()
+atexit.register(late)
+""")
+    assert (run.returncode, run.stdout.strip()) == (0, "late"), run.stderr
+
+
+def test_vars_and_operators_left_to_the_interpreter(script):
+    """Globals, cycles and module state are torn down in any order."""
+    run = script("""
+e = engine.get()
+own = engine.ThreadedEnginePerDevice(num_workers=1)
+class Node: pass
+for eng in (e, own):
+    a = Node(); a.me = a; a.var = eng.new_variable(); a.eng = eng
+    a.op = eng.new_operator(lambda rc, a=a: None, (), (a.var,))
+    eng.push(a.op, cpu)
+    sys.modules["keep" + str(id(a))] = a
+""")
+    assert (run.returncode, run.stderr) == (0, "")
+
+
+def test_daemon_thread_pushing_at_exit(script):
+    """It may be cut off anywhere; the process must still end, quietly and with its own code."""
+    run = script("""
+e = engine.get()
+started = threading.Event()
+def forever():
+    v = e.new_variable()
+    while True:
+        try:
+            e.push_sync(lambda rc: None, cpu, (), (v,))
+            e.wait_for_var(v)
+        except RuntimeError:
+            return
+        started.set()
+threading.Thread(target=forever, daemon=True).start()
+assert started.wait(20)
+""")
+    assert run.returncode == 0, run.stderr
+
+
+# --- fork ----------------------------------------------------------------------------------
+
+
+@ENGINE
+def test_fork_drains_and_both_sides_go_on(make, script):
+    code = """
+v, box = e.new_variable(), [0]
+def add(rc):
+    box[0] += 1
+def slow(rc):
+    time.sleep(0.2)
+    box[0] += 1
+e.push_sync(slow, cpu, (), (v,))
+for _ in range(99):
+    e.push_sync(add, cpu, (), (v,))
+pid = fork()
+if pid == 0:
+    drained = box[0] == 100 and v.version == 100
+    for _ in range(50):
+        e.push_sync(add, cpu, (), (v,))
+    e.wait_for_var(v)
+    e.wait_for_all()
+    os._exit(0 if drained and box[0] == 150 else 1)
+e.push_sync(add, cpu, (), (v,))
+e.wait_for_var(v)
+print(exit_code(pid), box[0])
+"""
+    run = script(make + code)
+    assert run.stdout.strip() == "0 101", run.stderr
+
+
+@ENGINE
+def test_fork_with_a_pending_error(make, script):
+    """The parent lives and still gets its error; so does the child."""
+    code = """
+v = e.new_variable()
+def culprit(rc):
+    time.sleep(0.1)
+    raise LookupError("lost")
+e.push_sync(culprit, cpu, (), (v,))
+def caught(wait):
+    try:
+        wait()
+    except LookupError:
+        return True
+    return False
+pid = fork()
+if pid == 0:
+    ok = caught(lambda: e.wait_for_var(v))
+    w = e.new_variable()
+    e.push_sync(lambda rc: None, cpu, (), (w,))
+    e.wait_for_var(w)
+    os._exit(0 if ok else 1)
+print(exit_code(pid), caught(e.wait_for_all), caught(lambda: e.wait_for_var(v)))
+"""
+    run = script(make + code)
+    assert run.stdout.strip() == "0 True True", run.stderr
+    assert run.returncode == 0, run.stderr
+
+
+def test_child_ends_by_itself(script):
+    """Through the interpreter's exit, with work pending."""
+    run = script("""
+e = engine.get()
+e.push_sync(lambda rc: None, cpu)
+pid = fork()
+if pid == 0:
+    e.push_sync(lambda rc: (time.sleep(0.1), print("child")), cpu)
+    sys.exit(4)
+print("code", exit_code(pid))
+""")
+    assert run.stdout.split("\n")[:2] == ["child", "code 4"], run.stderr
+
+
+def test_fork_of_a_fork(script):
+    run = script("""
+e = engine.get()
+def use():
+    v = e.new_variable()
+    e.push_sync(lambda rc: None, cpu, (), (v,))
+    e.wait_for_var(v)
+use()
+pid = fork()
+if pid == 0:
+    use()
+    pid = fork()
+    if pid == 0:
+        use()
+        os._exit(0)
+    use()
+    os._exit(exit_code(pid))
+use()
+print(exit_code(pid))
+""")
+    assert run.stdout.strip() == "0", run.stderr
+
+
+def test_fork_before_the_first_push(script):
+    run = script("""
+e = engine.get()
+pid = fork()
+v = e.new_variable()
+e.push_sync(lambda rc: None, cpu, (), (v,))
+e.wait_for_var(v)
+if pid == 0:
+    os._exit(0)
+print(exit_code(pid))
+""")
+    assert run.stdout.strip() == "0", run.stderr
+
+
+def test_fork_while_another_thread_pushes(script):
+    run = script("""
+e = engine.get()
+stop, count, box = threading.Event(), [0], [0]
+v = e.new_variable()
+def add(rc):
+    box[0] += 1
+def push():
+    while not stop.is_set():
+        e.push_sync(add, cpu, (), (v,))
+        count[0] += 1
+        if count[0] % 50 == 0:
+            e.wait_for_var(v)
+pusher = threading.Thread(target=push)
+pusher.start()
+codes = []
+for _ in range(40):
+    pid = fork()
+    if pid == 0:
+        w = e.new_variable()
+        e.push_sync(lambda rc: None, cpu, (), (w,))
+        e.wait_for_var(w)
+        e.wait_for_var(v)
+        os._exit(0)
+    codes.append(exit_code(pid))
+stop.set()
+pusher.join()
+e.wait_for_all()
+print(sorted(set(codes)), count == box)
+""")
+    assert run.stdout.strip() == "[0] True", run.stderr
+
+
+def test_fork_that_cannot_drain_is_a_clear_error(script):
+    """An op waits for the forking thread: the parent goes on, the child is told."""
+    run = script("""
+from lazyarray.engine import _engine
+_engine.FORK_DRAIN_SECONDS = 0.2
+e = engine.get()
+go, v, w = threading.Event(), e.new_variable(), e.new_variable()
+e.push_sync(lambda rc: go.wait(15), cpu, (), (v,))
+try:
+    pid = fork()
+except RuntimeError:  # no child at all would be as clear
+    go.set()
+    print("refused")
+    sys.exit()
+if pid == 0:
+    try:
+        e.push_sync(lambda rc: None, cpu, (), (w,))
+        e.wait_for_var(w)
+    except RuntimeError as error:
+        os._exit(0 if "fork" in str(error) else 1)
+    os._exit(2)
+go.set()
+e.wait_for_var(v)
+print(exit_code(pid), v.version)
+""")
+    assert run.stdout.strip() in ("0 1", "refused"), run.stderr
+    assert run.stdout.strip() == "refused" or "fork" in run.stderr
+
+
+def test_multiprocessing_pool_by_fork(script):
+    run = script("""
+import multiprocessing
+e = engine.get()
+e.push_sync(lambda rc: None, cpu)
+def job(i):
+    v, out = e.new_variable(), []
+    e.push_sync(lambda rc: out.append(i * i), cpu, (), (v,))
+    e.wait_for_var(v)
+    return out[0]
+with multiprocessing.get_context("fork").Pool(2) as pool:
+    print(pool.map(job, range(5)))
+""")
+    assert run.stdout.strip() == "[0, 1, 4, 9, 16]", run.stderr
+
+
+def test_fork_in_the_naive_engine(script):
+    run = script(
+        """
+e = engine.get()
+v = e.new_variable()
+e.push_sync(lambda rc: None, cpu, (), (v,))
+pid = fork()
+e.push_sync(lambda rc: None, cpu, (), (v,))
+e.wait_for_all()
+if pid == 0:
+    os._exit(v.version)
+print(exit_code(pid), v.version)
+""",
+        LAZYARRAY_ENGINE_TYPE="NaiveEngine",
+    )
+    assert run.stdout.strip() == "2 2", run.stderr
+
+
+# --- Ctrl-C --------------------------------------------------------------------------------
+
+
+def interrupt(script, code):
+    """Run code to its line "ready", send SIGINT a little later, return the seconds it took."""
+    process = script.start(code)
+    try:
+        assert process.stdout.readline().strip() == "ready", process.stderr.read()
+        time.sleep(0.3)  # to be inside the wait; the test also holds if it is not
+        begin = time.monotonic()
+        process.send_signal(signal.SIGINT)
+        assert process.stdout.readline().strip() == "interrupted", process.stderr.read()
+        seconds = time.monotonic() - begin
+        out, err = process.communicate(timeout=30)
+    except BaseException:
+        process.kill()
+        process.communicate()
+        raise
+    return seconds, out.split(), err, process.returncode
+
+
+WAIT = """
+go = threading.Event()
+v = e.new_variable()
+e.push_sync(lambda rc: go.wait(25), cpu, (), (v,))
+print("ready")
+try:
+    {wait}
+except KeyboardInterrupt:
+    print("interrupted")
+go.set()
+e.wait_for_var(v)
+w = e.new_variable()
+e.push_sync(lambda rc: print("usable"), cpu, (), (w,))
+e.wait_for_var(w)
+"""
+
+
+@ENGINE
+@pytest.mark.parametrize("wait", ["e.wait_for_var(v)", "e.wait_for_all()"])
+def test_ctrl_c_ends_a_wait(make, wait, script):
+    seconds, out, err, code = interrupt(script, make + WAIT.format(wait=wait))
+    assert seconds < 0.5
+    assert (out, code) == (["usable"], 0), err
+
+
+def test_uncaught_ctrl_c_ends_the_program(script):
+    """The pending op is finished all the same, by a timer here."""
+    code = """
+e = engine.get()
+go = threading.Event()
+v = e.new_variable()
+e.push_sync(lambda rc: (go.wait(25), print("finished")), cpu, (), (v,))
+def opened():
+    print("interrupted")
+    go.set()
+print("ready")
+try:
+    e.wait_for_var(v)
+finally:
+    threading.Timer(0.1, opened).start()
+"""
+    _seconds, out, err, code = interrupt(script, code)
+    assert out == ["finished"], err
+    assert "KeyboardInterrupt" in err and code in (-signal.SIGINT, 130)
+
+
+def test_handler_that_returns_lets_the_wait_go_on(script):
+    """A signal is not an end: the wait runs its handler and waits again."""
+    code = """
+e = engine.get()
+go = threading.Event()
+v = e.new_variable()
+e.push_sync(lambda rc: (go.wait(25), print("finished")), cpu, (), (v,))
+def handler(*args):
+    print("interrupted")
+    threading.Timer(0.2, go.set).start()
+signal.signal(signal.SIGINT, handler)
+print("ready")
+e.wait_for_var(v)
+print("waited")
+"""
+    seconds, out, err, code = interrupt(script, code)
+    assert seconds < 0.5
+    assert (out, code) == (["finished", "waited"], 0), err
+
+
+def test_ctrl_c_ends_the_wait_at_exit(script):
+    """An op that never ends must not make a process that only SIGKILL ends."""
+    code = """
+import atexit
+e = engine.get()
+held = []
+e.push_async(lambda rc, oc: held.append(oc), cpu, prop=engine.FnProperty.ASYNC)
+signal.alarm(5)
+print("ready")
+"""
+    process = script.start(code)
+    try:
+        assert process.stdout.readline().strip() == "ready", process.stderr.read()
+        time.sleep(0.5)  # to be at exit; a Ctrl-C that comes earlier ends it too
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=30)
+    except BaseException:
+        process.kill()
+        process.communicate()
+        raise
+    assert process.returncode != -signal.SIGALRM, "it hung until the alarm"
