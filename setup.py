@@ -63,6 +63,7 @@ ROOMS = [
     ),
     extension("lazyarray.storage._storage"),
     extension("lazyarray.lazy._lazy"),
+    extension("lazyarray.lazy._share"),
     extension("lazyarray.ops._rows"),
     extension("lazyarray._ndarray"),
 ]

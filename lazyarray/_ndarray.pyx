@@ -9,6 +9,9 @@ from libc.string cimport memcpy
 
 from lazyarray.engine._engine cimport Var
 from lazyarray.lazy._lazy cimport (
+    D_BOOL,
+    D_F8,
+    D_IL,
     Layout,
     Tensor,
     assign,
@@ -227,7 +230,14 @@ cdef class NDArray(Tensor):
         return self._copy_out()
 
     cdef object _copy_out(self):
-        return numpy_view(&self.v, False).copy(order="K")
+        cdef Layout* l = &self.v.layout
+        if not l.c_contiguous(self.v.itemsize()):
+            return numpy_view(&self.v, False).copy(order="K")
+        if not self.v.chunk.allocate():
+            raise MemoryError(f"unable to allocate {self.v.chunk.nbytes} bytes")
+        cdef cnp.ndarray out = cnp.PyArray_SimpleNew(l.ndim, l.shape(), info(self.v.dtype).type_num)
+        memcpy(cnp.PyArray_DATA(out), self.v.chunk.data + l.offset, cnp.PyArray_NBYTES(out))
+        return out
 
     def _raw(self, bint writable):
         """A NumPy view of the memory itself, for an op that declared it."""
@@ -237,6 +247,15 @@ cdef class NDArray(Tensor):
         if self.v.layout.size() != 1:
             raise TypeError("only size-1 arrays can be converted to Python scalars")
         wait(self, False, what)
+        cdef char* p = self.v.chunk.data + self.v.layout.offset
+        if self.v.chunk.data is NULL:
+            pass
+        elif self.v.dtype == D_F8:
+            return (<double*>p)[0]
+        elif self.v.dtype == D_IL:
+            return (<long*>p)[0]
+        elif self.v.dtype == D_BOOL:
+            return p[0] != 0
         return numpy_view(&self.v, False).item()
 
     def item(self, *args):

@@ -57,6 +57,7 @@ cdef extern from "var.h" namespace "lazyarray" nogil:
         atomic[uint64_t] version
         atomic[CError*] error
         atomic[cbool] deleted
+        atomic[int32_t] exports
         CEngine* engine
         CVar(CEngine*)
         void ref()

@@ -563,9 +563,16 @@ cdef class Engine:
         # With the GIL held: nobody takes it under the engine's mutex, so this can't deadlock.
         cdef CEngine* c = self.c
         cdef bint here = c.runs_here()
-        cdef Status status = c.push(op, True, here)
+        # Nor does the pusher go on while an op touches memory that others can see. Not so for an
+        # asynchronous one, which may be for the pusher to complete.
+        cdef bint exported = False
+        cdef size_t i
+        if not op.payload.is_async:
+            for i in range(op.uses.size()):
+                exported = exported or op.uses[i].var.exports.load() > 0
+        cdef Status status = c.push(op, True, here or exported)
         check_status(status, None)
-        if not here:
+        if not here and not exported:
             return 0
         cdef CError* error = NULL
         interrupt = []
@@ -578,6 +585,9 @@ cdef class Engine:
             error = op.result.ref()
         c.release(op)
         check_status(status, interrupt)
+        if not here and error is not NULL:
+            error.unref()
+            return 0
         return raise_error(error)
 
     # -- waits
@@ -820,6 +830,8 @@ def _print_unseen(address):
 
 
 def _at_late_exit():
+    if _process is not None:
+        _process.flush()
     for address in list(_registry):
         _print_unseen(address)
 

@@ -200,6 +200,7 @@ cdef Tensor from_numpy(object array, CDevice device)
 cdef object numpy_view(const View* v, bint writable)
 cdef Tensor cast(Tensor x, int dtype)
 cdef int assign(Tensor to, Tensor value) except -1
+cdef int copy_into(Tensor to, Tensor value) except -1
 cdef int fill(Tensor to, object value) except -1
 cdef int wait(Tensor x, bint everything, str hidden) except -1
 cdef int py_call(object fn, str name, list outs, list ins, double cost_ns, bint overwrites) except -1

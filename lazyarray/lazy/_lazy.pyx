@@ -19,6 +19,7 @@ from libc.string cimport memcpy, memset
 
 from lazyarray.engine._engine cimport (
     OK,
+    SELF_WAIT,
     adopt_worker_thread,
     bulk_is_explicit,
     check_status,
@@ -264,8 +265,10 @@ cdef int emit(Instr* instr) except -1:
         raise RuntimeError("the engine is stopped: call start() before using arrays")
     if instr.kernel.checks_flags:
         _capture_errstate(instr)
-    if instr.cost_ns < rec.policy.inline_ns and not (naive and bulk_is_explicit()) \
-            and rec.ready(instr[0]):
+    # A PYTHON instruction may let go of the GIL while it runs, and so must be known to the engine:
+    # a tiny one is pushed, and run by its pusher (see Recorder::push_group).
+    if instr.cost_ns < rec.policy.inline_ns and instr.kernel.kind != PYTHON \
+            and not (naive and bulk_is_explicit()) and rec.ready(instr[0]):
         rec.run_inline(instr[0])
         if naive:
             _raise_naive(instr)
@@ -277,9 +280,17 @@ cdef int emit(Instr* instr) except -1:
             instr.ops[k].chunk.ref()
             outs.push_back(instr.ops[k].chunk)
     instr.site.capture()
+    cdef vector[Chunk*] exported
+    if rec.store().exports.load():
+        for k in range(instr.nop):
+            if instr.ops[k].chunk is not NULL and instr.ops[k].chunk.exports.load():
+                instr.ops[k].chunk.ref()
+                exported.push_back(instr.ops[k].chunk)
     full = rec.append(instr, 1 if naive and not bulk_is_explicit() else get_bulk())
     if full:
         flush(True)
+    if exported.size():
+        _finish(exported)
     if rec.over_budget():
         _throttle()
     if naive:
@@ -316,6 +327,23 @@ cdef cbool _poll(void* arg) noexcept nogil:
         return True
 
 
+cdef int _finish(vector[Chunk*]& chunks) except -1:
+    """Waits for all uses of memory that others can touch, before they get the chance."""
+    cdef CEngine* e = _recorder.engine()
+    cdef Status status = OK
+    flush(False)
+    interrupt = []
+    cdef void* arg = <void*>interrupt
+    for c in chunks:
+        if status == OK:
+            with nogil:
+                status = e.wait(c, True, _poll, arg)
+            if status == SELF_WAIT:  # an op that uses the memory itself pushed this one
+                status = OK
+        c.unref()
+    return check_status(status, interrupt)
+
+
 cdef int _throttle() except -1:
     cdef CEngine* e = _recorder.engine()
     cdef int64_t max_bytes = _recorder.max_pending_bytes, max_ops = _recorder.max_pending_ops
@@ -330,6 +358,7 @@ cdef int _throttle() except -1:
 
 cdef int flush(bint wake) except -1:
     """Pushes the open segment; `wake` is false if the caller waits at once, and helps."""
+    graveyard().sweep()
     return check_status(_recorder.flush(wake), None)
 
 
@@ -584,12 +613,17 @@ cdef tuple shape_tuple(const View* v):
 
 cdef int assign(Tensor to, Tensor value) except -1:
     """``to[...] = value``: broadcasts, casts as NumPy's assignment does, and allows overlap."""
+    same_device(to, value)
+    return copy_into(to, value)
+
+
+cdef int copy_into(Tensor to, Tensor value) except -1:
+    """``assign``, also from one CPU device to another: runs where ``to`` is."""
     cdef Layout* a = &to.v.layout
     cdef Layout* b = &value.v.layout
     cdef int extra = b.ndim - a.ndim
     cdef int i
     cdef bint fits = True
-    same_device(to, value)
     for i in range(b.ndim):
         if i < extra:
             fits = fits and b.shape()[i] == 1

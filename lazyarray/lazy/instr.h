@@ -93,6 +93,7 @@ struct Instr {
   void set_operands(int inputs, int outputs) {
     nin = inputs;
     nop = inputs + outputs;
+    ops = inline_ops_;
     if (nop > kMaxOperands) {
       many_ops_.resize(nop);
       ops = many_ops_.data();

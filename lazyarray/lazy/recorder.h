@@ -49,7 +49,15 @@ class Recorder {
   Instr* begin(const Kernel* kernel, int nin, int nout) {
     Instr* in = scratch_;
     scratch_ = nullptr;
-    if (!in) in = new Instr;
+    if (!in) {
+      free_lock_.lock();
+      if (!free_.empty()) {
+        in = free_.back();
+        free_.pop_back();
+      }
+      free_lock_.unlock();
+      if (!in) in = new Instr;
+    }
     in->kernel = kernel;
     in->set_operands(nin, nout);
     in->overwrites = 0;
@@ -60,7 +68,7 @@ class Recorder {
     return in;
   }
   void give_back(Instr* in) {
-    if (scratch_ || in->py || in->nop > kMaxOperands) {
+    if (scratch_ || in->py) {
       destroy(in);
     } else {
       drop_ref(in->site.code);
@@ -129,12 +137,19 @@ class Recorder {
     return status;
   }
 
-  static void destroy(Instr* in) {
+  // Lets go of what the instruction holds and keeps the block for another.
+  void destroy(Instr* in) {
     if (in->has_refs)
       for (int k = 0; k < in->nop; ++k)
         if (in->ops[k].chunk) in->ops[k].chunk->unref();
+    in->py.reset();
     drop_ref(in->site.code);
-    delete in;
+    in->site.code = nullptr;
+    free_lock_.lock();
+    const bool keep = free_.size() < 4096;
+    if (keep) free_.push_back(in);
+    free_lock_.unlock();
+    if (!keep) delete in;
   }
 
  private:
@@ -170,7 +185,7 @@ class Recorder {
     }
     for (int k = in.nin; k < in.nop; ++k) {
       Chunk* c = in.ops[k].chunk;
-      if (error) engine_->set_error(c, error);
+      if (error && !c->resource) engine_->set_error(c, error);
       else if (in.overwritten(k) && c->error.load(std::memory_order_relaxed))
         engine_->set_error(c, nullptr);
       if (!in.has_refs) c->version.fetch_add(1, std::memory_order_relaxed);
@@ -185,7 +200,7 @@ class Recorder {
   }
   static void drop_part(void* arg) {
     Part* part = static_cast<Part*>(arg);
-    for (Instr* in : part->instrs) destroy(in);
+    for (Instr* in : part->instrs) part->recorder->destroy(in);
     delete part;
   }
 
@@ -198,6 +213,7 @@ class Recorder {
     plan_++;
     struct Group {
       Part* part;
+      Device device;
       double ns = 0;
       int64_t bytes = 0;
       bool open = true;
@@ -213,9 +229,10 @@ class Recorder {
         if (in->writes(k)) join = std::max(join, c->read_group);
       }
       const bool cheap = in->kernel->kind != Kernel::PYTHON && in->cost_ns < policy.cheap_ns;
-      if (join < 0 || !cheap || !groups[join].open) {
+      const Device device = device_of(*in);
+      if (join < 0 || !cheap || !groups[join].open || !(groups[join].device == device)) {
         join = static_cast<int>(groups.size());
-        groups.push_back(Group{new Part{this, {}}});
+        groups.push_back(Group{new Part{this, {}}, device});
         groups.back().open = cheap;
       }
       Group& g = groups[join];
@@ -230,14 +247,20 @@ class Recorder {
     }
     Status status = Status::OK;
     for (size_t i = 0; i < groups.size(); ++i) {
-      const Status s = push_group(groups[i].part, static_cast<int>(i), groups[i].ns,
-                                  groups[i].bytes, after);
+      const Status s = push_group(groups[i].part, static_cast<int>(i), groups[i].device,
+                                  groups[i].ns, groups[i].bytes, after);
       if (s != Status::OK) status = s;
     }
     return status;
   }
 
-  Status push_group(Part* part, int index, double ns, int64_t bytes, Engine::After& after) {
+  // A copy between devices runs where it writes.
+  static Device device_of(const Instr& in) {
+    return in.nop > in.nin ? in.ops[in.nin].chunk->device : in.nop ? in.ops[0].chunk->device : Device();
+  }
+
+  Status push_group(Part* part, int index, Device device, double ns, int64_t bytes,
+                    Engine::After& after) {
     Op* op = engine_->new_op();
     Instr* first = part->instrs[0];
     bool native = true;
@@ -258,11 +281,11 @@ class Recorder {
         }
       }
     }
-    for (int k = 0; k < first->nop; ++k)
-      if (first->writes(k)) op->device = first->ops[k].chunk->device;
+    op->device = device;
     op->name = part->instrs.size() == 1 ? first->kernel->name : "segment";
     op->bytes = bytes;
     op->cost_ns = static_cast<int64_t>(ns);
+    if (!native && ns < policy.inline_ns) op->prop = Prop::ASYNC;  // run by its pusher if ready
     op->payload.run = run_part;
     op->payload.drop = drop_part;
     op->payload.arg = part;
@@ -275,6 +298,7 @@ class Recorder {
       bool write;
     };
     std::vector<Mark> marks;
+    marks.reserve(3 * part->instrs.size());
     for (Instr* in : part->instrs)
       for (int k = 0; k < in->nop; ++k)
         if (Chunk* c = in->ops[k].chunk) {
@@ -300,6 +324,8 @@ class Recorder {
   std::mutex push_mu_;
   SpinLock rec_mu_;
   Instr* scratch_ = nullptr;  // GIL
+  SpinLock free_lock_;
+  std::vector<Instr*> free_;  // free_lock_
   std::vector<Instr*> open_;
   double open_ns_ = 0;
   std::atomic<int64_t> open_bytes_{0};

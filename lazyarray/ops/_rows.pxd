@@ -21,7 +21,7 @@ cdef class Row:
 cdef class Ufunc(Row):
     cdef readonly int nin, nout
     cdef float cost
-    cdef bint comparison, power
+    cdef bint comparison, power, bad_strided
     cdef Resolved** table
     cdef Resolved* resolve(self, int ka, int kb) except NULL
     cdef Kernel* kernel_for(self, tuple dtypes) except NULL

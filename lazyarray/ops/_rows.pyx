@@ -73,7 +73,7 @@ cdef extern from "numpy/ufuncobject.h":
 
 # ---- operands -----------------------------------------------------------------------------------
 
-cdef CDevice NO_DEVICE
+cdef object _generic = np.generic
 
 
 cdef int kind_of(object o) except -2:
@@ -87,7 +87,7 @@ cdef int kind_of(object o) except -2:
         return D_BOOL
     if t is complex:
         return kWeakComplex
-    if isinstance(o, np.generic):
+    if isinstance(o, _generic):
         return dtype_code((<object>o).dtype)
     if isinstance(o, bool):
         return D_BOOL
@@ -100,9 +100,12 @@ cdef int kind_of(object o) except -2:
     return -1
 
 
+cdef tuple _operand_types = (float, int, complex, np.generic, np.ndarray, list, tuple)
+
+
 cdef bint is_operand(object o):
     """Whether an operator takes `o`; for anything else it returns NotImplemented."""
-    if isinstance(o, (Tensor, float, int, complex, np.generic, np.ndarray, list, tuple)):
+    if isinstance(o, Tensor) or isinstance(o, _operand_types):
         return True
     return hasattr(o, "__array__") and getattr(o, "__array_ufunc__", True) is not None
 
@@ -177,7 +180,9 @@ cdef Tensor apart(Tensor x, Tensor out):
 
 cdef int check_out(object ufunc, Tensor out, int dtype, Layout* space) except -1:
     """That a result of `dtype` over `space` may be written into `out`."""
-    if not np.can_cast(np_dtype(dtype), np_dtype(out.v.dtype), "same_kind"):
+    cdef View want
+    if dtype != out.v.dtype and not np.can_cast(np_dtype(dtype), np_dtype(out.v.dtype),
+                                                "same_kind"):
         try:
             from numpy._core._exceptions import _UFuncOutputCastingError
         except ImportError:
@@ -186,12 +191,7 @@ cdef int check_out(object ufunc, Tensor out, int dtype, Layout* space) except -1
                 f"{np_dtype(out.v.dtype)!r} with casting rule 'same_kind'") from None
         raise _UFuncOutputCastingError(ufunc, "same_kind", np_dtype(dtype),
                                        np_dtype(out.v.dtype), 0)
-    return check_out_shape(out, space)
-
-
-cdef int check_out_shape(Tensor out, Layout* space) except -1:
-    cdef View want
-    if not out.v.layout.same_shape(space[0]):
+    if not broadcasts_to(space, &out.v.layout):
         want.layout = space[0]
         raise ValueError(
             f"non-broadcastable output operand with shape {shape_tuple(&out.v)} doesn't match "
@@ -199,6 +199,10 @@ cdef int check_out_shape(Tensor out, Layout* space) except -1:
     if self_overlaps(out.v.layout):
         raise ValueError("output array is read-only: it is a broadcast view")
     return 0
+
+
+cdef bint contiguous(Tensor t) noexcept:
+    return t.v.layout.c_contiguous(t.v.itemsize())
 
 
 # ---- rows ---------------------------------------------------------------------------------------
@@ -222,9 +226,6 @@ cdef class Row:
         return self.name
 
 
-cdef set _integer_power = {"power"}
-
-
 cdef class Ufunc(Row):
     """An elementwise op that runs the compiled loops of a NumPy ufunc."""
 
@@ -239,6 +240,8 @@ cdef class Ufunc(Row):
         self.comparison = ufunc.__name__ in (
             "less", "less_equal", "greater", "greater_equal", "equal", "not_equal")
         self.power = ufunc.__name__ == "power"
+        # NumPy's loops for these write a strided boolean output wrongly.
+        self.bad_strided = ufunc.__name__ in ("isnan", "isinf", "isfinite", "signbit")
         if self.nin > 2 or self.nout > 2:
             raise ValueError(f"{self.name}: rows take at most two inputs and two outputs")
         self.table = <Resolved**>calloc(kOperandKinds * (kOperandKinds if self.nin == 2 else 1),
@@ -300,11 +303,8 @@ cdef class Ufunc(Row):
         cdef Tensor first, second
         views[0] = &t.v
         if out is not None:
-            broadcast(views, 1, &space)
-            check_out(self.ufunc, out, r.outputs[0], &out.v.layout)
-            if not broadcasts_to(&space, &out.v.layout):
-                check_out_shape(out, &space)
-            if out.v.dtype != r.outputs[0]:
+            check_out(self.ufunc, out, r.outputs[0], &t.v.layout)
+            if out.v.dtype != r.outputs[0] or self.bad_strided and not contiguous(out):
                 assign(out, self.unary(t, None))
                 return out
             t = apart(t, out)
@@ -365,9 +365,7 @@ cdef class Ufunc(Row):
             shape = &space
         if out is not None:
             same_device(ta if ta is not None else tb, out)
-            check_out(self.ufunc, out, r.outputs[0], &out.v.layout)
-            if not broadcasts_to(shape, &out.v.layout):
-                check_out_shape(out, shape)
+            check_out(self.ufunc, out, r.outputs[0], shape)
             if out.v.dtype != r.outputs[0]:
                 assign(out, self.binary(a, b, None))
                 return out
@@ -745,6 +743,8 @@ cdef class Reduction(Row):
                                      f"{self.ufunc.__name__} which has no identity")
         code = reduced_dtype(self.ufunc, x.v.dtype, dtype)
         cdef Tensor result = empty_like_shape(code, n, shape, x.v.chunk.device)
+        if not l.c_contiguous(x.v.itemsize()):
+            kept_order(x, mask, keepdims, result)
         kernel = self.kernel_for(x.v.dtype, code)
         if out is not None:
             if shape_tuple(&out.v) != shape_tuple(&result.v):
@@ -874,6 +874,24 @@ cdef class Reduction(Row):
             assign(out, result)
             return out
         return result
+
+
+cdef int kept_order(Tensor x, unsigned long long mask, bint keepdims, Tensor out) except -1:
+    """Lays `out` out in the order of x's kept axes, as NumPy does; the order of a sum follows."""
+    cdef View kept
+    cdef const View* views[1]
+    cdef int n = 0, i
+    kept.dtype = x.v.dtype
+    kept.layout.resize(out.v.layout.ndim)
+    for i in range(x.v.layout.ndim):
+        if mask >> i & 1 and not keepdims:
+            continue
+        kept.layout.shape()[n] = 1 if mask >> i & 1 else x.v.layout.shape()[i]
+        kept.layout.strides()[n] = 0 if mask >> i & 1 else x.v.layout.strides()[i]
+        n += 1
+    views[0] = &kept
+    set_k_layout(out.v.layout, out.v.itemsize(), 1, views)
+    return 0
 
 
 cdef class _Kernel:

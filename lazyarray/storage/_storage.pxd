@@ -22,6 +22,8 @@ cdef extern from "storage/chunk.h" namespace "lazyarray" nogil:
         atomic[int32_t] handles
         void* owner
         void (*drop_owner)(void*) noexcept
+        cbool resource
+        cbool published
         cbool allocate()
         void add_handle()
         void drop_handle()
@@ -31,6 +33,11 @@ cdef extern from "storage/chunk.h" namespace "lazyarray" nogil:
         Chunk* create(size_t, CDevice)
         MemoryPool* pool(CDevice)
         void set_limit(uint64_t)
+        atomic[int32_t] exports
+        void add_export(Chunk*)
+        void drop_export(Chunk*)
+        void publish(Chunk*)
+        Chunk* find(const char*, size_t)
 
 
 cdef ChunkStore* store() except NULL

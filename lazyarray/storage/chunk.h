@@ -1,6 +1,7 @@
 // Chunk: a block of memory that is an engine variable, on one device.
 #pragma once
 #include <cstdint>
+#include <map>
 
 #include "engine.h"
 #include "pool.h"
@@ -24,6 +25,8 @@ class Chunk : public Var {
   std::atomic<int32_t> handles{0};
   void* owner = nullptr;             // whoever owns foreign memory, given to `drop_owner`
   void (*drop_owner)(void*) = nullptr;
+  bool resource = false;             // RNG state and the like: no failure poisons it
+  bool published = false;            // its memory is listed in ChunkStore::published_
   ChunkStore* store = nullptr;
   MemoryPool* pool = nullptr;
   // The planner's notes, valid for one plan. Guarded by Recorder::push_mu_.
@@ -103,6 +106,46 @@ class ChunkStore {
     limit_ = bytes;
     main_.set_limit(bytes);
   }
+
+  // How many zero-copy exports and imports live (see Var::exports), so that a recorder need not
+  // look at each operand when there are none.
+  std::atomic<int32_t> exports{0};
+  void add_export(Chunk* c) {
+    c->exports.fetch_add(1, std::memory_order_relaxed);
+    exports.fetch_add(1, std::memory_order_relaxed);
+  }
+  void drop_export(Chunk* c) {
+    c->exports.fetch_sub(1, std::memory_order_relaxed);
+    exports.fetch_sub(1, std::memory_order_relaxed);
+  }
+
+  // Memory that left or entered the engine is known by its address, so that it has one variable
+  // however often it is imported.
+  void publish(Chunk* c) {
+    std::lock_guard<std::mutex> g(published_mu_);
+    c->published = true;
+    published_[c->data] = c;
+  }
+  // The published chunk that holds [data, data + nbytes), with a reference; or null.
+  Chunk* find(const char* data, size_t nbytes) {
+    std::lock_guard<std::mutex> g(published_mu_);
+    auto next = published_.upper_bound(data);
+    if (next == published_.begin()) return nullptr;
+    Chunk* c = std::prev(next)->second;
+    if (data + nbytes > c->data + c->nbytes) return nullptr;
+    // One that is being freed has no references, and waits for this lock to be unlisted.
+    int32_t refs = c->refs.load(std::memory_order_relaxed);
+    while (refs > 0)
+      if (c->refs.compare_exchange_weak(refs, refs + 1, std::memory_order_acq_rel)) return c;
+    return nullptr;
+  }
+  void unpublish(Chunk* c) {
+    std::lock_guard<std::mutex> g(published_mu_);
+    auto it = published_.find(c->data);
+    if (it != published_.end() && it->second == c) published_.erase(it);
+    c->published = false;
+  }
+
  private:
   friend class Chunk;
   bool keep(Chunk* c) {
@@ -122,10 +165,15 @@ class ChunkStore {
   MemoryPool main_;
   std::vector<std::pair<Device, MemoryPool*>> others_;
   uint64_t limit_ = 0;
+  std::mutex published_mu_;
+  std::map<const char*, Chunk*> published_;  // by the start of the memory
 };
 
 inline void Chunk::dispose() {
+  if (published) store->unpublish(this);
+  if (const int32_t n = exports.exchange(0)) store->exports.fetch_sub(n);
   free_memory();
+  resource = false;
   if (Error* e = error.load(std::memory_order_relaxed)) {
     error.store(nullptr, std::memory_order_relaxed);
     e->unref();

@@ -170,6 +170,29 @@ print("met")
     assert run.stdout.strip() == "met", run.stderr
 
 
+@pytest.mark.parametrize("bad", ["0", "-2", "many"])
+def test_bad_worker_count_in_the_environment(bad, script):
+    run = script("engine.get()", LAZYARRAY_CPU_WORKER_NTHREADS=bad)
+    assert run.returncode == 1
+    last = run.stderr.strip().splitlines()[-1]
+    assert last.startswith("ValueError") and "LAZYARRAY_CPU_WORKER_NTHREADS" in last, run.stderr
+
+
+def test_threads_that_get_at_once_get_the_same(script):
+    run = script("""
+sys.setswitchinterval(1e-6)
+start, got = threading.Barrier(8), []
+def get():
+    start.wait(10)
+    got.append(engine.get())
+threads = [threading.Thread(target=get) for _ in range(8)]
+for t in threads: t.start()
+for t in threads: t.join()
+print(len(got), len(set(map(id, got))))
+""")
+    assert run.stdout.split() == ["8", "1"], run.stderr
+
+
 # --- bulk ------------------------------------------------------------------------------
 
 

@@ -81,7 +81,7 @@ def test_error_in_delete_fn_raises_at_the_call_in_the_naive_engine(naive, cpu):
         naive.delete_variable(lambda rc: {}["gone"], cpu, naive.new_variable())
 
 
-def test_deletion_inside_an_op(any_engine, cpu):
+def test_deletion_inside_an_op(any_engine, cpu, eventually):
     """Also of a variable that the op itself holds."""
     e, log = any_engine, []
     own, other = e.new_variable(), e.new_variable()
@@ -92,6 +92,7 @@ def test_deletion_inside_an_op(any_engine, cpu):
         log.append("op")
 
     e.push_sync(fn, cpu, (), (own,))
+    eventually(lambda: len(log) == 3)
     e.wait_for_all()
     assert sorted(log) == ["op", "other", "own"]
     assert log.index("op") < log.index("own") or type(e).__name__ == "NaiveEngine"

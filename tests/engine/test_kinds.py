@@ -162,7 +162,7 @@ def test_deletion_jumps_the_queue(single, cpu, block):
     assert log == ["delete", 0, 1, 2]
 
 
-def test_priority_queue_runs_the_highest_first(make_engine, monkeypatch, script):
+def test_priority_queue_runs_the_highest_first(script):
     code = """
 e, log, gate, started = engine.get(), [], threading.Event(), threading.Event()
 P = engine.FnProperty.CPU_PRIORITIZED
@@ -216,6 +216,34 @@ def test_devices_have_their_own_pools(make_engine, cpu, cpu1, block):
     gates = [block(e, cpu), block(e, cpu1)]
     for gate in gates:
         gate.set()
+
+
+def test_a_gpu_has_a_normal_a_priority_and_a_copy_pool(script):
+    """Of each GPU its own. Without a device its ops run on CPU threads."""
+    run = script(
+        """
+P = engine.FnProperty
+e = engine.ThreadedEnginePerDevice()
+gpu0, gpu1 = engine.Device("gpu", 0), engine.Device("gpu", 1)
+go, started, log = threading.Event(), threading.Semaphore(0), []
+def hold(rc):
+    started.release()
+    go.wait(15)
+normal = [(device, P.NORMAL) for device in (gpu0, gpu1, cpu)]
+for ctx, prop in [*normal, (gpu0, P.COPY_TO_GPU), (gpu0, P.GPU_PRIORITIZED)]:
+    e.push_sync(hold, ctx, prop=prop)
+    assert started.acquire(timeout=10), prop
+for p in (1, 9, -4, 5):
+    e.push_sync(lambda rc, p=p: log.append(p), gpu0, prop=P.GPU_PRIORITIZED, priority=p)
+go.set()
+e.wait_for_all()
+print(log)
+""",
+        LAZYARRAY_GPU_WORKER_NTHREADS="1",
+        LAZYARRAY_GPU_COPY_NTHREADS="1",
+        LAZYARRAY_CPU_WORKER_NTHREADS="1",
+    )
+    assert run.stdout.strip() == "[9, 5, 1, -4]", run.stderr
 
 
 def test_pooled_devices_share_one_pool(make_engine, cpu, cpu1, block):

@@ -340,6 +340,21 @@ def test_waiting_for_another_engine_inside_an_op(single, make_engine, cpu):
             pass
 
 
+def test_waiting_inside_an_op_for_what_it_pushed_ends(any_engine, cpu):
+    """Whether or not that wait covers the inner op."""
+    e, out = any_engine, any_engine.new_variable()
+
+    def fn(rc):
+        var = e.new_variable()
+        e.push_sync(lambda rc: None, cpu, (), (var,))
+        e.wait_for_var(var)
+
+    for _ in range(20):
+        e.push_sync(fn, cpu, (), (out,))
+    e.wait_for_var(out)
+    assert out.version == 20
+
+
 def test_wait_inside_an_op_behind_a_long_queue(script):
     """The check that the wait can end must neither recurse over the queue nor take its square."""
     run = script("""

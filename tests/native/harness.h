@@ -140,13 +140,15 @@ struct Holding {
   }
 };
 
-// A thread that is nobody's worker, and completes asynchronous ops.
+// A thread that is nobody's worker, and completes asynchronous ops. Where ops run at the call it runs
+// what it makes ready, which then can't wait for what only this thread completes.
 class Finisher {
   std::mutex mu_;
   std::condition_variable cv_;
   std::deque<std::function<void()>> jobs_;
   bool quit_ = false;
   std::thread thread_{[this] {
+    here() = true;
     std::unique_lock<std::mutex> lock(mu_);
     for (;;) {
       cv_.wait(lock, [&] { return quit_ || !jobs_.empty(); });
@@ -161,6 +163,10 @@ class Finisher {
   }};
 
  public:
+  static bool& here() {
+    static thread_local bool is = false;
+    return is;
+  }
   void operator()(std::function<void()> job) {
     std::lock_guard<std::mutex> g(mu_);
     jobs_.push_back(std::move(job));

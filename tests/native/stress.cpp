@@ -140,7 +140,7 @@ static Spec adder(Engine* e, Random& r, Sums& sums, Finisher& finish, int64_t* n
   s.body = make_body(e, s.async, r.below(3), finish, [=, &sums, &finish](uint64_t seq) -> Error* {
     Holding h(mine.writes, mine.reads, seq);
     Random inner(seq);
-    if (nests) nest(e, inner, sums, finish, mine);
+    if (nests && !Finisher::here()) nest(e, inner, sums, finish, mine);
     for (Cell* c : mine.writes) c->value += add;
     return nullptr;
   });
@@ -293,7 +293,7 @@ static void two_engines(Policy policy) {
     }, i % 3 == 0);
     push(b, {vb[0]}, {}, [=](RunContext&) { CHECK(wait(va[0]) == Status::OK); return nullptr; });
   }
-  CHECK(wait(va[0]) == Status::OK && va[0]->value == 45);
+  CHECK(wait(va[0]) == Status::OK && va[0]->value == 45 && wait(vb[0]) == Status::OK);
   CHECK(a->wait(vb[0], false, nullptr, nullptr) == Status::FOREIGN);
   CHECK(push(a, {vb[0]}, {}, nothing) == Status::FOREIGN);
   drop(va);
@@ -317,7 +317,7 @@ static void ends(Policy policy, int workers) {
     };
     for (int i = 0; i < 60; ++i) push_one(i, i % 7 == 0);
     if (how == 0) {  // others push meanwhile, and afterwards pushes run at the call
-      std::thread other([&] { for (int i = 0; !over; ++i) push_one(i, false); });
+      std::thread other([&] { for (int i = 0; !over; ++i) push_one(i, false), wait(v[i % 4]); });
       e->shutdown();
       over = true;
       other.join();
@@ -332,9 +332,14 @@ static void ends(Policy policy, int workers) {
       push_one(1, true);
     }
     if (how < 3) delete e;
-    if (how == 3) push(e, {}, {}, [](RunContext& c) { destroy_engine(c.engine); return nullptr; });
-    if (how == 4)  // from the drop of a payload, after its op completed
-      push(e, {}, {}, [last = std::shared_ptr<Engine>(e, destroy_engine)](RunContext&) { return nullptr; });
+    if (how >= 3) {  // by what an op holds last: in its run, or when its payload is dropped
+      std::shared_ptr<Engine> last(e, destroy_engine);
+      push(e, {}, {}, [last, how, naive = e->runs_here()](RunContext&) mutable {
+        while (!naive && last.use_count() > 1) pause(20);
+        if (how == 3) last.reset();
+        return nullptr;
+      });
+    }
     while (live_tasks) pause(100);
     join_destroyers();
     int64_t sum = 0;

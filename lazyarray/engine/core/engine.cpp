@@ -111,9 +111,11 @@ Status Engine::enqueue(Op* op, After& after, bool keep) {
       op->kept = keep;
       if (keep) op->refs.fetch_add(1, std::memory_order_relaxed);
       if (tracing_) op->queued_ns = now_ns();
-      op->all_prev = all_tail_;
-      (all_tail_ ? all_tail_->all_next : all_head_) = op;
-      all_tail_ = op;
+      op->root = cur ? cur->root : op->seq;
+      op->all_prev = cur ? cur : all_tail_;
+      op->all_next = cur ? cur->all_next : nullptr;
+      (op->all_prev ? op->all_prev->all_next : all_head_) = op;
+      (op->all_next ? op->all_next->all_prev : all_tail_) = op;
       if (op->payload.native) {
         pending_native_ += 1;
         pending_bytes_ += op->bytes;
@@ -279,7 +281,7 @@ void Engine::finish(Op* op, Error* error, After& after) {
   bool notify = throttled_ > 0 && op->payload.native;
   if (oldest)
     for (Drainer* d = drainers_; d; d = d->next)
-      if (!all_head_ || all_head_->seq > d->last) notify = true;
+      if (!all_head_ || all_head_->root > d->last) notify = true;
   if (notify) drained_.notify_all();
   (after.done_last ? after.done_last->queue_next : after.done) = op;
   after.done_last = op;

@@ -54,7 +54,7 @@ struct Waiter {
   Waiter *prev = nullptr, *next = nullptr;  // Engine::waiters_
 };
 
-// A wait for every op up to `last`.
+// A wait for every op up to `last`, and for what those push.
 struct Drainer {
   uint64_t last;
   Drainer* next;

@@ -58,6 +58,7 @@ struct Op {
   Device device;
   uint64_t seq = 0;         // push order
   uint64_t parent = 0;      // seq of the op that pushed it, or 0
+  uint64_t root = 0;        // seq of its outermost ancestor: who waits for that waits for this
   uint32_t waiting = 0;     // ungranted uses, plus one while it is being pushed
   uint32_t mark = 0;        // last graph walk that saw it
   int64_t bytes = 0;        // output bytes, for the run-ahead budget
@@ -67,7 +68,7 @@ struct Op {
   std::vector<Use> uses;    // capacity is kept when the block is reused
   Error* result = nullptr;  // the failure, for the pusher that kept the block
   Op* outer = nullptr;      // the op that this thread was running when it began this one
-  Op *all_prev = nullptr, *all_next = nullptr;      // every uncompleted op, in push order
+  Op *all_prev = nullptr, *all_next = nullptr;      // every uncompleted op, by root
   Op *queue_prev = nullptr, *queue_next = nullptr;  // the ready queue of `pool`
   Pool* pool = nullptr;     // while it is in a ready queue
   void* home = nullptr;     // who will run it (Engine::After), if it runs where it became ready

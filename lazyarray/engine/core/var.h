@@ -37,6 +37,9 @@ class Var {
   std::atomic<uint64_t> version{0};
   std::atomic<Error*> error{nullptr};  // changed under the engine's mutex only
   std::atomic<bool> deleted{false};
+  // While this is not zero someone outside the engine can touch the memory, so an op on it ends
+  // before its push returns. Pushers count and look with the GIL held.
+  std::atomic<int32_t> exports{0};
   Engine* engine = nullptr;            // whose mutex guards it
   Use* head = nullptr;
   Use* tail = nullptr;

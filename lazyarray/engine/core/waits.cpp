@@ -299,7 +299,7 @@ Status Engine::drain(Lock& lock, uint64_t last, Poll poll, void* arg, int64_t ti
   Drainer mine{last, drainers_};
   drainers_ = &mine;
   const Status status = sleep_until(
-      lock, drained_, nullptr, [&] { return !all_head_ || all_head_->seq > last; },
+      lock, drained_, nullptr, [&] { return !all_head_ || all_head_->root > last; },
       [&] { return any_helpable(); }, poll, arg, timeout_ns < 0 ? -1 : now_ns() + timeout_ns);
   Drainer** d = &drainers_;
   while (*d != &mine) d = &(*d)->next;

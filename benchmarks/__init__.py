@@ -1,0 +1,1 @@
+"""Benchmarks: every library in one run, alternating, minima and ratios of minima."""

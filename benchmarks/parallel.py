@@ -1,0 +1,154 @@
+"""What runs beside what: pushing, independent chains, a busy main thread, a pending sync."""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import Any
+
+import numpy as np
+
+import lazyarray as la
+from benchmarks.harness import Row
+
+
+def rows() -> list[Row]:
+    """Rows that take the same work to completion on NumPy and lazyarray."""
+    rng = np.random.default_rng(0)
+    square = [rng.random((400, 400)) / 400 for _ in range(4)]
+    lazy = [la.array(a) for a in square]
+
+    def chains(arrays: list[Any], wait: Any) -> Any:
+        def run() -> None:
+            last = []
+            for a in arrays:
+                z = a
+                for _ in range(8):
+                    z = z @ a
+                last.append(z)
+            wait()
+
+        return run
+
+    n = 4_000_000
+    four = [rng.random(n) for _ in range(4)]
+    four_lazy = [la.array(a) for a in four]
+
+    def expression(arrays: list[Any], wait: Any) -> Any:
+        a, b, c, d = arrays
+
+        def run() -> None:
+            r = (a * b + c * d - a) / (b + 1.5)  # noqa: F841
+            wait()
+
+        return run
+
+    def nothing() -> None:
+        pass
+
+    return [
+        Row(
+            "4 independent chains of 8 matmuls, 400 x 400",
+            {"numpy": chains(square, nothing), "lazyarray": chains(lazy, la.waitall)},
+            unit="ms",
+            target="<= 1 of NumPy",
+        ),
+        Row(
+            "(a*b + c*d - a) / (b + 1.5), 4M float64, unfused",
+            {"numpy": expression(four, nothing), "lazyarray": expression(four_lazy, la.waitall)},
+            unit="ms",
+        ),
+    ]
+
+
+def push_time(rounds: int) -> str:
+    """Six matmuls of 1500 x 1500: how long the pushes take, against the work."""
+    a = la.array(np.random.default_rng(0).random((1500, 1500)))
+    best = (float("inf"), 1.0, 1.0)
+    for _ in range(rounds):
+        la.waitall()
+        start = time.perf_counter()
+        keep = [a @ a for _ in range(6)]
+        pushed = time.perf_counter() - start
+        la.waitall()
+        total = time.perf_counter() - start
+        best = min(best, (pushed / total, pushed, total))
+        del keep
+    share, pushed, total = best
+    return (
+        f"pushing six 1500 x 1500 matmuls: {pushed * 1e3:.3f} ms of {total * 1e3:.0f} ms, "
+        f"{share:.2%} (aim: under 5 %)"
+    )
+
+
+def pending_sync(rounds: int) -> str:
+    """A tiny sync on a pending operand, against the same on complete operands."""
+    x, y = la.ones(10), la.ones(10)
+    e = la.engine.get()
+    complete, pending = [], []
+    for _ in range(rounds * 100):
+        start = time.perf_counter()
+        float((x * y).sum())
+        complete.append(time.perf_counter() - start)
+        with la.engine.bulk(64):
+            old = la.lazy._lazy._set_policy("inline_ns", 0)  # recorded, so pending at the sync
+            start = time.perf_counter()
+            float((x * y).sum())
+            pending.append(time.perf_counter() - start)
+            la.lazy._lazy._set_policy("inline_ns", old)
+    e.wait_for_all()
+    complete.sort()
+    pending.sort()
+    middle = len(complete) // 2
+    return (
+        f"float((x * y).sum()): complete {complete[middle] * 1e6:.2f} us, recorded and pending "
+        f"{pending[middle] * 1e6:.2f} us: {(pending[middle] - complete[middle]) * 1e6:+.2f} us "
+        "(aim: at most 5 us more; medians)"
+    )
+
+
+def recording(rounds: int) -> str:
+    """Recording an op whose operand is still being written, so that nothing runs inline."""
+    e = la.engine.get()
+    x, y = la.ones(10), la.ones(10)
+    best = float("inf")
+    count = 200
+    for _ in range(rounds * 20):
+        gate = threading.Event()
+        e.push_sync(lambda ctx, gate=gate: gate.wait(), la.cpu(0), mutable_vars=[x.var])
+        with la.engine.bulk(1000):
+            start = time.perf_counter()
+            keep = [x + y for _ in range(count)]
+            best = min(best, (time.perf_counter() - start) / count)
+        gate.set()
+        la.waitall()
+        del keep
+    return f"recording an op on a pending operand: {best * 1e6:.3f} us (aim: at most 0.3 us)"
+
+
+def busy_main(rounds: int) -> str:
+    """A 1M-element add with the main thread asleep, and busy in Python."""
+    a = la.ones(1_000_000)
+    out = la.empty(1_000_000)
+    e = la.engine.get()
+
+    def once(busy: bool) -> float:
+        e.trace_start()
+        la.add(a, a, out=out)
+        end = time.perf_counter() + 0.01
+        if busy:
+            while time.perf_counter() < end:
+                pass
+        else:
+            time.sleep(0.01)
+        rows = e.trace_stop()
+        return min(r["end"] - r["start"] for r in rows) / 1e6
+
+    idle, busy = float("inf"), float("inf")
+    for _ in range(rounds * 4):
+        idle = min(idle, once(False))
+        busy = min(busy, once(True))
+    return (
+        f"a 1M-element add on a worker: {idle:.3f} ms with the main thread idle, {busy:.3f} ms "
+        f"with it busy in Python: {busy / idle:.2f}"
+    )

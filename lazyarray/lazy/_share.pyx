@@ -1,0 +1,165 @@
+# distutils: language = c++
+"""Memory shared with others than the engine's ops: zero-copy exports and imports, RNG state."""
+
+import numpy as np
+
+cimport numpy as cnp
+from cpython.object cimport PyObject
+from cpython.ref cimport Py_INCREF
+from libc.stdint cimport int32_t
+
+from lazyarray.engine._engine cimport Device, atomic, drop_ref
+from lazyarray.lazy._lazy cimport (
+    Tensor,
+    copy_into,
+    current_device,
+    dtype_code,
+    empty_like_shape,
+    fresh,
+    info,
+    kMaxDims,
+    new_tensor,
+    np_dtype,
+    npy_intp,
+    set_k_layout,
+    shape_tuple,
+    view_of,
+    wait,
+    View,
+)
+from lazyarray.storage._storage cimport Chunk, store
+
+cnp.import_array()
+
+
+cdef extern from "numpy/arrayobject.h":
+    ctypedef struct PyTypeObject:
+        pass
+    object PyArray_NewFromDescr(PyTypeObject*, cnp.dtype, int, npy_intp*, npy_intp*, void*, int,
+                                object)
+    PyTypeObject PyArray_Type
+    int NPY_ARRAY_WRITEABLE
+
+
+# ---- exports ------------------------------------------------------------------------------------
+
+cdef class _Export:
+    """The base of an exported NumPy array: while it lives, ops on the chunk end before their push."""
+
+    cdef Chunk* chunk
+
+    def __dealloc__(self):
+        if self.chunk is not NULL:
+            store().drop_export(self.chunk)
+            self.chunk.drop_handle()
+
+
+def export(Tensor x not None):
+    """A writable NumPy array on x's memory itself; waits for every use of it first.
+
+    Until the array and all that shares its memory are gone, each op on ``x`` (or a view of it)
+    has run when its call returns.
+    """
+    cdef Chunk* c = x.v.chunk
+    cdef _Export base = _Export.__new__(_Export)
+    c.add_handle()
+    store().add_export(c)  # before the wait: another thread may push meanwhile
+    base.chunk = c
+    wait(x, True, "export of its memory")
+    if not c.allocate():
+        raise MemoryError(f"unable to allocate {c.nbytes} bytes")
+    store().publish(c)
+    cdef cnp.dtype d = np_dtype(x.v.dtype)
+    Py_INCREF(d)  # stolen
+    a = PyArray_NewFromDescr(&PyArray_Type, d, x.v.layout.ndim, x.v.layout.shape(),
+                             x.v.layout.strides(), c.data + x.v.layout.offset,
+                             NPY_ARRAY_WRITEABLE, None)
+    Py_INCREF(base)  # stolen
+    cnp.PyArray_SetBaseObject(<cnp.ndarray>a, base)
+    return a
+
+
+def export_count(Tensor x not None):
+    """How many zero-copy exports (and imports) of x's memory live."""
+    return x.v.chunk.exports.load()
+
+
+# ---- imports ------------------------------------------------------------------------------------
+
+cdef void _drop_owner(void* owner) noexcept nogil:
+    drop_ref(<PyObject*>owner)  # any thread, with the GIL or without
+
+
+def adopt(cnp.ndarray a not None, Device device=None):
+    """An array on the memory of a writable, aligned NumPy array, which it keeps alive.
+
+    The same memory has one chunk, and so one variable, however often it is imported; ops on it
+    have run when their call returns, for as long as it lives.
+    """
+    cdef int code = dtype_code(a.dtype)
+    cdef int ndim = cnp.PyArray_NDIM(a)
+    root = a
+    cdef Tensor t
+    cdef Chunk* c
+    if ndim > kMaxDims:
+        raise ValueError(f"maximum supported dimension for an ndarray is {kMaxDims}, found {ndim}")
+    low, high = np.lib.array_utils.byte_bounds(a)
+    if a.size == 0:
+        high = low
+    c = store().find(<const char*><size_t>low, high - low)
+    if c is NULL:
+        while isinstance((<object>root).base, np.ndarray):
+            root = root.base
+        first, last = np.lib.array_utils.byte_bounds(root)
+        if first > low or last < high:  # a root that was made by hand doesn't hold its views
+            root, first, last = a, low, high
+        c = store().create(last - first, device.c if device is not None else current_device())
+        c.data = <char*><size_t>first
+        Py_INCREF(root)
+        c.owner = <void*><PyObject*>root
+        c.drop_owner = _drop_owner
+        store().add_export(c)
+        if last > first:
+            store().publish(c)
+    t = new_tensor(c, code)
+    c.unref()  # create()'s own reference, or find()'s
+    t.v.layout.resize(ndim)
+    t.v.layout.offset = <npy_intp>(<char*>cnp.PyArray_DATA(a) - c.data)
+    for i in range(ndim):
+        t.v.layout.shape()[i] = cnp.PyArray_DIM(a, i)
+        t.v.layout.strides()[i] = cnp.PyArray_STRIDE(a, i)
+    return t
+
+
+# ---- other devices ------------------------------------------------------------------------------
+
+def copy_across(Tensor to not None, Tensor x not None):
+    """``to[...] = x`` where the two may be on different CPU devices."""
+    copy_into(to, x)
+
+
+def copied_to(Tensor x not None, Device device not None):
+    """A copy of ``x`` on ``device``, in x's layout order."""
+    cdef Tensor to = fresh(x.v.dtype, x.v.layout.size(), device.c)
+    cdef const View* views[1]
+    cdef int n = x.v.layout.ndim
+    to.v.layout.resize(n)
+    for i in range(n):
+        to.v.layout.shape()[i] = x.v.layout.shape()[i]
+    views[0] = &x.v
+    set_k_layout(to.v.layout, info(x.v.dtype).size, 1, views)
+    copy_into(to, x)
+    return to
+
+
+# ---- resources ----------------------------------------------------------------------------------
+
+def resource(Device device not None):
+    """A one-element array that stands for state which ops change in order (an RNG's).
+
+    A failed op never poisons it, so it says nothing about the ops after it.
+    """
+    cdef npy_intp one = 1
+    cdef Tensor t = empty_like_shape(dtype_code(np.uint64), 1, &one, device.c)
+    t.v.chunk.resource = True
+    return t

@@ -1,0 +1,260 @@
+"""Layouts by asking NumPy itself: what a function's result looks like, without its values.
+
+A view function (``transpose``, ``diagonal``, ...) gets a *probe*: a NumPy array with an array's
+dtype, shape and strides at an address that nobody ever reads. A function that makes new arrays
+gets *miniatures*: small arrays with the same axes in the same memory order, no axis longer than
+two. So views, strides, dtypes and error texts are NumPy's by construction; only shapes have rules
+of their own here. ``gil_op`` records such a function as one instruction that takes the GIL.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from lazyarray.lazy._lazy import Tensor
+from lazyarray.ops._rows import array, asarray, assign_to, call, empty, strided
+
+if TYPE_CHECKING:
+    from lazyarray._ndarray import NDArray
+    from lazyarray.engine import Device
+
+Shape = tuple[int, ...]
+
+_NOWHERE = 1 << 40  # the address of every probe
+
+
+class _Interface:
+    __slots__ = ("__array_interface__",)
+
+
+def _at_nowhere(shape: Shape, strides: Shape | None, dtype: np.dtype[Any]) -> np.ndarray:
+    holder = _Interface()
+    holder.__array_interface__ = {
+        "version": 3,
+        "shape": shape,
+        "strides": strides,
+        "typestr": dtype.str,
+        "data": (_NOWHERE, True),
+    }
+    return np.asarray(holder)
+
+
+def probe(x: NDArray) -> np.ndarray:
+    """A NumPy array of x's layout. Its memory doesn't exist: only for functions that make views."""
+    return _at_nowhere(x.shape, x.strides, x.dtype)
+
+
+def contiguous_probe(x: NDArray) -> np.ndarray:
+    """A probe of x's shape and dtype in C order."""
+    return _at_nowhere(x.shape, None, x.dtype)
+
+
+def like_probe(x: NDArray, r: np.ndarray) -> NDArray:
+    """The view of x that ``r`` is of x's probe."""
+    return strided(x, r.shape, r.strides, 0)
+
+
+def view(x: Any, function: Callable[..., np.ndarray], *args: Any, **kwargs: Any) -> NDArray:
+    """The view of ``x`` that NumPy's view function gives of an array of its layout."""
+    x = asarray(x)
+    r = function(probe(x), *args, **kwargs)
+    return strided(x, r.shape, r.strides, r.__array_interface__["data"][0] - _NOWHERE)
+
+
+# ---- operands -----------------------------------------------------------------------------------
+
+
+def operands(*objects: Any) -> list[NDArray]:
+    """The objects as arrays: array-likes join the first array's device."""
+    device = next((o.device for o in objects if isinstance(o, Tensor)), None)
+    return [o if isinstance(o, Tensor) else array(o, None, device) for o in objects]
+
+
+def deliver(result: NDArray, out: NDArray | None, name: str) -> NDArray:
+    """``result``, or ``out`` with the result written into it."""
+    if out is None:
+        return result
+    if not isinstance(out, Tensor):
+        raise TypeError(f"out is an NDArray, not {type(out).__name__}")
+    if out.shape != result.shape:
+        raise ValueError(
+            f"output parameter for {name} has the wrong shape: {out.shape} instead of "
+            f"{result.shape}"
+        )
+    if not np.can_cast(result.dtype, out.dtype, "same_kind"):
+        raise TypeError(
+            f"Cannot cast array data from {result.dtype!r} to {out.dtype!r} according to the rule "
+            "'same_kind'"
+        )
+    assign_to(out, result)
+    return out
+
+
+# ---- memory order -------------------------------------------------------------------------------
+
+
+def k_order(arrays: Sequence[Any], ndim: int) -> list[int]:
+    """The axes of new memory like that of ``arrays``, slowest first (NumPy's order 'K').
+
+    For several arrays this is ``PyArray_CreateMultiSortedStridePerm``: an insertion sort in which
+    C order wins where the arrays disagree.
+    """
+    if len(arrays) == 1:
+        steps = [abs(s) for s in arrays[0].strides]
+        return sorted(range(ndim), key=lambda axis: -steps[axis])
+    layouts = [(a.shape, a.strides) for a in arrays]
+    order = [0] if ndim else []
+    for axis in range(1, ndim):
+        place = axis
+        for j in range(axis - 1, -1, -1):
+            other = order[j]
+            verdicts = [
+                abs(strides[axis]) > abs(strides[other])
+                for shape, strides in layouts
+                if shape[axis] != 1 and shape[other] != 1
+            ]
+            if not verdicts:
+                continue
+            if not all(verdicts):
+                break
+            place = j
+        order.insert(place, axis)
+    return order
+
+
+def new(
+    shape: Shape, dtype: Any, order: Sequence[int] | None = None, device: Device | None = None
+) -> NDArray:
+    """An unwritten array whose axes lie in memory in ``order``, slowest first (None: C order)."""
+    flat = empty(shape, dtype, device)
+    if order is None:
+        return flat
+    strides = [0] * len(shape)
+    step = flat.itemsize
+    for axis in reversed(order):
+        strides[axis] = step
+        step *= shape[axis] or 1
+    return strided(flat, shape, tuple(strides), 0)
+
+
+def new_like(x: NDArray) -> NDArray:
+    """An unwritten array of x's dtype and shape, laid out as ``np.empty_like`` lays it out."""
+    return new(x.shape, x.dtype, k_order([x], x.ndim), x.device)
+
+
+# ---- miniatures ---------------------------------------------------------------------------------
+
+
+def signature(x: Any) -> tuple[Hashable, ...]:
+    """What of an array decides dtype and layout of a function's result."""
+    shape, strides = x.shape, x.strides
+    small = tuple([n if n < 2 else 2 for n in shape])
+    step = x.itemsize
+    for n, s in zip(reversed(shape), reversed(strides), strict=True):
+        if s != step and n != 1:
+            break
+        step *= n
+    else:
+        return (x.dtype.char, small, None)
+    order = tuple(k_order([x], len(shape)))
+    return (x.dtype.char, small, order, tuple([s == 0 for s in strides]))
+
+
+def miniature(sign: tuple[Any, ...]) -> np.ndarray:
+    """A small array of ones with the dtype, axes and memory order that ``signature`` tells."""
+    dtype, shape = np.dtype(sign[0]), sign[1]
+    if sign[2] is None:
+        return np.ones(shape, dtype)
+    strides = [0] * len(shape)
+    step = dtype.itemsize
+    for axis in reversed(sign[2]):
+        if not sign[3][axis]:
+            strides[axis] = step
+            step *= shape[axis] or 1
+    return np.ndarray(shape, dtype, np.ones(max(step // dtype.itemsize, 1), dtype), 0, strides)
+
+
+Result = tuple[Any, tuple[int, ...] | None]  # dtype and memory order
+_inferred: dict[Hashable, list[Result]] = {}
+
+
+def infer(
+    key: Hashable, function: Callable[..., Any], signs: tuple[tuple[Hashable, ...], ...]
+) -> list[Result]:
+    """Dtype and memory order of each result of ``function``, from a run on miniatures.
+
+    ``key`` names the function with all its other arguments; the answer is kept.
+    """
+    place = (key, signs)
+    found = _inferred.get(place)
+    if found is None:
+        with np.errstate(all="ignore"):
+            results = function(*[miniature(s) for s in signs])
+        if not isinstance(results, (tuple, list)):
+            results = (results,)
+        found = []
+        for r in map(np.asarray, results):
+            contiguous = r.flags.c_contiguous
+            found.append((r.dtype, None if contiguous else tuple(k_order([r], r.ndim))))
+        if len(_inferred) > 4096:
+            _inferred.clear()
+        _inferred[place] = found
+    return found
+
+
+def gil_op(
+    name: str,
+    function: Callable[..., Any],
+    inputs: Sequence[NDArray],
+    shapes: Shape | list[Shape],
+    key: Hashable = (),
+    *,
+    mini: Callable[..., Any] | None = None,
+    out: bool = False,
+    cost: float | None = None,
+) -> Any:
+    """Records ``function(*inputs)``, on NumPy arrays, as one instruction that takes the GIL.
+
+    ``shapes`` is the result's shape, or a list of shapes for several results; ``key`` holds the
+    arguments that ``function`` has bound; ``mini`` stands in for it on miniatures. With ``out``
+    the function takes ``out=`` itself. Errors that its dtypes cause are raised here.
+    """
+    several = isinstance(shapes, list)
+    found = infer((name, key), mini or function, tuple([signature(x) for x in inputs]))
+    device = inputs[0].device
+    results = [
+        new(shape, dtype, order, device)
+        for shape, (dtype, order) in zip(shapes if several else [shapes], found, strict=True)
+    ]
+
+    def run(outs: list[np.ndarray], ins: list[np.ndarray]) -> None:
+        if out:
+            function(*ins, out=outs[0])
+        elif several:
+            for to, value in zip(outs, function(*ins), strict=True):
+                to[...] = value
+        else:
+            outs[0][...] = function(*ins)
+
+    if cost is None:
+        cost = 3000 + 2.0 * max([x.size for x in inputs] + [r.size for r in results])
+    call(name, run, list(inputs), results, cost=cost)
+    return results if several else results[0]
+
+
+def gil_write(
+    name: str,
+    function: Callable[..., Any],
+    x: NDArray,
+    inputs: Sequence[NDArray],
+    cost: float | None = None,
+) -> None:
+    """Records ``function(x, *inputs)``, which changes the NumPy array ``x`` in place."""
+
+    def run(outs: list[np.ndarray], ins: list[np.ndarray]) -> None:
+        function(outs[0], *ins)
+
+    call(name, run, list(inputs), [x], cost=cost or 3000 + 2.0 * x.size, overwrites=False)
