@@ -21,6 +21,7 @@ class Context(Device):
     """
 
     def __enter__(self) -> Context:
+        as_device(self)
         if not hasattr(self, "_outer"):
             self._outer: list[Device] = []
         self._outer.append(swap_current_device(self))
@@ -76,11 +77,21 @@ def current_context() -> Context:
 
 def as_device(device: object) -> Device | None:
     """A device from what ``ctx=`` or ``device=`` may be: None, a Device, or ``"cpu:1"``."""
-    if device is None or isinstance(device, Device):
-        return device
+    if device is None:
+        return None
     if isinstance(device, str):
         kind, _, number = device.partition(":")
         if number and not number.isdigit():
             raise ValueError(f"a device is written like 'cpu:0', not {device!r}")
-        return Context(kind, int(number or 0))
-    raise TypeError(f"a device is a Context, not {type(device).__name__}")
+        device = Context(kind, int(number or 0))
+    if not isinstance(device, Device):
+        raise TypeError(f"a device is a Context, not {type(device).__name__}")
+    return gpu(device.device_id) if device.device_type == "gpu" else device
+
+
+def chosen(ctx: object, device: object) -> Device | None:
+    """The device that ``ctx=`` and ``device=`` of a function name; ValueError if they differ."""
+    one, two = as_device(ctx), as_device(device)
+    if one is not None and two is not None and one != two:
+        raise ValueError(f"ctx={one!r} and device={two!r} name different devices: give one of them")
+    return two if one is None else one

@@ -7,6 +7,11 @@ that take the GIL (``_rows.call``).
 
 from __future__ import annotations
 
+import importlib
+import importlib.util
+
+import numpy as _np
+
 from lazyarray.ops import elementwise, reductions
 from lazyarray.ops._rows import (
     MatMul,
@@ -22,11 +27,35 @@ from lazyarray.ops._rows import (
     full,
 )
 
-import numpy as _np
-
 table: dict[str, Row] = {
     **elementwise.TABLE,
     **reductions.TABLE,
     "matmul": MatMul(_np.matmul, section="linear algebra", doc="Matrix product."),
 }
 aliases: dict[str, str] = {**elementwise.ALIASES, **reductions.ALIASES}
+
+# What NDArray's methods and the public namespace are made of, besides the table.
+SECTIONS = [
+    name
+    for name in (
+        "creation",
+        "ranges",
+        "manipulation",
+        "joining",
+        "indexing",
+        "searching",
+        "sorting",
+        "statistical",
+        "linear_algebra",
+        "dtypes",
+        "interop",
+        "dispatch",
+    )
+    if importlib.util.find_spec(f"lazyarray.ops.{name}")
+]
+for _name in SECTIONS:
+    _module = importlib.import_module(f"lazyarray.ops.{_name}")
+    for _public in getattr(_module, "__all__", ()):
+        globals()[_public] = getattr(_module, _public)
+for _public in ("mean", "var", "std"):
+    globals()[_public] = getattr(reductions, _public)

@@ -57,7 +57,7 @@ def like_probe(x: NDArray, r: np.ndarray) -> NDArray:
     return strided(x, r.shape, r.strides, 0)
 
 
-def view(x: Any, function: Callable[..., np.ndarray], *args: Any, **kwargs: Any) -> NDArray:
+def viewed(x: Any, function: Callable[..., np.ndarray], *args: Any, **kwargs: Any) -> NDArray:
     """The view of ``x`` that NumPy's view function gives of an array of its layout."""
     x = asarray(x)
     r = function(probe(x), *args, **kwargs)

@@ -664,9 +664,9 @@ def strided(Tensor x not None, tuple shape, tuple strides, npy_intp offset):
 
 def retype(Tensor x not None, dtype, tuple shape, tuple strides):
     """A view of the same bytes as another dtype; the caller knows that it fits."""
-    cdef Tensor t = strided(x, shape, strides, 0)
-    t.v.dtype = dtype_code(dtype)
-    return t
+    cdef Tensor base = view_of(x)
+    base.v.dtype = dtype_code(dtype)
+    return strided(base, shape, strides, 0)
 
 
 # ---- reductions ---------------------------------------------------------------------------------

@@ -1,6 +1,9 @@
 """The engine's names: construction, devices, the process's engine, bulk, and bad input."""
 
 import itertools
+import os
+import threading
+import time
 
 import pytest
 
@@ -49,8 +52,6 @@ def test_function_properties_are_distinct():
 @pytest.mark.parametrize("num_workers", [None, 1, 3])
 def test_number_of_workers(num_workers, world, cpu):
     """num_workers ops (at least 2 by default) run at once: each waits for the others."""
-    import threading
-
     n = num_workers or 2
     for kind in ("ThreadedEnginePooled", "ThreadedEnginePerDevice"):
         e = world.make_engine(kind, num_workers)
@@ -64,7 +65,7 @@ def test_one_worker_runs_one_op_at_a_time(single, cpu):
     spans = []
     single.trace_start()
     for _ in range(20):
-        single.push_sync(nothing, cpu)
+        single.push_sync(lambda rc: time.sleep(0.002), cpu)  # long enough for a second to start
     single.wait_for_all()
     spans = sorted((r["start"], r["end"]) for r in single.trace_stop())
     assert len(spans) == 20
@@ -163,8 +164,6 @@ for _ in range(n):
 engine.get().wait_for_all()
 print("met")
 """
-    import os
-
     workers = str(max(2, os.cpu_count()) + 1)
     run = script(code, LAZYARRAY_CPU_WORKER_NTHREADS=workers)
     assert run.stdout.strip() == "met", run.stderr

@@ -221,7 +221,7 @@ def test_observed_errors_do_not_pile_up(threaded, cpu, eventually):
     class Marked(Exception):
         pass
 
-    e, alive, n = threaded, [], 50
+    e, alive, n = threaded, [], 300
 
     def fn(rc):
         error = Marked()

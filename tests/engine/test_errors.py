@@ -4,6 +4,7 @@ import inspect
 import itertools
 import os
 import queue
+import traceback
 
 import pytest
 
@@ -398,8 +399,6 @@ def test_notes_do_not_pile_up(threaded, cpu):
 
 
 def test_traceback_shows_the_line_that_failed(threaded, cpu):
-    import traceback
-
     var = threaded.new_variable()
     threaded.push_sync(fail(1), cpu, (), (var,))
     for _ in range(2):
@@ -411,8 +410,6 @@ def test_traceback_shows_the_line_that_failed(threaded, cpu):
 
 def test_traceback_does_not_grow_with_the_waits(threaded, cpu):
     """The same object raised a thousand times must not collect a thousand frames."""
-    import traceback
-
     var = threaded.new_variable()
     threaded.push_sync(fail(1), cpu, (), (var,))
     depth = set()
@@ -426,8 +423,6 @@ def test_traceback_does_not_grow_with_the_waits(threaded, cpu):
 
 def test_waiters_in_different_threads_do_not_share_a_traceback(threaded, cpu, spawn):
     """Two threads raise it at once; neither may lose the note or the origin."""
-    import traceback
-
     var = threaded.new_variable()
     threaded.push_sync(fail(1), cpu, (), (var,), name="the culprit")
 

@@ -1,8 +1,11 @@
 """Program order per variable: the hazards, duplicate vars, versions, long chains."""
 
+import gc
 import threading
 
 import pytest
+
+from lazyarray.engine import FnProperty
 
 
 def test_read_after_write(threaded, cpu, block, pass_through):
@@ -72,10 +75,9 @@ def test_read_behind_a_waiting_write_does_not_overtake_it(threaded, cpu, block, 
 
 def test_order_holds_across_devices_and_kinds(threaded, cpu, cpu1):
     """The queues differ, the variable is the same."""
-    from lazyarray.engine import FnProperty as P
-
     e, log = threaded, []
     var = e.new_variable()
+    P = FnProperty
     props = [P.NORMAL, P.CPU_PRIORITIZED, P.COPY_TO_GPU, P.ASYNC, P.GPU_PRIORITIZED, P.NO_SKIP]
     for i in range(300):
         e.push_sync(
@@ -252,8 +254,6 @@ def test_vars_may_come_from_any_iterable(any_engine, cpu):
 
 def test_inline_ops_do_not_nest_on_the_stack(threaded, cpu, block):
     """Released at once, a chain of ops that run where they become ready must not recurse."""
-    from lazyarray.engine import FnProperty
-
     e, count = threaded, [0]
     var = e.new_variable()
     gate = block(e, cpu, (), (var,))
@@ -284,8 +284,6 @@ def test_fan_out_and_in(any_engine, cpu):
 
 def test_var_dropped_while_an_op_on_it_is_pending(threaded, cpu, block):
     """The handle may go; the variable stays as long as an op needs it."""
-    import gc
-
     e, log = threaded, []
     var = e.new_variable()
     gate = block(e, cpu, (), (var,))

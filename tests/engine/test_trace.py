@@ -5,6 +5,8 @@ import time
 
 import pytest
 
+from lazyarray.engine import FnProperty
+
 KEYS = {"name", "seq", "queued", "ready", "start", "end", "worker", "skipped"}
 
 
@@ -60,8 +62,6 @@ def test_waiting_to_be_ready_and_waiting_for_a_worker_differ(single, cpu, block)
 
 def test_worker_numbers(threaded, cpu):
     """Two ops that run at once have two workers; an inline one has none."""
-    from lazyarray.engine import FnProperty
-
     e, meet = threaded, threading.Barrier(2)
     e.trace_start()
     for name in ("a", "b"):

@@ -2,6 +2,7 @@
 
 import itertools
 import threading
+import time
 
 import pytest
 
@@ -316,11 +317,11 @@ def test_spare_threads_go_when_the_wait_is_over(single, cpu):
     held[0]()
     e.wait_for_all()
     e.trace_start()
-    for _ in range(30):
-        e.push_sync(lambda rc: None, cpu)
+    for _ in range(20):
+        e.push_sync(lambda rc: time.sleep(0.002), cpu)  # long enough for a second one to start
     e.wait_for_all()
     spans = sorted((r["start"], r["end"]) for r in e.trace_stop())
-    assert len(spans) == 30
+    assert len(spans) == 20
     assert all(a[1] <= b[0] for a, b in itertools.pairwise(spans))
 
 
@@ -359,20 +360,27 @@ def test_wait_inside_an_op_behind_a_long_queue(script):
     """The check that the wait can end must neither recurse over the queue nor take its square."""
     run = script("""
 e = engine.ThreadedEnginePooled(num_workers=2)
-go, v, out = threading.Event(), e.new_variable(), e.new_variable()
-e.push_sync(lambda rc: go.wait(15), cpu, (), (v,))
+v, out = e.new_variable(), e.new_variable()
 op = e.new_operator(lambda rc: None, (), (v,))
-for _ in range(100000):
-    e.push(op, cpu)
-def fn(rc):
+
+def seconds(wait):
+    go = threading.Event()
+    e.push_sync(lambda rc: go.wait(15), cpu, (), (v,))
+    for _ in range(50000):
+        e.push(op, cpu)
     threading.Timer(0.2, go.set).start()
-    e.wait_for_var(v)
-e.push_sync(fn, cpu, (), (out,))
-begin = time.monotonic()
-e.wait_for_var(out)
-print(v.version, time.monotonic() - begin < 6)  # running the queue takes under a second
+    begin = time.monotonic()
+    wait()
+    return time.monotonic() - begin
+
+def inside():
+    e.push_sync(lambda rc: e.wait_for_var(v), cpu, (), (out,))
+    e.wait_for_var(out)
+
+outside = seconds(lambda: e.wait_for_var(v))
+print(v.version, seconds(inside) < 3 * outside + 1)
 """)
-    assert (run.returncode, run.stdout.strip()) == (0, "100001 True"), run.stderr
+    assert (run.returncode, run.stdout.strip()) == (0, "50001 True"), run.stderr
 
 
 def test_waits_nested_in_pushed_ops(single, cpu):

@@ -15,9 +15,12 @@ int64_t now_ns() {
       .count();
 }
 
+static std::atomic<uint64_t> last_id{0};
+
 Engine::Engine(Policy policy, int workers, int priority_workers, int gpu_workers,
                int gpu_copy_workers)
-    : policy_(policy),
+    : id_(++last_id),
+      policy_(policy),
       workers_(std::max(1, workers)),
       priority_workers_(std::max(1, priority_workers)),
       gpu_workers_(std::max(1, gpu_workers)),
@@ -101,7 +104,7 @@ Status Engine::enqueue(Op* op, After& after, bool keep) {
     else if (stopped_ && !cur) status = Status::STOPPED;
     else
       for (Use& u : op->uses) {
-        if (u.var->engine != this) status = Status::FOREIGN;
+        if (!owns(u.var)) status = Status::FOREIGN;
         else if (u.var->deleted) status = Status::DELETED;
         if (status != Status::OK) break;
       }
@@ -233,6 +236,7 @@ void Engine::complete(Op* op, Error* error) {
 }
 
 void Engine::finish(Op* op, Error* error, After& after) {
+  const int64_t end_ns = op->queued_ns ? now_ns() : 0;  // before what it makes ready is
   // First of all, or what it makes ready would find no core.
   if (op->has_core) {
     op->has_core = false;
@@ -276,7 +280,7 @@ void Engine::finish(Op* op, Error* error, After& after) {
     else nudge(after);
   }
   if (tracing_ && op->queued_ns)
-    trace_.push_back({op->name, op->seq, op->queued_ns, op->ready_ns, op->start_ns, now_ns(),
+    trace_.push_back({op->name, op->seq, op->queued_ns, op->ready_ns, op->start_ns, end_ns,
                       tls.worker, op->skipped, op->device});
   bool notify = throttled_ > 0 && op->payload.native;
   if (oldest)
@@ -356,7 +360,7 @@ void Engine::fail(Error* error, std::vector<Error*>& drop) {
   auto seen = std::partition(failures_.begin(), failures_.end(), [](Error* e) { return !e->seen; });
   drop.insert(drop.end(), seen, failures_.end());
   failures_.erase(seen, failures_.end());
-  prune_at_ = std::max<size_t>(64, 2 * failures_.size());
+  prune_at_ = std::max<size_t>(16, 2 * failures_.size());
 }
 
 void Engine::report(Error* error) {
@@ -374,7 +378,7 @@ Error* Engine::take_failure() {
   {
     Lock lock(mu_);
     all.swap(failures_);
-    prune_at_ = 64;
+    prune_at_ = 16;
   }
   Error* first = nullptr;
   for (Error* e : all)

@@ -135,8 +135,9 @@ class Engine {
   virtual void start();
   virtual Status stop(Poll poll, void* arg);
   // The process ends: finish everything, join, and from now on run each push at the call. Does
-  // nothing inside an op or on a worker of this engine.
-  virtual void shutdown();
+  // nothing inside an op or on a worker of this engine. If interrupted, the engine is given up:
+  // its workers stay, and destroy_engine() leaves it alone.
+  virtual Status shutdown(Poll poll = nullptr, void* arg = nullptr);
 
   // Drains, and returns with the engine's locks held whether or not that ended in time. Whoever
   // holds the GIL may block on these locks, so call it with the GIL held: wait_for_all() first,
@@ -152,12 +153,15 @@ class Engine {
   virtual Op* current();  // the op that the calling thread is running on this engine, or null
 
   Policy policy() const { return policy_; }
+  uint64_t id() const { return id_; }  // never used again, unlike an address
+  bool owns(const Var* v) const { return v->engine == this && v->engine_id == id_; }
   bool runs_here() const { return runs_here_.load(std::memory_order_acquire); }
   // Whether something ready was left to a caller that waits: wait() must then be called, even if
   // there is nothing to wait for.
   bool held() const { return held_.load(std::memory_order_relaxed); }
   bool stopped() const { return stopped_.load(std::memory_order_acquire); }
   bool broken() const { return broken_; }
+  bool given_up() const { return given_up_.load(std::memory_order_acquire); }
   int64_t pending_bytes() const { return pending_bytes_.load(std::memory_order_relaxed); }
   int64_t pending_ops() const { return pending_native_.load(std::memory_order_relaxed); }
 
@@ -205,6 +209,7 @@ class Engine {
                      Find find, Poll poll, void* arg, int64_t deadline_ns);
   Status wait_ops(Lock& lock, std::vector<Op*>& targets, Poll poll, void* arg);
 
+  const uint64_t id_;
   const Policy policy_;
   const int workers_, priority_workers_, gpu_workers_, gpu_copy_workers_;
   const int cores_;
@@ -224,7 +229,8 @@ class Engine {
   bool starved_ = false;     // compute is queued that nobody was woken for, for want of a core
   std::atomic<bool> held_{false};  // something is queued that nobody was woken for (hold_wake)
   bool quit_ = false;        // the workers are being joined
-  bool broken_ = false;   // a fork caught work in flight
+  bool broken_ = false;      // a fork caught work in flight
+  std::atomic<bool> given_up_{false};  // shutdown() was interrupted
   std::atomic<bool> stopped_{false};
   std::atomic<bool> runs_here_{false};
   std::atomic<int64_t> pending_bytes_{0}, pending_native_{0};
@@ -236,11 +242,13 @@ class Engine {
   std::vector<Op*> free_ops_;
   std::mutex free_mu_;    // guards free_ops_ alone; taken last
   std::vector<Error*> failures_;
-  size_t prune_at_ = 64;  // from this many failures on, the seen ones are let go
+  size_t prune_at_ = 16;  // from this many failures on, the seen ones are let go
   bool tracing_ = false;
   std::vector<TraceEvent> trace_;
   uint64_t completed_ = 0, helped_ = 0, waits_ = 0;
 };
+
+inline Var::Var(Engine* e) : engine(e), engine_id(e->id()) {}
 
 Engine* create_engine(Policy policy, int workers, int priority_workers, int gpu_workers,
                       int gpu_copy_workers);

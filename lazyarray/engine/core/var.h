@@ -40,14 +40,15 @@ class Var {
   // While this is not zero someone outside the engine can touch the memory, so an op on it ends
   // before its push returns. Pushers count and look with the GIL held.
   std::atomic<int32_t> exports{0};
-  Engine* engine = nullptr;            // whose mutex guards it
+  Engine* const engine;                // whose mutex guards it, if it lives still:
+  const uint64_t engine_id;            // another may have come to live at its address
   Use* head = nullptr;
   Use* tail = nullptr;
   Use* first_waiting = nullptr;
   uint32_t granted_reads = 0;
   bool granted_write = false;
 
-  explicit Var(Engine* e) : engine(e) {}
+  explicit Var(Engine* e);
   Var(const Var&) = delete;
   Var& operator=(const Var&) = delete;
 

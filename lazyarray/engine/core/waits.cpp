@@ -254,7 +254,7 @@ Status Engine::wait_ops(Lock& lock, std::vector<Op*>& targets, Poll poll, void* 
 }
 
 Status Engine::wait(Var* var, bool all, Poll poll, void* arg) {
-  if (var->engine != this) return Status::FOREIGN;
+  if (!owns(var)) return Status::FOREIGN;
   // Even if there is nothing to wait for: who pushed without waking anyone relies on this call.
   if (!held() && (all ? var->idle() : var->readable())) return Status::OK;
   After after;
@@ -263,17 +263,17 @@ Status Engine::wait(Var* var, bool all, Poll poll, void* arg) {
   waits_++;
   walk_++;
   Status status = Status::OK;
+  // The innermost op is what waits; an outer one of this engine may only have helped another's.
   Op* cur = running();
+  if (cur != tls.op && tls.op && tls.op->engine != this) cur = nullptr;
   std::vector<Op*> targets;
   for (Use* u = var->tail; u; u = u->prev) {
     if (!all && !u->write) continue;
-    if (cur) {
-      // Inside an op: what was pushed before it, or by it. Anything later may wait for it.
-      if (!on_stack(u->op) && u->op->seq > cur->seq && u->op->parent != cur->seq) continue;
-      if (waits_for_stack(u->op)) {
-        status = Status::SELF_WAIT;
-        break;
-      }
+    // Inside an op: what was pushed before it, or by it. Anything later may wait for it.
+    if (cur && !on_stack(u->op) && u->op->seq > cur->seq && u->op->parent != cur->seq) continue;
+    if (tls.op && waits_for_stack(u->op)) {
+      status = Status::SELF_WAIT;
+      break;
     }
     targets.push_back(u->op);
     if (u->write) break;  // what is before a write completes before it
@@ -290,7 +290,7 @@ Status Engine::wait_op(Op* op, Poll poll, void* arg) {
   if (op->state == Op::DONE) return Status::OK;
   if (broken_) return Status::BROKEN;
   walk_++;
-  if (running() && waits_for_stack(op)) return Status::SELF_WAIT;
+  if (tls.op && waits_for_stack(op)) return Status::SELF_WAIT;
   std::vector<Op*> targets{op};
   return wait_ops(lock, targets, poll, arg);
 }

@@ -246,19 +246,27 @@ Status Engine::stop(Poll poll, void* arg) {
   return Status::OK;
 }
 
-void Engine::shutdown() {
-  if (entered() || broken_) return;
+Status Engine::shutdown(Poll poll, void* arg) {
+  if (entered()) return Status::SELF_WAIT;
+  if (broken_) return Status::BROKEN;
   std::lock_guard<std::mutex> one(life_mu_);
   Lock lock(mu_);
   runs_here_ = true;
   stopped_ = false;
   // Ops that run meanwhile may push more; what other threads push, they run themselves, and as
   // they might do so for ever, the patience with them is bounded.
-  for (int i = 0; i < 100 && all_head_; ++i) drain(lock, seq_, nullptr, nullptr, -1);
+  for (int i = 0; i < 100 && all_head_; ++i) {
+    const Status status = drain(lock, seq_, poll, arg, -1);
+    if (status == Status::OK) continue;
+    given_up_ = true;
+    return status;
+  }
   join_workers(lock);
+  return Status::OK;
 }
 
 void destroy_engine(Engine* engine) {
+  if (engine->given_up()) return;
   if (!engine->entered()) {
     delete engine;
     return;

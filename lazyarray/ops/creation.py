@@ -1,0 +1,576 @@
+"""Creation of arrays: from other objects, filled, and with a pattern (ranges: ``ranges``)."""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from lazyarray.context import chosen
+from lazyarray.lazy._lazy import Tensor
+from lazyarray.ops import _layout, _rows, manipulation, ranges
+from lazyarray.ops._layout import viewed
+
+if TYPE_CHECKING:
+    from lazyarray._ndarray import NDArray
+    from lazyarray.engine import Device
+
+__all__ = [
+    "array",
+    "asarray",
+    "asanyarray",
+    "ascontiguousarray",
+    "asfortranarray",
+    "empty",
+    "zeros",
+    "ones",
+    "full",
+    "empty_like",
+    "zeros_like",
+    "ones_like",
+    "full_like",
+    "eye",
+    "identity",
+    "diag",
+    "diagflat",
+    "tri",
+    "tril",
+    "triu",
+    "meshgrid",
+    "indices",
+]
+
+Shape = tuple[int, ...]
+
+_ORDERS = ("K", "A", "C", "F")
+
+
+# ---- from other objects -------------------------------------------------------------------------
+
+
+def array(
+    obj: Any,
+    dtype: Any = None,
+    ctx: Any = None,
+    *,
+    copy: bool | None = True,
+    order: str = "K",
+    ndmin: int = 0,
+    device: Any = None,
+) -> NDArray:
+    """An array with a copy of ``obj``: an array, a number, or nested sequences of those.
+
+    The values are copied at the call, so ``obj`` may change afterwards; arrays of this package
+    inside a list are waited for. ``dtype``, ``order`` and ``ndmin`` are NumPy's. ``copy=None``
+    gives an NDArray back as it is where it fits; ``copy=False`` is a ValueError where a copy is
+    needed. ValueError if ``obj`` is an array on another device than the one asked for.
+
+    >>> import lazyarray as la
+    >>> la.array([[1, 2], [3, 4]], dtype="float32").asnumpy()
+    array([[1., 2.],
+           [3., 4.]], dtype=float32)
+    """
+    place = chosen(ctx, device)
+    if order not in _ORDERS:
+        raise ValueError(f"order must be one of 'C', 'F', 'A', or 'K' (got {order!r})")
+    if not isinstance(obj, Tensor):
+        if copy is False:
+            raise ValueError(
+                "Unable to avoid copy while creating an array as requested: "
+                "lazyarray.from_dlpack shares memory"
+            )
+        if order == "K" and not ndmin:
+            return _rows.array(obj, dtype, place)
+        # NumPy's dtypes include some that arrays here can't have: _rows.array says so.
+        return _rows.array(np.array(obj, dtype, order=order, ndmin=ndmin, copy=None), None, place)  # type: ignore[call-overload]
+    x: NDArray = _rows.array(obj, dtype, place, False)
+    fits = _in_order(x, order)
+    if x is obj and copy:
+        x = manipulation.copy(x, order=order)
+    elif not fits:
+        if copy is False:
+            raise ValueError("Unable to avoid copy while creating an array as requested.")
+        x = manipulation.copy(x, order=order)
+    elif x is not obj and copy is False:
+        raise ValueError("Unable to avoid copy while creating an array as requested.")
+    if ndmin > x.ndim:
+        x = manipulation.reshape(x, (1,) * (ndmin - x.ndim) + x.shape)
+    return x
+
+
+def _in_order(x: NDArray, order: str) -> bool:
+    if order == "K":
+        return True
+    flags = _layout.probe(x).flags
+    if order == "A":
+        return bool(flags.c_contiguous or flags.f_contiguous)
+    return bool(flags.c_contiguous if order == "C" else flags.f_contiguous)
+
+
+def asarray(
+    obj: Any,
+    dtype: Any = None,
+    ctx: Any = None,
+    *,
+    copy: bool | None = None,
+    order: str = "K",
+    device: Any = None,
+) -> NDArray:
+    """``obj`` itself if it is an array of that dtype, else a new array of its values.
+
+    Arguments are those of :func:`array`.
+
+    >>> import lazyarray as la
+    >>> x = la.ones(3)
+    >>> la.asarray(x) is x, la.asarray(x, dtype="int32") is x
+    (True, False)
+    """
+    return array(obj, dtype, ctx, copy=copy, order=order, device=device)
+
+
+def asanyarray(obj: Any, dtype: Any = None, *, order: str = "K", device: Any = None) -> NDArray:
+    """The same as :func:`asarray`.
+
+    >>> import lazyarray as la
+    >>> la.asanyarray([1, 2]).asnumpy()
+    array([1, 2])
+    """
+    return array(obj, dtype, copy=None, order=order, device=device)
+
+
+def ascontiguousarray(obj: Any, dtype: Any = None, *, device: Any = None) -> NDArray:
+    """The values in C order with at least one axis; ``obj`` itself if that is what it is.
+
+    >>> import lazyarray as la
+    >>> la.ascontiguousarray(la.ones((2, 3)).T).strides
+    (16, 8)
+    """
+    return array(obj, dtype, copy=None, order="C", ndmin=1, device=device)
+
+
+def asfortranarray(obj: Any, dtype: Any = None, *, device: Any = None) -> NDArray:
+    """The values in Fortran order; ``obj`` itself if that is how it lies.
+
+    >>> import lazyarray as la
+    >>> la.asfortranarray(la.ones((2, 3))).strides
+    (8, 16)
+    """
+    return array(obj, dtype, copy=None, order="F", device=device)
+
+
+# ---- filled -------------------------------------------------------------------------------------
+
+
+def _shape(shape: Any, dtype: np.dtype[Any]) -> Shape:
+    """``shape`` as a tuple of lengths; NumPy's errors."""
+    try:
+        dims = (operator.index(shape),)
+    except TypeError:
+        try:
+            dims = tuple([operator.index(d) for d in shape])
+        except TypeError:
+            np.empty(shape, dtype)  # raises
+            raise
+    if dims and min(dims) < 0:
+        raise ValueError("negative dimensions are not allowed")
+    if max(dims, default=0) > np.iinfo(np.intp).max:
+        raise ValueError("Maximum allowed dimension exceeded")
+    if math.prod([d for d in dims if d]) * dtype.itemsize > np.iinfo(np.intp).max:
+        raise ValueError(
+            "array is too big; `arr.size * arr.dtype.itemsize` is larger than the maximum "
+            "possible size."
+        )
+    return dims
+
+
+def _new(shape: Any, dtype: Any, order: str, place: Device | None) -> NDArray:
+    """An unwritten array in C or Fortran order."""
+    dtype = np.dtype(dtype)
+    dims = _shape(shape, dtype)
+    if order == "C":
+        return _rows.empty(dims, dtype, place)
+    if order == "F":
+        return _layout.new(dims, dtype, range(len(dims))[::-1], place)
+    raise ValueError(f"order must be one of 'C', 'F', 'A', or 'K' (got {order!r})")
+
+
+def _fill(x: NDArray, value: Any) -> NDArray:
+    """``x``, which nobody has seen yet, filled with a scalar or an array, as ``np.full`` does."""
+    if not isinstance(value, Tensor):
+        host = np.asarray(value)
+        if host.ndim == 0:
+            one = np.empty((), x.dtype)
+            np.copyto(one, value, casting="unsafe")  # here, so that its errors are raised here
+            value = one[()]
+    _rows.assign_to(x, value)
+    return x
+
+
+def empty(
+    shape: int | Sequence[int],
+    dtype: Any = None,
+    ctx: Any = None,
+    *,
+    order: str = "C",
+    device: Any = None,
+) -> NDArray:
+    """An array of any values: its memory is allocated by the first op that writes it.
+
+    >>> import lazyarray as la
+    >>> la.empty((2, 3), "int32").shape
+    (2, 3)
+    """
+    return _new(shape, dtype, order, chosen(ctx, device))
+
+
+def zeros(
+    shape: int | Sequence[int],
+    dtype: Any = None,
+    ctx: Any = None,
+    *,
+    order: str = "C",
+    device: Any = None,
+) -> NDArray:
+    """An array of zeros.
+
+    >>> import lazyarray as la
+    >>> la.zeros(3).asnumpy()
+    array([0., 0., 0.])
+    """
+    x = _new(shape, dtype, order, chosen(ctx, device))
+    _rows.assign_to(x, 0)
+    return x
+
+
+def ones(
+    shape: int | Sequence[int],
+    dtype: Any = None,
+    ctx: Any = None,
+    *,
+    order: str = "C",
+    device: Any = None,
+) -> NDArray:
+    """An array of ones.
+
+    >>> import lazyarray as la
+    >>> la.ones(2, dtype="int8").asnumpy()
+    array([1, 1], dtype=int8)
+    """
+    x = _new(shape, dtype, order, chosen(ctx, device))
+    _rows.assign_to(x, 1)
+    return x
+
+
+def full(
+    shape: int | Sequence[int],
+    fill_value: Any,
+    dtype: Any = None,
+    ctx: Any = None,
+    *,
+    order: str = "C",
+    device: Any = None,
+) -> NDArray:
+    """An array filled with ``fill_value``, a scalar or an array that broadcasts to ``shape``.
+
+    The dtype is by default that of ``fill_value``.
+
+    >>> import lazyarray as la
+    >>> la.full((2, 2), [1, 2]).asnumpy()
+    array([[1, 2],
+           [1, 2]])
+    """
+    place = chosen(ctx, device)
+    if place is None and isinstance(fill_value, Tensor):
+        place = fill_value.device
+    if dtype is None:
+        dtype = (fill_value if isinstance(fill_value, Tensor) else np.asarray(fill_value)).dtype
+    return _fill(_new(shape, dtype, order, place), fill_value)
+
+
+def _new_like(prototype: Any, dtype: Any, order: str, shape: Any, ctx: Any, device: Any) -> NDArray:
+    if order not in _ORDERS:
+        raise ValueError(f"order must be one of 'C', 'F', 'A', or 'K' (got {order!r})")
+    place = chosen(ctx, device)
+    if isinstance(prototype, Tensor):
+        like: Any = prototype
+        place = place or like.device
+    else:
+        like = np.asarray(prototype)
+    dtype = like.dtype if dtype is None else np.dtype(dtype)
+    dims = like.shape if shape is None else _shape(shape, dtype)
+    if order == "A":
+        flags = (_layout.probe(like) if isinstance(like, Tensor) else like).flags
+        order = "F" if flags.f_contiguous and not flags.c_contiguous else "C"
+    if order == "K":
+        if len(dims) != like.ndim:
+            return _new(dims, dtype, "C", place)
+        return _layout.new(dims, dtype, _layout.k_order([like], like.ndim), place)
+    return _new(dims, dtype, order, place)
+
+
+def empty_like(
+    prototype: Any,
+    dtype: Any = None,
+    order: str = "K",
+    *,
+    shape: Any = None,
+    ctx: Any = None,
+    device: Any = None,
+) -> NDArray:
+    """An array of any values with the shape, dtype, memory order and device of another.
+
+    >>> import lazyarray as la
+    >>> la.empty_like(la.ones((2, 3)), dtype="int64").dtype
+    dtype('int64')
+    """
+    return _new_like(prototype, dtype, order, shape, ctx, device)
+
+
+def zeros_like(
+    a: Any,
+    dtype: Any = None,
+    order: str = "K",
+    *,
+    shape: Any = None,
+    ctx: Any = None,
+    device: Any = None,
+) -> NDArray:
+    """Zeros with the shape, dtype, memory order and device of another array.
+
+    >>> import lazyarray as la
+    >>> la.zeros_like(la.arange(3)).asnumpy()
+    array([0, 0, 0])
+    """
+    x = _new_like(a, dtype, order, shape, ctx, device)
+    _rows.assign_to(x, 0)
+    return x
+
+
+def ones_like(
+    a: Any,
+    dtype: Any = None,
+    order: str = "K",
+    *,
+    shape: Any = None,
+    ctx: Any = None,
+    device: Any = None,
+) -> NDArray:
+    """Ones with the shape, dtype, memory order and device of another array.
+
+    >>> import lazyarray as la
+    >>> la.ones_like([1.5, 2.5]).asnumpy()
+    array([1., 1.])
+    """
+    x = _new_like(a, dtype, order, shape, ctx, device)
+    _rows.assign_to(x, 1)
+    return x
+
+
+def full_like(
+    a: Any,
+    fill_value: Any,
+    dtype: Any = None,
+    order: str = "K",
+    *,
+    shape: Any = None,
+    ctx: Any = None,
+    device: Any = None,
+) -> NDArray:
+    """One value with the shape, dtype, memory order and device of another array.
+
+    >>> import lazyarray as la
+    >>> la.full_like(la.arange(3), 7).asnumpy()
+    array([7, 7, 7])
+    """
+    return _fill(_new_like(a, dtype, order, shape, ctx, device), fill_value)
+
+
+# ---- with a pattern -----------------------------------------------------------------------------
+
+
+def eye(
+    N: int,
+    M: int | None = None,
+    k: int = 0,
+    dtype: Any = None,
+    ctx: Any = None,
+    *,
+    order: str = "C",
+    device: Any = None,
+) -> NDArray:
+    """``N`` x ``M`` zeros with ones on the ``k``-th diagonal.
+
+    >>> import lazyarray as la
+    >>> la.eye(2, 3, k=1).asnumpy()
+    array([[0., 1., 0.],
+           [0., 0., 1.]])
+    """
+    N = operator.index(N)
+    x = zeros((N, N if M is None else operator.index(M)), dtype, ctx, order=order, device=device)
+    _rows.assign_to(viewed(x, np.diagonal, operator.index(k)), 1)
+    return x
+
+
+def identity(n: int, dtype: Any = None, ctx: Any = None, *, device: Any = None) -> NDArray:
+    """The ``n`` x ``n`` identity matrix.
+
+    >>> import lazyarray as la
+    >>> la.identity(2, dtype="int64").asnumpy()
+    array([[1, 0],
+           [0, 1]])
+    """
+    return eye(n, dtype=dtype, ctx=ctx, device=device)
+
+
+def diag(v: Any, k: int = 0) -> NDArray:
+    """The ``k``-th diagonal of a matrix (a view), or a matrix with a vector on it.
+
+    ValueError unless ``v`` has one or two axes.
+
+    >>> import lazyarray as la
+    >>> la.diag(la.array([1, 2])).asnumpy()
+    array([[1, 0],
+           [0, 2]])
+    >>> la.diag(la.array([[1, 2], [3, 4]])).asnumpy()
+    array([1, 4])
+    """
+    x = _rows.asarray(v)
+    if x.ndim == 2:
+        return viewed(x, np.diagonal, k)
+    if x.ndim != 1:
+        raise ValueError("Input must be 1- or 2-d.")
+    n = x.size + abs(operator.index(k))
+    out = zeros((n, n), x.dtype, x.device)
+    _rows.assign_to(viewed(out, np.diagonal, k), x)
+    return out
+
+
+def diagflat(v: Any, k: int = 0) -> NDArray:
+    """A matrix with all elements of ``v`` on its ``k``-th diagonal.
+
+    >>> import lazyarray as la
+    >>> la.diagflat([[1, 2]], 1).asnumpy()
+    array([[0, 1, 0],
+           [0, 0, 2],
+           [0, 0, 0]])
+    """
+    return diag(manipulation.ravel(v), k)
+
+
+def tri(
+    N: int,
+    M: int | None = None,
+    k: int = 0,
+    dtype: Any = float,
+    ctx: Any = None,
+    *,
+    device: Any = None,
+) -> NDArray:
+    """``N`` x ``M`` zeros with ones on and below the ``k``-th diagonal.
+
+    >>> import lazyarray as la
+    >>> la.tri(2, 3, dtype="int64").asnumpy()
+    array([[1, 0, 0],
+           [1, 1, 0]])
+    """
+    place = chosen(ctx, device)
+    if M is None:
+        M = N
+    rows = ranges.arange(N, device=place)
+    columns = ranges.arange(-k, M - k, device=place)
+    mask = _outer_mask(rows, columns)
+    return mask if np.dtype(dtype) == np.bool_ else mask.astype(dtype)
+
+
+def _outer_mask(rows: NDArray, columns: NDArray) -> NDArray:
+    return viewed(rows, np.expand_dims, 1) >= columns
+
+
+def _triangle(m: NDArray, k: int) -> NDArray:
+    rows, columns = (m.shape * 2)[-2:]
+    return tri(rows, columns, k=k, dtype=bool, device=m.device)
+
+
+def tril(m: Any, k: int = 0) -> NDArray:
+    """A copy of (a stack of) matrices with zeros above the ``k``-th diagonal.
+
+    >>> import lazyarray as la
+    >>> la.tril(la.ones((2, 3)), 1).asnumpy()
+    array([[1., 1., 0.],
+           [1., 1., 1.]])
+    """
+    x = _rows.asarray(m)
+    return _rows.select(_triangle(x, k), x, x.dtype.type(0))
+
+
+def triu(m: Any, k: int = 0) -> NDArray:
+    """A copy of (a stack of) matrices with zeros below the ``k``-th diagonal.
+
+    >>> import lazyarray as la
+    >>> la.triu(la.ones((2, 3)), 1).asnumpy()
+    array([[0., 1., 1.],
+           [0., 0., 1.]])
+    """
+    x = _rows.asarray(m)
+    return _rows.select(_triangle(x, k - 1), x.dtype.type(0), x)
+
+
+def meshgrid(
+    *xi: Any, copy: bool = True, sparse: bool = False, indexing: str = "xy"
+) -> tuple[NDArray, ...]:
+    """Coordinate arrays from coordinate vectors; ``copy=False`` gives views of them.
+
+    >>> import lazyarray as la
+    >>> x, y = la.meshgrid([1, 2, 3], [4, 5])
+    >>> x.asnumpy(), y.asnumpy()
+    (array([[1, 2, 3],
+           [1, 2, 3]]), array([[4, 4, 4],
+           [5, 5, 5]]))
+    """
+    if indexing not in ("xy", "ij"):
+        raise ValueError("Valid values for `indexing` are 'xy' and 'ij'.")
+    flat = [manipulation.ravel(x) for x in _layout.operands(*xi)]
+    lengths = [x.size for x in flat]
+    axes = list(range(len(flat)))
+    if indexing == "xy" and len(flat) > 1:
+        axes[:2] = 1, 0
+    shape = [lengths[axis] for axis in axes]
+    out = []
+    for x, axis in zip(flat, axes, strict=True):
+        dims = [1] * len(flat)
+        dims[axis] = x.size
+        grid = manipulation.reshape(x, dims)
+        if not sparse:
+            grid = manipulation.broadcast_to(grid, shape)
+        out.append(manipulation.copy(grid, order="C") if copy else grid)
+    return tuple(out)
+
+
+def indices(
+    dimensions: Sequence[int], dtype: Any = int, sparse: bool = False, *, device: Any = None
+) -> Any:
+    """For each axis of a grid, the index along it at each place, as one array.
+
+    With ``sparse`` a tuple of arrays that broadcast against each other instead.
+
+    >>> import lazyarray as la
+    >>> la.indices((2, 2)).asnumpy().tolist()
+    [[[0, 0], [1, 1]], [[0, 1], [0, 1]]]
+    """
+    dims = _shape(dimensions, np.dtype(dtype))
+    place = chosen(None, device)
+    grids = meshgrid(
+        *[ranges.arange(n, dtype=dtype, device=place) for n in dims],
+        copy=False,
+        sparse=True,
+        indexing="ij",
+    )
+    if sparse:
+        return grids
+    out = _new((len(dims), *dims), dtype, "C", place)
+    for i, grid in enumerate(grids):
+        _rows.assign_to(out[i] if dims else out, grid)
+    return out

@@ -1,0 +1,433 @@
+"""Advanced and boolean indexing, and the functions that select and store by index.
+
+A key is split in two: its slices and new axes give a view (the base), its index arrays and masks
+a key for that view. Selecting is one instruction on the base; the result's shape follows from
+shapes alone, unless a mask is an NDArray, whose true elements must be counted: that waits.
+Storing never waits. An index out of bounds is an IndexError at the wait.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Hashable
+from itertools import islice
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.lib.array_utils import normalize_axis_index
+
+from lazyarray.lazy._lazy import Tensor
+from lazyarray.ops import _layout
+from lazyarray.ops._layout import Shape, deliver, gil_op, gil_write, operands
+from lazyarray.ops._rows import array, asarray
+from lazyarray.ops.manipulation import ravel
+
+if TYPE_CHECKING:
+    from lazyarray._ndarray import NDArray
+
+__all__ = [
+    "take",
+    "take_along_axis",
+    "put_along_axis",
+    "compress",
+    "extract",
+    "choose",
+    "put",
+    "putmask",
+    "place",
+]
+
+
+# ---- keys ---------------------------------------------------------------------------------------
+
+
+class _Index(NamedTuple):
+    """An advanced index of an array, taken apart."""
+
+    base: NDArray  # the view that the basic part of the key selects
+    inner: list[Any]  # the key for the base: slices, Ellipsis, NumPy arrays, None for an input
+    inputs: list[NDArray]  # the index arrays and masks that are NDArrays
+    shape: tuple[int | None, ...]  # of what is selected; None: as many as a mask has true elements
+    pattern: tuple[Any, ...]  # what of the key decides the memory order of what is selected
+
+
+def _entry(k: Any) -> Any:
+    """One entry of a key: None, Ellipsis, a slice, an intp scalar, or an index array or mask."""
+    if k is None or k is Ellipsis or isinstance(k, slice):
+        return k
+    if not isinstance(k, (Tensor, np.ndarray, np.bool_, bool)) and hasattr(k, "__index__"):
+        return np.intp(operator.index(k))
+    a = k if isinstance(k, Tensor) else np.array(k)  # a copy: the caller may change it
+    if a.size == 0 and not isinstance(k, (Tensor, np.ndarray)):
+        a = a.astype(np.intp)
+    if a.dtype.kind not in "biu":
+        raise IndexError(
+            "arrays used as indices must be of integer (or boolean) type"
+            if isinstance(k, (Tensor, np.ndarray))
+            else "only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and "
+            "integer or boolean arrays are valid indices"
+        )
+    return a
+
+
+def _is_basic(k: Any) -> bool:
+    return k is None or k is Ellipsis or isinstance(k, slice)
+
+
+def _is_mask(k: Any) -> bool:
+    return not _is_basic(k) and k.dtype.kind == "b"
+
+
+def _axes_of(k: Any) -> int:
+    """How many axes an entry of a key indexes."""
+    if k is None or k is Ellipsis:
+        return 0
+    return k.ndim if _is_mask(k) else 1
+
+
+def _check_entry(k: Any, shape: Shape, axis: int) -> None:
+    """What can be wrong with an index or mask for the axes of an array from ``axis`` on."""
+    if _is_mask(k):
+        for i, n in enumerate(k.shape):
+            if n != shape[axis + i]:
+                raise IndexError(
+                    f"boolean index did not match indexed array along axis {axis + i}; size of "
+                    f"axis is {shape[axis + i]} but size of corresponding boolean axis is {n}"
+                )
+    elif type(k) is np.intp and not -shape[axis] <= k < shape[axis]:
+        raise IndexError(f"index {k} is out of bounds for axis {axis} with size {shape[axis]}")
+
+
+def _common_shape(shapes: list[tuple[int | None, ...]]) -> tuple[int | None, ...]:
+    """The broadcast shape of index arrays; None is the length of a mask's selection, unknown."""
+    try:
+        # An unknown length gives way to any other.
+        common = np.broadcast_shapes(
+            *[tuple([n or 1 if n is None else n for n in s]) for s in shapes]
+        )
+    except ValueError:
+        texts = " ".join([_text(s) for s in shapes])
+        raise IndexError(
+            f"shape mismatch: indexing arrays could not be broadcast together with shapes {texts} "
+        ) from None
+    if (None,) in shapes and common[-1] == 1:
+        return (*common[:-1], None)
+    return common
+
+
+def _text(shape: tuple[int | None, ...]) -> str:
+    """A shape as NumPy's errors about indices write it."""
+    return f"({','.join(map(str, shape))}{',' if len(shape) == 1 else ''})"
+
+
+def _resolve(x: NDArray, key: Any, known: bool) -> _Index:
+    """Takes a key apart. If the shape must be ``known``, NDArray masks are waited for."""
+    entries = [_entry(k) for k in (key if type(key) is tuple else (key,))]
+    if known:
+        entries = [np.asarray(k) if _is_mask(k) else k for k in entries]
+    used = sum([_axes_of(k) for k in entries])
+    rest = x.ndim - used  # the axes that an Ellipsis stands for
+    if rest < 0:
+        raise IndexError(
+            f"too many indices for array: array is {x.ndim}-dimensional, but {used} were indexed"
+        )
+    if not any(k is Ellipsis for k in entries):
+        entries.append(Ellipsis)
+    outer: list[Any] = []
+    axis = 0
+    for k in entries:
+        if not _is_basic(k):
+            _check_entry(k, x.shape, axis)
+        outer += [k] if _is_basic(k) else [slice(None)] * _axes_of(k)
+        axis += rest if k is Ellipsis else _axes_of(k)
+    base = x[tuple(outer)]
+
+    lengths = iter(base.shape)
+    before: list[int] = []  # the basic axes in front of the first index array, and the others
+    after: list[int] = []
+    fancy: list[tuple[int | None, ...]] = []
+    inner: list[Any] = []
+    pattern: list[Any] = []
+    gap = apart = False  # a basic entry stands behind, or between, index arrays
+    for k in entries:
+        if _is_basic(k):
+            gap = bool(fancy)
+            (after if fancy else before).extend(islice(lengths, rest if k is Ellipsis else 1))
+            inner.append(k if k is Ellipsis else slice(None))
+            pattern.append(k is Ellipsis)
+            continue
+        apart = apart or gap
+        axes = len(list(islice(lengths, _axes_of(k))))
+        if _is_mask(k):
+            count = None if isinstance(k, Tensor) else int(np.count_nonzero(k))
+            fancy.append((count,))
+            # To NumPy a mask is one index array for each of its axes.
+            pattern += [("l", (2,), None)] * axes or [None]
+        else:
+            fancy.append(k.shape)
+            pattern.append(_layout.signature(k))
+        inner.append(None if isinstance(k, Tensor) else k)
+    selected = _common_shape(fancy)
+    shape = (*selected, *before, *after) if apart else (*before, *selected, *after)
+    inputs = [k for k in entries if isinstance(k, Tensor)]
+    return _Index(base, inner, inputs, shape, tuple(pattern))
+
+
+def _filled(inner: list[Any], arrays: Any) -> tuple[Any, ...]:
+    """The key with the values of its inputs."""
+    values = iter(arrays)
+    return tuple([next(values) if k is None else k for k in inner])
+
+
+def _miniature_key(pattern: tuple[Any, ...]) -> tuple[Any, ...]:
+    basic = {True: Ellipsis, False: slice(None), None: np.array(True)}
+    return tuple(
+        [np.zeros_like(_layout.miniature(k)) if type(k) is tuple else basic[k] for k in pattern]
+    )
+
+
+# ---- x[key] and x[key] = value ------------------------------------------------------------------
+
+
+def get(x: NDArray, key: Any) -> NDArray:
+    """``x[key]`` for a key with index arrays or masks: a new array, selected as NumPy does."""
+    base, inner, inputs, shape, pattern = _resolve(x, key, known=True)
+
+    def select(a: np.ndarray, *arrays: np.ndarray) -> np.ndarray:
+        return a[_filled(inner, arrays)]
+
+    return gil_op(
+        "getitem",
+        select,
+        [base, *inputs],
+        shape,
+        pattern,
+        mini=lambda a, *arrays: a[_miniature_key(pattern)],
+        cost=3000 + 4.0 * np.prod(shape),
+    )
+
+
+def set(x: NDArray, key: Any, value: Any) -> None:
+    """``x[key] = value`` for a key with index arrays or masks; never waits."""
+    base, inner, inputs, shape, _ = _resolve(x, key, known=False)
+    _check_writable(base)
+    constant = None
+    if isinstance(value, Tensor):
+        inputs.append(value)
+        _check_fits(value.shape, shape, base.ndim)
+    else:
+        constant = np.array(value)
+        if constant.ndim == 0:  # a scalar that the dtype can't hold is an error here
+            constant = np.empty((), x.dtype)
+            constant[()] = value
+        _check_fits(constant.shape, shape, base.ndim)
+
+    def store(a: np.ndarray, *arrays: np.ndarray) -> None:
+        a[_filled(inner, arrays)] = arrays[-1] if constant is None else constant
+
+    gil_write("setitem", store, base, inputs)
+
+
+def _check_writable(x: NDArray) -> None:
+    if any(s == 0 and n > 1 for n, s in zip(x.shape, x.strides, strict=True)):
+        raise ValueError("assignment destination is read-only")
+
+
+def _check_fits(value: Shape, shape: tuple[int | None, ...], ndim: int) -> None:
+    """That a value of shape ``value`` can be stored in a selection of ``shape``."""
+    if shape == (None,) and ndim > 1 and len(value) > 1:
+        raise TypeError(
+            "NumPy boolean array indexing assignment requires a 0 or 1-dimensional input, input "
+            f"has {len(value)} dimensions"
+        )
+    extra = max(len(value) - len(shape), 0)
+    pairs = zip(reversed(value[extra:]), reversed(shape), strict=False)
+    if any(n != 1 for n in value[:extra]) or any(
+        n not in (1, m) and m is not None for n, m in pairs
+    ):
+        raise ValueError(
+            f"shape mismatch: value array of shape {_text(value)} could not be broadcast to "
+            f"indexing result of shape {_text(shape)}"
+        )
+
+
+# ---- functions that select ----------------------------------------------------------------------
+
+
+def take(
+    a: Any,
+    indices: Any,
+    axis: int | None = None,
+    out: NDArray | None = None,
+    mode: str = "raise",
+) -> NDArray:
+    """The elements at ``indices`` along an axis, or of the flattened array.
+
+    Shape: that of ``a`` with the axis replaced by the shape of ``indices``. An index out of
+    bounds is an IndexError at the wait, unless ``mode`` is "wrap" or "clip".
+
+    >>> import lazyarray as la
+    >>> la.take(la.array([10, 20, 30]), [2, 0]).asnumpy()
+    array([30, 10])
+    """
+    x, index = operands(a, indices)
+    if axis is None:
+        shape = index.shape
+    else:
+        at = normalize_axis_index(axis, x.ndim)
+        shape = (*x.shape[:at], *index.shape, *x.shape[at + 1 :])
+    result = gil_op(
+        "take",
+        lambda v, i: np.take(v, i, axis, mode=mode),
+        [x, index],
+        shape,
+        (axis, mode),
+        mini=lambda v, i: np.take(v, i ^ i, axis, mode=mode),
+    )
+    return deliver(result, out, "take")
+
+
+def take_along_axis(arr: Any, indices: Any, axis: int | None = -1) -> NDArray:
+    """Elements by an index array that matches ``arr`` in all axes but one (as argsort gives).
+
+    >>> import lazyarray as la
+    >>> x = la.array([[3, 1, 2]])
+    >>> la.take_along_axis(x, la.argsort(x, axis=1), axis=1).asnumpy()
+    array([[1, 2, 3]])
+    """
+    x, index = operands(arr, indices)
+    shape = _along(x, index, axis) if axis is None or index.ndim == x.ndim else ()
+    return gil_op(
+        "take_along_axis",
+        lambda v, i: np.take_along_axis(v, i, axis),
+        [x, index],
+        shape,
+        axis,
+        mini=lambda v, i: np.take_along_axis(v, i * 0, axis),
+    )
+
+
+def put_along_axis(arr: NDArray, indices: Any, values: Any, axis: int | None) -> None:
+    """Stores ``values`` where :func:`take_along_axis` would take them; changes ``arr``.
+
+    >>> import lazyarray as la
+    >>> x = la.array([[3, 1, 2]])
+    >>> la.put_along_axis(x, la.argmax(x, axis=1, keepdims=True), 9, axis=1)
+    >>> x.asnumpy()
+    array([[9, 1, 2]])
+    """
+    x, index, new = operands(arr, indices, values)
+    _check_writable(x)
+    if index.dtype.kind not in "iu":
+        raise IndexError("`indices` must be an integer array")
+    if axis is not None and index.ndim != x.ndim:
+        raise ValueError("`indices` and `arr` must have the same number of dimensions")
+    _check_fits(new.shape, _along(x, index, axis), x.ndim)
+    gil_write("put_along_axis", lambda v, i, w: np.put_along_axis(v, i, w, axis), x, [index, new])
+
+
+def _along(x: NDArray, index: NDArray, axis: int | None) -> Shape:
+    if axis is None:
+        return index.shape
+    at = normalize_axis_index(axis, x.ndim)
+    fixed = (*x.shape[:at], 1, *x.shape[at + 1 :])
+    try:
+        return np.broadcast_shapes(fixed, index.shape)
+    except ValueError:
+        raise IndexError(
+            "shape mismatch: indexing arrays could not be broadcast together with shapes "
+            f"{_text(fixed)} {_text(index.shape)} "
+        ) from None
+
+
+def compress(
+    condition: Any, a: Any, axis: int | None = None, out: NDArray | None = None
+) -> NDArray:
+    """The entries along an axis for which a vector of conditions is true.
+
+    An NDArray of conditions is waited for: the result's shape depends on it.
+
+    >>> import lazyarray as la
+    >>> la.compress([True, False, True], la.array([1, 2, 3])).asnumpy()
+    array([1, 3])
+    """
+    chosen = np.asarray(condition)
+    if chosen.ndim != 1:
+        raise ValueError("condition must be a 1-d array")
+    return take(a, np.flatnonzero(chosen), axis, out)
+
+
+def extract(condition: Any, arr: Any) -> NDArray:
+    """The elements at which a condition is true, flattened; an NDArray condition is waited for.
+
+    >>> import lazyarray as la
+    >>> la.extract([True, False, True], la.array([1, 2, 3])).asnumpy()
+    array([1, 3])
+    """
+    return take(ravel(arr), np.flatnonzero(np.asarray(condition)))
+
+
+def choose(a: Any, choices: Any, out: NDArray | None = None, mode: str = "raise") -> NDArray:
+    """At each place the element of that array of ``choices`` which ``a`` names there.
+
+    >>> import lazyarray as la
+    >>> la.choose(la.array([0, 1]), [la.array([1, 2]), la.array([3, 4])]).asnumpy()
+    array([1, 4])
+    """
+    x, *options = operands(a, *choices)
+    result = gil_op(
+        "choose",
+        lambda i, *arrays: np.choose(i, arrays, mode=mode),
+        [x, *options],
+        np.broadcast_shapes(*[o.shape for o in (x, *options)]),
+        mode,
+        mini=lambda i, *arrays: np.choose(i ^ i, arrays, mode=mode),
+    )
+    return deliver(result, out, "choose")
+
+
+# ---- functions that store -----------------------------------------------------------------------
+
+
+def put(a: NDArray, ind: Any, v: Any, mode: str = "raise") -> None:
+    """Stores ``v``, repeated as needed, at indices of the flattened array; changes ``a``.
+
+    >>> import lazyarray as la
+    >>> x = la.zeros(3)
+    >>> la.put(x, [0, 2], 5)
+    >>> x.asnumpy()
+    array([5., 0., 5.])
+    """
+    _store("put", lambda x, i, w: np.put(x, i, w, mode), a, ind, v)
+
+
+def putmask(a: NDArray, mask: Any, values: Any) -> None:
+    """Stores ``values`` (repeated to a's size) where a mask of a's shape is true; changes ``a``.
+
+    >>> import lazyarray as la
+    >>> x = la.arange(3)
+    >>> la.putmask(x, x > 0, 7)
+    >>> x.asnumpy()
+    array([0, 7, 7])
+    """
+    _store("putmask", np.putmask, a, mask, values)
+
+
+def place(arr: NDArray, mask: Any, vals: Any) -> None:
+    """Stores the first values where a mask of arr's shape is true, in turn; changes ``arr``.
+
+    >>> import lazyarray as la
+    >>> x = la.arange(4)
+    >>> la.place(x, x % 2 == 1, [7, 8])
+    >>> x.asnumpy()
+    array([0, 7, 2, 8])
+    """
+    _store("place", np.place, arr, mask, vals)
+
+
+def _store(name: str, function: Callable[..., Any], a: NDArray, where: Any, values: Any) -> None:
+    if not isinstance(a, Tensor):
+        raise TypeError(f"{name}: the array to change is an NDArray, not {type(a).__name__}")
+    x, *inputs = operands(a, where, values)
+    _check_writable(x)
+    gil_write(name, function, x, inputs)

@@ -1,0 +1,209 @@
+"""Arrays on their way elsewhere: to other arrays and devices, to files, to other libraries."""
+
+from __future__ import annotations
+
+import io
+import os
+import zipfile
+from collections.abc import Mapping
+from typing import IO, TYPE_CHECKING, Any
+
+import numpy as np
+
+from lazyarray.context import as_device, chosen
+from lazyarray.lazy import _share
+from lazyarray.lazy._lazy import Tensor
+from lazyarray.ops import _rows
+
+if TYPE_CHECKING:
+    from lazyarray._ndarray import NDArray
+    from lazyarray.engine import Device
+
+__all__ = ["save", "load", "from_dlpack"]
+
+
+# ---- other arrays and devices -------------------------------------------------------------------
+
+
+def copyto(x: NDArray, other: Any) -> NDArray:
+    """Copies ``x`` into array ``other``, or to a new array on device ``other``; returns that array.
+
+    An array may have another dtype, which the values are cast to, but not another shape
+    (ValueError). Recorded like any op, also where it crosses devices.
+
+    >>> import lazyarray as la
+    >>> la.ones(2).copyto(la.cpu(1)).ctx
+    cpu(1)
+    """
+    if isinstance(other, Tensor):
+        to: NDArray = other  # type: ignore[assignment]
+        if to.shape != x.shape:
+            raise ValueError(f"copyto: shape {x.shape} can't be copied to shape {to.shape}")
+        _share.copy_across(to, x)
+        return to
+    device = as_device(other) if other is not None else None
+    if device is None:
+        raise TypeError("copyto copies to an NDArray or a Context, not to None")
+    return _share.copied_to(x, device)
+
+
+def to_device(x: NDArray, device: Any) -> NDArray:
+    """``x`` itself if it is on ``device``, else a copy of it there.
+
+    >>> import lazyarray as la
+    >>> x = la.ones(2)
+    >>> x.to_device(la.cpu(0)) is x, x.to_device("cpu:1").device
+    (True, cpu(1))
+    """
+    place = as_device(device)
+    if place is None:
+        raise TypeError("a device is a Context, not NoneType")
+    return x if x.device == place else _share.copied_to(x, place)
+
+
+def rebuild(values: np.ndarray, device: Device) -> NDArray:
+    """What pickle calls: an array of ``values`` on ``device``."""
+    return _rows.array(values, None, device)
+
+
+# ---- files --------------------------------------------------------------------------------------
+
+_LIST = b"lazyarray list"  # the archive's comment, which NumPy doesn't look at
+
+
+def save(file: str | os.PathLike[str] | IO[bytes], data: Any) -> None:
+    """Writes an array, or a list or dict of arrays, to an ``.npz`` file, as :func:`load` reads it.
+
+    Waits for the values. ``file`` is a path, taken as it is, or a binary file. Arrays of a list
+    are named ``arr_0``, ``arr_1``, ... as ``numpy.savez`` names them; ``numpy.load`` reads the
+    file. TypeError unless the keys of a dict are strings.
+
+    >>> import io, lazyarray as la
+    >>> file = io.BytesIO()
+    >>> la.save(file, {"weight": la.ones(2)})
+    >>> _ = file.seek(0)
+    >>> la.load(file)["weight"].asnumpy()
+    array([1., 1.])
+    """
+    named: dict[str, Any]
+    comment = b""
+    if isinstance(data, Mapping):
+        named = dict(data)
+        for key in named:
+            if not isinstance(key, str):
+                raise TypeError(f"save: the keys are strings, not {type(key).__name__}")
+    else:
+        if isinstance(data, (Tensor, np.ndarray)):
+            data = [data]
+        elif not isinstance(data, (list, tuple)):
+            raise TypeError(
+                f"save writes an array, or a list or dict of arrays, not {type(data).__name__}"
+            )
+        named = {f"arr_{i}": value for i, value in enumerate(data)}
+        comment = _LIST
+    values = {key: _values(value) for key, value in named.items()}  # before the file is touched
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
+        archive.comment = comment
+        for key, value in values.items():
+            with archive.open(key + ".npy", "w", force_zip64=True) as member:
+                np.lib.format.write_array(member, value, allow_pickle=False)
+
+
+def _values(x: Any) -> np.ndarray:
+    return x.asnumpy() if hasattr(x, "asnumpy") else _rows.array(x).asnumpy()
+
+
+def load(
+    file: str | os.PathLike[str] | IO[bytes], ctx: Any = None, *, device: Any = None
+) -> list[NDArray] | dict[str, NDArray]:
+    """Reads what :func:`save` wrote: a list or dict of arrays, on the device given or current.
+
+    A single array comes back as a list of one. Files of ``numpy.savez`` give a dict, files of
+    ``numpy.save`` a list of one. Never unpickles: ValueError for a file of objects.
+
+    >>> import io, lazyarray as la
+    >>> file = io.BytesIO()
+    >>> la.save(file, [la.arange(2), la.ones(1)])
+    >>> _ = file.seek(0)
+    >>> [x.asnumpy() for x in la.load(file)]
+    [array([0, 1]), array([1.])]
+    """
+    place = chosen(ctx, device)
+    if isinstance(file, (str, os.PathLike)):
+        with open(file, "rb") as stream:
+            return _read(stream, place)
+    return _read(file, place)
+
+
+def _read(file: IO[bytes], place: Device | None) -> list[NDArray] | dict[str, NDArray]:
+    start = file.tell()
+    magic = file.read(len(np.lib.format.MAGIC_PREFIX))
+    file.seek(start)
+    if magic == np.lib.format.MAGIC_PREFIX:
+        return [_rows.array(np.lib.format.read_array(file, allow_pickle=False), None, place)]
+    try:
+        archive = zipfile.ZipFile(file)
+    except zipfile.BadZipFile as exc:
+        raise ValueError(f"load: this is neither an .npz nor an .npy file: {exc}") from exc
+    with archive:
+        found = {}
+        for name in archive.namelist():
+            with archive.open(name) as member:
+                value = np.lib.format.read_array(io.BytesIO(member.read()), allow_pickle=False)
+            found[name.removesuffix(".npy")] = _rows.array(value, None, place)
+        if archive.comment == _LIST:
+            return [found[f"arr_{i}"] for i in range(len(found))]
+    return found
+
+
+# ---- other libraries ----------------------------------------------------------------------------
+
+
+def dlpack(x: NDArray, kwargs: dict[str, Any]) -> Any:
+    """``x.__dlpack__``: a capsule on x's memory; while it lives, ops on it are synchronous."""
+    return _share.export(x).__dlpack__(**kwargs)
+
+
+def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> NDArray:
+    """An array on the memory of ``x``: a NumPy array, or any that speaks DLPack, in host memory.
+
+    It is shared: each sees what the other writes, so ops on the array have run when their call
+    returns, for as long as it lives. The same memory imported again has the same variable. Where
+    it can't be shared (read-only, unaligned, another device asked for) the values are copied, or
+    with ``copy=False`` a ValueError says so.
+
+    >>> import numpy as np, lazyarray as la
+    >>> host = np.zeros(3)
+    >>> x = la.from_dlpack(host)
+    >>> x += 1
+    >>> host
+    array([1., 1., 1.])
+    """
+    place = as_device(device)
+    if isinstance(x, Tensor):
+        shared: NDArray = x[...]  # type: ignore[index]
+    else:
+        host = x if isinstance(x, np.ndarray) else np.from_dlpack(x)
+        problem = _unshareable(host)
+        if copy or problem:
+            if copy is False:
+                raise ValueError(f"from_dlpack: this memory can't be shared: {problem}")
+            return _rows.array(host, None, place)
+        shared = _share.adopt(host, place)
+    if place is not None and shared.device != place:
+        if copy is False:
+            raise ValueError(f"from_dlpack: the array is on {shared.device!r}, not on {place!r}")
+        return _share.copied_to(shared, place)
+    return _rows.array(shared) if copy else shared
+
+
+def _unshareable(host: np.ndarray) -> str:
+    """Why ops can't run on a NumPy array's memory; empty if they can."""
+    flags = host.flags
+    if not flags.writeable:
+        return "it is read-only"
+    if not flags.aligned:
+        return "it is not aligned"
+    if not host.dtype.isnative:
+        return "its byte order is not the machine's"
+    return ""

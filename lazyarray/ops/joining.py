@@ -1,0 +1,493 @@
+"""Joining, splitting and repeating: new arrays written part by part with native copies."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Sequence
+from itertools import pairwise, product
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
+
+from lazyarray.lazy._lazy import Tensor
+from lazyarray.ops import _layout
+from lazyarray.ops._layout import contiguous_probe
+from lazyarray.ops._rows import asarray, assign_to, empty
+from lazyarray.ops.manipulation import atleast_1d, atleast_2d, atleast_3d, copy, ravel, reshape
+
+if TYPE_CHECKING:
+    from lazyarray._ndarray import NDArray
+
+__all__ = [
+    "concatenate",
+    "concat",
+    "stack",
+    "hstack",
+    "vstack",
+    "dstack",
+    "column_stack",
+    "array_split",
+    "split",
+    "hsplit",
+    "vsplit",
+    "dsplit",
+    "unstack",
+    "tile",
+    "repeat",
+    "roll",
+    "append",
+    "insert",
+    "delete",
+    "resize",
+]
+
+
+# ---- joining ------------------------------------------------------------------------------------
+
+
+def concatenate(
+    arrays: Sequence[Any],
+    /,
+    axis: int | None = 0,
+    out: NDArray | None = None,
+    *,
+    dtype: Any = None,
+    casting: str = "same_kind",
+) -> NDArray:
+    """Arrays one after the other along an axis; all other lengths must be equal (ValueError).
+
+    ``axis`` None joins them flattened. The dtype is the common one (or ``dtype``; TypeError if
+    ``casting`` forbids the cast).
+
+    >>> import lazyarray as la
+    >>> la.concatenate([la.array([1, 2]), la.array([3.5])]).asnumpy()
+    array([1. , 2. , 3.5])
+    """
+    if dtype is not None and out is not None:
+        raise TypeError(
+            "concatenate() only takes `out` or `dtype` as an argument, but both were provided."
+        )
+    objects = list(arrays)
+    if not objects:
+        raise ValueError("need at least one array to concatenate")
+    parts = _layout.operands(*objects)
+    # Python scalars, which only axis=None allows, are weak.
+    kinds = [
+        o if type(o) in (int, float, complex) else x.dtype
+        for o, x in zip(objects, parts, strict=True)
+    ]
+    if axis is None:
+        parts = [ravel(x) for x in parts]
+        axis = 0
+    shape, axis = _joined_shape(parts, axis)
+    if out is not None:
+        if not isinstance(out, Tensor):
+            raise TypeError(f"out is an NDArray, not {type(out).__name__}")
+        if out.ndim != len(shape):
+            raise ValueError("Output array has wrong dimensionality")
+        if out.shape != shape:
+            raise ValueError("Output array is the wrong shape")
+        joined = out
+    else:
+        wanted = np.result_type(*kinds) if dtype is None else np.dtype(dtype)
+        order = _layout.k_order(parts, len(shape))
+        joined = _layout.new(shape, wanted, order, parts[0].device)
+    for x in parts:
+        if not np.can_cast(x.dtype, joined.dtype, casting):
+            raise TypeError(
+                f"Cannot cast array data from {x.dtype!r} to {joined.dtype!r} according to the "
+                f"rule {casting!r}"
+            )
+    start = 0
+    for x in parts:
+        stop = start + x.shape[axis]
+        assign_to(joined[(slice(None),) * axis + (slice(start, stop), ...)], x)
+        start = stop
+    return joined
+
+
+concat = concatenate
+
+
+def _joined_shape(parts: list[NDArray], axis: int) -> tuple[tuple[int, ...], int]:
+    first = parts[0]
+    if first.ndim == 0:
+        raise ValueError("zero-dimensional arrays cannot be concatenated")
+    axis = normalize_axis_index(axis, first.ndim)
+    total = 0
+    for i, x in enumerate(parts):
+        if x.ndim != first.ndim:
+            raise ValueError(
+                "all the input arrays must have same number of dimensions, but the array at "
+                f"index 0 has {first.ndim} dimension(s) and the array at index {i} has {x.ndim} "
+                "dimension(s)"
+            )
+        for d in range(x.ndim):
+            if d != axis and x.shape[d] != first.shape[d]:
+                raise ValueError(
+                    "all the input array dimensions except for the concatenation axis must match "
+                    f"exactly, but along dimension {d}, the array at index 0 has size "
+                    f"{first.shape[d]} and the array at index {i} has size {x.shape[d]}"
+                )
+        total += x.shape[axis]
+    return (*first.shape[:axis], total, *first.shape[axis + 1 :]), axis
+
+
+def stack(
+    arrays: Sequence[Any],
+    axis: int = 0,
+    out: NDArray | None = None,
+    *,
+    dtype: Any = None,
+    casting: str = "same_kind",
+) -> NDArray:
+    """Arrays of one shape along a new axis of the result; ValueError if their shapes differ.
+
+    >>> import lazyarray as la
+    >>> la.stack([la.array([1, 2]), la.array([3, 4])], axis=1).asnumpy()
+    array([[1, 3],
+           [2, 4]])
+    """
+    parts = _layout.operands(*_sequence(arrays))
+    if not parts:
+        raise ValueError("need at least one array to stack")
+    if len({x.shape for x in parts}) != 1:
+        raise ValueError("all input arrays must have the same shape")
+    axis = normalize_axis_index(axis, parts[0].ndim + 1)
+    key = (slice(None),) * axis + (None, ...)
+    return concatenate([x[key] for x in parts], axis, out, dtype=dtype, casting=casting)
+
+
+def vstack(tup: Sequence[Any], *, dtype: Any = None, casting: str = "same_kind") -> NDArray:
+    """Arrays one below the other: along axis 0, a vector being one row.
+
+    >>> import lazyarray as la
+    >>> la.vstack([la.array([1, 2]), la.array([3, 4])]).asnumpy()
+    array([[1, 2],
+           [3, 4]])
+    """
+    parts = [atleast_2d(x) for x in _layout.operands(*_sequence(tup))]
+    return concatenate(parts, 0, dtype=dtype, casting=casting)
+
+
+def hstack(tup: Sequence[Any], *, dtype: Any = None, casting: str = "same_kind") -> NDArray:
+    """Arrays side by side: along axis 1, vectors along axis 0.
+
+    >>> import lazyarray as la
+    >>> la.hstack([la.array([1, 2]), la.array([3])]).asnumpy()
+    array([1, 2, 3])
+    """
+    parts = [atleast_1d(x) for x in _layout.operands(*_sequence(tup))]
+    axis = 0 if parts and parts[0].ndim == 1 else 1
+    return concatenate(parts, axis, dtype=dtype, casting=casting)
+
+
+def dstack(tup: Sequence[Any]) -> NDArray:
+    """Arrays along the third axis: (M, N) is (M, N, 1), (N,) is (1, N, 1).
+
+    >>> import lazyarray as la
+    >>> la.dstack([la.array([1, 2]), la.array([3, 4])]).asnumpy()
+    array([[[1, 3],
+            [2, 4]]])
+    """
+    return concatenate([atleast_3d(x) for x in _layout.operands(*_sequence(tup))], 2)
+
+
+def column_stack(tup: Sequence[Any]) -> NDArray:
+    """Arrays side by side, vectors as columns.
+
+    >>> import lazyarray as la
+    >>> la.column_stack([la.array([1, 2]), la.array([3, 4])]).asnumpy()
+    array([[1, 3],
+           [2, 4]])
+    """
+    parts = _layout.operands(*_sequence(tup))
+    return concatenate([x if x.ndim >= 2 else x.reshape(-1, 1) for x in parts], 1)
+
+
+def _sequence(arrays: Any) -> list[Any]:
+    if not hasattr(arrays, "__getitem__"):
+        raise TypeError(
+            'arrays to stack must be passed as a "sequence" type such as list or tuple.'
+        )
+    return list(arrays)
+
+
+def append(arr: Any, values: Any, axis: int | None = None) -> NDArray:
+    """``arr`` with ``values`` after it along an axis (both flattened if ``axis`` is None).
+
+    >>> import lazyarray as la
+    >>> la.append(la.array([1, 2]), 3).asnumpy()
+    array([1, 2, 3])
+    """
+    a, b = _layout.operands(arr, values)
+    if axis is None:
+        a, b, axis = ravel(a), ravel(b), 0
+    return concatenate((a, b), axis)
+
+
+# ---- splitting ----------------------------------------------------------------------------------
+
+
+def array_split(ary: Any, indices_or_sections: int | Sequence[int], axis: int = 0) -> list[NDArray]:
+    """Views of parts along an axis: so many, as equal as can be, or cut at the indices given.
+
+    >>> import lazyarray as la
+    >>> [x.asnumpy().tolist() for x in la.array_split(la.arange(5), 2)]
+    [[0, 1, 2], [3, 4]]
+    """
+    x = asarray(ary)
+    if x.ndim == 0:
+        normalize_axis_index(axis, 0)
+    axis = normalize_axis_index(axis, x.ndim)
+    total = x.shape[axis]
+    if hasattr(indices_or_sections, "__len__"):
+        cuts = [0, *[operator.index(i) for i in indices_or_sections], total]
+    else:
+        sections = int(indices_or_sections)
+        if sections <= 0:
+            raise ValueError("number sections must be larger than 0.")
+        each, extra = divmod(total, sections)
+        cuts = [i * each + min(i, extra) for i in range(sections + 1)]
+    lead = (slice(None),) * axis
+    return [x[(*lead, slice(start, stop), ...)] for start, stop in pairwise(cuts)]
+
+
+def split(ary: Any, indices_or_sections: int | Sequence[int], axis: int = 0) -> list[NDArray]:
+    """Views of equal parts along an axis (ValueError if it doesn't divide), or cut at indices.
+
+    >>> import lazyarray as la
+    >>> [x.asnumpy().tolist() for x in la.split(la.arange(6), [1, 4])]
+    [[0], [1, 2, 3], [4, 5]]
+    """
+    x = asarray(ary)
+    if not hasattr(indices_or_sections, "__len__"):
+        axis = normalize_axis_index(axis, x.ndim)
+        if x.shape[axis] % indices_or_sections:
+            raise ValueError("array split does not result in an equal division")
+    return array_split(x, indices_or_sections, axis)
+
+
+def hsplit(ary: Any, indices_or_sections: int | Sequence[int]) -> list[NDArray]:
+    """:func:`split` along axis 1 (axis 0 of a vector).
+
+    >>> import lazyarray as la
+    >>> [x.shape for x in la.hsplit(la.zeros((2, 4)), 2)]
+    [(2, 2), (2, 2)]
+    """
+    x = asarray(ary)
+    if x.ndim == 0:
+        raise ValueError("hsplit only works on arrays of 1 or more dimensions")
+    return split(x, indices_or_sections, 1 if x.ndim > 1 else 0)
+
+
+def vsplit(ary: Any, indices_or_sections: int | Sequence[int]) -> list[NDArray]:
+    """:func:`split` along axis 0 of an array of two or more dimensions.
+
+    >>> import lazyarray as la
+    >>> [x.shape for x in la.vsplit(la.zeros((2, 4)), 2)]
+    [(1, 4), (1, 4)]
+    """
+    x = asarray(ary)
+    if x.ndim < 2:
+        raise ValueError("vsplit only works on arrays of 2 or more dimensions")
+    return split(x, indices_or_sections, 0)
+
+
+def dsplit(ary: Any, indices_or_sections: int | Sequence[int]) -> list[NDArray]:
+    """:func:`split` along axis 2 of an array of three or more dimensions.
+
+    >>> import lazyarray as la
+    >>> [x.shape for x in la.dsplit(la.zeros((2, 2, 4)), 2)]
+    [(2, 2, 2), (2, 2, 2)]
+    """
+    x = asarray(ary)
+    if x.ndim < 3:
+        raise ValueError("dsplit only works on arrays of 3 or more dimensions")
+    return split(x, indices_or_sections, 2)
+
+
+def unstack(x: Any, /, *, axis: int = 0) -> tuple[NDArray, ...]:
+    """The entries along an axis, each a view without it (copies, if ``x`` is a vector).
+
+    >>> import lazyarray as la
+    >>> [x.asnumpy().tolist() for x in la.unstack(la.array([[1, 2], [3, 4]]), axis=1)]
+    [[1, 3], [2, 4]]
+    """
+    x = asarray(x)
+    if x.ndim == 0:
+        raise ValueError("Input array must be at least 1-d.")
+    lead = (slice(None),) * normalize_axis_index(axis, x.ndim)
+    return tuple([x[(*lead, i)] for i in range(x.shape[len(lead)])])
+
+
+# ---- repeating ----------------------------------------------------------------------------------
+
+
+def tile(A: Any, reps: int | Sequence[int]) -> NDArray:
+    """``A`` repeated ``reps`` times along each axis; the shorter of shape and reps gets ones.
+
+    >>> import lazyarray as la
+    >>> la.tile(la.array([1, 2]), (2, 2)).asnumpy()
+    array([[1, 2, 1, 2],
+           [1, 2, 1, 2]])
+    """
+    x = asarray(A)
+    times = tuple(reps) if hasattr(reps, "__len__") else (reps,)
+    ndim = max(x.ndim, len(times))
+    times = (1,) * (ndim - len(times)) + times
+    x = x[(None,) * (ndim - x.ndim) + (...,)]
+    if all(t == 1 for t in times):
+        return copy(x)
+    out = empty(tuple([n * t for n, t in zip(x.shape, times, strict=True)]), x.dtype, x.device)
+    pairs = [d for n, t in zip(x.shape, times, strict=True) for d in (t, n)]
+    assign_to(reshape(out, pairs, copy=False), x[(None, slice(None)) * ndim])
+    return out
+
+
+def repeat(a: Any, repeats: Any, axis: int | None = None) -> NDArray:
+    """Each element ``repeats`` times along an axis (of the flattened array if it is None).
+
+    ``repeats`` is an int or one for each entry along the axis; as an NDArray it is waited for,
+    since the result's length is its sum.
+
+    >>> import lazyarray as la
+    >>> la.repeat(la.array([1, 2]), 2).asnumpy()
+    array([1, 1, 2, 2])
+    """
+    x = asarray(a)
+    if axis is None:
+        x, axis = ravel(x), 0
+    axis = normalize_axis_index(axis, max(x.ndim, 1))
+    x = x.reshape(1) if x.ndim == 0 else x
+    counts = np.array(repeats)
+    # NumPy's own errors, and the length: on one byte an entry.
+    total = np.repeat(np.zeros(x.shape[axis], bool), counts).size
+    shape = (*x.shape[:axis], total, *x.shape[axis + 1 :])
+    if counts.size == 1:
+        times = int(counts.reshape(()))
+        out = empty(shape, x.dtype, x.device)
+        grid = (*x.shape[: axis + 1], times, *x.shape[axis + 1 :])
+        assign_to(reshape(out, grid, copy=False), x[(slice(None),) * (axis + 1) + (None, ...)])
+        return out
+    counts = counts.astype(np.intp)
+    return _layout.gil_op(
+        "repeat",
+        lambda v: np.repeat(v, counts, axis),
+        [x],
+        shape,
+        axis,
+        mini=lambda v: np.repeat(v, 1, axis),
+    )
+
+
+def resize(a: Any, new_shape: int | Sequence[int]) -> NDArray:
+    """A new array of ``new_shape``, filled with a's elements over and over.
+
+    >>> import lazyarray as la
+    >>> la.resize(la.array([1, 2, 3]), (2, 2)).asnumpy()
+    array([[1, 2],
+           [3, 1]])
+    """
+    shape = (new_shape,) if isinstance(new_shape, (int, np.integer)) else tuple(new_shape)
+    x = ravel(asarray(a))
+    size = 1
+    for n in shape:
+        size *= n
+        if n < 0:
+            raise ValueError("all elements of `new_shape` must be non-negative")
+    if x.size == 0 or size == 0:
+        zeros = empty(shape, x.dtype, x.device)
+        assign_to(zeros, 0)
+        return zeros
+    return reshape(concatenate([x] * -(-size // x.size))[:size], shape)
+
+
+# ---- moving, inserting, deleting ----------------------------------------------------------------
+
+
+def roll(a: Any, shift: Any, axis: int | Sequence[int] | None = None) -> NDArray:
+    """Elements shifted along axes; what leaves at one end enters at the other.
+
+    >>> import lazyarray as la
+    >>> la.roll(la.arange(5), 2).asnumpy()
+    array([3, 4, 0, 1, 2])
+    """
+    x = asarray(a)
+    if axis is None:
+        return reshape(roll(ravel(x), shift, 0), x.shape)
+    axes = normalize_axis_tuple(axis, x.ndim, allow_duplicate=True)
+    pairs = np.broadcast(shift, axes)
+    if pairs.ndim > 1:
+        raise ValueError("'shift' and 'axis' should be scalars or 1D sequences")
+    shifts = dict.fromkeys(range(x.ndim), 0)
+    for by, along in pairs:
+        shifts[int(along)] += int(by)
+    # Along each axis: (where from, where to) of the part that stays and of the part that wraps.
+    moves = []
+    for d, by in shifts.items():
+        by %= x.shape[d] or 1
+        whole = [(slice(None), slice(None))]
+        parts = [(slice(None, -by), slice(by, None)), (slice(-by, None), slice(None, by))]
+        moves.append(parts if by else whole)
+    out = _layout.new_like(x)
+    for move in product(*moves):
+        source, target = tuple([m[0] for m in move]), tuple([m[1] for m in move])
+        assign_to(out[(*target, ...)], x[(*source, ...)])
+    return out
+
+
+def delete(arr: Any, obj: Any, axis: int | None = None) -> NDArray:
+    """A copy without the entries ``obj`` (an index, a slice, several, or a mask) along an axis.
+
+    >>> import lazyarray as la
+    >>> la.delete(la.array([1, 2, 3]), 1).asnumpy()
+    array([1, 3])
+    """
+    x = asarray(arr)
+    if axis is None:
+        x, axis = ravel(x), 0
+    axis = normalize_axis_index(axis, x.ndim)
+    obj = np.asarray(obj) if isinstance(obj, Tensor) else obj
+    kept = np.delete(np.arange(x.shape[axis]), obj)
+    return _layout.gil_op(
+        "delete",
+        lambda v: np.take(v, kept, axis),
+        [x],
+        (*x.shape[:axis], kept.size, *x.shape[axis + 1 :]),
+        axis,
+        mini=lambda v: np.delete(v, [], axis),
+    )
+
+
+def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> NDArray:
+    """A copy with ``values`` put in before the entries ``obj`` along an axis.
+
+    >>> import lazyarray as la
+    >>> la.insert(la.array([1, 2, 3]), 1, 9).asnumpy()
+    array([1, 9, 2, 3])
+    """
+    x, new = _layout.operands(arr, values)
+    if axis is None:
+        x, axis = ravel(x), 0
+    axis = normalize_axis_index(axis, x.ndim)
+    n = x.shape[axis]
+    where = np.arange(*obj.indices(n)) if isinstance(obj, slice) else np.array(obj)
+    if where.dtype == bool:
+        where = np.flatnonzero(where)
+    # As numpy.insert: the place of one scalar index gets all of the first axis of the values.
+    added = contiguous_probe(new).reshape((1,) * (x.ndim - new.ndim) + new.shape)
+    if where.ndim == 0:
+        added = np.moveaxis(added, 0, axis)
+    count = added.shape[axis] if where.size == 1 else where.size
+    np.broadcast_to(added, (*x.shape[:axis], count, *x.shape[axis + 1 :]))
+    total = np.insert(np.zeros(n), where, np.zeros(count)).size
+    return _layout.gil_op(
+        "insert",
+        lambda v, w: np.insert(v, where, w, axis),
+        [x, new],
+        (*x.shape[:axis], total, *x.shape[axis + 1 :]),
+        axis,
+        mini=lambda v, w: np.delete(v, [], axis),
+    )

@@ -1,0 +1,406 @@
+"""Manipulation of shapes: views where NumPy's functions give views, copies where they copy."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.lib.array_utils import normalize_axis_tuple
+
+from lazyarray.ops import _layout
+from lazyarray.ops._layout import Shape, contiguous_probe, probe, viewed
+from lazyarray.ops._rows import asarray, assign_to, astype, full, retype, strided
+
+if TYPE_CHECKING:
+    from lazyarray._ndarray import NDArray
+
+__all__ = [
+    "reshape",
+    "ravel",
+    "flatten",
+    "transpose",
+    "permute_dims",
+    "matrix_transpose",
+    "swapaxes",
+    "moveaxis",
+    "rollaxis",
+    "squeeze",
+    "expand_dims",
+    "broadcast_to",
+    "broadcast_arrays",
+    "atleast_1d",
+    "atleast_2d",
+    "atleast_3d",
+    "flip",
+    "fliplr",
+    "flipud",
+    "rot90",
+    "diagonal",
+    "real",
+    "imag",
+    "view",
+    "copy",
+]
+
+
+# ---- other shapes -------------------------------------------------------------------------------
+
+
+def reshape(
+    x: Any, /, shape: int | Sequence[int], order: str = "C", *, copy: bool | None = None
+) -> NDArray:
+    """The same elements in another shape: a view where NumPy's is one, else a copy.
+
+    One length may be -1: it is inferred. ``order`` is in what order elements are read and placed
+    ("C", "F", or "A": Fortran's if the memory is). ``copy=True`` always copies; ``copy=False``
+    raises ValueError where only a copy will do. ValueError if the sizes differ.
+
+    >>> import lazyarray as la
+    >>> la.reshape(la.arange(6), (2, -1)).asnumpy()
+    array([[0, 1, 2],
+           [3, 4, 5]])
+    """
+    x = asarray(x)
+    if not copy:
+        try:
+            return _layout.like_probe(x, probe(x).reshape(shape, order=order, copy=False))
+        except ValueError:
+            pass  # only a copy will do, or it is no reshape at all
+    target = contiguous_probe(x).reshape(shape, order=order, copy=False).shape
+    if copy is False:
+        raise ValueError("Unable to avoid creating a copy while reshaping.")
+    return viewed(_copied(x, _c_or_f(x, order)), np.reshape, target, order=_c_or_f(x, order))
+
+
+def ravel(x: Any, order: str = "C") -> NDArray:
+    """All elements along one axis: a view if they lie so in memory, else a copy.
+
+    ``order`` "K" takes them as they lie in memory, the others as in :func:`reshape`.
+
+    >>> import lazyarray as la
+    >>> la.ravel(la.array([[1, 2], [3, 4]]), order="F").asnumpy()
+    array([1, 3, 2, 4])
+    """
+    x = asarray(x)
+    flags = probe(x).flags
+    if order == "K" and not flags.forc:
+        steps = transpose(x, _layout.k_order([x], x.ndim))
+        lies_so = probe(steps).flags.c_contiguous
+    else:
+        order = "F" if order == "K" and not flags.c_contiguous else _c_or_f(x, order)
+        lies_so = flags.c_contiguous if order == "C" else flags.f_contiguous
+    return _flat(x if lies_so else _copied(x, order))
+
+
+def flatten(x: Any, order: str = "C") -> NDArray:
+    """A copy of all elements along one axis, in ``order`` as in :func:`ravel`.
+
+    >>> import lazyarray as la
+    >>> la.flatten(la.array([[1, 2], [3, 4]])).asnumpy()
+    array([1, 2, 3, 4])
+    """
+    return _flat(copy(x, order))
+
+
+def _flat(x: NDArray) -> NDArray:
+    """Contiguous memory, whatever the order of its axes, along one axis."""
+    return strided(x, (x.size,), (x.itemsize,), 0)
+
+
+def squeeze(x: Any, axis: int | tuple[int, ...] | None = None) -> NDArray:
+    """A view without the axes of length one: those named, or all.
+
+    ValueError if a named axis has another length.
+
+    >>> import lazyarray as la
+    >>> la.squeeze(la.zeros((1, 3, 1)), axis=0).shape
+    (3, 1)
+    """
+    return viewed(x, np.squeeze, axis)
+
+
+def expand_dims(x: Any, axis: int | tuple[int, ...] = 0) -> NDArray:
+    """A view with axes of length one inserted, at their positions in the result.
+
+    >>> import lazyarray as la
+    >>> la.expand_dims(la.zeros((2, 3)), (0, -1)).shape
+    (1, 2, 3, 1)
+    """
+    return viewed(x, np.expand_dims, axis)
+
+
+def atleast_1d(*arrays: Any) -> Any:
+    """Each argument as a view of at least one dimension; a tuple of them if there are several.
+
+    >>> import lazyarray as la
+    >>> la.atleast_1d(3.0).shape
+    (1,)
+    """
+    return _each(arrays, lambda x: x.reshape(1) if x.ndim == 0 else x)
+
+
+def atleast_2d(*arrays: Any) -> Any:
+    """Each argument as a view of at least two dimensions, new axes in front.
+
+    >>> import lazyarray as la
+    >>> la.atleast_2d(la.zeros(3)).shape
+    (1, 3)
+    """
+    return _each(arrays, lambda x: x.reshape(1, 1) if x.ndim == 0 else _lift(x, 2, x[None]))
+
+
+def atleast_3d(*arrays: Any) -> Any:
+    """Each argument as a view of at least three dimensions: (N,) is (1, N, 1), (M, N) (M, N, 1).
+
+    >>> import lazyarray as la
+    >>> la.atleast_3d(la.zeros((2, 3))).shape
+    (2, 3, 1)
+    """
+
+    def lift(x: NDArray) -> NDArray:
+        if x.ndim == 0:
+            return x.reshape(1, 1, 1)
+        return _lift(x, 3, x[..., None] if x.ndim == 2 else x[None, :, None] if x.ndim == 1 else x)
+
+    return _each(arrays, lift)
+
+
+def _lift(x: NDArray, ndim: int, lifted: NDArray) -> NDArray:
+    return x if x.ndim >= ndim else lifted
+
+
+def _each(arrays: tuple[Any, ...], function: Any) -> Any:
+    results = tuple([function(asarray(x)) for x in arrays])
+    return results[0] if len(results) == 1 else results
+
+
+# ---- axes in another order ----------------------------------------------------------------------
+
+
+def permute_dims(x: Any, axes: Sequence[int] | None = None) -> NDArray:
+    """A view with the axes permuted: axis ``i`` of the result is axis ``axes[i]`` of ``x``.
+
+    Without ``axes`` they are reversed. ValueError if ``axes`` is no permutation.
+
+    >>> import lazyarray as la
+    >>> la.permute_dims(la.zeros((2, 3, 4)), (2, 0, 1)).shape
+    (4, 2, 3)
+    """
+    x = asarray(x)
+    if axes is None:
+        return strided(x, x.shape[::-1], x.strides[::-1], 0)
+    return _layout.like_probe(x, probe(x).transpose(axes))
+
+
+transpose = permute_dims
+
+
+def matrix_transpose(x: Any, /) -> NDArray:
+    """A view with the last two axes exchanged; ValueError for fewer than two dimensions.
+
+    >>> import lazyarray as la
+    >>> la.matrix_transpose(la.zeros((2, 3, 4))).shape
+    (2, 4, 3)
+    """
+    return viewed(x, np.matrix_transpose)
+
+
+def swapaxes(x: Any, axis1: int, axis2: int) -> NDArray:
+    """A view with two axes exchanged.
+
+    >>> import lazyarray as la
+    >>> la.swapaxes(la.zeros((2, 3, 4)), 0, 2).shape
+    (4, 3, 2)
+    """
+    x = asarray(x)
+    return _layout.like_probe(x, probe(x).swapaxes(axis1, axis2))
+
+
+def moveaxis(x: Any, source: int | Sequence[int], destination: int | Sequence[int]) -> NDArray:
+    """A view with axes moved to new positions; the others keep their order.
+
+    >>> import lazyarray as la
+    >>> la.moveaxis(la.zeros((2, 3, 4)), 0, -1).shape
+    (3, 4, 2)
+    """
+    return viewed(x, np.moveaxis, source, destination)
+
+
+def rollaxis(x: Any, axis: int, start: int = 0) -> NDArray:
+    """A view with an axis moved to just before axis ``start`` (:func:`moveaxis` is clearer).
+
+    >>> import lazyarray as la
+    >>> la.rollaxis(la.zeros((2, 3, 4)), 2).shape
+    (4, 2, 3)
+    """
+    return viewed(x, np.rollaxis, axis, start)
+
+
+def flip(x: Any, axis: int | tuple[int, ...] | None = None) -> NDArray:
+    """A view with the order of elements reversed along the axes named, or along all.
+
+    >>> import lazyarray as la
+    >>> la.flip(la.array([1, 2, 3])).asnumpy()
+    array([3, 2, 1])
+    """
+    x = asarray(x)
+    axes = range(x.ndim) if axis is None else normalize_axis_tuple(axis, x.ndim)
+    key = [slice(None)] * x.ndim
+    for a in axes:
+        key[a] = slice(None, None, -1)
+    return x[(*key, ...)]
+
+
+def flipud(x: Any) -> NDArray:
+    """A view with the rows (axis 0) in reverse order.
+
+    >>> import lazyarray as la
+    >>> la.flipud(la.array([[1], [2]])).asnumpy()
+    array([[2],
+           [1]])
+    """
+    x = asarray(x)
+    if x.ndim < 1:
+        raise ValueError("Input must be >= 1-d.")
+    return x[::-1, ...]
+
+
+def fliplr(x: Any) -> NDArray:
+    """A view with the columns (axis 1) in reverse order.
+
+    >>> import lazyarray as la
+    >>> la.fliplr(la.array([[1, 2]])).asnumpy()
+    array([[2, 1]])
+    """
+    x = asarray(x)
+    if x.ndim < 2:
+        raise ValueError("Input must be >= 2-d.")
+    return x[:, ::-1]
+
+
+def rot90(x: Any, k: int = 1, axes: tuple[int, int] = (0, 1)) -> NDArray:
+    """A view turned by ``k`` quarter turns from the first of ``axes`` towards the second.
+
+    >>> import lazyarray as la
+    >>> la.rot90(la.array([[1, 2], [3, 4]])).asnumpy()
+    array([[2, 4],
+           [1, 3]])
+    """
+    return viewed(x, np.rot90, k, axes)
+
+
+# ---- broadcasting -------------------------------------------------------------------------------
+
+
+def broadcast_to(x: Any, shape: int | Shape) -> NDArray:
+    """A view of ``x`` stretched to ``shape`` by NumPy's broadcasting; not for writing.
+
+    >>> import lazyarray as la
+    >>> la.broadcast_to(la.array([1, 2]), (2, 2)).asnumpy()
+    array([[1, 2],
+           [1, 2]])
+    """
+    return viewed(x, np.broadcast_to, shape)
+
+
+def broadcast_arrays(*arrays: Any) -> tuple[NDArray, ...]:
+    """The arrays as views of their common shape; ValueError if they have none.
+
+    >>> import lazyarray as la
+    >>> [x.shape for x in la.broadcast_arrays(la.zeros(3), la.zeros((2, 1)))]
+    [(2, 3), (2, 3)]
+    """
+    xs = _layout.operands(*arrays)
+    shape = np.broadcast_shapes(*[x.shape for x in xs])
+    return tuple([x if x.shape == shape else broadcast_to(x, shape) for x in xs])
+
+
+# ---- parts --------------------------------------------------------------------------------------
+
+
+def diagonal(x: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> NDArray:
+    """A view of the diagonal of two axes, as the last axis. Writes to it go through.
+
+    >>> import lazyarray as la
+    >>> la.diagonal(la.array([[1, 2], [3, 4]])).asnumpy()
+    array([1, 4])
+    """
+    return viewed(x, np.diagonal, offset, axis1, axis2)
+
+
+def real(x: Any) -> NDArray:
+    """The real part: a view of a complex array, the array itself otherwise.
+
+    >>> import lazyarray as la
+    >>> la.real(la.array([1 + 2j])).asnumpy()
+    array([1.])
+    """
+    x = asarray(x)
+    return _part(x, 0) if x.dtype.kind == "c" else x
+
+
+def imag(x: Any) -> NDArray:
+    """The imaginary part: a view of a complex array, new zeros otherwise.
+
+    >>> import lazyarray as la
+    >>> la.imag(la.array([1 + 2j])).asnumpy()
+    array([2.])
+    """
+    x = asarray(x)
+    return _part(x, 1) if x.dtype.kind == "c" else full(x.shape, 0, x.dtype, x.device)
+
+
+def _part(x: NDArray, index: int) -> NDArray:
+    dtype = np.dtype(x.dtype.char.lower())
+    return strided(retype(x, dtype, x.shape, x.strides), x.shape, x.strides, index * dtype.itemsize)
+
+
+def view(x: NDArray, dtype: Any = None) -> NDArray:
+    """A view of the same memory as another dtype, as ``numpy.ndarray.view``.
+
+    If the item size changes, the last axis is resized: it must be contiguous, and its bytes a
+    multiple of the new item size (ValueError).
+
+    >>> import lazyarray as la
+    >>> la.array([1.0]).view("u8").asnumpy()
+    array([4607182418800017408], dtype=uint64)
+    """
+    if dtype is None:
+        return strided(x, x.shape, x.strides, 0)
+    r = probe(x).view(dtype)
+    return retype(x, r.dtype, r.shape, r.strides)
+
+
+# ---- copies -------------------------------------------------------------------------------------
+
+
+def copy(x: Any, order: str = "K") -> NDArray:
+    """A copy with memory of its own, laid out in ``order`` ("K": as ``x`` lies).
+
+    >>> import lazyarray as la
+    >>> x = la.zeros(2)
+    >>> y = la.copy(x)
+    >>> y[0] = 1
+    >>> x.asnumpy()
+    array([0., 0.])
+    """
+    x = asarray(x)
+    return _copied(x, order if order == "K" else _c_or_f(x, order))
+
+
+def _copied(x: NDArray, order: str) -> NDArray:
+    if order == "K":
+        return astype(x, x.dtype)
+    axes: Iterable[int] = range(x.ndim)
+    to = _layout.new(x.shape, x.dtype, list(axes if order == "C" else reversed(axes)), x.device)
+    assign_to(to, x)
+    return to
+
+
+def _c_or_f(x: NDArray, order: str) -> str:
+    if order == "A":
+        return "F" if probe(x).flags.fnc else "C"
+    if order not in ("C", "F"):
+        raise ValueError(f"order must be one of 'C', 'F', 'A', or 'K' (got {order!r})")
+    return order

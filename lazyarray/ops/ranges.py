@@ -1,0 +1,199 @@
+"""Ranges of numbers: evenly spaced by step or by count, linearly or logarithmically."""
+
+from __future__ import annotations
+
+import math
+import operator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from lazyarray.context import chosen
+from lazyarray.lazy._lazy import Tensor
+from lazyarray.ops import _rows
+
+if TYPE_CHECKING:
+    from lazyarray._ndarray import NDArray
+    from lazyarray.engine import Device
+
+__all__ = ["arange", "linspace", "logspace", "geomspace"]
+
+# Up to this many elements NumPy makes them at the call: a copy of a cached range is sooner than
+# an op. Longer ones are made by an instruction that takes the GIL.
+_AT_CALL = 8192
+
+
+def _host(value: Any) -> Any:
+    """A number from a 0-d array: lengths must be known at the call, so this waits for it."""
+    return np.asarray(value)[()] if isinstance(value, Tensor) else value
+
+
+def arange(
+    start: Any = None,
+    stop: Any = None,
+    step: Any = None,
+    dtype: Any = None,
+    ctx: Any = None,
+    *,
+    device: Any = None,
+) -> NDArray:
+    """Numbers from ``start`` (default 0) up to, without, ``stop`` in steps of ``step``.
+
+    >>> import lazyarray as la
+    >>> la.arange(3).asnumpy(), la.arange(0, 1, 0.25).asnumpy()
+    (array([0, 1, 2]), array([0.  , 0.25, 0.5 , 0.75]))
+    """
+    place = chosen(ctx, device)
+    start, stop, step = _host(start), _host(stop), _host(step)
+    if stop is None:
+        start, stop = None, start
+    if stop is None:
+        raise TypeError("arange() requires stop to be specified.")
+    length = _length(0 if start is None else start, stop, 1 if step is None else step)
+    values = [0 if start is None else start, stop, 1 if step is None else step]
+    if length is None or length <= _AT_CALL:
+        return _rows.array(np.arange(*values, dtype=dtype), None, place)
+    if dtype is None:
+        # The first two elements have the range's dtype: all three numbers take part in it.
+        dtype = np.result_type(np.intp, *[np.asarray(v).dtype for v in values])
+    dtype = np.dtype(dtype)
+    np.arange(3, dtype=dtype)  # raises if there are no ranges of that dtype
+
+    def run(outs: list[np.ndarray], ins: list[np.ndarray]) -> None:
+        outs[0][...] = np.arange(*values, dtype=dtype)
+
+    return _made("arange", run, [], (length,), dtype, place, [])
+
+
+def _length(start: Any, stop: Any, step: Any) -> int | None:
+    """NumPy's ``_calc_length``; None where NumPy itself must be asked."""
+    try:
+        delta = stop - start
+        ratio = delta / step
+        if isinstance(ratio, complex) or (ratio == 0) != (delta == 0):
+            return None
+        return max(0, math.ceil(ratio))
+    except (TypeError, ValueError, ArithmeticError):
+        return None
+
+
+def _made(
+    name: str,
+    run: Any,
+    ins: list[Any],
+    shape: tuple[int, ...],
+    dtype: np.dtype[Any],
+    place: Device | None,
+    like: list[Any],
+) -> NDArray:
+    if not ins:
+        out = _rows.empty(shape, dtype, place)
+    else:
+        out = _rows.empty(shape, dtype, place or like[0].device)
+    return _rows.call(name, run, ins, [out], cost=5000 + 2.0 * out.size)[0]
+
+
+def _space(
+    name: str, start: Any, stop: Any, num: int, axis: int, place: Device | None, **kwargs: Any
+) -> NDArray:
+    """One of NumPy's three functions, at the call or, if large or of arrays, as an op."""
+    function = getattr(np, name)
+    num = operator.index(num)
+    if num < 0:
+        raise ValueError(f"Number of samples, {num}, must be non-negative.")
+    ends = [start, stop]
+    arrays = [e for e in ends if isinstance(e, Tensor)]
+    if not arrays:
+        ends = [np.array(e) if isinstance(e, (list, tuple, np.ndarray)) else e for e in ends]
+        if num * max(np.size(e) for e in ends) <= _AT_CALL:
+            return _rows.array(function(*ends, num, axis=axis, **kwargs), None, place)
+    # Two samples show shape and dtype, and raise what is wrong with the arguments.
+    mini = [np.ones(e.shape, e.dtype) if isinstance(e, Tensor) else e for e in ends]
+    shown = function(*mini, 2, axis=axis, **kwargs)
+    shape = list(shown.shape)
+    shape[axis] = num
+    slots = [arrays.index(e) if isinstance(e, Tensor) else -1 for e in ends] if arrays else [-1, -1]
+
+    def run(outs: list[np.ndarray], ins: list[np.ndarray]) -> None:
+        given = [e if slot < 0 else ins[slot] for e, slot in zip(ends, slots, strict=True)]
+        outs[0][...] = function(*given, num, axis=axis, **kwargs)
+
+    return _made(name, run, arrays, tuple(shape), shown.dtype, place, arrays)
+
+
+def linspace(
+    start: Any,
+    stop: Any,
+    num: int = 50,
+    endpoint: bool = True,
+    retstep: bool = False,
+    dtype: Any = None,
+    axis: int = 0,
+    ctx: Any = None,
+    *,
+    device: Any = None,
+) -> Any:
+    """``num`` evenly spaced numbers from ``start`` to ``stop`` (without it if not ``endpoint``).
+
+    ``start`` and ``stop`` may be arrays; ``axis`` is where the samples go. With ``retstep`` the
+    pair of the samples and their distance.
+
+    >>> import lazyarray as la
+    >>> la.linspace(0, 1, 5).asnumpy()
+    array([0.  , 0.25, 0.5 , 0.75, 1.  ])
+    """
+    place = chosen(ctx, device)
+    out = _space("linspace", start, stop, num, axis, place, endpoint=endpoint, dtype=dtype)
+    if not retstep:
+        return out
+    parts = operator.index(num) - 1 if endpoint else operator.index(num)
+    if isinstance(start, Tensor) or isinstance(stop, Tensor):
+        return out, (stop - start) / parts if parts > 0 else (stop - start) * math.nan
+    return out, np.linspace(start, stop, num, endpoint, True)[1] if parts < 2 else (
+        (np.asanyarray(stop) * 1.0 - np.asanyarray(start) * 1.0) / parts
+    )
+
+
+def logspace(
+    start: Any,
+    stop: Any,
+    num: int = 50,
+    endpoint: bool = True,
+    base: Any = 10.0,
+    dtype: Any = None,
+    axis: int = 0,
+    ctx: Any = None,
+    *,
+    device: Any = None,
+) -> NDArray:
+    """``num`` numbers from ``base ** start`` to ``base ** stop``, evenly spaced in the logarithm.
+
+    >>> import lazyarray as la
+    >>> la.logspace(0, 2, 3).asnumpy()
+    array([  1.,  10., 100.])
+    """
+    place = chosen(ctx, device)
+    return _space(
+        "logspace", start, stop, num, axis, place, endpoint=endpoint, base=_host(base), dtype=dtype
+    )
+
+
+def geomspace(
+    start: Any,
+    stop: Any,
+    num: int = 50,
+    endpoint: bool = True,
+    dtype: Any = None,
+    axis: int = 0,
+    ctx: Any = None,
+    *,
+    device: Any = None,
+) -> NDArray:
+    """``num`` numbers from ``start`` to ``stop``, each the same multiple of the one before.
+
+    >>> import lazyarray as la
+    >>> la.geomspace(1, 8, 4).asnumpy()
+    array([1., 2., 4., 8.])
+    """
+    place = chosen(ctx, device)
+    return _space("geomspace", start, stop, num, axis, place, endpoint=endpoint, dtype=dtype)

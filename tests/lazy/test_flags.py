@@ -1,0 +1,89 @@
+"""Floating-point flags: np.errstate as it was when the op was recorded."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+import lazyarray as la
+from lazyarray.lazy._lazy import _set_policy
+
+
+@pytest.fixture(params=["inline", "recorded"], autouse=True)
+def tier(request):
+    old = _set_policy("inline_ns", 4000 if request.param == "inline" else 0)
+    yield
+    try:
+        la.waitall()
+    except FloatingPointError:
+        pass
+    _set_policy("inline_ns", old)
+
+
+def test_warns_once_at_the_wait_with_the_line():
+    x = la.zeros(4)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        y = 1.0 / x  # no warning here
+    with pytest.warns(RuntimeWarning, match="divide by zero encountered in divide") as seen:
+        y.wait_to_read()
+    assert len(seen) == 1
+    assert seen[0].filename == __file__
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        y.wait_to_read()
+
+
+def test_raise_is_the_error_of_the_op():
+    x = la.zeros(4)
+    with np.errstate(divide="raise"):
+        y = 1.0 / x
+    z = y + 1
+    for a in (y, z, y):
+        with pytest.raises(FloatingPointError, match="divide by zero encountered in divide") as e:
+            a.asnumpy()
+    assert any(__file__ in note for note in e.value.__notes__)
+
+
+def test_ignore_is_silent():
+    with np.errstate(all="ignore"):
+        y = la.log(la.zeros(3)) + la.sqrt(la.full(3, -1.0))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        y.wait_to_read()
+
+
+def test_flags_of_one_op_are_not_another_s():
+    with np.errstate(invalid="raise", divide="ignore"):
+        a = la.log(la.zeros(3))  # divide
+        b = la.ones(3) + 1
+        c = la.sqrt(la.full(3, -1.0))  # invalid
+    a.wait_to_read()
+    b.wait_to_read()
+    with pytest.raises(FloatingPointError, match="invalid value encountered in sqrt"):
+        c.wait_to_read()
+
+
+def test_a_loop_that_clears_flags_does_not_hide_earlier_ones():
+    with np.errstate(divide="raise"):
+        a = 1.0 / la.zeros(3)
+        b = la.maximum(la.ones(3), 2.0)  # NumPy's loop clears the flags
+    b.wait_to_read()
+    with pytest.raises(FloatingPointError):
+        a.wait_to_read()
+
+
+def test_integer_division_by_zero():
+    with pytest.warns(RuntimeWarning, match="divide by zero encountered in floor_divide"):
+        assert (la.ones(3, dtype="i8") // 0).asnumpy().tolist() == [0, 0, 0]
+
+
+def test_out_of_range_casts_are_numpys():
+    values = np.array([np.nan, 300.0, -1.0, 1e30, np.inf, 5.0])
+    for dtype in ("i1", "u1", "i4", "u4", "i8", "u8"):
+        with np.errstate(invalid="ignore"):
+            want = values.astype(dtype)
+            got = la.array(values).astype(dtype)
+        np.testing.assert_array_equal(got.asnumpy(), want)
+    with pytest.warns(RuntimeWarning, match="invalid value encountered in cast"):
+        la.array(values).astype("i8").wait_to_read()

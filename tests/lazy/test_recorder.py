@@ -1,0 +1,181 @@
+"""The recorder: inline tier, segments, what shares an operator and what does not."""
+
+import threading
+import time
+
+import numpy as np
+import pytest
+
+import lazyarray as la
+from lazyarray import engine
+from lazyarray.lazy._lazy import _set_policy
+
+
+@pytest.fixture
+def recorded():
+    """Nothing runs inline."""
+    old = _set_policy("inline_ns", 0)
+    yield
+    la.waitall()
+    _set_policy("inline_ns", old)
+
+
+def held(x):
+    """Blocks x's writers until the returned event is set."""
+    gate = threading.Event()
+    engine.get().push_sync(lambda ctx: gate.wait(20), la.cpu(0), mutable_vars=[x.var])
+    return gate
+
+
+def counts():
+    s = engine.get().stats()
+    return s["recorded"], s["inlined"]
+
+
+def test_tiny_ready_ops_run_inline():
+    x = la.ones(10)
+    la.waitall()
+    r0, i0 = counts()
+    y = x + x * 2
+    r1, i1 = counts()
+    assert (r1 - r0, i1 - i0) == (0, 2)
+    assert y.var.version == 1
+
+
+def test_an_op_on_a_pending_operand_is_recorded_and_does_not_wait():
+    x = la.ones(10)
+    gate = held(x)
+    r0, i0 = counts()
+    y = x + 1
+    r1, i1 = counts()
+    assert (r1 - r0, i1 - i0) == (1, 0)
+    gate.set()
+    np.testing.assert_array_equal(y.asnumpy(), 2.0)
+
+
+def test_large_ops_start_without_a_wait():
+    x = la.ones(1_000_000)
+    y = x * 2.0
+    end = time.monotonic() + 10
+    while y.var.version == 0 and time.monotonic() < end:
+        time.sleep(0.001)
+    assert y.var.version == 1
+
+
+def test_an_in_place_op_waits_for_earlier_readers(recorded):
+    x = la.zeros(10)
+    out = la.zeros(10)
+    gate = threading.Event()
+
+    def read(ctx):
+        gate.wait(20)
+        ctx.numpy(out)[...] = ctx.numpy(x)
+
+    engine.get().push_sync(read, la.cpu(0), [x.var], [out.var])
+    x += 1
+    gate.set()
+    np.testing.assert_array_equal(out.asnumpy(), 0.0)
+    np.testing.assert_array_equal(x.asnumpy(), 1.0)
+
+
+def test_a_wait_does_not_wait_for_the_unrelated_part_of_a_segment(recorded):
+    with engine.bulk(1000):
+        slow, fast = la.zeros(10), la.zeros(10)
+        la.waitall()
+        gate = held(slow)
+        a = slow + 1
+        b = fast + 1
+        c = a + 1
+        d = b + 1
+        np.testing.assert_array_equal(d.asnumpy(), 2.0)  # would hang until the gate opens
+        gate.set()
+        np.testing.assert_array_equal(c.asnumpy(), 2.0)
+
+
+def test_a_segment_keeps_program_order_through_expensive_ops(recorded):
+    rng = np.random.default_rng(0)
+    a = rng.random((200, 200))
+    with engine.bulk(1000):
+        x = la.array(a)
+        t = x + 1  # cheap
+        m = x @ x  # stands alone
+        x += m  # needs both
+        t += x
+        r = t.asnumpy()
+    want = a + a @ a
+    np.testing.assert_array_equal(r, a + 1 + want)
+
+
+def test_versions_count_instructions_in_a_bulk(recorded):
+    with engine.bulk(1000):
+        x = la.zeros(10)
+        la.waitall()
+        v = x.var.version
+        for _ in range(5):
+            x += 1
+        x.wait_to_read()
+        assert x.var.version == v + 5
+
+
+@pytest.mark.parametrize("size", [0, 1, 7, 1000])
+def test_bulk_sizes(recorded, size):
+    with engine.bulk(size):
+        assert engine.get().bulk_size == size
+        x = la.zeros(4)
+        for i in range(20):
+            x += i
+    np.testing.assert_array_equal(x.asnumpy(), 190.0)
+
+
+def test_bulk_refuses_nonsense():
+    with pytest.raises(ValueError), engine.bulk(-1):
+        pass
+    with pytest.raises(TypeError), engine.bulk("8"):
+        pass
+
+
+def test_memory_is_reused():
+    la.waitall()
+    x = la.ones(1_000_000)
+    (x * 2).wait_to_read()
+    before = la.storage.pool_stats()
+    for _ in range(20):
+        y = x * 2
+        y.wait_to_read()
+        del y
+    after = la.storage.pool_stats()
+    assert after["misses"] == before["misses"]
+    assert after["in_use"] <= before["in_use"] + 8_400_000
+
+
+def test_the_stopped_engine_refuses_arrays():
+    e = engine.get()
+    x = la.ones(4)
+    e.stop()
+    try:
+        with pytest.raises(RuntimeError, match="stopped"):
+            x + 1
+    finally:
+        e.start()
+    np.testing.assert_array_equal((x + 1).asnumpy(), 2.0)
+
+
+def test_many_threads_record_at_once():
+    total = la.zeros(8)
+    lock = threading.Lock()
+
+    def work():
+        mine = la.zeros(8)
+        for _ in range(300):
+            mine += 1
+            big = la.ones(3000) * 2  # noqa: F841
+        with lock:
+            nonlocal total
+            total = total + mine
+
+    threads = [threading.Thread(target=work) for _ in range(6)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    np.testing.assert_array_equal(total.asnumpy(), 1800.0)

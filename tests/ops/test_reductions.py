@@ -1,0 +1,72 @@
+"""Reductions equal NumPy's bit for bit, whichever way they are run."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+import lazyarray as la
+
+rng = np.random.default_rng(0)
+SHAPES = [(), (1,), (7,), (4, 5), (3, 4, 5), (2, 1, 4, 3), (0, 3), (3, 0), (300, 40), (40, 3000), (9001,)]
+LAYOUTS = {
+    "C": lambda a: a,
+    "F": lambda a: a.T,
+    "strided": lambda a: a[..., ::2] if a.ndim else a,
+    "reversed": lambda a: a[::-1] if a.ndim else a,
+}
+
+
+def axes_of(ndim):
+    single = list(range(-1, ndim)) if ndim else []
+    return [None, *single, *itertools.combinations(range(ndim), 2)]
+
+
+@pytest.mark.parametrize("name", ["sum", "prod", "max", "min", "any", "all", "mean", "var", "std"])
+@pytest.mark.parametrize("dtype", "?bHiqefdD")
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_reduction(name, dtype):
+    for shape in SHAPES:
+        a = (rng.random(shape) * 4 - 1).astype(dtype)
+        for layout, f in LAYOUTS.items():
+            v = f(a)
+            x = f(la.array(a))
+            for axis in axes_of(v.ndim):
+                for keepdims in (False, True):
+                    what = (name, dtype, shape, layout, axis, keepdims)
+                    with np.errstate(all="ignore"):
+                        try:
+                            want = np.asarray(getattr(np, name)(v, axis=axis, keepdims=keepdims))
+                        except ValueError:
+                            with pytest.raises(ValueError):
+                                getattr(la, name)(x, axis=axis, keepdims=keepdims)
+                            continue
+                        got = getattr(la, name)(x, axis=axis, keepdims=keepdims)
+                    assert got.dtype == want.dtype, what
+                    assert got.shape == want.shape, what
+                    np.testing.assert_array_equal(got.asnumpy(), want, err_msg=str(what))
+
+
+def test_arguments():
+    a = rng.random((4, 5))
+    x = la.array(a)
+    np.testing.assert_array_equal(x.sum(dtype="f4").asnumpy(), a.sum(dtype="f4"))
+    np.testing.assert_array_equal(la.sum(x, initial=3.0).asnumpy(), a.sum(initial=3.0))
+    np.testing.assert_array_equal(
+        la.sum(x, axis=0, where=x > 0.5).asnumpy(), np.sum(a, axis=0, where=a > 0.5)
+    )
+    out = la.zeros(5)
+    assert la.sum(x, axis=0, out=out) is out
+    np.testing.assert_array_equal(out.asnumpy(), a.sum(axis=0))
+    with pytest.raises(ValueError, match="wrong shape"):
+        la.sum(x, axis=0, out=la.zeros(4))
+    np.testing.assert_array_equal(x.var(axis=0, ddof=1).asnumpy(), a.var(axis=0, ddof=1))
+
+
+def test_signs_of_zero_and_nan():
+    for values in ([-0.0], [-0.0, -0.0], [0.0, -0.0], [np.nan, 1.0], [1.0, np.nan, 2.0]):
+        a = np.array(values)
+        for name in ("sum", "max", "min", "prod"):
+            want, got = getattr(a, name)(), getattr(la.array(a), name)().item()
+            assert np.isnan(want) == np.isnan(got)
+            assert np.signbit(want) == np.signbit(got) or np.isnan(want), (values, name)
