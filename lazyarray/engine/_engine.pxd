@@ -146,7 +146,7 @@ cdef extern from "engine.h" namespace "lazyarray" nogil:
         uint64_t next_seq()
         void start()
         Status stop(Poll, void*)
-        void shutdown()
+        Status shutdown(Poll, void*)
         cbool fork_prepare(int64_t)
         void fork_parent()
         void fork_child(cbool)
@@ -157,12 +157,16 @@ cdef extern from "engine.h" namespace "lazyarray" nogil:
         cbool runs_here()
         cbool stopped()
         cbool broken()
+        cbool held()
+        cbool owns(const CVar*)
         int64_t pending_bytes()
         int64_t pending_ops()
         Policy policy()
         void (*on_thread_exit)() noexcept
 
     CEngine* create_engine(Policy, int, int, int, int)
+    void destroy_engine(CEngine*)
+    void join_destroyers()
 
 
 cdef extern from "engine/pyrefs.h" namespace "lazyarray" nogil:
@@ -220,7 +224,7 @@ cdef class Engine:
     cdef int create(self, Policy policy, object num_workers) except -1
     cdef int check_operator(self, Opr op) except -1
     cdef int push_callable(self, object fn, Device ctx, tuple const_vars, tuple mutable_vars,
-                           object prop, int priority, str name, bint is_async) except -1
+                           object prop, object priority, str name, bint is_async) except -1
 
 
 cdef class Opr:
@@ -233,7 +237,7 @@ cdef class Opr:
 
 
 cdef object new_var(CVar* c)
-cdef int raise_error(CError* error) except -1
+cdef int raise_error(CError* error, bint seen=*) except -1
 cdef CError* error_from_exception(object exc, const char* name, Site* site)
 cdef int check_status(Status status, object interrupt) except -1
 cdef Engine process_engine()

@@ -7,6 +7,7 @@ import enum
 import os
 import sys
 import threading
+import time
 
 from cpython.ref cimport Py_DECREF, Py_INCREF, Py_XINCREF
 from cython.operator cimport dereference as deref
@@ -167,11 +168,15 @@ cdef object _exception_of(CError* e):
     return <object><PyObject*>e.exception
 
 
-cdef int raise_error(CError* e) except -1:
-    """Raises what `e` stands for, consuming the reference; does nothing for NULL."""
+cdef int raise_error(CError* e, bint seen=True) except -1:
+    """Raises what `e` stands for, consuming the reference; does nothing for NULL.
+
+    `seen`: wait_for_all need not raise it again.
+    """
     if e is NULL:
         return 0
-    e.seen.store(True)
+    if seen:
+        e.seen.store(True)
     exc, tb = _exception_of(e)
     e.unref()
     # The traceback is reset each time, or each wait would make it longer.
@@ -226,6 +231,8 @@ cdef class RunContext:
         cdef CUse* u
         if self.op is NULL:
             raise RuntimeError("the op of this run_ctx has ended")
+        if not isinstance(getattr(x, "var", None), Var):
+            raise TypeError(f"run_ctx.numpy takes an array, not {type(x).__name__}")
         cdef Var var = x.var
         for i in range(self.op.uses.size()):
             u = &self.op.uses[i]
@@ -440,7 +447,7 @@ cdef class Engine:
         self.c.on_thread_exit = leave_worker_thread
         _registry.append(<size_t>self.c)
         if _exiting:
-            self.c.shutdown()
+            self.c.shutdown(NULL, NULL)
         return 0
 
     def __dealloc__(self):
@@ -449,7 +456,7 @@ cdef class Engine:
         _registry.remove(<size_t>self.c)
         cdef CEngine* c = self.c
         with nogil:
-            del c  # drains
+            destroy_engine(c)  # drains
 
     cdef int flush(self) except -1:
         graveyard().sweep()
@@ -487,7 +494,7 @@ cdef class Engine:
         op.prop = FnProperty(prop)
         op.name = _name(fn, name)
         for v in op.const_vars + op.mutable_vars:
-            if (<Var>v).c.engine != self.c:
+            if not self.c.owns((<Var>v).c):
                 raise ValueError("the variable belongs to another engine")
         return op
 
@@ -496,7 +503,7 @@ cdef class Engine:
         self.check_operator(op)
         op.deleted = True
 
-    def push(self, Opr op not None, Device ctx not None, int priority=0):
+    def push(self, Opr op not None, Device ctx not None, object priority=0):
         """Pushes one run of ``op`` on device ``ctx``."""
         self.check_operator(op)
         self.push_callable(op.fn, ctx, op.const_vars, op.mutable_vars, op.prop, priority, op.name,
@@ -510,7 +517,7 @@ cdef class Engine:
         return 0
 
     def push_sync(self, fn, Device ctx not None, const_vars=(), mutable_vars=(),
-                  prop=FnProperty.NORMAL, int priority=0, name=None):
+                  prop=FnProperty.NORMAL, object priority=0, name=None):
         """Pushes ``fn(run_ctx)``, which ends when it returns.
 
         It runs after every earlier op that writes one of ``const_vars`` or uses one of
@@ -523,7 +530,7 @@ cdef class Engine:
                            _name(fn, name), False)
 
     def push_async(self, fn, Device ctx not None, const_vars=(), mutable_vars=(),
-                   prop=FnProperty.NORMAL, int priority=0, name=None):
+                   prop=FnProperty.NORMAL, object priority=0, name=None):
         """Pushes ``fn(run_ctx, on_complete)``, which ends when ``on_complete(error=None)`` is called.
 
         Exactly once, from any thread; a second call is a RuntimeError.
@@ -534,7 +541,10 @@ cdef class Engine:
                            _name(fn, name), True)
 
     cdef int push_callable(self, object fn, Device ctx, tuple const_vars, tuple mutable_vars,
-                           object prop, int priority, str name, bint is_async) except -1:
+                           object prop, object priority, str name, bint is_async) except -1:
+        if isinstance(priority, bool) or not hasattr(priority, "__index__"):
+            raise TypeError(f"priority is an integer, not {type(priority).__name__}")
+        cdef int rank = priority.__index__()
         self.flush()
         cdef COp* op = self.c.new_op()
         cdef PyTask* task = new PyTask()
@@ -543,7 +553,7 @@ cdef class Engine:
         task.site.capture()
         op.name = intern_name(name.encode())
         op.device = ctx.c
-        op.priority = priority
+        op.priority = rank
         op.prop = <Prop><int>prop
         op.payload.run = _run_async_task if is_async else _run_task
         op.payload.drop = _drop_task
@@ -597,7 +607,7 @@ cdef class Engine:
         cdef void* arg = <void*>interrupt
         cdef CEngine* c = self.c
         cdef Status status
-        if not (var.idle() if everything else var.readable()):
+        if c.held() or not (var.idle() if everything else var.readable()):
             with nogil:
                 status = c.wait(var, everything, _poll, arg)
             check_status(status, interrupt)
@@ -605,7 +615,7 @@ cdef class Engine:
 
     def wait_for_var(self, Var var not None):
         """Blocks until the writes of ``var`` pushed before are done; raises what poisoned it."""
-        if var.c.engine != self.c:
+        if not self.c.owns(var.c):
             raise ValueError("the variable belongs to another engine")
         self.flush()
         self.wait_var(var.c, False)
@@ -628,9 +638,9 @@ cdef class Engine:
 
     def throw(self, Var var not None):
         """Raises what ``var`` holds now, without waiting or clearing."""
-        if var.c.engine != self.c:
+        if not self.c.owns(var.c):
             raise ValueError("the variable belongs to another engine")
-        raise_error(self.c.error_of(var.c))
+        raise_error(self.c.error_of(var.c), False)
 
     # -- life
 
@@ -652,9 +662,13 @@ cdef class Engine:
     def notify_shutdown(self):
         """The process is ending: finish all work and end the workers; later pushes run at the call."""
         self.flush()
+        interrupt = []
+        cdef void* arg = <void*>interrupt
         cdef CEngine* c = self.c
+        cdef Status status
         with nogil:
-            c.shutdown()
+            status = c.shutdown(_poll, arg)
+        check_status(status, interrupt)
 
     # -- settings and figures
 
@@ -808,14 +822,25 @@ def _at_exit():
     # later still (other threads, atexit functions) run at the call.
     global _exiting
     cdef CEngine* c
+    cdef Status status
+    interrupt = []
+    cdef void* arg = <void*>interrupt
     if _process is not None:
         _process.flush()
     _exiting = True
     for address in list(_registry):
         c = <CEngine*><size_t>address
         with nogil:
-            c.shutdown()
+            status = c.shutdown(_poll, arg)
+        if status != OK:
+            # A worker that is still inside an op would take the GIL of a dead interpreter.
+            print("lazyarray: interrupted at exit; unfinished work is lost", file=sys.stderr)
+            sys.stdout.flush()
+            sys.stderr.flush()
+            os._exit(130)
         _print_unseen(address)
+    with nogil:
+        join_destroyers()
 
 
 def _print_unseen(address):
@@ -846,13 +871,21 @@ _fork_drained = {}
 def _before_fork():
     cdef CEngine* c
     cdef bint ok
+    cdef int64_t left
     if _process is not None:
         _process.flush()
-    cdef int64_t timeout = <int64_t>(FORK_DRAIN_SECONDS * 1e9)
+    deadline = time.monotonic() + FORK_DRAIN_SECONDS
     for address in list(_registry):
         c = <CEngine*><size_t>address
-        with nogil:
-            ok = c.fork_prepare(timeout)
+        while True:
+            left = max(0, <int64_t>((deadline - time.monotonic()) * 1e9))
+            with nogil:
+                c.wait_for_all(NULL, NULL, left)
+            # With the GIL: nobody can push between this and the fork.
+            ok = c.fork_prepare(0)
+            if ok or time.monotonic() > deadline or c.current() is not NULL:
+                break
+            c.fork_parent()
         _fork_drained[address] = ok
     if not all(_fork_drained.values()):
         raise RuntimeError(

@@ -66,16 +66,59 @@ inline const char* intern_name(const std::string& name) {
   return names->insert(name).first->c_str();
 }
 
+// Whether a code object's file belongs to the package. With the GIL.
+inline bool is_library_file(PyObject* filename) {
+  // Nearly always the same user file as last time; held, so that the address can't be another's.
+  static PyObject* last_user_file = nullptr;
+  if (filename == last_user_file) return false;
+  static const std::string* prefix = [] {
+    auto* found = new std::string;
+    PyObject* modules = PyImport_GetModuleDict();
+    PyObject* package = PyDict_GetItemString(modules, "lazyarray");
+    PyObject* file = package ? PyObject_GetAttrString(package, "__file__") : nullptr;
+    const char* text = file ? PyUnicode_AsUTF8(file) : nullptr;
+    if (text) *found = text;
+    PyErr_Clear();
+    Py_XDECREF(file);
+    found->erase(found->find_last_of("/\\") + 1);  // npos + 1 is 0
+    return found;
+  }();
+  Py_ssize_t n;
+  const char* text = PyUnicode_AsUTF8AndSize(filename, &n);
+  if (!text) PyErr_Clear();
+  if (text && !prefix->empty() && static_cast<size_t>(n) > prefix->size() &&
+      prefix->compare(0, prefix->size(), text, prefix->size()) == 0)
+    return true;
+  Py_INCREF(filename);
+  Py_XDECREF(last_user_file);
+  last_user_file = filename;
+  return false;
+}
+
 // Where an op was pushed. The frame object is made once per frame and then cheap to ask.
 struct Site {
   PyObject* code = nullptr;  // owned
   int lasti = -1;
 
+  // The innermost frame that is not the package's own: ops are composed in Python, too, and it is
+  // the user's line that matters.
   void capture() {
-    if (PyFrameObject* f = PyEval_GetFrame()) {
-      code = reinterpret_cast<PyObject*>(PyFrame_GetCode(f));
-      lasti = PyFrame_GetLasti(f);
+    PyFrameObject* f = PyEval_GetFrame();
+    if (!f) return;
+    PyCodeObject* c = PyFrame_GetCode(f);
+    if (is_library_file(c->co_filename)) {
+      Py_INCREF(f);
+      while (PyFrameObject* back = PyFrame_GetBack(f)) {
+        Py_DECREF(f);
+        Py_DECREF(c);
+        f = back;
+        c = PyFrame_GetCode(f);
+        if (!is_library_file(c->co_filename)) break;
+      }
+      Py_DECREF(f);  // its caller's frame keeps it
     }
+    code = reinterpret_cast<PyObject*>(c);
+    lasti = PyFrame_GetLasti(f);
   }
 };
 

@@ -375,10 +375,11 @@ _syncs = {}  # (code, byte offset, what) -> [count, nanoseconds]
 cdef extern from *:
     """
     static PyObject* frame_code(int* lasti) {
-      PyFrameObject* f = PyEval_GetFrame();
-      if (!f) Py_RETURN_NONE;
-      *lasti = PyFrame_GetLasti(f);
-      return (PyObject*)PyFrame_GetCode(f);
+      lazyarray::Site site;
+      site.capture();
+      if (!site.code) Py_RETURN_NONE;
+      *lasti = site.lasti;
+      return site.code;
     }
     static int no_sync_depth(int change) {
       static thread_local int depth = 0;

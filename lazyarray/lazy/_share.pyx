@@ -84,6 +84,11 @@ def export_count(Tensor x not None):
     return x.v.chunk.exports.load()
 
 
+def offset(Tensor x not None):
+    """Bytes from the start of the chunk to x's first element."""
+    return x.v.layout.offset
+
+
 # ---- imports ------------------------------------------------------------------------------------
 
 cdef void _drop_owner(void* owner) noexcept nogil:

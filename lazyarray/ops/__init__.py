@@ -38,8 +38,10 @@ aliases: dict[str, str] = {**elementwise.ALIASES, **reductions.ALIASES}
 SECTIONS = [
     name
     for name in (
+        "names",
         "creation",
         "ranges",
+        "patterns",
         "manipulation",
         "joining",
         "indexing",
@@ -55,7 +57,8 @@ SECTIONS = [
 ]
 for _name in SECTIONS:
     _module = importlib.import_module(f"lazyarray.ops.{_name}")
-    for _public in getattr(_module, "__all__", ()):
+    # METHODS: what only NDArray's methods call.
+    for _public in (*getattr(_module, "__all__", ()), *getattr(_module, "METHODS", ())):
         globals()[_public] = getattr(_module, _public)
 for _public in ("mean", "var", "std"):
     globals()[_public] = getattr(reductions, _public)

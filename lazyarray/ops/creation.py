@@ -1,4 +1,4 @@
-"""Creation of arrays: from other objects, filled, and with a pattern (ranges: ``ranges``)."""
+"""Creation of arrays: from other objects, and filled with one value."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ import numpy as np
 
 from lazyarray.context import chosen
 from lazyarray.lazy._lazy import Tensor
-from lazyarray.ops import _layout, _rows, manipulation, ranges
-from lazyarray.ops._layout import viewed
+from lazyarray.ops import _layout, _rows, manipulation
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
@@ -32,15 +31,6 @@ __all__ = [
     "zeros_like",
     "ones_like",
     "full_like",
-    "eye",
-    "identity",
-    "diag",
-    "diagflat",
-    "tri",
-    "tril",
-    "triu",
-    "meshgrid",
-    "indices",
 ]
 
 Shape = tuple[int, ...]
@@ -164,7 +154,7 @@ def asfortranarray(obj: Any, dtype: Any = None, *, device: Any = None) -> NDArra
 # ---- filled -------------------------------------------------------------------------------------
 
 
-def _shape(shape: Any, dtype: np.dtype[Any]) -> Shape:
+def shape_of(shape: Any, dtype: np.dtype[Any]) -> Shape:
     """``shape`` as a tuple of lengths; NumPy's errors."""
     try:
         dims = (operator.index(shape),)
@@ -186,10 +176,10 @@ def _shape(shape: Any, dtype: np.dtype[Any]) -> Shape:
     return dims
 
 
-def _new(shape: Any, dtype: Any, order: str, place: Device | None) -> NDArray:
+def new(shape: Any, dtype: Any, order: str, place: Device | None) -> NDArray:
     """An unwritten array in C or Fortran order."""
     dtype = np.dtype(dtype)
-    dims = _shape(shape, dtype)
+    dims = shape_of(shape, dtype)
     if order == "C":
         return _rows.empty(dims, dtype, place)
     if order == "F":
@@ -223,7 +213,7 @@ def empty(
     >>> la.empty((2, 3), "int32").shape
     (2, 3)
     """
-    return _new(shape, dtype, order, chosen(ctx, device))
+    return new(shape, dtype, order, chosen(ctx, device))
 
 
 def zeros(
@@ -240,7 +230,7 @@ def zeros(
     >>> la.zeros(3).asnumpy()
     array([0., 0., 0.])
     """
-    x = _new(shape, dtype, order, chosen(ctx, device))
+    x = new(shape, dtype, order, chosen(ctx, device))
     _rows.assign_to(x, 0)
     return x
 
@@ -259,7 +249,7 @@ def ones(
     >>> la.ones(2, dtype="int8").asnumpy()
     array([1, 1], dtype=int8)
     """
-    x = _new(shape, dtype, order, chosen(ctx, device))
+    x = new(shape, dtype, order, chosen(ctx, device))
     _rows.assign_to(x, 1)
     return x
 
@@ -287,7 +277,7 @@ def full(
         place = fill_value.device
     if dtype is None:
         dtype = (fill_value if isinstance(fill_value, Tensor) else np.asarray(fill_value)).dtype
-    return _fill(_new(shape, dtype, order, place), fill_value)
+    return _fill(new(shape, dtype, order, place), fill_value)
 
 
 def _new_like(prototype: Any, dtype: Any, order: str, shape: Any, ctx: Any, device: Any) -> NDArray:
@@ -300,15 +290,15 @@ def _new_like(prototype: Any, dtype: Any, order: str, shape: Any, ctx: Any, devi
     else:
         like = np.asarray(prototype)
     dtype = like.dtype if dtype is None else np.dtype(dtype)
-    dims = like.shape if shape is None else _shape(shape, dtype)
+    dims = like.shape if shape is None else shape_of(shape, dtype)
     if order == "A":
         flags = (_layout.probe(like) if isinstance(like, Tensor) else like).flags
         order = "F" if flags.f_contiguous and not flags.c_contiguous else "C"
     if order == "K":
         if len(dims) != like.ndim:
-            return _new(dims, dtype, "C", place)
+            return new(dims, dtype, "C", place)
         return _layout.new(dims, dtype, _layout.k_order([like], like.ndim), place)
-    return _new(dims, dtype, order, place)
+    return new(dims, dtype, order, place)
 
 
 def empty_like(
@@ -386,191 +376,3 @@ def full_like(
     array([7, 7, 7])
     """
     return _fill(_new_like(a, dtype, order, shape, ctx, device), fill_value)
-
-
-# ---- with a pattern -----------------------------------------------------------------------------
-
-
-def eye(
-    N: int,
-    M: int | None = None,
-    k: int = 0,
-    dtype: Any = None,
-    ctx: Any = None,
-    *,
-    order: str = "C",
-    device: Any = None,
-) -> NDArray:
-    """``N`` x ``M`` zeros with ones on the ``k``-th diagonal.
-
-    >>> import lazyarray as la
-    >>> la.eye(2, 3, k=1).asnumpy()
-    array([[0., 1., 0.],
-           [0., 0., 1.]])
-    """
-    N = operator.index(N)
-    x = zeros((N, N if M is None else operator.index(M)), dtype, ctx, order=order, device=device)
-    _rows.assign_to(viewed(x, np.diagonal, operator.index(k)), 1)
-    return x
-
-
-def identity(n: int, dtype: Any = None, ctx: Any = None, *, device: Any = None) -> NDArray:
-    """The ``n`` x ``n`` identity matrix.
-
-    >>> import lazyarray as la
-    >>> la.identity(2, dtype="int64").asnumpy()
-    array([[1, 0],
-           [0, 1]])
-    """
-    return eye(n, dtype=dtype, ctx=ctx, device=device)
-
-
-def diag(v: Any, k: int = 0) -> NDArray:
-    """The ``k``-th diagonal of a matrix (a view), or a matrix with a vector on it.
-
-    ValueError unless ``v`` has one or two axes.
-
-    >>> import lazyarray as la
-    >>> la.diag(la.array([1, 2])).asnumpy()
-    array([[1, 0],
-           [0, 2]])
-    >>> la.diag(la.array([[1, 2], [3, 4]])).asnumpy()
-    array([1, 4])
-    """
-    x = _rows.asarray(v)
-    if x.ndim == 2:
-        return viewed(x, np.diagonal, k)
-    if x.ndim != 1:
-        raise ValueError("Input must be 1- or 2-d.")
-    n = x.size + abs(operator.index(k))
-    out = zeros((n, n), x.dtype, x.device)
-    _rows.assign_to(viewed(out, np.diagonal, k), x)
-    return out
-
-
-def diagflat(v: Any, k: int = 0) -> NDArray:
-    """A matrix with all elements of ``v`` on its ``k``-th diagonal.
-
-    >>> import lazyarray as la
-    >>> la.diagflat([[1, 2]], 1).asnumpy()
-    array([[0, 1, 0],
-           [0, 0, 2],
-           [0, 0, 0]])
-    """
-    return diag(manipulation.ravel(v), k)
-
-
-def tri(
-    N: int,
-    M: int | None = None,
-    k: int = 0,
-    dtype: Any = float,
-    ctx: Any = None,
-    *,
-    device: Any = None,
-) -> NDArray:
-    """``N`` x ``M`` zeros with ones on and below the ``k``-th diagonal.
-
-    >>> import lazyarray as la
-    >>> la.tri(2, 3, dtype="int64").asnumpy()
-    array([[1, 0, 0],
-           [1, 1, 0]])
-    """
-    place = chosen(ctx, device)
-    if M is None:
-        M = N
-    rows = ranges.arange(N, device=place)
-    columns = ranges.arange(-k, M - k, device=place)
-    mask = _outer_mask(rows, columns)
-    return mask if np.dtype(dtype) == np.bool_ else mask.astype(dtype)
-
-
-def _outer_mask(rows: NDArray, columns: NDArray) -> NDArray:
-    return viewed(rows, np.expand_dims, 1) >= columns
-
-
-def _triangle(m: NDArray, k: int) -> NDArray:
-    rows, columns = (m.shape * 2)[-2:]
-    return tri(rows, columns, k=k, dtype=bool, device=m.device)
-
-
-def tril(m: Any, k: int = 0) -> NDArray:
-    """A copy of (a stack of) matrices with zeros above the ``k``-th diagonal.
-
-    >>> import lazyarray as la
-    >>> la.tril(la.ones((2, 3)), 1).asnumpy()
-    array([[1., 1., 0.],
-           [1., 1., 1.]])
-    """
-    x = _rows.asarray(m)
-    return _rows.select(_triangle(x, k), x, x.dtype.type(0))
-
-
-def triu(m: Any, k: int = 0) -> NDArray:
-    """A copy of (a stack of) matrices with zeros below the ``k``-th diagonal.
-
-    >>> import lazyarray as la
-    >>> la.triu(la.ones((2, 3)), 1).asnumpy()
-    array([[0., 1., 1.],
-           [0., 0., 1.]])
-    """
-    x = _rows.asarray(m)
-    return _rows.select(_triangle(x, k - 1), x.dtype.type(0), x)
-
-
-def meshgrid(
-    *xi: Any, copy: bool = True, sparse: bool = False, indexing: str = "xy"
-) -> tuple[NDArray, ...]:
-    """Coordinate arrays from coordinate vectors; ``copy=False`` gives views of them.
-
-    >>> import lazyarray as la
-    >>> x, y = la.meshgrid([1, 2, 3], [4, 5])
-    >>> x.asnumpy(), y.asnumpy()
-    (array([[1, 2, 3],
-           [1, 2, 3]]), array([[4, 4, 4],
-           [5, 5, 5]]))
-    """
-    if indexing not in ("xy", "ij"):
-        raise ValueError("Valid values for `indexing` are 'xy' and 'ij'.")
-    flat = [manipulation.ravel(x) for x in _layout.operands(*xi)]
-    lengths = [x.size for x in flat]
-    axes = list(range(len(flat)))
-    if indexing == "xy" and len(flat) > 1:
-        axes[:2] = 1, 0
-    shape = [lengths[axis] for axis in axes]
-    out = []
-    for x, axis in zip(flat, axes, strict=True):
-        dims = [1] * len(flat)
-        dims[axis] = x.size
-        grid = manipulation.reshape(x, dims)
-        if not sparse:
-            grid = manipulation.broadcast_to(grid, shape)
-        out.append(manipulation.copy(grid, order="C") if copy else grid)
-    return tuple(out)
-
-
-def indices(
-    dimensions: Sequence[int], dtype: Any = int, sparse: bool = False, *, device: Any = None
-) -> Any:
-    """For each axis of a grid, the index along it at each place, as one array.
-
-    With ``sparse`` a tuple of arrays that broadcast against each other instead.
-
-    >>> import lazyarray as la
-    >>> la.indices((2, 2)).asnumpy().tolist()
-    [[[0, 0], [1, 1]], [[0, 1], [0, 1]]]
-    """
-    dims = _shape(dimensions, np.dtype(dtype))
-    place = chosen(None, device)
-    grids = meshgrid(
-        *[ranges.arange(n, dtype=dtype, device=place) for n in dims],
-        copy=False,
-        sparse=True,
-        indexing="ij",
-    )
-    if sparse:
-        return grids
-    out = _new((len(dims), *dims), dtype, "C", place)
-    for i, grid in enumerate(grids):
-        _rows.assign_to(out[i] if dims else out, grid)
-    return out

@@ -61,7 +61,10 @@ def _is_foreign(x: Any) -> bool:
 
 
 def _call(
-    function: Callable[..., Any], inputs: tuple[Any, ...], outs: tuple[Any, ...], kwargs: dict[str, Any]
+    function: Callable[..., Any],
+    inputs: tuple[Any, ...],
+    outs: tuple[Any, ...],
+    kwargs: dict[str, Any],
 ) -> Any:
     if len(outs) == 1 and isinstance(outs[0], Tensor):
         return function(*inputs, out=outs[0], **kwargs)

@@ -1,15 +1,16 @@
 """Advanced and boolean indexing, and the functions that select and store by index.
 
-A key is split in two: its slices and new axes give a view (the base), its index arrays and masks
-a key for that view. Selecting is one instruction on the base; the result's shape follows from
+A key is split in two: its slices give a view (the base), its index arrays and masks a key for that
+view. Selecting is one instruction on the base; the result's shape follows from
 shapes alone, unless a mask is an NDArray, whose true elements must be counted: that waits.
 Storing never waits. An index out of bounds is an IndexError at the wait.
 """
 
 from __future__ import annotations
 
+import math
 import operator
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -19,7 +20,6 @@ from numpy.lib.array_utils import normalize_axis_index
 from lazyarray.lazy._lazy import Tensor
 from lazyarray.ops import _layout
 from lazyarray.ops._layout import Shape, deliver, gil_op, gil_write, operands
-from lazyarray.ops._rows import array, asarray
 from lazyarray.ops.manipulation import ravel
 
 if TYPE_CHECKING:
@@ -41,14 +41,18 @@ __all__ = [
 # ---- keys ---------------------------------------------------------------------------------------
 
 
+_INPUT: Any = object()
+
+
 class _Index(NamedTuple):
     """An advanced index of an array, taken apart."""
 
-    base: NDArray  # the view that the basic part of the key selects
-    inner: list[Any]  # the key for the base: slices, Ellipsis, NumPy arrays, None for an input
+    base: NDArray  # the view that the slices of the key select
+    inner: list[Any]  # the key for the base: full slices, NumPy arrays, _INPUT for each input
     inputs: list[NDArray]  # the index arrays and masks that are NDArrays
     shape: tuple[int | None, ...]  # of what is selected; None: as many as a mask has true elements
     pattern: tuple[Any, ...]  # what of the key decides the memory order of what is selected
+    whole: bool  # it is one mask for all axes
 
 
 def _entry(k: Any) -> Any:
@@ -101,10 +105,8 @@ def _check_entry(k: Any, shape: Shape, axis: int) -> None:
 def _common_shape(shapes: list[tuple[int | None, ...]]) -> tuple[int | None, ...]:
     """The broadcast shape of index arrays; None is the length of a mask's selection, unknown."""
     try:
-        # An unknown length gives way to any other.
-        common = np.broadcast_shapes(
-            *[tuple([n or 1 if n is None else n for n in s]) for s in shapes]
-        )
+        known = [[1 if n is None else n for n in s] for s in shapes]  # which gives way to others
+        common = np.broadcast_shapes(*map(tuple, known))
     except ValueError:
         texts = " ".join([_text(s) for s in shapes])
         raise IndexError(
@@ -131,14 +133,17 @@ def _resolve(x: NDArray, key: Any, known: bool) -> _Index:
         raise IndexError(
             f"too many indices for array: array is {x.ndim}-dimensional, but {used} were indexed"
         )
+    whole = len(entries) == 1 and _is_mask(entries[0]) and rest == 0
     if not any(k is Ellipsis for k in entries):
         entries.append(Ellipsis)
     outer: list[Any] = []
     axis = 0
     for k in entries:
-        if not _is_basic(k):
+        if _is_basic(k):
+            outer += [] if k is None else [k]
+        else:
             _check_entry(k, x.shape, axis)
-        outer += [k] if _is_basic(k) else [slice(None)] * _axes_of(k)
+            outer += [slice(None)] * _axes_of(k)
         axis += rest if k is Ellipsis else _axes_of(k)
     base = x[tuple(outer)]
 
@@ -148,39 +153,40 @@ def _resolve(x: NDArray, key: Any, known: bool) -> _Index:
     fancy: list[tuple[int | None, ...]] = []
     inner: list[Any] = []
     pattern: list[Any] = []
-    gap = apart = False  # a basic entry stands behind, or between, index arrays
+    seen = gap = apart = False  # index arrays; a basic entry behind one; one behind that
     for k in entries:
         if _is_basic(k):
-            gap = bool(fancy)
-            (after if fancy else before).extend(islice(lengths, rest if k is Ellipsis else 1))
-            inner.append(k if k is Ellipsis else slice(None))
-            pattern.append(k is Ellipsis)
+            gap = seen
+            axes = [1] if k is None else islice(lengths, rest if k is Ellipsis else 1)
+            (after if seen else before).extend(axes)
+            inner.append(slice(None) if isinstance(k, slice) else k)
+            pattern.append(inner[-1] if k is None or k is Ellipsis else ":")
             continue
-        apart = apart or gap
-        axes = len(list(islice(lengths, _axes_of(k))))
+        seen, apart = True, apart or gap
+        axes = list(islice(lengths, _axes_of(k)))
         if _is_mask(k):
-            count = None if isinstance(k, Tensor) else int(np.count_nonzero(k))
-            fancy.append((count,))
             # To NumPy a mask is one index array for each of its axes.
-            pattern += [("l", (2,), None)] * axes or [None]
+            count = None if isinstance(k, Tensor) else int(np.count_nonzero(k))
+            fancy += [(count,)] * max(len(axes), 1)
+            pattern += [("l", (2,), None)] * len(axes) or ["mask"]
         else:
-            fancy.append(k.shape)
+            fancy += [] if type(k) is np.intp else [k.shape]
             pattern.append(_layout.signature(k))
-        inner.append(None if isinstance(k, Tensor) else k)
+        inner.append(_INPUT if isinstance(k, Tensor) else k)
     selected = _common_shape(fancy)
     shape = (*selected, *before, *after) if apart else (*before, *selected, *after)
     inputs = [k for k in entries if isinstance(k, Tensor)]
-    return _Index(base, inner, inputs, shape, tuple(pattern))
+    return _Index(base, inner, inputs, shape, tuple(pattern), whole)
 
 
 def _filled(inner: list[Any], arrays: Any) -> tuple[Any, ...]:
     """The key with the values of its inputs."""
     values = iter(arrays)
-    return tuple([next(values) if k is None else k for k in inner])
+    return tuple([next(values) if k is _INPUT else k for k in inner])
 
 
 def _miniature_key(pattern: tuple[Any, ...]) -> tuple[Any, ...]:
-    basic = {True: Ellipsis, False: slice(None), None: np.array(True)}
+    basic = {None: None, Ellipsis: Ellipsis, ":": slice(None), "mask": np.array(True)}
     return tuple(
         [np.zeros_like(_layout.miniature(k)) if type(k) is tuple else basic[k] for k in pattern]
     )
@@ -191,7 +197,7 @@ def _miniature_key(pattern: tuple[Any, ...]) -> tuple[Any, ...]:
 
 def get(x: NDArray, key: Any) -> NDArray:
     """``x[key]`` for a key with index arrays or masks: a new array, selected as NumPy does."""
-    base, inner, inputs, shape, pattern = _resolve(x, key, known=True)
+    base, inner, inputs, shape, pattern, _ = _resolve(x, key, known=True)
 
     def select(a: np.ndarray, *arrays: np.ndarray) -> np.ndarray:
         return a[_filled(inner, arrays)]
@@ -203,24 +209,24 @@ def get(x: NDArray, key: Any) -> NDArray:
         shape,
         pattern,
         mini=lambda a, *arrays: a[_miniature_key(pattern)],
-        cost=3000 + 4.0 * np.prod(shape),
+        cost=3000 + 4.0 * math.prod(shape),
     )
 
 
 def set(x: NDArray, key: Any, value: Any) -> None:
     """``x[key] = value`` for a key with index arrays or masks; never waits."""
-    base, inner, inputs, shape, _ = _resolve(x, key, known=False)
+    base, inner, inputs, shape, _, whole = _resolve(x, key, known=False)
     _check_writable(base)
     constant = None
     if isinstance(value, Tensor):
         inputs.append(value)
-        _check_fits(value.shape, shape, base.ndim)
+        _check_fits(value.shape, shape, whole)
     else:
         constant = np.array(value)
         if constant.ndim == 0:  # a scalar that the dtype can't hold is an error here
             constant = np.empty((), x.dtype)
             constant[()] = value
-        _check_fits(constant.shape, shape, base.ndim)
+        _check_fits(constant.shape, shape, whole)
 
     def store(a: np.ndarray, *arrays: np.ndarray) -> None:
         a[_filled(inner, arrays)] = arrays[-1] if constant is None else constant
@@ -233,9 +239,9 @@ def _check_writable(x: NDArray) -> None:
         raise ValueError("assignment destination is read-only")
 
 
-def _check_fits(value: Shape, shape: tuple[int | None, ...], ndim: int) -> None:
+def _check_fits(value: Shape, shape: tuple[int | None, ...], whole: bool = False) -> None:
     """That a value of shape ``value`` can be stored in a selection of ``shape``."""
-    if shape == (None,) and ndim > 1 and len(value) > 1:
+    if whole and len(value) > 1:
         raise TypeError(
             "NumPy boolean array indexing assignment requires a 0 or 1-dimensional input, input "
             f"has {len(value)} dimensions"
@@ -282,7 +288,7 @@ def take(
         [x, index],
         shape,
         (axis, mode),
-        mini=lambda v, i: np.take(v, i ^ i, axis, mode=mode),
+        mini=lambda v, i: np.take(v, np.zeros_like(i), axis, mode=mode),
     )
     return deliver(result, out, "take")
 
@@ -303,7 +309,7 @@ def take_along_axis(arr: Any, indices: Any, axis: int | None = -1) -> NDArray:
         [x, index],
         shape,
         axis,
-        mini=lambda v, i: np.take_along_axis(v, i * 0, axis),
+        mini=lambda v, i: np.take_along_axis(v, np.zeros_like(i), axis),
     )
 
 
@@ -322,7 +328,7 @@ def put_along_axis(arr: NDArray, indices: Any, values: Any, axis: int | None) ->
         raise IndexError("`indices` must be an integer array")
     if axis is not None and index.ndim != x.ndim:
         raise ValueError("`indices` and `arr` must have the same number of dimensions")
-    _check_fits(new.shape, _along(x, index, axis), x.ndim)
+    _check_fits(new.shape, _along(x, index, axis))
     gil_write("put_along_axis", lambda v, i, w: np.put_along_axis(v, i, w, axis), x, [index, new])
 
 
@@ -381,7 +387,7 @@ def choose(a: Any, choices: Any, out: NDArray | None = None, mode: str = "raise"
         [x, *options],
         np.broadcast_shapes(*[o.shape for o in (x, *options)]),
         mode,
-        mini=lambda i, *arrays: np.choose(i ^ i, arrays, mode=mode),
+        mini=lambda i, *arrays: np.choose(np.zeros_like(i), arrays, mode=mode),
     )
     return deliver(result, out, "choose")
 

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 __all__ = [
     "reshape",
     "ravel",
-    "flatten",
     "transpose",
     "permute_dims",
     "matrix_transpose",
@@ -39,9 +38,9 @@ __all__ = [
     "diagonal",
     "real",
     "imag",
-    "view",
     "copy",
 ]
+METHODS = ["flatten", "view"]
 
 
 # ---- other shapes -------------------------------------------------------------------------------
@@ -67,10 +66,11 @@ def reshape(
             return _layout.like_probe(x, probe(x).reshape(shape, order=order, copy=False))
         except ValueError:
             pass  # only a copy will do, or it is no reshape at all
-    target = contiguous_probe(x).reshape(shape, order=order, copy=False).shape
+    order = _c_or_f(x, order)
+    target = contiguous_probe(x).reshape(shape, copy=False).shape
     if copy is False:
         raise ValueError("Unable to avoid creating a copy while reshaping.")
-    return viewed(_copied(x, _c_or_f(x, order)), np.reshape, target, order=_c_or_f(x, order))
+    return viewed(_copied(x, order), np.reshape, target, order=order)
 
 
 def ravel(x: Any, order: str = "C") -> NDArray:
@@ -97,7 +97,7 @@ def flatten(x: Any, order: str = "C") -> NDArray:
     """A copy of all elements along one axis, in ``order`` as in :func:`ravel`.
 
     >>> import lazyarray as la
-    >>> la.flatten(la.array([[1, 2], [3, 4]])).asnumpy()
+    >>> la.array([[1, 2], [3, 4]]).flatten().asnumpy()
     array([1, 2, 3, 4])
     """
     return _flat(copy(x, order))
@@ -401,6 +401,8 @@ def _copied(x: NDArray, order: str) -> NDArray:
 def _c_or_f(x: NDArray, order: str) -> str:
     if order == "A":
         return "F" if probe(x).flags.fnc else "C"
+    if order == "K":
+        raise ValueError("order 'K' is not permitted for reshaping")
     if order not in ("C", "F"):
         raise ValueError(f"order must be one of 'C', 'F', 'A', or 'K' (got {order!r})")
     return order

@@ -10,7 +10,7 @@ import numpy as np
 
 from lazyarray.context import chosen
 from lazyarray.lazy._lazy import Tensor
-from lazyarray.ops import _rows
+from lazyarray.ops import _layout, _rows
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
@@ -62,7 +62,8 @@ def arange(
     def run(outs: list[np.ndarray], ins: list[np.ndarray]) -> None:
         outs[0][...] = np.arange(*values, dtype=dtype)
 
-    return _made("arange", run, [], (length,), dtype, place, [])
+    out = _rows.empty((length,), dtype, place)
+    return _rows.call("arange", run, [], [out], cost=5000 + 2.0 * length)[0]
 
 
 def _length(start: Any, stop: Any, step: Any) -> int | None:
@@ -75,22 +76,6 @@ def _length(start: Any, stop: Any, step: Any) -> int | None:
         return max(0, math.ceil(ratio))
     except (TypeError, ValueError, ArithmeticError):
         return None
-
-
-def _made(
-    name: str,
-    run: Any,
-    ins: list[Any],
-    shape: tuple[int, ...],
-    dtype: np.dtype[Any],
-    place: Device | None,
-    like: list[Any],
-) -> NDArray:
-    if not ins:
-        out = _rows.empty(shape, dtype, place)
-    else:
-        out = _rows.empty(shape, dtype, place or like[0].device)
-    return _rows.call(name, run, ins, [out], cost=5000 + 2.0 * out.size)[0]
 
 
 def _space(
@@ -112,13 +97,18 @@ def _space(
     shown = function(*mini, 2, axis=axis, **kwargs)
     shape = list(shown.shape)
     shape[axis] = num
-    slots = [arrays.index(e) if isinstance(e, Tensor) else -1 for e in ends] if arrays else [-1, -1]
+    order = None if shown.flags.c_contiguous else _layout.k_order([shown], shown.ndim)
+    if place is None and arrays:
+        place = arrays[0].device
+    out = _layout.new(tuple(shape), shown.dtype, order, place)
+    fixed = [None if isinstance(e, Tensor) else e for e in ends]
 
     def run(outs: list[np.ndarray], ins: list[np.ndarray]) -> None:
-        given = [e if slot < 0 else ins[slot] for e, slot in zip(ends, slots, strict=True)]
+        rest = iter(ins)
+        given = [next(rest) if e is None else e for e in fixed]
         outs[0][...] = function(*given, num, axis=axis, **kwargs)
 
-    return _made(name, run, arrays, tuple(shape), shown.dtype, place, arrays)
+    return _rows.call(name, run, arrays, [out], cost=5000 + 2.0 * out.size)[0]
 
 
 def linspace(

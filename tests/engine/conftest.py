@@ -43,9 +43,12 @@ def pytest_runtest_call(item):
 
 
 class Gate(threading.Event):
-    """An event whose wait fails, rather than returns False, when nobody sets it."""
+    """An event whose wait fails, rather than returns False, when nobody sets it.
 
-    def wait(self, timeout=PATIENCE):
+    It outlasts its test: an op that gave up before would hide that something waits for it.
+    """
+
+    def wait(self, timeout=2 * TEST_SECONDS):
         assert super().wait(timeout), "nobody opened this gate"
         return True
 

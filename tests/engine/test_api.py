@@ -180,16 +180,16 @@ def test_bad_worker_count_in_the_environment(bad, script):
 def test_threads_that_get_at_once_get_the_same(script):
     run = script("""
 sys.setswitchinterval(1e-6)
-start, got = threading.Barrier(8), []
+start, got = threading.Barrier(24), []
 def get():
     start.wait(10)
     got.append(engine.get())
-threads = [threading.Thread(target=get) for _ in range(8)]
+threads = [threading.Thread(target=get) for _ in range(24)]
 for t in threads: t.start()
 for t in threads: t.join()
 print(len(got), len(set(map(id, got))))
 """)
-    assert run.stdout.split() == ["8", "1"], run.stderr
+    assert run.stdout.split() == ["24", "1"], run.stderr
 
 
 # --- bulk ------------------------------------------------------------------------------

@@ -405,7 +405,9 @@ def interrupt(script, code):
         process.send_signal(signal.SIGINT)
         assert process.stdout.readline().strip() == "interrupted", process.stderr.read()
         seconds = time.monotonic() - begin
-        out, err = process.communicate(timeout=30)
+        # not communicate(), which would lose what readline() has buffered
+        out, err = process.stdout.read(), process.stderr.read()
+        process.wait(30)
     except BaseException:
         process.kill()
         process.communicate()

@@ -50,6 +50,9 @@ static Cells make_cells(Engine* e, int n) {
   for (int i = 0; i < n; ++i) out.push_back(new Cell(e));
   return out;
 }
+static size_t place(const Cells& cells, Cell* c) {
+  return static_cast<size_t>(std::find(cells.begin(), cells.end(), c) - cells.begin());
+}
 static void drop(const Cells& cells) {
   for (Cell* c : cells) c->unref();
 }
@@ -108,7 +111,8 @@ static Status push(Engine* e, const Spec& s, Op** kept = nullptr) {
   return e->push(op, s.wake, kept != nullptr);
 }
 
-static Status push(Engine* e, Cells writes, Cells reads, Body body, bool native = false, bool async = false) {
+static Status push(Engine* e, Cells writes, Cells reads, Body body, bool native = false,
+                   bool async = false) {
   Spec s;
   s.writes = std::move(writes);
   s.reads = std::move(reads);
@@ -116,6 +120,20 @@ static Status push(Engine* e, Cells writes, Cells reads, Body body, bool native 
   s.native = native;
   s.async = async;
   return push(e, s);
+}
+
+static Error* nothing(RunContext&) { return nullptr; }
+static Status wait(Cell* c) { return c->engine->wait(c, false, nullptr, nullptr); }
+
+// Pushes an asynchronous op on `cells` and returns it once it has started.
+static Op* hold(Engine* e, const Cells& cells) {
+  std::atomic<Op*> started{nullptr};
+  push(e, cells, {}, [&](RunContext& c) {
+    started = c.op;
+    return nullptr;
+  }, false, true);
+  while (!started) pause(20);
+  return started;
 }
 
 // Rule 1, from inside an op: alone with what it writes, later than every earlier use.

@@ -15,7 +15,7 @@ static void serial(Engine* e, Random& r, int ops) {
   Finisher finish;
   Cells cells = make_cells(e, 8);
   std::vector<Model> model(cells.size());
-  auto of = [&](Cell* c) -> Model& { return model[std::find(cells.begin(), cells.end(), c) - cells.begin()]; };
+  auto of = [&](Cell* c) -> Model& { return model[place(cells, c)]; };
   auto check = [&](Cell* c) {
     CHECK(c->value == of(c).value && c->version == of(c).version);
     CHECK(id_of(e->error_of(c)) == of(c).error);
@@ -108,7 +108,7 @@ struct Sums {
   std::vector<std::atomic<int64_t>> total;
   explicit Sums(Engine* e) : cells(make_cells(e, 6)), total(6) {}
   void add(const Cells& to, int64_t n) {
-    for (Cell* c : to) total[std::find(cells.begin(), cells.end(), c) - cells.begin()] += n;
+    for (Cell* c : to) total[place(cells, c)] += n;
   }
 };
 
@@ -116,8 +116,8 @@ static Spec adder(Engine* e, Random& r, Sums& sums, Finisher& finish, int64_t* n
 
 // Inside the op that holds `mine`: pushes are let in, waits end, and those that can't are errors.
 static void nest(Engine* e, Random& r, Sums& sums, Finisher& finish, const Spec& mine) {
-  if (!mine.writes.empty()) CHECK(e->wait(mine.writes[0], false, nullptr, nullptr) == Status::SELF_WAIT);
-  if (!mine.reads.empty()) CHECK(e->wait(mine.reads[0], true, nullptr, nullptr) == Status::SELF_WAIT);
+  for (Cell* c : mine.writes) CHECK(wait(c) == Status::SELF_WAIT);
+  for (Cell* c : mine.reads) CHECK(e->wait(c, true, nullptr, nullptr) == Status::SELF_WAIT);
   CHECK(e->wait_for_all(nullptr, nullptr) == Status::SELF_WAIT);
   CHECK(e->throttle(0, 0, nullptr, nullptr) == Status::OK);
   int64_t n;
@@ -170,8 +170,9 @@ static void several(Engine* e, Random& r, int ops, bool stops) {
           int64_t n;
           const Spec s = adder(e, mine, sums, finish, &n, true);
           const Status status = push(e, s);
+          CHECK(status == Status::OK || (status == Status::STOPPED && stops));
           if (status == Status::OK) sums.add(s.writes, n);
-          else CHECK(status == Status::STOPPED && stops), pause(20);
+          else pause(20);
           if (!s.wake || mine.one_in(10))
             CHECK(e->wait(sums.cells[mine.below(6)], false, nullptr, nullptr) == Status::OK);
         }
@@ -188,17 +189,6 @@ static void several(Engine* e, Random& r, int ops, bool stops) {
 
 // ---- cases that once were, or easily could be, wrong ----------------------------------------------
 
-static Error* nothing(RunContext&) { return nullptr; }
-static Status wait(Cell* c) { return c->engine->wait(c, false, nullptr, nullptr); }
-
-// Pushes an asynchronous op on `cells` and returns it once it has started.
-static Op* hold(Engine* e, const Cells& cells) {
-  std::atomic<Op*> started{nullptr};
-  push(e, cells, {}, [&](RunContext& c) { started = c.op; return nullptr; }, false, true);
-  while (!started) pause(20);
-  return started;
-}
-
 static void cases(Engine* e) {
   Cells v = make_cells(e, 20);
   std::atomic<int> self_waits{0}, waiting{0};
@@ -209,7 +199,10 @@ static void cases(Engine* e) {
 
   // An op and its child wait for each other: exactly one of them is told.
   push(e, {v[0]}, {}, [&](RunContext&) {
-    push(e, {v[1]}, {}, [&](RunContext&) { counted(wait(v[0])); return nullptr; });
+    push(e, {v[1]}, {}, [&](RunContext&) {
+      counted(wait(v[0]));
+      return nullptr;
+    });
     counted(wait(v[1]));
     return nullptr;
   });
@@ -218,7 +211,10 @@ static void cases(Engine* e) {
   // A native op splits itself, and helps.
   push(e, {v[0]}, {}, [&](RunContext&) {
     for (int i = 1; i <= 6; ++i)
-      push(e, {v[i]}, {}, [=](RunContext&) { v[i]->value = i; return nullptr; }, true);
+      push(e, {v[i]}, {}, [=](RunContext&) {
+        v[i]->value = i;
+        return nullptr;
+      }, true);
     for (int i = 1; i <= 6; ++i) {
       CHECK(wait(v[i]) == Status::OK);
       v[0]->value += v[i]->value;
@@ -253,7 +249,10 @@ static void cases(Engine* e) {
   // Both are ready at once; the one that is found first waits for the other.
   op = hold(e, {v[12], v[13]});
   push(e, {v[14]}, {v[13]}, nothing);
-  push(e, {v[15]}, {v[12]}, [&](RunContext&) { CHECK(wait(v[14]) == Status::OK); return nullptr; });
+  push(e, {v[15]}, {v[12]}, [&](RunContext&) {
+    CHECK(wait(v[14]) == Status::OK);
+    return nullptr;
+  });
   e->complete(op, nullptr);
   CHECK(wait(v[15]) == Status::OK);
 
@@ -268,11 +267,12 @@ static void cases(Engine* e) {
       return nullptr;
     }, false, true);
   push(e, {v[17]}, {v[16]}, nothing, true);
-  Op* inside = nullptr;
-  if (!naive) inside = hold(e, {v[18]});
-  if (!naive) push(e, {v[19]}, {}, [&](RunContext&) { return wait(v[17]) == Status::OK ? nullptr : failure(1); });
+  if (!naive)
+    push(e, {v[19]}, {}, [&](RunContext&) {
+      CHECK(wait(v[17]) == Status::OK);
+      return nullptr;
+    });
   e->complete(op, nullptr);
-  if (inside) e->complete(inside, nullptr);
   CHECK(wait(v[17]) == Status::OK && wait(v[19]) == Status::OK && v[16]->value == last);
   CHECK(id_of(e->error_of(v[17])) == last && !e->error_of(v[19]));
   CHECK(id_of(e->take_failure()) == last);
@@ -285,13 +285,19 @@ static void two_engines(Policy policy) {
   Engine* b = create_engine(policy, 1, 1, 1, 1);
   Cells va = make_cells(a, 1), vb = make_cells(b, 10);
   for (int i = 0; i < 9; ++i) {
-    push(b, {vb[i + 1]}, {vb[i]}, [=](RunContext&) { vb[i + 1]->value = vb[i]->value + 1; return nullptr; }, i % 2);
+    push(b, {vb[i + 1]}, {vb[i]}, [=](RunContext&) {
+      vb[i + 1]->value = vb[i]->value + 1;
+      return nullptr;
+    }, i % 2);
     push(a, {va[0]}, {}, [=](RunContext&) {
       CHECK(wait(vb[i + 1]) == Status::OK);
       va[0]->value += vb[i + 1]->value;
       return nullptr;
     }, i % 3 == 0);
-    push(b, {vb[0]}, {}, [=](RunContext&) { CHECK(wait(va[0]) == Status::OK); return nullptr; });
+    push(b, {vb[0]}, {}, [=](RunContext&) {
+      CHECK(wait(va[0]) == Status::OK);
+      return nullptr;
+    });
   }
   CHECK(wait(va[0]) == Status::OK && va[0]->value == 45 && wait(vb[0]) == Status::OK);
   CHECK(a->wait(vb[0], false, nullptr, nullptr) == Status::FOREIGN);
@@ -302,18 +308,22 @@ static void two_engines(Policy policy) {
   delete b;
 }
 
-// ---- ends: with work pending, with others pushing, from inside ---------------------------------------
+// ---- ends: with work pending, with others pushing, from inside ------------------------------------
 
 static void ends(Policy policy, int workers) {
   Finisher finish;
-  for (int how = 0; how < 5; ++how) {
+  for (int how = 0; how < 6; ++how) {
     Engine* e = create_engine(policy, workers, 1, 1, 1);
     Cells v = make_cells(e, 4);
     std::atomic<int64_t> pushed{0};
     std::atomic<bool> over{false};
     auto push_one = [&, e](int i, bool async) {
-      auto work = [=](uint64_t) -> Error* { v[i % 4]->value++; pause(20); return nullptr; };
-      pushed += push(e, {v[i % 4]}, {v[(i + 1) % 4]}, make_body(e, async, 2, finish, work), i % 2, async) == Status::OK;
+      Body body = make_body(e, async, 2, finish, [=](uint64_t) -> Error* {
+        v[i % 4]->value++;
+        pause(20);
+        return nullptr;
+      });
+      if (push(e, {v[i % 4]}, {v[(i + 1) % 4]}, body, i % 2, async) == Status::OK) pushed++;
     };
     for (int i = 0; i < 60; ++i) push_one(i, i % 7 == 0);
     if (how == 0) {  // others push meanwhile, and afterwards pushes run at the call
@@ -331,12 +341,20 @@ static void ends(Policy policy, int workers) {
       e->start();
       push_one(1, true);
     }
-    if (how < 3) delete e;
-    if (how >= 3) {  // by what an op holds last: in its run, or when its payload is dropped
+    if (how == 2) {  // interrupted, and so not over: workers stay, what comes runs at the call
+      Op* op = hold(e, {v[0]});
+      CHECK(e->shutdown(stop_waiting, nullptr) == Status::INTERRUPTED && e->given_up());
+      destroy_engine(e);  // leaves it alone
+      push_one(1, false);
+      CHECK(wait(v[1]) == Status::OK && e->runs_here());
+      e->complete(op, nullptr);
+    }
+    if (how < 4) delete e;
+    if (how >= 4) {  // by what an op holds last: in its run, or when its payload is dropped
       std::shared_ptr<Engine> last(e, destroy_engine);
       push(e, {}, {}, [last, how, naive = e->runs_here()](RunContext&) mutable {
         while (!naive && last.use_count() > 1) pause(20);
-        if (how == 3) last.reset();
+        if (how == 4) last.reset();
         return nullptr;
       });
     }
@@ -351,7 +369,8 @@ static void ends(Policy policy, int workers) {
 
 static void begin(const char* what, Policy policy, int workers) {
   static const char* names[] = {"naive", "pooled", "per device"};
-  section = std::string(what) + ", " + names[static_cast<int>(policy)] + ", workers " + std::to_string(workers);
+  section = std::string(what) + ", " + names[static_cast<int>(policy)] + ", workers " +
+            std::to_string(workers);
   alarm(60);  // a hang ends the run
 }
 
@@ -359,7 +378,8 @@ int main(int argc, char** argv) {
   if (argc > 1) seed = std::strtoull(argv[1], nullptr, 10);
   const int percent = argc > 2 ? std::atoi(argv[2]) : 100;
   std::signal(SIGALRM, [](int) {
-    std::fprintf(stderr, "stress.cpp: hangs (%s, seed %llu)\n", section.c_str(), static_cast<unsigned long long>(seed));
+    std::fprintf(stderr, "stress.cpp: hangs (%s, seed %llu)\n", section.c_str(),
+                 static_cast<unsigned long long>(seed));
     std::abort();
   });
   for (Policy policy : {Policy::NAIVE, Policy::POOLED, Policy::PER_DEVICE})
@@ -367,11 +387,11 @@ int main(int argc, char** argv) {
       Random r(seed * 1000 + static_cast<uint64_t>(workers));
       Engine* e = create_engine(policy, workers, 1 + workers % 2, 2, 1);
       begin("serial", policy, workers);
-      serial(e, r, 20 * percent);
+      serial(e, r, 60 * percent);
       begin("several", policy, workers);
-      several(e, r, 6 * percent, false);
+      several(e, r, 20 * percent, false);
       begin("several with stops", policy, workers);
-      several(e, r, 6 * percent, true);
+      several(e, r, 20 * percent, true);
       begin("cases", policy, workers);
       cases(e);
       delete e;

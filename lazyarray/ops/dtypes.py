@@ -1,0 +1,169 @@
+"""What is known of arrays without their values: dtypes, promotion, shapes, shared memory."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from lazyarray.context import as_device
+from lazyarray.lazy import _share
+from lazyarray.lazy._lazy import Tensor
+from lazyarray.ops import _layout, _rows
+
+if TYPE_CHECKING:
+    from lazyarray._ndarray import NDArray
+
+__all__ = [
+    "astype",
+    "can_cast",
+    "isdtype",
+    "iscomplexobj",
+    "isrealobj",
+    "may_share_memory",
+    "ndim",
+    "promote_types",
+    "result_type",
+    "shape",
+    "shares_memory",
+    "size",
+]
+
+isdtype = np.isdtype
+promote_types = np.promote_types
+
+
+def astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> NDArray:
+    """A copy of ``x`` with another dtype (or ``x`` itself if nothing changes and not ``copy``).
+
+    >>> import lazyarray as la
+    >>> la.astype(la.array([1.7, -1.7]), "int64").asnumpy()
+    array([ 1, -1])
+    """
+    array = _rows.asarray(x)
+    place = as_device(device)
+    if place is not None and place != array.device:
+        raise ValueError(
+            f"the array is on {array.device!r}, not on {place!r}: "
+            "move it with copyto, as_in_context or to_device"
+        )
+    return _rows.astype(array, dtype, copy=copy)
+
+
+def _typed(x: Any) -> Any:
+    """An array's dtype (also without axes: NumPy's scalars are strong, too); else ``x`` itself."""
+    return x.dtype if isinstance(x, Tensor) else x  # type: ignore[attr-defined]
+
+
+def result_type(*arrays_and_dtypes: Any) -> np.dtype[Any]:
+    """The dtype that the operands have in common; Python scalars are weak.
+
+    >>> import lazyarray as la
+    >>> la.result_type(la.ones(1, "float32"), 2.5), la.result_type("int8", la.float16)
+    (dtype('float32'), dtype('float16'))
+    """
+    return np.result_type(*[_typed(x) for x in arrays_and_dtypes])
+
+
+def can_cast(from_: Any, to: Any, casting: str = "safe") -> bool:
+    """Whether a dtype, or that of an array, can be cast to another under a rule.
+
+    >>> import lazyarray as la
+    >>> la.can_cast("int32", "float64"), la.can_cast(la.ones(1), "float32")
+    (True, False)
+    """
+    return np.can_cast(_typed(from_), to, casting)  # type: ignore[arg-type]
+
+
+def iscomplexobj(x: Any) -> bool:
+    """Whether the dtype is complex.
+
+    >>> import lazyarray as la
+    >>> la.iscomplexobj(la.ones(1, "complex64")), la.iscomplexobj(1.0)
+    (True, False)
+    """
+    return bool(_rows.asarray(x).dtype.kind == "c")
+
+
+def isrealobj(x: Any) -> bool:
+    """Whether the dtype is not complex.
+
+    >>> import lazyarray as la
+    >>> la.isrealobj(la.ones(1))
+    True
+    """
+    return not iscomplexobj(x)
+
+
+def shape(a: Any) -> tuple[int, ...]:
+    """The length of each axis.
+
+    >>> import lazyarray as la
+    >>> la.shape([[1, 2, 3]])
+    (1, 3)
+    """
+    return _rows.asarray(a).shape
+
+
+def ndim(a: Any) -> int:
+    """The number of axes.
+
+    >>> import lazyarray as la
+    >>> la.ndim([[1, 2, 3]])
+    2
+    """
+    return _rows.asarray(a).ndim
+
+
+def size(a: Any, axis: Any = None) -> int:
+    """The number of elements, in all or along ``axis``.
+
+    >>> import lazyarray as la
+    >>> la.size([[1, 2, 3]]), la.size([[1, 2, 3]], 0)
+    (3, 1)
+    """
+    x = _rows.asarray(a)
+    return x.size if axis is None else int(np.size(_layout.probe(x), axis))
+
+
+class _Place:
+    """An array's layout for NumPy's functions that compare addresses; no memory is looked at."""
+
+    def __init__(self, x: NDArray) -> None:
+        self.__array_interface__ = {
+            "version": 3,
+            "shape": x.shape,
+            "strides": x.strides,
+            "typestr": x.dtype.str,
+            "data": ((1 << 40) + _share.offset(x), True),
+        }
+
+
+def _share_a_chunk(a: Any, b: Any) -> bool:
+    return isinstance(a, Tensor) and isinstance(b, Tensor) and a.var == b.var
+
+
+def may_share_memory(a: Any, b: Any, max_work: Any = None) -> bool:
+    """Whether the arrays' memory ranges overlap; see :func:`shares_memory`.
+
+    >>> import lazyarray as la
+    >>> x = la.arange(4)
+    >>> la.may_share_memory(x[::2], x[1::2])
+    True
+    """
+    if not _share_a_chunk(a, b):
+        return False
+    return np.may_share_memory(np.asarray(_Place(a)), np.asarray(_Place(b)), max_work=max_work)
+
+
+def shares_memory(a: Any, b: Any, max_work: Any = None) -> bool:
+    """Whether an element of one array is one of the other's.
+
+    >>> import lazyarray as la
+    >>> x = la.arange(4)
+    >>> la.shares_memory(x[::2], x[1::2]), la.shares_memory(x[1:], x[:2])
+    (False, True)
+    """
+    if not _share_a_chunk(a, b):
+        return False
+    return np.shares_memory(np.asarray(_Place(a)), np.asarray(_Place(b)), max_work=max_work)

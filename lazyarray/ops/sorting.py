@@ -1,0 +1,144 @@
+"""Sorting: instructions that take the GIL and call NumPy's sorts, which let it go inside."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.lib.array_utils import normalize_axis_index
+
+from lazyarray.ops._layout import gil_op, gil_write, infer, operands, signature
+from lazyarray.ops._rows import asarray
+from lazyarray.ops.manipulation import ravel
+
+if TYPE_CHECKING:
+    from lazyarray._ndarray import NDArray
+
+__all__ = ["sort", "argsort", "lexsort", "partition", "argpartition"]
+METHODS = ["sort_inplace"]
+
+
+def sort(
+    a: Any, axis: int | None = -1, kind: str | None = None, *, stable: bool | None = None
+) -> NDArray:
+    """A sorted copy along an axis (None: of the flattened array). NaN comes last.
+
+    ``kind`` names NumPy's algorithm; ``stable`` asks for one that keeps equal elements in order.
+
+    >>> import lazyarray as la
+    >>> la.sort(la.array([3, 1, 2])).asnumpy()
+    array([1, 2, 3])
+    """
+    return _sorted("sort", a, axis, kind, stable)
+
+
+def argsort(
+    a: Any, axis: int | None = -1, kind: str | None = None, *, stable: bool | None = None
+) -> NDArray:
+    """The indices that sort the array along an axis (None: the flattened array).
+
+    >>> import lazyarray as la
+    >>> la.argsort(la.array([3, 1, 2])).asnumpy()
+    array([1, 2, 0])
+    """
+    return _sorted("argsort", a, axis, kind, stable)
+
+
+def _sorted(name: str, a: Any, axis: int | None, kind: str | None, stable: Any) -> NDArray:
+    x, axis = _along(a, axis)
+    function = getattr(np, name)
+    return gil_op(
+        name,
+        lambda v: function(v, axis, kind, stable=stable),
+        [x],
+        x.shape,
+        (axis, kind, stable),
+        cost=3000 + 20.0 * x.size,
+    )
+
+
+def _along(a: Any, axis: int | None) -> tuple[NDArray, int]:
+    x = asarray(a)
+    return (ravel(x), 0) if axis is None else (x, axis)
+
+
+def sort_inplace(x: NDArray, axis: int = -1, kind: str | None = None, stable: Any = None) -> None:
+    """Sorts ``x`` itself along an axis."""
+    normalize_axis_index(axis, x.ndim)
+    infer(
+        ("sort", axis, kind, stable),
+        lambda v: np.sort(v, axis, kind, stable=stable),
+        (signature(x),),
+    )
+    gil_write("sort", lambda v: v.sort(axis, kind, stable=stable), x, [], 3000 + 20.0 * x.size)
+
+
+def partition(
+    a: Any, kth: int | Sequence[int], axis: int | None = -1, kind: str = "introselect"
+) -> NDArray:
+    """A copy in which the ``kth`` element along an axis is where sorting would put it.
+
+    Smaller ones come before it, the others after. ValueError if ``kth`` is out of bounds.
+
+    >>> import lazyarray as la
+    >>> la.partition(la.array([3, 1, 2]), 1)[1].item()
+    2
+    """
+    return _partitioned("partition", a, kth, axis, kind)
+
+
+def argpartition(
+    a: Any, kth: int | Sequence[int], axis: int | None = -1, kind: str = "introselect"
+) -> NDArray:
+    """The indices that would :func:`partition` the array.
+
+    >>> import lazyarray as la
+    >>> la.argpartition(la.array([3, 1, 2]), 1)[1].item()
+    2
+    """
+    return _partitioned("argpartition", a, kth, axis, kind)
+
+
+def _partitioned(name: str, a: Any, kth: Any, axis: int | None, kind: str) -> NDArray:
+    x, axis = _along(a, axis)
+    function = getattr(np, name)
+    places = np.array(kth)
+    n = x.shape[axis] if x.ndim and -x.ndim <= axis < x.ndim else 0
+    if n and places.dtype.kind in "iu":
+        for k in places.ravel().tolist():
+            if not -n <= k < n:
+                raise ValueError(f"kth(={k + n if k < 0 else k}) out of bounds ({n})")
+    return gil_op(
+        name,
+        lambda v: function(v, places, axis, kind),
+        [x],
+        x.shape,
+        (axis, kind, places.dtype.char, places.ndim),
+        mini=lambda v: function(v, np.zeros_like(places), axis, kind),
+        cost=3000 + 10.0 * x.size,
+    )
+
+
+def lexsort(keys: Any, axis: int = -1) -> NDArray:
+    """The indices that sort by several keys, the last one first.
+
+    ``keys`` is a sequence of arrays of one shape, or an array whose first axis holds them.
+
+    >>> import lazyarray as la
+    >>> la.lexsort([la.array([2, 1, 0]), la.array([0, 0, 1])]).asnumpy()
+    array([1, 0, 2])
+    """
+    xs = operands(*keys)
+    if len({x.shape for x in xs}) > 1:
+        raise ValueError("all keys need to be the same shape")
+    if not xs:
+        raise TypeError("need sequence of keys with len > 0 in lexsort")
+    return gil_op(
+        "lexsort",
+        lambda *k: np.lexsort(k, axis),
+        xs,
+        xs[0].shape,
+        axis,
+        cost=3000 + 20.0 * xs[0].size,
+    )

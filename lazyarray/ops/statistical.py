@@ -1,0 +1,331 @@
+"""Statistics beyond the reductions: running sums, limits, rounding, median, average, diff."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.lib.array_utils import normalize_axis_index
+
+from lazyarray.ops import elementwise, reductions
+from lazyarray.ops._layout import deliver, gil_op, operands
+from lazyarray.ops._rows import asarray, full, normalize_axes, reduced_shape
+from lazyarray.ops.joining import concatenate
+from lazyarray.ops.manipulation import atleast_1d, broadcast_to, diagonal, ravel
+from lazyarray.ops.reductions import mean
+
+if TYPE_CHECKING:
+    from lazyarray._ndarray import NDArray
+
+__all__ = [
+    "cumsum",
+    "cumprod",
+    "cumulative_sum",
+    "cumulative_prod",
+    "clip",
+    "round",
+    "around",
+    "ptp",
+    "median",
+    "average",
+    "diff",
+    "trace",
+]
+
+_ufuncs = elementwise.TABLE
+_max, _min, _sum = [reductions.TABLE[name] for name in ("max", "min", "sum")]
+
+
+# ---- running sums -------------------------------------------------------------------------------
+
+
+def cumsum(
+    a: Any, axis: int | None = None, dtype: Any = None, out: NDArray | None = None
+) -> NDArray:
+    """Running sum along an axis (None: of the flattened array).
+
+    >>> import lazyarray as la
+    >>> la.cumsum(la.array([1, 2, 3])).asnumpy()
+    array([1, 3, 6])
+    """
+    return _running("cumsum", a, axis, dtype, out)
+
+
+def cumprod(
+    a: Any, axis: int | None = None, dtype: Any = None, out: NDArray | None = None
+) -> NDArray:
+    """Running product along an axis (None: of the flattened array).
+
+    >>> import lazyarray as la
+    >>> la.cumprod(la.array([1, 2, 3])).asnumpy()
+    array([1, 2, 6])
+    """
+    return _running("cumprod", a, axis, dtype, out)
+
+
+def cumulative_sum(
+    x: Any,
+    /,
+    *,
+    axis: int | None = None,
+    dtype: Any = None,
+    out: NDArray | None = None,
+    include_initial: bool = False,
+) -> NDArray:
+    """Running sum along an axis, which only a vector may leave out (array API).
+
+    ``include_initial`` puts a zero in front.
+
+    >>> import lazyarray as la
+    >>> la.cumulative_sum(la.array([1, 2, 3]), include_initial=True).asnumpy()
+    array([0, 1, 3, 6])
+    """
+    return _cumulative("cumsum", 0, x, axis, dtype, out, include_initial)
+
+
+def cumulative_prod(
+    x: Any,
+    /,
+    *,
+    axis: int | None = None,
+    dtype: Any = None,
+    out: NDArray | None = None,
+    include_initial: bool = False,
+) -> NDArray:
+    """Running product along an axis, which only a vector may leave out (array API).
+
+    ``include_initial`` puts a one in front.
+
+    >>> import lazyarray as la
+    >>> la.cumulative_prod(la.array([2, 3]), include_initial=True).asnumpy()
+    array([1, 2, 6])
+    """
+    return _cumulative("cumprod", 1, x, axis, dtype, out, include_initial)
+
+
+def _running(name: str, a: Any, axis: int | None, dtype: Any, out: NDArray | None) -> NDArray:
+    x = asarray(a)
+    if axis is None:
+        x, axis = ravel(x), 0
+    x = atleast_1d(x)
+    function = getattr(np, name)
+    wanted = None if dtype is None else np.dtype(dtype)
+
+    def run(v: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
+        return function(v, axis, wanted, out=out)
+
+    return deliver(gil_op(name, run, [x], x.shape, (axis, wanted), out=True), out, name)
+
+
+def _cumulative(
+    name: str, start: int, x: Any, axis: Any, dtype: Any, out: Any, include_initial: bool
+) -> NDArray:
+    x = atleast_1d(x)
+    if axis is None:
+        if x.ndim >= 2:
+            raise ValueError(
+                "For arrays which have more than one dimension ``axis`` argument is required."
+            )
+        axis = 0
+    result = _running(name, x, axis, dtype, None)
+    if include_initial:
+        first = full((), start, result.dtype, result.device)
+        at = normalize_axis_index(axis, x.ndim)
+        edge = broadcast_to(first, (*x.shape[:at], 1, *x.shape[at + 1 :]))
+        result = concatenate([edge, result], at)
+    return deliver(result, out, name)
+
+
+# ---- limits and rounding ------------------------------------------------------------------------
+
+
+def clip(
+    a: Any,
+    a_min: Any = None,
+    a_max: Any = None,
+    out: NDArray | None = None,
+    *,
+    min: Any = None,
+    max: Any = None,
+) -> NDArray:
+    """Values limited to [min, max]; a limit of None is none. The limits broadcast.
+
+    >>> import lazyarray as la
+    >>> la.clip(la.array([-2, 0, 9]), 0, 5).asnumpy()
+    array([0, 0, 5])
+    """
+    low = a_min if min is None else min
+    high = a_max if max is None else max
+    x = asarray(a)
+    if x.dtype.kind in "iu":
+        # As NumPy: a limit beyond the dtype's range is none.
+        if type(low) is int and low <= np.iinfo(x.dtype).min:
+            low = None
+        if type(high) is int and high >= np.iinfo(x.dtype).max:
+            high = None
+    if low is None and high is None:
+        return _ufuncs["positive"](x, out=out)
+    if low is None:
+        return _ufuncs["minimum"](x, high, out=out)
+    if high is None:
+        return _ufuncs["maximum"](x, low, out=out)
+    limits = [v if type(v) in (int, float) else None for v in (low, high)]
+    arrays = operands(
+        x, *[v for v, limit in zip((low, high), limits, strict=True) if limit is None]
+    )
+
+    def run(v: np.ndarray, *rest: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
+        given = iter(rest)
+        bounds = [next(given) if limit is None else limit for limit in limits]
+        return np.clip(v, *bounds, out=out)
+
+    shape = np.broadcast_shapes(*[v.shape for v in arrays])
+    key = tuple([(type(v), v) for v in limits])
+    result = gil_op("clip", run, arrays, shape, key, out=True)
+    return deliver(result, out, "clip")
+
+
+def round(a: Any, decimals: int = 0, out: NDArray | None = None) -> NDArray:
+    """Values rounded to ``decimals`` decimals, halves to the even neighbour.
+
+    >>> import lazyarray as la
+    >>> la.round(la.array([0.5, 1.5, 2.25]), 1).asnumpy()
+    array([0.5, 1.5, 2.2])
+    """
+    x = asarray(a)
+    if decimals == 0 and x.dtype.kind == "f":
+        return _ufuncs["rint"](x, out=out)
+    result = gil_op("round", lambda v: np.round(v, decimals), [x], x.shape, decimals)
+    return deliver(result, out, "round")
+
+
+around = round
+
+
+# ---- summaries ----------------------------------------------------------------------------------
+
+
+def ptp(a: Any, axis: Any = None, out: NDArray | None = None, keepdims: bool = False) -> NDArray:
+    """Range of values over the axes: maximum minus minimum.
+
+    >>> import lazyarray as la
+    >>> la.ptp(la.array([3, 9, 5])).item()
+    6
+    """
+    x = asarray(a)
+    spread = _max(x, axis, keepdims=keepdims) - _min(x, axis, keepdims=keepdims)
+    return deliver(spread, out, "ptp")
+
+
+def median(a: Any, axis: Any = None, out: NDArray | None = None, keepdims: bool = False) -> NDArray:
+    """The middle value over the axes (the mean of the middle two, for an even number).
+
+    >>> import lazyarray as la
+    >>> la.median(la.array([3, 1, 2, 10])).item()
+    2.5
+    """
+    x = asarray(a)
+    given = tuple(axis) if isinstance(axis, (tuple, list)) else axis
+    result = gil_op(
+        "median",
+        lambda v: np.median(v, given, keepdims=keepdims),
+        [x],
+        reduced_shape(x.shape, normalize_axes(axis, x.ndim), keepdims),
+        (given, keepdims),
+        cost=3000 + 10.0 * x.size,
+    )
+    return deliver(result, out, "median")
+
+
+def average(
+    a: Any, axis: Any = None, weights: Any = None, returned: bool = False, *, keepdims: bool = False
+) -> Any:
+    """Weighted mean over the axes, and, if ``returned``, the sum of the weights.
+
+    ``weights`` has a's shape, or the lengths of the axes. Weights that sum to zero are a
+    ZeroDivisionError at the wait.
+
+    >>> import lazyarray as la
+    >>> la.average(la.array([1.0, 4.0]), weights=[2, 1]).item()
+    2.0
+    """
+    x = asarray(a)
+    axes = normalize_axes(axis, x.ndim)
+    shape = reduced_shape(x.shape, axes, keepdims)
+    if weights is None:
+        result = mean(x, axes, keepdims=keepdims)
+        count = x.size / max(result.size, 1)
+        total = full(shape, count, result.dtype, x.device)
+    else:
+        x, w = operands(x, weights)
+        if w.shape != x.shape:
+            if axis is None:
+                raise TypeError("Axis must be specified when shapes of a and weights differ.")
+            if w.shape != tuple([x.shape[i] for i in _order(axis, x.ndim)]):
+                raise ValueError(
+                    "Shape of weights must be consistent with shape of a along specified axis."
+                )
+        given = None if axis is None else _order(axis, x.ndim)
+        result, total = gil_op(
+            "average",
+            lambda v, u: np.average(v, given, u, True, keepdims=keepdims),
+            [x, w],
+            [shape, shape],
+            (given, keepdims),
+        )
+    return (result, total) if returned else result
+
+
+def _order(axis: Any, ndim: int) -> tuple[int, ...]:
+    """The axes in the order given."""
+    axes = axis if isinstance(axis, (tuple, list)) else (axis,)
+    return tuple([normalize_axis_index(i, ndim) for i in axes])
+
+
+# ---- differences and diagonals ------------------------------------------------------------------
+
+
+def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> NDArray:
+    """The n-th difference of neighbours along an axis, which gets shorter by ``n``.
+
+    ``prepend`` and ``append`` are joined to the array first.
+
+    >>> import lazyarray as la
+    >>> la.diff(la.array([1, 4, 9])).asnumpy()
+    array([3, 5])
+    """
+    if n == 0:
+        return a
+    if n < 0:
+        raise ValueError(f"order must be non-negative but got {n!r}")
+    x = asarray(a)
+    if x.ndim == 0:
+        raise ValueError("diff requires input that is at least one dimensional")
+    axis = normalize_axis_index(axis, x.ndim)
+    if prepend is not None or append is not None:
+        edge = (*x.shape[:axis], 1, *x.shape[axis + 1 :])
+        parts = operands(*[p for p in (prepend, x, append) if p is not None])
+        x = concatenate([p if p.ndim else broadcast_to(p, edge) for p in parts], axis)
+    lead = (slice(None),) * axis
+    later, earlier = (*lead, slice(1, None), ...), (*lead, slice(None, -1), ...)
+    row = _ufuncs["not_equal" if x.dtype.kind == "b" else "subtract"]
+    for _ in range(n):
+        x = row(x[later], x[earlier])
+    return x
+
+
+def trace(
+    a: Any,
+    offset: int = 0,
+    axis1: int = 0,
+    axis2: int = 1,
+    dtype: Any = None,
+    out: NDArray | None = None,
+) -> NDArray:
+    """The sum of a diagonal of two axes.
+
+    >>> import lazyarray as la
+    >>> la.trace(la.array([[1, 2], [3, 4]])).item()
+    5
+    """
+    return _sum(diagonal(a, offset, axis1, axis2), -1, dtype, out)

@@ -1,0 +1,117 @@
+"""How op tests meet NumPy: the same call on both, then values, dtype, memory order and errors."""
+
+import inspect
+
+import numpy as np
+import pytest
+
+import lazyarray as la
+
+rng = np.random.default_rng(0)
+
+
+def to_la(value):
+    """The same argument for lazyarray: arrays, and arrays in lists and tuples, become NDArrays."""
+    if isinstance(value, np.ndarray):
+        return lay(value)
+    if isinstance(value, (list, tuple)) and any(isinstance(v, np.ndarray) for v in value):
+        return type(value)(to_la(v) for v in value)
+    return value
+
+
+def lay(a):
+    """An NDArray with the values and the very strides of a NumPy array."""
+    base = a
+    while isinstance(base.base, np.ndarray):
+        base = base.base
+    if base.flags.c_contiguous:
+        # Rebuild the view on a copy of its base.
+        flat = la.array(base).reshape(-1)
+        offset = a.__array_interface__["data"][0] - base.__array_interface__["data"][0]
+        if base.dtype == a.dtype:
+            from lazyarray.ops._rows import strided
+
+            return strided(flat, a.shape, a.strides, offset)
+    return la.array(a)
+
+
+def steps(x):
+    """Strides of the axes that have more than one place to be."""
+    return [s for s, n in zip(x.strides, x.shape, strict=True) if n > 1] if 0 not in x.shape else []
+
+
+def same(got, want, strides=True):
+    if isinstance(want, (tuple, list)):
+        assert len(got) == len(want)
+        for g, w in zip(got, want, strict=True):
+            same(g, w, strides)
+        return
+    want = np.asarray(want)
+    assert isinstance(got, la.NDArray)
+    assert got.shape == want.shape
+    assert got.dtype == want.dtype
+    np.testing.assert_array_equal(got.asnumpy(), want)
+    if strides:
+        assert steps(got) == steps(want)
+
+
+def call(function, args, kwargs, arrays=(la.NDArray,)):
+    """The result, or the exception that the call or the wait on its result raises."""
+    try:
+        result = function(*args, **kwargs)
+        for r in result if isinstance(result, (tuple, list)) else [result]:
+            if isinstance(r, arrays):
+                r.wait_to_read()
+        return result
+    except Exception as exc:  # whatever NumPy raises is what is wanted
+        return exc
+
+
+def check(name, *args, module=None, strides=True, **kwargs):
+    """``la.name(*args)`` equals ``np.name(*args)``; if that raises, the type raised is equal."""
+    theirs, ours = np, la
+    for part in (module or "").split("."):
+        if part:
+            theirs, ours = getattr(theirs, part), getattr(ours, part)
+    with np.errstate(all="ignore"):
+        want = call(getattr(theirs, name), args, kwargs)
+        got = call(getattr(ours, name), to_la(args) if args else args,
+                   {k: to_la(v) for k, v in kwargs.items()})
+    what = f"{name}{tuple(getattr(a, 'shape', a) for a in args)} {kwargs}"
+    if isinstance(want, Exception):
+        assert isinstance(got, Exception), f"{what}: no {want!r}"
+        assert isinstance(got, type(want)), f"{what}: {got!r}, not {want!r}"
+        return want
+    if isinstance(got, Exception):
+        raise AssertionError(f"{what}: {got!r}") from got
+    try:
+        same(got, want, strides)
+    except AssertionError as exc:
+        raise AssertionError(f"{what}: {exc}") from exc
+    return want
+
+
+def documented(*modules):
+    """(module, name) of every public function, for tests that each has a docstring."""
+    return [
+        pytest.param(getattr(m, name), id=name)
+        for m in modules
+        for name in m.__all__
+        if inspect.isfunction(getattr(m, name))
+    ]
+
+
+LAYOUTS = {
+    "C": lambda a: a,
+    "F": lambda a: np.asfortranarray(a),
+    "transposed": lambda a: a.T,
+    "strided": lambda a: a[..., ::2],
+    "reversed": lambda a: a[::-1],
+    "swapped": lambda a: a.swapaxes(0, -1),
+    "broadcast": lambda a: np.broadcast_to(a[:1], a.shape),
+}
+
+
+def layouts(a):
+    """The array in every layout that tells views, copies and orders apart."""
+    return [f(a) for f in LAYOUTS.values()] if a.ndim else [a]

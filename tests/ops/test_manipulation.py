@@ -1,0 +1,339 @@
+"""Manipulation: views are NumPy's views, copies are NumPy's copies, errors are NumPy's errors."""
+
+import numpy as np
+import pytest
+
+import lazyarray as la
+from lazyarray.ops import joining, manipulation
+
+from .compare import call, check, documented, lay, layouts, rng, same, steps
+
+A = {
+    (): np.array(3.5),
+    (6,): np.arange(6.0),
+    (2, 3): np.arange(6.0).reshape(2, 3),
+    (4, 3): np.arange(12.0).reshape(4, 3),
+    (2, 3, 4): np.arange(24.0).reshape(2, 3, 4),
+    (1, 3, 1): np.arange(3.0).reshape(1, 3, 1),
+    (0, 3): np.zeros((0, 3)),
+}
+ARRAYS = [v for a in A.values() for v in layouts(a)]
+
+VIEWS = [
+    ("transpose", ()),
+    ("transpose", ((1, 0),)),
+    ("transpose", ((2, 0, 1),)),
+    ("transpose", ((0, 0),)),
+    ("permute_dims", ((-1, 0),)),
+    ("matrix_transpose", ()),
+    ("swapaxes", (0, -1)),
+    ("swapaxes", (0, 7)),
+    ("moveaxis", (0, -1)),
+    ("moveaxis", ([0, 1], [1, 0])),
+    ("moveaxis", (0, 9)),
+    ("rollaxis", (1,)),
+    ("rollaxis", (-1, 1)),
+    ("squeeze", ()),
+    ("squeeze", (0,)),
+    ("squeeze", ((0, 2),)),
+    ("squeeze", (5,)),
+    ("expand_dims", (0,)),
+    ("expand_dims", ((0, -1),)),
+    ("expand_dims", (9,)),
+    ("broadcast_to", ((2, 3),)),
+    ("broadcast_to", ((5, 2, 3, 4),)),
+    ("atleast_1d", ()),
+    ("atleast_2d", ()),
+    ("atleast_3d", ()),
+    ("flip", ()),
+    ("flip", (0,)),
+    ("flip", ((0, -1),)),
+    ("flip", (4,)),
+    ("fliplr", ()),
+    ("flipud", ()),
+    ("rot90", ()),
+    ("rot90", (2,)),
+    ("rot90", (-1, (1, 0))),
+    ("rot90", (1, (0, 0))),
+    ("diagonal", ()),
+    ("diagonal", (1,)),
+    ("diagonal", (-1, 1, 0)),
+    ("diagonal", (0, 0, 0)),
+    ("real", ()),
+]
+
+
+@pytest.mark.parametrize(("name", "args"), VIEWS)
+def test_views(name, args):
+    for a in ARRAYS:
+        want = call(getattr(np, name), (a, *args), {})
+        x = lay(a)
+        got = call(getattr(la, name), (x, *args), {})
+        if isinstance(want, Exception):
+            assert isinstance(got, type(want)), (a.shape, got, want)
+            continue
+        same(got, want)
+        assert got.var == x.var
+
+
+@pytest.mark.parametrize("order", ["C", "F", "A"])
+@pytest.mark.parametrize(
+    "shape", [6, -1, (3, 2), (2, -1), (-1, 2, 2), (1, 6, 1), (4, 6), (3, 4, 2), (2, 2, 3, 2), (0,),
+              (5, 5), (-1, -1), (3, 0), ()]
+)
+def test_reshape(order, shape):
+    for a in ARRAYS:
+        x = lay(a)
+        want = call(np.reshape, (a, shape), {"order": order})
+        got = call(la.reshape, (x, shape), {"order": order})
+        if isinstance(want, Exception):
+            assert type(got) is type(want)
+            assert str(got) == str(want)
+            continue
+        same(got, want)
+        if want.size:
+            assert (got.var == x.var) == np.shares_memory(want, a), (a.shape, a.strides)
+        view = call(la.reshape, (x, shape), {"order": order, "copy": False})
+        assert isinstance(view, ValueError) != np.shares_memory(want, a) or not want.size
+        own = la.reshape(x, shape, order=order, copy=True)
+        same(own, np.reshape(a, shape, order=order, copy=True))
+        assert own.var != x.var
+
+
+@pytest.mark.parametrize("bad", [((2, 3.0), {}), ((6,), {"order": "K"}), ((6,), {"order": "X"})])
+def test_reshape_errors(bad):
+    shape, kwargs = bad
+    want = call(np.reshape, (A[6,], shape), kwargs)
+    got = call(la.reshape, (lay(A[6,]), shape), kwargs)
+    assert type(got) is type(want)
+    assert str(got) == str(want)
+
+
+@pytest.mark.parametrize("order", "CFAK")
+def test_ravel_flatten_copy(order):
+    for a in ARRAYS:
+        x = lay(a)
+        got, want = x.ravel(order), a.ravel(order)
+        same(got, want)
+        if a.size:
+            assert (got.var == x.var) == np.shares_memory(want, a), (a.shape, a.strides)
+        flat = x.flatten(order)
+        same(flat, a.flatten(order))
+        own = x.copy(order)
+        same(own, a.copy(order))
+        assert flat.var != x.var
+        assert own.var != x.var
+
+
+def test_writes_go_through_views():
+    a = np.arange(24.0).reshape(2, 3, 4)
+    x = la.array(a)
+    for f in (
+        lambda v: v.transpose(2, 0, 1)[1],
+        lambda v: v.reshape(6, 4)[::2],
+        lambda v: v.swapaxes(0, 1).ravel("K")[3:7],
+        lambda v: v.squeeze()[..., -1],
+    ):
+        f(a)[...] += 100
+        part = f(x)
+        part += 100
+        same(x, a)
+    x.diagonal()[0] = -1
+    a.ravel()[[0, 16]] = -1
+    same(x, a)
+
+
+def test_broadcast_arrays():
+    parts = [np.arange(3.0), np.arange(2).reshape(2, 1), np.array(5, np.int8)]
+    same(la.broadcast_arrays(*map(la.array, parts)), np.broadcast_arrays(*parts))
+    with pytest.raises(ValueError, match="shape mismatch"):
+        la.broadcast_arrays(la.zeros(2), la.zeros(3))
+    with pytest.raises(ValueError, match="read-only"):
+        la.broadcast_to(la.zeros(1), (3,))[...] = 1
+
+
+def test_real_imag_view():
+    for d in "FDG":
+        a = (rng.random((3, 4)) + 1j * rng.random((3, 4))).astype(d)
+        for v in layouts(a):
+            x = lay(v)
+            same(x.real, v.real)
+            same(x.imag, v.imag)
+            assert x.imag.var == x.var
+    x = la.array(a)
+    x.imag = 7
+    x.real[0] = 1
+    a.imag = 7
+    a.real[0] = 1
+    same(x, a)
+    same(la.ones(3).imag, np.zeros(3))
+    with pytest.raises(TypeError):
+        la.ones(3).imag = 1
+
+
+@pytest.mark.parametrize("dtype", ["f4", "u8", "i2", "c16", "?", "f8"])
+def test_view_dtype(dtype):
+    for a in (np.arange(8.0), np.arange(8.0).reshape(2, 4), np.arange(12.0).reshape(3, 4)[:, ::2],
+              np.zeros((3, 3)), np.array(1.0)):
+        want = call(a.view, (dtype,), {})
+        x = lay(a)
+        got = call(x.view, (dtype,), {})
+        if isinstance(want, Exception):
+            assert type(got) is type(want)
+            assert str(got) == str(want)
+        else:
+            same(got, want)
+            assert got.var == x.var
+
+
+# ---- joining ------------------------------------------------------------------------------------
+
+PARTS = [
+    [np.ones((2, 3)), np.zeros((2, 3), "i4")],
+    [np.ones((2, 3)).T, np.zeros((3, 2), "f4").T],
+    [np.asfortranarray(np.ones((2, 3))), np.asfortranarray(np.zeros((4, 3)))],
+    [np.asfortranarray(np.ones((2, 3))), np.ones((2, 3))],
+    [np.arange(3), np.arange(4)],
+    [np.ones((2, 3, 4)).swapaxes(0, 1), np.ones((2, 3, 4)).swapaxes(0, 1)],
+    [np.ones((2, 3))],
+    [np.ones(3), np.ones((1, 3))],
+    [np.ones((2, 3)), np.ones((2, 4))],
+    [np.ones((0, 3)), np.ones((2, 3), "?")],
+    [np.array(1), np.array(2.0)],
+    [np.arange(3, dtype="u1"), np.arange(3, dtype="i1")],
+    [],
+]
+
+
+@pytest.mark.parametrize("parts", PARTS)
+def test_joining(parts):
+    for axis in (0, 1, -1, None, 5):
+        check("concatenate", parts, axis)
+        check("concat", parts, axis)
+        check("stack", parts, axis if axis is not None else 2)
+    for name in ("hstack", "vstack", "dstack", "column_stack"):
+        check(name, parts)
+    check("concatenate", parts, dtype="f4")
+    check("concatenate", parts, dtype="i4")
+    check("concatenate", parts, dtype="i4", casting="unsafe")
+
+
+def test_concatenate_weak_scalars_and_out():
+    check("concatenate", [np.ones(2, "f4"), 3.0, 1], None)
+    check("concatenate", [np.ones(2, "f4"), 3.0])
+    out = la.zeros((4,), dtype="f4")
+    assert la.concatenate([la.ones(2), la.zeros(2)], out=out) is out
+    same(out, np.array([1, 1, 0, 0], "f4"))
+    for bad, error in [
+        ({"out": la.zeros(3)}, ValueError),
+        ({"out": la.zeros((4, 1))}, ValueError),
+        ({"out": la.zeros(4, dtype="i4")}, TypeError),
+        ({"out": out, "dtype": "f4"}, TypeError),
+    ]:
+        with pytest.raises(error):
+            la.concatenate([la.ones(2), la.zeros(2)], **bad)
+    x = la.arange(6)
+    la.concatenate([x[3:], x[:3]], out=x)  # overlaps, part by part, as NumPy's
+    a = np.arange(6)
+    np.concatenate([a[3:], a[:3]], out=a)
+    same(x, a)
+
+
+def test_join_is_poisoned_by_a_part():
+    bad = la.linalg.inv(la.zeros((2, 2)))
+    joined = la.concatenate([la.ones((2, 2)), bad, la.ones((2, 2))])
+    with pytest.raises(np.linalg.LinAlgError):
+        joined.asnumpy()
+
+
+@pytest.mark.parametrize("how", [1, 2, 3, [1, 3], [2, 9], [], (1,), 0, -1, np.array([1, 2])])
+@pytest.mark.parametrize("name", ["split", "array_split", "hsplit", "vsplit", "dsplit"])
+@pytest.mark.filterwarnings("error")
+def test_splitting(name, how):
+    for a in ARRAYS:
+        check(name, a, how)
+        if "array" in name or name == "split":
+            check(name, a, how, axis=1)
+            check(name, a, how, axis=-1)
+
+
+def test_unstack():
+    for a in ARRAYS:
+        check("unstack", a, strides=a.ndim > 1)
+        check("unstack", a, axis=-1, strides=a.ndim > 1)
+        check("unstack", a, axis=1)
+    x = la.zeros((2, 3))
+    assert all(part.var == x.var for part in la.unstack(x))
+
+
+@pytest.mark.parametrize(
+    "reps", [2, 1, 0, (2,), (2, 3), (1, 1), (3, 1, 2), [2, 2], (1, 2, 1, 2), ()]
+)
+def test_tile(reps):
+    for a in ARRAYS:
+        check("tile", a, reps)
+
+
+@pytest.mark.parametrize("repeats", [2, 0, 1, [1, 2], [3, 0, 1], np.array([2]), -1, [1.5, 2], [[1]]])
+def test_repeat(repeats):
+    for a in ARRAYS:
+        for axis in (None, 0, 1, -1, 7):
+            check("repeat", a, repeats, axis)
+    check("repeat", A[2, 3], np.array([1, 0, 2, 1, 1, 1]))
+
+
+@pytest.mark.parametrize(
+    ("shift", "axis"),
+    [(1, None), (-2, None), (0, 0), (2, 0), (-1, -1), (7, 1), ((1, 2), (0, 1)), (1, (0, -1)),
+     ((1, 1), 0), ((1, 2), None), (1, 5), ([[1]], 0)],
+)
+def test_roll(shift, axis):
+    for a in ARRAYS:
+        check("roll", a, shift, axis)
+
+
+@pytest.mark.parametrize(
+    ("name", "args"),
+    [
+        ("append", (np.ones(2),)),
+        ("append", (5, 0)),
+        ("append", (np.ones((1, 3)), 0)),
+        ("delete", (1,)),
+        ("delete", (1, 0)),
+        ("delete", ([0, 2], -1)),
+        ("delete", (slice(None, None, 2), 0)),
+        ("delete", (9, 0)),
+        ("delete", (np.array([True, False, True]), 1)),
+        ("insert", (1, 5.0)),
+        ("insert", (1, 5.0, 0)),
+        ("insert", ([0, 2], [1.0, 2.0], -1)),
+        ("insert", (1, np.ones(3), 0)),
+        ("insert", ([1], np.ones((2, 1)), 1)),
+        ("insert", (slice(0, 2), 7, 1)),
+        ("insert", (9, 1.0, 0)),
+        ("insert", (1, np.ones(5), 0)),
+        ("resize", ((3, 4),)),
+        ("resize", (7,)),
+        ("resize", ((0, 2),)),
+        ("resize", ((-1, 2),)),
+    ],
+)
+def test_append_insert_delete_resize(name, args):
+    for a in ARRAYS:
+        check(name, a, *args, strides=name not in ("delete", "insert"))
+
+
+@pytest.mark.parametrize("function", documented(manipulation, joining))
+def test_documented(function):
+    assert ">>>" in function.__doc__
+
+
+def test_array_likes():
+    same(la.reshape([[1, 2], [3, 4]], 4), np.arange(1, 5))
+    same(la.stack([[1, 2], np.array([3, 4])]), np.array([[1, 2], [3, 4]]))
+    with la.cpu(1):
+        x = la.ones(2)
+    assert la.concatenate([[1.0], x]).ctx == la.cpu(1)
+    with pytest.raises(ValueError, match="different devices"):
+        la.concatenate([x, la.ones(2)])
+    assert steps(la.tile(x, 2)) == [8]

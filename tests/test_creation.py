@@ -1,0 +1,370 @@
+"""Creation functions equal NumPy's: values, dtypes, memory order, errors; and know devices."""
+
+import inspect
+
+import numpy as np
+import pytest
+
+import lazyarray as la
+
+CALLS = [
+    "array([[1, 2], [3, 4]])",
+    "array([1, 2], dtype='float32')",
+    "array(3)",
+    "array(2.5)",
+    "array([])",
+    "array([True, False])",
+    "array([1 + 2j])",
+    "array([[1, 2], [3, 4]], order='F')",
+    "array([1, 2], ndmin=3)",
+    "array(np.arange(6).reshape(2, 3).T)",
+    "array(np.arange(6).reshape(2, 3).T, order='C')",
+    "array(range(4))",
+    "array([[1], [1, 2]])",
+    "array([1, 2], dtype='nope')",
+    "array(1, order='Q')",
+    "array([300], dtype='uint8')",
+    "asarray([1, 2])",
+    "asanyarray([1, 2])",
+    "ascontiguousarray(np.arange(6).reshape(2, 3).T)",
+    "ascontiguousarray(3)",
+    "asfortranarray([[1, 2], [3, 4]])",
+    "zeros(3)",
+    "zeros((2, 3), 'int32')",
+    "zeros((2, 3), order='F')",
+    "zeros(())",
+    "zeros((2, 0, 3))",
+    "zeros(-1)",
+    "zeros((2, -3))",
+    "zeros(2.5)",
+    "zeros('a')",
+    "zeros(None)",
+    "zeros((2**62, 2**10))",
+    "zeros(2**70)",
+    "zeros((1,) * 65)",
+    "zeros(np.int32(3))",
+    "zeros([2, np.int8(3)])",
+    "ones(3)",
+    "ones((2, 2), dtype=bool)",
+    "ones(2, complex)",
+    "full(3, 7)",
+    "full((2, 2), 1.5)",
+    "full((2, 2), [1, 2])",
+    "full(2, [1, 2, 3])",
+    "full(2, True)",
+    "full(2, 1j)",
+    "full(2, 300, dtype='uint8')",
+    "full(2, -1, dtype='uint64')",
+    "full(2, 2.7, dtype='int64')",
+    "full((2, 2), np.float32(3))",
+    "full((2, 3), 1, order='F')",
+    "zeros_like([[1, 2], [3, 4]])",
+    "ones_like(2.5)",
+    "zeros_like([1, 2], dtype='float32')",
+    "zeros_like([1, 2], shape=(3, 2))",
+    "full_like([1, 2], 1.5)",
+    "full_like([1.0, 2], 1.5)",
+    "full_like([1.0, 2], [3, 4])",
+    "eye(3)",
+    "eye(2, 3, 1)",
+    "eye(3, 2, k=-1, dtype='int8')",
+    "eye(3, k=5)",
+    "eye(3, order='F')",
+    "eye(-1)",
+    "eye(2.5)",
+    "identity(3)",
+    "identity(2, 'int64')",
+    "identity(-2)",
+    "diag([1, 2, 3])",
+    "diag([1, 2], 1)",
+    "diag([1, 2], k=-2)",
+    "diag([[1, 2, 3], [4, 5, 6]])",
+    "diag([[1, 2, 3], [4, 5, 6]], 1)",
+    "diag(np.zeros((2, 2, 2)))",
+    "diagflat([[1, 2], [3, 4]])",
+    "diagflat([1, 2], -1)",
+    "tri(3)",
+    "tri(3, 4, 1)",
+    "tri(3, 2, -1, dtype=int)",
+    "tri(2, dtype=bool)",
+    "tril(np.arange(12).reshape(3, 4))",
+    "tril(np.arange(12).reshape(3, 4), -1)",
+    "tril(np.arange(12.0).reshape(2, 3, 2), 1)",
+    "triu(np.arange(12).reshape(3, 4))",
+    "triu([1, 2, 3])",
+    "triu(np.ones((3, 3), dtype=bool), 1)",
+    "indices((2, 3))",
+    "indices((2, 3), dtype='float32')",
+    "arange(5)",
+    "arange(2, 8)",
+    "arange(2, 8, 3)",
+    "arange(8, 2, -3)",
+    "arange(5, 2)",
+    "arange(0, 1, 0.1)",
+    "arange(1.5)",
+    "arange(3, dtype='float32')",
+    "arange(np.int8(3))",
+    "arange(np.float32(3))",
+    "arange(20000)",
+    "arange(1, 30000, 2, dtype='int16')",
+    "arange(0, 10000, 0.5)",
+    "arange(np.float32(0.1), 20000)",
+    "arange(20000, 0, -1)",
+    "arange(np.uint64(20000))",
+    "arange(0, 2j, 1)",
+    "arange(0, 1, 0)",
+    "arange(20000, dtype=bool)",
+    "arange(0, float('nan'))",
+    "arange(0, float('inf'))",
+    "arange()",
+    "arange(None)",
+    "arange('a')",
+    "linspace(0, 1)",
+    "linspace(0, 1, 7)",
+    "linspace(0, 1, 7, endpoint=False)",
+    "linspace(0, 1, 1)",
+    "linspace(0, 1, 0)",
+    "linspace(2, 3, 5, dtype='int32')",
+    "linspace([0, 1], [2, 3], 4)",
+    "linspace([0, 1], [2, 3], 4, axis=1)",
+    "linspace(0, 1j, 3)",
+    "linspace(np.float32(0), 1, 3)",
+    "linspace(0, 1, 20000)",
+    "linspace([0, 1], [2, 3], 9000, axis=-1)",
+    "linspace(0, 1, -1)",
+    "linspace(0, 1, 2.5)",
+    "linspace([1, 2], [1, 2, 3])",
+    "logspace(0, 2, 5)",
+    "logspace(0, 2, 5, base=2)",
+    "logspace(0, 2, 9000, endpoint=False)",
+    "geomspace(1, 1000, 4)",
+    "geomspace(-1, -8, 4)",
+    "geomspace(0, 1)",
+    "geomspace(1, 5, 9000)",
+]
+
+
+def outcome(space, call):
+    try:
+        with np.errstate(all="ignore"):
+            r = eval(call, {"np": np, **{n: getattr(space, n) for n in (call.split("(")[0],)}})
+    except Exception as exc:
+        return exc
+    return r
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("call", CALLS)
+def test_equals_numpy(call):
+    want, got = outcome(np, call), outcome(la, call)
+    if isinstance(want, Exception):
+        assert type(got) is type(want), repr(got)
+        return
+    assert isinstance(got, la.NDArray), repr(got)
+    assert (got.shape, got.dtype) == (want.shape, want.dtype)
+    assert got.ndim < 2 or got.strides == want.strides or 0 in got.shape
+    np.testing.assert_array_equal(got.asnumpy(), want)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "zeros(-1)",
+        "zeros((2**62, 2**10))",
+        "zeros(2**70)",
+        "zeros(2.5)",
+        "eye(2.5)",
+        "arange(0, 1, 0)",
+        "arange()",
+        "linspace(0, 1, -1)",
+        "geomspace(0, 1)",
+        "full(2, 300, dtype='uint8')",
+        "full(2, [1, 2, 3])",
+        "diag(np.zeros((2, 2, 2)))",
+        "array([[1], [1, 2]])",
+    ],
+)
+def test_error_texts_are_numpys(call):
+    assert str(outcome(la, call)) == str(outcome(np, call))
+
+
+@pytest.mark.parametrize("order", ["K", "C", "F", "A"])
+@pytest.mark.parametrize("function", ["zeros_like", "ones_like", "empty_like"])
+def test_like_keeps_memory_order(function, order):
+    host = np.arange(24.0).reshape(2, 3, 4)
+    for take in (lambda a: a, lambda a: a.T, lambda a: a.transpose(1, 0, 2), lambda a: a[:, ::2]):
+        want = getattr(np, function)(take(host), order=order)
+        got = getattr(la, function)(take(la.array(host)), order=order)
+        assert got.strides == want.strides and got.shape == want.shape
+    assert la.zeros_like(la.ones((2, 3)), dtype="int8", shape=4).asnumpy().tolist() == [0] * 4
+
+
+def test_array_copies_at_the_call():
+    host = np.arange(4.0)
+    x = la.array(host)
+    host[:] = 0
+    assert x.asnumpy().tolist() == [0, 1, 2, 3]
+    y = la.array(x)
+    x += 1
+    assert y.asnumpy().tolist() == [0, 1, 2, 3] and y.var != x.var
+
+
+def test_array_in_the_machines_byte_order():
+    x = la.array(np.arange(3, dtype=">i4"))
+    assert x.dtype == np.int32 and x.asnumpy().tolist() == [0, 1, 2]
+
+
+def test_array_of_lists_of_arrays():
+    x, y = la.arange(3), la.ones(3)
+    got = la.array([x, y * 2, [7, 8, 9]])
+    np.testing.assert_array_equal(got.asnumpy(), [[0, 1, 2], [2, 2, 2], [7, 8, 9]])
+    assert la.array([la.array(1), 2.5]).asnumpy().tolist() == [1, 2.5]
+    assert la.array([[x[0], x[1]], [x[2], 5]]).asnumpy().tolist() == [[0, 1], [2, 5]]
+
+
+def test_asarray_copies_only_where_it_must():
+    x = la.ones((2, 3))
+    assert la.asarray(x) is x and la.asarray(x, "float64") is x
+    assert la.asarray(x, order="F") is not x
+    assert la.asarray(x, copy=True) is not x
+    assert la.asarray(x, copy=False) is x
+    with pytest.raises(ValueError, match="Unable to avoid copy"):
+        la.asarray(x, "int8", copy=False)
+    with pytest.raises(ValueError, match="Unable to avoid copy"):
+        la.asarray([1], copy=False)
+    with pytest.raises(ValueError, match="Unable to avoid copy"):
+        la.array(x, order="F", copy=False)
+
+
+@pytest.mark.parametrize("dtype", [object, "U3", "M8[s]", "i4,f4"])
+def test_unsupported_dtypes_say_so(dtype):
+    with pytest.raises(TypeError, match="lazyarray has no dtype"):
+        la.zeros(2, dtype)
+    with pytest.raises(TypeError, match="lazyarray has no dtype"):
+        la.array(np.zeros(2, dtype))
+
+
+def test_ranges_of_arrays_are_asynchronous_inputs():
+    start, stop = la.array([0.0, 1.0]), la.array([2.0, 5.0])
+    a, b = start.asnumpy(), stop.asnumpy()
+    np.testing.assert_array_equal(la.linspace(start, stop, 5).asnumpy(), np.linspace(a, b, 5))
+    np.testing.assert_array_equal(la.logspace(start, 3.0, 5).asnumpy(), np.logspace(a, 3.0, 5))
+    np.testing.assert_array_equal(
+        la.geomspace(1.0, stop, 5, axis=1).asnumpy(), np.geomspace(1.0, b, 5, axis=1)
+    )
+    assert la.arange(la.array(4)).asnumpy().tolist() == [0, 1, 2, 3]
+    samples, step = la.linspace(start, stop, 5, retstep=True)
+    np.testing.assert_array_equal(step.asnumpy(), np.linspace(a, b, 5, retstep=True)[1])
+    for num in (1, 5, 20000):
+        assert la.linspace(0, 1, num, retstep=True)[1] == pytest.approx(
+            np.linspace(0, 1, num, retstep=True)[1], nan_ok=True
+        )
+
+
+@pytest.mark.parametrize("indexing", ["xy", "ij"])
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("copy", [False, True])
+@pytest.mark.parametrize("count", [0, 1, 2, 3])
+def test_meshgrid(indexing, sparse, copy, count):
+    hosts = [np.arange(3), np.array([[1.5, 2], [3, 4]]), np.array(7)][:count]
+    kwargs = {"indexing": indexing, "sparse": sparse, "copy": copy}
+    want = np.meshgrid(*hosts, **kwargs)
+    got = la.meshgrid(*[la.array(h) for h in hosts], **kwargs)
+    assert isinstance(got, tuple) and len(got) == len(want)
+    for g, w in zip(got, want, strict=True):
+        assert g.dtype == w.dtype and g.strides == w.strides
+        np.testing.assert_array_equal(g.asnumpy(), w)
+    with pytest.raises(ValueError, match="Valid values for `indexing`"):
+        la.meshgrid([1], indexing="q")
+
+
+def test_diag_of_a_matrix_is_a_view():
+    x = la.zeros((3, 3))
+    d = la.diag(x)
+    d += 2
+    assert d.var == x.var
+    np.testing.assert_array_equal(x.asnumpy(), 2 * np.eye(3))
+
+
+def test_indices_sparse():
+    for g, w in zip(la.indices((2, 3), sparse=True), np.indices((2, 3), sparse=True), strict=True):
+        np.testing.assert_array_equal(g.asnumpy(), w)
+        assert g.shape == w.shape
+    assert la.indices(()).shape == np.indices(()).shape
+
+
+MAKERS = {
+    "array": lambda **k: la.array([1, 2], **k),
+    "asarray": lambda **k: la.asarray([1, 2], **k),
+    "zeros": lambda **k: la.zeros(2, **k),
+    "ones": lambda **k: la.ones(2, **k),
+    "empty": lambda **k: la.empty(2, **k),
+    "full": lambda **k: la.full(2, 3, **k),
+    "zeros_like": lambda **k: la.zeros_like([1, 2], **k),
+    "ones_like": lambda **k: la.ones_like([1, 2], **k),
+    "empty_like": lambda **k: la.empty_like([1, 2], **k),
+    "full_like": lambda **k: la.full_like([1, 2], 3, **k),
+    "eye": lambda **k: la.eye(2, **k),
+    "identity": lambda **k: la.identity(2, **k),
+    "tri": lambda **k: la.tri(2, **k),
+    "arange": lambda **k: la.arange(2, **k),
+    "arange large": lambda **k: la.arange(20000, **k),
+    "linspace": lambda **k: la.linspace(0, 1, 3, **k),
+    "linspace large": lambda **k: la.linspace(0, 1, 20000, **k),
+    "logspace": lambda **k: la.logspace(0, 1, 3, **k),
+    "geomspace": lambda **k: la.geomspace(1, 2, 3, **k),
+}
+
+
+@pytest.mark.parametrize("name", MAKERS)
+def test_devices(name):
+    make = MAKERS[name]
+    one = la.cpu(1)
+    assert make().device == la.cpu(0)
+    assert make(ctx=one).device == make(device=one).device == make(device="cpu:1").device == one
+    assert make(ctx=one, device="cpu:1").device == one
+    with one:
+        assert make().device == one
+        assert make(ctx=la.cpu(0)).device == la.cpu(0)
+    with pytest.raises(ValueError, match=r"ctx=cpu\(1\) and device=cpu\(2\)"):
+        make(ctx=one, device=la.cpu(2))
+    with pytest.raises(RuntimeError, match=r"gpu\(0\)"):
+        make(ctx="gpu:0")
+    with pytest.raises(RuntimeError, match=r"gpu\(0\)"):
+        make(device=la.Context("gpu", 0))
+    with pytest.raises(TypeError, match="a device is a Context"):
+        make(ctx=3)
+    with pytest.raises(ValueError, match="unknown device type"):
+        make(device="tpu")
+
+
+def test_new_arrays_join_the_arrays_they_are_made_of():
+    x = la.ones(3, ctx=la.cpu(1))
+    for y in (
+        la.zeros_like(x),
+        la.full_like(x, 2),
+        la.full(3, x[0]),
+        la.diag(x),
+        la.tril(la.ones((2, 2), ctx=la.cpu(1))),
+        la.linspace(x, 2, 3),
+        *la.meshgrid(x, [1, 2]),
+    ):
+        assert y.device == la.cpu(1)
+    with pytest.raises(ValueError, match="on another device"):
+        la.array(x, ctx=la.cpu(0))
+    with pytest.raises(RuntimeError, match=r"gpu\(0\)"), la.Context("gpu", 0):
+        pass
+    assert la.current_context() == la.cpu(0)
+
+
+def test_fills_are_recorded_not_run():
+    # Nothing is allocated for an array that nobody writes.
+    before = la.storage.pool_stats()["in_use"]
+    x = la.empty(1 << 28)
+    assert la.storage.pool_stats()["in_use"] == before
+    assert x.nbytes == 1 << 31
+
+
+def test_signatures_take_dtype_and_ctx_in_this_order():
+    for name in ("array", "zeros", "ones", "empty"):
+        assert list(inspect.signature(getattr(la, name)).parameters)[1:3] == ["dtype", "ctx"]

@@ -1,0 +1,369 @@
+"""Random numbers: NumPy's streams value for value, in push order, on each device."""
+
+import copy
+import pickle
+import threading
+
+import numpy as np
+import pytest
+
+import lazyarray as la
+
+asynchronous = pytest.mark.skipif(
+    isinstance(la.engine.get(), la.engine.NaiveEngine), reason="the naive engine raises at the call"
+)
+
+DRAWS = [
+    "random()",
+    "random(3)",
+    "random((2, 3), dtype='float32')",
+    "random((0, 3))",
+    "standard_normal()",
+    "standard_normal((2, 2), dtype='float32')",
+    "standard_normal(5000)",
+    "uniform()",
+    "uniform(2, 5, 4)",
+    "uniform([0, 10], [1, 20])",
+    "uniform([[0], [10]], 30, size=(2, 3))",
+    "normal()",
+    "normal(1, 2, (3, 2))",
+    "normal([0, 100], 0.5, size=(3, 2))",
+    "normal(size=20000)",
+    "integers(10)",
+    "integers(10, size=5)",
+    "integers(-3, 3, (2, 4))",
+    "integers(0, 3, 5, dtype='int8', endpoint=True)",
+    "integers(0, 2, 9, dtype=bool)",
+    "integers([1, 10], [5, 1000], size=(4, 2))",
+    "integers(2**64 - 5, 2**64, 3, dtype='uint64')",
+    "exponential(2, 3)",
+    "gamma(2.0, size=3)",
+    "gamma([1, 2], 3)",
+    "beta(2, 3, 4)",
+    "poisson(4, 3)",
+    "binomial(10, 0.3, 4)",
+    "choice(5)",
+    "choice(5, 3)",
+    "choice(5, (2, 2), replace=False)",
+    "choice(5, 3, p=[0.1, 0.2, 0.3, 0.4, 0.0])",
+    "choice([3, 1, 4, 1], 2)",
+    "choice(np.arange(12).reshape(3, 4), 2, axis=1)",
+    "choice(np.arange(12).reshape(3, 4))",
+    "choice(6, 4, replace=False, shuffle=False)",
+    "choice(5, 0)",
+    "permutation(6)",
+    "permutation(-2)",
+    "permutation([3, 1, 2])",
+    "permutation(np.arange(12).reshape(3, 4), axis=1)",
+]
+
+BAD = [
+    "random(-1)",
+    "random(3, dtype='int64')",
+    "random(2.5)",
+    "uniform(0, float('inf'), 2)",
+    "uniform(0, [1, float('nan')])",
+    "normal(0, -1)",
+    "normal(0, [1, -1])",
+    "normal([1, 2], 1, size=3)",
+    "normal('a')",
+    "integers(0)",
+    "integers(3, 3)",
+    "integers([1, 2], [0, 5])",
+    "integers(0, 300, dtype='uint8')",
+    "integers(0, 3, dtype='float64')",
+    "exponential(-1)",
+    "poisson(-1)",
+    "binomial(-1, 0.5)",
+    "binomial(3, 1.5)",
+    "gamma(-1)",
+    "beta(0, 1)",
+    "choice(0)",
+    "choice(-1)",
+    "choice([])",
+    "choice(3, 5, replace=False)",
+    "choice(3, p=[0.5, 0.5])",
+    "choice(2, p=[0.5, 0.6])",
+    "choice(2, p=[-0.5, 1.5])",
+    "choice(3, 2, replace=False, p=[1.0, 0, 0])",
+    "choice(np.zeros((2, 2)), axis=2)",
+    "permutation(np.zeros((2, 2)), axis=5)",
+]
+
+
+def run(generator, call):
+    return eval("g." + call, {"g": generator, "np": np})
+
+
+@pytest.mark.parametrize("call", DRAWS)
+def test_equals_numpys_stream(call):
+    mine, numpys = la.random.default_rng(3), np.random.default_rng(3)
+    for _ in range(3):
+        got, want = run(mine, call), np.asarray(run(numpys, call))
+        assert isinstance(got, la.NDArray)
+        assert (got.shape, got.dtype) == (want.shape, want.dtype)
+        np.testing.assert_array_equal(got.asnumpy(), want)
+    assert mine.random().item() == numpys.random()  # both have drawn as much
+
+
+@pytest.mark.parametrize("call", BAD)
+def test_bad_parameters_raise_at_the_call(call):
+    generator = la.random.default_rng(0)
+    with pytest.raises(Exception) as want:
+        run(np.random.default_rng(0), call)
+    with pytest.raises(type(want.value)):
+        run(generator, call)
+    # Nothing was drawn.
+    assert generator.random().item() == np.random.default_rng(0).random()
+
+
+@pytest.mark.parametrize(
+    "call", ["normal(0, -1)", "integers(3, 3)", "random(3, dtype='int64')", "beta(0, 1)",
+             "normal([1, 2], 1, size=3)", "choice(3, 5, replace=False)"]
+)  # fmt: skip
+def test_error_texts_are_numpys(call):
+    with pytest.raises(Exception) as want:
+        run(np.random.default_rng(0), call)
+    with pytest.raises(Exception) as got:
+        run(la.random.default_rng(0), call)
+    assert str(got.value) == str(want.value)
+
+
+def test_module_functions_are_one_stream():
+    la.random.seed(11)
+    rng = np.random.default_rng(11)
+    x = la.array(np.arange(10))
+    y = np.arange(10)
+    draws = [
+        (la.random.uniform(size=3), rng.uniform(size=3)),
+        (la.random.normal(1, 2, (2, 2)), rng.normal(1, 2, (2, 2))),
+        (la.random.standard_normal(3), rng.standard_normal(3)),
+        (la.random.random((2, 2)), rng.random((2, 2))),
+        (la.random.rand(2, 3), rng.random((2, 3))),
+        (la.random.rand(), rng.random()),
+        (la.random.randn(4), rng.standard_normal(4)),
+        (la.random.integers(3, 9, 5), rng.integers(3, 9, 5)),
+        (la.random.randint(7, size=(2, 2)), rng.integers(7, size=(2, 2))),
+        (la.random.randint(0, 5, 3, "int8"), rng.integers(0, 5, 3, "int8")),
+        (la.random.exponential(2, 3), rng.exponential(2, 3)),
+        (la.random.gamma(2, 1, 3), rng.gamma(2, 1, 3)),
+        (la.random.beta(2, 1, 3), rng.beta(2, 1, 3)),
+        (la.random.poisson(3, 3), rng.poisson(3, 3)),
+        (la.random.binomial(9, 0.5, 3), rng.binomial(9, 0.5, 3)),
+        (la.random.choice(10, 3), rng.choice(10, 3)),
+        (la.random.permutation(5), rng.permutation(5)),
+    ]
+    la.random.shuffle(x)
+    rng.shuffle(y)
+    draws.append((x, y))
+    draws.append((la.random.uniform(), rng.uniform()))
+    for got, want in draws:
+        np.testing.assert_array_equal(got.asnumpy(), want)
+
+
+@pytest.mark.parametrize("n", [5, 50000])
+def test_draws_happen_in_push_order_though_results_die_unread(n):
+    la.random.seed(1)
+    rng = np.random.default_rng(1)
+    for _ in range(5):
+        la.random.normal(size=n)  # dead at once, and drawn all the same
+        rng.normal(size=n)
+    a, b = la.random.random(3), la.random.random(3)
+    want_a, want_b = rng.random(3), rng.random(3)
+    np.testing.assert_array_equal(b.asnumpy(), want_b)  # read in the other order
+    np.testing.assert_array_equal(a.asnumpy(), want_a)
+    # A seed takes its turn as well.
+    x = la.random.normal(size=n)
+    la.random.seed(2)
+    y = la.random.random()
+    np.testing.assert_array_equal(x.asnumpy(), rng.normal(size=n))
+    assert y.item() == np.random.default_rng(2).random()
+
+
+def test_every_draw_writes_the_resource():
+    rng = la.random.default_rng(0)
+    x = la.arange(4)
+    for i, draw in enumerate(
+        [
+            lambda: rng.random(2),
+            lambda: rng.normal(size=(300, 300)),
+            lambda: rng.shuffle(x),
+            lambda: rng.permutation(4),
+            lambda: rng.choice(4, 2),
+            lambda: rng.integers(3),
+        ]
+    ):
+        draw()
+        la.waitall()
+        assert rng.var.version == i + 1
+
+
+@pytest.mark.parametrize("shape", [(10,), (6, 4), (3, 4, 5)])
+def test_shuffle_in_place_also_through_views(shape):
+    for take in (lambda a: a, lambda a: a.T, lambda a: a[::2], lambda a: a[..., ::-1]):
+        for axis in range(len(shape)):
+            host = np.arange(float(np.prod(shape))).reshape(shape)
+            x = la.array(host)
+            la.random.default_rng(4).shuffle(take(x), axis)
+            np.random.default_rng(4).shuffle(take(host), axis)
+            np.testing.assert_array_equal(x.asnumpy(), host)
+    with pytest.raises(TypeError, match="list"):
+        la.random.shuffle([1, 2])
+    with pytest.raises(TypeError):
+        la.random.shuffle(la.array(1))
+    with pytest.raises(np.exceptions.AxisError):
+        la.random.shuffle(la.ones(3), axis=1)
+
+
+def test_array_parameters_are_asynchronous_inputs():
+    rng, mine = np.random.default_rng(8), la.random.default_rng(8)
+    loc = la.arange(200000.0)
+    loc *= 2
+    scale = la.array(0.5)
+    with la.no_sync():
+        x = mine.normal(loc, scale)
+        y = mine.normal(la.array([[1.0], [2.0]]), [1, 2, 3], size=(2, 3))
+        z = mine.integers(la.array([1, 2]), 10)
+        w = mine.integers(la.array(7), size=3)
+        p = mine.choice(la.array([5, 6, 7]), 4, p=la.array([0.2, 0.3, 0.5]))
+        q = mine.permutation(loc[:5])
+    np.testing.assert_array_equal(x.asnumpy(), rng.normal(np.arange(200000.0) * 2, 0.5))
+    np.testing.assert_array_equal(y.asnumpy(), rng.normal([[1.0], [2]], [1, 2, 3], (2, 3)))
+    np.testing.assert_array_equal(z.asnumpy(), rng.integers([1, 2], 10))
+    np.testing.assert_array_equal(w.asnumpy(), rng.integers(7, size=3))
+    np.testing.assert_array_equal(p.asnumpy(), rng.choice([5, 6, 7], 4, p=[0.2, 0.3, 0.5]))
+    np.testing.assert_array_equal(q.asnumpy(), rng.permutation(np.arange(5.0) * 2))
+    with pytest.raises(ValueError, match="shape mismatch"):
+        mine.normal(loc, size=3)
+    with pytest.raises(ValueError, match="not compatible with broadcast"):
+        mine.normal(loc, size=1)
+    with pytest.raises(ValueError, match="scale < 0"):
+        mine.normal(loc, -1)
+
+
+def test_parameters_are_copied_at_the_call():
+    loc = np.zeros(100000)
+    x = la.random.default_rng(1).normal(loc, 1)
+    loc[:] = 1e9
+    np.testing.assert_array_equal(x.asnumpy(), np.random.default_rng(1).normal(size=100000))
+
+
+@asynchronous
+def test_a_failed_draw_poisons_its_own_result_only():
+    mine, rng = la.random.default_rng(0), np.random.default_rng(0)
+    bad = mine.normal(la.zeros(3), la.array([1.0, -1.0, 1.0]))  # seen only when it runs
+    after = mine.random(4)
+    np.testing.assert_array_equal(after.asnumpy(), rng.random(4))
+    for _ in range(2):
+        with pytest.raises(ValueError, match="scale < 0") as caught:
+            bad.asnumpy()
+        assert "test_random.py" in caught.value.__notes__[0]  # this file, not the package's
+    mine._resource.wait_to_read()
+    with pytest.raises(ValueError, match="scale < 0"):
+        (bad + after.sum()).asnumpy()
+
+
+@asynchronous
+def test_a_poisoned_parameter_poisons_the_result_only():
+    la.random.seed(5)
+    poisoned = la.random.normal(0, la.array([-1.0]))
+    dead = la.random.uniform(poisoned, 1)
+    large = la.random.uniform(poisoned, 1, 100000)
+    fine = la.random.random(3)
+    np.testing.assert_array_equal(fine.asnumpy(), np.random.default_rng(5).random(3))
+    for x in (dead, large):
+        with pytest.raises(ValueError, match="scale < 0"):
+            x.asnumpy()
+    la.random.seed(6)
+    assert la.random.random().item() == np.random.default_rng(6).random()
+    with pytest.raises(ValueError, match="scale < 0"):
+        la.random.shuffle(poisoned)
+        poisoned.asnumpy()
+    assert la.random.random() is not None
+
+
+def test_devices_have_streams_of_their_own():
+    la.random.seed(3)
+    a = la.random.random(4).asnumpy()
+    b = la.random.random(4, ctx=la.cpu(1)).asnumpy()
+    c = la.random.random(4, device="cpu:2").asnumpy()
+    np.testing.assert_array_equal(a, np.random.default_rng(3).random(4))
+    assert not np.array_equal(a, b) and not np.array_equal(b, c)
+    la.random.seed(3)
+    np.testing.assert_array_equal(la.random.random(4, ctx=la.cpu(1)).asnumpy(), b)
+    with la.cpu(1):
+        assert la.random.random().device == la.cpu(1)
+    la.random.seed(9, ctx=la.cpu(1))
+    np.testing.assert_array_equal(
+        la.random.random(4, ctx=la.cpu(1)).asnumpy(), np.random.default_rng(9).random(4)
+    )
+    # Device 0 went on meanwhile.
+    assert la.random.random().item() == np.random.default_rng(3).random()
+    x = la.ones(3, ctx=la.cpu(1))
+    assert la.random.normal(x).device == la.random.permutation(x).device == la.cpu(1)
+    la.random.shuffle(x)
+    with pytest.raises(ValueError, match=r"cpu\(1\).*cpu\(0\)"):
+        la.random.normal(x, ctx=la.cpu(0))
+    with pytest.raises(ValueError, match=r"cpu\(1\).*cpu\(0\)|cpu\(0\).*cpu\(1\)"):
+        la.random.default_rng(0).shuffle(x)
+    with pytest.raises(ValueError, match="name different devices"):
+        la.random.random(2, ctx=la.cpu(0), device=la.cpu(1))
+    assert la.random.default_rng(0, device=la.cpu(1)).random(2).device == la.cpu(1)
+
+
+def test_dtype_casts_what_is_drawn():
+    got = la.random.default_rng(2).normal(1, 2, 5, dtype="float32")
+    want = np.random.default_rng(2).normal(1, 2, 5).astype("float32")
+    assert got.dtype == np.float32
+    np.testing.assert_array_equal(got.asnumpy(), want)
+    assert la.random.uniform(size=2, dtype="float16").dtype == np.float16
+    with pytest.raises(TypeError, match="Unsupported dtype"):
+        la.random.normal(size=2, dtype="int32")
+
+
+def test_seeds():
+    for seed in (0, 2**100, [1, 2, 3], np.arange(3), np.random.SeedSequence(4)):
+        la.random.seed(seed)
+        assert la.random.random().item() == np.random.default_rng(seed).random()
+        assert la.random.default_rng(seed).random().item() == np.random.default_rng(seed).random()
+    la.random.seed()
+    a = la.random.random().item()
+    la.random.seed()
+    assert la.random.random().item() != a
+    for bad in (-1, "a", 1.5):
+        with pytest.raises((ValueError, TypeError)):
+            la.random.seed(bad)
+        with pytest.raises((ValueError, TypeError)):
+            la.random.default_rng(bad)
+    rng = la.random.default_rng(1)
+    assert la.random.default_rng(rng) is rng
+    assert la.random.default_rng(np.random.default_rng(1)).random().item() == rng.random().item()
+
+
+def test_pickled_and_copied_generators_go_on_alike():
+    rng = la.random.default_rng(1)
+    rng.normal(size=100000)
+    again = pickle.loads(pickle.dumps(rng))
+    other = copy.deepcopy(rng)
+    want = rng.random(3).asnumpy()
+    np.testing.assert_array_equal(again.random(3).asnumpy(), want)
+    np.testing.assert_array_equal(other.random(3).asnumpy(), want)
+    assert "PCG64" in repr(rng) and "cpu(0)" in repr(rng)
+
+
+def test_threads_share_a_generator():
+    rng = la.random.default_rng(0)
+    out = []
+
+    def draw():
+        for _ in range(50):
+            out.append(rng.random(300))
+
+    threads = [threading.Thread(target=draw) for _ in range(4)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    got = sorted(x.asnumpy()[0] for x in out)
+    want = sorted(np.random.default_rng(0).random((200, 300))[:, 0])
+    assert got == want
