@@ -101,7 +101,7 @@ cdef Ufunc power_shortcut(Tensor a, object exponent):
             return _reciprocal
         if exponent == 0.5:
             return _sqrt
-    elif t is int and exponent == 2 and (kind == b"i" or kind == b"u"):
+    elif t is int and exponent == 2:  # integers, and bool, whose square is int8
         return _square
     return None
 
@@ -330,8 +330,7 @@ cdef class NDArray(Tensor):
 
     def __array__(self, dtype=None, copy=None):
         if copy is False:
-            raise ValueError("np.asarray(x, copy=False): a lazyarray is copied to NumPy; "
-                             "np.from_dlpack shares its memory")
+            return ops.interop.shared(self, dtype)
         wait(self, False, "?__array__")
         a = self._copy_out()
         return a if dtype is None else a.astype(dtype, copy=False)
@@ -353,10 +352,10 @@ cdef class NDArray(Tensor):
         return ops.interop.rebuild, (self._copy_out(), self.ctx)
 
     def __copy__(self):
-        return self.copy()
+        return self.copy("K")
 
     def __deepcopy__(self, memo):
-        return self.copy()
+        return self.copy("K")
 
     # -- arithmetic
 
@@ -533,7 +532,7 @@ cdef class NDArray(Tensor):
 
     # -- copies
 
-    def copy(self, order="K"):
+    def copy(self, order="C"):
         """A copy with memory of its own."""
         return ops.copy(self, order=order)
 

@@ -54,8 +54,8 @@ cdef class _Export:
             self.chunk.drop_handle()
 
 
-def export(Tensor x not None):
-    """A writable NumPy array on x's memory itself; waits for every use of it first.
+def export(Tensor x not None, str what):
+    """A writable NumPy array on x's memory itself; waits, as ``what``, for every use of it first.
 
     Until the array and all that shares its memory are gone, each op on ``x`` (or a view of it)
     has run when its call returns.
@@ -65,7 +65,7 @@ def export(Tensor x not None):
     c.add_handle()
     store().add_export(c)  # before the wait: another thread may push meanwhile
     base.chunk = c
-    wait(x, True, "export of its memory")
+    wait(x, True, what)
     if not c.allocate():
         raise MemoryError(f"unable to allocate {c.nbytes} bytes")
     store().publish(c)

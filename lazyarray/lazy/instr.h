@@ -162,7 +162,9 @@ inline void set_space(Instr& in, const Layout& space, View const* const* views) 
     in.set_ndim(1);
     in.shape()[0] = space.size();
     for (int k = 0; k < in.nop; ++k)
-      in.strides(k)[0] = views[k] && views[k]->layout.ndim ? views[k]->itemsize() : 0;
+      // As NumPy: a 0-d input steps by zero, the output never. Some loops' bits depend on it.
+      in.strides(k)[0] =
+          views[k] && (views[k]->layout.ndim || in.writes(k)) ? views[k]->itemsize() : 0;
     return;
   }
   npy_intp strides[kMaxOperands][kMaxDims], shape[kMaxDims];

@@ -39,6 +39,7 @@ SECTIONS = [
     name
     for name in (
         "names",
+        "reductions",
         "creation",
         "ranges",
         "patterns",

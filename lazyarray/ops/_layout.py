@@ -253,6 +253,8 @@ def gil_write(
     cost: float | None = None,
 ) -> None:
     """Records ``function(x, *inputs)``, which changes the NumPy array ``x`` in place."""
+    if any(s == 0 and n > 1 for n, s in zip(x.shape, x.strides, strict=True)):
+        raise ValueError("assignment destination is read-only")
 
     def run(outs: list[np.ndarray], ins: list[np.ndarray]) -> None:
         function(outs[0], *ins)

@@ -178,9 +178,8 @@ cdef Tensor apart(Tensor x, Tensor out):
     return x
 
 
-cdef int check_out(object ufunc, Tensor out, int dtype, Layout* space) except -1:
-    """That a result of `dtype` over `space` may be written into `out`."""
-    cdef View want
+cdef int check_out_dtype(object ufunc, Tensor out, int dtype) except -1:
+    """That a result of `dtype` may be written into `out`."""
     if dtype != out.v.dtype and not np.can_cast(np_dtype(dtype), np_dtype(out.v.dtype),
                                                 "same_kind"):
         try:
@@ -191,6 +190,12 @@ cdef int check_out(object ufunc, Tensor out, int dtype, Layout* space) except -1
                 f"{np_dtype(out.v.dtype)!r} with casting rule 'same_kind'") from None
         raise _UFuncOutputCastingError(ufunc, "same_kind", np_dtype(dtype),
                                        np_dtype(out.v.dtype), 0)
+    return 0
+
+
+cdef int check_out_shape(Tensor out, Layout* space) except -1:
+    """That a result over `space` may be written into `out`."""
+    cdef View want
     if not broadcasts_to(space, &out.v.layout):
         want.layout = space[0]
         raise ValueError(
@@ -296,6 +301,8 @@ cdef class Ufunc(Row):
             ka = kind_of(a)
             t = as_tensor(a)
         cdef Resolved* r = self.resolve(t.v.dtype, 0)
+        if out is not None:
+            check_out_dtype(self.ufunc, out, r.outputs[0])
         if r.inputs[0] != t.v.dtype:
             t = cast(t, r.inputs[0])
         cdef const View* views[3]
@@ -303,7 +310,7 @@ cdef class Ufunc(Row):
         cdef Tensor first, second
         views[0] = &t.v
         if out is not None:
-            check_out(self.ufunc, out, r.outputs[0], &t.v.layout)
+            check_out_shape(out, &t.v.layout)
             if out.v.dtype != r.outputs[0] or self.bad_strided and not contiguous(out):
                 assign(out, self.unary(t, None))
                 return out
@@ -341,6 +348,8 @@ cdef class Ufunc(Row):
                 tb = as_tensor_on(b, ta.v.chunk.device if ta is not None else current_device())
                 kb = tb.v.dtype
         cdef Resolved* r = self.resolve(ka, kb)
+        if out is not None:
+            check_out_dtype(self.ufunc, out, r.outputs[0])
         if ta is None and tb is None:
             ta = scalar_tensor(a, r.inputs[0])
         if ta is not None and ka != r.inputs[0]:
@@ -365,7 +374,7 @@ cdef class Ufunc(Row):
             shape = &space
         if out is not None:
             same_device(ta if ta is not None else tb, out)
-            check_out(self.ufunc, out, r.outputs[0], shape)
+            check_out_shape(out, shape)
             if out.v.dtype != r.outputs[0]:
                 assign(out, self.binary(a, b, None))
                 return out
@@ -604,7 +613,7 @@ def array(obj, dtype=None, Device device=None, bint copy=True):
         if device is not None and not (t.v.chunk.device == d.c):
             raise ValueError("the array is on another device: use copyto or as_in_context")
         code = t.v.dtype if dtype is None else dtype_code(dtype)
-        return cast(t, code) if copy or code != t.v.dtype else t
+        return copied(t, code) if copy or code != t.v.dtype else t
     if dtype is not None:
         dtype = np_dtype(dtype_code(dtype))
     a = np.asarray(obj, dtype)
@@ -620,7 +629,25 @@ def astype(Tensor x not None, dtype, bint copy=True):
         import warnings
         warnings.warn("Casting complex values to real discards the imaginary part",
                       np.exceptions.ComplexWarning, stacklevel=3)
-    return cast(x, code)
+    return copied(x, code)
+
+
+cdef Tensor copied(Tensor x, int dtype):
+    """A copy in order 'K', which for a view with a broadcast axis isn't that of a ufunc's output."""
+    if not self_overlaps(x.v.layout):
+        return cast(x, dtype)
+    cdef Tensor t = fresh(dtype, x.v.layout.size(), x.v.chunk.device)
+    cdef npy_intp step = info(dtype).size
+    cdef npy_intp* strides = x.v.layout.strides()
+    cdef int i, n = x.v.layout.ndim
+    t.v.layout.resize(n)
+    memcpy(t.v.layout.shape(), x.v.layout.shape(), n * sizeof(npy_intp))
+    # By stride, the largest first; Python's sort is stable.
+    for i in reversed(sorted(range(n), key=lambda i: -abs(strides[i]))):
+        t.v.layout.strides()[i] = step
+        step *= max(t.v.layout.shape()[i], 1)
+    assign(t, x)
+    return t
 
 
 def asarray(o):
@@ -630,6 +657,8 @@ def asarray(o):
 
 def assign_to(Tensor to not None, value):
     """``to[...] = value``."""
+    if self_overlaps(to.v.layout):
+        raise ValueError("assignment destination is read-only")
     if kind_of(value) >= 0:
         fill(to, value)
     else:
@@ -765,8 +794,7 @@ cdef class Reduction(Row):
 
             py_call(call, self.name, [result], [x], 2000 + 1.0 * l.size(), True)
         if out is not None:
-            if not np.can_cast(np_dtype(code), np_dtype(out.v.dtype), "same_kind"):
-                check_out(self.ufunc, out, code, &out.v.layout)
+            check_out_dtype(self.ufunc, out, code)
             assign(out, result)
             return out
         return result
@@ -870,7 +898,7 @@ cdef class Reduction(Row):
         result, = call(self.name, run, ins, [(shape, np_dtype(code))],
                        cost=2000 + 1.0 * t.v.layout.size())
         if out is not None:
-            check_out(self.ufunc, out, code, &(<Tensor>result).v.layout)
+            check_out_dtype(self.ufunc, out, code)
             assign(out, result)
             return out
         return result
@@ -905,6 +933,8 @@ cdef unsigned long long axis_mask(object axis, int ndim) except? 0:
     if axis is None:
         return (1ull << ndim) - 1 if ndim < 64 else ~0ull
     if not isinstance(axis, (tuple, list)):
+        if ndim == 0 and (axis == 0 or axis == -1):
+            return 0  # NumPy lets these through
         axis = (axis,)
     for entry in axis:
         if isinstance(entry, bool) or not hasattr(entry, "__index__"):
@@ -921,6 +951,8 @@ cdef unsigned long long axis_mask(object axis, int ndim) except? 0:
 
 def normalize_axes(axis, int ndim):
     """The axes as a sorted tuple of non-negative integers (None: all)."""
+    if ndim == 0 and axis is not None and not isinstance(axis, (tuple, list)):
+        raise np.exceptions.AxisError(axis, 0)  # ufunc.reduce alone is lenient
     cdef unsigned long long mask = axis_mask(axis, ndim)
     return tuple([i for i in range(ndim) if mask >> i & 1])
 
@@ -1052,7 +1084,8 @@ cdef class MatMul(Row):
                 raise ValueError(
                     f"matmul: Output operand 0 has shape {shape_tuple(&out.v)} instead of "
                     f"{shape_tuple(&result.v)}")
-            check_out(self.ufunc, out, k.dtypes[2], &out.v.layout)
+            check_out_dtype(self.ufunc, out, k.dtypes[2])
+            check_out_shape(out, &result.v.layout)
             # An output that overlaps an input needs a temporary; BLAS reads while it writes.
             if out.v.dtype == k.dtypes[2] and out.v.chunk != a.v.chunk \
                     and out.v.chunk != b.v.chunk:

@@ -216,7 +216,6 @@ def get(x: NDArray, key: Any) -> NDArray:
 def set(x: NDArray, key: Any, value: Any) -> None:
     """``x[key] = value`` for a key with index arrays or masks; never waits."""
     base, inner, inputs, shape, _, whole = _resolve(x, key, known=False)
-    _check_writable(base)
     constant = None
     if isinstance(value, Tensor):
         inputs.append(value)
@@ -232,11 +231,6 @@ def set(x: NDArray, key: Any, value: Any) -> None:
         a[_filled(inner, arrays)] = arrays[-1] if constant is None else constant
 
     gil_write("setitem", store, base, inputs)
-
-
-def _check_writable(x: NDArray) -> None:
-    if any(s == 0 and n > 1 for n, s in zip(x.shape, x.strides, strict=True)):
-        raise ValueError("assignment destination is read-only")
 
 
 def _check_fits(value: Shape, shape: tuple[int | None, ...], whole: bool = False) -> None:
@@ -276,7 +270,9 @@ def take(
     >>> la.take(la.array([10, 20, 30]), [2, 0]).asnumpy()
     array([30, 10])
     """
-    x, index = operands(a, indices)
+    # As NumPy: a list of indices becomes integers, whatever it holds; an array must hold them.
+    listed = isinstance(indices, (list, tuple))
+    x, index = operands(a, np.array(indices, np.intp) if listed else indices)
     if axis is None:
         shape = index.shape
     else:
@@ -323,7 +319,6 @@ def put_along_axis(arr: NDArray, indices: Any, values: Any, axis: int | None) ->
     array([[9, 1, 2]])
     """
     x, index, new = operands(arr, indices, values)
-    _check_writable(x)
     if index.dtype.kind not in "iu":
         raise IndexError("`indices` must be an integer array")
     if axis is not None and index.ndim != x.ndim:
@@ -435,5 +430,4 @@ def _store(name: str, function: Callable[..., Any], a: NDArray, where: Any, valu
     if not isinstance(a, Tensor):
         raise TypeError(f"{name}: the array to change is an NDArray, not {type(a).__name__}")
     x, *inputs = operands(a, where, values)
-    _check_writable(x)
     gil_write(name, function, x, inputs)

@@ -161,7 +161,14 @@ def _read(file: IO[bytes], place: Device | None) -> list[NDArray] | dict[str, ND
 
 def dlpack(x: NDArray, kwargs: dict[str, Any]) -> Any:
     """``x.__dlpack__``: a capsule on x's memory; while it lives, ops on it are synchronous."""
-    return _share.export(x).__dlpack__(**kwargs)
+    return _share.export(x, "?__dlpack__").__dlpack__(**kwargs)
+
+
+def shared(x: NDArray, dtype: Any) -> np.ndarray:
+    """``np.asarray(x, copy=False)``: likewise, a NumPy array on x's memory."""
+    if dtype is not None and np.dtype(dtype) != x.dtype:
+        raise ValueError(f"a {x.dtype} array can't be seen as {np.dtype(dtype)} without a copy")
+    return _share.export(x, "?__array__")
 
 
 def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> NDArray:

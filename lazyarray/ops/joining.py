@@ -361,17 +361,19 @@ def repeat(a: Any, repeats: Any, axis: int | None = None) -> NDArray:
         x, axis = ravel(x), 0
     axis = normalize_axis_index(axis, max(x.ndim, 1))
     x = x.reshape(1) if x.ndim == 0 else x
-    counts = np.array(repeats)
+    given = np.asarray(repeats) if isinstance(repeats, Tensor) else repeats
     # NumPy's own errors, and the length: on one byte an entry.
-    total = np.repeat(np.zeros(x.shape[axis], bool), counts).size
+    total = np.repeat(np.zeros(x.shape[axis], bool), given).size
     shape = (*x.shape[:axis], total, *x.shape[axis + 1 :])
+    counts = np.array(given).astype(np.intp)
+    out = empty(shape, x.dtype, x.device)
+    if out.size == 0:
+        return out
     if counts.size == 1:
         times = int(counts.reshape(()))
-        out = empty(shape, x.dtype, x.device)
         grid = (*x.shape[: axis + 1], times, *x.shape[axis + 1 :])
         assign_to(reshape(out, grid, copy=False), x[(slice(None),) * (axis + 1) + (None, ...)])
         return out
-    counts = counts.astype(np.intp)
     return _layout.gil_op(
         "repeat",
         lambda v: np.repeat(v, counts, axis),
@@ -481,8 +483,8 @@ def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> NDArray:
     if where.ndim == 0:
         added = np.moveaxis(added, 0, axis)
     count = added.shape[axis] if where.size == 1 else where.size
-    np.broadcast_to(added, (*x.shape[:axis], count, *x.shape[axis + 1 :]))
     total = np.insert(np.zeros(n), where, np.zeros(count)).size
+    np.broadcast_to(added, (*x.shape[:axis], count, *x.shape[axis + 1 :]))
     return _layout.gil_op(
         "insert",
         lambda v, w: np.insert(v, where, w, axis),

@@ -82,15 +82,8 @@ def ravel(x: Any, order: str = "C") -> NDArray:
     >>> la.ravel(la.array([[1, 2], [3, 4]]), order="F").asnumpy()
     array([1, 3, 2, 4])
     """
-    x = asarray(x)
-    flags = probe(x).flags
-    if order == "K" and not flags.forc:
-        steps = transpose(x, _layout.k_order([x], x.ndim))
-        lies_so = probe(steps).flags.c_contiguous
-    else:
-        order = "F" if order == "K" and not flags.c_contiguous else _c_or_f(x, order)
-        lies_so = flags.c_contiguous if order == "C" else flags.f_contiguous
-    return _flat(x if lies_so else _copied(x, order))
+    v = _read_in(asarray(x), order)
+    return _flat(v if probe(v).flags.c_contiguous else _copied(v, "C"))
 
 
 def flatten(x: Any, order: str = "C") -> NDArray:
@@ -100,11 +93,19 @@ def flatten(x: Any, order: str = "C") -> NDArray:
     >>> la.array([[1, 2], [3, 4]]).flatten().asnumpy()
     array([1, 2, 3, 4])
     """
-    return _flat(copy(x, order))
+    return _flat(_copied(_read_in(asarray(x), order), "C"))
+
+
+def _read_in(x: NDArray, order: str) -> NDArray:
+    """A view of ``x`` whose C order is x's ``order``."""
+    if order == "K":
+        axes = _layout.infer("order K", np.logical_not, (_layout.signature(x),))[0][1]
+        return x if axes is None else permute_dims(x, axes)
+    return x if _c_or_f(x, order) == "C" else permute_dims(x)
 
 
 def _flat(x: NDArray) -> NDArray:
-    """Contiguous memory, whatever the order of its axes, along one axis."""
+    """An array that is contiguous in C order, along one axis."""
     return strided(x, (x.size,), (x.itemsize,), 0)
 
 

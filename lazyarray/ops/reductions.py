@@ -8,6 +8,8 @@ import numpy as np
 
 from lazyarray.ops._rows import Reduction, Row, asarray, call, normalize_axes, reduced_shape
 
+__all__ = ["mean", "std", "var"]
+
 TABLE: dict[str, Row] = {
     "sum": Reduction(np.add, name="sum", section="statistics", doc="Sum over axes."),
     "prod": Reduction(
@@ -123,7 +125,11 @@ def _moment(
 
     def run(outs: list[np.ndarray], ins: list[np.ndarray]) -> None:
         mask = {"where": ins[1]} if masked else {}
-        function(ins[0], axis=axes, dtype=given, out=outs[0], keepdims=keepdims, **mask, **more)
+        arguments = {"axis": axes, "dtype": given, "keepdims": keepdims, **mask, **more}
+        if out is not None:
+            function(ins[0], out=outs[0], **arguments)
+        else:  # NumPy's own output: its layout and its dtype while summing decide the bits
+            outs[0][...] = function(ins[0], **arguments)
 
     shape = reduced_shape(x.shape, axes, keepdims)
     target = out if out is not None else (shape, result_dtype)

@@ -46,7 +46,7 @@ def argsort(
 
 
 def _sorted(name: str, a: Any, axis: int | None, kind: str | None, stable: Any) -> NDArray:
-    x, axis = _along(a, axis)
+    x, axis = _along(name, a, axis)
     function = getattr(np, name)
     return gil_op(
         name,
@@ -58,8 +58,10 @@ def _sorted(name: str, a: Any, axis: int | None, kind: str | None, stable: Any) 
     )
 
 
-def _along(a: Any, axis: int | None) -> tuple[NDArray, int]:
+def _along(name: str, a: Any, axis: int | None) -> tuple[NDArray, int]:
     x = asarray(a)
+    if x.ndim == 0 and axis in (0, -1) and name.startswith("arg"):
+        x = ravel(x)  # as NumPy
     return (ravel(x), 0) if axis is None else (x, axis)
 
 
@@ -101,10 +103,10 @@ def argpartition(
 
 
 def _partitioned(name: str, a: Any, kth: Any, axis: int | None, kind: str) -> NDArray:
-    x, axis = _along(a, axis)
+    x, axis = _along(name, a, axis)
     function = getattr(np, name)
     places = np.array(kth)
-    n = x.shape[axis] if x.ndim and -x.ndim <= axis < x.ndim else 0
+    n = x.shape[axis] if x.size and -x.ndim <= axis < x.ndim else 0
     if n and places.dtype.kind in "iu":
         for k in places.ravel().tolist():
             if not -n <= k < n:

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
 from lazyarray.ops import elementwise, reductions
-from lazyarray.ops._layout import deliver, gil_op, operands
-from lazyarray.ops._rows import asarray, full, normalize_axes, reduced_shape
+from lazyarray.ops._layout import deliver, gil_op, k_order, new, operands
+from lazyarray.ops._rows import asarray, assign_to, full, normalize_axes, reduced_shape
 from lazyarray.ops.joining import concatenate
 from lazyarray.ops.manipulation import atleast_1d, broadcast_to, diagonal, ravel
 from lazyarray.ops.reductions import mean
@@ -129,9 +129,10 @@ def _cumulative(
         axis = 0
     result = _running(name, x, axis, dtype, None)
     if include_initial:
-        first = full((), start, result.dtype, result.device)
         at = normalize_axis_index(axis, x.ndim)
-        edge = broadcast_to(first, (*x.shape[:at], 1, *x.shape[at + 1 :]))
+        shape = (*x.shape[:at], 1, *x.shape[at + 1 :])
+        edge = new(shape, result.dtype, k_order([result], x.ndim), x.device)
+        assign_to(edge, start)
         result = concatenate([edge, result], at)
     return deliver(result, out, name)
 
