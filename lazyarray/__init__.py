@@ -11,10 +11,9 @@ Use it as NumPy: every operation returns at once, and runs in order on worker th
 from __future__ import annotations
 
 import difflib as _difflib
-import importlib as _importlib
 from typing import Any as _Any
 
-import numpy as _np
+from numpy import bool as bool
 from numpy import (
     bool_,
     clongdouble,
@@ -51,34 +50,88 @@ from numpy import (
     uintp,
 )
 
-from lazyarray import context, engine, lazy, ops, storage
+from lazyarray import context, engine, lazy, linalg, ops, random, storage
 from lazyarray._ndarray import NDArray
 from lazyarray.context import Context, cpu, cpu_pinned, current_context, gpu
 from lazyarray.lazy import SyncReport, no_sync, sync_report, waitall
+from lazyarray.ops.creation import *  # noqa: F403
+from lazyarray.ops.dtypes import *  # noqa: F403
+from lazyarray.ops.indexing import *  # noqa: F403
+from lazyarray.ops.interop import *  # noqa: F403
+from lazyarray.ops.joining import *  # noqa: F403
+from lazyarray.ops.linear_algebra import *  # noqa: F403
+from lazyarray.ops.manipulation import *  # noqa: F403
 from lazyarray.ops.names import *  # noqa: F403
+from lazyarray.ops.patterns import *  # noqa: F403
+from lazyarray.ops.ranges import *  # noqa: F403
+from lazyarray.ops.reductions import *  # noqa: F403
+from lazyarray.ops.searching import *  # noqa: F403
+from lazyarray.ops.sorting import *  # noqa: F403
+from lazyarray.ops.statistical import *  # noqa: F403
 
 __version__ = "0.1.0"
 
 ndarray = NDArray
-bool = _np.bool  # noqa: A001
 
-_public = """
-NDArray ndarray Context cpu cpu_pinned gpu current_context SyncReport no_sync sync_report waitall
-context engine lazy ops storage linalg random
-bool bool_ int8 int16 int32 int64 intp uint8 uint16 uint32 uint64 uintp float16 float32 float64
-half single double longdouble complex64 complex128 clongdouble
-dtype finfo iinfo errstate seterr geterr pi e euler_gamma inf nan newaxis
-""".split()
-
-for _name in ops.SECTIONS:
-    _module = _importlib.import_module(f"lazyarray.ops.{_name}")
-    for _symbol in _module.__all__:
-        globals()[_symbol] = getattr(_module, _symbol)
-        _public.append(_symbol)
-
-from lazyarray import linalg, random  # noqa: E402
-
-__all__ = sorted({*_public})  # noqa: PLE0605
+__all__ = [
+    # arrays, devices, waits
+    "NDArray",
+    "ndarray",
+    "Context",
+    "cpu",
+    "cpu_pinned",
+    "gpu",
+    "current_context",
+    "SyncReport",
+    "no_sync",
+    "sync_report",
+    "waitall",
+    # rooms
+    "context",
+    "engine",
+    "lazy",
+    "linalg",
+    "ops",
+    "random",
+    "storage",
+    # dtypes and constants
+    "bool",
+    "bool_",
+    "int8",
+    "int16",
+    "int32",
+    "int64",
+    "intp",
+    "uint8",
+    "uint16",
+    "uint32",
+    "uint64",
+    "uintp",
+    "float16",
+    "float32",
+    "float64",
+    "half",
+    "single",
+    "double",
+    "longdouble",
+    "complex64",
+    "complex128",
+    "clongdouble",
+    "dtype",
+    "finfo",
+    "iinfo",
+    "errstate",
+    "seterr",
+    "geterr",
+    "pi",
+    "e",
+    "euler_gamma",
+    "inf",
+    "nan",
+    "newaxis",
+]
+for _section in ops.SECTIONS:
+    __all__ += _section.__all__
 
 
 def __getattr__(name: str) -> _Any:

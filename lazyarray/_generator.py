@@ -13,6 +13,7 @@ import numpy as np
 from lazyarray.lazy import _share
 from lazyarray.lazy._lazy import Tensor
 from lazyarray.ops import _rows
+from lazyarray.ops.creation import shape_of
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
@@ -22,15 +23,7 @@ Size = int | Sequence[int] | None
 
 
 def _shape(size: Size) -> tuple[int, ...] | None:
-    if size is None:
-        return None
-    try:
-        dims = (operator.index(size),)  # type: ignore[arg-type]
-    except TypeError:
-        dims = tuple([operator.index(n) for n in size])  # type: ignore[union-attr]
-    if any(n < 0 for n in dims):
-        raise ValueError("negative dimensions are not allowed")
-    return dims
+    return None if size is None else shape_of(size, np.dtype(np.float64))
 
 
 # What is drawn here is thrown away: it raises, at the call, what is wrong with the parameters, and
@@ -144,7 +137,7 @@ class Generator:
         only_numbers = True
         for value, plain in zip(parameters, neutral, strict=True):
             if isinstance(value, Tensor):
-                array: NDArray = value  # type: ignore[assignment]
+                array: NDArray = value
                 if array.device != self._device:
                     raise ValueError(
                         f"a parameter of {name} is on {array.device!r} and the generator on "
@@ -233,7 +226,7 @@ class Generator:
 
         >>> import lazyarray as la
         >>> la.random.default_rng(0).normal(10, 2, 2).asnumpy()
-        array([10.25146044,  9.73579028])
+        array([10.25146044,  9.73579027])
         """
         return self._draw("normal", (loc, scale), (0.0, 1.0), size, dtype)
 
@@ -261,7 +254,7 @@ class Generator:
 
         >>> import lazyarray as la
         >>> la.random.default_rng(0).exponential(2.0, 2).asnumpy()
-        array([1.35986144, 2.04070516])
+        array([1.35986381, 2.0391942 ])
         """
         return self._draw("exponential", (scale,), (1.0,), size, dtype)
 
@@ -270,7 +263,7 @@ class Generator:
 
         >>> import lazyarray as la
         >>> la.random.default_rng(0).gamma(2.0, 1.0, 2).asnumpy()
-        array([1.89022698, 1.45653377])
+        array([1.83431007, 2.63769797])
         """
         return self._draw("gamma", (shape, scale), (1.0, 1.0), size, dtype)
 
@@ -279,7 +272,7 @@ class Generator:
 
         >>> import lazyarray as la
         >>> la.random.default_rng(0).beta(2.0, 3.0, 2).asnumpy()
-        array([0.4160386 , 0.06785303])
+        array([0.32240531, 0.16457302])
         """
         return self._draw("beta", (a, b), (1.0, 1.0), size, dtype)
 
@@ -288,7 +281,7 @@ class Generator:
 
         >>> import lazyarray as la
         >>> la.random.default_rng(0).poisson(4.0, 3).asnumpy()
-        array([7, 2, 5])
+        array([2, 0, 7])
         """
         return self._draw("poisson", (lam,), (1.0,), size, dtype)
 
@@ -297,7 +290,7 @@ class Generator:
 
         >>> import lazyarray as la
         >>> la.random.default_rng(0).binomial(10, 0.5, 3).asnumpy()
-        array([6, 4, 3])
+        array([6, 4, 2])
         """
         return self._draw("binomial", (n, p), (1, 0.5), size, dtype)
 
@@ -349,7 +342,7 @@ class Generator:
             raise ValueError("Cannot take a larger sample than population when replace is False")
         ins = [] if source is None else [source]
         if isinstance(p, Tensor):
-            ins.append(p)  # type: ignore[arg-type]
+            ins.append(p)
         weights, late = p, isinstance(p, Tensor)
 
         def run(rng: np.random.Generator, out: np.ndarray, inputs: list[np.ndarray]) -> None:
@@ -363,6 +356,7 @@ class Generator:
             )
 
         picked = shape or ()
+        result: tuple[tuple[int, ...], Any]
         if source is None:
             result = (picked, np.int64)
         else:
@@ -412,4 +406,4 @@ class Generator:
         self._op("shuffle", run, [], x, x.size)
 
     def _array(self, x: Any) -> NDArray:
-        return x if isinstance(x, Tensor) else _rows.array(x, None, self._device)  # type: ignore[return-value]
+        return x if isinstance(x, Tensor) else _rows.array(x, None, self._device)

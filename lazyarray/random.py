@@ -83,7 +83,7 @@ def _here(ctx: Any, device: Any, *parameters: Any) -> Generator:
     """The generator of the device asked for, or else of the arrays, or else of this thread."""
     place = chosen(ctx, device)
     if place is None:
-        place = next((x.device for x in parameters if isinstance(x, Tensor)), None)  # type: ignore[attr-defined]
+        place = next((x.device for x in parameters if isinstance(x, Tensor)), None)
     return _of(place or current_context())
 
 

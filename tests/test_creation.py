@@ -253,7 +253,7 @@ def test_ranges_of_arrays_are_asynchronous_inputs():
         la.geomspace(1.0, stop, 5, axis=1).asnumpy(), np.geomspace(1.0, b, 5, axis=1)
     )
     assert la.arange(la.array(4)).asnumpy().tolist() == [0, 1, 2, 3]
-    samples, step = la.linspace(start, stop, 5, retstep=True)
+    _, step = la.linspace(start, stop, 5, retstep=True)
     np.testing.assert_array_equal(step.asnumpy(), np.linspace(a, b, 5, retstep=True)[1])
     for num in (1, 5, 20000):
         assert la.linspace(0, 1, num, retstep=True)[1] == pytest.approx(

@@ -14,7 +14,7 @@ class SyncRow(NamedTuple):
     line: int
     function: str
     what: str
-    count: int
+    count: int  # type: ignore[assignment]  # hides the tuple's method
     seconds: float
 
 

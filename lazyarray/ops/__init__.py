@@ -3,63 +3,67 @@
 ``table`` maps a name to its row. A row is the single source of an op's dispatch, loops, inference
 and documentation; the functions of the other modules are composed of rows and of instructions
 that take the GIL (``_rows.call``).
+
+NDArray's methods find here, under one name each, what they call: the rows, and the functions that
+the sections list in ``__all__`` and ``METHODS``.
 """
 
 from __future__ import annotations
 
-import importlib
-import importlib.util
-
-import numpy as _np
+import numpy as np
 
 from lazyarray.ops import elementwise, reductions
-from lazyarray.ops._rows import (
-    MatMul,
-    Reduction,
-    Row,
-    Ufunc,
-    array,
-    asarray,
-    assign_to,
-    astype,
-    call,
-    empty,
-    full,
-)
+from lazyarray.ops._rows import MatMul, Row, assign_to
+
+_MATMUL = """Matrix product; axes before the last two are a stack.
+
+    >>> import lazyarray as la
+    >>> la.matmul([[1, 2], [3, 4]], [1, 1]).asnumpy()
+    array([3, 7])
+    """
 
 table: dict[str, Row] = {
     **elementwise.TABLE,
     **reductions.TABLE,
-    "matmul": MatMul(_np.matmul, section="linear algebra", doc="Matrix product."),
+    "matmul": MatMul(np.matmul, section="linear algebra", doc=_MATMUL),
 }
 aliases: dict[str, str] = {**elementwise.ALIASES, **reductions.ALIASES}
 
-# What NDArray's methods and the public namespace are made of, besides the table.
+from lazyarray.ops import (  # noqa: E402  (some of these look at the table)
+    creation,
+    dispatch,
+    dtypes,
+    indexing,
+    interop,
+    joining,
+    linear_algebra,
+    manipulation,
+    names,
+    patterns,
+    ranges,
+    searching,
+    sorting,
+    statistical,
+)
+
 SECTIONS = [
-    name
-    for name in (
-        "names",
-        "reductions",
-        "creation",
-        "ranges",
-        "patterns",
-        "manipulation",
-        "joining",
-        "indexing",
-        "searching",
-        "sorting",
-        "statistical",
-        "linear_algebra",
-        "dtypes",
-        "interop",
-        "dispatch",
-    )
-    if importlib.util.find_spec(f"lazyarray.ops.{name}")
+    names,
+    reductions,
+    creation,
+    ranges,
+    patterns,
+    manipulation,
+    joining,
+    indexing,
+    searching,
+    sorting,
+    statistical,
+    linear_algebra,
+    dtypes,
+    interop,
 ]
-for _name in SECTIONS:
-    _module = importlib.import_module(f"lazyarray.ops.{_name}")
-    # METHODS: what only NDArray's methods call.
-    for _public in (*getattr(_module, "__all__", ()), *getattr(_module, "METHODS", ())):
-        globals()[_public] = getattr(_module, _public)
-for _public in ("mean", "var", "std"):
-    globals()[_public] = getattr(reductions, _public)
+for _section in SECTIONS:
+    for _name in (*_section.__all__, *getattr(_section, "METHODS", ())):
+        globals()[_name] = getattr(_section, _name)
+
+__all__ = ["SECTIONS", "aliases", "assign_to", "dispatch", "table"]

@@ -13,7 +13,7 @@ cdef struct Resolved:
 
 cdef class Row:
     cdef readonly str name
-    cdef readonly str __doc__
+    cdef str doc
     cdef readonly str section
     cdef readonly object ufunc
 

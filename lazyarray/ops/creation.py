@@ -156,6 +156,7 @@ def asfortranarray(obj: Any, dtype: Any = None, *, device: Any = None) -> NDArra
 
 def shape_of(shape: Any, dtype: np.dtype[Any]) -> Shape:
     """``shape`` as a tuple of lengths; NumPy's errors."""
+    dims: Shape
     try:
         dims = (operator.index(shape),)
     except TypeError:

@@ -87,7 +87,7 @@ def _deliver(result: NDArray, out: Any, where: Any) -> Any:
             "'same_kind'"
         )
     if isinstance(out, Tensor):
-        return _layout.deliver(result, out, "a ufunc")  # type: ignore[arg-type]
+        return _layout.deliver(result, out, "a ufunc")
     mask = where if where is True else np.asarray(where)
     np.copyto(out, np.asarray(result), casting="same_kind", where=mask)
     return out
@@ -135,7 +135,7 @@ def _at(ufunc: np.ufunc, a: Any, indices: Any, *values: Any) -> None:
     """``ufunc.at``: unbuffered, in place, so that an index given twice counts twice."""
     if not isinstance(a, Tensor):
         raise TypeError(f"np.{ufunc.__name__}.at changes an NDArray here, not a NumPy array")
-    x: NDArray = a  # type: ignore[assignment]
+    x: NDArray = a
     ufunc.at(np.ones(1, x.dtype), [0], *[np.ones(1, _dtype_of(v)) for v in values])  # its errors
     inputs: list[NDArray] = []
 
@@ -143,7 +143,7 @@ def _at(ufunc: np.ufunc, a: Any, indices: Any, *values: Any) -> None:
         if o is None or o is Ellipsis or isinstance(o, (slice, int)):
             return lambda ins: o
         place = len(inputs)
-        inputs.append(o if isinstance(o, Tensor) else _rows.array(o, None, x.device))  # type: ignore[arg-type]
+        inputs.append(o if isinstance(o, Tensor) else _rows.array(o, None, x.device))
         return lambda ins: ins[place]
 
     keys = [slot(k) for k in (indices if isinstance(indices, tuple) else (indices,))]
@@ -156,7 +156,7 @@ def _at(ufunc: np.ufunc, a: Any, indices: Any, *values: Any) -> None:
 
 
 def _dtype_of(value: Any) -> np.dtype[Any]:
-    return value.dtype if isinstance(value, Tensor) else np.asarray(value).dtype  # type: ignore[attr-defined]
+    return value.dtype if isinstance(value, Tensor) else np.asarray(value).dtype
 
 
 _METHODS: dict[str, Callable[..., Any]] = {
@@ -201,9 +201,9 @@ def _copyto(dst: Any, src: Any, casting: Any = "same_kind", where: Any = True) -
     if not isinstance(dst, Tensor):
         np.copyto(dst, np.asarray(src), casting=casting, where=where)
         return
-    if not np.can_cast(source.dtype, dst.dtype, casting):  # type: ignore[attr-defined]
+    if not np.can_cast(source.dtype, dst.dtype, casting):
         raise TypeError(
-            f"Cannot cast array data from {source.dtype!r} to {dst.dtype!r} according to the "  # type: ignore[attr-defined]
+            f"Cannot cast array data from {source.dtype!r} to {dst.dtype!r} according to the "
             f"rule {casting!r}"
         )
     if where is not True:

@@ -52,7 +52,7 @@ def astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> N
 
 def _typed(x: Any) -> Any:
     """An array's dtype (also without axes: NumPy's scalars are strong, too); else ``x`` itself."""
-    return x.dtype if isinstance(x, Tensor) else x  # type: ignore[attr-defined]
+    return x.dtype if isinstance(x, Tensor) else x
 
 
 def result_type(*arrays_and_dtypes: Any) -> np.dtype[Any]:

@@ -62,10 +62,40 @@ def _rows() -> dict[str, Row]:
         for cost, names in costs.items():
             for name in names.split():
                 ufunc = getattr(np, name)
-                summary = (ufunc.__doc__ or name).split("\n\n")[1].split("\n")[0]
-                doc = f"{summary}\n\nRuns the loops of ``numpy.{name}``; arguments as there."
-                rows[name] = Ufunc(ufunc, name=name, section=section, doc=doc, cost=cost)
+                rows[name] = Ufunc(
+                    ufunc, name=name, section=section, doc=_doc(name, ufunc), cost=cost
+                )
     return rows
+
+
+# What the examples of the docstrings compute with; floats that suit most functions otherwise.
+_EXAMPLES = {
+    "arccosh": "[1.5, 2.5]",
+    "bitwise_count": "[5, 7]",
+    "bitwise_and": "[12, 10], 6",
+    "bitwise_or": "[12, 10], 6",
+    "bitwise_xor": "[12, 10], 6",
+    "invert": "[12, 10]",
+    "left_shift": "[12, 10], 2",
+    "right_shift": "[12, 10], 2",
+    "gcd": "[12, 10], 6",
+    "lcm": "[12, 10], 6",
+    "ldexp": "[0.25, 0.5], 3",
+}
+
+
+def _doc(name: str, ufunc: np.ufunc) -> str:
+    summary = (ufunc.__doc__ or name).split("\n\n")[1].split("\n")[0]
+    given = _EXAMPLES.get(name, "[0.25, 0.5]" + ", 0.75" * (ufunc.nin - 1))
+    part = "[0]" * (ufunc.nout > 1)
+    return f"""{summary}
+
+    Runs the loops of ``numpy.{name}``; arguments as there.
+
+    >>> import numpy as np, lazyarray as la
+    >>> la.{name}({given}){part}.asnumpy() == np.{name}({given}){part}
+    array([ True,  True])
+    """
 
 
 TABLE = _rows()

@@ -36,7 +36,7 @@ def copyto(x: NDArray, other: Any) -> NDArray:
     cpu(1)
     """
     if isinstance(other, Tensor):
-        to: NDArray = other  # type: ignore[assignment]
+        to: NDArray = other
         if to.shape != x.shape:
             raise ValueError(f"copyto: shape {x.shape} can't be copied to shape {to.shape}")
         _share.copy_across(to, x)
@@ -188,7 +188,7 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> N
     """
     place = as_device(device)
     if isinstance(x, Tensor):
-        shared: NDArray = x[...]  # type: ignore[index]
+        shared: NDArray = x[...]
     else:
         host = x if isinstance(x, np.ndarray) else np.from_dlpack(x)
         problem = _unshareable(host)

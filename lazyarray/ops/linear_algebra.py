@@ -12,6 +12,7 @@ from numpy.lib.array_utils import normalize_axis_index
 from lazyarray.lazy._lazy import Tensor
 from lazyarray.ops import _layout, elementwise, table
 from lazyarray.ops._layout import Shape, deliver, gil_op, operands
+from lazyarray.ops._rows import astype
 from lazyarray.ops.manipulation import copy, expand_dims, permute_dims, ravel, reshape, swapaxes
 
 if TYPE_CHECKING:
@@ -45,13 +46,16 @@ def dot(a: Any, b: Any, out: NDArray | None = None) -> NDArray:
     """
     x, y = operands(a, b)
     if x.ndim == 0 or y.ndim == 0:
-        result = _multiply(x, y)
+        shape = x.shape or y.shape
+        result = _layout.new(shape, np.result_type(x.dtype, y.dtype), None, x.device)
+        _multiply(x, y, out=result)
     else:
         summed = max(y.ndim - 2, 0)
         if x.shape[-1] != y.shape[summed]:
             raise _not_aligned(x, y, summed)
         if x.ndim <= 2 and y.ndim <= 2:
-            result = _matmul(_blas_ready(x), _blas_ready(y))
+            dtype = np.result_type(x.dtype, y.dtype)
+            result = _matmul(*[_blas_ready(astype(v, dtype, copy=False)) for v in (x, y)])
         else:
             result = gil_op(
                 "dot",
@@ -97,9 +101,9 @@ def vdot(a: Any, b: Any, /) -> NDArray:
     >>> la.vdot(la.array([1j, 2]), la.array([1j, 3])).item()
     (7+0j)
     """
-    x, y = [ravel(v) for v in operands(a, b)]
+    x, y = operands(a, b)
     if x.size != y.size:
-        raise ValueError("vectors have different lengths")
+        raise ValueError(f"cannot reshape array of size {y.size} into shape ({x.size},)")
     return gil_op("vdot", np.vdot, [x, y], (), cost=_times(x.shape))
 
 
@@ -111,9 +115,7 @@ def inner(a: Any, b: Any, /) -> NDArray:
     2
     """
     x, y = operands(a, b)
-    if x.ndim == 0 or y.ndim == 0:
-        return _multiply(x, y)
-    return dot(x, swapaxes(y, -1, -2) if y.ndim > 1 else y)
+    return dot(x, swapaxes(y, -1, -2) if x.ndim and y.ndim > 1 else y)
 
 
 def outer(a: Any, b: Any, out: NDArray | None = None) -> NDArray:
@@ -259,14 +261,13 @@ def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> NDArray:
             f"{x.shape[i]} and {y.shape[j]} dimensional instead."
         )
     shape = np.broadcast_shapes(x.shape, y.shape)
-    dtype = np.result_type(x.dtype, y.dtype)
     return gil_op(
         "cross",
         lambda v, w: np.linalg.cross(v, w, axis=axis),
         [x, y],
         shape,
         axis,
-        mini=lambda v, w: np.zeros((), dtype),
+        mini=lambda v, w: np.linalg.cross(*[u.take([0, 0, 0], axis) for u in (v, w)], axis=axis),
     )
 
 
@@ -280,7 +281,7 @@ def einsum(
 
     Letters that the result lacks are summed over; ``...`` stands for axes that broadcast. NumPy's
     other form, ``einsum(a, [0, 1], b, [1, 2], [0, 2])``, works too. ValueError for subscripts
-    that don't fit.
+    that don't fit. One array of which nothing is summed gives a view.
 
     >>> import lazyarray as la
     >>> la.einsum("ij->j", la.array([[1, 2], [3, 4]])).asnumpy()
@@ -294,15 +295,20 @@ def einsum(
     def run(*values: np.ndarray) -> np.ndarray:
         return np.einsum(subscripts, *values, optimize=optimize)
 
+    signs = tuple([_layout.signature(x) for x in xs])
     # The miniatures check the subscripts before a shape is made of them.
-    _layout.infer(
-        ("einsum", subscripts),
-        lambda *v: np.einsum(subscripts, *v),
-        tuple([_layout.signature(x) for x in xs]),
-    )
+    _layout.infer(("einsum", subscripts), lambda *v: np.einsum(subscripts, *v), signs)
+    if len(xs) == 1 and out is None and _is_view(subscripts, signs[0]):
+        return _layout.viewed(xs[0], lambda v: np.einsum(subscripts, v))
     shape, summed = _einsum_shape(subscripts, [x.shape for x in xs])
     result = gil_op("einsum", run, xs, shape, (subscripts, path), cost=_times(shape, summed))
     return deliver(result, out, "einsum")
+
+
+def _is_view(subscripts: str, sign: tuple[Any, ...]) -> bool:
+    """Whether NumPy gives a view: diagonals and permutations of one array, nothing summed."""
+    v = _layout.miniature(sign)
+    return np.may_share_memory(np.einsum(subscripts, v), v)
 
 
 def _spelled(args: tuple[Any, ...]) -> tuple[str, list[Any]]:

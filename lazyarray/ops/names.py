@@ -10,4 +10,4 @@ from lazyarray.ops import aliases, table
 _rows = {**table, **{alias: table[name] for alias, name in aliases.items()}}
 globals().update(_rows)
 
-__all__ = sorted(_rows)  # noqa: PLE0605
+__all__ = sorted(_rows)

@@ -166,7 +166,7 @@ def meshgrid(
     axes = list(range(len(flat)))
     if indexing == "xy" and len(flat) > 1:
         axes[:2] = 1, 0
-    shape = [lengths[axis] for axis in axes]
+    shape = tuple([lengths[axis] for axis in axes])
     out = []
     for x, axis in zip(flat, axes, strict=True):
         dims = [1] * len(flat)

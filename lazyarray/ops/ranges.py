@@ -139,9 +139,11 @@ def linspace(
     parts = operator.index(num) - 1 if endpoint else operator.index(num)
     if isinstance(start, Tensor) or isinstance(stop, Tensor):
         return out, (stop - start) / parts if parts > 0 else (stop - start) * math.nan
-    return out, np.linspace(start, stop, num, endpoint, True)[1] if parts < 2 else (
-        (np.asanyarray(stop) * 1.0 - np.asanyarray(start) * 1.0) / parts
-    )
+    if parts < 2:
+        return out, np.linspace(start, stop, operator.index(num), endpoint=endpoint, retstep=True)[
+            1
+        ]
+    return out, (np.asanyarray(stop) * 1.0 - np.asanyarray(start) * 1.0) / parts
 
 
 def logspace(

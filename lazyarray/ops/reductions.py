@@ -10,23 +10,33 @@ from lazyarray.ops._rows import Reduction, Row, asarray, call, normalize_axes, r
 
 __all__ = ["mean", "std", "var"]
 
+
+def _doc(summary: str, name: str) -> str:
+    return f"""{summary}
+
+    Arguments are those of ``numpy.{name}``; ``axis`` may be a tuple.
+
+    >>> import numpy as np, lazyarray as la
+    >>> x = np.array([[0.0, 2.0], [3.0, 4.0]])
+    >>> la.{name}(la.array(x), axis=1).asnumpy() == np.{name}(x, axis=1)
+    array([ True,  True])
+    """
+
+
+def _row(
+    name: str, ufunc: np.ufunc, section: str, summary: str, first: bool = False, cost: float = 0.4
+) -> Row:
+    doc = _doc(summary, name)
+    return Reduction(ufunc, name=name, section=section, doc=doc, first=first, cost=cost)
+
+
 TABLE: dict[str, Row] = {
-    "sum": Reduction(np.add, name="sum", section="statistics", doc="Sum over axes."),
-    "prod": Reduction(
-        np.multiply, name="prod", section="statistics", doc="Product over axes.", cost=0.8
-    ),
-    "max": Reduction(
-        np.maximum, name="max", section="statistics", doc="Maximum over axes.", first=True
-    ),
-    "min": Reduction(
-        np.minimum, name="min", section="statistics", doc="Minimum over axes.", first=True
-    ),
-    "all": Reduction(
-        np.logical_and, name="all", section="logic", doc="Whether all over the axes are true."
-    ),
-    "any": Reduction(
-        np.logical_or, name="any", section="logic", doc="Whether any over the axes is true."
-    ),
+    "sum": _row("sum", np.add, "statistics", "Sum over axes."),
+    "prod": _row("prod", np.multiply, "statistics", "Product over axes.", cost=0.8),
+    "max": _row("max", np.maximum, "statistics", "Maximum over axes.", first=True),
+    "min": _row("min", np.minimum, "statistics", "Minimum over axes.", first=True),
+    "all": _row("all", np.logical_and, "logic", "Whether all over the axes are true."),
+    "any": _row("any", np.logical_or, "logic", "Whether any over the axes is true."),
 }
 
 ALIASES = {"amax": "max", "amin": "min"}
@@ -77,7 +87,14 @@ def var(
     1.25
     """
     return _moment(
-        "var", a, axis, dtype, out, keepdims, where, {"ddof": ddof if correction is None else correction}
+        "var",
+        a,
+        axis,
+        dtype,
+        out,
+        keepdims,
+        where,
+        {"ddof": ddof if correction is None else correction},
     )
 
 
@@ -99,19 +116,36 @@ def std(
     1.0
     """
     return _moment(
-        "std", a, axis, dtype, out, keepdims, where, {"ddof": ddof if correction is None else correction}
+        "std",
+        a,
+        axis,
+        dtype,
+        out,
+        keepdims,
+        where,
+        {"ddof": ddof if correction is None else correction},
     )
 
 
 def _moment(
-    name: str, a: Any, axis: Any, dtype: Any, out: Any, keepdims: bool, where: Any, more: dict[str, Any]
+    name: str,
+    a: Any,
+    axis: Any,
+    dtype: Any,
+    out: Any,
+    keepdims: bool,
+    where: Any,
+    more: dict[str, Any],
 ) -> Any:
     x = asarray(a)
     axes = normalize_axes(axis, x.ndim)
     count = _count(x.shape, axes)
     given = None if dtype is None else np.dtype(dtype)
     if (
-        name == "mean" and where is None and out is None and count
+        name == "mean"
+        and where is None
+        and out is None
+        and count
         and (x.dtype.char in "fdFD" and given in (None, x.dtype))
     ):
         # As NumPy's _mean: the sum, divided in place by the count.

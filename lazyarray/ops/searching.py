@@ -121,6 +121,8 @@ def argmin(
 def _extremum(name: str, a: Any, axis: Any, out: NDArray | None, keepdims: bool) -> NDArray:
     x = asarray(a)
     function = getattr(np, name)
+    if x.ndim == 0 and axis in (0, -1):
+        axis = None  # as NumPy
     result = gil_op(
         name,
         lambda v: function(v, axis, keepdims=keepdims),

@@ -346,10 +346,14 @@ def test_refused_push_leaves_no_trace(any_engine, make_engine, cpu):
             e.push_sync(never, cpu, (good, bad), (read,))
     with pytest.raises(TypeError):
         e.push_sync(never, cpu, (read,), (good, None))
-    e.push_sync(nothing, cpu, (), (good, read))
+    other = e.new_variable()
+    for _ in range(20):
+        e.push_sync(nothing, cpu, (other,), (good,))
+        e.push_sync(nothing, cpu, (good,), (other, read))
+        e.push_sync(nothing, cpu, (read, good), ())
     e.wait_for_var(good)
     e.wait_for_all()
-    assert (good.version, read.version) == (1, 1)
+    assert (good.version, read.version, other.version) == (20, 20, 20)
 
 
 # --- ended things ----------------------------------------------------------------------

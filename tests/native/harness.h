@@ -24,6 +24,13 @@ static std::atomic<int> live_cells{0}, live_tasks{0}, live_errors{0};
                        static_cast<unsigned long long>(seed)),                                \
           std::abort()))
 
+static void begin(const char* what, Policy policy, int workers) {
+  static const char* names[] = {"naive", "pooled", "per device"};
+  section = std::string(what) + ", " + names[static_cast<int>(policy)] + ", workers " +
+            std::to_string(workers);
+  alarm(60);  // a hang ends the run
+}
+
 struct Random : std::mt19937_64 {
   using std::mt19937_64::mt19937_64;
   int below(int n) { return static_cast<int>((*this)() % static_cast<uint64_t>(n)); }

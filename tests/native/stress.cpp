@@ -367,13 +367,6 @@ static void ends(Policy policy, int workers) {
   }
 }
 
-static void begin(const char* what, Policy policy, int workers) {
-  static const char* names[] = {"naive", "pooled", "per device"};
-  section = std::string(what) + ", " + names[static_cast<int>(policy)] + ", workers " +
-            std::to_string(workers);
-  alarm(60);  // a hang ends the run
-}
-
 int main(int argc, char** argv) {
   if (argc > 1) seed = std::strtoull(argv[1], nullptr, 10);
   const int percent = argc > 2 ? std::atoi(argv[2]) : 100;

@@ -10,12 +10,18 @@ import lazyarray as la
 rng = np.random.default_rng(0)
 
 
-def to_la(value):
-    """The same argument for lazyarray: arrays, and arrays in lists and tuples, become NDArrays."""
+def to_la(value, known=None):
+    """The same argument for lazyarray: arrays, and arrays in lists and tuples, become NDArrays.
+
+    One array given twice stays one: a product with oneself has its own BLAS routine.
+    """
+    known = {} if known is None else known
     if isinstance(value, np.ndarray):
-        return lay(value)
+        if id(value) not in known:
+            known[id(value)] = lay(value)
+        return known[id(value)]
     if isinstance(value, (list, tuple)) and any(isinstance(v, np.ndarray) for v in value):
-        return type(value)(to_la(v) for v in value)
+        return type(value)(to_la(v, known) for v in value)
     return value
 
 

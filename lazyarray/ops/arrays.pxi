@@ -1,0 +1,164 @@
+# Arrays from Python: made, converted, assigned to, viewed; and instructions that take the GIL.
+
+
+cdef Tensor make(tuple shape, object dtype, Tensor like):
+    """A new C-ordered tensor on like's device (or the current one)."""
+    cdef npy_intp dims[kMaxDims]
+    if len(shape) > kMaxDims:
+        raise ValueError(f"maximum supported dimension for an ndarray is {kMaxDims}, "
+                         f"found {len(shape)}")
+    for i, d in enumerate(shape):
+        dims[i] = d
+    return empty_like_shape(dtype_code(dtype), len(shape), dims,
+                            like.v.chunk.device if like is not None else current_device())
+
+
+def call(str name, fn, list ins, list outs, *, Device device=None, double cost=5000.0,
+         bint overwrites=True):
+    """Records one instruction that takes the GIL and calls ``fn(outs, ins)`` on NumPy views.
+
+    ``outs`` holds ``(shape, dtype)`` of new arrays, or arrays to write into; returns the arrays.
+    ``cost`` is an estimate in nanoseconds: a cheap one whose inputs are complete runs at once.
+    """
+    tensors = [as_tensor(x) for x in ins]
+    cdef Tensor like = None
+    if device is None and tensors:
+        like = tensors[0]
+    results = []
+    cdef Tensor t
+    for o in outs:
+        if isinstance(o, Tensor):
+            results.append(o)
+            continue
+        t = make(tuple(o[0]), o[1], like)
+        if device is not None:
+            t = make_on(tuple(o[0]), o[1], device)
+        results.append(t)
+    py_call(fn, name, results, tensors, cost, overwrites)
+    return results
+
+
+cdef Tensor make_on(tuple shape, object dtype, Device device):
+    cdef npy_intp dims[kMaxDims]
+    if len(shape) > kMaxDims:
+        raise ValueError(f"maximum supported dimension for an ndarray is {kMaxDims}, "
+                         f"found {len(shape)}")
+    for i, d in enumerate(shape):
+        if d < 0:
+            raise ValueError("negative dimensions are not allowed")
+        dims[i] = d
+    return empty_like_shape(dtype_code(dtype), len(shape), dims, device.c)
+
+
+def empty(tuple shape, dtype, Device device=None):
+    """A new array whose memory is not written; ``device`` None is the current one."""
+    cdef Device d = device
+    if d is None:
+        d = Device.__new__(Device)
+        d.c = current_device()
+    return make_on(shape, dtype, d)
+
+
+def full(tuple shape, value, dtype, Device device=None):
+    """A new array filled with a scalar."""
+    cdef Tensor t = empty(shape, dtype, device)
+    fill(t, value)
+    return t
+
+
+def array(obj, dtype=None, Device device=None, bint copy=True):
+    """An array with a copy of ``obj``'s values."""
+    cdef Device d = device
+    cdef Tensor t
+    cdef int code
+    if d is None:
+        d = Device.__new__(Device)
+        d.c = current_device()
+    if isinstance(obj, Tensor):
+        t = obj
+        if device is not None and not (t.v.chunk.device == d.c):
+            raise ValueError("the array is on another device: use copyto or as_in_context")
+        code = t.v.dtype if dtype is None else dtype_code(dtype)
+        return copied(t, code) if copy or code != t.v.dtype else t
+    if dtype is not None:
+        dtype = np_dtype(dtype_code(dtype))
+    a = np.asarray(obj, dtype)
+    return from_numpy(a, d.c)
+
+
+def astype(Tensor x not None, dtype, bint copy=True):
+    """A copy of ``x`` as ``dtype`` (or ``x`` itself if nothing changes and ``copy`` is false)."""
+    cdef int code = dtype_code(dtype)
+    if code == x.v.dtype and not copy:
+        return x
+    if info(x.v.dtype).kind == b"c" and info(code).kind != b"c" and info(code).kind != b"b":
+        import warnings
+        warnings.warn("Casting complex values to real discards the imaginary part",
+                      np.exceptions.ComplexWarning, stacklevel=3)
+    return copied(x, code)
+
+
+cdef Tensor copied(Tensor x, int dtype):
+    """A copy in order 'K', which for a view with a broadcast axis isn't that of a ufunc's output."""
+    if not self_overlaps(x.v.layout):
+        return cast(x, dtype)
+    cdef Tensor t = fresh(dtype, x.v.layout.size(), x.v.chunk.device)
+    cdef npy_intp step = info(dtype).size
+    cdef npy_intp* strides = x.v.layout.strides()
+    cdef int i, n = x.v.layout.ndim
+    t.v.layout.resize(n)
+    memcpy(t.v.layout.shape(), x.v.layout.shape(), n * sizeof(npy_intp))
+    # By stride, the largest first; Python's sort is stable.
+    for i in reversed(sorted(range(n), key=lambda i: -abs(strides[i]))):
+        t.v.layout.strides()[i] = step
+        step *= max(t.v.layout.shape()[i], 1)
+    assign(t, x)
+    return t
+
+
+def asarray(o):
+    """``o`` itself if it is an array, else a new array on the current device."""
+    return as_tensor(o)
+
+
+def assign_to(Tensor to not None, value):
+    """``to[...] = value``."""
+    if self_overlaps(to.v.layout):
+        raise ValueError("assignment destination is read-only")
+    if kind_of(value) >= 0:
+        fill(to, value)
+    else:
+        assign(to, as_tensor_on(value, to.v.chunk.device))
+
+
+def strided(Tensor x not None, tuple shape, tuple strides, npy_intp offset):
+    """A view of x's memory: ``offset`` in bytes from x's first element, ``strides`` in bytes.
+
+    Checked against the chunk's bounds.
+    """
+    cdef Tensor t = view_of(x)
+    cdef npy_intp low, high
+    cdef int n = len(shape)
+    if n > kMaxDims:
+        raise ValueError(f"maximum supported dimension for an ndarray is {kMaxDims}, found {n}")
+    t.v.layout.resize(n)
+    t.v.layout.offset = x.v.layout.offset + offset
+    low = high = t.v.layout.offset
+    for i in range(n):
+        t.v.layout.shape()[i] = shape[i]
+        t.v.layout.strides()[i] = strides[i]
+        if shape[i] > 0:
+            if strides[i] < 0:
+                low += (shape[i] - 1) * strides[i]
+            else:
+                high += (shape[i] - 1) * strides[i]
+    if t.v.layout.size() > 0 and (low < 0 or high + t.v.itemsize() > <npy_intp>t.v.chunk.nbytes):
+        raise ValueError("the view reaches outside the array's memory")
+    return t
+
+
+def retype(Tensor x not None, dtype, tuple shape, tuple strides):
+    """A view of the same bytes as another dtype; the caller knows that it fits."""
+    cdef Tensor base = view_of(x)
+    base.v.dtype = dtype_code(dtype)
+    return strided(base, shape, strides, 0)

@@ -1,0 +1,156 @@
+# Operands: what a call's arguments are, their common shape, and where a result may go.
+
+
+cdef object _generic = np.generic
+
+
+cdef int kind_of(object o) except -2:
+    """The operand kind of a Python or NumPy scalar, or -1 for anything else."""
+    t = type(o)
+    if t is float:
+        return kWeakFloat
+    if t is int:
+        return kWeakInt
+    if t is bool:
+        return D_BOOL
+    if t is complex:
+        return kWeakComplex
+    if isinstance(o, _generic):
+        return dtype_code((<object>o).dtype)
+    if isinstance(o, bool):
+        return D_BOOL
+    if isinstance(o, int):
+        return kWeakInt
+    if isinstance(o, float):
+        return kWeakFloat
+    if isinstance(o, complex):
+        return kWeakComplex
+    return -1
+
+
+cdef tuple _operand_types = (float, int, complex, np.generic, np.ndarray, list, tuple)
+
+
+cdef bint is_operand(object o):
+    """Whether an operator takes `o`; for anything else it returns NotImplemented."""
+    if isinstance(o, Tensor) or isinstance(o, _operand_types):
+        return True
+    return hasattr(o, "__array__") and getattr(o, "__array_ufunc__", True) is not None
+
+
+cdef Tensor as_tensor_on(object o, CDevice device):
+    """`o` as a tensor: itself, or a copy of an array-like on `device`."""
+    if isinstance(o, Tensor):
+        return o
+    return from_numpy(np.asarray(o), device)
+
+
+cdef Tensor as_tensor(object o):
+    return as_tensor_on(o, current_device())
+
+
+cdef inline const View* view_or_null(Tensor t) noexcept:
+    if t is None:
+        return NULL
+    return &t.v
+
+
+cdef int broadcast(const View** views, int n, Layout* out) except -1:
+    """The common shape of the operands (null: a constant); ValueError as NumPy's."""
+    cdef int ndim = 0, i, k, j
+    cdef npy_intp d, have
+    cdef View* v
+    for k in range(n):
+        if views[k] is not NULL and views[k].layout.ndim > ndim:
+            ndim = views[k].layout.ndim
+    out.resize(ndim)
+    for i in range(ndim):
+        out.shape()[i] = 1
+    for k in range(n):
+        if views[k] is NULL:
+            continue
+        v = <View*>views[k]
+        j = ndim - v.layout.ndim
+        for i in range(v.layout.ndim):
+            d = v.layout.shape()[i]
+            have = out.shape()[i + j]
+            if d == have or d == 1:
+                continue
+            if have != 1:
+                shapes = " ".join([str(shape_tuple(views[m])) for m in range(n)
+                                   if views[m] is not NULL])
+                raise ValueError(
+                    f"operands could not be broadcast together with shapes {shapes} ")
+            out.shape()[i + j] = d
+    return 0
+
+
+cdef Tensor output_like(Layout* space, int dtype, int nin, const View** views, CDevice device):
+    """A new output over `space`'s shape, laid out as NumPy lays out this ufunc's output."""
+    cdef Tensor out = fresh(dtype, space.size(), device)
+    out.v.layout.resize(space.ndim)
+    if space.ndim:
+        memcpy(out.v.layout.shape(), space.shape(), space.ndim * sizeof(npy_intp))
+    set_k_layout(out.v.layout, info(dtype).size, nin, views)
+    return out
+
+
+cdef Tensor apart(Tensor x, Tensor out):
+    """`x`, or a copy of it if writing `out` element by element would change it under the loop."""
+    if x.v.chunk != out.v.chunk:
+        return x
+    if x.v.dtype == out.v.dtype and x.v.layout.same_view(out.v.layout):
+        return x
+    if may_overlap(x.v.layout, x.v.itemsize(), out.v.layout, out.v.itemsize()):
+        return cast(x, x.v.dtype)
+    return x
+
+
+cdef int check_out_dtype(object ufunc, Tensor out, int dtype) except -1:
+    """That a result of `dtype` may be written into `out`."""
+    if dtype != out.v.dtype and not np.can_cast(np_dtype(dtype), np_dtype(out.v.dtype),
+                                                "same_kind"):
+        try:
+            from numpy._core._exceptions import _UFuncOutputCastingError
+        except ImportError:
+            raise TypeError(
+                f"Cannot cast ufunc {ufunc.__name__!r} output from {np_dtype(dtype)!r} to "
+                f"{np_dtype(out.v.dtype)!r} with casting rule 'same_kind'") from None
+        raise _UFuncOutputCastingError(ufunc, "same_kind", np_dtype(dtype),
+                                       np_dtype(out.v.dtype), 0)
+    return 0
+
+
+cdef int check_out_shape(Tensor out, Layout* space) except -1:
+    """That a result over `space` may be written into `out`."""
+    cdef View want
+    if not broadcasts_to(space, &out.v.layout):
+        want.layout = space[0]
+        raise ValueError(
+            f"non-broadcastable output operand with shape {shape_tuple(&out.v)} doesn't match "
+            f"the broadcast shape {shape_tuple(&want)}")
+    if self_overlaps(out.v.layout):
+        raise ValueError("output array is read-only: it is a broadcast view")
+    return 0
+
+
+cdef bint contiguous(Tensor t) noexcept:
+    return t.v.layout.c_contiguous(t.v.itemsize())
+
+
+cdef bint shares(Tensor out, Tensor x) noexcept:
+    return x is not None and x.v.chunk == out.v.chunk
+
+
+cdef bint covers(Tensor t) noexcept:
+    return <size_t>(t.v.layout.size() * t.v.itemsize()) == t.v.chunk.nbytes
+
+
+cdef bint broadcasts_to(Layout* a, Layout* b) noexcept:
+    cdef int lead = b.ndim - a.ndim, i
+    if lead < 0:
+        return False
+    for i in range(a.ndim):
+        if a.shape()[i] != 1 and a.shape()[i] != b.shape()[i + lead]:
+            return False
+    return True

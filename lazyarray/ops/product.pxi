@@ -1,0 +1,222 @@
+# MatMul and select: the rows that are neither elementwise nor reductions.
+
+
+cdef Tensor cast_c(Tensor x, int dtype):
+    """``x`` as another dtype in C order, as a gufunc's operands are cast: BLAS sees the order."""
+    cdef Tensor t = empty_like_shape(dtype, x.v.layout.ndim, x.v.layout.shape(),
+                                     x.v.chunk.device)
+    assign(t, x)
+    return t
+
+
+cdef class MatMul(Row):
+    """``matmul``: NumPy's gufunc loop, which calls BLAS."""
+
+    @property
+    def __doc__(self):
+        # In each class: a class's own docstring would hide an inherited one.
+        return self.doc
+
+    def __init__(self, object ufunc, *, str section="", str doc=""):
+        self.ufunc = ufunc
+        self.name = ufunc.__name__
+        self.section = section
+        self.doc = doc
+        self.kernels = {}
+
+    cdef object kernel_for(self, int a, int b):
+        cdef PyUFuncObject* u = <PyUFuncObject*>self.ufunc
+        cdef Kernel* k
+        key = (a, b)
+        found = self.kernels.get(key)
+        if found is None:
+            dtypes = self.ufunc.resolve_dtypes((np_dtype(a), np_dtype(b), None))
+            index = find_loop(self.ufunc, dtypes)
+            k = new_kernel(self.name, MATMUL, 2, 1)
+            k.fn = u.functions[index]
+            k.data = u.data[index]
+            for i in range(3):
+                k.dtypes[i] = dtype_code(dtypes[i])
+            k.checks_flags = dtypes[2].kind in "fc"
+            k.long_double = dtypes[2].char in "gG"
+            k.splittable = False
+            k.cost = 0.05 if dtypes[2].char in "fdFD" else 1.0
+            found = _Kernel.__new__(_Kernel)
+            (<_Kernel>found).k = k
+            self.kernels[key] = found
+        return found
+
+    cdef object product(self, Tensor a, Tensor b, Tensor out):
+        cdef Layout* la = &a.v.layout
+        cdef Layout* lb = &b.v.layout
+        if la.ndim == 0 or lb.ndim == 0:
+            raise ValueError(
+                "matmul: Input operand 0 does not have enough dimensions (has 0, gufunc core "
+                "with signature (n?,k),(k,m?)->(n?,m?) requires 1)")
+        same_device(a, b)
+        cdef Kernel* k = (<_Kernel>self.kernel_for(a.v.dtype, b.v.dtype)).k
+        if a.v.dtype != k.dtypes[0]:
+            a = cast_c(a, k.dtypes[0])
+            la = &a.v.layout
+        if b.v.dtype != k.dtypes[1]:
+            b = cast_c(b, k.dtypes[1])
+            lb = &b.v.layout
+        cdef npy_intp n = 1, m = 1, kk, kb
+        cdef npy_intp an = 0, ak, bk, bm = 0
+        cdef bint va = la.ndim == 1, vb = lb.ndim == 1
+        kk = la.shape()[la.ndim - 1]
+        ak = la.strides()[la.ndim - 1]
+        if not va:
+            n = la.shape()[la.ndim - 2]
+            an = la.strides()[la.ndim - 2]
+        kb = lb.shape()[0 if vb else lb.ndim - 2]
+        bk = lb.strides()[0 if vb else lb.ndim - 2]
+        if not vb:
+            m = lb.shape()[lb.ndim - 1]
+            bm = lb.strides()[lb.ndim - 1]
+        if kk != kb:
+            raise ValueError(
+                "matmul: Input operand 1 has a mismatch in its core dimension 0, with gufunc "
+                f"signature (n?,k),(k,m?)->(n?,m?) (size {kb} is different from {kk})")
+        # Batch axes, broadcast.
+        cdef Layout outer_a, outer_b, space
+        cdef int i
+        outer_a.resize(0 if va else la.ndim - 2)
+        for i in range(outer_a.ndim):
+            outer_a.shape()[i] = la.shape()[i]
+            outer_a.strides()[i] = la.strides()[i]
+        outer_b.resize(0 if vb else lb.ndim - 2)
+        for i in range(outer_b.ndim):
+            outer_b.shape()[i] = lb.shape()[i]
+            outer_b.strides()[i] = lb.strides()[i]
+        cdef View wa, wb
+        cdef const View* views[2]
+        wa.layout = outer_a
+        wb.layout = outer_b
+        views[0] = &wa
+        views[1] = &wb
+        try:
+            broadcast(views, 2, &space)
+        except ValueError:
+            raise ValueError(
+                "operands could not be broadcast together with remapped shapes [original->"
+                f"remapped]: {shape_tuple(&a.v)} {shape_tuple(&b.v)}") from None
+        cdef npy_intp shape[kMaxDims]
+        cdef int ndim = space.ndim
+        for i in range(ndim):
+            shape[i] = space.shape()[i]
+        if not va:
+            shape[ndim] = n
+            ndim += 1
+        if not vb:
+            shape[ndim] = m
+            ndim += 1
+        cdef Tensor result = empty_like_shape(k.dtypes[2], ndim, shape, a.v.chunk.device)
+        cdef Tensor direct = None
+        if out is not None:
+            if shape_tuple(&out.v) != shape_tuple(&result.v):
+                raise ValueError(
+                    f"matmul: Output operand 0 has shape {shape_tuple(&out.v)} instead of "
+                    f"{shape_tuple(&result.v)}")
+            check_out_dtype(self.ufunc, out, k.dtypes[2])
+            check_out_shape(out, &result.v.layout)
+            # An output that overlaps an input needs a temporary; BLAS reads while it writes.
+            if out.v.dtype == k.dtypes[2] and out.v.chunk != a.v.chunk \
+                    and out.v.chunk != b.v.chunk:
+                direct = out
+        cdef Tensor target = direct if direct is not None else result
+        cdef Layout* lo = &target.v.layout
+        cdef Instr* instr = recorder().begin(k, 2, 1)
+        set_operand(instr, 0, &a.v)
+        set_operand(instr, 1, &b.v)
+        set_operand(instr, 2, &target.v)
+        cdef int axes = space.ndim, lead, j
+        instr.set_ndim(axes)
+        for i in range(axes):
+            instr.shape()[i] = space.shape()[i]
+            j = i - (axes - outer_a.ndim)
+            instr.strides(0)[i] = 0 if j < 0 or outer_a.shape()[j] == 1 else outer_a.strides()[j]
+            j = i - (axes - outer_b.ndim)
+            instr.strides(1)[i] = 0 if j < 0 or outer_b.shape()[j] == 1 else outer_b.strides()[j]
+            instr.strides(2)[i] = lo.strides()[i]
+        instr.core[0] = n
+        instr.core[1] = kk
+        instr.core[2] = m
+        instr.core_steps[0] = an
+        instr.core_steps[1] = ak
+        instr.core_steps[2] = bk
+        instr.core_steps[3] = bm
+        instr.core_steps[4] = 0 if va else lo.strides()[space.ndim]
+        instr.core_steps[5] = 0 if vb else lo.strides()[ndim - 1]
+        instr.bytes = target.v.layout.size() * target.v.itemsize()
+        if direct is None or covers(target):
+            instr.overwrites = 1
+        instr.cost_ns = 100 + <double>space.size() * n * m * kk * k.cost
+        emit(instr)
+        if out is not None and direct is None:
+            assign(out, result)
+        return out if out is not None else result
+
+    def __call__(self, a, b, /, out=None):
+        """The matrix product of ``a`` (..., n, k) and ``b`` (..., k, m)."""
+        cdef Tensor ta = as_tensor_on(a, (<Tensor>b).v.chunk.device if isinstance(b, Tensor)
+                                      else current_device())
+        cdef Tensor tb = as_tensor_on(b, ta.v.chunk.device)
+        if out is not None and not isinstance(out, Tensor):
+            raise TypeError(f"out is an NDArray, not {type(out).__name__}")
+        return self.product(ta, tb, out)
+
+
+
+cdef Kernel* _where_kernels[32]
+
+
+def select(condition, x, y):
+    """``where(condition, x, y)`` with three arguments: a native loop that moves bytes."""
+    cdef Tensor c = as_tensor(condition)
+    cdef int kx = kind_of(x), ky = kind_of(y)
+    cdef Tensor tx = None, ty = None
+    if kx < 0:
+        tx = as_tensor_on(x, c.v.chunk.device)
+        kx = tx.v.dtype
+    if ky < 0:
+        ty = as_tensor_on(y, c.v.chunk.device)
+        ky = ty.v.dtype
+    dtype = np.result_type(np_dtype(kx) if kx < kDtypes else x, np_dtype(ky) if ky < kDtypes else y)
+    cdef int code = dtype_code(dtype)
+    if c.v.dtype != D_BOOL:
+        c = cast(c, D_BOOL)
+    if tx is not None and kx != code:
+        tx = cast(tx, code)
+    if ty is not None and ky != code:
+        ty = cast(ty, code)
+    for t in (tx, ty):
+        if t is not None:
+            same_device(c, t)
+    cdef Kernel* k = _where_kernels[code]
+    if k is NULL:
+        k = new_kernel("where", ELEMENTWISE, 3, 1)
+        k.fn = where_of_size(info(code).size)
+        k.dtypes[0] = D_BOOL
+        k.dtypes[1] = k.dtypes[2] = k.dtypes[3] = code
+        k.cost = 1.0
+        _where_kernels[code] = k
+    cdef const View* views[4]
+    cdef Layout space
+    views[0] = &c.v
+    views[1] = view_or_null(tx)
+    views[2] = view_or_null(ty)
+    broadcast(views, 3, &space)
+    cdef Tensor out = output_like(&space, code, 3, views, c.v.chunk.device)
+    views[3] = &out.v
+    cdef Instr* instr = recorder().begin(k, 3, 1)
+    try:
+        if tx is None:
+            put_scalar(instr.constants[0], x, code)
+        if ty is None:
+            put_scalar(instr.constants[1 if tx is None else 0], y, code)
+    except BaseException:
+        recorder().give_back(instr)
+        raise
+    emit_elementwise(instr, &space, views, True)
+    return out

@@ -1,0 +1,284 @@
+# Reduction: ``ufunc.reduce`` in NumPy's own order of operations.
+
+
+cdef class Reduction(Row):
+    """``ufunc.reduce`` over axes, in NumPy's own order of operations."""
+
+    @property
+    def __doc__(self):
+        # In each class: a class's own docstring would hide an inherited one.
+        return self.doc
+
+    def __init__(self, object ufunc, *, str name, str section="", str doc="", bint first=False,
+                 double cost=0.4):
+        self.ufunc = ufunc
+        self.name = name
+        self.section = section
+        self.doc = doc
+        self.first = first  # max and min start with the first element; sums with the identity
+        self.cost = cost
+        self.kernels = {}
+
+    cdef object kernel_for(self, int source, int target):
+        """(kernel, dtype of its input), or None where NumPy's reduction can't be replayed."""
+        cdef PyUFuncObject* u = <PyUFuncObject*>self.ufunc
+        cdef Kernel* k
+        cdef cnp.ndarray one
+        key = (source, target)
+        if key in self.kernels:
+            return self.kernels[key]
+        kernel = None
+        st, tt = np_dtype(source), np_dtype(target)
+        # Casting floats on the way makes NumPy sum buffer by buffer: not the same order.
+        if tt.char != "?" and (source == target or st.kind in "biu" and tt.kind in "iu"):
+            k = new_kernel(self.name, REDUCE, 1, 1)
+            index = find_loop(self.ufunc, (tt, tt, tt))
+            k.fn = u.functions[index]
+            k.data = u.data[index]
+            k.dtypes[0] = k.dtypes[1] = target
+            k.checks_flags = tt.kind in "fc"
+            k.long_double = tt.char in "gG"
+            k.starts_with_first = self.first
+            k.cost = self.cost * (4 if tt.char in "eFDgG" else 1)
+            if not self.first:
+                one = np.asarray(self.ufunc.reduce(np.zeros(0, tt), dtype=tt))
+                memcpy(k.identity, cnp.PyArray_DATA(one), tt.itemsize)
+            kernel = _Kernel.__new__(_Kernel)
+            (<_Kernel>kernel).k = k
+        elif tt.char == "?" and self.ufunc in (np.logical_and, np.logical_or):
+            k = new_kernel(self.name, REDUCE, 1, 1)
+            index = find_loop(self.ufunc, (tt, tt, tt))
+            k.fn = u.functions[index]
+            k.data = u.data[index]
+            k.dtypes[0] = k.dtypes[1] = target
+            k.identity[0] = 1 if self.ufunc is np.logical_and else 0
+            k.cost = 0.1
+            kernel = _Kernel.__new__(_Kernel)
+            (<_Kernel>kernel).k = k
+        self.kernels[key] = kernel
+        return kernel
+
+    cdef object reduce(self, Tensor x, object axis, object dtype, Tensor out, bint keepdims):
+        cdef int ndim = x.v.layout.ndim, i, n, code
+        cdef unsigned long long mask = axis_mask(axis, ndim)
+        cdef npy_intp shape[kMaxDims]
+        cdef Layout* l = &x.v.layout
+        n = 0
+        for i in range(ndim):
+            if not mask >> i & 1:
+                shape[n] = l.shape()[i]
+                n += 1
+            elif keepdims:
+                shape[n] = 1
+                n += 1
+        if self.first:
+            for i in range(ndim):
+                if mask >> i & 1 and l.shape()[i] == 0:
+                    raise ValueError(f"zero-size array to reduction operation "
+                                     f"{self.ufunc.__name__} which has no identity")
+        code = reduced_dtype(self.ufunc, x.v.dtype, dtype)
+        cdef Tensor result = empty_like_shape(code, n, shape, x.v.chunk.device)
+        if not l.c_contiguous(x.v.itemsize()):
+            kept_order(x, mask, keepdims, result)
+        kernel = self.kernel_for(x.v.dtype, code)
+        if out is not None:
+            if shape_tuple(&out.v) != shape_tuple(&result.v):
+                raise ValueError(
+                    f"output parameter for reduction operation {self.ufunc.__name__} has the "
+                    f"wrong shape: {shape_tuple(&out.v)} instead of {shape_tuple(&result.v)}")
+        cdef Tensor source = x
+        if kernel is not None and x.v.dtype != (<_Kernel>kernel).k.dtypes[0]:
+            source = cast(x, (<_Kernel>kernel).k.dtypes[0])
+        if kernel is None or l.size() == 0 or not self.replay((<_Kernel>kernel).k, source, result,
+                                                              mask):
+            ufunc = self.ufunc
+            axes = tuple([i for i in range(ndim) if mask >> i & 1])
+            loop_dtype = np_dtype(code)
+
+            def call(outs, ins):
+                ufunc.reduce(ins[0], axis=axes, dtype=loop_dtype, out=outs[0], keepdims=keepdims)
+
+            py_call(call, self.name, [result], [x], 2000 + 1.0 * l.size(), True)
+        if out is not None:
+            check_out_dtype(self.ufunc, out, code)
+            assign(out, result)
+            return out
+        return result
+
+    cdef bint replay(self, Kernel* kernel, Tensor x, Tensor out, unsigned long long mask) except -1:
+        """Emits the native reduction if its order of operations is NumPy's; else returns False.
+
+        That is so where the input is contiguous in C order, or where all of it is reduced along
+        one run of equal steps.
+        """
+        cdef Layout* l = &x.v.layout
+        cdef npy_intp shape[kMaxDims]
+        cdef npy_intp si[kMaxDims]
+        cdef npy_intp so[kMaxDims]
+        cdef unsigned int reduced = 0, red
+        cdef int n = 0, i
+        cdef npy_intp item = info(kernel.dtypes[1]).size, step
+        cdef bint contiguous = l.c_contiguous(x.v.itemsize())
+        # Output strides, C order over the kept axes.
+        step = item
+        cdef npy_intp outs[kMaxDims]
+        for i in range(l.ndim - 1, -1, -1):
+            outs[i] = 0
+            if not mask >> i & 1:
+                outs[i] = step
+                step *= l.shape()[i]
+        for i in range(l.ndim):
+            if l.shape()[i] == 1:
+                continue
+            red = mask >> i & 1
+            if n > 0 and (reduced >> (n - 1) & 1) == red \
+                    and si[n - 1] == l.strides()[i] * l.shape()[i] \
+                    and so[n - 1] == outs[i] * l.shape()[i]:
+                shape[n - 1] *= l.shape()[i]
+            else:
+                shape[n] = l.shape()[i]
+                if red:
+                    reduced |= 1u << n
+                n += 1
+                if n > 31:
+                    return False
+            si[n - 1] = l.strides()[i]
+            so[n - 1] = outs[i]
+        if not contiguous and not (n == 1 and reduced == 1 and si[0] > 0):
+            return False
+        if n > 2:
+            return False
+        cdef bint any_reduced = reduced != 0
+        if n == 0:
+            n = 1
+            shape[0] = 1
+            si[0] = so[0] = 0
+            reduced = 1
+        elif not any_reduced:
+            return False
+        cdef Instr* instr = recorder().begin(kernel, 1, 1)
+        set_operand(instr, 0, &x.v)
+        set_operand(instr, 1, &out.v)
+        instr.set_ndim(n)
+        memcpy(instr.shape(), shape, n * sizeof(npy_intp))
+        memcpy(instr.strides(0), si, n * sizeof(npy_intp))
+        memcpy(instr.strides(1), so, n * sizeof(npy_intp))
+        instr.reduced = reduced
+        instr.overwrites = 1
+        instr.bytes = out.v.chunk.nbytes
+        instr.cost_ns = 40 + l.size() * kernel.cost
+        emit(instr)
+        return True
+
+    def __call__(self, x, axis=None, dtype=None, out=None, keepdims=False, *, initial=None,
+                 where=None):
+        """Reduces ``x`` over ``axis`` (an int, a tuple, or None for all)."""
+        cdef Tensor t = as_tensor(x)
+        if out is not None and not isinstance(out, Tensor):
+            raise TypeError(f"out is an NDArray, not {type(out).__name__}")
+        if initial is None and where is None:
+            return self.reduce(t, axis, dtype, out, keepdims)
+        mask = axis_mask(axis, t.v.layout.ndim)
+        axes = tuple([i for i in range(t.v.layout.ndim) if mask >> i & 1])
+        code = reduced_dtype(self.ufunc, t.v.dtype, dtype)
+        shape = reduced_shape(shape_tuple(&t.v), axes, keepdims)
+        ins = [t]
+        kwargs = {"axis": axes, "dtype": np_dtype(code), "keepdims": bool(keepdims)}
+        if initial is not None:
+            if isinstance(initial, Tensor):
+                ins.append(initial)
+            else:
+                kwargs["initial"] = initial
+        if where is not None:
+            ins.append(as_tensor(where))
+        ufunc = self.ufunc
+        masked, from_array = where is not None, isinstance(initial, Tensor)
+
+        def run(outs, arrays):
+            if masked:
+                kwargs["where"] = arrays[-1]
+            if from_array:
+                kwargs["initial"] = arrays[1][()]
+            ufunc.reduce(arrays[0], out=outs[0], **kwargs)
+
+        result, = call(self.name, run, ins, [(shape, np_dtype(code))],
+                       cost=2000 + 1.0 * t.v.layout.size())
+        if out is not None:
+            check_out_dtype(self.ufunc, out, code)
+            assign(out, result)
+            return out
+        return result
+
+
+cdef int kept_order(Tensor x, unsigned long long mask, bint keepdims, Tensor out) except -1:
+    """Lays `out` out in the order of x's kept axes, as NumPy does; the order of a sum follows."""
+    cdef View kept
+    cdef const View* views[1]
+    cdef int n = 0, i
+    kept.dtype = x.v.dtype
+    kept.layout.resize(out.v.layout.ndim)
+    for i in range(x.v.layout.ndim):
+        if mask >> i & 1 and not keepdims:
+            continue
+        kept.layout.shape()[n] = 1 if mask >> i & 1 else x.v.layout.shape()[i]
+        kept.layout.strides()[n] = 0 if mask >> i & 1 else x.v.layout.strides()[i]
+        n += 1
+    views[0] = &kept
+    set_k_layout(out.v.layout, out.v.itemsize(), 1, views)
+    return 0
+
+
+cdef class _Kernel:
+    cdef Kernel* k
+
+
+cdef unsigned long long axis_mask(object axis, int ndim) except? 0:
+    """The axes as bits; AxisError for one out of range, ValueError for one given twice."""
+    cdef unsigned long long mask = 0
+    cdef int a
+    if axis is None:
+        return (1ull << ndim) - 1 if ndim < 64 else ~0ull
+    if not isinstance(axis, (tuple, list)):
+        if ndim == 0 and (axis == 0 or axis == -1):
+            return 0  # NumPy lets these through
+        axis = (axis,)
+    for entry in axis:
+        if isinstance(entry, bool) or not hasattr(entry, "__index__"):
+            raise TypeError(f"an axis is an integer, not {type(entry).__name__}")
+        i = entry.__index__()
+        if not -ndim <= i < ndim:
+            raise np.exceptions.AxisError(i, ndim)
+        a = i % ndim
+        if mask >> a & 1:
+            raise ValueError("duplicate value in 'axis'")
+        mask |= 1ull << a
+    return mask
+
+
+def normalize_axes(axis, int ndim):
+    """The axes as a sorted tuple of non-negative integers (None: all)."""
+    if ndim == 0 and axis is not None and not isinstance(axis, (tuple, list)):
+        raise np.exceptions.AxisError(axis, 0)  # ufunc.reduce alone is lenient
+    cdef unsigned long long mask = axis_mask(axis, ndim)
+    return tuple([i for i in range(ndim) if mask >> i & 1])
+
+
+def reduced_shape(tuple shape, axes, bint keepdims):
+    """What a reduction over ``axes`` leaves of ``shape``."""
+    if keepdims:
+        return tuple([1 if i in axes else d for i, d in enumerate(shape)])
+    return tuple([d for i, d in enumerate(shape) if i not in axes])
+
+
+cdef dict _reduced_dtypes = {}
+
+
+cdef int reduced_dtype(object ufunc, int source, object dtype) except -1:
+    if dtype is not None:
+        return dtype_code(dtype)
+    key = (ufunc, source)
+    code = _reduced_dtypes.get(key)
+    if code is None:
+        code = dtype_code(ufunc.reduce(np.ones(1, np_dtype(source))).dtype)
+        _reduced_dtypes[key] = code
+    return code

@@ -1,0 +1,311 @@
+# Row and Ufunc: elementwise ops that run a NumPy ufunc's loops.
+
+
+cdef class Row:
+    """One op of the table: its name, the NumPy ufunc it runs (or None), its section and doc."""
+
+    def __repr__(self):
+        return f"<lazyarray op {self.name!r}>"
+
+    @property
+    def __name__(self):
+        return self.name
+
+    @property
+    def __signature__(self):
+        import inspect
+        return inspect.signature(type(self).__call__)
+
+    def __reduce__(self):
+        return self.name
+
+
+cdef class Ufunc(Row):
+    """An elementwise op that runs the compiled loops of a NumPy ufunc."""
+
+    @property
+    def __doc__(self):
+        # In each class: a class's own docstring would hide an inherited one.
+        return self.doc
+
+    def __init__(self, object ufunc, *, str name=None, str section="", str doc="", double cost=0.5):
+        self.ufunc = ufunc
+        self.name = name or ufunc.__name__
+        self.section = section
+        self.doc = doc
+        self.nin = ufunc.nin
+        self.nout = ufunc.nout
+        self.cost = cost
+        self.comparison = ufunc.__name__ in (
+            "less", "less_equal", "greater", "greater_equal", "equal", "not_equal")
+        self.power = ufunc.__name__ == "power"
+        # NumPy's loops for these write a strided boolean output wrongly.
+        self.bad_strided = ufunc.__name__ in ("isnan", "isinf", "isfinite", "signbit")
+        if self.nin > 2 or self.nout > 2:
+            raise ValueError(f"{self.name}: rows take at most two inputs and two outputs")
+        self.table = <Resolved**>calloc(kOperandKinds * (kOperandKinds if self.nin == 2 else 1),
+                                        sizeof(void*))
+
+    cdef Resolved* resolve(self, int ka, int kb) except NULL:
+        cdef Resolved* r = self.table[ka * (kOperandKinds if self.nin == 2 else 1)
+                                      + (kb if self.nin == 2 else 0)]
+        if r is not NULL:
+            return r
+        kinds = [ka, kb][:self.nin]
+        if all(k >= kDtypes for k in kinds):
+            # Python scalars alone take their default dtypes.
+            given = [np_dtype({<int>kWeakInt: D_IL, <int>kWeakFloat: D_F8}.get(k, D_C16))
+                     for k in kinds]
+        else:
+            given = [np_dtype(k) if k < kDtypes else
+                     {<int>kWeakInt: int, <int>kWeakFloat: float}.get(k, complex) for k in kinds]
+        dtypes = self.ufunc.resolve_dtypes(tuple(given) + (None,) * self.nout)
+        r = <Resolved*>calloc(1, sizeof(Resolved))
+        r.kernel = self.kernel_for(dtypes)
+        for i in range(self.nin):
+            r.inputs[i] = dtype_code(dtypes[i])
+        for i in range(self.nout):
+            r.outputs[i] = dtype_code(dtypes[self.nin + i])
+        self.table[ka * (kOperandKinds if self.nin == 2 else 1)
+                   + (kb if self.nin == 2 else 0)] = r
+        return r
+
+    cdef Kernel* kernel_for(self, tuple dtypes) except NULL:
+        cdef PyUFuncObject* u = <PyUFuncObject*>self.ufunc
+        cdef int index = find_loop(self.ufunc, dtypes)
+        cdef Kernel* k = new_kernel(self.name, ELEMENTWISE, self.nin, self.nout)
+        k.fn = u.functions[index]
+        k.data = u.data[index]
+        for i, d in enumerate(dtypes):
+            k.dtypes[i] = dtype_code(d)
+            k.checks_flags = True
+            k.long_double = k.long_double or d.char in "gG"
+        if all(d.char == "?" for d in dtypes):
+            k.checks_flags = False
+        k.int_power = self.power and dtypes[1].kind == "i"
+        k.cost = self.cost * (4 if dtypes[0].char in "eFDgG" else 1)
+        return k
+
+    cdef object unary(self, object a, Tensor out):
+        cdef int ka
+        cdef Tensor t
+        if isinstance(a, Tensor):
+            t = a
+        else:
+            ka = kind_of(a)
+            t = as_tensor(a)
+        cdef Resolved* r = self.resolve(t.v.dtype, 0)
+        if out is not None:
+            check_out_dtype(self.ufunc, out, r.outputs[0])
+        if r.inputs[0] != t.v.dtype:
+            t = cast(t, r.inputs[0])
+        cdef const View* views[3]
+        cdef Layout space
+        cdef Tensor first, second
+        views[0] = &t.v
+        if out is not None:
+            check_out_shape(out, &t.v.layout)
+            if out.v.dtype != r.outputs[0] or self.bad_strided and not contiguous(out):
+                assign(out, self.unary(t, None))
+                return out
+            t = apart(t, out)
+            views[0] = &t.v
+            first = out
+        else:
+            first = output_like(&t.v.layout, r.outputs[0], 1, views, t.v.chunk.device)
+        views[1] = &first.v
+        if self.nout == 2:
+            second = output_like(&first.v.layout, r.outputs[1], 1, views, t.v.chunk.device)
+            views[2] = &second.v
+        emit_elementwise(recorder().begin(r.kernel, 1, self.nout), &first.v.layout, views,
+                         out is None or covers(first))
+        return first if self.nout == 1 else (first, second)
+
+    cdef object binary(self, object a, object b, Tensor out):
+        cdef Tensor ta = None, tb = None
+        cdef int ka, kb
+        if isinstance(a, Tensor):
+            ta = a
+            ka = ta.v.dtype
+        else:
+            ka = kind_of(a)
+            if ka < 0:
+                ta = as_tensor_on(a, (<Tensor>b).v.chunk.device if isinstance(b, Tensor)
+                                  else current_device())
+                ka = ta.v.dtype
+        if isinstance(b, Tensor):
+            tb = b
+            kb = tb.v.dtype
+        else:
+            kb = kind_of(b)
+            if kb < 0:
+                tb = as_tensor_on(b, ta.v.chunk.device if ta is not None else current_device())
+                kb = tb.v.dtype
+        cdef Resolved* r = self.resolve(ka, kb)
+        if out is not None:
+            check_out_dtype(self.ufunc, out, r.outputs[0])
+        if ta is None and tb is None:
+            ta = scalar_tensor(a, r.inputs[0])
+        if ta is not None and ka != r.inputs[0]:
+            ta = cast(ta, r.inputs[0])
+        if tb is not None and kb != r.inputs[1]:
+            tb = cast(tb, r.inputs[1])
+        if ta is not None and tb is not None:
+            same_device(ta, tb)
+        cdef const View* views[4]
+        cdef Layout space
+        cdef Layout* shape
+        cdef Tensor first, second
+        views[0] = view_or_null(ta)
+        views[1] = view_or_null(tb)
+        if views[1] is NULL or (views[0] is not NULL and
+                                ta.v.layout.same_shape((<View*>views[1]).layout)):
+            shape = &ta.v.layout
+        elif views[0] is NULL:
+            shape = &tb.v.layout
+        else:
+            broadcast(views, 2, &space)
+            shape = &space
+        if out is not None:
+            same_device(ta if ta is not None else tb, out)
+            check_out_shape(out, shape)
+            if out.v.dtype != r.outputs[0]:
+                assign(out, self.binary(a, b, None))
+                return out
+            if ta is not None:
+                ta = apart(ta, out)
+                views[0] = &ta.v
+            if tb is not None:
+                tb = apart(tb, out)
+                views[1] = &tb.v
+            first = out
+        else:
+            first = output_like(shape, r.outputs[0], 2, views,
+                                ta.v.chunk.device if ta is not None else tb.v.chunk.device)
+        views[2] = &first.v
+        if self.nout == 2:
+            second = output_like(shape, r.outputs[1], 2, views, first.v.chunk.device)
+            views[3] = &second.v
+        cdef Instr* instr = recorder().begin(r.kernel, 2, self.nout)
+        try:
+            if ta is None:
+                put_scalar(instr.constants[0], a, r.inputs[0])
+            elif tb is None:
+                put_scalar(instr.constants[0], b, r.inputs[1])
+        except OverflowError:
+            recorder().give_back(instr)
+            if not self.comparison:
+                raise
+            # NumPy compares any Python integer with any integer array.
+            return self.python((a, b), out, {})
+        except BaseException:
+            recorder().give_back(instr)
+            raise
+        emit_elementwise(instr, &first.v.layout, views, out is None or
+                         (covers(first) and first is not ta and first is not tb
+                          and not shares(first, ta) and not shares(first, tb)))
+        return first if self.nout == 1 else (first, second)
+
+    cdef object python(self, tuple args, object out, dict kwargs):
+        """The op as one instruction that calls the ufunc itself: `where=`, odd operands."""
+        cdef Tensor t, result
+        tensors, slots = [], []
+        device = None
+        for a in args:
+            if isinstance(a, Tensor):
+                device = a
+        for a in args:
+            if kind_of(a) >= 0:
+                slots.append(a)
+            else:
+                t = as_tensor_on(a, (<Tensor>device).v.chunk.device if device is not None
+                                 else current_device())
+                slots.append(_Slot(len(tensors)))
+                tensors.append(t)
+        where = kwargs.pop("where", None)
+        if where is not None and where is not True:
+            t = as_tensor(where)
+            kwargs["where"] = _Slot(len(tensors))
+            tensors.append(t)
+        shape = np.broadcast_shapes(*[shape_tuple(&(<Tensor>x).v) for x in tensors])
+        kinds = tuple([np_dtype((<Tensor>tensors[s.index]).v.dtype) if isinstance(s, _Slot)
+                       else (s.dtype if isinstance(s, np.generic) else type(s)) for s in slots])
+        dtype = kwargs.get("dtype")
+        if dtype is not None:
+            result_dtype = np.dtype(dtype)
+        else:
+            result_dtype = self.ufunc.resolve_dtypes(
+                kinds + (None,) * self.nout)[self.nin]
+        if out is None:
+            result = make(shape, result_dtype, tensors[0])
+        else:
+            result = out
+            if shape_tuple(&result.v) != shape:
+                raise ValueError(
+                    f"non-broadcastable output operand with shape {shape_tuple(&result.v)} "
+                    f"doesn't match the broadcast shape {shape}")
+        ufunc = self.ufunc
+        # With a mask the output is read too: what is masked out stays.
+        keeps = "where" in kwargs and out is not None
+
+        def call(outs, ins):
+            named = {k: ins[v.index] if isinstance(v, _Slot) else v for k, v in kwargs.items()}
+            ufunc(*[ins[s.index] if isinstance(s, _Slot) else s for s in slots], out=outs[0],
+                  **named)
+
+        py_call(call, self.name, [result], tensors, 1000 + 2.0 * result.v.layout.size(), not keeps)
+        return result
+
+    def __call__(self, *args, out=None, where=True, dtype=None, casting=None):
+        """Applies the op to array-likes.
+
+        ``out`` receives the result; ``where`` masks elements; ``dtype`` chooses the loop, as in
+        NumPy.
+        """
+        if len(args) == self.nin + 1 and out is None:
+            out = args[self.nin]
+            args = args[:self.nin]
+        if len(args) != self.nin:
+            raise TypeError(f"{self.name}() takes {self.nin} positional arguments but "
+                            f"{len(args)} were given")
+        if isinstance(out, tuple) and len(out) == 1:
+            out = out[0]
+        if out is not None and not isinstance(out, Tensor):
+            raise TypeError(f"out is an NDArray, not {type(out).__name__}")
+        if self.nout == 2 and out is not None:
+            raise TypeError(f"{self.name}() has two outputs and takes no out=")
+        if where is not True or dtype is not None or casting is not None:
+            kwargs = {}
+            if dtype is not None:
+                kwargs["dtype"] = np_dtype(dtype_code(dtype))
+            if casting is not None:
+                kwargs["casting"] = casting
+            if where is not True:
+                kwargs["where"] = where
+            return self.python(args, out, kwargs)
+        if self.nin == 1:
+            return self.unary(args[0], out)
+        return self.binary(args[0], args[1], out)
+
+
+class _Slot:
+    """The place of a tensor among the inputs of an instruction."""
+
+    def __init__(self, index):
+        self.index = index
+
+
+cdef int find_loop(object ufunc, tuple dtypes) except -1:
+    """The first of the ufunc's loops for these dtypes: later duplicates give other bits."""
+    cdef PyUFuncObject* u = <PyUFuncObject*>ufunc
+    want = [np.dtype(d).num for d in dtypes]
+    for i in range(u.ntypes):
+        if [<int>u.types[i * u.nargs + j] for j in range(u.nargs)] == want:
+            return i
+    raise TypeError(f"ufunc {ufunc.__name__!r} has no loop for {', '.join(map(str, dtypes))}")
+
+
+cdef Tensor scalar_tensor(object value, int dtype):
+    cdef Tensor t = empty_like_shape(dtype, 0, NULL, current_device())
+    fill(t, value)
+    return t
