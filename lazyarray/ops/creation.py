@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import operator
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -154,22 +153,33 @@ def asfortranarray(obj: Any, dtype: Any = None, *, device: Any = None) -> NDArra
 # ---- filled -------------------------------------------------------------------------------------
 
 
+_LIMIT = int(np.iinfo(np.intp).max)
+
+
+def _lengths(shape: Any) -> Shape:
+    if not isinstance(shape, (tuple, list)):
+        try:
+            return (operator.index(shape),)
+        except TypeError:
+            pass  # some other sequence, or an error
+    return tuple([operator.index(n) for n in shape])
+
+
 def shape_of(shape: Any, dtype: np.dtype[Any]) -> Shape:
     """``shape`` as a tuple of lengths; NumPy's errors."""
-    dims: Shape
     try:
-        dims = (operator.index(shape),)
+        dims = _lengths(shape)
     except TypeError:
-        try:
-            dims = tuple([operator.index(d) for d in shape])
-        except TypeError:
-            np.empty(shape, dtype)  # raises
-            raise
-    if dims and min(dims) < 0:
-        raise ValueError("negative dimensions are not allowed")
-    if max(dims, default=0) > np.iinfo(np.intp).max:
-        raise ValueError("Maximum allowed dimension exceeded")
-    if math.prod([d for d in dims if d]) * dtype.itemsize > np.iinfo(np.intp).max:
+        np.empty(shape, dtype)  # raises
+        raise
+    size = dtype.itemsize
+    for n in dims:
+        if n < 0:
+            raise ValueError("negative dimensions are not allowed")
+        if n > _LIMIT:
+            raise ValueError("Maximum allowed dimension exceeded")
+        size *= n or 1
+    if size > _LIMIT:
         raise ValueError(
             "array is too big; `arr.size * arr.dtype.itemsize` is larger than the maximum "
             "possible size."

@@ -1,0 +1,92 @@
+# Basic indexing: the view that integers, slices, None and Ellipsis select.
+
+
+cdef enum IndexKind:
+    INDEX_VIEW
+    INDEX_ELEMENT
+    INDEX_ADVANCED
+
+
+cdef Tensor basic_view(Tensor x, object key, int* kind):
+    """The view that a basic index selects, or None (kind INDEX_ADVANCED) for any other index."""
+    cdef npy_intp shape[2 * kMaxDims]
+    cdef npy_intp strides[2 * kMaxDims]
+    cdef npy_intp offset = 0, n, i, start, stop, step
+    cdef Layout* l = &x.v.layout
+    cdef int axis = 0, out = 0, j, used = 0
+    cdef bint ellipsis = False
+    cdef tuple keys = key if type(key) is tuple else (key,)
+    for k in keys:
+        if k is None:
+            continue
+        if k is Ellipsis:
+            if ellipsis:
+                raise IndexError("an index can only have a single ellipsis ('...')")
+            ellipsis = True
+            continue
+        t = type(k)
+        if t is int or t is slice or isinstance(k, (slice, np.integer)):
+            used += 1
+            continue
+        if isinstance(k, int) and t is not bool:
+            used += 1
+            continue
+        kind[0] = INDEX_ADVANCED
+        return None
+    if used > l.ndim:
+        raise IndexError(f"too many indices for array: array is {l.ndim}-dimensional, but "
+                         f"{used} were indexed")
+    kind[0] = INDEX_VIEW
+    cdef bint all_ints = used == l.ndim and not ellipsis
+    for k in keys:
+        if k is None:
+            shape[out] = 1
+            strides[out] = 0
+            out += 1
+            all_ints = False
+        elif k is Ellipsis:
+            for j in range(l.ndim - used):
+                shape[out] = l.shape()[axis]
+                strides[out] = l.strides()[axis]
+                out += 1
+                axis += 1
+        elif isinstance(k, slice):
+            n = l.shape()[axis]
+            start, stop, step = (<slice>k).indices(n)
+            if step > 0:
+                n = (stop - start + step - 1) // step if stop > start else 0
+            else:
+                n = (start - stop - step - 1) // (-step) if start > stop else 0
+            if n > 0:
+                offset += start * l.strides()[axis]
+            shape[out] = n
+            strides[out] = step * l.strides()[axis]
+            out += 1
+            axis += 1
+            all_ints = False
+        else:
+            n = l.shape()[axis]
+            i = k
+            if i < -n or i >= n:
+                raise IndexError(f"index {k} is out of bounds for axis {axis} with size {n}")
+            offset += (i + n if i < 0 else i) * l.strides()[axis]
+            axis += 1
+        if out > kMaxDims:
+            raise IndexError(f"number of dimensions must be within [0, {kMaxDims}]")
+    while axis < l.ndim:
+        shape[out] = l.shape()[axis]
+        strides[out] = l.strides()[axis]
+        out += 1
+        axis += 1
+    if all_ints:
+        kind[0] = INDEX_ELEMENT
+    cdef Tensor v = view_of(x)
+    v.v.layout.resize(out)
+    v.v.layout.offset = x.v.layout.offset + offset
+    if out:
+        memcpy(v.v.layout.shape(), shape, out * sizeof(npy_intp))
+        memcpy(v.v.layout.strides(), strides, out * sizeof(npy_intp))
+    return v
+
+
+cdef dict _KINDS = {1: "cpu", 2: "gpu", 3: "cpu_pinned"}

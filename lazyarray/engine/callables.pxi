@@ -1,0 +1,127 @@
+# Python callables as operators' payloads: RunContext, OnComplete.
+
+
+cdef class RunContext:
+    """What an op's function is called with: ``ctx``, and access to the arrays it declared."""
+
+    def numpy(self, x):
+        """A raw NumPy view of ``x``'s memory, writable exactly if ``x.var`` is mutable here.
+
+        Valid until the op ends. ValueError if ``x.var`` was declared in neither set.
+        """
+        cdef CUse* u
+        if self.op is NULL:
+            raise RuntimeError("the op of this run_ctx has ended")
+        if not isinstance(getattr(x, "var", None), Var):
+            raise TypeError(f"run_ctx.numpy takes an array, not {type(x).__name__}")
+        cdef Var var = x.var
+        for i in range(self.op.uses.size()):
+            u = &self.op.uses[i]
+            if u.var == var.c:
+                return x._raw(u.write)
+        raise ValueError("the array's variable is in neither const_vars nor mutable_vars of this op")
+
+    def __repr__(self):
+        return f"<RunContext {self.ctx}>"
+
+
+cdef RunContext _run_context(CRunContext& ctx):
+    cdef RunContext r = RunContext.__new__(RunContext)
+    cdef Device d = Device.__new__(Device)
+    d.c = ctx.device
+    d._hash = hash((d.c.kind, d.c.id))
+    r.ctx = d
+    r.op = ctx.op
+    return r
+
+
+cdef CError* _run_task(void* arg, CRunContext& ctx) noexcept nogil:
+    adopt_worker_thread()
+    with gil:
+        return _call(<PyTask*>arg, ctx)
+
+
+cdef CError* _call(PyTask* task, CRunContext& ctx):
+    cdef const char* name = ctx.op.name
+    run_ctx = _run_context(ctx)
+    try:
+        (<object>task.fn)(run_ctx)
+        return NULL
+    except BaseException as exc:
+        return error_from_exception(exc, name, &task.site)
+    finally:
+        (<RunContext>run_ctx).op = NULL
+        task.clear()  # here, where the GIL is held: a closure may hold much memory
+
+
+cdef CError* _run_async_task(void* arg, CRunContext& ctx) noexcept nogil:
+    adopt_worker_thread()
+    with gil:
+        _call_async(<PyTask*>arg, ctx)
+        return NULL
+
+
+cdef int _call_async(PyTask* task, CRunContext& ctx) except -1:
+    # Once on_complete was called the op and `task` may be gone: take all that is needed first.
+    fn = <object>task.fn
+    cdef OnComplete done = OnComplete.__new__(OnComplete)
+    done.run_ctx = _run_context(ctx)
+    done.engine = ctx.engine
+    done.op = ctx.op
+    done.name = ctx.op.name
+    done.site = task.site
+    task.site.code = NULL
+    try:
+        fn(done.run_ctx, done)
+    except BaseException as exc:
+        if done.op is not NULL:
+            done(exc)
+        else:
+            sys.unraisablehook(_Unraisable(exc, fn))
+    return 0
+
+
+class _Unraisable:
+    """The argument that ``sys.unraisablehook`` expects."""
+
+    def __init__(self, exc, obj):
+        self.exc_type, self.exc_value, self.exc_traceback = type(exc), exc, exc.__traceback__
+        self.err_msg = "Exception ignored in an asynchronous op that had already completed"
+        self.object = obj
+
+
+cdef class OnComplete:
+    """Ends an asynchronous op: call it exactly once, from any thread, with an error or nothing."""
+
+    cdef CEngine* engine
+    cdef COp* op
+    cdef RunContext run_ctx
+    cdef const char* name
+    cdef Site site
+
+    def __call__(self, error=None):
+        if error is not None and not isinstance(error, BaseException):
+            raise TypeError(f"on_complete takes an exception or None, not {type(error).__name__}")
+        cdef COp* op = self.op
+        if op is NULL:
+            raise RuntimeError("on_complete was called a second time")
+        self.op = NULL
+        self.run_ctx.op = NULL
+        cdef CError* e = NULL
+        if error is not None:
+            e = error_from_exception(error, self.name, &self.site)
+        self.engine.complete(op, e)
+
+    def __dealloc__(self):
+        # Dropped uncalled, the op could never end: it fails instead.
+        if self.op is not NULL:
+            self.engine.complete(self.op, error_from_exception(
+                RuntimeError("on_complete was dropped without being called"), self.name, &self.site
+            ))
+        drop_ref(self.site.code)
+
+
+cdef void _drop_task(void* arg) noexcept nogil:
+    cdef PyTask* task = <PyTask*>arg
+    task.clear()
+    del task

@@ -1,0 +1,407 @@
+# Opr, Engine and the three engines.
+
+
+cdef class Opr:
+    """A reusable operator: what :meth:`Engine.new_operator` returns and :meth:`Engine.push` runs."""
+
+    def __init__(self):
+        raise TypeError("operators are made by Engine.new_operator()")
+
+    def __repr__(self):
+        return f"<Opr {self.name!r}>"
+
+
+def _int_env(name, default):
+    text = os.environ.get(name)
+    if text is None or not text.strip():
+        return default
+    try:
+        value = int(text)
+    except ValueError:
+        raise ValueError(f"{name}={text!r}: an integer is wanted") from None
+    if value < 1:
+        raise ValueError(f"{name}={text!r}: at least 1 is wanted")
+    return value
+
+
+cdef FlushHook _flush_hook = NULL
+cdef Engine _process = None
+cdef int _bulk = 0
+cdef int _bulk_depth = 0
+cdef bint _exiting = False
+_registry = []  # addresses of the live native engines, for fork and exit
+
+
+cdef void set_flush_hook(FlushHook hook):
+    global _flush_hook
+    _flush_hook = hook
+
+
+cdef int get_bulk() noexcept:
+    return _bulk
+
+
+cdef bint bulk_is_explicit() noexcept:
+    return _bulk_depth > 0
+
+
+cdef tuple _vars(object vars, str what):
+    if isinstance(vars, Var):
+        raise TypeError(f"{what} is a sequence of variables, not a single one")
+    out = tuple(vars)
+    for v in out:
+        if not isinstance(v, Var):
+            raise TypeError(f"{what} holds variables, not {type(v).__name__}")
+    return out
+
+
+cdef class Engine:
+    """A dependency engine: runs pushed operators in push order per variable.
+
+    Two operators of which one writes a variable run in the order in which they were pushed;
+    reads of the same variable run together; everything else runs when a worker is free. Any
+    thread may push and wait. The model is MXNet's (``include/mxnet/engine.h``).
+
+    Use one of :class:`NaiveEngine`, :class:`ThreadedEnginePooled`,
+    :class:`ThreadedEnginePerDevice`, or the process's own from :func:`get`.
+
+    >>> from lazyarray import engine
+    >>> e = engine.ThreadedEnginePerDevice()
+    >>> v, out = e.new_variable(), []
+    >>> for i in range(3):
+    ...     e.push_sync(lambda ctx, i=i: out.append(i), engine.Device("cpu"), mutable_vars=[v])
+    >>> e.wait_for_var(v)
+    >>> out, v.version
+    ([0, 1, 2], 3)
+    """
+
+    def __cinit__(self, num_workers=None):
+        self.c = NULL
+
+    def __init__(self, num_workers=None):
+        raise TypeError("choose NaiveEngine, ThreadedEnginePooled or ThreadedEnginePerDevice")
+
+    cdef int create(self, Policy policy, object num_workers) except -1:
+        if self.c is not NULL:
+            raise RuntimeError("an engine is initialised once")
+        if num_workers is None:
+            num_workers = _int_env("LAZYARRAY_CPU_WORKER_NTHREADS", max(2, os.cpu_count() or 2))
+        elif isinstance(num_workers, bool) or not isinstance(num_workers, int):
+            raise TypeError(f"num_workers is an integer, not {type(num_workers).__name__}")
+        elif num_workers < 1:
+            raise ValueError(f"num_workers is at least 1, not {num_workers}")
+        self.c = create_engine(
+            policy,
+            num_workers,
+            _int_env("LAZYARRAY_CPU_PRIORITY_NTHREADS", 4),
+            _int_env("LAZYARRAY_GPU_WORKER_NTHREADS", 2),
+            _int_env("LAZYARRAY_GPU_COPY_NTHREADS", 2),
+        )
+        self.c.on_thread_exit = leave_worker_thread
+        _registry.append(<size_t>self.c)
+        if _exiting:
+            self.c.shutdown(NULL, NULL)
+        return 0
+
+    def __dealloc__(self):
+        if self.c is NULL:
+            return
+        _registry.remove(<size_t>self.c)
+        cdef CEngine* c = self.c
+        with nogil:
+            destroy_engine(c)  # drains
+
+    cdef int flush(self) except -1:
+        graveyard().sweep()
+        if self.is_process and _flush_hook is not NULL:
+            return _flush_hook()
+        return 0
+
+    # -- variables
+
+    def new_variable(self):
+        """A new variable of this engine."""
+        return new_var(new CVar(self.c))
+
+    def delete_variable(self, delete_fn, Device ctx not None, Var var not None):
+        """Runs ``delete_fn(run_ctx)`` (or nothing, for None) when every earlier use of ``var`` is done.
+
+        Never waits, and always runs, also on a poisoned variable. ValueError if ``var`` was
+        deleted before.
+        """
+        if delete_fn is not None and not callable(delete_fn):
+            raise TypeError(f"delete_fn is callable or None, not {type(delete_fn).__name__}")
+        self.push_callable(delete_fn or _nothing, ctx, (), (var,), FnProperty.DELETE_VAR, 0,
+                           "delete_variable", False)
+
+    # -- operators
+
+    def new_operator(self, fn, const_vars=(), mutable_vars=(), prop=FnProperty.NORMAL, name=None):
+        """A reusable operator that calls ``fn(run_ctx)``; push it any number of times."""
+        _check_callable(fn)
+        cdef Opr op = Opr.__new__(Opr)
+        op.engine = self
+        op.fn = fn
+        op.const_vars = _vars(const_vars, "const_vars")
+        op.mutable_vars = _vars(mutable_vars, "mutable_vars")
+        op.prop = FnProperty(prop)
+        op.name = _name(fn, name)
+        for v in op.const_vars + op.mutable_vars:
+            if not self.c.owns((<Var>v).c):
+                raise ValueError("the variable belongs to another engine")
+        return op
+
+    def delete_operator(self, Opr op not None):
+        """Ends an operator; pushes made before still run. Does not wait."""
+        self.check_operator(op)
+        op.deleted = True
+
+    def push(self, Opr op not None, Device ctx not None, object priority=0):
+        """Pushes one run of ``op`` on device ``ctx``."""
+        self.check_operator(op)
+        self.push_callable(op.fn, ctx, op.const_vars, op.mutable_vars, op.prop, priority, op.name,
+                           False)
+
+    cdef int check_operator(self, Opr op) except -1:
+        if op.engine is not self:
+            raise ValueError("the operator belongs to another engine")
+        if op.deleted:
+            raise ValueError("the operator has been deleted")
+        return 0
+
+    def push_sync(self, fn, Device ctx not None, const_vars=(), mutable_vars=(),
+                  prop=FnProperty.NORMAL, object priority=0, name=None):
+        """Pushes ``fn(run_ctx)``, which ends when it returns.
+
+        It runs after every earlier op that writes one of ``const_vars`` or uses one of
+        ``mutable_vars``. If it raises, the mutable variables are poisoned: each wait on them
+        raises the same exception, and ops that read or write them are skipped.
+        """
+        _check_callable(fn)
+        self.push_callable(fn, ctx, _vars(const_vars, "const_vars"),
+                           _vars(mutable_vars, "mutable_vars"), FnProperty(prop), priority,
+                           _name(fn, name), False)
+
+    def push_async(self, fn, Device ctx not None, const_vars=(), mutable_vars=(),
+                   prop=FnProperty.NORMAL, object priority=0, name=None):
+        """Pushes ``fn(run_ctx, on_complete)``, which ends when ``on_complete(error=None)`` is called.
+
+        Exactly once, from any thread; a second call is a RuntimeError.
+        """
+        _check_callable(fn)
+        self.push_callable(fn, ctx, _vars(const_vars, "const_vars"),
+                           _vars(mutable_vars, "mutable_vars"), FnProperty(prop), priority,
+                           _name(fn, name), True)
+
+    cdef int push_callable(self, object fn, Device ctx, tuple const_vars, tuple mutable_vars,
+                           object prop, object priority, str name, bint is_async) except -1:
+        if isinstance(priority, bool) or not hasattr(priority, "__index__"):
+            raise TypeError(f"priority is an integer, not {type(priority).__name__}")
+        cdef int rank = priority.__index__()
+        self.flush()
+        cdef COp* op = self.c.new_op()
+        cdef PyTask* task = new PyTask()
+        task.fn = <PyObject*>fn
+        Py_INCREF(fn)
+        task.site.capture()
+        op.name = intern_name(name.encode())
+        op.device = ctx.c
+        op.priority = rank
+        op.prop = <Prop><int>prop
+        op.payload.run = _run_async_task if is_async else _run_task
+        op.payload.drop = _drop_task
+        op.payload.arg = task
+        op.payload.is_async = is_async
+        cdef Var v
+        for o in mutable_vars:
+            v = o
+            op.merge_use(v.c, True)
+        for o in const_vars:
+            v = o
+            op.merge_use(v.c, False)
+        return self.push_op(op)
+
+    cdef int push_op(self, COp* op) except -1:
+        """Pushes; where ops run at the call (naive, at exit), waits and raises the op's error."""
+        # With the GIL held: nobody takes it under the engine's mutex, so this can't deadlock.
+        cdef CEngine* c = self.c
+        cdef bint here = c.runs_here()
+        # Nor does the pusher go on while an op touches memory that others can see. Not so for an
+        # asynchronous one, which may be for the pusher to complete.
+        cdef bint exported = False
+        cdef size_t i
+        if not op.payload.is_async:
+            for i in range(op.uses.size()):
+                exported = exported or op.uses[i].var.exports.load() > 0
+        cdef Status status = c.push(op, True, here or exported)
+        check_status(status, None)
+        if not here and not exported:
+            return 0
+        cdef CError* error = NULL
+        interrupt = []
+        cdef void* arg = <void*>interrupt
+        # Inside an op, what can't run yet waits for that op: it is left queued.
+        if c.current() is NULL:
+            with nogil:
+                status = c.wait_op(op, _poll, arg)
+        if op.result is not NULL:
+            error = op.result.ref()
+        c.release(op)
+        check_status(status, interrupt)
+        if not here and error is not NULL:
+            error.unref()
+            return 0
+        return raise_error(error)
+
+    # -- waits
+
+    cdef int wait_var(self, CVar* var, bint everything) except -1:
+        interrupt = []
+        cdef void* arg = <void*>interrupt
+        cdef CEngine* c = self.c
+        cdef Status status
+        if c.held() or not (var.idle() if everything else var.readable()):
+            with nogil:
+                status = c.wait(var, everything, _poll, arg)
+            check_status(status, interrupt)
+        return raise_error(c.error_of(var))
+
+    def wait_for_var(self, Var var not None):
+        """Blocks until the writes of ``var`` pushed before are done; raises what poisoned it."""
+        if not self.c.owns(var.c):
+            raise ValueError("the variable belongs to another engine")
+        self.flush()
+        self.wait_var(var.c, False)
+
+    def wait_for_all(self):
+        """Blocks until everything pushed before is done.
+
+        Raises the first error, in push order, that no wait has raised yet. RuntimeError inside
+        an op.
+        """
+        self.flush()
+        interrupt = []
+        cdef void* arg = <void*>interrupt
+        cdef CEngine* c = self.c
+        cdef Status status
+        with nogil:
+            status = c.wait_for_all(_poll, arg, -1)
+        check_status(status, interrupt)
+        raise_error(c.take_failure())
+
+    def throw(self, Var var not None):
+        """Raises what ``var`` holds now, without waiting or clearing."""
+        if not self.c.owns(var.c):
+            raise ValueError("the variable belongs to another engine")
+        raise_error(self.c.error_of(var.c), False)
+
+    # -- life
+
+    def start(self):
+        """Lets pushes in again after :meth:`stop`."""
+        self.c.start()
+
+    def stop(self):
+        """Finishes all pushed work and ends the workers; a push is a RuntimeError until start()."""
+        self.flush()
+        interrupt = []
+        cdef void* arg = <void*>interrupt
+        cdef CEngine* c = self.c
+        cdef Status status
+        with nogil:
+            status = c.stop(_poll, arg)
+        check_status(status, interrupt)
+
+    def notify_shutdown(self):
+        """The process is ending: finish all work and end the workers; later pushes run at the call."""
+        self.flush()
+        interrupt = []
+        cdef void* arg = <void*>interrupt
+        cdef CEngine* c = self.c
+        cdef Status status
+        with nogil:
+            status = c.shutdown(_poll, arg)
+        check_status(status, interrupt)
+
+    # -- settings and figures
+
+    @property
+    def bulk_size(self):
+        """The greatest number of instructions in the process's open segment (0 and 1: none)."""
+        return _bulk
+
+    @bulk_size.setter
+    def bulk_size(self, size):
+        _set_bulk(size)
+
+    def stats(self):
+        """Counters since the start: a dict of ints."""
+        cdef EngineStats s = self.c.stats()
+        out = {"pushed": s.pushed, "completed": s.completed, "helped": s.helped,
+               "waits": s.waits, "threads": s.threads, "pending_bytes": self.c.pending_bytes()}
+        if self.is_process:
+            for source in stat_sources:
+                out.update(source())
+        return out
+
+    def trace_start(self):
+        """Starts to note when each op is pushed, ready, started and ended."""
+        self.flush()
+        self.c.take_trace()
+        self.c.trace(True)
+
+    def trace_stop(self):
+        """Stops tracing and returns one dict an op: times in nanoseconds, in completion order."""
+        self.flush()
+        self.c.trace(False)
+        cdef TraceEvent t
+        out = []
+        for t in self.c.take_trace():
+            out.append({"name": t.name.decode(), "seq": t.seq, "queued": t.queued,
+                        "ready": t.ready, "start": t.start, "end": t.end, "worker": t.worker,
+                        "skipped": t.skipped, "device": (t.device.kind, t.device.id)})
+        return out
+
+    def __repr__(self):
+        return f"<{type(self).__name__}{' of the process' if self.is_process else ''}>"
+
+
+stat_sources = []  # the upper rooms add their counters here
+
+
+cdef class NaiveEngine(Engine):
+    """Runs each op at the call, in the caller's thread, and raises there. For debugging."""
+
+    def __init__(self, num_workers=None):
+        self.create(NAIVE, num_workers)
+
+
+cdef class ThreadedEnginePooled(Engine):
+    """One pool of ``num_workers`` threads for all devices, and one thread for copies."""
+
+    def __init__(self, num_workers=None):
+        self.create(POOLED, num_workers)
+
+
+cdef class ThreadedEnginePerDevice(Engine):
+    """A pool of ``num_workers`` threads per device, and a priority pool shared by the CPUs."""
+
+    def __init__(self, num_workers=None):
+        self.create(PER_DEVICE, num_workers)
+
+
+def _nothing(run_ctx):
+    pass
+
+
+def _check_callable(fn):
+    if not callable(fn):
+        raise TypeError(f"fn is callable, not {type(fn).__name__}")
+
+
+cdef str _name(object fn, object name):
+    if name is None:
+        name = getattr(fn, "__name__", None) or type(fn).__name__
+    if not isinstance(name, str):
+        raise TypeError(f"name is a string, not {type(name).__name__}")
+    return name

@@ -1,0 +1,101 @@
+# Errors between native code and Python: notes, tracebacks, raising.
+
+
+cdef object _native_types = {
+    <int>RUNTIME: RuntimeError,
+    <int>VALUE: ValueError,
+    <int>MEMORY: MemoryError,
+    <int>FLOATING_POINT: FloatingPointError,
+    <int>ZERO_DIVISION: ZeroDivisionError,
+    <int>OVERFLOW_: OverflowError,
+}
+
+
+cdef object _site_note(const char* name, void* code, int lasti):
+    what = f"op {name.decode()!r}" if name is not NULL and name[0] else "an op"
+    if code is NULL:
+        return f"lazyarray: {what}"
+    c = <object><PyObject*>code
+    line = site_line(<PyObject*>code, lasti)
+    return f"lazyarray: {what} pushed at {c.co_filename}:{line} in {c.co_name}"
+
+
+cdef CError* error_from_exception(object exc, const char* name, Site* site):
+    """A new native error that holds `exc`, its traceback, and a note of where it was pushed."""
+    cdef CError* e = new CError(RUNTIME, string())
+    note = _site_note(name, site.code if site is not NULL else NULL,
+                      site.lasti if site is not NULL else -1)
+    with contextlib.suppress(Exception):
+        if note not in getattr(exc, "__notes__", ()):
+            exc.add_note(note)
+    held = (exc, exc.__traceback__)
+    Py_INCREF(held)
+    e.exception = <void*>held
+    e.drop = drop_error
+    return e
+
+
+cdef object _exception_of(CError* e):
+    # Under the GIL, which guards `exception`.
+    if e.exception is NULL:
+        if e.kind == LINALG:
+            from numpy.linalg import LinAlgError
+            exc = LinAlgError(e.message.decode())
+        else:
+            exc = _native_types[<int>e.kind](e.message.decode())
+        exc.add_note(_site_note(e.op, e.site, e.lasti))
+        held = (exc, None)
+        Py_INCREF(held)
+        e.drop = drop_error
+        e.exception = <void*>held
+    return <object><PyObject*>e.exception
+
+
+cdef int raise_error(CError* e, bint seen=True) except -1:
+    """Raises what `e` stands for, consuming the reference; does nothing for NULL.
+
+    `seen`: wait_for_all need not raise it again.
+    """
+    if e is NULL:
+        return 0
+    if seen:
+        e.seen.store(True)
+    exc, tb = _exception_of(e)
+    e.unref()
+    # The traceback is reset each time, or each wait would make it longer.
+    raise exc.with_traceback(tb)
+
+
+cdef int check_status(Status status, object interrupt) except -1:
+    if status == OK:
+        return 0
+    if status == INTERRUPTED:
+        raise interrupt[0] if interrupt else KeyboardInterrupt()
+    if status == SELF_WAIT:
+        raise RuntimeError(
+            "this wait can never end: inside an op, it waits for the op itself "
+            "(its own output, wait_for_all, or work that depends on it)"
+        )
+    if status == STOPPED:
+        raise RuntimeError("the engine is stopped: call start() before pushing")
+    if status == DELETED:
+        raise ValueError("the variable has been deleted")
+    if status == FOREIGN:
+        raise ValueError("the variable belongs to another engine")
+    if status == BROKEN:
+        raise RuntimeError(
+            "this process was forked while engine work was in flight that could not be drained; "
+            "its arrays' contents are unknown here"
+        )
+    raise TimeoutError("engine wait timed out")
+
+
+cdef cbool _poll(void* arg) noexcept nogil:
+    # `arg` is a list that receives the exception of a signal handler.
+    with gil:
+        try:
+            PyErr_CheckSignals()
+        except BaseException as exc:
+            (<list>arg).append(exc)
+            return False
+        return True

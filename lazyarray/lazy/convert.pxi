@@ -1,0 +1,70 @@
+# From and to NumPy and Python scalars.
+
+
+cdef class _ChunkRef:
+    """What a NumPy view of a chunk's memory has as its base."""
+
+    cdef Chunk* chunk
+
+    def __dealloc__(self):
+        if self.chunk is not NULL:
+            self.chunk.drop_handle()
+
+
+cdef object numpy_view(const View* v, bint writable):
+    """A NumPy array on the memory itself. The caller knows that nobody else uses it now."""
+    if not v.chunk.allocate():
+        raise MemoryError(f"unable to allocate {v.chunk.nbytes} bytes")
+    cdef cnp.dtype d = _dtypes[v.dtype]
+    Py_INCREF(d)  # stolen
+    cdef View* w = <View*>v
+    cdef object a = PyArray_NewFromDescr(
+        &PyArray_Type, d, w.layout.ndim, w.layout.shape(), w.layout.strides(),
+        v.chunk.data + w.layout.offset, NPY_ARRAY_WRITEABLE if writable else 0, None)
+    cdef _ChunkRef ref = _ChunkRef.__new__(_ChunkRef)
+    v.chunk.add_handle()
+    ref.chunk = v.chunk
+    Py_INCREF(ref)  # stolen
+    cnp.PyArray_SetBaseObject(<cnp.ndarray>a, ref)
+    return a
+
+
+cdef Tensor from_numpy(object array, CDevice device):
+    """A new tensor with a copy of a NumPy array, in its layout ('K' order)."""
+    cdef cnp.ndarray a = array
+    cdef int code = dtype_code(a.dtype)
+    cdef int ndim = cnp.PyArray_NDIM(a)
+    if not a.dtype.isnative:
+        a = a.astype(a.dtype.newbyteorder("="))
+    cdef Tensor t = empty_like_shape(code, ndim, <const npy_intp*>cnp.PyArray_DIMS(a), device)
+    cdef cnp.ndarray w
+    if cnp.PyArray_IS_C_CONTIGUOUS(a):
+        if not t.v.chunk.allocate():
+            raise MemoryError(f"unable to allocate {t.v.chunk.nbytes} bytes")
+        memcpy(t.v.chunk.data, cnp.PyArray_DATA(a), t.v.chunk.nbytes)
+    else:
+        like = np.empty_like(a)
+        for i in range(ndim):
+            t.v.layout.strides()[i] = like.strides[i]
+        w = numpy_view(&t.v, True)
+        w[...] = a
+    return t
+
+
+cdef int put_scalar(char* to, object value, int dtype) except -1:
+    """Writes a Python or NumPy scalar as one element of `dtype`.
+
+    OverflowError for a Python integer out of range, as NumPy's.
+    """
+    cdef double d
+    cdef long long n
+    if dtype == D_F8:
+        (<double*>to)[0] = PyFloat_AsDouble(value)
+        return 0
+    if dtype == D_IL and type(value) is int:
+        (<long*>to)[0] = value
+        return 0
+    cdef cnp.ndarray a = np.zeros((), _dtypes[dtype])
+    a[()] = value
+    memcpy(to, cnp.PyArray_DATA(a), info(dtype).size)
+    return 0

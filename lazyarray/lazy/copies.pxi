@@ -1,0 +1,129 @@
+# Casts, copies, fills.
+
+
+cdef Kernel* _casts[32][32]
+memset(_casts, 0, sizeof(_casts))
+
+
+cdef Kernel* cast_kernel(int source, int target) except NULL:
+    cdef Kernel* k = _casts[source][target]
+    if k is NULL:
+        k = new_kernel("copy" if source == target else "cast", ELEMENTWISE, 1, 1)
+        k.fn = cast_loop(info(source).type_num, info(target).type_num)
+        k.dtypes[0] = source
+        k.dtypes[1] = target
+        k.casts_range = cast_checks_range(info(source).type_num, info(target).type_num)
+        k.checks_flags = info(source).kind in b"fc" and source != target
+        k.long_double = source == target or info(source).size > 8
+        k.cost = 0.25 if source == target else 0.6
+        _casts[source][target] = k
+    return k
+
+
+cdef Tensor cast(Tensor x, int dtype):
+    """A new tensor with x's elements as `dtype`, in x's layout order."""
+    cdef Kernel* k = cast_kernel(x.v.dtype, dtype)
+    cdef Tensor out = fresh(dtype, x.v.layout.size(), x.v.chunk.device)
+    cdef const View* views[2]
+    views[0] = &x.v
+    views[1] = &out.v
+    out.v.layout.resize(x.v.layout.ndim)
+    if x.v.layout.ndim:
+        memcpy(out.v.layout.shape(), x.v.layout.shape(), x.v.layout.ndim * sizeof(npy_intp))
+    set_k_layout(out.v.layout, info(dtype).size, 1, views)
+    emit_elementwise(_recorder.begin(k, 1, 1), &out.v.layout, views, True)
+    return out
+
+
+cdef bint covers_chunk(const View* v) noexcept:
+    """Whether a write through the view overwrites the whole chunk."""
+    cdef View* w = <View*>v
+    return <size_t>(w.layout.size() * info(v.dtype).size) == v.chunk.nbytes \
+        and not self_overlaps(w.layout)
+
+
+cdef tuple shape_tuple(const View* v):
+    cdef View* w = <View*>v
+    return tuple([w.layout.shape()[i] for i in range(w.layout.ndim)])
+
+
+cdef int assign(Tensor to, Tensor value) except -1:
+    """``to[...] = value``: broadcasts, casts as NumPy's assignment does, and allows overlap."""
+    same_device(to, value)
+    return copy_into(to, value)
+
+
+cdef int copy_into(Tensor to, Tensor value) except -1:
+    """``assign``, also from one CPU device to another: runs where ``to`` is."""
+    cdef Layout* a = &to.v.layout
+    cdef Layout* b = &value.v.layout
+    cdef int extra = b.ndim - a.ndim
+    cdef int i
+    cdef bint fits = True
+    for i in range(b.ndim):
+        if i < extra:
+            fits = fits and b.shape()[i] == 1
+        else:
+            fits = fits and (b.shape()[i] == 1 or b.shape()[i] == a.shape()[i - extra])
+    if not fits:
+        raise ValueError(
+            f"could not broadcast input array from shape {shape_tuple(&value.v)} "
+            f"into shape {shape_tuple(&to.v)}"
+        )
+    if a.size() == 0:
+        return 0
+    if to.v.chunk == value.v.chunk:
+        if to.v.dtype == value.v.dtype and a.same_view(b[0]):
+            return 0
+        if may_overlap(a[0], to.v.itemsize(), b[0], value.v.itemsize()):
+            value = cast(value, value.v.dtype)  # the right-hand side as it is before the write
+            b = &value.v.layout
+    if extra > 0:  # leading axes of length one
+        value = view_of(value)
+        value.v.layout.resize(a.ndim)
+        for i in range(a.ndim):
+            value.v.layout.shape()[i] = b.shape()[i + extra]
+            value.v.layout.strides()[i] = b.strides()[i + extra]
+    cdef const View* views[2]
+    views[0] = &value.v
+    views[1] = &to.v
+    emit_elementwise(_recorder.begin(cast_kernel(value.v.dtype, to.v.dtype), 1, 1), a, views,
+                     covers_chunk(&to.v))
+    return 0
+
+
+cdef int fill(Tensor to, object value) except -1:
+    """``to[...] = value`` for a Python or NumPy scalar."""
+    cdef Kernel* k = cast_kernel(to.v.dtype, to.v.dtype)
+    cdef Instr* instr = _recorder.begin(k, 1, 1)
+    cdef const View* views[2]
+    views[0] = NULL
+    views[1] = &to.v
+    try:
+        put_scalar(instr.constants[0], value, to.v.dtype)
+    except BaseException:
+        _recorder.give_back(instr)
+        raise
+    emit_elementwise(instr, &to.v.layout, views, covers_chunk(&to.v))
+    return 0
+
+
+cdef CError* _recast(Instr& instr, char** ptrs, cbool* invalid) noexcept nogil:
+    adopt_worker_thread()
+    with gil:
+        try:
+            arrays = []
+            for k in range(2):
+                d = _dtypes[instr.kernel.dtypes[k]]
+                Py_INCREF(d)
+                arrays.append(PyArray_NewFromDescr(
+                    &PyArray_Type, d, instr.ndim, instr.shape(), instr.strides(k), ptrs[k],
+                    NPY_ARRAY_WRITEABLE, None))
+            try:
+                with np.errstate(all="raise"):  # judged once the whole copy is made
+                    np.copyto(arrays[1], arrays[0], casting="unsafe")
+            except FloatingPointError:
+                invalid[0] = True
+            return NULL
+        except BaseException as exc:
+            return error_from_exception(exc, instr.kernel.name, &instr.site)

@@ -1,0 +1,188 @@
+# Emitting instructions: inline, or into the open segment.
+
+
+cdef Kernel* new_kernel(str name, KernelKind kind, int nin, int nout) except NULL:
+    cdef Kernel* k = new Kernel()
+    k.name = intern_name(name.encode())
+    k.kind = kind
+    k.nin = nin
+    k.nout = nout
+    return k
+
+
+cdef void set_operand(Instr* instr, int k, const View* v) noexcept:
+    if v is NULL:
+        instr.ops[k].chunk = NULL
+    else:
+        instr.ops[k].chunk = v.chunk
+        instr.ops[k].offset = v.layout.offset
+
+
+cdef int emit_elementwise(Instr* instr, Layout* space, const View** views,
+                          bint overwrites) except -1:
+    """Completes and emits an elementwise instruction over `space`."""
+    cdef int k
+    cdef npy_intp n = space.size()
+    for k in range(instr.nop):
+        set_operand(instr, k, views[k])
+    set_space(instr[0], space[0], views)
+    for k in range(instr.nin, instr.nop):
+        instr.bytes += n * views[k].itemsize()
+        if overwrites:
+            instr.overwrites |= 1 << (k - instr.nin)
+    instr.cost_ns = 30 + n * instr.kernel.cost
+    return emit(instr)
+
+
+cdef object _errstate_var = None
+cdef PyObject* _errstate_seen = NULL
+cdef ErrState _errstate
+
+
+def _find_errstate_var():
+    try:
+        from numpy._core.umath import _extobj_contextvar
+        return _extobj_contextvar
+    except ImportError:  # a private name; without it every op asks np.geterr()
+        return None
+
+
+_errstate_var = _find_errstate_var()
+_MODES = {"ignore": 0, "warn": 1, "raise": 2, "call": 3, "print": 4, "log": 5}
+
+
+cdef int _capture_errstate(Instr* instr) except -1:
+    # np.errstate lives in a context variable; its object changes when the state does.
+    global _errstate_seen, _errstate
+    cdef PyObject* now = NULL
+    if _errstate_var is not None:
+        PyContextVar_Get(_errstate_var, NULL, &now)
+        if now is not NULL:
+            Py_DECREF(<object>now)  # kept alive by the context for as long as it is current
+    if now is NULL or now != _errstate_seen:
+        modes = np.geterr()
+        _errstate.divide = _MODES[modes["divide"]]
+        _errstate.over = _MODES[modes["over"]]
+        _errstate.under = _MODES[modes["under"]]
+        _errstate.invalid = _MODES[modes["invalid"]]
+        if now is not NULL:
+            # Held, so that the address can't come to mean another state.
+            Py_INCREF(<object>now)
+            if _errstate_seen is not NULL:
+                Py_DECREF(<object>_errstate_seen)
+            _errstate_seen = now
+    instr.errstate = _errstate
+    return 0
+
+
+cdef int emit(Instr* instr) except -1:
+    """Runs the instruction now if it is tiny and ready, else records it. Takes it over."""
+    cdef Recorder* rec = _recorder
+    cdef bint naive = rec.engine().policy() == NAIVE
+    cdef bint full
+    cdef Status status
+    instr.has_refs = False
+    if rec.engine().stopped():
+        rec.give_back(instr)
+        raise RuntimeError("the engine is stopped: call start() before using arrays")
+    if instr.kernel.checks_flags:
+        _capture_errstate(instr)
+    # A PYTHON instruction may let go of the GIL while it runs, and so must be known to the engine:
+    # a tiny one is pushed, and run by its pusher (see Recorder::push_group).
+    if instr.cost_ns < rec.policy.inline_ns and instr.kernel.kind != PYTHON \
+            and not (naive and bulk_is_explicit()) and rec.ready(instr[0]):
+        rec.run_inline(instr[0])
+        if naive:
+            _raise_naive(instr)
+        rec.give_back(instr)
+        return 0
+    cdef vector[Chunk*] outs
+    if naive:
+        for k in range(instr.nin, instr.nop):
+            instr.ops[k].chunk.ref()
+            outs.push_back(instr.ops[k].chunk)
+    instr.site.capture()
+    cdef vector[Chunk*] exported
+    if rec.store().exports.load():
+        for k in range(instr.nop):
+            if instr.ops[k].chunk is not NULL and instr.ops[k].chunk.exports.load():
+                instr.ops[k].chunk.ref()
+                exported.push_back(instr.ops[k].chunk)
+    full = rec.append(instr, 1 if naive and not bulk_is_explicit() else get_bulk())
+    if full:
+        flush(True)
+    if exported.size():
+        _finish(exported)
+    if rec.over_budget():
+        _throttle()
+    if naive:
+        _raise_outs(outs)
+    return 0
+
+
+cdef int _raise_naive(Instr* instr) except -1:
+    cdef CError* e
+    for k in range(instr.nin, instr.nop):
+        e = _recorder.engine().error_of(instr.ops[k].chunk)
+        if e is not NULL:
+            _recorder.give_back(instr)
+            raise_error(e)
+    return 0
+
+
+cdef int _raise_outs(vector[Chunk*]& outs) except -1:
+    cdef CError* e = NULL
+    for c in outs:
+        if e is NULL and not bulk_is_explicit():
+            e = _recorder.engine().error_of(c)
+        c.unref()
+    return raise_error(e)
+
+
+cdef cbool _poll(void* arg) noexcept nogil:
+    with gil:
+        try:
+            PyErr_CheckSignals()
+        except BaseException as exc:
+            (<list>arg).append(exc)
+            return False
+        return True
+
+
+cdef int _finish(vector[Chunk*]& chunks) except -1:
+    """Waits for all uses of memory that others can touch, before they get the chance."""
+    cdef CEngine* e = _recorder.engine()
+    cdef Status status = OK
+    flush(False)
+    interrupt = []
+    cdef void* arg = <void*>interrupt
+    for c in chunks:
+        if status == OK:
+            with nogil:
+                status = e.wait(c, True, _poll, arg)
+            if status == SELF_WAIT:  # an op that uses the memory itself pushed this one
+                status = OK
+        c.unref()
+    return check_status(status, interrupt)
+
+
+cdef int _throttle() except -1:
+    cdef CEngine* e = _recorder.engine()
+    cdef int64_t max_bytes = _recorder.max_pending_bytes, max_ops = _recorder.max_pending_ops
+    cdef Status status
+    flush(True)
+    interrupt = []
+    cdef void* arg = <void*>interrupt
+    with nogil:
+        status = e.throttle(max_bytes, max_ops, _poll, arg)
+    return check_status(status, interrupt)
+
+
+cdef int flush(bint wake) except -1:
+    """Pushes the open segment; `wake` is false if the caller waits at once, and helps."""
+    graveyard().sweep()
+    return check_status(_recorder.flush(wake), None)
+
+
+cdef int _flush_hook() except -1:
+    return flush(True)

@@ -1,0 +1,121 @@
+# Dtypes, tensors and the current device.
+
+
+cdef list _dtypes = [np.dtype(chr(info(i).code)) for i in range(kDtypes)]
+
+
+cdef object np_dtype(int code):
+    return _dtypes[code]
+
+
+cdef int dtype_code(object dtype) except -1:
+    """The code of a dtype-like; TypeError for one that arrays can't have."""
+    cdef cnp.dtype d = dtype if isinstance(dtype, np.dtype) else np.dtype(dtype)
+    cdef int code = dtype_of_type_num(d.type_num)
+    if code < 0:
+        raise TypeError(
+            f"lazyarray has no dtype {d}: its dtypes are bool, the integers, floats and complex "
+            "numbers (no object, string, datetime or structured ones)"
+        )
+    return code
+
+
+
+cdef class Tensor:
+    """A view of a chunk: memory that is an engine variable, a dtype, a shape and strides."""
+
+    def __dealloc__(self):
+        # Any thread, also inside the garbage collector and at exit: only counters and free lists.
+        if self.v.chunk is not NULL:
+            self.v.chunk.drop_handle()
+
+
+cdef Recorder* _recorder = NULL
+cdef Engine _engine = None
+cdef type _array_type = Tensor
+cdef tuple _no_args = ()
+
+
+cdef Recorder* recorder() noexcept:
+    return _recorder
+
+
+cdef void set_array_type(type t):
+    """What new arrays are instances of: the room above names its class here."""
+    global _array_type
+    _array_type = t
+
+
+cdef Tensor new_tensor(Chunk* chunk, int dtype):
+    """A tensor on `chunk` with a handle of its own; the caller sets the layout."""
+    cdef Tensor t = (<PyTypeObject*>_array_type).tp_new(_array_type, _no_args, None)
+    chunk.add_handle()
+    t.v.chunk = chunk
+    t.v.dtype = dtype
+    return t
+
+
+cdef Tensor fresh(int dtype, npy_intp size, CDevice device):
+    cdef Chunk* chunk = _recorder.store().create(size * info(dtype).size, device)
+    cdef Tensor t = new_tensor(chunk, dtype)
+    chunk.unref()  # create()'s own reference
+    return t
+
+
+cdef Tensor empty_like_shape(int dtype, int ndim, const npy_intp* shape, CDevice device):
+    """A new C-ordered tensor without memory yet."""
+    cdef npy_intp size = 1
+    for i in range(ndim):
+        size *= shape[i]
+    cdef Tensor t = fresh(dtype, size, device)
+    t.v.layout.resize(ndim)
+    if ndim:
+        memcpy(t.v.layout.shape(), shape, ndim * sizeof(npy_intp))
+    t.v.layout.set_c_order(info(dtype).size)
+    return t
+
+
+cdef Tensor view_of(Tensor base):
+    """A view with base's dtype and offset; the caller sets shape and strides."""
+    cdef Tensor t = new_tensor(base.v.chunk, base.v.dtype)
+    t.v.layout.offset = base.v.layout.offset
+    return t
+
+
+cdef bint same_device(Tensor a, Tensor b) except -1:
+    if a.v.chunk.device == b.v.chunk.device:
+        return True
+    raise ValueError(
+        f"operands are on different devices, {_device(a)} and {_device(b)}: "
+        "move one with copyto, as_in_context or to_device"
+    )
+
+
+cdef object _device(Tensor t):
+    cdef Device d = Device.__new__(Device)
+    d.c = t.v.chunk.device
+    return d
+
+
+cdef extern from *:
+    """
+    // The device that new arrays are made on; per thread, 0 stands for cpu(0).
+    static lazyarray::Device& thread_device() {
+      static thread_local lazyarray::Device d;
+      return d;
+    }
+    """
+    CDevice& thread_device() noexcept
+
+
+cdef CDevice current_device() noexcept:
+    return thread_device()
+
+
+def swap_current_device(Device device not None):
+    """Makes ``device`` the one that this thread makes new arrays on; returns the old one."""
+    cdef Device old = Device.__new__(Device)
+    old.c = thread_device()
+    cdef CDevice* now = &thread_device()
+    now[0] = device.c
+    return old

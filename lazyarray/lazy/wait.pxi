@@ -1,0 +1,126 @@
+# Waits: what makes one, their report, no_sync, floating-point warnings.
+
+
+_no_sync = threading.local()
+_syncs = {}  # (code, byte offset, what) -> [count, nanoseconds]
+
+
+cdef extern from *:
+    """
+    static PyObject* frame_code(int* lasti) {
+      lazyarray::Site site;
+      site.capture();
+      if (!site.code) Py_RETURN_NONE;
+      *lasti = site.lasti;
+      return site.code;
+    }
+    static int no_sync_depth(int change) {
+      static thread_local int depth = 0;
+      return depth += change;
+    }
+    """
+    object frame_code(int* lasti)
+    int no_sync_depth(int change)
+
+
+cdef int wait(Tensor x, bint everything, str what) except -1:
+    """Waits for x's writers (or all uses) and raises what poisoned it.
+
+    `what` names the sync for the report; a leading "?" marks one that the user may not see.
+    """
+    cdef Chunk* c = x.v.chunk
+    cdef int lasti = -1
+    cdef bint pending = not (c.idle() if everything else c.readable())
+    if no_sync_depth(0) and what[0] == "?":
+        raise RuntimeError(
+            f"{what[1:]} waits for the value of an array, inside la.no_sync(): "
+            "wait explicitly (asnumpy, item, wait_to_read) or keep the computation in arrays"
+        )
+    code = frame_code(&lasti)
+    key = (code, lasti, what)
+    row = _syncs.get(key)
+    if row is None:
+        row = _syncs[key] = [0, 0]
+    row[0] += 1
+    if pending:
+        start = time.perf_counter_ns()
+        flush(False)
+        try:
+            _engine.wait_var(c, everything)
+        finally:
+            row[1] += time.perf_counter_ns() - start
+    elif c.error.load() is not NULL:
+        raise_error(_recorder.engine().error_of(c))
+    if _recorder.runtime.any_warning.load():
+        _give_warnings()
+    return 0
+
+
+cdef int _give_warnings() except -1:
+    cdef vector[FpWarning] pending
+    _recorder.runtime.warn_lock.lock()
+    pending.swap(_recorder.runtime.warnings)
+    _recorder.runtime.any_warning.store(False)
+    _recorder.runtime.warn_lock.unlock()
+    todo = []
+    for w in pending:
+        text = f"{flag_text(w.flag).decode()} encountered in {w.op.decode()}"
+        if w.site.code is NULL:
+            todo.append((text, "<unknown>", 0))
+        else:
+            code = <object>w.site.code
+            todo.append((text, code.co_filename, site_line(w.site.code, w.site.lasti)))
+            Py_DECREF(code)
+    for text, file, line in todo:
+        warnings.warn_explicit(text, RuntimeWarning, file, line)
+    return 0
+
+
+def waitall():
+    """Waits for everything pushed so far; raises the first error that no wait has raised yet."""
+    cdef int lasti = -1
+    code = frame_code(&lasti)
+    row = _syncs.setdefault((code, lasti, "waitall"), [0, 0])
+    row[0] += 1
+    start = time.perf_counter_ns()
+    try:
+        _engine.wait_for_all()
+    finally:
+        row[1] += time.perf_counter_ns() - start
+        if _recorder.runtime.any_warning.load():
+            _give_warnings()
+
+
+def sync_rows(bint reset=False):
+    """The syncs so far: (file, line, function, what, count, nanoseconds), most time first."""
+    out = []
+    for (code, lasti, what), (count, ns) in _syncs.items():
+        if code is None:
+            out.append(("<unknown>", 0, "?", what.lstrip("?"), count, ns))
+        else:
+            out.append((code.co_filename, site_line(<PyObject*>code, lasti), code.co_name,
+                        what.lstrip("?"), count, ns))
+    if reset:
+        _syncs.clear()
+    out.sort(key=lambda r: (-r[5], -r[4]))
+    return out
+
+
+cdef class no_sync:
+    """Within the block, a hidden wait (``if x:``, ``float(x)``, ``repr``, ``tolist``) raises.
+
+    Explicit ones (``asnumpy``, ``item``, ``wait_to_read``) still work. Per thread; nests.
+
+    >>> import lazyarray as la
+    >>> x = la.ones(3)
+    >>> with la.no_sync():
+    ...     float(x.sum())
+    Traceback (most recent call last):
+    RuntimeError: float() waits for the value of an array, inside la.no_sync(): wait explicitly (asnumpy, item, wait_to_read) or keep the computation in arrays
+    """
+
+    def __enter__(self):
+        no_sync_depth(1)
+
+    def __exit__(self, *exc):
+        no_sync_depth(-1)
