@@ -37,12 +37,22 @@ class Context(Device):
 
 
 def cpu(device_id: int = 0) -> Context:
-    """CPU device ``device_id``: each is a device with its own workers and memory pool."""
+    """CPU device ``device_id``: each is a device with its own workers and memory pool.
+
+    >>> import lazyarray as la
+    >>> la.zeros(2, ctx=la.cpu(1)).ctx
+    cpu(1)
+    """
     return Context("cpu", device_id)
 
 
 def cpu_pinned(device_id: int = 0) -> Context:
-    """Host memory that a GPU can copy from directly; without a GPU it is ordinary memory."""
+    """Host memory that a GPU can copy from directly; without a GPU it is ordinary memory.
+
+    >>> import lazyarray as la
+    >>> la.cpu_pinned()
+    cpu_pinned(0)
+    """
     return Context("cpu_pinned", device_id)
 
 

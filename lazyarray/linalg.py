@@ -285,7 +285,7 @@ def qr(a: Any, mode: str = "reduced") -> Any:
     }
     if mode not in shapes:
         raise ValueError(f"Unrecognized mode '{mode}'")
-    result = _op("qr", lambda v: np.linalg.qr(v, mode), [x], shapes[mode], mode)
+    result = _op("qr", lambda v: np.linalg.qr(v, mode), [x], shapes[mode], mode)  # type: ignore[call-overload]
     return result if mode == "r" else QRResult(*result) if mode != "raw" else tuple(result)
 
 
@@ -307,7 +307,7 @@ def svd(
     three: list[Shape] = [(*stack, m, rows), (*stack, k), (*stack, columns, n)]
     result = _op(
         "svd",
-        lambda v: np.linalg.svd(v, full_matrices, compute_uv, hermitian),
+        lambda v: np.linalg.svd(v, full_matrices, compute_uv, hermitian),  # type: ignore[call-overload]
         [x],
         three if compute_uv else three[1],
         (full_matrices, compute_uv, hermitian),
@@ -336,7 +336,7 @@ def eigh(a: Any, UPLO: str = "L") -> EighResult:
     """
     x, stack, n = _square(a)
     shapes = [(*stack, n), x.shape]
-    return EighResult(*_op("eigh", lambda v: np.linalg.eigh(v, UPLO), [x], shapes, UPLO))
+    return EighResult(*_op("eigh", lambda v: np.linalg.eigh(v, UPLO), [x], shapes, UPLO))  # type: ignore[call-overload]
 
 
 def eigvalsh(a: Any, UPLO: str = "L") -> NDArray:
@@ -347,7 +347,7 @@ def eigvalsh(a: Any, UPLO: str = "L") -> NDArray:
     array([1., 2.])
     """
     x, stack, n = _square(a)
-    return _op("eigvalsh", lambda v: np.linalg.eigvalsh(v, UPLO), [x], (*stack, n), UPLO)
+    return _op("eigvalsh", lambda v: np.linalg.eigvalsh(v, UPLO), [x], (*stack, n), UPLO)  # type: ignore[call-overload]
 
 
 def eig(a: Any) -> EigResult:

@@ -218,6 +218,7 @@ cdef class Opr
 cdef class Engine:
     cdef CEngine* c
     cdef bint is_process
+    cdef object __weakref__
     cdef int flush(self) except -1
     cdef int wait_var(self, CVar* var, bint everything) except -1
     cdef int push_op(self, COp* op) except -1

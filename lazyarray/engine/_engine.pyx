@@ -8,6 +8,9 @@ import os
 import sys
 import threading
 import time
+import weakref
+
+cimport cython
 
 from cpython.ref cimport Py_DECREF, Py_INCREF, Py_XINCREF
 from cython.operator cimport dereference as deref

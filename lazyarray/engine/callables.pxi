@@ -67,6 +67,9 @@ cdef int _call_async(PyTask* task, CRunContext& ctx) except -1:
     cdef OnComplete done = OnComplete.__new__(OnComplete)
     done.run_ctx = _run_context(ctx)
     done.engine = ctx.engine
+    # Kept alive: destroying an engine waits for its ops, and this one ends through `done`.
+    owner = _registry.get(<size_t>ctx.engine)
+    done.owner = owner() if owner is not None else None
     done.op = ctx.op
     done.name = ctx.op.name
     done.site = task.site
@@ -90,10 +93,12 @@ class _Unraisable:
         self.object = obj
 
 
+@cython.no_gc_clear
 cdef class OnComplete:
     """Ends an asynchronous op: call it exactly once, from any thread, with an error or nothing."""
 
     cdef CEngine* engine
+    cdef object owner
     cdef COp* op
     cdef RunContext run_ctx
     cdef const char* name

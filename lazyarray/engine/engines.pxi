@@ -29,7 +29,7 @@ cdef Engine _process = None
 cdef int _bulk = 0
 cdef int _bulk_depth = 0
 cdef bint _exiting = False
-_registry = []  # addresses of the live native engines, for fork and exit
+_registry = {}  # address of each live native engine -> weak reference to its Engine
 
 
 cdef void set_flush_hook(FlushHook hook):
@@ -98,7 +98,7 @@ cdef class Engine:
             _int_env("LAZYARRAY_GPU_COPY_NTHREADS", 2),
         )
         self.c.on_thread_exit = leave_worker_thread
-        _registry.append(<size_t>self.c)
+        _registry[<size_t>self.c] = weakref.ref(self)
         if _exiting:
             self.c.shutdown(NULL, NULL)
         return 0
@@ -106,7 +106,7 @@ cdef class Engine:
     def __dealloc__(self):
         if self.c is NULL:
             return
-        _registry.remove(<size_t>self.c)
+        del _registry[<size_t>self.c]
         cdef CEngine* c = self.c
         with nogil:
             destroy_engine(c)  # drains
@@ -240,17 +240,14 @@ cdef class Engine:
         cdef CError* error = NULL
         interrupt = []
         cdef void* arg = <void*>interrupt
-        # Inside an op, what can't run yet waits for that op: it is left queued.
-        if c.current() is NULL:
-            with nogil:
-                status = c.wait_op(op, _poll, arg)
-        if op.result is not NULL:
+        with nogil:
+            status = c.wait_op(op, _poll, arg)
+        # Inside an op, what waits for that op can't be waited for: it is left queued.
+        if status == OK and op.result is not NULL:
             error = op.result.ref()
         c.release(op)
-        check_status(status, interrupt)
-        if not here and error is not NULL:
-            error.unref()
-            return 0
+        if status != SELF_WAIT:
+            check_status(status, interrupt)
         return raise_error(error)
 
     # -- waits

@@ -113,24 +113,28 @@ _fork_drained = {}
 
 
 def _before_fork():
+    # Drain without locks until nothing is left of any engine, then take all the locks without
+    # letting go of the GIL: nobody can push in between, and nobody who has the GIL can be waiting
+    # for one of them.
     cdef CEngine* c
-    cdef bint ok
     cdef int64_t left
-    if _process is not None:
-        _process.flush()
     deadline = time.monotonic() + FORK_DRAIN_SECONDS
-    for address in list(_registry):
-        c = <CEngine*><size_t>address
-        while True:
+    engines = list(_registry)
+    while True:
+        if _process is not None:
+            _process.flush()
+        for address in engines:
+            c = <CEngine*><size_t>address
             left = max(0, <int64_t>((deadline - time.monotonic()) * 1e9))
             with nogil:
                 c.wait_for_all(NULL, NULL, left)
-            # With the GIL: nobody can push between this and the fork.
-            ok = c.fork_prepare(0)
-            if ok or time.monotonic() > deadline or c.current() is not NULL:
-                break
-            c.fork_parent()
-        _fork_drained[address] = ok
+        for address in engines:
+            _fork_drained[address] = (<CEngine*><size_t>address).fork_prepare(0)
+        inside = any((<CEngine*><size_t>address).current() is not NULL for address in engines)
+        if all(_fork_drained.values()) or inside or time.monotonic() > deadline:
+            break
+        _after_fork_in_parent()
+        time.sleep(0.001)
     if not all(_fork_drained.values()):
         raise RuntimeError(
             "os.fork(): engine work could not be drained (an op waits for the forking thread?); "

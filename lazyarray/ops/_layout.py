@@ -28,6 +28,7 @@ _NOWHERE = 1 << 40  # the address of every probe
 
 class _Interface:
     __slots__ = ("__array_interface__",)
+    __array_interface__: dict[str, Any]
 
 
 def _at_nowhere(shape: Shape, strides: Shape | None, dtype: np.dtype[Any]) -> np.ndarray:
@@ -223,11 +224,12 @@ def gil_op(
     the function takes ``out=`` itself. Errors that its dtypes cause are raised here.
     """
     several = isinstance(shapes, list)
+    wanted: Any = shapes if several else [shapes]
     found = infer((name, key), mini or function, tuple([signature(x) for x in inputs]))
     device = inputs[0].device
     results = [
         new(shape, dtype, order, device)
-        for shape, (dtype, order) in zip(shapes if several else [shapes], found, strict=True)
+        for shape, (dtype, order) in zip(wanted, found, strict=True)
     ]
 
     def run(outs: list[np.ndarray], ins: list[np.ndarray]) -> None:

@@ -50,7 +50,7 @@ class _Index(NamedTuple):
     base: NDArray  # the view that the slices of the key select
     inner: list[Any]  # the key for the base: full slices, NumPy arrays, _INPUT for each input
     inputs: list[NDArray]  # the index arrays and masks that are NDArrays
-    shape: tuple[int | None, ...]  # of what is selected; None: as many as a mask has true elements
+    shape: tuple[Any, ...]  # of what is selected; None: as many as a mask has true elements
     pattern: tuple[Any, ...]  # what of the key decides the memory order of what is selected
     whole: bool  # it is one mask for all axes
 
@@ -280,11 +280,11 @@ def take(
         shape = (*x.shape[:at], *index.shape, *x.shape[at + 1 :])
     result = gil_op(
         "take",
-        lambda v, i: np.take(v, i, axis, mode=mode),
+        lambda v, i: np.take(v, i, axis, mode=mode),  # type: ignore[call-overload]
         [x, index],
         shape,
         (axis, mode),
-        mini=lambda v, i: np.take(v, np.zeros_like(i), axis, mode=mode),
+        mini=lambda v, i: np.take(v, np.zeros_like(i), axis, mode=mode),  # type: ignore[call-overload]
     )
     return deliver(result, out, "take")
 
@@ -378,11 +378,11 @@ def choose(a: Any, choices: Any, out: NDArray | None = None, mode: str = "raise"
     x, *options = operands(a, *choices)
     result = gil_op(
         "choose",
-        lambda i, *arrays: np.choose(i, arrays, mode=mode),
+        lambda i, *arrays: np.choose(i, arrays, mode=mode),  # type: ignore[call-overload]
         [x, *options],
         np.broadcast_shapes(*[o.shape for o in (x, *options)]),
         mode,
-        mini=lambda i, *arrays: np.choose(np.zeros_like(i), arrays, mode=mode),
+        mini=lambda i, *arrays: np.choose(np.zeros_like(i), arrays, mode=mode),  # type: ignore[call-overload]
     )
     return deliver(result, out, "choose")
 
@@ -399,7 +399,7 @@ def put(a: NDArray, ind: Any, v: Any, mode: str = "raise") -> None:
     >>> x.asnumpy()
     array([5., 0., 5.])
     """
-    _store("put", lambda x, i, w: np.put(x, i, w, mode), a, ind, v)
+    _store("put", lambda x, i, w: np.put(x, i, w, mode), a, ind, v)  # type: ignore[arg-type]
 
 
 def putmask(a: NDArray, mask: Any, values: Any) -> None:

@@ -94,7 +94,7 @@ def concatenate(
         order = _layout.k_order(parts, len(shape))
         joined = _layout.new(shape, wanted, order, parts[0].device)
     for x in parts:
-        if not np.can_cast(x.dtype, joined.dtype, casting):
+        if not np.can_cast(x.dtype, joined.dtype, casting):  # type: ignore[arg-type]
             raise TypeError(
                 f"Cannot cast array data from {x.dtype!r} to {joined.dtype!r} according to the "
                 f"rule {casting!r}"
@@ -242,10 +242,11 @@ def array_split(ary: Any, indices_or_sections: int | Sequence[int], axis: int = 
         normalize_axis_index(axis, 0)
     axis = normalize_axis_index(axis, x.ndim)
     total = x.shape[axis]
-    if hasattr(indices_or_sections, "__len__"):
-        cuts = [0, *[operator.index(i) for i in indices_or_sections], total]
+    given: Any = indices_or_sections
+    if hasattr(given, "__len__"):
+        cuts = [0, *[operator.index(i) for i in given], total]
     else:
-        sections = int(indices_or_sections)
+        sections = int(given)
         if sections <= 0:
             raise ValueError("number sections must be larger than 0.")
         each, extra = divmod(total, sections)
@@ -334,7 +335,8 @@ def tile(A: Any, reps: int | Sequence[int]) -> NDArray:
            [1, 2, 1, 2]])
     """
     x = asarray(A)
-    times = tuple(reps) if hasattr(reps, "__len__") else (reps,)
+    given: Any = reps
+    times = tuple(given) if hasattr(given, "__len__") else (given,)
     ndim = max(x.ndim, len(times))
     times = (1,) * (ndim - len(times)) + times
     x = x[(None,) * (ndim - x.ndim) + (...,)]

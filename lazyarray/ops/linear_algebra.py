@@ -190,7 +190,7 @@ def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> NDArray:
     )
     return gil_op(
         "vecdot",
-        lambda v, w: np.vecdot(v, w, axis=axis),
+        lambda v, w: np.vecdot(v, w, axis=axis),  # type: ignore[call-overload]
         [x, y],
         shape,
         axis,
@@ -288,7 +288,8 @@ def einsum(
     array([4, 6])
     """
     if not isinstance(subscripts, str):
-        subscripts, arrays = _spelled((subscripts, *arrays))
+        subscripts, given = _spelled((subscripts, *arrays))
+        arrays = tuple(given)
     xs = operands(*arrays)
     path = tuple(optimize) if isinstance(optimize, list) else optimize
 

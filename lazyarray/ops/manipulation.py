@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -63,7 +63,7 @@ def reshape(
     x = asarray(x)
     if not copy:
         try:
-            return _layout.like_probe(x, probe(x).reshape(shape, order=order, copy=False))
+            return _layout.like_probe(x, probe(x).reshape(shape, order=order, copy=False))  # type: ignore[call-overload]
         except ValueError:
             pass  # only a copy will do, or it is no reshape at all
     order = _c_or_f(x, order)
@@ -393,7 +393,7 @@ def copy(x: Any, order: str = "K") -> NDArray:
 def _copied(x: NDArray, order: str) -> NDArray:
     if order == "K":
         return astype(x, x.dtype)
-    axes: Iterable[int] = range(x.ndim)
+    axes = range(x.ndim)
     to = _layout.new(x.shape, x.dtype, list(axes if order == "C" else reversed(axes)), x.device)
     assign_to(to, x)
     return to

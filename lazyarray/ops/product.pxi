@@ -184,6 +184,7 @@ def select(condition, x, y):
         ky = ty.v.dtype
     dtype = np.result_type(np_dtype(kx) if kx < kDtypes else x, np_dtype(ky) if ky < kDtypes else y)
     cdef int code = dtype_code(dtype)
+    cdef Tensor given = c, given_x = tx, given_y = ty
     if c.v.dtype != D_BOOL:
         c = cast(c, D_BOOL)
     if tx is not None and kx != code:
@@ -203,11 +204,14 @@ def select(condition, x, y):
         _where_kernels[code] = k
     cdef const View* views[4]
     cdef Layout space
+    views[0] = &given.v
+    views[1] = view_or_null(given_x)
+    views[2] = view_or_null(given_y)
+    broadcast(views, 3, &space)
+    cdef Tensor out = output_like(&space, code, 3, views, c.v.chunk.device)
     views[0] = &c.v
     views[1] = view_or_null(tx)
     views[2] = view_or_null(ty)
-    broadcast(views, 3, &space)
-    cdef Tensor out = output_like(&space, code, 3, views, c.v.chunk.device)
     views[3] = &out.v
     cdef Instr* instr = recorder().begin(k, 3, 1)
     try:

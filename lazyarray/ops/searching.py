@@ -148,9 +148,9 @@ def searchsorted(
     inputs = operands(a, v) if sorter is None else operands(a, v, sorter)
     return gil_op(
         "searchsorted",
-        lambda x, value, *order: np.searchsorted(x, value, side, *order),
+        lambda x, value, *order: np.searchsorted(x, value, side, *order),  # type: ignore[call-overload]
         inputs,
         inputs[1].shape,
         side,
-        mini=lambda x, value, *order: np.searchsorted(x, value, side),
+        mini=lambda x, value, *order: np.searchsorted(x, value, side),  # type: ignore[call-overload]
     )

@@ -70,7 +70,7 @@ def sort_inplace(x: NDArray, axis: int = -1, kind: str | None = None, stable: An
     normalize_axis_index(axis, x.ndim)
     infer(
         ("sort", axis, kind, stable),
-        lambda v: np.sort(v, axis, kind, stable=stable),
+        lambda v: np.sort(v, axis, kind, stable=stable),  # type: ignore[arg-type]
         (signature(x),),
     )
     gil_write("sort", lambda v: v.sort(axis, kind, stable=stable), x, [], 3000 + 20.0 * x.size)

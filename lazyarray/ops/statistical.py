@@ -178,7 +178,7 @@ def clip(
     def run(v: np.ndarray, *rest: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
         given = iter(rest)
         bounds = [next(given) if limit is None else limit for limit in limits]
-        return np.clip(v, *bounds, out=out)
+        return np.clip(v, *bounds, out=out)  # type: ignore[arg-type]
 
     shape = np.broadcast_shapes(*[v.shape for v in arrays])
     key = tuple([(type(v), v) for v in limits])
@@ -269,7 +269,7 @@ def average(
         given = None if axis is None else _order(axis, x.ndim)
         result, total = gil_op(
             "average",
-            lambda v, u: np.average(v, given, u, True, keepdims=keepdims),
+            lambda v, u: np.average(v, given, u, True, keepdims=keepdims),  # type: ignore[call-overload]
             [x, w],
             [shape, shape],
             (given, keepdims),

@@ -97,19 +97,19 @@ cdef class Ufunc(Row):
         cdef Resolved* r = self.resolve(t.v.dtype, 0)
         if out is not None:
             check_out_dtype(self.ufunc, out, r.outputs[0])
+        cdef Tensor given = t
         if r.inputs[0] != t.v.dtype:
             t = cast(t, r.inputs[0])
         cdef const View* views[3]
         cdef Layout space
         cdef Tensor first, second
-        views[0] = &t.v
+        views[0] = &given.v  # the output is laid out like what was given, not like its cast
         if out is not None:
             check_out_shape(out, &t.v.layout)
             if out.v.dtype != r.outputs[0] or self.bad_strided and not contiguous(out):
                 assign(out, self.unary(t, None))
                 return out
             t = apart(t, out)
-            views[0] = &t.v
             first = out
         else:
             first = output_like(&t.v.layout, r.outputs[0], 1, views, t.v.chunk.device)
@@ -117,6 +117,7 @@ cdef class Ufunc(Row):
         if self.nout == 2:
             second = output_like(&first.v.layout, r.outputs[1], 1, views, t.v.chunk.device)
             views[2] = &second.v
+        views[0] = &t.v
         emit_elementwise(recorder().begin(r.kernel, 1, self.nout), &first.v.layout, views,
                          out is None or covers(first))
         return first if self.nout == 1 else (first, second)
@@ -146,6 +147,7 @@ cdef class Ufunc(Row):
             check_out_dtype(self.ufunc, out, r.outputs[0])
         if ta is None and tb is None:
             ta = scalar_tensor(a, r.inputs[0])
+        cdef Tensor given_a = ta, given_b = tb
         if ta is not None and ka != r.inputs[0]:
             ta = cast(ta, r.inputs[0])
         if tb is not None and kb != r.inputs[1]:
@@ -156,8 +158,9 @@ cdef class Ufunc(Row):
         cdef Layout space
         cdef Layout* shape
         cdef Tensor first, second
-        views[0] = view_or_null(ta)
-        views[1] = view_or_null(tb)
+        # The output is laid out like what was given, not like its casts.
+        views[0] = view_or_null(given_a)
+        views[1] = view_or_null(given_b)
         if views[1] is NULL or (views[0] is not NULL and
                                 ta.v.layout.same_shape((<View*>views[1]).layout)):
             shape = &ta.v.layout
@@ -174,10 +177,8 @@ cdef class Ufunc(Row):
                 return out
             if ta is not None:
                 ta = apart(ta, out)
-                views[0] = &ta.v
             if tb is not None:
                 tb = apart(tb, out)
-                views[1] = &tb.v
             first = out
         else:
             first = output_like(shape, r.outputs[0], 2, views,
@@ -186,6 +187,8 @@ cdef class Ufunc(Row):
         if self.nout == 2:
             second = output_like(shape, r.outputs[1], 2, views, first.v.chunk.device)
             views[3] = &second.v
+        views[0] = view_or_null(ta)
+        views[1] = view_or_null(tb)
         cdef Instr* instr = recorder().begin(r.kernel, 2, self.nout)
         try:
             if ta is None:

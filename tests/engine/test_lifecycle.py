@@ -66,6 +66,25 @@ def test_stop_finishes_pending_work(threaded, cpu, gate):
     assert ran == [1]
 
 
+def test_stop_waits_for_async_work(threaded, cpu):
+    """No worker is busy with it, and yet it is pending, as is what depends on it."""
+    e, ran, held, holding = threaded, [], [], threading.Event()
+    var = e.new_variable()
+
+    def fn(rc, on_complete):
+        held.append(on_complete)
+        holding.set()
+
+    e.push_async(fn, cpu, (), (var,))
+    e.push_sync(lambda rc: ran.append(1), cpu, (var,), ())
+    assert holding.wait(20)
+    timer = threading.Timer(0.1, held[0])
+    timer.start()
+    e.stop()
+    assert ran == [1]
+    timer.join()
+
+
 def test_error_survives_stop(threaded, cpu):
     var = threaded.new_variable()
     threaded.push_sync(lambda rc: 1 / 0, cpu, (), (var,))

@@ -143,6 +143,7 @@ def test_off_unless_asked_for(any_engine, cpu):
     e.push_sync(lambda rc: None, cpu, name="after")
     e.wait_for_all()
     assert names == ["during"]
+    assert e.trace_stop() == []
     e.trace_start()
     e.push_sync(lambda rc: None, cpu, name="again")
     e.wait_for_all()

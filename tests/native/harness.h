@@ -18,17 +18,24 @@ static std::string section;  // what is under test
 static uint64_t seed = 1;
 static std::atomic<int> live_cells{0}, live_tasks{0}, live_errors{0};
 
-#define CHECK(c)                                                                              \
-  ((c) ? (void)0                                                                              \
-       : (std::fprintf(stderr, "%s:%d: %s (%s, seed %llu)\n", __FILE__, __LINE__, #c, section.c_str(),  \
-                       static_cast<unsigned long long>(seed)),                                \
-          std::abort()))
+#define CHECK(c) ((c) ? (void)0 : check_failed(__FILE__, __LINE__, #c))
+static void check_failed(const char* file, int line, const char* what) {
+  std::fprintf(stderr, "%s:%d: %s (%s, seed %llu)\n", file, line, what, section.c_str(),
+               static_cast<unsigned long long>(seed));
+  std::abort();
+}
 
+// Says what comes next; a hang ends the run.
 static void begin(const char* what, Policy policy, int workers) {
   static const char* names[] = {"naive", "pooled", "per device"};
   section = std::string(what) + ", " + names[static_cast<int>(policy)] + ", workers " +
             std::to_string(workers);
-  alarm(60);  // a hang ends the run
+  std::signal(SIGALRM, [](int) {
+    std::fprintf(stderr, "stress hangs (%s, seed %llu)\n", section.c_str(),
+                 static_cast<unsigned long long>(seed));
+    std::abort();
+  });
+  alarm(60);
 }
 
 struct Random : std::mt19937_64 {
@@ -63,6 +70,16 @@ static size_t place(const Cells& cells, Cell* c) {
 static void drop(const Cells& cells) {
   for (Cell* c : cells) c->unref();
 }
+
+// Cells to which many threads add, and what they should come to.
+struct Sums {
+  Cells cells;
+  std::vector<std::atomic<int64_t>> total;
+  explicit Sums(Engine* e) : cells(make_cells(e, 6)), total(6) {}
+  void add(const Cells& to, int64_t n) {
+    for (Cell* c : to) total[place(cells, c)] += n;
+  }
+};
 
 static Error* failure(int64_t id) {
   live_errors++;

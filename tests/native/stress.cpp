@@ -103,15 +103,6 @@ static void serial(Engine* e, Random& r, int ops) {
 
 // ---- several threads push, some ops push and wait, another stops and starts ------------------------
 
-struct Sums {
-  Cells cells;
-  std::vector<std::atomic<int64_t>> total;
-  explicit Sums(Engine* e) : cells(make_cells(e, 6)), total(6) {}
-  void add(const Cells& to, int64_t n) {
-    for (Cell* c : to) total[place(cells, c)] += n;
-  }
-};
-
 static Spec adder(Engine* e, Random& r, Sums& sums, Finisher& finish, int64_t* n, bool nests);
 
 // Inside the op that holds `mine`: pushes are let in, waits end, and those that can't are errors.
@@ -207,6 +198,17 @@ static void cases(Engine* e) {
     return nullptr;
   });
   CHECK(wait(v[0]) == Status::OK && wait(v[1]) == Status::OK && self_waits == 1);
+
+  // Waiting for all covers what the ops that are waited for push.
+  push(e, {v[0]}, {}, [&](RunContext&) {
+    push(e, {v[1]}, {}, [&](RunContext&) {
+      pause(1000);
+      v[1]->value = 7;
+      return nullptr;
+    });
+    return nullptr;
+  });
+  CHECK(e->wait_for_all(nullptr, nullptr) == Status::OK && v[1]->value == 7);
 
   // A native op splits itself, and helps.
   push(e, {v[0]}, {}, [&](RunContext&) {
@@ -370,11 +372,6 @@ static void ends(Policy policy, int workers) {
 int main(int argc, char** argv) {
   if (argc > 1) seed = std::strtoull(argv[1], nullptr, 10);
   const int percent = argc > 2 ? std::atoi(argv[2]) : 100;
-  std::signal(SIGALRM, [](int) {
-    std::fprintf(stderr, "stress.cpp: hangs (%s, seed %llu)\n", section.c_str(),
-                 static_cast<unsigned long long>(seed));
-    std::abort();
-  });
   for (Policy policy : {Policy::NAIVE, Policy::POOLED, Policy::PER_DEVICE})
     for (int workers = 1; workers <= (policy == Policy::NAIVE ? 1 : 4); ++workers) {
       Random r(seed * 1000 + static_cast<uint64_t>(workers));

@@ -1,6 +1,9 @@
 """How op tests meet NumPy: the same call on both, then values, dtype, memory order and errors."""
 
+import contextlib
 import inspect
+import os
+import threading
 
 import numpy as np
 import pytest
@@ -8,6 +11,23 @@ import pytest
 import lazyarray as la
 
 rng = np.random.default_rng(0)
+
+# What fails or waits does so at the call where the engine runs everything at the call.
+asynchronous = pytest.mark.skipif(
+    os.environ.get("LAZYARRAY_ENGINE_TYPE") == "NaiveEngine", reason="NaiveEngine runs at the call"
+)
+
+
+@contextlib.contextmanager
+def pending(*arrays):
+    """Within the block the arrays' values are not there yet."""
+    gate = threading.Event()
+    for x in arrays:
+        la.engine.get().push_sync(lambda ctx: gate.wait(20), la.cpu(0), mutable_vars=[x.var])
+    try:
+        yield
+    finally:
+        gate.set()
 
 
 def to_la(value, known=None):
@@ -81,8 +101,11 @@ def check(name, *args, module=None, strides=True, **kwargs):
             theirs, ours = getattr(theirs, part), getattr(ours, part)
     with np.errstate(all="ignore"):
         want = call(getattr(theirs, name), args, kwargs)
-        got = call(getattr(ours, name), to_la(args) if args else args,
-                   {k: to_la(v) for k, v in kwargs.items()})
+        got = call(
+            getattr(ours, name),
+            to_la(args) if args else args,
+            {k: to_la(v) for k, v in kwargs.items()},
+        )
     what = f"{name}{tuple(getattr(a, 'shape', a) for a in args)} {kwargs}"
     if isinstance(want, Exception):
         assert isinstance(got, Exception), f"{what}: no {want!r}"

@@ -1,14 +1,12 @@
 """Advanced indexing: what is selected, its memory order, what is stored, when it waits."""
 
-import threading
-
 import numpy as np
 import pytest
 
 import lazyarray as la
 from lazyarray.ops import indexing
 
-from .compare import check, documented, lay, rng, same
+from .compare import asynchronous, check, documented, lay, pending, rng, same
 
 X = np.arange(120.0).reshape(4, 5, 6)
 I, J = np.array([2, 0, -1]), np.array([[1], [0]])
@@ -86,7 +84,7 @@ def test_get(key):
 
 @pytest.mark.parametrize("key", BAD_KEYS, ids=str)
 def test_get_errors(key):
-    with pytest.raises(Exception) as want:  # noqa: PT011
+    with pytest.raises(Exception) as want:
         X[key]
     for k in (key, as_la(key)):
         with pytest.raises(want.type) as got:
@@ -120,7 +118,7 @@ def test_set(key):
 
 @pytest.mark.parametrize("key", BAD_KEYS, ids=str)
 def test_set_errors(key):
-    with pytest.raises(Exception) as want:  # noqa: PT011
+    with pytest.raises(Exception) as want:
         X.copy()[key] = 1
     x = la.array(X)
     with pytest.raises(want.type) as got:
@@ -144,7 +142,7 @@ def test_set_errors(key):
     ],
 )
 def test_values_that_do_not_fit(key, value):
-    with pytest.raises(Exception) as want:  # noqa: PT011
+    with pytest.raises(Exception) as want:
         X.copy()[key] = value
     x = la.array(X)
     with pytest.raises((want.type, TypeError)):
@@ -189,29 +187,18 @@ def test_the_key_may_change_afterwards():
     same(x, np.where(M, 0, X))
 
 
-def blocked(x):
-    """An event; until it is set, what ``x`` holds is not there."""
-    gate = threading.Event()
-    la.engine.get().push_sync(lambda ctx: gate.wait(20), la.cpu(0), mutable_vars=[x.var])
-    return gate
-
-
+@asynchronous
 def test_only_selecting_by_a_pending_mask_waits():
     x, i, mask = la.array(X), la.array([1, 3]), la.array(M)
-    gates = [blocked(v) for v in (x, i, mask)]
-    try:
-        with la.no_sync():
-            got = x[:, i]
-            x[mask] = 5.0
-            x[mask] = la.array(0.0)
-            x[i] = 1.0
-            taken = la.take(x, i, 0)
-            assert got.shape == (4, 2, 6)
-            with pytest.raises(RuntimeError, match="no_sync"):
-                x[mask]
-    finally:
-        for gate in gates:
-            gate.set()
+    with pending(x, i, mask), la.no_sync():
+        got = x[:, i]
+        x[mask] = 5.0
+        x[mask] = la.array(0.0)
+        x[i] = 1.0
+        taken = la.take(x, i, 0)
+        assert got.shape == (4, 2, 6)
+        with pytest.raises(RuntimeError, match="no_sync"):
+            x[mask]
     want = np.where(M, 0, X)
     want[[1, 3]] = 1
     same(got, X[:, [1, 3]])
@@ -219,6 +206,7 @@ def test_only_selecting_by_a_pending_mask_waits():
     same(taken, want[[1, 3]])
 
 
+@asynchronous
 def test_an_index_out_of_bounds_poisons_only_what_it_made():
     x = la.array(X)
     bad = x[la.array([9])]
@@ -249,7 +237,17 @@ def test_devices():
 @pytest.mark.parametrize("axis", [None, 0, 1, -1, 3])
 def test_take(axis, mode):
     for a in BASES:
-        for i in (I, J, np.array(2), [0, 1], 1, np.array([True, False]), np.array([9]), np.array([1.5]), []):
+        for i in (
+            I,
+            J,
+            np.array(2),
+            [0, 1],
+            1,
+            np.array([True, False]),
+            np.array([9]),
+            np.array([1.5]),
+            [],
+        ):
             check("take", a, i, axis, mode=mode)
     check("take", np.zeros((0, 3)), [0], 0)
     check("take", X, I, 0, mode="other")

@@ -1,7 +1,5 @@
 """Linear algebra equals NumPy's, value for value; its errors come where they can be known."""
 
-import threading
-
 import numpy as np
 import pytest
 
@@ -9,7 +7,7 @@ import lazyarray as la
 from lazyarray import linalg
 from lazyarray.ops import linear_algebra
 
-from .compare import check, documented, lay, layouts, rng, same
+from .compare import asynchronous, check, documented, lay, layouts, pending, rng, same
 
 SQUARE = rng.random((3, 4, 4)) + 3 * np.eye(4)
 TALL = rng.random((2, 5, 3))
@@ -91,8 +89,9 @@ def test_named_results():
 
 @pytest.mark.parametrize(
     "b",
-    [np.ones(4), np.ones((4, 2)), rng.random((3, 4, 2)), np.ones((1, 4, 1)), np.ones(3), np.ones(()),
-     np.ones((5, 4, 2)), np.ones((3, 2)), np.arange(4), np.asfortranarray(rng.random((4, 3)))],
+    [np.ones(4), np.ones((4, 2)), rng.random((3, 4, 2)), np.ones((1, 4, 1)), np.ones(3),
+     np.ones(()), np.ones((5, 4, 2)), np.ones((3, 2)), np.arange(4),
+     np.asfortranarray(rng.random((4, 3)))],
 )  # fmt: skip
 def test_solve(b):
     for a in (SQUARE, SQUARE[0], SQUARE[1].T, SQUARE.astype("f4"), SQUARE + 0j, TALL, np.ones(3)):
@@ -124,6 +123,7 @@ def test_multi_dot_and_cross():
         check("cross", a, b, axis=0, module="linalg")
 
 
+@asynchronous
 def test_a_singular_matrix_is_an_error_at_the_wait():
     x = la.zeros((2, 2))
     for make in (
@@ -143,20 +143,16 @@ def test_a_singular_matrix_is_an_error_at_the_wait():
     same(x, np.zeros((2, 2)))
 
 
+@asynchronous
 def test_nothing_waits_but_eig():
     x = la.array(POSITIVE)
-    gate = threading.Event()
-    la.engine.get().push_sync(lambda ctx: gate.wait(20), la.cpu(0), mutable_vars=[x.var])
-    try:
-        with la.no_sync():
-            got = [
-                linalg.inv(x), linalg.cholesky(x), *linalg.eigh(x), linalg.norm(x), la.dot(x, x[0]),
-                la.einsum("kij,kji->k", x, x), la.tensordot(x, x, 3),
-            ]  # fmt: skip
-            with pytest.raises(RuntimeError, match="no_sync"):
-                linalg.eig(x)
-    finally:
-        gate.set()
+    with pending(x), la.no_sync():
+        got = [
+            linalg.inv(x), linalg.cholesky(x), *linalg.eigh(x), linalg.norm(x), la.dot(x, x[0]),
+            la.einsum("kij,kji->k", x, x), la.tensordot(x, x, 3),
+        ]  # fmt: skip
+        with pytest.raises(RuntimeError, match="no_sync"):
+            linalg.eig(x)
     p = POSITIVE
     wanted = [
         np.linalg.inv(p), np.linalg.cholesky(p), *np.linalg.eigh(p), np.linalg.norm(p),

@@ -1,14 +1,12 @@
 """Searching, sorting and statistics against NumPy, over layouts, dtypes, axes and bad arguments."""
 
-import threading
-
 import numpy as np
 import pytest
 
 import lazyarray as la
 from lazyarray.ops import searching, sorting, statistical
 
-from .compare import check, documented, lay, layouts, rng, same
+from .compare import asynchronous, check, documented, lay, layouts, pending, rng, same
 
 pytestmark = pytest.mark.filterwarnings("ignore::numpy.exceptions.ComplexWarning")
 FLOATS = rng.integers(-4, 5, (4, 5, 6)) / 2
@@ -36,7 +34,13 @@ AXES = [None, 0, 1, -1, 3]
 
 def test_where():
     for c in (FLOATS > 0, INTS, NANS, True, np.array(False)):
-        for x, y in [(FLOATS, INTS), (1, INTS), (FLOATS[0], 2.5), (1, 2), (INTS[:1], np.float32(1))]:
+        for x, y in [
+            (FLOATS, INTS),
+            (1, INTS),
+            (FLOATS[0], 2.5),
+            (1, 2),
+            (INTS[:1], np.float32(1)),
+        ]:
             check("where", c, x, y)
     check("where", FLOATS > 0, FLOATS[:3], 1)
     check("where", FLOATS > 0, strides=False)
@@ -226,20 +230,16 @@ def test_trace(args):
 # ---- asynchrony ---------------------------------------------------------------------------------
 
 
+@asynchronous
 def test_nothing_here_waits_but_nonzero():
     x = la.array(FLOATS)
-    gate = threading.Event()
-    la.engine.get().push_sync(lambda ctx: gate.wait(20), la.cpu(0), mutable_vars=[x.var])
-    try:
-        with la.no_sync():
-            results = [
-                la.sort(x), la.argsort(x, 0), la.argmax(x, 1), la.cumsum(x), la.clip(x, 0, 1),
-                la.median(x), la.where(x > 0, x, 0), la.count_nonzero(x), la.average(x, 0),
-            ]  # fmt: skip
-            with pytest.raises(RuntimeError, match="no_sync"):
-                la.nonzero(x)
-    finally:
-        gate.set()
+    with pending(x), la.no_sync():
+        results = [
+            la.sort(x), la.argsort(x, 0), la.argmax(x, 1), la.cumsum(x), la.clip(x, 0, 1),
+            la.median(x), la.where(x > 0, x, 0), la.count_nonzero(x), la.average(x, 0),
+        ]  # fmt: skip
+        with pytest.raises(RuntimeError, match="no_sync"):
+            la.nonzero(x)
     wanted = [
         np.sort(FLOATS), np.argsort(FLOATS, 0), np.argmax(FLOATS, 1), np.cumsum(FLOATS),
         np.clip(FLOATS, 0, 1), np.median(FLOATS), np.where(FLOATS > 0, FLOATS, 0),
