@@ -15,6 +15,8 @@ cdef Engine process_engine():
         e = _TYPES[name]()
         (<Engine>e).is_process = True
         _process = e
+        if os.environ.get("LAZYARRAY_ENGINE_INFO", "0") not in ("", "0"):
+            print(f"lazyarray: {name}, bulk size {_bulk}, process {os.getpid()}", file=sys.stderr)
     return _process
 
 

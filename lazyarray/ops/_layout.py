@@ -15,7 +15,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lazyarray.lazy._lazy import Tensor
-from lazyarray.ops._rows import array, asarray, assign_to, call, empty, strided
+from lazyarray.ops._rows import (
+    array,
+    asarray,
+    assign_to,
+    call,
+    contiguous_signature,
+    empty,
+    strided,
+)
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
@@ -151,17 +159,13 @@ def new_like(x: NDArray) -> NDArray:
 
 def signature(x: Any) -> tuple[Hashable, ...]:
     """What of an array decides dtype and layout of a function's result."""
+    if isinstance(x, Tensor):
+        found = contiguous_signature(x)
+        if found is not None:
+            return found
     shape, strides = x.shape, x.strides
-    small = tuple([n if n < 2 else 2 for n in shape])
-    step = x.itemsize
-    for n, s in zip(reversed(shape), reversed(strides), strict=True):
-        if s != step and n != 1:
-            break
-        step *= n
-    else:
-        return (x.dtype.char, small, None)
-    order = tuple(k_order([x], len(shape)))
-    return (x.dtype.char, small, order, tuple([s == 0 for s in strides]))
+    small = tuple([min(n, 2) for n in shape])
+    return (x.dtype.char, small, tuple(k_order([x], len(shape))), tuple([s == 0 for s in strides]))
 
 
 def miniature(sign: tuple[Any, ...]) -> np.ndarray:

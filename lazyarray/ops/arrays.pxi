@@ -131,6 +131,15 @@ def assign_to(Tensor to not None, value):
         assign(to, as_tensor_on(value, to.v.chunk.device))
 
 
+def contiguous_signature(Tensor x not None):
+    """(dtype, shape with no length over two, None) of an array in C order; None for any other."""
+    if not x.v.layout.c_contiguous(x.v.itemsize()):
+        return None
+    cdef npy_intp* shape = x.v.layout.shape()
+    return (chr(info(x.v.dtype).code), tuple([min(shape[i], 2) for i in range(x.v.layout.ndim)]),
+            None)
+
+
 def strided(Tensor x not None, tuple shape, tuple strides, npy_intp offset):
     """A view of x's memory: ``offset`` in bytes from x's first element, ``strides`` in bytes.
 

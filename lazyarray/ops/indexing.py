@@ -124,6 +124,12 @@ def _text(shape: tuple[int | None, ...]) -> str:
 
 def _resolve(x: NDArray, key: Any, known: bool) -> _Index:
     """Takes a key apart. If the shape must be ``known``, NDArray masks are waited for."""
+    if isinstance(key, Tensor) and x.ndim:  # the commonest keys, by a shorter way
+        if key.dtype.kind in "iu":
+            leading = (_layout.signature(key), Ellipsis)
+            return _Index(x, [_INPUT], [key], (*key.shape, *x.shape[1:]), leading, False)
+        if key.dtype.kind == "b" and key.shape == x.shape and not known:
+            return _Index(x, [_INPUT], [key], (None,), (), True)
     entries = [_entry(k) for k in (key if type(key) is tuple else (key,))]
     if known:
         entries = [np.asarray(k) if _is_mask(k) else k for k in entries]
@@ -168,7 +174,7 @@ def _resolve(x: NDArray, key: Any, known: bool) -> _Index:
             # To NumPy a mask is one index array for each of its axes.
             count = None if isinstance(k, Tensor) else int(np.count_nonzero(k))
             fancy += [(count,)] * max(len(axes), 1)
-            pattern += [("l", (2,), None)] * len(axes) or ["mask"]
+            pattern.extend([("l", (2,), None)] * len(axes) or ["mask"])
         else:
             fancy += [] if type(k) is np.intp else [k.shape]
             pattern.append(_layout.signature(k))
@@ -199,8 +205,14 @@ def get(x: NDArray, key: Any) -> NDArray:
     """``x[key]`` for a key with index arrays or masks: a new array, selected as NumPy does."""
     base, inner, inputs, shape, pattern, _ = _resolve(x, key, known=True)
 
-    def select(a: np.ndarray, *arrays: np.ndarray) -> np.ndarray:
-        return a[_filled(inner, arrays)]
+    first_axis = len(inner) == 1 or (len(inner) == 2 and inner[1] is Ellipsis)
+
+    def select(a: np.ndarray, *arrays: np.ndarray, out: np.ndarray) -> None:
+        filled = _filled(inner, arrays)
+        if first_axis and filled[0].dtype.kind in "iu":
+            _gather(a, filled[0], out)
+        else:
+            out[...] = a[filled]
 
     return gil_op(
         "getitem",
@@ -209,8 +221,25 @@ def get(x: NDArray, key: Any) -> NDArray:
         shape,
         pattern,
         mini=lambda a, *arrays: a[_miniature_key(pattern)],
+        out=True,
         cost=3000 + 4.0 * math.prod(shape),
     )
+
+
+def _gather(a: np.ndarray, index: np.ndarray, out: np.ndarray) -> None:
+    """``out[...] = a[index]``, for indices in bounds two to five times as fast as NumPy's."""
+    n = len(a)
+    if (
+        a.flags.c_contiguous
+        and out.flags.c_contiguous
+        and index.size
+        and np.can_cast(index.dtype, np.intp)
+        and -n <= index.min()
+        and index.max() < n
+    ):
+        np.take(a, index, 0, out=out, mode="wrap")  # the only mode that writes to out directly
+    else:
+        out[...] = a[index]
 
 
 def set(x: NDArray, key: Any, value: Any) -> None:
@@ -278,12 +307,20 @@ def take(
     else:
         at = normalize_axis_index(axis, x.ndim)
         shape = (*x.shape[:at], *index.shape, *x.shape[at + 1 :])
+
+    def function(v: np.ndarray, i: np.ndarray, out: np.ndarray) -> None:
+        if mode == "raise" and (axis == 0 or v.ndim == 1) and i.dtype.kind in "iu":
+            _gather(v, i, out)
+        else:
+            out[...] = np.take(v, i, axis, mode=mode)  # type: ignore[call-overload]
+
     result = gil_op(
         "take",
-        lambda v, i: np.take(v, i, axis, mode=mode),  # type: ignore[call-overload]
+        function,
         [x, index],
         shape,
         (axis, mode),
+        out=True,
         mini=lambda v, i: np.take(v, np.zeros_like(i), axis, mode=mode),  # type: ignore[call-overload]
     )
     return deliver(result, out, "take")

@@ -13,7 +13,7 @@ from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 from lazyarray.lazy._lazy import Tensor
 from lazyarray.ops import _layout
 from lazyarray.ops._layout import contiguous_probe
-from lazyarray.ops._rows import asarray, assign_to, empty
+from lazyarray.ops._rows import asarray, assign_to, contiguous_signature, empty
 from lazyarray.ops.manipulation import atleast_1d, atleast_2d, atleast_3d, copy, ravel, reshape
 
 if TYPE_CHECKING:
@@ -91,7 +91,8 @@ def concatenate(
         joined = out
     else:
         wanted = np.result_type(*kinds) if dtype is None else np.dtype(dtype)
-        order = _layout.k_order(parts, len(shape))
+        in_c_order = all(contiguous_signature(x) is not None for x in parts)
+        order = None if in_c_order else _layout.k_order(parts, len(shape))
         joined = _layout.new(shape, wanted, order, parts[0].device)
     for x in parts:
         if not np.can_cast(x.dtype, joined.dtype, casting):  # type: ignore[arg-type]

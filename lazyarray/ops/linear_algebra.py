@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -12,7 +13,7 @@ from numpy.lib.array_utils import normalize_axis_index
 from lazyarray.lazy._lazy import Tensor
 from lazyarray.ops import _layout, elementwise, table
 from lazyarray.ops._layout import Shape, deliver, gil_op, operands
-from lazyarray.ops._rows import astype
+from lazyarray.ops._rows import astype, contiguous_signature
 from lazyarray.ops.manipulation import copy, expand_dims, permute_dims, ravel, reshape, swapaxes
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ def dot(a: Any, b: Any, out: NDArray | None = None) -> NDArray:
         if x.shape[-1] != y.shape[summed]:
             raise _not_aligned(x, y, summed)
         if x.ndim <= 2 and y.ndim <= 2:
-            dtype = np.result_type(x.dtype, y.dtype)
+            dtype = x.dtype if x.dtype == y.dtype else np.result_type(x.dtype, y.dtype)
             result = _matmul(*[_blas_ready(astype(v, dtype, copy=False)) for v in (x, y)])
         else:
             result = gil_op(
@@ -86,7 +87,7 @@ def _not_aligned(x: NDArray, y: NDArray, axis: int) -> ValueError:
 
 def _blas_ready(x: NDArray) -> NDArray:
     """``x``, or a copy that BLAS takes: np.dot copies where np.matmul runs a loop of its own."""
-    if x.dtype.char not in "fdFD" or x.size == 0:
+    if x.dtype.char not in "fdFD" or contiguous_signature(x) is not None:
         return x
     item = x.itemsize
     steps = [s for s, n in zip(x.strides, x.shape, strict=True) if n > 1]
@@ -306,6 +307,7 @@ def einsum(
     return deliver(result, out, "einsum")
 
 
+@functools.lru_cache(1024)
 def _is_view(subscripts: str, sign: tuple[Any, ...]) -> bool:
     """Whether NumPy gives a view: diagonals and permutations of one array, nothing summed."""
     v = _layout.miniature(sign)

@@ -3,21 +3,21 @@
 #include <sys/mman.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <cstdlib>
+#include <thread>
 #include <vector>
 
 namespace lazyarray {
 
-// Held for a few instructions only, by threads that never sleep while they hold it.
+// Held for a few instructions only, by threads that never sleep while they hold it. If the holder
+// lost its core meanwhile, spinning would only keep it from coming back: the waiter steps aside.
 class SpinLock {
  public:
   void lock() {
-    while (held_.test_and_set(std::memory_order_acquire)) {
-#if defined(__x86_64__) || defined(__i386__)
-      __builtin_ia32_pause();
-#endif
-    }
+    for (int spins = 0; held_.test_and_set(std::memory_order_acquire); ++spins)
+      if (spins > 100) std::this_thread::sleep_for(std::chrono::microseconds(20));
   }
   void unlock() { held_.clear(std::memory_order_release); }
 
