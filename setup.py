@@ -49,7 +49,15 @@ def extension(name: str, *sources: str) -> Extension:
         depends=HEADERS,
         language="c++",
         define_macros=[("NPY_NO_DEPRECATED_API", "NPY_2_0_API_VERSION")],
-        extra_compile_args=["-std=c++17", "-O3", "-fno-math-errno", "-pthread", "-g0", "-Wno-invalid-offsetof", *ARCH],
+        extra_compile_args=[
+            "-std=c++17",
+            "-O3",
+            "-fno-math-errno",
+            "-pthread",
+            "-g0",
+            "-Wno-invalid-offsetof",
+            *ARCH,
+        ],
         extra_link_args=["-pthread"],
     )
 

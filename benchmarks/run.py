@@ -17,7 +17,8 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=7)
     args = parser.parse_args()
     others = installed("torch", "jax", "mxnet")
-    print(f"{machine()}; NumPy {np.__version__}, {la.engine.get()!r}, minima of {args.rounds} rounds\n")
+    print(f"{machine()}; NumPy {np.__version__}, {la.engine.get()!r}")
+    print(f"minima of {args.rounds} rounds\n")
     rows = [*overhead.rows(), *parallel.rows()]
     measure(rows, args.rounds)
     print(table(rows, ["numpy", "lazyarray", *others]))

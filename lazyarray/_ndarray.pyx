@@ -243,6 +243,11 @@ cdef class NDArray(Tensor):
         """A NumPy view of the memory itself, for an op that declared it."""
         return numpy_view(&self.v, writable)
 
+    def _values(self, str what):
+        """The values, for an op whose result's shape or dtype depends on them: a hidden wait."""
+        wait(self, False, "?" + what)
+        return self._copy_out()
+
     cdef object scalar(self, str what):
         if self.v.layout.size() != 1:
             raise TypeError("only size-1 arrays can be converted to Python scalars")

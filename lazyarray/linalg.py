@@ -16,7 +16,7 @@ import numpy as np
 from numpy.linalg import LinAlgError
 
 from lazyarray import ops
-from lazyarray.ops._layout import Shape, gil_op, operands
+from lazyarray.ops._layout import Shape, gil_op, operands, values
 from lazyarray.ops._rows import array, normalize_axes, reduced_shape
 from lazyarray.ops.linear_algebra import cross, multi_dot, outer, tensordot, vecdot
 from lazyarray.ops.manipulation import matrix_transpose
@@ -358,7 +358,7 @@ def eig(a: Any) -> EigResult:
     array([2., 1.])
     """
     x, _, _ = _square(a)
-    return EigResult(*[array(v, None, x.device) for v in np.linalg.eig(np.asarray(x))])
+    return EigResult(*[array(v, None, x.device) for v in np.linalg.eig(values(x, "eig()"))])
 
 
 def eigvals(a: Any) -> NDArray:
@@ -369,7 +369,7 @@ def eigvals(a: Any) -> NDArray:
     array([2., 1.])
     """
     x, _, _ = _square(a)
-    return array(np.linalg.eigvals(np.asarray(x)), None, x.device)
+    return array(np.linalg.eigvals(values(x, "eigvals()")), None, x.device)
 
 
 # ---- norms and other numbers --------------------------------------------------------------------

@@ -82,6 +82,11 @@ def operands(*objects: Any) -> list[NDArray]:
     return [o if isinstance(o, Tensor) else array(o, None, device) for o in objects]
 
 
+def values(o: Any, what: str) -> np.ndarray:
+    """The values of an array-like; those of an NDArray are waited for, by ``what``."""
+    return o._values(what) if isinstance(o, Tensor) else np.asarray(o)
+
+
 def deliver(result: NDArray, out: NDArray | None, name: str) -> NDArray:
     """``result``, or ``out`` with the result written into it."""
     if out is None:

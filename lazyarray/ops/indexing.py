@@ -19,7 +19,7 @@ from numpy.lib.array_utils import normalize_axis_index
 
 from lazyarray.lazy._lazy import Tensor
 from lazyarray.ops import _layout
-from lazyarray.ops._layout import Shape, deliver, gil_op, gil_write, operands
+from lazyarray.ops._layout import Shape, deliver, gil_op, gil_write, operands, values
 from lazyarray.ops.manipulation import ravel
 
 if TYPE_CHECKING:
@@ -132,7 +132,7 @@ def _resolve(x: NDArray, key: Any, known: bool) -> _Index:
             return _Index(x, [_INPUT], [key], (None,), (), True)
     entries = [_entry(k) for k in (key if type(key) is tuple else (key,))]
     if known:
-        entries = [np.asarray(k) if _is_mask(k) else k for k in entries]
+        entries = [values(k, "a boolean index") if _is_mask(k) else k for k in entries]
     used = sum([_axes_of(k) for k in entries])
     rest = x.ndim - used  # the axes that an Ellipsis stands for
     if rest < 0:
@@ -187,8 +187,8 @@ def _resolve(x: NDArray, key: Any, known: bool) -> _Index:
 
 def _filled(inner: list[Any], arrays: Any) -> tuple[Any, ...]:
     """The key with the values of its inputs."""
-    values = iter(arrays)
-    return tuple([next(values) if k is _INPUT else k for k in inner])
+    given = iter(arrays)
+    return tuple([next(given) if k is _INPUT else k for k in inner])
 
 
 def _miniature_key(pattern: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -389,7 +389,7 @@ def compress(
     >>> la.compress([True, False, True], la.array([1, 2, 3])).asnumpy()
     array([1, 3])
     """
-    chosen = np.asarray(condition)
+    chosen = values(condition, "compress()")
     if chosen.ndim != 1:
         raise ValueError("condition must be a 1-d array")
     return take(a, np.flatnonzero(chosen), axis, out)
@@ -402,7 +402,7 @@ def extract(condition: Any, arr: Any) -> NDArray:
     >>> la.extract([True, False, True], la.array([1, 2, 3])).asnumpy()
     array([1, 3])
     """
-    return take(ravel(arr), np.flatnonzero(np.asarray(condition)))
+    return take(ravel(arr), np.flatnonzero(values(condition, "extract()")))
 
 
 def choose(a: Any, choices: Any, out: NDArray | None = None, mode: str = "raise") -> NDArray:

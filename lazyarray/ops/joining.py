@@ -12,7 +12,7 @@ from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
 from lazyarray.lazy._lazy import Tensor
 from lazyarray.ops import _layout
-from lazyarray.ops._layout import contiguous_probe
+from lazyarray.ops._layout import contiguous_probe, values
 from lazyarray.ops._rows import asarray, assign_to, contiguous_signature, empty
 from lazyarray.ops.manipulation import atleast_1d, atleast_2d, atleast_3d, copy, ravel, reshape
 
@@ -364,7 +364,7 @@ def repeat(a: Any, repeats: Any, axis: int | None = None) -> NDArray:
         x, axis = ravel(x), 0
     axis = normalize_axis_index(axis, max(x.ndim, 1))
     x = x.reshape(1) if x.ndim == 0 else x
-    given = np.asarray(repeats) if isinstance(repeats, Tensor) else repeats
+    given = values(repeats, "repeat()") if isinstance(repeats, Tensor) else repeats
     # NumPy's own errors, and the length: on one byte an entry.
     total = np.repeat(np.zeros(x.shape[axis], bool), given).size
     shape = (*x.shape[:axis], total, *x.shape[axis + 1 :])
@@ -454,7 +454,7 @@ def delete(arr: Any, obj: Any, axis: int | None = None) -> NDArray:
     if axis is None:
         x, axis = ravel(x), 0
     axis = normalize_axis_index(axis, x.ndim)
-    obj = np.asarray(obj) if isinstance(obj, Tensor) else obj
+    obj = values(obj, "delete()") if isinstance(obj, Tensor) else obj
     kept = np.delete(np.arange(x.shape[axis]), obj)
     return _layout.gil_op(
         "delete",
@@ -478,7 +478,9 @@ def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> NDArray:
         x, axis = ravel(x), 0
     axis = normalize_axis_index(axis, x.ndim)
     n = x.shape[axis]
-    where = np.arange(*obj.indices(n)) if isinstance(obj, slice) else np.array(obj)
+    if isinstance(obj, slice):
+        obj = np.arange(*obj.indices(n))
+    where = np.array(values(obj, "insert()"))
     if where.dtype == bool:
         where = np.flatnonzero(where)
     # As numpy.insert: the place of one scalar index gets all of the first axis of the values.

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lazyarray.ops._layout import deliver, gil_op, operands
+from lazyarray.ops._layout import deliver, gil_op, operands, values
 from lazyarray.ops._rows import array, asarray, astype, normalize_axes, reduced_shape, select
 from lazyarray.ops.reductions import TABLE
 
@@ -54,7 +54,7 @@ def nonzero(a: Any) -> tuple[NDArray, ...]:
     """
     x = asarray(a)
     device = x.device
-    return tuple([array(i, None, device) for i in np.nonzero(np.asarray(x))])
+    return tuple([array(i, None, device) for i in np.nonzero(values(x, "nonzero()"))])
 
 
 def argwhere(a: Any) -> NDArray:
@@ -66,7 +66,7 @@ def argwhere(a: Any) -> NDArray:
            [1, 0]])
     """
     x = asarray(a)
-    return array(np.argwhere(np.asarray(x)), None, x.device)
+    return array(np.argwhere(values(x, "argwhere()")), None, x.device)
 
 
 def flatnonzero(a: Any) -> NDArray:
@@ -77,7 +77,7 @@ def flatnonzero(a: Any) -> NDArray:
     array([1, 2])
     """
     x = asarray(a)
-    return array(np.flatnonzero(np.asarray(x)), None, x.device)
+    return array(np.flatnonzero(values(x, "flatnonzero()")), None, x.device)
 
 
 def count_nonzero(a: Any, axis: Any = None, *, keepdims: bool = False) -> NDArray:

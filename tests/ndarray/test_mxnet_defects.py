@@ -1,4 +1,4 @@
-"""What MXNet's arrays got wrong (DESIGN section 7), one test each; the engine's are in tests/engine."""
+"""What MXNet's arrays got wrong, one test each; the engine's are in tests/engine."""
 
 import os
 import subprocess

@@ -36,7 +36,9 @@ class Program:
         self.pairs = []
         rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
         for _ in range(draw(st.integers(2, 4))):
-            shape = draw(st.sampled_from([(), (1,), (5,), (3, 4), (4, 3), (2, 1, 4), (33,), (0, 3)]))
+            shape = draw(
+                st.sampled_from([(), (1,), (5,), (3, 4), (4, 3), (2, 1, 4), (33,), (0, 3)])
+            )
             dtype = np.dtype(draw(st.sampled_from(DTYPES)))
             values = rng.integers(-3, 4, shape)
             if dtype.kind in "fc":
@@ -113,7 +115,7 @@ class Program:
                 keys.append(slice(None))
         if self.draw(st.integers(0, 5)) == 0:
             keys.append(None)
-        return tuple(keys) + (Ellipsis,)
+        return (*keys, Ellipsis)
 
     def view(self):
         a, x = self.pick()
@@ -142,7 +144,9 @@ class Program:
         a, x = self.pick()
         if a.ndim and len(a) > 1:
             forward = self.draw(st.booleans())
-            to, source = (slice(1, None), slice(None, -1)) if forward else (slice(-1), slice(1, None))
+            to, source = (
+                (slice(1, None), slice(None, -1)) if forward else (slice(-1), slice(1, None))
+            )
 
             def numpy():
                 a[to] = a[source]
@@ -211,7 +215,7 @@ class Program:
             self.both(numpy, lazy)
 
     def opaque(self):
-        """A Python op of the engine in between, slow enough for others to overtake if they could."""
+        """A Python op in between, slow enough for others to overtake if they could."""
         a, x = self.pick()
         if a.dtype.kind in "fc":
 
@@ -237,11 +241,11 @@ class Program:
                 ok = ~np.isnan(p)
                 np.testing.assert_array_equal(np.signbit(p)[ok], np.signbit(q)[ok])
 
-    STEPS = [
+    STEPS = (
         "binary", "binary", "scalar", "unary", "inplace", "inplace", "view", "view", "transpose",
         "assign", "assign", "shift", "add_transpose", "reduce", "reduce", "where", "cast", "matmul",
         "fancy", "mask", "opaque", "read", "delete",
-    ]  # fmt: skip
+    )  # fmt: skip
 
     def run(self):
         for step in self.draw(st.lists(st.sampled_from(self.STEPS), min_size=1, max_size=25)):

@@ -10,7 +10,13 @@ from lazyarray.ops import elementwise
 DTYPES = "?bBhHiIlLqQefdgFDG"
 rng = np.random.default_rng(0)
 # NumPy's own loops differ between strided and contiguous input here (DESIGN section 9).
-LAYOUT_DEPENDENT = {("arccos", "e"), ("arcsin", "e"), ("arctan", "e"), ("cbrt", "e"), ("log10", "e")}
+LAYOUT_DEPENDENT = {
+    ("arccos", "e"),
+    ("arcsin", "e"),
+    ("arctan", "e"),
+    ("cbrt", "e"),
+    ("log10", "e"),
+}
 
 
 def sample(dtype, shape=(6, 8)):
@@ -78,7 +84,15 @@ def test_row(name, tier):
                 same(g, np.asarray(w), (name, dtype, layout))
 
 
-PAIRS = [("i4", "f4"), ("u8", "i8"), ("?", "f8"), ("f4", "c8"), ("i1", "u1"), ("e", "i2"), ("f4", "f8")]
+PAIRS = [
+    ("i4", "f4"),
+    ("u8", "i8"),
+    ("?", "f8"),
+    ("f4", "c8"),
+    ("i1", "u1"),
+    ("e", "i2"),
+    ("f4", "f8"),
+]
 
 
 @pytest.mark.parametrize("name", ["add", "multiply", "divide", "less", "maximum", "power"])
@@ -87,7 +101,11 @@ def test_promotion(name, left, right):
     a, b = abs(sample(left)[1:]), abs(sample(right)[1:])
     for p, q in ((a, b), (b, a), (a[:, None], b), (a, b[0])):
         with np.errstate(all="ignore"):
-            same(getattr(la, name)(la.array(p), la.array(q)), getattr(np, name)(p, q), (p.dtype, q.dtype))
+            same(
+                getattr(la, name)(la.array(p), la.array(q)),
+                getattr(np, name)(p, q),
+                (p.dtype, q.dtype),
+            )
 
 
 @pytest.mark.parametrize("scalar", [True, 2, 2.5, 1j, np.float32(2), np.int64(3), np.float64(1.5)])

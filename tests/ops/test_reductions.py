@@ -8,7 +8,19 @@ import pytest
 import lazyarray as la
 
 rng = np.random.default_rng(0)
-SHAPES = [(), (1,), (7,), (4, 5), (3, 4, 5), (2, 1, 4, 3), (0, 3), (3, 0), (300, 40), (40, 3000), (9001,)]
+SHAPES = [
+    (),
+    (1,),
+    (7,),
+    (4, 5),
+    (3, 4, 5),
+    (2, 1, 4, 3),
+    (0, 3),
+    (3, 0),
+    (300, 40),
+    (40, 3000),
+    (9001,),
+]
 LAYOUTS = {
     "C": lambda a: a,
     "F": lambda a: a.T,
