@@ -84,7 +84,8 @@ def operands(*objects: Any) -> list[NDArray]:
 
 def values(o: Any, what: str) -> np.ndarray:
     """The values of an array-like; those of an NDArray are waited for, by ``what``."""
-    return o._values(what) if isinstance(o, Tensor) else np.asarray(o)
+    x: Any = o
+    return x._values(what) if isinstance(o, Tensor) else np.asarray(o)
 
 
 def deliver(result: NDArray, out: NDArray | None, name: str) -> NDArray:

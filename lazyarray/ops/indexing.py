@@ -299,9 +299,7 @@ def take(
     >>> la.take(la.array([10, 20, 30]), [2, 0]).asnumpy()
     array([30, 10])
     """
-    # As NumPy: a list of indices becomes integers, whatever it holds; an array must hold them.
-    listed = isinstance(indices, (list, tuple))
-    x, index = operands(a, np.array(indices, np.intp) if listed else indices)
+    x, index = operands(a, _listed(indices))
     if axis is None:
         shape = index.shape
     else:
@@ -324,6 +322,11 @@ def take(
         mini=lambda v, i: np.take(v, np.zeros_like(i), axis, mode=mode),  # type: ignore[call-overload]
     )
     return deliver(result, out, "take")
+
+
+def _listed(indices: Any) -> Any:
+    """As NumPy: a list of indices becomes integers, whatever it holds; an array must hold them."""
+    return np.array(indices, np.intp) if isinstance(indices, (list, tuple)) else indices
 
 
 def take_along_axis(arr: Any, indices: Any, axis: int | None = -1) -> NDArray:
@@ -436,7 +439,11 @@ def put(a: NDArray, ind: Any, v: Any, mode: str = "raise") -> None:
     >>> x.asnumpy()
     array([5., 0., 5.])
     """
-    _store("put", lambda x, i, w: np.put(x, i, w, mode), a, ind, v)  # type: ignore[arg-type]
+
+    def function(x: np.ndarray, i: np.ndarray, w: np.ndarray) -> None:
+        np.put(x, i, w, mode)  # type: ignore[arg-type]
+
+    _store("put", function, a, _listed(ind), v)
 
 
 def putmask(a: NDArray, mask: Any, values: Any) -> None:

@@ -12,8 +12,8 @@ from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
 from lazyarray.lazy._lazy import Tensor
 from lazyarray.ops import _layout
-from lazyarray.ops._layout import contiguous_probe, values
-from lazyarray.ops._rows import asarray, assign_to, contiguous_signature, empty
+from lazyarray.ops._layout import contiguous_probe
+from lazyarray.ops._rows import asarray, assign_to, contiguous_signature, empty, full
 from lazyarray.ops.manipulation import atleast_1d, atleast_2d, atleast_3d, copy, ravel, reshape
 
 if TYPE_CHECKING:
@@ -239,8 +239,6 @@ def array_split(ary: Any, indices_or_sections: int | Sequence[int], axis: int = 
     [[0, 1, 2], [3, 4]]
     """
     x = asarray(ary)
-    if x.ndim == 0:
-        normalize_axis_index(axis, 0)
     axis = normalize_axis_index(axis, x.ndim)
     total = x.shape[axis]
     given: Any = indices_or_sections
@@ -364,7 +362,7 @@ def repeat(a: Any, repeats: Any, axis: int | None = None) -> NDArray:
         x, axis = ravel(x), 0
     axis = normalize_axis_index(axis, max(x.ndim, 1))
     x = x.reshape(1) if x.ndim == 0 else x
-    given = values(repeats, "repeat()") if isinstance(repeats, Tensor) else repeats
+    given = _layout.values(repeats, "repeat()") if isinstance(repeats, Tensor) else repeats
     # NumPy's own errors, and the length: on one byte an entry.
     total = np.repeat(np.zeros(x.shape[axis], bool), given).size
     shape = (*x.shape[:axis], total, *x.shape[axis + 1 :])
@@ -403,9 +401,7 @@ def resize(a: Any, new_shape: int | Sequence[int]) -> NDArray:
         if n < 0:
             raise ValueError("all elements of `new_shape` must be non-negative")
     if x.size == 0 or size == 0:
-        zeros = empty(shape, x.dtype, x.device)
-        assign_to(zeros, 0)
-        return zeros
+        return full(shape, 0, x.dtype, x.device)
     return reshape(concatenate([x] * -(-size // x.size))[:size], shape)
 
 
@@ -454,7 +450,7 @@ def delete(arr: Any, obj: Any, axis: int | None = None) -> NDArray:
     if axis is None:
         x, axis = ravel(x), 0
     axis = normalize_axis_index(axis, x.ndim)
-    obj = values(obj, "delete()") if isinstance(obj, Tensor) else obj
+    obj = _layout.values(obj, "delete()") if isinstance(obj, Tensor) else obj
     kept = np.delete(np.arange(x.shape[axis]), obj)
     return _layout.gil_op(
         "delete",
@@ -480,7 +476,7 @@ def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> NDArray:
     n = x.shape[axis]
     if isinstance(obj, slice):
         obj = np.arange(*obj.indices(n))
-    where = np.array(values(obj, "insert()"))
+    where = np.array(_layout.values(obj, "insert()"))
     if where.dtype == bool:
         where = np.flatnonzero(where)
     # As numpy.insert: the place of one scalar index gets all of the first axis of the values.

@@ -133,9 +133,7 @@ def _extremum(name: str, a: Any, axis: Any, out: NDArray | None, keepdims: bool)
     return deliver(result, out, name)
 
 
-def searchsorted(
-    a: Any, v: Any, side: str = "left", sorter: Any = None, *, xp: Any = None
-) -> NDArray:
+def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> NDArray:
     """Where to insert each of ``v`` into the sorted vector ``a`` so that it stays sorted.
 
     ``side`` "left" puts it before equal elements, "right" after; ``sorter`` are the indices that

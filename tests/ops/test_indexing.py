@@ -293,6 +293,7 @@ def test_compress_extract_choose():
     ("name", "args"),
     [
         ("put", (I, [1.0, 2.0])),
+        ("put", ([], 1)),
         ("put", (np.array([200]), 1)),
         ("put", (np.array([200]), 1, "clip")),
         ("putmask", (M, 5)),
