@@ -190,6 +190,7 @@ def test_stubs_match_the_compiled_modules(tmp_path):
         )
     )
     command = [sys.executable, "-m", "mypy.stubtest", "--concise", "--ignore-disjoint-bases"]
-    command += ["--ignore-unused-allowlist", "--allowlist", str(allowed), *COMPILED]
+    command += ["--mypy-config-file", "mypy.ini", "--ignore-unused-allowlist"]
+    command += ["--allowlist", str(allowed), *COMPILED]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
