@@ -106,6 +106,7 @@ cdef extern from "lazy/instr.h" namespace "lazyarray" nogil:
     cdef cppclass Instr:
         const Kernel* kernel
         int nin, nop
+        cbool wide
         cbool has_refs
         ErrState errstate
         Site site
@@ -147,6 +148,7 @@ cdef extern from "lazy/cpu/run.h" namespace "lazyarray" nogil:
         vector[FpWarning] warnings
         atomic[cbool] any_warning
     const char* flag_text(int)
+    cbool is_wide_product(Runtime&, const Instr&)
     Loop where_of_size(int)
     Loop cast_loop(int, int)
     cbool cast_checks_range(int, int)

@@ -72,6 +72,7 @@ struct Instr {
 
   const Kernel* kernel = nullptr;
   int nin = 0, nop = 0;     // inputs come first
+  bool wide = false;        // a product that BLAS runs on threads of its own
   bool has_refs = false;    // on the heap: owns chunk references and marks their counters
   ErrState errstate;
   Site site;

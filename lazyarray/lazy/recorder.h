@@ -65,6 +65,7 @@ class Recorder {
     in->cost_ns = 0;
     in->bytes = 0;
     in->ndim = 0;
+    in->wide = false;
     return in;
   }
   void give_back(Instr* in) {
@@ -228,7 +229,8 @@ class Recorder {
         join = std::max(join, c->write_group);
         if (in->writes(k)) join = std::max(join, c->read_group);
       }
-      const bool cheap = in->kernel->kind != Kernel::PYTHON && in->cost_ns < policy.cheap_ns;
+      const bool cheap =
+          in->kernel->kind != Kernel::PYTHON && !in->wide && in->cost_ns < policy.cheap_ns;
       const Device device = device_of(*in);
       if (join < 0 || !cheap || !groups[join].open || !(groups[join].device == device)) {
         join = static_cast<int>(groups.size());
@@ -286,6 +288,7 @@ class Recorder {
     op->bytes = bytes;
     op->cost_ns = static_cast<int64_t>(ns);
     if (!native && ns < policy.inline_ns) op->prop = Prop::ASYNC;  // run by its pusher if ready
+    op->wide = first->wide;  // stands alone
     op->payload.run = run_part;
     op->payload.drop = drop_part;
     op->payload.arg = part;

@@ -35,6 +35,7 @@ from lazyarray.lazy._lazy cimport (
     fresh,
     from_numpy,
     info,
+    is_wide_product,
     kDtypes,
     kMaxDims,
     kMaxOperands,

@@ -142,6 +142,7 @@ cdef class MatMul(Row):
         instr.core[0] = n
         instr.core[1] = kk
         instr.core[2] = m
+        instr.wide = is_wide_product(recorder().runtime, instr[0])
         instr.core_steps[0] = an
         instr.core_steps[1] = ak
         instr.core_steps[2] = bk

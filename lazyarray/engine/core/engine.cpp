@@ -170,9 +170,9 @@ void Engine::ready(Op* op, After& after, bool pushing) {
 
 void Engine::begin(Op* op) {
   op->state = Op::RUNNING;
-  if (op->compute() && native_running_ < cores_) {
-    native_running_++;
-    op->has_core = true;
+  if (op->compute() && has_room(op)) {
+    op->cores = op->wide ? cores_ : 1;
+    native_running_ += op->cores;
   }
 }
 
@@ -238,10 +238,8 @@ void Engine::complete(Op* op, Error* error) {
 void Engine::finish(Op* op, Error* error, After& after) {
   const int64_t end_ns = op->queued_ns ? now_ns() : 0;  // before what it makes ready is
   // First of all, or what it makes ready would find no core.
-  if (op->has_core) {
-    op->has_core = false;
-    native_running_--;
-  }
+  native_running_ -= op->cores;
+  op->cores = 0;
   if (error && !op->skipped) {
     if (!error->seq) error->seq = op->seq;  // else it is published already
     if (!error->op) error->op = op->name;

@@ -188,6 +188,9 @@ class Engine {
   void set_error_locked(Var* var, Error* error, std::vector<Error*>& drop);
   void fail(Error* error, std::vector<Error*>& drop);
   Op* pick(Pool* p);
+  bool has_room(const Op* op) const {
+    return native_running_ + (op->wide ? cores_ : 1) <= cores_;
+  }
   void begin(Op* op);
   bool wake(Pool* p, After& after);
   void nudge(After& after);
@@ -224,7 +227,7 @@ class Engine {
   uint64_t seq_ = 0;
   uint32_t walk_ = 0;
   std::vector<Op*> walked_;  // scratch of the graph walks
-  int native_running_ = 0;   // ops that have a core: at most cores_
+  int native_running_ = 0;   // cores that native ops hold: at most cores_
   int completing_ = 0;       // calls of complete(): they still use the engine when all is drained
   bool starved_ = false;     // compute is queued that nobody was woken for, for want of a core
   std::atomic<bool> held_{false};  // something is queued that nobody was woken for (hold_wake)

@@ -52,7 +52,8 @@ struct Op {
   State state = WAITING;
   bool skipped = false;     // an input was poisoned, so it did not run
   bool kept = false;        // its pusher holds a reference and wants `result`
-  bool has_core = false;    // counted in Engine::native_running_
+  bool wide = false;        // computes on every core at once (a BLAS call with threads of its own)
+  int cores = 0;            // held now, out of Engine::native_running_
   int priority = 0;
   Prop prop = Prop::NORMAL;
   Device device;

@@ -65,7 +65,7 @@ bool Engine::may_help(const Op* op) const {
   if (op->state != Op::READY || !op->pool) return false;
   if (op->pool == &here_) return true;  // there are no workers for it
   // A waiter that finds no free core may still run what is over sooner than a hand-off.
-  return !tls.helping && op->compute() && (native_running_ < cores_ || op->cost_ns < kHandOff);
+  return !tls.helping && op->compute() && (has_room(op) || op->cost_ns < kHandOff);
 }
 
 // A ready op that one of `targets` depends on (or is). Oldest uses first: they are nearest to ready.
@@ -144,9 +144,9 @@ Status Engine::sleep_until(Lock& lock, std::condition_variable& cv, const std::a
   };
   // An op that waits computes nothing: its core is for what it waits for.
   for (Op* s = tls.op; s; s = s->outer)
-    if (s->engine == this && s->has_core) {
-      s->has_core = false;
-      native_running_--;
+    if (s->engine == this && s->cores) {
+      native_running_ -= s->cores;
+      s->cores = 0;
       if (starved_) held_.store(true, std::memory_order_relaxed);
     }
   while (!done()) {

@@ -80,13 +80,19 @@ Pool* Engine::pool_for(const Op& op) {
 
 // ---- workers ---------------------------------------------------------------------------------
 
-// Native compute never occupies more threads than cores; opaque ops don't count.
+// Native compute never occupies more threads than cores; opaque ops don't count. A wide op takes
+// them all, and one that can't start yet lets no later compute of its queue overtake it, or it
+// might never find the cores free.
 Op* Engine::pick(Pool* p) {
-  const bool full = native_running_ >= cores_;
+  bool full = native_running_ >= cores_;
   if (full && p->compute) starved_ = true;
   if (p->ready == (full ? p->compute : 0)) return nullptr;
   Op* op = p->head;
-  while (full && op->compute()) op = op->queue_next;
+  for (; op && op->compute(); op = op->queue_next) {
+    if (!full && has_room(op)) break;
+    full = starved_ = true;
+  }
+  if (!op) return nullptr;
   p->take(op);
   begin(op);
   return op;

@@ -183,13 +183,18 @@ inline void run_reduce(Instr& in, char** ptrs) {
 // take several times as long as one after the other (OpenBLAS threads a product above this size).
 constexpr uint64_t kThreadedProduct = 262144;
 
+inline bool is_wide_product(Runtime& rt, const Instr& in) {
+  const char kind = info(in.kernel->dtypes[0]).kind;
+  return (kind == 'f' || kind == 'c') &&
+         in.core[0] * in.core[1] * in.core[2] > kThreadedProduct &&
+         (!rt.hooks.blas_threads || rt.hooks.blas_threads() > 1);
+}
+
 inline void run_matmul(Runtime& rt, Instr& in, char** ptrs) {
   const npy_intp n = static_cast<npy_intp>(in.core[0]), k = static_cast<npy_intp>(in.core[1]),
                  m = static_cast<npy_intp>(in.core[2]);
   std::unique_lock<std::mutex> token(rt.blas_mu, std::defer_lock);
-  if (in.core[0] * in.core[1] * in.core[2] > kThreadedProduct && info(in.kernel->dtypes[0]).kind != 'i' &&
-      (!rt.hooks.blas_threads || rt.hooks.blas_threads() > 1))
-    token.lock();
+  if (in.wide) token.lock();
   const bool batched = in.ndim > 0;
   const npy_intp batch = batched ? in.shape()[in.ndim - 1] : 1;
   npy_intp steps[9];
