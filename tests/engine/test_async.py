@@ -258,6 +258,22 @@ def test_one_of_many_completions_wins(threaded, cpu, spawn):
         assert var.version == 1
 
 
+def test_error_after_the_completion_is_printed(script):
+    """It is too late to fail the op, whose readers may have run; it must not vanish either."""
+    run = script("""
+e = engine.get()
+v = e.new_variable()
+def fn(rc, on_complete):
+    on_complete()
+    raise LookupError("too late")
+e.push_async(fn, cpu, (), (v,))
+e.wait_for_var(v)
+""")
+    assert run.returncode == 0, run.stderr
+    assert "LookupError: too late" in run.stderr
+    assert "TypeError" not in run.stderr
+
+
 # --- forgotten completions -----------------------------------------------------------------
 
 

@@ -73,6 +73,26 @@ e.push_sync(culprit, cpu, (), (e.new_variable(),), name="the culprit")
     assert "the culprit" in run.stderr
 
 
+def test_every_unobserved_error_is_printed_at_exit(script):
+    """Once each, however many vars it reached."""
+    run = script("""
+e = engine.get()
+def culprit(n):
+    raise LookupError("culprit number", n)
+for n in range(3):
+    a, b = e.new_variable(), e.new_variable()
+    e.push_sync(lambda rc, n=n: culprit(n), cpu, (), (a,))
+    e.push_sync(lambda rc: None, cpu, (a,), (b,))
+try:
+    e.wait_for_var(b)
+except LookupError:
+    print("caught")
+""")
+    assert run.stdout.strip() == "caught"
+    counts = [run.stderr.count(f"LookupError: ('culprit number', {n})") for n in range(3)]
+    assert counts == [1, 1, 0], run.stderr
+
+
 def test_observed_error_is_not_printed_at_exit(script):
     code = """
 e = engine.get()

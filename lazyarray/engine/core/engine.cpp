@@ -162,6 +162,7 @@ void Engine::ready(Op* op, After& after, bool pushing) {
   Pool* p = op->pool = pool_for(*op);
   p->put(op);
   if (after.hold_wake) held_.store(true, std::memory_order_relaxed);
+  else if (after.own == p) after.own = nullptr;  // no need to wake another
   else if (op->compute() && native_running_ >= cores_) starved_ = true;
   else if (!wake(p, after) && op->compute() && p->ready > p->compute)
     // Queued behind opaque work: a sleeping waiter that depends on it is sooner there.

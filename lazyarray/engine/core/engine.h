@@ -38,7 +38,8 @@ struct Pool {
   int target = 2;            // workers that are not blocked in a wait
   int threads = 0;
   int idle = 0;              // asleep, and not yet told to wake
-  int signals = 0;           // told to wake, and not yet awake
+  std::atomic<int> signals{0};  // told to wake, and not yet awake; changed under the mutex
+  int spinner = -1;          // the worker that watches `signals` for a moment before it sleeps
   int blocked = 0;           // asleep in a wait inside an op
   Op *head = nullptr, *tail = nullptr;
   int ready = 0, compute = 0;  // how many are queued, and how many of them are Op::compute()
@@ -88,6 +89,7 @@ class Engine {
   // What to do once the mutex is released: settle() does it.
   struct After {
     bool hold_wake = false;       // leave the workers asleep
+    Pool* own = nullptr;          // the pool of the worker that runs the first op made ready there
     Engine* engine = nullptr;
     After* home = this;           // who runs what becomes ready where ops run at the call
     bool here = false;            // some op of `here_` has this as its home

@@ -28,6 +28,10 @@ extern thread_local ThreadState tls;
 
 int64_t now_ns();
 
+// How long a thread watches for what it waits for before it sleeps: about what going to sleep and
+// being woken costs.
+constexpr int64_t kSpin = 20'000;
+
 inline void cpu_relax() {
 #if defined(__x86_64__) || defined(__i386__)
   __builtin_ia32_pause();

@@ -129,7 +129,6 @@ template <class Done, class Find>
 Status Engine::sleep_until(Lock& lock, std::condition_variable& cv, const std::atomic<int>* spin,
                            Done done, Find find, Poll poll, void* arg, int64_t deadline_ns) {
   constexpr int64_t kSlice = 50'000'000;  // how late a Ctrl-C may be noticed
-  constexpr int64_t kSpin = 20'000;       // about what going to sleep and waking costs
   Status status = Status::OK;
   bool spun = !spin || cores_ == 1;
   bool parked = false;

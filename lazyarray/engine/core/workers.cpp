@@ -103,7 +103,8 @@ Op* Engine::pick(Pool* p) {
 void Engine::signal(Pool* p, After& after) {
   p->idle--;
   p->signals++;
-  after.wake.push_back(p);
+  if (p->spinner >= 0) p->spinner = -1;  // it sees the token by itself
+  else after.wake.push_back(p);
 }
 
 // False: all workers are awake, and will see for themselves.
@@ -180,6 +181,16 @@ void Engine::worker(Pool* p, int id) {
         break;
       }
       p->idle++;
+      if (p->spinner < 0) {
+        // Work often comes in a stream: to go to sleep and be woken costs both sides more than to
+        // watch for a moment. One worker of a pool does, so that little time is burnt.
+        p->spinner = id;
+        lock.unlock();
+        for (const int64_t until = now_ns() + kSpin; p->signals == 0 && now_ns() < until;)
+          for (int i = 0; i < 16; ++i) cpu_relax();
+        lock.lock();
+        if (p->spinner == id) p->spinner = -1;
+      }
       p->wake->wait(lock, [&] { return p->signals > 0 || quit_; });
       if (p->signals > 0) p->signals--;
       else p->idle--;
@@ -190,14 +201,8 @@ void Engine::worker(Pool* p, int id) {
     Error* error = run(op);
     lock.lock();
     if (async) continue;
+    after.own = p;
     finish(op, error, after);
-    // One of what became ready in this pool is run by this worker: no need to wake another.
-    auto own = std::find(after.wake.begin(), after.wake.end(), p);
-    if (own != after.wake.end()) {
-      after.wake.erase(own);
-      p->signals--;
-      p->idle++;
-    }
     lock.unlock();
     settle(after);
     lock.lock();
@@ -330,6 +335,7 @@ void Engine::fork_child(bool drained) {
     (void)p->wake.release();
     p->wake.reset(new std::condition_variable);
     p->threads = p->idle = p->signals = p->blocked = 0;
+    p->spinner = -1;
   }
   native_running_ = completing_ = throttled_ = 0;
   drainers_ = nullptr;
