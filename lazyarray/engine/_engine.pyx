@@ -18,6 +18,8 @@ from cython.operator cimport dereference as deref
 
 cdef extern from "Python.h":
     int PyErr_CheckSignals() except -1
+    void PyErr_SetObject(object, object) noexcept
+    void PyErr_WriteUnraisable(object) noexcept
 
 
 include "device.pxi"

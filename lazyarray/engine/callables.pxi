@@ -80,17 +80,10 @@ cdef int _call_async(PyTask* task, CRunContext& ctx) except -1:
         if done.op is not NULL:
             done(exc)
         else:
-            sys.unraisablehook(_Unraisable(exc, fn))
+            # The op has ended: all that is left is to print it.
+            PyErr_SetObject(type(exc), exc)
+            PyErr_WriteUnraisable(fn)
     return 0
-
-
-class _Unraisable:
-    """The argument that ``sys.unraisablehook`` expects."""
-
-    def __init__(self, exc, obj):
-        self.exc_type, self.exc_value, self.exc_traceback = type(exc), exc, exc.__traceback__
-        self.err_msg = "Exception ignored in an asynchronous op that had already completed"
-        self.object = obj
 
 
 @cython.no_gc_clear
