@@ -143,6 +143,7 @@ cdef extern from "engine.h" namespace "lazyarray" nogil:
         void set_error(CVar*, CError*)
         void report(CError*)
         CError* take_failure()
+        vector[CError*] take_failures()
         uint64_t next_seq()
         void start()
         Status stop(Poll, void*)

@@ -90,14 +90,13 @@ def _at_exit():
 
 
 def _print_unseen(address):
-    cdef CError* e = (<CEngine*><size_t>address).take_failure()
-    if e is NULL:
-        return
-    try:
-        raise_error(e)
-    except BaseException:
-        print("lazyarray: at exit, an op had failed and nobody had waited for it:", file=sys.stderr)
-        sys.excepthook(*sys.exc_info())
+    for e in (<CEngine*><size_t>address).take_failures():
+        try:
+            raise_error(e)
+        except BaseException:
+            print("lazyarray: at exit, an op had failed and nobody had waited for it:",
+                  file=sys.stderr)
+            sys.excepthook(*sys.exc_info())
 
 
 def _at_late_exit():

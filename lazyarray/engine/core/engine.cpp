@@ -373,18 +373,27 @@ void Engine::report(Error* error) {
 }
 
 Error* Engine::take_failure() {
-  std::vector<Error*> all;
+  Error* first = nullptr;
+  for (Error* e : take_failures()) {
+    if (first) e->unref();
+    else first = e;
+  }
+  return first;
+}
+
+std::vector<Error*> Engine::take_failures() {
+  std::vector<Error*> all, unseen;
   {
     Lock lock(mu_);
     all.swap(failures_);
     prune_at_ = 16;
   }
-  Error* first = nullptr;
-  for (Error* e : all)
-    if (!e->seen && (!first || e->seq < first->seq)) first = e;
-  for (Error* e : all)
-    if (e != first) e->unref();
-  return first;
+  for (Error* e : all) {
+    if (e->seen) e->unref();
+    else unseen.push_back(e);
+  }
+  std::sort(unseen.begin(), unseen.end(), [](Error* a, Error* b) { return a->seq < b->seq; });
+  return unseen;
 }
 
 uint64_t Engine::next_seq() {

@@ -132,6 +132,7 @@ class Engine {
   virtual void set_error(Var* var, Error* error);  // takes a reference of its own; null clears
   virtual void report(Error* error);               // a failure for wait_for_all (own reference)
   virtual Error* take_failure();                   // the first unseen one; clears the list
+  virtual std::vector<Error*> take_failures();     // all of them, in push order; clears the list
   virtual uint64_t next_seq();
 
   virtual void start();
