@@ -1,4 +1,4 @@
-"""Linear algebra: ``numpy.linalg`` as asynchronous ops, each one instruction that takes the GIL.
+"""Linear algebra: ``numpy.linalg`` as asynchronous ops, LAPACK's loops where NumPy has them.
 
 Shapes and dtypes are known at the call, where wrong ones raise ``LinAlgError``, ValueError or
 TypeError as NumPy's functions do; what depends on values (a singular matrix, no convergence) is a
@@ -18,6 +18,7 @@ from numpy.linalg import LinAlgError
 from lazyarray import ops
 from lazyarray.ops._layout import Shape, gil_op, operands, values
 from lazyarray.ops._rows import array, normalize_axes, reduced_shape
+from lazyarray.ops.lapack import lapack
 from lazyarray.ops.linear_algebra import cross, multi_dot, outer, tensordot, vecdot
 from lazyarray.ops.manipulation import matrix_transpose
 
@@ -154,7 +155,7 @@ def inv(a: Any) -> NDArray:
            [0.  , 0.25]])
     """
     x, _, _ = _square(a)
-    return _op("inv", np.linalg.inv, [x], x.shape)
+    return lapack("inv", x)
 
 
 def pinv(
@@ -204,8 +205,8 @@ def solve(a: Any, b: Any) -> NDArray:
             f"{name}: Input operand 1 has a mismatch in its core dimension 0, with gufunc "
             f"signature {sign} (size {y.shape[-core]} is different from {n})"
         )
-    shape = (*np.broadcast_shapes(stack, y.shape[:-core]), *y.shape[-core:])
-    return _op("solve", np.linalg.solve, [x, y], shape)
+    np.broadcast_shapes(stack, y.shape[:-core])  # raises if they do not fit
+    return lapack(name, x, y)
 
 
 def matrix_power(a: Any, n: int) -> NDArray:
@@ -234,8 +235,8 @@ def det(a: Any) -> NDArray:
     >>> round(la.linalg.det(la.array([[1.0, 2.0], [3.0, 4.0]])).item(), 6)
     -2.0
     """
-    x, stack, _ = _square(a)
-    return _op("det", np.linalg.det, [x], stack)
+    x, _, _ = _square(a)
+    return lapack("det", x)
 
 
 def slogdet(a: Any) -> SlogdetResult:
@@ -260,7 +261,7 @@ def cholesky(a: Any, /, *, upper: bool = False) -> NDArray:
            [1., 2.]])
     """
     x, _, _ = _square(a)
-    return _op("cholesky", lambda v: np.linalg.cholesky(v, upper=upper), [x], x.shape, upper)
+    return lapack("cholesky_up" if upper else "cholesky_lo", x)
 
 
 def qr(a: Any, mode: str = "reduced") -> Any:

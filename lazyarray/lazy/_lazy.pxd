@@ -62,7 +62,7 @@ cdef extern from "lazy/instr.h" namespace "lazyarray" nogil:
     cdef enum KernelKind "lazyarray::Kernel::Kind":
         ELEMENTWISE "lazyarray::Kernel::ELEMENTWISE"
         REDUCE "lazyarray::Kernel::REDUCE"
-        MATMUL "lazyarray::Kernel::MATMUL"
+        GUFUNC "lazyarray::Kernel::GUFUNC"
         PYTHON "lazyarray::Kernel::PYTHON"
 
     cdef cppclass Kernel:
@@ -75,6 +75,7 @@ cdef extern from "lazy/instr.h" namespace "lazyarray" nogil:
         float cost
         cbool checks_flags
         cbool long_double
+        const char* invalid
         cbool int_power
         cbool casts_range
         cbool splittable
@@ -117,7 +118,8 @@ cdef extern from "lazy/instr.h" namespace "lazyarray" nogil:
         PyCallPtr py
         uint32_t overwrites
         uint32_t reduced
-        uint64_t* core
+        int ncore, ncore_steps
+        npy_intp* core
         npy_intp* core_steps
         int ndim
         npy_intp* shape()
@@ -148,7 +150,7 @@ cdef extern from "lazy/cpu/run.h" namespace "lazyarray" nogil:
         vector[FpWarning] warnings
         atomic[cbool] any_warning
     const char* flag_text(int)
-    cbool is_wide_product(Runtime&, const Instr&)
+    cbool is_wide(Runtime&, const Instr&, double)
     Loop where_of_size(int)
     Loop cast_loop(int, int)
     cbool cast_checks_range(int, int)

@@ -83,6 +83,11 @@ cdef int _blas_threads() noexcept nogil:
     return _openblas_threads() if _openblas_threads is not NULL else 2
 
 
+def blas_threads():
+    """How many threads NumPy's BLAS runs a large product on."""
+    return _blas_threads()
+
+
 def _find_blas():
     # NumPy's wheels bring their own OpenBLAS; asking it is one call. Elsewhere: assume threads.
     global _openblas_threads

@@ -18,7 +18,7 @@ struct Instr;
 
 // One row of the op table at one dtype signature. Made once, lives as long as the process.
 struct Kernel {
-  enum Kind : uint8_t { ELEMENTWISE, REDUCE, MATMUL, PYTHON };
+  enum Kind : uint8_t { ELEMENTWISE, REDUCE, GUFUNC, PYTHON };
   Kind kind = ELEMENTWISE;
   const char* name = "";  // interned
   Loop fn = nullptr;
@@ -28,6 +28,7 @@ struct Kernel {
   float cost = 1;          // nanoseconds an element, roughly
   bool checks_flags = false;  // may raise floating-point flags that the user hears of
   bool long_double = false;   // ... in the x87 unit, too
+  const char* invalid = nullptr;  // what the invalid flag means, as a LinAlgError; else a flag
   bool int_power = false;  // a negative exponent is an error that the loop can't report
   bool casts_range = false;   // a cast whose out-of-range values are left to NumPy
   bool splittable = true;  // may be run over any part of its elements
@@ -84,8 +85,9 @@ struct Instr {
   // Bit per output: written whole without being read, which heals a poisoned array.
   uint32_t overwrites = 0;
   uint32_t reduced = 0;  // REDUCE: bit per iteration axis
-  uint64_t core[3] = {};   // MATMUL: n, k, m
-  npy_intp core_steps[6] = {};
+  int ncore = 0, ncore_steps = 0;  // GUFUNC: the core dimensions, and each operand's steps
+  npy_intp core[4] = {};
+  npy_intp core_steps[8] = {};
   int group = -1;        // the planner's
 
   int ndim = 0;  // iteration axes, slowest first

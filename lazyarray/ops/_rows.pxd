@@ -45,6 +45,14 @@ cdef class MatMul(Row):
     cdef object product(self, Tensor a, Tensor b, Tensor out)
 
 
+cdef class Gufunc(Row):
+    cdef list cores, names
+    cdef dict kernels
+    cdef double cost
+    cdef str invalid
+    cdef object kernel_for(self, int dtype)
+
+
 cdef Tensor as_tensor(object o)
 cdef Tensor as_tensor_on(object o, CDevice device)
 cdef bint is_operand(object o)

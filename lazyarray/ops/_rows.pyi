@@ -64,6 +64,19 @@ class Reduction(Row):
         where: Any = None,
     ) -> NDArray: ...
 
+class Gufunc(Row):
+    def __init__(
+        self,
+        ufunc: np.ufunc,
+        *,
+        name: str,
+        section: str = "",
+        doc: str = "",
+        invalid: str | None = None,
+        cost: float = 1.0,
+    ) -> None: ...
+    def __call__(self, *arrays: NDArray) -> NDArray: ...
+
 class MatMul(Row):
     def __init__(self, ufunc: np.ufunc, *, section: str = "", doc: str = "") -> None: ...
     def __call__(self, a: Any, b: Any, /, out: NDArray | None = None) -> NDArray: ...

@@ -11,14 +11,14 @@ cimport numpy as cnp
 from libc.stdlib cimport calloc, malloc
 from libc.string cimport memcpy
 
-from lazyarray.engine._engine cimport CDevice, Device
+from lazyarray.engine._engine cimport CDevice, Device, intern_name
 from lazyarray.lazy._lazy cimport (
     D_BOOL,
     D_C16,
     D_F8,
     D_IL,
     ELEMENTWISE,
-    MATMUL,
+    GUFUNC,
     REDUCE,
     Instr,
     Layout,
@@ -35,7 +35,7 @@ from lazyarray.lazy._lazy cimport (
     fresh,
     from_numpy,
     info,
-    is_wide_product,
+    is_wide,
     kDtypes,
     kMaxDims,
     kMaxOperands,
@@ -76,3 +76,4 @@ include "ufunc.pxi"
 include "arrays.pxi"
 include "reduction.pxi"
 include "product.pxi"
+include "gufunc.pxi"

@@ -32,7 +32,7 @@ cdef class MatMul(Row):
         if found is None:
             dtypes = self.ufunc.resolve_dtypes((np_dtype(a), np_dtype(b), None))
             index = find_loop(self.ufunc, dtypes)
-            k = new_kernel(self.name, MATMUL, 2, 1)
+            k = new_kernel(self.name, GUFUNC, 2, 1)
             k.fn = u.functions[index]
             k.data = u.data[index]
             for i in range(3):
@@ -143,7 +143,9 @@ cdef class MatMul(Row):
         instr.core[0] = n
         instr.core[1] = kk
         instr.core[2] = m
-        instr.wide = is_wide_product(recorder().runtime, instr[0])
+        instr.wide = is_wide(recorder().runtime, instr[0], <double>n * kk * m)
+        instr.ncore = 3
+        instr.ncore_steps = 6
         instr.core_steps[0] = an
         instr.core_steps[1] = ak
         instr.core_steps[2] = bk

@@ -179,30 +179,30 @@ inline void run_reduce(Instr& in, char** ptrs) {
   });
 }
 
-// Products that BLAS would run on several threads go one at a time: two at once, each threaded,
-// take several times as long as one after the other (OpenBLAS threads a product above this size).
-constexpr uint64_t kThreadedProduct = 262144;
+// BLAS and LAPACK calls that OpenBLAS runs on several threads go one at a time and alone: two at
+// once, each threaded, take several times as long as one after the other. It threads a product
+// above this many multiply-adds.
+constexpr double kThreadedProduct = 262144;
 
-inline bool is_wide_product(Runtime& rt, const Instr& in) {
+inline bool is_wide(Runtime& rt, const Instr& in, double multiply_adds) {
   const char kind = info(in.kernel->dtypes[0]).kind;
-  return (kind == 'f' || kind == 'c') &&
-         in.core[0] * in.core[1] * in.core[2] > kThreadedProduct &&
+  return (kind == 'f' || kind == 'c') && multiply_adds > kThreadedProduct &&
          (!rt.hooks.blas_threads || rt.hooks.blas_threads() > 1);
 }
 
-inline void run_matmul(Runtime& rt, Instr& in, char** ptrs) {
-  const npy_intp n = static_cast<npy_intp>(in.core[0]), k = static_cast<npy_intp>(in.core[1]),
-                 m = static_cast<npy_intp>(in.core[2]);
+// A generalised ufunc's loop: one call runs it over the innermost batch axis.
+inline void run_gufunc(Runtime& rt, Instr& in, char** ptrs) {
   std::unique_lock<std::mutex> token(rt.blas_mu, std::defer_lock);
   if (in.wide) token.lock();
   const bool batched = in.ndim > 0;
-  const npy_intp batch = batched ? in.shape()[in.ndim - 1] : 1;
-  npy_intp steps[9];
-  for (int i = 0; i < 3; ++i) steps[i] = batched ? in.strides(i)[in.ndim - 1] : 0;
-  std::copy(in.core_steps, in.core_steps + 6, steps + 3);
-  const npy_intp dims[4] = {batch, n, k, m};
+  npy_intp dims[1 + 4] = {batched ? in.shape()[in.ndim - 1] : 1};
+  std::copy(in.core, in.core + in.ncore, dims + 1);
+  npy_intp steps[kMaxOperands + 8];
+  for (int i = 0; i < in.nop; ++i) steps[i] = batched ? in.strides(i)[in.ndim - 1] : 0;
+  std::copy(in.core_steps, in.core_steps + in.ncore_steps, steps + in.nop);
   odometer(in, ptrs, [&](char** p, const npy_intp*) {
-    char* args[3] = {p[0], p[1], p[2]};
+    char* args[kMaxOperands];
+    std::copy(p, p + in.nop, args);
     in.kernel->fn(args, dims, steps, in.kernel->data);
   });
 }
@@ -248,10 +248,13 @@ inline Error* run(Runtime& rt, Instr& in) {
   } else if (kernel.kind == Kernel::REDUCE) {
     run_reduce(in, ptrs);
   } else {
-    run_matmul(rt, in, ptrs);
+    run_gufunc(rt, in, ptrs);
   }
   if (kernel.checks_flags)
-    if (const int flags = take_flags(kernel.long_double)) return judge_flags(rt, in, flags);
+    if (const int flags = take_flags(kernel.long_double)) {
+      if (!kernel.invalid) return judge_flags(rt, in, flags);
+      if (flags & kInvalid) return new Error(Error::LINALG, kernel.invalid);
+    }
   return nullptr;
 }
 

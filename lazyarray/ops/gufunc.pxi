@@ -1,0 +1,104 @@
+# Gufunc: rows that run the loop of a generalised ufunc over stacks of matrices.
+
+
+cdef class Gufunc(Row):
+    """A generalised ufunc of one output, such as LAPACK's in ``numpy.linalg``.
+
+    Called with arrays that already have the loop's dtype. ``invalid`` is what the loop's invalid
+    flag means, raised as a LinAlgError at the wait.
+    """
+
+    @property
+    def __doc__(self):
+        return self.doc
+
+    def __init__(self, object ufunc, *, str name, str section="", str doc="", str invalid=None,
+                 double cost=1.0):
+        self.ufunc = ufunc
+        self.name = name
+        self.section = section
+        self.doc = doc
+        self.invalid = invalid
+        self.cost = cost
+        self.kernels = {}
+        inputs, output = ufunc.signature.split("->")
+        self.cores = [tuple(filter(None, part.strip("()").split(",")))
+                      for part in [*inputs.split("),("), output]]
+        self.names = list(dict.fromkeys([d for core in self.cores for d in core]))
+
+    cdef object kernel_for(self, int dtype):
+        cdef PyUFuncObject* u = <PyUFuncObject*>self.ufunc
+        cdef Kernel* k
+        found = self.kernels.get(dtype)
+        if found is None:
+            nop = len(self.cores)
+            k = new_kernel(self.name, GUFUNC, nop - 1, 1)
+            index = find_loop(self.ufunc, (np_dtype(dtype),) * nop)
+            k.fn = u.functions[index]
+            k.data = u.data[index]
+            for i in range(nop):
+                k.dtypes[i] = dtype
+            k.checks_flags = True
+            k.splittable = False
+            if self.invalid is not None:
+                k.invalid = intern_name(self.invalid.encode())
+            found = _Kernel.__new__(_Kernel)
+            (<_Kernel>found).k = k
+            self.kernels[dtype] = found
+        return found
+
+    def __call__(self, *arrays):
+        """Records the loop over the broadcast stacks of ``arrays``."""
+        cdef Tensor t, out
+        cdef int nin = len(self.cores) - 1, k, i, axis, n = 0
+        cdef Instr* instr
+        if len(arrays) != nin:
+            raise TypeError(f"{self.name}() takes {nin} arrays but {len(arrays)} were given")
+        tensors = [as_tensor(a) for a in arrays]
+        cdef Tensor first = tensors[0]
+        sizes = {}
+        stacks = []
+        for k, o in enumerate(tensors):
+            t = o
+            same_device(first, t)
+            core = self.cores[k]
+            shape = shape_tuple(&t.v)
+            for name, size in zip(core, shape[len(shape) - len(core):]):
+                if sizes.setdefault(name, size) != size:
+                    raise ValueError(
+                        f"{self.name}: Input operand {k} has a mismatch in its core dimension, "
+                        f"with gufunc signature {self.ufunc.signature} (size {size} is different "
+                        f"from {sizes[name]})")
+            stacks.append(shape[:len(shape) - len(core)])
+        stack = np.broadcast_shapes(*stacks)
+        cdef int axes = len(stack), lead
+        cdef Kernel* kernel = (<_Kernel>self.kernel_for(first.v.dtype)).k
+        out = make(stack + tuple([sizes[d] for d in self.cores[nin]]), np_dtype(first.v.dtype),
+                   first)
+        tensors.append(out)
+        instr = recorder().begin(kernel, nin, 1)
+        instr.set_ndim(axes)
+        for i in range(axes):
+            instr.shape()[i] = stack[i]
+        instr.ncore = len(self.names)
+        for i in range(instr.ncore):
+            instr.core[i] = sizes[self.names[i]]
+        for k in range(nin + 1):
+            t = tensors[k]
+            set_operand(instr, k, &t.v)
+            lead = t.v.layout.ndim - len(self.cores[k])  # its own stack axes
+            for i in range(axes):
+                axis = i - (axes - lead)
+                instr.strides(k)[i] = (0 if axis < 0 or t.v.layout.shape()[axis] == 1
+                                       else t.v.layout.strides()[axis])
+            for i in range(len(self.cores[k])):
+                instr.core_steps[n] = t.v.layout.strides()[lead + i]
+                n += 1
+        instr.ncore_steps = n
+        instr.overwrites = 1
+        instr.bytes = out.v.chunk.nbytes
+        cdef double work = <double>first.v.layout.size() * sizes[self.names[0]]
+        instr.wide = is_wide(recorder().runtime, instr[0], work)
+        instr.cost_ns = 1000 + work * self.cost
+        emit(instr)
+        return out

@@ -1,0 +1,56 @@
+"""LAPACK off the GIL: rows of the generalised ufuncs that ``numpy.linalg`` is made of.
+
+They live in a private module of NumPy, ``numpy.linalg._umath_linalg``; tests/ops/test_linalg.py
+pins what they do. As in ``numpy.linalg``, everything is computed in double precision and the
+result has the operands' precision.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.linalg import _umath_linalg
+
+from lazyarray.ops._rows import Gufunc
+
+if TYPE_CHECKING:
+    from lazyarray._ndarray import NDArray
+
+__all__: list[str] = []
+
+_SINGULAR = "Singular matrix"
+_INDEFINITE = "Matrix is not positive definite"
+
+TABLE = {
+    name: Gufunc(
+        getattr(_umath_linalg, name),
+        name=f"linalg.{name}",
+        section="linear algebra",
+        doc=f"LAPACK through ``numpy.linalg``: {name}.",
+        invalid=invalid,
+        cost=cost,
+    )
+    for name, invalid, cost in [
+        ("inv", _SINGULAR, 1.0),
+        ("solve", _SINGULAR, 0.5),
+        ("solve1", _SINGULAR, 0.5),
+        ("det", None, 0.4),
+        ("cholesky_lo", _INDEFINITE, 0.2),
+        ("cholesky_up", _INDEFINITE, 0.2),
+    ]
+}
+
+
+def lapack(name: str, *arrays: NDArray) -> NDArray:
+    """The row's result, in the precision of ``arrays``; TypeError for a dtype LAPACK lacks."""
+    single, complex_ = True, False
+    for x in arrays:
+        if x.dtype.char not in "fdFD" and x.dtype.kind not in "biu":
+            raise TypeError(f"array type {x.dtype.name} is unsupported in linalg")
+        single = single and x.dtype.char in "fF"
+        complex_ = complex_ or x.dtype.kind == "c"
+    dtype = np.dtype(("F" if single else "D") if complex_ else ("f" if single else "d"))
+    compute = "D" if complex_ else "d"
+    result: NDArray = TABLE[name](*[x.astype(compute, copy=False) for x in arrays])
+    return result.astype(dtype, copy=False)

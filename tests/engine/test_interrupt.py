@@ -1,0 +1,121 @@
+"""Ctrl-C during a wait, in a process of its own."""
+
+import signal
+import time
+
+import pytest
+
+OWN = "e = engine.ThreadedEnginePooled(num_workers=2)\n"
+PROCESS = "e = engine.get()\n"
+ENGINE = pytest.mark.parametrize("make", [PROCESS, OWN], ids=["process", "own"])
+
+
+def interrupt(script, code):
+    """Run code to its line "ready", send SIGINT a little later, return the seconds it took."""
+    process = script.start(code)
+    try:
+        assert process.stdout.readline().strip() == "ready", process.stderr.read()
+        time.sleep(0.3)  # to be inside the wait; the test also holds if it is not
+        begin = time.monotonic()
+        process.send_signal(signal.SIGINT)
+        assert process.stdout.readline().strip() == "interrupted", process.stderr.read()
+        seconds = time.monotonic() - begin
+        # not communicate(), which would lose what readline() has buffered
+        out, err = process.stdout.read(), process.stderr.read()
+        process.wait(30)
+    except BaseException:
+        process.kill()
+        process.communicate()
+        raise
+    return seconds, out.split(), err, process.returncode
+
+
+WAIT = """
+go = threading.Event()
+v = e.new_variable()
+e.push_sync(lambda rc: go.wait(25), cpu, (), (v,))
+print("ready")
+try:
+    {wait}
+except KeyboardInterrupt:
+    print("interrupted")
+go.set()
+e.wait_for_var(v)
+w = e.new_variable()
+e.push_sync(lambda rc: print("usable"), cpu, (), (w,))
+e.wait_for_var(w)
+"""
+
+
+@ENGINE
+@pytest.mark.parametrize("wait", ["e.wait_for_var(v)", "e.wait_for_all()"])
+def test_ctrl_c_ends_a_wait(make, wait, script):
+    seconds = []
+    while len(seconds) < 3 and not any(s < 0.5 for s in seconds):  # a busy machine may be late
+        taken, out, err, code = interrupt(script, make + WAIT.format(wait=wait))
+        assert (out, code) == (["usable"], 0), err
+        seconds.append(taken)
+    assert min(seconds) < 0.5
+
+
+def test_uncaught_ctrl_c_ends_the_program(script):
+    """The pending op is finished all the same, by a timer here."""
+    code = """
+e = engine.get()
+go = threading.Event()
+v = e.new_variable()
+e.push_sync(lambda rc: (go.wait(25), print("finished")), cpu, (), (v,))
+def opened():
+    print("interrupted")
+    go.set()
+print("ready")
+try:
+    e.wait_for_var(v)
+finally:
+    threading.Timer(0.1, opened).start()
+"""
+    _seconds, out, err, code = interrupt(script, code)
+    assert out == ["finished"], err
+    assert "KeyboardInterrupt" in err and code in (-signal.SIGINT, 130)
+
+
+def test_handler_that_returns_lets_the_wait_go_on(script):
+    """A signal is not an end: the wait runs its handler and waits again."""
+    code = """
+e = engine.get()
+go = threading.Event()
+v = e.new_variable()
+e.push_sync(lambda rc: (go.wait(25), print("finished")), cpu, (), (v,))
+def handler(*args):
+    print("interrupted")
+    threading.Timer(0.2, go.set).start()
+signal.signal(signal.SIGINT, handler)
+print("ready")
+e.wait_for_var(v)
+print("waited")
+"""
+    _seconds, out, err, code = interrupt(script, code)
+    assert (out, code) == (["finished", "waited"], 0), err
+
+
+def test_ctrl_c_ends_the_wait_at_exit(script):
+    """An op that never ends must not make a process that only SIGKILL ends."""
+    code = """
+import atexit
+e = engine.get()
+held = []
+e.push_async(lambda rc, oc: held.append(oc), cpu, prop=engine.FnProperty.ASYNC)
+signal.alarm(5)
+print("ready")
+"""
+    process = script.start(code)
+    try:
+        assert process.stdout.readline().strip() == "ready", process.stderr.read()
+        time.sleep(0.5)  # to be at exit; a Ctrl-C that comes earlier ends it too
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=30)
+    except BaseException:
+        process.kill()
+        process.communicate()
+        raise
+    assert process.returncode != -signal.SIGALRM, "it hung until the alarm"
