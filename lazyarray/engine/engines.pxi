@@ -108,6 +108,11 @@ cdef class Engine:
             return
         del _registry[<size_t>self.c]
         cdef CEngine* c = self.c
+        if c.current() is NULL:
+            # What nobody will ever wait for is printed, as at exit.
+            with nogil:
+                c.wait_for_all(NULL, NULL, -1)
+            _print_unseen(<size_t>c, "an engine went away")
         with nogil:
             destroy_engine(c)  # drains
 

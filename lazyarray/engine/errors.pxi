@@ -28,7 +28,7 @@ cdef CError* error_from_exception(object exc, const char* name, Site* site):
     with contextlib.suppress(Exception):
         if note not in getattr(exc, "__notes__", ()):
             exc.add_note(note)
-    held = (exc, exc.__traceback__)
+    held = (exc, exc.__traceback__, exc.__context__)
     Py_INCREF(held)
     e.exception = <void*>held
     e.drop = drop_error
@@ -44,7 +44,7 @@ cdef object _exception_of(CError* e):
         else:
             exc = _native_types[<int>e.kind](e.message.decode())
         exc.add_note(_site_note(e.op, e.site, e.lasti))
-        held = (exc, None)
+        held = (exc, None, None)
         Py_INCREF(held)
         e.drop = drop_error
         e.exception = <void*>held
@@ -60,10 +60,14 @@ cdef int raise_error(CError* e, bint seen=True) except -1:
         return 0
     if seen:
         e.seen.store(True)
-    exc, tb = _exception_of(e)
+    exc, tb, context = _exception_of(e)
     e.unref()
-    # The traceback is reset each time, or each wait would make it longer.
-    raise exc.with_traceback(tb)
+    # As it was when the op failed: each raise would make the traceback longer, and leave the
+    # exception that this waiter happens to handle as the context for all later ones.
+    try:
+        raise exc.with_traceback(tb)
+    finally:
+        exc.__context__ = context
 
 
 cdef int check_status(Status status, object interrupt) except -1:

@@ -89,12 +89,12 @@ def _at_exit():
         join_destroyers()
 
 
-def _print_unseen(address):
+def _print_unseen(address, when="at exit"):
     for e in (<CEngine*><size_t>address).take_failures():
         try:
             raise_error(e)
         except BaseException:
-            print("lazyarray: at exit, an op had failed and nobody had waited for it:",
+            print(f"lazyarray: {when}; an op had failed and nobody had waited for it:",
                   file=sys.stderr)
             sys.excepthook(*sys.exc_info())
 
@@ -152,6 +152,8 @@ def _after_fork_in_parent():
 def _after_fork_in_child():
     for address, ok in _fork_drained.items():
         (<CEngine*><size_t>address).fork_child(ok)
+        for e in (<CEngine*><size_t>address).take_failures():
+            e.unref()  # the parent prints them
     _fork_drained.clear()
 
 

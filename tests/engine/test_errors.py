@@ -439,3 +439,30 @@ def test_waiters_in_different_threads_do_not_share_a_traceback(threaded, cpu, sp
         texts = waiter.finish()
         assert len(texts) == 50
         assert all("the culprit" in t and "raise Boom(code, extra=[code])" in t for t in texts)
+
+
+def test_a_raise_leaves_no_context_for_the_next(threaded, cpu):
+    """The exception is shared by all waits; what one waiter was handling is not the others' matter."""
+    var = threaded.new_variable()
+    threaded.push_sync(fail(1), cpu, (), (var,))
+    try:
+        raise KeyError("mine")
+    except KeyError:
+        with pytest.raises(Boom):
+            threaded.wait_for_var(var)
+    with pytest.raises(Boom) as again:
+        threaded.wait_for_var(var)
+    assert again.value.__context__ is None
+
+
+def test_an_engine_that_goes_away_prints_what_nobody_saw(script):
+    run = script("""
+e = engine.ThreadedEnginePooled(num_workers=1)
+def bad(rc):
+    raise LookupError("unseen")
+e.push_sync(bad, cpu)
+del e
+print("on")
+""")
+    assert run.stdout.strip() == "on"
+    assert run.stderr.count("LookupError: unseen") == 1
