@@ -52,11 +52,8 @@ cdef Tensor basic_view(Tensor x, object key, int* kind):
                 axis += 1
         elif isinstance(k, slice):
             n = l.shape()[axis]
-            start, stop, step = (<slice>k).indices(n)
-            if step > 0:
-                n = (stop - start + step - 1) // step if stop > start else 0
-            else:
-                n = (start - stop - step - 1) // (-step) if start > stop else 0
+            PySlice_Unpack(k, &start, &stop, &step)
+            n = PySlice_AdjustIndices(n, &start, &stop, step)
             if n > 0:
                 offset += start * l.strides()[axis]
             shape[out] = n
@@ -66,7 +63,7 @@ cdef Tensor basic_view(Tensor x, object key, int* kind):
             all_ints = False
         else:
             n = l.shape()[axis]
-            i = k
+            i = PyNumber_AsSsize_t(k, IndexError)
             if i < -n or i >= n:
                 raise IndexError(f"index {k} is out of bounds for axis {axis} with size {n}")
             offset += (i + n if i < 0 else i) * l.strides()[axis]
@@ -78,6 +75,9 @@ cdef Tensor basic_view(Tensor x, object key, int* kind):
         strides[out] = l.strides()[axis]
         out += 1
         axis += 1
+    if out > kMaxDims:
+        raise IndexError(f"number of dimensions must be within [0, {kMaxDims}], indexing result "
+                         f"would have {out}")
     if all_ints:
         kind[0] = INDEX_ELEMENT
     cdef Tensor v = view_of(x)

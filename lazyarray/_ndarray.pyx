@@ -26,6 +26,7 @@ from lazyarray.lazy._lazy cimport (
     npy_intp,
     numpy_view,
     set_array_type,
+    settled,
     shape_tuple,
     view_of,
     wait,
@@ -38,6 +39,13 @@ from lazyarray.context import Context
 from lazyarray.ops import table
 
 cnp.import_array()
+
+
+cdef extern from "Python.h":
+    int PySlice_Unpack(object, Py_ssize_t*, Py_ssize_t*, Py_ssize_t*) except -1
+    Py_ssize_t PySlice_AdjustIndices(Py_ssize_t, Py_ssize_t*, Py_ssize_t*, Py_ssize_t)
+    Py_ssize_t PyNumber_AsSsize_t(object, object) except? -1
+
 
 cdef Ufunc _add = table["add"]
 cdef Ufunc _subtract = table["subtract"]
@@ -89,9 +97,13 @@ cdef inline object inplace(Ufunc row, Tensor a, object b):
 cdef Ufunc power_shortcut(Tensor a, object exponent):
     """NumPy's array ``**`` with these Python exponents runs another ufunc, with other bits."""
     t = type(exponent)
-    if a.v.layout.ndim == 0 or (t is not int and t is not float):
+    if t is not int and t is not float:
         return None
     kind = info(a.v.dtype).kind
+    if t is int and exponent < 0 and (kind == b"i" or kind == b"b") and a.v.layout.size():
+        raise ValueError("Integers to negative integer powers are not allowed.")
+    if a.v.layout.ndim == 0:
+        return None
     if kind == b"f" or kind == b"c":
         if exponent == 2:
             return _square
@@ -106,13 +118,19 @@ cdef Ufunc power_shortcut(Tensor a, object exponent):
     return None
 
 
+# NumPy copies up to this many elements without letting go of the GIL.
+cdef enum:
+    _COPIED_WITH_THE_GIL = 500
+
+
 cdef class ArrayVar(Var):
     """The engine variable of an array. Called, it is NumPy's method: ``x.var(axis=0)``."""
 
     cdef Tensor array
 
     def __dealloc__(self):
-        (<Chunk*>self.c).handles.fetch_sub(1)
+        if self.c is not NULL:  # else made by hand
+            (<Chunk*>self.c).handles.fetch_sub(1)
 
     def __call__(self, axis=None, dtype=None, out=None, ddof=0, keepdims=False, **kwargs):
         """The array's variance over ``axis``."""
@@ -134,10 +152,6 @@ cdef class NDArray(Tensor):
     """
 
     __array_priority__ = 1000.0
-
-    def __init__(self, *args, **kwargs):
-        if self.v.chunk is NULL:
-            raise TypeError("make arrays with lazyarray.array, zeros, empty, ... ")
 
     # -- what it is
 
@@ -231,12 +245,18 @@ cdef class NDArray(Tensor):
 
     cdef object _copy_out(self):
         cdef Layout* l = &self.v.layout
-        if not l.c_contiguous(self.v.itemsize()):
-            return numpy_view(&self.v, False).copy(order="K")
-        if not self.v.chunk.allocate():
-            raise MemoryError(f"unable to allocate {self.v.chunk.nbytes} bytes")
-        cdef cnp.ndarray out = cnp.PyArray_SimpleNew(l.ndim, l.shape(), info(self.v.dtype).type_num)
-        memcpy(cnp.PyArray_DATA(out), self.v.chunk.data + l.offset, cnp.PyArray_NBYTES(out))
+        cdef bint strided = not l.c_contiguous(self.v.itemsize())
+        # NumPy lets go of the GIL as it copies, memcpy doesn't.
+        cdef Tensor x = settled(self, strided and l.size() > _COPIED_WITH_THE_GIL)
+        cdef cnp.ndarray out
+        if strided:
+            out = np.empty_like(numpy_view(&self.v, False), subok=False)
+            out[...] = numpy_view(&x.v, False)
+            return out
+        if not x.v.chunk.allocate():
+            raise MemoryError(f"unable to allocate {x.v.chunk.nbytes} bytes")
+        out = cnp.PyArray_SimpleNew(l.ndim, l.shape(), info(self.v.dtype).type_num)
+        memcpy(cnp.PyArray_DATA(out), x.v.chunk.data + x.v.layout.offset, cnp.PyArray_NBYTES(out))
         return out
 
     def _raw(self, bint writable):
@@ -252,8 +272,9 @@ cdef class NDArray(Tensor):
         if self.v.layout.size() != 1:
             raise TypeError("only size-1 arrays can be converted to Python scalars")
         wait(self, False, what)
-        cdef char* p = self.v.chunk.data + self.v.layout.offset
-        if self.v.chunk.data is NULL:
+        cdef Tensor x = settled(self, False)
+        cdef char* p = x.v.chunk.data + x.v.layout.offset
+        if x.v.chunk.data is NULL:
             pass
         elif self.v.dtype == D_F8:
             return (<double*>p)[0]
@@ -261,13 +282,15 @@ cdef class NDArray(Tensor):
             return (<long*>p)[0]
         elif self.v.dtype == D_BOOL:
             return p[0] != 0
-        return numpy_view(&self.v, False).item()
+        return numpy_view(&x.v, False).item()
 
     def item(self, *args):
         """One element as a Python scalar; waits for it."""
+        cdef Tensor x
         if args:
             wait(self, False, "item")
-            return numpy_view(&self.v, False).item(*args)
+            x = settled(self, False)
+            return numpy_view(&x.v, False).item(*args)
         if self.v.layout.size() != 1:
             raise ValueError("can only convert an array of size 1 to a Python scalar")
         return self.scalar("item")
@@ -278,13 +301,17 @@ cdef class NDArray(Tensor):
 
     def tolist(self):
         """The values as nested lists of Python scalars; waits for them."""
+        cdef Tensor x
         wait(self, False, "?tolist()")
-        return numpy_view(&self.v, False).tolist()
+        x = settled(self, False)
+        return numpy_view(&x.v, False).tolist()
 
     def tobytes(self, order="C"):
         """The values' bytes; waits for them."""
+        cdef Tensor x
         wait(self, False, "?tobytes()")
-        return numpy_view(&self.v, False).tobytes(order)
+        x = settled(self, False)
+        return numpy_view(&x.v, False).tobytes(order)
 
     def __bool__(self):
         if self.v.layout.size() != 1:
@@ -319,7 +346,9 @@ cdef class NDArray(Tensor):
         return str(numpy_view(&self.v, False))
 
     def __format__(self, spec):
-        if spec and self.v.layout.ndim == 0:
+        if spec and self.v.layout.ndim:
+            raise TypeError("unsupported format string passed to lazyarray.NDArray.__format__")
+        if spec:
             return format(self.scalar("?format()"), spec)
         return format(str(self), spec)
 
@@ -329,7 +358,8 @@ cdef class NDArray(Tensor):
         return iter([self[i] for i in range(self.v.layout.shape()[0])])
 
     def __contains__(self, value):
-        return bool((self == value).any())
+        equal = self == value
+        return bool(equal if type(equal) is bool else equal.any())
 
     # -- NumPy's protocols
 
@@ -439,6 +469,9 @@ cdef class NDArray(Tensor):
 
     def __richcmp__(self, other, int op):
         if not is_operand(other):
+            if (op == Py_EQ or op == Py_NE) and (other is None or isinstance(other, (str, bytes))):
+                # Element by element, as in NumPy: `x == None` is an array.
+                return ops.full_like(self, op == Py_NE, np.bool_)
             return NotImplemented
         if op == Py_EQ: return _equal.binary(self, other, None)
         if op == Py_NE: return _not_equal.binary(self, other, None)
@@ -466,6 +499,9 @@ cdef class NDArray(Tensor):
             ops.indexing.set(self, key, value)
         else:
             ops.assign_to(t, value)
+
+    def __delitem__(self, key):
+        raise ValueError("cannot delete array elements")
 
     # -- views
 
@@ -541,9 +577,14 @@ cdef class NDArray(Tensor):
         """A copy with memory of its own."""
         return ops.copy(self, order=order)
 
-    def astype(self, dtype, copy=True):
-        """A copy with another dtype."""
-        return ops.astype(self, dtype, copy=copy)
+    def astype(self, dtype, order="K", casting="unsafe", subok=True, copy=True):
+        """A copy with another dtype, laid out in ``order``; TypeError if ``casting`` forbids it."""
+        if casting != "unsafe" and not np.can_cast(self.dtype, np.dtype(dtype), casting):
+            raise TypeError(f"Cannot cast array data from {self.dtype!r} to {np.dtype(dtype)!r} "
+                            f"according to the rule {casting!r}")
+        if order == "K":
+            return ops.astype(self, dtype, copy=copy)
+        return ops.array(ops.astype(self, dtype, copy=False), copy=copy or None, order=order)
 
     def fill(self, value):
         """Sets every element to a scalar."""
@@ -652,6 +693,22 @@ cdef class NDArray(Tensor):
     def conjugate(self):
         """Complex conjugate."""
         return ops.conj(self)
+
+    def searchsorted(self, v, side="left", sorter=None):
+        """Where to insert each of ``v`` into this sorted vector."""
+        return ops.searchsorted(self, v, side, sorter)
+
+    def compress(self, condition, axis=None, out=None):
+        """The entries along an axis for which a vector of conditions is true."""
+        return ops.compress(condition, self, axis, out)
+
+    def choose(self, choices, out=None, mode="raise"):
+        """At each place the element of that array of ``choices`` which this array names there."""
+        return ops.choose(self, choices, out, mode)
+
+    def put(self, indices, values, mode="raise"):
+        """Stores values at indices of the flattened array."""
+        ops.put(self, indices, values, mode)
 
     def nonzero(self):
         """The indices of the true elements, one array an axis; waits for the values."""

@@ -8,6 +8,7 @@ import os
 import sys
 import threading
 import time
+import types
 import weakref
 
 cimport cython

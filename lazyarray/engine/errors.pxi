@@ -35,20 +35,55 @@ cdef CError* error_from_exception(object exc, const char* name, Site* site):
     return e
 
 
-cdef object _exception_of(CError* e):
-    # Under the GIL, which guards `exception`.
-    if e.exception is NULL:
-        if e.kind == LINALG:
-            from numpy.linalg import LinAlgError
-            exc = LinAlgError(e.message.decode())
-        else:
-            exc = _native_types[<int>e.kind](e.message.decode())
-        exc.add_note(_site_note(e.op, e.site, e.lasti))
-        held = (exc, None, None)
-        Py_INCREF(held)
-        e.drop = drop_error
-        e.exception = <void*>held
-    return <object><PyObject*>e.exception
+cdef tuple _exception_of(CError* e):
+    """What to raise, its traceback and its context.
+
+    A new exception each time: what is raised holds the frames of the waiter, whose locals hold
+    the poisoned array, which holds its error: a cycle that no collector sees.
+    """
+    if e.exception is not NULL:
+        exc, tb, context = <object><PyObject*>e.exception
+        return _copy_of(exc), tb, context
+    if e.kind == LINALG:
+        from numpy.linalg import LinAlgError
+        exc = LinAlgError(e.message.decode())
+    else:
+        exc = _native_types[<int>e.kind](e.message.decode())
+    exc.add_note(_site_note(e.op, e.site, e.lasti))
+    return exc, None, None
+
+
+cdef dict _fields = {}  # exception type -> its attributes that are not in __dict__
+
+
+cdef object _copy_of(object exc):
+    """A copy of an exception made without its __init__; itself if its type refuses that."""
+    kind = type(exc)
+    fields = _fields.get(kind)
+    if fields is None:
+        fields = _fields[kind] = [
+            name for c in kind.__mro__ for name, what in vars(c).items()
+            if isinstance(what, (types.MemberDescriptorType, types.GetSetDescriptorType))
+            and not name.startswith("__")
+        ]
+    try:
+        new = kind.__new__(kind, *exc.args)
+        if type(new) is not kind:
+            return exc
+        for name in fields:
+            with contextlib.suppress(AttributeError, TypeError):
+                value = getattr(exc, name)
+                # None may stand for "not set", and to set it would be something else.
+                if getattr(new, name, fields) is not value:
+                    setattr(new, name, value)
+        vars(new).update(vars(exc))
+        if hasattr(exc, "__notes__"):
+            new.__notes__ = list(exc.__notes__)
+        new.__cause__ = exc.__cause__
+        new.__suppress_context__ = exc.__suppress_context__
+    except Exception:
+        return exc
+    return new
 
 
 cdef int raise_error(CError* e, bint seen=True) except -1:
@@ -62,8 +97,8 @@ cdef int raise_error(CError* e, bint seen=True) except -1:
         e.seen.store(True)
     exc, tb, context = _exception_of(e)
     e.unref()
-    # As it was when the op failed: each raise would make the traceback longer, and leave the
-    # exception that this waiter happens to handle as the context for all later ones.
+    # As it was when the op failed, not with the exception that this waiter happens to handle as its
+    # context.
     try:
         raise exc.with_traceback(tb)
     finally:

@@ -50,6 +50,7 @@ cdef extern from "lazy/layout.h" namespace "lazyarray" nogil:
         void set_c_order(npy_intp)
         cbool c_contiguous(npy_intp)
         cbool f_contiguous(npy_intp)
+        void extent(npy_intp, npy_intp&, npy_intp&)
 
     cbool may_overlap(const Layout&, npy_intp, const Layout&, npy_intp)
     cbool self_overlaps(const Layout&)
@@ -134,7 +135,7 @@ cdef extern from "lazy/instr.h" namespace "lazyarray" nogil:
 
 cdef extern from "lazy/cpu/run.h" namespace "lazyarray" nogil:
     cdef struct FpWarning:
-        int flag
+        int flags
         const char* op
         Site site
     cdef cppclass Hooks:
@@ -171,7 +172,7 @@ cdef extern from "lazy/recorder.h" namespace "lazyarray" nogil:
         Instr* begin(const Kernel*, int, int)
         void give_back(Instr*)
         cbool ready(const Instr&)
-        void run_inline(Instr&)
+        cbool run_inline(Instr&)
         cbool append(Instr*, int)
         cbool over_budget()
         Status flush(cbool)
@@ -207,6 +208,7 @@ cdef int assign(Tensor to, Tensor value) except -1
 cdef int copy_into(Tensor to, Tensor value) except -1
 cdef int fill(Tensor to, object value) except -1
 cdef int wait(Tensor x, bint everything, str hidden) except -1
+cdef Tensor settled(Tensor x, bint lets_go)
 cdef int py_call(object fn, str name, list outs, list ins, double cost_ns, bint overwrites) except -1
 cdef Kernel* new_kernel(str name, KernelKind kind, int nin, int nout) except NULL
 cdef bint same_device(Tensor a, Tensor b) except -1

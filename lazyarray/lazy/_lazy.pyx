@@ -6,6 +6,7 @@ import os
 import sys
 import threading
 import time
+import traceback
 import warnings
 
 import numpy as np
@@ -39,6 +40,7 @@ cnp.import_array()
 
 
 cdef extern from "Python.h":
+    Py_ssize_t PY_SSIZE_T_MAX
     ctypedef object (*newfunc)(type, object, object)
     ctypedef struct PyTypeObject:
         newfunc tp_new

@@ -78,6 +78,7 @@ cdef int copy_into(Tensor to, Tensor value) except -1:
         if may_overlap(a[0], to.v.itemsize(), b[0], value.v.itemsize()):
             value = cast(value, value.v.dtype)  # the right-hand side as it is before the write
             b = &value.v.layout
+    cdef Tensor whole = value  # keeps what b points to, also where it is the copy made above
     if extra > 0:  # leading axes of length one
         value = view_of(value)
         value.v.layout.resize(a.ndim)

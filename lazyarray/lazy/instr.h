@@ -75,6 +75,7 @@ struct Instr {
   int nin = 0, nop = 0;     // inputs come first
   bool wide = false;        // a product that BLAS runs on threads of its own
   bool has_refs = false;    // on the heap: owns chunk references and marks their counters
+  bool put_off = false;     // tried inline, but needs NumPy: nothing of it counts
   ErrState errstate;
   Site site;
   double cost_ns = 0;

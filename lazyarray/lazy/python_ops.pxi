@@ -57,6 +57,28 @@ cdef CError* _run_python(Instr& instr) noexcept nogil:
         return _call_python(instr)
 
 
+_OURS = ("lazyarray" + os.sep, os.path.dirname(np.__file__) + os.sep,
+         os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep)
+
+
+cdef int _drop_frames(object exc) except -1:
+    """Takes the traceback from an exception, unless a frame of the user's own function is in it.
+
+    The frames hold the outputs, which will hold the error, and (where the pusher runs the op)
+    the pusher's frames with all their locals: a cycle that no collector sees. See _exception_of.
+    """
+    todo = []
+    while exc is not None and exc not in todo:
+        todo.append(exc)
+        for frame, _ in traceback.walk_tb(exc.__traceback__):
+            if not frame.f_code.co_filename.startswith(_OURS):
+                return 0
+        exc = exc.__context__
+    for exc in todo:
+        exc.__traceback__ = None
+    return 0
+
+
 cdef CError* _call_python(Instr& instr):
     cdef PyCall* call = instr.py.get()
     try:
@@ -66,4 +88,5 @@ cdef CError* _call_python(Instr& instr):
         (<object>call.context).run(<object>call.fn, outs, ins)
         return NULL
     except BaseException as exc:
+        _drop_frames(exc)
         return error_from_exception(exc, instr.kernel.name, &instr.site)

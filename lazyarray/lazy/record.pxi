@@ -82,16 +82,23 @@ cdef int emit(Instr* instr) except -1:
     cdef bint full
     cdef Status status
     instr.has_refs = False
-    if rec.engine().stopped():
+    try:
+        graveyard().sweep()  # a loop of failing inline ops never flushes
+        if rec.engine().stopped():
+            raise RuntimeError("the engine is stopped: call start() before using arrays")
+        for k in range(instr.nop):
+            if instr.ops[k].chunk is not NULL and instr.ops[k].chunk.deleted.load():
+                raise ValueError("the variable has been deleted")
+        if instr.kernel.checks_flags:
+            _capture_errstate(instr)
+    except BaseException:
         rec.give_back(instr)
-        raise RuntimeError("the engine is stopped: call start() before using arrays")
-    if instr.kernel.checks_flags:
-        _capture_errstate(instr)
+        raise
     # A PYTHON instruction may let go of the GIL while it runs, and so must be known to the engine:
     # a tiny one is pushed, and run by its pusher (see Recorder::push_group).
     if instr.cost_ns < rec.policy.inline_ns and instr.kernel.kind != PYTHON \
-            and not (naive and bulk_is_explicit()) and rec.ready(instr[0]):
-        rec.run_inline(instr[0])
+            and not (naive and bulk_is_explicit()) and rec.ready(instr[0]) \
+            and rec.run_inline(instr[0]):
         if naive:
             _raise_naive(instr)
         rec.give_back(instr)
@@ -109,14 +116,20 @@ cdef int emit(Instr* instr) except -1:
                 instr.ops[k].chunk.ref()
                 exported.push_back(instr.ops[k].chunk)
     full = rec.append(instr, 1 if naive and not bulk_is_explicit() else get_bulk())
-    if full:
-        flush(True)
-    if exported.size():
-        _finish(exported)
-    if rec.over_budget():
-        _throttle()
-    if naive:
-        _raise_outs(outs)
+    try:
+        if full:
+            flush(True)
+        if exported.size():
+            _finish(exported)
+        if rec.over_budget():
+            _throttle()
+        if naive:
+            _raise_outs(outs)
+    finally:
+        for c in exported:
+            c.unref()
+        for c in outs:
+            c.unref()
     return 0
 
 
@@ -135,7 +148,6 @@ cdef int _raise_outs(vector[Chunk*]& outs) except -1:
     for c in outs:
         if e is NULL and not bulk_is_explicit():
             e = _recorder.engine().error_of(c)
-        c.unref()
     return raise_error(e)
 
 
@@ -162,7 +174,6 @@ cdef int _finish(vector[Chunk*]& chunks) except -1:
                 status = e.wait(c, True, _poll, arg)
             if status == SELF_WAIT:  # an op that uses the memory itself pushed this one
                 status = OK
-        c.unref()
     return check_status(status, interrupt)
 
 

@@ -66,6 +66,7 @@ class Recorder {
     in->bytes = 0;
     in->ndim = 0;
     in->wide = false;
+    in->put_off = false;
     return in;
   }
   void give_back(Instr* in) {
@@ -89,9 +90,13 @@ class Recorder {
 
   // Inline tier. A ready op that its pusher runs is still the engine's op: versions and errors
   // are kept as if a worker had run it.
-  void run_inline(Instr& in) {
-    inlined++;
+  // False: it would let go of the GIL, so that other threads could use its arrays meanwhile, and
+  // must be recorded.
+  bool run_inline(Instr& in) {
     step(in);
+    if (in.put_off) return false;
+    inlined++;
+    return true;
   }
 
   // Takes over a heap instruction and its references. Returns whether it should be flushed now.
@@ -173,6 +178,7 @@ class Recorder {
     }
     inherited = error != nullptr;
     if (!error) error = run(runtime, in);
+    if (in.put_off && !in.has_refs) return;
     if (error && !inherited) {
       if (!error->op) error->op = in.kernel->name;
       if (!error->site && !error->exception) {
@@ -309,10 +315,14 @@ class Recorder {
           marks.push_back({c, in->writes(k)});
         }
     const Status status = engine_->enqueue(op, after, false);
+    Error* refused = nullptr;  // another thread has stopped the engine: its outputs stay unwritten
+    if (status != Status::OK) refused = new Error(Error::RUNTIME, "the engine refused the op: stopped");
     for (Mark& m : marks) {
+      if (refused && m.write && !m.chunk->resource) engine_->set_error(m.chunk, refused);
       (m.write ? m.chunk->writers : m.chunk->readers).fetch_sub(1, std::memory_order_release);
       m.chunk->unref();
     }
+    if (refused) refused->unref();
     return status;
   }
 

@@ -24,6 +24,10 @@ cdef int dtype_code(object dtype) except -1:
 cdef class Tensor:
     """A view of a chunk: memory that is an engine variable, a dtype, a shape and strides."""
 
+    def __cinit__(self):
+        if not _making:  # without memory it would be no array
+            raise TypeError("make arrays with lazyarray.array, zeros, empty, ...")
+
     def __dealloc__(self):
         # Any thread, also inside the garbage collector and at exit: only counters and free lists.
         if self.v.chunk is not NULL:
@@ -34,6 +38,7 @@ cdef Recorder* _recorder = NULL
 cdef Engine _engine = None
 cdef type _array_type = Tensor
 cdef tuple _no_args = ()
+cdef int _making = 0  # new_tensor calls under way: none but it makes tensors
 
 
 cdef Recorder* recorder() noexcept:
@@ -48,14 +53,26 @@ cdef void set_array_type(type t):
 
 cdef Tensor new_tensor(Chunk* chunk, int dtype):
     """A tensor on `chunk` with a handle of its own; the caller sets the layout."""
+    global _making
+    _making += 1
     cdef Tensor t = (<PyTypeObject*>_array_type).tp_new(_array_type, _no_args, None)
+    _making -= 1
     chunk.add_handle()
     t.v.chunk = chunk
     t.v.dtype = dtype
     return t
 
 
+cdef int check_size(npy_intp size, npy_intp itemsize) except -1:
+    """That the bytes of an array can be counted; NumPy's error."""
+    if size > PY_SSIZE_T_MAX // itemsize:
+        raise ValueError("array is too big; `arr.size * arr.dtype.itemsize` is larger than the "
+                         "maximum possible size.")
+    return 0
+
+
 cdef Tensor fresh(int dtype, npy_intp size, CDevice device):
+    check_size(size, info(dtype).size)
     cdef Chunk* chunk = _recorder.store().create(size * info(dtype).size, device)
     cdef Tensor t = new_tensor(chunk, dtype)
     chunk.unref()  # create()'s own reference
@@ -65,8 +82,11 @@ cdef Tensor fresh(int dtype, npy_intp size, CDevice device):
 cdef Tensor empty_like_shape(int dtype, int ndim, const npy_intp* shape, CDevice device):
     """A new C-ordered tensor without memory yet."""
     cdef npy_intp size = 1
+    cdef double exact = 1
     for i in range(ndim):
         size *= shape[i]
+        exact *= shape[i]
+    check_size(size if exact < <double>PY_SSIZE_T_MAX else PY_SSIZE_T_MAX, info(dtype).size)
     cdef Tensor t = fresh(dtype, size, device)
     t.v.layout.resize(ndim)
     if ndim:

@@ -50,10 +50,25 @@ cdef int wait(Tensor x, bint everything, str what) except -1:
         finally:
             row[1] += time.perf_counter_ns() - start
     elif c.error.load() is not NULL:
+        graveyard().sweep()
         raise_error(_recorder.engine().error_of(c))
     if _recorder.runtime.any_warning.load():
         _give_warnings()
     return 0
+
+
+cdef Tensor settled(Tensor x, bint lets_go):
+    """``x``, which was waited for, or a copy of it that no other thread can write to.
+
+    Another thread may have pushed a write since the wait, and may push one while the caller lets
+    go of the GIL (``lets_go``) as it reads. Not so inside an op: later writers wait for that op.
+    """
+    if _recorder.engine().current() is not NULL or x.v.chunk.readable() and not lets_go:
+        return x
+    cdef Tensor t = cast(x, x.v.dtype)
+    flush(False)
+    _engine.wait_var(t.v.chunk, False)
+    return t
 
 
 cdef int _give_warnings() except -1:
@@ -64,13 +79,15 @@ cdef int _give_warnings() except -1:
     _recorder.runtime.warn_lock.unlock()
     todo = []
     for w in pending:
-        text = f"{flag_text(w.flag).decode()} encountered in {w.op.decode()}"
-        if w.site.code is NULL:
-            todo.append((text, "<unknown>", 0))
-        else:
+        file, line = "<unknown>", 0
+        if w.site.code is not NULL:
             code = <object>w.site.code
-            todo.append((text, code.co_filename, site_line(w.site.code, w.site.lasti)))
+            file, line = code.co_filename, site_line(w.site.code, w.site.lasti)
             Py_DECREF(code)
+        for flag in (1, 2, 4, 8):  # NumPy's order
+            if w.flags & flag:
+                todo.append((f"{flag_text(flag).decode()} encountered in {w.op.decode()}", file,
+                             line))
     for text, file, line in todo:
         warnings.warn_explicit(text, RuntimeWarning, file, line)
     return 0

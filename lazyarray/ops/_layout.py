@@ -9,10 +9,12 @@ of their own here. ``gil_op`` records such a function as one instruction that ta
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Hashable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.lib.array_utils import normalize_axis_index
 
 from lazyarray.lazy._lazy import Tensor
 from lazyarray.ops._rows import (
@@ -22,6 +24,8 @@ from lazyarray.ops._rows import (
     call,
     contiguous_signature,
     empty,
+    probe,
+    seen,
     strided,
 )
 
@@ -31,46 +35,11 @@ if TYPE_CHECKING:
 
 Shape = tuple[int, ...]
 
-_NOWHERE = 1 << 40  # the address of every probe
-
-
-class _Interface:
-    __slots__ = ("__array_interface__",)
-    __array_interface__: dict[str, Any]
-
-
-def _at_nowhere(shape: Shape, strides: Shape | None, dtype: np.dtype[Any]) -> np.ndarray:
-    holder = _Interface()
-    holder.__array_interface__ = {
-        "version": 3,
-        "shape": shape,
-        "strides": strides,
-        "typestr": dtype.str,
-        "data": (_NOWHERE, True),
-    }
-    return np.asarray(holder)
-
-
-def probe(x: NDArray) -> np.ndarray:
-    """A NumPy array of x's layout. Its memory doesn't exist: only for functions that make views."""
-    return _at_nowhere(x.shape, x.strides, x.dtype)
-
-
-def contiguous_probe(x: NDArray) -> np.ndarray:
-    """A probe of x's shape and dtype in C order."""
-    return _at_nowhere(x.shape, None, x.dtype)
-
-
-def like_probe(x: NDArray, r: np.ndarray) -> NDArray:
-    """The view of x that ``r`` is of x's probe."""
-    return strided(x, r.shape, r.strides, 0)
-
 
 def viewed(x: Any, function: Callable[..., np.ndarray], *args: Any, **kwargs: Any) -> NDArray:
     """The view of ``x`` that NumPy's view function gives of an array of its layout."""
     x = asarray(x)
-    r = function(probe(x), *args, **kwargs)
-    return strided(x, r.shape, r.strides, r.__array_interface__["data"][0] - _NOWHERE)
+    return seen(x, function(probe(x), *args, **kwargs))
 
 
 # ---- operands -----------------------------------------------------------------------------------
@@ -160,6 +129,32 @@ def new_like(x: NDArray) -> NDArray:
     return new(x.shape, x.dtype, k_order([x], x.ndim), x.device)
 
 
+def joined_shape(parts: list[NDArray], axis: int) -> tuple[tuple[int, ...], int]:
+    """The shape of arrays joined along an axis, and the axis; NumPy's errors."""
+    first, ndim = parts[0].shape, parts[0].ndim
+    if ndim == 0:
+        raise ValueError("zero-dimensional arrays cannot be concatenated")
+    axis = normalize_axis_index(axis, ndim)
+    total = 0
+    for i, x in enumerate(parts):
+        shape = x.shape
+        if len(shape) != ndim:
+            raise ValueError(
+                "all the input arrays must have same number of dimensions, but the array at "
+                f"index 0 has {ndim} dimension(s) and the array at index {i} has {x.ndim} "
+                "dimension(s)"
+            )
+        for d in range(ndim):
+            if d != axis and shape[d] != first[d]:
+                raise ValueError(
+                    "all the input array dimensions except for the concatenation axis must match "
+                    f"exactly, but along dimension {d}, the array at index 0 has size "
+                    f"{first[d]} and the array at index {i} has size {shape[d]}"
+                )
+        total += shape[axis]
+    return (*first[:axis], total, *first[axis + 1 :]), axis
+
+
 # ---- miniatures ---------------------------------------------------------------------------------
 
 
@@ -233,12 +228,11 @@ def gil_op(
     arguments that ``function`` has bound; ``mini`` stands in for it on miniatures. With ``out``
     the function takes ``out=`` itself. Errors that its dtypes cause are raised here.
     """
+    found = infer((name, key), mini or function, tuple([signature(x) for x in inputs]))
     several = isinstance(shapes, list)
     wanted: Any = shapes if several else [shapes]
-    found = infer((name, key), mini or function, tuple([signature(x) for x in inputs]))
-    device = inputs[0].device
-    results = [
-        new(shape, dtype, order, device)
+    targets = [  # a new one in C order is left to `call`
+        (shape, dtype) if order is None else new(shape, dtype, order, inputs[0].device)
         for shape, (dtype, order) in zip(wanted, found, strict=True)
     ]
 
@@ -252,8 +246,9 @@ def gil_op(
             outs[0][...] = function(*ins)
 
     if cost is None:
-        cost = 3000 + 2.0 * max([x.size for x in inputs] + [r.size for r in results])
-    call(name, run, list(inputs), results, cost=cost)
+        sizes = [x.size for x in inputs] + [math.prod(shape) for shape in wanted]
+        cost = 3000 + 2.0 * max(sizes)
+    results = call(name, run, list(inputs), targets, cost=cost)
     return results if several else results[0]
 
 
@@ -272,3 +267,19 @@ def gil_write(
         function(outs[0], *ins)
 
     call(name, run, list(inputs), [x], cost=cost or 3000 + 2.0 * x.size, overwrites=False)
+
+
+def gather(a: np.ndarray, index: np.ndarray, out: np.ndarray) -> None:
+    """``out[...] = a[index]``, for indices in bounds two to five times as fast as NumPy's."""
+    n = len(a)
+    if (
+        index.size > 256
+        and a.flags.c_contiguous
+        and out.flags.c_contiguous
+        and np.can_cast(index.dtype, np.intp)
+        and -n <= index.min()
+        and index.max() < n
+    ):
+        np.take(a, index, 0, out=out, mode="wrap")  # the only mode that writes to out directly
+    else:
+        out[...] = a[index]

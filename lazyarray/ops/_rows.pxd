@@ -28,6 +28,7 @@ cdef class Ufunc(Row):
     cdef object unary(self, object a, Tensor out)
     cdef object binary(self, object a, object b, Tensor out)
     cdef object python(self, tuple args, object out, dict kwargs)
+    cdef object two(self, tuple args, object out)
 
 
 cdef class Reduction(Row):

@@ -127,6 +127,9 @@ def assign_to(Tensor to not None, value):
         raise ValueError("assignment destination is read-only")
     if kind_of(value) >= 0:
         fill(to, value)
+    elif value is None or isinstance(value, (list, tuple, str, bytes)):
+        # As NumPy: each Python object is made one of the array's dtype, or it is an error.
+        assign(to, from_numpy(np.asarray(value, np_dtype(to.v.dtype)), to.v.chunk.device))
     else:
         assign(to, as_tensor_on(value, to.v.chunk.device))
 
@@ -162,6 +165,38 @@ def strided(Tensor x not None, tuple shape, tuple strides, npy_intp offset):
             else:
                 high += (shape[i] - 1) * strides[i]
     if t.v.layout.size() > 0 and (low < 0 or high + t.v.itemsize() > <npy_intp>t.v.chunk.nbytes):
+        raise ValueError("the view reaches outside the array's memory")
+    return t
+
+
+cdef char* _NOWHERE = <char*>(<size_t>1 << 40)  # the address of every probe
+
+
+def probe(Tensor x not None, bint contiguous=False):
+    """A NumPy array of x's layout. Its memory doesn't exist: only for functions that make views.
+
+    With ``contiguous`` it has x's shape and dtype in C order.
+    """
+    cdef Layout* l = &x.v.layout
+    cdef npy_intp* strides = NULL
+    if not contiguous:
+        strides = l.strides()
+    return cnp.PyArray_New(np.ndarray, l.ndim, l.shape(), info(x.v.dtype).type_num, strides,
+                           _NOWHERE, 0, 0, None)
+
+
+def seen(Tensor x not None, cnp.ndarray r not None):
+    """The view of ``x`` that ``r`` is of x's probe."""
+    cdef Tensor t = view_of(x)
+    cdef int n = cnp.PyArray_NDIM(r)
+    cdef npy_intp low = 0, high = 0
+    t.v.layout.resize(n)
+    t.v.layout.offset = x.v.layout.offset + (cnp.PyArray_BYTES(r) - _NOWHERE)
+    if n:
+        memcpy(t.v.layout.shape(), cnp.PyArray_DIMS(r), n * sizeof(npy_intp))
+        memcpy(t.v.layout.strides(), cnp.PyArray_STRIDES(r), n * sizeof(npy_intp))
+    t.v.layout.extent(t.v.itemsize(), low, high)
+    if high > low and (low < 0 or high > <npy_intp>t.v.chunk.nbytes):
         raise ValueError("the view reaches outside the array's memory")
     return t
 

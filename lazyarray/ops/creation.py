@@ -93,7 +93,7 @@ def array(
 def _in_order(x: NDArray, order: str) -> bool:
     if order == "K":
         return True
-    flags = _layout.probe(x).flags
+    flags = _rows.probe(x).flags
     if order == "A":
         return bool(flags.c_contiguous or flags.f_contiguous)
     return bool(flags.c_contiguous if order == "C" else flags.f_contiguous)
@@ -303,7 +303,7 @@ def _new_like(prototype: Any, dtype: Any, order: str, shape: Any, ctx: Any, devi
     dtype = like.dtype if dtype is None else np.dtype(dtype)
     dims = like.shape if shape is None else shape_of(shape, dtype)
     if order == "A":
-        flags = (_layout.probe(like) if isinstance(like, Tensor) else like).flags
+        flags = (_rows.probe(like) if isinstance(like, Tensor) else like).flags
         order = "F" if flags.f_contiguous and not flags.c_contiguous else "C"
     if order == "K":
         if len(dims) != like.ndim:

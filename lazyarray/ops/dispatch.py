@@ -215,5 +215,5 @@ _SPECIAL: dict[tuple[str, str], Callable[..., Any]] = {
     ("numpy", "copyto"): _copyto,
     ("numpy", "shape"): lambda a: _rows.asarray(a).shape,
     ("numpy", "ndim"): lambda a: _rows.asarray(a).ndim,
-    ("numpy", "size"): lambda a, axis=None: np.size(_layout.probe(_rows.asarray(a)), axis),
+    ("numpy", "size"): lambda a, axis=None: np.size(_rows.probe(_rows.asarray(a)), axis),
 }

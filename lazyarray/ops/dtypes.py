@@ -9,7 +9,7 @@ import numpy as np
 from lazyarray.context import as_device
 from lazyarray.lazy import _share
 from lazyarray.lazy._lazy import Tensor
-from lazyarray.ops import _layout, _rows
+from lazyarray.ops import _rows
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
@@ -123,7 +123,7 @@ def size(a: Any, axis: Any = None) -> int:
     (3, 1)
     """
     x = _rows.asarray(a)
-    return x.size if axis is None else int(np.size(_layout.probe(x), axis))
+    return x.size if axis is None else int(np.size(_rows.probe(x), axis))
 
 
 class _Place:

@@ -3,7 +3,8 @@
 A key is split in two: its slices give a view (the base), its index arrays and masks a key for that
 view. Selecting is one instruction on the base; the result's shape follows from
 shapes alone, unless a mask is an NDArray, whose true elements must be counted: that waits.
-Storing never waits. An index out of bounds is an IndexError at the wait.
+Storing never waits. An index out of bounds is an IndexError: at once in a list or NumPy array, at
+the wait in an NDArray.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ from numpy.lib.array_utils import normalize_axis_index
 
 from lazyarray.lazy._lazy import Tensor
 from lazyarray.ops import _layout
-from lazyarray.ops._layout import Shape, deliver, gil_op, gil_write, operands, values
+from lazyarray.ops._layout import Shape, deliver, gather, gil_op, gil_write, operands, values
+from lazyarray.ops._rows import call, fill_where
 from lazyarray.ops.manipulation import ravel
 
 if TYPE_CHECKING:
@@ -102,6 +104,16 @@ def _check_entry(k: Any, shape: Shape, axis: int) -> None:
         raise IndexError(f"index {k} is out of bounds for axis {axis} with size {shape[axis]}")
 
 
+def _check_bounds(k: Any, shape: Shape, axis: int) -> None:
+    """IndexError if an index of a NumPy array is out of bounds; an NDArray is checked later."""
+    if isinstance(k, np.ndarray) and k.dtype.kind in "iu" and k.size:
+        n = shape[axis]
+        few = k.ravel().tolist() if k.size < 32 else (k.min(), k.max())
+        if min(few) < -n or max(few) >= n:
+            wrong = k[(k < -n) | (k >= n)][0]
+            raise IndexError(f"index {wrong} is out of bounds for axis {axis} with size {n}")
+
+
 def _common_shape(shapes: list[tuple[int | None, ...]]) -> tuple[int | None, ...]:
     """The broadcast shape of index arrays; None is the length of a mask's selection, unknown."""
     try:
@@ -143,12 +155,14 @@ def _resolve(x: NDArray, key: Any, known: bool) -> _Index:
     if not any(k is Ellipsis for k in entries):
         entries.append(Ellipsis)
     outer: list[Any] = []
+    axis_of: list[tuple[Any, int]] = []
     axis = 0
     for k in entries:
         if _is_basic(k):
             outer += [] if k is None else [k]
         else:
             _check_entry(k, x.shape, axis)
+            axis_of.append((k, axis))
             outer += [slice(None)] * _axes_of(k)
         axis += rest if k is Ellipsis else _axes_of(k)
     base = x[tuple(outer)]
@@ -180,6 +194,9 @@ def _resolve(x: NDArray, key: Any, known: bool) -> _Index:
             pattern.append(_layout.signature(k))
         inner.append(_INPUT if isinstance(k, Tensor) else k)
     selected = _common_shape(fancy)
+    if 0 not in selected:
+        for k, axis in axis_of:
+            _check_bounds(k, x.shape, axis)
     shape = (*selected, *before, *after) if apart else (*before, *selected, *after)
     inputs = [k for k in entries if isinstance(k, Tensor)]
     return _Index(base, inner, inputs, shape, tuple(pattern), whole)
@@ -203,6 +220,14 @@ def _miniature_key(pattern: tuple[Any, ...]) -> tuple[Any, ...]:
 
 def get(x: NDArray, key: Any) -> NDArray:
     """``x[key]`` for a key with index arrays or masks: a new array, selected as NumPy does."""
+    if isinstance(key, Tensor) and key.dtype.kind == "b" and key.shape == x.shape and x.ndim:
+        # The commonest key, by a shorter way.
+        chosen = (int(np.count_nonzero(values(key, "a boolean index"))),)
+
+        def pick(outs: list[np.ndarray], ins: list[np.ndarray]) -> None:
+            outs[0][...] = ins[0][ins[1]]
+
+        return call("getitem", pick, [x, key], [(chosen, x.dtype)], cost=3000 + 2.0 * x.size)[0]
     base, inner, inputs, shape, pattern, _ = _resolve(x, key, known=True)
 
     first_axis = len(inner) == 1 or (len(inner) == 2 and inner[1] is Ellipsis)
@@ -210,7 +235,7 @@ def get(x: NDArray, key: Any) -> NDArray:
     def select(a: np.ndarray, *arrays: np.ndarray, out: np.ndarray) -> None:
         filled = _filled(inner, arrays)
         if first_axis and filled[0].dtype.kind in "iu":
-            _gather(a, filled[0], out)
+            gather(a, filled[0], out)
         else:
             out[...] = a[filled]
 
@@ -226,34 +251,19 @@ def get(x: NDArray, key: Any) -> NDArray:
     )
 
 
-def _gather(a: np.ndarray, index: np.ndarray, out: np.ndarray) -> None:
-    """``out[...] = a[index]``, for indices in bounds two to five times as fast as NumPy's."""
-    n = len(a)
-    if (
-        a.flags.c_contiguous
-        and out.flags.c_contiguous
-        and index.size
-        and np.can_cast(index.dtype, np.intp)
-        and -n <= index.min()
-        and index.max() < n
-    ):
-        np.take(a, index, 0, out=out, mode="wrap")  # the only mode that writes to out directly
-    else:
-        out[...] = a[index]
-
-
 def set(x: NDArray, key: Any, value: Any) -> None:
     """``x[key] = value`` for a key with index arrays or masks; never waits."""
     base, inner, inputs, shape, _, whole = _resolve(x, key, known=False)
+    if whole and np.isscalar(value) and inputs and inputs[0].shape == base.shape and base.ndim:
+        fill_where(base, inputs[0], value)
+        return
     constant = None
     if isinstance(value, Tensor):
         inputs.append(value)
         _check_fits(value.shape, shape, whole)
     else:
-        constant = np.array(value)
-        if constant.ndim == 0:  # a scalar that the dtype can't hold is an error here
-            constant = np.empty((), x.dtype)
-            constant[()] = value
+        # Python objects that the dtype can't hold are an error here.
+        constant = np.array(value, None if isinstance(value, np.ndarray) else x.dtype)
         _check_fits(constant.shape, shape, whole)
 
     def store(a: np.ndarray, *arrays: np.ndarray) -> None:
@@ -299,16 +309,20 @@ def take(
     >>> la.take(la.array([10, 20, 30]), [2, 0]).asnumpy()
     array([30, 10])
     """
-    x, index = operands(a, _listed(indices))
+    indices = _listed(indices)
+    x, index = operands(a, indices)
+    at = 0 if axis is None else normalize_axis_index(axis, x.ndim)
     if axis is None:
         shape = index.shape
     else:
-        at = normalize_axis_index(axis, x.ndim)
         shape = (*x.shape[:at], *index.shape, *x.shape[at + 1 :])
+    along = (x.size,) if axis is None else x.shape
+    if mode == "raise" and along[at]:
+        _check_bounds(indices, along, at)
 
     def function(v: np.ndarray, i: np.ndarray, out: np.ndarray) -> None:
         if mode == "raise" and (axis == 0 or v.ndim == 1) and i.dtype.kind in "iu":
-            _gather(v, i, out)
+            gather(v, i, out)
         else:
             out[...] = np.take(v, i, axis, mode=mode)  # type: ignore[call-overload]
 
@@ -326,7 +340,9 @@ def take(
 
 def _listed(indices: Any) -> Any:
     """As NumPy: a list of indices becomes integers, whatever it holds; an array must hold them."""
-    return np.array(indices, np.intp) if isinstance(indices, (list, tuple)) else indices
+    if isinstance(indices, (list, tuple)):
+        return np.array(indices, np.intp)
+    return indices if isinstance(indices, Tensor) else np.asarray(indices)
 
 
 def take_along_axis(arr: Any, indices: Any, axis: int | None = -1) -> NDArray:
@@ -443,7 +459,9 @@ def put(a: NDArray, ind: Any, v: Any, mode: str = "raise") -> None:
     def function(x: np.ndarray, i: np.ndarray, w: np.ndarray) -> None:
         np.put(x, i, w, mode)  # type: ignore[arg-type]
 
-    _store("put", function, a, _listed(ind), v)
+    if mode == "raise" and isinstance(a, Tensor):
+        _check_bounds(ind := _listed(ind), (a.size,), 0)
+    _store("put", function, a, ind, v)
 
 
 def putmask(a: NDArray, mask: Any, values: Any) -> None:

@@ -12,8 +12,8 @@ from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
 from lazyarray.lazy._lazy import Tensor
 from lazyarray.ops import _layout
-from lazyarray.ops._layout import contiguous_probe
-from lazyarray.ops._rows import asarray, assign_to, contiguous_signature, empty, full
+from lazyarray.ops._rows import asarray, assign_to, contiguous_signature, empty, full, probe
+from lazyarray.ops.creation import shape_of
 from lazyarray.ops.manipulation import atleast_1d, atleast_2d, atleast_3d, copy, ravel, reshape
 
 if TYPE_CHECKING:
@@ -72,15 +72,14 @@ def concatenate(
     if not objects:
         raise ValueError("need at least one array to concatenate")
     parts = _layout.operands(*objects)
-    # Python scalars, which only axis=None allows, are weak.
-    kinds = [
-        o if type(o) in (int, float, complex) else x.dtype
-        for o, x in zip(objects, parts, strict=True)
-    ]
+    kinds: Any = {x.dtype for x in parts}
+    if len(kinds) > 1:  # Python scalars, which only axis=None allows, are weak
+        weak = (int, float, complex)
+        kinds = [o if type(o) in weak else x.dtype for o, x in zip(objects, parts, strict=True)]
     if axis is None:
         parts = [ravel(x) for x in parts]
         axis = 0
-    shape, axis = _joined_shape(parts, axis)
+    shape, axis = _layout.joined_shape(parts, axis)
     if out is not None:
         if not isinstance(out, Tensor):
             raise TypeError(f"out is an NDArray, not {type(out).__name__}")
@@ -95,7 +94,7 @@ def concatenate(
         order = None if in_c_order else _layout.k_order(parts, len(shape))
         joined = _layout.new(shape, wanted, order, parts[0].device)
     for x in parts:
-        if not np.can_cast(x.dtype, joined.dtype, casting):  # type: ignore[arg-type]
+        if x.dtype != joined.dtype and not np.can_cast(x.dtype, joined.dtype, casting):  # type: ignore[arg-type]
             raise TypeError(
                 f"Cannot cast array data from {x.dtype!r} to {joined.dtype!r} according to the "
                 f"rule {casting!r}"
@@ -109,30 +108,6 @@ def concatenate(
 
 
 concat = concatenate
-
-
-def _joined_shape(parts: list[NDArray], axis: int) -> tuple[tuple[int, ...], int]:
-    first = parts[0]
-    if first.ndim == 0:
-        raise ValueError("zero-dimensional arrays cannot be concatenated")
-    axis = normalize_axis_index(axis, first.ndim)
-    total = 0
-    for i, x in enumerate(parts):
-        if x.ndim != first.ndim:
-            raise ValueError(
-                "all the input arrays must have same number of dimensions, but the array at "
-                f"index 0 has {first.ndim} dimension(s) and the array at index {i} has {x.ndim} "
-                "dimension(s)"
-            )
-        for d in range(x.ndim):
-            if d != axis and x.shape[d] != first.shape[d]:
-                raise ValueError(
-                    "all the input array dimensions except for the concatenation axis must match "
-                    f"exactly, but along dimension {d}, the array at index 0 has size "
-                    f"{first.shape[d]} and the array at index {i} has size {x.shape[d]}"
-                )
-        total += x.shape[axis]
-    return (*first.shape[:axis], total, *first.shape[axis + 1 :]), axis
 
 
 def stack(
@@ -363,23 +338,31 @@ def repeat(a: Any, repeats: Any, axis: int | None = None) -> NDArray:
     axis = normalize_axis_index(axis, max(x.ndim, 1))
     x = x.reshape(1) if x.ndim == 0 else x
     given = _layout.values(repeats, "repeat()") if isinstance(repeats, Tensor) else repeats
-    # NumPy's own errors, and the length: on one byte an entry.
-    total = np.repeat(np.zeros(x.shape[axis], bool), given).size
-    shape = (*x.shape[:axis], total, *x.shape[axis + 1 :])
     counts = np.array(given).astype(np.intp)
-    out = empty(shape, x.dtype, x.device)
+    times = counts.item() if counts.size == 1 else 0
+    if times > 1:
+        np.repeat(np.zeros(0, bool), given)  # NumPy's own errors
+        total = x.shape[axis] * times
+    else:  # those, and the length: on one byte an entry
+        total = np.repeat(np.zeros(x.shape[axis], bool), given).size
+    out = empty(
+        shape_of((*x.shape[:axis], total, *x.shape[axis + 1 :]), x.dtype), x.dtype, x.device
+    )
     if out.size == 0:
         return out
-    if counts.size == 1:
-        times = int(counts.reshape(()))
-        grid = (*x.shape[: axis + 1], times, *x.shape[axis + 1 :])
-        assign_to(reshape(out, grid, copy=False), x[(slice(None),) * (axis + 1) + (None, ...)])
+    if times:
+        to = reshape(out, (*x.shape[: axis + 1], times, *x.shape[axis + 1 :]), copy=False)
+        short = axis == x.ndim - 1 and times < 16  # copied with long inner loops
+        for i in range(times) if short else ():
+            assign_to(to[..., i], x)
+        if not short:
+            assign_to(to, x[(slice(None),) * (axis + 1) + (None, ...)])
         return out
     return _layout.gil_op(
         "repeat",
         lambda v: np.repeat(v, counts, axis),
         [x],
-        shape,
+        out.shape,
         axis,
         mini=lambda v: np.repeat(v, 1, axis),
     )
@@ -480,7 +463,7 @@ def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> NDArray:
     if where.dtype == bool:
         where = np.flatnonzero(where)
     # As numpy.insert: the place of one scalar index gets all of the first axis of the values.
-    added = contiguous_probe(new).reshape((1,) * (x.ndim - new.ndim) + new.shape)
+    added = probe(new, contiguous=True).reshape((1,) * (x.ndim - new.ndim) + new.shape)
     if where.ndim == 0:
         added = np.moveaxis(added, 0, axis)
     count = added.shape[axis] if where.size == 1 else where.size

@@ -13,7 +13,7 @@ from numpy.lib.array_utils import normalize_axis_index
 from lazyarray.lazy._lazy import Tensor
 from lazyarray.ops import _layout, elementwise, table
 from lazyarray.ops._layout import Shape, deliver, gil_op, operands
-from lazyarray.ops._rows import astype, contiguous_signature
+from lazyarray.ops._rows import astype, contiguous_signature, probe
 from lazyarray.ops.manipulation import copy, expand_dims, permute_dims, ravel, reshape, swapaxes
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def dot(a: Any, b: Any, out: NDArray | None = None) -> NDArray:
     if out is None:
         return result
     fits = isinstance(out, Tensor) and (out.shape, out.dtype) == (result.shape, result.dtype)
-    if not fits or not _layout.probe(out).flags.c_contiguous:
+    if not fits or not probe(out).flags.c_contiguous:
         raise ValueError(
             "output array is not acceptable (must have the right datatype, number of dimensions, "
             "and be a C-Array)"

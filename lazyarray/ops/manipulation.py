@@ -9,8 +9,18 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_tuple
 
 from lazyarray.ops import _layout
-from lazyarray.ops._layout import Shape, contiguous_probe, probe, viewed
-from lazyarray.ops._rows import asarray, assign_to, astype, full, retype, strided
+from lazyarray.ops._layout import Shape, viewed
+from lazyarray.ops._rows import (
+    asarray,
+    assign_to,
+    astype,
+    contiguous_signature,
+    full,
+    probe,
+    retype,
+    seen,
+    strided,
+)
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
@@ -63,11 +73,11 @@ def reshape(
     x = asarray(x)
     if not copy:
         try:
-            return _layout.like_probe(x, probe(x).reshape(shape, order=order, copy=False))  # type: ignore[call-overload]
+            return seen(x, probe(x).reshape(shape, order=order, copy=False))  # type: ignore[call-overload]
         except ValueError:
             pass  # only a copy will do, or it is no reshape at all
     order = _c_or_f(x, order)
-    target = contiguous_probe(x).reshape(shape, copy=False).shape
+    target = probe(x, contiguous=True).reshape(shape, copy=False).shape
     if copy is False:
         raise ValueError("Unable to avoid creating a copy while reshaping.")
     return viewed(_copied(x, order), np.reshape, target, order=order)
@@ -191,7 +201,7 @@ def permute_dims(x: Any, axes: Sequence[int] | None = None) -> NDArray:
     x = asarray(x)
     if axes is None:
         return strided(x, x.shape[::-1], x.strides[::-1], 0)
-    return _layout.like_probe(x, probe(x).transpose(axes))
+    return seen(x, probe(x).transpose(axes))
 
 
 transpose = permute_dims
@@ -215,7 +225,7 @@ def swapaxes(x: Any, axis1: int, axis2: int) -> NDArray:
     (4, 3, 2)
     """
     x = asarray(x)
-    return _layout.like_probe(x, probe(x).swapaxes(axis1, axis2))
+    return seen(x, probe(x).swapaxes(axis1, axis2))
 
 
 def moveaxis(x: Any, source: int | Sequence[int], destination: int | Sequence[int]) -> NDArray:
@@ -391,7 +401,7 @@ def copy(x: Any, order: str = "K") -> NDArray:
 
 
 def _copied(x: NDArray, order: str) -> NDArray:
-    if order == "K":
+    if order == "K" or (order == "C" and contiguous_signature(x) is not None):
         return astype(x, x.dtype)
     axes = range(x.ndim)
     to = _layout.new(x.shape, x.dtype, list(axes if order == "C" else reversed(axes)), x.device)

@@ -49,10 +49,23 @@ cdef Tensor as_tensor(object o):
     return as_tensor_on(o, current_device())
 
 
+cdef Tensor as_mask(object where, CDevice device):
+    """What ``where=`` was given as an array on `device`; TypeError unless it is one of bools."""
+    if not isinstance(where, (Tensor, np.ndarray)):
+        where = np.array(where, np.bool_)
+    if where.dtype != np.bool_:
+        raise TypeError(f"Cannot cast array data from {where.dtype!r} to {np.dtype(np.bool_)!r} "
+                        "according to the rule 'safe'")
+    return as_tensor_on(where, device)
+
+
 cdef inline const View* view_or_null(Tensor t) noexcept:
     if t is None:
         return NULL
     return &t.v
+
+
+cdef double _TOO_MANY = 2.0 ** 58  # elements: of 32 bytes, the widest dtype, they'd be too many bytes
 
 
 cdef int broadcast(const View** views, int n, Layout* out) except -1:
@@ -82,6 +95,12 @@ cdef int broadcast(const View** views, int n, Layout* out) except -1:
                 raise ValueError(
                     f"operands could not be broadcast together with shapes {shapes} ")
             out.shape()[i + j] = d
+    cdef double size = 1
+    for i in range(ndim):
+        size *= max(out.shape()[i], 1)
+    if size >= _TOO_MANY:
+        raise ValueError("array is too big; `arr.size * arr.dtype.itemsize` is larger than the "
+                         "maximum possible size.")
     return 0
 
 

@@ -175,6 +175,38 @@ cdef class MatMul(Row):
 cdef Kernel* _where_kernels[32]
 
 
+cdef Kernel* where_kernel(int code) except NULL:
+    cdef Kernel* k = _where_kernels[code]
+    if k is NULL:
+        k = new_kernel("where", ELEMENTWISE, 3, 1)
+        k.fn = where_of_size(info(code).size)
+        k.dtypes[0] = D_BOOL
+        k.dtypes[1] = k.dtypes[2] = k.dtypes[3] = code
+        k.cost = 1.0
+        _where_kernels[code] = k
+    return k
+
+
+def fill_where(Tensor x not None, Tensor mask not None, value):
+    """``x[mask] = value`` for a scalar and a mask of x's shape."""
+    if self_overlaps(x.v.layout):
+        raise ValueError("assignment destination is read-only")
+    same_device(x, mask)
+    mask = apart(mask, x)
+    cdef Instr* instr = recorder().begin(where_kernel(x.v.dtype), 3, 1)
+    try:
+        put_scalar(instr.constants[0], value, x.v.dtype)
+    except BaseException:
+        recorder().give_back(instr)
+        raise
+    cdef const View* views[4]
+    views[0] = &mask.v
+    views[1] = NULL
+    views[2] = &x.v
+    views[3] = &x.v
+    emit_elementwise(instr, &x.v.layout, views, False)
+
+
 def select(condition, x, y):
     """``where(condition, x, y)`` with three arguments: a native loop that moves bytes."""
     cdef Tensor c = as_tensor(condition)
@@ -198,14 +230,7 @@ def select(condition, x, y):
     for t in (tx, ty):
         if t is not None:
             same_device(c, t)
-    cdef Kernel* k = _where_kernels[code]
-    if k is NULL:
-        k = new_kernel("where", ELEMENTWISE, 3, 1)
-        k.fn = where_of_size(info(code).size)
-        k.dtypes[0] = D_BOOL
-        k.dtypes[1] = k.dtypes[2] = k.dtypes[3] = code
-        k.cost = 1.0
-        _where_kernels[code] = k
+    cdef Kernel* k = where_kernel(code)
     cdef const View* views[4]
     cdef Layout space
     views[0] = &given.v

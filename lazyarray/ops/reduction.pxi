@@ -176,12 +176,26 @@ cdef class Reduction(Row):
         cdef Tensor t = as_tensor(x)
         if out is not None and not isinstance(out, Tensor):
             raise TypeError(f"out is an NDArray, not {type(out).__name__}")
+        if where is True:
+            where = None
         if initial is None and where is None:
             return self.reduce(t, axis, dtype, out, keepdims)
+        if where is not None:
+            where = as_mask(where, t.v.chunk.device)
+            np.broadcast_shapes(where.shape, shape_tuple(&t.v))
+            if initial is None and self.ufunc.identity is None:
+                raise ValueError(
+                    f"reduction operation {self.ufunc.__name__!r} does not have an identity, so to "
+                    "use a where mask one has to specify 'initial'")
         mask = axis_mask(axis, t.v.layout.ndim)
         axes = tuple([i for i in range(t.v.layout.ndim) if mask >> i & 1])
         code = reduced_dtype(self.ufunc, t.v.dtype, dtype)
         shape = reduced_shape(shape_tuple(&t.v), axes, keepdims)
+        if out is not None:
+            check_out_dtype(self.ufunc, out, code)
+            if out.shape != shape:
+                raise ValueError(f"output parameter for reduction operation {self.name} has the "
+                                 f"wrong shape: {out.shape} instead of {shape}")
         ins = [t]
         kwargs = {"axis": axes, "dtype": np_dtype(code), "keepdims": bool(keepdims)}
         if initial is not None:
@@ -190,7 +204,7 @@ cdef class Reduction(Row):
             else:
                 kwargs["initial"] = initial
         if where is not None:
-            ins.append(as_tensor(where))
+            ins.append(where)
         ufunc = self.ufunc
         masked, from_array = where is not None, isinstance(initial, Tensor)
 
@@ -204,7 +218,6 @@ cdef class Reduction(Row):
         result, = call(self.name, run, ins, [(shape, np_dtype(code))],
                        cost=2000 + 1.0 * t.v.layout.size())
         if out is not None:
-            check_out_dtype(self.ufunc, out, code)
             assign(out, result)
             return out
         return result

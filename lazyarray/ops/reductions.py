@@ -146,7 +146,7 @@ def _moment(
         and where is None
         and out is None
         and count
-        and (x.dtype.char in "fdFD" and given in (None, x.dtype))
+        and (x.dtype.char in "fdFD" and (given is None or given == x.dtype))
     ):
         # As NumPy's _mean: the sum, divided in place by the count.
         total = _sum(x, axes, None, None, keepdims)

@@ -87,7 +87,11 @@ def count_nonzero(a: Any, axis: Any = None, *, keepdims: bool = False) -> NDArra
     >>> la.count_nonzero(la.array([[0, 3], [4, 5]]), axis=0).asnumpy()
     array([1, 2])
     """
-    return TABLE["sum"](astype(asarray(a), np.bool_, copy=False), axis, np.intp, None, keepdims)
+    x = astype(asarray(a), np.bool_, copy=False)
+    if axis is None and x.size > 4096:  # NumPy's own is several times as fast as a sum
+        shape = (1,) * x.ndim if keepdims else ()
+        return gil_op("count_nonzero", np.count_nonzero, [x], shape, cost=2000 + 0.05 * x.size)
+    return TABLE["sum"](x, axis, np.intp, None, keepdims)
 
 
 def argmax(
@@ -120,15 +124,15 @@ def argmin(
 
 def _extremum(name: str, a: Any, axis: Any, out: NDArray | None, keepdims: bool) -> NDArray:
     x = asarray(a)
-    function = getattr(np, name)
     if x.ndim == 0 and axis in (0, -1):
         axis = None  # as NumPy
     result = gil_op(
         name,
-        lambda v: function(v, axis, keepdims=keepdims),
+        lambda v: getattr(v, name)(axis, keepdims=keepdims),
         [x],
         reduced_shape(x.shape, normalize_axes(axis, x.ndim), keepdims),
         (axis, keepdims),
+        cost=2000 + 0.2 * x.size,
     )
     return deliver(result, out, name)
 

@@ -180,7 +180,7 @@ def clip(
         bounds = [next(given) if limit is None else limit for limit in limits]
         return np.clip(v, *bounds, out=out)  # type: ignore[arg-type]
 
-    shape = np.broadcast_shapes(*[v.shape for v in arrays])
+    shape = x.shape if len(arrays) == 1 else np.broadcast_shapes(*[v.shape for v in arrays])
     key = tuple([(type(v), v) for v in limits])
     result = gil_op("clip", run, arrays, shape, key, out=True)
     return deliver(result, out, "clip")

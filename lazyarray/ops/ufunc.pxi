@@ -227,26 +227,30 @@ cdef class Ufunc(Row):
                 tensors.append(t)
         where = kwargs.pop("where", None)
         if where is not None and where is not True:
-            t = as_tensor(where)
+            t = as_mask(where, (<Tensor>device).v.chunk.device if device is not None
+                        else current_device())
             kwargs["where"] = _Slot(len(tensors))
             tensors.append(t)
         shape = np.broadcast_shapes(*[shape_tuple(&(<Tensor>x).v) for x in tensors])
         kinds = tuple([np_dtype((<Tensor>tensors[s.index]).v.dtype) if isinstance(s, _Slot)
-                       else (s.dtype if isinstance(s, np.generic) else type(s)) for s in slots])
-        dtype = kwargs.get("dtype")
-        if dtype is not None:
-            result_dtype = np.dtype(dtype)
-        else:
-            result_dtype = self.ufunc.resolve_dtypes(
-                kinds + (None,) * self.nout)[self.nin]
+                       else s.dtype if isinstance(s, np.generic)
+                       else np.dtype(np.bool_) if isinstance(s, bool) else type(s)
+                       for s in slots])
+        loop = {"casting": kwargs.get("casting", "same_kind")}
+        if "dtype" in kwargs:
+            loop["signature"] = (None,) * self.nin + (kwargs["dtype"],) * self.nout
+        given = None if out is None else np_dtype((<Tensor>out).v.dtype)
+        result_dtype = self.ufunc.resolve_dtypes(kinds + (given,) * self.nout, **loop)[self.nin]
         if out is None:
-            result = make(shape, result_dtype, tensors[0])
+            result = make(shape, result_dtype, tensors[0] if tensors else None)
         else:
             result = out
             if shape_tuple(&result.v) != shape:
                 raise ValueError(
                     f"non-broadcastable output operand with shape {shape_tuple(&result.v)} "
                     f"doesn't match the broadcast shape {shape}")
+            if self_overlaps(result.v.layout):
+                raise ValueError("output array is read-only: it is a broadcast view")
         ufunc = self.ufunc
         # With a mask the output is read too: what is masked out stays.
         keeps = "where" in kwargs and out is not None
@@ -259,24 +263,56 @@ cdef class Ufunc(Row):
         py_call(call, self.name, [result], tensors, 1000 + 2.0 * result.v.layout.size(), not keeps)
         return result
 
+    cdef object two(self, tuple args, object out):
+        """The op where it has two outputs; ``out`` is None or a tuple of two."""
+        cdef Tensor to, result
+        if out is None:
+            out = (None, None)
+        elif not isinstance(out, tuple):
+            raise TypeError("'out' must be a tuple of arrays")
+        elif len(out) != 2:
+            raise ValueError("The 'out' tuple must have exactly one entry per ufunc output")
+        results = (self.unary(args[0], None) if self.nin == 1
+                   else self.binary(args[0], args[1], None))
+        for o, r in zip(out, results):  # every error before the first write
+            if o is None:
+                continue
+            if not isinstance(o, Tensor):
+                raise TypeError(f"out is an NDArray, not {type(o).__name__}")
+            to, result = o, r
+            same_device(result, to)
+            check_out_dtype(self.ufunc, to, result.v.dtype)
+            check_out_shape(to, &result.v.layout)
+        delivered = []
+        for o, r in zip(out, results):
+            if o is not None:
+                assign(o, r)
+            delivered.append(r if o is None else o)
+        return tuple(delivered)
+
     def __call__(self, *args, out=None, where=True, dtype=None, casting=None):
         """Applies the op to array-likes.
 
         ``out`` receives the result; ``where`` masks elements; ``dtype`` chooses the loop, as in
         NumPy.
         """
-        if len(args) == self.nin + 1 and out is None:
-            out = args[self.nin]
+        if self.nin < len(args) <= self.nin + self.nout and out is None:
+            out = args[self.nin:] + (None,) * (self.nin + self.nout - len(args))
             args = args[:self.nin]
         if len(args) != self.nin:
             raise TypeError(f"{self.name}() takes {self.nin} positional arguments but "
                             f"{len(args)} were given")
-        if isinstance(out, tuple) and len(out) == 1:
+        if self.nout == 2:
+            if where is not True or dtype is not None or casting is not None:
+                raise TypeError(f"{self.name}() has two outputs: it takes no where=, dtype= or "
+                                "casting=")
+            return self.two(args, out)
+        if isinstance(out, tuple):
+            if len(out) != 1:
+                raise ValueError("The 'out' tuple must have exactly one entry per ufunc output")
             out = out[0]
         if out is not None and not isinstance(out, Tensor):
             raise TypeError(f"out is an NDArray, not {type(out).__name__}")
-        if self.nout == 2 and out is not None:
-            raise TypeError(f"{self.name}() has two outputs and takes no out=")
         if where is not True or dtype is not None or casting is not None:
             kwargs = {}
             if dtype is not None:

@@ -19,7 +19,7 @@ class ChunkStore;
 // recorded, so an output with none left when its segment is planned is a temporary.
 class Chunk : public Var {
  public:
-  char* data = nullptr;  // written by its first writer, or under the GIL when idle
+  char* data = nullptr;  // set once, by allocate()
   size_t nbytes = 0;
   Device device;
   std::atomic<int32_t> handles{0};
@@ -36,10 +36,16 @@ class Chunk : public Var {
 
   explicit Chunk(Engine* e) : Var(e) {}
 
-  // False if there is no memory.
+  // False if there is no memory. Two readers of memory that nobody wrote (la.empty) may both be
+  // the first: one block is kept.
   bool allocate() {
-    if (!data) data = pool->allocate(nbytes);
-    return data != nullptr;
+    if (__atomic_load_n(&data, __ATOMIC_ACQUIRE)) return true;
+    char* fresh = pool->allocate(nbytes);
+    if (!fresh) return false;
+    char* none = nullptr;
+    if (!__atomic_compare_exchange_n(&data, &none, fresh, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+      pool->release(fresh, nbytes);
+    return true;
   }
   void add_handle() {
     handles.fetch_add(1, std::memory_order_relaxed);

@@ -36,11 +36,13 @@ class MemoryPool {
   static constexpr size_t kAlign = 64;                // a cache line, and any SIMD register
   static constexpr size_t kHuge = size_t(2) << 20;    // page size of a huge page
   static constexpr int kClasses = 16 + 4 * 50;
+  static constexpr size_t kMost = size_t(1) << 60;    // what the last size class holds
 
   void set_limit(uint64_t bytes) { limit_ = bytes; }
 
   // Null if the limit or the system refuses.
   char* allocate(size_t bytes) {
+    if (bytes > kMost) return nullptr;
     const int c = size_class(bytes);
     const size_t size = class_bytes(c);
     lock_.lock();

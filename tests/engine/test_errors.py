@@ -442,7 +442,7 @@ def test_waiters_in_different_threads_do_not_share_a_traceback(threaded, cpu, sp
 
 
 def test_a_raise_leaves_no_context_for_the_next(threaded, cpu):
-    """The exception is shared by all waits; what one waiter was handling is not the others' matter."""
+    """The exception is shared by all waits; what one waiter was handling is its own matter."""
     var = threaded.new_variable()
     threaded.push_sync(fail(1), cpu, (), (var,))
     try:

@@ -288,6 +288,7 @@ void Engine::finish(Op* op, Error* error, After& after) {
   if (notify) drained_.notify_all();
   (after.done_last ? after.done_last->queue_next : after.done) = op;
   after.done_last = op;
+  unsettled_.fetch_add(1, std::memory_order_relaxed);
 }
 
 void Engine::settle(After& after) {
@@ -323,6 +324,7 @@ void Engine::settle(After& after) {
     if (!after.done) after.done_last = nullptr;
     op->queue_next = nullptr;
     end(op);
+    unsettled_.fetch_sub(1, std::memory_order_release);
   }
 }
 

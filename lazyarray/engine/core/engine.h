@@ -231,6 +231,7 @@ class Engine {
   uint32_t walk_ = 0;
   std::vector<Op*> walked_;  // scratch of the graph walks
   int native_running_ = 0;   // cores that native ops hold: at most cores_
+  std::atomic<int> unsettled_{0};  // completed ops that still hold things: a fork waits for them
   int completing_ = 0;       // calls of complete(): they still use the engine when all is drained
   bool starved_ = false;     // compute is queued that nobody was woken for, for want of a core
   std::atomic<bool> held_{false};  // something is queued that nobody was woken for (hold_wake)

@@ -308,8 +308,9 @@ bool Engine::fork_prepare(int64_t timeout_ns) {
       drained = s == Status::OK;
     }
     mu_.lock();
-    if (!drained || !all_head_) break;
-    mu_.unlock();  // somebody pushed in between
+    // Whoever lets go of a completed op's things may hold a lock of the rooms above.
+    if (!drained || (!all_head_ && unsettled_.load(std::memory_order_acquire) == 0)) break;
+    mu_.unlock();  // or somebody pushed in between
     if (now_ns() > deadline) drained = false;
   }
   free_mu_.lock();
@@ -337,7 +338,7 @@ void Engine::fork_child(bool drained) {
     p->threads = p->idle = p->signals = p->blocked = 0;
     p->spinner = -1;
   }
-  native_running_ = completing_ = throttled_ = 0;
+  native_running_ = completing_ = throttled_ = unsettled_ = 0;
   drainers_ = nullptr;
   waiters_ = nullptr;
   starved_ = quit_ = false;

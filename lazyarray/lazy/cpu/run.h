@@ -39,10 +39,14 @@ inline int take_flags(bool x87) {
 
 // A floating-point warning on its way to the next wait, where it is given in the user's thread.
 struct FpWarning {
-  int flag;
+  int flags;
   const char* op;
   Site site;  // owned
+  bool operator==(const FpWarning& o) const {
+    return flags == o.flags && op == o.op && site.code == o.site.code && site.lasti == o.site.lasti;
+  }
 };
+constexpr size_t kManyWarnings = 256;
 
 // What running an instruction needs of the room above; set once at import.
 struct Hooks {
@@ -75,20 +79,27 @@ inline Error* judge_flags(Runtime& rt, Instr& in, int flags) {
                                            {kOver, in.errstate.over},
                                            {kUnder, in.errstate.under},
                                            {kInvalid, in.errstate.invalid}};
+  const char* name = in.kernel->casts_range || !in.kernel->name[0] ? "cast" : in.kernel->name;
+  int warned = 0;
   for (auto [flag, mode] : kinds) {
     if (!(flags & flag) || mode == ErrState::IGNORE) continue;
-    const char* name = in.kernel->casts_range || !in.kernel->name[0] ? "cast" : in.kernel->name;
-    if (mode == ErrState::RAISE)
+    if (mode == ErrState::RAISE)  // which needs the site, so the op's warnings are not given
       return new Error(Error::FLOATING_POINT,
                        std::string(flag_text(flag)) + " encountered in " + name);
-    if (!in.site.code && !in.has_refs) in.site.capture();
-    Site site = in.site;
-    in.site.code = nullptr;  // moved
-    rt.warn_lock.lock();
-    rt.warnings.push_back({flag, name, site});
-    rt.warn_lock.unlock();
-    rt.any_warning = true;
+    warned |= flag;
   }
+  if (!warned) return nullptr;
+  if (!in.site.code && !in.has_refs) in.site.capture();
+  const FpWarning mine{warned, name, in.site};
+  bool known = false;
+  rt.warn_lock.lock();
+  // They pile up where nobody waits: from some number on, what is listed is not listed again.
+  if (rt.warnings.size() >= kManyWarnings)
+    for (const FpWarning& w : rt.warnings) known |= w == mine;
+  if (!known) rt.warnings.push_back(mine);
+  rt.warn_lock.unlock();
+  if (!known) in.site.code = nullptr;  // moved
+  rt.any_warning = true;
   return nullptr;
 }
 
@@ -240,6 +251,10 @@ inline Error* run(Runtime& rt, Instr& in) {
     std::copy(ptrs, ptrs + in.nop, keep);
     run_elementwise(in, ptrs, kernel.casts_range ? &out_of_range : kernel.data);
     if (out_of_range) {
+      if (!in.has_refs) {  // inline: see Recorder::run_inline
+        in.put_off = true;
+        return nullptr;
+      }
       bool invalid = false;
       if (Error* e = rt.hooks.recast(in, keep, &invalid)) return e;
       take_flags(kernel.long_double);
