@@ -141,6 +141,7 @@ def busy_main(rounds: int) -> str:
                 pass
         else:
             time.sleep(0.01)
+        out.wait_to_read()
         rows = e.trace_stop()
         return min(r["end"] - r["start"] for r in rows) / 1e6
 

@@ -139,7 +139,7 @@ def _default_budget():
         ram = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (ValueError, OSError):
         ram = 8 << 30
-    return min(4 << 30, ram // 4)
+    return min(1 << 30, ram // 8)
 
 
 cdef int _set_up() except -1:

@@ -51,8 +51,10 @@ struct PyCall {
   PyObject* context = nullptr;  // the recorder's contextvars: np.errstate is one
   std::vector<View> views;      // in operand order; references are the instruction's
   ~PyCall() {
-    drop_ref(fn);
-    drop_ref(context);
+    // Buried even with the GIL held: a refused segment is dropped under a lock, and letting go of
+    // a closure may run anything.
+    graveyard().bury(fn);
+    graveyard().bury(context);
   }
 };
 

@@ -243,3 +243,19 @@ def test_failures_of_inline_ops_are_let_go():
     for _ in range(200):
         fail()
     assert sys.getrefcount(fail.__code__) < before + 100
+
+
+def test_failures_that_nobody_waits_for_do_not_fill_memory():
+    bad = la.astype(la.ones(3), "i8")
+    for _ in range(5000):
+        bad ** (bad * -1)
+    with pytest.raises(ValueError, match="negative integer powers"):
+        la.waitall()
+    la.waitall()
+
+
+def test_an_unaligned_view_is_refused():
+    x = la.zeros(17, dtype="i1")
+    assert x[8:16].view("f8").shape == (1,)
+    with pytest.raises(ValueError, match="aligned"):
+        x[1:17].view("f8")

@@ -358,9 +358,12 @@ void Engine::set_error(Var* var, Error* error) {
 void Engine::fail(Error* error, std::vector<Error*>& drop) {
   failures_.push_back(error->ref());
   if (failures_.size() < prune_at_) return;
-  auto seen = std::partition(failures_.begin(), failures_.end(), [](Error* e) { return !e->seen; });
-  drop.insert(drop.end(), seen, failures_.end());
-  failures_.erase(seen, failures_.end());
+  // A program that never waits must not fill memory with failures: the first ones tell enough.
+  constexpr size_t kKeep = 1024;
+  auto end = std::stable_partition(failures_.begin(), failures_.end(), [](Error* e) { return !e->seen; });
+  if (end - failures_.begin() > static_cast<ptrdiff_t>(kKeep)) end = failures_.begin() + kKeep;
+  drop.insert(drop.end(), end, failures_.end());
+  failures_.erase(end, failures_.end());
   prune_at_ = std::max<size_t>(16, 2 * failures_.size());
 }
 
