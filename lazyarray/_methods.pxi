@@ -1,0 +1,224 @@
+# NDArray's methods that make other arrays: views, copies, reductions, and the like.
+
+
+cdef Reduction _sum = table["sum"]
+cdef Reduction _prod = table["prod"]
+cdef Reduction _max = table["max"]
+cdef Reduction _min = table["min"]
+cdef Reduction _any = table["any"]
+cdef Reduction _all = table["all"]
+
+
+cdef class Methods(Operators):
+    """The part of NDArray that its methods are."""
+
+    # -- views
+
+    @property
+    def T(self):
+        """A view with the axes reversed."""
+        return self.transpose()
+
+    @property
+    def mT(self):
+        """A view with the last two axes exchanged."""
+        return ops.matrix_transpose(self)
+
+    @property
+    def real(self):
+        """The real part: a view of a complex array, the array itself otherwise."""
+        return ops.real(self)
+
+    @real.setter
+    def real(self, value):
+        ops.assign_to(ops.real(self), value)
+
+    @property
+    def imag(self):
+        """The imaginary part: a view of a complex array, zeros otherwise."""
+        return ops.imag(self)
+
+    @imag.setter
+    def imag(self, value):
+        if info(self.v.dtype).kind != b"c":
+            raise TypeError("array does not have imaginary part to set")
+        ops.assign_to(ops.imag(self), value)
+
+    def transpose(self, *axes):
+        """A view with the axes permuted (reversed by default)."""
+        if len(axes) == 1 and (axes[0] is None or isinstance(axes[0], (tuple, list))):
+            axes = axes[0]
+        return ops.permute_dims(self, axes or None)
+
+    def reshape(self, *shape, order="C", copy=None):
+        """The same elements in another shape: a view where NumPy's is one, else a copy."""
+        if len(shape) == 1 and isinstance(shape[0], (tuple, list)):
+            shape = tuple(shape[0])
+        return ops.reshape(self, shape, order=order, copy=copy)
+
+    def ravel(self, order="C"):
+        """All elements along one axis: a view where possible."""
+        return ops.ravel(self, order=order)
+
+    def flatten(self, order="C"):
+        """A copy of all elements along one axis."""
+        return ops.flatten(self, order=order)
+
+    def swapaxes(self, axis1, axis2):
+        """A view with two axes exchanged."""
+        return ops.swapaxes(self, axis1, axis2)
+
+    def squeeze(self, axis=None):
+        """A view without axes of length one."""
+        return ops.squeeze(self, axis=axis)
+
+    def diagonal(self, offset=0, axis1=0, axis2=1):
+        """A view of the diagonal."""
+        return ops.diagonal(self, offset, axis1, axis2)
+
+    def view(self, dtype=None):
+        """A view of the same memory, as another dtype of the same size."""
+        return ops.view(self, dtype)
+
+    # -- copies
+
+    def copy(self, order="C"):
+        """A copy with memory of its own."""
+        return ops.copy(self, order=order)
+
+    def astype(self, dtype, order="K", casting="unsafe", subok=True, copy=True):
+        """A copy with another dtype, laid out in ``order``; TypeError if ``casting`` forbids it."""
+        if casting != "unsafe" and not np.can_cast(self.dtype, np.dtype(dtype), casting):
+            raise TypeError(f"Cannot cast array data from {self.dtype!r} to {np.dtype(dtype)!r} "
+                            f"according to the rule {casting!r}")
+        if order == "K":
+            return ops.astype(self, dtype, copy=copy)
+        return ops.array(ops.astype(self, dtype, copy=False), copy=copy or None, order=order)
+
+    def fill(self, value):
+        """Sets every element to a scalar."""
+        ops.assign_to(self, value)
+
+    def copyto(self, other):
+        """Copies the values to another array, or to a new one on device ``other``."""
+        return ops.interop.copyto(self, other)
+
+    def as_in_context(self, ctx):
+        """The array on device ``ctx``: itself if it is there, else a copy."""
+        return ops.interop.to_device(self, ctx)
+
+    def to_device(self, device, *, stream=None):
+        """The array on ``device``: itself if it is there, else a copy (array API)."""
+        return ops.interop.to_device(self, device)
+
+    # -- reductions and the like
+
+    def sum(self, axis=None, dtype=None, out=None, keepdims=False, *, initial=None, where=None):
+        """Sum over axes."""
+        if initial is None and where is None and out is None:
+            return _sum.reduce(self, axis, dtype, None, keepdims)
+        return _sum(self, axis, dtype, out, keepdims, initial=initial, where=where)
+
+    def prod(self, axis=None, dtype=None, out=None, keepdims=False, *, initial=None, where=None):
+        """Product over axes."""
+        return _prod(self, axis, dtype, out, keepdims, initial=initial, where=where)
+
+    def max(self, axis=None, out=None, keepdims=False, *, initial=None, where=None):
+        """Maximum over axes."""
+        return _max(self, axis, None, out, keepdims, initial=initial, where=where)
+
+    def min(self, axis=None, out=None, keepdims=False, *, initial=None, where=None):
+        """Minimum over axes."""
+        return _min(self, axis, None, out, keepdims, initial=initial, where=where)
+
+    def any(self, axis=None, out=None, keepdims=False, *, where=None):
+        """Whether any element over the axes is true."""
+        return _any(self, axis, None, out, keepdims, where=where)
+
+    def all(self, axis=None, out=None, keepdims=False, *, where=None):
+        """Whether all elements over the axes are true."""
+        return _all(self, axis, None, out, keepdims, where=where)
+
+    def mean(self, axis=None, dtype=None, out=None, keepdims=False, *, where=None):
+        """Arithmetic mean over axes."""
+        return ops.mean(self, axis, dtype, out, keepdims, where=where)
+
+    def std(self, axis=None, dtype=None, out=None, ddof=0, keepdims=False, **kwargs):
+        """Standard deviation over axes."""
+        return ops.std(self, axis, dtype, out, ddof, keepdims, **kwargs)
+
+    def argmax(self, axis=None, out=None, *, keepdims=False):
+        """Index of the maximum along an axis (of the flattened array by default)."""
+        return ops.argmax(self, axis, out, keepdims=keepdims)
+
+    def argmin(self, axis=None, out=None, *, keepdims=False):
+        """Index of the minimum along an axis (of the flattened array by default)."""
+        return ops.argmin(self, axis, out, keepdims=keepdims)
+
+    def cumsum(self, axis=None, dtype=None, out=None):
+        """Running sum along an axis (of the flattened array by default)."""
+        return ops.cumsum(self, axis, dtype, out)
+
+    def cumprod(self, axis=None, dtype=None, out=None):
+        """Running product along an axis (of the flattened array by default)."""
+        return ops.cumprod(self, axis, dtype, out)
+
+    def dot(self, other, out=None):
+        """NumPy's dot product."""
+        return ops.dot(self, other, out)
+
+    def trace(self, offset=0, axis1=0, axis2=1, dtype=None, out=None):
+        """The sum of a diagonal."""
+        return ops.trace(self, offset, axis1, axis2, dtype, out)
+
+    def sort(self, axis=-1, kind=None, *, stable=None):
+        """Sorts in place along an axis."""
+        ops.sort_inplace(self, axis, kind, stable)
+
+    def argsort(self, axis=-1, kind=None, *, stable=None):
+        """The indices that sort the array along an axis."""
+        return ops.argsort(self, axis=axis, kind=kind, stable=stable)
+
+    def take(self, indices, axis=None, out=None, mode="raise"):
+        """Elements by index along an axis."""
+        return ops.take(self, indices, axis, out, mode)
+
+    def repeat(self, repeats, axis=None):
+        """Each element repeated."""
+        return ops.repeat(self, repeats, axis)
+
+    def clip(self, min=None, max=None, out=None):
+        """Values limited to a range."""
+        return ops.clip(self, min, max, out)
+
+    def round(self, decimals=0, out=None):
+        """Values rounded to a number of decimals."""
+        return ops.round(self, decimals, out)
+
+    def conj(self):
+        """Complex conjugate."""
+        return ops.conj(self)
+
+    def conjugate(self):
+        """Complex conjugate."""
+        return ops.conj(self)
+
+    def searchsorted(self, v, side="left", sorter=None):
+        """Where to insert each of ``v`` into this sorted vector."""
+        return ops.searchsorted(self, v, side, sorter)
+
+    def compress(self, condition, axis=None, out=None):
+        """The entries along an axis for which a vector of conditions is true."""
+        return ops.compress(condition, self, axis, out)
+
+    def choose(self, choices, out=None, mode="raise"):
+        """At each place the element of that array of ``choices`` which this array names there."""
+        return ops.choose(self, choices, out, mode)
+
+    def put(self, indices, values, mode="raise"):
+        """Stores values at indices of the flattened array."""
+        ops.put(self, indices, values, mode)
+
+    def nonzero(self):
+        """The indices of the true elements, one array an axis; waits for the values."""
+        return ops.nonzero(self)

@@ -1,0 +1,165 @@
+# NDArray's operators: each slot calls its row of the op table.
+
+
+cdef Ufunc _add = table["add"]
+cdef Ufunc _subtract = table["subtract"]
+cdef Ufunc _multiply = table["multiply"]
+cdef Ufunc _divide = table["divide"]
+cdef Ufunc _floor_divide = table["floor_divide"]
+cdef Ufunc _remainder = table["remainder"]
+cdef Ufunc _divmod = table["divmod"]
+cdef Ufunc _power = table["power"]
+cdef Ufunc _negative = table["negative"]
+cdef Ufunc _positive = table["positive"]
+cdef Ufunc _absolute = table["absolute"]
+cdef Ufunc _invert = table["invert"]
+cdef Ufunc _and = table["bitwise_and"]
+cdef Ufunc _or = table["bitwise_or"]
+cdef Ufunc _xor = table["bitwise_xor"]
+cdef Ufunc _left_shift = table["left_shift"]
+cdef Ufunc _right_shift = table["right_shift"]
+cdef Ufunc _square = table["square"]
+cdef Ufunc _sqrt = table["sqrt"]
+cdef Ufunc _reciprocal = table["reciprocal"]
+cdef Ufunc _less = table["less"]
+cdef Ufunc _less_equal = table["less_equal"]
+cdef Ufunc _greater = table["greater"]
+cdef Ufunc _greater_equal = table["greater_equal"]
+cdef Ufunc _equal = table["equal"]
+cdef Ufunc _not_equal = table["not_equal"]
+cdef MatMul _matmul = table["matmul"]
+
+
+cdef inline object binary(Ufunc row, object a, object b):
+    if not is_operand(b) or not is_operand(a):
+        return NotImplemented
+    return row.binary(a, b, None)
+
+
+cdef inline object inplace(Ufunc row, Tensor a, object b):
+    if not is_operand(b):
+        return NotImplemented
+    return row.binary(a, b, a)
+
+
+cdef Ufunc power_shortcut(Tensor a, object exponent):
+    """NumPy's array ``**`` with these Python exponents runs another ufunc, with other bits."""
+    t = type(exponent)
+    if t is not int and t is not float:
+        return None
+    kind = info(a.v.dtype).kind
+    if t is int and exponent < 0 and (kind == b"i" or kind == b"b") and a.v.layout.size():
+        raise ValueError("Integers to negative integer powers are not allowed.")
+    if a.v.layout.ndim == 0:
+        return None
+    if kind == b"f" or kind == b"c":
+        if exponent == 2:
+            return _square
+        if exponent == 1:
+            return _positive
+        if exponent == -1:
+            return _reciprocal
+        if exponent == 0.5:
+            return _sqrt
+    elif t is int and exponent == 2:  # integers, and bool, whose square is int8
+        return _square
+    return None
+
+
+# NumPy copies up to this many elements without letting go of the GIL.
+cdef enum:
+    _COPIED_WITH_THE_GIL = 500
+
+
+cdef class Operators(Tensor):
+    """The part of NDArray that its operators are."""
+
+    def __add__(self, other): return binary(_add, self, other)
+    def __radd__(self, other): return binary(_add, other, self)
+    def __iadd__(self, other): return inplace(_add, self, other)
+    def __sub__(self, other): return binary(_subtract, self, other)
+    def __rsub__(self, other): return binary(_subtract, other, self)
+    def __isub__(self, other): return inplace(_subtract, self, other)
+    def __mul__(self, other): return binary(_multiply, self, other)
+    def __rmul__(self, other): return binary(_multiply, other, self)
+    def __imul__(self, other): return inplace(_multiply, self, other)
+    def __truediv__(self, other): return binary(_divide, self, other)
+    def __rtruediv__(self, other): return binary(_divide, other, self)
+    def __itruediv__(self, other): return inplace(_divide, self, other)
+    def __floordiv__(self, other): return binary(_floor_divide, self, other)
+    def __rfloordiv__(self, other): return binary(_floor_divide, other, self)
+    def __ifloordiv__(self, other): return inplace(_floor_divide, self, other)
+    def __mod__(self, other): return binary(_remainder, self, other)
+    def __rmod__(self, other): return binary(_remainder, other, self)
+    def __imod__(self, other): return inplace(_remainder, self, other)
+    def __divmod__(self, other): return binary(_divmod, self, other)
+    def __rdivmod__(self, other): return binary(_divmod, other, self)
+    def __and__(self, other): return binary(_and, self, other)
+    def __rand__(self, other): return binary(_and, other, self)
+    def __iand__(self, other): return inplace(_and, self, other)
+    def __or__(self, other): return binary(_or, self, other)
+    def __ror__(self, other): return binary(_or, other, self)
+    def __ior__(self, other): return inplace(_or, self, other)
+    def __xor__(self, other): return binary(_xor, self, other)
+    def __rxor__(self, other): return binary(_xor, other, self)
+    def __ixor__(self, other): return inplace(_xor, self, other)
+    def __lshift__(self, other): return binary(_left_shift, self, other)
+    def __rlshift__(self, other): return binary(_left_shift, other, self)
+    def __ilshift__(self, other): return inplace(_left_shift, self, other)
+    def __rshift__(self, other): return binary(_right_shift, self, other)
+    def __rrshift__(self, other): return binary(_right_shift, other, self)
+    def __irshift__(self, other): return inplace(_right_shift, self, other)
+
+    def __pow__(self, other, mod):
+        if mod is not None:
+            return NotImplemented
+        cdef Ufunc short = power_shortcut(self, other)
+        if short is not None:
+            return short.unary(self, None)
+        return binary(_power, self, other)
+
+    def __rpow__(self, other, mod):
+        return binary(_power, other, self)
+
+    def __ipow__(self, other):
+        cdef Ufunc short = power_shortcut(self, other)
+        if short is not None:
+            return short.unary(self, self)
+        return inplace(_power, self, other)
+
+    def __matmul__(self, other):
+        if not is_operand(other):
+            return NotImplemented
+        return _matmul.product(self, as_tensor_on(other, self.v.chunk.device), None)
+
+    def __rmatmul__(self, other):
+        if not is_operand(other):
+            return NotImplemented
+        return _matmul.product(as_tensor_on(other, self.v.chunk.device), self, None)
+
+    def __imatmul__(self, other):
+        if not is_operand(other):
+            return NotImplemented
+        return _matmul.product(self, as_tensor_on(other, self.v.chunk.device), self)
+
+    def __neg__(self): return _negative.unary(self, None)
+    def __pos__(self): return _positive.unary(self, None)
+    def __abs__(self): return _absolute.unary(self, None)
+    def __invert__(self): return _invert.unary(self, None)
+
+    def __richcmp__(self, other, int op):
+        if not is_operand(other):
+            if (op == Py_EQ or op == Py_NE) and (other is None or isinstance(other, (str, bytes))):
+                # Element by element, as in NumPy: `x == None` is an array.
+                return ops.full_like(self, op == Py_NE, np.bool_)
+            return NotImplemented
+        if op == Py_EQ: return _equal.binary(self, other, None)
+        if op == Py_NE: return _not_equal.binary(self, other, None)
+        if op == Py_LT: return _less.binary(self, other, None)
+        if op == Py_LE: return _less_equal.binary(self, other, None)
+        if op == Py_GT: return _greater.binary(self, other, None)
+        return _greater_equal.binary(self, other, None)
+
+    # Beside __richcmp__: a type that defines one of the two inherits neither.
+    def __hash__(self):
+        raise TypeError("unhashable type: 'NDArray'")
