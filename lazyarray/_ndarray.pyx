@@ -186,7 +186,7 @@ cdef class NDArray(Methods):
 
     def _raw(self, bint writable):
         """A NumPy view of the memory itself, for an op that declared it."""
-        return numpy_view(&self.v, writable)
+        return numpy_view(&self.v, writable and not self.v.readonly)
 
     def _values(self, str what):
         """The values, for an op whose result's shape or dtype depends on them: a hidden wait."""

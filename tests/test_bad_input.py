@@ -282,3 +282,34 @@ def test_an_array_without_memory_cannot_be_made():
     for make in (la.NDArray, lambda: la.NDArray.__new__(la.NDArray), lambda: la.ndarray((3,))):
         with pytest.raises(TypeError, match=r"make arrays with lazyarray\.array"):
             make()
+
+
+@pytest.mark.parametrize(
+    "view",
+    [
+        lambda xp, a: xp.broadcast_to(a, (2, 3)),
+        lambda xp, a: xp.broadcast_to(a, (2, 3))[0],
+        lambda xp, a: xp.broadcast_to(a, (2, 3)).T[1:],
+        lambda xp, a: xp.broadcast_to(a, (3,)),
+        lambda xp, a: xp.diagonal(xp.zeros((3, 3))),
+    ],
+)
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda xp, v: v.__setitem__(0, 5.0),
+        lambda xp, v: v.__setitem__(Ellipsis, 5.0),
+        lambda xp, v: v.__setitem__([0], 5.0),
+        lambda xp, v: v.__iadd__(1.0),
+        lambda xp, v: xp.add(v, 1.0, out=v),
+        lambda xp, v: v.__setitem__(v == 0, 1.0),
+        lambda xp, v: v.sort(),
+        lambda xp, v: v.fill(2.0),
+    ],
+)
+def test_views_that_numpy_makes_read_only_are(view, write):
+    for xp in (np, la):
+        a = xp.zeros(3)
+        with pytest.raises(ValueError, match="read-only"):
+            write(xp, view(xp, a))
+        assert np.asarray(a).tolist() == [0.0, 0.0, 0.0]

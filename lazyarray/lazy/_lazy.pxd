@@ -86,6 +86,7 @@ cdef extern from "lazy/instr.h" namespace "lazyarray" nogil:
     cdef cppclass View:
         Chunk* chunk
         int dtype
+        cbool readonly
         Layout layout
         npy_intp itemsize()
 

@@ -60,6 +60,8 @@ cdef int copy_into(Tensor to, Tensor value) except -1:
     cdef int extra = b.ndim - a.ndim
     cdef int i
     cdef bint fits = True
+    if to.v.readonly:
+        raise ValueError("assignment destination is read-only")
     for i in range(b.ndim):
         if i < extra:
             fits = fits and b.shape()[i] == 1

@@ -41,6 +41,7 @@ struct Kernel {
 struct View {
   Chunk* chunk = nullptr;
   int dtype = f8;
+  bool readonly = false;  // as NumPy's flag: a broadcast view, a diagonal, and views of those
   Layout layout;
   npy_intp itemsize() const { return info(dtype).size; }
 };

@@ -26,7 +26,10 @@ cdef int py_call(object fn, str name, list outs, list ins, double cost_ns,
         raise ValueError(f"{name}: at most 32 outputs, not {nout}")
     cdef Tensor first = None
     for o in outs:
-        first = o if first is None else first
+        t = o
+        if t.v.readonly:
+            raise ValueError("assignment destination is read-only")
+        first = t if first is None else first
         same_device(first, o)
     for o in ins:
         first = o if first is None else first

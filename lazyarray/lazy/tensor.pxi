@@ -99,6 +99,7 @@ cdef Tensor view_of(Tensor base):
     """A view with base's dtype and offset; the caller sets shape and strides."""
     cdef Tensor t = new_tensor(base.v.chunk, base.v.dtype)
     t.v.layout.offset = base.v.layout.offset
+    t.v.readonly = base.v.readonly
     return t
 
 

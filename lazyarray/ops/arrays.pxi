@@ -123,7 +123,7 @@ def asarray(o):
 
 def assign_to(Tensor to not None, value):
     """``to[...] = value``."""
-    if self_overlaps(to.v.layout):
+    if unwritable(to):
         raise ValueError("assignment destination is read-only")
     if kind_of(value) >= 0:
         fill(to, value)
@@ -182,7 +182,7 @@ def probe(Tensor x not None, bint contiguous=False):
     if not contiguous:
         strides = l.strides()
     return cnp.PyArray_New(np.ndarray, l.ndim, l.shape(), info(x.v.dtype).type_num, strides,
-                           _NOWHERE, 0, 0, None)
+                           _NOWHERE, 0, 0 if x.v.readonly else cnp.NPY_ARRAY_WRITEABLE, None)
 
 
 def seen(Tensor x not None, cnp.ndarray r not None):
@@ -190,6 +190,7 @@ def seen(Tensor x not None, cnp.ndarray r not None):
     cdef Tensor t = view_of(x)
     cdef int n = cnp.PyArray_NDIM(r)
     cdef npy_intp low = 0, high = 0
+    t.v.readonly = not cnp.PyArray_ISWRITEABLE(r)
     t.v.layout.resize(n)
     t.v.layout.offset = x.v.layout.offset + (cnp.PyArray_BYTES(r) - _NOWHERE)
     if n:

@@ -331,7 +331,7 @@ def broadcast_arrays(*arrays: Any) -> tuple[NDArray, ...]:
 
 
 def diagonal(x: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> NDArray:
-    """A view of the diagonal of two axes, as the last axis. Writes to it go through.
+    """A view of the diagonal of two axes, as the last axis; read-only, as NumPy's.
 
     >>> import lazyarray as la
     >>> la.diagonal(la.array([[1, 2], [3, 4]])).asnumpy()

@@ -140,6 +140,10 @@ cdef int check_out_dtype(object ufunc, Tensor out, int dtype) except -1:
     return 0
 
 
+cdef bint unwritable(Tensor t) noexcept:
+    return t.v.readonly or self_overlaps(t.v.layout)
+
+
 cdef int check_out_shape(Tensor out, Layout* space) except -1:
     """That a result over `space` may be written into `out`."""
     cdef View want
@@ -148,8 +152,8 @@ cdef int check_out_shape(Tensor out, Layout* space) except -1:
         raise ValueError(
             f"non-broadcastable output operand with shape {shape_tuple(&out.v)} doesn't match "
             f"the broadcast shape {shape_tuple(&want)}")
-    if self_overlaps(out.v.layout):
-        raise ValueError("output array is read-only: it is a broadcast view")
+    if unwritable(out):
+        raise ValueError("output array is read-only")
     return 0
 
 

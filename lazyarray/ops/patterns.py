@@ -39,8 +39,16 @@ def eye(
     """
     N = operator.index(N)
     x = zeros((N, N if M is None else operator.index(M)), dtype, ctx, order=order, device=device)
-    _rows.assign_to(viewed(x, np.diagonal, operator.index(k)), 1)
+    _rows.assign_to(_diagonal(x, operator.index(k)), 1)
     return x
+
+
+def _diagonal(x: NDArray, k: int) -> NDArray:
+    """The ``k``-th diagonal of a new matrix, to be written (``np.diagonal``'s is read-only)."""
+    (rows, columns), (down, right) = x.shape, x.strides
+    n = max(0, min(rows, columns - k) if k >= 0 else min(rows + k, columns))
+    start = (k * right if k >= 0 else -k * down) if n else 0
+    return _rows.strided(x, (n,), (down + right,), start)
 
 
 def identity(n: int, dtype: Any = None, ctx: Any = None, *, device: Any = None) -> NDArray:
@@ -73,7 +81,7 @@ def diag(v: Any, k: int = 0) -> NDArray:
         raise ValueError("Input must be 1- or 2-d.")
     n = x.size + abs(operator.index(k))
     out = zeros((n, n), x.dtype, x.device)
-    _rows.assign_to(viewed(out, np.diagonal, k), x)
+    _rows.assign_to(_diagonal(out, operator.index(k)), x)
     return out
 
 

@@ -189,7 +189,7 @@ cdef Kernel* where_kernel(int code) except NULL:
 
 def fill_where(Tensor x not None, Tensor mask not None, value):
     """``x[mask] = value`` for a scalar and a mask of x's shape."""
-    if self_overlaps(x.v.layout):
+    if unwritable(x):
         raise ValueError("assignment destination is read-only")
     same_device(x, mask)
     mask = apart(mask, x)

@@ -249,8 +249,8 @@ cdef class Ufunc(Row):
                 raise ValueError(
                     f"non-broadcastable output operand with shape {shape_tuple(&result.v)} "
                     f"doesn't match the broadcast shape {shape}")
-            if self_overlaps(result.v.layout):
-                raise ValueError("output array is read-only: it is a broadcast view")
+            if unwritable(result):
+                raise ValueError("output array is read-only")
         ufunc = self.ufunc
         # With a mask the output is read too: what is masked out stays.
         keeps = "where" in kwargs and out is not None
