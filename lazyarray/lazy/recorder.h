@@ -8,11 +8,12 @@
 namespace lazyarray {
 
 // When an op runs at once, when it is recorded, when the segment is flushed: all of it is here.
-// The figures were measured on 2 cores of a 2.6 GHz server. A hand-off to a sleeping worker and
-// back costs 5 to 20 us and its core's caches, a push 0.3 us, an inline op 0.1 us besides its loop;
-// so what costs less than a hand-off runs where it is, and what a wait is likely to follow at once
-// is left for the waiter. (examples/train_digits.py against NumPy, medians of 8 alternating runs:
-// 1.7 with inline_ns 4000 and flush_ns 30000, 1.4 with 10000 and 30000, 1.15 with these.)
+// The figures were measured on 2 cores of a 2.6 GHz server. From ready to started on a sleeping
+// worker takes 3 to 12 us in traces, and its core's caches are cold; an inline op costs 0.1 us
+// besides its loop. So what costs less than a hand-off runs where it is, and what a wait is likely
+// to follow at once is left for the waiter. (examples/train_digits.py against NumPy, medians of
+// alternating runs: 1.6 with inline_ns 4000 and flush_ns 30000, 1.5 with 10000 and 30000, 1.15 with
+// these.)
 struct FlushPolicy {
   double inline_ns = 10000;   // an op cheaper than this runs in the caller's thread when ready
   double cheap_ns = 20000;    // ops cheaper than this share an operator with their neighbours
