@@ -144,7 +144,6 @@ cdef extern from "engine.h" namespace "lazyarray" nogil:
         void report(CError*)
         CError* take_failure()
         vector[CError*] take_failures()
-        uint64_t next_seq()
         void start()
         Status stop(Poll, void*)
         Status shutdown(Poll, void*)
@@ -242,6 +241,7 @@ cdef object new_var(CVar* c)
 cdef int raise_error(CError* error, bint seen=*) except -1
 cdef CError* error_from_exception(object exc, const char* name, Site* site)
 cdef int check_status(Status status, object interrupt) except -1
+cdef cbool poll_signals(void* arg) noexcept nogil
 cdef Engine process_engine()
 cdef void set_flush_hook(FlushHook hook)
 cdef int get_bulk() noexcept

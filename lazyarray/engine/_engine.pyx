@@ -13,8 +13,9 @@ import weakref
 
 cimport cython
 
-from cpython.ref cimport Py_DECREF, Py_INCREF, Py_XINCREF
-from cython.operator cimport dereference as deref
+from cpython.ref cimport Py_INCREF
+
+from lazyarray.engine.settings import int_env
 
 
 cdef extern from "Python.h":

@@ -11,19 +11,6 @@ cdef class Opr:
         return f"<Opr {self.name!r}>"
 
 
-def _int_env(name, default):
-    text = os.environ.get(name)
-    if text is None or not text.strip():
-        return default
-    try:
-        value = int(text)
-    except ValueError:
-        raise ValueError(f"{name}={text!r}: an integer is wanted") from None
-    if value < 1:
-        raise ValueError(f"{name}={text!r}: at least 1 is wanted")
-    return value
-
-
 cdef FlushHook _flush_hook = NULL
 cdef Engine _process = None
 cdef int _bulk = 0
@@ -85,7 +72,7 @@ cdef class Engine:
         if self.c is not NULL:
             raise RuntimeError("an engine is initialised once")
         if num_workers is None:
-            num_workers = _int_env("LAZYARRAY_CPU_WORKER_NTHREADS", max(2, os.cpu_count() or 2))
+            num_workers = int_env("LAZYARRAY_CPU_WORKER_NTHREADS", max(2, os.cpu_count() or 2))
         elif isinstance(num_workers, bool) or not isinstance(num_workers, int):
             raise TypeError(f"num_workers is an integer, not {type(num_workers).__name__}")
         elif num_workers < 1:
@@ -93,9 +80,9 @@ cdef class Engine:
         self.c = create_engine(
             policy,
             num_workers,
-            _int_env("LAZYARRAY_CPU_PRIORITY_NTHREADS", 4),
-            _int_env("LAZYARRAY_GPU_WORKER_NTHREADS", 2),
-            _int_env("LAZYARRAY_GPU_COPY_NTHREADS", 2),
+            int_env("LAZYARRAY_CPU_PRIORITY_NTHREADS", 4),
+            int_env("LAZYARRAY_GPU_WORKER_NTHREADS", 2),
+            int_env("LAZYARRAY_GPU_COPY_NTHREADS", 2),
         )
         self.c.on_thread_exit = leave_worker_thread
         _registry[<size_t>self.c] = weakref.ref(self)
@@ -246,7 +233,7 @@ cdef class Engine:
         interrupt = []
         cdef void* arg = <void*>interrupt
         with nogil:
-            status = c.wait_op(op, _poll, arg)
+            status = c.wait_op(op, poll_signals, arg)
         # Inside an op, what waits for that op can't be waited for: it is left queued.
         if status == OK and op.result is not NULL:
             error = op.result.ref()
@@ -264,7 +251,7 @@ cdef class Engine:
         cdef Status status
         if c.held() or not (var.idle() if everything else var.readable()):
             with nogil:
-                status = c.wait(var, everything, _poll, arg)
+                status = c.wait(var, everything, poll_signals, arg)
             check_status(status, interrupt)
         return raise_error(c.error_of(var))
 
@@ -287,7 +274,7 @@ cdef class Engine:
         cdef CEngine* c = self.c
         cdef Status status
         with nogil:
-            status = c.wait_for_all(_poll, arg, -1)
+            status = c.wait_for_all(poll_signals, arg, -1)
         check_status(status, interrupt)
         raise_error(c.take_failure())
 
@@ -311,7 +298,7 @@ cdef class Engine:
         cdef CEngine* c = self.c
         cdef Status status
         with nogil:
-            status = c.stop(_poll, arg)
+            status = c.stop(poll_signals, arg)
         check_status(status, interrupt)
 
     def notify_shutdown(self):
@@ -322,7 +309,7 @@ cdef class Engine:
         cdef CEngine* c = self.c
         cdef Status status
         with nogil:
-            status = c.shutdown(_poll, arg)
+            status = c.shutdown(poll_signals, arg)
         check_status(status, interrupt)
 
     # -- settings and figures

@@ -129,7 +129,7 @@ cdef int check_status(Status status, object interrupt) except -1:
     raise TimeoutError("engine wait timed out")
 
 
-cdef cbool _poll(void* arg) noexcept nogil:
+cdef cbool poll_signals(void* arg) noexcept nogil:
     # `arg` is a list that receives the exception of a signal handler.
     with gil:
         try:

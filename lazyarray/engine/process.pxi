@@ -58,8 +58,7 @@ def bulk(size):
         _set_bulk(old)
 
 
-_bulk = min(_int_env("LAZYARRAY_BULK_SIZE", 256) if os.environ.get("LAZYARRAY_BULK_SIZE") != "0"
-            else 0, 1 << 20)
+_bulk = min(int_env("LAZYARRAY_BULK_SIZE", 256, least=0), 1 << 20)
 
 
 
@@ -77,7 +76,7 @@ def _at_exit():
     for address in list(_registry):
         c = <CEngine*><size_t>address
         with nogil:
-            status = c.shutdown(_poll, arg)
+            status = c.shutdown(poll_signals, arg)
         if status != OK:
             # A worker that is still inside an op would take the GIL of a dead interpreter.
             print("lazyarray: interrupted at exit; unfinished work is lost", file=sys.stderr)

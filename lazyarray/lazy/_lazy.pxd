@@ -79,7 +79,6 @@ cdef extern from "lazy/instr.h" namespace "lazyarray" nogil:
         const char* invalid
         cbool int_power
         cbool casts_range
-        cbool splittable
         cbool starts_with_first
         char* identity
 

@@ -12,8 +12,6 @@ import warnings
 import numpy as np
 
 cimport numpy as cnp
-from cpython.bytes cimport PyBytes_FromStringAndSize
-from cpython.complex cimport PyComplex_ImagAsDouble, PyComplex_RealAsDouble
 from cpython.float cimport PyFloat_AsDouble
 from cpython.ref cimport Py_DECREF, Py_INCREF
 from libc.string cimport memcpy, memset
@@ -28,6 +26,7 @@ from lazyarray.engine._engine cimport (
     get_bulk,
     graveyard,
     intern_name,
+    poll_signals,
     process_engine,
     raise_error,
     set_flush_hook,
@@ -35,6 +34,8 @@ from lazyarray.engine._engine cimport (
     NAIVE,
 )
 from lazyarray.storage._storage cimport store
+
+from lazyarray.engine.settings import int_env
 
 cnp.import_array()
 
@@ -45,8 +46,6 @@ cdef extern from "Python.h":
     ctypedef struct PyTypeObject:
         newfunc tp_new
     int PyContextVar_Get(object, PyObject*, PyObject**) except -1
-    PyObject* PyEval_GetFrame()
-    int PyErr_CheckSignals() except -1
 
 
 cdef extern from "numpy/arrayobject.h":
@@ -62,19 +61,6 @@ include "wait.pxi"
 include "convert.pxi"
 include "copies.pxi"
 include "python_ops.pxi"
-
-
-def _int_setting(name, default):
-    text = os.environ.get(name, "").strip()
-    if not text:
-        return default
-    try:
-        value = int(text)
-    except ValueError:
-        raise ValueError(f"{name}={text!r}: an integer is wanted") from None
-    if value < 1:
-        raise ValueError(f"{name}={text!r}: at least 1 is wanted")
-    return value
 
 
 cdef int (*_openblas_threads)() noexcept nogil
@@ -151,7 +137,7 @@ cdef int _set_up() except -1:
     _recorder.runtime.hooks.python = _run_python
     _recorder.runtime.hooks.recast = _recast
     _recorder.runtime.hooks.blas_threads = _blas_threads
-    _recorder.max_pending_bytes = _int_setting("LAZYARRAY_MAX_PENDING_BYTES", _default_budget())
+    _recorder.max_pending_bytes = int_env("LAZYARRAY_MAX_PENDING_BYTES", _default_budget())
     set_flush_hook(_flush_hook)
     engine_module.stat_sources.append(_stats)
     _find_blas()

@@ -31,7 +31,6 @@ struct Kernel {
   const char* invalid = nullptr;  // what the invalid flag means, as a LinAlgError; else a flag
   bool int_power = false;  // a negative exponent is an error that the loop can't report
   bool casts_range = false;   // a cast whose out-of-range values are left to NumPy
-  bool splittable = true;  // may be run over any part of its elements
   // REDUCE: the first element starts the result, or else `identity` does.
   bool starts_with_first = false;
   alignas(16) char identity[32] = {};

@@ -151,16 +151,6 @@ cdef int _raise_outs(vector[Chunk*]& outs) except -1:
     return raise_error(e)
 
 
-cdef cbool _poll(void* arg) noexcept nogil:
-    with gil:
-        try:
-            PyErr_CheckSignals()
-        except BaseException as exc:
-            (<list>arg).append(exc)
-            return False
-        return True
-
-
 cdef int _finish(vector[Chunk*]& chunks) except -1:
     """Waits for all uses of memory that others can touch, before they get the chance."""
     cdef CEngine* e = _recorder.engine()
@@ -171,7 +161,7 @@ cdef int _finish(vector[Chunk*]& chunks) except -1:
     for c in chunks:
         if status == OK:
             with nogil:
-                status = e.wait(c, True, _poll, arg)
+                status = e.wait(c, True, poll_signals, arg)
             if status == SELF_WAIT:  # an op that uses the memory itself pushed this one
                 status = OK
     return check_status(status, interrupt)
@@ -185,7 +175,7 @@ cdef int _throttle() except -1:
     interrupt = []
     cdef void* arg = <void*>interrupt
     with nogil:
-        status = e.throttle(max_bytes, max_ops, _poll, arg)
+        status = e.throttle(max_bytes, max_ops, poll_signals, arg)
     return check_status(status, interrupt)
 
 

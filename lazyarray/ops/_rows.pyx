@@ -26,6 +26,7 @@ from lazyarray.lazy._lazy cimport (
     View,
     assign,
     cast,
+    covers_chunk,
     current_device,
     dtype_code,
     emit,

@@ -1,16 +1,17 @@
 # Arrays from Python: made, converted, assigned to, viewed; and instructions that take the GIL.
 
 
-cdef Tensor make(tuple shape, object dtype, Tensor like):
-    """A new C-ordered tensor on like's device (or the current one)."""
+cdef Tensor make(tuple shape, object dtype, CDevice device):
+    """A new C-ordered tensor on `device`."""
     cdef npy_intp dims[kMaxDims]
     if len(shape) > kMaxDims:
         raise ValueError(f"maximum supported dimension for an ndarray is {kMaxDims}, "
                          f"found {len(shape)}")
     for i, d in enumerate(shape):
+        if d < 0:
+            raise ValueError("negative dimensions are not allowed")
         dims[i] = d
-    return empty_like_shape(dtype_code(dtype), len(shape), dims,
-                            like.v.chunk.device if like is not None else current_device())
+    return empty_like_shape(dtype_code(dtype), len(shape), dims, device)
 
 
 def call(str name, fn, list ins, list outs, *, Device device=None, double cost=5000.0,
@@ -21,42 +22,19 @@ def call(str name, fn, list ins, list outs, *, Device device=None, double cost=5
     ``cost`` is an estimate in nanoseconds: a cheap one whose inputs are complete runs at once.
     """
     tensors = [as_tensor(x) for x in ins]
-    cdef Tensor like = None
-    if device is None and tensors:
-        like = tensors[0]
-    results = []
-    cdef Tensor t
-    for o in outs:
-        if isinstance(o, Tensor):
-            results.append(o)
-            continue
-        t = make(tuple(o[0]), o[1], like)
-        if device is not None:
-            t = make_on(tuple(o[0]), o[1], device)
-        results.append(t)
+    cdef CDevice where = current_device()
+    if device is not None:
+        where = device.c
+    elif tensors:
+        where = (<Tensor>tensors[0]).v.chunk.device
+    results = [o if isinstance(o, Tensor) else make(tuple(o[0]), o[1], where) for o in outs]
     py_call(fn, name, results, tensors, cost, overwrites)
     return results
 
 
-cdef Tensor make_on(tuple shape, object dtype, Device device):
-    cdef npy_intp dims[kMaxDims]
-    if len(shape) > kMaxDims:
-        raise ValueError(f"maximum supported dimension for an ndarray is {kMaxDims}, "
-                         f"found {len(shape)}")
-    for i, d in enumerate(shape):
-        if d < 0:
-            raise ValueError("negative dimensions are not allowed")
-        dims[i] = d
-    return empty_like_shape(dtype_code(dtype), len(shape), dims, device.c)
-
-
 def empty(tuple shape, dtype, Device device=None):
     """A new array whose memory is not written; ``device`` None is the current one."""
-    cdef Device d = device
-    if d is None:
-        d = Device.__new__(Device)
-        d.c = current_device()
-    return make_on(shape, dtype, d)
+    return make(shape, dtype, device.c if device is not None else current_device())
 
 
 def full(tuple shape, value, dtype, Device device=None):

@@ -39,7 +39,6 @@ cdef class Gufunc(Row):
             for i in range(nop):
                 k.dtypes[i] = dtype
             k.checks_flags = True
-            k.splittable = False
             if self.invalid is not None:
                 k.invalid = intern_name(self.invalid.encode())
             found = _Kernel.__new__(_Kernel)
@@ -74,7 +73,7 @@ cdef class Gufunc(Row):
         cdef int axes = len(stack), lead
         cdef Kernel* kernel = (<_Kernel>self.kernel_for(first.v.dtype)).k
         out = make(stack + tuple([sizes[d] for d in self.cores[nin]]), np_dtype(first.v.dtype),
-                   first)
+                   first.v.chunk.device)
         tensors.append(out)
         instr = recorder().begin(kernel, nin, 1)
         instr.set_ndim(axes)

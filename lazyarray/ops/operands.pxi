@@ -165,10 +165,6 @@ cdef bint shares(Tensor out, Tensor x) noexcept:
     return x is not None and x.v.chunk == out.v.chunk
 
 
-cdef bint covers(Tensor t) noexcept:
-    return <size_t>(t.v.layout.size() * t.v.itemsize()) == t.v.chunk.nbytes
-
-
 cdef bint broadcasts_to(Layout* a, Layout* b) noexcept:
     cdef int lead = b.ndim - a.ndim, i
     if lead < 0:

@@ -39,7 +39,6 @@ cdef class MatMul(Row):
                 k.dtypes[i] = dtype_code(dtypes[i])
             k.checks_flags = dtypes[2].kind in "fc"
             k.long_double = dtypes[2].char in "gG"
-            k.splittable = False
             # Nanoseconds a multiply-add: BLAS at some 40 to 80 Gflop/s a core, or a plain loop.
             k.cost = {"f": 0.015, "d": 0.03, "F": 0.06, "D": 0.12}.get(dtypes[2].char, 1.0)
             found = _Kernel.__new__(_Kernel)
@@ -153,7 +152,7 @@ cdef class MatMul(Row):
         instr.core_steps[4] = 0 if va else lo.strides()[space.ndim]
         instr.core_steps[5] = 0 if vb else lo.strides()[ndim - 1]
         instr.bytes = target.v.layout.size() * target.v.itemsize()
-        if direct is None or covers(target):
+        if direct is None or covers_chunk(&target.v):
             instr.overwrites = 1
         instr.cost_ns = 100 + <double>space.size() * n * m * kk * k.cost
         emit(instr)

@@ -119,7 +119,7 @@ cdef class Ufunc(Row):
             views[2] = &second.v
         views[0] = &t.v
         emit_elementwise(recorder().begin(r.kernel, 1, self.nout), &first.v.layout, views,
-                         out is None or covers(first))
+                         out is None or covers_chunk(&first.v))
         return first if self.nout == 1 else (first, second)
 
     cdef object binary(self, object a, object b, Tensor out):
@@ -205,7 +205,7 @@ cdef class Ufunc(Row):
             recorder().give_back(instr)
             raise
         emit_elementwise(instr, &first.v.layout, views, out is None or
-                         (covers(first) and first is not ta and first is not tb
+                         (covers_chunk(&first.v) and first is not ta and first is not tb
                           and not shares(first, ta) and not shares(first, tb)))
         return first if self.nout == 1 else (first, second)
 
@@ -242,7 +242,8 @@ cdef class Ufunc(Row):
         given = None if out is None else np_dtype((<Tensor>out).v.dtype)
         result_dtype = self.ufunc.resolve_dtypes(kinds + (given,) * self.nout, **loop)[self.nin]
         if out is None:
-            result = make(shape, result_dtype, tensors[0] if tensors else None)
+            result = make(shape, result_dtype, (<Tensor>tensors[0]).v.chunk.device if tensors
+                          else current_device())
         else:
             result = out
             if shape_tuple(&result.v) != shape:

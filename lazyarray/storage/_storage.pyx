@@ -1,7 +1,7 @@
 # distutils: language = c++
 """The process's chunk store, and what its pools say of themselves."""
 
-import os
+from lazyarray.engine.settings import int_env
 
 from lazyarray.engine._engine cimport Device, process_engine
 
@@ -12,23 +12,10 @@ cdef ChunkStore* store() except NULL:
     # Never freed: chunks may outlive every Python object.
     global _store
     if _store is NULL:
-        limit = _limit()
+        limit = int_env("LAZYARRAY_MEM_LIMIT", 0, least=0)
         _store = new ChunkStore(process_engine().c)
         _store.set_limit(limit)
     return _store
-
-
-def _limit():
-    text = os.environ.get("LAZYARRAY_MEM_LIMIT", "").strip()
-    if not text:
-        return 0
-    try:
-        value = int(text)
-    except ValueError:
-        raise ValueError(f"LAZYARRAY_MEM_LIMIT={text!r}: a number of bytes is wanted") from None
-    if value < 0:
-        raise ValueError(f"LAZYARRAY_MEM_LIMIT={text!r}: a number of bytes is wanted")
-    return value
 
 
 def pool_stats(Device ctx=None):

@@ -401,9 +401,4 @@ std::vector<Error*> Engine::take_failures() {
   return unseen;
 }
 
-uint64_t Engine::next_seq() {
-  Lock lock(mu_);
-  return ++seq_;
-}
-
 }  // namespace lazyarray

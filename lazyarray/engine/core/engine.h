@@ -133,7 +133,6 @@ class Engine {
   virtual void report(Error* error);               // a failure for wait_for_all (own reference)
   virtual Error* take_failure();                   // the first unseen one; clears the list
   virtual std::vector<Error*> take_failures();     // all of them, in push order; clears the list
-  virtual uint64_t next_seq();
 
   virtual void start();
   virtual Status stop(Poll poll, void* arg);

@@ -61,7 +61,6 @@ struct Runtime {
   SpinLock warn_lock;
   std::vector<FpWarning> warnings;
   std::atomic<bool> any_warning{false};
-  std::atomic<uint64_t> run{0};
 };
 
 inline const char* flag_text(int flag) {
