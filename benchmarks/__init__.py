@@ -1,1 +1,1 @@
-"""Benchmarks: every library in one run, alternating, minima and ratios of minima."""
+"""Benchmarks: a process for every library, in one run, alternating; minima and their ratios."""

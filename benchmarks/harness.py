@@ -1,79 +1,155 @@
-"""Timing: the contestants of a row take turns, and the best round of each counts."""
+"""The driver: a process for each contestant, who take turns, and whose best rounds count."""
 
 from __future__ import annotations
 
-import gc
-import importlib.util
+import json
+import math
 import os
-import time
-from collections.abc import Callable
+import subprocess
+import sys
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from benchmarks.contestants import CONTESTANTS
+from benchmarks.row import Row
+from benchmarks.suite import ROWS
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+class Failed(RuntimeError):
+    """A contestant that raised, died or computed something else than the others."""
+
+
+class Worker:
+    """The process of one contestant (benchmarks/worker.py)."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "benchmarks.worker", name],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            cwd=ROOT,
+            env=os.environ | dict(CONTESTANTS[name].environment),
+        )
+        try:
+            self.version: str = self._reply("start")["version"]
+        except BaseException:
+            self.close()
+            raise
+
+    def ask(self, what: str, index: int) -> Any:
+        """Has a row prepared or timed; Failed, with the worker's traceback, if that goes wrong."""
+        assert self.process.stdin is not None
+        self.process.stdin.write(json.dumps([what, index]) + "\n")
+        self.process.stdin.flush()
+        return self._reply(f"{what} {ROWS[index].name!r}")
+
+    def _reply(self, what: str) -> Any:
+        assert self.process.stdout is not None
+        line = self.process.stdout.readline()
+        if not line:
+            raise Failed(f"{self.name} died: {what} (exit status {self.process.wait()})")
+        message = json.loads(line)
+        if "error" in message:
+            raise Failed(f"{self.name} failed: {what}\n{message['error']}")
+        return message
+
+    def close(self) -> None:
+        """Ends the process."""
+        assert self.process.stdin is not None and self.process.stdout is not None
+        try:
+            self.process.stdin.close()
+        except BrokenPipeError:
+            pass
+        try:
+            self.process.wait(10)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+        self.process.stdout.close()
 
 
 @dataclass
-class Row:
-    """One line of the table: the same work for several libraries.
+class Result:
+    """A row's minima so far, in seconds, by contestant."""
 
-    ``runs`` maps a library's name to a function that does the work ``per`` times and returns
-    when it is complete. ``unit`` is what a figure is shown in.
-    """
-
-    name: str
-    runs: dict[str, Callable[[], object]]
-    per: int = 1
-    unit: str = "us"
-    target: str = ""
+    row: Row
     best: dict[str, float] = field(default_factory=dict)
 
+    def least(self, *names: str) -> float | None:
+        """The best time of these contestants, or None if none of them has one."""
+        return min((self.best[name] for name in names if name in self.best), default=None)
 
-SCALE = {"us": 1e6, "ms": 1e3}
-
-
-def measure(rows: list[Row], rounds: int) -> None:
-    """Runs all rows ``rounds`` times, the libraries in turn, and keeps the minimum of each."""
-    for row in rows:
-        for run in row.runs.values():
-            run()  # warm up: caches, pools, threads
-    for _ in range(rounds):
-        for row in rows:
-            for library, run in row.runs.items():
-                gc.collect()
-                gc.disable()
-                start = time.perf_counter()
-                run()
-                seconds = time.perf_counter() - start
-                gc.enable()
-                row.best[library] = min(row.best.get(library, float("inf")), seconds / row.per)
+    def ratio(self, *names: str) -> float | None:
+        """lazyarray's time over the best of these contestants' times."""
+        own, other = self.best.get("lazyarray"), self.least(*names)
+        return own / other if own is not None and other is not None else None
 
 
-def table(rows: list[Row], libraries: list[str]) -> str:
-    """The rows as a Markdown table; the last columns are lazyarray's ratio to NumPy and the aim."""
-    head = ["what", "unit", *libraries, "lazyarray / numpy", "aim"]
-    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
-    for row in rows:
-        cells = [row.name, row.unit]
-        for library in libraries:
-            t = row.best.get(library)
-            cells.append("" if t is None else f"{t * SCALE[row.unit]:.3g}")
-        ratio = ""
-        if "numpy" in row.best and "lazyarray" in row.best:
-            ratio = f"{row.best['lazyarray'] / row.best['numpy']:.2f}"
-        lines.append("| " + " | ".join([*cells, ratio, row.target]) + " |")
-    return "\n".join(lines)
+def disagreement(row: Row, expected: list[list[float]], got: list[list[float]]) -> str | None:
+    """How two checksums differ by more than the row allows, or None if they agree."""
+    if len(expected) != len(got):
+        return f"{len(expected)} arrays against {len(got)}"
+    for i, (one, other) in enumerate(zip(expected, got, strict=True)):
+        allowed = row.rtol * max(one[0], 1e-300)  # of the mean magnitude: single elements cancel
+        for a, b in zip(one, other, strict=True):
+            if not (math.isfinite(a) and abs(a - b) <= allowed + row.rtol * abs(a)):
+                return f"array {i}: (mean |x|, mean, three elements) are {one} against {other}"
+    return None
 
 
-def installed(*names: str) -> list[str]:
-    """Which of the libraries can be imported."""
-    return [n for n in names if importlib.util.find_spec(n) is not None]
+def prepare(workers: Sequence[Worker], indices: Sequence[int]) -> dict[int, list[Worker]]:
+    """Has every row run once by everyone; gives who takes part in which.
+
+    Failed, with everything that went wrong, if a contestant cannot run a row or if two of them
+    computed different things.
+    """
+    takes_part: dict[int, list[Worker]] = {}
+    wrong = []
+    for index in indices:
+        row = ROWS[index]
+        sums: dict[str, list[list[float]]] = {}
+        takes_part[index] = []
+        for worker in workers:
+            try:
+                message = worker.ask("prepare", index)
+            except Failed as error:
+                if worker.process.poll() is not None:
+                    raise
+                wrong.append(str(error))
+                continue
+            if "absent" in message:
+                continue
+            takes_part[index].append(worker)
+            sums[worker.name] = message["checksum"]
+        names = list(sums)
+        for name in names[1:]:
+            if difference := disagreement(row, sums[names[0]], sums[name]):
+                wrong.append(f"{row.name}: {names[0]} and {name} differ\n  {difference}")
+    if wrong:
+        raise Failed("\n\n".join(wrong))
+    return takes_part
 
 
-def machine() -> str:
-    """One line about where the figures come from."""
-    model = "unknown processor"
-    if os.path.exists("/proc/cpuinfo"):
-        with open("/proc/cpuinfo") as f:
-            for line in f:
-                if line.startswith("model name"):
-                    model = line.split(":", 1)[1].strip()
-                    break
-    return f"{model}, {os.cpu_count()} cores"
+def measure(workers: Sequence[Worker], indices: Sequence[int], rounds: int) -> list[Result]:
+    """Runs the rows ``rounds`` times, the contestants in turn, and keeps the minimum of each.
+
+    A round begins with another contestant than the last one did, so that none always follows the
+    same one.
+    """
+    takes_part = prepare(workers, indices)
+    results = {index: Result(ROWS[index]) for index in indices}
+    for turn in range(rounds):
+        for index in indices:
+            names = takes_part[index]
+            first = turn % max(1, len(names))
+            for worker in names[first:] + names[:first]:
+                seconds = worker.ask("time", index)["seconds"]
+                best = results[index].best
+                best[worker.name] = min(best.get(worker.name, math.inf), seconds)
+    return [results[index] for index in indices]

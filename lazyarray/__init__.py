@@ -53,7 +53,7 @@ from numpy import (
 from lazyarray import context, engine, lazy, linalg, ops, random, storage
 from lazyarray._ndarray import NDArray
 from lazyarray.context import Context, cpu, cpu_pinned, current_context, gpu
-from lazyarray.lazy import SyncReport, no_sync, sync_report, waitall
+from lazyarray.lazy import SyncReport, explain, no_sync, sync_report, waitall
 from lazyarray.ops.creation import *  # noqa: F403
 from lazyarray.ops.dtypes import *  # noqa: F403
 from lazyarray.ops.indexing import *  # noqa: F403
@@ -83,6 +83,7 @@ __all__ = [
     "gpu",
     "current_context",
     "SyncReport",
+    "explain",
     "no_sync",
     "sync_report",
     "waitall",

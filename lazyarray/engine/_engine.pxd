@@ -128,6 +128,7 @@ cdef extern from "engine.h" namespace "lazyarray" nogil:
         uint64_t pushed, completed, helped, waits, threads
 
     ctypedef cbool (*Poll)(void*) noexcept
+    ctypedef void (*Alarm)(void*) noexcept
 
     cdef cppclass CEngine "lazyarray::Engine":
         COp* new_op()
@@ -144,6 +145,11 @@ cdef extern from "engine.h" namespace "lazyarray" nogil:
         void report(CError*)
         CError* take_failure()
         vector[CError*] take_failures()
+        void share(COp*, void (*)(void*) noexcept, void*, int)
+        void set_alarm(Alarm, void*)
+        void alarm(int64_t)
+        void cancel_alarm()
+        int64_t now()
         void start()
         Status stop(Poll, void*)
         Status shutdown(Poll, void*)

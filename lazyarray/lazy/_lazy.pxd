@@ -66,8 +66,15 @@ cdef extern from "lazy/instr.h" namespace "lazyarray" nogil:
         GUFUNC "lazyarray::Kernel::GUFUNC"
         PYTHON "lazyarray::Kernel::PYTHON"
 
+    cdef enum Split "lazyarray::Kernel::Split":
+        SPLIT_NONE "lazyarray::Kernel::Split::NONE"
+        SPLIT_ANY "lazyarray::Kernel::Split::ANY"
+        SPLIT_PAIRWISE "lazyarray::Kernel::Split::PAIRWISE"
+        SPLIT_PAIRWISE_COMPLEX "lazyarray::Kernel::Split::PAIRWISE_COMPLEX"
+
     cdef cppclass Kernel:
         KernelKind kind
+        Split split
         const char* name
         Loop fn
         void* data
@@ -138,9 +145,14 @@ cdef extern from "lazy/cpu/run.h" namespace "lazyarray" nogil:
         int flags
         const char* op
         Site site
+    cdef struct Block "lazyarray::Hooks::Block":
+        int ndim
+        npy_intp* shape
+        const npy_intp** strides
+        char** ptrs
     cdef cppclass Hooks:
         CError* (*python)(Instr&) noexcept
-        CError* (*recast)(Instr&, char**, cbool*) noexcept
+        CError* (*recast)(Instr&, const Block&, cbool*) noexcept
         int (*blas_threads)() noexcept
     cdef cppclass SpinLock:
         void lock()
@@ -159,11 +171,30 @@ cdef extern from "lazy/cpu/run.h" namespace "lazyarray" nogil:
 
 cdef extern from "lazy/recorder.h" namespace "lazyarray" nogil:
     cdef cppclass FlushPolicy:
-        double inline_ns, cheap_ns, group_ns, flush_ns
+        double inline_ns, cheap_ns, group_ns, fuse_ns, flush_ns
+        int64_t age_ns
+    cdef cppclass TilePolicy:
+        int64_t tile_bytes, least, most, row
+        double task_ns
+    cdef cppclass Executor:
+        Runtime runtime
+    cdef cppclass Planner:
+        TilePolicy policy
+        uint64_t hits, misses
+    cdef cppclass Report:
+        string text()
+    cdef cppclass ReportPtr "std::shared_ptr<lazyarray::Report>":
+        Report* get()
+    cdef cppclass Scheduler:
+        Planner planner
+        cbool fuses, keeps_reports
+        void (*on_report)(const ReportPtr&) noexcept
+        ReportPtr report()
 
     cdef cppclass Recorder:
         Recorder(CEngine*, ChunkStore*)
-        Runtime runtime
+        Executor executor
+        Scheduler scheduler
         FlushPolicy policy
         uint64_t recorded, inlined
         int64_t max_pending_bytes, max_pending_ops
@@ -175,6 +206,7 @@ cdef extern from "lazy/recorder.h" namespace "lazyarray" nogil:
         cbool run_inline(Instr&)
         cbool append(Instr*, int)
         cbool over_budget()
+        void replan()
         Status flush(cbool)
 
 

@@ -14,6 +14,7 @@ import numpy as np
 cimport numpy as cnp
 from cpython.float cimport PyFloat_AsDouble
 from cpython.ref cimport Py_DECREF, Py_INCREF
+from libc.stdio cimport fprintf, stderr
 from libc.string cimport memcpy, memset
 
 from lazyarray.engine._engine cimport (
@@ -61,6 +62,7 @@ include "wait.pxi"
 include "convert.pxi"
 include "copies.pxi"
 include "python_ops.pxi"
+include "explain.pxi"
 
 
 cdef int (*_openblas_threads)() noexcept nogil
@@ -98,25 +100,45 @@ def _find_blas():
 
 def _stats():
     return {"ops": _recorder.recorded + _recorder.inlined, "recorded": _recorder.recorded,
-            "inlined": _recorder.inlined}
+            "inlined": _recorder.inlined, "plans_made": _recorder.scheduler.planner.misses,
+            "plans_found": _recorder.scheduler.planner.hits}
 
 
 def _set_policy(name, double value):
-    """Changes one figure of the flush policy; for tests and measurements. Returns the old one."""
+    """Changes one figure of the policies; for tests and measurements. Returns the old one."""
+    cdef FlushPolicy* flush_policy = &_recorder.policy
+    cdef TilePolicy* tiles = &_recorder.scheduler.planner.policy
     if name == "inline_ns":
-        old, _recorder.policy.inline_ns = _recorder.policy.inline_ns, value
+        old, flush_policy.inline_ns = flush_policy.inline_ns, value
     elif name == "flush_ns":
-        old, _recorder.policy.flush_ns = _recorder.policy.flush_ns, value
+        old, flush_policy.flush_ns = flush_policy.flush_ns, value
+    elif name == "age_ns":
+        old, flush_policy.age_ns = flush_policy.age_ns, <int64_t>value
     elif name == "cheap_ns":
-        old, _recorder.policy.cheap_ns = _recorder.policy.cheap_ns, value
+        old, flush_policy.cheap_ns = flush_policy.cheap_ns, value
     elif name == "group_ns":
-        old, _recorder.policy.group_ns = _recorder.policy.group_ns, value
+        old, flush_policy.group_ns = flush_policy.group_ns, value
+    elif name == "fuse_ns":
+        old, flush_policy.fuse_ns = flush_policy.fuse_ns, value
+    elif name == "fuses":
+        old, _recorder.scheduler.fuses = _recorder.scheduler.fuses, value != 0
+    elif name == "tile_bytes":
+        old, tiles.tile_bytes = tiles.tile_bytes, <int64_t>value
+    elif name == "least":
+        old, tiles.least = tiles.least, <int64_t>value
+    elif name == "most":
+        old, tiles.most = tiles.most, <int64_t>value
+    elif name == "row":
+        old, tiles.row = tiles.row, <int64_t>value
+    elif name == "task_ns":
+        old, tiles.task_ns = tiles.task_ns, value
     elif name == "max_pending_bytes":
         old, _recorder.max_pending_bytes = _recorder.max_pending_bytes, <int64_t>value
     elif name == "max_pending_ops":
         old, _recorder.max_pending_ops = _recorder.max_pending_ops, <int64_t>value
     else:
         raise ValueError(f"no such figure: {name}")
+    _recorder.replan()
     return old
 
 
@@ -134,13 +156,18 @@ cdef int _set_up() except -1:
 
     _engine = process_engine()
     _recorder = new Recorder(_engine.c, store())
-    _recorder.runtime.hooks.python = _run_python
-    _recorder.runtime.hooks.recast = _recast
-    _recorder.runtime.hooks.blas_threads = _blas_threads
+    _recorder.executor.runtime.hooks.python = _run_python
+    _recorder.executor.runtime.hooks.recast = _recast
+    _recorder.executor.runtime.hooks.blas_threads = _blas_threads
     _recorder.max_pending_bytes = int_env("LAZYARRAY_MAX_PENDING_BYTES", _default_budget())
     set_flush_hook(_flush_hook)
     engine_module.stat_sources.append(_stats)
     _find_blas()
+    for word in os.environ.get("LAZYARRAY_DEBUG", "").split(","):
+        if word == "plan":
+            _debug_plans()
+        elif word:
+            raise ValueError(f"LAZYARRAY_DEBUG knows 'plan', not {word!r}")
     return 0
 
 

@@ -111,7 +111,7 @@ cdef int fill(Tensor to, object value) except -1:
     return 0
 
 
-cdef CError* _recast(Instr& instr, char** ptrs, cbool* invalid) noexcept nogil:
+cdef CError* _recast(Instr& instr, const Block& block, cbool* invalid) noexcept nogil:
     adopt_worker_thread()
     with gil:
         try:
@@ -120,8 +120,8 @@ cdef CError* _recast(Instr& instr, char** ptrs, cbool* invalid) noexcept nogil:
                 d = _dtypes[instr.kernel.dtypes[k]]
                 Py_INCREF(d)
                 arrays.append(PyArray_NewFromDescr(
-                    &PyArray_Type, d, instr.ndim, instr.shape(), instr.strides(k), ptrs[k],
-                    NPY_ARRAY_WRITEABLE, None))
+                    &PyArray_Type, d, block.ndim, block.shape, <npy_intp*>block.strides[k],
+                    block.ptrs[k], NPY_ARRAY_WRITEABLE, None))
             try:
                 with np.errstate(all="raise"):  # judged once the whole copy is made
                     np.copyto(arrays[1], arrays[0], casting="unsafe")

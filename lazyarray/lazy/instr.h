@@ -19,6 +19,9 @@ struct Instr;
 // One row of the op table at one dtype signature. Made once, lives as long as the process.
 struct Kernel {
   enum Kind : uint8_t { ELEMENTWISE, REDUCE, GUFUNC, PYTHON };
+  // How a long run of a REDUCE may be cut with the bits of the whole: not at all; anywhere (exact
+  // arithmetic); or where NumPy's pairwise sum of real or complex numbers cuts it.
+  enum class Split : uint8_t { NONE, ANY, PAIRWISE, PAIRWISE_COMPLEX };
   Kind kind = ELEMENTWISE;
   const char* name = "";  // interned
   Loop fn = nullptr;
@@ -31,6 +34,7 @@ struct Kernel {
   const char* invalid = nullptr;  // what the invalid flag means, as a LinAlgError; else a flag
   bool int_power = false;  // a negative exponent is an error that the loop can't report
   bool casts_range = false;   // a cast whose out-of-range values are left to NumPy
+  Split split = Split::NONE;
   // REDUCE: the first element starts the result, or else `identity` does.
   bool starts_with_first = false;
   alignas(16) char identity[32] = {};
@@ -91,7 +95,7 @@ struct Instr {
   int ncore = 0, ncore_steps = 0;  // GUFUNC: the core dimensions, and each operand's steps
   npy_intp core[4] = {};
   npy_intp core_steps[8] = {};
-  int group = -1;        // the planner's
+  int index = -1;        // in its segment; the planner's
 
   int ndim = 0;  // iteration axes, slowest first
   npy_intp* shape() { return buf(); }
@@ -124,6 +128,39 @@ struct Instr {
   std::vector<Operand> many_ops_;
   npy_intp inline_[kInline];
   std::vector<npy_intp> heap_;
+};
+
+// Blocks of instructions, used again.
+class InstrPool {
+ public:
+  Instr* take() {
+    lock_.lock();
+    Instr* in = nullptr;
+    if (!free_.empty()) {
+      in = free_.back();
+      free_.pop_back();
+    }
+    lock_.unlock();
+    return in ? in : new Instr;
+  }
+  // Lets go of what the instruction holds.
+  void drop(Instr* in) {
+    if (in->has_refs)
+      for (int k = 0; k < in->nop; ++k)
+        if (in->ops[k].chunk) in->ops[k].chunk->unref();
+    in->py.reset();
+    drop_ref(in->site.code);
+    in->site.code = nullptr;
+    lock_.lock();
+    const bool keep = free_.size() < 4096;
+    if (keep) free_.push_back(in);
+    lock_.unlock();
+    if (!keep) delete in;
+  }
+
+ private:
+  SpinLock lock_;
+  std::vector<Instr*> free_;
 };
 
 // Merges iteration axes that step alike and drops those of length one; `shape` and `strides` are

@@ -96,18 +96,7 @@ class Layout {
     return true;
   }
   // The byte range [low, high) that it touches, from the chunk's start.
-  void extent(npy_intp itemsize, npy_intp& low, npy_intp& high) const {
-    low = offset;
-    high = offset + itemsize;
-    for (int i = 0; i < ndim; ++i) {
-      if (shape()[i] == 0) {
-        high = low;
-        return;
-      }
-      const npy_intp span = (shape()[i] - 1) * strides()[i];
-      (span < 0 ? low : high) += span;
-    }
-  }
+  void extent(npy_intp itemsize, npy_intp& low, npy_intp& high) const;
 
  private:
   static constexpr int kInline = 4;
@@ -115,12 +104,40 @@ class Layout {
   npy_intp inline_[2 * kInline];
 };
 
-// Whether two views of one chunk may share a byte, by their ranges; a stride pattern that
+// Where the elements of an operand lie in its chunk: at the offset plus, for each axis, an index
+// times a stride (bytes). Axes slowest first; what it points to is somebody else's.
+struct Span {
+  int ndim;
+  const npy_intp* shape;
+  const npy_intp* strides;
+  npy_intp offset, itemsize;
+
+  // The byte range [low, high) that it touches; empty if it has no elements.
+  void extent(npy_intp& low, npy_intp& high) const {
+    low = offset;
+    high = offset + itemsize;
+    for (int i = 0; i < ndim; ++i) {
+      if (shape[i] == 0) {
+        high = low;
+        return;
+      }
+      const npy_intp span = (shape[i] - 1) * strides[i];
+      (span < 0 ? low : high) += span;
+    }
+  }
+  npy_intp size() const {
+    npy_intp n = 1;
+    for (int i = 0; i < ndim; ++i) n *= shape[i];
+    return n;
+  }
+};
+
+// Whether two spans of one chunk may share a byte, by their ranges; a stride pattern that
 // interleaves is told apart when both step alike (x[::2] and x[1::2]).
-inline bool may_overlap(const Layout& a, npy_intp asize, const Layout& b, npy_intp bsize) {
+inline bool may_overlap(const Span& a, const Span& b) {
   npy_intp alow, ahigh, blow, bhigh;
-  a.extent(asize, alow, ahigh);
-  b.extent(bsize, blow, bhigh);
+  a.extent(alow, ahigh);
+  b.extent(blow, bhigh);
   if (alow >= bhigh || blow >= ahigh) return false;
   // Every address of `a` is alow plus a multiple of g; likewise `b`.
   npy_intp g = 0;
@@ -132,13 +149,21 @@ inline bool may_overlap(const Layout& a, npy_intp asize, const Layout& b, npy_in
     }
     return x;
   };
-  for (int i = 0; i < a.ndim; ++i)
-    if (a.shape()[i] > 1) g = gcd(g, std::abs(a.strides()[i]));
-  for (int i = 0; i < b.ndim; ++i)
-    if (b.shape()[i] > 1) g = gcd(g, std::abs(b.strides()[i]));
+  for (const Span* s : {&a, &b})
+    for (int i = 0; i < s->ndim; ++i)
+      if (s->shape[i] > 1) g = gcd(g, std::abs(s->strides[i]));
   if (g == 0) return true;
   const npy_intp d = ((blow - alow) % g + g) % g;  // where b's elements start within a's period
-  return !(d >= asize && d + bsize <= g);
+  return !(d >= a.itemsize && d + b.itemsize <= g);
+}
+
+inline void Layout::extent(npy_intp itemsize, npy_intp& low, npy_intp& high) const {
+  Span{ndim, shape(), strides(), offset, itemsize}.extent(low, high);
+}
+
+inline bool may_overlap(const Layout& a, npy_intp asize, const Layout& b, npy_intp bsize) {
+  return may_overlap(Span{a.ndim, a.shape(), a.strides(), a.offset, asize},
+                     Span{b.ndim, b.shape(), b.strides(), b.offset, bsize});
 }
 
 // Whether two different indices of the view may name the same byte (a broadcast axis).

@@ -52,7 +52,7 @@ cdef int wait(Tensor x, bint everything, str what) except -1:
     elif c.error.load() is not NULL:
         graveyard().sweep()
         raise_error(_recorder.engine().error_of(c))
-    if _recorder.runtime.any_warning.load():
+    if _recorder.executor.runtime.any_warning.load():
         _give_warnings()
     return 0
 
@@ -73,10 +73,10 @@ cdef Tensor settled(Tensor x, bint lets_go):
 
 cdef int _give_warnings() except -1:
     cdef vector[FpWarning] pending
-    _recorder.runtime.warn_lock.lock()
-    pending.swap(_recorder.runtime.warnings)
-    _recorder.runtime.any_warning.store(False)
-    _recorder.runtime.warn_lock.unlock()
+    _recorder.executor.runtime.warn_lock.lock()
+    pending.swap(_recorder.executor.runtime.warnings)
+    _recorder.executor.runtime.any_warning.store(False)
+    _recorder.executor.runtime.warn_lock.unlock()
     todo = []
     for w in pending:
         file, line = "<unknown>", 0
@@ -104,7 +104,7 @@ def waitall():
         _engine.wait_for_all()
     finally:
         row[1] += time.perf_counter_ns() - start
-        if _recorder.runtime.any_warning.load():
+        if _recorder.executor.runtime.any_warning.load():
             _give_warnings()
 
 

@@ -97,7 +97,7 @@ cdef class Gufunc(Row):
         instr.overwrites = 1
         instr.bytes = out.v.chunk.nbytes
         cdef double work = <double>first.v.layout.size() * sizes[self.names[0]]
-        instr.wide = is_wide(recorder().runtime, instr[0], work)
+        instr.wide = is_wide(recorder().executor.runtime, instr[0], work)
         instr.cost_ns = 1000 + work * self.cost
         emit(instr)
         return out

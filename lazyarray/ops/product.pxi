@@ -142,7 +142,7 @@ cdef class MatMul(Row):
         instr.core[0] = n
         instr.core[1] = kk
         instr.core[2] = m
-        instr.wide = is_wide(recorder().runtime, instr[0], <double>n * kk * m)
+        instr.wide = is_wide(recorder().executor.runtime, instr[0], <double>n * kk * m)
         instr.ncore = 3
         instr.ncore_steps = 6
         instr.core_steps[0] = an

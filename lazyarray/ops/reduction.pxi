@@ -39,6 +39,7 @@ cdef class Reduction(Row):
             k.checks_flags = tt.kind in "fc"
             k.long_double = tt.char in "gG"
             k.starts_with_first = self.first
+            k.split = split_of(self.ufunc, tt)
             k.cost = self.cost * (4 if tt.char in "eFDgG" else 1)
             if not self.first:
                 one = np.asarray(self.ufunc.reduce(np.zeros(0, tt), dtype=tt))
@@ -52,6 +53,7 @@ cdef class Reduction(Row):
             k.data = u.data[index]
             k.dtypes[0] = k.dtypes[1] = target
             k.identity[0] = 1 if self.ufunc is np.logical_and else 0
+            k.split = SPLIT_ANY
             k.cost = 0.1
             kernel = _Kernel.__new__(_Kernel)
             (<_Kernel>kernel).k = k
@@ -221,6 +223,19 @@ cdef class Reduction(Row):
             assign(out, result)
             return out
         return result
+
+
+cdef Split split_of(object ufunc, object dtype):
+    """How a long run of a reduction may be cut so that its bits stay NumPy's."""
+    if dtype.kind in "iu":
+        return SPLIT_ANY  # exact, whatever the order
+    if ufunc is np.add and dtype.char in "fdg":
+        return SPLIT_PAIRWISE
+    if ufunc is np.add and dtype.char in "FDG":
+        return SPLIT_PAIRWISE_COMPLEX
+    # Half-precision sums keep a float inside the loop, products are taken one after the other, and
+    # the sign of a zero maximum depends on the order.
+    return SPLIT_NONE
 
 
 cdef int kept_order(Tensor x, unsigned long long mask, bint keepdims, Tensor out) except -1:

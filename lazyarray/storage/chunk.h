@@ -31,8 +31,9 @@ class Chunk : public Var {
   MemoryPool* pool = nullptr;
   // The planner's notes, valid for one plan. Guarded by Recorder::push_mu_.
   uint64_t plan = 0;
-  int write_group = -1, read_group = -1;
+  int note = -1, write_note = -1;  // Fuser's, then Scheduler's
   int use_group = -1, use_index = -1;
+  bool temporary = false;  // lives and dies in one pass, and never gets memory
 
   explicit Chunk(Engine* e) : Var(e) {}
 

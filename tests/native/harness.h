@@ -1,8 +1,10 @@
 // What stress.cpp is made with: checked cells, random operators, threads that finish and watch.
 #pragma once
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <climits>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -11,6 +13,13 @@
 #include <random>
 
 #include "engine.h"
+
+// How many cores a new engine finds; 0: the machine's. The program's own definition of this function
+// is found before the library's.
+static unsigned machine_cores = 0;
+unsigned std::thread::hardware_concurrency() noexcept {
+  return machine_cores ? machine_cores : static_cast<unsigned>(sysconf(_SC_NPROCESSORS_ONLN));
+}
 
 namespace lazyarray {
 
@@ -45,6 +54,10 @@ struct Random : std::mt19937_64 {
 };
 
 static void pause(int us) { std::this_thread::sleep_for(std::chrono::microseconds(us)); }
+template <class Done>
+static void until(Done done) {
+  while (!done()) pause(50);
+}
 static bool stop_waiting(void*) { return false; }
 static bool go_on(void*) { return true; }
 
@@ -112,7 +125,7 @@ struct Spec {
   Prop prop = Prop::NORMAL;
   Device device;
   int priority = 0;
-  bool native = false, async = false, wake = true;
+  bool native = false, async = false, wake = true, wide = false;
   int64_t cost_ns = 0, bytes = 0;
 };
 
@@ -126,6 +139,7 @@ static Status push(Engine* e, const Spec& s, Op** kept = nullptr) {
   op->priority = s.priority;
   op->bytes = s.bytes;
   op->cost_ns = s.cost_ns;
+  op->wide = s.wide;
   op->payload.native = s.native;
   op->payload.async = s.async;
   op->payload.arg = new Task{{}, s.body};

@@ -369,6 +369,485 @@ static void ends(Policy policy, int workers) {
   }
 }
 
+// ---- shares: idle workers take part in a native op ------------------------------------------------
+
+static Engine* engine_of(Policy policy, int workers, int cores) {
+  machine_cores = static_cast<unsigned>(cores);
+  Engine* e = create_engine(policy, workers, workers, 1, 1);
+  machine_cores = 0;
+  return e;
+}
+
+// Threads in native compute, and the cores they may have.
+struct Crew {
+  int cores;
+  std::atomic<int> busy{0}, shares{0}, joined{0};
+};
+
+// The work of one op: each portion is for one thread, and all are there when share() returns.
+struct Split {
+  struct Portion {
+    std::atomic<int> claims{0};
+    int64_t value = 0;
+  };
+  Engine* e;
+  Op* op;
+  Crew& crew;
+  int threads;  // at most so many at once
+  std::function<int64_t(int)> portion;
+  std::vector<Portion> portions;
+  int cores = 1;  // that each of them takes
+  const std::thread::id caller = std::this_thread::get_id();
+  std::atomic<int> next{0}, inside{0};
+
+  static void work(void* arg) {
+    Split& s = *static_cast<Split*>(arg);
+    const bool joined = std::this_thread::get_id() != s.caller;
+    CHECK(++s.inside <= s.threads && (s.crew.busy += s.cores) <= s.crew.cores);
+    CHECK(s.e->current() == (joined ? nullptr : s.op));
+    s.crew.joined += joined;
+    for (size_t i; (i = s.next++) < s.portions.size();) {
+      CHECK(s.portions[i].claims++ == 0);
+      s.portions[i].value = s.portion(static_cast<int>(i));
+    }
+    s.crew.busy -= s.cores;
+    s.inside--;
+  }
+  int64_t share(int most) {
+    crew.shares++;
+    e->share(op, work, this, most);
+    CHECK(inside == 0 && next >= static_cast<int>(portions.size()));
+    inside = INT_MIN;  // nobody comes late: that would be less than one
+    int64_t sum = 0;
+    for (Portion& p : portions) {
+      CHECK(p.claims == 1);
+      sum += p.value;
+    }
+    CHECK(inside == INT_MIN);
+    crew.shares--;
+    return sum;
+  }
+};
+
+static void shares(Policy policy, int workers, Random& r, int ops, bool stops) {
+  const int cores = 1 + r.below(4);
+  Engine* e = engine_of(policy, workers, cores);
+  Crew crew{e->runs_here() ? INT_MAX : cores};
+  Sums sums(e);
+  std::atomic<bool> over{false};
+  std::thread stopper([&] {
+    for (Random mine(seed); !over; pause(500)) {
+      if (e->fork_prepare(mine.below(100000))) CHECK(crew.shares == 0 && crew.busy == 0);
+      e->fork_parent();
+      if (!stops) continue;
+      CHECK(e->stop(nullptr, nullptr) == Status::OK && crew.shares == 0 && crew.busy == 0);
+      e->start();
+    }
+  });
+  auto random_op = [&](Random& mine, int64_t* sum) {
+    Spec s;
+    for (Cell* c : sums.cells)
+      if (mine.one_in(4)) (mine.one_in(2) ? s.reads : s.writes).push_back(c);
+    const Cells writes = s.writes, reads = s.reads;
+    s.prop = mine.one_in(5) ? Prop::CPU_PRIORITIZED : Prop::NORMAL;
+    s.device.id = mine.one_in(8);
+    s.native = !mine.one_in(6);
+    s.wide = mine.one_in(6);
+    s.wake = !mine.one_in(4);
+    s.cost_ns = 1000000;  // nobody runs it without a core
+    const bool wide = s.wide;
+    const int n = s.native ? mine.below(12) : 0, most = mine.below(5), us = mine.below(4) * 30;
+    const int64_t base = mine.below(1000);
+    *sum = n * base + n * (n - 1) / 2;
+    s.body = [=, &crew](RunContext& c) -> Error* {
+      Holding h(writes, reads, c.op->seq);
+      int64_t before = 0, total = 0;  // plain reads, in all threads, of what others write
+      for (Cell* x : reads) before += x->value;
+      auto portion = [=](int i) {
+        int64_t seen = 0;
+        for (Cell* x : reads) seen += x->value;
+        if (us) pause(us);
+        return base + i + seen - before;
+      };
+      if (n) {
+        const int threads = wide ? 1 : 1 + std::min(most, workers - 1);
+        Split split{e, c.op, crew, threads, portion, std::vector<Split::Portion>(n)};
+        if (wide && !e->runs_here()) split.cores = crew.cores;
+        total = split.share(most);
+      } else {
+        pause(us);
+      }
+      for (Cell* x : writes) x->value += total;
+      return nullptr;
+    };
+    return s;
+  };
+  {
+    Onlookers onlookers(e, sums.cells, 2);
+    std::vector<std::thread> pushers;
+    for (int t = 0; t < 2; ++t)
+      pushers.emplace_back([&, from = r()] {
+        Random mine(from);
+        for (int i = 0; i < ops; ++i) {
+          int64_t sum;
+          const Spec s = random_op(mine, &sum);
+          const Status status = push(e, s);
+          CHECK(status == Status::OK || (status == Status::STOPPED && stops));
+          if (status == Status::OK) sums.add(s.writes, sum);
+          else pause(50);
+          if (!s.wake || mine.one_in(10)) CHECK(wait(sums.cells[mine.below(6)]) == Status::OK);
+        }
+      });
+    for (std::thread& t : pushers) t.join();
+  }
+  over = true;
+  stopper.join();
+  CHECK(e->wait_for_all(nullptr, nullptr) == Status::OK && crew.busy == 0 && crew.shares == 0);
+  for (int i = 0; i < 6; ++i) CHECK(sums.cells[i]->value == sums.total[i]);
+  drop(sums.cells);
+  delete e;
+}
+
+static void share_cases(Policy policy, int workers) {
+  Engine* e = engine_of(policy, workers, workers);
+  Crew crew{workers};
+  Cells v = make_cells(e, 1);
+
+  // The portions meet: all the pool's workers are at it, or all but one and the waiter that helps.
+  for (int i = 0; i < 30; ++i) {
+    std::atomic<int> met{0};
+    Spec s;
+    s.writes = v;
+    s.native = true;
+    s.wake = i % 2;
+    s.cost_ns = 1000000;
+    s.body = [&](RunContext& c) -> Error* {
+      auto meet = [&](int) {
+        met++;
+        until([&] { return met == workers; });
+        return 1;
+      };
+      Split split{e, c.op, crew, workers, meet, std::vector<Split::Portion>(workers)};
+      v[0]->value += split.share(100);
+      return nullptr;
+    };
+    push(e, s);
+    CHECK(wait(v[0]) == Status::OK && v[0]->value == (i + 1) * workers);
+    if (i % 5 == 0) pause(500);
+    if (i == 20) CHECK(e->stop(nullptr, nullptr) == Status::OK), e->start();
+  }
+  CHECK(crew.joined >= 30 * (workers - 1));
+
+  // Joined by a worker that becomes free meanwhile, and that runs what is ready first.
+  std::atomic<int> held{0}, released{0};
+  std::atomic<bool> ran{false};
+  for (int i = 0; i < workers; ++i)
+    push(e, {}, {}, [&, i](RunContext&) {
+      held++;
+      until([&] { return released > i; });
+      return nullptr;
+    });
+  until([&] { return held == workers; });
+  push(e, {}, {}, [&](RunContext&) {
+    ran = true;
+    return nullptr;
+  });
+  Spec s;
+  s.writes = v;
+  s.native = true;
+  s.wake = false;
+  s.cost_ns = 1000000;
+  s.body = [&](RunContext& c) -> Error* {
+    std::atomic<bool> came{false};
+    auto portion = [&](int i) {
+      if (i == 0) {
+        released = 1;
+        until([&] { return came.load(); });
+      }
+      came = true;
+      CHECK(ran);
+      return 0;
+    };
+    Split split{e, c.op, crew, 2, portion, std::vector<Split::Portion>(2)};
+    split.share(1);
+    return nullptr;
+  };
+  push(e, s);
+  CHECK(wait(v[0]) == Status::OK);
+  released = workers;
+  CHECK(e->wait_for_all(nullptr, nullptr) == Status::OK);
+  drop(v);
+  delete e;
+}
+
+// ---- alarms ---------------------------------------------------------------------------------------
+
+struct Bell {
+  Engine* e;
+  std::function<void()> call = [] {};
+  std::atomic<int> rung{0}, ringing{0};
+  std::atomic<int64_t> began{0};
+  explicit Bell(Engine* engine) : e(engine) { e->set_alarm(ring, this); }
+  static void ring(void* arg) {
+    Bell& b = *static_cast<Bell*>(arg);
+    b.ringing++;
+    b.began = b.e->now();
+    CHECK(!b.e->current());
+    b.call();
+    b.ringing--;
+    b.rung++;
+  }
+  void heard(int n) {  // and no more than that
+    until([&] { return rung >= n; });
+    CHECK(rung == n);
+  }
+};
+constexpr int64_t kMs = 1000000, kHour = 3600 * 1000 * kMs;
+
+static void alarm_cases(Policy policy, int workers) {
+  Engine* e = engine_of(policy, workers, workers + 1);
+  Bell bell(e);
+  Crew crew{workers + 1};
+  Cells v = make_cells(e, 1);
+  if (e->runs_here()) {
+    e->alarm(e->now());
+    pause(2000);
+    e->cancel_alarm();
+    CHECK(bell.rung == 0);
+    drop(v);
+    delete e;
+    return;
+  }
+  auto wait_until = [&](int64_t when) { until([&] { return e->now() > when; }); };
+
+  // The earliest one counts, whether asked for first or last.
+  int64_t t = e->now() + 3 * kMs;
+  e->alarm(t);
+  e->alarm(t + kHour);
+  bell.heard(1);
+  CHECK(bell.began >= t);
+  e->alarm(e->now() + kHour);
+  e->alarm(t = e->now() + kMs);
+  bell.heard(2);
+  CHECK(bell.began >= t);
+  e->alarm(t = e->now() + kMs);
+  bell.heard(3);
+  CHECK(bell.began >= t);
+
+  // Not after it was cancelled in time; the worker that watches still does for the next one.
+  int rung = 3;
+  for (int i = 0; i < 10; ++i) {
+    t = e->now() + 3 * kMs;
+    e->alarm(t);
+    if (i % 2) pause(500);
+    e->cancel_alarm();
+    const bool in_time = e->now() < t;
+    if (i % 3 == 0) wait_until(t + 2 * kMs);
+    if (in_time) CHECK(bell.rung == rung);
+    else until([&] { return bell.ringing == 0; }), pause(2000), rung = bell.rung;
+    e->alarm(e->now() + (i % 4) * kMs);
+    bell.heard(++rung);
+  }
+
+  // All workers but one have something to do until it is called: an op, or a share of one.
+  for (int i = 0; i < 8 && workers > 1; ++i) {
+    if (i % 4) e->alarm(e->now() + 2 * kMs);
+    if (i % 4 == 1) pause(1000);
+    auto until_heard = [&](int) {
+      until([&] { return bell.rung > rung; });
+      return 0;
+    };
+    if (i % 2)
+      push(e, v, {}, [&](RunContext& c) -> Error* {
+        Split split{e, c.op, crew, workers - 1, until_heard,
+                    std::vector<Split::Portion>(workers - 1)};
+        split.share(workers - 2);
+        return nullptr;
+      }, true);
+    else
+      for (int j = 1; j < workers; ++j)
+        push(e, {}, {}, [&](RunContext&) -> Error* {
+          until_heard(j);
+          return nullptr;
+        });
+    if (i % 4 == 0) e->alarm(e->now() + (i % 3) * kMs);
+    bell.heard(rung + 1);
+    CHECK(e->wait_for_all(nullptr, nullptr) == Status::OK);
+    bell.heard(++rung);
+  }
+
+  // All of them have: the first one that becomes idle calls it.
+  for (int i = 0; i < 4; ++i) {
+    std::atomic<int> busy{0};
+    std::atomic<bool> released{false};
+    t = e->now() + (i % 2) * 5 * kMs;
+    if (i >= 2) e->alarm(t);
+    if (i == 3) pause(1000);
+    for (int j = 0; j < workers; ++j)
+      push(e, {}, {}, [&](RunContext&) {
+        busy++;
+        until([&] { return released.load(); });
+        return nullptr;
+      });
+    until([&] { return busy == workers; });
+    const bool called = bell.rung > rung || bell.ringing;
+    if (!called) e->alarm(t);
+    wait_until(t + kMs);
+    if (!called && i < 2) CHECK(bell.rung == rung);
+    released = true;
+    bell.heard(++rung);
+    CHECK(e->wait_for_all(nullptr, nullptr) == Status::OK);
+  }
+
+  // All of them wait inside ops: another worker takes their place.
+  for (int i = 0; i < 4; ++i) {
+    Op* op = hold(e, v);
+    if (i % 2) e->alarm(e->now() + 2 * kMs);
+    for (int j = 0; j < workers; ++j)
+      push(e, {}, {}, [&](RunContext&) {
+        CHECK(e->wait(v[0], true, nullptr, nullptr) == Status::OK);
+        return nullptr;
+      });
+    if (i >= 2) pause(1000);
+    if (i % 2 == 0) e->alarm(e->now() + kMs);
+    bell.heard(++rung);
+    e->complete(op, nullptr);
+    CHECK(e->wait_for_all(nullptr, nullptr) == Status::OK);
+  }
+
+  // It waits while the engine is stopped.
+  for (int i = 0; i < 4; ++i) {
+    if (i % 2) e->alarm(t = e->now() + 10 * kMs);
+    CHECK(e->stop(nullptr, nullptr) == Status::OK && e->stats().threads == 0 && bell.ringing == 0);
+    if (i % 2 == 0) e->alarm(t = e->now());
+    const int so_far = bell.rung;
+    wait_until(t + 2 * kMs);
+    CHECK(bell.rung == so_far && e->stats().threads == 0);
+    e->start();
+    bell.heard(++rung);
+  }
+
+  // A fork leaves it to the parent; the child may ask for its own.
+  for (int i = 0; i < 3; ++i) {
+    e->alarm(t = e->now() + i * kMs);
+    const bool drained = e->fork_prepare(1000 * kMs);
+    CHECK(drained && bell.ringing == 0);
+    const pid_t child = fork();
+    if (child == 0) {
+      begin("alarms in a child", policy, workers);
+      e->fork_child(drained);
+#ifndef __SANITIZE_THREAD__  // it knows no threads there
+      const int before = bell.rung;
+      pause(2000);
+      CHECK(bell.rung == before);
+      CHECK(push(e, v, {}, nothing) == Status::OK && wait(v[0]) == Status::OK);
+      e->alarm(e->now() + kMs);
+      bell.heard(before + 1);
+      CHECK(e->stop(nullptr, nullptr) == Status::OK);
+#endif
+      _exit(0);
+    }
+    e->fork_parent();
+    int status = 1;
+    CHECK(waitpid(child, &status, 0) == child && status == 0);
+    bell.heard(++rung);
+  }
+
+  // A call that has begun ends before the engine does, and none begins afterwards.
+  bell.call = [&] {
+    pause(3000);
+    CHECK(push(e, v, {}, nothing, true) == Status::OK);
+    CHECK(e->stop(nullptr, nullptr) == Status::SELF_WAIT);
+  };
+  for (bool stops : {true, false}) {
+    e->alarm(e->now());
+    until([&] { return bell.ringing == 1; });
+    CHECK((stops ? e->stop(nullptr, nullptr) : e->shutdown()) == Status::OK);
+    CHECK(bell.ringing == 0 && bell.rung == ++rung);
+    e->start();
+  }
+  e->alarm(e->now());
+  pause(2000);
+  CHECK(bell.rung == rung && wait(v[0]) == Status::OK);
+  drop(v);
+  delete e;
+}
+
+// Anybody asks for alarms and cancels them, whose calls push, while the engine stops, starts and is
+// about to be forked.
+static void alarms(Policy policy, int workers, Random& r, int ops, bool stops) {
+  Engine* e = engine_of(policy, workers, 1 + r.below(4));
+  const bool naive = e->runs_here();
+  Finisher finish;
+  Sums sums(e);
+  Bell bell(e);
+  std::atomic<bool> over{false};
+  bell.call = [&] {
+    Random mine(seed + static_cast<uint64_t>(bell.began));
+    Engine::After after;
+    for (int i = mine.below(4); i > 0; --i) {
+      Cell* c = sums.cells[mine.below(6)];
+      Op* op = e->new_op();
+      op->add_use(c, true);
+      op->prop = mine.one_in(3) ? Prop::ASYNC : Prop::NORMAL;
+      op->payload.native = mine.one_in(2);
+      op->payload.arg = c;
+      op->payload.run = [](void* cell, RunContext&) -> Error* {
+        static_cast<Cell*>(cell)->value++;
+        return nullptr;
+      };
+      CHECK(e->enqueue(op, after, false) == Status::OK);
+      sums.add({c}, 1);
+    }
+    e->settle(after);
+  };
+  std::thread stopper([&] {
+    for (Random mine(seed); !over; pause(mine.below(1000))) {
+      if (e->fork_prepare(mine.below(100000))) CHECK(bell.ringing == 0);
+      e->fork_parent();
+      if (!stops) continue;
+      CHECK(e->stop(nullptr, nullptr) == Status::OK && bell.ringing == 0);
+      const int rung = bell.rung;
+      pause(200);
+      CHECK(bell.rung == rung && bell.ringing == 0);
+      e->start();
+    }
+  });
+  {
+    Onlookers onlookers(e, sums.cells, 1);
+    std::vector<std::thread> pushers;
+    for (int t = 0; t < 2; ++t)
+      pushers.emplace_back([&, from = r()] {
+        Random mine(from);
+        for (int i = 0; i < ops; ++i) {
+          int64_t n;
+          const Spec s = adder(e, mine, sums, finish, &n, true);
+          if (push(e, s) == Status::OK) sums.add(s.writes, n);
+          else CHECK(stops);
+          if (!s.wake) CHECK(wait(sums.cells[mine.below(6)]) == Status::OK);
+          if (!mine.one_in(3)) e->alarm(e->now() + mine.below(300) * 1000);
+          if (mine.one_in(4)) e->cancel_alarm();
+          if (mine.one_in(4)) pause(mine.below(500));
+        }
+      });
+    for (std::thread& t : pushers) t.join();
+  }
+  over = true;
+  stopper.join();
+  e->cancel_alarm();
+  CHECK(e->stop(nullptr, nullptr) == Status::OK);
+  const int rung = bell.rung;
+  e->start();
+  pause(500);
+  CHECK(bell.rung == rung);
+  e->alarm(e->now());
+  if (!naive) bell.heard(rung + 1);
+  CHECK(e->wait_for_all(nullptr, nullptr) == Status::OK);
+  for (int i = 0; i < 6; ++i) CHECK(sums.cells[i]->value == sums.total[i]);
+  drop(sums.cells);
+  delete e;
+}
+
 int main(int argc, char** argv) {
   if (argc > 1) seed = std::strtoull(argv[1], nullptr, 10);
   const int percent = argc > 2 ? std::atoi(argv[2]) : 100;
@@ -389,6 +868,16 @@ int main(int argc, char** argv) {
       two_engines(policy);
       begin("ends", policy, workers);
       ends(policy, workers);
+      for (bool stops : {false, true}) {
+        begin("shares", policy, workers);
+        shares(policy, workers, r, 4 * percent, stops);
+        begin("alarms", policy, workers);
+        alarms(policy, workers, r, 3 * percent, stops);
+      }
+      begin("share cases", policy, workers);
+      if (workers > 1) share_cases(policy, workers);
+      begin("alarm cases", policy, workers);
+      alarm_cases(policy, workers);
       CHECK(live_cells == 0 && live_tasks == 0 && live_errors == 0);
     }
   std::printf("stress: ok, seed %llu\n", static_cast<unsigned long long>(seed));

@@ -25,6 +25,15 @@ DTYPES = ["?", "i1", "u2", "i4", "i8", "f4", "f8", "c16"]
 BINARY = ["add", "subtract", "multiply", "maximum", "minimum", "less", "equal", "logical_or"]
 UNARY = ["negative", "square", "absolute", "sign", "logical_not", "isfinite", "sqrt", "exp"]
 INPLACE = ["add", "subtract", "multiply"]
+FIGURES = {  # of the flush and tile policies: tiny tiles and rows make small arrays take every path
+    "flush_ns": [1, 300, 30000],
+    "age_ns": [0, 100000],
+    "fuse_ns": [0, 0, 1000],
+    "tile_bytes": [8, 200, 65536],
+    "least": [1, 5, 256],
+    "row": [4, 30, 8192],
+    "task_ns": [0, 25000],
+}
 REDUCE = ["sum", "prod", "max", "min", "any", "all", "mean"]
 
 
@@ -37,7 +46,21 @@ class Program:
         rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
         for _ in range(draw(st.integers(2, 4))):
             shape = draw(
-                st.sampled_from([(), (1,), (5,), (3, 4), (4, 3), (2, 1, 4), (33,), (0, 3)])
+                st.sampled_from(
+                    [
+                        (),
+                        (1,),
+                        (5,),
+                        (3, 4),
+                        (4, 3),
+                        (2, 1, 4),
+                        (33,),
+                        (0, 3),
+                        (300,),
+                        (7, 40),
+                        (6, 6),
+                    ]
+                )
             )
             dtype = np.dtype(draw(st.sampled_from(DTYPES)))
             values = rng.integers(-3, 4, shape)
@@ -263,15 +286,16 @@ class Program:
 )
 @given(data=st.data())
 def test_program(inline, data):
-    old = _set_policy("inline_ns", 4000 if inline else 0)
-    flush = _set_policy("flush_ns", data.draw(st.sampled_from([1, 300, 30000])))
+    figures = {name: data.draw(st.sampled_from(values)) for name, values in FIGURES.items()}
+    figures["inline_ns"] = 4000 if inline else 0
+    old = {name: _set_policy(name, value) for name, value in figures.items()}
     try:
         with engine.bulk(data.draw(st.sampled_from([0, 1, 7, 1000]))):
             Program(data.draw).run()
     finally:
         la.waitall()
-        _set_policy("inline_ns", old)
-        _set_policy("flush_ns", flush)
+        for name, value in old.items():
+            _set_policy(name, value)
 
 
 @pytest.mark.skipif(CHILD, reason="this is the child")

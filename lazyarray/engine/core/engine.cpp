@@ -294,6 +294,7 @@ void Engine::finish(Op* op, Error* error, After& after) {
 void Engine::settle(After& after) {
   after.engine = this;
   while (after.run || after.here) {
+    after.send();  // what others are to do doesn't wait for what this thread runs
     Op* op = after.run;
     if (op) {
       after.run = op->queue_next;
@@ -315,8 +316,7 @@ void Engine::settle(After& after) {
     execute(op, after);
     tls.settling = outer;
   }
-  for (Pool* p : after.wake) p->wake->notify_one();
-  after.wake.clear();
+  after.send();
   for (Error* e : after.errors) e->unref();
   after.errors.clear();
   while (Op* op = after.done) {

@@ -30,6 +30,8 @@ enum class Status : int {
   BROKEN = 7,       // this process was forked while work was in flight
 };
 
+struct Share;
+
 // A pool of workers and its ready queue.
 struct Pool {
   std::string name;
@@ -43,6 +45,7 @@ struct Pool {
   int blocked = 0;           // asleep in a wait inside an op
   Op *head = nullptr, *tail = nullptr;
   int ready = 0, compute = 0;  // how many are queued, and how many of them are Op::compute()
+  Share* shares = nullptr;     // open ones of ops that this pool's workers run, the newest first
   std::unique_ptr<std::condition_variable> wake{new std::condition_variable};
 
   void put(Op* op);
@@ -53,6 +56,17 @@ struct Waiter {
   std::atomic<int> remaining{0};
   std::condition_variable cv;
   Waiter *prev = nullptr, *next = nullptr;  // Engine::waiters_
+};
+
+// An op's work in which idle workers take part; it lives in Engine::share(). Open while it is in
+// Pool::shares: only then may a worker join.
+struct Share {
+  void (*work)(void*);
+  void* arg;
+  int room;                    // how many more may join; none once a call has found no portion left
+  std::atomic<int> inside{0};  // joiners in `work`, each with a core; changed under the mutex
+  std::condition_variable cv{};  // `inside` is 0
+  Share* next = nullptr;
 };
 
 // A wait for every op up to `last`, and for what those push.
@@ -85,6 +99,7 @@ struct EngineStats {
 class Engine {
  public:
   using Poll = bool (*)(void*);  // false: stop waiting
+  using Alarm = void (*)(void*);
 
   // What to do once the mutex is released: settle() does it.
   struct After {
@@ -95,11 +110,15 @@ class Engine {
     bool here = false;            // some op of `here_` has this as its home
     Op *run = nullptr, *run_last = nullptr;    // begun: this thread runs them (linked by queue_next)
     Op *done = nullptr, *done_last = nullptr;  // completed: drop what they hold (likewise)
-    std::vector<Pool*> wake;
-    std::vector<Error*> errors;                // references to drop
+    std::vector<std::condition_variable*> wake;  // each is for one sleeping worker
+    std::vector<Error*> errors;                  // references to drop
 
     After() = default;
     After(const After&) = delete;
+    void send() {
+      for (std::condition_variable* cv : wake) cv->notify_one();
+      wake.clear();
+    }
   };
 
   Engine(Policy policy, int workers, int priority_workers, int gpu_workers, int gpu_copy_workers);
@@ -133,6 +152,26 @@ class Engine {
   virtual void report(Error* error);               // a failure for wait_for_all (own reference)
   virtual Error* take_failure();                   // the first unseen one; clears the list
   virtual std::vector<Error*> take_failures();     // all of them, in push order; clears the list
+
+  // From inside the run of `op`, native and synchronous, by the thread that runs it: calls
+  // work(arg) there and, at the same time, on up to `most` workers of the op's pool that have
+  // nothing else to do, each on a core of its own. With the caller, whoever it is, these are never
+  // more threads than the pool's target. `work` claims portions by itself, returns when none is
+  // left, and neither pushes nor waits; a joiner runs no op, so current() is null in it. Returns
+  // when every call has returned.
+  virtual void share(Op* op, void (*work)(void*), void* arg, int most);
+
+  // Once, before the first alarm(): what an alarm calls. That happens on a worker, without a lock,
+  // and it may push; two calls may overlap.
+  virtual void set_alarm(Alarm fn, void* arg);
+  // Has an idle worker of the CPU's normal pool call it at `when` (see now()) or soon after; if all
+  // are busy, the first one that finds nothing ready does. One alarm is pending at a time, the
+  // earliest one asked for. It is over before its call begins: who changes what the call looks at,
+  // under the lock that this takes, and then asks for an alarm, is not overlooked. Does nothing
+  // where ops run at the call; waits for start() while the engine is stopped.
+  virtual void alarm(int64_t when);
+  virtual void cancel_alarm();  // a call that has begun goes on
+  virtual int64_t now();        // steady-clock nanoseconds
 
   virtual void start();
   virtual Status stop(Poll poll, void* arg);
@@ -175,6 +214,7 @@ class Engine {
 
  private:
   using Lock = std::unique_lock<std::mutex>;
+  static constexpr int64_t kNever = INT64_MAX;
 
   Pool* pool_for(const Op& op);
   Pool* pool(const char* role, Device device, int target, bool prioritized);
@@ -198,6 +238,12 @@ class Engine {
   void nudge(After& after);
   void signal(Pool* p, After& after);
   void spawn(Pool* p);
+  Share* joinable(const Pool* p);
+  void join(Share* s, Lock& lock, After& after);
+  // When the next alarm is to be called; kNever while nobody may push.
+  int64_t alarm_due() const { return stopped_ ? kNever : alarm_at_.load(std::memory_order_relaxed); }
+  void watch(After& after);
+  void ring(Lock& lock);
   void park(Pool* p, After& after);
   void unpark(Pool* p, After& after);
   bool may_help(const Op* op) const;
@@ -229,10 +275,10 @@ class Engine {
   uint64_t seq_ = 0;
   uint32_t walk_ = 0;
   std::vector<Op*> walked_;  // scratch of the graph walks
-  int native_running_ = 0;   // cores that native ops hold: at most cores_
+  int native_running_ = 0;   // cores that native ops and joiners of shares hold: at most cores_
   std::atomic<int> unsettled_{0};  // completed ops that still hold things: a fork waits for them
   int completing_ = 0;       // calls of complete(): they still use the engine when all is drained
-  bool starved_ = false;     // compute is queued that nobody was woken for, for want of a core
+  bool starved_ = false;     // nobody was woken for queued compute or a share, for want of a core
   std::atomic<bool> held_{false};  // something is queued that nobody was woken for (hold_wake)
   bool quit_ = false;        // the workers are being joined
   bool broken_ = false;      // a fork caught work in flight
@@ -240,6 +286,15 @@ class Engine {
   std::atomic<bool> stopped_{false};
   std::atomic<bool> runs_here_{false};
   std::atomic<int64_t> pending_bytes_{0}, pending_native_{0};
+  Alarm alarm_ = nullptr;
+  void* alarm_arg_ = nullptr;
+  Pool* alarm_pool_ = nullptr;             // whose workers call it; known once one was asked for
+  std::atomic<int64_t> alarm_at_{kNever};  // the pending one; changed under the mutex
+  int alarming_ = 0;                       // calls of it; none begins in a stopped engine
+  // At most one idle worker of that pool, the watcher, sleeps on `alarm_cv_`, until `watch_`
+  // (kNever: there is none). It is told last of the pool's sleepers when there is work.
+  std::condition_variable alarm_cv_;
+  int64_t watch_ = kNever;
   Pool here_;  // ready ops where each runs at the call; has no workers
   std::vector<std::unique_ptr<Pool>> pools_;
   std::vector<std::thread> threads_;

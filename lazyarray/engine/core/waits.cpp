@@ -112,8 +112,7 @@ void Engine::help(Op* op, Lock& lock) {
   // What else is ready doesn't wait for a long one.
   if (held() && op->cost_ns >= kHandOff) nudge(after);
   lock.unlock();
-  for (Pool* p : after.wake) p->wake->notify_one();
-  after.wake.clear();
+  after.send();
   after.hold_wake = true;  // what it makes ready, this thread most likely runs next
   const bool outer = tls.helping;
   tls.helping = true;

@@ -103,8 +103,9 @@ Op* Engine::pick(Pool* p) {
 void Engine::signal(Pool* p, After& after) {
   p->idle--;
   p->signals++;
+  const bool watched = p == alarm_pool_ && watch_ != kNever;
   if (p->spinner >= 0) p->spinner = -1;  // it sees the token by itself
-  else after.wake.push_back(p);
+  else after.wake.push_back(watched && p->idle == 0 ? &alarm_cv_ : p->wake.get());
 }
 
 // False: all workers are awake, and will see for themselves.
@@ -115,14 +116,17 @@ bool Engine::wake(Pool* p, After& after) {
   return true;
 }
 
-// Wakes workers for everything that is ready (some of it was pushed without waking anyone).
+// Wakes workers for everything that is ready (some of it was pushed without waking anyone), and
+// for the open shares.
 void Engine::nudge(After& after) {
   held_.store(false, std::memory_order_relaxed);
   starved_ = false;
-  const bool full = native_running_ >= cores_;
+  const int free = std::max(0, cores_ - native_running_);
   for (auto& p : pools_) {
-    if (full && p->compute) starved_ = true;
-    const int runnable = p->ready - (full ? p->compute : 0);
+    int room = 0;
+    for (Share* s = p->shares; s; s = s->next) room += s->room;
+    if (room > free || (!free && p->compute)) starved_ = true;
+    const int runnable = p->ready - (free ? 0 : p->compute) + std::min(room, free);
     for (int need = std::min(runnable, p->target) - p->signals; need > 0; need--) wake(p.get(), after);
   }
 }
@@ -151,6 +155,7 @@ void Engine::spawn(Pool* p) {
 void Engine::park(Pool* p, After& after) {
   p->blocked++;
   if (p->ready) wake(p, after);
+  if (p == alarm_pool_) watch(after);
 }
 
 void Engine::unpark(Pool* p, After& after) {
@@ -169,6 +174,7 @@ void Engine::worker(Pool* p, int id) {
       // A spare one whose worker came back. What it was woken for is for another.
       p->threads--;
       if (p->ready) wake(p, after);
+      if (p == alarm_pool_) watch(after);
       lock.unlock();
       settle(after);
       break;
@@ -179,6 +185,14 @@ void Engine::worker(Pool* p, int id) {
         p->threads--;
         lock.unlock();
         break;
+      }
+      if (p == alarm_pool_ && alarm_due() != kNever && alarm_due() <= now_ns()) {
+        ring(lock);
+        continue;
+      }
+      if (Share* s = joinable(p)) {
+        join(s, lock, after);
+        continue;
       }
       p->idle++;
       if (p->spinner < 0) {
@@ -191,12 +205,25 @@ void Engine::worker(Pool* p, int id) {
         lock.lock();
         if (p->spinner == id) p->spinner = -1;
       }
-      p->wake->wait(lock, [&] { return p->signals > 0 || quit_; });
+      while (p->signals == 0 && !quit_) {
+        const int64_t due = p == alarm_pool_ ? alarm_due() : kNever;
+        if (due == kNever || watch_ != kNever) {
+          p->wake->wait(lock);
+          continue;
+        }
+        if (due <= now_ns()) break;
+        watch_ = due;
+        alarm_cv_.wait_until(lock, std::chrono::steady_clock::time_point(
+                                       std::chrono::nanoseconds(due)));
+        watch_ = kNever;
+      }
       if (p->signals > 0) p->signals--;
       else p->idle--;
       continue;
     }
+    if (p == alarm_pool_) watch(after);  // this may have been the watcher
     lock.unlock();
+    after.send();
     const bool async = op->payload.async;
     Error* error = run(op);
     lock.lock();
@@ -210,6 +237,123 @@ void Engine::worker(Pool* p, int id) {
   if (on_thread_exit) on_thread_exit();
   lock.lock();
   finished_.push_back(std::this_thread::get_id());
+}
+
+// ---- shares ----------------------------------------------------------------------------------
+
+void Engine::share(Op* op, void (*work)(void*), void* arg, int most) {
+  Share mine{work, arg, std::min(most, cores_ - 1)};
+  if (mine.room <= 0 || op->wide || runs_here()) return work(arg);
+  After after;
+  Lock lock(mu_);
+  Pool* const p = pool_for(*op);
+  mine.room = std::min(mine.room, p->target - 1);
+  if (mine.room <= 0 || runs_here_) {
+    lock.unlock();
+    return work(arg);
+  }
+  mine.next = p->shares;
+  p->shares = &mine;
+  const int free = cores_ - native_running_;
+  if (mine.room > free) starved_ = true;
+  for (int n = std::min(mine.room, free); n > 0 && wake(p, after);) n--;
+  lock.unlock();
+  settle(after);
+  work(arg);
+  lock.lock();
+  Share** s = &p->shares;
+  while (*s != &mine) s = &(*s)->next;
+  *s = mine.next;
+  if (mine.inside == 0) return;
+  lock.unlock();
+  const int64_t until = now_ns() + kSpin;
+  while (mine.inside.load(std::memory_order_acquire) > 0 && now_ns() < until) cpu_relax();
+  lock.lock();  // even if none is inside: the last one still notified `mine.cv`
+  mine.cv.wait(lock, [&] { return mine.inside == 0; });
+}
+
+Share* Engine::joinable(const Pool* p) {
+  for (Share* s = p->shares; s; s = s->next) {
+    if (s->room <= 0) continue;
+    if (native_running_ < cores_) return s;
+    starved_ = true;
+    break;
+  }
+  return nullptr;
+}
+
+// By a worker that found nothing ready, or nothing that may start before others have ended: then
+// they end the sooner for it.
+void Engine::join(Share* s, Lock& lock, After& after) {
+  s->room--;
+  s->inside++;
+  native_running_++;
+  if (tls.pool == alarm_pool_) watch(after);
+  lock.unlock();
+  after.send();
+  s->work(s->arg);
+  lock.lock();
+  native_running_--;
+  s->room = 0;
+  // Notified under the lock: `s` is gone once its owner has seen 0 with the lock held.
+  if (--s->inside == 0) s->cv.notify_one();
+  if (!starved_) return;
+  nudge(after);
+  lock.unlock();
+  settle(after);
+  lock.lock();
+}
+
+// ---- the alarm -------------------------------------------------------------------------------
+
+int64_t Engine::now() { return now_ns(); }
+
+void Engine::set_alarm(Alarm fn, void* arg) {
+  Lock lock(mu_);
+  alarm_ = fn;
+  alarm_arg_ = arg;
+}
+
+void Engine::alarm(int64_t when) {
+  if (alarm_at_.load(std::memory_order_relaxed) <= when || runs_here()) return;
+  After after;
+  Lock lock(mu_);
+  if (alarm_at_ <= when || !alarm_ || runs_here_ || broken_) return;
+  alarm_at_ = when;
+  if (!alarm_pool_) alarm_pool_ = pool_for(Op());
+  watch(after);
+  lock.unlock();
+  settle(after);
+}
+
+void Engine::cancel_alarm() {
+  if (alarm_at_.load(std::memory_order_relaxed) == kNever) return;
+  Lock lock(mu_);
+  alarm_at_ = kNever;  // the watcher finds out when it would have called
+}
+
+// Sees to it that one of the workers that are or could be idle sleeps no longer than until the
+// alarm. Called when one is asked for, and when a worker that might have been that one has found
+// something else to do; the others, awake, see for themselves before they sleep.
+void Engine::watch(After& after) {
+  const int64_t due = alarm_due();
+  if (due >= watch_) return;
+  Pool* const p = alarm_pool_;
+  if (watch_ != kNever) {
+    watch_ = due;
+    after.wake.push_back(&alarm_cv_);
+  } else if (p->signals == 0 && p->spinner < 0) {  // else one is about to see for itself
+    wake(p, after);
+  }
+}
+
+void Engine::ring(Lock& lock) {
+  alarm_at_ = kNever;
+  alarming_++;
+  lock.unlock();
+  alarm_(alarm_arg_);
+  lock.lock();
+  if (--alarming_ == 0) drained_.notify_all();
 }
 
 // ---- life ------------------------------------------------------------------------------------
@@ -226,13 +370,19 @@ bool Engine::entered() const {
 void Engine::start() {
   Lock lock(mu_);
   drained_.wait(lock, [&] { return !quit_ || entered(); });
-  if (!quit_) stopped_ = false;
+  if (quit_) return;
+  stopped_ = false;
+  After after;
+  watch(after);
+  lock.unlock();
+  settle(after);
 }
 
 // When no op is left that needs a worker, and none is let in that would.
 void Engine::join_workers(Lock& lock) {
   quit_ = true;
   for (auto& p : pools_) p->wake->notify_all();
+  alarm_cv_.notify_all();
   std::vector<std::thread> all;
   all.swap(threads_);
   lock.unlock();
@@ -249,6 +399,8 @@ Status Engine::stop(Poll poll, void* arg) {
   std::lock_guard<std::mutex> one(life_mu_);
   Lock lock(mu_);
   if (broken_) return Status::BROKEN;
+  // Nobody may push any more, not even an alarm's call that is in the midst of it.
+  drained_.wait(lock, [&] { return alarming_ == 0; });
   stopped_ = true;
   // Ops that run meanwhile may push more.
   const Status status = drain(lock, UINT64_MAX, poll, arg, -1);
@@ -264,6 +416,7 @@ Status Engine::shutdown(Poll poll, void* arg) {
   Lock lock(mu_);
   runs_here_ = true;
   stopped_ = false;
+  alarm_at_ = kNever;  // a call that has begun ends before its worker is joined
   // Ops that run meanwhile may push more; what other threads push, they run themselves, and as
   // they might do so for ever, the patience with them is bounded.
   for (int i = 0; i < 100 && all_head_; ++i) {
@@ -308,8 +461,10 @@ bool Engine::fork_prepare(int64_t timeout_ns) {
       drained = s == Status::OK;
     }
     mu_.lock();
-    // Whoever lets go of a completed op's things may hold a lock of the rooms above.
-    if (!drained || (!all_head_ && unsettled_.load(std::memory_order_acquire) == 0)) break;
+    // Whoever lets go of a completed op's things, or is called by an alarm, may hold a lock of the
+    // rooms above.
+    if (!drained || (!all_head_ && alarming_ == 0 && unsettled_.load(std::memory_order_acquire) == 0))
+      break;
     mu_.unlock();  // or somebody pushed in between
     if (now_ns() > deadline) drained = false;
   }
@@ -329,6 +484,7 @@ void Engine::fork_child(bool drained) {
   new (&mu_) std::mutex;
   new (&free_mu_) std::mutex;
   new (&drained_) std::condition_variable;
+  new (&alarm_cv_) std::condition_variable;
   new std::vector<std::thread>(std::move(threads_));  // leaked on purpose
   threads_.clear();
   finished_.clear();
@@ -337,8 +493,10 @@ void Engine::fork_child(bool drained) {
     p->wake.reset(new std::condition_variable);
     p->threads = p->idle = p->signals = p->blocked = 0;
     p->spinner = -1;
+    p->shares = nullptr;
   }
-  native_running_ = completing_ = throttled_ = unsettled_ = 0;
+  native_running_ = completing_ = throttled_ = unsettled_ = alarming_ = 0;
+  alarm_at_ = watch_ = kNever;
   drainers_ = nullptr;
   waiters_ = nullptr;
   starved_ = quit_ = false;

@@ -52,7 +52,13 @@ constexpr size_t kManyWarnings = 256;
 struct Hooks {
   Error* (*python)(Instr&) = nullptr;          // a PYTHON instruction; takes the GIL
   // A cast with out-of-range values; takes the GIL.
-  Error* (*recast)(Instr&, char** ptrs, bool* invalid) = nullptr;
+  struct Block {
+    int ndim;
+    npy_intp* shape;
+    const npy_intp* strides[2];
+    char* ptrs[2];
+  };
+  Error* (*recast)(Instr&, const Block&, bool* invalid) = nullptr;
   int (*blas_threads)() = nullptr;
 };
 struct Runtime {
@@ -133,18 +139,19 @@ inline void odometer(Instr& in, char** ptrs, Body body) {
 
 // A negative exponent makes the integer power loop set a Python error from a thread that has no
 // interpreter, and leave garbage: it is looked for first.
+inline bool any_negative(const char* p, npy_intp n, npy_intp step, int size) {
+  bool found = false;
+  for (npy_intp i = 0; i < n; ++i, p += step)
+    found |= reinterpret_cast<const signed char*>(p)[size - 1] < 0;  // little-endian sign byte
+  return found;
+}
 inline bool has_negative(Instr& in, char** ptrs, int op, int dtype) {
   bool found = false;
   char* p[kMaxOperands];
   std::copy(ptrs, ptrs + in.nop, p);
   const npy_intp n = in.ndim ? in.shape()[in.ndim - 1] : 1;
   const npy_intp step = in.ndim ? in.strides(op)[in.ndim - 1] : 0;
-  const int size = info(dtype).size;
-  odometer(in, p, [&](char** q, const npy_intp*) {
-    const char* c = q[op];
-    for (npy_intp i = 0; i < n; ++i, c += step)
-      found |= reinterpret_cast<const signed char*>(c)[size - 1] < 0;  // little-endian sign byte
-  });
+  odometer(in, p, [&](char** q, const npy_intp*) { found |= any_negative(q[op], n, step, info(dtype).size); });
   return found;
 }
 
@@ -219,21 +226,22 @@ inline void run_gufunc(Runtime& rt, Instr& in, char** ptrs) {
 
 // ---- one instruction -------------------------------------------------------------------------
 
+// Memory for an output, or for an input that nobody wrote (la.empty).
+inline Error* allocate(Chunk* c) {
+  if (c->allocate()) return nullptr;
+  const PoolStats s = c->pool->stats();
+  return new Error(Error::MEMORY, "unable to allocate " + std::to_string(c->nbytes) + " bytes on cpu(" +
+                                      std::to_string(c->device.id) + "): " + std::to_string(s.in_use) +
+                                      " in use" +
+                                      (s.limit ? ", limit " + std::to_string(s.limit) : ""));
+}
+
 // Runs it; returns the failure (owned) or null. Needs no GIL, except for PYTHON instructions.
 inline Error* run(Runtime& rt, Instr& in) {
   const Kernel& kernel = *in.kernel;
-  for (int k = in.nin; k < in.nop; ++k)
-    if (!in.ops[k].chunk->allocate()) {
-      const Chunk* c = in.ops[k].chunk;
-      const PoolStats s = c->pool->stats();
-      return new Error(Error::MEMORY, "unable to allocate " + std::to_string(c->nbytes) +
-                                          " bytes on cpu(" + std::to_string(c->device.id) + "): " +
-                                          std::to_string(s.in_use) + " in use" +
-                                          (s.limit ? ", limit " + std::to_string(s.limit) : ""));
-    }
-  for (int k = 0; k < in.nin; ++k)  // memory that nobody wrote: la.empty
-    if (in.ops[k].chunk && !in.ops[k].chunk->allocate())
-      return new Error(Error::MEMORY, "unable to allocate an input");
+  for (int k = 0; k < in.nop; ++k)
+    if (in.ops[k].chunk)
+      if (Error* e = allocate(in.ops[k].chunk)) return e;
   if (kernel.kind == Kernel::PYTHON) return rt.hooks.python(in);
 
   char* ptrs[kMaxOperands];
@@ -255,7 +263,8 @@ inline Error* run(Runtime& rt, Instr& in) {
         return nullptr;
       }
       bool invalid = false;
-      if (Error* e = rt.hooks.recast(in, keep, &invalid)) return e;
+      const Hooks::Block block{in.ndim, in.shape(), {in.strides(0), in.strides(1)}, {keep[0], keep[1]}};
+      if (Error* e = rt.hooks.recast(in, block, &invalid)) return e;
       take_flags(kernel.long_double);
       return invalid ? judge_flags(rt, in, kInvalid) : nullptr;
     }

@@ -1,0 +1,88 @@
+"""What is printed: the table, its summary, and where the figures come from."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Sequence
+
+from benchmarks.harness import Result
+from benchmarks.row import Aim
+
+SCALE = {"us": 1e6, "ms": 1e3}
+
+
+def aim_text(result: Result, aim: Aim) -> str:
+    """An aim and, where its libraries took part, whether it was met."""
+    if aim.of:
+        best = "best of " if len(aim.of) > 1 else ""
+        text, got = f"<= {aim.limit:g} of {best}{', '.join(aim.of)}", result.ratio(*aim.of)
+        shown = "" if got is None else f"{got:.2f}"
+    else:
+        unit = result.row.unit
+        text, got = f"<= {aim.limit * SCALE[unit]:g} {unit}", result.best.get("lazyarray")
+        shown = "" if got is None else f"{got * SCALE[unit]:.3g}"
+    if got is None:
+        return text
+    return f"{text}: {shown}" + ("" if got <= aim.limit else ", **missed**")
+
+
+def table(results: Sequence[Result], names: Sequence[str]) -> str:
+    """The rows as a Markdown table; after the times, lazyarray's ratios and the aims."""
+    ratios = {"/ numpy": ("numpy",), "/ best of numpy, torch": ("numpy", "torch")}
+    head = ["what", "unit", *names, *(f"lazyarray {title}" for title in ratios), "aim"]
+    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
+    for result in results:
+        row = result.row
+        cells = [row.name, row.unit]
+        for name in names:
+            t = result.best.get(name)
+            cells.append("" if t is None else f"{t * SCALE[row.unit]:.3g}")
+        for others in ratios.values():
+            ratio = result.ratio(*others)
+            cells.append("" if ratio is None else f"{ratio:.2f}")
+        cells.append("; ".join(aim_text(result, aim) for aim in row.aims))
+        lines.append("| " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
+def geometric_mean(results: Sequence[Result]) -> tuple[float, int]:
+    """The mean of best(numpy, torch) / lazyarray, and over how many rows."""
+    ratios = [r for result in results if (r := result.ratio("numpy", "torch")) is not None]
+    return math.exp(-sum(map(math.log, ratios)) / max(1, len(ratios))), len(ratios)
+
+
+def summary(results: Sequence[Result]) -> list[str]:
+    """The geometric means, the rows behind NumPy and the aims missed."""
+    lines = []
+    for title, overhead in (("rows of work", False), ("rows of call overhead", True)):
+        mean, count = geometric_mean([r for r in results if r.row.overhead is overhead])
+        if count:
+            lines.append(
+                f"geometric mean of best(numpy, torch) / lazyarray: {mean:.2f} ({count} {title})"
+            )
+    behind = [(r.row.name, ratio) for r in results if (ratio := r.ratio("numpy") or 0.0) > 1]
+    if any(r.ratio("numpy") is not None for r in results):
+        listed = "; ".join(f"{name} ({ratio:.2f})" for name, ratio in behind)
+        lines.append(f"behind numpy: {listed or 'none'}")
+    missed = [
+        f"{r.row.name}: {text}"
+        for r in results
+        for aim in r.row.aims
+        if (text := aim_text(r, aim)).endswith("**missed**")
+    ]
+    if "lazyarray" in {name for r in results for name in r.best}:
+        lines.append(f"aims missed: {'; '.join(missed) or 'none'}")
+    return lines
+
+
+def machine() -> str:
+    """One line about where the figures come from."""
+    model = "unknown processor"
+    if os.path.exists("/proc/cpuinfo"):
+        with open("/proc/cpuinfo") as f:
+            for line in f:
+                if line.startswith("model name"):
+                    model = line.split(":", 1)[1].strip()
+                    break
+    return f"{model}, {os.cpu_count()} cores"

@@ -1,0 +1,131 @@
+"""A contestant's process: ``python -m benchmarks.worker NAME``, driven by lines of JSON on pipes."""
+
+from __future__ import annotations
+
+import gc
+import json
+import math
+import os
+import sys
+import time
+import traceback
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy
+
+from benchmarks.contestants import CONTESTANTS, Library, open_library
+from benchmarks.suite import ROWS
+
+SHORTEST = 2e-3  # seconds that one timing should last
+LONGEST_SETTLING = 0.5
+
+
+@dataclass
+class Prepared:
+    """A row that is ready to be timed: its work, and how often a timing repeats it."""
+
+    run: Callable[[], Any]
+    repeats: int
+
+
+def leaves(result: Any) -> Iterator[Any]:
+    """The arrays and numbers of a result."""
+    if isinstance(result, tuple | list):
+        for item in result:
+            yield from leaves(item)
+    else:
+        yield result
+
+
+def checksum(library: Library, result: Any) -> list[list[float]]:
+    """For each array of a result, and for the imaginary part of a complex one: mean magnitude,
+    mean, and three of the elements."""
+    sums = []
+    for leaf in leaves(result):
+        values = leaf if isinstance(leaf, float) else library.host(leaf)
+        array = numpy.asarray(values).ravel()
+        for part in (array.real, array.imag) if numpy.iscomplexobj(array) else (array,):
+            part = part.astype(numpy.float64)
+            picked = part[[0, part.size // 2 + part.size // 7, -1]]
+            sums.append([float(numpy.abs(part).mean()), float(part.mean()), *map(float, picked)])
+    return sums
+
+
+def settle() -> None:
+    """Waits until this process's own threads (BLAS's, OpenMP's) have stopped spinning, so that
+    they take nothing from the contestant whose turn is next."""
+    end = time.perf_counter() + LONGEST_SETTLING
+    while time.perf_counter() < end:
+        used = time.process_time()
+        time.sleep(2e-3)
+        if time.process_time() - used < 4e-4:
+            break
+
+
+def timed(library: Library, run: Callable[[], Any], repeats: int) -> float:
+    """Seconds of one of ``repeats`` runs, each waited for."""
+    wait = library.wait
+    gc.collect()
+    gc.disable()
+    start = time.perf_counter()
+    for _ in range(repeats):
+        wait(run())
+    seconds = time.perf_counter() - start
+    gc.enable()
+    return seconds / repeats
+
+
+def answer(library: Library, name: str, prepared: dict[int, Prepared], request: Any) -> Any:
+    """Does what the driver asks for: ``["prepare", row]`` or ``["time", row]``."""
+    what, index = request
+    row = ROWS[index]
+    if what == "time":
+        seconds = timed(library, prepared[index].run, prepared[index].repeats) / row.per
+    else:
+        run = library.prepare(name, row)
+        if run is None:
+            return {"absent": True}
+        result = run()  # compiles, fills caches and pools
+        library.wait(result)
+        sums = checksum(library, result)
+        del result
+        timed(library, run, 1)
+        # The second of two short timings: the first still meets cold caches.
+        guess = max(1, math.ceil(SHORTEST / 10 / timed(library, run, 1)))
+        repeats = max(1, math.ceil(SHORTEST / timed(library, run, guess)))
+        prepared[index] = Prepared(run, repeats)
+    settle()
+    return {"seconds": seconds} if what == "time" else {"checksum": sums}
+
+
+def main() -> None:
+    """Answers requests until the driver closes the pipe."""
+    replies = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)  # what a library prints must not get among the replies
+
+    def reply(message: Any) -> None:
+        replies.write(json.dumps(message) + "\n")
+        replies.flush()
+
+    contestant = CONTESTANTS[sys.argv[1]]
+    try:
+        library = open_library(contestant.library)
+    except Exception:
+        reply({"error": traceback.format_exc()})
+        return
+    reply({"version": library.version})
+    prepared: dict[int, Prepared] = {}
+    for line in sys.stdin:
+        try:
+            reply(answer(library, contestant.library, prepared, json.loads(line)))
+        except Exception:
+            reply({"error": traceback.format_exc()})
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except KeyboardInterrupt:
+        sys.exit(130)

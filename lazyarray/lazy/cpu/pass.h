@@ -1,0 +1,351 @@
+// Pass: runs a plan's instructions tile by tile, on as many threads as take part.
+#pragma once
+#include <cmath>
+#include <memory>
+
+#include "lazy/cpu/run.h"
+#include "lazy/plan.h"
+
+namespace lazyarray {
+
+// A thread's own scratch, kept from pass to pass.
+inline char* thread_scratch(size_t bytes) {
+  struct Block {
+    char* data = nullptr;
+    size_t size = 0;
+    ~Block() { std::free(data); }
+  };
+  static thread_local Block block;
+  if (block.size < bytes) {
+    std::free(block.data);
+    block.size = 0;
+    block.data = static_cast<char*>(std::aligned_alloc(64, (bytes + 63) / 64 * 64));
+    if (block.data) block.size = bytes;
+  }
+  return block.data;
+}
+
+// One execution of a plan. Threads claim tasks (runs of tiles) from a counter; what a tile computes
+// depends on nothing but the tile, so any number of threads gives the same bits.
+class Pass {
+ public:
+  // `runs[m]`: whether the instruction runs at all (an input of a skipped one is poisoned).
+  Pass(Runtime& rt, const Plan& plan, Instr* const* instrs, const uint8_t* runs)
+      : rt_(rt), plan_(plan), instrs_(instrs), runs_(runs), results_(plan.members.size()) {
+    base_.resize(plan.members.size() * kPassOps);
+    for (size_t m = 0; m < plan.members.size(); ++m) {
+      Instr& in = *instrs[m];
+      int constant = 0;
+      for (int k = 0; k < in.nop; ++k) {
+        const Operand& o = in.ops[k];
+        base_[m * kPassOps + k] = !o.chunk ? in.constants[constant++]
+                                  : plan.members[m].where[k] == Member::kMemory && runs[m]
+                                      ? o.chunk->data + o.offset
+                                      : nullptr;
+      }
+    }
+    if (plan.partials)
+      partials_.reset(new char[static_cast<size_t>(plan.partials) * plan.tiles * kItem]);
+  }
+
+  // Runs tasks until none is left. Any thread.
+  void work() {
+    char* scratch = thread_scratch(plan_.scratch);
+    if (!scratch && plan_.scratch) {
+      fail(0, new Error(Error::MEMORY, "unable to allocate scratch memory"));
+      return;
+    }
+    const size_t n = plan_.members.size();
+    std::vector<int> flags(n, 0);
+    for (bool mine = false;; mine = true) {
+      const npy_intp task = next_.fetch_add(1, std::memory_order_relaxed);
+      if (task >= plan_.tasks) break;
+      if (!mine) threads_.fetch_add(1, std::memory_order_relaxed);
+      const npy_intp end = std::min(plan_.tiles, (task + 1) * plan_.tiles_per_task);
+      for (npy_intp t = task * plan_.tiles_per_task; t < end; ++t) tile(t, scratch, flags.data());
+    }
+    for (size_t m = 0; m < n; ++m)
+      if (flags[m]) results_[m].flags.fetch_or(flags[m], std::memory_order_relaxed);
+  }
+
+  // After all threads: what is left to do for one.
+  void finish() {
+    for (size_t m = 0; m < plan_.members.size(); ++m)
+      if (plan_.members[m].role == Member::TREE && runs_[m]) combine(m);
+  }
+
+  int flags(size_t m) const { return results_[m].flags.load(std::memory_order_relaxed); }
+  Error* take_error(size_t m) { return results_[m].error.exchange(nullptr); }
+  int threads() const { return threads_.load(std::memory_order_relaxed); }
+  bool failed() const { return failed_.load(std::memory_order_relaxed); }
+
+ private:
+  static constexpr size_t kItem = 32;  // the widest dtype
+
+  struct Result {
+    std::atomic<int> flags{0};
+    std::atomic<Error*> error{nullptr};
+  };
+
+  void fail(size_t m, Error* error) {
+    Error* none = nullptr;
+    if (!results_[m].error.compare_exchange_strong(none, error)) error->unref();
+    failed_.store(true, std::memory_order_relaxed);
+  }
+
+  void tile(npy_intp t, char* scratch, int* flags) {
+    npy_intp index[kAxes];  // over the axes up to the one that is cut
+    const Plan& p = plan_;
+    npy_intp piece = t % p.pieces, rest = t / p.pieces, lo, length;
+    if (p.leaves.empty()) {
+      lo = piece * p.length;
+      length = std::min(p.length, p.axes.shape[p.cut] - lo);
+    } else {
+      lo = p.leaves[piece];
+      length = p.leaves[piece + 1] - lo;
+    }
+    bool first = true;  // of the rows
+    for (int a = p.cut - 1; a >= 0; --a) {
+      index[a] = rest % p.axes.shape[a];
+      rest /= p.axes.shape[a];
+    }
+    index[p.cut] = lo;
+    take_flags(true);  // what came before is not ours
+    for (size_t m = 0; m < p.members.size(); ++m) {
+      if (!runs_[m]) continue;
+      const Member& member = p.members[m];
+      char* at[kPassOps];
+      for (int k = 0; k < member.nop; ++k) {
+        if (member.where[k] >= 0) {
+          at[k] = scratch + member.where[k];
+          continue;
+        }
+        at[k] = base_[m * kPassOps + k];
+        if (member.where[k] == Member::kMemory)
+          for (int a = 0; a <= p.cut; ++a) at[k] += index[a] * member.outer[k][a];
+      }
+      switch (member.role) {
+        case Member::MAP: map(m, member, at, length, flags); break;
+        case Member::ROWS: rows(m, member, at, length); break;
+        case Member::TREE: leaf(m, member, at, t, length); break;
+        case Member::COLUMNS:
+          first = true;
+          for (int a = 0; a < member.rows_end && a <= p.cut; ++a) first &= index[a] == 0;
+          columns(m, member, at, length, first);
+          break;
+      }
+      const Kernel& kernel = *instrs_[m]->kernel;
+      // Read after each loop: many of them clear what was raised before.
+      if (const int f = take_flags(kernel.long_double))
+        if (kernel.checks_flags) flags[m] |= f;
+    }
+  }
+
+  // Calls body(pointers) for every index of the nest's first `loops` loops.
+  template <class Body>
+  static void each(const Nest& nest, int loops, int nop, npy_intp length, char** at, Body body) {
+    if (loops == 0) {
+      body(at);
+      return;
+    }
+    const npy_intp count = length * nest.head;
+    if (loops == 1) {
+      for (npy_intp i = 0; i < count; ++i) {
+        body(at);
+        for (int k = 0; k < nop; ++k) at[k] += nest.strides[k][0];
+      }
+      return;
+    }
+    npy_intp index[kAxes] = {};
+    for (;;) {
+      body(at);
+      int a = loops - 1;
+      for (; a >= 0; --a) {
+        const npy_intp end = a ? nest.shape[a] : count;
+        if (++index[a] < end) {
+          for (int k = 0; k < nop; ++k) at[k] += nest.strides[k][a];
+          break;
+        }
+        for (int k = 0; k < nop; ++k) at[k] -= nest.strides[k][a] * (end - 1);
+        index[a] = 0;
+      }
+      if (a < 0) return;
+    }
+  }
+
+  void map(size_t m, const Member& member, char** at, npy_intp length, int* flags) {
+    Instr& in = *instrs_[m];
+    const Kernel& kernel = *in.kernel;
+    const Nest& nest = member.nest;
+    const int inner = nest.n - 1, nop = member.nop;
+    const npy_intp n = inner == 0 ? length * nest.head : nest.shape[inner];
+    npy_intp steps[kPassOps];
+    for (int k = 0; k < nop; ++k) steps[k] = nest.strides[k][inner];
+    if (kernel.int_power) {
+      bool negative = false;
+      const int size = info(kernel.dtypes[1]).size;
+      char* from[kPassOps];
+      std::copy(at, at + nop, from);
+      each(nest, inner, nop, length, from, [&](char** p) { negative |= any_negative(p[1], n, steps[1], size); });
+      if (negative) {
+        fail(m, new Error(Error::VALUE, "Integers to negative integer powers are not allowed."));
+        return;
+      }
+    }
+    int out_of_range = 0;
+    void* data = kernel.casts_range ? &out_of_range : kernel.data;
+    char* from[kPassOps];
+    std::copy(at, at + nop, from);
+    each(nest, inner, nop, length, from, [&](char** p) {
+      char* args[kPassOps];  // some loops move their argument pointers
+      std::copy(p, p + nop, args);
+      kernel.fn(args, &n, steps, data);
+    });
+    if (out_of_range) recast(m, member, at, length, flags);
+  }
+
+  void recast(size_t m, const Member& member, char** at, npy_intp length, int* flags) {
+    const Nest& nest = member.nest;
+    npy_intp shape[kAxes];
+    std::copy(nest.shape, nest.shape + nest.n, shape);
+    shape[0] = length * nest.head;
+    bool invalid = false;
+    const Hooks::Block block{nest.n, shape, {nest.strides[0], nest.strides[1]}, {at[0], at[1]}};
+    if (Error* e = rt_.hooks.recast(*instrs_[m], block, &invalid)) fail(m, e);
+    take_flags(true);
+    if (invalid) flags[m] |= kInvalid;
+  }
+
+  void rows(size_t m, const Member& member, char** at, npy_intp length) {
+    const Kernel& kernel = *instrs_[m]->kernel;
+    const int size = info(kernel.dtypes[1]).size;
+    const npy_intp steps[3] = {0, member.run_step, 0};
+    each(member.nest, member.nest.n, 2, length, at, [&](char** p) {
+      const bool first = kernel.starts_with_first;
+      std::memcpy(p[1], first ? p[0] : kernel.identity, size);
+      char* args[3] = {p[1], p[0], p[1]};
+      const npy_intp n = member.run;
+      kernel.fn(args, &n, steps, kernel.data);
+    });
+  }
+
+  // The binary loop with its first input and its output on the accumulators, row after row.
+  void columns(size_t m, const Member& member, char** at, npy_intp length, bool first) {
+    const Kernel& kernel = *instrs_[m]->kernel;
+    const npy_intp n = member.cuts_kept ? length * member.kept : member.kept;
+    const int size = info(kernel.dtypes[1]).size;
+    const npy_intp si = member.kept_steps[0], so = member.kept_steps[1];
+    const npy_intp steps[3] = {so, si, so};
+    auto row = [&](char** p) {
+      char* args[3] = {p[1], p[0], p[1]};
+      if (first) {
+        first = false;
+        for (npy_intp i = 0; i < n; ++i)
+          std::memcpy(p[1] + i * so, kernel.starts_with_first ? p[0] + i * si : kernel.identity, size);
+        if (kernel.starts_with_first) return;
+      }
+      kernel.fn(args, &n, steps, kernel.data);
+    };
+    if (member.cuts_kept) row(at);
+    else each(member.nest, member.nest.n, 2, length, at, row);
+  }
+
+  char* partial(const Member& member, npy_intp tile) {
+    return partials_.get() + (static_cast<size_t>(member.partial) * plan_.tiles + tile) * kItem;
+  }
+
+  void leaf(size_t m, const Member& member, char** at, npy_intp t, npy_intp length) {
+    const Kernel& kernel = *instrs_[m]->kernel;
+    char* to = partial(member, t);
+    const npy_intp steps[3] = {0, member.run_step, 0};
+    npy_intp n = length;
+    char* args[3] = {to, at[0], to};
+    neutral(kernel, at[0], to);
+    if (kernel.starts_with_first) {
+      args[1] += member.run_step;
+      if (--n == 0) return;
+    }
+    kernel.fn(args, &n, steps, kernel.data);
+  }
+
+  // What a piece starts from, so that the loop leaves the piece's own sum: -0.0 changes no sum, not
+  // even one of -0.0, which the identity would.
+  static void neutral(const Kernel& kernel, const char* first, char* to) {
+    const int code = kernel.dtypes[1];
+    std::memcpy(to, kernel.starts_with_first ? first : kernel.identity, info(code).size);
+    switch (code) {
+      case f4: case c8: put(to, -0.0f, code == c8); break;
+      case f8: case c16: put(to, -0.0, code == c16); break;
+      case fg: case cg: put(to, -0.0L, code == cg); break;
+      default: break;
+    }
+  }
+  template <class T>
+  static void put(char* to, T x, bool twice) {
+    std::memcpy(to, &x, sizeof x);
+    if (twice) std::memcpy(to + sizeof x, &x, sizeof x);
+  }
+
+  // Adds the pieces up in the order of NumPy's recursion.
+  void combine(size_t m) {
+    const Member& member = plan_.members[m];
+    Instr& in = *instrs_[m];
+    const Kernel& kernel = *in.kernel;
+    const int size = info(kernel.dtypes[1]).size;
+    const Axes& axes = plan_.axes;
+    const npy_intp rows = plan_.tiles / plan_.pieces;
+    take_flags(kernel.long_double);
+    for (npy_intp r = 0; r < rows; ++r) {
+      char* out = base_[m * kPassOps + 1];
+      npy_intp rest = r;
+      for (int a = plan_.cut - 1; a >= 0; --a) {
+        out += rest % axes.shape[a] * member.outer[1][a];
+        rest /= axes.shape[a];
+      }
+      char* pieces = partial(member, r * plan_.pieces);
+      npy_intp used = 0;
+      fold(kernel, pieces, axes.shape[plan_.cut], used);
+      alignas(32) char total[kItem];
+      if (kernel.starts_with_first) std::memcpy(total, pieces, size);
+      else add(kernel, kernel.identity, pieces, total);
+      std::memcpy(out, total, size);
+    }
+    if (const int f = take_flags(kernel.long_double))
+      if (kernel.checks_flags) results_[m].flags.fetch_or(f);
+  }
+  // The sum of the next pieces, `n` elements in all, into the first of them.
+  void fold(const Kernel& kernel, char* pieces, npy_intp n, npy_intp& used) {
+    const npy_intp mine = used;
+    const npy_intp length = plan_.leaves[used + 1] - plan_.leaves[used];
+    if (length == n) {
+      used++;
+      return;
+    }
+    const npy_intp half = pairwise_half(n, plan_.complex_tree);
+    fold(kernel, pieces, half, used);
+    const npy_intp other = used;
+    fold(kernel, pieces, n - half, used);
+    alignas(32) char sum[kItem];
+    add(kernel, pieces + mine * kItem, pieces + other * kItem, sum);
+    std::memcpy(pieces + mine * kItem, sum, info(kernel.dtypes[1]).size);
+  }
+  static void add(const Kernel& kernel, const char* a, const char* b, char* to) {
+    const npy_intp one = 1, item = info(kernel.dtypes[1]).size;
+    const npy_intp steps[3] = {item, item, item};
+    char* args[3] = {const_cast<char*>(a), const_cast<char*>(b), to};
+    kernel.fn(args, &one, steps, kernel.data);
+  }
+
+  Runtime& rt_;
+  const Plan& plan_;
+  Instr* const* const instrs_;
+  const uint8_t* const runs_;
+  std::vector<char*> base_;  // of each member's operands
+  std::vector<Result> results_;
+  std::unique_ptr<char[]> partials_;
+  std::atomic<npy_intp> next_{0};
+  std::atomic<bool> failed_{false};
+  std::atomic<int> threads_{0};
+};
+
+}  // namespace lazyarray

@@ -1,0 +1,37 @@
+# explain(): what became of the last segment.
+
+
+def explain():
+    """What the last segment with large work became, as text to read.
+
+    Its operators in the order in which they were pushed; of each fused pass the instructions, the
+    tiles, where each output lives (``in scratch``: it never had memory of its own), on how many
+    threads it ran; and the bytes that all of it moved, against the least possible (each input read
+    once, each output that somebody can still see written once) and against one op at a time.
+    What is still recorded is pushed first. ``LAZYARRAY_DEBUG=plan`` prints the same for every
+    segment, when it is pushed.
+
+    >>> import lazyarray as la
+    >>> x = la.ones(1_000_000)
+    >>> x.wait_to_read()
+    >>> y = (x * 2 + 1) / x
+    >>> y.wait_to_read()
+    >>> print(la.explain().splitlines()[0])
+    segment: 3 instructions in 1 operator, 2 temporaries never materialised
+    """
+    flush(True)
+    cdef ReportPtr report = _recorder.scheduler.report()
+    if report.get() is NULL:
+        return ("nothing to explain: no segment with large work was pushed yet (ops on small, "
+                "complete arrays run at once, one by one)\n")
+    return report.get().text().decode()
+
+
+cdef void _print_report(const ReportPtr& report) noexcept nogil:
+    cdef string text = report.get().text()
+    fprintf(stderr, "%s", text.c_str())
+
+
+def _debug_plans():
+    _recorder.scheduler.keeps_reports = True
+    _recorder.scheduler.on_report = _print_report

@@ -1,0 +1,310 @@
+// Fuser: cuts a segment into stages. A stage is one instruction, or several fused into one pass.
+#pragma once
+#include <climits>
+#include <vector>
+
+#include "lazy/policy.h"
+#include "lazy/space.h"
+
+namespace lazyarray {
+
+// What instructions of one pass share: the axes, and what its reductions ask of the tiles.
+//
+// A reduction over trailing axes whose rows fit in a tile is *closed*: when a tile has run, the
+// results for its rows are final, so later instructions of the pass may use them, row by row
+// (softmax, layer norm). Any other reduction is *open*: its result is final when the pass is over,
+// and nothing else in the pass may touch it.
+struct Form {
+  // A reduction of long rows cuts them where NumPy's pairwise sum does; one over leading axes takes
+  // the rows in order.
+  enum Open : uint8_t { NONE, TREE, COLUMNS };
+  static constexpr int kClosed = 3;
+
+  npy_intp row;                  // TilePolicy::row
+  Axes axes;
+  npy_intp size = 0;             // 0: nothing is in it yet
+  npy_intp closed[kClosed];      // the sizes of the closed reductions' results
+  int nclosed = 0;
+  Open open = NONE;
+  Kernel::Split tree = Kernel::Split::NONE;
+  npy_intp rows = 0;             // TREE: how many rows there are
+
+  explicit Form(npy_intp row = 0) : row(row) {}
+
+  // Whether a reduction that is in the pass is final only when that is over.
+  bool opens(Instr& in) const {
+    if (in.kernel->kind != Kernel::REDUCE) return false;
+    return !(in.reduced >> (in.ndim - 1) & 1) || in.shape()[in.ndim - 1] > row;
+  }
+
+  // Takes the instruction in; false if it doesn't fit (what is then left is of no use).
+  bool add(Instr& in) {
+    npy_intp n = 1;
+    for (int i = 0; i < in.ndim; ++i) n *= in.shape()[i];
+    if (size == 0) size = n;
+    if (n == size) {
+      if (axes.n == 0 ? !start(in) : !refine(axes, axes.n, in.ndim, in.shape())) return false;
+      if (in.kernel->kind == Kernel::REDUCE && !add_reduction(in)) return false;
+    } else {
+      if (in.kernel->kind == Kernel::REDUCE || std::find(closed, closed + nclosed, n) == closed + nclosed)
+        return false;
+      if (!refine(axes, axes.level(n), in.ndim, in.shape())) return false;
+    }
+    return sound();
+  }
+
+  // Takes in all of another form of the same size.
+  bool merge(const Form& o) {
+    if (o.size != size || !refine(axes, axes.n, o.axes.n, o.axes.shape)) return false;
+    for (int i = 0; i < o.nclosed; ++i)
+      if (!close(o.closed[i])) return false;
+    if (o.open != NONE) {
+      if (open != NONE && (open != o.open || tree != o.tree || rows != o.rows)) return false;
+      open = o.open;
+      tree = o.tree;
+      rows = o.rows;
+    }
+    return sound();
+  }
+
+ private:
+  bool start(Instr& in) {
+    if (in.ndim > kAxes) return false;
+    for (int i = 0; i < in.ndim; ++i)
+      if (in.shape()[i] != 1) axes.shape[axes.n++] = in.shape()[i];
+    return true;
+  }
+  bool close(npy_intp n) {
+    if (std::find(closed, closed + nclosed, n) != closed + nclosed) return true;
+    if (nclosed == kClosed) return false;
+    closed[nclosed++] = n;
+    return true;
+  }
+  bool add_reduction(Instr& in) {
+    const npy_intp last = in.shape()[in.ndim - 1];
+    if (!(in.reduced >> (in.ndim - 1) & 1)) {
+      if (open != NONE && (open != COLUMNS || rows != last)) return false;
+      open = COLUMNS;
+      rows = last;
+      return true;
+    }
+    if (last <= row) return close(size / last);
+    const Kernel::Split split = in.kernel->split;
+    if (split == Kernel::Split::NONE) return false;
+    if (open != NONE && (open != TREE || rows != size / last)) return false;
+    if (open == TREE && tree != split && tree != Kernel::Split::ANY && split != Kernel::Split::ANY)
+      return false;
+    if (open == NONE || tree == Kernel::Split::ANY) tree = split;
+    open = TREE;
+    rows = size / last;
+    return true;
+  }
+  // Rows that must be whole and rows that must be cut don't go together; a row that is cut is one
+  // axis, so that each piece of it is a tile.
+  bool sound() const {
+    if (open != TREE) return true;
+    return nclosed == 0 && axes.n > 0 && axes.shape[axes.n - 1] == size / rows;
+  }
+};
+
+struct Stage {
+  std::vector<Instr*> instrs;
+  Form form;
+  bool fused = false;        // else one instruction that runs by itself
+  Device device;
+  int first_after = INT_MAX;  // the oldest stage that depends on this one
+  int merged_into = -1;
+};
+
+// Invariants:
+//  * An edge (a conflict on a chunk: one of the two writes it) always leads from an older stage to
+//    a younger one, so stages run in order of age are in program order on every chunk.
+//  * A stage may move into a younger one only if nothing in between depends on it.
+//  * Within a pass all instructions see a tile before the next tile is begun. So two that conflict
+//    on a chunk may share a pass only if they have each element at the same address in the shared
+//    space (`same_walk`: then program order holds element by element) or touch no common byte.
+//    Anything else is a hazard and keeps them in separate stages: a value read at another offset
+//    than it is written (RAW: b = a[1:] after a write to a; WAR: a[1:] = f(a[:-1])), overlapping
+//    writes (WAW), a broadcast read of what is written.
+class Fuser {
+ public:
+  Fuser(const FlushPolicy& flush, const TilePolicy& tiles) : flush_(flush), tiles_(tiles) {}
+
+  bool fusable(Instr& in) const {
+    const Kernel& k = *in.kernel;
+    if (in.nop > kPassOps || in.ndim > kAxes || in.ndim == 0) return false;
+    if (k.kind != Kernel::ELEMENTWISE && k.kind != Kernel::REDUCE) return false;
+    for (int i = 0; i < in.ndim; ++i)
+      if (in.shape()[i] == 0) return false;
+    if (k.kind == Kernel::ELEMENTWISE) return true;
+    const npy_intp last = in.shape()[in.ndim - 1];
+    if (in.ndim == 1) return in.reduced == 1 && last > 1 && (last <= tiles_.row || k.split != Kernel::Split::NONE);
+    if (in.ndim != 2 || in.shape()[0] == 1 || last == 1) return false;
+    if (in.reduced == 1) return true;
+    return in.reduced == 2 && (last <= tiles_.row || k.split != Kernel::Split::NONE);
+  }
+
+  // The stages in an order that keeps program order on every chunk; those merged away are empty.
+  std::vector<Stage>& cut(const std::vector<Instr*>& segment, uint64_t plan) {
+    plan_ = plan;
+    stages_.clear();
+    entries_.clear();
+    int index = 0;
+    for (Instr* in : segment) {
+      in->index = index++;
+      place(in);
+    }
+    return stages_;
+  }
+
+ private:
+  // One way in which a stage walks a chunk.
+  struct Entry {
+    Instr* in;
+    int op, stage, next;
+    bool written, open;
+  };
+
+  int resolve(int s) const {
+    while (stages_[s].merged_into >= 0) s = stages_[s].merged_into;
+    return s;
+  }
+  int& entries_of(Chunk* c) {
+    if (c->plan != plan_) {
+      c->plan = plan_;
+      c->note = c->write_note = c->use_group = -1;
+      c->temporary = false;
+    }
+    return c->note;
+  }
+  void place(Instr* in) {
+    const Device device = in->nop > in->nin ? in->ops[in->nin].chunk->device : Device();
+    // Whom it depends on.
+    needs_.clear();
+    for (int k = 0; k < in->nop; ++k) {
+      Chunk* c = in->ops[k].chunk;
+      if (!c) continue;
+      int e = entries_of(c);
+      if (!in->writes(k) && c->write_note < 0) continue;
+      for (; e >= 0; e = entries_[e].next)
+        if (entries_[e].written || in->writes(k)) {
+          const int s = resolve(entries_[e].stage);
+          if (std::find(needs_.begin(), needs_.end(), s) == needs_.end()) needs_.push_back(s);
+        }
+    }
+    std::sort(needs_.begin(), needs_.end());
+    int target = -1;
+    if (fusable(*in)) target = fuse(in, device);
+    if (target < 0) {
+      target = open_stage(device);
+      stages_[target].instrs.push_back(in);
+      if (fusable(*in) && in->cost_ns >= flush_.fuse_ns) {
+        stages_[target].fused = stages_[target].form.add(*in);
+      }
+    }
+    for (int s : needs_) {
+      s = resolve(s);
+      if (s != target) stages_[s].first_after = std::min(stages_[s].first_after, target);
+    }
+    note(in, target);
+  }
+
+  int open_stage(Device device) {
+    stages_.emplace_back();
+    stages_.back().device = device;
+    stages_.back().form = Form(tiles_.row);
+    return static_cast<int>(stages_.size()) - 1;
+  }
+
+  // The stage that it joined, others merged into that if they could be; -1 if it fits nowhere.
+  int fuse(Instr* in, Device device) {
+    if (needs_.empty()) return -1;
+    const int youngest = needs_.back();
+    int target = -1;
+    Form form(tiles_.row);
+    auto takes = [&](int s) {
+      return stages_[s].fused && stages_[s].device == device && !conflicts(in, s);
+    };
+    if (takes(youngest)) {
+      form = stages_[youngest].form;
+      if (form.add(*in)) target = youngest;
+    }
+    for (int i = static_cast<int>(needs_.size()) - 1; i >= 0; --i) {
+      const int s = needs_[i];
+      if (s == target || !takes(s)) continue;
+      // Moving it must not take it past somebody who depends on it.
+      if (stages_[s].first_after <= (target >= 0 ? target : INT_MAX - 1)) continue;
+      Form both = stages_[s].form;
+      if (target < 0) {
+        if (!both.add(*in)) continue;
+        target = open_stage(device);
+        stages_[target].fused = true;
+      } else if (!both.merge(form)) {
+        continue;
+      }
+      form = both;
+      Stage& from = stages_[s];
+      Stage& to = stages_[target];
+      std::vector<Instr*> all(from.instrs.size() + to.instrs.size());
+      std::merge(from.instrs.begin(), from.instrs.end(), to.instrs.begin(), to.instrs.end(),
+                 all.begin(), [](Instr* a, Instr* b) { return a->index < b->index; });
+      to.instrs.swap(all);
+      to.first_after = std::min(to.first_after, from.first_after);
+      from.instrs.clear();
+      from.merged_into = target;
+    }
+    if (target < 0) return -1;
+    stages_[target].form = form;
+    stages_[target].instrs.push_back(in);
+    return target;
+  }
+
+  bool conflicts(Instr* in, int stage) {
+    const bool open = stages_[stage].form.opens(*in);
+    for (int k = 0; k < in->nop; ++k) {
+      Chunk* c = in->ops[k].chunk;
+      if (!c) continue;
+      for (int e = entries_of(c); e >= 0; e = entries_[e].next) {
+        const Entry& entry = entries_[e];
+        if (resolve(entry.stage) != stage || !(entry.written || in->writes(k))) continue;
+        if (entry.open || (open && in->writes(k))) return true;
+        const Span a = span_of(*entry.in, entry.op), b = span_of(*in, k);
+        if (!same_walk(a, b) && may_overlap(a, b)) return true;
+      }
+    }
+    return false;
+  }
+
+  void note(Instr* in, int stage) {
+    const bool fused = stages_[stage].fused, open = fused && stages_[stage].form.opens(*in);
+    for (int k = 0; k < in->nop; ++k) {
+      Chunk* c = in->ops[k].chunk;
+      if (!c) continue;
+      int& head = entries_of(c);
+      const bool writes = in->writes(k);
+      if (writes) c->write_note = stage;
+      // A walk that the stage is known to make needs no second entry: x += y a thousand times.
+      bool known = false;
+      int looked = 0;
+      for (int e = head; fused && e >= 0 && looked < 8 && !known; e = entries_[e].next, ++looked) {
+        Entry& entry = entries_[e];
+        if (resolve(entry.stage) != stage || entry.open || open) continue;
+        if (!same_walk(span_of(*entry.in, entry.op), span_of(*in, k))) continue;
+        entry.written |= writes;
+        known = true;
+      }
+      if (known) continue;
+      entries_.push_back({in, k, stage, head, writes, open && writes});
+      entries_of(c) = static_cast<int>(entries_.size()) - 1;
+    }
+  }
+
+  const FlushPolicy& flush_;
+  const TilePolicy& tiles_;
+  uint64_t plan_ = 0;
+  std::vector<Stage> stages_;
+  std::vector<Entry> entries_;
+  std::vector<int> needs_;
+};
+
+}  // namespace lazyarray

@@ -1,0 +1,159 @@
+// Report: what became of a segment, for la.explain() and LAZYARRAY_DEBUG=plan.
+#pragma once
+#include <atomic>
+#include <cstdio>
+#include <deque>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "lazy/plan.h"
+
+namespace lazyarray {
+
+class Report {
+ public:
+  struct Note {
+    const char* name;
+    int dtype;
+    bool temporary, reduction;
+    std::vector<npy_intp> shape;
+  };
+  struct Stage {
+    std::vector<Note> notes;
+    std::shared_ptr<const Plan> plan;
+    int64_t moved = 0;
+    std::atomic<int> threads{0};
+
+    Stage(const std::vector<Instr*>& instrs, size_t begin, size_t end, std::shared_ptr<const Plan> p)
+        : plan(std::move(p)) {
+      for (size_t i = begin; i < end; ++i) {
+        Instr& in = *instrs[i];
+        if (in.nop == in.nin) continue;
+        const Chunk* out = in.ops[in.nin].chunk;
+        Note n{in.kernel->name, in.kernel->kind == Kernel::PYTHON ? -1 : in.kernel->dtypes[in.nin],
+               out->temporary, in.kernel->kind == Kernel::REDUCE, {}};
+        if (in.kernel->kind != Kernel::PYTHON) n.shape.assign(in.shape(), in.shape() + in.ndim);
+        for (int a = 0; a < in.ncore && in.kernel->kind == Kernel::GUFUNC; ++a) n.shape.push_back(in.core[a]);
+        notes.push_back(std::move(n));
+        if (!plan && in.kernel->kind != Kernel::PYTHON)
+          for (int k = 0; k < in.nop; ++k)
+            if (in.ops[k].chunk) moved += reach(in, k);
+      }
+      if (plan) moved = plan->moved;
+    }
+  };
+  struct Line {
+    Device device;
+    std::deque<Stage> stages;  // which never move
+    std::atomic<int64_t> begun{0}, ended{0};
+  };
+
+  const size_t instructions;
+  std::deque<Line> lines;
+  int64_t least = 0, unfused = 0;  // bytes
+
+  Report(size_t n, size_t parts) : instructions(n), lines(parts) {}
+
+  void begins(size_t line, int64_t now) { lines[line].begun.store(now, std::memory_order_relaxed); }
+  void ends(size_t line, int64_t now) { lines[line].ended.store(now, std::memory_order_relaxed); }
+
+  // The least that must be moved: what comes from outside, and what somebody can still see.
+  void total(const std::vector<Instr*>& segment, int mark) {
+    for (Instr* in : segment) {
+      if (in->kernel->kind == Kernel::PYTHON) continue;
+      for (int k = 0; k < in->nop; ++k) {
+        Chunk* c = in->ops[k].chunk;
+        if (!c) continue;
+        const int64_t bytes = reach(*in, k);
+        unfused += bytes;
+        if (c->use_group == mark) continue;
+        c->use_group = mark;
+        if (!in->overwritten(k) || c->handles.load(std::memory_order_relaxed) > 0) least += bytes;
+      }
+    }
+  }
+
+  std::string text() const {
+    std::string s;
+    size_t temporaries = 0;
+    int64_t moved = 0;
+    for (const Line& l : lines)
+      for (const Stage& st : l.stages) {
+        moved += st.moved;
+        if (st.plan) temporaries += static_cast<size_t>(st.plan->temporaries);
+      }
+    s += "segment: " + count(instructions, "instruction") + " in " + count(lines.size(), "operator") +
+         ", " + count(temporaries, "temporary", "temporaries") + " never materialised\n";
+    s += "memory moved: " + bytes(moved) + "; least possible " + bytes(least) + "; one op at a time " +
+         bytes(unfused) + "\n";
+    size_t i = 0;
+    for (const Line& l : lines) {
+      s += "operator " + std::to_string(++i) + " on " + (l.device.is_gpu() ? "gpu(" : "cpu(") +
+           std::to_string(l.device.id) + ")";
+      const int64_t begun = l.begun, ended = l.ended;
+      s += begun == 0 ? ": not begun\n" : ended == 0 ? ": running\n" : ": " + time(ended - begun) + "\n";
+      for (const Stage& st : l.stages) stage(s, st);
+    }
+    return s;
+  }
+
+ private:
+  static void stage(std::string& s, const Stage& st) {
+    if (st.plan) {
+      const Plan& p = *st.plan;
+      s += "  fused pass over " + shape(p.axes.shape, p.axes.n) + ": " +
+           count(static_cast<size_t>(p.tiles), "tile") + ", " +
+           count(static_cast<size_t>(p.tasks), "task") + ", " +
+           std::to_string(p.scratch) + " bytes of scratch";
+      if (const int n = st.threads) s += ", ran on " + count(static_cast<size_t>(n), "thread");
+      s += "; moves " + bytes(p.moved) + "\n";
+    }
+    size_t shown = 0;
+    for (const Note& n : st.notes) {
+      if (++shown > 40) {
+        s += "    ... and " + std::to_string(st.notes.size() - 40) + " more\n";
+        break;
+      }
+      s += st.plan ? "    " : "  ";
+      s += n.name[0] ? n.name : "copy";
+      if (n.dtype >= 0) {
+        s += std::string(" ") + dtype_name(n.dtype);
+        s += shape(n.shape.data(), static_cast<int>(n.shape.size()));
+        if (n.temporary) s += "  in scratch";
+      } else {
+        s += "  (calls NumPy, with the GIL)";
+      }
+      s += "\n";
+    }
+  }
+  static const char* dtype_name(int d) {
+    static const char* const names[] = {"bool", "int8", "uint8", "int16", "uint16", "int32", "uint32",
+                                        "int64", "uint64", "longlong", "ulonglong", "float16", "float32",
+                                        "float64", "longdouble", "complex64", "complex128", "clongdouble"};
+    return names[d];
+  }
+  static std::string shape(const npy_intp* s, int n) {
+    std::string out = "(";
+    for (int i = 0; i < n; ++i) out += (i ? ", " : "") + std::to_string(s[i]);
+    return out + ")";
+  }
+  static std::string count(size_t n, const char* one, const char* many = nullptr) {
+    return std::to_string(n) + " " + (n == 1 ? one : many ? many : std::string(one) + "s");
+  }
+  static std::string bytes(int64_t n) {
+    char b[32];
+    if (n < 10000) std::snprintf(b, sizeof b, "%lld B", static_cast<long long>(n));
+    else if (n < 10000000) std::snprintf(b, sizeof b, "%.0f kB", static_cast<double>(n) / 1e3);
+    else std::snprintf(b, sizeof b, "%.0f MB", static_cast<double>(n) / 1e6);
+    return b;
+  }
+  static std::string time(int64_t ns) {
+    char b[32];
+    if (ns < 1000000) std::snprintf(b, sizeof b, "%.0f us", static_cast<double>(ns) / 1e3);
+    else std::snprintf(b, sizeof b, "%.2f ms", static_cast<double>(ns) / 1e6);
+    return b;
+  }
+};
+
+}  // namespace lazyarray

@@ -1,0 +1,279 @@
+// Scheduler: turns a segment into stages, the stages into operators, and pushes them.
+#pragma once
+#include <algorithm>
+#include <mutex>
+#include <vector>
+
+#include "lazy/cpu/execute.h"
+#include "lazy/report.h"
+
+namespace lazyarray {
+
+// What one operator runs: stages in order, each some of `instrs`.
+struct Part {
+  struct Step {
+    size_t begin, end;
+    std::shared_ptr<const Plan> plan;  // null: the instructions run one after the other
+  };
+  class Scheduler* scheduler = nullptr;
+  std::vector<Instr*> instrs;
+  std::vector<Step> steps;
+  Device device;
+  double ns = 0;
+  int64_t bytes = 0;
+  bool open = true;  // may take more
+  std::shared_ptr<Report> report;
+  size_t line = 0;   // of the report
+};
+
+// All but run() and drop() happens under Recorder::push_mu_.
+class Scheduler {
+ public:
+  Scheduler(Engine* e, Executor* executor, InstrPool* pool, const FlushPolicy* policy)
+      : engine_(e), executor_(executor), pool_(pool), policy_(policy), fuser_(*policy, planner.policy) {}
+
+  Planner planner;
+  bool fuses = true;         // tests compare with and without
+  bool keeps_reports = false;  // of every segment, not only of those with a fused pass
+  void (*on_report)(const std::shared_ptr<Report>&) = nullptr;
+
+  std::shared_ptr<Report> report() {
+    std::lock_guard<std::mutex> g(report_mu_);
+    return report_;
+  }
+
+  Status push(const std::vector<Instr*>& segment, Engine::After& after) {
+    bool fusing = false;
+    for (Instr* in : segment) {
+      if (!fuses || in->cost_ns < policy_->fuse_ns || !fuser_.fusable(*in)) continue;
+      fusing = true;
+      break;
+    }
+    parts_.clear();
+    if (fusing) {
+      std::vector<Stage>& stages = fuser_.cut(segment, ++plan_);
+      plan_++;
+      for (Stage& s : stages)
+        if (!s.instrs.empty()) add(s.instrs.data(), s.instrs.size(), &s);
+    } else {
+      plan_++;
+      for (Instr* const& in : segment) add(&in, 1, nullptr);
+    }
+    std::shared_ptr<Report> report;
+    if (fusing || keeps_reports) {
+      report = std::make_shared<Report>(segment.size(), parts_.size());
+      for (size_t i = 0; i < parts_.size(); ++i) describe(*parts_[i], report, i);
+      report->total(segment, planner.new_mark());
+      {
+        std::lock_guard<std::mutex> g(report_mu_);
+        report_ = report;
+      }
+      if (on_report) on_report(report);
+    }
+    Status status = Status::OK;
+    for (size_t i = 0; i < parts_.size(); ++i) {
+      const Status s = push_part(parts_[i], static_cast<int>(i), after);
+      if (s != Status::OK) status = s;
+    }
+    return status;
+  }
+
+ private:
+  static Error* run(void* arg, RunContext& ctx) {
+    Part* part = static_cast<Part*>(arg);
+    Executor& executor = *part->scheduler->executor_;
+    if (part->report) part->report->begins(part->line, part->scheduler->engine_->now());
+    size_t stage = 0;
+    for (const Part::Step& s : part->steps) {
+      int threads = 0;
+      if (s.plan) threads = executor.pass(*s.plan, part->instrs.data() + s.begin, ctx.op);
+      else
+        for (size_t i = s.begin; i < s.end; ++i) executor.step(*part->instrs[i]);
+      if (part->report) part->report->lines[part->line].stages[stage++].threads = threads;
+    }
+    if (part->report) part->report->ends(part->line, part->scheduler->engine_->now());
+    return nullptr;
+  }
+  static void drop(void* arg) {
+    Part* part = static_cast<Part*>(arg);
+    for (Instr* in : part->instrs) part->scheduler->pool_->drop(in);
+    delete part;
+  }
+
+  // A stage joins the youngest part that it depends on (it reads what the part writes, or writes
+  // what it reads or writes) if both are cheap; otherwise it opens a part. So an edge always leads
+  // from an older part to a younger one, parts pushed by age keep program order on every chunk, and
+  // parts with no edge between them are separate operators: a wait on one never waits for the other.
+  void add(Instr* const* instrs, size_t n, Stage* stage) {
+    int join = -1;
+    double ns = 0;
+    int64_t bytes = 0;
+    bool cheap = true;
+    if (stage && stage->fused) find_temporaries(*stage);
+    for (size_t i = 0; i < n; ++i) {
+      Instr& in = *instrs[i];
+      ns += in.cost_ns;
+      cheap &= in.kernel->kind != Kernel::PYTHON && !in.wide;
+      for (int k = 0; k < in.nop; ++k) {
+        Chunk* c = in.ops[k].chunk;
+        if (!c) continue;
+        fresh(c);
+        if (c->temporary) continue;
+        join = std::max(join, c->write_note);
+        if (in.writes(k)) {
+          join = std::max(join, c->note);
+          bytes += static_cast<int64_t>(c->nbytes);
+        }
+      }
+    }
+    cheap &= ns < policy_->cheap_ns;
+    const Device device = device_of(*instrs[0]);
+    if (join < 0 || !cheap || !parts_[join]->open || !(parts_[join]->device == device)) {
+      join = static_cast<int>(parts_.size());
+      parts_.push_back(new Part);
+      parts_.back()->scheduler = this;
+      parts_.back()->device = device;
+      parts_.back()->open = cheap;
+    }
+    Part& p = *parts_[join];
+    const size_t begin = p.instrs.size();
+    p.instrs.insert(p.instrs.end(), instrs, instrs + n);
+    if (stage && stage->fused) p.steps.push_back({begin, begin + n, planner.plan(*stage)});
+    else if (!p.steps.empty() && !p.steps.back().plan) p.steps.back().end = begin + n;
+    else p.steps.push_back({begin, begin + n, nullptr});
+    p.ns += ns;
+    p.bytes += bytes;
+    if (p.ns > policy_->group_ns) p.open = false;
+    for (size_t i = 0; i < n; ++i)
+      for (int k = 0; k < instrs[i]->nop; ++k) {
+        Chunk* c = instrs[i]->ops[k].chunk;
+        if (!c || c->temporary) continue;
+        int& noted = instrs[i]->writes(k) ? c->write_note : c->note;
+        noted = std::max(noted, join);
+      }
+  }
+
+  // An output is a temporary of its stage if nobody can ever use it outside: no handle is left
+  // (the deletion was recorded, in effect, before this flush), and every reference is one of the
+  // stage's own instructions. It must be written in full before it is read, and its values be
+  // wanted tile by tile only, which those of an open reduction are not.
+  void find_temporaries(Stage& stage) {
+    const int mark = planner.new_mark();
+    for (Instr* in : stage.instrs)
+      for (int k = 0; k < in->nop; ++k) {
+        Chunk* c = in->ops[k].chunk;
+        if (!c) continue;
+        fresh(c);
+        if (c->use_group != mark) {
+          c->use_group = mark;
+          c->use_index = 0;
+          c->temporary = in->overwritten(k) && !c->resource && !c->owner;
+        }
+        c->use_index++;
+        if (in->writes(k) && stage.form.opens(*in)) c->temporary = false;
+      }
+    for (Instr* in : stage.instrs)
+      for (int k = 0; k < in->nop; ++k) {
+        Chunk* c = in->ops[k].chunk;
+        if (c && c->temporary)
+          c->temporary = c->handles.load(std::memory_order_acquire) == 0 &&
+                         c->refs.load(std::memory_order_acquire) == c->use_index;
+      }
+  }
+
+  // A copy between devices runs where it writes.
+  static Device device_of(const Instr& in) {
+    return in.nop > in.nin ? in.ops[in.nin].chunk->device : in.nop ? in.ops[0].chunk->device : Device();
+  }
+
+  Status push_part(Part* part, int index, Engine::After& after) {
+    Op* op = engine_->new_op();
+    Instr* first = part->instrs[0];
+    bool native = true;
+    for (Instr* in : part->instrs) {
+      native &= in->kernel->kind != Kernel::PYTHON;
+      for (int k = 0; k < in->nop; ++k) {
+        Chunk* c = in->ops[k].chunk;
+        if (!c || c->temporary) continue;
+        const bool write = in->writes(k);
+        if (c->use_group != index) {
+          c->use_group = index;
+          c->use_index = static_cast<int>(op->uses.size());
+          op->add_use(c, write, false, write ? 1 : 0);
+        } else if (write) {
+          Use& u = op->uses[c->use_index];
+          u.write = true;
+          u.bumps++;
+        }
+      }
+    }
+    op->device = part->device;
+    op->name = part->instrs.size() == 1 ? first->kernel->name
+               : part->steps.size() == 1 && part->steps[0].plan ? "fused" : "segment";
+    op->bytes = part->bytes;
+    op->cost_ns = static_cast<int64_t>(part->ns);
+    if (!native && part->ns < policy_->inline_ns) op->prop = Prop::ASYNC;  // run by its pusher if ready
+    op->wide = first->wide;  // stands alone
+    op->payload.run = run;
+    op->payload.drop = drop;
+    op->payload.arg = part;
+    op->payload.native = native;
+    op->payload.own_errors = true;
+    // The engine counts each use once more in push(), so the counters never dip to zero; the part
+    // (with its instructions) may be gone once it is pushed, so the marks are noted first.
+    struct Mark {
+      Chunk* chunk;
+      bool write;
+    };
+    std::vector<Mark> marks;
+    marks.reserve(3 * part->instrs.size());
+    for (Instr* in : part->instrs)
+      for (int k = 0; k < in->nop; ++k) {
+        Chunk* c = in->ops[k].chunk;
+        if (!c) continue;
+        if (c->temporary) {  // the engine never hears of it
+          (in->writes(k) ? c->writers : c->readers).fetch_sub(1, std::memory_order_relaxed);
+          continue;
+        }
+        c->ref();
+        marks.push_back({c, in->writes(k)});
+      }
+    const Status status = engine_->enqueue(op, after, false);
+    Error* refused = nullptr;  // another thread has stopped the engine: its outputs stay unwritten
+    if (status != Status::OK) refused = new Error(Error::RUNTIME, "the engine refused the op: stopped");
+    for (Mark& m : marks) {
+      if (refused && m.write && !m.chunk->resource) engine_->set_error(m.chunk, refused);
+      (m.write ? m.chunk->writers : m.chunk->readers).fetch_sub(1, std::memory_order_release);
+      m.chunk->unref();
+    }
+    if (refused) refused->unref();
+    return status;
+  }
+
+  void describe(Part& part, const std::shared_ptr<Report>& report, size_t line) {
+    part.report = report;
+    part.line = line;
+    Report::Line& l = report->lines[line];
+    l.device = part.device;
+    for (const Part::Step& s : part.steps) l.stages.emplace_back(part.instrs, s.begin, s.end, s.plan);
+  }
+
+  void fresh(Chunk* c) {
+    if (c->plan == plan_) return;
+    c->plan = plan_;
+    c->write_note = c->note = c->use_group = -1;
+    c->temporary = false;
+  }
+
+  Engine* const engine_;
+  Executor* const executor_;
+  InstrPool* const pool_;
+  const FlushPolicy* const policy_;
+  Fuser fuser_;
+  std::vector<Part*> parts_;
+  uint64_t plan_ = 0;
+  std::mutex report_mu_;  // guards report_ alone
+  std::shared_ptr<Report> report_;
+};
+
+}  // namespace lazyarray
