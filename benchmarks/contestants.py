@@ -109,10 +109,10 @@ def _mxnet(name: str) -> Library:
 
 def _lazyarray(name: str) -> Library:
     la = importlib.import_module(name)
-    workers = os.environ.get("LAZYARRAY_CPU_WORKER_NTHREADS", "").strip() or "default"
+    workers = os.environ.get("LAZYARRAY_CPU_WORKER_NTHREADS", "").strip()
     return Library(
         la,
-        f"{la.__version__} ({workers} workers, {type(la.engine.get()).__name__})",
+        f"{la.__version__} (workers: {workers or 'one a core'}; {type(la.engine.get()).__name__})",
         la.array,
         lambda result: la.waitall(),
         lambda x: x.asnumpy(),

@@ -1,69 +1,50 @@
-"""What runs beside what: pushing, independent chains, a busy main thread, a pending sync."""
+"""What runs beside what: independent chains, pushing, a busy main thread, a pending sync.
+
+``python -m benchmarks.parallel ROUNDS`` prints the figures that are no rows of the table.
+"""
 
 from __future__ import annotations
 
+import importlib
+import sys
 import threading
 import time
-from typing import Any
 
-import numpy as np
+import numpy
 
-import lazyarray as la
-from benchmarks.harness import Row
+from benchmarks.row import Aim, Array, Module, Row
 
 
-def rows() -> list[Row]:
-    """Rows that take the same work to completion on NumPy and lazyarray."""
-    rng = np.random.default_rng(0)
-    square = [rng.random((400, 400)) / 400 for _ in range(4)]
-    lazy = [la.array(a) for a in square]
-
-    def chains(arrays: list[Any], wait: Any) -> Any:
-        def run() -> None:
-            last = []
-            for a in arrays:
-                z = a
-                for _ in range(8):
-                    z = z @ a
-                last.append(z)
-            wait()
-
-        return run
-
-    n = 4_000_000
-    four = [rng.random(n) for _ in range(4)]
-    four_lazy = [la.array(a) for a in four]
-
-    def expression(arrays: list[Any], wait: Any) -> Any:
-        a, b, c, d = arrays
-
-        def run() -> None:
-            r = (a * b + c * d - a) / (b + 1.5)  # noqa: F841
-            wait()
-
-        return run
-
-    def nothing() -> None:
-        pass
-
-    return [
-        Row(
-            "4 independent chains of 8 matmuls, 400 x 400",
-            {"numpy": chains(square, nothing), "lazyarray": chains(lazy, la.waitall)},
-            unit="ms",
-            target="<= 1 of NumPy",
-        ),
-        Row(
-            "(a*b + c*d - a) / (b + 1.5), 4M float64, unfused",
-            {"numpy": expression(four, nothing), "lazyarray": expression(four_lazy, la.waitall)},
-            unit="ms",
-        ),
-    ]
+def matmul_chains(np: Module, *squares: Array) -> list[Array]:
+    """The ninth power of each matrix."""
+    last = []
+    for a in squares:
+        z = a
+        for _ in range(8):
+            z = z @ a
+        last.append(z)
+    return last
 
 
-def push_time(rounds: int) -> str:
+def squares() -> list[numpy.ndarray]:
+    """Four matrices whose powers stay small."""
+    rng = numpy.random.default_rng(0)
+    return [rng.random((400, 400)) / 400 for _ in range(4)]
+
+
+ROWS = [
+    Row(
+        "4 independent chains of 8 matmuls, 400 x 400",
+        matmul_chains,
+        squares,
+        aims=(Aim(1, ("numpy",)),),
+    )
+]
+
+
+def push_time(la: Module, rounds: int) -> str:
     """Six matmuls of 1500 x 1500: how long the pushes take, against the work."""
-    a = la.array(np.random.default_rng(0).random((1500, 1500)))
+    a = la.array(numpy.random.default_rng(0).random((1500, 1500)))
     best = (float("inf"), 1.0, 1.0)
     for _ in range(rounds):
         la.waitall()
@@ -81,7 +62,7 @@ def push_time(rounds: int) -> str:
     )
 
 
-def pending_sync(rounds: int) -> str:
+def pending_sync(la: Module, rounds: int) -> str:
     """A tiny sync on a pending operand, against the same on complete operands."""
     x, y = la.ones(10), la.ones(10)
     e = la.engine.get()
@@ -107,7 +88,7 @@ def pending_sync(rounds: int) -> str:
     )
 
 
-def recording(rounds: int) -> str:
+def recording(la: Module, rounds: int) -> str:
     """Recording an op whose operand is still being written, so that nothing runs inline."""
     e = la.engine.get()
     x, y = la.ones(10), la.ones(10)
@@ -126,7 +107,7 @@ def recording(rounds: int) -> str:
     return f"recording an op on a pending operand: {best * 1e6:.3f} us (aim: at most 0.3 us)"
 
 
-def busy_main(rounds: int) -> str:
+def busy_main(la: Module, rounds: int) -> str:
     """A 1M-element add with the main thread asleep, and busy in Python."""
     a = la.ones(1_000_000)
     out = la.empty(1_000_000)
@@ -153,3 +134,15 @@ def busy_main(rounds: int) -> str:
         f"a 1M-element add on a worker: {idle:.3f} ms with the main thread idle, {busy:.3f} ms "
         f"with it busy in Python: {busy / idle:.2f}"
     )
+
+
+def main() -> None:
+    """Prints each figure as an item of a list."""
+    la = importlib.import_module("lazyarray")  # not above: every contestant imports this module
+    rounds = int(sys.argv[1])
+    for figure in (recording, pending_sync, push_time, busy_main):
+        print("*", figure(la, rounds), flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -12,8 +12,11 @@ from benchmarks.row import Aim
 SCALE = {"us": 1e6, "ms": 1e3}
 
 
+MISSED = ", **missed**"
+
+
 def aim_text(result: Result, aim: Aim) -> str:
-    """An aim and, where its libraries took part, whether it was met."""
+    """An aim and, where its libraries took part, what was reached and whether that will do."""
     if aim.of:
         best = "best of " if len(aim.of) > 1 else ""
         text, got = f"<= {aim.limit:g} of {best}{', '.join(aim.of)}", result.ratio(*aim.of)
@@ -24,7 +27,7 @@ def aim_text(result: Result, aim: Aim) -> str:
         shown = "" if got is None else f"{got * SCALE[unit]:.3g}"
     if got is None:
         return text
-    return f"{text}: {shown}" + ("" if got <= aim.limit else ", **missed**")
+    return f"{text}: {shown}" + ("" if got <= aim.limit else MISSED)
 
 
 def table(results: Sequence[Result], names: Sequence[str]) -> str:
@@ -66,10 +69,10 @@ def summary(results: Sequence[Result]) -> list[str]:
         listed = "; ".join(f"{name} ({ratio:.2f})" for name, ratio in behind)
         lines.append(f"behind numpy: {listed or 'none'}")
     missed = [
-        f"{r.row.name}: {text}"
+        f"{r.row.name} ({text.removesuffix(MISSED)})"
         for r in results
         for aim in r.row.aims
-        if (text := aim_text(r, aim)).endswith("**missed**")
+        if (text := aim_text(r, aim)).endswith(MISSED)
     ]
     if "lazyarray" in {name for r in results for name in r.best}:
         lines.append(f"aims missed: {'; '.join(missed) or 'none'}")
@@ -77,7 +80,10 @@ def summary(results: Sequence[Result]) -> list[str]:
 
 
 def machine() -> str:
-    """One line about where the figures come from."""
+    """One line about where the figures come from, with the load that is there already.
+
+    Libraries whose threads spin at barriers take many times as long beside a busy process.
+    """
     model = "unknown processor"
     if os.path.exists("/proc/cpuinfo"):
         with open("/proc/cpuinfo") as f:
@@ -85,4 +91,4 @@ def machine() -> str:
                 if line.startswith("model name"):
                     model = line.split(":", 1)[1].strip()
                     break
-    return f"{model}, {os.cpu_count()} cores"
+    return f"{model}, {os.cpu_count()} cores, load average {os.getloadavg()[0]:.1f}"

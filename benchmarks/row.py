@@ -17,7 +17,7 @@ NUMPY_STYLE = ("numpy", "lazyarray", "torch", "jax")  # these run a row's ``body
 
 @dataclass(frozen=True)
 class Aim:
-    """A limit on lazyarray's time: so many times the best of libraries, or of them none: seconds."""
+    """A limit on lazyarray's time: times the best of ``of``, or seconds where that is empty."""
 
     limit: float
     of: tuple[str, ...] = ()
@@ -52,10 +52,10 @@ class Row:
 def uniform(*shapes: tuple[int, ...], dtype: str = "float64", seed: int = 0) -> list[numpy.ndarray]:
     """An array of uniform numbers in [0.5, 1.5) for each shape, the same in every process."""
     rng = numpy.random.default_rng(seed)
-    return [rng.random(shape, dtype=dtype) + numpy.dtype(dtype).type(0.5) for shape in shapes]
+    return [(rng.random(shape) + 0.5).astype(dtype) for shape in shapes]
 
 
 def normal(*shapes: tuple[int, ...], dtype: str = "float64", seed: int = 0) -> list[numpy.ndarray]:
     """An array of standard normal numbers for each shape, the same in every process."""
     rng = numpy.random.default_rng(seed)
-    return [rng.standard_normal(shape, dtype=dtype) for shape in shapes]
+    return [rng.standard_normal(shape).astype(dtype) for shape in shapes]

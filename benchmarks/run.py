@@ -1,35 +1,105 @@
-"""``make bench``: the speed table. ``python -m benchmarks.run [--rounds N]``."""
+"""``make bench``: the speed table. ``python -m benchmarks.run --help``."""
 
 from __future__ import annotations
 
 import argparse
+import subprocess
+import sys
+from contextlib import ExitStack
 
-import numpy as np
+from benchmarks.contestants import CONTESTANTS
+from benchmarks.harness import ROOT, Failed, Worker, measure
+from benchmarks.report import machine, summary, table
+from benchmarks.suite import ROWS
 
-import lazyarray as la
-from benchmarks import overhead, parallel
-from benchmarks.harness import installed, machine, measure, table
+
+def start(names: list[str], stack: ExitStack) -> list[Worker]:
+    """A process for each of these contestants whose library is installed and can be imported."""
+    workers = []
+    for name in names:
+        if not CONTESTANTS[name].installed():
+            continue
+        try:
+            worker = Worker(name)
+        except Failed as error:
+            if CONTESTANTS[name].library in ("numpy", "lazyarray"):
+                raise
+            print(f"left out: {error}", file=sys.stderr)
+            continue
+        stack.callback(worker.close)
+        workers.append(worker)
+    return workers
+
+
+def print_table(names: list[str], only: str, rounds: int) -> None:
+    """Measures the chosen rows and prints the table and its summary."""
+    indices = [i for i, row in enumerate(ROWS) if only.lower() in row.name.lower()]
+    if not indices:
+        raise Failed(f"no row's name has {only!r} in it")
+    with ExitStack() as stack:
+        workers = start(names, stack)
+        if not workers:
+            raise Failed("none of the libraries is installed")
+        print(f"{machine()}; minima of {rounds} rounds, each contestant in its own process\n")
+        print("\n".join(f"* {worker.name}: {worker.version}" for worker in workers), flush=True)
+        results = measure(workers, indices, rounds)
+    taking_part = [w.name for w in workers if any(w.name in r.best for r in results)]
+    print("\n" + table(results, taking_part) + "\n")
+    for line in summary(results):
+        print("*", line, flush=True)
+
+
+def print_figures(names: list[str], rounds: int) -> None:
+    """What is no row of the table, each measured in a fresh process."""
+    commands = [["benchmarks.memory", name] for name in ("numpy", "lazyarray") if name in names]
+    if "lazyarray" in names:
+        commands.append(["benchmarks.parallel", str(rounds)])
+    for module, argument in commands:
+        done = subprocess.run(
+            [sys.executable, "-m", module, argument], cwd=ROOT, stdout=subprocess.PIPE, text=True
+        )
+        if done.returncode:
+            raise Failed(f"{module} failed")
+        star = "* " if module == "benchmarks.memory" else ""
+        print(star + done.stdout, end="", flush=True)
+
+
+def libraries(text: str) -> list[str]:
+    """The contestants of a comma-separated list, in the table's order."""
+    names = [name.strip() for name in text.split(",")]
+    for name in names:
+        if name not in CONTESTANTS:
+            raise argparse.ArgumentTypeError(f"{name!r} is none of {', '.join(CONTESTANTS)}")
+    return [name for name in CONTESTANTS if name in names]
+
+
+def positive(text: str) -> int:
+    """An integer of at least 1."""
+    value = int(text)
+    if value < 1:
+        raise argparse.ArgumentTypeError(f"{value} is not at least 1")
+    return value
 
 
 def main() -> None:
-    """Prints the table and the single figures."""
+    """Prints the table and, unless only some rows are asked for, the single figures."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--rounds", type=positive, default=7, help="how often each row is timed")
+    parser.add_argument("--only", default="", metavar="TEXT", help="rows with TEXT in their name")
+    parser.add_argument(
+        "--libraries",
+        type=libraries,
+        default=list(CONTESTANTS),
+        metavar="A,B",
+        help=f"of {', '.join(CONTESTANTS)} (default: what is installed)",
+    )
     args = parser.parse_args()
-    others = installed("torch", "jax", "mxnet")
-    print(f"{machine()}; NumPy {np.__version__}, {la.engine.get()!r}")
-    print(f"minima of {args.rounds} rounds\n")
-    rows = [*overhead.rows(), *parallel.rows()]
-    measure(rows, args.rounds)
-    print(table(rows, ["numpy", "lazyarray", *others]))
-    print()
-    for figure in (
-        parallel.recording,
-        parallel.pending_sync,
-        parallel.push_time,
-        parallel.busy_main,
-    ):
-        print("*", figure(args.rounds))
+    try:
+        print_table(args.libraries, args.only, args.rounds)
+        if not args.only:
+            print_figures(args.libraries, args.rounds)
+    except Failed as error:
+        sys.exit(str(error))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""A contestant's process: ``python -m benchmarks.worker NAME``, driven by lines of JSON on pipes."""
+"""A contestant's process, driven by JSON on pipes: ``python -m benchmarks.worker NAME``."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import json
 import math
 import os
 import sys
+import threading
 import time
 import traceback
 from collections.abc import Callable, Iterator
@@ -53,20 +54,36 @@ def checksum(library: Library, result: Any) -> list[list[float]]:
     return sums
 
 
+def spinning() -> bool:
+    """Whether another thread of this process has a core or waits for one (on Linux; else False)."""
+    own = str(threading.get_native_id())
+    try:
+        for thread in os.listdir("/proc/self/task"):
+            with open(f"/proc/self/task/{thread}/stat") as f:
+                # "number (name) state ...", where the name may hold anything
+                if f.read().rpartition(")")[2].split()[0] == "R" and thread != own:
+                    return True
+    except OSError:
+        pass
+    return False
+
+
 def settle() -> None:
-    """Waits until this process's own threads (BLAS's, OpenMP's) have stopped spinning, so that
-    they take nothing from the contestant whose turn is next."""
+    """Waits until this process's threads (BLAS's, OpenMP's) have stopped looking out for more
+    work, so that they take nothing from the contestant whose turn is next."""
     end = time.perf_counter() + LONGEST_SETTLING
-    while time.perf_counter() < end:
-        used = time.process_time()
+    while spinning() and time.perf_counter() < end:
         time.sleep(2e-3)
-        if time.process_time() - used < 4e-4:
-            break
 
 
 def timed(library: Library, run: Callable[[], Any], repeats: int) -> float:
-    """Seconds of one of ``repeats`` runs, each waited for."""
+    """Seconds of one of ``repeats`` runs, each waited for.
+
+    One more comes first and is not timed: the contestants before this one left the processor's
+    caches cold and gave back the pages that this one's memory will come from.
+    """
     wait = library.wait
+    wait(run())
     gc.collect()
     gc.disable()
     start = time.perf_counter()
@@ -91,8 +108,6 @@ def answer(library: Library, name: str, prepared: dict[int, Prepared], request: 
         library.wait(result)
         sums = checksum(library, result)
         del result
-        timed(library, run, 1)
-        # The second of two short timings: the first still meets cold caches.
         guess = max(1, math.ceil(SHORTEST / 10 / timed(library, run, 1)))
         repeats = max(1, math.ceil(SHORTEST / timed(library, run, guess)))
         prepared[index] = Prepared(run, repeats)

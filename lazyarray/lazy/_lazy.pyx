@@ -124,6 +124,8 @@ def _set_policy(name, double value):
         old, _recorder.scheduler.fuses = _recorder.scheduler.fuses, value != 0
     elif name == "tile_bytes":
         old, tiles.tile_bytes = tiles.tile_bytes, <int64_t>value
+    elif name == "stream_bytes":
+        old, tiles.stream_bytes = tiles.stream_bytes, <int64_t>value
     elif name == "least":
         old, tiles.least = tiles.least, <int64_t>value
     elif name == "most":

@@ -69,7 +69,7 @@ struct Form {
 
  private:
   bool start(Instr& in) {
-    if (in.ndim > kAxes) return false;
+    if (in.ndim >= kAxes) return false;
     for (int i = 0; i < in.ndim; ++i)
       if (in.shape()[i] != 1) axes.shape[axes.n++] = in.shape()[i];
     return true;
@@ -132,7 +132,7 @@ class Fuser {
 
   bool fusable(Instr& in) const {
     const Kernel& k = *in.kernel;
-    if (in.nop > kPassOps || in.ndim > kAxes || in.ndim == 0) return false;
+    if (in.nop > kPassOps || in.ndim >= kAxes || in.ndim == 0) return false;
     if (k.kind != Kernel::ELEMENTWISE && k.kind != Kernel::REDUCE) return false;
     for (int i = 0; i < in.ndim; ++i)
       if (in.shape()[i] == 0) return false;

@@ -35,6 +35,7 @@ struct Kernel {
   bool int_power = false;  // a negative exponent is an error that the loop can't report
   bool casts_range = false;   // a cast whose out-of-range values are left to NumPy
   Split split = Split::NONE;
+  bool any_order = false;     // an element's bits don't depend on the loop's steps
   // REDUCE: the first element starts the result, or else `identity` does.
   bool starts_with_first = false;
   alignas(16) char identity[32] = {};

@@ -15,8 +15,9 @@ namespace lazyarray {
 struct Nest {
   int n = 0;
   npy_intp shape[kAxes];
-  npy_intp strides[kPassOps][kAxes];
-  npy_intp head = 1;  // the first loop's count for one step of the axis that tiles cut
+  npy_intp strides[kPassOps][kAxes] = {};
+  npy_intp head = 1;  // the `cut` loop's count for one step of the axis that tiles cut
+  int cut = 0;
 
   // Axes `from` .. `to` of the pass, the first of which is the one that tiles cut; steps[k] are
   // operand k's over all axes.
@@ -37,7 +38,50 @@ struct Nest {
       for (int k = 0; k < nop; ++k) strides[k][n - 1] = steps[k][a];
     }
   }
+
+  npy_intp count(int loop, npy_intp length) const {
+    return loop == cut ? length * head : shape[loop];
+  }
+
+  // Puts the longest loop innermost, if the calls for the innermost one would be short. `length` is
+  // that of a tile.
+  void lengthen(int nop, npy_intp length) {
+    constexpr npy_intp kShort = 32;  // elements that take as long as the call
+    int longest = n - 1;
+    for (int i = 0; i < n - 1; ++i)
+      if (count(i, length) > count(longest, length)) longest = i;
+    if (longest == n - 1 || count(n - 1, length) >= kShort) return;
+    std::swap(shape[longest], shape[n - 1]);
+    for (int k = 0; k < nop; ++k) std::swap(strides[k][longest], strides[k][n - 1]);
+    if (cut == longest) cut = n - 1;
+    else if (cut == n - 1) cut = longest;
+  }
 };
+
+// The sum of a short row, in the order of NumPy's pairwise_sum below its block size, and added to
+// zero as its loop adds it. For short rows the call of that loop takes most of the time.
+template <class T>
+inline void short_sum(const char* from, char* to, npy_intp n) {
+  const T* a = reinterpret_cast<const T*>(from);
+  T sum;
+  npy_intp i = 0;
+  if (n < 8) {
+    sum = T(-0.0);
+  } else {
+    T r[8];
+    for (int j = 0; j < 8; ++j) r[j] = a[j];
+    for (i = 8; i < n - n % 8; i += 8)
+      for (int j = 0; j < 8; ++j) r[j] += a[i + j];
+    sum = ((r[0] + r[1]) + (r[2] + r[3])) + ((r[4] + r[5]) + (r[6] + r[7]));
+  }
+  for (; i < n; ++i) sum += a[i];
+  *reinterpret_cast<T*>(to) = T(0) + sum;
+}
+using ShortSum = void (*)(const char*, char*, npy_intp);
+inline ShortSum short_sums_of(int dtype, npy_intp n) {
+  if (n > 32) return nullptr;
+  return dtype == f8 ? short_sum<double> : dtype == f4 ? short_sum<float> : nullptr;
+}
 
 // One instruction's part in a pass.
 struct Member {
@@ -47,13 +91,14 @@ struct Member {
   Role role = MAP;
   int nop = 0;
   int where[kPassOps];             // an offset into the scratch, or one of the above
-  npy_intp outer[kPassOps][kAxes];  // steps over the axes up to the one that tiles cut
+  npy_intp outer[kPassOps][kAxes] = {};  // steps over the axes up to the one that tiles cut
   Nest nest;                       // of a tile: MAP all axes, else those of the rows
   npy_intp run = 1, run_step = 0;  // ROWS: what is reduced
+  ShortSum short_sums = nullptr;
   npy_intp kept = 1, kept_steps[2] = {};  // COLUMNS: what is kept
   int partial = -1;                // TREE: which of the pass's
   bool cuts_kept = false;          // COLUMNS: tiles cut what is kept
-  int rows_end = 0;                // COLUMNS: the axes before it are reduced
+  int rows_begin = 0, rows_end = 0;  // COLUMNS: the axes that are reduced
 };
 
 struct Plan {
@@ -66,6 +111,7 @@ struct Plan {
   std::vector<npy_intp> leaves;  // TREE: where the pieces of a row begin, and its end
   int partials = 0;           // TREE: how many reductions
   bool complex_tree = false;
+  bool long_double = false;   // some flags are the x87 unit's
   size_t scratch = 0;         // bytes for each thread
   int temporaries = 0;        // outputs that exist only there
   int64_t moved = 0, saved = 0;  // bytes of memory operands; of the temporaries
@@ -183,11 +229,18 @@ class Planner {
     npy_intp rows = 0;  // of the closed reductions: how many whole rows there are at least
     for (int i = 0; i < form.nclosed; ++i)
       rows = rows ? std::min(rows, form.closed[i]) : form.closed[i];
+    double cost = 0;
+    for (Instr* in : stage.instrs) cost += in->cost_ns;
+    panels_ = form.open == Form::COLUMNS && rows == 0 && cost > 2 * policy.task_ns
+                  ? panels(p.axes) : 1;
     if (p.axes.n == 0 || rows == 1) {
       // One tile is all there is: it is cut from an axis of length one.
-      std::copy_backward(p.axes.shape, p.axes.shape + p.axes.n, p.axes.shape + p.axes.n + 1);
-      p.axes.shape[0] = 1;
-      p.axes.n++;
+      push_front(p.axes, 1);
+    } else if (panels_ > 1) {
+      // Rows have to be added up in order, so what threads share out is panels of columns: they
+      // are the first axis, and tiles are cut within one.
+      p.axes.shape[p.axes.n - 1] /= panels_;
+      push_front(p.axes, panels_);
     }
     // Which temporaries live when, and the bytes of memory and of live temporaries for an element.
     lives_.clear();
@@ -229,21 +282,34 @@ class Planner {
     per_element += *std::max_element(alive.begin(), alive.end());
     choose_tiles(p, form, rows, std::max<npy_intp>(per_element, 1));
     place_scratch(p);
-    double cost = 0;
     for (size_t m = 0; m < n; ++m) {
       p.members.push_back(member(p, form, *stage.instrs[m], level[m]));
-      cost += stage.instrs[m]->cost_ns;
+      p.long_double |= stage.instrs[m]->kernel->long_double;
     }
     // Tasks depend on sizes alone.
-    if (form.open == Form::COLUMNS) p.tiles_per_task = p.tiles;
+    if (form.open == Form::COLUMNS) p.tiles_per_task = p.tiles / panels_;
     else p.tiles_per_task = std::max<npy_intp>(
         1, static_cast<npy_intp>(static_cast<double>(p.tiles) * policy.task_ns / std::max(cost, 1.0)));
     p.tasks = (p.tiles + p.tiles_per_task - 1) / p.tiles_per_task;
   }
 
+  static void push_front(Axes& axes, npy_intp length) {
+    std::copy_backward(axes.shape, axes.shape + axes.n, axes.shape + axes.n + 1);
+    axes.shape[0] = length;
+    axes.n++;
+  }
+  // Into how many equal panels of at least a cache line's elements the last axis is cut.
+  static npy_intp panels(const Axes& axes) {
+    if (axes.n < 2) return 1;
+    const npy_intp last = axes.shape[axes.n - 1];
+    for (npy_intp n = 8; n > 1; --n)
+      if (last % n == 0 && last / n >= 64) return n;
+    return 1;
+  }
+
   void choose_tiles(Plan& p, const Form& form, npy_intp rows, npy_intp per_element) {
-    const npy_intp want =
-        std::min<npy_intp>(policy.most, std::max<npy_intp>(policy.least, policy.tile_bytes / per_element));
+    const int64_t room = p.moved >= policy.stream ? policy.stream_bytes : policy.tile_bytes;
+    const npy_intp want = std::min<npy_intp>(policy.most, std::max<npy_intp>(policy.least, room / per_element));
     const Axes& axes = p.axes;
     if (form.open == Form::TREE) {
       p.cut = axes.n - 1;
@@ -255,7 +321,9 @@ class Planner {
     } else {
       // The first axis within which a tile holds at least one whole of the rest; where rows must
       // be whole, not beyond them.
+      p.cut = panels_ > 1 ? 1 : 0;
       npy_intp inner = axes.size() / axes.shape[0];
+      if (p.cut) inner /= axes.shape[1];
       const int limit = rows ? std::max(1, axes.level(rows)) - 1 : axes.n - 1;
       while (p.cut < limit && inner > want) inner /= axes.shape[++p.cut];
       const npy_intp whole = axes.shape[p.cut];
@@ -305,6 +373,7 @@ class Planner {
       Chunk* c = in.ops[k].chunk;
       m.where[k] = c ? Member::kMemory : Member::kConstant;
       if (c) spread(form.axes, std::max(0, level - shift), in.ndim, in.shape(), in.strides(k), steps[k] + shift);
+      if (c && panels_ > 1) steps[k][0] = steps[k][p.axes.n - 1] * p.axes.shape[p.axes.n - 1];
       // An axis of length one may step anyhow; loops tell a step of zero (a scalar) from others.
       if (c && level == 1 && shift) steps[k][0] = in.strides(k)[in.ndim - 1];
       if (c && c->temporary) {
@@ -322,13 +391,14 @@ class Planner {
     }
     if (in.kernel->kind != Kernel::REDUCE) {
       m.nest.set(p.axes, p.cut, level, in.nop, steps);
+      if (in.kernel->any_order) m.nest.lengthen(in.nop, p.length);
       return m;
     }
     const npy_intp last = in.shape()[in.ndim - 1];
-    int end = p.axes.level(form.size / last);  // the axes before it are rows
-    if (shift) end = std::max(end, 1);
+    const int end = std::max(form.axes.level(form.size / last) + shift, shift);  // of the rows' axes
     if (!(in.reduced >> (in.ndim - 1) & 1)) {
       m.role = Member::COLUMNS;
+      m.rows_begin = panels_ > 1 ? 1 : 0;
       m.rows_end = end;
       m.cuts_kept = p.cut >= end;
       if (!m.cuts_kept) m.nest.set(p.axes, p.cut, end, in.nop, steps);
@@ -343,6 +413,8 @@ class Planner {
       m.nest.set(p.axes, p.cut, end, in.nop, steps);
       m.run = last;
       m.run_step = steps[0][p.axes.n - 1];
+      if (in.kernel->split == Kernel::Split::PAIRWISE && m.run_step == info(in.kernel->dtypes[0]).size)
+        m.short_sums = short_sums_of(in.kernel->dtypes[0], last);
     }
     return m;
   }
@@ -357,6 +429,7 @@ class Planner {
   int chunks_ = 0, mark_ = -2;  // of describe(), which numbers chunks by Chunk::use_index
   int last_mark_ = -2;
   std::vector<Life> lives_;
+  npy_intp panels_ = 1;
   std::vector<int> life_of_;  // by chunk: -1 not met yet, -2 memory
   using Recent = std::list<std::shared_ptr<const Plan>>;
   Recent recent_;  // most recently used first

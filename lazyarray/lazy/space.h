@@ -6,7 +6,7 @@
 
 namespace lazyarray {
 
-constexpr int kAxes = 8;    // of a fused pass; what needs more runs by itself
+constexpr int kAxes = 8;     // of a fused pass, one of which is the planner's to add
 constexpr int kPassOps = 4;  // operands of an instruction in a pass
 
 // Lengths of the axes, slowest first, none of them one. Two instructions whose axes are different
@@ -42,12 +42,12 @@ inline bool refine(Axes& a, int level, int n, const npy_intp* shape) {
     while (y == 1 && j >= 0) y = shape[j--];
     if (x == 1 && y == 1) break;
     const npy_intp m = std::min(x, y);
-    if (m == 1 || x % m || y % m || count == kAxes) return false;
+    if (m == 1 || x % m || y % m || count == kAxes - 1) return false;
     out[count++] = m;
     x /= m;
     y /= m;
   }
-  if (count + a.n - level > kAxes) return false;
+  if (count + a.n - level > kAxes - 1) return false;
   std::copy_backward(a.shape + level, a.shape + a.n, a.shape + count + a.n - level);
   std::reverse_copy(out, out + count, a.shape);
   a.n += count - level;

@@ -181,7 +181,8 @@ cdef Kernel* where_kernel(int code) except NULL:
         k.fn = where_of_size(info(code).size)
         k.dtypes[0] = D_BOOL
         k.dtypes[1] = k.dtypes[2] = k.dtypes[3] = code
-        k.cost = 1.0
+        k.any_order = True
+        k.cost = 0.4
         _where_kernels[code] = k
     return k
 

@@ -20,6 +20,13 @@ cdef class Row:
         return self.name
 
 
+# What gives an element the same bits wherever it lies: one IEEE or integer operation.
+_ARITHMETIC = frozenset((
+    "add", "subtract", "multiply", "divide", "negative", "absolute", "square", "sqrt", "less",
+    "less_equal", "greater", "greater_equal", "equal", "not_equal", "logical_and", "logical_or",
+    "logical_xor", "logical_not", "bitwise_and", "bitwise_or", "bitwise_xor", "invert"))
+
+
 cdef class Ufunc(Row):
     """An elementwise op that runs the compiled loops of a NumPy ufunc."""
 
@@ -82,6 +89,7 @@ cdef class Ufunc(Row):
             k.long_double = k.long_double or d.char in "gG"
         if all(d.char == "?" for d in dtypes):
             k.checks_flags = False
+        k.any_order = self.ufunc.__name__ in _ARITHMETIC and all(d.char in "?bBhHiIlLqQfd" for d in dtypes)
         k.int_power = self.power and dtypes[1].kind == "i"
         k.cost = self.cost * (4 if dtypes[0].char in "eFDgG" else 1)
         return k

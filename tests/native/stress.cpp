@@ -627,31 +627,20 @@ static void alarm_cases(Policy policy, int workers) {
   bell.heard(1);
   CHECK(bell.began >= t);
   e->alarm(e->now() + kHour);
+  pause(1000);
   e->alarm(t = e->now() + kMs);
   bell.heard(2);
   CHECK(bell.began >= t);
   e->alarm(t = e->now() + kMs);
   bell.heard(3);
   CHECK(bell.began >= t);
-
-  // Not after it was cancelled in time; the worker that watches still does for the next one.
-  int rung = 3;
-  for (int i = 0; i < 10; ++i) {
-    t = e->now() + 3 * kMs;
-    e->alarm(t);
-    if (i % 2) pause(500);
-    e->cancel_alarm();
-    const bool in_time = e->now() < t;
-    if (i % 3 == 0) wait_until(t + 2 * kMs);
-    if (in_time) CHECK(bell.rung == rung);
-    else until([&] { return bell.ringing == 0; }), pause(2000), rung = bell.rung;
-    e->alarm(e->now() + (i % 4) * kMs);
-    bell.heard(++rung);
-  }
+  CHECK(e->stop(nullptr, nullptr) == Status::OK);
+  e->start();
 
   // All workers but one have something to do until it is called: an op, or a share of one.
-  for (int i = 0; i < 8 && workers > 1; ++i) {
-    if (i % 4) e->alarm(e->now() + 2 * kMs);
+  int rung = 3;
+  for (int i = 1; i <= 12 && workers > 1; ++i) {
+    if (i % 4) e->alarm(e->now() + 5 * kMs);
     if (i % 4 == 1) pause(1000);
     auto until_heard = [&](int) {
       until([&] { return bell.rung > rung; });
@@ -659,6 +648,7 @@ static void alarm_cases(Policy policy, int workers) {
     };
     if (i % 2)
       push(e, v, {}, [&](RunContext& c) -> Error* {
+        if (i % 4 == 1) pause(500);
         Split split{e, c.op, crew, workers - 1, until_heard,
                     std::vector<Split::Portion>(workers - 1)};
         split.share(workers - 2);
@@ -676,7 +666,37 @@ static void alarm_cases(Policy policy, int workers) {
     bell.heard(++rung);
   }
 
-  // All of them have: the first one that becomes idle calls it.
+  // Who waits for one is there for ops.
+  for (int i = 0; i < 6; ++i) {
+    e->alarm(e->now() + kHour);
+    pause(500);
+    std::atomic<int> met{0};
+    for (int j = 0; j < workers; ++j)
+      push(e, {}, {}, [&](RunContext&) -> Error* {
+        met++;
+        until([&] { return met == workers; });
+        return nullptr;
+      });
+    CHECK(e->wait_for_all(nullptr, nullptr) == Status::OK);
+    if (i % 2) e->cancel_alarm();
+  }
+  e->cancel_alarm();
+
+  // Not after it was cancelled in time; the worker that watches still does for the next one.
+  for (int i = 0; i < 10; ++i) {
+    t = e->now() + 3 * kMs;
+    e->alarm(t);
+    if (i % 2) pause(500);
+    e->cancel_alarm();
+    const bool in_time = e->now() < t;
+    if (i % 3 == 0) wait_until(t + 2 * kMs);
+    if (in_time) CHECK(bell.rung == rung);
+    else until([&] { return bell.ringing == 0; }), pause(2000), rung = bell.rung;
+    e->alarm(e->now() + (i % 4) * kMs);
+    bell.heard(++rung);
+  }
+
+  // All of them have something to do: the first one that becomes idle calls it.
   for (int i = 0; i < 4; ++i) {
     std::atomic<int> busy{0};
     std::atomic<bool> released{false};
@@ -740,9 +760,9 @@ static void alarm_cases(Policy policy, int workers) {
       const int before = bell.rung;
       pause(2000);
       CHECK(bell.rung == before);
-      CHECK(push(e, v, {}, nothing) == Status::OK && wait(v[0]) == Status::OK);
       e->alarm(e->now() + kMs);
       bell.heard(before + 1);
+      CHECK(push(e, v, {}, nothing) == Status::OK && wait(v[0]) == Status::OK);
       CHECK(e->stop(nullptr, nullptr) == Status::OK);
 #endif
       _exit(0);

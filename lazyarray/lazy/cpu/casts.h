@@ -236,6 +236,12 @@ void copy(char** args, npy_intp const* dimensions, npy_intp const* steps, void*)
         if (n > 0) std::memmove(out, in, n * size);
         return;
     }
+    if (in_step == 0 && out_step == size && n > 0) {  // a fill: the first block, then twice as much each time
+        std::memmove(out, in, size);
+        for (npy_intp done = 1; done < n; done *= 2)
+            std::memcpy(out + done * size, out, std::min(done, n - done) * size);
+        return;
+    }
     for (npy_intp i = 0; i < n; ++i, in += in_step, out += out_step) {
         char block[size];
         std::memcpy(block, in, size);

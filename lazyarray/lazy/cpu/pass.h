@@ -57,12 +57,19 @@ class Pass {
     }
     const size_t n = plan_.members.size();
     std::vector<int> flags(n, 0);
+    // Where each operand begins for this thread; those in memory move on from tile to tile.
+    std::vector<Pointers> begin(n);
+    for (size_t m = 0; m < n; ++m)
+      for (int k = 0; k < plan_.members[m].nop; ++k) {
+        const int where = plan_.members[m].where[k];
+        begin[m].p[k] = where >= 0 ? scratch + where : base_[m * kPassOps + k];
+      }
     for (bool mine = false;; mine = true) {
       const npy_intp task = next_.fetch_add(1, std::memory_order_relaxed);
       if (task >= plan_.tasks) break;
       if (!mine) threads_.fetch_add(1, std::memory_order_relaxed);
       const npy_intp end = std::min(plan_.tiles, (task + 1) * plan_.tiles_per_task);
-      for (npy_intp t = task * plan_.tiles_per_task; t < end; ++t) tile(t, scratch, flags.data());
+      for (npy_intp t = task * plan_.tiles_per_task; t < end; ++t) tile(t, begin.data(), flags.data());
     }
     for (size_t m = 0; m < n; ++m)
       if (flags[m]) results_[m].flags.fetch_or(flags[m], std::memory_order_relaxed);
@@ -82,6 +89,9 @@ class Pass {
  private:
   static constexpr size_t kItem = 32;  // the widest dtype
 
+  struct Pointers {  // copied as a whole: some loops move their arguments
+    char* p[kPassOps];
+  };
   struct Result {
     std::atomic<int> flags{0};
     std::atomic<Error*> error{nullptr};
@@ -93,49 +103,37 @@ class Pass {
     failed_.store(true, std::memory_order_relaxed);
   }
 
-  void tile(npy_intp t, char* scratch, int* flags) {
-    npy_intp index[kAxes];  // over the axes up to the one that is cut
+  void tile(npy_intp t, const Pointers* begin, int* flags) {
     const Plan& p = plan_;
-    npy_intp piece = t % p.pieces, rest = t / p.pieces, lo, length;
+    npy_intp index[kAxes];  // over the axes up to the one that is cut
+    npy_intp rest = t / p.pieces, length;
+    const npy_intp piece = t - rest * p.pieces;
     if (p.leaves.empty()) {
-      lo = piece * p.length;
-      length = std::min(p.length, p.axes.shape[p.cut] - lo);
+      index[p.cut] = piece * p.length;
+      length = std::min(p.length, p.axes.shape[p.cut] - index[p.cut]);
     } else {
-      lo = p.leaves[piece];
-      length = p.leaves[piece + 1] - lo;
+      index[p.cut] = p.leaves[piece];
+      length = p.leaves[piece + 1] - p.leaves[piece];
     }
-    bool first = true;  // of the rows
     for (int a = p.cut - 1; a >= 0; --a) {
       index[a] = rest % p.axes.shape[a];
       rest /= p.axes.shape[a];
     }
-    index[p.cut] = lo;
-    take_flags(true);  // what came before is not ours
+    take_flags(p.long_double);  // what came before is not ours
     for (size_t m = 0; m < p.members.size(); ++m) {
       if (!runs_[m]) continue;
       const Member& member = p.members[m];
-      char* at[kPassOps];
-      for (int k = 0; k < member.nop; ++k) {
-        if (member.where[k] >= 0) {
-          at[k] = scratch + member.where[k];
-          continue;
-        }
-        at[k] = base_[m * kPassOps + k];
-        if (member.where[k] == Member::kMemory)
-          for (int a = 0; a <= p.cut; ++a) at[k] += index[a] * member.outer[k][a];
-      }
+      Pointers at = begin[m];
+      for (int k = 0; k < member.nop; ++k)
+        for (int a = 0; a <= p.cut; ++a) at.p[k] += index[a] * member.outer[k][a];
       switch (member.role) {
         case Member::MAP: map(m, member, at, length, flags); break;
         case Member::ROWS: rows(m, member, at, length); break;
         case Member::TREE: leaf(m, member, at, t, length); break;
-        case Member::COLUMNS:
-          first = true;
-          for (int a = 0; a < member.rows_end && a <= p.cut; ++a) first &= index[a] == 0;
-          columns(m, member, at, length, first);
-          break;
+        case Member::COLUMNS: columns(m, member, at, length, index); break;
       }
-      const Kernel& kernel = *instrs_[m]->kernel;
       // Read after each loop: many of them clear what was raised before.
+      const Kernel& kernel = *instrs_[m]->kernel;
       if (const int f = take_flags(kernel.long_double))
         if (kernel.checks_flags) flags[m] |= f;
     }
@@ -143,50 +141,47 @@ class Pass {
 
   // Calls body(pointers) for every index of the nest's first `loops` loops.
   template <class Body>
-  static void each(const Nest& nest, int loops, int nop, npy_intp length, char** at, Body body) {
+  static void each(const Nest& nest, int loops, int nop, npy_intp length, Pointers at, Body body) {
     if (loops == 0) {
       body(at);
       return;
     }
-    const npy_intp count = length * nest.head;
-    if (loops == 1) {
-      for (npy_intp i = 0; i < count; ++i) {
-        body(at);
-        for (int k = 0; k < nop; ++k) at[k] += nest.strides[k][0];
-      }
-      return;
-    }
+    npy_intp counts[kAxes];
+    for (int i = 0; i < loops; ++i) counts[i] = nest.count(i, length);
+    const int last = loops - 1;
     npy_intp index[kAxes] = {};
     for (;;) {
-      body(at);
-      int a = loops - 1;
+      for (npy_intp i = 0; i < counts[last]; ++i) {
+        body(at);
+        for (int k = 0; k < kPassOps; ++k) at.p[k] += nest.strides[k][last];
+      }
+      if (last == 0) return;
+      for (int k = 0; k < nop; ++k) at.p[k] -= nest.strides[k][last] * counts[last];
+      int a = last - 1;
       for (; a >= 0; --a) {
-        const npy_intp end = a ? nest.shape[a] : count;
-        if (++index[a] < end) {
-          for (int k = 0; k < nop; ++k) at[k] += nest.strides[k][a];
+        if (++index[a] < counts[a]) {
+          for (int k = 0; k < nop; ++k) at.p[k] += nest.strides[k][a];
           break;
         }
-        for (int k = 0; k < nop; ++k) at[k] -= nest.strides[k][a] * (end - 1);
+        for (int k = 0; k < nop; ++k) at.p[k] -= nest.strides[k][a] * (counts[a] - 1);
         index[a] = 0;
       }
       if (a < 0) return;
     }
   }
 
-  void map(size_t m, const Member& member, char** at, npy_intp length, int* flags) {
-    Instr& in = *instrs_[m];
-    const Kernel& kernel = *in.kernel;
+  void map(size_t m, const Member& member, const Pointers& at, npy_intp length, int* flags) {
+    const Kernel& kernel = *instrs_[m]->kernel;
     const Nest& nest = member.nest;
     const int inner = nest.n - 1, nop = member.nop;
-    const npy_intp n = inner == 0 ? length * nest.head : nest.shape[inner];
+    const npy_intp n = nest.count(inner, length);
     npy_intp steps[kPassOps];
-    for (int k = 0; k < nop; ++k) steps[k] = nest.strides[k][inner];
+    for (int k = 0; k < kPassOps; ++k) steps[k] = nest.strides[k][inner];
     if (kernel.int_power) {
       bool negative = false;
       const int size = info(kernel.dtypes[1]).size;
-      char* from[kPassOps];
-      std::copy(at, at + nop, from);
-      each(nest, inner, nop, length, from, [&](char** p) { negative |= any_negative(p[1], n, steps[1], size); });
+      each(nest, inner, nop, length, at,
+           [&](const Pointers& p) { negative |= any_negative(p.p[1], n, steps[1], size); });
       if (negative) {
         fail(m, new Error(Error::VALUE, "Integers to negative integer powers are not allowed."));
         return;
@@ -194,54 +189,54 @@ class Pass {
     }
     int out_of_range = 0;
     void* data = kernel.casts_range ? &out_of_range : kernel.data;
-    char* from[kPassOps];
-    std::copy(at, at + nop, from);
-    each(nest, inner, nop, length, from, [&](char** p) {
-      char* args[kPassOps];  // some loops move their argument pointers
-      std::copy(p, p + nop, args);
-      kernel.fn(args, &n, steps, data);
-    });
+    each(nest, inner, nop, length, at, [&](Pointers p) { kernel.fn(p.p, &n, steps, data); });
     if (out_of_range) recast(m, member, at, length, flags);
   }
 
-  void recast(size_t m, const Member& member, char** at, npy_intp length, int* flags) {
+  void recast(size_t m, const Member& member, const Pointers& at, npy_intp length, int* flags) {
     const Nest& nest = member.nest;
     npy_intp shape[kAxes];
-    std::copy(nest.shape, nest.shape + nest.n, shape);
-    shape[0] = length * nest.head;
+    for (int i = 0; i < nest.n; ++i) shape[i] = nest.count(i, length);
     bool invalid = false;
-    const Hooks::Block block{nest.n, shape, {nest.strides[0], nest.strides[1]}, {at[0], at[1]}};
+    const Hooks::Block block{nest.n, shape, {nest.strides[0], nest.strides[1]}, {at.p[0], at.p[1]}};
     if (Error* e = rt_.hooks.recast(*instrs_[m], block, &invalid)) fail(m, e);
     take_flags(true);
     if (invalid) flags[m] |= kInvalid;
   }
 
-  void rows(size_t m, const Member& member, char** at, npy_intp length) {
+  void rows(size_t m, const Member& member, const Pointers& at, npy_intp length) {
     const Kernel& kernel = *instrs_[m]->kernel;
+    if (member.short_sums) {
+      each(member.nest, member.nest.n, 2, length, at,
+           [&](const Pointers& p) { member.short_sums(p.p[0], p.p[1], member.run); });
+      return;
+    }
     const int size = info(kernel.dtypes[1]).size;
     const npy_intp steps[3] = {0, member.run_step, 0};
-    each(member.nest, member.nest.n, 2, length, at, [&](char** p) {
-      const bool first = kernel.starts_with_first;
-      std::memcpy(p[1], first ? p[0] : kernel.identity, size);
-      char* args[3] = {p[1], p[0], p[1]};
+    each(member.nest, member.nest.n, 2, length, at, [&](const Pointers& p) {
+      std::memcpy(p.p[1], kernel.starts_with_first ? p.p[0] : kernel.identity, size);
+      char* args[3] = {p.p[1], p.p[0], p.p[1]};
       const npy_intp n = member.run;
       kernel.fn(args, &n, steps, kernel.data);
     });
   }
 
   // The binary loop with its first input and its output on the accumulators, row after row.
-  void columns(size_t m, const Member& member, char** at, npy_intp length, bool first) {
+  void columns(size_t m, const Member& member, const Pointers& at, npy_intp length,
+               const npy_intp* index) {
+    bool first = true;  // of the rows
+    for (int a = member.rows_begin; a < member.rows_end && a <= plan_.cut; ++a) first &= index[a] == 0;
     const Kernel& kernel = *instrs_[m]->kernel;
     const npy_intp n = member.cuts_kept ? length * member.kept : member.kept;
     const int size = info(kernel.dtypes[1]).size;
     const npy_intp si = member.kept_steps[0], so = member.kept_steps[1];
     const npy_intp steps[3] = {so, si, so};
-    auto row = [&](char** p) {
-      char* args[3] = {p[1], p[0], p[1]};
+    auto row = [&](const Pointers& p) {
+      char* args[3] = {p.p[1], p.p[0], p.p[1]};
       if (first) {
         first = false;
         for (npy_intp i = 0; i < n; ++i)
-          std::memcpy(p[1] + i * so, kernel.starts_with_first ? p[0] + i * si : kernel.identity, size);
+          std::memcpy(p.p[1] + i * so, kernel.starts_with_first ? p.p[0] + i * si : kernel.identity, size);
         if (kernel.starts_with_first) return;
       }
       kernel.fn(args, &n, steps, kernel.data);
@@ -254,13 +249,13 @@ class Pass {
     return partials_.get() + (static_cast<size_t>(member.partial) * plan_.tiles + tile) * kItem;
   }
 
-  void leaf(size_t m, const Member& member, char** at, npy_intp t, npy_intp length) {
+  void leaf(size_t m, const Member& member, const Pointers& at, npy_intp t, npy_intp length) {
     const Kernel& kernel = *instrs_[m]->kernel;
     char* to = partial(member, t);
     const npy_intp steps[3] = {0, member.run_step, 0};
     npy_intp n = length;
-    char* args[3] = {to, at[0], to};
-    neutral(kernel, at[0], to);
+    char* args[3] = {to, at.p[0], to};
+    neutral(kernel, at.p[0], to);
     if (kernel.starts_with_first) {
       args[1] += member.run_step;
       if (--n == 0) return;

@@ -282,11 +282,35 @@ inline Error* run(Runtime& rt, Instr& in) {
 }
 
 // `where`'s own loop: NumPy has no ufunc for it. By size: the bytes are only moved.
+template <bool stepping_x, bool stepping_y, class T>
+void where_run(const char* c, const T* x, const T* y, T* out, npy_intp n) {
+  const T x0 = *x, y0 = *y;
+  // An output is exactly an input or apart from it, so no iteration touches another's elements.
+#pragma GCC ivdep
+  for (npy_intp i = 0; i < n; ++i) {
+    const T a = stepping_x ? x[i] : x0, b = stepping_y ? y[i] : y0;
+    out[i] = c[i] ? a : b;
+  }
+}
 template <class T>
 void where_loop(char** args, npy_intp const* dimensions, npy_intp const* steps, void*) {
   const char *c = args[0], *x = args[1], *y = args[2];
   char* out = args[3];
-  for (npy_intp i = 0; i < dimensions[0]; ++i) {
+  const npy_intp n = dimensions[0];
+  constexpr npy_intp size = sizeof(T);
+  if constexpr (size <= 8) {
+    auto dense = [&](int k) { return steps[k] == size || steps[k] == 0; };
+    if (n > 0 && steps[0] == 1 && dense(1) && dense(2) && steps[3] == size) {
+      const T *tx = reinterpret_cast<const T*>(x), *ty = reinterpret_cast<const T*>(y);
+      T* to = reinterpret_cast<T*>(out);
+      if (steps[1] && steps[2]) where_run<true, true>(c, tx, ty, to, n);
+      else if (steps[1]) where_run<true, false>(c, tx, ty, to, n);
+      else if (steps[2]) where_run<false, true>(c, tx, ty, to, n);
+      else where_run<false, false>(c, tx, ty, to, n);
+      return;
+    }
+  }
+  for (npy_intp i = 0; i < n; ++i) {
     std::memcpy(out, *c ? x : y, sizeof(T));
     c += steps[0];
     x += steps[1];

@@ -1,0 +1,14 @@
+"""All rows of the table, in its order."""
+
+from __future__ import annotations
+
+from benchmarks import broadcasting, elementwise, learning, overhead, parallel
+from benchmarks.row import Row
+
+ROWS: list[Row] = [
+    *elementwise.ROWS,
+    *broadcasting.ROWS,
+    *learning.ROWS,
+    *parallel.ROWS,
+    *overhead.ROWS,
+]
