@@ -75,7 +75,7 @@ cdef extern from "lazy/instr.h" namespace "lazyarray" nogil:
     cdef cppclass Kernel:
         KernelKind kind
         Split split
-        cbool any_order
+        cbool any_order, copies
         const char* name
         Loop fn
         void* data

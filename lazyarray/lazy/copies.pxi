@@ -16,6 +16,7 @@ cdef Kernel* cast_kernel(int source, int target) except NULL:
         k.checks_flags = info(source).kind in b"fc" and source != target
         k.long_double = source == target or info(source).size > 8
         k.any_order = True
+        k.copies = source == target
         k.cost = 0.25 if source == target else 0.6
         _casts[source][target] = k
     return k

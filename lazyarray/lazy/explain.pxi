@@ -13,9 +13,9 @@ def explain():
 
     >>> import lazyarray as la
     >>> x = la.ones(1_000_000)
-    >>> x.wait_to_read()
+    >>> _ = x.wait_to_read()
     >>> y = (x * 2 + 1) / x
-    >>> y.wait_to_read()
+    >>> _ = y.wait_to_read()
     >>> print(la.explain().splitlines()[0])
     segment: 3 instructions in 1 operator, 2 temporaries never materialised
     """

@@ -99,11 +99,11 @@ struct Form {
     rows = size / last;
     return true;
   }
-  // Rows that must be whole and rows that must be cut don't go together; a row that is cut is one
-  // axis, so that each piece of it is a tile.
+  // Rows that must be whole and rows that must be cut don't go together. Where several rows are cut
+  // each is one axis, so that a piece of it is a tile.
   bool sound() const {
     if (open != TREE) return true;
-    return nclosed == 0 && axes.n > 0 && axes.shape[axes.n - 1] == size / rows;
+    return nclosed == 0 && axes.n > 0 && (rows == 1 || axes.shape[axes.n - 1] == size / rows);
   }
 };
 

@@ -36,6 +36,7 @@ struct Kernel {
   bool casts_range = false;   // a cast whose out-of-range values are left to NumPy
   Split split = Split::NONE;
   bool any_order = false;     // an element's bits don't depend on the loop's steps
+  bool copies = false;        // moves elements as they are
   // REDUCE: the first element starts the result, or else `identity` does.
   bool starts_with_first = false;
   alignas(16) char identity[32] = {};

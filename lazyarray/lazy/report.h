@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "lazy/plan.h"
+#include "lazy/planner.h"
 
 namespace lazyarray {
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from lazyarray.ops import elementwise
 from lazyarray.ops._rows import Reduction, Row, asarray, call, normalize_axes, reduced_shape
 
 __all__ = ["mean", "std", "var"]
@@ -42,6 +43,7 @@ TABLE: dict[str, Row] = {
 ALIASES = {"amax": "max", "amin": "min"}
 
 _sum = TABLE["sum"]
+_sqrt = elementwise.TABLE["sqrt"]
 
 
 def _count(shape: tuple[int, ...], axes: tuple[int, ...]) -> int:
@@ -127,6 +129,26 @@ def std(
     )
 
 
+# As numpy/_core/_methods.py writes them, so that the bits are the same.
+
+
+def _mean(x: Any, axes: tuple[int, ...], count: int, keepdims: bool) -> Any:
+    total = _sum(x, axes, None, None, keepdims)
+    # NumPy's count is an intp: complex64 is divided as complex128.
+    total /= np.intp(count) if x.dtype.char == "F" else count
+    return total
+
+
+def _variance(
+    name: str, x: Any, axes: tuple[int, ...], count: int, keepdims: bool, ddof: float
+) -> Any:
+    off = x - _mean(x, axes, count, True)
+    off *= off
+    result = _sum(off, axes, None, None, keepdims)
+    result /= count - ddof
+    return _sqrt(result, out=result) if name == "std" else result
+
+
 def _moment(
     name: str,
     a: Any,
@@ -141,17 +163,11 @@ def _moment(
     axes = normalize_axes(axis, x.ndim)
     count = _count(x.shape, axes)
     given = None if dtype is None else np.dtype(dtype)
-    if (
-        name == "mean"
-        and where is None
-        and out is None
-        and count
-        and (x.dtype.char in "fdFD" and (given is None or given == x.dtype))
-    ):
-        # As NumPy's _mean: the sum, divided in place by the count.
-        total = _sum(x, axes, None, None, keepdims)
-        total /= count
-        return total
+    if where is None and out is None and count and (given is None or given == x.dtype):
+        if name == "mean" and x.dtype.char in "fdFD":
+            return _mean(x, axes, count, keepdims)
+        if name != "mean" and x.dtype.char in "fd" and count > more["ddof"]:
+            return _variance(name, x, axes, count, keepdims, **more)
     function = getattr(np, name)
     masked = where is not None
     inputs = [x, asarray(where)] if masked else [x]

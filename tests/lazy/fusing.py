@@ -1,4 +1,4 @@
-"""What the tests of fusion share: figures that make small arrays take every path, and how it ran."""
+"""What the tests of fusion share: figures for small arrays, and how a segment ran."""
 
 import contextlib
 import itertools

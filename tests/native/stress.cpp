@@ -774,7 +774,9 @@ static void alarm_cases(Policy policy, int workers) {
   }
 
   // A call that has begun ends before the engine does, and none begins afterwards.
+  std::atomic<bool> seen{false};
   bell.call = [&] {
+    until([&] { return seen.load(); });
     pause(3000);
     CHECK(push(e, v, {}, nothing, true) == Status::OK);
     CHECK(e->stop(nullptr, nullptr) == Status::SELF_WAIT);
@@ -782,8 +784,10 @@ static void alarm_cases(Policy policy, int workers) {
   for (bool stops : {true, false}) {
     e->alarm(e->now());
     until([&] { return bell.ringing == 1; });
+    seen = true;
     CHECK((stops ? e->stop(nullptr, nullptr) : e->shutdown()) == Status::OK);
     CHECK(bell.ringing == 0 && bell.rung == ++rung);
+    seen = false;
     e->start();
   }
   e->alarm(e->now());

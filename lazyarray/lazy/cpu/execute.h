@@ -45,6 +45,8 @@ class Executor {
       any |= runs[m];
       settle(in, errors[m]);
     }
+    for (size_t m = 0; m < n; ++m)  // what writes into the target of a copy that has none
+      if (const int copy = plan.members[m].copied_by; copy >= 0 && !runs[copy]) runs[m] = 0;
     if (any) {
       Pass pass(runtime, plan, instrs, runs.data());
       if (plan.tasks > 1)

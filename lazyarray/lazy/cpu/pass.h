@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "lazy/cpu/run.h"
-#include "lazy/plan.h"
+#include "lazy/cpu/pairwise.h"
 
 namespace lazyarray {
 
@@ -34,14 +34,16 @@ class Pass {
       : rt_(rt), plan_(plan), instrs_(instrs), runs_(runs), results_(plan.members.size()) {
     base_.resize(plan.members.size() * kPassOps);
     for (size_t m = 0; m < plan.members.size(); ++m) {
+      if (!runs[m]) continue;
       Instr& in = *instrs[m];
+      const Member& member = plan.members[m];
       int constant = 0;
       for (int k = 0; k < in.nop; ++k) {
-        const Operand& o = in.ops[k];
-        base_[m * kPassOps + k] = !o.chunk ? in.constants[constant++]
-                                  : plan.members[m].where[k] == Member::kMemory && runs[m]
-                                      ? o.chunk->data + o.offset
-                                      : nullptr;
+        char*& base = base_[m * kPassOps + k];
+        const bool copied = member.where[k] == Member::kCopyTarget && member.copied_by >= 0;
+        const Operand& o = copied ? instrs[member.copied_by]->ops[1] : in.ops[k];
+        if (!o.chunk) base = in.constants[constant++];
+        else if (copied || member.where[k] == Member::kMemory) base = o.chunk->data + o.offset;
       }
     }
     if (plan.partials)
@@ -121,16 +123,18 @@ class Pass {
     }
     take_flags(p.long_double);  // what came before is not ours
     for (size_t m = 0; m < p.members.size(); ++m) {
-      if (!runs_[m]) continue;
       const Member& member = p.members[m];
+      if (!runs_[m] || member.role == Member::NOTHING) continue;
       Pointers at = begin[m];
       for (int k = 0; k < member.nop; ++k)
         for (int a = 0; a <= p.cut; ++a) at.p[k] += index[a] * member.outer[k][a];
       switch (member.role) {
-        case Member::MAP: map(m, member, at, length, flags); break;
+        case Member::MAP: map(m, member, member.nest, at, length, flags); break;
+        case Member::WALK: walk(m, member, at, index[0], length, flags); break;
         case Member::ROWS: rows(m, member, at, length); break;
         case Member::TREE: leaf(m, member, at, t, length); break;
         case Member::COLUMNS: columns(m, member, at, length, index); break;
+        case Member::NOTHING: break;
       }
       // Read after each loop: many of them clear what was raised before.
       const Kernel& kernel = *instrs_[m]->kernel;
@@ -170,9 +174,33 @@ class Pass {
     }
   }
 
-  void map(size_t m, const Member& member, const Pointers& at, npy_intp length, int* flags) {
+  // A piece of a line through several axes, a row of the last one (or the rest of it) at a time.
+  void walk(size_t m, const Member& member, const Pointers& begin, npy_intp start, npy_intp length,
+            int* flags) {
+    const Axes& axes = plan_.walk;
+    npy_intp index[kAxes], rest = start;
+    for (int a = axes.n - 1; a >= 0; --a) {
+      index[a] = rest % axes.shape[a];
+      rest /= axes.shape[a];
+    }
+    const int inner = axes.n - 1;
+    for (npy_intp done = 0, run; done < length; done += run) {
+      run = std::min(axes.shape[inner] - index[inner], length - done);
+      Pointers at = begin;
+      for (int k = 0; k < member.nop; ++k) {
+        if (member.where[k] >= 0) at.p[k] += done * member.nest.strides[k][0];
+        else
+          for (int a = 0; a < axes.n; ++a) at.p[k] += index[a] * member.walk[k][a];
+      }
+      map(m, member, member.nest, at, run, flags);
+      index[inner] = 0;
+      for (int a = inner - 1; a >= 0 && ++index[a] == axes.shape[a]; --a) index[a] = 0;
+    }
+  }
+
+  void map(size_t m, const Member& member, const Nest& nest, const Pointers& at, npy_intp length,
+           int* flags) {
     const Kernel& kernel = *instrs_[m]->kernel;
-    const Nest& nest = member.nest;
     const int inner = nest.n - 1, nop = member.nop;
     const npy_intp n = nest.count(inner, length);
     npy_intp steps[kPassOps];

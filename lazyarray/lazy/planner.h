@@ -1,0 +1,394 @@
+// Planner: makes the plan of a fused stage, once for each structure of instructions.
+#pragma once
+#include <climits>
+#include <list>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "lazy/cpu/pairwise.h"
+#include "lazy/fuse.h"
+
+namespace lazyarray {
+
+// The bytes of an operand's distinct elements: an axis without a step holds one.
+inline int64_t reach(Instr& in, int k) {
+  int64_t bytes = info(in.kernel->dtypes[k]).size;
+  for (int a = 0; a < in.ndim; ++a)
+    if (in.strides(k)[a]) bytes *= in.shape()[a];
+  return bytes;
+}
+
+class Planner {
+ public:
+  TilePolicy policy;
+  uint64_t hits = 0, misses = 0;
+
+  // The policy has changed.
+  void forget() {
+    recent_.clear();
+    known_.clear();
+  }
+
+  // A value of Chunk::use_group that no chunk has.
+  int new_mark() { return last_mark_ = last_mark_ == INT_MIN ? -2 : last_mark_ - 1; }
+
+  // The plan for a stage whose chunks' `temporary` is set.
+  std::shared_ptr<const Plan> plan(const Stage& stage) {
+    describe(stage);
+    uint64_t hash = 0xcbf29ce484222325u;
+    for (uint64_t w : key_) hash = (hash ^ w) * 0x9e3779b97f4a7c15u, hash ^= hash >> 29;
+    auto found = known_.find(hash);
+    if (found != known_.end() && (*found->second)->key == key_) {
+      hits++;
+      recent_.splice(recent_.begin(), recent_, found->second);
+      return recent_.front();
+    }
+    misses++;
+    auto fresh = std::make_shared<Plan>();
+    build(*fresh, stage);
+    fresh->key = key_;
+    fresh->hash = hash;
+    if (found != known_.end()) {  // another structure of the same hash gives way
+      recent_.erase(found->second);
+      known_.erase(found);
+    }
+    recent_.push_front(fresh);
+    known_[hash] = recent_.begin();
+    if (recent_.size() > kMost) {
+      known_.erase(recent_.back()->hash);
+      recent_.pop_back();
+    }
+    return fresh;
+  }
+
+ private:
+  static constexpr size_t kMost = 512;
+
+  // The structure in words: all that build() looks at, and nothing of the data. Chunks are numbered
+  // in the order of their first use.
+  void describe(const Stage& stage) {
+    key_.clear();
+    chunks_ = 0;
+    mark_ = new_mark();
+    auto push = [&](npy_intp w) { key_.push_back(static_cast<uint64_t>(w)); };
+    for (Instr* in : stage.instrs) {
+      push(reinterpret_cast<intptr_t>(in->kernel));
+      push(in->nop | in->ndim << 8 | static_cast<npy_intp>(in->reduced) << 32);
+      for (int a = 0; a < in->ndim; ++a) push(in->shape()[a]);
+      for (int k = 0; k < in->nop; ++k) {
+        Chunk* c = in->ops[k].chunk;
+        push(c ? (id(c) + 1) << 1 | c->temporary : 0);
+        for (int a = 0; a < in->ndim; ++a) push(in->strides(k)[a]);
+      }
+    }
+  }
+  npy_intp id(Chunk* c) {
+    if (c->use_group != mark_) {
+      c->use_group = mark_;
+      c->use_index = chunks_++;
+    }
+    return c->use_index;
+  }
+
+  void build(Plan& p, const Stage& stage) {
+    const Form& form = stage.form;
+    const size_t n = stage.instrs.size();
+    p.axes = form.axes;
+    npy_intp rows = 0;  // of the closed reductions: how many whole rows there are at least
+    for (int i = 0; i < form.nclosed; ++i)
+      rows = rows ? std::min(rows, form.closed[i]) : form.closed[i];
+    double cost = 0;
+    for (Instr* in : stage.instrs) cost += in->cost_ns;
+    panels_ = form.open == Form::COLUMNS && rows == 0 && cost > 2 * policy.task_ns
+                  ? panels(p.axes) : 1;
+    if (form.open == Form::TREE && form.axes.n > 1 && form.rows == 1) {
+      // All of several axes is reduced: tiles are pieces of the line of all elements, through which
+      // those who step unevenly walk row by row.
+      p.walk = form.axes;
+      p.axes.n = 1;
+      p.axes.shape[0] = form.size;
+    } else if (p.axes.n == 0 || rows == 1) {
+      // One tile is all there is: it is cut from an axis of length one.
+      push_front(p.axes, 1);
+    } else if (panels_ > 1) {
+      // Rows have to be added up in order, so what threads share out is panels of columns: they
+      // are the first axis, and tiles are cut within one.
+      p.axes.shape[p.axes.n - 1] /= panels_;
+      push_front(p.axes, panels_);
+    }
+    // Which temporaries live when, and the bytes of memory and of live temporaries for an element.
+    lives_.clear();
+    life_of_.assign(chunks_, -1);
+    std::vector<int> level(n);
+    npy_intp per_element = 0;
+    for (size_t m = 0; m < n; ++m) {
+      Instr& in = *stage.instrs[m];
+      npy_intp size = 1;
+      for (int a = 0; a < in.ndim; ++a) size *= in.shape()[a];
+      level[m] = size == form.size ? p.axes.n : std::max(1, p.axes.level(size));
+      for (int k = 0; k < in.nop; ++k) {
+        Chunk* c = in.ops[k].chunk;
+        if (!c) continue;
+        const npy_intp item = info(in.kernel->dtypes[k]).size;
+        int& life = life_of_[id(c)];
+        if (!c->temporary) {
+          if (life == -1 && level[m] == p.axes.n) per_element += item;
+          p.moved += life == -1 ? reach(in, k) : 0;
+          p.saved += life == -1 ? 0 : reach(in, k);
+          life = -2;
+          continue;
+        }
+        p.saved += reach(in, k);
+        if (life == -1) {
+          const bool reduces = in.kernel->kind == Kernel::REDUCE;
+          const npy_intp out = reduces ? size / in.shape()[in.ndim - 1] : size;
+          life = static_cast<int>(lives_.size());
+          lives_.push_back({static_cast<int>(m), 0,
+                            out == form.size ? p.axes.n : std::max(1, p.axes.level(out)), item, 0});
+        }
+        lives_[life].last = static_cast<int>(m);
+        lives_[life].uses++;
+      }
+    }
+    for (size_t m = 0; m < n; ++m) skip_copy(stage, static_cast<int>(m));
+    std::vector<npy_intp> alive(n, 0);
+    for (const Life& l : lives_)
+      if (l.level == p.axes.n && l.copied_by < 0)
+        for (int m = l.first; m <= l.last; ++m) alive[m] += l.size;
+    per_element += *std::max_element(alive.begin(), alive.end());
+    choose_tiles(p, form, rows, std::max<npy_intp>(per_element, 1));
+    place_scratch(p);
+    for (size_t m = 0; m < n; ++m) {
+      p.members.push_back(member(p, stage, *stage.instrs[m], level[m]));
+      p.long_double |= stage.instrs[m]->kernel->long_double;
+    }
+    // Tasks depend on sizes alone.
+    if (form.open == Form::COLUMNS) p.tiles_per_task = p.tiles / panels_;
+    else p.tiles_per_task = std::max<npy_intp>(
+        1, static_cast<npy_intp>(static_cast<double>(p.tiles) * policy.task_ns / std::max(cost, 1.0)));
+    p.tasks = (p.tiles + p.tiles_per_task - 1) / p.tiles_per_task;
+  }
+
+  static void push_front(Axes& axes, npy_intp length) {
+    std::copy_backward(axes.shape, axes.shape + axes.n, axes.shape + axes.n + 1);
+    axes.shape[0] = length;
+    axes.n++;
+  }
+  // Into how many equal panels of at least a cache line's elements the last axis is cut.
+  static npy_intp panels(const Axes& axes) {
+    if (axes.n < 2) return 1;
+    const npy_intp last = axes.shape[axes.n - 1];
+    for (npy_intp n = 8; n > 1; --n)
+      if (last % n == 0 && last / n >= 64) return n;
+    return 1;
+  }
+
+  // A temporary that is only made and then copied into memory (b[1:-1] = ...), with nothing between
+  // the two that touches that memory, isn't needed: its maker writes there. Not where the bits may
+  // depend on the steps or on in and out being one.
+  void skip_copy(const Stage& stage, int m) {
+    Instr& copy = *stage.instrs[m];
+    if (!copy.kernel->copies || !copy.ops[0].chunk || !copy.ops[0].chunk->temporary) return;
+    const Chunk* target = copy.ops[1].chunk;
+    Life& life = lives_[life_of_[id(copy.ops[0].chunk)]];
+    if (target->temporary || life.last != m || life.uses != 2) return;
+    Instr& maker = *stage.instrs[life.first];
+    if (maker.kernel->kind != Kernel::ELEMENTWISE) return;
+    for (int i = life.first; i < m; ++i)
+      for (int k = 0; k < stage.instrs[i]->nop; ++k)
+        if (stage.instrs[i]->ops[k].chunk == target && (i > life.first || !maker.kernel->any_order)) return;
+    if (!maker.kernel->any_order && copy.strides(1)[copy.ndim - 1] != life.size) return;
+    life.copied_by = m;
+  }
+
+  void choose_tiles(Plan& p, const Form& form, npy_intp rows, npy_intp per_element) {
+    const int64_t room = p.moved >= policy.stream ? policy.stream_bytes : policy.tile_bytes;
+    const npy_intp want = std::min<npy_intp>(policy.most, std::max<npy_intp>(policy.least, room / per_element));
+    const Axes& axes = p.axes;
+    if (form.open == Form::TREE) {
+      p.cut = axes.n - 1;
+      p.complex_tree = form.tree == Kernel::Split::PAIRWISE_COMPLEX;
+      p.length = std::max<npy_intp>(want, 128);  // what NumPy's sum never cuts
+      pairwise_leaves(0, axes.shape[p.cut], p.length, p.complex_tree, p.leaves);
+      p.pieces = static_cast<npy_intp>(p.leaves.size());
+      p.leaves.push_back(axes.shape[p.cut]);
+    } else {
+      // The first axis within which a tile holds at least one whole of the rest; where rows must
+      // be whole, not beyond them.
+      p.cut = panels_ > 1 ? 1 : 0;
+      npy_intp inner = axes.size() / axes.shape[0];
+      if (p.cut) inner /= axes.shape[1];
+      const int limit = rows ? std::max(1, axes.level(rows)) - 1 : axes.n - 1;
+      while (p.cut < limit && inner > want) inner /= axes.shape[++p.cut];
+      const npy_intp whole = axes.shape[p.cut];
+      p.length = std::min(whole, std::max<npy_intp>(1, want / inner));
+      p.pieces = (whole + p.length - 1) / p.length;
+      p.length = (whole + p.pieces - 1) / p.pieces;  // all about alike
+      if (inner == 1) p.length = std::min(whole, (p.length + 15) / 16 * 16);
+      p.pieces = (whole + p.length - 1) / p.length;
+    }
+    p.tiles = p.pieces;
+    for (int a = 0; a < p.cut; ++a) p.tiles *= axes.shape[a];
+  }
+
+  // A temporary's piece of a tile; pieces of those that are dead are used again.
+  void place_scratch(Plan& p) {
+    struct Slot {
+      size_t offset, bytes;
+      int busy_until;
+    };
+    std::vector<Slot> slots;
+    for (Life& l : lives_) {  // in the order in which they begin
+      if (l.copied_by >= 0) continue;
+      size_t bytes = static_cast<size_t>(l.size) * p.length;
+      for (int a = p.cut + 1; a < l.level; ++a) bytes *= p.axes.shape[a];
+      // Not all at the same place in a page: loads and stores would be taken for each other.
+      bytes = (bytes + 63) / 64 * 64 + 192;
+      Slot* best = nullptr;
+      for (Slot& s : slots)
+        if (s.busy_until < l.first && s.bytes == bytes) best = &s;
+      if (!best) {
+        slots.push_back({p.scratch, bytes, 0});
+        p.scratch += bytes;
+        best = &slots.back();
+      }
+      best->busy_until = l.last;
+      l.offset = best->offset;
+    }
+    p.temporaries = static_cast<int>(lives_.size());
+  }
+
+  Member member(Plan& p, const Stage& stage, Instr& in, int level) {
+    const Form& form = stage.form;
+    Member m;
+    m.nop = in.nop;
+    npy_intp steps[kPassOps][kAxes] = {};
+    if (p.walk.n) return on_line(p, stage, in);
+    // The axis of length one in front (see build) belongs to nobody.
+    const int shift = p.axes.n - form.axes.n;
+    for (int k = 0; k < in.nop; ++k) {
+      Chunk* c = in.ops[k].chunk;
+      m.where[k] = c ? Member::kMemory : Member::kConstant;
+      if (c) spread(form.axes, std::max(0, level - shift), in.ndim, in.shape(), in.strides(k), steps[k] + shift);
+      if (c && panels_ > 1) steps[k][0] = steps[k][p.axes.n - 1] * p.axes.shape[p.axes.n - 1];
+      // An axis of length one may step anyhow; loops tell a step of zero (a scalar) from others.
+      if (c && level == 1 && shift) steps[k][0] = in.strides(k)[in.ndim - 1];
+      if (c && c->temporary && lives_[life_of_[id(c)]].copied_by >= 0) {
+        Instr& copy = *stage.instrs[lives_[life_of_[id(c)]].copied_by];
+        m.where[k] = Member::kCopyTarget;
+        if (k < in.nin) m.role = Member::NOTHING;  // it is that copy
+        else m.copied_by = lives_[life_of_[id(c)]].copied_by;
+        spread(form.axes, std::max(0, level - shift), copy.ndim, copy.shape(), copy.strides(1), steps[k] + shift);
+        if (panels_ > 1) steps[k][0] = steps[k][p.axes.n - 1] * p.axes.shape[p.axes.n - 1];
+      } else if (c && c->temporary) {
+        const Life& l = lives_[life_of_[id(c)]];
+        m.where[k] = static_cast<int>(l.offset);
+        // In the scratch the elements of a tile lie one after the other.
+        npy_intp step = l.size;
+        std::fill(steps[k], steps[k] + kAxes, 0);
+        for (int a = l.level - 1; a >= p.cut; --a) {
+          steps[k][a] = step;
+          step *= p.axes.shape[a];
+        }
+      }
+      if (m.where[k] == Member::kMemory || m.where[k] == Member::kCopyTarget)
+        std::copy(steps[k], steps[k] + p.cut + 1, m.outer[k]);
+    }
+    if (in.kernel->kind != Kernel::REDUCE) {
+      m.nest.set(p.axes, p.cut, level, in.nop, steps);
+      if (in.kernel->any_order) m.nest.lengthen(in.nop, p.length);
+      return m;
+    }
+    const npy_intp last = in.shape()[in.ndim - 1];
+    const int end = std::max(form.axes.level(form.size / last) + shift, shift);  // of the rows' axes
+    if (!(in.reduced >> (in.ndim - 1) & 1)) {
+      m.role = Member::COLUMNS;
+      m.rows_begin = panels_ > 1 ? 1 : 0;
+      m.rows_end = end;
+      m.cuts_kept = p.cut >= end;
+      if (!m.cuts_kept) m.nest.set(p.axes, p.cut, end, in.nop, steps);
+      for (int a = std::max(end, p.cut + 1); a < p.axes.n; ++a) m.kept *= p.axes.shape[a];
+      for (int k = 0; k < 2; ++k) m.kept_steps[k] = steps[k][p.axes.n - 1];
+    } else if (form.opens(in)) {
+      m.role = Member::TREE;
+      m.partial = p.partials++;
+      m.run_step = steps[0][p.axes.n - 1];
+    } else {
+      m.role = Member::ROWS;
+      m.nest.set(p.axes, p.cut, end, in.nop, steps);
+      m.run = last;
+      m.run_step = steps[0][p.axes.n - 1];
+      if (in.kernel->split == Kernel::Split::PAIRWISE && m.run_step == info(in.kernel->dtypes[0]).size)
+        m.short_sums = short_sums_of(in.kernel->dtypes[0], last);
+    }
+    return m;
+  }
+
+  // The same where tiles are pieces of a line (Plan::walk).
+  Member on_line(Plan& p, const Stage& stage, Instr& in) {
+    const Axes& axes = p.walk;
+    const int inner = axes.n - 1;
+    Member m;
+    m.nop = in.nop;
+    bool even = true;
+    npy_intp steps[kPassOps][kAxes] = {};
+    for (int k = 0; k < in.nop; ++k) {
+      Chunk* c = in.ops[k].chunk;
+      m.where[k] = c ? Member::kMemory : Member::kConstant;
+      if (!c) continue;
+      Instr* from = &in;
+      int op = k;
+      if (c->temporary) {
+        const Life& l = lives_[life_of_[id(c)]];
+        m.where[k] = static_cast<int>(l.offset);
+        steps[k][inner] = l.size;
+        if (l.copied_by < 0) continue;
+        m.where[k] = Member::kCopyTarget;
+        if (k < in.nin) m.role = Member::NOTHING;
+        else m.copied_by = l.copied_by;
+        from = stage.instrs[l.copied_by];
+        op = 1;
+      }
+      spread(axes, axes.n, from->ndim, from->shape(), from->strides(op), steps[k]);
+      if (in.kernel->kind == Kernel::REDUCE && k >= in.nin) continue;  // its only element
+      for (int a = 0; a < inner; ++a) even &= steps[k][a] == steps[k][a + 1] * axes.shape[a + 1];
+    }
+    if (in.kernel->kind == Kernel::REDUCE) {
+      m.role = Member::TREE;
+      m.partial = p.partials++;
+      m.run_step = steps[0][inner];
+    } else if (m.role == Member::MAP && !even) {
+      m.role = Member::WALK;
+    }
+    m.nest.n = 1;
+    m.nest.shape[0] = 1;
+    for (int k = 0; k < in.nop; ++k) {
+      const bool memory = m.where[k] == Member::kMemory || m.where[k] == Member::kCopyTarget;
+      m.nest.strides[k][0] = steps[k][inner];
+      if (memory && m.role == Member::WALK) std::copy(steps[k], steps[k] + axes.n, m.walk[k]);
+      else if (memory && m.role != Member::TREE) m.outer[k][0] = steps[k][inner];
+      else if (memory && k == 0) m.outer[k][0] = steps[k][inner];
+    }
+    return m;
+  }
+
+  // From the first to the last instruction that uses a temporary.
+  struct Life {
+    int first, last, level;
+    npy_intp size;
+    size_t offset;
+    int uses = 0, copied_by = -1;
+  };
+  std::vector<uint64_t> key_;
+  int chunks_ = 0, mark_ = -2;  // of describe(), which numbers chunks by Chunk::use_index
+  int last_mark_ = -2;
+  std::vector<Life> lives_;
+  npy_intp panels_ = 1;
+  std::vector<int> life_of_;  // by chunk: -1 not met yet, -2 memory
+  using Recent = std::list<std::shared_ptr<const Plan>>;
+  Recent recent_;  // most recently used first
+  std::unordered_map<uint64_t, Recent::iterator> known_;
+};
+
+}  // namespace lazyarray

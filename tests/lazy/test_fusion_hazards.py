@@ -1,0 +1,523 @@
+"""What may share a pass and what must not; which outputs are ever in memory; how parts separate."""
+
+import threading
+import weakref
+
+import numpy as np
+import pytest
+
+import lazyarray as la
+from lazyarray import engine
+
+from .fusing import SMALL, Explained, both, explained, figures, same
+
+rng = np.random.default_rng(0)
+LINE = rng.random(50)
+SQUARE = rng.random((9, 9))
+
+
+@pytest.fixture(autouse=True)
+def small():
+    with figures(**SMALL), engine.bulk(1 << 20):
+        yield
+
+
+# ---- hazards: each keeps two ops in separate passes, and the values right ---------------------
+
+
+def raw_at_another_offset(m, a):
+    a += 1
+    return a[1:] * 2
+
+
+def raw_backwards(m, a):
+    a += 1
+    return a[::-1] * 2
+
+
+def raw_of_a_piece(m, a):
+    a[:10] = 7.0
+    return a[5:15] + 1
+
+
+def war_forward(m, a):
+    a[1:] = a[:-1] * 2
+
+
+def war_backward(m, a):
+    a[:-1] = a[1:] * 2
+
+
+def war_of_an_earlier_reader(m, a):
+    b = a[:-1] + 1
+    a[1:] *= 3
+    return b
+
+
+def jacobi(m, a):
+    for _ in range(4):
+        a[1:-1] = (a[:-2] + a[2:]) * 0.5
+
+
+def jacobi_of_two_axes(m, s):
+    for _ in range(3):
+        s[1:-1, 1:-1] = 0.25 * (s[:-2, 1:-1] + s[2:, 1:-1] + s[1:-1, :-2] + s[1:-1, 2:])
+
+
+def sweeps_in_both_directions(m, a):
+    for _ in range(3):
+        a[1:] = a[:-1] * 0.5 + 1
+        a[:-1] = a[1:] - 2
+
+
+def waw_overlapping(m, a):
+    a[:30] = a[:30] * 2
+    a[20:] = a[20:] + 100
+    a[:30] = a[:30] - 1
+
+
+def broadcast_read_of_what_is_written(m, a):
+    a -= a[0]
+
+
+def broadcast_row_of_what_is_written(m, s):
+    s -= s[0]
+    s /= s[:, 3:4] + 1
+
+
+def divide_by_the_sum(m, a):
+    a /= a.sum()
+    a -= a.max()
+
+
+def divide_by_the_sums(m, s):
+    s /= s.sum(axis=0)
+    s /= s.sum(axis=1, keepdims=True)
+
+
+def add_the_transpose(m, s):
+    s += s.T
+    return s * 2
+
+
+def transpose_read_after_write(m, s):
+    s *= 2
+    return s.T + s
+
+
+def overwritten_later(m, a):
+    b = a * 2
+    c = b + a
+    a[...] = 0.0
+    a += 1
+    return b, c
+
+
+def overwritten_in_between(m, a):
+    b = a * 2
+    a += 1
+    c = b + a
+    a[...] = 9.0
+    return c, a * b
+
+
+def negative_strides(m, a):
+    b = a[::-1] * 2
+    a[::-1] = b + a
+    return b[::-1] - 1
+
+
+def reversed_in_place(m, a):
+    a[...] = a[::-1]
+    a += 1
+
+
+def crossed_halves(m, a):
+    n = len(a) // 2
+    a[:n], a[n:] = a[n:] + 1, a[:n] * 2
+
+
+def strided_pieces_that_meet(m, a):
+    a[::2] = a[::2] * 2
+    a[::3] = a[::3] + 1
+
+
+HAZARDS = [
+    (raw_at_another_offset, LINE),
+    (raw_backwards, LINE),
+    (raw_of_a_piece, LINE),
+    (war_forward, LINE),
+    (war_backward, LINE),
+    (war_of_an_earlier_reader, LINE),
+    (jacobi, LINE),
+    (jacobi_of_two_axes, SQUARE),
+    (sweeps_in_both_directions, LINE),
+    (waw_overlapping, LINE),
+    (broadcast_read_of_what_is_written, LINE),
+    (broadcast_row_of_what_is_written, SQUARE),
+    (divide_by_the_sum, LINE),
+    (divide_by_the_sums, SQUARE),
+    (add_the_transpose, SQUARE),
+    (transpose_read_after_write, SQUARE),
+    (overwritten_later, LINE),
+    (overwritten_in_between, LINE),
+    (negative_strides, LINE),
+    (reversed_in_place, LINE),
+    (crossed_halves, LINE),
+    (strided_pieces_that_meet, LINE),
+]
+
+
+def whole(program):
+    """The program as one whose results are a list, with nothing left out."""
+
+    def run(m, *args):
+        out = program(m, *args)
+        return [] if out is None else list(out) if isinstance(out, tuple) else [out]
+
+    return run
+
+
+@pytest.mark.parametrize("tile", [8, 200, 65536])
+@pytest.mark.parametrize("program, array", HAZARDS, ids=lambda v: getattr(v, "__name__", ""))
+def test_hazard(program, array, tile):
+    with figures(tile_bytes=tile, least=1 if tile == 8 else 4):
+        both(whole(program), array)
+
+
+@pytest.mark.parametrize(
+    "program, array", [h for h in HAZARDS if h[1] is LINE], ids=lambda v: getattr(v, "__name__", "")
+)
+def test_hazard_in_large_arrays(program, array):
+    with figures(inline_ns=10000, fuse_ns=1000, tile_bytes=65536, least=256, row=8192):
+        both(whole(program), np.resize(array, 120_050))
+
+
+@pytest.mark.parametrize(
+    "program, array, stages",
+    [
+        (raw_at_another_offset, LINE, [["add"], ["multiply"]]),
+        (raw_backwards, LINE, [["add"], ["multiply"]]),
+        (war_of_an_earlier_reader, LINE, [["add"], ["multiply"]]),
+        (transpose_read_after_write, SQUARE, [["multiply"], ["add"]]),
+    ],
+)
+def test_a_hazard_separates(program, array, stages):
+    assert both(whole(program), array).stages == stages
+
+
+def test_the_jacobi_copies_do_not_share_a_pass_with_what_they_overwrite():
+    how = both(whole(jacobi), LINE)
+    assert len(how.passes) >= 8
+    for stage in how.stages:
+        assert len(stage) <= 2
+
+
+# ---- what may fuse -----------------------------------------------------------------------------
+
+
+def test_a_chain_is_one_pass():
+    how = both(lambda m, a: [(a * 2 + 1) / a - 3], LINE)
+    assert how.stages == [["multiply", "add", "divide", "subtract"]]
+    assert how.temporaries == 3 and how.passes[0]["tiles"] > 1
+
+
+def test_in_place_updates_at_the_same_place_fuse():
+    def program(m, a):
+        for _ in range(5):
+            a += 1
+            a *= 0.5
+
+    how = both(whole(program), LINE)
+    assert how.stages == [["add", "multiply"] * 5]
+
+
+def test_interleaved_views_fuse_where_they_are_related():
+    def program(m, x):
+        even, odd = x[::2], x[1::2]
+        even += 1
+        odd *= 2
+        return even + odd
+
+    how = both(whole(program), LINE)
+    assert how.stages == [["add", "multiply", "add"]]
+
+
+def test_one_view_under_two_shapes_fuses():
+    def program(m, a):
+        a += 1
+        b = a.reshape(5, 10) * 2
+        return b.reshape(10, 5).reshape(50) - a
+
+    how = both(whole(program), LINE)
+    assert how.stages == [["add", "multiply", "subtract"]]
+
+
+def test_shapes_that_do_not_nest_are_two_passes():
+    w = rng.random((6, 20))[:, ::2]
+    v = rng.random((15, 8))[:, ::2]
+
+    def program(m, w, v):
+        return [(w[:, ::2][:, :4] + 1).reshape(3, 8) * 2, (w + 1).reshape(15, 4) * v]
+
+    both(program, w, v)
+
+
+def test_transposed_operands_fuse_and_keep_their_strides():
+    s = np.array(SQUARE, order="F")
+    how = both(lambda m, s, t: [(s.T + 1) * s.T, (t.T - 1) * 2], s, SQUARE, strides=False)
+    assert sorted(map(len, how.stages)) == [2, 2]
+
+    def of_layouts(m, x):
+        y = x.transpose(2, 0, 1) * 2
+        return [y + 1, y]
+
+    a = rng.random((4, 5, 6))
+    how = both(of_layouts, a, strides=True)
+    assert how.stages == [["multiply", "add"]]
+
+
+def test_a_scalar_array_is_read_once_it_is_there():
+    def program(m, a):
+        s = a.sum()
+        return a / s, (a - s) / s
+
+    both(whole(program), LINE)
+
+
+# ---- liveness ----------------------------------------------------------------------------------
+
+
+def test_temporaries_of_an_expression_are_never_in_memory():
+    a = la.array(rng.random(500_000))
+    la.waitall()
+    la.storage.pool_stats()
+    b = a * 2
+    b.wait_to_read()
+    del b
+    before = la.storage.pool_stats()["in_use"]
+    with figures(tile_bytes=65536, least=256, task_ns=25000, row=8192):
+        y = ((a * 2 + 1) * a - 3) / (a + 7) + a
+        y.wait_to_read()
+        how = explained()
+    assert la.storage.pool_stats()["in_use"] - before < 1.3 * y.nbytes
+    assert how.temporaries == 6 and len(how.passes) == 1
+    assert how.in_scratch == ["multiply", "add", "multiply", "subtract", "add", "divide"]
+
+
+def test_an_array_with_a_handle_is_in_memory():
+    x = la.array(LINE)
+    t = x * 2
+    y = t + 1
+    how = explained()
+    same([t, y], [LINE * 2, LINE * 2 + 1])
+    assert how.temporaries == 0 and how.stages == [["multiply", "add"]]
+
+
+def test_a_view_of_a_dead_base_keeps_it():
+    x = la.array(LINE)
+    base = x * 2
+    view = base[3:7]
+    y = base + 1
+    del base
+    how = explained()
+    assert how.temporaries == 0
+    same([view, y], [(LINE * 2)[3:7], LINE * 2 + 1])
+
+
+def test_a_var_keeps_its_array():
+    x = la.array(LINE)
+    t = x * 2
+    var = t.var
+    y = t + 1
+    del t
+    how = explained()
+    same(y, LINE * 2 + 1)
+    assert how.temporaries == 0
+    assert var.version == 1
+
+
+def test_an_output_that_dies_unread():
+    x = la.array(LINE)
+    x * 5
+    y = x + 1
+    z = y * 2
+    del y, z
+    how = explained()
+    assert how.temporaries == 3
+    la.waitall()
+    same(x, LINE)
+
+
+def test_a_temporary_that_crosses_a_product_is_in_memory():
+    def program(m, s):
+        return [(s + 1) @ (s * 2) - 1]
+
+    i = np.arange(81).reshape(9, 9)
+    how = both(program, i)
+    assert how.temporaries == 0
+    assert "matmul" in how.stages
+
+
+def test_a_product_in_between_keeps_the_order():
+    def program(m, i):
+        t = i + 1
+        p = t @ i
+        t += p
+        i *= 2
+        return [t * i, p]
+
+    both(program, np.arange(81).reshape(9, 9))
+
+
+def test_deletion_between_ops():
+    def program(m, a):
+        t = a * 2
+        u = t + 1
+        del t
+        v = u * a
+        del u
+        t = v - 1
+        del v
+        return [t]
+
+    how = both(program, LINE)
+    assert how.temporaries == 3 and how.stages == [["multiply", "add", "multiply", "subtract"]]
+
+
+def test_a_temporary_overwritten_and_used_again():
+    def program(m, a):
+        t = a * 2
+        b = t + 1
+        t[...] = a
+        t -= 4
+        t[...] = t * t
+        return [t + b]
+
+    both(program, LINE)
+
+
+def test_a_temporary_written_in_part_is_in_memory():
+    def program(m, a):
+        t = m.empty(50)
+        t[:] = a
+        t[10:20] = 0.0
+        u = t + 1
+        del t
+        return [u]
+
+    both(program, LINE)
+
+
+def test_a_dead_array_is_let_go_after_its_pass():
+    x = la.array(LINE)
+    t = x * 2
+    gone = weakref.ref(t)
+    y = t + 1
+    del t
+    assert gone() is None
+    same(y, LINE * 2 + 1)
+
+
+# ---- independent parts, merging, diamonds ------------------------------------------------------
+
+
+def held(x):
+    gate = threading.Event()
+    engine.get().push_sync(lambda ctx: gate.wait(20), la.cpu(0), mutable_vars=[x.var])
+    return gate
+
+
+def test_independent_parts_are_operators_of_their_own():
+    with figures(cheap_ns=0):
+        xs = [la.array(LINE + i) for i in range(4)]
+        la.waitall()
+        ys = [(x * 2 + 1) * x for x in xs]
+        how = explained()
+    assert len(how.operators) == 4
+    assert how.stages == [["multiply", "add", "multiply"]] * 4
+    same(ys, [((LINE + i) * 2 + 1) * (LINE + i) for i in range(4)])
+
+
+def test_a_wait_on_one_part_does_not_wait_for_a_blocked_one():
+    blocked, free = la.array(LINE), la.array(LINE)
+    la.waitall()
+    gate = held(blocked)
+    a = (blocked + 1) * 2
+    b = (free + 1) * 2
+    c = (a - 1) / 3
+    d = (b - 1) / 3
+    same(d, ((LINE + 1) * 2 - 1) / 3)  # would hang until the gate opens
+    assert a.var.version == 0
+    gate.set()
+    same(c, ((LINE + 1) * 2 - 1) / 3)
+
+
+def test_two_producers_merge_into_their_consumer():
+    def program(m, a, b):
+        p = a * 2 + 1
+        q = b * 3 - 1
+        return [p / q]
+
+    how = both(program, LINE, LINE[::-1].copy())
+    assert how.stages == [["multiply", "add", "multiply", "subtract", "divide"]]
+    assert how.temporaries == 4
+
+
+def test_what_another_part_needs_is_not_moved_past_it():
+    def program(m, a, b):
+        p = a * 2  # wanted by the product, and by the end
+        q = p.reshape(5, 10)[:, :5] @ p.reshape(5, 10)[:, 5:]
+        r = b + 1
+        return [p + r, q, p * r]
+
+    both(program, np.arange(50), np.arange(50) * 3)
+
+
+@pytest.mark.parametrize("kind", ["product", "shift", "transpose", "columns"])
+def test_diamonds(kind):
+    """Two branches of one producer meet again; one goes through what can't share its pass."""
+
+    def program(m, s):
+        top = s * 2
+        if kind == "product":
+            side = (top @ top) % 7
+        elif kind == "shift":
+            side = m.zeros((9, 9), dtype=s.dtype)
+            side[1:] = top[:-1] + 1
+        elif kind == "transpose":
+            side = (top + 1).T * 1
+        else:
+            side = top.sum(axis=0) + 1
+        left = top - 3
+        out = left * side
+        top += out
+        return [out, top, left + top]
+
+    both(program, np.arange(81).reshape(9, 9))
+
+
+def test_a_chain_of_diamonds_in_any_order():
+    def program(m, a, b, c):
+        for i in range(12):
+            t = a[::-1] + b
+            u = b * 2 - c
+            c = c + t[::-1]
+            a = u + t if i % 3 else u - a[::-1]
+            b[i:] = b[: 50 - i] + c[i:]
+        return [a, b, c]
+
+    integers = np.arange(50)
+    both(program, integers, integers[::-1] * 3, integers % 7)
+
+
+def test_explain_is_of_the_whole_segment():
+    x, s = la.array(LINE), la.array(SQUARE)
+    la.waitall()
+    with figures(cheap_ns=0):
+        y, z = x + 1, s * 2
+        how = explained()
+    assert how.text.startswith("segment: 2 instructions in 2 operators, 0 temporaries")
+    assert "not begun" in how.text or "us\n" in how.text or "running" in how.text
+    same([y, z], [LINE + 1, SQUARE * 2])
+    assert isinstance(Explained(la.explain()).passes[0]["tiles"], int)

@@ -1,0 +1,364 @@
+"""The plan cache, the timed flush, threads, forks, exits, the number of workers, explain()."""
+
+import hashlib
+import os
+import subprocess
+import sys
+import threading
+import time
+
+import numpy as np
+import pytest
+
+import lazyarray as la
+from lazyarray import engine
+
+from .fusing import SMALL, explained, figures, same
+
+LINE = np.arange(1.0, 51.0)
+naive = type(engine.get()).__name__ == "NaiveEngine"
+pytestmark = pytest.mark.skipif(naive, reason="it runs everything at the call")
+
+
+def child(code, **env):
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**os.environ, **env},
+        capture_output=True,
+        text=True,
+        timeout=100,
+    )
+    assert done.returncode == 0, done.stderr
+    return done
+
+
+def plans():
+    s = engine.get().stats()
+    return s["plans_made"], s["plans_found"]
+
+
+def settles(condition, seconds=20):
+    end = time.monotonic() + seconds
+    while not condition() and time.monotonic() < end:
+        time.sleep(0.002)
+    return condition()
+
+
+# ---- the plan cache ----------------------------------------------------------------------------
+
+
+def test_a_repeated_step_finds_its_plans():
+    w, g = la.ones((20, 30)), la.ones((20, 30))
+    m = la.zeros((20, 30))
+
+    def step():
+        with engine.bulk(1 << 20):
+            m.__imul__(0.9)
+            m.__iadd__(0.1 * g)
+            w.__isub__(0.01 * m / (la.abs(m).sum(axis=1, keepdims=True) + 1))
+            w.wait_to_read()
+
+    with figures(**SMALL):
+        step()
+        step()
+        made, found = plans()
+        for _ in range(20):
+            step()
+        assert plans()[0] == made
+        assert plans()[1] >= found + 20
+
+
+def test_other_data_of_the_same_structure_finds_the_plan():
+    with figures(**SMALL), engine.bulk(1 << 20):
+        xs = [la.array(LINE * i) for i in range(5)]
+        la.waitall()
+        made, found = plans()
+        for i, x in enumerate(xs):
+            same((x + i) * 2, (LINE * i + i) * 2)
+        assert (plans()[0] - made, plans()[1] - found) == (1, 4)
+
+
+def test_a_structure_that_differs_in_one_thing_is_another_plan():
+    with figures(**SMALL), engine.bulk(1 << 20):
+        x, y = la.array(LINE), la.array(LINE[::-1].copy())
+        la.waitall()
+        made = plans()[0]
+        same((x * 2) + x, LINE * 3)
+        same((x * 2) + y, LINE * 2 + LINE[::-1])
+        t = x * 2
+        same(t + x, LINE * 3)
+        same((x[::2] * 2) + x[::2], LINE[::2] * 3)
+        same((x[1:] * 2) + x[1:], LINE[1:] * 3)
+        assert plans()[0] == made + 5
+
+
+def test_more_structures_than_are_kept():
+    with figures(**SMALL), engine.bulk(1 << 20):
+        x = la.array(np.arange(1200.0))
+        la.waitall()
+        for _ in range(2):
+            for n in range(2, 1200, 2):
+                y = (x[:n] * 2 + n).sum()
+                if n % 50 == 0:
+                    same(y, (np.arange(1200.0)[:n] * 2 + n).sum())
+                else:
+                    y.wait_to_read()
+        made = plans()[0]
+        for n in range(1100, 1200, 2):  # the last ones are still known
+            (x[:n] * 2 + n).sum().wait_to_read()
+        assert plans()[0] == made
+
+
+# ---- when what is recorded runs ----------------------------------------------------------------
+
+
+def test_large_work_starts_without_a_wait():
+    with figures(age_ns=100_000):
+        x = la.ones(2_000_000)
+        y = (x * 2 + 1) / 3
+        assert settles(lambda: y.var.version == 1)
+        same(y[::1000], np.ones(2000))
+
+
+def test_small_work_stays_open_until_a_wait():
+    with figures(inline_ns=0, flush_ns=1e9, age_ns=1000):
+        x = la.ones(100)
+        x.wait_to_read()
+        y = x + 1
+        time.sleep(0.1)
+        assert y.var.version == 0
+        same(y, np.full(100, 2.0))
+
+
+def test_a_chain_arrives_whole():
+    with figures(age_ns=50_000_000):
+        x = la.ones(1_000_000)
+        x.wait_to_read()
+        y = x
+        for i in range(8):
+            y = y * 1.5 + i
+        assert y.var.version == 0
+        assert settles(lambda: y.var.version == 1)
+        how = explained()
+    assert len(how.passes) == 1 and how.temporaries == 15
+
+
+@pytest.mark.parametrize("age", [0, 1000, 1e15])
+def test_threads_record_while_others_flush(age):
+    """An idle worker takes the segment while expressions are being recorded into it."""
+    with figures(**{**SMALL, "flush_ns": 1, "age_ns": age}):
+        wrong = []
+
+        def work(k):
+            a = LINE * k
+            want = ((a * 2 + 1) / (a + 3)).sum()
+            x = la.array(a)
+            for i in range(300):
+                y = ((x * 2 + 1) / (x + 3)).sum()
+                x += 1
+                x -= 1
+                if i % 17 == 0 and y.asnumpy() != want:
+                    wrong.append(y)
+
+        threads = [threading.Thread(target=work, args=(k,)) for k in range(1, 5)]
+        for t in threads:
+            t.start()
+        for t in threads:
+            t.join()
+    assert not wrong
+
+
+def test_ops_recorded_by_a_callable_on_a_worker():
+    with figures(**SMALL):
+        x = la.array(LINE)
+        out = []
+        done = la.zeros(1)
+
+        def op(ctx):
+            t = (x * 2 + 1) / x
+            out.append(t)
+            out.append(t.sum())
+
+        engine.get().push_sync(op, la.cpu(0), [x.var], [done.var])
+        x += 1
+        done.wait_to_read()
+        want = (LINE * 2 + 1) / LINE
+        # The callable's ops came after the write that was recorded before it ran, or before it.
+        moved = ((LINE + 1) * 2 + 1) / (LINE + 1)
+        got = out[0].asnumpy()
+        assert (got == want).all() or (got == moved).all()
+        same(out[1], got.sum())
+
+
+def test_another_device():
+    with figures(**SMALL, cheap_ns=0), engine.bulk(1 << 20):
+        x = la.array(LINE, device=la.cpu(1)) if False else la.array(LINE).copyto(la.cpu(1))
+        y = la.array(LINE)
+        la.waitall()
+        a, b = (x * 2 + 1) / 3, (y * 2 + 1) / 3
+        text = la.explain()
+        assert "on cpu(1)" in text and "on cpu(0)" in text
+        assert a.device == la.cpu(1)
+        same([a, b], [(LINE * 2 + 1) / 3] * 2)
+        t = x + 1
+        moved = t.copyto(la.cpu(0)) * y
+        del t
+        same(moved, (LINE + 1) * LINE)
+
+
+def test_exported_memory_is_written_before_the_call_returns():
+    with figures(**SMALL), engine.bulk(1 << 20):
+        x, y = la.array(LINE), la.array(LINE)
+        view = np.asarray(x, copy=False)
+        x += y * 2
+        np.testing.assert_array_equal(view, LINE * 3)
+        t = x * 2
+        view[0] = 100.0
+        same(t, LINE * 6)
+        x[1:] = x[:-1] + 1
+        assert view[1] == 101.0
+        del view
+        x *= 2
+        same(x[:2], [200.0, 202.0])
+
+
+# ---- processes ---------------------------------------------------------------------------------
+
+
+def test_fork_with_an_open_segment_and_an_alarm():
+    code = """
+import os, lazyarray as la
+from lazyarray.lazy._lazy import _set_policy
+_set_policy("age_ns", 2_000_000)
+for _ in range(5):
+    x = la.ones(400_000)
+    x.wait_to_read()
+    y = (x * 2 + 1) / 3
+    pid = os.fork()
+    z = (y + 1) * 2
+    right = (z == 4).all().item() and (y == 1).all().item()
+    if pid == 0:
+        os._exit(0 if right else 1)
+    assert right
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+print("right")
+"""
+    assert child(code).stdout == "right\n"
+
+
+def test_an_exit_finishes_the_open_segment():
+    code = """
+import atexit, lazyarray as la
+from lazyarray.lazy._lazy import _set_policy
+_set_policy("age_ns", 10**15)
+x = la.ones(300_000)
+x.wait_to_read()
+y = (x * 2 + 1) / 3
+atexit.register(lambda: print(y.var.version, (y == 1).all().item()))
+"""
+    assert child(code).stdout.split()[1] == "True"
+    code = code.replace("atexit.register", "#")
+    assert child(code + "z = y + 1\n").stderr == ""
+
+
+def test_any_number_of_workers_gives_the_same_bits():
+    code = """
+import hashlib, numpy as np, lazyarray as la
+rng = np.random.default_rng(0)
+x = la.array(rng.standard_normal((1500, 700)).astype("f4"))
+w = la.array(rng.standard_normal(700).astype("f4"))
+h = hashlib.sha256()
+def softmax(x):
+    e = la.exp(x - x.max(axis=1, keepdims=True))
+    return e / e.sum(axis=1, keepdims=True)
+for i in range(3):
+    x += w * 0.1
+    p = softmax(x)
+    x -= p.mean(axis=0)
+    total = (x * x + i).sum()
+    x *= 1 / la.sqrt(total)
+    for a in (p, total, x.sum(axis=0), x.sum(axis=1), (x + 1).prod(axis=1), (x > 0).sum()):
+        h.update(a.asnumpy().tobytes())
+print(h.hexdigest())
+"""
+    hashes = {child(code, LAZYARRAY_CPU_WORKER_NTHREADS=str(n)).stdout for n in (1, 2, 3, 4)}
+    assert len(hashes) == 1
+    lines = code.splitlines()
+    plain = (
+        "\\n".join(
+            line.replace("la.array(", "np.array(").replace("la.", "np.").replace(".asnumpy()", "")
+            for line in lines
+        )
+        .replace(", lazyarray as la", "")
+        .replace("\\\\n", "\\n")
+    )
+    assert child(plain.replace("\\n", "\n")).stdout in hashes
+
+
+def test_many_threads_take_part_in_a_large_pass():
+    if engine.get().stats()["threads"] < 2:
+        pytest.skip("one worker")
+    x = la.ones(8_000_000)
+    x.wait_to_read()
+    y = (x * 2 + 1) / 3 - la.sqrt(x)
+    y.wait_to_read()
+    how = explained()
+    assert how.passes[0]["tasks"] > 1 and how.passes[0]["threads"] >= 1
+    assert (
+        hashlib.sha256(y.asnumpy().tobytes()).digest() == hashlib.sha256(bytes(y.nbytes)).digest()
+    )
+
+
+# ---- explain -----------------------------------------------------------------------------------
+
+
+def test_explain_before_any_work():
+    code = "import lazyarray as la; x = la.ones(3) + 1; print(la.explain(), end='')"
+    assert child(code).stdout.startswith("nothing to explain")
+
+
+def test_explain_tells_what_fused():
+    x = la.ones(1_000_000)
+    x.wait_to_read()
+    y = (x * 2 + 1) / x
+    y.wait_to_read()
+    lines = la.explain().splitlines()
+    assert lines[0] == "segment: 3 instructions in 1 operator, 2 temporaries never materialised"
+    assert lines[1] == "memory moved: 16 MB; least possible 16 MB; one op at a time 56 MB"
+    assert lines[2].startswith("operator 1 on cpu(0): ")
+    assert lines[3].startswith("  fused pass over (1000000): ")
+    assert lines[4:] == [
+        "    multiply float64(1000000)  in scratch",
+        "    add float64(1000000)  in scratch",
+        "    divide float64(1000000)",
+    ]
+
+
+def test_explain_pushes_what_is_recorded():
+    with figures(age_ns=1e15):
+        x = la.ones(300_000)
+        x.wait_to_read()
+        y = x * 2 + 1
+        assert "multiply" in la.explain()
+        assert settles(lambda: y.var.version == 1)
+
+
+def test_debug_prints_every_plan():
+    code = """
+import lazyarray as la
+x = la.ones(1_000_000)
+y = x * 2 + 1
+y.wait_to_read()
+"""
+    printed = child(code, LAZYARRAY_DEBUG="plan").stderr
+    assert "multiply float64(1000000)" in printed and "fused pass" in printed
+    assert child(code).stderr == ""
+
+
+def test_debug_refuses_nonsense():
+    env = {**os.environ, "LAZYARRAY_DEBUG": "nonsense"}
+    done = subprocess.run(
+        [sys.executable, "-c", "import lazyarray"], env=env, capture_output=True, text=True
+    )
+    assert done.returncode != 0
+    assert "LAZYARRAY_DEBUG knows 'plan', not 'nonsense'" in done.stderr
