@@ -23,7 +23,7 @@ help:
 	@echo 'make demo      install into $(VENV) and train the digits example'
 	@echo 'make test      install into $(VENV), check style and types, run the tests'
 	@echo 'make bench     install into $(VENV) and print the table of speeds'
-	@echo 'make sanitize  stress the native core under ThreadSanitizer'
+	@echo 'make sanitize  stress the native core under sanitizers, run tests under AddressSanitizer'
 	@echo 'make lint      check style and types'
 	@echo 'make format    put every Python file in the project'"'"'s format'
 	@echo 'make clean     remove what builds and runs left (the environment stays)'
@@ -37,8 +37,10 @@ test: lint
 bench: $(VENV)/.installed-bench
 	$(BIN)/python -m benchmarks.run $(ARGS)
 
-sanitize:
-	sh tests/native/sanitize.sh
+sanitize: $(VENV)/.installed-test
+	sh tests/native/sanitize.sh thread
+	sh tests/native/sanitize.sh address,undefined
+	sh tests/native/sanitize_python.sh $(BIN)/python
 
 lint: $(VENV)/.installed-test
 	$(BIN)/ruff check .
