@@ -28,6 +28,7 @@ class Planner {
   void forget() {
     recent_.clear();
     known_.clear();
+    members_ = 0;
   }
 
   // A value of Chunk::use_group that no chunk has.
@@ -50,20 +51,25 @@ class Planner {
     fresh->key = key_;
     fresh->hash = hash;
     if (found != known_.end()) {  // another structure of the same hash gives way
-      recent_.erase(found->second);
-      known_.erase(found);
+      drop(found->second);
     }
     recent_.push_front(fresh);
     known_[hash] = recent_.begin();
-    if (recent_.size() > kMost) {
-      known_.erase(recent_.back()->hash);
-      recent_.pop_back();
+    members_ += fresh->members.size();
+    while (recent_.size() > 1 && (recent_.size() > kMost || members_ > kMostMembers)) {
+      drop(std::prev(recent_.end()));
     }
     return fresh;
   }
 
  private:
-  static constexpr size_t kMost = 512;
+  static constexpr size_t kMost = 512, kMostMembers = 8192;  // of 1 KiB
+
+  void drop(std::list<std::shared_ptr<const Plan>>::iterator p) {
+    members_ -= (*p)->members.size();
+    known_.erase((*p)->hash);
+    recent_.erase(p);
+  }
 
   // The structure in words: all that build() looks at, and nothing of the data. Chunks are numbered
   // in the order of their first use.
@@ -388,6 +394,7 @@ class Planner {
   std::vector<int> life_of_;  // by chunk: -1 not met yet, -2 memory
   using Recent = std::list<std::shared_ptr<const Plan>>;
   Recent recent_;  // most recently used first
+  size_t members_ = 0;  // in all of them
   std::unordered_map<uint64_t, Recent::iterator> known_;
 };
 

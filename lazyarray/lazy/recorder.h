@@ -105,9 +105,21 @@ class Recorder {
     return full;
   }
 
-  bool over_budget() const {
-    return engine_->pending_bytes() + open_bytes_ > max_pending_bytes ||
-           engine_->pending_ops() > max_pending_ops;
+  bool over_budget() {
+    if (engine_->pending_ops() > max_pending_ops) return true;
+    if (engine_->pending_bytes() + open_bytes_ <= max_pending_bytes) return false;
+    // Much of what is open may have died meanwhile: temporaries, which will never get memory.
+    rec_mu_.lock();
+    int64_t bytes = 0;
+    for (Instr* in : open_)
+      for (int k = in->nin; k < in->nop; ++k)
+        if (in->ops[k].chunk->handles.load(std::memory_order_relaxed) > 0) {
+          bytes += in->bytes;
+          break;
+        }
+    open_bytes_ = bytes;
+    rec_mu_.unlock();
+    return engine_->pending_bytes() + bytes > max_pending_bytes;
   }
 
   // A figure of the policies was changed.

@@ -114,6 +114,7 @@ class Scheduler {
       Instr& in = *instrs[i];
       ns += in.cost_ns;
       cheap &= in.kernel->kind != Kernel::PYTHON && !in.wide;
+      bool kept = false;
       for (int k = 0; k < in.nop; ++k) {
         Chunk* c = in.ops[k].chunk;
         if (!c) continue;
@@ -122,9 +123,10 @@ class Scheduler {
         join = std::max(join, c->write_note);
         if (in.writes(k)) {
           join = std::max(join, c->note);
-          bytes += static_cast<int64_t>(c->nbytes);
+          kept = true;
         }
       }
+      if (kept) bytes += in.bytes;
     }
     cheap &= ns < policy_->cheap_ns;
     const Device device = device_of(*instrs[0]);

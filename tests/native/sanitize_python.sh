@@ -45,7 +45,7 @@ status=0
 # libstdc++ as well, for exceptions are intercepted only if it is there from the start.
 env LD_PRELOAD="$("$cxx" -print-file-name=libasan.so) $("$cxx" -print-file-name=libstdc++.so)" \
   ASAN_OPTIONS="$options" UBSAN_OPTIONS="$ubsan_options" PYTHONMALLOC=malloc PYTHONPATH="$built" \
-  PYTHONDONTWRITEBYTECODE=1 LAZYARRAY_TEST_EXAMPLES="${LAZYARRAY_TEST_EXAMPLES:-25}" \
+  PYTHONDONTWRITEBYTECODE=1 LAZYARRAY_TEST_EXAMPLES="${LAZYARRAY_TEST_EXAMPLES:-60}" \
   "$python" -m pytest -q -p no:faulthandler -p no:cacheprovider ${PYTEST:-} "$@" || status=$?
 for report in "$built"/report.*; do
   [ -e "$report" ] || continue
