@@ -176,7 +176,7 @@ cdef extern from "lazy/recorder.h" namespace "lazyarray" nogil:
         int64_t age_ns
     cdef cppclass TilePolicy:
         int64_t tile_bytes, stream_bytes, stream, least, most, row
-        double task_ns
+        double split_ns, task_ns
     cdef cppclass Executor:
         Runtime runtime
     cdef cppclass Planner:

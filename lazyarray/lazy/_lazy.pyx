@@ -132,6 +132,8 @@ def _set_policy(name, double value):
         old, tiles.most = tiles.most, <int64_t>value
     elif name == "row":
         old, tiles.row = tiles.row, <int64_t>value
+    elif name == "split_ns":
+        old, tiles.split_ns = tiles.split_ns, value
     elif name == "task_ns":
         old, tiles.task_ns = tiles.task_ns, value
     elif name == "max_pending_bytes":

@@ -106,7 +106,7 @@ class Planner {
       rows = rows ? std::min(rows, form.closed[i]) : form.closed[i];
     double cost = 0;
     for (Instr* in : stage.instrs) cost += in->cost_ns;
-    panels_ = form.open == Form::COLUMNS && rows == 0 && cost > 2 * policy.task_ns
+    panels_ = form.open == Form::COLUMNS && rows == 0 && cost >= policy.split_ns
                   ? panels(p.axes) : 1;
     if (form.open == Form::TREE && form.axes.n > 1 && form.rows == 1) {
       // All of several axes is reduced: tiles are pieces of the line of all elements, through which
@@ -170,7 +170,8 @@ class Planner {
       p.long_double |= stage.instrs[m]->kernel->long_double;
     }
     // Tasks depend on sizes alone.
-    if (form.open == Form::COLUMNS) p.tiles_per_task = p.tiles / panels_;
+    if (cost < policy.split_ns) p.tiles_per_task = p.tiles;
+    else if (form.open == Form::COLUMNS) p.tiles_per_task = p.tiles / panels_;
     else p.tiles_per_task = std::max<npy_intp>(
         1, static_cast<npy_intp>(static_cast<double>(p.tiles) * policy.task_ns / std::max(cost, 1.0)));
     p.tasks = (p.tiles + p.tiles_per_task - 1) / p.tiles_per_task;

@@ -32,7 +32,11 @@ struct TilePolicy {
   int64_t stream = int64_t(32) << 20;
   int64_t least = 256, most = 8192;  // elements
   int64_t row = 8192;                // elements of a reduced row that still fits in a tile
-  double task_ns = 25000;            // work worth another worker's while
+  // A pass of less work is not split: a worker that joins is there 5 to 12 us later, and where BLAS's
+  // threads spin on the other cores, much later. (Costs are estimates, above what a tile in the
+  // cache takes.)
+  double split_ns = 100000;
+  double task_ns = 25000;            // the work that a thread claims at a time
 };
 
 }  // namespace lazyarray

@@ -207,6 +207,15 @@ def fill_where(Tensor x not None, Tensor mask not None, value):
     emit_elementwise(instr, &x.v.layout, views, False)
 
 
+cdef int put_branch(char* to, object value, int code) except -1:
+    """A scalar branch of ``where``; NumPy wraps a Python integer that the dtype can't hold."""
+    try:
+        put_scalar(to, value, code)
+    except OverflowError:
+        put_scalar(to, np.asarray(value).astype(np_dtype(code))[()], code)
+    return 0
+
+
 def select(condition, x, y):
     """``where(condition, x, y)`` with three arguments: a native loop that moves bytes."""
     cdef Tensor c = as_tensor(condition)
@@ -245,9 +254,9 @@ def select(condition, x, y):
     cdef Instr* instr = recorder().begin(k, 3, 1)
     try:
         if tx is None:
-            put_scalar(instr.constants[0], x, code)
+            put_branch(instr.constants[0], x, code)
         if ty is None:
-            put_scalar(instr.constants[1 if tx is None else 0], y, code)
+            put_branch(instr.constants[1 if tx is None else 0], y, code)
     except BaseException:
         recorder().give_back(instr)
         raise

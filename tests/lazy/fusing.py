@@ -17,6 +17,7 @@ SMALL = {
     "tile_bytes": 200,
     "least": 4,
     "row": 16,
+    "split_ns": 0,
     "task_ns": 0,
     "age_ns": 1e15,
 }

@@ -10,7 +10,6 @@ from .fusing import SMALL, both, explained, figures, grid, same
 
 rng = np.random.default_rng(0)
 SIZES = [1, 2, 7, 8, 9, 15, 16, 17, 127, 128, 129, 1000, 8191, 8193, 100_001]
-NO_MEAN = "F"  # NumPy divides in double precision
 DTYPES = ["f2", "f4", "f8", "g", "F", "D", "i1", "i4", "i8", "u2", "?"]
 
 
@@ -166,7 +165,7 @@ COMPOSED = {
 
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_full_reductions_of_every_size(dtype):
-    names = ["sum", "prod", "max", "min", "any", "all"] + ["mean"] * (dtype not in NO_MEAN)
+    names = ["sum", "prod", "max", "min", "any", "all", "mean"]
 
     def program(m, a):
         return [getattr(a + a if dtype != "?" else a ^ True, name)() for name in names]
@@ -184,8 +183,7 @@ def test_reductions_over_axes(dtype, axis):
     def program(m, a):
         b = a * a if dtype != "?" else a & True
         out = [b.sum(axis=axis), b.max(axis=axis), b.prod(axis=axis, keepdims=True)]
-        out += [b.any(axis=axis), b.all(axis=axis), b.min(axis=axis)]
-        return out if dtype in NO_MEAN else [*out, b.mean(axis=axis)]
+        return [*out, b.any(axis=axis), b.all(axis=axis), b.min(axis=axis), b.mean(axis=axis)]
 
     for shape in [(3, 5, 17), (4, 9, 8), (2, 130, 3), (1, 6, 300)]:
         a = values(shape, dtype)

@@ -32,6 +32,7 @@ FIGURES = {  # of the flush and tile policies: tiny tiles and rows make small ar
     "tile_bytes": [8, 200, 65536],
     "least": [1, 5, 256],
     "row": [4, 30, 8192],
+    "split_ns": [0, 100000],
     "task_ns": [0, 25000],
 }
 REDUCE = ["sum", "prod", "max", "min", "any", "all", "mean"]

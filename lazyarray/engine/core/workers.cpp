@@ -168,6 +168,7 @@ void Engine::worker(Pool* p, int id) {
   tls.engine = this;
   tls.worker = id;
   Lock lock(mu_);
+  bool worked = false;  // since it last slept
   for (;;) {
     After after;
     if (p->threads - p->blocked > p->target) {
@@ -192,10 +193,11 @@ void Engine::worker(Pool* p, int id) {
       }
       if (Share* s = joinable(p)) {
         join(s, lock, after);
+        worked = true;
         continue;
       }
       p->idle++;
-      if (p->spinner < 0) {
+      if (p->spinner < 0 && worked) {
         // Work often comes in a stream: to go to sleep and be woken costs both sides more than to
         // watch for a moment. One worker of a pool does, so that little time is burnt.
         p->spinner = id;
@@ -205,6 +207,7 @@ void Engine::worker(Pool* p, int id) {
         lock.lock();
         if (p->spinner == id) p->spinner = -1;
       }
+      worked = false;
       while (p->signals == 0 && !quit_) {
         const int64_t due = p == alarm_pool_ ? alarm_due() : kNever;
         if (due == kNever || watch_ != kNever) {
@@ -221,7 +224,8 @@ void Engine::worker(Pool* p, int id) {
       else p->idle--;
       continue;
     }
-    if (p == alarm_pool_) watch(after);  // this may have been the watcher
+    hand_over(p, after);
+    worked = true;
     lock.unlock();
     after.send();
     const bool async = op->payload.async;
@@ -288,7 +292,7 @@ void Engine::join(Share* s, Lock& lock, After& after) {
   s->room--;
   s->inside++;
   native_running_++;
-  if (tls.pool == alarm_pool_) watch(after);
+  hand_over(tls.pool, after);
   lock.unlock();
   after.send();
   s->work(s->arg);
@@ -345,6 +349,12 @@ void Engine::watch(After& after) {
   } else if (p->signals == 0 && p->spinner < 0) {  // else one is about to see for itself
     wake(p, after);
   }
+}
+
+// A worker that may have been the watcher goes to work. With every core at work the alarm waits for
+// the first worker that is done: one more thread would only take a core from the others.
+void Engine::hand_over(Pool* p, After& after) {
+  if (p == alarm_pool_ && native_running_ < cores_) watch(after);
 }
 
 void Engine::ring(Lock& lock) {
