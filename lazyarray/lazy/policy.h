@@ -16,7 +16,7 @@ struct FlushPolicy {
   double group_ns = 100000;   // ... until the operator holds this much
   double fuse_ns = 1000;      // an op dearer than this may begin a fused pass
   double flush_ns = 100000;   // this much recorded work is worth a worker, ...
-  int64_t age_ns = 100000;    // ... which takes it if nothing else flushes it for this long: a chain
+  int64_t age_ns = 200000;    // ... which takes it if nothing else flushes it for this long: a chain
                               // of ops is recorded at 0.2 us each, so it arrives whole
 };
 

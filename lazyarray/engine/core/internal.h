@@ -2,6 +2,7 @@
 #pragma once
 #include <chrono>
 #include <cstdint>
+#include <thread>
 
 #include "engine.h"
 
@@ -38,6 +39,18 @@ inline void cpu_relax() {
 #elif defined(__aarch64__)
   asm volatile("yield");
 #endif
+}
+
+// Watches for about kSpin, at most until `done()`. The thread that is waited for may have been put on
+// this very core: after a while this one steps aside, which costs little and saves the other a whole
+// time slice.
+template <class Done>
+inline void watch_for(Done done) {
+  const int64_t begun = now_ns();
+  for (int64_t passed = 0; passed < kSpin && !done(); passed = now_ns() - begun) {
+    for (int i = 0; i < 16; ++i) cpu_relax();
+    if (passed > kSpin / 4) std::this_thread::yield();
+  }
 }
 
 }  // namespace lazyarray

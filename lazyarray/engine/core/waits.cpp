@@ -173,8 +173,7 @@ Status Engine::sleep_until(Lock& lock, std::condition_variable& cv, const std::a
         settle(after);
         if (!spun) {
           spun = true;
-          const int64_t until = now_ns() + kSpin;
-          while (spin->load(std::memory_order_acquire) > 0 && now_ns() < until) cpu_relax();
+          watch_for([&] { return spin->load(std::memory_order_acquire) <= 0; });
         }
         lock.lock();
         if (done()) break;

@@ -202,8 +202,7 @@ void Engine::worker(Pool* p, int id) {
         // watch for a moment. One worker of a pool does, so that little time is burnt.
         p->spinner = id;
         lock.unlock();
-        for (const int64_t until = now_ns() + kSpin; p->signals == 0 && now_ns() < until;)
-          for (int i = 0; i < 16; ++i) cpu_relax();
+        watch_for([&] { return p->signals > 0; });
         lock.lock();
         if (p->spinner == id) p->spinner = -1;
       }
@@ -270,8 +269,7 @@ void Engine::share(Op* op, void (*work)(void*), void* arg, int most) {
   *s = mine.next;
   if (mine.inside == 0) return;
   lock.unlock();
-  const int64_t until = now_ns() + kSpin;
-  while (mine.inside.load(std::memory_order_acquire) > 0 && now_ns() < until) cpu_relax();
+  watch_for([&] { return mine.inside.load(std::memory_order_acquire) == 0; });
   lock.lock();  // even if none is inside: the last one still notified `mine.cv`
   mine.cv.wait(lock, [&] { return mine.inside == 0; });
 }
@@ -325,6 +323,7 @@ void Engine::alarm(int64_t when) {
   if (alarm_at_ <= when || !alarm_ || runs_here_ || broken_) return;
   alarm_at_ = when;
   if (!alarm_pool_) alarm_pool_ = pool_for(Op());
+  if (tls.pool == alarm_pool_ && !tls.op) return;  // the worker that calls it: it looks again itself
   watch(after);
   lock.unlock();
   settle(after);
