@@ -23,15 +23,44 @@ cdef int emit_elementwise(Instr* instr, Layout* space, const View** views,
     """Completes and emits an elementwise instruction over `space`."""
     cdef int k
     cdef npy_intp n = space.size()
+    cdef const View* forward[8]
+    cdef list copies = None
+    set_space(instr[0], space[0], views)
+    if instr.ndim > 1 and not instr.kernel.any_order:
+        # Some loops give other bits for elements that they meet backwards. In several axes NumPy's
+        # iterator hands them over in order, by way of a buffer (since 2.3).
+        for k in range(instr.nop):
+            forward[k] = views[k]
+            if k < instr.nin and instr.strides(k)[instr.ndim - 1] < 0:
+                if copies is None:
+                    copies = []
+                copies.append(in_order(views[k], space, views[instr.nin] if overwrites else NULL))
+                forward[k] = &(<Tensor>copies[-1]).v
+        if copies is not None:
+            views = forward
+            set_space(instr[0], space[0], views)
     for k in range(instr.nop):
         set_operand(instr, k, views[k])
-    set_space(instr[0], space[0], views)
     for k in range(instr.nin, instr.nop):
         instr.bytes += n * views[k].itemsize()
         if overwrites:
             instr.overwrites |= 1 << (k - instr.nin)
     instr.cost_ns = 30 + n * instr.kernel.cost
     return emit(instr)
+
+
+cdef Tensor in_order(const View* v, Layout* space, const View* out):
+    """A copy over `space`, laid out as `out` is (if given, without gaps), else in C order."""
+    cdef View* w = <View*>v
+    cdef View* o = <View*>out
+    cdef Tensor whole = new_tensor(w.chunk, w.dtype)
+    whole.v.layout = w.layout
+    cdef Tensor t = empty_like_shape(w.dtype, space.ndim, space.shape(), w.chunk.device)
+    if o is not NULL:
+        for i in range(space.ndim):
+            t.v.layout.strides()[i] = o.layout.strides()[i] // o.itemsize() * w.itemsize()
+    copy_into(t, whole)
+    return t
 
 
 cdef object _errstate_var = None
