@@ -8,6 +8,7 @@ runs without the GIL.
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Callable, Hashable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -16,7 +17,7 @@ import numpy as np
 from numpy.linalg import LinAlgError
 
 from lazyarray import ops
-from lazyarray.ops._layout import Shape, gil_op, operands, values
+from lazyarray.ops._layout import Shape, gil_op, operands, probe, values
 from lazyarray.ops._rows import array, normalize_axes, reduced_shape
 from lazyarray.ops.lapack import lapack
 from lazyarray.ops.linear_algebra import cross, multi_dot, outer, tensordot, vecdot
@@ -58,6 +59,7 @@ __all__ = [
 ]
 
 matmul = ops.table["matmul"]
+_abs, _max, _min, _sqrt, _sum = [ops.table[n] for n in ("absolute", "max", "min", "sqrt", "sum")]
 
 
 class SlogdetResult(NamedTuple):
@@ -385,7 +387,34 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> N
     >>> la.linalg.norm(la.array([3.0, 4.0])).item()
     5.0
     """
-    return _norm("norm", np.linalg.norm, x, axis, keepdims, ord=ord)
+    (v,) = operands(x)
+    result = _vector_norm(v, ord, axis, keepdims)
+    if result is not None:
+        return result
+    return _norm("norm", np.linalg.norm, v, axis, keepdims, ord=ord)
+
+
+def _vector_norm(x: NDArray, ord: Any, axis: Any, keepdims: bool) -> Any:
+    """The common norms of real vectors, as ``numpy.linalg.norm`` computes them; None: others."""
+    if x.dtype.kind in "iu":
+        x = x.astype(np.float64)
+    if x.dtype.char not in "fd" or not x.size or isinstance(ord, str):
+        return None
+    if axis is None and (ord is None or (ord == 2 and x.ndim == 1)):
+        whole = next((v for v in (x, x.T) if probe(v).flags.c_contiguous), None)
+        if whole is None:
+            return None
+        flat = whole.reshape(-1)
+        result = _sqrt(flat @ flat)
+        return result.reshape((1,) * x.ndim) if keepdims else result
+    if axis is None and x.ndim == 1:
+        axis = 0
+    if type(axis) is not int or x.ndim == 0:
+        return None
+    if ord is None or ord == 2:
+        return _sqrt(_sum(x * x, axis, keepdims=keepdims))
+    reduce = {1: _sum, math.inf: _max, -math.inf: _min}.get(ord)
+    return None if reduce is None else reduce(_abs(x), axis, keepdims=keepdims)
 
 
 def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> NDArray:

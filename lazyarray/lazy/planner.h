@@ -182,12 +182,13 @@ class Planner {
     axes.shape[0] = length;
     axes.n++;
   }
-  // Into how many equal panels of at least a cache line's elements the last axis is cut.
+  // Into how many equal panels the last axis is cut, none so narrow that the calls for its rows would
+  // cost more than they add up (1000 x 1000: 206 us with 8 panels of 125, NumPy 100).
   static npy_intp panels(const Axes& axes) {
     if (axes.n < 2) return 1;
     const npy_intp last = axes.shape[axes.n - 1];
     for (npy_intp n = 8; n > 1; --n)
-      if (last % n == 0 && last / n >= 64) return n;
+      if (last % n == 0 && last / n >= 256) return n;
     return 1;
   }
 

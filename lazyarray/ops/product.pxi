@@ -216,49 +216,87 @@ cdef int put_branch(char* to, object value, int code) except -1:
     return 0
 
 
-def select(condition, x, y):
-    """``where(condition, x, y)`` with three arguments: a native loop that moves bytes."""
-    cdef Tensor c = as_tensor(condition)
-    cdef int kx = kind_of(x), ky = kind_of(y)
-    cdef Tensor tx = None, ty = None
-    if kx < 0:
-        tx = as_tensor_on(x, c.v.chunk.device)
-        kx = tx.v.dtype
-    if ky < 0:
-        ty = as_tensor_on(y, c.v.chunk.device)
-        ky = ty.v.dtype
-    dtype = np.result_type(np_dtype(kx) if kx < kDtypes else x, np_dtype(ky) if ky < kDtypes else y)
-    cdef int code = dtype_code(dtype)
-    cdef Tensor given = c, given_x = tx, given_y = ty
-    if c.v.dtype != D_BOOL:
-        c = cast(c, D_BOOL)
-    if tx is not None and kx != code:
-        tx = cast(tx, code)
-    if ty is not None and ky != code:
-        ty = cast(ty, code)
-    for t in (tx, ty):
-        if t is not None:
-            same_device(c, t)
-    cdef Kernel* k = where_kernel(code)
+cdef Tensor ternary(Kernel* k, list operands, bint wraps):
+    """A new array of an elementwise instruction on three tensors or scalars, the first a tensor.
+
+    Each is cast to the kernel's dtype; ``wraps``: a Python integer that doesn't fit, too.
+    """
     cdef const View* views[4]
     cdef Layout space
-    views[0] = &given.v
-    views[1] = view_or_null(given_x)
-    views[2] = view_or_null(given_y)
+    cdef Tensor first = operands[0], t
+    cdef int i, constants = 0
+    cdef list casts = []
+    for i in range(3):
+        views[i] = NULL
+        if isinstance(operands[i], Tensor):
+            t = operands[i]
+            same_device(first, t)
+            views[i] = &t.v  # the output is laid out like what was given, not like its cast
     broadcast(views, 3, &space)
-    cdef Tensor out = output_like(&space, code, 3, views, c.v.chunk.device)
-    views[0] = &c.v
-    views[1] = view_or_null(tx)
-    views[2] = view_or_null(ty)
+    cdef Tensor out = output_like(&space, k.dtypes[3], 3, views, first.v.chunk.device)
+    for i in range(3):
+        if views[i] is not NULL and views[i].dtype != k.dtypes[i]:
+            t = cast(operands[i], k.dtypes[i])
+            casts.append(t)
+            views[i] = &t.v
     views[3] = &out.v
     cdef Instr* instr = recorder().begin(k, 3, 1)
     try:
-        if tx is None:
-            put_branch(instr.constants[0], x, code)
-        if ty is None:
-            put_branch(instr.constants[1 if tx is None else 0], y, code)
+        for i in range(3):
+            if views[i] is NULL:
+                if wraps:
+                    put_branch(instr.constants[constants], operands[i], k.dtypes[i])
+                else:
+                    put_scalar(instr.constants[constants], operands[i], k.dtypes[i])
+                constants += 1
     except BaseException:
         recorder().give_back(instr)
         raise
     emit_elementwise(instr, &space, views, True)
     return out
+
+
+def select(condition, x, y):
+    """``where(condition, x, y)`` with three arguments: a native loop that moves bytes."""
+    cdef Tensor c = as_tensor(condition)
+    cdef int kx = kind_of(x), ky = kind_of(y)
+    if kx < 0:
+        x = as_tensor_on(x, c.v.chunk.device)
+        kx = (<Tensor>x).v.dtype
+    if ky < 0:
+        y = as_tensor_on(y, c.v.chunk.device)
+        ky = (<Tensor>y).v.dtype
+    dtype = np.result_type(np_dtype(kx) if kx < kDtypes else x, np_dtype(ky) if ky < kDtypes else y)
+    return ternary(where_kernel(dtype_code(dtype)), [c, x, y], True)
+
+
+cdef dict _clip_kernels = {}
+
+
+def clamp(Tensor x not None, low, high):
+    """``clip(x, low, high)`` by the loops of NumPy's ufunc; the limits are scalars or arrays."""
+    ufunc = np._core.umath.clip
+    operands, kinds = [x], [np_dtype(x.v.dtype)]
+    for limit in (low, high):
+        kind = kind_of(limit)
+        if kind < 0:
+            limit = as_tensor_on(limit, x.v.chunk.device)
+            kind = (<Tensor>limit).v.dtype
+        operands.append(limit)
+        kinds.append(np_dtype(kind) if kind < kDtypes else type(limit))
+    cdef PyUFuncObject* u = <PyUFuncObject*>ufunc
+    cdef Kernel* k
+    dtypes = ufunc.resolve_dtypes((*kinds, None))
+    found = _clip_kernels.get(dtypes)
+    if found is None:
+        index = find_loop(ufunc, dtypes)
+        k = new_kernel("clip", ELEMENTWISE, 3, 1)
+        k.fn = u.functions[index]
+        k.data = u.data[index]
+        for i in range(4):
+            k.dtypes[i] = dtype_code(dtypes[i])
+        k.cost = 0.5
+        found = _Kernel.__new__(_Kernel)
+        (<_Kernel>found).k = k
+        _clip_kernels[dtypes] = found
+    return ternary((<_Kernel>found).k, operands, False)

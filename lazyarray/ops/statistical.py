@@ -9,7 +9,7 @@ from numpy.lib.array_utils import normalize_axis_index
 
 from lazyarray.ops import elementwise, reductions
 from lazyarray.ops._layout import deliver, gil_op, k_order, new, operands
-from lazyarray.ops._rows import asarray, assign_to, full, normalize_axes, reduced_shape
+from lazyarray.ops._rows import asarray, assign_to, clamp, full, normalize_axes, reduced_shape
 from lazyarray.ops.joining import concatenate
 from lazyarray.ops.manipulation import atleast_1d, broadcast_to, diagonal, ravel
 from lazyarray.ops.reductions import mean
@@ -170,20 +170,7 @@ def clip(
         return _ufuncs["minimum"](x, high, out=out)
     if high is None:
         return _ufuncs["maximum"](x, low, out=out)
-    limits = [v if type(v) in (int, float) else None for v in (low, high)]
-    arrays = operands(
-        x, *[v for v, limit in zip((low, high), limits, strict=True) if limit is None]
-    )
-
-    def run(v: np.ndarray, *rest: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
-        given = iter(rest)
-        bounds = [next(given) if limit is None else limit for limit in limits]
-        return np.clip(v, *bounds, out=out)  # type: ignore[arg-type]
-
-    shape = x.shape if len(arrays) == 1 else np.broadcast_shapes(*[v.shape for v in arrays])
-    key = tuple([(type(v), v) for v in limits])
-    result = gil_op("clip", run, arrays, shape, key, out=True)
-    return deliver(result, out, "clip")
+    return deliver(clamp(x, low, high), out, "clip")
 
 
 def round(a: Any, decimals: int = 0, out: NDArray | None = None) -> NDArray:

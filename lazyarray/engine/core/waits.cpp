@@ -173,7 +173,7 @@ Status Engine::sleep_until(Lock& lock, std::condition_variable& cv, const std::a
         settle(after);
         if (!spun) {
           spun = true;
-          watch_for([&] { return spin->load(std::memory_order_acquire) <= 0; });
+          watch_for(kWaiterSpin, [&] { return spin->load(std::memory_order_acquire) <= 0; });
         }
         lock.lock();
         if (done()) break;

@@ -202,7 +202,7 @@ void Engine::worker(Pool* p, int id) {
         // watch for a moment. One worker of a pool does, so that little time is burnt.
         p->spinner = id;
         lock.unlock();
-        watch_for([&] { return p->signals > 0; });
+        watch_for(kWorkerSpin, [&] { return p->signals > 0; });
         lock.lock();
         if (p->spinner == id) p->spinner = -1;
       }
@@ -269,7 +269,7 @@ void Engine::share(Op* op, void (*work)(void*), void* arg, int most) {
   *s = mine.next;
   if (mine.inside == 0) return;
   lock.unlock();
-  watch_for([&] { return mine.inside.load(std::memory_order_acquire) == 0; });
+  watch_for(kWaiterSpin, [&] { return mine.inside.load(std::memory_order_acquire) == 0; });
   lock.lock();  // even if none is inside: the last one still notified `mine.cv`
   mine.cv.wait(lock, [&] { return mine.inside == 0; });
 }
