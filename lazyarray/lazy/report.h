@@ -87,27 +87,48 @@ class Report {
          ", " + count(temporaries, "temporary", "temporaries") + " never materialised\n";
     s += "memory moved: " + bytes(moved) + "; least possible " + bytes(least) + "; one op at a time " +
          bytes(unfused) + "\n";
-    size_t i = 0;
-    for (const Line& l : lines) {
-      s += "operator " + std::to_string(++i) + " on " + (l.device.is_gpu() ? "gpu(" : "cpu(") +
-           std::to_string(l.device.id) + ")";
-      const int64_t begun = l.begun, ended = l.ended;
-      s += begun == 0 ? ": not begun\n" : ended == 0 ? ": running\n" : ": " + time(ended - begun) + "\n";
-      for (const Stage& st : l.stages) stage(s, st);
+    for (size_t i = 0; i < lines.size();) {
+      // A loop's steps give one operator after the other that are alike.
+      const std::string body = stages(lines[i]);
+      size_t end = i + 1;
+      while (end < lines.size() && lines[end].device == lines[i].device && stages(lines[end]) == body)
+        ++end;
+      s += end - i == 1 ? "operator " + std::to_string(i + 1)
+                        : "operators " + std::to_string(i + 1) + " to " + std::to_string(end) + ", each";
+      s += std::string(" on ") + (lines[i].device.is_gpu() ? "gpu(" : "cpu(") +
+           std::to_string(lines[i].device.id) + "): " + when(i, end) + "\n" + body;
+      i = end;
     }
     return s;
   }
 
  private:
+  // When operators ran, and on how many threads at most.
+  std::string when(size_t begin, size_t end) const {
+    int64_t total = 0;
+    int threads = 0;
+    for (size_t i = begin; i < end; ++i) {
+      const int64_t begun = lines[i].begun, ended = lines[i].ended;
+      if (begun == 0) return "not begun";
+      if (ended == 0) return "running";
+      total += ended - begun;
+      for (const Stage& st : lines[i].stages) threads = std::max<int>(threads, st.threads);
+    }
+    return time(total) + (end - begin > 1 ? " in all" : "") +
+           (threads ? ", on " + count(static_cast<size_t>(threads), "thread") : "");
+  }
+  static std::string stages(const Line& l) {
+    std::string s;
+    for (const Stage& st : l.stages) stage(s, st);
+    return s;
+  }
   static void stage(std::string& s, const Stage& st) {
     if (st.plan) {
       const Plan& p = *st.plan;
       s += "  fused pass over " + shape(p.axes.shape, p.axes.n) + ": " +
-           count(static_cast<size_t>(p.tiles), "tile") + ", " +
-           count(static_cast<size_t>(p.tasks), "task") + ", " +
-           std::to_string(p.scratch) + " bytes of scratch";
-      if (const int n = st.threads) s += ", ran on " + count(static_cast<size_t>(n), "thread");
-      s += "; moves " + bytes(p.moved) + "\n";
+           count(static_cast<size_t>(p.tiles), "tile") + " in " +
+           count(static_cast<size_t>(p.tasks), "task") + ", " + std::to_string(p.scratch) +
+           " bytes of scratch; moves " + bytes(p.moved) + "\n";
     }
     size_t shown = 0;
     for (const Note& n : st.notes) {

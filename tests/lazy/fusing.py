@@ -61,13 +61,15 @@ class Explained:
         self.operators = []
         for line in text.splitlines()[2:]:
             if line.startswith("operator"):
-                self.operators.append([])
+                head = re.match(r"operators? (\d+)(?: to (\d+), each)?", line)
+                stages = []  # shared by operators that are alike
+                self.operators += [stages] * (int(head[2] or head[1]) - int(head[1]) + 1)
+                ran = re.search(r"on (\d+) thread", line)
                 fused = None
             elif line.startswith("  fused pass"):
                 fused = {"ops": [], "tiles": int(re.search(r"(\d+) tiles?", line)[1])}
                 fused["tasks"] = int(re.search(r"(\d+) tasks?", line)[1])
                 fused["scratch"] = int(re.search(r"(\d+) bytes of scratch", line)[1])
-                ran = re.search(r"ran on (\d+)", line)
                 fused["threads"] = int(ran[1]) if ran else 0
                 self.operators[-1].append(fused)
             else:
