@@ -126,6 +126,10 @@ def _set_policy(name, double value):
         old, tiles.tile_bytes = tiles.tile_bytes, <int64_t>value
     elif name == "stream_bytes":
         old, tiles.stream_bytes = tiles.stream_bytes, <int64_t>value
+    elif name == "ahead_bytes":
+        old, tiles.ahead_bytes = tiles.ahead_bytes, <int64_t>value
+    elif name == "stream":
+        old, tiles.stream = tiles.stream, <int64_t>value
     elif name == "least":
         old, tiles.least = tiles.least, <int64_t>value
     elif name == "most":

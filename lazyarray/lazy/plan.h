@@ -76,11 +76,19 @@ struct Member {
   int rows_begin = 0, rows_end = 0;  // COLUMNS: the axes that are reduced
 };
 
+// A contiguous operand in memory that a pass runs through from tile to tile.
+struct Stream {
+  int member, op;
+  npy_intp step;   // bytes from one element of the cut axis to the next
+};
+
 struct Plan {
   std::vector<uint64_t> key;  // the structure; see Planner::describe
   uint64_t hash = 0;          // of the key
   std::vector<Member> members;
   Axes axes;
+  bool fetches_ahead = false;
+  std::vector<Stream> streams;  // what it fetches, while the tile before is computed
   Axes walk;                  // if tiles are pieces of a line through several axes: those
   int cut = 0;                // tiles are pieces of this axis, whole in all later ones
   npy_intp length = 1;        // of a piece

@@ -128,6 +128,7 @@ class Planner {
     life_of_.assign(chunks_, -1);
     std::vector<int> level(n);
     npy_intp per_element = 0;
+    size_t operands = 0;  // in memory
     for (size_t m = 0; m < n; ++m) {
       Instr& in = *stage.instrs[m];
       npy_intp size = 1;
@@ -139,7 +140,10 @@ class Planner {
         const npy_intp item = info(in.kernel->dtypes[k]).size;
         int& life = life_of_[id(c)];
         if (!c->temporary) {
-          if (life == -1 && level[m] == p.axes.n) per_element += item;
+          if (life == -1 && level[m] == p.axes.n) {
+            per_element += item;
+            operands++;
+          }
           p.moved += life == -1 ? reach(in, k) : 0;
           p.saved += life == -1 ? 0 : reach(in, k);
           life = -2;
@@ -163,18 +167,40 @@ class Planner {
       if (l.level == p.axes.n && l.copied_by < 0)
         for (int m = l.first; m <= l.last; ++m) alive[m] += l.size;
     per_element += *std::max_element(alive.begin(), alive.end());
+    streams_ = p.moved >= policy.stream && cost < policy.ns_per_byte * static_cast<double>(p.moved);
+    p.fetches_ahead = streams_ && n >= operands;
     choose_tiles(p, form, rows, std::max<npy_intp>(per_element, 1));
     place_scratch(p);
     for (size_t m = 0; m < n; ++m) {
       p.members.push_back(member(p, stage, *stage.instrs[m], level[m]));
       p.long_double |= stage.instrs[m]->kernel->long_double;
     }
+    if (p.fetches_ahead) find_streams(p, stage);
     // Tasks depend on sizes alone.
     if (cost < policy.split_ns) p.tiles_per_task = p.tiles;
     else if (form.open == Form::COLUMNS) p.tiles_per_task = p.tiles / panels_;
     else p.tiles_per_task = std::max<npy_intp>(
         1, static_cast<npy_intp>(static_cast<double>(p.tiles) * policy.task_ns / std::max(cost, 1.0)));
     p.tasks = (p.tiles + p.tiles_per_task - 1) / p.tiles_per_task;
+  }
+
+  // Each chunk once, where the pass first meets it.
+  void find_streams(Plan& p, const Stage& stage) {
+    std::fill(life_of_.begin(), life_of_.end(), -1);
+    for (size_t m = 0; m < p.members.size(); ++m) {
+      const Member& member = p.members[m];
+      if (member.role == Member::WALK || member.role == Member::COLUMNS || member.role == Member::NOTHING) continue;
+      Instr& in = *stage.instrs[m];
+      for (int k = 0; k < in.nop; ++k) {
+        if (member.where[k] != Member::kMemory && member.where[k] != Member::kCopyTarget) continue;
+        npy_intp step = info(in.kernel->dtypes[k]).size;
+        for (int a = p.axes.n - 1; a > p.cut; --a) step *= p.axes.shape[a];
+        int& met = life_of_[id(in.ops[k].chunk)];
+        if (met == 0 || member.outer[k][p.cut] != step) continue;
+        met = 0;
+        p.streams.push_back({static_cast<int>(m), k, step});
+      }
+    }
   }
 
   static void push_front(Axes& axes, npy_intp length) {
@@ -203,15 +229,21 @@ class Planner {
     if (target->temporary || life.last != m || life.uses != 2) return;
     Instr& maker = *stage.instrs[life.first];
     if (maker.kernel->kind != Kernel::ELEMENTWISE) return;
+    // A maker of rows is read by a copy to whole rows: not the same elements.
+    if (span_of(maker, 0).size() != span_of(copy, 0).size()) return;
+    // It may read what it writes only element by element, and not once more (a cast's recast).
+    const bool in_place = maker.kernel->any_order && maker.kernel->dtypes[0] == copy.kernel->dtypes[0];
     for (int i = life.first; i < m; ++i)
       for (int k = 0; k < stage.instrs[i]->nop; ++k)
-        if (stage.instrs[i]->ops[k].chunk == target && (i > life.first || !maker.kernel->any_order)) return;
+        if (stage.instrs[i]->ops[k].chunk == target && (i > life.first || !in_place)) return;
     if (!maker.kernel->any_order && copy.strides(1)[copy.ndim - 1] != life.size) return;
     life.copied_by = m;
   }
 
   void choose_tiles(Plan& p, const Form& form, npy_intp rows, npy_intp per_element) {
-    const int64_t room = p.moved >= policy.stream ? policy.stream_bytes : policy.tile_bytes;
+    const int64_t room = p.fetches_ahead ? policy.ahead_bytes
+                         : streams_ ? policy.stream_bytes
+                                    : policy.tile_bytes;
     const npy_intp want = std::min<npy_intp>(policy.most, std::max<npy_intp>(policy.least, room / per_element));
     const Axes& axes = p.axes;
     if (form.open == Form::TREE) {
@@ -393,6 +425,7 @@ class Planner {
   int last_mark_ = -2;
   std::vector<Life> lives_;
   npy_intp panels_ = 1;
+  bool streams_ = false;  // it waits for memory more than it computes
   std::vector<int> life_of_;  // by chunk: -1 not met yet, -2 memory
   using Recent = std::list<std::shared_ptr<const Plan>>;
   Recent recent_;  // most recently used first

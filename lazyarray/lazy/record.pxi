@@ -58,7 +58,7 @@ cdef Tensor in_order(const View* v, Layout* space, const View* out):
     cdef Tensor t = empty_like_shape(w.dtype, space.ndim, space.shape(), w.chunk.device)
     if o is not NULL:
         for i in range(space.ndim):
-            t.v.layout.strides()[i] = o.layout.strides()[i] // o.itemsize() * w.itemsize()
+            t.v.layout.strides()[i] = abs(o.layout.strides()[i]) // o.itemsize() * w.itemsize()
     copy_into(t, whole)
     return t
 

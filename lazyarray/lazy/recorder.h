@@ -47,6 +47,7 @@ class Recorder {
     in->ndim = 0;
     in->wide = false;
     in->put_off = false;
+    in->has_refs = false;
     return in;
   }
   void give_back(Instr* in) {
@@ -134,7 +135,7 @@ class Recorder {
     if (open_empty() && !flushing_.load(std::memory_order_acquire)) return Status::OK;
     Engine::After after;
     after.hold_wake = !wake;
-    Status status;
+    Status status = Status::OK;
     {
       std::lock_guard<std::mutex> order(push_mu_);
       flushing_.store(true, std::memory_order_relaxed);  // before the swap, which publishes it
@@ -144,7 +145,7 @@ class Recorder {
       open_bytes_ = 0;
       due_ns_ = 0;  // the alarm stays: it costs less than to take it back, see on_alarm()
       rec_mu_.unlock();
-      status = scheduler.push(segment_, after);
+      if (!segment_.empty()) status = scheduler.push(segment_, after);
       segment_.clear();
       flushing_.store(false, std::memory_order_release);
     }

@@ -344,3 +344,60 @@ print("right")
     env = {**os.environ, "LAZYARRAY_MEM_LIMIT": str(40 << 20)}
     done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True)
     assert done.stdout == "right\n", done.stderr
+
+
+# ---- what a review found ------------------------------------------------------------------------
+
+
+def test_a_later_failure_does_not_reach_back(small):
+    x, a, e = ready(np.arange(100), np.arange(100), np.full(100, -1))
+    p = a**e
+    with pytest.raises(ValueError):
+        p.wait_to_read()
+    y = x * 2
+    x += p  # poisons x, after y has read it
+    w = a**e
+    v = y + w
+    la.explain()
+    np.testing.assert_array_equal(y.asnumpy(), np.arange(100) * 2)
+    for bad in (x, v):
+        with pytest.raises(ValueError):
+            bad.wait_to_read()
+
+
+def test_the_leavings_of_a_failure_are_no_failure_of_their_own(small):
+    a, e, old = ready(np.full(100, 2), np.full(100, -1), np.full(100, -3))
+    t = la.power(a, e, out=old)
+    r = a**t  # line of a second failure, if what is in `t` counted
+    la.explain()
+    notes = []
+    for bad in (t, r):
+        with pytest.raises(ValueError) as caught:
+            bad.wait_to_read()
+        notes.append(caught.value.__notes__)
+    assert notes[0] == notes[1]
+
+
+def test_an_elided_copy_into_a_poisoned_array_keeps_its_makers_warning(small):
+    z, b = ready(np.zeros(100), np.zeros(102))
+    failed(b.var)
+    t = z / z
+    b[1:-1] = t
+    del t
+    la.explain()
+    with pytest.warns(RuntimeWarning, match="invalid value"):
+        with pytest.raises(RuntimeError, match="on purpose"):
+            b.wait_to_read()
+        z.wait_to_read()
+
+
+def test_a_cast_over_its_own_input_is_redone_from_the_input(small):
+    values = np.arange(300, dtype="f4")
+    values[[5, 150]] = 1e20, np.nan
+    with np.errstate(invalid="ignore"):
+        want = values.astype("i4")
+        (buffer,) = ready(values)
+        view = buffer.view(np.int32)
+        view[...] = buffer.astype("i4")
+        la.explain()
+        np.testing.assert_array_equal(view.asnumpy(), want)

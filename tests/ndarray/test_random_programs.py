@@ -30,6 +30,8 @@ FIGURES = {  # of the flush and tile policies: tiny tiles and rows make small ar
     "age_ns": [0, 100000],
     "fuse_ns": [0, 0, 1000],
     "tile_bytes": [8, 200, 65536],
+    "stream": [0, 1 << 25],  # 0: every pass fetches ahead if it can
+    "ahead_bytes": [8, 200],
     "least": [1, 5, 256],
     "row": [4, 30, 8192],
     "split_ns": [0, 100000],

@@ -243,7 +243,7 @@ class Engine {
   // When the next alarm is to be called; kNever while nobody may push.
   int64_t alarm_due() const { return stopped_ ? kNever : alarm_at_.load(std::memory_order_relaxed); }
   void watch(After& after);
-  void hand_over(Pool* p, After& after);
+  void hand_over(Pool* p, bool computes, After& after);
   void ring(Lock& lock);
   void park(Pool* p, After& after);
   void unpark(Pool* p, After& after);

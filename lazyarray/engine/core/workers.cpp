@@ -223,7 +223,7 @@ void Engine::worker(Pool* p, int id) {
       else p->idle--;
       continue;
     }
-    hand_over(p, after);
+    hand_over(p, op->cores > 0, after);
     worked = true;
     lock.unlock();
     after.send();
@@ -290,7 +290,7 @@ void Engine::join(Share* s, Lock& lock, After& after) {
   s->room--;
   s->inside++;
   native_running_++;
-  hand_over(tls.pool, after);
+  hand_over(tls.pool, true, after);
   lock.unlock();
   after.send();
   s->work(s->arg);
@@ -350,10 +350,10 @@ void Engine::watch(After& after) {
   }
 }
 
-// A worker that may have been the watcher goes to work. With every core at work the alarm waits for
-// the first worker that is done: one more thread would only take a core from the others.
-void Engine::hand_over(Pool* p, After& after) {
-  if (p == alarm_pool_ && native_running_ < cores_) watch(after);
+// A worker that may have been the watcher goes to work. If that takes the last core, the alarm waits
+// until it is done: one more thread would only take a core from the others.
+void Engine::hand_over(Pool* p, bool computes, After& after) {
+  if (p == alarm_pool_ && !(computes && native_running_ >= cores_)) watch(after);
 }
 
 void Engine::ring(Lock& lock) {

@@ -27,59 +27,117 @@ class Executor {
   }
 
   // Runs a fused pass inside `op`, whose pool's idle workers take part; returns how many threads did.
+  //
+  // What each variable holds is kept in `Errors` in program order, and written to the variables at the
+  // end: while the pass runs they say what they said before it, which is what decides.
   int pass(const Plan& plan, Instr* const* instrs, Op* op) {
     const size_t n = plan.members.size();
-    std::vector<Error*> errors(n, nullptr);
+    std::vector<Error*> failed(n, nullptr);  // before it ran: owned until published
     std::vector<uint8_t> runs(n);
+    Errors before;
     bool any = false;
-    int threads = 0;
     for (size_t m = 0; m < n; ++m) {
       Instr& in = *instrs[m];
-      errors[m] = inherited(in);
-      if (!errors[m]) {
-        for (int k = 0; k < in.nop && !errors[m]; ++k)
-          if (plan.members[m].where[k] == Member::kMemory) errors[m] = allocate(in.ops[k].chunk);
-        if (errors[m]) publish(in, errors[m]);
-      }
-      runs[m] = !errors[m];
+      Error* e = before.inherited(in);
+      if (!e)
+        for (int k = 0; k < in.nop && !failed[m]; ++k)
+          if (plan.members[m].where[k] == Member::kMemory) failed[m] = allocate(in.ops[k].chunk);
+      if (!e) e = failed[m];
+      runs[m] = !e;
       any |= runs[m];
-      settle(in, errors[m]);
+      before.settle(in, e);
     }
-    for (size_t m = 0; m < n; ++m)  // what writes into the target of a copy that has none
-      if (const int copy = plan.members[m].copied_by; copy >= 0 && !runs[copy]) runs[m] = 0;
+    for (size_t m = 0; m < n; ++m)
+      // It would write into the target of a copy that is not made: then one after the other.
+      if (const int copy = plan.members[m].copied_by; copy >= 0 && runs[m] && !runs[copy]) {
+        for (Error* e : failed)
+          if (e) e->unref();
+        for (size_t i = 0; i < n; ++i) step(*instrs[i]);
+        return 1;
+      }
+    int threads = 0;
+    std::unique_ptr<Pass> pass;
     if (any) {
-      Pass pass(runtime, plan, instrs, runs.data());
+      pass.reset(new Pass(runtime, plan, instrs, runs.data()));
       if (plan.tasks > 1)
-        engine_->share(op, [](void* p) { static_cast<Pass*>(p)->work(); }, &pass,
+        engine_->share(op, [](void* p) { static_cast<Pass*>(p)->work(); }, pass.get(),
                        static_cast<int>(std::min<npy_intp>(plan.tasks - 1, 1 << 20)));
       else
-        pass.work();
-      pass.finish();
-      threads = pass.threads();
-      // In order, as if each had run after the one before it. Until something fails, what was
-      // settled above holds.
-      bool failing = pass.failed();
-      for (size_t m = 0; m < n; ++m) {
-        Instr& in = *instrs[m];
-        if (runs[m]) {
-          Error* own = pass.take_error(m);
-          if (!own && failing) errors[m] = inherited(in);
-          if (!own && !errors[m] && pass.flags(m)) own = judge_flags(runtime, in, pass.flags(m));
-          if (own) {
-            publish(in, own);
-            errors[m] = own;
-            failing = true;
-          }
-        }
-        if (failing) settle(in, errors[m]);
-      }
+        pass->work();
+      pass->finish();
+      threads = pass->threads();
     }
-    for (Error* e : errors)
-      if (e) e->unref();
+    Errors after;
+    for (size_t m = 0; m < n; ++m) {
+      Instr& in = *instrs[m];
+      Error* own = failed[m];
+      if (!own && runs[m]) own = pass->take_error(m);
+      Error* e = after.inherited(in);
+      if (e) {
+        // What it met in the leavings of a failed one is no failure of its own.
+        if (own) own->unref();
+      } else {
+        if (!own && runs[m] && pass->flags(m)) own = judge_flags(runtime, in, pass->flags(m));
+        if (own) {
+          publish(in, own);
+          after.keep(own);
+          e = own;
+        }
+      }
+      after.settle(in, e);
+    }
+    after.apply(engine_);
     return threads;
   }
 
  private:
+  // What the variables of a pass hold, instruction by instruction.
+  class Errors {
+   public:
+    Errors() = default;
+    Errors(const Errors&) = delete;
+    ~Errors() {
+      for (Error* e : kept_) e->unref();
+    }
+    // The error of an input. The variable keeps it alive: nobody else writes that before apply().
+    Error* inherited(Instr& in) const {
+      for (int k = 0; k < in.nop; ++k) {
+        Chunk* c = in.ops[k].chunk;
+        if (!c || in.overwritten(k)) continue;
+        if (Error* e = of(c)) return e;
+      }
+      return nullptr;
+    }
+    void settle(Instr& in, Error* error) {
+      for (int k = in.nin; k < in.nop; ++k) {
+        Chunk* c = in.ops[k].chunk;
+        if (error ? !c->resource : in.overwritten(k) && of(c)) put(c, error);
+      }
+    }
+    void keep(Error* e) { kept_.push_back(e); }
+    void apply(Engine* engine) const {
+      for (const auto& [chunk, error] : changed_) engine->set_error(chunk, error);
+    }
+
+   private:
+    Error* of(Chunk* c) const {
+      for (const auto& [chunk, error] : changed_)
+        if (chunk == c) return error;
+      return c->error.load(std::memory_order_acquire);
+    }
+    void put(Chunk* c, Error* error) {
+      if (error) kept_.push_back(error->ref());  // the variable that it comes from may be healed first
+      for (auto& [chunk, old] : changed_)
+        if (chunk == c) {
+          old = error;
+          return;
+        }
+      changed_.emplace_back(c, error);
+    }
+    std::vector<std::pair<Chunk*, Error*>> changed_;
+    std::vector<Error*> kept_;
+  };
+
   // The error of an input, with a reference; or null.
   Error* inherited(Instr& in) {
     for (int k = 0; k < in.nop; ++k) {

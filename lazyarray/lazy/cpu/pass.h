@@ -8,22 +8,48 @@
 
 namespace lazyarray {
 
-// A thread's own scratch, kept from pass to pass.
-inline char* thread_scratch(size_t bytes) {
+// A thread's own scratch, kept from pass to pass. A pass that begins inside another on the same thread
+// (a cast that takes the GIL may let the collector run anything) gets memory of its own.
+class Scratch {
+ public:
+  explicit Scratch(size_t bytes) : block_(mine()), own_(block_.busy) {
+    if (own_) {
+      data_ = allocate(bytes);
+      return;
+    }
+    block_.busy = true;
+    if (block_.size < bytes) {
+      std::free(block_.data);
+      block_.data = allocate(bytes);
+      block_.size = block_.data ? bytes : 0;
+    }
+    data_ = block_.data;
+  }
+  ~Scratch() {
+    if (own_) std::free(data_);
+    else block_.busy = false;
+  }
+  Scratch(const Scratch&) = delete;
+  char* data() const { return data_; }
+
+ private:
   struct Block {
     char* data = nullptr;
     size_t size = 0;
+    bool busy = false;
     ~Block() { std::free(data); }
   };
-  static thread_local Block block;
-  if (block.size < bytes) {
-    std::free(block.data);
-    block.size = 0;
-    block.data = static_cast<char*>(std::aligned_alloc(64, (bytes + 63) / 64 * 64));
-    if (block.data) block.size = bytes;
+  static Block& mine() {
+    static thread_local Block block;
+    return block;
   }
-  return block.data;
-}
+  static char* allocate(size_t bytes) {
+    return static_cast<char*>(std::aligned_alloc(64, (bytes + 63) / 64 * 64));
+  }
+  Block& block_;
+  const bool own_;
+  char* data_ = nullptr;
+};
 
 // One execution of a plan. Threads claim tasks (runs of tiles) from a counter; what a tile computes
 // depends on nothing but the tile, so any number of threads gives the same bits.
@@ -52,11 +78,9 @@ class Pass {
 
   // Runs tasks until none is left. Any thread.
   void work() {
-    char* scratch = thread_scratch(plan_.scratch);
-    if (!scratch && plan_.scratch) {
-      fail(0, new Error(Error::MEMORY, "unable to allocate scratch memory"));
-      return;
-    }
+    const Scratch mine_for_now(plan_.scratch);
+    char* const scratch = mine_for_now.data();
+    if (!scratch && plan_.scratch) return;  // another thread may have some; see finish()
     const size_t n = plan_.members.size();
     std::vector<int> flags(n, 0);
     // Where each operand begins for this thread; those in memory move on from tile to tile.
@@ -79,6 +103,13 @@ class Pass {
 
   // After all threads: what is left to do for one.
   void finish() {
+    if (next_.load(std::memory_order_relaxed) < plan_.tasks) {  // no thread had scratch
+      for (size_t m = 0; m < plan_.members.size(); ++m)
+        if (runs_[m])
+          fail(m, new Error(Error::MEMORY, "unable to allocate " + std::to_string(plan_.scratch) +
+                                               " bytes for temporaries"));
+      return;
+    }
     for (size_t m = 0; m < plan_.members.size(); ++m)
       if (plan_.members[m].role == Member::TREE && runs_[m]) combine(m);
   }
@@ -105,6 +136,50 @@ class Pass {
     failed_.store(true, std::memory_order_relaxed);
   }
 
+  // What the next tile will read and write comes into the cache while this one is computed, an equal
+  // part before each instruction: few enough lines at a time that none has to wait for another.
+  class Ahead {
+   public:
+    Ahead(const Pass& pass, const Pointers* begin, const npy_intp* index, npy_intp length)
+        : pass_(pass), begin_(begin), index_(index), length_(length) {
+      const Plan& p = pass.plan_;
+      if (p.streams.empty()) return;
+      npy_intp bytes = 0;
+      for (const Stream& s : p.streams) bytes += s.step * length;
+      share_ = bytes / static_cast<npy_intp>(p.members.size()) + 64;
+      open(0);
+    }
+    void fetch() {
+      for (npy_intp left = share_; left > 0 && at_ < end_; left -= 64) {
+        __builtin_prefetch(at_, 0, 2);
+        at_ += 64;
+        if (at_ >= end_) open(stream_ + 1);
+      }
+    }
+
+   private:
+    void open(size_t stream) {
+      const Plan& p = pass_.plan_;
+      stream_ = stream;
+      at_ = end_ = nullptr;
+      if (stream >= p.streams.size()) return;
+      const Stream& s = p.streams[stream];
+      const Member& m = p.members[s.member];
+      at_ = begin_[s.member].p[s.op];
+      if (!at_) return;
+      for (int a = 0; a <= p.cut; ++a) at_ += index_[a] * m.outer[s.op][a];
+      at_ += s.step * length_;
+      end_ = at_ + s.step * length_;
+    }
+    const Pass& pass_;
+    const Pointers* const begin_;
+    const npy_intp* const index_;
+    const npy_intp length_;
+    npy_intp share_ = 0;
+    size_t stream_ = 0;
+    const char *at_ = nullptr, *end_ = nullptr;
+  };
+
   void tile(npy_intp t, const Pointers* begin, int* flags) {
     const Plan& p = plan_;
     npy_intp index[kAxes];  // over the axes up to the one that is cut
@@ -122,9 +197,11 @@ class Pass {
       rest /= p.axes.shape[a];
     }
     take_flags(p.long_double);  // what came before is not ours
+    Ahead ahead(*this, begin, index, length);
     for (size_t m = 0; m < p.members.size(); ++m) {
       const Member& member = p.members[m];
       if (!runs_[m] || member.role == Member::NOTHING) continue;
+      ahead.fetch();
       Pointers at = begin[m];
       for (int k = 0; k < member.nop; ++k)
         for (int a = 0; a <= p.cut; ++a) at.p[k] += index[a] * member.outer[k][a];
