@@ -66,6 +66,7 @@ ROOMS = [
     extension(
         "lazyarray.engine._engine",
         "lazyarray/engine/core/engine.cpp",
+        "lazyarray/engine/core/idle.cpp",
         "lazyarray/engine/core/waits.cpp",
         "lazyarray/engine/core/workers.cpp",
     ),

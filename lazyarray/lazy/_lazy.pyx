@@ -104,48 +104,47 @@ def _stats():
             "plans_found": _recorder.scheduler.planner.hits}
 
 
+cdef dict _figures = {}  # name: (its address, whether it is a double; else an int64_t)
+
+
+cdef int _list_figures() except -1:
+    cdef FlushPolicy* f = &_recorder.policy
+    cdef TilePolicy* t = &_recorder.scheduler.planner.policy
+    _figures.update({
+        "inline_ns": (<size_t>&f.inline_ns, True),
+        "cheap_ns": (<size_t>&f.cheap_ns, True),
+        "group_ns": (<size_t>&f.group_ns, True),
+        "fuse_ns": (<size_t>&f.fuse_ns, True),
+        "flush_ns": (<size_t>&f.flush_ns, True),
+        "age_ns": (<size_t>&f.age_ns, False),
+        "tile_bytes": (<size_t>&t.tile_bytes, False),
+        "stream_bytes": (<size_t>&t.stream_bytes, False),
+        "ahead_bytes": (<size_t>&t.ahead_bytes, False),
+        "stream": (<size_t>&t.stream, False),
+        "least": (<size_t>&t.least, False),
+        "most": (<size_t>&t.most, False),
+        "row": (<size_t>&t.row, False),
+        "split_ns": (<size_t>&t.split_ns, True),
+        "task_ns": (<size_t>&t.task_ns, True),
+        "max_pending_bytes": (<size_t>&_recorder.max_pending_bytes, False),
+        "max_pending_ops": (<size_t>&_recorder.max_pending_ops, False),
+    })
+    return 0
+
+
 def _set_policy(name, double value):
     """Changes one figure of the policies; for tests and measurements. Returns the old one."""
-    cdef FlushPolicy* flush_policy = &_recorder.policy
-    cdef TilePolicy* tiles = &_recorder.scheduler.planner.policy
-    if name == "inline_ns":
-        old, flush_policy.inline_ns = flush_policy.inline_ns, value
-    elif name == "flush_ns":
-        old, flush_policy.flush_ns = flush_policy.flush_ns, value
-    elif name == "age_ns":
-        old, flush_policy.age_ns = flush_policy.age_ns, <int64_t>value
-    elif name == "cheap_ns":
-        old, flush_policy.cheap_ns = flush_policy.cheap_ns, value
-    elif name == "group_ns":
-        old, flush_policy.group_ns = flush_policy.group_ns, value
-    elif name == "fuse_ns":
-        old, flush_policy.fuse_ns = flush_policy.fuse_ns, value
-    elif name == "fuses":
+    cdef size_t address
+    if name == "fuses":
         old, _recorder.scheduler.fuses = _recorder.scheduler.fuses, value != 0
-    elif name == "tile_bytes":
-        old, tiles.tile_bytes = tiles.tile_bytes, <int64_t>value
-    elif name == "stream_bytes":
-        old, tiles.stream_bytes = tiles.stream_bytes, <int64_t>value
-    elif name == "ahead_bytes":
-        old, tiles.ahead_bytes = tiles.ahead_bytes, <int64_t>value
-    elif name == "stream":
-        old, tiles.stream = tiles.stream, <int64_t>value
-    elif name == "least":
-        old, tiles.least = tiles.least, <int64_t>value
-    elif name == "most":
-        old, tiles.most = tiles.most, <int64_t>value
-    elif name == "row":
-        old, tiles.row = tiles.row, <int64_t>value
-    elif name == "split_ns":
-        old, tiles.split_ns = tiles.split_ns, value
-    elif name == "task_ns":
-        old, tiles.task_ns = tiles.task_ns, value
-    elif name == "max_pending_bytes":
-        old, _recorder.max_pending_bytes = _recorder.max_pending_bytes, <int64_t>value
-    elif name == "max_pending_ops":
-        old, _recorder.max_pending_ops = _recorder.max_pending_ops, <int64_t>value
-    else:
+    elif name not in _figures:
         raise ValueError(f"no such figure: {name}")
+    else:
+        address, real = _figures[name]
+        if real:
+            old, (<double*>address)[0] = (<double*>address)[0], value
+        else:
+            old, (<int64_t*>address)[0] = (<int64_t*>address)[0], <int64_t>value
     _recorder.replan()
     return old
 
@@ -171,6 +170,7 @@ cdef int _set_up() except -1:
     set_flush_hook(_flush_hook)
     engine_module.stat_sources.append(_stats)
     _find_blas()
+    _list_figures()
     for word in os.environ.get("LAZYARRAY_DEBUG", "").split(","):
         if word == "plan":
             _debug_plans()

@@ -1,0 +1,131 @@
+// What idle workers do besides ready operators: they join in large ones, and answer the alarm.
+#include <algorithm>
+
+#include "internal.h"
+
+namespace lazyarray {
+
+// ---- shares ----------------------------------------------------------------------------------
+
+void Engine::share(Op* op, void (*work)(void*), void* arg, int most) {
+  Share mine{work, arg, std::min(most, cores_ - 1)};
+  if (mine.room <= 0 || op->wide || runs_here()) return work(arg);
+  After after;
+  Lock lock(mu_);
+  Pool* const p = pool_for(*op);
+  mine.room = std::min(mine.room, p->target - 1);
+  if (mine.room <= 0 || runs_here_) {
+    lock.unlock();
+    return work(arg);
+  }
+  mine.next = p->shares;
+  p->shares = &mine;
+  const int free = cores_ - native_running_;
+  if (mine.room > free) starved_ = true;
+  for (int n = std::min(mine.room, free); n > 0 && wake(p, after);) n--;
+  lock.unlock();
+  settle(after);
+  work(arg);
+  lock.lock();
+  Share** s = &p->shares;
+  while (*s != &mine) s = &(*s)->next;
+  *s = mine.next;
+  if (mine.inside == 0) return;
+  lock.unlock();
+  watch_for(kWaiterSpin, [&] { return mine.inside.load(std::memory_order_acquire) == 0; });
+  lock.lock();  // even if none is inside: the last one still notified `mine.cv`
+  mine.cv.wait(lock, [&] { return mine.inside == 0; });
+}
+
+Share* Engine::joinable(const Pool* p) {
+  for (Share* s = p->shares; s; s = s->next) {
+    if (s->room <= 0) continue;
+    if (native_running_ < cores_) return s;
+    starved_ = true;
+    break;
+  }
+  return nullptr;
+}
+
+// By a worker that found nothing ready, or nothing that may start before others have ended: then
+// they end the sooner for it.
+void Engine::join(Share* s, Lock& lock, After& after) {
+  s->room--;
+  s->inside++;
+  native_running_++;
+  hand_over(tls.pool, true, after);
+  lock.unlock();
+  after.send();
+  s->work(s->arg);
+  lock.lock();
+  native_running_--;
+  s->room = 0;
+  // Notified under the lock: `s` is gone once its owner has seen 0 with the lock held.
+  if (--s->inside == 0) s->cv.notify_one();
+  if (!starved_) return;
+  nudge(after);
+  lock.unlock();
+  settle(after);
+  lock.lock();
+}
+
+// ---- the alarm -------------------------------------------------------------------------------
+
+int64_t Engine::now() { return now_ns(); }
+
+void Engine::set_alarm(Alarm fn, void* arg) {
+  Lock lock(mu_);
+  alarm_ = fn;
+  alarm_arg_ = arg;
+}
+
+void Engine::alarm(int64_t when) {
+  if (alarm_at_.load(std::memory_order_relaxed) <= when || runs_here()) return;
+  After after;
+  Lock lock(mu_);
+  if (alarm_at_ <= when || !alarm_ || runs_here_ || broken_) return;
+  alarm_at_ = when;
+  if (!alarm_pool_) alarm_pool_ = pool_for(Op());
+  if (tls.pool == alarm_pool_ && !tls.op) return;  // the worker that calls it: it looks again itself
+  watch(after);
+  lock.unlock();
+  settle(after);
+}
+
+void Engine::cancel_alarm() {
+  if (alarm_at_.load(std::memory_order_relaxed) == kNever) return;
+  Lock lock(mu_);
+  alarm_at_ = kNever;  // the watcher finds out when it would have called
+}
+
+// Sees to it that one of the workers that are or could be idle sleeps no longer than until the
+// alarm. Called when one is asked for, and when a worker that might have been that one has found
+// something else to do; the others, awake, see for themselves before they sleep.
+void Engine::watch(After& after) {
+  const int64_t due = alarm_due();
+  if (due >= watch_) return;
+  Pool* const p = alarm_pool_;
+  if (watch_ != kNever) {
+    watch_ = due;
+    after.wake.push_back(&alarm_cv_);
+  } else if (p->signals == 0 && p->spinner < 0) {  // else one is about to see for itself
+    wake(p, after);
+  }
+}
+
+// A worker that may have been the watcher goes to work. If that takes the last core, the alarm waits
+// until it is done: one more thread would only take a core from the others.
+void Engine::hand_over(Pool* p, bool computes, After& after) {
+  if (p == alarm_pool_ && !(computes && native_running_ >= cores_)) watch(after);
+}
+
+void Engine::ring(Lock& lock) {
+  alarm_at_ = kNever;
+  alarming_++;
+  lock.unlock();
+  alarm_(alarm_arg_);
+  lock.lock();
+  if (--alarming_ == 0) drained_.notify_all();
+}
+
+}  // namespace lazyarray
