@@ -34,13 +34,12 @@ struct Form {
   // Whether a reduction that is in the pass is final only when that is over.
   bool opens(Instr& in) const {
     if (in.kernel->kind != Kernel::REDUCE) return false;
-    return !(in.reduced >> (in.ndim - 1) & 1) || in.shape()[in.ndim - 1] > row;
+    return !in.reduces_last() || in.last() > row;
   }
 
   // Takes the instruction in; false if it doesn't fit (what is then left is of no use).
   bool add(Instr& in) {
-    npy_intp n = 1;
-    for (int i = 0; i < in.ndim; ++i) n *= in.shape()[i];
+    const npy_intp n = in.size();
     if (size == 0) size = n;
     if (n == size) {
       if (axes.n == 0 ? !start(in) : !refine(axes, axes.n, in.ndim, in.shape())) return false;
@@ -81,8 +80,8 @@ struct Form {
     return true;
   }
   bool add_reduction(Instr& in) {
-    const npy_intp last = in.shape()[in.ndim - 1];
-    if (!(in.reduced >> (in.ndim - 1) & 1)) {
+    const npy_intp last = in.last();
+    if (!in.reduces_last()) {
       if (open != NONE && (open != COLUMNS || rows != last)) return false;
       open = COLUMNS;
       rows = last;
@@ -134,14 +133,12 @@ class Fuser {
     const Kernel& k = *in.kernel;
     if (in.nop > kPassOps || in.ndim >= kAxes || in.ndim == 0) return false;
     if (k.kind != Kernel::ELEMENTWISE && k.kind != Kernel::REDUCE) return false;
-    for (int i = 0; i < in.ndim; ++i)
-      if (in.shape()[i] == 0) return false;
+    if (in.size() == 0) return false;
     if (k.kind == Kernel::ELEMENTWISE) return true;
-    const npy_intp last = in.shape()[in.ndim - 1];
-    if (in.ndim == 1) return in.reduced == 1 && last > 1 && (last <= tiles_.row || k.split != Kernel::Split::NONE);
-    if (in.ndim != 2 || in.shape()[0] == 1 || last == 1) return false;
-    if (in.reduced == 1) return true;
-    return in.reduced == 2 && (last <= tiles_.row || k.split != Kernel::Split::NONE);
+    const bool all = in.ndim == 1 && in.reduced == 1;
+    const bool one_of_two = in.ndim == 2 && (in.reduced == 1 || in.reduced == 2) && in.shape()[0] > 1;
+    if ((!all && !one_of_two) || in.last() == 1) return false;
+    return !in.reduces_last() || in.last() <= tiles_.row || k.split != Kernel::Split::NONE;
   }
 
   // The stages in an order that keeps program order on every chunk; those merged away are empty.
@@ -170,15 +167,13 @@ class Fuser {
     return s;
   }
   int& entries_of(Chunk* c) {
-    if (c->plan != plan_) {
-      c->plan = plan_;
-      c->note = c->write_note = c->use_group = -1;
-      c->temporary = false;
-    }
+    c->begin_plan(plan_);
     return c->note;
   }
+
   void place(Instr* in) {
-    const Device device = in->nop > in->nin ? in->ops[in->nin].chunk->device : Device();
+    const Device device = in->device();
+    const bool may_fuse = fusable(*in);
     // Whom it depends on.
     needs_.clear();
     for (int k = 0; k < in->nop; ++k) {
@@ -194,13 +189,12 @@ class Fuser {
     }
     std::sort(needs_.begin(), needs_.end());
     int target = -1;
-    if (fusable(*in)) target = fuse(in, device);
+    if (may_fuse) target = fuse(in, device);
     if (target < 0) {
       target = open_stage(device);
       stages_[target].instrs.push_back(in);
-      if (fusable(*in) && in->cost_ns >= flush_.fuse_ns) {
+      if (may_fuse && in->cost_ns >= flush_.fuse_ns)
         stages_[target].fused = stages_[target].form.add(*in);
-      }
     }
     for (int s : needs_) {
       s = resolve(s);

@@ -122,6 +122,18 @@ struct Instr {
   Instr& operator=(const Instr&) = delete;
 
   bool writes(int op) const { return op >= nin; }
+  npy_intp size() {
+    npy_intp n = 1;
+    for (int i = 0; i < ndim; ++i) n *= shape()[i];
+    return n;
+  }
+  // REDUCE: whether the fastest axis is reduced (else the slowest ones are), and how long it is.
+  bool reduces_last() const { return reduced >> (ndim - 1) & 1; }
+  npy_intp last() { return shape()[ndim - 1]; }
+  // A copy between devices runs where it writes.
+  Device device() const {
+    return nop > nin ? ops[nin].chunk->device : nop ? ops[0].chunk->device : Device();
+  }
   bool overwritten(int op) const { return op >= nin && (overwrites >> (op - nin) & 1); }
 
  private:

@@ -99,7 +99,7 @@ struct Plan {
   bool long_double = false;   // some flags are the x87 unit's
   size_t scratch = 0;         // bytes for each thread
   int temporaries = 0;        // outputs that exist only there
-  int64_t moved = 0, saved = 0;  // bytes of memory operands; of the temporaries
+  int64_t moved = 0;          // bytes of memory operands
 };
 
 }  // namespace lazyarray

@@ -131,8 +131,7 @@ class Planner {
     size_t operands = 0;  // in memory
     for (size_t m = 0; m < n; ++m) {
       Instr& in = *stage.instrs[m];
-      npy_intp size = 1;
-      for (int a = 0; a < in.ndim; ++a) size *= in.shape()[a];
+      const npy_intp size = in.size();
       level[m] = size == form.size ? p.axes.n : std::max(1, p.axes.level(size));
       for (int k = 0; k < in.nop; ++k) {
         Chunk* c = in.ops[k].chunk;
@@ -144,15 +143,13 @@ class Planner {
             per_element += item;
             operands++;
           }
-          p.moved += life == -1 ? reach(in, k) : 0;
-          p.saved += life == -1 ? 0 : reach(in, k);
+          if (life == -1) p.moved += reach(in, k);
           life = -2;
           continue;
         }
-        p.saved += reach(in, k);
         if (life == -1) {
           const bool reduces = in.kernel->kind == Kernel::REDUCE;
-          const npy_intp out = reduces ? size / in.shape()[in.ndim - 1] : size;
+          const npy_intp out = reduces ? size / in.last() : size;
           life = static_cast<int>(lives_.size());
           lives_.push_back({static_cast<int>(m), 0,
                             out == form.size ? p.axes.n : std::max(1, p.axes.level(out)), item, 0});
@@ -230,7 +227,7 @@ class Planner {
     Instr& maker = *stage.instrs[life.first];
     if (maker.kernel->kind != Kernel::ELEMENTWISE) return;
     // A maker of rows is read by a copy to whole rows: not the same elements.
-    if (span_of(maker, 0).size() != span_of(copy, 0).size()) return;
+    if (maker.size() != copy.size()) return;
     // It may read what it writes only element by element, and not once more (a cast's recast).
     const bool in_place = maker.kernel->any_order && maker.kernel->dtypes[0] == copy.kernel->dtypes[0];
     for (int i = life.first; i < m; ++i)
@@ -340,9 +337,9 @@ class Planner {
       if (in.kernel->any_order) m.nest.lengthen(in.nop, p.length);
       return m;
     }
-    const npy_intp last = in.shape()[in.ndim - 1];
+    const npy_intp last = in.last();
     const int end = std::max(form.axes.level(form.size / last) + shift, shift);  // of the rows' axes
-    if (!(in.reduced >> (in.ndim - 1) & 1)) {
+    if (!in.reduces_last()) {
       m.role = Member::COLUMNS;
       m.rows_begin = panels_ > 1 ? 1 : 0;
       m.rows_end = end;

@@ -118,7 +118,7 @@ class Scheduler {
       for (int k = 0; k < in.nop; ++k) {
         Chunk* c = in.ops[k].chunk;
         if (!c) continue;
-        fresh(c);
+        c->begin_plan(plan_);
         if (c->temporary) continue;
         join = std::max(join, c->write_note);
         if (in.writes(k)) {
@@ -129,7 +129,7 @@ class Scheduler {
       if (kept) bytes += in.bytes;
     }
     cheap &= ns < policy_->cheap_ns;
-    const Device device = device_of(*instrs[0]);
+    const Device device = instrs[0]->device();
     if (join < 0 || !cheap || !parts_[join]->open || !(parts_[join]->device == device)) {
       join = static_cast<int>(parts_.size());
       parts_.push_back(new Part);
@@ -165,7 +165,7 @@ class Scheduler {
       for (int k = 0; k < in->nop; ++k) {
         Chunk* c = in->ops[k].chunk;
         if (!c) continue;
-        fresh(c);
+        c->begin_plan(plan_);
         if (c->use_group != mark) {
           c->use_group = mark;
           c->use_index = 0;
@@ -181,11 +181,6 @@ class Scheduler {
           c->temporary = c->handles.load(std::memory_order_acquire) == 0 &&
                          c->refs.load(std::memory_order_acquire) == c->use_index;
       }
-  }
-
-  // A copy between devices runs where it writes.
-  static Device device_of(const Instr& in) {
-    return in.nop > in.nin ? in.ops[in.nin].chunk->device : in.nop ? in.ops[0].chunk->device : Device();
   }
 
   Status push_part(Part* part, int index, Engine::After& after) {
@@ -258,13 +253,6 @@ class Scheduler {
     Report::Line& l = report->lines[line];
     l.device = part.device;
     for (const Part::Step& s : part.steps) l.stages.emplace_back(part.instrs, s.begin, s.end, s.plan);
-  }
-
-  void fresh(Chunk* c) {
-    if (c->plan == plan_) return;
-    c->plan = plan_;
-    c->write_note = c->note = c->use_group = -1;
-    c->temporary = false;
   }
 
   Engine* const engine_;

@@ -25,6 +25,7 @@ from lazyarray.lazy._lazy cimport (
     SPLIT_PAIRWISE,
     SPLIT_PAIRWISE_COMPLEX,
     Instr,
+    KernelKind,
     Layout,
     Loop,
     Split,

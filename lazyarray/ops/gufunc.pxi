@@ -27,17 +27,11 @@ cdef class Gufunc(Row):
         self.names = list(dict.fromkeys([d for core in self.cores for d in core]))
 
     cdef object kernel_for(self, int dtype):
-        cdef PyUFuncObject* u = <PyUFuncObject*>self.ufunc
         cdef Kernel* k
         found = self.kernels.get(dtype)
         if found is None:
             nop = len(self.cores)
-            k = new_kernel(self.name, GUFUNC, nop - 1, 1)
-            index = find_loop(self.ufunc, (np_dtype(dtype),) * nop)
-            k.fn = u.functions[index]
-            k.data = u.data[index]
-            for i in range(nop):
-                k.dtypes[i] = dtype
+            k = loop_kernel(self.name, GUFUNC, nop - 1, 1, self.ufunc, (np_dtype(dtype),) * nop)
             k.checks_flags = True
             if self.invalid is not None:
                 k.invalid = intern_name(self.invalid.encode())

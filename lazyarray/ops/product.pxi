@@ -25,18 +25,12 @@ cdef class MatMul(Row):
         self.kernels = {}
 
     cdef object kernel_for(self, int a, int b):
-        cdef PyUFuncObject* u = <PyUFuncObject*>self.ufunc
         cdef Kernel* k
         key = (a, b)
         found = self.kernels.get(key)
         if found is None:
             dtypes = self.ufunc.resolve_dtypes((np_dtype(a), np_dtype(b), None))
-            index = find_loop(self.ufunc, dtypes)
-            k = new_kernel(self.name, GUFUNC, 2, 1)
-            k.fn = u.functions[index]
-            k.data = u.data[index]
-            for i in range(3):
-                k.dtypes[i] = dtype_code(dtypes[i])
+            k = loop_kernel(self.name, GUFUNC, 2, 1, self.ufunc, dtypes)
             k.checks_flags = dtypes[2].kind in "fc"
             k.long_double = dtypes[2].char in "gG"
             # Nanoseconds a multiply-add: BLAS at some 40 to 80 Gflop/s a core, or a plain loop.
@@ -275,7 +269,6 @@ cdef dict _clip_kernels = {}
 
 def clamp(Tensor x not None, low, high):
     """``clip(x, low, high)`` by the loops of NumPy's ufunc; the limits are scalars or arrays."""
-    ufunc = np._core.umath.clip
     operands, kinds = [x], [np_dtype(x.v.dtype)]
     for limit in (low, high):
         kind = kind_of(limit)
@@ -284,19 +277,13 @@ def clamp(Tensor x not None, low, high):
             kind = (<Tensor>limit).v.dtype
         operands.append(limit)
         kinds.append(np_dtype(kind) if kind < kDtypes else type(limit))
-    cdef PyUFuncObject* u = <PyUFuncObject*>ufunc
     cdef Kernel* k
-    dtypes = ufunc.resolve_dtypes((*kinds, None))
-    found = _clip_kernels.get(dtypes)
+    found = _clip_kernels.get(tuple(kinds))
     if found is None:
-        index = find_loop(ufunc, dtypes)
-        k = new_kernel("clip", ELEMENTWISE, 3, 1)
-        k.fn = u.functions[index]
-        k.data = u.data[index]
-        for i in range(4):
-            k.dtypes[i] = dtype_code(dtypes[i])
+        ufunc = np._core.umath.clip
+        k = loop_kernel("clip", ELEMENTWISE, 3, 1, ufunc, ufunc.resolve_dtypes((*kinds, None)))
         k.cost = 0.5
         found = _Kernel.__new__(_Kernel)
         (<_Kernel>found).k = k
-        _clip_kernels[dtypes] = found
+        _clip_kernels[tuple(kinds)] = found
     return ternary((<_Kernel>found).k, operands, False)

@@ -21,7 +21,6 @@ cdef class Reduction(Row):
 
     cdef object kernel_for(self, int source, int target):
         """(kernel, dtype of its input), or None where NumPy's reduction can't be replayed."""
-        cdef PyUFuncObject* u = <PyUFuncObject*>self.ufunc
         cdef Kernel* k
         cdef cnp.ndarray one
         key = (source, target)
@@ -31,11 +30,7 @@ cdef class Reduction(Row):
         st, tt = np_dtype(source), np_dtype(target)
         # Casting floats on the way makes NumPy sum buffer by buffer: not the same order.
         if tt.char != "?" and (source == target or st.kind in "biu" and tt.kind in "iu"):
-            k = new_kernel(self.name, REDUCE, 1, 1)
-            index = find_loop(self.ufunc, (tt, tt, tt))
-            k.fn = u.functions[index]
-            k.data = u.data[index]
-            k.dtypes[0] = k.dtypes[1] = target
+            k = loop_kernel(self.name, REDUCE, 1, 1, self.ufunc, (tt, tt, tt))
             k.checks_flags = tt.kind in "fc"
             k.long_double = tt.char in "gG"
             k.starts_with_first = self.first
@@ -47,11 +42,7 @@ cdef class Reduction(Row):
             kernel = _Kernel.__new__(_Kernel)
             (<_Kernel>kernel).k = k
         elif tt.char == "?" and self.ufunc in (np.logical_and, np.logical_or):
-            k = new_kernel(self.name, REDUCE, 1, 1)
-            index = find_loop(self.ufunc, (tt, tt, tt))
-            k.fn = u.functions[index]
-            k.data = u.data[index]
-            k.dtypes[0] = k.dtypes[1] = target
+            k = loop_kernel(self.name, REDUCE, 1, 1, self.ufunc, (tt, tt, tt))
             k.identity[0] = 1 if self.ufunc is np.logical_and else 0
             k.split = SPLIT_ANY
             k.cost = 0.1

@@ -78,14 +78,9 @@ cdef class Ufunc(Row):
         return r
 
     cdef Kernel* kernel_for(self, tuple dtypes) except NULL:
-        cdef PyUFuncObject* u = <PyUFuncObject*>self.ufunc
-        cdef int index = find_loop(self.ufunc, dtypes)
-        cdef Kernel* k = new_kernel(self.name, ELEMENTWISE, self.nin, self.nout)
-        k.fn = u.functions[index]
-        k.data = u.data[index]
-        for i, d in enumerate(dtypes):
-            k.dtypes[i] = dtype_code(d)
-            k.checks_flags = True
+        cdef Kernel* k = loop_kernel(self.name, ELEMENTWISE, self.nin, self.nout, self.ufunc, dtypes)
+        k.checks_flags = True
+        for d in dtypes:
             k.long_double = k.long_double or d.char in "gG"
         if all(d.char == "?" for d in dtypes):
             k.checks_flags = False
@@ -351,6 +346,19 @@ cdef int find_loop(object ufunc, tuple dtypes) except -1:
         if [<int>u.types[i * u.nargs + j] for j in range(u.nargs)] == want:
             return i
     raise TypeError(f"ufunc {ufunc.__name__!r} has no loop for {', '.join(map(str, dtypes))}")
+
+
+cdef Kernel* loop_kernel(str name, KernelKind kind, int nin, int nout, object ufunc,
+                         tuple dtypes) except NULL:
+    """A kernel that runs the ufunc's loop for these dtypes; the rest is the caller's to set."""
+    cdef PyUFuncObject* u = <PyUFuncObject*>ufunc
+    cdef int index = find_loop(ufunc, dtypes)
+    cdef Kernel* k = new_kernel(name, kind, nin, nout)
+    k.fn = u.functions[index]
+    k.data = u.data[index]
+    for i, d in enumerate(dtypes):
+        k.dtypes[i] = dtype_code(d)
+    return k
 
 
 cdef Tensor scalar_tensor(object value, int dtype):

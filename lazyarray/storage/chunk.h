@@ -34,6 +34,12 @@ class Chunk : public Var {
   int note = -1, write_note = -1;  // Fuser's, then Scheduler's
   int use_group = -1, use_index = -1;
   bool temporary = false;  // lives and dies in one pass, and never gets memory
+  void begin_plan(uint64_t p) {
+    if (plan == p) return;
+    plan = p;
+    note = write_note = use_group = -1;
+    temporary = false;
+  }
 
   explicit Chunk(Engine* e) : Var(e) {}
 

@@ -14,16 +14,21 @@ class Executor {
   Runtime runtime;
 
   void step(Instr& in) {
-    Error* error = inherited(in);
-    const bool own = !error;
-    if (own) error = run(runtime, in);
-    if (in.put_off && !in.has_refs) return;
-    if (error && own) publish(in, error);
-    settle(in, error);
+    Errors errors(engine_);
+    Error* error = errors.inherited(in);
+    if (!error) {
+      error = run(runtime, in);
+      if (in.put_off && !in.has_refs) return;
+      if (error) {
+        publish(in, error);
+        errors.keep(error);
+      }
+    }
+    errors.settle(in, error);
+    errors.apply();
     if (!in.has_refs)
       for (int k = in.nin; k < in.nop; ++k)
         in.ops[k].chunk->version.fetch_add(1, std::memory_order_relaxed);
-    if (error) error->unref();
   }
 
   // Runs a fused pass inside `op`, whose pool's idle workers take part; returns how many threads did.
@@ -34,7 +39,7 @@ class Executor {
     const size_t n = plan.members.size();
     std::vector<Error*> failed(n, nullptr);  // before it ran: owned until published
     std::vector<uint8_t> runs(n);
-    Errors before;
+    Errors before(engine_);
     bool any = false;
     for (size_t m = 0; m < n; ++m) {
       Instr& in = *instrs[m];
@@ -67,7 +72,7 @@ class Executor {
       pass->finish();
       threads = pass->threads();
     }
-    Errors after;
+    Errors after(engine_);
     for (size_t m = 0; m < n; ++m) {
       Instr& in = *instrs[m];
       Error* own = failed[m];
@@ -86,21 +91,22 @@ class Executor {
       }
       after.settle(in, e);
     }
-    after.apply(engine_);
+    after.apply();
     return threads;
   }
 
  private:
-  // What the variables of a pass hold, instruction by instruction.
+  // What variables hold, instruction by instruction; apply() tells them. Until then they say what
+  // they said before. Keeps a reference to each error that it names.
   class Errors {
    public:
-    Errors() = default;
+    explicit Errors(Engine* e) : engine_(e) {}
     Errors(const Errors&) = delete;
     ~Errors() {
       for (Error* e : kept_) e->unref();
     }
-    // The error of an input. The variable keeps it alive: nobody else writes that before apply().
-    Error* inherited(Instr& in) const {
+    // The error of an input, or null.
+    Error* inherited(Instr& in) {
       for (int k = 0; k < in.nop; ++k) {
         Chunk* c = in.ops[k].chunk;
         if (!c || in.overwritten(k)) continue;
@@ -115,18 +121,20 @@ class Executor {
       }
     }
     void keep(Error* e) { kept_.push_back(e); }
-    void apply(Engine* engine) const {
-      for (const auto& [chunk, error] : changed_) engine->set_error(chunk, error);
+    void apply() const {
+      for (const auto& [chunk, error] : changed_) engine_->set_error(chunk, error);
     }
 
    private:
-    Error* of(Chunk* c) const {
+    Error* of(Chunk* c) {
       for (const auto& [chunk, error] : changed_)
         if (chunk == c) return error;
-      return c->error.load(std::memory_order_acquire);
+      if (!c->error.load(std::memory_order_acquire)) return nullptr;
+      Error* e = engine_->error_of(c);
+      if (e) keep(e);
+      return e;
     }
     void put(Chunk* c, Error* error) {
-      if (error) kept_.push_back(error->ref());  // the variable that it comes from may be healed first
       for (auto& [chunk, old] : changed_)
         if (chunk == c) {
           old = error;
@@ -134,20 +142,11 @@ class Executor {
         }
       changed_.emplace_back(c, error);
     }
+    Engine* const engine_;
     std::vector<std::pair<Chunk*, Error*>> changed_;
     std::vector<Error*> kept_;
   };
 
-  // The error of an input, with a reference; or null.
-  Error* inherited(Instr& in) {
-    for (int k = 0; k < in.nop; ++k) {
-      Chunk* c = in.ops[k].chunk;
-      if (!c || in.overwritten(k)) continue;
-      if (c->error.load(std::memory_order_acquire))
-        if (Error* e = engine_->error_of(c)) return e;
-    }
-    return nullptr;
-  }
   // A failure of the instruction itself gets its name and line.
   void publish(Instr& in, Error* error) {
     if (!error->op) error->op = in.kernel->name;
@@ -159,14 +158,6 @@ class Executor {
       in.site.code = nullptr;
     }
     engine_->report(error);
-  }
-  void settle(Instr& in, Error* error) {
-    for (int k = in.nin; k < in.nop; ++k) {
-      Chunk* c = in.ops[k].chunk;
-      if (error && !c->resource) engine_->set_error(c, error);
-      else if (in.overwritten(k) && c->error.load(std::memory_order_relaxed))
-        engine_->set_error(c, nullptr);
-    }
   }
 
   Engine* const engine_;

@@ -1,6 +1,5 @@
 // Pass: runs a plan's instructions tile by tile, on as many threads as take part.
 #pragma once
-#include <cmath>
 #include <memory>
 
 #include "lazy/cpu/run.h"
@@ -117,7 +116,6 @@ class Pass {
   int flags(size_t m) const { return results_[m].flags.load(std::memory_order_relaxed); }
   Error* take_error(size_t m) { return results_[m].error.exchange(nullptr); }
   int threads() const { return threads_.load(std::memory_order_relaxed); }
-  bool failed() const { return failed_.load(std::memory_order_relaxed); }
 
  private:
   static constexpr size_t kItem = 32;  // the widest dtype
@@ -133,7 +131,6 @@ class Pass {
   void fail(size_t m, Error* error) {
     Error* none = nullptr;
     if (!results_[m].error.compare_exchange_strong(none, error)) error->unref();
-    failed_.store(true, std::memory_order_relaxed);
   }
 
   // What the next tile will read and write comes into the cache while this one is computed, an equal
@@ -206,7 +203,7 @@ class Pass {
       for (int k = 0; k < member.nop; ++k)
         for (int a = 0; a <= p.cut; ++a) at.p[k] += index[a] * member.outer[k][a];
       switch (member.role) {
-        case Member::MAP: map(m, member, member.nest, at, length, flags); break;
+        case Member::MAP: map(m, member, at, length, flags); break;
         case Member::WALK: walk(m, member, at, index[0], length, flags); break;
         case Member::ROWS: rows(m, member, at, length); break;
         case Member::TREE: leaf(m, member, at, t, length); break;
@@ -269,15 +266,15 @@ class Pass {
         else
           for (int a = 0; a < axes.n; ++a) at.p[k] += index[a] * member.walk[k][a];
       }
-      map(m, member, member.nest, at, run, flags);
+      map(m, member, at, run, flags);
       index[inner] = 0;
       for (int a = inner - 1; a >= 0 && ++index[a] == axes.shape[a]; --a) index[a] = 0;
     }
   }
 
-  void map(size_t m, const Member& member, const Nest& nest, const Pointers& at, npy_intp length,
-           int* flags) {
+  void map(size_t m, const Member& member, const Pointers& at, npy_intp length, int* flags) {
     const Kernel& kernel = *instrs_[m]->kernel;
+    const Nest& nest = member.nest;
     const int inner = nest.n - 1, nop = member.nop;
     const npy_intp n = nest.count(inner, length);
     npy_intp steps[kPassOps];
@@ -288,7 +285,7 @@ class Pass {
       each(nest, inner, nop, length, at,
            [&](const Pointers& p) { negative |= any_negative(p.p[1], n, steps[1], size); });
       if (negative) {
-        fail(m, new Error(Error::VALUE, "Integers to negative integer powers are not allowed."));
+        fail(m, negative_power());
         return;
       }
     }
@@ -316,10 +313,9 @@ class Pass {
            [&](const Pointers& p) { member.short_sums(p.p[0], p.p[1], member.run); });
       return;
     }
-    const int size = info(kernel.dtypes[1]).size;
     const npy_intp steps[3] = {0, member.run_step, 0};
     each(member.nest, member.nest.n, 2, length, at, [&](const Pointers& p) {
-      std::memcpy(p.p[1], kernel.starts_with_first ? p.p[0] : kernel.identity, size);
+      start_result(kernel, p.p[0], p.p[1]);
       char* args[3] = {p.p[1], p.p[0], p.p[1]};
       const npy_intp n = member.run;
       kernel.fn(args, &n, steps, kernel.data);
@@ -333,7 +329,6 @@ class Pass {
     for (int a = member.rows_begin; a < member.rows_end && a <= plan_.cut; ++a) first &= index[a] == 0;
     const Kernel& kernel = *instrs_[m]->kernel;
     const npy_intp n = member.cuts_kept ? length * member.kept : member.kept;
-    const int size = info(kernel.dtypes[1]).size;
     const npy_intp si = member.kept_steps[0], so = member.kept_steps[1];
     const npy_intp steps[3] = {so, si, so};
     auto row = [&](const Pointers& p) {
@@ -341,7 +336,7 @@ class Pass {
       if (first) {
         first = false;
         for (npy_intp i = 0; i < n; ++i)
-          std::memcpy(p.p[1] + i * so, kernel.starts_with_first ? p.p[0] + i * si : kernel.identity, size);
+          start_result(kernel, p.p[0] + i * si, p.p[1] + i * so);
         if (kernel.starts_with_first) return;
       }
       kernel.fn(args, &n, steps, kernel.data);
@@ -372,7 +367,7 @@ class Pass {
   // even one of -0.0, which the identity would.
   static void neutral(const Kernel& kernel, const char* first, char* to) {
     const int code = kernel.dtypes[1];
-    std::memcpy(to, kernel.starts_with_first ? first : kernel.identity, info(code).size);
+    start_result(kernel, first, to);
     switch (code) {
       case f4: case c8: put(to, -0.0f, code == c8); break;
       case f8: case c16: put(to, -0.0, code == c16); break;
@@ -444,7 +439,6 @@ class Pass {
   std::vector<Result> results_;
   std::unique_ptr<char[]> partials_;
   std::atomic<npy_intp> next_{0};
-  std::atomic<bool> failed_{false};
   std::atomic<int> threads_{0};
 };
 

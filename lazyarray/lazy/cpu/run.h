@@ -155,6 +155,10 @@ inline bool has_negative(Instr& in, char** ptrs, int op, int dtype) {
   return found;
 }
 
+inline Error* negative_power() {
+  return new Error(Error::VALUE, "Integers to negative integer powers are not allowed.");
+}
+
 inline void run_elementwise(Instr& in, char** ptrs, void* data) {
   const Loop fn = in.kernel->fn;
   npy_intp steps[kMaxOperands];
@@ -167,6 +171,11 @@ inline void run_elementwise(Instr& in, char** ptrs, void* data) {
   });
 }
 
+// What a reduction's result starts from.
+inline void start_result(const Kernel& kernel, const char* first, char* to) {
+  std::memcpy(to, kernel.starts_with_first ? first : kernel.identity, info(kernel.dtypes[1]).size);
+}
+
 // The binary loop with its first input and its output on the result: where the inner axis is
 // reduced (step 0) that is NumPy's own reduction, pairwise sums included. Operands: input, output.
 inline void run_reduce(Instr& in, char** ptrs) {
@@ -176,7 +185,6 @@ inline void run_reduce(Instr& in, char** ptrs) {
   const npy_intp si = in.strides(0)[inner], so = in.strides(1)[inner];
   const bool inner_reduced = in.reduced >> inner & 1;
   const npy_intp steps[3] = {so, si, so};
-  const int osize = info(kernel.dtypes[1]).size;
   odometer(in, ptrs, [&](char** p, const npy_intp* index) {
     bool first = true;  // the first visit of these outputs
     for (int i = 0; first && i < inner; ++i) first = !(in.reduced >> i & 1) || index[i] == 0;
@@ -185,7 +193,7 @@ inline void run_reduce(Instr& in, char** ptrs) {
     if (first) {
       const npy_intp outs = inner_reduced ? 1 : n;
       for (npy_intp i = 0; i < outs; ++i)
-        std::memcpy(p[1] + i * so, kernel.starts_with_first ? p[0] + i * si : kernel.identity, osize);
+        start_result(kernel, p[0] + i * si, p[1] + i * so);
       if (kernel.starts_with_first) {
         if (!inner_reduced) return;
         args[1] += si;
@@ -252,7 +260,7 @@ inline Error* run(Runtime& rt, Instr& in) {
   if (kernel.checks_flags) take_flags(kernel.long_double);
   if (kernel.kind == Kernel::ELEMENTWISE) {
     if (kernel.int_power && has_negative(in, ptrs, 1, kernel.dtypes[1]))
-      return new Error(Error::VALUE, "Integers to negative integer powers are not allowed.");
+      return negative_power();
     int out_of_range = 0;
     char* keep[kMaxOperands];
     std::copy(ptrs, ptrs + in.nop, keep);
