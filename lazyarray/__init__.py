@@ -50,9 +50,25 @@ from numpy import (
     uintp,
 )
 
-from lazyarray import context, engine, lazy, linalg, ops, random, storage
+from lazyarray import context, engine, fft, functions, lazy, linalg, ops, random, storage
 from lazyarray._ndarray import NDArray
 from lazyarray.context import Context, cpu, cpu_pinned, current_context, gpu
+from lazyarray.functions.bits import *  # noqa: F403
+from lazyarray.functions.calculus import *  # noqa: F403
+from lazyarray.functions.contraction import *  # noqa: F403
+from lazyarray.functions.correlation import *  # noqa: F403
+from lazyarray.functions.files import *  # noqa: F403
+from lazyarray.functions.functional import *  # noqa: F403
+from lazyarray.functions.histograms import *  # noqa: F403
+from lazyarray.functions.index_tricks import *  # noqa: F403
+from lazyarray.functions.logic import *  # noqa: F403
+from lazyarray.functions.nanfunctions import *  # noqa: F403
+from lazyarray.functions.padding import *  # noqa: F403
+from lazyarray.functions.polynomials import *  # noqa: F403
+from lazyarray.functions.quantiles import *  # noqa: F403
+from lazyarray.functions.sets import *  # noqa: F403
+from lazyarray.functions.text import *  # noqa: F403
+from lazyarray.functions.windows import *  # noqa: F403
 from lazyarray.lazy import SyncReport, explain, no_sync, sync_report, waitall
 from lazyarray.ops.creation import *  # noqa: F403
 from lazyarray.ops.dtypes import *  # noqa: F403
@@ -90,6 +106,8 @@ __all__ = [
     # rooms
     "context",
     "engine",
+    "fft",
+    "functions",
     "lazy",
     "linalg",
     "ops",
@@ -131,7 +149,7 @@ __all__ = [
     "nan",
     "newaxis",
 ]
-for _section in ops.SECTIONS:
+for _section in (*ops.SECTIONS, *functions.SECTIONS):
     __all__ += _section.__all__
 
 

@@ -2,6 +2,12 @@
 
 
 cdef dict _py_kernels = {}
+cdef long long _gil_ops = 0
+
+
+def gil_ops():
+    """How many instructions that take the GIL were recorded so far."""
+    return _gil_ops
 
 
 cdef class _KernelRef:
@@ -34,6 +40,8 @@ cdef int py_call(object fn, str name, list outs, list ins, double cost_ns,
     for o in ins:
         first = o if first is None else first
         same_device(first, o)
+    global _gil_ops
+    _gil_ops += 1
     cdef Instr* instr = _recorder.begin(ref.k, nin, nout)
     cdef PyCall* call = new PyCall()
     instr.py.reset(call)

@@ -1,0 +1,5 @@
+"""Bits packed in bytes."""
+
+from __future__ import annotations
+
+__all__: list[str] = []

@@ -1,0 +1,5 @@
+"""Covariance and correlation."""
+
+from __future__ import annotations
+
+__all__: list[str] = []

@@ -1,0 +1,5 @@
+"""pad."""
+
+from __future__ import annotations
+
+__all__: list[str] = []
