@@ -7,6 +7,35 @@ cdef enum IndexKind:
     INDEX_ADVANCED
 
 
+cdef bint element_at(Tensor x, object key, npy_intp* at) except -1:
+    """Whether the key is nothing but a Python integer in bounds for each axis; the element's offset."""
+    cdef Layout* l = &x.v.layout
+    cdef npy_intp i, n
+    cdef int axis, overflow = 0
+    at[0] = l.offset
+    if type(key) is int:
+        if l.ndim != 1:
+            return False
+        i = PyLong_AsLongAndOverflow(key, &overflow)
+        n = l.shape()[0]
+        if overflow or i < -n or i >= n:
+            return False
+        at[0] += (i + n if i < 0 else i) * l.strides()[0]
+        return True
+    if type(key) is not tuple or len(<tuple>key) != l.ndim:
+        return False
+    for axis in range(l.ndim):
+        k = (<tuple>key)[axis]
+        if type(k) is not int:
+            return False
+        i = PyLong_AsLongAndOverflow(k, &overflow)
+        n = l.shape()[axis]
+        if overflow or i < -n or i >= n:
+            return False
+        at[0] += (i + n if i < 0 else i) * l.strides()[axis]
+    return True
+
+
 cdef Tensor basic_view(Tensor x, object key, int* kind):
     """The view that a basic index selects, or None (kind INDEX_ADVANCED) for any other index."""
     cdef npy_intp shape[2 * kMaxDims]

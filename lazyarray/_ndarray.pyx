@@ -4,6 +4,7 @@
 import numpy as np
 
 cimport numpy as cnp
+from cpython.long cimport PyLong_AsLongAndOverflow
 from cpython.object cimport Py_EQ, Py_GE, Py_GT, Py_LE, Py_LT, Py_NE
 from libc.string cimport memcpy
 
@@ -20,21 +21,24 @@ from lazyarray.lazy._lazy cimport (
     fill,
     flush,
     from_numpy,
+    get_element,
     info,
     kMaxDims,
     np_dtype,
     npy_intp,
     numpy_view,
     set_array_type,
+    set_element,
     settled,
     shape_tuple,
     view_of,
     wait,
 )
 from lazyarray.storage._storage cimport Chunk
-from lazyarray.ops._rows cimport MatMul, Reduction, Ufunc, as_tensor_on, is_operand
+from lazyarray.ops._rows cimport MatMul, Reduction, Ufunc, as_tensor_on, gathered, is_operand
 
 from lazyarray import ops
+from lazyarray._namespace_info import namespace
 from lazyarray.context import Context
 from lazyarray.ops import table
 
@@ -63,6 +67,46 @@ cdef class ArrayVar(Var):
     def __call__(self, axis=None, dtype=None, out=None, ddof=0, keepdims=False, **kwargs):
         """The array's variance over ``axis``."""
         return ops.var(self.array, axis, dtype, out, ddof, keepdims, **kwargs)
+
+
+# Functions, not methods: a type without native methods is as large as Tensor, whose freed objects
+# are used again.
+
+
+cdef object copy_out(Tensor array):
+    """A NumPy array with a copy of the values, which were waited for."""
+    cdef Layout* l = &array.v.layout
+    cdef bint strided = not l.c_contiguous(array.v.itemsize())
+    # NumPy lets go of the GIL as it copies, memcpy doesn't.
+    cdef Tensor x = settled(array, strided and l.size() > _COPIED_WITH_THE_GIL)
+    cdef cnp.ndarray out
+    if strided:
+        out = np.empty_like(numpy_view(&array.v, False), subok=False)
+        out[...] = numpy_view(&x.v, False)
+        return out
+    if not x.v.chunk.allocate():
+        raise MemoryError(f"unable to allocate {x.v.chunk.nbytes} bytes")
+    out = cnp.PyArray_SimpleNew(l.ndim, l.shape(), info(array.v.dtype).type_num)
+    memcpy(cnp.PyArray_DATA(out), x.v.chunk.data + x.v.layout.offset, cnp.PyArray_NBYTES(out))
+    return out
+
+
+cdef object scalar(Tensor array, str what):
+    """The only element as a Python scalar; a wait, of the kind `what`."""
+    if array.v.layout.size() != 1:
+        raise TypeError("only size-1 arrays can be converted to Python scalars")
+    wait(array, False, what)
+    cdef Tensor x = settled(array, False)
+    cdef char* p = x.v.chunk.data + x.v.layout.offset
+    if x.v.chunk.data is NULL:
+        pass
+    elif array.v.dtype == D_F8:
+        return (<double*>p)[0]
+    elif array.v.dtype == D_IL:
+        return (<long*>p)[0]
+    elif array.v.dtype == D_BOOL:
+        return p[0] != 0
+    return numpy_view(&x.v, False).item()
 
 
 cdef class NDArray(Methods):
@@ -166,23 +210,7 @@ cdef class NDArray(Methods):
     def asnumpy(self):
         """A NumPy array with a copy of the values; waits for them."""
         wait(self, False, "asnumpy")
-        return self._copy_out()
-
-    cdef object _copy_out(self):
-        cdef Layout* l = &self.v.layout
-        cdef bint strided = not l.c_contiguous(self.v.itemsize())
-        # NumPy lets go of the GIL as it copies, memcpy doesn't.
-        cdef Tensor x = settled(self, strided and l.size() > _COPIED_WITH_THE_GIL)
-        cdef cnp.ndarray out
-        if strided:
-            out = np.empty_like(numpy_view(&self.v, False), subok=False)
-            out[...] = numpy_view(&x.v, False)
-            return out
-        if not x.v.chunk.allocate():
-            raise MemoryError(f"unable to allocate {x.v.chunk.nbytes} bytes")
-        out = cnp.PyArray_SimpleNew(l.ndim, l.shape(), info(self.v.dtype).type_num)
-        memcpy(cnp.PyArray_DATA(out), x.v.chunk.data + x.v.layout.offset, cnp.PyArray_NBYTES(out))
-        return out
+        return copy_out(self)
 
     def _raw(self, bint writable):
         """A NumPy view of the memory itself, for an op that declared it."""
@@ -191,23 +219,7 @@ cdef class NDArray(Methods):
     def _values(self, str what):
         """The values, for an op whose result's shape or dtype depends on them: a hidden wait."""
         wait(self, False, "?" + what)
-        return self._copy_out()
-
-    cdef object scalar(self, str what):
-        if self.v.layout.size() != 1:
-            raise TypeError("only size-1 arrays can be converted to Python scalars")
-        wait(self, False, what)
-        cdef Tensor x = settled(self, False)
-        cdef char* p = x.v.chunk.data + x.v.layout.offset
-        if x.v.chunk.data is NULL:
-            pass
-        elif self.v.dtype == D_F8:
-            return (<double*>p)[0]
-        elif self.v.dtype == D_IL:
-            return (<long*>p)[0]
-        elif self.v.dtype == D_BOOL:
-            return p[0] != 0
-        return numpy_view(&x.v, False).item()
+        return copy_out(self)
 
     def item(self, *args):
         """One element as a Python scalar; waits for it."""
@@ -218,7 +230,7 @@ cdef class NDArray(Methods):
             return numpy_view(&x.v, False).item(*args)
         if self.v.layout.size() != 1:
             raise ValueError("can only convert an array of size 1 to a Python scalar")
-        return self.scalar("item")
+        return scalar(self, "item")
 
     def asscalar(self):
         """The only element as a Python scalar; waits for it (MXNet's name for ``item``)."""
@@ -245,21 +257,21 @@ cdef class NDArray(Methods):
                                  "Use `array.size > 0` to check that an array is not empty.")
             raise ValueError("The truth value of an array with more than one element is "
                              "ambiguous. Use a.any() or a.all()")
-        return bool(self.scalar("?bool()"))
+        return bool(scalar(self, "?bool()"))
 
     def __float__(self):
-        return float(self.scalar("?float()"))
+        return float(scalar(self, "?float()"))
 
     def __int__(self):
-        return int(self.scalar("?int()"))
+        return int(scalar(self, "?int()"))
 
     def __complex__(self):
-        return complex(self.scalar("?complex()"))
+        return complex(scalar(self, "?complex()"))
 
     def __index__(self):
         if self.v.layout.ndim or info(self.v.dtype).kind not in b"iu":
             raise TypeError("only integer scalar arrays can be converted to a scalar index")
-        return self.scalar("?index()")
+        return scalar(self, "?index()")
 
     def __repr__(self):
         wait(self, False, "?repr()")
@@ -274,7 +286,7 @@ cdef class NDArray(Methods):
         if spec and self.v.layout.ndim:
             raise TypeError("unsupported format string passed to lazyarray.NDArray.__format__")
         if spec:
-            return format(self.scalar("?format()"), spec)
+            return format(scalar(self, "?format()"), spec)
         return format(str(self), spec)
 
     def __iter__(self):
@@ -292,7 +304,7 @@ cdef class NDArray(Methods):
         if copy is False:
             return ops.interop.shared(self, dtype)
         wait(self, False, "?__array__")
-        a = self._copy_out()
+        a = copy_out(self)
         return a if dtype is None else a.astype(dtype, copy=False)
 
     def __array_ufunc__(self, ufunc, method, *inputs, **kwargs):
@@ -301,15 +313,18 @@ cdef class NDArray(Methods):
     def __array_function__(self, func, types, args, kwargs):
         return ops.dispatch.function(func, args, kwargs)
 
-    def __dlpack__(self, **kwargs):
-        return ops.interop.dlpack(self, kwargs)
+    def __array_namespace__(self, *, api_version=None):
+        return namespace(api_version)
+
+    def __dlpack__(self, *, stream=None, max_version=None, dl_device=None, copy=None):
+        return ops.interop.dlpack(self, stream, max_version, dl_device, copy)
 
     def __dlpack_device__(self):
         return (1, 0)
 
     def __reduce__(self):
         wait(self, False, "?pickle")
-        return ops.interop.rebuild, (self._copy_out(), self.ctx)
+        return ops.interop.rebuild, (copy_out(self), self.ctx)
 
     def __copy__(self):
         return self.copy("K")
@@ -322,15 +337,24 @@ cdef class NDArray(Methods):
     def __getitem__(self, key):
         cdef Tensor t
         cdef int kind = INDEX_ADVANCED
+        cdef npy_intp at
+        if element_at(self, key, &at):
+            t = get_element(self, at)
+            if t is not None:
+                return t
         t = basic_view(self, key, &kind)
         if kind == INDEX_VIEW:
             return t
         if kind == INDEX_ELEMENT:  # as NumPy's scalar, it doesn't follow the array
             return cast(t, t.v.dtype)
-        return ops.indexing.get(self, key)
+        t = gathered(self, key)
+        return t if t is not None else ops.indexing.get(self, key)
 
     def __setitem__(self, key, value):
         cdef int kind = INDEX_ADVANCED
+        cdef npy_intp at
+        if element_at(self, key, &at) and set_element(self, at, value):
+            return
         cdef Tensor t = basic_view(self, key, &kind)
         if kind == INDEX_ADVANCED:
             ops.indexing.set(self, key, value)

@@ -30,6 +30,7 @@ cdef extern from "error.h" namespace "lazyarray" nogil:
         ZERO_DIVISION "lazyarray::Error::ZERO_DIVISION"
         OVERFLOW_ "lazyarray::Error::OVERFLOW_"
         LINALG "lazyarray::Error::LINALG"
+        INDEX "lazyarray::Error::INDEX"
 
     cdef cppclass CError "lazyarray::Error":
         CError(ErrorKind, string)

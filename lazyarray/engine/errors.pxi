@@ -8,6 +8,7 @@ cdef object _native_types = {
     <int>FLOATING_POINT: FloatingPointError,
     <int>ZERO_DIVISION: ZeroDivisionError,
     <int>OVERFLOW_: OverflowError,
+    <int>INDEX: IndexError,
 }
 
 

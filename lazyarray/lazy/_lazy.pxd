@@ -24,6 +24,7 @@ cdef extern from "lazy/dtype.h" namespace "lazyarray" nogil:
         D_BOOL "lazyarray::B_"
         D_IL "lazyarray::il"
         D_F8 "lazyarray::f8"
+        D_F4 "lazyarray::f4"
         D_C16 "lazyarray::c16"
         kDtypes "lazyarray::kDtypes"
         kWeakInt "lazyarray::kWeakInt"
@@ -86,6 +87,7 @@ cdef extern from "lazy/instr.h" namespace "lazyarray" nogil:
         cbool long_double
         const char* invalid
         cbool int_power
+        cbool gathers
         cbool casts_range
         cbool starts_with_first
         char* identity
@@ -163,8 +165,10 @@ cdef extern from "lazy/cpu/run.h" namespace "lazyarray" nogil:
         SpinLock warn_lock
         vector[FpWarning] warnings
         atomic[cbool] any_warning
+    int take_flags(cbool)
     const char* flag_text(int)
     cbool is_wide(Runtime&, const Instr&, double)
+    void gather_loop(char**, const npy_intp*, const npy_intp*, void*) noexcept
     Loop where_of_size(int)
     Loop cast_loop(int, int)
     cbool cast_checks_range(int, int)
@@ -231,6 +235,10 @@ cdef void set_operand(Instr* instr, int k, const View* v) noexcept
 cdef int emit(Instr* instr) except -1
 cdef int emit_elementwise(Instr* instr, Layout* space, const View** views, bint overwrites) except -1
 cdef int flush(bint wake) except -1
+cdef Tensor get_element(Tensor x, npy_intp offset)
+cdef bint set_element(Tensor x, npy_intp offset, object value) except -1
+cdef Tensor lone_op(const Kernel* k, object a, object b, Tensor out)
+cdef bint put_number(char* to, object value, int dtype) noexcept
 cdef int put_scalar(char* to, object value, int dtype) except -1
 cdef int dtype_code(object dtype) except -1
 cdef object np_dtype(int code)

@@ -11,11 +11,14 @@ import warnings
 
 import numpy as np
 
+cimport cython
 cimport numpy as cnp
-from cpython.float cimport PyFloat_AsDouble
+from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_AsDouble
+from cpython.long cimport PyLong_AsLongAndOverflow
 from cpython.ref cimport Py_DECREF, Py_INCREF
+from libc.float cimport FLT_MAX
 from libc.stdio cimport fprintf, stderr
-from libc.string cimport memcpy, memset
+from libc.string cimport memcpy, memmove, memset
 
 from lazyarray.engine._engine cimport (
     OK,
@@ -60,6 +63,7 @@ include "tensor.pxi"
 include "record.pxi"
 include "wait.pxi"
 include "convert.pxi"
+include "elements.pxi"
 include "copies.pxi"
 include "python_ops.pxi"
 include "explain.pxi"

@@ -55,7 +55,9 @@ cdef class _Export:
 
 
 def export(Tensor x not None, str what):
-    """A writable NumPy array on x's memory itself; waits, as ``what``, for every use of it first.
+    """A NumPy array on x's memory itself; waits, as ``what``, for every use of it first.
+
+    It is writable if ``x`` is.
 
     Until the array and all that shares its memory are gone, each op on ``x`` (or a view of it)
     has run when its call returns.
@@ -73,7 +75,7 @@ def export(Tensor x not None, str what):
     Py_INCREF(d)  # stolen
     a = PyArray_NewFromDescr(&PyArray_Type, d, x.v.layout.ndim, x.v.layout.shape(),
                              x.v.layout.strides(), c.data + x.v.layout.offset,
-                             NPY_ARRAY_WRITEABLE, None)
+                             0 if x.v.readonly else NPY_ARRAY_WRITEABLE, None)
     Py_INCREF(base)  # stolen
     cnp.PyArray_SetBaseObject(<cnp.ndarray>a, base)
     return a

@@ -51,18 +51,61 @@ cdef Tensor from_numpy(object array, CDevice device):
     return t
 
 
+cdef bint put_number(char* to, object value, int dtype) noexcept:
+    """`put_scalar` where it is simple: a Python float, int or bool that fits. Else false."""
+    cdef double d
+    cdef long n
+    cdef int overflow = 0, size = info(dtype).size
+    cdef char kind = info(dtype).kind
+    t = type(value)
+    if t is float:
+        d = PyFloat_AS_DOUBLE(value)
+    elif t is int or t is bool:
+        n = PyLong_AsLongAndOverflow(value, &overflow)
+        if overflow:
+            return False
+        if t is bool and kind == b"b":
+            to[0] = n
+            return True
+        if kind == b"i":
+            if size == 8:
+                (<int64_t*>to)[0] = n
+                return True
+            if n < -(1l << (8 * size - 1)) or n >= 1l << (8 * size - 1):
+                return False
+            memcpy(to, &n, size)  # the low bytes come first, see setup.py
+            return True
+        if kind == b"u":
+            if n < 0 or size < 8 and n >= 1l << (8 * size):
+                return False
+            memcpy(to, &n, size)
+            return True
+        if n > 1l << 53 or n < -(1l << 53):
+            return False
+        d = n
+    else:
+        return False
+    if dtype == D_F8:
+        (<double*>to)[0] = d
+    elif dtype == D_F4 and (-FLT_MAX <= d <= FLT_MAX):
+        (<float*>to)[0] = <float>d
+    elif dtype == D_C16:
+        (<double*>to)[0] = d
+        (<double*>to)[1] = 0
+    else:
+        return False
+    return True
+
+
 cdef int put_scalar(char* to, object value, int dtype) except -1:
     """Writes a Python or NumPy scalar as one element of `dtype`.
 
     OverflowError for a Python integer out of range, as NumPy's.
     """
-    cdef double d
-    cdef long long n
+    if put_number(to, value, dtype):
+        return 0
     if dtype == D_F8:
         (<double*>to)[0] = PyFloat_AsDouble(value)
-        return 0
-    if dtype == D_IL and type(value) is int:
-        (<long*>to)[0] = value
         return 0
     cdef cnp.ndarray a = np.zeros((), _dtypes[dtype])
     a[()] = value

@@ -21,6 +21,7 @@ cdef int dtype_code(object dtype) except -1:
 
 
 
+@cython.freelist(64)
 cdef class Tensor:
     """A view of a chunk: memory that is an engine variable, a dtype, a shape and strides."""
 
@@ -51,15 +52,20 @@ cdef void set_array_type(type t):
     _array_type = t
 
 
-cdef Tensor new_tensor(Chunk* chunk, int dtype):
-    """A tensor on `chunk` with a handle of its own; the caller sets the layout."""
+cdef inline Tensor blank_tensor(int dtype):
     global _making
     _making += 1
-    cdef Tensor t = (<PyTypeObject*>_array_type).tp_new(_array_type, _no_args, None)
+    cdef Tensor t = <Tensor>(<PyTypeObject*>_array_type).tp_new(_array_type, _no_args, None)
     _making -= 1
+    t.v.dtype = dtype
+    return t
+
+
+cdef Tensor new_tensor(Chunk* chunk, int dtype):
+    """A tensor on `chunk` with a handle of its own; the caller sets the layout."""
+    cdef Tensor t = blank_tensor(dtype)
     chunk.add_handle()
     t.v.chunk = chunk
-    t.v.dtype = dtype
     return t
 
 
@@ -73,9 +79,9 @@ cdef int check_size(npy_intp size, npy_intp itemsize) except -1:
 
 cdef Tensor fresh(int dtype, npy_intp size, CDevice device):
     check_size(size, info(dtype).size)
-    cdef Chunk* chunk = _recorder.store().create(size * info(dtype).size, device)
-    cdef Tensor t = new_tensor(chunk, dtype)
-    chunk.unref()  # create()'s own reference
+    cdef Tensor t = blank_tensor(dtype)
+    t.v.chunk = _recorder.store().create(size * info(dtype).size, device)
+    t.v.chunk.adopt_handle()
     return t
 
 

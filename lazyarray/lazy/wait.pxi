@@ -1,8 +1,42 @@
 # Waits: what makes one, their report, no_sync, floating-point warnings.
 
 
-_no_sync = threading.local()
-_syncs = {}  # (code, byte offset, what) -> [count, nanoseconds]
+cdef class _Place:
+    """What the waits of one line for one purpose came to."""
+
+    cdef object code
+    cdef str what
+    cdef long long count, ns
+
+
+cdef struct _Seen:
+    PyObject* code
+    PyObject* what
+    int lasti
+    PyObject* place
+
+
+cdef dict _syncs = {}  # (code, byte offset, what) -> _Place
+# The places seen last, found without making a key. They borrow from _syncs, and are forgotten with it.
+cdef _Seen _seen[256]
+
+
+cdef _Place place_of(str what):
+    """The place that waits now."""
+    cdef int lasti = -1
+    code = frame_code(&lasti)
+    cdef size_t h = (<size_t><PyObject*>code >> 4) + (<size_t><PyObject*>what >> 4) + lasti * 7
+    cdef _Seen* s = &_seen[h % 256]
+    if s.code == <PyObject*>code and s.what == <PyObject*>what and s.lasti == lasti:
+        return <_Place>s.place
+    key = (code, lasti, what)
+    cdef _Place place = _syncs.get(key)
+    if place is None:
+        place = _syncs[key] = _Place.__new__(_Place)
+        place.code, place.what = code, what
+    s.code, s.what, s.lasti, s.place = \
+        <PyObject*>place.code, <PyObject*>place.what, lasti, <PyObject*>place
+    return place
 
 
 cdef extern from *:
@@ -29,26 +63,21 @@ cdef int wait(Tensor x, bint everything, str what) except -1:
     `what` names the sync for the report; a leading "?" marks one that the user may not see.
     """
     cdef Chunk* c = x.v.chunk
-    cdef int lasti = -1
     cdef bint pending = not (c.idle() if everything else c.readable())
     if no_sync_depth(0) and what[0] == "?":
         raise RuntimeError(
             f"{what[1:]} waits for the value of an array, inside la.no_sync(): "
             "wait explicitly (asnumpy, item, wait_to_read) or keep the computation in arrays"
         )
-    code = frame_code(&lasti)
-    key = (code, lasti, what)
-    row = _syncs.get(key)
-    if row is None:
-        row = _syncs[key] = [0, 0]
-    row[0] += 1
+    cdef _Place place = place_of(what)
+    place.count += 1
     if pending:
         start = time.perf_counter_ns()
         flush(False)
         try:
             _engine.wait_var(c, everything)
         finally:
-            row[1] += time.perf_counter_ns() - start
+            place.ns += time.perf_counter_ns() - start
     elif c.error.load() is not NULL:
         graveyard().sweep()
         raise_error(_recorder.engine().error_of(c))
@@ -95,16 +124,14 @@ cdef int _give_warnings() except -1:
 
 def waitall():
     """Waits for everything pushed so far; raises the first error that no wait has raised yet."""
-    cdef int lasti = -1
-    code = frame_code(&lasti)
-    row = _syncs.setdefault((code, lasti, "waitall"), [0, 0])
-    row[0] += 1
+    cdef _Place place = place_of("waitall")
+    place.count += 1
     start = time.perf_counter_ns()
     try:
         flush(False)  # this thread helps
         _engine.wait_for_all()
     finally:
-        row[1] += time.perf_counter_ns() - start
+        place.ns += time.perf_counter_ns() - start
         if _recorder.executor.runtime.any_warning.load():
             _give_warnings()
 
@@ -112,13 +139,16 @@ def waitall():
 def sync_rows(bint reset=False):
     """The syncs so far: (file, line, function, what, count, nanoseconds), most time first."""
     out = []
-    for (code, lasti, what), (count, ns) in _syncs.items():
+    cdef _Place place
+    for (code, lasti, what), found in _syncs.items():
+        place = found
         if code is None:
-            out.append(("<unknown>", 0, "?", what.lstrip("?"), count, ns))
+            out.append(("<unknown>", 0, "?", what.lstrip("?"), place.count, place.ns))
         else:
             out.append((code.co_filename, site_line(<PyObject*>code, lasti), code.co_name,
-                        what.lstrip("?"), count, ns))
+                        what.lstrip("?"), place.count, place.ns))
     if reset:
+        memset(_seen, 0, sizeof(_seen))
         _syncs.clear()
     out.sort(key=lambda r: (-r[5], -r[4]))
     return out

@@ -41,8 +41,8 @@ cdef class Reduction(Row):
 
 
 cdef class MatMul(Row):
-    cdef dict kernels
-    cdef object kernel_for(self, int a, int b)
+    cdef Kernel** kernels  # by the operands' dtypes
+    cdef Kernel* kernel_for(self, int a, int b) except NULL
     cdef object product(self, Tensor a, Tensor b, Tensor out)
 
 
@@ -50,10 +50,12 @@ cdef class Gufunc(Row):
     cdef list cores, names
     cdef dict kernels
     cdef double cost
+    cdef bint linear
     cdef str invalid
     cdef object kernel_for(self, int dtype)
 
 
+cdef Tensor gathered(Tensor x, object key)
 cdef Tensor as_tensor(object o)
 cdef Tensor as_tensor_on(object o, CDevice device)
 cdef bint is_operand(object o)

@@ -40,6 +40,7 @@ from lazyarray.lazy._lazy cimport (
     empty_like_shape,
     fill,
     fresh,
+    gather_loop,
     from_numpy,
     info,
     is_wide,
@@ -50,6 +51,7 @@ from lazyarray.lazy._lazy cimport (
     kWeakComplex,
     kWeakFloat,
     kWeakInt,
+    lone_op,
     may_overlap,
     new_kernel,
     new_tensor,
@@ -84,3 +86,4 @@ include "arrays.pxi"
 include "reduction.pxi"
 include "product.pxi"
 include "gufunc.pxi"
+include "gather.pxi"

@@ -2,24 +2,42 @@
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Sequence
-from itertools import pairwise
+import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
 from lazyarray.lazy._lazy import Tensor
-from lazyarray.ops import _layout, elementwise, table
+from lazyarray.ops import _layout, _rows, elementwise, table
 from lazyarray.ops._layout import Shape, deliver, gil_op, operands
-from lazyarray.ops._rows import astype, contiguous_signature, probe
-from lazyarray.ops.manipulation import copy, expand_dims, permute_dims, ravel, reshape, swapaxes
+from lazyarray.ops._rows import Gufunc, astype, contiguous_signature, probe
+from lazyarray.ops.joining import stack
+from lazyarray.ops.manipulation import (
+    copy,
+    expand_dims,
+    moveaxis,
+    permute_dims,
+    ravel,
+    reshape,
+    swapaxes,
+)
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
 
-__all__ = ["dot", "vdot", "inner", "outer", "tensordot", "vecdot", "kron", "einsum"]
+__all__ = [
+    "dot",
+    "vdot",
+    "inner",
+    "outer",
+    "tensordot",
+    "vecdot",
+    "matvec",
+    "vecmat",
+    "kron",
+    "cross",
+]
 
 _matmul = table["matmul"]
 _multiply = elementwise.TABLE["multiply"]
@@ -45,6 +63,9 @@ def dot(a: Any, b: Any, out: NDArray | None = None) -> NDArray:
     >>> la.dot(la.array([[1, 2], [3, 4]]), la.array([1, 1])).asnumpy()
     array([3, 7])
     """
+    simple = _rows.dot(_matmul, a, b) if out is None else None
+    if simple is not None:
+        return simple
     x, y = operands(a, b)
     if x.ndim == 0 or y.ndim == 0:
         shape = x.shape or y.shape
@@ -172,31 +193,153 @@ def _list(axes: Any) -> list[int]:
     return list(axes) if hasattr(axes, "__iter__") else [axes]
 
 
-def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> NDArray:
+# ---- stacks of vectors --------------------------------------------------------------------------
+
+
+# matvec and vecmat came with NumPy 2.2.
+_gufuncs = {
+    name: Gufunc(getattr(np, name), name=name, section="linear algebra", cost=0.3, linear=True)
+    for name in ("vecdot", "matvec", "vecmat")
+    if hasattr(np, name)
+}
+
+
+def _of_vectors(
+    name: str, x1: Any, x2: Any, out: NDArray | None, dtype: Any, casting: Any
+) -> NDArray:
+    """The generalised ufunc of that name, by its own loop."""
+    row = _gufuncs[name]
+    pair = operands(x1, x2)
+    signature = row.ufunc.signature
+    for i, (x, core) in enumerate(zip(pair, signature.split("->")[0].split("),("), strict=True)):
+        wanted = core.count(",") + 1
+        if x.ndim < wanted:
+            raise ValueError(
+                f"{name}: Input operand {i} does not have enough dimensions (has {x.ndim}, gufunc "
+                f"core with signature {signature} requires {wanted})"
+            )
+    kinds = [x.dtype for x in pair]
+    if dtype is not None or kinds[0] != kinds[1]:
+        given: Any = (None, None, None if dtype is None else np.dtype(dtype))
+        (*kinds, _) = row.ufunc.resolve_dtypes((*kinds, None), signature=given, casting=casting)  # type: ignore[call-overload]
+    ready = [  # cast in C order, as a gufunc's operands are: BLAS sees the order
+        x if x.dtype == d else copy(astype(x, d), "C") for x, d in zip(pair, kinds, strict=True)
+    ]
+    return deliver(row(*ready), out, name)
+
+
+def vecdot(
+    x1: Any,
+    x2: Any,
+    /,
+    out: NDArray | None = None,
+    *,
+    axis: int = -1,
+    dtype: Any = None,
+    casting: Any = "same_kind",
+) -> NDArray:
     """The sum of products over one axis, with the conjugate of ``x1``; other axes broadcast.
 
     >>> import lazyarray as la
     >>> la.vecdot(la.array([[1, 2], [3, 4]]), la.array([1, 1])).asnumpy()
     array([3, 7])
     """
-    x, y = operands(x1, x2)
-    i, j = normalize_axis_index(axis, x.ndim), normalize_axis_index(axis, y.ndim)
-    if x.shape[i] != y.shape[j]:
+    if axis != -1:
+        x1, x2 = [moveaxis(x, axis, -1) for x in operands(x1, x2)]
+    return _of_vectors("vecdot", x1, x2, out, dtype, casting)
+
+
+def matvec(
+    x1: Any,
+    x2: Any,
+    /,
+    out: NDArray | None = None,
+    *,
+    dtype: Any = None,
+    casting: Any = "same_kind",
+) -> NDArray:
+    """Matrices (..., M, N) times vectors (..., N): shape (..., M).
+
+    >>> import lazyarray as la
+    >>> la.matvec(la.array([[1, 2], [3, 4]]), la.array([[1, 0], [0, 1]])).asnumpy()
+    array([[1, 3],
+           [2, 4]])
+    """
+    return _of_vectors("matvec", x1, x2, out, dtype, casting)
+
+
+def vecmat(
+    x1: Any,
+    x2: Any,
+    /,
+    out: NDArray | None = None,
+    *,
+    dtype: Any = None,
+    casting: Any = "same_kind",
+) -> NDArray:
+    """The conjugates of vectors (..., N) times matrices (..., N, M): shape (..., M).
+
+    >>> import lazyarray as la
+    >>> la.vecmat(la.array([1, 1]), la.array([[1, 2], [3, 4]])).asnumpy()
+    array([4, 6])
+    """
+    return _of_vectors("vecmat", x1, x2, out, dtype, casting)
+
+
+def cross(
+    a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | None = None
+) -> NDArray:
+    """The cross product of vectors of three along an axis of each; other axes broadcast.
+
+    Vectors of two (a DeprecationWarning) have a zero for their third. The result's vectors lie
+    along ``axisc``; ``axis`` sets all three. ValueError for vectors of other lengths.
+
+    >>> import lazyarray as la
+    >>> la.cross(la.array([1, 0, 0]), la.array([0, 1, 0])).asnumpy()
+    array([0, 0, 1])
+    """
+    if axis is not None:
+        axisa = axisb = axisc = axis
+    x: NDArray
+    y: NDArray
+    x, y = operands(a, b)
+    if x.ndim < 1 or y.ndim < 1:
+        raise ValueError("At least one array has zero dimension")
+    x = moveaxis(x, normalize_axis_index(axisa, x.ndim, "axisa"), -1)
+    y = moveaxis(y, normalize_axis_index(axisb, y.ndim, "axisb"), -1)
+    m, n = x.shape[-1], y.shape[-1]
+    if m not in (2, 3) or n not in (2, 3):
         raise ValueError(
-            "vecdot: Input operand 1 has a mismatch in its core dimension 0, with gufunc "
-            f"signature (n),(n)->() (size {y.shape[j]} is different from {x.shape[i]})"
+            "incompatible dimensions for cross product\n(dimension must be 2 or 3)"
         )
-    shape = np.broadcast_shapes(
-        (*x.shape[:i], *x.shape[i + 1 :]), (*y.shape[:j], *y.shape[j + 1 :])
-    )
-    return gil_op(
-        "vecdot",
-        lambda v, w: np.vecdot(v, w, axis=axis),  # type: ignore[call-overload]
-        [x, y],
-        shape,
-        axis,
-        cost=_times(shape, (x.shape[i],)),
-    )
+    if m == 2 or n == 2:
+        warnings.warn(
+            "Arrays of 2-dimensional vectors are deprecated. Use arrays of 3-dimensional vectors "
+            "instead. (deprecated in NumPy 2.0)",
+            DeprecationWarning,
+            stacklevel=2,
+        )
+    dtype = np.promote_types(x.dtype, y.dtype)
+    x, y = astype(x, dtype, copy=False), astype(y, dtype, copy=False)
+    shape = np.broadcast_shapes(x.shape[:-1], y.shape[:-1])
+    if m == n == 2:
+        return x[..., 0] * y[..., 1] - x[..., 1] * y[..., 0]
+    axisc = normalize_axis_index(axisc, len(shape) + 1, "axisc")
+    last = x[..., 0] * y[..., 1] - x[..., 1] * y[..., 0]
+    if m == 2:
+        parts = [x[..., 1] * y[..., 2], -(x[..., 0] * y[..., 2]), last]
+    elif n == 2:
+        parts = [-(x[..., 2] * y[..., 1]), x[..., 2] * y[..., 0], last]
+    else:
+        parts = [
+            x[..., 1] * y[..., 2] - x[..., 2] * y[..., 1],
+            x[..., 2] * y[..., 0] - x[..., 0] * y[..., 2],
+            last,
+        ]
+    return moveaxis(stack(parts, -1), -1, axisc)
+
+
+# ---- Kronecker's product ------------------------------------------------------------------------
 
 
 def kron(a: Any, b: Any) -> NDArray:
@@ -216,141 +359,3 @@ def kron(a: Any, b: Any) -> NDArray:
         expand_dims(x, tuple(range(1, 2 * ndim, 2))), expand_dims(y, tuple(range(0, 2 * ndim, 2)))
     )
     return reshape(product, tuple([n * m for n, m in zip(x.shape, y.shape, strict=True)]))
-
-
-def multi_dot(arrays: Sequence[Any], *, out: NDArray | None = None) -> NDArray:
-    """The product of several matrices (the first and last may be vectors), in the cheapest order.
-
-    >>> import lazyarray as la
-    >>> la.linalg.multi_dot([la.ones((2, 3)), la.ones((3, 4)), la.ones(4)]).asnumpy()
-    array([12., 12.])
-    """
-    xs = operands(*arrays)
-    if len(xs) < 2:
-        raise ValueError("Expecting at least two arrays.")
-    for i, x in enumerate(xs):
-        if x.ndim != 2 and not (x.ndim == 1 and i in (0, len(xs) - 1)):
-            raise np.linalg.LinAlgError(
-                f"{x.ndim}-dimensional array given. Array must be two-dimensional"
-            )
-    for x, y in pairwise(xs):
-        if x.shape[-1] != y.shape[0]:
-            raise _not_aligned(x, y, 0)
-    shape = (*xs[0].shape[:-1], *xs[-1].shape[1:])
-    result = gil_op(
-        "multi_dot",
-        lambda *v: np.linalg.multi_dot(v),
-        xs,
-        shape,
-        cost=_times(*[x.shape for x in xs]),
-    )
-    return deliver(result, out, "multi_dot")
-
-
-def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> NDArray:
-    """The cross product of vectors of three, which lie along ``axis``; other axes broadcast.
-
-    >>> import lazyarray as la
-    >>> la.linalg.cross(la.array([1, 0, 0]), la.array([0, 1, 0])).asnumpy()
-    array([0, 0, 1])
-    """
-    x, y = operands(x1, x2)
-    i, j = normalize_axis_index(axis, x.ndim), normalize_axis_index(axis, y.ndim)
-    if x.shape[i] != 3 or y.shape[j] != 3:
-        raise ValueError(
-            "Both input arrays must be (arrays of) 3-dimensional vectors, but they are "
-            f"{x.shape[i]} and {y.shape[j]} dimensional instead."
-        )
-    shape = np.broadcast_shapes(x.shape, y.shape)
-    return gil_op(
-        "cross",
-        lambda v, w: np.linalg.cross(v, w, axis=axis),
-        [x, y],
-        shape,
-        axis,
-        mini=lambda v, w: np.linalg.cross(*[u.take([0, 0, 0], axis) for u in (v, w)], axis=axis),
-    )
-
-
-# ---- einsum -------------------------------------------------------------------------------------
-
-
-def einsum(
-    subscripts: Any, /, *arrays: Any, out: NDArray | None = None, optimize: Any = False
-) -> NDArray:
-    """Einstein's summation: ``einsum("ij,jk->ik", a, b)`` names axes by letters.
-
-    Letters that the result lacks are summed over; ``...`` stands for axes that broadcast. NumPy's
-    other form, ``einsum(a, [0, 1], b, [1, 2], [0, 2])``, works too. ValueError for subscripts
-    that don't fit. One array of which nothing is summed gives a view.
-
-    >>> import lazyarray as la
-    >>> la.einsum("ij->j", la.array([[1, 2], [3, 4]])).asnumpy()
-    array([4, 6])
-    """
-    if not isinstance(subscripts, str):
-        subscripts, given = _spelled((subscripts, *arrays))
-        arrays = tuple(given)
-    xs = operands(*arrays)
-    path = tuple(optimize) if isinstance(optimize, list) else optimize
-
-    def run(*values: np.ndarray) -> np.ndarray:
-        return np.einsum(subscripts, *values, optimize=optimize)
-
-    signs = tuple([_layout.signature(x) for x in xs])
-    # The miniatures check the subscripts before a shape is made of them.
-    _layout.infer(("einsum", subscripts), lambda *v: np.einsum(subscripts, *v), signs)
-    if len(xs) == 1 and out is None and _is_view(subscripts, signs[0]):
-        return _layout.viewed(xs[0], lambda v: np.einsum(subscripts, v))
-    shape, summed = _einsum_shape(subscripts, [x.shape for x in xs])
-    result = gil_op("einsum", run, xs, shape, (subscripts, path), cost=_times(shape, summed))
-    return deliver(result, out, "einsum")
-
-
-@functools.lru_cache(1024)
-def _is_view(subscripts: str, sign: tuple[Any, ...]) -> bool:
-    """Whether NumPy gives a view: diagonals and permutations of one array, nothing summed."""
-    v = _layout.miniature(sign)
-    return np.may_share_memory(np.einsum(subscripts, v), v)
-
-
-def _spelled(args: tuple[Any, ...]) -> tuple[str, list[Any]]:
-    """The form with lists of axis numbers, as subscripts and arrays."""
-
-    def letters(numbers: Any) -> str:
-        return "".join(["..." if n is Ellipsis else _LETTERS[n] for n in numbers])
-
-    pairs = len(args) // 2
-    terms = ",".join([letters(args[2 * i + 1]) for i in range(pairs)])
-    if len(args) % 2:
-        terms += "->" + letters(args[-1])
-    return terms, [args[2 * i] for i in range(pairs)]
-
-
-_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-
-
-def _einsum_shape(subscripts: str, shapes: Sequence[Shape]) -> tuple[Shape, Shape]:
-    """The lengths of the result's axes and of those summed over."""
-    terms, arrow, result = subscripts.replace(" ", "").partition("->")
-    lengths: dict[str, int] = {}
-    spare: list[Shape] = []  # what each "..." stands for
-    for term, shape in zip(terms.split(","), shapes, strict=True):
-        head, _, tail = term.partition("...")
-        end = len(shape) - len(tail)
-        spare.append(shape[len(head) : end])
-        for letter, n in zip(head + tail, shape[: len(head)] + shape[end:], strict=True):
-            if lengths.setdefault(letter, n) == 1:
-                lengths[letter] = n
-            elif n not in (1, lengths[letter]):
-                raise ValueError(
-                    f"operands could not be broadcast together: {letter!r} is both "
-                    f"{lengths[letter]} and {n} long in {subscripts!r}"
-                )
-    if not arrow:
-        once = [c for c in sorted(lengths) if terms.count(c) == 1]
-        result = "..." * ("..." in terms) + "".join(once)
-    head, dots, tail = result.partition("...")
-    between = np.broadcast_shapes(*spare) if dots else ()
-    kept = (*[lengths[c] for c in head], *between, *[lengths[c] for c in tail])
-    return kept, tuple([n for c, n in lengths.items() if c not in result])

@@ -33,7 +33,8 @@ cdef tuple _operand_types = (float, int, complex, np.generic, np.ndarray, list, 
 
 cdef bint is_operand(object o):
     """Whether an operator takes `o`; for anything else it returns NotImplemented."""
-    if isinstance(o, Tensor) or isinstance(o, _operand_types):
+    t = type(o)
+    if t is float or t is int or isinstance(o, Tensor) or isinstance(o, _operand_types):
         return True
     return hasattr(o, "__array__") and getattr(o, "__array_ufunc__", True) is not None
 

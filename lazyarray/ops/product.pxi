@@ -22,23 +22,19 @@ cdef class MatMul(Row):
         self.name = ufunc.__name__
         self.section = section
         self.doc = doc
-        self.kernels = {}
+        self.kernels = <Kernel**>calloc(kDtypes * kDtypes, sizeof(void*))
 
-    cdef object kernel_for(self, int a, int b):
-        cdef Kernel* k
-        key = (a, b)
-        found = self.kernels.get(key)
-        if found is None:
+    cdef Kernel* kernel_for(self, int a, int b) except NULL:
+        cdef Kernel* k = self.kernels[a * kDtypes + b]
+        if k is NULL:
             dtypes = self.ufunc.resolve_dtypes((np_dtype(a), np_dtype(b), None))
             k = loop_kernel(self.name, GUFUNC, 2, 1, self.ufunc, dtypes)
             k.checks_flags = dtypes[2].kind in "fc"
             k.long_double = dtypes[2].char in "gG"
             # Nanoseconds a multiply-add: BLAS at some 40 to 80 Gflop/s a core, or a plain loop.
             k.cost = {"f": 0.015, "d": 0.03, "F": 0.06, "D": 0.12}.get(dtypes[2].char, 1.0)
-            found = _Kernel.__new__(_Kernel)
-            (<_Kernel>found).k = k
-            self.kernels[key] = found
-        return found
+            self.kernels[a * kDtypes + b] = k
+        return k
 
     cdef object product(self, Tensor a, Tensor b, Tensor out):
         cdef Layout* la = &a.v.layout
@@ -48,7 +44,7 @@ cdef class MatMul(Row):
                 "matmul: Input operand 0 does not have enough dimensions (has 0, gufunc core "
                 "with signature (n?,k),(k,m?)->(n?,m?) requires 1)")
         same_device(a, b)
-        cdef Kernel* k = (<_Kernel>self.kernel_for(a.v.dtype, b.v.dtype)).k
+        cdef Kernel* k = self.kernel_for(a.v.dtype, b.v.dtype)
         if a.v.dtype != k.dtypes[0]:
             a = cast_c(a, k.dtypes[0])
             la = &a.v.layout
@@ -75,6 +71,7 @@ cdef class MatMul(Row):
         # Batch axes, broadcast.
         cdef Layout outer_a, outer_b, space
         cdef int i
+        cdef bint stacks = la.ndim > 2 or lb.ndim > 2
         outer_a.resize(0 if va else la.ndim - 2)
         for i in range(outer_a.ndim):
             outer_a.shape()[i] = la.shape()[i]
@@ -89,12 +86,13 @@ cdef class MatMul(Row):
         wb.layout = outer_b
         views[0] = &wa
         views[1] = &wb
-        try:
-            broadcast(views, 2, &space)
-        except ValueError:
-            raise ValueError(
-                "operands could not be broadcast together with remapped shapes [original->"
-                f"remapped]: {shape_tuple(&a.v)} {shape_tuple(&b.v)}") from None
+        if stacks:
+            try:
+                broadcast(views, 2, &space)
+            except ValueError:
+                raise ValueError(
+                    "operands could not be broadcast together with remapped shapes [original->"
+                    f"remapped]: {shape_tuple(&a.v)} {shape_tuple(&b.v)}") from None
         cdef npy_intp shape[kMaxDims]
         cdef int ndim = space.ndim
         for i in range(ndim):
@@ -163,6 +161,42 @@ cdef class MatMul(Row):
             raise TypeError(f"out is an NDArray, not {type(out).__name__}")
         return self.product(ta, tb, out)
 
+
+cdef bint blas_takes(Tensor x) noexcept:
+    """Whether np.dot gives the operand to BLAS as it is; others it copies, np.matmul does not."""
+    cdef Layout* l = &x.v.layout
+    cdef npy_intp item = x.v.itemsize()
+    cdef bint dense = False
+    cdef int i, long_axes = 0
+    if contiguous(x):
+        return True
+    for i in range(l.ndim):
+        if l.shape()[i] <= 1:
+            continue
+        if l.strides()[i] <= 0 or l.strides()[i] % item:
+            return False
+        long_axes += 1
+        dense = dense or l.strides()[i] == item
+    return dense or long_axes < 2
+
+
+def dot(MatMul row not None, a, b):
+    """``np.dot`` of vectors and matrices of one of BLAS's dtypes; None for all else."""
+    cdef Tensor x, y
+    if not isinstance(a, Tensor) or not isinstance(b, Tensor):
+        return None
+    x, y = a, b
+    cdef int n = x.v.layout.ndim, m = y.v.layout.ndim
+    cdef char code = info(x.v.dtype).code
+    if x.v.dtype != y.v.dtype or n < 1 or n > 2 or m < 1 or m > 2 \
+            or x.v.layout.shape()[n - 1] != y.v.layout.shape()[0] \
+            or code != b"f" and code != b"d" and code != b"F" and code != b"D":
+        return None
+    if not blas_takes(x):
+        x = cast_c(x, x.v.dtype)
+    if not blas_takes(y):
+        y = cast_c(y, y.v.dtype)
+    return row.product(x, y, None)
 
 
 cdef Kernel* _where_kernels[32]

@@ -13,8 +13,16 @@ cdef class Row:
 
     @property
     def __signature__(self):
+        # Of a compiled __call__ inspect knows none.
         import inspect
-        return inspect.signature(type(self).__call__)
+        if isinstance(self, Ufunc):
+            names = "x, /" if (<Ufunc>self).nin == 1 else "x1, x2, /"
+            rest = "out=None, *, where=True, dtype=None, casting=None"
+        elif isinstance(self, Reduction):
+            names, rest = "x", "axis=None, dtype=None, out=None, keepdims=False, *, initial=None, where=None"
+        else:
+            names, rest = "a, b, /", "out=None"
+        return inspect.signature(eval(f"lambda {names}, {rest}: None"))
 
     def __reduce__(self):
         return self.name
@@ -93,11 +101,16 @@ cdef class Ufunc(Row):
         cdef int ka
         cdef Tensor t
         if isinstance(a, Tensor):
-            t = a
+            t = <Tensor>a
         else:
             ka = kind_of(a)
             t = as_tensor(a)
         cdef Resolved* r = self.resolve(t.v.dtype, 0)
+        cdef Tensor lone
+        if t.v.layout.ndim == 0 and self.nout == 1 and (out is None or out.v.layout.ndim == 0):
+            lone = lone_op(r.kernel, t, None, out)
+            if lone is not None:
+                return lone
         if out is not None:
             check_out_dtype(self.ufunc, out, r.outputs[0])
         cdef Tensor given = t
@@ -129,7 +142,7 @@ cdef class Ufunc(Row):
         cdef Tensor ta = None, tb = None
         cdef int ka, kb
         if isinstance(a, Tensor):
-            ta = a
+            ta = <Tensor>a
             ka = ta.v.dtype
         else:
             ka = kind_of(a)
@@ -138,7 +151,7 @@ cdef class Ufunc(Row):
                                   else current_device())
                 ka = ta.v.dtype
         if isinstance(b, Tensor):
-            tb = b
+            tb = <Tensor>b
             kb = tb.v.dtype
         else:
             kb = kind_of(b)
@@ -146,6 +159,13 @@ cdef class Ufunc(Row):
                 tb = as_tensor_on(b, ta.v.chunk.device if ta is not None else current_device())
                 kb = tb.v.dtype
         cdef Resolved* r = self.resolve(ka, kb)
+        cdef Tensor lone
+        if (ta is None or ta.v.layout.ndim == 0) and (tb is None or tb.v.layout.ndim == 0) \
+                and self.nout == 1 and (ta is not None or tb is not None) \
+                and (out is None or out.v.layout.ndim == 0):
+            lone = lone_op(r.kernel, a if ta is None else ta, b if tb is None else tb, out)
+            if lone is not None:
+                return lone
         if out is not None:
             check_out_dtype(self.ufunc, out, r.outputs[0])
         if ta is None and tb is None:
@@ -329,6 +349,33 @@ cdef class Ufunc(Row):
         if self.nin == 1:
             return self.unary(args[0], out)
         return self.binary(args[0], args[1], out)
+
+    # NumPy's methods of ufuncs.
+
+    def reduce(self, array, axis=0, dtype=None, out=None, keepdims=False, *args, **kwargs):
+        """The op between the elements along axes; ``initial`` and ``where`` as in NumPy."""
+        return self.method("reduce", array, axis, dtype, out, keepdims, *args, **kwargs)
+
+    def accumulate(self, array, axis=0, dtype=None, out=None):
+        """The op between each element and all before it along an axis."""
+        return self.method("accumulate", array, axis, dtype, out)
+
+    def reduceat(self, array, indices, axis=0, dtype=None, out=None):
+        """Reductions of slices along an axis, each from one index to the next."""
+        return self.method("reduceat", array, indices, axis, dtype, out)
+
+    def outer(self, a, b, /, **kwargs):
+        """The op of each element of ``a`` with each of ``b``."""
+        return self.method("outer", a, b, **kwargs)
+
+    def at(self, a, indices, /, *values):
+        """The op in place on ``a[indices]``; an index given twice counts twice."""
+        return self.method("at", a, indices, *values)
+
+    def method(self, str name, *args, **kwargs):
+        """One of NumPy's methods of ufuncs, by name."""
+        from lazyarray.ops.ufunc_methods import METHODS
+        return METHODS[name](self.ufunc, *args, **kwargs)
 
 
 class _Slot:

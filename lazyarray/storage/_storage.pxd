@@ -26,6 +26,8 @@ cdef extern from "storage/chunk.h" namespace "lazyarray" nogil:
         cbool published
         cbool allocate()
         void add_handle()
+        void adopt_handle()
+        void written_once()
         void drop_handle()
 
     cdef cppclass ChunkStore:

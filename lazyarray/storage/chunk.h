@@ -41,6 +41,9 @@ class Chunk : public Var {
     temporary = false;
   }
 
+  // Single elements and the like have their memory in the chunk itself: no pool is asked.
+  static constexpr size_t kSmall = 64;
+
   explicit Chunk(Engine* e) : Var(e) {}
 
   // False if there is no memory. Two readers of memory that nobody wrote (la.empty) may both be
@@ -58,7 +61,14 @@ class Chunk : public Var {
     handles.fetch_add(1, std::memory_order_relaxed);
     ref();
   }
+  // Before anybody else knows of the chunk: makes the creator's reference a handle, ...
+  void adopt_handle() { handles.store(1, std::memory_order_relaxed); }
+  // ... and counts its first write.
+  void written_once() { version.store(1, std::memory_order_relaxed); }
+  // With the GIL held, as its Python object dies.
   void drop_handle() {
+    // The last reference: nobody is left who could make another, but for find().
+    if (refs.load(std::memory_order_acquire) == 1 && !published) return dispose_with_gil();
     handles.fetch_sub(1, std::memory_order_relaxed);
     unref();
   }
@@ -67,12 +77,15 @@ class Chunk : public Var {
   friend class ChunkStore;
   ~Chunk() override { free_memory(); }
   void dispose() override;
+  void dispose_with_gil();
+  void clear();
   void free_memory() {
     if (drop_owner) drop_owner(owner);
-    else if (data) pool->release(data, nbytes);
+    else if (data && data != small_) pool->release(data, nbytes);
     data = nullptr;
     drop_owner = nullptr;
   }
+  alignas(16) char small_[kSmall];
 };
 
 // The pools, one for each device, and the free list of chunk objects.
@@ -81,20 +94,26 @@ class ChunkStore {
   explicit ChunkStore(Engine* e) : engine(e) {}
   Engine* const engine;
 
-  // With one reference and no handle.
+  // With one reference and no handle. The GIL is held.
   Chunk* create(size_t nbytes, Device device) {
-    lock_.lock();
-    Chunk* c = free_;
+    Chunk* c = spare_;
     if (c) {
-      free_ = static_cast<Chunk*>(c->owner);
-      free_count_--;
+      spare_ = static_cast<Chunk*>(c->owner);
+      spare_count_--;
+    } else {
+      lock_.lock();
+      if ((c = free_)) {
+        free_ = static_cast<Chunk*>(c->owner);
+        free_count_--;
+      }
+      lock_.unlock();
     }
-    lock_.unlock();
     if (!c) c = new Chunk(engine);
     else c->refs.store(1, std::memory_order_relaxed);
     c->owner = nullptr;
     c->store = this;
     c->nbytes = nbytes;
+    c->data = nbytes <= Chunk::kSmall ? c->small_ : nullptr;
     c->device = device;
     c->pool = pool(device);
     return c;
@@ -161,11 +180,20 @@ class ChunkStore {
 
  private:
   friend class Chunk;
+  // Dead chunks, linked by `owner`: a few that the GIL guards, so that single elements come and go
+  // without a lock, and those that other threads let go of.
+  bool keep_spare(Chunk* c) {
+    if (spare_count_ >= 256) return false;
+    c->owner = spare_;
+    spare_ = c;
+    spare_count_++;
+    return true;
+  }
   bool keep(Chunk* c) {
     lock_.lock();
     const bool room = free_count_ < 4096;
     if (room) {
-      c->owner = free_;  // the free list's link while the chunk is dead
+      c->owner = free_;
       free_ = c;
       free_count_++;
     }
@@ -175,6 +203,8 @@ class ChunkStore {
   SpinLock lock_;
   Chunk* free_ = nullptr;
   int free_count_ = 0;
+  Chunk* spare_ = nullptr;
+  int spare_count_ = 0;
   MemoryPool main_;
   std::vector<std::pair<Device, MemoryPool*>> others_;
   uint64_t limit_ = 0;
@@ -183,8 +213,16 @@ class ChunkStore {
 };
 
 inline void Chunk::dispose() {
+  clear();
+  if (!store->keep(this)) delete this;
+}
+inline void Chunk::dispose_with_gil() {
+  clear();
+  if (!store->keep_spare(this) && !store->keep(this)) delete this;
+}
+inline void Chunk::clear() {
   if (published) store->unpublish(this);
-  if (const int32_t n = exports.exchange(0)) store->exports.fetch_sub(n);
+  if (exports.load(std::memory_order_relaxed)) store->exports.fetch_sub(exports.exchange(0));
   free_memory();
   resource = false;
   if (Error* e = error.load(std::memory_order_relaxed)) {
@@ -194,7 +232,6 @@ inline void Chunk::dispose() {
   version.store(0, std::memory_order_relaxed);
   deleted.store(false, std::memory_order_relaxed);
   handles.store(0, std::memory_order_relaxed);
-  if (!store->keep(this)) delete this;
 }
 
 }  // namespace lazyarray

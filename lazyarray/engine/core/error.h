@@ -12,7 +12,7 @@ namespace lazyarray {
 // filled in by whoever holds the GIL (the engine itself knows no Python).
 struct Error {
   // The Python type that the failure is raised as when `exception` is null.
-  enum Kind : int { RUNTIME, VALUE, MEMORY, FLOATING_POINT, ZERO_DIVISION, OVERFLOW_, LINALG };
+  enum Kind : int { RUNTIME, VALUE, MEMORY, FLOATING_POINT, ZERO_DIVISION, OVERFLOW_, LINALG, INDEX };
 
   std::atomic<int> refs{1};
   std::atomic<bool> seen{false};  // some wait has raised it

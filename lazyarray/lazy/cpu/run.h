@@ -7,6 +7,7 @@
 #endif
 
 #include "lazy/cpu/casts.h"
+#include "lazy/cpu/gather.h"
 #include "lazy/instr.h"
 
 namespace lazyarray {
@@ -279,6 +280,8 @@ inline Error* run(Runtime& rt, Instr& in) {
   } else if (kernel.kind == Kernel::REDUCE) {
     run_reduce(in, ptrs);
   } else {
+    if (kernel.gathers)
+      if (Error* e = out_of_bounds(in, ptrs[1])) return e;
     run_gufunc(rt, in, ptrs);
   }
   if (kernel.checks_flags)

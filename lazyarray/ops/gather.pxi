@@ -1,0 +1,124 @@
+# gather: elements picked by integer indices along one axis, off the GIL.
+
+
+cdef Kernel* _gather_kernel = NULL
+
+
+cdef Tensor gather(Tensor x, Tensor index, int axis, int named):
+    """``take(x, index, axis)``, in C order: whose lengths are x's, with index's in the axis's place.
+
+    None if x's blocks behind the axis or the indices aren't contiguous, or these aren't integers.
+    An index out of bounds is the result's IndexError, which calls the axis `named`.
+    """
+    global _gather_kernel
+    cdef Layout* l = &x.v.layout
+    cdef npy_intp shape[2 * kMaxDims]
+    cdef npy_intp block = x.v.itemsize()
+    cdef int i, n = 0, many = index.v.layout.ndim
+    cdef char kind = info(index.v.dtype).kind
+    if kind != b"i" and kind != b"u" or info(index.v.dtype).type_num == cnp.NPY_ULONG \
+            or not contiguous(index) or l.ndim - 1 + many > kMaxDims:
+        return None
+    for i in range(l.ndim - 1, axis, -1):
+        if l.shape()[i] != 1 and l.strides()[i] != block:
+            return None
+        block *= l.shape()[i]
+    same_device(x, index)
+    if index.v.dtype != D_IL:
+        index = cast(index, D_IL)
+    for i in range(l.ndim):
+        if i != axis:
+            shape[n] = l.shape()[i]
+            n += 1
+            continue
+        memcpy(&shape[n], index.v.layout.shape(), many * sizeof(npy_intp))
+        n += many
+    cdef Tensor out = empty_like_shape(x.v.dtype, n, shape, x.v.chunk.device)
+    if out.v.layout.size() == 0 and index.v.layout.size() == 0:
+        return out
+    if _gather_kernel is NULL:
+        _gather_kernel = new_kernel("take", GUFUNC, 2, 1)
+        _gather_kernel.fn = gather_loop
+        _gather_kernel.gathers = True
+    cdef Instr* instr = recorder().begin(_gather_kernel, 2, 1)
+    set_operand(instr, 0, &x.v)
+    set_operand(instr, 1, &index.v)
+    set_operand(instr, 2, &out.v)
+    instr.set_ndim(axis)
+    for i in range(axis):
+        instr.shape()[i] = l.shape()[i]
+        instr.strides(0)[i] = l.strides()[i]
+        instr.strides(1)[i] = 0
+        instr.strides(2)[i] = out.v.layout.strides()[i]
+    instr.ncore = 4
+    instr.core[0] = l.shape()[axis]
+    instr.core[1] = index.v.layout.size()
+    instr.core[2] = block
+    instr.core[3] = named
+    instr.ncore_steps = 2
+    instr.core_steps[0] = l.strides()[axis]
+    instr.core_steps[1] = sizeof(npy_intp)
+    instr.overwrites = 1
+    instr.bytes = out.v.chunk.nbytes
+    instr.cost_ns = 50 + index.v.layout.size() * 1.5 + 0.15 * instr.bytes
+    emit(instr)
+    return out
+
+
+cdef Tensor host_index(object index, npy_intp n, int axis, CDevice device):
+    """A NumPy integer array as indices; IndexError at once if one is out of bounds."""
+    cdef cnp.ndarray a = index
+    if a.dtype.kind not in "iu":
+        return None
+    if a.size:
+        low, high = a.min(), a.max()
+        if low < -n or high >= n:
+            wrong = a[(a < -n) | (a >= n)].flat[0]
+            raise IndexError(f"index {wrong} is out of bounds for axis {axis} with size {n}")
+    return from_numpy(a, device)
+
+
+def take_along(Tensor x not None, index, int axis):
+    """`gather` for an NDArray or a NumPy array of indices; None where NumPy must do it."""
+    if not isinstance(index, Tensor):
+        index = host_index(index, x.v.layout.shape()[axis], axis, x.v.chunk.device)
+        if index is None:
+            return None
+    return gather(x, index, axis, axis)
+
+
+cdef Tensor gathered(Tensor x, object key):
+    """``x[key]`` for one integer array, after integers at most; None for any other key."""
+    cdef int axis = 0, i
+    cdef npy_intp at = x.v.layout.offset, n, k
+    cdef Layout* l = &x.v.layout
+    cdef Tensor view
+    picked = key
+    if type(key) is tuple:
+        axis = len(<tuple>key) - 1
+        if axis < 0 or axis >= l.ndim:
+            return None
+        picked = (<tuple>key)[axis]
+    if not isinstance(picked, (Tensor, np.ndarray)) or l.ndim == 0:
+        return None
+    for i in range(axis):
+        o = (<tuple>key)[i]
+        if type(o) is not int:
+            return None
+        k = o
+        n = l.shape()[i]
+        if k < -n or k >= n:
+            return None
+        at += (k + n if k < 0 else k) * l.strides()[i]
+    if not isinstance(picked, Tensor):
+        if picked.dtype.kind not in "iu":
+            return None
+        picked = host_index(picked, l.shape()[axis], axis, x.v.chunk.device)
+    view = x
+    if axis:
+        view = view_of(x)
+        view.v.layout.resize(l.ndim - axis)
+        view.v.layout.offset = at
+        memcpy(view.v.layout.shape(), l.shape() + axis, (l.ndim - axis) * sizeof(npy_intp))
+        memcpy(view.v.layout.strides(), l.strides() + axis, (l.ndim - axis) * sizeof(npy_intp))
+    return gather(view, picked, 0, axis)
