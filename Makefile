@@ -14,7 +14,7 @@ SOURCES := pyproject.toml setup.py $(shell find lazyarray -type f \( -name '*.py
 	-o -name '*.pxd' -o -name '*.pxi' -o -name '*.h' -o -name '*.hpp' \
 	-o \( -name '*.cpp' ! -name '_*' \) -o -path '*/engine/core/*.cpp' \))
 
-.PHONY: help demo test bench sanitize lint format clean
+.PHONY: help demo test bench docs sanitize lint format clean
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
 .SECONDARY:
@@ -23,6 +23,7 @@ help:
 	@echo 'make demo      install into $(VENV) and train the digits example'
 	@echo 'make test      install into $(VENV), check style and types, run the tests'
 	@echo 'make bench     install into $(VENV) and print the table of speeds'
+	@echo 'make docs      write the documentation, build/docs/index.html'
 	@echo 'make sanitize  stress the native core under sanitizers, run tests under AddressSanitizer'
 	@echo 'make lint      check style and types'
 	@echo 'make format    put every Python file in the project'"'"'s format'
@@ -36,6 +37,10 @@ test: lint
 
 bench: $(VENV)/.installed-bench
 	$(BIN)/python -m benchmarks.run $(ARGS)
+
+docs: $(VENV)/.installed-docs
+	$(BIN)/sphinx-build -q -W --keep-going -d build/doctrees docs build/docs
+	@echo 'file://$(CURDIR)/build/docs/index.html'
 
 sanitize: $(VENV)/.installed-test
 	sh tests/native/sanitize.sh thread

@@ -11,48 +11,27 @@ Use it as NumPy: every operation returns at once, and runs in order on worker th
 from __future__ import annotations
 
 import difflib as _difflib
-from typing import Any as _Any
+import importlib as _importlib
+import typing as _typing
 
-from numpy import bool as bool
-from numpy import (
-    bool_,
-    clongdouble,
-    complex64,
-    complex128,
-    double,
-    dtype,
-    e,
-    errstate,
-    euler_gamma,
-    finfo,
-    float16,
-    float32,
-    float64,
-    geterr,
-    half,
-    iinfo,
-    inf,
-    int8,
-    int16,
-    int32,
-    int64,
-    intp,
-    longdouble,
-    nan,
-    newaxis,
-    pi,
-    seterr,
-    single,
-    uint8,
-    uint16,
-    uint32,
-    uint64,
-    uintp,
+from lazyarray import (
+    _namespace_info,
+    _scalars,
+    context,
+    engine,
+    fft,
+    functions,
+    lazy,
+    linalg,
+    ops,
+    random,
+    storage,
 )
-
-from lazyarray import context, engine, fft, functions, lazy, linalg, ops, random, storage
+from lazyarray._namespace_info import *  # noqa: F403
 from lazyarray._ndarray import NDArray
+from lazyarray._scalars import *  # noqa: F403
 from lazyarray.context import Context, cpu, cpu_pinned, current_context, gpu
+from lazyarray.functions.absent import ABSENT as _ABSENT
 from lazyarray.functions.bits import *  # noqa: F403
 from lazyarray.functions.calculus import *  # noqa: F403
 from lazyarray.functions.contraction import *  # noqa: F403
@@ -113,50 +92,23 @@ __all__ = [
     "ops",
     "random",
     "storage",
-    # dtypes and constants
-    "bool",
-    "bool_",
-    "int8",
-    "int16",
-    "int32",
-    "int64",
-    "intp",
-    "uint8",
-    "uint16",
-    "uint32",
-    "uint64",
-    "uintp",
-    "float16",
-    "float32",
-    "float64",
-    "half",
-    "single",
-    "double",
-    "longdouble",
-    "complex64",
-    "complex128",
-    "clongdouble",
-    "dtype",
-    "finfo",
-    "iinfo",
-    "errstate",
-    "seterr",
-    "geterr",
-    "pi",
-    "e",
-    "euler_gamma",
-    "inf",
-    "nan",
-    "newaxis",
+    "testing",
 ]
-for _section in (*ops.SECTIONS, *functions.SECTIONS):
+for _section in (_namespace_info, _scalars, *ops.SECTIONS, *functions.SECTIONS):
     __all__ += _section.__all__
 
 
-def __getattr__(name: str) -> _Any:
-    near = _difflib.get_close_matches(name, __all__, 1)
-    hint = f": did you mean {near[0]!r}?" if near else ""
-    raise AttributeError(f"module 'lazyarray' has no attribute {name!r}{hint}", name=name)
+if _typing.TYPE_CHECKING:
+    from lazyarray import testing
+else:  # hidden from type checkers, to which it would promise every name
+
+    def __getattr__(name: str) -> _typing.Any:
+        if name == "testing":  # imported when it is used: it imports unittest
+            return _importlib.import_module("lazyarray.testing")
+        near = _difflib.get_close_matches(name, __all__, 1)
+        reason = _ABSENT.get(name)
+        hint = f": {reason}" if reason else f": did you mean {near[0]!r}?" if near else ""
+        raise AttributeError(f"module 'lazyarray' has no attribute {name!r}{hint}", name=name)
 
 
 def __dir__() -> list[str]:

@@ -1,5 +1,6 @@
 # Types of NDArray: what its properties, methods and operators take and give.
 from collections.abc import Callable, Iterator
+from types import ModuleType
 from typing import Any, ClassVar, SupportsIndex
 
 import numpy as np
@@ -70,7 +71,15 @@ class NDArray:
     def __array_function__(
         self, func: Callable[..., Any], types: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Any: ...
-    def __dlpack__(self, **kwargs: Any) -> Any: ...
+    def __array_namespace__(self, *, api_version: str | None = None) -> ModuleType: ...
+    def __dlpack__(
+        self,
+        *,
+        stream: Any = None,
+        max_version: tuple[int, int] | None = None,
+        dl_device: tuple[int, int] | None = None,
+        copy: bool | None = None,
+    ) -> Any: ...
     def __dlpack_device__(self) -> tuple[int, int]: ...
     def __copy__(self) -> NDArray: ...
     def __deepcopy__(self, memo: Any) -> NDArray: ...

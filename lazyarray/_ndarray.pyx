@@ -55,6 +55,15 @@ include "_operators.pxi"
 include "_methods.pxi"
 
 
+# The rows of two inputs by the ufunc that they run.
+cdef dict _rows_of = {row.ufunc: row for row in ops.elementwise.TABLE.values()
+                      if isinstance(row, Ufunc) and row.nin == 2 and row.nout == 1}
+
+
+cdef inline bint _is_plain(object o):
+    return isinstance(o, Tensor) or isinstance(o, (np.generic, float, int))
+
+
 cdef class ArrayVar(Var):
     """The engine variable of an array. Called, it is NumPy's method: ``x.var(axis=0)``."""
 
@@ -308,6 +317,12 @@ cdef class NDArray(Methods):
         return a if dtype is None else a.astype(dtype, copy=False)
 
     def __array_ufunc__(self, ufunc, method, *inputs, **kwargs):
+        # Mostly a NumPy scalar with an operator: np.float64(2) * x.
+        cdef tuple given = inputs
+        if not kwargs and method == "__call__" and len(given) == 2:
+            row = _rows_of.get(ufunc)
+            if row is not None and _is_plain(given[0]) and _is_plain(given[1]):
+                return (<Ufunc>row).binary(given[0], given[1], None)
         return ops.dispatch.ufunc(ufunc, method, inputs, kwargs)
 
     def __array_function__(self, func, types, args, kwargs):

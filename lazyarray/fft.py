@@ -1,5 +1,432 @@
-"""Discrete Fourier transforms: ``numpy.fft`` as asynchronous ops."""
+"""Discrete Fourier transforms: ``numpy.fft`` as asynchronous ops.
+
+Each transform of one axis is an instruction that calls NumPy, whose loops let go of the GIL while
+they run. (They can't run without a Python thread, as LAPACK's do here: out of memory, they set a
+Python exception.) Results are NumPy's, bit for bit: float32 and float16 give complex64.
+
+``norm`` says which direction is scaled: "backward" (the default) or "forward" by 1/n, "ortho" both
+by its root. ``out`` gets the result if given. Wrong lengths, axes and norms raise at the call.
+"""
 
 from __future__ import annotations
 
-__all__: list[str] = []
+import math
+import operator
+import warnings
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.lib.array_utils import normalize_axis_index
+
+from lazyarray.ops._layout import deliver, gil_op, operands
+from lazyarray.ops._rows import astype
+from lazyarray.ops.joining import concatenate, roll
+from lazyarray.ops.ranges import arange
+
+if TYPE_CHECKING:
+    from lazyarray._ndarray import NDArray
+
+__all__ = [
+    "fft",
+    "ifft",
+    "rfft",
+    "irfft",
+    "hfft",
+    "ihfft",
+    "fft2",
+    "ifft2",
+    "rfft2",
+    "irfft2",
+    "fftn",
+    "ifftn",
+    "rfftn",
+    "irfftn",
+    "fftfreq",
+    "rfftfreq",
+    "fftshift",
+    "ifftshift",
+]
+
+
+# ---- one axis -----------------------------------------------------------------------------------
+
+
+def _transform(
+    name: str, a: Any, n: int | None, axis: int, norm: str | None, out: NDArray | None = None
+) -> NDArray:
+    """NumPy's transform of that name; ``n`` None is the length that suits the axis."""
+    x: NDArray
+    (x,) = operands(a)
+    if n is None:
+        n = x.shape[axis]
+        if name in ("irfft", "hfft"):
+            n = 2 * (n - 1)
+    n = operator.index(n)
+    if n < 1:
+        raise ValueError(f"Invalid number of FFT data points ({n}) specified.")
+    at = normalize_axis_index(axis, x.ndim)
+    length = n // 2 + 1 if name in ("rfft", "ihfft") else n
+    shape = (*x.shape[:at], length, *x.shape[at + 1 :])
+    function: Callable[..., np.ndarray] = getattr(np.fft, name)
+
+    def run(v: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
+        return function(v, n, at, norm, out=out)
+
+    result = gil_op(
+        f"fft.{name}",
+        run,
+        [x],
+        shape,
+        (at, norm),
+        mini=lambda v: function(v, 2, at, norm),
+        out=name != "hfft",  # which forgets its out
+        cost=5000 + 20.0 * max(x.size, math.prod(shape)),
+    )
+    return deliver(result, out, name)
+
+
+def fft(
+    a: Any,
+    n: int | None = None,
+    axis: int = -1,
+    norm: str | None = None,
+    out: NDArray | None = None,
+) -> NDArray:
+    """The transform along an axis, which is cut or padded with zeros to length ``n``.
+
+    >>> import lazyarray as la
+    >>> la.fft.fft(la.array([1.0, 0.0, 0.0])).asnumpy()
+    array([1.+0.j, 1.+0.j, 1.+0.j])
+    """
+    return _transform("fft", a, n, axis, norm, out)
+
+
+def ifft(
+    a: Any,
+    n: int | None = None,
+    axis: int = -1,
+    norm: str | None = None,
+    out: NDArray | None = None,
+) -> NDArray:
+    """The inverse of :func:`fft`.
+
+    >>> import lazyarray as la
+    >>> la.fft.ifft(la.fft.fft(la.array([1.0, 2.0]))).asnumpy()
+    array([1.+0.j, 2.+0.j])
+    """
+    return _transform("ifft", a, n, axis, norm, out)
+
+
+def rfft(
+    a: Any,
+    n: int | None = None,
+    axis: int = -1,
+    norm: str | None = None,
+    out: NDArray | None = None,
+) -> NDArray:
+    """The first ``n // 2 + 1`` values of :func:`fft` of real numbers; TypeError for complex ones.
+
+    >>> import lazyarray as la
+    >>> la.fft.rfft(la.array([1.0, 0.0, 0.0, 0.0])).asnumpy()
+    array([1.+0.j, 1.+0.j, 1.+0.j])
+    """
+    return _transform("rfft", a, n, axis, norm, out)
+
+
+def irfft(
+    a: Any,
+    n: int | None = None,
+    axis: int = -1,
+    norm: str | None = None,
+    out: NDArray | None = None,
+) -> NDArray:
+    """The inverse of :func:`rfft`: ``n`` real numbers, by default twice the length less two.
+
+    >>> import lazyarray as la
+    >>> la.fft.irfft(la.fft.rfft(la.array([1.0, 2.0, 3.0])), 3).asnumpy()
+    array([1., 2., 3.])
+    """
+    return _transform("irfft", a, n, axis, norm, out)
+
+
+def hfft(
+    a: Any,
+    n: int | None = None,
+    axis: int = -1,
+    norm: str | None = None,
+    out: NDArray | None = None,
+) -> NDArray:
+    """The transform of a signal with Hermitian symmetry, of which ``a`` is the first half: real.
+
+    >>> import lazyarray as la
+    >>> la.fft.hfft(la.array([1.0, 0.0])).asnumpy()
+    array([1., 1.])
+    """
+    return _transform("hfft", a, n, axis, norm, out)
+
+
+def ihfft(
+    a: Any,
+    n: int | None = None,
+    axis: int = -1,
+    norm: str | None = None,
+    out: NDArray | None = None,
+) -> NDArray:
+    """The inverse of :func:`hfft`: the first ``n // 2 + 1`` values.
+
+    >>> import lazyarray as la
+    >>> la.fft.ihfft(la.array([1.0, 1.0])).asnumpy()
+    array([1.-0.j, 0.-0.j])
+    """
+    return _transform("ihfft", a, n, axis, norm, out)
+
+
+# ---- several axes -------------------------------------------------------------------------------
+
+
+def _lengths_and_axes(
+    x: NDArray, s: Sequence[int] | None, axes: Sequence[int] | None, inverse_real: bool = False
+) -> tuple[list[Any], list[int]]:
+    """The length of each axis transformed, and the axes; NumPy's errors and warnings."""
+    if axes is None and s is not None:
+        _deprecated("`axes` should not be `None` if `s` is not `None` (Deprecated in NumPy 2.0).")
+    if s is None:
+        lengths = list(x.shape) if axes is None else [x.shape[i] for i in axes]
+    else:
+        lengths = list(s)
+    along = list(range(-len(lengths), 0)) if axes is None else list(axes)
+    if len(lengths) != len(along):
+        raise ValueError("Shape and axes have different lengths.")
+    if inverse_real and s is None:
+        lengths[-1] = 2 * (x.shape[along[-1]] - 1)
+    if None in lengths:
+        _deprecated(
+            "Passing an array containing `None` values to `s` is deprecated in NumPy 2.0 and will "
+            "raise an error in a future version of NumPy."
+        )
+    return [x.shape[i] if n == -1 else n for n, i in zip(lengths, along, strict=True)], along
+
+
+def _deprecated(text: str) -> None:
+    warnings.warn(text, DeprecationWarning, stacklevel=5)
+
+
+def _transforms(
+    name: str, a: Any, s: Any, axes: Any, norm: str | None, out: NDArray | None
+) -> NDArray:
+    """The transforms of one axis after the other, in NumPy's order."""
+    (x,) = operands(a)
+    lengths, along = _lengths_and_axes(x, s, axes, name == "irfft")
+    pairs = list(zip(lengths, along, strict=True))
+    if name == "irfft":
+        order = [("ifft", pair) for pair in pairs[:-1]] + [("irfft", pairs[-1])]
+    elif name == "rfft":
+        order = [("rfft", pairs[-1])] + [("fft", pair) for pair in pairs[-2::-1]]
+    else:
+        order = [(name, pair) for pair in pairs[::-1]]
+    for one, (n, axis) in order:
+        x = _transform(one, x, n, axis, norm)
+    return deliver(x, out, f"{name}n")
+
+
+def fftn(
+    a: Any,
+    s: Sequence[int] | None = None,
+    axes: Sequence[int] | None = None,
+    norm: str | None = None,
+    out: NDArray | None = None,
+) -> NDArray:
+    """The transform along several axes (None: all), cut or padded to the lengths ``s``.
+
+    >>> import lazyarray as la
+    >>> la.fft.fftn(la.ones((2, 2))).asnumpy().real
+    array([[4., 0.],
+           [0., 0.]])
+    """
+    return _transforms("fft", a, s, axes, norm, out)
+
+
+def ifftn(
+    a: Any,
+    s: Sequence[int] | None = None,
+    axes: Sequence[int] | None = None,
+    norm: str | None = None,
+    out: NDArray | None = None,
+) -> NDArray:
+    """The inverse of :func:`fftn`.
+
+    >>> import lazyarray as la
+    >>> la.fft.ifftn(la.ones((2, 2))).asnumpy().real
+    array([[1., 0.],
+           [0., 0.]])
+    """
+    return _transforms("ifft", a, s, axes, norm, out)
+
+
+def rfftn(
+    a: Any,
+    s: Sequence[int] | None = None,
+    axes: Sequence[int] | None = None,
+    norm: str | None = None,
+    out: NDArray | None = None,
+) -> NDArray:
+    """:func:`rfft` along the last of the axes, :func:`fft` along the others.
+
+    >>> import lazyarray as la
+    >>> la.fft.rfftn(la.ones((2, 4))).shape
+    (2, 3)
+    """
+    return _transforms("rfft", a, s, axes, norm, out)
+
+
+def irfftn(
+    a: Any,
+    s: Sequence[int] | None = None,
+    axes: Sequence[int] | None = None,
+    norm: str | None = None,
+    out: NDArray | None = None,
+) -> NDArray:
+    """The inverse of :func:`rfftn`, of which the last axis is by default twice as long less two.
+
+    >>> import lazyarray as la
+    >>> la.fft.irfftn(la.fft.rfftn(la.ones((2, 4)))).asnumpy()
+    array([[1., 1., 1., 1.],
+           [1., 1., 1., 1.]])
+    """
+    return _transforms("irfft", a, s, axes, norm, out)
+
+
+def fft2(
+    a: Any,
+    s: Sequence[int] | None = None,
+    axes: Sequence[int] | None = (-2, -1),
+    norm: str | None = None,
+    out: NDArray | None = None,
+) -> NDArray:
+    """:func:`fftn` along the last two axes.
+
+    >>> import lazyarray as la
+    >>> la.fft.fft2(la.ones((2, 2))).asnumpy().real
+    array([[4., 0.],
+           [0., 0.]])
+    """
+    return _transforms("fft", a, s, axes, norm, out)
+
+
+def ifft2(
+    a: Any,
+    s: Sequence[int] | None = None,
+    axes: Sequence[int] | None = (-2, -1),
+    norm: str | None = None,
+    out: NDArray | None = None,
+) -> NDArray:
+    """:func:`ifftn` along the last two axes.
+
+    >>> import lazyarray as la
+    >>> la.fft.ifft2(la.ones((2, 2))).asnumpy().real
+    array([[1., 0.],
+           [0., 0.]])
+    """
+    return _transforms("ifft", a, s, axes, norm, out)
+
+
+def rfft2(
+    a: Any,
+    s: Sequence[int] | None = None,
+    axes: Sequence[int] | None = (-2, -1),
+    norm: str | None = None,
+    out: NDArray | None = None,
+) -> NDArray:
+    """:func:`rfftn` along the last two axes.
+
+    >>> import lazyarray as la
+    >>> la.fft.rfft2(la.ones((3, 2, 4))).shape
+    (3, 2, 3)
+    """
+    return _transforms("rfft", a, s, axes, norm, out)
+
+
+def irfft2(
+    a: Any,
+    s: Sequence[int] | None = None,
+    axes: Sequence[int] | None = (-2, -1),
+    norm: str | None = None,
+    out: NDArray | None = None,
+) -> NDArray:
+    """:func:`irfftn` along the last two axes.
+
+    >>> import lazyarray as la
+    >>> la.fft.irfft2(la.ones((3, 2, 3))).shape
+    (3, 2, 4)
+    """
+    return _transforms("irfft", a, s, axes, norm, out)
+
+
+# ---- frequencies --------------------------------------------------------------------------------
+
+
+def fftfreq(n: int, d: Any = 1.0, device: Any = None, *, dtype: Any = None) -> NDArray:
+    """The frequencies of :func:`fft` of ``n`` samples at steps of ``d``, the negative ones last.
+
+    ``dtype`` (float64) is a real floating one. ValueError if ``n`` is no integer.
+
+    >>> import lazyarray as la
+    >>> la.fft.fftfreq(4, 0.5).asnumpy()
+    array([ 0. ,  0.5, -1. , -0.5])
+    """
+    whole = partial(arange, dtype=np.intp, device=device)
+    return _frequencies(
+        n, d, dtype, lambda n: concatenate([whole(0, (n + 1) // 2), whole(-(n // 2), 0)])
+    )
+
+
+def rfftfreq(n: int, d: Any = 1.0, device: Any = None, *, dtype: Any = None) -> NDArray:
+    """The frequencies of :func:`rfft` of ``n`` samples at steps of ``d``.
+
+    ``dtype`` (float64) is a real floating one. ValueError if ``n`` is no integer.
+
+    >>> import lazyarray as la
+    >>> la.fft.rfftfreq(4, 0.5).asnumpy()
+    array([0. , 0.5, 1. ])
+    """
+    return _frequencies(n, d, dtype, lambda n: arange(0, n // 2 + 1, dtype=np.intp, device=device))
+
+
+def _frequencies(n: int, d: Any, dtype: Any, places: Callable[[int], NDArray]) -> NDArray:
+    if not isinstance(n, (int, np.integer)):
+        raise ValueError("n should be an integer")
+    if dtype is not None and np.dtype(dtype).kind != "f":
+        raise TypeError(f"frequencies are real floating numbers, not {np.dtype(dtype)}")
+    step = 1.0 / (n * d)
+    found: NDArray = places(int(n)) * step
+    return found if dtype is None else astype(found, dtype, copy=False)
+
+
+def fftshift(x: Any, axes: int | Sequence[int] | None = None) -> NDArray:
+    """Axes (None: all) rolled by half their length: frequency zero comes to the centre.
+
+    >>> import lazyarray as la
+    >>> la.fft.fftshift(la.fft.fftfreq(4, 0.25)).asnumpy()
+    array([-2., -1.,  0.,  1.])
+    """
+    return _shifted(x, axes, lambda n: n // 2)
+
+
+def ifftshift(x: Any, axes: int | Sequence[int] | None = None) -> NDArray:
+    """The inverse of :func:`fftshift`.
+
+    >>> import lazyarray as la
+    >>> la.fft.ifftshift(la.array([-2.0, -1.0, 0.0, 1.0])).asnumpy()
+    array([ 0.,  1., -2., -1.])
+    """
+    return _shifted(x, axes, lambda n: -(n // 2))
+
+
+def _shifted(x: Any, axes: Any, half: Callable[[int], int]) -> NDArray:
+    (v,) = operands(x)
+    if isinstance(axes, (int, np.integer)):
+        axes = (axes,)
+    along = tuple(range(v.ndim)) if axes is None else tuple(axes)
+    return roll(v, [half(v.shape[i]) for i in along], along)

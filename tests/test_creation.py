@@ -352,8 +352,11 @@ def test_new_arrays_join_the_arrays_they_are_made_of():
         *la.meshgrid(x, [1, 2]),
     ):
         assert y.device == la.cpu(1)
-    with pytest.raises(ValueError, match="on another device"):
-        la.array(x, ctx=la.cpu(0))
+    moved = la.array(x, "int8", ctx=la.cpu(0))
+    assert moved.device == la.cpu(0) and moved.asnumpy().tolist() == x.asnumpy().tolist()
+    assert la.asarray(x, device=x.device) is x
+    with pytest.raises(ValueError, match=r"copy.*cpu\(1\).*cpu\(0\)"):
+        la.asarray(x, copy=False, device=la.cpu(0))
     with pytest.raises(RuntimeError, match=r"gpu\(0\)"), la.Context("gpu", 0):
         pass
     assert la.current_context() == la.cpu(0)

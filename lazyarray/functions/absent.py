@@ -1,5 +1,61 @@
-"""What NumPy's namespace has and lazyarray leaves out, each with its reason."""
+"""What NumPy's namespaces have and lazyarray leaves out: each name, by category, with its reason.
+
+Names are as seen from ``numpy``: ``"busday_count"``, ``"random.RandomState"``. ``OUTSIDE`` holds what
+no library of numeric arrays would have; ``LEFT_OUT`` what it could have. The tests count by these.
+"""
 
 from __future__ import annotations
 
-ABSENT: dict[str, str] = {}
+Categories = dict[str, dict[str, str]]  # category: {name: reason}
+
+
+def _all(reason: str, names: str) -> dict[str, str]:
+    return dict.fromkeys(names.split(), reason)
+
+
+OUTSIDE: Categories = {
+    "dates and times": _all(
+        "dtypes are numeric: no dates",
+        "datetime64 timedelta64 datetime_as_string datetime_data isnat busday_count busday_offset "
+        "busdaycalendar is_busday",
+    ),
+    "strings, objects and records": {
+        **_all(
+            "dtypes are numeric: no strings, objects or records",
+            "bytes_ str_ object_ void character flexible record recarray",
+        ),
+        "fromregex": "makes records",
+        "frompyfunc": "its results are objects: vectorize",
+    },
+    "deprecated in NumPy": {
+        "row_stack": "deprecated: vstack",
+        "random.random_integers": "deprecated: integers",
+        "random.ranf": "an old alias: random",
+        "random.sample": "an old alias: random",
+    },
+    "about NumPy itself": _all(
+        "tells about NumPy's own build, tests and documentation",
+        "test get_include show_config show_runtime info",
+    ),
+}
+
+LEFT_OUT: Categories = {
+    "subclasses of ndarray": _all(
+        "an array is an NDArray: no subclasses, of which NumPy itself advises against matrix",
+        "matrix asmatrix bmat memmap",
+    ),
+    "iterators over memory": _all(
+        "walks memory element by element, which would wait for every one",
+        "nditer nested_iters flatiter",
+    ),
+    "superseded classes": {
+        "poly1d": "NumPy advises numpy.polynomial instead; the poly functions are here",
+    },
+}
+
+ABSENT: dict[str, str] = {
+    name: reason
+    for categories in (OUTSIDE, LEFT_OUT)
+    for names in categories.values()
+    for name, reason in names.items()
+}

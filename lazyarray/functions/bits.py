@@ -1,5 +1,89 @@
-"""Bits packed in bytes."""
+"""Bits packed into bytes, and unpacked."""
 
 from __future__ import annotations
 
-__all__: list[str] = []
+import operator
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.lib.array_utils import normalize_axis_index
+
+from lazyarray.ops._layout import gil_op
+from lazyarray.ops._rows import asarray, probe
+from lazyarray.ops.manipulation import atleast_1d, ravel
+
+if TYPE_CHECKING:
+    from lazyarray._ndarray import NDArray
+
+__all__ = ["packbits", "unpackbits"]
+
+
+def packbits(a: Any, /, axis: int | None = None, bitorder: Any = "big") -> NDArray:
+    """The truth of eight elements in each byte, along an axis or of the flattened array.
+
+    The axis gets an eighth as long; zeros fill up the last byte. TypeError unless ``a`` is of
+    integers or bools.
+
+    >>> import lazyarray as la
+    >>> la.packbits(la.array([1, 0, 0, 0, 0, 0, 1, 1, 1])).asnumpy()
+    array([131, 128], dtype=uint8)
+    """
+    x, axis = _along(a, axis)
+    length = (x.shape[axis] + 7) // 8
+    return _op("packbits", lambda v: np.packbits(v, axis, bitorder), x, axis, bitorder, length)
+
+
+def unpackbits(
+    a: Any, /, axis: int | None = None, count: int | None = None, bitorder: Any = "big"
+) -> NDArray:
+    """The bits of bytes as zeros and ones, along an axis or of the flattened array.
+
+    ``count`` is how many to keep along the axis (zeros fill it up); a negative one, how many to
+    leave out at the end. TypeError unless ``a`` is uint8.
+
+    >>> import lazyarray as la
+    >>> la.unpackbits(la.array([131], la.uint8), count=7).asnumpy()
+    array([1, 0, 0, 0, 0, 0, 1], dtype=uint8)
+    """
+    x, axis = _along(a, axis)
+    bits = 8 * x.shape[axis]
+    length = bits if count is None else operator.index(count)
+    if length < 0:
+        length += bits
+        if length < 0:
+            raise ValueError("-count larger than number of elements")
+    return _op(
+        "unpackbits",
+        lambda v: np.unpackbits(v, axis, count, bitorder),
+        x,
+        axis,
+        bitorder,
+        length,
+    )
+
+
+def _op(
+    name: str,
+    function: Callable[[np.ndarray], np.ndarray],
+    x: NDArray,
+    axis: int,
+    bitorder: Any,
+    length: int,
+) -> NDArray:
+    order: Any = "F" if probe(x).flags.fnc else "C"  # of NumPy's results
+
+    def mini(v: np.ndarray) -> np.ndarray:
+        getattr(np, name)(v, axis, bitorder=bitorder)  # its errors
+        return np.empty(v.shape, np.uint8, order)
+
+    shape = (*x.shape[:axis], length, *x.shape[axis + 1 :])
+    return gil_op(name, function, [x], shape, (axis, bitorder, order), mini=mini)
+
+
+def _along(a: Any, axis: int | None) -> tuple[NDArray, int]:
+    """The array of at least one axis, flattened if no axis is given; and the axis."""
+    x = atleast_1d(asarray(a))
+    if axis is None:
+        return ravel(x), 0
+    return x, normalize_axis_index(axis, x.ndim)

@@ -1,5 +1,244 @@
-"""Differences, integrals, interpolation, filters of sampled functions."""
+"""Derivatives and integrals of sampled functions, interpolation, phases."""
 
 from __future__ import annotations
 
-__all__: list[str] = []
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.lib.array_utils import normalize_axis_tuple
+
+from lazyarray.lazy._lazy import Tensor
+from lazyarray.ops import elementwise, reductions
+from lazyarray.ops._layout import gil_op, new_like, operands
+from lazyarray.ops._rows import array, asarray, assign_to, astype
+from lazyarray.ops.manipulation import reshape
+from lazyarray.ops.searching import where
+from lazyarray.ops.statistical import cumsum, diff
+
+if TYPE_CHECKING:
+    from lazyarray._ndarray import NDArray
+
+__all__ = ["gradient", "trapezoid", "interp", "unwrap"]
+
+_sum = reductions.TABLE["sum"]
+_remainder, _absolute = elementwise.TABLE["remainder"], elementwise.TABLE["absolute"]
+
+
+# ---- derivatives, as numpy/lib/_function_base_impl.py writes them, so that the bits are the same -
+
+
+def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> Any:
+    """The derivative along each axis: central differences inside, one-sided ones at the ends.
+
+    ``varargs`` are the distances of neighbours: one number for all axes, or for each axis a number
+    or the coordinates along it. Several axes give a tuple. ``edge_order`` (1 or 2) is the order
+    at the ends. ValueError if an axis is shorter than ``edge_order + 1``.
+
+    >>> import lazyarray as la
+    >>> la.gradient(la.array([1.0, 2.0, 4.0, 7.0])).asnumpy()
+    array([1. , 1.5, 2.5, 3. ])
+    """
+    x = asarray(f)
+    axes = tuple(range(x.ndim)) if axis is None else normalize_axis_tuple(axis, x.ndim)
+    if not varargs:
+        steps: list[Any] = [1.0] * len(axes)
+    elif len(varargs) == 1 and _ndim(varargs[0]) == 0:
+        steps = list(varargs) * len(axes)
+    elif len(varargs) == len(axes):
+        steps = [_spacing(v, x.shape[along]) for v, along in zip(varargs, axes, strict=True)]
+    else:
+        raise TypeError("invalid number of arguments")
+    if edge_order > 2:
+        raise ValueError("'edge_order' greater than 2 not supported")
+    for along in axes:
+        if x.shape[along] < edge_order + 1:
+            raise ValueError(
+                "Shape of array too small to calculate a numerical gradient, "
+                "at least (edge_order + 1) elements are required."
+            )
+    if x.dtype.kind in "iu":
+        x = astype(x, np.float64)
+    results = []
+    for along, step in zip(axes, steps, strict=True):
+        if isinstance(step, Tensor) and step.ndim:
+            results.append(_by_numpy(x, step, along, edge_order))
+        else:
+            results.append(_derivative(x, step, along, edge_order))
+    return results[0] if len(results) == 1 else tuple(results)
+
+
+def _ndim(v: Any) -> int:
+    return v.ndim if isinstance(v, Tensor) else np.ndim(v)
+
+
+def _spacing(given: Any, length: int) -> Any:
+    """The distances: a number, a NumPy array of them, or, not known yet, the coordinates."""
+    if _ndim(given) == 0:
+        return given
+    if _ndim(given) != 1:
+        raise ValueError("distances must be either scalars or 1d")
+    if len(given) != length:
+        raise ValueError("when 1d, distances must match the length of the corresponding dimension")
+    if isinstance(given, Tensor):
+        return given
+    places = np.asarray(given)
+    gaps = np.diff(places.astype(np.float64) if places.dtype.kind in "iu" else places)
+    return gaps[0] if (gaps == gaps[0]).all() else gaps
+
+
+def _by_numpy(x: NDArray, places: NDArray, axis: int, edge_order: int) -> NDArray:
+    """With coordinates not known yet: whether they are evenly spaced decides the formula."""
+    return gil_op(
+        "gradient",
+        lambda v, p: np.gradient(v, p, axis=axis, edge_order=edge_order),
+        [x, places],
+        x.shape,
+        axis,
+        mini=lambda v, p: np.gradient(v, p, axis=axis),
+        cost=3000 + 10.0 * x.size,
+    )
+
+
+def _derivative(x: NDArray, step: Any, axis: int, edge_order: int) -> NDArray:
+    lead = (slice(None),) * axis
+
+    def at(k: Any) -> tuple[Any, ...]:
+        return (*lead, k, ...)
+
+    before, middle, after = at(slice(None, -2)), at(slice(1, -1)), at(slice(2, None))
+    # What is no float fails in the subtraction, as NumPy's.
+    out = new_like(x if x.dtype.kind in "fc" else astype(x, np.float64))
+    even = _ndim(step) == 0
+    if even:
+        assign_to(out[middle], (x[after] - x[before]) / (2.0 * step))
+    else:
+        one, two = step[:-1], step[1:]
+        weights = (
+            -two / (one * (one + two)),
+            (two - one) / (one * two),
+            one / (two * (one + two)),
+        )
+        along = [1] * x.ndim
+        along[axis] = -1
+        a, b, c = [array(v.reshape(along), None, x.device) for v in weights]
+        assign_to(out[middle], a * x[before] + b * x[middle] + c * x[after])
+    if edge_order == 1:
+        assign_to(out[at(0)], (x[at(1)] - x[at(0)]) / (step if even else step[0]))
+        assign_to(out[at(-1)], (x[at(-1)] - x[at(-2)]) / (step if even else step[-1]))
+        return out
+    for place, near, sign in ((0, (0, 1, 2), 1), (-1, (-3, -2, -1), -1)):
+        if even:
+            edge = [-1.5 / step, 2.0 / step, -0.5 / step]
+            if sign < 0:
+                edge = [0.5 / step, -2.0 / step, 1.5 / step]
+        elif sign > 0:
+            one, two = step[0], step[1]
+            edge = [
+                -(2.0 * one + two) / (one * (one + two)),
+                (one + two) / (one * two),
+                -one / (two * (one + two)),
+            ]
+        else:
+            one, two = step[-2], step[-1]
+            edge = [
+                two / (one * (one + two)),
+                -(two + one) / (one * two),
+                (2.0 * two + one) / (two * (one + two)),
+            ]
+        a, b, c = edge
+        first, second, third = [x[at(k)] for k in near]
+        assign_to(out[at(place)], a * first + b * second + c * third)
+    return out
+
+
+# ---- integrals ----------------------------------------------------------------------------------
+
+
+def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> NDArray:
+    """The integral along an axis by the trapezoidal rule, at the points ``x`` or ``dx`` apart.
+
+    ``x`` has y's shape, or is a vector as long as the axis.
+
+    >>> import lazyarray as la
+    >>> la.trapezoid(la.array([1.0, 2.0, 3.0])).item()
+    4.0
+    """
+    values, *places = operands(y, *([] if x is None else [x]))
+    along = [slice(None)] * values.ndim
+    steps = dx
+    if places and places[0].ndim == 1:
+        shape = [1] * values.ndim
+        steps = diff(places[0])
+        shape[axis] = steps.shape[0]
+        steps = reshape(steps, shape)
+    elif places:
+        steps = diff(places[0], axis=axis)
+    along[axis] = slice(1, None)
+    later = values[tuple(along)]
+    along[axis] = slice(None, -1)
+    result: NDArray = _sum(steps * (later + values[tuple(along)]) / 2.0, axis)
+    return result
+
+
+# ---- interpolation ------------------------------------------------------------------------------
+
+
+def interp(
+    x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: float | None = None
+) -> NDArray:
+    """The piecewise linear function through the points (xp, fp), ``xp`` increasing, at ``x``.
+
+    Outside it is ``left`` and ``right`` (None: the first and the last of ``fp``), or repeats itself
+    after ``period``. Shape: that of ``x``. ValueError if the points are none, or no vectors of one
+    length.
+
+    >>> import lazyarray as la
+    >>> la.interp(la.array([0.5, 2.0]), [0, 1, 2], [0, 10, 5]).asnumpy()
+    array([5., 5.])
+    """
+    options = {"left": left, "right": right, "period": period}
+    late = [name for name, v in options.items() if isinstance(v, Tensor)]
+    known = {name: v for name, v in options.items() if name not in late}
+    inputs = operands(x, xp, fp, *[options[name] for name in late])
+    if inputs[1].ndim == inputs[2].ndim == 1 and inputs[1].size not in (0, inputs[2].size):
+        raise ValueError("fp and xp are not of the same length.")
+
+    def run(at: np.ndarray, where: np.ndarray, what: np.ndarray, *more: np.ndarray) -> Any:
+        return np.interp(at, where, what, **known, **dict(zip(late, more, strict=True)))
+
+    kinds = [(type(v), name == "period" and v == 0) for name, v in known.items()]
+    cost = 3000 + 20.0 * inputs[0].size
+    return gil_op("interp", run, inputs, inputs[0].shape, (*late, *kinds), cost=cost)
+
+
+# ---- phases -------------------------------------------------------------------------------------
+
+
+def unwrap(p: Any, discont: Any = None, axis: int = -1, *, period: Any = 2 * math.pi) -> NDArray:
+    """Phases along an axis without jumps: what differs by ``discont`` or more (None: half a period)
+    from its neighbour is brought within half a period by whole periods.
+
+    >>> import lazyarray as la
+    >>> la.unwrap(la.array([0, 1, 2, -1, 0]), period=4).asnumpy()
+    array([0, 1, 2, 3, 4])
+    """
+    x = asarray(p)
+    steps = diff(x, axis=axis)
+    discont = period / 2 if discont is None else discont
+    kinds = [v.dtype if isinstance(v, Tensor) else v for v in (steps, period)]
+    dtype = np.result_type(*kinds)
+    if dtype.kind in "iu":
+        high, odd = divmod(period, 2)
+    else:
+        high, odd = period / 2, 0
+    low = -high
+    wrapped = _remainder(steps - low, period) + low
+    if not odd:  # else nothing is half a period away
+        wrapped = where((wrapped == low) & (steps > 0), high, wrapped)
+    correction = where(_absolute(steps) < discont, 0, wrapped - steps)
+    lead = (slice(None),) * (axis % x.ndim)
+    rest = (*lead, slice(1, None), ...)
+    result = astype(x, dtype)
+    assign_to(result[rest], x[rest] + cumsum(correction, axis))
+    return result

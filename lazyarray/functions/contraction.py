@@ -1,5 +1,348 @@
-"""einsum, whose order of contractions opt_einsum finds."""
+"""einsum, whose order of contractions opt_einsum finds.
+
+A contraction of two arrays is made of the op table's rows: views for diagonals and transposes,
+sums over axes that one array alone has, then a product (``matmul``, or a multiplication with the
+sum fused into it). Only a step of three or more arrays is an instruction that takes the GIL.
+"""
 
 from __future__ import annotations
 
-__all__: list[str] = []
+import functools
+import math
+import operator
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import opt_einsum  # type: ignore[import-untyped]
+from numpy.lib.stride_tricks import as_strided
+
+from lazyarray.lazy._lazy import Tensor
+from lazyarray.ops import _layout, creation, elementwise, reductions, table
+from lazyarray.ops._layout import Shape, gil_op, viewed
+from lazyarray.ops._rows import assign_to, astype, contiguous_signature
+from lazyarray.ops.manipulation import copy, permute_dims, reshape
+
+if TYPE_CHECKING:
+    from lazyarray._ndarray import NDArray
+
+__all__ = ["einsum", "einsum_path"]
+
+_matmul, _multiply = table["matmul"], elementwise.TABLE["multiply"]
+_any, _sum = reductions.TABLE["any"], reductions.TABLE["sum"]
+
+
+def einsum(
+    *operands: Any,
+    out: NDArray | None = None,
+    optimize: Any = False,
+    dtype: Any = None,
+    order: str = "K",
+    casting: str = "safe",
+) -> NDArray:
+    """Einstein's summation: ``einsum("ij,jk->ik", a, b)`` names axes by letters.
+
+    Letters that the result lacks are summed over; ``...`` stands for axes that broadcast. NumPy's
+    other form, ``einsum(a, [0, 1], b, [1, 2], [0, 2])``, works too. One array of which nothing is
+    summed gives a view. ValueError for subscripts that don't fit, TypeError for a dtype that
+    ``casting`` forbids.
+
+    Three or more arrays are always multiplied pair by pair, in an order that opt_einsum finds;
+    ``optimize`` may name one of its strategies, or give a path (:func:`einsum_path`). Values agree
+    with NumPy's up to rounding, as those of NumPy's own orders do with each other; ``order`` "K"
+    is whatever comes of that.
+
+    >>> import lazyarray as la
+    >>> la.einsum("ij->j", la.array([[1, 2], [3, 4]])).asnumpy()
+    array([4, 6])
+    """
+    subscripts, arrays = _spelled(operands)
+    xs: list[NDArray] = _layout.operands(*arrays)
+    if out is not None and not isinstance(out, Tensor):
+        raise TypeError(f"out is an NDArray, not {type(out).__name__}")
+    kwargs: Any = {"order": order, "casting": casting}
+    if dtype is not None:
+        kwargs["dtype"] = np.dtype(dtype)
+    signs = tuple([_layout.signature(x) for x in (xs if out is None else [*xs, out])])
+
+    def mini(*values: np.ndarray) -> np.ndarray:
+        to = values[len(xs) :]
+        return np.einsum(subscripts, *values[: len(xs)], out=to[0] if to else None, **kwargs)
+
+    # NumPy checks subscripts and dtypes on the miniatures.
+    key = ("einsum", subscripts, out is None, *kwargs.values())
+    try:
+        ((found, memory),) = _layout.infer(key, mini, signs)
+    except ValueError as exc:
+        if "collapsing" in str(exc):  # names lengths, which should be the true ones
+            _raise(subscripts, [x.shape for x in xs])
+        raise
+    if len(xs) == 1 and out is None and _is_view(subscripts, signs[0]):
+        return viewed(xs[0], lambda v: np.einsum(subscripts, v))
+    # The common dtype, of ``out``, too: NumPy computes in it.
+    wanted = kwargs.get("dtype") or np.result_type(found, *[x.dtype for x in xs])
+    ordered = True if optimize is False or optimize is None else optimize
+    plan = _plan(subscripts, tuple([x.shape for x in xs]), _strategy(ordered))
+    xs = [astype(x, wanted, copy=False) for x in xs]
+    for places, terms, result in plan.steps:
+        xs.append(_contracted([xs.pop(i) for i in places], terms, result))
+    (product,) = xs
+    if out is not None:
+        if out.shape != product.shape:
+            raise ValueError(
+                f"output parameter for einsum has the wrong shape: {out.shape} instead of "
+                f"{product.shape}"
+            )
+        assign_to(out, product)
+        return out
+    if order in ("K", "k"):
+        return product
+    fortran = order in ("F", "f") or (order in ("A", "a") and memory is not None)
+    return creation.asarray(product, order="F" if fortran else "C")
+
+
+def einsum_path(*operands: Any, optimize: Any = "greedy") -> tuple[list[Any], str]:
+    """The order in which :func:`einsum` would multiply: (``["einsum_path", ...]``, a report).
+
+    Each tuple of the path names the places of the arrays that are taken out and multiplied; their
+    product is put at the end. It depends on shapes alone. ``optimize`` is True ("auto"), False
+    (all at once), a strategy of opt_einsum ("greedy", "optimal", "dp", ...), one and a limit of an
+    intermediate's elements (default: those of the largest array), or a path.
+
+    >>> import lazyarray as la
+    >>> la.einsum_path("ij,jk,kl", la.ones((9, 9)), la.ones((9, 9)), la.ones((9, 1)))[0]
+    ['einsum_path', (1, 2), (0, 1)]
+    """
+    subscripts, arrays = _spelled(operands)
+    shapes = tuple([a.shape if isinstance(a, Tensor) else np.shape(a) for a in arrays])
+    plan = _plan(subscripts, shapes, _strategy(optimize))
+    report = opt_einsum.contract_path(plan.equation, *shapes, shapes=True, optimize=plan.path)[1]
+    return ["einsum_path", *plan.path], str(report)
+
+
+# ---- subscripts and paths -----------------------------------------------------------------------
+
+
+_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+
+
+def _spelled(args: tuple[Any, ...]) -> tuple[str, list[Any]]:
+    """The subscripts as a string, and the arrays, of both of NumPy's forms."""
+    if len(args) < 2:
+        bare: list[Any] = [a if isinstance(a, str) else 0 for a in args]
+        np.einsum(*bare)  # raises
+    if isinstance(args[0], str):
+        return args[0], list(args[1:])
+
+    def letter(n: Any) -> str:
+        if n is Ellipsis:
+            return "..."
+        try:
+            n = operator.index(n)
+        except TypeError:
+            raise TypeError("each subscript must be either an integer or an ellipsis") from None
+        if not 0 <= n < len(_LETTERS):
+            raise ValueError("subscript is not within the valid range [0, 52)")
+        return _LETTERS[n]
+
+    pairs = len(args) // 2
+    terms = ["".join(map(letter, args[2 * i + 1])) for i in range(pairs)]
+    result = ["->", *map(letter, args[-1])] if len(args) % 2 else []
+    return ",".join(terms) + "".join(result), [args[2 * i] for i in range(pairs)]
+
+
+@functools.lru_cache(1024)
+def _is_view(subscripts: str, sign: tuple[Any, ...]) -> bool:
+    """Whether NumPy gives a view: diagonals and permutations of one array, nothing summed."""
+    v = _layout.miniature(sign)
+    return np.may_share_memory(np.einsum(subscripts, v), v)
+
+
+def _raise(subscripts: str, shapes: Sequence[Shape]) -> None:
+    """NumPy's error for subscripts that don't fit the shapes."""
+    np.einsum(subscripts, *[np.broadcast_to(False, s) for s in shapes])
+
+
+Path = tuple[tuple[int, ...], ...]
+Strategy = tuple[str | Path | None, int | None]  # None: all at once; and the limit
+
+
+class _Plan(NamedTuple):
+    equation: str
+    path: Path
+    steps: list[tuple[list[int], list[str], str]]  # places from the right, terms, the result's
+
+
+def _strategy(optimize: Any) -> Strategy:
+    """What ``optimize=`` says, as NumPy reads it."""
+    if optimize is True:
+        return "auto", None
+    if optimize is False or optimize is None:
+        return None, None
+    if isinstance(optimize, str):
+        return optimize, None
+    if len(optimize) and optimize[0] == "einsum_path":
+        return tuple([tuple(step) for step in optimize[1:]]), None
+    if len(optimize) == 2 and isinstance(optimize[0], str):
+        if isinstance(optimize[1], (int, float)):
+            return optimize[0], int(optimize[1])
+    raise TypeError(f"Did not understand the path: {optimize}")
+
+
+@functools.lru_cache(4096)
+def _plan(subscripts: str, shapes: tuple[Shape, ...], strategy: Strategy) -> _Plan:
+    inputs, result, _ = opt_einsum.parser.parse_einsum_input((subscripts, *shapes), shapes=True)
+    terms = inputs.split(",")
+    sizes: dict[str, int] = {}
+    for term, shape in zip(terms, shapes, strict=True):
+        mine: dict[str, int] = {}
+        for c, n in zip(term, shape, strict=True):
+            if mine.setdefault(c, n) != n or (n not in (1, sizes.get(c, n)) and sizes[c] != 1):
+                _raise(subscripts, shapes)
+                raise ValueError(f"{c!r} has different lengths in {subscripts!r}")
+            sizes[c] = n if sizes.get(c, 1) == 1 else sizes[c]
+    equation = f"{inputs}->{result}"
+    path = _path(equation, shapes, [math.prod([sizes[c] for c in t]) for t in (*terms, result)],
+                 strategy)  # fmt: skip
+    steps = []
+    for step in path:
+        places = sorted(step, reverse=True)
+        taken = [terms.pop(i) for i in places]
+        if terms:
+            rest = {*result, *"".join(terms)}
+            letters = dict.fromkeys([c for c in "".join(taken) if c in rest])
+            # Those of all arrays first, as a stack of matrices has them.
+            made = "".join(sorted(letters, key=lambda c: any(c not in t for t in taken)))
+        else:
+            made = result
+        terms.append(made)
+        steps.append((places, taken, made))
+    return _Plan(equation, path, steps)
+
+
+def _path(equation: str, shapes: tuple[Shape, ...], sizes: list[int], strategy: Strategy) -> Path:
+    how, limit = strategy
+    n = len(shapes)
+    if isinstance(how, tuple):
+        left = n - sum([len(step) - 1 for step in how])
+        if left != 1:
+            raise RuntimeError(
+                f"Invalid einsum_path is specified: {left - 1} more operands has to be contracted."
+            )
+        return how
+    if how is None or n <= 2:
+        return (tuple(range(n)),)
+    limit = max(sizes) if limit is None else limit
+    found: Any = opt_einsum.contract_path(
+        equation,
+        *shapes,
+        shapes=True,
+        optimize=how,
+        memory_limit=limit,
+    )
+    return tuple([tuple(step) for step in found[0]])
+
+
+# ---- one step -----------------------------------------------------------------------------------
+
+
+def _contracted(xs: list[NDArray], terms: list[str], result: str) -> NDArray:
+    """The arrays' product, its axes those of ``result``; one that no array has is 1 long."""
+    if len(xs) > 2:
+        return _at_once(xs, terms, result)
+    parts = []
+    for i, (x, term) in enumerate(zip(xs, terms, strict=True)):
+        other = "".join([terms[j] for j in range(len(terms)) if j != i])
+        parts.append(_alone(x, term, result + other))
+    (x, s), *rest = parts
+    if rest:
+        # An axis that broadcasts in the other array is summed only now.
+        y, t = rest[0]
+        x, s = _alone(x, s, result + t)
+        y, t = _alone(y, t, result + s)
+        x, s = _product(x, s, y, t, result)
+    return _aligned(x, s, result)
+
+
+def _alone(x: NDArray, term: str, kept: str) -> tuple[NDArray, str]:
+    """Diagonals of repeated letters, without axes of 1, summed over letters that aren't kept."""
+    steps: dict[str, int] = {}
+    lengths: dict[str, int] = {}
+    for c, n, step in zip(term, x.shape, x.strides, strict=True):
+        if n != 1:
+            steps[c] = steps.get(c, 0) + step
+            lengths[c] = n
+    if len(lengths) != len(term):
+        shape, strides = tuple(lengths.values()), tuple(steps.values())
+        x = viewed(x, lambda v: as_strided(v, shape, strides))
+    axes = tuple([i for i, c in enumerate(lengths) if c not in kept])
+    if axes:
+        x = _any(x, axes) if x.dtype.kind == "b" else _sum(x, axes, x.dtype)
+    return x, "".join([c for c in lengths if c in kept])
+
+
+def _aligned(x: NDArray, term: str, result: str) -> NDArray:
+    """A view with the axes of ``result``, in that order; 1 long where ``x`` has none."""
+    order = [term.index(c) for c in result if c in term]
+    if order != list(range(len(order))):
+        x = permute_dims(x, order)
+    if len(order) == len(result):
+        return x
+    view: NDArray = x[tuple([slice(None) if c in term else None for c in result])]
+    return view
+
+
+def _product(x: NDArray, s: str, y: NDArray, t: str, result: str) -> tuple[NDArray, str]:
+    """The product of two arrays summed over the letters that ``result`` lacks, and its letters."""
+    stack = [c for c in s if c in t and c in result]
+    summed = [c for c in s if c in t and c not in result]
+    left, right = [c for c in s if c not in t], [c for c in t if c not in s]
+    if not summed:
+        every = "".join([c for c in result if c in s or c in t])
+        return _multiply(_aligned(x, s, every), _aligned(y, t, every)), every
+    if not left and not right and x.dtype.char != "e":  # whose products would be rounded
+        y = _aligned(y, t, s)
+        if not stack and all(v.ndim == 1 or contiguous_signature(v) for v in (x, y)):
+            return _matmul(reshape(x, -1), reshape(y, -1)), ""
+        axes = tuple([s.index(c) for c in summed])
+        add = functools.partial(_sum, dtype=x.dtype) if x.dtype.kind != "b" else _any
+        return add(_multiply(x, y), axes), "".join(stack)
+    first = next((c for c in result if c not in stack), "")
+    if first in right:  # so that the result's axes come out in order
+        x, s, left, y, t, right = y, t, right, x, s, left
+    a = _matrices(x, s, stack, left, summed)
+    b = _matrices(y, t, stack, summed, right)
+    lengths = [x.shape[s.index(c)] for c in (*stack, *left)] + [y.shape[t.index(c)] for c in right]
+    return reshape(_matmul(a, b), lengths), "".join([*stack, *left, *right])
+
+
+def _matrices(
+    x: NDArray, term: str, stack: Sequence[str], rows: Sequence[str], columns: Sequence[str]
+) -> NDArray:
+    """A stack of matrices that BLAS takes: a view where it can be one."""
+    x = permute_dims(x, [term.index(c) for c in (*stack, *rows, *columns)])
+    k, m = len(stack), len(rows)
+    if (m, len(columns)) != (1, 1):
+        shape = x.shape
+        x = reshape(x, (*shape[:k], math.prod(shape[k : k + m]), math.prod(shape[k + m :])))
+    steps = sorted([s for s, n in zip(x.strides[-2:], x.shape[-2:], strict=True) if n > 1])
+    fits = not steps or (steps[0] == x.itemsize if len(steps) > 1 else steps[0] > 0)
+    return x if fits or x.dtype.char not in "fdFD" else copy(x, "C")
+
+
+def _at_once(xs: list[NDArray], terms: list[str], result: str) -> NDArray:
+    """The product of many arrays as NumPy's one loop over all axes."""
+    lengths: dict[str, int] = {}
+    for x, term in zip(xs, terms, strict=True):
+        for c, n in zip(term, x.shape, strict=True):
+            lengths[c] = n if lengths.get(c, 1) == 1 else lengths[c]
+    numbers = {c: i for i, c in enumerate(lengths)}
+    lists = [[numbers[c] for c in term] for term in (*terms, result)]
+
+    def run(*values: np.ndarray) -> np.ndarray:
+        pairs = [o for pair in zip(values, lists, strict=False) for o in pair]
+        return np.einsum(*pairs, lists[-1])
+
+    shape = tuple([lengths[c] for c in result])
+    cost = 3000.0 + math.prod(lengths.values())
+    return gil_op("einsum", run, xs, shape, (*terms, result), cost=cost)

@@ -2,4 +2,177 @@
 
 from __future__ import annotations
 
-__all__: list[str] = []
+import warnings
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from lazyarray.lazy._lazy import Tensor
+from lazyarray.ops import elementwise, reductions
+from lazyarray.ops._layout import gil_op, operands
+from lazyarray.ops._rows import array, astype, clamp
+from lazyarray.ops.joining import concatenate
+from lazyarray.ops.linear_algebra import dot
+from lazyarray.ops.manipulation import atleast_1d, atleast_2d, diagonal, imag, real, squeeze
+from lazyarray.ops.searching import where
+from lazyarray.ops.statistical import average
+
+if TYPE_CHECKING:
+    from lazyarray._ndarray import NDArray
+
+__all__ = ["cov", "corrcoef", "correlate", "convolve"]
+
+_sum = reductions.TABLE["sum"]
+_divide, _sqrt = elementwise.TABLE["divide"], elementwise.TABLE["sqrt"]
+
+
+# ---- covariance, as numpy/lib/_function_base_impl.py writes it, so that the bits are the same ----
+
+
+def cov(
+    m: Any,
+    y: Any = None,
+    rowvar: bool = True,
+    bias: bool = False,
+    ddof: int | None = None,
+    fweights: Any = None,
+    aweights: Any = None,
+    *,
+    dtype: Any = None,
+) -> NDArray:
+    """The covariance matrix of variables, each a row of ``m`` (and of ``y``).
+
+    With ``rowvar`` false each is a column. Divided by n - ``ddof``, which is 1, or 0 if ``bias``.
+    ``fweights`` says how often each observation occurs, ``aweights`` what it weighs: what is wrong
+    with their values is an error at the wait if they are NDArrays.
+
+    >>> import lazyarray as la
+    >>> la.cov(la.array([[0.0, 1.0, 2.0], [2.0, 1.0, 0.0]])).asnumpy()
+    array([[ 1., -1.],
+           [-1.,  1.]])
+    """
+    if ddof is not None and ddof != int(ddof):
+        raise ValueError("ddof must be integer")
+    given = operands(*[v for v in (m, y) if v is not None])
+    for name, v in zip("my", given, strict=False):
+        if v.ndim > 2:
+            raise ValueError(f"{name} has more than 2 dimensions")
+    kind = np.result_type(*[v.dtype for v in given], np.float64) if dtype is None else dtype
+    rows = [atleast_2d(astype(v, kind, copy=False)) for v in given]
+    if not rowvar and given[0].ndim != 1:
+        rows[0] = rows[0].T
+    if not rows[0].shape[0]:
+        return array(np.zeros((0, 0)), None, given[0].device)
+    if not rowvar and y is not None and rows[1].shape[0] != 1:
+        rows[1] = rows[1].T
+    x = concatenate(rows, 0) if len(rows) > 1 else rows[0]
+    if ddof is None:
+        ddof = 0 if bias else 1
+    count, device = x.shape[1], x.device
+    f = None if fweights is None else _weights("fweights", fweights, count, device)
+    w = a = None if aweights is None else _weights("aweights", aweights, count, device)
+    if f is not None:
+        w = f if a is None else f * a
+    factor: Any
+    if w is None:
+        average_ = average(x, 1)
+        factor = count - ddof
+        if factor <= 0:
+            warnings.warn("Degrees of freedom <= 0 for slice", RuntimeWarning, stacklevel=2)
+            factor = 0.0
+        factor = np.true_divide(1, factor)
+    else:
+        average_, total = average(x, 1, w, True)
+        factor = total = total[0]
+        if ddof and a is None:
+            factor = total - ddof
+        elif ddof:
+            factor = total - ddof * _sum(w * a) / total
+        factor = _divide(1, where(factor <= 0, 0.0, factor))
+    x = x - average_[:, None]
+    xt = x.T if w is None else (x * w).T
+    result = dot(x, xt.conj() if xt.dtype.kind == "c" else xt)
+    result *= factor
+    return squeeze(result)
+
+
+def _weights(name: str, given: Any, count: int, device: Any) -> NDArray:
+    """The weights as floats; their values are looked at now, or at the wait if not known yet."""
+
+    def check(v: np.ndarray) -> np.ndarray:
+        if name == "fweights" and not np.all(v == np.around(v)):
+            raise TypeError("fweights must be integer")
+        if np.any(v < 0):
+            raise ValueError(f"{name} cannot be negative")
+        return v
+
+    known = not isinstance(given, Tensor)
+    w = array(given, np.float64, device) if known else astype(given, np.float64, copy=False)
+    if known and np.ndim(given):
+        check(np.asarray(given, float))
+    if w.ndim > 1:
+        raise RuntimeError(f"cannot handle multidimensional {name}")
+    if w.shape != (count,):
+        raise RuntimeError(f"incompatible numbers of samples and {name}")
+    return w if known else gil_op(f"cov's {name}", check, [w], w.shape)
+
+
+def corrcoef(x: Any, y: Any = None, rowvar: bool = True, *, dtype: Any = None) -> NDArray:
+    """The correlation coefficients of variables: :func:`cov`, scaled to a diagonal of ones.
+
+    >>> import lazyarray as la
+    >>> la.corrcoef(la.array([[0.0, 1.0, 2.0], [2.0, 1.0, 0.0]])).asnumpy()
+    array([[ 1., -1.],
+           [-1.,  1.]])
+    """
+    c = cov(x, y, rowvar, dtype=dtype)
+    if c.ndim == 0:
+        return c / c
+    deviation = _sqrt(real(diagonal(c)))
+    c /= deviation[:, None]
+    c /= deviation[None, :]
+    for part in (real(c), imag(c)) if c.dtype.kind == "c" else (c,):
+        part[...] = clamp(part, -1, 1)
+    return c
+
+
+# ---- sequences ----------------------------------------------------------------------------------
+
+
+def correlate(a: Any, v: Any, mode: str = "valid") -> NDArray:
+    """The cross-correlation of two vectors: sums of products of ``a`` and the conjugate of ``v``.
+
+    ``mode`` "full" takes every overlap (length N + M - 1), "same" as many as the longer vector is
+    long, "valid" only the complete ones.
+
+    >>> import lazyarray as la
+    >>> la.correlate(la.array([1, 2, 3]), [0, 1, 2], "same").asnumpy()
+    array([5, 8, 3])
+    """
+    return _slid("correlate", *operands(a, v), mode)
+
+
+def convolve(a: Any, v: Any, mode: str = "full") -> NDArray:
+    """The discrete convolution of two vectors; ``mode`` is that of :func:`correlate`.
+
+    >>> import lazyarray as la
+    >>> la.convolve(la.array([1, 2, 3]), [0, 1]).asnumpy()
+    array([0, 1, 2, 3])
+    """
+    return _slid("convolve", *[atleast_1d(x) for x in operands(a, v)], mode)
+
+
+def _slid(name: str, x: NDArray, y: NDArray, mode: str) -> NDArray:
+    function = getattr(np, name)
+    # What NumPy makes of vectors of 3 and 2 tells the mode, or that it is none.
+    kind = np.correlate(np.ones(3), np.ones(2), mode).size
+    short, long = sorted((x.size, y.size))
+    length = {2: long - short + 1, 3: long, 4: long + short - 1}[kind]
+    return gil_op(
+        name,
+        lambda a, v: function(a, v, mode),
+        [x, y],
+        (length,),
+        kind,
+        cost=3000 + 0.5 * short * long,
+    )

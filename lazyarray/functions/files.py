@@ -1,5 +1,213 @@
-"""Arrays from and to files, buffers and iterators."""
+"""Arrays from buffers, iterators and files, and to files, in NumPy's formats.
+
+Reading is done at the call; the arrays are made on the device given, that of ``like``, or the
+current one. Writing waits for the values. (``save`` and ``load`` are in ``ops/interop.py``.)
+"""
 
 from __future__ import annotations
 
-__all__: list[str] = []
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from lazyarray.lazy._lazy import Tensor
+from lazyarray.ops import _rows
+from lazyarray.ops._layout import values
+from lazyarray.ops.interop import from_dlpack
+
+if TYPE_CHECKING:
+    from lazyarray._ndarray import NDArray
+
+__all__ = [
+    "frombuffer",
+    "fromfile",
+    "fromiter",
+    "fromstring",
+    "loadtxt",
+    "genfromtxt",
+    "savetxt",
+    "savez",
+    "savez_compressed",
+]
+
+
+def _read(host: np.ndarray, like: Any) -> NDArray:
+    return _rows.array(host, None, like.device if isinstance(like, Tensor) else None)
+
+
+# ---- reading ------------------------------------------------------------------------------------
+
+
+def frombuffer(
+    buffer: Any, dtype: Any = float, count: int = -1, offset: int = 0, *, like: Any = None
+) -> NDArray:
+    """A vector of what a buffer holds: on its memory, if that can be written (else a copy).
+
+    Ops on shared memory have run when their call returns, as with :func:`from_dlpack`.
+
+    >>> import lazyarray as la
+    >>> la.frombuffer(b"\\x01\\x02", dtype=la.uint8).asnumpy()
+    array([1, 2], dtype=uint8)
+    """
+    device = like.device if isinstance(like, Tensor) else None
+    return from_dlpack(np.frombuffer(buffer, dtype, count, offset), device=device)
+
+
+def fromfile(
+    file: Any,
+    dtype: Any = float,
+    count: int = -1,
+    sep: str = "",
+    offset: int = 0,
+    *,
+    like: Any = None,
+) -> NDArray:
+    """A vector of what a file holds: bytes, or text if there is a separator.
+
+    >>> import lazyarray as la, tempfile
+    >>> with tempfile.NamedTemporaryFile() as file:
+    ...     _ = file.write(b"\\x01\\x02"), file.flush()
+    ...     la.fromfile(file.name, la.uint8).asnumpy()
+    array([1, 2], dtype=uint8)
+    """
+    return _read(np.fromfile(file, dtype, count, sep, offset), like)
+
+
+def fromiter(iter: Iterable[Any], dtype: Any, count: int = -1, *, like: Any = None) -> NDArray:
+    """A vector of what an iterator gives.
+
+    >>> import lazyarray as la
+    >>> la.fromiter((i * i for i in range(3)), dtype=int).asnumpy()
+    array([0, 1, 4])
+    """
+    return _read(np.fromiter(iter, dtype, count), like)
+
+
+def fromstring(
+    string: Any, dtype: Any = float, count: int = -1, *, sep: str, like: Any = None
+) -> NDArray:
+    """A vector of the numbers in a text.
+
+    >>> import lazyarray as la
+    >>> la.fromstring("1, 2", dtype=int, sep=",").asnumpy()
+    array([1, 2])
+    """
+    return _read(np.fromstring(string, dtype, count, sep=sep), like)
+
+
+def loadtxt(
+    fname: Any,
+    dtype: Any = float,
+    comments: Any = "#",
+    delimiter: str | None = None,
+    converters: Any = None,
+    skiprows: int = 0,
+    usecols: Any = None,
+    unpack: bool = False,
+    ndmin: Any = 0,
+    encoding: str | None = None,
+    max_rows: int | None = None,
+    *,
+    quotechar: str | None = None,
+    like: Any = None,
+) -> NDArray:
+    """A table of numbers from a text file, or from an iterable of lines.
+
+    >>> import lazyarray as la
+    >>> la.loadtxt(["1 2", "3 4  # a comment"]).asnumpy()
+    array([[1., 2.],
+           [3., 4.]])
+    """
+    table = np.loadtxt(
+        fname,
+        dtype,
+        comments,
+        delimiter,
+        converters,
+        skiprows,
+        usecols,
+        unpack,
+        ndmin,
+        encoding,
+        max_rows,
+        quotechar=quotechar,
+    )
+    return _read(table, like)
+
+
+def genfromtxt(fname: Any, dtype: Any = float, *args: Any, like: Any = None, **kwargs: Any) -> Any:
+    """A table of numbers from a text file with gaps; arguments as ``numpy.genfromtxt``.
+
+    TypeError where NumPy's result has named columns or text; ``usemask`` is not supported.
+
+    >>> import lazyarray as la
+    >>> la.genfromtxt(["1,2", "3,"], delimiter=",").asnumpy()
+    array([[ 1.,  2.],
+           [ 3., nan]])
+    """
+    table = np.genfromtxt(fname, dtype, *args, **kwargs)
+    if isinstance(table, np.ma.MaskedArray):
+        raise TypeError("genfromtxt: there are no masked arrays in lazyarray")
+    return _read(table, like)
+
+
+# ---- writing ------------------------------------------------------------------------------------
+
+
+def savetxt(
+    fname: Any,
+    X: Any,
+    fmt: Any = "%.18e",
+    delimiter: str = " ",
+    newline: str = "\n",
+    header: str = "",
+    footer: str = "",
+    comments: str = "# ",
+    encoding: str | None = None,
+) -> None:
+    """Writes a vector or matrix as text. Waits for the values.
+
+    >>> import io, lazyarray as la
+    >>> file = io.StringIO()
+    >>> la.savetxt(file, la.array([[1, 2], [3, 4]]), fmt="%d", delimiter=",")
+    >>> file.getvalue()
+    '1,2\\n3,4\\n'
+    """
+    host = values(X, "savetxt()")
+    np.savetxt(fname, host, fmt, delimiter, newline, header, footer, comments, encoding)
+
+
+def savez(file: Any, *args: Any, allow_pickle: bool = True, **kwds: Any) -> None:
+    """Writes arrays to an ``.npz`` file, named by keyword or ``arr_0``, ``arr_1``. Waits for them.
+
+    >>> import io, lazyarray as la
+    >>> file = io.BytesIO()
+    >>> la.savez(file, la.ones(2), b=la.zeros(1))
+    >>> _ = file.seek(0)
+    >>> sorted(la.load(file))
+    ['arr_0', 'b']
+    """
+    _write("savez", file, args, kwds, allow_pickle)
+
+
+def savez_compressed(file: Any, *args: Any, allow_pickle: bool = True, **kwds: Any) -> None:
+    """:func:`savez`, compressed. Waits for the values.
+
+    >>> import io, lazyarray as la
+    >>> file = io.BytesIO()
+    >>> la.savez_compressed(file, a=la.ones(2))
+    >>> _ = file.seek(0)
+    >>> la.load(file)["a"].asnumpy()
+    array([1., 1.])
+    """
+    _write("savez_compressed", file, args, kwds, allow_pickle)
+
+
+def _write(
+    name: str, file: Any, args: tuple[Any, ...], kwds: dict[str, Any], allow_pickle: bool
+) -> None:
+    what = f"{name}()"
+    hosts = [values(a, what) for a in args]
+    named = {key: values(a, what) for key, a in kwds.items()}
+    getattr(np, name)(file, *hosts, allow_pickle=allow_pickle, **named)

@@ -1,5 +1,289 @@
-"""Functions of functions: apply_along_axis, vectorize, piecewise, select, fromfunction."""
+"""Functions that take functions, and arrays put together of parts by conditions or in blocks.
+
+A function along an axis is given lazyarrays, so it is recorded with all that it does; one for
+single elements (``vectorize``) is given Python's numbers, as in NumPy.
+"""
 
 from __future__ import annotations
 
-__all__: list[str] = []
+import copy
+import functools
+import math
+import operator
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.lib.array_utils import normalize_axis_index
+
+from lazyarray.functions.index_tricks import copyto
+from lazyarray.lazy._lazy import Tensor
+from lazyarray.ops._layout import operands, values
+from lazyarray.ops._rows import array, asarray, assign_to, call, empty
+from lazyarray.ops.creation import full, zeros_like
+from lazyarray.ops.joining import concatenate
+from lazyarray.ops.manipulation import copy as copied
+from lazyarray.ops.manipulation import expand_dims, moveaxis, permute_dims
+from lazyarray.ops.patterns import indices
+
+if TYPE_CHECKING:
+    from lazyarray._ndarray import NDArray
+
+__all__ = [
+    "apply_along_axis",
+    "apply_over_axes",
+    "vectorize",
+    "piecewise",
+    "select",
+    "fromfunction",
+    "block",
+]
+
+
+# ---- along axes ---------------------------------------------------------------------------------
+
+
+def apply_along_axis(
+    func1d: Callable[..., Any], axis: int, arr: Any, *args: Any, **kwargs: Any
+) -> NDArray:
+    """``func1d(vector, *args, **kwargs)`` for each vector along an axis, which its results replace.
+
+    The function is called now, on lazyarrays; its first result decides shape and dtype.
+
+    >>> import lazyarray as la
+    >>> la.apply_along_axis(lambda v: v[::-1], 1, la.array([[1, 2], [3, 4]])).asnumpy()
+    array([[2, 1],
+           [4, 3]])
+    """
+    x = asarray(arr)
+    axis = normalize_axis_index(axis, x.ndim)
+    vectors = moveaxis(x, axis, -1)
+    around = vectors.shape[:-1]
+    if 0 in around:
+        raise ValueError("Cannot apply_along_axis when any iteration dimensions are 0")
+    out: Any = None
+    for place in np.ndindex(*around):
+        result = func1d(vectors[place], *args, **kwargs)
+        if out is None:
+            first = asarray(result)
+            out = empty((*around, *first.shape), first.dtype, x.device)
+        assign_to(out[(*place, ...)], result)
+    axes = list(range(out.ndim))
+    own = len(around)  # the results' axes begin there: they go where the vectors' axis was
+    return permute_dims(out, axes[:axis] + axes[own:] + axes[axis:own])
+
+
+def apply_over_axes(func: Callable[..., Any], a: Any, axes: int | Sequence[int]) -> NDArray:
+    """``func(array, axis)`` over one axis after the other; the axes stay, with length one.
+
+    >>> import lazyarray as la
+    >>> la.apply_over_axes(la.sum, la.ones((2, 3)), (0, 1)).asnumpy()
+    array([[6.]])
+    """
+    x = asarray(a)
+    ndim = x.ndim
+    for axis in [axes] if isinstance(axes, (int, np.integer)) else axes:
+        at = axis + ndim if axis < 0 else axis
+        result = func(x, at)
+        if result.ndim != x.ndim:
+            result = expand_dims(result, at)
+            if result.ndim != x.ndim:
+                raise ValueError("function is not returning an array of the correct shape")
+        x = result
+    return x
+
+
+# ---- for each element ---------------------------------------------------------------------------
+
+
+_OPEN: Any = object()  # a decorator that has got its options and waits for its function
+
+
+class vectorize:
+    """A function of numbers as a function of arrays, as ``numpy.vectorize``; also a decorator.
+
+    With ``otypes`` a call is recorded as one instruction. Waits for the values without them, or
+    with a ``signature``: what the function gives first decides dtype and shape.
+
+    >>> import lazyarray as la
+    >>> la.vectorize(lambda u, v: max(u, v), otypes=[int])(la.arange(3), 1).asnumpy()
+    array([1, 1, 2])
+    """
+
+    def __init__(
+        self,
+        pyfunc: Any = _OPEN,
+        otypes: Any = None,
+        doc: str | None = None,
+        excluded: Any = None,
+        cache: bool = False,
+        signature: str | None = None,
+    ) -> None:
+        # NumPy's own calls the function, and finds what is wrong with the arguments.
+        options: dict[str, Any] = {} if pyfunc is _OPEN else {"pyfunc": pyfunc}
+        options |= {"otypes": otypes, "doc": doc, "excluded": excluded, "cache": cache}
+        self._numpy: Any = np.vectorize(**options, signature=signature)
+        self._open = pyfunc is _OPEN
+        self.__doc__ = self._numpy.__doc__
+
+    def __getattr__(self, name: str) -> Any:
+        if name in ("pyfunc", "otypes", "excluded", "cache", "signature", "__name__"):
+            return getattr(self._numpy, name)
+        raise AttributeError(f"'vectorize' object has no attribute {name!r}")
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if self._open:
+            self._numpy(*args, **kwargs)
+            self._open, self.__doc__ = False, self._numpy.__doc__
+            return self
+        given: dict[Any, Any] = {**dict(enumerate(args)), **kwargs}
+        lazy = {key: o for key, o in given.items() if isinstance(o, Tensor)}
+        device = next((o.device for o in lazy.values()), None)
+
+        def call_numpy(hosts: dict[Any, Any]) -> Any:
+            own = {**given, **hosts}
+            return self._numpy(*[own.pop(i) for i in range(len(args))], **own)
+
+        looped = [o for key, o in given.items() if key not in self.excluded]
+        if self.otypes is None or self.signature is not None or not looped:
+            results = call_numpy({key: values(o, "vectorize()") for key, o in lazy.items()})
+            if isinstance(results, tuple):
+                return tuple([array(r, None, device) for r in results])
+            return array(results, None, device)
+
+        for key, o in given.items():
+            if isinstance(o, (np.ndarray, list)):
+                given[key] = copy.copy(o)  # the caller may change it before the call is run
+        shape = np.broadcast_shapes(*[np.shape(o) for o in looped])
+
+        def run(outs: list[np.ndarray], ins: list[np.ndarray]) -> None:
+            found = call_numpy(dict(zip(lazy, ins, strict=True)))
+            for out, value in zip(outs, found if len(outs) > 1 else [found], strict=True):
+                out[...] = value
+
+        targets = [(shape, np.dtype(t)) for t in self.otypes]
+        cost = 1e4 + 300.0 * math.prod(shape)
+        made = call("vectorize", run, [*lazy.values()], targets, device=device, cost=cost)
+        return tuple(made) if len(made) > 1 else made[0]
+
+
+# ---- by conditions ------------------------------------------------------------------------------
+
+
+def piecewise(x: Any, condlist: Any, funclist: Sequence[Any], *args: Any, **kw: Any) -> NDArray:
+    """At each place the value of that function (or the number) whose condition is true there.
+
+    One function more than conditions is for where none is true. Waits for the condition of each
+    function: how many elements it is given depends on it. That of a number is not waited for.
+
+    >>> import lazyarray as la
+    >>> x = la.array([-1.0, 2.0])
+    >>> la.piecewise(x, [x < 0, x >= 0], [0, lambda v: v * 10]).asnumpy()
+    array([ 0., 20.])
+    """
+    x = asarray(x)
+    several = np.ndim(condlist) > 0 if isinstance(condlist, Tensor) else not np.isscalar(condlist)
+    if several and x.ndim:  # a single condition needs no list
+        several = isinstance(condlist[0], (list, np.ndarray)) or np.ndim(condlist[0]) > 0
+    conditions = operands(*condlist) if several else operands(condlist)
+    conditions = [c.astype(np.bool_, copy=False) for c in conditions]
+    n = len(conditions)
+    if n == len(funclist) - 1:
+        conditions.append(~functools.reduce(operator.or_, conditions))
+    elif n != len(funclist):
+        raise ValueError(f"with {n} condition(s), either {n} or {n + 1} functions are expected")
+    y = zeros_like(x)
+    for condition, function in zip(conditions, funclist, strict=True):
+        if not callable(function):
+            y[condition] = function
+            continue
+        part = x[condition]
+        if part.size:
+            y[condition] = function(part, *args, **kw)
+    return y
+
+
+def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0) -> NDArray:
+    """At each place the element of that array whose condition is the first true one there.
+
+    >>> import lazyarray as la
+    >>> x = la.arange(5)
+    >>> la.select([x < 2, x > 3], [x, x * 10], default=-1).asnumpy()
+    array([ 0,  1, -1, -1, 40])
+    """
+    if len(condlist) != len(choicelist):
+        raise ValueError("list of cases must be same length as list of conditions")
+    if len(condlist) == 0:
+        raise ValueError("select with an empty condition list is not possible")
+    conditions = [*condlist]
+    given = [*choicelist, default]
+    arrays = operands(*conditions, *given)
+    conditions, choices = arrays[: len(conditions)], arrays[len(conditions) :]
+    kinds = [
+        o if type(o) in (int, float, complex) else x.dtype
+        for o, x in zip(given, choices, strict=True)
+    ]
+    for i, condition in enumerate(conditions):
+        if condition.dtype != np.bool_:
+            raise TypeError(f"invalid entry {i} in condlist: should be boolean ndarray")
+    shape = np.broadcast_shapes(*[x.shape for x in arrays])
+    result = full(shape, choices.pop(), np.result_type(*kinds), device=arrays[0].device)
+    for condition, choice in zip(reversed(conditions), reversed(choices), strict=True):
+        copyto(result, choice, where=condition)
+    return result
+
+
+# ---- of indices, of blocks ----------------------------------------------------------------------
+
+
+def fromfunction(
+    function: Callable[..., Any],
+    shape: Any,
+    *,
+    dtype: Any = float,
+    like: Any = None,
+    **kwargs: Any,
+) -> Any:
+    """``function(i, j, ...)``, called once with the index along each axis at each place.
+
+    >>> import lazyarray as la
+    >>> la.fromfunction(lambda i, j: i + j, (2, 2), dtype=int).asnumpy()
+    array([[0, 1],
+           [1, 2]])
+    """
+    device = like.device if isinstance(like, Tensor) else None
+    return function(*indices(shape, dtype, device=device), **kwargs)
+
+
+def block(arrays: Any) -> NDArray:
+    """Arrays joined as nested lists say: the innermost along the last axis, and so on outwards.
+
+    >>> import lazyarray as la
+    >>> la.block([[la.ones((2, 2)), la.zeros((2, 1))], [la.zeros((1, 3))]]).asnumpy()
+    array([[1., 1., 0.],
+           [1., 1., 0.],
+           [0., 0., 0.]])
+    """
+    depth, first = 0, arrays
+    while isinstance(first, list) and first:
+        depth, first = depth + 1, first[0]
+    empty_leaf = np.empty((0,) * max(depth, 1), np.bool_)
+    np.block(_with_leaves(arrays, lambda leaf: empty_leaf))  # its errors for how lists are nested
+    leaves: list[Any] = []
+    _with_leaves(arrays, leaves.append)
+    parts = operands(*leaves)
+    ndim = max([depth, *[x.ndim for x in parts]])
+    lifted = iter([x[(None,) * (ndim - x.ndim) + (...,)] for x in parts])
+
+    def joined(o: Any, left: int) -> NDArray:
+        """What a list makes, with ``left`` levels of lists in it."""
+        return concatenate([joined(p, left - 1) for p in o], -left) if left else next(lifted)
+
+    return joined(arrays, depth) if depth else copied(next(lifted))
+
+
+def _with_leaves(o: Any, function: Callable[[Any], Any]) -> Any:
+    """Nested lists with ``function`` called on all in them that are no lists (nor tuples)."""
+    if isinstance(o, list):
+        return [_with_leaves(part, function) for part in o]
+    return o if isinstance(o, tuple) else function(o)

@@ -1,5 +1,321 @@
-"""Counting: histograms, bincount, digitize."""
+"""Histograms and counts.
+
+With a number of bins, or edges, a histogram does not wait: its edges are computed when it runs. An
+estimator of the number of bins ("auto", ...) waits for the values, as ``bincount`` does.
+"""
 
 from __future__ import annotations
 
-__all__: list[str] = []
+import operator
+import warnings
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from lazyarray.lazy._lazy import Tensor
+from lazyarray.ops._layout import gil_op, operands, values
+from lazyarray.ops._rows import array, asarray, astype
+from lazyarray.ops.joining import stack
+from lazyarray.ops.manipulation import atleast_2d
+
+if TYPE_CHECKING:
+    from lazyarray._ndarray import NDArray
+
+__all__ = ["histogram", "histogram_bin_edges", "histogramdd", "histogram2d", "bincount", "digitize"]
+
+_Range = tuple[Any, Any] | None
+
+
+# ---- arguments ----------------------------------------------------------------------------------
+
+
+def _sample(a: Any, weights: Any) -> list[NDArray]:
+    """The sample and, if they are given, its weights."""
+    inputs = operands(a, *([] if weights is None else [weights]))
+    if inputs[0].dtype == np.bool_:
+        text = "Converting input from bool to <class 'numpy.uint8'> for compatibility."
+        warnings.warn(text, RuntimeWarning, stacklevel=3)
+        inputs[0] = astype(inputs[0], np.uint8)
+    if inputs[-1].shape != inputs[0].shape:
+        raise ValueError("weights should have the same shape as a.")
+    return inputs
+
+
+def _limits(given: Any, name: str) -> _Range:
+    """The range as two numbers; those of an NDArray are waited for."""
+    if given is None:
+        return None
+    low, high = [values(v, name)[()] if isinstance(v, Tensor) else v for v in given]
+    return low, high
+
+
+def _check(bins: Any, limits: _Range, weighted: bool) -> None:
+    """NumPy's own errors about bins and range, which the sample's values don't change."""
+    if isinstance(bins, Tensor):
+        if bins.ndim != 1:
+            raise ValueError("`bins` must be 1d, when an array")
+        bins = 1  # its values are looked at when the histogram runs
+    elif np.ndim(bins) == 0 and hasattr(bins, "__index__"):
+        bins = min(operator.index(bins), 1)
+    np.histogram_bin_edges(np.zeros(1), bins, limits, np.zeros(1) if weighted else None)
+
+
+def _kind(limits: _Range) -> Any:
+    """What of a range decides the edges' dtype."""
+    return limits and tuple([(type(v), getattr(v, "dtype", None)) for v in limits])
+
+
+# ---- one dimension ------------------------------------------------------------------------------
+
+
+def histogram(
+    a: Any, bins: Any = 10, range: Any = None, density: bool | None = None, weights: Any = None
+) -> tuple[NDArray, NDArray]:
+    """How many elements of ``a`` (or what ``weights``) lie in each bin, and the bins' edges.
+
+    ``bins`` is their number, their edges, or the name of an estimator. The last bin has both its
+    edges. ``range`` are the outer edges (None: the least and the largest element); ``density``
+    makes the integral one. Waits for the values if ``bins`` is a name: it decides how many there
+    are.
+
+    >>> import lazyarray as la
+    >>> counts, edges = la.histogram(la.array([1, 2, 1, 4]), 3)
+    >>> counts.asnumpy(), edges.asnumpy()
+    (array([2, 1, 1]), array([1., 2., 3., 4.]))
+    """
+    inputs = _sample(a, weights)
+    x, weighted = inputs[0], weights is not None
+    limits = _limits(range, "histogram()")
+    _check(bins, limits, weighted)
+    if isinstance(bins, str):
+        v, *w = [values(u, "histogram()") for u in inputs]
+        found = np.histogram(v, bins, limits, density, *w)
+        return array(found[0], None, x.device), array(found[1], None, x.device)
+    key, cost = (bool(density), weighted, _kind(limits)), 3000 + 20.0 * x.size
+    if isinstance(bins, Tensor) or np.ndim(bins):
+        edges = operands(x, bins)[1]
+        result = gil_op(
+            "histogram",
+            lambda v, e, *w: np.histogram(v, e, limits, density, *w)[0],
+            [x, edges, *inputs[1:]],
+            (max(edges.size - 1, 0),),
+            ("edges", *key),
+            cost=cost,
+        )
+        return result, edges
+    n = operator.index(bins)
+    counts, edges = gil_op(
+        "histogram",
+        lambda v, *w: np.histogram(v, n, limits, density, *w),
+        inputs,
+        [(n,), (n + 1,)],
+        key,
+        mini=lambda v, *w: np.histogram(v, 1, limits, density, *w),
+        cost=cost,
+    )
+    return counts, edges
+
+
+def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any = None) -> NDArray:
+    """The edges of :func:`histogram`'s bins. Waits for the values if ``bins`` is a name.
+
+    >>> import lazyarray as la
+    >>> la.histogram_bin_edges(la.array([0, 0, 3]), bins=3).asnumpy()
+    array([0., 1., 2., 3.])
+    """
+    inputs = _sample(a, weights)
+    x = inputs[0]
+    limits = _limits(range, "histogram_bin_edges()")
+    _check(bins, limits, weights is not None)
+    if isinstance(bins, str):
+        v = values(x, "histogram_bin_edges()")
+        return array(np.histogram_bin_edges(v, bins, limits), None, x.device)
+    if isinstance(bins, Tensor) or np.ndim(bins):
+        return operands(x, bins)[1]
+    n = operator.index(bins)
+    return gil_op(
+        "histogram_bin_edges",
+        lambda v: np.histogram_bin_edges(v, n, limits),
+        [x],
+        (n + 1,),
+        _kind(limits),
+        mini=lambda v: np.histogram_bin_edges(v, 1, limits),
+        cost=3000 + x.size,
+    )
+
+
+# ---- several dimensions -------------------------------------------------------------------------
+
+
+def histogramdd(
+    sample: Any,
+    bins: Any = 10,
+    range: Any = None,
+    density: bool | None = None,
+    weights: Any = None,
+) -> tuple[NDArray, list[NDArray]]:
+    """The histogram of N points of D coordinates, an (N, D) array or D vectors; does not wait.
+
+    ``bins`` is the number of bins along each axis, or for each a number or the edges; ``range``
+    the outer edges of each axis. Returns the counts and the edges of each axis.
+
+    >>> import lazyarray as la
+    >>> counts, edges = la.histogramdd(la.array([[0, 0], [1, 3], [1, 0]]), bins=(2, 2))
+    >>> counts.asnumpy()
+    array([[1., 0.],
+           [1., 1.]])
+    """
+    columns = not hasattr(sample, "shape")  # given one by one
+    if columns and any(isinstance(v, Tensor) for v in sample):
+        sample = stack(sample)
+    x, *w = operands(sample, *([] if weights is None else [weights]))
+    if columns or x.ndim != 2:
+        x = atleast_2d(x).T
+    depth = x.shape[1]
+    try:
+        if len(bins) != depth:
+            raise ValueError(
+                "The dimension of bins must be equal to the dimension of the sample x."
+            )
+    except TypeError:
+        bins = [bins] * depth
+    ranges = [None] * depth if range is None else list(range)
+    if len(ranges) != depth:
+        raise ValueError("range argument must have one entry per dimension")
+    limits = [_limits(v, "histogramdd()") for v in ranges]
+    numbers: list[int | None] = []  # of bins; None where the edges are given
+    given: list[NDArray] = []
+    for i, (entry, limit) in enumerate(zip(bins, limits, strict=True)):
+        number = _number_of_bins(entry, i)
+        numbers.append(number)
+        _check(1, limit, False)
+        if number is None:
+            given.append(operands(x, entry)[1])
+
+    def counted(v: np.ndarray, numbers: list[int | None], *more: np.ndarray) -> Any:
+        known = iter(more)
+        along = [next(known) if n is None else n for n in numbers]
+        counts, edges = np.histogramdd(v, along, limits, density, *known)  # type: ignore[arg-type]
+        return counts, *[e for e, n in zip(edges, numbers, strict=True) if n is not None]
+
+    def mini(v: np.ndarray, *more: np.ndarray) -> Any:
+        # With all D columns; its counts are floats, whatever their shape.
+        few: list[int | None] = [None if n is None else 1 for n in numbers]
+        return counted(np.ones((len(v), depth), v.dtype), few, *more)
+
+    known = iter(given)
+    lengths = [next(known).size if n is None else n + 1 for n in numbers]
+    counts, *new = gil_op(
+        "histogramdd",
+        lambda v, *more: counted(v, numbers, *more),
+        [x, *given, *w],
+        [tuple([n - 1 for n in lengths]), *[(n + 1,) for n in numbers if n is not None]],
+        (depth, *[n is None for n in numbers], bool(density), *[_kind(v) for v in limits]),
+        mini=mini,
+        cost=3000 + 40.0 * x.size,
+    )
+    known, made = iter(given), iter(new)
+    return counts, [next(known if n is None else made) for n in numbers]
+
+
+def _number_of_bins(entry: Any, i: int) -> int | None:
+    """The number of bins along axis ``i``, or None if its edges are given."""
+    ndim = entry.ndim if isinstance(entry, Tensor) else np.ndim(entry)
+    if ndim > 1:
+        raise ValueError(f"`bins[{i}]` must be a scalar or 1d array")
+    if ndim == 1:
+        if not isinstance(entry, Tensor):
+            edges = np.asarray(entry)
+            if np.any(edges[:-1] > edges[1:]):
+                raise ValueError(f"`bins[{i}]` must be monotonically increasing, when an array")
+        return None
+    if entry < 1:
+        raise ValueError(f"`bins[{i}]` must be positive, when an integer")
+    try:
+        return operator.index(entry)
+    except TypeError as e:
+        raise TypeError(f"`bins[{i}]` must be an integer, when a scalar") from e
+
+
+def histogram2d(
+    x: Any,
+    y: Any,
+    bins: Any = 10,
+    range: Any = None,
+    density: bool | None = None,
+    weights: Any = None,
+) -> tuple[NDArray, NDArray, NDArray]:
+    """The histogram of points (x, y) and the edges along both axes; does not wait.
+
+    ``bins`` is a number, the edges for both axes, or for each axis a number or the edges.
+
+    >>> import lazyarray as la
+    >>> la.histogram2d(la.array([0, 1, 1]), la.array([0, 3, 0]), bins=2)[0].asnumpy()
+    array([[1., 0.],
+           [1., 1.]])
+    """
+    if len(x) != len(y):
+        raise ValueError("x and y must have the same length.")
+    try:
+        both = len(bins) not in (1, 2)
+    except TypeError:
+        both = False
+    if both:
+        edges = asarray(bins)
+        bins = [edges, edges]
+    counts, edges_along = histogramdd(operands(x, y), bins, range, density, weights)
+    return counts, edges_along[0], edges_along[1]
+
+
+# ---- counts and places --------------------------------------------------------------------------
+
+
+def bincount(x: Any, /, weights: Any = None, minlength: int = 0) -> NDArray:
+    """How often each of 0, 1, ... occurs in a vector, or the sums of the ``weights`` of each.
+
+    Waits for the values of ``x``: the largest decides the result's length, which is at least
+    ``minlength``.
+
+    >>> import lazyarray as la
+    >>> la.bincount(la.array([0, 1, 1, 3])).asnumpy()
+    array([1, 2, 0, 1])
+    """
+    places, *w = operands(x, *([] if weights is None else [weights]))
+    # A list goes to NumPy as it is: an empty one is a vector of integers there.
+    counts = np.bincount(
+        values(x if isinstance(x, list) else places, "bincount()"), minlength=minlength
+    )
+    if not w:
+        return array(counts, None, places.device)
+    if w[0].shape != places.shape:
+        raise ValueError("The weights and list don't have the same length.")
+    return gil_op(
+        "bincount",
+        lambda u, p: np.bincount(p.astype(np.intp), u, minlength),
+        [w[0], places],
+        counts.shape,
+        mini=lambda u, p: np.bincount(np.zeros(len(u), np.intp), u, 1),
+    )
+
+
+def digitize(x: Any, bins: Any, right: bool = False) -> NDArray:
+    """The index of the bin that each element lies in: ``bins[i-1] <= x < bins[i]``.
+
+    ``right`` closes the bins on the other side. ValueError (at the wait, if ``bins`` is an
+    NDArray) unless the edges increase or decrease monotonically.
+
+    >>> import lazyarray as la
+    >>> la.digitize(la.array([0.2, 6.4]), [0.0, 1.0, 2.5]).asnumpy()
+    array([1, 3])
+    """
+    v, edges = operands(x, bins)
+    if not isinstance(bins, Tensor):
+        np.digitize(np.zeros(0), bins)  # NumPy's errors
+    return gil_op(
+        "digitize",
+        lambda u, e: np.digitize(u, e, right),
+        [v, edges],
+        v.shape,
+        mini=lambda u, e: np.digitize(u, np.ones_like(e), right),
+        cost=3000 + 10.0 * v.size,
+    )

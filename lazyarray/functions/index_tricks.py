@@ -1,5 +1,463 @@
-"""Arrays of indices, and objects that are indexed to make arrays."""
+"""Indices of grids, diagonals and triangles, arrays written as index expressions, and stores.
+
+What is made of Python numbers alone is known at the call. An index out of bounds is an error at
+the call in a list or NumPy array, at the wait in an NDArray.
+"""
 
 from __future__ import annotations
 
-__all__: list[str] = []
+import math
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from lazyarray.lazy._lazy import Tensor
+from lazyarray.ops._layout import gil_op, gil_write, operands, values
+from lazyarray.ops._rows import array, asarray, assign_to, call, select, strided
+from lazyarray.ops.creation import array as made
+from lazyarray.ops.creation import ones
+from lazyarray.ops.joining import concatenate, resize
+from lazyarray.ops.manipulation import ravel, swapaxes, transpose
+from lazyarray.ops.patterns import indices
+from lazyarray.ops.ranges import arange, linspace
+from lazyarray.ops.searching import nonzero
+
+if TYPE_CHECKING:
+    from lazyarray._ndarray import NDArray
+
+__all__ = [
+    "mgrid",
+    "ogrid",
+    "r_",
+    "c_",
+    "s_",
+    "index_exp",
+    "ix_",
+    "ndindex",
+    "ndenumerate",
+    "unravel_index",
+    "ravel_multi_index",
+    "diag_indices",
+    "diag_indices_from",
+    "tril_indices",
+    "tril_indices_from",
+    "triu_indices",
+    "triu_indices_from",
+    "mask_indices",
+    "fill_diagonal",
+    "copyto",
+]
+
+s_ = np.s_
+index_exp = np.index_exp
+ndindex = np.ndindex
+
+
+# ---- grids --------------------------------------------------------------------------------------
+
+
+def _host(value: Any) -> Any:
+    """A number of a slice: lengths must be known at the call, so that of an array is waited for."""
+    return np.asarray(value)[()] if isinstance(value, Tensor) else value
+
+
+def _counts(step: Any) -> bool:
+    """Whether a step is a number of points."""
+    return isinstance(step, (complex, np.complexfloating))
+
+
+def _progression(key: slice) -> tuple[int, Any, Any, list[Any]]:
+    """The length, step and start that a slice of a grid means, and what decides the dtype."""
+    start, stop, step = [_host(v) for v in (key.start, key.stop, key.step)]
+    start = 0 if start is None else start
+    step = 1 if step is None else step
+    if not _counts(step):
+        return math.ceil((stop - start) / step), step, start, [start, stop, step]
+    count = abs(step)  # as a float: a grid of so many places is never one of integers
+    length = int(count)
+    step = length if length == 1 else (stop - start) / float(length - 1)
+    return length, step, start, [start, stop, count]
+
+
+class _Grid:
+    """Coordinates of a grid of points, by slices ``start:stop:step``, one an axis.
+
+    An imaginary step is a number of points, from start to stop inclusive. ``mgrid`` gives all
+    coordinates of all points as one array, ``ogrid`` vectors that broadcast against each other.
+
+    >>> import lazyarray as la
+    >>> la.mgrid[0:2, 0:3].shape, [x.shape for x in la.ogrid[0:2, 0:3]]
+    ((2, 2, 3), [(2, 1), (1, 3)])
+    >>> la.mgrid[0:1:3j].asnumpy()
+    array([0. , 0.5, 1. ])
+    """
+
+    def __init__(self, sparse: bool) -> None:
+        self._sparse = sparse
+
+    def __getitem__(self, key: slice | Sequence[slice]) -> Any:
+        if isinstance(key, slice):
+            if not _counts(_host(key.step)):
+                start = 0 if key.start is None else key.start
+                return arange(start, key.stop, key.step)
+            length, step, start, kinds = _progression(key)
+            return arange(0, length, 1, np.result_type(*kinds)) * step + start
+        axes = [_progression(k) for k in key]
+        dtype = np.result_type(0, *[kind for axis in axes for kind in axis[3]])
+        grids = indices([axis[0] for axis in axes], dtype, sparse=self._sparse)
+        scaled = [g * step + start for g, (_, step, start, _) in zip(grids, axes, strict=True)]
+        if self._sparse:
+            return tuple(scaled)
+        for grid, coordinates in zip(grids, scaled, strict=True):
+            assign_to(grid, coordinates)
+        return grids
+
+
+mgrid = _Grid(False)
+ogrid = _Grid(True)
+
+
+# ---- arrays by index expressions ----------------------------------------------------------------
+
+
+class _Joined:
+    """Arrays, numbers and slices (ranges) joined: ``r_`` along the first axis, ``c_`` as columns.
+
+    A first entry ``"axis,ndim,where"`` tells ``r_`` along which axis, how many axes each entry
+    gets at least, and where its own axes go among those. There are no matrices (ValueError).
+
+    >>> import lazyarray as la
+    >>> la.r_[1:4, 0, la.array([7, 8])].asnumpy()
+    array([1, 2, 3, 0, 7, 8])
+    >>> la.c_[la.array([1, 2]), [3, 4]].asnumpy()
+    array([[1, 3],
+           [2, 4]])
+    """
+
+    def __init__(self, axis: int, ndmin: int, first: int) -> None:
+        self._defaults = axis, ndmin, first
+
+    def __len__(self) -> int:
+        return 0
+
+    def __getitem__(self, key: Any) -> NDArray:
+        if isinstance(key, str):
+            raise ValueError("there are no matrices in lazyarray: use la.block")
+        items = list(key) if isinstance(key, tuple) else [key]
+        axis, ndmin, first = self._defaults
+        if items and isinstance(items[0], str):
+            axis, ndmin, first = _directive(items.pop(0), axis, ndmin, first)
+        place = next((item.device for item in items if isinstance(item, Tensor)), None)
+        entries = [_joinable(item, ndmin, first, place) for item in items]
+        if entries:
+            dtype = np.result_type(*[e.dtype if isinstance(e, Tensor) else e for e in entries])
+            entries = [made(e, dtype, copy=None, ndmin=ndmin, device=place) for e in entries]
+        return concatenate(entries, axis)
+
+
+def _directive(text: str, axis: int, ndmin: int, first: int) -> tuple[int, int, int]:
+    if text in ("r", "c"):
+        raise ValueError("there are no matrices in lazyarray: use la.block")
+    try:
+        numbers = [int(part) for part in text.split(",")][:3]
+    except ValueError as exc:
+        what = f" {text!r}" if "," in text else ""
+        raise ValueError(f"unknown special directive{what}") from exc
+    axis, ndmin, first = numbers + [axis, ndmin, first][len(numbers) :]
+    return axis, ndmin, first
+
+
+def _joinable(item: Any, ndmin: int, first: int, place: Any) -> Any:
+    """An entry of ``r_`` with at least ``ndmin`` axes; a number stays one: its dtype is weak."""
+    if isinstance(item, str):
+        raise ValueError("special directives must be the first entry.")
+    if type(item) in np.ScalarType:
+        return item
+    if isinstance(item, slice):
+        start = 0 if item.start is None else item.start
+        step = _host(item.step)
+        if _counts(step):
+            item = linspace(start, item.stop, int(abs(step)), device=place)
+        else:
+            item = arange(start, item.stop, step, device=place)
+        x = made(item, copy=None, ndmin=ndmin)
+        return swapaxes(x, -1, first) if ndmin > 1 and first != -1 else x
+    x = made(item, copy=None, device=place)
+    added = ndmin - x.ndim
+    if added <= 0:
+        return x
+    own = made(x, copy=None, ndmin=ndmin)
+    if first == -1:
+        return own
+    at = first + added + 1 if first < 0 else first
+    axes = list(range(ndmin))
+    return transpose(own, axes[:at] + axes[added:] + axes[at:added])
+
+
+r_ = _Joined(0, 1, -1)
+c_ = _Joined(-1, 2, 0)
+
+
+# ---- indices ------------------------------------------------------------------------------------
+
+
+def ix_(*args: Any) -> tuple[NDArray, ...]:
+    """Vectors of indices, each along an axis of its own: as a key they select all combinations.
+
+    Masks become the indices of their true elements. Waits for masks that are NDArrays.
+
+    >>> import lazyarray as la
+    >>> la.arange(6).reshape(2, 3)[la.ix_([0, 1], [0, 2])].asnumpy()
+    array([[0, 2],
+           [3, 5]])
+    """
+    out = []
+    for i, arg in enumerate(args):
+        x = asarray(arg)
+        if x.size == 0 and not isinstance(arg, (Tensor, np.ndarray)):
+            x = x.astype(np.intp)
+        if x.ndim != 1:
+            raise ValueError("Cross index must be 1 dimensional")
+        if x.dtype == np.bool_:
+            (x,) = nonzero(x)
+        out.append(x.reshape((1,) * i + (x.size,) + (1,) * (len(args) - i - 1)))
+    return tuple(out)
+
+
+def ndenumerate(arr: Any) -> np.ndenumerate[Any]:
+    """An iterator of pairs (index, element), as NumPy's. Waits for the values.
+
+    >>> import lazyarray as la
+    >>> list(la.ndenumerate(la.array([[5, 6]])))
+    [((0, 0), np.int64(5)), ((0, 1), np.int64(6))]
+    """
+    return np.ndenumerate(values(arr, "ndenumerate()"))
+
+
+def unravel_index(indices: Any, shape: Any, order: Any = "C") -> tuple[NDArray, ...]:
+    """Indices of a flattened array as indices along each axis of a ``shape``.
+
+    >>> import lazyarray as la
+    >>> [i.item() for i in la.unravel_index(la.argmax(la.array([[1, 2], [9, 4]])), (2, 2))]
+    [1, 0]
+    """
+    dims = shape if isinstance(shape, (int, np.integer)) else tuple(shape)
+    if not isinstance(indices, Tensor):
+        return tuple([array(i) for i in np.unravel_index(indices, dims, order)])
+    x: NDArray = indices
+    return tuple(
+        gil_op(
+            "unravel_index",
+            lambda i: np.unravel_index(i, dims, order),
+            [x],
+            [x.shape] * (len(dims) if isinstance(dims, tuple) else 1),
+            (dims, order),
+            mini=lambda i: np.unravel_index(np.zeros_like(i), dims, order),
+        )
+    )
+
+
+def ravel_multi_index(
+    multi_index: Any, dims: Any, mode: Any = "raise", order: Any = "C"
+) -> NDArray:
+    """Indices along each axis of a shape ``dims`` as indices of the flattened array.
+
+    ``mode`` ("raise", "wrap" or "clip", or one for each axis) is what happens out of bounds.
+
+    >>> import lazyarray as la
+    >>> la.ravel_multi_index(la.array([[0, 1], [2, 0]]), (2, 3)).asnumpy()
+    array([2, 3])
+    """
+    parts = list(multi_index)
+    given = dims if isinstance(dims, (int, np.integer)) else tuple(dims)
+    modes: Any = mode if isinstance(mode, str) else tuple(mode)
+    if not any(isinstance(i, Tensor) for i in parts):
+        return array(np.ravel_multi_index(tuple(parts), given, modes, order))
+
+    def ravelled(*i: Any) -> Any:
+        return np.ravel_multi_index(i, given, modes, order)
+
+    xs = operands(*parts)
+    return gil_op(
+        "ravel_multi_index",
+        ravelled,
+        xs,
+        np.broadcast_shapes(*[x.shape for x in xs]),
+        (given, modes, order),
+        mini=lambda *i: ravelled(*[np.zeros_like(v) for v in i]),
+    )
+
+
+def diag_indices(n: int, ndim: int = 2) -> tuple[NDArray, ...]:
+    """The indices of the main diagonal of an array with ``ndim`` axes of length ``n``.
+
+    >>> import lazyarray as la
+    >>> [i.asnumpy().tolist() for i in la.diag_indices(3)]
+    [[0, 1, 2], [0, 1, 2]]
+    """
+    return (arange(n),) * ndim
+
+
+def diag_indices_from(arr: Any) -> tuple[NDArray, ...]:
+    """:func:`diag_indices` for an array of two or more axes, all of one length.
+
+    >>> import lazyarray as la
+    >>> [i.asnumpy().tolist() for i in la.diag_indices_from(la.ones((2, 2)))]
+    [[0, 1], [0, 1]]
+    """
+    if arr.ndim < 2:
+        raise ValueError("input array must be at least 2-d")
+    _check_cube(arr)
+    return diag_indices(arr.shape[0], arr.ndim)
+
+
+def _check_cube(x: Any) -> None:
+    if len({*x.shape}) > 1:
+        raise ValueError("All dimensions of input must be of equal length")
+
+
+def tril_indices(n: int, k: int = 0, m: int | None = None) -> tuple[NDArray, NDArray]:
+    """The indices on and below the ``k``-th diagonal of an ``n`` x ``m`` matrix.
+
+    >>> import lazyarray as la
+    >>> [i.asnumpy().tolist() for i in la.tril_indices(2)]
+    [[0, 1, 1], [0, 0, 1]]
+    """
+    return _triangle("tril_indices", n, k, m)
+
+
+def triu_indices(n: int, k: int = 0, m: int | None = None) -> tuple[NDArray, NDArray]:
+    """The indices on and above the ``k``-th diagonal of an ``n`` x ``m`` matrix.
+
+    >>> import lazyarray as la
+    >>> [i.asnumpy().tolist() for i in la.triu_indices(2)]
+    [[0, 0, 1], [0, 1, 1]]
+    """
+    return _triangle("triu_indices", n, k, m)
+
+
+def _triangle(name: str, n: int, k: int, m: int | None) -> tuple[NDArray, NDArray]:
+    rows, columns = max(n, 0), max(n if m is None else m, 0)
+    upper = name == "triu_indices"
+    within = np.clip(np.arange(rows) + k + (not upper), 0, columns)  # left of it, in each row
+    count = rows * columns - int(within.sum()) if upper else int(within.sum())
+
+    def run(outs: list[np.ndarray], ins: list[np.ndarray]) -> None:
+        for out, index in zip(outs, getattr(np, name)(rows, k, columns), strict=True):
+            out[...] = index
+
+    results = call(name, run, [], [((count,), np.dtype(np.intp))] * 2, cost=9000 + 9.0 * count)
+    return results[0], results[1]
+
+
+def tril_indices_from(arr: Any, k: int = 0) -> tuple[NDArray, NDArray]:
+    """:func:`tril_indices` for a matrix.
+
+    >>> import lazyarray as la
+    >>> [i.asnumpy().tolist() for i in la.tril_indices_from(la.ones((2, 1)))]
+    [[0, 1], [0, 0]]
+    """
+    if arr.ndim != 2:
+        raise ValueError("input array must be 2-d")
+    return tril_indices(arr.shape[-2], k, arr.shape[-1])
+
+
+def triu_indices_from(arr: Any, k: int = 0) -> tuple[NDArray, NDArray]:
+    """:func:`triu_indices` for a matrix.
+
+    >>> import lazyarray as la
+    >>> [i.asnumpy().tolist() for i in la.triu_indices_from(la.ones((2, 1)))]
+    [[0], [0]]
+    """
+    if arr.ndim != 2:
+        raise ValueError("input array must be 2-d")
+    return triu_indices(arr.shape[-2], k, arr.shape[-1])
+
+
+def mask_indices(n: int, mask_func: Callable[..., Any], k: Any = 0) -> tuple[NDArray, ...]:
+    """The indices of an ``n`` x ``n`` matrix that ``mask_func(matrix, k)`` doesn't make zero.
+
+    Waits for what that function makes of ones: how many there are depends on it.
+
+    >>> import lazyarray as la
+    >>> [i.asnumpy().tolist() for i in la.mask_indices(2, la.triu)]
+    [[0, 0, 1], [0, 1, 1]]
+    """
+    return nonzero(mask_func(ones((n, n), int), k) != 0)
+
+
+# ---- functions that store -----------------------------------------------------------------------
+
+
+def fill_diagonal(a: NDArray, val: Any, wrap: bool = False) -> None:
+    """Stores a value, or values in turn, on the main diagonal; changes ``a``.
+
+    ``wrap`` starts a new diagonal below the first, in a matrix with more rows than columns.
+
+    >>> import lazyarray as la
+    >>> x = la.zeros((2, 2), int)
+    >>> la.fill_diagonal(x, 5)
+    >>> x.asnumpy()
+    array([[5, 0],
+           [0, 5]])
+    """
+    if a.ndim < 2:
+        raise ValueError("array must be at least 2-d")
+    if a.ndim > 2:
+        _check_cube(a)
+    if not isinstance(val, Tensor):
+        val = np.asarray(val, None if isinstance(val, np.ndarray) else a.dtype)
+    if a.size == 0 or val.size == 0:
+        return
+    if wrap and a.ndim == 2 and a.shape[0] > a.shape[1] + 1:
+        gil_write(
+            "fill_diagonal", lambda x, v: np.fill_diagonal(x, v, True), a, operands(a, val)[1:]
+        )
+        return
+    n = min(a.shape)
+    diagonal = strided(a, (n,), (sum(a.strides),), 0)
+    if val.ndim:
+        val = ravel(val)[:n] if val.size >= n else resize(val, n)
+    assign_to(diagonal, val)
+
+
+def copyto(dst: Any, src: Any, casting: Any = "same_kind", where: Any = True) -> None:
+    """Copies values into an array, where a mask is true; both broadcast to its shape.
+
+    TypeError if ``casting`` forbids the cast. Waits if ``dst`` is a NumPy array.
+
+    >>> import lazyarray as la
+    >>> x = la.zeros(3)
+    >>> la.copyto(x, [1, 2, 3], where=[True, False, True])
+    >>> x.asnumpy()
+    array([1., 0., 3.])
+    """
+    if not isinstance(dst, Tensor):
+        hosts = [values(o, "copyto()") if isinstance(o, Tensor) else o for o in (src, where)]
+        np.copyto(dst, hosts[0], casting=casting, where=hosts[1])
+        return
+    to: NDArray = dst
+    if type(src) in (int, float, complex, bool):  # weak, as in NumPy
+        one = np.empty((), to.dtype)
+        np.copyto(one, src, casting=casting)
+        src = one[()]
+    else:
+        (src,) = operands(src)
+        if not np.can_cast(src.dtype, to.dtype, casting):
+            raise TypeError(
+                f"Cannot cast array data from {src.dtype!r} to {to.dtype!r} according to the "
+                f"rule {casting!r}"
+            )
+    if where is not True:
+        given = where if isinstance(where, (Tensor, np.ndarray)) else np.array(where, np.bool_)
+        if given.dtype != np.bool_:
+            raise TypeError(
+                f"Cannot cast array data from {given.dtype!r} to {np.dtype(np.bool_)!r} according "
+                "to the rule 'safe'"
+            )
+        if isinstance(src, Tensor):
+            src = src.astype(to.dtype, copy=False)
+        _, mask = operands(to, given)
+        src = select(mask, src, to)
+    assign_to(to, src)

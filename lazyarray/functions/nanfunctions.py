@@ -1,5 +1,405 @@
-"""Reductions that leave NaNs out."""
+"""Functions that leave NaNs out: recorded ops on arrays in which zeros, say, stand for NaNs.
+
+NumPy's warnings of slices that are all NaN are given by the functions that are one instruction
+(``nanmedian``, ``nanpercentile``, ``nanquantile``), when it runs; the others give none.
+"""
 
 from __future__ import annotations
 
-__all__: list[str] = []
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from lazyarray.functions.quantiles import points
+from lazyarray.ops import elementwise, reductions
+from lazyarray.ops._layout import deliver
+from lazyarray.ops._rows import Reduction, asarray, assign_to, fill_where
+from lazyarray.ops.manipulation import copy as copied
+from lazyarray.ops.manipulation import imag, real
+from lazyarray.ops.searching import where as select
+from lazyarray.ops.statistical import cumprod, cumsum, summarized
+
+if TYPE_CHECKING:
+    from lazyarray._ndarray import NDArray
+
+__all__ = [
+    "nansum",
+    "nanprod",
+    "nanmax",
+    "nanmin",
+    "nanmean",
+    "nanvar",
+    "nanstd",
+    "nanmedian",
+    "nanpercentile",
+    "nanquantile",
+    "nanargmax",
+    "nanargmin",
+    "nancumsum",
+    "nancumprod",
+    "nan_to_num",
+]
+
+_sum, _prod = reductions.TABLE["sum"], reductions.TABLE["prod"]
+_max = Reduction(np.fmax, name="nanmax", first=True)
+_min = Reduction(np.fmin, name="nanmin", first=True)
+_isnan, _sqrt, _divide, _subtract, _multiply = [
+    elementwise.TABLE[name] for name in ("isnan", "sqrt", "divide", "subtract", "multiply")
+]
+
+
+def _replaced(a: Any, value: float) -> tuple[NDArray, NDArray | None]:
+    """``a`` with ``value`` for its NaNs, and where these are (None if its dtype has no NaN)."""
+    x = asarray(a)
+    if x.dtype.kind not in "fc":
+        return x, None
+    gaps = _isnan(x)
+    return select(gaps, value, x), gaps
+
+
+def _divided(x: NDArray, count: NDArray) -> NDArray:
+    """``x`` divided in place, without warnings."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        result: NDArray = _divide(x, count, out=x)
+    return result
+
+
+# ---- sums, products, extrema --------------------------------------------------------------------
+
+
+def nansum(
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: NDArray | None = None,
+    keepdims: bool = False,
+    initial: Any = None,
+    where: Any = None,
+) -> NDArray:
+    """Sum over axes, NaNs being zeros.
+
+    >>> import lazyarray as la
+    >>> la.nansum(la.array([1, la.nan])).item()
+    1.0
+    """
+    x, _ = _replaced(a, 0)
+    result: NDArray = _sum(x, axis, dtype, out, keepdims, initial=initial, where=where)
+    return result
+
+
+def nanprod(
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: NDArray | None = None,
+    keepdims: bool = False,
+    initial: Any = None,
+    where: Any = None,
+) -> NDArray:
+    """Product over axes, NaNs being ones.
+
+    >>> import lazyarray as la
+    >>> la.nanprod(la.array([2, la.nan])).item()
+    2.0
+    """
+    x, _ = _replaced(a, 1)
+    result: NDArray = _prod(x, axis, dtype, out, keepdims, initial=initial, where=where)
+    return result
+
+
+def nanmax(
+    a: Any,
+    axis: Any = None,
+    out: NDArray | None = None,
+    keepdims: bool = False,
+    initial: Any = None,
+    where: Any = None,
+) -> NDArray:
+    """Maximum over axes of what is no NaN; NaN where there is nothing else.
+
+    >>> import lazyarray as la
+    >>> la.nanmax(la.array([[1, la.nan], [3, 2]]), axis=0).asnumpy()
+    array([3., 2.])
+    """
+    return _max(a, axis, None, out, keepdims, initial=initial, where=where)
+
+
+def nanmin(
+    a: Any,
+    axis: Any = None,
+    out: NDArray | None = None,
+    keepdims: bool = False,
+    initial: Any = None,
+    where: Any = None,
+) -> NDArray:
+    """Minimum over axes of what is no NaN; NaN where there is nothing else.
+
+    >>> import lazyarray as la
+    >>> la.nanmin(la.array([[1, la.nan], [3, 2]]), axis=0).asnumpy()
+    array([1., 2.])
+    """
+    return _min(a, axis, None, out, keepdims, initial=initial, where=where)
+
+
+# ---- moments, as numpy/lib/_nanfunctions_impl.py writes them, so that the bits are the same -----
+
+
+def _check_inexact(dtype: Any, out: NDArray | None) -> None:
+    for name, given in (("dtype", dtype), ("out", getattr(out, "dtype", None))):
+        if given is not None and np.dtype(given).kind not in "fc":
+            raise TypeError(f"If a is inexact, then {name} must be inexact")
+
+
+def nanmean(
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: NDArray | None = None,
+    keepdims: bool = False,
+    *,
+    where: Any = None,
+) -> NDArray:
+    """Arithmetic mean over axes of what is no NaN; NaN where there is nothing else.
+
+    >>> import lazyarray as la
+    >>> la.nanmean(la.array([[1, la.nan], [3, 4]]), axis=0).asnumpy()
+    array([2., 4.])
+    """
+    x, gaps = _replaced(a, 0)
+    if gaps is None:
+        result: NDArray = reductions.mean(x, axis, dtype, out, keepdims, where=where)
+        return result
+    _check_inexact(dtype, out)
+    count = _sum(~gaps, axis, np.intp, None, keepdims, where=where)
+    return _divided(_sum(x, axis, dtype, out, keepdims, where=where), count)
+
+
+def nanvar(
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: NDArray | None = None,
+    ddof: float = 0,
+    keepdims: bool = False,
+    *,
+    where: Any = None,
+    mean: Any = None,
+    correction: float | None = None,
+) -> NDArray:
+    """Variance over axes of what is no NaN, with ``n - ddof`` in the denominator.
+
+    ``mean`` is the mean, if it is known (computed with ``keepdims=True``); ``correction`` another
+    name of ``ddof``. NaN where the denominator is not positive.
+
+    >>> import lazyarray as la
+    >>> la.nanvar(la.array([[1, la.nan], [3, 4]]), axis=0).asnumpy()
+    array([1., 0.])
+    """
+    x, gaps = _replaced(a, 0)
+    if correction is not None:
+        if ddof != 0:
+            raise ValueError("ddof and correction can't be provided simultaneously.")
+        ddof = correction
+    if gaps is None:
+        known = {} if mean is None else {"mean": mean}
+        result: NDArray = reductions.var(x, axis, dtype, out, ddof, keepdims, where=where, **known)
+        return result
+    _check_inexact(dtype, out)
+    count = _sum(~gaps, axis, np.intp, None, True, where=where)
+    if mean is not None:
+        average = asarray(mean)
+    else:
+        average = _divided(_sum(x, axis, dtype, None, True, where=where), count)
+    masked = {} if where is None or where is True else {"where": where}
+    casting = {} if np.can_cast(average.dtype, x.dtype, "same_kind") else {"casting": "unsafe"}
+    _subtract(x, average, out=x, **masked, **casting)
+    x = select(gaps, 0, x)
+    if x.dtype.kind == "c":
+        x = real(_multiply(x, x.conj(), out=x, **masked))
+    else:
+        _multiply(x, x, out=x, **masked)
+    result = _sum(x, axis, dtype, out, keepdims, where=where)
+    freedom = count.reshape(result.shape) - ddof
+    _divided(result, freedom)
+    fill_where(result, freedom <= 0, np.nan)
+    return result
+
+
+def nanstd(
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: NDArray | None = None,
+    ddof: float = 0,
+    keepdims: bool = False,
+    *,
+    where: Any = None,
+    mean: Any = None,
+    correction: float | None = None,
+) -> NDArray:
+    """Standard deviation over axes of what is no NaN: the square root of :func:`nanvar`.
+
+    >>> import lazyarray as la
+    >>> la.nanstd(la.array([[1, la.nan], [3, 4]]), axis=0).asnumpy()
+    array([1., 0.])
+    """
+    result = nanvar(
+        a, axis, dtype, out, ddof, keepdims, where=where, mean=mean, correction=correction
+    )
+    root: NDArray = _sqrt(result, out=result)
+    return root
+
+
+# ---- order --------------------------------------------------------------------------------------
+
+
+def nanmedian(
+    a: Any,
+    axis: Any = None,
+    out: NDArray | None = None,
+    overwrite_input: bool = False,
+    keepdims: bool = False,
+) -> NDArray:
+    """The middle value over axes of what is no NaN; NaN where there is nothing else.
+
+    ``overwrite_input`` allows what is not done here: the input stays as it is.
+
+    >>> import lazyarray as la
+    >>> la.nanmedian(la.array([1, la.nan, 4, 2])).item()
+    2.0
+    """
+    return summarized("nanmedian", a, axis, out, keepdims, 20.0)
+
+
+def nanquantile(
+    a: Any,
+    q: Any,
+    axis: Any = None,
+    out: NDArray | None = None,
+    overwrite_input: bool = False,
+    method: str = "linear",
+    keepdims: bool = False,
+    *,
+    weights: Any = None,
+) -> NDArray:
+    """:func:`quantile` of what is no NaN; NaN where there is nothing else.
+
+    >>> import lazyarray as la
+    >>> la.nanquantile(la.array([1, la.nan, 2]), 0.5).item()
+    1.5
+    """
+    return _points("nanquantile", a, q, axis, out, method, keepdims, weights)
+
+
+def nanpercentile(
+    a: Any,
+    q: Any,
+    axis: Any = None,
+    out: NDArray | None = None,
+    overwrite_input: bool = False,
+    method: str = "linear",
+    keepdims: bool = False,
+    *,
+    weights: Any = None,
+) -> NDArray:
+    """:func:`percentile` of what is no NaN; NaN where there is nothing else.
+
+    >>> import lazyarray as la
+    >>> la.nanpercentile(la.array([1, la.nan, 2]), 50).item()
+    1.5
+    """
+    return _points("nanpercentile", a, q, axis, out, method, keepdims, weights)
+
+
+def _points(
+    name: str,
+    a: Any,
+    q: Any,
+    axis: Any,
+    out: NDArray | None,
+    method: str,
+    keepdims: bool,
+    weights: Any,
+) -> NDArray:
+    x = asarray(a)
+    if x.size == 0 and x.dtype.kind != "c":
+        return nanmean(x, axis, None, out, keepdims)  # as NumPy, whatever q
+    return points(name, x, q, axis, out, method, keepdims, weights)
+
+
+def nanargmax(
+    a: Any, axis: int | None = None, out: NDArray | None = None, *, keepdims: bool = False
+) -> NDArray:
+    """Index of the first maximum along an axis of what is no NaN.
+
+    A slice that is all NaN is a ValueError at the wait.
+
+    >>> import lazyarray as la
+    >>> la.nanargmax(la.array([[la.nan, 4], [2, 3]]), axis=0).asnumpy()
+    array([1, 0])
+    """
+    return summarized("nanargmax", a, axis, out, keepdims, 2.0)
+
+
+def nanargmin(
+    a: Any, axis: int | None = None, out: NDArray | None = None, *, keepdims: bool = False
+) -> NDArray:
+    """Index of the first minimum along an axis of what is no NaN.
+
+    A slice that is all NaN is a ValueError at the wait.
+
+    >>> import lazyarray as la
+    >>> la.nanargmin(la.array([[la.nan, 4], [2, 3]]), axis=0).asnumpy()
+    array([1, 1])
+    """
+    return summarized("nanargmin", a, axis, out, keepdims, 2.0)
+
+
+# ---- running sums, NaNs replaced ----------------------------------------------------------------
+
+
+def nancumsum(
+    a: Any, axis: int | None = None, dtype: Any = None, out: NDArray | None = None
+) -> NDArray:
+    """Running sum along an axis (None: of the flattened array), NaNs being zeros.
+
+    >>> import lazyarray as la
+    >>> la.nancumsum(la.array([1, la.nan, 2])).asnumpy()
+    array([1., 1., 3.])
+    """
+    return cumsum(_replaced(a, 0)[0], axis, dtype, out)
+
+
+def nancumprod(
+    a: Any, axis: int | None = None, dtype: Any = None, out: NDArray | None = None
+) -> NDArray:
+    """Running product along an axis (None: of the flattened array), NaNs being ones.
+
+    >>> import lazyarray as la
+    >>> la.nancumprod(la.array([3, la.nan, 2])).asnumpy()
+    array([3., 3., 6.])
+    """
+    return cumprod(_replaced(a, 1)[0], axis, dtype, out)
+
+
+def nan_to_num(
+    x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None
+) -> NDArray:
+    """NaNs replaced by ``nan``, infinities by ``posinf`` and ``neginf`` (None: the largest finite
+    numbers), in a copy or, with ``copy=False``, in the NDArray itself.
+
+    >>> import lazyarray as la
+    >>> la.nan_to_num(la.array([1, la.nan, la.inf]), posinf=9).asnumpy()
+    array([1., 0., 9.])
+    """
+    given = asarray(x)
+    y = copied(given) if copy else given
+    if y.dtype.kind not in "fc":
+        return y
+    limits = np.finfo(y.dtype)
+    high = limits.max if posinf is None else posinf
+    low = limits.min if neginf is None else neginf
+    for part in (real(y), imag(y)) if y.dtype.kind == "c" else (y,):
+        finite = select(part == np.inf, high, select(part == -np.inf, low, part))
+        assign_to(part, select(_isnan(part), nan, finite))
+    return y

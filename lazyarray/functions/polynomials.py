@@ -1,5 +1,299 @@
-"""Polynomials as vectors of coefficients."""
+"""Polynomials as vectors of coefficients, that of the highest power first."""
 
 from __future__ import annotations
 
-__all__: list[str] = []
+import operator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from lazyarray.lazy._lazy import Tensor
+from lazyarray.linalg import inv
+from lazyarray.linalg.equations import least_squares, lstsq
+from lazyarray.ops import creation, table
+from lazyarray.ops._layout import gil_op, operands, values
+from lazyarray.ops._rows import array, asarray, assign_to, astype, full
+from lazyarray.ops.joining import concatenate
+from lazyarray.ops.linear_algebra import dot, outer
+from lazyarray.ops.manipulation import atleast_1d
+
+if TYPE_CHECKING:
+    from lazyarray._ndarray import NDArray
+
+__all__ = [
+    "poly",
+    "polyadd",
+    "polyder",
+    "polydiv",
+    "polyfit",
+    "polyint",
+    "polymul",
+    "polysub",
+    "polyval",
+    "roots",
+    "vander",
+]
+
+_sqrt, _sum = table["sqrt"], table["sum"]
+
+
+# ---- arithmetic ---------------------------------------------------------------------------------
+
+
+def polyadd(a1: Any, a2: Any) -> NDArray:
+    """The sum of two polynomials.
+
+    >>> import lazyarray as la
+    >>> la.polyadd(la.array([1, 2]), la.array([9, 5, 4])).asnumpy()
+    array([9, 6, 6])
+    """
+    x, y = _padded(a1, a2)
+    return x + y
+
+
+def polysub(a1: Any, a2: Any) -> NDArray:
+    """The difference of two polynomials.
+
+    >>> import lazyarray as la
+    >>> la.polysub(la.array([2, 10, -2]), la.array([3, 10, -4])).asnumpy()
+    array([-1,  0,  2])
+    """
+    x, y = _padded(a1, a2)
+    return x - y
+
+
+def _padded(a1: Any, a2: Any) -> list[NDArray]:
+    """Both, the shorter one with zeros in front."""
+    pair: list[NDArray] = [atleast_1d(x) for x in operands(a1, a2)]
+    most = max([len(x) for x in pair])
+    return [
+        concatenate([full((most - len(x),), 0, x.dtype, x.device), x]) if len(x) < most else x
+        for x in pair
+    ]
+
+
+def polymul(a1: Any, a2: Any) -> NDArray:
+    """The product of two polynomials, without leading zeros.
+
+    Waits for the values: the number of leading zeros decides the length.
+
+    >>> import lazyarray as la
+    >>> la.polymul(la.array([1, 2, 3]), la.array([9, 5, 1])).asnumpy()
+    array([ 9, 23, 38, 17,  3])
+    """
+    device = _device(a1, a2)
+    x, y = values(a1, "polymul()"), values(a2, "polymul()")
+    return array(np.polymul(x, y), None, device)
+
+
+def polydiv(u: Any, v: Any) -> tuple[NDArray, NDArray]:
+    """Quotient and remainder of two polynomials.
+
+    Waits for the values: the remainder has no leading zeros.
+
+    >>> import lazyarray as la
+    >>> [x.asnumpy().tolist() for x in la.polydiv(la.array([3.0, 5, 2]), la.array([2.0, 1]))]
+    [[1.5, 1.75], [0.25]]
+    """
+    device = _device(u, v)
+    quotient, rest = np.polydiv(values(u, "polydiv()"), values(v, "polydiv()"))
+    return array(quotient, None, device), array(rest, None, device)
+
+
+def _device(*objects: Any) -> Any:
+    return next((o.device for o in objects if isinstance(o, Tensor)), None)
+
+
+def polyder(p: Any, m: int = 1) -> NDArray:
+    """The ``m``-th derivative; ValueError if ``m`` is negative.
+
+    >>> import lazyarray as la
+    >>> la.polyder(la.array([1, 1, 1, 1])).asnumpy()
+    array([3, 2, 1])
+    """
+    m = int(m)
+    if m < 0:
+        raise ValueError("Order of derivative must be positive (see polyint)")
+    x = asarray(p)
+    degree = len(x) - 1
+    for i in range(m):
+        x = x[:-1] * array(np.arange(degree - i, 0, -1), None, x.device)
+    return x
+
+
+def polyint(p: Any, m: int = 1, k: Any = None) -> NDArray:
+    """The ``m``-th antiderivative, with the constants ``k`` (one for all, or one each; None: 0).
+
+    ValueError if ``m`` is negative or there are too few constants.
+
+    >>> import lazyarray as la
+    >>> la.polyint(la.array([3, 2, 1]), k=5).asnumpy()
+    array([1., 1., 1., 5.])
+    """
+    m = int(m)
+    if m < 0:
+        raise ValueError("Order of integral must be positive (see polyder)")
+    x: NDArray
+    x, constants = operands(p, np.zeros(m) if k is None else k)
+    constants = atleast_1d(constants)
+    if len(constants) == 1 and m > 1:
+        constants = constants[0] * full((m,), 1.0, np.float64, x.device)
+    if len(constants) < m:
+        raise ValueError("k must be a scalar or a rank-1 array of length 1 or >m.")
+    for i in range(m):
+        powers = array(np.arange(len(x), 0, -1), None, x.device)
+        x = concatenate([x / powers, constants[i : i + 1]])
+    return x
+
+
+def polyval(p: Any, x: Any) -> NDArray:
+    """The polynomial's values at ``x``, by Horner's rule.
+
+    >>> import lazyarray as la
+    >>> la.polyval([3, 0, 1], la.array([5, 6])).asnumpy()
+    array([ 76, 109])
+    """
+    # Coefficients of another kind of sequence are constants of the fused expression.
+    coefficients = asarray(p) if isinstance(p, Tensor) else np.asarray(p)
+    (v,) = operands(x)
+    y = full(v.shape, 0, v.dtype, v.device)
+    for i in range(len(coefficients)):
+        y = y * v + coefficients[i]
+    return y
+
+
+# ---- roots --------------------------------------------------------------------------------------
+
+
+def roots(p: Any) -> NDArray:
+    """The polynomial's roots, as the eigenvalues of its companion matrix.
+
+    Waits for the values: zeros at either end are left out, and real roots have a real dtype.
+
+    >>> import lazyarray as la
+    >>> la.roots(la.array([1.0, -3.0, 2.0])).asnumpy()
+    array([2., 1.])
+    """
+    return array(np.roots(values(p, "roots()")), None, _device(p))
+
+
+def poly(seq_of_zeros: Any) -> NDArray:
+    """The coefficients of the polynomial with these roots, or of a matrix's characteristic one.
+
+    Waits for complex values: where all come in conjugate pairs the result is real. ValueError for
+    other shapes than a vector's or a square matrix's.
+
+    >>> import lazyarray as la
+    >>> la.poly(la.array([1.0, 2.0])).asnumpy()
+    array([ 1., -3.,  2.])
+    """
+    x = atleast_1d(asarray(seq_of_zeros))
+    is_matrix = x.ndim == 2 and x.shape[0] == x.shape[1] != 0
+    if x.ndim != 1 and not is_matrix:
+        raise ValueError("input must be 1d or non-empty square 2d array.")
+    if x.size == 0:
+        return full((), 1.0, np.float64, x.device)
+    if x.dtype.kind == "c":
+        return array(np.poly(values(x, "poly()")), None, x.device)
+    # Of one root, or of a real one, to learn the dtype: a real matrix's are conjugate pairs.
+    return gil_op(
+        "poly",
+        np.poly,
+        [x],
+        (len(x) + 1,),
+        mini=lambda v: np.poly(np.eye(2, dtype=v.dtype) if is_matrix else v),
+    )
+
+
+# ---- fitting ------------------------------------------------------------------------------------
+
+
+def vander(x: Any, N: int | None = None, increasing: bool = False) -> NDArray:
+    """The powers of a vector as the columns of a matrix (len(x), N), by default from the highest.
+
+    >>> import lazyarray as la
+    >>> la.vander(la.array([1, 2, 3]), 3).asnumpy()
+    array([[1, 1, 1],
+           [4, 2, 1],
+           [9, 3, 1]])
+    """
+    v = asarray(x)
+    if v.ndim != 1:
+        raise ValueError("x must be a one-dimensional array or sequence.")
+    n = len(v) if N is None else operator.index(N)
+    matrix = creation.empty((len(v), n), np.promote_types(v.dtype, int), device=v.device)
+    columns = matrix if increasing else matrix[:, ::-1]
+    v = astype(v, matrix.dtype, copy=False)
+    power: Any = 1
+    for i in range(n):
+        assign_to(columns[:, i], power)
+        power = v if i == 0 else power * v
+    return matrix
+
+
+def polyfit(
+    x: Any,
+    y: Any,
+    deg: int,
+    rcond: float | None = None,
+    full: bool = False,
+    w: Any = None,
+    cov: bool | str = False,
+) -> Any:
+    """The polynomial of degree ``deg`` that fits points best: shape (deg + 1,) or (deg + 1, K).
+
+    ``y`` is (M,) or (M, K), ``w`` weights (M,). With ``cov``: (p, the covariance matrix), scaled
+    by the residuals unless ``cov="unscaled"``; NaN where the rank is too low to have any. With
+    ``full``: (p, residuals, rank, singular values, rcond), and no RankWarning; else a worker
+    gives that when it finds the rank too low. Waits for the rank if ``full`` and there are more
+    points than coefficients: the residuals' shape depends on it. TypeError for points of other
+    shapes, ValueError for a negative degree or too few points to scale a covariance.
+
+    >>> import lazyarray as la
+    >>> la.polyfit(la.array([0.0, 1.0, 2.0]), la.array([1.0, 3.0, 5.0]), 1).asnumpy().round(6)
+    array([2., 1.])
+    """
+    order = int(deg) + 1
+    a: NDArray
+    b: NDArray
+    a, b = [v + 0.0 for v in operands(x, y)]
+    if deg < 0:
+        raise ValueError("expected deg >= 0")
+    if a.ndim != 1:
+        raise TypeError("expected 1D vector for x")
+    if a.size == 0:
+        raise TypeError("expected non-empty vector for x")
+    if b.ndim < 1 or b.ndim > 2:
+        raise TypeError("expected 1D or 2D array for y")
+    if len(a) != len(b):
+        raise TypeError("expected x and y to have same length")
+    if rcond is None:
+        rcond = len(a) * np.finfo(a.dtype).eps
+    left = vander(a, order)
+    if w is not None:
+        weights: NDArray = operands(a, w)[1] + 0.0
+        if weights.ndim != 1:
+            raise TypeError("expected a 1-d array for weights")
+        if len(weights) != len(b):
+            raise TypeError("expected w and y to have the same length")
+        left *= weights[:, None]
+        b *= weights[:, None] if b.ndim == 2 else weights
+    scale = _sqrt(_sum(left * left, 0))
+    left /= scale
+    if full:
+        c, residuals, rank, s = lstsq(left, b, rcond)
+        return (c.T / scale).T, residuals, rank, s, rcond
+    if cov and cov != "unscaled" and len(a) <= order:
+        raise ValueError(
+            "the number of data points must exceed order to scale the covariance matrix"
+        )
+    c, residuals, _, _ = least_squares(left, b, rcond, "Polyfit may be poorly conditioned")
+    c = (c.T / scale).T
+    if not cov:
+        return c
+    base = inv(dot(left.T, left))
+    base /= outer(scale, scale)
+    if b.ndim == 2:
+        base = base[:, :, None]
+    factor: Any = 1 if cov == "unscaled" else residuals / (len(a) - order)
+    return c, base * factor

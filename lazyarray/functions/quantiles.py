@@ -1,5 +1,97 @@
-"""Quantiles: percentile, quantile, and what they share."""
+"""Quantiles and percentiles: instructions with the GIL that call NumPy's."""
 
 from __future__ import annotations
 
-__all__: list[str] = []
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from lazyarray.lazy._lazy import Tensor
+from lazyarray.ops._layout import deliver, gil_op, operands
+from lazyarray.ops._rows import normalize_axes, reduced_shape
+from lazyarray.ops.statistical import check_weights
+
+if TYPE_CHECKING:
+    from lazyarray._ndarray import NDArray
+
+__all__ = ["quantile", "percentile"]
+
+
+def quantile(
+    a: Any,
+    q: Any,
+    axis: Any = None,
+    out: NDArray | None = None,
+    overwrite_input: bool = False,
+    method: str = "linear",
+    keepdims: bool = False,
+    *,
+    weights: Any = None,
+) -> NDArray:
+    """The q-th quantiles over the axes, ``q`` within [0, 1]. Shape: q's, then what is left of a's.
+
+    ``method`` is one of NumPy's; only "inverted_cdf" takes ``weights``, which have a's shape or
+    the lengths of the axes. ``overwrite_input`` allows what is not done here. ValueError for a
+    ``q`` out of range: at the wait if it is an NDArray, as for negative weights.
+
+    >>> import lazyarray as la
+    >>> la.quantile(la.array([1.0, 2.0, 4.0]), [0.5, 0.75]).asnumpy()
+    array([2., 3.])
+    """
+    return points("quantile", a, q, axis, out, method, keepdims, weights)
+
+
+def percentile(
+    a: Any,
+    q: Any,
+    axis: Any = None,
+    out: NDArray | None = None,
+    overwrite_input: bool = False,
+    method: str = "linear",
+    keepdims: bool = False,
+    *,
+    weights: Any = None,
+) -> NDArray:
+    """The q-th percentiles over the axes, ``q`` within [0, 100]; as :func:`quantile`.
+
+    >>> import lazyarray as la
+    >>> la.percentile(la.array([1.0, 2.0, 4.0]), 75).item()
+    3.0
+    """
+    return points("percentile", a, q, axis, out, method, keepdims, weights)
+
+
+def points(
+    name: str,
+    a: Any,
+    q: Any,
+    axis: Any,
+    out: NDArray | None,
+    method: str,
+    keepdims: bool,
+    weights: Any,
+) -> NDArray:
+    """NumPy's ``name``, one of the functions that take ``q``, as one instruction with the GIL."""
+    function = getattr(np, name)
+    weighted = weights is not None
+    x, *more = operands(a, *([weights] if weighted else []))
+    if weighted:
+        check_weights(x, more[0], axis)
+    lazy = isinstance(q, Tensor)
+    if lazy:
+        more.append(q)
+    # NumPy's own errors about q, method and weights, which the values of `a` don't change.
+    function(np.zeros(1), 1.0 if lazy else q, method=method, weights=np.ones(1) if weighted else None)
+    given = tuple(axis) if isinstance(axis, list) else axis
+    weak = type(q) in (int, float)  # then the result has a's dtype
+    at = q if lazy else np.array(q)  # a copy: it is looked at when the instruction runs
+
+    def run(v: np.ndarray, *arrays: np.ndarray) -> np.ndarray:
+        where = arrays[-1] if lazy else q if weak else at
+        w = arrays[0] if weighted else None
+        return function(v, where, given, method=method, keepdims=keepdims, weights=w)
+
+    shape = reduced_shape(x.shape, normalize_axes(axis, x.ndim), keepdims)
+    key = (given, method, keepdims, weighted, lazy, weak, at.dtype, at.ndim)
+    result = gil_op(name, run, [x, *more], (*at.shape, *shape), key, cost=3000 + 20.0 * x.size)
+    return deliver(result, out, name)

@@ -1,5 +1,277 @@
-"""Sets of values: unique and its kin, membership, unions."""
+"""Sets: distinct elements, membership, unions and the like.
+
+All but ``isin`` and ``ediff1d`` wait for their arrays' values: these decide the result's shape.
+"""
 
 from __future__ import annotations
 
-__all__: list[str] = []
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.lib.array_utils import normalize_axis_index
+
+from lazyarray.ops import elementwise
+from lazyarray.ops._layout import gil_op, operands, values
+from lazyarray.ops._rows import array, asarray, astype, full
+from lazyarray.ops.joining import concatenate
+from lazyarray.ops.manipulation import ravel
+
+if TYPE_CHECKING:
+    from lazyarray._ndarray import NDArray
+
+__all__ = [
+    "unique",
+    "unique_all",
+    "unique_counts",
+    "unique_inverse",
+    "unique_values",
+    "isin",
+    "intersect1d",
+    "union1d",
+    "setdiff1d",
+    "setxor1d",
+    "ediff1d",
+]
+
+_equal, _not_equal, _and, _or = [
+    elementwise.TABLE[name] for name in ("equal", "not_equal", "logical_and", "logical_or")
+]
+
+
+def _waited(name: str, *arrays: Any, **options: Any) -> Any:
+    """What NumPy's function of that name gives of the arrays' values, as arrays."""
+    xs = operands(*arrays)
+    found = getattr(np, name)(*[values(x, f"{name}()") for x in xs], **options)
+    if isinstance(found, tuple):
+        return tuple([array(r, None, xs[0].device) for r in found])
+    return array(found, None, xs[0].device)
+
+
+# ---- distinct elements --------------------------------------------------------------------------
+
+
+class UniqueAllResult(NamedTuple):
+    """What :func:`unique_all` returns."""
+
+    values: NDArray
+    indices: NDArray
+    inverse_indices: NDArray
+    counts: NDArray
+
+
+class UniqueCountsResult(NamedTuple):
+    """What :func:`unique_counts` returns."""
+
+    values: NDArray
+    counts: NDArray
+
+
+class UniqueInverseResult(NamedTuple):
+    """What :func:`unique_inverse` returns."""
+
+    values: NDArray
+    inverse_indices: NDArray
+
+
+def unique(
+    ar: Any,
+    return_index: bool = False,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    axis: int | None = None,
+    *,
+    equal_nan: bool = True,
+    sorted: bool = True,
+) -> Any:
+    """The distinct elements (or, along an axis, the distinct entries), sorted.
+
+    On request with the index of the first of each, the index of each element's value among them,
+    and how often each occurs. NaNs are one element unless ``equal_nan`` is false. Waits for the
+    values: the result's shape depends on them.
+
+    >>> import lazyarray as la
+    >>> [x.tolist() for x in la.unique(la.array([3, 1, 3]), return_counts=True)]
+    [[1, 3], [1, 2]]
+    """
+    x = asarray(ar)
+    if axis is not None:
+        normalize_axis_index(axis, x.ndim)
+    return _waited(
+        "unique",
+        x,
+        return_index=return_index,
+        return_inverse=return_inverse,
+        return_counts=return_counts,
+        axis=axis,
+        equal_nan=equal_nan,
+        **({} if sorted else {"sorted": False}),  # NumPy 2.3 has it first
+    )
+
+
+def unique_all(x: Any, /) -> UniqueAllResult:
+    """The distinct elements, the indices of their first occurrences, of each element's value, and
+    their counts (array API). Each NaN is distinct. Waits for the values, as :func:`unique`.
+
+    >>> import lazyarray as la
+    >>> la.unique_all(la.array([3, 1, 3])).inverse_indices.tolist()
+    [1, 0, 1]
+    """
+    return UniqueAllResult(*_waited("unique_all", x))
+
+
+def unique_counts(x: Any, /) -> UniqueCountsResult:
+    """The distinct elements and how often each occurs (array API). Each NaN is distinct.
+
+    Waits for the values, as :func:`unique`.
+
+    >>> import lazyarray as la
+    >>> la.unique_counts(la.array([3, 1, 3])).counts.tolist()
+    [1, 2]
+    """
+    return UniqueCountsResult(*_waited("unique_counts", x))
+
+
+def unique_inverse(x: Any, /) -> UniqueInverseResult:
+    """The distinct elements and the index of each element's value among them (array API).
+
+    Each NaN is distinct. Waits for the values, as :func:`unique`.
+
+    >>> import lazyarray as la
+    >>> la.unique_inverse(la.array([3, 1, 3])).inverse_indices.tolist()
+    [1, 0, 1]
+    """
+    return UniqueInverseResult(*_waited("unique_inverse", x))
+
+
+def unique_values(x: Any, /) -> NDArray:
+    """The distinct elements, in NumPy's order, which may be any (array API). Each NaN is distinct.
+
+    Waits for the values, as :func:`unique`.
+
+    >>> import lazyarray as la
+    >>> sorted(la.unique_values(la.array([3, 1, 3])).tolist())
+    [1, 3]
+    """
+    result: NDArray = _waited("unique_values", x)
+    return result
+
+
+# ---- membership ---------------------------------------------------------------------------------
+
+
+def isin(
+    element: Any,
+    test_elements: Any,
+    assume_unique: bool = False,
+    invert: bool = False,
+    *,
+    kind: str | None = None,
+) -> NDArray:
+    """Whether each of ``element`` is (``invert``: is not) among ``test_elements``. Does not wait.
+
+    ``assume_unique`` and ``kind`` ("sort", "table") choose how NumPy finds out.
+
+    >>> import lazyarray as la
+    >>> la.isin(la.array([[1, 2], [3, 4]]), [2, 3]).asnumpy()
+    array([[False,  True],
+           [ True, False]])
+    """
+    x, among = operands(element, test_elements)
+    if kind in (None, "sort") and among.size < 10 * x.size**0.145:
+        # As NumPy compares with few elements one by one; here in one pass.
+        among = ravel(among)
+        compare, join = (_not_equal, _and) if invert else (_equal, _or)
+        found = full(x.shape, invert, np.bool_, x.device)
+        for i in range(among.size):
+            found = join(found, compare(x, among[i]))
+        return found
+    return gil_op(
+        "isin",
+        lambda v, w: np.isin(v, w, assume_unique, invert, kind=kind),  # type: ignore[call-overload]
+        [x, among],
+        x.shape,
+        kind,
+        cost=3000 + 20.0 * (x.size + among.size),
+    )
+
+
+# ---- two sets -----------------------------------------------------------------------------------
+
+
+def intersect1d(
+    ar1: Any, ar2: Any, assume_unique: bool = False, return_indices: bool = False
+) -> Any:
+    """The distinct elements that both arrays have, sorted. Waits for the values.
+
+    ``return_indices`` adds the indices of their first occurrences in each array.
+
+    >>> import lazyarray as la
+    >>> la.intersect1d(la.array([1, 3, 4, 3]), [3, 1, 2, 1]).asnumpy()
+    array([1, 3])
+    """
+    return _waited(
+        "intersect1d", ar1, ar2, assume_unique=assume_unique, return_indices=return_indices
+    )
+
+
+def union1d(ar1: Any, ar2: Any) -> NDArray:
+    """The distinct elements that either array has, sorted. Waits for the values.
+
+    >>> import lazyarray as la
+    >>> la.union1d(la.array([-1, 0, 1]), [-2, 0, 2]).asnumpy()
+    array([-2, -1,  0,  1,  2])
+    """
+    result: NDArray = _waited("union1d", ar1, ar2)
+    return result
+
+
+def setdiff1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> NDArray:
+    """The distinct elements of ``ar1`` that ``ar2`` lacks, sorted. Waits for the values.
+
+    With ``assume_unique`` they stay in ar1's order.
+
+    >>> import lazyarray as la
+    >>> la.setdiff1d(la.array([1, 2, 3, 2, 4]), [3, 4, 5]).asnumpy()
+    array([1, 2])
+    """
+    result: NDArray = _waited("setdiff1d", ar1, ar2, assume_unique=assume_unique)
+    return result
+
+
+def setxor1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> NDArray:
+    """The distinct elements that one of the arrays has, sorted. Waits for the values.
+
+    >>> import lazyarray as la
+    >>> la.setxor1d(la.array([1, 2, 3]), [2, 3, 5]).asnumpy()
+    array([1, 5])
+    """
+    result: NDArray = _waited("setxor1d", ar1, ar2, assume_unique=assume_unique)
+    return result
+
+
+# ---- differences --------------------------------------------------------------------------------
+
+
+def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> NDArray:
+    """The differences of neighbours of the flattened array, between ``to_begin`` and ``to_end``.
+
+    TypeError if their dtypes can't be cast to the array's. Does not wait.
+
+    >>> import lazyarray as la
+    >>> la.ediff1d(la.array([1, 2, 4]), to_begin=-99).asnumpy()
+    array([-99,   1,   2])
+    """
+    given = {"to_begin": to_begin, "to_end": to_end}
+    x, *ends = operands(ary, *[v for v in given.values() if v is not None])
+    x = ravel(x)
+    parts = {"steps": x[1:] - x[:-1]}
+    for name, end in zip([n for n, v in given.items() if v is not None], ends, strict=True):
+        if not np.can_cast(end.dtype, x.dtype, "same_kind"):
+            raise TypeError(
+                f"dtype of `{name}` must be compatible with input `ary` under the `same_kind` rule."
+            )
+        parts[name] = astype(end, x.dtype, copy=False)
+    if not ends:
+        return parts["steps"]
+    order = [parts[name] for name in ("to_begin", "steps", "to_end") if name in parts]
+    return concatenate(order, None)

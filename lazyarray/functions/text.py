@@ -1,5 +1,147 @@
-"""Arrays as text: formatting and print options."""
+"""Arrays and numbers as text, and NumPy's options for it: they hold for lazyarrays, too."""
 
 from __future__ import annotations
 
-__all__: list[str] = []
+from typing import Any
+
+import numpy as np
+
+from lazyarray.lazy._lazy import Tensor
+from lazyarray.ops._layout import values
+
+__all__ = [
+    "array2string",
+    "array_repr",
+    "array_str",
+    "format_float_positional",
+    "format_float_scientific",
+    "base_repr",
+    "binary_repr",
+    "set_printoptions",
+    "get_printoptions",
+    "printoptions",
+]
+
+base_repr = np.base_repr
+binary_repr = np.binary_repr
+set_printoptions = np.set_printoptions
+get_printoptions = np.get_printoptions
+printoptions = np.printoptions
+
+
+def array2string(
+    a: Any,
+    max_line_width: int | None = None,
+    precision: int | None = None,
+    suppress_small: bool | None = None,
+    separator: str = " ",
+    prefix: str = "",
+    *,
+    formatter: Any = None,
+    threshold: int | None = None,
+    edgeitems: int | None = None,
+    sign: Any = None,
+    floatmode: Any = None,
+    suffix: str = "",
+    legacy: Any = None,
+) -> str:
+    """An array's elements as text, in brackets. Waits for them.
+
+    >>> import lazyarray as la
+    >>> la.array2string(la.array([1.0, 2.5]), separator=", ", precision=1)
+    '[1. , 2.5]'
+    """
+    return np.array2string(
+        values(a, "array2string()"),
+        max_line_width,
+        precision,
+        suppress_small,
+        separator,
+        prefix,
+        formatter=formatter,
+        threshold=threshold,
+        edgeitems=edgeitems,
+        sign=sign,
+        floatmode=floatmode,
+        suffix=suffix,
+        legacy=legacy,
+    )
+
+
+def array_repr(
+    arr: Any,
+    max_line_width: int | None = None,
+    precision: int | None = None,
+    suppress_small: bool | None = None,
+) -> str:
+    """An array as NumPy's repr writes it. Waits for the values.
+
+    >>> import lazyarray as la
+    >>> la.array_repr(la.array([1.0, 2.5]))
+    'array([1. , 2.5])'
+    """
+    host = values(arr, "array_repr()")
+    return np.array_repr(host, max_line_width, precision, suppress_small)
+
+
+def array_str(
+    a: Any,
+    max_line_width: int | None = None,
+    precision: int | None = None,
+    suppress_small: bool | None = None,
+) -> str:
+    """An array as NumPy's str writes it. Waits for the values.
+
+    >>> import lazyarray as la
+    >>> la.array_str(la.array([1.0, 2.5]))
+    '[1.  2.5]'
+    """
+    return np.array_str(values(a, "array_str()"), max_line_width, precision, suppress_small)
+
+
+def format_float_positional(
+    x: Any,
+    precision: int | None = None,
+    unique: bool = True,
+    fractional: bool = True,
+    trim: Any = "k",
+    sign: bool = False,
+    pad_left: int | None = None,
+    pad_right: int | None = None,
+    min_digits: int | None = None,
+) -> str:
+    """A number as text without an exponent. Waits for that of an NDArray.
+
+    >>> import lazyarray as la
+    >>> la.format_float_positional(la.array(1e-5)), la.format_float_positional(0.1, 3, False)
+    ('0.00001', '0.100')
+    """
+    return np.format_float_positional(
+        _number(x), precision, unique, fractional, trim, sign, pad_left, pad_right, min_digits
+    )
+
+
+def format_float_scientific(
+    x: Any,
+    precision: int | None = None,
+    unique: bool = True,
+    trim: Any = "k",
+    sign: bool = False,
+    pad_left: int | None = None,
+    exp_digits: int | None = None,
+    min_digits: int | None = None,
+) -> str:
+    """A number as text with an exponent. Waits for that of an NDArray.
+
+    >>> import lazyarray as la
+    >>> la.format_float_scientific(la.array(1500.0))
+    '1.5e+03'
+    """
+    return np.format_float_scientific(
+        _number(x), precision, unique, trim, sign, pad_left, exp_digits, min_digits
+    )
+
+
+def _number(x: Any) -> Any:
+    """A number of its own dtype: a float32's digits are not those of the float64."""
+    return values(x, "format_float()")[()] if isinstance(x, Tensor) else x

@@ -2,4 +2,121 @@
 
 from __future__ import annotations
 
-__all__: list[str] = []
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from lazyarray.lazy._lazy import Tensor
+from lazyarray.ops import elementwise
+from lazyarray.ops._layout import gil_op, operands, values
+from lazyarray.ops._rows import asarray, astype, full
+from lazyarray.ops.ranges import arange
+from lazyarray.ops.searching import where
+
+if TYPE_CHECKING:
+    from lazyarray._ndarray import NDArray
+
+__all__ = ["bartlett", "blackman", "hamming", "hanning", "kaiser", "i0", "sinc"]
+
+_cos, _sin, _sqrt = [elementwise.TABLE[n] for n in ("cos", "sin", "sqrt")]
+
+
+# ---- windows ------------------------------------------------------------------------------------
+
+
+def _window(M: Any, name: str, shape: Callable[[NDArray, float], NDArray]) -> NDArray:
+    """``shape(n, M)`` at the odd places n of a window of M samples; an array M is waited for."""
+    count = np.float64(values(M, f"{name}()") if isinstance(M, Tensor) else M)
+    if count <= 1:
+        return full((1 if count == 1 else 0,), 1.0, np.float64)
+    return shape(arange(1 - count, count, 2), count)
+
+
+def bartlett(M: Any) -> NDArray:
+    """A window of ``M`` samples that rises and falls linearly.
+
+    >>> import lazyarray as la
+    >>> la.bartlett(5).asnumpy()
+    array([0. , 0.5, 1. , 0.5, 0. ])
+    """
+    return _window(M, "bartlett", lambda n, m: where(n <= 0, 1 + n / (m - 1), 1 - n / (m - 1)))
+
+
+def blackman(M: Any) -> NDArray:
+    """A window of ``M`` samples: three terms of cosines, with small side lobes.
+
+    >>> import lazyarray as la
+    >>> la.blackman(3).asnumpy().round(3) + 0
+    array([0., 1., 0.])
+    """
+    return _window(
+        M,
+        "blackman",
+        lambda n, m: (
+            0.42 + 0.5 * _cos(np.pi * n / (m - 1)) + 0.08 * _cos(2.0 * np.pi * n / (m - 1))
+        ),
+    )
+
+
+def hamming(M: Any) -> NDArray:
+    """A window of ``M`` samples: a raised cosine that doesn't reach zero.
+
+    >>> import lazyarray as la
+    >>> la.hamming(3).asnumpy().round(6)
+    array([0.08, 1.  , 0.08])
+    """
+    return _window(M, "hamming", lambda n, m: 0.54 + 0.46 * _cos(np.pi * n / (m - 1)))
+
+
+def hanning(M: Any) -> NDArray:
+    """A window of ``M`` samples: a raised cosine.
+
+    >>> import lazyarray as la
+    >>> la.hanning(3).asnumpy()
+    array([0., 1., 0.])
+    """
+    return _window(M, "hanning", lambda n, m: 0.5 + 0.5 * _cos(np.pi * n / (m - 1)))
+
+
+def kaiser(M: Any, beta: Any) -> NDArray:
+    """A window of ``M`` samples: Bessel functions, the narrower the larger ``beta``.
+
+    >>> import lazyarray as la
+    >>> la.kaiser(3, 0.0).asnumpy()
+    array([1., 1., 1.])
+    """
+    count = np.float64(values(M, "kaiser()") if isinstance(M, Tensor) else M)
+    if count == 1:
+        return full((1,), 1.0, np.float64)
+    b: Any = astype(beta, np.float64) if isinstance(beta, Tensor) else np.float64(beta)
+    n = arange(0, count)
+    alpha = (count - 1) / 2.0
+    return i0(b * _sqrt(1 - ((n - alpha) / alpha) ** 2.0)) / i0(b)
+
+
+# ---- special functions --------------------------------------------------------------------------
+
+
+def i0(x: Any) -> NDArray:
+    """The modified Bessel function of the first kind, order 0; TypeError for complex numbers.
+
+    >>> import lazyarray as la
+    >>> la.i0(la.array([0.0, 1.0])).asnumpy().round(6)
+    array([1.      , 1.266066])
+    """
+    (v,) = operands(x)
+    return gil_op("i0", np.i0, [v], v.shape, cost=3000 + 60.0 * v.size)
+
+
+def sinc(x: Any) -> NDArray:
+    """``sin(pi x) / (pi x)``, 1 at zero.
+
+    >>> import lazyarray as la
+    >>> la.sinc(la.array([0.0, 0.5])).asnumpy().round(6)
+    array([1.      , 0.63662 ])
+    """
+    v = np.pi * asarray(x)
+    tiny = np.finfo(v.dtype).eps if v.dtype.kind == "f" else 1e-20
+    y = where(v, v, tiny)
+    return _sin(y) / y

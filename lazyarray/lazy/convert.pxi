@@ -51,14 +51,18 @@ cdef Tensor from_numpy(object array, CDevice device):
     return t
 
 
+cdef object _generic = np.generic
+cdef object _float64 = np.float64
+
+
 cdef bint put_number(char* to, object value, int dtype) noexcept:
-    """`put_scalar` where it is simple: a Python float, int or bool that fits. Else false."""
+    """`put_scalar` where it is simple: a number that fits, or has the dtype. Else false."""
     cdef double d
     cdef long n
     cdef int overflow = 0, size = info(dtype).size
     cdef char kind = info(dtype).kind
     t = type(value)
-    if t is float:
+    if t is float or t is _float64:
         d = PyFloat_AS_DOUBLE(value)
     elif t is int or t is bool:
         n = PyLong_AsLongAndOverflow(value, &overflow)
@@ -83,6 +87,9 @@ cdef bint put_number(char* to, object value, int dtype) noexcept:
         if n > 1l << 53 or n < -(1l << 53):
             return False
         d = n
+    elif isinstance(value, _generic) and (<object>value).dtype is _dtypes[dtype]:
+        cnp.PyArray_ScalarAsCtype(value, to)
+        return True
     else:
         return False
     if dtype == D_F8:

@@ -17,7 +17,7 @@ cdef Kernel* cast_kernel(int source, int target) except NULL:
         k.long_double = source == target or info(source).size > 8
         k.any_order = True
         k.copies = source == target
-        k.cost = 0.25 if source == target else 0.6
+        k.cost = 0.03 * info(target).size if source == target else 0.6
         _casts[source][target] = k
     return k
 

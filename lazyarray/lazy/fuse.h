@@ -155,7 +155,10 @@ class Fuser {
   }
 
  private:
-  // One way in which a stage walks a chunk.
+  static constexpr int kMergers = 16;  // stages that one instruction may bring together
+
+  // One way in which a stage walks a chunk. Listed for each chunk, the youngest first: a write has a
+  // younger place than all that it depends on, so looking back ends at the first one.
   struct Entry {
     Instr* in;
     int op, stage, next;
@@ -185,6 +188,7 @@ class Fuser {
         if (entries_[e].written || in->writes(k)) {
           const int s = resolve(entries_[e].stage);
           if (std::find(needs_.begin(), needs_.end(), s) == needs_.end()) needs_.push_back(s);
+          if (entries_[e].written) break;  // which depends on all before it
         }
     }
     std::sort(needs_.begin(), needs_.end());
@@ -223,7 +227,8 @@ class Fuser {
       form = stages_[youngest].form;
       if (form.add(*in)) target = youngest;
     }
-    for (int i = static_cast<int>(needs_.size()) - 1; i >= 0; --i) {
+    const int n = static_cast<int>(needs_.size());
+    for (int i = n - 1; i >= std::max(0, n - kMergers); --i) {
       const int s = needs_[i];
       if (s == target || !takes(s)) continue;
       // Moving it must not take it past somebody who depends on it.
@@ -260,7 +265,11 @@ class Fuser {
       if (!c) continue;
       for (int e = entries_of(c); e >= 0; e = entries_[e].next) {
         const Entry& entry = entries_[e];
-        if (resolve(entry.stage) != stage || !(entry.written || in->writes(k))) continue;
+        const bool here = resolve(entry.stage) == stage;
+        // Another stage's write: whatever used the chunk before it is in stages that are older than
+        // it, and can't take in what depends on it.
+        if (entry.written && !here) break;
+        if (!here || !(entry.written || in->writes(k))) continue;
         if (entry.open || (open && in->writes(k))) return true;
         const Span a = span_of(*entry.in, entry.op), b = span_of(*in, k);
         if (!same_walk(a, b) && may_overlap(a, b)) return true;
@@ -281,11 +290,9 @@ class Fuser {
       bool known = false;
       int looked = 0;
       for (int e = head; fused && e >= 0 && looked < 8 && !known; e = entries_[e].next, ++looked) {
-        Entry& entry = entries_[e];
-        if (resolve(entry.stage) != stage || entry.open || open) continue;
-        if (!same_walk(span_of(*entry.in, entry.op), span_of(*in, k))) continue;
-        entry.written |= writes;
-        known = true;
+        const Entry& entry = entries_[e];
+        if (resolve(entry.stage) != stage || entry.open || open || (writes && !entry.written)) continue;
+        known = same_walk(span_of(*entry.in, entry.op), span_of(*in, k));
       }
       if (known) continue;
       entries_.push_back({in, k, stage, head, writes, open && writes});

@@ -47,6 +47,8 @@ def viewed(x: Any, function: Callable[..., np.ndarray], *args: Any, **kwargs: An
 
 def operands(*objects: Any) -> list[NDArray]:
     """The objects as arrays: array-likes join the first array's device."""
+    if False not in [isinstance(o, Tensor) for o in objects]:
+        return [*objects]
     device = next((o.device for o in objects if isinstance(o, Tensor)), None)
     return [o if isinstance(o, Tensor) else array(o, None, device) for o in objects]
 
@@ -144,13 +146,13 @@ def joined_shape(parts: list[NDArray], axis: int) -> tuple[tuple[int, ...], int]
                 f"index 0 has {ndim} dimension(s) and the array at index {i} has {x.ndim} "
                 "dimension(s)"
             )
-        for d in range(ndim):
-            if d != axis and shape[d] != first[d]:
-                raise ValueError(
-                    "all the input array dimensions except for the concatenation axis must match "
-                    f"exactly, but along dimension {d}, the array at index 0 has size "
-                    f"{first[d]} and the array at index {i} has size {shape[d]}"
-                )
+        if shape[:axis] != first[:axis] or shape[axis + 1 :] != first[axis + 1 :]:
+            d = next(d for d in range(ndim) if d != axis and shape[d] != first[d])
+            raise ValueError(
+                "all the input array dimensions except for the concatenation axis must match "
+                f"exactly, but along dimension {d}, the array at index 0 has size "
+                f"{first[d]} and the array at index {i} has size {shape[d]}"
+            )
         total += shape[axis]
     return (*first[:axis], total, *first[axis + 1 :]), axis
 
@@ -230,7 +232,7 @@ def gil_op(
     """
     found = infer((name, key), mini or function, tuple([signature(x) for x in inputs]))
     several = isinstance(shapes, list)
-    wanted: Any = shapes if several else [shapes]
+    wanted: Any = shapes if several else (shapes,)
     targets = [  # a new one in C order is left to `call`
         (shape, dtype) if order is None else new(shape, dtype, order, inputs[0].device)
         for shape, (dtype, order) in zip(wanted, found, strict=True)
@@ -246,9 +248,11 @@ def gil_op(
             outs[0][...] = function(*ins)
 
     if cost is None:
-        sizes = [x.size for x in inputs] + [math.prod(shape) for shape in wanted]
-        cost = 3000 + 2.0 * max(sizes)
-    results = call(name, run, list(inputs), targets, cost=cost)
+        largest = max([x.size for x in inputs], default=0)
+        for shape in wanted:
+            largest = max(largest, math.prod(shape))
+        cost = 3000 + 2.0 * largest
+    results = call(name, run, [*inputs], targets, cost=cost)
     return results if several else results[0]
 
 

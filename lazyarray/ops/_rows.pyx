@@ -80,6 +80,9 @@ cdef extern from "numpy/ufuncobject.h":
         void** data
         char* types
 
+cdef extern from "ops/expm1.h" namespace "lazyarray":
+    void complete_expm1(Kernel*, char)
+
 include "operands.pxi"
 include "ufunc.pxi"
 include "arrays.pxi"

@@ -60,8 +60,7 @@ def array(obj, dtype=None, Device device=None, bint copy=True):
         return copied(t, code) if copy or code != t.v.dtype else t
     if dtype is not None:
         dtype = np_dtype(dtype_code(dtype))
-    a = np.asarray(obj, dtype)
-    return from_numpy(a, d.c)
+    return from_object(obj, dtype, d.c)
 
 
 def astype(Tensor x not None, dtype, bint copy=True):
@@ -107,7 +106,7 @@ def assign_to(Tensor to not None, value):
         fill(to, value)
     elif value is None or isinstance(value, (list, tuple, str, bytes)):
         # As NumPy: each Python object is made one of the array's dtype, or it is an error.
-        assign(to, from_numpy(np.asarray(value, np_dtype(to.v.dtype)), to.v.chunk.device))
+        assign(to, from_object(value, np_dtype(to.v.dtype), to.v.chunk.device))
     else:
         assign(to, as_tensor_on(value, to.v.chunk.device))
 

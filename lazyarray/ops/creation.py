@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lazyarray.context import chosen
+from lazyarray.lazy import _share
 from lazyarray.lazy._lazy import Tensor
 from lazyarray.ops import _layout, _rows, manipulation
 
@@ -52,10 +53,10 @@ def array(
 ) -> NDArray:
     """An array with a copy of ``obj``: an array, a number, or nested sequences of those.
 
-    The values are copied at the call, so ``obj`` may change afterwards; arrays of this package
-    inside a list are waited for. ``dtype``, ``order`` and ``ndmin`` are NumPy's. ``copy=None``
+    The values are copied at the call, so ``obj`` may change afterwards. Waits for arrays of this
+    package inside a list. ``dtype``, ``order`` and ``ndmin`` are NumPy's. ``copy=None``
     gives an NDArray back as it is where it fits; ``copy=False`` is a ValueError where a copy is
-    needed. ValueError if ``obj`` is an array on another device than the one asked for.
+    needed, as it is for an array on another device than the one asked for.
 
     >>> import lazyarray as la
     >>> la.array([[1, 2], [3, 4]], dtype="float32").asnumpy()
@@ -65,6 +66,8 @@ def array(
     place = chosen(ctx, device)
     if order not in _ORDERS:
         raise ValueError(f"order must be one of 'C', 'F', 'A', or 'K' (got {order!r})")
+    if _rows.holds_arrays(obj):
+        obj, copy = _stack(obj, dtype), copy and None  # a copy already
     if not isinstance(obj, Tensor):
         if copy is False:
             raise ValueError(
@@ -75,7 +78,14 @@ def array(
             return _rows.array(obj, dtype, place)
         # NumPy's dtypes include some that arrays here can't have: _rows.array says so.
         return _rows.array(np.array(obj, dtype, order=order, ndmin=ndmin, copy=None), None, place)  # type: ignore[call-overload]
-    x: NDArray = _rows.array(obj, dtype, place, False)
+    x: NDArray = _rows.array(obj, dtype, None, False)
+    if place is not None and x.device != place:
+        if copy is False:
+            raise ValueError(
+                f"Unable to avoid copy while creating an array as requested: it is on {x.device!r},"
+                f" not on {place!r}"
+            )
+        x = _share.copied_to(x, place)
     fits = _in_order(x, order)
     if x is obj and copy:
         x = manipulation.copy(x, order=order)
@@ -88,6 +98,28 @@ def array(
     if ndmin > x.ndim:
         x = manipulation.reshape(x, (1,) * (ndmin - x.ndim) + x.shape)
     return x
+
+
+def _stack(obj: Any, dtype: Any) -> NDArray:
+    """The array of a nested sequence that holds NDArrays: each is written by an op."""
+    parts = [_stack(o, dtype) if _rows.holds_arrays(o) else o for o in obj]
+    hosts: list[Any] = [o if isinstance(o, Tensor) else np.asarray(o, dtype) for o in parts]
+    shape = hosts[0].shape
+    if any(host.shape != shape for host in hosts):
+        raise ValueError(
+            "setting an array element with a sequence. The requested array has an inhomogeneous "
+            f"shape: its parts have the shapes {', '.join(sorted({str(h.shape) for h in hosts}))}"
+        )
+    if dtype is None:
+        dtype = np.result_type(*[host.dtype for host in hosts])
+    place = next(o.device for o in parts if isinstance(o, Tensor))
+    result = _rows.empty((len(parts), *shape), dtype, place)
+    for i, part in enumerate(parts):
+        _rows.assign_to(result[i : i + 1], part)
+    return result
+
+
+_rows.set_stack(_stack)
 
 
 def _in_order(x: NDArray, order: str) -> bool:
@@ -198,11 +230,20 @@ def new(shape: Any, dtype: Any, order: str, place: Device | None) -> NDArray:
     raise ValueError(f"order must be one of 'C', 'F', 'A', or 'K' (got {order!r})")
 
 
+def _typed(obj: Any) -> Any:
+    """``obj`` as what has a shape and a dtype: an NDArray or a NumPy array."""
+    if isinstance(obj, Tensor):
+        return obj
+    return _stack(obj, None) if _rows.holds_arrays(obj) else np.asarray(obj)
+
+
 def _fill(x: NDArray, value: Any) -> NDArray:
     """``x``, which nobody has seen yet, filled with a scalar or an array, as ``np.full`` does."""
     if not isinstance(value, Tensor):
-        host = np.asarray(value)
-        if host.ndim == 0:
+        host = _typed(value)
+        if isinstance(host, Tensor):
+            value = host
+        elif host.ndim == 0:
             one = np.empty((), x.dtype)
             np.copyto(one, value, casting="unsafe")  # here, so that its errors are raised here
             value = one[()]
@@ -284,10 +325,11 @@ def full(
            [1, 2]])
     """
     place = chosen(ctx, device)
-    if place is None and isinstance(fill_value, Tensor):
-        place = fill_value.device
+    value = _typed(fill_value)
+    if isinstance(value, Tensor):
+        fill_value, place = value, place or value.device
     if dtype is None:
-        dtype = (fill_value if isinstance(fill_value, Tensor) else np.asarray(fill_value)).dtype
+        dtype = value.dtype
     return _fill(new(shape, dtype, order, place), fill_value)
 
 
@@ -295,11 +337,9 @@ def _new_like(prototype: Any, dtype: Any, order: str, shape: Any, ctx: Any, devi
     if order not in _ORDERS:
         raise ValueError(f"order must be one of 'C', 'F', 'A', or 'K' (got {order!r})")
     place = chosen(ctx, device)
-    if isinstance(prototype, Tensor):
-        like: Any = prototype
+    like = _typed(prototype)
+    if isinstance(like, Tensor):
         place = place or like.device
-    else:
-        like = np.asarray(prototype)
     dtype = like.dtype if dtype is None else np.dtype(dtype)
     dims = like.shape if shape is None else shape_of(shape, dtype)
     if order == "A":

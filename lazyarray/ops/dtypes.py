@@ -36,18 +36,17 @@ promote_types = np.promote_types
 def astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> NDArray:
     """A copy of ``x`` with another dtype (or ``x`` itself if nothing changes and not ``copy``).
 
+    It is on ``device``, by default that of ``x``.
+
     >>> import lazyarray as la
     >>> la.astype(la.array([1.7, -1.7]), "int64").asnumpy()
     array([ 1, -1])
     """
     array = _rows.asarray(x)
     place = as_device(device)
-    if place is not None and place != array.device:
-        raise ValueError(
-            f"the array is on {array.device!r}, not on {place!r}: "
-            "move it with copyto, as_in_context or to_device"
-        )
-    return _rows.astype(array, dtype, copy=copy)
+    if place is None or place == array.device:
+        return _rows.astype(array, dtype, copy=copy)
+    return _share.copied_to(_rows.astype(array, dtype, copy=False), place)
 
 
 def _typed(x: Any) -> Any:

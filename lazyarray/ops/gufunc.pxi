@@ -5,7 +5,8 @@ cdef class Gufunc(Row):
     """A generalised ufunc of one output, such as LAPACK's in ``numpy.linalg``.
 
     Called with arrays that already have the loop's dtype. ``invalid`` is what the loop's invalid
-    flag means, raised as a LinAlgError at the wait.
+    flag means, raised as a LinAlgError at the wait. The work is the first array's elements times
+    its first core length, or, if ``linear``, just its elements.
     """
 
     @property
@@ -13,13 +14,14 @@ cdef class Gufunc(Row):
         return self.doc
 
     def __init__(self, object ufunc, *, str name, str section="", str doc="", str invalid=None,
-                 double cost=1.0):
+                 double cost=1.0, bint linear=False):
         self.ufunc = ufunc
         self.name = name
         self.section = section
         self.doc = doc
         self.invalid = invalid
         self.cost = cost
+        self.linear = linear
         self.kernels = {}
         inputs, output = ufunc.signature.split("->")
         self.cores = [tuple(filter(None, part.strip("()").split(",")))
@@ -90,7 +92,9 @@ cdef class Gufunc(Row):
         instr.ncore_steps = n
         instr.overwrites = 1
         instr.bytes = out.v.chunk.nbytes
-        cdef double work = <double>first.v.layout.size() * sizes[self.names[0]]
+        cdef double work = <double>first.v.layout.size()
+        if not self.linear:
+            work *= sizes[self.names[0]]
         instr.wide = is_wide(recorder().executor.runtime, instr[0], work)
         instr.cost_ns = 1000 + work * self.cost
         emit(instr)

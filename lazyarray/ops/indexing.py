@@ -21,7 +21,7 @@ from numpy.lib.array_utils import normalize_axis_index
 from lazyarray.lazy._lazy import Tensor
 from lazyarray.ops import _layout
 from lazyarray.ops._layout import Shape, deliver, gather, gil_op, gil_write, operands, values
-from lazyarray.ops._rows import call, fill_where
+from lazyarray.ops._rows import array, call, fill_where, holds_arrays, take_along
 from lazyarray.ops.manipulation import ravel
 
 if TYPE_CHECKING:
@@ -84,6 +84,11 @@ def _is_mask(k: Any) -> bool:
     return not _is_basic(k) and k.dtype.kind == "b"
 
 
+def _is_index(k: Any) -> bool:
+    """Whether an entry of a key is an integer or an array of integers."""
+    return not _is_basic(k) and k.dtype.kind != "b"
+
+
 def _axes_of(k: Any) -> int:
     """How many axes an entry of a key indexes."""
     if k is None or k is Ellipsis:
@@ -95,7 +100,7 @@ def _check_entry(k: Any, shape: Shape, axis: int) -> None:
     """What can be wrong with an index or mask for the axes of an array from ``axis`` on."""
     if _is_mask(k):
         for i, n in enumerate(k.shape):
-            if n != shape[axis + i]:
+            if n not in (0, shape[axis + i]):  # a mask without elements fits, as in NumPy
                 raise IndexError(
                     f"boolean index did not match indexed array along axis {axis + i}; size of "
                     f"axis is {shape[axis + i]} but size of corresponding boolean axis is {n}"
@@ -116,6 +121,8 @@ def _check_bounds(k: Any, shape: Shape, axis: int) -> None:
 
 def _common_shape(shapes: list[tuple[int | None, ...]]) -> tuple[int | None, ...]:
     """The broadcast shape of index arrays; None is the length of a mask's selection, unknown."""
+    if shapes and shapes.count(shapes[0]) == len(shapes):
+        return shapes[0]
     try:
         known = [[1 if n is None else n for n in s] for s in shapes]  # which gives way to others
         common = np.broadcast_shapes(*map(tuple, known))
@@ -134,6 +141,21 @@ def _text(shape: tuple[int | None, ...]) -> str:
     return f"({','.join(map(str, shape))}{',' if len(shape) == 1 else ''})"
 
 
+def _by_indices(x: NDArray, entries: list[Any]) -> _Index:
+    """Takes a key apart that holds nothing but indices, of the first axes."""
+    arrays = [k for k in entries if type(k) is not np.intp]
+    selected = _common_shape([k.shape for k in arrays])
+    for axis, k in enumerate(entries):
+        _check_entry(k, x.shape, axis)
+        if 0 not in selected:
+            _check_bounds(k, x.shape, axis)
+    pattern = (*[_layout.signature(k) for k in entries], Ellipsis)
+    inputs = [k for k in arrays if isinstance(k, Tensor)]
+    inner = [_INPUT if isinstance(k, Tensor) else k for k in entries]
+    shape = (*selected, *x.shape[len(entries) :])
+    return _Index(x, [*inner, Ellipsis], inputs, shape, pattern, False)
+
+
 def _resolve(x: NDArray, key: Any, known: bool) -> _Index:
     """Takes a key apart. If the shape must be ``known``, NDArray masks are waited for."""
     if isinstance(key, Tensor) and x.ndim:  # the commonest keys, by a shorter way
@@ -143,6 +165,8 @@ def _resolve(x: NDArray, key: Any, known: bool) -> _Index:
         if key.dtype.kind == "b" and key.shape == x.shape and not known:
             return _Index(x, [_INPUT], [key], (None,), (), True)
     entries = [_entry(k) for k in (key if type(key) is tuple else (key,))]
+    if 0 < len(entries) <= x.ndim and all(map(_is_index, entries)):
+        return _by_indices(x, entries)
     if known:
         entries = [values(k, "a boolean index") if _is_mask(k) else k for k in entries]
     used = sum([_axes_of(k) for k in entries])
@@ -188,7 +212,8 @@ def _resolve(x: NDArray, key: Any, known: bool) -> _Index:
             # To NumPy a mask is one index array for each of its axes.
             count = None if isinstance(k, Tensor) else int(np.count_nonzero(k))
             fancy += [(count,)] * max(len(axes), 1)
-            pattern.extend([("l", (2,), None)] * len(axes) or ["mask"])
+            some = 0 if 0 in axes else 2  # an axis without elements has none to select
+            pattern.extend([("l", (some,), None)] * len(axes) or ["mask"])
         else:
             fancy += [] if type(k) is np.intp else [k.shape]
             pattern.append(_layout.signature(k))
@@ -228,6 +253,11 @@ def get(x: NDArray, key: Any) -> NDArray:
             outs[0][...] = ins[0][ins[1]]
 
         return call("getitem", pick, [x, key], [(chosen, x.dtype)], cost=3000 + 2.0 * x.size)[0]
+    if type(key) is list and x.ndim:  # NDArray itself knows the arrays that can be done natively
+        key = _entry(key)
+        found = take_along(x, key, 0) if key.dtype.kind in "iu" and x.shape[0] else None
+        if found is not None:
+            return found
     base, inner, inputs, shape, pattern, _ = _resolve(x, key, known=True)
 
     first_axis = len(inner) == 1 or (len(inner) == 2 and inner[1] is Ellipsis)
@@ -258,6 +288,8 @@ def set(x: NDArray, key: Any, value: Any) -> None:
         fill_where(base, inputs[0], value)
         return
     constant = None
+    if holds_arrays(value):
+        value = array(value, x.dtype)
     if isinstance(value, Tensor):
         inputs.append(value)
         _check_fits(value.shape, shape, whole)
@@ -310,18 +342,18 @@ def take(
     array([30, 10])
     """
     indices = _listed(indices)
-    x, index = operands(a, indices)
-    at = 0 if axis is None else normalize_axis_index(axis, x.ndim)
-    if axis is None:
-        shape = index.shape
-    else:
-        shape = (*x.shape[:at], *index.shape, *x.shape[at + 1 :])
-    along = (x.size,) if axis is None else x.shape
-    if mode == "raise" and along[at]:
-        _check_bounds(indices, along, at)
+    x: NDArray = a if isinstance(a, Tensor) else operands(a, indices)[0]
+    x = ravel(x) if axis is None or x.ndim == 0 else x
+    axis = 0 if axis is None else normalize_axis_index(axis, x.ndim)
+    if mode == "raise" and x.shape[axis]:
+        native = take_along(x, indices, axis)
+        if native is not None:
+            return deliver(native, out, "take")
+        _check_bounds(indices, x.shape, axis)
+    _, index = operands(x, indices)
 
     def function(v: np.ndarray, i: np.ndarray, out: np.ndarray) -> None:
-        if mode == "raise" and (axis == 0 or v.ndim == 1) and i.dtype.kind in "iu":
+        if mode == "raise" and axis == 0 and i.dtype.kind in "iu":
             gather(v, i, out)
         else:
             out[...] = np.take(v, i, axis, mode=mode)  # type: ignore[call-overload]
@@ -330,7 +362,7 @@ def take(
         "take",
         function,
         [x, index],
-        shape,
+        (*x.shape[:axis], *index.shape, *x.shape[axis + 1 :]),
         (axis, mode),
         out=True,
         mini=lambda v, i: np.take(v, np.zeros_like(i), axis, mode=mode),  # type: ignore[call-overload]
@@ -354,6 +386,8 @@ def take_along_axis(arr: Any, indices: Any, axis: int | None = -1) -> NDArray:
     array([[1, 2, 3]])
     """
     x, index = operands(arr, indices)
+    if index.ndim == 1 and index.dtype.kind == "i" and (axis is None or x.ndim == 1):
+        return take(x, index, axis)
     shape = _along(x, index, axis) if axis is None or index.ndim == x.ndim else ()
     return gil_op(
         "take_along_axis",
@@ -402,7 +436,7 @@ def compress(
 ) -> NDArray:
     """The entries along an axis for which a vector of conditions is true.
 
-    An NDArray of conditions is waited for: the result's shape depends on it.
+    Waits for the conditions, if they are an NDArray: the result's shape depends on them.
 
     >>> import lazyarray as la
     >>> la.compress([True, False, True], la.array([1, 2, 3])).asnumpy()
@@ -415,7 +449,9 @@ def compress(
 
 
 def extract(condition: Any, arr: Any) -> NDArray:
-    """The elements at which a condition is true, flattened; an NDArray condition is waited for.
+    """The elements at which a condition is true, flattened.
+
+    Waits for the condition, if it is an NDArray: the result's shape depends on it.
 
     >>> import lazyarray as la
     >>> la.extract([True, False, True], la.array([1, 2, 3])).asnumpy()

@@ -13,7 +13,7 @@ import numpy as np
 from lazyarray.context import as_device, chosen
 from lazyarray.lazy import _share
 from lazyarray.lazy._lazy import Tensor
-from lazyarray.ops import _rows
+from lazyarray.ops import _layout, _rows
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
@@ -110,7 +110,7 @@ def save(file: str | os.PathLike[str] | IO[bytes], data: Any) -> None:
 
 
 def _values(x: Any) -> np.ndarray:
-    return x.asnumpy() if hasattr(x, "asnumpy") else _rows.array(x).asnumpy()
+    return _layout.values(_rows.asarray(x), "save()")
 
 
 def load(
@@ -159,9 +159,20 @@ def _read(file: IO[bytes], place: Device | None) -> list[NDArray] | dict[str, ND
 # ---- other libraries ----------------------------------------------------------------------------
 
 
-def dlpack(x: NDArray, kwargs: dict[str, Any]) -> Any:
-    """``x.__dlpack__``: a capsule on x's memory; while it lives, ops on it are synchronous."""
-    return _share.export(x, "?__dlpack__").__dlpack__(**kwargs)
+def dlpack(x: NDArray, stream: Any, max_version: Any, dl_device: Any, copy: bool | None) -> Any:
+    """``x.__dlpack__``: a capsule on x's memory; while it lives, ops on it are synchronous.
+
+    With ``copy`` it is one on a copy. RuntimeError for a stream, which host memory has not;
+    BufferError for a device that is not the host, or for what DLPack can't describe.
+    """
+    if stream is not None:
+        raise RuntimeError(f"arrays in host memory take stream=None only, not {stream!r}")
+    if dl_device is not None and tuple(dl_device) != x.__dlpack_device__():
+        raise BufferError(f"an array in host memory can't be exported to device {dl_device!r}")
+    given = {} if max_version is None else {"max_version": max_version}
+    if copy is not None:
+        given["copy"] = copy
+    return _share.export(x, "?__dlpack__").__dlpack__(**given)
 
 
 def shared(x: NDArray, dtype: Any) -> np.ndarray:

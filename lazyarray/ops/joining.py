@@ -72,10 +72,6 @@ def concatenate(
     if not objects:
         raise ValueError("need at least one array to concatenate")
     parts = _layout.operands(*objects)
-    kinds: Any = {x.dtype for x in parts}
-    if len(kinds) > 1:  # Python scalars, which only axis=None allows, are weak
-        weak = (int, float, complex)
-        kinds = [o if type(o) in weak else x.dtype for o, x in zip(objects, parts, strict=True)]
     if axis is None:
         parts = [ravel(x) for x in parts]
         axis = 0
@@ -89,8 +85,8 @@ def concatenate(
             raise ValueError("Output array is the wrong shape")
         joined = out
     else:
-        wanted = np.result_type(*kinds) if dtype is None else np.dtype(dtype)
-        in_c_order = all(contiguous_signature(x) is not None for x in parts)
+        wanted = _common_dtype(objects, parts) if dtype is None else np.dtype(dtype)
+        in_c_order = None not in [contiguous_signature(x) for x in parts]
         order = None if in_c_order else _layout.k_order(parts, len(shape))
         joined = _layout.new(shape, wanted, order, parts[0].device)
     for x in parts:
@@ -99,15 +95,25 @@ def concatenate(
                 f"Cannot cast array data from {x.dtype!r} to {joined.dtype!r} according to the "
                 f"rule {casting!r}"
             )
+    lead = (slice(None),) * axis
     start = 0
     for x in parts:
         stop = start + x.shape[axis]
-        assign_to(joined[(slice(None),) * axis + (slice(start, stop), ...)], x)
+        assign_to(joined[(*lead, slice(start, stop))], x)
         start = stop
     return joined
 
 
 concat = concatenate
+
+
+def _common_dtype(objects: list[Any], parts: list[NDArray]) -> np.dtype[Any]:
+    kinds = [x.dtype for x in parts]
+    if kinds.count(kinds[0]) == len(kinds):
+        return kinds[0]
+    weak = (int, float, complex)  # Python scalars, which only axis=None allows, are weak
+    pairs = zip(objects, kinds, strict=True)
+    return np.result_type(*[o if type(o) in weak else kind for o, kind in pairs])
 
 
 def stack(
@@ -325,8 +331,8 @@ def tile(A: Any, reps: int | Sequence[int]) -> NDArray:
 def repeat(a: Any, repeats: Any, axis: int | None = None) -> NDArray:
     """Each element ``repeats`` times along an axis (of the flattened array if it is None).
 
-    ``repeats`` is an int or one for each entry along the axis; as an NDArray it is waited for,
-    since the result's length is its sum.
+    ``repeats`` is an int or one for each entry along the axis. Waits for it, if it is an NDArray:
+    the result's length is its sum.
 
     >>> import lazyarray as la
     >>> la.repeat(la.array([1, 2]), 2).asnumpy()
@@ -337,13 +343,14 @@ def repeat(a: Any, repeats: Any, axis: int | None = None) -> NDArray:
         x, axis = ravel(x), 0
     axis = normalize_axis_index(axis, max(x.ndim, 1))
     x = x.reshape(1) if x.ndim == 0 else x
-    given = _layout.values(repeats, "repeat()") if isinstance(repeats, Tensor) else repeats
-    counts = np.array(given).astype(np.intp)
-    times = counts.item() if counts.size == 1 else 0
-    if times > 1:
-        np.repeat(np.zeros(0, bool), given)  # NumPy's own errors
+    if type(repeats) is int and repeats > 0:
+        times = repeats
         total = x.shape[axis] * times
-    else:  # those, and the length: on one byte an entry
+    else:
+        given = _layout.values(repeats, "repeat()") if isinstance(repeats, Tensor) else repeats
+        counts = np.array(given).astype(np.intp)
+        times = counts.item() if counts.size == 1 else 0
+        # NumPy's own errors, and the length: on one byte an entry.
         total = np.repeat(np.zeros(x.shape[axis], bool), given).size
     out = empty(
         shape_of((*x.shape[:axis], total, *x.shape[axis + 1 :]), x.dtype), x.dtype, x.device
@@ -425,6 +432,8 @@ def roll(a: Any, shift: Any, axis: int | Sequence[int] | None = None) -> NDArray
 def delete(arr: Any, obj: Any, axis: int | None = None) -> NDArray:
     """A copy without the entries ``obj`` (an index, a slice, several, or a mask) along an axis.
 
+    Waits for ``obj``, if it is an NDArray: how many entries are left depends on it.
+
     >>> import lazyarray as la
     >>> la.delete(la.array([1, 2, 3]), 1).asnumpy()
     array([1, 3])
@@ -447,6 +456,8 @@ def delete(arr: Any, obj: Any, axis: int | None = None) -> NDArray:
 
 def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> NDArray:
     """A copy with ``values`` put in before the entries ``obj`` along an axis.
+
+    Waits for ``obj``, if it is an NDArray: how many entries are put in depends on it.
 
     >>> import lazyarray as la
     >>> la.insert(la.array([1, 2, 3]), 1, 9).asnumpy()

@@ -39,7 +39,7 @@ __all__ = [
     "cross",
 ]
 
-_matmul = table["matmul"]
+_matmul: Any = table["matmul"]
 _multiply = elementwise.TABLE["multiply"]
 
 
@@ -210,7 +210,7 @@ def _of_vectors(
     """The generalised ufunc of that name, by its own loop."""
     row = _gufuncs[name]
     pair = operands(x1, x2)
-    signature = row.ufunc.signature
+    signature = str(row.ufunc.signature)
     for i, (x, core) in enumerate(zip(pair, signature.split("->")[0].split("),("), strict=True)):
         wanted = core.count(",") + 1
         if x.ndim < wanted:
@@ -221,7 +221,7 @@ def _of_vectors(
     kinds = [x.dtype for x in pair]
     if dtype is not None or kinds[0] != kinds[1]:
         given: Any = (None, None, None if dtype is None else np.dtype(dtype))
-        (*kinds, _) = row.ufunc.resolve_dtypes((*kinds, None), signature=given, casting=casting)  # type: ignore[call-overload]
+        (*kinds, _) = row.ufunc.resolve_dtypes((*kinds, None), signature=given, casting=casting)
     ready = [  # cast in C order, as a gufunc's operands are: BLAS sees the order
         x if x.dtype == d else copy(astype(x, d), "C") for x, d in zip(pair, kinds, strict=True)
     ]
@@ -309,9 +309,7 @@ def cross(
     y = moveaxis(y, normalize_axis_index(axisb, y.ndim, "axisb"), -1)
     m, n = x.shape[-1], y.shape[-1]
     if m not in (2, 3) or n not in (2, 3):
-        raise ValueError(
-            "incompatible dimensions for cross product\n(dimension must be 2 or 3)"
-        )
+        raise ValueError("incompatible dimensions for cross product\n(dimension must be 2 or 3)")
     if m == 2 or n == 2:
         warnings.warn(
             "Arrays of 2-dimensional vectors are deprecated. Use arrays of 3-dimensional vectors "

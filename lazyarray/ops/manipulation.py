@@ -15,7 +15,6 @@ from lazyarray.ops._rows import (
     assign_to,
     astype,
     contiguous_signature,
-    full,
     probe,
     retype,
     seen,
@@ -83,7 +82,7 @@ def reshape(
     return viewed(_copied(x, order), np.reshape, target, order=order)
 
 
-def ravel(x: Any, order: str = "C") -> NDArray:
+def ravel(a: Any, order: str = "C") -> NDArray:
     """All elements along one axis: a view if they lie so in memory, else a copy.
 
     ``order`` "K" takes them as they lie in memory, the others as in :func:`reshape`.
@@ -92,7 +91,7 @@ def ravel(x: Any, order: str = "C") -> NDArray:
     >>> la.ravel(la.array([[1, 2], [3, 4]]), order="F").asnumpy()
     array([1, 3, 2, 4])
     """
-    v = _read_in(asarray(x), order)
+    v = _read_in(asarray(a), order)
     return _flat(v if probe(v).flags.c_contiguous else _copied(v, "C"))
 
 
@@ -119,7 +118,7 @@ def _flat(x: NDArray) -> NDArray:
     return strided(x, (x.size,), (x.itemsize,), 0)
 
 
-def squeeze(x: Any, axis: int | tuple[int, ...] | None = None) -> NDArray:
+def squeeze(a: Any, axis: int | tuple[int, ...] | None = None) -> NDArray:
     """A view without the axes of length one: those named, or all.
 
     ValueError if a named axis has another length.
@@ -128,40 +127,40 @@ def squeeze(x: Any, axis: int | tuple[int, ...] | None = None) -> NDArray:
     >>> la.squeeze(la.zeros((1, 3, 1)), axis=0).shape
     (3, 1)
     """
-    return viewed(x, np.squeeze, axis)
+    return viewed(a, np.squeeze, axis)
 
 
-def expand_dims(x: Any, axis: int | tuple[int, ...] = 0) -> NDArray:
+def expand_dims(a: Any, axis: int | tuple[int, ...] = 0) -> NDArray:
     """A view with axes of length one inserted, at their positions in the result.
 
     >>> import lazyarray as la
     >>> la.expand_dims(la.zeros((2, 3)), (0, -1)).shape
     (1, 2, 3, 1)
     """
-    return viewed(x, np.expand_dims, axis)
+    return viewed(a, np.expand_dims, axis)
 
 
-def atleast_1d(*arrays: Any) -> Any:
+def atleast_1d(*arys: Any) -> Any:
     """Each argument as a view of at least one dimension; a tuple of them if there are several.
 
     >>> import lazyarray as la
     >>> la.atleast_1d(3.0).shape
     (1,)
     """
-    return _each(arrays, lambda x: x.reshape(1) if x.ndim == 0 else x)
+    return _each(arys, lambda x: x.reshape(1) if x.ndim == 0 else x)
 
 
-def atleast_2d(*arrays: Any) -> Any:
+def atleast_2d(*arys: Any) -> Any:
     """Each argument as a view of at least two dimensions, new axes in front.
 
     >>> import lazyarray as la
     >>> la.atleast_2d(la.zeros(3)).shape
     (1, 3)
     """
-    return _each(arrays, lambda x: x.reshape(1, 1) if x.ndim == 0 else _lift(x, 2, x[None]))
+    return _each(arys, lambda x: x.reshape(1, 1) if x.ndim == 0 else _lift(x, 2, x[None]))
 
 
-def atleast_3d(*arrays: Any) -> Any:
+def atleast_3d(*arys: Any) -> Any:
     """Each argument as a view of at least three dimensions: (N,) is (1, N, 1), (M, N) (M, N, 1).
 
     >>> import lazyarray as la
@@ -174,7 +173,7 @@ def atleast_3d(*arrays: Any) -> Any:
             return x.reshape(1, 1, 1)
         return _lift(x, 3, x[..., None] if x.ndim == 2 else x[None, :, None] if x.ndim == 1 else x)
 
-    return _each(arrays, lift)
+    return _each(arys, lift)
 
 
 def _lift(x: NDArray, ndim: int, lifted: NDArray) -> NDArray:
@@ -189,8 +188,8 @@ def _each(arrays: tuple[Any, ...], function: Any) -> Any:
 # ---- axes in another order ----------------------------------------------------------------------
 
 
-def permute_dims(x: Any, axes: Sequence[int] | None = None) -> NDArray:
-    """A view with the axes permuted: axis ``i`` of the result is axis ``axes[i]`` of ``x``.
+def permute_dims(a: Any, axes: Sequence[int] | None = None) -> NDArray:
+    """A view with the axes permuted: axis ``i`` of the result is axis ``axes[i]`` of ``a``.
 
     Without ``axes`` they are reversed. ValueError if ``axes`` is no permutation.
 
@@ -198,7 +197,7 @@ def permute_dims(x: Any, axes: Sequence[int] | None = None) -> NDArray:
     >>> la.permute_dims(la.zeros((2, 3, 4)), (2, 0, 1)).shape
     (4, 2, 3)
     """
-    x = asarray(x)
+    x = asarray(a)
     if axes is None:
         return strided(x, x.shape[::-1], x.strides[::-1], 0)
     return seen(x, probe(x).transpose(axes))
@@ -217,45 +216,45 @@ def matrix_transpose(x: Any, /) -> NDArray:
     return viewed(x, np.matrix_transpose)
 
 
-def swapaxes(x: Any, axis1: int, axis2: int) -> NDArray:
+def swapaxes(a: Any, axis1: int, axis2: int) -> NDArray:
     """A view with two axes exchanged.
 
     >>> import lazyarray as la
     >>> la.swapaxes(la.zeros((2, 3, 4)), 0, 2).shape
     (4, 3, 2)
     """
-    x = asarray(x)
+    x = asarray(a)
     return seen(x, probe(x).swapaxes(axis1, axis2))
 
 
-def moveaxis(x: Any, source: int | Sequence[int], destination: int | Sequence[int]) -> NDArray:
+def moveaxis(a: Any, source: int | Sequence[int], destination: int | Sequence[int]) -> NDArray:
     """A view with axes moved to new positions; the others keep their order.
 
     >>> import lazyarray as la
     >>> la.moveaxis(la.zeros((2, 3, 4)), 0, -1).shape
     (3, 4, 2)
     """
-    return viewed(x, np.moveaxis, source, destination)
+    return viewed(a, np.moveaxis, source, destination)
 
 
-def rollaxis(x: Any, axis: int, start: int = 0) -> NDArray:
+def rollaxis(a: Any, axis: int, start: int = 0) -> NDArray:
     """A view with an axis moved to just before axis ``start`` (:func:`moveaxis` is clearer).
 
     >>> import lazyarray as la
     >>> la.rollaxis(la.zeros((2, 3, 4)), 2).shape
     (4, 2, 3)
     """
-    return viewed(x, np.rollaxis, axis, start)
+    return viewed(a, np.rollaxis, axis, start)
 
 
-def flip(x: Any, axis: int | tuple[int, ...] | None = None) -> NDArray:
+def flip(m: Any, axis: int | tuple[int, ...] | None = None) -> NDArray:
     """A view with the order of elements reversed along the axes named, or along all.
 
     >>> import lazyarray as la
     >>> la.flip(la.array([1, 2, 3])).asnumpy()
     array([3, 2, 1])
     """
-    x = asarray(x)
+    x = asarray(m)
     axes = range(x.ndim) if axis is None else normalize_axis_tuple(axis, x.ndim)
     key = [slice(None)] * x.ndim
     for a in axes:
@@ -263,7 +262,7 @@ def flip(x: Any, axis: int | tuple[int, ...] | None = None) -> NDArray:
     return x[(*key, ...)]
 
 
-def flipud(x: Any) -> NDArray:
+def flipud(m: Any) -> NDArray:
     """A view with the rows (axis 0) in reverse order.
 
     >>> import lazyarray as la
@@ -271,26 +270,26 @@ def flipud(x: Any) -> NDArray:
     array([[2],
            [1]])
     """
-    x = asarray(x)
+    x = asarray(m)
     if x.ndim < 1:
         raise ValueError("Input must be >= 1-d.")
     return x[::-1, ...]
 
 
-def fliplr(x: Any) -> NDArray:
+def fliplr(m: Any) -> NDArray:
     """A view with the columns (axis 1) in reverse order.
 
     >>> import lazyarray as la
     >>> la.fliplr(la.array([[1, 2]])).asnumpy()
     array([[2, 1]])
     """
-    x = asarray(x)
+    x = asarray(m)
     if x.ndim < 2:
         raise ValueError("Input must be >= 2-d.")
     return x[:, ::-1]
 
 
-def rot90(x: Any, k: int = 1, axes: tuple[int, int] = (0, 1)) -> NDArray:
+def rot90(m: Any, k: int = 1, axes: tuple[int, int] = (0, 1)) -> NDArray:
     """A view turned by ``k`` quarter turns from the first of ``axes`` towards the second.
 
     >>> import lazyarray as la
@@ -298,31 +297,31 @@ def rot90(x: Any, k: int = 1, axes: tuple[int, int] = (0, 1)) -> NDArray:
     array([[2, 4],
            [1, 3]])
     """
-    return viewed(x, np.rot90, k, axes)
+    return viewed(m, np.rot90, k, axes)
 
 
 # ---- broadcasting -------------------------------------------------------------------------------
 
 
-def broadcast_to(x: Any, shape: int | Shape) -> NDArray:
-    """A view of ``x`` stretched to ``shape`` by NumPy's broadcasting; not for writing.
+def broadcast_to(array: Any, shape: int | Shape, subok: bool = False) -> NDArray:
+    """A view of ``array`` stretched to ``shape`` by NumPy's broadcasting; not for writing.
 
     >>> import lazyarray as la
     >>> la.broadcast_to(la.array([1, 2]), (2, 2)).asnumpy()
     array([[1, 2],
            [1, 2]])
     """
-    return viewed(x, np.broadcast_to, shape)
+    return viewed(array, np.broadcast_to, shape)
 
 
-def broadcast_arrays(*arrays: Any) -> tuple[NDArray, ...]:
+def broadcast_arrays(*args: Any, subok: bool = False) -> tuple[NDArray, ...]:
     """The arrays as views of their common shape; ValueError if they have none.
 
     >>> import lazyarray as la
     >>> [x.shape for x in la.broadcast_arrays(la.zeros(3), la.zeros((2, 1)))]
     [(2, 3), (2, 3)]
     """
-    xs = _layout.operands(*arrays)
+    xs = _layout.operands(*args)
     shape = np.broadcast_shapes(*[x.shape for x in xs])
     return tuple([x if x.shape == shape else broadcast_to(x, shape) for x in xs])
 
@@ -330,36 +329,41 @@ def broadcast_arrays(*arrays: Any) -> tuple[NDArray, ...]:
 # ---- parts --------------------------------------------------------------------------------------
 
 
-def diagonal(x: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> NDArray:
+def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> NDArray:
     """A view of the diagonal of two axes, as the last axis; read-only, as NumPy's.
 
     >>> import lazyarray as la
     >>> la.diagonal(la.array([[1, 2], [3, 4]])).asnumpy()
     array([1, 4])
     """
-    return viewed(x, np.diagonal, offset, axis1, axis2)
+    return viewed(a, np.diagonal, offset, axis1, axis2)
 
 
-def real(x: Any) -> NDArray:
+def real(val: Any) -> NDArray:
     """The real part: a view of a complex array, the array itself otherwise.
 
     >>> import lazyarray as la
     >>> la.real(la.array([1 + 2j])).asnumpy()
     array([1.])
     """
-    x = asarray(x)
+    x = asarray(val)
     return _part(x, 0) if x.dtype.kind == "c" else x
 
 
-def imag(x: Any) -> NDArray:
+def imag(val: Any) -> NDArray:
     """The imaginary part: a view of a complex array, new zeros otherwise.
 
     >>> import lazyarray as la
     >>> la.imag(la.array([1 + 2j])).asnumpy()
     array([2.])
     """
-    x = asarray(x)
-    return _part(x, 1) if x.dtype.kind == "c" else full(x.shape, 0, x.dtype, x.device)
+    x = asarray(val)
+    if x.dtype.kind == "c":
+        return _part(x, 1)
+    order = range(x.ndim)[::-1] if probe(x).flags.fnc else None
+    zeros = _layout.new(x.shape, x.dtype, order, x.device)
+    assign_to(zeros, 0)
+    return zeros
 
 
 def _part(x: NDArray, index: int) -> NDArray:
@@ -386,8 +390,8 @@ def view(x: NDArray, dtype: Any = None) -> NDArray:
 # ---- copies -------------------------------------------------------------------------------------
 
 
-def copy(x: Any, order: str = "K") -> NDArray:
-    """A copy with memory of its own, laid out in ``order`` ("K": as ``x`` lies).
+def copy(a: Any, order: str = "K", subok: bool = False) -> NDArray:
+    """A copy with memory of its own, laid out in ``order`` ("K": as ``a`` lies).
 
     >>> import lazyarray as la
     >>> x = la.zeros(2)
@@ -396,7 +400,7 @@ def copy(x: Any, order: str = "K") -> NDArray:
     >>> x.asnumpy()
     array([0., 0.])
     """
-    x = asarray(x)
+    x = asarray(a)
     return _copied(x, order if order == "K" else _c_or_f(x, order))
 
 

@@ -1,5 +1,14 @@
 # The rows of the op table by their public names. Written by tools/make_stubs.py.
+from typing import Any, type_check_only
+
+from lazyarray._ndarray import NDArray
 from lazyarray.ops._rows import MatMul, Reduction, Ufunc
+
+@type_check_only
+class Pair(Ufunc):  # one that gives two arrays
+    def __call__(  # type: ignore[override]
+        self, *args: Any, out: Any = None
+    ) -> tuple[NDArray, NDArray]: ...
 
 abs: Ufunc
 absolute: Ufunc
@@ -40,7 +49,7 @@ cosh: Ufunc
 deg2rad: Ufunc
 degrees: Ufunc
 divide: Ufunc
-divmod: Ufunc
+divmod: Pair
 equal: Ufunc
 exp: Ufunc
 exp2: Ufunc
@@ -52,7 +61,7 @@ floor_divide: Ufunc
 fmax: Ufunc
 fmin: Ufunc
 fmod: Ufunc
-frexp: Ufunc
+frexp: Pair
 gcd: Ufunc
 greater: Ufunc
 greater_equal: Ufunc
@@ -83,7 +92,7 @@ maximum: Ufunc
 min: Reduction
 minimum: Ufunc
 mod: Ufunc
-modf: Ufunc
+modf: Pair
 multiply: Ufunc
 negative: Ufunc
 nextafter: Ufunc

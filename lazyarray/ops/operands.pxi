@@ -2,6 +2,7 @@
 
 
 cdef object _generic = np.generic
+cdef object _float64 = np.float64
 
 
 cdef int kind_of(object o) except -2:
@@ -15,6 +16,8 @@ cdef int kind_of(object o) except -2:
         return D_BOOL
     if t is complex:
         return kWeakComplex
+    if t is _float64:
+        return D_F8
     if isinstance(o, _generic):
         return dtype_code((<object>o).dtype)
     if isinstance(o, bool):
@@ -43,7 +46,40 @@ cdef Tensor as_tensor_on(object o, CDevice device):
     """`o` as a tensor: itself, or a copy of an array-like on `device`."""
     if isinstance(o, Tensor):
         return o
-    return from_numpy(np.asarray(o), device)
+    return from_object(o, None, device)
+
+
+cdef object _stack = None
+
+
+def set_stack(function):
+    """``function(o, dtype)`` makes an array of nested sequences that hold arrays."""
+    global _stack
+    _stack = function
+
+
+cdef bint holds_tensors(object o):
+    """Whether there is an array in nested lists and tuples."""
+    for item in o:
+        if isinstance(item, Tensor) or is_sequence(item) and holds_tensors(item):
+            return True
+    return False
+
+
+def holds_arrays(o):
+    """Whether ``o`` is a list or tuple with an array somewhere in it."""
+    return is_sequence(o) and holds_tensors(o)
+
+
+cdef inline bint is_sequence(object o) noexcept:
+    return type(o) is list or type(o) is tuple
+
+
+cdef Tensor from_object(object o, object dtype, CDevice device):
+    """An array of an array-like's values; arrays in lists are copied by ops, so nothing waits."""
+    if is_sequence(o) and holds_tensors(o):
+        return _stack(o, dtype)
+    return from_numpy(np.asarray(o, dtype), device)
 
 
 cdef Tensor as_tensor(object o):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lazyarray.context import chosen
+from lazyarray.lazy._lazy import Tensor
 from lazyarray.ops import _layout, _rows, manipulation
 from lazyarray.ops._layout import viewed
 from lazyarray.ops.creation import new, shape_of, zeros
@@ -24,11 +25,12 @@ def eye(
     N: int,
     M: int | None = None,
     k: int = 0,
-    dtype: Any = None,
-    ctx: Any = None,
-    *,
+    dtype: Any = float,
     order: str = "C",
+    *,
     device: Any = None,
+    like: Any = None,
+    ctx: Any = None,
 ) -> NDArray:
     """``N`` x ``M`` zeros with ones on the ``k``-th diagonal.
 
@@ -38,9 +40,16 @@ def eye(
            [0., 0., 1.]])
     """
     N = operator.index(N)
-    x = zeros((N, N if M is None else operator.index(M)), dtype, ctx, order=order, device=device)
+    place = _place(ctx, device, like)
+    x = zeros((N, N if M is None else operator.index(M)), dtype, order=order, device=place)
     _rows.assign_to(_diagonal(x, operator.index(k)), 1)
     return x
+
+
+def _place(ctx: Any, device: Any, like: Any) -> Any:
+    """The device asked for, or that of ``like``."""
+    place = chosen(ctx, device)
+    return like.device if place is None and isinstance(like, Tensor) else place
 
 
 def _diagonal(x: NDArray, k: int) -> NDArray:
@@ -51,7 +60,9 @@ def _diagonal(x: NDArray, k: int) -> NDArray:
     return _rows.strided(x, (n,), (down + right,), start)
 
 
-def identity(n: int, dtype: Any = None, ctx: Any = None, *, device: Any = None) -> NDArray:
+def identity(
+    n: int, dtype: Any = None, *, like: Any = None, ctx: Any = None, device: Any = None
+) -> NDArray:
     """The ``n`` x ``n`` identity matrix.
 
     >>> import lazyarray as la
@@ -59,7 +70,7 @@ def identity(n: int, dtype: Any = None, ctx: Any = None, *, device: Any = None) 
     array([[1, 0],
            [0, 1]])
     """
-    return eye(n, dtype=dtype, ctx=ctx, device=device)
+    return eye(n, dtype=dtype, device=device, like=like, ctx=ctx)
 
 
 def diag(v: Any, k: int = 0) -> NDArray:
@@ -102,8 +113,9 @@ def tri(
     M: int | None = None,
     k: int = 0,
     dtype: Any = float,
-    ctx: Any = None,
     *,
+    like: Any = None,
+    ctx: Any = None,
     device: Any = None,
 ) -> NDArray:
     """``N`` x ``M`` zeros with ones on and below the ``k``-th diagonal.
@@ -113,7 +125,7 @@ def tri(
     array([[1, 0, 0],
            [1, 1, 0]])
     """
-    place = chosen(ctx, device)
+    place = _place(ctx, device, like)
     if M is None:
         M = N
     rows = arange(N, device=place)

@@ -69,7 +69,7 @@ cdef class Reduction(Row):
                 if mask >> i & 1 and l.shape()[i] == 0:
                     raise ValueError(f"zero-size array to reduction operation "
                                      f"{self.ufunc.__name__} which has no identity")
-        code = reduced_dtype(self.ufunc, x.v.dtype, dtype)
+        code = reduced_dtype(self.ufunc, x.v.dtype, dtype, out)
         cdef Tensor result = empty_like_shape(code, n, shape, x.v.chunk.device)
         if not l.c_contiguous(x.v.itemsize()):
             kept_order(x, mask, keepdims, result)
@@ -93,7 +93,6 @@ cdef class Reduction(Row):
 
             py_call(call, self.name, [result], [x], 2000 + 1.0 * l.size(), True)
         if out is not None:
-            check_out_dtype(self.ufunc, out, code)
             assign(out, result)
             return out
         return result
@@ -182,10 +181,9 @@ cdef class Reduction(Row):
                     "use a where mask one has to specify 'initial'")
         mask = axis_mask(axis, t.v.layout.ndim)
         axes = tuple([i for i in range(t.v.layout.ndim) if mask >> i & 1])
-        code = reduced_dtype(self.ufunc, t.v.dtype, dtype)
+        code = reduced_dtype(self.ufunc, t.v.dtype, dtype, out)
         shape = reduced_shape(shape_tuple(&t.v), axes, keepdims)
         if out is not None:
-            check_out_dtype(self.ufunc, out, code)
             if out.shape != shape:
                 raise ValueError(f"output parameter for reduction operation {self.name} has the "
                                  f"wrong shape: {out.shape} instead of {shape}")
@@ -292,12 +290,18 @@ def reduced_shape(tuple shape, axes, bint keepdims):
 cdef dict _reduced_dtypes = {}
 
 
-cdef int reduced_dtype(object ufunc, int source, object dtype) except -1:
+cdef int reduced_dtype(object ufunc, int source, object dtype, Tensor out) except -1:
+    """The dtype of a reduction's loop: it takes part in the choice what ``out`` is, if given."""
+    cdef int target = -1 if out is None else out.v.dtype
     if dtype is not None:
         return dtype_code(dtype)
-    key = (ufunc, source)
+    key = (ufunc, source, target)
     code = _reduced_dtypes.get(key)
     if code is None:
-        code = dtype_code(ufunc.reduce(np.ones(1, np_dtype(source))).dtype)
-        _reduced_dtypes[key] = code
+        if out is None:
+            found = ufunc.reduce(np.ones(1, np_dtype(source))).dtype
+        else:
+            found = ufunc.resolve_dtypes((np_dtype(target), np_dtype(source), None),
+                                         casting="unsafe", reduction=True)[2]
+        code = _reduced_dtypes[key] = dtype_code(found)
     return code

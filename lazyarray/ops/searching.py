@@ -1,11 +1,14 @@
-"""Searching: where, the indices of true elements (which wait for the values), argmax, argmin."""
+"""Searching: where, the indices of true elements (which wait for the values), argmax, argmin,
+places in a sorted vector, zeros at the ends."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
+from numpy.lib.array_utils import normalize_axis_tuple
 
+from lazyarray.lazy._lazy import Tensor
 from lazyarray.ops._layout import deliver, gil_op, operands, values
 from lazyarray.ops._rows import array, asarray, astype, normalize_axes, reduced_shape, select
 from lazyarray.ops.reductions import TABLE
@@ -22,15 +25,20 @@ __all__ = [
     "argmax",
     "argmin",
     "searchsorted",
+    "trim_zeros",
 ]
 
 _MISSING: Any = object()
 
 
+@overload
+def where(condition: Any, /) -> tuple[NDArray, ...]: ...
+@overload
+def where(condition: Any, x: Any, y: Any, /) -> NDArray: ...
 def where(condition: Any, x: Any = _MISSING, y: Any = _MISSING, /) -> Any:
     """Elements of ``x`` where ``condition`` is true, of ``y`` elsewhere; the three broadcast.
 
-    Without ``x`` and ``y`` it is :func:`nonzero`, which waits.
+    Without ``x`` and ``y`` it is :func:`nonzero`. Waits for the values then.
 
     >>> import lazyarray as la
     >>> la.where(la.array([True, False]), la.array([1, 2]), 0).asnumpy()
@@ -44,9 +52,10 @@ def where(condition: Any, x: Any = _MISSING, y: Any = _MISSING, /) -> Any:
 
 
 def nonzero(a: Any) -> tuple[NDArray, ...]:
-    """The indices of the elements that are not zero, one array for each axis; waits for them.
+    """The indices of the elements that are not zero, one array for each axis.
 
-    ValueError for an array without axes.
+    Waits for the values: how many they are is the result's shape. ValueError for an array without
+    axes.
 
     >>> import lazyarray as la
     >>> la.nonzero(la.array([0, 3, 0, 4]))[0].asnumpy()
@@ -58,7 +67,7 @@ def nonzero(a: Any) -> tuple[NDArray, ...]:
 
 
 def argwhere(a: Any) -> NDArray:
-    """The indices of the elements that are not zero, one row each; waits for them.
+    """The indices of the elements that are not zero, one row each. Waits for the values.
 
     >>> import lazyarray as la
     >>> la.argwhere(la.array([[0, 3], [4, 0]])).asnumpy()
@@ -70,7 +79,9 @@ def argwhere(a: Any) -> NDArray:
 
 
 def flatnonzero(a: Any) -> NDArray:
-    """The indices, in the flattened array, of the elements that are not zero; waits for them.
+    """The indices, in the flattened array, of the elements that are not zero.
+
+    Waits for the values: how many they are is the result's shape.
 
     >>> import lazyarray as la
     >>> la.flatnonzero(la.array([[0, 3], [4, 0]])).asnumpy()
@@ -124,6 +135,11 @@ def argmin(
 
 def _extremum(name: str, a: Any, axis: Any, out: NDArray | None, keepdims: bool) -> NDArray:
     x = asarray(a)
+    if isinstance(out, Tensor) and not np.can_cast(out.dtype, np.intp):
+        raise TypeError(
+            f"Cannot cast array data from {out.dtype!r} to {np.dtype(np.intp)!r} according to the "
+            "rule 'safe'"
+        )
     if x.ndim == 0 and axis in (0, -1):
         axis = None  # as NumPy
     result = gil_op(
@@ -140,19 +156,53 @@ def _extremum(name: str, a: Any, axis: Any, out: NDArray | None, keepdims: bool)
 def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> NDArray:
     """Where to insert each of ``v`` into the sorted vector ``a`` so that it stays sorted.
 
-    ``side`` "left" puts it before equal elements, "right" after; ``sorter`` are the indices that
-    sort ``a``. Shape: that of ``v``.
+    ``v`` may be a scalar. ``side`` "left" puts it before equal elements, "right" after;
+    ``sorter`` are the indices that sort ``a``. Shape: that of ``v``.
 
     >>> import lazyarray as la
     >>> la.searchsorted(la.array([1, 3, 5]), la.array([0, 3, 9])).asnumpy()
     array([0, 1, 3])
     """
     inputs = operands(a, v) if sorter is None else operands(a, v, sorter)
+    if sorter is not None and inputs[2].ndim == 1 and inputs[2].size != inputs[0].size:
+        raise ValueError("sorter.size must equal a.size")
     return gil_op(
         "searchsorted",
         lambda x, value, *order: np.searchsorted(x, value, side, *order),  # type: ignore[call-overload]
         inputs,
         inputs[1].shape,
         side,
-        mini=lambda x, value, *order: np.searchsorted(x, value, side),  # type: ignore[call-overload]
+        mini=lambda x, value, *order: np.searchsorted(  # type: ignore[call-overload]
+            x, value, side, *[np.zeros_like(o) for o in order]
+        ),
     )
+
+
+def trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> NDArray:
+    """A view without the zeros before the first and after the last element that is not zero.
+
+    ``trim`` names the ends: "f" the front, "b" the back; ``axis`` the axes (None: all). Waits for
+    the values: the result's shape depends on them.
+
+    >>> import lazyarray as la
+    >>> la.trim_zeros(la.array([0, 1, 0, 2, 0])).asnumpy()
+    array([1, 0, 2])
+    """
+    x = asarray(filt)
+    ends = trim.lower()
+    if ends not in {"fb", "bf", "f", "b"}:
+        raise ValueError(f"unexpected character(s) in `trim`: {ends!r}")
+    axes = range(x.ndim) if axis is None else normalize_axis_tuple(axis, x.ndim, argname="axis")
+    if not axes:
+        return x
+    found = np.argwhere(values(x, "trim_zeros()"))
+    if len(found):
+        first, last = found.min(axis=0).tolist(), (found.max(axis=0) + 1).tolist()
+    else:
+        first = last = [0] * x.ndim
+    if len(found) and "f" not in ends:
+        first = [None] * x.ndim
+    if len(found) and "b" not in ends:
+        last = [None] * x.ndim
+    every = slice(None)
+    return x[tuple([slice(first[d], last[d]) if d in axes else every for d in range(x.ndim)])]

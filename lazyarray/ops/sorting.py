@@ -1,4 +1,7 @@
-"""Sorting: instructions that take the GIL and call NumPy's sorts, which let it go inside."""
+"""Sorting: instructions that take the GIL and call NumPy's sorts, which let it go inside.
+
+``order``, which names fields of a structured dtype, is there for NumPy's positions: only None fits.
+"""
 
 from __future__ import annotations
 
@@ -9,53 +12,77 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
 from lazyarray.ops._layout import gil_op, gil_write, infer, operands, signature
-from lazyarray.ops._rows import asarray
+from lazyarray.ops._rows import asarray, astype
 from lazyarray.ops.manipulation import ravel
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
 
-__all__ = ["sort", "argsort", "lexsort", "partition", "argpartition"]
+__all__ = ["sort", "argsort", "lexsort", "partition", "argpartition", "sort_complex"]
 METHODS = ["sort_inplace"]
 
 
 def sort(
-    a: Any, axis: int | None = -1, kind: str | None = None, *, stable: bool | None = None
+    a: Any,
+    axis: int | None = -1,
+    kind: str | None = None,
+    order: None = None,
+    *,
+    stable: bool | None = None,
+    descending: bool = False,
 ) -> NDArray:
     """A sorted copy along an axis (None: of the flattened array). NaN comes last.
 
-    ``kind`` names NumPy's algorithm; ``stable`` asks for one that keeps equal elements in order.
+    ``kind`` names NumPy's algorithm; ``stable`` asks for one that keeps equal elements in order;
+    ``descending`` (of the array API standard) puts the largest first, and NaN before it. No
+    ``order``: arrays here have no fields.
 
     >>> import lazyarray as la
     >>> la.sort(la.array([3, 1, 2])).asnumpy()
     array([1, 2, 3])
     """
-    return _sorted("sort", a, axis, kind, stable)
+    return _sorted("sort", a, axis, kind, order, stable, descending)
 
 
 def argsort(
-    a: Any, axis: int | None = -1, kind: str | None = None, *, stable: bool | None = None
+    a: Any,
+    axis: int | None = -1,
+    kind: str | None = None,
+    order: None = None,
+    *,
+    stable: bool | None = None,
+    descending: bool = False,
 ) -> NDArray:
-    """The indices that sort the array along an axis (None: the flattened array).
+    """The indices that sort the array along an axis (None: the flattened array); see :func:`sort`.
 
     >>> import lazyarray as la
     >>> la.argsort(la.array([3, 1, 2])).asnumpy()
     array([1, 2, 0])
     """
-    return _sorted("argsort", a, axis, kind, stable)
+    return _sorted("argsort", a, axis, kind, order, stable, descending)
 
 
-def _sorted(name: str, a: Any, axis: int | None, kind: str | None, stable: Any) -> NDArray:
+def _sorted(
+    name: str, a: Any, axis: int | None, kind: Any, order: Any, stable: Any, descending: bool
+) -> NDArray:
+    if order is not None:
+        raise ValueError("Cannot specify order when the array has no fields.")
     x, axis = _along(name, a, axis)
     function = getattr(np, name)
-    return gil_op(
-        name,
-        lambda v: function(v, axis, kind, stable=stable),
-        [x],
-        x.shape,
-        (axis, kind, stable),
-        cost=3000 + 20.0 * x.size,
-    )
+
+    def run(v: np.ndarray) -> np.ndarray:
+        if not descending:
+            return function(v, axis, kind, stable=stable)
+        result = function(np.flip(v, axis), axis, kind, stable=stable)  # ties stay in order
+        return np.flip(result if name == "sort" else v.shape[axis] - 1 - result, axis)
+
+    key = (axis, kind, stable, descending)
+    return gil_op(name, run, [x], x.shape, key, cost=3000 + 20.0 * x.size)
+
+
+def _check_order(order: object) -> None:
+    if order is not None:
+        raise ValueError("Cannot specify order when the array has no fields.")
 
 
 def _along(name: str, a: Any, axis: int | None) -> tuple[NDArray, int]:
@@ -77,7 +104,11 @@ def sort_inplace(x: NDArray, axis: int = -1, kind: str | None = None, stable: An
 
 
 def partition(
-    a: Any, kth: int | Sequence[int], axis: int | None = -1, kind: str = "introselect"
+    a: Any,
+    kth: int | Sequence[int],
+    axis: int | None = -1,
+    kind: str = "introselect",
+    order: None = None,
 ) -> NDArray:
     """A copy in which the ``kth`` element along an axis is where sorting would put it.
 
@@ -87,11 +118,15 @@ def partition(
     >>> la.partition(la.array([3, 1, 2]), 1)[1].item()
     2
     """
-    return _partitioned("partition", a, kth, axis, kind)
+    return _partitioned("partition", a, kth, axis, kind, order)
 
 
 def argpartition(
-    a: Any, kth: int | Sequence[int], axis: int | None = -1, kind: str = "introselect"
+    a: Any,
+    kth: int | Sequence[int],
+    axis: int | None = -1,
+    kind: str = "introselect",
+    order: None = None,
 ) -> NDArray:
     """The indices that would :func:`partition` the array.
 
@@ -99,10 +134,13 @@ def argpartition(
     >>> la.argpartition(la.array([3, 1, 2]), 1)[1].item()
     2
     """
-    return _partitioned("argpartition", a, kth, axis, kind)
+    return _partitioned("argpartition", a, kth, axis, kind, order)
 
 
-def _partitioned(name: str, a: Any, kth: Any, axis: int | None, kind: str) -> NDArray:
+def _partitioned(
+    name: str, a: Any, kth: Any, axis: int | None, kind: str, order: None
+) -> NDArray:
+    _check_order(order)
     x, axis = _along(name, a, axis)
     function = getattr(np, name)
     places = np.array(kth)
@@ -144,3 +182,16 @@ def lexsort(keys: Any, axis: int = -1) -> NDArray:
         axis,
         cost=3000 + 20.0 * xs[0].size,
     )
+
+
+def sort_complex(a: Any) -> NDArray:
+    """A sorted copy along the last axis, as complex numbers: by real parts, then imaginary ones.
+
+    >>> import lazyarray as la
+    >>> la.sort_complex(la.array([2, 1])).asnumpy()
+    array([1.+0.j, 2.+0.j])
+    """
+    x = sort(a)
+    if x.dtype.kind == "c":
+        return x
+    return astype(x, {"g": "G"}.get(x.dtype.char, "F" if x.dtype.char in "bhBH" else "D"))

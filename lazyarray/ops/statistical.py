@@ -140,23 +140,36 @@ def _cumulative(
 # ---- limits and rounding ------------------------------------------------------------------------
 
 
+_MISSING: Any = object()
+
+
 def clip(
     a: Any,
-    a_min: Any = None,
-    a_max: Any = None,
-    out: NDArray | None = None,
-    *,
     min: Any = None,
     max: Any = None,
+    out: NDArray | None = None,
+    *,
+    a_min: Any = _MISSING,
+    a_max: Any = _MISSING,
 ) -> NDArray:
     """Values limited to [min, max]; a limit of None is none. The limits broadcast.
+
+    ``a_min`` and ``a_max`` are NumPy's older names of the two.
 
     >>> import lazyarray as la
     >>> la.clip(la.array([-2, 0, 9]), 0, 5).asnumpy()
     array([0, 0, 5])
     """
-    low = a_min if min is None else min
-    high = a_max if max is None else max
+    given = [name for name, v in (("a_min", a_min), ("a_max", a_max)) if v is not _MISSING]
+    if given and not (min is None and max is None):
+        raise ValueError(
+            "Passing `min` or `max` keyword argument when `a_min` and `a_max` are provided is "
+            "forbidden."
+        )
+    if len(given) == 1:
+        lacking = "a_max" if given == ["a_min"] else "a_min"
+        raise TypeError(f"clip() missing 1 required positional argument: {lacking!r}")
+    low, high = (a_min, a_max) if given else (min, max)
     x = asarray(a)
     if x.dtype.kind in "iu":
         # As NumPy: a limit beyond the dtype's range is none.
@@ -205,24 +218,43 @@ def ptp(a: Any, axis: Any = None, out: NDArray | None = None, keepdims: bool = F
     return deliver(spread, out, "ptp")
 
 
-def median(a: Any, axis: Any = None, out: NDArray | None = None, keepdims: bool = False) -> NDArray:
+def median(
+    a: Any,
+    axis: Any = None,
+    out: NDArray | None = None,
+    overwrite_input: bool = False,
+    keepdims: bool = False,
+) -> NDArray:
     """The middle value over the axes (the mean of the middle two, for an even number).
+
+    ``overwrite_input`` allows what is not done here: the input stays as it is.
 
     >>> import lazyarray as la
     >>> la.median(la.array([3, 1, 2, 10])).item()
     2.5
     """
+    return summarized("median", a, axis, out, keepdims, 10.0)
+
+
+def summarized(
+    name: str, a: Any, axis: Any, out: NDArray | None, keepdims: bool, cost: float
+) -> NDArray:
+    """NumPy's ``name``, which leaves one value of ``axis``, as one instruction with the GIL.
+
+    ``cost`` is in nanoseconds an element.
+    """
     x = asarray(a)
-    given = tuple(axis) if isinstance(axis, (tuple, list)) else axis
+    given = tuple(axis) if isinstance(axis, list) else axis
+    function = getattr(np, name)
     result = gil_op(
-        "median",
-        lambda v: np.median(v, given, keepdims=keepdims),
+        name,
+        lambda v: function(v, given, keepdims=keepdims),
         [x],
         reduced_shape(x.shape, normalize_axes(axis, x.ndim), keepdims),
         (given, keepdims),
-        cost=3000 + 10.0 * x.size,
+        cost=3000 + cost * x.size,
     )
-    return deliver(result, out, "median")
+    return deliver(result, out, name)
 
 
 def average(
@@ -246,13 +278,7 @@ def average(
         total = full(shape, count, result.dtype, x.device)
     else:
         x, w = operands(x, weights)
-        if w.shape != x.shape:
-            if axis is None:
-                raise TypeError("Axis must be specified when shapes of a and weights differ.")
-            if w.shape != tuple([x.shape[i] for i in _order(axis, x.ndim)]):
-                raise ValueError(
-                    "Shape of weights must be consistent with shape of a along specified axis."
-                )
+        check_weights(x, w, axis)
         given = None if axis is None else _order(axis, x.ndim)
         result, total = gil_op(
             "average",
@@ -262,6 +288,18 @@ def average(
             (given, keepdims),
         )
     return (result, total) if returned else result
+
+
+def check_weights(x: NDArray, weights: NDArray, axis: Any) -> None:
+    """Raises if the weights have neither x's shape nor the lengths of the axes."""
+    if weights.shape == x.shape:
+        return
+    if axis is None:
+        raise TypeError("Axis must be specified when shapes of a and weights differ.")
+    if weights.shape != tuple([x.shape[i] for i in _order(axis, x.ndim)]):
+        raise ValueError(
+            "Shape of weights must be consistent with shape of a along specified axis."
+        )
 
 
 def _order(axis: Any, ndim: int) -> tuple[int, ...]:

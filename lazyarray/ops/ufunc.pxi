@@ -94,7 +94,13 @@ cdef class Ufunc(Row):
             k.checks_flags = False
         k.any_order = self.ufunc.__name__ in _ARITHMETIC and all(d.char in "?bBhHiIlLqQfd" for d in dtypes)
         k.int_power = self.power and dtypes[1].kind == "i"
-        k.cost = self.cost * (4 if dtypes[0].char in "eFDgG" else 1)
+        k.cost = self.cost
+        if dtypes[0].char in "eFDgG":
+            k.cost *= 4
+        elif k.cost < 2:  # vector instructions: by the bytes
+            k.cost *= max([d.itemsize for d in dtypes]) / 8
+        if self.ufunc is np.expm1 and dtypes[0].kind == "c":
+            complete_expm1(k, ord(dtypes[0].char))
         return k
 
     cdef object unary(self, object a, Tensor out):

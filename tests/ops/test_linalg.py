@@ -1,5 +1,7 @@
 """Linear algebra equals NumPy's, value for value; its errors come where they can be known."""
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -7,7 +9,7 @@ import lazyarray as la
 from lazyarray import linalg
 from lazyarray.ops import linear_algebra
 
-from .compare import asynchronous, check, documented, lay, layouts, pending, rng, same
+from .compare import asynchronous, check, documented, layouts, pending, rng, same
 
 SQUARE = rng.random((3, 4, 4)) + 3 * np.eye(4)
 TALL = rng.random((2, 5, 3))
@@ -149,14 +151,22 @@ def test_nothing_waits_but_eig():
     with pending(x), la.no_sync():
         got = [
             linalg.inv(x), linalg.cholesky(x), *linalg.eigh(x), linalg.norm(x), la.dot(x, x[0]),
-            la.einsum("kij,kji->k", x, x), la.tensordot(x, x, 3),
+            la.tensordot(x, x, 3), linalg.pinv(x), linalg.matrix_rank(x), linalg.cond(x),
         ]  # fmt: skip
         with pytest.raises(RuntimeError, match="no_sync"):
             linalg.eig(x)
+        linalg.eig(x + 1j), linalg.eigvals(x + 1j)
+        linalg.lstsq(x[0, :3], x[0, 0, :3]), linalg.tensorinv(x[0].reshape(2, 2, 4))
+        linalg.matrix_power(x, -3), linalg.multi_dot([x[0], x[1], x[2], x[0]])
+        for ord in (None, 1, 2, -2, 3, "nuc"):
+            linalg.norm(x, ord, (1, 2) if ord != 3 else 1)
+        with pytest.raises(RuntimeError, match="no_sync"):
+            linalg.lstsq(x[0, :, :3], x[0, 0])
     p = POSITIVE
     wanted = [
         np.linalg.inv(p), np.linalg.cholesky(p), *np.linalg.eigh(p), np.linalg.norm(p),
-        np.dot(p, p[0]), np.einsum("kij,kji->k", p, p), np.tensordot(p, p, 3),
+        np.dot(p, p[0]),
+        np.tensordot(p, p, 3), np.linalg.pinv(p), np.linalg.matrix_rank(p), np.linalg.cond(p),
     ]  # fmt: skip
     same(got, wanted, strides=False)
 
@@ -188,7 +198,11 @@ OPERANDS = [
 ]
 
 
-@pytest.mark.parametrize("name", ["dot", "inner", "vdot", "outer", "kron", "vecdot", "matmul"])
+@pytest.mark.parametrize(
+    "name",
+    ["dot", "inner", "vdot", "outer", "kron", "vecdot", "matmul", "matvec", "vecmat", "cross"],
+)
+@pytest.mark.filterwarnings("ignore:Arrays of 2-dim:DeprecationWarning")
 def test_products(name):
     for a in map(np.asarray, OPERANDS):
         for b in map(np.asarray, OPERANDS):
@@ -219,49 +233,142 @@ def test_dot_out():
     same(out, np.outer(a, b))
 
 
-A, B, C = rng.random((3, 4)), rng.random((4, 5)), rng.random((2, 3, 4))
+# ---- what numpy.linalg has besides --------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    "args",
-    [
-        ("ij,jk->ik", A, B),
-        ("ij,jk", A, B),
-        ("ij,jk->ki", A, B),
-        ("ij->", A),
-        ("ij->ji", A),
-        ("ij", A),
-        ("ba", A),
-        ("ii->i", A[:, :3]),
-        ("ii", A[:, :3]),
-        ("kij,ij->k", C, A),
-        ("...ij,jk->...ik", C, B),
-        ("...ij,...ij", C, A),
-        ("i...->...", C),
-        ("k i j , i j -> k", C, A),
-        (A, [0, 1], B, [1, 2], [0, 2]),
-        (A, [0, 1], B, [1, 2]),
-        (C, [..., 0], [0, ...]),
-        ("ij,ij->ij", A, A[:1]),
-        ("ij,jk->ik", A, A),
-        ("ij,jk->il", A, B),
-        ("ijk->i", A),
-        ("ij,jk", A),
-        ("i1->i", A),
-        ("ij->ii", A),
-    ],
-    ids=str,
-)
-def test_einsum(args):
-    check("einsum", *args)
-    if isinstance(args[0], str):
-        check("einsum", *args, optimize=True)
-        arrays = [lay(v.astype("f4")) for v in args[1:]]
-        try:
-            want = np.einsum(args[0], *[v.astype("f4") for v in args[1:]])
-        except ValueError:
-            return
-        same(la.einsum(args[0], *arrays), want)
+    ("shape", "b"),
+    [((6, 3), (6,)), ((6, 3), (6, 2)), ((3, 6), (3, 2)), ((4, 4), (4,)), ((4, 4), (4, 0)),
+     ((0, 3), (0,)), ((5, 0), (5,)), ((4, 3), (3,)), ((4, 3), ()), ((2, 4, 3), (4,)), ((4,), (4,))],
+)  # fmt: skip
+def test_lstsq(shape, b):
+    for dtype in ("d", "f", "D", "l", "e"):
+        x, y = [(9 * rng.random(s)).astype(dtype) for s in (shape, b)]
+        check("lstsq", x, y, module="linalg", strides=False)
+        check("lstsq", x, y, 1e-3, module="linalg", strides=False)
+        if len(shape) == 2 and shape[1]:  # of rank 1
+            check("lstsq", x[:, :1] * np.ones(3), y, module="linalg", strides=False)
+
+
+def test_tensors():
+    for ind in (1, 2, 3, 0, 2.5):
+        for a in (rng.random((4, 6, 8, 3)), rng.random((24, 8, 3)), rng.random((2, 3, 6))):
+            check("tensorinv", a, ind, module="linalg", strides=False)
+    for args in (
+        (rng.random((6, 4, 2, 3, 4)), rng.random((6, 4))),
+        (rng.random((6, 4, 2, 3, 4)).transpose(2, 0, 1, 3, 4), rng.random((6, 4)), (0,)),
+        (rng.random((6, 4)), rng.random(6)),
+        (rng.random((6, 4, 2, 3, 4)), rng.random((6, 4)), (9,)),
+    ):
+        check("tensorsolve", *args, module="linalg", strides=False)
+
+
+def test_tolerances():
+    low = np.outer(np.arange(1.0, 5), np.arange(1.0, 4)) + 1e-9 * rng.random((4, 3))
+    stack = np.stack([low, rng.random((4, 3))])
+    for a in (low, stack, stack.astype("f4"), stack[..., :0], np.ones(3), np.zeros(3)):
+        for name, kwargs in (
+            ("pinv", {"rtol": 1e-6}),
+            ("pinv", {"rtol": None}),
+            ("pinv", {"rtol": np.full(2, 1e-6)}),
+            ("pinv", {"rcond": 1e-6}),
+            ("pinv", {"rcond": 1e-6, "rtol": 1e-6}),
+            ("matrix_rank", {"tol": 1e-6}),
+            ("matrix_rank", {"tol": np.full(2, 1e-6)}),
+            ("matrix_rank", {"rtol": 1e-6}),
+            ("matrix_rank", {"rtol": np.full(2, 1e-6)}),
+            ("matrix_rank", {"tol": 1e-6, "rtol": 1e-6}),
+        ):
+            check(name, a, module="linalg", strides=False, **kwargs)
+    check("pinv", POSITIVE, hermitian=True, module="linalg", strides=False)
+    check("matrix_rank", POSITIVE, hermitian=True, module="linalg")
+
+
+@pytest.mark.parametrize("axis", [None, 0, (0,), (0, 2), (2, 0), (0, 1, 2), (-1, -2), 5, (1, 1)])
+@pytest.mark.parametrize("ord", [2, 1, 0, 2.5, np.inf, -np.inf])
+def test_vector_norm(axis, ord):
+    for a in (rng.random((2, 3, 4)), rng.random((2, 3, 4)) * 1j, np.arange(24).reshape(2, 3, 4)):
+        for keepdims in (False, True):
+            check(
+                "vector_norm", a, axis=axis, keepdims=keepdims, ord=ord,
+                module="linalg", strides=False,
+            )  # fmt: skip
+
+
+@pytest.mark.parametrize("n", [*range(-3, 9), 21])
+def test_matrix_power(n):
+    for a in (SQUARE, SQUARE[0].T, SQUARE.astype("f4"), np.arange(9).reshape(3, 3), SQUARE[:0]):
+        check("matrix_power", a, n, module="linalg")
+
+
+def test_multi_dot_takes_the_cheapest_order():
+    for lengths in ([10, 100, 5, 50], [3, 1, 7, 2, 9], [2] * 5, [30, 35, 15, 5, 10, 20, 25]):
+        parts = [rng.random(p) for p in itertools.pairwise(lengths)]
+        check("multi_dot", parts, module="linalg")
+        check("multi_dot", [parts[0][0], *parts[1:]], module="linalg")
+        check("multi_dot", [*parts[:-1], parts[-1][:, 0]], module="linalg")
+        check("multi_dot", [parts[0][0], *parts[1:-1], parts[-1][:, 0]], module="linalg")
+        out = la.zeros((lengths[0], lengths[-1]))
+        assert linalg.multi_dot([la.array(p) for p in parts], out=out) is out
+        same(out, np.linalg.multi_dot(parts))
+
+
+@pytest.mark.parametrize("dtype", ["d", "f", "D", "F", "g", "e", "l", "b", "?"])
+@pytest.mark.parametrize("name", ["vecdot", "matvec", "vecmat"])
+def test_stacks_of_vectors(name, dtype):
+    vectors = (9 * rng.standard_normal((2, 1, 4))).astype(dtype)
+    matrix = (9 * rng.standard_normal((3, 4, 4))).astype(dtype)
+    if dtype in "DF":
+        vectors, matrix = vectors * (1 + 2j), matrix * (3 - 1j)
+        vectors, matrix = vectors.astype(dtype), matrix.astype(dtype)
+    for v in (vectors, vectors[0, 0], vectors[..., ::-1], vectors.real.astype("l")):
+        for m in layouts(matrix):
+            pair = (m, v) if name == "matvec" else (v, m)
+            check(name, *pair, strides=False)
+    one = vectors[0, 0]
+    check(name, one, one[:3])
+    check(name, one, np.array(1.0))
+    pair = (matrix, one) if name == "matvec" else (one, matrix)
+    want = getattr(np, name)(*pair)
+    out = la.empty(want.shape, dtype=dtype)
+    assert getattr(la, name)(*map(la.array, pair), out=out) is out
+    same(out, want)
+    check(name, *pair, dtype="D", strides=False)
+    same(getattr(np, name)(*map(la.array, pair)), want)  # by the protocol
+
+
+def test_vecdot_axis():
+    a = rng.random((3, 4, 5))
+    check("vecdot", a, a, axis=1, strides=False)
+    check("vecdot", a, a[0, :, :1], axis=-2, strides=False)
+    check("vecdot", a, a, axis=3)
+
+
+@pytest.mark.filterwarnings("ignore:Arrays of 2-dim:DeprecationWarning")
+def test_cross():
+    a, b = rng.random((3, 4, 3)), rng.random((4, 3))
+    for kwargs in (
+        {}, {"axisc": 0}, {"axisa": 0}, {"axisa": 0, "axisb": 1, "axisc": 1}, {"axis": 5},
+        {"axisc": 7},
+    ):  # fmt: skip
+        check("cross", a, b, strides=False, **kwargs)
+    check("cross", a, a, axis=0, strides=False)
+    for m, n in ((2, 2), (2, 3), (3, 2), (4, 3)):
+        for kind in ("d", "l", "F"):
+            x, y = a[..., :m].astype(kind), rng.random((4, n)).astype(kind)
+            check("cross", x, y, strides=False)
+    with pytest.warns(DeprecationWarning, match="2-dimensional vectors"):
+        la.cross(la.ones(2), la.ones(2))
+
+
+def test_the_stricter_forms_of_linalg():
+    v, m = np.arange(3.0), np.ones((2, 3))
+    check("outer", v, v, module="linalg")
+    check("outer", m, v, module="linalg")
+    check("cross", v, v[:2], module="linalg")
+    check("cross", m, v, axis=4, module="linalg")
+    check("cond", np.zeros((2, 2)), 1, module="linalg")
+    check("cond", np.ones((0, 0)), module="linalg")
 
 
 @pytest.mark.parametrize("function", documented(linalg, linear_algebra))
