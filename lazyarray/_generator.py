@@ -256,7 +256,7 @@ class Generator(Distributions):
     # -- vectors
 
     def multivariate_hypergeometric(
-        self, colors: Any, nsample: int, size: Size = None, method: str = "marginals"
+        self, colors: Any, nsample: Any, size: Size = None, method: str = "marginals"
     ) -> NDArray:
         """How many of each colour are among ``nsample`` items, drawn without replacement.
 
@@ -270,9 +270,10 @@ class Generator(Distributions):
         pool = self._parameter(colors)
         if pool.ndim != 1 or pool.dtype.kind not in "biu":
             raise ValueError(_COLORS.format(np.iinfo(np.int64).max))
-        given = nsample if isinstance(nsample, Tensor) else np.array(nsample)[()]
-        if np.ndim(given):
-            raise TypeError("nsample is a number")
+        given: Any = self._parameter(nsample)
+        if given.ndim:
+            raise TypeError("nsample is a number, not an array")
+        given = given if isinstance(given, Tensor) else given[()]
         options = {"method": method}
         self._judge.multivariate_hypergeometric([1], 1, **options)  # type: ignore[arg-type]
         return self._vectors(

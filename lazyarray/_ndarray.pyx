@@ -35,7 +35,7 @@ from lazyarray.lazy._lazy cimport (
     wait,
 )
 from lazyarray.storage._storage cimport Chunk
-from lazyarray.ops._rows cimport MatMul, Reduction, Ufunc, as_tensor_on, gathered, is_operand
+from lazyarray.ops._rows cimport MatMul, Reduction, Ufunc, as_tensor_on, gathered, is_operand, picked
 
 from lazyarray import ops
 from lazyarray._namespace_info import namespace
@@ -363,6 +363,8 @@ cdef class NDArray(Methods):
         if kind == INDEX_ELEMENT:  # as NumPy's scalar, it doesn't follow the array
             return cast(t, t.v.dtype)
         t = gathered(self, key)
+        if t is None:
+            t = picked(self, key)
         return t if t is not None else ops.indexing.get(self, key)
 
     def __setitem__(self, key, value):

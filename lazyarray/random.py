@@ -1,8 +1,8 @@
 """Random numbers: a generator for each device, whose draws happen in push order.
 
 The functions draw from the generator of the device they make the array on, and take its methods'
-arguments besides ``ctx`` or ``device``, which name it. ``default_rng`` makes generators of their own;
-``RandomState`` is NumPy's older one. (The stub beside this file is written by tools/make_stubs.py.)
+arguments besides ``ctx`` or ``device``, which name it. ``default_rng`` makes generators of their
+own; ``RandomState`` is NumPy's older one. (tools/make_stubs.py writes the stub beside this file.)
 """
 
 from __future__ import annotations

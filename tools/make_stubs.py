@@ -1,41 +1,126 @@
-"""Writes the type stub that lists the op table's rows: python tools/make_stubs.py"""
+"""Writes the type stubs of what tables make: python tools/make_stubs.py
+
+The op table's rows, the distributions' methods, and the functions of lazyarray.random.
+"""
 
 from __future__ import annotations
 
+import inspect
 import pathlib
+from collections.abc import Callable
+from typing import Any
 
+import lazyarray.random as la_random
+from lazyarray import _drawn
+from lazyarray._distributions import TABLE
 from lazyarray.ops import names
 
 TARGET = pathlib.Path(names.__file__).with_suffix(".pyi")
 
 
-HEAD = """\
-# The rows of the op table by their public names. Written by tools/make_stubs.py.
-from typing import Any, type_check_only
-
-from lazyarray._ndarray import NDArray
-from lazyarray.ops._rows import {kinds}
-
-@type_check_only
-class Pair(Ufunc):  # one that gives two arrays
-    def __call__(  # type: ignore[override]
-        self, *args: Any, out: Any = None
-    ) -> tuple[NDArray, NDArray]: ...
-
-"""
-
-
 def stub() -> str:
-    """The text of the stub."""
-    rows = {name: getattr(names, name) for name in names.__all__}
-    kinds = sorted({type(row).__name__ for row in rows.values()})
+    """The text of the op table's stub."""
+    kinds = sorted({type(getattr(names, name)).__name__ for name in names.__all__})
     lines = [
-        f"{name}: {'Pair' if getattr(row, 'nout', 1) == 2 else type(row).__name__}\n"
-        for name, row in rows.items()
+        "# The rows of the op table by their public names. Written by tools/make_stubs.py.",
+        f"from lazyarray.ops._rows import {', '.join(kinds)}",
+        "",
     ]
-    listed = "".join(f'    "{name}",\n' for name in rows)
-    return HEAD.format(kinds=", ".join(kinds)) + "".join(lines) + f"\n__all__ = [\n{listed}]\n"
+    lines += [f"{name}: {type(getattr(names, name)).__name__}" for name in names.__all__]
+    return "\n".join(lines) + "\n\n" + _all(names.__all__)
+
+
+def _all(listed: list[str]) -> str:
+    return "__all__ = [\n" + "".join(f'    "{name}",\n' for name in listed) + "]\n"
+
+
+# ---- random numbers -----------------------------------------------------------------------------
+
+
+def _head(function: Callable[..., Any], types: dict[str, str], indent: str = "") -> str:
+    """A function's line in a stub; a parameter of unknown type is Any."""
+    types = {"size": "Size", "return": "NDArray", **types}
+    words: list[str] = []
+    for p in inspect.signature(function).parameters.values():
+        if p.kind is p.KEYWORD_ONLY and "*" not in words:
+            words.append("*")
+        words.append(
+            "self" if p.name == "self" else f"{p.name}: {types.get(p.name, 'Any')}{_value(p)}"
+        )
+    end = f" -> {types['return']}: ..."
+    line = f"{indent}def {function.__name__}({', '.join(words)}){end}"
+    if len(line) <= 100:
+        return line
+    body = f"{indent}    {', '.join(words)}"
+    if len(body) > 100:
+        body = "\n".join(f"{indent}    {word}," for word in words)
+    return f"{indent}def {function.__name__}(\n{body}\n{indent}){end}"
+
+
+def _value(p: inspect.Parameter) -> str:
+    """A parameter's default, as a stub has it."""
+    if p.default is p.empty:
+        return ""
+    if not isinstance(p.default, (int, float, str, type(None))):
+        return " = ..."
+    return f" = {p.default!r}".replace("'", '"')
+
+
+def drawn_stub() -> str:
+    """The text of the stub of the distributions' methods."""
+    lines = [
+        "# The methods that the table of distributions makes. Written by tools/make_stubs.py.",
+        "from typing import Any",
+        "",
+        "from lazyarray._ndarray import NDArray",
+        "from lazyarray._samples import Samples",
+        "from lazyarray._stream import Size",
+        "",
+        "class Distributions(Samples):",
+        *[_head(getattr(_drawn.Distributions, row.name), {}, "    ") for row in TABLE],
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def random_stub() -> str:
+    """The text of lazyarray.random's stub."""
+    lines = [
+        "# Random numbers: what lazyarray.random offers. Written by tools/make_stubs.py.",
+        "import builtins",
+        "from typing import Any",
+        "",
+        "from numpy.random import MT19937 as MT19937",
+        *[f"from numpy.random import {n} as {n}" for n in _NUMPYS],
+        "",
+        "from lazyarray._generator import Generator as Generator",
+        "from lazyarray._legacy import RandomState as RandomState",
+        "from lazyarray._ndarray import NDArray",
+        "from lazyarray._stream import Size",
+        *[f"from lazyarray._streams import {n} as {n}" for n in _WRITTEN],
+        "",
+        "FUNCTIONS: list[str]",
+        "ALIASES: dict[str, str]",
+        "",
+    ]
+    for name in la_random.FUNCTIONS:
+        types = dict(getattr(la_random.Generator, name).__annotations__)
+        if types.get("return") == "bytes":
+            types["return"] = "builtins.bytes"
+        lines.append(_head(getattr(la_random, name), types))
+    lines += ["", *[f"{name} = {first}" for name, first in la_random.ALIASES.items()], ""]
+    return "\n".join(lines) + "\n" + _all(la_random.__all__)
+
+
+_NUMPYS = ["PCG64", "PCG64DXSM", "SFC64", "BitGenerator", "Philox", "SeedSequence"]
+_WRITTEN = ["default_rng", "get_state", "rand", "randint", "randn", "seed", "set_state"]
+
+STUBS = {
+    TARGET: stub,
+    pathlib.Path(_drawn.__file__).with_suffix(".pyi"): drawn_stub,
+    pathlib.Path(la_random.__file__).with_suffix(".pyi"): random_stub,
+}
 
 
 if __name__ == "__main__":
-    TARGET.write_text(stub())
+    for path, text in STUBS.items():
+        path.write_text(text())

@@ -26,12 +26,12 @@ OUTSIDE: Categories = {
         ),
         "fromregex": "makes records",
         "frompyfunc": "its results are objects: vectorize",
+        "ndarray.getfield": "fields are of records",
+        "ndarray.setfield": "fields are of records",
     },
     "deprecated in NumPy": {
         "row_stack": "deprecated: vstack",
         "random.random_integers": "deprecated: integers",
-        "random.ranf": "an old alias: random",
-        "random.sample": "an old alias: random",
     },
     "about NumPy itself": _all(
         "tells about NumPy's own build, tests and documentation",
@@ -48,6 +48,22 @@ LEFT_OUT: Categories = {
         "walks memory element by element, which would wait for every one",
         "nditer nested_iters flatiter",
     ),
+    "access to memory": {
+        **_all(
+            "the memory is the engine's, which may not have written it yet: np.asarray(x, copy=False)",
+            "ndarray.base ndarray.data ndarray.ctypes ndarray.flags ndarray.setflags",
+        ),
+        "ndarray.flat": "x.ravel()",
+        "ndarray.resize": "la.resize(x, shape)",
+        "ndarray.byteswap": "byte orders other than the machine's are not supported",
+    },
+    "methods whose function is here": {
+        "ndarray.partition": "x[:] = la.partition(x, kth)",
+        "ndarray.argpartition": "la.argpartition(x, kth)",
+        "ndarray.tofile": "la.savetxt, la.save, x.asnumpy().tofile(file)",
+        "ndarray.dump": "pickle.dump(x, file)",
+        "ndarray.dumps": "pickle.dumps(x)",
+    },
     "superseded classes": {
         "poly1d": "NumPy advises numpy.polynomial instead; the poly functions are here",
     },

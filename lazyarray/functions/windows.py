@@ -114,7 +114,7 @@ def sinc(x: Any) -> NDArray:
 
     >>> import lazyarray as la
     >>> la.sinc(la.array([0.0, 0.5])).asnumpy().round(6)
-    array([1.      , 0.63662 ])
+    array([1.     , 0.63662])
     """
     v = np.pi * asarray(x)
     tiny = np.finfo(v.dtype).eps if v.dtype.kind == "f" else 1e-20

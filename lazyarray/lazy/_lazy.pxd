@@ -87,7 +87,7 @@ cdef extern from "lazy/instr.h" namespace "lazyarray" nogil:
         cbool long_double
         const char* invalid
         cbool int_power
-        cbool gathers
+        cbool gathers, places
         cbool casts_range
         cbool starts_with_first
         char* identity
@@ -169,6 +169,9 @@ cdef extern from "lazy/cpu/run.h" namespace "lazyarray" nogil:
     const char* flag_text(int)
     cbool is_wide(Runtime&, const Instr&, double)
     void gather_loop(char**, const npy_intp*, const npy_intp*, void*) noexcept
+    npy_intp count_true(const char*, npy_intp)
+    Loop pick_of_size(int)
+    Loop place_of_size(int)
     Loop where_of_size(int)
     Loop cast_loop(int, int)
     cbool cast_checks_range(int, int)

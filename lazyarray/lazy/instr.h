@@ -34,6 +34,7 @@ struct Kernel {
   const char* invalid = nullptr;  // what the invalid flag means, as a LinAlgError; else a flag
   bool int_power = false;  // a negative exponent is an error that the loop can't report
   bool gathers = false;       // GUFUNC: see cpu/gather.h; an index out of bounds is an error
+  bool places = false;        // GUFUNC: see cpu/masks.h; a wrong number of values is an error
   bool casts_range = false;   // a cast whose out-of-range values are left to NumPy
   Split split = Split::NONE;
   bool any_order = false;     // an element's bits don't depend on the loop's steps

@@ -32,6 +32,7 @@ from lazyarray.lazy._lazy cimport (
     View,
     assign,
     cast,
+    count_true,
     covers_chunk,
     current_device,
     dtype_code,
@@ -55,6 +56,8 @@ from lazyarray.lazy._lazy cimport (
     may_overlap,
     new_kernel,
     new_tensor,
+    pick_of_size,
+    place_of_size,
     np_dtype,
     npy_intp,
     numpy_view,
@@ -67,6 +70,8 @@ from lazyarray.lazy._lazy cimport (
     set_operand,
     shape_tuple,
     view_of,
+    settled,
+    wait,
     where_of_size,
 )
 
@@ -90,3 +95,4 @@ include "reduction.pxi"
 include "product.pxi"
 include "gufunc.pxi"
 include "gather.pxi"
+include "masks.pxi"

@@ -21,7 +21,7 @@ from numpy.lib.array_utils import normalize_axis_index
 from lazyarray.lazy._lazy import Tensor
 from lazyarray.ops import _layout
 from lazyarray.ops._layout import Shape, deliver, gather, gil_op, gil_write, operands, values
-from lazyarray.ops._rows import array, call, fill_where, holds_arrays, take_along
+from lazyarray.ops._rows import array, fill_from, fill_where, holds_arrays, take_along
 from lazyarray.ops.manipulation import ravel
 
 if TYPE_CHECKING:
@@ -245,14 +245,6 @@ def _miniature_key(pattern: tuple[Any, ...]) -> tuple[Any, ...]:
 
 def get(x: NDArray, key: Any) -> NDArray:
     """``x[key]`` for a key with index arrays or masks: a new array, selected as NumPy does."""
-    if isinstance(key, Tensor) and key.dtype.kind == "b" and key.shape == x.shape and x.ndim:
-        # The commonest key, by a shorter way.
-        chosen = (int(np.count_nonzero(values(key, "a boolean index"))),)
-
-        def pick(outs: list[np.ndarray], ins: list[np.ndarray]) -> None:
-            outs[0][...] = ins[0][ins[1]]
-
-        return call("getitem", pick, [x, key], [(chosen, x.dtype)], cost=3000 + 2.0 * x.size)[0]
     if type(key) is list and x.ndim:  # NDArray itself knows the arrays that can be done natively
         key = _entry(key)
         found = take_along(x, key, 0) if key.dtype.kind in "iu" and x.shape[0] else None
@@ -283,10 +275,15 @@ def get(x: NDArray, key: Any) -> NDArray:
 
 def set(x: NDArray, key: Any, value: Any) -> None:
     """``x[key] = value`` for a key with index arrays or masks; never waits."""
+    if isinstance(key, Tensor) and key.dtype.kind == "b" and key.shape == x.shape and x.ndim:
+        if np.isscalar(value):
+            return fill_where(x, key, value)
+        if isinstance(value, Tensor) and fill_from(x, key, value):
+            return None
     base, inner, inputs, shape, _, whole = _resolve(x, key, known=False)
     if whole and np.isscalar(value) and inputs and inputs[0].shape == base.shape and base.ndim:
         fill_where(base, inputs[0], value)
-        return
+        return None
     constant = None
     if holds_arrays(value):
         value = array(value, x.dtype)
@@ -301,7 +298,7 @@ def set(x: NDArray, key: Any, value: Any) -> None:
     def store(a: np.ndarray, *arrays: np.ndarray) -> None:
         a[_filled(inner, arrays)] = arrays[-1] if constant is None else constant
 
-    gil_write("setitem", store, base, inputs)
+    return gil_write("setitem", store, base, inputs)
 
 
 def _check_fits(value: Shape, shape: tuple[int | None, ...], whole: bool = False) -> None:

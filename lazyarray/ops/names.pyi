@@ -1,14 +1,5 @@
 # The rows of the op table by their public names. Written by tools/make_stubs.py.
-from typing import Any, type_check_only
-
-from lazyarray._ndarray import NDArray
 from lazyarray.ops._rows import MatMul, Reduction, Ufunc
-
-@type_check_only
-class Pair(Ufunc):  # one that gives two arrays
-    def __call__(  # type: ignore[override]
-        self, *args: Any, out: Any = None
-    ) -> tuple[NDArray, NDArray]: ...
 
 abs: Ufunc
 absolute: Ufunc
@@ -49,7 +40,7 @@ cosh: Ufunc
 deg2rad: Ufunc
 degrees: Ufunc
 divide: Ufunc
-divmod: Pair
+divmod: Ufunc
 equal: Ufunc
 exp: Ufunc
 exp2: Ufunc
@@ -61,7 +52,7 @@ floor_divide: Ufunc
 fmax: Ufunc
 fmin: Ufunc
 fmod: Ufunc
-frexp: Pair
+frexp: Ufunc
 gcd: Ufunc
 greater: Ufunc
 greater_equal: Ufunc
@@ -92,7 +83,7 @@ maximum: Ufunc
 min: Reduction
 minimum: Ufunc
 mod: Ufunc
-modf: Pair
+modf: Ufunc
 multiply: Ufunc
 negative: Ufunc
 nextafter: Ufunc

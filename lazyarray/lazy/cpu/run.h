@@ -8,6 +8,7 @@
 
 #include "lazy/cpu/casts.h"
 #include "lazy/cpu/gather.h"
+#include "lazy/cpu/masks.h"
 #include "lazy/instr.h"
 
 namespace lazyarray {
@@ -282,6 +283,8 @@ inline Error* run(Runtime& rt, Instr& in) {
   } else {
     if (kernel.gathers)
       if (Error* e = out_of_bounds(in, ptrs[1])) return e;
+    if (kernel.places)
+      if (Error* e = misfit(in, ptrs[0])) return e;
     run_gufunc(rt, in, ptrs);
   }
   if (kernel.checks_flags)
@@ -330,8 +333,6 @@ void where_loop(char** args, npy_intp const* dimensions, npy_intp const* steps, 
   }
 }
 inline Loop where_of_size(int size) {
-  struct Sixteen { char b[16]; };
-  struct ThirtyTwo { char b[32]; };
   switch (size) {
     case 1: return where_loop<char>;
     case 2: return where_loop<int16_t>;

@@ -1,0 +1,74 @@
+# x[mask] and x[mask] = values, off the GIL, for a mask of x's shape.
+
+
+cdef Kernel* _pick_kernels[32]
+cdef Kernel* _place_kernels[32]
+
+
+cdef bint masks_all(Tensor x, Tensor mask) noexcept:
+    """Whether the mask chooses among all elements, and both lie in memory in C order."""
+    return mask.v.dtype == D_BOOL and x.v.layout.ndim > 0 and x.v.chunk.device == mask.v.chunk.device \
+        and x.v.layout.same_shape(mask.v.layout) and contiguous(x) and contiguous(mask)
+
+
+cdef Instr* masked(Kernel* k, Tensor first, Tensor second, Tensor out, npy_intp n, npy_intp count):
+    cdef Instr* instr = recorder().begin(k, 2, 1)
+    set_operand(instr, 0, &first.v)
+    set_operand(instr, 1, &second.v)
+    set_operand(instr, 2, &out.v)
+    instr.set_ndim(0)
+    instr.ncore = 2
+    instr.core[0] = n
+    instr.core[1] = count
+    instr.ncore_steps = 0
+    instr.bytes = count * out.v.itemsize()
+    instr.cost_ns = 50 + n * 0.8 + 0.1 * instr.bytes
+    return instr
+
+
+cdef Tensor picked(Tensor x, object key):
+    """``x[mask]``, which waits for the mask: the result's length depends on it. None for other keys."""
+    cdef Tensor mask, still
+    cdef npy_intp n, count
+    if not isinstance(key, Tensor):
+        return None
+    mask = <Tensor>key
+    if not masks_all(x, mask):
+        return None
+    wait(mask, False, "?a boolean index")
+    n = x.v.layout.size()
+    still = settled(mask, False)
+    if not still.v.chunk.allocate():
+        raise MemoryError(f"unable to allocate {still.v.chunk.nbytes} bytes")
+    count = count_true(still.v.chunk.data + still.v.layout.offset, n)
+    cdef Tensor out = empty_like_shape(x.v.dtype, 1, &count, x.v.chunk.device)
+    if count == 0:
+        return out
+    cdef int code = x.v.dtype
+    if _pick_kernels[code] is NULL:
+        _pick_kernels[code] = new_kernel("getitem", GUFUNC, 2, 1)
+        _pick_kernels[code].fn = pick_of_size(info(code).size)
+    cdef Instr* instr = masked(_pick_kernels[code], x, still, out, n, count)
+    instr.overwrites = 1
+    emit(instr)
+    return out
+
+
+def fill_from(Tensor x not None, Tensor mask not None, Tensor values not None):
+    """``x[mask] = values`` for a vector of values or a single one; false if NumPy must do it.
+
+    Too few or too many are a ValueError at the wait.
+    """
+    if unwritable(x):
+        raise ValueError("assignment destination is read-only")
+    if not masks_all(x, mask) or values.v.layout.ndim > 1 or values.v.dtype != x.v.dtype \
+            or not (values.v.chunk.device == x.v.chunk.device) \
+            or values.v.chunk == x.v.chunk or mask.v.chunk == x.v.chunk or not contiguous(values):
+        return False
+    cdef int code = x.v.dtype
+    if _place_kernels[code] is NULL:
+        _place_kernels[code] = new_kernel("setitem", GUFUNC, 2, 1)
+        _place_kernels[code].fn = place_of_size(info(code).size)
+        _place_kernels[code].places = True
+    emit(masked(_place_kernels[code], mask, values, x, x.v.layout.size(), values.v.layout.size()))
+    return True

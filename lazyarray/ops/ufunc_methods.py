@@ -1,0 +1,296 @@
+"""Calls and methods of ufuncs: reduce, accumulate, reduceat, outer, at, and ufuncs without a row.
+
+The rows' methods (``la.add.reduce``) and NumPy's protocol (``np.add.reduce(x)``) end here. Each
+is an op with a row of its own (``add.reduce`` is ``sum``) or one instruction that calls NumPy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.lib.array_utils import normalize_axis_index
+
+from lazyarray.lazy._lazy import Tensor
+from lazyarray.ops import _layout, _rows, elementwise, reductions
+from lazyarray.ops._rows import Reduction, Ufunc
+
+if TYPE_CHECKING:
+    from lazyarray._ndarray import NDArray
+
+ROWS = {row.ufunc: row for row in elementwise.TABLE.values() if isinstance(row, Ufunc)}
+_REDUCTIONS = {row.ufunc: row for row in reductions.TABLE.values() if isinstance(row, Reduction)}
+
+_SCALARS = (bool, int, float, complex, np.generic)
+_MISSING: Any = object()
+
+
+# ---- results into `out` -------------------------------------------------------------------------
+
+
+def deliver(result: NDArray, out: Any, where: Any = True) -> Any:
+    """``result`` written into ``out``; a NumPy array is written at once, so this waits."""
+    if out is None:
+        return result
+    if not np.can_cast(result.dtype, out.dtype, "same_kind"):
+        raise TypeError(
+            f"Cannot cast ufunc output from {result.dtype!r} to {out.dtype!r} with casting rule "
+            "'same_kind'"
+        )
+    if isinstance(out, Tensor):
+        result = result if where is True else _rows.select(where, result, out)
+        return _layout.deliver(result, out, "a ufunc")
+    mask = where if where is True else _layout.values(where, "out= of NumPy")
+    np.copyto(out, _layout.values(result, "out= of NumPy"), casting="same_kind", where=mask)
+    return out
+
+
+def _only(out: Any) -> Any:
+    """The one array that ``out`` of a method names, or None."""
+    if isinstance(out, tuple):
+        if len(out) != 1:
+            raise ValueError("The 'out' tuple must have exactly one entry")
+        out = out[0]
+    if out is None or out is Ellipsis:
+        return None
+    if not isinstance(out, (Tensor, np.ndarray)):
+        raise TypeError(f"out is an NDArray, not {type(out).__name__}")
+    return out
+
+
+def _into(out: Any, shape: _layout.Shape, name: str, record: Callable[[Any], Any]) -> Any:
+    """``record(to)`` with the array that the op writes: ``out``, None, or one for a NumPy array."""
+    if out is None:
+        return record(None)
+    if out.shape != shape:
+        raise ValueError(
+            f"output parameter for {name} has the wrong shape: {out.shape} instead of {shape}"
+        )
+    if isinstance(out, Tensor):
+        return record(out)
+    return deliver(record(_rows.empty(shape, out.dtype)), out)
+
+
+def _op(
+    name: str,
+    function: Callable[..., np.ndarray],
+    inputs: list[NDArray],
+    shape: _layout.Shape,
+    out: Any,
+    key: Hashable,
+    mini: Callable[..., np.ndarray] | None = None,
+) -> Any:
+    """``function(*inputs, out=)`` as one instruction; the dtype of ``out`` may decide the loop."""
+    small = mini or function
+
+    def record(to: Any) -> Any:
+        if to is None:
+            return _layout.gil_op(name, function, inputs, shape, key, mini=mini)
+
+        def run(outs: list[np.ndarray], ins: list[np.ndarray]) -> None:
+            function(*ins, out=outs[0])
+
+        def tried(*v: np.ndarray) -> np.ndarray:
+            return small(*v, out=np.empty(small(*v).shape, to.dtype))
+
+        signs = tuple([_layout.signature(x) for x in inputs])
+        _layout.infer((name, "out", key, to.dtype), tried, signs)  # raises what is wrong
+        cost = 3000 + 2.0 * max(x.size for x in inputs)
+        return _rows.call(name, run, list(inputs), [to], cost=cost)[0]
+
+    return _into(out, shape, name, record)
+
+
+# ---- calls --------------------------------------------------------------------------------------
+
+
+def call(ufunc: np.ufunc, *inputs: Any, out: Any = None, where: Any = True, **kwargs: Any) -> Any:
+    """A ufunc that has no row (SciPy's, say), elementwise: one instruction that calls it."""
+    if ufunc.signature is not None:
+        raise TypeError(
+            f"the ufunc {ufunc.__name__} has no counterpart in lazyarray: "
+            "use NumPy on x.asnumpy() to compute it there"
+        )
+    fixed = [o if isinstance(o, _SCALARS) else None for o in inputs]
+    arrays = _layout.operands(*[o for o in inputs if not isinstance(o, _SCALARS)])
+
+    def function(*v: np.ndarray) -> Any:
+        rest = iter(v)
+        return ufunc(*[next(rest) if f is None else f for f in fixed], **kwargs)
+
+    # All elements are computed, also those that `where` leaves out: SciPy's loops move the pointers
+    # they are given, and so write beyond the array where NumPy calls them for parts of a row.
+    shape = np.broadcast_shapes(*[x.shape for x in arrays])
+    key = (ufunc, *map(_key, fixed), *[(k, str(v)) for k, v in kwargs.items()])
+    shapes: Any = shape if ufunc.nout == 1 else [shape] * ufunc.nout
+    results = _layout.gil_op(ufunc.__name__, function, arrays, shapes, key)
+    if ufunc.nout == 1:
+        return deliver(results, _only(out), where)
+    outs = out or (None,) * ufunc.nout
+    return tuple([deliver(r, o, where) for r, o in zip(results, outs, strict=True)])
+
+
+def _key(scalar: Any) -> Hashable:
+    return scalar if scalar is None else (type(scalar), scalar)
+
+
+# ---- methods ------------------------------------------------------------------------------------
+
+
+def _binary(ufunc: np.ufunc, method: str) -> str:
+    """The method's full name; NumPy's errors for ufuncs that don't have it."""
+    what = "outer product" if method == "outer" else method
+    if ufunc.signature is not None:
+        raise RuntimeError(f"{what.capitalize()} is not defined on ufunc with signature")
+    if ufunc.nin != 2:
+        raise ValueError(f"{what} only supported for binary functions")
+    if ufunc.nout != 1 and method != "outer":
+        raise ValueError(f"{what} only supported for functions returning a single value")
+    return f"{ufunc.__name__}.{method}"
+
+
+def reduce(
+    ufunc: np.ufunc,
+    x: Any,
+    axis: Any = 0,
+    dtype: Any = None,
+    out: Any = None,
+    keepdims: bool = False,
+    initial: Any = _MISSING,
+    where: Any = True,
+) -> Any:
+    """``ufunc.reduce``: the ufunc between the elements along axes."""
+    name = _binary(ufunc, "reduce")
+    x, out = _rows.asarray(x), _only(out)
+    row = _REDUCTIONS.get(ufunc)
+    if axis is None and x.ndim == 1:
+        axis = 0
+    if row is not None:
+        more = {} if initial is _MISSING else {"initial": initial}
+
+        def record(to: Any) -> Any:
+            return row(x, axis, dtype, to, keepdims, where=where, **more)
+
+        if out is None or isinstance(out, Tensor):
+            return record(out)
+        axes = _rows.normalize_axes(axis, x.ndim)
+        return _into(out, _rows.reduced_shape(x.shape, axes, keepdims), name, record)
+    axes = _rows.normalize_axes(axis, x.ndim)
+    if initial is _MISSING and ufunc.identity is None and 0 in [x.shape[a] for a in axes]:
+        raise ValueError(
+            f"zero-size array to reduction operation {ufunc.__name__} which has no identity"
+        )
+    kwargs: dict[str, Any] = {
+        "axis": axes,
+        "dtype": dtype and np.dtype(dtype),
+        "keepdims": keepdims,
+    }
+    if initial is not _MISSING:
+        kwargs["initial"] = initial
+    masked = where is not True
+    inputs = _layout.operands(x, where) if masked else [x]
+
+    def function(v: np.ndarray, *masks: np.ndarray, **to: Any) -> Any:
+        return ufunc.reduce(v, **kwargs, where=masks[0] if masks else True, **to)
+
+    shape = _rows.reduced_shape(x.shape, axes, keepdims)
+    return _op(name, function, inputs, shape, out, (*map(str, kwargs.values()), masked))
+
+
+def accumulate(ufunc: np.ufunc, x: Any, axis: Any = 0, dtype: Any = None, out: Any = None) -> Any:
+    """``ufunc.accumulate``: each element with all before it along an axis."""
+    name = _binary(ufunc, "accumulate")
+    x = _rows.asarray(x)
+    function = partial(ufunc.accumulate, axis=axis, dtype=dtype)
+    return _op(name, function, [x], x.shape, _only(out), (axis, dtype and np.dtype(dtype)))
+
+
+def reduceat(
+    ufunc: np.ufunc, x: Any, indices: Any, axis: Any = 0, dtype: Any = None, out: Any = None
+) -> Any:
+    """``ufunc.reduceat``: reduces slices along an axis, each from one index to the next.
+
+    Indices in an NDArray that are out of bounds are an IndexError at the wait.
+    """
+    name = _binary(ufunc, "reduceat")
+    x = _rows.asarray(x)
+    axis = normalize_axis_index(axis, x.ndim)
+    n = x.shape[axis]
+    if not isinstance(indices, Tensor):
+        indices = np.array(indices, np.intp)
+        for i in indices.ravel().tolist():
+            if not 0 <= i < n:
+                raise IndexError(f"index {i} out-of-bounds in {name} [0, {n})")
+    if indices.ndim != 1:
+        raise ValueError("indices of reduceat have one axis")
+    if indices.dtype.kind not in "iu":
+        raise TypeError(f"indices of reduceat are integers, not {indices.dtype}")
+    function = partial(ufunc.reduceat, axis=axis, dtype=dtype)
+
+    def mini(v: np.ndarray, at: np.ndarray, **to: Any) -> np.ndarray:
+        return function(v, at * 0, **to)
+
+    shape = (*x.shape[:axis], indices.size, *x.shape[axis + 1 :])
+    key = (axis, dtype and np.dtype(dtype))
+    return _op(name, function, _layout.operands(x, indices), shape, _only(out), key, mini)
+
+
+def outer(ufunc: np.ufunc, a: Any, b: Any, /, *, out: Any = None, **kwargs: Any) -> Any:
+    """``ufunc.outer``: the ufunc of each element of ``a`` with each of ``b``."""
+    _binary(ufunc, "outer")
+    a, b = _layout.operands(a, b)
+    pair = (a.reshape(a.shape + (1,) * b.ndim), b)
+    row = ROWS.get(ufunc)
+    result = row(*pair, **kwargs) if row is not None else call(ufunc, *pair, **kwargs)
+    return deliver(result, _only(out)) if out is not None else result
+
+
+def at(ufunc: np.ufunc, a: Any, indices: Any, /, *values: Any) -> None:
+    """``ufunc.at``: unbuffered, in place, so that an index given twice counts twice.
+
+    If ``a`` is a NumPy array it is changed at once: this waits for the others.
+    """
+    if ufunc.nout != 1:
+        raise ValueError("Only single output ufuncs supported at this time")
+    if not isinstance(a, Tensor):
+        entries = indices if isinstance(indices, tuple) else (indices,)
+        host = [[_host(o) for o in group] for group in (entries, values)]
+        ufunc.at(a, tuple(host[0]) if isinstance(indices, tuple) else host[0][0], *host[1])
+        return
+    x: NDArray = a
+    ufunc.at(np.ones(1, x.dtype), [0], *[np.ones(1, _dtype_of(v)) for v in values])  # its errors
+    inputs: list[NDArray] = []
+
+    def slot(o: Any) -> Any:
+        if o is None or o is Ellipsis or isinstance(o, (slice, int)):
+            return lambda ins: o
+        place = len(inputs)
+        inputs.append(o if isinstance(o, Tensor) else _rows.array(o, None, x.device))
+        return lambda ins: ins[place]
+
+    keys = [slot(k) for k in (indices if isinstance(indices, tuple) else (indices,))]
+    operands = [slot(v) for v in values]
+
+    def run(to: np.ndarray, *ins: np.ndarray) -> None:
+        ufunc.at(to, tuple([k(ins) for k in keys]), *[v(ins) for v in operands])
+
+    _layout.gil_write(f"{ufunc.__name__}.at", run, x, inputs)
+
+
+def _host(o: Any) -> Any:
+    return _layout.values(o, "ufunc.at of a NumPy array") if isinstance(o, Tensor) else o
+
+
+def _dtype_of(value: Any) -> np.dtype[Any]:
+    return value.dtype if isinstance(value, Tensor) else np.asarray(value).dtype
+
+
+METHODS: dict[str, Callable[..., Any]] = {
+    "reduce": reduce,
+    "accumulate": accumulate,
+    "reduceat": reduceat,
+    "outer": outer,
+    "at": at,
+}
