@@ -3,10 +3,12 @@
 #   PYTHON=python3.12   the Python that makes the environment (default python3)
 #   VENV=path           the environment (default .venv, made if missing)
 #   ARGS="..."          passed on to the demo, to pytest or to the benchmarks
+#   SUITE=path          a checkout of data-apis/array-api-tests, with its submodule
 
 PYTHON ?= python3
 VENV ?= .venv
 ARGS ?=
+SUITE ?=
 
 BIN := $(VENV)/bin
 # What an install depends on: the package's sources, less the C++ that Cython generates.
@@ -22,6 +24,8 @@ SOURCES := pyproject.toml setup.py $(shell find lazyarray -type f \( -name '*.py
 help:
 	@echo 'make demo      install into $(VENV) and train the digits example'
 	@echo 'make test      install into $(VENV), check style and types, run the tests'
+	@echo 'make conformance SUITE=path/to/array-api-tests'
+	@echo '               run the array API standard'"'"'s own tests'
 	@echo 'make bench     install into $(VENV) and print the table of speeds'
 	@echo 'make docs      write the documentation, build/docs/index.html'
 	@echo 'make sanitize  stress the native core under sanitizers, run tests under AddressSanitizer'
@@ -34,6 +38,15 @@ demo: $(VENV)/.installed-examples
 
 test: lint
 	$(BIN)/pytest $(ARGS)
+
+# The failures that are meant are listed, with their reasons, in tests/conformance/xfails.txt.
+conformance: $(VENV)/.installed-conformance
+	@test -d '$(SUITE)/array_api_tests' || { echo 'make conformance needs a checkout of \
+	https://github.com/data-apis/array-api-tests with its submodule: SUITE=path'; exit 1; }
+	cd '$(SUITE)' && ARRAY_API_TESTS_MODULE=lazyarray ARRAY_API_TESTS_VERSION=2025.12 \
+		'$(abspath $(BIN))/python' -m pytest array_api_tests -q -p no:cacheprovider \
+		--disable-warnings --disable-deadline --max-examples=100 \
+		--xfails-file='$(abspath tests/conformance/xfails.txt)' $(ARGS)
 
 bench: $(VENV)/.installed-bench
 	$(BIN)/python -m benchmarks.run $(ARGS)

@@ -53,6 +53,7 @@ def extension(name: str, *sources: str) -> Extension:
             "-std=c++17",
             "-O3",
             "-fno-math-errno",
+            "-fno-builtin-memset",  # GCC's own "rep stos" takes 15 ns to clear a small object
             "-pthread",
             "-g0",
             "-Wno-invalid-offsetof",

@@ -17,7 +17,13 @@ cdef class Methods(Operators):
     @property
     def T(self):
         """A view with the axes reversed."""
-        return self.transpose()
+        cdef Tensor t = view_of(self)
+        cdef int i, n = self.v.layout.ndim
+        t.v.layout.resize(n)
+        for i in range(n):
+            t.v.layout.shape()[i] = self.v.layout.shape()[n - 1 - i]
+            t.v.layout.strides()[i] = self.v.layout.strides()[n - 1 - i]
+        return t
 
     @property
     def mT(self):

@@ -1,7 +1,7 @@
 """What NumPy's namespaces have and lazyarray leaves out: each name, by category, with its reason.
 
-Names are as seen from ``numpy``: ``"busday_count"``, ``"random.RandomState"``. ``OUTSIDE`` holds what
-no library of numeric arrays would have; ``LEFT_OUT`` what it could have. The tests count by these.
+Names are as seen from ``numpy``: ``"busday_count"``, ``"random.sample"``. ``OUTSIDE`` holds what no
+library of numeric arrays would have; ``LEFT_OUT`` what it could have. The tests count by these.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ LEFT_OUT: Categories = {
     ),
     "access to memory": {
         **_all(
-            "the memory is the engine's, which may not have written it yet: np.asarray(x, copy=False)",
+            "workers may not have written it yet: np.asarray(x, copy=False)",
             "ndarray.base ndarray.data ndarray.ctypes ndarray.flags ndarray.setflags",
         ),
         "ndarray.flat": "x.ravel()",

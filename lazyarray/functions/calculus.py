@@ -87,7 +87,7 @@ def _spacing(given: Any, length: int) -> Any:
     return gaps[0] if (gaps == gaps[0]).all() else gaps
 
 
-def _by_numpy(x: NDArray, places: NDArray, axis: int, edge_order: int) -> NDArray:
+def _by_numpy(x: NDArray, places: NDArray, axis: int, edge_order: Any) -> NDArray:
     """With coordinates not known yet: whether they are evenly spaced decides the formula."""
     return gil_op(
         "gradient",
@@ -205,7 +205,8 @@ def interp(
         raise ValueError("fp and xp are not of the same length.")
 
     def run(at: np.ndarray, where: np.ndarray, what: np.ndarray, *more: np.ndarray) -> Any:
-        return np.interp(at, where, what, **known, **dict(zip(late, more, strict=True)))
+        options: Any = {**known, **dict(zip(late, more, strict=True))}
+        return np.interp(at, where, what, **options)
 
     kinds = [(type(v), name == "period" and v == 0) for name, v in known.items()]
     cost = 3000 + 20.0 * inputs[0].size

@@ -149,7 +149,7 @@ def correlate(a: Any, v: Any, mode: str = "valid") -> NDArray:
     >>> la.correlate(la.array([1, 2, 3]), [0, 1, 2], "same").asnumpy()
     array([5, 8, 3])
     """
-    return _slid("correlate", *operands(a, v), mode)
+    return _slid("correlate", operands(a, v), mode)
 
 
 def convolve(a: Any, v: Any, mode: str = "full") -> NDArray:
@@ -159,19 +159,19 @@ def convolve(a: Any, v: Any, mode: str = "full") -> NDArray:
     >>> la.convolve(la.array([1, 2, 3]), [0, 1]).asnumpy()
     array([0, 1, 2, 3])
     """
-    return _slid("convolve", *[atleast_1d(x) for x in operands(a, v)], mode)
+    return _slid("convolve", [atleast_1d(x) for x in operands(a, v)], mode)
 
 
-def _slid(name: str, x: NDArray, y: NDArray, mode: str) -> NDArray:
+def _slid(name: str, inputs: list[NDArray], mode: Any) -> NDArray:
     function = getattr(np, name)
     # What NumPy makes of vectors of 3 and 2 tells the mode, or that it is none.
     kind = np.correlate(np.ones(3), np.ones(2), mode).size
-    short, long = sorted((x.size, y.size))
+    short, long = sorted([x.size for x in inputs])
     length = {2: long - short + 1, 3: long, 4: long + short - 1}[kind]
     return gil_op(
         name,
         lambda a, v: function(a, v, mode),
-        [x, y],
+        inputs,
         (length,),
         kind,
         cost=3000 + 0.5 * short * long,

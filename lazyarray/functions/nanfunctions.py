@@ -12,7 +12,6 @@ import numpy as np
 
 from lazyarray.functions.quantiles import points
 from lazyarray.ops import elementwise, reductions
-from lazyarray.ops._layout import deliver
 from lazyarray.ops._rows import Reduction, asarray, assign_to, fill_where
 from lazyarray.ops.manipulation import copy as copied
 from lazyarray.ops.manipulation import imag, real

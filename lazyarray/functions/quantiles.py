@@ -81,7 +81,8 @@ def points(
     if lazy:
         more.append(q)
     # NumPy's own errors about q, method and weights, which the values of `a` don't change.
-    function(np.zeros(1), 1.0 if lazy else q, method=method, weights=np.ones(1) if weighted else None)
+    ones = np.ones(1)
+    function(ones, 1.0 if lazy else q, method=method, weights=ones if weighted else None)
     given = tuple(axis) if isinstance(axis, list) else axis
     weak = type(q) in (int, float)  # then the result has a's dtype
     at = q if lazy else np.array(q)  # a copy: it is looked at when the instruction runs

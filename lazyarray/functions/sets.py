@@ -187,7 +187,7 @@ def isin(
         return found
     return gil_op(
         "isin",
-        lambda v, w: np.isin(v, w, assume_unique, invert, kind=kind),  # type: ignore[call-overload]
+        lambda v, w: np.isin(v, w, assume_unique, invert, kind=kind),  # type: ignore[arg-type]
         [x, among],
         x.shape,
         kind,

@@ -218,9 +218,25 @@ cdef extern from "lazy/recorder.h" namespace "lazyarray" nogil:
         Status flush(cbool)
 
 
+cdef extern from *:
+    """
+    // What a tensor holds its chunk by: dropped with the tensor, which any thread may let go of, also
+    // inside the garbage collector and at exit: only counters and free lists are touched.
+    struct Handle {
+      lazyarray::Chunk* chunk = nullptr;
+      ~Handle() {
+        if (chunk) chunk->drop_handle();
+      }
+    };
+    """
+    cdef cppclass Handle:
+        Chunk* chunk
+
+
 # A view of a chunk: what NDArray is made of.
 cdef class Tensor:
     cdef View v
+    cdef Handle handle  # of v.chunk
     cdef object __weakref__
 
 

@@ -27,7 +27,7 @@ cdef inline Tensor new_element(int dtype, CDevice device):
     cdef Chunk* c = _recorder.store().create(info(dtype).size, device)
     c.adopt_handle()
     c.written_once()
-    t.v.chunk = c
+    t.v.chunk = t.handle.chunk = c
     _recorder.inlined += 1
     return t
 

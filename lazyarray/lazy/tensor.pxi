@@ -29,11 +29,6 @@ cdef class Tensor:
         if not _making:  # without memory it would be no array
             raise TypeError("make arrays with lazyarray.array, zeros, empty, ...")
 
-    def __dealloc__(self):
-        # Any thread, also inside the garbage collector and at exit: only counters and free lists.
-        if self.v.chunk is not NULL:
-            self.v.chunk.drop_handle()
-
 
 cdef Recorder* _recorder = NULL
 cdef Engine _engine = None
@@ -65,7 +60,7 @@ cdef Tensor new_tensor(Chunk* chunk, int dtype):
     """A tensor on `chunk` with a handle of its own; the caller sets the layout."""
     cdef Tensor t = blank_tensor(dtype)
     chunk.add_handle()
-    t.v.chunk = chunk
+    t.v.chunk = t.handle.chunk = chunk
     return t
 
 
@@ -80,7 +75,7 @@ cdef int check_size(npy_intp size, npy_intp itemsize) except -1:
 cdef Tensor fresh(int dtype, npy_intp size, CDevice device):
     check_size(size, info(dtype).size)
     cdef Tensor t = blank_tensor(dtype)
-    t.v.chunk = _recorder.store().create(size * info(dtype).size, device)
+    t.v.chunk = t.handle.chunk = _recorder.store().create(size * info(dtype).size, device)
     t.v.chunk.adopt_handle()
     return t
 

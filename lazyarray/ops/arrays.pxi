@@ -37,6 +37,94 @@ def empty(tuple shape, dtype, Device device=None):
     return make(shape, dtype, device.c if device is not None else current_device())
 
 
+cdef dict _codes = {None: D_F8, float: D_F8, int: D_IL, bool: D_BOOL}
+
+
+def unwritten(shape, dtype):
+    """A new C-ordered array on the current device, for a shape that is an int or a tuple of them.
+
+    None if it isn't simply that: errors are the caller's to find.
+    """
+    cdef npy_intp dims[kMaxDims]
+    cdef int n = 1, i
+    cdef double size = 1
+    if type(shape) is int:
+        shape = (shape,)
+    elif type(shape) is not tuple:
+        return None
+    n = len(<tuple>shape)
+    if n > kMaxDims:
+        return None
+    for i in range(n):
+        d = (<tuple>shape)[i]
+        if type(d) is not int:
+            return None
+        size *= <double>d
+        if d < 0 or size > 1e15:
+            return None
+        dims[i] = d
+    code = _codes.get(dtype)
+    if code is None:
+        if not isinstance(dtype, (np.dtype, type)):
+            return None
+        code = dtype_code(dtype)
+        if isinstance(dtype, type):
+            _codes[dtype] = code
+    return empty_like_shape(code, n, dims, current_device())
+
+
+def unwritten_like(x):
+    """A new array of x's device, dtype and shape, for a C-ordered NDArray; None for anything else."""
+    if not isinstance(x, Tensor):
+        return None
+    cdef Tensor t = <Tensor>x
+    if not contiguous(t):
+        return None
+    return empty_like_shape(t.v.dtype, t.v.layout.ndim, t.v.layout.shape(), t.v.chunk.device)
+
+
+def join(arrays, axis):
+    """``concatenate`` of C-ordered arrays of one dtype and device; None for anything else."""
+    cdef Tensor first, t, part, out
+    cdef npy_intp shape[kMaxDims]
+    cdef npy_intp start = 0, total = 0
+    cdef int i, at, n
+    if type(arrays) is not list and type(arrays) is not tuple or type(axis) is not int:
+        return None
+    parts = tuple(arrays)
+    if not parts or not isinstance(parts[0], Tensor):
+        return None
+    first = parts[0]
+    n = first.v.layout.ndim
+    if not -n <= axis < n:
+        return None
+    at = axis + n if axis < 0 else axis
+    for o in parts:
+        if not isinstance(o, Tensor):
+            return None
+        t = <Tensor>o
+        if t.v.layout.ndim != n or t.v.dtype != first.v.dtype or not contiguous(t) \
+                or not (t.v.chunk.device == first.v.chunk.device):
+            return None
+        for i in range(n):
+            if i != at and t.v.layout.shape()[i] != first.v.layout.shape()[i]:
+                return None
+        total += t.v.layout.shape()[at]
+    for i in range(n):
+        shape[i] = total if i == at else first.v.layout.shape()[i]
+    out = empty_like_shape(first.v.dtype, n, shape, first.v.chunk.device)
+    for o in parts:
+        t = <Tensor>o
+        part = view_of(out)
+        part.v.layout.resize(n)
+        memcpy(part.v.layout.shape(), t.v.layout.shape(), n * sizeof(npy_intp))
+        memcpy(part.v.layout.strides(), out.v.layout.strides(), n * sizeof(npy_intp))
+        part.v.layout.offset = start * out.v.layout.strides()[at]
+        start += t.v.layout.shape()[at]
+        assign(part, t)
+    return out
+
+
 def full(tuple shape, value, dtype, Device device=None):
     """A new array filled with a scalar."""
     cdef Tensor t = empty(shape, dtype, device)

@@ -230,6 +230,17 @@ def new(shape: Any, dtype: Any, order: str, place: Device | None) -> NDArray:
     raise ValueError(f"order must be one of 'C', 'F', 'A', or 'K' (got {order!r})")
 
 
+def _unwritten(shape: Any, dtype: Any, ctx: Any, order: str, device: Any) -> NDArray:
+    """What ``empty`` gives. NumPy's third argument is the order, so ``ctx`` may be one, too."""
+    if ctx is None and device is None and order == "C":
+        simple = _rows.unwritten(shape, dtype)
+        if simple is not None:
+            return simple
+    if isinstance(ctx, str) and len(ctx) == 1:
+        ctx, order = None, ctx
+    return new(shape, dtype, order, chosen(ctx, device))
+
+
 def _typed(obj: Any) -> Any:
     """``obj`` as what has a shape and a dtype: an NDArray or a NumPy array."""
     if isinstance(obj, Tensor):
@@ -265,7 +276,7 @@ def empty(
     >>> la.empty((2, 3), "int32").shape
     (2, 3)
     """
-    return new(shape, dtype, order, chosen(ctx, device))
+    return _unwritten(shape, dtype, ctx, order, device)
 
 
 def zeros(
@@ -282,7 +293,7 @@ def zeros(
     >>> la.zeros(3).asnumpy()
     array([0., 0., 0.])
     """
-    x = new(shape, dtype, order, chosen(ctx, device))
+    x = _unwritten(shape, dtype, ctx, order, device)
     _rows.assign_to(x, 0)
     return x
 
@@ -301,7 +312,7 @@ def ones(
     >>> la.ones(2, dtype="int8").asnumpy()
     array([1, 1], dtype=int8)
     """
-    x = new(shape, dtype, order, chosen(ctx, device))
+    x = _unwritten(shape, dtype, ctx, order, device)
     _rows.assign_to(x, 1)
     return x
 
@@ -334,6 +345,10 @@ def full(
 
 
 def _new_like(prototype: Any, dtype: Any, order: str, shape: Any, ctx: Any, device: Any) -> NDArray:
+    if order == "K" and dtype is None and shape is None and ctx is None and device is None:
+        simple = _rows.unwritten_like(prototype)
+        if simple is not None:
+            return simple
     if order not in _ORDERS:
         raise ValueError(f"order must be one of 'C', 'F', 'A', or 'K' (got {order!r})")
     place = chosen(ctx, device)

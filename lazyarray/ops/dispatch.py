@@ -7,6 +7,7 @@ computed in NumPy behind the user's back.
 
 from __future__ import annotations
 
+import inspect
 import sys
 from collections.abc import Callable
 from functools import partial
@@ -16,6 +17,7 @@ import numpy as np
 
 from lazyarray.lazy._lazy import Tensor
 from lazyarray.ops import _rows, ufunc_methods
+from lazyarray.ops._layout import values
 from lazyarray.ops.ufunc_methods import ROWS, deliver
 
 __all__: list[str] = []
@@ -40,12 +42,18 @@ def ufunc(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[st
     if method != "__call__":
         return ufunc_methods.METHODS[method](ufunc, *inputs, **kwargs)
     outs = kwargs.pop("out", ())
+    if ufunc is np.matmul and kwargs.get("axes") in _PLAIN_AXES:
+        del kwargs["axes"]
     function: Callable[..., Any] | None = ROWS.get(ufunc)
     if function is None and getattr(np, ufunc.__name__, None) is ufunc:
         function = _public("numpy", ufunc.__name__)
     if function is None:
         function = partial(ufunc_methods.call, ufunc)
     return _call(function, inputs, outs, kwargs)
+
+
+# What `host @= x` asks for.
+_PLAIN_AXES = ([(-2, -1)] * 3, [(-1,), (-2, -1), (-1,)])
 
 
 def _is_foreign(x: Any) -> bool:
@@ -74,19 +82,60 @@ def _call(
 
 
 def function(func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """``NDArray.__array_function__``: calls lazyarray's function of the same module and name."""
+    """``NDArray.__array_function__``: calls lazyarray's function of the same module and name.
+
+    A NumPy array that the call changes, or names as ``out``, is written at once: this waits.
+    """
     module, name = func.__module__, func.__name__
+    if (module, name) in _CHANGES and not (args and isinstance(args[0], Tensor)):
+        return func(*_host(args, name), **_host(kwargs, name))
     mine = _SPECIAL.get((module, name)) or _public(module, name)
     if mine is None:
         raise _no_counterpart(f"{module}.{name}()")
-    return mine(*args, **kwargs)
+    given = _bound(func, args, kwargs).get("out")
+    if not isinstance(given, np.ndarray):
+        return mine(*args, **kwargs)
+    out = _rows.array(given)  # with what is in it: a mask may leave some of that
+
+    def instead(o: Any) -> Any:
+        return out if o is given else o
+
+    mine(*map(instead, args), **{key: instead(value) for key, value in kwargs.items()})
+    np.copyto(given, values(out, "out= of NumPy"))
+    return given
+
+
+# What changes its first argument.
+_CHANGES = {
+    ("numpy", name)
+    for name in ("copyto", "put", "place", "putmask", "put_along_axis", "fill_diagonal")
+}
+
+
+def _host(o: Any, name: str) -> Any:
+    """Arguments for NumPy itself: the values of NDArrays."""
+    if isinstance(o, Tensor):
+        return values(o, f"numpy.{name} of a NumPy array")
+    if isinstance(o, dict):
+        return {key: _host(value, name) for key, value in o.items()}
+    return type(o)([_host(x, name) for x in o]) if type(o) in (list, tuple) else o
+
+
+def _bound(func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """The arguments by name, where NumPy's function tells its signature."""
+    if len(args) < 2:
+        return kwargs
+    try:
+        return inspect.signature(func).bind(*args, **kwargs).arguments
+    except (TypeError, ValueError):
+        return kwargs
 
 
 def _public(module: str, name: str) -> Callable[..., Any] | None:
     """The function of lazyarray that stands for ``module.name`` of NumPy."""
     root, *rest = module.split(".")
     space: Any = sys.modules["lazyarray"]
-    if root != "numpy" or (module, name) in _OTHERWISE:
+    if root != "numpy":
         return None
     for part in [*rest, name]:
         if part not in getattr(space, "__all__", ()):
@@ -95,11 +144,13 @@ def _public(module: str, name: str) -> Callable[..., Any] | None:
     return space if callable(space) else None
 
 
-# The same name with another meaning: numpy.save writes an .npy file, not an archive.
-_OTHERWISE = {("numpy", "save")}
+def _save(file: Any, arr: Any, allow_pickle: bool = True) -> None:
+    """``numpy.save``, an .npy file, not lazyarray's archive of the same name."""
+    np.save(file, values(arr, "numpy.save"), allow_pickle)
 
 
 _SPECIAL: dict[tuple[str, str], Callable[..., Any]] = {
+    ("numpy", "save"): _save,
     ("numpy", "shape"): lambda a: _rows.asarray(a).shape,
     ("numpy", "ndim"): lambda a: _rows.asarray(a).ndim,
     ("numpy", "size"): lambda a, axis=None: np.size(_rows.probe(_rows.asarray(a)), axis),

@@ -405,7 +405,7 @@ def put_along_axis(arr: NDArray, indices: Any, values: Any, axis: int | None) ->
     >>> x.asnumpy()
     array([[9, 1, 2]])
     """
-    x, index, new = operands(arr, indices, values)
+    x, index, new = operands(_changed("put_along_axis", arr), indices, values)
     if index.dtype.kind not in "iu":
         raise IndexError("`indices` must be an integer array")
     if axis is not None and index.ndim != x.ndim:
@@ -521,8 +521,12 @@ def place(arr: NDArray, mask: Any, vals: Any) -> None:
     _store("place", np.place, arr, mask, vals)
 
 
-def _store(name: str, function: Callable[..., Any], a: NDArray, where: Any, values: Any) -> None:
+def _changed(name: str, a: NDArray) -> NDArray:
     if not isinstance(a, Tensor):
         raise TypeError(f"{name}: the array to change is an NDArray, not {type(a).__name__}")
-    x, *inputs = operands(a, where, values)
+    return a
+
+
+def _store(name: str, function: Callable[..., Any], a: NDArray, where: Any, values: Any) -> None:
+    x, *inputs = operands(_changed(name, a), where, values)
     gil_write(name, function, x, inputs)

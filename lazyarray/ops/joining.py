@@ -12,7 +12,7 @@ from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
 from lazyarray.lazy._lazy import Tensor
 from lazyarray.ops import _layout
-from lazyarray.ops._rows import asarray, assign_to, contiguous_signature, empty, full, probe
+from lazyarray.ops._rows import asarray, assign_to, contiguous_signature, empty, full, join, probe
 from lazyarray.ops.creation import shape_of
 from lazyarray.ops.manipulation import atleast_1d, atleast_2d, atleast_3d, copy, ravel, reshape
 
@@ -64,6 +64,10 @@ def concatenate(
     >>> la.concatenate([la.array([1, 2]), la.array([3.5])]).asnumpy()
     array([1. , 2. , 3.5])
     """
+    if dtype is None and out is None:
+        simple = join(arrays, axis)
+        if simple is not None:
+            return simple
     if dtype is not None and out is not None:
         raise TypeError(
             "concatenate() only takes `out` or `dtype` as an argument, but both were provided."

@@ -199,7 +199,7 @@ def permute_dims(a: Any, axes: Sequence[int] | None = None) -> NDArray:
     """
     x = asarray(a)
     if axes is None:
-        return strided(x, x.shape[::-1], x.strides[::-1], 0)
+        return x.T
     return seen(x, probe(x).transpose(axes))
 
 
@@ -247,6 +247,9 @@ def rollaxis(a: Any, axis: int, start: int = 0) -> NDArray:
     return viewed(a, np.rollaxis, axis, start)
 
 
+_BACKWARDS = slice(None, None, -1)
+
+
 def flip(m: Any, axis: int | tuple[int, ...] | None = None) -> NDArray:
     """A view with the order of elements reversed along the axes named, or along all.
 
@@ -255,10 +258,12 @@ def flip(m: Any, axis: int | tuple[int, ...] | None = None) -> NDArray:
     array([3, 2, 1])
     """
     x = asarray(m)
-    axes = range(x.ndim) if axis is None else normalize_axis_tuple(axis, x.ndim)
+    if axis is None:
+        return x[(_BACKWARDS,) * x.ndim + (...,)]
+    axes = normalize_axis_tuple(axis, x.ndim)
     key = [slice(None)] * x.ndim
     for a in axes:
-        key[a] = slice(None, None, -1)
+        key[a] = _BACKWARDS
     return x[(*key, ...)]
 
 

@@ -137,9 +137,7 @@ def argpartition(
     return _partitioned("argpartition", a, kth, axis, kind, order)
 
 
-def _partitioned(
-    name: str, a: Any, kth: Any, axis: int | None, kind: str, order: None
-) -> NDArray:
+def _partitioned(name: str, a: Any, kth: Any, axis: int | None, kind: str, order: None) -> NDArray:
     _check_order(order)
     x, axis = _along(name, a, axis)
     function = getattr(np, name)

@@ -12,6 +12,31 @@ cdef class Row:
         return self.name
 
     @property
+    def nargs(self):
+        """The number of inputs and outputs of the ufunc."""
+        return self.ufunc.nargs
+
+    @property
+    def ntypes(self):
+        """The number of the ufunc's loops."""
+        return self.ufunc.ntypes
+
+    @property
+    def types(self):
+        """The ufunc's loops as dtype characters: ``"dd->d"``."""
+        return self.ufunc.types
+
+    @property
+    def identity(self):
+        """What leaves other values as they are, 0 for ``add``; None if there is no such value."""
+        return self.ufunc.identity
+
+    @property
+    def signature(self):
+        """The axes that the ufunc works on, ``"(n?,k),(k,m?)->(n?,m?)"``; None: single elements."""
+        return self.ufunc.signature
+
+    @property
     def __signature__(self):
         # Of a compiled __call__ inspect knows none.
         import inspect
@@ -32,7 +57,8 @@ cdef class Row:
 _ARITHMETIC = frozenset((
     "add", "subtract", "multiply", "divide", "negative", "absolute", "square", "sqrt", "less",
     "less_equal", "greater", "greater_equal", "equal", "not_equal", "logical_and", "logical_or",
-    "logical_xor", "logical_not", "bitwise_and", "bitwise_or", "bitwise_xor", "invert"))
+    "logical_xor", "logical_not", "bitwise_and", "bitwise_or", "bitwise_xor", "invert", "left_shift",
+    "right_shift"))
 
 
 cdef class Ufunc(Row):
@@ -90,7 +116,8 @@ cdef class Ufunc(Row):
         k.checks_flags = True
         for d in dtypes:
             k.long_double = k.long_double or d.char in "gG"
-        if all(d.char == "?" for d in dtypes):
+        if all(d.kind == "b" for d in dtypes) or (
+                self.ufunc.__name__ in _ARITHMETIC and all(d.kind in "biu" for d in dtypes)):
             k.checks_flags = False
         k.any_order = self.ufunc.__name__ in _ARITHMETIC and all(d.char in "?bBhHiIlLqQfd" for d in dtypes)
         k.int_power = self.power and dtypes[1].kind == "i"
@@ -266,6 +293,8 @@ cdef class Ufunc(Row):
                        else np.dtype(np.bool_) if isinstance(s, bool) else type(s)
                        for s in slots])
         loop = {"casting": kwargs.get("casting", "same_kind")}
+        if "signature" in kwargs:
+            loop["signature"] = kwargs["signature"]
         if "dtype" in kwargs:
             loop["signature"] = (None,) * self.nin + (kwargs["dtype"],) * self.nout
         given = None if out is None else np_dtype((<Tensor>out).v.dtype)
@@ -320,11 +349,11 @@ cdef class Ufunc(Row):
             delivered.append(r if o is None else o)
         return tuple(delivered)
 
-    def __call__(self, *args, out=None, where=True, dtype=None, casting=None):
+    def __call__(self, *args, out=None, where=True, dtype=None, casting=None, **rest):
         """Applies the op to array-likes.
 
-        ``out`` receives the result; ``where`` masks elements; ``dtype`` chooses the loop, as in
-        NumPy.
+        ``out`` receives the result; ``where`` masks elements; ``dtype`` (or ``signature``) chooses
+        the loop, ``order`` the result's layout, as in NumPy.
         """
         if self.nin < len(args) <= self.nin + self.nout and out is None:
             out = args[self.nin:] + (None,) * (self.nin + self.nout - len(args))
@@ -333,18 +362,22 @@ cdef class Ufunc(Row):
             raise TypeError(f"{self.name}() takes {self.nin} positional arguments but "
                             f"{len(args)} were given")
         if self.nout == 2:
-            if where is not True or dtype is not None or casting is not None:
-                raise TypeError(f"{self.name}() has two outputs: it takes no where=, dtype= or "
-                                "casting=")
-            return self.two(args, out)
+            if where is True and dtype is None and casting is None and not rest:
+                return self.two(args, out)
+            rest.update({k: v for k, v in (("dtype", dtype), ("casting", casting)) if v is not None})
+            return self.method("__call__", *args, out=out, where=where, **rest)
         if isinstance(out, tuple):
             if len(out) != 1:
                 raise ValueError("The 'out' tuple must have exactly one entry per ufunc output")
             out = out[0]
         if out is not None and not isinstance(out, Tensor):
             raise TypeError(f"out is an NDArray, not {type(out).__name__}")
-        if where is not True or dtype is not None or casting is not None:
-            kwargs = {}
+        if where is not True or dtype is not None or casting is not None or rest:
+            order = rest.pop("order", "K")
+            if order != "K" and out is None:
+                result = self(*args, where=where, dtype=dtype, casting=casting, **rest)
+                return in_memory_order(result, order)
+            kwargs = loop_choice(self.name, rest)
             if dtype is not None:
                 kwargs["dtype"] = np_dtype(dtype_code(dtype))
             if casting is not None:
@@ -357,6 +390,10 @@ cdef class Ufunc(Row):
         return self.binary(args[0], args[1], out)
 
     # NumPy's methods of ufuncs.
+
+    def resolve_dtypes(self, dtypes, **kwargs):
+        """The dtypes of the loop that NumPy chooses for operands of these (None: an output)."""
+        return self.ufunc.resolve_dtypes(dtypes, **kwargs)
 
     def reduce(self, array, axis=0, dtype=None, out=None, keepdims=False, *args, **kwargs):
         """The op between the elements along axes; ``initial`` and ``where`` as in NumPy."""
@@ -382,6 +419,20 @@ cdef class Ufunc(Row):
         """One of NumPy's methods of ufuncs, by name."""
         from lazyarray.ops.ufunc_methods import METHODS
         return METHODS[name](self.ufunc, *args, **kwargs)
+
+
+cdef dict loop_choice(str name, dict rest):
+    """The rarer arguments of a ufunc's call, for NumPy: ``signature``."""
+    rest.pop("subok", None)
+    signature = rest.pop("sig", None) or rest.pop("signature", None)
+    if rest:
+        raise TypeError(f"{name}() got an unexpected keyword argument {next(iter(rest))!r}")
+    return {} if signature is None else {"signature": signature}
+
+
+cdef Tensor in_memory_order(Tensor x, str order):
+    from lazyarray.ops.creation import array
+    return array(x, copy=None, order=order)
 
 
 class _Slot:

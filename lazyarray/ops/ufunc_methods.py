@@ -288,6 +288,7 @@ def _dtype_of(value: Any) -> np.dtype[Any]:
 
 
 METHODS: dict[str, Callable[..., Any]] = {
+    "__call__": call,
     "reduce": reduce,
     "accumulate": accumulate,
     "reduceat": reduceat,

@@ -1,0 +1,209 @@
+"""RandomState: NumPy's older generator, whose draws are ops."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from lazyarray._drawn import Distributions
+from lazyarray._stream import Distribution, Size
+from lazyarray.context import chosen, current_context
+
+if TYPE_CHECKING:
+    from lazyarray._ndarray import NDArray
+
+_RANDINT = Distribution("randint", "", (0, 1), coupled=True)
+_RANDOM = Distribution("random_sample", "", ())
+_NORMAL = Distribution("standard_normal", "", ())
+_EXPONENTIAL = Distribution("standard_exponential", "", ())
+_GAMMA = Distribution("standard_gamma", "", (1.0,))
+_TOMAXINT = Distribution("tomaxint", "", ())
+
+_judge = np.random.RandomState(0)
+
+
+class RandomState(Distributions):
+    """NumPy's older generator, with the values of ``numpy.random.RandomState(seed)``.
+
+    Its draws are ops, as :class:`Generator`'s are. ``seed`` may be a bit generator.
+
+    >>> import lazyarray as la
+    >>> la.random.RandomState(0).rand(2).asnumpy()
+    array([0.5488135 , 0.71518937])
+    """
+
+    def __init__(self, seed: Any = None, ctx: Any = None, *, device: Any = None) -> None:
+        if not isinstance(seed, np.random.RandomState):
+            seed = np.random.RandomState(seed)
+        super().__init__(seed, chosen(ctx, device) or current_context(), _judge)
+
+    def _bits(self) -> Any:
+        return self._state[0]._bit_generator
+
+    # -- its state
+
+    def seed(self, seed: Any = None) -> None:
+        """Starts the stream anew, in order with the draws around it.
+
+        >>> import lazyarray as la
+        >>> rng = la.random.RandomState(0)
+        >>> a = rng.rand()
+        >>> rng.seed(0)
+        >>> bool(rng.rand() == a)
+        True
+        """
+        self._restart(np.random.RandomState(seed))
+
+    def get_state(self, legacy: bool = True) -> Any:
+        """The state, as ``numpy.random.RandomState.get_state``. Waits for the draws so far.
+
+        >>> import lazyarray as la
+        >>> la.random.RandomState(0).get_state()[0]
+        'MT19937'
+        """
+        return self._now("get_state()").get_state(legacy)
+
+    def set_state(self, state: Any) -> None:
+        """Puts the stream into a state, in order with the draws around it.
+
+        >>> import numpy as np, lazyarray as la
+        >>> rng = la.random.RandomState(0)
+        >>> rng.set_state(np.random.RandomState(1).get_state())
+        >>> float(rng.rand()) == np.random.RandomState(1).rand()
+        True
+        """
+        anew = np.random.RandomState(type(self._bits())())
+        anew.set_state(state)
+        self._restart(anew)
+
+    # -- numbers
+
+    def random_sample(self, size: Size = None) -> NDArray:
+        """Uniform floats in [0, 1).
+
+        >>> import lazyarray as la
+        >>> la.random.RandomState(0).random_sample(2).asnumpy()
+        array([0.5488135 , 0.71518937])
+        """
+        return self._draw(_RANDOM, (), size)
+
+    random = random_sample
+
+    def rand(self, *args: int) -> NDArray:
+        """Uniform floats in [0, 1), with the lengths of the axes as arguments.
+
+        >>> import lazyarray as la
+        >>> la.random.RandomState(0).rand(2, 3).shape
+        (2, 3)
+        """
+        return self._draw(_RANDOM, (), args)
+
+    def randn(self, *args: int) -> NDArray:
+        """Normal numbers of mean 0 and deviation 1, with the lengths of the axes as arguments.
+
+        >>> import lazyarray as la
+        >>> la.random.RandomState(0).randn(2).asnumpy()
+        array([1.76405235, 0.40015721])
+        """
+        return self._draw(_NORMAL, (), args)
+
+    def standard_normal(self, size: Size = None) -> NDArray:
+        """Normal numbers of mean 0 and deviation 1.
+
+        >>> import lazyarray as la
+        >>> la.random.RandomState(0).standard_normal(2).asnumpy()
+        array([1.76405235, 0.40015721])
+        """
+        return self._draw(_NORMAL, (), size)
+
+    def standard_exponential(self, size: Size = None) -> NDArray:
+        """Exponentially distributed numbers of mean 1.
+
+        >>> import lazyarray as la
+        >>> la.random.RandomState(0).standard_exponential(2).asnumpy()
+        array([0.79587451, 1.25593076])
+        """
+        return self._draw(_EXPONENTIAL, (), size)
+
+    def standard_gamma(self, shape: Any, size: Size = None) -> NDArray:
+        """Gamma-distributed numbers of scale 1.
+
+        >>> import lazyarray as la
+        >>> la.random.RandomState(0).standard_gamma(2.0, 2).shape
+        (2,)
+        """
+        return self._draw(_GAMMA, (shape,), size)
+
+    def randint(
+        self, low: Any, high: Any = None, size: Size = None, dtype: Any = np.int64
+    ) -> NDArray:
+        """Integers in [low, high), or [0, low) without ``high``.
+
+        >>> import lazyarray as la
+        >>> la.random.RandomState(0).randint(10, size=3).asnumpy()
+        array([5, 0, 3])
+        """
+        if high is None:
+            low, high = 0, low
+        return self._draw(_RANDINT, (low, high), size, None, (("dtype", np.dtype(dtype)),))
+
+    def tomaxint(self, size: Size = None) -> NDArray:
+        """Integers from 0 to the largest of the dtype.
+
+        >>> import lazyarray as la
+        >>> la.random.RandomState(0).tomaxint(2).shape
+        (2,)
+        """
+        return self._draw(_TOMAXINT, (), size)
+
+    # -- samples, orders, vectors
+
+    def choice(self, a: Any, size: Size = None, replace: bool = True, p: Any = None) -> NDArray:
+        """A sample of ``range(a)``, or of vector ``a``, with probabilities ``p``.
+
+        >>> import lazyarray as la
+        >>> la.random.RandomState(0).choice(5, 3).asnumpy()
+        array([4, 0, 3])
+        """
+        if np.ndim(a) > 1:
+            raise ValueError("a must be 1-dimensional")
+        return self._choice(a, size, replace, p)
+
+    def permutation(self, x: Any) -> NDArray:
+        """``range(x)`` in random order, or a copy of array ``x`` shuffled along its first axis.
+
+        >>> import lazyarray as la
+        >>> la.random.RandomState(0).permutation(4).asnumpy()
+        array([2, 3, 1, 0])
+        """
+        return self._permutation(x)
+
+    def shuffle(self, x: Any) -> None:
+        """Puts the elements of ``x`` along its first axis in random order, in place.
+
+        Waits until it is done, if ``x`` is a list or a NumPy array.
+
+        >>> import lazyarray as la
+        >>> x = la.arange(4)
+        >>> la.random.RandomState(0).shuffle(x)
+        >>> x.asnumpy()
+        array([2, 3, 1, 0])
+        """
+        self._shuffle(x)
+
+    def multivariate_normal(
+        self,
+        mean: Any,
+        cov: Any,
+        size: Size = None,
+        check_valid: str = "warn",
+        tol: float = 1e-8,
+    ) -> NDArray:
+        """Normal vectors of a mean and a covariance matrix.
+
+        >>> import lazyarray as la
+        >>> la.random.RandomState(0).multivariate_normal([0.0, 5.0], [[2.0, 0.0], [0.0, 1.0]]).shape
+        (2,)
+        """
+        return self._multivariate_normal(mean, cov, size, check_valid, tol, {})

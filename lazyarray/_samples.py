@@ -1,0 +1,212 @@
+"""Samples: what a stream draws that is no independent numbers: choices, orders, random vectors."""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import MutableSequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from lazyarray._stream import Size, Stream, calling, shape_or_none, sized
+from lazyarray.lazy._lazy import Tensor
+from lazyarray.ops import _rows
+
+if TYPE_CHECKING:
+    from lazyarray._ndarray import NDArray
+
+_F8, _I8 = np.dtype(np.float64), np.dtype(np.int64)
+
+
+class Samples(Stream):
+    """The part of a stream that its samples, orders and vectors are."""
+
+    # -- choices and orders
+
+    def _choice(
+        self, a: Any, size: Size, replace: bool, p: Any, axis: int = 0, more: tuple[Any, ...] = ()
+    ) -> NDArray:
+        """``choice``; ``more`` are the arguments after ``p``, for NumPy."""
+        shape = shape_or_none(size)
+        source = None if isinstance(a, (int, np.integer)) else self._array(a)
+        if source is None:
+            population = operator.index(a)
+            if population < 0:
+                raise ValueError("a must be a positive integer unless no samples are taken")
+        else:
+            if source.ndim == 0:
+                raise ValueError("a must be a sequence or an integer, not an array without axes")
+            axis = _rows.normalize_axes(axis, source.ndim)[0]
+            population = source.shape[axis]
+        count = 1 if shape is None else math.prod(shape)
+        if population == 0 and count:
+            raise ValueError(
+                "a must be a positive integer unless no samples are taken"
+                if source is None
+                else "a cannot be empty unless no samples are taken"
+            )
+        if isinstance(p, Tensor):
+            if p.shape != (population,):
+                raise ValueError(
+                    "a and p must have same size" if p.ndim == 1 else "p must be 1-dimensional"
+                )
+        elif p is not None:
+            p = np.array(p, dtype=np.float64)
+            self._judge.choice(max(population, 1), size=0, p=p)
+            if not replace and np.count_nonzero(p > 0) < count:
+                raise ValueError("Fewer non-zero entries in p than size")
+        if not replace and count > population:
+            raise ValueError("Cannot take a larger sample than population when replace is False")
+        given = [population if source is None else None, shape, replace, p, *more]
+        arrays = [x for x in (source, p) if isinstance(x, Tensor)]
+        if isinstance(p, Tensor):
+            given[3] = None
+        late = [i for i, x in ((0, source), (3, p)) if isinstance(x, Tensor)]
+
+        def run(rng: Any, out: np.ndarray, ins: list[np.ndarray]) -> None:
+            arguments = list(given)
+            for place, value in zip(late, ins, strict=True):
+                arguments[place] = value
+            out[...] = rng.choice(*arguments)
+
+        picked = shape or ()
+        if source is None:
+            result: Any = (picked, _I8)
+        else:
+            result = (source.shape[:axis] + picked + source.shape[axis + 1 :], source.dtype)
+        cost = 10.0 * (math.prod(result[0]) + population)
+        return self._op("choice", run, self._inputs("choice", *arrays), result, cost)
+
+    def _permutation(self, x: Any, *axis: int) -> NDArray:
+        if isinstance(x, (int, np.integer)):
+            n = operator.index(x)
+
+            def of_range(rng: Any, out: np.ndarray, ins: list[np.ndarray]) -> None:
+                out[...] = rng.permutation(n)
+
+            return self._op("permutation", of_range, [], ((max(n, 0),), _I8), 10.0 * max(n, 0))
+        source = self._array(x)
+        _rows.normalize_axes(axis[0] if axis else 0, source.ndim)
+        run = calling("permutation", [None, *axis], {}, True)
+        return self._op(
+            "permutation", run, [source], (source.shape, source.dtype), 10.0 * source.size
+        )
+
+    def _shuffle(self, x: Any, *axis: int) -> None:
+        if not isinstance(x, Tensor):
+            self._shuffle_object(x, *axis)
+            return
+        if x.ndim == 0:
+            raise TypeError("shuffle needs an array with at least one axis")
+        _rows.normalize_axes(axis[0] if axis else 0, x.ndim)
+
+        def run(rng: Any, out: np.ndarray, ins: list[np.ndarray]) -> None:
+            rng.shuffle(out, *axis)
+
+        self._op("shuffle", run, [], x, 10.0 * x.size)
+
+    def _shuffle_object(self, x: Any, *axis: int) -> None:
+        """Shuffles what is no array of this package, and waits till it is done."""
+        if not isinstance(x, (np.ndarray, MutableSequence)):
+            raise TypeError(
+                f"shuffle changes an array or a list in place, not a {type(x).__name__}"
+            )
+
+        def run(rng: Any, out: np.ndarray, ins: list[np.ndarray]) -> None:
+            rng.shuffle(x, *axis)
+
+        done = self._op("shuffle", run, [], ((0,), _F8), 10.0 * len(x))
+        done._values("shuffle()")  # type: ignore[attr-defined]
+
+    # -- vectors
+
+    def dirichlet(self, alpha: Any, size: Size = None) -> NDArray:
+        """Vectors of the Dirichlet distribution: positive, with the sum 1.
+
+        >>> import lazyarray as la
+        >>> la.random.default_rng(0).dirichlet([1.0, 2.0], 2).asnumpy()
+        array([[0.31163762, 0.68836238],
+               [0.00212359, 0.99787641]])
+        """
+        alpha = self._parameter(alpha)
+        if alpha.ndim != 1:
+            raise ValueError(f"alpha must be 1-dimensional, not of shape {alpha.shape}")
+        return self._vectors("dirichlet", (alpha,), size, (), alpha.shape, _F8)
+
+    def multinomial(self, n: Any, pvals: Any, size: Size = None) -> NDArray:
+        """How often each of several outcomes, of probabilities ``pvals``, comes in ``n`` trials.
+
+        The outcomes are the last axis; ``n`` and the other axes of ``pvals`` broadcast.
+
+        >>> import lazyarray as la
+        >>> la.random.default_rng(0).multinomial(10, [0.2, 0.3, 0.5], 2).asnumpy()
+        array([[2, 2, 6],
+               [0, 1, 9]])
+        """
+        n, pvals = self._parameter(n), self._parameter(pvals)
+        if pvals.ndim == 0 or pvals.shape[-1] == 0:
+            raise ValueError(
+                "pvals must have at least 1 dimension and the last dimension of pvals must be "
+                "greater than 0."
+            )
+        batch = np.broadcast_shapes(n.shape, pvals.shape[:-1])
+        if not n.ndim and not isinstance(n, Tensor):
+            n = n.item()  # RandomState takes a number only
+        return self._vectors("multinomial", (n, pvals), size, batch, pvals.shape[-1:], _I8)
+
+    def _multivariate_normal(
+        self,
+        mean: Any,
+        cov: Any,
+        size: Size,
+        check_valid: str,
+        tol: float,
+        options: dict[str, Any],
+    ) -> NDArray:
+        mean, cov = self._parameter(mean), self._parameter(cov)
+        if mean.ndim != 1:
+            raise ValueError("mean must be 1 dimensional")
+        if cov.ndim != 2 or cov.shape[0] != cov.shape[1]:
+            raise ValueError("cov must be 2 dimensional and square")
+        if mean.shape[0] != cov.shape[0]:
+            raise ValueError("mean and cov must have same length")
+        if mean.dtype.kind == "c" or cov.dtype.kind == "c":
+            raise TypeError("mean and cov must not be complex")
+        # Of the rest, what a tiny draw shows.
+        options = {"check_valid": check_valid, "tol": tol} | options
+        self._judge.multivariate_normal([0.0], [[1.0]], **options)
+        return self._vectors(
+            "multivariate_normal", (mean, cov), size, (), mean.shape, _F8, options, judged=True
+        )
+
+    def _parameter(self, value: Any) -> Any:
+        """A parameter as an array: of this package if it was one, else a NumPy copy."""
+        return value if isinstance(value, Tensor) else np.array(value)
+
+    def _vectors(
+        self,
+        name: str,
+        parameters: tuple[Any, ...],
+        size: Size,
+        batch: tuple[int, ...],
+        vector: tuple[int, ...],
+        dtype: np.dtype[Any],
+        options: dict[str, Any] | None = None,
+        judged: bool = False,
+    ) -> NDArray:
+        """A draw of vectors of shape ``vector``; its parameters' shapes are right.
+
+        If all of them are at hand they are judged here, unless they were.
+        """
+        ins = self._inputs(name, *parameters)
+        given = [None if isinstance(p, Tensor) else p for p in parameters]
+        kwargs = options or {}
+        if not ins and not judged:
+            getattr(self._judge, name)(*given, **kwargs)
+        shape = sized(size, batch, bool(batch))
+        if size is not None:
+            kwargs = {**kwargs, "size": shape}
+        whole = shape + vector
+        run = calling(name, given, kwargs, True)
+        return self._op(name, run, ins, (whole, dtype), 20.0 * math.prod(whole))

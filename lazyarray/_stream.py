@@ -1,0 +1,271 @@
+"""Stream: a NumPy random generator as a resource of the engine, drawn from in push order."""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from lazyarray.lazy import _share
+from lazyarray.lazy._lazy import Tensor
+from lazyarray.ops import _rows
+from lazyarray.ops.creation import shape_of
+
+if TYPE_CHECKING:
+    from lazyarray._ndarray import NDArray
+    from lazyarray.engine import Device, Var
+
+Size = int | Sequence[int] | None
+Draw = Callable[[Any, np.ndarray, list[np.ndarray]], None]  # of (generator, output, inputs)
+
+
+class Distribution(NamedTuple):
+    """What a generator draws from, and how the table tells it."""
+
+    name: str
+    spec: str  # the parameters, as a signature has them
+    neutral: tuple[Any, ...]  # parameters that are right
+    text: str = ""
+    example: str = ""  # arguments
+    drawn: str = ""  # what default_rng(0) draws with them
+    coupled: bool = False  # whether a parameter may be wrong because of another one
+
+
+class _Plan(NamedTuple):
+    """A draw that was judged."""
+
+    run: Draw
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+    cost: float  # nanoseconds
+
+
+_NUMBERS = (int, float, str, np.generic)
+_PLAIN = frozenset([int, float, bool, type(None)])
+
+
+def shape_or_none(size: Size) -> tuple[int, ...] | None:
+    """A draw's ``size`` as a shape; NumPy's errors."""
+    return None if size is None else shape_of(size, np.dtype(np.float64))
+
+
+def sized(size: Size, inner: tuple[int, ...], several: bool) -> tuple[int, ...]:
+    """The shape of a draw of ``size`` whose parameters broadcast to ``inner``."""
+    shape = shape_or_none(size)
+    if shape is None:
+        return inner
+    if several and np.broadcast_shapes(shape, inner) != shape:
+        raise ValueError(
+            f"Output size {shape} is not compatible with broadcast dimensions of inputs {inner}."
+        )
+    return shape
+
+
+def calling(name: str, given: list[Any], kwargs: dict[str, Any], late: bool) -> Draw:
+    """The draw that calls a method of NumPy's generator.
+
+    With ``late``, each None among the parameters ``given`` stands for the next of the inputs.
+    """
+    if not late:
+
+        def run(rng: Any, out: np.ndarray, ins: list[np.ndarray]) -> None:
+            out[...] = getattr(rng, name)(*given, **kwargs)
+
+    else:
+
+        def run(rng: Any, out: np.ndarray, ins: list[np.ndarray]) -> None:
+            rest = iter(ins)
+            out[...] = getattr(rng, name)(
+                *[next(rest) if v is None else v for v in given], **kwargs
+            )
+
+    return run
+
+
+def _planned(
+    row: Distribution, judge: Any, size: Size, cast: Any, options: Any, *parameters: Any
+) -> _Plan:
+    """Judges a draw whose parameters broadcast, by drawing from ``judge``.
+
+    Parameters that are arrays of this package are judged when the draw runs, the others here, with
+    neutral ones in the arrays' places.
+    """
+    name, kwargs = row.name, dict(options)
+    given: list[Any] = []  # to draw with; None stands for the next of the inputs
+    shown: list[Any] = []  # to judge
+    shapes: list[tuple[int, ...]] = []
+    late = False
+    for value, plain in zip(parameters, row.neutral, strict=True):
+        if isinstance(value, Tensor):
+            late = True
+            given.append(None)
+            shown.append(plain)
+            shapes.append(value.shape)
+            continue
+        if not isinstance(value, _NUMBERS):
+            value = np.array(value)  # a copy: it is read when the draw runs
+        given.append(value)
+        shown.append(value)
+        shapes.append(np.shape(value))
+    right = row.neutral if late and row.coupled else shown
+    example = np.asarray(getattr(judge, name)(*right, **kwargs))
+    drawn = kwargs.get("dtype", example.dtype)  # a float32 scalar is a Python float
+    inner = np.broadcast_shapes(*shapes)
+    shape = sized(size, inner, bool(inner))
+    if cast is None:
+        dtype = drawn
+    else:
+        dtype = np.dtype(cast)
+        if not np.can_cast(drawn, dtype, "same_kind"):
+            raise TypeError(f"Unsupported dtype {dtype!r} for {name}")
+    if shape:
+        kwargs["size"] = shape
+    return _Plan(calling(name, given, kwargs, late), shape, dtype, 10.0 * math.prod(shape))
+
+
+_plan = lru_cache(maxsize=1024, typed=True)(_planned)
+
+
+class Stream:
+    """A stream of random numbers on one device: what Generator and RandomState have in common.
+
+    Each draw is an op that writes the stream's variable, so draws happen in the order in which
+    they were written. A draw that fails poisons its own result only.
+    """
+
+    def __init__(self, generator: Any, device: Device, judge: Any) -> None:
+        self._state = [generator]  # read and replaced only inside ops, which the resource orders
+        self._device = device
+        self._resource = _share.resource(device)
+        # What is drawn from it is thrown away: it raises, at the call, what is wrong with a draw.
+        self._judge = judge
+
+    def _bits(self) -> Any:
+        return self._state[0].bit_generator
+
+    def __repr__(self) -> str:
+        kind = type(self._bits()).__name__
+        return f"<lazyarray {type(self).__name__}({kind}) on {self._device!r}>"
+
+    def __reduce__(self) -> Any:
+        self._resource.wait_to_write()
+        return _rebuilt, (type(self), self._state[0], self._device)
+
+    @property
+    def device(self) -> Device:
+        """The device that the numbers are drawn on.
+
+        >>> import lazyarray as la
+        >>> la.random.default_rng(0).device
+        cpu(0)
+        """
+        return self._device
+
+    @property
+    def var(self) -> Var:
+        """The engine variable that stands for the generator's state: every draw writes it.
+
+        >>> import lazyarray as la
+        >>> rng = la.random.default_rng(0)
+        >>> x = rng.random(3).asnumpy()
+        >>> rng.var.version
+        1
+        """
+        return self._resource.var
+
+    # -- how it draws
+
+    def _op(self, name: str, run: Draw, ins: list[NDArray], out: Any, cost: float) -> NDArray:
+        """Records ``run(generator, out, ins)`` as a write of ``out`` and of the stream."""
+        state = self._state
+
+        def draw(outs: list[np.ndarray], inputs: list[np.ndarray]) -> None:
+            run(state[0], outs[0], inputs)
+
+        # Neither output is a full overwrite: the state goes on from what it was.
+        return _rows.call(
+            name,
+            draw,
+            ins,
+            [out, self._resource],
+            device=self._device,
+            cost=1500 + cost,
+            overwrites=False,
+        )[0]
+
+    def _restart(self, anew: Any) -> None:
+        """Replaces NumPy's generator, in order with the draws around it."""
+        state = self._state
+
+        def run(outs: list[np.ndarray], ins: list[np.ndarray]) -> None:
+            state[0] = anew
+
+        _rows.call("seed", run, [], [self._resource], cost=1000, overwrites=False)
+
+    def _now(self, what: str) -> Any:
+        """NumPy's generator after the draws so far, which are waited for, by ``what``."""
+        self._resource._values(what)  # type: ignore[attr-defined]
+        return self._state[0]
+
+    def _draw(
+        self,
+        row: Distribution,
+        parameters: tuple[Any, ...],
+        size: Size,
+        cast: Any = None,
+        options: tuple[Any, ...] = (),
+        out: Any = None,
+    ) -> NDArray:
+        """A draw whose parameters broadcast."""
+        plain = type(size) in _PLAIN or type(size) is tuple
+        for value in parameters:
+            plain = plain and type(value) in _PLAIN
+        if plain:
+            plan, ins = _plan(row, self._judge, size, cast, options, *parameters), []
+        else:
+            ins = self._inputs(row.name, *parameters)
+            plan = _planned(row, self._judge, size, cast, options, *parameters)
+        target = (plan.shape, plan.dtype) if out is None else out
+        return self._op(row.name, plan.run, ins, target, plan.cost)
+
+    def _inputs(self, name: str, *parameters: Any) -> list[NDArray]:
+        """Those of the parameters that are arrays of this package."""
+        ins: list[NDArray] = [p for p in parameters if isinstance(p, Tensor)]
+        for array in ins:
+            if array.device != self._device:
+                raise ValueError(
+                    f"a parameter of {name} is on {array.device!r} and the generator on "
+                    f"{self._device!r}: move one with copyto, as_in_context or to_device"
+                )
+        return ins
+
+    def _array(self, x: Any) -> NDArray:
+        return x if isinstance(x, Tensor) else _rows.array(x, None, self._device)
+
+    # -- bits
+
+    def bytes(self, length: int) -> bytes:
+        """Random bytes. Waits for them.
+
+        >>> import lazyarray as la
+        >>> la.random.default_rng(0).bytes(3)
+        b'_\\x82\\xc2'
+        """
+        n = operator.index(length)
+        if n < 0:
+            raise ValueError("negative dimensions are not allowed")
+
+        def run(rng: Any, out: np.ndarray, ins: list[np.ndarray]) -> None:
+            out[...] = np.frombuffer(rng.bytes(n), np.uint8)
+
+        drawn = self._op("bytes", run, [], ((n,), np.dtype(np.uint8)), float(n))
+        return drawn._values("bytes()").tobytes()  # type: ignore[attr-defined]
+
+
+def _rebuilt(kind: Callable[[Any, Device], Stream], generator: Any, device: Device) -> Stream:
+    """What pickle calls."""
+    return kind(generator, device)

@@ -1,0 +1,73 @@
+"""Linear algebra: ``numpy.linalg`` as asynchronous ops, LAPACK's loops where NumPy has them.
+
+Shapes and dtypes are known at the call, where wrong ones raise ``LinAlgError``, ValueError or
+TypeError as NumPy's functions do; what depends on values (a singular matrix, no convergence) is a
+``LinAlgError`` at the wait. Matrices are the last two axes; axes before them are a stack. LAPACK
+runs without the GIL. All of the array API standard's extension (2025.12) is here, under its own
+argument names, too; where NumPy differs (``eig`` may give real numbers) it is as in NumPy.
+"""
+
+from __future__ import annotations
+
+from numpy.linalg import LinAlgError
+
+from lazyarray.linalg.decompositions import (
+    cholesky,
+    det,
+    eig,
+    eigh,
+    eigvals,
+    eigvalsh,
+    qr,
+    slogdet,
+    svd,
+    svdvals,
+)
+from lazyarray.linalg.equations import inv, lstsq, pinv, solve, tensorinv, tensorsolve
+from lazyarray.linalg.norms import cond, matrix_norm, matrix_rank, norm, vector_norm
+from lazyarray.linalg.products import (
+    cross,
+    diagonal,
+    matmul,
+    matrix_power,
+    multi_dot,
+    outer,
+    trace,
+)
+from lazyarray.ops.linear_algebra import tensordot, vecdot
+from lazyarray.ops.manipulation import matrix_transpose
+
+__all__ = [
+    "LinAlgError",
+    "inv",
+    "pinv",
+    "solve",
+    "lstsq",
+    "tensorinv",
+    "tensorsolve",
+    "det",
+    "slogdet",
+    "cholesky",
+    "qr",
+    "svd",
+    "svdvals",
+    "eigh",
+    "eigvalsh",
+    "eig",
+    "eigvals",
+    "norm",
+    "matrix_norm",
+    "vector_norm",
+    "cond",
+    "matrix_rank",
+    "matrix_power",
+    "multi_dot",
+    "cross",
+    "diagonal",
+    "matmul",
+    "matrix_transpose",
+    "outer",
+    "tensordot",
+    "trace",
+    "vecdot",
+]

@@ -1,0 +1,228 @@
+"""Determinants, decompositions and eigenvalues of matrices."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from lazyarray.linalg.recording import matrices, record, square
+from lazyarray.ops._layout import Shape, values
+from lazyarray.ops._rows import array
+from lazyarray.ops.lapack import lapack
+
+if TYPE_CHECKING:
+    from lazyarray._ndarray import NDArray
+
+__all__ = [
+    "det",
+    "slogdet",
+    "cholesky",
+    "qr",
+    "svd",
+    "svdvals",
+    "eigh",
+    "eigvalsh",
+    "eig",
+    "eigvals",
+]
+
+
+class SlogdetResult(NamedTuple):
+    """What :func:`slogdet` gives."""
+
+    sign: NDArray
+    logabsdet: NDArray
+
+
+class QRResult(NamedTuple):
+    """What :func:`qr` gives."""
+
+    Q: NDArray
+    R: NDArray
+
+
+class SVDResult(NamedTuple):
+    """What :func:`svd` gives."""
+
+    U: NDArray
+    S: NDArray
+    Vh: NDArray
+
+
+class EighResult(NamedTuple):
+    """What :func:`eigh` gives."""
+
+    eigenvalues: NDArray
+    eigenvectors: NDArray
+
+
+class EigResult(NamedTuple):
+    """What :func:`eig` gives."""
+
+    eigenvalues: NDArray
+    eigenvectors: NDArray
+
+
+# ---- determinants -------------------------------------------------------------------------------
+
+
+def det(a: Any) -> NDArray:
+    """The determinant of square matrices: shape (...).
+
+    >>> import lazyarray as la
+    >>> round(la.linalg.det(la.array([[1.0, 2.0], [3.0, 4.0]])).item(), 6)
+    -2.0
+    """
+    x, _, _ = square(a)
+    return lapack("det", x)
+
+
+def slogdet(a: Any) -> SlogdetResult:
+    """Sign and logarithm of the absolute determinant of square matrices: (sign, logabsdet).
+
+    >>> import lazyarray as la
+    >>> la.linalg.slogdet(la.array([[1.0, 0.0], [0.0, -1.0]])).sign.item()
+    -1.0
+    """
+    x, stack, _ = square(a)
+    return SlogdetResult(*record("slogdet", np.linalg.slogdet, [x], [stack, stack]))
+
+
+# ---- decompositions ----------------------------------------------------------------------------
+
+
+def cholesky(a: Any, /, *, upper: bool = False) -> NDArray:
+    """The Cholesky factor of positive definite matrices, lower triangular unless ``upper``.
+
+    LinAlgError at the wait if a matrix isn't positive definite.
+
+    >>> import lazyarray as la
+    >>> la.linalg.cholesky(la.array([[4.0, 2.0], [2.0, 5.0]])).asnumpy()
+    array([[2., 0.],
+           [1., 2.]])
+    """
+    x, _, _ = square(a)
+    return lapack("cholesky_up" if upper else "cholesky_lo", x)
+
+
+def qr(a: Any, mode: str = "reduced") -> Any:
+    """Matrices (..., M, N) as a product of orthonormal Q and upper triangular R: (Q, R).
+
+    With K = min(M, N), ``mode`` "reduced" gives Q (..., M, K) and R (..., K, N), "complete"
+    (..., M, M) and (..., M, N), "r" R alone, "raw" LAPACK's (h, tau). ValueError for another.
+
+    >>> import lazyarray as la
+    >>> q, r = la.linalg.qr(la.array([[3.0, 1.0], [4.0, 2.0]]))
+    >>> abs(q @ r).asnumpy().round(6)
+    array([[3., 1.],
+           [4., 2.]])
+    """
+    x, stack, m, n = matrices(a)
+    k = min(m, n)
+    shapes: dict[str, Shape | list[Shape]] = {
+        "reduced": [(*stack, m, k), (*stack, k, n)],
+        "complete": [(*stack, m, m), (*stack, m, n)],
+        "r": (*stack, k, n),
+        "raw": [(*stack, n, m), (*stack, k)],
+    }
+    if mode not in shapes:
+        raise ValueError(f"Unrecognized mode '{mode}'")
+    result = record("qr", lambda v: np.linalg.qr(v, mode), [x], shapes[mode], mode)  # type: ignore[call-overload]
+    return result if mode == "r" else QRResult(*result) if mode != "raw" else tuple(result)
+
+
+def svd(
+    a: Any, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False
+) -> Any:
+    """Singular values and vectors of matrices (..., M, N): (U, S, Vh).
+
+    U is (..., M, M), S (..., min(M, N)) in descending order, Vh (..., N, N); without
+    ``full_matrices`` U and Vh have min(M, N) columns and rows. Without ``compute_uv``: S alone.
+
+    >>> import lazyarray as la
+    >>> la.linalg.svd(la.array([[0.0, 2.0], [1.0, 0.0]])).S.asnumpy()
+    array([2., 1.])
+    """
+    x, stack, m, n = matrices(a)
+    k = min(m, n)
+    rows, columns = (m, n) if full_matrices else (k, k)
+    three: list[Shape] = [(*stack, m, rows), (*stack, k), (*stack, columns, n)]
+    result = record(
+        "svd",
+        lambda v: np.linalg.svd(v, full_matrices, compute_uv, hermitian),  # type: ignore[call-overload]
+        [x],
+        three if compute_uv else three[1],
+        (full_matrices, compute_uv, hermitian),
+    )
+    return SVDResult(*result) if compute_uv else result
+
+
+def svdvals(x: Any, /) -> NDArray:
+    """The singular values of matrices (..., M, N), in descending order: (..., min(M, N)).
+
+    >>> import lazyarray as la
+    >>> la.linalg.svdvals(la.array([[0.0, 2.0], [1.0, 0.0]])).asnumpy()
+    array([2., 1.])
+    """
+    return svd(x, compute_uv=False)
+
+
+# ---- eigenvalues -------------------------------------------------------------------------------
+
+
+def eigh(a: Any, UPLO: str = "L") -> EighResult:
+    """Eigenvalues, ascending, and eigenvectors, as columns, of Hermitian matrices.
+
+    Only the triangle ``UPLO`` ("L" or "U") is read.
+
+    >>> import lazyarray as la
+    >>> la.linalg.eigh(la.array([[2.0, 0.0], [0.0, 1.0]])).eigenvalues.asnumpy()
+    array([1., 2.])
+    """
+    x, stack, n = square(a)
+    shapes = [(*stack, n), x.shape]
+    return EighResult(*record("eigh", lambda v: np.linalg.eigh(v, UPLO), [x], shapes, UPLO))  # type: ignore[call-overload]
+
+
+def eigvalsh(a: Any, UPLO: str = "L") -> NDArray:
+    """The eigenvalues of Hermitian matrices, ascending: shape (..., N).
+
+    >>> import lazyarray as la
+    >>> la.linalg.eigvalsh(la.array([[2.0, 0.0], [0.0, 1.0]])).asnumpy()
+    array([1., 2.])
+    """
+    x, stack, n = square(a)
+    return record("eigvalsh", lambda v: np.linalg.eigvalsh(v, UPLO), [x], (*stack, n), UPLO)  # type: ignore[call-overload]
+
+
+def eig(a: Any) -> EigResult:
+    """Eigenvalues and eigenvectors of square matrices.
+
+    Complex matrices have complex ones. Waits for real matrices: whether theirs are real depends
+    on the values.
+
+    >>> import lazyarray as la
+    >>> la.linalg.eig(la.array([[2.0, 0.0], [0.0, 1.0]])).eigenvalues.asnumpy()
+    array([2., 1.])
+    """
+    x, stack, n = square(a)
+    if x.dtype.kind == "c":
+        return EigResult(*record("eig", np.linalg.eig, [x], [(*stack, n), x.shape]))
+    return EigResult(*[array(v, None, x.device) for v in np.linalg.eig(values(x, "eig()"))])
+
+
+def eigvals(a: Any) -> NDArray:
+    """The eigenvalues of square matrices.
+
+    Complex matrices have complex ones. Waits for real matrices: whether theirs are real depends
+    on the values.
+
+    >>> import lazyarray as la
+    >>> la.linalg.eigvals(la.array([[2.0, 0.0], [0.0, 1.0]])).asnumpy()
+    array([2., 1.])
+    """
+    x, stack, n = square(a)
+    if x.dtype.kind == "c":
+        return record("eigvals", np.linalg.eigvals, [x], (*stack, n))
+    return array(np.linalg.eigvals(values(x, "eigvals()")), None, x.device)

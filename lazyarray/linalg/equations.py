@@ -1,0 +1,203 @@
+"""Inverses of matrices and tensors, and linear equations."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.linalg import LinAlgError
+
+from lazyarray import ops
+from lazyarray.linalg.decompositions import svd
+from lazyarray.linalg.recording import matrices, matrix, record, square
+from lazyarray.ops._layout import Shape, operands, values
+from lazyarray.ops._rows import empty
+from lazyarray.ops.lapack import lapack
+from lazyarray.ops.manipulation import matrix_transpose, permute_dims, ravel, reshape
+
+if TYPE_CHECKING:
+    from lazyarray._ndarray import NDArray
+
+__all__ = ["inv", "pinv", "solve", "lstsq", "tensorinv", "tensorsolve"]
+
+_conjugate, _divide, _matmul, _max = [
+    ops.table[n] for n in ("conjugate", "divide", "matmul", "max")
+]
+_MISSING: Any = object()
+
+
+def inv(a: Any) -> NDArray:
+    """The inverse of square matrices; LinAlgError at the wait if one is singular.
+
+    >>> import lazyarray as la
+    >>> la.linalg.inv(la.array([[2.0, 0.0], [0.0, 4.0]])).asnumpy()
+    array([[0.5 , 0.  ],
+           [0.  , 0.25]])
+    """
+    x, _, _ = square(a)
+    return lapack("inv", x)
+
+
+def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = _MISSING) -> NDArray:
+    """The Moore-Penrose inverse of matrices (..., M, N): shape (..., N, M).
+
+    Singular values up to ``rcond`` (1e-15) times the largest count as zero. ``rtol`` is another
+    name of it, whose None means the larger side times the dtype's eps. ValueError for both.
+
+    >>> import lazyarray as la
+    >>> la.linalg.pinv(la.array([[2.0], [0.0]])).asnumpy().round(6)
+    array([[0.5, 0. ]])
+    """
+    x, stack, m, n = matrices(a)
+    if rcond is not None and rtol is not _MISSING:
+        raise ValueError("`rtol` and `rcond` can't be both set.")
+    if rcond is None:
+        rcond = 1e-15 if rtol is _MISSING else rtol
+    if rcond is None:
+        rcond = max(m, n) * np.finfo(x.dtype).eps
+    if m == 0 or n == 0:
+        return empty((*stack, n, m), x.dtype, x.device)
+    _, limit = operands(x, rcond)
+    u, s, vh = svd(_conjugate(x), full_matrices=False, hermitian=hermitian)
+    large = s > limit[..., None] * _max(s, -1, keepdims=True)
+    s = _divide(1, s, where=large, out=s)
+    s[~large] = 0
+    return _matmul(matrix_transpose(vh), s[..., None] * matrix_transpose(u))
+
+
+def solve(a: Any, b: Any) -> NDArray:
+    """The solution x of ``a @ x == b`` for square ``a``; ``b`` is a vector or a stack of matrices.
+
+    LinAlgError at the wait if a matrix is singular.
+
+    >>> import lazyarray as la
+    >>> la.linalg.solve(la.array([[2.0, 0.0], [0.0, 4.0]]), la.array([1.0, 2.0])).asnumpy()
+    array([0.5, 0.5])
+    """
+    y: NDArray
+    x, y = operands(a, b)
+    x, stack, n = square(x)
+    core, name, sign = (
+        (1, "solve1", "(m,m),(m)->(m)") if y.ndim == 1 else (2, "solve", "(m,m),(m,n)->(m,n)")
+    )
+    if y.ndim < core:
+        raise ValueError(
+            f"{name}: Input operand 1 does not have enough dimensions (has {y.ndim}, gufunc core "
+            f"with signature {sign} requires {core})"
+        )
+    if y.shape[-core] != n:
+        raise ValueError(
+            f"{name}: Input operand 1 has a mismatch in its core dimension 0, with gufunc "
+            f"signature {sign} (size {y.shape[-core]} is different from {n})"
+        )
+    np.broadcast_shapes(stack, y.shape[:-core])  # raises if they do not fit
+    return lapack(name, x, y)
+
+
+def lstsq(a: Any, b: Any, rcond: float | None = None) -> tuple[NDArray, NDArray, NDArray, NDArray]:
+    """The x that make ``|b - a @ x|`` least: (x, residuals, rank, singular values).
+
+    For ``a`` (M, N) and ``b`` (M,) or (M, K): x is (N,) or (N, K), the residuals (1,) or (K,), but
+    (0,) where the rank is below N or M <= N. Singular values below ``rcond`` times the largest
+    count as zero. Waits for the rank if M > N: the residuals' shape depends on it.
+
+    >>> import lazyarray as la
+    >>> x, *_ = la.linalg.lstsq(la.array([[1.0, 0.0], [1.0, 1.0]]), la.array([1.0, 3.0]))
+    >>> x.asnumpy().round(6)
+    array([1., 2.])
+    """
+    x, residuals, rank, s = least_squares(a, b, rcond)
+    (m, n), _ = _system(a, b)
+    if m <= n or values(rank, "lstsq()") != n:
+        residuals = empty((0,), residuals.dtype, residuals.device)
+    return x, residuals, rank, s
+
+
+def _system(a: Any, b: Any) -> tuple[Shape, Shape]:
+    """The shapes of ``a`` and of ``b`` as a matrix; NumPy's errors."""
+    x, y = operands(a, b)
+    y = y[:, None] if y.ndim == 1 else y
+    shapes = matrix(x).shape, matrix(y).shape
+    if shapes[0][0] != shapes[1][0]:
+        raise LinAlgError("Incompatible dimensions")
+    return shapes
+
+
+def least_squares(
+    a: Any, b: Any, rcond: float | None = None, warning: str = ""
+) -> tuple[NDArray, NDArray, NDArray, NDArray]:
+    """:func:`lstsq` without a wait: where NumPy would give no residuals, they are NaN.
+
+    The worker gives ``warning`` as a RankWarning if the rank is below N.
+    """
+    x, y = operands(a, b)
+    (m, n), (_, k) = _system(x, y)
+
+    def function(v: np.ndarray, w: np.ndarray) -> tuple[np.ndarray, ...]:
+        solution, residuals, rank, s = np.linalg.lstsq(v, w, rcond)
+        if not residuals.size:
+            residuals = np.full(k, np.nan, residuals.dtype)
+        return solution, residuals, np.asarray(rank), s
+
+    def run(v: np.ndarray, w: np.ndarray) -> tuple[np.ndarray, ...]:
+        results = function(v, w)
+        if warning and results[2] != n:
+            warnings.warn(warning, np.exceptions.RankWarning, stacklevel=2)
+        return results
+
+    solution = (n,) if y.ndim == 1 else (n, k)
+    shapes: list[Shape] = [solution, (k,), (), (min(m, n),)]
+    found: tuple[NDArray, NDArray, NDArray, NDArray]
+    found = tuple(record("lstsq", run, [x, y], shapes, rcond, function))
+    return found
+
+
+# ---- tensors ------------------------------------------------------------------------------------
+
+
+def tensorinv(a: Any, ind: int = 2) -> NDArray:
+    """The inverse of ``a`` as a map of tensors: ``tensordot(it, a, ind)`` is the identity.
+
+    ``ind`` is how many of the first axes the inverse has last. ValueError if it isn't positive;
+    LinAlgError if the two groups of axes differ in size, and, at the wait, if ``a`` is singular.
+
+    >>> import lazyarray as la
+    >>> la.linalg.tensorinv(la.eye(4).reshape(4, 2, 2), ind=1).shape
+    (2, 2, 4)
+    """
+    (x,) = operands(a)
+    if ind <= 0:
+        raise ValueError("Invalid ind argument.")
+    first, last = x.shape[:ind], x.shape[ind:]
+    return reshape(inv(reshape(x, (math.prod(last), -1))), (*last, *first))
+
+
+def tensorsolve(a: Any, b: Any, axes: Any = None) -> NDArray:
+    """The x with ``tensordot(a, x, x.ndim) == b``; shape: the last axes of ``a``.
+
+    ``axes`` are axes of ``a`` that are moved to its end first. LinAlgError if the sizes don't fit,
+    and, at the wait, if ``a`` is singular.
+
+    >>> import lazyarray as la
+    >>> la.linalg.tensorsolve(la.eye(4).reshape(2, 2, 4), la.ones((2, 2))).asnumpy()
+    array([1., 1., 1., 1.])
+    """
+    x: NDArray
+    x, y = operands(a, b)
+    ndim = x.ndim
+    if axes is not None:
+        order = list(range(ndim))
+        for axis in axes:
+            order.remove(axis)
+            order.insert(ndim, axis)
+        x = permute_dims(x, order)
+    shape = x.shape[-(ndim - y.ndim) :]
+    n = math.prod(shape)
+    if x.size != n**2:
+        raise LinAlgError(
+            "Input arrays must satisfy the requirement "
+            "prod(a.shape[b.ndim:]) == prod(a.shape[:b.ndim])"
+        )
+    return reshape(solve(reshape(x, (n, n)), ravel(y)), shape)

@@ -1,0 +1,201 @@
+"""Norms, condition numbers and ranks, composed as ``numpy.linalg`` computes them."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
+from numpy.linalg import LinAlgError
+
+from lazyarray import ops
+from lazyarray.linalg.decompositions import svd, svdvals
+from lazyarray.linalg.recording import matrices, record
+from lazyarray.ops import linear_algebra, manipulation, searching
+from lazyarray.ops._layout import gil_op, k_order, operands
+from lazyarray.ops._rows import astype, normalize_axes, reduced_shape
+
+if TYPE_CHECKING:
+    from lazyarray._ndarray import NDArray
+
+__all__ = ["norm", "matrix_norm", "vector_norm", "cond", "matrix_rank"]
+
+_abs, _any, _max, _min, _sqrt, _sum = [
+    ops.table[n] for n in ("absolute", "any", "max", "min", "sqrt", "sum")
+]
+
+
+def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> NDArray:
+    """A norm over one axis (of vectors), two (of matrices), or of all elements.
+
+    ``ord`` as in ``numpy.linalg.norm``; None is the root of the sum of squares. ValueError for an
+    order or a number of axes that there is no norm of.
+
+    >>> import lazyarray as la
+    >>> la.linalg.norm(la.array([3.0, 4.0])).item()
+    5.0
+    """
+    v: NDArray
+    (v,) = operands(x)
+    if v.dtype.kind not in "fc":
+        v = astype(v, np.float64)
+    if axis is None:
+        frobenius = v.ndim == 2 and ord in ("f", "fro")
+        if ord is None or frobenius or (v.ndim == 1 and ord == 2):
+            result = _whole_norm(v)
+            return result.reshape((1,) * v.ndim) if keepdims else result
+        axis = tuple(range(v.ndim))
+    elif not isinstance(axis, tuple):
+        try:
+            axis = (int(axis),)
+        except Exception as exc:
+            raise TypeError("'axis' must be None, an integer or a tuple of integers") from exc
+    if len(axis) == 1:
+        return _vector_norm(v, ord, axis, keepdims)
+    if len(axis) != 2:
+        raise ValueError("Improper number of dimensions to norm.")
+    rows, columns = [normalize_axis_index(i, v.ndim) for i in axis]
+    if rows == columns:
+        raise ValueError("Duplicate axes given.")
+    result = _matrix_norm(v, ord, rows, columns)
+    return result.reshape(reduced_shape(v.shape, (rows, columns), True)) if keepdims else result
+
+
+def _whole_norm(x: NDArray) -> NDArray:
+    """The root of the sum of all squares, in the order of memory."""
+    flat = manipulation.permute_dims(x, k_order([x], x.ndim)).reshape(-1)
+    parts = [flat.real, flat.imag] if x.dtype.kind == "c" else [flat]
+    squares = [linear_algebra.dot(v, v) for v in parts]
+    return _sqrt(squares[0] + squares[1] if len(squares) == 2 else squares[0])
+
+
+def _squared(x: NDArray) -> NDArray:
+    return (x.conj() * x).real if x.dtype.kind == "c" else x * x
+
+
+def _largest(x: NDArray, axis: tuple[int, ...], keepdims: bool = False) -> NDArray:
+    """The maximum of what isn't negative, 0 of nothing."""
+    axis = normalize_axes(axis, x.ndim)
+    start = {} if all(x.shape[i] for i in axis) else {"initial": 0}
+    return _max(x, axis, keepdims=keepdims, **start)
+
+
+def _vector_norm(x: NDArray, ord: Any, axis: tuple[int, ...], keepdims: bool) -> NDArray:
+    if ord is None or ord == 2:
+        return _sqrt(_sum(_squared(x), axis, keepdims=keepdims))
+    if ord == 0:
+        return _sum(astype(x != 0, x.real.dtype), axis, keepdims=keepdims)
+    if ord == 1:
+        return _sum(_abs(x), axis, keepdims=keepdims)
+    if ord == math.inf:
+        return _largest(_abs(x), axis, keepdims)
+    if ord == -math.inf:
+        return _min(_abs(x), axis, keepdims=keepdims)
+    if isinstance(ord, str):
+        raise ValueError(f"Invalid norm order '{ord}' for vectors")
+    powers = _abs(x)
+    powers **= ord
+    result: NDArray = _sum(powers, axis, keepdims=keepdims)
+    root = np.reciprocal(ord, dtype=result.dtype)
+    if result.ndim == 0:  # a scalar in NumPy, whose power may round otherwise
+        return gil_op("power", lambda v: v[()] ** root, [result], ())
+    result **= root
+    return result
+
+
+def _matrix_norm(x: NDArray, ord: Any, rows: int, columns: int) -> NDArray:
+    if ord in (None, "fro", "f"):
+        return _sqrt(_sum(_squared(x), (rows, columns)))
+    if ord in (1, -1, math.inf, -math.inf):
+        summed, rest = (rows, columns) if abs(ord) == 1 else (columns, rows)
+        sums = _sum(_abs(x), summed)
+        rest -= rest > summed
+        return _largest(sums, (rest,)) if ord > 0 else _min(sums, rest)
+    if ord not in (2, -2, "nuc"):
+        raise ValueError("Invalid norm order for matrices.")
+    s = svdvals(manipulation.moveaxis(x, (rows, columns), (-2, -1)))
+    if ord == -2:
+        return _min(s, -1)
+    return _largest(s, (-1,)) if ord == 2 else _sum(s, -1)
+
+
+def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> NDArray:
+    """A norm of matrices, the last two axes.
+
+    >>> import lazyarray as la
+    >>> la.linalg.matrix_norm(la.array([[3.0, 0.0], [0.0, 4.0]])).item()
+    5.0
+    """
+    return norm(x, ord, (-2, -1), keepdims)
+
+
+def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: Any = 2) -> NDArray:
+    """A norm of vectors along the axes given, or of all elements.
+
+    >>> import lazyarray as la
+    >>> la.linalg.vector_norm(la.array([[3.0, 4.0], [6.0, 8.0]]), axis=1).asnumpy()
+    array([ 5., 10.])
+    """
+    v: NDArray
+    (v,) = operands(x)
+    given, along = v.shape, axis
+    if axis is None:
+        v, along = manipulation.ravel(v), 0
+    elif isinstance(axis, tuple):
+        axes = normalize_axis_tuple(axis, v.ndim)
+        rest = [i for i in range(v.ndim) if i not in axes]
+        lengths = [v.shape[i] for i in rest]
+        v = manipulation.permute_dims(v, [*axes, *rest])
+        v, along = v.reshape((math.prod([given[i] for i in axes]), *lengths)), 0
+    result = norm(v, ord, along)
+    if keepdims:
+        axes = tuple(range(len(given))) if axis is None else normalize_axis_tuple(axis, len(given))
+        result = result.reshape(reduced_shape(given, axes, True))
+    return result
+
+
+# ---- other numbers of a matrix ------------------------------------------------------------------
+
+
+def cond(x: Any, p: Any = None) -> NDArray:
+    """The condition number of matrices in the norm ``p`` (None: 2): shape (...).
+
+    LinAlgError for matrices without elements; a singular one has an infinite number.
+
+    >>> import lazyarray as la
+    >>> la.linalg.cond(la.array([[2.0, 0.0], [0.0, 1.0]])).item()
+    2.0
+    """
+    v, stack, m, n = matrices(x)
+    if v.size == 0 and (m == 0 or n == 0):
+        raise LinAlgError("cond is not defined on empty arrays")
+    return record("cond", lambda a: np.linalg.cond(a, p), [v], stack, p)
+
+
+def matrix_rank(A: Any, tol: Any = None, hermitian: bool = False, *, rtol: Any = None) -> NDArray:
+    """How many singular values of matrices exceed the tolerance: shape (...).
+
+    That is ``tol``, or ``rtol`` (by default the longer side times the dtype's eps) times the
+    largest singular value. ValueError for both.
+
+    >>> import lazyarray as la
+    >>> la.linalg.matrix_rank(la.array([[1.0, 2.0], [2.0, 4.0]])).item()
+    1
+    """
+    if rtol is not None and tol is not None:
+        raise ValueError("`tol` and `rtol` can't be both set.")
+    x: NDArray
+    (x,) = operands(A)
+    if x.ndim < 2:
+        return astype(_any(x != 0), np.intp)
+    s: NDArray = svd(x, compute_uv=False, hermitian=hermitian)
+    if tol is not None:
+        limit = operands(s, tol)[1][..., None]
+    else:
+        if rtol is None:
+            rtol = max(x.shape[-2:]) * np.finfo(s.dtype).eps
+        else:
+            rtol = operands(s, rtol)[1][..., None]
+        limit = _largest(s, (-1,), True) * rtol
+    return searching.count_nonzero(s > limit, -1)

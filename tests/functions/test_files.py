@@ -1,0 +1,111 @@
+"""Reading and writing in NumPy's formats: the same arrays, the same bytes."""
+
+import io
+
+import numpy as np
+import pytest
+
+import lazyarray as la
+
+from ..ops.compare import check, same
+
+TABLE = "# head\n1, 2.5, 3\n4, nan, 6\n"
+
+
+def test_frombuffer_shares_what_can_be_written():
+    memory = bytearray(np.arange(4.0).tobytes())
+    x = la.frombuffer(memory)
+    x += 1
+    assert np.frombuffer(memory)[3] == 4
+    y = la.frombuffer(bytes(memory), count=2, offset=8)
+    y += 1
+    np.testing.assert_array_equal(y.asnumpy(), [3, 4])
+    check("frombuffer", b"abcdef", "u2", 1, 2)
+    check("frombuffer", b"abc", "u2")
+    check("frombuffer", b"")
+
+
+def test_fromfile(tmp_path):
+    file = tmp_path / "data"
+    np.arange(6, dtype="i4").tofile(file)
+    check("fromfile", file, "i4")
+    check("fromfile", str(file), dtype="i4", count=2, offset=4)
+    check("fromfile", tmp_path / "none")
+    file.write_text("1;2;3")
+    check("fromfile", file, float, sep=";")
+
+
+def test_from_text_and_iterators():
+    check("fromstring", "1 2", sep=" ")
+    check("fromstring", "1,2,3", dtype="i2", count=2, sep=",")
+    check("fromiter", range(5), "f4")
+    check("fromiter", range(5), int, 3)
+    check("fromiter", range(2), int, 3)
+    with pytest.raises(TypeError):
+        la.fromstring("1 2")
+    same(la.fromiter(iter(la.arange(3.0)), float), np.arange(3.0))
+
+
+@pytest.mark.filterwarnings("ignore:Input line")
+@pytest.mark.parametrize(
+    "kwargs",
+    [
+        {"delimiter": ","},
+        {"delimiter": ",", "usecols": 0, "dtype": int},
+        {"delimiter": ",", "unpack": True, "skiprows": 1},
+        {"delimiter": ",", "max_rows": 1, "ndmin": 2},
+        {"delimiter": ",", "converters": {0: lambda s: float(s) * 2}},
+        {},
+    ],
+)
+def test_loadtxt(kwargs):
+    check("loadtxt", TABLE.splitlines(), strides=False, **kwargs)
+
+
+def test_genfromtxt():
+    check("genfromtxt", ["1,2", "3,"], delimiter=",")
+    check("genfromtxt", ["1,2", ",4"], int, delimiter=",", filling_values=-1)
+    check("genfromtxt", TABLE.splitlines(), delimiter=",", skip_header=1, usecols=(0, 2))
+    with pytest.raises(TypeError):
+        la.genfromtxt(["a b", "1 2"], names=True)
+    with pytest.raises(TypeError, match="masked"):
+        la.genfromtxt(["1 2"], usemask=True)
+    with pytest.raises(TypeError):
+        la.loadtxt(["1 2"], dtype=[("a", int), ("b", int)])
+
+
+def test_savetxt():
+    a = np.arange(6.0).reshape(2, 3) / 3
+    for kwargs in ({}, {"fmt": "%.2f", "delimiter": ";", "header": "h", "footer": "f"}):
+        want, got = io.StringIO(), io.StringIO()
+        np.savetxt(want, a, **kwargs)
+        la.savetxt(got, la.array(a), **kwargs)
+        assert got.getvalue() == want.getvalue()
+    with pytest.raises(ValueError):
+        la.savetxt(io.StringIO(), la.ones((2, 2, 2)))
+
+
+@pytest.mark.parametrize("name", ["savez", "savez_compressed"])
+def test_savez(name, tmp_path):
+    getattr(la, name)(tmp_path / "a", la.arange(3), [1, 2], k=la.ones((2, 2)) * 2)
+    with np.load(tmp_path / "a.npz") as found:
+        assert sorted(found) == ["arr_0", "arr_1", "k"]
+        np.testing.assert_array_equal(found["k"], np.full((2, 2), 2.0))
+    assert sorted(la.load(tmp_path / "a.npz")) == ["arr_0", "arr_1", "k"]
+    with la.no_sync(), pytest.raises(RuntimeError, match=name):
+        getattr(la, name)(io.BytesIO(), la.ones(2) * 2)
+
+
+def test_like_decides_the_device():
+    like = la.ones(1, device=la.cpu(1))
+    for x in (
+        la.fromiter(range(2), int, like=like),
+        la.fromstring("1", sep=" ", like=like),
+        la.loadtxt(["1"], like=like),
+        la.frombuffer(b"12345678", like=like),
+        la.fromfunction(lambda i: i, (2,), like=like),
+        la.eye(2, like=like),
+        la.tri(2, like=like),
+        la.identity(2, like=like),
+    ):
+        assert x.device == la.cpu(1)

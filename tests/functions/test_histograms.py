@@ -1,0 +1,164 @@
+"""Histograms and counts against NumPy: bins, ranges, weights, errors, and what waits."""
+
+import numpy as np
+import pytest
+
+import lazyarray as la
+from lazyarray.functions import histograms
+
+from ..ops.compare import asynchronous, call, check, documented, layouts, pending, rng, same
+
+FLOATS = rng.standard_normal((3, 4, 2))
+INTS = rng.integers(0, 7, (3, 4, 2))
+WEIGHTS = rng.random((3, 4, 2))
+EDGES = np.array([-1.0, -0.5, 0, 2])
+ARRAYS = [
+    *layouts(FLOATS),
+    FLOATS.astype("f4"),
+    FLOATS.astype("e"),
+    INTS,
+    INTS.astype("u1"),
+    (INTS * 30 - 90).astype("i1"),
+    np.zeros(3),
+    np.zeros(0),
+    np.zeros(0, "f4"),
+    np.array(2.0),
+    [1, 2, 2],
+]
+BINS = [
+    *(1, 5, np.int64(3), 0, -1, 2.5, "auto", "fd", "sqrt", "stone", "doane", "scott", "rice"),
+    *("sturges", "none", EDGES, [0, 1, 5], [3, 1], [[1, 2]], [1.0], np.arange(4, dtype="f4")),
+]
+RANGES = [None, (0, 3), (-0.5, np.float64(2)), (2, 2), (3, 1), (0, np.inf)]
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("bins", BINS, ids=str)
+def test_histogram(bins):
+    for limits in RANGES:
+        for a in ARRAYS if limits is None else ARRAYS[:1] + ARRAYS[7:10]:
+            check("histogram", a, bins, limits)
+            check("histogram_bin_edges", a, bins, limits)
+    check("histogram", FLOATS, bins, density=True)
+    for w in (WEIGHTS, WEIGHTS.astype("f4"), INTS, WEIGHTS * 1j, WEIGHTS[0], INTS > 3):
+        check("histogram", FLOATS, bins, weights=w)
+        check("histogram", FLOATS, bins, None, True, w)
+    check("histogram_bin_edges", FLOATS, bins, weights=WEIGHTS)
+
+
+def test_bins_that_are_arrays_here():
+    same(la.histogram(FLOATS, la.array(EDGES)), np.histogram(FLOATS, EDGES))
+    edges = la.array(EDGES)
+    assert la.histogram_bin_edges(FLOATS, edges) is edges
+    assert la.histogram(la.array(FLOATS), edges)[1] is edges
+    with pytest.raises(ValueError, match="1d"):
+        la.histogram(FLOATS, la.ones((2, 2)))
+    late = la.histogram(FLOATS, la.array([3, 1]))[0]
+    with pytest.raises(ValueError, match="monotonically"):
+        late.asnumpy()
+    same(la.histogram(FLOATS, 3, la.array([0.0, 1])), np.histogram(FLOATS, 3, (0.0, 1)))
+
+
+def test_values_out_of_order_are_errors_at_the_wait():
+    counts, edges = la.histogram(la.array([1.0, np.nan]), 3)
+    for x in (counts, edges):
+        with pytest.raises(ValueError, match="not finite"):
+            x.asnumpy()
+
+
+def test_booleans_are_bytes_with_a_warning():
+    with pytest.warns(RuntimeWarning, match="Converting input from bool"):
+        counts, _ = la.histogram([True, False, True], 2)
+    assert counts.tolist() == [1, 2]
+
+
+POINTS = rng.standard_normal((20, 3))
+
+
+@pytest.mark.parametrize("bins", [2, (2, 3, 4), (2, EDGES, 3), [EDGES] * 3, (2, 3), (0, 1, 1),
+                                  (2, 2.5, 2), (2, [3, 1], 2), ([[1]], 1, 1)], ids=str)  # fmt: skip
+def test_histogramdd(bins):
+    ranges = [None, [(-1, 1), None, (0, 2)], [(0, 1)], [(1, 0), None, None]]
+    for limits in ranges:
+        check_dd(POINTS, bins, limits)
+    check_dd(POINTS, bins, density=True)
+    check_dd(POINTS, bins, weights=np.arange(20))
+    check_dd(POINTS, bins, weights=np.arange(20) * 1j)
+    check_dd(POINTS.astype("f4"), bins)
+    check_dd(POINTS[:0].astype("f4"), bins)
+    check_dd(list(POINTS.T), bins)
+    check_dd((POINTS[:, 0], np.arange(20), POINTS[:, 0].astype("f4")), bins)
+    check_dd(POINTS[:, 0], bins)
+    check_dd(np.asfortranarray(POINTS), bins)
+
+
+def check_dd(sample, bins, *args, **kwargs):
+    want = call(np.histogramdd, (sample, bins, *args), kwargs)
+    parts = [la.array(v) for v in sample] if isinstance(sample, (list, tuple)) else la.array(sample)
+    got = call(la.histogramdd, (parts, bins, *args), kwargs)
+    if isinstance(want, Exception):
+        assert isinstance(got, type(want)), f"{got!r}, not {want!r}"
+        return
+    if isinstance(got, Exception):
+        raise got
+    assert isinstance(got[1], list)
+    same(got[0], want[0])
+    same(got[1], want[1])
+
+
+@pytest.mark.parametrize("bins", [3, (2, 4), EDGES, [EDGES, 2], [EDGES, EDGES], [5]], ids=str)
+def test_histogram2d(bins):
+    x, y = POINTS[:, 0], POINTS[:, 1]
+    check("histogram2d", x, y, bins)
+    check("histogram2d", x, y, bins, [[-1, 1], [0, 1]], True, np.arange(20))
+    check("histogram2d", x, y[:4], bins)
+    if isinstance(bins, np.ndarray):
+        same(la.histogram2d(x, y, la.array(bins)), np.histogram2d(x, y, bins))
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_bincount():
+    for x in (INTS[0, 0], [3, 1, 1], [], np.zeros(0, int), [-1], INTS, 3, [1.5], INTS[0, 0] > 1,
+              INTS[0, 0].astype("u1"), np.array([1], "u8")):  # fmt: skip
+        for least in (0, 2, 20, -1, None):
+            check("bincount", x, minlength=least)
+    for w in (WEIGHTS[0, 0], INTS[0, 0], [1, 2, 3], [1j, 1], np.float32([1, 2])):
+        check("bincount", INTS[0, 0], w)
+        check("bincount", INTS[0, 0], weights=w, minlength=9)
+    check("bincount", [], [])
+
+
+@pytest.mark.parametrize("right", [False, True])
+def test_digitize(right):
+    for bins in (EDGES, EDGES[::-1], [0, 1], [1], [], [1, 3, 2], [[1, 2]], 1, EDGES.astype("f4")):
+        for x in (FLOATS, INTS, 0.5, np.nan, FLOATS * 1j, np.zeros(0)):
+            check("digitize", x, bins, right)
+
+
+@asynchronous
+def test_what_waits():
+    x, w = la.array(FLOATS), la.array(WEIGHTS)
+    with pending(x, w), la.no_sync():
+        got = [
+            *la.histogram(x, weights=w),
+            la.histogram_bin_edges(x, 3),
+            la.histogramdd(x[0])[0],
+            la.digitize(x, EDGES),
+            la.bincount([1, 2], w[0, 0]),
+        ]
+        for function, args in ((la.histogram, (x, "auto")), (la.bincount, (x[0, 0] > 0,))):
+            with pytest.raises(RuntimeError, match="no_sync"):
+                function(*args)
+    want = [
+        *np.histogram(FLOATS, weights=WEIGHTS),
+        np.histogram_bin_edges(FLOATS, 3),
+        np.histogramdd(FLOATS[0])[0],
+        np.digitize(FLOATS, EDGES),
+        np.bincount([1, 2], WEIGHTS[0, 0]),
+    ]
+    same(got, want)
+
+
+@pytest.mark.parametrize("function", documented(histograms))
+def test_documented(function):
+    assert ">>>" in function.__doc__

@@ -1,0 +1,200 @@
+"""Comparisons of whole arrays that stay lazy, tests for kinds of numbers, dtypes, layouts."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+import lazyarray as la
+
+from ..ops.compare import call, check, lay, layouts, rng, same
+
+INF, NAN = np.inf, np.nan
+PAIRS = [
+    (np.array([1.0, 2, 3]), np.array([1.0, 2 + 1e-9, 3.1])),
+    (np.array([1e10, 1e-8]), np.array([1.00001e10, 1e-9])),
+    (np.array([INF, -INF, NAN, 0.0]), np.array([INF, INF, NAN, -0.0])),
+    (np.array([1, 2], "i4"), np.array([[1], [2]], "u1")),
+    (np.array([np.iinfo("i8").min]), np.array([np.iinfo("i8").min])),
+    (np.array([1 + 1j, NAN]), np.array([1 + 1j, complex(0, NAN)])),
+    (np.array([True, False]), np.array([1, 0])),
+    (np.float32([1.0, 2]), 2),
+    (3, np.float16([3.001, 1])),
+    (np.zeros((0, 3)), np.zeros(3)),
+    (np.zeros(2), np.zeros(3)),
+    (np.zeros(2), np.zeros((2, 1))),
+    (1, 1.0),
+    (True, 1),
+]
+
+
+@pytest.mark.parametrize("nan", [False, True])
+@pytest.mark.parametrize("pair", range(len(PAIRS)))
+def test_close_and_equal(pair, nan):
+    a, b = PAIRS[pair]
+    for x, y in ((a, b), (b, a)):
+        check("isclose", x, y, equal_nan=nan)
+        check("isclose", x, y, 0.1, 0, nan)
+        check("allclose", x, y, equal_nan=nan)
+        check("array_equal", x, y, nan)
+        check("array_equiv", x, y)
+
+
+def test_tolerances_may_be_arrays():
+    a, b = rng.random((3, 4)), rng.random((3, 4))
+    check("isclose", a, b, rng.random(4), np.float64(0.1))
+    check("isclose", a.astype("f4"), b.astype("f4"), 1e-3, np.array(0.5))
+
+
+def test_tolerances_that_are_not_finite():
+    x = la.ones(2)
+    with pytest.warns(RuntimeWarning, match="One of rtol or atol is not valid, atol: inf, rtol: 0"):
+        la.isclose(x, x, 0, INF)
+    with la.errstate(invalid="raise"), pytest.raises(FloatingPointError):
+        la.isclose(x, x, NAN)
+    with la.errstate(invalid="ignore"):
+        assert la.isclose(x, x, INF).asnumpy().all()
+
+
+def test_what_is_no_array_equals_nothing():
+    for a in ([[1], [1, 2]], "abc", [object()]):
+        assert not la.array_equal(la.ones(1), a)
+        assert not la.array_equiv(a, la.ones(1))
+
+
+def test_comparisons_do_not_wait():
+    x = la.arange(6.0)
+    with la.no_sync():
+        results = [
+            la.isclose(x, x + 1e-12),
+            la.allclose(x, x, la.array(0.1)),
+            la.array_equal(x, x, equal_nan=True),
+            la.array_equal(x, x[::-1], equal_nan=True),
+            la.array_equiv(x, x[:1]),
+        ]
+    assert [bool(r.all()) for r in results] == [True, True, True, False, False]
+
+
+def test_an_array_with_nans_equals_itself():
+    x = la.array([NAN, 1])
+    assert la.array_equal(x, x, equal_nan=True) and not la.array_equal(x, x)
+
+
+NUMBERS = [
+    np.array([INF, -INF, NAN, -0.0, 2.5, -2.5]),
+    np.float32([[INF, 1, -INF], [NAN, -1, 0]]),
+    np.array([1 + 0j, 2j, NAN, complex(0, NAN), -1 - 0j]),
+    np.array([-3, 0, 4], "i2"),
+    np.array([True, False]),
+    np.array(-1.5),
+    np.zeros((0, 2)),
+    [1, -2j],
+    2,
+]
+
+
+@pytest.mark.parametrize(
+    "name", ["isposinf", "isneginf", "isreal", "iscomplex", "real_if_close", "angle", "fix"]
+)
+@pytest.mark.parametrize("number", range(len(NUMBERS)))
+def test_kinds_of_numbers(name, number):
+    a = NUMBERS[number]
+    for b in layouts(a) if isinstance(a, np.ndarray) else [a]:
+        check(name, b)
+    if name in ("isposinf", "isneginf", "fix") and getattr(a, "size", 0) > 1:
+        out = np.empty(a.shape, bool if name != "fix" else a.dtype)
+        want = call(getattr(np, name), (a, out), {})
+        got = call(getattr(la, name), (la.array(a), la.array(out)), {})
+        if isinstance(want, Exception):
+            assert str(got) == str(want)
+        else:
+            same(got, want)
+
+
+def test_angle_in_degrees_and_real_if_close():
+    z = rng.standard_normal(5) + 1j * rng.standard_normal(5)
+    for a in (z, z.astype("F"), z.real, np.arange(3)):
+        check("angle", a, deg=True)
+    for tol in (100, 1000, 0.5, 1e-20):
+        check("real_if_close", np.array([2.1 + 4e-14j, 5.2 + 3e-15j]), tol)
+        check("real_if_close", np.array([2 + 1e-5j], "F"), tol=tol)
+    with la.no_sync():
+        la.angle(la.array(z))
+        la.real_if_close(la.ones(2))
+        with pytest.raises(RuntimeError, match="real_if_close"):
+            la.real_if_close(la.array(z) * 2)
+
+
+def test_dtypes():
+    f, d, i = (la.ones(2, t) for t in ("f4", "f8", "i8"))
+    assert la.common_type(f, f) is np.float32 and la.common_type(f, i) is np.float64
+    assert la.common_type(f, la.ones(1, "F"), d) is np.complex128
+    with pytest.raises(TypeError, match="non-numeric"):
+        la.common_type(la.ones(1, bool))
+    for a in (10, -260, 1e50, np.array(3.0), np.ones(2), True, 1j):
+        want = np.min_scalar_type(a)
+        assert la.min_scalar_type(a) == want
+        assert la.min_scalar_type(la.array(a)) == np.min_scalar_type(np.array(a))
+    assert la.issubdtype(f.dtype, np.floating) and not la.issubdtype(i.dtype, np.floating)
+    assert la.typename("d") == "double precision" and la.mintypecode("df") == "d"
+    assert not la.isscalar(la.array(1)) and la.isscalar(1)
+    assert la.iterable(f) and la.iterable([]) and not la.iterable(la.array(1))
+    assert la.broadcast_shapes((1, 2), (3, 1)) == (3, 2)
+    with pytest.raises(ValueError):
+        la.broadcast_shapes((2,), (3,))
+
+
+def test_broadcast():
+    a, b = np.arange(3).reshape(3, 1), np.arange(2.0)
+    want, got = np.broadcast(a, b), la.broadcast(la.array(a), b)
+    for name in ("shape", "ndim", "nd", "size", "numiter", "index"):
+        assert getattr(got, name) == getattr(want, name), name
+    assert next(got) == next(want) and got.index == want.index == 1
+    assert list(got) == list(want)
+    got.reset()
+    assert got.index == 0 and len(list(got)) == 6
+    with pytest.raises(ValueError):
+        la.broadcast(la.ones(2), la.ones(3))
+    with la.no_sync():
+        assert la.broadcast(la.ones((2, 1)) * 2, la.ones(3)).shape == (2, 3)
+    assert la.broadcast().shape == ()
+
+
+def test_layouts():
+    base = np.arange(6.0).reshape(2, 3)
+    for a in layouts(base):
+        x = lay(a)
+        assert la.isfortran(x) == np.isfortran(a)
+        for flags in (None, "F", ["C"], ["A"], "O", "W", ["C_CONTIGUOUS", "E"], ["fortran", "O"]):
+            want, got = np.require(a, None, flags), la.require(x, None, flags)
+            np.testing.assert_array_equal(got.asnumpy(), want)
+            if (flags and "F" in flags) or (flags and "C" in flags):
+                assert la.isfortran(got) == np.isfortran(want), flags
+            if flags in ("O", ["fortran", "O"]):
+                assert got.var != x.var
+    assert la.require(x, "f4").dtype == np.float32
+    with pytest.raises(ValueError, match="Cannot specify both"):
+        la.require(x, None, "CF")
+    with pytest.raises(KeyError):
+        la.require(x, None, "Q")
+    wide = la.broadcast_to(la.ones(1), (3,))
+    assert la.require(wide, requirements="W").var != wide.var
+
+
+def test_asarray_chkfinite():
+    x = la.ones(2)
+    assert la.asarray_chkfinite(x) is x
+    assert la.asarray_chkfinite([1, 2], float).dtype == np.float64
+    for bad in (NAN, INF, complex(0, NAN)):
+        with pytest.raises(ValueError, match="array must not contain infs or NaNs"):
+            la.asarray_chkfinite([1, bad])
+    with la.no_sync():
+        la.asarray_chkfinite(la.arange(3) * 2)  # integers are finite
+        with pytest.raises(RuntimeError, match="asarray_chkfinite"):
+            la.asarray_chkfinite(la.arange(3.0) * 2)
+
+
+def test_invalid_comparisons_give_no_warning():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        la.isclose(la.array([INF, NAN]), la.array([INF, 1.0])).asnumpy()

@@ -1,0 +1,110 @@
+"""Quantiles against NumPy: methods, weights, axes, dtypes, errors."""
+
+import numpy as np
+import pytest
+
+import lazyarray as la
+from lazyarray.functions import quantiles
+
+from ..ops.compare import asynchronous, check, documented, layouts, pending, rng, same
+
+FLOATS = rng.standard_normal((3, 4, 2))
+WEIGHTS = rng.random((3, 4, 2))
+ARRAYS = [
+    *layouts(FLOATS),
+    FLOATS.astype("f4"),
+    FLOATS.astype("e"),
+    np.where(FLOATS > 1, np.nan, FLOATS),
+    (FLOATS * 9).astype("i8"),
+    FLOATS > 0,
+    FLOATS * 1j,
+    FLOATS[0, 0],
+    np.array(2.0),
+    np.zeros((0, 3)),
+    np.zeros((3, 0)),
+]
+METHODS = """inverted_cdf averaged_inverted_cdf closest_observation interpolated_inverted_cdf hazen
+weibull linear median_unbiased normal_unbiased lower higher midpoint nearest none""".split()
+QS = [0.3, 0, 1, np.float64(0.3), np.float32(0.3), [0.25, 1.0], [[0.1], [0.6]], [], [[[0.5]]],
+      1.5, -1, np.nan, [0.5, np.nan], [0, 1], True, "half"]  # fmt: skip
+NAMES = ["quantile", "percentile"]
+
+
+def scaled(name, q):
+    return q if "quantile" in name or isinstance(q, (str, bool)) else np.multiply(q, 100).tolist()
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("name", [*NAMES, "nanquantile", "nanpercentile"])
+def test_methods(name, method):
+    for a in ARRAYS:
+        for q in (0.3, [0.25, 1.0]):
+            check(name, a, scaled(name, q), method=method)
+            check(name, a, scaled(name, q), 0, method=method)
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("q", QS, ids=str)
+@pytest.mark.parametrize("name", [*NAMES, "nanquantile"])
+def test_arguments(name, q):
+    q = scaled(name, q)
+    for a in (FLOATS, ARRAYS[2], FLOATS.astype("f4"), (FLOATS * 9).astype("i8"), np.zeros(0)):
+        for axis in (None, 0, -1, (0, 2), (2, 0), [1], (), (0, 0), 3):
+            check(name, a, q, axis)
+            check(name, a, q, axis, keepdims=True)
+        if not isinstance(q, str):
+            check(name, a, np.array(q))  # an NDArray there: looked at when it runs
+
+
+@pytest.mark.parametrize("method", ["inverted_cdf", "linear"])
+@pytest.mark.parametrize("name", [*NAMES, "nanquantile"])
+def test_weights(name, method):
+    for axis, w in [(None, WEIGHTS), (0, WEIGHTS), ((2, 0), WEIGHTS), (1, WEIGHTS[0, :, 0]),
+                    ((2, 0), WEIGHTS[:, 0].T), (0, WEIGHTS[0]), (None, WEIGHTS[0]),
+                    (0, -WEIGHTS), (0, WEIGHTS * 0), (9, WEIGHTS)]:  # fmt: skip
+        for a in (FLOATS, FLOATS.astype("f4"), ARRAYS[2]):
+            check(name, a, scaled(name, [0.2, 0.7]), axis, method=method, weights=w, strides=False)
+            check(name, a, scaled(name, 0.2), axis, method=method, weights=w, keepdims=True,
+                  strides=False)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_out(name):
+    out = la.zeros((2, 4, 2))
+    assert getattr(la, name)(la.array(FLOATS), [0.5, 1], 0, out) is out
+    same(out, getattr(np, name)(FLOATS, [0.5, 1], 0))
+    with pytest.raises(ValueError, match="wrong shape"):
+        getattr(la, name)(la.array(FLOATS), 0.5, 0, out)
+    x = la.array(FLOATS)
+    getattr(la, name)(x, 0.5, overwrite_input=True)
+    same(x, FLOATS)
+
+
+def test_an_array_of_points_may_change_afterwards():
+    x, q = la.array(FLOATS), np.array([0.5])
+    with pending(x):
+        result = la.quantile(x, q)
+        q[0] = 0
+    same(result, np.quantile(FLOATS, [0.5]))
+
+
+@asynchronous
+def test_nothing_waits():
+    x, q = la.array(FLOATS), la.array([0.5, 2.0])
+    with pending(x, q), la.no_sync():
+        result, wrong = la.quantile(x, 0.4, axis=1), la.quantile(x, q)
+        with pytest.raises(ValueError, match="range"):
+            la.quantile(x, 2)
+        with pytest.raises(ValueError, match="not a valid method"):
+            la.quantile(x, q, method="none")
+        with pytest.raises(TypeError, match="real numbers"):
+            la.quantile(x * 1j, 0.5)
+    same(result, np.quantile(FLOATS, 0.4, axis=1))
+    with pytest.raises(ValueError, match="range"):
+        wrong.asnumpy()
+
+
+@pytest.mark.parametrize("function", documented(quantiles))
+def test_documented(function):
+    assert ">>>" in function.__doc__

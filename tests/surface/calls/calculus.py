@@ -1,0 +1,45 @@
+"""Sample calls of lazyarray.functions.calculus."""
+
+CALLS = {
+    "gradient": [
+        "xp.gradient(v)",
+        "xp.gradient(m)",
+        "xp.gradient(m, 2.0, axis=1)",
+        "xp.gradient(t, 2, 3.0, 0.5, edge_order=1)",
+        "xp.gradient(m, [1.0, 2.0, 4.0], axis=0)",
+        "xp.gradient(m, [1.0, 2.0, 4.0], [0, 1, 2, 3], edge_order=2)",
+        "xp.gradient(v, s)",
+        "xp.gradient(v, s, edge_order=2)",
+        "xp.gradient(m, edge_order=2, axis=(1, 0))",
+        "xp.gradient(i)",
+        "xp.gradient(f, 0.1)",
+        "xp.gradient(c)",
+        "xp.gradient(m.T, axis=0)",
+    ],
+    "trapezoid": [
+        "xp.trapezoid(v)",
+        "xp.trapezoid(v, s)",
+        "xp.trapezoid(m, dx=2.0, axis=0)",
+        "xp.trapezoid(m, x=[1, 2, 4, 8])",
+        "xp.trapezoid(m, x=m)",
+        "xp.trapezoid(t, axis=1)",
+        "xp.trapezoid(j)",
+    ],
+    "interp": [
+        "xp.interp(v, s, w)",
+        "xp.interp(m, s, w, left=-1, right=9)",
+        "xp.interp(0.5, s, w)",
+        "xp.interp(v, [0, 1, 2], [3, 4, 9])",
+        "xp.interp(v, s, c)",
+        "xp.interp(v * 9, s, w, period=2.5)",
+        "xp.interp(f, s, f)",
+    ],
+    "unwrap": [
+        "xp.unwrap(v * 9)",
+        "xp.unwrap(m * 9, axis=0)",
+        "xp.unwrap(i, period=4)",
+        "xp.unwrap(i, period=3)",
+        "xp.unwrap(v * 9, discont=4)",
+        "xp.unwrap(f * 9, period=2.5)",
+    ],
+}

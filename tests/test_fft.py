@@ -1,0 +1,123 @@
+"""numpy.fft's functions, bit for bit; nothing waits."""
+
+import numpy as np
+import pytest
+
+import lazyarray as la
+from lazyarray import fft
+
+from .ops.compare import asynchronous, check, documented, layouts, pending, rng, same
+
+ONE = ["fft", "ifft", "rfft", "irfft", "hfft", "ihfft"]
+SEVERAL = [f"{i}{r}fft{n}" for n in "2n" for r in ("", "r") for i in ("", "i")]
+REAL = rng.random((3, 4, 5))
+
+
+def kinds(a):
+    return [a, a.astype("f4"), a.astype("e"), a.astype("g"), (9 * a).astype("i2"), a > 0.5,
+            a * (1 + 2j), (a * 1j).astype("F")]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ONE)
+def test_one_axis(name):
+    for a in kinds(REAL):
+        for kwargs in ({}, {"n": 3}, {"n": 8, "axis": 0}, {"axis": -2, "norm": "ortho"},
+                       {"norm": "forward"}, {"norm": "backward", "n": 1}):  # fmt: skip
+            check(name, a, module="fft", **kwargs)
+    for a in layouts(REAL):
+        check(name, a, module="fft", axis=1)
+
+
+@pytest.mark.parametrize("name", ONE)
+def test_errors_and_edges(name):
+    for kwargs in (
+        {"n": 0}, {"n": -2}, {"n": 2.5}, {"axis": 3}, {"n": 4, "axis": 3}, {"norm": "x"},
+    ):  # fmt: skip
+        assert isinstance(check(name, REAL, module="fft", **kwargs), Exception)
+    for a in (np.zeros((0, 4)), np.zeros((4, 0)), np.ones(1), np.float64(3), [1, 2, 3]):
+        check(name, a, module="fft")
+        check(name, a, 3, module="fft")
+
+
+@pytest.mark.parametrize("name", SEVERAL)
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_several_axes(name):
+    for a in kinds(REAL):
+        for kwargs in ({}, {"s": (2, 6), "axes": (0, 1)}, {"s": (3, -1), "axes": (1, 0)},
+                       {"axes": (0, 0)}, {"axes": (2,), "norm": "ortho"}, {"s": (4, 4)},
+                       {"s": (4, None), "axes": (0, 1)}, {"s": (2, 2), "axes": (0,)},
+                       {"axes": (5,)}, {"axes": None}):  # fmt: skip
+            check(name, a, module="fft", **kwargs)
+    check(name, np.ones(4), module="fft")
+    check(name, np.float64(2), module="fft")
+
+
+def test_lengths_without_axes_are_deprecated_as_in_numpy():
+    with pytest.warns(DeprecationWarning, match="`axes` should not be `None`") as seen:
+        fft.fftn(la.ones((2, 2)), (2, 2))
+    assert seen[0].filename == __file__
+
+
+@pytest.mark.parametrize("name", ONE + SEVERAL)
+def test_out(name):
+    x = la.array(REAL[0])
+    want = getattr(np.fft, name)(REAL[0])
+    out = la.zeros(want.shape, dtype=want.dtype)
+    assert getattr(fft, name)(x, out=out) is out
+    same(out, want)
+    with pytest.raises(ValueError, match="shape"):
+        getattr(fft, name)(x, out=out[:1])
+    if want.dtype.kind == "c":
+        with pytest.raises(TypeError, match="Cannot cast"):
+            getattr(fft, name)(x, out=la.zeros(want.shape))
+
+
+def test_in_place():
+    x = la.array(REAL + 0j)
+    fft.fft(x, out=x)
+    same(x, np.fft.fft(REAL + 0j))
+
+
+@pytest.mark.parametrize("n", [1, 2, 5, 8, np.int32(7)])
+def test_frequencies(n):
+    for name in ("fftfreq", "rfftfreq"):
+        check(name, n, module="fft")
+        check(name, n, 0.1, module="fft")
+        check(name, n, d=np.float32(0.1), module="fft")
+        mine = getattr(fft, name)(n, d=0.5, dtype="f4", device=la.cpu(0))
+        same(mine, getattr(np.fft, name)(n, d=0.5).astype("f4"))
+
+
+def test_errors_of_frequencies():
+    for name in ("fftfreq", "rfftfreq"):
+        assert isinstance(check(name, 2.0, module="fft"), ValueError)
+        assert isinstance(check(name, 0, module="fft"), ZeroDivisionError)
+        with pytest.raises(TypeError, match="real floating"):
+            getattr(fft, name)(4, dtype="c8")
+
+
+@pytest.mark.parametrize("name", ["fftshift", "ifftshift"])
+@pytest.mark.parametrize("axes", [None, 0, -1, (0, 2), [1, 1], (), 3, np.int64(1)])
+def test_shifts(name, axes):
+    for a in layouts(rng.random((3, 4, 5))):
+        check(name, a, axes, module="fft")
+    check(name, np.arange(5), axes, module="fft")
+
+
+@asynchronous
+def test_nothing_waits():
+    x = la.array(REAL)
+    with pending(x), la.no_sync():
+        got = [getattr(fft, name)(x) for name in ONE + SEVERAL]
+        got += [fft.fftshift(x), fft.fftfreq(4, x[0, 0, 0])]
+    want = [getattr(np.fft, name)(REAL) for name in ONE + SEVERAL]
+    same(got, [*want, np.fft.fftshift(REAL), np.fft.fftfreq(4, REAL[0, 0, 0])], strides=False)
+
+
+def test_protocol():
+    same(np.fft.rfft(la.array(REAL)), np.fft.rfft(REAL))
+
+
+@pytest.mark.parametrize("function", documented(fft))
+def test_documented(function):
+    assert ">>>" in function.__doc__

@@ -1,0 +1,78 @@
+"""What type checkers and editors see: an ordinary NumPy program, checked by mypy."""
+
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+import lazyarray as la
+
+ROOT = pathlib.Path(__file__).parent.parent
+
+PROGRAM = """
+from typing import assert_type
+
+import lazyarray as np
+from lazyarray import NDArray
+
+x = np.arange(12.0).reshape(3, 4) + np.eye(3, 4)
+rng = np.random.default_rng(0)
+quotient, rest = np.divmod(x, 2)
+assert_type(quotient, NDArray)
+assert_type(np.add(x, 1), NDArray)
+assert_type(np.exp(x, out=np.empty_like(x)), NDArray)
+assert_type(np.add.outer(x, x), NDArray)
+assert_type(np.sum(x, axis=0, keepdims=True), NDArray)
+assert_type(np.where(x > 0, x, -x), NDArray)
+assert_type(np.where(x > 0), tuple[NDArray, ...])
+assert_type(np.concatenate([x, x], axis=1), NDArray)
+assert_type(np.nanmean(x, axis=-1), NDArray)
+assert_type(np.percentile(x, [5, 50]), NDArray)
+assert_type(np.matmul(x, x.T), NDArray)
+assert_type(np.linalg.inv(x @ x.T), NDArray)
+assert_type(np.linalg.slogdet(x @ x.T).sign, NDArray)
+assert_type(np.fft.rfft(x, n=8), NDArray)
+assert_type(np.random.normal(0, 1, size=3), NDArray)
+assert_type(rng.integers(10, size=3), NDArray)
+assert_type(np.interp(x[0], x[1], x[2]), NDArray)
+assert_type((x / 2)[1:] ** 2 - x.mean(axis=0), NDArray)
+assert_type(x.shape, tuple[int, ...])
+print(np.pi, np.newaxis, np.finfo(np.float64).eps, x.dtype == np.float64, np.result_type(x, 1))
+with np.errstate(all="ignore"), np.no_sync():
+    x += 1
+"""
+MISTAKE = """
+import lazyarray as np
+
+np.concatenat([np.ones(3)])
+np.ones(3).summ()
+np.linspace(0)
+"""
+
+
+def errors(tmp_path, program):
+    pytest.importorskip("mypy")
+    path = tmp_path / "program.py"
+    path.write_text(program)
+    command = [sys.executable, "-m", "mypy", "--config-file", "mypy.ini", "--follow-imports=silent"]
+    done = subprocess.run([*command, path], cwd=ROOT, capture_output=True, text=True, check=False)
+    return [line for line in done.stdout.splitlines() if "program.py" in line]
+
+
+def test_a_numpy_program_has_types(tmp_path):
+    assert errors(tmp_path, PROGRAM) == []
+    exec(PROGRAM, {})  # and runs
+
+
+def test_mistakes_are_seen(tmp_path):
+    found = errors(tmp_path, MISTAKE)
+    assert len(found) == 3, found
+    assert "concatenat" in found[0] and "summ" in found[1] and "linspace" in found[2]
+
+
+def test_each_public_name_is_seen(tmp_path):
+    spaces = {"la": la, "la.linalg": la.linalg, "la.fft": la.fft, "la.random": la.random}
+    absent = {"float128", "complex256"}  # where long doubles are others, and so in NumPy's stubs
+    names = [f"{s}.{n}" for s, module in spaces.items() for n in module.__all__ if n not in absent]
+    assert errors(tmp_path, "import lazyarray as la\n" + "\n".join(names)) == []

@@ -1,0 +1,169 @@
+"""Writes docs/functions.md: what of NumPy is here, and how each function runs, as observed.
+
+python tools/make_function_table.py
+
+It runs the sample calls of ``tests/surface/calls``; the texts of its notes are docstrings'.
+"""
+
+from __future__ import annotations
+
+import collections
+import difflib
+import inspect
+import pathlib
+import sys
+from typing import Any
+
+import numpy as np
+
+import lazyarray as la
+from lazyarray.functions.absent import ABSENT, LEFT_OUT, OUTSIDE
+from lazyarray.ops._rows import Row
+
+ROOT = pathlib.Path(__file__).parent.parent
+TARGET = ROOT / "docs" / "functions.md"
+sys.path.insert(0, str(ROOT / "tests" / "surface"))
+import samples  # noqa: E402
+
+Ways = dict[str, str]  # how calls ran: the shortest call that ran so
+
+TITLES = {
+    "": "numpy",
+    "linalg": "numpy.linalg",
+    "fft": "numpy.fft",
+    "random": "numpy.random",
+    "random.Generator": "numpy.random.Generator",
+    "ndarray": "numpy.ndarray",
+}
+
+HEAD = """# Function table
+
+Which functions of NumPy {version} lazyarray has, and how each runs. Written by
+`tools/make_function_table.py`, which runs the sample calls of `tests/surface/calls/` and watches:
+the column *how* is what was seen, not what somebody hoped for.
+
+| how | meaning |
+|---|---|
+| native | recorded, and run by compiled loops without the GIL, fused if elementwise; or a view |
+| op | recorded too; when it runs, it (or a part of it) is a call of NumPy that takes the GIL |
+| sync | waits for values that a shape or the answer depends on; `la.no_sync()` makes it raise |
+| host | answered at once, from shapes and dtypes or without any array |
+
+Two words mean that it depends on the arguments; the note has an example of the dearer one.
+
+| namespace | names in NumPy | of numeric dtypes | here | |
+|---|---|---|---|---|
+{coverage}
+
+*Of numeric dtypes* leaves out what is
+{outside};
+the end of each namespace lists what is not here, with the reasons. The sample calls compare results
+with NumPy's: their structure, shapes, dtypes and values, bit for bit, but for rounding in
+{close}.
+"""
+
+
+def page() -> str:
+    """The text of the page."""
+    calls, close = samples.load()
+    seen = {name: observed(name, calls[name]) for name in calls}
+    parts = [
+        HEAD.format(
+            version=np.__version__,
+            coverage="\n".join(map(_coverage, TITLES)),
+            outside=", ".join(f"*{category}*" for category in OUTSIDE),
+            close=", ".join(f"`{name}`" for name in sorted(close)) or "none",
+        )
+    ]
+    for space, title in TITLES.items():
+        parts.append(f"\n## {title}\n")
+        sections = collections.defaultdict(list)
+        for name in samples.public(space):
+            if name not in ABSENT:
+                sections[section_of(name)].append(row(name, seen.get(name)))
+        for section in sorted(sections):
+            if len(sections) > 1:
+                parts.append(f"\n### {section}\n")
+            parts += ["\n| function | how | note |\n|---|---|---|\n", *sorted(sections[section])]
+        parts += absent(space)
+    return "".join(parts)
+
+
+def _coverage(space: str) -> str:
+    here, numeric = samples.coverage(space)
+    share = f"{100 * here / numeric:.0f} %"
+    return f"| {TITLES[space]} | {len(samples.public(space))} | {numeric} | {here} | {share} |"
+
+
+def observed(name: str, expressions: list[str]) -> Ways:
+    """The ways in which the sample calls of a function ran, cheapest first; a call for each."""
+    found: Ways = {}
+    for expression in sorted(expressions, key=len):
+        found.setdefault(samples.observe(expression, name).how, expression)
+    if len(found) > 1:
+        found.pop("host", None)  # a short cut
+    return {how: found[how] for how in samples.HOW if how in found}
+
+
+def section_of(name: str) -> str:
+    """The heading under which a name stands: its row's section, or its module's."""
+    thing = samples.look(la, name)
+    if isinstance(thing, Row):
+        return thing.section.capitalize()
+    module = getattr(thing, "__module__", None) or type(thing).__module__
+    if not module.startswith("lazyarray"):
+        return "NumPy's own"
+    return module.rpartition(".")[2].lstrip("_").replace("_", " ").capitalize()
+
+
+def row(name: str, ways: Ways | None) -> str:
+    """A line of a table."""
+    thing = samples.look(la, name)
+    if ways is not None:
+        note = _note(name, thing, ways)
+    elif thing is samples.look(np, name) and (callable(thing) or isinstance(thing, type)):
+        note = "NumPy's own"
+    else:
+        note = "a constant"
+    return f"| `{name.rpartition('.')[2]}` | {', '.join(ways or ['host'])} | {note} |\n"
+
+
+def _note(name: str, thing: Any, ways: Ways) -> str:
+    notes = []
+    first, last = getattr(thing, "__name__", ""), name.rpartition(".")[2]
+    if first != last and callable(samples.look(la, first)):
+        notes.append(f"`{first}`")
+    if "sync" in ways:
+        notes.append(samples.waits_sentence(inspect.getdoc(thing)) or "waits")
+    *_, worst = ways
+    if len(ways) > 1:
+        notes.append(f"{worst}: `{ways[worst].replace('xp.', 'la.')}`")
+    return "; ".join(notes)
+
+
+def absent(space: str) -> list[str]:
+    """What the namespace leaves out, by category."""
+    names = set(samples.public(space))
+    out = []
+    for categories in (LEFT_OUT, OUTSIDE):
+        for category, reasons in categories.items():
+            rows = [
+                f"| `{name.rpartition('.')[2]}` | absent | {reason} |\n"
+                for name, reason in reasons.items()
+                if name in names
+            ]
+            if rows:
+                out += [f"\n### Absent: {category}\n"]
+                out += ["\n| function | how | note |\n|---|---|---|\n", *rows]
+    return out
+
+
+def changes() -> str:
+    """What would change if the page were written now."""
+    old = TARGET.read_text() if TARGET.exists() else ""
+    return "\n".join(difflib.unified_diff(old.splitlines(), page().splitlines(), "old", "new", n=0))
+
+
+if __name__ == "__main__":
+    TARGET.write_text(page())
+    print(*map(_coverage, TITLES), sep="\n")
