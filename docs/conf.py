@@ -66,13 +66,14 @@ def entry(place: str, name: str, thing: Any) -> list[str]:
     first = getattr(thing, "__name__", name)
     kind = "class" if inspect.isclass(thing) else "function" if callable(thing) else "data"
     mine = (getattr(thing, "__module__", None) or type(thing).__module__).startswith("lazyarray")
+    numpys = getattr(np, place.rpartition(".")[2], np)  # the same namespace there
     other = ""
     if ops.aliases.get(name, name) != name:
         other = f":func:`{place}.{ops.aliases[name]}`"
     elif mine and first != name and getattr(importlib.import_module(place), first, None) is thing:
         other = f":func:`{place}.{first}`"
-    elif not mine and hasattr(np, name):
-        other = f"NumPy's ``numpy.{name}``"
+    elif not mine and getattr(numpys, name, None) is thing:
+        other = f"NumPy's ``{numpys.__name__}.{name}``"
     signature = str(inspect.signature(thing)) if isinstance(thing, Row) else ""  # type: ignore[arg-type]
     if other:
         return [f".. py:{kind}:: {place}.{name}{signature}", "", f"   The same as {other}.", ""]

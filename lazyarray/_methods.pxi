@@ -9,6 +9,36 @@ cdef Reduction _any = table["any"]
 cdef Reduction _all = table["all"]
 
 
+cdef int become(Tensor x, Tensor other) except -1:
+    """Makes ``x`` itself the view that ``other`` is."""
+    cdef Chunk* old = x.v.chunk
+    other.v.chunk.add_handle()
+    x.v.chunk = other.v.chunk
+    x.v.layout = other.v.layout
+    x.v.dtype = other.v.dtype
+    x.v.readonly = other.v.readonly
+    old.drop_handle()
+    return 0
+
+
+cdef object _Type = type
+
+
+cdef bint owns(Tensor x):
+    """Whether an array is all of its memory, which is no other library's."""
+    return x.v.chunk.owner is NULL and covers_chunk(&x.v)
+
+
+cdef Tensor resized(Tensor x, tuple shape):
+    """A new array of the first elements of ``x``, a contiguous one, and then of zeros."""
+    cdef Py_ssize_t n = 1
+    for k in shape:
+        n *= k
+    flat = ops.ravel(x)[:n]
+    parts = [flat, ops.zeros(n - flat.size, flat.dtype, device=flat.device)]
+    return ops.reshape(ops.concatenate(parts), shape)
+
+
 cdef class Methods(Operators):
     """The part of NDArray that its methods are."""
 
@@ -82,9 +112,107 @@ cdef class Methods(Operators):
         """A view of the diagonal."""
         return ops.diagonal(self, offset, axis1, axis2)
 
-    def view(self, dtype=None):
-        """A view of the same memory, as another dtype of the same size."""
+    def view(self, dtype=None, type=None):
+        """A view of the same memory, as another dtype; ``type`` is there for NumPy's signature."""
+        if isinstance(dtype, _Type) and issubclass(dtype, (Tensor, np.ndarray)):
+            dtype = None  # a type of array: there is but this one
         return ops.view(self, dtype)
+
+    @property
+    def flat(self):
+        """The elements in C order, to index, to assign to and to iterate over."""
+        return flatiter(self)
+
+    @flat.setter
+    def flat(self, value):
+        if self.v.readonly:
+            raise ValueError("array is read-only")
+        flatiter(self)[:] = value
+
+    # -- memory
+
+    @property
+    def base(self):
+        """None if the array is all of its memory, else a vector of that memory.
+
+        NumPy's is the array that it is a view of: no array here knows which one it came from.
+        """
+        if owns(self):
+            return None
+        cdef Tensor t = view_of(self)
+        cdef npy_intp size = self.v.itemsize()
+        if self.v.layout.offset % size or self.v.chunk.nbytes % size:
+            t.v.dtype = dtype_code(np.uint8)
+            size = 1
+        t.v.readonly = False
+        t.v.layout.offset = 0
+        t.v.layout.resize(1)
+        t.v.layout.shape()[0] = self.v.chunk.nbytes // size
+        t.v.layout.strides()[0] = size
+        return t
+
+    @property
+    def flags(self):
+        """How the array lies in memory, and whether it may be written to."""
+        return flagsobj(self)
+
+    def setflags(self, *, write=None, align=None, uic=None):
+        """Sets flags: ``write`` is whether the array may be written to."""
+        if align is not None and not align:
+            raise ValueError("cannot set ALIGNED flag to False: arrays are aligned")
+        if uic:
+            raise ValueError("cannot set WRITEBACKIFCOPY flag to True")
+        if write is not None:
+            self.v.readonly = not write
+
+    @property
+    def data(self):
+        """A memoryview of the memory itself. Waits; while it lives, ops on the array are synchronous."""
+        return _share.export(self, "?data").data
+
+    @property
+    def ctypes(self):
+        """NumPy's ``ctypes`` of the memory itself. Waits; while it lives, ops are synchronous."""
+        return _share.export(self, "?ctypes").ctypes
+
+    def resize(self, *new_shape, refcheck=True):
+        """Changes shape and size in place: new elements are zeros.
+
+        To another size only if the array is all of its memory and, unless ``refcheck`` is false, no
+        other array has that memory (ValueError).
+        """
+        if not new_shape or new_shape == (None,):
+            return
+        shape = ops.creation.shape_of(new_shape[0] if len(new_shape) == 1 else new_shape, self.dtype)
+        fortran = not self.v.layout.c_contiguous(self.v.itemsize())
+        if fortran and not self.v.layout.f_contiguous(self.v.itemsize()):
+            raise ValueError("resize only works on single-segment arrays")
+        size = 1
+        for k in shape:
+            size *= k
+        if size != self.v.layout.size():
+            if not owns(self):
+                raise ValueError("cannot resize this array: it does not own its data")
+            if refcheck and self.v.chunk.handles.load() > 1:
+                raise ValueError(
+                    "cannot resize an array that references or is referenced\n"
+                    "by another array in this way.\n"
+                    "Use the np.resize function to get a new resized copy or\n"
+                    " set refcheck=False to disable this check")
+        if fortran:  # by the order in memory, as NumPy
+            become(self, resized(self.transpose(), shape[::-1]).transpose())
+        elif size == self.v.layout.size():
+            become(self, ops.reshape(self, shape))
+        else:
+            become(self, resized(self, shape))
+
+    def byteswap(self, inplace=False):
+        """The values with their bytes in the other order: in a copy, or in place."""
+        swapped = ops._layout.gil_op("byteswap", np.ndarray.byteswap, [self], self.shape)
+        if not inplace:
+            return swapped
+        ops.assign_to(self, swapped)
+        return self
 
     # -- copies
 
@@ -119,35 +247,35 @@ cdef class Methods(Operators):
 
     # -- reductions and the like
 
-    def sum(self, axis=None, dtype=None, out=None, keepdims=False, *, initial=None, where=None):
+    def sum(self, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=True):
         """Sum over axes."""
-        if initial is None and where is None and out is None:
+        if initial is None and where is True and out is None:
             return _sum.reduce(self, axis, dtype, None, keepdims)
         return _sum(self, axis, dtype, out, keepdims, initial=initial, where=where)
 
-    def prod(self, axis=None, dtype=None, out=None, keepdims=False, *, initial=None, where=None):
+    def prod(self, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=True):
         """Product over axes."""
         return _prod(self, axis, dtype, out, keepdims, initial=initial, where=where)
 
-    def max(self, axis=None, out=None, keepdims=False, *, initial=None, where=None):
+    def max(self, axis=None, out=None, keepdims=False, initial=None, where=True):
         """Maximum over axes."""
         return _max(self, axis, None, out, keepdims, initial=initial, where=where)
 
-    def min(self, axis=None, out=None, keepdims=False, *, initial=None, where=None):
+    def min(self, axis=None, out=None, keepdims=False, initial=None, where=True):
         """Minimum over axes."""
         return _min(self, axis, None, out, keepdims, initial=initial, where=where)
 
-    def any(self, axis=None, out=None, keepdims=False, *, where=None):
+    def any(self, axis=None, out=None, keepdims=False, *, where=True):
         """Whether any element over the axes is true."""
         return _any(self, axis, None, out, keepdims, where=where)
 
-    def all(self, axis=None, out=None, keepdims=False, *, where=None):
+    def all(self, axis=None, out=None, keepdims=False, *, where=True):
         """Whether all elements over the axes are true."""
         return _all(self, axis, None, out, keepdims, where=where)
 
-    def mean(self, axis=None, dtype=None, out=None, keepdims=False, *, where=None):
+    def mean(self, axis=None, dtype=None, out=None, keepdims=False, *, where=True):
         """Arithmetic mean over axes."""
-        return ops.mean(self, axis, dtype, out, keepdims, where=where)
+        return ops.mean(self, axis, dtype, out, keepdims, where=None if where is True else where)
 
     def std(self, axis=None, dtype=None, out=None, ddof=0, keepdims=False, **kwargs):
         """Standard deviation over axes."""
@@ -177,13 +305,23 @@ cdef class Methods(Operators):
         """The sum of a diagonal."""
         return ops.trace(self, offset, axis1, axis2, dtype, out)
 
-    def sort(self, axis=-1, kind=None, *, stable=None):
-        """Sorts in place along an axis."""
+    def sort(self, axis=-1, kind=None, order=None, *, stable=None):
+        """Sorts in place along an axis. (No ``order``: arrays have no fields.)"""
+        if order is not None:
+            raise ValueError("Cannot specify order when the array has no fields.")
         ops.sort_inplace(self, axis, kind, stable)
 
-    def argsort(self, axis=-1, kind=None, *, stable=None):
-        """The indices that sort the array along an axis."""
-        return ops.argsort(self, axis=axis, kind=kind, stable=stable)
+    def argsort(self, axis=-1, kind=None, order=None, *, stable=None):
+        """The indices that sort the array along an axis. (No ``order``: arrays have no fields.)"""
+        return ops.argsort(self, axis, kind, order, stable=stable)
+
+    def partition(self, kth, axis=-1, kind="introselect", order=None):
+        """Puts the ``kth`` smallest along an axis in place, smaller ones before, larger ones after."""
+        ops.assign_to(self, ops.partition(self, kth, index(axis), kind, order))
+
+    def argpartition(self, kth, axis=-1, kind="introselect", order=None):
+        """The indices that partition the array along an axis."""
+        return ops.argpartition(self, kth, axis, kind, order)
 
     def take(self, indices, axis=None, out=None, mode="raise"):
         """Elements by index along an axis."""

@@ -1,11 +1,16 @@
 # distutils: language = c++
 """NDArray: the array that users touch. Its slots call the op table; its views are its own."""
 
+import pickle
+from operator import index
+from types import GenericAlias
+
 import numpy as np
 
 cimport numpy as cnp
 from cpython.long cimport PyLong_AsLongAndOverflow
 from cpython.object cimport Py_EQ, Py_GE, Py_GT, Py_LE, Py_LT, Py_NE
+from libc.stdint cimport int32_t, int64_t
 from libc.string cimport memcpy
 
 from lazyarray.engine._engine cimport Var
@@ -17,6 +22,7 @@ from lazyarray.lazy._lazy cimport (
     Tensor,
     assign,
     cast,
+    covers_chunk,
     dtype_code,
     fill,
     flush,
@@ -38,8 +44,10 @@ from lazyarray.storage._storage cimport Chunk
 from lazyarray.ops._rows cimport MatMul, Reduction, Ufunc, as_tensor_on, gathered, is_operand, picked
 
 from lazyarray import ops
+from lazyarray._flat import flagsobj, flatiter
 from lazyarray._namespace_info import namespace
 from lazyarray.context import Context
+from lazyarray.lazy import _share
 from lazyarray.ops import table
 
 cnp.import_array()
@@ -102,20 +110,32 @@ cdef object copy_out(Tensor array):
 
 cdef object scalar(Tensor array, str what):
     """The only element as a Python scalar; a wait, of the kind `what`."""
-    if array.v.layout.size() != 1:
-        raise TypeError("only size-1 arrays can be converted to Python scalars")
     wait(array, False, what)
     cdef Tensor x = settled(array, False)
     cdef char* p = x.v.chunk.data + x.v.layout.offset
+    cdef char code = info(x.v.dtype).code
     if x.v.chunk.data is NULL:
         pass
-    elif array.v.dtype == D_F8:
+    elif code == b"d":
         return (<double*>p)[0]
-    elif array.v.dtype == D_IL:
-        return (<long*>p)[0]
-    elif array.v.dtype == D_BOOL:
+    elif code == b"l" or code == b"q":
+        return (<int64_t*>p)[0]
+    elif code == b"?":
         return p[0] != 0
+    elif code == b"f":
+        return (<float*>p)[0]
+    elif code == b"i":
+        return (<int32_t*>p)[0]
+    elif code == b"B":
+        return (<unsigned char*>p)[0]
     return numpy_view(&x.v, False).item()
+
+
+cdef object number(Tensor array, str what):
+    """The value of an array without axes as a Python scalar."""
+    if array.v.layout.ndim:
+        raise TypeError("only 0-dimensional arrays can be converted to Python scalars")
+    return scalar(array, what)
 
 
 cdef class NDArray(Methods):
@@ -133,13 +153,32 @@ cdef class NDArray(Methods):
     """
 
     __array_priority__ = 1000.0
+    __class_getitem__ = classmethod(GenericAlias)
+
+    def __init__(self, shape, dtype=float, buffer=None, offset=0, strides=None, order=None):
+        """An array whose values nobody has written, or one on the memory of ``buffer``.
+
+        Arguments are those of ``numpy.ndarray``; :func:`lazyarray.array` and its kin are meant for use.
+        """
+        become(self, ops.interop.made(shape, dtype, buffer, offset, strides, order))
 
     # -- what it is
 
     @property
     def shape(self):
-        """The length of each axis, a tuple of ints."""
+        """The length of each axis, a tuple of ints; set, it reshapes in place."""
         return shape_tuple(&self.v)
+
+    @shape.setter
+    def shape(self, shape):
+        cdef Tensor t
+        try:
+            t = ops.reshape(self, shape, copy=False)
+        except ValueError:
+            ops.reshape(self, shape)  # raises, unless only a copy will do
+            raise AttributeError("Incompatible shape for in-place modification. Use `.reshape()` "
+                                 "to make a copy with the desired shape.") from None
+        become(self, t)
 
     @property
     def strides(self):
@@ -158,8 +197,12 @@ cdef class NDArray(Methods):
 
     @property
     def dtype(self):
-        """The NumPy dtype of the elements."""
+        """The NumPy dtype of the elements; set, it is as if :meth:`view` had made the array."""
         return np_dtype(self.v.dtype)
+
+    @dtype.setter
+    def dtype(self, dtype):
+        become(self, ops.view(self, np.dtype(dtype)))
 
     @property
     def itemsize(self):
@@ -259,6 +302,23 @@ cdef class NDArray(Methods):
         x = settled(self, False)
         return numpy_view(&x.v, False).tobytes(order)
 
+    def tofile(self, fid, sep="", format="%s"):
+        """Writes the values to a file, as bytes or (with ``sep``) as text; waits for them."""
+        wait(self, False, "?tofile()")
+        copy_out(self).tofile(fid, sep, format)
+
+    def dump(self, file):
+        """Pickles the array to a file, given by its path or open; waits for the values."""
+        if hasattr(file, "write"):
+            pickle.dump(self, file)
+            return
+        with open(file, "wb") as stream:
+            pickle.dump(self, stream)
+
+    def dumps(self):
+        """The pickled array, as bytes; waits for the values."""
+        return pickle.dumps(self)
+
     def __bool__(self):
         if self.v.layout.size() != 1:
             if self.v.layout.size() == 0:
@@ -269,13 +329,13 @@ cdef class NDArray(Methods):
         return bool(scalar(self, "?bool()"))
 
     def __float__(self):
-        return float(scalar(self, "?float()"))
+        return float(number(self, "?float()"))
 
     def __int__(self):
-        return int(scalar(self, "?int()"))
+        return int(number(self, "?int()"))
 
     def __complex__(self):
-        return complex(scalar(self, "?complex()"))
+        return complex(number(self, "?complex()"))
 
     def __index__(self):
         if self.v.layout.ndim or info(self.v.dtype).kind not in b"iu":
@@ -301,7 +361,7 @@ cdef class NDArray(Methods):
     def __iter__(self):
         if self.v.layout.ndim == 0:
             raise TypeError("iteration over a 0-d array")
-        return iter([self[i] for i in range(self.v.layout.shape()[0])])
+        return (self[i] for i in range(self.v.layout.shape()[0]))
 
     def __contains__(self, value):
         equal = self == value

@@ -4,6 +4,7 @@ import contextlib
 import doctest
 import importlib
 import io
+import os
 import pathlib
 import re
 import sys
@@ -25,6 +26,9 @@ def blocks(path):
         yield text[: found.start()].count("\n") + 2, found[1]
 
 
+@pytest.mark.skipif(
+    os.environ.get("LAZYARRAY_ENGINE_TYPE") == "NaiveEngine", reason="errors come at the call"
+)
 @pytest.mark.parametrize("path", PAGES, ids=lambda p: p.name)
 def test_code_of_the_pages_runs(path):
     """The blocks of a page run in order and share their names; with prompts they show results."""

@@ -88,7 +88,8 @@ def cov(
             factor = total - ddof
         elif ddof:
             factor = total - ddof * _sum(w * a) / total
-        factor = _divide(1, where(factor <= 0, 0.0, factor))
+        with np.errstate(all="ignore"):
+            factor = where(factor <= 0, np.inf, _divide(1, factor))
     x = x - average_[:, None]
     xt = x.T if w is None else (x * w).T
     result = dot(x, xt.conj() if xt.dtype.kind == "c" else xt)

@@ -54,7 +54,7 @@ def _check(bins: Any, limits: _Range, weighted: bool) -> None:
     if isinstance(bins, Tensor):
         if bins.ndim != 1:
             raise ValueError("`bins` must be 1d, when an array")
-        bins = 1  # its values are looked at when the histogram runs
+        return  # its values are looked at when the histogram runs
     elif np.ndim(bins) == 0 and hasattr(bins, "__index__"):
         bins = min(operator.index(bins), 1)
     np.histogram_bin_edges(np.zeros(1), bins, limits, np.zeros(1) if weighted else None)
@@ -188,9 +188,10 @@ def histogramdd(
     for i, (entry, limit) in enumerate(zip(bins, limits, strict=True)):
         number = _number_of_bins(entry, i)
         numbers.append(number)
-        _check(1, limit, False)
         if number is None:
             given.append(operands(x, entry)[1])
+        else:
+            _check(1, limit, False)
 
     def counted(v: np.ndarray, numbers: list[int | None], *more: np.ndarray) -> Any:
         known = iter(more)
@@ -282,9 +283,8 @@ def bincount(x: Any, /, weights: Any = None, minlength: int = 0) -> NDArray:
     """
     places, *w = operands(x, *([] if weights is None else [weights]))
     # A list goes to NumPy as it is: an empty one is a vector of integers there.
-    counts = np.bincount(
-        values(x if isinstance(x, list) else places, "bincount()"), minlength=minlength
-    )
+    given = x if isinstance(x, list) else values(places, "bincount()")
+    counts = np.bincount(given, minlength=minlength)
     if not w:
         return array(counts, None, places.device)
     if w[0].shape != places.shape:
@@ -310,7 +310,7 @@ def digitize(x: Any, bins: Any, right: bool = False) -> NDArray:
     """
     v, edges = operands(x, bins)
     if not isinstance(bins, Tensor):
-        np.digitize(np.zeros(0), bins)  # NumPy's errors
+        np.digitize(np.zeros(0, v.dtype), bins)  # NumPy's errors
     return gil_op(
         "digitize",
         lambda u, e: np.digitize(u, e, right),

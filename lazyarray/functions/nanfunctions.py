@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lazyarray.functions.quantiles import points
+from lazyarray.functions.quantiles import check_points, points
 from lazyarray.ops import elementwise, reductions
 from lazyarray.ops._rows import Reduction, asarray, assign_to, fill_where
 from lazyarray.ops.manipulation import copy as copied
 from lazyarray.ops.manipulation import imag, real
+from lazyarray.ops.searching import extremum
 from lazyarray.ops.searching import where as select
 from lazyarray.ops.statistical import cumprod, cumsum, summarized
 
@@ -53,7 +54,9 @@ def _replaced(a: Any, value: float) -> tuple[NDArray, NDArray | None]:
     if x.dtype.kind not in "fc":
         return x, None
     gaps = _isnan(x)
-    return select(gaps, value, x), gaps
+    filled = copied(x)
+    fill_where(filled, gaps, value)
+    return filled, gaps
 
 
 def _divided(x: NDArray, count: NDArray) -> NDArray:
@@ -212,7 +215,7 @@ def nanvar(
     masked = {} if where is None or where is True else {"where": where}
     casting = {} if np.can_cast(average.dtype, x.dtype, "same_kind") else {"casting": "unsafe"}
     _subtract(x, average, out=x, **masked, **casting)
-    x = select(gaps, 0, x)
+    fill_where(x, gaps, 0)
     if x.dtype.kind == "c":
         x = real(_multiply(x, x.conj(), out=x, **masked))
     else:
@@ -321,7 +324,8 @@ def _points(
     weights: Any,
 ) -> NDArray:
     x = asarray(a)
-    if x.size == 0 and x.dtype.kind != "c":
+    if x.size == 0:
+        check_points(name, x, q, method, weights is not None)
         return nanmean(x, axis, None, out, keepdims)  # as NumPy, whatever q
     return points(name, x, q, axis, out, method, keepdims, weights)
 
@@ -337,7 +341,7 @@ def nanargmax(
     >>> la.nanargmax(la.array([[la.nan, 4], [2, 3]]), axis=0).asnumpy()
     array([1, 0])
     """
-    return summarized("nanargmax", a, axis, out, keepdims, 2.0)
+    return extremum("nanargmax", a, axis, out, keepdims)
 
 
 def nanargmin(
@@ -351,7 +355,7 @@ def nanargmin(
     >>> la.nanargmin(la.array([[la.nan, 4], [2, 3]]), axis=0).asnumpy()
     array([1, 1])
     """
-    return summarized("nanargmin", a, axis, out, keepdims, 2.0)
+    return extremum("nanargmin", a, axis, out, keepdims)
 
 
 # ---- running sums, NaNs replaced ----------------------------------------------------------------

@@ -72,17 +72,15 @@ def points(
     weights: Any,
 ) -> NDArray:
     """NumPy's ``name``, one of the functions that take ``q``, as one instruction with the GIL."""
-    function = getattr(np, name)
     weighted = weights is not None
     x, *more = operands(a, *([weights] if weighted else []))
+    check_points(name, x, q, method, weighted)
     if weighted:
         check_weights(x, more[0], axis)
     lazy = isinstance(q, Tensor)
     if lazy:
         more.append(q)
-    # NumPy's own errors about q, method and weights, which the values of `a` don't change.
-    ones = np.ones(1)
-    function(ones, 1.0 if lazy else q, method=method, weights=ones if weighted else None)
+    function = getattr(np, name)
     given = tuple(axis) if isinstance(axis, list) else axis
     weak = type(q) in (int, float)  # then the result has a's dtype
     at = q if lazy else np.array(q)  # a copy: it is looked at when the instruction runs
@@ -90,9 +88,27 @@ def points(
     def run(v: np.ndarray, *arrays: np.ndarray) -> np.ndarray:
         where = arrays[-1] if lazy else q if weak else at
         w = arrays[0] if weighted else None
-        return function(v, where, given, method=method, keepdims=keepdims, weights=w)
+        # Flat, since NumPy's nanquantile mixes up the axes of a q of two.
+        found = function(
+            v,
+            where.ravel() if at.ndim > 1 else where,
+            given,
+            method=method,
+            keepdims=keepdims,
+            weights=w,
+        )
+        return found.reshape(at.shape + found.shape[1:]) if at.ndim > 1 else found
 
     shape = reduced_shape(x.shape, normalize_axes(axis, x.ndim), keepdims)
     key = (given, method, keepdims, weighted, lazy, weak, at.dtype, at.ndim)
     result = gil_op(name, run, [x, *more], (*at.shape, *shape), key, cost=3000 + 20.0 * x.size)
     return deliver(result, out, name)
+
+
+def check_points(name: str, x: NDArray, q: Any, method: str, weighted: bool) -> None:
+    """NumPy's own errors about q, method and weights, which the values of ``x`` don't change."""
+    if x.dtype.kind == "c":
+        raise TypeError("a must be an array of real numbers")
+    one = np.ones(1)
+    known = np.ones(q.shape) if isinstance(q, Tensor) else q
+    getattr(np, name)(one, known, method=method, weights=one if weighted else None)

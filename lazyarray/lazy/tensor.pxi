@@ -26,8 +26,13 @@ cdef class Tensor:
     """A view of a chunk: memory that is an engine variable, a dtype, a shape and strides."""
 
     def __cinit__(self):
-        if not _making:  # without memory it would be no array
-            raise TypeError("make arrays with lazyarray.array, zeros, empty, ...")
+        if not _making:  # an array made by hand is a vector without elements, until its __init__
+            self.v.chunk = _recorder.store().create(0, current_device())
+            self.v.chunk.adopt_handle()
+            self.v.dtype = D_F8
+            self.v.layout.resize(1)
+            self.v.layout.shape()[0] = 0
+            self.v.layout.strides()[0] = info(D_F8).size
 
 
 cdef Recorder* _recorder = NULL

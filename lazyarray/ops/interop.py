@@ -13,7 +13,7 @@ import numpy as np
 from lazyarray.context import as_device, chosen
 from lazyarray.lazy import _share
 from lazyarray.lazy._lazy import Tensor
-from lazyarray.ops import _layout, _rows
+from lazyarray.ops import _layout, _rows, creation
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
@@ -64,6 +64,21 @@ def to_device(x: NDArray, device: Any) -> NDArray:
 def rebuild(values: np.ndarray, device: Device) -> NDArray:
     """What pickle calls: an array of ``values`` on ``device``."""
     return _rows.array(values, None, device)
+
+
+def made(
+    shape: Any, dtype: Any, buffer: Any, offset: int, strides: Any, order: str | None
+) -> NDArray:
+    """What ``la.ndarray(...)`` is: a new array, or one on the memory of ``buffer``."""
+    if isinstance(buffer, Tensor):
+        x: NDArray = buffer
+        whole = _rows.probe(x)
+        r: np.ndarray = np.ndarray(shape, dtype, whole, offset, strides, order)  # type: ignore[call-overload]
+        base = _rows.retype(x, r.dtype, r.shape, r.strides)
+        return _rows.strided(base, r.shape, r.strides, r.ctypes.data - whole.ctypes.data)
+    if buffer is None and strides is None:
+        return creation.empty(shape, dtype, order=order or "C")
+    return from_dlpack(np.ndarray(shape, dtype, buffer, offset, strides, order))  # type: ignore[call-overload]
 
 
 # ---- files --------------------------------------------------------------------------------------

@@ -100,8 +100,8 @@ cdef class Reduction(Row):
     cdef bint replay(self, Kernel* kernel, Tensor x, Tensor out, unsigned long long mask) except -1:
         """Emits the native reduction if its order of operations is NumPy's; else returns False.
 
-        That is so where the input is contiguous in C order, or where all of it is reduced along
-        one run of equal steps.
+        That is so where the input is contiguous in C order and its axes come down to two, or to three
+        of which the middle one is reduced; or where all of it is reduced along one run of equal steps.
         """
         cdef Layout* l = &x.v.layout
         cdef npy_intp shape[kMaxDims]
@@ -138,7 +138,7 @@ cdef class Reduction(Row):
             so[n - 1] = outs[i]
         if not contiguous and not (n == 1 and reduced == 1 and si[0] > 0):
             return False
-        if n > 2:
+        if n > 2 and not (n == 3 and reduced == 2):  # for each outer one, its rows one after the other
             return False
         cdef bint any_reduced = reduced != 0
         if n == 0:

@@ -116,7 +116,7 @@ def argmax(
     >>> la.argmax(la.array([[1, 5], [7, 2]]), axis=1).asnumpy()
     array([1, 0])
     """
-    return _extremum("argmax", a, axis, out, keepdims)
+    return extremum("argmax", a, axis, out, keepdims)
 
 
 def argmin(
@@ -130,10 +130,11 @@ def argmin(
     >>> la.argmin(la.array([[1, 5], [7, 2]]), axis=1).asnumpy()
     array([0, 1])
     """
-    return _extremum("argmin", a, axis, out, keepdims)
+    return extremum("argmin", a, axis, out, keepdims)
 
 
-def _extremum(name: str, a: Any, axis: Any, out: NDArray | None, keepdims: bool) -> NDArray:
+def extremum(name: str, a: Any, axis: Any, out: NDArray | None, keepdims: bool) -> NDArray:
+    """NumPy's ``name``, which gives indices along an axis, as one instruction with the GIL."""
     x = asarray(a)
     if isinstance(out, Tensor) and not np.can_cast(out.dtype, np.intp):
         raise TypeError(
@@ -142,9 +143,10 @@ def _extremum(name: str, a: Any, axis: Any, out: NDArray | None, keepdims: bool)
         )
     if x.ndim == 0 and axis in (0, -1):
         axis = None  # as NumPy
+    function = getattr(np, name)
     result = gil_op(
         name,
-        lambda v: getattr(v, name)(axis, keepdims=keepdims),
+        lambda v: function(v, axis, keepdims=keepdims),
         [x],
         reduced_shape(x.shape, normalize_axes(axis, x.ndim), keepdims),
         (axis, keepdims),

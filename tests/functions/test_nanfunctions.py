@@ -97,9 +97,7 @@ def test_degrees_of_freedom(name):
 def test_indices(name, axis):
     full = np.nan_to_num(NANS)
     for a in [*ARRAYS, full, full.T, np.where(full > 0.5, np.nan, full)]:
-        if isinstance(axis, tuple):
-            with pytest.raises(TypeError):
-                getattr(la, name)(la.array(a), axis)
+        if isinstance(axis, tuple) and a.ndim < 2:
             continue
         check(name, a, axis)
         check(name, a, axis, keepdims=True)

@@ -82,3 +82,17 @@ def test_signs_of_zero_and_nan():
             want, got = getattr(a, name)(), getattr(la.array(a), name)().item()
             assert np.isnan(want) == np.isnan(got)
             assert np.signbit(want) == np.signbit(got) or np.isnan(want), (values, name)
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("dtype", "?bHlQefdgFDG")
+def test_middle_axes(dtype):
+    shapes = [((3, 5, 7), 1), ((8, 2, 2, 3, 16), (1, 2, 3)), ((4, 1000, 3), 1), ((2, 9, 1), 1)]
+    for shape, axis in shapes:
+        a = (rng.standard_normal(shape) * 3).astype(dtype)
+        for name in ("sum", "prod", "max", "min", "any", "all", "mean"):
+            with np.errstate(all="ignore"):
+                want = getattr(np, name)(a, axis=axis)
+                got = getattr(la, name)(la.array(a), axis=axis)
+            assert (got.dtype, got.strides) == (want.dtype, want.strides)
+            np.testing.assert_array_equal(got.asnumpy(), want, err_msg=f"{name} {shape}")

@@ -2,7 +2,6 @@
 
 import collections.abc
 import inspect
-import os
 import re
 
 import numpy as np
@@ -137,9 +136,6 @@ def test_what_waits_says_so(name):
             samples.observe(expression, name, no_sync=True)
 
 
-@pytest.mark.skipif(
-    os.environ.get("LAZYARRAY_ENGINE_TYPE") == "NaiveEngine", reason="no classes to tell apart"
-)
 @pytest.mark.parametrize(
     ("expression", "name", "how"),
     [
