@@ -134,13 +134,13 @@ class flatiter:
             raise IndexError(_BOOLS)
         if key.dtype.kind not in "iu":
             raise IndexError(_KINDS)
-        if key.ndim or isinstance(key, Tensor):
+        if isinstance(key, Tensor):
             return key
         n = self._x.size
-        at = operator.index(key)
-        if not -n <= at < n:
-            raise IndexError(f"index {at} is out of bounds for size {n}")
-        return at % n
+        beyond = key[(key < -n) | (key >= n)]
+        if beyond.size:
+            raise IndexError(f"index {beyond.flat[0]} is out of bounds for size {n}")
+        return key if key.ndim else int(key) % n
 
     def _element(self, at: int) -> NDArray:
         """A view of one element, without axes."""

@@ -11,9 +11,9 @@ cdef Reduction _all = table["all"]
 
 cdef int become(Tensor x, Tensor other) except -1:
     """Makes ``x`` itself the view that ``other`` is."""
-    cdef Chunk* old = x.v.chunk
+    cdef Chunk* old = x.handle.chunk
     other.v.chunk.add_handle()
-    x.v.chunk = other.v.chunk
+    x.v.chunk = x.handle.chunk = other.v.chunk
     x.v.layout = other.v.layout
     x.v.dtype = other.v.dtype
     x.v.readonly = other.v.readonly
@@ -196,7 +196,7 @@ cdef class Methods(Operators):
             if refcheck and self.v.chunk.handles.load() > 1:
                 raise ValueError(
                     "cannot resize an array that references or is referenced\n"
-                    "by another array in this way.\n"
+                    "by another object in this way.\n"
                     "Use the np.resize function to get a new resized copy or\n"
                     " set refcheck=False to disable this check")
         if fortran:  # by the order in memory, as NumPy

@@ -1,10 +1,11 @@
 # Types of NDArray: what its properties, methods and operators take and give.
 from collections.abc import Callable, Iterator
-from types import ModuleType
+from types import GenericAlias, ModuleType
 from typing import Any, ClassVar, SupportsIndex
 
 import numpy as np
 
+from lazyarray._flat import flagsobj, flatiter
 from lazyarray.context import Context
 from lazyarray.engine import Var
 
@@ -21,11 +22,23 @@ class ArrayVar(Var):
 
 class NDArray:
     __array_priority__: ClassVar[float]
+    def __class_getitem__(cls, item: Any, /) -> GenericAlias: ...
+    def __init__(
+        self,
+        shape: Any,
+        dtype: Any = ...,
+        buffer: Any = None,
+        offset: int = 0,
+        strides: Any = None,
+        order: str | None = None,
+    ) -> None: ...
     __hash__: ClassVar[None]  # type: ignore[assignment]
 
     # what it is
     @property
     def shape(self) -> tuple[int, ...]: ...
+    @shape.setter
+    def shape(self, shape: Any) -> None: ...
     @property
     def strides(self) -> tuple[int, ...]: ...
     @property
@@ -34,6 +47,8 @@ class NDArray:
     def size(self) -> int: ...
     @property
     def dtype(self) -> np.dtype[Any]: ...
+    @dtype.setter
+    def dtype(self, dtype: Any) -> None: ...
     @property
     def itemsize(self) -> int: ...
     @property
@@ -56,6 +71,9 @@ class NDArray:
     def asscalar(self) -> Any: ...
     def tolist(self) -> Any: ...
     def tobytes(self, order: str = "C") -> bytes: ...
+    def tofile(self, fid: Any, sep: str = "", format: str = "%s") -> None: ...
+    def dump(self, file: Any) -> None: ...
+    def dumps(self) -> bytes: ...
     def __bool__(self) -> bool: ...
     def __float__(self) -> float: ...
     def __int__(self) -> int: ...
@@ -160,7 +178,26 @@ class NDArray:
     def swapaxes(self, axis1: int, axis2: int) -> NDArray: ...
     def squeeze(self, axis: int | tuple[int, ...] | None = None) -> NDArray: ...
     def diagonal(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> NDArray: ...
-    def view(self, dtype: Any = None) -> NDArray: ...
+    def view(self, dtype: Any = None, type: Any = None) -> NDArray: ...
+    @property
+    def flat(self) -> flatiter: ...
+    @flat.setter
+    def flat(self, value: Any) -> None: ...
+
+    # memory
+    @property
+    def base(self) -> NDArray | None: ...
+    @property
+    def flags(self) -> flagsobj: ...
+    def setflags(
+        self, *, write: bool | None = None, align: bool | None = None, uic: bool | None = None
+    ) -> None: ...
+    @property
+    def data(self) -> memoryview: ...
+    @property
+    def ctypes(self) -> Any: ...
+    def resize(self, *new_shape: Any, refcheck: bool = True) -> None: ...
+    def byteswap(self, inplace: bool = False) -> NDArray: ...
 
     # copies and devices
     def copy(self, order: str = "C") -> NDArray: ...
@@ -184,9 +221,8 @@ class NDArray:
         dtype: Any = None,
         out: NDArray | None = None,
         keepdims: bool = False,
-        *,
         initial: Any = None,
-        where: Any = None,
+        where: Any = True,
     ) -> NDArray: ...
     def prod(
         self,
@@ -194,27 +230,24 @@ class NDArray:
         dtype: Any = None,
         out: NDArray | None = None,
         keepdims: bool = False,
-        *,
         initial: Any = None,
-        where: Any = None,
+        where: Any = True,
     ) -> NDArray: ...
     def max(
         self,
         axis: Any = None,
         out: NDArray | None = None,
         keepdims: bool = False,
-        *,
         initial: Any = None,
-        where: Any = None,
+        where: Any = True,
     ) -> NDArray: ...
     def min(
         self,
         axis: Any = None,
         out: NDArray | None = None,
         keepdims: bool = False,
-        *,
         initial: Any = None,
-        where: Any = None,
+        where: Any = True,
     ) -> NDArray: ...
     def any(
         self,
@@ -222,7 +255,7 @@ class NDArray:
         out: NDArray | None = None,
         keepdims: bool = False,
         *,
-        where: Any = None,
+        where: Any = True,
     ) -> NDArray: ...
     def all(
         self,
@@ -230,7 +263,7 @@ class NDArray:
         out: NDArray | None = None,
         keepdims: bool = False,
         *,
-        where: Any = None,
+        where: Any = True,
     ) -> NDArray: ...
     def mean(
         self,
@@ -239,7 +272,7 @@ class NDArray:
         out: NDArray | None = None,
         keepdims: bool = False,
         *,
-        where: Any = None,
+        where: Any = True,
     ) -> NDArray: ...
     def std(
         self,
@@ -272,10 +305,26 @@ class NDArray:
         out: NDArray | None = None,
     ) -> NDArray: ...
     def sort(
-        self, axis: int = -1, kind: str | None = None, *, stable: bool | None = None
+        self,
+        axis: int = -1,
+        kind: str | None = None,
+        order: None = None,
+        *,
+        stable: bool | None = None,
     ) -> None: ...
     def argsort(
-        self, axis: int | None = -1, kind: str | None = None, *, stable: bool | None = None
+        self,
+        axis: int | None = -1,
+        kind: str | None = None,
+        order: None = None,
+        *,
+        stable: bool | None = None,
+    ) -> NDArray: ...
+    def partition(
+        self, kth: Any, axis: int = -1, kind: str = "introselect", order: None = None
+    ) -> None: ...
+    def argpartition(
+        self, kth: Any, axis: int | None = -1, kind: str = "introselect", order: None = None
     ) -> NDArray: ...
     def take(
         self, indices: Any, axis: int | None = None, out: NDArray | None = None, mode: str = "raise"

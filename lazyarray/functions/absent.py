@@ -48,22 +48,6 @@ LEFT_OUT: Categories = {
         "walks memory element by element, which would wait for every one",
         "nditer nested_iters flatiter",
     ),
-    "access to memory": {
-        **_all(
-            "workers may not have written it yet: np.asarray(x, copy=False)",
-            "ndarray.base ndarray.data ndarray.ctypes ndarray.flags ndarray.setflags",
-        ),
-        "ndarray.flat": "x.ravel()",
-        "ndarray.resize": "la.resize(x, shape)",
-        "ndarray.byteswap": "byte orders other than the machine's are not supported",
-    },
-    "methods whose function is here": {
-        "ndarray.partition": "x[:] = la.partition(x, kth)",
-        "ndarray.argpartition": "la.argpartition(x, kth)",
-        "ndarray.tofile": "la.savetxt, la.save, x.asnumpy().tofile(file)",
-        "ndarray.dump": "pickle.dump(x, file)",
-        "ndarray.dumps": "pickle.dumps(x)",
-    },
     "superseded classes": {
         "poly1d": "NumPy advises numpy.polynomial instead; the poly functions are here",
     },

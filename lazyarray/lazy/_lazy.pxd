@@ -60,6 +60,12 @@ cdef extern from "lazy/layout.h" namespace "lazyarray" nogil:
         kMaxOperands "lazyarray::kMaxOperands"
 
 
+cdef extern from "lazy/cpu/lines.h" namespace "lazyarray" nogil:
+    cdef cppclass LineLoops:
+        pass
+    const LineLoops* line_loops(const char*, int)
+
+
 cdef extern from "lazy/instr.h" namespace "lazyarray" nogil:
     cdef enum KernelKind "lazyarray::Kernel::Kind":
         ELEMENTWISE "lazyarray::Kernel::ELEMENTWISE"
@@ -87,6 +93,7 @@ cdef extern from "lazy/instr.h" namespace "lazyarray" nogil:
         cbool long_double
         const char* invalid
         cbool int_power
+        const LineLoops* lines
         cbool gathers, places
         cbool casts_range
         cbool starts_with_first

@@ -8,6 +8,7 @@
 
 #include "engine/pyrefs.h"
 #include "layout.h"
+#include "lazy/cpu/lines.h"
 #include "lazy/cpu/loop.h"
 #include "lazy/dtype.h"
 #include "storage/chunk.h"
@@ -37,6 +38,7 @@ struct Kernel {
   bool places = false;        // GUFUNC: see cpu/masks.h; a wrong number of values is an error
   bool casts_range = false;   // a cast whose out-of-range values are left to NumPy
   Split split = Split::NONE;
+  const LineLoops* lines = nullptr;  // for many short rows at once
   bool any_order = false;     // an element's bits don't depend on the loop's steps
   bool copies = false;        // moves elements as they are
   // REDUCE: the first element starts the result, or else `identity` does.

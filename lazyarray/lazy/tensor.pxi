@@ -27,7 +27,7 @@ cdef class Tensor:
 
     def __cinit__(self):
         if not _making:  # an array made by hand is a vector without elements, until its __init__
-            self.v.chunk = _recorder.store().create(0, current_device())
+            self.v.chunk = self.handle.chunk = _recorder.store().create(0, current_device())
             self.v.chunk.adopt_handle()
             self.v.dtype = D_F8
             self.v.layout.resize(1)

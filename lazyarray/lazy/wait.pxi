@@ -7,6 +7,7 @@ cdef class _Place:
     cdef object code
     cdef str what
     cdef long long count, ns
+    cdef bint merged  # into _elsewhere
 
 
 cdef struct _Seen:
@@ -21,6 +22,31 @@ cdef dict _syncs = {}  # (code, byte offset, what) -> _Place
 cdef _Seen _seen[256]
 
 
+cdef int _MOST_PLACES = 10_000
+cdef _Place _elsewhere = _Place.__new__(_Place)  # what the cheaper places came to when they got too many
+
+
+cdef int _forget_cheapest() except -1:
+    """Makes room: adds the cheaper half of the places to the one that stands for all others."""
+    cdef _Place place
+    items = sorted(_syncs.items(), key=lambda item: ((<_Place>item[1]).ns, (<_Place>item[1]).count))
+    for key, found in items[:len(items) // 2]:
+        place = found
+        place.merged = True
+        _elsewhere.count += place.count
+        _elsewhere.ns += place.ns
+        del _syncs[key]
+    memset(_seen, 0, sizeof(_seen))
+    return 0
+
+
+cdef void _spend(_Place place, long long ns):
+    """Counts the time that a wait took, at its end."""
+    if place.merged:  # meanwhile, by another thread
+        place = _elsewhere
+    place.ns += ns
+
+
 cdef _Place place_of(str what):
     """The place that waits now."""
     cdef int lasti = -1
@@ -32,6 +58,8 @@ cdef _Place place_of(str what):
     key = (code, lasti, what)
     cdef _Place place = _syncs.get(key)
     if place is None:
+        if len(_syncs) >= _MOST_PLACES:
+            _forget_cheapest()
         place = _syncs[key] = _Place.__new__(_Place)
         place.code, place.what = code, what
     s.code, s.what, s.lasti, s.place = \
@@ -73,11 +101,13 @@ cdef int wait(Tensor x, bint everything, str what) except -1:
     place.count += 1
     if pending:
         start = time.perf_counter_ns()
-        flush(False)
+        c.ref()  # another thread may resize x
         try:
+            flush(False)
             _engine.wait_var(c, everything)
         finally:
-            place.ns += time.perf_counter_ns() - start
+            _spend(place, time.perf_counter_ns() - start)
+            c.unref()
     elif c.error.load() is not NULL:
         graveyard().sweep()
         raise_error(_recorder.engine().error_of(c))
@@ -131,14 +161,20 @@ def waitall():
         flush(False)  # this thread helps
         _engine.wait_for_all()
     finally:
-        place.ns += time.perf_counter_ns() - start
+        _spend(place, time.perf_counter_ns() - start)
         if _recorder.executor.runtime.any_warning.load():
             _give_warnings()
 
 
 def sync_rows(bint reset=False):
-    """The syncs so far: (file, line, function, what, count, nanoseconds), most time first."""
+    """The syncs so far: (file, line, function, what, count, nanoseconds), most time first.
+
+    Places that were too many (the cheapest of over 10 000) are one row, of file "<elsewhere>".
+    """
+    global _elsewhere
     out = []
+    if _elsewhere.count:
+        out.append(("<elsewhere>", 0, "?", "other waits", _elsewhere.count, _elsewhere.ns))
     cdef _Place place
     for (code, lasti, what), found in _syncs.items():
         place = found
@@ -150,6 +186,7 @@ def sync_rows(bint reset=False):
     if reset:
         memset(_seen, 0, sizeof(_seen))
         _syncs.clear()
+        _elsewhere = _Place.__new__(_Place)
     out.sort(key=lambda r: (-r[5], -r[4]))
     return out
 

@@ -52,6 +52,7 @@ from lazyarray.lazy._lazy cimport (
     kWeakComplex,
     kWeakFloat,
     kWeakInt,
+    line_loops,
     lone_op,
     may_overlap,
     new_kernel,

@@ -120,6 +120,8 @@ cdef class Ufunc(Row):
                 self.ufunc.__name__ in _ARITHMETIC and all(d.kind in "biu" for d in dtypes)):
             k.checks_flags = False
         k.any_order = self.ufunc.__name__ in _ARITHMETIC and all(d.char in "?bBhHiIlLqQfd" for d in dtypes)
+        if self.nin == 2 and self.nout == 1 and all(d == dtypes[0] for d in dtypes):
+            k.lines = line_loops(self.ufunc.__name__.encode(), dtype_code(dtypes[0]))
         k.int_power = self.power and dtypes[1].kind == "i"
         k.cost = self.cost
         if dtypes[0].char in "eFDgG":

@@ -53,17 +53,15 @@ def test_bins_that_are_arrays_here():
     assert la.histogram(la.array(FLOATS), edges)[1] is edges
     with pytest.raises(ValueError, match="1d"):
         la.histogram(FLOATS, la.ones((2, 2)))
-    late = la.histogram(FLOATS, la.array([3, 1]))[0]
     with pytest.raises(ValueError, match="monotonically"):
-        late.asnumpy()
+        la.histogram(FLOATS, la.array([3, 1]))[0].asnumpy()
     same(la.histogram(FLOATS, 3, la.array([0.0, 1])), np.histogram(FLOATS, 3, (0.0, 1)))
 
 
-def test_values_out_of_order_are_errors_at_the_wait():
-    counts, edges = la.histogram(la.array([1.0, np.nan]), 3)
-    for x in (counts, edges):
-        with pytest.raises(ValueError, match="not finite"):
-            x.asnumpy()
+@pytest.mark.parametrize("part", [0, 1])
+def test_values_without_limits_are_errors_at_the_wait(part):
+    with pytest.raises(ValueError, match="not finite"):
+        la.histogram(la.array([1.0, np.nan]), 3)[part].asnumpy()
 
 
 def test_booleans_are_bytes_with_a_warning():

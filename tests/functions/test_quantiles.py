@@ -39,6 +39,8 @@ def scaled(name, q):
 @pytest.mark.parametrize("name", [*NAMES, "nanquantile", "nanpercentile"])
 def test_methods(name, method):
     for a in ARRAYS:
+        if method == "none" and not a.size:
+            continue  # NumPy's nanquantile does not look at it
         for q in (0.3, [0.25, 1.0]):
             check(name, a, scaled(name, q), method=method)
             if a.ndim or method != "none":
@@ -53,7 +55,7 @@ def test_arguments(name, q):
     deep = np.ndim(q)
     for a in (FLOATS, ARRAYS[2], FLOATS.astype("f4"), (FLOATS * 9).astype("i8"), np.zeros(0)):
         for axis in (None, 0, -1, (0, 2), (2, 0), [1], (), (0, 0), 3):
-            if deep == 3 and axis in (3, (0, 0)) or not a.size and axis == [1]:
+            if (deep == 3 and (axis in (3, (0, 0)) or not a.size)) or (not a.size and axis == [1]):
                 continue  # an error for two reasons
             if deep == 2 and name == "nanquantile" and axis in (-1, (0, 2), (2, 0), ()):
                 continue  # NumPy mixes up the axes

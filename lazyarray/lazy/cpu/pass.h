@@ -289,6 +289,14 @@ class Pass {
         return;
       }
     }
+    if (inner > 0 && kernel.lines)
+      if (const LineLoop lines = kernel.lines->find(info(kernel.dtypes[0]).size, steps, n)) {
+        npy_intp outer[3];
+        for (int k = 0; k < 3; ++k) outer[k] = nest.strides[k][inner - 1];
+        const npy_intp rows = nest.count(inner - 1, length);
+        each(nest, inner - 1, nop, length, at, [&](const Pointers& p) { lines(p.p, n, rows, outer); });
+        return;
+      }
     int out_of_range = 0;
     void* data = kernel.casts_range ? &out_of_range : kernel.data;
     each(nest, inner, nop, length, at, [&](Pointers p) { kernel.fn(p.p, &n, steps, data); });

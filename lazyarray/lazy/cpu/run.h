@@ -112,10 +112,10 @@ inline Error* judge_flags(Runtime& rt, Instr& in, int flags) {
 
 // ---- loops -----------------------------------------------------------------------------------
 
-// Calls body(pointers, n) for every innermost run; axes slowest first.
+// Calls body(pointers, n) for every innermost run (of `inner` axes); axes slowest first.
 template <class Body>
-inline void odometer(Instr& in, char** ptrs, Body body) {
-  const int outer = in.ndim - 1;
+inline void odometer(Instr& in, char** ptrs, Body body, int inner = 1) {
+  const int outer = in.ndim - inner;
   const npy_intp* shape = in.shape();
   for (int i = 0; i < in.ndim; ++i)
     if (shape[i] == 0) return;
@@ -166,6 +166,14 @@ inline void run_elementwise(Instr& in, char** ptrs, void* data) {
   npy_intp steps[kMaxOperands];
   const npy_intp n = in.shape()[in.ndim - 1];
   for (int k = 0; k < in.nop; ++k) steps[k] = in.strides(k)[in.ndim - 1];
+  if (in.ndim > 1 && in.kernel->lines)
+    if (const LineLoop lines = in.kernel->lines->find(info(in.kernel->dtypes[0]).size, steps, n)) {
+      npy_intp outer[3];
+      for (int k = 0; k < 3; ++k) outer[k] = in.strides(k)[in.ndim - 2];
+      const npy_intp rows = in.shape()[in.ndim - 2];
+      odometer(in, ptrs, [&](char** p, const npy_intp*) { lines(p, n, rows, outer); }, 2);
+      return;
+    }
   odometer(in, ptrs, [&](char** p, const npy_intp*) {
     char* args[kMaxOperands];  // some loops move their argument pointers
     std::copy(p, p + in.nop, args);

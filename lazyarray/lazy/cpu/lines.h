@@ -1,0 +1,87 @@
+// Arithmetic over many short rows in one call. NumPy's loops take one row each, and cost as much to
+// enter as 30 elements to add; a stencil on a small grid is all such rows. One IEEE operation has the
+// same bits whoever does it.
+#pragma once
+#include <cstring>
+
+#include "lazy/cpu/loop.h"
+#include "lazy/dtype.h"
+
+namespace lazyarray {
+
+// Two inputs and an output. The pointers step by `outer` from row to row; in a row each steps by its
+// item size, or, as the table's place says, an input stands still.
+using LineLoop = void (*)(char* const* ptrs, npy_intp n, npy_intp rows, const npy_intp* outer);
+struct LineLoops {
+  static constexpr npy_intp kLongest = 400;  // elements of a row that is short
+  LineLoop both, first, second;              // which inputs step
+
+  // The loop for these steps in a row, or null.
+  LineLoop find(npy_intp item, const npy_intp* steps, npy_intp n) const {
+    if (steps[2] != item || n > kLongest) return nullptr;
+    if (steps[0] == item) return steps[1] == item ? both : steps[1] == 0 ? first : nullptr;
+    return steps[0] == 0 && steps[1] == item ? second : nullptr;
+  }
+};
+
+namespace lines {
+
+struct Add { template <class T> static T of(T a, T b) { return a + b; } };
+struct Subtract { template <class T> static T of(T a, T b) { return a - b; } };
+struct Multiply { template <class T> static T of(T a, T b) { return a * b; } };
+struct Divide { template <class T> static T of(T a, T b) { return a / b; } };
+
+template <class T, class Op, bool steps_a, bool steps_b>
+[[gnu::always_inline]] inline void body(char* const* ptrs, npy_intp n, npy_intp rows, const npy_intp* outer) {
+  const char *pa = ptrs[0], *pb = ptrs[1];
+  char* po = ptrs[2];
+  for (npy_intp r = 0; r < rows; ++r, pa += outer[0], pb += outer[1], po += outer[2]) {
+    const T *a = reinterpret_cast<const T*>(pa), *b = reinterpret_cast<const T*>(pb);
+    T* out = reinterpret_cast<T*>(po);
+    const T a0 = *a, b0 = *b;
+    // An output is exactly an input or apart from it, so no iteration touches another's elements.
+#pragma GCC ivdep
+    for (npy_intp i = 0; i < n; ++i) out[i] = Op::of(steps_a ? a[i] : a0, steps_b ? b[i] : b0);
+  }
+}
+
+template <class T, class Op, bool a, bool b>
+void plain(char* const* p, npy_intp n, npy_intp rows, const npy_intp* outer) {
+  body<T, Op, a, b>(p, n, rows, outer);
+}
+#if defined(__x86_64__)
+template <class T, class Op, bool a, bool b>
+[[gnu::target("avx2")]] void wide(char* const* p, npy_intp n, npy_intp rows, const npy_intp* outer) {
+  body<T, Op, a, b>(p, n, rows, outer);
+}
+inline bool has_wide() { return __builtin_cpu_supports("avx2"); }
+#else
+template <class T, class Op, bool a, bool b>
+constexpr LineLoop wide = plain<T, Op, a, b>;
+inline bool has_wide() { return false; }
+#endif
+
+template <class T, class Op>
+const LineLoops* table() {
+  static const LineLoops narrow = {plain<T, Op, true, true>, plain<T, Op, true, false>, plain<T, Op, false, true>};
+  static const LineLoops vectors = {wide<T, Op, true, true>, wide<T, Op, true, false>, wide<T, Op, false, true>};
+  return has_wide() ? &vectors : &narrow;
+}
+
+template <class T>
+const LineLoops* named(const char* name) {
+  if (!std::strcmp(name, "add")) return table<T, Add>();
+  if (!std::strcmp(name, "subtract")) return table<T, Subtract>();
+  if (!std::strcmp(name, "multiply")) return table<T, Multiply>();
+  if (!std::strcmp(name, "divide")) return table<T, Divide>();
+  return nullptr;
+}
+
+}  // namespace lines
+
+// The loops of the ufunc of this name on this dtype, or null.
+inline const LineLoops* line_loops(const char* name, int dtype) {
+  return dtype == f8 ? lines::named<double>(name) : dtype == f4 ? lines::named<float>(name) : nullptr;
+}
+
+}  // namespace lazyarray
