@@ -1,0 +1,68 @@
+"""NumPy's own functions, called with lazyarrays: each sample call with ``xp`` NumPy itself."""
+
+import inspect
+
+import numpy as np
+import pytest
+
+import lazyarray as la
+from lazyarray.ops import dispatch
+
+from . import samples
+
+CALLS, _ = samples.load()
+# NumPy's generators draw anew; `empty` is anything.
+NAMES = [n for n in CALLS if not n.startswith(("random", "empty")) and samples.look(np, n, None)]
+
+
+@pytest.fixture
+def dispatched(monkeypatch):
+    """The results of the calls that NumPy handed to lazyarray."""
+    results = []
+    for protocol in ("function", "ufunc"):
+        inner = getattr(dispatch, protocol)
+
+        def outer(*args, inner=inner):
+            results.append(inner(*args))
+            return results[-1]
+
+        monkeypatch.setattr(dispatch, protocol, outer)
+    return results
+
+
+def leaves(value):
+    if isinstance(value, (tuple, list)):
+        for part in value:
+            yield from leaves(part)
+    else:
+        yield value
+
+
+def evaluated(expression, lib):
+    given = samples.arrays(lib)
+    scope = {"xp": np, "np": np, "io": samples.io, "math": samples.math}
+    scope |= {"operator": samples.operator, **given}
+    with samples.tempfile.TemporaryDirectory() as tmp, np.errstate(all="ignore"):
+        return eval(expression, {**scope, "tmp": samples.pathlib.Path(tmp)})
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", NAMES)
+def test_numpys_function(name, dispatched):
+    for expression in CALLS[name]:
+        want = evaluated(expression, np)
+        dispatched.clear()
+        got = evaluated(expression, la)
+        for g, w in zip(leaves(got), leaves(want), strict=True):
+            if isinstance(w, (np.ndarray, np.generic)):
+                g = np.asarray(g)
+                assert g.dtype == w.dtype, expression
+                np.testing.assert_allclose(g, w, rtol=1e-10, atol=1e-12, err_msg=expression)
+        if not any(part in expression for part in ("out=", "xp.empty(", "xp.zeros(")):
+            arrays = [r for r in leaves(dispatched) if isinstance(r, (np.ndarray, np.generic))]
+            assert arrays == [], expression  # what NumPy hands over stays here
+
+
+def test_most_functions_are_handed_over():
+    takes_arrays = [n for n in NAMES if inspect.isroutine(samples.look(np, n))]
+    assert len(takes_arrays) > 250
