@@ -15,6 +15,7 @@ import importlib as _importlib
 import typing as _typing
 
 from lazyarray import (
+    _config,
     _namespace_info,
     _scalars,
     context,
@@ -27,6 +28,7 @@ from lazyarray import (
     random,
     storage,
 )
+from lazyarray._config import *  # noqa: F403
 from lazyarray._namespace_info import *  # noqa: F403
 from lazyarray._ndarray import NDArray
 from lazyarray._scalars import *  # noqa: F403
@@ -94,7 +96,7 @@ __all__ = [
     "storage",
     "testing",
 ]
-for _section in (_namespace_info, _scalars, *ops.SECTIONS, *functions.SECTIONS):
+for _section in (_config, _namespace_info, _scalars, *ops.SECTIONS, *functions.SECTIONS):
     __all__ += _section.__all__
 
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lazyarray import ops
 from lazyarray.lazy._lazy import Tensor
 from lazyarray.ops import _rows
+from lazyarray.ops.joining import resize
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
@@ -90,6 +90,8 @@ class flatiter:
         return found.copy() if isinstance(key, slice) else found
 
     def __setitem__(self, key: Any, value: Any) -> None:
+        if isinstance(key, tuple) and not key:
+            raise IndexError("Assigning to a flat iterator with a 0-D index is not supported")
         x, key = self._x, self._key(key)
         if not _rows.probe(x).flags.writeable:
             raise ValueError("underlying array is read-only")
@@ -104,7 +106,7 @@ class flatiter:
             return
         vector = x.ravel()  # a view, or else a copy that is written back
         shape = vector[key].shape
-        vector[key] = values.reshape(()) if values.size == 1 else ops.resize(values, shape)
+        vector[key] = values.reshape(()) if values.size == 1 else resize(values, shape)
         if not np.may_share_memory(x, vector):
             _rows.assign_to(x, vector.reshape(x.shape))
 
@@ -207,7 +209,7 @@ class flagsobj:
     def __getitem__(self, key: str) -> bool:
         if key in ("OWNDATA", "O"):
             return self.owndata
-        return _rows.probe(self._x).flags[key]
+        return _rows.probe(self._x).flags[key]  # type: ignore[index]
 
     def __setitem__(self, key: str, value: bool) -> None:
         if key not in ("WRITEABLE", "W"):

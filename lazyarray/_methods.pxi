@@ -156,7 +156,7 @@ cdef class Methods(Operators):
         """How the array lies in memory, and whether it may be written to."""
         return flagsobj(self)
 
-    def setflags(self, *, write=None, align=None, uic=None):
+    def setflags(self, write=None, align=None, uic=None):
         """Sets flags: ``write`` is whether the array may be written to."""
         if align is not None and not align:
             raise ValueError("cannot set ALIGNED flag to False: arrays are aligned")

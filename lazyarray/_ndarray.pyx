@@ -172,6 +172,8 @@ cdef class NDArray(Methods):
     @shape.setter
     def shape(self, shape):
         cdef Tensor t
+        if shape is None:
+            raise TypeError("Use () not None as shape arguments")
         try:
             t = ops.reshape(self, shape, copy=False)
         except ValueError:

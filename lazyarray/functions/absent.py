@@ -35,7 +35,7 @@ OUTSIDE: Categories = {
     },
     "about NumPy itself": _all(
         "tells about NumPy's own build, tests and documentation",
-        "test get_include show_config show_runtime info",
+        "test get_include show_runtime info",
     ),
 }
 

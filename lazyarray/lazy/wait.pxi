@@ -172,23 +172,23 @@ def sync_rows(bint reset=False):
     Places that were too many (the cheapest of over 10 000) are one row, of file "<elsewhere>".
     """
     global _elsewhere
-    out = []
-    if _elsewhere.count:
-        out.append(("<elsewhere>", 0, "?", "other waits", _elsewhere.count, _elsewhere.ns))
+    # By line: one has several places, also where the interpreter changed its code as it ran.
+    cdef dict sums = {}
     cdef _Place place
+    if _elsewhere.count:
+        sums["<elsewhere>", 0, "?", "other waits"] = (_elsewhere.count, _elsewhere.ns)
     for (code, lasti, what), found in _syncs.items():
         place = found
-        if code is None:
-            out.append(("<unknown>", 0, "?", what.lstrip("?"), place.count, place.ns))
-        else:
-            out.append((code.co_filename, site_line(<PyObject*>code, lasti), code.co_name,
-                        what.lstrip("?"), place.count, place.ns))
+        key = ("<unknown>", 0, "?", what.lstrip("?"))
+        if code is not None:
+            key = (code.co_filename, site_line(<PyObject*>code, lasti), code.co_name, key[3])
+        count, ns = sums.get(key, (0, 0))
+        sums[key] = (count + place.count, ns + place.ns)
     if reset:
         memset(_seen, 0, sizeof(_seen))
         _syncs.clear()
         _elsewhere = _Place.__new__(_Place)
-    out.sort(key=lambda r: (-r[5], -r[4]))
-    return out
+    return sorted([key + sum for key, sum in sums.items()], key=lambda r: (-r[5], -r[4]))
 
 
 cdef class no_sync:

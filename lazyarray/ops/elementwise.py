@@ -84,13 +84,18 @@ _EXAMPLES = {
 }
 
 
+_NOTES = {
+    "expm1": " Of complex infinities and NaNs it gives what C99\n    says, where NumPy gives NaN.",
+}
+
+
 def _doc(name: str, ufunc: np.ufunc) -> str:
     summary = (ufunc.__doc__ or name).split("\n\n")[1].split("\n")[0]
     given = _EXAMPLES.get(name, "[0.25, 0.5]" + ", 0.75" * (ufunc.nin - 1))
     part = "[0]" * (ufunc.nout > 1)
     return f"""{summary}
 
-    Runs the loops of ``numpy.{name}``; arguments as there.
+    Runs the loops of ``numpy.{name}``; arguments as there.{_NOTES.get(name, "")}
 
     >>> import numpy as np, lazyarray as la
     >>> la.{name}({given}){part}.asnumpy() == np.{name}({given}){part}

@@ -66,19 +66,17 @@ def rebuild(values: np.ndarray, device: Device) -> NDArray:
     return _rows.array(values, None, device)
 
 
-def made(
-    shape: Any, dtype: Any, buffer: Any, offset: int, strides: Any, order: str | None
-) -> NDArray:
+def made(shape: Any, dtype: Any, buffer: Any, offset: int, strides: Any, order: Any) -> NDArray:
     """What ``la.ndarray(...)`` is: a new array, or one on the memory of ``buffer``."""
     if isinstance(buffer, Tensor):
         x: NDArray = buffer
         whole = _rows.probe(x)
-        r: np.ndarray = np.ndarray(shape, dtype, whole, offset, strides, order)  # type: ignore[call-overload]
+        r: np.ndarray = np.ndarray(shape, dtype, whole, offset, strides, order)
         base = _rows.retype(x, r.dtype, r.shape, r.strides)
         return _rows.strided(base, r.shape, r.strides, r.ctypes.data - whole.ctypes.data)
     if buffer is None and strides is None:
         return creation.empty(shape, dtype, order=order or "C")
-    return from_dlpack(np.ndarray(shape, dtype, buffer, offset, strides, order))  # type: ignore[call-overload]
+    return from_dlpack(np.ndarray(shape, dtype, buffer, offset, strides, order))
 
 
 # ---- files --------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@ places in a sorted vector, zeros at the ends."""
 
 from __future__ import annotations
 
+from types import NoneType
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
@@ -10,7 +11,16 @@ from numpy.lib.array_utils import normalize_axis_tuple
 
 from lazyarray.lazy._lazy import Tensor
 from lazyarray.ops._layout import deliver, gil_op, operands, values
-from lazyarray.ops._rows import array, asarray, astype, normalize_axes, reduced_shape, select
+from lazyarray.ops._rows import (
+    arg_extremum,
+    array,
+    asarray,
+    astype,
+    normalize_axes,
+    reduced_shape,
+    select,
+)
+from lazyarray.ops.manipulation import ravel
 from lazyarray.ops.reductions import TABLE
 
 if TYPE_CHECKING:
@@ -134,7 +144,7 @@ def argmin(
 
 
 def extremum(name: str, a: Any, axis: Any, out: NDArray | None, keepdims: bool) -> NDArray:
-    """NumPy's ``name``, which gives indices along an axis, as one instruction with the GIL."""
+    """NumPy's ``name``, which gives indices along an axis, as one instruction."""
     x = asarray(a)
     if isinstance(out, Tensor) and not np.can_cast(out.dtype, np.intp):
         raise TypeError(
@@ -143,15 +153,23 @@ def extremum(name: str, a: Any, axis: Any, out: NDArray | None, keepdims: bool) 
         )
     if x.ndim == 0 and axis in (0, -1):
         axis = None  # as NumPy
-    function = getattr(np, name)
-    result = gil_op(
-        name,
-        lambda v: function(v, axis, keepdims=keepdims),
-        [x],
-        reduced_shape(x.shape, normalize_axes(axis, x.ndim), keepdims),
-        (axis, keepdims),
-        cost=2000 + 0.2 * x.size,
-    )
+    shape = reduced_shape(x.shape, normalize_axes(axis, x.ndim), keepdims)
+    result = None
+    if name in ("argmax", "argmin") and type(axis) in (int, NoneType):
+        line = ravel(x) if axis is None else x
+        result = arg_extremum(line, (axis or 0) % max(line.ndim, 1), name == "argmin")
+        if result is not None and keepdims:
+            result = result.reshape(shape)
+    if result is None:
+        function = getattr(np, name)
+        result = gil_op(
+            name,
+            lambda v: function(v, axis, keepdims=keepdims),
+            [x],
+            shape,
+            (axis, keepdims),
+            cost=2000 + 0.2 * x.size,
+        )
     return deliver(result, out, name)
 
 

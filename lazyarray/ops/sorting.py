@@ -12,7 +12,7 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
 from lazyarray.ops._layout import gil_op, gil_write, infer, operands, signature
-from lazyarray.ops._rows import asarray, astype
+from lazyarray.ops._rows import asarray, astype, ordered
 from lazyarray.ops.manipulation import ravel
 
 if TYPE_CHECKING:
@@ -68,6 +68,12 @@ def _sorted(
     if order is not None:
         raise ValueError("Cannot specify order when the array has no fields.")
     x, axis = _along(name, a, axis)
+    if not descending and axis in (-1, x.ndim - 1) and (kind is None or stable is None):
+        lasting = bool(stable) or kind in ("stable", "mergesort")
+        if lasting or kind in (None, "quicksort"):
+            result = ordered(x, name == "argsort", lasting)
+            if result is not None:
+                return result
     function = getattr(np, name)
 
     def run(v: np.ndarray) -> np.ndarray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -9,7 +10,16 @@ from numpy.lib.array_utils import normalize_axis_index
 
 from lazyarray.ops import elementwise, reductions
 from lazyarray.ops._layout import deliver, gil_op, k_order, new, operands
-from lazyarray.ops._rows import asarray, assign_to, clamp, full, normalize_axes, reduced_shape
+from lazyarray.ops._rows import (
+    Ufunc,
+    accumulated,
+    asarray,
+    assign_to,
+    clamp,
+    full,
+    normalize_axes,
+    reduced_shape,
+)
 from lazyarray.ops.joining import concatenate
 from lazyarray.ops.manipulation import atleast_1d, broadcast_to, diagonal, ravel
 from lazyarray.ops.reductions import mean
@@ -103,6 +113,11 @@ def cumulative_prod(
     return _cumulative("cumprod", 1, x, axis, dtype, out, include_initial)
 
 
+@lru_cache(maxsize=64)
+def _running_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    return np.cumsum(np.zeros(1, dtype)).dtype
+
+
 def _running(name: str, a: Any, axis: int | None, dtype: Any, out: NDArray | None) -> NDArray:
     x = asarray(a)
     if axis is None:
@@ -110,6 +125,17 @@ def _running(name: str, a: Any, axis: int | None, dtype: Any, out: NDArray | Non
     x = atleast_1d(x)
     function = getattr(np, name)
     wanted = None if dtype is None else np.dtype(dtype)
+    if (
+        type(axis) is int
+        and -x.ndim <= axis < x.ndim
+        and (wanted is None or np.can_cast(x.dtype, wanted, "same_kind"))
+    ):
+        summed = _running_dtype(x.dtype) if wanted is None else wanted
+        row = _ufuncs["add" if name == "cumsum" else "multiply"]
+        assert isinstance(row, Ufunc)
+        result = accumulated(row, x, axis % x.ndim, summed)
+        if result is not None:
+            return deliver(result, out, name)
 
     def run(v: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
         return function(v, axis, wanted, out=out)

@@ -1,11 +1,18 @@
 """Waits are visible: the report, and la.no_sync()."""
 
+import inspect
 import pickle
+import threading
+import time
 
 import numpy as np
 import pytest
 
 import lazyarray as la
+
+asynchronous = pytest.mark.skipif(
+    isinstance(la.engine.get(), la.engine.NaiveEngine), reason="nothing takes time at a wait"
+)
 
 
 def test_the_report_counts_waits_by_line():
@@ -59,3 +66,140 @@ def test_no_sync_lets_explicit_waits_through():
         la.waitall()
         with pytest.raises(RuntimeError):
             float(x.sum())
+
+
+# ---- the report ---------------------------------------------------------------------------------
+
+
+def here():
+    return inspect.currentframe().f_back.f_lineno
+
+
+def rows():
+    return {(row.line, row.what): row for row in la.sync_report() if row.file == __file__}
+
+
+def helper(x):
+    return float(x.sum()), here()
+
+
+def test_the_line_is_the_innermost_one_outside_the_package():
+    la.sync_report(reset=True)
+    x = la.arange(4.0)
+    _, line = helper(x)
+    helper(x)
+    waited = [la.nonzero(x), la.unique(x), np.asarray(x), la.array([x[0], 1.0])], here()
+    text = (
+        str(x),
+        here(),
+    )
+    in_callback = la.apply_along_axis(lambda row: row * float(row[0]), 0, x), here()
+    seen = rows()
+    assert seen[line, "float()"].count == 2 and seen[line, "float()"].function == "helper"
+    assert {what for at, what in seen if at == waited[1]} >= {"unique()", "__array__"}
+    assert seen[text[1] - 1, "str()"].function.startswith("test_the_line")
+    assert seen[in_callback[1], "float()"].function == "<lambda>"
+    for row in seen.values():
+        assert row.where == f"{__file__}:{row.line} in {row.function}"
+
+
+def slow(seconds, x):
+    """Records a write of ``x`` that takes that long."""
+
+    def run(ctx):
+        time.sleep(seconds)
+
+    la.engine.get().push_sync(run, la.cpu(), [], [x.var])
+
+
+@asynchronous
+@pytest.mark.parametrize("helping", [False, True])
+def test_the_time_is_what_was_waited(helping):
+    la.sync_report(reset=True)
+    x, y = la.ones(4), la.ones(4)
+    la.waitall()
+    if helping:  # a waiter runs what its target depends on itself, waits in it included
+        la.engine.get().push_sync(
+            lambda ctx: (time.sleep(0.05), float(y[0])), la.cpu(), [], [x.var]
+        )
+    else:
+        slow(0.05, x)
+    begun = time.perf_counter()
+    x.asnumpy(), x.asnumpy()
+    taken = time.perf_counter() - begun
+    line = here() - 2
+    row = rows()[line, "asnumpy"]
+    assert row.count == 2 and 0.02 < row.seconds <= taken
+    slow(0.05, x)
+    la.waitall()
+    assert rows()[here() - 1, "waitall"].seconds > 0.02
+    report = la.sync_report()
+    assert report.seconds == sum(r.seconds for r in report)
+    assert [r.seconds for r in report] == sorted((r.seconds for r in report), reverse=True)
+
+
+@asynchronous
+def test_a_wait_that_raises_counts_with_its_time():
+    la.sync_report(reset=True)
+    x = la.ones(3)
+
+    def fail(ctx):
+        time.sleep(0.03)
+        raise ValueError("no")
+
+    la.engine.get().push_sync(fail, la.cpu(), [], [x.var])
+    with pytest.raises(ValueError, match="no"):
+        x.asnumpy()
+    row = rows()[here() - 1, "asnumpy"]
+    assert row.count == 1 and row.seconds > 0.01
+
+
+def test_the_table_is_aligned():
+    la.sync_report(reset=True)
+    x = la.ones(4)
+    for _ in range(1200):
+        float(x.sum())
+    x.asnumpy()
+    head, *table, last = str(la.sync_report()).split("\n")
+    what, where = head.index("where"), head.index("ms") + 2
+    assert len(table) == 2 and last.endswith("in all") and last.split()[0] == "1201"
+    for line in table:
+        assert line[what - 1] == " " and line[what:].startswith(__file__)
+        assert line[where - 1].isdigit() and line[where] == " "
+    assert str(la.SyncReport()).split("\n")[-1].split() == ["0", "0.000", "in", "all"]
+
+
+def test_the_rows_are_bounded():
+    la.sync_report(reset=True)
+    x = la.ones(1)
+    many = 12000
+    source = "def run(x):\n" + "    x.item()\n" * many + "    [x.item() for _ in range(3)]\n"
+    scope = {}
+    exec(compile(source, "many", "exec"), scope)
+    scope["run"](x)
+    report = la.sync_report()
+    assert len(report) <= 10001 and report.total == many + 3
+    (elsewhere,) = [row for row in report if row.file == "<elsewhere>"]
+    assert elsewhere.count >= 5000 and elsewhere.where == "<elsewhere>"
+    assert "<elsewhere>" in str(report)
+    scope["run"](x)  # places that were forgotten come again
+    assert la.sync_report(reset=True).total == 2 * (many + 3)
+    assert la.sync_report() == []
+    assert la.ones(1).item() == 1 and la.sync_report().total == 1
+
+
+@asynchronous
+def test_a_wait_under_way_as_its_place_is_forgotten_counts():
+    la.sync_report(reset=True)
+    x, y = la.ones(4), la.ones(1)
+    la.waitall()
+    slow(0.3, x)
+    thread = threading.Thread(target=x.asnumpy)
+    thread.start()
+    source = "def run(x):\n" + "    x.item()\n" * 30000
+    scope = {}
+    exec(compile(source, "many", "exec"), scope)
+    scope["run"](y)
+    thread.join()
+    report = la.sync_report(reset=True)
+    assert report.seconds > 0.2 and len(report) <= 10001 and report.total == 30002

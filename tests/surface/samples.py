@@ -147,7 +147,10 @@ def _ops():
 
 
 def _waits():
-    return collections.Counter({row[:4]: row[4] for row in sync_rows()})
+    found = collections.Counter()
+    for _file, _line, _function, what, count, _ns in sync_rows():
+        found[what] += count
+    return found
 
 
 class Spy:
@@ -189,7 +192,7 @@ def observe(expression, name, no_sync=False):
     run(expression, Spy(la, name, part) if apart else la, whole)
     used = part if part.results and not any(map(_is_function, part.results)) else whole
     if used.waits:
-        return Seen("sync", tuple(dict.fromkeys(row[3] for row in used.waits)))
+        return Seen("sync", tuple(used.waits))
     if used.gil:
         return Seen("op")
     return Seen("native" if used.ops or any(map(_holds_array, used.results)) else "host")

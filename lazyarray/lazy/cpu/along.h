@@ -1,0 +1,76 @@
+// Loops along one axis that NumPy keeps in its dtypes (argmax, sort) or builds from a ufunc's
+// (accumulate). All are plain C over memory, and NumPy itself calls them without the GIL.
+#pragma once
+#include <Python.h>
+#include <numpy/ndarraytypes.h>
+
+#include <cstring>
+
+#include "lazy/cpu/loop.h"
+
+namespace lazyarray {
+
+// What a loop of this file is given as its data; made once for each kernel.
+struct Along {
+  PyArray_ArgFunc* extremum = nullptr;
+  PyArray_SortFunc* sort = nullptr;
+  PyArray_ArgSortFunc* argsort = nullptr;
+  Loop fn = nullptr;    // accumulate: the ufunc's, and its data
+  void* data = nullptr;
+  npy_intp size = 0;    // bytes of an element
+  bool any_order = false;  // accumulate: the bits don't depend on the loop's steps
+};
+
+// argmax, argmin: lines (n) without gaps, output ().
+inline void extremum_loop(char** args, const npy_intp* dims, const npy_intp* steps, void* data) {
+  const Along& along = *static_cast<Along*>(data);
+  char *in = args[0], *out = args[1];
+  for (npy_intp b = 0; b < dims[0]; ++b, in += steps[0], out += steps[1])
+    along.extremum(in, dims[1], reinterpret_cast<npy_intp*>(out), nullptr);
+}
+
+// sort: lines (n) and output (n) without gaps.
+inline void sort_loop(char** args, const npy_intp* dims, const npy_intp* steps, void* data) {
+  const Along& along = *static_cast<Along*>(data);
+  char *in = args[0], *out = args[1];
+  for (npy_intp b = 0; b < dims[0]; ++b, in += steps[0], out += steps[1]) {
+    if (in != out) std::memcpy(out, in, dims[1] * along.size);
+    along.sort(out, dims[1], nullptr);
+  }
+}
+
+inline void argsort_loop(char** args, const npy_intp* dims, const npy_intp* steps, void* data) {
+  const Along& along = *static_cast<Along*>(data);
+  char *in = args[0], *out = args[1];
+  for (npy_intp b = 0; b < dims[0]; ++b, in += steps[0], out += steps[1]) {
+    npy_intp* order = reinterpret_cast<npy_intp*>(out);
+    for (npy_intp i = 0; i < dims[1]; ++i) order[i] = i;
+    along.argsort(in, order, dims[1], nullptr);
+  }
+}
+
+// accumulate: input and output (n, m), the m without gaps; core steps from one of the n to the next.
+// A line goes element by element, as NumPy's does; several may go side by side.
+inline void accumulate_loop(char** args, const npy_intp* dims, const npy_intp* steps, void* data) {
+  const Along& along = *static_cast<Along*>(data);
+  const npy_intp n = dims[1], m = dims[2], size = along.size, si = steps[2], so = steps[3];
+  char *in = args[0], *out = args[1];
+  for (npy_intp b = 0; b < dims[0]; ++b, in += steps[0], out += steps[1]) {
+    std::memcpy(out, in, m * size);
+    if (m < 8 || !along.any_order) {
+      const npy_intp count = n - 1, walk[3] = {so, si, so};
+      for (npy_intp c = 0; c < m && count > 0; ++c) {
+        char* p[3] = {out + c * size, in + si + c * size, out + so + c * size};
+        along.fn(p, &count, walk, along.data);
+      }
+      continue;
+    }
+    const npy_intp walk[3] = {size, size, size};
+    for (npy_intp i = 1; i < n; ++i) {
+      char* p[3] = {out + (i - 1) * so, in + i * si, out + i * so};
+      along.fn(p, &m, walk, along.data);
+    }
+  }
+}
+
+}  // namespace lazyarray

@@ -1,0 +1,183 @@
+# argmax, argmin, sort, argsort and running sums along an axis, by NumPy's own loops off the GIL.
+
+
+cdef extern from "lazy/cpu/along.h" namespace "lazyarray" nogil:
+    cdef cppclass Along:
+        void* extremum
+        void* sort
+        void* argsort
+        Loop fn
+        void* data
+        npy_intp size
+        bint any_order
+    void extremum_loop(char**, const npy_intp*, const npy_intp*, void*) noexcept
+    void sort_loop(char**, const npy_intp*, const npy_intp*, void*) noexcept
+    void argsort_loop(char**, const npy_intp*, const npy_intp*, void*) noexcept
+    void accumulate_loop(char**, const npy_intp*, const npy_intp*, void*) noexcept
+
+
+cdef extern from *:
+    """
+    // What NumPy's dtype number `type_num` has: 0 argmax, 1 argmin, 2 sort, 3 stable sort, 4 and 5
+    // the same for argsort. False if it lacks it.
+    static bool fill_along(lazyarray::Along& along, int type_num, int what) {
+      PyArray_Descr* descr = PyArray_DescrFromType(type_num);
+      PyArray_ArrFuncs* f = PyDataType_GetArrFuncs(descr);
+      const int kind = what & 1 ? NPY_STABLESORT : NPY_QUICKSORT;
+      along.size = PyDataType_ELSIZE(descr);
+      if (what < 2) along.extremum = what ? f->argmin : f->argmax;
+      else if (what < 4) along.sort = f->sort[kind];
+      else along.argsort = f->argsort[kind];
+      Py_DECREF(descr);
+      return along.extremum || along.sort || along.argsort;
+    }
+    """
+    bint fill_along(Along&, int, int)
+
+
+cdef dict _along_kernels = {}
+cdef double* _ALONG_COST = [0.5, 0.5, 10.0, 20.0, 15.0, 25.0]
+
+
+cdef Kernel* along_kernel(str name, int what, int dtype) except? NULL:
+    """The kernel of `fill_along`'s `what`, or NULL if NumPy has no such loop for the dtype."""
+    cdef Kernel* k
+    cdef Along* along
+    found = _along_kernels.get((what, dtype))
+    if found is None:
+        along = new Along()
+        if not fill_along(along[0], info(dtype).type_num, what):
+            return NULL
+        k = new_kernel(name, GUFUNC, 1, 1)
+        k.fn = extremum_loop if what < 2 else sort_loop if what < 4 else argsort_loop
+        k.data = along
+        k.dtypes[0] = dtype
+        k.dtypes[1] = dtype if 2 <= what < 4 else D_IL
+        k.cost = _ALONG_COST[what]
+        found = _Kernel.__new__(_Kernel)
+        (<_Kernel>found).k = k
+        _along_kernels[what, dtype] = found
+    return (<_Kernel>found).k
+
+
+cdef int emit_lines(Kernel* k, Tensor x, Tensor out, npy_intp lines, npy_intp n, npy_intp to) except -1:
+    """One instruction over contiguous lines; `to` bytes from one line's output to the next's."""
+    cdef Instr* instr = recorder().begin(k, 1, 1)
+    set_operand(instr, 0, &x.v)
+    set_operand(instr, 1, &out.v)
+    instr.set_ndim(1)
+    instr.shape()[0] = lines
+    instr.strides(0)[0] = n * x.v.itemsize()
+    instr.strides(1)[0] = to
+    instr.ncore = 1
+    instr.core[0] = n
+    instr.ncore_steps = 0
+    instr.overwrites = 1
+    instr.bytes = out.v.layout.size() * out.v.itemsize()
+    instr.cost_ns = 50 + lines * (20 + n * <double>k.cost)
+    emit(instr)
+    return 0
+
+
+def arg_extremum(Tensor x not None, int axis, bint smallest):
+    """argmax or argmin along an axis, of an array that has elements; None where NumPy must do it."""
+    cdef int n = x.v.layout.ndim, i, m = 0
+    cdef npy_intp shape[kMaxDims]
+    cdef Kernel* k = along_kernel("argmin" if smallest else "argmax", smallest, x.v.dtype)
+    if k is NULL or n == 0 or x.v.layout.size() == 0:
+        return None
+    for i in range(n):
+        if i != axis:
+            shape[m] = x.v.layout.shape()[i]
+            m += 1
+    cdef Tensor lines = x
+    if axis != n - 1:
+        lines = view_of(x)
+        lines.v.layout.resize(n)
+        m = 0
+        for i in range(n):
+            if i != axis:
+                lines.v.layout.shape()[m] = x.v.layout.shape()[i]
+                lines.v.layout.strides()[m] = x.v.layout.strides()[i]
+                m += 1
+        lines.v.layout.shape()[m] = x.v.layout.shape()[axis]
+        lines.v.layout.strides()[m] = x.v.layout.strides()[axis]
+    if not contiguous(lines):
+        lines = cast_c(lines, lines.v.dtype)
+    cdef Tensor out = empty_like_shape(D_IL, n - 1, shape, x.v.chunk.device)
+    emit_lines(k, lines, out, out.v.layout.size(), x.v.layout.shape()[axis], sizeof(npy_intp))
+    return out
+
+
+def ordered(Tensor x not None, bint indices, bint stable):
+    """sort or argsort along the last axis of a C-ordered array; None where NumPy must do it."""
+    cdef int n = x.v.layout.ndim, code
+    if n == 0 or x.v.layout.size() == 0 or not contiguous(x):
+        return None
+    cdef Kernel* k = along_kernel("argsort" if indices else "sort", 2 + 2 * indices + stable,
+                                  x.v.dtype)
+    if k is NULL:
+        return None
+    code = k.dtypes[1]
+    cdef npy_intp length = x.v.layout.shape()[n - 1]
+    cdef Tensor out = empty_like_shape(code, n, x.v.layout.shape(), x.v.chunk.device)
+    emit_lines(k, x, out, x.v.layout.size() // length, length, length * info(code).size)
+    return out
+
+
+def accumulated(Ufunc row not None, Tensor x not None, int axis, dtype):
+    """``ufunc.accumulate`` of a C-ordered array, as `dtype` (None: x's); None where NumPy must do it."""
+    cdef int n = x.v.layout.ndim, i
+    cdef int code = x.v.dtype if dtype is None else dtype_code(dtype)
+    cdef npy_intp outer = 1, inner = 1, length
+    cdef Kernel* k
+    cdef Along* along
+    if n == 0 or x.v.layout.size() == 0 or not contiguous(x) or row.nin != 2 or row.nout != 1:
+        return None
+    key = (row.name, code)
+    found = _along_kernels.get(key)
+    if found is None:
+        d = np_dtype(code)
+        if row.ufunc.resolve_dtypes((d, d, None)) != (d, d, d):
+            return None
+        k = loop_kernel(row.name, GUFUNC, 1, 1, row.ufunc, (d, d, d))
+        along = new Along()
+        along.fn = k.fn
+        along.data = k.data
+        along.size = info(code).size
+        along.any_order = d.kind != "c"
+        k.fn = accumulate_loop
+        k.data = along
+        k.dtypes[0] = k.dtypes[1] = code
+        k.checks_flags = d.kind in "fc"
+        k.long_double = d.char in "gG"
+        k.cost = max(row.cost, <float>1.0)
+        found = _Kernel.__new__(_Kernel)
+        (<_Kernel>found).k = k
+        _along_kernels[key] = found
+    k = (<_Kernel>found).k
+    if x.v.dtype != code:
+        x = cast(x, code)
+    for i in range(axis):
+        outer *= x.v.layout.shape()[i]
+    for i in range(axis + 1, n):
+        inner *= x.v.layout.shape()[i]
+    length = x.v.layout.shape()[axis]
+    cdef Tensor out = empty_like_shape(code, n, x.v.layout.shape(), x.v.chunk.device)
+    cdef npy_intp step = inner * info(code).size
+    cdef Instr* instr = recorder().begin(k, 1, 1)
+    set_operand(instr, 0, &x.v)
+    set_operand(instr, 1, &out.v)
+    instr.set_ndim(1)
+    instr.shape()[0] = outer
+    instr.strides(0)[0] = instr.strides(1)[0] = length * step
+    instr.ncore = 2
+    instr.core[0] = length
+    instr.core[1] = inner
+    instr.ncore_steps = 2
+    instr.core_steps[0] = instr.core_steps[1] = step
+    instr.overwrites = 1
+    instr.bytes = x.v.layout.size() * info(code).size
+    instr.cost_ns = 50 + x.v.layout.size() * <double>k.cost
+    emit(instr)
+    return out

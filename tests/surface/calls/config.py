@@ -1,0 +1,3 @@
+"""Calls of lazyarray/_config.py."""
+
+CALLS = {"show_config": ["xp.show_config()", "xp.show_config(mode='stdout')"]}
