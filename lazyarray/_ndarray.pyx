@@ -103,7 +103,8 @@ cdef object copy_out(Tensor array):
         return out
     if not x.v.chunk.allocate():
         raise MemoryError(f"unable to allocate {x.v.chunk.nbytes} bytes")
-    out = cnp.PyArray_SimpleNew(l.ndim, l.shape(), info(array.v.dtype).type_num)
+    l = &x.v.layout  # another thread may have given the array another shape meanwhile
+    out = cnp.PyArray_SimpleNew(l.ndim, l.shape(), info(x.v.dtype).type_num)
     memcpy(cnp.PyArray_DATA(out), x.v.chunk.data + x.v.layout.offset, cnp.PyArray_NBYTES(out))
     return out
 

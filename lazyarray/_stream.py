@@ -45,7 +45,9 @@ class _Plan(NamedTuple):
 
 
 _NUMBERS = (int, float, str, np.generic)
+# What tells itself apart in the cache of plans, and what does so within a tuple.
 _PLAIN = frozenset([int, float, bool, type(None)])
+_INT = frozenset([int])
 
 
 def shape_or_none(size: Size) -> tuple[int, ...] | None:
@@ -221,7 +223,7 @@ class Stream:
         out: Any = None,
     ) -> NDArray:
         """A draw whose parameters broadcast."""
-        plain = type(size) in _PLAIN or type(size) is tuple
+        plain = type(size) in _PLAIN or (type(size) is tuple and _INT.issuperset(map(type, size)))
         for value in parameters:
             plain = plain and type(value) in _PLAIN
         if plain:

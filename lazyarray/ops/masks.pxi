@@ -33,6 +33,7 @@ cdef Tensor picked(Tensor x, object key):
     if not isinstance(key, Tensor):
         return None
     mask = <Tensor>key
+    same_device(x, mask)
     if not masks_all(x, mask):
         return None
     wait(mask, False, "?a boolean index")
