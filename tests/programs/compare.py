@@ -1,0 +1,57 @@
+"""Runs a program, a function of ``np``, with NumPy and with lazyarray, and compares its results."""
+
+import contextlib
+import io
+import inspect
+import warnings
+
+import numpy as np
+
+import lazyarray as la
+
+
+def programs(module):
+    """The programs of a test module: its functions whose first argument is ``np``."""
+    return [
+        f
+        for f in module.values()
+        if inspect.isfunction(f) and [*inspect.signature(f).parameters][:1] == ["np"]
+    ]
+
+
+def same(got, want, at="result"):
+    """The same structure and Python values; arrays of one shape and dtype, with equal bits."""
+    if isinstance(want, (np.ndarray, np.generic)):
+        assert isinstance(got, (la.NDArray, np.generic)), f"{at}: {type(got).__name__}"
+        assert (got.shape, got.dtype) == (want.shape, want.dtype), at
+        np.testing.assert_array_equal(np.asarray(got), want, at)
+        assert np.signbit(got).tolist() == np.signbit(want).tolist() if want.dtype.kind == "f" else 1
+    elif isinstance(want, dict):
+        assert isinstance(got, dict), at
+        assert [*got] == [*want], at
+        for key in want:
+            same(got[key], want[key], f"{at}[{key!r}]")
+    elif isinstance(want, (tuple, list)):
+        assert type(got).__name__ == type(want).__name__, at
+        assert len(got) == len(want), at
+        for i, (g, w) in enumerate(zip(got, want, strict=True)):
+            same(g, w, f"{at}[{i}]")
+    elif isinstance(want, float) and want != want:
+        assert got != got, at
+    else:
+        assert type(got) is type(want), f"{at}: {got!r}, not {want!r}"
+        assert got == want, f"{at}: {got!r}, not {want!r}"
+
+
+def run(program, xp):
+    """What a program returns, and what it prints."""
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        result = program(xp)
+    return result, printed.getvalue()
+
+
+def check(program):
+    want = run(program, np)
+    same(run(program, la), want)
