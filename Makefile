@@ -3,7 +3,7 @@
 #   PYTHON=python3.12   the Python that makes the environment (default python3)
 #   VENV=path           the environment (default .venv, made if missing)
 #   ARGS="..."          passed on to the demo, to pytest or to the benchmarks
-#   SUITE=path          a checkout of data-apis/array-api-tests, with its submodule
+#   SUITE=path          a checkout of data-apis/array-api-tests (with its submodule) or spcl/npbench
 
 PYTHON ?= python3
 VENV ?= .venv
@@ -16,7 +16,7 @@ SOURCES := pyproject.toml setup.py $(shell find lazyarray -type f \( -name '*.py
 	-o -name '*.pxd' -o -name '*.pxi' -o -name '*.h' -o -name '*.hpp' \
 	-o \( -name '*.cpp' ! -name '_*' \) -o -path '*/engine/core/*.cpp' \))
 
-.PHONY: help demo test bench docs sanitize lint format clean
+.PHONY: help demo test conformance bench npbench docs sanitize lint format clean
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
 .SECONDARY:
@@ -26,6 +26,8 @@ help:
 	@echo 'make test      install into $(VENV), check style and types, run the tests'
 	@echo 'make conformance SUITE=path/to/array-api-tests'
 	@echo '               run the array API standard'"'"'s own tests'
+	@echo 'make npbench SUITE=path/to/npbench'
+	@echo '               run NPBench'"'"'s kernels on NumPy and on lazyarray'
 	@echo 'make bench     install into $(VENV) and print the table of speeds'
 	@echo 'make docs      write the documentation, build/docs/index.html'
 	@echo 'make sanitize  stress the native core under sanitizers, run tests under AddressSanitizer'
@@ -50,6 +52,11 @@ conformance: $(VENV)/.installed-conformance
 
 bench: $(VENV)/.installed-bench
 	$(BIN)/python -m benchmarks.run $(ARGS)
+
+npbench: $(VENV)/.installed-bench
+	@test -d '$(SUITE)/bench_info' || { echo 'make npbench needs a checkout of \
+	https://github.com/spcl/npbench: SUITE=path'; exit 1; }
+	$(BIN)/python -m benchmarks.npbench '$(SUITE)' $(ARGS)
 
 docs: $(VENV)/.installed-docs
 	$(BIN)/sphinx-build -q -W --keep-going -d build/doctrees docs build/docs

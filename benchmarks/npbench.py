@@ -153,7 +153,7 @@ class Contestant:
 
 
 def compare(checkout: Path, name: str, preset: str, seconds: float) -> dict[str, Any]:
-    """Both libraries' best times of a kernel, after ``seconds`` of turns, and whether they agree."""
+    """Both libraries' best times of a kernel in ``seconds`` of turns, and whether they agree."""
     info = information(checkout, name)
     validate = from_file(checkout / "npbench" / "infrastructure" / "utilities.py", "util").validate
     contestants = [Contestant(checkout, name, preset, lib) for lib in ("numpy", "lazyarray")]

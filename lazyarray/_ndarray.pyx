@@ -1,6 +1,7 @@
 # distutils: language = c++
 """NDArray: the array that users touch. Its slots call the op table; its views are its own."""
 
+import html
 import pickle
 from operator import index
 from types import GenericAlias
@@ -349,6 +350,10 @@ cdef class NDArray(Methods):
         wait(self, False, "?repr()")
         text = repr(numpy_view(&self.v, False))
         return f"{text[:-1]}, device={self.ctx!r})"
+
+    def _repr_html_(self):
+        """``repr(x)`` for notebooks; waits for the values."""
+        return f"<pre>{html.escape(repr(self))}</pre>"
 
     def __str__(self):
         wait(self, False, "?str()")

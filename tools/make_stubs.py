@@ -11,9 +11,9 @@ from collections.abc import Callable
 from typing import Any
 
 import lazyarray.random as la_random
-from lazyarray import _drawn
-from lazyarray._distributions import TABLE
 from lazyarray.ops import names
+from lazyarray.random import distributions
+from lazyarray.random.table import TABLE
 
 TARGET = pathlib.Path(names.__file__).with_suffix(".pyi")
 
@@ -73,11 +73,11 @@ def drawn_stub() -> str:
         "from typing import Any",
         "",
         "from lazyarray._ndarray import NDArray",
-        "from lazyarray._samples import Samples",
-        "from lazyarray._stream import Size",
+        "from lazyarray.random.samples import Samples",
+        "from lazyarray.random.stream import Size",
         "",
         "class Distributions(Samples):",
-        *[_head(getattr(_drawn.Distributions, row.name), {}, "    ") for row in TABLE],
+        *[_head(getattr(distributions.Distributions, row.name), {}, "    ") for row in TABLE],
     ]
     return "\n".join(lines) + "\n"
 
@@ -92,11 +92,11 @@ def random_stub() -> str:
         "from numpy.random import MT19937 as MT19937",
         *[f"from numpy.random import {n} as {n}" for n in _NUMPYS],
         "",
-        "from lazyarray._generator import Generator as Generator",
-        "from lazyarray._legacy import RandomState as RandomState",
+        "from lazyarray.random.generator import Generator as Generator",
+        "from lazyarray.random.legacy import RandomState as RandomState",
         "from lazyarray._ndarray import NDArray",
-        "from lazyarray._stream import Size",
-        *[f"from lazyarray._streams import {n} as {n}" for n in _WRITTEN],
+        "from lazyarray.random.stream import Size",
+        *[f"from lazyarray.random.devices import {n} as {n}" for n in _WRITTEN],
         "",
         "FUNCTIONS: list[str]",
         "ALIASES: dict[str, str]",
@@ -116,7 +116,7 @@ _WRITTEN = ["default_rng", "get_state", "rand", "randint", "randn", "seed", "set
 
 STUBS = {
     TARGET: stub,
-    pathlib.Path(_drawn.__file__).with_suffix(".pyi"): drawn_stub,
+    pathlib.Path(distributions.__file__).with_suffix(".pyi"): drawn_stub,
     pathlib.Path(la_random.__file__).with_suffix(".pyi"): random_stub,
 }
 

@@ -341,7 +341,10 @@ y = (x * 3 + 1)
 assert y[0].item() == 4.0
 print("right")
 """
-    env = {**os.environ, "LAZYARRAY_MEM_LIMIT": str((40 << 20) + 65536)}  # five large arrays, and small ones
+    env = {
+        **os.environ,
+        "LAZYARRAY_MEM_LIMIT": str((40 << 20) + 65536),
+    }  # five large arrays, and small ones
     done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True)
     assert done.stdout == "right\n", done.stderr
 

@@ -430,3 +430,10 @@ def test_real_and_imag_are_views():
     agree(lambda x, xp: (x.real.flat.__setitem__(slice(None), [1, 2]), x)[1], "T", np.complex64)
     agree(lambda x, xp: setattr(x, "real", 4), "T")
     agree(lambda x, xp: setattr(x, "imag", 4), "T")
+
+
+def test_html_is_the_repr_and_waits():
+    x = la.array([1.5, 2.0])
+    assert x._repr_html_() == "<pre>array([1.5, 2. ], device=cpu(0))</pre>"
+    with la.no_sync(), pytest.raises(RuntimeError, match="repr"):
+        x._repr_html_()

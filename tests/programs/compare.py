@@ -25,7 +25,9 @@ def same(got, want, at="result"):
         assert isinstance(got, (la.NDArray, np.generic)), f"{at}: {type(got).__name__}"
         assert (got.shape, got.dtype) == (want.shape, want.dtype), at
         np.testing.assert_array_equal(np.asarray(got), want, at)
-        assert np.signbit(got).tolist() == np.signbit(want).tolist() if want.dtype.kind == "f" else 1
+        assert (
+            np.signbit(got).tolist() == np.signbit(want).tolist() if want.dtype.kind == "f" else 1
+        )
     elif isinstance(want, dict):
         assert isinstance(got, dict), at
         assert [*got] == [*want], at

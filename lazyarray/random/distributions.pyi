@@ -2,8 +2,8 @@
 from typing import Any
 
 from lazyarray._ndarray import NDArray
-from lazyarray._samples import Samples
-from lazyarray._stream import Size
+from lazyarray.random.samples import Samples
+from lazyarray.random.stream import Size
 
 class Distributions(Samples):
     def beta(self, a: Any, b: Any, size: Size = None, dtype: Any = None) -> NDArray: ...

@@ -10,17 +10,17 @@ from numpy.random import BitGenerator as BitGenerator
 from numpy.random import Philox as Philox
 from numpy.random import SeedSequence as SeedSequence
 
-from lazyarray._generator import Generator as Generator
-from lazyarray._legacy import RandomState as RandomState
+from lazyarray.random.generator import Generator as Generator
+from lazyarray.random.legacy import RandomState as RandomState
 from lazyarray._ndarray import NDArray
-from lazyarray._stream import Size
-from lazyarray._streams import default_rng as default_rng
-from lazyarray._streams import get_state as get_state
-from lazyarray._streams import rand as rand
-from lazyarray._streams import randint as randint
-from lazyarray._streams import randn as randn
-from lazyarray._streams import seed as seed
-from lazyarray._streams import set_state as set_state
+from lazyarray.random.stream import Size
+from lazyarray.random.devices import default_rng as default_rng
+from lazyarray.random.devices import get_state as get_state
+from lazyarray.random.devices import rand as rand
+from lazyarray.random.devices import randint as randint
+from lazyarray.random.devices import randn as randn
+from lazyarray.random.devices import seed as seed
+from lazyarray.random.devices import set_state as set_state
 
 FUNCTIONS: list[str]
 ALIASES: dict[str, str]

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lazyarray._drawn import Distributions
-from lazyarray._stream import Distribution, Size
 from lazyarray.context import chosen, current_context
+from lazyarray.random.distributions import Distributions
+from lazyarray.random.stream import Distribution, Size
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray

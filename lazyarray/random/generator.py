@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lazyarray._drawn import Distributions
-from lazyarray._stream import Distribution, Size, shape_or_none
 from lazyarray.context import chosen, current_context
 from lazyarray.lazy._lazy import Tensor
 from lazyarray.ops import _rows
+from lazyarray.random.distributions import Distributions
+from lazyarray.random.stream import Distribution, Size, shape_or_none
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray

@@ -11,7 +11,7 @@ import os
 from collections.abc import Callable
 from typing import Any
 
-from lazyarray._stream import Distribution
+from lazyarray.random.stream import Distribution
 
 # Name, parameters, neutral ones, what it draws, an example's arguments and its result, coupled.
 TABLE = [

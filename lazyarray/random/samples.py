@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lazyarray._stream import Size, Stream, calling, shape_or_none, sized
 from lazyarray.lazy._lazy import Tensor
 from lazyarray.ops import _rows
+from lazyarray.random.stream import Size, Stream, calling, shape_or_none, sized
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray

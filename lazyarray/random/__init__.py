@@ -17,11 +17,11 @@ from numpy.random import (
     SeedSequence,
 )
 
-from lazyarray import _streams
-from lazyarray._distributions import TABLE, function
-from lazyarray._generator import Generator
-from lazyarray._legacy import RandomState
-from lazyarray._streams import default_rng, get_state, rand, randint, randn, seed, set_state
+from lazyarray.random import devices
+from lazyarray.random.devices import default_rng, get_state, rand, randint, randn, seed, set_state
+from lazyarray.random.generator import Generator
+from lazyarray.random.legacy import RandomState
+from lazyarray.random.table import TABLE, function
 
 FUNCTIONS = [
     *[row.name for row in TABLE],
@@ -32,7 +32,7 @@ FUNCTIONS = [
 ALIASES = dict.fromkeys(["random_sample", "ranf", "sample"], "random")
 
 for _name in FUNCTIONS:
-    globals()[_name] = function(getattr(Generator, _name), _streams.here)
+    globals()[_name] = function(getattr(Generator, _name), devices.here)
 for _name, _first in ALIASES.items():
     globals()[_name] = globals()[_first]
 

@@ -5,8 +5,8 @@ The stub beside this file lists them; it is written by tools/make_stubs.py.
 
 from __future__ import annotations
 
-from lazyarray._distributions import TABLE, method
-from lazyarray._samples import Samples
+from lazyarray.random.samples import Samples
+from lazyarray.random.table import TABLE, method
 
 
 class Distributions(Samples):

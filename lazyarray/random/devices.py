@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lazyarray._generator import Generator
-from lazyarray._stream import Size
 from lazyarray.context import chosen
 from lazyarray.engine import Device
 from lazyarray.lazy._lazy import Tensor, swap_current_device
+from lazyarray.random.generator import Generator
+from lazyarray.random.stream import Size
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
