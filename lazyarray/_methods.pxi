@@ -218,6 +218,8 @@ cdef class Methods(Operators):
 
     def copy(self, order="C"):
         """A copy with memory of its own."""
+        if order == "C" and self.v.layout.c_contiguous(self.v.itemsize()):
+            return cast(self, self.v.dtype)
         return ops.copy(self, order=order)
 
     def astype(self, dtype, order="K", casting="unsafe", subok=True, copy=True):

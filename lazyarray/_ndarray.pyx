@@ -42,7 +42,7 @@ from lazyarray.lazy._lazy cimport (
     wait,
 )
 from lazyarray.storage._storage cimport Chunk
-from lazyarray.ops._rows cimport MatMul, Reduction, Ufunc, as_tensor_on, gathered, is_operand, picked
+from lazyarray.ops._rows cimport MatMul, Reduction, Ufunc, as_tensor_on, gathered, is_operand, masked_set, picked
 
 from lazyarray import ops
 from lazyarray._flat import flagsobj, flatiter
@@ -442,7 +442,8 @@ cdef class NDArray(Methods):
             return
         cdef Tensor t = basic_view(self, key, &kind)
         if kind == INDEX_ADVANCED:
-            ops.indexing.set(self, key, value)
+            if not masked_set(self, key, value):
+                ops.indexing.set(self, key, value)
         else:
             ops.assign_to(t, value)
 

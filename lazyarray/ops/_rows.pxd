@@ -57,6 +57,7 @@ cdef class Gufunc(Row):
 
 cdef Tensor gathered(Tensor x, object key)
 cdef Tensor picked(Tensor x, object key)
+cdef bint masked_set(Tensor x, object key, object value) except -1
 cdef Tensor as_tensor(object o)
 cdef Tensor as_tensor_on(object o, CDevice device)
 cdef bint is_operand(object o)

@@ -62,6 +62,7 @@ from lazyarray.lazy._lazy cimport (
     np_dtype,
     npy_intp,
     numpy_view,
+    put_number,
     put_scalar,
     py_call,
     recorder,

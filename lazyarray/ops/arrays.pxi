@@ -73,6 +73,87 @@ def unwritten(shape, dtype):
     return empty_like_shape(code, n, dims, current_device())
 
 
+cdef extern from "lazy/cpu/ramp.h" namespace "lazyarray" nogil:
+    Loop ramp_of(bint)
+
+
+cdef Kernel* _ramps[2]
+
+
+def ramp(start, step, npy_intp n):
+    """``arange`` of n > 0 numbers on the current device, from Python ints or floats; else None."""
+    cdef bint real = type(start) is float or type(step) is float
+    cdef int code = D_F8 if real else D_IL, k
+    cdef Instr* instr
+    if _ramps[real] is NULL:
+        _ramps[real] = new_kernel("arange", GUFUNC, 2, 1)
+        _ramps[real].fn = ramp_of(real)
+        _ramps[real].dtypes[0] = _ramps[real].dtypes[1] = _ramps[real].dtypes[2] = code
+    if real:
+        step = (start + step) - start  # the difference of the first two, as NumPy takes it
+    cdef Tensor out = empty_like_shape(code, 1, &n, current_device())
+    instr = recorder().begin(_ramps[real], 2, 1)
+    if not put_number(instr.constants[0], start, code) \
+            or not put_number(instr.constants[1], step, code):
+        recorder().give_back(instr)
+        return None
+    set_operand(instr, 0, NULL)
+    set_operand(instr, 1, NULL)
+    set_operand(instr, 2, &out.v)
+    instr.set_ndim(0)
+    instr.ncore = 1
+    instr.core[0] = n
+    instr.ncore_steps = 0
+    instr.overwrites = 1
+    instr.bytes = n * 8
+    instr.cost_ns = 50 + n * 0.6
+    emit(instr)
+    return out
+
+
+def plain_array(obj):
+    """A new array of a list of Python floats or ints, or a copy of a NumPy array; else None."""
+    cdef Tensor out
+    cdef npy_intp n, i
+    cdef int code
+    cdef char* to
+    if type(obj) is np.ndarray:
+        return from_numpy(obj, current_device())
+    if type(obj) is not list or not <list>obj:
+        return None
+    kind = type((<list>obj)[0])
+    if kind is not float and kind is not int:
+        return None
+    code = D_F8 if kind is float else D_IL
+    n = len(<list>obj)
+    out = empty_like_shape(code, 1, &n, current_device())
+    if not out.v.chunk.allocate():
+        raise MemoryError(f"unable to allocate {out.v.chunk.nbytes} bytes")
+    to = out.v.chunk.data
+    for i in range(n):
+        o = (<list>obj)[i]
+        if type(o) is not kind or not put_number(to + 8 * i, o, code):
+            return None
+    return out
+
+
+def outer(Ufunc row not None, a, b):
+    """The row on all pairs of elements of two vectors; None for anything else."""
+    cdef Tensor x, y, column
+    if not isinstance(a, Tensor) or not isinstance(b, Tensor):
+        return None
+    x, y = a, b
+    if x.v.layout.ndim != 1 or y.v.layout.ndim != 1:
+        return None
+    column = view_of(x)
+    column.v.layout.resize(2)
+    column.v.layout.shape()[0] = x.v.layout.shape()[0]
+    column.v.layout.strides()[0] = x.v.layout.strides()[0]
+    column.v.layout.shape()[1] = 1
+    column.v.layout.strides()[1] = 0
+    return row.binary(column, y, None)
+
+
 def unwritten_like(x):
     """A new array of x's device, dtype and shape, for a C-ordered NDArray; None for anything else."""
     if not isinstance(x, Tensor):

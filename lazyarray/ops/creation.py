@@ -63,6 +63,10 @@ def array(
     array([[1., 2.],
            [3., 4.]], dtype=float32)
     """
+    if dtype is None and ctx is None and device is None and copy and order == "K" and not ndmin:
+        simple = _rows.plain_array(obj)
+        if simple is not None:
+            return simple
     place = chosen(ctx, device)
     if order not in _ORDERS:
         raise ValueError(f"order must be one of 'C', 'F', 'A', or 'K' (got {order!r})")
@@ -335,6 +339,10 @@ def full(
     array([[1, 2],
            [1, 2]])
     """
+    if dtype is None and type(fill_value) in (float, int, bool):
+        simple = _unwritten(shape, type(fill_value), ctx, order, device)
+        _rows.assign_to(simple, fill_value)
+        return simple
     place = chosen(ctx, device)
     value = _typed(fill_value)
     if isinstance(value, Tensor):

@@ -87,6 +87,48 @@ def take_along(Tensor x not None, index, int axis):
     return gather(x, index, axis, axis)
 
 
+cdef Tensor gathered_behind(Tensor x, tuple key, int axis):
+    """``x[:, :, index]`` for a C-ordered x; None for other keys.
+
+    As NumPy's, the result lies in memory with the index's axes first.
+    """
+    cdef int i, n, many
+    cdef Tensor index, found, out
+    for i in range(axis):
+        if key[i] != _WHOLE:
+            return None
+    if not isinstance(key[axis], Tensor):
+        index = host_index(key[axis], x.v.layout.shape()[axis], axis, x.v.chunk.device)
+        if index is None:
+            return None
+    else:
+        index = key[axis]
+    if not contiguous(x):
+        return None
+    found = gather(x, index, axis, axis)
+    if found is None:
+        return None
+    n, many = found.v.layout.ndim, index.v.layout.ndim
+    out = fresh(x.v.dtype, found.v.layout.size(), x.v.chunk.device)
+    out.v.layout.resize(n)
+    memcpy(out.v.layout.shape(), found.v.layout.shape(), n * sizeof(npy_intp))
+    cdef npy_intp step = x.v.itemsize()
+    for i in range(n - 1, axis + many - 1, -1):  # what follows the index is innermost, ...
+        out.v.layout.strides()[i] = step
+        step *= found.v.layout.shape()[i]
+    for i in range(axis - 1, -1, -1):
+        out.v.layout.strides()[i] = step
+        step *= found.v.layout.shape()[i]
+    for i in range(axis + many - 1, axis - 1, -1):  # ... the index outermost
+        out.v.layout.strides()[i] = step
+        step *= found.v.layout.shape()[i]
+    assign(out, found)
+    return out
+
+
+cdef object _WHOLE = slice(None)
+
+
 cdef Tensor gathered(Tensor x, object key):
     """``x[key]`` for one integer array, after integers at most; None for any other key."""
     cdef int axis = 0, i
@@ -101,6 +143,8 @@ cdef Tensor gathered(Tensor x, object key):
         picked = (<tuple>key)[axis]
     if not isinstance(picked, (Tensor, np.ndarray)) or l.ndim == 0:
         return None
+    if axis and type((<tuple>key)[0]) is slice:
+        return gathered_behind(x, key, axis)
     for i in range(axis):
         o = (<tuple>key)[i]
         if type(o) is not int:

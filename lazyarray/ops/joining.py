@@ -164,6 +164,10 @@ def hstack(tup: Sequence[Any], *, dtype: Any = None, casting: str = "same_kind")
     >>> la.hstack([la.array([1, 2]), la.array([3])]).asnumpy()
     array([1, 2, 3])
     """
+    if dtype is None and type(tup) in (list, tuple) and tup and isinstance(tup[0], Tensor):
+        simple = join(tup, int(tup[0].ndim != 1))
+        if simple is not None:
+            return simple
     parts = [atleast_1d(x) for x in _layout.operands(*_sequence(tup))]
     axis = 0 if parts and parts[0].ndim == 1 else 1
     return concatenate(parts, axis, dtype=dtype, casting=casting)

@@ -148,6 +148,9 @@ def outer(a: Any, b: Any, out: NDArray | None = None) -> NDArray:
     array([[3, 4],
            [6, 8]])
     """
+    simple = _rows.outer(_multiply, a, b) if out is None else None
+    if simple is not None:
+        return simple
     x, y = operands(a, b)
     return _multiply(ravel(x)[:, None], ravel(y)[None, :], out=out)
 

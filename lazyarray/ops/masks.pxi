@@ -55,6 +55,22 @@ cdef Tensor picked(Tensor x, object key):
     return out
 
 
+cdef bint masked_set(Tensor x, object key, object value) except -1:
+    """``x[mask] = value`` for a mask of x's shape and a number or vector; false for anything else."""
+    cdef Tensor mask
+    if not isinstance(key, Tensor):
+        return False
+    mask = <Tensor>key
+    if mask.v.dtype != D_BOOL or x.v.layout.ndim == 0 or not x.v.layout.same_shape(mask.v.layout):
+        return False
+    if isinstance(value, Tensor):
+        return fill_from(x, mask, value)
+    if type(value) is float or type(value) is int or type(value) is bool:
+        fill_where(x, mask, value)
+        return True
+    return False
+
+
 def fill_from(Tensor x not None, Tensor mask not None, Tensor values not None):
     """``x[mask] = values`` for a vector of values or a single one; false if NumPy must do it.
 

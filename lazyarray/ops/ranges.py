@@ -51,6 +51,12 @@ def arange(
         raise TypeError("arange() requires stop to be specified.")
     length = _length(0 if start is None else start, stop, 1 if step is None else step)
     values = [0 if start is None else start, stop, 1 if step is None else step]
+    if length and dtype is None and place is None and set(map(type, values)) <= {int, float}:
+        if isinstance(stop, float) or type(values[0]) is float or type(values[2]) is float:
+            values[0] = float(values[0])
+        simple = _rows.ramp(values[0], values[2], length)
+        if simple is not None:
+            return simple
     if length is None or length <= _AT_CALL:
         return _rows.array(np.arange(*values, dtype=dtype), None, place)
     if dtype is None:
