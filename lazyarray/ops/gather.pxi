@@ -68,13 +68,15 @@ cdef Tensor gather(Tensor x, Tensor index, int axis, int named):
 cdef Tensor host_index(object index, npy_intp n, int axis, CDevice device):
     """A NumPy integer array as indices; IndexError at once if one is out of bounds."""
     cdef cnp.ndarray a = index
-    if a.dtype.kind not in "iu":
+    if a.dtype.kind not in "iu" or a.dtype.char in "LQ":
         return None
-    if a.size:
-        low, high = a.min(), a.max()
-        if low < -n or high >= n:
-            wrong = a[(a < -n) | (a >= n)].flat[0]
-            raise IndexError(f"index {wrong} is out of bounds for axis {axis} with size {n}")
+    if a.dtype.char != "l" or not cnp.PyArray_IS_C_CONTIGUOUS(a):
+        a = np.ascontiguousarray(a, np.intp).reshape(a.shape)
+    cdef npy_intp* p = <npy_intp*>cnp.PyArray_DATA(a)
+    cdef npy_intp i
+    for i in range(cnp.PyArray_SIZE(a)):
+        if p[i] < -n or p[i] >= n:
+            raise IndexError(f"index {p[i]} is out of bounds for axis {axis} with size {n}")
     return from_numpy(a, device)
 
 
@@ -87,8 +89,8 @@ def take_along(Tensor x not None, index, int axis):
     return gather(x, index, axis, axis)
 
 
-cdef Tensor gathered_behind(Tensor x, tuple key, int axis):
-    """``x[:, :, index]`` for a C-ordered x; None for other keys.
+cdef Tensor gathered_behind(Tensor x, tuple key, object picked, int axis):
+    """``x[:, :, picked]`` for a C-ordered x; None for other keys.
 
     As NumPy's, the result lies in memory with the index's axes first.
     """
@@ -97,12 +99,12 @@ cdef Tensor gathered_behind(Tensor x, tuple key, int axis):
     for i in range(axis):
         if key[i] != _WHOLE:
             return None
-    if not isinstance(key[axis], Tensor):
-        index = host_index(key[axis], x.v.layout.shape()[axis], axis, x.v.chunk.device)
+    if not isinstance(picked, Tensor):
+        index = host_index(picked, x.v.layout.shape()[axis], axis, x.v.chunk.device)
         if index is None:
             return None
     else:
-        index = key[axis]
+        index = picked
     if not contiguous(x):
         return None
     found = gather(x, index, axis, axis)
@@ -141,10 +143,12 @@ cdef Tensor gathered(Tensor x, object key):
         if axis < 0 or axis >= l.ndim:
             return None
         picked = (<tuple>key)[axis]
+    if type(picked) is list and picked and type((<list>picked)[0]) is int:
+        picked = np.asarray(picked)
     if not isinstance(picked, (Tensor, np.ndarray)) or l.ndim == 0:
         return None
     if axis and type((<tuple>key)[0]) is slice:
-        return gathered_behind(x, key, axis)
+        return gathered_behind(x, key, picked, axis)
     for i in range(axis):
         o = (<tuple>key)[i]
         if type(o) is not int:
