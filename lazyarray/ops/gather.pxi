@@ -70,7 +70,7 @@ cdef Tensor host_index(object index, npy_intp n, int axis, CDevice device):
     cdef cnp.ndarray a = index
     if a.dtype.kind not in "iu" or a.dtype.char in "LQ":
         return None
-    if a.dtype.char != "l" or not cnp.PyArray_IS_C_CONTIGUOUS(a):
+    if a.dtype != np.intp or not cnp.PyArray_ISCARRAY_RO(a):
         a = np.array(a, np.intp, order="C")
     cdef npy_intp* p = <npy_intp*>cnp.PyArray_DATA(a)
     cdef npy_intp i
