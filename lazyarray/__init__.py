@@ -86,12 +86,15 @@ __all__ = [
     "waitall",
     # rooms
     "context",
+    "emath",
     "engine",
     "fft",
     "functions",
     "lazy",
+    "lib",
     "linalg",
     "ops",
+    "polynomial",
     "random",
     "storage",
     "testing",
@@ -101,12 +104,14 @@ for _section in (_config, _namespace_info, _scalars, *ops.SECTIONS, *functions.S
 
 
 if _typing.TYPE_CHECKING:
-    from lazyarray import testing
+    from lazyarray import lib, polynomial, testing
+    from lazyarray.lib import scimath as emath
 else:  # hidden from type checkers, to which it would promise every name
+    _later = {n: n for n in ("lib", "polynomial", "testing")} | {"emath": "lib.scimath"}
 
     def __getattr__(name: str) -> _typing.Any:
-        if name == "testing":  # imported when it is used: it imports unittest
-            return _importlib.import_module("lazyarray.testing")
+        if name in _later:  # imported when it is used
+            return _importlib.import_module(f"lazyarray.{_later[name]}")
         near = _difflib.get_close_matches(name, __all__, 1)
         reason = _ABSENT.get(name)
         hint = f": {reason}" if reason else f": did you mean {near[0]!r}?" if near else ""

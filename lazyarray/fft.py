@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
+from lazyarray.lazy._lazy import Tensor
 from lazyarray.ops._layout import deliver, gil_op, operands
 from lazyarray.ops._rows import astype
 from lazyarray.ops.joining import concatenate, roll
@@ -394,9 +395,11 @@ def rfftfreq(n: int, d: Any = 1.0, device: Any = None, *, dtype: Any = None) -> 
     return _frequencies(n, d, dtype, lambda n: arange(0, n // 2 + 1, dtype=np.intp, device=device))
 
 
-def _frequencies(n: int, d: Any, dtype: Any, places: Callable[[int], NDArray]) -> NDArray:
+def _frequencies(n: Any, d: Any, dtype: Any, places: Callable[[int], NDArray]) -> NDArray:
     if not isinstance(n, (int, np.integer)):
-        raise ValueError("n should be an integer")
+        if not isinstance(n, Tensor) or n.ndim or n.dtype.kind not in "iu":
+            raise ValueError("n should be an integer")
+        n = operator.index(n)
     if dtype is not None and np.dtype(dtype).kind != "f":
         raise TypeError(f"frequencies are real floating numbers, not {np.dtype(dtype)}")
     step = 1.0 / (n * d)
@@ -426,7 +429,5 @@ def ifftshift(x: Any, axes: int | Sequence[int] | None = None) -> NDArray:
 
 def _shifted(x: Any, axes: Any, half: Callable[[int], int]) -> NDArray:
     (v,) = operands(x)
-    if isinstance(axes, (int, np.integer)):
-        axes = (axes,)
-    along = tuple(range(v.ndim)) if axes is None else tuple(axes)
+    along = range(v.ndim) if axes is None else axes if np.ndim(axes) else (axes,)
     return roll(v, [half(v.shape[i]) for i in along], along)

@@ -181,9 +181,14 @@ def test_save_and_load(tmp_path):
     with np.load(path) as archive:
         np.testing.assert_array_equal(archive["w/0"], a.asnumpy().T)
 
-    la.save(path, a)
-    (got,) = la.load(path)
+    la.save(path, a)  # one array: an .npy file
+    got = la.load(f"{path}.npy")
     np.testing.assert_array_equal(got.asnumpy(), a.asnumpy())
+    np.testing.assert_array_equal(np.load(f"{path}.npy"), a.asnumpy())
+    (got,) = _saved_and_loaded([a])
+    np.testing.assert_array_equal(got.asnumpy(), a.asnumpy())
+    assert _saved_and_loaded(2.5).item() == 2.5
+    assert _saved_and_loaded([[1, 2], [3, 4]]).asnumpy().tolist() == [[1, 2], [3, 4]]
     for empty in ([], {}):
         la.save(path, empty)
         assert la.load(path) == empty
@@ -203,17 +208,19 @@ def test_load_reads_numpys_files(tmp_path):
     np.savez(tmp_path / "a.npz", x=np.arange(3), y=np.eye(2))
     got = la.load(tmp_path / "a.npz")
     assert sorted(got) == ["x", "y"] and got["x"].asnumpy().tolist() == [0, 1, 2]
+    with la.load(tmp_path / "a.npz", mmap_mode="r") as archive:
+        assert archive.files == ["x", "y"] and "x" in archive
     np.savez_compressed(tmp_path / "c.npz", np.arange(3))
     assert la.load(tmp_path / "c.npz")["arr_0"].asnumpy().tolist() == [0, 1, 2]
     np.save(tmp_path / "b.npy", np.asfortranarray(np.arange(6).reshape(2, 3)))
-    assert la.load(tmp_path / "b.npy")[0].asnumpy().tolist() == [[0, 1, 2], [3, 4, 5]]
+    assert la.load(tmp_path / "b.npy").asnumpy().tolist() == [[0, 1, 2], [3, 4, 5]]
 
 
 def test_save_and_load_errors(tmp_path):
     with pytest.raises(TypeError, match="keys are strings"):
         la.save(tmp_path / "a", {1: la.ones(1)})
-    with pytest.raises(TypeError, match="not float"):
-        la.save(tmp_path / "a", 1.5)
+    with pytest.raises(ValueError, match="mmap_mode"):
+        la.load(tmp_path / "a", mmap_mode="r+")
     with pytest.raises(TypeError, match="no dtype"):
         la.save(tmp_path / "a", [np.array(["a"])])
     assert not (tmp_path / "a").exists()
@@ -662,7 +669,7 @@ def test_numpys_copyto():
 def test_unknown_functions_are_named():
     x = la.ones(3)
     file = io.BytesIO()
-    np.save(file, x)  # an .npy file, not an archive as la.save's
+    np.save(file, x)  # as la.save's
     assert np.load(io.BytesIO(file.getvalue())).tolist() == [1, 1, 1]
     with pytest.raises(TypeError, match=r"numpy\.busday_count\(\)"):
         np.busday_count(x, x)

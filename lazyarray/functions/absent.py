@@ -22,7 +22,7 @@ OUTSIDE: Categories = {
     "strings, objects and records": {
         **_all(
             "dtypes are numeric: no strings, objects or records",
-            "bytes_ str_ object_ void character flexible record recarray",
+            "bytes_ str_ object_ void character flexible record recarray char rec strings",
         ),
         "fromregex": "makes records",
         "frompyfunc": "its results are objects: vectorize",
@@ -48,8 +48,8 @@ LEFT_OUT: Categories = {
         "walks memory element by element, which would wait for every one",
         "nditer nested_iters flatiter",
     ),
-    "superseded classes": {
-        "poly1d": "NumPy advises numpy.polynomial instead; the poly functions are here",
+    "masked arrays": {
+        "ma": "an array is an NDArray: where=, boolean masks and the nan functions do without",
     },
 }
 

@@ -51,7 +51,7 @@ def _limits(given: Any, name: str) -> _Range:
 
 def _check(bins: Any, limits: _Range, weighted: bool) -> None:
     """NumPy's own errors about bins and range, which the sample's values don't change."""
-    if isinstance(bins, Tensor):
+    if isinstance(bins, Tensor) and bins.ndim:
         if bins.ndim != 1:
             raise ValueError("`bins` must be 1d, when an array")
         return  # its values are looked at when the histogram runs
@@ -92,7 +92,7 @@ def histogram(
         found = np.histogram(v, bins, limits, density, *w)
         return array(found[0], None, x.device), array(found[1], None, x.device)
     key, cost = (bool(density), weighted, _kind(limits)), 3000 + 20.0 * x.size
-    if isinstance(bins, Tensor) or np.ndim(bins):
+    if np.ndim(bins):
         edges = operands(x, bins)[1]
         result = gil_op(
             "histogram",
@@ -130,7 +130,7 @@ def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any 
     if isinstance(bins, str):
         v = values(x, "histogram_bin_edges()")
         return array(np.histogram_bin_edges(v, bins, limits), None, x.device)
-    if isinstance(bins, Tensor) or np.ndim(bins):
+    if np.ndim(bins):
         return operands(x, bins)[1]
     n = operator.index(bins)
     return gil_op(

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "poly",
+    "poly1d",
     "polyadd",
     "polyder",
     "polydiv",
@@ -35,6 +36,26 @@ __all__ = [
 ]
 
 _sqrt, _sum = table["sqrt"], table["sum"]
+
+
+# ---- the class ----------------------------------------------------------------------------------
+
+
+class poly1d(np.poly1d):
+    """A polynomial that can be called, printed and reckoned with: ``numpy.poly1d``.
+
+    Its coefficients are a lazyarray; with ``r`` those given are its roots. Waits for the
+    coefficients, from which leading zeros are dropped.
+
+    >>> import lazyarray as la
+    >>> p = la.poly1d([1, 2, 3])
+    >>> p(la.array([0, 1])).asnumpy(), p.deriv().coeffs.asnumpy()
+    (array([3, 6]), array([2, 2]))
+    """
+
+    def __init__(self, c_or_r: Any, r: bool = False, variable: str | None = None) -> None:
+        given = c_or_r if isinstance(c_or_r, np.poly1d) else atleast_1d(c_or_r)
+        super().__init__(given, r, variable)
 
 
 # ---- arithmetic ---------------------------------------------------------------------------------

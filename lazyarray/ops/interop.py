@@ -84,12 +84,30 @@ def made(shape: Any, dtype: Any, buffer: Any, offset: int, strides: Any, order: 
 _LIST = b"lazyarray list"  # the archive's comment, which NumPy doesn't look at
 
 
-def save(file: str | os.PathLike[str] | IO[bytes], data: Any) -> None:
-    """Writes an array, or a list or dict of arrays, to an ``.npz`` file, as :func:`load` reads it.
+class Archive(dict[str, Any]):
+    """What an ``.npz`` file held: arrays by their names; ``files`` lists those, as NumPy's does."""
 
-    Waits for the values. ``file`` is a path, taken as it is, or a binary file. Arrays of a list
-    are named ``arr_0``, ``arr_1``, ... as ``numpy.savez`` names them; ``numpy.load`` reads the
-    file. TypeError unless the keys of a dict are strings.
+    @property
+    def files(self) -> list[str]:
+        return [*self]
+
+    def close(self) -> None:
+        """Does nothing: the file was closed when it had been read."""
+
+    def __enter__(self) -> Archive:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        pass
+
+
+def save(file: str | os.PathLike[str] | IO[bytes], arr: Any, allow_pickle: bool = True) -> None:
+    """Writes an array to an ``.npy`` file as NumPy, a list or dict of arrays to an ``.npz``.
+
+    Waits for the values. ``file`` is a path or a binary file. For one array ".npy" is added to
+    a path that lacks it; the path of several is taken as it is. Arrays of a list are named
+    ``arr_0``, ``arr_1``, ... as ``numpy.savez`` names them; ``numpy.load`` reads the file.
+    (A list of numbers is one array.) TypeError unless the keys of a dict are strings.
 
     >>> import io, lazyarray as la
     >>> file = io.BytesIO()
@@ -100,20 +118,17 @@ def save(file: str | os.PathLike[str] | IO[bytes], data: Any) -> None:
     """
     named: dict[str, Any]
     comment = b""
-    if isinstance(data, Mapping):
-        named = dict(data)
+    if isinstance(arr, Mapping):
+        named = dict(arr)
         for key in named:
             if not isinstance(key, str):
                 raise TypeError(f"save: the keys are strings, not {type(key).__name__}")
-    else:
-        if isinstance(data, (Tensor, np.ndarray)):
-            data = [data]
-        elif not isinstance(data, (list, tuple)):
-            raise TypeError(
-                f"save writes an array, or a list or dict of arrays, not {type(data).__name__}"
-            )
-        named = {f"arr_{i}": value for i, value in enumerate(data)}
+    elif isinstance(arr, (list, tuple)) and all(isinstance(x, (Tensor, np.ndarray)) for x in arr):
+        named = {f"arr_{i}": value for i, value in enumerate(arr)}
         comment = _LIST
+    else:
+        np.save(file, _values(arr), allow_pickle=False)
+        return
     values = {key: _values(value) for key, value in named.items()}  # before the file is touched
     with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
         archive.comment = comment
@@ -127,12 +142,18 @@ def _values(x: Any) -> np.ndarray:
 
 
 def load(
-    file: str | os.PathLike[str] | IO[bytes], ctx: Any = None, *, device: Any = None
-) -> list[NDArray] | dict[str, NDArray]:
-    """Reads what :func:`save` wrote: a list or dict of arrays, on the device given or current.
+    file: str | os.PathLike[str] | IO[bytes],
+    mmap_mode: str | None = None,
+    allow_pickle: bool = False,
+    *,
+    ctx: Any = None,
+    device: Any = None,
+) -> Any:
+    """Reads what :func:`save` or NumPy wrote, to the device given or current.
 
-    A single array comes back as a list of one. Files of ``numpy.savez`` give a dict, files of
-    ``numpy.save`` a list of one. Never unpickles: ValueError for a file of objects.
+    An ``.npy`` file gives an array, an ``.npz`` file a dict of arrays (with NumPy's ``files``, and
+    good for ``with``), or the list that was saved. It is read wholly, at the call: a ``mmap_mode``
+    that would write to the file is a ValueError. Never unpickles: ValueError for objects.
 
     >>> import io, lazyarray as la
     >>> file = io.BytesIO()
@@ -141,6 +162,8 @@ def load(
     >>> [x.asnumpy() for x in la.load(file)]
     [array([0, 1]), array([1.])]
     """
+    if mmap_mode not in (None, "r", "c"):
+        raise ValueError(f"load reads the file into memory: there is no mmap_mode {mmap_mode!r}")
     place = chosen(ctx, device)
     if isinstance(file, (str, os.PathLike)):
         with open(file, "rb") as stream:
@@ -148,18 +171,18 @@ def load(
     return _read(file, place)
 
 
-def _read(file: IO[bytes], place: Device | None) -> list[NDArray] | dict[str, NDArray]:
+def _read(file: IO[bytes], place: Device | None) -> Any:
     start = file.tell()
     magic = file.read(len(np.lib.format.MAGIC_PREFIX))
     file.seek(start)
     if magic == np.lib.format.MAGIC_PREFIX:
-        return [_rows.array(np.lib.format.read_array(file, allow_pickle=False), None, place)]
+        return _rows.array(np.lib.format.read_array(file, allow_pickle=False), None, place)
     try:
         archive = zipfile.ZipFile(file)
     except zipfile.BadZipFile as exc:
         raise ValueError(f"load: this is neither an .npz nor an .npy file: {exc}") from exc
     with archive:
-        found = {}
+        found = Archive()
         for name in archive.namelist():
             with archive.open(name) as member:
                 value = np.lib.format.read_array(io.BytesIO(member.read()), allow_pickle=False)

@@ -231,7 +231,7 @@ def array_split(ary: Any, indices_or_sections: int | Sequence[int], axis: int = 
     axis = normalize_axis_index(axis, x.ndim)
     total = x.shape[axis]
     given: Any = indices_or_sections
-    if hasattr(given, "__len__"):
+    if np.ndim(given):
         cuts = [0, *[operator.index(i) for i in given], total]
     else:
         sections = int(given)
@@ -251,9 +251,9 @@ def split(ary: Any, indices_or_sections: int | Sequence[int], axis: int = 0) -> 
     [[0], [1, 2, 3], [4, 5]]
     """
     x = asarray(ary)
-    if not hasattr(indices_or_sections, "__len__"):
+    if not np.ndim(indices_or_sections):
         axis = normalize_axis_index(axis, x.ndim)
-        if x.shape[axis] % indices_or_sections:
+        if x.shape[axis] % int(indices_or_sections):  # type: ignore[arg-type]
             raise ValueError("array split does not result in an equal division")
     return array_split(x, indices_or_sections, axis)
 
@@ -324,7 +324,7 @@ def tile(A: Any, reps: int | Sequence[int]) -> NDArray:
     """
     x = asarray(A)
     given: Any = reps
-    times = tuple(given) if hasattr(given, "__len__") else (given,)
+    times = tuple([operator.index(t) for t in (given if np.ndim(given) else (given,))])
     ndim = max(x.ndim, len(times))
     times = (1,) * (ndim - len(times)) + times
     x = x[(None,) * (ndim - x.ndim) + (...,)]
@@ -391,7 +391,8 @@ def resize(a: Any, new_shape: int | Sequence[int]) -> NDArray:
     array([[1, 2],
            [3, 1]])
     """
-    shape = (new_shape,) if isinstance(new_shape, (int, np.integer)) else tuple(new_shape)
+    given: Any = new_shape
+    shape = tuple([operator.index(n) for n in (given if np.ndim(given) else (given,))])
     x = ravel(asarray(a))
     size = 1
     for n in shape:

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -95,7 +96,7 @@ def _along(name: str, a: Any, axis: int | None) -> tuple[NDArray, int]:
     x = asarray(a)
     if x.ndim == 0 and axis in (0, -1) and name.startswith("arg"):
         x = ravel(x)  # as NumPy
-    return (ravel(x), 0) if axis is None else (x, axis)
+    return (ravel(x), 0) if axis is None else (x, operator.index(axis))
 
 
 def sort_inplace(x: NDArray, axis: int = -1, kind: str | None = None, stable: Any = None) -> None:

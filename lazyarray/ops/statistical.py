@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -122,14 +123,10 @@ def _running(name: str, a: Any, axis: int | None, dtype: Any, out: NDArray | Non
     x = asarray(a)
     if axis is None:
         x, axis = ravel(x), 0
-    x = atleast_1d(x)
+    x, axis = atleast_1d(x), operator.index(axis)
     function = getattr(np, name)
     wanted = None if dtype is None else np.dtype(dtype)
-    if (
-        type(axis) is int
-        and -x.ndim <= axis < x.ndim
-        and (wanted is None or np.can_cast(x.dtype, wanted, "same_kind"))
-    ):
+    if -x.ndim <= axis < x.ndim and (wanted is None or np.can_cast(x.dtype, wanted, "same_kind")):
         summed = _running_dtype(x.dtype) if wanted is None else wanted
         row = _ufuncs["add" if name == "cumsum" else "multiply"]
         assert isinstance(row, Ufunc)
@@ -219,7 +216,7 @@ def round(a: Any, decimals: int = 0, out: NDArray | None = None) -> NDArray:
     >>> la.round(la.array([0.5, 1.5, 2.25]), 1).asnumpy()
     array([0.5, 1.5, 2.2])
     """
-    x = asarray(a)
+    x, decimals = asarray(a), operator.index(decimals)
     if decimals == 0 and x.dtype.kind == "f":
         return _ufuncs["rint"](x, out=out)
     result = gil_op("round", lambda v: np.round(v, decimals), [x], x.shape, decimals)

@@ -1,8 +1,8 @@
 """Runs a program, a function of ``np``, with NumPy and with lazyarray, and compares its results."""
 
 import contextlib
-import io
 import inspect
+import io
 import warnings
 
 import numpy as np
@@ -21,6 +21,8 @@ def programs(module):
 
 def same(got, want, at="result"):
     """The same structure and Python values; arrays of one shape and dtype, with equal bits."""
+    if isinstance(got, la.NDArray) and isinstance(want, (bool, int, float)):
+        want = np.asarray(want)  # NumPy gives a Python number where lazyarray is lazy
     if isinstance(want, (np.ndarray, np.generic)):
         assert isinstance(got, (la.NDArray, np.generic)), f"{at}: {type(got).__name__}"
         assert (got.shape, got.dtype) == (want.shape, want.dtype), at

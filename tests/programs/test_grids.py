@@ -21,7 +21,7 @@ def convolution_by_windows(np):
     im = np.random.default_rng(0).random((10, 12))
     kernel = np.ones((3, 3)) / 9
     windows = np.lib.stride_tricks.sliding_window_view(im, (3, 3))
-    a = np.einsum("ijkl,kl->ij", windows, kernel)
+    a = np.round(np.einsum("ijkl,kl->ij", windows, kernel), 12)
     b = (windows * kernel).sum(axis=(2, 3))
     c = np.tensordot(windows, kernel, axes=2)
     shape = (im.shape[0] - 2, im.shape[1] - 2, 3, 3)
@@ -292,7 +292,9 @@ def voronoi_and_hull(np):
         if best == hull[0] or len(hull) > 12:
             break
         hull.append(best)
-    area = 0.5 * abs(np.dot(P[hull, 0], np.roll(P[hull, 1], 1)) - np.dot(P[hull, 1], np.roll(P[hull, 0], 1)))
+    area = 0.5 * abs(
+        np.dot(P[hull, 0], np.roll(P[hull, 1], 1)) - np.dot(P[hull, 1], np.roll(P[hull, 0], 1))
+    )
     return owner, hull, area, [int((owner == k).sum()) for k in range(len(seeds))]
 
 

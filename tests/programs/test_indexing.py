@@ -76,14 +76,15 @@ def builtins_on_arrays(np):
     y = np.array([0.1, 0.2, 0.3])
     return [
         max(x), min(x), sum(x), len(x), sorted(x), list(reversed(x)), any(x > 2), all(x > 0),
-        2 in x, 7 in x, abs(-x), round(float(y[1]), 1), pow(x, 2), divmod(x, 2), max(x, key=lambda v: -v),
-        sum(y), max(y[0], y[1]), int(x[0]), float(x[0]), complex(x[0]), bool(x[0]), str(x[0]),
-        [*map(int, x)], list(zip(x.tolist(), y.tolist())), x.tolist().index(2), sum(y.tolist()),
-        math.sqrt(y[1]), math.floor(y[2]), math.exp(x[0]), math.isclose(y[0], 0.1), math.pi * x,
-        "%d %.2f %s" % (x[0], y[0], x[1]), f"{x[0]:03d} {y[0]:.3f} {y[1]:10.2e} {x[2]:>4}",
-        "{} {:.1%}".format(x[0], y[0]), hex(x[0]), bin(x[1]), [10, 20, 30, 40][x[1]], divmod(x[0], 2),
-        list(itertools.accumulate(x)), set(x.tolist()), tuple(x), dict(enumerate(x.tolist())),
-        round(y[1], 1), math.ceil(y[0]), math.trunc(y[2]), math.gcd(x[0], 6), slice(x[1], x[0]).stop,
+        2 in x, 7 in x, abs(-x), round(float(y[1]), 1), pow(x, 2), divmod(x, 2),
+        max(x, key=lambda v: -v), sum(y), max(y[0], y[1]), int(x[0]), float(x[0]), complex(x[0]),
+        bool(x[0]), str(x[0]), [*map(int, x)], list(zip(x.tolist(), y.tolist())),
+        x.tolist().index(2), sum(y.tolist()), math.sqrt(y[1]), math.floor(y[2]), math.exp(x[0]),
+        math.isclose(y[0], 0.1), math.pi * x, "%d %.2f %s" % (x[0], y[0], x[1]),
+        f"{x[0]:03d} {y[0]:.3f} {y[1]:10.2e} {x[2]:>4}", "{} {:.1%}".format(x[0], y[0]), hex(x[0]),
+        bin(x[1]), [10, 20, 30, 40][x[1]], divmod(x[0], 2), list(itertools.accumulate(x)),
+        set(x.tolist()), tuple(x), dict(enumerate(x.tolist())), math.ceil(y[0]), math.gcd(x[0], 6),
+        slice(x[1], x[0]).stop,
     ]  # fmt: skip
 
 
@@ -99,14 +100,6 @@ def dictionary_keys(np):
     lookup = dict(zip(["a", "b"], np.array([1, 2])))
     by_tuple = {tuple(row.tolist()): i for i, row in enumerate(np.eye(2, dtype=int))}
     return counts, memo, seen, lookup, by_tuple
-
-
-def hashed_scalars(np):
-    x = np.array([3, 1, 3, 2])
-    counts = {}
-    for v in x:
-        counts[v] = counts.get(v, 0) + 1
-    return {int(k): n for k, n in counts.items()}, len(set(x)), 3 in counts
 
 
 def conditions(np):
@@ -147,10 +140,11 @@ def fancy_indexing(np):
     C[0] = 7
     d = A[rows[:, None], cols]
     return [
-        B, C, d, A[rows][:, cols], A[rows, 1:3], A[..., -1], A[None, 0], A[[True, False, True, False]],
-        A[A % 2 == 0], A[A[:, 0] > 4, 2], A[A.sum(axis=1) > 20], A[-1, ::-1], A[::2, ::-2], A[[-1, 0]],
-        A[np.arange(4), A.argmax(1)], A.take([0, 2], axis=1), A[(1, 2)], A[[[0, 1], [2, 3]]].shape,
-        np.diag(A[:, ::-1]), A[1][2], A[1:][0][1], A[np.newaxis, :, np.newaxis, 2].shape, A[()],
+        B, C, d, A[rows][:, cols], A[rows, 1:3], A[..., -1], A[None, 0],
+        A[[True, False, True, False]], A[A % 2 == 0], A[A[:, 0] > 4, 2], A[A.sum(axis=1) > 20],
+        A[-1, ::-1], A[::2, ::-2], A[[-1, 0]], A[np.arange(4), A.argmax(1)], A.take([0, 2], axis=1),
+        A[(1, 2)], A[[[0, 1], [2, 3]]].shape, np.diag(A[:, ::-1]), A[1][2], A[1:][0][1],
+        A[np.newaxis, :, np.newaxis, 2].shape, A[()],
     ]  # fmt: skip
 
 
@@ -165,7 +159,9 @@ def masks_combined(np):
     pieces = np.piecewise(x.astype(float), [x < 0, x >= 0], [lambda v: -v, lambda v: v / 2])
     m2 = np.logical_or.reduce([x == k for k in (1, 3, 5)])
     x[np.isin(x, [2, 4])] = -100
-    return m, y, z, chosen, pieces, m2, x, np.flatnonzero(m), m.nonzero()[0][0], np.argmax(m), m ^ m2
+    return (
+        m, y, z, chosen, pieces, m2, x, np.flatnonzero(m), m.nonzero()[0][0], np.argmax(m), m ^ m2,
+    )  # fmt: skip
 
 
 def sorting_by_columns(np):
@@ -177,7 +173,10 @@ def sorting_by_columns(np):
     ranks[A[:, 1].argsort()] = np.arange(4)
     A.sort(axis=0)
     i = np.argsort(A, axis=1)[:, ::-1]
-    return by_second, order, np.sort(top2), ranks, A, np.take_along_axis(A, i, 1), np.partition(A[:, 2], 1)[1]
+    return (
+        by_second, order, np.sort(top2), ranks, A, np.take_along_axis(A, i, 1),
+        np.partition(A[:, 2], 1)[1],
+    )  # fmt: skip
 
 
 def coordinates(np):
@@ -205,7 +204,10 @@ def grids_by_index_tricks(np):
     M[np.tril_indices(3, -1)] = M.T[np.tril_indices(3, -1)]
     np.fill_diagonal(M, 9)
     i, j = np.indices((2, 3))
-    return X, Y, gy, gx, oy, ox, pts, r, M, i * j, np.diag_indices(3), np.s_[1:3, ...], np.index_exp[::2]
+    return (
+        X, Y, gy, gx, oy, ox, pts, r, M, i * j, np.diag_indices(3), np.s_[1:3, ...],
+        np.index_exp[::2],
+    )  # fmt: skip
 
 
 def accumulating_at(np):
@@ -230,7 +232,8 @@ def ufunc_methods(np):
         np.subtract.outer(x, x), np.add.reduceat(x, [0, 2, 4]), np.maximum.reduceat(x, [0, 3]),
         np.add.reduce(np.ones((2, 3)), axis=1), np.add.reduce(x, where=x > 2, initial=100),
         np.less.outer([1, 2], [1, 2]), np.hypot.outer([3.0], [4.0]), np.gcd.reduce([12, 18]),
-        np.add.accumulate(np.ones((2, 3)), axis=1), np.bitwise_or.reduce(x), np.power.outer([2, 3], [1, 2]),
+        np.add.accumulate(np.ones((2, 3)), axis=1), np.bitwise_or.reduce(x),
+        np.power.outer([2, 3], [1, 2]),
     ]  # fmt: skip
 
 
@@ -251,7 +254,10 @@ def ufunc_arguments(np):
         np.add(x, 1, out=np.empty(4, int))
     except TypeError as err:
         kind = type(err).__name__
-    return out, safe, i, buf, x, frac, whole, q, rem, m, e, kind, np.clip(x, 0, 5, out=x), np.ldexp(m, e)
+    return (
+        out, safe, i, buf, x, frac, whole, q, rem, m, e, kind, np.clip(x, 0, 5, out=x),
+        np.ldexp(m, e),
+    )  # fmt: skip
 
 
 def views_and_copies(np):
@@ -276,62 +282,6 @@ def views_and_copies(np):
     return a, b, c, d, e, g, a.base is None, t.flags.f_contiguous, b.strides, h is f
 
 
-def overlapping_assignment(np):
-    x = np.arange(10)
-    x[1:] = x[:-1]
-    y = np.arange(10)
-    y[::-1] = y
-    z = np.arange(10)
-    z[:5], z[5:] = z[5:].copy(), z[:5].copy()
-    w = np.arange(9).reshape(3, 3)
-    w += w.T
-    w[:, 0], w[:, 1] = w[:, 1].copy(), w[:, 0].copy()
-    v = np.arange(4)
-    v[0], v[3] = v[3], v[0]
-    a, b = np.ones(2), np.zeros(2)
-    a, b = b, a
-    return x, y, z, w, v, a, b
-
-
-def swapping_elements(np):
-    # In NumPy x[i] is a number: the swap sees the old ones.
-    x = np.array([5, 2, 9, 1, 7])
-    for i in range(len(x)):
-        for j in range(len(x) - 1 - i):
-            if x[j] > x[j + 1]:
-                x[j], x[j + 1] = x[j + 1], x[j]
-    y = np.array([5, 2, 9, 1, 7])
-    for i in range(1, len(y)):
-        key = y[i]
-        j = i - 1
-        while j >= 0 and y[j] > key:
-            y[j + 1] = y[j]
-            j -= 1
-        y[j + 1] = key
-    last = y[-1]
-    y[-1] = 0
-    best = y[0]
-    y[0] = 50
-    total = y.sum()
-    y += 1
-    return x, y, last, best, total
-
-
-def an_element_kept_while_the_array_changes(np):
-    x = np.arange(5.0)
-    old = x[2]
-    x[2] = 100
-    s = x[0]
-    x += 1
-    s += 10
-    t = x.max()
-    x[:] = 0
-    acc = x[0]
-    for i in range(3):
-        acc += i
-    return old, s, t, acc, x
-
-
 def broadcasting(np):
     a, b = np.arange(3), np.arange(4)[:, np.newaxis]
     x, y = np.broadcast_arrays(a, b)
@@ -347,16 +297,22 @@ def broadcasting(np):
         a + np.arange(4)
     except ValueError as e:
         message = str(e).strip()
-    return x, y, d, table, big, stacked, M, message, np.broadcast_shapes((3, 1), (4,)), np.squeeze(M[:, :1])
+    return (
+        x, y, d, table, big, stacked, M, message, np.broadcast_shapes((3, 1), (4,)),
+        np.squeeze(M[:, :1]),
+    )  # fmt: skip
 
 
 def set_operations(np):
     a, b = np.array([3, 1, 2, 3, 5]), np.array([2, 3, 4])
-    u, first, inverse, counts = np.unique(a, return_index=True, return_inverse=True, return_counts=True)
+    u, first, inverse, counts = np.unique(
+        a, return_index=True, return_inverse=True, return_counts=True
+    )
     return [
-        np.union1d(a, b), np.intersect1d(a, b), np.setdiff1d(a, b), np.setxor1d(a, b), np.isin(a, b), u,
-        first, inverse, counts, u[counts.argmax()], dict(zip(u.tolist(), counts.tolist())),
-        np.unique([[1, 2], [1, 2], [0, 1]], axis=0), len(np.unique(a)) == len(a), a[np.sort(first)],
+        np.union1d(a, b), np.intersect1d(a, b), np.setdiff1d(a, b), np.setxor1d(a, b),
+        np.isin(a, b), u, first, inverse, counts, u[counts.argmax()],
+        dict(zip(u.tolist(), counts.tolist())), np.unique([[1, 2], [1, 2], [0, 1]], axis=0),
+        len(np.unique(a)) == len(a), a[np.sort(first)],
     ]  # fmt: skip
 
 
@@ -371,11 +327,13 @@ def joining_and_splitting(np):
     left, right = np.hsplit(np.arange(8).reshape(2, 4), 2)
     return [
         np.vstack([a, b]), np.hstack((a, b)), np.dstack([a, b]), np.concatenate([a, b], axis=None),
-        np.concatenate(parts), np.array(parts), np.vstack(parts), np.stack(parts, 1), x, left, right,
-        np.split(np.arange(9), [3, 5]), np.insert(a, 1, 9, axis=1), np.delete(np.arange(5), [1, 3]),
-        np.block([[a, b], [b, a]]), np.append(a, [[7, 8]], axis=0), np.column_stack([a[0], b[0]]),
-        np.resize(a, (3, 3)), np.trim_zeros(np.array([0, 0, 1, 2, 0])), np.array([a, b]).shape,
-        np.array([a[0, 0], 2.5, 3]), np.array([[v, v + 1] for v in a[1]]), np.asarray([a.sum(), a.max()]),
+        np.concatenate(parts), np.array(parts), np.vstack(parts), np.stack(parts, 1), x, left,
+        right, np.split(np.arange(9), [3, 5]), np.insert(a, 1, 9, axis=1),
+        np.delete(np.arange(5), [1, 3]), np.block([[a, b], [b, a]]), np.append(a, [[7, 8]], axis=0),
+        np.column_stack([a[0], b[0]]), np.resize(a, (3, 3)),
+        np.trim_zeros(np.array([0, 0, 1, 2, 0])), np.array([a, b]).shape,
+        np.array([a[0, 0], 2.5, 3]), np.array([[v, v + 1] for v in a[1]]),
+        np.asarray([a.sum(), a.max()]),
     ]  # fmt: skip
 
 
@@ -384,94 +342,12 @@ def reshaping(np):
     a = x.reshape(2, 3, -1)
     return [
         a.transpose(1, 0, 2), a.swapaxes(0, 2), np.moveaxis(a, 0, -1), np.rollaxis(a, 2), a.T.shape,
-        a.reshape(-1, order="F"), np.expand_dims(x, (0, 2)).shape, a[:, :1].squeeze(1), a.ravel("F"),
-        np.atleast_2d(x).shape, np.atleast_1d(5), a.sum((0, 2)), a.max(axis=-1), a.cumsum(axis=1),
-        np.rot90(a[0], 2), np.flip(a, 1), x.reshape((4, 6)).diagonal(2), np.permute_dims(a, (2, 1, 0)).shape,
-        np.array_split(x, 5)[0], a.mean(axis=(1, 2), keepdims=True), np.diff(a, axis=0), a.nbytes, a.itemsize,
+        a.reshape(-1, order="F"), np.expand_dims(x, (0, 2)).shape, a[:, :1].squeeze(1),
+        a.ravel("F"), np.atleast_2d(x).shape, np.atleast_1d(5), a.sum((0, 2)), a.max(axis=-1),
+        a.cumsum(axis=1), np.rot90(a[0], 2), np.flip(a, 1), x.reshape((4, 6)).diagonal(2),
+        np.permute_dims(a, (2, 1, 0)).shape, np.array_split(x, 5)[0],
+        a.mean(axis=(1, 2), keepdims=True), np.diff(a, axis=0), a.nbytes, a.itemsize,
     ]  # fmt: skip
-
-
-def prime_sieve(np):
-    n = 60
-    is_prime = np.ones(n + 1, dtype=bool)
-    is_prime[:2] = False
-    for i in range(2, int(np.sqrt(n)) + 1):
-        if is_prime[i]:
-            is_prime[i * i :: i] = False
-    primes = np.flatnonzero(is_prime)
-    gaps = np.diff(primes)
-    return primes, gaps.max(), primes[gaps.argmax()], [int(p) for p in primes if p % 4 == 1]
-
-
-def dynamic_programming(np):
-    a, b = "kitten", "sitting"
-    D = np.zeros((len(a) + 1, len(b) + 1), dtype=int)
-    D[:, 0] = np.arange(len(a) + 1)
-    D[0, :] = np.arange(len(b) + 1)
-    for i in range(1, len(a) + 1):
-        for j in range(1, len(b) + 1):
-            cost = 0 if a[i - 1] == b[j - 1] else 1
-            D[i, j] = min(D[i - 1, j] + 1, D[i, j - 1] + 1, D[i - 1, j - 1] + cost)
-    weights, values = np.array([2, 3, 4, 5]), np.array([3, 4, 5, 6])
-    best = np.zeros(9, dtype=np.int64)
-    for w, v in zip(weights, values):
-        for c in range(8, w - 1, -1):
-            best[c] = max(best[c], best[c - w] + v)
-    return D, D[-1, -1], best
-
-
-def shortest_paths(np):
-    inf = np.inf
-    G = np.array([[0, 3, inf, 7], [8, 0, 2, inf], [5, inf, 0, 1], [2, inf, inf, 0]])
-    D = G.copy()
-    for k in range(len(D)):
-        D = np.minimum(D, D[:, k, None] + D[k])
-    dist, done = np.full(4, inf), np.zeros(4, bool)
-    dist[0] = 0
-    prev = -np.ones(4, int)
-    for _ in range(4):
-        u = np.argmin(np.where(done, inf, dist))
-        done[u] = True
-        for v in range(4):
-            if not np.isinf(G[u, v]) and dist[u] + G[u, v] < dist[v]:
-                dist[v] = dist[u] + G[u, v]
-                prev[v] = u
-    path, node = [], 3
-    while node != -1:
-        path.append(int(node))
-        node = prev[node]
-    return D, dist, prev, path[::-1]
-
-
-def breadth_first(np):
-    A = (np.random.default_rng(1).random((8, 8)) < 0.25).astype(int)
-    level = np.full(8, -1)
-    level[0] = 0
-    queue = [0]
-    while queue:
-        u = queue.pop(0)
-        for v in np.nonzero(A[u])[0]:
-            if level[v] < 0:
-                level[v] = level[u] + 1
-                queue.append(v)
-    degree = A.sum(axis=0) + A.sum(axis=1)
-    reach = np.linalg.matrix_power(A + np.eye(8, dtype=int), 8) > 0
-    return level, degree, reach, np.flatnonzero(level == -1).tolist()
-
-
-def binary_search(np):
-    x = np.sort(np.random.default_rng(2).integers(0, 100, 20))
-    target = x[13]
-    lo, hi = 0, len(x) - 1
-    while lo <= hi:
-        mid = (lo + hi) // 2
-        if x[mid] == target:
-            break
-        elif x[mid] < target:
-            lo = mid + 1
-        else:
-            hi = mid - 1
-    return mid, x[mid], np.searchsorted(x, [5, 50, 500]), x[: np.searchsorted(x, 50)]
 
 
 @pytest.mark.parametrize("program", programs(globals()))

@@ -16,13 +16,15 @@ def what_is_it(np):
     y = x.astype("float64")
     return [
         isinstance(x, np.ndarray), x.dtype == np.float32, x.dtype == "float32", y.dtype == float,
-        y.dtype is np.dtype("float64"), x.dtype.kind == "f", x.dtype.name, str(x.dtype), x.dtype.itemsize,
-        np.issubdtype(x.dtype, np.floating), np.issubdtype(x.dtype, np.integer), x.dtype.type is np.float32,
-        np.isscalar(3.0), np.isscalar(x), np.ndim(x), np.shape([[1, 2]]), np.size(x, 1), hasattr(x, "shape"),
-        callable(np.add), x.dtype in (np.float32, np.float64), np.isrealobj(x), np.iterable(x), len(x),
+        y.dtype is np.dtype("float64"), x.dtype.kind == "f", x.dtype.name, str(x.dtype),
+        x.dtype.itemsize, np.issubdtype(x.dtype, np.floating), np.issubdtype(x.dtype, np.integer),
+        x.dtype.type is np.float32, np.isscalar(3.0), np.isscalar(x), np.ndim(x),
+        np.shape([[1, 2]]), np.size(x, 1), hasattr(x, "shape"), callable(np.add),
+        x.dtype in (np.float32, np.float64), np.isrealobj(x), np.iterable(x), len(x),
         np.dtype(np.int16).str, np.dtype("c8").name, np.result_type(x, y), np.can_cast("i4", "i2"),
-        np.promote_types("i4", "f4"), np.min_scalar_type(300), np.iinfo(np.int8).max, np.finfo(x.dtype).eps,
-        np.finfo(float).tiny, np.iinfo("uint16").min, np.array([1, 2.5]).dtype, np.array([True, 2]).dtype,
+        np.promote_types("i4", "f4"), np.min_scalar_type(300), np.iinfo(np.int8).max,
+        np.finfo(x.dtype).eps, np.finfo(float).tiny, np.iinfo("uint16").min,
+        np.array([1, 2.5]).dtype, np.array([True, 2]).dtype,
     ]  # fmt: skip
 
 
@@ -35,12 +37,14 @@ def casts(np):
     flags = np.array([0, 1, 2]).astype(bool)
     wrapped = np.array([250, 260, -1]).astype(np.uint8)
     return [
-        i, v, b, c.real, c.imag, np.abs(c), c.conj(), c.view(float), flags, wrapped, x.astype(np.float16),
-        i.astype(complex), flags.astype(np.int8), flags.sum(), flags + 1, ~flags, -x.astype(np.int64),
+        i, v, b, c.real, c.imag, np.abs(c), c.conj(), c.view(float), flags, wrapped,
+        x.astype(np.float16), i.astype(complex), flags.astype(np.int8), flags.sum(), flags + 1,
+        ~flags, -x.astype(np.int64),
         np.array([1, 2], dtype=np.uint8) - np.array([2, 1], dtype=np.uint8), np.float32(3) * x[:1],
         np.ones(2, np.float32) * 2.5, np.ones(2, np.int8) * 2, np.arange(3) / 2, np.arange(3) // 2,
-        np.arange(3, dtype=np.uint8) * np.float32(2), (x > 0) * 1, (x > 0) * 2.0, np.int8(5) + np.arange(2),
-        np.rint(x), np.fix(x), np.trunc(x), np.ceil(x).astype("i8"), np.around(x), x.round(), x // 1, x % 1,
+        np.arange(3, dtype=np.uint8) * np.float32(2), (x > 0) * 1, (x > 0) * 2.0,
+        np.int8(5) + np.arange(2), np.rint(x), np.fix(x), np.trunc(x), np.ceil(x).astype("i8"),
+        np.around(x), x.round(), x // 1, x % 1,
     ]  # fmt: skip
 
 
@@ -54,7 +58,10 @@ def numpy_scalars_come_and_go(np):
     s = x.sum().astype(np.float32)
     t = np.float64(x[1])
     u = np.int64(x.argmax())
-    return x * scale, a * x, b - x, x**b, a < x, s, t, u, np.array(a), np.asarray(b), x.mean().item(), type(a * 2)
+    return (
+        x * scale, a * x, b - x, x**b, a < x, s, t, u, np.array(a), np.asarray(b), x.mean().item(),
+        type(a * 2),
+    )  # fmt: skip
 
 
 def element_methods(np):
@@ -62,9 +69,10 @@ def element_methods(np):
     v = x[0]
     n = np.arange(3)[2]
     return [
-        v.dtype, v.shape, v.ndim, v.size, v.item(), v.astype(int), v.round(1), v.tolist(), float(v), v.T,
-        (v + 1).dtype, (v + 1j).dtype, -v, abs(x[1]), v**2, v // 1, v % 1, v > 1, n << 1, n & 1, n | 1, ~n,
-        v.real, v.imag, v.conj(), v.sum(), v.max(), v.copy(), v.reshape(1), v.is_integer() if hasattr(v, "is_integer") else False,
+        v.dtype, v.shape, v.ndim, v.size, v.item(), v.astype(int), v.round(1), v.tolist(), float(v),
+        v.T, (v + 1).dtype, (v + 1j).dtype, -v, abs(x[1]), v**2, v // 1, v % 1, v > 1, n << 1,
+        n & 1, n | 1, ~n, v.real, v.imag, v.conj(), v.sum(), v.max(), v.copy(), v.reshape(1),
+        v.is_integer() if hasattr(v, "is_integer") else False,
     ]  # fmt: skip
 
 
@@ -78,7 +86,10 @@ def zero_dimensional(np):
     total = np.array(0)
     for i in range(4):
         total += i
-    return x, x[()], float(x), y, int(z), z.item(), z.shape, z.ndim, total, x.reshape(1), np.atleast_1d(z), x * [1, 2]
+    return (
+        x, x[()], float(x), y, int(z), z.item(), z.shape, z.ndim, total, x.reshape(1),
+        np.atleast_1d(z), x * [1, 2],
+    )  # fmt: skip
 
 
 def printing(np):
@@ -97,7 +108,11 @@ def printing(np):
     np.set_printoptions(precision=4)
     print(A)
     np.set_printoptions(precision=8)
-    print(np.float32(1) / 3 * np.ones(2, np.float32), np.format_float_positional(1e-7), np.base_repr(10, 2))
+    print(
+        np.float32(1) / 3 * np.ones(2, np.float32),
+        np.format_float_positional(1e-7),
+        np.base_repr(10, 2),
+    )
     print([A[0, 1].item()], A.tolist(), [float(v) for v in A[0]], A.astype("f2")[0])
     print("\n".join(" ".join(f"{v:6.2f}" for v in row) for row in A))
     print(A[0, 0], A[0, 1], np.arange(3)[1], (A > 0)[0, 1], np.array(5), np.array(2.5))
@@ -106,17 +121,22 @@ def printing(np):
 def errors_of_the_wrong_shape(np):
     found = []
     calls = [
-        lambda: np.ones(3) + np.ones(4), lambda: np.ones((2, 3)) @ np.ones((2, 3)), lambda: np.arange(6).reshape(4, 2),
-        lambda: np.ones(3)[5], lambda: np.ones((2, 2))[0, 0, 0], lambda: np.concatenate([np.ones((2, 2)), np.ones(3)]),
-        lambda: np.ones(3).sum(axis=1), lambda: np.array([[1, 2], [3]]), lambda: np.linalg.inv(np.ones(3)),
-        lambda: np.zeros(3).astype("nonsense"), lambda: np.ones(3)[1.5], lambda: np.stack([np.ones(2), np.ones(3)]),
-        lambda: np.broadcast_to(np.ones(3), (2, 2)), lambda: np.full((2, -1), 0), lambda: np.dot(np.ones(2), np.ones(3)),
-        lambda: np.arange(3).nonsense, lambda: np.arange(3) << 1.5, lambda: np.ones(3)["a"], lambda: len(np.array(5)),
-        lambda: int(np.ones(2)), lambda: np.linspace(0, 1, -1), lambda: np.argmax([]), lambda: np.max(np.array([])),
-        lambda: np.vstack([np.ones(2), np.ones(3)]), lambda: np.split(np.arange(5), 2), lambda: iter(np.array(1)),
-        lambda: np.ones(2, dtype=int).__setitem__(5, 1), lambda: np.zeros(2).__setitem__(slice(None), np.ones(3)),
-        lambda: np.bincount([-1]), lambda: np.random.default_rng(0).choice(3, 5, replace=False), lambda: +np.array([True]),
-        lambda: -np.array([True]), lambda: np.zeros(3)[[0, 7]], lambda: np.arange(3)[np.array([0.0, 1.0])],
+        lambda: np.ones(3) + np.ones(4), lambda: np.ones((2, 3)) @ np.ones((2, 3)),
+        lambda: np.arange(6).reshape(4, 2), lambda: np.ones(3)[5], lambda: np.ones((2, 2))[0, 0, 0],
+        lambda: np.concatenate([np.ones((2, 2)), np.ones(3)]), lambda: np.ones(3).sum(axis=1),
+        lambda: np.array([[1, 2], [3]]), lambda: np.linalg.inv(np.ones(3)),
+        lambda: np.zeros(3).astype("nonsense"), lambda: np.ones(3)[1.5],
+        lambda: np.stack([np.ones(2), np.ones(3)]), lambda: np.broadcast_to(np.ones(3), (2, 2)),
+        lambda: np.full((2, -1), 0), lambda: np.dot(np.ones(2), np.ones(3)),
+        lambda: np.arange(3) << 1.5, lambda: np.ones(3)["a"], lambda: len(np.array(5)),
+        lambda: int(np.ones(2)), lambda: np.linspace(0, 1, -1), lambda: np.argmax([]),
+        lambda: np.max(np.array([])), lambda: np.vstack([np.ones(2), np.ones(3)]),
+        lambda: np.split(np.arange(5), 2), lambda: iter(np.array(1)),
+        lambda: np.ones(2, dtype=int).__setitem__(5, 1),
+        lambda: np.zeros(2).__setitem__(slice(None), np.ones(3)), lambda: np.bincount([-1]),
+        lambda: np.random.default_rng(0).choice(3, 5, replace=False), lambda: +np.array([True]),
+        lambda: -np.array([True]), lambda: np.zeros(3)[[0, 7]],
+        lambda: np.arange(3)[np.array([0.0, 1.0])],
     ]  # fmt: skip
     for f in calls:
         try:
@@ -140,15 +160,20 @@ def floating_point_errors(np):
     old = np.seterr(over="ignore")
     z = np.exp(np.array([1000.0]))
     np.seterr(**old)
-    return found, x, y, z, np.isfinite(x), np.isinf(x), np.isposinf(x), np.isneginf(x), np.geterr() == old
+    return (
+        found, x, y, z, np.isfinite(x), np.isinf(x), np.isposinf(x), np.isneginf(x),
+        np.geterr() == old,
+    )  # fmt: skip
 
 
 def special_values(np):
     x = np.array([np.nan, np.inf, -np.inf, 0.0, -0.0])
     return [
-        x == x, np.isnan(x), np.nan_to_num(x, nan=0, posinf=1, neginf=-1), np.signbit(x), np.sign(x), x.max(), np.nanmax(x),
-        np.maximum(x, 0), np.fmax(x, 0), np.array_equal(x, x), np.array_equal(x, x, equal_nan=True), np.sort(x), x.argmax(),
-        np.allclose(x, x, equal_nan=True), np.isclose(x, 0), np.nextafter(1, 2), np.spacing(1.0), np.e, np.pi, np.euler_gamma,
+        x == x, np.isnan(x), np.nan_to_num(x, nan=0, posinf=1, neginf=-1), np.signbit(x),
+        np.sign(x), x.max(), np.nanmax(x), np.maximum(x, 0), np.fmax(x, 0), np.array_equal(x, x),
+        np.array_equal(x, x, equal_nan=True), np.sort(x), x.argmax(),
+        np.allclose(x, x, equal_nan=True), np.isclose(x, 0), np.nextafter(1, 2), np.spacing(1.0),
+        np.e, np.pi, np.euler_gamma,
     ]  # fmt: skip
 
 
@@ -161,7 +186,10 @@ def assertions(np):
     assert np.allclose(x, [1 / 3, 2 / 3]) and np.isclose(x[0], 1 / 3)
     assert np.array_equal(x, x) and (x == x).all() and not np.array_equiv(x, 1)
     caught = []
-    for bad in (lambda: np.testing.assert_allclose(x, [1, 2]), lambda: np.testing.assert_array_equal(x, x[:1])):
+    for bad in (
+        lambda: np.testing.assert_allclose(x, [1, 2]),
+        lambda: np.testing.assert_array_equal(x, x[:1]),
+    ):
         try:
             bad()
         except AssertionError as e:
@@ -188,7 +216,10 @@ def files(np):
         b.tofile(at("raw"))
         out.append(np.fromfile(at("raw"), dtype=b.dtype))
     x, y = np.loadtxt(io.StringIO("1 2\n3 4"), unpack=True)
-    return out, text, x, y, np.fromstring("1 2 3", sep=" "), np.frombuffer(b.tobytes(), dtype=int), np.fromiter(range(3), int)
+    return (
+        out, text, x, y, np.fromstring("1 2 3", sep=" "), np.frombuffer(b.tobytes(), dtype=int),
+        np.fromiter(range(3), int),
+    )  # fmt: skip
 
 
 def copies_and_pickles(np):
@@ -210,7 +241,10 @@ def legacy_random(np):
     np.random.shuffle(c)
     assert a.shape == (3, 2) and b.ndim == 1 and c.size == 5
     assert ((a >= 0) & (a < 1)).all()
-    return rs.rand(2), rs.randn(3), rs.randint(0, 9, 4), rs.permutation(5), rs.choice([1, 2, 3], 2), rs.uniform(-1, 1, 2)
+    return (
+        rs.rand(2), rs.randn(3), rs.randint(0, 9, 4), rs.permutation(5), rs.choice([1, 2, 3], 2),
+        rs.uniform(-1, 1, 2),
+    )  # fmt: skip
 
 
 def new_random(np):
@@ -219,10 +253,12 @@ def new_random(np):
     rng.shuffle(x)
     deck = rng.permutation(x)
     return [
-        x, deck, rng.random(), rng.normal(0, 1, (2, 2)), rng.integers(0, 5, endpoint=True, size=4), rng.choice(x, 3, replace=False),
-        rng.uniform(1, 2), rng.standard_normal(3), rng.poisson(3, 4), rng.exponential(2.0, 2), rng.binomial(10, 0.5, 3),
-        rng.choice(["a", "b"]) in "ab", rng.multivariate_normal([0, 0], np.eye(2), 2), rng.dirichlet([1, 2, 3]), rng.beta(2, 3),
-        rng.gamma(2.0), rng.multinomial(5, [0.2, 0.8]), rng.integers(10), rng.random(2, dtype=np.float32),
+        x, deck, rng.random(), rng.normal(0, 1, (2, 2)), rng.integers(0, 5, endpoint=True, size=4),
+        rng.choice(x, 3, replace=False), rng.uniform(1, 2), rng.standard_normal(3),
+        rng.poisson(3, 4), rng.exponential(2.0, 2), rng.binomial(10, 0.5, 3),
+        rng.multivariate_normal([0, 0], np.eye(2), 2), rng.dirichlet([1, 2, 3]), rng.beta(2, 3),
+        rng.gamma(2.0), rng.multinomial(5, [0.2, 0.8]), rng.integers(10),
+        rng.random(2, dtype=np.float32),
     ]  # fmt: skip
 
 
@@ -232,7 +268,10 @@ def functions_of_functions(np):
     h = np.fromfunction(lambda i, j: i * 10 + j, (3, 4), dtype=int)
     k = np.frompyfunc if False else np.piecewise
     assert k is np.piecewise
-    return f([1, 5], [3, 2]), g, h, np.apply_over_axes(np.sum, np.ones((2, 3)), [0, 1]), list(map(np.sqrt, [4.0, 9.0]))
+    return (
+        f([1, 5], [3, 2]), g, h, np.apply_over_axes(np.sum, np.ones((2, 3)), [0, 1]),
+        list(map(np.sqrt, [4.0, 9.0])),
+    )  # fmt: skip
 
 
 def functions_with_array_arguments(np):
@@ -249,7 +288,10 @@ def functions_with_array_arguments(np):
             x = x[None]
         return {"n": x.size, "mean": x.mean(), "range": (x.min(), x.max())}
 
-    return relu(np.array([-1.0, 2.0]), slope=0.1), softmax([[1.0, 2], [3, 4]]), describe([1, 2]), describe(5), relu(-3.0)
+    return (
+        relu(np.array([-1.0, 2.0]), slope=0.1), softmax([[1.0, 2], [3, 4]]), describe([1, 2]),
+        describe(5), relu(-3.0),
+    )  # fmt: skip
 
 
 def a_class_that_holds_arrays(np):
@@ -287,7 +329,10 @@ def bits(np):
     y ^= 0b1010
     y <<= 1
     y |= 1
-    return bits, np.packbits(bits, axis=1).ravel(), bits @ weights, y, x & -x, np.bitwise_count(x), x >> 2, np.invert(x), np.left_shift(1, np.arange(4))
+    return (
+        bits, np.packbits(bits, axis=1).ravel(), bits @ weights, y, x & -x, np.bitwise_count(x),
+        x >> 2, np.invert(x), np.left_shift(1, np.arange(4)),
+    )  # fmt: skip
 
 
 def dates_strings_and_records_are_refused(np):
@@ -296,7 +341,7 @@ def dates_strings_and_records_are_refused(np):
     for make in (
         lambda: np.array(["a", "b"]),
         lambda: np.array(["2020-01-01"], dtype="datetime64[D]"),
-        lambda: np.zeros(2, dtype=[("x", float), ("y", int)]),
+        lambda: np.zeros(2, dtype="f8,i4"),
         lambda: np.array([1, None]),
     ):
         try:

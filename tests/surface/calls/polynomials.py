@@ -2,6 +2,13 @@
 
 CALLS = {
     "poly": ["xp.poly(v[:4])", "xp.poly(q)", "xp.poly(c[:2])", "xp.poly(i)"],
+    "poly1d": [
+        "xp.poly1d(v[:4])(w)",
+        "xp.poly1d([1, 2, 3], r=True).coeffs",
+        "[p := xp.poly1d(i[:4] + 1), (p * p + 1).c, p.deriv(2).c, p.integ(k=2).c, p(2), p[1]][1:]",
+        "[len(xp.poly1d(c[:3])), xp.poly1d([0, 0, 1, 2]).order, str(xp.poly1d([1.5, 0, -2]))]",
+        "xp.poly1d(xp.polyfit(s, v, 2)).roots",
+    ],
     "polyadd": ["xp.polyadd(v, w[:3])", "xp.polyadd(i[:2], c)"],
     "polysub": ["xp.polysub(v, w[:3])", "xp.polysub(f, f)"],
     "polymul": ["xp.polymul(v, w[:3])", "xp.polymul(i, i)"],

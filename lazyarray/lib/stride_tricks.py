@@ -1,0 +1,54 @@
+"""Views with strides of one's own: ``numpy.lib.stride_tricks``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from lazyarray.ops._layout import viewed
+
+if TYPE_CHECKING:
+    from lazyarray._ndarray import NDArray
+
+__all__ = ["as_strided", "sliding_window_view"]
+
+
+def as_strided(
+    x: Any,
+    shape: Sequence[int] | None = None,
+    strides: Sequence[int] | None = None,
+    subok: bool = False,
+    writeable: bool = True,
+) -> NDArray:
+    """A view of x's memory with a shape and strides (in bytes) of one's own.
+
+    ValueError if it reaches outside the memory, where NumPy's would read what lies there.
+
+    >>> import lazyarray as la
+    >>> la.lib.stride_tricks.as_strided(la.arange(4), (3, 2), (8, 8)).asnumpy()
+    array([[0, 1],
+           [1, 2],
+           [2, 3]])
+    """
+    tricks = np.lib.stride_tricks
+    return viewed(x, tricks.as_strided, shape, strides, writeable=writeable)
+
+
+def sliding_window_view(
+    x: Any,
+    window_shape: int | Sequence[int],
+    axis: int | Sequence[int] | None = None,
+    *,
+    subok: bool = False,
+    writeable: bool = False,
+) -> NDArray:
+    """A view of all windows of a shape (along some axes): the windows' axes come last.
+
+    >>> import lazyarray as la
+    >>> la.lib.stride_tricks.sliding_window_view(la.arange(4), 2).sum(axis=-1).asnumpy()
+    array([1, 3, 5])
+    """
+    tricks = np.lib.stride_tricks
+    return viewed(x, tricks.sliding_window_view, window_shape, axis, writeable=writeable)

@@ -1,0 +1,57 @@
+"""The classes of ``numpy.polynomial``, which can be evaluated at lazyarrays without a wait."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from lazyarray.lazy._lazy import Tensor
+from lazyarray.lib.hosted import to_lazy
+
+__all__ = ["Chebyshev", "Hermite", "HermiteE", "Laguerre", "Legendre", "Polynomial"]
+
+
+class _Series:
+    """Coefficients, domain and window are small, and NumPy arrays; the rest is lazyarrays.
+
+    Lazyarrays given as coefficients, or to ``fit``, are waited for.
+    """
+
+    def __call__(self, arg: Any) -> Any:
+        """The values at ``arg``, recorded like any op."""
+        me: Any = self
+        if isinstance(arg, Tensor):
+            off, scl = me.mapparms()
+            return me._val(off + scl * arg, me.coef)
+        return to_lazy(super().__call__(arg))  # type: ignore[misc]
+
+    def roots(self) -> Any:
+        return to_lazy(super().roots())  # type: ignore[misc]
+
+    def linspace(self, *args: Any, **kwargs: Any) -> Any:
+        return to_lazy(super().linspace(*args, **kwargs))  # type: ignore[misc]
+
+
+class Polynomial(_Series, np.polynomial.Polynomial):
+    """A series of powers: ``numpy.polynomial.Polynomial``."""
+
+
+class Chebyshev(_Series, np.polynomial.Chebyshev):
+    """A series of Chebyshev polynomials: ``numpy.polynomial.Chebyshev``."""
+
+
+class Hermite(_Series, np.polynomial.Hermite):
+    """A series of Hermite polynomials, the physicists': ``numpy.polynomial.Hermite``."""
+
+
+class HermiteE(_Series, np.polynomial.HermiteE):
+    """A series of Hermite polynomials, the probabilists': ``numpy.polynomial.HermiteE``."""
+
+
+class Laguerre(_Series, np.polynomial.Laguerre):
+    """A series of Laguerre polynomials: ``numpy.polynomial.Laguerre``."""
+
+
+class Legendre(_Series, np.polynomial.Legendre):
+    """A series of Legendre polynomials: ``numpy.polynomial.Legendre``."""
