@@ -36,6 +36,49 @@ cdef bint element_at(Tensor x, object key, npy_intp* at) except -1:
     return True
 
 
+cdef object with_numbers(Tensor x, object key, bint reads):
+    """A key with its 0-d integer arrays as the numbers they hold, where it is a basic one then.
+
+    None for any other key. ``A[i]`` is a view, also where ``i`` was computed, so reading waits for
+    ``i``; not so where an element is selected: that is a copy, which a gather makes. Writing needs no
+    view, so it takes only the numbers that are there.
+    """
+    cdef Tensor t
+    cdef int used = 0
+    cdef bint found = False, views = False
+    cdef tuple keys = key if type(key) is tuple else (key,)
+    cdef list plain = []
+    for k in keys:
+        if isinstance(k, Tensor):
+            t = <Tensor>k
+            if t.v.layout.ndim or info(t.v.dtype).kind not in b"iu":
+                return None
+            found = True
+            used += 1
+        elif k is None or k is Ellipsis:
+            views = True
+        elif isinstance(k, slice):
+            views = True
+            used += 1
+        elif isinstance(k, int) and type(k) is not bool or isinstance(k, np.integer):
+            used += 1
+        else:
+            return None
+    if not found or reads and used >= x.v.layout.ndim and not views:
+        return None
+    for k in keys:
+        if isinstance(k, Tensor):
+            t = <Tensor>k
+            if reads:
+                k = scalar(t, "?an index of a view")
+            elif t.v.chunk.readable() and t.v.chunk.error.load() is NULL:
+                k = only_element(settled(t, False))
+            else:
+                return None
+        plain.append(k)
+    return tuple(plain) if type(key) is tuple else plain[0]
+
+
 cdef Tensor basic_view(Tensor x, object key, int* kind):
     """The view that a basic index selects, or None (kind INDEX_ADVANCED) for any other index."""
     cdef npy_intp shape[2 * kMaxDims]

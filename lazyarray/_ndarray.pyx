@@ -113,7 +113,11 @@ cdef object copy_out(Tensor array):
 cdef object scalar(Tensor array, str what):
     """The only element as a Python scalar; a wait, of the kind `what`."""
     wait(array, False, what)
-    cdef Tensor x = settled(array, False)
+    return only_element(settled(array, False))
+
+
+cdef object only_element(Tensor x):
+    """The only element, which is there, as a Python scalar."""
     cdef char* p = x.v.chunk.data + x.v.layout.offset
     cdef char code = info(x.v.dtype).code
     if x.v.chunk.data is NULL:
@@ -346,6 +350,14 @@ cdef class NDArray(Methods):
             raise TypeError("only integer scalar arrays can be converted to a scalar index")
         return scalar(self, "?index()")
 
+    def __round__(self, digits=None):
+        if self.v.layout.ndim:
+            raise TypeError("type NDArray with axes doesn't define __round__: use la.round")
+        return round(scalar(self, "?round()")) if digits is None else ops.round(self, digits)
+
+    def __trunc__(self):
+        return int(number(self, "?trunc()"))
+
     def __repr__(self):
         wait(self, False, "?repr()")
         text = repr(numpy_view(&self.v, False))
@@ -430,6 +442,9 @@ cdef class NDArray(Methods):
             return t
         if kind == INDEX_ELEMENT:  # as NumPy's scalar, it doesn't follow the array
             return cast(t, t.v.dtype)
+        plain = with_numbers(self, key, True)
+        if plain is not None:
+            return basic_view(self, plain, &kind)
         t = gathered(self, key)
         if t is None:
             t = picked(self, key)
@@ -442,7 +457,10 @@ cdef class NDArray(Methods):
             return
         cdef Tensor t = basic_view(self, key, &kind)
         if kind == INDEX_ADVANCED:
-            if not masked_set(self, key, value):
+            plain = with_numbers(self, key, False)
+            if plain is not None:
+                self[plain] = value
+            elif not masked_set(self, key, value):
                 ops.indexing.set(self, key, value)
         else:
             ops.assign_to(t, value)

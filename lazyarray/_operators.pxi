@@ -36,6 +36,15 @@ cdef inline object binary(Ufunc row, object a, object b):
     return row.binary(a, b, None)
 
 
+cdef object repeated(Tensor number, object other):
+    """``[0] * n`` and ``n * (0,)`` with an element ``n`` repeat the sequence; None for all else."""
+    if type(other) is not list and type(other) is not tuple:
+        return None
+    if number.v.layout.ndim or info(number.v.dtype).kind not in b"iu":
+        return None
+    return other * int(number) or None
+
+
 cdef inline object inplace(Ufunc row, Tensor a, object b):
     if not is_operand(b):
         return NotImplemented
@@ -80,8 +89,8 @@ cdef class Operators(Tensor):
     def __sub__(self, other): return binary(_subtract, self, other)
     def __rsub__(self, other): return binary(_subtract, other, self)
     def __isub__(self, other): return inplace(_subtract, self, other)
-    def __mul__(self, other): return binary(_multiply, self, other)
-    def __rmul__(self, other): return binary(_multiply, other, self)
+    def __mul__(self, other): return repeated(self, other) or binary(_multiply, self, other)
+    def __rmul__(self, other): return repeated(self, other) or binary(_multiply, other, self)
     def __imul__(self, other): return inplace(_multiply, self, other)
     def __truediv__(self, other): return binary(_divide, self, other)
     def __rtruediv__(self, other): return binary(_divide, other, self)
@@ -161,5 +170,8 @@ cdef class Operators(Tensor):
         return _greater_equal.binary(self, other, None)
 
     # Beside __richcmp__: a type that defines one of the two inherits neither.
+    # An element is hashed as the number that it is: counts[x[i]] += 1.
     def __hash__(self):
-        raise TypeError("unhashable type: 'NDArray'")
+        if self.v.layout.ndim:
+            raise TypeError("unhashable type: 'NDArray'")
+        return hash(scalar(self, "?hash()"))

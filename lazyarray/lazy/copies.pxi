@@ -13,8 +13,8 @@ cdef Kernel* cast_kernel(int source, int target) except NULL:
         k.dtypes[0] = source
         k.dtypes[1] = target
         k.casts_range = cast_checks_range(info(source).type_num, info(target).type_num)
-        k.checks_flags = info(source).kind in b"fc" and source != target
-        k.long_double = source == target or info(source).size > 8
+        k.checks_flags = (info(source).kind in b"fc" or info(target).code == b"e") and source != target
+        k.long_double = source == target or info(source).size > 8 or info(target).code == b"e"
         k.any_order = True
         k.copies = source == target
         k.cost = 0.03 * info(target).size if source == target else 0.6

@@ -51,7 +51,8 @@ cdef bint set_element(Tensor x, npy_intp offset, object value) except -1:
     if isinstance(value, Tensor):
         t = <Tensor>value
         if t.v.dtype != x.v.dtype or t.v.layout.ndim or not at_hand(t.v.chunk, False) \
-                or not (t.v.chunk.device == c.device):
+                or not (t.v.chunk.device == c.device) \
+                or t.v.chunk == c and t.v.layout.offset == offset:
             return False
         memmove(c.data + offset, t.v.chunk.data + t.v.layout.offset, info(x.v.dtype).size)
     elif not put_number(c.data + offset, value, x.v.dtype):
@@ -67,7 +68,8 @@ cdef Tensor lone_op(const Kernel* k, object a, object b, Tensor out):
     The operands are 0-d tensors or numbers, `b` None for an op of one input; with `out`, a 0-d tensor
     of the kernel's dtype, the result is written there.
     """
-    cdef char constants[3][32]
+    cdef long double aligned[3][2]
+    cdef char* constants[3]
     cdef char* args[3]
     cdef npy_intp steps[3]
     cdef npy_intp one = 1
@@ -76,6 +78,8 @@ cdef Tensor lone_op(const Kernel* k, object a, object b, Tensor out):
     cdef Tensor t, result
     cdef Tensor first = None
     cdef char* cast_args[2]
+    for i in range(3):
+        constants[i] = <char*>aligned[i]
     if k.int_power or k.cost > 50 or not lone_ops():
         return None
     for i in range(nin):

@@ -112,7 +112,6 @@ cdef int emit(Instr* instr) except -1:
     cdef Status status
     instr.has_refs = False
     try:
-        graveyard().sweep()  # a loop of failing inline ops never flushes
         if rec.engine().stopped():
             raise RuntimeError("the engine is stopped: call start() before using arrays")
         for k in range(instr.nop):
@@ -131,6 +130,9 @@ cdef int emit(Instr* instr) except -1:
         if naive:
             _raise_naive(instr)
         rec.give_back(instr)
+        # A loop of failing inline ops never flushes. Finalizers may run here, which no instruction
+        # that only borrows its chunks would survive.
+        graveyard().sweep()
         return 0
     cdef vector[Chunk*] outs
     if naive:

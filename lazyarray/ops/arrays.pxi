@@ -63,10 +63,10 @@ def unwritten(shape, dtype):
         if d < 0 or size > 1e15:
             return None
         dims[i] = d
+    if dtype is not None and not isinstance(dtype, (np.dtype, type)):
+        return None
     code = _codes.get(dtype)
     if code is None:
-        if not isinstance(dtype, (np.dtype, type)):
-            return None
         code = dtype_code(dtype)
         if isinstance(dtype, type):
             _codes[dtype] = code

@@ -19,6 +19,9 @@ cdef Tensor gather(Tensor x, Tensor index, int axis, int named):
     if kind != b"i" and kind != b"u" or info(index.v.dtype).type_num == cnp.NPY_ULONG \
             or not contiguous(index) or l.ndim - 1 + many > kMaxDims:
         return None
+    for i in range(axis):
+        if l.shape()[i] == 0:  # nothing is looked up, not even an index out of bounds
+            return None
     for i in range(l.ndim - 1, axis, -1):
         if l.shape()[i] != 1 and l.strides()[i] != block:
             return None
@@ -82,6 +85,10 @@ cdef Tensor host_index(object index, npy_intp n, int axis, CDevice device):
 
 def take_along(Tensor x not None, index, int axis):
     """`gather` for an NDArray or a NumPy array of indices; None where NumPy must do it."""
+    cdef int i
+    for i in range(axis):
+        if x.v.layout.shape()[i] == 0:
+            return None
     if not isinstance(index, Tensor):
         index = host_index(index, x.v.layout.shape()[axis], axis, x.v.chunk.device)
         if index is None:

@@ -37,6 +37,8 @@ cdef Tensor picked(Tensor x, object key):
     if not masks_all(x, mask):
         return None
     wait(mask, False, "?a boolean index")
+    if not masks_all(x, mask):  # another thread gave one a new shape meanwhile
+        return None
     n = x.v.layout.size()
     still = settled(mask, False)
     if not still.v.chunk.allocate():

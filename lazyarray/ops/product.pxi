@@ -162,6 +162,10 @@ cdef class MatMul(Row):
         return self.product(ta, tb, out)
 
 
+cdef bint in_one_order(Tensor x) noexcept:
+    return x.v.layout.c_contiguous(x.v.itemsize()) or x.v.layout.f_contiguous(x.v.itemsize())
+
+
 cdef bint blas_takes(Tensor x) noexcept:
     """Whether np.dot gives the operand to BLAS as it is; others it copies, np.matmul does not."""
     cdef Layout* l = &x.v.layout
@@ -192,9 +196,10 @@ def dot(MatMul row not None, a, b):
             or x.v.layout.shape()[n - 1] != y.v.layout.shape()[0] \
             or code != b"f" and code != b"d" and code != b"F" and code != b"D":
         return None
-    if not blas_takes(x):
+    # Beside a vector np.dot copies a matrix that is in neither order.
+    if not blas_takes(x) or m == 1 and n == 2 and not in_one_order(x):
         x = cast_c(x, x.v.dtype)
-    if not blas_takes(y):
+    if not blas_takes(y) or n == 1 and m == 2 and not in_one_order(y):
         y = cast_c(y, y.v.dtype)
     return row.product(x, y, None)
 

@@ -115,10 +115,13 @@ cdef class Ufunc(Row):
         cdef Kernel* k = loop_kernel(self.name, ELEMENTWISE, self.nin, self.nout, self.ufunc, dtypes)
         k.checks_flags = True
         for d in dtypes:
-            k.long_double = k.long_double or d.char in "gG"
+            # The C library raises overflow and underflow for these in the x87 unit's flags.
+            k.long_double = k.long_double or d.char in "egG"
         if all(d.kind == "b" for d in dtypes) or (
                 self.ufunc.__name__ in _ARITHMETIC and all(d.kind in "biu" for d in dtypes)):
             k.checks_flags = False
+        if self.ufunc.__name__ in ("exp", "floor_divide", "ldexp"):
+            k.long_double = True
         k.any_order = self.ufunc.__name__ in _ARITHMETIC and all(d.char in "?bBhHiIlLqQfd" for d in dtypes)
         if self.nin == 2 and self.nout == 1 and all(d == dtypes[0] for d in dtypes):
             k.lines = line_loops(self.ufunc.__name__.encode(), dtype_code(dtypes[0]))

@@ -10,10 +10,7 @@ from numpy.random import BitGenerator as BitGenerator
 from numpy.random import Philox as Philox
 from numpy.random import SeedSequence as SeedSequence
 
-from lazyarray.random.generator import Generator as Generator
-from lazyarray.random.legacy import RandomState as RandomState
 from lazyarray._ndarray import NDArray
-from lazyarray.random.stream import Size
 from lazyarray.random.devices import default_rng as default_rng
 from lazyarray.random.devices import get_state as get_state
 from lazyarray.random.devices import rand as rand
@@ -21,6 +18,9 @@ from lazyarray.random.devices import randint as randint
 from lazyarray.random.devices import randn as randn
 from lazyarray.random.devices import seed as seed
 from lazyarray.random.devices import set_state as set_state
+from lazyarray.random.generator import Generator as Generator
+from lazyarray.random.legacy import RandomState as RandomState
+from lazyarray.random.stream import Size
 
 FUNCTIONS: list[str]
 ALIASES: dict[str, str]

@@ -30,6 +30,8 @@ def default_rng(seed: Any = None, ctx: Any = None, *, device: Any = None) -> Gen
     """
     if isinstance(seed, Generator):
         return seed
+    if isinstance(seed, Tensor) and seed.ndim == 0:
+        seed = int(seed)
     return Generator(np.random.default_rng(seed), ctx, device=device)
 
 

@@ -51,7 +51,7 @@ void pick_loop(char** args, const npy_intp* dims, const npy_intp*, void*) {
     to += mask[i] != 0;
   };
   npy_intp i = 0;
-  while (to != end) {
+  while (to != end && i < dims[1]) {
     const npy_intp left = dims[1] - i;
     if (left >= 32 && !(eight(mask + i) | eight(mask + i + 8) | eight(mask + i + 16) | eight(mask + i + 24)))
       i += 32;

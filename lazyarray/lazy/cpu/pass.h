@@ -325,7 +325,11 @@ class Pass {
     each(member.nest, member.nest.n, 2, length, at, [&](const Pointers& p) {
       start_result(kernel, p.p[0], p.p[1]);
       char* args[3] = {p.p[1], p.p[0], p.p[1]};
-      const npy_intp n = member.run;
+      npy_intp n = member.run;
+      if (kernel.starts_with_first) {  // as NumPy: where its vectors begin decides a zero's sign
+        args[1] += member.run_step;
+        if (--n == 0) return;
+      }
       kernel.fn(args, &n, steps, kernel.data);
     });
   }
