@@ -30,8 +30,13 @@ cdef Ufunc _not_equal = table["not_equal"]
 cdef MatMul _matmul = table["matmul"]
 
 
+cdef inline bint is_usual(object o):
+    t = type(o)
+    return t is int or t is float or isinstance(o, Tensor)
+
+
 cdef inline object binary(Ufunc row, object a, object b):
-    if not is_operand(b) or not is_operand(a):
+    if not (is_usual(a) and is_usual(b)) and (not is_operand(b) or not is_operand(a)):
         return NotImplemented
     return row.binary(a, b, None)
 

@@ -68,8 +68,7 @@ cdef Tensor lone_op(const Kernel* k, object a, object b, Tensor out):
     The operands are 0-d tensors or numbers, `b` None for an op of one input; with `out`, a 0-d tensor
     of the kernel's dtype, the result is written there.
     """
-    cdef long double aligned[3][2]
-    cdef char* constants[3]
+    cdef long double constants[3][2]  # 32 bytes each, aligned
     cdef char* args[3]
     cdef npy_intp steps[3]
     cdef npy_intp one = 1
@@ -78,8 +77,6 @@ cdef Tensor lone_op(const Kernel* k, object a, object b, Tensor out):
     cdef Tensor t, result
     cdef Tensor first = None
     cdef char* cast_args[2]
-    for i in range(3):
-        constants[i] = <char*>aligned[i]
     if k.int_power or k.cost > 50 or not lone_ops():
         return None
     for i in range(nin):
@@ -99,12 +96,12 @@ cdef Tensor lone_op(const Kernel* k, object a, object b, Tensor out):
                 if cast_checks_range(info(t.v.dtype).type_num, info(dtype).type_num):
                     return None
                 cast_args[0] = args[i]
-                cast_args[1] = constants[i]
+                cast_args[1] = <char*>constants[i]
                 cast_loop(info(t.v.dtype).type_num, info(dtype).type_num)(cast_args, &one, none,
                                                                           NULL)
-                args[i] = constants[i]
-        elif put_number(constants[i], o, dtype):
-            args[i] = constants[i]
+                args[i] = <char*>constants[i]
+        elif put_number(<char*>constants[i], o, dtype):
+            args[i] = <char*>constants[i]
         else:
             return None
     dtype = k.dtypes[nin]
@@ -119,11 +116,11 @@ cdef Tensor lone_op(const Kernel* k, object a, object b, Tensor out):
     if out.v.readonly or out.v.dtype != dtype or not at_hand(out.v.chunk, True) \
             or not (out.v.chunk.device == first.v.chunk.device):
         return None
-    args[nin] = constants[2]
+    args[nin] = <char*>constants[2]
     k.fn(args, &one, steps, k.data)
     if k.checks_flags and take_flags(k.long_double):
         return None
-    memcpy(out.v.chunk.data + out.v.layout.offset, constants[2], info(dtype).size)
+    memcpy(out.v.chunk.data + out.v.layout.offset, <char*>constants[2], info(dtype).size)
     out.v.chunk.version.fetch_add(1)
     _recorder.inlined += 1
     return out
