@@ -42,7 +42,7 @@ from lazyarray.lazy._lazy cimport (
     wait,
 )
 from lazyarray.storage._storage cimport Chunk
-from lazyarray.ops._rows cimport MatMul, Reduction, Ufunc, as_tensor_on, gathered, is_operand, masked_set, picked
+from lazyarray.ops._rows cimport MatMul, Reduction, Ufunc, as_tensor_on, gathered, is_operand, masked_set, picked, store
 
 from lazyarray import ops
 from lazyarray._flat import flagsobj, flatiter
@@ -463,7 +463,7 @@ cdef class NDArray(Methods):
             elif not masked_set(self, key, value):
                 ops.indexing.set(self, key, value)
         else:
-            ops.assign_to(t, value)
+            store(t, value)
 
     def __delitem__(self, key):
         raise ValueError("cannot delete array elements")

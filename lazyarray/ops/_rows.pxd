@@ -56,6 +56,7 @@ cdef class Gufunc(Row):
 
 
 cdef Tensor gathered(Tensor x, object key)
+cdef int store(Tensor to, object value) except -1
 cdef Tensor picked(Tensor x, object key)
 cdef bint masked_set(Tensor x, object key, object value) except -1
 cdef Tensor as_tensor(object o)

@@ -269,15 +269,28 @@ def asarray(o):
 
 def assign_to(Tensor to not None, value):
     """``to[...] = value``."""
+    store(to, value)
+
+
+cdef int store(Tensor to, object value) except -1:
+    """``to[...] = value``."""
+    cdef Tensor t
     if unwritable(to):
         raise ValueError("assignment destination is read-only")
-    if kind_of(value) >= 0:
+    if isinstance(value, Tensor):
+        t = <Tensor>value
+        # What the in-place operators end with: x[1:] += y stores x[1:] into itself.
+        if t.v.chunk != to.v.chunk or t.v.dtype != to.v.dtype \
+                or not t.v.layout.same_view(to.v.layout):
+            assign(to, t)
+    elif kind_of(value) >= 0:
         fill(to, value)
     elif value is None or isinstance(value, (list, tuple, str, bytes)):
         # As NumPy: each Python object is made one of the array's dtype, or it is an error.
         assign(to, from_object(value, np_dtype(to.v.dtype), to.v.chunk.device))
     else:
         assign(to, as_tensor_on(value, to.v.chunk.device))
+    return 0
 
 
 def contiguous_signature(Tensor x not None):
