@@ -1,6 +1,6 @@
 // Arithmetic over many short rows in one call. NumPy's loops take one row each, and cost as much to
 // enter as 30 elements to add; a stencil on a small grid is all such rows. One IEEE operation has the
-// same bits whoever does it.
+// same bits whoever does it (but for which of two NaNs it hands on).
 #pragma once
 #include <cstring>
 
