@@ -673,3 +673,14 @@ def test_unknown_functions_are_named():
     assert np.load(io.BytesIO(file.getvalue())).tolist() == [1, 1, 1]
     with pytest.raises(TypeError, match=r"numpy\.busday_count\(\)"):
         np.busday_count(x, x)
+
+
+def test_one_array_in_an_npz_is_a_list_of_one(tmp_path):
+    path = tmp_path / "x.npz"
+    la.save(path, la.arange(3))
+    (x,) = la.load(path)
+    assert x.tolist() == [0, 1, 2]
+    with np.load(path) as archive:
+        np.testing.assert_array_equal(archive["arr_0"], [0, 1, 2])
+    la.save(tmp_path / "y", data=la.ones(2))
+    assert la.load(tmp_path / "y.npy").tolist() == [1.0, 1.0]

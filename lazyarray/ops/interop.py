@@ -101,11 +101,12 @@ class Archive(dict[str, Any]):
         pass
 
 
-def save(file: str | os.PathLike[str] | IO[bytes], arr: Any, allow_pickle: bool = True) -> None:
+def save(file: str | os.PathLike[str] | IO[bytes], data: Any, allow_pickle: bool = True) -> None:
     """Writes an array to an ``.npy`` file as NumPy, a list or dict of arrays to an ``.npz``.
 
     Waits for the values. ``file`` is a path or a binary file. For one array ".npy" is added to
-    a path that lacks it; the path of several is taken as it is. Arrays of a list are named
+    a path that lacks it, unless that ends in ".npz": then it is a list of one.
+    The path of several is taken as it is. Arrays of a list are named
     ``arr_0``, ``arr_1``, ... as ``numpy.savez`` names them; ``numpy.load`` reads the file.
     (A list of numbers is one array.) TypeError unless the keys of a dict are strings.
 
@@ -118,16 +119,18 @@ def save(file: str | os.PathLike[str] | IO[bytes], arr: Any, allow_pickle: bool 
     """
     named: dict[str, Any]
     comment = b""
-    if isinstance(arr, Mapping):
-        named = dict(arr)
+    if isinstance(file, (str, os.PathLike)) and os.fspath(file).endswith(".npz"):
+        data = [data] if isinstance(data, (Tensor, np.ndarray)) else data
+    if isinstance(data, Mapping):
+        named = dict(data)
         for key in named:
             if not isinstance(key, str):
                 raise TypeError(f"save: the keys are strings, not {type(key).__name__}")
-    elif isinstance(arr, (list, tuple)) and all(isinstance(x, (Tensor, np.ndarray)) for x in arr):
-        named = {f"arr_{i}": value for i, value in enumerate(arr)}
+    elif isinstance(data, (list, tuple)) and all(isinstance(x, (Tensor, np.ndarray)) for x in data):
+        named = {f"arr_{i}": value for i, value in enumerate(data)}
         comment = _LIST
     else:
-        np.save(file, _values(arr), allow_pickle=False)
+        np.save(file, _values(data), allow_pickle=False)
         return
     values = {key: _values(value) for key, value in named.items()}  # before the file is touched
     with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
