@@ -16,9 +16,6 @@ from libc.string cimport memcpy
 
 from lazyarray.engine._engine cimport Var
 from lazyarray.lazy._lazy cimport (
-    D_BOOL,
-    D_F8,
-    D_IL,
     Layout,
     Tensor,
     assign,

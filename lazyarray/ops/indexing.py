@@ -20,7 +20,7 @@ from numpy.lib.array_utils import normalize_axis_index
 
 from lazyarray.lazy._lazy import Tensor
 from lazyarray.ops import _layout
-from lazyarray.ops._layout import Shape, deliver, gather, gil_op, gil_write, operands, values
+from lazyarray.ops._layout import Shape, deliver, gil_op, gil_write, operands, values
 from lazyarray.ops._rows import array, fill_from, fill_where, holds_arrays, take_along
 from lazyarray.ops.manipulation import ravel
 
@@ -252,14 +252,8 @@ def get(x: NDArray, key: Any) -> NDArray:
             return found
     base, inner, inputs, shape, pattern, _ = _resolve(x, key, known=True)
 
-    first_axis = len(inner) == 1 or (len(inner) == 2 and inner[1] is Ellipsis)
-
     def select(a: np.ndarray, *arrays: np.ndarray, out: np.ndarray) -> None:
-        filled = _filled(inner, arrays)
-        if first_axis and filled[0].dtype.kind in "iu":
-            gather(a, filled[0], out)
-        else:
-            out[...] = a[filled]
+        out[...] = a[_filled(inner, arrays)]
 
     return gil_op(
         "getitem",
@@ -350,10 +344,7 @@ def take(
     _, index = operands(x, indices)
 
     def function(v: np.ndarray, i: np.ndarray, out: np.ndarray) -> None:
-        if mode == "raise" and axis == 0 and i.dtype.kind in "iu":
-            gather(v, i, out)
-        else:
-            out[...] = np.take(v, i, axis, mode=mode)  # type: ignore[call-overload]
+        out[...] = np.take(v, i, axis, mode=mode)  # type: ignore[call-overload]
 
     result = gil_op(
         "take",
