@@ -76,6 +76,7 @@ ROOMS = [
     extension("lazyarray.lazy._share"),
     extension("lazyarray.ops._rows"),
     extension("lazyarray._ndarray"),
+    extension("lazyarray.autograd._walk"),
 ]
 
 setup(

@@ -18,6 +18,7 @@ from lazyarray import (
     _config,
     _namespace_info,
     _scalars,
+    autograd,
     context,
     engine,
     fft,
@@ -85,6 +86,7 @@ __all__ = [
     "sync_report",
     "waitall",
     # rooms
+    "autograd",
     "context",
     "emath",
     "engine",

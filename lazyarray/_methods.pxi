@@ -17,6 +17,7 @@ cdef int become(Tensor x, Tensor other) except -1:
     x.v.layout = other.v.layout
     x.v.dtype = other.v.dtype
     x.v.readonly = other.v.readonly
+    x.v.detached = other.v.detached
     old.drop_handle()
     return 0
 

@@ -46,6 +46,7 @@ from lazyarray._flat import flagsobj, flatiter
 from lazyarray._namespace_info import namespace
 from lazyarray.context import Context
 from lazyarray.lazy import _share
+from lazyarray.lazy._lazy import detached, leaf_grad
 from lazyarray.ops import table
 
 cnp.import_array()
@@ -70,6 +71,12 @@ cdef inline bint _is_plain(object o):
     return isinstance(o, Tensor) or isinstance(o, (np.generic, float, int))
 
 
+def _autograd():
+    # A room above this one, imported when it is used.
+    from lazyarray import autograd
+    return autograd
+
+
 cdef class ArrayVar(Var):
     """The engine variable of an array. Called, it is NumPy's method: ``x.var(axis=0)``."""
 
@@ -77,7 +84,7 @@ cdef class ArrayVar(Var):
 
     def __dealloc__(self):
         if self.c is not NULL:  # else made by hand
-            (<Chunk*>self.c).handles.fetch_sub(1)
+            (<Chunk*>self.c).end_handle()
 
     def __call__(self, axis=None, dtype=None, out=None, ddof=0, keepdims=False, **kwargs):
         """The array's variance over ``axis``."""
@@ -251,6 +258,33 @@ cdef class NDArray(Methods):
         if self.v.layout.ndim == 0:
             raise TypeError("len() of unsized object")
         return self.v.layout.shape()[0]
+
+    # -- gradients
+
+    def attach_grad(self, grad_req="write"):
+        """Gives the array a gradient, :attr:`grad`, that ``backward`` writes ("add": adds) to.
+
+        What is computed from the array inside ``autograd.record()`` can then be differentiated.
+        "null" takes the gradient away.
+        """
+        _autograd().attach_grad(self, grad_req)
+
+    @property
+    def grad(self):
+        """The array that collects the gradient; None without :meth:`attach_grad`."""
+        found = leaf_grad(self)
+        return None if found is None else found[0]
+
+    def backward(self, out_grad=None, retain_graph=False, train_mode=True):
+        """Computes the gradients of all arrays with :meth:`attach_grad` that this one was made of.
+
+        ``out_grad`` is this array's own gradient: ones, if None.
+        """
+        _autograd().backward([self], None if out_grad is None else [out_grad], retain_graph, train_mode)
+
+    def detach(self):
+        """A view of the array whose values are constants to ``backward``."""
+        return detached(self)
 
     # -- waiting
 

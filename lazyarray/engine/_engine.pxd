@@ -56,6 +56,7 @@ cdef extern from "var.h" namespace "lazyarray" nogil:
         atomic[int32_t] writers
         atomic[int32_t] readers
         atomic[uint64_t] version
+        uint64_t issued
         atomic[CError*] error
         atomic[cbool] deleted
         atomic[int32_t] exports

@@ -208,6 +208,7 @@ cdef class Engine:
         for o in mutable_vars:
             v = o
             op.merge_use(v.c, True)
+            v.c.issued += 1
         for o in const_vars:
             v = o
             op.merge_use(v.c, False)

@@ -66,6 +66,66 @@ cdef extern from "lazy/cpu/lines.h" namespace "lazyarray" nogil:
     const LineLoops* line_loops(const char*, int)
 
 
+cdef extern from "lazy/tape.h" namespace "lazyarray" nogil:
+    cdef cppclass GradientInput "lazyarray::Gradient::Input":
+        PyObject* function
+        vector[int8_t] arguments
+        uint32_t needs
+
+    cdef cppclass Gradient:
+        vector[GradientInput] inputs
+
+    cdef cppclass Memory:
+        size_t nbytes
+        CDevice device
+        cbool watched
+        Site overwritten
+        void ref()
+        void unref()
+
+    cdef enum NodeKind "lazyarray::Node::Kind":
+        NODE_INSTRUCTION "lazyarray::Node::INSTRUCTION"
+        NODE_CALL "lazyarray::Node::CALL"
+        NODE_LEAF "lazyarray::Node::LEAF"
+
+    cdef cppclass NodeOperand "lazyarray::Node::Operand":
+        Memory* memory
+        Node* from_ "from"
+        Chunk* saved
+        uint64_t version
+        int dtype, constant
+        Layout layout
+
+    cdef cppclass Node:
+        Node(NodeKind, uint64_t)
+        NodeKind kind
+        cbool freed
+        int nin, nout
+        uint64_t seq, walk
+        const char* name
+        const Gradient* gradient
+        PyObject* payload
+        Site site
+        vector[NodeOperand] operands
+        char (*constants)[32]
+        void ref()
+        void unref()
+        void release()
+
+    cdef cppclass Tape:
+        uint64_t seq, walks
+        int scopes
+
+    void Tape_set_writer "lazyarray::Tape::set_writer"(Chunk*, Node*)
+    void Tape_set_operand "lazyarray::Tape::set_operand"(NodeOperand&, Chunk*, int)
+    void Tape_save "lazyarray::Tape::save"(NodeOperand&, Chunk*, uint64_t)
+    Node* writer_of(Chunk*)
+    Memory* known_as(Chunk*)
+    void teach_store(ChunkStore*)
+    void lay_out(Instr&, int, int, Layout&)
+    void note_instruction(Tape&, Instr&, uint32_t)
+
+
 cdef extern from "lazy/instr.h" namespace "lazyarray" nogil:
     cdef enum KernelKind "lazyarray::Kernel::Kind":
         ELEMENTWISE "lazyarray::Kernel::ELEMENTWISE"
@@ -78,6 +138,10 @@ cdef extern from "lazy/instr.h" namespace "lazyarray" nogil:
         SPLIT_ANY "lazyarray::Kernel::Split::ANY"
         SPLIT_PAIRWISE "lazyarray::Kernel::Split::PAIRWISE"
         SPLIT_PAIRWISE_COMPLEX "lazyarray::Kernel::Split::PAIRWISE_COMPLEX"
+
+    cdef cppclass Cores:
+        int8_t* n
+        int8_t (*axes)[2]
 
     cdef cppclass Kernel:
         KernelKind kind
@@ -98,11 +162,14 @@ cdef extern from "lazy/instr.h" namespace "lazyarray" nogil:
         cbool casts_range
         cbool starts_with_first
         char* identity
+        const Gradient* gradient
+        cbool gradient_sought
+        const Cores* cores
 
     cdef cppclass View:
         Chunk* chunk
         int dtype
-        cbool readonly
+        cbool readonly, detached
         Layout layout
         npy_intp itemsize()
 
@@ -114,6 +181,7 @@ cdef extern from "lazy/instr.h" namespace "lazyarray" nogil:
     cdef cppclass Operand:
         Chunk* chunk
         npy_intp offset
+        cbool detached
 
     cdef cppclass ErrState:
         uint8_t divide, over, under, invalid
@@ -210,6 +278,7 @@ cdef extern from "lazy/recorder.h" namespace "lazyarray" nogil:
         Recorder(CEngine*, ChunkStore*)
         Executor executor
         Scheduler scheduler
+        Tape tape
         FlushPolicy policy
         uint64_t recorded, inlined
         int64_t max_pending_bytes, max_pending_ops
@@ -277,5 +346,10 @@ cdef int fill(Tensor to, object value) except -1
 cdef int wait(Tensor x, bint everything, str hidden) except -1
 cdef Tensor settled(Tensor x, bint lets_go)
 cdef int py_call(object fn, str name, list outs, list ins, double cost_ns, bint overwrites) except -1
+cdef bint recording() noexcept
+cdef bint wants_gradient(Tensor x) noexcept
+cdef bint inexact(int dtype) noexcept
+cdef str site_text(Site* site)
+cdef object constant_of(const char* p, int dtype)
 cdef Kernel* new_kernel(str name, KernelKind kind, int nin, int nout) except NULL
 cdef bint same_device(Tensor a, Tensor b) except -1

@@ -60,6 +60,7 @@ cdef extern from "numpy/arrayobject.h":
 
 
 include "tensor.pxi"
+include "tape.pxi"
 include "record.pxi"
 include "wait.pxi"
 include "convert.pxi"
@@ -167,6 +168,7 @@ cdef int _set_up() except -1:
 
     _engine = process_engine()
     _recorder = new Recorder(_engine.c, store())
+    teach_store(store())
     _recorder.executor.runtime.hooks.python = _run_python
     _recorder.executor.runtime.hooks.recast = _recast
     _recorder.executor.runtime.hooks.blas_threads = _blas_threads

@@ -14,7 +14,7 @@ cdef inline bint at_hand(Chunk* c, bint write) noexcept:
 cdef inline bint lone_ops() noexcept:
     """Whether instructions may run in the caller's thread now, in the engine's usual way."""
     return _recorder.policy.inline_ns > _LONE_NS and not _recorder.engine().stopped() \
-        and _recorder.engine().policy() != NAIVE
+        and _recorder.engine().policy() != NAIVE and not recording()
 
 
 cdef enum:
@@ -58,6 +58,9 @@ cdef bint set_element(Tensor x, npy_intp offset, object value) except -1:
     elif not put_number(c.data + offset, value, x.v.dtype):
         return False
     c.version.fetch_add(1)
+    c.issued += 1
+    if known_as(c) is not NULL and known_as(c).watched:
+        note_write(c)
     _recorder.inlined += 1
     return True
 
@@ -122,5 +125,8 @@ cdef Tensor lone_op(const Kernel* k, object a, object b, Tensor out):
         return None
     memcpy(out.v.chunk.data + out.v.layout.offset, <char*>constants[2], info(dtype).size)
     out.v.chunk.version.fetch_add(1)
+    out.v.chunk.issued += 1
+    if known_as(out.v.chunk) is not NULL and known_as(out.v.chunk).watched:
+        note_write(out.v.chunk)
     _recorder.inlined += 1
     return out

@@ -16,6 +16,14 @@
 namespace lazyarray {
 
 struct Instr;
+struct Gradient;  // see lazy/tape.h
+
+// The core axes of a generalised ufunc's operands, as indices of Instr::core; their steps lie one after
+// the other in Instr::core_steps.
+struct Cores {
+  int8_t n[4] = {};
+  int8_t axes[4][2] = {};
+};
 
 // One row of the op table at one dtype signature. Made once, lives as long as the process.
 struct Kernel {
@@ -41,6 +49,9 @@ struct Kernel {
   const LineLoops* lines = nullptr;  // for many short rows at once
   bool any_order = false;     // an element's bits don't depend on the loop's steps
   bool copies = false;        // moves elements as they are
+  const Gradient* gradient = nullptr;  // found when autograd first meets the kernel
+  bool gradient_sought = false;
+  const Cores* cores = nullptr;  // GUFUNC: the core axes of each operand, where each has a step
   // REDUCE: the first element starts the result, or else `identity` does.
   bool starts_with_first = false;
   alignas(16) char identity[32] = {};
@@ -51,6 +62,7 @@ struct View {
   Chunk* chunk = nullptr;
   int dtype = f8;
   bool readonly = false;  // as NumPy's flag: a broadcast view, a diagonal, and views of those
+  bool detached = false;  // autograd takes its values for constants
   Layout layout;
   npy_intp itemsize() const { return info(dtype).size; }
 };
@@ -71,6 +83,7 @@ struct PyCall {
 struct Operand {
   Chunk* chunk = nullptr;  // null: a constant of the instruction
   npy_intp offset = 0;
+  bool detached = false;  // see View
 };
 
 // What np.errstate said when the op was recorded: NumPy's modes for each kind of error.

@@ -16,6 +16,7 @@ cdef void set_operand(Instr* instr, int k, const View* v) noexcept:
     else:
         instr.ops[k].chunk = v.chunk
         instr.ops[k].offset = v.layout.offset
+        instr.ops[k].detached = v.detached
 
 
 cdef int emit_elementwise(Instr* instr, Layout* space, const View** views,
@@ -110,6 +111,7 @@ cdef int emit(Instr* instr) except -1:
     cdef bint naive = rec.engine().policy() == NAIVE
     cdef bint full
     cdef Status status
+    cdef list held = None
     instr.has_refs = False
     try:
         if rec.engine().stopped():
@@ -119,9 +121,15 @@ cdef int emit(Instr* instr) except -1:
                 raise ValueError("the variable has been deleted")
         if instr.kernel.checks_flags:
             _capture_errstate(instr)
+        if _recorder.tape.scopes and recording():
+            held = tape(instr)
     except BaseException:
         rec.give_back(instr)
         raise
+    for k in range(instr.nin, instr.nop):
+        instr.ops[k].chunk.issued += 1
+        if known_as(instr.ops[k].chunk) is not NULL and known_as(instr.ops[k].chunk).watched:
+            note_write(instr.ops[k].chunk)
     # A PYTHON instruction may let go of the GIL while it runs, and so must be known to the engine:
     # a tiny one is pushed, and run by its pusher (see Recorder::push_group).
     if instr.cost_ns < rec.policy.inline_ns and instr.kernel.kind != PYTHON \

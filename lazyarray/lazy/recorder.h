@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "lazy/schedule.h"
+#include "lazy/tape.h"
 
 namespace lazyarray {
 
@@ -26,6 +27,7 @@ class Recorder {
   FlushPolicy policy;
   Executor executor;
   Scheduler scheduler;
+  Tape tape;
   uint64_t recorded = 0, inlined = 0;  // GIL
   int64_t max_pending_bytes = int64_t(2) << 30;
   int64_t max_pending_ops = 100000;

@@ -106,6 +106,7 @@ cdef Tensor view_of(Tensor base):
     cdef Tensor t = new_tensor(base.v.chunk, base.v.dtype)
     t.v.layout.offset = base.v.layout.offset
     t.v.readonly = base.v.readonly
+    t.v.detached = base.v.detached
     return t
 
 

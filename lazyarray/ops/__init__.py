@@ -62,6 +62,8 @@ SECTIONS = [
     dtypes,
     interop,
 ]
+from lazyarray.ops import gradients  # noqa: E402, F401  (teaches autograd the rows' rules)
+
 for _section in SECTIONS:
     for _name in (*_section.__all__, *getattr(_section, "METHODS", ())):
         globals()[_name] = getattr(_section, _name)

@@ -18,6 +18,7 @@ from lazyarray.lazy._lazy cimport (
     D_F8,
     D_IL,
     ELEMENTWISE,
+    Cores,
     GUFUNC,
     REDUCE,
     SPLIT_ANY,
@@ -73,9 +74,12 @@ from lazyarray.lazy._lazy cimport (
     shape_tuple,
     view_of,
     settled,
+    wants_gradient,
     wait,
     where_of_size,
 )
+
+from lazyarray.lazy._lazy import note_call, paused
 
 cnp.import_array()
 

@@ -1,6 +1,16 @@
 # Gufunc: rows that run the loop of a generalised ufunc over stacks of matrices.
 
 
+cdef Cores* cores_of(list axes) except NULL:
+    """The core axes of each operand, as numbers of the kernel's core lengths."""
+    cdef Cores* cores = new Cores()
+    for k, numbers in enumerate(axes):
+        cores.n[k] = len(numbers)
+        for i, number in enumerate(numbers):
+            cores.axes[k][i] = number
+    return cores
+
+
 cdef class Gufunc(Row):
     """A generalised ufunc of one output, such as LAPACK's in ``numpy.linalg``.
 
@@ -35,6 +45,7 @@ cdef class Gufunc(Row):
             nop = len(self.cores)
             k = loop_kernel(self.name, GUFUNC, nop - 1, 1, self.ufunc, (np_dtype(dtype),) * nop)
             k.checks_flags = True
+            k.cores = cores_of([[self.names.index(d) for d in core] for core in self.cores])
             if self.invalid is not None:
                 k.invalid = intern_name(self.invalid.encode())
             found = _Kernel.__new__(_Kernel)

@@ -91,7 +91,12 @@ cdef class Reduction(Row):
             def call(outs, ins):
                 ufunc.reduce(ins[0], axis=axes, dtype=loop_dtype, out=outs[0], keepdims=keepdims)
 
-            py_call(call, self.name, [result], [x], 2000 + 1.0 * l.size(), True)
+            if wants_gradient(x):
+                with paused():
+                    py_call(call, self.name, [result], [x], 2000 + 1.0 * l.size(), True)
+                _note_reduction(self.name, x, result, axes)
+            else:
+                py_call(call, self.name, [result], [x], 2000 + 1.0 * l.size(), True)
         if out is not None:
             assign(out, result)
             return out
@@ -212,6 +217,12 @@ cdef class Reduction(Row):
             assign(out, result)
             return out
         return result
+
+
+def _note_reduction(name, x, result, axes):
+    """Notes a reduction that NumPy does, for autograd."""
+    from lazyarray.ops.gradients import of_reduction
+    note_call(name, of_reduction(name, x.shape, axes), [x], [result], [x, result])
 
 
 cdef Split split_of(object ufunc, object dtype):

@@ -29,6 +29,7 @@ cdef extern from "storage/chunk.h" namespace "lazyarray" nogil:
         void adopt_handle()
         void written_once()
         void drop_handle()
+        void end_handle()
 
     cdef cppclass ChunkStore:
         ChunkStore(CEngine*)

@@ -9,6 +9,8 @@
 namespace lazyarray {
 
 class ChunkStore;
+struct Node;    // see lazy/tape.h
+struct Memory;
 
 // The memory exists from the first write on (`data` is null before): an output that nobody reads
 // is never allocated. Counted references are held by every array handle and every recorded
@@ -27,6 +29,10 @@ class Chunk : public Var {
   void (*drop_owner)(void*) = nullptr;
   bool resource = false;             // RNG state and the like: no failure poisons it
   bool published = false;            // its memory is listed in ChunkStore::published_
+  // Autograd's, changed with the GIL held: who wrote it last, for as long as a new op can use it, and
+  // what its nodes know the memory by.
+  Node* node = nullptr;
+  Memory* memory = nullptr;
   ChunkStore* store = nullptr;
   MemoryPool* pool = nullptr;
   // The planner's notes, valid for one plan. Guarded by Recorder::push_mu_.
@@ -64,14 +70,22 @@ class Chunk : public Var {
   // Before anybody else knows of the chunk: makes the creator's reference a handle, ...
   void adopt_handle() { handles.store(1, std::memory_order_relaxed); }
   // ... and counts its first write.
-  void written_once() { version.store(1, std::memory_order_relaxed); }
+  void written_once() {
+    version.store(1, std::memory_order_relaxed);
+    issued = 1;
+  }
   // With the GIL held, as its Python object dies.
   void drop_handle() {
     // The last reference: nobody is left who could make another, but for find().
     if (refs.load(std::memory_order_acquire) == 1 && !published) return dispose_with_gil();
-    handles.fetch_sub(1, std::memory_order_relaxed);
+    end_handle();
     unref();
   }
+  // With the GIL held; the reference is the caller's to drop.
+  void end_handle() {
+    if (handles.fetch_sub(1, std::memory_order_relaxed) == 1 && node) forget_node();
+  }
+  inline void forget_node();
 
  private:
   friend class ChunkStore;
@@ -93,6 +107,9 @@ class ChunkStore {
  public:
   explicit ChunkStore(Engine* e) : engine(e) {}
   Engine* const engine;
+  // Set by the room above, which knows what these are.
+  void (*drop_node)(Node*) = nullptr;      // with the GIL
+  void (*drop_memory)(Memory*) = nullptr;  // with the GIL or without
 
   // With one reference and no handle. The GIL is held.
   Chunk* create(size_t nbytes, Device device) {
@@ -220,7 +237,17 @@ inline void Chunk::dispose_with_gil() {
   clear();
   if (!store->keep_spare(this) && !store->keep(this)) delete this;
 }
+inline void Chunk::forget_node() {
+  Node* old = node;
+  node = nullptr;
+  store->drop_node(old);
+}
 inline void Chunk::clear() {
+  if (node) forget_node();  // a chunk dies with its last handle, or had none, and then no node
+  if (memory) {
+    store->drop_memory(memory);
+    memory = nullptr;
+  }
   if (published) store->unpublish(this);
   if (exports.load(std::memory_order_relaxed)) store->exports.fetch_sub(exports.exchange(0));
   free_memory();
@@ -230,6 +257,7 @@ inline void Chunk::clear() {
     e->unref();
   }
   version.store(0, std::memory_order_relaxed);
+  issued = 0;
   deleted.store(false, std::memory_order_relaxed);
   handles.store(0, std::memory_order_relaxed);
 }

@@ -35,6 +35,7 @@ class Var {
   std::atomic<int32_t> writers{0};
   std::atomic<int32_t> readers{0};
   std::atomic<uint64_t> version{0};
+  uint64_t issued = 0;  // GIL: what the version will be when all that was issued so far has run
   std::atomic<Error*> error{nullptr};  // changed under the engine's mutex only
   std::atomic<bool> deleted{false};
   // While this is not zero someone outside the engine can touch the memory, so an op on it ends

@@ -1,0 +1,490 @@
+# distutils: language = c++
+"""The backward pass: walks the tape from its heads to its leaves and adds up gradients.
+
+Each chunk that a gradient reaches has a *shadow*: an array of as many bytes, laid out as the chunk is,
+so the gradient of any view of the memory is the same view of its shadow. What an op wrote gets its
+gradient from there (and is cleared, unless all was taken: before that op there was another value);
+what it read gets a share added. That is reverse mode on programs that overwrite memory, as Enzyme has it
+(Moses, Churavy: "Instead of Rewriting Foreign Code for Machine Learning", 2020).
+"""
+
+cimport numpy as cnp
+from libc.stdint cimport uint64_t
+from libcpp.vector cimport vector
+
+from lazyarray.engine._engine cimport CDevice, Device
+from lazyarray.lazy._lazy cimport (
+    GradientInput,
+    Layout,
+    Memory,
+    NODE_CALL,
+    NODE_LEAF,
+    Node,
+    NodeOperand,
+    Tape_set_writer,
+    constant_of,
+    known_as,
+    Tensor,
+    assign,
+    cast,
+    empty_like_shape,
+    fill,
+    info,
+    new_tensor,
+    np_dtype,
+    npy_intp,
+    recorder,
+    shape_tuple,
+    site_text,
+    view_of,
+    writer_of,
+)
+from lazyarray.ops._rows cimport Reduction, Ufunc, as_tensor_on, store
+from lazyarray.storage._storage cimport Chunk
+
+from lazyarray import ops
+from lazyarray.lazy._lazy import set_recording
+
+cnp.import_array()
+
+cdef Ufunc _add = ops.table["add"]
+cdef Ufunc _multiply = ops.table["multiply"]
+cdef Reduction _sum = ops.table["sum"]
+
+
+cdef extern from *:
+    """
+    #include <algorithm>
+    static void last_first(std::vector<lazyarray::Node*>& nodes) {
+      std::sort(nodes.begin(), nodes.end(),
+                [](lazyarray::Node* a, lazyarray::Node* b) { return a->seq > b->seq; });
+    }
+    """
+    void last_first(vector[Node*]&) noexcept
+
+
+cdef class Shadow:
+    """The gradient of a chunk so far: a vector of its size. Only what is `owned` is written in place."""
+
+    cdef Tensor flat
+    cdef bint owned
+
+
+cdef Tensor seen_as(Tensor flat, int dtype, Layout* l):
+    """The view of a vector that `l` is of a chunk."""
+    cdef Tensor t = view_of(flat)
+    t.v.dtype = dtype
+    t.v.readonly = False
+    cdef npy_intp start = t.v.layout.offset
+    t.v.layout = l[0]
+    t.v.layout.offset += start
+    return t
+
+
+cdef Tensor vector_of(int dtype, npy_intp n, Tensor like):
+    return empty_like_shape(dtype, 1, &n, like.v.chunk.device)
+
+
+cdef void drop_axis(Layout& l, int axis) noexcept:
+    """Takes an axis out of a layout."""
+    cdef Layout kept
+    cdef int i, n = 0
+    kept.resize(l.ndim - 1)
+    kept.offset = l.offset
+    for i in range(l.ndim):
+        if i != axis:
+            kept.shape()[n] = l.shape()[i]
+            kept.strides()[n] = l.strides()[i]
+            n += 1
+    l = kept
+
+
+cdef bint meets_itself(Layout& l, npy_intp itemsize) noexcept:
+    """Whether two elements may share bytes (sliding windows); false if each axis steps over the faster ones."""
+    cdef int i, fastest, left = l.ndim
+    cdef npy_intp reach = itemsize, step
+    cdef uint64_t done = 0
+    while left:
+        fastest = -1
+        for i in range(l.ndim):
+            if not done >> i & 1 and (fastest < 0 or abs(l.strides()[i]) < abs(l.strides()[fastest])):
+                fastest = i
+        done |= <uint64_t>1 << fastest
+        left -= 1
+        if l.shape()[fastest] <= 1:
+            continue
+        step = abs(l.strides()[fastest])
+        if step < reach:
+            return True
+        reach += step * (l.shape()[fastest] - 1)
+    return False
+
+
+cdef bint fills(Layout& l, npy_intp itemsize, size_t nbytes) noexcept:
+    """Whether the view is all of a chunk of `nbytes`, forwards."""
+    cdef int i
+    for i in range(l.ndim):
+        if l.strides()[i] <= 0 and l.shape()[i] != 1:
+            return False
+    return l.offset == 0 and <size_t>(l.size() * itemsize) == nbytes and not meets_itself(l, itemsize)
+
+
+cdef bint same_steps(Layout& a, Layout& b) noexcept:
+    cdef int i
+    for i in range(a.ndim):
+        if a.shape()[i] != 1 and a.strides()[i] != b.strides()[i]:
+            return False
+    return True
+
+
+cdef Tensor broadcast_as(Tensor x, Layout* l):
+    """A view of ``x`` over l's shape; ValueError if it doesn't broadcast to that."""
+    cdef Tensor t = view_of(x)
+    cdef Layout* have = &x.v.layout
+    cdef int lead = l.ndim - have.ndim, i
+    t.v.layout.resize(l.ndim)
+    for i in range(l.ndim):
+        t.v.layout.shape()[i] = l.shape()[i]
+        t.v.layout.strides()[i] = 0
+        if lead >= 0 and i >= lead and have.shape()[i - lead] == l.shape()[i]:
+            t.v.layout.strides()[i] = have.strides()[i - lead]
+        elif lead < 0 or i >= lead and have.shape()[i - lead] != 1:
+            want = tuple([l.shape()[j] for j in range(l.ndim)])
+            raise ValueError(f"a gradient of shape {shape_tuple(&x.v)} for an array of shape {want}")
+    return t
+
+
+cdef class Walk:
+    """One backward pass."""
+
+    cdef dict shadows  # by the address of the Memory, which the nodes of the pass keep
+    cdef vector[Node*] order
+    cdef bint retain, create
+
+    def __cinit__(self):
+        self.shadows = {}
+
+    def __dealloc__(self):
+        for n in self.order:
+            n.unref()
+
+    # -- the graph
+
+    cdef int collect(self, list heads) except -1:
+        """All nodes behind the heads, the last recorded first. Nothing has been changed if this raises."""
+        cdef vector[Node*] todo
+        cdef Node* n
+        cdef Tensor t
+        cdef uint64_t walk
+        recorder().tape.walks += 1
+        walk = recorder().tape.walks
+        for head in heads:
+            t = head
+            todo.push_back(writer_of(t.v.chunk))
+        while todo.size():
+            n = todo.back()
+            todo.pop_back()
+            if n.walk == walk:
+                continue
+            n.walk = walk
+            n.ref()
+            self.order.push_back(n)
+            self.check(n)
+            for i in range(n.operands.size()):
+                if n.operands[i].from_ is not NULL:
+                    todo.push_back(n.operands[i].from_)
+        last_first(self.order)
+        return 0
+
+    cdef int check(self, Node* n) except -1:
+        """That what the node needs is there still."""
+        cdef NodeOperand* o
+        if n.freed:
+            raise RuntimeError(
+                f"the graph of {n.name.decode()!r}, recorded at {site_text(&n.site)}, was freed by an "
+                "earlier backward: pass retain_graph=True to that one to use it again")
+        for i in range(n.operands.size()):
+            o = &n.operands[i]
+            if o.saved is not NULL and o.saved.issued != o.version:
+                raise RuntimeError(
+                    f"the gradient of {n.name.decode()!r}, recorded at {site_text(&n.site)}, needs an "
+                    f"array that was overwritten later, at {site_text(&o.memory.overwritten)}: use a "
+                    "copy in one of the two places")
+        return 0
+
+    # -- shadows
+
+    cdef Shadow shadow(self, Memory* m):
+        return self.shadows.get(<size_t>m)
+
+    cdef int add(self, NodeOperand* o, object result) except -1:
+        """Adds a gradient, of the operand's shape or what broadcasts to it, to the operand's shadow."""
+        cdef Layout kept = o.layout
+        cdef Tensor r = as_tensor_on(result, o.memory.device)
+        cdef int i
+        cdef npy_intp times = 1
+        if not (r.v.chunk.device == o.memory.device):
+            r = ops.interop.to_device(r, on_device(o.memory.device))
+        if info(r.v.dtype).kind == b"c" and info(o.dtype).kind != b"c":
+            r = ops.real(r)
+        if r.v.dtype != o.dtype:
+            r = cast(r, o.dtype)
+        r = broadcast_as(r, &kept)
+        # What was broadcast collects the sum. A gradient that is the same for all is not added up.
+        axes = []
+        for i in range(kept.ndim - 1, -1, -1):
+            if kept.shape()[i] == 1:
+                drop_axis(kept, i)
+                drop_axis(r.v.layout, i)
+            elif kept.strides()[i] == 0 and r.v.layout.strides()[i] == 0:
+                times *= kept.shape()[i]
+                drop_axis(kept, i)
+                drop_axis(r.v.layout, i)
+        for i in range(kept.ndim - 1, -1, -1):
+            if kept.strides()[i] == 0:
+                axes.append(i)
+        if axes:
+            r = _sum.reduce(r, tuple(axes), None, None, False)
+            for i in axes:
+                drop_axis(kept, i)
+        if times != 1:
+            r = _multiply.binary(r, times, None)
+        if kept.size():
+            self.place(o.memory, o.dtype, kept, r)
+        return 0
+
+    cdef int place(self, Memory* m, int dtype, Layout& l, Tensor r) except -1:
+        """Adds ``r`` to the part `l` of a shadow; elements that the view has twice collect both."""
+        cdef npy_intp item = info(dtype).size
+        cdef Shadow s = self.shadow(m)
+        cdef Tensor flat, part
+        cdef Layout rest
+        cdef int i, shortest = -1
+        cdef npy_intp k
+        if meets_itself(l, item):
+            for i in range(l.ndim):
+                if shortest < 0 or l.shape()[i] < l.shape()[shortest]:
+                    shortest = i
+            for k in range(l.shape()[shortest]):
+                rest = l
+                rest.offset += k * l.strides()[shortest]
+                drop_axis(rest, shortest)
+                part = view_of(r)
+                part.v.layout = r.v.layout
+                part.v.layout.offset += k * r.v.layout.strides()[shortest]
+                drop_axis(part.v.layout, shortest)
+                self.place(m, dtype, rest, part)
+            return 0
+        if fills(l, item, m.nbytes) and (s is None or s.flat.v.dtype == dtype):
+            if same_steps(l, r.v.layout):
+                flat = view_of(r)
+                flat.v.layout.resize(1)
+                flat.v.layout.shape()[0] = l.size()
+                flat.v.layout.strides()[0] = item
+            else:
+                flat = vector_of(dtype, l.size(), r)
+                assign(seen_as(flat, dtype, &l), r)
+            if s is None:
+                s = Shadow.__new__(Shadow)
+                s.flat = flat
+                self.shadows[<size_t>m] = s
+            else:
+                s.flat = _add.binary(s.flat, flat, s.flat if s.owned else None)
+                s.owned = True
+            return 0
+        if s is None:
+            s = Shadow.__new__(Shadow)
+            s.flat = vector_of(dtype, m.nbytes // item, r)
+            s.owned = True
+            fill(s.flat, 0)
+            self.shadows[<size_t>m] = s
+            assign(seen_as(s.flat, dtype, &l), r)
+            return 0
+        self.own(s)
+        part = seen_as(s.flat, dtype, &l)
+        _add.binary(part, r, part)
+        return 0
+
+    cdef int own(self, Shadow s) except -1:
+        if not s.owned:
+            s.flat = cast(s.flat, s.flat.v.dtype)
+            s.owned = True
+        return 0
+
+    cdef Tensor take(self, NodeOperand* o, bint clears):
+        """The gradient of what an op wrote, or None; `clears` if what was there before gets none of it."""
+        cdef Shadow s = self.shadow(o.memory)
+        cdef Layout kept = o.layout
+        cdef Tensor t, part
+        cdef int i, n = 0
+        if s is None:
+            return None
+        for i in range(kept.ndim - 1, -1, -1):
+            if kept.strides()[i] == 0:
+                drop_axis(kept, i)
+        if fills(kept, info(o.dtype).size, o.memory.nbytes):
+            del self.shadows[<size_t>o.memory]
+            return seen_as(s.flat, o.dtype, &o.layout)
+        if not clears:
+            return seen_as(s.flat, o.dtype, &o.layout)
+        self.own(s)
+        part = seen_as(s.flat, o.dtype, &kept)
+        t = cast(part, o.dtype)
+        fill(part, 0)
+        if n == o.layout.ndim:
+            return t
+        part = view_of(t)
+        part.v.layout.resize(o.layout.ndim)
+        n = 0
+        for i in range(o.layout.ndim):
+            part.v.layout.shape()[i] = o.layout.shape()[i]
+            part.v.layout.strides()[i] = 0
+            if o.layout.strides()[i] != 0:
+                part.v.layout.strides()[i] = t.v.layout.strides()[n]
+                n += 1
+        return part
+
+    # -- nodes
+
+    cdef object restored(self, Node* n, int k):
+        """Operand k's value, as it was when the op ran."""
+        cdef NodeOperand* o = &n.operands[k]
+        cdef Node* writer
+        if o.constant >= 0:
+            return constant_of(n.constants[o.constant], o.dtype)
+        cdef Tensor t = new_tensor(o.saved, o.dtype)
+        t.v.layout = o.layout
+        if self.create and writer_of(o.saved) is NULL:
+            # Nobody could use it any more, so its history was forgotten; now it is used again.
+            writer = n if k >= n.nin and k < n.nin + n.nout else o.from_
+            if writer is not NULL:
+                Tape_set_writer(o.saved, writer)
+        return t
+
+    cdef int step(self, Node* n) except -1:
+        cdef int i, k
+        cdef list outs = []
+        cdef bint any = False
+        cdef NodeOperand* o
+        for k in range(n.nin, n.nin + n.nout):
+            o = &n.operands[k]
+            g = None if o.memory is NULL else self.take(o, o.from_ is not NULL)
+            any = any or g is not None
+            outs.append(g)
+        if not any:
+            return 0
+        if n.kind == NODE_CALL:
+            saved = [self.restored(n, k) for k in range(n.nin + n.nout, <int>n.operands.size())]
+            results = (<object>n.payload)(outs, saved)
+            if len(results) != n.nin:
+                raise ValueError(f"{n.name.decode()}: {len(results)} gradients for {n.nin} inputs")
+            for i in range(n.nin):
+                if n.operands[i].from_ is not NULL and results[i] is not None:
+                    self.add(&n.operands[i], results[i])
+            return 0
+        for i in range(n.nin):
+            if n.operands[i].from_ is not NULL and n.gradient.inputs[i].function is not NULL:
+                r = self.partial(n, &n.gradient.inputs[i], outs)
+                if r is not None:
+                    self.add(&n.operands[i], r)
+        return 0
+
+    cdef object partial(self, Node* n, const GradientInput* input, list outs):
+        cdef size_t i, many = input.arguments.size()
+        cdef int a
+        cdef list arguments = []
+        for i in range(many):
+            a = input.arguments[i]
+            if a >= 0:
+                arguments.append(self.restored(n, a))
+                continue
+            g = outs[-1 - a]
+            if g is None:
+                g = broadcast_as(as_tensor_on(np_dtype(n.operands[n.nin - 1 - a].dtype).type(0),
+                                              n.operands[n.nin].memory.device),
+                                 &n.operands[n.nin].layout)
+            arguments.append(g)
+        return (<object>input.function)(*arguments)
+
+    cdef int deliver(self, Node* leaf) except -1:
+        """Writes a leaf's gradients where they were asked for."""
+        cdef size_t i
+        cdef Shadow s
+        cdef Tensor g, grad
+        cdef NodeOperand* o
+        for i in range(leaf.operands.size()):
+            o = &leaf.operands[i]
+            s = self.shadow(o.memory)
+            if s is None:
+                return 0
+            grad, grad_req = (<list>leaf.payload)[i]
+            g = seen_as(s.flat, o.dtype, &o.layout)
+            if grad_req == "add":
+                _add.binary(grad, g, grad)
+            elif grad_req == "write":
+                store(grad, g)
+        return 0
+
+    cdef list run(self, list heads, list gradients, list variables):
+        """The pass itself: gives the variables' gradients, or, if that is None, writes the leaves'."""
+        cdef Tensor t, g
+        cdef NodeOperand seed
+        cdef Node* n
+        cdef Shadow s
+        cdef vector[Node*] leaves
+        cdef list found = [None] * (0 if variables is None else len(variables))
+        wanted = {}
+        for i, x in enumerate(found):
+            t = variables[i]
+            wanted.setdefault(<size_t>writer_of(t.v.chunk), []).append(i)
+        self.collect(heads)
+        for head, gradient in zip(heads, gradients):
+            t = head
+            seed.memory = known_as(t.v.chunk)
+            seed.dtype = t.v.dtype
+            seed.layout = t.v.layout
+            self.add(&seed, gradient)
+        seed.memory = NULL
+        for n in self.order:
+            for i in wanted.get(<size_t>n, ()):
+                t = variables[i]
+                s = self.shadow(known_as(t.v.chunk))
+                if s is not None:
+                    g = seen_as(s.flat, t.v.dtype, &t.v.layout)
+                    found[i] = cast(g, g.v.dtype) if s.owned else g
+            if n.kind == NODE_LEAF:
+                leaves.push_back(n)
+                continue
+            if n.freed:
+                self.check(n)
+            self.step(n)
+            if not self.retain:
+                n.freed = True
+                n.release()
+        # At the end, so that a rule that fails leaves every gradient as it was.
+        if variables is None:
+            for n in leaves:
+                self.deliver(n)
+        return found
+
+
+cdef object on_device(CDevice d):
+    cdef Device device = Device.__new__(Device)
+    device.c = d
+    return device
+
+
+def walk(list heads, list gradients, variables, bint retain, bint create):
+    """One backward pass from ``heads``, which are tracked, with their ``gradients``.
+
+    With ``variables`` (a list of tracked arrays) it gives their gradients, None where nothing reaches
+    one; else it writes the gradients of the leaves. ``retain`` keeps the graph; ``create`` records the
+    pass itself.
+    """
+    cdef Walk w = Walk.__new__(Walk)
+    w.retain, w.create = retain, create
+    old = set_recording(create)
+    try:
+        return w.run(heads, gradients, variables)
+    finally:
+        set_recording(old)

@@ -1,0 +1,86 @@
+"""Function: an op with a gradient rule of the user's own."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from lazyarray.autograd.scopes import is_training, pause
+from lazyarray.lazy._lazy import Tensor, note_call
+
+if TYPE_CHECKING:
+    from lazyarray._ndarray import NDArray
+
+__all__ = ["Function"]
+
+
+class Function:
+    """An op that computes its own gradient: override ``forward`` and ``backward``, then call it.
+
+    ``forward(*inputs)`` gives an array or a tuple of them; ``backward(*gradients)``, given the
+    gradients of these, an array (or None: zero) for each input. ``save_for_backward`` keeps what
+    ``backward`` needs, as ``saved_tensors``; it is checked that nobody overwrites it meanwhile. An
+    instance is for one call.
+
+    >>> import lazyarray as la
+    >>> class Sigmoid(la.autograd.Function):
+    ...     def forward(self, x):
+    ...         y = 1 / (1 + la.exp(-x))
+    ...         self.save_for_backward(y)
+    ...         return y
+    ...     def backward(self, dy):
+    ...         y, = self.saved_tensors
+    ...         return dy * y * (1 - y)
+    >>> x = la.zeros(2)
+    >>> x.attach_grad()
+    >>> with la.autograd.record():
+    ...     y = Sigmoid()(x)
+    >>> y.backward()
+    >>> x.grad.asnumpy()
+    array([0.25, 0.25])
+    """
+
+    saved_tensors: tuple[NDArray, ...] = ()
+    _called = False
+
+    def save_for_backward(self, *arrays: NDArray) -> None:
+        """Keeps arrays for ``backward``."""
+        for x in arrays:
+            if not isinstance(x, Tensor):
+                raise TypeError(f"save_for_backward takes NDArrays, not {type(x).__name__}")
+        self.saved_tensors = arrays
+
+    def forward(self, *inputs: Any) -> Any:
+        """Computes the outputs; nothing of it is recorded."""
+        raise NotImplementedError(f"{type(self).__name__} has no forward()")
+
+    def backward(self, *gradients: Any) -> Any:
+        """The inputs' gradients for those of the outputs."""
+        raise NotImplementedError(f"{type(self).__name__} has no backward()")
+
+    def __call__(self, *inputs: Any) -> Any:
+        """Runs ``forward`` and records the call."""
+        if self._called:
+            raise RuntimeError("an autograd.Function is for one call: make another instance")
+        self._called = True
+        with pause(train_mode=is_training()):
+            outputs = self.forward(*inputs)
+        several = isinstance(outputs, (tuple, list))
+        results = list(outputs) if several else [outputs]
+        for i, y in enumerate(results):
+            if not isinstance(y, Tensor):
+                raise TypeError(
+                    f"{type(self).__name__}.forward gives NDArrays, not {type(y).__name__}"
+                )
+            if any(isinstance(x, Tensor) and y.var is x.var for x in inputs) or y is None:
+                results[i] = y.copy()
+        saved, self.saved_tensors = self.saved_tensors, ()
+        note_call(type(self).__name__, self._gradients, inputs, results, saved)
+        return tuple(results) if several else results[0]
+
+    def _gradients(self, gradients: list[Any], saved: list[Any]) -> list[Any]:
+        self.saved_tensors = tuple(saved)
+        try:
+            found = self.backward(*gradients)
+        finally:
+            self.saved_tensors = ()
+        return list(found) if isinstance(found, (tuple, list)) else [found]

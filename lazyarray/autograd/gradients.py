@@ -1,0 +1,180 @@
+"""Leaves, and the backward passes that users ask for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from lazyarray.autograd._walk import walk
+from lazyarray.lazy._lazy import Tensor, attach_leaf, detached, tracked
+from lazyarray.ops import creation
+from lazyarray.ops._rows import asarray
+
+if TYPE_CHECKING:
+    from lazyarray._ndarray import NDArray
+
+__all__ = ["attach_grad", "backward", "detach", "grad", "mark_variables"]
+
+_REQUESTS = ("write", "add", "null")
+
+
+def _requested(grad_req: str) -> str:
+    if grad_req not in _REQUESTS:
+        raise ValueError(f"grad_req is one of {', '.join(map(repr, _REQUESTS))}, not {grad_req!r}")
+    return grad_req
+
+
+def attach_grad(x: NDArray, grad_req: str = "write") -> None:
+    """Gives ``x`` a gradient, ``x.grad``, which :func:`backward` writes: zeros until then.
+
+    ``grad_req`` "add" adds to it instead, "null" takes the gradient away. What made ``x`` is
+    forgotten: it is a leaf from here on. TypeError unless its numbers are real or complex floats.
+
+    >>> import lazyarray as la
+    >>> x = la.ones(2)
+    >>> la.autograd.attach_grad(x)
+    >>> x.grad.asnumpy()
+    array([0., 0.])
+    """
+    if _requested(grad_req) == "null":
+        attach_leaf(x, None, grad_req)
+        return
+    if x.dtype.kind not in "fc":
+        raise TypeError(f"only arrays of floats have gradients, not those of {x.dtype}")
+    attach_leaf(x, creation.zeros_like(x), grad_req)
+
+
+def mark_variables(variables: Any, gradients: Any, grad_reqs: Any = "write") -> None:
+    """Makes arrays leaves whose gradients are collected in the arrays ``gradients`` (MXNet's name).
+
+    >>> import lazyarray as la
+    >>> x, dx = la.ones(2), la.zeros(2)
+    >>> la.autograd.mark_variables(x, dx)
+    >>> x.grad is dx
+    True
+    """
+    xs, grads = _listed(variables), _listed(gradients)
+    reqs = [grad_reqs] * len(xs) if isinstance(grad_reqs, str) else list(grad_reqs)
+    if not len(xs) == len(grads) == len(reqs):
+        raise ValueError("variables, gradients and grad_reqs are of different lengths")
+    for x, g, req in zip(xs, grads, reqs, strict=True):
+        _requested(req)
+        if g.shape != x.shape or g.dtype != x.dtype:
+            raise ValueError(
+                f"the gradient of an array of shape {x.shape} and {x.dtype} has shape {g.shape} "
+                f"and {g.dtype}"
+            )
+    for x, g, req in zip(xs, grads, reqs, strict=True):
+        attach_leaf(x, None if req == "null" else g, req)
+
+
+def detach(x: NDArray) -> NDArray:
+    """A view of ``x`` whose values are constants to :func:`backward`.
+
+    >>> import lazyarray as la
+    >>> x = la.ones(2)
+    >>> x.attach_grad()
+    >>> with la.autograd.record():
+    ...     y = (x * x.detach()).sum()
+    >>> y.backward()
+    >>> x.grad.asnumpy()
+    array([1., 1.])
+    """
+    return detached(x)
+
+
+def _listed(o: Any) -> list[Any]:
+    return [o] if isinstance(o, Tensor) else list(o)
+
+
+def _seeds(heads: list[Any], head_grads: Any) -> list[Any]:
+    """The heads' own gradients: those given, or ones."""
+    for head in heads:
+        if not isinstance(head, Tensor):
+            raise TypeError(f"backward is of NDArrays, not {type(head).__name__}")
+    given: Sequence[Any]
+    if head_grads is None:
+        given = [None] * len(heads)
+    elif isinstance(head_grads, Tensor) or not isinstance(head_grads, Iterable):
+        given = [head_grads]
+    else:
+        given = list(head_grads)
+    if len(given) != len(heads):
+        raise ValueError(f"{len(given)} gradients for {len(heads)} heads")
+    seeds = []
+    for head, g in zip(heads, given, strict=True):
+        if not tracked(head):
+            raise RuntimeError(
+                "backward from an array that wasn't recorded: compute it inside autograd.record(), "
+                "from arrays with attach_grad()"
+            )
+        if g is None:
+            seeds.append(creation.ones_like(head))
+            continue
+        g = asarray(g)
+        if g.shape != head.shape:
+            raise ValueError(f"a gradient of shape {g.shape} for a head of shape {head.shape}")
+        seeds.append(g)
+    return seeds
+
+
+def backward(
+    heads: Any, head_grads: Any = None, retain_graph: bool = False, train_mode: bool = True
+) -> None:
+    """Computes the gradients of the heads (their sum) and writes them to the leaves' ``grad``.
+
+    ``head_grads`` are the heads' own gradients, ones if None. The graph is freed, and its memory
+    with it, unless ``retain_graph``. ``train_mode``: for MXNet's signature.
+    RuntimeError if a head wasn't recorded, if its graph was freed, or if a value that is needed was
+    overwritten since (it names both lines); then nothing was written.
+
+    >>> import lazyarray as la
+    >>> x = la.array([1.0, 2.0])
+    >>> x.attach_grad()
+    >>> with la.autograd.record():
+    ...     y, z = x * 2, x * x
+    >>> la.autograd.backward([y, z], [la.ones(2), la.ones(2)])
+    >>> x.grad.asnumpy()
+    array([4., 6.])
+    """
+    listed = _listed(heads)
+    walk(listed, _seeds(listed, head_grads), None, bool(retain_graph), False)
+
+
+def grad(
+    heads: Any,
+    variables: Any,
+    head_grads: Any = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    train_mode: bool = True,
+) -> Any:
+    """The gradients of the heads (their sum) by ``variables``, as new arrays, not in ``grad``.
+
+    A list, or one array for one variable; zeros where nothing leads from a variable to a head.
+    ``create_graph`` records the pass, so that gradients of gradients can be taken; ``retain_graph``
+    is then the default.
+
+    >>> import lazyarray as la
+    >>> x = la.array(3.0)
+    >>> x.attach_grad()
+    >>> with la.autograd.record():
+    ...     y = x * x * x
+    ...     dy = la.autograd.grad(y, x, create_graph=True)
+    ...     ddy = la.autograd.grad(dy, x)
+    >>> dy.item(), ddy.item()
+    (27.0, 18.0)
+    """
+    listed, wanted = _listed(heads), _listed(variables)
+    if not wanted:
+        raise ValueError("grad needs at least one variable")
+    for x in wanted:
+        if not tracked(x):
+            raise ValueError(
+                "a gradient by an array that wasn't recorded was asked for: call attach_grad() before"
+            )
+    retain = create_graph if retain_graph is None else retain_graph
+    seeds = _seeds(listed, head_grads)
+    found = walk(listed, seeds, wanted, bool(retain), bool(create_graph))
+    found = [creation.zeros_like(x) if g is None else g for x, g in zip(wanted, found, strict=True)]
+    return found[0] if isinstance(variables, Tensor) else found

@@ -1,0 +1,93 @@
+"""Whether this thread records, and whether it trains: ``record``, ``pause`` and their kin."""
+
+from __future__ import annotations
+
+from contextlib import ContextDecorator
+from types import TracebackType
+
+from lazyarray.lazy._lazy import is_recording, is_training, set_recording, set_training
+
+__all__ = [
+    "is_recording",
+    "is_training",
+    "pause",
+    "predict_mode",
+    "record",
+    "set_recording",
+    "set_training",
+    "train_mode",
+]
+
+
+class _Scope(ContextDecorator):
+    """Sets what is not None within a block (or a function, as a decorator), and puts it back."""
+
+    def __init__(self, recording: bool | None, training: bool | None) -> None:
+        self._recording, self._training = recording, training
+        self._outer: list[tuple[bool, bool]] = []
+
+    def _recreate_cm(self) -> _Scope:
+        return _Scope(self._recording, self._training)
+
+    def __enter__(self) -> None:
+        self._outer.append((is_recording(), is_training()))
+        if self._recording is not None:
+            set_recording(self._recording)
+        if self._training is not None:
+            set_training(self._training)
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        recording, training = self._outer.pop()
+        set_recording(recording)
+        set_training(training)
+
+
+def record(train_mode: bool = True) -> _Scope:
+    """A scope in which ops on arrays with gradients are recorded for :func:`backward`.
+
+    ``train_mode``: whether ops that differ in training (dropout, batch norm) run so.
+
+    >>> import lazyarray as la
+    >>> with la.autograd.record():
+    ...     la.autograd.is_recording(), la.autograd.is_training()
+    (True, True)
+    """
+    return _Scope(True, bool(train_mode))
+
+
+def pause(train_mode: bool = False) -> _Scope:
+    """A scope in which nothing is recorded: what it computes is a constant to :func:`backward`.
+
+    >>> import lazyarray as la
+    >>> with la.autograd.record(), la.autograd.pause():
+    ...     la.autograd.is_recording()
+    False
+    """
+    return _Scope(False, bool(train_mode))
+
+
+def train_mode() -> _Scope:
+    """A scope in which ops run as in training, recorded or not.
+
+    >>> import lazyarray as la
+    >>> with la.autograd.train_mode():
+    ...     la.autograd.is_training()
+    True
+    """
+    return _Scope(None, True)
+
+
+def predict_mode() -> _Scope:
+    """A scope in which ops run as in inference, recorded or not.
+
+    >>> import lazyarray as la
+    >>> with la.autograd.record(), la.autograd.predict_mode():
+    ...     la.autograd.is_training()
+    False
+    """
+    return _Scope(None, False)

@@ -1,0 +1,200 @@
+// Tape: what autograd remembers of the ops that it records, as a graph that arrays keep alive.
+#pragma once
+#include <atomic>
+#include <vector>
+
+#include "lazy/instr.h"
+
+namespace lazyarray {
+
+// How an op's gradient is computed: for each input a Python function of the outputs' gradients, the
+// inputs and the outputs. Made once for each name, lives as long as the process.
+struct Gradient {
+  enum : int8_t { kOutputGradient = -1 };  // of output k: kOutputGradient - k
+  struct Input {
+    PyObject* function = nullptr;  // null: the gradient is zero everywhere
+    std::vector<int8_t> arguments;  // operands by index, or gradients of outputs
+    uint32_t needs = 0;             // the operands among them, as bits
+  };
+  std::vector<Input> inputs;
+};
+
+// A chunk as nodes know it: they may outlive it, and another chunk may come to live at its address.
+struct Memory {
+  std::atomic<int32_t> refs{1};
+  const size_t nbytes;
+  const Device device;
+  // With the GIL: whether a node has saved its values, and if so what overwrote them last.
+  bool watched = false;
+  Site overwritten;
+
+  Memory(size_t n, Device d) : nbytes(n), device(d) {}
+  void ref() { refs.fetch_add(1, std::memory_order_relaxed); }
+  void unref() {
+    if (refs.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+    graveyard().bury(overwritten.code);
+    delete this;
+  }
+};
+
+// One recorded op, a leaf (an array with attach_grad), or a call with a rule of its own.
+//
+// Invariants (all guarded by the GIL):
+//  * Edges (`from`) lead from a node to nodes of smaller `seq`: there is no cycle of nodes.
+//  * A chunk holds its last writer only while an array can be used in a new op (Chunk::handles), and a
+//    node holds the chunks that it needs the values of: so a node and its output don't keep each other.
+//  * A node without `from` on any input and output is never made, but for leaves.
+struct Node {
+  enum Kind : uint8_t { INSTRUCTION, CALL, LEAF };
+  struct Operand {
+    Memory* memory = nullptr;  // owned; null: a constant
+    // Owned. Of an input: who wrote it; null if nothing is to be differentiated. Of an output: who
+    // wrote the chunk before, unless all of it is overwritten.
+    Node* from = nullptr;
+    Chunk* saved = nullptr;    // owned, if the gradient needs the values
+    uint64_t version = 0;      // ... and what its version was
+    int dtype = 0;
+    int constant = -1;         // which of Node::constants it is
+    Layout layout;             // over the op's space: a broadcast axis has no step
+  };
+
+  int refs = 1;
+  Kind kind;
+  bool freed = false;      // a backward has let go of all that it held
+  int nin = 0, nout = 0;   // of `operands`; what follows is what a CALL saved besides
+  uint64_t seq;
+  uint64_t walk = 0;       // the last backward that met it
+  const char* name = "";
+  const Gradient* gradient = nullptr;
+  PyObject* payload = nullptr;  // owned. CALL: its rule; LEAF: a list of (grad, grad_req), as operands
+  Site site;                    // code owned
+  std::vector<Operand> operands;
+  alignas(16) char constants[3][32];  // INSTRUCTION: in the order of inputs without memory
+
+  Node(Kind k, uint64_t s) : kind(k), seq(s) {}
+  Node(const Node&) = delete;
+
+  void ref() { refs++; }
+  void unref() {
+    if (--refs) return;
+    // Not by recursion: a graph may be a million nodes deep.
+    static std::vector<Node*>* doomed = new std::vector<Node*>;
+    static bool busy = false;
+    doomed->push_back(this);
+    if (busy) return;
+    busy = true;
+    while (!doomed->empty()) {
+      Node* d = doomed->back();
+      doomed->pop_back();
+      d->release();
+      graveyard().bury(d->site.code);
+      delete d;
+    }
+    busy = false;
+  }
+  // Lets go of all that it holds.
+  void release() {
+    std::vector<Operand> all;
+    all.swap(operands);
+    for (Operand& o : all) {
+      if (o.memory) o.memory->unref();
+      if (o.saved) o.saved->unref();
+      if (o.from) o.from->unref();
+    }
+    graveyard().bury(payload);
+    payload = nullptr;
+  }
+};
+
+inline Node* writer_of(Chunk* c) { return c->node; }
+inline Memory* known_as(Chunk* c) { return c->memory; }
+inline void teach_store(ChunkStore* store) {
+  store->drop_node = [](Node* n) { n->unref(); };
+  store->drop_memory = [](Memory* m) { m->unref(); };
+}
+
+// One for the process; guarded by the GIL.
+struct Tape {
+  uint64_t seq = 0, walks = 0;
+  int scopes = 0;  // threads that are recording now
+
+  static Memory* memory_of(Chunk* c) {
+    if (!c->memory) c->memory = new Memory(c->nbytes, c->device);
+    return c->memory;
+  }
+  static void save(Node::Operand& o, Chunk* c, uint64_t version) {
+    c->ref();
+    o.saved = c;
+    o.version = version;
+    o.memory->watched = true;
+  }
+  // Makes `node` (null: nobody) the last writer of the chunk.
+  static void set_writer(Chunk* c, Node* node) {
+    Node* old = c->node;
+    if (node) node->ref();
+    c->node = node;
+    if (old) old->unref();
+  }
+  static void set_operand(Node::Operand& o, Chunk* c, int dtype) {
+    o.memory = memory_of(c);
+    o.memory->ref();
+    o.dtype = dtype;
+  }
+};
+
+// The view of operand k over the instruction's space, core axes last.
+inline void lay_out(Instr& in, int k, int step, Layout& l) {
+  const Cores* cores = in.kernel->cores;
+  const int extra = cores ? cores->n[k] : 0;
+  l.resize(in.ndim + extra);
+  l.offset = in.ops[k].offset;
+  for (int i = 0; i < in.ndim; ++i) {
+    l.shape()[i] = in.shape()[i];
+    l.strides()[i] = in.shape()[i] == 1 ? 0 : in.strides(k)[i];
+  }
+  for (int i = 0; i < extra; ++i) {
+    l.shape()[in.ndim + i] = in.core[cores->axes[k][i]];
+    l.strides()[in.ndim + i] = in.core_steps[step + i];
+  }
+}
+
+// Notes a recorded instruction. `record` has found that its gradient is wanted: some input has a
+// writer (bit by bit in `tracked`), or part of an output that has one is overwritten.
+inline void note_instruction(Tape& tape, Instr& in, uint32_t tracked) {
+  Node* n = new Node(Node::INSTRUCTION, ++tape.seq);
+  n->name = in.kernel->name;
+  n->gradient = in.kernel->gradient;
+  n->nin = in.nin;
+  n->nout = in.nop - in.nin;
+  n->operands.resize(in.nop);
+  n->site.capture();
+  uint32_t needs = 0;
+  for (int k = 0; k < in.nin; ++k)
+    if (tracked >> k & 1) needs |= n->gradient->inputs[k].needs;
+  int step = 0, constants = 0;
+  for (int k = 0; k < in.nop; ++k) {
+    Node::Operand& o = n->operands[k];
+    Chunk* c = in.ops[k].chunk;
+    o.dtype = in.kernel->dtypes[k];
+    lay_out(in, k, step, o.layout);
+    if (in.kernel->cores) step += in.kernel->cores->n[k];
+    if (!c) {
+      o.constant = constants++;
+      std::memcpy(n->constants[o.constant], in.constants[o.constant], 32);
+      continue;
+    }
+    const bool output = k >= in.nin;
+    if (!output && !(tracked >> k & 1) && !(needs >> k & 1)) continue;
+    Tape::set_operand(o, c, o.dtype);
+    if (output ? c->node && !in.overwritten(k) : tracked >> k & 1) {
+      o.from = c->node;
+      if (o.from) o.from->ref();
+    }
+    if (needs >> k & 1) Tape::save(o, c, c->issued + output);
+  }
+  for (int k = in.nin; k < in.nop; ++k)
+    if (!in.ops[k].detached) Tape::set_writer(in.ops[k].chunk, n);
+  n->unref();
+}
+
+}  // namespace lazyarray

@@ -1,0 +1,353 @@
+# The tape: whether this thread records for autograd, and how an op is noted.
+#
+# Gradients are taken of instructions, not of Python calls: each names the memory that it reads and
+# writes, so views, broadcasting, slices and in-place ops need no rules. See tape.h for the graph.
+
+
+cdef extern from *:
+    """
+    namespace lazyarray {
+    // What a thread does: all of it is its own.
+    struct Mode {
+      bool recording = false, training = false;
+    };
+    static Mode& mode() {
+      static thread_local Mode m;
+      return m;
+    }
+    }
+    """
+    cdef cppclass Mode "lazyarray::Mode":
+        cbool recording, training
+    Mode& mode "lazyarray::mode"() noexcept
+
+
+cdef dict _gradients = {}  # by the op's name
+
+
+cdef class _GradientRef:
+    cdef Gradient* g
+
+
+def set_gradients(dict table):
+    """Takes the rules of ops: for each name a list of (function or None, operand numbers) by input."""
+    cdef _GradientRef ref
+    cdef GradientInput* input
+    for name, rules in table.items():
+        ref = _GradientRef.__new__(_GradientRef)
+        ref.g = new Gradient()
+        for function, arguments in rules:
+            ref.g.inputs.emplace_back()
+            input = &ref.g.inputs.back()
+            if function is None:
+                continue
+            Py_INCREF(function)
+            input.function = <PyObject*>function
+            for a in arguments:
+                input.arguments.push_back(a)
+                if a >= 0:
+                    input.needs |= 1u << <int>a
+        _gradients[name] = ref
+
+
+cdef bint recording() noexcept:
+    """Whether this thread records for autograd."""
+    return _recorder.tape.scopes and mode().recording
+
+
+def is_recording():
+    """Whether ops of this thread are recorded for :func:`lazyarray.autograd.backward`."""
+    return recording()
+
+
+def is_training():
+    """Whether this thread's ops that differ in training (dropout, batch norm) run so."""
+    return mode().training
+
+
+def set_recording(bint on):
+    """Makes this thread record, or not; returns whether it did."""
+    cdef Mode* m = &mode()
+    cdef bint old = m.recording
+    m.recording = on
+    _recorder.tape.scopes += <int>on - <int>old
+    return old
+
+
+def set_training(bint on):
+    """Sets what :func:`is_training` says; returns what it said."""
+    cdef Mode* m = &mode()
+    cdef bint old = m.training
+    m.training = on
+    return old
+
+
+cdef bint inexact(int dtype) noexcept:
+    return info(dtype).kind == b"f" or info(dtype).kind == b"c"
+
+
+cdef bint wants_gradient(Tensor x) noexcept:
+    return writer_of(x.v.chunk) is not NULL and not x.v.detached and inexact(x.v.dtype)
+
+
+def tracked(x):
+    """Whether a gradient can reach ``x``: it is recorded from here on what happens to it."""
+    return isinstance(x, Tensor) and wants_gradient(<Tensor>x)
+
+
+cdef int refuse_leaf(Chunk* c) except -1:
+    if writer_of(c) is not NULL and writer_of(c).kind == NODE_LEAF:
+        raise ValueError(
+            "in-place operation on an array with attach_grad() inside autograd.record(): its gradient "
+            "is of the values it came with; write to it outside, or in autograd.pause()")
+    return 0
+
+
+cdef list set_apart(Instr* instr, uint32_t needs):
+    """Has an in-place instruction read a copy of what its own gradient needs; the copies, to be held."""
+    cdef list copies = []
+    cdef Tensor t
+    cdef int i, j, k
+    cdef bint written
+    for k in range(instr.nin):
+        written = False
+        for j in range(instr.nin, instr.nop):
+            written = written or instr.ops[j].chunk == instr.ops[k].chunk
+        if not written or not needs >> k & 1:
+            continue
+        # The instruction only borrows its chunks, and recording the copy may run finalizers.
+        for j in range(instr.nop):
+            if instr.ops[j].chunk is not NULL:
+                copies.append(new_tensor(instr.ops[j].chunk, D_F8))
+        t = new_tensor(instr.ops[k].chunk, instr.kernel.dtypes[k])
+        lay_out(instr[0], k, 0, t.v.layout)
+        t = cast(t, t.v.dtype)
+        copies.append(t)
+        set_operand(instr, k, &t.v)
+        for i in range(instr.ndim):
+            instr.strides(k)[i] = t.v.layout.strides()[i]
+    return copies
+
+
+cdef list tape(Instr* instr):
+    """Notes an instruction that is about to run, if a gradient may be asked for.
+
+    Gives arrays to be held until it is recorded.
+    """
+    cdef list held = None
+    cdef uint32_t needs = 0
+    cdef uint32_t wanted = 0
+    cdef bint touched = False, differentiable = False
+    cdef int k
+    cdef Chunk* c
+    cdef Kernel* kernel = <Kernel*>instr.kernel
+    cdef bint typed = kernel.kind != PYTHON
+    for k in range(instr.nop):
+        c = instr.ops[k].chunk
+        if c is NULL or writer_of(c) is NULL or instr.ops[k].detached:
+            continue
+        if k >= instr.nin:
+            refuse_leaf(c)
+            touched = True
+        elif not typed or inexact(kernel.dtypes[k]):
+            wanted |= 1u << k
+    if not wanted and not touched:
+        return None
+    for k in range(instr.nin, instr.nop):
+        if (not typed or inexact(kernel.dtypes[k])) and not instr.ops[k].detached:
+            differentiable = True
+    if not differentiable:  # comparisons, and writes to what is detached
+        return None
+    if wanted and not kernel.gradient_sought:
+        kernel.gradient_sought = True
+        ref = _gradients.get(kernel.name.decode())
+        if ref is not None:
+            kernel.gradient = (<_GradientRef>ref).g
+    if wanted and (kernel.gradient is NULL or kernel.kind == PYTHON
+                   or kernel.kind == GUFUNC and kernel.cores is NULL):
+        raise NotImplementedError(
+            f"autograd has no gradient rule for {kernel.name.decode()!r}: use x.detach() if it is meant "
+            "as a constant, or write an autograd.Function")
+    if wanted:
+        differentiable = False
+        for k in range(instr.nin):
+            if wanted >> k & 1 and kernel.gradient.inputs[k].function is not NULL:
+                differentiable = True
+        if not differentiable:
+            wanted = 0
+    if wanted and kernel.kind == ELEMENTWISE:
+        for k in range(instr.nin):
+            if wanted >> k & 1:
+                needs |= kernel.gradient.inputs[k].needs
+        held = set_apart(instr, needs)
+    if not wanted:
+        differentiable = False  # constants written: the part's gradient ends here
+        for k in range(instr.nin, instr.nop):
+            c = instr.ops[k].chunk
+            if writer_of(c) is NULL or instr.ops[k].detached:
+                continue
+            if instr.overwrites >> (k - instr.nin) & 1:
+                Tape_set_writer(c, NULL)
+            else:
+                differentiable = True
+        if not differentiable:
+            return None
+    note_instruction(_recorder.tape, instr[0], wanted)
+    return held
+
+
+cdef void note_write(Chunk* c) noexcept:
+    """Where values that a node has saved are overwritten."""
+    cdef Memory* m = known_as(c)
+    cdef PyObject* old = m.overwritten.code
+    m.overwritten.code = NULL
+    m.overwritten.capture()
+    graveyard().bury(old)
+
+
+cdef str site_text(Site* site):
+    """``file:line in function`` of where something was pushed."""
+    if site.code is NULL:
+        return "an unknown line"
+    code = <object>site.code
+    return f"{code.co_filename}:{site_line(site.code, site.lasti)} in {code.co_name}"
+
+
+cdef class paused:
+    """Within the block this thread doesn't record for autograd: for ops that note a call instead."""
+
+    cdef bint was
+
+    def __enter__(self):
+        self.was = set_recording(False)
+
+    def __exit__(self, *exc):
+        set_recording(self.was)
+
+
+def note_call(str name, rule, inputs, outputs, saved=()):
+    """Notes one differentiable call: what was done, unrecorded, to make ``outputs`` of ``inputs``.
+
+    ``rule(gradients, saved)`` gives the inputs' gradients (None: zero) for the outputs' (None: zero);
+    ``saved`` are arrays that it needs, checked for not having been overwritten. An output may be an
+    input, written in place. Does nothing where no input is tracked.
+    """
+    cdef Tensor t
+    cdef Node* n
+    cdef NodeOperand* o
+    cdef int k = 0
+    if not recording():
+        return
+    for x in outputs:
+        t = x
+        if not t.v.detached:
+            refuse_leaf(t.v.chunk)
+    for x in inputs:
+        if isinstance(x, Tensor) and wants_gradient(<Tensor>x):
+            break
+    else:
+        for x in outputs:
+            t = x
+            if writer_of(t.v.chunk) is not NULL and not t.v.detached:
+                break
+        else:
+            return
+    n = new Node(NODE_CALL, _recorder.tape.seq + 1)
+    _recorder.tape.seq += 1
+    n.name = intern_name(name.encode())
+    n.site.capture()
+    n.payload = <PyObject*>rule
+    Py_INCREF(rule)
+    n.nin = len(inputs)
+    n.nout = len(outputs)
+    n.operands.resize(n.nin + n.nout + len(saved))
+    for x in (*inputs, *outputs, *saved):
+        o = &n.operands[k]
+        k += 1
+        if not isinstance(x, Tensor):  # a constant input
+            continue
+        t = x
+        Tape_set_operand(o[0], t.v.chunk, t.v.dtype)
+        o.layout = t.v.layout
+        if k <= n.nin + n.nout:
+            if (wants_gradient(t) if k <= n.nin else writer_of(t.v.chunk) is not NULL and not covers_chunk(&t.v)):
+                o.from_ = writer_of(t.v.chunk)
+                o.from_.ref()
+        else:
+            # To any order: a saved array is restored with its history.
+            o.from_ = writer_of(t.v.chunk) if wants_gradient(t) else NULL
+            if o.from_ is not NULL:
+                o.from_.ref()
+            Tape_save(o[0], t.v.chunk, t.v.chunk.issued)
+    for x in outputs:
+        t = x
+        if inexact(t.v.dtype) and not t.v.detached:
+            Tape_set_writer(t.v.chunk, n)
+    n.unref()
+
+
+def attach_leaf(Tensor x not None, grad, str grad_req):
+    """Makes ``x`` a leaf: what is recorded of it from now on, nothing before it; grad None: no more."""
+    cdef Chunk* c = x.v.chunk
+    cdef Node* n
+    cdef NodeOperand* o
+    cdef size_t i
+    cdef list parts = []
+    cdef Node* old = writer_of(c)
+    n = new Node(NODE_LEAF, _recorder.tape.seq + 1)
+    _recorder.tape.seq += 1
+    n.name = "attach_grad"
+    n.site.capture()
+    if old is not NULL and old.kind == NODE_LEAF:
+        # Other views of the memory stay leaves.
+        kept = <list>old.payload
+        for i in range(old.operands.size()):
+            if not old.operands[i].layout.same_view(x.v.layout):
+                n.operands.push_back(old.operands[i])
+                n.operands.back().memory.ref()
+                parts.append(kept[i])
+    if grad is not None:
+        n.operands.emplace_back()
+        o = &n.operands.back()
+        Tape_set_operand(o[0], c, x.v.dtype)
+        o.layout = x.v.layout
+        parts.append((grad, grad_req))
+    if parts:
+        Py_INCREF(parts)
+        n.payload = <PyObject*>parts
+        Tape_set_writer(c, n)
+    else:
+        Tape_set_writer(c, NULL)
+    n.unref()
+
+
+def leaf_grad(Tensor x not None):
+    """(the array that collects x's gradient, grad_req), or None if ``x`` has none."""
+    cdef Node* n = writer_of(x.v.chunk)
+    cdef size_t i
+    if n is NULL or n.kind != NODE_LEAF:
+        return None
+    for i in range(n.operands.size()):
+        if n.operands[i].layout.same_view(x.v.layout) and n.operands[i].dtype == x.v.dtype:
+            return (<list>n.payload)[i]
+    return None
+
+
+def detached(Tensor x not None):
+    """A view of ``x`` whose values autograd takes for constants."""
+    cdef Tensor t = view_of(x)
+    t.v.layout = x.v.layout
+    t.v.detached = True
+    return t
+
+
+cdef object constant_of(const char* p, int dtype):
+    """A constant of an instruction as a Python number (a NumPy scalar where there is none like it)."""
+    cdef char code = info(dtype).code
+    if code == b"d":
+        return (<double*>p)[0]
+    if code == b"f":
+        return <double>(<float*>p)[0]
+    cdef cnp.ndarray a = np.empty((), _dtypes[dtype])
+    memcpy(cnp.PyArray_DATA(a), p, info(dtype).size)
+    return a[()] if code in b"gG" else a.item()
