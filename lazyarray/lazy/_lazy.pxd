@@ -3,6 +3,7 @@ from cpython.object cimport PyObject
 from libc.stdint cimport int8_t, int64_t, uint8_t, uint32_t, uint64_t
 from libcpp cimport bool as cbool
 from libcpp.string cimport string
+from libcpp.unordered_set cimport unordered_set
 from libcpp.vector cimport vector
 
 from lazyarray.engine._engine cimport CDevice, CEngine, CError, Device, Engine, Site, Status, atomic
@@ -279,6 +280,7 @@ cdef extern from "lazy/recorder.h" namespace "lazyarray" nogil:
         Executor executor
         Scheduler scheduler
         Tape tape
+        int captures
         FlushPolicy policy
         uint64_t recorded, inlined
         int64_t max_pending_bytes, max_pending_ops
@@ -292,6 +294,42 @@ cdef extern from "lazy/recorder.h" namespace "lazyarray" nogil:
         cbool over_budget()
         void replan()
         Status flush(cbool)
+
+
+cdef extern from "lazy/program.h" namespace "lazyarray" nogil:
+    cdef cppclass ProgramRole "lazyarray::Program::Role":
+        Chunk* chunk
+        uint32_t writes
+
+    cdef cppclass ProgramOperator "lazyarray::Program::Operator":
+        const char* name
+
+    cdef cppclass ProgramPhase "lazyarray::Program::Phase":
+        size_t begin, end
+        vector[ProgramOperator] operators
+        vector[ProgramRole] visible
+
+    cdef cppclass Substitution "lazyarray::Program::Substitution":
+        Substitution()
+        Chunk* from_ "from"
+        Chunk* to
+        npy_intp delta
+
+    cdef cppclass CProgram "lazyarray::Program":
+        CProgram(Recorder*, ChunkStore*)
+        vector[Instr*] instrs
+        vector[size_t] splits
+        vector[ProgramPhase] phases
+        size_t planned, unplanned, bound
+        int temporaries
+        cbool finished
+        void ref()
+        void unref()
+        cbool bore(const Chunk*)
+        void capture(Instr*)
+        vector[Chunk*] initialised()
+        cbool finish(const unordered_set[Chunk*]&, CProgram*)
+        Status push(int, const vector[Substitution]&)
 
 
 cdef extern from *:

@@ -61,6 +61,7 @@ cdef extern from "numpy/arrayobject.h":
 
 include "tensor.pxi"
 include "tape.pxi"
+include "program.pxi"
 include "record.pxi"
 include "wait.pxi"
 include "convert.pxi"

@@ -100,6 +100,7 @@ struct Instr {
   int nin = 0, nop = 0;     // inputs come first
   bool wide = false;        // a product that BLAS runs on threads of its own
   bool has_refs = false;    // on the heap: owns chunk references and marks their counters
+  bool kept = false;        // runs many times; its site's code lives for ever
   bool put_off = false;     // tried inline, but needs NumPy: nothing of it counts
   ErrState errstate;
   Site site;
@@ -138,6 +139,28 @@ struct Instr {
   Instr(const Instr&) = delete;
   Instr& operator=(const Instr&) = delete;
 
+  // Takes over what the other says, but for its Python part. The references are the caller's affair.
+  void copy_from(Instr& o) {
+    kernel = o.kernel;
+    set_operands(o.nin, o.nop - o.nin);
+    std::copy(o.ops, o.ops + nop, ops);
+    set_ndim(o.ndim);
+    std::copy(o.buf(), o.buf() + static_cast<size_t>(ndim) * (1 + nop), buf());
+    std::memcpy(constants, o.constants, sizeof constants);
+    std::copy(o.core, o.core + 4, core);
+    std::copy(o.core_steps, o.core_steps + 8, core_steps);
+    wide = o.wide;
+    errstate = o.errstate;
+    site = o.site;
+    kept = o.kept;
+    put_off = false;
+    cost_ns = o.cost_ns;
+    bytes = o.bytes;
+    overwrites = o.overwrites;
+    reduced = o.reduced;
+    ncore = o.ncore;
+    ncore_steps = o.ncore_steps;
+  }
   bool writes(int op) const { return op >= nin; }
   npy_intp size() {
     npy_intp n = 1;
@@ -180,7 +203,7 @@ class InstrPool {
       for (int k = 0; k < in->nop; ++k)
         if (in->ops[k].chunk) in->ops[k].chunk->unref();
     in->py.reset();
-    drop_ref(in->site.code);
+    if (!in->kept) drop_ref(in->site.code);
     in->site.code = nullptr;
     lock_.lock();
     const bool keep = free_.size() < 4096;

@@ -130,6 +130,8 @@ cdef int emit(Instr* instr) except -1:
         instr.ops[k].chunk.issued += 1
         if known_as(instr.ops[k].chunk) is not NULL and known_as(instr.ops[k].chunk).watched:
             note_write(instr.ops[k].chunk)
+    if rec.captures and mode().capturing is not NULL:
+        return capture(instr)
     # A PYTHON instruction may let go of the GIL while it runs, and so must be known to the engine:
     # a tiny one is pushed, and run by its pusher (see Recorder::push_group).
     if instr.cost_ns < rec.policy.inline_ns and instr.kernel.kind != PYTHON \

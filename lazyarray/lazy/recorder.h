@@ -28,6 +28,7 @@ class Recorder {
   Executor executor;
   Scheduler scheduler;
   Tape tape;
+  int captures = 0;  // threads that capture a program now; GIL
   uint64_t recorded = 0, inlined = 0;  // GIL
   int64_t max_pending_bytes = int64_t(2) << 30;
   int64_t max_pending_ops = 100000;
@@ -48,6 +49,7 @@ class Recorder {
     in->bytes = 0;
     in->ndim = 0;
     in->wide = false;
+    in->kept = false;
     in->put_off = false;
     in->has_refs = false;
     return in;
@@ -154,6 +156,10 @@ class Recorder {
     engine_->settle(after);  // may run user code: under no lock
     return status;
   }
+
+  // What a program needs, which plans once and pushes often. See program.h.
+  InstrPool* pool() { return &pool_; }
+  std::mutex& push_order() { return push_mu_; }
 
  private:
   // An idle worker calls it. The segment that the alarm was set for may be gone, and another be open.

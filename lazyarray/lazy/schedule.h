@@ -42,7 +42,9 @@ class Scheduler {
     return report_;
   }
 
-  Status push(const std::vector<Instr*>& segment, Engine::After& after) {
+  // Cuts a segment into parts, in an order that keeps program order on every chunk; whether any of it
+  // is fused. They are the caller's; what a chunk's notes say holds until the next call.
+  bool arrange(const std::vector<Instr*>& segment) {
     bool fusing = false;
     for (Instr* in : segment) {
       if (!fuses || in->cost_ns < policy_->fuse_ns || !fuser_.fusable(*in)) continue;
@@ -59,16 +61,18 @@ class Scheduler {
       plan_++;
       for (Instr* const& in : segment) add(&in, 1, nullptr);
     }
+    return fusing;
+  }
+  const std::vector<Part*>& arranged() const { return parts_; }
+
+  Status push(const std::vector<Instr*>& segment, Engine::After& after) {
+    const bool fusing = arrange(segment);
     std::shared_ptr<Report> report;
     if (fusing || keeps_reports) {
       report = std::make_shared<Report>(segment.size(), parts_.size());
       for (size_t i = 0; i < parts_.size(); ++i) describe(*parts_[i], report, i);
       report->total(segment, planner.new_mark());
-      {
-        std::lock_guard<std::mutex> g(report_mu_);
-        report_ = report;
-      }
-      if (on_report) on_report(report);
+      keep(report);
     }
     Status status = Status::OK;
     for (size_t i = 0; i < parts_.size(); ++i) {
@@ -78,7 +82,7 @@ class Scheduler {
     return status;
   }
 
- private:
+  // Runs a part.
   static Error* run(void* arg, RunContext& ctx) {
     Part* part = static_cast<Part*>(arg);
     Executor& executor = *part->scheduler->executor_;
@@ -93,6 +97,15 @@ class Scheduler {
     }
     if (part->report) part->report->ends(part->line, part->scheduler->engine_->now());
     return nullptr;
+  }
+
+ private:
+  void keep(const std::shared_ptr<Report>& report) {
+    {
+      std::lock_guard<std::mutex> g(report_mu_);
+      report_ = report;
+    }
+    if (on_report) on_report(report);
   }
   static void drop(void* arg) {
     Part* part = static_cast<Part*>(arg);

@@ -10,6 +10,7 @@ cdef extern from *:
     // What a thread does: all of it is its own.
     struct Mode {
       bool recording = false, training = false;
+      Program* capturing = nullptr;  // takes what would run
     };
     static Mode& mode() {
       static thread_local Mode m;
@@ -19,6 +20,7 @@ cdef extern from *:
     """
     cdef cppclass Mode "lazyarray::Mode":
         cbool recording, training
+        CProgram* capturing
     Mode& mode "lazyarray::mode"() noexcept
 
 

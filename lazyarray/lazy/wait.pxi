@@ -92,6 +92,7 @@ cdef int wait(Tensor x, bint everything, str what) except -1:
     """
     cdef Chunk* c = x.v.chunk
     cdef bint pending = not (c.idle() if everything else c.readable())
+    refuse_to_wait(what)
     if no_sync_depth(0) and what[0] == "?":
         raise RuntimeError(
             f"{what[1:]} waits for the value of an array, inside la.no_sync(): "
@@ -154,6 +155,7 @@ cdef int _give_warnings() except -1:
 
 def waitall():
     """Waits for everything pushed so far; raises the first error that no wait has raised yet."""
+    refuse_to_wait("waitall")
     cdef _Place place = place_of("waitall")
     place.count += 1
     start = time.perf_counter_ns()

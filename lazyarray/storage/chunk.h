@@ -34,6 +34,7 @@ class Chunk : public Var {
   Node* node = nullptr;
   Memory* memory = nullptr;
   ChunkStore* store = nullptr;
+  uint64_t born = 0;  // when it was created, by ChunkStore::births
   MemoryPool* pool = nullptr;
   // The planner's notes, valid for one plan. Guarded by Recorder::push_mu_.
   uint64_t plan = 0;
@@ -107,6 +108,7 @@ class ChunkStore {
  public:
   explicit ChunkStore(Engine* e) : engine(e) {}
   Engine* const engine;
+  uint64_t births = 0;  // how many chunks were created; GIL
   // Set by the room above, which knows what these are.
   void (*drop_node)(Node*) = nullptr;      // with the GIL
   void (*drop_memory)(Memory*) = nullptr;  // with the GIL or without
@@ -130,6 +132,7 @@ class ChunkStore {
     c->owner = nullptr;
     c->store = this;
     c->nbytes = nbytes;
+    c->born = ++births;
     c->data = nbytes <= Chunk::kSmall ? c->small_ : nullptr;
     c->device = device;
     c->pool = pool(device);

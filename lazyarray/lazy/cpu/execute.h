@@ -155,7 +155,7 @@ class Executor {
       error->site = in.site.code;
       error->lasti = in.site.lasti;
       error->drop = drop_error;
-      in.site.code = nullptr;
+      if (!in.kept) in.site.code = nullptr;
     }
     engine_->report(error);
   }

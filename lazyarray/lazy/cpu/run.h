@@ -105,7 +105,7 @@ inline Error* judge_flags(Runtime& rt, Instr& in, int flags) {
     for (const FpWarning& w : rt.warnings) known |= w == mine;
   if (!known) rt.warnings.push_back(mine);
   rt.warn_lock.unlock();
-  if (!known) in.site.code = nullptr;  // moved
+  if (!known && !in.kept) in.site.code = nullptr;  // moved
   rt.any_warning = true;
   return nullptr;
 }

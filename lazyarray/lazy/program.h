@@ -1,0 +1,344 @@
+// Program: instructions that were captured instead of run, planned once and pushed many times.
+#pragma once
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "lazy/memory_plan.h"
+#include "lazy/recorder.h"
+
+namespace lazyarray {
+
+// How a captured instruction says where it was recorded, each time it fails: the code object, which
+// several threads without the GIL may hand on, lives for ever (there are few).
+inline void keep_for_ever(Instr& in) {
+  if (in.site.code) Py_SET_REFCNT(in.site.code, Py_REFCNT(in.site.code) + (Py_ssize_t(1) << 40));
+  in.kept = true;
+}
+
+// Life: capture() while ops are recorded, finish() once, then push() any number of times. All with the
+// GIL held; what runs later, without it, only reads. A pushed operator holds a reference, so a program
+// that is dropped lives until its last run is over.
+//
+// The instructions own their chunks: intermediates lie in the arena (memory_plan.h) or have memory of
+// their own, and keep it from run to run. Two runs may be pending: they share intermediates, and so
+// follow each other where they do, by the variables, as any ops on the same arrays.
+class Program {
+ public:
+  struct Role {
+    Chunk* chunk;
+    uint32_t writes;   // in one run
+  };
+  // What an operator of the program uses, found once.
+  struct Operator {
+    Part* part;
+    std::vector<Use> uses;   // op is null
+    bool native = true, asynchronous = false;
+    const char* name;
+    bool substituted = false;  // some of it differs from call to call: see push()
+  };
+  struct Phase {
+    size_t begin = 0, end = 0;   // instructions
+    std::vector<Operator> operators;
+    std::vector<Role> visible;   // chunks that others may see it write
+  };
+  // For one call: another chunk in the place of one, this many bytes further on.
+  struct Substitution {
+    Chunk* from;
+    Chunk* to;
+    npy_intp delta;
+  };
+
+  Program(Recorder* r, ChunkStore* store) : recorder_(r), store_(store), born_(store->births) {}
+  Program(const Program&) = delete;
+  ~Program() {
+    for (Phase& p : phases)
+      for (Operator& o : p.operators) delete o.part;
+    for (Instr* in : instrs) recorder_->pool()->drop(in);
+    if (arena) arena->unref();
+  }
+
+  std::vector<Instr*> instrs;
+  std::vector<size_t> splits;
+  std::vector<Phase> phases;
+  Arena* arena = nullptr;
+  size_t planned = 0, unplanned = 0, bound = 0;
+  int temporaries = 0;
+  bool finished = false;
+
+  void ref() { refs_.fetch_add(1, std::memory_order_relaxed); }
+  void unref() {
+    if (refs_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
+  }
+
+  // Whether the chunk was made while capturing: its values are then not known yet.
+  bool bore(const Chunk* c) const { return c->born > born_; }
+
+  // Takes the instruction over.
+  void capture(Instr* in) {
+    in->has_refs = true;
+    for (int k = 0; k < in->nop; ++k)
+      if (in->ops[k].chunk) in->ops[k].chunk->ref();
+    keep_for_ever(*in);
+    instrs.push_back(in);
+  }
+
+  // The chunks made while capturing whose first use reads what the host put there, and that are
+  // written later: each run must find the same values again.
+  std::vector<Chunk*> initialised() const {
+    std::unordered_set<Chunk*> met, found;
+    std::vector<Chunk*> result;
+    for (Instr* in : instrs) {
+      for (int k = 0; k < in->nop; ++k) {
+        Chunk* c = in->ops[k].chunk;
+        if (!c || !bore(c) || c->resource) continue;
+        if (met.insert(c).second && !in->overwritten(k) && c->data) found.insert(c);
+      }
+      for (int k = in->nin; k < in->nop; ++k)
+        if (found.erase(in->ops[k].chunk)) result.push_back(in->ops[k].chunk);
+    }
+    return result;
+  }
+
+  // Plans it all. `substituted`: what will be another chunk in each call. With `sharing`, intermediates
+  // lie in that program's block if they fit. False if there is no memory.
+  bool finish(const std::unordered_set<Chunk*>& substituted, Program* sharing) {
+    std::lock_guard<std::mutex> order(recorder_->push_order());
+    splits.push_back(instrs.size());
+    std::vector<Part*> all;
+    std::vector<std::unordered_set<Chunk*>> held;  // by part: what it uses that has memory
+    size_t begin = 0;
+    std::unordered_map<Chunk*, int> counts;  // of references by instructions
+    for (Instr* in : instrs)
+      for (int k = 0; k < in->nop; ++k)
+        if (in->ops[k].chunk) counts[in->ops[k].chunk]++;
+    for (size_t end : splits) {
+      phases.emplace_back();
+      Phase& phase = phases.back();
+      phase.begin = begin;
+      phase.end = end;
+      const std::vector<Instr*> segment(instrs.begin() + begin, instrs.begin() + end);
+      begin = end;
+      recorder_->scheduler.arrange(segment);
+      for (Part* part : recorder_->scheduler.arranged()) {
+        phase.operators.push_back(describe(part, substituted));
+        all.push_back(part);
+        held.emplace_back();
+        for (const Use& u : phase.operators.back().uses) held.back().insert(static_cast<Chunk*>(u.var));
+      }
+      std::unordered_map<Chunk*, uint32_t> writes;
+      for (Instr* in : segment)
+        for (int k = in->nin; k < in->nop; ++k) {
+          Chunk* c = in->ops[k].chunk;
+          if (!bore(c) || c->handles.load() > 0) writes[c]++;
+        }
+      for (auto [c, n] : writes) phase.visible.push_back({c, n});
+    }
+    MemoryPlan plan;
+    std::unordered_map<Chunk*, size_t> block_of;
+    for (size_t p = 0; p < all.size(); ++p)
+      for (Instr* in : all[p]->instrs)
+        for (int k = 0; k < in->nop; ++k) {
+          Chunk* c = in->ops[k].chunk;
+          if (!c || !held[p].count(c) || !is_private(c, counts[c], substituted)) continue;
+          auto [at, fresh] = block_of.emplace(c, plan.blocks.size());
+          if (fresh) plan.blocks.push_back({c, MemoryPlan::rounded(c->nbytes), int(p), int(p)});
+          plan.blocks[at->second].last = int(p);
+        }
+    plan.place(all);
+    planned = plan.planned;
+    unplanned = plan.unplanned;
+    bound = plan.bound;
+    if (planned && !settle_arena(plan, sharing)) return false;
+    // Whoever first writes shared bytes waits for all that use them.
+    std::vector<Operator*> operators;
+    for (Phase& phase : phases)
+      for (Operator& o : phase.operators) operators.push_back(&o);
+    for (const MemoryPlan::Conflict& c : plan.conflicts) use(*operators[c.part], c.chunk, true, 0);
+    if (arena)
+      for (Operator* o : operators) use(*o, arena->turn, false, 0);
+    finished = true;
+    return true;
+  }
+
+  // Pushes a phase (-1: all of them).
+  Status push(int phase, const std::vector<Substitution>& substitutions) {
+    Engine::After after;
+    Status status = Status::OK;
+    {
+      std::lock_guard<std::mutex> order(recorder_->push_order());
+      if (arena && arena->last != this) {
+        if (arena->last) status = take_turn(after);
+        arena->last = this;
+      }
+      for (size_t i = 0; i < phases.size(); ++i)
+        if (phase < 0 || phase == static_cast<int>(i))
+          for (Operator& o : phases[i].operators) {
+            const Status s = push(o, substitutions, after);
+            if (s != Status::OK) status = s;
+          }
+    }
+    recorder_->engine()->settle(after);  // may run user code: under no lock
+    return status;
+  }
+
+ private:
+  // One run of an operator.
+  struct Run {
+    Program* program;
+    Part* part;
+    bool own;   // made for this run
+  };
+
+  // Nobody but the program's instructions can come to it.
+  bool is_private(Chunk* c, int count, const std::unordered_set<Chunk*>& substituted) const {
+    return bore(c) && !c->resource && !c->owner && c->nbytes > Chunk::kSmall && !c->data &&
+           c->handles.load() == 0 && c->refs.load() == count && !substituted.count(c);
+  }
+
+  static void use(Operator& o, Chunk* c, bool write, uint32_t bumps) {
+    for (Use& u : o.uses)
+      if (u.var == c) {
+        u.write |= write;
+        u.bumps += bumps;
+        return;
+      }
+    Use u;
+    u.var = c;
+    u.write = write;
+    u.bumps = bumps;
+    o.uses.push_back(u);
+  }
+
+  Operator describe(Part* part, const std::unordered_set<Chunk*>& substituted) {
+    Operator o;
+    o.part = part;
+    o.name = part->instrs.size() == 1 ? part->instrs[0]->kernel->name
+             : part->steps.size() == 1 && part->steps[0].plan ? "fused" : "segment";
+    for (Instr* in : part->instrs) {
+      o.native &= in->kernel->kind != Kernel::PYTHON;
+      for (int k = 0; k < in->nop; ++k) {
+        Chunk* c = in->ops[k].chunk;
+        if (!c) continue;
+        if (c->temporary) {
+          if (in->writes(k)) temporaries++;
+          continue;
+        }
+        o.substituted |= substituted.count(c) > 0;
+        use(o, c, in->writes(k), in->writes(k) ? 1 : 0);
+      }
+    }
+    o.asynchronous = part->ns < recorder_->policy.inline_ns;
+    return o;
+  }
+
+  bool settle_arena(const MemoryPlan& plan, Program* sharing) {
+    MemoryPool* pool = plan.blocks[0].chunk->pool;
+    if (sharing && sharing->arena && sharing->arena->nbytes >= planned && sharing->arena->pool == pool) {
+      arena = sharing->arena;
+      arena->refs.fetch_add(1);
+    } else {
+      char* data = pool->allocate(planned);
+      if (!data) return false;
+      arena = new Arena(pool, planned, data, store_->create(0, plan.blocks[0].chunk->device));
+    }
+    for (const MemoryPlan::Block& b : plan.blocks) {
+      b.chunk->data = arena->data + b.offset;
+      b.chunk->owner = arena;
+      b.chunk->drop_owner = [](void* a) { static_cast<Arena*>(a)->unref(); };
+      arena->refs.fetch_add(1);
+    }
+    return true;
+  }
+
+  // An op that does nothing, after all that ran in the block and before all that will.
+  Status take_turn(Engine::After& after) {
+    Engine* e = recorder_->engine();
+    Op* op = e->new_op();
+    op->add_use(arena->turn, true, false, 0);
+    op->device = arena->turn->device;
+    op->name = "turn";
+    op->prop = Prop::ASYNC;
+    op->payload.run = [](void*, RunContext&) -> Error* { return nullptr; };
+    op->payload.drop = [](void*) {};
+    op->payload.native = true;
+    op->payload.own_errors = true;
+    return e->enqueue(op, after, false);
+  }
+
+  Status push(Operator& o, const std::vector<Substitution>& substitutions, Engine::After& after) {
+    Engine* e = recorder_->engine();
+    Op* op = e->new_op();
+    Run* run = new Run{this, o.part, false};
+    if (o.substituted && !substitutions.empty()) {
+      run->part = copy_of(*o.part, substitutions);
+      run->own = true;
+    }
+    for (const Use& u : o.uses) {
+      Var* v = u.var;
+      for (const Substitution& s : substitutions)
+        if (s.from == v) v = s.to;
+      op->add_use(v, u.write, false, u.bumps);
+    }
+    ref();
+    op->device = o.part->device;
+    op->name = o.name;
+    op->bytes = 0;   // its memory is there already
+    op->cost_ns = static_cast<int64_t>(o.part->ns);
+    if (o.asynchronous) op->prop = Prop::ASYNC;
+    op->wide = o.part->instrs[0]->wide;
+    op->payload.run = [](void* arg, RunContext& ctx) { return Scheduler::run(static_cast<Run*>(arg)->part, ctx); };
+    op->payload.drop = [](void* arg) {
+      Run* r = static_cast<Run*>(arg);
+      if (r->own) {
+        for (Instr* in : r->part->instrs) r->program->recorder_->pool()->drop(in);
+        delete r->part;
+      }
+      r->program->unref();
+      delete r;
+    };
+    op->payload.arg = run;
+    op->payload.native = o.native;
+    op->payload.own_errors = true;
+    return e->enqueue(op, after, false);
+  }
+
+  Part* copy_of(const Part& part, const std::vector<Substitution>& substitutions) {
+    Part* copy = new Part(part);
+    for (Instr*& in : copy->instrs) {
+      Instr* fresh = recorder_->pool()->take();
+      fresh->copy_from(*in);
+      fresh->has_refs = true;
+      if (in->py) {
+        fresh->py.reset(new PyCall());
+        fresh->py->fn = in->py->fn;
+        Py_INCREF(fresh->py->fn);
+        fresh->py->context = PyContext_Copy(in->py->context);  // no two threads may be inside one
+        fresh->py->views = in->py->views;
+      }
+      for (int k = 0; k < fresh->nop; ++k) {
+        Chunk*& c = fresh->ops[k].chunk;
+        if (!c) continue;
+        for (const Substitution& s : substitutions)
+          if (s.from == in->ops[k].chunk) {
+            c = s.to;
+            fresh->ops[k].offset += s.delta;
+            if (fresh->py) {
+              fresh->py->views[k].chunk = s.to;
+              fresh->py->views[k].layout.offset += s.delta;
+            }
+          }
+        c->ref();
+      }
+      in = fresh;
+    }
+    return copy;
+  }
+
+  Recorder* const recorder_;
+  ChunkStore* const store_;
+  const uint64_t born_;
+  std::atomic<int32_t> refs_{1};
+};
+
+}  // namespace lazyarray

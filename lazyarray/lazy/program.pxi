@@ -1,0 +1,291 @@
+# Programs: ops captured instead of run, planned once, then pushed many times.
+
+
+class TracingError(RuntimeError):
+    """The value of an array was asked for while what makes it is traced, so is not run."""
+
+
+cdef int refuse_to_wait(str what) except -1:
+    """Inside a capture nothing has a value: not even what was there before may decide what is captured."""
+    if _recorder.captures and mode().capturing is not NULL:
+        raise TracingError(
+            f"{what.lstrip('?')} asks for the value of an array while it is traced: what a program does may "
+            "depend on shapes and dtypes, not on values")
+    return 0
+
+
+cdef CError* _unknown_value = NULL
+
+
+cdef int capture(Instr* instr) except -1:
+    """Gives an instruction to the program that this thread captures. Its outputs have no values."""
+    global _unknown_value
+    cdef CProgram* program = mode().capturing
+    cdef Chunk* c
+    if _unknown_value is NULL:
+        _unknown_value = error_from_exception(
+            TracingError("the array is part of a trace and has no value"), "trace", NULL)
+    instr.site.capture()
+    for k in range(instr.nin, instr.nop):
+        c = instr.ops[k].chunk
+        if program.bore(c) and not c.resource and c.error.load() is NULL:
+            _recorder.engine().set_error(c, _unknown_value)
+    program.capture(instr)
+    return 0
+
+
+cdef class Program:
+    """The ops of a block, to be run later and again: ``with program:`` captures what this thread does.
+
+    Arrays that were there before are used by reference: each run reads and writes them as they are
+    then. Those made inside get memory of the program's own, shared where their lives don't meet.
+    """
+
+    cdef CProgram* p
+    cdef readonly list inputs, outputs
+
+    def __cinit__(self):
+        self.p = new CProgram(_recorder, store())
+
+    def __dealloc__(self):
+        if self.p is not NULL:
+            self.p.unref()
+
+    def __enter__(self):
+        if mode().capturing is not NULL:
+            raise RuntimeError("this thread traces already: traces do not nest")
+        if self.p.finished or self.p.instrs.size():
+            raise RuntimeError("a Program is captured once")
+        mode().capturing = self.p
+        _recorder.captures += 1
+        return self
+
+    def __exit__(self, *exc):
+        mode().capturing = NULL
+        _recorder.captures -= 1
+
+    def split(self):
+        """Ends a phase: what follows can be run apart from what came before."""
+        self.p.splits.push_back(self.p.instrs.size())
+
+    def chunk_of(self, Tensor x not None):
+        """A number for the memory of an array, as :meth:`instructions` names it."""
+        return <size_t>x.v.chunk
+
+    def bore(self, Tensor x not None):
+        """Whether the array's memory was made in the capture."""
+        return self.p.bore(x.v.chunk)
+
+    def finish(self, list outputs not None, Program shared=None, list inputs=None):
+        """Plans what was captured. ``outputs`` are arrays made in it whose values will be looked at.
+
+        With ``shared``, intermediates use that program's memory if they fit: the two then run one
+        after the other. ``inputs`` are arrays that each :meth:`call` puts others in the place of.
+        """
+        cdef unordered_set[Chunk*] substituted
+        cdef Tensor t
+        cdef Instr* instr
+        cdef size_t i
+        if self.p.finished:
+            raise RuntimeError("finish() was called before")
+        for i in range(self.p.instrs.size()):
+            instr = self.p.instrs[i]
+            for k in range(instr.nin, instr.nop):
+                if self.p.bore(instr.ops[k].chunk):
+                    _recorder.engine().set_error(instr.ops[k].chunk, NULL)
+        for c in self.p.initialised():
+            self.initialise(c)
+        self.inputs, self.outputs = inputs, outputs if inputs is not None else None
+        if inputs is not None:
+            for x in inputs:
+                t = x
+                substituted.insert(t.v.chunk)
+            for x in outputs:
+                t = x
+                if self.p.bore(t.v.chunk):
+                    substituted.insert(t.v.chunk)
+        if not self.p.finish(substituted, shared.p if shared is not None else NULL):
+            raise MemoryError(f"unable to allocate {self.p.planned} bytes for a program's intermediates")
+
+    cdef int initialise(self, Chunk* c) except -1:
+        """Has each run begin with the values that the host gave an array inside the capture."""
+        cdef npy_intp n = c.nbytes
+        cdef Tensor whole = new_tensor(c, dtype_code(np.uint8)), kept
+        cdef Instr* instr
+        cdef const View* views[2]
+        cdef size_t i
+        whole.v.layout.resize(1)
+        whole.v.layout.shape()[0] = n
+        whole.v.layout.strides()[0] = 1
+        kept = empty_like_shape(whole.v.dtype, 1, &n, c.device)
+        if not kept.v.chunk.allocate():
+            raise MemoryError(f"unable to allocate {n} bytes")
+        memcpy(kept.v.chunk.data, c.data, n)
+        instr = _recorder.begin(cast_kernel(whole.v.dtype, whole.v.dtype), 1, 1)
+        views[0] = &kept.v
+        views[1] = &whole.v
+        set_space(instr[0], whole.v.layout, views)
+        for k in range(2):
+            set_operand(instr, k, views[k])
+        instr.overwrites = 1
+        instr.cost_ns = 30 + n * 0.03
+        self.p.capture(instr)
+        rotate_last_to_front(self.p.instrs)
+        for i in range(self.p.splits.size()):
+            self.p.splits[i] += 1
+        return 0
+
+    def run(self, phase=None):
+        """Pushes the operators (of one phase); its arrays are then pending, as after any op."""
+        cdef vector[Substitution] none
+        if self.inputs is not None:
+            raise RuntimeError("the program has inputs: call() it with them")
+        self.push(-1 if phase is None else phase, none)
+
+    cdef int push(self, int phase, vector[Substitution]& substitutions) except -1:
+        cdef size_t i
+        if not self.p.finished:
+            raise RuntimeError("finish() the program before")
+        if phase >= <int>self.p.phases.size():
+            raise IndexError(f"the program has {self.p.phases.size()} phases")
+        if mode().capturing is not NULL:
+            raise RuntimeError("a program can't run inside a trace")
+        if _recorder.engine().stopped():
+            raise RuntimeError("the engine is stopped: call start() before using arrays")
+        flush(True)
+        for i in range(self.p.phases.size()):
+            if phase < 0 or phase == <int>i:
+                for role in self.p.phases[i].visible:
+                    self.note_writes(role, substitutions)
+        check_status(self.p.push(phase, substitutions), None)
+        if _recorder.over_budget():
+            _throttle()
+        return 0
+
+    cdef int note_writes(self, ProgramRole role, vector[Substitution]& substitutions) except -1:
+        cdef Chunk* c = role.chunk
+        for s in substitutions:
+            if s.from_ == c:
+                c = s.to
+        c.issued += role.writes
+        if known_as(c) is not NULL and known_as(c).watched:
+            note_write(c)
+        return 0
+
+    def call(self, list arrays not None):
+        """Runs it on ``arrays`` in the place of the inputs, laid out as those; gives new outputs.
+
+        An output that is (a view of) an input or an array from outside is given as that.
+        """
+        cdef vector[Substitution] substitutions
+        cdef Substitution s
+        cdef Tensor like, t, fresh
+        cdef list results = []
+        cdef bint known
+        if self.inputs is None:
+            raise RuntimeError("the program was finished without inputs: run() it")
+        for like, t in zip(self.inputs, arrays, strict=True):
+            s.from_ = like.v.chunk
+            s.to = t.v.chunk
+            s.delta = t.v.layout.offset - like.v.layout.offset
+            substitutions.push_back(s)
+        held = []
+        for x in self.outputs:
+            like = x
+            known = False
+            for s in substitutions:
+                if s.from_ == like.v.chunk:
+                    known = True
+                    fresh = new_tensor(s.to, like.v.dtype)
+                    fresh.v.layout = like.v.layout
+                    fresh.v.layout.offset += s.delta
+            if not known and not self.p.bore(like.v.chunk):
+                fresh = view_of(like)
+                fresh.v.layout = like.v.layout
+                known = True
+            if not known:
+                fresh = empty_bytes(like.v.chunk.nbytes, like)
+                s.from_ = like.v.chunk
+                s.to = fresh.v.chunk
+                s.delta = 0
+                substitutions.push_back(s)
+            results.append(fresh)
+        self.push(-1, substitutions)
+        return results
+
+    def memory(self):
+        """What its intermediates need, in bytes, and how it is cut.
+
+        ``planned``: their block; ``unplanned``: if each had memory of its own; ``bound``: the most
+        that is alive at once, which no plan can go below. Arrays of at most 64 bytes don't count.
+        """
+        operators = 0
+        for i in range(self.p.phases.size()):
+            operators += self.p.phases[i].operators.size()
+        return {"planned": self.p.planned, "unplanned": self.p.unplanned, "bound": self.p.bound,
+                "instructions": self.p.instrs.size(), "operators": operators,
+                "temporaries": self.p.temporaries}
+
+    def operators(self):
+        """The names of the operators of each phase, in the order in which they are pushed."""
+        return [[self.p.phases[i].operators[j].name.decode()
+                 for j in range(self.p.phases[i].operators.size())]
+                for i in range(self.p.phases.size())]
+
+    def instructions(self):
+        """What was captured: a dict for each instruction, with views of chunks as operands."""
+        return [described(self.p.instrs[i], i) for i in range(self.p.instrs.size())]
+
+
+cdef extern from *:
+    """
+    #include <algorithm>
+    static void rotate_last_to_front(std::vector<lazyarray::Instr*>& v) {
+      std::rotate(v.rbegin(), v.rbegin() + 1, v.rend());
+    }
+    """
+    void rotate_last_to_front(vector[Instr*]&)
+
+
+cdef Tensor empty_bytes(size_t nbytes, Tensor like):
+    """A tensor with like's layout on a new chunk of as many bytes."""
+    cdef Tensor t = blank_tensor(like.v.dtype)
+    t.v.chunk = t.handle.chunk = _recorder.store().create(nbytes, like.v.chunk.device)
+    t.v.chunk.adopt_handle()
+    t.v.layout = like.v.layout
+    return t
+
+
+cdef dict _kinds = {ELEMENTWISE: "elementwise", REDUCE: "reduce", GUFUNC: "gufunc", PYTHON: "python"}
+
+
+cdef dict described(Instr* instr, size_t index):
+    """One captured instruction for Python's eyes."""
+    cdef list operands = []
+    cdef Layout l
+    cdef int constants = 0, step = 0, code
+    for k in range(instr.nop):
+        code = instr.py.get().views[k].dtype if instr.kernel.kind == PYTHON else instr.kernel.dtypes[k]
+        if instr.ops[k].chunk is NULL:
+            operands.append({"constant": constant_of(instr.constants[constants], code),
+                             "dtype": _dtypes[code]})
+            constants += 1
+            continue
+        if instr.kernel.kind == PYTHON:
+            l = instr.py.get().views[k].layout
+        else:
+            lay_out(instr[0], k, step, l)
+            if instr.kernel.cores is not NULL:
+                step += instr.kernel.cores.n[k]
+        operands.append({
+            "chunk": <size_t>instr.ops[k].chunk, "dtype": _dtypes[code], "offset": l.offset,
+            "nbytes": instr.ops[k].chunk.nbytes,
+            "shape": tuple([l.shape()[i] for i in range(l.ndim)]),
+            "strides": tuple([l.strides()[i] for i in range(l.ndim)])})
+    return {
+        "index": index, "name": instr.kernel.name.decode(), "kind": _kinds[<int>instr.kernel.kind],
+        "inputs": operands[:instr.nin], "outputs": operands[instr.nin:],
+        "overwrites": [bool(instr.overwrites >> k & 1) for k in range(instr.nop - instr.nin)],
+        "reduced": tuple([a for a in range(instr.ndim) if instr.reduced >> a & 1]),
+        "site": site_text(&instr.site),
+    }
