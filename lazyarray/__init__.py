@@ -15,6 +15,7 @@ import importlib as _importlib
 import typing as _typing
 
 from lazyarray import (
+    _compile,
     _config,
     _namespace_info,
     _scalars,
@@ -29,6 +30,7 @@ from lazyarray import (
     random,
     storage,
 )
+from lazyarray._compile import *  # noqa: F403
 from lazyarray._config import *  # noqa: F403
 from lazyarray._namespace_info import *  # noqa: F403
 from lazyarray._ndarray import NDArray
@@ -101,7 +103,7 @@ __all__ = [
     "storage",
     "testing",
 ]
-for _section in (_config, _namespace_info, _scalars, *ops.SECTIONS, *functions.SECTIONS):
+for _section in (_compile, _config, _namespace_info, _scalars, *ops.SECTIONS, *functions.SECTIONS):
     __all__ += _section.__all__
 
 

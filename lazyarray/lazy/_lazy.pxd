@@ -328,6 +328,8 @@ cdef extern from "lazy/program.h" namespace "lazyarray" nogil:
         cbool bore(const Chunk*)
         void capture(Instr*)
         vector[Chunk*] initialised()
+        vector[Chunk*] carried(const unordered_set[Chunk*]&)
+        vector[Chunk*] outside(size_t, size_t)
         cbool finish(const unordered_set[Chunk*]&, CProgram*)
         Status push(int, const vector[Substitution]&)
 

@@ -83,6 +83,39 @@ class Program {
     instrs.push_back(in);
   }
 
+  // What one phase makes and a later one reads, but for `given`.
+  std::vector<Chunk*> carried(const std::unordered_set<Chunk*>& given) const {
+    std::unordered_set<Chunk*> written, now, met;
+    std::vector<Chunk*> result;
+    size_t next = 0;
+    for (size_t i = 0; i < instrs.size(); ++i) {
+      if (next < splits.size() && i == splits[next]) {
+        written.insert(now.begin(), now.end());
+        now.clear();
+        next++;
+      }
+      for (int k = 0; k < instrs[i]->nop; ++k) {
+        Chunk* c = instrs[i]->ops[k].chunk;
+        if (!c || !bore(c) || c->resource || given.count(c)) continue;
+        if (written.count(c) && met.insert(c).second) result.push_back(c);
+        if (instrs[i]->writes(k)) now.insert(c);
+      }
+    }
+    return result;
+  }
+
+  // What instructions `begin` .. `end` use and the capture didn't make.
+  std::vector<Chunk*> outside(size_t begin, size_t end) const {
+    std::unordered_set<Chunk*> met;
+    std::vector<Chunk*> result;
+    for (size_t i = begin; i < std::min(end, instrs.size()); ++i)
+      for (int k = 0; k < instrs[i]->nop; ++k) {
+        Chunk* c = instrs[i]->ops[k].chunk;
+        if (c && !bore(c) && met.insert(c).second) result.push_back(c);
+      }
+    return result;
+  }
+
   // The chunks made while capturing whose first use reads what the host put there, and that are
   // written later: each run must find the same values again.
   std::vector<Chunk*> initialised() const {

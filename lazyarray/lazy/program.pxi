@@ -42,10 +42,13 @@ cdef class Program:
     """
 
     cdef CProgram* p
-    cdef readonly list inputs, outputs
+    cdef readonly list inputs, outputs  # by phase, if it is to be called
+    cdef list carried
+    cdef set outside
 
     def __cinit__(self):
         self.p = new CProgram(_recorder, store())
+        self.outside = set()
 
     def __dealloc__(self):
         if self.p is not NULL:
@@ -76,14 +79,54 @@ cdef class Program:
         """Whether the array's memory was made in the capture."""
         return self.p.bore(x.v.chunk)
 
-    def finish(self, list outputs not None, Program shared=None, list inputs=None):
-        """Plans what was captured. ``outputs`` are arrays made in it whose values will be looked at.
+    def finish(self, list outputs not None, Program shared=None):
+        """Plans what was captured, to be :meth:`run`. ``outputs``: arrays whose values will be looked at.
 
         With ``shared``, intermediates use that program's memory if they fit: the two then run one
-        after the other. ``inputs`` are arrays that each :meth:`call` puts others in the place of.
+        after the other.
+        """
+        cdef unordered_set[Chunk*] none
+        self.settle()
+        self.plan(none, shared)
+
+    def finish_calls(self, list inputs not None, list outputs not None):
+        """Plans what was captured, to be called: for each phase its inputs and outputs, two lists.
+
+        Each :meth:`begin` and :meth:`go_on` puts other arrays, laid out alike, in the inputs' place, and
+        new ones in that of the outputs and of what a later phase reads.
         """
         cdef unordered_set[Chunk*] substituted
         cdef Tensor t
+        self.settle()
+        for phase in (*inputs, *outputs):
+            for x in phase:
+                t = x
+                if t.v.chunk.resource:
+                    raise ValueError("a generator's state can't be an input")
+                substituted.insert(t.v.chunk)
+        for c in self.p.outside(0, self.p.instrs.size()):
+            # Given out as they are; but an input is another array each time.
+            known = False
+            for phase in inputs:
+                for x in phase:
+                    t = x
+                    known = known or t.v.chunk == c
+            if not known:
+                substituted.erase(c)
+                self.outside.add(<size_t>c)
+        self.inputs, self.outputs = inputs, outputs
+        self.carried = []
+        for c in self.p.carried(substituted):
+            t = new_tensor(c, dtype_code(np.uint8))
+            t.v.layout.resize(1)
+            t.v.layout.shape()[0] = c.nbytes
+            t.v.layout.strides()[0] = 1
+            self.carried.append(t)
+            substituted.insert(c)
+        self.plan(substituted, None)
+
+    cdef int settle(self) except -1:
+        """What was captured has values from now on."""
         cdef Instr* instr
         cdef size_t i
         if self.p.finished:
@@ -95,17 +138,12 @@ cdef class Program:
                     _recorder.engine().set_error(instr.ops[k].chunk, NULL)
         for c in self.p.initialised():
             self.initialise(c)
-        self.inputs, self.outputs = inputs, outputs if inputs is not None else None
-        if inputs is not None:
-            for x in inputs:
-                t = x
-                substituted.insert(t.v.chunk)
-            for x in outputs:
-                t = x
-                if self.p.bore(t.v.chunk):
-                    substituted.insert(t.v.chunk)
+        return 0
+
+    cdef int plan(self, unordered_set[Chunk*]& substituted, Program shared) except -1:
         if not self.p.finish(substituted, shared.p if shared is not None else NULL):
             raise MemoryError(f"unable to allocate {self.p.planned} bytes for a program's intermediates")
+        return 0
 
     cdef int initialise(self, Chunk* c) except -1:
         """Has each run begin with the values that the host gave an array inside the capture."""
@@ -139,7 +177,7 @@ cdef class Program:
         """Pushes the operators (of one phase); its arrays are then pending, as after any op."""
         cdef vector[Substitution] none
         if self.inputs is not None:
-            raise RuntimeError("the program has inputs: call() it with them")
+            raise RuntimeError("the program has inputs: begin() it with them")
         self.push(-1 if phase is None else phase, none)
 
     cdef int push(self, int phase, vector[Substitution]& substitutions) except -1:
@@ -172,46 +210,67 @@ cdef class Program:
             note_write(c)
         return 0
 
-    def call(self, list arrays not None):
-        """Runs it on ``arrays`` in the place of the inputs, laid out as those; gives new outputs.
+    def takes(self, list arrays not None):
+        """Whether it can be called with them: no two share memory, or share it with one used by reference."""
+        cdef Tensor t
+        met = set()
+        for x in arrays:
+            t = x
+            if <size_t>t.v.chunk in met or <size_t>t.v.chunk in self.outside:
+                return False
+            met.add(<size_t>t.v.chunk)
+        return True
 
-        An output that is (a view of) an input or an array from outside is given as that.
-        """
-        cdef vector[Substitution] substitutions
-        cdef Substitution s
-        cdef Tensor like, t, fresh
-        cdef list results = []
-        cdef bint known
-        if self.inputs is None:
-            raise RuntimeError("the program was finished without inputs: run() it")
-        for like, t in zip(self.inputs, arrays, strict=True):
-            s.from_ = like.v.chunk
-            s.to = t.v.chunk
-            s.delta = t.v.layout.offset - like.v.layout.offset
-            substitutions.push_back(s)
-        held = []
-        for x in self.outputs:
-            like = x
-            known = False
-            for s in substitutions:
-                if s.from_ == like.v.chunk:
-                    known = True
-                    fresh = new_tensor(s.to, like.v.dtype)
-                    fresh.v.layout = like.v.layout
-                    fresh.v.layout.offset += s.delta
-            if not known and not self.p.bore(like.v.chunk):
-                fresh = view_of(like)
-                fresh.v.layout = like.v.layout
-                known = True
-            if not known:
-                fresh = empty_bytes(like.v.chunk.nbytes, like)
-                s.from_ = like.v.chunk
-                s.to = fresh.v.chunk
-                s.delta = 0
-                substitutions.push_back(s)
-            results.append(fresh)
-        self.push(-1, substitutions)
-        return results
+    def begin(self, list arrays not None):
+        """Runs the first phase on ``arrays`` in the place of its inputs."""
+        cdef ProgramCall call = ProgramCall.__new__(ProgramCall)
+        call.program = self
+        call.held = []
+        for x in self.carried:
+            call.renew(x)
+        call.go_on(arrays)
+        return call
+
+    def tracked_outside(self):
+        """Arrays used by reference that gradients can reach, as vectors or as the leaves that they are."""
+        cdef list found = []
+        cdef Node* n
+        cdef NodeOperand* o
+        cdef Tensor t
+        cdef size_t i
+        for c in self.p.outside(0, self.p.instrs.size()):
+            n = writer_of(c)
+            if n is NULL:
+                continue
+            for i in range(n.operands.size()):
+                o = &n.operands[i]
+                if o.memory != known_as(c) or n.kind != NODE_LEAF and i < <size_t>n.nin:
+                    continue
+                t = new_tensor(c, o.dtype)
+                if n.kind == NODE_LEAF:
+                    t.v.layout = o.layout
+                else:
+                    t.v.layout.resize(1)
+                    t.v.layout.shape()[0] = c.nbytes // info(o.dtype).size
+                    t.v.layout.strides()[0] = info(o.dtype).size
+                found.append(t)
+                if n.kind != NODE_LEAF:
+                    break
+        return found
+
+    def read_after(self, int phase):
+        """Vectors of the bytes that phases after ``phase`` use by reference."""
+        cdef list found = []
+        cdef Tensor t
+        for c in self.p.outside(self.p.splits[phase], self.p.instrs.size()):
+            if c.resource:
+                continue
+            t = new_tensor(c, dtype_code(np.uint8))
+            t.v.layout.resize(1)
+            t.v.layout.shape()[0] = c.nbytes
+            t.v.layout.strides()[0] = 1
+            found.append(t)
+        return found
 
     def memory(self):
         """What its intermediates need, in bytes, and how it is cut.
@@ -237,6 +296,65 @@ cdef class Program:
         return [described(self.p.instrs[i], i) for i in range(self.p.instrs.size())]
 
 
+cdef class ProgramCall:
+    """One call of a program with inputs, phase by phase."""
+
+    cdef Program program
+    cdef vector[Substitution] substitutions
+    cdef list held   # keeps the substitutes
+    cdef int phase
+    cdef readonly list outputs
+
+    cdef Tensor renew(self, Tensor like):
+        """A new array in the place of one."""
+        cdef Substitution s
+        cdef Tensor fresh = blank_tensor(like.v.dtype)
+        fresh.v.chunk = fresh.handle.chunk = \
+            _recorder.store().create(like.v.chunk.nbytes, like.v.chunk.device)
+        fresh.v.chunk.adopt_handle()
+        fresh.v.layout = like.v.layout
+        s.from_ = like.v.chunk
+        s.to = fresh.v.chunk
+        s.delta = 0
+        self.substitutions.push_back(s)
+        self.held.append(fresh)
+        return fresh
+
+    def go_on(self, list arrays not None):
+        """Runs the next phase on ``arrays``; gives its outputs, also as ``outputs``.
+
+        An output that is (a view of) an input or of an array used by reference is given as that.
+        """
+        cdef Substitution s
+        cdef Tensor like, t
+        cdef list results = []
+        cdef bint known
+        for like, t in zip(self.program.inputs[self.phase], arrays, strict=True):
+            s.from_ = like.v.chunk
+            s.to = t.v.chunk
+            s.delta = t.v.layout.offset - like.v.layout.offset
+            self.substitutions.push_back(s)
+            self.held.append(t)
+        for x in self.program.outputs[self.phase]:
+            like = x
+            known = False
+            for s in self.substitutions:
+                if s.from_ == like.v.chunk:
+                    known = True
+                    t = new_tensor(s.to, like.v.dtype)
+                    t.v.layout = like.v.layout
+                    t.v.layout.offset += s.delta
+            if not known and not self.program.p.bore(like.v.chunk):
+                t = view_of(like)
+                t.v.layout = like.v.layout
+                known = True
+            results.append(t if known else self.renew(like))
+        self.program.push(self.phase, self.substitutions)
+        self.phase += 1
+        self.outputs = results
+        return results
+
+
 cdef extern from *:
     """
     #include <algorithm>
@@ -245,15 +363,6 @@ cdef extern from *:
     }
     """
     void rotate_last_to_front(vector[Instr*]&)
-
-
-cdef Tensor empty_bytes(size_t nbytes, Tensor like):
-    """A tensor with like's layout on a new chunk of as many bytes."""
-    cdef Tensor t = blank_tensor(like.v.dtype)
-    t.v.chunk = t.handle.chunk = _recorder.store().create(nbytes, like.v.chunk.device)
-    t.v.chunk.adopt_handle()
-    t.v.layout = like.v.layout
-    return t
 
 
 cdef dict _kinds = {ELEMENTWISE: "elementwise", REDUCE: "reduce", GUFUNC: "gufunc", PYTHON: "python"}

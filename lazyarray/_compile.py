@@ -1,0 +1,300 @@
+"""``la.compile``: a function whose ops are captured once for each kind of call, and then replayed."""
+
+from __future__ import annotations
+
+import warnings
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from functools import update_wrapper
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from lazyarray.autograd._walk import walk
+from lazyarray.engine import Device
+from lazyarray.lazy._lazy import (
+    Program,
+    Tensor,
+    TracingError,
+    attach_leaf,
+    is_recording,
+    is_training,
+    leaf_grad,
+    note_call,
+    swap_current_device,
+    tracked,
+)
+from lazyarray.ops import creation
+from lazyarray.ops._layout import k_order, new
+from lazyarray.ops._rows import array
+
+if TYPE_CHECKING:
+    from lazyarray._ndarray import NDArray
+
+__all__ = ["compile", "CompileWarning"]
+
+
+class CompileWarning(UserWarning):
+    """A compiled function runs op by op, because what it does depends on values."""
+
+
+# ---- arguments and results as trees -------------------------------------------------------------
+
+
+class _Leaf:
+    """The place of an array in a tree."""
+
+    __slots__ = ()
+
+
+_LEAF = _Leaf()
+
+
+def flattened(tree: Any, leaves: list[Any]) -> Any:
+    """A copy of nested lists, tuples and dicts with marks for the arrays, which go to ``leaves``."""
+    if isinstance(tree, (Tensor, np.ndarray)):
+        leaves.append(tree)
+        return _LEAF
+    if type(tree) in (list, tuple):
+        return type(tree)([flattened(t, leaves) for t in tree])
+    if isinstance(tree, tuple) and hasattr(tree, "_fields"):  # a named one
+        return type(tree)(*[flattened(t, leaves) for t in tree])
+    if type(tree) is dict:
+        return {key: flattened(t, leaves) for key, t in tree.items()}
+    return tree
+
+
+def filled(tree: Any, leaves: Any) -> Any:
+    """The tree with the next of ``leaves``, an iterator, in the place of each mark."""
+    if tree is _LEAF:
+        return next(leaves)
+    if type(tree) in (list, tuple):
+        return type(tree)([filled(t, leaves) for t in tree])
+    if isinstance(tree, tuple) and hasattr(tree, "_fields"):
+        return type(tree)(*[filled(t, leaves) for t in tree])
+    if type(tree) is dict:
+        return {key: filled(t, leaves) for key, t in tree.items()}
+    return tree
+
+
+def _frozen(tree: Any) -> Hashable:
+    """A key for a tree: its structure, and the values that are no arrays."""
+    if type(tree) in (list, tuple) or isinstance(tree, tuple):
+        return (type(tree), tuple([_frozen(t) for t in tree]))
+    if type(tree) is dict:
+        return (dict, tuple([(key, _frozen(t)) for key, t in tree.items()]))
+    return (type(tree), tree)  # 1, 1.0 and True are not the same
+
+
+# ---- one captured call --------------------------------------------------------------------------
+
+
+class _Replay:
+    """What a call with one signature became."""
+
+    def __init__(self, function: Callable[..., Any], tree: Any, arrays: list[NDArray]) -> None:
+        self._function, self._tree = function, tree
+        # The arrays that are by reference, because they collect gradients: weights, mostly.
+        self._fixed = [x if leaf_grad(x) is not None else None for x in arrays]
+        stand_ins = [
+            new(x.shape, x.dtype, k_order([x], x.ndim), x.device) if fixed is None else x
+            for x, fixed in zip(arrays, self._fixed, strict=True)
+        ]
+        self._given = [i for i, fixed in enumerate(self._fixed) if fixed is None]
+        inputs = [stand_ins[i] for i in self._given]
+        self._followed = [i for i in self._given if is_recording() and tracked(arrays[i])]
+        for i in self._followed:
+            attach_leaf(stand_ins[i], stand_ins[i], "null")
+        self.program = program = Program()
+        outputs: list[NDArray] = []
+        self._heads: list[int] = []
+        self._outside: list[NDArray] = []
+        with program:
+            args, kwargs = filled(tree, iter(stand_ins))
+            self._result = flattened(function(*args, **kwargs), outputs)
+            outputs = [y if isinstance(y, Tensor) else array(y) for y in outputs]
+            self._heads = [i for i, y in enumerate(outputs) if is_recording() and tracked(y)]
+            if not self._heads:
+                program.finish_calls([inputs], [outputs])
+                return
+            program.split()
+            self._outside = program.tracked_outside()
+            seeds = [new(outputs[i].shape, outputs[i].dtype) for i in self._heads]
+            variables = [stand_ins[i] for i in self._followed] + self._outside
+            found = walk([outputs[i] for i in self._heads], seeds, variables, False, False)
+            # What nothing leads to has no gradient; the others' are outputs of the second phase.
+            self._reached = [i for i, g in enumerate(found) if g is not None]
+            gradients = [found[i].copy() for i in self._reached]
+        for i in self._followed:
+            attach_leaf(stand_ins[i], None, "null")
+        program.finish_calls([inputs, seeds], [outputs, gradients])
+        self._kept = program.read_after(0)
+
+    def takes(self, arrays: list[NDArray]) -> bool:
+        return self.program.takes([arrays[i] for i in self._given])
+
+    def __call__(self, arrays: list[NDArray]) -> Any:
+        given = [arrays[i] for i in self._given]
+        call = self.program.begin(given)
+        outputs = call.outputs
+        if self._heads:
+            self._note(call, arrays, given, outputs)
+        return filled(self._result, iter(outputs))
+
+    def _note(
+        self, call: Any, arrays: list[NDArray], given: list[NDArray], outputs: list[NDArray]
+    ) -> None:
+        followed = [arrays[i] for i in self._followed]
+        many = len(followed) + len(self._outside)
+
+        def rule(gradients: list[Any], saved: list[Any]) -> list[Any]:
+            if is_recording():
+                return self._again(saved[: len(arrays)], gradients)
+            heads = [
+                creation.zeros_like(y) if g is None else _like(g, y)
+                for g, y in zip(gradients, heads_like, strict=True)
+            ]
+            found = call.go_on(heads)
+            results: list[Any] = [None] * many
+            for i, g in zip(self._reached, found, strict=True):
+                results[i] = g
+            return results
+
+        heads_like = self.program.inputs[1]  # type: ignore[index]
+        note_call(
+            self._function.__name__,
+            rule,
+            [*followed, *self._outside],
+            [outputs[i] for i in self._heads],
+            [*arrays, *self._kept],
+        )
+
+    def _again(self, arrays: list[NDArray], gradients: list[Any]) -> list[Any]:
+        """The gradients as recorded ops, for those of higher order: the function runs op by op."""
+        args, kwargs = filled(self._tree, iter(arrays))
+        outputs: list[Any] = []
+        flattened(self._function(*args, **kwargs), outputs)
+        heads, seeds = [], []
+        for i, g in zip(self._heads, gradients, strict=True):
+            if g is not None:
+                heads.append(outputs[i])
+                seeds.append(g)
+        variables = [arrays[i] for i in self._followed] + self._outside
+        return walk(heads, seeds, variables, True, True)
+
+
+def _like(g: NDArray, y: NDArray) -> NDArray:
+    """``g`` laid out as ``y`` is: in C order."""
+    return g if g.strides == y.strides else g.copy()
+
+
+# ---- the function -------------------------------------------------------------------------------
+
+_MOST = 128  # replays that one function keeps
+
+
+class Compiled:
+    """A compiled function: see :func:`compile`."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self._function = function
+        self._replays: OrderedDict[Hashable, _Replay | None] = OrderedDict()
+        update_wrapper(self, function)
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        # A method: one compiled function for each object.
+        if instance is None:
+            return self
+        bound = Compiled(self._function.__get__(instance, owner))
+        instance.__dict__[self._function.__name__] = bound
+        return bound
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        leaves: list[Any] = []
+        tree = flattened((args, kwargs), leaves)
+        arrays = [x if isinstance(x, Tensor) else array(x) for x in leaves]
+        arrays = [x if _dense(x) or leaf_grad(x) is not None else x.copy() for x in arrays]
+        try:
+            key = (_frozen(tree), _mode(), tuple([_signature(x) for x in arrays]))
+            replay = self._replays.get(key, self)
+        except TypeError as exc:
+            raise TypeError(
+                f"the arguments of a compiled function are arrays, nested lists, tuples and dicts of "
+                f"them, and hashable constants: {exc}"
+            ) from None
+        if replay is self:
+            replay = self._capture(key, tree, arrays)
+        else:
+            self._replays.move_to_end(key)
+        if not isinstance(replay, _Replay) or not replay.takes(arrays):
+            return self._function(*args, **kwargs)
+        return replay(arrays)
+
+    def _capture(self, key: Hashable, tree: Any, arrays: list[NDArray]) -> _Replay | None:
+        replay: _Replay | None = None
+        try:
+            replay = _Replay(self._function, tree, arrays)
+        except TracingError as exc:
+            warnings.warn(
+                f"{self._function.__name__} runs op by op: {exc}", CompileWarning, stacklevel=3
+            )
+        self._replays[key] = replay
+        if len(self._replays) > _MOST:
+            self._replays.popitem(last=False)
+        return replay
+
+    def memory(self) -> list[dict[str, int]]:
+        """Of each kind of call so far, what its intermediates need: see ``Program.memory``."""
+        return [r.program.memory() for r in self._replays.values() if r is not None]
+
+
+_FIRST = Device("cpu", 0)
+
+
+def _mode() -> Hashable:
+    device = swap_current_device(_FIRST)
+    if device != _FIRST:
+        swap_current_device(device)
+    return is_recording(), is_training(), device
+
+
+def _dense(x: NDArray) -> bool:
+    """Whether x's elements lie without gaps, forwards."""
+    step = x.itemsize
+    for axis in reversed(k_order([x], x.ndim)):
+        if x.shape[axis] == 0:
+            return True
+        if x.shape[axis] != 1:
+            if x.strides[axis] != step:
+                return False
+            step *= x.shape[axis]
+    return True
+
+
+def _signature(x: NDArray) -> Hashable:
+    if leaf_grad(x) is not None:
+        return id(x), x.shape, x.dtype.char
+    return x.shape, x.strides, x.dtype.char, x.device, is_recording() and tracked(x)
+
+
+def compile(function: Callable[..., Any]) -> Compiled:
+    """``function``, captured at its first call and then replayed, without Python, as few operators.
+
+    Each combination of the arguments' shapes, dtypes and constants is captured once, by running the
+    function on stand-ins. Arrays that it uses without being given them, and arguments with
+    ``attach_grad``, are captured by reference: each call reads and writes them as they are then
+    (weights, gradients, running means). All else that Python does, it does once, while capturing. Its
+    intermediates lie in memory planned once. Inside ``autograd.record()`` the call is differentiable,
+    forward and backward as one operator each where they can be.
+
+    Where the function asks for a value (``if x.sum() > 0``) it can't be captured: a
+    :class:`CompileWarning` says so, with the line, and it runs op by op.
+
+    >>> import lazyarray as la
+    >>> @la.compile
+    ... def f(x, y):
+    ...     return la.tanh(x * y) + 1
+    >>> f(la.zeros(3), la.ones(3)).asnumpy()
+    array([1., 1., 1.])
+    """
+    return Compiled(function)
