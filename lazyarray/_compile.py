@@ -1,4 +1,4 @@
-"""``la.compile``: a function whose ops are captured once for each kind of call, and then replayed."""
+"""``la.compile``: functions whose ops are captured once for each kind of call, then replayed."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lazyarray.autograd._walk import walk
-from lazyarray.engine import Device
 from lazyarray.lazy._lazy import (
     Program,
     Tensor,
     TracingError,
     attach_leaf,
+    call_key,
+    is_capturing,
+    is_dense,
     is_recording,
-    is_training,
     leaf_grad,
     note_call,
-    swap_current_device,
     tracked,
 )
 from lazyarray.ops import creation
@@ -42,16 +42,16 @@ class CompileWarning(UserWarning):
 
 
 class _Leaf:
-    """The place of an array in a tree."""
+    """A mark, such as for the place of an array in a tree."""
 
     __slots__ = ()
 
 
-_LEAF = _Leaf()
+_LEAF, _CLASH = _Leaf(), _Leaf()
 
 
 def flattened(tree: Any, leaves: list[Any]) -> Any:
-    """A copy of nested lists, tuples and dicts with marks for the arrays, which go to ``leaves``."""
+    """A copy of nested lists, tuples and dicts with marks for arrays, which go to ``leaves``."""
     if isinstance(tree, (Tensor, np.ndarray)):
         leaves.append(tree)
         return _LEAF
@@ -130,20 +130,18 @@ class _Replay:
         program.finish_calls([inputs, seeds], [outputs, gradients])
         self._kept = program.read_after(0)
 
-    def takes(self, arrays: list[NDArray]) -> bool:
-        return self.program.takes([arrays[i] for i in self._given])
-
-    def __call__(self, arrays: list[NDArray]) -> Any:
+    def __call__(self, arrays: Any) -> Any:
+        """The call's result, or ``_CLASH`` if its arrays share memory."""
         given = [arrays[i] for i in self._given]
         call = self.program.begin(given)
+        if call is None:
+            return _CLASH
         outputs = call.outputs
         if self._heads:
-            self._note(call, arrays, given, outputs)
-        return filled(self._result, iter(outputs))
+            self._note(call, arrays, outputs)
+        return outputs[0] if self._result is _LEAF else filled(self._result, iter(outputs))
 
-    def _note(
-        self, call: Any, arrays: list[NDArray], given: list[NDArray], outputs: list[NDArray]
-    ) -> None:
+    def _note(self, call: Any, arrays: Any, outputs: list[NDArray]) -> None:
         followed = [arrays[i] for i in self._followed]
         many = len(followed) + len(self._outside)
 
@@ -210,25 +208,35 @@ class Compiled:
         return bound
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if is_capturing():  # it becomes part of what is captured
+            return self._function(*args, **kwargs)
+        key: Hashable = None if kwargs else call_key(args)
+        arrays: Any = args
+        tree: Any = None
+        if key is None:
+            tree, arrays = self._taken_apart(args, kwargs)
+            key = (_frozen(tree), call_key(arrays))
+        replay = self._replays.get(key, self)
+        if replay is self:
+            if tree is None:
+                tree, arrays = self._taken_apart(args, kwargs)
+            replay = self._capture(key, tree, arrays)
+        result = replay(arrays) if isinstance(replay, _Replay) else _CLASH
+        return self._function(*args, **kwargs) if result is _CLASH else result
+
+    def _taken_apart(self, args: Any, kwargs: Any) -> tuple[Any, list[NDArray]]:
+        """The arguments as a tree and its arrays, which lie without gaps."""
         leaves: list[Any] = []
         tree = flattened((args, kwargs), leaves)
-        arrays = [x if isinstance(x, Tensor) else array(x) for x in leaves]
-        arrays = [x if _dense(x) or leaf_grad(x) is not None else x.copy() for x in arrays]
         try:
-            key = (_frozen(tree), _mode(), tuple([_signature(x) for x in arrays]))
-            replay = self._replays.get(key, self)
+            hash(_frozen(tree))
         except TypeError as exc:
             raise TypeError(
-                f"the arguments of a compiled function are arrays, nested lists, tuples and dicts of "
-                f"them, and hashable constants: {exc}"
+                f"the arguments of a compiled function are arrays, nested lists, tuples and dicts "
+                f"of them, and hashable constants: {exc}"
             ) from None
-        if replay is self:
-            replay = self._capture(key, tree, arrays)
-        else:
-            self._replays.move_to_end(key)
-        if not isinstance(replay, _Replay) or not replay.takes(arrays):
-            return self._function(*args, **kwargs)
-        return replay(arrays)
+        arrays = [x if isinstance(x, Tensor) else array(x) for x in leaves]
+        return tree, [x if is_dense(x) or leaf_grad(x) is not None else x.copy() for x in arrays]
 
     def _capture(self, key: Hashable, tree: Any, arrays: list[NDArray]) -> _Replay | None:
         replay: _Replay | None = None
@@ -248,44 +256,15 @@ class Compiled:
         return [r.program.memory() for r in self._replays.values() if r is not None]
 
 
-_FIRST = Device("cpu", 0)
-
-
-def _mode() -> Hashable:
-    device = swap_current_device(_FIRST)
-    if device != _FIRST:
-        swap_current_device(device)
-    return is_recording(), is_training(), device
-
-
-def _dense(x: NDArray) -> bool:
-    """Whether x's elements lie without gaps, forwards."""
-    step = x.itemsize
-    for axis in reversed(k_order([x], x.ndim)):
-        if x.shape[axis] == 0:
-            return True
-        if x.shape[axis] != 1:
-            if x.strides[axis] != step:
-                return False
-            step *= x.shape[axis]
-    return True
-
-
-def _signature(x: NDArray) -> Hashable:
-    if leaf_grad(x) is not None:
-        return id(x), x.shape, x.dtype.char
-    return x.shape, x.strides, x.dtype.char, x.device, is_recording() and tracked(x)
-
-
 def compile(function: Callable[..., Any]) -> Compiled:
     """``function``, captured at its first call and then replayed, without Python, as few operators.
 
     Each combination of the arguments' shapes, dtypes and constants is captured once, by running the
     function on stand-ins. Arrays that it uses without being given them, and arguments with
     ``attach_grad``, are captured by reference: each call reads and writes them as they are then
-    (weights, gradients, running means). All else that Python does, it does once, while capturing. Its
-    intermediates lie in memory planned once. Inside ``autograd.record()`` the call is differentiable,
-    forward and backward as one operator each where they can be.
+    (weights, gradients, running means). All else that Python does, it does once, while capturing.
+    Its intermediates lie in memory planned once. Inside ``autograd.record()`` the call is
+    differentiable: its gradient is a replay, too.
 
     Where the function asks for a value (``if x.sum() > 0``) it can't be captured: a
     :class:`CompileWarning` says so, with the line, and it runs op by op.

@@ -171,7 +171,7 @@ def grad(
     for x in wanted:
         if not tracked(x):
             raise ValueError(
-                "a gradient by an array that wasn't recorded was asked for: call attach_grad() before"
+                "a gradient by an array that wasn't recorded was asked for: call attach_grad()"
             )
     retain = create_graph if retain_graph is None else retain_graph
     seeds = _seeds(listed, head_grads)

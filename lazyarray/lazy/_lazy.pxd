@@ -44,6 +44,7 @@ cdef extern from "lazy/layout.h" namespace "lazyarray" nogil:
         npy_intp offset
         Layout()
         void resize(int)
+        npy_intp* dims()
         npy_intp* shape()
         npy_intp* strides()
         npy_intp size()

@@ -14,6 +14,11 @@ cdef int refuse_to_wait(str what) except -1:
     return 0
 
 
+def is_capturing():
+    """Whether this thread's ops are captured by a :class:`Program`."""
+    return bool(_recorder.captures) and mode().capturing is not NULL
+
+
 cdef CError* _unknown_value = NULL
 
 
@@ -210,19 +215,23 @@ cdef class Program:
             note_write(c)
         return 0
 
-    def takes(self, list arrays not None):
-        """Whether it can be called with them: no two share memory, or share it with one used by reference."""
-        cdef Tensor t
-        met = set()
-        for x in arrays:
+    cdef bint takes(self, list arrays) except -1:
+        """Whether no two of them share memory, with each other or with what is used by reference."""
+        cdef Tensor t, u
+        for i, x in enumerate(arrays):
             t = x
-            if <size_t>t.v.chunk in met or <size_t>t.v.chunk in self.outside:
+            if self.outside and <size_t>t.v.chunk in self.outside:
                 return False
-            met.add(<size_t>t.v.chunk)
+            for j in range(i):
+                u = arrays[j]
+                if u.v.chunk == t.v.chunk:
+                    return False
         return True
 
     def begin(self, list arrays not None):
-        """Runs the first phase on ``arrays`` in the place of its inputs."""
+        """Runs the first phase on ``arrays`` in the place of its inputs; None if these share memory."""
+        if not self.takes(arrays):
+            return None
         cdef ProgramCall call = ProgramCall.__new__(ProgramCall)
         call.program = self
         call.held = []
@@ -398,3 +407,73 @@ cdef dict described(Instr* instr, size_t index):
         "reduced": tuple([a for a in range(instr.ndim) if instr.reduced >> a & 1]),
         "site": site_text(&instr.site),
     }
+
+
+cdef bint dense(Tensor x) noexcept:
+    """Whether the elements lie without gaps, forwards, in whatever order of axes."""
+    cdef Layout* l = &x.v.layout
+    cdef npy_intp step = x.v.itemsize(), next
+    cdef int i, k
+    if l.c_contiguous(step):
+        return True
+    if l.ndim > 32:
+        return False
+    cdef unsigned int done = 0
+    for k in range(l.ndim):
+        next = -1
+        for i in range(l.ndim):
+            if not done >> i & 1 and (l.strides()[i] == step or l.shape()[i] == 1):
+                next = i
+                break
+        if next < 0:
+            return False
+        done |= 1u << next
+        step *= l.shape()[next]
+    return True
+
+
+def is_dense(Tensor x not None):
+    """Whether x's elements lie without gaps, forwards, in whatever order of axes."""
+    return dense(x)
+
+
+cdef extern from *:
+    """
+    static void append_words(std::string& s, const void* p, size_t n) {
+      s.append(static_cast<const char*>(p), n);
+    }
+    """
+    void append_words(string&, const void*, size_t)
+
+
+def call_key(arrays):
+    """What of a call with ``arrays``, a list or tuple, decides which ops it records; None if one isn't a dense array.
+
+    Of an array that collects a gradient that is the array itself; of the thread what it records.
+    """
+    cdef string key
+    cdef Tensor t
+    cdef Layout* l
+    cdef CDevice device = current_device()
+    cdef Mode* m = &mode()
+    cdef npy_intp word[4]
+    word[0] = recording() + 2 * m.training
+    word[1] = device.kind * 1000 + device.id
+    append_words(key, word, 2 * sizeof(npy_intp))
+    for x in arrays:
+        if not isinstance(x, Tensor):
+            return None
+        t = <Tensor>x
+        l = &t.v.layout
+        word[0] = t.v.dtype
+        word[1] = l.ndim
+        word[2] = t.v.chunk.device.kind * 1000 + t.v.chunk.device.id
+        word[3] = recording() and wants_gradient(t)
+        if writer_of(t.v.chunk) is not NULL and writer_of(t.v.chunk).kind == NODE_LEAF \
+                and leaf_grad(t) is not None:
+            word[3] = <npy_intp><void*>t
+        elif not dense(t):
+            return None
+        append_words(key, word, 4 * sizeof(npy_intp))
+        append_words(key, l.dims(), 2 * l.ndim * sizeof(npy_intp))
+    return <bytes>key

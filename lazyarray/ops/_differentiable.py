@@ -20,10 +20,10 @@ R = TypeVar("R")
 def differentiable(**rules: Callable[..., Any]) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Gives a function a gradient: for each parameter that may be tracked a rule, by its name.
 
-    A rule's own parameters say what it needs: ``g``, the gradient of the result (for several results
-    a tuple, None: zero), ``y``, the result (or results), and the function's parameters by their
-    names; arrays among what is named are kept, and checked for not having been overwritten. It gives
-    the gradient of the parameter, of the parameter's shape. Rules are written with lazyarray's ops.
+    A rule's own parameters say what it needs: ``g``, the gradient of the result (for several
+    results a tuple, None: zero), ``y``, the result (or results), and the function's parameters by
+    their names; arrays among what is named are kept, and checked for not having been overwritten.
+    It gives the gradient of the parameter, of its shape. Rules are written with lazyarray's own ops.
     """
 
     def decorate(function: Callable[P, R]) -> Callable[P, R]:
