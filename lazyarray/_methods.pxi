@@ -9,19 +9,6 @@ cdef Reduction _any = table["any"]
 cdef Reduction _all = table["all"]
 
 
-cdef int become(Tensor x, Tensor other) except -1:
-    """Makes ``x`` itself the view that ``other`` is."""
-    cdef Chunk* old = x.handle.chunk
-    other.v.chunk.add_handle()
-    x.v.chunk = x.handle.chunk = other.v.chunk
-    x.v.layout = other.v.layout
-    x.v.dtype = other.v.dtype
-    x.v.readonly = other.v.readonly
-    x.v.detached = other.v.detached
-    old.drop_handle()
-    return 0
-
-
 cdef object _Type = type
 
 

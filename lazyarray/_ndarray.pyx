@@ -19,6 +19,7 @@ from lazyarray.lazy._lazy cimport (
     Layout,
     Tensor,
     assign,
+    become,
     cast,
     covers_chunk,
     dtype_code,

@@ -26,6 +26,7 @@ from lazyarray.lazy._lazy cimport (
     known_as,
     Tensor,
     assign,
+    become,
     cast,
     empty_like_shape,
     fill,
@@ -43,7 +44,7 @@ from lazyarray.ops._rows cimport Reduction, Ufunc, as_tensor_on, store
 from lazyarray.storage._storage cimport Chunk
 
 from lazyarray import ops
-from lazyarray.lazy._lazy import set_recording
+from lazyarray.lazy._lazy import is_capturing, set_recording
 
 cnp.import_array()
 
@@ -152,6 +153,16 @@ cdef Tensor broadcast_as(Tensor x, Layout* l):
             want = tuple([l.shape()[j] for j in range(l.ndim)])
             raise ValueError(f"a gradient of shape {shape_tuple(&x.v)} for an array of shape {want}")
     return t
+
+
+cdef bint replaces(Tensor g, Tensor grad) noexcept:
+    """Whether nobody could tell ``grad`` made the array that ``g`` is from ``g`` copied into it."""
+    cdef Chunk* new = g.v.chunk
+    cdef Chunk* old = grad.v.chunk
+    # The handles are g's and its shadow's; any more would be of an array that shares the memory.
+    return new.handles.load() == 2 and new.nbytes == old.nbytes and old.handles.load() == 1 \
+        and new.owner is NULL and old.owner is NULL and old.exports.load() == 0 \
+        and g.v.layout.offset == 0 and grad.v.layout.same_shape(g.v.layout) and not is_capturing()
 
 
 cdef class Walk:
@@ -422,7 +433,10 @@ cdef class Walk:
             if grad_req == "add":
                 _add.binary(grad, g, grad)
             elif grad_req == "write":
-                store(grad, g)
+                if not self.retain and replaces(g, grad):
+                    become(grad, g)
+                else:
+                    store(grad, g)
         return 0
 
     cdef list run(self, list heads, list gradients, list variables):

@@ -367,6 +367,7 @@ cdef void set_array_type(type t)
 cdef Tensor new_tensor(Chunk* chunk, int dtype)
 cdef Tensor empty_like_shape(int dtype, int ndim, const npy_intp* shape, CDevice device)
 cdef Tensor view_of(Tensor base)
+cdef int become(Tensor x, Tensor other) except -1
 cdef void set_operand(Instr* instr, int k, const View* v) noexcept
 cdef int emit(Instr* instr) except -1
 cdef int emit_elementwise(Instr* instr, Layout* space, const View** views, bint overwrites) except -1

@@ -41,6 +41,7 @@ class Program {
     size_t begin = 0, end = 0;   // instructions
     std::vector<Operator> operators;
     std::vector<Role> visible;   // chunks that others may see it write
+    std::shared_ptr<Report> report;  // null: nothing in it is fused
   };
   // For one call: another chunk in the place of one, this many bytes further on.
   struct Substitution {
@@ -152,7 +153,8 @@ class Program {
       phase.end = end;
       const std::vector<Instr*> segment(instrs.begin() + begin, instrs.begin() + end);
       begin = end;
-      recorder_->scheduler.arrange(segment);
+      if (recorder_->scheduler.arrange(segment) || recorder_->scheduler.keeps_reports)
+        phase.report = recorder_->scheduler.report_of(segment);
       for (Part* part : recorder_->scheduler.arranged()) {
         phase.operators.push_back(describe(part, substituted));
         all.push_back(part);
@@ -205,11 +207,13 @@ class Program {
         arena->last = this;
       }
       for (size_t i = 0; i < phases.size(); ++i)
-        if (phase < 0 || phase == static_cast<int>(i))
+        if (phase < 0 || phase == static_cast<int>(i)) {
+          if (phases[i].report) recorder_->scheduler.keep(phases[i].report);
           for (Operator& o : phases[i].operators) {
             const Status s = push(o, substitutions, after);
             if (s != Status::OK) status = s;
           }
+        }
     }
     recorder_->engine()->settle(after);  // may run user code: under no lock
     return status;

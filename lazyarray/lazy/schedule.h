@@ -67,19 +67,28 @@ class Scheduler {
 
   Status push(const std::vector<Instr*>& segment, Engine::After& after) {
     const bool fusing = arrange(segment);
-    std::shared_ptr<Report> report;
-    if (fusing || keeps_reports) {
-      report = std::make_shared<Report>(segment.size(), parts_.size());
-      for (size_t i = 0; i < parts_.size(); ++i) describe(*parts_[i], report, i);
-      report->total(segment, planner.new_mark());
-      keep(report);
-    }
+    if (fusing || keeps_reports) keep(report_of(segment));
     Status status = Status::OK;
     for (size_t i = 0; i < parts_.size(); ++i) {
       const Status s = push_part(parts_[i], static_cast<int>(i), after);
       if (s != Status::OK) status = s;
     }
     return status;
+  }
+
+  // What was arranged, for la.explain(); the parts will tell it when they run.
+  std::shared_ptr<Report> report_of(const std::vector<Instr*>& segment) {
+    auto report = std::make_shared<Report>(segment.size(), parts_.size());
+    for (size_t i = 0; i < parts_.size(); ++i) describe(*parts_[i], report, i);
+    report->total(segment, planner.new_mark());
+    return report;
+  }
+  void keep(const std::shared_ptr<Report>& report) {
+    {
+      std::lock_guard<std::mutex> g(report_mu_);
+      report_ = report;
+    }
+    if (on_report) on_report(report);
   }
 
   // Runs a part.
@@ -100,13 +109,6 @@ class Scheduler {
   }
 
  private:
-  void keep(const std::shared_ptr<Report>& report) {
-    {
-      std::lock_guard<std::mutex> g(report_mu_);
-      report_ = report;
-    }
-    if (on_report) on_report(report);
-  }
   static void drop(void* arg) {
     Part* part = static_cast<Part*>(arg);
     for (Instr* in : part->instrs) part->scheduler->pool_->drop(in);
