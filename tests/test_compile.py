@@ -214,12 +214,13 @@ def test_errors_at_run_time_reach_the_results_only():
 
     eye = la.eye(3)
     for _ in range(2):
-        bad, fine = f(la.zeros((3, 3)), eye)
+        fine = la.eye(3) + 1
         with pytest.raises(np.linalg.LinAlgError) as info:
+            bad, fine = f(la.zeros((3, 3)), eye)  # where ops run at the call, it fails here
             bad.asnumpy()
         assert any("test_compile.py" in note for note in info.value.__notes__)
         same(fine, np.eye(3) + 1)
-        good, _ = f(eye, eye)
+        good, _ = f(eye, eye.copy())
         same(good, np.eye(3))
 
 
@@ -383,6 +384,19 @@ def test_add_requests_accumulate():
     for _ in range(3):
         f(la.ones(3))
     same(w.grad, np.full(3, 3.0))
+
+
+def test_memory_that_others_can_see_is_written_when_the_call_returns():
+    host = np.zeros(3)
+    shared = la.from_dlpack(host)
+
+    @la.compile
+    def f(x):
+        shared[...] = shared + x
+
+    for i in range(3):
+        f(la.ones(3))
+        assert host.tolist() == [i + 1.0] * 3
 
 
 def test_memory_is_planned_and_given_back():

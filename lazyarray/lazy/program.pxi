@@ -201,15 +201,30 @@ cdef class Program:
                 for role in self.p.phases[i].visible:
                     self.note_writes(role, substitutions)
         check_status(self.p.push(phase, substitutions), None)
+        if _recorder.store().exports.load():
+            self.finish_exported(substitutions)
         if _recorder.over_budget():
             _throttle()
+        if _recorder.engine().policy() == NAIVE:
+            for i in range(self.p.phases.size()):
+                if phase < 0 or phase == <int>i:
+                    for role in self.p.phases[i].visible:
+                        raise_error(_recorder.engine().error_of(replaced(role.chunk, substitutions)))
+        return 0
+
+    cdef int finish_exported(self, vector[Substitution]& substitutions) except -1:
+        """Waits for what was pushed, if it uses memory that others can touch."""
+        cdef vector[Chunk*] exported
+        for c in self.p.outside(0, self.p.instrs.size()):
+            c = replaced(c, substitutions)
+            if c.exports.load():
+                exported.push_back(c)
+        if exported.size():
+            _finish(exported)
         return 0
 
     cdef int note_writes(self, ProgramRole role, vector[Substitution]& substitutions) except -1:
-        cdef Chunk* c = role.chunk
-        for s in substitutions:
-            if s.from_ == c:
-                c = s.to
+        cdef Chunk* c = replaced(role.chunk, substitutions)
         c.issued += role.writes
         if known_as(c) is not NULL and known_as(c).watched:
             note_write(c)
@@ -303,6 +318,13 @@ cdef class Program:
     def instructions(self):
         """What was captured: a dict for each instruction, with views of chunks as operands."""
         return [described(self.p.instrs[i], i) for i in range(self.p.instrs.size())]
+
+
+cdef Chunk* replaced(Chunk* c, vector[Substitution]& substitutions) noexcept:
+    for s in substitutions:
+        if s.from_ == c:
+            return s.to
+    return c
 
 
 cdef class ProgramCall:
