@@ -1,12 +1,13 @@
 """Rows of training steps by autograd: a network, logistic regression, convolutions.
 
-NumPy's code has its gradients by hand. PyTorch runs eagerly; JAX is ``jit(grad(...))``; lazyarray has
-two rows each: imperative, and the same step under ``la.compile``.
+NumPy's code has its gradients by hand. PyTorch runs eagerly; JAX is ``jit(grad(...))``; lazyarray
+has two rows each: imperative, and the same step under ``la.compile``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any
 
 import numpy
@@ -51,7 +52,7 @@ def compiled(loss: Loss, weights: int) -> Body:
 
     def run(la: Module, *arrays: Array) -> Any:
         if not kept:
-            data, params = _split(arrays, weights)
+            _, params = _split(arrays, weights)
             kept.append(la.compile(lambda *xs: step(la, *xs, *params)[0]))
         return kept[0](*arrays[:-weights]), *arrays[-weights:]
 
@@ -178,7 +179,7 @@ def points() -> list[numpy.ndarray]:
     return [x, y, numpy.zeros(10)]
 
 
-# ---- a convolutional network ----------------------------------------------------------------------
+# ---- a convolutional network ---------------------------------------------------------------------
 
 IMAGES, CHANNELS = 64, (1, 8, 16)
 
@@ -265,7 +266,7 @@ def images() -> list[numpy.ndarray]:
     rng = numpy.random.default_rng(0)
     x = rng.random((IMAGES, 1, 8, 8), dtype="float32")
     arrays = [x, numpy.eye(10, dtype="float32")[rng.integers(10, size=IMAGES)]]
-    for before, after in zip(CHANNELS, CHANNELS[1:], strict=False):
+    for before, after in pairwise(CHANNELS):
         kernel = rng.standard_normal((after, before, 3, 3), dtype="float32")
         arrays += [kernel / numpy.float32(before * 9) ** 0.5, numpy.zeros(after, "float32")]
     features = CHANNELS[-1] * 4

@@ -46,7 +46,16 @@ cdef class Methods(Operators):
     @property
     def mT(self):
         """A view with the last two axes exchanged."""
-        return ops.matrix_transpose(self)
+        cdef int n = self.v.layout.ndim
+        if n < 2:
+            raise ValueError("matrix transpose with ndim < 2 is undefined")
+        cdef Tensor t = view_of(self)
+        t.v.layout = self.v.layout
+        t.v.layout.shape()[n - 1] = self.v.layout.shape()[n - 2]
+        t.v.layout.shape()[n - 2] = self.v.layout.shape()[n - 1]
+        t.v.layout.strides()[n - 1] = self.v.layout.strides()[n - 2]
+        t.v.layout.strides()[n - 2] = self.v.layout.strides()[n - 1]
+        return t
 
     @property
     def real(self):

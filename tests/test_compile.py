@@ -443,7 +443,7 @@ OPS = [
         min_size=1,
         max_size=14,
     ),
-    st.sampled_from([3, 40]),
+    st.sampled_from([3, 40, 150]),
 )
 def test_random_programs(steps, n):
     """Views, in-place writes and reuse: the plan must keep every value apart."""

@@ -213,7 +213,10 @@ def matrix_transpose(x: Any, /) -> NDArray:
     >>> la.matrix_transpose(la.zeros((2, 3, 4))).shape
     (2, 4, 3)
     """
-    return viewed(x, np.matrix_transpose)
+    a = asarray(x)
+    if a.ndim < 2:
+        raise ValueError(f"Input array must be at least 2-dimensional, but it is {a.ndim}")
+    return a.mT
 
 
 def swapaxes(a: Any, axis1: int, axis2: int) -> NDArray:
