@@ -68,6 +68,7 @@ ROOMS = [
         "lazyarray.engine._engine",
         "lazyarray/engine/core/engine.cpp",
         "lazyarray/engine/core/idle.cpp",
+        "lazyarray/engine/core/trace.cpp",
         "lazyarray/engine/core/waits.cpp",
         "lazyarray/engine/core/workers.cpp",
     ),

@@ -68,6 +68,55 @@ cdef extern from "var.h" namespace "lazyarray" nogil:
         cbool idle()
 
 
+cdef extern from "trace.h" namespace "lazyarray" nogil:
+    cdef cppclass TraceEvent:
+        const char* name
+        uint64_t seq
+        int64_t queued, ready, start, end
+        int worker
+        cbool skipped
+        CDevice device
+
+    enum:
+        TRACE_OPS "lazyarray::Trace::OPS"
+        TRACE_COUNTERS "lazyarray::Trace::COUNTERS"
+
+    cdef enum SpanKind "lazyarray::TraceSpan::Kind":
+        SPAN_WAIT "lazyarray::TraceSpan::WAIT"
+        SPAN_MARKER "lazyarray::TraceSpan::MARKER"
+
+    cdef cppclass TraceSpan:
+        SpanKind kind
+        const char* name
+        const char* domain
+        int64_t start, end
+        uint64_t thread
+        int worker
+        uint32_t site
+
+    cdef cppclass TraceSample:
+        const char* name
+        const char* domain
+        int64_t when
+        double value
+
+    cdef cppclass TraceBlock:
+        vector[TraceEvent] ops
+
+    cdef cppclass TraceBlockPtr "std::unique_ptr<lazyarray::TraceBlock>":
+        TraceBlock* get()
+
+    cdef cppclass Trace:
+        cbool on()
+        void set(int)
+        void add(const TraceSpan&)
+        void add(const TraceSample&)
+        vector[TraceBlockPtr] take()
+        size_t full()
+
+    uint64_t this_thread()
+
+
 cdef extern from "op.h" namespace "lazyarray" nogil:
     cdef enum Prop "lazyarray::Prop":
         PROP_NORMAL "lazyarray::Prop::NORMAL"
@@ -95,6 +144,7 @@ cdef extern from "op.h" namespace "lazyarray" nogil:
         int64_t cost_ns
         uint64_t seq
         const char* name
+        uint32_t site
         Payload payload
         CError* result
         vector[CUse] uses
@@ -118,13 +168,6 @@ cdef extern from "engine.h" namespace "lazyarray" nogil:
         TIMEOUT "lazyarray::Status::TIMEOUT"
         BROKEN "lazyarray::Status::BROKEN"
 
-    cdef cppclass TraceEvent:
-        const char* name
-        uint64_t seq
-        int64_t queued, ready, start, end
-        int worker
-        cbool skipped
-        CDevice device
 
     cdef cppclass EngineStats:
         uint64_t pushed, completed, helped, waits, threads
@@ -158,8 +201,9 @@ cdef extern from "engine.h" namespace "lazyarray" nogil:
         cbool fork_prepare(int64_t)
         void fork_parent()
         void fork_child(cbool)
-        void trace(cbool)
-        vector[TraceEvent] take_trace()
+        Trace& trace()
+        cbool tracing()
+        int current_worker()
         EngineStats stats()
         COp* current()
         cbool runs_here()
@@ -201,6 +245,15 @@ cdef extern from "engine/pyrefs.h" namespace "lazyarray" nogil:
 
     void adopt_worker_thread()
     void leave_worker_thread() noexcept
+
+
+cdef extern from "engine/sites.h" namespace "lazyarray" nogil:
+    cdef cppclass Sites:
+        uint32_t of(PyObject*, int)
+        uint32_t here()
+        uint32_t size()
+        PyObject* code(uint32_t)
+        int line(uint32_t)
 
 
 ctypedef int (*FlushHook)() except -1
@@ -251,6 +304,8 @@ cdef CError* error_from_exception(object exc, const char* name, Site* site)
 cdef int check_status(Status status, object interrupt) except -1
 cdef cbool poll_signals(void* arg) noexcept nogil
 cdef Engine process_engine()
+cdef Sites* sites() noexcept
+cdef void note_wait(CEngine* c, const char* name, int64_t start) noexcept
 cdef void set_flush_hook(FlushHook hook)
 cdef int get_bulk() noexcept
 cdef bint bulk_is_explicit() noexcept

@@ -27,5 +27,6 @@ cdef extern from "Python.h":
 include "device.pxi"
 include "errors.pxi"
 include "callables.pxi"
+include "tracing.pxi"
 include "engines.pxi"
 include "process.pxi"

@@ -196,6 +196,8 @@ cdef class Engine:
         task.fn = <PyObject*>fn
         Py_INCREF(fn)
         task.site.capture()
+        if self.c.tracing():
+            op.site = _sites.of(task.site.code, task.site.lasti)
         op.name = intern_name(name.encode())
         op.device = ctx.c
         op.priority = rank
@@ -260,8 +262,12 @@ cdef class Engine:
         """Blocks until the writes of ``var`` pushed before are done; raises what poisoned it."""
         if not self.c.owns(var.c):
             raise ValueError("the variable belongs to another engine")
+        cdef int64_t start = wait_starts(self.c)
         self.flush()
-        self.wait_var(var.c, False)
+        try:
+            self.wait_var(var.c, False)
+        finally:
+            note_wait(self.c, "wait_for_var", start)
 
     def wait_for_all(self):
         """Blocks until everything pushed before is done.
@@ -269,13 +275,15 @@ cdef class Engine:
         Raises the first error, in push order, that no wait has raised yet. RuntimeError inside
         an op.
         """
+        cdef CEngine* c = self.c
+        cdef int64_t start = wait_starts(c)
         self.flush()
         interrupt = []
         cdef void* arg = <void*>interrupt
-        cdef CEngine* c = self.c
         cdef Status status
         with nogil:
             status = c.wait_for_all(poll_signals, arg, -1)
+        note_wait(c, "waitall", start)
         check_status(status, interrupt)
         raise_error(c.take_failure())
 
@@ -335,22 +343,21 @@ cdef class Engine:
         return out
 
     def trace_start(self):
-        """Starts to note when each op is pushed, ready, started and ended."""
+        """Starts to note when each op is pushed, ready, started and ended.
+
+        RuntimeError if that is being done already, by the profiler for one.
+        """
+        if self.c.tracing():
+            raise RuntimeError("the engine is being traced already")
         self.flush()
-        self.c.take_trace()
-        self.c.trace(True)
+        self.c.trace().take()
+        self.c.trace().set(TRACE_OPS)
 
     def trace_stop(self):
         """Stops tracing and returns one dict an op: times in nanoseconds, in completion order."""
         self.flush()
-        self.c.trace(False)
-        cdef TraceEvent t
-        out = []
-        for t in self.c.take_trace():
-            out.append({"name": t.name.decode(), "seq": t.seq, "queued": t.queued,
-                        "ready": t.ready, "start": t.start, "end": t.end, "worker": t.worker,
-                        "skipped": t.skipped, "device": (t.device.kind, t.device.id)})
-        return out
+        self.c.trace().set(0)
+        return _trace_dicts(self.c)
 
     def __repr__(self):
         return f"<{type(self).__name__}{' of the process' if self.is_process else ''}>"

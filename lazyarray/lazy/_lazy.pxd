@@ -6,7 +6,7 @@ from libcpp.string cimport string
 from libcpp.unordered_set cimport unordered_set
 from libcpp.vector cimport vector
 
-from lazyarray.engine._engine cimport CDevice, CEngine, CError, Device, Engine, Site, Status, atomic
+from lazyarray.engine._engine cimport CDevice, CEngine, CError, Device, Engine, Site, Sites, Status, atomic
 from lazyarray.storage._storage cimport Chunk, ChunkStore
 
 ctypedef Py_ssize_t npy_intp
@@ -283,6 +283,7 @@ cdef extern from "lazy/recorder.h" namespace "lazyarray" nogil:
         Tape tape
         int captures
         FlushPolicy policy
+        Sites* sites
         uint64_t recorded, inlined
         int64_t max_pending_bytes, max_pending_ops
         CEngine* engine()

@@ -33,7 +33,9 @@ from lazyarray.engine._engine cimport (
     poll_signals,
     process_engine,
     raise_error,
+    note_wait,
     set_flush_hook,
+    sites,
     site_line,
     NAIVE,
 )
@@ -170,6 +172,7 @@ cdef int _set_up() except -1:
     _engine = process_engine()
     _recorder = new Recorder(_engine.c, store())
     teach_store(store())
+    _recorder.sites = sites()
     _recorder.executor.runtime.hooks.python = _run_python
     _recorder.executor.runtime.hooks.recast = _recast
     _recorder.executor.runtime.hooks.blas_threads = _blas_threads

@@ -12,9 +12,10 @@ cdef inline bint at_hand(Chunk* c, bint write) noexcept:
 
 
 cdef inline bint lone_ops() noexcept:
-    """Whether instructions may run in the caller's thread now, in the engine's usual way."""
+    """Whether instructions may run in the caller's thread now, in the engine's usual way, unseen."""
     return _recorder.policy.inline_ns > _LONE_NS and not _recorder.engine().stopped() \
-        and _recorder.engine().policy() != NAIVE and not recording() and not _recorder.captures
+        and _recorder.engine().policy() != NAIVE and not recording() and not _recorder.captures \
+        and not _recorder.engine().tracing()
 
 
 cdef enum:

@@ -116,6 +116,7 @@ struct Instr {
   npy_intp core[4] = {};
   npy_intp core_steps[8] = {};
   int index = -1;        // in its segment; the planner's
+  uint32_t traced_site = 0;  // the number of `site` in a trace, if it was recorded while tracing
 
   int ndim = 0;  // iteration axes, slowest first
   npy_intp* shape() { return buf(); }
@@ -153,6 +154,7 @@ struct Instr {
     errstate = o.errstate;
     site = o.site;
     kept = o.kept;
+    traced_site = o.traced_site;
     put_off = false;
     cost_ns = o.cost_ns;
     bytes = o.bytes;

@@ -80,6 +80,7 @@ class Program {
     in->has_refs = true;
     for (int k = 0; k < in->nop; ++k)
       if (in->ops[k].chunk) in->ops[k].chunk->ref();
+    in->traced_site = recorder_->sites->of(in->site.code, in->site.lasti);
     keep_for_ever(*in);
     instrs.push_back(in);
   }
@@ -334,6 +335,8 @@ class Program {
       r->program->unref();
       delete r;
     };
+    op->payload.describe = [](void* arg) { return Scheduler::describe(static_cast<Run*>(arg)->part); };
+    if (e->tracing()) op->site = recorder_->sites->here();
     op->payload.arg = run;
     op->payload.native = o.native;
     op->payload.own_errors = true;

@@ -211,12 +211,14 @@ cdef int _finish(vector[Chunk*]& chunks) except -1:
 cdef int _throttle() except -1:
     cdef CEngine* e = _recorder.engine()
     cdef int64_t max_bytes = _recorder.max_pending_bytes, max_ops = _recorder.max_pending_ops
+    cdef int64_t traced = e.now() if e.tracing() else 0
     cdef Status status
     flush(True)
     interrupt = []
     cdef void* arg = <void*>interrupt
     with nogil:
         status = e.throttle(max_bytes, max_ops, poll_signals, arg)
+    note_wait(e, "too far ahead", traced)
     return check_status(status, interrupt)
 
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "engine/sites.h"
 #include "lazy/schedule.h"
 #include "lazy/tape.h"
 
@@ -25,6 +26,7 @@ class Recorder {
   }
 
   FlushPolicy policy;
+  Sites* sites = nullptr;  // GIL
   Executor executor;
   Scheduler scheduler;
   Tape tape;
@@ -79,8 +81,27 @@ class Recorder {
   // False: it would let go of the GIL, so that other threads could use its arrays meanwhile, and
   // must be recorded.
   bool run_inline(Instr& in) {
+    if (engine_->tracing()) return run_traced(in);
     executor.step(in);
     if (in.put_off) return false;
+    inlined++;
+    return true;
+  }
+
+  // The same, with a note in the trace.
+  bool run_traced(Instr& in) {
+    TraceSpan t;
+    t.kind = TraceSpan::INLINE;
+    t.name = in.kernel->name[0] ? in.kernel->name : "copy";
+    t.start = engine_->now();
+    executor.step(in);
+    if (in.put_off) return false;
+    t.end = engine_->now();
+    t.thread = this_thread();
+    t.worker = engine_->current_worker();
+    t.site = sites->here();
+    t.moved = moved_by(in);
+    engine_->trace().add(t);
     inlined++;
     return true;
   }
@@ -89,6 +110,7 @@ class Recorder {
   bool append(Instr* in, int bulk) {
     recorded++;
     in->has_refs = true;
+    in->traced_site = engine_->tracing() ? sites->of(in->site.code, in->site.lasti) : 0;
     for (int k = 0; k < in->nop; ++k)
       if (Chunk* c = in->ops[k].chunk) {
         c->ref();

@@ -6,6 +6,7 @@
 
 #include "lazy/cpu/execute.h"
 #include "lazy/report.h"
+#include "lazy/traced.h"
 
 namespace lazyarray {
 
@@ -105,7 +106,17 @@ class Scheduler {
       if (part->report) part->report->lines[part->line].stages[stage++].threads = threads;
     }
     if (part->report) part->report->ends(part->line, part->scheduler->engine_->now());
+    if (ctx.engine->tracing()) trace_memory(*ctx.engine, part->instrs);
     return nullptr;
+  }
+  static std::shared_ptr<const TraceDetail> describe(void* arg) {
+    const Part* part = static_cast<Part*>(arg);
+    auto detail = std::make_shared<TraceDetail>();
+    detail->steps.reserve(part->instrs.size());
+    uint16_t stage = 0;
+    for (const Part::Step& s : part->steps)
+      trace_stage(*detail, part->instrs, s.begin, s.end, stage++, s.plan.get());
+    return detail;
   }
 
  private:
@@ -228,6 +239,8 @@ class Scheduler {
     op->wide = first->wide;  // stands alone
     op->payload.run = run;
     op->payload.drop = drop;
+    op->payload.describe = describe;
+    op->site = first->traced_site;
     op->payload.arg = part;
     op->payload.native = native;
     op->payload.own_errors = true;

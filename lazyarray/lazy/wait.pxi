@@ -99,8 +99,10 @@ cdef int wait(Tensor x, bint everything, str what) except -1:
             "wait explicitly (asnumpy, item, wait_to_read) or keep the computation in arrays"
         )
     cdef _Place place = place_of(what)
+    cdef int64_t traced
     place.count += 1
     if pending:
+        traced = _recorder.engine().now() if _recorder.engine().tracing() else 0
         start = time.perf_counter_ns()
         c.ref()  # another thread may resize x
         try:
@@ -109,6 +111,8 @@ cdef int wait(Tensor x, bint everything, str what) except -1:
         finally:
             _spend(place, time.perf_counter_ns() - start)
             c.unref()
+            if traced:
+                note_wait(_recorder.engine(), intern_name(what.lstrip("?").encode()), traced)
     elif c.error.load() is not NULL:
         graveyard().sweep()
         raise_error(_recorder.engine().error_of(c))

@@ -263,6 +263,7 @@ inline void Chunk::clear() {
   issued = 0;
   deleted.store(false, std::memory_order_relaxed);
   handles.store(0, std::memory_order_relaxed);
+  written_by = 0;
 }
 
 }  // namespace lazyarray

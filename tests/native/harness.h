@@ -299,7 +299,7 @@ struct Onlookers {
           if (what == 1) s = e->wait_for_all(poll, nullptr, r.below(1000000));
           if (what == 2) s = e->throttle(r.below(200), r.below(20), poll, nullptr);
           if (what == 3) id_of(e->error_of(c));
-          if (what == 4) e->trace(r.one_in(2)), e->take_trace(), e->stats();
+          if (what == 4) e->trace().set(r.below(4)), e->trace().take(), e->stats();
           if (what >= 5) s = e->wait(c, what == 5, poll, nullptr);
           CHECK(s == Status::OK || (s == Status::INTERRUPTED && poll == stop_waiting) ||
                 (s == Status::TIMEOUT && what == 1));

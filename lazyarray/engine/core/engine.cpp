@@ -96,6 +96,7 @@ Status Engine::push(Op* op, bool wake_workers, bool keep) {
 
 Status Engine::enqueue(Op* op, After& after, bool keep) {
   Status status = Status::OK;
+  if (tracing()) note(op);
   {
     Lock lock(mu_);
     Op* cur = running();
@@ -113,12 +114,12 @@ Status Engine::enqueue(Op* op, After& after, bool keep) {
       op->parent = cur ? cur->seq : 0;
       op->kept = keep;
       if (keep) op->refs.fetch_add(1, std::memory_order_relaxed);
-      if (tracing_) op->queued_ns = now_ns();
       op->root = cur ? cur->root : op->seq;
       op->all_prev = cur ? cur : all_tail_;
       op->all_next = cur ? cur->all_next : nullptr;
       (op->all_prev ? op->all_prev->all_next : all_head_) = op;
       (op->all_next ? op->all_next->all_prev : all_tail_) = op;
+      uncompleted_++;
       if (op->payload.native) {
         pending_native_ += 1;
         pending_bytes_ += op->bytes;
@@ -133,6 +134,7 @@ Status Engine::enqueue(Op* op, After& after, bool keep) {
         u.var->link(&u);
         u.var->advance([](Op* o) { o->waiting--; });
       }
+      if (op->traced) trace_uses(op);
       if (--op->waiting == 0) ready(op, after, true);
     }
   }
@@ -142,7 +144,7 @@ Status Engine::enqueue(Op* op, After& after, bool keep) {
 
 void Engine::ready(Op* op, After& after, bool pushing) {
   op->state = Op::READY;
-  if (op->queued_ns) op->ready_ns = now_ns();
+  if (op->traced) op->traced->ready = now_ns();
   if (runs_here_) {
     // Queued, not begun: another op that this thread runs first may wait for it.
     op->home = after.home;
@@ -182,7 +184,12 @@ Error* Engine::run(Op* op) {
   Op* const outer = tls.op;
   op->outer = outer;
   tls.op = op;
-  if (op->queued_ns) op->start_ns = now_ns();
+  if (TraceEvent* t = op->traced.get()) {
+    t->thread = this_thread();
+    t->worker = current_worker();
+    t->nested = outer != nullptr;
+    t->start = now_ns();
+  }
   Error* error = nullptr;
   const bool always = op->prop == Prop::NO_SKIP || op->prop == Prop::DELETE_VAR;
   if (!payload.own_errors && !always) {
@@ -237,7 +244,7 @@ void Engine::complete(Op* op, Error* error) {
 }
 
 void Engine::finish(Op* op, Error* error, After& after) {
-  const int64_t end_ns = op->queued_ns ? now_ns() : 0;  // before what it makes ready is
+  if (op->traced) op->traced->end = now_ns();  // before what it makes ready is
   // First of all, or what it makes ready would find no core.
   native_running_ -= op->cores;
   op->cores = 0;
@@ -249,6 +256,7 @@ void Engine::finish(Op* op, Error* error, After& after) {
   for (Use& u : op->uses) {
     Var* v = u.var;
     if (u.write) {
+      if (op->traced) v->written_by = op->seq;
       v->version.fetch_add(u.bumps, std::memory_order_relaxed);
       if (!op->payload.own_errors && (error || u.overwrite)) set_error_locked(v, error, after.errors);
     }
@@ -270,6 +278,7 @@ void Engine::finish(Op* op, Error* error, After& after) {
   (op->all_next ? op->all_next->all_prev : all_tail_) = op->all_prev;
   op->state = Op::DONE;
   completed_++;
+  uncompleted_--;
   if (op->payload.native) {
     pending_native_ -= 1;
     pending_bytes_ -= op->bytes;
@@ -278,9 +287,11 @@ void Engine::finish(Op* op, Error* error, After& after) {
     if (after.hold_wake) held_.store(true, std::memory_order_relaxed);
     else nudge(after);
   }
-  if (tracing_ && op->queued_ns)
-    trace_.push_back({op->name, op->seq, op->queued_ns, op->ready_ns, op->start_ns, end_ns,
-                      tls.worker, op->skipped, op->device});
+  if (TraceEvent* t = op->traced.get()) {
+    t->skipped = op->skipped;
+    trace_pending(t->end);
+    trace_.add(std::move(*t));
+  }
   bool notify = throttled_ > 0 && op->payload.native;
   if (oldest)
     for (Drainer* d = drainers_; d; d = d->next)

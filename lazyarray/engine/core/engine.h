@@ -13,6 +13,7 @@
 #include "device.h"
 #include "error.h"
 #include "op.h"
+#include "trace.h"
 #include "var.h"
 
 namespace lazyarray {
@@ -61,6 +62,7 @@ struct Waiter {
 // An op's work in which idle workers take part; it lives in Engine::share(). Open while it is in
 // Pool::shares: only then may a worker join.
 struct Share {
+  Op* op;                      // whose work it is
   void (*work)(void*);
   void* arg;
   int room;                    // how many more may join; none once a call has found no portion left
@@ -75,13 +77,9 @@ struct Drainer {
   Drainer* next;
 };
 
-// What one worker did, for the profiler.
-struct TraceEvent {
-  const char* name;
-  uint64_t seq;
-  int64_t queued, ready, start, end;  // steady-clock nanoseconds
-  int worker;                         // -1: not a worker
-  bool skipped;
+// A worker's pool, for who reads a trace.
+struct WorkerName {
+  std::string role;
   Device device;
 };
 
@@ -188,10 +186,13 @@ class Engine {
   virtual void fork_parent();
   virtual void fork_child(bool drained);
 
-  virtual void trace(bool on);
-  virtual std::vector<TraceEvent> take_trace();
   virtual EngineStats stats();
   virtual Op* current();  // the op that the calling thread is running on this engine, or null
+  virtual int current_worker();   // which worker of this engine the calling thread is, or -1
+  virtual std::vector<WorkerName> worker_names();  // by number
+
+  Trace& trace() { return trace_; }
+  bool tracing() const { return trace_.on(); }
 
   Policy policy() const { return policy_; }
   uint64_t id() const { return id_; }  // never used again, unlike an address
@@ -218,6 +219,7 @@ class Engine {
 
   Pool* pool_for(const Op& op);
   Pool* pool(const char* role, Device device, int target, bool prioritized);
+  void note(Op* op);                                // without mu_: begins the op's trace
   Error* run(Op* op);                               // without mu_: the payload, or the inherited error
   void execute(Op* op, After& after);               // without mu_: run and, if synchronous, finish
   void end(Op* op);                                 // without mu_: recycles what is wholly over
@@ -227,6 +229,8 @@ class Engine {
   Op* running();  // like current(), less asynchronous ops that have completed
   void ready(Op* op, After& after, bool pushing);
   void finish(Op* op, Error* error, After& after);
+  void trace_uses(Op* op);
+  void trace_pending(int64_t now);
   void set_error_locked(Var* var, Error* error, std::vector<Error*>& drop);
   void fail(Error* error, std::vector<Error*>& drop);
   Op* pick(Pool* p);
@@ -305,8 +309,9 @@ class Engine {
   std::mutex free_mu_;    // guards free_ops_ alone; taken last
   std::vector<Error*> failures_;
   size_t prune_at_ = 16;  // from this many failures on, the seen ones are let go
-  bool tracing_ = false;
-  std::vector<TraceEvent> trace_;
+  Trace trace_;
+  int64_t uncompleted_ = 0, sampled_ns_ = 0;  // when trace_pending() last noted something
+  std::vector<WorkerName> worker_names_;
   uint64_t completed_ = 0, helped_ = 0, waits_ = 0;
 };
 

@@ -8,7 +8,7 @@ namespace lazyarray {
 // ---- shares ----------------------------------------------------------------------------------
 
 void Engine::share(Op* op, void (*work)(void*), void* arg, int most) {
-  Share mine{work, arg, std::min(most, cores_ - 1)};
+  Share mine{op, work, arg, std::min(most, cores_ - 1)};
   if (mine.room <= 0 || op->wide || runs_here()) return work(arg);
   After after;
   Lock lock(mu_);
@@ -56,7 +56,19 @@ void Engine::join(Share* s, Lock& lock, After& after) {
   hand_over(tls.pool, true, after);
   lock.unlock();
   after.send();
+  const int64_t start = tracing() ? now_ns() : 0;
   s->work(s->arg);
+  if (start) {
+    TraceSpan t;
+    t.kind = TraceSpan::SHARE;
+    t.name = s->op->name;
+    t.seq = s->op->seq;
+    t.thread = this_thread();
+    t.worker = tls.worker;
+    t.start = start;
+    t.end = now_ns();
+    trace_.add(t);
+  }
   lock.lock();
   native_running_--;
   s->room = 0;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "device.h"
+#include "trace.h"
 #include "var.h"
 
 namespace lazyarray {
@@ -30,6 +31,8 @@ struct RunContext {
 struct Payload {
   Error* (*run)(void* arg, RunContext& ctx) = nullptr;
   void (*drop)(void* arg) = nullptr;
+  // For the trace, or null. Called at the push, while tracing, under no lock of the engine.
+  std::shared_ptr<const TraceDetail> (*describe)(void* arg) = nullptr;
   void* arg = nullptr;
   bool native = false;      // needs no interpreter: a waiter may run it, and it counts as compute
   bool async = false;       // completes by Engine::complete, not by returning
@@ -75,7 +78,8 @@ struct Op {
   void* home = nullptr;     // who will run it (Engine::After), if it runs where it became ready
   WaitLink* waiters = nullptr;
   const std::vector<Op*>* awaits = nullptr;  // what the thread that runs it is waiting for
-  int64_t queued_ns = 0, ready_ns = 0, start_ns = 0;  // filled while tracing only
+  uint32_t site = 0;        // the line that pushed it, for the trace
+  std::unique_ptr<TraceEvent> traced;  // if it was pushed while tracing: what is known so far
 
   // What a waiter may run, and what occupies a core.
   bool compute() const { return payload.native && !payload.async && !device.is_gpu(); }

@@ -43,6 +43,7 @@ class Var {
   std::atomic<int32_t> exports{0};
   Engine* const engine;                // whose mutex guards it, if it lives still:
   const uint64_t engine_id;            // another may have come to live at its address
+  uint64_t written_by = 0;             // seq of the last traced op that wrote it, or 0
   Use* head = nullptr;
   Use* tail = nullptr;
   Use* first_waiting = nullptr;

@@ -1,4 +1,4 @@
-// Pools, workers, and the engine's life: start, stop, exit, fork, trace.
+// Pools, workers, and the engine's life: start, stop, exit, fork.
 #include <algorithm>
 #include <new>
 #include <system_error>
@@ -147,6 +147,7 @@ void Engine::spawn(Pool* p) {
   } catch (const std::system_error&) {
     return;  // no more threads to be had: those that are there go on, and each wait tries again
   }
+  worker_names_.push_back({p->name, p->device});
   thread_count_++;
   p->threads++;
 }
@@ -355,10 +356,12 @@ bool Engine::fork_prepare(int64_t timeout_ns) {
     if (now_ns() > deadline) drained = false;
   }
   free_mu_.lock();
+  trace_.lock();
   return drained;
 }
 
 void Engine::fork_parent() {
+  trace_.unlock();
   free_mu_.unlock();
   mu_.unlock();
 }
@@ -369,6 +372,7 @@ void Engine::fork_child(bool drained) {
   new (&life_mu_) std::mutex;
   new (&mu_) std::mutex;
   new (&free_mu_) std::mutex;
+  trace_.reset();
   new (&drained_) std::condition_variable;
   new (&alarm_cv_) std::condition_variable;
   new std::vector<std::thread>(std::move(threads_));  // leaked on purpose
@@ -390,23 +394,18 @@ void Engine::fork_child(bool drained) {
   tls = ThreadState();
 }
 
-// ---- profiler --------------------------------------------------------------------------------
-
-void Engine::trace(bool on) {
-  Lock lock(mu_);
-  tracing_ = on;
-}
-
-std::vector<TraceEvent> Engine::take_trace() {
-  Lock lock(mu_);
-  return std::move(trace_);
-}
+// ---- figures -----------------------------------------------------------------------------------
 
 EngineStats Engine::stats() {
   Lock lock(mu_);
   int threads = 0;
   for (auto& p : pools_) threads += p->threads;
   return {seq_, completed_, helped_, waits_, static_cast<uint64_t>(threads)};
+}
+
+std::vector<WorkerName> Engine::worker_names() {
+  Lock lock(mu_);
+  return worker_names_;
 }
 
 Engine* create_engine(Policy policy, int workers, int priority_workers, int gpu_workers,

@@ -1,0 +1,42 @@
+# Tracing: the lines that push, the waits, and the engine's own trace as dicts.
+
+
+cdef Sites* _sites = new Sites()  # never freed: a trace may be read at exit
+
+
+cdef Sites* sites() noexcept:
+    return _sites
+
+
+cdef int64_t wait_starts(CEngine* c) noexcept:
+    """The time, where waits are traced; else 0."""
+    return c.now() if c.tracing() else 0
+
+
+cdef void note_wait(CEngine* c, const char* name, int64_t start) noexcept:
+    """Traces a wait that began at ``start`` (0: it isn't traced) and ends now, with the user's line."""
+    cdef TraceSpan s
+    if start == 0:
+        return
+    s.end = c.now()
+    s.start = start
+    s.kind = SPAN_WAIT
+    s.name = name
+    s.thread = this_thread()
+    s.worker = c.current_worker()
+    s.site = _sites.here()
+    c.trace().add(s)
+
+
+cdef list _trace_dicts(CEngine* c):
+    cdef vector[TraceBlockPtr] blocks = c.trace().take()
+    cdef TraceEvent* t
+    cdef size_t i, k
+    out = []
+    for i in range(blocks.size()):
+        for k in range(blocks[i].get().ops.size()):
+            t = &blocks[i].get().ops[k]
+            out.append({"name": t.name.decode(), "seq": t.seq, "queued": t.queued,
+                        "ready": t.ready, "start": t.start, "end": t.end, "worker": t.worker,
+                        "skipped": t.skipped, "device": (t.device.kind, t.device.id)})
+    return out
