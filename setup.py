@@ -78,6 +78,7 @@ ROOMS = [
     extension("lazyarray.ops._rows"),
     extension("lazyarray._ndarray"),
     extension("lazyarray.autograd._walk"),
+    extension("lazyarray.profiler._profiler"),
 ]
 
 setup(

@@ -27,6 +27,7 @@ from lazyarray import (
     lazy,
     linalg,
     ops,
+    profiler,
     random,
     storage,
 )
@@ -99,6 +100,7 @@ __all__ = [
     "linalg",
     "ops",
     "polynomial",
+    "profiler",
     "random",
     "storage",
     "testing",

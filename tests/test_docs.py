@@ -30,8 +30,9 @@ def blocks(path):
     os.environ.get("LAZYARRAY_ENGINE_TYPE") == "NaiveEngine", reason="errors come at the call"
 )
 @pytest.mark.parametrize("path", PAGES, ids=lambda p: p.name)
-def test_code_of_the_pages_runs(path):
+def test_code_of_the_pages_runs(path, tmp_path, monkeypatch):
     """The blocks of a page run in order and share their names; with prompts they show results."""
+    monkeypatch.chdir(tmp_path)  # some write files
     names, parser, report = {}, doctest.DocTestParser(), []
     runner = doctest.DocTestRunner(verbose=False, optionflags=OPTIONS)
     for line, code in blocks(path):

@@ -80,9 +80,13 @@ cdef extern from "trace.h" namespace "lazyarray" nogil:
     enum:
         TRACE_OPS "lazyarray::Trace::OPS"
         TRACE_COUNTERS "lazyarray::Trace::COUNTERS"
+        TRACE_SCOPES "lazyarray::Trace::SCOPES"
 
     cdef enum SpanKind "lazyarray::TraceSpan::Kind":
         SPAN_WAIT "lazyarray::TraceSpan::WAIT"
+        SPAN_EVENT "lazyarray::TraceSpan::EVENT"
+        SPAN_TASK "lazyarray::TraceSpan::TASK"
+        SPAN_FRAME "lazyarray::TraceSpan::FRAME"
         SPAN_MARKER "lazyarray::TraceSpan::MARKER"
 
     cdef cppclass TraceSpan:
@@ -108,11 +112,13 @@ cdef extern from "trace.h" namespace "lazyarray" nogil:
 
     cdef cppclass Trace:
         cbool on()
+        cbool on(int)
         void set(int)
         void add(const TraceSpan&)
         void add(const TraceSample&)
         vector[TraceBlockPtr] take()
         size_t full()
+        uint64_t take_lost()
 
     uint64_t this_thread()
 
@@ -169,6 +175,10 @@ cdef extern from "engine.h" namespace "lazyarray" nogil:
         BROKEN "lazyarray::Status::BROKEN"
 
 
+    cdef cppclass WorkerName:
+        string role
+        CDevice device
+
     cdef cppclass EngineStats:
         uint64_t pushed, completed, helped, waits, threads
 
@@ -204,6 +214,7 @@ cdef extern from "engine.h" namespace "lazyarray" nogil:
         Trace& trace()
         cbool tracing()
         int current_worker()
+        vector[WorkerName] worker_names()
         EngineStats stats()
         COp* current()
         cbool runs_here()

@@ -91,12 +91,12 @@ struct TraceBlock {
 // append or for taking the blocks away.
 class Trace {
  public:
-  enum What : int { OPS = 1, COUNTERS = 2 };
+  enum What : int { OPS = 1, COUNTERS = 2, SCOPES = 4 };  // SCOPES: waits, and what users name
   static constexpr size_t kBlock = 8192, kMostBlocks = 256;  // 2M entries, some 200 MB
 
   // Relaxed: who sees an old value records one op too many, which add() then refuses, or too few.
   bool on() const { return what_.load(std::memory_order_relaxed) != 0; }
-  bool on(What what) const { return what_.load(std::memory_order_relaxed) & what; }
+  bool on(int what) const { return what_.load(std::memory_order_relaxed) & what; }
 
   // 0 stops. What was collected stays until it is taken.
   void set(int what) {
@@ -110,7 +110,7 @@ class Trace {
   }
   void add(const TraceSpan& s) {
     std::lock_guard<std::mutex> g(mu_);
-    if (TraceBlock* b = room(s.kind < TraceSpan::WAIT ? OPS : OPS | COUNTERS)) b->spans.push_back(s);
+    if (TraceBlock* b = room(s.kind < TraceSpan::WAIT ? OPS : ANY)) b->spans.push_back(s);
   }
   void add(const TraceEdge* e, int n) {
     std::lock_guard<std::mutex> g(mu_);
@@ -118,7 +118,7 @@ class Trace {
   }
   void add(const TraceSample& s) {
     std::lock_guard<std::mutex> g(mu_);
-    if (TraceBlock* b = room(OPS | COUNTERS)) b->samples.push_back(s);
+    if (TraceBlock* b = room(ANY)) b->samples.push_back(s);
   }
 
   // Everything so far, oldest first.
@@ -150,6 +150,7 @@ class Trace {
   }
 
  private:
+  static constexpr int ANY = OPS | COUNTERS | SCOPES;
   // Where to append, if any of `wanted` is being traced and there is room.
   TraceBlock* room(int wanted) {
     if (!(what_.load(std::memory_order_relaxed) & wanted)) return nullptr;

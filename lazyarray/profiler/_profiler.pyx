@@ -1,0 +1,332 @@
+# distutils: language = c++
+"""The profiler's native side: what is traced, and what a recording makes of it."""
+
+import errno
+import os
+import sys
+import threading
+
+from libc.stdint cimport int64_t, uint32_t, uint64_t
+from libcpp cimport bool as cbool
+from libcpp.string cimport string
+from libcpp.utility cimport pair
+from libcpp.vector cimport vector
+
+from lazyarray.engine._engine cimport (
+    OK,
+    SPAN_EVENT,
+    SPAN_FRAME,
+    SPAN_MARKER,
+    SPAN_TASK,
+    TRACE_COUNTERS,
+    TRACE_OPS,
+    TRACE_SCOPES,
+    CDevice,
+    CEngine,
+    Device,
+    SpanKind,
+    Status,
+    TraceBlockPtr,
+    TraceSample,
+    TraceSpan,
+    WorkerName,
+    intern_name,
+    poll_signals,
+    process_engine,
+    sites,
+    this_thread,
+)
+from lazyarray.storage._storage cimport store
+
+
+cdef extern from "<unordered_map>" namespace "std" nogil:
+    cdef cppclass unordered_map[K, V]:
+        V& operator[](const K&)
+
+
+cdef extern from "profiler/ledger.h" namespace "lazyarray" nogil:
+    cdef cppclass Sum:
+        int64_t count, ns, least, most, moved, ops
+    cdef cppclass CounterSum:
+        int64_t count
+        double last, least, most
+    cdef cppclass ThreadSum:
+        int64_t waited, ran_in_waits, ran, inline_ns, inlined
+    cdef cppclass WorkerSum:
+        int64_t busy, ran, joined
+    cdef cppclass Key "lazyarray::Totals::Key":
+        const char* name
+        uint32_t site
+        int kind
+    cdef cppclass Totals:
+        Totals()
+        vector[pair[Key, Sum]] rows()
+        vector[pair[string, CounterSum]] counter_rows()
+        vector[pair[uint64_t, ThreadSum]] thread_rows()
+        vector[pair[int, WorkerSum]] worker_rows()
+        Sum inputs, workers_wait
+        uint64_t markers
+    cdef cppclass PageFile:
+        int open(const string&, const string&, const string&)
+        cbool is_open()
+        void close()
+    cdef cppclass Ledger:
+        Ledger(int64_t, int, cbool)
+        PageFile file
+        Totals totals
+        vector[pair[string, string]] sites
+        unordered_map[uint64_t, string] thread_names
+        vector[WorkerName] worker_names
+        uint64_t lost
+        string head(const char*)
+        int enter(const vector[TraceBlockPtr]&)
+        int finish()
+
+
+EVENT, TASK, FRAME, MARKER = <int>SPAN_EVENT, <int>SPAN_TASK, <int>SPAN_FRAME, <int>SPAN_MARKER
+cdef tuple _KINDS = ("operator", "inline", "wait", "event", "task", "frame")  # of Totals
+
+
+# ---- what is traced ------------------------------------------------------------------------------
+
+
+def trace(bint operators, bint counters):
+    """Starts, or changes, what the process's engine traces; waits and users' scopes always."""
+    cdef int what = TRACE_SCOPES
+    process_engine().flush()
+    if operators:
+        what |= TRACE_OPS
+    if counters:
+        what |= TRACE_COUNTERS
+    process_engine().c.trace().set(what)
+    _note_memory()
+
+
+def trace_off():
+    """Ends it; what was collected stays for the next :meth:`Recording.drain`."""
+    _note_memory()
+    process_engine().c.trace().set(0)
+
+
+def traced():
+    """Whether anything is traced now."""
+    return process_engine().c.tracing()
+
+
+def full_blocks():
+    """How much was collected since the last drain, in blocks of 8192 entries."""
+    return process_engine().c.trace().full()
+
+
+def settle():
+    """Waits for everything pushed so far, without raising what failed; false where it can't."""
+    process_engine().flush()
+    cdef CEngine* c = process_engine().c
+    cdef Status status
+    interrupt = []
+    cdef void* arg = <void*>interrupt
+    with nogil:
+        status = c.wait_for_all(poll_signals, arg, -1)
+    if interrupt:
+        raise interrupt[0]
+    return status == OK
+
+
+def now():
+    """The trace's clock, in nanoseconds."""
+    return process_engine().c.now()
+
+
+def here():
+    """The number of the user's line that runs now; 0 while nothing is traced."""
+    return sites().here() if process_engine().c.tracing() else 0
+
+
+def note_span(int kind, str name, str domain, int64_t start, int64_t end, uint32_t site):
+    """Traces what a user named; nothing while tracing is off."""
+    cdef CEngine* c = process_engine().c
+    cdef TraceSpan s
+    if not c.tracing():
+        return
+    s.kind = <SpanKind>kind
+    s.name = _interned(name)
+    s.domain = _interned(domain)
+    s.start, s.end, s.site = start, end, site
+    s.thread = this_thread()
+    s.worker = c.current_worker()
+    c.trace().add(s)
+
+
+def note_counter(str name, str domain, double value):
+    """Traces the value of a user's counter."""
+    if process_engine().c.tracing():
+        _note(_interned(name), _interned(domain), value)
+
+
+cdef const char* _interned(str text) except NULL:
+    return intern_name(text.encode("utf-8", "replace"))
+
+
+cdef int _note(const char* name, const char* domain, double value) except -1:
+    cdef CEngine* c = process_engine().c
+    cdef TraceSample s
+    s.name, s.domain, s.when, s.value = name, domain, c.now(), value
+    c.trace().add(s)
+    return 0
+
+
+cdef int _note_memory() except -1:
+    cdef CEngine* c = process_engine().c
+    cdef CDevice cpu
+    if c.trace().on(TRACE_COUNTERS):
+        _note("pool memory in use", "cpu(0)", store().pool(cpu).stats().in_use)
+    return 0
+
+
+# ---- what becomes of it ----------------------------------------------------------------------------
+
+
+cdef list _places = []  # by site number - 1: (file, line, function)
+
+
+cdef class Recording:
+    """What a profile collects: its totals, and its file. One thread at a time uses it."""
+
+    cdef Ledger* ledger
+    cdef size_t told  # how many sites the ledger knows
+    cdef readonly str filename
+    cdef readonly bint sums
+
+    def __cinit__(self, str filename, str tail, bint sums):
+        self.filename = filename
+        self.sums = sums
+        self.ledger = new Ledger(process_engine().c.now(), os.getpid(), sums)
+        process_engine().c.trace().take()  # of an earlier one
+        process_engine().c.trace().take_lost()
+        name = f"lazyarray: {os.path.basename(sys.argv[0] or 'python') if sys.argv else 'python'}"
+        self.check(self.ledger.file.open(filename.encode("utf-8", "surrogateescape"),
+                                         self.ledger.head(name.encode("utf-8", "replace")),
+                                         tail.encode()))
+
+    def __dealloc__(self):
+        del self.ledger
+
+    cdef int check(self, int error) except -1:
+        if error == 0:
+            return 0
+        self.ledger.file.close()
+        if error == errno.EWOULDBLOCK:
+            raise BlockingIOError(error, "another recording writes this file", self.filename)
+        raise OSError(error, os.strerror(error), self.filename)
+
+    def drain(self):
+        """Enters what was collected, and writes it to the file. OSError if that fails, once."""
+        _note_memory()
+        cdef Ledger* ledger = self.ledger
+        cdef CEngine* c = process_engine().c
+        cdef vector[TraceBlockPtr] blocks = c.trace().take()
+        cdef int error
+        ledger.lost += c.trace().take_lost()
+        self.tell_names()
+        with nogil:
+            error = ledger.enter(blocks)
+            blocks.clear()
+        return self.check(error)
+
+    cdef int tell_names(self) except -1:
+        cdef pair[string, string] texts
+        while self.told < sites().size():
+            place = _place(self.told + 1)
+            texts.first = f"{place[0]}:{place[1]} in {place[2]}".encode("utf-8", "replace")
+            texts.second = f"{os.path.basename(place[0])}:{place[1]}".encode("utf-8", "replace")
+            self.ledger.sites.push_back(texts)
+            self.told += 1
+        for thread in threading.enumerate():
+            if thread.ident is not None:
+                self.ledger.thread_names[<uint64_t>thread.ident] = thread.name.encode("utf-8", "replace")
+        self.ledger.worker_names = process_engine().c.worker_names()
+        return 0
+
+    def finish(self):
+        """Closes the file."""
+        cdef int error
+        cdef Ledger* ledger = self.ledger
+        with nogil:
+            error = ledger.finish()
+        return self.check(error)
+
+    @property
+    def finished(self):
+        """Whether the file is closed."""
+        return not self.ledger.file.is_open()
+
+    @property
+    def lost(self):
+        """How many entries found no room, for the writer was too slow."""
+        return self.ledger.lost
+
+    # -- totals
+
+    def reset(self):
+        """Begins the totals anew."""
+        self.ledger.totals = Totals()
+
+    def rows(self):
+        """By name and line: (kind, name, place, count, ns, least, most, bytes, ops)."""
+        cdef pair[Key, Sum] r
+        out = []
+        for r in self.ledger.totals.rows():
+            place = _place(r.first.site) if r.first.site else None
+            s = r.second
+            out.append((_KINDS[r.first.kind], r.first.name.decode(), place, s.count, s.ns, s.least,
+                        s.most, s.moved, s.ops))
+        return out
+
+    def counters(self):
+        """By name: (count, last, least, most)."""
+        cdef pair[string, CounterSum] r
+        return {r.first.decode(): (r.second.count, r.second.last, r.second.least, r.second.most)
+                for r in self.ledger.totals.counter_rows()}
+
+    def threads(self):
+        """By name: nanoseconds (waited, of these running operators, running others, inline), inlined."""
+        cdef pair[uint64_t, ThreadSum] r
+        out = []
+        for r in self.ledger.totals.thread_rows():
+            t = r.second
+            name = self.ledger.thread_names[r.first].decode() or f"thread {r.first:#x}"
+            out.append((name, t.waited, t.ran_in_waits, t.ran, t.inline_ns, t.inlined))
+        return out
+
+    def workers(self):
+        """By number: (name, busy nanoseconds, operators, times it took part in another's)."""
+        cdef pair[int, WorkerSum] r
+        cdef CDevice d
+        names = self.ledger.worker_names
+        sums = {}
+        for r in self.ledger.totals.worker_rows():
+            sums[r.first] = (r.second.busy, r.second.ran, r.second.joined)
+        out = []
+        for number in range(names.size()):
+            name = f"worker {number} of {_device(names[number].device)}, {names[number].role.decode()}"
+            out.append((name, *sums.get(number, (0, 0, 0))))
+        return out
+
+    def latencies(self):
+        """Of operators: how many, nanoseconds from the push to ready, and from then to the start."""
+        t = &self.ledger.totals
+        return t.inputs.count, t.inputs.ns, t.workers_wait.ns
+
+
+cdef str _device(CDevice d):
+    cdef Device device = Device.__new__(Device)
+    device.c = d
+    return repr(device)
+
+
+cdef tuple _place(uint32_t site):
+    while len(_places) < site:
+        number = len(_places) + 1
+        code = <object>sites().code(number)
+        _places.append((code.co_filename, sites().line(number), code.co_name))
+    return _places[site - 1]

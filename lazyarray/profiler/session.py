@@ -1,0 +1,335 @@
+"""The profiler's state: started, paused, stopped; the recording, and the thread that writes it."""
+
+from __future__ import annotations
+
+import atexit
+import json
+import os
+import sys
+import threading
+import time
+from types import TracebackType
+from typing import Self
+
+from lazyarray.engine.settings import int_env
+from lazyarray.profiler import _profiler as native
+from lazyarray.profiler import config as settings
+
+__all__ = [
+    "autostart",
+    "dump",
+    "pause",
+    "profile",
+    "resume",
+    "set_config",
+    "start",
+    "state",
+    "stop",
+]
+
+
+class Session:
+    """The process's one session.
+
+    `lock` guards everything here and all use of the recording. Who holds it may be waiting for the
+    disk, never for an operator. A fork waits for it, so that the child finds nothing half done.
+    """
+
+    def __init__(self) -> None:
+        self.lock = threading.RLock()
+        self.config = settings.Config()
+        self.recording: native.Recording | None = None  # the last one, also when it is finished
+        self.state = "stopped"
+        self.writer: Writer | None = None
+        self.block: profile | None = None  # the `with` block that this is the session of
+        self.seconds = 0.0  # how long it was running, less what goes on
+        self.since = 0.0
+
+    # All with the lock held.
+
+    def run(self) -> None:
+        """Begins to trace, into the recording that is open or else a new one."""
+        if self.recording is None or self.recording.finished:
+            self.recording = native.Recording(
+                os.path.realpath(self.config.filename), _tail(), self.config.aggregate_stats
+            )
+            self.seconds = 0.0
+        self.since = time.monotonic()
+        self.state = "running"
+        native.trace(self.config.profile_imperative, self.config.profile_memory)
+        if self.config.continuous_dump and self.writer is None:
+            self.writer = Writer(self)
+            self.writer.start()
+
+    def halt(self, state: str) -> None:
+        """Ends tracing."""
+        native.trace_off()
+        if self.state == "running":
+            self.seconds += time.monotonic() - self.since
+        self.state = state
+
+    def profiled(self) -> float:
+        """For how many seconds it was running."""
+        now = time.monotonic() - self.since if self.state == "running" else 0.0
+        return self.seconds + now
+
+    def begin_anew(self) -> None:
+        """Counts the seconds from now on."""
+        self.seconds, self.since = 0.0, time.monotonic()
+
+    def drain(self) -> None:
+        """Takes in what was collected so far. A file that can't be written ends the recording."""
+        if self.recording is None or self.recording.finished:
+            return
+        try:
+            self.recording.drain()
+        except OSError:
+            self.halt("stopped")
+            raise
+
+    def finish(self) -> None:
+        """Ends the recording; its file is complete."""
+        if self.recording is None or self.recording.finished:
+            return
+        self.drain()
+        self.recording.finish()
+
+
+class Writer(threading.Thread):
+    """Drains while the profiler runs, every `dump_period` seconds, or sooner if much has come."""
+
+    def __init__(self, owner: Session) -> None:
+        super().__init__(name="lazyarray profiler", daemon=True)
+        self.owner, self.over = owner, threading.Event()
+
+    def run(self) -> None:
+        period = self.owner.config.dump_period
+        last = time.monotonic()
+        while not self.over.wait(min(period, 0.1)):
+            if time.monotonic() - last < period and native.full_blocks() < 16:
+                continue
+            with self.owner.lock:
+                if self.over.is_set():
+                    return
+                try:
+                    self.owner.drain()
+                except OSError as exc:
+                    print(f"lazyarray: the profiler stops: {exc}", file=sys.stderr)
+                    self.owner.writer = None
+                    return
+            last = time.monotonic()
+
+
+session = Session()
+
+
+def _tail() -> str:
+    """What follows the events: the file's end."""
+    more = {
+        "program": " ".join(sys.argv),
+        "started": time.strftime("%Y-%m-%dT%H:%M:%S%z"),
+        "clock": "microseconds since the start",
+    }
+    return f'\n],"displayTimeUnit":"ns","otherData":{json.dumps(more)}}}\n'
+
+
+def set_config(**options: object) -> None:
+    """Changes the settings that are named; the others keep their values.
+
+    It ends the recording that was made before, so the next :func:`start` begins a file anew.
+
+    filename : path, default ``"profile.json"``
+        The file to write. What was there before is replaced at the start.
+    profile_all : bool
+        Sets ``profile_imperative`` and ``profile_memory``, where they are not named beside it.
+    profile_imperative : bool, default True
+        Operators, and the tiny operations that run in the caller's thread. (Waits, and what the
+        program names itself, are recorded whenever the profiler runs.)
+    profile_memory : bool, default True
+        The counters: operators and bytes that are pending, memory of the pools.
+    aggregate_stats : bool, default True
+        Keeps the sums that :func:`dumps` and :func:`summary` read.
+    continuous_dump : bool, default True (False in MXNet)
+        Writes the file while the program runs, every ``dump_period`` seconds, so that a process
+        that is killed leaves what happened until then. Else :func:`dump` and :func:`stop` write
+        it; of what comes in between, 2 million entries find room.
+    dump_period : float, default 1.0
+        Seconds.
+
+    An unknown name is a TypeError, a value that makes no sense a ValueError. RuntimeError while the
+    profiler runs.
+
+    >>> import lazyarray as la
+    >>> la.profiler.set_config(filename="trace.json", profile_memory=False)
+    >>> la.profiler.set_config(filename="profile.json", profile_all=True)
+    """
+    with session.lock:
+        config = settings.changed(session.config, options)
+        if session.state != "stopped":
+            raise RuntimeError("the profiler is running: stop() it before set_config()")
+        session.finish()
+        session.config = config
+
+
+def state() -> str:
+    """``"running"``, ``"paused"`` or ``"stopped"``.
+
+    >>> import lazyarray as la
+    >>> la.profiler.state()
+    'stopped'
+    """
+    return session.state
+
+
+def start() -> None:
+    """Starts to profile; nothing new where that is being done, and the end of a pause.
+
+    The file of the settings is written anew, unless :func:`stop` has left one that :func:`dump` has
+    not finished: then this goes on with it. OSError if it can't be written; BlockingIOError where
+    another process profiles into it.
+    """
+    with session.lock:
+        if session.state != "running":
+            session.run()
+
+
+def stop() -> None:
+    """Waits for the operators that were pushed, and stops to profile; the file then has everything.
+
+    ``start()`` goes on in the same file, until ``dump()`` finishes it.
+    """
+    if session.state == "stopped":
+        return
+    if session.state == "running":
+        native.settle()  # with no lock held: what is waited for may use the profiler
+    with session.lock:
+        session.halt("stopped")
+        writer, session.writer = session.writer, None
+        if writer is not None:
+            writer.over.set()
+        session.drain()
+
+
+def pause() -> None:
+    """Stops to record for a while. What is pushed before and ends meanwhile is not recorded."""
+    with session.lock:
+        if session.state == "running":
+            session.halt("paused")
+
+
+def resume() -> None:
+    """Ends a pause."""
+    with session.lock:
+        if session.state == "paused":
+            session.run()
+
+
+def dump(finished: bool = True) -> None:
+    """Writes the file: with ``finished``, stops first, and closes it.
+
+    Otherwise it writes what has ended so far, and goes on. RuntimeError if nothing was profiled.
+    """
+    if finished:
+        stop()
+    with session.lock:
+        if session.recording is None:
+            raise RuntimeError("nothing was profiled yet: call start() first")
+        if finished:
+            session.finish()
+        else:
+            session.drain()
+
+
+class profile:
+    """A block that is profiled into ``filename``; ``options`` are those of :func:`set_config`.
+
+    At its end it waits for the operators that were pushed in it, so that they are in the file.
+    Blocks don't nest, and the profiler must not be running: RuntimeError.
+
+    >>> import json
+    >>> import lazyarray as la
+    >>> with la.profiler.profile("trace.json", profile_memory=False):
+    ...     x = la.arange(1000) + 1
+    >>> "traceEvents" in json.load(open("trace.json"))
+    True
+    """
+
+    def __init__(self, filename: str | os.PathLike[str] = "profile.json", **options: object):
+        self.options = {"filename": filename, **options}
+
+    def __enter__(self) -> Self:
+        with session.lock:
+            if session.state != "stopped":
+                raise RuntimeError("the profiler is running already: profile() blocks don't nest")
+            config = settings.changed(session.config, self.options)
+            session.finish()
+            self.before, session.config = session.config, config
+            try:
+                session.run()
+            except BaseException:
+                session.config = self.before
+                raise
+            session.block = self
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        value: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if session.block is not self:  # a forked child
+            return
+        try:
+            dump()
+        finally:
+            session.block = None
+            session.config = self.before
+
+
+# ---- the process ---------------------------------------------------------------------------------
+
+
+def autostart() -> None:
+    """Starts if ``LAZYARRAY_PROFILER_AUTOSTART`` says so, as lazyarray is imported."""
+    wanted = int_env("LAZYARRAY_PROFILER_AUTOSTART", 0, least=0)
+    if wanted > 1:
+        raise ValueError(f"LAZYARRAY_PROFILER_AUTOSTART={wanted}: 0 or 1 is wanted")
+    if not wanted:
+        return
+    try:
+        start()
+    except OSError as exc:  # for one, in a process that the profiled one has started
+        print(f"lazyarray: this process is not profiled: {exc}", file=sys.stderr)
+
+
+def _at_exit() -> None:
+    if session.recording is None or session.recording.finished:
+        return
+    try:
+        dump()
+    except OSError as exc:
+        print(f"lazyarray: the profile is not complete: {exc}", file=sys.stderr)
+
+
+def _before_fork() -> None:
+    session.lock.acquire()
+
+
+def _after_fork_in_parent() -> None:
+    session.lock.release()
+
+
+def _after_fork_in_child() -> None:
+    # The file is the parent's: to let go of it here neither writes nor unlocks it.
+    config = session.config
+    session.__init__()  # type: ignore[misc]
+    session.config = config
+
+
+# The engine's own functions were registered before: they run after these at exit, and inside them
+# at a fork.
+atexit.register(_at_exit)
+os.register_at_fork(
+    before=_before_fork, after_in_parent=_after_fork_in_parent, after_in_child=_after_fork_in_child
+)
