@@ -21,8 +21,10 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
 from lazyarray.lazy._lazy import Tensor
+from lazyarray.ops import elementwise
 from lazyarray.ops._layout import deliver, gil_op, operands
-from lazyarray.ops._rows import astype
+from lazyarray.ops._rows import assign_to, astype
+from lazyarray.ops.creation import zeros
 from lazyarray.ops.joining import concatenate, roll
 from lazyarray.ops.ranges import arange
 
@@ -49,6 +51,9 @@ __all__ = [
     "fftshift",
     "ifftshift",
 ]
+
+
+_conjugate = elementwise.TABLE["conjugate"]
 
 
 # ---- one axis -----------------------------------------------------------------------------------
@@ -84,8 +89,54 @@ def _transform(
         mini=lambda v: function(v, 2, at, norm),
         out=name != "hfft",  # which forgets its out
         cost=5000 + 20.0 * max(x.size, math.prod(shape)),
+        gradient=(_adjoint(name, x.shape[at], n, at, norm),),
     )
     return deliver(result, out, name)
+
+
+_OTHER = {None: "forward", "backward": "forward", "ortho": "ortho", "forward": "backward"}
+
+
+def _adjoint(name: str, given: int, n: int, axis: int, norm: str | None) -> Callable[..., Any]:
+    """The gradient rule of a transform of ``given`` values: linear, so it is the adjoint."""
+    lead = (slice(None),) * axis
+
+    def fitted(x: NDArray, length: int) -> NDArray:
+        """The axis cut or padded with zeros."""
+        if x.shape[axis] >= length:
+            return x[(*lead, slice(length))]
+        out = zeros((*x.shape[:axis], length, *x.shape[axis + 1 :]), x.dtype, device=x.device)
+        assign_to(out[(*lead, slice(x.shape[axis]))], x)
+        return out
+
+    def twice(g: NDArray, norm: str | None) -> NDArray:
+        """Of the values that stand for their conjugates, too: all but the first and the middle."""
+        found = _transform("rfft", g, n, axis, norm)
+        last = (n - 1) // 2 + 1
+        return concatenate(
+            [
+                found[(*lead, slice(0, 1))],
+                found[(*lead, slice(1, last))] * 2,
+                found[(*lead, slice(last, None))],
+            ],
+            axis,
+        )
+
+    def rule(g: NDArray) -> NDArray:
+        other = _OTHER[norm]
+        if name in ("fft", "ifft"):
+            found = _transform("ifft" if name == "fft" else "fft", g, n, axis, other)
+        elif name == "rfft":
+            found = _transform("ifft", fitted(g, n), n, axis, other)
+        elif name == "ihfft":
+            found = _transform("ifft", fitted(_conjugate(g), n), n, axis, norm)
+        elif name == "irfft":
+            found = twice(g, other)
+        else:
+            found = _conjugate(twice(g, norm))
+        return fitted(found, given)
+
+    return rule
 
 
 def fft(

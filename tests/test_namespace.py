@@ -17,9 +17,10 @@ from lazyarray.ops._rows import Row
 
 ROOT = pathlib.Path(__file__).parent.parent
 MODULES = sorted(["lazyarray", *(m.name for m in pkgutil.walk_packages(la.__path__, "lazyarray."))])
-NATIVE = ("_engine", "_storage", "_lazy", "_share", "_rows", "_ndarray", "_profiler")
+NATIVE = ("_engine", "_storage", "_lazy", "_share", "_rows", "_ndarray", "_profiler", "_walk")
 COMPILED = [m for m in MODULES if m.rpartition(".")[2] in NATIVE]
-SPACES = [la, la.random, la.linalg, la.engine, la.storage, la.lazy, la.context, la.profiler]
+ROOMS = [la.linalg, la.engine, la.storage, la.lazy, la.context, la.profiler]
+SPACES = [la, la.autograd, la.random, *ROOMS]
 PUBLIC = [(space.__name__, name) for space in SPACES for name in space.__all__]
 
 

@@ -10,11 +10,12 @@ from numpy.lib.array_utils import normalize_axis_tuple
 
 from lazyarray.lazy._lazy import Tensor
 from lazyarray.ops import elementwise, reductions
+from lazyarray.ops._differentiable import follows
 from lazyarray.ops._layout import gil_op, new_like, operands
-from lazyarray.ops._rows import array, asarray, assign_to, astype
+from lazyarray.ops._rows import array, asarray, assign_to, astype, scatter
 from lazyarray.ops.manipulation import reshape
-from lazyarray.ops.searching import where
-from lazyarray.ops.statistical import cumsum, diff
+from lazyarray.ops.searching import searchsorted, where
+from lazyarray.ops.statistical import clip, cumsum, diff
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
@@ -22,7 +23,9 @@ if TYPE_CHECKING:
 __all__ = ["gradient", "trapezoid", "interp", "unwrap"]
 
 _sum = reductions.TABLE["sum"]
-_remainder, _absolute = elementwise.TABLE["remainder"], elementwise.TABLE["absolute"]
+_remainder, _absolute, _minimum = [
+    elementwise.TABLE[name] for name in ("remainder", "absolute", "minimum")
+]
 
 
 # ---- derivatives, as numpy/lib/_function_base_impl.py writes them, so that the bits are the same -
@@ -61,7 +64,9 @@ def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> An
         x = astype(x, np.float64)
     results = []
     for along, step in zip(axes, steps, strict=True):
-        if isinstance(step, Tensor) and step.ndim:
+        if isinstance(step, Tensor) and step.ndim and follows(x, step):
+            results.append(_derivative(x, diff(step), along, edge_order))
+        elif isinstance(step, Tensor) and step.ndim:
             results.append(_by_numpy(x, step, along, edge_order))
         else:
             results.append(_derivative(x, step, along, edge_order))
@@ -210,7 +215,53 @@ def interp(
 
     kinds = [(type(v), name == "period" and v == 0) for name, v in known.items()]
     cost = 3000 + 20.0 * inputs[0].size
-    return gil_op("interp", run, inputs, inputs[0].shape, (*late, *kinds), cost=cost)
+    rules = () if period is not None or follows(*inputs[3:]) else _interpolated(options)
+    return gil_op(
+        "interp", run, inputs, inputs[0].shape, (*late, *kinds), cost=cost, gradient=rules
+    )
+
+
+def _interpolated(options: dict[str, Any]) -> Any:
+    """The gradient rules of interp: of places, points and values."""
+    ends = [options[name] is None for name in ("left", "right")]
+
+    def found(x: NDArray, xp: NDArray) -> tuple[NDArray, NDArray, NDArray, NDArray, NDArray]:
+        """The points on both sides, their distance, the share of the second, and what is inside."""
+        n = xp.size
+        first, last = xp[0], xp[n - 1]
+        low = clip(searchsorted(xp, x, "right") - 1, 0, max(n - 2, 0))
+        high = _minimum(low + 1, n - 1)
+        gap = xp[high] - xp[low]
+        gap = where(gap == 0, 1.0, gap)
+        return low, high, gap, clip((x - xp[low]) / gap, 0.0, 1.0), (x >= first) & (x <= last)
+
+    def slope(g: NDArray, a: NDArray, b: NDArray, c: NDArray) -> Any:
+        low, high, gap, share, inside = found(a, b)
+        by = (g.conj() * (c[high] - c[low])).real / gap
+        return where(inside, by, 0.0), low, high, share
+
+    def of_places(g: NDArray, a: NDArray, b: NDArray, c: NDArray) -> NDArray:
+        by: NDArray = slope(g, a, b, c)[0]
+        return by
+
+    def spread(g: NDArray, low: NDArray, high: NDArray, share: NDArray, n: int) -> NDArray:
+        parts = ((low, g * (1 - share)), (high, g * share))
+        first, second = [scatter(v.reshape(-1), i.reshape(-1), 0, (n,)) for i, v in parts]
+        return first + second
+
+    def of_points(g: NDArray, a: NDArray, b: NDArray, c: NDArray) -> NDArray:
+        by, low, high, share = slope(g, a, b, c)
+        return spread(-by, low, high, share, b.size)
+
+    def of_values(g: NDArray, a: NDArray, b: NDArray) -> NDArray:
+        low, high, _, share, _ = found(a, b)
+        if not ends[0]:
+            g = where(a < b[0], 0.0, g)
+        if not ends[1]:
+            g = where(a > b[b.size - 1], 0.0, g)
+        return spread(g, low, high, share, b.size)
+
+    return of_places, of_points, of_values
 
 
 # ---- phases -------------------------------------------------------------------------------------

@@ -19,6 +19,7 @@ from numpy.lib.stride_tricks import as_strided
 
 from lazyarray.lazy._lazy import Tensor
 from lazyarray.ops import _layout, creation, elementwise, reductions, table
+from lazyarray.ops._differentiable import follows
 from lazyarray.ops._layout import Shape, gil_op, viewed
 from lazyarray.ops._rows import assign_to, astype, contiguous_signature
 from lazyarray.ops.manipulation import copy, permute_dims, reshape
@@ -332,6 +333,11 @@ def _matrices(
 
 def _at_once(xs: list[NDArray], terms: list[str], result: str) -> NDArray:
     """The product of many arrays as NumPy's one loop over all axes."""
+    if follows(*xs):  # two at a time, which are ops with rules
+        needed = "".join([result, *terms[2:]])
+        kept = "".join([c for c in dict.fromkeys(terms[0] + terms[1]) if c in needed])
+        first = _contracted(xs[:2], terms[:2], kept)
+        return _contracted([first, *xs[2:]], [kept, *terms[2:]], result)
     lengths: dict[str, int] = {}
     for x, term in zip(xs, terms, strict=True):
         for c, n in zip(term, x.shape, strict=True):

@@ -9,8 +9,9 @@ import numpy as np
 
 from lazyarray.lazy._lazy import Tensor
 from lazyarray.ops import elementwise, reductions
-from lazyarray.ops._layout import gil_op, operands
-from lazyarray.ops._rows import array, astype, clamp
+from lazyarray.ops._layout import gil_op, new_like, operands
+from lazyarray.ops._rows import array, assign_to, astype, clamp
+from lazyarray.ops.creation import zeros
 from lazyarray.ops.joining import concatenate
 from lazyarray.ops.linear_algebra import dot
 from lazyarray.ops.manipulation import atleast_1d, atleast_2d, diagonal, imag, real, squeeze
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["cov", "corrcoef", "correlate", "convolve"]
 
 _sum = reductions.TABLE["sum"]
-_divide, _sqrt = elementwise.TABLE["divide"], elementwise.TABLE["sqrt"]
+_divide, _sqrt, _conjugate = [elementwise.TABLE[n] for n in ("divide", "sqrt", "conjugate")]
 
 
 # ---- covariance, as numpy/lib/_function_base_impl.py writes it, so that the bits are the same ----
@@ -115,7 +116,7 @@ def _weights(name: str, given: Any, count: int, device: Any) -> NDArray:
         raise RuntimeError(f"cannot handle multidimensional {name}")
     if w.shape != (count,):
         raise RuntimeError(f"incompatible numbers of samples and {name}")
-    return w if known else gil_op(f"cov's {name}", check, [w], w.shape)
+    return w if known else gil_op(f"cov's {name}", check, [w], w.shape, gradient=(lambda g: g,))
 
 
 def corrcoef(x: Any, y: Any = None, rowvar: bool = True, *, dtype: Any = None) -> NDArray:
@@ -130,11 +131,13 @@ def corrcoef(x: Any, y: Any = None, rowvar: bool = True, *, dtype: Any = None) -
     if c.ndim == 0:
         return c / c
     deviation = _sqrt(real(diagonal(c)))
-    c /= deviation[:, None]
-    c /= deviation[None, :]
-    for part in (real(c), imag(c)) if c.dtype.kind == "c" else (c,):
-        part[...] = clamp(part, -1, 1)
-    return c
+    c = c / deviation[:, None] / deviation[None, :]
+    if c.dtype.kind != "c":
+        return clamp(c, -1, 1)
+    limited = new_like(c)
+    for part, to in ((real(c), real(limited)), (imag(c), imag(limited))):
+        assign_to(to, clamp(part, -1, 1))
+    return limited
 
 
 # ---- sequences ----------------------------------------------------------------------------------
@@ -169,6 +172,9 @@ def _slid(name: str, inputs: list[NDArray], mode: Any) -> NDArray:
     kind = np.correlate(np.ones(3), np.ones(2), mode).size
     short, long = sorted([x.size for x in inputs])
     length = {2: long - short + 1, 3: long, 4: long + short - 1}[kind]
+    start = {2: short - 1, 3: (short - 1) // 2, 4: 0}[kind]
+    if name == "correlate" and kind == 3 and inputs[0].size < inputs[1].size:
+        start = short // 2
     return gil_op(
         name,
         lambda a, v: function(a, v, mode),
@@ -176,4 +182,24 @@ def _slid(name: str, inputs: list[NDArray], mode: Any) -> NDArray:
         (length,),
         kind,
         cost=3000 + 0.5 * short * long,
+        gradient=_unslid(name, short + long - 1, start),
     )
+
+
+def _unslid(name: str, full: int, start: int) -> Any:
+    """The gradient rules of ``_slid``, which gives some of ``full`` results, from ``start`` on."""
+
+    def whole(g: NDArray) -> NDArray:
+        out = zeros((full,), g.dtype, device=g.device)
+        assign_to(out[start : start + g.size], g)
+        return out
+
+    def of_first(g: NDArray, b: NDArray) -> NDArray:
+        other = b if name == "convolve" else _conjugate(b[::-1])
+        return correlate(whole(g), other, "valid")
+
+    def of_second(g: NDArray, a: NDArray) -> NDArray:
+        found = correlate(whole(g), a, "valid")
+        return found if name == "convolve" else _conjugate(found)[::-1]
+
+    return of_first, of_second

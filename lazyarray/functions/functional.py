@@ -18,6 +18,7 @@ from numpy.lib.array_utils import normalize_axis_index
 
 from lazyarray.functions.index_tricks import copyto
 from lazyarray.lazy._lazy import Tensor
+from lazyarray.ops._differentiable import refuse
 from lazyarray.ops._layout import operands, values
 from lazyarray.ops._rows import array, asarray, assign_to, call, empty
 from lazyarray.ops.creation import full, zeros_like
@@ -146,6 +147,7 @@ class vectorize:
 
         looped = [o for key, o in given.items() if key not in self.excluded]
         if self.otypes is None or self.signature is not None or not looped:
+            refuse("vectorize", *lazy.values())
             results = call_numpy({key: values(o, "vectorize()") for key, o in lazy.items()})
             if isinstance(results, tuple):
                 return tuple([array(r, None, device) for r in results])

@@ -13,8 +13,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lazyarray.lazy._lazy import Tensor
+from lazyarray.ops._differentiable import refuse
 from lazyarray.ops._layout import gil_op, operands, values
 from lazyarray.ops._rows import array, asarray, astype
+from lazyarray.ops.indexing import take
 from lazyarray.ops.joining import stack
 from lazyarray.ops.manipulation import atleast_2d
 
@@ -88,6 +90,7 @@ def histogram(
     limits = _limits(range, "histogram()")
     _check(bins, limits, weighted)
     if isinstance(bins, str):
+        refuse("histogram", *inputs)
         v, *w = [values(u, "histogram()") for u in inputs]
         found = np.histogram(v, bins, limits, density, *w)
         return array(found[0], None, x.device), array(found[1], None, x.device)
@@ -128,6 +131,7 @@ def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any 
     limits = _limits(range, "histogram_bin_edges()")
     _check(bins, limits, weights is not None)
     if isinstance(bins, str):
+        refuse("histogram_bin_edges", x)
         v = values(x, "histogram_bin_edges()")
         return array(np.histogram_bin_edges(v, bins, limits), None, x.device)
     if np.ndim(bins):
@@ -295,6 +299,7 @@ def bincount(x: Any, /, weights: Any = None, minlength: int = 0) -> NDArray:
         [w[0], places],
         counts.shape,
         mini=lambda u, p: np.bincount(np.zeros(len(u), np.intp), u, 1),
+        gradient=(lambda g, b: take(g, b),),
     )
 
 

@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lazyarray.lazy._lazy import Tensor
+from lazyarray.ops._differentiable import follows
 from lazyarray.ops._layout import gil_op, gil_write, operands, values
+from lazyarray.ops._moves import stored
 from lazyarray.ops._rows import array, asarray, assign_to, call, select, strided
 from lazyarray.ops.creation import array as made
 from lazyarray.ops.creation import ones
@@ -411,6 +413,8 @@ def fill_diagonal(a: NDArray, val: Any, wrap: bool = False) -> None:
     if a.size == 0 or val.size == 0:
         return
     if wrap and a.ndim == 2 and a.shape[0] > a.shape[1] + 1:
+        if follows(a, val):
+            return stored("fill_diagonal", a, val, lambda x, v: fill_diagonal(x, v, True))
         gil_write(
             "fill_diagonal", lambda x, v: np.fill_diagonal(x, v, True), a, operands(a, val)[1:]
         )

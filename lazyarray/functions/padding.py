@@ -12,10 +12,11 @@ import numpy as np
 
 from lazyarray.lazy._lazy import Tensor
 from lazyarray.ops import reductions
+from lazyarray.ops._differentiable import follows
 from lazyarray.ops._layout import gil_op, values
 from lazyarray.ops._rows import asarray, assign_to, probe
 from lazyarray.ops.creation import new
-from lazyarray.ops.manipulation import broadcast_to, flip, squeeze
+from lazyarray.ops.manipulation import broadcast_to, copy, flip, squeeze
 from lazyarray.ops.ranges import linspace
 from lazyarray.ops.statistical import median, round
 
@@ -203,6 +204,7 @@ def _statistics(at: _Axis, lengths: Pair, mode: str) -> Pair:
     first, last = [most if n is None or n > most else int(n) for n in lengths]
 
     def statistic(part: NDArray) -> NDArray:
+        part = copy(part) if follows(part) else part  # the places beside it are written
         found = _STATISTICS[mode](part, axis=at.axis, keepdims=True)
         return round(found) if part.dtype.kind in "iu" and found.dtype.kind not in "iu" else found
 

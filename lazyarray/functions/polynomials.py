@@ -11,6 +11,7 @@ from lazyarray.lazy._lazy import Tensor
 from lazyarray.linalg import inv
 from lazyarray.linalg.equations import least_squares, lstsq
 from lazyarray.ops import creation, table
+from lazyarray.ops._differentiable import follows, refuse
 from lazyarray.ops._layout import gil_op, operands, values
 from lazyarray.ops._rows import array, asarray, assign_to, astype, full
 from lazyarray.ops.joining import concatenate
@@ -35,7 +36,7 @@ __all__ = [
     "vander",
 ]
 
-_sqrt, _sum = table["sqrt"], table["sum"]
+_divide, _multiply, _sqrt, _sum = [table[n] for n in ("divide", "multiply", "sqrt", "sum")]
 
 
 # ---- the class ----------------------------------------------------------------------------------
@@ -103,6 +104,7 @@ def polymul(a1: Any, a2: Any) -> NDArray:
     array([ 9, 23, 38, 17,  3])
     """
     device = _device(a1, a2)
+    refuse("polymul", a1, a2)
     x, y = values(a1, "polymul()"), values(a2, "polymul()")
     return array(np.polymul(x, y), None, device)
 
@@ -117,6 +119,7 @@ def polydiv(u: Any, v: Any) -> tuple[NDArray, NDArray]:
     [[1.5, 1.75], [0.25]]
     """
     device = _device(u, v)
+    refuse("polydiv", u, v)
     quotient, rest = np.polydiv(values(u, "polydiv()"), values(v, "polydiv()"))
     return array(quotient, None, device), array(rest, None, device)
 
@@ -195,6 +198,7 @@ def roots(p: Any) -> NDArray:
     >>> la.roots(la.array([1.0, -3.0, 2.0])).asnumpy()
     array([2., 1.])
     """
+    refuse("roots", p)
     return array(np.roots(values(p, "roots()")), None, _device(p))
 
 
@@ -215,6 +219,7 @@ def poly(seq_of_zeros: Any) -> NDArray:
     if x.size == 0:
         return full((), 1.0, np.float64, x.device)
     if x.dtype.kind == "c":
+        refuse("poly", x)
         return array(np.poly(values(x, "poly()")), None, x.device)
     # Of one root, or of a real one, to learn the dtype: a real matrix's are conjugate pairs.
     return gil_op(
@@ -250,6 +255,12 @@ def vander(x: Any, N: int | None = None, increasing: bool = False) -> NDArray:
         assign_to(columns[:, i], power)
         power = v if i == 0 else power * v
     return matrix
+
+
+def _in_place(row: Any, x: NDArray, y: NDArray) -> NDArray:
+    """``row(x, y)``, written into ``x`` unless a gradient needs that as it is."""
+    found: NDArray = row(x, y, out=None if follows(x, y) else x)
+    return found
 
 
 def polyfit(
@@ -297,10 +308,10 @@ def polyfit(
             raise TypeError("expected a 1-d array for weights")
         if len(weights) != len(b):
             raise TypeError("expected w and y to have the same length")
-        left *= weights[:, None]
-        b *= weights[:, None] if b.ndim == 2 else weights
+        left = _in_place(_multiply, left, weights[:, None])
+        b = _in_place(_multiply, b, weights[:, None] if b.ndim == 2 else weights)
     scale = _sqrt(_sum(left * left, 0))
-    left /= scale
+    left = _in_place(_divide, left, scale)
     if full:
         c, residuals, rank, s = lstsq(left, b, rcond)
         return (c.T / scale).T, residuals, rank, s, rcond
@@ -312,8 +323,7 @@ def polyfit(
     c = (c.T / scale).T
     if not cov:
         return c
-    base = inv(dot(left.T, left))
-    base /= outer(scale, scale)
+    base = _in_place(_divide, inv(dot(left.T, left)), outer(scale, scale))
     if b.ndim == 2:
         base = base[:, :, None]
     factor: Any = 1 if cov == "unscaled" else residuals / (len(a) - order)

@@ -8,6 +8,7 @@ import numpy as np
 
 from lazyarray.lazy._lazy import Tensor
 from lazyarray.ops._layout import deliver, gil_op, operands
+from lazyarray.ops._ranks import by_rank
 from lazyarray.ops._rows import normalize_axes, reduced_shape
 from lazyarray.ops.statistical import check_weights
 
@@ -99,9 +100,24 @@ def points(
         )
         return found.reshape(at.shape + found.shape[1:]) if at.ndim > 1 else found
 
-    shape = reduced_shape(x.shape, normalize_axes(axis, x.ndim), keepdims)
+    axes = normalize_axes(axis, x.ndim)
+    shape = reduced_shape(x.shape, axes, keepdims)
     key = (given, method, keepdims, weighted, lazy, weak, at.dtype, at.ndim)
-    result = gil_op(name, run, [x, *more], (*at.shape, *shape), key, cost=3000 + 20.0 * x.size)
+
+    def ranked(ranks: NDArray) -> NDArray:
+        return points(name, ranks, fixed_q, axis, None, method, keepdims, fixed_w)
+
+    # Held by autograd, if it records this: must not have a history.
+    fixed_q, fixed_w = (o.detach() if isinstance(o, Tensor) else o for o in (q, weights))
+    result = gil_op(
+        name,
+        run,
+        [x, *more],
+        (*at.shape, *shape),
+        key,
+        cost=3000 + 20.0 * x.size,
+        gradient=(by_rank(axes, ranked),),
+    )
     return deliver(result, out, name)
 
 

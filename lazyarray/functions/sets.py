@@ -11,6 +11,7 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
 from lazyarray.ops import elementwise
+from lazyarray.ops._differentiable import refuse
 from lazyarray.ops._layout import gil_op, operands, values
 from lazyarray.ops._rows import array, asarray, astype, full
 from lazyarray.ops.joining import concatenate
@@ -41,6 +42,7 @@ _equal, _not_equal, _and, _or = [
 def _waited(name: str, *arrays: Any, **options: Any) -> Any:
     """What NumPy's function of that name gives of the arrays' values, as arrays."""
     xs = operands(*arrays)
+    refuse(name, *xs)
     found = getattr(np, name)(*[values(x, f"{name}()") for x in xs], **options)
     if isinstance(found, tuple):
         return tuple([array(r, None, xs[0].device) for r in found])

@@ -392,6 +392,7 @@ cdef int py_call(object fn, str name, list outs, list ins, double cost_ns, bint 
 cdef bint recording() noexcept
 cdef bint wants_gradient(Tensor x) noexcept
 cdef bint inexact(int dtype) noexcept
+cdef int refuse_leaf(Chunk* c) except -1
 cdef str site_text(Site* site)
 cdef object constant_of(const char* p, int dtype)
 cdef Kernel* new_kernel(str name, KernelKind kind, int nin, int nout) except NULL

@@ -131,6 +131,13 @@ cdef list set_apart(Instr* instr, uint32_t needs):
     return copies
 
 
+cdef int dtype_of(Instr* instr, int k) noexcept:
+    """The dtype that an instruction sees its operand as."""
+    if instr.kernel.kind == PYTHON:
+        return instr.py.get().views[k].dtype
+    return (<Kernel*>instr.kernel).dtypes[k]
+
+
 cdef list tape(Instr* instr):
     """Notes an instruction that is about to run, if a gradient may be asked for.
 
@@ -139,11 +146,12 @@ cdef list tape(Instr* instr):
     cdef list held = None
     cdef uint32_t needs = 0
     cdef uint32_t wanted = 0
-    cdef bint touched = False, differentiable = False
+    cdef bint touched = False, partly = False, differentiable = False
     cdef int k
     cdef Chunk* c
     cdef Kernel* kernel = <Kernel*>instr.kernel
-    cdef bint typed = kernel.kind != PYTHON
+    # What no rule of an instruction can tell apart: which part of its operands it reads and writes.
+    cdef bint opaque = kernel.kind == PYTHON or kernel.kind == GUFUNC and kernel.cores is NULL
     for k in range(instr.nop):
         c = instr.ops[k].chunk
         if c is NULL or writer_of(c) is NULL or instr.ops[k].detached:
@@ -151,12 +159,13 @@ cdef list tape(Instr* instr):
         if k >= instr.nin:
             refuse_leaf(c)
             touched = True
-        elif not typed or inexact(kernel.dtypes[k]):
-            wanted |= 1u << k
+            partly = partly or not instr.overwrites >> (k - instr.nin) & 1
+        elif inexact(dtype_of(instr, k)):
+            wanted |= 1u << min(k, 31)  # an opaque op may have more: some or none is all that counts
     if not wanted and not touched:
         return None
     for k in range(instr.nin, instr.nop):
-        if (not typed or inexact(kernel.dtypes[k])) and not instr.ops[k].detached:
+        if inexact(dtype_of(instr, k)) and not instr.ops[k].detached:
             differentiable = True
     if not differentiable:  # comparisons, and writes to what is detached
         return None
@@ -165,8 +174,7 @@ cdef list tape(Instr* instr):
         ref = _gradients.get(kernel.name.decode())
         if ref is not None:
             kernel.gradient = (<_GradientRef>ref).g
-    if wanted and (kernel.gradient is NULL or kernel.kind == PYTHON
-                   or kernel.kind == GUFUNC and kernel.cores is NULL):
+    if wanted and (kernel.gradient is NULL or opaque) or partly and opaque:
         raise NotImplementedError(
             f"autograd has no gradient rule for {kernel.name.decode()!r}: use x.detach() if it is meant "
             "as a constant, or write an autograd.Function")

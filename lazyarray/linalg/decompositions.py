@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from lazyarray.linalg import adjoints
 from lazyarray.linalg.recording import matrices, record, square
+from lazyarray.ops._differentiable import follows, refuse
 from lazyarray.ops._layout import Shape, values
 from lazyarray.ops._rows import array
 from lazyarray.ops.lapack import lapack
@@ -86,7 +88,9 @@ def slogdet(a: Any) -> SlogdetResult:
     -1.0
     """
     x, stack, _ = square(a)
-    return SlogdetResult(*record("slogdet", np.linalg.slogdet, [x], [stack, stack]))
+    rules = (adjoints.slogdet,)
+    shapes: list[Shape] = [stack, stack]
+    return SlogdetResult(*record("slogdet", np.linalg.slogdet, [x], shapes, gradient=rules))
 
 
 # ---- decompositions ----------------------------------------------------------------------------
@@ -128,7 +132,19 @@ def qr(a: Any, mode: str = "reduced") -> Any:
     }
     if mode not in shapes:
         raise ValueError(f"Unrecognized mode '{mode}'")
-    result = record("qr", lambda v: np.linalg.qr(v, mode), [x], shapes[mode], mode)  # type: ignore[call-overload]
+    rules: tuple[Any, ...] = (
+        (adjoints.qr,) if mode == "reduced" or (mode == "complete" and m <= n) else ()
+    )
+    if mode == "r" and follows(x):
+        return qr(x).R
+    result = record(
+        "qr",
+        lambda v: np.linalg.qr(v, mode),  # type: ignore[call-overload]
+        [x],
+        shapes[mode],
+        mode,
+        gradient=rules,
+    )
     return result if mode == "r" else QRResult(*result) if mode != "raw" else tuple(result)
 
 
@@ -147,6 +163,10 @@ def svd(
     x, stack, m, n = matrices(a)
     k = min(m, n)
     rows, columns = (m, n) if full_matrices else (k, k)
+    if compute_uv:
+        rules: tuple[Any, ...] = (adjoints.svd,) if not full_matrices or m == n else ()
+    else:
+        rules = (lambda g, a: adjoints.svdvals(g, *svd(a, False, hermitian=hermitian)[::2]),)
     three: list[Shape] = [(*stack, m, rows), (*stack, k), (*stack, columns, n)]
     result = record(
         "svd",
@@ -154,6 +174,7 @@ def svd(
         [x],
         three if compute_uv else three[1],
         (full_matrices, compute_uv, hermitian),
+        gradient=rules,
     )
     return SVDResult(*result) if compute_uv else result
 
@@ -182,7 +203,9 @@ def eigh(a: Any, UPLO: str = "L") -> EighResult:
     """
     x, stack, n = square(a)
     shapes = [(*stack, n), x.shape]
-    return EighResult(*record("eigh", lambda v: np.linalg.eigh(v, UPLO), [x], shapes, UPLO))  # type: ignore[call-overload]
+    rules = (adjoints.eigh,)
+    found = record("eigh", lambda v: np.linalg.eigh(v, UPLO), [x], shapes, UPLO, gradient=rules)  # type: ignore[call-overload]
+    return EighResult(*found)
 
 
 def eigvalsh(a: Any, UPLO: str = "L") -> NDArray:
@@ -193,7 +216,14 @@ def eigvalsh(a: Any, UPLO: str = "L") -> NDArray:
     array([1., 2.])
     """
     x, stack, n = square(a)
-    return record("eigvalsh", lambda v: np.linalg.eigvalsh(v, UPLO), [x], (*stack, n), UPLO)  # type: ignore[call-overload]
+    return record(
+        "eigvalsh",
+        lambda v: np.linalg.eigvalsh(v, UPLO),  # type: ignore[call-overload]
+        [x],
+        (*stack, n),
+        UPLO,
+        gradient=(lambda g, a: adjoints.eigvalsh(g, eigh(a, UPLO).eigenvectors),),
+    )
 
 
 def eig(a: Any) -> EigResult:
@@ -209,6 +239,7 @@ def eig(a: Any) -> EigResult:
     x, stack, n = square(a)
     if x.dtype.kind == "c":
         return EigResult(*record("eig", np.linalg.eig, [x], [(*stack, n), x.shape]))
+    refuse("linalg.eig", x)
     return EigResult(*[array(v, None, x.device) for v in np.linalg.eig(values(x, "eig()"))])
 
 
@@ -225,4 +256,5 @@ def eigvals(a: Any) -> NDArray:
     x, stack, n = square(a)
     if x.dtype.kind == "c":
         return record("eigvals", np.linalg.eigvals, [x], (*stack, n))
+    refuse("linalg.eigvals", x)
     return array(np.linalg.eigvals(values(x, "eigvals()")), None, x.device)

@@ -10,10 +10,14 @@ import numpy as np
 from numpy.linalg import LinAlgError
 
 from lazyarray import ops
+from lazyarray.lazy._lazy import paused
+from lazyarray.linalg import adjoints
 from lazyarray.linalg.decompositions import svd
 from lazyarray.linalg.recording import matrices, matrix, record, square
+from lazyarray.ops._differentiable import follows, note
 from lazyarray.ops._layout import Shape, operands, values
 from lazyarray.ops._rows import empty
+from lazyarray.ops.creation import zeros
 from lazyarray.ops.lapack import lapack
 from lazyarray.ops.manipulation import matrix_transpose, permute_dims, ravel, reshape
 
@@ -53,17 +57,22 @@ def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = _MIS
     x, stack, m, n = matrices(a)
     if rcond is not None and rtol is not _MISSING:
         raise ValueError("`rtol` and `rcond` can't be both set.")
+    cut = rcond is not None or (rtol is not _MISSING and rtol is not None)
     if rcond is None:
         rcond = 1e-15 if rtol is _MISSING else rtol
     if rcond is None:
         rcond = max(m, n) * np.finfo(x.dtype).eps
     if m == 0 or n == 0:
         return empty((*stack, n, m), x.dtype, x.device)
+    if follows(x) and not cut:  # else the rank that is meant may not be the matrix's: by svd's rule
+        with paused():
+            found = pinv(x, rcond, hermitian)
+        note("linalg.pinv", [adjoints.pinv], [x], [found])
+        return found
     _, limit = operands(x, rcond)
     u, s, vh = svd(_conjugate(x), full_matrices=False, hermitian=hermitian)
     large = s > limit[..., None] * _max(s, -1, keepdims=True)
-    s = _divide(1, s, where=large, out=s)
-    s[~large] = 0
+    s = _divide(1, s, where=large, out=zeros(s.shape, s.dtype, device=s.device))
     return _matmul(matrix_transpose(vh), s[..., None] * matrix_transpose(u))
 
 
@@ -150,8 +159,38 @@ def least_squares(
     solution = (n,) if y.ndim == 1 else (n, k)
     shapes: list[Shape] = [solution, (k,), (), (min(m, n),)]
     found: tuple[NDArray, NDArray, NDArray, NDArray]
-    found = tuple(record("lstsq", run, [x, y], shapes, rcond, function))
+    rules = _least(x.shape, y.ndim, rcond)
+    found = tuple(record("lstsq", run, [x, y], shapes, rcond, function, gradient=rules))
     return found
+
+
+def _least(shape: Shape, ndim: int, rcond: float | None) -> Any:
+    """The gradient rules of least squares, where the rank stays; the residuals are |b - a @ x|^2.
+
+    By x they don't change, for it makes them least.
+    """
+    cut = {"rtol": None} if rcond is None else {"rcond": rcond}
+
+    def columns(v: NDArray) -> NDArray:
+        return v[:, None] if v.ndim == 1 else v
+
+    def rest(h: NDArray, a: NDArray, b: NDArray, y: NDArray) -> NDArray:
+        return 2 * h * (columns(b) - a @ columns(y))
+
+    def of_matrix(g: Any, h: Any, l: Any, a: Any, b: Any, y: Any) -> NDArray:
+        inverse = pinv(a, **cut)
+        found = adjoints.pinv(columns(g) @ adjoints.conjugated(columns(b)), a, inverse)
+        u, _, vh = svd(a, full_matrices=False)
+        found = found + adjoints.svdvals(l, u, vh)
+        return found - rest(h, a, b, y) @ adjoints.conjugated(columns(y)) if over else found
+
+    def of_values(g: Any, h: Any, a: Any, b: Any, y: Any) -> NDArray:
+        found = adjoints.conjugated(pinv(a, **cut)) @ columns(g)
+        found = found + rest(h, a, b, y) if over else found
+        return found[:, 0] if ndim == 1 else found
+
+    over = shape[0] > shape[1]
+    return of_matrix, of_values
 
 
 # ---- tensors ------------------------------------------------------------------------------------

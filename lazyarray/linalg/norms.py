@@ -11,8 +11,10 @@ from numpy.linalg import LinAlgError
 
 from lazyarray import ops
 from lazyarray.linalg.decompositions import svd, svdvals
+from lazyarray.linalg.equations import inv
 from lazyarray.linalg.recording import matrices, record
 from lazyarray.ops import linear_algebra, manipulation, searching
+from lazyarray.ops._differentiable import follows
 from lazyarray.ops._layout import gil_op, k_order, operands
 from lazyarray.ops._rows import astype, normalize_axes, reduced_shape
 
@@ -99,7 +101,8 @@ def _vector_norm(x: NDArray, ord: Any, axis: tuple[int, ...], keepdims: bool) ->
     result: NDArray = _sum(powers, axis, keepdims=keepdims)
     root = np.reciprocal(ord, dtype=result.dtype)
     if result.ndim == 0:  # a scalar in NumPy, whose power may round otherwise
-        return gil_op("power", lambda v: v[()] ** root, [result], ())
+        rules = (lambda g, a: g * (root * a ** (root - 1)),)
+        return gil_op("power", lambda v: v[()] ** root, [result], (), gradient=rules)
     result **= root
     return result
 
@@ -170,7 +173,17 @@ def cond(x: Any, p: Any = None) -> NDArray:
     v, stack, m, n = matrices(x)
     if v.size == 0 and (m == 0 or n == 0):
         raise LinAlgError("cond is not defined on empty arrays")
+    if follows(v):
+        return _condition(v, p)
     return record("cond", lambda a: np.linalg.cond(a, p), [v], stack, p)
+
+
+def _condition(x: NDArray, p: Any) -> NDArray:
+    """The condition number composed of what has gradient rules."""
+    if p in (None, 2, -2):
+        s = svdvals(x)
+        return s[..., -1] / s[..., 0] if p == -2 else s[..., 0] / s[..., -1]
+    return norm(x, p, (-2, -1)) * norm(inv(x), p, (-2, -1))
 
 
 def matrix_rank(A: Any, tol: Any = None, hermitian: bool = False, *, rtol: Any = None) -> NDArray:

@@ -32,10 +32,12 @@ def record(
     shapes: Shape | list[Shape],
     key: Hashable = (),
     mini: Callable[..., Any] | None = None,
+    gradient: Sequence[Callable[..., Any] | None] = (),
 ) -> Any:
     """One instruction that calls NumPy, whose LAPACK lets go of the GIL.
 
-    ``mini`` stands in for ``function`` on miniatures, which are made regular.
+    ``mini`` stands in for ``function`` on miniatures, which are made regular; ``gradient`` is
+    ``gil_op``'s.
     """
     small = mini or function
     return gil_op(
@@ -46,6 +48,7 @@ def record(
         key,
         mini=lambda *arrays: small(*map(regular, arrays)),
         cost=10_000 + inputs[0].size * min(inputs[0].shape[-2:], default=1),
+        gradient=gradient,
     )
 
 

@@ -1,7 +1,8 @@
 """Gradient rules of functions that are no single instruction, such as ``sort`` or ``take``.
 
-Ops that are native instructions have their rules in ``gradients.py``. A function that runs NumPy,
-or native loops without a rule, gets one for the whole call: ``@differentiable(a=rule)``.
+Ops that are native instructions have their rules in ``gradients.py``. What runs NumPy, or native
+loops without a rule, gets one for the whole call: ``gil_op(..., gradient=rules)``, which ends in
+``note``, or ``@differentiable(a=rule)``.
 """
 
 from __future__ import annotations
@@ -17,13 +18,76 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
+def follows(*arrays: Any) -> bool:
+    """Whether a gradient is wanted of one of the arrays here."""
+    return is_recording() and any(map(tracked, arrays))
+
+
+_GRADIENTS, _INPUTS, _OUTPUTS = "ghkl", "abcd", "yzwv"
+
+
+def note(name: str, rules: Sequence[Any], inputs: Sequence[Any], outputs: Sequence[Any]) -> None:
+    """Notes a call that was made while autograd was paused, with a rule for each input.
+
+    As in the op table a rule's parameters say what it needs: ``g h k l``, the gradients of the
+    outputs (zeros, where nothing leads from one to a head), ``a b c d``, the inputs, ``y z w v``,
+    the outputs; None in place of a rule, and none for the last inputs: zero. It gives a gradient of
+    the input's shape.
+    """
+    if not any(rule and tracked(x) for rule, x in zip(rules, inputs, strict=False)):
+        return  # the gradient is zero
+    named = [() if rule is None else tuple(inspect.signature(rule).parameters) for rule in rules]
+    named += [()] * (len(inputs) - len(rules))
+    of = [tracked(x) for x in inputs]
+    needed = {p for i, names in enumerate(named) if of[i] for p in names}
+    places = dict(zip(_INPUTS, inputs, strict=False)) | dict(zip(_OUTPUTS, outputs, strict=False))
+    kept = {p: x for p, x in places.items() if p in needed and isinstance(x, Tensor)}
+    fixed = {p: x for p, x in places.items() if p in needed and p not in kept}
+    like = [(y.shape, y.dtype, y.device) for y in outputs]
+    keys = list(kept)
+
+    def rule(gradients: list[Any], saved: list[Any]) -> list[Any]:
+        values = fixed | dict(zip(keys, saved, strict=True))
+        for p, g, (shape, dtype, device) in zip(_GRADIENTS, gradients, like, strict=False):
+            if p in needed:
+                values[p] = _zeros(shape, dtype, device) if g is None else g
+        return [
+            rules[i](**{p: values[p] for p in names}) if of[i] and names else None
+            for i, names in enumerate(named)
+        ]
+
+    note_call(name, rule, inputs, outputs, list(kept.values()))
+
+
+def refuse(name: str, *arrays: Any) -> None:
+    """NotImplementedError if a gradient is wanted of arrays whose values leave lazyarray here."""
+    if follows(*arrays):
+        raise NotImplementedError(
+            f"autograd has no gradient rule for {name!r}: use x.detach() if it is meant as a "
+            "constant, or write an autograd.Function"
+        )
+
+
+def summed_to(g: Any, shape: tuple[int, ...]) -> Any:
+    """The gradient of what was broadcast from ``shape``: summed over the axes that it repeated."""
+    extra = g.ndim - len(shape)
+    axes = [*range(extra), *[extra + i for i, n in enumerate(shape) if n != g.shape[extra + i]]]
+    return g.sum(axis=tuple(axes)).reshape(shape) if axes else g
+
+
+def _zeros(shape: tuple[int, ...], dtype: Any, device: Any) -> Any:
+    from lazyarray.ops._rows import full
+
+    return full(shape, 0, dtype, device)
+
+
 def differentiable(**rules: Callable[..., Any]) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Gives a function a gradient: for each parameter that may be tracked a rule, by its name.
 
     A rule's own parameters say what it needs: ``g``, the gradient of the result (for several
     results a tuple, None: zero), ``y``, the result (or results), and the function's parameters by
     their names; arrays among what is named are kept, and checked for not having been overwritten.
-    It gives the gradient of the parameter, of its shape. Rules are written with lazyarray's own ops.
+    It gives the gradient of the parameter, of its shape. Rules are written with lazyarray's ops.
     """
 
     def decorate(function: Callable[P, R]) -> Callable[P, R]:

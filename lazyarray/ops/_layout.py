@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
-from lazyarray.lazy._lazy import Tensor
+from lazyarray.lazy._lazy import Tensor, paused
+from lazyarray.ops._differentiable import follows, note
 from lazyarray.ops._rows import (
     array,
     asarray,
@@ -223,12 +224,14 @@ def gil_op(
     mini: Callable[..., Any] | None = None,
     out: bool = False,
     cost: float | None = None,
+    gradient: Sequence[Callable[..., Any] | None] = (),
 ) -> Any:
     """Records ``function(*inputs)``, on NumPy arrays, as one instruction that takes the GIL.
 
     ``shapes`` is the result's shape, or a list of shapes for several results; ``key`` holds the
     arguments that ``function`` has bound; ``mini`` stands in for it on miniatures. With ``out``
-    the function takes ``out=`` itself. Errors that its dtypes cause are raised here.
+    the function takes ``out=`` itself. Errors that its dtypes cause are raised here. ``gradient``
+    holds a rule of autograd for each input, as :func:`lazyarray.ops._differentiable.note` has them.
     """
     found = infer((name, key), mini or function, tuple([signature(x) for x in inputs]))
     several = isinstance(shapes, list)
@@ -252,7 +255,12 @@ def gil_op(
         for shape in wanted:
             largest = max(largest, math.prod(shape))
         cost = 3000 + 2.0 * largest
-    results = call(name, run, [*inputs], targets, cost=cost)
+    if gradient and follows(*inputs):
+        with paused():
+            results = call(name, run, [*inputs], targets, cost=cost)
+        note(name, gradient, inputs, results)
+    else:
+        results = call(name, run, [*inputs], targets, cost=cost)
     return results if several else results[0]
 
 

@@ -1,7 +1,54 @@
-# gather: elements picked by integer indices along one axis, off the GIL.
+# gather: elements picked by integer indices along one axis, off the GIL; and its gradient, scatter.
 
 
-cdef Kernel* _gather_kernel = NULL
+cdef extern from "lazy/cpu/scatter.h" namespace "lazyarray" nogil:
+    Loop scatter_of(char)
+
+
+cdef Kernel* _gather_kernels[2][32]
+
+
+cdef Kernel* gather_kernel(int code, bint adds) except NULL:
+    """The kernel of `gather` for a dtype, or of `scatter`."""
+    cdef Kernel* k = _gather_kernels[adds][code]
+    if k is NULL:
+        k = _gather_kernels[adds][code] = new_kernel("scatter" if adds else "take", GUFUNC, 2, 1)
+        k.fn = scatter_of(info(code).code) if adds else gather_loop
+        k.gathers = True
+        k.dtypes[0] = k.dtypes[2] = code
+        k.dtypes[1] = D_IL
+    return k
+
+
+cdef Instr* over_blocks(Kernel* k, Tensor x, Tensor index, Tensor out, Layout* lengths, int axis,
+                        int named):
+    """An instruction that reads or adds blocks: `lengths` has the axis that is indexed."""
+    cdef Instr* instr = recorder().begin(k, 2, 1)
+    cdef npy_intp block = info(k.dtypes[0]).size
+    cdef int i
+    for i in range(axis + 1, lengths.ndim):
+        block *= lengths.shape()[i]
+    set_operand(instr, 0, &x.v)
+    set_operand(instr, 1, &index.v)
+    set_operand(instr, 2, &out.v)
+    instr.set_ndim(axis)
+    for i in range(axis):
+        instr.shape()[i] = lengths.shape()[i]
+        instr.strides(0)[i] = x.v.layout.strides()[i]
+        instr.strides(1)[i] = 0
+        instr.strides(2)[i] = out.v.layout.strides()[i]
+    instr.ncore = 4
+    instr.core[0] = lengths.shape()[axis]
+    instr.core[1] = index.v.layout.size()
+    instr.core[2] = block
+    instr.core[3] = named
+    instr.ncore_steps = 2
+    instr.core_steps[0] = lengths.strides()[axis]
+    instr.core_steps[1] = sizeof(npy_intp)
+    instr.overwrites = 1
+    instr.bytes = out.v.chunk.nbytes
+    instr.cost_ns = 50 + index.v.layout.size() * 1.5 + 0.15 * instr.bytes
+    return instr
 
 
 cdef Tensor gather(Tensor x, Tensor index, int axis, int named):
@@ -10,7 +57,6 @@ cdef Tensor gather(Tensor x, Tensor index, int axis, int named):
     None if x's blocks behind the axis or the indices aren't contiguous, or these aren't integers.
     An index out of bounds is the result's IndexError, which calls the axis `named`.
     """
-    global _gather_kernel
     cdef Layout* l = &x.v.layout
     cdef npy_intp shape[2 * kMaxDims]
     cdef npy_intp block = x.v.itemsize()
@@ -39,33 +85,72 @@ cdef Tensor gather(Tensor x, Tensor index, int axis, int named):
     cdef Tensor out = empty_like_shape(x.v.dtype, n, shape, x.v.chunk.device)
     if out.v.layout.size() == 0 and index.v.layout.size() == 0:
         return out
-    if _gather_kernel is NULL:
-        _gather_kernel = new_kernel("take", GUFUNC, 2, 1)
-        _gather_kernel.fn = gather_loop
-        _gather_kernel.gathers = True
-    cdef Instr* instr = recorder().begin(_gather_kernel, 2, 1)
-    set_operand(instr, 0, &x.v)
-    set_operand(instr, 1, &index.v)
-    set_operand(instr, 2, &out.v)
-    instr.set_ndim(axis)
-    for i in range(axis):
-        instr.shape()[i] = l.shape()[i]
-        instr.strides(0)[i] = l.strides()[i]
-        instr.strides(1)[i] = 0
-        instr.strides(2)[i] = out.v.layout.strides()[i]
-    instr.ncore = 4
-    instr.core[0] = l.shape()[axis]
-    instr.core[1] = index.v.layout.size()
-    instr.core[2] = block
-    instr.core[3] = named
-    instr.ncore_steps = 2
-    instr.core_steps[0] = l.strides()[axis]
-    instr.core_steps[1] = sizeof(npy_intp)
-    instr.overwrites = 1
-    instr.bytes = out.v.chunk.nbytes
-    instr.cost_ns = 50 + index.v.layout.size() * 1.5 + 0.15 * instr.bytes
-    emit(instr)
+    cdef Kernel* k = gather_kernel(x.v.dtype, False)
+    if recording() and wants_gradient(x):
+        with paused():
+            emit(over_blocks(k, x, index, out, l, axis, named))
+        _note_gather(x, index, out, axis)
+    else:
+        emit(over_blocks(k, x, index, out, l, axis, named))
     return out
+
+
+def _note_gather(x, index, out, axis):
+    shape = x.shape
+
+    def rule(gradients, saved):
+        return [scatter(gradients[0], saved[0], axis, shape)]
+
+    note_call("take", rule, [x], [out], [index])
+
+
+def scatter(Tensor g not None, Tensor index not None, int axis, tuple shape):
+    """Zeros of ``shape``, to which g's entries along ``axis`` are added where ``index`` says.
+
+    g has index's axes in the axis's place, as `gather` gives them. What has one index is added in
+    the order of the indices.
+    """
+    cdef int code = g.v.dtype
+    cdef Tensor out = make(shape, np_dtype(code), g.v.chunk.device)
+    cdef Kernel* k
+    if scatter_of(info(code).code) is NULL:  # halves: sums are kept in single precision
+        return cast(scatter(cast(g, D_F4), index, axis, shape), code)
+    if not contiguous(g):
+        g = cast_c(g, code)
+    if not contiguous(index) or index.v.dtype != D_IL:
+        index = cast_c(index, D_IL)
+    if out.v.layout.size() == 0:
+        return out
+    k = gather_kernel(code, True)
+    # The instruction's own view of g: index's axes are one.
+    cdef Layout* l = &out.v.layout
+    cdef Tensor blocks = view_of(g)
+    cdef npy_intp step = index.v.layout.size()
+    cdef int i
+    for i in range(axis, l.ndim):
+        step *= l.shape()[i] if i > axis else 1
+    blocks.v.layout.resize(axis)
+    blocks.v.layout.offset = g.v.layout.offset
+    step *= g.v.itemsize()
+    for i in range(axis - 1, -1, -1):
+        blocks.v.layout.shape()[i] = l.shape()[i]
+        blocks.v.layout.strides()[i] = step
+        step *= l.shape()[i]
+    if recording() and wants_gradient(g):
+        with paused():
+            emit(over_blocks(k, blocks, index, out, l, axis, axis))
+        _note_scatter(g, index, out, axis)
+    else:
+        emit(over_blocks(k, blocks, index, out, l, axis, axis))
+    return out
+
+
+def _note_scatter(g, index, out, axis):
+    def rule(gradients, saved):
+        cdef Tensor t = gradients[0]
+        return [gather(t if contiguous(t) else cast_c(t, t.v.dtype), saved[0], axis, axis)]
+
+    note_call("scatter", rule, [g], [out], [index])
 
 
 cdef Tensor host_index(object index, npy_intp n, int axis, CDevice device):

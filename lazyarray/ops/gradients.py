@@ -2,9 +2,9 @@
 
 A row is ``name: (rule for input a, rule for input b, ...)``. A rule is a function whose parameters
 say what it needs: ``g`` the gradient of the output (``h`` that of a second one), ``a b c`` the
-inputs, ``y`` the output (``z`` a second one); what no rule names is not kept. It gives what is added
-to the input's gradient; ``None`` in place of a rule: zero everywhere. All arrays have the op's
-iteration space, so rules know nothing of views, broadcasting or axes.
+inputs, ``y`` the output (``z`` a second one); what no rule names is not kept. It gives what is
+added to the input's gradient; ``None`` in place of a rule: zero everywhere. All arrays have the
+op's iteration space, so rules know nothing of views, broadcasting or axes.
 
 The gradient of a real function f of complex z = x + iy is df/dx + i df/dy, as PyTorch has it: so
 holomorphic ops multiply by the conjugate of their derivative.
@@ -12,6 +12,7 @@ holomorphic ops multiply by the conjugate of their derivative.
 
 from __future__ import annotations
 
+import cmath
 import inspect
 import math
 from collections.abc import Callable
@@ -19,9 +20,11 @@ from typing import Any
 
 import numpy as np
 
-from lazyarray.lazy._lazy import Tensor, set_gradients
-from lazyarray.ops._rows import asarray, select
+from lazyarray.lazy._lazy import Tensor, note_call, set_gradients, tracked
+from lazyarray.ops._differentiable import summed_to
+from lazyarray.ops._rows import array, asarray, select
 from lazyarray.ops.elementwise import TABLE as _E
+from lazyarray.ops.lapack import lapack
 from lazyarray.ops.manipulation import broadcast_to
 
 Rule = Callable[..., Any] | None
@@ -48,48 +51,62 @@ _exp, _log, _sin, _cos, _sqrt = map(_fn, ("exp", "log", "sin", "cos", "sqrt"))
 _sinh, _cosh, _sign, _abs, _equal = map(_fn, ("sinh", "cosh", "sign", "absolute", "equal"))
 
 
+def _nonzero(x: Any) -> Any:
+    """``x`` with ones for its zeros, to be divided by."""
+    return _where(_equal(x, 0), 1.0, x)
+
+
 def _power_base(g: Any, a: Any, b: Any) -> Any:
     """b a^(b-1), and 0 where b is 0 (a may be 0, too)."""
-    if isinstance(b, (int, float)):
-        return g * (b * a ** (b - 1)) if b else g * 0
+    if not isinstance(b, Tensor):
+        return g * _conj(b * a ** (b - 1)) if b else g * 0
     return g * _conj(_where(_equal(b, 0), 0.0, b * a ** _where(_equal(b, 0), 1.0, b - 1)))
 
 
 def _power_exponent(g: Any, a: Any, y: Any) -> Any:
     """a^b log(a), and 0 where a is 0."""
-    return g * _conj(y * _log(_where(_equal(a, 0), 1.0, a)))
+    if not isinstance(a, Tensor):
+        if a == 0 or (isinstance(a, (int, float)) and a < 0):
+            return g * (math.nan if a else 0.0)
+        return g * _conj(y * (cmath.log(a) if isinstance(a, complex) else math.log(a)))
+    return g * _conj(_where(_equal(a, 0), 0.0, y * _log(_nonzero(a))))
 
 
-def _chosen(better: str) -> tuple[Rule, Rule]:
-    """The rules of maximum and its kin: where the inputs are equal each gets a half."""
-    row = _E[better]
-
-    def first(g: Any, a: Any, b: Any) -> Any:
-        return g * (row(a, b) + 0.5 * _equal(a, b)).astype(g.dtype, copy=False)
-
-    def second(g: Any, a: Any, b: Any) -> Any:
-        return g * (row(b, a) + 0.5 * _equal(a, b)).astype(g.dtype, copy=False)
-
-    return first, second
+def _first_chosen(g: Any, a: Any, b: Any, y: Any) -> Any:
+    """Of maximum and its kin: where the inputs are equal each gets a half."""
+    return _where(_equal(a, b), 0.5 * g, _where(_equal(a, y), g, 0.0))
 
 
-def _same_kind(g: Any, a: Any) -> Any:
-    """``g`` as a's kind of number: the real part, where a gradient of reals came out complex."""
-    return g.real if g.dtype.kind == "c" and a.dtype.kind != "c" else g
+def _second_chosen(g: Any, a: Any, b: Any, y: Any) -> Any:
+    return _first_chosen(g, b, a, y)
 
 
-def _absolute(g: Any, a: Any, y: Any) -> Any:
-    if a.dtype.kind == "c":
-        return _where(_equal(y, 0), 0.0, g * a / _where(_equal(y, 0), 1.0, y))
-    return g * _sign(a)
+def _apart(x: Any, y: Any) -> Any:
+    """x - y, 0 where both are one infinity."""
+    same = _equal(x, y)
+    return _where(same, 0.0, x) - _where(same, 0.0, y)
+
+
+def _unit(g: Any, a: Any, y: Any) -> Any:
+    """Of sign: of complex numbers the part across their direction, over their length."""
+    if a.dtype.kind != "c":
+        return None
+    return _where(_equal(y, 0), 0.0, (g - y * (_conj(g) * y).real) / _nonzero(_abs(a)))
+
+
+def _clip_low(g: Any, a: Any, b: Any, c: Any) -> Any:
+    return _where(_E["less"](a, b) & _E["less_equal"](b, c), g, 0.0)
+
+
+def _repeated(y: Any) -> tuple[int, ...]:
+    """The axes along which a reduction's result is repeated, over the space of its input."""
+    steps = zip(y.shape, y.strides, strict=True)
+    return tuple([i for i, (n, step) in enumerate(steps) if step == 0 and n > 1])
 
 
 def _prod(g: Any, a: Any, y: Any) -> Any:
     """y / a; where an element is zero, the product of the others."""
-    zero = _equal(a, 0)
-    axes = tuple(
-        i for i, (n, s) in enumerate(zip(y.shape, y.strides, strict=True)) if s == 0 and n > 1
-    )
+    zero, axes = _equal(a, 0), _repeated(y)
     zeros = zero.sum(axis=axes, keepdims=True)
     others = _where(zero, 1.0, a)
     product = others.prod(axis=axes, keepdims=True)
@@ -100,34 +117,24 @@ def _prod(g: Any, a: Any, y: Any) -> Any:
 
 def _extreme(g: Any, a: Any, y: Any) -> Any:
     """Shared among all elements that are the extreme."""
-    hits = _equal(a, y)
-    axes = tuple(
-        i for i, (n, s) in enumerate(zip(y.shape, y.strides, strict=True)) if s == 0 and n > 1
-    )
-    return (
-        g
-        * hits
-        / hits.sum(axis=axes, keepdims=True, dtype=a.dtype if a.dtype.kind == "f" else None)
-    )
+    return _shared(g, _equal(a, y), _repeated(y))
+
+
+def _shared(g: Any, hits: Any, axes: tuple[int, ...]) -> Any:
+    count = _E["maximum"](hits.sum(axis=axes, keepdims=True), 1)  # none equals a NaN
+    return _where(hits, g / count.astype(g.dtype), 0.0)
 
 
 def _transposed(x: Any) -> Any:
     return _conj(x.mT)
 
 
-def _diagonal(a: Any, values: Any) -> Any:
-    """Matrices with ``values`` (...) times the identity."""
-    return values[..., None, None] * asarray(np.eye(a.shape[-1], dtype=a.dtype))
-
-
 def _cholesky(g: Any, y: Any) -> Any:
     """Murray (2016), "Differentiation of the Cholesky decomposition"."""
-    from lazyarray import linalg
-
     n = y.shape[-1]
-    inverse = linalg.inv(y)
-    low = asarray(np.tril(np.ones((n, n), y.real.dtype)) - 0.5 * np.eye(n, dtype=y.real.dtype))
-    s = _transposed(inverse) @ (low * (_transposed(y) @ g)) @ inverse
+    inverse = lapack("inv", y)
+    half = np.tril(np.ones((n, n), y.real.dtype)) - 0.5 * np.eye(n, dtype=y.real.dtype)
+    s = _transposed(inverse) @ (array(half, None, y.device) * (_transposed(y) @ g)) @ inverse
     return (s + _transposed(s)) / 2
 
 
@@ -135,26 +142,16 @@ def _cholesky_up(g: Any, y: Any) -> Any:
     return _cholesky(_transposed(g), _transposed(y))
 
 
+def _solve_matrix(g: Any, a: Any, y: Any) -> Any:
+    return -(lapack("solve", _transposed(a), g) @ _transposed(y))
+
+
 def _solve1_matrix(g: Any, a: Any, y: Any) -> Any:
     return _solve_matrix(g[..., None], a, y[..., None])
 
 
-def _solve_matrix(g: Any, a: Any, y: Any) -> Any:
-    from lazyarray import linalg
-
-    return -(linalg.solve(_transposed(a), g) @ _transposed(y))
-
-
-def _solve_right(g: Any, a: Any) -> Any:
-    from lazyarray import linalg
-
-    return linalg.solve(_transposed(a), g)
-
-
 def _det(g: Any, a: Any, y: Any) -> Any:
-    from lazyarray import linalg
-
-    return (g * _conj(y))[..., None, None] * _transposed(linalg.inv(a))
+    return (g * _conj(y))[..., None, None] * _transposed(lapack("inv", a))
 
 
 _LN2, _LN10 = math.log(2.0), math.log(10.0)
@@ -179,16 +176,13 @@ RULES: dict[str, tuple[Rule, ...]] = {
     "square": (lambda g, a: g * _conj(2 * a),),
     "sqrt": (lambda g, y: g / _conj(2 * y),),
     "cbrt": (lambda g, y: g / (3 * y * y),),
-    "absolute": (_absolute,),
+    "absolute": (lambda g, a: g * _sign(a),),
     "fabs": (lambda g, a: g * _sign(a),),
-    "sign": (None,),
-    "copysign": (lambda g, a, b: g * _sign(a) * _E["copysign"](1.0, b), None),
+    "sign": (_unit,),
+    "copysign": (lambda g, a, y: g * (_sign(a) * _sign(y)), None),
     "conjugate": (lambda g: _conj(g),),
-    "maximum": _chosen("greater"),
-    "minimum": _chosen("less"),
-    "fmax": _chosen("greater"),
-    "fmin": _chosen("less"),
-    "hypot": (lambda g, a, y: g * a / y, lambda g, b, y: g * b / y),
+    **dict.fromkeys(("maximum", "minimum", "fmax", "fmin"), (_first_chosen, _second_chosen)),
+    "hypot": (lambda g, a, y: g * a / _nonzero(y), lambda g, b, y: g * b / _nonzero(y)),
     "heaviside": (None, lambda g, a: g * _equal(a, 0)),
     # exponents and logarithms
     "exp": (lambda g, y: g * _conj(y),),
@@ -198,10 +192,16 @@ RULES: dict[str, tuple[Rule, ...]] = {
     "log2": (lambda g, a: g / _conj(a * _LN2),),
     "log10": (lambda g, a: g / _conj(a * _LN10),),
     "log1p": (lambda g, a: g / _conj(a + 1),),
-    "logaddexp": (lambda g, a, y: g * _exp(a - y), lambda g, b, y: g * _exp(b - y)),
-    "logaddexp2": (lambda g, a, y: g * _E["exp2"](a - y), lambda g, b, y: g * _E["exp2"](b - y)),
-    "ldexp": (lambda g, b: g * _E["exp2"](asarray(b).astype(g.dtype)), None),
-    "frexp": (lambda g, z: g * _E["ldexp"](asarray(1.0).astype(g.dtype), -z),),
+    "logaddexp": (
+        lambda g, a, y: g * _exp(_apart(a, y)),
+        lambda g, b, y: g * _exp(_apart(b, y)),
+    ),
+    "logaddexp2": (
+        lambda g, a, y: g * _E["exp2"](_apart(a, y)),
+        lambda g, b, y: g * _E["exp2"](_apart(b, y)),
+    ),
+    "ldexp": (lambda g, b: _E["ldexp"](g, b), None),
+    "frexp": (lambda g, z: _E["ldexp"](g, -z),),
     # trigonometry
     "sin": (lambda g, a: g * _conj(_cos(a)),),
     "cos": (lambda g, a: -g * _conj(_sin(a)),),
@@ -210,8 +210,8 @@ RULES: dict[str, tuple[Rule, ...]] = {
     "arccos": (lambda g, a: -g / _conj(_sqrt(1 - a * a)),),
     "arctan": (lambda g, a: g / _conj(1 + a * a),),
     "arctan2": (
-        lambda g, a, b: g * b / (a * a + b * b),
-        lambda g, a, b: -g * a / (a * a + b * b),
+        lambda g, a, b: g * b / _nonzero(a * a + b * b),
+        lambda g, a, b: -g * a / _nonzero(a * a + b * b),
     ),
     "sinh": (lambda g, a: g * _conj(_cosh(a)),),
     "cosh": (lambda g, a: g * _conj(_sinh(a)),),
@@ -233,14 +233,13 @@ RULES: dict[str, tuple[Rule, ...]] = {
     "where": (None, lambda g, a: _where(a, g, 0.0), lambda g, a: _where(a, 0.0, g)),
     "clip": (
         lambda g, a, y: _where(_equal(a, y), g, 0.0),
-        lambda g, a, b: _where(_E["less"](a, b), g, 0.0),
-        lambda g, a, c: _where(_E["greater"](a, c), g, 0.0),
+        _clip_low,
+        lambda g, a, b, c: _where(_E["greater"](_E["maximum"](a, b), c), g, 0.0),
     ),
     # reductions: in the space of the input, along which the output is repeated
     "sum": (lambda g: g,),
     "prod": (_prod,),
-    "max": (_extreme,),
-    "min": (_extreme,),
+    **dict.fromkeys(("max", "min", "nanmax", "nanmin"), (_extreme,)),
     # linear algebra: stacks of matrices
     "matmul": (lambda g, b: g @ _transposed(b), lambda g, a: _transposed(a) @ g),
     "vecdot": (
@@ -256,28 +255,73 @@ RULES: dict[str, tuple[Rule, ...]] = {
         lambda g, a: a[..., :, None] * g[..., None, :],
     ),
     "linalg.inv": (lambda g, y: -(_transposed(y) @ g @ _transposed(y)),),
-    "linalg.solve": (_solve_matrix, _solve_right),
+    "linalg.solve": (_solve_matrix, lambda g, a: lapack("solve", _transposed(a), g)),
+    "linalg.solve1": (_solve1_matrix, lambda g, a: lapack("solve1", _transposed(a), g)),
     "linalg.det": (_det,),
-    "linalg.solve1": (_solve1_matrix, _solve_right),
     "linalg.cholesky_lo": (_cholesky,),
     "linalg.cholesky_up": (_cholesky_up,),
 }
 
 
-def of_reduction(name: str, shape: tuple[int, ...], axes: tuple[int, ...]) -> Callable[..., Any]:
-    """The rule of a reduction that is a call: that of the instruction, over x's axes."""
-    (rule,) = RULES[name]
-    named = () if rule is None else tuple(inspect.signature(rule).parameters)
-    kept = tuple([1 if i in axes else n for i, n in enumerate(shape)])
+# ---- calls ---------------------------------------------------------------------------------------
 
-    def gradients(g: list[Any], saved: list[Any]) -> list[Any]:
-        def spread(v: Any) -> Any:
-            return broadcast_to(v.reshape(kept), shape)
 
-        values = {"g": spread(g[0]), "a": saved[0], "y": spread(saved[1])}
-        return [rule(**{p: values[p] for p in named})] if rule else [None]
+def of_reduction(
+    name: str, x: Any, y: Any, axes: tuple[int, ...], where: Any = None, initial: Any = None
+) -> None:
+    """Notes a reduction over ``axes`` of x, or of where a mask is true, that is a call.
 
-    return gradients
+    ``initial`` is what it starts with: a constant.
+    """
+    kept = tuple([1 if i in axes else n for i, n in enumerate(x.shape)])
+    shape, exact = x.shape, name == "sum"
+    masks = [] if where is None else [where]
+
+    def gradients(gs: list[Any], saved: list[Any]) -> list[Any]:
+        g, *values = [
+            broadcast_to(v.reshape(kept), shape) for v in (gs[0], *saved[len(masks) + 1 :])
+        ]
+        mask = saved[0] if masks else True
+        if name == "prod":
+            a = _where(mask, saved[-2], 1.0) if masks else saved[-2]
+            g = _prod(g if initial is None else g * _conj(initial), a, values[0])
+        elif not exact:
+            g = _shared(g, _equal(saved[-2], values[0]) & mask, axes)
+        return [_where(mask, g, 0.0) if masks else g]
+
+    note_call(name, gradients, [x], [y], masks if exact else [*masks, x, y])
+
+
+def of_masked(name: str, inputs: list[Any], where: Any, y: Any, keeps: bool) -> None:
+    """Notes an elementwise op that is a call: computed where a mask is true (None: everywhere).
+
+    ``keeps``: elsewhere y has what was in it.
+    """
+    rules = RULES.get(name, (None,) * len(inputs))  # isnan and its kin: truth values
+    shapes = [getattr(x, "shape", ()) for x in inputs]
+    named = [() if r is None else tuple(inspect.signature(r).parameters) for r in rules]
+    places = {**dict(zip("abc", inputs, strict=False)), "y": y}
+    wanted = [tracked(x) for x in inputs]
+    needed = {p for i, names in enumerate(named) if wanted[i] for p in names}
+    kept = [p for p, x in places.items() if p in needed and isinstance(x, Tensor)]
+    fixed = {p: x for p, x in places.items() if not isinstance(x, Tensor)}
+    masks = [] if where is None else [where]
+
+    def gradients(gs: list[Any], saved: list[Any]) -> list[Any]:
+        mask = saved[: len(masks)]
+        values = fixed | dict(zip(kept, saved[len(masks) :], strict=True))
+        values["g"] = _where(mask[0], gs[0], 0.0) if mask else gs[0]
+        found: list[Any] = []
+        for rule, names, shape, wants in zip(rules, named, shapes, wanted, strict=True):
+            r = rule(**{p: values[p] for p in names}) if rule and wants else None
+            if r is not None:
+                r = summed_to(_where(mask[0], r, 0.0) if mask else r, shape)
+            found.append(r)
+        return [*found, _where(mask[0], 0.0, gs[0])] if keeps else found
+
+    note_call(
+        name, gradients, [*inputs, y] if keeps else inputs, [y], masks + [places[p] for p in kept]
+    )
 
 
 _NUMBERS = _OPERANDS | {"g": -1, "h": -2}

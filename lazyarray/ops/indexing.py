@@ -20,9 +20,12 @@ from numpy.lib.array_utils import normalize_axis_index
 
 from lazyarray.lazy._lazy import Tensor
 from lazyarray.ops import _layout
+from lazyarray.ops._differentiable import follows
 from lazyarray.ops._layout import Shape, deliver, gil_op, gil_write, operands, values
+from lazyarray.ops._moves import picked, stored
 from lazyarray.ops._rows import array, fill_from, fill_where, holds_arrays, take_along
-from lazyarray.ops.manipulation import ravel
+from lazyarray.ops.joining import stack
+from lazyarray.ops.manipulation import broadcast_arrays, ravel
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
@@ -250,6 +253,8 @@ def get(x: NDArray, key: Any) -> NDArray:
         found = take_along(x, key, 0) if key.dtype.kind in "iu" and x.shape[0] else None
         if found is not None:
             return found
+    if follows(x):
+        return picked(x, lambda a: a[key])
     base, inner, inputs, shape, pattern, _ = _resolve(x, key, known=True)
 
     def select(a: np.ndarray, *arrays: np.ndarray, out: np.ndarray) -> None:
@@ -274,13 +279,15 @@ def set(x: NDArray, key: Any, value: Any) -> None:
             return fill_where(x, key, value)
         if isinstance(value, Tensor) and fill_from(x, key, value):
             return None
+    if holds_arrays(value):
+        value = array(value, x.dtype)
+    if follows(x, value):
+        return stored("setitem", x, value, lambda a, v: set(a, key, v))
     base, inner, inputs, shape, _, whole = _resolve(x, key, known=False)
     if whole and np.isscalar(value) and inputs and inputs[0].shape == base.shape and base.ndim:
         fill_where(base, inputs[0], value)
         return None
     constant = None
-    if holds_arrays(value):
-        value = array(value, x.dtype)
     if isinstance(value, Tensor):
         inputs.append(value)
         _check_fits(value.shape, shape, whole)
@@ -341,6 +348,8 @@ def take(
         if native is not None:
             return deliver(native, out, "take")
         _check_bounds(indices, x.shape, axis)
+    if follows(x):
+        return deliver(picked(x, lambda a: take(a, indices, axis, None, mode)), out, "take")
     _, index = operands(x, indices)
 
     def function(v: np.ndarray, i: np.ndarray, out: np.ndarray) -> None:
@@ -377,6 +386,8 @@ def take_along_axis(arr: Any, indices: Any, axis: int | None = -1) -> NDArray:
     if index.ndim == 1 and index.dtype.kind == "i" and (axis is None or x.ndim == 1):
         return take(x, index, axis)
     shape = _along(x, index, axis) if axis is None or index.ndim == x.ndim else ()
+    if follows(x):
+        return picked(x, lambda a: take_along_axis(a, index, axis))
     return gil_op(
         "take_along_axis",
         lambda v, i: np.take_along_axis(v, i, axis),
@@ -402,6 +413,8 @@ def put_along_axis(arr: NDArray, indices: Any, values: Any, axis: int | None) ->
     if axis is not None and index.ndim != x.ndim:
         raise ValueError("`indices` and `arr` must have the same number of dimensions")
     _check_fits(new.shape, _along(x, index, axis))
+    if follows(x, new):
+        return stored("put_along_axis", x, new, lambda a, v: put_along_axis(a, index, v, axis))
     gil_write("put_along_axis", lambda v, i, w: np.put_along_axis(v, i, w, axis), x, [index, new])
 
 
@@ -456,6 +469,9 @@ def choose(a: Any, choices: Any, out: NDArray | None = None, mode: str = "raise"
     array([1, 4])
     """
     x, *options = operands(a, *choices)
+    if follows(*options):
+        together = stack(broadcast_arrays(*options))
+        return deliver(picked(together, lambda n: choose(x, list(n), mode=mode)), out, "choose")
     result = gil_op(
         "choose",
         lambda i, *arrays: np.choose(i, arrays, mode=mode),  # type: ignore[call-overload]
@@ -520,4 +536,7 @@ def _changed(name: str, a: NDArray) -> NDArray:
 
 def _store(name: str, function: Callable[..., Any], a: NDArray, where: Any, values: Any) -> None:
     x, *inputs = operands(_changed(name, a), where, values)
+    if follows(x, inputs[1]):
+        mask = inputs[0]
+        return stored(name, x, inputs[1], lambda a, v: _store(name, function, a, mask, v))
     gil_write(name, function, x, inputs)

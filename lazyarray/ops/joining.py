@@ -12,6 +12,8 @@ from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
 from lazyarray.lazy._lazy import Tensor
 from lazyarray.ops import _layout
+from lazyarray.ops._differentiable import follows
+from lazyarray.ops._moves import picked
 from lazyarray.ops._rows import asarray, assign_to, contiguous_signature, empty, full, join, probe
 from lazyarray.ops.creation import shape_of
 from lazyarray.ops.manipulation import atleast_1d, atleast_2d, atleast_3d, copy, ravel, reshape
@@ -373,6 +375,8 @@ def repeat(a: Any, repeats: Any, axis: int | None = None) -> NDArray:
         if not short:
             assign_to(to, x[(slice(None),) * (axis + 1) + (None, ...)])
         return out
+    if follows(x):
+        return picked(x, lambda n: repeat(n, counts, axis))
     return _layout.gil_op(
         "repeat",
         lambda v: np.repeat(v, counts, axis),
@@ -453,6 +457,8 @@ def delete(arr: Any, obj: Any, axis: int | None = None) -> NDArray:
     axis = normalize_axis_index(axis, x.ndim)
     obj = _layout.values(obj, "delete()") if isinstance(obj, Tensor) else obj
     kept = np.delete(np.arange(x.shape[axis]), obj)
+    if follows(x):
+        return picked(x, lambda n: delete(n, obj, axis))
     return _layout.gil_op(
         "delete",
         lambda v: np.take(v, kept, axis),
@@ -489,6 +495,14 @@ def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> NDArray:
     count = added.shape[axis] if where.size == 1 else where.size
     total = np.insert(np.zeros(n), where, np.zeros(count)).size
     np.broadcast_to(added, (*x.shape[:axis], count, *x.shape[axis + 1 :]))
+    if follows(x, new):
+        m = x.size
+        both = concatenate([ravel(x), ravel(new.astype(x.dtype, copy=False))])
+
+        def select(n: NDArray) -> NDArray:
+            return insert(n[:m].reshape(x.shape), where, n[m:].reshape(new.shape), axis)
+
+        return picked(both, select)
     return _layout.gil_op(
         "insert",
         lambda v, w: np.insert(v, where, w, axis),

@@ -40,7 +40,7 @@ __all__ = [
 ]
 
 _matmul: Any = table["matmul"]
-_multiply = elementwise.TABLE["multiply"]
+_multiply, _conjugate = elementwise.TABLE["multiply"], elementwise.TABLE["conjugate"]
 
 
 def _times(*shapes: Shape) -> float:
@@ -86,6 +86,7 @@ def dot(a: Any, b: Any, out: NDArray | None = None) -> NDArray:
                 (*x.shape[:-1], *y.shape[:summed], *y.shape[summed + 1 :]),
                 out=True,
                 cost=_times(x.shape, y.shape[:summed], y.shape[summed + 1 :]),
+                gradient=_dotted(x.ndim, y.ndim),
             )
     if out is None:
         return result
@@ -96,6 +97,18 @@ def dot(a: Any, b: Any, out: NDArray | None = None) -> NDArray:
             "and be a C-Array)"
         )
     return deliver(result, out, "dot")
+
+
+def _dotted(n: int, m: int) -> Any:
+    """The gradient rules of dot for arrays of n and m axes."""
+    mine, theirs = list(range(n - 1)), [i for i in range(m) if i != m - 2]
+    behind = list(range(n - 1, n + m - 2))
+    if m == 1:
+        theirs, behind = [], []
+    return (
+        lambda g, b: tensordot(g, _conjugate(b), (behind, theirs)) if m > 1 else g[..., None] * b,
+        lambda g, a: moveaxis(tensordot(_conjugate(a), g, (mine, mine)), 0, max(m - 2, 0)),
+    )
 
 
 def _not_aligned(x: NDArray, y: NDArray, axis: int) -> ValueError:
@@ -126,7 +139,18 @@ def vdot(a: Any, b: Any, /) -> NDArray:
     x, y = operands(a, b)
     if x.size != y.size:
         raise ValueError(f"cannot reshape array of size {y.size} into shape ({x.size},)")
-    return gil_op("vdot", np.vdot, [x, y], (), cost=_times(x.shape))
+    shapes = x.shape, y.shape
+    return gil_op(
+        "vdot",
+        np.vdot,
+        [x, y],
+        (),
+        cost=_times(x.shape),
+        gradient=(
+            lambda g, b: (_conjugate(g) * b).reshape(shapes[0]),
+            lambda g, a: (g * a).reshape(shapes[1]),
+        ),
+    )
 
 
 def inner(a: Any, b: Any, /) -> NDArray:

@@ -33,6 +33,8 @@ cdef Tensor picked(Tensor x, object key):
     if not isinstance(key, Tensor):
         return None
     mask = <Tensor>key
+    if recording() and wants_gradient(x):  # then NumPy's indexing tells which elements are meant
+        return None
     same_device(x, mask)
     if not masks_all(x, mask):
         return None
@@ -51,6 +53,8 @@ cdef Tensor picked(Tensor x, object key):
     if _pick_kernels[code] is NULL:
         _pick_kernels[code] = new_kernel("getitem", GUFUNC, 2, 1)
         _pick_kernels[code].fn = pick_of_size(info(code).size)
+        _pick_kernels[code].dtypes[0] = _pick_kernels[code].dtypes[2] = code
+        _pick_kernels[code].dtypes[1] = D_BOOL
     cdef Instr* instr = masked(_pick_kernels[code], x, still, out, n, count)
     instr.overwrites = 1
     emit(instr)
@@ -80,6 +84,8 @@ def fill_from(Tensor x not None, Tensor mask not None, Tensor values not None):
     """
     if unwritable(x):
         raise ValueError("assignment destination is read-only")
+    if recording() and (wants_gradient(x) or wants_gradient(values)):
+        return False
     if not masks_all(x, mask) or values.v.layout.ndim > 1 or values.v.dtype != x.v.dtype \
             or not (values.v.chunk.device == x.v.chunk.device) \
             or values.v.chunk == x.v.chunk or mask.v.chunk == x.v.chunk or not contiguous(values):
@@ -89,5 +95,7 @@ def fill_from(Tensor x not None, Tensor mask not None, Tensor values not None):
         _place_kernels[code] = new_kernel("setitem", GUFUNC, 2, 1)
         _place_kernels[code].fn = place_of_size(info(code).size)
         _place_kernels[code].places = True
+        _place_kernels[code].dtypes[0] = D_BOOL
+        _place_kernels[code].dtypes[1] = _place_kernels[code].dtypes[2] = code
     emit(masked(_place_kernels[code], mask, values, x, x.v.layout.size(), values.v.layout.size()))
     return True

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lazyarray.context import chosen
-from lazyarray.lazy._lazy import Tensor
+from lazyarray.lazy._lazy import Tensor, paused
 from lazyarray.ops import _layout, _rows
+from lazyarray.ops._differentiable import follows, note, summed_to
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
@@ -118,7 +119,33 @@ def _space(
         given = [next(rest) if e is None else e for e in fixed]
         outs[0][...] = function(*given, num, axis=axis, **kwargs)
 
-    return _rows.call(name, run, arrays, [out], cost=5000 + 2.0 * out.size)[0]
+    cost = 5000 + 2.0 * out.size
+    if name != "linspace" or not follows(*arrays):
+        return _rows.call(name, run, arrays, [out], cost=cost)[0]
+    with paused():
+        _rows.call(name, run, arrays, [out], cost=cost)
+    note(
+        name, _weighted(start, stop, num, axis, kwargs["endpoint"], out.ndim), [start, stop], [out]
+    )
+    return out
+
+
+def _weighted(start: Any, stop: Any, num: int, axis: int, endpoint: bool, ndim: int) -> Any:
+    """The gradient rules of linspace: each sample is a weighted mean of the two ends."""
+    along = [1] * ndim
+    along[axis] = num
+    share = np.linspace(0.0, 1.0, num, endpoint=endpoint).reshape(along)
+
+    def rule(end: Any, share: np.ndarray) -> Any:
+        shape = np.shape(end)
+
+        def gradient(g: NDArray) -> NDArray:
+            part = g * _rows.array(share.astype(g.real.dtype), None, g.device)
+            return summed_to(part.sum(axis=axis), shape)
+
+        return gradient
+
+    return rule(start, 1 - share), rule(stop, share)
 
 
 def linspace(

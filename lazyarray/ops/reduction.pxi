@@ -91,10 +91,10 @@ cdef class Reduction(Row):
             def call(outs, ins):
                 ufunc.reduce(ins[0], axis=axes, dtype=loop_dtype, out=outs[0], keepdims=keepdims)
 
-            if wants_gradient(x):
+            if recording() and wants_gradient(x) and inexact(code):
                 with paused():
-                    py_call(call, self.name, [result], [x], 2000 + 1.0 * l.size(), True)
-                _note_reduction(self.name, x, result, axes)
+                    py_call(call, self.name, [result], [source], 2000 + 1.0 * l.size(), True)
+                _note_reduction(self.name, source, result, axes, None, None)
             else:
                 py_call(call, self.name, [result], [x], 2000 + 1.0 * l.size(), True)
         if out is not None:
@@ -211,18 +211,23 @@ cdef class Reduction(Row):
                 kwargs["initial"] = arrays[1][()]
             ufunc.reduce(arrays[0], out=outs[0], **kwargs)
 
-        result, = call(self.name, run, ins, [(shape, np_dtype(code))],
-                       cost=2000 + 1.0 * t.v.layout.size())
+        cost = 2000 + 1.0 * t.v.layout.size()
+        if recording() and wants_gradient(t) and inexact(code) and not from_array:
+            with paused():
+                result, = call(self.name, run, ins, [(shape, np_dtype(code))], cost=cost)
+            _note_reduction(self.name, t, result, axes, where, initial)
+        else:
+            result, = call(self.name, run, ins, [(shape, np_dtype(code))], cost=cost)
         if out is not None:
             assign(out, result)
             return out
         return result
 
 
-def _note_reduction(name, x, result, axes):
+def _note_reduction(name, x, result, axes, where, initial):
     """Notes a reduction that NumPy does, for autograd."""
     from lazyarray.ops.gradients import of_reduction
-    note_call(name, of_reduction(name, x.shape, axes), [x], [result], [x, result])
+    of_reduction(name, x, result, axes, where, initial)
 
 
 cdef Split split_of(object ufunc, object dtype):

@@ -6,8 +6,20 @@ from typing import Any
 
 import numpy as np
 
+from lazyarray.lazy._lazy import paused
 from lazyarray.ops import elementwise
-from lazyarray.ops._rows import Reduction, Row, asarray, call, normalize_axes, reduced_shape
+from lazyarray.ops._differentiable import follows, note
+from lazyarray.ops._rows import (
+    Reduction,
+    Row,
+    asarray,
+    assign_to,
+    call,
+    full,
+    normalize_axes,
+    reduced_shape,
+    select,
+)
 
 __all__ = ["mean", "std", "var"]
 
@@ -168,6 +180,17 @@ def _moment(
             return _mean(x, axes, count, keepdims)
         if name != "mean" and x.dtype.char in "fd" and count > more["ddof"]:
             return _variance(name, x, axes, count, keepdims, **more)
+    if follows(x):  # by the same instruction, with a rule
+        mask = None if where is None else asarray(where)
+        with paused():
+            result = _moment(name, x, axis, dtype, None, keepdims, mask, more)
+        note(name, [_moment_rule(name, axes, more.get("ddof", 0))], [x, mask], [result])
+        if out is None:
+            return result
+        if out.shape != result.shape:
+            raise _wrong_shape(name, out, result.shape)
+        assign_to(out, result)
+        return out
     function = getattr(np, name)
     masked = where is not None
     inputs = [x, asarray(where)] if masked else [x]
@@ -184,8 +207,28 @@ def _moment(
     shape = reduced_shape(x.shape, axes, keepdims)
     target = out if out is not None else (shape, result_dtype)
     if out is not None and out.shape != shape:
-        raise ValueError(
-            f"output parameter for reduction operation {name} has the wrong shape: "
-            f"{out.shape} instead of {shape}"
-        )
+        raise _wrong_shape(name, out, shape)
     return call(name, run, inputs, [target], cost=3000 + 2.0 * x.size)[0]
+
+
+def _wrong_shape(name: str, out: Any, shape: tuple[int, ...]) -> ValueError:
+    return ValueError(
+        f"output parameter for reduction operation {name} has the wrong shape: {out.shape} instead "
+        f"of {shape}"
+    )
+
+
+def _moment_rule(name: str, axes: tuple[int, ...], ddof: float) -> Any:
+    """The gradient rule of a moment over the elements, or those where a mask is true."""
+
+    def rule(g: Any, a: Any, b: Any, y: Any) -> Any:
+        kept = reduced_shape(a.shape, axes, True)
+        every = full(a.shape, True, np.bool_, a.device)
+        mask = every if b is None else every & b
+        g = g.reshape(kept) / (_sum(mask, axes, np.intp, keepdims=True).astype(y.real.dtype) - ddof)
+        if name != "mean":
+            g = g * (a - mean(a, axes, None, None, True, where=b))
+            g = 2 * g if name == "var" else g / y.reshape(kept)
+        return select(mask, g, 0.0)
+
+    return rule

@@ -12,8 +12,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
+from lazyarray.ops._differentiable import follows
 from lazyarray.ops._layout import gil_op, gil_write, infer, operands, signature
-from lazyarray.ops._rows import asarray, astype, ordered
+from lazyarray.ops._moves import picked
+from lazyarray.ops._rows import asarray, assign_to, astype, ordered
+from lazyarray.ops.indexing import take_along_axis
 from lazyarray.ops.manipulation import ravel
 
 if TYPE_CHECKING:
@@ -69,6 +72,9 @@ def _sorted(
     if order is not None:
         raise ValueError("Cannot specify order when the array has no fields.")
     x, axis = _along(name, a, axis)
+    if name == "sort" and follows(x):
+        places = _sorted("argsort", x, axis, kind, order, stable, descending)
+        return picked(x, lambda n: take_along_axis(n, places, axis))
     if not descending and axis in (-1, x.ndim - 1) and (kind is None or stable is None):
         lasting = bool(stable) or kind in ("stable", "mergesort")
         if lasting or kind in (None, "quicksort"):
@@ -107,6 +113,8 @@ def sort_inplace(x: NDArray, axis: int = -1, kind: str | None = None, stable: An
         lambda v: np.sort(v, axis, kind, stable=stable),  # type: ignore[arg-type]
         (signature(x),),
     )
+    if follows(x):
+        return assign_to(x, sort(x, axis, kind, stable=stable))
     gil_write("sort", lambda v: v.sort(axis, kind, stable=stable), x, [], 3000 + 20.0 * x.size)
 
 
@@ -154,6 +162,9 @@ def _partitioned(name: str, a: Any, kth: Any, axis: int | None, kind: str, order
         for k in places.ravel().tolist():
             if not -n <= k < n:
                 raise ValueError(f"kth(={k + n if k < 0 else k}) out of bounds ({n})")
+    if name == "partition" and follows(x):
+        at = _partitioned("argpartition", x, kth, axis, kind, None)
+        return picked(x, lambda n: take_along_axis(n, at, axis))
     return gil_op(
         name,
         lambda v: function(v, places, axis, kind),

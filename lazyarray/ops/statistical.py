@@ -9,8 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
+from lazyarray.lazy._lazy import paused
 from lazyarray.ops import elementwise, reductions
+from lazyarray.ops._differentiable import follows, note
 from lazyarray.ops._layout import deliver, gil_op, k_order, new, operands
+from lazyarray.ops._ranks import by_rank
 from lazyarray.ops._rows import (
     Ufunc,
     accumulated,
@@ -20,9 +23,17 @@ from lazyarray.ops._rows import (
     full,
     normalize_axes,
     reduced_shape,
+    select,
 )
 from lazyarray.ops.joining import concatenate
-from lazyarray.ops.manipulation import atleast_1d, broadcast_to, diagonal, ravel
+from lazyarray.ops.manipulation import (
+    atleast_1d,
+    broadcast_to,
+    diagonal,
+    flip,
+    permute_dims,
+    ravel,
+)
 from lazyarray.ops.reductions import mean
 
 if TYPE_CHECKING:
@@ -124,6 +135,11 @@ def _running(name: str, a: Any, axis: int | None, dtype: Any, out: NDArray | Non
     if axis is None:
         x, axis = ravel(x), 0
     x, axis = atleast_1d(x), operator.index(axis)
+    if follows(x):
+        with paused():
+            found = _running(name, x, axis, dtype, None)
+        note(name, [(_sums if name == "cumsum" else _products)(axis)], [x], [found])
+        return deliver(found, out, name)
     function = getattr(np, name)
     wanted = None if dtype is None else np.dtype(dtype)
     if -x.ndim <= axis < x.ndim and (wanted is None or np.can_cast(x.dtype, wanted, "same_kind")):
@@ -138,6 +154,30 @@ def _running(name: str, a: Any, axis: int | None, dtype: Any, out: NDArray | Non
         return function(v, axis, wanted, out=out)
 
     return deliver(gil_op(name, run, [x], x.shape, (axis, wanted), out=True), out, name)
+
+
+def _from_the_end(g: NDArray, axis: int) -> NDArray:
+    """The sums of each element and all behind it."""
+    return flip(cumsum(flip(g, axis), axis), axis)
+
+
+def _sums(axis: int) -> Any:
+    """The gradient rule of cumsum."""
+    return lambda g: _from_the_end(g, axis)
+
+
+def _products(axis: int) -> Any:
+    """The gradient rule of cumprod; the products behind the first zero are those without it."""
+
+    def rule(g: NDArray, a: NDArray, y: NDArray) -> NDArray:
+        zero = _ufuncs["equal"](a, 0)
+        first = zero & _ufuncs["equal"](cumsum(zero, axis), 1)
+        without = cumprod(select(first, 1.0, a), axis)
+        conj = _ufuncs["conjugate"]
+        before = _from_the_end(g * conj(y), axis) / conj(select(zero, 1.0, a))
+        return select(first, _from_the_end(g * conj(without), axis), before)
+
+    return rule
 
 
 def _cumulative(
@@ -194,6 +234,8 @@ def clip(
         raise TypeError(f"clip() missing 1 required positional argument: {lacking!r}")
     low, high = (a_min, a_max) if given else (min, max)
     x = asarray(a)
+    if out is not None and follows(x) and out.var == x.var:
+        x = x.copy()  # the gradient looks at it
     if x.dtype.kind in "iu":
         # As NumPy: a limit beyond the dtype's range is none.
         if type(low) is int and low <= np.iinfo(x.dtype).min:
@@ -219,7 +261,9 @@ def round(a: Any, decimals: int = 0, out: NDArray | None = None) -> NDArray:
     x, decimals = asarray(a), operator.index(decimals)
     if decimals == 0 and x.dtype.kind == "f":
         return _ufuncs["rint"](x, out=out)
-    result = gil_op("round", lambda v: np.round(v, decimals), [x], x.shape, decimals)
+    result = gil_op(
+        "round", lambda v: np.round(v, decimals), [x], x.shape, decimals, gradient=(None,)
+    )
     return deliver(result, out, "round")
 
 
@@ -269,13 +313,19 @@ def summarized(
     x = asarray(a)
     given = tuple(axis) if isinstance(axis, list) else axis
     function = getattr(np, name)
+    axes = normalize_axes(axis, x.ndim)
+
+    def ranked(ranks: NDArray) -> NDArray:
+        return summarized(name, ranks, axis, None, keepdims, cost)
+
     result = gil_op(
         name,
         lambda v: function(v, given, keepdims=keepdims),
         [x],
-        reduced_shape(x.shape, normalize_axes(axis, x.ndim), keepdims),
+        reduced_shape(x.shape, axes, keepdims),
         (given, keepdims),
         cost=3000 + cost * x.size,
+        gradient=(by_rank(axes, ranked),),
     )
     return deliver(result, out, name)
 
@@ -309,8 +359,33 @@ def average(
             [x, w],
             [shape, shape],
             (given, keepdims),
+            gradient=_averaged(x, w, axes, given),
         )
     return (result, total) if returned else result
+
+
+def _averaged(x: NDArray, w: NDArray, axes: tuple[int, ...], given: Any) -> Any:
+    """The gradient rules of average: of the values, and of the weights."""
+    kept = tuple([1 if i in axes else n for i, n in enumerate(x.shape)])
+    along = tuple([n if i in axes else 1 for i, n in enumerate(x.shape)])
+    shape, lengths, narrow = x.shape, w.shape, w.shape != x.shape
+    order = [] if given is None else list(np.argsort(given))
+
+    def spread(v: NDArray) -> NDArray:
+        return broadcast_to(v.reshape(kept), shape)
+
+    def over(w: NDArray) -> NDArray:
+        """The weights over the values' axes."""
+        return permute_dims(w, order).reshape(along) if narrow else w
+
+    def of_weights(g: NDArray, h: NDArray, a: NDArray, y: NDArray, z: NDArray) -> NDArray:
+        found = spread(g) * (a - spread(y)) / spread(z) + spread(h)
+        if not narrow:
+            return found
+        found = _sum(found, tuple([i for i in range(len(shape)) if i not in axes]))
+        return permute_dims(found, [sorted(given).index(i) for i in given]).reshape(lengths)
+
+    return (lambda g, b, z: spread(g) * over(b) / spread(z), of_weights)
 
 
 def check_weights(x: NDArray, weights: NDArray, axis: Any) -> None:

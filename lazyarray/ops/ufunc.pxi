@@ -37,6 +37,12 @@ cdef class Row:
         return self.ufunc.signature
 
     @property
+    def gradient(self):
+        """The rules of autograd, one for each input (None: zero everywhere); None without any."""
+        from lazyarray.ops.gradients import RULES
+        return RULES.get(self.name)
+
+    @property
     def __signature__(self):
         # Of a compiled __call__ inspect knows none.
         import inspect
@@ -51,6 +57,12 @@ cdef class Row:
 
     def __reduce__(self):
         return self.name
+
+
+def _note_masked(name, operands, where, result, keeps):
+    """Notes a call of a ufunc by NumPy, for autograd."""
+    from lazyarray.ops.gradients import of_masked
+    of_masked(name, operands, where, result, keeps)
 
 
 # What gives an element the same bits wherever it lies: one IEEE or integer operation.
@@ -324,7 +336,18 @@ cdef class Ufunc(Row):
             ufunc(*[ins[s.index] if isinstance(s, _Slot) else s for s in slots], out=outs[0],
                   **named)
 
-        py_call(call, self.name, [result], tensors, 1000 + 2.0 * result.v.layout.size(), not keeps)
+        cdef bint noted = recording() and inexact(result.v.dtype) and (
+            keeps and wants_gradient(result) or any([wants_gradient(x) for x in tensors]))
+        if noted:
+            refuse_leaf(result.v.chunk)
+            tensors = [cast(x, (<Tensor>x).v.dtype) if shares(result, x) else x for x in tensors]
+            with paused():
+                py_call(call, self.name, [result], tensors, 1000 + 2.0 * result.v.layout.size(),
+                        not keeps)
+            operands = [tensors[s.index] if isinstance(s, _Slot) else s for s in slots]
+            _note_masked(self.name, operands, tensors[-1] if "where" in kwargs else None, result, keeps)
+        else:
+            py_call(call, self.name, [result], tensors, 1000 + 2.0 * result.v.layout.size(), not keeps)
         return result
 
     cdef object two(self, tuple args, object out):

@@ -13,9 +13,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
-from lazyarray.lazy._lazy import Tensor
-from lazyarray.ops import _layout, _rows, elementwise, reductions
+from lazyarray.lazy._lazy import Tensor, note_call, paused, tracked
+from lazyarray.ops import _layout, _rows, elementwise, reductions, statistical
+from lazyarray.ops._differentiable import follows, summed_to
+from lazyarray.ops._moves import numbers, picked
 from lazyarray.ops._rows import Reduction, Ufunc
+from lazyarray.ops.indexing import take, take_along_axis
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
@@ -199,10 +202,33 @@ def reduce(
     return _op(name, function, inputs, shape, out, (*map(str, kwargs.values()), masked))
 
 
+def _running_extreme(ufunc: np.ufunc, x: NDArray, axis: int, dtype: Any) -> NDArray:
+    """``maximum.accumulate`` and its kin as a selection: of the last that set the record."""
+    along = [1] * x.ndim
+    along[axis] = -1
+    with paused():
+        records = accumulate(ufunc, x, axis, dtype)
+        places = _rows.array(np.arange(x.shape[axis]).reshape(along), None, x.device)
+        index = accumulate(np.maximum, _rows.select(ROWS[np.equal](x, records), places, 0), axis)
+    found = picked(x, lambda n: take_along_axis(n, index, axis))
+    return found if dtype is None else _rows.astype(found, dtype, copy=False)
+
+
+# What running a ufunc over an axis is composed of, where its gradient is wanted.
+_RUNNING: dict[np.ufunc, Callable[..., NDArray]] = {
+    np.add: statistical.cumsum,
+    np.multiply: statistical.cumprod,
+    np.maximum: partial(_running_extreme, np.maximum),
+    np.minimum: partial(_running_extreme, np.minimum),
+}
+
+
 def accumulate(ufunc: np.ufunc, x: Any, axis: Any = 0, dtype: Any = None, out: Any = None) -> Any:
     """``ufunc.accumulate``: each element with all before it along an axis."""
     name = _binary(ufunc, "accumulate")
     x = _rows.asarray(x)
+    if follows(x) and ufunc in _RUNNING and x.ndim:
+        return deliver(_RUNNING[ufunc](x, axis, dtype), _only(out))
     function = partial(ufunc.accumulate, axis=axis, dtype=dtype)
     return _op(name, function, [x], x.shape, _only(out), (axis, dtype and np.dtype(dtype)))
 
@@ -260,6 +286,7 @@ def at(ufunc: np.ufunc, a: Any, indices: Any, /, *values: Any) -> None:
         ufunc.at(a, tuple(host[0]) if isinstance(indices, tuple) else host[0][0], *host[1])
         return
     x: NDArray = a
+    name = f"{ufunc.__name__}.at"
     ufunc.at(np.ones(1, x.dtype), [0], *[np.ones(1, _dtype_of(v)) for v in values])  # its errors
     inputs: list[NDArray] = []
 
@@ -276,7 +303,29 @@ def at(ufunc: np.ufunc, a: Any, indices: Any, /, *values: Any) -> None:
     def run(to: np.ndarray, *ins: np.ndarray) -> None:
         ufunc.at(to, tuple([k(ins) for k in keys]), *[v(ins) for v in operands])
 
-    _layout.gil_write(f"{ufunc.__name__}.at", run, x, inputs)
+    if follows(x, *values) and ufunc in (np.add, np.subtract):
+        key = indices if isinstance(indices, tuple) else (indices,)
+        _added(ufunc, x, key, values[0], lambda: _layout.gil_write(name, run, x, inputs))
+    else:
+        _layout.gil_write(name, run, x, inputs)
+
+
+def _added(ufunc: np.ufunc, x: NDArray, key: Any, value: Any, write: Callable[[], None]) -> None:
+    """``add.at`` and ``subtract.at``, recorded: each value's gradient is that of its place."""
+    shape, follow = np.shape(value), isinstance(value, Tensor) and tracked(value)
+    with paused():
+        places = numbers(x)[key]
+
+    def rule(gradients: list[Any], saved: list[Any]) -> list[Any]:
+        (g,) = gradients
+        if not follow:
+            return [g, None]
+        part = take(g.reshape(-1), saved[0])
+        return [g, summed_to(part if ufunc is np.add else -part, shape)]
+
+    note_call(f"{ufunc.__name__}.at", rule, [x, value], [x], [places])
+    with paused():
+        write()
 
 
 def _host(o: Any) -> Any:

@@ -121,7 +121,7 @@ class Seen(NamedTuple):
     waits: tuple[str, ...] = ()
 
 
-_METHOD = re.compile(r"random\.Generator\.|ndarray\.")
+METHOD = re.compile(r"random\.Generator\.|ndarray\.")
 
 
 class Meter:
@@ -175,10 +175,15 @@ def run(expression, xp, meter=None):
     given = arrays(np if xp is np else la)
     with tempfile.TemporaryDirectory() as tmp, warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
-        scope = {"xp": xp, "np": np, "io": io, "math": math, "operator": operator}
-        scope |= {**given, "tmp": pathlib.Path(tmp)}
-        value = meter(eval, expression, scope) if meter else eval(expression, scope)
+        names = scope(xp, tmp) | given
+        value = meter(eval, expression, names) if meter else eval(expression, names)
         return value, given
+
+
+def scope(xp, tmp):
+    """What expressions name, but for the sample arrays."""
+    names = {"xp": xp, "np": np, "io": io, "math": math, "operator": operator}
+    return {**names, "tmp": pathlib.Path(tmp)}
 
 
 def observe(expression, name, no_sync=False):
@@ -187,10 +192,10 @@ def observe(expression, name, no_sync=False):
     A class, an object to index, or a method is observed with all of the expression.
     """
     thing = look(la, name)
-    apart = callable(thing) and not isinstance(thing, type) and not _METHOD.match(name)
+    apart = callable(thing) and not isinstance(thing, type) and not METHOD.match(name)
     part, whole = Meter(no_sync and apart), Meter(no_sync and not apart)
     run(expression, Spy(la, name, part) if apart else la, whole)
-    used = part if part.results and not any(map(_is_function, part.results)) else whole
+    used = part if part.results and not any(map(is_function, part.results)) else whole
     if used.waits:
         return Seen("sync", tuple(used.waits))
     if used.gil:
@@ -198,7 +203,7 @@ def observe(expression, name, no_sync=False):
     return Seen("native" if used.ops or any(map(_holds_array, used.results)) else "host")
 
 
-def _is_function(value):
+def is_function(value):
     return callable(value) and not isinstance(value, type)
 
 
