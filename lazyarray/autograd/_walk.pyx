@@ -165,6 +165,14 @@ cdef bint replaces(Tensor g, Tensor grad) noexcept:
         and g.v.layout.offset == 0 and grad.v.layout.same_shape(g.v.layout) and not is_capturing()
 
 
+cdef bint wrote(Node* n, Memory* m) noexcept:
+    cdef int k
+    for k in range(n.nin, n.nin + n.nout):
+        if n.operands[k].memory == m:
+            return True
+    return False
+
+
 cdef class Walk:
     """One backward pass."""
 
@@ -367,7 +375,7 @@ cdef class Walk:
         t.v.layout = o.layout
         if self.create and writer_of(o.saved) is NULL:
             # Nobody could use it any more, so its history was forgotten; now it is used again.
-            writer = n if k >= n.nin and k < n.nin + n.nout else o.from_
+            writer = n if wrote(n, o.memory) else o.from_
             if writer is not NULL:
                 Tape_set_writer(o.saved, writer)
         return t
