@@ -79,6 +79,7 @@ ROOMS = [
     extension("lazyarray._ndarray"),
     extension("lazyarray.autograd._walk"),
     extension("lazyarray.profiler._profiler"),
+    extension("lazyarray.nn._native"),
 ]
 
 setup(

@@ -161,6 +161,7 @@ cdef extern from "lazy/instr.h" namespace "lazyarray" nogil:
         cbool int_power
         const LineLoops* lines
         cbool gathers, places
+        CError* (*check)(const Instr&, char* const*) noexcept
         cbool casts_range
         cbool starts_with_first
         char* identity

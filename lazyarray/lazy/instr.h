@@ -44,6 +44,8 @@ struct Kernel {
   bool int_power = false;  // a negative exponent is an error that the loop can't report
   bool gathers = false;       // GUFUNC: see cpu/gather.h; an index out of bounds is an error
   bool places = false;        // GUFUNC: see cpu/masks.h; a wrong number of values is an error
+  // GUFUNC: looks at its operands' values before anything is written; the error (owned), or null.
+  Error* (*check)(const Instr&, char* const* ptrs) = nullptr;
   bool casts_range = false;   // a cast whose out-of-range values are left to NumPy
   Split split = Split::NONE;
   const LineLoops* lines = nullptr;  // for many short rows at once

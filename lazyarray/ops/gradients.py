@@ -337,4 +337,9 @@ def _numbered(name: str, rules: tuple[Rule, ...]) -> list[tuple[Rule, list[int]]
     return found
 
 
-set_gradients({name: _numbered(name, rules) for name, rules in RULES.items()})
+def teach(table: dict[str, tuple[Rule, ...]]) -> None:
+    """Takes rules of instructions, as ``RULES`` has them."""
+    set_gradients({name: _numbered(name, rules) for name, rules in table.items()})
+
+
+teach(RULES)

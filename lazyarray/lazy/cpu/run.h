@@ -293,6 +293,8 @@ inline Error* run(Runtime& rt, Instr& in) {
       if (Error* e = out_of_bounds(in, ptrs[1])) return e;
     if (kernel.places)
       if (Error* e = misfit(in, ptrs[0])) return e;
+    if (kernel.check)
+      if (Error* e = kernel.check(in, ptrs)) return e;
     run_gufunc(rt, in, ptrs);
   }
   if (kernel.checks_flags)

@@ -1,0 +1,95 @@
+"""What the functions of ``lazyarray.nn`` share: checks of what they are given, sums."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from lazyarray.lazy._lazy import Tensor
+from lazyarray.ops import table
+from lazyarray.ops._layout import operands
+from lazyarray.ops._rows import astype
+
+if TYPE_CHECKING:
+    from lazyarray._ndarray import NDArray
+
+__all__: list[str] = []
+
+_F2, _F4, _F8 = map(np.dtype, (np.float16, np.float32, np.float64))
+_sum = table["sum"]
+
+
+def floats(name: str, *objects: Any) -> tuple[Any, ...]:
+    """The objects (None: left out) as arrays of one dtype with native loops, float32 or float64.
+
+    float16 is computed as float32: the result is for ``narrowed``. TypeError for other dtypes.
+    """
+    given = [o for o in objects if o is not None]
+    arrays = operands(*given)
+    dtype = arrays[0].dtype
+    for x in arrays:
+        if x.dtype not in (_F2, _F4, _F8):
+            raise TypeError(f"{name} takes arrays of float16, float32 or float64, not of {x.dtype}")
+        dtype = np.promote_types(dtype, x.dtype) if x.dtype != dtype else dtype
+    wide = _F4 if dtype == _F2 else dtype
+    left = iter([x if x.dtype == wide else astype(x, wide) for x in arrays])
+    return (*[None if o is None else next(left) for o in objects], dtype)
+
+
+def narrowed(x: NDArray, dtype: np.dtype[Any]) -> NDArray:
+    """``x`` as ``dtype``: itself, unless that is float16."""
+    return x if x.dtype == dtype else astype(x, dtype)
+
+
+def integers(name: str, index: Any, like: Any = None) -> NDArray:
+    """``index`` as an array of integers, on the device of ``like``; TypeError for other numbers."""
+    x = index if isinstance(index, Tensor) else operands(index, *[] if like is None else [like])[0]
+    if x.dtype.kind not in "iu":
+        raise TypeError(f"{name} takes indices of an integer dtype, not of {x.dtype}")
+    return x
+
+
+def pair(name: str, what: str, value: Any, axes: int, least: int) -> tuple[int, int]:
+    """A number for each of one or two axes as (rows, columns); one axis has one row."""
+    both = (value,) * axes if isinstance(value, (int, np.integer)) else tuple(value)
+    if len(both) != axes or not all(isinstance(v, (int, np.integer)) for v in both):
+        raise ValueError(f"{name}: {what} is an integer or {axes} of them, not {value!r}")
+    if min(both) < least or max(both) >= 1 << 31:
+        raise ValueError(f"{name}: {what} is at least {least}, not {value!r}")
+    return (int(both[0]), int(both[1])) if axes == 2 else (1 if least else 0, int(both[0]))
+
+
+def reduced(losses: NDArray, reduction: str) -> NDArray:
+    """The losses themselves, their sum or their mean; ValueError for any other word."""
+    if reduction == "mean":
+        return losses.mean()
+    if reduction == "sum":
+        return losses.sum()
+    return losses
+
+
+def known(reduction: str) -> str:
+    """``reduction``; ValueError for what is none."""
+    if reduction not in ("mean", "sum", "none"):
+        raise ValueError(f"reduction is one of 'mean', 'sum', 'none', not {reduction!r}")
+    return reduction
+
+
+def channels_first(x: NDArray) -> bool:
+    """Whether x (n, c, ...) lies in memory by channels first, as convolutions leave it."""
+    return x.ndim > 2 and x.shape[0] > 1 and x.strides[0] < x.strides[1]
+
+
+def channel_sums(x: NDArray) -> NDArray:
+    """The sums of x (n, c, ...) over all axes but the second, which are kept with length 1.
+
+    Rows are added first and then their sums: both are native reductions, in either memory order.
+    """
+    n, c = x.shape[:2]
+    kept = (1, c, *(1,) * (x.ndim - 2))
+    if x.ndim == 2:
+        return _sum(x, 0, None, None, True)
+    if channels_first(x):
+        return _sum(x.swapaxes(0, 1).reshape(c, -1), 1).reshape(kept)
+    return _sum(_sum(x.reshape(n, c, -1 if x.size else 0), 2), 0).reshape(kept)

@@ -1,0 +1,93 @@
+"""Linear layers and dropout."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from lazyarray.lazy._lazy import is_training
+from lazyarray.ops import table
+from lazyarray.ops._differentiable import differentiable
+from lazyarray.ops._layout import operands
+from lazyarray.ops._rows import asarray, select
+from lazyarray.random.devices import here
+
+if TYPE_CHECKING:
+    from lazyarray._ndarray import NDArray
+
+__all__ = ["linear", "dropout"]
+
+_add, _at_least, _sum = table["add"], table["greater_equal"], table["sum"]
+
+
+def _conj(x: Any) -> Any:
+    return x.conj() if x.dtype.kind == "c" else x
+
+
+@differentiable(
+    x=lambda g, weight: g @ _conj(weight),
+    weight=lambda g, x: g.T @ _conj(x),
+    bias=lambda g: _sum(g, 0),
+)
+def _linear(x: Any, weight: Any, bias: Any) -> NDArray:
+    """Of rows; the weight's gradient comes in the weight's own order, (out, in)."""
+    y = x @ weight.T
+    if bias is None:
+        return y
+    return _add(y, bias, out=y if bias.dtype == y.dtype else None)
+
+
+def linear(x: Any, weight: Any, bias: Any = None) -> NDArray:
+    """x (..., in) times the transposed ``weight`` (out, in), plus ``bias`` (out).
+
+    The result is (..., out). ValueError for shapes that don't fit.
+
+    >>> import lazyarray as la
+    >>> la.nn.linear([1.0, 2.0], [[1.0, 1.0], [0.0, 3.0]], [0.0, 1.0]).asnumpy()
+    array([3., 7.])
+    """
+    if bias is None:
+        x, weight = operands(x, weight)
+    else:
+        x, weight, bias = operands(x, weight, bias)
+    shape, (out, size) = x.shape, weight.shape if weight.ndim == 2 else (0, -1)
+    if not shape or shape[-1] != size or (bias is not None and bias.shape != (out,)):
+        raise ValueError(
+            f"linear: x of shape {shape} with a weight of shape {weight.shape} and a bias of shape "
+            f"{None if bias is None else bias.shape}: they are (..., in), (out, in), (out,)"
+        )
+    if len(shape) == 2:
+        return _linear(x, weight, bias)
+    rows = x.reshape(x.size // size if size else 0, size)
+    return _linear(rows, weight, bias).reshape(*shape[:-1], out)
+
+
+def _dropped_gradient(g: Any, keep: Any, scale: float) -> Any:
+    return _dropped(g, keep, scale)
+
+
+@differentiable(x=_dropped_gradient)
+def _dropped(x: Any, keep: Any, scale: float) -> NDArray:
+    return select(keep, x * scale, 0.0)
+
+
+def dropout(x: Any, p: float = 0.5, training: bool | None = None) -> NDArray:
+    """x with each element zero with probability p, and else divided by 1 - p (Hinton et al. 2012).
+
+    ``x`` itself when not in training, which ``la.autograd.is_training()`` says unless ``training``
+    does. The numbers come from the stream of x's device, which ``la.random.seed`` starts anew: one
+    float32 for each element. ValueError unless p is from 0 to 1.
+
+    >>> import lazyarray as la
+    >>> la.random.seed(0)
+    >>> la.nn.dropout(la.ones(6), 0.5, training=True).asnumpy()
+    array([2., 2., 2., 0., 0., 0.])
+    """
+    if not 0 <= p <= 1:
+        raise ValueError(f"dropout: p is a probability, not {p}")
+    x = asarray(x)
+    if x.dtype.kind not in "fc":
+        raise TypeError(f"dropout takes arrays of floats, not of {x.dtype}")
+    if not (is_training() if training is None else training) or p == 0:
+        return x
+    keep = _at_least(here(None, None, x).random(x.shape, "float32"), p)
+    return _dropped(x, keep, 0.0 if p == 1 else 1 / (1 - p))

@@ -1,0 +1,249 @@
+"""Optimisers: each update changes its arrays in place, in one pass over them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from lazyarray.lazy._lazy import Tensor, paused
+from lazyarray.ops import table
+from lazyarray.ops._rows import assign_to
+
+if TYPE_CHECKING:
+    from lazyarray._ndarray import NDArray
+
+__all__ = ["sgd", "momentum", "adam", "adamw", "rmsprop", "adagrad", "clip_grad_norm"]
+
+_sqrt, _minimum = table["sqrt"], table["minimum"]
+
+
+def _checked(name: str, weight: Any, *others: Any) -> None:
+    """That all are arrays of the weight's shape."""
+    for x in (weight, *others):
+        if not isinstance(x, Tensor):
+            raise TypeError(f"{name} updates NDArrays, not {type(x).__name__}")
+        if x.shape != weight.shape:
+            raise ValueError(f"{name}: a weight of shape {weight.shape} with an array of {x.shape}")
+
+
+def sgd(weight: NDArray, grad: NDArray, lr: Any, weight_decay: float = 0.0) -> None:
+    """Gradient descent: weight -= lr (grad + weight_decay weight).
+
+    >>> import lazyarray as la
+    >>> w = la.ones(2)
+    >>> la.nn.sgd(w, la.array([1.0, -1.0]), lr=0.5)
+    >>> w.asnumpy()
+    array([0.5, 1.5])
+    """
+    _checked("sgd", weight, grad)
+    with paused():
+        if weight_decay:
+            grad = grad + weight * weight_decay
+        weight -= grad * lr
+
+
+def momentum(
+    weight: NDArray,
+    grad: NDArray,
+    velocity: NDArray,
+    lr: Any,
+    momentum: float = 0.9,
+    weight_decay: float = 0.0,
+    nesterov: bool = False,
+) -> None:
+    """Gradient descent with momentum (Polyak 1964), as PyTorch writes it.
+
+    g = grad + weight_decay weight; velocity = momentum velocity + g; weight -= lr velocity, or with
+    ``nesterov`` lr (g + momentum velocity) (Sutskever et al. 2013). ``velocity`` starts as zeros.
+
+    >>> import lazyarray as la
+    >>> w, v = la.ones(1), la.ones(1)
+    >>> la.nn.momentum(w, la.ones(1), v, lr=0.1, momentum=0.5)
+    >>> w.item(), v.item()
+    (0.85, 1.5)
+    """
+    _checked("momentum", weight, grad, velocity)
+    with paused():
+        if weight_decay:
+            grad = grad + weight * weight_decay
+        velocity *= momentum
+        velocity += grad
+        weight -= (grad + velocity * momentum if nesterov else velocity) * lr
+
+
+def _corrections(weight: NDArray, step: Any, beta1: float, beta2: float) -> tuple[Any, Any]:
+    """1 - beta1^step and sqrt(1 - beta2^step): arrays, of the weight's dtype, if step is one."""
+    if isinstance(step, Tensor):
+        if step.size != 1:
+            raise ValueError(f"adam: step is one number, not an array of shape {step.shape}")
+        step = step.reshape(()).astype("float64")
+        first, second = 1 - beta1**step, _sqrt(1 - beta2**step)
+        return first.astype(weight.dtype), second.astype(weight.dtype)
+    if step < 1:
+        raise ValueError(f"adam: step counts from 1, it is {step}")
+    return 1 - beta1**step, math.sqrt(1 - beta2**step)
+
+
+def _adam(
+    weight: NDArray,
+    grad: Any,
+    mean: NDArray,
+    var: NDArray,
+    lr: Any,
+    step: Any,
+    beta1: float,
+    beta2: float,
+    eps: float,
+    decay: float,
+) -> None:
+    first, second = _corrections(weight, step, beta1, beta2)
+    mean *= beta1
+    mean += grad * (1 - beta1)
+    var *= beta2
+    var += grad * grad * (1 - beta2)
+    # PyTorch's sqrt(var) / second + eps, times second.
+    change = mean / (_sqrt(var) + second * eps) * (lr * second / first)
+    if decay:
+        weight *= 1 - lr * decay
+    weight -= change
+
+
+def adam(
+    weight: NDArray,
+    grad: NDArray,
+    mean: NDArray,
+    var: NDArray,
+    lr: Any,
+    step: Any,
+    beta1: float = 0.9,
+    beta2: float = 0.999,
+    eps: float = 1e-8,
+    weight_decay: float = 0.0,
+) -> None:
+    """Adam (Kingma, Ba 2015); ``weight_decay`` times the weight is added to the gradient.
+
+    ``mean`` and ``var`` start as zeros. ``step`` counts from 1: an integer, or an array of one
+    number, whose value is never asked for.
+
+    >>> import lazyarray as la
+    >>> w, m, v = la.ones(1), la.zeros(1), la.zeros(1)
+    >>> la.nn.adam(w, la.array([8.0]), m, v, lr=0.5, step=1)
+    >>> round(w.item(), 6)
+    0.5
+    """
+    _checked("adam", weight, grad, mean, var)
+    with paused():
+        if weight_decay:
+            grad = grad + weight * weight_decay
+        _adam(weight, grad, mean, var, lr, step, beta1, beta2, eps, 0.0)
+
+
+def adamw(
+    weight: NDArray,
+    grad: NDArray,
+    mean: NDArray,
+    var: NDArray,
+    lr: Any,
+    step: Any,
+    beta1: float = 0.9,
+    beta2: float = 0.999,
+    eps: float = 1e-8,
+    weight_decay: float = 0.01,
+) -> None:
+    """Adam with the weight's decay apart from the gradient: weight *= 1 - lr weight_decay first.
+
+    Loshchilov, Hutter (2019). Otherwise as :func:`adam`.
+
+    >>> import lazyarray as la
+    >>> w, m, v = la.ones(1), la.zeros(1), la.zeros(1)
+    >>> la.nn.adamw(w, la.array([8.0]), m, v, lr=0.5, step=1, weight_decay=0.1)
+    >>> round(w.item(), 6)
+    0.45
+    """
+    _checked("adamw", weight, grad, mean, var)
+    with paused():
+        _adam(weight, grad, mean, var, lr, step, beta1, beta2, eps, weight_decay)
+
+
+def rmsprop(
+    weight: NDArray,
+    grad: NDArray,
+    square: NDArray,
+    lr: Any,
+    alpha: float = 0.99,
+    eps: float = 1e-8,
+    weight_decay: float = 0.0,
+) -> None:
+    """RMSProp (Tieleman, Hinton 2012): ``square``, zeros at first, is the running mean of squares.
+
+    >>> import lazyarray as la
+    >>> w, s = la.ones(1), la.zeros(1)
+    >>> la.nn.rmsprop(w, la.array([2.0]), s, lr=0.1, alpha=0.75)
+    >>> round(w.item(), 6), s.item()
+    (0.8, 1.0)
+    """
+    _checked("rmsprop", weight, grad, square)
+    with paused():
+        if weight_decay:
+            grad = grad + weight * weight_decay
+        square *= alpha
+        square += grad * grad * (1 - alpha)
+        weight -= grad / (_sqrt(square) + eps) * lr
+
+
+def adagrad(
+    weight: NDArray,
+    grad: NDArray,
+    square: NDArray,
+    lr: Any,
+    eps: float = 1e-10,
+    weight_decay: float = 0.0,
+) -> None:
+    """AdaGrad (Duchi et al. 2011): ``square``, zeros at first, is the sum of squares.
+
+    >>> import lazyarray as la
+    >>> w, s = la.ones(1), la.zeros(1)
+    >>> la.nn.adagrad(w, la.array([2.0]), s, lr=0.5)
+    >>> round(w.item(), 6), s.item()
+    (0.5, 4.0)
+    """
+    _checked("adagrad", weight, grad, square)
+    with paused():
+        if weight_decay:
+            grad = grad + weight * weight_decay
+        square += grad * grad
+        weight -= grad / (_sqrt(square) + eps) * lr
+
+
+def clip_grad_norm(params: Iterable[NDArray], max_norm: Any) -> NDArray:
+    """Scales the gradients of ``params`` together so that their norm is at most ``max_norm``.
+
+    Gives the norm that they had, without waiting for it (Pascanu et al. 2013). ValueError if one
+    has no gradient.
+
+    >>> import lazyarray as la
+    >>> x = la.array([3.0, 4.0])
+    >>> x.attach_grad()
+    >>> with la.autograd.record():
+    ...     y = (x * x).sum()
+    >>> y.backward()
+    >>> la.nn.clip_grad_norm([x], 1.0).item(), x.grad.asnumpy().round(4)
+    (10.0, array([0.6, 0.8]))
+    """
+    grads = []
+    for p in params:
+        if p.grad is None:
+            raise ValueError("clip_grad_norm: an array without attach_grad()")
+        grads.append(p.grad)
+    if not grads:
+        raise ValueError("clip_grad_norm: no arrays")
+    with paused():
+        total = (grads[0] * grads[0]).sum()
+        for g in grads[1:]:
+            total = total + (g * g).sum()
+        norm = _sqrt(total)
+        scale = _minimum(max_norm / (norm + 1e-6), 1.0)
+        for g in grads:
+            assign_to(g, g * scale)
+    return norm

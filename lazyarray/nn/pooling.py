@@ -1,0 +1,249 @@
+"""Pooling: maxima and means of windows."""
+
+from __future__ import annotations
+
+from functools import lru_cache, partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from lazyarray.lazy._lazy import note_call, paused
+from lazyarray.nn import _native
+from lazyarray.nn.choices import spread
+from lazyarray.nn.convolution import unfold
+from lazyarray.nn.geometry import Windows, windows
+from lazyarray.nn.inputs import channels_first, floats, narrowed, pair
+from lazyarray.ops import table
+from lazyarray.ops._rows import array
+
+if TYPE_CHECKING:
+    from lazyarray._ndarray import NDArray
+
+__all__ = [
+    "max_pool1d",
+    "max_pool2d",
+    "avg_pool1d",
+    "avg_pool2d",
+    "adaptive_avg_pool1d",
+    "adaptive_avg_pool2d",
+    "global_avg_pool",
+]
+
+_sum = table["sum"]
+
+
+def _images(name: str, x: NDArray, axes: int) -> tuple[NDArray, bool]:
+    """x as images (n, c, h, w), and whether it was a single one."""
+    single = x.ndim == axes + 1
+    if not single and x.ndim != axes + 2:
+        raise ValueError(
+            f"{name}: input (n, channels, {'h, ' * (axes - 1)}w) or one without n, not shape "
+            f"{x.shape}"
+        )
+    x = x[None] if single else x
+    return (x if axes == 2 else x[:, :, None]), single
+
+
+def _pooled(
+    name: str,
+    axes: int,
+    pool: Any,
+    x: Any,
+    kernel_size: Any,
+    stride: Any,
+    padding: Any,
+    dilation: Any,
+) -> NDArray:
+    """``pool(planes, windows)`` of planes (b, h, w) of x, whatever their order in memory."""
+    x, dtype = floats(name, x)
+    x, single = _images(name, x, axes)
+    kernel = pair(name, "kernel_size", kernel_size, axes, 1)
+    kernel = kernel if axes == 2 else (1, kernel[1])
+    stride = kernel_size if stride is None else stride
+    geometry = windows(name, x.shape[2:], kernel, stride, padding, dilation, axes)
+    for k, p in zip(geometry.kernel, geometry.padding, strict=True):
+        if p > k // 2:
+            raise ValueError(f"{name}: a padding of {padding} is more than half of {kernel_size}")
+    n, c, h, w = x.shape
+    first = channels_first(x)
+    y = pool((x.swapaxes(0, 1) if first else x).reshape(n * c, h, w), geometry)
+    shape = geometry.shape if axes == 2 else geometry.shape[1:]
+    y = y.reshape(c, n, *shape).swapaxes(0, 1) if first else y.reshape(n, c, *shape)
+    y = narrowed(y, dtype)
+    return y[0] if single else y
+
+
+# ---- maxima -------------------------------------------------------------------------------------
+
+
+def _max_gradient(n: int, plane: tuple[int, ...], gradients: list[Any], saved: list[Any]) -> Any:
+    (places,) = saved
+    g = gradients[0].reshape(n, places.size // n)
+    return [spread(g, places.reshape(g.shape), plane[0] * plane[1]).reshape(n, *plane)]
+
+
+def _maxima(x: NDArray, geometry: Windows) -> NDArray:
+    with paused():
+        values, places = _native.maxima(x, geometry)
+    if x.shape[0]:
+        rule = partial(_max_gradient, x.shape[0], x.shape[1:])
+        note_call("max_pool", rule, [x], [values], [places])
+    return values
+
+
+def max_pool2d(
+    x: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1
+) -> NDArray:
+    """The maxima of windows of images (n, c, h, w) or (c, h, w).
+
+    ``stride`` is ``kernel_size`` by default; each may be a number or (rows, columns). What
+    ``padding`` adds is never the maximum; it is at most half of a window. NaN in a window is its
+    maximum. The gradient goes to the first of several maxima.
+
+    >>> import lazyarray as la
+    >>> la.nn.max_pool2d(la.arange(16.0).reshape(1, 4, 4), 2).asnumpy()
+    array([[[ 5.,  7.],
+            [13., 15.]]])
+    """
+    return _pooled("max_pool2d", 2, _maxima, x, kernel_size, stride, padding, dilation)
+
+
+def max_pool1d(
+    x: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1
+) -> NDArray:
+    """The maxima of windows of sequences (n, c, w) or (c, w); see :func:`max_pool2d`.
+
+    >>> import lazyarray as la
+    >>> la.nn.max_pool1d(la.arange(6.0).reshape(1, 6), 2).asnumpy()
+    array([[1., 3., 5.]])
+    """
+    return _pooled("max_pool1d", 1, _maxima, x, kernel_size, stride, padding, dilation)
+
+
+# ---- means --------------------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=256)
+def _shares(geometry: Windows, plane: tuple[int, int]) -> np.ndarray:
+    """1 / (how many elements of each window are on the plane)."""
+    met = []
+    for n, k, s, p, many in zip(
+        plane, geometry.kernel, geometry.stride, geometry.padding, geometry.shape, strict=True
+    ):
+        start = np.arange(many) * s - p
+        met.append(np.minimum(start + k, n) - np.maximum(start, 0))
+    return 1 / np.multiply.outer(*met)
+
+
+def _means(inclusive: bool, x: NDArray, geometry: Windows) -> NDArray:
+    b, h, w = x.shape
+    total = _sum(unfold(x[:, None], geometry, (b, 1, h, w), False), 0).reshape(b, *geometry.shape)
+    if inclusive or geometry.padding == (0, 0):
+        return total * (1 / (geometry.kernel[0] * geometry.kernel[1]))
+    return total * array(_shares(geometry, (h, w)), x.dtype, x.device)
+
+
+def avg_pool2d(
+    x: Any,
+    kernel_size: Any,
+    stride: Any = None,
+    padding: Any = 0,
+    count_include_pad: bool = True,
+) -> NDArray:
+    """The means of windows of images (n, c, h, w) or (c, h, w).
+
+    As :func:`max_pool2d`; the zeros of ``padding`` count as elements unless ``count_include_pad``
+    is false.
+
+    >>> import lazyarray as la
+    >>> la.nn.avg_pool2d(la.arange(16.0).reshape(1, 4, 4), 2).asnumpy()
+    array([[[ 2.5,  4.5],
+            [10.5, 12.5]]])
+    """
+    pool = partial(_means, count_include_pad)
+    return _pooled("avg_pool2d", 2, pool, x, kernel_size, stride, padding, 1)
+
+
+def avg_pool1d(
+    x: Any,
+    kernel_size: Any,
+    stride: Any = None,
+    padding: Any = 0,
+    count_include_pad: bool = True,
+) -> NDArray:
+    """The means of windows of sequences (n, c, w) or (c, w); see :func:`avg_pool2d`.
+
+    >>> import lazyarray as la
+    >>> la.nn.avg_pool1d(la.arange(6.0).reshape(1, 6), 2).asnumpy()
+    array([[0.5, 2.5, 4.5]])
+    """
+    pool = partial(_means, count_include_pad)
+    return _pooled("avg_pool1d", 1, pool, x, kernel_size, stride, padding, 1)
+
+
+@lru_cache(maxsize=256)
+def _bins(n: int, count: int) -> np.ndarray:
+    """A matrix (count, n) that takes means over n elements in `count` bins, which may overlap."""
+    start = np.arange(count) * n // count
+    end = -(-np.arange(1, count + 1) * n // count)
+    i = np.arange(n)
+    return ((i >= start[:, None]) & (i < end[:, None])) / (end - start)[:, None]
+
+
+def _adaptive(name: str, axes: int, x: Any, output_size: Any) -> NDArray:
+    x, dtype = floats(name, x)
+    _images(name, x, axes)
+    sizes = pair(name, "output_size", output_size, axes, 1)[2 - axes :]
+    plane = x.shape[-axes:]
+    if 0 in plane:
+        raise ValueError(f"{name}: planes without elements in an input of shape {x.shape}")
+    if all(n % m == 0 for n, m in zip(plane, sizes, strict=True)):
+        kernel = tuple([n // m for n, m in zip(plane, sizes, strict=True)])
+        return narrowed((avg_pool2d if axes == 2 else avg_pool1d)(x, kernel), dtype)
+    y = x @ array(_bins(plane[-1], sizes[-1]).T, x.dtype, x.device)
+    if axes == 2:
+        y = array(_bins(plane[0], sizes[0]), x.dtype, x.device) @ y
+    return narrowed(y, dtype)
+
+
+def adaptive_avg_pool2d(x: Any, output_size: Any) -> NDArray:
+    """Means over h x w bins of images (n, c, H, W) or (c, H, W): a result (n, c, h, w).
+
+    Bin i of h is rows i H // h up to (i + 1) H / h, rounded up; bins overlap where h doesn't divide
+    H.
+
+    >>> import lazyarray as la
+    >>> la.nn.adaptive_avg_pool2d(la.arange(9.0).reshape(1, 3, 3), 2).asnumpy()
+    array([[[2., 3.],
+            [5., 6.]]])
+    """
+    return _adaptive("adaptive_avg_pool2d", 2, x, output_size)
+
+
+def adaptive_avg_pool1d(x: Any, output_size: Any) -> NDArray:
+    """Means over bins of sequences (n, c, W) or (c, W); see :func:`adaptive_avg_pool2d`.
+
+    >>> import lazyarray as la
+    >>> la.nn.adaptive_avg_pool1d(la.arange(5.0).reshape(1, 5), 2).asnumpy()
+    array([[1., 3.]])
+    """
+    return _adaptive("adaptive_avg_pool1d", 1, x, output_size)
+
+
+def global_avg_pool(x: Any) -> NDArray:
+    """The means of each channel of x (n, c, ...): an array (n, c).
+
+    >>> import lazyarray as la
+    >>> la.nn.global_avg_pool(la.arange(8.0).reshape(1, 2, 2, 2)).asnumpy()
+    array([[1.5, 5.5]])
+    """
+    x, dtype = floats("global_avg_pool", x)
+    if x.ndim < 3 or 0 in x.shape[2:]:
+        raise ValueError(f"global_avg_pool: input (n, channels, ...), not shape {x.shape}")
+    n, c = x.shape[:2]
+    size = x.size // max(n * c, 1)
+    if channels_first(x):
+        y = _sum(x.swapaxes(0, 1).reshape(c, n, size), 2).T
+    else:
+        y = _sum(x.reshape(n, c, size), 2)
+    return narrowed(y * (1 / size), dtype)

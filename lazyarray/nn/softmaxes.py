@@ -1,0 +1,92 @@
+"""Softmax and its kin: each is one pass over the rows, forwards and backwards."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from numpy.lib.array_utils import normalize_axis_index
+
+from lazyarray.ops import table
+from lazyarray.ops._differentiable import differentiable
+from lazyarray.ops._rows import normalize_axes, select
+from lazyarray.ops.creation import ascontiguousarray, zeros_like
+
+if TYPE_CHECKING:
+    from lazyarray._ndarray import NDArray
+
+__all__ = ["softmax", "log_softmax", "logsumexp"]
+
+_exp, _log, _isfinite = table["exp"], table["log"], table["isfinite"]
+_max, _sum = table["max"], table["sum"]
+
+
+def _rows(x: Any, axis: int) -> tuple[NDArray, int]:
+    """x in C order, whose reductions are native, and the axis; AxisError for one out of range."""
+    x = ascontiguousarray(x) if getattr(x, "ndim", 1) else x
+    return x, normalize_axis_index(axis, x.ndim)
+
+
+def _softmax_gradient(g: Any, y: Any, axis: int) -> Any:
+    t = g * y
+    return t - y * _sum(t, axis, None, None, True)
+
+
+@differentiable(x=_softmax_gradient)
+def softmax(x: Any, axis: int = -1) -> NDArray:
+    """exp(x) / sum(exp(x)) along an axis, without overflow.
+
+    >>> import lazyarray as la
+    >>> la.nn.softmax([0.0, 0.0, 1000.0]).asnumpy()
+    array([0., 0., 1.])
+    """
+    x, axis = _rows(x, axis)
+    if x.size == 0:
+        return zeros_like(x)
+    e = _exp(x - _max(x, axis, None, None, True))
+    return e / _sum(e, axis, None, None, True)
+
+
+def _log_softmax_gradient(g: Any, y: Any, axis: int) -> Any:
+    return g - _exp(y) * _sum(g, axis, None, None, True)
+
+
+@differentiable(x=_log_softmax_gradient)
+def log_softmax(x: Any, axis: int = -1) -> NDArray:
+    """x - log(sum(exp(x))) along an axis, without overflow.
+
+    >>> import lazyarray as la
+    >>> la.nn.log_softmax([0.0, 0.0]).asnumpy()
+    array([-0.69314718, -0.69314718])
+    """
+    x, axis = _rows(x, axis)
+    if x.size == 0:
+        return zeros_like(x)
+    x = x - _max(x, axis, None, None, True)
+    return x - _log(_sum(_exp(x), axis, None, None, True))
+
+
+def _logsumexp_gradient(g: Any, y: Any, x: Any, axis: Any, keepdims: bool) -> Any:
+    if not keepdims:
+        shape = [1 if i in normalize_axes(axis, x.ndim) else n for i, n in enumerate(x.shape)]
+        g, y = g.reshape(shape), y.reshape(shape)
+    return g * _exp(x - y)
+
+
+@differentiable(x=_logsumexp_gradient)
+def logsumexp(x: Any, axis: Any = -1, keepdims: bool = False) -> NDArray:
+    """log(sum(exp(x))) over an axis or several, without overflow; -inf where all of x is.
+
+    >>> import lazyarray as la
+    >>> la.nn.logsumexp([1000.0, 1000.0]).item()
+    1000.6931471805599
+    """
+    x = ascontiguousarray(x)
+    top = _max(x, axis, None, None, True)
+    top = select(_isfinite(top), top, 0.0)
+    total = _sum(_exp(x - top), axis, None, None, True)
+    y = _log(total) + top
+    return (
+        y
+        if keepdims
+        else y.reshape([n for i, n in enumerate(x.shape) if i not in normalize_axes(axis, x.ndim)])
+    )
