@@ -61,9 +61,11 @@ def _last(x: NDArray, axis: int) -> NDArray:
     return x.transpose(*[i for i in range(x.ndim) if i != axis], axis)
 
 
-@differentiable(
-    x=lambda g, target, n: -spread(g[0].reshape(-1, 1), target.reshape(-1, 1), n),
-)
+def _chosen_gradient(g: Any, y: Any, target: Any, n: int) -> Any:
+    return -spread((g[0] * y[1].detach()).reshape(-1, 1), target.reshape(-1, 1), n)
+
+
+@differentiable(x=_chosen_gradient)
 def _chosen(x: NDArray, target: NDArray, n: int, ignored: int) -> tuple[NDArray, NDArray]:
     """-x[b, target[b]] of rows (b, n), and which of them count."""
     return _native.class_losses(x, 0.0, 0.0, target, ignored)
