@@ -73,14 +73,12 @@ def _convolution(
     if bias is not None and bias.shape != (out,):
         raise ValueError(f"{name}: a bias of shape {bias.shape} for {out} channels")
     if axes == 1:
-        x, kernel = x[:, :, None], (1, weight.shape[2])
-    else:
-        kernel = weight.shape[2:]
+        x = x[:, :, None]
     n = x.shape[0]
-    geometry = windows(name, x.shape[2:], kernel, stride, padding, dilation, axes)
+    geometry = windows(name, x.shape[2:], weight.shape[2:], stride, padding, dilation, axes)
     rows, columns = geometry.shape
     cols = _columns(x, geometry)
-    length = weight.shape[1] * kernel[0] * kernel[1]
+    length = weight.shape[1] * geometry.kernel[0] * geometry.kernel[1]
     if groups == 1:
         y = weight.reshape(out, length) @ cols
     else:

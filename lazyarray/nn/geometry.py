@@ -25,29 +25,31 @@ class Windows(NamedTuple):
 def windows(
     name: str,
     plane: Pair,
-    kernel: Pair,
+    kernel: Any,
     stride: Any,
     padding: Any,
     dilation: Any,
     axes: int,
 ) -> Windows:
     """Windows over planes, from a function's arguments for one or two ``axes``."""
-    strides = pair(name, "stride", stride, axes, 1)
-    dilations = pair(name, "dilation", dilation, axes, 1)
+    given = [tuple(v) if isinstance(v, list) else v for v in (kernel, stride, padding, dilation)]
+    return _windows(name, plane, *given, axes)
+
+
+@lru_cache(maxsize=4096, typed=True)
+def _windows(
+    name: str, plane: Pair, kernel: Any, stride: Any, padding: Any, dilation: Any, axes: int
+) -> Windows:
+    kernel = pair(name, "kernel_size", kernel, axes, 1)
+    stride = kernel if stride is None else pair(name, "stride", stride, axes, 1)
+    dilation = pair(name, "dilation", dilation, axes, 1)
     if isinstance(padding, str):
         if padding not in ("same", "valid"):
             raise ValueError(f"{name}: padding is 'same', 'valid' or numbers, not {padding!r}")
-        if padding == "same" and strides != (1, 1):
-            raise ValueError(f"{name}: padding='same' is for stride 1, not {stride}")
+        if padding == "same" and stride != (1, 1):
+            raise ValueError(f"{name}: padding='same' is for stride 1, not {stride[2 - axes :]}")
     else:
         padding = pair(name, "padding", padding, axes, 0)
-    return _windows(name, plane, kernel, strides, padding, dilations)
-
-
-@lru_cache(maxsize=4096)
-def _windows(
-    name: str, plane: Pair, kernel: Pair, stride: Pair, padding: Any, dilation: Pair
-) -> Windows:
     reach = tuple([d * (k - 1) for k, d in zip(kernel, dilation, strict=True)])
     total: tuple[int, ...]
     if padding == "same":

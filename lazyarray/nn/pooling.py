@@ -57,10 +57,7 @@ def _pooled(
     """``pool(planes, windows)`` of planes (b, h, w) of x, whatever their order in memory."""
     x, dtype = floats(name, x)
     x, single = _images(name, x, axes)
-    kernel = pair(name, "kernel_size", kernel_size, axes, 1)
-    kernel = kernel if axes == 2 else (1, kernel[1])
-    stride = kernel_size if stride is None else stride
-    geometry = windows(name, x.shape[2:], kernel, stride, padding, dilation, axes)
+    geometry = windows(name, x.shape[2:], kernel_size, stride, padding, dilation, axes)
     for k, p in zip(geometry.kernel, geometry.padding, strict=True):
         if p > k // 2:
             raise ValueError(f"{name}: a padding of {padding} is more than half of {kernel_size}")

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
+#include <vector>
 
 #include "lazy/cpu/loop.h"
 
@@ -12,38 +13,40 @@ namespace lazyarray {
 // How windows lie on a plane, as the instruction's core lengths (plane and windows) and core steps: pairs
 // of (rows, columns) as (high, low) halves of a word, and the bytes between a plane's rows.
 struct Windows {
-  npy_intp h, w, oh, ow;    // the plane, and how many windows
-  npy_intp kh, kw, sh, sw;  // a window, and the way from one to the next
-  npy_intp ph, pw, dh, dw;  // the border before the plane, and the way between a window's elements
-  npy_intp row;             // bytes from one row of the plane to the next
-  npy_intp tap;             // bytes from one element of the windows to the next, in columns
+  // Of an element of the windows, along one axis: where it is in the first window, and the windows
+  // [from, to) in which it is on the plane.
+  struct Reach {
+    npy_intp at, from, to;
+  };
+  npy_intp h, w, oh, ow;  // the plane, and how many windows
+  npy_intp sh, sw;        // from one window to the next
+  npy_intp row;           // bytes from one row of the plane to the next
+  npy_intp tap;           // bytes from one element of the windows to the next, in columns
+  std::vector<Reach> down, across;  // of each row and column of a window
 
   Windows(const npy_intp* core, const npy_intp* steps)
       : h(core[0]), w(core[1]), oh(core[2]), ow(core[3]), row(steps[4]), tap(steps[5]) {
-    split(steps[0], kh, kw);
-    split(steps[1], sh, sw);
-    split(steps[2], ph, pw);
-    split(steps[3], dh, dw);
+    sh = steps[1] >> 32;
+    sw = steps[1] & kLow;
+    reach(down, steps[0] >> 32, sh, steps[2] >> 32, steps[3] >> 32, h, oh);
+    reach(across, steps[0] & kLow, sw, steps[2] & kLow, steps[3] & kLow, w, ow);
   }
-  static void split(npy_intp pair, npy_intp& high, npy_intp& low) {
-    high = pair >> 32;
-    low = pair & 0xffffffff;
+  // Whether a window's element is a shift of the plane, but for its borders.
+  template <class T>
+  bool shifts() const {
+    return sh == 1 && sw == 1 && ow == w && row == w * static_cast<npy_intp>(sizeof(T));
   }
-  // Where a window's column j starts, from the window, and the windows [from, to) whose column j is on
-  // the plane.
-  npy_intp column(npy_intp j, npy_intp& from, npy_intp& to) const {
-    const npy_intp at = j * dw - pw;
-    from = at < 0 ? std::min((sw - 1 - at) / sw, ow) : 0;
-    to = at < w ? std::min((w - 1 - at) / sw + 1, ow) : 0;
-    to = std::max(from, to);
-    return at;
-  }
-  // Calls f(row of the windows, row of the plane or -1) for a window's row i.
-  template <class F>
-  void rows(npy_intp i, F f) const {
-    for (npy_intp o = 0; o < oh; ++o) {
-      const npy_intp r = o * sh + i * dh - ph;
-      f(o, r >= 0 && r < h ? r : -1);
+
+ private:
+  static constexpr npy_intp kLow = 0xffffffff;
+  static void reach(std::vector<Reach>& all, npy_intp kernel, npy_intp stride, npy_intp padding,
+                    npy_intp dilation, npy_intp n, npy_intp windows) {
+    all.resize(kernel);
+    for (npy_intp k = 0; k < kernel; ++k) {
+      const npy_intp at = k * dilation - padding;
+      const npy_intp from = at < 0 ? std::min((stride - 1 - at) / stride, windows) : 0;
+      const npy_intp to = at < n ? std::min((n - 1 - at) / stride + 1, windows) : 0;
+      all[k] = {at, from, std::max(from, to)};
     }
   }
 };
@@ -51,24 +54,32 @@ struct Windows {
 // Columns of one plane: an element of the windows each, 0 outside the plane.
 template <class T>
 void unfold_plane(const char* plane, char* columns, const Windows& g) {
-  for (npy_intp i = 0; i < g.kh; ++i)
-    for (npy_intp j = 0; j < g.kw; ++j, columns += g.tap) {
-      npy_intp from, to;
-      const npy_intp at = g.column(j, from, to);
-      g.rows(i, [&](npy_intp o, npy_intp r) {
-        T* out = reinterpret_cast<T*>(columns) + o * g.ow;
-        if (r < 0) {
-          std::fill(out, out + g.ow, T(0));
-          return;
+  for (const Windows::Reach& y : g.down)
+    for (const Windows::Reach& x : g.across) {
+      T* out = reinterpret_cast<T*>(columns);
+      columns += g.tap;
+      std::fill(out, out + y.from * g.ow, T(0));
+      std::fill(out + y.to * g.ow, out + g.oh * g.ow, T(0));
+      if (g.template shifts<T>()) {
+        // All rows at once; what this puts beside the plane is cleared below.
+        const npy_intp start = (y.from + y.at) * g.w + x.at, first = std::max<npy_intp>(-start, 0);
+        const npy_intp n = std::min((y.to - y.from) * g.w, g.h * g.w - start);
+        if (n > first)
+          std::memcpy(out + y.from * g.w + first, reinterpret_cast<const T*>(plane) + start + first,
+                      (n - first) * sizeof(T));
+        for (npy_intp o = y.from; o < y.to; ++o) {
+          for (npy_intp k = 0; k < x.from; ++k) out[o * g.ow + k] = 0;
+          for (npy_intp k = x.to; k < g.ow; ++k) out[o * g.ow + k] = 0;
         }
-        const T* in = reinterpret_cast<const T*>(plane + r * g.row) + at;
-        for (npy_intp k = 0; k < from; ++k) out[k] = 0;
-        if (g.sw == 1)
-          for (npy_intp k = from; k < to; ++k) out[k] = in[k];
-        else
-          for (npy_intp k = from; k < to; ++k) out[k] = in[k * g.sw];
-        for (npy_intp k = to; k < g.ow; ++k) out[k] = 0;
-      });
+        continue;
+      }
+      for (npy_intp o = y.from; o < y.to; ++o) {
+        T* to = out + o * g.ow;
+        const T* in = reinterpret_cast<const T*>(plane + (o * g.sh + y.at) * g.row) + x.at;
+        for (npy_intp k = 0; k < x.from; ++k) to[k] = 0;
+        for (npy_intp k = x.from; k < x.to; ++k) to[k] = in[k * g.sw];
+        for (npy_intp k = x.to; k < g.ow; ++k) to[k] = 0;
+      }
     }
 }
 
@@ -76,20 +87,19 @@ void unfold_plane(const char* plane, char* columns, const Windows& g) {
 template <class T>
 void fold_plane(const char* columns, char* plane, const Windows& g) {
   for (npy_intp r = 0; r < g.h; ++r) std::memset(plane + r * g.row, 0, g.w * sizeof(T));
-  for (npy_intp i = 0; i < g.kh; ++i)
-    for (npy_intp j = 0; j < g.kw; ++j, columns += g.tap) {
-      npy_intp from, to;
-      const npy_intp at = g.column(j, from, to);
-      g.rows(i, [&](npy_intp o, npy_intp r) {
-        if (r < 0) return;
-        const T* in = reinterpret_cast<const T*>(columns) + o * g.ow;
-        T* out = reinterpret_cast<T*>(plane + r * g.row) + at;
-        if (g.sw == 1)
+  for (const Windows::Reach& y : g.down)
+    for (const Windows::Reach& x : g.across) {
+      const T* in = reinterpret_cast<const T*>(columns) + y.from * g.ow;
+      columns += g.tap;
+      for (npy_intp o = y.from; o < y.to; ++o, in += g.ow) {
+        T* out = reinterpret_cast<T*>(plane + (o * g.sh + y.at) * g.row) + x.at;
+        if (g.sw == 1) {
 #pragma GCC ivdep
-          for (npy_intp k = from; k < to; ++k) out[k] += in[k];
-        else
-          for (npy_intp k = from; k < to; ++k) out[k * g.sw] += in[k];
-      });
+          for (npy_intp k = x.from; k < x.to; ++k) out[k] += in[k];
+        } else {
+          for (npy_intp k = x.from; k < x.to; ++k) out[k * g.sw] += in[k];
+        }
+      }
     }
 }
 
@@ -114,25 +124,22 @@ template <class T>
 void maxima_plane(const char* plane, T* best, int32_t* place, const Windows& g) {
   std::fill(best, best + g.oh * g.ow, -std::numeric_limits<T>::infinity());
   std::fill(place, place + g.oh * g.ow, -1);
-  for (npy_intp i = 0; i < g.kh; ++i)
-    for (npy_intp j = 0; j < g.kw; ++j) {
-      npy_intp from, to;
-      const npy_intp at = g.column(j, from, to);
-      g.rows(i, [&](npy_intp o, npy_intp r) {
-        if (r < 0) return;
-        const T* in = reinterpret_cast<const T*>(plane + r * g.row) + at;
+  for (const Windows::Reach& y : g.down)
+    for (const Windows::Reach& x : g.across)
+      for (npy_intp o = y.from; o < y.to; ++o) {
+        const npy_intp r = o * g.sh + y.at;
+        const T* in = reinterpret_cast<const T*>(plane + r * g.row) + x.at;
         T* b = best + o * g.ow;
         int32_t* p = place + o * g.ow;
-        const int32_t start = static_cast<int32_t>(r * g.w + at), step = static_cast<int32_t>(g.sw);
+        const int32_t start = static_cast<int32_t>(r * g.w + x.at), step = static_cast<int32_t>(g.sw);
 #pragma GCC ivdep
-        for (npy_intp k = from; k < to; ++k) {
+        for (npy_intp k = x.from; k < x.to; ++k) {
           const T v = in[k * g.sw];
           const bool take = (v > b[k]) | (v != v) | (p[k] < 0);
           b[k] = take ? v : b[k];
           p[k] = take ? start + static_cast<int32_t>(k) * step : p[k];
         }
-      });
-    }
+      }
 }
 
 // As a gufunc's: plane, maxima, places.
