@@ -31,6 +31,7 @@ from lazyarray.engine._engine cimport (
     TraceSpan,
     WorkerName,
     intern_name,
+    note_wait,
     poll_signals,
     process_engine,
     sites,
@@ -125,8 +126,10 @@ def settle():
     cdef Status status
     interrupt = []
     cdef void* arg = <void*>interrupt
+    cdef int64_t start = c.now()
     with nogil:
         status = c.wait_for_all(poll_signals, arg, -1)
+    note_wait(c, "the profiler's stop", start)
     if interrupt:
         raise interrupt[0]
     return status == OK
@@ -164,7 +167,7 @@ def note_counter(str name, str domain, double value):
 
 
 cdef const char* _interned(str text) except NULL:
-    return intern_name(text.encode("utf-8", "replace"))
+    return intern_name(text.replace("\0", "\ufffd").encode("utf-8", "replace"))  # it ends at a NUL
 
 
 cdef int _note(const char* name, const char* domain, double value) except -1:

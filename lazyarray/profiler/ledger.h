@@ -191,7 +191,7 @@ class Ledger {
     const auto joined = shares_.find(e.seq);
     if (joined != shares_.end())
       for (const TraceSpan& s : joined->second) {
-        out.begin('X', "operator", name, track(WORKER, static_cast<uint64_t>(s.worker)));
+        out.begin('X', "joined", name, track(WORKER, static_cast<uint64_t>(s.worker)));
         out.at(s.start).lasting(s.end - s.start).arg("takes part in", static_cast<int64_t>(s.seq));
         put(out);
       }
