@@ -1,0 +1,190 @@
+"""Nodes: calls of public functions, and what they take; the order in which they can run."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from lazyarray.context import Context
+
+Shape = tuple[int | None, ...]
+Tree = Any  # a leaf, or a tuple, list or dict of trees; leaves are entries, and what JSON can hold
+
+
+class Spec(NamedTuple):
+    """Shape and dtype of an array that isn't there; a length of None is not known yet.
+
+    >>> import lazyarray as la
+    >>> la.spec((2, 3), "float32")
+    Spec(shape=(2, 3), dtype=dtype('float32'))
+    """
+
+    shape: Shape
+    dtype: np.dtype | None = None
+
+    @property
+    def complete(self) -> bool:
+        """Whether every length is known."""
+        return None not in self.shape
+
+    def __str__(self) -> str:
+        return f"{self.dtype or 'any'} {self.shape}".replace("None", "?")
+
+
+def spec(shape: int | Iterable[int], dtype: Any = float) -> Spec:
+    """What :func:`lazyarray.trace` takes in place of an example: a shape and a dtype.
+
+    >>> import lazyarray as la
+    >>> la.trace(la.exp, la.spec(3))
+    Graph(arg0: float64 (3,)):
+        %0 = exp(arg0)
+        return %0
+    """
+    return Spec(shape_of(shape), np.dtype(dtype))
+
+
+def shape_of(shape: Any, partial: bool = False) -> tuple[Any, ...]:
+    """A shape as a tuple; ValueError for negative lengths, TypeError for what is no shape.
+
+    Where ``partial``, a length may be None.
+    """
+    lengths = (shape,) if isinstance(shape, (int, np.integer)) else tuple(shape)
+    found = []
+    for n in lengths:
+        if n is None and partial:
+            found.append(None)
+            continue
+        if isinstance(n, bool) or not isinstance(n, (int, np.integer)):
+            raise TypeError(f"a shape is made of integers, not {type(n).__name__}: {shape!r}")
+        if n < 0:
+            raise ValueError(f"a length can't be negative: {shape!r}")
+        found.append(int(n))
+    return tuple(found)
+
+
+class Entry(NamedTuple):
+    """One output of a node: what nodes take, and what graphs give."""
+
+    node: Node
+    index: int = 0
+
+
+VAR, CONST, OPAQUE = "var", "const", "opaque"
+
+
+@dataclass(eq=False, slots=True)
+class Node:
+    """A call of a public function, ``op``, or (without a function) a variable or a constant.
+
+    ``args`` and ``kwargs`` are what is passed: trees whose leaves are entries of other nodes, or
+    what JSON can hold. ``outputs`` is how many arrays it gives, 0 if it is one that is no tuple.
+    """
+
+    op: str
+    name: str
+    args: tuple[Tree, ...] = ()
+    kwargs: dict[str, Tree] = field(default_factory=dict)
+    outputs: int = 0
+    attributes: dict[str, str] = field(default_factory=dict)
+    line: str | None = None  # where it was built
+    spec: Spec | None = None  # of a variable: what is known of it
+    aux: bool = False  # a variable that the graph writes
+    value: Any = None  # a constant's array; what an opaque node runs
+
+    @property
+    def inputs(self) -> list[Entry]:
+        """The entries that it takes, in order."""
+        return [*entries((self.args, self.kwargs))]
+
+    @property
+    def results(self) -> list[Entry]:
+        """Its outputs."""
+        return [Entry(self, i) for i in range(self.outputs or 1)]
+
+
+def entries(tree: Tree) -> Iterator[Entry]:
+    """The entries among the leaves of a tree."""
+    if isinstance(tree, Entry):
+        yield tree
+    elif isinstance(tree, (tuple, list)):
+        for part in tree:
+            yield from entries(part)
+    elif isinstance(tree, dict):
+        for part in tree.values():
+            yield from entries(part)
+    elif isinstance(tree, slice):
+        yield from entries((tree.start, tree.stop, tree.step))
+
+
+def mapped(tree: Tree, leaf: Callable[[Any], Any]) -> Any:
+    """The tree with ``leaf(x)`` in place of each leaf x."""
+    if isinstance(tree, (Entry, Spec)):
+        return leaf(tree)
+    if isinstance(tree, (tuple, list)):
+        parts = [mapped(part, leaf) for part in tree]
+        if hasattr(tree, "_fields"):  # a named tuple
+            return type(tree)(*parts)
+        return tuple(parts) if isinstance(tree, tuple) else parts
+    if isinstance(tree, dict):
+        return {key: mapped(part, leaf) for key, part in tree.items()}
+    if isinstance(tree, slice):
+        return slice(*[mapped(part, leaf) for part in (tree.start, tree.stop, tree.step)])
+    return leaf(tree)
+
+
+def in_order(heads: Iterable[Entry | Node]) -> list[Node]:
+    """The nodes that the heads need, inputs first; ValueError if they lead in a circle."""
+    found: list[Node] = []
+    state: dict[int, bool] = {}  # whether a node is done, once it was met
+    stack = [head.node if isinstance(head, Entry) else head for head in heads][::-1]
+    while stack:
+        node = stack[-1]
+        if id(node) in state:
+            stack.pop()
+            if not state[id(node)]:
+                state[id(node)] = True
+                found.append(node)
+            continue
+        state[id(node)] = False
+        for entry in reversed(node.inputs):
+            done = state.get(id(entry.node))
+            if done is None:
+                stack.append(entry.node)
+            elif not done and any(n is entry.node for n in stack if id(n) in state):
+                raise ValueError(f"the graph has a cycle through node {entry.node.name!r}")
+    return found
+
+
+_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+
+
+def caller() -> str:
+    """``file:line in function`` of the innermost frame that is not this package's."""
+    frame = sys._getframe(1)
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+        frame = frame.f_back
+    return f"{frame.f_code.co_filename}:{frame.f_lineno} in {frame.f_code.co_name}"
+
+
+def checked_leaf(x: Any) -> Any:
+    """A leaf of a call as nodes keep it, or TypeError."""
+    if x is None or x is Ellipsis or isinstance(x, (bool, int, float, complex, str, Entry)):
+        return x
+    if isinstance(x, (np.generic, np.dtype, Context)):
+        return x
+    if isinstance(x, type) and issubclass(x, np.generic):
+        return np.dtype(x)
+    if x in _TYPES:
+        return np.dtype(x)
+    raise TypeError(
+        f"a graph's node can't hold {type(x).__name__} {x!r}: its arguments are Symbols, arrays, "
+        "numbers, strings, dtypes, slices, devices, and tuples, lists and dicts of these"
+    )
+
+
+_TYPES = (bool, int, float, complex)
