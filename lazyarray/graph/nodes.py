@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
@@ -17,23 +18,24 @@ Tree = Any  # a leaf, or a tuple, list or dict of trees; leaves are entries, and
 
 
 class Spec(NamedTuple):
-    """Shape and dtype of an array that isn't there; a length of None is not known yet.
+    """Shape and dtype of an array that isn't there; what is None is not known yet.
 
     >>> import lazyarray as la
     >>> la.spec((2, 3), "float32")
     Spec(shape=(2, 3), dtype=dtype('float32'))
     """
 
-    shape: Shape
+    shape: Shape | None = None
     dtype: np.dtype | None = None
 
     @property
     def complete(self) -> bool:
         """Whether every length is known."""
-        return None not in self.shape
+        return self.shape is not None and None not in self.shape
 
     def __str__(self) -> str:
-        return f"{self.dtype or 'any'} {self.shape}".replace("None", "?")
+        dtype = "" if self.dtype is None else f"{self.dtype} "
+        return f"{dtype}{'' if self.shape is None else self.shape}".replace("None", "?").strip()
 
 
 def spec(shape: int | Iterable[int], dtype: Any = float) -> Spec:
@@ -81,8 +83,9 @@ VAR, CONST, OPAQUE = "var", "const", "opaque"
 class Node:
     """A call of a public function, ``op``, or (without a function) a variable or a constant.
 
-    ``args`` and ``kwargs`` are what is passed: trees whose leaves are entries of other nodes, or
-    what JSON can hold. ``outputs`` is how many arrays it gives, 0 if it is one that is no tuple.
+    ``args`` and ``kwargs`` are what is passed: trees whose leaves are entries of older nodes (so no
+    node is reached from itself), or what JSON can hold. ``outputs`` is how many arrays it gives, 0
+    if it is one that is no tuple.
     """
 
     op: str
@@ -92,9 +95,10 @@ class Node:
     outputs: int = 0
     attributes: dict[str, str] = field(default_factory=dict)
     line: str | None = None  # where it was built
-    spec: Spec | None = None  # of a variable: what is known of it
+    spec: Spec = Spec()  # of a variable: what is known of it
     aux: bool = False  # a variable that the graph writes
     value: Any = None  # a constant's array; what an opaque node runs
+    serial: int = field(default_factory=itertools.count().__next__)  # they run in this order
 
     @property
     def inputs(self) -> list[Entry]:
@@ -137,26 +141,21 @@ def mapped(tree: Tree, leaf: Callable[[Any], Any]) -> Any:
     return leaf(tree)
 
 
-def in_order(heads: Iterable[Entry | Node]) -> list[Node]:
-    """The nodes that the heads need, inputs first; ValueError if they lead in a circle."""
+def in_order(heads: Iterable[Entry]) -> list[Node]:
+    """The nodes that the heads need, inputs before what takes them, left before right."""
     found: list[Node] = []
-    state: dict[int, bool] = {}  # whether a node is done, once it was met
-    stack = [head.node if isinstance(head, Entry) else head for head in heads][::-1]
+    done: set[int] = set()
+    stack = [head.node for head in heads][::-1]
     while stack:
         node = stack[-1]
-        if id(node) in state:
-            stack.pop()
-            if not state[id(node)]:
-                state[id(node)] = True
-                found.append(node)
+        waiting = [e.node for e in node.inputs if id(e.node) not in done]
+        if waiting:
+            stack += waiting[::-1]
             continue
-        state[id(node)] = False
-        for entry in reversed(node.inputs):
-            done = state.get(id(entry.node))
-            if done is None:
-                stack.append(entry.node)
-            elif not done and any(n is entry.node for n in stack if id(n) in state):
-                raise ValueError(f"the graph has a cycle through node {entry.node.name!r}")
+        stack.pop()
+        if id(node) not in done:
+            done.add(id(node))
+            found.append(node)
     return found
 
 

@@ -11,7 +11,6 @@ from typing import Any
 
 from lazyarray.graph import operators
 from lazyarray.graph.nodes import Tree, entries
-from lazyarray.lazy._lazy import Tensor
 
 SPACES = ("linalg", "fft", "random", "nn", "lib.stride_tricks", "emath")
 
@@ -36,7 +35,7 @@ def _found(op: str) -> Callable[..., Any] | None:
         return own
     space, _, name = op.rpartition(".")
     if space == "ndarray":
-        return getattr(Tensor_type(), name, None)
+        return getattr(array_type(), name, None)
     place = place_of(space)
     if place is None or name not in place.__all__:
         return None
@@ -44,10 +43,15 @@ def _found(op: str) -> Callable[..., Any] | None:
     return thing if callable(thing) and not isinstance(thing, type) else None
 
 
-def Tensor_type() -> type:
+def known(op: str) -> bool:
+    """Whether there is a function of this name."""
+    return _found(op) is not None
+
+
+def array_type() -> type:
     """The class of arrays, which is made after this module may be imported."""
-    array_type: type = sys.modules["lazyarray"].NDArray
-    return array_type
+    found: type = sys.modules["lazyarray"].NDArray
+    return found
 
 
 def place_of(space: str) -> Any:

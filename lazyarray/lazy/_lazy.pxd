@@ -329,6 +329,7 @@ cdef extern from "lazy/program.h" namespace "lazyarray" nogil:
         void ref()
         void unref()
         cbool bore(const Chunk*)
+        int64_t place_of(const Chunk*)
         void capture(Instr*)
         vector[Chunk*] initialised()
         vector[Chunk*] carried(const unordered_set[Chunk*]&)

@@ -135,6 +135,14 @@ class Program {
     return result;
   }
 
+  // Where a plan put a chunk: bytes from the block's start, or that it is a temporary or has memory of its own.
+  enum : int64_t { kOwnMemory = -1, kTemporary = -2 };
+  int64_t place_of(const Chunk* c) const {
+    if (!bore(c)) return kOwnMemory;
+    if (c->temporary) return kTemporary;
+    return arena && c->owner == arena ? c->data - arena->data : kOwnMemory;
+  }
+
   // Plans it all. `substituted`: what will be another chunk in each call. With `sharing`, intermediates
   // lie in that program's block if they fit. False if there is no memory.
   bool finish(const std::unordered_set<Chunk*>& substituted, Program* sharing) {

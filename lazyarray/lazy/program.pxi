@@ -309,6 +309,45 @@ cdef class Program:
                 "instructions": self.p.instrs.size(), "operators": operators,
                 "temporaries": self.p.temporaries}
 
+    def places(self):
+        """Where the plan put what the capture made: bytes from the block's start, by number.
+
+        -1: it has memory of its own; -2: it is a temporary, which has none.
+        """
+        cdef dict found = {}
+        cdef Instr* instr
+        cdef size_t i
+        for i in range(self.p.instrs.size()):
+            instr = self.p.instrs[i]
+            for k in range(instr.nop):
+                if instr.ops[k].chunk is not NULL and self.p.bore(instr.ops[k].chunk):
+                    found[<size_t>instr.ops[k].chunk] = self.p.place_of(instr.ops[k].chunk)
+        return found
+
+    def array_of(self, size_t number, dtype):
+        """The memory that an instruction names ``number``, as a vector; None if nobody wrote it before.
+
+        That is so for what the capture made, unless the host gave it values.
+        """
+        cdef Instr* instr
+        cdef Chunk* c
+        cdef Tensor t
+        cdef size_t i
+        for i in range(self.p.instrs.size()):
+            instr = self.p.instrs[i]
+            for k in range(instr.nop):
+                c = instr.ops[k].chunk
+                if <size_t>c != number:
+                    continue
+                if c.data is NULL and self.p.bore(c):
+                    return None
+                t = new_tensor(c, dtype_code(dtype))
+                t.v.layout.resize(1)
+                t.v.layout.shape()[0] = c.nbytes // t.v.itemsize()
+                t.v.layout.strides()[0] = t.v.itemsize()
+                return t
+        raise KeyError(number)
+
     def operators(self):
         """The names of the operators of each phase, in the order in which they are pushed."""
         return [[self.p.phases[i].operators[j].name.decode()
@@ -427,6 +466,10 @@ cdef dict described(Instr* instr, size_t index):
         "inputs": operands[:instr.nin], "outputs": operands[instr.nin:],
         "overwrites": [bool(instr.overwrites >> k & 1) for k in range(instr.nop - instr.nin)],
         "reduced": tuple([a for a in range(instr.ndim) if instr.reduced >> a & 1]),
+        # Of a GUFUNC whose kernel doesn't name its core axes, what its loop is told.
+        "core": tuple([instr.core[i] for i in range(instr.ncore)]),
+        "core_steps": tuple([instr.core_steps[i] for i in range(instr.ncore_steps)]),
+        "function": <object>instr.py.get().fn if instr.kernel.kind == PYTHON else None,
         "site": site_text(&instr.site),
     }
 

@@ -114,7 +114,8 @@ def ordered(Tensor x not None, bint indices, bint stable):
     cdef int n = x.v.layout.ndim, code
     if n == 0 or x.v.layout.size() == 0 or not contiguous(x):
         return None
-    cdef Kernel* k = along_kernel("argsort" if indices else "sort", 2 + 2 * indices + stable,
+    cdef str name = "argsort" if indices else "sort"
+    cdef Kernel* k = along_kernel("stable_" + name if stable else name, 2 + 2 * indices + stable,
                                   x.v.dtype)
     if k is NULL:
         return None

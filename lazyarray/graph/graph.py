@@ -1,0 +1,371 @@
+"""Graph: calls of public functions, in the order in which they run; what it can do."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from lazyarray.context import Context, as_device
+from lazyarray.graph import registry, serial, text
+from lazyarray.graph.nodes import CONST, OPAQUE, VAR, Entry, Node, Spec, in_order, mapped
+from lazyarray.graph.serial import Place
+from lazyarray.lazy._lazy import Tensor
+from lazyarray.ops import _rows, interop
+
+if TYPE_CHECKING:
+    from lazyarray._ndarray import NDArray
+    from lazyarray.graph.executor import Executor
+
+__all__ = ["Graph"]
+
+Monitor = Callable[[str, Any], Any]
+
+
+class Graph:
+    """What computes some outputs from some variables: nodes, each a call of a public function.
+
+    ``nodes`` are in topological order. ``arguments`` are the variables that it reads, ``aux`` those
+    that it writes as well (running means); ``updates`` says, for each of these that no node writes
+    by itself, what is written to it in the end. Made by :func:`lazyarray.trace`, of a
+    :class:`lazyarray.Symbol`, or from JSON. It isn't changed once it is made.
+
+    >>> import lazyarray as la
+    >>> graph = la.trace(lambda x, w: la.tanh(x @ w).sum(), la.ones((2, 3)), la.ones((3, 4)))
+    >>> print(graph)
+    Graph(x: float64 (2, 3), w: float64 (3, 4)):
+        %0 = matmul(x, w)
+        %1 = tanh(%0)
+        %2 = sum(%1)
+        return %2
+    """
+
+    def __init__(
+        self,
+        outputs: Iterable[Entry],
+        inputs: Sequence[Node] | None = None,
+        updates: Sequence[tuple[Node, Entry]] = (),
+        takes: Any = None,
+        gives: Any = None,
+        retrace: Callable[[dict[str, Spec]], Graph] | None = None,
+    ) -> None:
+        self.outputs = tuple(outputs)
+        self.updates = tuple(updates)
+        states = [node for node, _ in self.updates]
+        reached = in_order([*self.outputs, *[e for _, e in self.updates], *map(Entry, states)])
+        variables = [n for n in reached if n.op == VAR]
+        if inputs is not None:
+            known = set(inputs)
+            variables = [*inputs, *[n for n in variables if n not in known]]
+        self.variables = tuple(variables)
+        seen = set(reached)
+        unused = [n for n in self.variables if n not in seen]
+        self.nodes = tuple(sorted([*reached, *unused], key=lambda n: n.serial))
+        self.arguments = tuple([n for n in self.variables if not n.aux])
+        self.aux = tuple([n for n in self.variables if n.aux])
+        self.takes, self.gives = takes, gives  # trees: what fn took and gave, if it was traced
+        self.retrace = retrace
+        counts = Counter([n.name for n in self.variables])
+        twice = [name for name, count in counts.items() if count > 1]
+        if twice:
+            raise ValueError(f"several variables of the graph are called {', '.join(map(repr, twice))}")
+
+    # -- what it is
+
+    def list_arguments(self) -> list[str]:
+        """The names of the variables, but for the auxiliary ones."""
+        return [n.name for n in self.arguments]
+
+    def list_auxiliary_states(self) -> list[str]:
+        """The names of the variables that the graph writes."""
+        return [n.name for n in self.aux]
+
+    def list_inputs(self) -> list[str]:
+        """The names of all variables."""
+        return [n.name for n in self.variables]
+
+    def list_outputs(self) -> list[str]:
+        """The names of the outputs: ``fc1_output``, ``split0_output1``, or a variable's own."""
+        return [output_name(e) for e in self.outputs]
+
+    def __str__(self) -> str:
+        return text.printed(self)
+
+    __repr__ = __str__
+
+    def summary(self, **known: Any) -> str:
+        """The graph with the shape and dtype of each result, and the line that built it.
+
+        ``known`` are shapes or specs of variables, as for :meth:`infer`.
+        """
+        return text.printed(self, self.infer(**known), lines=True)
+
+    def todot(self, **known: Any) -> str:
+        """The source of a picture, for Graphviz; with shapes at the edges if ``known`` are given.
+
+        >>> import lazyarray as la
+        >>> print(la.sym.exp(la.sym.var("x"), name="y").graph.todot().splitlines()[0])
+        digraph Graph {
+        """
+        specs = self.infer(**known) if known or self._is_known() else None
+        return text.dot(self, specs)
+
+    def _is_known(self) -> bool:
+        return all(n.spec.complete and n.spec.dtype is not None for n in self.variables)
+
+    def _repr_svg_(self) -> str | None:
+        """The picture, for notebooks that have the graphviz package."""
+        try:
+            import graphviz
+        except ImportError:
+            return None
+        picture: str = graphviz.Source(self.todot()).pipe("svg").decode()
+        return picture
+
+    # -- JSON
+
+    def tojson(self) -> str:
+        """The graph as JSON; arrays that it holds are written with their values (which waits).
+
+        TypeError, with the line, for an op that has no public name.
+        """
+        return serial.dumps(self)
+
+    @classmethod
+    def fromjson(cls, json: str | bytes) -> Graph:
+        """The graph that :meth:`tojson` wrote; ValueError if it is corrupt or names no op."""
+        return cls(**serial.loads(json))
+
+    def save(self, file: Any) -> None:
+        """Writes :meth:`tojson` to a file, given by its path or open for text."""
+        written = self.tojson()
+        if hasattr(file, "write"):
+            file.write(written)
+            return
+        with open(os.fspath(file), "w") as stream:
+            stream.write(written)
+
+    @classmethod
+    def load(cls, file: Any) -> Graph:
+        """Reads what :meth:`save` wrote."""
+        if hasattr(file, "read"):
+            return cls.fromjson(file.read())
+        with open(os.fspath(file)) as stream:
+            return cls.fromjson(stream.read())
+
+    # -- inference
+
+    def infer(self, **known: Any) -> dict[Entry, Spec]:
+        """Shape and dtype of each output of each node, given those of variables.
+
+        ``known`` holds, by name, shapes or specs. ValueError, naming them, if those of some variable
+        neither are known nor follow; what a function refuses is its own error, with the node.
+        """
+        from lazyarray.graph.infer import infer
+
+        return infer(self, known)
+
+    def infer_shape(self, **shapes: Any) -> tuple[list[Any], list[Any], list[Any]]:
+        """The shapes of arguments, outputs and auxiliary states, given those of some arguments."""
+        return self._inferred(self.infer(**shapes), "shape")
+
+    def infer_type(self, **dtypes: Any) -> tuple[list[Any], list[Any], list[Any]]:
+        """The dtypes of arguments, outputs and auxiliary states, given those of some arguments.
+
+        Shapes have to be known from the variables.
+        """
+        known = {name: Spec(None, np.dtype(dtype)) for name, dtype in dtypes.items()}
+        return self._inferred(self.infer(**known), "dtype")
+
+    def _inferred(self, specs: dict[Entry, Spec], what: str) -> tuple[list[Any], list[Any], list[Any]]:
+        def of(nodes: Iterable[Node]) -> list[Any]:
+            return [getattr(specs[Entry(n)], what) for n in nodes]
+
+        return of(self.arguments), [getattr(specs[e], what) for e in self.outputs], of(self.aux)
+
+    # -- running it
+
+    def run(
+        self,
+        arrays: Mapping[Node, NDArray],
+        monitor: Monitor | None = None,
+        devices: Mapping[Node, Context] | None = None,
+    ) -> list[NDArray]:
+        """Calls the nodes' functions on arrays for the variables, and writes the updates.
+
+        ``monitor(name, array)`` hears of each result; ``devices`` says where a node's new arrays are
+        made.
+        """
+        values: dict[Entry, Any] = {Entry(n): x for n, x in arrays.items()}
+        uses = Counter([e for n in self.nodes for e in n.inputs])
+        uses.update([*self.outputs, *[e for _, e in self.updates], *map(Entry, self.variables)])
+        left = Counter(uses)
+        for node in self.nodes:
+            if node.op == CONST:
+                values[Entry(node)] = node.value
+            if node.op in (VAR, CONST):
+                continue
+            owned = next(iter(node.inputs), None)
+            in_place = node.op in _UPDATES and owned is not None
+            in_place = in_place and uses[owned] == 1 and owned.node.op in _MAKE_NEW
+            device = devices.get(node) if devices else None
+            results = called(node, values, device, in_place)
+            for entry, result in zip(node.results, results, strict=True):
+                values[entry] = result
+                if monitor is not None:
+                    monitor(output_name(entry), result)
+            # What nobody needs any more goes now: so the planner sees what is temporary.
+            del results, result
+            for e in node.inputs:
+                left[e] -= 1
+                if not left[e]:
+                    del values[e]
+            for e in node.results:
+                if not left[e]:
+                    del values[e]
+        # All are read before the first is written.
+        news = [values[e] for _, e in self.updates]
+        outputs = [values[e] for e in self.outputs]
+        if self.updates:
+            old = {id(values[Entry(n)]) for n, _ in self.updates}
+            outputs = [y.copy() if id(y) in old else y for y in outputs]
+            news = [y.copy() if id(y) in old else y for y in news]
+        for (node, _), new in zip(self.updates, news, strict=True):
+            values[Entry(node)][...] = new
+        return outputs
+
+    def eval(self, ctx: Any = None, **arguments: Any) -> list[NDArray]:
+        """The outputs for arrays given by the variables' names, computed at once, node by node."""
+        device = as_device(ctx)
+        arrays = self.named(arguments, "eval")
+        given = {n: _rows.asarray(arrays[n.name]) for n in self.variables}
+        if device is None:
+            return self.run(given)
+        with Context(device.device_type, device.device_id):
+            return self.run({n: interop.to_device(x, device) for n, x in given.items()})
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """What the traced function gives for these arguments; of another graph, see :meth:`eval`."""
+        from lazyarray.graph.trace import called_with
+
+        return called_with(self, args, kwargs)
+
+    def named(self, arrays: Mapping[str, Any], what: str) -> dict[str, Any]:
+        """Arrays by the names of all variables; TypeError if some are missing or unknown."""
+        names = self.list_inputs()
+        missing = [n for n in names if n not in arrays]
+        unknown = [n for n in arrays if n not in names]
+        if missing or unknown:
+            problem = f"lacks {missing}" if missing else f"has no arguments {unknown}"
+            raise TypeError(f"{what}: the graph {problem}; its arguments are {names}")
+        return {n: arrays[n] for n in names}
+
+    # -- executors
+
+    def bind(
+        self,
+        ctx: Any,
+        args: Any,
+        args_grad: Any = None,
+        grad_req: Any = "write",
+        aux_states: Any = None,
+        group2ctx: Mapping[str, Any] | None = None,
+        shared_exec: Executor | None = None,
+    ) -> Executor:
+        """An :class:`lazyarray.Executor` that computes the graph from given arrays, by reference.
+
+        ``args`` and ``aux_states`` are arrays, and ``args_grad`` those that collect gradients, in
+        lists (in the order of ``list_arguments``) or by name. ``grad_req`` is "write", "add" or
+        "null", for all or in a list or by name; without an array in ``args_grad`` it is "null".
+        ``group2ctx`` says on which device nodes with a ``ctx_group`` run; ``shared_exec`` is an
+        executor whose memory for intermediates is used: the two then run one after the other.
+        """
+        from lazyarray.graph import executor
+
+        return executor.bind(
+            self, ctx, args, args_grad, grad_req, aux_states, group2ctx, shared_exec
+        )
+
+    def simple_bind(
+        self,
+        ctx: Any = None,
+        grad_req: Any = "write",
+        type_dict: Mapping[str, Any] | None = None,
+        group2ctx: Mapping[str, Any] | None = None,
+        shared_exec: Executor | None = None,
+        **shapes: Any,
+    ) -> Executor:
+        """An :class:`lazyarray.Executor` on new arrays of zeros, whose shapes follow from some.
+
+        ``type_dict`` holds dtypes by name: float64 is the default. Arguments that aren't floats have
+        no gradient. The rest is as in :meth:`bind`.
+
+        >>> import lazyarray as la
+        >>> x, w = la.sym.var("x"), la.sym.var("w")
+        >>> e = (x * w).sum().simple_bind(la.cpu(), x=(3,), w=(3,))
+        >>> e.arg_dict["x"][:] = 2
+        >>> e.forward(is_train=True)[0].item()
+        0.0
+        >>> e.backward()
+        >>> e.grad_dict["w"].asnumpy()
+        array([2., 2., 2.])
+        """
+        from lazyarray.graph import executor
+
+        return executor.simple_bind(
+            self, ctx, grad_req, type_dict, group2ctx, shared_exec, shapes
+        )
+
+
+# Nodes that copy an array to change it; they change itself if it is a new one for them alone.
+_UPDATES = {"setitem", "setview"}
+_MAKE_NEW = {*_UPDATES, "empty", "zeros", "ones", "full", "copy"}
+
+
+def output_name(entry: Entry) -> str:
+    """The name of one output of a node."""
+    node = entry.node
+    if node.op in (VAR, CONST):
+        return node.name
+    return f"{node.name}_output{entry.index if node.outputs else ''}"
+
+
+def called(
+    node: Node, values: Mapping[Entry, Any], device: Context | None, in_place: bool = False
+) -> list[NDArray]:
+    """The results of one node."""
+
+    def leaf(x: Any) -> Any:
+        return values[x] if isinstance(x, Entry) else x
+
+    function = node.value if node.op == OPAQUE else registry.function_of(node.op)
+    args, kwargs = mapped(node.args, leaf), mapped(node.kwargs, leaf)
+    if in_place:
+        kwargs["in_place"] = True
+    try:
+        if device is None:
+            result = function(*args, **kwargs)
+        else:
+            with device:
+                result = function(*args, **kwargs)
+    except Exception as exc:
+        exc.add_note(f"in node {node.name!r} ({node.op}) of a graph, built at {node.line}")
+        raise
+    results = list(result) if isinstance(result, (tuple, list)) else [result]
+    if isinstance(result, (tuple, list)) != bool(node.outputs) or len(results) != (node.outputs or 1):
+        raise TypeError(
+            f"node {node.name!r}: {node.op} gives {len(results)} results, where the graph was built "
+            f"for {node.outputs or 1}: give num_outputs={len(results)} to the function that builds it"
+        )
+    for r in results:
+        if not isinstance(r, Tensor):
+            raise TypeError(f"node {node.name!r}: {node.op} gives {type(r).__name__}, not an NDArray")
+    return results
+
+
+def structured(tree: Any, arrays: Sequence[Any]) -> Any:
+    """A tree with arrays in their places."""
+    return mapped(tree, lambda x: arrays[x.number] if isinstance(x, Place) else x)

@@ -1,0 +1,118 @@
+"""Scopes in which graphs are built: attributes of the nodes, and their names."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from types import TracebackType
+from typing import ClassVar, TypeVar
+
+__all__ = ["AttrScope", "NameManager", "Prefix"]
+
+S = TypeVar("S", bound="_Scope")
+
+
+class _Scope:
+    """A ``with`` block; each thread has a stack of them."""
+
+    _stacks: ClassVar[threading.local]
+
+    @classmethod
+    def _stack(cls: type[S]) -> list[S]:
+        if not hasattr(cls._stacks, "open"):
+            cls._stacks.open = []
+        opened: list[S] = cls._stacks.open
+        return opened
+
+    def __enter__(self: S) -> S:
+        type(self)._stack().append(self)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        type(self)._stack().pop()
+
+
+class AttrScope(_Scope):
+    """A block whose nodes get attributes, such as ``ctx_group``; inner ones come before outer ones.
+
+    Their values are strings (ValueError).
+
+    >>> import lazyarray as la
+    >>> with la.AttrScope(ctx_group="dev1"):
+    ...     y = la.sym.exp(la.sym.var("x"))
+    >>> y.attr("ctx_group")
+    'dev1'
+    """
+
+    _stacks = threading.local()
+
+    def __init__(self, **attributes: str) -> None:
+        self._attributes = checked_attributes(attributes)
+
+    @classmethod
+    def current(cls) -> dict[str, str]:
+        """The attributes that a node gets here."""
+        found: dict[str, str] = {}
+        for scope in cls._stack():
+            found |= scope._attributes
+        return found
+
+
+def checked_attributes(attributes: dict[str, str]) -> dict[str, str]:
+    """Attributes, of which each is a string; ValueError otherwise."""
+    for key, value in attributes.items():
+        if not isinstance(value, str):
+            raise ValueError(f"attributes are strings: {key}={value!r}")
+    return attributes
+
+
+class NameManager(_Scope):
+    """A block in which nodes without a name are called ``exp0``, ``exp1``, ... from the start.
+
+    >>> import lazyarray as la
+    >>> with la.sym.NameManager():
+    ...     la.sym.exp(la.sym.var("x")).name
+    'exp0'
+    """
+
+    _stacks = threading.local()
+
+    def __init__(self) -> None:
+        self._counts: Counter[str] = Counter()
+
+    def get(self, name: str | None, hint: str) -> str:
+        """The name of a node: the one given, or else made of what it does."""
+        if name:
+            return name
+        self._counts[hint] += 1
+        return f"{hint}{self._counts[hint] - 1}"
+
+    @classmethod
+    def current(cls) -> NameManager:
+        """The one that names nodes here: the innermost."""
+        stack = NameManager._stack()
+        if not stack:
+            stack.append(NameManager())
+        return stack[-1]
+
+
+class Prefix(NameManager):
+    """A block in which the names of nodes, also those given, get a prefix.
+
+    >>> import lazyarray as la
+    >>> with la.sym.Prefix("net_"):
+    ...     la.sym.exp(la.sym.var("x"), name="e").name
+    'net_e'
+    """
+
+    def __init__(self, prefix: str) -> None:
+        super().__init__()
+        self._prefix = prefix
+
+    def get(self, name: str | None, hint: str) -> str:
+        return self._prefix + super().get(name, hint)

@@ -1,0 +1,421 @@
+"""Symbol: outputs of nodes, on which operators and functions build further nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, NoReturn
+
+import numpy as np
+
+from lazyarray.graph import registry
+from lazyarray.graph.graph import Graph
+from lazyarray.graph.nodes import (
+    CONST,
+    VAR,
+    Entry,
+    Node,
+    Spec,
+    Tree,
+    caller,
+    checked_leaf,
+    mapped,
+    shape_of,
+)
+from lazyarray.graph.outputs import number_of_outputs
+from lazyarray.graph.parameters import complete
+from lazyarray.graph.scopes import AttrScope, NameManager, checked_attributes
+from lazyarray.lazy._lazy import Tensor
+from lazyarray.ops._rows import array
+
+__all__ = ["Group", "Symbol", "var", "Variable", "load", "fromjson"]
+
+
+class Symbol:
+    """A value that a graph will compute: one output of a node, or several.
+
+    Operators, NDArray's methods, indexing, the functions of ``la.sym`` and NumPy's own build new
+    nodes of it. Of several outputs ``symbol[i]`` or ``symbol["name"]`` is one, and iteration gives
+    each.
+
+    >>> import lazyarray as la
+    >>> x = la.sym.var("x")
+    >>> y = (x * x).sum(axis=0)
+    >>> y.list_arguments()
+    ['x']
+    >>> y.eval(x=la.ones((2, 3)))[0].asnumpy()
+    array([2., 2., 2.])
+    """
+
+    __slots__ = ("_entries",)
+    __array_priority__ = 2000.0
+
+    def __init__(self, entries: Any) -> None:
+        self._entries: tuple[Entry, ...] = tuple(entries)
+
+    # -- what it is
+
+    @property
+    def name(self) -> str | None:
+        """The name of its node; None for outputs of several nodes."""
+        nodes = {id(e.node) for e in self._entries}
+        return self._entries[0].node.name if len(nodes) == 1 else None
+
+    @property
+    def graph(self) -> Graph:
+        """The graph that computes it."""
+        return Graph(self._entries)
+
+    def attr(self, key: str) -> str | None:
+        """An attribute of its node."""
+        return self._only("attr").node.attributes.get(key)
+
+    def list_attr(self) -> dict[str, str]:
+        """The attributes of its node."""
+        return dict(self._only("list_attr").node.attributes)
+
+    def attr_dict(self) -> dict[str, dict[str, str]]:
+        """The attributes of all nodes that have any, by their names."""
+        return {n.name: dict(n.attributes) for n in self.graph.nodes if n.attributes}
+
+    def list_arguments(self) -> list[str]:
+        """The names of the variables that it is computed from, but for the auxiliary ones."""
+        return self.graph.list_arguments()
+
+    def list_auxiliary_states(self) -> list[str]:
+        """The names of the variables that computing it writes."""
+        return self.graph.list_auxiliary_states()
+
+    def list_inputs(self) -> list[str]:
+        """The names of all variables."""
+        return self.graph.list_inputs()
+
+    def list_outputs(self) -> list[str]:
+        """The names of its outputs."""
+        return self.graph.list_outputs()
+
+    def get_internals(self) -> Symbol:
+        """All outputs of all nodes, to pick one: ``net.get_internals()["fc1_output"]``."""
+        return Symbol([e for node in self.graph.nodes for e in node.results])
+
+    def get_children(self) -> Symbol | None:
+        """What its node takes; None if that is nothing."""
+        found = [e for head in self._entries for e in head.node.inputs]
+        return Symbol(found) if found else None
+
+    def infer_shape(self, **shapes: Any) -> tuple[list[Any], list[Any], list[Any]]:
+        """Shapes of arguments, outputs and auxiliary states, given those of some arguments."""
+        return self.graph.infer_shape(**shapes)
+
+    def infer_type(self, **dtypes: Any) -> tuple[list[Any], list[Any], list[Any]]:
+        """Dtypes of arguments, outputs and auxiliary states, given those of some arguments."""
+        return self.graph.infer_type(**dtypes)
+
+    def tojson(self) -> str:
+        """The graph as JSON, which :func:`lazyarray.sym.fromjson` reads."""
+        return self.graph.tojson()
+
+    def save(self, file: Any) -> None:
+        """Writes the graph as JSON to a file."""
+        self.graph.save(file)
+
+    def debug_str(self) -> str:
+        """The graph, a line for each node."""
+        return str(self.graph)
+
+    # -- running it
+
+    def eval(self, ctx: Any = None, **arguments: Any) -> list[Any]:
+        """Its outputs for arrays given by the arguments' names, computed at once, node by node."""
+        return self.graph.eval(ctx, **arguments)
+
+    def bind(self, *args: Any, **kwargs: Any) -> Any:
+        """An executor on given arrays: see :meth:`lazyarray.Graph.bind`."""
+        return self.graph.bind(*args, **kwargs)
+
+    def simple_bind(self, *args: Any, **kwargs: Any) -> Any:
+        """An executor on new arrays: see :meth:`lazyarray.Graph.simple_bind`."""
+        return self.graph.simple_bind(*args, **kwargs)
+
+    # -- Python's protocols
+
+    def __repr__(self) -> str:
+        if len(self._entries) == 1:
+            return f"<Symbol {self.list_outputs()[0]}>"
+        return f"<Symbol group [{', '.join(self.list_outputs())}]>"
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def __iter__(self) -> Iterator[Symbol]:
+        if len(self._entries) == 1 and not self._entries[0].node.outputs:
+            raise TypeError(
+                "a Symbol of one output has no items: its shape isn't known. If it stands for "
+                "several, give num_outputs= to the function that makes it"
+            )
+        return (Symbol([e]) for e in self._entries)
+
+    def __getitem__(self, key: Any) -> Symbol:
+        if len(self._entries) == 1 and not self._entries[0].node.outputs:
+            return apply("getitem", (self,), {"key": key})
+        if isinstance(key, str):
+            found = [e for e, n in zip(self._entries, self.list_outputs(), strict=True) if n == key]
+            if len(found) != 1:
+                raise ValueError(f"{len(found)} outputs are called {key!r}: {self.list_outputs()}")
+            return Symbol(found)
+        if isinstance(key, slice):
+            return Symbol(self._entries[key])
+        if not isinstance(key, int):
+            raise TypeError(f"outputs are picked by name or number, not by {key!r}")
+        return Symbol([self._entries[key]])
+
+    def __setitem__(self, key: Any, value: Any) -> NoReturn:
+        raise TypeError("a Symbol is a value, which doesn't change: use la.sym.setitem(x, value, key=...)")
+
+    def __bool__(self) -> NoReturn:
+        raise TypeError("a Symbol has no value yet: it can't decide what is built")
+
+    def __float__(self) -> NoReturn:
+        raise TypeError("a Symbol has no value yet: bind or eval it")
+
+    __int__ = __complex__ = __index__ = __float__
+
+    def __hash__(self) -> int:
+        return hash(self._entries[0])
+
+    def _only(self, what: str) -> Entry:
+        if len(self._entries) != 1:
+            raise ValueError(f"{what} is of one output, not of {len(self._entries)}: pick one")
+        return self._entries[0]
+
+    # -- NDArray's methods
+
+    @property
+    def T(self) -> Symbol:
+        """With the axes reversed."""
+        return apply("transpose", (self,), {})
+
+    @property
+    def mT(self) -> Symbol:
+        """With the last two axes exchanged."""
+        return apply("matrix_transpose", (self,), {})
+
+    @property
+    def real(self) -> Symbol:
+        """The real part."""
+        return apply("real", (self,), {})
+
+    @property
+    def imag(self) -> Symbol:
+        """The imaginary part."""
+        return apply("imag", (self,), {})
+
+    def reshape(self, *shape: Any, order: str = "C") -> Symbol:
+        """The same elements in another shape."""
+        wanted = shape[0] if len(shape) == 1 and isinstance(shape[0], (tuple, list)) else shape
+        return apply("reshape", (self, tuple(wanted)), {"order": order})
+
+    def transpose(self, *axes: Any) -> Symbol:
+        """With the axes permuted, reversed by default."""
+        if len(axes) == 1 and (axes[0] is None or isinstance(axes[0], (tuple, list))):
+            axes = axes[0]
+        return apply("transpose", (self, tuple(axes) if axes else None), {})
+
+    def astype(self, dtype: Any) -> Symbol:
+        """As another dtype."""
+        return apply("astype", (self, np.dtype(dtype)), {})
+
+    def compress(self, condition: Any, axis: int | None = None) -> Symbol:
+        """The entries along an axis for which a condition is true."""
+        return apply("compress", (condition, self), {"axis": axis})
+
+    def __getattr__(self, name: str) -> Callable[..., Symbol]:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        if name in _IN_PLACE:
+            raise AttributeError(f"a Symbol is a value, which doesn't change: it has no {name}")
+        if name in _OF_ARRAYS or not callable(getattr(registry.array_type(), name, None)):
+            hint = ": ask infer_shape for it" if name in ("shape", "ndim", "size", "dtype") else ""
+            raise AttributeError(f"a Symbol has no {name}{hint}")
+        op = name if registry.known(name) else f"ndarray.{name}"
+
+        def method(*args: Any, **kwargs: Any) -> Symbol:
+            return apply(op, (self, *args), kwargs)
+
+        return method
+
+    # -- NumPy's protocols
+
+    def __array__(self, *args: Any, **kwargs: Any) -> NoReturn:
+        raise TypeError("a Symbol has no values: build on it with the functions of la.sym")
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        if method != "__call__":
+            raise TypeError(f"np.{ufunc.__name__}.{method} can't be built: call the functions of la.sym")
+        return apply(ufunc.__name__, inputs, kwargs)
+
+    def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        space = func.__module__.partition(".")[2]
+        return apply(f"{space}.{func.__name__}" if space else func.__name__, args, kwargs)
+
+
+_IN_PLACE = {"fill", "sort", "partition", "put", "resize", "setflags"}
+_OF_ARRAYS = set(
+    """asnumpy asscalar attach_grad backward copyto dump dumps item tobytes tofile tolist var
+    wait_to_read wait_to_write""".split()
+)
+
+
+def _binary(op: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    def forward(self: Symbol, other: Any) -> Any:
+        return apply(op, (self, other), {})
+
+    def backward(self: Symbol, other: Any) -> Any:
+        return apply(op, (other, self), {})
+
+    return forward, backward
+
+
+_OPERATORS = {
+    "add": "add",
+    "sub": "subtract",
+    "mul": "multiply",
+    "truediv": "divide",
+    "floordiv": "floor_divide",
+    "mod": "remainder",
+    "divmod": "divmod",
+    "pow": "power",
+    "matmul": "matmul",
+    "and": "bitwise_and",
+    "or": "bitwise_or",
+    "xor": "bitwise_xor",
+    "lshift": "left_shift",
+    "rshift": "right_shift",
+}
+for _name, _op in _OPERATORS.items():
+    _forward, _backward = _binary(_op)
+    setattr(Symbol, f"__{_name}__", _forward)
+    setattr(Symbol, f"__r{_name}__", _backward)
+_COMPARISONS = {
+    "eq": "equal",
+    "ne": "not_equal",
+    "lt": "less",
+    "le": "less_equal",
+    "gt": "greater",
+    "ge": "greater_equal",
+}
+for _name, _op in _COMPARISONS.items():
+    setattr(Symbol, f"__{_name}__", _binary(_op)[0])
+_UNARY = {"neg": "negative", "pos": "positive", "abs": "absolute", "invert": "invert"}
+for _name, _op in _UNARY.items():
+
+    def _unary(self: Symbol, op: str = _op) -> Symbol:
+        return apply(op, (self,), {})
+
+    setattr(Symbol, f"__{_name}__", _unary)
+
+
+# ---- building -----------------------------------------------------------------------------------
+
+
+def apply(
+    op: str,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    *,
+    name: str | None = None,
+    attr: dict[str, str] | None = None,
+    num_outputs: int | None = None,
+) -> Symbol:
+    """The outputs of a new node that calls ``op``."""
+    registry.function_of(op)
+    if kwargs.get("out") is not None:
+        raise TypeError(f"{op}: a node of a graph gives new arrays, so it takes no out=")
+    attributes = AttrScope.current() | checked_attributes(attr or {})
+    named = NameManager.current().get(name, op.rpartition(".")[2].lower())
+    args, kwargs = complete(op, args, kwargs, named, attributes)
+    positional, keywords = registry.normal_form(op, mapped(args, leaf), mapped(kwargs, leaf))
+    outputs = num_outputs or number_of_outputs(op, positional, keywords)
+    node = Node(op, named, positional, keywords, outputs, attributes, caller())
+    return Symbol(node.results)
+
+
+def leaf(x: Any) -> Any:
+    """A leaf of a call's arguments as nodes keep it: Symbols as entries, arrays as constants."""
+    if isinstance(x, Symbol):
+        return x._only("an argument")
+    if isinstance(x, (Tensor, np.ndarray)):
+        return Entry(constant(x))
+    return checked_leaf(x)
+
+
+def constant(x: Any) -> Node:
+    """A node that is an array: itself if it is an NDArray."""
+    value = x if isinstance(x, Tensor) else array(x)
+    return Node(CONST, NameManager.current().get(None, CONST), value=value, line=caller())
+
+
+def var(
+    name: str,
+    attr: dict[str, str] | None = None,
+    shape: Any = None,
+    dtype: Any = None,
+    aux: bool = False,
+) -> Symbol:
+    """A variable: an argument of the graphs that it is used in, or (``aux``) a state that they write.
+
+    Of its shape a length that is to be inferred may be None.
+
+    >>> import lazyarray as la
+    >>> la.sym.var("x", shape=(2, 3), dtype="float32")
+    <Symbol x>
+    """
+    if not isinstance(name, str) or not name:
+        raise TypeError(f"a variable's name is a string, not {name!r}")
+    known = Spec(
+        None if shape is None else shape_of(shape, partial=True),
+        None if dtype is None else np.dtype(dtype),
+    )
+    attributes = AttrScope.current() | checked_attributes(attr or {})
+    node = Node(VAR, name, spec=known, aux=bool(aux), attributes=attributes, line=caller())
+    return Symbol([Entry(node)])
+
+
+Variable = var
+
+
+def Group(symbols: Any) -> Symbol:
+    """The outputs of several symbols as one.
+
+    >>> import lazyarray as la
+    >>> x = la.sym.var("x")
+    >>> la.sym.Group([x, x + 1]).list_arguments()
+    ['x']
+    """
+    listed = list(symbols)
+    for s in listed:
+        if not isinstance(s, Symbol):
+            raise TypeError(f"a Group is made of Symbols, not of {type(s).__name__}")
+    return Symbol([e for s in listed for e in s._entries])
+
+
+def fromjson(text: str) -> Symbol:
+    """The outputs of a graph in JSON.
+
+    >>> import lazyarray as la
+    >>> la.sym.fromjson(la.sym.exp(la.sym.var("x"), name="y").tojson())
+    <Symbol y_output>
+    """
+    return Symbol(Graph.fromjson(text).outputs)
+
+
+def load(file: Any) -> Symbol:
+    """The outputs of a graph that ``save`` wrote to a file.
+
+    >>> import io, lazyarray as la
+    >>> file = io.StringIO()
+    >>> la.sym.var("x").save(file)
+    >>> _ = file.seek(0)
+    >>> la.sym.load(file)
+    <Symbol x>
+    """
+    return Symbol(Graph.load(file).outputs)
