@@ -24,6 +24,7 @@ from lazyarray import (
     engine,
     fft,
     functions,
+    graph,
     lazy,
     linalg,
     nn,
@@ -55,6 +56,7 @@ from lazyarray.functions.quantiles import *  # noqa: F403
 from lazyarray.functions.sets import *  # noqa: F403
 from lazyarray.functions.text import *  # noqa: F403
 from lazyarray.functions.windows import *  # noqa: F403
+from lazyarray.graph import AttrScope, Executor, Graph, Symbol, spec, sym
 from lazyarray.lazy import SyncReport, explain, no_sync, sync_report, waitall
 from lazyarray.ops.creation import *  # noqa: F403
 from lazyarray.ops.dtypes import *  # noqa: F403
@@ -70,6 +72,8 @@ from lazyarray.ops.reductions import *  # noqa: F403
 from lazyarray.ops.searching import *  # noqa: F403
 from lazyarray.ops.sorting import *  # noqa: F403
 from lazyarray.ops.statistical import *  # noqa: F403
+
+from lazyarray.graph import trace  # noqa: E402, I001  (after linear_algebra's, which it also is)
 
 __version__ = "0.1.0"
 
@@ -89,6 +93,13 @@ __all__ = [
     "no_sync",
     "sync_report",
     "waitall",
+    # graphs; trace of an array is NumPy's
+    "AttrScope",
+    "Executor",
+    "Graph",
+    "Symbol",
+    "spec",
+    "sym",
     # rooms
     "autograd",
     "context",
@@ -96,6 +107,7 @@ __all__ = [
     "engine",
     "fft",
     "functions",
+    "graph",
     "lazy",
     "lib",
     "linalg",

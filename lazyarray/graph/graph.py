@@ -22,9 +22,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Graph"]
 
-Monitor = Callable[[str, Any], Any]
-
-
 class Graph:
     """What computes some outputs from some variables: nodes, each a call of a public function.
 
@@ -191,13 +188,12 @@ class Graph:
     def run(
         self,
         arrays: Mapping[Node, NDArray],
-        monitor: Monitor | None = None,
+        hear: Callable[[Entry, NDArray], Any] | None = None,
         devices: Mapping[Node, Context] | None = None,
     ) -> list[NDArray]:
         """Calls the nodes' functions on arrays for the variables, and writes the updates.
 
-        ``monitor(name, array)`` hears of each result; ``devices`` says where a node's new arrays are
-        made.
+        ``hear(entry, array)`` is told each result; ``devices`` says where a node's new arrays are made.
         """
         values: dict[Entry, Any] = {Entry(n): x for n, x in arrays.items()}
         uses = Counter([e for n in self.nodes for e in n.inputs])
@@ -215,8 +211,8 @@ class Graph:
             results = called(node, values, device, in_place)
             for entry, result in zip(node.results, results, strict=True):
                 values[entry] = result
-                if monitor is not None:
-                    monitor(output_name(entry), result)
+                if hear is not None:
+                    hear(entry, result)
             # What nobody needs any more goes now: so the planner sees what is temporary.
             del results, result
             for e in node.inputs:
@@ -249,7 +245,7 @@ class Graph:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """What the traced function gives for these arguments; of another graph, see :meth:`eval`."""
-        from lazyarray.graph.trace import called_with
+        from lazyarray.graph.tracing import called_with
 
         return called_with(self, args, kwargs)
 

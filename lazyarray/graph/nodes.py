@@ -77,6 +77,7 @@ class Entry(NamedTuple):
 
 
 VAR, CONST, OPAQUE = "var", "const", "opaque"
+SERIALS = itertools.count()
 
 
 @dataclass(eq=False, slots=True)
@@ -98,7 +99,7 @@ class Node:
     spec: Spec = Spec()  # of a variable: what is known of it
     aux: bool = False  # a variable that the graph writes
     value: Any = None  # a constant's array; what an opaque node runs
-    serial: int = field(default_factory=itertools.count().__next__)  # they run in this order
+    serial: int = field(default_factory=SERIALS.__next__)  # they run in this order
 
     @property
     def inputs(self) -> list[Entry]:

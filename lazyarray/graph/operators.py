@@ -12,13 +12,19 @@ from lazyarray.ops import _rows, interop, manipulation
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
 
-__all__ = ["getitem", "setitem", "setview", "strided", "to_device", "view"]
+__all__ = ["getitem", "raised", "setitem", "setview", "strided", "to_device", "view"]
 
 
 def getitem(x: Any, /, key: Any) -> NDArray:
     """``x[key]``."""
     item: NDArray = x[key]
     return item
+
+
+def raised(x: Any, y: Any, /) -> NDArray:
+    """``x ** y``, which for some numbers ``y`` is another function than ``power``."""
+    power: NDArray = x**y
+    return power
 
 
 def setitem(x: Any, value: Any, /, key: Any, *, in_place: bool = False) -> NDArray:

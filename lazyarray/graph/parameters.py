@@ -31,3 +31,19 @@ class Layer:
 
 
 LAYERS: dict[str, Layer] = {}
+
+
+def complete(
+    op: str,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    name: str,
+    attributes: dict[str, str],
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """The arguments of a layer's call with variables for the parameters that it lacks."""
+    return args, kwargs
+
+
+def shapes_of_parameters(node: Node, arrays: Mapping[Entry, Any]) -> dict[Entry, Shape]:
+    """The shapes of a layer's parameters, as far as they follow from its data."""
+    return {}

@@ -9,10 +9,12 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
+import numpy as np
+
 from lazyarray.graph import operators
 from lazyarray.graph.nodes import Tree, entries
 
-SPACES = ("linalg", "fft", "random", "nn", "lib.stride_tricks", "emath")
+SPACES = ("linalg", "fft", "random", "nn", "lib.stride_tricks")
 
 
 def function_of(op: str) -> Callable[..., Any]:
@@ -46,6 +48,23 @@ def _found(op: str) -> Callable[..., Any] | None:
 def known(op: str) -> bool:
     """Whether there is a function of this name."""
     return _found(op) is not None
+
+
+@cache
+def canonical(op: str) -> str:
+    """The name of an op that has several: NumPy's, of the function that they all are."""
+    function = function_of(op)
+    space, _, name = op.rpartition(".")
+    place = place_of(space)
+    if place is None or op in operators.__all__ or not hasattr(function, "__name__"):
+        return op
+    first = function.__name__
+    numpys: Any = np
+    for part in space.split(".") if space else ():
+        numpys = getattr(numpys, part, None)
+    first = getattr(getattr(numpys, first, None), "__name__", first)
+    same = first in place.__all__ and getattr(place, first) is function
+    return (f"{space}.{first}" if space else first) if same else op
 
 
 def array_type() -> type:

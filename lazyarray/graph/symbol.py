@@ -283,7 +283,7 @@ _OPERATORS = {
     "floordiv": "floor_divide",
     "mod": "remainder",
     "divmod": "divmod",
-    "pow": "power",
+    "pow": "raised",
     "matmul": "matmul",
     "and": "bitwise_and",
     "or": "bitwise_or",
@@ -327,7 +327,7 @@ def apply(
     num_outputs: int | None = None,
 ) -> Symbol:
     """The outputs of a new node that calls ``op``."""
-    registry.function_of(op)
+    op = registry.canonical(op)
     if kwargs.get("out") is not None:
         raise TypeError(f"{op}: a node of a graph gives new arrays, so it takes no out=")
     attributes = AttrScope.current() | checked_attributes(attr or {})

@@ -356,7 +356,7 @@ cdef class Program:
 
     def instructions(self):
         """What was captured: a dict for each instruction, with views of chunks as operands."""
-        return [described(self.p.instrs[i], i) for i in range(self.p.instrs.size())]
+        return [described(self.p, self.p.instrs[i], i) for i in range(self.p.instrs.size())]
 
 
 cdef Chunk* replaced(Chunk* c, vector[Substitution]& substitutions) noexcept:
@@ -438,7 +438,7 @@ cdef extern from *:
 cdef dict _kinds = {ELEMENTWISE: "elementwise", REDUCE: "reduce", GUFUNC: "gufunc", PYTHON: "python"}
 
 
-cdef dict described(Instr* instr, size_t index):
+cdef dict described(CProgram* program, Instr* instr, size_t index):
     """One captured instruction for Python's eyes."""
     cdef list operands = []
     cdef Layout l
@@ -458,7 +458,8 @@ cdef dict described(Instr* instr, size_t index):
                 step += instr.kernel.cores.n[k]
         operands.append({
             "chunk": <size_t>instr.ops[k].chunk, "dtype": _dtypes[code], "offset": l.offset,
-            "nbytes": instr.ops[k].chunk.nbytes,
+            "nbytes": instr.ops[k].chunk.nbytes, "resource": instr.ops[k].chunk.resource,
+            "born": program.bore(instr.ops[k].chunk),
             "shape": tuple([l.shape()[i] for i in range(l.ndim)]),
             "strides": tuple([l.strides()[i] for i in range(l.ndim)])})
     return {

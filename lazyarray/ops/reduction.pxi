@@ -91,6 +91,8 @@ cdef class Reduction(Row):
             def call(outs, ins):
                 ufunc.reduce(ins[0], axis=axes, dtype=loop_dtype, out=outs[0], keepdims=keepdims)
 
+            call.axes, call.keepdims = axes, bool(keepdims)  # for those who trace
+
             if recording() and wants_gradient(x) and inexact(code):
                 with paused():
                     py_call(call, self.name, [result], [source], 2000 + 1.0 * l.size(), True)

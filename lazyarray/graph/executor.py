@@ -1,0 +1,486 @@
+"""Executor: a graph bound to arrays, run forward and backward as few cached operators."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from lazyarray import autograd
+from lazyarray.context import current_context
+from lazyarray.graph import memory
+from lazyarray.graph.graph import Graph, output_name
+from lazyarray.graph.infer import infer
+from lazyarray.graph.nodes import Entry, Node, Spec, shape_of
+from lazyarray.graph.placement import Devices, context, devices_of, groups, placed
+from lazyarray.lazy._lazy import Program, Tensor, attach_leaf, leaf_grad, tracked
+from lazyarray.ops import _rows, creation
+
+if TYPE_CHECKING:
+    from lazyarray._ndarray import NDArray
+
+__all__ = ["Executor"]
+
+Arrays = dict[str, "NDArray"]
+Monitor = Callable[[str, "NDArray"], Any]
+REQUESTS = ("write", "add", "null")
+
+
+class Executor:
+    """A graph on arrays: ``forward`` and ``backward`` push a few operators planned before.
+
+    Made by ``bind`` and ``simple_bind``. Its arrays are used by reference: what is written to them
+    between calls counts. ``outputs`` are arrays of its own, overwritten by each ``forward``.
+
+    >>> import lazyarray as la
+    >>> x = la.array([1.0, 2.0])
+    >>> e = la.sym.square(la.sym.var("x")).bind(la.cpu(), {"x": x}, {"x": la.zeros(2)})
+    >>> e.forward(is_train=True)[0].asnumpy()
+    array([1., 4.])
+    >>> e.backward(la.array([1.0, 10.0]))
+    >>> e.grad_dict["x"].asnumpy()
+    array([ 2., 40.])
+    """
+
+    def __init__(
+        self,
+        graph: Graph,
+        ctx: Any,
+        arrays: Arrays,
+        gradients: Arrays,
+        requests: Mapping[str, str],
+        group2ctx: Mapping[str, Any] | None = None,
+        shared: Executor | None = None,
+    ) -> None:
+        self.graph = graph
+        self._ctx, self._group2ctx = ctx, group2ctx
+        self._arrays, self._gradients, self._requests = arrays, gradients, dict(requests)
+        self._shared = shared
+        devices = devices_of(graph, ctx, groups(group2ctx))
+        several = len(set(devices.values())) > 1
+        self._placed, self._devices = placed(graph, devices) if several else (graph, devices)
+        self._given = {node: arrays[node.name] for node in graph.variables}
+        self._runs: dict[bool, _Run] = {}
+        self._monitor: Monitor | None = None
+        self._monitor_all = False
+        # What the last forward(is_train=True) left to be done backward.
+        self._backward: Callable[[list[Any]], None] | None = None
+        self.outputs: list[NDArray] = []
+
+    # -- its arrays
+
+    @property
+    def arg_dict(self) -> Arrays:
+        """The arguments' arrays by name."""
+        return {n.name: self._arrays[n.name] for n in self.graph.arguments}
+
+    @property
+    def aux_dict(self) -> Arrays:
+        """The auxiliary states' arrays by name."""
+        return {n.name: self._arrays[n.name] for n in self.graph.aux}
+
+    @property
+    def grad_dict(self) -> dict[str, NDArray | None]:
+        """The arguments' gradients by name; None where there is none."""
+        return {n.name: self._gradients.get(n.name) for n in self.graph.arguments}
+
+    @property
+    def arg_arrays(self) -> list[NDArray]:
+        """The arguments' arrays, in the order of ``list_arguments``."""
+        return [*self.arg_dict.values()]
+
+    @property
+    def aux_arrays(self) -> list[NDArray]:
+        """The auxiliary states' arrays, in their order."""
+        return [*self.aux_dict.values()]
+
+    @property
+    def grad_arrays(self) -> list[NDArray | None]:
+        """The arguments' gradients, in their order."""
+        return [*self.grad_dict.values()]
+
+    @property
+    def output_dict(self) -> Arrays:
+        """The outputs of the last forward by name."""
+        return dict(zip(self.graph.list_outputs(), self.outputs, strict=False))
+
+    def copy_params_from(
+        self,
+        arg_params: Mapping[str, Any],
+        aux_params: Mapping[str, Any] | None = None,
+        allow_extra_params: bool = False,
+    ) -> None:
+        """Copies values into the arrays of arguments and auxiliary states.
+
+        ValueError for names that aren't the graph's, unless ``allow_extra_params``, and for other
+        shapes.
+        """
+        for given, mine, what in (
+            (arg_params, self.arg_dict, "argument"),
+            (aux_params or {}, self.aux_dict, "auxiliary state"),
+        ):
+            for name, value in given.items():
+                if name in mine:
+                    _put(mine[name], value, f"{what} {name!r}")
+                elif not allow_extra_params:
+                    raise ValueError(f"the graph has no {what} {name!r}: it has {[*mine]}")
+
+    # -- running
+
+    def forward(self, is_train: bool = False, **kwargs: Any) -> list[NDArray]:
+        """Computes the outputs, which it gives; arrays given by name are copied into arguments first.
+
+        With ``is_train`` ops run as in training, and :meth:`backward` may follow.
+        """
+        mine = self.arg_dict
+        for name in kwargs:
+            if name not in mine:
+                raise TypeError(f"forward: the graph has no argument {name!r}: it has {[*mine]}")
+        for name, value in kwargs.items():
+            _put(mine[name], value, f"argument {name!r}")
+        is_train = bool(is_train)
+        self._backward = None
+        if self._monitor is not None:
+            return self._step_by_step(is_train)
+        run = self._prepared(is_train)
+        run.program.run(0)
+        self.outputs = [*run.outputs]
+        if is_train:
+            self._backward = lambda gradients: self._run_backward(run, gradients)
+        return self.outputs
+
+    def backward(self, out_grads: Any = None) -> None:
+        """Computes the gradients, for those of the outputs: an array, or one for each; ones if None.
+
+        RuntimeError unless ``forward(is_train=True)`` came before, or if no argument has a gradient.
+        """
+        if not self._wanted:
+            raise RuntimeError(
+                "backward: no argument has a gradient: bind with args_grad, or a grad_req that isn't 'null'"
+            )
+        if self._backward is None:
+            raise RuntimeError("backward comes after forward(is_train=True)")
+        given = [out_grads] if isinstance(out_grads, (Tensor, np.ndarray)) else out_grads
+        gradients = [None] * len(self.outputs) if given is None else [*given]
+        if len(gradients) != len(self.outputs):
+            raise ValueError(f"{len(gradients)} gradients for {len(self.outputs)} outputs")
+        for name, y, g in zip(self.graph.list_outputs(), self.outputs, gradients, strict=True):
+            if g is not None and np.shape(g) != y.shape:
+                raise ValueError(
+                    f"the gradient of output {name!r} has shape {np.shape(g)}, not {y.shape}"
+                )
+        self._backward(gradients)
+
+    def set_monitor_callback(self, callback: Monitor | None, monitor_all: bool = False) -> None:
+        """Has ``callback(name, array)`` hear of each node's results (``monitor_all``: of arguments too).
+
+        The graph then runs node by node, until it is called with None.
+        """
+        self._monitor, self._monitor_all = callback, monitor_all
+        self._backward = None
+
+    def reshape(
+        self, partial_shaping: bool = False, allow_up_sizing: bool = False, **shapes: Any
+    ) -> Executor:
+        """An executor for other shapes of some arguments; arrays that keep their shape are shared.
+
+        Its intermediates lie in this one's memory if they fit. ``partial_shaping``: others'
+        shapes may change too; ``allow_up_sizing``: arrays may become larger. (ValueError otherwise.)
+        """
+        graph = self.graph
+        dtypes = {name: x.dtype for name, x in self._arrays.items()}
+        if graph.retrace is not None:
+            specs = {
+                n.name: Spec(shape_of(shapes.get(n.name, n.spec.shape)), dtypes[n.name])
+                for n in graph.variables
+            }
+            unknown = [name for name in shapes if name not in specs]
+            if unknown:
+                raise TypeError(f"the graph has no arguments {unknown}: it has {[*specs]}")
+            graph = graph.retrace(specs)
+            found = infer(graph, specs)
+        else:
+            found = _reshaped(graph, shapes, self._arrays)
+        arrays, gradients = {}, {}
+        for node in graph.variables:
+            name, spec = node.name, found[Entry(node)]
+            old = self._arrays[name]
+            if spec.shape == old.shape:
+                arrays[name] = old
+                if name in self._gradients:
+                    gradients[name] = self._gradients[name]
+                continue
+            if name not in shapes and not partial_shaping:
+                raise ValueError(
+                    f"reshape: the shape of {name!r} changes from {old.shape} to {spec.shape}: give it "
+                    "too, or partial_shaping=True"
+                )
+            size = int(np.prod(spec.shape, dtype=int))  # type: ignore[arg-type]
+            if size > old.size and not allow_up_sizing:
+                raise ValueError(
+                    f"reshape: {name!r} grows from {old.shape} to {spec.shape}: give allow_up_sizing=True"
+                )
+            arrays[name] = creation.zeros(spec.shape, old.dtype, device=old.device)
+            if name in self._gradients:
+                gradients[name] = creation.zeros(spec.shape, old.dtype, device=old.device)
+        return Executor(
+            graph, self._ctx, arrays, gradients, self._requests, self._group2ctx, self
+        )
+
+    def debug_str(self) -> str:
+        """The nodes with where their results lie, and what that needs.
+
+        In the last line: bytes planned for intermediates, bytes if each had memory of its own, and
+        the most bytes that are alive at once, which no plan can go below.
+        """
+        is_train = bool(self._wanted)
+        run = self._prepared(is_train)
+        return memory.described(self._placed, run, self._requests if is_train else {}, self._devices)
+
+    # -- the two ways to run
+
+    @property
+    def _wanted(self) -> list[Node]:
+        """The arguments whose gradients are asked for."""
+        return [n for n in self.graph.arguments if n.name in self._gradients]
+
+    def _prepared(self, is_train: bool) -> _Run:
+        if is_train not in self._runs:
+            shared = self._shared
+            other = None if shared is None else shared._runs.get(is_train)
+            self._runs[is_train] = _Run(self, is_train, other.program if other else None)
+        return self._runs[is_train]
+
+    @contextmanager
+    def _leaves(self) -> Iterator[None]:
+        """Within the block the arguments collect gradients in the executor's arrays."""
+        before = [(self._given[n], leaf_grad(self._given[n])) for n in self.graph.arguments]
+        for node in self.graph.arguments:
+            x = self._given[node]
+            attach_leaf(x, self._gradients.get(node.name), self._requests.get(node.name, "null"))
+        try:
+            yield
+        finally:
+            for x, old in before:
+                attach_leaf(x, *(old or (None, "null")))
+
+    def compute(self, is_train: bool, hear: Callable[[Entry, NDArray], Any] | None = None) -> list[NDArray]:
+        """The graph's outputs, recorded for gradients in training; none is an argument itself."""
+        scope = autograd.predict_mode()
+        if is_train:
+            scope = autograd.record() if self._wanted else autograd.train_mode()
+        with scope:
+            outputs = self._placed.run(self._given, hear, self._devices)
+            taken = {id(x) for x in self._given.values()}
+            results = []
+            for y in outputs:
+                results.append(y.copy() if id(y) in taken else y)
+                taken.add(id(y))
+        return results
+
+    def _step_by_step(self, is_train: bool) -> list[NDArray]:
+        monitor = self._monitor
+        if monitor is not None and self._monitor_all:
+            for name, x in self._arrays.items():
+                monitor(name, x)
+        with self._leaves():
+            self.outputs = self.compute(is_train, self._tell)
+        if is_train:
+            self._backward = self._backward_step_by_step
+        return [*self.outputs]
+
+    def _tell(self, entry: Entry, x: NDArray) -> None:
+        if self._monitor is not None:
+            self._monitor(output_name(entry), x)
+
+    def _backward_step_by_step(self, gradients: list[Any]) -> None:
+        heads = [i for i, y in enumerate(self.outputs) if tracked(y)]
+        seeds = [_seed(gradients[i], self.outputs[i]) for i in heads]
+        if heads:
+            autograd.backward([self.outputs[i] for i in heads], seeds, retain_graph=True)
+
+    def _run_backward(self, run: _Run, gradients: list[Any]) -> None:
+        for i, seed in zip(run.heads, run.seeds, strict=True):
+            g = gradients[i]
+            seed[...] = 1 if g is None else g
+        run.program.run(1)
+
+
+class _Run:
+    """One mode of an executor as a program: forward, then (in training) backward."""
+
+    def __init__(self, executor: Executor, is_train: bool, shared: Program | None) -> None:
+        self.program = Program()
+        self.chunks: dict[Entry, int] = {Entry(n): self.program.chunk_of(x) for n, x in executor._given.items()}
+        self.heads: list[int] = []
+        self.seeds: list[NDArray] = []
+        self.outputs: list[NDArray] = []
+        with executor._leaves(), self.program:
+            self.outputs = executor.compute(is_train, self._note)
+            self.program.split()
+            self.heads = [i for i, y in enumerate(self.outputs) if is_train and tracked(y)]
+            heads = [self.outputs[i] for i in self.heads]
+            self.seeds = [creation.empty_like(y) for y in heads]
+            if heads:
+                autograd.backward(heads, self.seeds)
+            del heads
+        self.outputs = [y.detach() for y in self.outputs]
+        self.program.finish([*self.outputs, *self.seeds], shared)
+        self.places = self.program.places()
+
+    def _note(self, entry: Entry, x: NDArray) -> None:
+        self.chunks[entry] = self.program.chunk_of(x)
+
+
+# ---- binding ------------------------------------------------------------------------------------
+
+
+def bind(
+    graph: Graph,
+    ctx: Any,
+    args: Any,
+    args_grad: Any,
+    grad_req: Any,
+    aux_states: Any,
+    group2ctx: Mapping[str, Any] | None,
+    shared: Executor | None,
+) -> Executor:
+    """See :meth:`lazyarray.Graph.bind`."""
+    device = current_context() if ctx is None else context(ctx)
+    names = graph.list_arguments()
+    arrays = _by_name(args, names, "args", True)
+    arrays |= _by_name(aux_states, graph.list_auxiliary_states(), "aux_states", True)
+    gradients = _by_name(args_grad, names, "args_grad", False)
+    requests = _requests(grad_req, names)
+    gradients = {n: g for n, g in gradients.items() if requests[n] != "null"}
+    specs = infer(graph, {name: Spec(x.shape, x.dtype) for name, x in arrays.items()})
+    devices = devices_of(graph, device, groups(group2ctx))
+    for node in graph.variables:
+        x = arrays[node.name]
+        if x.shape != specs[Entry(node)].shape:
+            raise ValueError(
+                f"bind: argument {node.name!r} has shape {x.shape}, not {specs[Entry(node)].shape}"
+            )
+        if context(x.device) != devices[node]:
+            raise ValueError(
+                f"bind: argument {node.name!r} is on {context(x.device)!r}, not on {devices[node]!r}"
+            )
+    for name, g in gradients.items():
+        x = arrays[name]
+        if g.shape != x.shape or g.dtype != x.dtype:
+            raise ValueError(
+                f"bind: the gradient of {name!r} has shape {g.shape} and {g.dtype}, not {x.shape} and "
+                f"{x.dtype}"
+            )
+        if x.dtype.kind not in "fc":
+            raise TypeError(f"bind: {name!r} is of {x.dtype}: only floats have gradients")
+    return Executor(graph, device, arrays, gradients, requests, group2ctx, shared)
+
+
+def simple_bind(
+    graph: Graph,
+    ctx: Any,
+    grad_req: Any,
+    type_dict: Mapping[str, Any] | None,
+    group2ctx: Mapping[str, Any] | None,
+    shared: Executor | None,
+    shapes: Mapping[str, Any],
+) -> Executor:
+    """See :meth:`lazyarray.Graph.simple_bind`."""
+    device = current_context() if ctx is None else context(ctx)
+    names = graph.list_arguments()
+    requests = _requests(grad_req, names)
+    dtypes = dict(type_dict or {})
+    known = {
+        name: Spec(
+            None if name not in shapes else shape_of(shapes[name], partial=True),
+            None if name not in dtypes else np.dtype(dtypes[name]),
+        )
+        for name in {**shapes, **dtypes}
+    }
+    specs = infer(graph, known)
+    devices = devices_of(graph, device, groups(group2ctx))
+    arrays: Arrays = {}
+    gradients: Arrays = {}
+    for node in graph.variables:
+        spec = specs[Entry(node)]
+        arrays[node.name] = creation.zeros(spec.shape, spec.dtype, device=devices[node])
+        floats = spec.dtype is not None and spec.dtype.kind in "fc"
+        if not node.aux and requests[node.name] != "null" and floats:
+            gradients[node.name] = creation.zeros_like(arrays[node.name])
+    return Executor(graph, device, arrays, gradients, requests, group2ctx, shared)
+
+
+def _by_name(given: Any, names: Sequence[str], what: str, complete: bool) -> Arrays:
+    """Arrays in a list or by name, as a dict."""
+    if given is None:
+        found: dict[str, Any] = {}
+    elif isinstance(given, Mapping):
+        unknown = [name for name in given if name not in names]
+        if unknown:
+            raise TypeError(f"bind: {what} has {unknown}, which are not among {[*names]}")
+        found = dict(given)
+    else:
+        listed = [given] if isinstance(given, Tensor) else [*given]
+        if len(listed) != len(names):
+            raise TypeError(f"bind: {what} are {len(listed)} arrays for {[*names]}")
+        found = dict(zip(names, listed, strict=True))
+    found = {name: x for name, x in found.items() if x is not None}
+    missing = [name for name in names if name not in found]
+    if complete and missing:
+        raise TypeError(f"bind: {what} lacks {missing}")
+    for name, x in found.items():
+        if not isinstance(x, Tensor):
+            raise TypeError(f"bind: {name!r} is an NDArray, not {type(x).__name__}")
+    return found
+
+
+def _requests(grad_req: Any, names: Sequence[str]) -> dict[str, str]:
+    """What is asked for each argument's gradient."""
+    if isinstance(grad_req, str):
+        found = dict.fromkeys(names, grad_req)
+    elif isinstance(grad_req, Mapping):
+        unknown = [name for name in grad_req if name not in names]
+        if unknown:
+            raise ValueError(f"grad_req has {unknown}, which are not among {[*names]}")
+        found = {name: grad_req.get(name, "null") for name in names}
+    else:
+        listed = [*grad_req]
+        if len(listed) != len(names):
+            raise ValueError(f"grad_req has {len(listed)} requests for {[*names]}")
+        found = dict(zip(names, listed, strict=True))
+    for name, request in found.items():
+        if request not in REQUESTS:
+            raise ValueError(f"grad_req of {name!r} is one of {', '.join(REQUESTS)}, not {request!r}")
+    return found
+
+
+def _reshaped(graph: Graph, shapes: Mapping[str, Any], arrays: Arrays) -> dict[Entry, Spec]:
+    """Specs for other shapes: arguments keep theirs, unless they follow from others."""
+    dtypes = {name: Spec(None, x.dtype) for name, x in arrays.items()}
+    known = {name: Spec(shape_of(s), arrays[name].dtype) for name, s in shapes.items() if name in arrays}
+    unknown = [name for name in shapes if name not in arrays]
+    if unknown:
+        raise TypeError(f"the graph has no arguments {unknown}: it has {[*arrays]}")
+    kept = {name: Spec(x.shape, x.dtype) for name, x in arrays.items()}
+    try:
+        return infer(graph, dtypes | known)
+    except ValueError:
+        return infer(graph, kept | known)
+
+
+def _put(x: NDArray, value: Any, what: str) -> None:
+    if np.shape(value) != x.shape:
+        raise ValueError(f"{what} has shape {x.shape}; a value has shape {np.shape(value)}")
+    if isinstance(value, Tensor) and value.device != x.device:
+        value.copyto(x)
+        return
+    x[...] = value
+
+
+def _seed(g: Any, y: NDArray) -> NDArray:
+    if g is None:
+        return creation.ones_like(y)
+    return _rows.asarray(g)

@@ -1,0 +1,184 @@
+"""``la.trace``: a function's ops as a graph."""
+
+from __future__ import annotations
+
+import inspect
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from lazyarray.graph.calls import Watch, mark
+from lazyarray.graph.graph import Graph, structured
+from lazyarray.graph.lift import Lifter
+from lazyarray.graph.nodes import VAR, Node, Spec, mapped
+from lazyarray.graph.serial import Place
+from lazyarray.lazy._lazy import Program, Tensor
+from lazyarray.ops import _rows, linear_algebra
+from lazyarray.ops._layout import k_order, new
+
+__all__ = ["trace"]
+
+
+def trace(*args: Any, **kwargs: Any) -> Any:
+    """The graph of what a function does: ``trace(function, *examples)``; or NumPy's ``trace``, of an array.
+
+    NumPy's, ``trace(a, offset=0, axis1=0, axis2=1, dtype=None, out=None)``, is the sum of a diagonal.
+
+    Examples are arrays or specs (:func:`lazyarray.spec`: a shape and a dtype), also in nested lists,
+    tuples and dicts; whatever else is passed is a constant. The function runs once, on arrays
+    without values. Its parameters are the graph's arguments, under their names; those that it
+    writes in place are auxiliary states, which the graph writes too. Arrays that it uses without
+    being given them are constants, by reference. Calls of public functions that give new arrays are
+    nodes as they are; all else, in-place code and views too, becomes calls with the same effect.
+    ``TracingError``, with the line, where it asks for a value. (What isn't callable is an array.)
+
+    >>> import lazyarray as la
+    >>> def f(x, b):
+    ...     x[1:] += b
+    ...     return x.sum()
+    >>> la.trace(f, la.ones(3), la.ones(2))
+    Graph(aux x: float64 (3,), b: float64 (2,)):
+        %0 = x[1:]
+        %1 = add(%0, b)
+        %2 = setitem(x, %1, key=[1:])
+        %3 = sum(%2)
+        x[...] = %2
+        return %3
+    """
+    if not args or not callable(args[0]):
+        return linear_algebra.trace(*args, **kwargs)
+    function, *examples = args
+    given: list[Any] = []
+    names: list[str] = []
+    takes = _numbered(_named(function, tuple(examples), kwargs), given, names)
+    return _traced(function, takes, given, _unique(names))
+
+
+def _traced(function: Callable[..., Any], takes: Any, given: list[Any], names: list[str]) -> Graph:
+    stand_ins = [_stand_in(x) for x in given]
+    nodes = [
+        Node(VAR, name, spec=Spec(x.shape, x.dtype)) for name, x in zip(names, stand_ins, strict=True)
+    ]
+    args, kwargs = structured(takes, stand_ins)
+    program = Program()
+    results: list[Any] = []
+    with program, Watch(program) as watch:
+        mark(stand_ins)
+        result = function(*args, **kwargs)
+        gives = mapped(result, lambda x: _place(x, results))
+        mark(results)
+    chunks = {program.chunk_of(x): node for x, node in zip(stand_ins, nodes, strict=True)}
+    outputs, updates = Lifter(program, watch.calls).lift(chunks)
+    for node, _ in updates:
+        node.aux = node.op == VAR
+
+    def retrace(specs: dict[str, Spec]) -> Graph:
+        return _traced(function, takes, [specs[name] for name in names], names)
+
+    graph = Graph(outputs, nodes, updates, takes, gives, retrace)
+    found = graph.infer()
+    for entry, y in zip(graph.outputs, results, strict=True):
+        if found[entry] != Spec(y.shape, y.dtype):
+            raise RuntimeError(
+                f"the trace went wrong: {found[entry]} for {Spec(y.shape, y.dtype)}; please report it"
+            )
+    return graph
+
+
+def _place(x: Any, results: list[Any]) -> Any:
+    """The place of a result that is an array."""
+    if isinstance(x, np.ndarray):
+        x = _rows.array(x)
+    if not isinstance(x, Tensor):
+        return x
+    results.append(x)
+    return Place(len(results) - 1)
+
+
+def _stand_in(x: Any) -> Any:
+    """An array that lies in memory as the example does, but for gaps."""
+    if isinstance(x, Spec):
+        if not x.complete or x.dtype is None:
+            raise ValueError(f"a trace needs all lengths and the dtype, not {x}")
+        return new(x.shape, x.dtype)  # type: ignore[arg-type]
+    return new(x.shape, x.dtype, k_order([x], x.ndim), x.device if isinstance(x, Tensor) else None)
+
+
+# ---- arguments ----------------------------------------------------------------------------------
+
+
+def _named(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """The arguments as (name, value), in a tuple and a dict."""
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        parameters = {}.values()
+    names = [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    if names and names[0] in ("x1", "self"):
+        names = names if names[0] == "x1" else names[1:]
+    several = next((p.name for p in parameters if p.kind is p.VAR_POSITIONAL), "arg")
+    names += [f"{several}{i}" for i in range(len(args) - len(names))]
+    positional = tuple(zip(names, args, strict=False))
+    return positional, {key: (key, value) for key, value in kwargs.items()}
+
+
+def _numbered(named: Any, given: list[Any], names: list[str]) -> Any:
+    """The tree with places for arrays and specs, which go to ``given``, their names to ``names``."""
+
+    def number(tree: Any, path: str) -> Any:
+        if isinstance(tree, (Tensor, np.ndarray, Spec)):
+            given.append(tree)
+            names.append(path)
+            return Place(len(given) - 1)
+        if isinstance(tree, (tuple, list)):
+            parts = [number(t, f"{path}_{i}") for i, t in enumerate(tree)]
+            if hasattr(tree, "_fields"):
+                return type(tree)(*parts)
+            return tuple(parts) if isinstance(tree, tuple) else parts
+        if isinstance(tree, dict):
+            return {key: number(t, f"{path}_{key}") for key, t in tree.items()}
+        return tree
+
+    positional, keywords = named
+    args = tuple([number(value, name) for name, value in positional])
+    return args, {key: number(value, name) for key, (name, value) in keywords.items()}
+
+
+def _unique(names: list[str]) -> list[str]:
+    counts: Counter[str] = Counter()
+    found: list[str] = []
+    for name in names:
+        counts[name] += 1
+        found.append(name if counts[name] == 1 and name not in found else f"{name}_{counts[name]}")
+    return found
+
+
+def called_with(graph: Graph, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """What a graph gives for arguments as its function took them; else for arrays by position or name."""
+    if graph.takes is None:
+        named = dict(zip(graph.list_inputs(), args, strict=False)) | kwargs
+        if len(args) > len(graph.variables):
+            raise TypeError(f"the graph takes {len(graph.variables)} arrays, not {len(args)}")
+        outputs = graph.eval(**named)
+        return outputs[0] if len(outputs) == 1 else tuple(outputs)
+    given: list[Any] = []
+    takes = _numbered(
+        (tuple([("", a) for a in args]), {k: (k, v) for k, v in kwargs.items()}), given, []
+    )
+    if repr(takes) != repr(graph.takes):
+        raise TypeError("the arguments are not nested as those that the graph was traced with")
+    arrays: dict[Node, Any] = {}
+    for node, x in zip(graph.variables, given, strict=False):
+        array = _rows.asarray(x)
+        if array.shape != node.spec.shape:
+            raise ValueError(
+                f"argument {node.name!r} has shape {array.shape}, not {node.spec.shape}, with which "
+                "the graph was traced"
+            )
+        arrays[node] = array
+    outputs = graph.run(arrays)
+    return structured(graph.gives, outputs)
+
+
