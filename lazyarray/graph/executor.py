@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from lazyarray import autograd
-from lazyarray.context import current_context
 from lazyarray.graph import memory
+from lazyarray.graph.binding import Arrays, reshaped
 from lazyarray.graph.graph import Graph, output_name
 from lazyarray.graph.infer import infer
 from lazyarray.graph.nodes import Entry, Node, Spec, shape_of
-from lazyarray.graph.placement import Devices, context, devices_of, groups, placed
+from lazyarray.graph.placement import devices_of, groups, placed
 from lazyarray.lazy._lazy import Program, Tensor, attach_leaf, leaf_grad, tracked
 from lazyarray.ops import _rows, creation
 
@@ -23,9 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Executor"]
 
-Arrays = dict[str, "NDArray"]
 Monitor = Callable[[str, "NDArray"], Any]
-REQUESTS = ("write", "add", "null")
 
 
 class Executor:
@@ -56,8 +54,13 @@ class Executor:
     ) -> None:
         self.graph = graph
         self._ctx, self._group2ctx = ctx, group2ctx
-        self._arrays, self._gradients, self._requests = arrays, gradients, dict(requests)
+        self._arrays, self._gradients = arrays, gradients
+        self._requests = {
+            n.name: requests[n.name] if n.name in gradients else "null" for n in graph.arguments
+        }
         self._shared = shared
+        # Who ran last of the executors that share memory: backward needs what its own forward left.
+        self._ran: list[Executor] = [self] if shared is None else shared._ran
         devices = devices_of(graph, ctx, groups(group2ctx))
         several = len(set(devices.values())) > 1
         self._placed, self._devices = placed(graph, devices) if several else (graph, devices)
@@ -142,6 +145,7 @@ class Executor:
             _put(mine[name], value, f"argument {name!r}")
         is_train = bool(is_train)
         self._backward = None
+        self._ran[0] = self
         if self._monitor is not None:
             return self._step_by_step(is_train)
         run = self._prepared(is_train)
@@ -162,6 +166,10 @@ class Executor:
             )
         if self._backward is None:
             raise RuntimeError("backward comes after forward(is_train=True)")
+        if self._ran[0] is not self:
+            raise RuntimeError(
+                "backward: another executor that shares this one's memory ran since forward"
+            )
         given = [out_grads] if isinstance(out_grads, (Tensor, np.ndarray)) else out_grads
         gradients = [None] * len(self.outputs) if given is None else [*given]
         if len(gradients) != len(self.outputs):
@@ -202,7 +210,7 @@ class Executor:
             graph = graph.retrace(specs)
             found = infer(graph, specs)
         else:
-            found = _reshaped(graph, shapes, self._arrays)
+            found = reshaped(graph, shapes, self._arrays)
         arrays, gradients = {}, {}
         for node in graph.variables:
             name, spec = node.name, found[Entry(node)]
@@ -225,9 +233,7 @@ class Executor:
             arrays[name] = creation.zeros(spec.shape, old.dtype, device=old.device)
             if name in self._gradients:
                 gradients[name] = creation.zeros(spec.shape, old.dtype, device=old.device)
-        return Executor(
-            graph, self._ctx, arrays, gradients, self._requests, self._group2ctx, self
-        )
+        return Executor(graph, self._ctx, arrays, gradients, self._requests, self._group2ctx, self)
 
     def debug_str(self) -> str:
         """The nodes with where their results lie, and what that needs.
@@ -237,7 +243,9 @@ class Executor:
         """
         is_train = bool(self._wanted)
         run = self._prepared(is_train)
-        return memory.described(self._placed, run, self._requests if is_train else {}, self._devices)
+        return memory.described(
+            self._placed, run, self._requests if is_train else {}, self._devices
+        )
 
     # -- the two ways to run
 
@@ -248,8 +256,9 @@ class Executor:
 
     def _prepared(self, is_train: bool) -> _Run:
         if is_train not in self._runs:
-            shared = self._shared
-            other = None if shared is None else shared._runs.get(is_train)
+            other = self._runs.get(not is_train)
+            if other is None and self._shared is not None:
+                other = self._shared._prepared(is_train)
             self._runs[is_train] = _Run(self, is_train, other.program if other else None)
         return self._runs[is_train]
 
@@ -266,7 +275,9 @@ class Executor:
             for x, old in before:
                 attach_leaf(x, *(old or (None, "null")))
 
-    def compute(self, is_train: bool, hear: Callable[[Entry, NDArray], Any] | None = None) -> list[NDArray]:
+    def compute(
+        self, is_train: bool, hear: Callable[[Entry, NDArray], Any] | None = None
+    ) -> list[NDArray]:
         """The graph's outputs, recorded for gradients in training; none is an argument itself."""
         scope = autograd.predict_mode()
         if is_train:
@@ -313,7 +324,9 @@ class _Run:
 
     def __init__(self, executor: Executor, is_train: bool, shared: Program | None) -> None:
         self.program = Program()
-        self.chunks: dict[Entry, int] = {Entry(n): self.program.chunk_of(x) for n, x in executor._given.items()}
+        self.chunks: dict[Entry, int] = {
+            Entry(n): self.program.chunk_of(x) for n, x in executor._given.items()
+        }
         self.heads: list[int] = []
         self.seeds: list[NDArray] = []
         self.outputs: list[NDArray] = []
@@ -332,143 +345,6 @@ class _Run:
 
     def _note(self, entry: Entry, x: NDArray) -> None:
         self.chunks[entry] = self.program.chunk_of(x)
-
-
-# ---- binding ------------------------------------------------------------------------------------
-
-
-def bind(
-    graph: Graph,
-    ctx: Any,
-    args: Any,
-    args_grad: Any,
-    grad_req: Any,
-    aux_states: Any,
-    group2ctx: Mapping[str, Any] | None,
-    shared: Executor | None,
-) -> Executor:
-    """See :meth:`lazyarray.Graph.bind`."""
-    device = current_context() if ctx is None else context(ctx)
-    names = graph.list_arguments()
-    arrays = _by_name(args, names, "args", True)
-    arrays |= _by_name(aux_states, graph.list_auxiliary_states(), "aux_states", True)
-    gradients = _by_name(args_grad, names, "args_grad", False)
-    requests = _requests(grad_req, names)
-    gradients = {n: g for n, g in gradients.items() if requests[n] != "null"}
-    specs = infer(graph, {name: Spec(x.shape, x.dtype) for name, x in arrays.items()})
-    devices = devices_of(graph, device, groups(group2ctx))
-    for node in graph.variables:
-        x = arrays[node.name]
-        if x.shape != specs[Entry(node)].shape:
-            raise ValueError(
-                f"bind: argument {node.name!r} has shape {x.shape}, not {specs[Entry(node)].shape}"
-            )
-        if context(x.device) != devices[node]:
-            raise ValueError(
-                f"bind: argument {node.name!r} is on {context(x.device)!r}, not on {devices[node]!r}"
-            )
-    for name, g in gradients.items():
-        x = arrays[name]
-        if g.shape != x.shape or g.dtype != x.dtype:
-            raise ValueError(
-                f"bind: the gradient of {name!r} has shape {g.shape} and {g.dtype}, not {x.shape} and "
-                f"{x.dtype}"
-            )
-        if x.dtype.kind not in "fc":
-            raise TypeError(f"bind: {name!r} is of {x.dtype}: only floats have gradients")
-    return Executor(graph, device, arrays, gradients, requests, group2ctx, shared)
-
-
-def simple_bind(
-    graph: Graph,
-    ctx: Any,
-    grad_req: Any,
-    type_dict: Mapping[str, Any] | None,
-    group2ctx: Mapping[str, Any] | None,
-    shared: Executor | None,
-    shapes: Mapping[str, Any],
-) -> Executor:
-    """See :meth:`lazyarray.Graph.simple_bind`."""
-    device = current_context() if ctx is None else context(ctx)
-    names = graph.list_arguments()
-    requests = _requests(grad_req, names)
-    dtypes = dict(type_dict or {})
-    known = {
-        name: Spec(
-            None if name not in shapes else shape_of(shapes[name], partial=True),
-            None if name not in dtypes else np.dtype(dtypes[name]),
-        )
-        for name in {**shapes, **dtypes}
-    }
-    specs = infer(graph, known)
-    devices = devices_of(graph, device, groups(group2ctx))
-    arrays: Arrays = {}
-    gradients: Arrays = {}
-    for node in graph.variables:
-        spec = specs[Entry(node)]
-        arrays[node.name] = creation.zeros(spec.shape, spec.dtype, device=devices[node])
-        floats = spec.dtype is not None and spec.dtype.kind in "fc"
-        if not node.aux and requests[node.name] != "null" and floats:
-            gradients[node.name] = creation.zeros_like(arrays[node.name])
-    return Executor(graph, device, arrays, gradients, requests, group2ctx, shared)
-
-
-def _by_name(given: Any, names: Sequence[str], what: str, complete: bool) -> Arrays:
-    """Arrays in a list or by name, as a dict."""
-    if given is None:
-        found: dict[str, Any] = {}
-    elif isinstance(given, Mapping):
-        unknown = [name for name in given if name not in names]
-        if unknown:
-            raise TypeError(f"bind: {what} has {unknown}, which are not among {[*names]}")
-        found = dict(given)
-    else:
-        listed = [given] if isinstance(given, Tensor) else [*given]
-        if len(listed) != len(names):
-            raise TypeError(f"bind: {what} are {len(listed)} arrays for {[*names]}")
-        found = dict(zip(names, listed, strict=True))
-    found = {name: x for name, x in found.items() if x is not None}
-    missing = [name for name in names if name not in found]
-    if complete and missing:
-        raise TypeError(f"bind: {what} lacks {missing}")
-    for name, x in found.items():
-        if not isinstance(x, Tensor):
-            raise TypeError(f"bind: {name!r} is an NDArray, not {type(x).__name__}")
-    return found
-
-
-def _requests(grad_req: Any, names: Sequence[str]) -> dict[str, str]:
-    """What is asked for each argument's gradient."""
-    if isinstance(grad_req, str):
-        found = dict.fromkeys(names, grad_req)
-    elif isinstance(grad_req, Mapping):
-        unknown = [name for name in grad_req if name not in names]
-        if unknown:
-            raise ValueError(f"grad_req has {unknown}, which are not among {[*names]}")
-        found = {name: grad_req.get(name, "null") for name in names}
-    else:
-        listed = [*grad_req]
-        if len(listed) != len(names):
-            raise ValueError(f"grad_req has {len(listed)} requests for {[*names]}")
-        found = dict(zip(names, listed, strict=True))
-    for name, request in found.items():
-        if request not in REQUESTS:
-            raise ValueError(f"grad_req of {name!r} is one of {', '.join(REQUESTS)}, not {request!r}")
-    return found
-
-
-def _reshaped(graph: Graph, shapes: Mapping[str, Any], arrays: Arrays) -> dict[Entry, Spec]:
-    """Specs for other shapes: arguments keep theirs, unless they follow from others."""
-    dtypes = {name: Spec(None, x.dtype) for name, x in arrays.items()}
-    known = {name: Spec(shape_of(s), arrays[name].dtype) for name, s in shapes.items() if name in arrays}
-    unknown = [name for name in shapes if name not in arrays]
-    if unknown:
-        raise TypeError(f"the graph has no arguments {unknown}: it has {[*arrays]}")
-    kept = {name: Spec(x.shape, x.dtype) for name, x in arrays.items()}
-    try:
-        return infer(graph, dtypes | known)
-    except ValueError:
-        return infer(graph, kept | known)
 
 
 def _put(x: NDArray, value: Any, what: str) -> None:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Graph"]
 
+
 class Graph:
     """What computes some outputs from some variables: nodes, each a call of a public function.
 
@@ -68,7 +69,9 @@ class Graph:
         counts = Counter([n.name for n in self.variables])
         twice = [name for name, count in counts.items() if count > 1]
         if twice:
-            raise ValueError(f"several variables of the graph are called {', '.join(map(repr, twice))}")
+            raise ValueError(
+                f"several variables of the graph are called {', '.join(map(repr, twice))}"
+            )
 
     # -- what it is
 
@@ -177,7 +180,9 @@ class Graph:
         known = {name: Spec(None, np.dtype(dtype)) for name, dtype in dtypes.items()}
         return self._inferred(self.infer(**known), "dtype")
 
-    def _inferred(self, specs: dict[Entry, Spec], what: str) -> tuple[list[Any], list[Any], list[Any]]:
+    def _inferred(
+        self, specs: dict[Entry, Spec], what: str
+    ) -> tuple[list[Any], list[Any], list[Any]]:
         def of(nodes: Iterable[Node]) -> list[Any]:
             return [getattr(specs[Entry(n)], what) for n in nodes]
 
@@ -279,9 +284,9 @@ class Graph:
         ``group2ctx`` says on which device nodes with a ``ctx_group`` run; ``shared_exec`` is an
         executor whose memory for intermediates is used: the two then run one after the other.
         """
-        from lazyarray.graph import executor
+        from lazyarray.graph import binding
 
-        return executor.bind(
+        return binding.bind(
             self, ctx, args, args_grad, grad_req, aux_states, group2ctx, shared_exec
         )
 
@@ -309,11 +314,9 @@ class Graph:
         >>> e.grad_dict["w"].asnumpy()
         array([2., 2., 2.])
         """
-        from lazyarray.graph import executor
+        from lazyarray.graph import binding
 
-        return executor.simple_bind(
-            self, ctx, grad_req, type_dict, group2ctx, shared_exec, shapes
-        )
+        return binding.simple_bind(self, ctx, grad_req, type_dict, group2ctx, shared_exec, shapes)
 
 
 # Nodes that copy an array to change it; they change itself if it is a new one for them alone.
@@ -348,18 +351,31 @@ def called(
             with device:
                 result = function(*args, **kwargs)
     except Exception as exc:
-        exc.add_note(f"in node {node.name!r} ({node.op}) of a graph, built at {node.line}")
+        exc.add_note(
+            f"in node {node.name!r} of a graph, {_described(node, values)}, built at {node.line}"
+        )
         raise
     results = list(result) if isinstance(result, (tuple, list)) else [result]
-    if isinstance(result, (tuple, list)) != bool(node.outputs) or len(results) != (node.outputs or 1):
+    if isinstance(result, (tuple, list)) != bool(node.outputs) or len(results) != (
+        node.outputs or 1
+    ):
         raise TypeError(
             f"node {node.name!r}: {node.op} gives {len(results)} results, where the graph was built "
             f"for {node.outputs or 1}: give num_outputs={len(results)} to the function that builds it"
         )
     for r in results:
         if not isinstance(r, Tensor):
-            raise TypeError(f"node {node.name!r}: {node.op} gives {type(r).__name__}, not an NDArray")
+            raise TypeError(
+                f"node {node.name!r}: {node.op} gives {type(r).__name__}, not an NDArray"
+            )
     return results
+
+
+def _described(node: Node, values: Mapping[Entry, Any]) -> str:
+    """The call that a node is, and the shapes of what it takes."""
+    names = {e.node: e.node.name for e in node.inputs}
+    shapes = [f"{names[e.node]} {values[e].shape}" for e in node.inputs if e in values]
+    return f"{text.expression(node, names)} with {', '.join(shapes)}"
 
 
 def structured(tree: Any, arrays: Sequence[Any]) -> Any:

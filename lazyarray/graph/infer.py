@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
 from lazyarray.graph.graph import Graph, called
-from lazyarray.graph.nodes import CONST, VAR, Entry, Node, Spec, shape_of
+from lazyarray.graph.nodes import CONST, VAR, Entry, Node, Shape, Spec, shape_of
 from lazyarray.graph.parameters import shapes_of_parameters
 from lazyarray.lazy._lazy import Program, Tensor
 from lazyarray.ops._layout import new
@@ -77,14 +77,18 @@ def _fill(node: Node, specs: dict[Entry, Spec], arrays: dict[Entry, Any]) -> Non
         arrays[Entry(node)] = new(spec.shape, spec.dtype)  # type: ignore[arg-type]
 
 
+def _following(node: Node, arrays: Mapping[Entry, Any]) -> Iterator[tuple[Entry, Shape]]:
+    """Parameters without a shape, with theirs; twice, as one that is found may tell of another."""
+    for _ in range(2):
+        for entry, shape in shapes_of_parameters(node, arrays).items():
+            if entry not in arrays:
+                yield entry, shape
+
+
 def _complete(node: Node, specs: dict[Entry, Spec], arrays: dict[Entry, Any]) -> None:
     """Finds the shapes of a node's parameters from that of its data; ValueError for what is left."""
     lacking = [e for e in node.inputs if e not in arrays]
-    if not lacking:
-        return
-    for entry, shape in shapes_of_parameters(node, arrays).items():
-        if entry not in lacking:
-            continue
+    for entry, shape in _following(node, arrays) if lacking else ():
         old = specs[entry]
         if old.shape is not None and not _agree(old.shape, shape):
             raise ValueError(

@@ -51,6 +51,7 @@ class Lifter:
         self._begun: dict[int, tuple[Node, Held]] = {}  # what is there from outside
         self._views: dict[Any, Entry] = {}
         self._used: set[Entry] = set()
+        self._ranks: dict[Node, int] = {}  # how many axes reductions reduce from
         self._names = NameManager()
 
     def lift(self, given: dict[int, Node]) -> tuple[list[Entry], list[tuple[Node, Entry]]]:
@@ -101,7 +102,9 @@ class Lifter:
             elif name == "setitem":
                 self._place(instr)
             else:
-                raise TypeError(f"{name!r} can't be traced: it has no public name, at {instr['site']}")
+                raise TypeError(
+                    f"{name!r} can't be traced: it has no public name, at {instr['site']}"
+                )
 
     # -- calls of public functions
 
@@ -183,7 +186,8 @@ class Lifter:
         read = [self._operand(o, next(layouts) if "chunk" in o else None, inputs) for o in inputs]
         targets = list(layouts)
         if instr["name"] in ("copy", "cast"):
-            self._copy(instr, read[0], shape, targets[0], fresh[0])
+            source = expanded[0] if "chunk" in inputs[0] else None
+            self._copy(instr, read[0], source, shape, targets[0], fresh[0])
             return
         args = [r[0] for r in read]
         got = np.broadcast_shapes(*[r[1] for r in read])
@@ -199,6 +203,7 @@ class Lifter:
         self,
         instr: dict[str, Any],
         read: tuple[Any, Shape],
+        source: Layout | None,
         shape: Shape,
         target: Layout,
         fresh: bool,
@@ -215,14 +220,12 @@ class Lifter:
         if has != shape:
             value = self._step("broadcast_to", value, {"shape": shape}, line)
         if instr["name"] == "cast":
-            node = self._call("astype", (value,), {"dtype": target.dtype}, line)
+            node = self._call("astype", (value, target.dtype), {}, line)
         elif not shape and value.node.op == "getitem":  # an element, which is a copy by itself
             node = value.node
         else:
-            order = "C" if target == c_layout(shape, target.dtype, target.offset) else "K"
-            held = [h.layout for h in self._held.values() if h.entry == value]
-            if held and held[0].strides == target.strides:
-                order = "K"
+            in_c = target == c_layout(shape, target.dtype, target.offset)
+            order = "C" if in_c and source is not None and not source.forward else "K"
             node = self._call("copy", (value,), {"order": order}, line)
         self._keep(out, target, Entry(node), shape, fresh)
 
@@ -249,6 +252,7 @@ class Lifter:
                 kwargs["dtype"] = out["dtype"]
         node = self._call(instr["name"], (value,), kwargs, instr["site"])
         node.kwargs = {k: v for k, v in node.kwargs.items() if v is not None}
+        self._ranks[node] = len(shape)
         kept = [i for i in range(len(shape)) if i not in axes]
         result = target.permuted(tuple(kept))
         self._keep(out, result, Entry(node), result.shape, self._is_new(out))
@@ -257,8 +261,14 @@ class Lifter:
         a, b, out = [layout_of(o) for o in (*instr["inputs"], *instr["outputs"])]
         keep_rows = out.shape[-2] != 1 or out.strides[-2] != 0
         keep_columns = out.shape[-1] != 1 or out.strides[-1] != 0
-        # The stack's axes are missing where an operand has none.
-        a, b = _without_lead(a), _without_lead(b)
+        # An operand has no more axes of the stack than it needs.
+        a_lead, b_lead = _repeated(a), _repeated(b)
+        ones = next((i for i, n in enumerate(out.shape[:-2]) if n != 1), len(out.shape) - 2)
+        if min(a_lead, b_lead) > ones:
+            a_lead = ones
+        a, b = _without(a, a_lead), _without(b, b_lead)
+        lead = len(out.shape) - max(len(a.shape), len(b.shape))
+        out = _without(out, lead)
         if not keep_rows:
             a, out = _drop(a, -2), _drop(out, -2)
         if not keep_columns:
@@ -324,11 +334,10 @@ class Lifter:
             node = self._call(instr["name"], (source,), kwargs, instr["site"])
         else:
             ins = [self.exact(o) for o in instr["inputs"]]
-            before = [
-                None if o["resource"] or self._is_new(o) else self.exact(o) for o in outs
-            ]
+            before = [None if o["resource"] or self._is_new(o) else self.exact(o) for o in outs]
             resources = [
-                self._program.array_of(o["chunk"], np.uint8) if o["resource"] else None for o in outs
+                self._program.array_of(o["chunk"], np.uint8) if o["resource"] else None
+                for o in outs
             ]
             run = Opaque(
                 instr["name"],
@@ -369,7 +378,9 @@ class Lifter:
         if layout is None:
             value, dtype = o["constant"], o["dtype"]
             same = any(i["dtype"] == dtype for i in inputs if "chunk" in i)
-            return (value if same or not isinstance(value, (int, float, complex)) else dtype.type(value)), ()
+            return (
+                value if same or not isinstance(value, (int, float, complex)) else dtype.type(value)
+            ), ()
         return self._read(o["chunk"], layout)
 
     def _exact(self, chunk: int, layout: Layout) -> Entry:
@@ -386,10 +397,9 @@ class Lifter:
             if held is not None and held.layout.shape == layout.shape:
                 return held.entry, layout.shape
             return Entry(self._call("zeros", (), shape)), layout.shape
-        held = self._hold(chunk)
-        if self._spans(held.layout, layout, exact):
-            return held.entry, held.layout.shape
-        if self._keeps_axes(held, layout):
+        held = self._hold(chunk, layout.dtype)
+        if self._spans(held.layout, layout, exact) or self._keeps_axes(held, layout):
+            self._used.add(held.entry)
             return held.entry, held.layout.shape
         path = find(held.layout, layout)
         if path is None:
@@ -402,7 +412,11 @@ class Lifter:
                 del rank[0]
         if list(has) == rank:
             return entry, tuple(has)
-        if list(has) == [n for n, group in zip(rank, path.groups[-len(rank) :] if rank else (), strict=True) if group]:
+        if list(has) == [
+            n
+            for n, group in zip(rank, path.groups[-len(rank) :] if rank else (), strict=True)
+            if group
+        ]:
             key = tuple([slice(None) if group else None for group in path.groups[-len(rank) :]])
             return self._step("getitem", entry, {"key": key}), tuple(rank)
         return self._step("reshape", entry, {"shape": tuple(rank)}), tuple(rank)
@@ -429,10 +443,10 @@ class Lifter:
         if node.op not in _REDUCTIONS or held.entry in self._used or node.kwargs.get("keepdims"):
             return False
         rank = len(view.shape)
+        if rank != self._ranks.get(node):
+            return False
         axis = node.kwargs.get("axis")
         axes = range(rank) if axis is None else axis if isinstance(axis, tuple) else (axis,)
-        if len(held.layout.shape) + len(axes) != rank:
-            return False
         kept = [i for i in range(rank) if i not in axes]
         ones = any(view.strides[i] for i in axes)
         if ones or not self._spans(held.layout, view.permuted(tuple(kept)), True):
@@ -472,7 +486,9 @@ class Lifter:
             entry = self._step("view", entry, {"dtype": view.dtype})
         return self._step("strided", entry, _strides_of(base, view))
 
-    def _step(self, op: str, entry: Entry, kwargs: dict[str, Any], line: str | None = None) -> Entry:
+    def _step(
+        self, op: str, entry: Entry, kwargs: dict[str, Any], line: str | None = None
+    ) -> Entry:
         """A view of an entry: the same node where it was taken before."""
         if op == "transpose" and kwargs["axes"] == tuple(reversed(range(len(kwargs["axes"])))):
             kwargs = {}
@@ -486,10 +502,13 @@ class Lifter:
     def _is_new(self, o: Operand) -> bool:
         return o["born"] and o["chunk"] not in self._held
 
-    def _hold(self, chunk: int) -> Held:
-        """What a chunk holds; of one that wasn't written in the trace, a constant or nothing yet."""
+    def _hold(self, chunk: int, dtype: np.dtype | None = None) -> Held:
+        """What a chunk holds; of one that wasn't written in the trace, a constant or nothing yet.
+
+        ``dtype`` is what to take it for where no instruction tells.
+        """
         if chunk not in self._held:
-            layout = self._natural_layout(chunk)
+            layout = self._natural_layout(chunk, dtype)
             vector = self._program.array_of(chunk, layout.dtype)
             if vector is None:
                 kwargs = {"shape": layout.shape, "dtype": layout.dtype}
@@ -513,7 +532,7 @@ class Lifter:
             if o.get("chunk") == chunk and instr["name"] not in ("take", "setitem")
         ]
 
-    def _natural_layout(self, chunk: int) -> Layout:
+    def _natural_layout(self, chunk: int, dtype: np.dtype | None = None) -> Layout:
         """The most telling view of all of a chunk that an instruction has; else a vector."""
         seen = self._operands(chunk)
         best: Layout | None = None
@@ -523,7 +542,7 @@ class Lifter:
             if whole and (best is None or len(layout.shape) > len(best.shape)):
                 best = layout
         if best is None:
-            dtype = layout_of(seen[0]).dtype if seen else self._dtype_of(chunk, chunk)
+            dtype = layout_of(seen[0]).dtype if seen else dtype or self._dtype_of(chunk, chunk)
             nbytes = next(
                 o["nbytes"]
                 for instr in self._instructions
@@ -544,7 +563,7 @@ class Lifter:
         raise TypeError("an index into an array of unknown dtype can't be traced")
 
     def _constant(self, array: Any) -> Node:
-        return Node(CONST, self._names.get(None, CONST), value=array)
+        return Node(CONST, self._names.get(None, "const"), value=array)
 
     # -- writing
 
@@ -681,10 +700,13 @@ def _with_ones(layout: Layout, natural: Shape) -> Layout:
     return layout._replace(shape=natural, strides=steps)
 
 
-def _without_lead(layout: Layout) -> Layout:
-    lead = 0
-    while lead < len(layout.shape) - 2 and layout.strides[lead] == 0:
-        lead += 1
+def _repeated(layout: Layout) -> int:
+    """How many leading axes, before a matrix, repeat it."""
+    stack = layout.strides[:-2]
+    return next((i for i, s in enumerate(stack) if s), len(stack))
+
+
+def _without(layout: Layout, lead: int) -> Layout:
     return layout._replace(shape=layout.shape[lead:], strides=layout.strides[lead:])
 
 
@@ -715,6 +737,10 @@ def _strides_of(base: Layout, view: Layout) -> dict[str, Any]:
 
 def _filled(shape: Shape, value: Any, dtype: np.dtype) -> tuple[str, dict[str, Any]]:
     """The function that makes an array of one number."""
-    if not isinstance(value, complex) and value in (0, 1) and not (value == 0 and np.signbit(value)):
+    if (
+        not isinstance(value, complex)
+        and value in (0, 1)
+        and not (value == 0 and np.signbit(value))
+    ):
         return ("ones" if value else "zeros"), {"shape": shape, "dtype": dtype}
     return "full", {"shape": shape, "fill_value": value, "dtype": dtype}

@@ -5,8 +5,10 @@ from __future__ import annotations
 import itertools
 import os
 import sys
+import traceback
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from types import CodeType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -76,7 +78,7 @@ class Entry(NamedTuple):
     index: int = 0
 
 
-VAR, CONST, OPAQUE = "var", "const", "opaque"
+VAR, CONST, OPAQUE = "variable", "constant", "opaque"  # no function is called so
 SERIALS = itertools.count()
 
 
@@ -168,7 +170,18 @@ def caller() -> str:
     frame = sys._getframe(1)
     while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
         frame = frame.f_back
-    return f"{frame.f_code.co_filename}:{frame.f_lineno} in {frame.f_code.co_name}"
+    return _line(frame.f_code, frame.f_lineno)
+
+
+def place_of(exc: BaseException) -> str:
+    """``file:line in function`` of the innermost frame of an exception that is not this package's."""
+    frames = [(f.f_code, line) for f, line in traceback.walk_tb(exc.__traceback__)]
+    theirs = [f for f in frames if not f[0].co_filename.startswith(_PACKAGE)]
+    return _line(*(theirs or frames)[-1])
+
+
+def _line(code: CodeType, line: int) -> str:
+    return f"{code.co_filename}:{line} in {code.co_name}"
 
 
 def checked_leaf(x: Any) -> Any:

@@ -39,7 +39,9 @@ class Opaque:
                 outs.append(resource)
                 continue
             made.append(
-                new(layout.shape, layout.dtype, layout.order, device) if old is None else old.copy("K")
+                new(layout.shape, layout.dtype, layout.order, device)
+                if old is None
+                else old.copy("K")
             )
             outs.append(made[-1])
         _rows.call(self.name, self.function, ins, outs, overwrites=all(self.overwrites))

@@ -165,7 +165,9 @@ def _entry(pair: Any, nodes: list[Node], limit: int, who: str) -> Entry:
             "(a cycle, or a missing node)"
         )
     if not 0 <= k < (nodes[i].outputs or 1):
-        raise ValueError(f"the JSON of a graph is corrupt: node {nodes[i].name!r} has no output {k}")
+        raise ValueError(
+            f"the JSON of a graph is corrupt: node {nodes[i].name!r} has no output {k}"
+        )
     return Entry(nodes[i], k)
 
 

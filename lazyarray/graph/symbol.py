@@ -22,12 +22,12 @@ from lazyarray.graph.nodes import (
     shape_of,
 )
 from lazyarray.graph.outputs import number_of_outputs
-from lazyarray.graph.parameters import complete
+from lazyarray.graph.parameters import complete, states
 from lazyarray.graph.scopes import AttrScope, NameManager, checked_attributes
 from lazyarray.lazy._lazy import Tensor
 from lazyarray.ops._rows import array
 
-__all__ = ["Group", "Symbol", "var", "Variable", "load", "fromjson"]
+__all__ = ["Group", "Symbol", "Variable", "var", "load", "fromjson"]
 
 
 class Symbol:
@@ -169,7 +169,9 @@ class Symbol:
         return Symbol([self._entries[key]])
 
     def __setitem__(self, key: Any, value: Any) -> NoReturn:
-        raise TypeError("a Symbol is a value, which doesn't change: use la.sym.setitem(x, value, key=...)")
+        raise TypeError(
+            "a Symbol is a value, which doesn't change: use la.sym.setitem(x, value, key=...)"
+        )
 
     def __bool__(self) -> NoReturn:
         raise TypeError("a Symbol has no value yet: it can't decide what is built")
@@ -250,7 +252,9 @@ class Symbol:
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
         if method != "__call__":
-            raise TypeError(f"np.{ufunc.__name__}.{method} can't be built: call the functions of la.sym")
+            raise TypeError(
+                f"np.{ufunc.__name__}.{method} can't be built: call the functions of la.sym"
+            )
         return apply(ufunc.__name__, inputs, kwargs)
 
     def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
@@ -332,8 +336,14 @@ def apply(
         raise TypeError(f"{op}: a node of a graph gives new arrays, so it takes no out=")
     attributes = AttrScope.current() | checked_attributes(attr or {})
     named = NameManager.current().get(name, op.rpartition(".")[2].lower())
-    args, kwargs = complete(op, args, kwargs, named, attributes)
+
+    def parameter(of: str, shape: Any) -> Symbol:
+        return Variable(f"{named}_{of}", shape=shape)
+
+    args, kwargs = complete(op, args, kwargs, parameter)
     positional, keywords = registry.normal_form(op, mapped(args, leaf), mapped(kwargs, leaf))
+    for state in states(op, positional, keywords):
+        state.aux = True
     outputs = num_outputs or number_of_outputs(op, positional, keywords)
     node = Node(op, named, positional, keywords, outputs, attributes, caller())
     return Symbol(node.results)
@@ -351,10 +361,10 @@ def leaf(x: Any) -> Any:
 def constant(x: Any) -> Node:
     """A node that is an array: itself if it is an NDArray."""
     value = x if isinstance(x, Tensor) else array(x)
-    return Node(CONST, NameManager.current().get(None, CONST), value=value, line=caller())
+    return Node(CONST, NameManager.current().get(None, "const"), value=value, line=caller())
 
 
-def var(
+def Variable(
     name: str,
     attr: dict[str, str] | None = None,
     shape: Any = None,
@@ -363,10 +373,10 @@ def var(
 ) -> Symbol:
     """A variable: an argument of the graphs that it is used in, or (``aux``) a state that they write.
 
-    Of its shape a length that is to be inferred may be None.
+    Of its shape a length that is to be inferred may be None. MXNet's other name for it is ``var``.
 
     >>> import lazyarray as la
-    >>> la.sym.var("x", shape=(2, 3), dtype="float32")
+    >>> la.sym.Variable("x", shape=(2, 3), dtype="float32")
     <Symbol x>
     """
     if not isinstance(name, str) or not name:
@@ -380,7 +390,18 @@ def var(
     return Symbol([Entry(node)])
 
 
-Variable = var
+def var(*args: Any, **kwargs: Any) -> Symbol:
+    """A variable, ``var("x", shape=(2, 3))``: see :func:`Variable`. Of a Symbol, NumPy's: the variance.
+
+    >>> import lazyarray as la
+    >>> x = la.sym.var("x")
+    >>> la.sym.var(x, axis=0).eval(x=la.array([1.0, 3.0]))[0].item()
+    1.0
+    """
+    if "name" in kwargs and not args or args and isinstance(args[0], str):
+        return Variable(*args, **kwargs)
+    own = {key: kwargs.pop(key) for key in ("name", "attr") if key in kwargs}
+    return apply("var", args, kwargs, **own)
 
 
 def Group(symbols: Any) -> Symbol:

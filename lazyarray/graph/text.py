@@ -41,7 +41,9 @@ def printed(graph: Graph, specs: Specs | None = None, lines: bool = False) -> st
             notes.append(", ".join([f"{k}={v}" for k, v in sorted(node.attributes.items())]))
         if lines and node.line:
             notes.append(os.path.basename(node.line.partition(" in ")[0]))
-        rows.append((f"{called[node]} = {expression(node, called)}", "; ".join(filter(None, notes))))
+        rows.append(
+            (f"{called[node]} = {expression(node, called)}", "; ".join(filter(None, notes)))
+        )
     width = max([len(row) for row, note in rows if note], default=0)
     text = [f"Graph({', '.join(arguments)}):"]
     for row, note in rows:
@@ -129,7 +131,9 @@ def dot(graph: Graph, specs: Specs | None = None) -> str:
             text.append(f"  {number[e.node]} -> {number[node]}{label};")
     for i, e in enumerate(graph.outputs):
         label = f" [label={_quoted(str(specs[e]))}]" if specs is not None else ""
-        text.append(f"  out{i} [label=output{i if len(graph.outputs) > 1 else ''}, shape=plaintext];")
+        text.append(
+            f"  out{i} [label=output{i if len(graph.outputs) > 1 else ''}, shape=plaintext];"
+        )
         text.append(f"  {number[e.node]} -> out{i}{label};")
     for state, e in graph.updates:
         text.append(f"  {number[e.node]} -> {number[state]} [style=dashed, constraint=false];")

@@ -12,9 +12,9 @@ import numpy as np
 from lazyarray.graph.calls import Watch, mark
 from lazyarray.graph.graph import Graph, structured
 from lazyarray.graph.lift import Lifter
-from lazyarray.graph.nodes import VAR, Node, Spec, mapped
+from lazyarray.graph.nodes import VAR, Node, Spec, mapped, place_of
 from lazyarray.graph.serial import Place
-from lazyarray.lazy._lazy import Program, Tensor
+from lazyarray.lazy._lazy import Program, Tensor, TracingError
 from lazyarray.ops import _rows, linear_algebra
 from lazyarray.ops._layout import k_order, new
 
@@ -59,14 +59,19 @@ def trace(*args: Any, **kwargs: Any) -> Any:
 def _traced(function: Callable[..., Any], takes: Any, given: list[Any], names: list[str]) -> Graph:
     stand_ins = [_stand_in(x) for x in given]
     nodes = [
-        Node(VAR, name, spec=Spec(x.shape, x.dtype)) for name, x in zip(names, stand_ins, strict=True)
+        Node(VAR, name, spec=Spec(x.shape, x.dtype))
+        for name, x in zip(names, stand_ins, strict=True)
     ]
     args, kwargs = structured(takes, stand_ins)
     program = Program()
     results: list[Any] = []
     with program, Watch(program) as watch:
         mark(stand_ins)
-        result = function(*args, **kwargs)
+        try:
+            result = function(*args, **kwargs)
+        except TracingError as exc:
+            exc.add_note(f"asked for at {place_of(exc)}")
+            raise
         gives = mapped(result, lambda x: _place(x, results))
         mark(results)
     chunks = {program.chunk_of(x): node for x, node in zip(stand_ins, nodes, strict=True)}
@@ -180,5 +185,3 @@ def called_with(graph: Graph, args: tuple[Any, ...], kwargs: dict[str, Any]) -> 
         arrays[node] = array
     outputs = graph.run(arrays)
     return structured(graph.gives, outputs)
-
-

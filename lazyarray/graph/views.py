@@ -57,6 +57,12 @@ class Layout(NamedTuple):
                 step *= self.shape[i]
         return True
 
+    @property
+    def forward(self) -> bool:
+        """Whether its axes lie in memory in their order."""
+        steps = [s for n, s in zip(self.shape, self.strides, strict=True) if n != 1]
+        return all(a >= b > 0 for a, b in zip(steps, [*steps[1:], 1], strict=False))
+
     def permuted(self, order: tuple[int, ...]) -> Layout:
         """The view with its axes in another order."""
         shape = tuple([self.shape[i] for i in order])
@@ -109,9 +115,7 @@ def find(base: Layout, view: Layout) -> Path | None:
     line = base.permuted(base.order)
     order = None if base.order == tuple(range(len(base.order))) else base.order
     item = base.dtype.itemsize
-    wanted = {
-        abs(s) // item for n, s in zip(view.shape, view.strides, strict=True) if n > 1 and s
-    }
+    wanted = {abs(s) // item for n, s in zip(view.shape, view.strides, strict=True) if n > 1 and s}
     own = {s // item for n, s in zip(line.shape, line.strides, strict=True) if n > 1}
     for steps in (wanted | own, wanted | {1}):
         shape = _cut(base.size, steps)
@@ -227,5 +231,7 @@ def _slice(start: int, axis: _Axis, length: int) -> slice:
         end = None if stop is not None and stop >= length else stop
         return slice(begin, end, axis.step if axis.step != 1 else None)
     return slice(
-        None if start == length - 1 else start, stop if stop is not None and stop >= 0 else None, axis.step
+        None if start == length - 1 else start,
+        stop if stop is not None and stop >= 0 else None,
+        axis.step,
     )

@@ -327,11 +327,11 @@ cdef class Program:
     def array_of(self, size_t number, dtype):
         """The memory that an instruction names ``number``, as a vector; None if nobody wrote it before.
 
-        That is so for what the capture made, unless the host gave it values.
+        That is so for what the capture made, unless the host gave it values: then it is a copy of them.
         """
         cdef Instr* instr
         cdef Chunk* c
-        cdef Tensor t
+        cdef Tensor t, kept
         cdef size_t i
         for i in range(self.p.instrs.size()):
             instr = self.p.instrs[i]
@@ -345,6 +345,12 @@ cdef class Program:
                 t.v.layout.resize(1)
                 t.v.layout.shape()[0] = c.nbytes // t.v.itemsize()
                 t.v.layout.strides()[0] = t.v.itemsize()
+                if self.p.bore(c):
+                    kept = empty_like_shape(t.v.dtype, 1, t.v.layout.shape(), c.device)
+                    if not kept.v.chunk.allocate():
+                        raise MemoryError(f"unable to allocate {c.nbytes} bytes")
+                    memcpy(kept.v.chunk.data, c.data, kept.v.chunk.nbytes)
+                    return kept
                 return t
         raise KeyError(number)
 
