@@ -73,11 +73,11 @@ from lazyarray.ops.searching import *  # noqa: F403
 from lazyarray.ops.sorting import *  # noqa: F403
 from lazyarray.ops.statistical import *  # noqa: F403
 
-from lazyarray.graph import trace  # noqa: E402, I001  (after linear_algebra's, which it also is)
-
 __version__ = "0.1.0"
 
 ndarray = NDArray
+
+from lazyarray.graph import trace  # noqa: E402, F401  (in the place of NumPy's, which it is, too)
 
 __all__ = [
     # arrays, devices, waits

@@ -51,14 +51,15 @@ def bind(
             )
         if context(x.device) != devices[node]:
             raise ValueError(
-                f"bind: argument {node.name!r} is on {context(x.device)!r}, not on {devices[node]!r}"
+                f"bind: argument {node.name!r} is on {context(x.device)!r}, not on "
+                f"{devices[node]!r}"
             )
     for name, g in gradients.items():
         x = arrays[name]
         if g.shape != x.shape or g.dtype != x.dtype:
             raise ValueError(
-                f"bind: the gradient of {name!r} has shape {g.shape} and {g.dtype}, not {x.shape} and "
-                f"{x.dtype}"
+                f"bind: the gradient of {name!r} has shape {g.shape} and {g.dtype}, not "
+                f"{x.shape} and {x.dtype}"
             )
         if x.dtype.kind not in "fc":
             raise TypeError(f"bind: {name!r} is of {x.dtype}: only floats have gradients")
@@ -94,7 +95,7 @@ def simple_bind(
     gradients: Arrays = {}
     for node in graph.variables:
         spec = specs[Entry(node)]
-        arrays[node.name] = creation.zeros(spec.shape, spec.dtype, device=devices[node])
+        arrays[node.name] = creation.zeros(spec.known, spec.dtype, device=devices[node])
         floats = spec.dtype is not None and spec.dtype.kind in "fc"
         if not node.aux and requests[node.name] != "null" and floats:
             gradients[node.name] = creation.zeros_like(arrays[node.name])

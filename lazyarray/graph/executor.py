@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -133,7 +134,7 @@ class Executor:
     # -- running
 
     def forward(self, is_train: bool = False, **kwargs: Any) -> list[NDArray]:
-        """Computes the outputs, which it gives; arrays given by name are copied into arguments first.
+        """Computes and gives the outputs; arrays given by name are copied into arguments first.
 
         With ``is_train`` ops run as in training, and :meth:`backward` may follow.
         """
@@ -156,13 +157,14 @@ class Executor:
         return self.outputs
 
     def backward(self, out_grads: Any = None) -> None:
-        """Computes the gradients, for those of the outputs: an array, or one for each; ones if None.
+        """Computes the gradients, for those of the outputs: one, or one for each; None: ones.
 
-        RuntimeError unless ``forward(is_train=True)`` came before, or if no argument has a gradient.
+        RuntimeError unless ``forward(is_train=True)`` came before, or if no argument has one.
         """
         if not self._wanted:
             raise RuntimeError(
-                "backward: no argument has a gradient: bind with args_grad, or a grad_req that isn't 'null'"
+                "backward: no argument has a gradient: bind with args_grad, or a grad_req that "
+                "isn't 'null'"
             )
         if self._backward is None:
             raise RuntimeError("backward comes after forward(is_train=True)")
@@ -182,7 +184,7 @@ class Executor:
         self._backward(gradients)
 
     def set_monitor_callback(self, callback: Monitor | None, monitor_all: bool = False) -> None:
-        """Has ``callback(name, array)`` hear of each node's results (``monitor_all``: of arguments too).
+        """Has ``callback(name, array)`` told each node's results; ``monitor_all``: arguments, too.
 
         The graph then runs node by node, until it is called with None.
         """
@@ -195,7 +197,7 @@ class Executor:
         """An executor for other shapes of some arguments; arrays that keep their shape are shared.
 
         Its intermediates lie in this one's memory if they fit. ``partial_shaping``: others'
-        shapes may change too; ``allow_up_sizing``: arrays may become larger. (ValueError otherwise.)
+        shapes may change too; ``allow_up_sizing``: arrays may become larger. (Else ValueError.)
         """
         graph = self.graph
         dtypes = {name: x.dtype for name, x in self._arrays.items()}
@@ -222,17 +224,17 @@ class Executor:
                 continue
             if name not in shapes and not partial_shaping:
                 raise ValueError(
-                    f"reshape: the shape of {name!r} changes from {old.shape} to {spec.shape}: give it "
-                    "too, or partial_shaping=True"
+                    f"reshape: the shape of {name!r} changes from {old.shape} to {spec.shape}: "
+                    "give it too, or partial_shaping=True"
                 )
-            size = int(np.prod(spec.shape, dtype=int))  # type: ignore[arg-type]
-            if size > old.size and not allow_up_sizing:
+            if math.prod(spec.known) > old.size and not allow_up_sizing:
                 raise ValueError(
-                    f"reshape: {name!r} grows from {old.shape} to {spec.shape}: give allow_up_sizing=True"
+                    f"reshape: {name!r} grows from {old.shape} to {spec.shape}: give "
+                    "allow_up_sizing=True"
                 )
-            arrays[name] = creation.zeros(spec.shape, old.dtype, device=old.device)
+            arrays[name] = creation.zeros(spec.known, old.dtype, device=old.device)
             if name in self._gradients:
-                gradients[name] = creation.zeros(spec.shape, old.dtype, device=old.device)
+                gradients[name] = creation.zeros(spec.known, old.dtype, device=old.device)
         return Executor(graph, self._ctx, arrays, gradients, self._requests, self._group2ctx, self)
 
     def debug_str(self) -> str:

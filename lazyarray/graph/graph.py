@@ -116,15 +116,6 @@ class Graph:
     def _is_known(self) -> bool:
         return all(n.spec.complete and n.spec.dtype is not None for n in self.variables)
 
-    def _repr_svg_(self) -> str | None:
-        """The picture, for notebooks that have the graphviz package."""
-        try:
-            import graphviz
-        except ImportError:
-            return None
-        picture: str = graphviz.Source(self.todot()).pipe("svg").decode()
-        return picture
-
     # -- JSON
 
     def tojson(self) -> str:
@@ -161,8 +152,8 @@ class Graph:
     def infer(self, **known: Any) -> dict[Entry, Spec]:
         """Shape and dtype of each output of each node, given those of variables.
 
-        ``known`` holds, by name, shapes or specs. ValueError, naming them, if those of some variable
-        neither are known nor follow; what a function refuses is its own error, with the node.
+        ``known`` holds, by name, shapes or specs. ValueError, naming them, if those of some
+        variable neither are known nor follow; what a function refuses is its own error.
         """
         from lazyarray.graph.infer import infer
 
@@ -198,7 +189,7 @@ class Graph:
     ) -> list[NDArray]:
         """Calls the nodes' functions on arrays for the variables, and writes the updates.
 
-        ``hear(entry, array)`` is told each result; ``devices`` says where a node's new arrays are made.
+        ``hear(entry, array)`` is told each result; ``devices`` says where a node makes arrays.
         """
         values: dict[Entry, Any] = {Entry(n): x for n, x in arrays.items()}
         uses = Counter([e for n in self.nodes for e in n.inputs])
@@ -209,9 +200,8 @@ class Graph:
                 values[Entry(node)] = node.value
             if node.op in (VAR, CONST):
                 continue
-            owned = next(iter(node.inputs), None)
-            in_place = node.op in _UPDATES and owned is not None
-            in_place = in_place and uses[owned] == 1 and owned.node.op in _MAKE_NEW
+            base = node.inputs[0] if node.op in _UPDATES else None
+            in_place = base is not None and uses[base] == 1 and base.node.op in _MAKE_NEW
             device = devices.get(node) if devices else None
             results = called(node, values, device, in_place)
             for entry, result in zip(node.results, results, strict=True):
@@ -249,7 +239,7 @@ class Graph:
             return self.run({n: interop.to_device(x, device) for n, x in given.items()})
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """What the traced function gives for these arguments; of another graph, see :meth:`eval`."""
+        """What the traced function gives for these arguments; else as :meth:`eval`."""
         from lazyarray.graph.tracing import called_with
 
         return called_with(self, args, kwargs)
@@ -301,8 +291,8 @@ class Graph:
     ) -> Executor:
         """An :class:`lazyarray.Executor` on new arrays of zeros, whose shapes follow from some.
 
-        ``type_dict`` holds dtypes by name: float64 is the default. Arguments that aren't floats have
-        no gradient. The rest is as in :meth:`bind`.
+        ``type_dict`` holds dtypes by name: float64 is the default. Arguments that aren't floats
+        have no gradient. The rest is as in :meth:`bind`.
 
         >>> import lazyarray as la
         >>> x, w = la.sym.var("x"), la.sym.var("w")
@@ -329,7 +319,7 @@ def output_name(entry: Entry) -> str:
     node = entry.node
     if node.op in (VAR, CONST):
         return node.name
-    return f"{node.name}_output{entry.index if node.outputs else ''}"
+    return f"{node.name}_output{entry.output if node.outputs else ''}"
 
 
 def called(
@@ -360,8 +350,8 @@ def called(
         node.outputs or 1
     ):
         raise TypeError(
-            f"node {node.name!r}: {node.op} gives {len(results)} results, where the graph was built "
-            f"for {node.outputs or 1}: give num_outputs={len(results)} to the function that builds it"
+            f"node {node.name!r}: {node.op} gives {len(results)} results, where the graph was "
+            f"built for {node.outputs or 1}: build it with num_outputs={len(results)}"
         )
     for r in results:
         if not isinstance(r, Tensor):

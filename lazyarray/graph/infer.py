@@ -74,7 +74,7 @@ def unified(a: tuple[Any, ...], b: tuple[Any, ...]) -> tuple[Any, ...]:
 def _fill(node: Node, specs: dict[Entry, Spec], arrays: dict[Entry, Any]) -> None:
     spec = specs[Entry(node)]
     if spec.complete:
-        arrays[Entry(node)] = new(spec.shape, spec.dtype)  # type: ignore[arg-type]
+        arrays[Entry(node)] = new(spec.known, spec.dtype)
 
 
 def _following(node: Node, arrays: Mapping[Entry, Any]) -> Iterator[tuple[Entry, Shape]]:
@@ -86,14 +86,14 @@ def _following(node: Node, arrays: Mapping[Entry, Any]) -> Iterator[tuple[Entry,
 
 
 def _complete(node: Node, specs: dict[Entry, Spec], arrays: dict[Entry, Any]) -> None:
-    """Finds the shapes of a node's parameters from that of its data; ValueError for what is left."""
+    """Finds the shapes of a node's parameters from its data's; ValueError for what is left."""
     lacking = [e for e in node.inputs if e not in arrays]
     for entry, shape in _following(node, arrays) if lacking else ():
         old = specs[entry]
         if old.shape is not None and not _agree(old.shape, shape):
             raise ValueError(
-                f"argument {entry.node.name!r} has shape {Spec(old.shape)}, not {Spec(shape)}, which "
-                f"{node.op} of node {node.name!r} needs"
+                f"argument {entry.node.name!r} has shape {Spec(old.shape)}, not {Spec(shape)}, "
+                f"which {node.op} of node {node.name!r} needs"
             )
         found = shape if old.shape is None else unified(old.shape, shape)
         specs[entry] = Spec(found, old.dtype)
@@ -101,6 +101,6 @@ def _complete(node: Node, specs: dict[Entry, Spec], arrays: dict[Entry, Any]) ->
     left = [e.node.name for e in lacking if e not in arrays]
     if left:
         raise ValueError(
-            f"the shapes of {', '.join(left)}, which {node.op} of node {node.name!r} takes, are not "
-            "known and don't follow: give them"
+            f"the shapes of {', '.join(left)}, which {node.op} of node {node.name!r} takes, are "
+            "not known and don't follow: give them"
         )

@@ -44,8 +44,8 @@ def kind_of(entry: Entry, run: _Run) -> str:
     """How a result is written.
 
     "null": it has no memory, because a fused pass needs it tile by tile only, or it is the same
-    memory as an input's; "write-in-place": over an input that dies; "write": elsewhere in the block;
-    "write (own memory)": it is looked at from outside.
+    memory as an input's; "write-in-place": over an input that dies; "write": elsewhere in the
+    block; "write (own memory)": it is looked at from outside, or tiny.
     """
     chunk = run.chunks.get(entry)
     places = run.places

@@ -35,6 +35,13 @@ class Spec(NamedTuple):
         """Whether every length is known."""
         return self.shape is not None and None not in self.shape
 
+    @property
+    def known(self) -> tuple[int, ...]:
+        """The shape, which is complete."""
+        if self.shape is None or None in self.shape:
+            raise ValueError(f"the shape {self} is not known")
+        return tuple([n for n in self.shape if n is not None])
+
     def __str__(self) -> str:
         dtype = "" if self.dtype is None else f"{self.dtype} "
         return f"{dtype}{'' if self.shape is None else self.shape}".replace("None", "?").strip()
@@ -58,7 +65,7 @@ def shape_of(shape: Any, partial: bool = False) -> tuple[Any, ...]:
     Where ``partial``, a length may be None.
     """
     lengths = (shape,) if isinstance(shape, (int, np.integer)) else tuple(shape)
-    found = []
+    found: list[Any] = []
     for n in lengths:
         if n is None and partial:
             found.append(None)
@@ -75,7 +82,7 @@ class Entry(NamedTuple):
     """One output of a node: what nodes take, and what graphs give."""
 
     node: Node
-    index: int = 0
+    output: int = 0
 
 
 VAR, CONST, OPAQUE = "variable", "constant", "opaque"  # no function is called so
@@ -98,7 +105,7 @@ class Node:
     outputs: int = 0
     attributes: dict[str, str] = field(default_factory=dict)
     line: str | None = None  # where it was built
-    spec: Spec = Spec()  # of a variable: what is known of it
+    spec: Spec = field(default_factory=Spec)  # of a variable: what is known of it
     aux: bool = False  # a variable that the graph writes
     value: Any = None  # a constant's array; what an opaque node runs
     serial: int = field(default_factory=SERIALS.__next__)  # they run in this order
@@ -174,7 +181,7 @@ def caller() -> str:
 
 
 def place_of(exc: BaseException) -> str:
-    """``file:line in function`` of the innermost frame of an exception that is not this package's."""
+    """``file:line in function`` of an exception's innermost frame outside this package."""
     frames = [(f.f_code, line) for f, line in traceback.walk_tb(exc.__traceback__)]
     theirs = [f for f in frames if not f[0].co_filename.startswith(_PACKAGE)]
     return _line(*(theirs or frames)[-1])

@@ -28,7 +28,7 @@ def raised(x: Any, y: Any, /) -> NDArray:
 
 
 def setitem(x: Any, value: Any, /, key: Any, *, in_place: bool = False) -> NDArray:
-    """A copy of ``x`` in which ``value`` was assigned to ``[key]``; or ``x`` itself, ``in_place``."""
+    """A copy of ``x`` with ``value`` assigned to ``[key]``; or ``x`` itself, ``in_place``."""
     out: NDArray = x if in_place else x.copy("K")
     out[key] = value
     return out

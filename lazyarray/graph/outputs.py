@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from lazyarray.graph import registry
 from lazyarray.graph.nodes import Tree

@@ -25,7 +25,7 @@ class Layer:
     ]  # from the data's shape and the other arguments
     data: str = "x"
     aux: tuple[str, ...] = ()  # parameters that it writes
-    # Of a layer that can't do without: from MXNet's own arguments (which it takes), as far as they tell.
+    # Of a layer that can't do without a weight: from MXNet's arguments, as far as they tell.
     sizes: Callable[[Given], Shapes] | None = None
     options: tuple[str, ...] = ()
 
@@ -99,7 +99,7 @@ def _by_name(op: str, args: tuple[Any, ...], kwargs: Given) -> Given:
 def complete(
     op: str, args: tuple[Any, ...], kwargs: Given, variable: Callable[[str, Shape], Any]
 ) -> tuple[tuple[Any, ...], Given]:
-    """A layer's arguments, with ``variable(parameter, shape)`` for those that it lacks but needs."""
+    """A layer's arguments, with ``variable(parameter, shape)`` for those that it needs."""
     layer = LAYERS.get(op)
     if layer is None or layer.sizes is None:
         return args, kwargs
@@ -138,11 +138,11 @@ def shapes_of_parameters(node: Node, arrays: Mapping[Entry, Any]) -> dict[Entry,
     if layer is None:
         return {}
     given = _by_name(node.op, node.args, node.kwargs)
-    data = given.get(layer.data)
+    data: Any = given.get(layer.data)
     if data not in arrays:
         return {}
     shapes = layer.shapes(arrays[data].shape, given)
-    weight = given.get("weight")
+    weight: Any = given.get("weight")
     # A bias is as long as the weight, which may be known.
     if shapes.get("bias") == (None,) and weight in arrays:
         shapes["bias"] = (arrays[weight].shape[0],)

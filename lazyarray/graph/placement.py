@@ -33,7 +33,7 @@ def devices_of(graph: Graph, default: Context, group2ctx: Mapping[str, Context])
     """
     found: Devices = {}
     for node in graph.nodes:
-        group = node.attributes.get("ctx_group")
+        group = node.attributes.get("ctx_group", "")
         if group in group2ctx:
             found[node] = group2ctx[group]
         elif node.op == CONST:

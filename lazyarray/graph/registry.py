@@ -54,7 +54,7 @@ def known(op: str) -> bool:
 def canonical(op: str) -> str:
     """The name of an op that has several: NumPy's, of the function that they all are."""
     function = function_of(op)
-    space, _, name = op.rpartition(".")
+    space = op.rpartition(".")[0]
     place = place_of(space)
     if place is None or op in operators.__all__ or not hasattr(function, "__name__"):
         return op

@@ -37,7 +37,7 @@ def dumps(graph: Graph) -> str:
     number = {node: i for i, node in enumerate(graph.nodes)}
 
     def entry(e: Entry) -> list[int]:
-        return [number[e.node], e.index]
+        return [number[e.node], e.output]
 
     nodes = [_node(n, lambda x: {"@": "entry", "of": entry(x)}) for n in graph.nodes]
     document = {
@@ -201,7 +201,8 @@ def _read(x: Any, entry: Callable[[Any], Entry] | None) -> Any:
         return [_read(p, entry) for p in x]
     if not isinstance(x, dict):
         return x
-    kind, of = x["@"], x.get("of")
+    kind = x["@"]
+    of: Any = x.get("of")
     if kind == "entry" and entry is not None:
         return entry(of)
     if kind == "tuple":

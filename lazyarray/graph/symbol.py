@@ -15,7 +15,6 @@ from lazyarray.graph.nodes import (
     Entry,
     Node,
     Spec,
-    Tree,
     caller,
     checked_leaf,
     mapped,
@@ -219,8 +218,8 @@ class Symbol:
     def transpose(self, *axes: Any) -> Symbol:
         """With the axes permuted, reversed by default."""
         if len(axes) == 1 and (axes[0] is None or isinstance(axes[0], (tuple, list))):
-            axes = axes[0]
-        return apply("transpose", (self, tuple(axes) if axes else None), {})
+            axes = tuple(axes[0] or ())
+        return apply("transpose", (self, axes or None), {})
 
     def astype(self, dtype: Any) -> Symbol:
         """As another dtype."""
@@ -371,9 +370,9 @@ def Variable(
     dtype: Any = None,
     aux: bool = False,
 ) -> Symbol:
-    """A variable: an argument of the graphs that it is used in, or (``aux``) a state that they write.
+    """A variable: an argument of graphs that it is used in, or (``aux``) a state that they write.
 
-    Of its shape a length that is to be inferred may be None. MXNet's other name for it is ``var``.
+    Of its shape a length that is to be inferred may be None. Its other name is ``var``.
 
     >>> import lazyarray as la
     >>> la.sym.Variable("x", shape=(2, 3), dtype="float32")
@@ -391,14 +390,15 @@ def Variable(
 
 
 def var(*args: Any, **kwargs: Any) -> Symbol:
-    """A variable, ``var("x", shape=(2, 3))``: see :func:`Variable`. Of a Symbol, NumPy's: the variance.
+    """A variable, ``var("x", shape=(2, 3))``: see :func:`Variable`; of a Symbol the variance.
 
     >>> import lazyarray as la
     >>> x = la.sym.var("x")
     >>> la.sym.var(x, axis=0).eval(x=la.array([1.0, 3.0]))[0].item()
     1.0
     """
-    if "name" in kwargs and not args or args and isinstance(args[0], str):
+    first = args[0] if args else kwargs.get("name")
+    if isinstance(first, str):
         return Variable(*args, **kwargs)
     own = {key: kwargs.pop(key) for key in ("name", "attr") if key in kwargs}
     return apply("var", args, kwargs, **own)

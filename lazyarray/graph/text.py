@@ -74,7 +74,7 @@ def expression(node: Node, called: dict[Node, str]) -> str:
 
 def _entry(entry: Entry, called: dict[Node, str]) -> str:
     name = called[entry.node]
-    return f"{name}[{entry.index}]" if entry.node.outputs else name
+    return f"{name}[{entry.output}]" if entry.node.outputs else name
 
 
 def _text(tree: Any, called: dict[Node, str]) -> str:

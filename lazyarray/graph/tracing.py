@@ -15,20 +15,22 @@ from lazyarray.graph.lift import Lifter
 from lazyarray.graph.nodes import VAR, Node, Spec, mapped, place_of
 from lazyarray.graph.serial import Place
 from lazyarray.lazy._lazy import Program, Tensor, TracingError
-from lazyarray.ops import _rows, linear_algebra
+from lazyarray.ops import _rows
 from lazyarray.ops._layout import k_order, new
+from lazyarray.ops.statistical import trace as trace_of_matrix
 
 __all__ = ["trace"]
 
 
 def trace(*args: Any, **kwargs: Any) -> Any:
-    """The graph of what a function does: ``trace(function, *examples)``; or NumPy's ``trace``, of an array.
+    """The graph of what a function does: ``trace(function, *examples)``; or NumPy's ``trace``.
 
-    NumPy's, ``trace(a, offset=0, axis1=0, axis2=1, dtype=None, out=None)``, is the sum of a diagonal.
+    NumPy's ``trace(a, offset=0, axis1=0, axis2=1, dtype=None, out=None)``, of an array, is the
+    sum of a diagonal.
 
-    Examples are arrays or specs (:func:`lazyarray.spec`: a shape and a dtype), also in nested lists,
-    tuples and dicts; whatever else is passed is a constant. The function runs once, on arrays
-    without values. Its parameters are the graph's arguments, under their names; those that it
+    Examples are arrays or specs (:func:`lazyarray.spec`: a shape and a dtype), also in nested
+    lists, tuples and dicts; whatever else is passed is a constant. The function runs once, on
+    arrays without values. Its parameters are the graph's arguments, under their names; those that it
     writes in place are auxiliary states, which the graph writes too. Arrays that it uses without
     being given them are constants, by reference. Calls of public functions that give new arrays are
     nodes as they are; all else, in-place code and views too, becomes calls with the same effect.
@@ -48,7 +50,7 @@ def trace(*args: Any, **kwargs: Any) -> Any:
         return %3
     """
     if not args or not callable(args[0]):
-        return linear_algebra.trace(*args, **kwargs)
+        return trace_of_matrix(*args, **kwargs)
     function, *examples = args
     given: list[Any] = []
     names: list[str] = []
@@ -87,7 +89,8 @@ def _traced(function: Callable[..., Any], takes: Any, given: list[Any], names: l
     for entry, y in zip(graph.outputs, results, strict=True):
         if found[entry] != Spec(y.shape, y.dtype):
             raise RuntimeError(
-                f"the trace went wrong: {found[entry]} for {Spec(y.shape, y.dtype)}; please report it"
+                f"the trace went wrong: {found[entry]} for {Spec(y.shape, y.dtype)}; "
+                "please report it"
             )
     return graph
 
@@ -107,7 +110,7 @@ def _stand_in(x: Any) -> Any:
     if isinstance(x, Spec):
         if not x.complete or x.dtype is None:
             raise ValueError(f"a trace needs all lengths and the dtype, not {x}")
-        return new(x.shape, x.dtype)  # type: ignore[arg-type]
+        return new(x.known, x.dtype)
     return new(x.shape, x.dtype, k_order([x], x.ndim), x.device if isinstance(x, Tensor) else None)
 
 
@@ -130,7 +133,7 @@ def _named(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str
 
 
 def _numbered(named: Any, given: list[Any], names: list[str]) -> Any:
-    """The tree with places for arrays and specs, which go to ``given``, their names to ``names``."""
+    """The tree with places for arrays and specs: they go to ``given``, their names to ``names``."""
 
     def number(tree: Any, path: str) -> Any:
         if isinstance(tree, (Tensor, np.ndarray, Spec)):
@@ -161,7 +164,7 @@ def _unique(names: list[str]) -> list[str]:
 
 
 def called_with(graph: Graph, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """What a graph gives for arguments as its function took them; else for arrays by position or name."""
+    """What a graph gives for arguments as its function took them, or by position or name."""
     if graph.takes is None:
         named = dict(zip(graph.list_inputs(), args, strict=False)) | kwargs
         if len(args) > len(graph.variables):
@@ -179,8 +182,8 @@ def called_with(graph: Graph, args: tuple[Any, ...], kwargs: dict[str, Any]) -> 
         array = _rows.asarray(x)
         if array.shape != node.spec.shape:
             raise ValueError(
-                f"argument {node.name!r} has shape {array.shape}, not {node.spec.shape}, with which "
-                "the graph was traced"
+                f"argument {node.name!r} has shape {array.shape}, not {node.spec.shape}, with "
+                "which the graph was traced"
             )
         arrays[node] = array
     outputs = graph.run(arrays)
