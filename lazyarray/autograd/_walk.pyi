@@ -1,5 +1,9 @@
 from typing import Any
 
+# What `walk` is made of.
+class Shadow: ...
+class Walk: ...
+
 def walk(
     heads: list[Any], gradients: list[Any], variables: list[Any] | None, retain: bool, create: bool
 ) -> list[Any]: ...

@@ -369,13 +369,14 @@ cdef class Walk:
         """Operand k's value, as it was when the op ran."""
         cdef NodeOperand* o = &n.operands[k]
         cdef Node* writer
+        cdef int i
         if o.constant >= 0:
             return constant_of(n.constants[o.constant], o.dtype)
         cdef Tensor t = new_tensor(o.saved, o.dtype)
         t.v.layout = o.layout
         if self.create and writer_of(o.saved) is NULL:
             # Nobody could use it any more, so its history was forgotten; now it is used again.
-            writer = n if wrote(n, o.memory) else o.from_
+            writer = n if k >= n.nin and wrote(n, o.memory) else o.from_
             if writer is not NULL:
                 Tape_set_writer(o.saved, writer)
         return t

@@ -1,6 +1,6 @@
 """What autograd makes of a sample call: recorded on arrays with gradients, and these checked.
 
-``observe`` tells it for ``tests/autograd/test_surface.py`` and for the column *gradient* of
+``observe`` tells it for ``test_gradients.py`` and for the column *gradient* of
 ``tools/make_function_table.py``. A gradient is compared with the central difference along one
 random line, of a sum of the results with random weights.
 """
