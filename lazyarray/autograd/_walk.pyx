@@ -121,13 +121,18 @@ cdef bint meets_itself(Layout& l, npy_intp itemsize) noexcept:
     return False
 
 
+cdef bint covers(Layout& l, npy_intp itemsize, size_t nbytes) noexcept:
+    """Whether the view is all of a chunk of `nbytes`."""
+    return <size_t>(l.size() * itemsize) == nbytes and not meets_itself(l, itemsize)
+
+
 cdef bint fills(Layout& l, npy_intp itemsize, size_t nbytes) noexcept:
     """Whether the view is all of a chunk of `nbytes`, forwards."""
     cdef int i
     for i in range(l.ndim):
         if l.strides()[i] <= 0 and l.shape()[i] != 1:
             return False
-    return l.offset == 0 and <size_t>(l.size() * itemsize) == nbytes and not meets_itself(l, itemsize)
+    return l.offset == 0 and covers(l, itemsize, nbytes)
 
 
 cdef bint same_steps(Layout& a, Layout& b) noexcept:
@@ -341,7 +346,7 @@ cdef class Walk:
         for i in range(kept.ndim - 1, -1, -1):
             if kept.strides()[i] == 0:
                 drop_axis(kept, i)
-        if fills(kept, info(o.dtype).size, o.memory.nbytes):
+        if covers(kept, info(o.dtype).size, o.memory.nbytes):
             del self.shadows[<size_t>o.memory]
             return seen_as(s.flat, o.dtype, &o.layout)
         if not clears:
@@ -391,6 +396,11 @@ cdef class Walk:
             g = None if o.memory is NULL else self.take(o, o.from_ is not NULL)
             any = any or g is not None
             outs.append(g)
+        for k in range(n.nin, n.nin + n.nout):
+            # What was there before are constants, but earlier nodes may know the memory with others.
+            o = &n.operands[k]
+            if o.memory is not NULL and o.from_ is NULL:
+                self.shadows.pop(<size_t>o.memory, None)
         if not any:
             return 0
         if n.kind == NODE_CALL:

@@ -32,10 +32,9 @@ def step_of(arrays):
     return float(max(np.finfo(a.dtype).eps for a in arrays)) ** (1 / 3)
 
 
-def near(a, b, step, scale=0.0):
+def near(a, b, step, scale=0.0, least=1e-6):
     """Whether two slopes agree as well as a central difference of that step can."""
-    tolerance = max(300 * step**2, 1e-6) * max(1.0, abs(b), scale)
-    return abs(a - b) <= tolerance
+    return abs(a - b) <= max(300 * step**2, least) * max(1.0, abs(b), scale)
 
 
 def difference(f, arrays, lines, step):
@@ -45,8 +44,11 @@ def difference(f, arrays, lines, step):
     return (ends[0] - ends[1]) / (2 * step)
 
 
-def check(function, *arrays, seed=0, step=None):
-    """That the gradients of ``function``, by NumPy arrays of floats, are its slopes; gives them."""
+def check(function, *arrays, seed=0, least=1e-6):
+    """That the gradients of ``function``, by NumPy arrays of floats, are its slopes; gives them.
+
+    ``least`` is the relative error that a slope may have.
+    """
     rng = np.random.default_rng(seed)
     arrays = [np.asarray(a) for a in arrays]
     xs = leaves(arrays)
@@ -64,14 +66,14 @@ def check(function, *arrays, seed=0, step=None):
         found = outputs(function(*map(la.array, values)))
         return sum(dot(w, y.asnumpy()) for w, y in zip(weights, found, strict=True))
 
-    step = step or step_of(arrays)
+    step = step_of(arrays)
     for only in [None, *range(len(arrays))] if len(arrays) > 1 else [None]:
         lines = [like(a, rng) * (only in (None, i)) for i, a in enumerate(arrays)]
         lines = [d.astype(a.dtype) for d, a in zip(lines, arrays, strict=True)]
         slope = sum(dot(g, d) for g, d in zip(grads, lines, strict=True))
         want = difference(total, arrays, lines, step)
         scale = sum(float(np.abs(g).sum()) for g in grads)
-        assert near(slope, want, step, scale / 10), (only, slope, want)
+        assert near(slope, want, step, scale / 10, least), (only, slope, want)
     return grads
 
 
@@ -92,7 +94,9 @@ def check_twice(function, *arrays, seed=0):
                 return la.array(0.0)
             ys, ws = map(list, zip(*heads, strict=True))
             firsts = la.autograd.grad(ys, xs, ws, create_graph=create)
-            parts = [(g * la.array(np.conj(u))).real.sum() for g, u in zip(firsts, turns, strict=True)]
+            parts = [
+                (g * la.array(np.conj(u))).real.sum() for g, u in zip(firsts, turns, strict=True)
+            ]
             return sum(parts[1:], parts[0])
 
     xs = leaves(arrays)

@@ -210,7 +210,9 @@ VIEWS = {
 
 @settings(max_examples=60, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 @given(
-    name=st.sampled_from(["multiply", "divide", "hypot", "maximum", "arctan2", "power", "logaddexp"]),
+    name=st.sampled_from(
+        ["multiply", "divide", "hypot", "maximum", "arctan2", "power", "logaddexp"]
+    ),
     views=st.tuples(st.sampled_from(sorted(VIEWS)), st.sampled_from(sorted(VIEWS))),
     sizes=st.tuples(st.integers(1, 4), st.integers(1, 4)),
     same=st.booleans(),
