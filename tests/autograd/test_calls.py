@@ -252,7 +252,7 @@ def test_gradients_stay_on_their_device():
 def test_refusals_name_the_function_at_its_line(function, name):
     x = la.array(M)
     x.attach_grad()
-    with la.autograd.record(), pytest.raises(NotImplementedError, match=f"{name}.*detach") as info:
+    with la.autograd.record(), pytest.raises(NotImplementedError, match=rf"{name}.*detach") as info:
         function(x * 1)
     assert info.traceback[1].name == "<lambda>"
     with la.autograd.record():

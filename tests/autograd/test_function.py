@@ -93,7 +93,7 @@ def test_what_is_saved_is_checked():
         y = w * 2
         z, _ = Power(2)(y)
         y += 1
-    with pytest.raises(RuntimeError, match="'Power'.*overwritten"):
+    with pytest.raises(RuntimeError, match=r"'Power'.*overwritten"):
         z.backward()
     with pytest.raises(TypeError, match="NDArray"):
         Power(2).save_for_backward(3)
