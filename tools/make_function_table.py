@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import collections
 import difflib
+import importlib.util
 import inspect
 import pathlib
 import sys
@@ -22,10 +23,24 @@ from lazyarray.ops._rows import Row
 
 ROOT = pathlib.Path(__file__).parent.parent
 TARGET = ROOT / "docs" / "functions.md"
-sys.path.insert(0, str(ROOT / "tests" / "surface"))
-import samples  # noqa: E402
+SURFACE = ROOT / "tests" / "surface"
 
-Ways = dict[str, str]  # how calls ran: the shortest call that ran so
+
+def _surface() -> Any:
+    """The package of the surface's tests, which no path leads to."""
+    spec = importlib.util.spec_from_file_location(
+        "surface", SURFACE / "__init__.py", submodule_search_locations=[str(SURFACE)]
+    )
+    assert spec is not None and spec.loader is not None
+    package = sys.modules["surface"] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(package)
+    return package
+
+
+_surface()
+from surface import derivatives, samples  # noqa: E402
+
+Ways = dict[str, str]  # how calls ran, or what became of gradients: the shortest call of each kind
 
 TITLES = {
     "": "numpy",
@@ -49,7 +64,16 @@ the column *how* is what was seen, not what somebody hoped for.
 | sync | waits for values that a shape or the answer depends on; `la.no_sync()` makes it raise |
 | host | answered at once, from shapes and dtypes or without any array |
 
-Two words mean that it depends on the arguments; the note has an example of the dearer one.
+| gradient | meaning |
+|---|---|
+| yes | [autograd](autograd.md) follows it: gradients reach its arguments |
+| zero | its results don't change with small changes of its arguments: no gradient passes |
+| no | it is refused, with a NotImplementedError, when it is recorded on what has a gradient |
+| | no floats go in, or none come out |
+
+The column *gradient* is what was seen when the calls were recorded on arrays with gradients; these
+were compared with differences of the results. Two words mean that it depends on the arguments; the
+note has an example of the dearer way, and of what is refused.
 
 | namespace | names in NumPy | of numeric dtypes | here | |
 |---|---|---|---|---|
@@ -67,6 +91,7 @@ def page() -> str:
     """The text of the page."""
     calls, close = samples.load()
     seen = {name: observed(name, calls[name]) for name in calls}
+    followed = {name: differentiated(name, calls[name]) for name in calls}
     parts = [
         HEAD.format(
             version=np.__version__,
@@ -80,11 +105,15 @@ def page() -> str:
         sections = collections.defaultdict(list)
         for name in samples.public(space):
             if name not in ABSENT:
-                sections[section_of(name)].append(row(name, seen.get(name)))
+                found = row(name, seen.get(name), followed.get(name, {}))
+                sections[section_of(name)].append(found)
         for section in sorted(sections):
             if len(sections) > 1:
                 parts.append(f"\n### {section}\n")
-            parts += ["\n| function | how | note |\n|---|---|---|\n", *sorted(sections[section])]
+            parts += [
+                "\n| function | how | gradient | note |\n|---|---|---|---|\n",
+                *sorted(sections[section]),
+            ]
         parts += absent(space)
     return "".join(parts)
 
@@ -105,6 +134,18 @@ def observed(name: str, expressions: list[str]) -> Ways:
     return {how: found[how] for how in samples.HOW if how in found}
 
 
+def differentiated(name: str, expressions: list[str]) -> Ways:
+    """What becomes of the gradients of the sample calls of a function; a call for each.
+
+    Calls with ``out=`` count where there are no others: what was in it may have a gradient, too.
+    """
+    found: Ways = {}
+    plain = [e for e in expressions if "out=" not in e] or expressions
+    for expression in sorted(plain, key=len):
+        found.setdefault(derivatives.observe(expression, name) or "", expression)
+    return {what: found[what] for what in ("yes", "zero", "no") if what in found}
+
+
 def section_of(name: str) -> str:
     """The heading under which a name stands: its row's section, or its module's."""
     thing = samples.look(la, name)
@@ -116,19 +157,25 @@ def section_of(name: str) -> str:
     return module.rpartition(".")[2].lstrip("_").replace("_", " ").capitalize()
 
 
-def row(name: str, ways: Ways | None) -> str:
+def row(name: str, ways: Ways | None, gradients: Ways) -> str:
     """A line of a table."""
     thing = samples.look(la, name)
     if ways is not None:
-        note = _note(name, thing, ways)
+        note = _note(name, thing, ways, gradients)
     elif thing is samples.look(np, name) and (callable(thing) or isinstance(thing, type)):
         note = "NumPy's own"
     else:
         note = "a constant"
-    return f"| `{name.rpartition('.')[2]}` | {', '.join(ways or ['host'])} | {note} |\n"
+    cells = [
+        f"`{name.rpartition('.')[2]}`",
+        ", ".join(ways or ["host"]),
+        ", ".join(gradients),
+        note,
+    ]
+    return f"| {' | '.join(cells)} |\n"
 
 
-def _note(name: str, thing: Any, ways: Ways) -> str:
+def _note(name: str, thing: Any, ways: Ways, gradients: Ways) -> str:
     notes = []
     first, last = getattr(thing, "__name__", ""), name.rpartition(".")[2]
     if first != last and callable(samples.look(la, first)):
@@ -138,6 +185,8 @@ def _note(name: str, thing: Any, ways: Ways) -> str:
     *_, worst = ways
     if len(ways) > 1:
         notes.append(f"{worst}: `{ways[worst].replace('xp.', 'la.')}`")
+    if "no" in gradients and len(gradients) > 1:
+        notes.append(f"no gradient: `{gradients['no'].replace('xp.', 'la.')}`")
     return "; ".join(notes)
 
 
