@@ -36,7 +36,7 @@ def note(name: str, rules: Sequence[Any], inputs: Sequence[Any], outputs: Sequen
     """
     if not any(rule and tracked(x) for rule, x in zip(rules, inputs, strict=False)):
         return  # the gradient is zero
-    named = [() if rule is None else tuple(inspect.signature(rule).parameters) for rule in rules]
+    named = [parameters(rule) for rule in rules]
     named += [()] * (len(inputs) - len(rules))
     of = [tracked(x) for x in inputs]
     needed = {p for i, names in enumerate(named) if of[i] for p in names}
@@ -57,6 +57,15 @@ def note(name: str, rules: Sequence[Any], inputs: Sequence[Any], outputs: Sequen
         ]
 
     note_call(name, rule, inputs, outputs, list(kept.values()))
+
+
+def parameters(rule: Any) -> tuple[str, ...]:
+    """What a rule, a plain function, names; nothing for None."""
+    if rule is None:
+        return ()
+    code = rule.__code__
+    names: tuple[str, ...] = code.co_varnames[: code.co_argcount]
+    return names
 
 
 def refuse(name: str, *arrays: Any) -> None:
@@ -92,7 +101,7 @@ def differentiable(**rules: Callable[..., Any]) -> Callable[[Callable[P, R]], Ca
 
     def decorate(function: Callable[P, R]) -> Callable[P, R]:
         signature = inspect.signature(function)
-        named = {of: tuple(inspect.signature(rule).parameters) for of, rule in rules.items()}
+        named = {of: parameters(rule) for of, rule in rules.items()}
         every = signature.parameters.values()
         plain = not any(p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD) for p in every)
         defaults = {p.name: p.default for p in every if p.default is not p.empty}

@@ -13,7 +13,6 @@ holomorphic ops multiply by the conjugate of their derivative.
 from __future__ import annotations
 
 import cmath
-import inspect
 import math
 from collections.abc import Callable
 from typing import Any
@@ -21,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from lazyarray.lazy._lazy import Tensor, note_call, set_gradients, tracked
-from lazyarray.ops._differentiable import summed_to
+from lazyarray.ops._differentiable import parameters, summed_to
 from lazyarray.ops._rows import array, asarray, select
 from lazyarray.ops.elementwise import TABLE as _E
 from lazyarray.ops.lapack import lapack
@@ -299,7 +298,7 @@ def of_masked(name: str, inputs: list[Any], where: Any, y: Any, keeps: bool) -> 
     """
     rules = RULES.get(name, (None,) * len(inputs))  # isnan and its kin: truth values
     shapes = [getattr(x, "shape", ()) for x in inputs]
-    named = [() if r is None else tuple(inspect.signature(r).parameters) for r in rules]
+    named = [parameters(r) for r in rules]
     places = {**dict(zip("abc", inputs, strict=False)), "y": y}
     wanted = [tracked(x) for x in inputs]
     needed = {p for i, names in enumerate(named) if wanted[i] for p in names}
@@ -332,8 +331,7 @@ def _numbered(name: str, rules: tuple[Rule, ...]) -> list[tuple[Rule, list[int]]
     numbers = _NUMBERS | {"y": len(rules), "z": len(rules) + 1}
     found: list[tuple[Rule, list[int]]] = []
     for rule in rules:
-        named = [] if rule is None else inspect.signature(rule).parameters
-        found.append((rule, [numbers[p] for p in named]))
+        found.append((rule, [numbers[p] for p in parameters(rule)]))
     return found
 
 
