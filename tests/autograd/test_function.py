@@ -6,6 +6,7 @@ import pytest
 import lazyarray as la
 from lazyarray import autograd
 from lazyarray.lazy._lazy import tracked
+from lazyarray.ops._differentiable import differentiable
 
 from .check import check, check_twice, leaves
 
@@ -168,3 +169,32 @@ def test_the_training_mode_is_that_of_the_call():
         with autograd.predict_mode():
             Mode()(la.ones(1))
     assert seen == [True, False]
+
+
+# ---- rules of whole functions -------------------------------------------------------------------
+
+
+@differentiable(x=lambda g, x, y, n: g[0] * n * x ** (n - 1) + g[1] * y[1], y=lambda g: None)
+def power_and_exp(x, n=2, *, y=None):
+    """By NumPy, so that nothing but the rules can follow it."""
+    return la.array(x.asnumpy() ** n), la.array(np.exp(x.asnumpy()))
+
+
+def test_a_function_with_rules():
+    values = np.array([1.0, 2.0])
+    check(lambda x: power_and_exp(x), values)
+    check(lambda x: power_and_exp(x=x, n=3), values)
+    (x,) = leaves([values])
+    with autograd.record():
+        y, _ = power_and_exp(x * 1, 3)
+        z = y.sum()
+    with pytest.raises(TypeError):  # nothing leads to the second result, and the rule asks for it
+        z.backward()
+    assert not any(map(tracked, power_and_exp(x)))
+
+
+def test_rules_name_what_there_is():
+    with pytest.raises(TypeError, match="no parameters"):
+        differentiable(z=lambda g: g)(lambda x: x)
+    with pytest.raises(TypeError, match="no parameters"):
+        differentiable(x=lambda g, w: g)(lambda x: x)
