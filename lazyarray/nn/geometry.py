@@ -67,4 +67,4 @@ def _windows(
         )
     if plane[0] * plane[1] >= 1 << 31:
         raise ValueError(f"{name}: planes of {plane} have too many elements")
-    return Windows(kernel, stride, before, dilation, count)  # type: ignore[arg-type]
+    return Windows(kernel, stride, before, dilation, count)

@@ -52,11 +52,11 @@ def integers(name: str, index: Any, like: Any = None) -> NDArray:
 
 def pair(name: str, what: str, value: Any, axes: int, least: int) -> tuple[int, int]:
     """A number for each of one or two axes as (rows, columns); one axis has one row."""
-    both = (value,) * axes if isinstance(value, (int, np.integer)) else tuple(value)
-    if len(both) != axes or not all(isinstance(v, (int, np.integer)) for v in both):
-        raise ValueError(f"{name}: {what} is an integer or {axes} of them, not {value!r}")
-    if min(both) < least or max(both) >= 1 << 31:
-        raise ValueError(f"{name}: {what} is at least {least}, not {value!r}")
+    both = tuple(value) if isinstance(value, (tuple, list)) else (value,) * axes
+    if not all(isinstance(v, (int, np.integer)) for v in both):
+        raise TypeError(f"{name}: {what} is an integer or {axes} of them, not {value!r}")
+    if len(both) != axes or min(both) < least or max(both) >= 1 << 31:
+        raise ValueError(f"{name}: {what} is {axes} numbers of at least {least}, not {value!r}")
     return (int(both[0]), int(both[1])) if axes == 2 else (1 if least else 0, int(both[0]))
 
 

@@ -128,7 +128,7 @@ def batch_norm(
     are the batch's, and the arrays ``running_mean`` and ``running_var`` (c) are updated in place:
     multiplied by 1 - ``momentum``, plus ``momentum`` times the batch's (the variance's unbiased
     estimate, as in PyTorch). Otherwise they are the running ones. ValueError for shapes that don't
-    fit, and for a batch of one number a channel.
+    fit, and for less than two numbers a channel.
 
     >>> import lazyarray as la
     >>> x = la.array([[1.0, 5.0], [3.0, 5.0]])
@@ -153,7 +153,9 @@ def batch_norm(
         return narrowed(y if bias is None else y + bias, dtype)
     count = x.size // x.shape[1] if x.shape[1] else 0
     if count < 2:
-        raise ValueError(f"batch_norm: one number a channel, in a batch of shape {x.shape}")
+        raise ValueError(
+            f"batch_norm: less than two numbers a channel in a batch of shape {x.shape}"
+        )
     y, mean, variance = _normalized(
         "batch_norm", x, weight, bias, channel_sums, channel_sums, count, eps
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
@@ -73,18 +74,17 @@ def _pooled(
 # ---- maxima -------------------------------------------------------------------------------------
 
 
-def _max_gradient(n: int, plane: tuple[int, ...], gradients: list[Any], saved: list[Any]) -> Any:
+def _max_gradient(plane: tuple[int, ...], gradients: list[Any], saved: list[Any]) -> Any:
     (places,) = saved
-    g = gradients[0].reshape(n, places.size // n)
-    return [spread(g, places.reshape(g.shape), plane[0] * plane[1]).reshape(n, *plane)]
+    b, oh, ow = places.shape
+    g, index = gradients[0].reshape(b, oh * ow), places.reshape(b, oh * ow)
+    return [spread(g, index, plane[0] * plane[1]).reshape(b, *plane)]
 
 
 def _maxima(x: NDArray, geometry: Windows) -> NDArray:
     with paused():
         values, places = _native.maxima(x, geometry)
-    if x.shape[0]:
-        rule = partial(_max_gradient, x.shape[0], x.shape[1:])
-        note_call("max_pool", rule, [x], [values], [places])
+    note_call("max_pool", partial(_max_gradient, x.shape[1:]), [x], [values], [places])
     return values
 
 
@@ -238,7 +238,7 @@ def global_avg_pool(x: Any) -> NDArray:
     if x.ndim < 3 or 0 in x.shape[2:]:
         raise ValueError(f"global_avg_pool: input (n, channels, ...), not shape {x.shape}")
     n, c = x.shape[:2]
-    size = x.size // max(n * c, 1)
+    size = math.prod(x.shape[2:])
     if channels_first(x):
         y = _sum(x.swapaxes(0, 1).reshape(c, n, size), 2).T
     else:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
 from lazyarray.ops import table
 from lazyarray.ops._differentiable import differentiable
-from lazyarray.ops._rows import normalize_axes, select
+from lazyarray.ops._rows import asarray, normalize_axes, reduced_shape, select
 from lazyarray.ops.creation import ascontiguousarray, zeros_like
 
 if TYPE_CHECKING:
@@ -22,8 +23,9 @@ _max, _sum = table["max"], table["sum"]
 
 def _rows(x: Any, axis: int) -> tuple[NDArray, int]:
     """x in C order, whose reductions are native, and the axis; AxisError for one out of range."""
-    x = ascontiguousarray(x) if getattr(x, "ndim", 1) else x
-    return x, normalize_axis_index(axis, x.ndim)
+    x = asarray(x)
+    axis = normalize_axis_index(axis, x.ndim)
+    return ascontiguousarray(x), axis
 
 
 def _softmax_gradient(g: Any, y: Any, axis: int) -> Any:
@@ -67,8 +69,8 @@ def log_softmax(x: Any, axis: int = -1) -> NDArray:
 
 def _logsumexp_gradient(g: Any, y: Any, x: Any, axis: Any, keepdims: bool) -> Any:
     if not keepdims:
-        shape = [1 if i in normalize_axes(axis, x.ndim) else n for i, n in enumerate(x.shape)]
-        g, y = g.reshape(shape), y.reshape(shape)
+        kept = reduced_shape(x.shape, normalize_axes(axis, x.ndim), True)
+        g, y = g.reshape(kept), y.reshape(kept)
     return g * _exp(x - y)
 
 
@@ -80,13 +82,12 @@ def logsumexp(x: Any, axis: Any = -1, keepdims: bool = False) -> NDArray:
     >>> la.nn.logsumexp([1000.0, 1000.0]).item()
     1000.6931471805599
     """
-    x = ascontiguousarray(x)
-    top = _max(x, axis, None, None, True)
+    x = asarray(x)
+    axes = normalize_axes(axis, x.ndim)
+    rows = ascontiguousarray(x) if x.ndim else x
+    top = _max(rows, axes, None, None, True)
     top = select(_isfinite(top), top, 0.0)
-    total = _sum(_exp(x - top), axis, None, None, True)
-    y = _log(total) + top
-    return (
-        y
-        if keepdims
-        else y.reshape([n for i, n in enumerate(x.shape) if i not in normalize_axes(axis, x.ndim)])
-    )
+    total = _sum(_exp(rows - top), axes, None, None, True)
+    with np.errstate(divide="ignore"):  # the logarithm of 0 is meant
+        y = _log(total) + top
+    return y if keepdims else y.reshape(reduced_shape(x.shape, axes, False))
