@@ -54,8 +54,8 @@ def _embedding(indices: Any, weight: Any, size: int) -> NDArray:
 def embedding(indices: Any, weight: Any) -> NDArray:
     """Rows of ``weight`` (n, k) by integer ``indices`` (...): an array (..., k).
 
-    An index out of bounds is an IndexError, at the wait if ``indices`` is an NDArray. The gradient
-    is dense: repeated indices add up.
+    An index out of bounds is an IndexError at the wait. The gradient is dense: repeated indices
+    add up.
 
     >>> import lazyarray as la
     >>> la.nn.embedding([2, 0], la.array([[0.0, 1.0], [2.0, 3.0], [4.0, 5.0]])).asnumpy()

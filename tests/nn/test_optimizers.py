@@ -1,0 +1,208 @@
+"""Optimisers: formulas step by step, one fused pass each, state, schedules, clipping, trainers."""
+
+import os
+
+import numpy as np
+import pytest
+
+import lazyarray as la
+from lazyarray import nn
+
+from .checks import close, normal, one_fused_pass
+
+asynchronous = pytest.mark.skipif(
+    os.environ.get("LAZYARRAY_ENGINE_TYPE") == "NaiveEngine", reason="nothing is fused"
+)
+
+
+def momentum(w, g, v, mu, lr, nesterov):
+    v[:] = mu * v + g
+    w -= lr * (g + mu * v if nesterov else v)
+
+
+def adam(w, g, m, v, lr, step, b1, b2, eps):
+    m[:] = b1 * m + (1 - b1) * g
+    v[:] = b2 * v + (1 - b2) * g * g
+    w -= lr * (m / (1 - b1**step)) / (np.sqrt(v / (1 - b2**step)) + eps)
+
+
+def numpys(name, w, g, state, step, decay):
+    """The step of each optimiser as its paper writes it."""
+    if name == "adamw":
+        w -= 0.1 * decay * w
+    elif decay:
+        g = g + decay * w
+    if name == "sgd":
+        w -= 0.1 * g
+    elif name in ("momentum", "nesterov"):
+        momentum(w, g, *state, 0.8, 0.1, name == "nesterov")
+    elif name in ("adam", "adamw"):
+        adam(w, g, *state, 0.1, step, 0.8, 0.95, 1e-6)
+    elif name == "rmsprop":
+        state[0][:] = 0.9 * state[0] + 0.1 * g * g
+        w -= 0.1 * g / (np.sqrt(state[0]) + 1e-6)
+    elif name == "adagrad":
+        state[0] += g * g
+        w -= 0.1 * g / (np.sqrt(state[0]) + 1e-6)
+
+
+def ours(name, w, g, state, step, decay):
+    if name == "sgd":
+        nn.sgd(w, g, 0.1, decay)
+    elif name in ("momentum", "nesterov"):
+        nn.momentum(w, g, *state, 0.1, 0.8, decay, name == "nesterov")
+    elif name in ("adam", "adamw"):
+        getattr(nn, name)(w, g, *state, 0.1, step, 0.8, 0.95, 1e-6, decay)
+    else:
+        options = (0.9, 1e-6) if name == "rmsprop" else (1e-6,)
+        getattr(nn, name)(w, g, *state, 0.1, *options, decay)
+
+
+STATES = {
+    "sgd": 0,
+    "momentum": 1,
+    "nesterov": 1,
+    "adam": 2,
+    "adamw": 2,
+    "rmsprop": 1,
+    "adagrad": 1,
+}
+
+
+@pytest.mark.parametrize("name", STATES)
+@pytest.mark.parametrize("decay", [0.0, 0.1])
+@pytest.mark.parametrize("counter", ["int", "array"])
+def test_twenty_steps(name, decay, counter):
+    rng = np.random.default_rng(0)
+    w = rng.standard_normal((4, 3))
+    state = [np.zeros((4, 3)) for _ in range(STATES[name])]
+    weight, kept = la.array(w), [la.array(s) for s in state]
+    count = la.array(0)
+    with la.no_sync():
+        for step in range(1, 21):
+            g = rng.standard_normal((4, 3))
+            count += 1
+            ours(name, weight, la.array(g), kept, count if counter == "array" else step, decay)
+            numpys(name, w, g, state, step, decay)
+    close(weight, w, 1e-10)
+    for s, want in zip(kept, state, strict=True):
+        close(s, want, 1e-10)
+
+
+@pytest.mark.parametrize("dtype", ["f2", "f4"])
+def test_dtypes_stay(dtype):
+    for name, states in STATES.items():
+        w = la.array(normal(5).astype(dtype))
+        state = [la.zeros(5, dtype=dtype) for _ in range(states)]
+        for step in (1, la.array(2)):
+            ours(name, w, la.ones(5, dtype=dtype), state, step, 0.1)
+        assert w.dtype == dtype and np.isfinite(w.asnumpy()).all()
+
+
+@asynchronous
+@pytest.mark.parametrize("name", STATES)
+@pytest.mark.parametrize("decay", [0.0, 0.1])
+@pytest.mark.parametrize("counter", ["int", "array"])
+def test_one_fused_pass(name, decay, counter):
+    n = 200_000
+    w, g = la.ones(n, dtype="f4"), la.ones(n, dtype="f4")
+    state = [la.zeros(n, dtype="f4") for _ in range(STATES[name])]
+    step = la.array(3) if counter == "array" else 3
+    one_fused_pass(lambda: ours(name, w, g, state, step, decay))
+
+
+def test_updates_are_not_recorded():
+    w = la.ones(3)
+    w.attach_grad()
+    with la.autograd.record():
+        loss = (w * w).sum()
+        loss.backward()
+        nn.sgd(w, w.grad, 0.25)  # a leaf, inside of record()
+        loss = (w * 3.0).sum()
+    loss.backward()
+    assert w.tolist() == [0.5] * 3 and w.grad.tolist() == [3.0] * 3
+
+
+def test_views_and_learning_rates_of_arrays():
+    whole = la.ones((4, 4))
+    nn.sgd(whole[::2].T, la.ones((4, 2)), lr=la.array(0.5))
+    assert whole.asnumpy()[:, 0].tolist() == [0.5, 1, 0.5, 1]
+
+
+def test_clip_grad_norm():
+    rng = np.random.default_rng(0)
+    params = [la.ones(s) for s in ((3,), (2, 2))]
+    grads = [rng.standard_normal(p.shape) for p in params]
+    norm = np.sqrt(sum((g * g).sum() for g in grads))
+    for limit, factor in ((0.5, 0.5 / (norm + 1e-6)), (100.0, 1.0), (la.array(1e9), 1.0)):
+        for p, g in zip(params, grads, strict=True):
+            p.attach_grad()
+            p.grad[...] = g
+        with la.no_sync():
+            got = nn.clip_grad_norm(params, limit)
+        close(got, norm)
+        for p, g in zip(params, grads, strict=True):
+            close(p.grad, g * factor)
+    with pytest.raises(ValueError, match="attach_grad"):
+        nn.clip_grad_norm([la.ones(2)], 1.0)
+    with pytest.raises(ValueError, match="no arrays"):
+        nn.clip_grad_norm([], 1.0)
+
+
+TRAINERS = {
+    "SGD": (lambda p: nn.SGD(p, 0.1, weight_decay=0.1), "sgd"),
+    "Momentum": (lambda p: nn.Momentum(p, 0.1, 0.8, 0.1), "momentum"),
+    "Nesterov": (lambda p: nn.Momentum(p, 0.1, 0.8, 0.1, nesterov=True), "nesterov"),
+    "Adam": (lambda p: nn.Adam(p, 0.1, 0.8, 0.95, 1e-6, 0.1), "adam"),
+    "AdamW": (lambda p: nn.Adam(p, 0.1, 0.8, 0.95, 1e-6, 0.1, decoupled=True), "adamw"),
+}
+
+
+@pytest.mark.parametrize("name", TRAINERS)
+def test_trainers(name):
+    make, function = TRAINERS[name]
+    start = [normal(3), normal(2, 2, seed=1)]
+    params = [la.array(a) for a in start]
+    for p in params:
+        p.attach_grad()
+    trainer = make(iter(params))
+    states = [[np.zeros(a.shape) for _ in range(STATES[function])] for a in start]
+    for step in range(1, 6):
+        with la.autograd.record():
+            loss = sum((p * p * p).sum() for p in params)
+        loss.backward()
+        trainer.step()
+        for w, state in zip(start, states, strict=True):
+            numpys(function, w, 3 * w * w, state, step, 0.1)
+    for p, w in zip(params, start, strict=True):
+        close(p, w, 1e-10)
+
+
+def test_gradients_that_add_up_are_set_to_zero():
+    w = la.ones(2)
+    w.attach_grad("add")
+    trainer = nn.SGD([w], 0.0)
+    for wanted in (2, 4):
+        with la.autograd.record():
+            loss = (w * 2.0).sum()
+        loss.backward()
+        assert w.grad.tolist() == [wanted] * 2
+    trainer.zero_grad()
+    assert w.grad.tolist() == [0, 0]
+
+
+def test_refused():
+    w = la.ones(2)
+    for f, more in ((nn.sgd, ()), (nn.momentum, (w,)), (nn.adam, (w, w)), (nn.rmsprop, (w,))):
+        with pytest.raises(ValueError, match=r"\(2,\).*\(3,\)"):
+            f(w, la.ones(3), *more, 0.1, *(1,) * (f is nn.adam))
+    with pytest.raises(TypeError, match="ndarray"):
+        nn.sgd(np.ones(2), la.ones(2), 0.1)
+    with pytest.raises(ValueError, match="counts from 1"):
+        nn.adam(w, w, w.copy(), w.copy(), 0.1, 0)
+    with pytest.raises(ValueError, match=r"\(2,\)"):
+        nn.adamw(w, w, w.copy(), w.copy(), 0.1, la.array([1, 2]))
+    with pytest.raises(ValueError, match="no arrays"):
+        nn.SGD([], 0.1)
+    with pytest.raises(ValueError, match="attach_grad"):
+        nn.Adam([la.ones(2)])
