@@ -17,9 +17,9 @@ from lazyarray.ops._rows import Row
 
 ROOT = pathlib.Path(__file__).parent.parent
 MODULES = sorted(["lazyarray", *(m.name for m in pkgutil.walk_packages(la.__path__, "lazyarray."))])
-NATIVE = ("_engine", "_storage", "_lazy", "_share", "_rows", "_ndarray", "_profiler", "_walk")
+NATIVE = ("_engine", "_storage", "_lazy", "_share", "_rows", "_ndarray", "_profiler", "_walk", "_native")
 COMPILED = [m for m in MODULES if m.rpartition(".")[2] in NATIVE]
-ROOMS = [la.linalg, la.engine, la.storage, la.lazy, la.context, la.profiler]
+ROOMS = [la.linalg, la.nn, la.engine, la.storage, la.lazy, la.context, la.profiler]
 SPACES = [la, la.autograd, la.random, *ROOMS]
 PUBLIC = [(space.__name__, name) for space in SPACES for name in space.__all__]
 
@@ -59,7 +59,7 @@ def test_doctests(name, tmp_path, monkeypatch):
 
 
 def test_doctests_of_compiled_modules_are_found():
-    assert len(COMPILED) == 7
+    assert len(COMPILED) == len(NATIVE)
     found = {path for name in COMPILED for path, doc in documented(name).items() if ">>>" in doc}
     assert {"lazyarray.engine._engine.Engine", "lazyarray.engine._engine.bulk"} <= found
     assert {"lazyarray.lazy._lazy.no_sync", "lazyarray._ndarray.NDArray"} <= found
@@ -74,7 +74,7 @@ def test_every_public_name_exists_and_is_documented(space, name):
     doc = thing.__doc__
     assert doc and doc.strip(), name
     mine = isinstance(thing, Row) or getattr(thing, "__module__", "").startswith("lazyarray")
-    if mine and space in ("lazyarray", "lazyarray.random", "lazyarray.linalg"):
+    if mine and space in ("lazyarray", "lazyarray.random", "lazyarray.linalg", "lazyarray.nn"):
         assert len(doc.strip().splitlines()[0]) < 120
         if not inspect.isclass(thing) and name not in ("gpu", "waitall"):
             assert ">>>" in doc, f"{name} has no example"
