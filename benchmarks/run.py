@@ -54,6 +54,7 @@ def print_figures(names: list[str], rounds: int) -> None:
     commands = [["benchmarks.memory", name] for name in ("numpy", "lazyarray") if name in names]
     if "lazyarray" in names:
         commands.append(["benchmarks.parallel", str(rounds)])
+        commands.append(["benchmarks.profiling", str(rounds)])
     for module, argument in commands:
         done = subprocess.run(
             [sys.executable, "-m", module, argument], cwd=ROOT, stdout=subprocess.PIPE, text=True

@@ -109,14 +109,11 @@ class Scheduler {
     if (ctx.engine->tracing()) trace_memory(*ctx.engine, part->instrs);
     return nullptr;
   }
-  static std::shared_ptr<const TraceDetail> describe(void* arg) {
+  static void describe(void* arg, TraceNote& to) {
     const Part* part = static_cast<Part*>(arg);
-    auto detail = std::make_shared<TraceDetail>();
-    detail->steps.reserve(part->instrs.size());
     uint16_t stage = 0;
     for (const Part::Step& s : part->steps)
-      trace_stage(*detail, part->instrs, s.begin, s.end, stage++, s.plan.get());
-    return detail;
+      trace_stage(to, part->instrs, s.begin, s.end, stage++, s.plan.get());
   }
 
  private:

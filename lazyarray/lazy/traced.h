@@ -42,28 +42,28 @@ inline const char* device_name(Device d) {
 
 // Adds instructions [begin, end) of an operator, which are one of its stages; `plan` is null if they
 // run one after the other.
-inline void trace_stage(TraceDetail& to, const std::vector<Instr*>& instrs, size_t begin, size_t end,
+inline void trace_stage(TraceNote& to, const std::vector<Instr*>& instrs, size_t begin, size_t end,
                         uint16_t stage, const Plan* plan) {
   for (size_t i = begin; i < end; ++i) {
     Instr& in = *instrs[i];
     const bool in_scratch = plan && in.nop > in.nin && plan->members[i - begin].where[in.nin] >= 0;
     to.steps.push_back({in.kernel->name[0] ? in.kernel->name : "copy", in.traced_site, stage,
                         plan != nullptr, in_scratch});
-    if (!plan) to.moved += moved_by(in);
+    if (!plan) to.event.moved += moved_by(in);
   }
-  if (plan) to.moved += plan->moved;
+  if (plan) to.event.moved += plan->moved;
 }
 
-// Notes what the pool of an operator's device holds.
+// Notes what the pool of an operator's device holds, if it is something else than last time.
 inline void trace_memory(Engine& engine, const std::vector<Instr*>& instrs) {
   if (!engine.trace().on(Trace::COUNTERS)) return;
   const Instr& in = *instrs[0];
   for (int k = in.nop; k-- > 0;)
     if (const Chunk* c = in.ops[k].chunk) {
-      const PoolStats s = c->pool->stats();
-      const int64_t now = engine.now();
-      engine.trace().add(TraceSample{kMemoryInUse, device_name(c->device), now,
-                                     static_cast<double>(s.in_use)});
+      const uint64_t in_use = c->pool->stats().in_use;
+      if (!engine.trace().changed(c->pool, in_use)) return;
+      engine.trace().add(TraceSample{kMemoryInUse, device_name(c->device), engine.now(),
+                                     static_cast<double>(in_use)});
       return;
     }
 }

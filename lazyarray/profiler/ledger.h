@@ -43,7 +43,7 @@ class Ledger {
       for (const TraceEdge& e : b->edges) awaited_[e.to].push_back(e.from);
       for (const TraceSpan& s : b->spans)
         if (s.kind == TraceSpan::SHARE) enter(s);
-      for (const TraceEvent& e : b->ops) enter(e);
+      for (const TraceEvent& e : b->ops) enter(e, b->steps.data() + e.first_step);
       for (const TraceSpan& s : b->spans)
         if (s.kind != TraceSpan::SHARE) enter(s);
       for (const TraceSample& s : b->samples) enter(s);
@@ -129,13 +129,12 @@ class Ledger {
   // ---- names
 
   // Different instructions by their names, once each: "multiply+add".
-  const char* name_of(const TraceEvent& e) {
-    if (!e.detail || e.detail->steps.size() < 2) return e.name;
-    const std::vector<TraceStep>& steps = e.detail->steps;
+  const char* name_of(const TraceEvent& e, const TraceStep* steps) {
+    if (e.steps < 2) return e.name;
     std::vector<const char*> names;
-    for (const TraceStep& s : steps) {
-      if (std::find(names.begin(), names.end(), s.name) != names.end()) continue;
-      names.push_back(s.name);
+    for (uint32_t i = 0; i < e.steps; ++i) {
+      if (std::find(names.begin(), names.end(), steps[i].name) != names.end()) continue;
+      names.push_back(steps[i].name);
       if (names.size() > kNames) break;
     }
     std::string text = names[0];
@@ -149,11 +148,10 @@ class Ledger {
     if (sums_) totals.sums[{name, site, kind}].add(ns, moved, ops);
   }
 
-  void enter(const TraceEvent& e) {
-    const char* name = name_of(e);
-    const int64_t ns = e.end - e.start, moved = e.detail && !e.skipped ? e.detail->moved : 0;
-    const int64_t ops = e.detail ? static_cast<int64_t>(e.detail->steps.size()) : 1;
-    sum(name, e.site, Totals::OPERATOR, ns, moved, ops);
+  void enter(const TraceEvent& e, const TraceStep* steps) {
+    const char* name = name_of(e, steps);
+    const int64_t ns = e.end - e.start;
+    sum(name, e.site, Totals::OPERATOR, ns, e.skipped ? 0 : e.moved, std::max<int64_t>(e.steps, 1));
     if (sums_) {
       totals.inputs.add(e.ready - e.queued, 0, 1);
       totals.workers_wait.add(e.start - e.ready, 0, 1);
@@ -167,12 +165,12 @@ class Ledger {
         }
       }
     }
-    if (file.is_open()) write(e, name);
+    if (file.is_open()) write(e, steps, name);
     shares_.erase(e.seq);
     awaited_.erase(e.seq);
   }
 
-  void write(const TraceEvent& e, const char* name) {
+  void write(const TraceEvent& e, const TraceStep* steps, const char* name) {
     const int tid = e.async ? stream(e) : runner(e.worker, e.thread);
     ChromeEvent& out = event_;
     out.begin('X', "operator", name, tid).at(e.start).lasting(e.end - e.start);
@@ -183,7 +181,7 @@ class Ledger {
     out.arg_time("started", e.start).arg_time("ended", e.end);
     out.arg("device", device_text(e.device).c_str());
     if (e.skipped) out.arg("skipped", "an input had failed");
-    if (e.detail) steps(out, *e.detail, e.skipped ? 0 : e.end - e.start);
+    if (e.steps) list(out, e, steps);
     put(out);
     const auto mine = awaited_.find(e.seq);
     if (mine != awaited_.end())
@@ -204,25 +202,24 @@ class Ledger {
   }
 
   // The instructions, those that are alike and follow each other as one.
-  void steps(ChromeEvent& out, const TraceDetail& d, int64_t ns) {
-    out.arg("bytes", d.moved);
-    if (ns > 0 && d.moved > 0) out.arg("GB/s", std::round(1e3 * static_cast<double>(d.moved) / static_cast<double>(ns)) / 1e3);
+  void list(ChromeEvent& out, const TraceEvent& e, const TraceStep* steps) {
+    const int64_t ns = e.end - e.start;
+    out.arg("bytes", e.moved);
+    if (ns > 0 && e.moved > 0 && !e.skipped)
+      out.arg("GB/s", std::round(1e3 * static_cast<double>(e.moved) / static_cast<double>(ns)) / 1e3);
     int64_t temporaries = 0, passes = 0;
-    int last = -1;
-    for (const TraceStep& s : d.steps) {
-      temporaries += s.temporary;
-      if (s.fused && s.stage != last) passes++;
-      last = s.stage;
+    for (uint32_t i = 0; i < e.steps; ++i) {
+      temporaries += steps[i].temporary;
+      if (steps[i].fused && (i == 0 || steps[i].stage != steps[i - 1].stage)) passes++;
     }
     if (passes) out.arg("fused passes", passes).arg("temporaries never made", temporaries);
     out.open_list("ops");
-    for (size_t i = 0, same; i < d.steps.size(); i += same) {
-      const TraceStep& s = d.steps[i];
-      for (same = 1; i + same < d.steps.size() && d.steps[i + same].name == s.name &&
-                     d.steps[i + same].site == s.site;)
+    for (uint32_t i = 0, same; i < e.steps; i += same) {
+      const TraceStep& s = steps[i];
+      for (same = 1; i + same < e.steps && steps[i + same].name == s.name && steps[i + same].site == s.site;)
         same++;
       if (!out.more(120)) {
-        out.item(("and " + std::to_string(d.steps.size() - i) + " more").c_str());
+        out.item(("and " + std::to_string(e.steps - i) + " more").c_str());
         break;
       }
       std::string text = s.name;

@@ -126,8 +126,8 @@ class PageFile {
     return write_at(fd, tail_, pos_ + room);
   }
   int rewrite(size_t room) {
-    const std::string beside = path_ + "." + std::to_string(getpid()) + ".tmp";
-    const int fd = ::open(beside.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    const std::string beside = path_ + ".tmp";  // of one killed while it wrote this, too
+    const int fd = ::open(beside.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0666);
     if (fd < 0) return errno;
     flock(fd, LOCK_EX | LOCK_NB);
     int error = fill(fd, room);

@@ -145,10 +145,8 @@ static Status push(Engine* e, const Spec& s, Op** kept = nullptr) {
   op->payload.arg = new Task{{}, s.body};
   op->payload.run = [](void* t, RunContext& c) { return static_cast<Task*>(t)->body(c); };
   op->payload.drop = [](void* t) { delete static_cast<Task*>(t); };
-  op->payload.describe = [](void* t) {
-    auto detail = std::make_shared<TraceDetail>();
-    detail->steps.push_back({"task", static_cast<Task*>(t)->body ? 1u : 0u, 0, false, false});
-    return std::shared_ptr<const TraceDetail>(detail);
+  op->payload.describe = [](void* t, TraceNote& to) {
+    to.steps.push_back({"task", static_cast<Task*>(t)->body ? 1u : 0u, 0, false, false});
   };
   if (kept) *kept = op;
   return e->push(op, s.wake, kept != nullptr);

@@ -49,9 +49,11 @@ Op* Engine::new_op() {
   if (!op) op = new Op;
   std::vector<Use> uses = std::move(op->uses);
   uses.clear();
+  std::unique_ptr<TraceNote> note = std::move(op->note);
   op->~Op();
   new (op) Op;
   op->uses = std::move(uses);
+  op->note = std::move(note);
   op->engine = this;
   return op;
 }
@@ -144,7 +146,7 @@ Status Engine::enqueue(Op* op, After& after, bool keep) {
 
 void Engine::ready(Op* op, After& after, bool pushing) {
   op->state = Op::READY;
-  if (op->traced) op->traced->ready = now_ns();
+  if (op->traced) op->traced->event.ready = now_ns();
   if (runs_here_) {
     // Queued, not begun: another op that this thread runs first may wait for it.
     op->home = after.home;
@@ -184,11 +186,12 @@ Error* Engine::run(Op* op) {
   Op* const outer = tls.op;
   op->outer = outer;
   tls.op = op;
-  if (TraceEvent* t = op->traced.get()) {
-    t->thread = this_thread();
-    t->worker = current_worker();
-    t->nested = outer != nullptr;
-    t->start = now_ns();
+  if (op->traced) {
+    TraceEvent& t = op->traced->event;
+    t.thread = this_thread();
+    t.worker = current_worker();
+    t.nested = outer != nullptr;
+    t.start = now_ns();
   }
   Error* error = nullptr;
   const bool always = op->prop == Prop::NO_SKIP || op->prop == Prop::DELETE_VAR;
@@ -244,7 +247,7 @@ void Engine::complete(Op* op, Error* error) {
 }
 
 void Engine::finish(Op* op, Error* error, After& after) {
-  if (op->traced) op->traced->end = now_ns();  // before what it makes ready is
+  if (op->traced) op->traced->event.end = now_ns();  // before what it makes ready is
   // First of all, or what it makes ready would find no core.
   native_running_ -= op->cores;
   op->cores = 0;
@@ -287,10 +290,10 @@ void Engine::finish(Op* op, Error* error, After& after) {
     if (after.hold_wake) held_.store(true, std::memory_order_relaxed);
     else nudge(after);
   }
-  if (TraceEvent* t = op->traced.get()) {
-    t->skipped = op->skipped;
-    trace_pending(t->end);
-    trace_.add(std::move(*t));
+  if (op->traced) {
+    op->traced->event.skipped = op->skipped;
+    trace_pending(op->traced->event.end);
+    trace_.add(*op->traced);
   }
   bool notify = throttled_ > 0 && op->payload.native;
   if (oldest)

@@ -2,6 +2,7 @@
 #pragma once
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "device.h"
@@ -32,7 +33,7 @@ struct Payload {
   Error* (*run)(void* arg, RunContext& ctx) = nullptr;
   void (*drop)(void* arg) = nullptr;
   // For the trace, or null. Called at the push, while tracing, under no lock of the engine.
-  std::shared_ptr<const TraceDetail> (*describe)(void* arg) = nullptr;
+  void (*describe)(void* arg, TraceNote& to) = nullptr;
   void* arg = nullptr;
   bool native = false;      // needs no interpreter: a waiter may run it, and it counts as compute
   bool async = false;       // completes by Engine::complete, not by returning
@@ -79,7 +80,8 @@ struct Op {
   WaitLink* waiters = nullptr;
   const std::vector<Op*>* awaits = nullptr;  // what the thread that runs it is waiting for
   uint32_t site = 0;        // the line that pushed it, for the trace
-  std::unique_ptr<TraceEvent> traced;  // if it was pushed while tracing: what is known so far
+  TraceNote* traced = nullptr;  // if it was pushed while tracing: what is known so far
+  std::unique_ptr<TraceNote> note;  // where; kept when the block is reused
 
   // What a waiter may run, and what occupies a core.
   bool compute() const { return payload.native && !payload.async && !device.is_gpu(); }

@@ -6,14 +6,17 @@ namespace lazyarray {
 int Engine::current_worker() { return tls.engine == this ? tls.worker : -1; }
 
 void Engine::note(Op* op) {
-  op->traced = std::make_unique<TraceEvent>();
-  TraceEvent& t = *op->traced;
+  if (!op->note) op->note = std::make_unique<TraceNote>();
+  op->traced = op->note.get();
+  TraceEvent& t = op->traced->event;
+  t = TraceEvent();
+  op->traced->steps.clear();
   t.name = op->name;
   t.pusher = this_thread();
   t.site = op->site;
   t.device = op->device;
   t.async = op->payload.async;
-  if (op->payload.describe) t.detail = op->payload.describe(op->payload.arg);
+  if (op->payload.describe) op->payload.describe(op->payload.arg, *op->traced);
   t.queued = now_ns();
 }
 
@@ -21,7 +24,7 @@ void Engine::note(Op* op) {
 // then, or if there are none for that write. Of what is over only the last write is still known.
 void Engine::trace_uses(Op* op) {
   constexpr int kMost = 32, kSteps = 64;  // arrows an op, and uses looked at, the mutex being held
-  TraceEvent& t = *op->traced;
+  TraceEvent& t = op->traced->event;
   t.seq = op->seq;
   t.parent = op->parent;
   TraceEdge edges[kMost];

@@ -29,12 +29,6 @@ struct TraceStep {
   bool temporary;   // its output never got memory
 };
 
-// What the payload says of itself (Payload::describe).
-struct TraceDetail {
-  std::vector<TraceStep> steps;
-  int64_t moved = 0;  // bytes of memory read and written
-};
-
 // One operator that has ended.
 struct TraceEvent {
   const char* name = "";
@@ -46,7 +40,15 @@ struct TraceEvent {
   Device device;
   bool skipped = false, async = false;
   bool nested = false;              // it ran inside another op, on the same thread
-  std::shared_ptr<const TraceDetail> detail;
+  // What its payload said of itself (Payload::describe).
+  int64_t moved = 0;                // bytes of memory read and written
+  uint32_t first_step = 0, steps = 0;  // in the block's; none, if it said nothing
+};
+
+// What is known so far of an op under way. Its room is used again, with the op's.
+struct TraceNote {
+  TraceEvent event;
+  std::vector<TraceStep> steps;
 };
 
 // Something else that took time, or (a marker) none.
@@ -81,10 +83,13 @@ struct TraceSample {
 
 struct TraceBlock {
   std::vector<TraceEvent> ops;
+  std::vector<TraceStep> steps;
   std::vector<TraceSpan> spans;
   std::vector<TraceEdge> edges;
   std::vector<TraceSample> samples;
-  size_t size() const { return ops.size() + spans.size() + edges.size() + samples.size(); }
+  size_t size() const {
+    return ops.size() + spans.size() + edges.size() + samples.size() + steps.size() / 4;
+  }
 };
 
 // An engine's. Its mutex is taken last (under Engine::mu_, or with the GIL held) and held for one
@@ -104,9 +109,14 @@ class Trace {
     what_.store(what, std::memory_order_relaxed);
   }
 
-  void add(TraceEvent&& e) {
+  void add(TraceNote& n) {
     std::lock_guard<std::mutex> g(mu_);
-    if (TraceBlock* b = room(OPS)) b->ops.push_back(std::move(e));
+    TraceBlock* b = room(OPS);
+    if (!b) return;
+    n.event.first_step = static_cast<uint32_t>(b->steps.size());
+    n.event.steps = static_cast<uint32_t>(n.steps.size());
+    b->ops.push_back(n.event);
+    b->steps.insert(b->steps.end(), n.steps.begin(), n.steps.end());
   }
   void add(const TraceSpan& s) {
     std::lock_guard<std::mutex> g(mu_);
@@ -119,6 +129,12 @@ class Trace {
   void add(const TraceSample& s) {
     std::lock_guard<std::mutex> g(mu_);
     if (TraceBlock* b = room(ANY)) b->samples.push_back(s);
+  }
+
+  // Whether the latest figure of `what` differs from the one before, of whatever.
+  bool changed(const void* what, uint64_t figure) {
+    const uint64_t now = figure ^ reinterpret_cast<uintptr_t>(what);
+    return figure_.exchange(now, std::memory_order_relaxed) != now;
   }
 
   // Everything so far, oldest first.
@@ -165,6 +181,7 @@ class Trace {
   }
 
   std::atomic<int> what_{0};
+  std::atomic<uint64_t> figure_{0};  // see changed()
   std::mutex mu_;
   std::vector<std::unique_ptr<TraceBlock>> blocks_;
   uint64_t lost_ = 0;
