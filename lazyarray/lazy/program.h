@@ -343,7 +343,7 @@ class Program {
       r->program->unref();
       delete r;
     };
-    op->payload.describe = [](void* arg) { return Scheduler::describe(static_cast<Run*>(arg)->part); };
+    op->payload.describe = [](void* arg, TraceNote& to) { Scheduler::describe(static_cast<Run*>(arg)->part, to); };
     if (e->tracing()) op->site = recorder_->sites->here();
     op->payload.arg = run;
     op->payload.native = o.native;
