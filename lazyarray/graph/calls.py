@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache
 from types import CodeType, FrameType, FunctionType, TracebackType
@@ -71,7 +70,7 @@ class Watch:
         op = _op_of(frame, self._table[frame.f_code])
         if op is None:
             return
-        args, kwargs = mapped(_arguments(frame), _plain)
+        args, kwargs = mapped(_given(op, *_arguments(frame)), _plain)
         call = Call(op, args, kwargs, caller(), self._count())
         if self._open:
             self._open[-1][1].children.append(call)
@@ -176,4 +175,19 @@ def _arguments(frame: FrameType) -> tuple[tuple[Any, ...], dict[str, Any]]:
     return tuple(args), kwargs
 
 
-Marker = Callable[[list[Any]], None]
+def _given(
+    op: str, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """The arguments but for defaults, which may be what no node can hold."""
+    signature = registry.signature_of(op)
+    parameters = signature.parameters if signature is not None else {}
+    named = list(parameters.values())
+    count = len(args)
+    while 0 < count <= len(named) and args[count - 1] is named[count - 1].default:
+        count -= 1
+    rest = {
+        key: value
+        for key, value in kwargs.items()
+        if key not in parameters or value is not parameters[key].default
+    }
+    return args[:count], rest

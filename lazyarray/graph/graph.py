@@ -193,7 +193,8 @@ class Graph:
         """
         values: dict[Entry, Any] = {Entry(n): x for n, x in arrays.items()}
         uses = Counter([e for n in self.nodes for e in n.inputs])
-        uses.update([*self.outputs, *[e for _, e in self.updates], *map(Entry, self.variables)])
+        uses.update([*self.outputs, *[e for _, e in self.updates]])
+        uses.update(map(Entry, [*self.variables, *[n for n, _ in self.updates]]))
         left = Counter(uses)
         for node in self.nodes:
             if node.op == CONST:

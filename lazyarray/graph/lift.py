@@ -16,6 +16,7 @@ from lazyarray.graph import registry
 from lazyarray.graph.calls import MARK, SETITEM, Call, arrays_in
 from lazyarray.graph.nodes import OPAQUE, Entry, Node, checked_leaf, mapped
 from lazyarray.graph.opaque import Opaque
+from lazyarray.graph.parameters import states
 from lazyarray.graph.values import Held, Operand, Shape, Values, layout_of
 from lazyarray.graph.views import Layout, c_layout, find
 from lazyarray.lazy._lazy import Program, Tensor
@@ -97,20 +98,35 @@ class Lifter(Values):
         for o in shown:
             if self._first[o["chunk"]] <= call.begin or not o["born"] or not layout_of(o).dense:
                 return False
-        for instr in inside:
-            for o in instr["outputs"]:
-                old = self._first[o["chunk"]] <= call.begin or not o["born"]
-                if old and not o["resource"]:
-                    return False
+        written = {
+            o["chunk"]
+            for instr in inside
+            for o in instr["outputs"]
+            if not o["resource"] and (self._first[o["chunk"]] <= call.begin or not o["born"])
+        }
+        if any(c not in self._begun or self._is_touched(c) for c in written):
+            return False
         arguments = self._arguments(call)
         if arguments is None:
             return False
         args, kwargs = registry.normal_form(call.op, *arguments)
+        # Running means and the like: the layer writes them when it is called.
+        known = states(call.op, args, kwargs)
+        mine = [self._begun[c][0] for c in written]
+        if any(node not in known for node in mine):
+            return False
+        for node in mine:
+            node.aux = True
         count = len(shown) if call.several else 0
         node = self._node(call.op, args, kwargs, call.line, count)
         for o, entry in zip(shown, node.results, strict=True):
             self._held[o["chunk"]] = Held(layout_of(o), entry)
         return True
+
+    def _is_touched(self, chunk: int) -> bool:
+        """Whether what a chunk held in the beginning was written, or used."""
+        entry = self._begun[chunk][1].entry
+        return self._held[chunk].entry != entry or entry in self._used
 
     def _arguments(self, call: Call) -> tuple[tuple[Any, ...], dict[str, Any]] | None:
         """The arguments with entries in the place of arrays; None if a node can't hold them."""
@@ -221,10 +237,7 @@ class Lifter(Values):
         kwargs: dict[str, Any] = {"axis": None if every else axes[0] if len(axes) == 1 else axes}
         if every:
             axes = tuple(range(len(shape)))
-        if instr["name"] in ("sum", "prod"):
-            usual = np.add.reduce(np.zeros(1, source["dtype"])).dtype
-            if usual != out["dtype"]:
-                kwargs["dtype"] = out["dtype"]
+        kwargs |= _dtype(instr["name"], source["dtype"], out["dtype"])
         node = self._call(instr["name"], (value,), kwargs, instr["site"])
         node.kwargs = {k: v for k, v in node.kwargs.items() if v is not None}
         self._ranks[node] = len(shape)
@@ -306,6 +319,7 @@ class Lifter(Values):
                 kwargs["keepdims"] = True
             if len(axes) == len(instr["inputs"][0]["shape"]):
                 del kwargs["axis"]
+            kwargs |= _dtype(instr["name"], instr["inputs"][0]["dtype"], outs[0]["dtype"])
             node = self._call(instr["name"], (source,), kwargs, instr["site"])
         else:
             ins = [self.exact(o) for o in instr["inputs"]]
@@ -396,6 +410,12 @@ def _without(layout: Layout, lead: int) -> Layout:
 def _drop(layout: Layout, axis: int) -> Layout:
     keep = [i for i in range(len(layout.shape)) if i != axis + len(layout.shape)]
     return layout.permuted(tuple(keep))
+
+
+def _dtype(name: str, source: np.dtype, target: np.dtype) -> dict[str, Any]:
+    """The dtype= of a sum that is not the usual one."""
+    usual = np.add.reduce(np.zeros(1, source)).dtype
+    return {"dtype": target} if name in ("sum", "prod") and usual != target else {}
 
 
 def _filled(shape: Shape, value: Any, dtype: np.dtype) -> tuple[str, dict[str, Any]]:

@@ -52,8 +52,8 @@ def spec(shape: int | Iterable[int], dtype: Any = float) -> Spec:
 
     >>> import lazyarray as la
     >>> la.trace(la.exp, la.spec(3))
-    Graph(arg0: float64 (3,)):
-        %0 = exp(arg0)
+    Graph(x: float64 (3,)):
+        %0 = exp(x)
         return %0
     """
     return Spec(shape_of(shape), np.dtype(dtype))
@@ -169,7 +169,9 @@ def in_order(heads: Iterable[Entry]) -> list[Node]:
     return found
 
 
-_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+# Frames of compiled code have relative paths.
+_ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+_PACKAGE = (_ROOT + os.sep, "lazyarray" + os.sep)
 
 
 def caller() -> str:

@@ -39,18 +39,20 @@ def dumps(graph: Graph) -> str:
     def entry(e: Entry) -> list[int]:
         return [number[e.node], e.output]
 
-    nodes = [_node(n, lambda x: {"@": "entry", "of": entry(x)}) for n in graph.nodes]
-    document = {
+    document: dict[str, Any] = {
         "format": FORMAT,
         "version": VERSION,
-        "nodes": nodes,
+        "nodes": [_node(n, lambda x: {"@": "entry", "of": entry(x)}) for n in graph.nodes],
         "inputs": [number[n] for n in graph.variables],
         "outputs": [entry(e) for e in graph.outputs],
         "updates": [[number[n], entry(e)] for n, e in graph.updates],
         "takes": _written(graph.takes, None),
         "gives": _written(graph.gives, None),
     }
-    return json.dumps(document, indent=1)
+    # A line for each node.
+    lines = ",\n".join([f"  {json.dumps(n)}" for n in document.pop("nodes")])
+    rest = [f" {json.dumps(key)}: {json.dumps(value)}" for key, value in document.items()]
+    return "{\n" + ",\n".join([*rest[:2], f' "nodes": [\n{lines}\n ]', *rest[2:]]) + "\n}\n"
 
 
 Write = Callable[[Entry], Any] | None

@@ -223,7 +223,11 @@ class Symbol:
 
     def astype(self, dtype: Any) -> Symbol:
         """As another dtype."""
-        return apply("astype", (self, np.dtype(dtype)), {})
+        return apply("astype", (self, dtype), {})
+
+    def var(self, *args: Any, **kwargs: Any) -> Symbol:
+        """The variance over axes."""
+        return apply("var", (self, *args), kwargs)
 
     def compress(self, condition: Any, axis: int | None = None) -> Symbol:
         """The entries along an axis for which a condition is true."""
@@ -246,7 +250,10 @@ class Symbol:
 
     # -- NumPy's protocols
 
-    def __array__(self, *args: Any, **kwargs: Any) -> NoReturn:
+    # Where NumPy looks for values. An ``__array__`` would make Symbols operands of NDArray's
+    # operators, which leave them to the Symbol's own.
+    @property
+    def __array_interface__(self) -> NoReturn:
         raise TypeError("a Symbol has no values: build on it with the functions of la.sym")
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
@@ -263,7 +270,7 @@ class Symbol:
 
 _IN_PLACE = {"fill", "sort", "partition", "put", "resize", "setflags"}
 _OF_ARRAYS = set(
-    """asnumpy asscalar attach_grad backward copyto dump dumps item tobytes tofile tolist var
+    """asnumpy asscalar attach_grad backward copyto dump dumps item tobytes tofile tolist
     wait_to_read wait_to_write""".split()
 )
 

@@ -30,10 +30,10 @@ def trace(*args: Any, **kwargs: Any) -> Any:
 
     Examples are arrays or specs (:func:`lazyarray.spec`: a shape and a dtype), also in nested
     lists, tuples and dicts; whatever else is passed is a constant. The function runs once, on
-    arrays without values. Its parameters are the graph's arguments, under their names; those that it
-    writes in place are auxiliary states, which the graph writes too. Arrays that it uses without
-    being given them are constants, by reference. Calls of public functions that give new arrays are
-    nodes as they are; all else, in-place code and views too, becomes calls with the same effect.
+    arrays without values. Its parameters are the graph's arguments, under their names; those that
+    it writes in place are auxiliary states, which the graph writes too. Arrays that it uses without
+    being given them are constants, by reference. Calls of public functions that give new arrays
+    are nodes as they are; all else, in-place code and views too, becomes calls to the same effect.
     ``TracingError``, with the line, where it asks for a value. (What isn't callable is an array.)
 
     >>> import lazyarray as la
