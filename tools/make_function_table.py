@@ -151,6 +151,7 @@ def section_of(name: str) -> str:
     thing = samples.look(la, name)
     if isinstance(thing, Row):
         return thing.section.capitalize()
+    thing = inspect.unwrap(thing)  # la.trace stands before NumPy's
     module = getattr(thing, "__module__", None) or type(thing).__module__
     if not module.startswith("lazyarray"):
         return "NumPy's own"

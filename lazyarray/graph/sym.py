@@ -15,7 +15,7 @@ from lazyarray.graph import registry
 from lazyarray.graph.scopes import NameManager, Prefix
 from lazyarray.graph.symbol import Group, Symbol, Variable, apply, fromjson, load, var
 
-__all__ = ["Group", "NameManager", "Prefix", "Symbol", "Variable", "fromjson", "load", "var"]
+__all__ = ["Group", "NameManager", "Prefix", "Variable", "fromjson", "load", "var"]
 
 
 class Space:

@@ -26,7 +26,7 @@ from lazyarray.graph.scopes import AttrScope, NameManager, checked_attributes
 from lazyarray.lazy._lazy import Tensor
 from lazyarray.ops._rows import array
 
-__all__ = ["Group", "Symbol", "Variable", "var", "load", "fromjson"]
+__all__ = ["Group", "Symbol", "Variable", "fromjson", "load", "var"]
 
 
 class Symbol:

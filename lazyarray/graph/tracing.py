@@ -58,6 +58,9 @@ def trace(*args: Any, **kwargs: Any) -> Any:
     return _traced(function, takes, given, _unique(names))
 
 
+trace.__wrapped__ = trace_of_matrix  # type: ignore[attr-defined]  # whose signature is NumPy's
+
+
 def _traced(function: Callable[..., Any], takes: Any, given: list[Any], names: list[str]) -> Graph:
     stand_ins = [_stand_in(x) for x in given]
     nodes = [
