@@ -17,7 +17,17 @@ from lazyarray.ops._rows import Row
 
 ROOT = pathlib.Path(__file__).parent.parent
 MODULES = sorted(["lazyarray", *(m.name for m in pkgutil.walk_packages(la.__path__, "lazyarray."))])
-NATIVE = ("_engine", "_storage", "_lazy", "_share", "_rows", "_ndarray", "_profiler", "_walk", "_native")
+NATIVE = (
+    "_engine",
+    "_storage",
+    "_lazy",
+    "_share",
+    "_rows",
+    "_ndarray",
+    "_profiler",
+    "_walk",
+    "_native",
+)
 COMPILED = [m for m in MODULES if m.rpartition(".")[2] in NATIVE]
 ROOMS = [la.linalg, la.nn, la.engine, la.storage, la.lazy, la.context, la.profiler]
 SPACES = [la, la.autograd, la.random, *ROOMS]

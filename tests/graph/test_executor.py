@@ -217,7 +217,9 @@ def test_reshape_shares_what_keeps_its_shape(net, arrays):
 
 
 def test_a_traced_graph_is_traced_again_for_other_shapes():
-    graph = la.trace(lambda x, w: (x @ w).reshape(x.shape[0], -1).sum(axis=0), array(4, 3), array(3, 2))
+    graph = la.trace(
+        lambda x, w: (x @ w).reshape(x.shape[0], -1).sum(axis=0), array(4, 3), array(3, 2)
+    )
     e = graph.simple_bind(la.cpu())
     e.copy_params_from({"w": la.ones((3, 2))})
     other = e.reshape(allow_up_sizing=True, x=(6, 3))
@@ -328,7 +330,9 @@ def test_shared_executors_have_one_block_of_intermediates(net):
 
 
 def test_debug_str_tells_kinds_and_bytes(net, arrays):
-    e = net.bind(la.cpu(), arrays, {n: la.zeros_like(arrays[n]) for n in "xw"}, {"x": "add", "w": "write"})
+    e = net.bind(
+        la.cpu(), arrays, {n: la.zeros_like(arrays[n]) for n in "xw"}, {"x": "add", "w": "write"}
+    )
     text = e.debug_str()
     assert "matmul(x, w)     write at " in text and "write-in-place at " in text
     assert "gradient of x: add" in text and "gradient of b: null" in text
@@ -425,12 +429,28 @@ def test_data_dependent_graphs_can_not_be_bound():
 
 # ---- random expressions: trace, JSON, bind ------------------------------------------------------
 
-UNARY = [la.tanh, la.exp, la.sin, la.square, lambda x: -x, lambda x: x[::-1], lambda x: x.T.copy().T]
-BINARY = [la.add, la.multiply, la.maximum, lambda x, y: x - 2 * y, lambda x, y: la.where(x > y, x, y)]
+UNARY = [
+    la.tanh,
+    la.exp,
+    la.sin,
+    la.square,
+    lambda x: -x,
+    lambda x: x[::-1],
+    lambda x: x.T.copy().T,
+]
+BINARY = [
+    la.add,
+    la.multiply,
+    la.maximum,
+    lambda x, y: x - 2 * y,
+    lambda x, y: la.where(x > y, x, y),
+]
 TREE = st.recursive(
     st.integers(0, 2),
-    lambda t: st.tuples(st.integers(0, len(UNARY) - 1), t)
-    | st.tuples(st.integers(0, len(BINARY) - 1), t, t),
+    lambda t: (
+        st.tuples(st.integers(0, len(UNARY) - 1), t)
+        | st.tuples(st.integers(0, len(BINARY) - 1), t, t)
+    ),
     max_leaves=6,
 )
 

@@ -28,7 +28,9 @@ def rich():
     with la.AttrScope(ctx_group="a"):
         v = w[1] * np.arange(3.0) + s
     u = sym.zeros((2, 3), dtype=np.int8, ctx=la.cpu(0))
-    return sym.Group([v, sym.sum(u, axis=(0, 1)), sym.setitem(x, 0, key=(slice(None), None and 0 or 1))])
+    return sym.Group(
+        [v, sym.sum(u, axis=(0, 1)), sym.setitem(x, 0, key=(slice(None), None and 0 or 1))]
+    )
 
 
 def test_print():
@@ -129,7 +131,9 @@ def test_json_there_and_back():
 
 
 @pytest.mark.parametrize(
-    "dtype", ["?", "i1", "u2", "i8", "f2", "f4", "f8", "g", "F", "D"], ids=lambda d: np.dtype(d).name
+    "dtype",
+    ["?", "i1", "u2", "i8", "f2", "f4", "f8", "g", "F", "D"],
+    ids=lambda d: np.dtype(d).name,
 )
 def test_constants_of_all_dtypes_keep_their_bits(dtype):
     value = np.array([[0, 1, 2], [3, 5, 7]]).astype(dtype)
@@ -161,7 +165,10 @@ def corrupt(change):
         (corrupt(lambda d: d["nodes"][1].update(args=[{"@": "entry", "of": [2, 0]}])), "a cycle"),
         (corrupt(lambda d: d["nodes"][1].update(args=[{"@": "entry", "of": [1, 0]}])), "a cycle"),
         (corrupt(lambda d: d["nodes"][1].update(args=[{"@": "entry", "of": [-1, 0]}])), "node -1"),
-        (corrupt(lambda d: d["nodes"][1].update(args=[{"@": "entry", "of": [0, 3]}])), "no output 3"),
+        (
+            corrupt(lambda d: d["nodes"][1].update(args=[{"@": "entry", "of": [0, 3]}])),
+            "no output 3",
+        ),
         (corrupt(lambda d: d["nodes"][1].update(args=[{"@": "magic"}])), "holds a 'magic'"),
         (corrupt(lambda d: d.update(outputs=[[7, 0]])), "an output is of node 7"),
         (corrupt(lambda d: d.update(inputs=[1])), "node 1 is no variable"),
@@ -253,10 +260,20 @@ def test_embedding_and_batch_norm():
 @pytest.mark.parametrize(
     ("build", "shapes", "error", "text"),
     [
-        (lambda x: sym.nn.linear(x), {}, TypeError, "nn.linear: it has no weight: give it, or num_hidden="),
+        (
+            lambda x: sym.nn.linear(x),
+            {},
+            TypeError,
+            "nn.linear: it has no weight: give it, or num_hidden=",
+        ),
         (lambda x: sym.nn.linear(x, sym.var("w"), num_hidden=2), {}, TypeError, "it has one"),
         (lambda x: sym.nn.conv2d(x, num_filter=2, kernel=(1,)), {}, ValueError, "the kernel has 2"),
-        (lambda x: x @ sym.var("w"), {"x": (2, 3)}, ValueError, "the shapes of w, which matmul of node"),
+        (
+            lambda x: x @ sym.var("w"),
+            {"x": (2, 3)},
+            ValueError,
+            "the shapes of w, which matmul of node",
+        ),
         (lambda x: sym.Group([x, sym.var("z")]), {"x": 2}, ValueError, "shapes of z are not known"),
         (lambda x: x + 1, {"y": (2,)}, TypeError, r"no arguments \['y'\]"),
         (
