@@ -196,6 +196,7 @@ cdef int _finish(vector[Chunk*]& chunks) except -1:
     """Waits for all uses of memory that others can touch, before they get the chance."""
     cdef CEngine* e = _recorder.engine()
     cdef Status status = OK
+    cdef int64_t traced = e.now() if e.tracing() else 0
     flush(False)
     interrupt = []
     cdef void* arg = <void*>interrupt
@@ -205,6 +206,7 @@ cdef int _finish(vector[Chunk*]& chunks) except -1:
                 status = e.wait(c, True, poll_signals, arg)
             if status == SELF_WAIT:  # an op that uses the memory itself pushed this one
                 status = OK
+    note_wait(e, "memory that others can touch", traced)
     return check_status(status, interrupt)
 
 

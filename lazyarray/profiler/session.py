@@ -200,14 +200,16 @@ def stop() -> None:
     """
     if session.state == "stopped":
         return
-    if session.state == "running":
-        native.settle()  # with no lock held: what is waited for may use the profiler
-    with session.lock:
-        session.halt("stopped")
-        writer, session.writer = session.writer, None
-        if writer is not None:
-            writer.over.set()
-        session.drain()
+    try:
+        if session.state == "running":
+            native.settle()  # with no lock held: what is waited for may use the profiler
+    finally:  # also where Ctrl-C ended the wait
+        with session.lock:
+            session.halt("stopped")
+            writer, session.writer = session.writer, None
+            if writer is not None:
+                writer.over.set()
+            session.drain()
 
 
 def pause() -> None:
@@ -281,10 +283,11 @@ class profile:
         if session.block is not self:  # a forked child
             return
         try:
-            dump()
+            stop()
         finally:
             session.block = None
             session.config = self.before
+            dump()
 
 
 # ---- the process ---------------------------------------------------------------------------------

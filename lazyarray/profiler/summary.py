@@ -133,12 +133,15 @@ def _workers(workers: list[tuple[str, int, int, int]], wall: float) -> str:
     if not workers:
         return "There were no workers."
     lines = ["Workers:"]
-    for name, busy, ran, joined in workers:
+    active = [w for w in workers if w[1]]
+    for name, busy, ran, joined in active:
         helped = f", took part in others' {_times(joined)}" if joined else ""
         idle = max(0.0, wall - busy)
         lines.append(
             f"  {name}: idle {100 * idle / wall:.0f} %; ran {_count(ran, 'operator')}{helped}"
         )
+    if len(active) < len(workers):
+        lines.append(f"  {_count(len(workers) - len(active), 'worker')} had nothing to do")
     return "\n".join(lines)
 
 

@@ -88,9 +88,12 @@ def dumps(
     Of each operator (a fused one is named after what it fuses), inline operation, wait, event, task
     and frame: how often, the total, least, greatest and mean time in milliseconds, and of operators
     the bytes they moved and how fast; of each counter its last, least and greatest value. What has
-    not ended is not in it. ``sort_by`` is ``"total"``, ``"count"``, ``"min"``, ``"max"``,
-    ``"avg"``, ``"bytes"`` or ``"name"``; the greatest come first unless ``ascending``. ``reset``
-    begins the sums anew.
+    not ended is not in it. JSON is an object with a list of objects for each of these kinds
+    (``"operators"``, ``"inline"``, ``"waits"``, ``"events"``, ``"tasks"``, ``"frames"``), with
+    ``"counters"``, and ``"seconds"``, the time that was profiled.
+
+    ``sort_by`` is ``"total"``, ``"count"``, ``"min"``, ``"max"``, ``"avg"``, ``"bytes"`` or
+    ``"name"``; the greatest come first unless ``ascending``. ``reset`` begins the sums anew.
 
     RuntimeError if nothing was profiled, or ``aggregate_stats`` was off.
 

@@ -13,7 +13,6 @@ from lazyarray.engine import Device
 from .reading import Trace
 
 CPU = Device("cpu", 0)
-PUSHED = [0]
 
 
 def op(name):
@@ -199,6 +198,22 @@ def test_a_block_that_raises_is_written():
         op("in")
         raise KeyError("meant")
     assert names("block.json") == ["in"] and la.profiler.state() == "stopped"
+
+
+def test_ctrl_c_at_the_end_of_a_block(monkeypatch):
+    """The wait for what was pushed is given up; what has ended is in the file."""
+    from lazyarray.profiler import session
+
+    def interrupted():
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        with la.profiler.profile("block.json"):
+            op("one")
+            patch.setattr(session.native, "settle", interrupted)
+    assert names("block.json") == ["one"]
+    assert la.profiler.state() == "stopped" and session.session.config.filename == "profile.json"
+    assert session.session.recording.finished
 
 
 def test_blocks_do_not_nest():

@@ -257,6 +257,18 @@ def test_a_wait_inside_an_operator_is_on_its_workers_track(profiled):
     assert track.startswith("worker ") and track.endswith(": waits")
 
 
+def test_memory_that_others_can_touch_is_waited_for(profiled):
+    x = la.random.uniform(size=(300, 300))
+    seen = np.from_dlpack(x)
+
+    def work():
+        x.__iadd__(1)
+
+    trace = profiled(work)
+    assert trace.of("wait", "memory that others can touch") or NAIVE
+    assert seen[0, 0] >= 1
+
+
 def test_running_too_far_ahead_is_a_wait(profiled):
     from lazyarray.lazy import _lazy
 
