@@ -78,7 +78,7 @@ def _head(rows: list[Row], seconds: float, lost: int) -> str:
     inline = sum(r.count for r in rows if r.kind == "inline")
     text = (
         f"Profiled for {_time(seconds * 1e9)}: {_count(ops, 'operation')} in "
-        f"{_count(operators, 'operator')}, and {inline} tiny ones that their caller ran."
+        f"{_count(operators, 'operator')}, and {_count(inline, 'tiny one')} run by the caller."
     )
     if lost:
         text += f" {_count(lost, 'entry', 'entries')} found no room and are missing."
@@ -125,6 +125,7 @@ def _operators(rows: list[Row]) -> str:
         text = f"  {_part(r.total, total)}, {_times(r.count)} {_time(r.avg)}: {_at(r)}"
         if r.bytes / r.count >= _LARGE:
             text += f"; moves {r.rate:.1f} GB/s, {100 * r.rate / best:.0f} % of memory's"
+            text += ", so from the caches" if r.rate > best else ""
         lines.append(text)
     return "\n".join(lines + _rest(found, "operator"))
 
