@@ -25,7 +25,7 @@ from lazyarray.ops._layout import Shape, deliver, gil_op, gil_write, operands, v
 from lazyarray.ops._moves import picked, stored
 from lazyarray.ops._rows import array, fill_from, fill_where, holds_arrays, take_along
 from lazyarray.ops.joining import stack
-from lazyarray.ops.manipulation import broadcast_arrays, ravel
+from lazyarray.ops.manipulation import broadcast_arrays, ravel, reshape
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
@@ -254,7 +254,8 @@ def get(x: NDArray, key: Any) -> NDArray:
         if found is not None:
             return found
     if follows(x):
-        return picked(x, lambda a: a[key])
+        blocks = _blocks(x, key)
+        return picked(x, lambda a: a[key]) if blocks is None else blocks
     base, inner, inputs, shape, pattern, _ = _resolve(x, key, known=True)
 
     def select(a: np.ndarray, *arrays: np.ndarray, out: np.ndarray) -> None:
@@ -270,6 +271,21 @@ def get(x: NDArray, key: Any) -> NDArray:
         out=True,
         cost=3000 + 4.0 * math.prod(shape),
     )
+
+
+def _blocks(x: NDArray, key: Any) -> NDArray | None:
+    """``x[i, j]`` for integers of the first axes as a gather of what is behind them; else None."""
+    entries = [_entry(k) for k in (key if type(key) is tuple else (key,))]
+    if not 0 < len(entries) <= x.ndim or not all(map(_is_index, entries)) or 0 in x.shape:
+        return None
+    _by_indices(x, entries)  # its errors
+    places: Any = 0
+    for n, k in zip(x.shape, entries, strict=False):
+        # Through a gather, which finds what is out of bounds.
+        numbers = array(np.arange(n), None, x.device)
+        places = places * n + (int(k) % n if type(k) is np.intp else take(numbers, k))
+    rest = x.shape[len(entries) :]
+    return take(reshape(x, (-1, *rest)), places, 0)
 
 
 def set(x: NDArray, key: Any, value: Any) -> None:
@@ -386,8 +402,8 @@ def take_along_axis(arr: Any, indices: Any, axis: int | None = -1) -> NDArray:
     if index.ndim == 1 and index.dtype.kind == "i" and (axis is None or x.ndim == 1):
         return take(x, index, axis)
     shape = _along(x, index, axis) if axis is None or index.ndim == x.ndim else ()
-    if follows(x):
-        return picked(x, lambda a: take_along_axis(a, index, axis))
+    if follows(x) and axis is not None and index.dtype.kind in "iu":
+        return x[_key_along(x.shape, index, axis)]
     return gil_op(
         "take_along_axis",
         lambda v, i: np.take_along_axis(v, i, axis),
@@ -396,6 +412,13 @@ def take_along_axis(arr: Any, indices: Any, axis: int | None = -1) -> NDArray:
         axis,
         mini=lambda v, i: np.take_along_axis(v, np.zeros_like(i), axis),
     )
+
+
+def _key_along(shape: Shape, index: NDArray, axis: int) -> tuple[Any, ...]:
+    """The key that selects along an axis: positions along the others."""
+    key: list[Any] = list(np.ix_(*map(np.arange, shape)))
+    key[axis] = index
+    return tuple(key)
 
 
 def put_along_axis(arr: NDArray, indices: Any, values: Any, axis: int | None) -> None:

@@ -14,7 +14,6 @@ from numpy.lib.array_utils import normalize_axis_index
 
 from lazyarray.ops._differentiable import follows
 from lazyarray.ops._layout import gil_op, gil_write, infer, operands, signature
-from lazyarray.ops._moves import picked
 from lazyarray.ops._rows import asarray, assign_to, astype, ordered
 from lazyarray.ops.indexing import take_along_axis
 from lazyarray.ops.manipulation import ravel
@@ -74,7 +73,7 @@ def _sorted(
     x, axis = _along(name, a, axis)
     if name == "sort" and follows(x):
         places = _sorted("argsort", x, axis, kind, order, stable, descending)
-        return picked(x, lambda n: take_along_axis(n, places, axis))
+        return take_along_axis(x, places, axis)
     if not descending and axis in (-1, x.ndim - 1) and (kind is None or stable is None):
         lasting = bool(stable) or kind in ("stable", "mergesort")
         if lasting or kind in (None, "quicksort"):
@@ -164,7 +163,7 @@ def _partitioned(name: str, a: Any, kth: Any, axis: int | None, kind: str, order
                 raise ValueError(f"kth(={k + n if k < 0 else k}) out of bounds ({n})")
     if name == "partition" and follows(x):
         at = _partitioned("argpartition", x, kth, axis, kind, None)
-        return picked(x, lambda n: take_along_axis(n, at, axis))
+        return take_along_axis(x, at, axis)
     return gil_op(
         name,
         lambda v: function(v, places, axis, kind),

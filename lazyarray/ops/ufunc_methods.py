@@ -16,7 +16,7 @@ from numpy.lib.array_utils import normalize_axis_index
 from lazyarray.lazy._lazy import Tensor, note_call, paused, tracked
 from lazyarray.ops import _layout, _rows, elementwise, reductions, statistical
 from lazyarray.ops._differentiable import follows, summed_to
-from lazyarray.ops._moves import numbers, picked
+from lazyarray.ops._moves import numbers
 from lazyarray.ops._rows import Reduction, Ufunc
 from lazyarray.ops.indexing import take, take_along_axis
 
@@ -210,7 +210,7 @@ def _running_extreme(ufunc: np.ufunc, x: NDArray, axis: int, dtype: Any) -> NDAr
         records = accumulate(ufunc, x, axis, dtype)
         places = _rows.array(np.arange(x.shape[axis]).reshape(along), None, x.device)
         index = accumulate(np.maximum, _rows.select(ROWS[np.equal](x, records), places, 0), axis)
-    found = picked(x, lambda n: take_along_axis(n, index, axis))
+    found = take_along_axis(x, index, axis)
     return found if dtype is None else _rows.astype(found, dtype, copy=False)
 
 

@@ -45,8 +45,10 @@ UNARY = {
 }
 BINARY = {"add": la.add, "multiply": la.multiply, "subtract": la.subtract, "hypot": la.hypot}
 
+MASK = np.arange(12).reshape(SHAPE) % 3 == 0
+KINDS = [*("unary", "binary", "assign", "update", "scatter", "fill"), "mask", "where", "at", "sort"]
 STEP = st.tuples(
-    st.sampled_from(["unary", "binary", "assign", "update", "scatter", "fill", "mask"]),
+    st.sampled_from(KINDS),
     st.sampled_from(sorted(UNARY)),
     st.sampled_from(sorted(BINARY)),
     st.integers(0, 9),  # which array is written or read first
@@ -82,7 +84,6 @@ def run(steps, a, b):
             other = fitted(value, to.shape)
             arrays.append(BINARY[binary](to, other))
         elif kind == "assign" and x.shape == SHAPE:
-            x[...] if first == "all" else None
             to[...] = fitted(value * 1, to.shape)
         elif kind == "update" and x.shape == SHAPE:
             to += fitted(la.sin(value * 1), to.shape)
@@ -91,7 +92,13 @@ def run(steps, a, b):
         elif kind == "fill" and x.shape == SHAPE:
             to[...] = 0.5
         elif kind == "mask" and x.shape == SHAPE:
-            x[la.array(np.arange(12).reshape(SHAPE) % 3 == 0)] = fitted(value * 1, (4,))
+            x[la.array(MASK)] = fitted(value * 1, (4,))
+        elif kind == "where" and x.shape == SHAPE:
+            la.multiply(x, fitted(value, SHAPE), where=la.array(MASK), out=x)
+        elif kind == "at" and x.shape == SHAPE:
+            la.add.at(x, la.array([0, 2, 0]), fitted(la.sin(value), (3, 4)))
+        elif kind == "sort" and x.shape == SHAPE:
+            to.sort(axis=-1) if to.ndim else None
     return [la.tanh(x.sum() * 0.3) + (x * 0.1).sum() for x in arrays]
 
 

@@ -53,6 +53,26 @@ def test_reading_of_views():
     check(lambda x: la.broadcast_to(x, (3, 6))[[0, 2]], V)
 
 
+@late
+@pytest.mark.parametrize("place", [0, 1])
+def test_an_index_of_several_that_is_out_of_bounds(place):
+    x = la.ones((3, 2))
+    x.attach_grad()
+    keys = [la.array([0, 1]), la.array([1, 0])]
+    keys[place] = la.array([0, -4])
+    with la.autograd.record():
+        y = x[tuple(keys)].sum()
+    y.backward()
+    for array in (y, x.grad):
+        with pytest.raises(IndexError, match="index -4 is out of bounds"):
+            array.asnumpy()
+    with (
+        la.autograd.record(),
+        pytest.raises(IndexError, match="index 5 is out of bounds for axis 1"),
+    ):
+        x[[0, 1], [0, 5]]
+
+
 def test_an_index_that_is_used_twice_counts_twice():
     x = la.zeros(3)
     x.attach_grad()
