@@ -31,7 +31,8 @@ class Executor:
     """A graph on arrays: ``forward`` and ``backward`` push a few operators planned before.
 
     Made by ``bind`` and ``simple_bind``. Its arrays are used by reference: what is written to them
-    between calls counts. ``outputs`` are arrays of its own, overwritten by each ``forward``.
+    between calls counts. ``outputs`` are arrays of its own, overwritten by each ``forward``. Calls
+    return before the work is done, as ops do. For one thread at a time.
 
     >>> import lazyarray as la
     >>> x = la.array([1.0, 2.0])

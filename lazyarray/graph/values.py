@@ -139,8 +139,9 @@ class Values:
         if not any(i > min(kept, default=-1) for i in axes) and axis is not None:
             return False  # it broadcasts as it is
         node.kwargs["keepdims"] = True
-        shape = tuple([1 if i in axes else view.shape[i] for i in range(rank)])
-        strides = tuple([0 if i in axes else view.strides[i] for i in range(rank)])
+        lengths = iter(zip(held.layout.shape, held.layout.strides, strict=True))
+        pairs = [(1, 0) if i in axes else next(lengths) for i in range(rank)]
+        shape, strides = tuple([n for n, _ in pairs]), tuple([s for _, s in pairs])
         held.layout = held.layout._replace(shape=shape, strides=strides)
         return True
 

@@ -23,7 +23,8 @@ def evaluated(symbol, **arrays):
 A = np.arange(6.0).reshape(2, 3) + 1
 B = np.array([2.0, 0.5, 3.0])
 OPERATORS = """x + y; 2 - x; x * y; y / x; x // 2; x % 2; x ** 2; x ** 0.5; 2 ** x; -x; +x; abs(x)
-x @ x.T; x.T; x.mT; x[0]; x[:, 1:]; x[..., None]; x[[1, 0]]; x.sum(axis=0); x.mean(); x.reshape(3, 2)
+x @ x.T; x.T; x.mT; x[0]; x[:, 1:]; x[..., None]; x[[1, 0]]; x.sum(axis=0); x.mean()
+x.reshape(3, 2)
 x.reshape((-1,)); x.transpose(1, 0); x.transpose(); x.astype("float32"); x.flatten(); x.std(ddof=1)
 x.clip(2, 4); x.max(axis=1, keepdims=True); x.cumsum(axis=1); x.real; x.imag; x.var(axis=0); x == y
 x < y; x >= y; x != y; x.compress([True, False], axis=0); x.take([1], axis=1); x.argsort(axis=0)

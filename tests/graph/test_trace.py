@@ -253,6 +253,13 @@ def test_trees_of_arguments_and_results():
             g(params, xs, 3.0, shift=la.ones(4))
 
 
+def test_a_reduction_read_in_another_space():
+    def f(x):
+        return x.max(axis=-1, keepdims=True) * x.reshape(-1)
+
+    check(f, X[:2].reshape(2, 1, 3))
+
+
 def test_specs_stand_for_arrays():
     graph = la.trace(lambda x, y: x + y, la.spec((2, 3), "float32"), la.spec(3))
     assert str(graph).startswith("Graph(x: float32 (2, 3), y: float64 (3,)):")
