@@ -193,12 +193,12 @@ class Executor:
         self._backward = None
 
     def reshape(
-        self, partial_shaping: bool = False, allow_up_sizing: bool = False, **shapes: Any
+        self, partial_shaping: bool = False, allow_up_sizing: bool = True, **shapes: Any
     ) -> Executor:
         """An executor for other shapes of some arguments; arrays that keep their shape are shared.
 
         Its intermediates lie in this one's memory if they fit. ``partial_shaping``: others'
-        shapes may change too; ``allow_up_sizing``: arrays may become larger. (Else ValueError.)
+        shapes may change too. ``allow_up_sizing``: arrays may become larger. (Else ValueError.)
         """
         graph = self.graph
         dtypes = {name: x.dtype for name, x in self._arrays.items()}
@@ -230,8 +230,8 @@ class Executor:
                 )
             if math.prod(spec.known) > old.size and not allow_up_sizing:
                 raise ValueError(
-                    f"reshape: {name!r} grows from {old.shape} to {spec.shape}: give "
-                    "allow_up_sizing=True"
+                    f"reshape: {name!r} grows from {old.shape} to {spec.shape}: it may not with "
+                    "allow_up_sizing=False"
                 )
             arrays[name] = creation.zeros(spec.known, old.dtype, device=old.device)
             if name in self._gradients:
