@@ -1,6 +1,7 @@
 """Train a small convolutional network on the UCI handwritten digits, imperatively.
 
     python examples/train_mnist_style.py
+    python examples/train_mnist_style.py --compile              # the steps replayed, without Python
     python examples/train_mnist_style.py --profile trace.json   # where the time goes
 
 Forward and loss are recorded by autograd, Adam updates the weights. A step never waits; an epoch
@@ -65,18 +66,22 @@ def train(args: argparse.Namespace) -> float:
     images, labels, test_images, test_labels = map(la.array, load_data(args.seed))
     network = Network()
     trainer = nn.Adam(network.params, lr=args.lr)
+
+    def step(x: la.NDArray, y: la.NDArray) -> la.NDArray:
+        with la.autograd.record():
+            loss = nn.cross_entropy(network(x), y)
+        loss.backward()
+        trainer.step()
+        return loss.detach() * len(y)
+
+    run = la.compile(step) if args.compile else step
     count, accuracy, start = len(images), 0.0, time.perf_counter()
     for epoch in range(1, args.epochs + 1):
         order = la.random.permutation(count)
         total = la.zeros((), dtype="float32")
         for first in range(0, count, args.batch):
             batch = order[first : first + args.batch]
-            x, y = images[batch], labels[batch]
-            with la.autograd.record():
-                loss = nn.cross_entropy(network(x), y)
-            loss.backward()
-            trainer.step()
-            total += loss.detach() * len(y)
+            total += run(images[batch], labels[batch])
         correct = (network(test_images).argmax(axis=1) == test_labels).mean()
         accuracy = float(correct)  # waits for the epoch
         print(
@@ -84,6 +89,9 @@ def train(args: argparse.Namespace) -> float:
             f"test accuracy {accuracy:.2%}   {time.perf_counter() - start:.1f} s",
             flush=True,
         )
+    if isinstance(run, la.Compiled):
+        for memory in run.memory():
+            print("{planned} bytes planned, {unplanned} unplanned, bound {bound}".format(**memory))
     return accuracy
 
 
@@ -96,14 +104,13 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--batch", type=int, default=64, help="images in a minibatch")
     parser.add_argument("--lr", type=float, default=0.003, help="Adam's learning rate")
     parser.add_argument("--seed", type=int, default=0, help="seed of split, weights and order")
+    parser.add_argument("--compile", action="store_true", help="capture the step, then replay it")
     parser.add_argument("--profile", metavar="FILE", help="write a trace of the run")
     args = parser.parse_args(argv)
     if args.epochs < 1 or args.batch < 1:
         parser.error("--epochs and --batch are at least 1")
     scope: contextlib.AbstractContextManager[object] = contextlib.nullcontext()
     if args.profile:
-        if not hasattr(la, "profiler"):
-            parser.error("--profile: this build has no profiler")
         scope = la.profiler.profile(args.profile)
     with scope:
         accuracy = train(args)

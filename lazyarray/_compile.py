@@ -31,7 +31,7 @@ from lazyarray.ops._rows import array
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
 
-__all__ = ["compile", "CompileWarning"]
+__all__ = ["compile", "Compiled", "CompileWarning"]
 
 
 class CompileWarning(UserWarning):

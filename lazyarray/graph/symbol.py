@@ -256,6 +256,10 @@ class Symbol:
     def __array_interface__(self) -> NoReturn:
         raise TypeError("a Symbol has no values: build on it with the functions of la.sym")
 
+    def __lazyarray_function__(self, name: str, args: tuple[Any, ...], kwargs: Any) -> Any:
+        """A call of one of the op table's own functions: ``la.exp(symbol)``."""
+        return apply(name, args, kwargs)
+
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
         if method != "__call__":
             raise TypeError(

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
+from lazyarray.lazy._lazy import is_capturing
 from lazyarray.nn import optimizers
-from lazyarray.ops.creation import zeros_like
+from lazyarray.ops.creation import zeros, zeros_like
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
@@ -121,13 +122,27 @@ class Adam(_Trainer):
     ) -> None:
         super().__init__(params, lr, beta1=beta1, beta2=beta2, eps=eps, weight_decay=weight_decay)
         self.decoupled = decoupled
-        self.steps: Any = 0
+        # Counted on the host, which is cheaper, and in an array, which a compiled step can count on.
+        self._host = 0
+        self._count = zeros((), device=self.params[0].device)
+        self._compiled = False
+
+    @property
+    def steps(self) -> int:
+        """How many steps were taken; waits for them if some were by a compiled function."""
+        return int(self._count.item()) if self._compiled else self._host
 
     def step(self) -> None:
         """Takes one step, in place, in one pass over each parameter."""
-        self.steps = self.steps + 1
+        self._compiled = self._compiled or is_capturing()
+        if self._compiled:
+            self._count += 1
+        else:
+            self._host += 1
+            self._count.fill(self._host)
         super().step()
 
     def _update(self, weight: NDArray, grad: Any, *state: NDArray) -> None:
         update = optimizers.adamw if self.decoupled else optimizers.adam
-        update(weight, grad, state[0], state[1], self.lr, self.steps, **self.options)
+        steps = self._count if self._compiled else self._host
+        update(weight, grad, state[0], state[1], self.lr, steps, **self.options)

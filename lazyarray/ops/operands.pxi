@@ -31,6 +31,18 @@ cdef int kind_of(object o) except -2:
     return -1
 
 
+cdef inline bint is_symbol(object o) noexcept:
+    """Whether calls with `o` are not to be done but built: see lazyarray.graph.Symbol."""
+    t = type(o)
+    return not isinstance(o, Tensor) and t is not float and t is not int \
+        and hasattr(t, "__lazyarray_function__")
+
+
+cdef object built(object symbol, str name, tuple args, dict kwargs):
+    """What a call of the op ``name`` gives where ``symbol`` is among the arguments."""
+    return symbol.__lazyarray_function__(name, args, {k: v for k, v in kwargs.items() if v is not None})
+
+
 cdef tuple _operand_types = (float, int, complex, np.generic, np.ndarray, list, tuple)
 
 

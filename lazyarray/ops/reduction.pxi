@@ -172,6 +172,10 @@ cdef class Reduction(Row):
     def __call__(self, x, axis=None, dtype=None, out=None, keepdims=False, *, initial=None,
                  where=None):
         """Reduces ``x`` over ``axis`` (an int, a tuple, or None for all)."""
+        if is_symbol(x):
+            return built(x, self.name, (x,), {
+                "axis": axis, "dtype": dtype, "out": out, "keepdims": keepdims or None,
+                "initial": initial, "where": None if where is True else where})
         cdef Tensor t = as_tensor(x)
         if out is not None and not isinstance(out, Tensor):
             raise TypeError(f"out is an NDArray, not {type(out).__name__}")

@@ -389,6 +389,10 @@ cdef class Ufunc(Row):
         if len(args) != self.nin:
             raise TypeError(f"{self.name}() takes {self.nin} positional arguments but "
                             f"{len(args)} were given")
+        for o in args:
+            if is_symbol(o):
+                rest.update(out=out, dtype=dtype, casting=casting, where=None if where is True else where)
+                return built(o, self.name, args, rest)
         if self.nout == 2:
             if where is True and dtype is None and casting is None and not rest:
                 return self.two(args, out)

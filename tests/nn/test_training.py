@@ -135,3 +135,27 @@ def test_a_bad_batch_is_an_error_of_its_loss_at_the_wait():
     loss.backward()
     nn.sgd(w, w.grad, 0.1)
     assert np.isfinite(w.asnumpy()).all()
+
+
+def test_a_compiled_step_of_adam_counts_on():
+    def train(compiled: bool):
+        w = la.array([1.0, -2.0])
+        w.attach_grad()
+        trainer = nn.Adam([w], lr=0.1)
+
+        def step():
+            with la.autograd.record():
+                loss = (w * w).sum()
+            loss.backward()
+            trainer.step()
+            return loss
+
+        step()
+        run = la.compile(step) if compiled else step
+        losses = [run().item() for _ in range(5)]
+        return losses, w.asnumpy(), trainer.steps
+
+    (losses, w, steps), (losses2, w2, steps2) = train(False), train(True)
+    np.testing.assert_allclose(losses, losses2, rtol=1e-14)
+    np.testing.assert_allclose(w, w2, rtol=1e-14)
+    assert steps == steps2 == 6
