@@ -122,7 +122,7 @@ class Adam(_Trainer):
     ) -> None:
         super().__init__(params, lr, beta1=beta1, beta2=beta2, eps=eps, weight_decay=weight_decay)
         self.decoupled = decoupled
-        # Counted on the host, which is cheaper, and in an array, which a compiled step can count on.
+        # Counted on the host, which is cheaper, and in an array, which a compiled step counts on.
         self._host = 0
         self._count = zeros((), device=self.params[0].device)
         self._compiled = False
