@@ -2,6 +2,7 @@
 
     python examples/char_rnn.py                  # learns from docs/design.md
     python examples/char_rnn.py --text README.md --steps 1000
+    python examples/char_rnn.py --profile rnn.json   # and a trace, for ui.perfetto.dev
 
 A GRU (Cho et al. 2014) in the form of cuDNN, written with array ops and a Python loop over time:
 autograd records whatever the loop does. It is trained by truncated backpropagation: each stretch of
@@ -13,6 +14,7 @@ and it ends with an error if it does not.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import pathlib
 import sys
 import time
@@ -133,10 +135,15 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--write", type=int, default=300, help="characters to write at the end")
     parser.add_argument("--heat", type=float, default=0.7, help="below 1: likelier characters")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--profile", metavar="FILE", help="write a trace of the run")
     args = parser.parse_args(argv)
     if min(args.steps, args.hidden, args.batch, args.length) < 1:
         parser.error("--steps, --hidden, --batch and --length are at least 1")
-    loss = train(args)
+    scope: contextlib.AbstractContextManager[object] = contextlib.nullcontext()
+    if args.profile:
+        scope = la.profiler.profile(args.profile)
+    with scope:
+        loss = train(args)
     if args.text == default and args.steps >= DEFAULT_STEPS and loss > GOAL:
         sys.exit(f"a loss of {loss:.3f} is above the {GOAL} that this should reach")
 
