@@ -178,7 +178,7 @@ def _move(running: Any, seen: Any, momentum: float, factor: float = 1.0) -> None
 def layer_norm(
     x: Any, normalized_shape: Any, weight: Any = None, bias: Any = None, eps: float = 1e-5
 ) -> NDArray:
-    """x (..., *normalized_shape) with mean 0 and variance 1 over the axes of ``normalized_shape``.
+    """Arrays with mean 0 and variance 1 over their last axes, which are ``normalized_shape``.
 
     Then times ``weight`` plus ``bias``, both of that shape (Ba et al. 2016). An integer is a shape
     of one axis. ValueError for shapes that don't fit.

@@ -151,7 +151,7 @@ def adamw(
     eps: float = 1e-8,
     weight_decay: float = 0.01,
 ) -> None:
-    """Adam with the weight's decay apart from the gradient: weight *= 1 - lr weight_decay first.
+    """Adam with the weight's decay apart from the gradient: the weight first shrinks by lr decay.
 
     Loshchilov, Hutter (2019). Otherwise as :func:`adam`.
 
