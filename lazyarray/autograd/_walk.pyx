@@ -267,10 +267,13 @@ cdef class Walk:
         for i in range(kept.ndim - 1, -1, -1):
             if kept.strides()[i] == 0:
                 axes.append(i)
-        if axes:
-            r = _sum.reduce(r, tuple(axes), None, None, False)
-            for i in axes:
-                drop_axis(kept, i)
+        for i in axes:
+            drop_axis(kept, i)
+        while axes:  # neighbouring axes at a time, the last first: each is a native reduction
+            run = [axes.pop(0)]
+            while axes and axes[0] == run[-1] - 1:
+                run.append(axes.pop(0))
+            r = _sum.reduce(r, tuple(run), None, None, False)
         if times != 1:
             r = _multiply.binary(r, times, None)
         if kept.size():
