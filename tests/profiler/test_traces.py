@@ -10,6 +10,7 @@ import pytest
 
 import lazyarray as la
 from lazyarray.engine import Device, FnProperty
+from lazyarray.lazy import _lazy
 
 from .reading import NAIVE, Trace, program
 
@@ -40,7 +41,15 @@ def test_an_operator_has_its_times_line_ops_and_bytes(profiled):
     assert op["args"]["device"] == "cpu(0)" and "skipped" not in op["args"]
 
 
-def test_a_fused_operator_names_what_it_fuses(profiled):
+@pytest.fixture
+def unhurried():
+    """No idle worker takes what is recorded before all of it is there."""
+    old = _lazy._set_policy("age_ns", 1e15)
+    yield
+    _lazy._set_policy("age_ns", old)
+
+
+def test_a_fused_operator_names_what_it_fuses(profiled, unhurried):
     x = la.random.uniform(size=1_000_000)
     x.wait_to_read()
 
@@ -250,7 +259,7 @@ def test_a_wait_inside_an_operator_is_on_its_workers_track(profiled):
     x.wait_to_read()
 
     def waits(rc):
-        (x @ x).wait_to_read()
+        (x @ x @ x @ x @ x).wait_to_read()  # not over before it is waited for
 
     trace = profiled(lambda: la.engine.get().push_sync(waits, CPU))
     track = trace.track(trace.one("wait", "wait_to_read"))
@@ -270,7 +279,6 @@ def test_memory_that_others_can_touch_is_waited_for(profiled):
 
 
 def test_running_too_far_ahead_is_a_wait(profiled):
-    from lazyarray.lazy import _lazy
 
     x = la.random.uniform(size=(300, 300))
     x.wait_to_read()
