@@ -213,7 +213,7 @@ def test_asynchronous_operators_have_streams(profiled):
 
 @threaded
 def test_tracks_of_workers_and_threads(profiled):
-    x = la.random.uniform(size=(500, 500))
+    x = la.random.uniform(size=(1200, 1200))
     x.wait_to_read()
     waited = []
 
@@ -279,7 +279,6 @@ def test_memory_that_others_can_touch_is_waited_for(profiled):
 
 
 def test_running_too_far_ahead_is_a_wait(profiled):
-
     x = la.random.uniform(size=(300, 300))
     x.wait_to_read()
     old = _lazy._set_policy("max_pending_ops", 2)
