@@ -83,7 +83,9 @@ def _frozen(tree: Any) -> Hashable:
         return (type(tree), tuple([_frozen(t) for t in tree]))
     if type(tree) is dict:
         return (dict, tuple([(key, _frozen(t)) for key, t in tree.items()]))
-    return (type(tree), tree)  # 1, 1.0 and True are not the same
+    if isinstance(tree, (float, complex)):
+        return (type(tree), repr(tree))  # 0.0 and -0.0 are not the same, and NaN is
+    return (type(tree), tree)  # nor are 1, 1.0 and True
 
 
 # ---- one captured call --------------------------------------------------------------------------
@@ -105,6 +107,9 @@ class _Replay:
         self._followed = [i for i in self._given if is_recording() and tracked(arrays[i])]
         for i in self._followed:
             attach_leaf(stand_ins[i], stand_ins[i], "null")
+        for i in self._given:
+            if not arrays[i].flags.writeable:
+                stand_ins[i].setflags(write=False)
         self.program = program = Program()
         outputs: list[NDArray] = []
         self._heads: list[int] = []
@@ -113,10 +118,28 @@ class _Replay:
             args, kwargs = filled(tree, iter(stand_ins))
             self._result = flattened(function(*args, **kwargs), outputs)
             outputs = [y if isinstance(y, Tensor) else array(y) for y in outputs]
-            self._heads = [i for i, y in enumerate(outputs) if is_recording() and tracked(y)]
+            if program.writes_tracked():
+                raise TracingError(
+                    "an argument or an array from outside is written with values that gradients "
+                    "are taken of"
+                )
+            # What shares memory with an argument, or is used by reference, is given as that.
+            self._heads = [
+                i
+                for i, y in enumerate(outputs)
+                if is_recording() and tracked(y) and program.bore(y)
+            ]
+            shown = {program.chunk_of(y) for y in outputs}
+            # The arguments whose memory the caller can see again: no copies may be in their place.
+            self.seen = {
+                i
+                for i in self._given
+                if program.touches(stand_ins[i]) or program.chunk_of(stand_ins[i]) in shown
+            }
             if not self._heads:
                 program.finish_calls([inputs], [outputs])
                 return
+            self._impure = program.impure()
             program.split()
             self._outside = program.tracked_outside()
             seeds = [new(outputs[i].shape, outputs[i].dtype) for i in self._heads]
@@ -132,22 +155,21 @@ class _Replay:
 
     def __call__(self, arrays: Any) -> Any:
         """The call's result, or ``_CLASH`` if its arrays share memory."""
-        given = [arrays[i] for i in self._given]
-        call = self.program.begin(given)
-        if call is None:
+        begun = self.program.begin([arrays[i] for i in self._given])
+        if begun is None:
             return _CLASH
-        outputs = call.outputs
+        call, outputs = begun
         if self._heads:
             self._note(call, arrays, outputs)
         return outputs[0] if self._result is _LEAF else filled(self._result, iter(outputs))
 
     def _note(self, call: Any, arrays: Any, outputs: list[NDArray]) -> None:
         followed = [arrays[i] for i in self._followed]
-        many = len(followed) + len(self._outside)
+        many, given = len(followed) + len(self._outside), len(arrays)
 
         def rule(gradients: list[Any], saved: list[Any]) -> list[Any]:
             if is_recording():
-                return self._again(saved[: len(arrays)], gradients)
+                return self._again(saved[:given], gradients)
             heads = [
                 creation.zeros_like(y) if g is None else _like(g, y)
                 for g, y in zip(gradients, heads_like, strict=True)
@@ -160,7 +182,7 @@ class _Replay:
 
         heads_like = self.program.inputs[1]  # type: ignore[index]
         note_call(
-            self._function.__name__,
+            _name_of(self._function),
             rule,
             [*followed, *self._outside],
             [outputs[i] for i in self._heads],
@@ -169,6 +191,11 @@ class _Replay:
 
     def _again(self, arrays: list[NDArray], gradients: list[Any]) -> list[Any]:
         """The gradients as recorded ops, for those of higher order: the function runs op by op."""
+        if self._impure:
+            raise NotImplementedError(
+                f"gradients of gradients run {_name_of(self._function)} again, which draws random "
+                "numbers or writes arrays in place: take them without la.compile"
+            )
         args, kwargs = filled(self._tree, iter(arrays))
         outputs: list[Any] = []
         flattened(self._function(*args, **kwargs), outputs)
@@ -179,6 +206,10 @@ class _Replay:
                 seeds.append(g)
         variables = [arrays[i] for i in self._followed] + self._outside
         return walk(heads, seeds, variables, True, True)
+
+
+def _name_of(function: Any) -> str:
+    return getattr(function, "__name__", type(function).__name__)
 
 
 def _like(g: NDArray, y: NDArray) -> NDArray:
@@ -196,6 +227,8 @@ class Compiled:
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self._function = function
+        self._name: str | None = None  # as an attribute of a class
+        self._object: Any = None  # whose method it is
         self._replays: OrderedDict[Hashable, _Replay | None] = OrderedDict()
         update_wrapper(self, function)
 
@@ -203,9 +236,25 @@ class Compiled:
         # A method: one compiled function for each object.
         if instance is None:
             return self
-        bound = Compiled(self._function.__get__(instance, owner))
-        instance.__dict__[self._function.__name__] = bound
+        name = self._name or _name_of(self._function)
+        kept = getattr(instance, "__dict__", None)
+        if kept is None:
+            raise TypeError(
+                f"{type(instance).__name__}.{name} can't be compiled: its objects have no __dict__"
+            )
+        bound = kept.get(name)
+        # A copy of an object has its __dict__, but is not what that was made for.
+        if bound is None or (isinstance(bound, Compiled) and bound._object is not instance):
+            bound = kept[name] = Compiled(self._function.__get__(instance, owner))
+            bound._object = instance
         return bound
+
+    def __set_name__(self, owner: Any, name: str) -> None:
+        self._name = name
+
+    def __set__(self, instance: Any, value: Any) -> None:
+        # With this __get__ is asked before an object's __dict__.
+        instance.__dict__[self._name or _name_of(self._function)] = value
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if is_capturing():  # it becomes part of what is captured
@@ -213,19 +262,22 @@ class Compiled:
         key: Hashable = None if kwargs else call_key(args)
         arrays: Any = args
         tree: Any = None
+        copies: set[int] = set()
         if key is None:
-            tree, arrays = self._taken_apart(args, kwargs)
+            tree, arrays, copies = self._taken_apart(args, kwargs)
             key = (_frozen(tree), call_key(arrays))
         replay = self._replays.get(key, self)
-        if replay is self:
+        if replay is self or (isinstance(replay, _Replay) and not replay.program.stands()):
             if tree is None:
-                tree, arrays = self._taken_apart(args, kwargs)
+                tree, arrays, copies = self._taken_apart(args, kwargs)
             replay = self._capture(key, tree, arrays)
-        result = replay(arrays) if isinstance(replay, _Replay) else _CLASH
+        result = _CLASH
+        if isinstance(replay, _Replay) and not (copies and copies & replay.seen):
+            result = replay(arrays)
         return self._function(*args, **kwargs) if result is _CLASH else result
 
-    def _taken_apart(self, args: Any, kwargs: Any) -> tuple[Any, list[NDArray]]:
-        """The arguments as a tree and its arrays, which lie without gaps."""
+    def _taken_apart(self, args: Any, kwargs: Any) -> tuple[Any, list[NDArray], set[int]]:
+        """The arguments as a tree and its arrays, without gaps; which of them are copies."""
         leaves: list[Any] = []
         tree = flattened((args, kwargs), leaves)
         try:
@@ -236,7 +288,8 @@ class Compiled:
                 f"of them, and hashable constants: {exc}"
             ) from None
         arrays = [x if isinstance(x, Tensor) else array(x) for x in leaves]
-        return tree, [x if is_dense(x) or leaf_grad(x) is not None else x.copy() for x in arrays]
+        copies = {i for i, x in enumerate(arrays) if not is_dense(x) and leaf_grad(x) is None}
+        return tree, [x.copy() if i in copies else x for i, x in enumerate(arrays)], copies
 
     def _capture(self, key: Hashable, tree: Any, arrays: list[NDArray]) -> _Replay | None:
         replay: _Replay | None = None
@@ -244,7 +297,7 @@ class Compiled:
             replay = _Replay(self._function, tree, arrays)
         except TracingError as exc:
             warnings.warn(
-                f"{self._function.__name__} runs op by op: {exc}", CompileWarning, stacklevel=3
+                f"{_name_of(self._function)} runs op by op: {exc}", CompileWarning, stacklevel=3
             )
         self._replays[key] = replay
         if len(self._replays) > _MOST:

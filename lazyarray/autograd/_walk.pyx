@@ -166,7 +166,7 @@ cdef bint replaces(Tensor g, Tensor grad) noexcept:
     cdef Chunk* old = grad.v.chunk
     # The handles are g's and its shadow's; any more would be of an array that shares the memory.
     return new.handles.load() == 2 and new.nbytes == old.nbytes and old.handles.load() == 1 \
-        and new.owner is NULL and old.owner is NULL and old.exports.load() == 0 \
+        and new.owner is NULL and old.owner is NULL and old.exports.load() == 0 and not old.captured \
         and g.v.layout.offset == 0 and grad.v.layout.same_shape(g.v.layout) and not is_capturing()
 
 
@@ -371,6 +371,48 @@ cdef class Walk:
                 n += 1
         return part
 
+    cdef Tensor take_once(self, NodeOperand* o):
+        """As `take`, which clears; of what an output repeats, the first place gets the gradient, the rest zeros."""
+        cdef Shadow s = self.shadow(o.memory)
+        cdef Layout l = o.layout
+        cdef Tensor t
+        if s is None or not meets_itself(l, info(o.dtype).size):
+            return self.take(o, True)
+        self.own(s)
+        t = empty_like_shape(o.dtype, l.ndim, l.shape(), s.flat.v.chunk.device)
+        fill(t, 0)
+        self.move(s, o.dtype, l, t)
+        return t
+
+    cdef int move(self, Shadow s, int dtype, Layout& l, Tensor to) except -1:
+        """Moves the part `l` of a shadow to ``to``, element by element: what is met again is zero by then."""
+        cdef Tensor part
+        cdef Layout rest
+        cdef int i, axis = -1
+        cdef npy_intp k, n
+        if not meets_itself(l, info(dtype).size):
+            part = seen_as(s.flat, dtype, &l)
+            assign(to, part)
+            fill(part, 0)
+            return 0
+        for i in range(l.ndim):
+            if l.strides()[i] == 0 and l.shape()[i] != 1:
+                axis = i
+                break
+            if axis < 0 or l.shape()[i] < l.shape()[axis]:
+                axis = i
+        n = 1 if l.strides()[axis] == 0 else l.shape()[axis]
+        for k in range(n):
+            rest = l
+            rest.offset += k * l.strides()[axis]
+            drop_axis(rest, axis)
+            part = view_of(to)
+            part.v.layout = to.v.layout
+            part.v.layout.offset += k * to.v.layout.strides()[axis]
+            drop_axis(part.v.layout, axis)
+            self.move(s, dtype, rest, part)
+        return 0
+
     # -- nodes
 
     cdef object restored(self, Node* n, int k):
@@ -396,7 +438,12 @@ cdef class Walk:
         cdef NodeOperand* o
         for k in range(n.nin, n.nin + n.nout):
             o = &n.operands[k]
-            g = None if o.memory is NULL else self.take(o, o.from_ is not NULL)
+            if o.memory is NULL:
+                g = None
+            elif n.kind == NODE_CALL:  # its outputs may share memory
+                g = self.take_once(o)
+            else:
+                g = self.take(o, o.from_ is not NULL)
             any = any or g is not None
             outs.append(g)
         for k in range(n.nin, n.nin + n.nout):
@@ -493,10 +540,19 @@ cdef class Walk:
                 continue
             if n.freed:
                 self.check(n)
-            self.step(n)
+            n.busy += 1
             if not self.retain:
                 n.freed = True
-                n.release()
+            try:
+                self.step(n)
+            except BaseException:
+                if not self.retain:
+                    n.freed = False
+                raise
+            finally:
+                n.busy -= 1
+                if n.freed and not n.busy:
+                    n.release()
         # At the end, so that a rule that fails leaves every gradient as it was.
         if variables is None:
             for n in leaves:

@@ -102,6 +102,7 @@ cdef extern from "lazy/tape.h" namespace "lazyarray" nogil:
         Node(NodeKind, uint64_t)
         NodeKind kind
         cbool freed
+        int busy
         int nin, nout
         uint64_t seq, walk
         const char* name
@@ -331,6 +332,10 @@ cdef extern from "lazy/program.h" namespace "lazyarray" nogil:
         cbool bore(const Chunk*)
         int64_t place_of(const Chunk*)
         void capture(Instr*)
+        void keep_writer(Chunk*)
+        cbool writers_changed()
+        void restore_writers()
+        cbool impure()
         vector[Chunk*] initialised()
         vector[Chunk*] carried(const unordered_set[Chunk*]&)
         vector[Chunk*] outside(size_t, size_t)

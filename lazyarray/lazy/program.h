@@ -79,10 +79,46 @@ class Program {
   void capture(Instr* in) {
     in->has_refs = true;
     for (int k = 0; k < in->nop; ++k)
-      if (in->ops[k].chunk) in->ops[k].chunk->ref();
+      if (Chunk* c = in->ops[k].chunk) {
+        c->ref();
+        if (!bore(c)) c->captured = true;
+      }
     in->traced_site = recorder_->sites->of(in->site.code, in->site.lasti);
     keep_for_ever(*in);
     instrs.push_back(in);
+  }
+
+  // Before the tape makes a captured op the writer of what was there before: nothing is written yet,
+  // so the tape is put back when the capture ends.
+  void keep_writer(Chunk* c) {
+    if (bore(c)) return;
+    for (const Writer& w : writers_)
+      if (w.chunk == c) return;
+    c->ref();
+    if (c->node) c->node->ref();
+    writers_.push_back({c, c->node});
+  }
+  bool writers_changed() const {
+    for (const Writer& w : writers_)
+      if (w.chunk->node != w.node) return true;
+    return false;
+  }
+  void restore_writers() {
+    std::vector<Writer> all;
+    all.swap(writers_);
+    for (const Writer& w : all) {
+      if (w.chunk->handles.load() > 0) Tape::set_writer(w.chunk, w.node);
+      if (w.node) w.node->unref();
+      w.chunk->unref();
+    }
+  }
+  // Whether its first phase, run again, would do something else: it draws, or writes what was there before.
+  bool impure() const {
+    const size_t end = splits.empty() ? instrs.size() : splits[0];
+    for (size_t i = 0; i < end; ++i)
+      for (int k = instrs[i]->nin; k < instrs[i]->nop; ++k)
+        if (instrs[i]->ops[k].chunk->resource || !bore(instrs[i]->ops[k].chunk)) return true;
+    return false;
   }
 
   // What one phase makes and a later one reads, but for `given`.
@@ -383,6 +419,11 @@ class Program {
     return copy;
   }
 
+  struct Writer {
+    Chunk* chunk;
+    Node* node;
+  };
+  std::vector<Writer> writers_;
   Recorder* const recorder_;
   ChunkStore* const store_;
   const uint64_t born_;

@@ -50,10 +50,14 @@ cdef class Program:
     cdef readonly list inputs, outputs  # by phase, if it is to be called
     cdef list carried
     cdef set outside
+    cdef vector[Chunk*] used      # by reference; the instructions hold them
+    cdef vector[uint64_t] known   # of each what `standing` said at the capture
+    cdef uint64_t moved           # and `_moved`, then
 
     def __cinit__(self):
         self.p = new CProgram(_recorder, store())
         self.outside = set()
+        self.moved = _moved
 
     def __dealloc__(self):
         if self.p is not NULL:
@@ -71,10 +75,39 @@ cdef class Program:
     def __exit__(self, *exc):
         mode().capturing = NULL
         _recorder.captures -= 1
+        self.p.restore_writers()
 
     def split(self):
         """Ends a phase: what follows can be run apart from what came before."""
         self.p.splits.push_back(self.p.instrs.size())
+
+    def writes_tracked(self):
+        """Whether what was there before was written, by something that the tape has to know in each run."""
+        return self.p.writers_changed()
+
+    def impure(self):
+        """Whether running the first phase again does something else: it draws, or writes in place."""
+        return self.p.impure()
+
+    def touches(self, Tensor x not None):
+        """Whether an instruction writes the array's memory."""
+        for i in range(self.p.instrs.size()):
+            for k in range(self.p.instrs[i].nin, self.p.instrs[i].nop):
+                if self.p.instrs[i].ops[k].chunk == x.v.chunk:
+                    return True
+        return False
+
+    def stands(self):
+        """Whether what is used by reference is where it was at the capture, and gradients reach it as then."""
+        cdef uint64_t now
+        cdef bint on = recording()
+        if self.moved != _moved:
+            return False
+        for i in range(self.used.size()):
+            now = standing(self.used[i])
+            if now != self.known[i] and (on or now > 1 or self.known[i] > 1):
+                return False
+        return True
 
     def chunk_of(self, Tensor x not None):
         """A number for the memory of an array, as :meth:`instructions` names it."""
@@ -119,6 +152,8 @@ cdef class Program:
             if not known:
                 substituted.erase(c)
                 self.outside.add(<size_t>c)
+                self.used.push_back(c)
+                self.known.push_back(standing(c))
         self.inputs, self.outputs = inputs, outputs
         self.carried = []
         for c in self.p.carried(substituted):
@@ -244,16 +279,17 @@ cdef class Program:
         return True
 
     def begin(self, list arrays not None):
-        """Runs the first phase on ``arrays`` in the place of its inputs; None if these share memory."""
+        """Runs the first phase on ``arrays`` in the place of its inputs; None if these share memory.
+
+        Gives the call and the phase's outputs.
+        """
         if not self.takes(arrays):
             return None
         cdef ProgramCall call = ProgramCall.__new__(ProgramCall)
         call.program = self
-        call.held = []
         for x in self.carried:
-            call.renew(x)
-        call.go_on(arrays)
-        return call
+            call.renew(x, call.substitutions)
+        return call, call.go_on(arrays)
 
     def tracked_outside(self):
         """Arrays used by reference that gradients can reach, as vectors or as the leaves that they are."""
@@ -372,16 +408,32 @@ cdef Chunk* replaced(Chunk* c, vector[Substitution]& substitutions) noexcept:
     return c
 
 
+cdef uint64_t standing(Chunk* c) noexcept:
+    """Whether gradients reach what is in memory now: 0, 1, or as which leaf."""
+    cdef Node* n = writer_of(c)
+    if n is NULL:
+        return 0
+    return n.seq + 1 if n.kind == NODE_LEAF else 1
+
+
 cdef class ProgramCall:
-    """One call of a program with inputs, phase by phase."""
+    """One call of a program with inputs, phase by phase; the last may be run again."""
 
     cdef Program program
     cdef vector[Substitution] substitutions
-    cdef list held   # keeps the substitutes
+    # What is put in others' place. No handles: a node that keeps the call must not keep its own outputs.
+    cdef vector[Chunk*] held
     cdef int phase
-    cdef readonly list outputs
 
-    cdef Tensor renew(self, Tensor like):
+    def __dealloc__(self):
+        for c in self.held:
+            c.unref()
+
+    cdef void hold(self, Chunk* c) noexcept:
+        c.ref()
+        self.held.push_back(c)
+
+    cdef Tensor renew(self, Tensor like, vector[Substitution]& substitutions):
         """A new array in the place of one."""
         cdef Substitution s
         cdef Tensor fresh = blank_tensor(like.v.dtype)
@@ -389,45 +441,58 @@ cdef class ProgramCall:
             _recorder.store().create(like.v.chunk.nbytes, like.v.chunk.device)
         fresh.v.chunk.adopt_handle()
         fresh.v.layout = like.v.layout
+        fresh.v.readonly, fresh.v.detached = like.v.readonly, like.v.detached
         s.from_ = like.v.chunk
         s.to = fresh.v.chunk
         s.delta = 0
-        self.substitutions.push_back(s)
-        self.held.append(fresh)
+        substitutions.push_back(s)
+        if &substitutions == &self.substitutions:
+            self.hold(s.to)
         return fresh
 
     def go_on(self, list arrays not None):
-        """Runs the next phase on ``arrays``; gives its outputs, also as ``outputs``.
+        """Runs the next phase on ``arrays``; gives its outputs.
 
         An output that is (a view of) an input or of an array used by reference is given as that.
         """
+        cdef vector[Substitution] substitutions = self.substitutions
         cdef Substitution s
-        cdef Tensor like, t
+        cdef Tensor like, t, given
         cdef list results = []
         cdef bint known
-        for like, t in zip(self.program.inputs[self.phase], arrays, strict=True):
+        cdef size_t i
+        cdef int phase = self.phase
+        for like, t in zip(self.program.inputs[phase], arrays, strict=True):
             s.from_ = like.v.chunk
             s.to = t.v.chunk
             s.delta = t.v.layout.offset - like.v.layout.offset
-            self.substitutions.push_back(s)
-            self.held.append(t)
-        for x in self.program.outputs[self.phase]:
+            substitutions.push_back(s)
+        for x in self.program.outputs[phase]:
             like = x
             known = False
-            for s in self.substitutions:
+            for s in substitutions:
                 if s.from_ == like.v.chunk:
                     known = True
                     t = new_tensor(s.to, like.v.dtype)
                     t.v.layout = like.v.layout
                     t.v.layout.offset += s.delta
+                    t.v.readonly, t.v.detached = like.v.readonly, like.v.detached
+            if known:
+                for x, given in zip(self.program.inputs[phase], arrays):
+                    if (<Tensor>x).v.chunk == like.v.chunk:
+                        t.v.readonly = t.v.readonly or given.v.readonly
+                        t.v.detached = t.v.detached or given.v.detached
             if not known and not self.program.p.bore(like.v.chunk):
                 t = view_of(like)
                 t.v.layout = like.v.layout
                 known = True
-            results.append(t if known else self.renew(like))
-        self.program.push(self.phase, self.substitutions)
-        self.phase += 1
-        self.outputs = results
+            results.append(t if known else self.renew(like, substitutions))
+        if phase + 1 < <int>self.program.p.splits.size():
+            for i in range(self.substitutions.size(), substitutions.size()):
+                self.hold(substitutions[i].to)
+            self.substitutions = substitutions
+            self.phase += 1
+        self.program.push(phase, substitutions)
         return results
 
 
@@ -521,7 +586,8 @@ cdef extern from *:
 def call_key(arrays):
     """What of a call with ``arrays``, a list or tuple, decides which ops it records; None if one isn't a dense array.
 
-    Of an array that collects a gradient that is the array itself; of the thread what it records.
+    Of an array that collects a gradient that is the array itself; of the thread what it records, and
+    what floating-point errors do.
     """
     cdef string key
     cdef Tensor t
@@ -529,7 +595,9 @@ def call_key(arrays):
     cdef CDevice device = current_device()
     cdef Mode* m = &mode()
     cdef npy_intp word[4]
-    word[0] = recording() + 2 * m.training
+    cdef ErrState errors = current_errstate()
+    word[0] = recording() + 2 * m.training + 4 * (
+        errors.divide + 8 * (errors.over + 8 * (errors.under + 8 * errors.invalid)))
     word[1] = device.kind * 1000 + device.id
     append_words(key, word, 2 * sizeof(npy_intp))
     for x in arrays:
@@ -540,7 +608,7 @@ def call_key(arrays):
         word[0] = t.v.dtype
         word[1] = l.ndim
         word[2] = t.v.chunk.device.kind * 1000 + t.v.chunk.device.id
-        word[3] = recording() and wants_gradient(t)
+        word[3] = (recording() and wants_gradient(t)) + 2 * t.v.readonly
         if writer_of(t.v.chunk) is not NULL and writer_of(t.v.chunk).kind == NODE_LEAF \
                 and leaf_grad(t) is not None:
             word[3] = <npy_intp><void*>t

@@ -81,7 +81,7 @@ _errstate_var = _find_errstate_var()
 _MODES = {"ignore": 0, "warn": 1, "raise": 2, "call": 3, "print": 4, "log": 5}
 
 
-cdef int _capture_errstate(Instr* instr) except -1:
+cdef ErrState current_errstate() except *:
     # np.errstate lives in a context variable; its object changes when the state does.
     global _errstate_seen, _errstate
     cdef PyObject* now = NULL
@@ -101,8 +101,7 @@ cdef int _capture_errstate(Instr* instr) except -1:
             if _errstate_seen is not NULL:
                 Py_DECREF(<object>_errstate_seen)
             _errstate_seen = now
-    instr.errstate = _errstate
-    return 0
+    return _errstate
 
 
 cdef int emit(Instr* instr) except -1:
@@ -120,7 +119,7 @@ cdef int emit(Instr* instr) except -1:
             if instr.ops[k].chunk is not NULL and instr.ops[k].chunk.deleted.load():
                 raise ValueError("the variable has been deleted")
         if instr.kernel.checks_flags:
-            _capture_errstate(instr)
+            instr.errstate = current_errstate()
         if _recorder.tape.scopes and recording():
             held = tape(instr)
     except BaseException:

@@ -99,6 +99,8 @@ def tracked(x):
 
 cdef int refuse_leaf(Chunk* c) except -1:
     if writer_of(c) is not NULL and writer_of(c).kind == NODE_LEAF:
+        if (<list>writer_of(c).payload)[0][1] == "null":  # a compiled function's stand-in
+            raise TracingError("an array that gradients are taken of is written in place")
         raise ValueError(
             "in-place operation on an array with attach_grad() inside autograd.record(): its gradient "
             "is of the values it came with; write to it outside, or in autograd.pause()")
@@ -190,6 +192,9 @@ cdef list tape(Instr* instr):
             if wanted >> k & 1:
                 needs |= kernel.gradient.inputs[k].needs
         held = set_apart(instr, needs)
+    if mode().capturing is not NULL:
+        for k in range(instr.nin, instr.nop):
+            mode().capturing.keep_writer(instr.ops[k].chunk)
     if not wanted:
         differentiable = False  # constants written: the part's gradient ends here
         for k in range(instr.nin, instr.nop):
@@ -292,6 +297,8 @@ def note_call(str name, rule, inputs, outputs, saved=()):
     for x in outputs:
         t = x
         if inexact(t.v.dtype) and not t.v.detached:
+            if mode().capturing is not NULL:
+                mode().capturing.keep_writer(t.v.chunk)
             Tape_set_writer(t.v.chunk, n)
     n.unref()
 

@@ -110,8 +110,12 @@ cdef Tensor view_of(Tensor base):
     return t
 
 
+cdef uint64_t _moved = 0  # how often an array left memory that a program uses by reference
+
+
 cdef int become(Tensor x, Tensor other) except -1:
     """Makes ``x`` itself the view that ``other`` is."""
+    global _moved
     cdef Chunk* old = x.handle.chunk
     other.v.chunk.add_handle()
     x.v.chunk = x.handle.chunk = other.v.chunk
@@ -119,6 +123,8 @@ cdef int become(Tensor x, Tensor other) except -1:
     x.v.dtype = other.v.dtype
     x.v.readonly = other.v.readonly
     x.v.detached = other.v.detached
+    if old.captured:
+        _moved += 1
     old.drop_handle()
     return 0
 

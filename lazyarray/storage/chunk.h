@@ -28,6 +28,7 @@ class Chunk : public Var {
   void* owner = nullptr;             // whoever owns foreign memory, given to `drop_owner`
   void (*drop_owner)(void*) = nullptr;
   bool resource = false;             // RNG state and the like: no failure poisons it
+  bool captured = false;             // a program uses it by reference; GIL
   bool published = false;            // its memory is listed in ChunkStore::published_
   // Autograd's, changed with the GIL held: who wrote it last, for as long as a new op can use it, and
   // what its nodes know the memory by.
@@ -254,7 +255,7 @@ inline void Chunk::clear() {
   if (published) store->unpublish(this);
   if (exports.load(std::memory_order_relaxed)) store->exports.fetch_sub(exports.exchange(0));
   free_memory();
-  resource = false;
+  resource = captured = false;
   if (Error* e = error.load(std::memory_order_relaxed)) {
     error.store(nullptr, std::memory_order_relaxed);
     e->unref();

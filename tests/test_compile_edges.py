@@ -1,0 +1,304 @@
+"""la.compile where arrays are shared, written in place or changed between calls."""
+
+import copy
+import functools
+import gc
+
+import numpy as np
+import pytest
+
+import lazyarray as la
+from lazyarray import autograd, storage
+from lazyarray.lazy._lazy import call_key
+
+
+def leaf(*values):
+    w = la.array(values)
+    w.attach_grad()
+    return w
+
+
+def same(a, b):
+    np.testing.assert_array_equal(np.asarray(a), np.asarray(b), strict=True)
+
+
+def test_backward_twice_through_one_call():
+    w = la.array([1.0, 2.0, 3.0])
+    w.attach_grad("add")
+    f = la.compile(lambda x: x * x)
+    with autograd.record():
+        y = f(w * 1).sum()
+    y.backward(retain_graph=True)
+    y.backward(retain_graph=True)
+    y.backward()
+    same(w.grad, 6 * w.asnumpy())
+
+
+def test_calls_without_backward_are_given_back():
+    w = la.ones(1000)
+    w.attach_grad()
+    f = la.compile(lambda x: (x * x, x))
+
+    def used():
+        for _ in range(20):
+            with autograd.record():
+                f(w * 1)
+        la.waitall()
+        gc.collect()
+        return storage.pool_stats()["in_use"]
+
+    assert used() == used()
+
+
+def test_gradients_read_by_reference_are_those_of_the_last_backward():
+    w = la.zeros(1000)
+    w.attach_grad()
+
+    @la.compile
+    def step(rate):
+        w[:] = w - rate * w.grad
+
+    for i in range(4):
+        with autograd.record():
+            y = (w * i).sum()
+        y.backward()
+        step(1.0)
+    same(w, np.full(1000, -6.0))
+
+
+def test_attach_grad_after_the_first_call():
+    w, x = la.array([1.0, 2.0]), leaf(3.0, 4.0)
+    f = la.compile(lambda x: x * w)
+    for _ in range(3):
+        with autograd.record():
+            y = f(x * 1).sum()
+        y.backward()
+        if w.grad is not None:
+            same(w.grad, x.asnumpy())
+        w.attach_grad()
+
+
+OVERLAPPING = [
+    lambda y: (y[:2], y),
+    lambda y: (y, y[:2]),
+    lambda y: (y[:3], y[1:]),
+    lambda y: (y[::-1], y),
+    lambda y: (la.broadcast_to(y, (3, 4)), y),
+    lambda y: (la.lib.stride_tricks.sliding_window_view(y, 2), y[:1]),
+]
+
+
+@pytest.mark.parametrize("views", OVERLAPPING)
+@pytest.mark.parametrize("kind", ["compiled", "Function"])
+def test_results_that_share_memory(views, kind):
+    def f(x):
+        return views(x * 3)
+
+    class Of(autograd.Function):
+        def forward(self, x):
+            return f(x)
+
+        def backward(self, g, h):
+            total = la.zeros(4)
+            total.attach_grad()
+            with autograd.record():
+                a, b = f(total)
+                s = sum((v * g).sum() for v, g in ((a, g), (b, h)) if g is not None)
+            s.backward()
+            return total.grad
+
+    grads = []
+    for g in (f, la.compile(f) if kind == "compiled" else lambda x: Of()(x)):
+        w = leaf(0.0, 1.0, 2.0, 3.0)
+        with autograd.record():
+            a, b = g(w * 1)
+            y = (a * a).sum() + (b * 5).sum()
+        y.backward()
+        grads.append(w.grad)
+    same(*grads)
+
+
+@pytest.mark.parametrize("f", [lambda w: w, lambda w: w[1:], lambda w: (w, w * 2)[0]])
+def test_results_that_are_views_of_leaves(f):
+    grads = []
+    for g in (f, la.compile(f)):
+        w = leaf(1.0, 2.0, 3.0)
+        with autograd.record():
+            y = (g(w) * 3).sum()
+        y.backward()
+        grads.append(w.grad)
+    same(*grads)
+
+
+def test_a_detached_argument_given_back_is_detached():
+    w = leaf(1.0, 2.0)
+    f = la.compile(lambda x: x)
+    with autograd.record():
+        z = w * 2
+        y = (f(z.detach()) * z).sum()
+    y.backward()
+    same(w.grad, 4 * w.asnumpy())
+
+
+def in_place_argument(v, x, s):
+    x += v * 3
+    return x
+
+
+def in_place_partly(v, x, s):
+    s[1:] = v[1:] * 3
+    return v * 5 + s
+
+
+def in_place_tracked(v, x, s):
+    v *= 2
+    return v * v
+
+
+@pytest.mark.parametrize("f", [in_place_argument, in_place_partly, in_place_tracked])
+def test_in_place_writes_that_gradients_pass_run_op_by_op(f):
+    results = []
+    for compiled in (False, True):
+        w, s = leaf(1.0, 2.0), la.ones(2)
+
+        def g(v, x, s=s):
+            return f(v, x, s)
+
+        if compiled:
+            h = la.compile(g)
+            with autograd.record(), pytest.warns(la.CompileWarning, match="written"):
+                h(w * 1, la.ones(2))
+        else:
+            h = g
+            with autograd.record():
+                h(w * 1, la.ones(2))
+        for _ in range(2):
+            with autograd.record():
+                s[:] = 1
+                x = la.ones(2)
+                y = (h(w * 1, x) + x * 2 + s).sum()
+            y.backward()
+        results.append((y, w.grad))
+    for a, b in zip(*results, strict=True):
+        same(a, b)
+
+
+def test_a_capture_that_fails_leaves_the_tape_as_it_was():
+    w, s = leaf(1.0, 2.0), la.zeros(2)
+
+    @la.compile
+    def f(v):
+        s[:1] = v[:1] * 10
+        raise KeyError("on purpose")
+
+    with autograd.record():
+        s[:] = w * 3
+        with pytest.raises(KeyError):
+            f(w * 1)
+        y = s.sum()
+    y.backward()
+    same(w.grad, [3.0, 3.0])
+
+
+@pytest.mark.parametrize("step", [2, -1])
+def test_arguments_with_gaps_are_written_in_place(step):
+    @la.compile
+    def f(x):
+        x += 1
+
+    x = la.zeros(6)
+    for _ in range(2):
+        f(x[::step])
+    want = np.zeros(6)
+    want[::step] = 2
+    same(x, want)
+
+
+def test_read_only_arguments():
+    @la.compile
+    def f(x):
+        x += 1
+
+    f(la.ones(3))
+    x = la.ones(3)
+    x.setflags(write=False)
+    with pytest.raises(ValueError, match="read-only"):
+        f(x)
+    same(x, np.ones(3))
+
+
+def test_arrays_from_outside_that_are_resized():
+    w = la.ones(4)
+    f = la.compile(lambda x: x.sum() + w.sum())
+    assert f(la.zeros(2)).item() == 4
+    w.resize((8,))
+    w[:] = 1
+    assert f(la.zeros(2)).item() == 8
+
+
+@pytest.mark.parametrize("draws", [False, True])
+def test_second_orders_of_what_cannot_run_again_are_refused(draws):
+    state, w = la.zeros(2), leaf(1.0, 2.0)
+
+    @la.compile
+    def f(x):
+        if not draws:
+            state[:] = state + 1
+        return x * x * (la.random.uniform(size=2) if draws else 3)
+
+    with autograd.record():
+        y = f(w * 1)
+        with pytest.raises(NotImplementedError, match="draws random numbers"):
+            autograd.grad(y, w, create_graph=True)
+
+
+def test_constants_of_one_value_but_other_bits():
+    f = la.compile(lambda x, c: la.copysign(x, c))
+    same(f(la.ones(2), 0.0), np.ones(2))
+    same(f(la.ones(2), -0.0), -np.ones(2))
+    f(la.ones(2), float("nan"))
+    f(la.ones(2), float("nan"))
+    assert len(f._replays) == 3
+
+
+def test_errstate_is_the_callers():
+    f = la.compile(lambda x: 1 / x)
+    with np.errstate(all="ignore"):
+        f(la.zeros(3)).asnumpy()
+    with np.errstate(divide="raise"), pytest.raises(FloatingPointError):
+        f(la.zeros(3)).asnumpy()
+    assert call_key(()) is not None
+
+
+def test_callables_without_a_name():
+    f = la.compile(functools.partial(la.multiply, 2))
+    w = leaf(1.0, 2.0)
+    with autograd.record():
+        y = f(w).sum()
+    y.backward()
+    same(w.grad, [2.0, 2.0])
+
+
+def test_methods_of_copies_and_by_other_names():
+    captures = []
+
+    class Model:
+        def __init__(self, k):
+            self.k = k
+
+        def plain(self, x):
+            captures.append(1)
+            return x + self.k
+
+        fast = la.compile(plain)
+
+    a = Model(1)
+    for _ in range(3):
+        same(a.fast(la.ones(1)), [2.0])
+    assert len(captures) == 1
+    assert not isinstance(a.plain, type(a.fast))
+    b = copy.copy(a)
+    b.k = 10
+    same(b.fast(la.ones(1)), [11.0])
+    a.fast = lambda x: x * 7
+    same(a.fast(la.ones(1)), [7.0])
