@@ -65,7 +65,8 @@ def expression(node: Node, called: dict[Node, str]) -> str:
     if node.op == CONST:
         return f"<array {node.value.dtype} {node.value.shape}>"
     if node.op == "getitem":
-        return f"{_text(node.args[0], called)}[{_index(node.kwargs.get('key'), called)}]"
+        key = node.args[1] if len(node.args) > 1 else node.kwargs["key"]
+        return f"{_text(node.args[0], called)}[{_index(key, called)}]"
     args = [_text(a, called) for a in node.args]
     args += [f"{key}={_text(value, called)}" for key, value in node.kwargs.items()]
     name = f"<{node.name}>" if node.op == OPAQUE else node.op
@@ -97,7 +98,7 @@ def _text(tree: Any, called: dict[Node, str]) -> str:
 
 
 def _index(key: Any, called: dict[Node, str]) -> str:
-    if isinstance(key, tuple):
+    if isinstance(key, tuple) and not isinstance(key, Entry):
         return ", ".join([_index(k, called) for k in key]) + ("," if len(key) == 1 else "") or "()"
     if isinstance(key, slice):
         parts = ["" if p is None else _text(p, called) for p in (key.start, key.stop, key.step)]

@@ -403,3 +403,8 @@ SHAPE = st.sampled_from([(3,), (2, 3), (3, 3), (1, 3), (2, 1, 3), ()])
 def test_random_programs(program, one, two):
     rng = np.random.default_rng(0)
     check(lambda x, y: run(program, x, y), rng.standard_normal(one), rng.standard_normal(two))
+
+
+def test_print_names_index_arrays():
+    graph = check(lambda x: x[[2, 0]] * 2, X)
+    assert "%0 = x[const0]" in str(graph)
