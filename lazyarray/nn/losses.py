@@ -62,7 +62,8 @@ def _last(x: NDArray, axis: int) -> NDArray:
 
 
 def _chosen_gradient(g: Any, y: Any, target: Any, n: int) -> Any:
-    return -spread((g[0] * y[1].detach()).reshape(-1, 1), target.reshape(-1, 1), n)
+    each = select(y[1].detach(), g[0], 0)  # zero, too, where the mean is over none: 0 / 0
+    return -spread(each.reshape(-1, 1), target.reshape(-1, 1), n)
 
 
 @differentiable(x=_chosen_gradient)
@@ -127,7 +128,7 @@ def _cross_entropy_gradient(
 ) -> list[Any]:
     x, top, total, target, counted = saved[:5]
     each = gradients[0] / saved[5] if reduction == "mean" else gradients[0]
-    each = (each * counted).reshape(-1, 1)
+    each = select(counted, each, 0).reshape(-1, 1)  # zero, too, if the mean is over none
     n = x.shape[1]
     # Where this is recorded itself, x's part in the sum has to be.
     share = _exp(x - logsumexp(x, 1, True) if is_recording() else x - top - total)
@@ -174,8 +175,8 @@ def _soft(x: NDArray, target: Any, axis: int | None, smoothing: float, reduction
     """cross_entropy with probabilities."""
     if target.shape != x.shape or x.ndim == 0:
         raise ValueError(
-            f"cross_entropy: logits of shape {x.shape} take probabilities of that shape, not of "
-            f"{target.shape}"
+            f"cross_entropy: logits of shape {x.shape} take probabilities of that shape, or "
+            f"classes as integers; the target is {target.dtype} of shape {target.shape}"
         )
     axis = min(1, x.ndim - 1) if axis is None else normalize_axis_index(axis, x.ndim)
     if smoothing:

@@ -192,6 +192,11 @@ def test_cross_entropy_of_nothing_and_of_all_ignored():
         lambda x: nn.cross_entropy(x, [-100, -100], reduction="sum"), np.ones((2, 3))
     )
     assert not ignored[0].any()
+    for f in (nn.cross_entropy, nn.nll_loss):  # a batch of padding alone: the mean is 0 / 0
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RuntimeWarning)
+            (gradient,) = gradients(lambda x, f=f: f(x, [-100, -100]), np.ones((2, 3)))
+        assert not gradient.any()
 
 
 def test_cross_entropy_refuses():
@@ -200,6 +205,8 @@ def test_cross_entropy_refuses():
         nn.cross_entropy(x, [0, 1, 2])
     with pytest.raises(ValueError, match=r"\(2, 3\).*\(3, 2\)"):
         nn.cross_entropy(x, la.ones((3, 2)))
+    with pytest.raises(ValueError, match="classes as integers; the target is float64"):
+        nn.cross_entropy(x, la.zeros(2))
     with pytest.raises(ValueError, match="reduction"):
         nn.cross_entropy(x, [0, 1], reduction="average")
     with pytest.raises(ValueError, match="label_smoothing"):
