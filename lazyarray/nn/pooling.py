@@ -145,6 +145,7 @@ def avg_pool2d(
     kernel_size: Any,
     stride: Any = None,
     padding: Any = 0,
+    *,
     count_include_pad: bool = True,
 ) -> NDArray:
     """The means of windows of images (n, c, h, w) or (c, h, w).
@@ -166,6 +167,7 @@ def avg_pool1d(
     kernel_size: Any,
     stride: Any = None,
     padding: Any = 0,
+    *,
     count_include_pad: bool = True,
 ) -> NDArray:
     """The means of windows of sequences (n, c, w) or (c, w); see :func:`avg_pool2d`.

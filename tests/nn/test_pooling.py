@@ -63,11 +63,11 @@ def test_avg_pool2d(case, inclusive):
     x = normal(2, 3, 9, 8)
     border = 0 if inclusive else np.nan
     want = pooled(x, *case, 1, lambda w: np.nanmean(w, axis=(2, 3)), border)
-    close(nn.avg_pool2d(x, *case, inclusive), want)
-    close(nn.avg_pool2d(x[1], *case, inclusive), want[1])
+    close(nn.avg_pool2d(x, *case, count_include_pad=inclusive), want)
+    close(nn.avg_pool2d(x[1], *case, count_include_pad=inclusive), want[1])
     lies = la.array(np.ascontiguousarray(x.swapaxes(0, 1))).swapaxes(0, 1)
-    close(nn.avg_pool2d(lies, *case, inclusive), want)
-    check_gradients(lambda x: nn.avg_pool2d(x, *case, inclusive) ** 2, x)
+    close(nn.avg_pool2d(lies, *case, count_include_pad=inclusive), want)
+    check_gradients(lambda x: nn.avg_pool2d(x, *case, count_include_pad=inclusive) ** 2, x)
 
 
 def test_one_dimension():
