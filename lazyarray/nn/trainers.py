@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +17,10 @@ __all__ = ["SGD", "Momentum", "Adam"]
 
 
 class _Trainer:
-    """``step()`` changes ``params`` by their gradients, each by the subclass's ``_update``."""
+    """``step()`` changes ``params`` by their gradients, each by the subclass's ``_update``.
+
+    ``lr`` is a number or an array of one. In a compiled function a number is a constant.
+    """
 
     _states = 0  # arrays of state for each parameter
 
@@ -99,6 +103,8 @@ class Momentum(_Trainer):
 class Adam(_Trainer):
     """:func:`adam` on several arrays, or :func:`adamw` if ``decoupled``; it counts ``steps``.
 
+    Once :func:`lazyarray.compile` has captured a step, asking for ``steps`` waits.
+
     >>> import lazyarray as la
     >>> w = la.array([1.0])
     >>> w.attach_grad()
@@ -122,27 +128,34 @@ class Adam(_Trainer):
     ) -> None:
         super().__init__(params, lr, beta1=beta1, beta2=beta2, eps=eps, weight_decay=weight_decay)
         self.decoupled = decoupled
-        # Counted on the host, which is cheaper, and in an array, which a compiled step counts on.
-        self._host = 0
-        self._count = zeros((), device=self.params[0].device)
-        self._compiled = False
+        # Replays count in arrays, as they run no Python; the integer is cheaper while it is known.
+        self._counts = {p.device: zeros((), "int64", device=p.device) for p in self.params}
+        self._known: int | None = 0
 
     @property
     def steps(self) -> int:
-        """How many steps were taken; waits for them if some were by a compiled function."""
-        return int(self._count.item()) if self._compiled else self._host
+        """How many steps were taken; set it to go on from a saved state."""
+        if self._known is None:
+            return int(self._counts[self.params[0].device])
+        return self._known
+
+    @steps.setter
+    def steps(self, steps: int) -> None:
+        self._known = operator.index(steps)
+        for count in self._counts.values():
+            count[...] = self._known
 
     def step(self) -> None:
         """Takes one step, in place, in one pass over each parameter."""
-        self._compiled = self._compiled or is_capturing()
-        if self._compiled:
-            self._count += 1
-        else:
-            self._host += 1
-            self._count.fill(self._host)
+        for count in self._counts.values():
+            count += 1
+        if is_capturing():
+            self._known = None
+        elif self._known is not None:
+            self._known += 1
         super().step()
 
     def _update(self, weight: NDArray, grad: Any, *state: NDArray) -> None:
         update = optimizers.adamw if self.decoupled else optimizers.adam
-        steps = self._count if self._compiled else self._host
-        update(weight, grad, state[0], state[1], self.lr, steps, **self.options)
+        step = self._counts[weight.device] if self._known is None else self._known
+        update(weight, grad, state[0], state[1], self.lr, step, **self.options)
