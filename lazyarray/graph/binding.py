@@ -124,7 +124,7 @@ def _by_name(given: Any, names: Sequence[str], what: str, complete: bool) -> Arr
         raise TypeError(f"bind: {what} lacks {missing}")
     for name, x in found.items():
         if not isinstance(x, Tensor):
-            raise TypeError(f"bind: {name!r} is an NDArray, not {type(x).__name__}")
+            raise TypeError(f"bind: {name!r} has to be an NDArray, not {type(x).__name__}")
     return found
 
 

@@ -380,7 +380,7 @@ def shapes_of(arrays):
         (lambda n, a: n.bind(la.cpu(), {"x": a["x"]}), TypeError, r"args lacks \['w', 'b', 't'\]"),
         (lambda n, a: n.bind(la.cpu(), a | {"z": a["x"]}), TypeError, r"args has \['z'\]"),
         (lambda n, a: n.bind(la.cpu(), [a["x"]]), TypeError, "args are 1 arrays for"),
-        (lambda n, a: n.bind(la.cpu(), a | {"x": 1}), TypeError, "'x' is an NDArray, not int"),
+        (lambda n, a: n.bind(la.cpu(), a | {"x": 1}), TypeError, "'x' has to be an NDArray"),
         (lambda n, a: n.bind(la.cpu(), a, grad_req="no"), ValueError, "write, add, null, not 'no'"),
         (lambda n, a: n.bind(la.cpu(), a, grad_req=["add"]), ValueError, "1 requests for"),
         (lambda n, a: n.bind(la.cpu(), a, grad_req={"z": "add"}), ValueError, r"has \['z'\]"),
