@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
@@ -46,6 +47,9 @@ class _Leaf:
 
     __slots__ = ()
 
+
+# Of an array that nobody but us holds: two lists, the variable, the argument.
+_REFERENCES = 4
 
 _LEAF, _CLASH = _Leaf(), _Leaf()
 
@@ -117,6 +121,14 @@ class _Replay:
         with program:
             args, kwargs = filled(tree, iter(stand_ins))
             self._result = flattened(function(*args, **kwargs), outputs)
+            made = [y for y in outputs if isinstance(y, Tensor) and program.bore(y)]
+            if any([sys.getrefcount(y) > _REFERENCES for y in made]):
+                warnings.warn(
+                    f"{_name_of(function)} keeps an array that it returns: what was kept has no value, "
+                    "as each call returns a new array. Keep what the call gives",
+                    CompileWarning,
+                    stacklevel=4,
+                )
             outputs = [y if isinstance(y, Tensor) else array(y) for y in outputs]
             if program.writes_tracked():
                 raise TracingError(

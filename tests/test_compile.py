@@ -276,6 +276,24 @@ def test_traced_arrays_that_escape_have_the_last_runs_values():
     same(kept[0], [10.0, 10.0])
 
 
+def test_results_that_the_function_keeps_have_no_value():
+    class Cell:
+        def __init__(self):
+            self.h = la.zeros(2)
+
+        @la.compile
+        def step(self, x):
+            self.h = la.tanh(self.h + x)
+            return self.h
+
+    cell = Cell()
+    with pytest.warns(la.CompileWarning, match="step keeps an array that it returns"):
+        h = cell.step(la.ones(2))
+    same(h, np.tanh(np.ones(2)))
+    with pytest.raises(TracingError):
+        cell.h.asnumpy()
+
+
 def test_arrays_of_a_trace_that_failed_say_so():
     kept = []
 

@@ -164,6 +164,10 @@ cdef class Program:
             self.carried.append(t)
             substituted.insert(c)
         self.plan(substituted, None)
+        # Each call has others in their place: whoever kept one of these holds nothing.
+        for c in substituted:
+            if self.p.bore(c):
+                _recorder.engine().set_error(c, _unknown_value)
 
     cdef int settle(self) except -1:
         """What was captured has values from now on."""
