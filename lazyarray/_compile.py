@@ -164,6 +164,12 @@ class _Replay:
             attach_leaf(stand_ins[i], None, "null")
         program.finish_calls([inputs, seeds], [outputs, gradients])
         self._kept = program.read_after(0)
+        # Of the arguments what the gradient reads; all of them, if the function may run again for it.
+        self._saved = [
+            i
+            for i, x in enumerate(stand_ins)
+            if not self._impure or program.uses_after(x, 0)
+        ]
 
     def __call__(self, arrays: Any) -> Any:
         """The call's result, or ``_CLASH`` if its arrays share memory."""
@@ -198,7 +204,7 @@ class _Replay:
             rule,
             [*followed, *self._outside],
             [outputs[i] for i in self._heads],
-            [*arrays, *self._kept],
+            [*[arrays[i] for i in self._saved], *self._kept],
         )
 
     def _again(self, arrays: list[NDArray], gradients: list[Any]) -> list[Any]:

@@ -302,3 +302,17 @@ def test_methods_of_copies_and_by_other_names():
     same(b.fast(la.ones(1)), [11.0])
     a.fast = lambda x: x * 7
     same(a.fast(la.ones(1)), [7.0])
+
+
+def test_arguments_that_are_written_but_not_saved():
+    @la.compile
+    def f(x, count):
+        count += 1
+        return x * x
+
+    w, count = leaf(1.0, 2.0), la.zeros(1)
+    with autograd.record():
+        y = (f(w * 1, count) + f(w * 2, count)).sum()
+    y.backward()
+    same(w.grad, 10 * w.asnumpy())
+    same(count, [2.0])

@@ -97,6 +97,14 @@ cdef class Program:
                     return True
         return False
 
+    def uses_after(self, Tensor x not None, int phase):
+        """Whether a phase after ``phase`` uses the array's memory."""
+        for i in range(self.p.splits[phase], self.p.instrs.size()):
+            for k in range(self.p.instrs[i].nop):
+                if self.p.instrs[i].ops[k].chunk == x.v.chunk:
+                    return True
+        return False
+
     def stands(self):
         """Whether what is used by reference is where it was at the capture, and gradients reach it as then."""
         cdef uint64_t now
