@@ -164,12 +164,8 @@ class _Replay:
             attach_leaf(stand_ins[i], None, "null")
         program.finish_calls([inputs, seeds], [outputs, gradients])
         self._kept = program.read_after(0)
-        # Of the arguments what the gradient reads; all of them, if the function may run again for it.
-        self._saved = [
-            i
-            for i, x in enumerate(stand_ins)
-            if not self._impure or program.uses_after(x, 0)
-        ]
+        # The arguments whose values the gradient reads; if the function runs again, it reads them all.
+        self._read = [i for i, x in enumerate(stand_ins) if program.uses_after(x, 0)]
 
     def __call__(self, arrays: Any) -> Any:
         """The call's result, or ``_CLASH`` if its arrays share memory."""
@@ -183,11 +179,12 @@ class _Replay:
 
     def _note(self, call: Any, arrays: Any, outputs: list[NDArray]) -> None:
         followed = [arrays[i] for i in self._followed]
-        many, given = len(followed) + len(self._outside), len(arrays)
+        many = len(followed) + len(self._outside)
+        again = [] if self._impure else arrays
 
         def rule(gradients: list[Any], saved: list[Any]) -> list[Any]:
             if is_recording():
-                return self._again(saved[:given], gradients)
+                return self._again(saved[first:], gradients)
             heads = [
                 creation.zeros_like(y) if g is None else _like(g, y)
                 for g, y in zip(gradients, heads_like, strict=True)
@@ -198,13 +195,16 @@ class _Replay:
                 results[i] = g
             return results
 
+        saves = [*[arrays[i] for i in self._read], *self._kept]
+        first = len(saves)
         heads_like = self.program.inputs[1]  # type: ignore[index]
         note_call(
             _name_of(self._function),
             rule,
             [*followed, *self._outside],
             [outputs[i] for i in self._heads],
-            [*[arrays[i] for i in self._saved], *self._kept],
+            saves,
+            again,
         )
 
     def _again(self, arrays: list[NDArray], gradients: list[Any]) -> list[Any]:

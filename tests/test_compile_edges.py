@@ -316,3 +316,16 @@ def test_arguments_that_are_written_but_not_saved():
     y.backward()
     same(w.grad, 10 * w.asnumpy())
     same(count, [2.0])
+
+
+def test_arguments_that_the_gradient_does_not_read_may_be_overwritten():
+    f = la.compile(lambda x: la.tanh(x) + x)
+    w = leaf(1.0, 2.0)
+    with autograd.record():
+        x = w * 1
+        y = f(x)
+        x += 1
+    with pytest.raises(RuntimeError, match="overwritten later"):
+        autograd.grad(y, w, create_graph=True)
+    y.backward()
+    np.testing.assert_allclose(w.grad, 2 - np.tanh(w.asnumpy()) ** 2, rtol=1e-14)

@@ -227,7 +227,7 @@ cdef class Walk:
             raise RuntimeError(
                 f"the graph of {n.name.decode()!r}, recorded at {site_text(&n.site)}, was freed by an "
                 "earlier backward: pass retain_graph=True to that one to use it again")
-        for i in range(n.operands.size()):
+        for i in range(n.operands.size() - (0 if self.create else n.again)):
             o = &n.operands[i]
             if o.saved is not NULL and o.saved.issued != o.version:
                 raise RuntimeError(

@@ -102,7 +102,7 @@ cdef extern from "lazy/tape.h" namespace "lazyarray" nogil:
         Node(NodeKind, uint64_t)
         NodeKind kind
         cbool freed
-        int busy
+        int busy, again
         int nin, nout
         uint64_t seq, walk
         const char* name

@@ -63,6 +63,7 @@ struct Node {
   bool freed = false;      // a backward has let go of all that it held, or will when it is done
   int busy = 0;            // backwards that are at it now: a rule may let other threads run
   int nin = 0, nout = 0;   // of `operands`; what follows is what a CALL saved besides
+  int again = 0;           // of that the last, which only gradients of higher order need
   uint64_t seq;
   uint64_t walk = 0;       // the last backward that met it
   const char* name = "";

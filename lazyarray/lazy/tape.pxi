@@ -240,11 +240,12 @@ cdef class paused:
         set_recording(self.was)
 
 
-def note_call(str name, rule, inputs, outputs, saved=()):
+def note_call(str name, rule, inputs, outputs, saved=(), again=()):
     """Notes one differentiable call: what was done, unrecorded, to make ``outputs`` of ``inputs``.
 
     ``rule(gradients, saved)`` gives the inputs' gradients (None: zero) for the outputs' (None: zero);
-    ``saved`` are arrays that it needs, checked for not having been overwritten. An output may be an
+    ``saved`` are arrays that it needs, checked for not having been overwritten; ``again``, at their end,
+    those that it needs only while it is recorded itself. An output may be an
     input, written in place. Does nothing where no input is tracked.
     """
     cdef Tensor t
@@ -275,8 +276,9 @@ def note_call(str name, rule, inputs, outputs, saved=()):
     Py_INCREF(rule)
     n.nin = len(inputs)
     n.nout = len(outputs)
-    n.operands.resize(n.nin + n.nout + len(saved))
-    for x in (*inputs, *outputs, *saved):
+    n.again = len(again)
+    n.operands.resize(n.nin + n.nout + len(saved) + n.again)
+    for x in (*inputs, *outputs, *saved, *again):
         o = &n.operands[k]
         k += 1
         if not isinstance(x, Tensor):  # a constant input
