@@ -329,3 +329,29 @@ def test_arguments_that_the_gradient_does_not_read_may_be_overwritten():
         autograd.grad(y, w, create_graph=True)
     y.backward()
     np.testing.assert_allclose(w.grad, 2 - np.tanh(w.asnumpy()) ** 2, rtol=1e-14)
+
+
+@pytest.mark.parametrize("n", [2, 100])
+def test_constants_as_results_are_new_arrays_each_time(n):
+    def f(x):
+        c = la.array(np.arange(n))
+        return c, c + x, c[1:]
+
+    compiled = la.compile(f)
+    for _ in range(3):
+        results = compiled(la.ones(n))
+        for a, b in zip(results, f(la.ones(n)), strict=True):
+            same(a, b)
+        results[0][...] = 7
+
+
+def test_writing_a_view_does_not_heal_the_rest():
+    @la.compile
+    def f(x):
+        x[...] = 1.0
+
+    f(la.zeros(2))
+    with pytest.raises(IndexError):  # at the call, if that waits
+        poisoned = la.take(la.arange(6.0), la.array([0, 99, 1, 2]))
+        f(poisoned[:2])
+        poisoned[2:].asnumpy()

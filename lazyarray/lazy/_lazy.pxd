@@ -336,6 +336,7 @@ cdef extern from "lazy/program.h" namespace "lazyarray" nogil:
         cbool writers_changed()
         void restore_writers()
         cbool impure()
+        cbool constant(Chunk*)
         vector[Chunk*] initialised()
         vector[Chunk*] carried(const unordered_set[Chunk*]&)
         vector[Chunk*] outside(size_t, size_t)

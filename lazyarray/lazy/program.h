@@ -179,6 +179,15 @@ class Program {
     return arena && c->owner == arena ? c->data - arena->data : kOwnMemory;
   }
 
+  // Whether the host gave the chunk values that it is to have at first, unless `initialised` says so.
+  bool constant(Chunk* c) const {
+    if (!bore(c) || c->resource || !c->data) return false;
+    for (Instr* in : instrs)
+      for (int k = in->nin; k < in->nop; ++k)
+        if (in->ops[k].chunk == c) return false;
+    return true;
+  }
+
   // Plans it all. `substituted`: what will be another chunk in each call. With `sharing`, intermediates
   // lie in that program's block if they fit. False if there is no memory.
   bool finish(const std::unordered_set<Chunk*>& substituted, Program* sharing) {
@@ -407,6 +416,8 @@ class Program {
           if (s.from == in->ops[k].chunk) {
             c = s.to;
             fresh->ops[k].offset += s.delta;
+            // Of a view it isn't all of the memory that is overwritten.
+            if (k >= fresh->nin && s.to->nbytes != s.from->nbytes) fresh->overwrites &= ~(1u << (k - fresh->nin));
             if (fresh->py) {
               fresh->py->views[k].chunk = s.to;
               fresh->py->views[k].layout.offset += s.delta;

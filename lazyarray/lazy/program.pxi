@@ -150,6 +150,10 @@ cdef class Program:
                 if t.v.chunk.resource:
                     raise ValueError("a generator's state can't be an input")
                 substituted.insert(t.v.chunk)
+        for phase in outputs:  # new arrays in each call, those of constants too
+            for x in phase:
+                if self.p.constant((<Tensor>x).v.chunk):
+                    self.initialise((<Tensor>x).v.chunk)
         for c in self.p.outside(0, self.p.instrs.size()):
             # Given out as they are; but an input is another array each time.
             known = False
