@@ -164,7 +164,7 @@ class _Replay:
             attach_leaf(stand_ins[i], None, "null")
         program.finish_calls([inputs, seeds], [outputs, gradients])
         self._kept = program.read_after(0)
-        # The arguments whose values the gradient reads; if the function runs again, it reads them all.
+        # The arguments that the gradient reads; if the function runs again, it reads them all.
         self._read = [i for i, x in enumerate(stand_ins) if program.uses_after(x, 0)]
 
     def __call__(self, arrays: Any) -> Any:
