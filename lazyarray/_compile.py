@@ -48,7 +48,7 @@ class _Leaf:
     __slots__ = ()
 
 
-# Of an array that nobody but us holds: two lists, the variable, the argument.
+# Of an array that nobody but us holds: two lists, what goes over them, the argument.
 _REFERENCES = 4
 
 _LEAF, _CLASH = _Leaf(), _Leaf()
@@ -122,10 +122,10 @@ class _Replay:
             args, kwargs = filled(tree, iter(stand_ins))
             self._result = flattened(function(*args, **kwargs), outputs)
             made = [y for y in outputs if isinstance(y, Tensor) and program.bore(y)]
-            if any([sys.getrefcount(y) > _REFERENCES for y in made]):
+            if max(map(sys.getrefcount, made), default=0) > _REFERENCES:
                 warnings.warn(
-                    f"{_name_of(function)} keeps an array that it returns: what was kept has no value, "
-                    "as each call returns a new array. Keep what the call gives",
+                    f"{_name_of(function)} keeps an array that it returns: what was kept has no "
+                    "value, as each call returns a new array. Keep what the call gives",
                     CompileWarning,
                     stacklevel=4,
                 )
