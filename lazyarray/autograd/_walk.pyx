@@ -344,7 +344,7 @@ cdef class Walk:
         cdef Layout kept = o.layout
         cdef Tensor t, part
         cdef int i, n = 0
-        if s is None:
+        if s is None or not kept.size():
             return None
         for i in range(kept.ndim - 1, -1, -1):
             if kept.strides()[i] == 0:
@@ -376,7 +376,7 @@ cdef class Walk:
         cdef Shadow s = self.shadow(o.memory)
         cdef Layout l = o.layout
         cdef Tensor t
-        if s is None or not meets_itself(l, info(o.dtype).size):
+        if s is None or not l.size() or not meets_itself(l, info(o.dtype).size):
             return self.take(o, True)
         self.own(s)
         t = empty_like_shape(o.dtype, l.ndim, l.shape(), s.flat.v.chunk.device)
