@@ -48,8 +48,8 @@ class _Leaf:
     __slots__ = ()
 
 
-# Of an array that nobody but us holds: two lists, what goes over them, the argument.
-_REFERENCES = 4
+# Of an array that nobody but us holds: two lists, and what goes over one of them.
+_REFERENCES = 3
 
 _LEAF, _CLASH = _Leaf(), _Leaf()
 
