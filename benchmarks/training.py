@@ -290,6 +290,7 @@ ROWS = [
         points,
         1,
         unit="us",
+        overhead=True,
     ),
     *rows(
         f"step of a convolutional network, {IMAGES} images of 8 x 8, float32",

@@ -64,6 +64,8 @@ cdef extern from "numpy/arrayobject.h":
 include "tensor.pxi"
 include "tape.pxi"
 include "program.pxi"
+include "program_calls.pxi"
+include "captured.pxi"
 include "record.pxi"
 include "wait.pxi"
 include "convert.pxi"

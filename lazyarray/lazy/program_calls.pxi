@@ -1,0 +1,169 @@
+# Calls of programs: other arrays in the place of those captured, and what decides which program fits.
+
+
+cdef Chunk* replaced(Chunk* c, vector[Substitution]& substitutions) noexcept:
+    for s in substitutions:
+        if s.from_ == c:
+            return s.to
+    return c
+
+
+cdef uint64_t standing(Chunk* c) noexcept:
+    """Whether gradients reach what is in memory now: 0, 1, or as which leaf."""
+    cdef Node* n = writer_of(c)
+    if n is NULL:
+        return 0
+    return n.seq + 1 if n.kind == NODE_LEAF else 1
+
+
+cdef class ProgramCall:
+    """One call of a program with inputs, phase by phase; the last may be run again."""
+
+    cdef Program program
+    cdef vector[Substitution] substitutions
+    # What is put in others' place. No handles: a node that keeps the call must not keep its own outputs.
+    cdef vector[Chunk*] held
+    cdef int phase
+
+    def __dealloc__(self):
+        for c in self.held:
+            c.unref()
+
+    cdef void hold(self, Chunk* c) noexcept:
+        c.ref()
+        self.held.push_back(c)
+
+    cdef Tensor renew(self, Tensor like, vector[Substitution]& substitutions):
+        """A new array in the place of one."""
+        cdef Substitution s
+        cdef Tensor fresh = blank_tensor(like.v.dtype)
+        fresh.v.chunk = fresh.handle.chunk = \
+            _recorder.store().create(like.v.chunk.nbytes, like.v.chunk.device)
+        fresh.v.chunk.adopt_handle()
+        fresh.v.layout = like.v.layout
+        fresh.v.readonly, fresh.v.detached = like.v.readonly, like.v.detached
+        s.from_ = like.v.chunk
+        s.to = fresh.v.chunk
+        s.delta = 0
+        substitutions.push_back(s)
+        if &substitutions == &self.substitutions:
+            self.hold(s.to)
+        return fresh
+
+    def go_on(self, list arrays not None):
+        """Runs the next phase on ``arrays``; gives its outputs.
+
+        An output that is (a view of) an input or of an array used by reference is given as that.
+        """
+        cdef vector[Substitution] substitutions = self.substitutions
+        cdef Substitution s
+        cdef Tensor like, t, given
+        cdef list results = []
+        cdef bint known
+        cdef size_t i
+        cdef int phase = self.phase
+        for like, t in zip(self.program.inputs[phase], arrays, strict=True):
+            s.from_ = like.v.chunk
+            s.to = t.v.chunk
+            s.delta = t.v.layout.offset - like.v.layout.offset
+            substitutions.push_back(s)
+        for x in self.program.outputs[phase]:
+            like = x
+            known = False
+            for s in substitutions:
+                if s.from_ == like.v.chunk:
+                    known = True
+                    t = new_tensor(s.to, like.v.dtype)
+                    t.v.layout = like.v.layout
+                    t.v.layout.offset += s.delta
+                    t.v.readonly, t.v.detached = like.v.readonly, like.v.detached
+            if known:
+                for x, given in zip(self.program.inputs[phase], arrays):
+                    if (<Tensor>x).v.chunk == like.v.chunk:
+                        t.v.readonly = t.v.readonly or given.v.readonly
+                        t.v.detached = t.v.detached or given.v.detached
+            if not known and not self.program.p.bore(like.v.chunk):
+                t = view_of(like)
+                t.v.layout = like.v.layout
+                known = True
+            results.append(t if known else self.renew(like, substitutions))
+        if phase + 1 < <int>self.program.p.splits.size():
+            for i in range(self.substitutions.size(), substitutions.size()):
+                self.hold(substitutions[i].to)
+            self.substitutions = substitutions
+            self.phase += 1
+        self.program.push(phase, substitutions)
+        return results
+
+
+cdef bint dense(Tensor x) noexcept:
+    """Whether the elements lie without gaps, forwards, in whatever order of axes."""
+    cdef Layout* l = &x.v.layout
+    cdef npy_intp step = x.v.itemsize(), next
+    cdef int i, k
+    if l.c_contiguous(step):
+        return True
+    if l.ndim > 32:
+        return False
+    cdef unsigned int done = 0
+    for k in range(l.ndim):
+        next = -1
+        for i in range(l.ndim):
+            if not done >> i & 1 and (l.strides()[i] == step or l.shape()[i] == 1):
+                next = i
+                break
+        if next < 0:
+            return False
+        done |= 1u << next
+        step *= l.shape()[next]
+    return True
+
+
+def is_dense(Tensor x not None):
+    """Whether x's elements lie without gaps, forwards, in whatever order of axes."""
+    return dense(x)
+
+
+cdef extern from *:
+    """
+    static void append_words(std::string& s, const void* p, size_t n) {
+      s.append(static_cast<const char*>(p), n);
+    }
+    """
+    void append_words(string&, const void*, size_t)
+
+
+def call_key(arrays):
+    """What of a call with ``arrays``, a list or tuple, decides which ops it records; None if one isn't a dense array.
+
+    Of an array that collects a gradient that is the array itself; of the thread what it records, and
+    what floating-point errors do.
+    """
+    cdef string key
+    cdef Tensor t
+    cdef Layout* l
+    cdef CDevice device = current_device()
+    cdef Mode* m = &mode()
+    cdef npy_intp word[4]
+    cdef ErrState errors = current_errstate()
+    word[0] = recording() + 2 * m.training + 4 * (
+        errors.divide + 8 * (errors.over + 8 * (errors.under + 8 * errors.invalid)))
+    word[1] = device.kind * 1000 + device.id
+    append_words(key, word, 2 * sizeof(npy_intp))
+    for x in arrays:
+        if not isinstance(x, Tensor):
+            return None
+        t = <Tensor>x
+        l = &t.v.layout
+        word[0] = t.v.dtype
+        word[1] = l.ndim
+        word[2] = t.v.chunk.device.kind * 1000 + t.v.chunk.device.id
+        word[3] = (recording() and wants_gradient(t)) + 2 * t.v.readonly
+        if writer_of(t.v.chunk) is not NULL and writer_of(t.v.chunk).kind == NODE_LEAF \
+                and leaf_grad(t) is not None:
+            word[3] = <npy_intp><void*>t
+        elif not dense(t):
+            return None
+        append_words(key, word, 4 * sizeof(npy_intp))
+        append_words(key, l.dims(), 2 * l.ndim * sizeof(npy_intp))
+    return <bytes>key
