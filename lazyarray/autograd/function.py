@@ -18,8 +18,9 @@ class Function:
 
     ``forward(*inputs)`` gives an array or a tuple of them; ``backward(*gradients)``, given the
     gradients of these, an array (or None: zero) for each input. ``save_for_backward`` keeps what
-    ``backward`` needs, as ``saved_tensors``; it is checked that nobody overwrites it meanwhile. An
-    instance is for one call.
+    ``backward`` needs, as ``saved_tensors``; it is checked that nobody overwrites it meanwhile. (An
+    output kept as an attribute instead is only freed by a backward pass: it holds what holds it.)
+    An instance is for one call.
 
     >>> import lazyarray as la
     >>> class Sigmoid(la.autograd.Function):
