@@ -89,15 +89,19 @@ def simple_bind(
         )
         for name in {**shapes, **dtypes}
     }
-    specs = infer(graph, known)
+    # As in MXNet: where one dtype of floats is named, variables of which none is said have it, too.
+    named = [np.dtype(d) for d in dtypes.values()]
+    named += [n.spec.dtype for n in graph.variables if n.name not in dtypes and n.spec.dtype]
+    floats = {d for d in named if d.kind in "fc"}
+    specs = infer(graph, known, floats.pop() if len(floats) == 1 else float)
     devices = devices_of(graph, device, groups(group2ctx))
     arrays: Arrays = {}
     gradients: Arrays = {}
     for node in graph.variables:
         spec = specs[Entry(node)]
         arrays[node.name] = creation.zeros(spec.known, spec.dtype, device=devices[node])
-        floats = spec.dtype is not None and spec.dtype.kind in "fc"
-        if not node.aux and requests[node.name] != "null" and floats:
+        real = spec.dtype is not None and spec.dtype.kind in "fc"
+        if not node.aux and requests[node.name] != "null" and real:
             gradients[node.name] = creation.zeros_like(arrays[node.name])
     from lazyarray.graph.executor import Executor
 

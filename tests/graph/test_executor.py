@@ -489,3 +489,13 @@ def test_random_expressions_by_way_of_json_and_bind(tree):
     same(e.forward()[0], expected)
     for x, g in zip(theirs, e.grad_arrays, strict=True):
         np.testing.assert_allclose(g.asnumpy(), x.grad.asnumpy(), rtol=1e-13, atol=1e-15)
+
+
+def test_variables_without_a_dtype_follow_the_only_one_named():
+    y = sym.nn.linear(sym.var("x"), num_hidden=3, name="fc")
+    e = y.simple_bind(la.cpu(), type_dict={"x": "float32"}, x=(2, 4))
+    assert {a.dtype for a in e.arg_dict.values()} == {np.dtype("float32")}
+    assert e.forward()[0].dtype == np.float32
+    both = (sym.var("a", dtype="float32") + sym.var("b", dtype="float64")) * sym.var("c")
+    e = both.simple_bind(la.cpu(), a=(2,), b=(2,), c=(2,))
+    assert e.arg_dict["c"].dtype == np.float64
