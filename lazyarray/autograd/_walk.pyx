@@ -100,6 +100,20 @@ cdef void drop_axis(Layout& l, int axis) noexcept:
     l = kept
 
 
+cdef void pick_index(Layout& l, int axis, npy_intp k) noexcept:
+    """Leaves of a layout what has index ``k`` along an axis."""
+    l.offset += k * l.strides()[axis]
+    drop_axis(l, axis)
+
+
+cdef Tensor indexed(Tensor x, int axis, npy_intp k):
+    """The view of ``x`` at index ``k`` along an axis."""
+    cdef Tensor t = view_of(x)
+    t.v.layout = x.v.layout
+    pick_index(t.v.layout, axis, k)
+    return t
+
+
 cdef bint meets_itself(Layout& l, npy_intp itemsize) noexcept:
     """Whether two elements may share bytes (sliding windows); false if each axis steps over the faster ones."""
     cdef int i, fastest, left = l.ndim
@@ -294,13 +308,8 @@ cdef class Walk:
                     shortest = i
             for k in range(l.shape()[shortest]):
                 rest = l
-                rest.offset += k * l.strides()[shortest]
-                drop_axis(rest, shortest)
-                part = view_of(r)
-                part.v.layout = r.v.layout
-                part.v.layout.offset += k * r.v.layout.strides()[shortest]
-                drop_axis(part.v.layout, shortest)
-                self.place(m, dtype, rest, part)
+                pick_index(rest, shortest, k)
+                self.place(m, dtype, rest, indexed(r, shortest, k))
             return 0
         if fills(l, item, m.nbytes) and (s is None or s.flat.v.dtype == dtype):
             if same_steps(l, r.v.layout):
@@ -343,7 +352,7 @@ cdef class Walk:
         cdef Shadow s = self.shadow(o.memory)
         cdef Layout kept = o.layout
         cdef Tensor t, part
-        cdef int i, n = 0
+        cdef int i, n = 0  # of the axes that step
         if s is None or not kept.size():
             return None
         for i in range(kept.ndim - 1, -1, -1):
@@ -358,11 +367,8 @@ cdef class Walk:
         part = seen_as(s.flat, o.dtype, &kept)
         t = cast(part, o.dtype)
         fill(part, 0)
-        if n == o.layout.ndim:
-            return t
         part = view_of(t)
         part.v.layout.resize(o.layout.ndim)
-        n = 0
         for i in range(o.layout.ndim):
             part.v.layout.shape()[i] = o.layout.shape()[i]
             part.v.layout.strides()[i] = 0
@@ -404,13 +410,8 @@ cdef class Walk:
         n = 1 if l.strides()[axis] == 0 else l.shape()[axis]
         for k in range(n):
             rest = l
-            rest.offset += k * l.strides()[axis]
-            drop_axis(rest, axis)
-            part = view_of(to)
-            part.v.layout = to.v.layout
-            part.v.layout.offset += k * to.v.layout.strides()[axis]
-            drop_axis(part.v.layout, axis)
-            self.move(s, dtype, rest, part)
+            pick_index(rest, axis, k)
+            self.move(s, dtype, rest, indexed(to, axis, k))
         return 0
 
     # -- nodes

@@ -14,7 +14,7 @@ cdef inline bint at_hand(Chunk* c, bint write) noexcept:
 cdef inline bint lone_ops() noexcept:
     """Whether instructions may run in the caller's thread now, in the engine's usual way, unseen."""
     return _recorder.policy.inline_ns > _LONE_NS and not _recorder.engine().stopped() \
-        and _recorder.engine().policy() != NAIVE and not recording() and not _recorder.captures \
+        and _recorder.engine().policy() != NAIVE and not recording() and not capturing() \
         and not _recorder.engine().tracing()
 
 
@@ -59,9 +59,7 @@ cdef bint set_element(Tensor x, npy_intp offset, object value) except -1:
     elif not put_number(c.data + offset, value, x.v.dtype):
         return False
     c.version.fetch_add(1)
-    c.issued += 1
-    if known_as(c) is not NULL and known_as(c).watched:
-        note_write(c)
+    issue(c, 1)
     _recorder.inlined += 1
     return True
 
@@ -126,8 +124,6 @@ cdef Tensor lone_op(const Kernel* k, object a, object b, Tensor out):
         return None
     memcpy(out.v.chunk.data + out.v.layout.offset, <char*>constants[2], info(dtype).size)
     out.v.chunk.version.fetch_add(1)
-    out.v.chunk.issued += 1
-    if known_as(out.v.chunk) is not NULL and known_as(out.v.chunk).watched:
-        note_write(out.v.chunk)
+    issue(out.v.chunk, 1)
     _recorder.inlined += 1
     return out

@@ -5,9 +5,14 @@ class TracingError(RuntimeError):
     """The value of an array was asked for while what makes it is traced, so is not run."""
 
 
+cdef inline bint capturing() noexcept:
+    """Whether this thread's ops are captured by a program."""
+    return _recorder.captures and mode().capturing is not NULL
+
+
 cdef int refuse_to_wait(str what) except -1:
     """Inside a capture nothing has a value: not even what was there before may decide what is captured."""
-    if _recorder.captures and mode().capturing is not NULL:
+    if capturing():
         raise TracingError(
             f"{what.lstrip('?')} asks for the value of an array while it is traced: what a program does may "
             "depend on shapes and dtypes, not on values")
@@ -16,7 +21,7 @@ cdef int refuse_to_wait(str what) except -1:
 
 def is_capturing():
     """Whether this thread's ops are captured by a :class:`Program`."""
-    return bool(_recorder.captures) and mode().capturing is not NULL
+    return capturing()
 
 
 cdef CError* _unknown_value = NULL
@@ -64,7 +69,7 @@ cdef class Program:
             self.p.unref()
 
     def __enter__(self):
-        if mode().capturing is not NULL:
+        if capturing():
             raise RuntimeError("this thread traces already: traces do not nest")
         if self.p.finished or self.p.instrs.size():
             raise RuntimeError("a Program is captured once")
@@ -242,7 +247,7 @@ cdef class Program:
             raise RuntimeError("finish() the program before")
         if phase >= <int>self.p.phases.size():
             raise IndexError(f"the program has {self.p.phases.size()} phases")
-        if mode().capturing is not NULL:
+        if capturing():
             raise RuntimeError("a program can't run inside a trace")
         if _recorder.engine().stopped():
             raise RuntimeError("the engine is stopped: call start() before using arrays")
@@ -250,7 +255,7 @@ cdef class Program:
         for i in range(self.p.phases.size()):
             if phase < 0 or phase == <int>i:
                 for role in self.p.phases[i].visible:
-                    self.note_writes(role, substitutions)
+                    issue(replaced(role.chunk, substitutions), role.writes)
         check_status(self.p.push(phase, substitutions), None)
         if _recorder.store().exports.load():
             self.finish_exported(substitutions)
@@ -272,13 +277,6 @@ cdef class Program:
                 exported.push_back(c)
         if exported.size():
             _finish(exported)
-        return 0
-
-    cdef int note_writes(self, ProgramRole role, vector[Substitution]& substitutions) except -1:
-        cdef Chunk* c = replaced(role.chunk, substitutions)
-        c.issued += role.writes
-        if known_as(c) is not NULL and known_as(c).watched:
-            note_write(c)
         return 0
 
     cdef bint takes(self, list arrays) except -1:

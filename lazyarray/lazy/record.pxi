@@ -126,10 +126,8 @@ cdef int emit(Instr* instr) except -1:
         rec.give_back(instr)
         raise
     for k in range(instr.nin, instr.nop):
-        instr.ops[k].chunk.issued += 1
-        if known_as(instr.ops[k].chunk) is not NULL and known_as(instr.ops[k].chunk).watched:
-            note_write(instr.ops[k].chunk)
-    if rec.captures and mode().capturing is not NULL:
+        issue(instr.ops[k].chunk, 1)
+    if capturing():
         return capture(instr)
     # A PYTHON instruction may let go of the GIL while it runs, and so must be known to the engine:
     # a tiny one is pushed, and run by its pusher (see Recorder::push_group).

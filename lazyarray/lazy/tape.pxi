@@ -192,7 +192,7 @@ cdef list tape(Instr* instr):
             if wanted >> k & 1:
                 needs |= kernel.gradient.inputs[k].needs
         held = set_apart(instr, needs)
-    if mode().capturing is not NULL:
+    if capturing():
         for k in range(instr.nin, instr.nop):
             mode().capturing.keep_writer(instr.ops[k].chunk)
     if not wanted:
@@ -211,9 +211,15 @@ cdef list tape(Instr* instr):
     return held
 
 
-cdef void note_write(Chunk* c) noexcept:
+cdef inline void issue(Chunk* c, uint64_t writes) noexcept:
+    """Counts writes that were issued; notes the line, if a node has saved the values."""
+    c.issued += writes
+    if known_as(c) is not NULL and known_as(c).watched:
+        note_write(known_as(c))
+
+
+cdef void note_write(Memory* m) noexcept:
     """Where values that a node has saved are overwritten."""
-    cdef Memory* m = known_as(c)
     cdef PyObject* old = m.overwritten.code
     m.overwritten.code = NULL
     m.overwritten.capture()
@@ -299,7 +305,7 @@ def note_call(str name, rule, inputs, outputs, saved=(), again=()):
     for x in outputs:
         t = x
         if inexact(t.v.dtype) and not t.v.detached:
-            if mode().capturing is not NULL:
+            if capturing():
                 mode().capturing.keep_writer(t.v.chunk)
             Tape_set_writer(t.v.chunk, n)
     n.unref()

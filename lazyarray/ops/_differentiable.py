@@ -114,14 +114,9 @@ def differentiable(**rules: Callable[..., Any]) -> Callable[[Callable[P, R]], Ca
         def call(*args: P.args, **kwargs: P.kwargs) -> R:
             if not is_recording():
                 return function(*args, **kwargs)
-            if (
-                plain
-            ):  # what signature.bind does, in a tenth of its time; wrong ones the call refuses
-                given = {
-                    **defaults,
-                    **dict(zip(signature.parameters, args, strict=False)),
-                    **kwargs,
-                }
+            if plain:
+                # What signature.bind does, in a tenth of its time; wrong ones the call refuses.
+                given = defaults | dict(zip(signature.parameters, args, strict=False)) | kwargs
             else:
                 bound = signature.bind(*args, **kwargs)
                 bound.apply_defaults()
