@@ -38,7 +38,7 @@ from lazyarray._config import *  # noqa: F403
 from lazyarray._namespace_info import *  # noqa: F403
 from lazyarray._ndarray import NDArray
 from lazyarray._scalars import *  # noqa: F403
-from lazyarray.context import Context, cpu, cpu_pinned, current_context, gpu
+from lazyarray.context import Context, cpu, cpu_pinned, current_context, gpu, gpu_count
 from lazyarray.functions.absent import ABSENT as _ABSENT
 from lazyarray.functions.bits import *  # noqa: F403
 from lazyarray.functions.calculus import *  # noqa: F403
@@ -87,6 +87,7 @@ __all__ = [
     "cpu",
     "cpu_pinned",
     "gpu",
+    "gpu_count",
     "current_context",
     "SyncReport",
     "explain",

@@ -14,13 +14,15 @@ from cpython.object cimport Py_EQ, Py_GE, Py_GT, Py_LE, Py_LT, Py_NE
 from libc.stdint cimport int32_t, int64_t
 from libc.string cimport memcpy
 
-from lazyarray.engine._engine cimport Var
+from lazyarray.engine._engine cimport GPU, Var
 from lazyarray.lazy._lazy cimport (
     Layout,
     Tensor,
     assign,
     become,
     cast,
+    cpu0,
+    moved,
     covers_chunk,
     dtype_code,
     fill,
@@ -96,6 +98,14 @@ cdef class ArrayVar(Var):
 # are used again.
 
 
+cdef Tensor awaited(Tensor array, str what):
+    """The array, or its copy on the host, waited for as `what`."""
+    if array.v.chunk.device.kind == GPU:
+        array = moved(array, cpu0())
+    wait(array, False, what)
+    return array
+
+
 cdef object copy_out(Tensor array):
     """A NumPy array with a copy of the values, which were waited for."""
     cdef Layout* l = &array.v.layout
@@ -104,7 +114,7 @@ cdef object copy_out(Tensor array):
     cdef Tensor x = settled(array, strided and l.size() > _COPIED_WITH_THE_GIL)
     cdef cnp.ndarray out
     if strided:
-        out = np.empty_like(numpy_view(&array.v, False), subok=False)
+        out = np.empty_like(numpy_view(&x.v, False), subok=False)
         out[...] = numpy_view(&x.v, False)
         return out
     if not x.v.chunk.allocate():
@@ -117,8 +127,7 @@ cdef object copy_out(Tensor array):
 
 cdef object scalar(Tensor array, str what):
     """The only element as a Python scalar; a wait, of the kind `what`."""
-    wait(array, False, what)
-    return only_element(settled(array, False))
+    return only_element(settled(awaited(array, what), False))
 
 
 cdef object only_element(Tensor x):
@@ -301,8 +310,7 @@ cdef class NDArray(Methods):
 
     def asnumpy(self):
         """A NumPy array with a copy of the values; waits for them."""
-        wait(self, False, "asnumpy")
-        return copy_out(self)
+        return copy_out(awaited(self, "asnumpy"))
 
     def _raw(self, bint writable):
         """A NumPy view of the memory itself, for an op that declared it."""
@@ -310,8 +318,7 @@ cdef class NDArray(Methods):
 
     def _values(self, str what):
         """The values, for an op whose result's shape or dtype depends on them: a hidden wait."""
-        wait(self, False, "?" + what)
-        return copy_out(self)
+        return copy_out(awaited(self, "?" + what))
 
     def item(self, *args):
         """One element as a Python scalar; waits for it."""

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from types import TracebackType
 
 from lazyarray.engine import Device
 from lazyarray.lazy._lazy import swap_current_device
+from lazyarray.lazy.cuda import device as cuda
 
-__all__ = ["Context", "cpu", "cpu_pinned", "current_context", "gpu"]
+__all__ = [
+    "Context", "cpu", "cpu_pinned", "current_context", "gpu", "gpu_count", "memory_info",
+]  # fmt: skip
 
 
 class Context(Device):
@@ -57,20 +61,44 @@ def cpu_pinned(device_id: int = 0) -> Context:
 
 
 def gpu(device_id: int = 0) -> Context:
-    """CUDA device ``device_id``; RuntimeError, saying what is missing, if there is none."""
-    try:
-        import cupy
-    except ImportError as exc:
-        raise RuntimeError(
-            f'gpu({device_id}) needs CuPy: pip install "lazyarray[cuda]" (and an NVIDIA driver)'
-        ) from exc
-    try:
-        count = cupy.cuda.runtime.getDeviceCount()
-    except cupy.cuda.runtime.CUDARuntimeError as exc:
-        raise RuntimeError(f"gpu({device_id}): CuPy finds no CUDA device: {exc}") from exc
-    if device_id >= count:
-        raise RuntimeError(f"gpu({device_id}): there are {count} CUDA devices")
-    raise RuntimeError("arrays on CUDA devices are not built yet: see docs/design.md")
+    """CUDA device ``device_id``; RuntimeError, saying what is missing, if there is none.
+
+    >>> import lazyarray as la
+    >>> try:
+    ...     x = la.ones(3, ctx=la.gpu(0))
+    ... except RuntimeError as exc:
+    ...     print("no GPU here:", exc)  # doctest: +SKIP
+    """
+    place = Context("gpu", device_id)
+    cuda.open_device(place.device_id)
+    return place
+
+
+def gpu_count() -> int:
+    """The number of CUDA devices; 0 without CuPy or without a driver.
+
+    >>> import lazyarray as la
+    >>> la.gpu_count() >= 0
+    True
+    """
+    return cuda.count()
+
+
+def memory_info(ctx: object = None) -> tuple[int, int]:
+    """Free and total bytes of memory of the device ``ctx`` (default: the current one).
+
+    Of a GPU as its driver counts them, of a CPU device what the system can give.
+
+    >>> import lazyarray as la
+    >>> free, total = la.context.memory_info()
+    >>> 0 < free <= total
+    True
+    """
+    device = as_device(ctx) or current_context()
+    if device.device_type == "gpu":
+        return cuda.memory_info(device.device_id)
+    page = os.sysconf("SC_PAGE_SIZE")
+    return page * os.sysconf("SC_AVPHYS_PAGES"), page * os.sysconf("SC_PHYS_PAGES")
 
 
 def current_context() -> Context:

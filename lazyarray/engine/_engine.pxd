@@ -20,6 +20,9 @@ cdef extern from "device.h" namespace "lazyarray" nogil:
         int32_t id
         cbool operator==(const CDevice&)
 
+    enum:
+        GPU "lazyarray::Device::GPU"
+
 
 cdef extern from "error.h" namespace "lazyarray" nogil:
     cdef enum ErrorKind "lazyarray::Error::Kind":
@@ -60,6 +63,7 @@ cdef extern from "var.h" namespace "lazyarray" nogil:
         atomic[CError*] error
         atomic[cbool] deleted
         atomic[int32_t] exports
+        atomic[void*] footprint
         CEngine* engine
         CVar(CEngine*)
         void ref()

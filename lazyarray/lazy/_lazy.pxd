@@ -135,6 +135,7 @@ cdef extern from "lazy/instr.h" namespace "lazyarray" nogil:
         REDUCE "lazyarray::Kernel::REDUCE"
         GUFUNC "lazyarray::Kernel::GUFUNC"
         PYTHON "lazyarray::Kernel::PYTHON"
+        TRANSFER "lazyarray::Kernel::TRANSFER"
 
     cdef enum Split "lazyarray::Kernel::Split":
         SPLIT_NONE "lazyarray::Kernel::Split::NONE"
@@ -392,6 +393,9 @@ cdef Tensor from_numpy(object array, CDevice device)
 cdef object numpy_view(const View* v, bint writable)
 cdef Tensor cast(Tensor x, int dtype)
 cdef int assign(Tensor to, Tensor value) except -1
+cdef bint apart_from(Tensor a, Tensor b) noexcept
+cdef Tensor moved(Tensor x, CDevice device)
+cdef CDevice cpu0() noexcept
 cdef int copy_into(Tensor to, Tensor value) except -1
 cdef int fill(Tensor to, object value) except -1
 cdef int wait(Tensor x, bint everything, str hidden) except -1

@@ -21,6 +21,7 @@ from libc.stdio cimport fprintf, stderr
 from libc.string cimport memcpy, memmove, memset
 
 from lazyarray.engine._engine cimport (
+    GPU,
     OK,
     SELF_WAIT,
     adopt_worker_thread,
@@ -39,7 +40,7 @@ from lazyarray.engine._engine cimport (
     site_line,
     NAIVE,
 )
-from lazyarray.storage._storage cimport store
+from lazyarray.storage._storage cimport MemoryPool, store
 
 from lazyarray.engine.settings import int_env
 
@@ -72,6 +73,7 @@ include "convert.pxi"
 include "elements.pxi"
 include "copies.pxi"
 include "python_ops.pxi"
+include "cuda.pxi"
 include "explain.pxi"
 
 

@@ -8,10 +8,11 @@ from cpython.object cimport PyObject
 from cpython.ref cimport Py_INCREF
 from libc.stdint cimport int32_t
 
-from lazyarray.engine._engine cimport Device, atomic, drop_ref
+from lazyarray.engine._engine cimport GPU, Device, atomic, drop_ref
 from lazyarray.lazy._lazy cimport (
     Tensor,
     copy_into,
+    moved,
     current_device,
     dtype_code,
     empty_like_shape,
@@ -63,6 +64,9 @@ def export(Tensor x not None, str what):
     has run when its call returns.
     """
     cdef Chunk* c = x.v.chunk
+    if not c.plain() and c.device.kind == GPU:
+        raise TypeError(f"an array on gpu({c.device.id}) is no memory of the host's: asnumpy() copies it, "
+                        "ascupy() and DLPack share it")
     cdef _Export base = _Export.__new__(_Export)
     c.add_handle()
     store().add_export(c)  # before the wait: another thread may push meanwhile
@@ -141,12 +145,15 @@ def adopt(cnp.ndarray a not None, Device device=None):
 # ---- other devices ------------------------------------------------------------------------------
 
 def copy_across(Tensor to not None, Tensor x not None):
-    """``to[...] = x`` where the two may be on different CPU devices."""
+    """``to[...] = x`` where the two may be on different devices."""
     copy_into(to, x)
 
 
 def copied_to(Tensor x not None, Device device not None):
     """A copy of ``x`` on ``device``, in x's layout order."""
+    if device.c.kind == GPU or x.v.chunk.device.kind == GPU:
+        if not (device.c == x.v.chunk.device):
+            return moved(x, device.c)
     cdef Tensor to = fresh(x.v.dtype, x.v.layout.size(), device.c)
     cdef const View* views[1]
     cdef int n = x.v.layout.ndim

@@ -13,6 +13,8 @@ cdef class _ChunkRef:
 
 cdef object numpy_view(const View* v, bint writable):
     """A NumPy array on the memory itself. The caller knows that nobody else uses it now."""
+    if v.chunk.device.kind == GPU:
+        raise TypeError("an array on a GPU has no NumPy view: asnumpy() copies it")
     if not v.chunk.allocate():
         raise MemoryError(f"unable to allocate {v.chunk.nbytes} bytes")
     cdef cnp.dtype d = _dtypes[v.dtype]
@@ -36,6 +38,8 @@ cdef Tensor from_numpy(object array, CDevice device):
     cdef int ndim = cnp.PyArray_NDIM(a)
     if not a.dtype.isnative:
         a = a.astype(a.dtype.newbyteorder("="))
+    if device.kind == GPU:
+        return moved(from_numpy(a, cpu0()), device)
     cdef Tensor t = empty_like_shape(code, ndim, <const npy_intp*>cnp.PyArray_DIMS(a), device)
     cdef cnp.ndarray w
     if cnp.PyArray_IS_C_CONTIGUOUS(a):

@@ -55,8 +55,92 @@ cdef int assign(Tensor to, Tensor value) except -1:
     return copy_into(to, value)
 
 
+cdef Kernel* _transfers[32]
+memset(_transfers, 0, sizeof(_transfers))
+
+
+cdef bint apart_from(Tensor a, Tensor b) noexcept:
+    """Whether only a transfer brings values from the one to the other: a GPU is in it."""
+    return not (a.v.chunk.device == b.v.chunk.device) \
+        and (a.v.chunk.device.kind == GPU or b.v.chunk.device.kind == GPU)
+
+
+cdef Tensor compact(Tensor x):
+    """``x``, or a copy of it, whose elements lie together in K order."""
+    cdef const View* views[1]
+    cdef Layout whole
+    cdef int i
+    views[0] = &x.v
+    whole.resize(x.v.layout.ndim)
+    for i in range(whole.ndim):
+        whole.shape()[i] = x.v.layout.shape()[i]
+    set_k_layout(whole, x.v.itemsize(), 1, views)
+    for i in range(whole.ndim):
+        if whole.shape()[i] > 1 and whole.strides()[i] != x.v.layout.strides()[i]:
+            return cast(x, x.v.dtype)
+    return x
+
+
+cdef int emit_transfer(Tensor to, Tensor x, bint overwrites) except -1:
+    """Moves the bytes of ``x`` to ``to``, both compact and laid out alike, on another device."""
+    cdef int d = x.v.dtype
+    cdef Kernel* k = _transfers[d]
+    if k is NULL:
+        k = _transfers[d] = new_kernel("copyto", TRANSFER, 1, 1)
+        k.dtypes[0] = k.dtypes[1] = d
+    cdef npy_intp n = x.v.layout.size()
+    cdef Instr* instr = _recorder.begin(k, 1, 1)
+    instr.set_ndim(1)
+    instr.shape()[0] = n
+    instr.strides(0)[0] = instr.strides(1)[0] = info(d).size
+    set_operand(instr, 0, &x.v)
+    set_operand(instr, 1, &to.v)
+    instr.overwrites = overwrites
+    instr.bytes = n * info(d).size
+    instr.cost_ns = 20000 + 0.1 * instr.bytes
+    return emit(instr)
+
+
+cdef Tensor moved(Tensor x, CDevice device):
+    """A copy of ``x`` on another device, in x's layout order."""
+    cdef Tensor t
+    cdef int i
+    t = compact(x)
+    cdef Tensor to = fresh(x.v.dtype, t.v.layout.size(), device)
+    to.v.layout = t.v.layout
+    to.v.layout.offset = 0
+    if x.v.layout.size():
+        emit_transfer(to, t, True)
+    return to
+
+
 cdef int copy_into(Tensor to, Tensor value) except -1:
-    """``assign``, also from one CPU device to another: runs where ``to`` is."""
+    """``assign``, also from one device to another: runs where ``to`` is."""
+    cdef Tensor near
+    if apart_from(to, value):
+        if to.v.readonly:
+            raise ValueError("assignment destination is read-only")
+        if info(value.v.dtype).size > 8 and to.v.chunk.device.kind == GPU:
+            value = cast(value, to.v.dtype)  # a GPU has no extended precision
+        near = compact(value)
+        if to.v.dtype == near.v.dtype and to.v.layout.same_shape(near.v.layout) \
+                and same_steps(&to.v.layout, &near.v.layout):
+            if near.v.layout.size():
+                emit_transfer(to, near, covers_chunk(&to.v))
+            return 0
+        return copy_here(to, moved(near, to.v.chunk.device))
+    return copy_here(to, value)
+
+
+cdef bint same_steps(Layout* a, Layout* b) noexcept:
+    cdef int i
+    for i in range(a.ndim):
+        if a.shape()[i] > 1 and a.strides()[i] != b.strides()[i]:
+            return False
+    return True
+
+
+cdef int copy_here(Tensor to, Tensor value) except -1:
     cdef Layout* a = &to.v.layout
     cdef Layout* b = &value.v.layout
     cdef int extra = b.ndim - a.ndim

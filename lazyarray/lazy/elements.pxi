@@ -7,7 +7,7 @@
 
 cdef inline bint at_hand(Chunk* c, bint write) noexcept:
     """Whether the memory can be read (or written) now, with nothing to be told to anybody."""
-    return c.data is not NULL and (c.idle() if write else c.readable()) \
+    return c.data is not NULL and (c.idle() if write else c.readable()) and c.plain() \
         and c.error.load() is NULL and not c.deleted.load()
 
 

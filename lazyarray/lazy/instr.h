@@ -27,7 +27,8 @@ struct Cores {
 
 // One row of the op table at one dtype signature. Made once, lives as long as the process.
 struct Kernel {
-  enum Kind : uint8_t { ELEMENTWISE, REDUCE, GUFUNC, PYTHON };
+  // A TRANSFER moves the bytes of its input, which lie together, to another device.
+  enum Kind : uint8_t { ELEMENTWISE, REDUCE, GUFUNC, PYTHON, TRANSFER };
   // How a long run of a REDUCE may be cut with the bits of the whole: not at all; anywhere (exact
   // arithmetic); or where NumPy's pairwise sum of real or complex numbers cuts it.
   enum class Split : uint8_t { NONE, ANY, PAIRWISE, PAIRWISE_COMPLEX };
@@ -174,8 +175,9 @@ struct Instr {
   // REDUCE: whether the fastest axis is reduced (else the slowest ones are), and how long it is.
   bool reduces_last() const { return reduced >> (ndim - 1) & 1; }
   npy_intp last() { return shape()[ndim - 1]; }
-  // A copy between devices runs where it writes.
+  // A copy between devices runs where it writes; a transfer from a GPU is that GPU's work.
   Device device() const {
+    if (kernel->kind == Kernel::TRANSFER && !ops[1].chunk->device.is_gpu()) return ops[0].chunk->device;
     return nop > nin ? ops[nin].chunk->device : nop ? ops[0].chunk->device : Device();
   }
   bool overwritten(int op) const { return op >= nin && (overwrites >> (op - nin) & 1); }

@@ -71,7 +71,7 @@ class Recorder {
     if (in.wide && engine_->pending_ops() > 0) return false;  // it would not have the cores alone
     for (int k = 0; k < in.nop; ++k) {
       const Chunk* c = in.ops[k].chunk;
-      if (c && !(in.writes(k) ? c->idle() : c->readable())) return false;
+      if (c && (!(in.writes(k) ? c->idle() : c->readable()) || c->device.kind != Device::CPU)) return false;
     }
     return true;
   }
@@ -124,7 +124,7 @@ class Recorder {
     open_bytes_ += in->bytes;
     // What can't be fused with anything, and is worth a worker, has nothing to wait for.
     const bool full = static_cast<int>(open_.size()) >= bulk || kind == Kernel::PYTHON ||
-                      (kind == Kernel::GUFUNC && ns >= policy.flush_ns);
+                      kind == Kernel::TRANSFER || (kind == Kernel::GUFUNC && ns >= policy.flush_ns);
     const bool arm = !full && due_ns_ == 0 && open_ns_ >= policy.flush_ns;
     const int64_t due = arm ? due_ns_ = engine_->now() + policy.age_ns : 0;
     rec_mu_.unlock();

@@ -95,8 +95,7 @@ class Report {
         ++end;
       s += end - i == 1 ? "operator " + std::to_string(i + 1)
                         : "operators " + std::to_string(i + 1) + " to " + std::to_string(end) + ", each";
-      s += std::string(" on ") + (lines[i].device.is_gpu() ? "gpu(" : "cpu(") +
-           std::to_string(lines[i].device.id) + "): " + when(i, end) + "\n" + body;
+      s += " on " + lines[i].device.text() + ": " + when(i, end) + "\n" + body;
       i = end;
     }
     return s;

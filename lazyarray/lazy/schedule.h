@@ -15,6 +15,7 @@ struct Part {
   struct Step {
     size_t begin, end;
     std::shared_ptr<const Plan> plan;  // null: the instructions run one after the other
+    std::shared_ptr<const cuda::GpuPlan> gpu;  // ... unless this is what they are on a GPU
   };
   class Scheduler* scheduler = nullptr;
   std::vector<Instr*> instrs;
@@ -101,6 +102,7 @@ class Scheduler {
     for (const Part::Step& s : part->steps) {
       int threads = 0;
       if (s.plan) threads = executor.pass(*s.plan, part->instrs.data() + s.begin, ctx.op);
+      else if (s.gpu) executor.gpu_pass(*s.gpu, part->instrs.data() + s.begin, s.end - s.begin);
       else
         for (size_t i = s.begin; i < s.end; ++i) executor.step(*part->instrs[i]);
       if (part->report) part->report->lines[part->line].stages[stage++].threads = threads;
@@ -136,7 +138,7 @@ class Scheduler {
     for (size_t i = 0; i < n; ++i) {
       Instr& in = *instrs[i];
       ns += in.cost_ns;
-      cheap &= in.kernel->kind != Kernel::PYTHON && !in.wide;
+      cheap &= in.kernel->kind != Kernel::PYTHON && in.kernel->kind != Kernel::TRANSFER && !in.wide;
       bool kept = false;
       for (int k = 0; k < in.nop; ++k) {
         Chunk* c = in.ops[k].chunk;
@@ -163,9 +165,11 @@ class Scheduler {
     Part& p = *parts_[join];
     const size_t begin = p.instrs.size();
     p.instrs.insert(p.instrs.end(), instrs, instrs + n);
-    if (stage && stage->fused) p.steps.push_back({begin, begin + n, planner.plan(*stage)});
-    else if (!p.steps.empty() && !p.steps.back().plan) p.steps.back().end = begin + n;
-    else p.steps.push_back({begin, begin + n, nullptr});
+    if (stage && stage->fused && device.is_gpu())
+      p.steps.push_back({begin, begin + n, nullptr, executor_->gpu->planner.plan(instrs, n, &stage->form.axes)});
+    else if (stage && stage->fused) p.steps.push_back({begin, begin + n, planner.plan(*stage), nullptr});
+    else if (!p.steps.empty() && !p.steps.back().plan && !p.steps.back().gpu) p.steps.back().end = begin + n;
+    else p.steps.push_back({begin, begin + n, nullptr, nullptr});
     p.ns += ns;
     p.bytes += bytes;
     if (p.ns > policy_->group_ns) p.open = false;
@@ -229,10 +233,13 @@ class Scheduler {
     }
     op->device = part->device;
     op->name = part->instrs.size() == 1 ? first->kernel->name
-               : part->steps.size() == 1 && part->steps[0].plan ? "fused" : "segment";
+               : part->steps.size() == 1 && (part->steps[0].plan || part->steps[0].gpu) ? "fused" : "segment";
     op->bytes = part->bytes;
     op->cost_ns = static_cast<int64_t>(part->ns);
-    if (!native && part->ns < policy_->inline_ns) op->prop = Prop::ASYNC;  // run by its pusher if ready
+    if (first->kernel->kind == Kernel::TRANSFER)
+      op->prop = first->ops[1].chunk->device.is_gpu() ? Prop::COPY_TO_GPU : Prop::COPY_FROM_GPU;
+    else if (!native && part->ns < policy_->inline_ns && !part->device.is_gpu())
+      op->prop = Prop::ASYNC;  // run by its pusher if ready
     op->wide = first->wide;  // stands alone
     op->payload.run = run;
     op->payload.drop = drop;

@@ -77,8 +77,16 @@ cdef int check_size(npy_intp size, npy_intp itemsize) except -1:
     return 0
 
 
+cdef inline int check_gpu_dtype(int dtype, CDevice device) except -1:
+    """That a device can hold the dtype: GPUs have no extended precision."""
+    if device.kind == GPU and info(dtype).size > 8 and chr(info(dtype).code) in "gG":
+        raise TypeError(f"arrays on a GPU can't have dtype {_dtypes[dtype]}")
+    return 0
+
+
 cdef Tensor fresh(int dtype, npy_intp size, CDevice device):
     check_size(size, info(dtype).size)
+    check_gpu_dtype(dtype, device)
     cdef Tensor t = blank_tensor(dtype)
     t.v.chunk = t.handle.chunk = _recorder.store().create(size * info(dtype).size, device)
     t.v.chunk.adopt_handle()
@@ -127,6 +135,11 @@ cdef int become(Tensor x, Tensor other) except -1:
         _moved += 1
     old.drop_handle()
     return 0
+
+
+cdef CDevice cpu0() noexcept:
+    cdef CDevice d
+    return d
 
 
 cdef bint same_device(Tensor a, Tensor b) except -1:

@@ -36,8 +36,7 @@ constexpr const char* kMemoryInUse = "pool memory in use";
 // As Python writes it.
 inline const char* device_name(Device d) {
   if (d == Device{Device::CPU, 0}) return "cpu(0)";
-  const char* kind = d.kind == Device::CPU ? "cpu(" : d.is_gpu() ? "gpu(" : "cpu_pinned(";
-  return intern_name(kind + std::to_string(d.id) + ")");
+  return intern_name(d.text());
 }
 
 // Adds instructions [begin, end) of an operator, which are one of its stages; `plan` is null if they

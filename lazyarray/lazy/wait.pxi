@@ -91,7 +91,8 @@ cdef int wait(Tensor x, bint everything, str what) except -1:
     `what` names the sync for the report; a leading "?" marks one that the user may not see.
     """
     cdef Chunk* c = x.v.chunk
-    cdef bint pending = not (c.idle() if everything else c.readable())
+    # What an op launched on a device may be under way though the op is complete.
+    cdef bint pending = not (c.idle() if everything else c.readable()) or c.footprint.load() is not NULL
     refuse_to_wait(what)
     if no_sync_depth(0) and what[0] == "?":
         raise RuntimeError(
@@ -122,14 +123,15 @@ cdef int wait(Tensor x, bint everything, str what) except -1:
 
 
 cdef Tensor settled(Tensor x, bint lets_go):
-    """``x``, which was waited for, or a copy of it that no other thread can write to.
+    """``x``, which was waited for, or a copy of it on the host that no other thread can write to.
 
     Another thread may have pushed a write since the wait, and may push one while the caller lets
     go of the GIL (``lets_go``) as it reads. Not so inside an op: later writers wait for that op.
     """
-    if _recorder.engine().current() is not NULL or x.v.chunk.readable() and not lets_go:
+    cdef bint away = x.v.chunk.device.kind == GPU
+    if not away and (_recorder.engine().current() is not NULL or x.v.chunk.readable() and not lets_go):
         return x
-    cdef Tensor t = cast(x, x.v.dtype)
+    cdef Tensor t = moved(x, cpu0()) if away else cast(x, x.v.dtype)
     flush(False)
     _engine.wait_var(t.v.chunk, False)
     return t

@@ -11,7 +11,7 @@ cimport numpy as cnp
 from libc.stdlib cimport calloc, malloc
 from libc.string cimport memcpy
 
-from lazyarray.engine._engine cimport CDevice, Device, intern_name
+from lazyarray.engine._engine cimport CDevice, Device, GPU, intern_name
 from lazyarray.lazy._lazy cimport (
     D_BOOL,
     D_C16,

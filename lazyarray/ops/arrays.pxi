@@ -119,7 +119,7 @@ def plain_array(obj):
     cdef char* to
     if type(obj) is np.ndarray:
         return from_numpy(obj, current_device())
-    if type(obj) is not list or not <list>obj:
+    if type(obj) is not list or not <list>obj or current_device().kind == GPU:
         return None
     kind = type((<list>obj)[0])
     if kind is not float and kind is not int:

@@ -74,10 +74,6 @@ class Ledger {
   }
   const char* line(uint32_t site) const { return site && site <= sites.size() ? sites[site - 1].first.c_str() : ""; }
   const char* brief(uint32_t site) const { return site && site <= sites.size() ? sites[site - 1].second.c_str() : ""; }
-  static std::string device_text(Device d) {
-    const char* kind = d.kind == Device::CPU ? "cpu(" : d.is_gpu() ? "gpu(" : "cpu_pinned(";
-    return kind + std::to_string(d.id) + ")";
-  }
 
   // ---- tracks
 
@@ -95,12 +91,12 @@ class Ledger {
       place = static_cast<int64_t>(2 * number);
     } else if (kind == STREAM) {
       const Device d{static_cast<int32_t>(key >> 32), static_cast<int32_t>(key)};
-      name = device_text(d) + " stream " + std::to_string(lane);
+      name = d.text() + " stream " + std::to_string(lane);
       place = 200000 + static_cast<int64_t>(lane);
     } else {
       name = "worker " + std::to_string(key);
       if (key < worker_names.size())
-        name += " of " + device_text(worker_names[key].device) + ", " + worker_names[key].role;
+        name += " of " + worker_names[key].device.text() + ", " + worker_names[key].role;
       place = 100000 + static_cast<int64_t>(2 * key);
     }
     if (kind == THREAD_WAITS || kind == WORKER_WAITS) {
@@ -179,7 +175,7 @@ class Ledger {
     if (e.site) out.arg("line", line(e.site));
     out.arg_time("pushed", e.queued).arg_time("ready", e.ready);
     out.arg_time("started", e.start).arg_time("ended", e.end);
-    out.arg("device", device_text(e.device).c_str());
+    out.arg("device", e.device.text().c_str());
     if (e.skipped) out.arg("skipped", "an input had failed");
     if (e.steps) list(out, e, steps);
     put(out);

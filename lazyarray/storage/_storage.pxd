@@ -25,6 +25,7 @@ cdef extern from "storage/chunk.h" namespace "lazyarray" nogil:
         cbool resource
         cbool published
         cbool captured
+        cbool plain()
         cbool allocate()
         void add_handle()
         void adopt_handle()

@@ -49,6 +49,9 @@ class Chunk : public Var {
     temporary = false;
   }
 
+  // Whether no device but the host's processors ever touches the memory.
+  bool plain() const { return device.kind == Device::CPU; }
+
   // Single elements and the like have their memory in the chunk itself: no pool is asked.
   static constexpr size_t kSmall = 64;
 
@@ -97,7 +100,11 @@ class Chunk : public Var {
   void clear();
   void free_memory() {
     if (drop_owner) drop_owner(owner);
-    else if (data && data != small_) pool->release(data, nbytes);
+    else if (data && data != small_) {
+      Footprint* f = footprint.load(std::memory_order_acquire);
+      if (f) pool->release_after(data, nbytes, f->take());
+      else pool->release(data, nbytes);
+    }
     data = nullptr;
     drop_owner = nullptr;
   }
@@ -113,6 +120,7 @@ class ChunkStore {
   // Set by the room above, which knows what these are.
   void (*drop_node)(Node*) = nullptr;      // with the GIL
   void (*drop_memory)(Memory*) = nullptr;  // with the GIL or without
+  MemoryPool* (*make_pool)(Device) = nullptr;  // of devices other than cpu(0), once a GPU is open
 
   // With one reference and no handle. The GIL is held.
   Chunk* create(size_t nbytes, Device device) {
@@ -134,7 +142,7 @@ class ChunkStore {
     c->store = this;
     c->nbytes = nbytes;
     c->born = ++births;
-    c->data = nbytes <= Chunk::kSmall ? c->small_ : nullptr;
+    c->data = nbytes <= Chunk::kSmall && device.kind == Device::CPU ? c->small_ : nullptr;
     c->device = device;
     c->pool = pool(device);
     return c;
@@ -148,7 +156,7 @@ class ChunkStore {
     for (auto& e : others_)
       if (e.first == d) found = e.second;
     if (!found) {
-      found = new MemoryPool;
+      found = make_pool ? make_pool(d) : new MemoryPool;
       found->set_limit(limit_);
       others_.emplace_back(d, found);
     }
@@ -255,6 +263,7 @@ inline void Chunk::clear() {
   if (published) store->unpublish(this);
   if (exports.load(std::memory_order_relaxed)) store->exports.fetch_sub(exports.exchange(0));
   free_memory();
+  if (Footprint* f = footprint.exchange(nullptr)) delete f;
   resource = captured = false;
   if (Error* e = error.load(std::memory_order_relaxed)) {
     error.store(nullptr, std::memory_order_relaxed);

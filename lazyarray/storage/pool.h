@@ -9,6 +9,8 @@
 #include <thread>
 #include <vector>
 
+#include "streams.h"
+
 namespace lazyarray {
 
 // Held for a few instructions only, by threads that never sleep while they hold it. If the holder
@@ -38,10 +40,15 @@ class MemoryPool {
   static constexpr int kClasses = 16 + 4 * 50;
   static constexpr size_t kMost = size_t(1) << 60;    // what the last size class holds
 
+  MemoryPool() = default;
+  MemoryPool(const MemoryPool&) = delete;
+  virtual ~MemoryPool() = default;
   void set_limit(uint64_t bytes) { limit_ = bytes; }
+  // Whether a GPU copies from and to it by itself.
+  virtual bool pinned() const { return false; }
 
   // Null if the limit or the system refuses.
-  char* allocate(size_t bytes) {
+  virtual char* allocate(size_t bytes) {
     if (bytes > kMost) return nullptr;
     const int c = size_class(bytes);
     const size_t size = class_bytes(c);
@@ -77,7 +84,7 @@ class MemoryPool {
     return p;
   }
 
-  void release(char* p, size_t bytes) {
+  virtual void release(char* p, size_t bytes) {
     const int c = size_class(bytes);
     const size_t size = class_bytes(c);
     lock_.lock();
@@ -88,11 +95,16 @@ class MemoryPool {
       cached_ += size;
     }
     lock_.unlock();
-    if (!keep) std::free(p);
+    if (!keep) system_free(p);
+  }
+  // ... once these are over, of which the pool drops the references.
+  virtual void release_after(char* p, size_t bytes, std::vector<Event*> last_uses) {
+    for (Event* e : last_uses) e->unref();  // no device uses memory of the host's own pools by itself
+    release(p, bytes);
   }
 
   // Gives all cached memory back to the system.
-  void trim() {
+  virtual void trim() {
     std::vector<char*> out;
     lock_.lock();
     for (auto& list : free_) {
@@ -101,10 +113,10 @@ class MemoryPool {
     }
     cached_ = 0;
     lock_.unlock();
-    for (char* p : out) std::free(p);
+    for (char* p : out) system_free(p);
   }
 
-  PoolStats stats() {
+  virtual PoolStats stats() {
     lock_.lock();
     PoolStats s{in_use_, cached_, peak_, limit_, hits_, misses_};
     lock_.unlock();
@@ -123,12 +135,13 @@ class MemoryPool {
     return (size_t(1) << top) + (static_cast<size_t>((c - 16) % 4) + 1) * (size_t(1) << (top - 2));
   }
 
- private:
+ protected:
   void grew(size_t size) {
     in_use_ += size;
     if (in_use_ > peak_) peak_ = in_use_;
   }
-  static char* system_allocate(size_t size) {
+  virtual void system_free(char* p) { std::free(p); }
+  virtual char* system_allocate(size_t size) {
     // Large blocks on huge pages: page faults are much of the time of a fresh large array.
     const size_t align = size >= 2 * kHuge ? kHuge : kAlign;
     void* p = nullptr;
@@ -140,7 +153,11 @@ class MemoryPool {
   }
 
   SpinLock lock_;
+
+ private:
   std::vector<char*> free_[kClasses];
+
+ protected:
   uint64_t in_use_ = 0, cached_ = 0, peak_ = 0, limit_ = 0, hits_ = 0, misses_ = 0;
   uint64_t cache_limit_ = uint64_t(1) << 30;
 };

@@ -1,6 +1,7 @@
 // Device: where an operator runs and where memory lives, as the engine sees it.
 #pragma once
 #include <cstdint>
+#include <string>
 
 namespace lazyarray {
 
@@ -13,6 +14,11 @@ struct Device {
   bool is_gpu() const { return kind == GPU; }
   bool operator==(const Device& o) const { return kind == o.kind && id == o.id; }
   bool operator!=(const Device& o) const { return !(*this == o); }
+  // As users write it: "cpu(0)".
+  std::string text() const {
+    const char* name = kind == CPU ? "cpu(" : kind == GPU ? "gpu(" : "cpu_pinned(";
+    return name + std::to_string(id) + ")";
+  }
 };
 
 }  // namespace lazyarray

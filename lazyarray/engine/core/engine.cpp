@@ -181,6 +181,15 @@ void Engine::begin(Op* op) {
   }
 }
 
+// Whether the op runs on a device of streams, or after something that does.
+bool Engine::launches(const Op* op) const {
+  if (!streams_.load(std::memory_order_relaxed)) return false;
+  if (op->device.is_gpu()) return true;
+  for (const Use& u : op->uses)
+    if (u.var->footprint.load(std::memory_order_acquire)) return true;
+  return false;
+}
+
 Error* Engine::run(Op* op) {
   const Payload payload = op->payload;
   Op* const outer = tls.op;
@@ -209,7 +218,18 @@ Error* Engine::run(Op* op) {
   }
   if (!error && payload.run) {
     RunContext ctx{this, op, op->device};
-    error = payload.run(payload.arg, ctx);
+    // Here and not in wait(): who waits for an op waits for its launch, and then for its events.
+    Streams* const streams = launches(op) ? streams_.load(std::memory_order_acquire) : nullptr;
+    if (streams) error = streams->begin(op);
+    if (!error) {
+      error = payload.run(payload.arg, ctx);
+      // An asynchronous op says itself when its work is over.
+      if (streams && !payload.async)
+        if (Error* late = streams->end(op)) {
+          if (error) late->unref();
+          else error = late;
+        }
+    }
   }
   if (payload.async && (error || !payload.run)) {
     complete(op, error);
@@ -261,7 +281,8 @@ void Engine::finish(Op* op, Error* error, After& after) {
     if (u.write) {
       if (op->traced) v->written_by = op->seq;
       v->version.fetch_add(u.bumps, std::memory_order_relaxed);
-      if (!op->payload.own_errors && (error || u.overwrite)) set_error_locked(v, error, after.errors);
+      // An error of an op that keeps its variables' errors itself is the device's.
+      if (error || (!op->payload.own_errors && u.overwrite)) set_error_locked(v, error, after.errors);
     }
     v->unlink(&u);
     v->advance([&](Op* o) {

@@ -186,6 +186,9 @@ class Engine {
   virtual void fork_parent();
   virtual void fork_child(bool drained);
 
+  // Once, when the first device is opened: who keeps order there.
+  virtual void set_streams(Streams* streams);
+
   virtual EngineStats stats();
   virtual Op* current();  // the op that the calling thread is running on this engine, or null
   virtual int current_worker();   // which worker of this engine the calling thread is, or -1
@@ -217,9 +220,13 @@ class Engine {
   using Lock = std::unique_lock<std::mutex>;
   static constexpr int64_t kNever = INT64_MAX;
 
+  Status wait_uses(Var* var, bool all, Poll poll, void* arg);
+  Status wait_streams(Var* var, bool all, Poll poll, void* arg);
+  Status drain_streams(Poll poll, void* arg);
   Pool* pool_for(const Op& op);
   Pool* pool(const char* role, Device device, int target, bool prioritized);
   void note(Op* op);                                // without mu_: begins the op's trace
+  bool launches(const Op* op) const;
   Error* run(Op* op);                               // without mu_: the payload, or the inherited error
   void execute(Op* op, After& after);               // without mu_: run and, if synchronous, finish
   void end(Op* op);                                 // without mu_: recycles what is wholly over
@@ -309,6 +316,7 @@ class Engine {
   std::mutex free_mu_;    // guards free_ops_ alone; taken last
   std::vector<Error*> failures_;
   size_t prune_at_ = 16;  // from this many failures on, the seen ones are let go
+  std::atomic<Streams*> streams_{nullptr};
   Trace trace_;
   int64_t uncompleted_ = 0, sampled_ns_ = 0;  // when trace_pending() last noted something
   std::vector<WorkerName> worker_names_;

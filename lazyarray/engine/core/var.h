@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "error.h"
+#include "streams.h"
 
 namespace lazyarray {
 
@@ -44,6 +45,8 @@ class Var {
   Engine* const engine;                // whose mutex guards it, if it lives still:
   const uint64_t engine_id;            // another may have come to live at its address
   uint64_t written_by = 0;             // seq of the last traced op that wrote it, or 0
+  // What devices may still be doing with it; null if none ever used it. Set by an op that holds a use.
+  std::atomic<Footprint*> footprint{nullptr};
   Use* head = nullptr;
   Use* tail = nullptr;
   Use* first_waiting = nullptr;
@@ -75,6 +78,14 @@ class Var {
     if (u->write) granted_write = false;
     else granted_reads--;
   }
+  Footprint& leave_footprint() {
+    Footprint* f = footprint.load(std::memory_order_acquire);
+    if (f) return *f;
+    Footprint* fresh = new Footprint;
+    if (footprint.compare_exchange_strong(f, fresh, std::memory_order_acq_rel)) return *fresh;
+    delete fresh;  // another reader's op was first
+    return *f;
+  }
   // Grants what has become grantable and calls granted(op) for each.
   template <class F>
   void advance(F&& granted) {
@@ -91,6 +102,7 @@ class Var {
  protected:
   virtual ~Var() {
     if (Error* e = error.load()) e->unref();
+    delete footprint.load();
   }
   virtual void dispose() { delete this; }  // a chunk returns to its free list instead
 };

@@ -250,7 +250,44 @@ Status Engine::wait_ops(Lock& lock, std::vector<Op*>& targets, Poll poll, void* 
   return status;
 }
 
+// What the var's ops launched: they are complete, their work may not be.
+Status Engine::wait_streams(Var* var, bool all, Poll poll, void* arg) {
+  Footprint* const f = var->footprint.load(std::memory_order_acquire);
+  Streams* const streams = streams_.load(std::memory_order_acquire);
+  if (!f || !streams) return Status::OK;
+  std::vector<Event*> events;
+  f->before(all, events);
+  Error* error = nullptr;
+  const bool waited = streams->wait(events, poll, arg, &error);
+  for (Event* e : events) e->unref();
+  if (error) {
+    if (!var->error.load(std::memory_order_acquire)) set_error(var, error);
+    report(error);
+    error->unref();
+  }
+  return waited ? Status::OK : Status::INTERRUPTED;
+}
+
+Status Engine::drain_streams(Poll poll, void* arg) {
+  Streams* const streams = streams_.load(std::memory_order_acquire);
+  if (!streams) return Status::OK;
+  Error* error = nullptr;
+  const bool waited = streams->wait_for_all(poll, arg, &error);
+  if (error) {
+    report(error);
+    error->unref();
+  }
+  return waited ? Status::OK : Status::INTERRUPTED;
+}
+
+void Engine::set_streams(Streams* streams) { streams_.store(streams, std::memory_order_release); }
+
 Status Engine::wait(Var* var, bool all, Poll poll, void* arg) {
+  const Status status = wait_uses(var, all, poll, arg);
+  return status == Status::OK ? wait_streams(var, all, poll, arg) : status;
+}
+
+Status Engine::wait_uses(Var* var, bool all, Poll poll, void* arg) {
   if (!owns(var)) return Status::FOREIGN;
   // Even if there is nothing to wait for: who pushed without waking anyone relies on this call.
   if (!held() && (all ? var->idle() : var->readable())) return Status::OK;
@@ -309,7 +346,9 @@ Status Engine::wait_for_all(Poll poll, void* arg, int64_t timeout_ns) {
   Lock lock(mu_);
   if (broken_) return Status::BROKEN;
   waits_++;
-  return drain(lock, seq_, poll, arg, timeout_ns);
+  const Status status = drain(lock, seq_, poll, arg, timeout_ns);
+  lock.unlock();
+  return status == Status::OK ? drain_streams(poll, arg) : status;
 }
 
 Status Engine::throttle(int64_t bytes, int64_t ops, Poll poll, void* arg) {

@@ -69,7 +69,10 @@ Pool* Engine::pool_for(const Op& op) {
   if (policy_ == Policy::POOLED)
     return copies ? pool("io", shared, 1, false) : pool("normal", shared, workers_, false);
   if (op.device.is_gpu()) {
-    if (copies) return pool("copy", op.device, gpu_copy_workers_, false);
+    // A pool for each direction, so that neither waits behind the other: the device does both at once.
+    if (copies)
+      return pool(op.prop == Prop::COPY_TO_GPU ? "copy to" : "copy from", op.device,
+                  std::max(1, gpu_copy_workers_ / 2), false);
     if (priority) return pool("priority", op.device, gpu_workers_, true);
     return pool("normal", op.device, gpu_workers_, false);
   }
@@ -290,8 +293,12 @@ Status Engine::stop(Poll poll, void* arg) {
   drained_.wait(lock, [&] { return alarming_ == 0; });
   stopped_ = true;
   // Ops that run meanwhile may push more.
-  const Status status = drain(lock, UINT64_MAX, poll, arg, -1);
+  Status status = drain(lock, UINT64_MAX, poll, arg, -1);
   if (status != Status::OK) return status;
+  lock.unlock();
+  status = drain_streams(poll, arg);
+  if (status != Status::OK) return status;
+  lock.lock();
   if (stopped_) join_workers(lock);  // else start() was called meanwhile
   return Status::OK;
 }
@@ -312,6 +319,9 @@ Status Engine::shutdown(Poll poll, void* arg) {
     given_up_ = true;
     return status;
   }
+  lock.unlock();
+  drain_streams(poll, arg);
+  lock.lock();
   join_workers(lock);
   return Status::OK;
 }

@@ -1,6 +1,7 @@
 // Executor: runs instructions and passes, and settles their variables' errors.
 #pragma once
 #include "lazy/cpu/pass.h"
+#include "lazy/cuda/runner.h"
 
 namespace lazyarray {
 
@@ -12,12 +13,13 @@ class Executor {
   explicit Executor(Engine* e) : engine_(e) {}
 
   Runtime runtime;
+  cuda::Runner* gpu = nullptr;  // once a GPU is open
 
   void step(Instr& in) {
     Errors errors(engine_);
     Error* error = errors.inherited(in);
     if (!error) {
-      error = run(runtime, in);
+      error = in.device().is_gpu() ? gpu->run(in) : run(runtime, in);
       if (in.put_off && !in.has_refs) return;
       if (error) {
         publish(in, error);
@@ -29,6 +31,28 @@ class Executor {
     if (!in.has_refs)
       for (int k = in.nin; k < in.nop; ++k)
         in.ops[k].chunk->version.fetch_add(1, std::memory_order_relaxed);
+  }
+
+  // Runs a fused stage on a GPU. What is poisoned, or can't be fused there, runs one by one.
+  void gpu_pass(const cuda::GpuPlan& plan, Instr* const* instrs, size_t n) {
+    Errors errors(engine_);
+    bool healthy = true;
+    for (size_t m = 0; m < n && healthy; ++m) {
+      healthy = !errors.inherited(*instrs[m]);
+      errors.settle(*instrs[m], nullptr);
+    }
+    bool ran = false;
+    Error* error = healthy ? gpu->pass(plan, instrs, n, &ran) : nullptr;
+    if (!ran && !error) {
+      for (size_t m = 0; m < n; ++m) step(*instrs[m]);
+      return;
+    }
+    if (error) {
+      publish(*instrs[0], error);
+      errors.keep(error);
+      for (size_t m = 0; m < n; ++m) errors.settle(*instrs[m], error);
+    }
+    errors.apply();
   }
 
   // Runs a fused pass inside `op`, whose pool's idle workers take part; returns how many threads did.

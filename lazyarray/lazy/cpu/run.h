@@ -248,8 +248,8 @@ inline void run_gufunc(Runtime& rt, Instr& in, char** ptrs) {
 inline Error* allocate(Chunk* c) {
   if (c->allocate()) return nullptr;
   const PoolStats s = c->pool->stats();
-  return new Error(Error::MEMORY, "unable to allocate " + std::to_string(c->nbytes) + " bytes on cpu(" +
-                                      std::to_string(c->device.id) + "): " + std::to_string(s.in_use) +
+  return new Error(Error::MEMORY, "unable to allocate " + std::to_string(c->nbytes) + " bytes on " +
+                                      c->device.text() + ": " + std::to_string(s.in_use) +
                                       " in use" +
                                       (s.limit ? ", limit " + std::to_string(s.limit) : ""));
 }

@@ -1,0 +1,99 @@
+"""CUDA devices: finding and opening them, CuPy's memory, and its view of ours."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import ModuleType
+from typing import Any
+
+from lazyarray.lazy import _lazy
+
+__all__ = ["count", "memory_info", "open_device", "view"]
+
+DRIVER = "libcuda.so.1"
+_opened: set[int] = set()
+
+
+def _cupy(number: int) -> ModuleType:
+    try:
+        return importlib.import_module("cupy")
+    except ImportError as exc:
+        raise RuntimeError(
+            f'gpu({number}) needs CuPy: pip install "lazyarray[cuda]" (and an NVIDIA driver)'
+        ) from exc
+
+
+def count() -> int:
+    """The number of CUDA devices that CuPy finds; 0 without CuPy or without a driver."""
+    try:
+        cupy = importlib.import_module("cupy")
+        return int(cupy.cuda.runtime.getDeviceCount())
+    except Exception:  # whatever an unusable installation raises: there are none
+        return 0
+
+
+def open_device(number: int) -> None:
+    """Makes GPU ``number`` usable; RuntimeError, saying what is missing, if it is not there."""
+    if number in _opened:
+        return
+    cupy = _cupy(number)
+    try:
+        found = cupy.cuda.runtime.getDeviceCount()
+    except cupy.cuda.runtime.CUDARuntimeError as exc:
+        raise RuntimeError(f"gpu({number}): CuPy finds no CUDA device: {exc}") from exc
+    if number >= found:
+        raise RuntimeError(f"gpu({number}): there are {found} CUDA devices")
+    from lazyarray.lazy.cuda import room
+
+    with cupy.cuda.Device(number):
+        cupy.cuda.runtime.memGetInfo()  # makes the device's context, which CuPy and we share
+        _lazy.open_gpu(number, os.environ.get("LAZYARRAY_CUDA_DRIVER", DRIVER), room)
+    _opened.add(number)
+
+
+@contextmanager
+def on(number: int, stream: int) -> Iterator[ModuleType]:
+    """CuPy, with its calls going to a stream of GPU ``number``."""
+    import cupy
+
+    with cupy.cuda.Device(number), _external(number, stream):
+        yield cupy
+
+
+@functools.cache
+def _external(number: int, stream: int) -> Any:
+    import cupy
+
+    return cupy.cuda.ExternalStream(stream, number)
+
+
+def view(
+    base: int,
+    nbytes: int,
+    number: int,
+    offset: int,
+    shape: tuple[int, ...],
+    dtype: str,
+    strides: tuple[int, ...],
+    owner: object = None,
+) -> Any:
+    """A CuPy array on memory of ours: ``nbytes`` from the address ``base`` on GPU ``number``."""
+    import cupy
+
+    memory = cupy.cuda.UnownedMemory(base, nbytes, owner, number)
+    pointer = cupy.cuda.MemoryPointer(memory, offset)
+    return cupy.ndarray(shape, dtype, memptr=pointer, strides=strides)
+
+
+def memory_info(number: int) -> tuple[int, int]:
+    """Free and total bytes of GPU ``number``, as the device counts them."""
+    open_device(number)
+    import cupy
+
+    with cupy.cuda.Device(number):
+        free, total = cupy.cuda.runtime.memGetInfo()
+    return int(free), int(total)

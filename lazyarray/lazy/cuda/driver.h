@@ -1,0 +1,98 @@
+// Driver: the few functions of CUDA's driver library that run-time work needs, found when a GPU is opened.
+#pragma once
+#include <dlfcn.h>
+
+#include <cstdint>
+#include <string>
+
+#include "error.h"
+
+namespace lazyarray::cuda {
+
+// The driver is loaded by name, as CuPy does, so that nothing here needs CUDA to be built or imported.
+// Names and types are those of cuda.h, whose ABI is stable: NVIDIA, "CUDA Driver API".
+using Stream_t = void*;
+using Event_t = void*;
+using Function_t = void*;
+using Context_t = void*;
+using Pointer = unsigned long long;  // CUdeviceptr
+
+constexpr int kSuccess = 0, kOutOfMemory = 2, kNotReady = 600;
+constexpr unsigned kNonBlocking = 1;     // CU_STREAM_NON_BLOCKING: apart from the default stream
+constexpr unsigned kDisableTiming = 2;   // CU_EVENT_DISABLE_TIMING
+constexpr unsigned kPortable = 1;        // CU_MEMHOSTALLOC_PORTABLE
+constexpr int kComputeMajor = 75, kComputeMinor = 76, kMultiprocessors = 16;
+
+#define LAZYARRAY_CUDA_FUNCTIONS(F)                                                                       \
+  F(Init, "cuInit", unsigned)                                                                             \
+  F(DeviceGet, "cuDeviceGet", int*, int)                                                                  \
+  F(DeviceGetCount, "cuDeviceGetCount", int*)                                                             \
+  F(DeviceGetAttribute, "cuDeviceGetAttribute", int*, int, int)                                           \
+  F(PrimaryRetain, "cuDevicePrimaryCtxRetain", Context_t*, int)                                           \
+  F(SetCurrent, "cuCtxSetCurrent", Context_t)                                                             \
+  F(GetCurrent, "cuCtxGetCurrent", Context_t*)                                                            \
+  F(PriorityRange, "cuCtxGetStreamPriorityRange", int*, int*)                                             \
+  F(StreamCreate, "cuStreamCreateWithPriority", Stream_t*, unsigned, int)                                 \
+  F(StreamSynchronize, "cuStreamSynchronize", Stream_t)                                                   \
+  F(StreamWaitEvent, "cuStreamWaitEvent", Stream_t, Event_t, unsigned)                                    \
+  F(EventCreate, "cuEventCreate", Event_t*, unsigned)                                                     \
+  F(EventRecord, "cuEventRecord", Event_t, Stream_t)                                                      \
+  F(EventQuery, "cuEventQuery", Event_t)                                                                  \
+  F(LaunchKernel, "cuLaunchKernel", Function_t, unsigned, unsigned, unsigned, unsigned, unsigned,         \
+    unsigned, unsigned, Stream_t, void**, void**)                                                         \
+  F(CopyToDevice, "cuMemcpyHtoDAsync_v2", Pointer, const void*, size_t, Stream_t)                         \
+  F(CopyFromDevice, "cuMemcpyDtoHAsync_v2", void*, Pointer, size_t, Stream_t)                             \
+  F(CopyPeer, "cuMemcpyPeerAsync", Pointer, Context_t, Pointer, Context_t, size_t, Stream_t)              \
+  F(HostAlloc, "cuMemHostAlloc", void**, size_t, unsigned)                                                \
+  F(HostFree, "cuMemFreeHost", void*)                                                                     \
+  F(GetInfo, "cuMemGetInfo_v2", size_t*, size_t*)                                                         \
+  F(CanAccessPeer, "cuDeviceCanAccessPeer", int*, int, int)                                               \
+  F(EnablePeerAccess, "cuCtxEnablePeerAccess", Context_t, unsigned)                                       \
+  F(ErrorName, "cuGetErrorName", int, const char**)                                                       \
+  F(ErrorString, "cuGetErrorString", int, const char**)
+
+class Driver {
+ public:
+#define LAZYARRAY_DECLARE(name, symbol, ...) int (*name)(__VA_ARGS__) = nullptr;
+  LAZYARRAY_CUDA_FUNCTIONS(LAZYARRAY_DECLARE)
+#undef LAZYARRAY_DECLARE
+
+  // Loads the library and initialises it; what went wrong in words, or "".
+  std::string load(const char* path) {
+    if (handle_) return "";
+    void* h = dlopen(path, RTLD_NOW | RTLD_GLOBAL);
+    if (!h) return std::string("the CUDA driver can't be loaded: ") + dlerror();
+#define LAZYARRAY_FIND(name, symbol, ...)                                      \
+  name = reinterpret_cast<int (*)(__VA_ARGS__)>(dlsym(h, symbol));             \
+  if (!name) return std::string("the CUDA driver has no ") + symbol;
+    LAZYARRAY_CUDA_FUNCTIONS(LAZYARRAY_FIND)
+#undef LAZYARRAY_FIND
+    if (const int r = Init(0)) return what("cuInit", r);
+    handle_ = h;
+    return "";
+  }
+  bool loaded() const { return handle_ != nullptr; }
+
+  std::string what(const char* call, int code) {
+    const char *name = nullptr, *text = nullptr;
+    if (ErrorName) ErrorName(code, &name);
+    if (ErrorString) ErrorString(code, &text);
+    return std::string(call) + " failed: " + (name ? name : std::to_string(code).c_str()) +
+           (text ? std::string(", ") + text : "");
+  }
+  // Null, or the failure of a call.
+  Error* check(const char* call, int code) {
+    if (code == kSuccess) return nullptr;
+    return new Error(code == kOutOfMemory ? Error::MEMORY : Error::RUNTIME, "CUDA: " + what(call, code));
+  }
+
+ private:
+  void* handle_ = nullptr;
+};
+
+inline Driver& driver() {
+  static Driver* d = new Driver;  // threads may use it until the process ends
+  return *d;
+}
+
+}  // namespace lazyarray::cuda

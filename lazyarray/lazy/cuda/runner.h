@@ -1,0 +1,194 @@
+// Runner: runs instructions and fused stages on a GPU, on the stream of the op that they are part of.
+#pragma once
+#include "lazy/cpu/run.h"
+#include "lazy/cuda/hosted.h"
+#include "lazy/cuda/plan.h"
+#include "lazy/cuda/transfer.h"
+
+namespace lazyarray::cuda {
+
+// What needs Python; each takes the GIL.
+struct Hooks {
+  // Compiles a kernel for a device. A kernel that can't be expressed has no function, and no error.
+  Error* (*compile)(const Launch&, int gpu, Functions*) = nullptr;
+  // What isn't elementwise or a reduction, by CuPy; false if CuPy is not known to do what NumPy does.
+  Error* (*library)(Instr&, int gpu, Stream_t stream, bool* ran) = nullptr;
+  Chunk* (*host_chunk)(size_t bytes) = nullptr;  // with memory, or null
+};
+
+class Runner {
+ public:
+  explicit Runner(Runtime& rt) : runtime_(rt) {}
+  Hooks hooks;
+  GpuPlanner planner;
+  std::atomic<uint64_t> launched{0}, hosted{0};
+
+  // One instruction, whose inputs are healthy. The failure (owned) or null.
+  Error* run(Instr& in) {
+    Error* error = nullptr;
+    Stream* stream = stream_of(in.device(), &error);
+    if (!stream) return error;
+    for (int k = 0; k < in.nop; ++k)
+      if (in.ops[k].chunk)
+        if (Error* e = allocate(in.ops[k].chunk)) return e;
+    note(&in, 1);
+    const Kernel& kernel = *in.kernel;
+    if (kernel.kind == Kernel::TRANSFER) return transfer(in, *stream);
+    if (kernel.kind == Kernel::ELEMENTWISE || kernel.kind == Kernel::REDUCE) {
+      bool ran = !asks_values(in);
+      if (ran) {
+        Instr* one = &in;
+        if (Error* e = launch(*planner.plan(&one, 1, nullptr), &one, *stream, &ran)) return e;
+        if (ran) return nullptr;
+      } else if (negative_constant(in)) {
+        return negative_power();
+      }
+    } else {
+      bool ran = false;
+      if (Error* e = hooks.library(in, stream->gpu->id, stream->handle, &ran)) return e;
+      if (ran) return nullptr;
+    }
+    hosted.fetch_add(1, std::memory_order_relaxed);
+    return Hosted(in, *stream, hooks.host_chunk).run(runtime_);
+  }
+
+  // A fused stage, all of whose inputs are healthy. Without an error and not `ran`: nothing happened, and
+  // its instructions have to run one by one.
+  Error* pass(const GpuPlan& plan, Instr* const* instrs, size_t n, bool* ran) {
+    *ran = false;
+    if (!plan.possible) return nullptr;
+    Error* error = nullptr;
+    Stream* stream = stream_of(instrs[0]->device(), &error);
+    for (size_t m = 0; m < n && !error; ++m) {
+      if (asks_values(*instrs[m])) return nullptr;
+      for (int k = 0; k < instrs[m]->nop && !error; ++k)
+        if (plan.in_memory[m][k]) error = allocate(instrs[m]->ops[k].chunk);
+    }
+    if (!error) {
+      note(instrs, n);
+      return launch(plan, instrs, *stream, ran);
+    }
+    error->unref();  // alone, each meets its own
+    return nullptr;
+  }
+
+ private:
+  static Stream* stream_of(Device d, Error** error) {
+    Gpu* gpu = gpus().find(d.id);
+    if (!gpu) {
+      *error = new Error(Error::RUNTIME, "gpu(" + std::to_string(d.id) + ") is not open in this process");
+      return nullptr;
+    }
+    return stream_on(gpu, error);
+  }
+
+  // A kernel can't raise: what may be wrong with values is looked for on the host.
+  static bool asks_values(const Instr& in) {
+    if (!in.kernel->int_power) return false;
+    return in.ops[1].chunk || negative_constant(in);
+  }
+  static bool negative_constant(const Instr& in) {
+    if (!in.kernel->int_power || in.ops[1].chunk) return false;
+    return any_negative(in.constants[in.ops[0].chunk ? 0 : 1], 1, 0, info(in.kernel->dtypes[1]).size);
+  }
+
+  // Their chunks have memory now, some of it unknown to the engine: it is in use until the op's event.
+  static void note(Instr* const* instrs, size_t n) {
+    ThreadStreams& mine = thread_streams();
+    if (mine.running.empty()) return;
+    ThreadStreams::Running& now = mine.running.back();
+    now.launched = true;
+    for (size_t m = 0; m < n; ++m)
+      for (int k = instrs[m]->nin; k < instrs[m]->nop; ++k) {
+        Chunk* c = instrs[m]->ops[k].chunk;
+        // One that the op doesn't name as a variable (Scheduler::push_part) lives in it alone.
+        if (!c || !c->data || c->granted_write) continue;
+        c->ref();
+        now.temporaries.push_back(c);
+      }
+  }
+  static void note(Instr* in, size_t) {
+    Instr* one = in;
+    note(&one, size_t(1));
+  }
+
+  Runtime& runtime_;
+
+  struct Workspace {
+    char* data = nullptr;
+    size_t bytes = 0;
+  };
+
+  Error* launch(const GpuPlan& plan, Instr* const* instrs, const Stream& stream, bool* ran) {
+    *ran = false;
+    if (!plan.possible) return nullptr;
+    const int gpu = stream.gpu->id;
+    for (const auto& l : plan.launches) {
+      Functions f = l->functions(gpu);
+      if (!f.known) {
+        if (Error* e = hooks.compile(*l, gpu, &f)) return e;
+        f.known = true;
+        l->set_functions(gpu, f);
+      }
+      if (!f.kernel) return nullptr;
+    }
+    MemoryPool* const pool = instrs[0]->ops[instrs[0]->nin].chunk->pool;
+    std::vector<Workspace> spaces(plan.launches.size());
+    Error* error = nullptr;
+    for (size_t i = 0; i < spaces.size() && !error; ++i) {
+      const Launch& l = *plan.launches[i];
+      if (l.splits <= 1 || l.n_kept == 0) continue;
+      spaces[i].bytes = static_cast<size_t>(l.reductions * l.splits * l.n_kept) * 16;
+      spaces[i].data = pool->allocate(spaces[i].bytes);
+      if (!spaces[i].data)
+        error = new Error(Error::MEMORY, "unable to allocate " + std::to_string(spaces[i].bytes) +
+                                             " bytes for the pieces of a reduction");
+    }
+    if (!error) {
+      Entered here(*stream.gpu);
+      *ran = true;
+      for (size_t i = 0; i < spaces.size() && !error; ++i)
+        error = launch(*plan.launches[i], instrs, stream, spaces[i].data);
+    }
+    for (const Workspace& w : spaces) {
+      if (!w.data) continue;
+      Error* late = nullptr;
+      std::vector<Event*> uses;
+      if (Event* e = stream.gpu->record(stream, &late)) uses.push_back(e);
+      pool->release_after(w.data, w.bytes, std::move(uses));
+      if (late && error) late->unref();
+      else if (late) error = late;
+    }
+    return error;
+  }
+
+  Error* launch(const Launch& l, Instr* const* instrs, const Stream& stream, char* workspace) {
+    if (l.n_kept == 0 || (l.reductions == 0 && l.n_reduced == 0)) return nullptr;
+    std::vector<int64_t> words(l.words);
+    for (const Operand& o : l.operands) {
+      const auto& op = instrs[o.member]->ops[o.op];
+      words[o.word] = reinterpret_cast<int64_t>(op.chunk->data + op.offset);
+    }
+    for (const Constant& c : l.constants)
+      std::memcpy(&words[c.word], instrs[c.member]->constants[c.index],
+                  std::min<size_t>(16, info(c.dtype).size));
+    if (workspace) words[3] = reinterpret_cast<int64_t>(workspace);
+    const Functions f = l.functions(stream.gpu->id);
+    void* params[] = {words.data()};
+    const unsigned shared = l.reductions ? l.block_x * l.block_y * 16 : 0;
+    launched.fetch_add(1, std::memory_order_relaxed);
+    if (const int r = driver().LaunchKernel(f.kernel, static_cast<unsigned>(l.grid_x),
+                                            static_cast<unsigned>(l.splits), 1, l.block_x, l.block_y, 1,
+                                            shared, stream.handle, params, nullptr))
+      return driver().check("cuLaunchKernel", r);
+    if (!workspace) return nullptr;
+    unsigned team = 1;
+    while (team < 256 && team < l.splits) team *= 2;
+    launched.fetch_add(1, std::memory_order_relaxed);
+    return driver().check("cuLaunchKernel",
+                          driver().LaunchKernel(f.combine, static_cast<unsigned>(l.n_kept), 1, 1, team, 1, 1,
+                                                team * 16, stream.handle, params, nullptr));
+  }
+};
+
+}  // namespace lazyarray::cuda
