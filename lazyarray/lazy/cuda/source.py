@@ -1,0 +1,414 @@
+"""Sources of generated kernels: CUDA C++ of fused elementwise instructions and reductions.
+
+A source depends on nothing but its spec, a nest of plain tuples that native code builds:
+
+    (kept, reduced, lanes, wide, operands, constants, body)
+
+``kept``, ``reduced``: numbers of axes, slowest first; without reduced axes the kernel is elementwise.
+``lanes``: the index along which neighbouring threads of a reduction run, "reduced" or "kept".
+``wide``: whether an element's number needs 64 bits; else 31 are enough.
+``operands``: (dtype character, "dense" | "one" | "strided") of each. Dense: element i of the iteration
+lies at ``i * itemsize``; one: all steps are 0.
+``constants``: a dtype character of each. ``body``: statements in program order, each value made once:
+
+    ("load", v, operand)  ("const", v, k)  ("store", operand, v)
+    ("op", name, in_types, out_types, (v, ...), (v, ...))
+    ("reduce", name, in_type, out_type, v, operand, starts_with_first, identity)
+
+A kernel takes one struct of 64-bit words: elementwise the number of elements, the shape; of a reduction
+the numbers of kept and reduced elements, the reduced elements of one split, the workspace (0 for one split),
+the shape; then each operand's pointer, with its byte steps if it is strided (a reduction's output has
+kept axes alone); then each constant in two words.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.resources import files
+from typing import Any, NamedTuple
+
+from lazyarray.lazy.cuda.expressions import (
+    COMPLEX,
+    JOINS,
+    TYPES,
+    Unsupported,
+    cast,
+    expressions,
+    literal,
+    neutral,
+)
+
+__all__ = ["UNROLL", "Spec", "Unsupported", "prelude", "source"]
+
+UNROLL = 4
+"""Elements a thread of an elementwise kernel; a block of 256 threads takes 256 * UNROLL."""
+
+THREADS = 256
+SLOT = 16  # bytes of an accumulator in the workspace
+
+Spec = tuple[int, int, str, bool, tuple[tuple[str, str], ...], str, tuple[tuple[Any, ...], ...]]
+
+
+@cache
+def _text(name: str) -> str:
+    return files("lazyarray.lazy.cuda").joinpath(name).read_text()
+
+
+def prelude(spec: Spec) -> str:
+    """The device code that comes first in a spec's source."""
+    return _text("prelude.h") + (_text("complex.h") if _is_complex(spec) else "")
+
+
+def source(spec: Spec) -> str:
+    """The CUDA C++ of a spec's kernel. Unsupported if an op or a dtype has no expression."""
+    for dtype, _ in spec[4]:
+        if dtype not in TYPES:
+            raise Unsupported(f"dtype {dtype!r}")
+    return f"{prelude(spec)}\n{(_Reduction if spec[1] else _Elementwise)(spec).text()}"
+
+
+def _is_complex(spec: Spec) -> bool:
+    dtypes = "".join(dtype for dtype, _ in spec[4]) + spec[5]
+    for s in spec[6]:
+        dtypes += s[2] + s[3] if s[0] in ("op", "reduce") else ""
+    return any(d in COMPLEX for d in dtypes)
+
+
+class _Operand(NamedTuple):
+    """Where an operand's pointer and steps are among the words."""
+
+    number: int
+    dtype: str
+    kind: str
+    word: int
+    axes: int  # that it has steps of
+
+    @property
+    def pointer(self) -> str:
+        return f"p{self.number}"
+
+    @property
+    def type(self) -> str:
+        return TYPES[self.dtype]
+
+    def at(self, index: str) -> str:
+        """The element, as an lvalue."""
+        if self.kind == "one":
+            return f"*{self.pointer}"
+        if self.kind == "dense":
+            return f"{self.pointer}[{index}]"
+        return f"*({self.type}*)({self.pointer} + {self.offset})"
+
+    @property
+    def offset(self) -> str:
+        return f"o{self.number}"
+
+
+class _Kernel:
+    """What both kinds of kernel share: the layout of the words, values, statements."""
+
+    def __init__(self, spec: Spec, words: int) -> None:
+        self.kept, self.reduced, self.lanes, self.wide, operands, constants, self.body = spec
+        self.shape = words
+        word = words + self.kept + self.reduced
+        totals = {s[5] for s in self.body if s[0] == "reduce"}
+        self.operands: list[_Operand] = []
+        for number, (dtype, kind) in enumerate(operands):
+            axes = self.kept if number in totals else self.kept + self.reduced
+            place = _Operand(number, dtype, kind, word, axes)
+            self.operands.append(place)
+            word += 1 + (axes if kind == "strided" else 0)
+        self.constants, self.constant_word = constants, word
+        self.words = word + 2 * len(constants)
+        self.dtypes: dict[int, str] = {}  # of values
+        for s in self.body:
+            match s:
+                case ("load", v, operand):
+                    self.dtypes[v] = self.operands[operand].dtype
+                case ("const", v, k):
+                    self.dtypes[v] = constants[k]
+                case ("op", _, _, outs, _, made):
+                    self.dtypes.update(zip(made, outs, strict=True))
+
+    @property
+    def index(self) -> str:
+        return "u8" if self.wide else "u4"
+
+    def head(self, name: str = "kernel") -> list[str]:
+        return [f'extern "C" __global__ void {name}(Args a) {{']
+
+    def pointers(self, numbers: list[int]) -> list[str]:
+        lines = []
+        for n in numbers:
+            p = self.operands[n]
+            type = "char" if p.kind == "strided" else p.type
+            lines.append(f"  {type}* const {p.pointer} = ({type}*)a.w[{p.word}];")
+        return lines
+
+    def first_loads(self) -> tuple[list[tuple[Any, ...]], list[tuple[Any, ...]]]:
+        """Statements that may run for several elements before all the others, and the others."""
+        first: list[tuple[Any, ...]] = []
+        rest: list[tuple[Any, ...]] = []
+        stored = False
+        for s in self.body:
+            stored = stored or s[0] == "store"
+            # What lies after a store may read what was stored.
+            (first if s[0] == "const" or (s[0] == "load" and not stored) else rest).append(s)
+        return first, rest
+
+    def once(self, first: list[tuple[Any, ...]]) -> list[str]:
+        """Values that are the same for all elements."""
+        lines = []
+        for s in first:
+            name = TYPES[self.dtypes[s[1]]]
+            if s[0] == "const":
+                word = self.constant_word + 2 * s[2]
+                words = ", ".join(f"a.w[{word + i}]" for i in range(2 if name == "c16" else 1))
+                lines.append(f"  const {name} v{s[1]} = from_words<{name}>({words});")
+            elif self.operands[s[2]].kind == "one":
+                lines.append(f"  const {name} v{s[1]} = *p{s[2]};")
+        return lines
+
+    def each(self, first: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
+        """The loads among them that every element has its own of."""
+        return [s for s in first if s[0] == "load" and self.operands[s[2]].kind != "one"]
+
+    def statements(self, rest: list[tuple[Any, ...]], arrays: set[int], index: str) -> list[str]:
+        """The body's statements for one element; ``arrays``: values that are elements k of arrays."""
+
+        def value(v: int) -> str:
+            return f"v{v}[k]" if v in arrays else f"v{v}"
+
+        lines = []
+        for s in rest:
+            match s:
+                case ("load", v, operand):
+                    lines.append(f"const {TYPES[self.dtypes[v]]} v{v} = {self.at(operand, index)};")
+                case ("store", operand, v):
+                    place = self.operands[operand]
+                    stored = cast(self.dtypes[v], place.dtype, value(v))
+                    if self.dtypes[v] == place.dtype:
+                        stored = value(v)
+                    lines.append(f"{self.at(operand, index)} = {stored};")
+                case ("op", name, ins, outs, given, made):
+                    parts = expressions(name, ins, outs, [value(v) for v in given])
+                    for v, dtype, part in zip(made, outs, parts, strict=True):
+                        lines.append(f"const {TYPES[dtype]} v{v} = {part};")
+                case ("reduce", *_):
+                    lines.append(self.reduce(s, value(s[4])))
+                case _:
+                    raise Unsupported(f"statement {s[0]!r}")
+        return lines
+
+    def at(self, operand: int, index: str) -> str:
+        place = self.operands[operand]
+        return place.at(index).replace(place.offset, f"{place.offset}[k]")
+
+    def reduce(self, s: tuple[Any, ...], value: str) -> str:
+        raise Unsupported("a reduction without reduced axes")
+
+    def offsets(
+        self, operands: list[_Operand], number: str, axes: range, target: str
+    ) -> list[str]:
+        """Adds up the byte offsets ``target`` of the element with that number on these axes."""
+        if not operands or not axes:
+            return []
+        lines = []
+        if len(axes) > 1:
+            lines.append(f"{self.index} rest = {number}, at;")
+        for axis in reversed(axes):
+            length = f"({self.index})a.w[{self.shape + axis}]"
+            at = number if len(axes) == 1 else "rest"
+            if axis != axes[0]:
+                lines.append(f"at = rest % {length}, rest /= {length};")
+                at = "at"
+            for p in operands:
+                step = f"a.w[{p.word + 1 + axis}]"
+                lines.append(f"{target.format(p.number)} += (i8){at} * {step};")
+        return [f"{{ {' '.join(lines)} }}"] if len(lines) == 1 else ["{", *_indented(lines), "}"]
+
+
+def _indented(lines: list[str], by: int = 2) -> list[str]:
+    return [" " * by + line for line in lines]
+
+
+class _Elementwise(_Kernel):
+    def __init__(self, spec: Spec) -> None:
+        super().__init__(spec, 1)
+
+    def text(self) -> str:
+        first, rest = self.first_loads()
+        each = self.each(first)
+        strided = [p for p in self.operands if p.kind == "strided"]
+        element = f"const {self.index} i = start + k * {THREADS};"
+        lines = [f"struct Args {{ i8 w[{self.words}]; }};", *self.head()]
+        lines += self.pointers(list(range(len(self.operands))))
+        lines += [
+            f"  const {self.index} n = a.w[0];",
+            f"  const {self.index} start = ({self.index})blockIdx.x * {THREADS * UNROLL} + threadIdx.x;",
+            *self.once(first),
+        ]
+        lines += [f"  i8 {p.offset}[{UNROLL}];" for p in strided]
+        lines += [f"  {TYPES[self.dtypes[s[1]]]} v{s[1]}[{UNROLL}];" for s in each]
+        fetch = [f"{p.offset}[k] = 0;" for p in strided]
+        fetch += self.offsets(strided, "i", range(self.kept), "o{}[k]")
+        fetch += [f"v{s[1]}[k] = {self.at(s[2], 'i')};" for s in each]
+        if fetch:
+            lines += self.loop(element, fetch)
+        lines += self.loop(element, self.statements(rest, {s[1] for s in each}, "i"))
+        return "\n".join([*lines, "}", ""])
+
+    def loop(self, element: str, body: list[str]) -> list[str]:
+        return [
+            "#pragma unroll",
+            f"  for (int k = 0; k < {UNROLL}; ++k) {{",
+            f"    {element}",
+            "    if (i < n) {",
+            *_indented(body, 6),
+            "    }",
+            "  }",
+        ]
+
+
+class _Total(NamedTuple):
+    """One reduction of a body: its accumulator."""
+
+    number: int
+    name: str
+    dtype: str  # the element's
+    acc: str  # the accumulator's
+    out: _Operand
+    start: str
+
+    @property
+    def join(self) -> str:
+        return expressions(JOINS[self.name], self.acc * 2, self.acc, ["x", "y"])[0]
+
+
+class _Reduction(_Kernel):
+    def __init__(self, spec: Spec) -> None:
+        super().__init__(spec, 4)
+        self.totals: list[_Total] = []
+        for s in self.body:
+            if s[0] == "reduce":
+                _, name, _, dtype, v, operand, first, identity = s
+                if name not in JOINS:
+                    raise Unsupported(f"reduction {name!r}")
+                acc = "f" if dtype == "e" else dtype
+                if first:
+                    start = neutral(JOINS[name], acc)
+                else:
+                    start = cast(dtype, acc, literal(dtype, identity))
+                out = self.operands[operand]
+                self.totals.append(_Total(len(self.totals), name, self.dtypes[v], acc, out, start))
+
+    def reduce(self, s: tuple[Any, ...], value: str) -> str:
+        total = next(t for t in self.totals if t.out.number == s[5])
+        r = total.number
+        return f"t{r}[k] = join{r}(t{r}[k], {cast(total.dtype, total.acc, value)});"
+
+    def text(self) -> str:
+        lines = [f"struct Args {{ i8 w[{self.words}]; }};"]
+        for t in self.totals:
+            name = TYPES[t.acc]
+            lines.append(f"DEVICE {name} join{t.number}({name} x, {name} y) {{ return {t.join}; }}")
+        return "\n".join([*lines, *self.main(), *self.combine()])
+
+    def main(self) -> list[str]:
+        across = self.lanes == "reduced"
+        member, team, lane, lanes = ("xx" "yy" if across else "yy" "xx")
+        index = self.index
+        first, rest = self.first_loads()
+        each = self.each(first)
+        outs = {t.out.number for t in self.totals}
+        inner = [p for p in self.operands if p.number not in outs]
+        strided = [p for p in inner if p.kind == "strided"]
+        lines = [*self.head(), *self.pointers([p.number for p in inner])]
+        lines += [
+            f"  const {index} kept = a.w[0], reduced = a.w[1], split = a.w[2];",
+            f"  const int member = threadIdx.{member}, team = blockDim.{team};",
+            f"  const {index} o = ({index})blockIdx.x * blockDim.{lanes} + threadIdx.{lane};",
+            f"  const {index} begin = blockIdx.y * split;",
+            f"  const {index} end = reduced - begin < split ? reduced : begin + split;",
+            *self.once(first),
+        ]
+        for t in self.totals:
+            start = ", ".join([t.start] * UNROLL)
+            lines.append(f"  {TYPES[t.acc]} t{t.number}[{UNROLL}] = {{{start}}};")
+        lines.append("  if (o < kept) {")
+        lines += [f"    i8 base{p.number} = 0;" for p in strided]
+        lines += _indented(self.offsets(strided, "o", range(self.kept), "base{}"), 4)
+        element = [f"const {index} r = i + k * team;", "if (r < end) {"]
+        axes = range(self.kept, self.kept + self.reduced)
+        fetch = [f"{p.offset}[k] = base{p.number};" for p in strided]
+        fetch += self.offsets(strided, "r", axes, "o{}[k]")
+        number = "o * reduced + r"
+        fetch += [f"v{s[1]}[k] = {self.at(s[2], number)};" for s in each]
+        body = self.statements(rest, {s[1] for s in each}, number)
+        lines.append(f"    for ({index} i = begin + member; i < end; i += {UNROLL} * team) {{")
+        lines += [f"      i8 {p.offset}[{UNROLL}];" for p in strided]
+        lines += [f"      {TYPES[self.dtypes[s[1]]]} v{s[1]}[{UNROLL}];" for s in each]
+        for part in (fetch, body):
+            if part:
+                lines += [
+                    "#pragma unroll",
+                    f"      for (int k = 0; k < {UNROLL}; ++k) {{",
+                    f"        const {index} r = i + k * team;",
+                    "        if (r < end) {",
+                    *_indented(part, 10),
+                    "        }",
+                    "      }",
+                ]
+        lines += ["    }", "  }"]
+        slots = "threadIdx.y * team, 1" if across else "threadIdx.x, blockDim.x"
+        for t in self.totals:
+            lines.append(f"  for (int k = 1; k < {UNROLL}; ++k)")
+            lines.append(f"    t{t.number}[0] = join{t.number}(t{t.number}[0], t{t.number}[k]);")
+        lines += self.teams("[0]", "member", "team", slots)
+        lines.append("  if (o < kept && member == 0) {")
+        slot = f"(({{}}ull * gridDim.y + blockIdx.y) * kept + o) * {SLOT}"
+        lines.append("    if (a.w[3]) {")
+        for t in self.totals:
+            place = slot.format(t.number)
+            lines.append(f"      *({TYPES[t.acc]}*)((char*)a.w[3] + {place}) = t{t.number}[0];")
+        lines.append("    } else {")
+        lines += _indented(self.store("[0]"), 6)
+        return [*lines, "    }", "  }", "}"]
+
+    def combine(self) -> list[str]:
+        """The kernel that adds up the splits' accumulators, which lie in the workspace."""
+        lines = self.head("combine")
+        lines += [
+            "  const u8 kept = a.w[0], splits = (a.w[1] + a.w[2] - 1) / a.w[2], o = blockIdx.x;",
+            "  const char* const slots = (char*)a.w[3];",
+        ]
+        for t in self.totals:
+            name, r = TYPES[t.acc], t.number
+            place = f"(({r} * splits + s) * kept + o) * {SLOT}"
+            lines += [
+                f"  {name} t{r} = {t.start};",
+                "  for (u8 s = threadIdx.x; s < splits; s += blockDim.x)",
+                f"    t{r} = join{r}(t{r}, *(const {name}*)(slots + {place}));",
+            ]
+        lines += self.teams("", "threadIdx.x", "blockDim.x", "0, 1")
+        lines += ["  if (threadIdx.x == 0) {", *_indented(self.store(""), 4), "  }", "}", ""]
+        return lines
+
+    def teams(self, suffix: str, member: str, team: str, slots: str) -> list[str]:
+        lines = []
+        for t in self.totals:
+            total, name = f"t{t.number}{suffix}", f"{TYPES[t.acc]}, join{t.number}"
+            call = f"team_total<{name}>({total}, {member}, {team}, {slots})"
+            lines.append(f"  {total} = {call};")
+        return lines
+
+    def store(self, suffix: str) -> list[str]:
+        """Stores the totals of output ``o``."""
+        outs = list({t.out.number: t.out for t in self.totals}.values())
+        lines = [f"i8 base{p.number} = 0;" for p in outs]
+        lines += self.offsets(outs, "o", range(self.kept), "base{}")
+        for t in self.totals:
+            total = cast(t.acc, t.out.dtype, f"t{t.number}{suffix}")
+            place = f"(char*)a.w[{t.out.word}] + base{t.out.number}"
+            lines.append(f"*({t.out.type}*)({place}) = {total};")
+        return lines
