@@ -37,7 +37,9 @@ class Kernels:
         self.specs = list(dict.fromkeys(specs))
         chunks = [self.specs[k::parts] for k in range(parts)]
         with ThreadPoolExecutor(parts) as pool:
-            built = list(pool.map(lambda k: self._build(chunks[k], directory / f"part{k}"), range(parts)))
+            built = list(
+                pool.map(lambda k: self._build(chunks[k], directory / f"part{k}"), range(parts))
+            )
         self._found = {
             spec: (built[k], n) for k in range(parts) for n, spec in enumerate(chunks[k])
         }

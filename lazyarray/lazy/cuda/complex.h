@@ -9,13 +9,12 @@ template <class C> DEVICE C make(Part<C> re, Part<C> im) { return C{re, im}; }
 template <class C> DEVICE C scaled(C z, Part<C> by) { return C{z.re * by, z.im * by}; }
 template <class C> DEVICE C turned(C z) { return C{-z.im, z.re}; }     // i z
 template <class C> DEVICE C turned_back(C z) { return C{z.im, -z.re}; }  // -i z
-template <class C, class = Part<C>> DEVICE bool is_nan(C z) { return is_nan(z.re) || is_nan(z.im); }
-template <class C, class = Part<C>> DEVICE bool truth(C z) { return z.re != 0 || z.im != 0; }
 template <class C> DEVICE C conjugate(C z) { return C{z.re, -z.im}; }
 
 // ---- arithmetic ---------------------------------------------------------------------------------
 
 #define COMPLEX_OPERATORS(C)                                                                        \
+  DEVICE bool truth(C z) { return z.re != 0 || z.im != 0; }                                         \
   DEVICE C operator-(C z) { return C{-z.re, -z.im}; }                                               \
   DEVICE C operator+(C a, C b) { return C{a.re + b.re, a.im + b.im}; }                              \
   DEVICE C operator-(C a, C b) { return C{a.re - b.re, a.im - b.im}; }                              \
@@ -60,13 +59,12 @@ DEVICE C reciprocal(C z) {
   return C{ratio / d, T(-1) / d};
 }
 template <class C>
-DEVICE C complex_larger(C a, C b) { return is_nan(a) || a >= b ? a : b; }
+DEVICE bool comes_before(C a, C b) { return a.re == b.re ? a.im < b.im : a.re < b.re; }
 template <class C>
-DEVICE C complex_smaller(C a, C b) { return is_nan(a) || a <= b ? a : b; }
-template <class C>
-DEVICE C complex_larger_number(C a, C b) { return is_nan(b) || a >= b ? a : b; }
-template <class C>
-DEVICE C complex_smaller_number(C a, C b) { return is_nan(b) || a <= b ? a : b; }
+DEVICE C complex_clipped(C x, C low, C high) {  // only x is looked at for NaNs
+  const C risen = is_nan(x) || comes_before(low, x) ? x : low;
+  return is_nan(risen) || comes_before(risen, high) ? risen : high;
+}
 template <class C>
 DEVICE Part<C> complex_abs(C z) { return hypot(z.re, z.im); }
 template <class C>
@@ -165,7 +163,7 @@ DEVICE C complex_sqrt(C z) {
   const T t = sqrt((hypot(z.re, z.im) - z.re) / 2);
   return C{factor * (fabs(z.im) / (2 * t)), factor * copysign(t, z.im)};
 }
-// npy_cpow: small whole exponents by multiplication.
+// npy_cpow: small whole exponents by multiplication; others in doubles, as the error grows with b log a.
 template <class C>
 DEVICE C complex_pow(C a, C b) {
   typedef Part<C> T;
@@ -186,7 +184,8 @@ DEVICE C complex_pow(C a, C b) {
     }
     return n < 0 ? reciprocal(result) : result;
   }
-  return complex_exp(b * complex_log(a));
+  const c16 p = c16{b.re, b.im} * complex_log(c16{a.re, a.im}), made = complex_exp(p);
+  return C{T(made.re), T(made.im)};
 }
 
 // ---- trigonometry: C99's special values ---------------------------------------------------------
@@ -209,7 +208,7 @@ DEVICE C complex_sinh(C z) {
   }
   if (x == 0) return C{x, not_a_number(y)};
   if (is_inf(x) && is_finite(y)) return C{x * cos(y), infinity(x) * sin(y)};
-  if (is_inf(x)) return C{x, not_a_number(y)};
+  if (is_inf(x)) return C{infinity(x), not_a_number(y)};
   return C{not_a_number(x), not_a_number(y)};
 }
 template <class C>
@@ -246,7 +245,7 @@ DEVICE C complex_tanh(C z) {
   return C{beta * rho * s / d, t / d};
 }
 template <class C>
-DEVICE C complex_sin(C z) { return turned_back(complex_sinh(turned(z))); }
+DEVICE C complex_sin(C z) { return turned(complex_sinh(turned_back(z))); }
 template <class C>
 DEVICE C complex_cos(C z) { return complex_cosh(turned(z)); }
 template <class C>

@@ -57,20 +57,16 @@ def _function(name: str, complex: bool = True) -> Row:
     return Row(real=f"{name}({{0}})", complex=f"complex_{name}({{0}})" if complex else None)
 
 
-def _extremum(operator: str, name: str, bool: str) -> Row:
+def _extremum(operator: str, real: str, complex: str, bool: str) -> Row:
     """One of two elements."""
-    call = f"{name}({{0}}, {{1}})"
-    return _row(f"{{0}} {operator} {{1}} ? {{0}} : {{1}}", call, f"complex_{call}", bool)
+    call = "{}({{0}}, {{1}})"
+    integer = f"{{0}} {operator} {{1}} ? {{0}} : {{1}}"
+    return _row(integer, call.format(real), call.format(complex), bool)
 
 
 def _of_float(real: str, complex: str | None = None, integer: str = "false") -> Row:
     """A predicate that is the same for all integers."""
     return Row(integer, integer, integer, real, complex)
-
-
-def _clipped() -> Row:
-    low = "{0} < {1} ? {1} : {0} > {2} ? {2} : {0}"
-    return _row(low, "clipped({0}, {1}, {2})", "complex_clipped({0}, {1}, {2})", low)
 
 
 _WHOLE = Row("{0}", "{0}", "{0}")  # rounding an integer
@@ -91,11 +87,11 @@ ROWS: dict[str, Row] = {
     "absolute": _row("{0}", "fabs({0})", "complex_abs({0})", "{0}", "{T}(magnitude({0}))"),
     "fabs": Row(real="fabs({0})"),
     "square": _row("{T}({U}({0}) * {U}({0}))", "{0} * {0}", "{0} * {0}"),
-    "maximum": _extremum(">", "larger", "{0} || {1}"),
-    "minimum": _extremum("<", "smaller", "{0} && {1}"),
-    "fmax": _extremum(">", "larger_number", "{0} || {1}"),
-    "fmin": _extremum("<", "smaller_number", "{0} && {1}"),
-    "clip": _clipped(),
+    "maximum": _extremum(">", "larger", "first_larger", "{0} || {1}"),
+    "minimum": _extremum("<", "smaller", "first_smaller", "{0} && {1}"),
+    "fmax": _extremum(">", "larger_number", "larger_number", "{0} || {1}"),
+    "fmin": _extremum("<", "smaller_number", "smaller_number", "{0} && {1}"),
+    "clip": Row(*["clipped({0}, {1}, {2})"] * 4, "complex_clipped({0}, {1}, {2})"),
     "copysign": Row(real="copysign({0}, {1})"),
     "sign": _row("{0} != 0", "signum({0})", "complex_sign({0})", signed="({0} > 0) - ({0} < 0)"),
     "conjugate": _row("{0}", "{0}", "conjugate({0})"),
@@ -177,10 +173,13 @@ for _name, _other in {
 }.items():  # fmt: skip
     ROWS[_name] = ROWS[_other]
 
-# Halves that no float stands for on the way.
+# Where halves differ from floats.
 _HALVES = {
     "negative": "f2{{u2({0}.bits ^ 0x8000)}}",
     "absolute": "f2{{u2({0}.bits & 0x7fff)}}",
+    "maximum": "to_half(first_larger(to_float({0}), to_float({1})))",
+    "minimum": "to_half(first_smaller(to_float({0}), to_float({1})))",
+    "relu": "to_half(first_larger(to_float({0}), to_float({1})))",
     "nextafter": "next_half({0}, {1})",
     "spacing": "half_spacing({0})",
 }
@@ -292,5 +291,9 @@ def neutral(join: str, dtype: str) -> str:
             most = (1 << (bits - 1)) - 1 if sign == "signed" else (1 << bits) - 1
             return f"{name}({least if up else most:#x}{'ull' if bits == 64 else ''})"
     part = TYPES[dtype.lower()]
-    worst = f"{'-' if up else ''}infinity({part}())" if join in ("maximum", "minimum") else f"not_a_number({part}())"
+    worst = (
+        f"{'-' if up else ''}infinity({part}())"
+        if join in ("maximum", "minimum")
+        else f"not_a_number({part}())"
+    )
     return f"{name}{{{worst}, {worst}}}" if dtype in COMPLEX else worst

@@ -111,6 +111,11 @@ DEVICE T floor_residue(T a, T b) {
   return T(-1) < T(0) && r != 0 && (r < 0) != (b < 0) ? T(r + b) : r;
 }
 template <class T>
+DEVICE T integer_reciprocal(T a) {  // of 0 what x86-64 makes of an infinity
+  const bool least = T(-1) < T(0) && sizeof(T) >= 4;
+  return a ? quotient(T(1), a) : least ? T(Unsigned<T>(1) << (8 * sizeof(T) - 1)) : T(0);
+}
+template <class T>
 DEVICE T integer_power(T a, T b) {  // 0 for a negative exponent, which is an error in NumPy
   if (b < 0) return 0;
   Unsigned<T> base = Unsigned<T>(a), result = 1;
@@ -176,8 +181,16 @@ template <class T> DEVICE bool is_finite(T x) { return fabs(x) < infinity(x); }
 
 template <class T> DEVICE T larger(T a, T b) { return is_nan(a) || a > b ? a : b; }
 template <class T> DEVICE T smaller(T a, T b) { return is_nan(a) || a < b ? a : b; }
-template <class T> DEVICE T larger_number(T a, T b) { return is_nan(b) || a > b ? a : b; }
-template <class T> DEVICE T smaller_number(T a, T b) { return is_nan(b) || a < b ? a : b; }
+// Of two equal ones (zeros) NumPy takes the second where these are floats and doubles, elsewhere the first.
+template <class T> DEVICE T first_larger(T a, T b) { return is_nan(a) || a >= b ? a : b; }
+template <class T> DEVICE T first_smaller(T a, T b) { return is_nan(a) || a <= b ? a : b; }
+template <class T> DEVICE T larger_number(T a, T b) { return is_nan(b) || a >= b ? a : b; }
+template <class T> DEVICE T smaller_number(T a, T b) { return is_nan(b) || a <= b ? a : b; }
+template <class T>
+DEVICE T clipped(T x, T low, T high) {
+  const T risen = !is_nan(x) && (x < low || is_nan(low)) ? low : x;
+  return !is_nan(risen) && (risen > high || is_nan(high)) ? high : risen;
+}
 
 // Floor division and its remainder: npy_divmod, which is Python's.
 template <class T>
@@ -236,7 +249,7 @@ DEVICE T log_add_exp2(T x, T y) {
 }
 template <class T>
 DEVICE T spacing_of(T x) {
-  return is_inf(x) ? not_a_number(x) : nextafter(x, copysign(infinity(x), x)) - x;
+  return is_inf(x) ? not_a_number(x) : nextafter(x, x < 0 ? -infinity(x) : infinity(x)) - x;
 }
 
 // ---- halves by their bits -----------------------------------------------------------------------
@@ -249,12 +262,12 @@ DEVICE f2 next_half(f2 x, f2 y) {
   if (a == 0) return f2{u2((y.bits & 0x8000) | 1)};
   return f2{u2((a < b) == (a > 0) ? x.bits + 1 : x.bits - 1)};
 }
-DEVICE f2 half_spacing(f2 x) {
+DEVICE f2 half_spacing(f2 x) {  // to the next one upwards, also for negative ones
   if ((x.bits & 0x7fff) >= 0x7c00) return f2{0x7e00};
-  const f2 next = f2{u2(x.bits + 1)};
+  if ((x.bits & 0x7fff) == 0) return f2{1};
+  const f2 next = f2{u2(x.bits & 0x8000 ? x.bits - 1 : x.bits + 1)};
   return to_half(to_float(next) - to_float(x));
 }
-
 template <class T> DEVICE bool truth(T x) { return x != 0; }
 
 // ---- reductions ---------------------------------------------------------------------------------

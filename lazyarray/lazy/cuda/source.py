@@ -207,9 +207,7 @@ class _Kernel:
     def reduce(self, s: tuple[Any, ...], value: str) -> str:
         raise Unsupported("a reduction without reduced axes")
 
-    def offsets(
-        self, operands: list[_Operand], number: str, axes: range, target: str
-    ) -> list[str]:
+    def offsets(self, operands: list[_Operand], number: str, axes: range, target: str) -> list[str]:
         """Adds up the byte offsets ``target`` of the element with that number on these axes."""
         if not operands or not axes:
             return []
@@ -316,7 +314,7 @@ class _Reduction(_Kernel):
 
     def main(self) -> list[str]:
         across = self.lanes == "reduced"
-        member, team, lane, lanes = ("xx" "yy" if across else "yy" "xx")
+        member, team, lane, lanes = "xxyy" if across else "yyxx"
         index = self.index
         first, rest = self.first_loads()
         each = self.each(first)
