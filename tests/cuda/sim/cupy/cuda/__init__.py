@@ -1,0 +1,26 @@
+"""``cupy.cuda`` of the simulated device."""
+
+from .._memory import (
+    BaseMemory,
+    Memory,
+    MemoryPointer,
+    MemoryPool,
+    UnownedMemory,
+    alloc,
+    get_allocator,
+    set_allocator,
+)
+from .._raw import Function
+from .._streams import (
+    Device,
+    Event,
+    ExternalStream,
+    Stream,
+    get_current_stream,
+    get_elapsed_time,
+)
+from . import compiler, device, function, memory, runtime, stream
+
+
+def is_available():
+    return runtime.getDeviceCount() > 0

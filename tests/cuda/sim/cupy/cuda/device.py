@@ -1,0 +1,3 @@
+"""``cupy.cuda.device`` of the simulated device."""
+
+from .._streams import Device as Device

@@ -1,0 +1,3 @@
+"""``cupy.cuda.function`` of the simulated device."""
+
+from .._raw import Function as Function

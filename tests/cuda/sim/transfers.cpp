@@ -1,0 +1,414 @@
+// The CUDA driver's functions on memory, its error texts, and the simulator's own functions (sim_*).
+#include "api.h"
+
+using namespace sim;
+
+namespace {
+
+bool is_pinned(Simulator& s, const void* host, size_t bytes) {
+    Address a = reinterpret_cast<Address>(host);
+    auto it = s.pinned.upper_bound(a);
+    if (it == s.pinned.begin()) return false;
+    --it;
+    return a + bytes <= it->first + it->second;
+}
+
+Access access(Device* device, Address start, size_t bytes, bool write) {
+    return {&device->memory, start, bytes, write, false};
+}
+
+int copy_on_device(const char* name, Address to, Address from, size_t bytes, Device* to_device,
+                   Device* from_device, Stream* stream) {
+    {
+        Simulator& s = Simulator::one();
+        std::lock_guard<std::mutex> hold(s.tables);
+        if (!s.initialized) return kNotInitialized;
+        if (int failure = s.planned(name)) return failure;
+        STREAM;
+        Device* a = s.owner(to, bytes);
+        Device* b = s.owner(from, bytes);
+        if (!a || !b || (to_device && (a != to_device || b != from_device))) return kInvalidValue;
+        s.note("%s stream=%zu bytes=%zu", name, stream->number, bytes);
+        unsigned char *target = a->memory.bytes(to), *source = b->memory.bytes(from);
+        Task task;
+        task.name = name;
+        task.accesses = {access(b, from, bytes, false), access(a, to, bytes, true)};
+        task.run = [=] {
+            std::memmove(target, source, bytes);
+            return int(kSuccess);
+        };
+        s.put(stream, std::move(task));
+    }
+    Simulator::one().progress(stream);
+    return kSuccess;
+}
+
+}  // namespace
+
+// --- memory ---
+
+API cuMemAlloc_v2(Address* address, size_t bytes) {
+    ENTER(cuMemAlloc_v2);
+    IN_CONTEXT;
+    if (!bytes) return kInvalidValue;
+    *address = current->memory.allocate(bytes, ++s.numbers);
+    s.note("cuMemAlloc_v2 device=%d bytes=%zu allocation=%llu", current->number, bytes,
+           ull(s.numbers));
+    return *address ? kSuccess : kOutOfMemory;
+}
+
+API cuMemFree_v2(Address address) {
+    Device* device;
+    {
+        ENTER(cuMemFree_v2);
+        if (!address) return kSuccess;
+        Allocation* found = nullptr;
+        device = s.owner(address, 0, &found);
+        if (!device || found->start != address) return kInvalidValue;
+    }
+    Simulator& s = Simulator::one();
+    s.finish_all(device);  // as CUDA does: freeing waits for the device
+    std::lock_guard<std::mutex> run(s.running);
+    std::lock_guard<std::mutex> hold(s.tables);
+    Allocation* found = device->memory.find(address, 0);
+    if (!found) return kInvalidValue;
+    bool whole = device->memory.fence_whole(*found);
+    s.note("cuMemFree_v2 device=%d bytes=%zu allocation=%llu%s", device->number, found->bytes,
+           ull(found->number), whole ? "" : " overrun");
+    if (!whole) {
+        std::fprintf(stderr, "simulated device: written behind an allocation of %zu bytes\n",
+                     found->bytes);
+        device->error = kIllegalAddress;
+    }
+    device->memory.release(found);
+    return device->error;
+}
+
+API cuMemGetInfo_v2(size_t* free, size_t* total) {
+    ENTER(cuMemGetInfo_v2);
+    IN_CONTEXT;
+    const Memory& memory = current->memory;
+    *total = memory.capacity;
+    *free = memory.capacity > memory.used ? memory.capacity - memory.used : 0;
+    return kSuccess;
+}
+
+API cuMemHostAlloc(void** host, size_t bytes, unsigned flags) {
+    ENTER(cuMemHostAlloc);
+    IN_CONTEXT;
+    if (!bytes || flags > 7) return kInvalidValue;
+    if (posix_memalign(host, 4096, bytes)) return kOutOfMemory;
+    s.pinned[reinterpret_cast<Address>(*host)] = bytes;
+    s.note("cuMemHostAlloc bytes=%zu", bytes);
+    return kSuccess;
+}
+
+API cuMemFreeHost(void* host) {
+    {
+        ENTER(cuMemFreeHost);
+        if (!s.pinned.count(reinterpret_cast<Address>(host))) return kInvalidValue;
+    }
+    Simulator& s = Simulator::one();
+    for (Device* device : s.devices) s.finish_all(device);
+    std::lock_guard<std::mutex> run(s.running);
+    std::lock_guard<std::mutex> hold(s.tables);
+    auto it = s.pinned.find(reinterpret_cast<Address>(host));
+    if (it == s.pinned.end()) return kInvalidValue;
+    std::memset(host, kFreed, it->second);
+    s.pinned.erase(it);
+    std::free(host);
+    return kSuccess;
+}
+
+// --- transfers ---
+
+API cuMemcpyHtoDAsync_v2(Address to, const void* from, size_t bytes, Stream* stream) {
+    {
+        ENTER(cuMemcpyHtoDAsync_v2);
+        STREAM;
+        Device* device = s.owner(to, bytes);
+        if (!device) return kInvalidValue;
+        bool pinned = is_pinned(s, from, bytes);
+        s.note("cuMemcpyHtoDAsync_v2 stream=%zu bytes=%zu %s", stream->number, bytes,
+               pinned ? "pinned" : "pageable");
+        unsigned char* target = device->memory.bytes(to);
+        Task task;
+        task.name = "cuMemcpyHtoDAsync_v2";
+        task.accesses = {access(device, to, bytes, true)};
+        if (pinned) {
+            task.run = [=] {
+                std::memcpy(target, from, bytes);
+                return int(kSuccess);
+            };
+        } else {  // pageable memory is read at the call
+            auto kept = std::make_shared<std::string>(static_cast<const char*>(from), bytes);
+            task.run = [=] {
+                std::memcpy(target, kept->data(), bytes);
+                return int(kSuccess);
+            };
+        }
+        s.put(stream, std::move(task));
+    }
+    Simulator::one().progress(stream);
+    return kSuccess;
+}
+
+API cuMemcpyDtoHAsync_v2(void* to, Address from, size_t bytes, Stream* stream) {
+    uint64_t position;
+    bool pinned;
+    {
+        ENTER(cuMemcpyDtoHAsync_v2);
+        STREAM;
+        Device* device = s.owner(from, bytes);
+        if (!device) return kInvalidValue;
+        pinned = is_pinned(s, to, bytes);
+        s.note("cuMemcpyDtoHAsync_v2 stream=%zu bytes=%zu %s", stream->number, bytes,
+               pinned ? "pinned" : "pageable");
+        const unsigned char* source = device->memory.bytes(from);
+        Task task;
+        task.name = "cuMemcpyDtoHAsync_v2";
+        task.accesses = {access(device, from, bytes, false)};
+        task.run = [=] {
+            std::memcpy(to, source, bytes);
+            return int(kSuccess);
+        };
+        position = s.put(stream, std::move(task));
+    }
+    if (!pinned) {  // to pageable memory the call returns when the bytes are there
+        Simulator::one().finish(stream, position);
+        return sticky(stream->device);
+    }
+    Simulator::one().progress(stream);
+    return kSuccess;
+}
+
+API cuMemcpyDtoDAsync_v2(Address to, Address from, size_t bytes, Stream* stream) {
+    return copy_on_device("cuMemcpyDtoDAsync_v2", to, from, bytes, nullptr, nullptr, stream);
+}
+
+API cuMemcpyPeerAsync(Address to, Device* to_context, Address from, Device* from_context,
+                      size_t bytes, Stream* stream) {
+    if (!to_context || !from_context) return kInvalidContext;
+    return copy_on_device("cuMemcpyPeerAsync", to, from, bytes, to_context, from_context, stream);
+}
+
+static int fill(const char* name, Address to, unsigned char value, size_t bytes, Stream* stream) {
+    {
+        Simulator& s = Simulator::one();
+        std::lock_guard<std::mutex> hold(s.tables);
+        if (!s.initialized) return kNotInitialized;
+        if (int failure = s.planned(name)) return failure;
+        STREAM;
+        Device* device = s.owner(to, bytes);
+        if (!device) return kInvalidValue;
+        s.note("%s stream=%zu bytes=%zu", name, stream->number, bytes);
+        unsigned char* target = device->memory.bytes(to);
+        Task task;
+        task.name = name;
+        task.accesses = {access(device, to, bytes, true)};
+        task.run = [=] {
+            std::memset(target, value, bytes);
+            return int(kSuccess);
+        };
+        s.put(stream, std::move(task));
+    }
+    Simulator::one().progress(stream);
+    return kSuccess;
+}
+
+API cuMemsetD8Async(Address to, unsigned char value, size_t bytes, Stream* stream) {
+    return fill("cuMemsetD8Async", to, value, bytes, stream);
+}
+
+// --- errors ---
+
+static const std::map<int, std::pair<const char*, const char*>> kErrors = {
+    {kSuccess, {"CUDA_SUCCESS", "no error"}},
+    {kInvalidValue, {"CUDA_ERROR_INVALID_VALUE", "invalid argument"}},
+    {kOutOfMemory, {"CUDA_ERROR_OUT_OF_MEMORY", "out of memory"}},
+    {kNotInitialized, {"CUDA_ERROR_NOT_INITIALIZED", "initialization error"}},
+    {kInvalidDevice, {"CUDA_ERROR_INVALID_DEVICE", "invalid device ordinal"}},
+    {kInvalidContext, {"CUDA_ERROR_INVALID_CONTEXT", "invalid device context"}},
+    {kPeerUnsupported,
+     {"CUDA_ERROR_PEER_ACCESS_UNSUPPORTED", "peer access is not supported between these two devices"}},
+    {kInvalidSource, {"CUDA_ERROR_INVALID_SOURCE", "device kernel image is invalid"}},
+    {kInvalidHandle, {"CUDA_ERROR_INVALID_HANDLE", "invalid resource handle"}},
+    {kNotFound, {"CUDA_ERROR_NOT_FOUND", "named symbol not found"}},
+    {kNotReady, {"CUDA_ERROR_NOT_READY", "device not ready"}},
+    {kIllegalAddress,
+     {"CUDA_ERROR_ILLEGAL_ADDRESS", "an illegal memory access was encountered"}},
+    {kPeerAlreadyEnabled,
+     {"CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED", "peer access is already enabled"}},
+    {kLaunchFailed, {"CUDA_ERROR_LAUNCH_FAILED", "unspecified launch failure"}},
+};
+
+API cuGetErrorName(int error, const char** text) {
+    auto it = kErrors.find(error);
+    *text = it == kErrors.end() ? nullptr : it->second.first;
+    return *text ? kSuccess : kInvalidValue;
+}
+
+API cuGetErrorString(int error, const char** text) {
+    auto it = kErrors.find(error);
+    *text = it == kErrors.end() ? nullptr : it->second.second;
+    return *text ? kSuccess : kInvalidValue;
+}
+
+// --- the simulator's own ---
+
+static const char* lines(std::deque<std::string>& from, int clear) {
+    static thread_local std::string text;
+    text.clear();
+    for (const std::string& line : from) text += line + "\n";
+    if (clear) from.clear();
+    return text.c_str();
+}
+
+#define SIM(type) extern "C" __attribute__((visibility("default"))) type
+
+// Lines of calls and of tasks that ran ("run ..."), oldest first; of this thread till its next call.
+SIM(const char*) sim_log(int clear) {
+    Simulator& s = Simulator::one();
+    std::lock_guard<std::mutex> hold(s.tables);
+    return lines(s.log, clear);
+}
+
+// What the check of hazards found.
+SIM(const char*) sim_hazards(int clear) {
+    Simulator& s = Simulator::one();
+    std::lock_guard<std::mutex> hold(s.tables);
+    return lines(s.hazards, clear);
+}
+
+// The next call of that name fails with this code; "run": the next task that runs.
+SIM(void) sim_fail_next(const char* call, int code) {
+    Simulator& s = Simulator::one();
+    std::lock_guard<std::mutex> hold(s.tables);
+    s.failures[call].push_back(code);
+}
+
+// Bytes that each device has.
+SIM(void) sim_set_memory(size_t bytes) {
+    Simulator& s = Simulator::one();
+    std::lock_guard<std::mutex> hold(s.tables);
+    for (Device* device : s.devices)
+        device->memory.capacity = std::min(bytes, Memory::kWindow / 2);
+}
+
+// Each task takes at least this long.
+SIM(void) sim_delay(unsigned microseconds) {
+    Simulator& s = Simulator::one();
+    std::lock_guard<std::mutex> run(s.running);
+    s.delay = microseconds;
+}
+
+// "lazy", "eager" or "random:<seed>", as LAZYARRAY_SIM says; from now on. False: neither.
+SIM(int) sim_set_mode(const char* text) {
+    Simulator& s = Simulator::one();
+    std::lock_guard<std::mutex> run(s.running);
+    return s.set_mode(text);
+}
+
+// Devices whose tasks failed are well again (a real one stays out of order until the process ends).
+SIM(void) sim_clear_errors() {
+    Simulator& s = Simulator::one();
+    std::lock_guard<std::mutex> hold(s.tables);
+    for (Device* device : s.devices) device->error = kSuccess;
+}
+
+// Tasks that have not run.
+SIM(size_t) sim_pending() {
+    Simulator& s = Simulator::one();
+    std::lock_guard<std::mutex> hold(s.tables);
+    size_t count = 0;
+    for (Stream* stream : s.streams) count += stream->put - stream->done;
+    return count;
+}
+
+// The device of an address (-1: none) and how many bytes its allocation has from there on.
+SIM(int) sim_device_of(Address address, size_t* bytes) {
+    Simulator& s = Simulator::one();
+    std::lock_guard<std::mutex> hold(s.tables);
+    Allocation* found = nullptr;
+    Device* device = s.owner(address, 0, &found);
+    if (device && bytes) *bytes = found->bytes - (address - found->start);
+    return device ? device->number : -1;
+}
+
+// Device memory read by the host after all that `stream` has: where its bytes really are.
+API sim_read(Address from, size_t bytes, Stream* stream, const unsigned char** where) {
+    uint64_t position;
+    {
+        ENTER(sim_read);
+        STREAM;
+        Device* device = s.owner(from, bytes);
+        if (!device) return kIllegalAddress;
+        if (device != stream->device && !stream->device->peers.count(device))
+            return kIllegalAddress;
+        Task task;
+        task.name = "sim_read";
+        task.accesses = {access(device, from, bytes, false)};
+        task.run = [] { return int(kSuccess); };
+        position = s.put(stream, std::move(task));
+        *where = device->memory.bytes(from);
+    }
+    Simulator::one().finish(stream, position);
+    return sticky(stream->device);
+}
+
+// Elements written to a strided place of device memory in the stream's order; they are taken at the
+// call. `low`, `high`: the bytes from `to` on that the elements lie in.
+API sim_write(Address to, int axes, const int64_t* shape, const int64_t* steps, int64_t low,
+              int64_t high, size_t itemsize, const void* elements, Stream* stream) {
+    {
+        ENTER(sim_write);
+        STREAM;
+        Address start = to + static_cast<Address>(low);
+        size_t bytes = static_cast<size_t>(high - low);
+        Device* device = s.owner(start, bytes);
+        if (!device) return kIllegalAddress;
+        if (device != stream->device && !stream->device->peers.count(device))
+            return kIllegalAddress;
+        std::vector<int64_t> shapes(shape, shape + axes), strides(steps, steps + axes);
+        size_t count = 1;
+        for (int64_t n : shapes) count *= static_cast<size_t>(n);
+        auto kept = std::make_shared<std::string>(static_cast<const char*>(elements),
+                                                  count * itemsize);
+        unsigned char* target = device->memory.bytes(to);
+        Task task;
+        task.name = "sim_write";
+        task.accesses = {access(device, start, bytes, true)};
+        task.run = [=] {
+            std::vector<int64_t> at(shapes.size());
+            const char* element = kept->data();
+            for (size_t n = 0; n < count; ++n, element += itemsize) {
+                int64_t offset = 0;
+                for (size_t d = 0; d < at.size(); ++d) offset += at[d] * strides[d];
+                std::memcpy(target + offset, element, itemsize);
+                for (size_t d = at.size(); d-- > 0;) {
+                    if (++at[d] < shapes[d]) break;
+                    at[d] = 0;
+                }
+            }
+            return int(kSuccess);
+        };
+        s.put(stream, std::move(task));
+    }
+    Simulator::one().progress(stream);
+    return kSuccess;
+}
+
+// Spoils a block that went back to a pool: in its stream's order, as its next user will write it.
+API sim_poison(Address to, size_t bytes, Stream* stream) {
+    return fill("sim_poison", to, kFreed, bytes, stream);
+}
+
+// Where the bytes of a device address really are, without waiting for anything; 0: nowhere.
+extern "C" __attribute__((visibility("default"))) Address sim_where(Address address) {
+    Simulator& s = Simulator::one();
+    std::lock_guard<std::mutex> hold(s.tables);
+    for (Device* device : s.devices)
+        if (device->memory.inside(address))
+            return reinterpret_cast<Address>(device->memory.bytes(address));
+    return 0;
+}
