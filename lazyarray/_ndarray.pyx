@@ -324,8 +324,7 @@ cdef class NDArray(Methods):
         """One element as a Python scalar; waits for it."""
         cdef Tensor x
         if args:
-            wait(self, False, "item")
-            x = settled(self, False)
+            x = settled(awaited(self, "item"), False)
             return numpy_view(&x.v, False).item(*args)
         if self.v.layout.size() != 1:
             raise ValueError("can only convert an array of size 1 to a Python scalar")
@@ -338,15 +337,13 @@ cdef class NDArray(Methods):
     def tolist(self):
         """The values as nested lists of Python scalars; waits for them."""
         cdef Tensor x
-        wait(self, False, "?tolist()")
-        x = settled(self, False)
+        x = settled(awaited(self, "?tolist()"), False)
         return numpy_view(&x.v, False).tolist()
 
     def tobytes(self, order="C"):
         """The values' bytes; waits for them."""
         cdef Tensor x
-        wait(self, False, "?tobytes()")
-        x = settled(self, False)
+        x = settled(awaited(self, "?tobytes()"), False)
         return numpy_view(&x.v, False).tobytes(order)
 
     def tofile(self, fid, sep="", format="%s"):
@@ -398,8 +395,8 @@ cdef class NDArray(Methods):
         return int(number(self, "?trunc()"))
 
     def __repr__(self):
-        wait(self, False, "?repr()")
-        text = repr(numpy_view(&self.v, False))
+        cdef Tensor x = awaited(self, "?repr()")
+        text = repr(numpy_view(&x.v, False))
         return f"{text[:-1]}, device={self.ctx!r})"
 
     def _repr_html_(self):
@@ -407,8 +404,8 @@ cdef class NDArray(Methods):
         return f"<pre>{html.escape(repr(self))}</pre>"
 
     def __str__(self):
-        wait(self, False, "?str()")
-        return str(numpy_view(&self.v, False))
+        cdef Tensor x = awaited(self, "?str()")
+        return str(numpy_view(&x.v, False))
 
     def __format__(self, spec):
         if spec and self.v.layout.ndim:
