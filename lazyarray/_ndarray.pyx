@@ -49,7 +49,7 @@ from lazyarray._flat import flagsobj, flatiter
 from lazyarray._namespace_info import namespace
 from lazyarray.context import Context
 from lazyarray.lazy import _share
-from lazyarray.lazy._lazy import detached, leaf_grad
+from lazyarray.lazy._lazy import detached, gpu_view, leaf_grad
 from lazyarray.ops import table
 
 cnp.import_array()
@@ -320,6 +320,10 @@ cdef class NDArray(Methods):
         """The values, for an op whose result's shape or dtype depends on them: a hidden wait."""
         return copy_out(awaited(self, "?" + what))
 
+    def _on_gpu(self):
+        """A CuPy array on the memory itself, for an op that declared it."""
+        return gpu_view(self)
+
     def item(self, *args):
         """One element as a Python scalar; waits for it."""
         cdef Tensor x
@@ -428,8 +432,7 @@ cdef class NDArray(Methods):
     def __array__(self, dtype=None, copy=None):
         if copy is False:
             return ops.interop.shared(self, dtype)
-        wait(self, False, "?__array__")
-        a = copy_out(self)
+        a = copy_out(awaited(self, "?__array__"))
         return a if dtype is None else a.astype(dtype, copy=False)
 
     def __array_ufunc__(self, ufunc, method, *inputs, **kwargs):
@@ -451,11 +454,20 @@ cdef class NDArray(Methods):
         return ops.interop.dlpack(self, stream, max_version, dl_device, copy)
 
     def __dlpack_device__(self):
+        if self.v.chunk.device.kind == GPU:
+            return (2, self.v.chunk.device.id)
         return (1, 0)
 
+    def ascupy(self):
+        """A CuPy array on the memory itself, for arrays on a GPU; waits for their uses."""
+        return ops.interop.ascupy(self)
+
+    @property
+    def __cuda_array_interface__(self):
+        return ops.interop.cuda_interface(self)
+
     def __reduce__(self):
-        wait(self, False, "?pickle")
-        return ops.interop.rebuild, (copy_out(self), self.ctx)
+        return ops.interop.rebuild, (copy_out(awaited(self, "?pickle")), self.ctx)
 
     def __copy__(self):
         return self.copy("K")

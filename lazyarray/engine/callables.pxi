@@ -21,8 +21,46 @@ cdef class RunContext:
                 return x._raw(u.write)
         raise ValueError("the array's variable is in neither const_vars nor mutable_vars of this op")
 
+    def cupy(self, x):
+        """A CuPy array on ``x``'s memory, of an op that runs on the GPU where ``x`` is.
+
+        Work on it goes to CuPy's current stream, which in such an op is the worker's own: it needs no
+        waiting, later ops come after it. Read only what the op reads, write only what it writes. Valid
+        until the op ends. ValueError if ``x.var`` was declared in neither set.
+        """
+        cdef Var var
+        if self.op is NULL:
+            raise RuntimeError("the op of this run_ctx has ended")
+        if not isinstance(getattr(x, "var", None), Var):
+            raise TypeError(f"run_ctx.cupy takes an array, not {type(x).__name__}")
+        if x.ctx != self.ctx:
+            raise ValueError(f"the array is on {x.ctx!r}, the op on {self.ctx!r}")
+        var = x.var
+        for i in range(self.op.uses.size()):
+            if self.op.uses[i].var == var.c:
+                return x._on_gpu()
+        raise ValueError("the array's variable is in neither const_vars nor mutable_vars of this op")
+
     def __repr__(self):
         return f"<RunContext {self.ctx}>"
+
+
+cdef object _gpu_scope = None
+
+
+def set_gpu_scope(scope):
+    """``scope(number)``: a context in which CuPy's calls go to this thread's stream on a GPU."""
+    global _gpu_scope
+    _gpu_scope = scope
+
+
+cdef int _call_there(object fn, RunContext run_ctx, tuple args) except -1:
+    if run_ctx.ctx.c.kind == GPU and _gpu_scope is not None:
+        with _gpu_scope(run_ctx.ctx.c.id):
+            fn(run_ctx, *args)
+    else:
+        fn(run_ctx, *args)
+    return 0
 
 
 cdef RunContext _run_context(CRunContext& ctx):
@@ -45,7 +83,7 @@ cdef CError* _call(PyTask* task, CRunContext& ctx):
     cdef const char* name = ctx.op.name
     run_ctx = _run_context(ctx)
     try:
-        (<object>task.fn)(run_ctx)
+        _call_there(<object>task.fn, run_ctx, ())
         return NULL
     except BaseException as exc:
         return error_from_exception(exc, name, &task.site)
@@ -75,7 +113,7 @@ cdef int _call_async(PyTask* task, CRunContext& ctx) except -1:
     done.site = task.site
     task.site.code = NULL
     try:
-        fn(done.run_ctx, done)
+        _call_there(fn, done.run_ctx, (done,))
     except BaseException as exc:
         if done.op is not NULL:
             done(exc)

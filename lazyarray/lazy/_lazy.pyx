@@ -42,6 +42,7 @@ from lazyarray.engine._engine cimport (
 )
 from lazyarray.storage._storage cimport MemoryPool, store
 
+from lazyarray.engine._engine import set_gpu_scope
 from lazyarray.engine.settings import int_env
 
 cnp.import_array()

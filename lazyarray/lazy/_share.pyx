@@ -85,6 +85,38 @@ def export(Tensor x not None, str what):
     return a
 
 
+def export_gpu(Tensor x not None, str what):
+    """A CuPy array on x's memory itself; waits, as ``what``, for every use of it first.
+
+    While it, or what shares its memory, lives, each op on ``x`` first waits for all that was launched on
+    the device, and has run there when its call returns: nobody can tell what others do with it.
+    """
+    cdef Chunk* c = x.v.chunk
+    cdef _Export base = _Export.__new__(_Export)
+    c.add_handle()
+    store().add_export(c)
+    base.chunk = c
+    wait(x, True, what)
+    if not c.allocate():
+        raise MemoryError(f"unable to allocate {c.nbytes} bytes")
+    store().publish(c)
+    from lazyarray.lazy.cuda import device
+    return device.view(<size_t>c.data, c.nbytes, c.device.id, x.v.layout.offset, shape_tuple(&x.v),
+                       np_dtype(x.v.dtype).char,
+                       tuple([x.v.layout.strides()[i] for i in range(x.v.layout.ndim)]), base)
+
+
+def lend(Tensor x not None, str what):
+    """The address of x's first element, on a GPU, which is lent for as long as the memory lives."""
+    cdef Chunk* c = x.v.chunk
+    if not c.exports.load():
+        store().add_export(c)
+    wait(x, True, what)
+    if not c.allocate():
+        raise MemoryError(f"unable to allocate {c.nbytes} bytes")
+    return <size_t>c.data + x.v.layout.offset
+
+
 def export_count(Tensor x not None):
     """How many zero-copy exports (and imports) of x's memory live."""
     return x.v.chunk.exports.load()
@@ -139,6 +171,31 @@ def adopt(cnp.ndarray a not None, Device device=None):
     for i in range(ndim):
         t.v.layout.shape()[i] = cnp.PyArray_DIM(a, i)
         t.v.layout.strides()[i] = cnp.PyArray_STRIDE(a, i)
+    return t
+
+
+def adopt_gpu(size_t first, size_t nbytes, object owner, Device device not None, size_t start,
+              object dtype, tuple shape, tuple strides):
+    """An array on memory of others on a GPU: ``nbytes`` from the address ``first``, kept by ``owner``."""
+    cdef Tensor t
+    cdef Chunk* c = store().find(<const char*>start, 0)
+    cdef int i, ndim = len(shape)
+    if c is NULL:
+        c = store().create(nbytes, device.c)
+        c.data = <char*>first
+        Py_INCREF(owner)
+        c.owner = <void*><PyObject*>owner
+        c.drop_owner = _drop_owner
+        store().add_export(c)
+        if nbytes:
+            store().publish(c)
+    t = new_tensor(c, dtype_code(dtype))
+    c.unref()  # create()'s own reference, or find()'s
+    t.v.layout.resize(ndim)
+    t.v.layout.offset = <npy_intp>(start - <size_t>c.data)
+    for i in range(ndim):
+        t.v.layout.shape()[i] = shape[i]
+        t.v.layout.strides()[i] = strides[i]
     return t
 
 

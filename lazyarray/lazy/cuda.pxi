@@ -112,6 +112,17 @@ def open_gpu(int number, str path, room):
     memory_hooks().allocate = _allocate_on_gpu
     memory_hooks().reclaim = _reclaim_on_gpu
     use_gpus(_recorder[0], _gpu_runner)
+    set_gpu_scope(room.scope)
+
+
+def gpu_view(Tensor x not None):
+    """A CuPy array on x's memory, for an op that uses it."""
+    cdef Chunk* c = x.v.chunk
+    if not c.allocate():
+        raise MemoryError(f"unable to allocate {c.nbytes} bytes")
+    return _device_room.view(<size_t>c.data, c.nbytes, c.device.id, x.v.layout.offset, shape_tuple(&x.v),
+                             chr(info(x.v.dtype).code),
+                             tuple([x.v.layout.strides()[i] for i in range(x.v.layout.ndim)]))
 
 
 def gpu_counts():

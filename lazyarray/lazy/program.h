@@ -33,7 +33,8 @@ class Program {
   struct Operator {
     Part* part;
     std::vector<Use> uses;   // op is null
-    bool native = true, asynchronous = false;
+    bool native = true;
+    Prop prop = Prop::NORMAL;
     const char* name;
     bool substituted = false;  // some of it differs from call to call: see push()
   };
@@ -230,6 +231,8 @@ class Program {
         for (int k = 0; k < in->nop; ++k) {
           Chunk* c = in->ops[k].chunk;
           if (!c || !held[p].count(c) || !is_private(c, counts[c], substituted)) continue;
+          // One block lies on one device: that of the first.
+          if (!plan.blocks.empty() && plan.blocks[0].chunk->pool != c->pool) continue;
           auto [at, fresh] = block_of.emplace(c, plan.blocks.size());
           if (fresh) plan.blocks.push_back({c, MemoryPlan::rounded(c->nbytes), int(p), int(p)});
           plan.blocks[at->second].last = int(p);
@@ -304,14 +307,14 @@ class Program {
   Operator describe(Part* part, const std::unordered_set<Chunk*>& substituted) {
     Operator o;
     o.part = part;
-    o.name = part->instrs.size() == 1 ? part->instrs[0]->kernel->name
-             : part->steps.size() == 1 && part->steps[0].plan ? "fused" : "segment";
-    for (Instr* in : part->instrs) {
+    o.name = part->name();
+    for (size_t i = 0; i < part->instrs.size(); ++i) {
+      Instr* in = part->instrs[i];
       o.native &= in->kernel->kind != Kernel::PYTHON;
       for (int k = 0; k < in->nop; ++k) {
         Chunk* c = in->ops[k].chunk;
         if (!c) continue;
-        if (c->temporary) {
+        if (part->in_scratch(i, k)) {
           if (in->writes(k)) temporaries++;
           continue;
         }
@@ -319,7 +322,7 @@ class Program {
         use(o, c, in->writes(k), in->writes(k) ? 1 : 0);
       }
     }
-    o.asynchronous = part->ns < recorder_->policy.inline_ns;
+    o.prop = part->prop(part->ns < recorder_->policy.inline_ns);
     return o;
   }
 
@@ -376,7 +379,7 @@ class Program {
     op->name = o.name;
     op->bytes = 0;   // its memory is there already
     op->cost_ns = static_cast<int64_t>(o.part->ns);
-    if (o.asynchronous) op->prop = Prop::ASYNC;
+    op->prop = o.prop;
     op->wide = o.part->instrs[0]->wide;
     op->payload.run = [](void* arg, RunContext& ctx) { return Scheduler::run(static_cast<Run*>(arg)->part, ctx); };
     op->payload.drop = [](void* arg) {

@@ -148,11 +148,16 @@ cdef int emit(Instr* instr) except -1:
             outs.push_back(instr.ops[k].chunk)
     instr.site.capture()
     cdef vector[Chunk*] exported
+    cdef int lent = -1  # a GPU on whose memory others may be at work
     if rec.store().exports.load():
         for k in range(instr.nop):
             if instr.ops[k].chunk is not NULL and instr.ops[k].chunk.exports.load():
                 instr.ops[k].chunk.ref()
                 exported.push_back(instr.ops[k].chunk)
+                if instr.ops[k].chunk.device.kind == GPU:
+                    lent = instr.ops[k].chunk.device.id
+        if lent >= 0:
+            _device_room.quiesce(lent)
     full = rec.append(instr, 1 if naive and not bulk_is_explicit() else get_bulk())
     try:
         if full:

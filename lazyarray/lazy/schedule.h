@@ -26,6 +26,26 @@ struct Part {
   bool open = true;  // may take more
   std::shared_ptr<Report> report;
   size_t line = 0;   // of the report
+
+  // What the engine knows the operator by.
+  const char* name() const {
+    if (instrs.size() == 1) return instrs[0]->kernel->name;
+    return steps.size() == 1 && (steps[0].plan || steps[0].gpu) ? "fused" : "segment";
+  }
+  // ... and which queue it waits in. `tiny`: if it is ready, its pusher may as well run it.
+  Prop prop(bool tiny) const {
+    if (instrs[0]->kernel->kind == Kernel::TRANSFER)
+      return instrs[0]->ops[1].chunk->device.is_gpu() ? Prop::COPY_TO_GPU : Prop::COPY_FROM_GPU;
+    return tiny && !device.is_gpu() ? Prop::ASYNC : Prop::NORMAL;
+  }
+  // Whether an operand's memory is the op's own affair: an output that lives and dies in its registers, or
+  // in the scratch of its tiles.
+  bool in_scratch(size_t instr, int op) const {
+    if (!instrs[instr]->ops[op].chunk->temporary) return false;
+    for (const Step& s : steps)
+      if (s.gpu && s.begin <= instr && instr < s.end) return !s.gpu->in_memory[instr - s.begin][op];
+    return true;
+  }
 };
 
 // All but run() and drop() happens under Recorder::push_mu_.
@@ -232,14 +252,10 @@ class Scheduler {
       }
     }
     op->device = part->device;
-    op->name = part->instrs.size() == 1 ? first->kernel->name
-               : part->steps.size() == 1 && (part->steps[0].plan || part->steps[0].gpu) ? "fused" : "segment";
+    op->name = part->name();
     op->bytes = part->bytes;
     op->cost_ns = static_cast<int64_t>(part->ns);
-    if (first->kernel->kind == Kernel::TRANSFER)
-      op->prop = first->ops[1].chunk->device.is_gpu() ? Prop::COPY_TO_GPU : Prop::COPY_FROM_GPU;
-    else if (!native && part->ns < policy_->inline_ns && !part->device.is_gpu())
-      op->prop = Prop::ASYNC;  // run by its pusher if ready
+    op->prop = part->prop(!native && part->ns < policy_->inline_ns);
     op->wide = first->wide;  // stands alone
     op->payload.run = run;
     op->payload.drop = drop;

@@ -228,6 +228,7 @@ RULES: dict[str, tuple[Rule, ...]] = {
     "nextafter": (lambda g: g, None),
     # selection and movement
     "copy": (lambda g: g,),
+    "copyto": (lambda g: g,),
     "cast": (lambda g: g,),
     "where": (None, lambda g, a: _where(a, g, 0.0), lambda g, a: _where(a, 0.0, g)),
     "clip": (

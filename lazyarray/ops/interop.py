@@ -10,9 +10,10 @@ from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
-from lazyarray.context import as_device, chosen
+from lazyarray.context import as_device, chosen, gpu
 from lazyarray.lazy import _share
 from lazyarray.lazy._lazy import Tensor
+from lazyarray.lazy.cuda import device as cuda
 from lazyarray.ops import _layout, _rows, creation
 
 if TYPE_CHECKING:
@@ -204,6 +205,8 @@ def dlpack(x: NDArray, stream: Any, max_version: Any, dl_device: Any, copy: bool
     With ``copy`` it is one on a copy. RuntimeError for a stream, which host memory has not;
     BufferError for a device that is not the host, or for what DLPack can't describe.
     """
+    if x.device.device_type == "gpu":
+        return _gpu_dlpack(x, stream, max_version, dl_device, copy)
     if stream is not None:
         raise RuntimeError(f"arrays in host memory take stream=None only, not {stream!r}")
     if dl_device is not None and tuple(dl_device) != x.__dlpack_device__():
@@ -212,6 +215,53 @@ def dlpack(x: NDArray, stream: Any, max_version: Any, dl_device: Any, copy: bool
     if copy is not None:
         given["copy"] = copy
     return _share.export(x, "?__dlpack__").__dlpack__(**given)
+
+
+def _gpu_dlpack(x: NDArray, stream: Any, max_version: Any, dl_device: Any, copy: Any) -> Any:
+    if dl_device is not None and tuple(dl_device) != x.__dlpack_device__():
+        raise BufferError(f"an array on {x.device!r} can't be exported to device {dl_device!r}")
+    source = x.copy() if copy else x
+    # All its uses are over then, so it is safe on whatever stream the consumer names.
+    return ascupy(source).__dlpack__(stream=stream, max_version=max_version)
+
+
+def ascupy(x: NDArray) -> Any:
+    """A CuPy array on x's memory; TypeError unless ``x`` is on a GPU. Waits for x's uses.
+
+    Until it and all that shares its memory are gone, each op on ``x`` waits for what was launched on the
+    device, and has run when its call returns. ``x.copy()`` first where that costs too much.
+    """
+    if x.device.device_type != "gpu":
+        raise TypeError(f"ascupy: the array is on {x.device!r}; move it with x.to_device(la.gpu(0))")
+    return _share.export_gpu(x, "?ascupy()")
+
+
+def cuda_interface(x: NDArray) -> dict[str, Any]:
+    """``x.__cuda_array_interface__``, version 3; AttributeError unless ``x`` is on a GPU.
+
+    The memory is lent for as long as it lives: see :func:`ascupy` for what that costs.
+    """
+    if x.device.device_type != "gpu":
+        raise AttributeError(f"the array is on {x.device!r}, which has no __cuda_array_interface__")
+    return {
+        "shape": x.shape,
+        "typestr": x.dtype.str,
+        "data": (_share.lend(x, "?__cuda_array_interface__"), False),
+        "strides": x.strides,
+        "version": 3,
+        "stream": None,  # nothing is under way
+    }
+
+
+def from_gpu(x: Any) -> NDArray | None:
+    """An array on the memory of one of CuPy's, PyTorch's, ... on a GPU; None for anything else."""
+    found = cuda.shared(x)
+    if found is None:
+        return None
+    first, nbytes, owner, number, start, dtype, shape, strides = found
+    return _share.adopt_gpu(
+        first, nbytes, owner, gpu(number), start, np.dtype(dtype), shape, strides
+    )
 
 
 def shared(x: NDArray, dtype: Any) -> np.ndarray:
@@ -240,6 +290,13 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> N
     if isinstance(x, Tensor):
         shared: NDArray = x[...]
     else:
+        there = None if isinstance(x, np.ndarray) else from_gpu(x)
+        if there is not None:
+            if place is not None and there.device != place and copy is False:
+                raise ValueError(f"from_dlpack: the array is on {there.device!r}, not on {place!r}")
+            if copy or place not in (None, there.device):
+                return _share.copied_to(there, place or there.device)
+            return there
         host = x if isinstance(x, np.ndarray) else np.from_dlpack(x)
         problem = _unshareable(host)
         if copy or problem:

@@ -42,6 +42,8 @@ cdef Tensor picked(Tensor x, object key):
     if not masks_all(x, mask):  # another thread gave one a new shape meanwhile
         return None
     n = x.v.layout.size()
+    if mask.v.chunk.device.kind == GPU:
+        mask = cast(mask, D_BOOL)  # what is counted here is what picks there
     still = settled(mask, False)
     if not still.v.chunk.allocate():
         raise MemoryError(f"unable to allocate {still.v.chunk.nbytes} bytes")
@@ -55,7 +57,7 @@ cdef Tensor picked(Tensor x, object key):
         _pick_kernels[code].fn = pick_of_size(info(code).size)
         _pick_kernels[code].dtypes[0] = _pick_kernels[code].dtypes[2] = code
         _pick_kernels[code].dtypes[1] = D_BOOL
-    cdef Instr* instr = masked(_pick_kernels[code], x, still, out, n, count)
+    cdef Instr* instr = masked(_pick_kernels[code], x, mask if mask.v.chunk.device.kind == GPU else still, out, n, count)
     instr.overwrites = 1
     emit(instr)
     return out

@@ -91,7 +91,16 @@ cdef Tensor from_object(object o, object dtype, CDevice device):
     """An array of an array-like's values; arrays in lists are copied by ops, so nothing waits."""
     if is_sequence(o) and holds_tensors(o):
         return _stack(o, dtype)
+    if not isinstance(o, np.ndarray) and hasattr(o, "__cuda_array_interface__"):
+        return from_gpu(o, dtype, device)
     return from_numpy(np.asarray(o, dtype), device)
+
+
+cdef Tensor from_gpu(object o, object dtype, CDevice device):
+    """A copy of an array that others have on a GPU, on the device where it is."""
+    from lazyarray.ops.interop import from_gpu
+    cdef Tensor there = from_gpu(o)
+    return cast(there, there.v.dtype if dtype is None else dtype_code(dtype))
 
 
 cdef Tensor as_tensor(object o):

@@ -103,6 +103,9 @@ class MemoryPool {
     release(p, bytes);
   }
 
+  // ... which any op that was launched so far may still use.
+  virtual void release_used(char* p, size_t bytes) { release(p, bytes); }
+
   // Gives all cached memory back to the system.
   virtual void trim() {
     std::vector<char*> out;

@@ -12,7 +12,7 @@ from typing import Any
 
 from lazyarray.lazy import _lazy
 
-__all__ = ["count", "memory_info", "open_device", "view"]
+__all__ = ["count", "memory_info", "on", "open_device", "shared", "view"]
 
 DRIVER = "libcuda.so.1"
 _opened: set[int] = set()
@@ -87,6 +87,23 @@ def view(
     memory = cupy.cuda.UnownedMemory(base, nbytes, owner, number)
     pointer = cupy.cuda.MemoryPointer(memory, offset)
     return cupy.ndarray(shape, dtype, memptr=pointer, strides=strides)
+
+
+def shared(x: Any) -> tuple[int, int, Any, int, int, str, tuple[int, ...], tuple[int, ...]] | None:
+    """What :func:`lazyarray.lazy._share.adopt_gpu` needs of an array of CuPy's, PyTorch's, ...
+
+    The memory's start and length, its owner, the device's number, and the array's address, dtype, shape
+    and strides; None if ``x`` is not in the memory of a GPU.
+    """
+    if not hasattr(x, "__cuda_array_interface__"):
+        return None
+    import cupy
+
+    a = cupy.asarray(x)
+    number = int(a.device.id)
+    memory = a.data.mem
+    cupy.cuda.get_current_stream().synchronize()
+    return memory.ptr, memory.size, a, number, a.data.ptr, a.dtype.char, a.shape, a.strides
 
 
 def memory_info(number: int) -> tuple[int, int]:

@@ -270,9 +270,9 @@ class CudaStreams final : public Streams {
       }
     }
     if (!stream && !error) wait(before, nullptr, nullptr, &error);
+    // What a callable launches can't be seen. An op that only comes after others passes their order on.
+    if (!error) thread_streams().running.push_back({stream, !op->payload.native || !before.empty(), {}});
     for (Event* e : before) e->unref();
-    // What a callable launches can't be seen.
-    if (!error) thread_streams().running.push_back({stream, !op->payload.native, {}});
     return error;
   }
 

@@ -89,6 +89,14 @@ class GpuPool final : public MemoryPool {
     if (full) trim();
   }
 
+  void release_used(char* p, size_t bytes) override {
+    std::vector<Event*> all;
+    Error* ignored = nullptr;
+    if (Gpu* gpu = gpus().find(id_)) gpu->record_all(all, &ignored);
+    if (ignored) ignored->unref();
+    release_after(p, bytes, std::move(all));
+  }
+
   // Waits for the blocks' last uses, and gives them back to CuPy.
   void trim() override {
     std::vector<Block> out;

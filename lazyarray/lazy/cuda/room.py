@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import gc
+from contextlib import AbstractContextManager
 from typing import Any
 
+from lazyarray.lazy import _lazy
 from lazyarray.lazy.cuda import calls, device
 from lazyarray.lazy.cuda.source import Unsupported, source
 
-__all__ = ["allocate", "compiled", "library", "reclaim"]
+__all__ = ["allocate", "compiled", "library", "quiesce", "reclaim", "scope", "view"]
 
 # Bits as NumPy's: no product and sum in one rounding, no approximate division.
 OPTIONS = ("-std=c++17", "--fmad=false")
+
+view = device.view
 
 # Read and written with the GIL held, by worker threads.
 _modules: dict[tuple[int, Any], Any] = {}
@@ -49,6 +53,11 @@ def allocate(number: int, stream: int, nbytes: int) -> tuple[int, Any]:
     return pointer.ptr, pointer.mem
 
 
+def scope(number: int) -> AbstractContextManager[Any]:
+    """A context in which CuPy's calls go to this thread's own stream on GPU ``number``."""
+    return device.on(number, _lazy.stream_of_thread(number))
+
+
 def reclaim(number: int) -> None:
     """Lets go of what only the garbage collector or CuPy's pool holds."""
     import cupy
@@ -56,6 +65,13 @@ def reclaim(number: int) -> None:
     gc.collect()
     with cupy.cuda.Device(number):
         cupy.get_default_memory_pool().free_all_blocks()
+
+
+def quiesce(number: int) -> None:
+    """Waits for all that was launched on GPU ``number``, by whomever."""
+    import cupy
+
+    cupy.cuda.Device(number).synchronize()
 
 
 def library(number: int, stream: int, call: Any) -> bool:
