@@ -1,4 +1,98 @@
-"""What CuPy does, by the names of kernels."""
-GUFUNCS = {}
-PYTHON = {}
-CLOSURES = frozenset()
+"""What runs through CuPy under a worker's stream: by the names of GUFUNC and PYTHON kernels.
+
+Anything else, and whatever raises Hosted (before it writes), is the host's. Where results may
+differ from the host's:
+
+* Last bits, for another order of additions: products, running sums and products (which may overflow
+  on the way where a line doesn't, and the reverse), sums, means, var, std, fft.
+* Last bits, for another algorithm: inv, solve, det, slogdet, cholesky, qr, svd, eigh, eigvalsh.
+  Vectors of svd and eigh may have other signs (phases), those of equal values be any basis.
+* A product of halves adds up in single precision, as the host's, but may round parts of a long sum.
+* argsort keeps equal elements in order always, as NumPy's stable sort; partition sorts. NaN that
+  come out of sort are np.nan, not those put in.
+* Draws: see draws.py.
+
+The same bits as the host's: take, scatter, masks, sorts, argmax, arange and the kernels of la.nn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from lazyarray.lazy.cuda.library import (
+    along,
+    decompositions,  # noqa: F401  # it fills the stand-ins' table, as the next one does
+    functions,  # noqa: F401
+    indexing,
+    linalg,
+    products,
+    windows,
+)
+from lazyarray.lazy.cuda.library.calls import SUPPORTED, Call, Hosted
+from lazyarray.lazy.cuda.library.stand_ins import through
+
+__all__ = ["CLOSURES", "GUFUNCS", "PYTHON", "Call", "Hosted", "gufunc"]
+
+GUFUNCS: dict[str, Callable[[Call], None]] = {
+    "matmul": products.matmul,
+    "vecdot": products.vecdot,
+    "matvec": products.matvec,
+    "vecmat": products.vecmat,
+    "linalg.inv": linalg.inv,
+    "linalg.solve": linalg.solve,
+    "linalg.solve1": linalg.solve1,
+    "linalg.det": linalg.det,
+    "linalg.cholesky_lo": linalg.cholesky_lo,
+    "linalg.cholesky_up": linalg.cholesky_up,
+    "take": indexing.take,
+    "scatter": indexing.scatter,
+    "getitem": indexing.getitem,
+    "setitem": indexing.setitem,
+    "argmax": along.argmax,
+    "argmin": along.argmin,
+    "sort": along.sort,
+    "stable_sort": along.sort,
+    "argsort": along.argsort,
+    "stable_argsort": along.argsort,
+    "add": along.add,  # along an axis: running sums
+    "multiply": along.multiply,
+    "arange": along.arange,
+    "unfold": windows.unfold,
+    "fold": windows.fold,
+    "max_pool": windows.max_pool,
+    "pick": windows.pick,
+    "spread": windows.spread,
+    "add_rows": indexing.add_rows,
+    "cross_entropy": windows.cross_entropy,
+}
+
+
+def gufunc(call: Call) -> None:
+    """Runs a GUFUNC instruction; Hosted if the host must, IndexError and LinAlgError as NumPy's."""
+    function = GUFUNCS.get(call.name)
+    if function is None or any(d.char not in SUPPORTED for d in call.dtypes):
+        raise Hosted(call.name)
+    function(call)
+
+
+# None is called with CuPy's arrays as it is: NumPy's functions would go to CuPy's, whose results
+# differ where no error tells it.
+CLOSURES: frozenset[str] = frozenset()
+
+# The functions of these call nothing but NumPy's and change nothing but their outputs, so they may
+# be tried here, and run on the host if that fails.
+PYTHON: dict[str, Callable[..., None]] = dict.fromkeys(
+    [
+        *("sum", "prod", "max", "min", "any", "all", "mean", "var", "std", "count_nonzero"),
+        *("cumsum", "cumprod", "round", "median"),
+        # where a mask is true
+        *("add", "subtract", "multiply", "divide", "negative", "absolute", "sqrt"),
+        *("sort", "argsort", "partition", "argpartition", "lexsort"),
+        *("argmax", "argmin", "searchsorted"),
+        *("getitem", "setitem", "take", "take_along_axis", "put_along_axis", "repeat", "delete"),
+        *("dot", "vdot"),
+        *[f"linalg.{name}" for name in ("slogdet", "qr", "svd", "eigh", "eigvalsh")],
+        *[f"fft.{name}" for name in ("fft", "ifft", "rfft", "irfft", "hfft", "ihfft")],
+    ],
+    through,
+)
