@@ -200,7 +200,7 @@ cdef tuple _place_of(Chunk* c):
 
 
 cdef object _gpu_call(Instr& instr):
-    """What CuPy is to do: the arguments of lazyarray.lazy.cuda.calls.Call."""
+    """What CuPy is to do, for lazyarray.lazy.cuda.calls.run."""
     cdef int k, i, n
     cdef PyCall* py = instr.py.get()
     cdef View* v
@@ -226,8 +226,8 @@ cdef object _gpu_call(Instr& instr):
         if kernel.cores is not NULL:
             axes = [kernel.cores.axes[k][i] for i in range(kernel.cores.n[k])]
         operands.append((place, instr.ops[k].offset, chr(info(kernel.dtypes[k]).code), steps, axes, value))
-    return (name, instr.nin, operands, batch, [instr.core[i] for i in range(instr.ncore)],
-            [instr.core_steps[i] for i in range(instr.ncore_steps)])
+    return (name, instr.nin, operands, batch, tuple([instr.core[i] for i in range(instr.ncore)]),
+            tuple([instr.core_steps[i] for i in range(instr.ncore_steps)]))
 
 
 cdef Chunk* _host_chunk(size_t nbytes) noexcept nogil:

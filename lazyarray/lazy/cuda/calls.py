@@ -1,86 +1,79 @@
-"""Calls that CuPy does: what an instruction says of its operands, as CuPy arrays."""
+"""Instructions that CuPy does: what they say of their operands, as the library wants it."""
 
 from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from lazyarray.lazy.cuda import device
 
-__all__ = ["Call", "run"]
+__all__ = ["Gufunc", "run"]
 
 
-class Call:
-    """An instruction of a GPU that is no kernel of ours, and its operands' memory.
-
-    ``steps[k]`` are operand k's byte steps along the batch axes (``shape``), ``core`` and
-    ``core_steps`` what the native loop would be told. ``arrays`` are the operands, inputs first,
-    shaped batch axes and then core axes; None unless the kernel names its core axes.
-    """
+class Gufunc:
+    """A GUFUNC instruction of a GPU; see :class:`lazyarray.lazy.cuda.library.Call`."""
 
     def __init__(
         self,
-        number: int,
         name: str,
-        nin: int,
         operands: list[Any],
         shape: tuple[int, ...],
-        core: list[int],
-        core_steps: list[int],
+        core: tuple[int, ...],
+        core_steps: tuple[int, ...],
     ):
-        self.number, self.name, self.nin, self.shape = number, name, nin, shape
-        self.core, self.core_steps = core, core_steps
+        self.name, self.shape, self.core, self.core_steps = name, shape, core, core_steps
         self._operands = operands
+        self.dtypes = [np.dtype(o[2]) for o in operands]
         self.steps = [tuple(o[3]) for o in operands]
-        self.arrays = self._arrays() if operands[0][4] is not None else None
+        self.arrays = self._arrays() if operands[0][4] is not None else []
+
+    def constant(self, k: int) -> Any:
+        """Operand k's value if it is a constant, else None."""
+        value = self._operands[k][5]
+        return None if value is None else np.frombuffer(value, self.dtypes[k])[0]
 
     def view(
         self,
         k: int,
         shape: tuple[int, ...],
-        strides: tuple[int, ...],
-        dtype: str | None = None,
+        steps: tuple[int, ...],
+        dtype: Any = None,
         offset: int = 0,
     ) -> Any:
-        """A CuPy array on operand k's memory, ``offset`` bytes from its first element."""
-        place, first, own, _, _, value = self._operands[k]
-        if place is None:
-            import cupy
-            import numpy as np
-
-            one = np.frombuffer(value, own).reshape((1,) * len(shape))
-            return cupy.broadcast_to(cupy.asarray(one), shape)
-        base, nbytes, number = place
-        return device.view(base, nbytes, number, first + offset, shape, dtype or own, strides)
+        """Operand k's memory as a CuPy array; ``offset`` and ``steps`` are bytes."""
+        (base, nbytes, number), first, own = self._operands[k][:3]
+        return device.view(base, nbytes, number, first + offset, shape, dtype or own, steps)
 
     def _arrays(self) -> list[Any]:
         out, at = [], 0
         for k, operand in enumerate(self._operands):
             axes = operand[4]
             shape = self.shape + tuple(self.core[i] for i in axes)
-            steps = self.steps[k] + tuple(self.core_steps[at : at + len(axes)])
+            steps = self.steps[k] + self.core_steps[at : at + len(axes)]
             at += len(axes)
             out.append(self.view(k, shape, steps))
         return out
 
 
-def run(number: int, call: tuple[Any, ...]) -> bool:
-    """Does it under the current stream of GPU ``number``; False if CuPy isn't known to."""
+def run(call: tuple[Any, ...]) -> bool:
+    """Does it on CuPy's current stream; False if it has to be done on the host."""
     from lazyarray.lazy.cuda import library
 
     name, nin, operands = call[:3]
-    if len(call) == 5:
+    try:
+        if len(call) == 6:
+            library.gufunc(Gufunc(name, operands, *call[3:]))
+            return True
         fn, context = call[3:]
-        if name not in library.CLOSURES and name not in library.PYTHON:
+        function = library.PYTHON.get(name)
+        if function is None:
             return False
         arrays = [
-            device.view(*place, offset, shape, dtype, strides)
-            for place, offset, dtype, shape, strides in operands
+            device.view(*place, offset, shape, dtype, steps)
+            for place, offset, dtype, shape, steps in operands
         ]
-        replaced = library.PYTHON.get(name)
-        if replaced is not None:
-            return context.run(replaced, arrays[nin:], arrays[:nin], fn) is not False
-        context.run(fn, arrays[nin:], arrays[:nin])
-        return True
-    if name not in library.GUFUNCS:
+        context.run(function, arrays[nin:], arrays[:nin], fn)
+    except library.Hosted:
         return False
-    return library.GUFUNCS[name](Call(number, name, nin, operands, *call[3:])) is not False
+    return True

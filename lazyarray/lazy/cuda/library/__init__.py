@@ -31,7 +31,7 @@ from lazyarray.lazy.cuda.library import (
 from lazyarray.lazy.cuda.library.calls import SUPPORTED, Call, Hosted
 from lazyarray.lazy.cuda.library.stand_ins import through
 
-__all__ = ["CLOSURES", "GUFUNCS", "PYTHON", "Call", "Hosted", "gufunc"]
+__all__ = ["GUFUNCS", "PYTHON", "Call", "Hosted", "gufunc"]
 
 GUFUNCS: dict[str, Callable[[Call], None]] = {
     "matmul": products.matmul,
@@ -75,11 +75,8 @@ def gufunc(call: Call) -> None:
     function(call)
 
 
-# None is called with CuPy's arrays as it is: NumPy's functions would go to CuPy's, whose results
-# differ where no error tells it.
-CLOSURES: frozenset[str] = frozenset()
-
-# The functions of these call nothing but NumPy's and change nothing but their outputs, so they may
+# No closure is called with CuPy's arrays as they are: NumPy's functions would go to CuPy's, whose
+# results differ where no error tells it. The functions of these call nothing but NumPy's and change nothing but their outputs, so they may
 # be tried here, and run on the host if that fails.
 PYTHON: dict[str, Callable[..., None]] = dict.fromkeys(
     [
