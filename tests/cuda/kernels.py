@@ -95,15 +95,16 @@ class Kernels:
         outputs: int = 4,
         splits: int = 1,
         combined: int = 4,
+        constants: Sequence[np.generic] = (),
     ) -> None:
         """Runs a reduction spec; its outputs have the kept axes alone."""
         kept, reduced = math.prod(shape[: spec[0]]), math.prod(shape[spec[0] :])
         split = -(-reduced // splits)
-        splits = -(-reduced // split) if split else 1
+        splits = -(-reduced // split) if split else 1  # what is left of the last may be none
         totals = sum(s[0] == "reduce" for s in spec[6])
         workspace = np.zeros(2 * totals * splits * kept if splits > 1 else 0, np.float64)
         words = [kept, reduced, split, workspace.ctypes.data if splits > 1 else 0, *shape]
-        words += _operands(spec, arrays)
+        words += [*_operands(spec, arrays), *_constants(constants)]
         block = (team, outputs) if spec[2] == "reduced" else (outputs, team)
         self.launch(spec, words, (-(-kept // outputs), splits), block, team * outputs * 16)
         if splits > 1:

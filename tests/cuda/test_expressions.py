@@ -18,7 +18,7 @@ from .kernels import Kernels
 DTYPES = "?bBhHiIlLqQefdFD"
 FLOATS, COMPLEX = "efd", "FD"
 
-# What depends on a C library, or on its complex arithmetic: units in the last place of the larger part.
+# What depends on a C library: units in the last place, of the larger part of complex numbers.
 ULPS = {
     **dict.fromkeys(
         "exp exp2 expm1 log log2 log10 log1p sin cos tan arcsin arccos arctan sinh cosh tanh "
@@ -84,7 +84,21 @@ def values(dtype: str) -> np.ndarray:
         return np.array([False, True])
     if d.kind in "iu":
         top = np.iinfo(d)
-        edges = [top.min, top.min + 1, top.max, top.max - 1, top.max // 2, 0, 1, 2, 3, 7, 31, 64, 100]
+        edges = [
+            top.min,
+            top.min + 1,
+            top.max,
+            top.max - 1,
+            top.max // 2,
+            0,
+            1,
+            2,
+            3,
+            7,
+            31,
+            64,
+            100,
+        ]
         edges += [-1, -2, -7, -31] if d.kind == "i" else []
         return np.array(edges, d)
     if d.kind == "f":

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 TYPES = {
-    "?": "b1", "b": "i1", "B": "u1", "h": "i2", "H": "u2", "i": "i4", "I": "u4", "l": "i8", "L": "u8",
-    "q": "i8", "Q": "u8", "e": "f2", "f": "f4", "d": "f8", "F": "c8", "D": "c16",
+    "?": "b1", "b": "i1", "B": "u1", "h": "i2", "H": "u2", "i": "i4", "I": "u4", "l": "i8",
+    "L": "u8", "q": "i8", "Q": "u8", "e": "f2", "f": "f4", "d": "f8", "F": "c8", "D": "c16",
 }  # fmt: skip
 """The name of a dtype's C type in prelude.h, by dtype character."""
 
@@ -21,7 +21,7 @@ class Row(NamedTuple):
     """Templates by kind of the first operand's dtype; None where there is no such loop.
 
     ``{0}``, ``{1}``, ``{2}``: the operands, ``{T}``: their C type, ``{U}``: the unsigned integer to
-    compute in. A bool comes as ``bool``, a half as a float; the result is converted to the output's dtype.
+    compute in. A bool comes as ``bool``, a half as a float; the result becomes the output's dtype.
     Several outputs are divided by `` ; ``.
     """
 
@@ -91,7 +91,7 @@ ROWS: dict[str, Row] = {
     "minimum": _extremum("<", "smaller", "first_smaller", "{0} && {1}"),
     "fmax": _extremum(">", "larger_number", "larger_number", "{0} || {1}"),
     "fmin": _extremum("<", "smaller_number", "smaller_number", "{0} && {1}"),
-    "clip": Row(*["clipped({0}, {1}, {2})"] * 4, "complex_clipped({0}, {1}, {2})"),
+    "clip": _same("clipped({0}, {1}, {2})")._replace(complex="complex_clipped({0}, {1}, {2})"),
     "copysign": Row(real="copysign({0}, {1})"),
     "sign": _row("{0} != 0", "signum({0})", "complex_sign({0})", signed="({0} > 0) - ({0} < 0)"),
     "conjugate": _row("{0}", "{0}", "conjugate({0})"),
@@ -208,14 +208,12 @@ def expressions(name: str, inputs: str, outputs: str, values: list[str]) -> list
 
     ``inputs``, ``outputs``: dtype characters. Unsupported if there is none.
     """
-    if name == "copy":
-        return [values[0]] if inputs == outputs else [cast(inputs, outputs, values[0])]
-    if name == "cast":
+    for dtype in inputs + outputs:
+        kind(dtype)
+    if name in ("copy", "cast"):
         return [cast(inputs, outputs, values[0])]
     if name == "where":
         return [f"{values[0]} ? {values[1]} : {values[2]}"]
-    for dtype in inputs + outputs:
-        kind(dtype)
     row, first = ROWS.get(name), inputs[:1]
     if first == "e" and name in _HALVES:
         return [_HALVES[name].format(*values)]
@@ -238,8 +236,9 @@ def expressions(name: str, inputs: str, outputs: str, values: list[str]) -> list
 
 def cast(source: str, target: str, value: str) -> str:
     """The C expression of ``value`` as another dtype, converted as NumPy does on x86-64."""
-    to, kinds = TYPES.get(target), (kind(source), kind(target))
-    if TYPES[source] == to and source != "?":
+    kinds = kind(source), kind(target)
+    to = TYPES[target]
+    if TYPES[source] == to:
         return value
     match kinds:
         case ("complex", "bool"):
@@ -280,20 +279,18 @@ def literal(dtype: str, raw: bytes) -> str:
 
 
 def neutral(join: str, dtype: str) -> str:
-    """The C expression of what a reduction that starts with its first element may start with as well."""
-    name, up = TYPES[dtype], join in ("maximum", "fmax")
-    match kind(dtype):
-        case "bool":
-            return "b1(0)" if up else "b1(1)"
-        case "signed" | "unsigned" as sign:
-            bits = 8 * int(name[1])
-            least = 1 << (bits - 1) if sign == "signed" else 0
-            most = (1 << (bits - 1)) - 1 if sign == "signed" else (1 << bits) - 1
-            return f"{name}({least if up else most:#x}{'ull' if bits == 64 else ''})"
-    part = TYPES[dtype.lower()]
-    worst = (
-        f"{'-' if up else ''}infinity({part}())"
-        if join in ("maximum", "minimum")
-        else f"not_a_number({part}())"
-    )
-    return f"{name}{{{worst}, {worst}}}" if dtype in COMPLEX else worst
+    """The C expression of what an extremum over no elements is: it gives way to any element."""
+    name, largest = TYPES[dtype], join in ("maximum", "fmax")
+    if dtype == "?":
+        return f"b1({int(not largest)})"
+    if dtype in SIGNED + UNSIGNED:
+        bits = 8 * int(name[1])
+        low = 1 << (bits - 1) if dtype in SIGNED else 0
+        high = (low or 1 << bits) - 1
+        return f"{name}({low if largest else high:#x}u{'ll' if bits == 64 else ''})"
+    number = f"infinity({TYPES[dtype.lower()]}())"
+    if join in ("fmax", "fmin"):
+        number = number.replace("infinity", "not_a_number")
+    elif largest:
+        number = f"-{number}"
+    return f"{name}{{{number}, {number}}}" if dtype in COMPLEX else number

@@ -4,21 +4,23 @@ A source depends on nothing but its spec, a nest of plain tuples that native cod
 
     (kept, reduced, lanes, wide, operands, constants, body)
 
-``kept``, ``reduced``: numbers of axes, slowest first; without reduced axes the kernel is elementwise.
-``lanes``: the index along which neighbouring threads of a reduction run, "reduced" or "kept".
+``kept``, ``reduced``: numbers of axes, slowest first; without reduced ones it is elementwise.
+``lanes``: the index that neighbouring threads of a reduction run along, "reduced" or "kept".
 ``wide``: whether an element's number needs 64 bits; else 31 are enough.
-``operands``: (dtype character, "dense" | "one" | "strided") of each. Dense: element i of the iteration
+``operands``: (dtype character, "dense" | "one" | "strided") of each. Dense: element i of the space
 lies at ``i * itemsize``; one: all steps are 0.
-``constants``: a dtype character of each. ``body``: statements in program order, each value made once:
+``constants``: a dtype character of each.
+``body``: statements in program order, each value made once:
 
     ("load", v, operand)  ("const", v, k)  ("store", operand, v)
     ("op", name, in_types, out_types, (v, ...), (v, ...))
     ("reduce", name, in_type, out_type, v, operand, starts_with_first, identity)
 
-A kernel takes one struct of 64-bit words: elementwise the number of elements, the shape; of a reduction
-the numbers of kept and reduced elements, the reduced elements of one split, the workspace (0 for one split),
-the shape; then each operand's pointer, with its byte steps if it is strided (a reduction's output has
-kept axes alone); then each constant in two words.
+A kernel takes one struct of 64-bit words. Elementwise: the number of elements, the shape. A
+reduction: the numbers of kept and reduced elements, the reduced elements of one split, the
+workspace (0 for one split), the shape. Then each operand's pointer, with its byte steps if it is
+strided (those of the kept axes for a reduction's output, which always is), then each constant in
+two words.
 """
 
 from __future__ import annotations
@@ -97,7 +99,7 @@ class _Operand(NamedTuple):
             return f"*{self.pointer}"
         if self.kind == "dense":
             return f"{self.pointer}[{index}]"
-        return f"*({self.type}*)({self.pointer} + {self.offset})"
+        return f"*({self.type}*)({self.pointer} + {self.offset}[k])"
 
     @property
     def offset(self) -> str:
@@ -174,7 +176,7 @@ class _Kernel:
         return [s for s in first if s[0] == "load" and self.operands[s[2]].kind != "one"]
 
     def statements(self, rest: list[tuple[Any, ...]], arrays: set[int], index: str) -> list[str]:
-        """The body's statements for one element; ``arrays``: values that are elements k of arrays."""
+        """The body's statements for element k; ``arrays``: values that are arrays by k."""
 
         def value(v: int) -> str:
             return f"v{v}[k]" if v in arrays else f"v{v}"
@@ -183,13 +185,13 @@ class _Kernel:
         for s in rest:
             match s:
                 case ("load", v, operand):
-                    lines.append(f"const {TYPES[self.dtypes[v]]} v{v} = {self.at(operand, index)};")
+                    lines.append(
+                        f"const {TYPES[self.dtypes[v]]} v{v} = {self.operands[operand].at(index)};"
+                    )
                 case ("store", operand, v):
                     place = self.operands[operand]
                     stored = cast(self.dtypes[v], place.dtype, value(v))
-                    if self.dtypes[v] == place.dtype:
-                        stored = value(v)
-                    lines.append(f"{self.at(operand, index)} = {stored};")
+                    lines.append(f"{self.operands[operand].at(index)} = {stored};")
                 case ("op", name, ins, outs, given, made):
                     parts = expressions(name, ins, outs, [value(v) for v in given])
                     for v, dtype, part in zip(made, outs, parts, strict=True):
@@ -199,10 +201,6 @@ class _Kernel:
                 case _:
                     raise Unsupported(f"statement {s[0]!r}")
         return lines
-
-    def at(self, operand: int, index: str) -> str:
-        place = self.operands[operand]
-        return place.at(index).replace(place.offset, f"{place.offset}[k]")
 
     def reduce(self, s: tuple[Any, ...], value: str) -> str:
         raise Unsupported("a reduction without reduced axes")
@@ -238,19 +236,20 @@ class _Elementwise(_Kernel):
         first, rest = self.first_loads()
         each = self.each(first)
         strided = [p for p in self.operands if p.kind == "strided"]
-        element = f"const {self.index} i = start + k * {THREADS};"
+        index, block = self.index, THREADS * UNROLL
+        element = f"const {index} i = start + k * {THREADS};"
         lines = [f"struct Args {{ i8 w[{self.words}]; }};", *self.head()]
         lines += self.pointers(list(range(len(self.operands))))
         lines += [
-            f"  const {self.index} n = a.w[0];",
-            f"  const {self.index} start = ({self.index})blockIdx.x * {THREADS * UNROLL} + threadIdx.x;",
+            f"  const {index} n = a.w[0];",
+            f"  const {index} start = {index}(blockIdx.x) * {block} + threadIdx.x;",
             *self.once(first),
         ]
         lines += [f"  i8 {p.offset}[{UNROLL}];" for p in strided]
         lines += [f"  {TYPES[self.dtypes[s[1]]]} v{s[1]}[{UNROLL}];" for s in each]
         fetch = [f"{p.offset}[k] = 0;" for p in strided]
         fetch += self.offsets(strided, "i", range(self.kept), "o{}[k]")
-        fetch += [f"v{s[1]}[k] = {self.at(s[2], 'i')};" for s in each]
+        fetch += [f"v{s[1]}[k] = {self.operands[s[2]].at('i')};" for s in each]
         if fetch:
             lines += self.loop(element, fetch)
         lines += self.loop(element, self.statements(rest, {s[1] for s in each}, "i"))
@@ -292,7 +291,7 @@ class _Reduction(_Kernel):
                 _, name, _, dtype, v, operand, first, identity = s
                 if name not in JOINS:
                     raise Unsupported(f"reduction {name!r}")
-                acc = "f" if dtype == "e" else dtype
+                acc = "f" if dtype == "e" else dtype  # halves are added up as floats
                 if first:
                     start = neutral(JOINS[name], acc)
                 else:
@@ -325,7 +324,7 @@ class _Reduction(_Kernel):
         lines += [
             f"  const {index} kept = a.w[0], reduced = a.w[1], split = a.w[2];",
             f"  const int member = threadIdx.{member}, team = blockDim.{team};",
-            f"  const {index} o = ({index})blockIdx.x * blockDim.{lanes} + threadIdx.{lane};",
+            f"  const {index} o = {index}(blockIdx.x) * blockDim.{lanes} + threadIdx.{lane};",
             f"  const {index} begin = blockIdx.y * split;",
             f"  const {index} end = reduced - begin < split ? reduced : begin + split;",
             *self.once(first),
@@ -336,12 +335,11 @@ class _Reduction(_Kernel):
         lines.append("  if (o < kept) {")
         lines += [f"    i8 base{p.number} = 0;" for p in strided]
         lines += _indented(self.offsets(strided, "o", range(self.kept), "base{}"), 4)
-        element = [f"const {index} r = i + k * team;", "if (r < end) {"]
         axes = range(self.kept, self.kept + self.reduced)
         fetch = [f"{p.offset}[k] = base{p.number};" for p in strided]
         fetch += self.offsets(strided, "r", axes, "o{}[k]")
         number = "o * reduced + r"
-        fetch += [f"v{s[1]}[k] = {self.at(s[2], number)};" for s in each]
+        fetch += [f"v{s[1]}[k] = {self.operands[s[2]].at(number)};" for s in each]
         body = self.statements(rest, {s[1] for s in each}, number)
         lines.append(f"    for ({index} i = begin + member; i < end; i += {UNROLL} * team) {{")
         lines += [f"      i8 {p.offset}[{UNROLL}];" for p in strided]
