@@ -188,6 +188,7 @@ def check(
     assert not len(places), f"{len(places)} of {len(a)}: {shown}"
 
 
+@pytest.mark.filterwarnings("ignore::numpy.exceptions.ComplexWarning")
 @pytest.mark.parametrize(("name", "signature"), CASES)
 def test_op(kernels: Kernels, name: str, signature: str) -> None:
     ins, outs = signature.split("->")

@@ -103,7 +103,9 @@ def rows(name: str, dtype: str) -> np.ndarray:
 
 @pytest.mark.parametrize("launch", LAUNCHES, ids=str)
 @pytest.mark.parametrize(("name", "dtype"), CASES)
-def test_row(kernels: Kernels, name: str, dtype: str, launch: tuple[str, int, int, int, int]) -> None:
+def test_row(
+    kernels: Kernels, name: str, dtype: str, launch: tuple[str, int, int, int, int]
+) -> None:
     lanes, team, outputs, splits, combined = launch
     x = rows(name, dtype)
     out = np.zeros(len(x), dtype)

@@ -28,7 +28,7 @@ struct f2 {
 struct c8 {
   f4 re, im;
 };
-struct __attribute__((aligned(16))) c16 {
+struct c16 {  // views may begin at any part
   f8 re, im;
 };
 
@@ -168,6 +168,13 @@ template <class To>
 DEVICE To from_words(i8 word) {
   To x;
   COPY_BYTES(&x, &word, sizeof x);
+  return x;
+}
+template <class To>
+DEVICE To from_words(i8 low, i8 high) {
+  const i8 words[2] = {low, high};
+  To x;
+  COPY_BYTES(&x, words, sizeof x);
   return x;
 }
 template <class T>

@@ -46,6 +46,7 @@ UNROLL = 4
 """Elements a thread of an elementwise kernel; a block of 256 threads takes 256 * UNROLL."""
 
 THREADS = 256
+MOST_WORDS = 512  # 4 KB of arguments
 SLOT = 16  # bytes of an accumulator in the workspace
 
 Spec = tuple[int, int, str, bool, tuple[tuple[str, str], ...], str, tuple[tuple[Any, ...], ...]]
@@ -122,6 +123,8 @@ class _Kernel:
             word += 1 + (axes if kind == "strided" else 0)
         self.constants, self.constant_word = constants, word
         self.words = word + 2 * len(constants)
+        if self.words > MOST_WORDS:
+            raise Unsupported(f"{self.words} words of arguments")
         self.dtypes: dict[int, str] = {}  # of values
         for s in self.body:
             match s:

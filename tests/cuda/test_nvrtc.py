@@ -1,0 +1,100 @@
+"""Generated kernels through NVIDIA's own compiler, where its library is installed."""
+
+from __future__ import annotations
+
+import ctypes
+import importlib.util
+import os
+from pathlib import Path
+
+import pytest
+
+from lazyarray.lazy.cuda.source import Spec, prelude, source
+
+from . import test_expressions, test_reductions, test_source
+from .kernels import body
+
+ANY_COMPLEX: Spec = (1, 0, "", False, (("F", "dense"),), "", ())
+
+
+def _library() -> ctypes.CDLL | None:
+    if path := os.environ.get("LAZYARRAY_NVRTC"):
+        return ctypes.CDLL(path)
+    try:
+        found = importlib.util.find_spec("nvidia.cuda_nvrtc")
+    except ImportError:
+        return None
+    for folder in found.submodule_search_locations or () if found else ():
+        for path in sorted(Path(folder, "lib").glob("libnvrtc.so*")):
+            return ctypes.CDLL(str(path))
+    return None
+
+
+NVRTC = _library()
+pytestmark = pytest.mark.skipif(
+    NVRTC is None, reason="no NVRTC: neither nvidia.cuda_nvrtc nor LAZYARRAY_NVRTC"
+)
+
+
+def compiled(text: str, architecture: str) -> str:
+    """The PTX."""
+    assert NVRTC is not None
+    program, size = ctypes.c_void_p(), ctypes.c_size_t()
+    name = b"kernel.cu"
+    NVRTC.nvrtcCreateProgram(ctypes.byref(program), text.encode(), name, 0, None, None)
+    options = [f"--gpu-architecture={architecture}".encode(), b"--fmad=false"]
+    given = (ctypes.c_char_p * len(options))(*options)
+    code = NVRTC.nvrtcCompileProgram(program, len(options), given)
+    NVRTC.nvrtcGetProgramLogSize(program, ctypes.byref(size))
+    log = ctypes.create_string_buffer(size.value)
+    NVRTC.nvrtcGetProgramLog(program, log)
+    assert code == 0, log.value.decode()[:4000]
+    NVRTC.nvrtcGetPTXSize(program, ctypes.byref(size))
+    ptx = ctypes.create_string_buffer(size.value)
+    NVRTC.nvrtcGetPTX(program, ptx)
+    NVRTC.nvrtcDestroyProgram(ctypes.byref(program))
+    return ptx.value.decode()
+
+
+def together(specs: list[Spec]) -> str:
+    """Many kernels in one source."""
+    text = [prelude(ANY_COMPLEX)]
+    for n, spec in enumerate(specs):
+        code = body(spec).replace("void kernel(", f"void kernel_{n}(")
+        code = code.replace("void combine(", f"void combine_{n}(")
+        text.append(f"namespace n{n} {{\n{code}}}\n")
+    return "".join(text)
+
+
+@pytest.mark.parametrize("part", range(8))
+def test_every_op(part: int) -> None:
+    cases = [c for c in test_expressions.CASES if (c[0], c[1][0]) not in test_expressions.HOSTED]
+    specs = [test_expressions.spec_of(*c) for c in cases[part::8]]
+    compiled(together(specs), "compute_70")
+
+
+@pytest.mark.parametrize("lanes", ["reduced", "kept"])
+def test_every_reduction(lanes: str) -> None:
+    specs = [test_reductions.reduction(*c, lanes) for c in test_reductions.CASES]
+    compiled(together([*specs, test_reductions.SOFTMAX]), "compute_90")
+
+
+def test_every_layout() -> None:
+    specs = [test_source.sums(*layout) for layout in test_source.LAYOUTS]
+    compiled(together([*specs, test_source.IN_PLACE, *test_source.FILLS]), "compute_80")
+
+
+@pytest.mark.parametrize("architecture", ["sm_70", "sm_80", "sm_90"])
+def test_one_source_as_it_is(architecture: str) -> None:
+    ptx = compiled(source(test_source.AXPY), architecture)
+    assert ".entry kernel(" in ptx
+    assert "fma" not in ptx and "f64" not in ptx and ".local" not in ptx
+    ptx = compiled(source(test_reductions.SOFTMAX), architecture)
+    assert ".entry kernel(" in ptx and ".entry combine(" in ptx and ".local" not in ptx
+
+
+def test_loads_come_first() -> None:
+    ptx = compiled(source(test_source.AXPY), "sm_80")
+    loads = [n for n, line in enumerate(ptx.splitlines()) if "ld.global" in line]
+    stores = [n for n, line in enumerate(ptx.splitlines()) if "st.global" in line]
+    assert len(loads) == 5 and len(stores) == 4 and max(loads) < min(stores)
