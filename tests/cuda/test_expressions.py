@@ -105,6 +105,7 @@ def values(dtype: str) -> np.ndarray:
         f = np.finfo(d)
         some = [0.0, 1.0, 0.5, 1.5, 2.5, 3.7, 1e-3, 20.0, 1000.0, float(f.max), float(f.tiny)]
         some += [float(f.smallest_subnormal), np.inf, 0.1, 1 / 3]
+        some += [1 + 2**-11 + 2**-40]  # by way of a float it is rounded to another half
         return np.array([*some, *[-x for x in some], np.nan], d)
     parts = [0.0, -0.0, 1.0, -1.5, 0.3, 20.0, -100.0, np.inf, -np.inf, np.nan]
     return np.array([complex(re, im) for re in parts for im in parts], d)

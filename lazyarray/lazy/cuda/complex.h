@@ -13,24 +13,24 @@ template <class C> DEVICE C conjugate(C z) { return C{z.re, -z.im}; }
 
 // ---- arithmetic ---------------------------------------------------------------------------------
 
-#define COMPLEX_OPERATORS(C)                                                                        \
-  DEVICE bool truth(C z) { return z.re != 0 || z.im != 0; }                                         \
-  DEVICE C operator-(C z) { return C{-z.re, -z.im}; }                                               \
-  DEVICE C operator+(C a, C b) { return C{a.re + b.re, a.im + b.im}; }                              \
-  DEVICE C operator-(C a, C b) { return C{a.re - b.re, a.im - b.im}; }                              \
-  DEVICE C operator*(C a, C b) {                                                                    \
-    return C{fma(a.re, b.re, -(a.im * b.im)), fma(a.re, b.im, a.im * b.re)};                        \
-  }                                                                                                 \
-  DEVICE C operator/(C a, C b) { return divided(a, b); }                                            \
-  DEVICE bool operator==(C a, C b) { return a.re == b.re && a.im == b.im; }                         \
-  DEVICE bool operator!=(C a, C b) { return a.re != b.re || a.im != b.im; }                         \
-  DEVICE bool operator<(C a, C b) {                                                                 \
-    return (a.re < b.re && !is_nan(a.im) && !is_nan(b.im)) || (a.re == b.re && a.im < b.im);        \
-  }                                                                                                 \
-  DEVICE bool operator<=(C a, C b) {                                                                \
-    return (a.re < b.re && !is_nan(a.im) && !is_nan(b.im)) || (a.re == b.re && a.im <= b.im);       \
-  }                                                                                                 \
-  DEVICE bool operator>(C a, C b) { return b < a; }                                                 \
+#define COMPLEX_OPERATORS(C)                                                                       \
+  DEVICE bool truth(C z) { return z.re != 0 || z.im != 0; }                                        \
+  DEVICE C operator-(C z) { return C{-z.re, -z.im}; }                                              \
+  DEVICE C operator+(C a, C b) { return C{a.re + b.re, a.im + b.im}; }                             \
+  DEVICE C operator-(C a, C b) { return C{a.re - b.re, a.im - b.im}; }                             \
+  DEVICE C operator*(C a, C b) {                                                                   \
+    return C{fma(a.re, b.re, -(a.im * b.im)), fma(a.re, b.im, a.im * b.re)};                       \
+  }                                                                                                \
+  DEVICE C operator/(C a, C b) { return divided(a, b); }                                           \
+  DEVICE bool operator==(C a, C b) { return a.re == b.re && a.im == b.im; }                        \
+  DEVICE bool operator!=(C a, C b) { return a.re != b.re || a.im != b.im; }                        \
+  DEVICE bool operator<(C a, C b) {                                                                \
+    return (a.re < b.re && !is_nan(a.im) && !is_nan(b.im)) || (a.re == b.re && a.im < b.im);       \
+  }                                                                                                \
+  DEVICE bool operator<=(C a, C b) {                                                               \
+    return (a.re < b.re && !is_nan(a.im) && !is_nan(b.im)) || (a.re == b.re && a.im <= b.im);      \
+  }                                                                                                \
+  DEVICE bool operator>(C a, C b) { return b < a; }                                                \
   DEVICE bool operator>=(C a, C b) { return b <= a; }
 
 // Smith's algorithm, in NumPy's order of operations.
@@ -147,7 +147,8 @@ DEVICE C complex_sqrt(C z) {
     if (z.re > 0) return C{z.re, is_nan(z.im) ? z.im : copysign(T(0), z.im)};
     return C{is_nan(z.im) ? z.im : T(0), copysign(infinity(z.re), z.im)};
   }
-  constexpr T large = sizeof(T) == 4 ? T(1.4e38) : T(7.4e307), tiny = sizeof(T) == 4 ? T(1e-36) : T(1e-300);
+  constexpr T large = sizeof(T) == 4 ? T(1.4e38) : T(7.4e307);
+  constexpr T tiny = sizeof(T) == 4 ? T(1e-36) : T(1e-300);
   T factor = 1;
   if (fabs(z.re) >= large || fabs(z.im) >= large) {
     z = scaled(z, T(0.25));
@@ -163,7 +164,7 @@ DEVICE C complex_sqrt(C z) {
   const T t = sqrt((hypot(z.re, z.im) - z.re) / 2);
   return C{factor * (fabs(z.im) / (2 * t)), factor * copysign(t, z.im)};
 }
-// npy_cpow: small whole exponents by multiplication; others in doubles, as the error grows with b log a.
+// npy_cpow: small whole exponents by multiplication; else in doubles, for b log a has an error.
 template <class C>
 DEVICE C complex_pow(C a, C b) {
   typedef Part<C> T;

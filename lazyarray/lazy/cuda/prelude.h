@@ -68,9 +68,9 @@ DEVICE f2 to_half(Float x) {
 // ---- casts: out of range and NaN as x86-64's conversions give them ------------------------------
 
 template <class Float>
-DEVICE i4 to_i4(Float x) {  // x > -2147483649 in floats: their last value before it is -2^31
-  return x < Float(2147483648.0) && (sizeof(Float) == 4 ? x >= Float(-2147483648.0) : x > Float(-2147483649.0))
-             ? i4(x) : i4(0x80000000u);
+DEVICE i4 to_i4(Float x) {  // no float lies between -2^31 - 1 and -2^31
+  const bool above = sizeof(Float) == 4 ? x >= Float(-2147483648.0) : x > Float(-2147483649.0);
+  return above && x < Float(2147483648.0) ? i4(x) : i4(0x80000000u);
 }
 template <class Float>
 DEVICE i8 to_i8(Float x) {
@@ -188,7 +188,7 @@ template <class T> DEVICE bool is_finite(T x) { return fabs(x) < infinity(x); }
 
 template <class T> DEVICE T larger(T a, T b) { return is_nan(a) || a > b ? a : b; }
 template <class T> DEVICE T smaller(T a, T b) { return is_nan(a) || a < b ? a : b; }
-// Of two equal ones (zeros) NumPy takes the second where these are floats and doubles, elsewhere the first.
+// Of two zeros NumPy takes the second as the maximum or minimum, but of halves the first.
 template <class T> DEVICE T first_larger(T a, T b) { return is_nan(a) || a >= b ? a : b; }
 template <class T> DEVICE T first_smaller(T a, T b) { return is_nan(a) || a <= b ? a : b; }
 template <class T> DEVICE T larger_number(T a, T b) { return is_nan(b) || a >= b ? a : b; }
@@ -232,7 +232,10 @@ DEVICE i4 exponent_of(T x) {
   if (is_finite(x)) frexp(x, &exponent);
   return exponent;
 }
-DEVICE int clamped(i8 x) { return x > 0x7fffffff ? 0x7fffffff : x < -0x7fffffff - 1 ? -0x7fffffff - 1 : int(x); }
+DEVICE int clamped(i8 x) {
+  constexpr i8 most = 0x7fffffff;
+  return int(x > most ? most : x < -most ? -most : x);
+}
 template <class T>
 DEVICE T signum(T x) {
   return x > 0 ? T(1) : x < 0 ? T(-1) : x == 0 ? T(0) : x;
@@ -283,7 +286,7 @@ template <class T> DEVICE bool truth(T x) { return x != 0; }
 extern __shared__ char scratch[];
 #endif
 
-// The accumulators of a team of threads made one, which its first member has; all of a block call it.
+// A team's accumulators made one, which its first member has. All threads of a block call it.
 // The slots of a team are `slot`, `slot + apart`, and so on.
 template <class T, T (*join)(T, T)>
 DEVICE T team_total(T mine, int member, int team, int slot, int apart) {

@@ -231,6 +231,14 @@ def _indented(lines: list[str], by: int = 2) -> list[str]:
     return [" " * by + line for line in lines]
 
 
+def _unrolled(element: str, guard: str, body: list[str]) -> list[str]:
+    """A loop over the elements k of a thread; nothing without a body."""
+    if not body:
+        return []
+    inner = [element, guard, *_indented(body), "}"]
+    return ["#pragma unroll", f"for (int k = 0; k < {UNROLL}; ++k) {{", *_indented(inner), "}"]
+
+
 class _Elementwise(_Kernel):
     def __init__(self, spec: Spec) -> None:
         super().__init__(spec, 1)
@@ -240,7 +248,7 @@ class _Elementwise(_Kernel):
         each = self.each(first)
         strided = [p for p in self.operands if p.kind == "strided"]
         index, block = self.index, THREADS * UNROLL
-        element = f"const {index} i = start + k * {THREADS};"
+        element = f"const {index} i = start + k * {THREADS};", "if (i < n) {"
         lines = [f"struct Args {{ i8 w[{self.words}]; }};", *self.head()]
         lines += self.pointers(list(range(len(self.operands))))
         lines += [
@@ -253,21 +261,9 @@ class _Elementwise(_Kernel):
         fetch = [f"{p.offset}[k] = 0;" for p in strided]
         fetch += self.offsets(strided, "i", range(self.kept), "o{}[k]")
         fetch += [f"v{s[1]}[k] = {self.operands[s[2]].at('i')};" for s in each]
-        if fetch:
-            lines += self.loop(element, fetch)
-        lines += self.loop(element, self.statements(rest, {s[1] for s in each}, "i"))
+        body = self.statements(rest, {s[1] for s in each}, "i")
+        lines += _indented([*_unrolled(*element, fetch), *_unrolled(*element, body)])
         return "\n".join([*lines, "}", ""])
-
-    def loop(self, element: str, body: list[str]) -> list[str]:
-        return [
-            "#pragma unroll",
-            f"  for (int k = 0; k < {UNROLL}; ++k) {{",
-            f"    {element}",
-            "    if (i < n) {",
-            *_indented(body, 6),
-            "    }",
-            "  }",
-        ]
 
 
 class _Total(NamedTuple):
@@ -347,17 +343,8 @@ class _Reduction(_Kernel):
         lines.append(f"    for ({index} i = begin + member; i < end; i += {UNROLL} * team) {{")
         lines += [f"      i8 {p.offset}[{UNROLL}];" for p in strided]
         lines += [f"      {TYPES[self.dtypes[s[1]]]} v{s[1]}[{UNROLL}];" for s in each]
-        for part in (fetch, body):
-            if part:
-                lines += [
-                    "#pragma unroll",
-                    f"      for (int k = 0; k < {UNROLL}; ++k) {{",
-                    f"        const {index} r = i + k * team;",
-                    "        if (r < end) {",
-                    *_indented(part, 10),
-                    "        }",
-                    "      }",
-                ]
+        element = f"const {index} r = i + k * team;", "if (r < end) {"
+        lines += _indented([*_unrolled(*element, fetch), *_unrolled(*element, body)], 6)
         lines += ["    }", "  }"]
         slots = "threadIdx.y * team, 1" if across else "threadIdx.x, blockDim.x"
         for t in self.totals:
