@@ -22,6 +22,8 @@ struct Function {
     std::vector<size_t> sizes;
 };
 
+inline constexpr size_t kParameters = 64;  // of a kernel, at most
+
 inline thread_local Device* current = nullptr;
 
 // What the device's tasks failed with, if they did.
@@ -43,6 +45,9 @@ inline const void* packed(void** extra, const std::vector<size_t>& sizes, size_t
     }
     return buffer + at;
 }
+
+// cuMemsetD8Async, under this name.
+int fill(const char* name, Address to, unsigned char value, size_t bytes, Stream* stream);
 
 inline unsigned long long ull(uint64_t n) { return n; }
 

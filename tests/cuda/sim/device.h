@@ -45,7 +45,7 @@ static inline size_t sim_size(void (*)(P...), int n) {
 #define SIM_SHARED_BYTES (size_t(48) << 10)
 #define SIM_LIBRARY                                                                             \
     extern "C" {                                                                                \
-    char scratch[SIM_SHARED_BYTES + 64] __attribute__((aligned(16)));                                \
+    char scratch[SIM_SHARED_BYTES + 64] __attribute__((aligned(16)));                           \
     struct {                                                                                    \
         sim_index *thread, *block, *threads, *blocks;                                           \
         void (**barrier)();                                                                     \
@@ -55,5 +55,5 @@ static inline size_t sim_size(void (*)(P...), int n) {
                      SIM_SHARED_BYTES};                                                         \
     }
 #define SIM_KERNEL(name)                                                                        \
-    extern "C" void sim_call_##name(void** parameters) { sim_invoke(name, parameters); }       \
+    extern "C" void sim_call_##name(void** parameters) { sim_invoke(name, parameters); }        \
     extern "C" size_t sim_size_##name(int n) { return sim_size(name, n); }

@@ -343,7 +343,12 @@ API cuModuleGetFunction(Function** function, Module* module, const char* name) {
         dlsym(module->handle, ("sim_size_" + text).c_str()));
     if (!entry || !size) return kNotFound;
     *function = new Function{module, text, entry, {}};
-    for (int i = 0; size_t bytes = size(i); ++i) (*function)->sizes.push_back(bytes);
+    size_t total = 0;
+    for (int i = 0; size_t bytes = size(i); ++i) {
+        (*function)->sizes.push_back(bytes);
+        total += bytes;
+    }
+    if (total > 32764 || (*function)->sizes.size() > kParameters) return kInvalidSource;
     s.handles.insert(*function);
     return kSuccess;
 }
@@ -376,8 +381,8 @@ API cuLaunchKernel(Function* function, unsigned gx, unsigned gy, unsigned gz, un
         }
         task.run = [=] {
             if (!fine) return int(kIllegalAddress);
-            void* pointers[64];
-            for (size_t i = 0; i < words->size() && i < 64; ++i) pointers[i] = (*words)[i].data();
+            void* pointers[kParameters];
+            for (size_t i = 0; i < words->size(); ++i) pointers[i] = (*words)[i].data();
             bool whole = Scheduler::one().run(*function->module->library, function->entry, pointers,
                                               Index{gx, gy, gz}, Index{bx, by, bz}, shared);
             return int(whole ? kSuccess : kLaunchFailed);

@@ -52,7 +52,7 @@ class Scheduler {
     }
 
     static Scheduler& one() {
-        static Scheduler* scheduler = new Scheduler;  // for good: tasks may run while a process ends
+        static Scheduler* scheduler = new Scheduler;  // for good: tasks may run at exit
         return *scheduler;
     }
 

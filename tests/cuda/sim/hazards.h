@@ -15,7 +15,8 @@ inline void check(Simulator& simulator, Stream* stream, const Task& task, const 
     Accesses& past = allocation->accesses;
     auto report = [&](size_t other, const char* what) {
         char line[256];
-        std::snprintf(line, sizeof line, "%s on stream %zu %s allocation %llu, unordered with a %s on stream %zu",
+        std::snprintf(line, sizeof line,
+                      "%s on stream %zu %s allocation %llu, unordered with a %s on stream %zu",
                       task.name.c_str(), stream->number, writes ? "writes" : "reads",
                       static_cast<unsigned long long>(allocation->number), what, other);
         std::fprintf(stderr, "simulated device: %s\n", line);
@@ -38,12 +39,18 @@ inline void check(Simulator& simulator, Stream* stream, const Task& task, const 
 inline void Simulator::run(Stream* stream, Task& task) {
     std::vector<std::string> before;
     int failure = kSuccess;
+    bool checked;
     {
         std::lock_guard<std::mutex> hold(tables);
         if (stream->device->error) return;
         note("run %s stream=%zu", task.name.c_str(), stream->number);
         failure = planned("run");
-        if (check_hazards)
+        for (const Access& a : task.accesses) {
+            Allocation* found = a.memory->find(a.start, a.bytes);
+            if (!found || found->number != a.allocation) failure = kIllegalAddress;  // freed since
+        }
+        checked = check_hazards && !failure;
+        if (checked)
             for (const Access& a : task.accesses)
                 if (a.unsure)
                     before.emplace_back(reinterpret_cast<char*>(a.memory->bytes(a.start)), a.bytes);
@@ -55,7 +62,7 @@ inline void Simulator::run(Stream* stream, Task& task) {
         stream->device->error = failure;
         note("failed %s stream=%zu error=%d", task.name.c_str(), stream->number, failure);
     }
-    if (!check_hazards) return;
+    if (!checked) return;
     size_t unsure = 0;
     for (const Access& a : task.accesses) {
         bool writes = a.write;

@@ -53,7 +53,7 @@ class Memory {
     size_t capacity = size_t(4) << 30, used = 0;
 
     explicit Memory(int device) {
-        // A far-off place, so that no ordinary integer in a kernel's arguments looks like an address.
+        // Far off, so that no ordinary integer in a kernel's arguments looks like an address.
         void* hint = reinterpret_cast<void*>(Address(0x2d0000000000) + device * 2 * kWindow);
         void* reserved = mmap(hint, kWindow, PROT_NONE,
                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -144,7 +144,8 @@ class Memory {
             return;
         }
         if (with == kFreed) {
-            Address page = (start + kEnds) / 4096 * 4096, end = (start + bytes - kEnds) / 4096 * 4096;
+            Address page = (start + kEnds) / 4096 * 4096;
+            Address end = (start + bytes - kEnds) / 4096 * 4096;
             madvise(this->bytes(page), end - page, MADV_DONTNEED);
         }
         std::memset(this->bytes(start), with, kEnds);

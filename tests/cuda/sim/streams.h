@@ -2,8 +2,7 @@
 //
 // Two locks. `tables` guards all state here; `running` is held by the thread that runs tasks, and
 // only it takes tasks out. Order: running, then tables. A task runs under `running` alone, so other
-// threads may put tasks in meanwhile. Neither is held while anything outside the simulator is waited
-// for, and nothing here takes the GIL.
+// threads may put tasks in meanwhile. Nothing here takes the GIL or waits for anything outside.
 #pragma once
 #include <algorithm>
 #include <atomic>
@@ -50,6 +49,7 @@ struct Access {
     Address start;
     size_t bytes;
     bool write, unsure;  // unsure: a kernel's pointer; whether it writes is seen by comparing
+    uint64_t allocation;
 };
 
 struct Task {
@@ -191,6 +191,11 @@ struct Simulator {
         return nullptr;
     }
 
+    // What a transfer does to memory that `owner` was found for.
+    Access access(Device* d, Address a, size_t bytes, bool write) {
+        return {&d->memory, a, bytes, write, false, d->memory.find(a, bytes)->number};
+    }
+
     // The failure that a test planned for this call.
     int planned(const char* call) {
         if (failures.empty()) return kSuccess;
@@ -210,7 +215,8 @@ struct Simulator {
             if (!d->memory.inside(word)) continue;
             Allocation* found = d->memory.find(word, 0);
             if (!found || (d != from && !from->peers.count(d))) return false;
-            task.accesses.push_back({&d->memory, found->start, found->bytes, false, true});
+            task.accesses.push_back(
+                {&d->memory, found->start, found->bytes, false, true, found->number});
             word = reinterpret_cast<Address>(d->memory.bytes(word));
             return true;
         }

@@ -4,10 +4,34 @@ Only names that CuPy has are here, with CuPy's parameters (_names.py), so a prog
 asks for nothing that CuPy lacks.
 """
 
-from . import _functions, _raw, cuda
+from . import _functions, cuda, fft, lib, linalg, random
 from ._core import array, asarray, asnumpy, ndarray
 from ._memory import get_default_memory_pool
 from ._raw import RawKernel, RawModule
+from ._ufuncs import UFunc as ufunc
 
 __version__ = "14.2.0"
-_functions.fill(globals())
+
+ascontiguousarray = asanyarray = asarray
+_functions.fill({"": globals(), "linalg": vars(linalg), "fft": vars(fft)})
+
+
+def get_array_module(*args):
+    import numpy
+
+    from . import __name__ as name
+
+    if any(isinstance(a, ndarray) for a in args):
+        return __import__(name)
+    return numpy
+
+
+def is_available():
+    return cuda.is_available()
+
+
+__all__ = [
+    "RawKernel", "RawModule", "array", "asanyarray", "asarray", "ascontiguousarray", "asnumpy",
+    "cuda", "fft", "get_array_module", "get_default_memory_pool", "is_available", "lib", "linalg",
+    "ndarray", "random", "ufunc",
+]  # fmt: skip

@@ -24,10 +24,17 @@ def _extent(a):
     return _extent(a.shape, a.strides, a.itemsize)
 
 
-def _host_view(where, a, low, high):
-    raw = (ctypes.c_char * (high - low)).from_address(where)
-    view = np.ndarray(a.shape, a.dtype, buffer=raw, offset=-low, strides=a.strides)
-    return view
+class _Place:
+    """Elements at an address, as NumPy is told of them."""
+
+    def __init__(self, address, a, read_only):
+        self.__array_interface__ = {
+            "version": 3,
+            "shape": a.shape,
+            "strides": a.strides,
+            "typestr": a.dtype.str,
+            "data": (address, read_only),
+        }
 
 
 def bare(a):
@@ -35,7 +42,7 @@ def bare(a):
     low, high = _extent(a)
     if low == high:
         return np.empty(a.shape, a.dtype)
-    return _host_view(lib.sim_where(a.data.ptr + low), a, low, high)
+    return np.asarray(_Place(lib.sim_where(a.data.ptr), a, False))
 
 
 def read(a, stream=None):
@@ -47,9 +54,7 @@ def read(a, stream=None):
     where = ctypes.c_void_p()
     pointer = _streams.pointer(stream)
     check(lib.sim_read(a.data.ptr + low, high - low, pointer, ctypes.byref(where)))
-    view = _host_view(where.value, a, low, high)
-    view.flags.writeable = False
-    return view
+    return np.asarray(_Place(where.value - low, a, True))
 
 
 def write(a, values, stream=None):
@@ -95,7 +100,7 @@ def _as_view(result, sources):
         if low == high:
             continue
         offset = address - lib.sim_where(source.data.ptr)
-        if low <= offset < high:
+        if low <= offset < high and result.size:
             made = _array()(result.shape, result.dtype, source.data + offset, result.strides)
             made.base = source if source.base is None else source.base
             return made
@@ -159,16 +164,23 @@ def call(function, args, kwargs, changed=()):
     return made if isinstance(result, tuple) else made[0]
 
 
+def metadata(function, args, kwargs):
+    """For functions that look at shapes and types alone: nothing is waited for."""
+    kwargs = {name: on_host(value, bare) for name, value in kwargs.items()}
+    result = function(*(on_host(a, bare) for a in args), **kwargs)
+    return on_device(result) if isinstance(result, np.ndarray) else result
+
+
 def view_or_call(function, args, kwargs):
     """For functions that mostly give views: those are made without waiting for the stream."""
     refuse_host(args)
     sources = arrays_in(args)
     if sources:
         found = function(*(on_host(a, bare) for a in args), **kwargs)
-        if isinstance(found, np.ndarray):
-            view = _as_view(found, sources)
-            if view is not None:
-                return view
+        several = isinstance(found, tuple | list)
+        views = [_as_view(f, sources) for f in (found if several else [found])]
+        if all(view is not None for view in views):
+            return type(found)(views) if several else views[0]
     return call(function, args, kwargs)
 
 
@@ -221,8 +233,8 @@ def getitem(a, key):
 
 
 def setitem(a, key, value):
-    if isinstance(value, np.ndarray) and value.ndim:
-        raise TypeError(f"Unsupported type {type(value)}")
+    if isinstance(value, np.ndarray | list | tuple) and np.ndim(value):
+        raise ValueError("non-scalar numpy.ndarray cannot be used for fill")
     value = on_host(value)
     if _is_basic(key):
         target = getitem(a, key if isinstance(key, tuple) else (key,))
@@ -246,17 +258,14 @@ def setitem(a, key, value):
 def array_ufunc(ufunc, method, inputs, kwargs):
     import cupy
 
-    out = kwargs.get("out")
-    if isinstance(out, tuple) and len(out) == 1:
-        kwargs["out"] = out[0]
-    mine = getattr(cupy, ufunc.__name__, None) or getattr(cupy.linalg, ufunc.__name__, None)
+    if "out" in kwargs:
+        if len(kwargs["out"]) != 1:
+            raise ValueError("The 'out' parameter must have exactly one array value")
+        kwargs["out"] = kwargs["out"][0]
+    mine = getattr(cupy, ufunc.__name__, None)
     if mine is None:
         return NotImplemented
-    if method == "__call__":
-        return mine(*inputs, **kwargs)
-    if hasattr(mine, method):
-        return getattr(mine, method)(*inputs, **kwargs)
-    return NotImplemented
+    return mine(*inputs, **kwargs) if method == "__call__" else getattr(mine, method)(*inputs, **kwargs)
 
 
 def array_function(func, types, args, kwargs):
@@ -266,8 +275,6 @@ def array_function(func, types, args, kwargs):
     for part in func.__module__.split(".")[1:]:
         module = getattr(module, part, None)
     mine = getattr(module, func.__name__, None)
-    if mine is None or mine is func:
-        return NotImplemented
-    if any(not issubclass(t, _array() | np.ndarray) for t in types):
+    if mine is None:
         return NotImplemented
     return mine(*args, **kwargs)

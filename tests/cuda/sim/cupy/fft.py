@@ -1,0 +1,1 @@
+"""``cupy.fft`` of the simulated device: filled by _functions.py."""

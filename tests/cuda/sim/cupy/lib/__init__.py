@@ -1,0 +1,3 @@
+"""``cupy.lib`` of the simulated device."""
+
+from . import stride_tricks as stride_tricks
