@@ -16,7 +16,11 @@ import subprocess
 import tempfile
 
 ROOM = pathlib.Path(__file__).parent
-FLAGS = ("-std=c++17", "-O1", "-g", "-fPIC", "-shared", "-Wall", "-Wextra")
+# Unique symbols would be shared by all copies that are loaded.
+FLAGS = (
+    "-std=c++17", "-O1", "-g", "-fPIC", "-shared", "-fno-gnu-unique", "-fvisibility=hidden", "-Wall",
+    "-Wextra",
+)  # fmt: skip
 
 
 def cache() -> pathlib.Path:

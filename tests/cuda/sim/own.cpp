@@ -13,7 +13,7 @@ static const char* lines(std::deque<std::string>& from, int clear) {
 
 #define SIM(type) extern "C" __attribute__((visibility("default"))) type
 
-// Lines of calls and of tasks that ran ("run ..."), oldest first; valid till this thread's next call.
+// Lines of calls and of tasks that ran ("run ..."), oldest first; valid till the thread's next call.
 SIM(const char*) sim_log(int clear) {
     Simulator& s = Simulator::one();
     std::lock_guard<std::mutex> hold(s.tables);

@@ -265,7 +265,11 @@ def array_ufunc(ufunc, method, inputs, kwargs):
     mine = getattr(cupy, ufunc.__name__, None)
     if mine is None:
         return NotImplemented
-    return mine(*inputs, **kwargs) if method == "__call__" else getattr(mine, method)(*inputs, **kwargs)
+    return (
+        mine(*inputs, **kwargs)
+        if method == "__call__"
+        else getattr(mine, method)(*inputs, **kwargs)
+    )
 
 
 def array_function(func, types, args, kwargs):

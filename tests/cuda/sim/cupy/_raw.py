@@ -1,67 +1,16 @@
-"""Compiling CUDA sources with g++, and the modules and functions that come of it."""
+"""``RawModule``: modules compiled from CUDA sources, and their functions."""
 
 import ctypes
-import hashlib
 import os
 import pathlib
-import re
-import subprocess
 import tempfile
 import threading
 
 from . import _streams
+from ._compile import library
 from ._driver import check, current_device, lib
 
-DEVICE = pathlib.Path(__file__).parent.parent / "device.h"
-FLAGS = ("-O1", "-fPIC", "-shared", "-ffp-contract=off", "-fno-strict-aliasing", "-w")
-_KERNEL = re.compile(
-    r"__global__\s+(?:__launch_bounds__\s*\([^)]*\)\s*)?void\s+"
-    r"(?:__launch_bounds__\s*\([^)]*\)\s*)?(\w+)\s*\("
-)
-
-
-class CompileException(Exception):
-    def __init__(self, msg, source, name, options, backend="nvrtc"):
-        super().__init__(msg, source, name, options, backend)
-        self._msg = msg
-        self.source, self.name, self.options, self.backend = source, name, options, backend
-
-    def __str__(self):
-        return self._msg
-
-    def get_message(self):
-        return self._msg
-
-
-def _host_text(code):
-    """The source as g++ takes it: shared memory in static places, and entries behind."""
-    text = re.sub(r"extern\s+__shared__", "extern", code)
-    text = re.sub(r"\b__shared__", "static", text)
-    entries = "".join(f"SIM_KERNEL({name})\n" for name in dict.fromkeys(_KERNEL.findall(code)))
-    return f'#line 1 "source.cu"\n{text}\n#line 1 "entries"\nSIM_LIBRARY\n{entries}'
-
-
-def library(code, options=()):
-    """The compiled library's path; kept on disk by the hash of all that it depends on."""
-    kept = [o for o in options if o.startswith(("-D", "-std", "--std"))]
-    kept = [o.replace("--std", "-std") for o in kept]
-    if not any(o.startswith("-std") for o in kept):
-        kept.append("-std=c++17")
-    text = _host_text(code)
-    digest = hashlib.sha256(DEVICE.read_bytes())
-    digest.update(repr((FLAGS, kept, text)).encode())
-    folder = pathlib.Path(os.environ.get("LAZYARRAY_SIM_CACHE") or tempfile.gettempdir())
-    path = folder / f"kernel-{digest.hexdigest()[:24]}.so"
-    if path.exists():
-        return path
-    with tempfile.TemporaryDirectory(dir=folder) as scratch:
-        made = pathlib.Path(scratch) / path.name
-        command = ["g++", "-x", "c++", *FLAGS, *kept, "-include", str(DEVICE), "-", "-o", str(made)]
-        done = subprocess.run([*command, "-lm"], input=text, text=True, capture_output=True)
-        if done.returncode:
-            raise CompileException(done.stderr, code, path.name, tuple(options))
-        os.replace(made, path)
-    return path
+FOLDER = pathlib.Path(os.environ.get("LAZYARRAY_SIM_CACHE") or tempfile.gettempdir())
 
 
 class Module:
@@ -150,7 +99,7 @@ class RawModule:
         device = current_device()
         with self._lock:
             if device not in self._loaded:
-                self._loaded[device] = Module(library(self.code, self.options))
+                self._loaded[device] = Module(library(self.code, self.options, FOLDER))
             return self._loaded[device]
 
     def compile(self, log_stream=None):

@@ -1,3 +1,3 @@
 """``cupy.cuda.compiler`` of the simulated device."""
 
-from .._raw import CompileException as CompileException
+from .._compile import CompileException as CompileException
