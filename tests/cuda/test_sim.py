@@ -178,8 +178,7 @@ def test_the_default_stream_comes_between_blocking_ones(device):
     last = device.array([1.0], blocking)
     device.values(last, 1, blocking)
     ran = [line.rpartition("=")[2] for line in device.log() if line.startswith("run cuMemcpyH")]
-    names = [line for line in ran]
-    assert names == [names[0], "0", names[0]]
+    assert ran == [ran[0], "0", ran[0]]
     assert device.pending() == 1
 
 

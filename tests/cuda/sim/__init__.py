@@ -18,8 +18,8 @@ import tempfile
 ROOM = pathlib.Path(__file__).parent
 # Unique symbols would be shared by all copies that are loaded.
 FLAGS = (
-    "-std=c++17", "-O1", "-g", "-fPIC", "-shared", "-fno-gnu-unique", "-fvisibility=hidden", "-Wall",
-    "-Wextra",
+    "-std=c++17", "-O1", "-g", "-Wall", "-Wextra", "-fPIC", "-shared", "-fno-gnu-unique",
+    "-fvisibility=hidden",
 )  # fmt: skip
 
 
@@ -34,7 +34,8 @@ def cache() -> pathlib.Path:
 @functools.cache
 def driver() -> pathlib.Path:
     """The driver's library, built if its sources (by hash) were not; safe at the same time."""
-    sources = sorted([*ROOM.glob("*.cpp"), *(h for h in ROOM.glob("*.h") if h.name != "device.h")])
+    headers = [path for path in ROOM.glob("*.h") if path.name != "device.h"]
+    sources = sorted([*ROOM.glob("*.cpp"), *headers])
     digest = hashlib.sha256(repr(FLAGS).encode())
     for source in sources:
         digest.update(source.name.encode() + b"\0" + source.read_bytes())

@@ -138,7 +138,7 @@ def call(function, args, kwargs, changed=()):
     refuse_host(kwargs.values())
     out = kwargs.pop("out", None)
     single = not isinstance(out, tuple)
-    outs = [o for o in ((out,) if single else out)]
+    outs = [out] if single else list(out)
     if any(o is not None and not isinstance(o, _array()) for o in outs):
         raise TypeError("Output arguments must be cupy.ndarray")
     sources = arrays_in(args) + arrays_in(list(kwargs.values()))

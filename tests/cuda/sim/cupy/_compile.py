@@ -8,7 +8,16 @@ import subprocess
 import tempfile
 
 DEVICE = pathlib.Path(__file__).parent.parent / "device.h"
-FLAGS = ("-O1", "-fPIC", "-shared", "-ffp-contract=off", "-fno-strict-aliasing", "-w")
+# A kernel may bear the name of a function of the C library: -Bsymbolic, or that one is called.
+FLAGS = (
+    "-O1",
+    "-fPIC",
+    "-shared",
+    "-Wl,-Bsymbolic",
+    "-ffp-contract=off",
+    "-fno-strict-aliasing",
+    "-w",
+)
 _KERNEL = re.compile(
     r"__global__\s+(?:__launch_bounds__\s*\([^)]*\)\s*)?void\s+"
     r"(?:__launch_bounds__\s*\([^)]*\)\s*)?(\w+)\s*\("
@@ -51,7 +60,13 @@ def library(code, options, folder):
     with tempfile.TemporaryDirectory(dir=folder) as scratch:
         made = pathlib.Path(scratch) / path.name
         command = ["g++", "-x", "c++", *FLAGS, *kept, "-include", str(DEVICE), "-", "-o", str(made)]
-        done = subprocess.run([*command, "-lm"], input=text, text=True, capture_output=True)
+        done = subprocess.run(
+            [*command, "-lm"],
+            input=text,
+            text=True,
+            capture_output=True,
+            env={**os.environ, "LC_ALL": "C"},
+        )
         if done.returncode:
             raise CompileException(done.stderr, code, path.name, tuple(options))
         os.replace(made, path)

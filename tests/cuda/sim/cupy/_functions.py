@@ -9,12 +9,16 @@ import numpy as np
 from . import _apply, _names, _ufuncs
 
 # Their results are views where NumPy's are: made without waiting for the stream.
-VIEWS = set("""reshape transpose permute_dims ravel squeeze swapaxes moveaxis rollaxis expand_dims
-broadcast_to broadcast_arrays atleast_1d atleast_2d atleast_3d diagonal flip fliplr flipud rot90
-split array_split hsplit vsplit dsplit real matrix_transpose ascontiguousarray""".split())  # fmt: skip
+VIEWS = set(
+    """reshape transpose permute_dims ravel squeeze swapaxes moveaxis rollaxis expand_dims
+    broadcast_to broadcast_arrays atleast_1d atleast_2d atleast_3d diagonal flip fliplr flipud
+    rot90 split array_split hsplit vsplit dsplit real matrix_transpose""".split()
+)
 # They ask for shapes and types alone.
-METADATA = set("""shape ndim size result_type can_cast iscomplexobj isrealobj isscalar common_type
-min_scalar_type isfortran empty_like ones_like zeros_like full_like""".split())  # fmt: skip
+METADATA = set(
+    """shape ndim size result_type can_cast iscomplexobj isrealobj isscalar common_type
+    min_scalar_type isfortran empty_like ones_like zeros_like full_like""".split()
+)
 # Arguments that they write to.
 CHANGED = dict.fromkeys(
     ("copyto", "fill_diagonal", "place", "put", "put_along_axis", "putmask"), (0,)
@@ -30,20 +34,20 @@ def _parameters(text):
     return inspect.signature(eval(f"lambda {text}: None", {}))
 
 
-def _same_names(signature, function):
-    """How many leading parameters bear other names in NumPy, or none; they go by position."""
+def _by_position(signature, function):
+    """How many leading parameters go by position: NumPy has other names for them, or none."""
     try:
         theirs = list(inspect.signature(function).parameters.values())
     except ValueError:
         return 0
-    by_position = 0
-    for k, (name, mine) in enumerate(zip(signature.parameters, theirs, strict=False)):
-        if mine.kind is mine.VAR_POSITIONAL:
+    count = 0
+    for k, (name, other) in enumerate(zip(signature.parameters, theirs, strict=False)):
+        if other.kind is other.VAR_POSITIONAL:
             break
-        renamed = mine.name != name and name not in {p.name for p in theirs}
-        if renamed or mine.kind is mine.POSITIONAL_ONLY:
-            by_position = k + 1
-    return by_position
+        renamed = name != other.name and other.name not in signature.parameters
+        if renamed or other.kind is other.POSITIONAL_ONLY:
+            count = k + 1
+    return count
 
 
 def _wrap_around(function):
@@ -71,16 +75,16 @@ def _solver(function):
     """A singular matrix gives NaN instead of LinAlgError; but wrong shapes are errors still."""
 
     @functools.wraps(function)
-    def run(a, *rest):
+    def run(a, **rest):
         import cupyx
 
         try:
-            return function(a, *rest)
+            return function(a, **rest)
         except np.linalg.LinAlgError:
             if cupyx.geterr()["linalg"] == "raise":
                 raise
             harmless = np.broadcast_to(np.eye(*a.shape[-2:], dtype=a.dtype), a.shape)
-            return np.full_like(function(harmless, *rest), np.nan)
+            return np.full_like(function(harmless, **rest), np.nan)
 
     return run
 
@@ -88,7 +92,7 @@ def _solver(function):
 def _make(name, text, function):
     short = name.rpartition(".")[2]
     signature = _parameters(text)
-    positional = _same_names(signature, function)
+    positional = _by_position(signature, function)
     kinds = {p.kind for p in signature.parameters.values()}
     variadic = inspect.Parameter.VAR_POSITIONAL in kinds
     if short in WRAPPED:
@@ -137,7 +141,7 @@ def fill(spaces):
         prefix, _, short = name.rpartition(".")
         if short in spaces[prefix]:
             continue
-        place = getattr(np, prefix) if prefix else np
+        place = getattr(np, prefix) if prefix and short != "matmul" else np
         spaces[prefix][short] = _make(name, rest.removesuffix(")"), getattr(place, short))
     top = spaces[""]
     for name in _names.UFUNCS:

@@ -4,8 +4,9 @@ import numpy as np
 
 from . import _apply
 
-FUNCTIONS = """all any argmax argmin argpartition argsort clip compress conj conjugate cumprod cumsum
-diagonal dot max mean min nonzero prod ptp repeat round searchsorted std sum take trace var""".split()
+FUNCTIONS = """all any argmax argmin argpartition argsort clip compress conj conjugate cumprod
+cumsum diagonal dot max mean min nonzero prod ptp repeat round searchsorted std sum take trace
+var""".split()  # fmt: skip
 VIEWS = ["ravel", "squeeze", "swapaxes"]
 BINARY = {
     "add": "add", "sub": "subtract", "mul": "multiply", "truediv": "true_divide",

@@ -19,8 +19,16 @@ from .._streams import (
     get_current_stream,
     get_elapsed_time,
 )
-from . import compiler, device, function, memory, runtime, stream
+from . import compiler, device, driver, function, memory, runtime, stream
 
 
 def is_available():
     return runtime.getDeviceCount() > 0
+
+
+__all__ = [
+    "BaseMemory", "Device", "Event", "ExternalStream", "Function", "Memory", "MemoryPointer",
+    "MemoryPool", "Stream", "UnownedMemory", "alloc", "compiler", "device", "driver", "function",
+    "get_allocator", "get_current_stream", "get_elapsed_time", "is_available", "memory", "runtime",
+    "set_allocator", "stream",
+]  # fmt: skip
