@@ -381,7 +381,9 @@ def test_devices(cp):
 
 
 def test_streams_belong_to_threads_and_devices(cp):
-    external = cp.cuda.ExternalStream(cp.cuda.Stream(non_blocking=True).ptr, 0)
+    owner = cp.cuda.Stream(non_blocking=True)
+    with pytest.warns(DeprecationWarning, match="ExternalStream is deprecated"):
+        external = cp.cuda.ExternalStream(owner.ptr, 0)
     seen = []
     with external:
         assert cp.cuda.get_current_stream().ptr == external.ptr
@@ -394,6 +396,20 @@ def test_streams_belong_to_threads_and_devices(cp):
             with pytest.raises(RuntimeError, match="not created on the current device"):
                 external.use()
     assert cp.cuda.get_current_stream().ptr == 0
+
+
+def test_streams_of_others(cp):
+    class Other:
+        owner = cp.cuda.Stream(non_blocking=True)
+
+        def __cuda_stream__(self):
+            return 0, self.owner.ptr
+
+    with cp.cuda.Stream.from_external(Other()) as stream:
+        assert cp.cuda.get_current_stream().ptr == stream.ptr == Other.owner.ptr
+        assert same(cp.asarray(np.ones(3)), np.ones(3))
+    with pytest.raises(TypeError, match="__cuda_stream__"):
+        cp.cuda.Stream.from_external(5)
 
 
 SOURCE = """
@@ -424,7 +440,7 @@ def test_modules(cp, stream):
 def test_a_module_that_does_not_compile(cp, stream):
     module = cp.RawModule(code='extern "C" __global__ void f(double* x) { x[0] = y; }')
     with pytest.raises(cp.cuda.compiler.CompileException, match="'y' was not declared"):
-        module.get_function("f").kernel
+        module.get_function("f")
     good = cp.RawModule(code=SOURCE)
     with pytest.raises(cp.cuda.driver.CUDADriverError, match="named symbol not found"):
-        good.get_function("absent").kernel
+        good.get_function("absent")

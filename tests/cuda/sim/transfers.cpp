@@ -21,6 +21,7 @@ int copy_on_device(const char* name, Address to, Address from, size_t bytes, Dev
         if (!s.initialized) return kNotInitialized;
         if (int failure = s.planned(name)) return failure;
         STREAM;
+        if (!bytes) return kSuccess;
         Device* a = s.owner(to, bytes);
         Device* b = s.owner(from, bytes);
         if (!a || !b || (to_device && (a != to_device || b != from_device))) return kInvalidValue;
@@ -125,6 +126,7 @@ int sim::fill(const char* name, Address to, unsigned char value, size_t bytes, S
         if (!s.initialized) return kNotInitialized;
         if (int failure = s.planned(name)) return failure;
         STREAM;
+        if (!bytes) return kSuccess;
         Device* device = s.owner(to, bytes);
         if (!device) return kInvalidValue;
         s.note("%s stream=%zu bytes=%zu", name, stream->number, bytes);
@@ -147,6 +149,7 @@ API cuMemcpyHtoDAsync_v2(Address to, const void* from, size_t bytes, Stream* str
     {
         ENTER(cuMemcpyHtoDAsync_v2);
         STREAM;
+        if (!bytes) return kSuccess;
         Device* device = s.owner(to, bytes);
         if (!device) return kInvalidValue;
         bool pinned = is_pinned(s, from, bytes);
@@ -180,6 +183,7 @@ API cuMemcpyDtoHAsync_v2(void* to, Address from, size_t bytes, Stream* stream) {
     {
         ENTER(cuMemcpyDtoHAsync_v2);
         STREAM;
+        if (!bytes) return kSuccess;
         Device* device = s.owner(from, bytes);
         if (!device) return kInvalidValue;
         pinned = is_pinned(s, to, bytes);

@@ -149,7 +149,7 @@ def fill(spaces):
     for name in _names.OWN:
         top[name] = getattr(np, name)
     for name, value in vars(np).items():
-        if isinstance(value, type) and issubclass(value, np.generic):
+        if isinstance(value, type) and issubclass(value, np.number | np.bool_):
             top.setdefault(name, value)
     for name in ("pi", "e", "inf", "nan", "newaxis", "euler_gamma", "dtype", "finfo", "iinfo"):
         top[name] = getattr(np, name)

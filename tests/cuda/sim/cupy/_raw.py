@@ -115,4 +115,5 @@ class RawModule:
     def get_function(self, name):
         kernel = RawKernel.__new__(RawKernel)
         kernel._module, kernel.name = self, name
+        kernel.kernel  # CuPy compiles here
         return kernel

@@ -3,8 +3,9 @@
 import contextlib
 import ctypes
 import threading
+import warnings
 
-from ._driver import check, context, current_device, lib, set_device
+from ._driver import check, current_device, lib, set_device
 
 
 class _Thread(threading.local):
@@ -147,12 +148,26 @@ class Stream(_BaseStream):
             lib.cuStreamDestroy_v2(self.ptr)
 
     @classmethod
-    def from_external(cls, external):
-        raise NotImplementedError("the simulated device has no stream protocol")
+    def from_external(cls, obj):
+        if not hasattr(obj, "__cuda_stream__"):
+            raise TypeError(f"{type(obj).__name__} does not implement __cuda_stream__")
+        found = obj.__cuda_stream__()
+        if not isinstance(found, tuple) or len(found) != 2:
+            raise TypeError("__cuda_stream__ must return a tuple of version and handle")
+        made = cls.__new__(cls)
+        _BaseStream.__init__(made, int(found[1]), -1)
+        made._foreign_stream_ref, made._owned = obj, False
+        return made
 
 
 class ExternalStream(_BaseStream):
     def __init__(self, ptr, device_id=-1):
+        warnings.warn(
+            "ExternalStream is deprecated. Use Stream.from_external() instead to interoperate "
+            "with external streams that implement the CUDA stream protocol.",
+            DeprecationWarning,
+            stacklevel=2,
+        )
         super().__init__(int(ptr), device_id)
 
 
@@ -203,6 +218,3 @@ def get_current_stream(device_id=-1):
 def pointer(stream=None):
     """The handle of ``stream``, or of the current one."""
     return (get_current_stream() if stream is None else stream).ptr
-
-
-__all__ = ["context", "Device", "Event", "ExternalStream", "Stream", "get_current_stream"]
