@@ -334,12 +334,12 @@ def test_copies_stay_inside_an_allocation(device):
     device.ok("cuMemsetD8Async", place + 32, ctypes.c_int(0), 32, stream)
 
 
-def test_writing_behind_an_allocation_is_found_when_it_is_freed(device, kernels, capfd):
+def test_a_kernel_that_writes_behind_an_allocation(device, kernels, capfd):
     stream, place = device.stream(), device.memory(8 * 3)
     function = device.function(kernels, "doubled")
     assert device.launch(function, [4, place, place], stream) == 0
-    assert device.call("cuMemFree_v2", place) == ILLEGAL_ADDRESS
-    assert "written behind an allocation of 24 bytes" in capfd.readouterr().err
+    assert device.call("cuStreamSynchronize", stream) == ILLEGAL_ADDRESS
+    assert "doubled wrote behind an allocation of 24 bytes" in capfd.readouterr().err
 
 
 def test_running_out_of_memory(device):
@@ -509,14 +509,29 @@ def test_two_builders_at_once(tmp_path):
     ctypes.CDLL(said[0]).cuInit(0)
 
 
-def test_pytest_runs_on_it(tmp_path):
+INSIDE = """
+import cupy
+import numpy
+def test_devices(): assert cupy.cuda.runtime.getDeviceCount() == 2
+def test_hazard():
+    with cupy.cuda.Stream(non_blocking=True):
+        array = cupy.asarray(numpy.ones(3))
+    with cupy.cuda.Stream(non_blocking=True):
+        array.get()
+    cupy.cuda.runtime.deviceSynchronize()
+"""
+
+
+@pytest.mark.parametrize("checks", ["0", "1"])
+def test_pytest_runs_on_it(tmp_path, checks):
     inside = tmp_path / "test_inside.py"
-    inside.write_text("import cupy\ndef test(): assert cupy.cuda.runtime.getDeviceCount() == 2\n")
+    inside.write_text(INSIDE)
     command = [sys.executable, "-m", "tests.cuda.sim", "-q", "-p", "no:cacheprovider", str(inside)]
+    where = {**os.environ, "LAZYARRAY_SIM_HAZARDS": checks, "LAZYARRAY_SIM": "eager"}
     root = ROOM.parent.parent.parent
-    done = subprocess.run(command, cwd=root, capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "1 passed" in done.stdout
+    done = subprocess.run(command, cwd=root, capture_output=True, text=True, env=where)
+    assert ("2 passed, 1 error" if checks == "1" else "2 passed in") in done.stdout
+    assert ("unordered with a write" in done.stdout) is (checks == "1")
 
 
 def test_the_environment_names_what_is_there():

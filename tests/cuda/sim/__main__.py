@@ -7,6 +7,6 @@ from . import environment
 
 os.execve(
     sys.executable,
-    [sys.executable, "-m", "pytest", *sys.argv[1:]],
+    [sys.executable, "-m", "pytest", "-p", "tests.cuda.sim.plugin", *sys.argv[1:]],
     {**os.environ, **environment()},
 )

@@ -58,6 +58,13 @@ inline void Simulator::run(Stream* stream, Task& task) {
     if (delay) std::this_thread::sleep_for(std::chrono::microseconds(delay));
     if (!failure) failure = task.run();
     std::lock_guard<std::mutex> hold(tables);
+    for (const Access& a : task.accesses) {
+        const Allocation* touched = a.unsure && !failure ? a.memory->find(a.start, a.bytes) : nullptr;
+        if (!touched || a.memory->fence_whole(*touched)) continue;
+        std::fprintf(stderr, "simulated device: %s wrote behind an allocation of %zu bytes\n",
+                     task.name.c_str(), touched->bytes);
+        failure = kIllegalAddress;
+    }
     if (failure) {
         stream->device->error = failure;
         note("failed %s stream=%zu error=%d", task.name.c_str(), stream->number, failure);

@@ -103,6 +103,7 @@ class Memory {
         return holds ? &found : nullptr;
     }
 
+    // Nothing was written behind it.
     bool fence_whole(const Allocation& a) const {
         size_t room = (a.bytes + kAlign - 1) / kAlign * kAlign;
         const unsigned char* end = bytes(a.start + room + kAlign);

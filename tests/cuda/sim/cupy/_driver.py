@@ -38,6 +38,12 @@ for _name, _arguments in {
     "sim_read": [c_uint64, c_size_t, c_void_p, c_void_p],
     "sim_where": [c_uint64],
     "sim_device_of": [c_uint64, c_void_p],
+    "sim_log": [c_int],
+    "sim_hazards": [c_int],
+    "sim_fail_next": [c_char_p, c_int],
+    "sim_set_memory": [c_size_t],
+    "sim_delay": [c_uint],
+    "sim_set_mode": [c_char_p],
     "sim_poison": [c_uint64, c_size_t, c_void_p],
     "sim_write": [
         c_uint64, c_int, c_void_p, c_void_p, c_int64, c_int64, c_size_t, c_void_p, c_void_p
@@ -45,6 +51,8 @@ for _name, _arguments in {
 }.items():  # fmt: skip
     getattr(lib, _name).argtypes = _arguments
 lib.sim_where.restype = c_uint64
+lib.sim_pending.restype = c_size_t
+lib.sim_log.restype = lib.sim_hazards.restype = c_char_p
 
 
 class CUDARuntimeError(RuntimeError):
