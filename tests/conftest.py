@@ -1,4 +1,4 @@
-"""``pytest --device gpu:0``: the tests make their arrays there, and compare within what a GPU rounds."""
+"""``pytest --device gpu:0``: tests make their arrays there; floats within what a GPU rounds."""
 
 from collections.abc import Iterator
 from typing import Any

@@ -70,8 +70,8 @@ def run(call: tuple[Any, ...]) -> bool:
         if function is None:
             return False
         arrays = [
-            device.view(*place, offset, shape, dtype, steps)
-            for place, offset, dtype, shape, steps in operands
+            device.view(base, nbytes, number, offset, shape, dtype, steps)
+            for (base, nbytes, number), offset, dtype, shape, steps in operands
         ]
         context.run(function, arrays[nin:], arrays[:nin], fn)
     except library.Hosted:

@@ -64,10 +64,22 @@ def on(number: int, stream: int) -> Iterator[ModuleType]:
         yield cupy
 
 
+class _Handle:
+    """The address of a stream, as CUDA's stream protocol wants it."""
+
+    def __init__(self, stream: int):
+        self._stream = stream
+
+    def __cuda_stream__(self) -> tuple[int, int]:
+        return 0, self._stream
+
+
 @functools.cache
 def _external(number: int, stream: int) -> Any:
     import cupy
 
+    if hasattr(cupy.cuda.Stream, "from_external"):  # since CuPy 14
+        return cupy.cuda.Stream.from_external(_Handle(stream))
     return cupy.cuda.ExternalStream(stream, number)
 
 
@@ -92,8 +104,8 @@ def view(
 def shared(x: Any) -> tuple[int, int, Any, int, int, str, tuple[int, ...], tuple[int, ...]] | None:
     """What :func:`lazyarray.lazy._share.adopt_gpu` needs of an array of CuPy's, PyTorch's, ...
 
-    The memory's start and length, its owner, the device's number, and the array's address, dtype, shape
-    and strides; None if ``x`` is not in the memory of a GPU.
+    The memory's start and length, its owner, the device's number, and the array's address, dtype,
+    shape and strides; None if ``x`` is not in the memory of a GPU.
     """
     if not hasattr(x, "__cuda_array_interface__"):
         return None

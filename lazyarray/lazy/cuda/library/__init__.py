@@ -76,8 +76,8 @@ def gufunc(call: Call) -> None:
 
 
 # No closure is called with CuPy's arrays as they are: NumPy's functions would go to CuPy's, whose
-# results differ where no error tells it. The functions of these call nothing but NumPy's and change nothing but their outputs, so they may
-# be tried here, and run on the host if that fails.
+# results differ where no error tells it. The functions of these call nothing but NumPy's and change
+# nothing but their outputs, so they may be tried here, and run on the host if that fails.
 PYTHON: dict[str, Callable[..., None]] = dict.fromkeys(
     [
         *("sum", "prod", "max", "min", "any", "all", "mean", "var", "std", "count_nonzero"),
