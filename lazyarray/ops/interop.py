@@ -228,8 +228,8 @@ def _gpu_dlpack(x: NDArray, stream: Any, max_version: Any, dl_device: Any, copy:
 def ascupy(x: NDArray) -> Any:
     """A CuPy array on x's memory; TypeError unless ``x`` is on a GPU. Waits for x's uses.
 
-    Until it and all that shares its memory are gone, each op on ``x`` waits for what was launched on
-    the device, and has run when its call returns. ``x.copy()`` first where that costs too much.
+    Until it and all that shares its memory are gone, each op on ``x`` waits for what was launched
+    on the device, and has run when its call returns. ``x.copy()`` first where that costs too much.
     """
     if x.device.device_type != "gpu":
         raise TypeError(
