@@ -207,7 +207,10 @@ def test_eager_mode_runs_at_the_call(tmp_path):
     assert device.pending() == 0
 
 
-def test_threads_share_the_device(device, kernels):
+@pytest.mark.parametrize("mode", ["lazy", "eager", "random:1", "random:2"])
+def test_threads_share_the_device(tmp_path, kernels, mode):
+    device = Device(tmp_path, mode)
+    device.lib.sim_check_hazards(1)
     doubled = device.function(kernels, "doubled")
     failures = []
 
@@ -232,6 +235,7 @@ def test_threads_share_the_device(device, kernels):
     for thread in threads:
         thread.join()
     assert not failures
+    assert not device.hazards()
 
 
 # --- kernels ---
@@ -355,7 +359,8 @@ def test_running_out_of_memory(device):
 
 
 CRASH = """
-import ctypes, pathlib, sys
+import ctypes, pathlib, resource, sys
+resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 from tests.cuda.sim.private import Device
 device = Device(pathlib.Path(sys.argv[1]))
 place = device.memory(4096)

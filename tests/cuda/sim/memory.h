@@ -49,7 +49,7 @@ inline constexpr unsigned char kFresh = 0xCB, kFreed = 0xDB, kFence = 0xFB;
 // One device's memory. The caller holds the lock of tables.
 class Memory {
   public:
-    static constexpr size_t kWindow = size_t(1) << 36;
+    static constexpr size_t kWindow = size_t(1) << 34;  // of addresses; half may be used
     size_t capacity = size_t(4) << 30, used = 0;
 
     explicit Memory(int device) {

@@ -26,6 +26,7 @@ class Device:
         self.lib.sim_log.restype = self.lib.sim_hazards.restype = c_char_p
         self.lib.sim_pending.restype = c_size_t
         assert self.lib.sim_set_mode(mode.encode())
+        self.lib.sim_check_hazards(0)
         self.ok("cuInit", 0)
         self.contexts = [self.made("cuDevicePrimaryCtxRetain", c_int(d)) for d in (0, 1)]
         self.use(0)

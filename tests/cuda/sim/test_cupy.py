@@ -28,7 +28,8 @@ def cp(tmp_path_factory):
         patch.syspath_prepend(str(ROOM))
         assert os.environ["LAZYARRAY_CUDA_DRIVER"] == str(library)
         package = importlib.import_module("cupy")
-        package._driver.lib.sim_set_mode(b"lazy")
+        package._sim.set_mode("lazy")
+        package._driver.lib.sim_check_hazards(0)
         yield package
         take_out()
         sys.modules.update(before)
@@ -93,9 +94,9 @@ VIEWS = [
 def test_views_wait_for_nothing(cp, stream, view):
     host = np.arange(12.0).reshape(3, 4)
     made = cp.asarray(host)
-    pending = cp._driver.lib.sim_pending()
+    pending = cp._sim.pending()
     found = view(made)
-    assert cp._driver.lib.sim_pending() == pending > 0
+    assert cp._sim.pending() == pending > 0
     if found.size:
         assert found.data.ptr - made.data.ptr == (
             view(host).__array_interface__["data"][0] - host.ctypes.data
@@ -116,7 +117,7 @@ def test_results_come_in_the_stream_s_order(cp, stream):
     made = cp.asarray(np.arange(3.0))
     stream.synchronize()
     total = cp.sum(made)
-    assert cp._driver.lib.sim_pending() == 1
+    assert cp._sim.pending() == 1
     with cp.cuda.Stream(non_blocking=True) as other:
         assert float(total) != 3  # nothing says that it is to wait
         other.wait_event(stream.record())
@@ -341,19 +342,16 @@ def test_freed_blocks_are_spoilt_in_their_stream_s_order(cp, stream):
 def test_the_pool_runs_out_of_memory(cp, stream):
     pool = cp.get_default_memory_pool()
     pool.free_all_blocks()
-    lib = cp._driver.lib
     free, total = cp.cuda.runtime.memGetInfo()
-    import ctypes
-
     try:
-        lib.sim_set_memory(ctypes.c_size_t(total - free + 4096))
+        cp._sim.set_memory(total - free + 4096)
         kept = pool.malloc(4096)
         del kept  # a free block of the pool: it makes room
         kept = pool.malloc(2048)
         with pytest.raises(cp.cuda.memory.OutOfMemoryError, match="Out of memory allocating 4,096"):
             pool.malloc(4000)
     finally:
-        lib.sim_set_memory(ctypes.c_size_t(total))
+        cp._sim.set_memory(total)
     pool.set_limit(size=pool.total_bytes() + 512)
     with pytest.raises(cp.cuda.memory.OutOfMemoryError, match="limit set to"):
         pool.malloc(513)
@@ -396,6 +394,36 @@ def test_streams_belong_to_threads_and_devices(cp):
             with pytest.raises(RuntimeError, match="not created on the current device"):
                 external.use()
     assert cp.cuda.get_current_stream().ptr == 0
+
+
+@pytest.mark.parametrize("mode", ["lazy", "random:5"])
+def test_threads_with_streams_of_their_own(cp, mode):
+    wrong = []
+
+    def work(number):
+        rng = np.random.default_rng(number)
+        with cp.cuda.Device(number % 2), cp.cuda.Stream(non_blocking=True):
+            for _ in range(30):
+                host = rng.random((5, int(rng.integers(1, 40))))
+                array = cp.asarray(host)
+                array[1:3] = array[0] + array[2:4]
+                host[1:3] = host[0] + host[2:4]
+                if not (np.sort(array.T * 2, axis=0).get() == np.sort(host.T * 2, axis=0)).all():
+                    wrong.append(number)
+
+    cp._sim.set_mode(mode)
+    try:
+        cp._driver.lib.sim_check_hazards(1)
+        threads = [threading.Thread(target=work, args=(n,)) for n in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    finally:
+        cp._sim.set_mode("lazy")
+        cp._driver.lib.sim_check_hazards(0)
+    assert not wrong
+    assert not cp._sim.hazards()
 
 
 def test_streams_of_others(cp):

@@ -4,7 +4,7 @@ Only names that CuPy has are here, with CuPy's parameters (_names.py), so a prog
 asks for nothing that CuPy lacks.
 """
 
-from . import _functions, cuda, fft, lib, linalg, random
+from . import _functions, _sim, cuda, fft, lib, linalg, random
 from ._core import array, asarray, asnumpy, ndarray
 from ._memory import get_default_memory_pool
 from ._raw import RawKernel, RawModule
@@ -33,5 +33,5 @@ def is_available():
 __all__ = [
     "RawKernel", "RawModule", "array", "asanyarray", "asarray", "ascontiguousarray", "asnumpy",
     "cuda", "fft", "get_array_module", "get_default_memory_pool", "is_available", "lib", "linalg",
-    "ndarray", "random", "ufunc",
+    "_sim", "ndarray", "random", "ufunc",
 ]  # fmt: skip

@@ -174,7 +174,7 @@ class MemoryPool:
     def free_all_blocks(self, stream=None):
         device = current_device()
         with self._lock:
-            for where, arena in self._arenas.items():
+            for where, arena in list(self._arenas.items()):  # __del__ may add one
                 if where[0] != device or (stream is not None and where[1] != stream.ptr):
                     continue
                 for size, blocks in list(arena.items()):
@@ -188,8 +188,8 @@ class MemoryPool:
     def n_free_blocks(self):
         device = current_device()
         with self._lock:
-            arenas = [a for where, a in self._arenas.items() if where[0] == device]
-            return sum(len(blocks) for arena in arenas for blocks in arena.values())
+            arenas = [a for where, a in list(self._arenas.items()) if where[0] == device]
+            return sum(len(blocks) for arena in arenas for blocks in list(arena.values()))
 
     def used_bytes(self):
         return self._used.get(current_device(), 0)
