@@ -238,6 +238,20 @@ def test_threads_share_the_device(tmp_path, kernels, mode):
     assert not device.hazards()
 
 
+def test_tasks_are_put_while_others_run(device):
+    slow, other = device.stream(), device.stream()
+    for _ in range(20):
+        device.array([1.0], slow)
+    device.lib.sim_delay(ctypes.c_uint(20_000))
+    thread = threading.Thread(target=lambda: device.ok("cuStreamSynchronize", slow))
+    thread.start()
+    for _ in range(20):
+        device.array([1.0], other)
+    assert thread.is_alive()
+    thread.join()
+    assert device.pending() == 20
+
+
 # --- kernels ---
 
 

@@ -3,6 +3,10 @@
     python -m tests.cuda.sim -q tests/ndarray          # a pytest session on simulated devices
     subprocess.run([...], env={**os.environ, **environment()})
 
+Of a CUDA machine there are: the driver (driver.cpp, transfers.cpp; own.cpp: what tests ask of it),
+two devices, whose memory the host can not touch, g++ for a compiler (device.h), and a stand-in for
+CuPy (cupy/). private.py: a device of a test's own. plugin.py: hazards fail the test they show in.
+
 LAZYARRAY_SIM: ``lazy`` (nothing runs until somebody needs it), ``eager``, ``random:<seed>``.
 LAZYARRAY_SIM_HAZARDS=1: accesses that nothing orders are reported. LAZYARRAY_SIM_PEERS=0: devices
 have no access to each other. LAZYARRAY_SIM_CACHE: where compiled kernels are kept.

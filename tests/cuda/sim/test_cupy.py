@@ -127,23 +127,22 @@ def test_results_come_in_the_stream_s_order(cp, stream):
 @pytest.mark.parametrize(
     ("key", "value"),
     [
-        (np.s_[1], 5),
+        (1, 5),
         (np.s_[:, 1:3], 2.5),
-        (np.s_[::2, ::-1], "row"),
+        (np.s_[::2, ::-1], np.arange(4.0)),
         (np.s_[...], np.float32(3)),
-        ("mask", 7),
-        ("indices", 8),
+        (np.arange(12).reshape(3, 4) > 5, 7),
+        (np.array([0, 2]), np.arange(4.0)),
     ],
+    ids=["row", "columns", "reversed", "all", "mask", "indices"],
 )
 def test_assignment(cp, stream, key, value):
     host = np.arange(12.0).reshape(3, 4)
     made = cp.asarray(host)
-    host_key = {"mask": host > 5, "indices": np.array([0, 2])}.get(key if key != () else "", key) \
-        if isinstance(key, str) else key  # fmt: skip
-    host_value = np.arange(4.0) if isinstance(value, str) else value
-    device_key = cp.asarray(host_key) if isinstance(key, str) else host_key
-    made[device_key] = cp.asarray(host_value) if isinstance(value, str) else value
-    host[host_key] = host_value
+    made[cp.asarray(key) if isinstance(key, np.ndarray) else key] = (
+        cp.asarray(value) if isinstance(value, np.ndarray) else value
+    )
+    host[key] = value
     assert same(made, host)
 
 
@@ -157,6 +156,7 @@ def test_arrays_of_the_host_are_refused(cp, stream):
         lambda: np.add(made, np.ones(3)),
         lambda: cp.concatenate([made, np.ones(3)]),
         lambda: np.add(made, made, out=np.ones(3)),
+        lambda: range(made[0].astype(int)),
     ):
         with pytest.raises(TypeError):
             refused()

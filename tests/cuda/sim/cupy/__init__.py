@@ -4,6 +4,10 @@ Only names that CuPy has are here, with CuPy's parameters (_names.py), so a prog
 asks for nothing that CuPy lacks.
 """
 
+import sys
+
+import numpy
+
 from . import _functions, _sim, cuda, fft, lib, linalg, random
 from ._core import array, asarray, asnumpy, ndarray
 from ._memory import get_default_memory_pool
@@ -17,13 +21,8 @@ _functions.fill({"": globals(), "linalg": vars(linalg), "fft": vars(fft)})
 
 
 def get_array_module(*args):
-    import numpy
-
-    from . import __name__ as name
-
-    if any(isinstance(a, ndarray) for a in args):
-        return __import__(name)
-    return numpy
+    on_device = any(isinstance(a, ndarray) for a in args)
+    return sys.modules[__name__] if on_device else numpy
 
 
 def is_available():

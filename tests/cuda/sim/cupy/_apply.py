@@ -19,9 +19,9 @@ def _array():
 
 
 def _extent(a):
-    from ._core import _extent
+    from ._core import extent
 
-    return _extent(a.shape, a.strides, a.itemsize)
+    return extent(a.shape, a.strides, a.itemsize)
 
 
 class _Place:
@@ -112,7 +112,7 @@ def on_device(result, sources=()):
     if isinstance(result, np.ndarray):
         from ._core import new
 
-        view = _as_view(result, sources) if result.size else None
+        view = _as_view(result, sources)
         return new(result) if view is None else view
     if isinstance(result, np.generic):
         return on_device(np.asarray(result))
@@ -187,18 +187,23 @@ def view_or_call(function, args, kwargs):
 # --- indexing ---
 
 
+def _parts(key):
+    return key if isinstance(key, tuple) else (key,)
+
+
 def _is_basic(key):
-    parts = key if isinstance(key, tuple) else (key,)
+    """Whether indexing gives a view: by integers, slices, None and Ellipsis (a bool is a mask)."""
     return all(
-        part is None or part is Ellipsis or isinstance(part, slice | int | np.integer)
-        for part in parts
-        if not isinstance(part, bool)
-    ) and not any(isinstance(part, bool) for part in parts)
+        part is None
+        or part is Ellipsis
+        or (isinstance(part, slice | int | np.integer) and not isinstance(part, bool))
+        for part in _parts(key)
+    )
 
 
 def _wrapped(key, shape):
     """CuPy goes round where integer arrays of indices go out of bounds; NumPy raises."""
-    parts = list(key) if isinstance(key, tuple) else [key]
+    parts = list(_parts(key))
     axis, taken = 0, 0
     for part in parts:
         if part is not None and part is not Ellipsis:
@@ -222,14 +227,12 @@ def _wrapped(key, shape):
 
 
 def getitem(a, key):
-    if _is_basic(key):
-        view = bare(a)[key if isinstance(key, tuple) else (key,)]
-        if isinstance(view, np.generic):  # an element: CuPy has a view of no axes
-            view = bare(a)[(*(key if isinstance(key, tuple) else (key,)), Ellipsis)]
-        if not view.size:
-            return _array()(view.shape, view.dtype)
-        return _as_view(view, [a])
-    return on_device(read(a)[_wrapped(on_host(key), a.shape)])
+    if not _is_basic(key):
+        return on_device(read(a)[_wrapped(on_host(key), a.shape)])
+    view = bare(a)[_parts(key)]
+    if isinstance(view, np.generic):  # an element: CuPy has a view of no axes
+        view = bare(a)[(*_parts(key), Ellipsis)]
+    return _as_view(view, [a]) if view.size else _array()(view.shape, view.dtype)
 
 
 def setitem(a, key, value):
@@ -237,7 +240,7 @@ def setitem(a, key, value):
         raise ValueError("non-scalar numpy.ndarray cannot be used for fill")
     value = on_host(value)
     if _is_basic(key):
-        target = getitem(a, key if isinstance(key, tuple) else (key,))
+        target = getitem(a, key)
         shape = np.shape(value)
         while len(shape) > target.ndim and shape[0] == 1:
             value, shape = np.asarray(value)[0], shape[1:]
@@ -265,11 +268,9 @@ def array_ufunc(ufunc, method, inputs, kwargs):
     mine = getattr(cupy, ufunc.__name__, None)
     if mine is None:
         return NotImplemented
-    return (
-        mine(*inputs, **kwargs)
-        if method == "__call__"
-        else getattr(mine, method)(*inputs, **kwargs)
-    )
+    if method != "__call__":
+        mine = getattr(mine, method)
+    return mine(*inputs, **kwargs)
 
 
 def array_function(func, types, args, kwargs):

@@ -15,7 +15,7 @@ def supported(dtype):
     return dtype
 
 
-def _extent(shape, strides, itemsize):
+def extent(shape, strides, itemsize):
     """First byte and the one behind the last, from the first element; (0, 0) if there is none."""
     if 0 in shape:
         return 0, 0
@@ -33,9 +33,9 @@ class ndarray:
             raise ValueError("Negative dimensions are not allowed")
         dtype = supported(float if dtype is None else dtype)
         if strides is None:
-            dense = np.broadcast_to(np.empty((), dtype), shape)
-            steps, step = [0] * dense.ndim, dtype.itemsize
-            for axis in range(dense.ndim) if order == "F" else reversed(range(dense.ndim)):
+            axes = range(len(shape))
+            steps, step = [0] * len(shape), dtype.itemsize
+            for axis in axes if order == "F" else reversed(axes):
                 steps[axis] = step
                 step *= max(shape[axis], 1)
             strides = tuple(steps)
@@ -129,7 +129,6 @@ class ndarray:
     __int__ = lambda self: int(self.get())  # noqa: E731
     __float__ = lambda self: float(self.get())  # noqa: E731
     __complex__ = lambda self: complex(self.get())  # noqa: E731
-    __index__ = lambda self: self.get().__index__()  # noqa: E731
     __repr__ = lambda self: repr(self.get())  # noqa: E731
     __str__ = lambda self: str(self.get())  # noqa: E731
     __hash__ = None
@@ -179,14 +178,9 @@ def asnumpy(a, stream=None, order="C", out=None, *, blocking=True):
 
 
 def array(obj, dtype=None, copy=True, order="K", subok=False, ndmin=0, *, blocking=False):
-    if isinstance(obj, ndarray):
-        host = _apply.read(obj)
-        dtype = obj.dtype if dtype is None else np.dtype(dtype)
-        if not copy and dtype == obj.dtype and ndmin <= obj.ndim:
-            return obj
-    else:
-        host = np.asarray(_apply.on_host(obj))
-    host = np.array(host, dtype=dtype, ndmin=ndmin)
+    if isinstance(obj, ndarray) and not copy and dtype in (None, obj.dtype) and ndmin <= obj.ndim:
+        return obj
+    host = np.array(_apply.on_host(obj), dtype=dtype, ndmin=ndmin)
     supported(host.dtype)
     return new(host)
 
