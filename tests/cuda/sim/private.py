@@ -1,6 +1,7 @@
 """A simulated device of a test's own: its driver loaded once more, and a small wrapper of it."""
 
 import ctypes
+import importlib.util
 import os
 import pathlib
 import shutil
@@ -8,14 +9,35 @@ from ctypes import POINTER, byref, c_char_p, c_int, c_size_t, c_uint64, c_void_p
 
 import numpy as np
 
-from . import driver
+from . import ROOM, cache, driver
 
 ILLEGAL_ADDRESS, LAUNCH_FAILED, NOT_READY = 700, 719, 600
+KERNELS = (ROOM / "kernels.cu").read_text()
 
 
 def copy_of_driver(folder: pathlib.Path) -> pathlib.Path:
     """Loaded from another path a library has a state of its own."""
     return pathlib.Path(shutil.copy(driver(), folder / f"driver-{os.urandom(8).hex()}.so"))
+
+
+def compiled(source: str, *options: str) -> pathlib.Path:
+    """A source compiled as the stand-in for CuPy does, without that package being imported."""
+    path = ROOM / "cupy" / "_compile.py"
+    spec = importlib.util.spec_from_file_location("sim_compile", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.library(source, options, cache())
+
+
+def same(found, expected) -> bool:
+    """An array of the device, with NumPy's elements and type."""
+    assert type(found).__name__ == "ndarray"
+    assert type(found).__module__ == "cupy"
+    expected = np.asarray(expected)
+    assert found.dtype == expected.dtype
+    assert found.shape == expected.shape
+    np.testing.assert_array_equal(found.get(), expected)
+    return True
 
 
 class Device:
