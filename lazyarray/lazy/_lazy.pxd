@@ -291,6 +291,7 @@ cdef extern from "lazy/recorder.h" namespace "lazyarray" nogil:
         int64_t max_pending_bytes, max_pending_ops
         CEngine* engine()
         ChunkStore* store()
+        void price(Instr&)
         Instr* begin(const Kernel*, int, int)
         void give_back(Instr*)
         cbool ready(const Instr&)

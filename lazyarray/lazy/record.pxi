@@ -127,6 +127,8 @@ cdef int emit(Instr* instr) except -1:
         raise
     for k in range(instr.nin, instr.nop):
         issue(instr.ops[k].chunk, 1)
+    if _device_room is not None:
+        rec.price(instr[0])
     if capturing():
         return capture(instr)
     # A PYTHON instruction may let go of the GIL while it runs, and so must be known to the engine:

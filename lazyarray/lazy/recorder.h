@@ -66,6 +66,12 @@ class Recorder {
     }
   }
 
+  // What the instruction's cost is on the device that it runs on; its maker took that for a core.
+  void price(Instr& in) const {
+    if (in.device().is_gpu() && in.kernel->kind != Kernel::TRANSFER)
+      in.cost_ns = std::max(policy.launch_ns, in.cost_ns / policy.gpu_speed);
+  }
+
   // Whether the instruction may run now in this thread: all it touches is complete.
   bool ready(const Instr& in) const {
     if (in.wide && engine_->pending_ops() > 0) return false;  // it would not have the cores alone

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "lazy/cuda/plan.h"
 #include "lazy/planner.h"
 
 namespace lazyarray {
@@ -22,26 +23,30 @@ class Report {
   struct Stage {
     std::vector<Note> notes;
     std::shared_ptr<const Plan> plan;
+    std::shared_ptr<const cuda::GpuPlan> gpu;
     int64_t moved = 0;
     std::atomic<int> threads{0};
 
-    Stage(const std::vector<Instr*>& instrs, size_t begin, size_t end, std::shared_ptr<const Plan> p)
-        : plan(std::move(p)) {
+    Stage(const std::vector<Instr*>& instrs, size_t begin, size_t end, std::shared_ptr<const Plan> p,
+          std::shared_ptr<const cuda::GpuPlan> g)
+        : plan(std::move(p)), gpu(std::move(g)) {
       for (size_t i = begin; i < end; ++i) {
         Instr& in = *instrs[i];
         if (in.nop == in.nin) continue;
         const Chunk* out = in.ops[in.nin].chunk;
         Note n{in.kernel->name, in.kernel->kind == Kernel::PYTHON ? -1 : in.kernel->dtypes[in.nin],
-               out->temporary, in.kernel->kind == Kernel::REDUCE, {}};
+               out->temporary && !(gpu && gpu->in_memory[i - begin][in.nin]), in.kernel->kind == Kernel::REDUCE, {}};
         if (in.kernel->kind != Kernel::PYTHON) n.shape.assign(in.shape(), in.shape() + in.ndim);
         for (int a = 0; a < in.ncore && in.kernel->kind == Kernel::GUFUNC; ++a) n.shape.push_back(in.core[a]);
         notes.push_back(std::move(n));
-        if (!plan && in.kernel->kind != Kernel::PYTHON)
+        if (!plan && !gpu && in.kernel->kind != Kernel::PYTHON)
           for (int k = 0; k < in.nop; ++k)
             if (in.ops[k].chunk) moved += reach(in, k);
       }
       if (plan) moved = plan->moved;
+      if (gpu) moved = gpu->moved;
     }
+    bool fused() const { return plan || gpu; }
   };
   struct Line {
     Device device;
@@ -81,7 +86,7 @@ class Report {
     for (const Line& l : lines)
       for (const Stage& st : l.stages) {
         moved += st.moved;
-        if (st.plan) temporaries += static_cast<size_t>(st.plan->temporaries);
+        if (st.fused()) temporaries += static_cast<size_t>(st.plan ? st.plan->temporaries : st.gpu->temporaries);
       }
     s += "segment: " + count(instructions, "instruction") + " in " + count(lines.size(), "operator") +
          ", " + count(temporaries, "temporary", "temporaries") + " never materialised\n";
@@ -113,7 +118,7 @@ class Report {
       total += ended - begun;
       for (const Stage& st : lines[i].stages) threads = std::max<int>(threads, st.threads);
     }
-    return time(total) + (end - begin > 1 ? " in all" : "") +
+    return (lines[begin].device.is_gpu() ? "launched in " : "") + time(total) + (end - begin > 1 ? " in all" : "") +
            (threads ? ", on " + count(static_cast<size_t>(threads), "thread") : "");
   }
   static std::string stages(const Line& l) {
@@ -129,18 +134,20 @@ class Report {
            count(static_cast<size_t>(p.tasks), "task") + ", " + std::to_string(p.scratch) +
            " bytes of scratch; moves " + bytes(p.moved) + "\n";
     }
+    if (st.gpu)
+      s += "  fused into " + count(st.gpu->launches.size(), "kernel") + "; moves " + bytes(st.moved) + "\n";
     size_t shown = 0;
     for (const Note& n : st.notes) {
       if (++shown > 40) {
         s += "    ... and " + std::to_string(st.notes.size() - 40) + " more\n";
         break;
       }
-      s += st.plan ? "    " : "  ";
+      s += st.fused() ? "    " : "  ";
       s += n.name[0] ? n.name : "copy";
       if (n.dtype >= 0) {
         s += std::string(" ") + dtype_name(n.dtype);
         s += shape(n.shape.data(), static_cast<int>(n.shape.size()));
-        if (n.temporary) s += "  in scratch";
+        if (n.temporary) s += st.gpu ? "  in registers" : "  in scratch";
       } else {
         s += "  (calls NumPy, with the GIL)";
       }

@@ -300,7 +300,7 @@ class Scheduler {
     part.line = line;
     Report::Line& l = report->lines[line];
     l.device = part.device;
-    for (const Part::Step& s : part.steps) l.stages.emplace_back(part.instrs, s.begin, s.end, s.plan);
+    for (const Part::Step& s : part.steps) l.stages.emplace_back(part.instrs, s.begin, s.end, s.plan, s.gpu);
   }
 
   Engine* const engine_;

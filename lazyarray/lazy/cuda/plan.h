@@ -112,6 +112,8 @@ struct GpuPlan {
   // Per instruction and operand: whether it lies in memory (else it lives and dies in one kernel).
   std::vector<std::array<bool, kMaxOperands>> in_memory;
   bool possible = true;
+  int temporaries = 0;   // outputs that exist only in registers
+  int64_t moved = 0;     // bytes of the kernels' operands
 };
 
 // Makes plans, once for each structure. Any thread; mu_ guards what is known.
@@ -297,6 +299,7 @@ class GpuPlanner {
         for (int k = 0; k < instrs_[m]->nop; ++k) {
           const Chunk* c = instrs_[m]->ops[k].chunk;
           plan_.in_memory[m][k] = c && !(fused_ && c->temporary && only[c] >= 0);
+          if (c && instrs_[m]->writes(k)) plan_.temporaries += !plan_.in_memory[m][k];
         }
     }
 
@@ -453,6 +456,10 @@ class GpuPlanner {
           steps[o].resize(l.kept);
         }
         op.steps = steps[o];
+        npy_intp bytes = item;
+        for (size_t i = 0; i < op.steps.size(); ++i)
+          if (op.steps[i]) bytes *= shape[i];
+        plan_.moved += bytes;
       }
       l.lanes_kept = reduces && l.n_kept > 1 && along_kept > along_reduced;
       // The argument: see source.py.
