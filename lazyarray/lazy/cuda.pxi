@@ -38,8 +38,12 @@ cdef extern from "lazy/cuda/runner.h" namespace "lazyarray::cuda" nogil:
         CError* (*library)(Instr&, int, void*, cbool*) noexcept
         Chunk* (*host_chunk)(size_t) noexcept
 
+    cdef cppclass GpuBlas "lazyarray::cuda::Blas":
+        cbool load(const char*)
+
     cdef cppclass GpuRunner "lazyarray::cuda::Runner":
         GpuRunner(Runtime&)
+        GpuBlas blas
         GpuHooks hooks
         atomic[uint64_t] launched, hosted
 
@@ -87,14 +91,16 @@ cdef object _device_room = None  # lazyarray.lazy.cuda.device, once a GPU is ope
 cdef GpuRunner* _gpu_runner = NULL
 
 
-def open_gpu(int number, str path, room):
+def open_gpu(int number, str path, str blas, room):
     """Makes GPU ``number`` ready for use; RuntimeError if the driver, a library at ``path``, refuses.
+
+    ``blas`` is where cuBLAS is; "": unknown, so CuPy does all products.
 
     ``room`` has the functions that need Python: ``compile``, ``library``, ``allocate``, ``reclaim``.
     """
     global _device_room, _gpu_runner
     cdef string failure
-    cdef bytes name = path.encode()
+    cdef bytes name = path.encode(), products = blas.encode()
     if not driver().loaded():
         failure = driver().load(name)
         if failure.size():
@@ -109,6 +115,8 @@ def open_gpu(int number, str path, room):
     _gpu_runner.hooks.compile = _compile_for_gpu
     _gpu_runner.hooks.library = _library
     _gpu_runner.hooks.host_chunk = _host_chunk
+    if products:
+        _gpu_runner.blas.load(products)
     memory_hooks().allocate = _allocate_on_gpu
     memory_hooks().reclaim = _reclaim_on_gpu
     use_gpus(_recorder[0], _gpu_runner)

@@ -51,7 +51,8 @@ def open_device(number: int) -> None:
 
     with cupy.cuda.Device(number):
         cupy.cuda.runtime.memGetInfo()  # makes the device's context, which CuPy and we share
-        _lazy.open_gpu(number, os.environ.get("LAZYARRAY_CUDA_DRIVER", DRIVER), room)
+        driver = os.environ.get("LAZYARRAY_CUDA_DRIVER", DRIVER)
+        _lazy.open_gpu(number, driver, _blas(cupy), room)
     _opened.add(number)
 
 
@@ -62,6 +63,20 @@ def on(number: int, stream: int) -> Iterator[ModuleType]:
 
     with cupy.cuda.Device(number), _external(number, stream):
         yield cupy
+
+
+def _blas(cupy: ModuleType) -> str:
+    """The path of the cuBLAS that CuPy uses, "" if it can't be found."""
+    given = os.environ.get("LAZYARRAY_CUDA_BLAS")
+    if given is not None:
+        return given
+    cupy.cuda.device.get_cublas_handle()  # loads it
+    with open("/proc/self/maps") as maps:
+        for line in maps:
+            path = line.split(maxsplit=5)[-1].strip()
+            if os.path.basename(path).startswith("libcublas.so"):
+                return path
+    return ""
 
 
 class _Handle:

@@ -1,6 +1,7 @@
 // Runner: runs instructions and fused stages on a GPU, on the stream of the op that they are part of.
 #pragma once
 #include "lazy/cpu/run.h"
+#include "lazy/cuda/blas.h"
 #include "lazy/cuda/hosted.h"
 #include "lazy/cuda/plan.h"
 #include "lazy/cuda/transfer.h"
@@ -21,6 +22,7 @@ class Runner {
   explicit Runner(Runtime& rt) : runtime_(rt) {}
   Hooks hooks;
   GpuPlanner planner;
+  Blas blas;
   std::atomic<uint64_t> launched{0}, hosted{0};
 
   // One instruction, whose inputs are healthy. The failure (owned) or null.
@@ -44,7 +46,8 @@ class Runner {
         return negative_power();
       }
     } else {
-      bool ran = false;
+      bool ran = is_product(in) && blas.product(in, *stream, &error);
+      if (error || ran) return error;
       if (Error* e = hooks.library(in, stream->gpu->id, stream->handle, &ran)) return e;
       if (ran) return nullptr;
     }
@@ -80,6 +83,10 @@ class Runner {
       return nullptr;
     }
     return stream_on(gpu, error);
+  }
+
+  static bool is_product(const Instr& in) {
+    return in.kernel->kind == Kernel::GUFUNC && std::strcmp(in.kernel->name, "matmul") == 0;
   }
 
   // A kernel can't raise: what may be wrong with values is looked for on the host.

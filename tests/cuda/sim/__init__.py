@@ -60,6 +60,7 @@ def environment(mode: str | None = None, **more: str) -> dict[str, str]:
     return {
         "PYTHONPATH": os.pathsep.join(path for path in paths if path),
         "LAZYARRAY_CUDA_DRIVER": str(driver()),
+        "LAZYARRAY_CUDA_BLAS": str(driver()),
         "LAZYARRAY_SIM": mode or os.environ.get("LAZYARRAY_SIM") or "lazy",
         "LAZYARRAY_SIM_CACHE": str(cache()),
         **more,

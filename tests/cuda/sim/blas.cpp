@@ -1,0 +1,91 @@
+// A stand-in for cuBLAS: the few functions that lazyarray calls by address, as tasks of a stream.
+#include <complex>
+
+#include "api.h"
+
+using namespace sim;
+
+namespace {
+
+struct Handle {
+    Stream* stream = nullptr;
+};
+
+constexpr int kInvalid = 7, kFailed = 13;  // CUBLAS_STATUS_INVALID_VALUE, ..._EXECUTION_FAILED
+
+// The bytes that `count` matrices of rows x cols reach over, from the first.
+size_t reach(int rows, int cols, int lead, long long step, int count, size_t item) {
+    return ((count - 1) * step + (cols - 1) * static_cast<long long>(lead) + rows) * item;
+}
+
+// In column order: c[i, j] = alpha sum_l op(a)[i, l] op(b)[l, j] + beta c[i, j].
+template <class T>
+int gemm(const char* name, void* handle, int ta, int tb, int m, int n, int k, const T* alpha, const T* a,
+         int lda, long long sa, const T* b, int ldb, long long sb, const T* beta, T* c, int ldc,
+         long long sc, int count) {
+    Handle* h = static_cast<Handle*>(handle);
+    if (!h || m <= 0 || n <= 0 || k <= 0 || count <= 0 || lda < (ta ? k : m) || ldb < (tb ? n : k) || ldc < m)
+        return kInvalid;
+    const T one = *alpha, old = *beta;
+    {
+        Simulator& s = Simulator::one();
+        std::lock_guard<std::mutex> hold(s.tables);
+        if (s.planned(name)) return kFailed;
+        Stream* stream = h->stream;
+        if (!stream || stream->device->error) return kFailed;
+        const Address pa = reinterpret_cast<Address>(a), pb = reinterpret_cast<Address>(b),
+                      pc = reinterpret_cast<Address>(c);
+        const size_t na = ta ? reach(k, m, lda, sa, count, sizeof(T)) : reach(m, k, lda, sa, count, sizeof(T));
+        const size_t nb = tb ? reach(n, k, ldb, sb, count, sizeof(T)) : reach(k, n, ldb, sb, count, sizeof(T));
+        const size_t nc = reach(m, n, ldc, sc, count, sizeof(T));
+        Device *da = s.owner(pa, na), *db = s.owner(pb, nb), *dc = s.owner(pc, nc);
+        if (!da || !db || !dc) return kInvalid;
+        const T* x = reinterpret_cast<const T*>(da->memory.bytes(pa));
+        const T* y = reinterpret_cast<const T*>(db->memory.bytes(pb));
+        T* z = reinterpret_cast<T*>(dc->memory.bytes(pc));
+        s.note("%s stream=%zu m=%d n=%d k=%d count=%d", name, stream->number, m, n, k, count);
+        Task task;
+        task.name = name;
+        task.accesses = {s.access(da, pa, na, false), s.access(db, pb, nb, false), s.access(dc, pc, nc, true)};
+        task.run = [=] {
+            for (int p = 0; p < count; ++p)
+                for (int j = 0; j < n; ++j)
+                    for (int i = 0; i < m; ++i) {
+                        T sum(0);
+                        for (int l = 0; l < k; ++l)
+                            sum += x[p * sa + (ta ? i * static_cast<long long>(lda) + l : l * static_cast<long long>(lda) + i)] *
+                                   y[p * sb + (tb ? l * static_cast<long long>(ldb) + j : j * static_cast<long long>(ldb) + l)];
+                        T& to = z[p * sc + j * static_cast<long long>(ldc) + i];
+                        to = old == T(0) ? one * sum : one * sum + old * to;
+                    }
+            return int(kSuccess);
+        };
+        s.put(stream, std::move(task));
+    }
+    Simulator::one().progress(h->stream);
+    return kSuccess;
+}
+
+}  // namespace
+
+API cublasCreate_v2(void** handle) {
+    if (!current) return 1;
+    *handle = new Handle;
+    return kSuccess;
+}
+
+API cublasSetStream_v2(void* handle, void* stream) {
+    static_cast<Handle*>(handle)->stream = static_cast<Stream*>(stream);
+    return kSuccess;
+}
+
+#define GEMM(name, T)                                                                                     \
+    API name(void* h, int ta, int tb, int m, int n, int k, const T* alpha, const T* a, int lda,           \
+             long long sa, const T* b, int ldb, long long sb, const T* beta, T* c, int ldc, long long sc, \
+             int count) {                                                                                 \
+        return gemm<T>(#name, h, ta, tb, m, n, k, alpha, a, lda, sa, b, ldb, sb, beta, c, ldc, sc, count); \
+    }
+GEMM(cublasSgemmStridedBatched, float)
+GEMM(cublasDgemmStridedBatched, double)
+GEMM(cublasCgemmStridedBatched, std::complex<float>)
+GEMM(cublasZgemmStridedBatched, std::complex<double>)
