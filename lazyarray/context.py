@@ -6,11 +6,13 @@ import os
 from types import TracebackType
 
 from lazyarray.engine import Device
+from lazyarray.lazy._lazy import hosted_ops as hosted
 from lazyarray.lazy._lazy import swap_current_device
 from lazyarray.lazy.cuda import device as cuda
 
 __all__ = [
-    "Context", "cpu", "cpu_pinned", "current_context", "gpu", "gpu_count", "memory_info",
+    "Context", "cpu", "cpu_pinned", "current_context", "gpu", "gpu_count", "hosted_ops",
+    "memory_info",
 ]  # fmt: skip
 
 
@@ -82,6 +84,18 @@ def gpu_count() -> int:
     True
     """
     return cuda.count()
+
+
+def hosted_ops() -> dict[str, int]:
+    """How often operations on GPUs ran on the host so far, by name: what no GPU has.
+
+    Each costs two copies and a wait of its worker. The names are those of ``la.explain()``.
+
+    >>> import lazyarray as la
+    >>> la.context.hosted_ops()
+    {}
+    """
+    return hosted()
 
 
 def memory_info(ctx: object = None) -> tuple[int, int]:

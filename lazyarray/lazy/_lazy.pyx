@@ -17,6 +17,7 @@ from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_AsDouble
 from cpython.long cimport PyLong_AsLongAndOverflow
 from cpython.ref cimport Py_DECREF, Py_INCREF
 from libc.float cimport FLT_MAX
+from libcpp.map cimport map as cppmap
 from libc.stdio cimport fprintf, stderr
 from libc.string cimport memcpy, memmove, memset
 

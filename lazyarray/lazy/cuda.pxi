@@ -45,7 +45,8 @@ cdef extern from "lazy/cuda/runner.h" namespace "lazyarray::cuda" nogil:
         GpuRunner(Runtime&)
         GpuBlas blas
         GpuHooks hooks
-        atomic[uint64_t] launched, hosted
+        atomic[uint64_t] launched
+        cppmap[string, uint64_t] hosted()
 
     cdef cppclass GpuStream "lazyarray::cuda::Stream":
         void* handle
@@ -133,11 +134,14 @@ def gpu_view(Tensor x not None):
                              tuple([x.v.layout.strides()[i] for i in range(x.v.layout.ndim)]))
 
 
-def gpu_counts():
-    """How many kernels were launched so far, and how many instructions ran on the host instead."""
-    if _gpu_runner is NULL:
-        return {"launched": 0, "hosted": 0}
-    return {"launched": _gpu_runner.launched.load(), "hosted": _gpu_runner.hosted.load()}
+def kernels_launched():
+    """How many kernels were launched so far."""
+    return 0 if _gpu_runner is NULL else _gpu_runner.launched.load()
+
+
+def hosted_ops():
+    """How often operations of GPUs ran on the host instead, by name."""
+    return {} if _gpu_runner is NULL else {n.decode(): k for n, k in dict(_gpu_runner.hosted()).items()}
 
 
 def stream_of_thread(int number):

@@ -23,7 +23,13 @@ class Runner {
   Hooks hooks;
   GpuPlanner planner;
   Blas blas;
-  std::atomic<uint64_t> launched{0}, hosted{0};
+  std::atomic<uint64_t> launched{0};  // kernels
+
+  // How often instructions ran on the host instead, by the kernel's name.
+  std::map<std::string, uint64_t> hosted() {
+    std::lock_guard<std::mutex> g(mu_);
+    return hosted_;
+  }
 
   // One instruction, whose inputs are healthy. The failure (owned) or null.
   Error* run(Instr& in) {
@@ -51,7 +57,10 @@ class Runner {
       if (Error* e = hooks.library(in, stream->gpu->id, stream->handle, &ran)) return e;
       if (ran) return nullptr;
     }
-    hosted.fetch_add(1, std::memory_order_relaxed);
+    {
+      std::lock_guard<std::mutex> g(mu_);
+      hosted_[kernel.name[0] ? kernel.name : "copy"]++;
+    }
     return Hosted(in, *stream, hooks.host_chunk).run(runtime_);
   }
 
@@ -120,6 +129,8 @@ class Runner {
   }
 
   Runtime& runtime_;
+  std::mutex mu_;  // guards hosted_
+  std::map<std::string, uint64_t> hosted_;
 
   struct Workspace {
     char* data = nullptr;
