@@ -37,6 +37,7 @@ cdef extern from "storage/chunk.h" namespace "lazyarray" nogil:
         ChunkStore(CEngine*)
         Chunk* create(size_t, CDevice)
         MemoryPool* pool(CDevice)
+        MemoryPool* (*make_pool)(CDevice) noexcept
         void set_limit(uint64_t)
         atomic[int32_t] exports
         void add_export(Chunk*)

@@ -3,7 +3,7 @@
 
 from lazyarray.engine.settings import int_env
 
-from lazyarray.engine._engine cimport Device, process_engine
+from lazyarray.engine._engine cimport GPU, CDevice, Device, process_engine
 
 cdef ChunkStore* _store = NULL
 
@@ -18,6 +18,13 @@ cdef ChunkStore* store() except NULL:
     return _store
 
 
+cdef MemoryPool* _pool_of(Device ctx) except NULL:
+    cdef CDevice d = (ctx or Device("cpu", 0)).c
+    if d.kind == GPU and store().make_pool is NULL:
+        raise RuntimeError(f"{ctx!r} is not in use: la.gpu({d.id}) opens it")
+    return store().pool(d)
+
+
 def pool_stats(Device ctx=None):
     """What the memory pool of ``ctx`` (default ``cpu(0)``) holds: a dict, in bytes.
 
@@ -28,13 +35,11 @@ def pool_stats(Device ctx=None):
     >>> sorted(la.storage.pool_stats())
     ['cached', 'hits', 'in_use', 'limit', 'misses', 'peak']
     """
-    cdef CDevice d = (ctx or Device("cpu", 0)).c
-    cdef PoolStats s = store().pool(d).stats()
+    cdef PoolStats s = _pool_of(ctx).stats()
     return {"in_use": s.in_use, "cached": s.cached, "peak": s.peak, "limit": s.limit,
             "hits": s.hits, "misses": s.misses}
 
 
 def trim(Device ctx=None):
     """Gives the cached memory of ``ctx`` back to the system."""
-    cdef CDevice d = (ctx or Device("cpu", 0)).c
-    store().pool(d).trim()
+    _pool_of(ctx).trim()
