@@ -1,0 +1,19 @@
+"""Tests that need a GPU, or the simulated one: ``python -m tests.cuda.sim tests/cuda/on_device``."""
+
+import pytest
+
+import lazyarray as la
+
+
+def pytest_collection_modifyitems(items):
+    if la.gpu_count() == 0:
+        for item in items:
+            if "on_device" in item.path.parts:
+                item.add_marker(pytest.mark.skip(reason="no GPU: la.gpu_count() is 0"))
+
+
+@pytest.fixture
+def gpu():
+    """The first GPU, where the test's arrays are made."""
+    with la.gpu(0) as device:
+        yield device

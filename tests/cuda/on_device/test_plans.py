@@ -1,0 +1,132 @@
+"""What stages become on a GPU: kernels, registers, what is stored between kernels."""
+
+import re
+
+import numpy as np
+
+import lazyarray as la
+from lazyarray.lazy import _lazy
+
+
+def launched(function):
+    """How many kernels a call launches, and its results as NumPy arrays."""
+    la.waitall()
+    before = _lazy.kernels_launched()
+    results = function()
+    la.waitall()
+    count = _lazy.kernels_launched() - before
+    return count, [np.asarray(r) for r in results]
+
+
+def explained():
+    return re.sub(r"launched in \S+ \S+", "launched", la.explain())
+
+
+def test_a_chain_is_one_kernel(gpu):
+    a, b = la.arange(6.0), la.full(6, 2.0)
+    n, (y,) = launched(lambda: [(a * b + a - 1) / (b + 1.5)])
+    assert n == 1
+    x = np.arange(6.0)
+    np.testing.assert_array_equal(y, (x * 2 + x - 1) / 3.5)
+    assert "fused into 1 kernel;" in explained()
+    assert explained().count("in registers") == 4
+
+
+def test_a_reduction_closes_a_kernel(gpu):
+    a = la.arange(12.0).reshape(3, 4)
+    n, (s,) = launched(lambda: [la.exp(a * 0.1).sum(axis=1)])
+    assert n == 1
+    np.testing.assert_allclose(
+        s, np.exp(np.arange(12.0).reshape(3, 4) * 0.1).sum(axis=1), rtol=1e-14
+    )
+
+
+def test_what_uses_a_reduction_is_another_kernel(gpu):
+    a = la.arange(12.0).reshape(3, 4)
+
+    def softmax():
+        e = la.exp(a - a.max(axis=1, keepdims=True))
+        return [e / e.sum(axis=1, keepdims=True)]
+
+    n, (y,) = launched(softmax)
+    assert n == 3
+    x = np.exp(np.arange(4.0) - 3)
+    np.testing.assert_allclose(y, np.tile(x / x.sum(), (3, 1)), rtol=1e-14)
+    text = explained()
+    assert "fused into 3 kernels" in text
+    # exp is stored, for two kernels use it; the difference isn't.
+    assert re.search(r"subtract .*in registers", text)
+    assert not re.search(r"exp .*in registers", text)
+
+
+def test_shapes_share_a_source(gpu):
+    from lazyarray.lazy.cuda import room
+
+    (la.ones(10) * 3 + 1).wait_to_read()
+    before = len(room._modules)
+    (la.ones(11) * 5 + 2).wait_to_read()
+    (la.ones((4, 5)) * 7 + 3).wait_to_read()
+    assert len(room._modules) == before
+
+
+def test_in_place_chains_keep_the_order(gpu):
+    a = la.arange(8.0)
+    b = a * 2
+    a += b
+    a *= a
+    b -= a
+    x = np.arange(8.0)
+    y = x * 2
+    x = (x + y) ** 2
+    np.testing.assert_array_equal(a.asnumpy(), x)
+    np.testing.assert_array_equal(b.asnumpy(), y - x)
+
+
+def test_overlapping_writes(gpu):
+    a = la.arange(10.0)
+    a[1:] = a[:-1] * 2
+    a[:-1] += a[1:]
+    x = np.arange(10.0)
+    x[1:] = x[:-1] * 2
+    x[:-1] += x[1:].copy()
+    np.testing.assert_array_equal(a.asnumpy(), x)
+
+
+def test_one_memory_of_two_dtypes(gpu):
+    a = la.arange(6.0)
+    bits = a.view("int64")
+    a *= 3
+    bits += 1
+    b = a + 0.5
+    x = np.arange(6.0)
+    x *= 3
+    x.view("int64")[...] += 1
+    np.testing.assert_array_equal(b.asnumpy(), x + 0.5)
+
+
+def test_long_sums_are_the_same_each_time(gpu):
+    x = np.random.default_rng(0).normal(size=300_000).astype("f")
+    a = la.array(x)
+    sums = {float(a.sum()) for _ in range(3)}
+    assert len(sums) == 1
+    np.testing.assert_allclose(sums.pop(), x.sum(dtype="d"), rtol=1e-4, atol=1e-2)
+    m = la.array(x.reshape(3000, 100))
+    np.testing.assert_allclose(
+        m.sum(axis=0).asnumpy(), x.reshape(3000, 100).sum(axis=0), rtol=1e-4, atol=1e-3
+    )
+
+
+def test_a_failed_op_poisons_its_own_outputs(gpu):
+    import pytest
+
+    a = la.arange(5)
+    bad = a[la.array([7])]
+    after = bad + 1
+    fine = a * 2
+    with pytest.raises(IndexError, match="out of bounds"):
+        after.asnumpy()
+    assert fine.asnumpy().tolist() == [0, 2, 4, 6, 8]
+    bad[...] = 4
+    assert bad.asnumpy().tolist() == [4]
+    with pytest.raises(ValueError, match="negative integer powers"):
+        (a ** la.array([1, -1, 1, 1, 1])).asnumpy()
