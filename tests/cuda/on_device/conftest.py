@@ -1,4 +1,4 @@
-"""Tests that need a GPU, or the simulated one: ``python -m tests.cuda.sim tests/cuda/on_device``."""
+"""Tests that need a GPU or the simulated one: ``python -m tests.cuda.sim tests/cuda/on_device``."""
 
 import pytest
 

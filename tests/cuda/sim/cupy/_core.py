@@ -180,9 +180,21 @@ def asnumpy(a, stream=None, order="C", out=None, *, blocking=True):
 def array(obj, dtype=None, copy=True, order="K", subok=False, ndmin=0, *, blocking=False):
     if isinstance(obj, ndarray) and not copy and dtype in (None, obj.dtype) and ndmin <= obj.ndim:
         return obj
+    if not isinstance(obj, ndarray) and hasattr(obj, "__cuda_array_interface__"):
+        return array(_shared(obj), dtype, copy, order, subok, ndmin)
     host = np.array(_apply.on_host(obj), dtype=dtype, ndmin=ndmin)
     supported(host.dtype)
     return new(host)
+
+
+def _shared(obj):
+    """An array on the memory that another library's describes."""
+    seen = obj.__cuda_array_interface__
+    dtype = np.dtype(seen["typestr"])
+    steps = seen["strides"] or np.empty(seen["shape"], dtype).strides
+    last = sum((n - 1) * s for n, s in zip(seen["shape"], steps, strict=True))
+    memory = _memory.UnownedMemory(seen["data"][0], last + dtype.itemsize, obj)
+    return ndarray(seen["shape"], dtype, _memory.MemoryPointer(memory, 0), steps)
 
 
 def asarray(a, dtype=None, order=None, *, copy=None, blocking=False):
