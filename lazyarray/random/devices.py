@@ -42,9 +42,10 @@ _FIRST = Device("cpu", 0)
 
 
 def _stream(base: np.random.SeedSequence, device: Device) -> np.random.Generator:
-    """The stream of a device: that of the seed on device 0, one of its own on each other one."""
-    if device.device_id:
-        key = (*base.spawn_key, device.device_id)
+    """The stream of a device: that of the seed on ``cpu(0)``, one of its own on each other one."""
+    if device != _FIRST:
+        kind = () if device.device_type == "cpu" else tuple(device.device_type.encode())
+        key = (*base.spawn_key, *kind, device.device_id)
         base = np.random.SeedSequence(base.entropy, spawn_key=key)
     return np.random.default_rng(base)
 

@@ -11,7 +11,7 @@ from lazyarray.context import chosen, current_context
 from lazyarray.lazy._lazy import Tensor
 from lazyarray.ops import _rows
 from lazyarray.random.distributions import Distributions
-from lazyarray.random.stream import Distribution, Size, shape_or_none
+from lazyarray.random.stream import Call, Distribution, Size, shape_or_none
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
@@ -24,6 +24,13 @@ _GAMMA = Distribution("standard_gamma", "", (1.0,))
 _COLORS = "colors must be a one-dimensional sequence of nonnegative integers not exceeding {}."
 
 _judge = np.random.Generator(np.random.PCG64(0))
+
+
+class _Into(Call):
+    """A draw straight into the memory of the result."""
+
+    def __call__(self, rng: Any, out: np.ndarray, ins: list[np.ndarray]) -> None:
+        getattr(rng, self.name)(out=out, **self.kwargs)
 
 
 class Generator(Distributions):
@@ -123,18 +130,14 @@ class Generator(Distributions):
         self, row: Distribution, size: Size, dtype: Any, out: Any, options: tuple[Any, ...] = ()
     ) -> NDArray:
         """A draw without parameters, straight into the memory of the result."""
-        name, kwargs = row.name, dict(options)
-        dtype = np.dtype(dtype)
+        name, dtype = row.name, np.dtype(dtype)
         self._draws(name, dtype)
         if out is None:
             shape = shape_or_none(size) or ()
             target: Any = (shape, dtype)
         else:
             shape, target = self._into(out, size, dtype), out
-
-        def run(rng: Any, to: np.ndarray, ins: list[np.ndarray]) -> None:
-            getattr(rng, name)(dtype=dtype, out=to, **kwargs)
-
+        run = _Into(name, (), {"dtype": dtype, **dict(options)})
         return self._op(name, run, [], target, 5.0 * math.prod(shape))
 
     def _draws(self, name: str, dtype: np.dtype[Any]) -> None:

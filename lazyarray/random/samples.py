@@ -11,7 +11,7 @@ import numpy as np
 
 from lazyarray.lazy._lazy import Tensor
 from lazyarray.ops import _rows
-from lazyarray.random.stream import Size, Stream, calling, shape_or_none, sized
+from lazyarray.random.stream import Call, Size, Stream, shape_or_none, sized
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
@@ -88,7 +88,7 @@ class Samples(Stream):
             return self._op("permutation", of_range, [], ((max(n, 0),), _I8), 10.0 * max(n, 0))
         source = self._array(x)
         _rows.normalize_axes(axis[0] if axis else 0, source.ndim)
-        run = calling("permutation", [None, *axis], {}, True)
+        run = Call("permutation", [None, *axis], {}, True)
         return self._op(
             "permutation", run, [source], (source.shape, source.dtype), 10.0 * source.size
         )
@@ -208,5 +208,5 @@ class Samples(Stream):
         if size is not None:
             kwargs = {**kwargs, "size": shape}
         whole = shape + vector
-        run = calling(name, given, kwargs, True)
+        run = Call(name, given, kwargs, True)
         return self._op(name, run, ins, (whole, dtype), 20.0 * math.prod(whole))

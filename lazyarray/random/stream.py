@@ -12,6 +12,7 @@ import numpy as np
 
 from lazyarray.lazy import _share
 from lazyarray.lazy._lazy import Tensor
+from lazyarray.lazy.cuda import draws
 from lazyarray.ops import _rows
 from lazyarray.ops.creation import shape_of
 
@@ -67,25 +68,49 @@ def sized(size: Size, inner: tuple[int, ...], several: bool) -> tuple[int, ...]:
     return shape
 
 
-def calling(name: str, given: list[Any], kwargs: dict[str, Any], late: bool) -> Draw:
-    """The draw that calls a method of NumPy's generator.
+class Call:
+    """The draw that calls a method of NumPy's generator, or on a GPU one of CuPy's that is like it.
 
     With ``late``, each None among the parameters ``given`` stands for the next of the inputs.
     """
-    if not late:
 
-        def run(rng: Any, out: np.ndarray, ins: list[np.ndarray]) -> None:
-            out[...] = getattr(rng, name)(*given, **kwargs)
+    def __init__(self, name: str, given: Any, kwargs: dict[str, Any], late: bool = False) -> None:
+        self.name, self.given, self.kwargs, self.late = name, given, kwargs, late
 
-    else:
+    def _arguments(self, ins: list[Any]) -> Any:
+        if not self.late:
+            return self.given
+        rest = iter(ins)
+        return [next(rest) if v is None else v for v in self.given]
 
-        def run(rng: Any, out: np.ndarray, ins: list[np.ndarray]) -> None:
-            rest = iter(ins)
-            out[...] = getattr(rng, name)(
-                *[next(rest) if v is None else v for v in given], **kwargs
-            )
+    def __call__(self, rng: Any, out: np.ndarray, ins: list[np.ndarray]) -> None:
+        out[...] = getattr(rng, self.name)(*self._arguments(ins), **self.kwargs)
 
-    return run
+    def on_gpu(self, rng: np.random.Generator, out: Any, ins: list[Any]) -> bool:
+        """Does it there, with CuPy's arrays; False if the host has to."""
+        arguments = tuple(self._arguments(ins))
+        return draws.draw(self.name, rng.bit_generator, out, arguments, self.kwargs)
+
+
+class _Instruction:
+    """What the engine runs of a draw: the function of its outputs and inputs."""
+
+    def __init__(self, run: Draw, state: list[Any]) -> None:
+        self._run, self._state = run, state
+
+    def __call__(self, outs: list[np.ndarray], ins: list[np.ndarray]) -> None:
+        self._run(self._state[0], outs[0], ins)
+
+    @property
+    def on_gpu(self) -> Callable[[list[Any], list[Any]], bool] | None:
+        """The same with CuPy's arrays, see :mod:`lazyarray.lazy.cuda.calls`; None: on the host.
+
+        RandomState's numbers are NumPy's wherever they are drawn.
+        """
+        run, rng = self._run, self._state[0]
+        if not isinstance(run, Call) or not isinstance(rng, np.random.Generator):
+            return None
+        return lambda outs, ins: run.on_gpu(rng, outs[0], ins)
 
 
 def _planned(
@@ -126,7 +151,7 @@ def _planned(
             raise TypeError(f"Unsupported dtype {dtype!r} for {name}")
     if shape:
         kwargs["size"] = shape
-    return _Plan(calling(name, given, kwargs, late), shape, dtype, 10.0 * math.prod(shape))
+    return _Plan(Call(name, given, kwargs, late), shape, dtype, 10.0 * math.prod(shape))
 
 
 _plan = lru_cache(maxsize=1024, typed=True)(_planned)
@@ -183,15 +208,10 @@ class Stream:
 
     def _op(self, name: str, run: Draw, ins: list[NDArray], out: Any, cost: float) -> NDArray:
         """Records ``run(generator, out, ins)`` as a write of ``out`` and of the stream."""
-        state = self._state
-
-        def draw(outs: list[np.ndarray], inputs: list[np.ndarray]) -> None:
-            run(state[0], outs[0], inputs)
-
         # Neither output is a full overwrite: the state goes on from what it was.
         return _rows.call(
             name,
-            draw,
+            _Instruction(run, self._state),
             ins,
             [out, self._resource],
             device=self._device,

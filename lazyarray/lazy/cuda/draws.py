@@ -1,9 +1,12 @@
-"""Draws on a device, by CuPy's generator: Philox4x32-10, seeded from the stream's own seed.
+"""Draws on a device, by CuPy's generator: Philox4x32-10, whose key a stream gives for each draw.
 
-The numbers are not those of NumPy's generator of that seed, but reproducible: the same seed and
-the same draws in the same order give the same numbers on every GPU, for the number of its states is
-fixed here. CuPy makes 32 bits of a seed. Whether a distribution's parameters are right is checked
-here as NumPy does, where they are arrays on the device; numbers were when the draw was recorded.
+A stream's state is that of NumPy's bit generator, on a GPU too. A draw takes two words of it, makes
+as many states of them as suit its size, and lets go of these: nothing on the device outlives a
+draw. So the same seed and the same draws in the same order give the same numbers on every GPU, and
+states are kept, put back, pickled and spawned from as NumPy's. The numbers are not NumPy's.
+
+Whether a distribution's parameters are right is checked here as NumPy does, where they are arrays
+on the device; all others were when the draw was recorded.
 """
 
 from __future__ import annotations
@@ -17,8 +20,11 @@ import numpy as np
 Array = Any  # a CuPy array
 Draw = Callable[..., Array]  # of the generator, the shape and the parameters
 
-# Each has a state of 64 bytes and makes its share of a draw's numbers: enough to fill any GPU.
+# A state is of 64 bytes, and its thread makes this many of a draw's numbers, or more in a draw that
+# has enough of them to fill any GPU. CuPy launches whole blocks.
+_NUMBERS = 8
 _STATES = 1 << 18
+_BLOCK = 256
 
 
 def cupy() -> Any:
@@ -26,13 +32,19 @@ def cupy() -> Any:
     return importlib.import_module("cupy")
 
 
-def generator(seed: Any) -> Any:
-    """A generator of CuPy's on the current device.
+class _Seed(np.random.SeedSequence):
+    """Gives CuPy 64 bits, where it asks for 32: those of many draws would meet."""
 
-    ``seed`` is a number, a sequence of numbers or NumPy's SeedSequence; None: at random.
-    """
+    def generate_state(self, n_words: int, dtype: Any = np.uint32) -> np.ndarray:
+        return super().generate_state(n_words, np.uint64)
+
+
+def generator(bits: np.random.BitGenerator, count: int) -> Any:
+    """A generator of CuPy's on the current device, for a draw of ``count`` numbers."""
     random = cupy().random
-    return random.Generator(random.Philox4x3210(seed, size=_STATES))
+    seed = _Seed(bits.random_raw(2))
+    blocks = -(-min(count // _NUMBERS + 1, _STATES) // _BLOCK)
+    return random.Generator(random.Philox4x3210(seed, size=blocks * _BLOCK))
 
 
 class _Row(NamedTuple):
@@ -54,7 +66,7 @@ def _not_negative(name: str) -> Callable[[Array], str | None]:
 
 
 def _positive(name: str) -> Callable[[Array], str | None]:
-    return _check(name, lambda v: v > 0, "{0} <= 0")
+    return _check(name, lambda v: ~(v <= 0), "{0} <= 0")
 
 
 def _share(name: str) -> Callable[[Array], str | None]:
@@ -166,56 +178,81 @@ _STANDARD = frozenset(["random", "standard_normal", "standard_exponential"])
 
 
 def draw(
-    name: str, generator: Any, out: Array, args: tuple[Any, ...], kwargs: dict[str, Any]
+    name: str,
+    bits: np.random.BitGenerator,
+    out: Array,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
 ) -> bool:
     """Fills ``out`` with a draw of a generator's method ``name``; False if the host has to draw.
 
-    ``args`` and ``kwargs`` are those of NumPy's method; parameters may be arrays on the device.
-    ValueError, as NumPy's, for values of these that are wrong.
+    ``bits`` is the stream's: two words are taken of it; none if the host has to draw, nothing is
+    drawn or a parameter is wrong. ``args`` and ``kwargs`` are those of NumPy's method; parameters
+    may be arrays on the device. ValueError and OverflowError, as NumPy's, for wrong values in these.
     """
-    if out.size == 0:
-        return name in _TABLE or name in _STANDARD or name in ("integers", "standard_gamma")
     dtype = np.dtype(kwargs.get("dtype", np.float64))
-    if name == "integers":
-        return _integers(generator, out, args, kwargs)
     if name in _STANDARD:
-        if args or dtype.char not in "fd":
-            return False
-        if name == "standard_exponential":
-            out[...] = _exponential(generator, out.shape, 1.0)
-        else:
-            out[...] = getattr(generator, name)(out.shape, dtype=dtype)
-        return True
+        return not args and dtype.char in "fd" and _standard(name, bits, out, dtype)
+    if name == "integers":
+        return _integers(bits, out, args, kwargs)
     if name == "standard_gamma":
         name, args = "gamma", (*args, 1.0)
     row = _TABLE.get(name)
     if row is None:
         return False
+    there = {i: a for i, a in enumerate(args) if isinstance(a, cupy().ndarray)}
+    if any(a.dtype.kind not in "biuf" for a in there.values()):
+        return False  # NumPy tells what is wrong with it
+    if name == "binomial" and 0 in there and not np.can_cast(there[0].dtype, np.int64):
+        return False
     parameters = [_parameter(p) for p in args]
-    for i, check in row.checks.items():
-        if getattr(args[i], "shape", ()):
-            wrong = check(parameters[i])
-            if wrong is not None:
-                raise ValueError(wrong)
-    out[...] = row.draw(generator, out.shape, *parameters)
+    for i in there:
+        wrong = row.checks[i](parameters[i]) if i in row.checks else None
+        if wrong is not None:
+            raise ValueError(wrong)
+    if name == "uniform" and there:
+        _check_range(parameters[1] - parameters[0])
+    if out.size:
+        out[...] = row.draw(generator(bits, out.size), out.shape, *parameters)
     return True
 
 
 def _parameter(value: Any) -> Any:
-    """A number as Python's, an array as CuPy's."""
-    if isinstance(value, (int, float)):
-        return float(value)
-    if isinstance(value, np.generic):
-        return float(value)
-    return cupy().asarray(value)
+    """A number as Python's, an array as CuPy's, of doubles as NumPy makes them."""
+    if isinstance(value, cupy().ndarray):
+        return value.astype(np.float64, copy=False)
+    if isinstance(value, np.ndarray) and value.shape:
+        return cupy().asarray(value.astype(np.float64))
+    return float(value)
 
 
-def _integers(g: Any, out: Array, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+def _check_range(width: Array) -> None:
+    if not bool(cupy().isfinite(width).all()):
+        raise OverflowError(f"{'Range' if width.ndim else 'high - low range'} exceeds valid bounds")
+    wrong = _not_negative("high - low")(width)
+    if wrong is not None:
+        raise ValueError(wrong)
+
+
+def _standard(name: str, bits: np.random.BitGenerator, out: Array, dtype: np.dtype[Any]) -> bool:
+    if out.size:
+        g = generator(bits, out.size)
+        if name == "standard_exponential":
+            out[...] = _exponential(g, out.shape, 1.0)
+        else:
+            out[...] = getattr(g, name)(out.shape, dtype=dtype)
+    return True
+
+
+def _integers(
+    bits: np.random.BitGenerator, out: Array, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> bool:
     dtype = np.dtype(kwargs.get("dtype", np.int64))
     if dtype.kind not in "iu" or not all(isinstance(v, (int, np.integer)) for v in args):
         return False
     low, high = args
-    out[...] = g.integers(
-        int(low), int(high), size=out.shape, dtype=dtype, endpoint=kwargs.get("endpoint", False)
-    )
+    endpoint = kwargs.get("endpoint", False)
+    if out.size:
+        g = generator(bits, out.size)
+        out[...] = g.integers(int(low), int(high), out.shape, dtype, endpoint)
     return True
