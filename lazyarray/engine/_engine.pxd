@@ -276,7 +276,6 @@ ctypedef int (*FlushHook)() except -1
 
 cdef class Device:
     cdef CDevice c
-    cdef object _hash
 
 
 cdef class Var:

@@ -67,7 +67,6 @@ cdef RunContext _run_context(CRunContext& ctx):
     cdef RunContext r = RunContext.__new__(RunContext)
     cdef Device d = Device.__new__(Device)
     d.c = ctx.device
-    d._hash = hash((d.c.kind, d.c.id))
     r.ctx = d
     r.op = ctx.op
     return r

@@ -40,7 +40,6 @@ cdef class Device:
                 raise ValueError(f"a device id is between 0 and 65535, not {device_id}")
             self.c.kind = _KINDS[device_type]
             self.c.id = device_id.__index__()
-        self._hash = hash((self.c.kind, self.c.id))
 
     @property
     def device_type(self):
@@ -56,7 +55,7 @@ cdef class Device:
         return isinstance(other, Device) and self.c == (<Device>other).c
 
     def __hash__(self):
-        return self._hash
+        return self.c.kind << 16 | self.c.id
 
     def __repr__(self):
         return f"{self.device_type}({self.device_id})"
