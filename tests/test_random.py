@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import lazyarray as la
+from tests.streams import default_rng, seeded
 
 asynchronous = pytest.mark.skipif(
     isinstance(la.engine.get(), la.engine.NaiveEngine), reason="the naive engine raises at the call"
@@ -193,7 +194,7 @@ def run(generator, call):
 
 @pytest.mark.parametrize("call", DRAWS)
 def test_equals_numpys_stream(call):
-    mine, numpys = la.random.default_rng(3), np.random.default_rng(3)
+    mine, numpys = la.random.default_rng(3), default_rng(3)
     for _ in range(3):
         got, want = run(mine, call), np.asarray(run(numpys, call))
         assert isinstance(got, la.NDArray)
@@ -206,11 +207,11 @@ def test_equals_numpys_stream(call):
 def test_bad_parameters_raise_at_the_call(call):
     generator = la.random.default_rng(0)
     with pytest.raises(Exception) as want:
-        run(np.random.default_rng(0), call)
+        run(default_rng(0), call)
     with pytest.raises(type(want.value)):
         run(generator, call)
     # Nothing was drawn.
-    assert generator.random().item() == np.random.default_rng(0).random()
+    assert generator.random().item() == default_rng(0).random()
 
 
 @pytest.mark.parametrize(
@@ -222,7 +223,7 @@ def test_bad_parameters_raise_at_the_call(call):
 )  # fmt: skip
 def test_error_texts_are_numpys(call):
     with pytest.raises(Exception) as want:
-        run(np.random.default_rng(0), call)
+        run(default_rng(0), call)
     with pytest.raises(Exception) as got:
         run(la.random.default_rng(0), call)
     assert str(got.value) == str(want.value)
@@ -230,7 +231,7 @@ def test_error_texts_are_numpys(call):
 
 def test_module_functions_are_one_stream():
     la.random.seed(11)
-    rng = np.random.default_rng(11)
+    rng = seeded(11)
     x = la.array(np.arange(10))
     y = np.arange(10)
     draws = [
@@ -263,7 +264,7 @@ def test_module_functions_are_one_stream():
 @pytest.mark.parametrize("n", [5, 50000])
 def test_draws_happen_in_push_order_though_results_die_unread(n):
     la.random.seed(1)
-    rng = np.random.default_rng(1)
+    rng = seeded(1)
     for _ in range(5):
         la.random.normal(size=n)  # dead at once, and drawn all the same
         rng.normal(size=n)
@@ -276,7 +277,7 @@ def test_draws_happen_in_push_order_though_results_die_unread(n):
     la.random.seed(2)
     y = la.random.random()
     np.testing.assert_array_equal(x.asnumpy(), rng.normal(size=n))
-    assert y.item() == np.random.default_rng(2).random()
+    assert y.item() == seeded(2).random()
 
 
 def test_every_draw_writes_the_resource():
@@ -304,7 +305,7 @@ def test_shuffle_in_place_also_through_views(shape):
             host = np.arange(float(np.prod(shape))).reshape(shape)
             x = la.array(host)
             la.random.default_rng(4).shuffle(take(x), axis)
-            np.random.default_rng(4).shuffle(take(host), axis)
+            default_rng(4).shuffle(take(host), axis)
             np.testing.assert_array_equal(x.asnumpy(), host)
     with pytest.raises(TypeError):
         la.random.shuffle(la.array(1))
@@ -313,7 +314,7 @@ def test_shuffle_in_place_also_through_views(shape):
 
 
 def test_array_parameters_are_asynchronous_inputs():
-    rng, mine = np.random.default_rng(8), la.random.default_rng(8)
+    rng, mine = default_rng(8), la.random.default_rng(8)
     loc = la.arange(200000.0)
     loc *= 2
     scale = la.array(0.5)
@@ -327,7 +328,7 @@ def test_array_parameters_are_asynchronous_inputs():
     np.testing.assert_array_equal(x.asnumpy(), rng.normal(np.arange(200000.0) * 2, 0.5))
     np.testing.assert_array_equal(y.asnumpy(), rng.normal([[1.0], [2]], [1, 2, 3], (2, 3)))
     np.testing.assert_array_equal(z.asnumpy(), rng.integers([1, 2], 10))
-    np.testing.assert_array_equal(w.asnumpy(), rng.integers(7, size=3))
+    np.testing.assert_array_equal(w.asnumpy(), rng.integers(np.array(7), size=3))
     np.testing.assert_array_equal(p.asnumpy(), rng.choice([5, 6, 7], 4, p=[0.2, 0.3, 0.5]))
     np.testing.assert_array_equal(q.asnumpy(), rng.permutation(np.arange(5.0) * 2))
     with pytest.raises(ValueError, match="shape mismatch"):
@@ -342,12 +343,12 @@ def test_parameters_are_copied_at_the_call():
     loc = np.zeros(100000)
     x = la.random.default_rng(1).normal(loc, 1)
     loc[:] = 1e9
-    np.testing.assert_array_equal(x.asnumpy(), np.random.default_rng(1).normal(size=100000))
+    np.testing.assert_array_equal(x.asnumpy(), default_rng(1).normal(size=100000))
 
 
 @asynchronous
 def test_a_failed_draw_poisons_its_own_result_only():
-    mine, rng = la.random.default_rng(0), np.random.default_rng(0)
+    mine, rng = la.random.default_rng(0), default_rng(0)
     bad = mine.normal(la.zeros(3), la.array([1.0, -1.0, 1.0]))  # seen only when it runs
     after = mine.random(4)
     np.testing.assert_array_equal(after.asnumpy(), rng.random(4))
@@ -367,12 +368,12 @@ def test_a_poisoned_parameter_poisons_the_result_only():
     dead = la.random.uniform(poisoned, 1)
     large = la.random.uniform(poisoned, 1, 100000)
     fine = la.random.random(3)
-    np.testing.assert_array_equal(fine.asnumpy(), np.random.default_rng(5).random(3))
+    np.testing.assert_array_equal(fine.asnumpy(), seeded(5).random(3))
     for x in (dead, large):
         with pytest.raises(ValueError, match="scale < 0"):
             x.asnumpy()
     la.random.seed(6)
-    assert la.random.random().item() == np.random.default_rng(6).random()
+    assert la.random.random().item() == seeded(6).random()
     with pytest.raises(ValueError, match="scale < 0"):
         la.random.shuffle(poisoned)
         poisoned.asnumpy()
@@ -384,25 +385,29 @@ def test_devices_have_streams_of_their_own():
     a = la.random.random(4).asnumpy()
     b = la.random.random(4, ctx=la.cpu(1)).asnumpy()
     c = la.random.random(4, device="cpu:2").asnumpy()
-    np.testing.assert_array_equal(a, np.random.default_rng(3).random(4))
+    np.testing.assert_array_equal(a, seeded(3).random(4))
     assert not np.array_equal(a, b) and not np.array_equal(b, c)
     la.random.seed(3)
     np.testing.assert_array_equal(la.random.random(4, ctx=la.cpu(1)).asnumpy(), b)
-    with la.cpu(1):
-        assert la.random.random().device == la.cpu(1)
+    la.random.seed(3)
+    with la.cpu(1):  # the same stream, however the device is named
+        d = [la.random.random(), la.random.normal(la.zeros(())), la.random.random(ctx=la.cpu(1))]
+    want = seeded(3, la.cpu(1))
+    assert [x.device for x in d] == [la.cpu(1)] * 3
+    assert [x.item() for x in d] == [want.random(), want.normal(), want.random()]
     la.random.seed(9, ctx=la.cpu(1))
     np.testing.assert_array_equal(
         la.random.random(4, ctx=la.cpu(1)).asnumpy(), np.random.default_rng(9).random(4)
     )
     # Device 0 went on meanwhile.
-    assert la.random.random().item() == np.random.default_rng(3).random()
+    assert la.random.random().item() == seeded(3).random()
     x = la.ones(3, ctx=la.cpu(1))
     assert la.random.normal(x).device == la.random.permutation(x).device == la.cpu(1)
     la.random.shuffle(x)
     with pytest.raises(ValueError, match=r"cpu\(1\).*cpu\(0\)"):
         la.random.normal(x, ctx=la.cpu(0))
     with pytest.raises(ValueError, match=r"cpu\(1\).*cpu\(0\)|cpu\(0\).*cpu\(1\)"):
-        la.random.default_rng(0).shuffle(x)
+        la.random.default_rng(0, device="cpu:0").shuffle(x)
     with pytest.raises(ValueError, match="name different devices"):
         la.random.random(2, ctx=la.cpu(0), device=la.cpu(1))
     assert la.random.default_rng(0, device=la.cpu(1)).random(2).device == la.cpu(1)
@@ -410,7 +415,7 @@ def test_devices_have_streams_of_their_own():
 
 def test_dtype_casts_what_is_drawn():
     got = la.random.default_rng(2).normal(1, 2, 5, dtype="float32")
-    want = np.random.default_rng(2).normal(1, 2, 5).astype("float32")
+    want = default_rng(2).normal(1, 2, 5).astype("float32")
     assert got.dtype == np.float32
     np.testing.assert_array_equal(got.asnumpy(), want)
     assert la.random.uniform(size=2, dtype="float16").dtype == np.float16
@@ -421,8 +426,8 @@ def test_dtype_casts_what_is_drawn():
 def test_seeds():
     for seed in (0, 2**100, [1, 2, 3], np.arange(3), np.random.SeedSequence(4)):
         la.random.seed(seed)
-        assert la.random.random().item() == np.random.default_rng(seed).random()
-        assert la.random.default_rng(seed).random().item() == np.random.default_rng(seed).random()
+        assert la.random.random().item() == seeded(seed).random()
+        assert la.random.default_rng(seed).random().item() == default_rng(seed).random()
     la.random.seed()
     a = la.random.random().item()
     la.random.seed()
@@ -445,7 +450,7 @@ def test_pickled_and_copied_generators_go_on_alike():
     want = rng.random(3).asnumpy()
     np.testing.assert_array_equal(again.random(3).asnumpy(), want)
     np.testing.assert_array_equal(other.random(3).asnumpy(), want)
-    assert "PCG64" in repr(rng) and "cpu(0)" in repr(rng)
+    assert "PCG64" in repr(rng) and repr(la.current_context()) in repr(rng)
 
 
 def test_threads_share_a_generator():
@@ -462,5 +467,6 @@ def test_threads_share_a_generator():
     for t in threads:
         t.join()
     got = sorted(x.asnumpy()[0] for x in out)
-    want = sorted(np.random.default_rng(0).random((200, 300))[:, 0])
+    rng = default_rng(0)
+    want = sorted(rng.random(300)[0] for _ in range(200))
     assert got == want

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import lazyarray as la
+from tests.streams import default_rng, of_bits, seeded
 
 asynchronous = pytest.mark.skipif(
     isinstance(la.engine.get(), la.engine.NaiveEngine), reason="the naive engine raises at the call"
@@ -49,7 +50,7 @@ ALL = [n for n in la.random.FUNCTIONS if n not in ("bytes", "shuffle")]
 def test_each_function_draws_from_the_one_stream(name):
     la.random.seed(4)
     got = drawn(la.random, name)
-    np.testing.assert_array_equal(got.asnumpy(), drawn(np.random.default_rng(4), name))
+    np.testing.assert_array_equal(got.asnumpy(), drawn(seeded(4), name))
     assert drawn(la.random.default_rng(4, device="cpu:1"), name).device == la.cpu(1)
     with la.cpu(2):
         assert drawn(la.random, name).device == la.cpu(2)
@@ -94,7 +95,7 @@ def test_the_stubs_are_up_to_date():
 
 @pytest.mark.parametrize("row", la.random.TABLE, ids=lambda row: row.name)
 def test_parameters_that_are_arrays(row):
-    rng, mine = np.random.default_rng(8), la.random.default_rng(8)
+    rng, mine = default_rng(8), la.random.default_rng(8)
     numbers = SUITABLE.get(row.name, [2.0 + i for i in range(len(row.neutral))])[: len(row.neutral)]
     for late in range(len(numbers)):
         given = [[v, v] if i == late else v for i, v in enumerate(numbers)]
@@ -111,7 +112,7 @@ def test_parameters_that_are_arrays(row):
 
 
 def test_vectors_of_array_parameters():
-    rng, mine = np.random.default_rng(8), la.random.default_rng(8)
+    rng, mine = default_rng(8), la.random.default_rng(8)
     p, cov = np.array([[0.2, 0.8], [0.5, 0.5]]), np.array([[2.0, 0.3], [0.3, 1.0]])
     with la.no_sync():
         got = [
@@ -154,7 +155,7 @@ def test_vectors_of_array_parameters():
 
 @asynchronous
 def test_bad_values_in_arrays_show_at_the_wait():
-    mine, rng = la.random.default_rng(8), np.random.default_rng(8)
+    mine, rng = la.random.default_rng(8), default_rng(8)
     cov = [[1.0, 2.0], [2.0, 1.0]]
     poor = [
         (lambda g, a: g.multivariate_normal([0, 0], a(cov), check_valid="raise"), "semidefinite"),
@@ -175,7 +176,7 @@ def test_bad_values_in_arrays_show_at_the_wait():
 
 
 def test_draws_into_an_array():
-    mine, rng = la.random.default_rng(1), np.random.default_rng(1)
+    mine, rng = la.random.default_rng(1), default_rng(1)
     for shape, take in (((4,), lambda a: a), ((2, 3), lambda a: a.T), ((6, 2), lambda a: a[2:4])):
         for draw in (
             lambda g, o: g.random(out=o),
@@ -217,7 +218,7 @@ def test_draws_into_an_array():
 
 
 def test_lists_and_numpy_arrays_are_shuffled_too():
-    mine, rng = la.random.default_rng(1), np.random.default_rng(1)
+    mine, rng = la.random.default_rng(1), default_rng(1)
     a, b = list("abcdefgh"), list("abcdefgh")
     x, y = np.arange(12).reshape(3, 4), np.arange(12).reshape(3, 4)
     mine.shuffle(a)
@@ -250,12 +251,12 @@ def test_what_is_equal_but_no_shape_is_refused_every_time():
 
 
 def test_the_bit_generator_is_the_generators_own():
-    mine, rng = la.random.default_rng(3), np.random.default_rng(3)
+    mine, rng = la.random.default_rng(3), default_rng(3)
     mine.normal(size=100000)
     rng.normal(size=100000)
     assert mine.bit_generator.state == rng.bit_generator.state
     mine.bit_generator.state = np.random.PCG64(9).state
-    assert mine.random().item() == np.random.default_rng(9).random()
+    assert mine.random().item() == default_rng(9).random()
     with la.no_sync(), pytest.raises(RuntimeError, match="bit_generator waits"):
         mine.bit_generator
 
@@ -264,7 +265,7 @@ def test_the_bit_generator_is_the_generators_own():
 def test_bit_generators(kind):
     make = getattr(la.random, kind)
     assert make is getattr(np.random, kind)
-    want = np.random.Generator(make(5)).random(3)
+    want = of_bits(make(5)).random(3)
     for g in (la.random.Generator(make(5)), la.random.default_rng(make(5))):
         assert kind in repr(g)
         np.testing.assert_array_equal(g.random(3).asnumpy(), want)
@@ -292,7 +293,7 @@ def test_spawned_generators():
 def test_states_are_kept_and_put_back_in_order(n):
     la.random.seed(1)
     state = la.random.get_state()
-    assert state == np.random.default_rng(1).bit_generator.state
+    assert state == seeded(1).bit_generator.state
     a = la.random.normal(size=n)
     la.random.set_state(state)
     b = la.random.normal(size=n)
@@ -302,7 +303,7 @@ def test_states_are_kept_and_put_back_in_order(n):
     la.random.set_state(other, device="cpu:3")
     assert bool((c == la.random.random(n, device="cpu:3")).all())
     la.random.set_state(np.random.RandomState(7).get_state())
-    want = np.random.Generator(np.random.MT19937())
+    want = of_bits(np.random.MT19937())
     want.bit_generator.state = np.random.RandomState(7).get_state()
     assert la.random.random().item() == want.random()
     for bad in (None, {}, (), {"bit_generator": "os"}, {"bit_generator": "PCG64"}):

@@ -22,7 +22,8 @@ __all__ = ["default_rng", "seed", "get_state", "set_state", "rand", "randn", "ra
 def default_rng(seed: Any = None, ctx: Any = None, *, device: Any = None) -> Generator:
     """A generator of its own, equal to ``numpy.random.default_rng(seed)`` value for value.
 
-    ``seed`` may be a bit generator, or a generator of NumPy's; one of this package is given back.
+    On a GPU its numbers are others, see :class:`Generator`. ``seed`` may be a bit generator, or a
+    generator of NumPy's; one of this package is given back.
 
     >>> import lazyarray as la
     >>> la.random.default_rng(42).integers(100, size=3).asnumpy()
@@ -77,9 +78,9 @@ def here(ctx: Any, device: Any, *parameters: Any) -> Generator:
 def seed(seed: Any = None, ctx: Any = None, *, device: Any = None) -> None:
     """Starts the streams of the module's functions anew, in order with the draws around it.
 
-    On ``cpu(0)`` they then give the values of ``numpy.random.default_rng(seed)``; on each other
-    device a stream of its own that depends on the seed. With ``ctx`` only that device's stream
-    starts anew, with ``default_rng(seed)``. None: at random.
+    On ``cpu(0)`` they then give the values of ``numpy.random.default_rng(seed)``; each other
+    device has a stream of its own that depends on the seed. With ``ctx`` only that device's
+    stream starts anew, with that of ``default_rng(seed)``. None: at random.
 
     >>> import numpy as np, lazyarray as la
     >>> la.random.seed(5)

@@ -42,6 +42,10 @@ class Generator(Distributions):
     poisons its own result only. ``bit_generator`` is one of NumPy's (``la.random.PCG64(0)``), or
     a NumPy ``Generator``.
 
+    On a GPU most distributions are drawn by CuPy's Philox generator, whose key two words of the
+    bit generator make in each draw. The numbers are not NumPy's then, but the same for the same
+    seed and draws on every GPU. All others are NumPy's, drawn on the host.
+
     >>> import numpy as np, lazyarray as la
     >>> x = la.random.default_rng(7).normal(size=3)
     >>> bool((x.asnumpy() == np.random.default_rng(7).normal(size=3)).all())

@@ -26,7 +26,8 @@ _judge = np.random.RandomState(0)
 class RandomState(Distributions):
     """NumPy's older generator, with the values of ``numpy.random.RandomState(seed)``.
 
-    Its draws are ops, as :class:`Generator`'s are. ``seed`` may be a bit generator.
+    Its draws are ops, as :class:`Generator`'s are; for a GPU, too, the host makes them. ``seed``
+    may be a bit generator.
 
     >>> import lazyarray as la
     >>> la.random.RandomState(0).rand(2).asnumpy()

@@ -188,7 +188,7 @@ def draw(
 
     ``bits`` is the stream's: two words are taken of it; none if the host has to draw, nothing is
     drawn or a parameter is wrong. ``args`` and ``kwargs`` are those of NumPy's method; parameters
-    may be arrays on the device. ValueError and OverflowError, as NumPy's, for wrong values in these.
+    may be arrays on the device: ValueError and OverflowError, as NumPy's, for wrong values in them.
     """
     dtype = np.dtype(kwargs.get("dtype", np.float64))
     if name in _STANDARD:
