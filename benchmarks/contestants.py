@@ -17,10 +17,14 @@ from benchmarks.row import Array, Module, Row
 
 @dataclass(frozen=True)
 class Contestant:
-    """A column of the table: a library, in a process with these environment variables."""
+    """A column of the table: a library, in a process with these environment variables.
+
+    It runs the rows' code for ``code``, by default that for its library.
+    """
 
     library: str
     environment: tuple[tuple[str, str], ...] = ()
+    code: str = ""
 
     def installed(self) -> bool:
         """Whether the library can be found."""
@@ -43,6 +47,10 @@ def _nothing(result: Any) -> None:
     """The wait of a library whose calls return when they are done."""
 
 
+def _no_pool() -> None:
+    """The trim of a library that need not give anything back."""
+
+
 def _as_is(module: Module, run: Callable[..., Any]) -> Callable[..., Any]:
     """The compiler of a library that has none."""
     return run
@@ -58,6 +66,7 @@ class Library:
     wait: Callable[[Any], object] = _nothing
     host: Callable[[Array], numpy.ndarray] = numpy.asarray
     jit: Callable[[Module, Callable[..., Any]], Callable[..., Any]] = _as_is
+    trim: Callable[[], object] = _no_pool  # gives memory back that is only kept for reuse
 
     def prepare(self, name: str, row: Row) -> Callable[[], Any] | None:
         """A function that does the row's work, or None if the library has no part in it."""

@@ -7,14 +7,13 @@ import math
 import os
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from benchmarks.contestants import CONTESTANTS
 from benchmarks.row import Row
-from benchmarks.suite import ROWS
+from benchmarks.suite import Suite
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -26,15 +25,15 @@ class Failed(RuntimeError):
 class Worker:
     """The process of one contestant (benchmarks/worker.py)."""
 
-    def __init__(self, name: str) -> None:
-        self.name = name
+    def __init__(self, name: str, suite: Suite) -> None:
+        self.name, self.suite = name, suite
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "benchmarks.worker", name],
+            [sys.executable, "-m", "benchmarks.worker", name, suite.name],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
             cwd=ROOT,
-            env=os.environ | dict(CONTESTANTS[name].environment),
+            env=os.environ | dict(suite.contestants[name].environment),
         )
         try:
             self.version: str = self._reply("start")["version"]
@@ -43,11 +42,14 @@ class Worker:
             raise
 
     def ask(self, what: str, index: int) -> Any:
-        """Has a row prepared or timed; Failed, with the worker's traceback, if that goes wrong."""
+        """Has a row prepared, timed or dropped; Failed, with its traceback, if that goes wrong."""
         assert self.process.stdin is not None
-        self.process.stdin.write(json.dumps([what, index]) + "\n")
-        self.process.stdin.flush()
-        return self._reply(f"{what} {ROWS[index].name!r}")
+        try:
+            self.process.stdin.write(json.dumps([what, index]) + "\n")
+            self.process.stdin.flush()
+        except BrokenPipeError:
+            pass  # what it died of is told there
+        return self._reply(f"{what} {self.suite.rows[index].name!r}")
 
     def _reply(self, what: str) -> Any:
         assert self.process.stdout is not None
@@ -76,10 +78,16 @@ class Worker:
 
 @dataclass
 class Result:
-    """A row's minima so far, in seconds, by contestant."""
+    """A row's times so far, in seconds, by contestant; what counts of them is ``figure``."""
 
     row: Row
-    best: dict[str, float] = field(default_factory=dict)
+    figure: Callable[[list[float]], float] = min
+    times: dict[str, list[float]] = field(default_factory=dict)
+
+    @property
+    def best(self) -> dict[str, float]:
+        """Each contestant's figure."""
+        return {name: self.figure(times) for name, times in self.times.items()}
 
     def least(self, *names: str) -> float | None:
         """The best time of these contestants, or None if none of them has one."""
@@ -103,53 +111,59 @@ def disagreement(row: Row, expected: list[list[float]], got: list[list[float]]) 
     return None
 
 
-def prepare(workers: Sequence[Worker], indices: Sequence[int]) -> dict[int, list[Worker]]:
-    """Has every row run once by everyone; gives who takes part in which.
+def prepare(workers: Sequence[Worker], index: int) -> tuple[list[Worker], list[str]]:
+    """Has a row run once by everyone; gives who takes part in it, and what went wrong.
 
-    Failed, with everything that went wrong, if a contestant cannot run a row or if two of them
-    computed different things.
+    That is a contestant that cannot run it, or two that computed different things.
     """
-    takes_part: dict[int, list[Worker]] = {}
-    wrong = []
-    for index in indices:
-        row = ROWS[index]
-        sums: dict[str, list[list[float]]] = {}
-        takes_part[index] = []
-        for worker in workers:
-            try:
-                message = worker.ask("prepare", index)
-            except Failed as error:
-                if worker.process.poll() is not None:
-                    raise
-                wrong.append(str(error))
-                continue
-            if "absent" in message:
-                continue
-            takes_part[index].append(worker)
+    row = workers[0].suite.rows[index]
+    sums: dict[str, list[list[float]]] = {}
+    takes_part, wrong = [], []
+    for worker in workers:
+        try:
+            message = worker.ask("prepare", index)
+        except Failed as error:
+            if worker.process.poll() is not None:
+                raise
+            wrong.append(str(error))
+            continue
+        if "absent" in message:
+            continue
+        takes_part.append(worker)
+        if message["checksum"]:
             sums[worker.name] = message["checksum"]
-        names = list(sums)
-        for name in names[1:]:
-            if difference := disagreement(row, sums[names[0]], sums[name]):
-                wrong.append(f"{row.name}: {names[0]} and {name} differ\n  {difference}")
-    if wrong:
-        raise Failed("\n\n".join(wrong))
-    return takes_part
+    names = list(sums)
+    for name in names[1:]:
+        if difference := disagreement(row, sums[names[0]], sums[name]):
+            wrong.append(f"{row.name}: {names[0]} and {name} differ\n  {difference}")
+    return takes_part, wrong
+
+
+def take_turns(workers: Sequence[Worker], turn: int, result: Result, index: int) -> None:
+    """Times a row once by everyone.
+
+    Each turn begins with another contestant than the last one did, so that none always follows the
+    same one.
+    """
+    first = turn % max(1, len(workers))
+    for worker in [*workers[first:], *workers[:first]]:
+        seconds = worker.ask("time", index)["seconds"]
+        result.times.setdefault(worker.name, []).append(seconds)
 
 
 def measure(workers: Sequence[Worker], indices: Sequence[int], rounds: int) -> list[Result]:
-    """Runs the rows ``rounds`` times, the contestants in turn, and keeps the minimum of each.
+    """Runs the rows ``rounds`` times, the contestants in turn; the minimum of each counts.
 
-    A round begins with another contestant than the last one did, so that none always follows the
-    same one.
+    Failed, with everything that went wrong, if a row could not be prepared by all.
     """
-    takes_part = prepare(workers, indices)
-    results = {index: Result(ROWS[index]) for index in indices}
+    takes_part, wrong = {}, []
+    for index in indices:
+        takes_part[index], problems = prepare(workers, index)
+        wrong += problems
+    if wrong:
+        raise Failed("\n\n".join(wrong))
+    results = {index: Result(workers[0].suite.rows[index]) for index in indices}
     for turn in range(rounds):
         for index in indices:
-            names = takes_part[index]
-            first = turn % max(1, len(names))
-            for worker in names[first:] + names[:first]:
-                seconds = worker.ask("time", index)["seconds"]
-                best = results[index].best
-                best[worker.name] = min(best.get(worker.name, math.inf), seconds)
+            take_turns(takes_part[index], turn, results[index], index)
     return [results[index] for index in indices]

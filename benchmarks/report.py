@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from benchmarks.harness import Result
 from benchmarks.row import Aim
@@ -19,7 +19,7 @@ def aim_text(result: Result, aim: Aim) -> str:
     """An aim and, where its libraries took part, what was reached and whether that will do."""
     if aim.of:
         best = "best of " if len(aim.of) > 1 else ""
-        text, got = f"<= {aim.limit:g} of {best}{', '.join(aim.of)}", result.ratio(*aim.of)
+        text, got = f"<= {aim.limit:.3g} of {best}{', '.join(aim.of)}", result.ratio(*aim.of)
         shown = "" if got is None else f"{got:.2f}"
     else:
         unit = result.row.unit
@@ -30,10 +30,16 @@ def aim_text(result: Result, aim: Aim) -> str:
     return f"{text}: {shown}" + ("" if got <= aim.limit else MISSED)
 
 
-def table(results: Sequence[Result], names: Sequence[str]) -> str:
-    """The rows as a Markdown table; after the times, lazyarray's ratios and the aims."""
-    ratios = {"/ numpy": ("numpy",), "/ best of numpy, torch": ("numpy", "torch")}
-    head = ["what", "unit", *names, *(f"lazyarray {title}" for title in ratios), "aim"]
+RATIOS = {"/ numpy": ("numpy",), "/ best of numpy, torch": ("numpy", "torch")}
+
+
+def table(
+    results: Sequence[Result], names: Sequence[str], ratios: Mapping[str, tuple[str, ...]] = RATIOS
+) -> str:
+    """The rows as a Markdown table; after the times, lazyarray's ratios, its rate, and the aims."""
+    head = ["what", "unit", *names, *(f"lazyarray {title}" for title in ratios)]
+    rates = any(result.row.moves for result in results)
+    head += ["lazyarray, GB/s"] * rates + ["aim"]
     lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
     for result in results:
         row = result.row
@@ -44,6 +50,9 @@ def table(results: Sequence[Result], names: Sequence[str]) -> str:
         for others in ratios.values():
             ratio = result.ratio(*others)
             cells.append("" if ratio is None else f"{ratio:.2f}")
+        if rates:
+            t = result.best.get("lazyarray")
+            cells.append(f"{row.moves / t / 1e9:.0f}" if row.moves and t else "")
         cells.append("; ".join(aim_text(result, aim) for aim in row.aims))
         lines.append("| " + " | ".join(cells) + " |")
     return "\n".join(lines)
@@ -68,15 +77,19 @@ def summary(results: Sequence[Result]) -> list[str]:
     if any(r.ratio("numpy") is not None for r in results):
         listed = "; ".join(f"{name} ({ratio:.2f})" for name, ratio in behind)
         lines.append(f"behind numpy: {listed or 'none'}")
-    missed = [
+    if "lazyarray" in {name for r in results for name in r.best}:
+        lines.append(f"aims missed: {'; '.join(missed(results)) or 'none'}")
+    return lines
+
+
+def missed(results: Sequence[Result]) -> list[str]:
+    """The aims that were missed, and by how much."""
+    return [
         f"{r.row.name} ({text.removesuffix(MISSED)})"
         for r in results
         for aim in r.row.aims
         if (text := aim_text(r, aim)).endswith(MISSED)
     ]
-    if "lazyarray" in {name for r in results for name in r.best}:
-        lines.append(f"aims missed: {'; '.join(missed) or 'none'}")
-    return lines
 
 
 def machine() -> str:

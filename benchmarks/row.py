@@ -9,10 +9,16 @@ from typing import Any
 import numpy
 
 Array = Any  # an array of whichever library the code runs on
-Module = Any  # its namespace: numpy, lazyarray, torch, jax.numpy, numexpr, numba
+Module = Any  # its namespace: numpy, lazyarray, cupy, torch, jax.numpy, numexpr, numba
 Body = Callable[..., Any]  # called as body(module, *arrays); gives what is to be computed
 
-NUMPY_STYLE = ("numpy", "lazyarray", "torch", "jax")  # these run a row's ``body`` as it stands
+NUMPY_STYLE = (
+    "numpy",
+    "lazyarray",
+    "cupy",
+    "torch",
+    "jax",
+)  # these run a row's ``body`` as it stands
 
 
 @dataclass(frozen=True)
@@ -30,7 +36,8 @@ class Row:
     ``body`` is ordinary NumPy code. ``variants`` has the code of a library that spells it otherwise
     or is not in ``NUMPY_STYLE``, or None where such a library is to be left out. A body does the
     work ``per`` times; a figure is the time of one. It may change its arrays in place, as long as
-    repeating it stays the same work. Under JAX it is compiled unless ``jit`` is False.
+    repeating it stays the same work. Under JAX it is compiled unless ``jit`` is False. ``moves`` is
+    the least that it has to read from memory and write there, in bytes, where that is what counts.
     """
 
     name: str
@@ -42,6 +49,7 @@ class Row:
     unit: str = "ms"
     rtol: float = 1e-6  # between libraries
     jit: bool = True
+    moves: int = 0
     overhead: bool = False  # measures calls, not arithmetic: kept out of the main geometric mean
 
     def body_for(self, library: str) -> Body | None:

@@ -5,24 +5,26 @@ from __future__ import annotations
 import argparse
 import subprocess
 import sys
+from collections.abc import Iterable
 from contextlib import ExitStack
 
 from benchmarks.contestants import CONTESTANTS
 from benchmarks.harness import ROOT, Failed, Worker, measure
 from benchmarks.report import machine, summary, table
-from benchmarks.suite import ROWS
+from benchmarks.suite import ROWS, Suite, suite
 
 
-def start(names: list[str], stack: ExitStack) -> list[Worker]:
-    """A process for each of these contestants whose library is installed and can be imported."""
+def start(names: list[str], chosen: Suite, stack: ExitStack) -> list[Worker]:
+    """A process for each of these contestants whose library is installed and can be used."""
     workers = []
     for name in names:
-        if not CONTESTANTS[name].installed():
+        contestant = chosen.contestants[name]
+        if not contestant.installed():
             continue
         try:
-            worker = Worker(name)
+            worker = Worker(name, chosen)
         except Failed as error:
-            if CONTESTANTS[name].library in ("numpy", "lazyarray"):
+            if contestant.library in ("numpy", "lazyarray"):
                 raise
             print(f"left out: {error}", file=sys.stderr)
             continue
@@ -37,7 +39,7 @@ def print_table(names: list[str], only: str, rounds: int) -> None:
     if not indices:
         raise Failed(f"no row's name has {only!r} in it")
     with ExitStack() as stack:
-        workers = start(names, stack)
+        workers = start(names, suite("cpu"), stack)
         if not workers:
             raise Failed("none of the libraries is installed")
         print(f"{machine()}; minima of {rounds} rounds, each contestant in its own process\n")
@@ -65,13 +67,26 @@ def print_figures(names: list[str], rounds: int) -> None:
         print(star + done.stdout, end="", flush=True)
 
 
-def libraries(text: str) -> list[str]:
-    """The contestants of a comma-separated list, in the table's order."""
-    names = [name.strip() for name in text.split(",")]
-    for name in names:
-        if name not in CONTESTANTS:
-            raise argparse.ArgumentTypeError(f"{name!r} is none of {', '.join(CONTESTANTS)}")
-    return [name for name in CONTESTANTS if name in names]
+def add_options(parser: argparse.ArgumentParser, contestants: Iterable[str]) -> None:
+    """The options of every table."""
+    known = list(contestants)
+
+    def libraries(text: str) -> list[str]:
+        names = [name.strip() for name in text.split(",")]
+        for name in names:
+            if name not in known:
+                raise argparse.ArgumentTypeError(f"{name!r} is none of {', '.join(known)}")
+        return [name for name in known if name in names]  # in the table's order
+
+    parser.add_argument("--rounds", type=positive, default=7, help="how often each row is timed")
+    parser.add_argument("--only", default="", metavar="TEXT", help="rows with TEXT in their name")
+    parser.add_argument(
+        "--libraries",
+        type=libraries,
+        default=known,
+        metavar="A,B",
+        help=f"of {', '.join(known)} (default: what is installed)",
+    )
 
 
 def positive(text: str) -> int:
@@ -85,15 +100,7 @@ def positive(text: str) -> int:
 def main() -> None:
     """Prints the table and, unless only some rows are asked for, the single figures."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rounds", type=positive, default=7, help="how often each row is timed")
-    parser.add_argument("--only", default="", metavar="TEXT", help="rows with TEXT in their name")
-    parser.add_argument(
-        "--libraries",
-        type=libraries,
-        default=list(CONTESTANTS),
-        metavar="A,B",
-        help=f"of {', '.join(CONTESTANTS)} (default: what is installed)",
-    )
+    add_options(parser, CONTESTANTS)
     args = parser.parse_args()
     try:
         print_table(args.libraries, args.only, args.rounds)

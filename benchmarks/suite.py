@@ -1,8 +1,14 @@
-"""All rows of the table, in its order."""
+"""The tables' rows and contestants: ``cpu``, and ``gpu:SCALE``, whose sizes are times SCALE."""
 
 from __future__ import annotations
 
-from benchmarks import broadcasting, elementwise, learning, overhead, parallel, training
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from benchmarks import broadcasting, elementwise, gpu_contestants, gpu_rows, learning, overhead
+from benchmarks import contestants as cpu_contestants
+from benchmarks import parallel, training
+from benchmarks.contestants import Contestant, Library
 from benchmarks.row import Row
 
 ROWS: list[Row] = [
@@ -13,3 +19,22 @@ ROWS: list[Row] = [
     *parallel.ROWS,
     *overhead.ROWS,
 ]
+
+
+@dataclass(frozen=True)
+class Suite:
+    """What a table is made of; ``name`` is how a contestant's process finds it."""
+
+    name: str
+    rows: Sequence[Row]
+    contestants: Mapping[str, Contestant]
+    open_library: Callable[[str], Library]
+
+
+def suite(name: str) -> Suite:
+    """The suite of this name, in its order."""
+    kind, _, scale = name.partition(":")
+    if kind == "gpu":
+        there = gpu_contestants
+        return Suite(name, gpu_rows.rows(float(scale)), there.CONTESTANTS, there.open_library)
+    return Suite(name, ROWS, cpu_contestants.CONTESTANTS, cpu_contestants.open_library)

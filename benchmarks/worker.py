@@ -1,4 +1,4 @@
-"""A contestant's process, driven by JSON on pipes: ``python -m benchmarks.worker NAME``."""
+"""A contestant's process, driven by JSON on pipes: ``python -m benchmarks.worker NAME SUITE``."""
 
 from __future__ import annotations
 
@@ -10,14 +10,15 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy
 
-from benchmarks.contestants import CONTESTANTS, Library, open_library
-from benchmarks.suite import ROWS
+from benchmarks.contestants import Library
+from benchmarks.row import Row
+from benchmarks.suite import suite
 
 SHORTEST = 10e-3  # seconds of a turn: long enough for threads that slept to be awake for most of it
 LONGEST_SETTLING = 0.5
@@ -42,9 +43,9 @@ def leaves(result: Any) -> Iterator[Any]:
 
 def checksum(library: Library, result: Any) -> list[list[float]]:
     """For each array of a result, and for the imaginary part of a complex one: mean magnitude,
-    mean, and three of the elements."""
-    sums = []
-    for leaf in leaves(result):
+    mean, and three of the elements. Of None, nothing."""
+    sums: list[list[float]] = []
+    for leaf in leaves(result) if result is not None else ():
         values = leaf if isinstance(leaf, float) else library.host(leaf)
         array = numpy.asarray(values).ravel()
         for part in (array.real, array.imag) if numpy.iscomplexobj(array) else (array,):
@@ -94,10 +95,17 @@ def timed(library: Library, run: Callable[[], Any], repeats: int) -> float:
     return seconds / repeats
 
 
-def answer(library: Library, name: str, prepared: dict[int, Prepared], request: Any) -> Any:
-    """Does what the driver asks for: ``["prepare", row]`` or ``["time", row]``."""
+def answer(
+    library: Library, name: str, rows: Sequence[Row], prepared: dict[int, Prepared], request: Any
+) -> Any:
+    """Does what the driver asks for: ``["prepare", row]``, ``["time", row]``, ``["drop", row]``."""
     what, index = request
-    row = ROWS[index]
+    row = rows[index]
+    if what == "drop":
+        del prepared[index]
+        gc.collect()
+        library.trim()
+        return {}
     if what == "time":
         seconds = timed(library, prepared[index].run, prepared[index].repeats) / row.per
     else:
@@ -124,9 +132,11 @@ def main() -> None:
         replies.write(json.dumps(message) + "\n")
         replies.flush()
 
-    contestant = CONTESTANTS[sys.argv[1]]
+    chosen = suite(sys.argv[2])
+    contestant = chosen.contestants[sys.argv[1]]
+    code = contestant.code or contestant.library
     try:
-        library = open_library(contestant.library)
+        library = chosen.open_library(contestant.library)
     except Exception:
         reply({"error": traceback.format_exc()})
         return
@@ -134,7 +144,7 @@ def main() -> None:
     prepared: dict[int, Prepared] = {}
     for line in sys.stdin:
         try:
-            reply(answer(library, contestant.library, prepared, json.loads(line)))
+            reply(answer(library, code, chosen.rows, prepared, json.loads(line)))
         except Exception:
             reply({"error": traceback.format_exc()})
 
