@@ -85,55 +85,53 @@ def pushing(la: Module, rounds: int, scale: float) -> Iterator[dict[str, Any]]:
     yield figure(f"pushing {count} dependent ops, without a wait, an op", other * 1e6, "us", 1)
 
 
+class Stages:
+    """Batches on their way to the device, through ``times`` products each, and back."""
+
+    def __init__(self, la: Module, values: numpy.ndarray, place: Any) -> None:
+        self.gpu, self.times = la.gpu(0), 1
+        self.weight = la.array(values, ctx=self.gpu)
+        self.host = [la.array(values, ctx=place) for _ in range(BATCHES)]
+        self.back = [la.array(values, ctx=place) for _ in range(BATCHES)]
+        self.there = self.into()
+
+    def product(self, x: Array) -> Array:
+        for _ in range(self.times):
+            x = x @ self.weight
+        return x
+
+    def into(self) -> list[Array]:
+        return [x.as_in_context(self.gpu) for x in self.host]
+
+    def compute(self) -> list[Array]:
+        return [self.product(x) for x in self.there]
+
+    def out(self) -> None:
+        for x, y in zip(self.there, self.back, strict=True):
+            x.copyto(y)
+
+    def all(self) -> None:
+        for x, y in zip(self.host, self.back, strict=True):
+            self.product(x.as_in_context(self.gpu)).copyto(y)
+
+
 def pipeline(la: Module, rounds: int, scale: float) -> Iterator[dict[str, Any]]:
     """Copy in, compute, copy out, over batches, against the longest of the three alone."""
-    gpu = la.gpu(0)
     n = max(16, int(4096 * math.sqrt(scale)))
     values = numpy.random.default_rng(0).random((n, n), dtype="float32")
-    w = la.array(values, ctx=gpu)
+    values /= n
     for kind, place in (("pinned", la.cpu_pinned(0)), ("pageable", la.cpu(0))):
-        host = [la.array(values, ctx=place) for _ in range(BATCHES)]
-        back = [la.array(values, ctx=place) for _ in range(BATCHES)]
-        there = [x.as_in_context(gpu) for x in host]
-
-        def copies_in(host: list[Array] = host) -> object:
-            return [x.as_in_context(gpu) for x in host]
-
-        def copies_out(there: list[Array] = there, back: list[Array] = back) -> None:
-            for x, y in zip(there, back, strict=True):
-                x.copyto(y)
-
-        def products(xs: list[Array], times: int) -> list[Array]:
-            out = []
-            for x in xs:
-                for _ in range(times):
-                    x = x @ w
-                out.append(x)
-            return out
-
-        # Enough to do that what has to go before the first product and after the last is less.
-        once = timed(la, lambda there=there: products(there, 1))
-        into, out, one = median(1, timed(la, copies_in), timed(la, copies_out), once)
-        times = max(1, math.ceil(2 * max(into, out) / one))
-
-        def all_stages(
-            host: list[Array] = host, back: list[Array] = back, times: int = times
-        ) -> None:
-            for x, y in zip(host, back, strict=True):
-                (z,) = products([x.as_in_context(gpu)], times)
-                z.copyto(y)
-
-        into, work, out, total = median(
-            rounds,
-            timed(la, copies_in),
-            timed(la, lambda there=there, times=times: products(there, times)),
-            timed(la, copies_out),
-            timed(la, all_stages),
-        )
+        stages = Stages(la, values, place)
+        alone = [timed(la, work) for work in (stages.into, stages.compute, stages.out)]
+        into, one, out = median(1, *alone)
+        # So that the copy in of the first and the copy out of the last batch, beside which nothing
+        # can run, are little of the whole.
+        stages.times = max(1, math.ceil(2 * max(into, out) / one))
+        into, work, out, total = median(rounds, *alone, timed(la, stages.all))
         rate = BATCHES * values.nbytes / 1e9
         yield figure(
-            f"copy in, {times} products of {n} x {n} float32, copy out, {BATCHES} batches, {kind} "
-            "memory, of the longest stage alone",
+            f"copy in, {stages.times} products of {n} x {n} float32, copy out, {BATCHES} batches, "
+            f"{kind} memory, of the longest stage alone",
             total / max(into, work, out),
             "",
             1.15,

@@ -5,9 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from benchmarks import broadcasting, elementwise, gpu_contestants, gpu_rows, learning, overhead
+from benchmarks import (
+    broadcasting,
+    elementwise,
+    gpu_contestants,
+    gpu_rows,
+    learning,
+    overhead,
+    parallel,
+    training,
+)
 from benchmarks import contestants as cpu_contestants
-from benchmarks import parallel, training
 from benchmarks.contestants import Contestant, Library
 from benchmarks.row import Row
 
