@@ -119,7 +119,7 @@ class Bench:
 
 def reached(f: dict[str, Any]) -> bool:
     """Whether a figure is within its limit."""
-    return float(f["value"]) <= f["limit"]
+    return bool(f["value"] <= f["limit"])
 
 
 def limit_text(f: dict[str, Any]) -> str:

@@ -115,9 +115,12 @@ def networks() -> list[Row]:
     """A network of small layers: its time is the calls, unless these overlap with the work."""
     loss = training.network_loss
     aims = (Aim(0.5, ("cupy",)), Aim(1, ("torch",)))
-    by_hand = {"jax": loop_jax(network_step)}
-    traced = {"jax": loop_jax(training.traced(loss, 6)), "torch": loop(training.eager(loss, 6))}
-    kinds: dict[str, dict[str, Body | None]] = {
+    by_hand: dict[str, Body | None] = {"jax": loop_jax(network_step)}
+    traced: dict[str, Body | None] = {
+        "jax": loop_jax(training.traced(loss, 6)),
+        "torch": loop(training.eager(loss, 6)),
+    }
+    kinds = {
         "gradients by hand": by_hand,
         "autograd": traced | {"lazyarray": loop(training.imperative(loss, 6))},
         "autograd, la.compile": traced | {"lazyarray": loop(training.compiled(loss, 6))},

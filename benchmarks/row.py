@@ -12,13 +12,8 @@ Array = Any  # an array of whichever library the code runs on
 Module = Any  # its namespace: numpy, lazyarray, cupy, torch, jax.numpy, numexpr, numba
 Body = Callable[..., Any]  # called as body(module, *arrays); gives what is to be computed
 
-NUMPY_STYLE = (
-    "numpy",
-    "lazyarray",
-    "cupy",
-    "torch",
-    "jax",
-)  # these run a row's ``body`` as it stands
+# These run a row's ``body`` as it stands.
+NUMPY_STYLE = ("numpy", "lazyarray", "cupy", "torch", "jax")
 
 
 @dataclass(frozen=True)
