@@ -3,12 +3,15 @@
 #   PYTHON=python3.12   the Python that makes the environment (default python3)
 #   VENV=path           the environment (default .venv, made if missing)
 #   ARGS="..."          passed on to the demo, to pytest or to the benchmarks
+#   GPU_PYTHON=python3  for the targets on a GPU: a Python that has all they need (tools/verify_gpu.sh),
+#                       CuPy for CUDA 13, say; default: $(VENV), with the `cuda` and `test` extras
 #   SUITE=path          a checkout of data-apis/array-api-tests (with its submodule) or spcl/npbench
 
 PYTHON ?= python3
 VENV ?= .venv
 ARGS ?=
 SUITE ?=
+GPU_PYTHON ?=
 
 BIN := $(VENV)/bin
 # What an install depends on: the package's sources, less the C++ that Cython generates.
@@ -16,7 +19,8 @@ SOURCES := pyproject.toml setup.py $(shell find lazyarray -type f \( -name '*.py
 	-o -name '*.pxd' -o -name '*.pxi' -o -name '*.h' -o -name '*.hpp' \
 	-o \( -name '*.cpp' ! -name '_*' \) -o -path '*/engine/core/*.cpp' \))
 
-.PHONY: help demo test conformance bench npbench docs sanitize lint format clean
+.PHONY: help demo test test-sim conformance bench npbench docs sanitize lint format clean
+.PHONY: test-gpu bench-gpu verify-gpu .gpu-python
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
 .SECONDARY:
@@ -29,6 +33,10 @@ help:
 	@echo 'make npbench SUITE=path/to/npbench'
 	@echo '               run NPBench'"'"'s kernels on NumPy and on lazyarray'
 	@echo 'make bench     install into $(VENV) and print the table of speeds'
+	@echo 'make test-sim  run a quick selection of the tests on a simulated CUDA device'
+	@echo 'make test-gpu, bench-gpu, verify-gpu'
+	@echo '               on a GPU: the tests; the table of speeds; these, and the stress program under'
+	@echo '               compute-sanitizer. Without one they say so. GPU_PYTHON=python3: no environment made'
 	@echo 'make docs      write the documentation, build/docs/index.html'
 	@echo 'make sanitize  stress the native core under sanitizers, run tests under AddressSanitizer'
 	@echo 'make lint      check style and types'
@@ -40,6 +48,25 @@ demo: $(VENV)/.installed-examples
 
 test: lint
 	$(BIN)/pytest $(ARGS)
+
+# The same tests as on a GPU, a few of them: kernels are compiled by g++, a second each.
+test-sim: $(VENV)/.installed-test
+	PYTHONPATH=. $(BIN)/python -m tests.cuda.sim -q --device gpu:0 $(or $(ARGS),tests/cuda \
+		tests/ndarray tests/test_programs.py)
+
+EXTRAS ?= test,cuda
+USED_ON_GPU = $(or $(GPU_PYTHON),$(BIN)/python)
+test-gpu: PARTS := test
+bench-gpu: PARTS := bench
+bench-gpu: EXTRAS := cuda
+verify-gpu: PARTS := test sanitize bench
+# What is missing is told before anything is installed.
+test-gpu bench-gpu verify-gpu:
+	@! $(PYTHON) tools/gpu_here.py || { \
+		$(MAKE) --no-print-directory .gpu-python EXTRAS=$(EXTRAS) && \
+		sh tools/verify_gpu.sh $(USED_ON_GPU) $(if $(GPU_PYTHON),build) $(PARTS); }
+
+.gpu-python: $(if $(GPU_PYTHON),,$(VENV)/.installed-$(EXTRAS))
 
 # The failures that are meant are listed, with their reasons, in tests/conformance/xfails.txt.
 conformance: $(VENV)/.installed-conformance

@@ -1,13 +1,14 @@
 """Whether this machine has a CUDA device: exit status 0, or 1 with the reason. Needs no package."""
 
 import ctypes
+import os
 import sys
 
 
 def problem() -> str:
     """What is missing; empty if nothing is."""
     try:
-        driver = ctypes.CDLL("libcuda.so.1")
+        driver = ctypes.CDLL(os.environ.get("LAZYARRAY_CUDA_DRIVER", "libcuda.so.1"))
     except OSError:
         return "no NVIDIA driver (libcuda.so.1)"
     count = ctypes.c_int()

@@ -17,6 +17,14 @@ import time
 from concurrent.futures import ThreadPoolExecutor, as_completed
 
 EACH = 300  # seconds that a file may take
+running: set[int] = set()  # process groups
+
+
+def end(*_: object) -> None:
+    """Takes what runs along."""
+    for group in list(running):
+        os.killpg(group, signal.SIGKILL)
+    os._exit(143)
 
 
 def files(paths: list[str]) -> list[pathlib.Path]:
@@ -33,7 +41,16 @@ def run(file: pathlib.Path, arguments: list[str], log: pathlib.Path, ends: float
     left = min(EACH, ends - time.monotonic())
     if left < 1:
         return "not run: out of time"
-    command = [sys.executable, "-m", "pytest", "-q", "-rfEs", "-p", "no:cacheprovider", "--tb=short"]
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "-rfEs",
+        "-p",
+        "no:cacheprovider",
+        "--tb=short",
+    ]
     with log.open("w") as out:
         process = subprocess.Popen(
             [*command, *arguments, str(file)],
@@ -41,12 +58,15 @@ def run(file: pathlib.Path, arguments: list[str], log: pathlib.Path, ends: float
             stderr=subprocess.STDOUT,
             start_new_session=True,  # a group, which ends together
         )
+        running.add(process.pid)
         try:
             status = process.wait(left)
         except subprocess.TimeoutExpired:
             os.killpg(process.pid, signal.SIGKILL)
             process.wait()
             return "out of time"
+        finally:
+            running.discard(process.pid)
     return "" if status in (0, 5) else f"status {status}"  # 5: no test in it was chosen
 
 
@@ -60,6 +80,7 @@ def main() -> None:
     parser.add_argument("paths", nargs="+")
     args = parser.parse_args(own.split())
     args.logs.mkdir(parents=True, exist_ok=True)
+    signal.signal(signal.SIGTERM, end)
     ends = time.monotonic() + args.seconds
     wrong = 0
     total: collections.Counter[str] = collections.Counter()
@@ -71,7 +92,9 @@ def main() -> None:
         for done in as_completed(started):
             file, log = started[done]
             text = log.read_text(errors="replace") if log.exists() else ""
-            for n, what in re.findall(r"(\d+) (passed|failed|errors?|skipped|xfailed)\b", text[-400:]):
+            for n, what in re.findall(
+                r"(\d+) (passed|failed|errors?|skipped|xfailed)\b", text[-400:]
+            ):
                 total[what] += int(n)
             problem = done.result()
             if not problem:

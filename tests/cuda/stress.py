@@ -77,8 +77,10 @@ class Program:
         axis = self.rng.randrange(2)
         for x in (self.got, self.want):
             s = x[j].reshape(16, -1)
-            x[i] += (s - s.sum(axis=axis, keepdims=True, dtype=np.int32)).max(axis=1 - axis).sum(
-                dtype=np.int32
+            x[i] += (
+                (s - s.sum(axis=axis, keepdims=True, dtype=np.int32))
+                .max(axis=1 - axis)
+                .sum(dtype=np.int32)
             )
 
     def total(self):
