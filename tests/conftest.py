@@ -5,12 +5,42 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import Phase, settings
 
 import lazyarray as la
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--device", default=None, help="where arrays are made: gpu:0")
+
+
+def extended(parameter: Any) -> bool:
+    """Whether a test's parameter is a dtype that no GPU has."""
+    if not isinstance(parameter, str | type | np.dtype):
+        return False
+    try:
+        return np.dtype(parameter).char in "gG"
+    except (TypeError, ValueError):
+        return False
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Function]) -> None:
+    if not str(config.getoption("--device")).startswith("gpu"):
+        return
+    for item in items:
+        if item.get_closest_marker("host"):
+            item.add_marker(pytest.mark.skip(reason="needs host memory or NumPy's own bits"))
+        elif hasattr(item, "callspec") and any(map(extended, item.callspec.params.values())):
+            item.add_marker(pytest.mark.skip(reason="a GPU has no extended precision"))
+        test = getattr(item, "obj", None)
+        given = getattr(test, "_hypothesis_internal_use_settings", None)
+        if given is not None:  # each new program has kernels to compile
+            test._hypothesis_internal_use_settings = settings(
+                given,
+                max_examples=min(given.max_examples, 25),
+                deadline=None,
+                phases=[Phase.explicit, Phase.generate],
+            )
 
 
 def close(got: Any, want: Any, *args: Any, **kwargs: Any) -> None:
