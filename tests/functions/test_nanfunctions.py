@@ -6,7 +6,7 @@ import pytest
 import lazyarray as la
 from lazyarray.functions import nanfunctions
 
-from ..ops.compare import asynchronous, check, documented, layouts, pending, rng, same
+from ..ops.compare import asynchronous, check, documented, layouts, on_gpu, pending, rng, same
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
 NANS = rng.standard_normal((3, 4, 5))
@@ -51,7 +51,8 @@ def test_reductions(name, axis):
 def test_dtype_where_out(name):
     for a in (NANS, NANS.astype("f4"), NANS + 1j, rng.integers(-5, 5, (3, 4, 5))):
         for dtype in ("f4", "f8", "c16", "i8"):
-            if a.dtype.kind != "c":
+            # A last bit decides what is truncated.
+            if a.dtype.kind != "c" and not (on_gpu() and dtype == "i8"):
                 check(name, a, 1, dtype)
         for where in (NANS > 0, np.array([True, False, True, True, False]), True, False):
             check(name, a, axis=(0, 2), where=where)

@@ -6,7 +6,7 @@ import pytest
 import lazyarray as la
 from lazyarray.ops import joining, manipulation
 
-from .compare import asynchronous, call, check, documented, lay, layouts, rng, same, steps
+from .compare import asynchronous, call, check, documented, lay, layouts, rng, same, steps, there
 
 A = {
     (): np.array(3.5),
@@ -168,7 +168,7 @@ def test_broadcast_arrays():
 
 
 def test_real_imag_view():
-    for d in "FDG":
+    for d in there("FDG"):
         a = (rng.random((3, 4)) + 1j * rng.random((3, 4))).astype(d)
         for v in layouts(a):
             x = lay(v)

@@ -28,6 +28,7 @@ def test_dot_of_part_of_a_transposed_matrix():
         lambda m: m.array([-128], dtype="i1") // m.array([-1], dtype="i1"),
     ],
 )
+@pytest.mark.host
 def test_overflow_that_numpy_raises_itself(f):
     with np.errstate(over="raise"), pytest.raises(FloatingPointError):
         f(np)

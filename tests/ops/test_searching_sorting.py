@@ -235,13 +235,13 @@ def test_nothing_here_waits_but_nonzero():
     x = la.array(FLOATS)
     with pending(x), la.no_sync():
         results = [
-            la.sort(x), la.argsort(x, 0), la.argmax(x, 1), la.cumsum(x), la.clip(x, 0, 1),
+            la.sort(x), la.argsort(x, 0, "stable"), la.argmax(x, 1), la.cumsum(x), la.clip(x, 0, 1),
             la.median(x), la.where(x > 0, x, 0), la.count_nonzero(x), la.average(x, 0),
         ]  # fmt: skip
         with pytest.raises(RuntimeError, match="no_sync"):
             la.nonzero(x)
     wanted = [
-        np.sort(FLOATS), np.argsort(FLOATS, 0), np.argmax(FLOATS, 1), np.cumsum(FLOATS),
+        np.sort(FLOATS), np.argsort(FLOATS, 0, "stable"), np.argmax(FLOATS, 1), np.cumsum(FLOATS),
         np.clip(FLOATS, 0, 1), np.median(FLOATS), np.where(FLOATS > 0, FLOATS, 0),
         np.count_nonzero(FLOATS), np.average(FLOATS, 0),
     ]  # fmt: skip
