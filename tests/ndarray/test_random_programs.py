@@ -18,6 +18,8 @@ import lazyarray as la
 from lazyarray import engine
 from lazyarray.lazy._lazy import _set_policy
 
+from .agree import memory
+
 CHILD = "LAZYARRAY_TEST_CHILD" in os.environ
 EXAMPLES = int(os.environ.get("LAZYARRAY_TEST_EXAMPLES", "150"))
 
@@ -247,10 +249,10 @@ class Program:
 
             def slow(ctx):
                 time.sleep(2e-4)
-                ctx.numpy(x)[...] += 1
+                memory(ctx, x)[...] += 1
 
             a += 1
-            engine.get().push_sync(slow, la.cpu(0), mutable_vars=[x.var])
+            engine.get().push_sync(slow, la.current_context(), mutable_vars=[x.var])
 
     def read(self):
         self.check(*self.pick())

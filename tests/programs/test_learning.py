@@ -297,6 +297,6 @@ def q_learning(np):
     return Q, Q.argmax(axis=1)
 
 
-@pytest.mark.parametrize("program", [p for p in programs(globals()) if p is not blobs])
+@pytest.mark.parametrize("program", programs(globals(), blobs))
 def test_program(program):
     check(program)
