@@ -262,6 +262,7 @@ def test_constants_of_one_value_but_other_bits():
     assert len(f._replays) == 3
 
 
+@pytest.mark.host
 def test_errstate_is_the_callers():
     f = la.compile(lambda x: 1 / x)
     with np.errstate(all="ignore"):

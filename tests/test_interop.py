@@ -49,7 +49,7 @@ def test_copyto_other_devices(n):
     x = la.arange(n)
     x = x + 1
     y = x.copyto(ONE)
-    assert y.device == ONE and x.device == la.cpu(0)
+    assert y.device == ONE and x.device == la.current_context()
     y += 1
     back = y.copyto(la.cpu(0))
     np.testing.assert_array_equal(back.asnumpy(), np.arange(n) + 2)
@@ -102,13 +102,14 @@ def test_long_chains_over_devices_equal_numpy():
 
 def test_to_device_and_as_in_context():
     x = la.ones(3)
-    assert x.to_device(la.cpu(0)) is x and x.as_in_context(la.cpu(0)) is x
+    here = la.current_context()
+    assert x.to_device(here) is x and x.as_in_context(here) is x
     y = x.as_in_context(ONE)
     assert y.ctx == y.context == y.device == ONE
     assert y.to_device("cpu:1") is y
     assert y.to_device("cpu").device == la.cpu(0)
-    with pytest.raises(RuntimeError, match=r"gpu\(0\)"):
-        x.to_device("gpu:0")
+    with pytest.raises(RuntimeError, match=r"gpu\(9\)"):
+        x.to_device("gpu:9")
     with pytest.raises(TypeError):
         x.to_device(None)
     with pytest.raises(TypeError):
@@ -130,7 +131,7 @@ def test_mixed_devices_raise_and_name_both():
         lambda: la.sum(x, where=y > 0),
         lambda: np.maximum(x, y),
     ):
-        with pytest.raises(ValueError, match=r"cpu\(0\).*cpu\(1\)|cpu\(1\).*cpu\(0\)"):
+        with pytest.raises(ValueError, match=r"pu\(0\).*cpu\(1\)|cpu\(1\).*pu\(0\)"):
             mix()
     np.testing.assert_array_equal((y + np.ones((2, 2)) + 1 + [1, 2]).asnumpy(), [[4, 5], [4, 5]])
     assert (y + np.ones(2)).device == ONE
@@ -237,6 +238,7 @@ def test_save_and_load_errors(tmp_path):
 # ---- DLPack -------------------------------------------------------------------------------------
 
 
+@pytest.mark.host
 def test_exports_share_memory():
     x = la.arange(6.0).reshape(2, 3)
     view = np.from_dlpack(x)
@@ -261,6 +263,7 @@ def test_exports_share_memory():
         assert np.from_dlpack(y).dtype == y.dtype
 
 
+@pytest.mark.host
 def test_the_count_of_exports():
     x = la.ones(4)
     assert _share.export_count(x) == 0
@@ -278,6 +281,7 @@ def test_the_count_of_exports():
     assert _share.export_count(x) == 0
 
 
+@pytest.mark.host
 @pytest.mark.parametrize("n", [10, 2_000_000])
 def test_ops_on_exported_memory_end_before_their_push(n):
     x = la.zeros(n)
@@ -305,6 +309,7 @@ def test_ops_on_exported_memory_end_before_their_push(n):
     assert x.asnumpy()[0] == 11
 
 
+@pytest.mark.host
 def test_an_export_waits_for_earlier_uses():
     x = la.zeros(500_000)
     for _ in range(20):
@@ -328,6 +333,7 @@ def test_an_export_of_a_poisoned_array_raises_and_counts_nothing():
         np.from_dlpack(la.ones(2))
 
 
+@pytest.mark.host
 @asynchronous
 def test_errors_of_ops_on_exported_memory_are_raised_at_the_wait():
     x = la.array([1, 2])
@@ -338,6 +344,7 @@ def test_errors_of_ops_on_exported_memory_are_raised_at_the_wait():
         y.asnumpy()
 
 
+@pytest.mark.host
 @asynchronous
 def test_an_op_inside_an_op_may_touch_exported_memory():
     x = la.zeros(3)
@@ -382,7 +389,7 @@ def test_the_same_memory_has_one_variable():
     part_first = np.arange(8)
     a = la.from_dlpack(part_first[4:])
     assert la.from_dlpack(part_first).var == a.var  # the whole array was taken note of
-    mine = la.ones(4)
+    mine = la.ones(4, ctx=la.cpu(0))
     assert la.from_dlpack(np.from_dlpack(mine)).var == mine.var
     assert la.from_dlpack(np.from_dlpack(mine)[1:3]).var == mine.var
     assert la.from_dlpack(mine).var == mine.var

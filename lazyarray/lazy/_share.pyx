@@ -8,10 +8,11 @@ from cpython.object cimport PyObject
 from cpython.ref cimport Py_INCREF
 from libc.stdint cimport int32_t
 
-from lazyarray.engine._engine cimport GPU, Device, atomic, drop_ref
+from lazyarray.engine._engine cimport GPU, CDevice, Device, atomic, drop_ref
 from lazyarray.lazy._lazy cimport (
     Tensor,
     copy_into,
+    cpu0,
     moved,
     current_device,
     dtype_code,
@@ -137,13 +138,14 @@ def adopt(cnp.ndarray a not None, Device device=None):
     """An array on the memory of a writable, aligned NumPy array, which it keeps alive.
 
     The same memory has one chunk, and so one variable, however often it is imported; ops on it
-    have run when their call returns, for as long as it lives.
+    have run when their call returns, for as long as it lives. It is on a CPU: on cpu(0) for a GPU.
     """
     cdef int code = dtype_code(a.dtype)
     cdef int ndim = cnp.PyArray_NDIM(a)
     root = a
     cdef Tensor t
     cdef Chunk* c
+    cdef CDevice place = device.c if device is not None else current_device()
     if ndim > kMaxDims:
         raise ValueError(f"maximum supported dimension for an ndarray is {kMaxDims}, found {ndim}")
     low, high = np.lib.array_utils.byte_bounds(a)
@@ -156,7 +158,9 @@ def adopt(cnp.ndarray a not None, Device device=None):
         first, last = np.lib.array_utils.byte_bounds(root)
         if first > low or last < high:  # a root that was made by hand doesn't hold its views
             root, first, last = a, low, high
-        c = store().create(last - first, device.c if device is not None else current_device())
+        if place.kind == GPU:
+            place = cpu0()
+        c = store().create(last - first, place)
         c.data = <char*><size_t>first
         Py_INCREF(root)
         c.owner = <void*><PyObject*>root

@@ -10,7 +10,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
-from lazyarray.context import as_device, chosen, gpu
+from lazyarray.context import as_device, chosen, cpu, current_context, gpu
 from lazyarray.lazy import _share
 from lazyarray.lazy._lazy import Tensor
 from lazyarray.lazy.cuda import device as cuda
@@ -199,11 +199,15 @@ def _read(file: IO[bytes], place: Device | None) -> Any:
 # ---- other libraries ----------------------------------------------------------------------------
 
 
+_CPU = 1  # DLPack's number
+
+
 def dlpack(x: NDArray, stream: Any, max_version: Any, dl_device: Any, copy: bool | None) -> Any:
     """``x.__dlpack__``: a capsule on x's memory; while it lives, ops on it are synchronous.
 
-    With ``copy`` it is one on a copy. RuntimeError for a stream, which host memory has not;
-    BufferError for a device that is not the host, or for what DLPack can't describe.
+    With ``copy`` it is one on a copy; an array on a GPU is also exported, as a copy, to the host.
+    RuntimeError for a stream, which host memory has not; BufferError for any other device, or for
+    what DLPack can't describe.
     """
     if x.device.device_type == "gpu":
         return _gpu_dlpack(x, stream, max_version, dl_device, copy)
@@ -218,6 +222,10 @@ def dlpack(x: NDArray, stream: Any, max_version: Any, dl_device: Any, copy: bool
 
 
 def _gpu_dlpack(x: NDArray, stream: Any, max_version: Any, dl_device: Any, copy: Any) -> Any:
+    if dl_device is not None and tuple(dl_device) == (_CPU, 0):
+        if copy is False:
+            raise BufferError(f"an array on {x.device!r} can't be exported to the host without a copy")
+        return dlpack(_share.copied_to(x, cpu(0)), stream, max_version, None, None)
     if dl_device is not None and tuple(dl_device) != x.__dlpack_device__():
         raise BufferError(f"an array on {x.device!r} can't be exported to device {dl_device!r}")
     source = x.copy() if copy else x
@@ -274,7 +282,7 @@ def shared(x: NDArray, dtype: Any) -> np.ndarray:
 
 
 def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> NDArray:
-    """An array on the memory of ``x``: a NumPy array, or any that speaks DLPack, in host memory.
+    """An array on the memory of ``x``: a NumPy array, or any that speaks DLPack.
 
     It is shared: each sees what the other writes, so ops on the array have run when their call
     returns, for as long as it lives. The same memory imported again has the same variable. Where
@@ -304,7 +312,8 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> N
         if copy or problem:
             if copy is False:
                 raise ValueError(f"from_dlpack: this memory can't be shared: {problem}")
-            return _rows.array(host, None, place)
+            near = current_context()
+            return _rows.array(host, None, place or (cpu(0) if near.device_type == "gpu" else near))
         shared = _share.adopt(host, place)
     if place is not None and shared.device != place:
         if copy is False:

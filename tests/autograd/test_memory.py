@@ -17,7 +17,7 @@ def in_use():
     la.waitall()
     gc.collect()
     la.waitall()
-    return la.storage.pool_stats()["in_use"]
+    return la.storage.pool_stats(la.current_context())["in_use"]
 
 
 def step(x):

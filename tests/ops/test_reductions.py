@@ -7,6 +7,8 @@ import pytest
 
 import lazyarray as la
 
+from .compare import on_gpu
+
 rng = np.random.default_rng(0)
 SHAPES = [
     (),
@@ -38,6 +40,8 @@ def axes_of(ndim):
 @pytest.mark.parametrize("dtype", "?bHiqefdD")
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_reduction(name, dtype):
+    if (name, dtype) == ("prod", "e") and on_gpu():
+        pytest.skip("which products of halves overflow on the way depends on the order")
     for shape in SHAPES:
         a = (rng.random(shape) * 4 - 1).astype(dtype)
         for layout, f in LAYOUTS.items():
