@@ -16,6 +16,8 @@ from tests.streams import seeded
 
 from .agree import memory
 
+from .agree import memory
+
 
 class Boom(Exception):
     pass
