@@ -45,7 +45,7 @@ def test_calls_without_backward_are_given_back():
                 f(w * 1)
         la.waitall()
         gc.collect()
-        return storage.pool_stats()["in_use"]
+        return storage.pool_stats(la.current_context())["in_use"]
 
     assert used() == used()
 

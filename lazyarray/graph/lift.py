@@ -17,10 +17,12 @@ from lazyarray.graph.calls import MARK, SETITEM, Call, arrays_in
 from lazyarray.graph.nodes import OPAQUE, Entry, Node, checked_leaf, mapped
 from lazyarray.graph.opaque import Opaque
 from lazyarray.graph.parameters import states
+from lazyarray.graph.placement import context
 from lazyarray.graph.values import Held, Operand, Shape, Values, layout_of
 from lazyarray.graph.views import Layout, c_layout, find
 from lazyarray.lazy._lazy import Program, Tensor
 from lazyarray.ops import _rows
+from lazyarray.ops.interop import to_device
 
 
 class Lifter(Values):
@@ -67,6 +69,8 @@ class Lifter(Values):
                 continue
             if kind == "elementwise":
                 self._elementwise(instr)
+            elif kind == "transfer":
+                self._transfer(instr)
             elif kind == "reduce":
                 self._reduce(instr)
             elif kind == "python":
@@ -219,6 +223,21 @@ class Lifter(Values):
             order = "C" if in_c and source is not None and not source.forward else "K"
             node = self._call("copy", (value,), {"order": order}, line)
         self._keep(out, target, Entry(node), shape, fresh)
+
+    def _transfer(self, instr: dict[str, Any]) -> None:
+        """To or from a GPU; what the host gave in the trace is a constant where it goes."""
+        (source,), (target,) = instr["inputs"], instr["outputs"]
+        layout, device, fresh = layout_of(source), target["device"], self._is_new(target)
+        given = (
+            self._program.array_of(source["chunk"], layout.dtype) if self._is_new(source) else None
+        )
+        if given is not None:
+            array = _rows.strided(given, layout.shape, layout.strides, layout.offset)
+            entry = Entry(self._constant(to_device(array, device)))
+        else:
+            kwargs = {"device": context(device)}
+            entry = Entry(self._call("to_device", (self.exact(source),), kwargs, instr["site"]))
+        self._keep(target, layout_of(target), entry, layout.shape, fresh)
 
     def _reduce(self, instr: dict[str, Any]) -> None:
         (source,), (out,) = instr["inputs"], instr["outputs"]

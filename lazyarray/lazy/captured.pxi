@@ -1,7 +1,8 @@
 # What a program captured, for Python's eyes.
 
 
-cdef dict _kinds = {ELEMENTWISE: "elementwise", REDUCE: "reduce", GUFUNC: "gufunc", PYTHON: "python"}
+cdef dict _kinds = {ELEMENTWISE: "elementwise", REDUCE: "reduce", GUFUNC: "gufunc", PYTHON: "python",
+                    TRANSFER: "transfer"}
 
 
 cdef dict described(CProgram* program, Instr* instr, size_t index):
@@ -9,6 +10,7 @@ cdef dict described(CProgram* program, Instr* instr, size_t index):
     cdef list operands = []
     cdef Layout l
     cdef int constants = 0, step = 0, code
+    cdef Device device
     for k in range(instr.nop):
         code = instr.py.get().views[k].dtype if instr.kernel.kind == PYTHON else instr.kernel.dtypes[k]
         if instr.ops[k].chunk is NULL:
@@ -22,10 +24,12 @@ cdef dict described(CProgram* program, Instr* instr, size_t index):
             lay_out(instr[0], k, step, l)
             if instr.kernel.cores is not NULL:
                 step += instr.kernel.cores.n[k]
+        device = Device.__new__(Device)
+        device.c = instr.ops[k].chunk.device
         operands.append({
             "chunk": <size_t>instr.ops[k].chunk, "dtype": _dtypes[code], "offset": l.offset,
             "nbytes": instr.ops[k].chunk.nbytes, "resource": instr.ops[k].chunk.resource,
-            "born": program.bore(instr.ops[k].chunk),
+            "born": program.bore(instr.ops[k].chunk), "device": device,
             "shape": tuple([l.shape()[i] for i in range(l.ndim)]),
             "strides": tuple([l.strides()[i] for i in range(l.ndim)])})
     return {

@@ -88,15 +88,17 @@ cdef int emit_transfer(Tensor to, Tensor x, bint overwrites) except -1:
     if k is NULL:
         k = _transfers[d] = new_kernel("copyto", TRANSFER, 1, 1)
         k.dtypes[0] = k.dtypes[1] = d
-    cdef npy_intp n = x.v.layout.size()
+    cdef int i, n = x.v.layout.ndim
     cdef Instr* instr = _recorder.begin(k, 1, 1)
-    instr.set_ndim(1)
-    instr.shape()[0] = n
-    instr.strides(0)[0] = instr.strides(1)[0] = info(d).size
+    instr.set_ndim(n)
+    for i in range(n):
+        instr.shape()[i] = x.v.layout.shape()[i]
+        instr.strides(0)[i] = x.v.layout.strides()[i]
+        instr.strides(1)[i] = to.v.layout.strides()[i]
     set_operand(instr, 0, &x.v)
     set_operand(instr, 1, &to.v)
     instr.overwrites = overwrites
-    instr.bytes = n * info(d).size
+    instr.bytes = x.v.layout.size() * info(d).size
     instr.cost_ns = 20000 + 0.1 * instr.bytes
     return emit(instr)
 

@@ -224,7 +224,9 @@ def dlpack(x: NDArray, stream: Any, max_version: Any, dl_device: Any, copy: bool
 def _gpu_dlpack(x: NDArray, stream: Any, max_version: Any, dl_device: Any, copy: Any) -> Any:
     if dl_device is not None and tuple(dl_device) == (_CPU, 0):
         if copy is False:
-            raise BufferError(f"an array on {x.device!r} can't be exported to the host without a copy")
+            raise BufferError(
+                f"an array on {x.device!r} can't be exported to the host without a copy"
+            )
         return dlpack(_share.copied_to(x, cpu(0)), stream, max_version, None, None)
     if dl_device is not None and tuple(dl_device) != x.__dlpack_device__():
         raise BufferError(f"an array on {x.device!r} can't be exported to device {dl_device!r}")

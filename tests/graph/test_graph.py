@@ -248,7 +248,7 @@ def test_parameters_of_layers_follow_from_the_data(build, shapes):
 def test_embedding_and_batch_norm():
     i = sym.var("i")
     y = sym.nn.embedding(i, input_dim=10, output_dim=4, name="e")
-    e = y.simple_bind(la.cpu(), type_dict={"i": "int64"}, i=(3,))
+    e = y.simple_bind(la.current_context(), type_dict={"i": "int64"}, i=(3,))
     assert e.arg_dict["e_weight"].shape == (10, 4) and e.forward()[0].shape == (3, 4)
     b = sym.nn.batch_norm(sym.var("x"), sym.var("m"), sym.var("v"))
     assert b.list_auxiliary_states() == ["m", "v"]

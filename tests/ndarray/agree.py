@@ -12,6 +12,7 @@ asynchronous = pytest.mark.skipif(
     os.environ.get("LAZYARRAY_ENGINE_TYPE") == "NaiveEngine", reason="about what waits"
 )
 
+
 def memory(run_ctx, x):
     """The array on which an op of one's own, on the current device, does its work."""
     return run_ctx.cupy(x) if x.device.device_type == "gpu" else run_ctx.numpy(x)

@@ -312,7 +312,9 @@ def test_texts():
     assert repr(la.ones(2, "f4", device="cpu:1")) == (
         "array([1., 1.], dtype=float32, device=cpu(1))"
     )
-    assert repr(la.zeros((0, 3))) == repr(np.zeros((0, 3)))[:-1] + f", device={la.current_context()})"
+    assert (
+        repr(la.zeros((0, 3))) == repr(np.zeros((0, 3)))[:-1] + f", device={la.current_context()})"
+    )
     assert str(x) == f"{x}" == str(x.asnumpy())
     assert f"{la.array(3.14159):.2f}|{la.array(7):>4d}|{la.array(1 + 2j):.1f}" == (
         "3.14|   7|1.0+2.0j"

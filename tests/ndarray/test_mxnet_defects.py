@@ -43,7 +43,7 @@ def clean():
 
 def test_deletion_of_poisoned_arrays_frees_them():
     la.waitall()
-    before = la.storage.pool_stats()["in_use"]
+    before = la.storage.pool_stats(la.current_context())["in_use"]
     for _ in range(200):
         x = la.zeros(100_000)
         fail(x)
@@ -51,7 +51,7 @@ def test_deletion_of_poisoned_arrays_frees_them():
         del x, y
     with pytest.raises(Boom):
         la.waitall()
-    assert la.storage.pool_stats()["in_use"] <= before + 1_000_000
+    assert la.storage.pool_stats(la.current_context())["in_use"] <= before + 1_000_000
 
 
 def test_every_dependent_raises_at_every_wait():
