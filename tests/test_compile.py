@@ -426,6 +426,7 @@ def test_memory_is_planned_and_given_back():
             x = la.tanh(x @ a)
         return x.sum()
 
+    a.wait_to_read()
     before = la.storage.pool_stats(la.current_context())["in_use"]
     compiled = la.compile(f)
     x = draw(100, 100)
