@@ -100,6 +100,7 @@ def export_gpu(Tensor x not None, str what):
     wait(x, True, what)
     if not c.allocate():
         raise MemoryError(f"unable to allocate {c.nbytes} bytes")
+    c.lent = True
     store().publish(c)
     from lazyarray.lazy.cuda import device
     return device.view(<size_t>c.data, c.nbytes, c.device.id, x.v.layout.offset, shape_tuple(&x.v),
@@ -112,6 +113,7 @@ def lend(Tensor x not None, str what):
     cdef Chunk* c = x.v.chunk
     if not c.exports.load():
         store().add_export(c)
+    c.lent = True
     wait(x, True, what)
     if not c.allocate():
         raise MemoryError(f"unable to allocate {c.nbytes} bytes")

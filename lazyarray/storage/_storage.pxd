@@ -24,6 +24,7 @@ cdef extern from "storage/chunk.h" namespace "lazyarray" nogil:
         void (*drop_owner)(void*) noexcept
         cbool resource
         cbool published
+        cbool lent
         cbool captured
         cbool plain()
         cbool allocate()

@@ -29,6 +29,7 @@ class Chunk : public Var {
   void (*drop_owner)(void*) = nullptr;
   bool resource = false;             // RNG state and the like: no failure poisons it
   bool captured = false;             // a program uses it by reference; GIL
+  bool lent = false;                 // others launch work on it, nobody knows where
   bool published = false;            // its memory is listed in ChunkStore::published_
   // Autograd's, changed with the GIL held: who wrote it last, for as long as a new op can use it, and
   // what its nodes know the memory by.
@@ -102,7 +103,8 @@ class Chunk : public Var {
     if (drop_owner) drop_owner(owner);
     else if (data && data != small_) {
       Footprint* f = footprint.load(std::memory_order_acquire);
-      if (f) pool->release_after(data, nbytes, f->take());
+      if (lent) pool->release_lent(data, nbytes);
+      else if (f) pool->release_after(data, nbytes, f->take());
       else pool->release(data, nbytes);
     }
     data = nullptr;
@@ -264,7 +266,7 @@ inline void Chunk::clear() {
   if (exports.load(std::memory_order_relaxed)) store->exports.fetch_sub(exports.exchange(0));
   free_memory();
   if (Footprint* f = footprint.exchange(nullptr)) delete f;
-  resource = captured = false;
+  resource = captured = lent = false;
   if (Error* e = error.load(std::memory_order_relaxed)) {
     error.store(nullptr, std::memory_order_relaxed);
     e->unref();

@@ -103,6 +103,8 @@ class MemoryPool {
     release(p, bytes);
   }
 
+  // ... which others than the engine's ops may still use.
+  virtual void release_lent(char* p, size_t bytes) { release(p, bytes); }
   // ... which any op that was launched so far may still use.
   virtual void release_used(char* p, size_t bytes) { release(p, bytes); }
 

@@ -31,6 +31,7 @@ constexpr int kComputeMajor = 75, kComputeMinor = 76, kMultiprocessors = 16;
   F(PrimaryRetain, "cuDevicePrimaryCtxRetain", Context_t*, int)                                           \
   F(SetCurrent, "cuCtxSetCurrent", Context_t)                                                             \
   F(GetCurrent, "cuCtxGetCurrent", Context_t*)                                                            \
+  F(Synchronize, "cuCtxSynchronize")                                                                      \
   F(PriorityRange, "cuCtxGetStreamPriorityRange", int*, int*)                                             \
   F(StreamCreate, "cuStreamCreateWithPriority", Stream_t*, unsigned, int)                                 \
   F(StreamSynchronize, "cuStreamSynchronize", Stream_t)                                                   \

@@ -60,6 +60,7 @@ class GpuPool final : public MemoryPool {
     const bool crowded = limit_ && in_use_ + cached_ > limit_;
     lock_.unlock();
     if (refused) return nullptr;
+    take_back_lent(*gpu);
     if (crowded) trim();
     char* p = ask(*stream, size);
     if (!p) {
@@ -89,6 +90,13 @@ class GpuPool final : public MemoryPool {
     if (full) trim();
   }
 
+  // What libraries of others launched on it is over when the device is through with all: that is waited
+  // for when more memory is needed.
+  void release_lent(char* p, size_t bytes) override {
+    lock_.lock();
+    lent_.push_back({p, bytes});
+    lock_.unlock();
+  }
   void release_used(char* p, size_t bytes) override {
     std::vector<Event*> all;
     Error* ignored = nullptr;
@@ -99,6 +107,7 @@ class GpuPool final : public MemoryPool {
 
   // Waits for the blocks' last uses, and gives them back to CuPy.
   void trim() override {
+    if (Gpu* gpu = gpus().find(id_)) take_back_lent(*gpu);
     std::vector<Block> out;
     lock_.lock();
     for (auto& list : free_) {
@@ -127,7 +136,24 @@ class GpuPool final : public MemoryPool {
     char* data;
     std::vector<Event*> last_uses;
   };
+  struct Lent {
+    char* data;
+    size_t bytes;
+  };
   static constexpr int kLooks = 8;
+
+  void take_back_lent(Gpu& gpu) {
+    std::vector<Lent> all;
+    lock_.lock();
+    all.swap(lent_);
+    lock_.unlock();
+    if (all.empty()) return;
+    {
+      Entered here(gpu);
+      if (const int r = driver().Synchronize()) gpu.fail(r);
+    }
+    for (const Lent& l : all) release(l.data, l.bytes);
+  }
 
   char* reuse(int c, uint32_t stream) {
     auto& list = free_[c];
@@ -168,6 +194,7 @@ class GpuPool final : public MemoryPool {
 
   const int id_;
   std::vector<Block> free_[kClasses];
+  std::vector<Lent> lent_;
   std::unordered_map<char*, PyObject*> owners_;
 };
 
