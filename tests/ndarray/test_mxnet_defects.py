@@ -16,8 +16,6 @@ from tests.streams import seeded
 
 from .agree import memory
 
-from .agree import memory
-
 
 class Boom(Exception):
     pass
