@@ -71,7 +71,7 @@ cdef object with_numbers(Tensor x, object key, bint reads):
             t = <Tensor>k
             if reads:
                 k = scalar(t, "?an index of a view")
-            elif t.v.chunk.readable() and t.v.chunk.error.load() is NULL:
+            elif t.v.chunk.plain() and t.v.chunk.readable() and t.v.chunk.error.load() is NULL:
                 k = only_element(settled(t, False))
             else:
                 return None

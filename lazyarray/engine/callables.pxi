@@ -46,12 +46,16 @@ cdef class RunContext:
 
 
 cdef object _gpu_scope = None
+cdef object _gpu_quiesce = None
 
 
-def set_gpu_scope(scope):
-    """``scope(number)``: a context in which CuPy's calls go to this thread's stream on a GPU."""
-    global _gpu_scope
-    _gpu_scope = scope
+def set_gpu_scope(scope, quiesce):
+    """``scope(number)``: a context in which CuPy's calls go to this thread's stream on a GPU.
+
+    ``quiesce(number)`` waits for all that was launched there, by whomever.
+    """
+    global _gpu_scope, _gpu_quiesce
+    _gpu_scope, _gpu_quiesce = scope, quiesce
 
 
 cdef int _call_there(object fn, RunContext run_ctx, tuple args) except -1:

@@ -191,6 +191,11 @@ cdef class Engine:
             raise TypeError(f"priority is an integer, not {type(priority).__name__}")
         cdef int rank = priority.__index__()
         self.flush()
+        cdef list exported = []
+        if not is_async:
+            exported = [v for v in const_vars + mutable_vars if (<Var>v).c.exports.load()]
+        if exported and ctx.c.kind == GPU and _gpu_quiesce is not None:
+            _gpu_quiesce(ctx.c.id)  # of what others do with the memory
         cdef COp* op = self.c.new_op()
         cdef PyTask* task = new PyTask()
         task.fn = <PyObject*>fn
@@ -214,20 +219,29 @@ cdef class Engine:
         for o in const_vars:
             v = o
             op.merge_use(v.c, False)
-        return self.push_op(op)
+        self.push_op(op, len(exported) > 0)
+        for o in exported:  # the op has run; what it launched may be under way
+            self.finish_var((<Var>o).c)
+        return 0
 
-    cdef int push_op(self, COp* op) except -1:
+    cdef int finish_var(self, CVar* var) except -1:
+        cdef CEngine* c = self.c
+        interrupt = []
+        cdef void* arg = <void*>interrupt
+        cdef Status status
+        with nogil:
+            status = c.wait(var, True, poll_signals, arg)
+        if status != SELF_WAIT:  # else an op that uses it itself pushed this one
+            check_status(status, interrupt)
+        return 0
+
+    cdef int push_op(self, COp* op, bint exported) except -1:
         """Pushes; where ops run at the call (naive, at exit), waits and raises the op's error."""
         # With the GIL held: nobody takes it under the engine's mutex, so this can't deadlock.
         cdef CEngine* c = self.c
         cdef bint here = c.runs_here()
-        # Nor does the pusher go on while an op touches memory that others can see. Not so for an
-        # asynchronous one, which may be for the pusher to complete.
-        cdef bint exported = False
-        cdef size_t i
-        if not op.payload.is_async:
-            for i in range(op.uses.size()):
-                exported = exported or op.uses[i].var.exports.load() > 0
+        # Nor does the pusher go on while an op touches memory that others can see (`exported`). Not so
+        # for an asynchronous one, which may be for the pusher to complete.
         cdef Status status = c.push(op, True, here or exported)
         check_status(status, None)
         if not here and not exported:
@@ -252,7 +266,9 @@ cdef class Engine:
         cdef void* arg = <void*>interrupt
         cdef CEngine* c = self.c
         cdef Status status
-        if c.held() or not (var.idle() if everything else var.readable()):
+        # Its ops may be complete and what they launched on a device be under way: the footprint knows.
+        if c.held() or not (var.idle() if everything else var.readable()) \
+                or var.footprint.load() is not NULL:
             with nogil:
                 status = c.wait(var, everything, poll_signals, arg)
             check_status(status, interrupt)

@@ -52,6 +52,13 @@ cdef class _Export:
 
     def __dealloc__(self):
         if self.chunk is not NULL:
+            if self.chunk.device.kind == GPU:
+                # What its last user launched may be under way, on a stream that our ops don't wait for.
+                try:
+                    from lazyarray.lazy.cuda import room
+                    room.quiesce(self.chunk.device.id)
+                except BaseException:
+                    pass  # the device failed, which each use says, or the interpreter ends
             store().drop_export(self.chunk)
             self.chunk.drop_handle()
 
@@ -98,9 +105,8 @@ def export_gpu(Tensor x not None, str what):
     store().add_export(c)
     base.chunk = c
     wait(x, True, what)
-    if not c.allocate():
+    if not c.allocate(True):
         raise MemoryError(f"unable to allocate {c.nbytes} bytes")
-    c.lent = True
     store().publish(c)
     from lazyarray.lazy.cuda import device
     return device.view(<size_t>c.data, c.nbytes, c.device.id, x.v.layout.offset, shape_tuple(&x.v),
@@ -113,9 +119,8 @@ def lend(Tensor x not None, str what):
     cdef Chunk* c = x.v.chunk
     if not c.exports.load():
         store().add_export(c)
-    c.lent = True
     wait(x, True, what)
-    if not c.allocate():
+    if not c.allocate(True):
         raise MemoryError(f"unable to allocate {c.nbytes} bytes")
     return <size_t>c.data + x.v.layout.offset
 

@@ -121,7 +121,7 @@ def open_gpu(int number, str path, str blas, room):
     memory_hooks().allocate = _allocate_on_gpu
     memory_hooks().reclaim = _reclaim_on_gpu
     use_gpus(_recorder[0], _gpu_runner)
-    set_gpu_scope(room.scope)
+    set_gpu_scope(room.scope, room.quiesce)
 
 
 def gpu_view(Tensor x not None):
@@ -147,6 +147,8 @@ def hosted_ops():
 def stream_of_thread(int number):
     """The address of the CUDA stream that this thread's work on GPU ``number`` goes to."""
     cdef CError* e = NULL
+    if gpus().find(number) is NULL:
+        raise RuntimeError(f"gpu({number}) is not open in this process: la.gpu({number}) opens it")
     cdef GpuStream* s = stream_on(gpus().find(number), &e)
     raise_error(e)
     return <size_t>s.handle

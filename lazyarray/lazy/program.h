@@ -192,55 +192,12 @@ class Program {
   // Plans it all. `substituted`: what will be another chunk in each call. With `sharing`, intermediates
   // lie in that program's block if they fit. False if there is no memory.
   bool finish(const std::unordered_set<Chunk*>& substituted, Program* sharing) {
-    std::lock_guard<std::mutex> order(recorder_->push_order());
-    splits.push_back(instrs.size());
-    std::vector<Part*> all;
-    std::vector<std::unordered_set<Chunk*>> held;  // by part: what it uses that has memory
-    size_t begin = 0;
-    std::unordered_map<Chunk*, int> counts;  // of references by instructions
-    for (Instr* in : instrs)
-      for (int k = 0; k < in->nop; ++k)
-        if (in->ops[k].chunk) counts[in->ops[k].chunk]++;
-    for (size_t end : splits) {
-      phases.emplace_back();
-      Phase& phase = phases.back();
-      phase.begin = begin;
-      phase.end = end;
-      const std::vector<Instr*> segment(instrs.begin() + begin, instrs.begin() + end);
-      begin = end;
-      if (recorder_->scheduler.arrange(segment) || recorder_->scheduler.keeps_reports)
-        phase.report = recorder_->scheduler.report_of(segment);
-      for (Part* part : recorder_->scheduler.arranged()) {
-        phase.operators.push_back(describe(part, substituted));
-        all.push_back(part);
-        held.emplace_back();
-        for (const Use& u : phase.operators.back().uses) held.back().insert(static_cast<Chunk*>(u.var));
-      }
-      std::unordered_map<Chunk*, uint32_t> writes;
-      for (Instr* in : segment)
-        for (int k = in->nin; k < in->nop; ++k) {
-          Chunk* c = in->ops[k].chunk;
-          if (!bore(c) || c->handles.load() > 0) writes[c]++;
-        }
-      for (auto [c, n] : writes) phase.visible.push_back({c, n});
-    }
     MemoryPlan plan;
-    std::unordered_map<Chunk*, size_t> block_of;
-    for (size_t p = 0; p < all.size(); ++p)
-      for (Instr* in : all[p]->instrs)
-        for (int k = 0; k < in->nop; ++k) {
-          Chunk* c = in->ops[k].chunk;
-          if (!c || !held[p].count(c) || !is_private(c, counts[c], substituted)) continue;
-          // One block lies on one device: that of the first.
-          if (!plan.blocks.empty() && plan.blocks[0].chunk->pool != c->pool) continue;
-          auto [at, fresh] = block_of.emplace(c, plan.blocks.size());
-          if (fresh) plan.blocks.push_back({c, MemoryPlan::rounded(c->nbytes), int(p), int(p)});
-          plan.blocks[at->second].last = int(p);
-        }
-    plan.place(all);
+    arrange(substituted, plan);
     planned = plan.planned;
     unplanned = plan.unplanned;
     bound = plan.bound;
+    // Under no lock: a GPU's pool may ask Python.
     if (planned && !settle_arena(plan, sharing)) return false;
     // Whoever first writes shared bytes waits for all that use them.
     std::vector<Operator*> operators;
@@ -283,6 +240,55 @@ class Program {
     Part* part;
     bool own;   // made for this run
   };
+
+  // Cuts the instructions into operators, and says where their intermediates are to lie.
+  void arrange(const std::unordered_set<Chunk*>& substituted, MemoryPlan& plan) {
+    std::lock_guard<std::mutex> order(recorder_->push_order());
+    splits.push_back(instrs.size());
+    std::vector<Part*> all;
+    std::vector<std::unordered_set<Chunk*>> held;  // by part: what it uses that has memory
+    size_t begin = 0;
+    std::unordered_map<Chunk*, int> counts;  // of references by instructions
+    for (Instr* in : instrs)
+      for (int k = 0; k < in->nop; ++k)
+        if (in->ops[k].chunk) counts[in->ops[k].chunk]++;
+    for (size_t end : splits) {
+      phases.emplace_back();
+      Phase& phase = phases.back();
+      phase.begin = begin;
+      phase.end = end;
+      const std::vector<Instr*> segment(instrs.begin() + begin, instrs.begin() + end);
+      begin = end;
+      if (recorder_->scheduler.arrange(segment) || recorder_->scheduler.keeps_reports)
+        phase.report = recorder_->scheduler.report_of(segment);
+      for (Part* part : recorder_->scheduler.arranged()) {
+        phase.operators.push_back(describe(part, substituted));
+        all.push_back(part);
+        held.emplace_back();
+        for (const Use& u : phase.operators.back().uses) held.back().insert(static_cast<Chunk*>(u.var));
+      }
+      std::unordered_map<Chunk*, uint32_t> writes;
+      for (Instr* in : segment)
+        for (int k = in->nin; k < in->nop; ++k) {
+          Chunk* c = in->ops[k].chunk;
+          if (!bore(c) || c->handles.load() > 0) writes[c]++;
+        }
+      for (auto [c, n] : writes) phase.visible.push_back({c, n});
+    }
+    std::unordered_map<Chunk*, size_t> block_of;
+    for (size_t p = 0; p < all.size(); ++p)
+      for (Instr* in : all[p]->instrs)
+        for (int k = 0; k < in->nop; ++k) {
+          Chunk* c = in->ops[k].chunk;
+          if (!c || !held[p].count(c) || !is_private(c, counts[c], substituted)) continue;
+          // One block lies on one device: that of the first.
+          if (!plan.blocks.empty() && plan.blocks[0].chunk->pool != c->pool) continue;
+          auto [at, fresh] = block_of.emplace(c, plan.blocks.size());
+          if (fresh) plan.blocks.push_back({c, MemoryPlan::rounded(c->nbytes), int(p), int(p)});
+          plan.blocks[at->second].last = int(p);
+        }
+    plan.place(all);
+  }
 
   // Nobody but the program's instructions can come to it.
   bool is_private(Chunk* c, int count, const std::unordered_set<Chunk*>& substituted) const {
@@ -332,7 +338,7 @@ class Program {
       arena = sharing->arena;
       arena->refs.fetch_add(1);
     } else {
-      char* data = pool->allocate(planned);
+      char* data = pool->allocate_for_all(planned);
       if (!data) return false;
       arena = new Arena(pool, planned, data, store_->create(0, plan.blocks[0].chunk->device));
     }
@@ -399,8 +405,23 @@ class Program {
     return e->enqueue(op, after, false);
   }
 
-  Part* copy_of(const Part& part, const std::vector<Substitution>& substitutions) {
+  // Two such runs may go on at once. Where a GPU can't run a fused stage as such its temporaries get
+  // memory, so each run has its own.
+  Part* copy_of(const Part& part, const std::vector<Substitution>& given) {
     Part* copy = new Part(part);
+    std::vector<Substitution> substitutions = given;
+    std::vector<Chunk*> fresh_ones;
+    for (const Part::Step& s : part.steps)
+      for (size_t i = s.begin; s.gpu && i < s.end; ++i)
+        for (int k = part.instrs[i]->nin; k < part.instrs[i]->nop; ++k) {
+          Chunk* c = part.instrs[i]->ops[k].chunk;
+          if (!c || s.gpu->in_memory[i - s.begin][k] || !c->temporary) continue;
+          bool known = false;
+          for (const Substitution& x : substitutions) known |= x.from == c;
+          if (known) continue;
+          fresh_ones.push_back(store_->create(c->nbytes, c->device));
+          substitutions.push_back({c, fresh_ones.back(), 0});
+        }
     for (Instr*& in : copy->instrs) {
       Instr* fresh = recorder_->pool()->take();
       fresh->copy_from(*in);
@@ -430,6 +451,7 @@ class Program {
       }
       in = fresh;
     }
+    for (Chunk* c : fresh_ones) c->unref();
     return copy;
   }
 

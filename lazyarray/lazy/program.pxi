@@ -251,6 +251,8 @@ cdef class Program:
             raise RuntimeError("a program can't run inside a trace")
         if _recorder.engine().stopped():
             raise RuntimeError("the engine is stopped: call start() before using arrays")
+        if _recorder.store().exports.load():
+            self.quiesce_lent(substitutions)
         flush(True)
         for i in range(self.p.phases.size()):
             if phase < 0 or phase == <int>i:
@@ -267,6 +269,15 @@ cdef class Program:
                     for role in self.p.phases[i].visible:
                         raise_error(_recorder.engine().error_of(replaced(role.chunk, substitutions)))
         return 0
+
+    cdef int quiesce_lent(self, vector[Substitution]& substitutions) except -1:
+        """Waits for what others may have launched on memory of GPUs that the program uses."""
+        cdef vector[Chunk*] lent
+        for c in self.p.outside(0, self.p.instrs.size()):
+            c = replaced(c, substitutions)
+            if c.exports.load() and c.device.kind == GPU:
+                lent.push_back(c)
+        return quiesce(lent)
 
     cdef int finish_exported(self, vector[Substitution]& substitutions) except -1:
         """Waits for what was pushed, if it uses memory that others can touch."""

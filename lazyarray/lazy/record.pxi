@@ -120,6 +120,8 @@ cdef int emit(Instr* instr) except -1:
                 raise ValueError("the variable has been deleted")
         if instr.kernel.checks_flags:
             instr.errstate = current_errstate()
+        if rec.store().exports.load() and not capturing():
+            quiesce_lent(instr)
         if _recorder.tape.scopes and recording():
             held = tape(instr)
     except BaseException:
@@ -150,16 +152,11 @@ cdef int emit(Instr* instr) except -1:
             outs.push_back(instr.ops[k].chunk)
     instr.site.capture()
     cdef vector[Chunk*] exported
-    cdef int lent = -1  # a GPU on whose memory others may be at work
     if rec.store().exports.load():
         for k in range(instr.nop):
             if instr.ops[k].chunk is not NULL and instr.ops[k].chunk.exports.load():
                 instr.ops[k].chunk.ref()
                 exported.push_back(instr.ops[k].chunk)
-                if instr.ops[k].chunk.device.kind == GPU:
-                    lent = instr.ops[k].chunk.device.id
-        if lent >= 0:
-            _device_room.quiesce(lent)
     full = rec.append(instr, 1 if naive and not bulk_is_explicit() else get_bulk())
     try:
         if full:
@@ -175,6 +172,38 @@ cdef int emit(Instr* instr) except -1:
             c.unref()
         for c in outs:
             c.unref()
+    return 0
+
+
+cdef int quiesce_lent(Instr* instr) except -1:
+    """Waits for what others may have launched on memory of GPUs that the instruction uses."""
+    cdef vector[Chunk*] lent, held
+    for k in range(instr.nop):
+        if instr.ops[k].chunk is not NULL and instr.ops[k].chunk.exports.load() \
+                and instr.ops[k].chunk.device.kind == GPU:
+            lent.push_back(instr.ops[k].chunk)
+    if not lent.size():
+        return 0
+    # Other threads go on meanwhile, and one of them may give an array of ours other memory.
+    for k in range(instr.nop):
+        if instr.ops[k].chunk is not NULL:
+            instr.ops[k].chunk.ref()
+            held.push_back(instr.ops[k].chunk)
+    try:
+        quiesce(lent)
+    finally:
+        for c in held:
+            c.unref()
+    return 0
+
+
+cdef int quiesce(vector[Chunk*]& lent) except -1:
+    """Waits for all that was launched on the GPUs of these chunks, by whomever."""
+    cdef set done = set()
+    for c in lent:
+        if c.device.id not in done:
+            done.add(c.device.id)
+            _device_room.quiesce(c.device.id)
     return 0
 
 

@@ -24,10 +24,10 @@ cdef extern from "storage/chunk.h" namespace "lazyarray" nogil:
         void (*drop_owner)(void*) noexcept
         cbool resource
         cbool published
-        cbool lent
         cbool captured
         cbool plain()
         cbool allocate()
+        cbool allocate(cbool)
         void add_handle()
         void adopt_handle()
         void written_once()

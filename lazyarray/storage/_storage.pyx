@@ -3,7 +3,7 @@
 
 from lazyarray.engine.settings import int_env
 
-from lazyarray.engine._engine cimport GPU, CDevice, Device, process_engine
+from lazyarray.engine._engine cimport GPU, CDevice, Device, graveyard, process_engine
 
 cdef ChunkStore* _store = NULL
 
@@ -42,4 +42,7 @@ def pool_stats(Device ctx=None):
 
 def trim(Device ctx=None):
     """Gives the cached memory of ``ctx`` back to the system."""
-    _pool_of(ctx).trim()
+    cdef MemoryPool* pool = _pool_of(ctx)
+    with nogil:  # it may wait for a device
+        pool.trim()
+    graveyard().sweep()

@@ -29,7 +29,6 @@ class Chunk : public Var {
   void (*drop_owner)(void*) = nullptr;
   bool resource = false;             // RNG state and the like: no failure poisons it
   bool captured = false;             // a program uses it by reference; GIL
-  bool lent = false;                 // others launch work on it, nobody knows where
   bool published = false;            // its memory is listed in ChunkStore::published_
   // Autograd's, changed with the GIL held: who wrote it last, for as long as a new op can use it, and
   // what its nodes know the memory by.
@@ -60,9 +59,10 @@ class Chunk : public Var {
 
   // False if there is no memory. Two readers of memory that nobody wrote (la.empty) may both be
   // the first: one block is kept.
-  bool allocate() {
+  // `for_all`: whoever asks is no op, and others than its variable's next op may use the memory.
+  bool allocate(bool for_all = false) {
     if (__atomic_load_n(&data, __ATOMIC_ACQUIRE)) return true;
-    char* fresh = pool->allocate(nbytes);
+    char* fresh = for_all ? pool->allocate_for_all(nbytes) : pool->allocate(nbytes);
     if (!fresh) return false;
     char* none = nullptr;
     if (!__atomic_compare_exchange_n(&data, &none, fresh, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
@@ -95,14 +95,17 @@ class Chunk : public Var {
 
  private:
   friend class ChunkStore;
-  ~Chunk() override { free_memory(); }
+  ~Chunk() override { free_memory(false); }
   void dispose() override;
   void dispose_with_gil();
   void clear();
-  void free_memory() {
-    if (drop_owner) drop_owner(owner);
-    else if (data && data != small_) {
-      Footprint* f = footprint.load(std::memory_order_acquire);
+  // `lent`: others know the memory, by us or we by them.
+  void free_memory(bool lent) {
+    Footprint* f = footprint.load(std::memory_order_acquire);
+    if (drop_owner) {
+      if (lent && f) f->wait();  // its owner knows nothing of our streams
+      drop_owner(owner);
+    } else if (data && data != small_) {
       if (lent) pool->release_lent(data, nbytes);
       else if (f) pool->release_after(data, nbytes, f->take());
       else pool->release(data, nbytes);
@@ -263,10 +266,11 @@ inline void Chunk::clear() {
     memory = nullptr;
   }
   if (published) store->unpublish(this);
-  if (exports.load(std::memory_order_relaxed)) store->exports.fetch_sub(exports.exchange(0));
-  free_memory();
+  const bool lent = exports.load(std::memory_order_relaxed) != 0;
+  if (lent) store->exports.fetch_sub(exports.exchange(0));
+  free_memory(lent);
   if (Footprint* f = footprint.exchange(nullptr)) delete f;
-  resource = captured = lent = false;
+  resource = captured = false;
   if (Error* e = error.load(std::memory_order_relaxed)) {
     error.store(nullptr, std::memory_order_relaxed);
     e->unref();

@@ -84,6 +84,9 @@ class MemoryPool {
     return p;
   }
 
+  // ... that any stream may use at once, not only that of the running op.
+  virtual char* allocate_for_all(size_t bytes) { return allocate(bytes); }
+
   virtual void release(char* p, size_t bytes) {
     const int c = size_class(bytes);
     const size_t size = class_bytes(c);
@@ -103,10 +106,11 @@ class MemoryPool {
     release(p, bytes);
   }
 
-  // ... which others than the engine's ops may still use.
-  virtual void release_lent(char* p, size_t bytes) { release(p, bytes); }
   // ... which any op that was launched so far may still use.
   virtual void release_used(char* p, size_t bytes) { release(p, bytes); }
+
+  // ... on which others may be at work, of whom nobody here knows.
+  virtual void release_lent(char* p, size_t bytes) { release(p, bytes); }
 
   // Gives all cached memory back to the system.
   virtual void trim() {

@@ -16,6 +16,7 @@ int64_t now_ns() {
 }
 
 static std::atomic<uint64_t> last_id{0};
+std::atomic<Streams*> Engine::streams_{nullptr};
 
 Engine::Engine(Policy policy, int workers, int priority_workers, int gpu_workers,
                int gpu_copy_workers)
@@ -157,7 +158,9 @@ void Engine::ready(Op* op, After& after, bool pushing) {
       for (Waiter* w = waiters_; w; w = w->next) w->cv.notify_one();
     return;
   }
-  if (pushing && (op->prop == Prop::ASYNC || op->prop == Prop::DELETE_VAR)) {
+  // One that waits on the host for a device's work is for a worker: its pusher goes on.
+  if (pushing && (op->prop == Prop::ASYNC || op->prop == Prop::DELETE_VAR) &&
+      (op->device.is_gpu() || !launches(op))) {
     begin(op);
     (after.run_last ? after.run_last->queue_next : after.run) = op;
     after.run_last = op;
@@ -223,8 +226,9 @@ Error* Engine::run(Op* op) {
     if (streams) error = streams->begin(op);
     if (!error) {
       error = payload.run(payload.arg, ctx);
-      // An asynchronous op says itself when its work is over.
-      if (streams && !payload.async)
+      // An asynchronous op says itself when its work is launched: see complete().
+      if (streams && payload.async) streams->leave();
+      else if (streams)
         if (Error* late = streams->end(op)) {
           if (error) late->unref();
           else error = late;
@@ -249,6 +253,11 @@ void Engine::execute(Op* op, After& after) {
 }
 
 void Engine::complete(Op* op, Error* error) {
+  if (op->stream)
+    if (Error* late = streams_.load(std::memory_order_acquire)->over(op)) {
+      if (error) late->unref();
+      else error = late;
+    }
   After after;
   // Inside an op that settle() runs, what becomes ready is left to that: a chain of asynchronous
   // ops that complete at once must not recurse.

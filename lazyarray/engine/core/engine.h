@@ -186,7 +186,7 @@ class Engine {
   virtual void fork_parent();
   virtual void fork_child(bool drained);
 
-  // Once, when the first device is opened: who keeps order there.
+  // Once, when the first device is opened: who keeps order there, for every engine of the process.
   virtual void set_streams(Streams* streams);
 
   virtual EngineStats stats();
@@ -219,6 +219,7 @@ class Engine {
  private:
   using Lock = std::unique_lock<std::mutex>;
   static constexpr int64_t kNever = INT64_MAX;
+  static std::atomic<Streams*> streams_;
 
   Status wait_uses(Var* var, bool all, Poll poll, void* arg);
   Status wait_streams(Var* var, bool all, Poll poll, void* arg);
@@ -316,7 +317,6 @@ class Engine {
   std::mutex free_mu_;    // guards free_ops_ alone; taken last
   std::vector<Error*> failures_;
   size_t prune_at_ = 16;  // from this many failures on, the seen ones are let go
-  std::atomic<Streams*> streams_{nullptr};
   Trace trace_;
   int64_t uncompleted_ = 0, sampled_ns_ = 0;  // when trace_pending() last noted something
   std::vector<WorkerName> worker_names_;

@@ -76,6 +76,7 @@ struct Op {
   Op *all_prev = nullptr, *all_next = nullptr;      // every uncompleted op, by root
   Op *queue_prev = nullptr, *queue_next = nullptr;  // the ready queue of `pool`
   Pool* pool = nullptr;     // while it is in a ready queue
+  void* stream = nullptr;   // of its device, where its work goes while it runs: see Streams
   void* home = nullptr;     // who will run it (Engine::After), if it runs where it became ready
   WaitLink* waiters = nullptr;
   const std::vector<Op*>* awaits = nullptr;  // what the thread that runs it is waiting for

@@ -1,8 +1,11 @@
 // Streams: how the engine keeps order where work goes on after the op that launched it has returned.
 #pragma once
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <mutex>
+#include <thread>
+#include <utility>
 #include <vector>
 
 #include "device.h"
@@ -18,8 +21,9 @@ class Var;
 class Event {
  public:
   const uint32_t stream;  // the stream's number, unique in the process
+  const uint64_t number;  // its place among the stream's: a later one is over after all earlier ones
 
-  explicit Event(uint32_t stream) : stream(stream) {}
+  Event(uint32_t stream, uint64_t number) : stream(stream), number(number) {}
   Event(const Event&) = delete;
   void ref() { refs_.fetch_add(1, std::memory_order_relaxed); }
   void unref() {
@@ -39,7 +43,8 @@ class Event {
 // Invariant: whoever uses the variable next comes after `written_`, and who writes it after every one of
 // `read_`, too. A use that is noted has itself come after all that it replaces here, so replacing loses
 // nothing. Uses are noted by ops that hold them, so only reads are noted at the same time; the lock is
-// for those, and for waiters that look on.
+// for those, and for waiters that look on. Reads of one stream may be noted in another order than that
+// of their events (an asynchronous op completes on any thread): the later event stays.
 class Footprint {
  public:
   ~Footprint() { clear(); }
@@ -53,30 +58,44 @@ class Footprint {
         if (written_) old.push_back(written_);
         written_ = e;
       } else {
-        bool replaced = false;
+        Event** same = nullptr;
         for (Event*& r : read_)
-          if (r->stream == e->stream && !replaced) {  // later on the same stream
-            old.push_back(r);
-            r = e;
-            replaced = true;
-          }
-        if (!replaced) read_.push_back(e);
+          if (r->stream == e->stream) same = &r;
+        if (!same) read_.push_back(e);
+        else if ((*same)->number < e->number) old.push_back(std::exchange(*same, e));
+        else old.push_back(e);
       }
     }
     for (Event* o : old) o->unref();
   }
-  // What a use must come after, each with a reference for the caller to drop.
+  // What a use must come after, each with a reference for the caller to drop: one of each stream.
   void before(bool write, std::vector<Event*>& out) {
     std::lock_guard<std::mutex> g(mu_);
     auto add = [&](Event* e) {
-      for (Event* known : out)
-        if (known == e) return;
+      for (Event*& known : out)
+        if (known->stream == e->stream) {
+          if (known->number < e->number) {
+            known->unref();
+            known = e;
+            e->ref();
+          }
+          return;
+        }
       e->ref();
       out.push_back(e);
     };
     if (written_) add(written_);
     if (write)
       for (Event* r : read_) add(r);
+  }
+  // Returns when all its events are over.
+  void wait() {
+    std::vector<Event*> all;
+    before(true, all);
+    for (Event* e : all) {
+      while (!e->done()) std::this_thread::sleep_for(std::chrono::microseconds(50));
+      e->unref();
+    }
   }
   // Takes over all its events, with their references.
   std::vector<Event*> take() {
@@ -107,6 +126,10 @@ class Streams {
   virtual Error* begin(Op* op) = 0;
   // ... and after it ran: notes what it launched on its variables. A failure of the device's is the op's.
   virtual Error* end(Op* op) = 0;
+  // An asynchronous op has two ends. On the thread that began it, when its run returned: ...
+  virtual void leave() = 0;
+  // ... and on any thread, when it completes: what its stream was given until now is its work.
+  virtual Error* over(Op* op) = 0;
   // Waits on the host for the events, in slices; false if `poll` said to stop. A device's failure
   // comes back in `error`.
   virtual bool wait(const std::vector<Event*>& events, bool (*poll)(void*), void* arg, Error** error) = 0;

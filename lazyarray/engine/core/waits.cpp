@@ -261,8 +261,10 @@ Status Engine::wait_streams(Var* var, bool all, Poll poll, void* arg) {
   const bool waited = streams->wait(events, poll, arg, &error);
   for (Event* e : events) e->unref();
   if (error) {
-    if (!var->error.load(std::memory_order_acquire)) set_error(var, error);
-    report(error);
+    if (!var->error.load(std::memory_order_acquire)) {  // else each wait would list the same once more
+      set_error(var, error);
+      report(error);
+    }
     error->unref();
   }
   return waited ? Status::OK : Status::INTERRUPTED;

@@ -15,7 +15,21 @@ from lazyarray.lazy import _lazy
 __all__ = ["count", "memory_info", "on", "open_device", "shared", "view"]
 
 DRIVER = "libcuda.so.1"
+FORKED = (
+    "CUDA can't be used in a process that was forked after a GPU was opened: start it another way "
+    '(multiprocessing\'s "spawn"), or open the GPU there alone'
+)
 _opened: set[int] = set()
+_forked = False
+
+
+def _in_child() -> None:
+    global _forked
+    _forked = bool(_opened)
+    _opened.clear()
+
+
+os.register_at_fork(after_in_child=_in_child)
 
 
 def _cupy(number: int) -> ModuleType:
@@ -40,6 +54,8 @@ def open_device(number: int) -> None:
     """Makes GPU ``number`` usable; RuntimeError, saying what is missing, if it is not there."""
     if number in _opened:
         return
+    if _forked:
+        raise RuntimeError(FORKED)
     cupy = _cupy(number)
     try:
         found = cupy.cuda.runtime.getDeviceCount()

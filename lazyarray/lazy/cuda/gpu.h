@@ -1,5 +1,7 @@
 // Gpu and Stream: the open CUDA devices, each worker thread's stream on them, and what orders streams.
 #pragma once
+#include <pthread.h>
+
 #include <atomic>
 #include <chrono>
 #include <memory>
@@ -15,6 +17,18 @@ namespace lazyarray::cuda {
 
 class Gpu;
 
+// Whether this process was forked from one that had opened a GPU. CUDA works there no more, and what
+// other threads had locked at the fork stays locked: nothing here is then used, and nothing freed.
+inline std::atomic<bool>& forked() {
+  static auto* f = new std::atomic<bool>(false);
+  return *f;
+}
+inline Error* after_fork() {
+  return new Error(Error::RUNTIME,
+                   "CUDA can't be used in a process that was forked after a GPU was opened: start it another "
+                   "way (multiprocessing's \"spawn\"), or open the GPU there alone");
+}
+
 // Makes a device's context the thread's for a while; user threads get back what they had.
 class Entered {
  public:
@@ -26,17 +40,20 @@ class Entered {
   Context_t before_ = nullptr;
 };
 
-// A thread's queue on a device. Used by that thread alone, but for waits on all streams.
+// A thread's queue on a device. Used by that thread alone, but for events, which any thread may record.
 struct Stream {
   Gpu* gpu;
   Stream_t handle;
   uint32_t number;
+  mutable std::mutex mu{};        // held while an event is recorded, so that their numbers are in order
+  mutable uint64_t recorded = 0;  // mu
 };
 
 // An event on a stream. Its handle goes back to the device when nobody can ask any more.
 class CudaEvent final : public Event {
  public:
-  CudaEvent(Gpu* gpu, uint32_t stream, Event_t handle) : Event(stream), gpu(gpu), handle(handle) {}
+  CudaEvent(Gpu* gpu, const Stream& s, Event_t handle)
+      : Event(s.number, ++s.recorded), gpu(gpu), handle(handle) {}
   Gpu* const gpu;
   const Event_t handle;
   bool done() override;
@@ -72,6 +89,10 @@ class Gpu {
 
   // A stream that no thread has, or a new one; null with the failure in `error`.
   Stream* take(bool priority, Error** error) {
+    if (forked()) {
+      *error = after_fork();
+      return nullptr;
+    }
     std::lock_guard<std::mutex> g(mu_);
     auto& free = priority ? free_first_ : free_;
     if (!free.empty()) {
@@ -90,12 +111,18 @@ class Gpu {
     return streams_.back().get();
   }
   void give_back(Stream* s, bool priority) {
+    if (forked()) return;
     std::lock_guard<std::mutex> g(mu_);
     (priority ? free_first_ : free_).push_back(s);
   }
 
-  // An event after all that `s` was given so far, with a reference; null with the failure in `error`.
+  // An event after all that `s` was given so far, with a reference; null with the failure in `error`, and
+  // then all of that is over: who has no event needs none.
   Event* record(const Stream& s, Error** error) {
+    if (forked()) {
+      *error = after_fork();
+      return nullptr;
+    }
     Event_t handle = nullptr;
     {
       std::lock_guard<std::mutex> g(mu_);
@@ -105,17 +132,18 @@ class Gpu {
       }
     }
     Entered here(*this);
-    if (!handle)
-      if (const int r = driver().EventCreate(&handle, kDisableTiming)) {
-        *error = driver().check("cuEventCreate", r);
-        return nullptr;
-      }
-    if (const int r = driver().EventRecord(handle, s.handle)) {
-      recycle(handle);
-      *error = driver().check("cuEventRecord", r);
-      return nullptr;
+    const char* call = "cuEventCreate";
+    int r = handle ? kSuccess : driver().EventCreate(&handle, kDisableTiming);
+    if (r == kSuccess) {
+      call = "cuEventRecord";
+      std::lock_guard<std::mutex> g(s.mu);
+      r = driver().EventRecord(handle, s.handle);
+      if (r == kSuccess) return new CudaEvent(this, s, handle);
     }
-    return new CudaEvent(this, s.number, handle);
+    if (handle) recycle(handle);
+    driver().StreamSynchronize(s.handle);
+    *error = driver().check(call, r);
+    return nullptr;
   }
   void recycle(Event_t handle) {
     std::lock_guard<std::mutex> g(mu_);
@@ -128,9 +156,18 @@ class Gpu {
       std::lock_guard<std::mutex> g(mu_);
       for (auto& s : streams_) all.push_back(s.get());
     }
-    for (Stream* s : all)
-      if (Event* e = record(*s, error)) out.push_back(e);
-      else return;
+    for (Stream* s : all) {
+      Error* failed = nullptr;
+      if (Event* e = record(*s, &failed)) out.push_back(e);
+      else if (*error) failed->unref();
+      else *error = failed;
+    }
+  }
+  // Waits for all that was launched, by whomever.
+  void synchronize() {
+    if (forked()) return;
+    Entered here(*this);
+    driver().Synchronize();
   }
 
   // A failure of the device's own (an illegal address, say) is met by whoever asks next, and stays.
@@ -159,7 +196,7 @@ inline Entered::Entered(const Gpu& gpu) {
 }
 
 inline bool CudaEvent::done() {
-  if (over_.load(std::memory_order_acquire)) return true;
+  if (over_.load(std::memory_order_acquire) || forked()) return true;
   Entered here(*gpu);
   const int r = driver().EventQuery(handle);
   if (r == kNotReady) return false;
@@ -168,6 +205,7 @@ inline bool CudaEvent::done() {
   return true;
 }
 inline void CudaEvent::dispose() {
+  if (forked()) return;
   gpu->recycle(handle);
   delete this;
 }
@@ -180,6 +218,8 @@ class Gpus {
   std::string open(int id) {
     if (id >= kMost) return "too many devices";
     if (find(id)) return "";
+    static const int once = pthread_atfork(nullptr, nullptr, [] { forked() = true; });
+    if (once) return "the process can't be watched for forks";
     std::unique_ptr<Gpu> gpu(new Gpu(id));
     std::string failure = gpu->open();
     if (!failure.empty()) return failure;
@@ -236,6 +276,10 @@ inline ThreadStreams& thread_streams() {
 
 // The stream that work of the calling thread goes to: the running op's, if it is on that device.
 inline Stream* stream_on(Gpu* gpu, Error** error) {
+  if (forked()) {
+    *error = after_fork();
+    return nullptr;
+  }
   ThreadStreams& mine = thread_streams();
   if (!mine.running.empty())
     if (Stream* s = mine.running.back().stream; s && s->gpu == gpu) return s;
@@ -256,7 +300,9 @@ class CudaStreams final : public Streams {
       if (Footprint* f = u.var->footprint.load(std::memory_order_acquire)) f->before(u.write, before);
     Error* error = nullptr;
     Stream* stream = nullptr;
-    if (op->device.is_gpu()) {
+    if (forked()) {
+      if (uses_cuda(op)) error = after_fork();
+    } else if (op->device.is_gpu()) {
       if (Gpu* gpu = gpus().find(op->device.id))
         stream = thread_streams().of(gpu, op->prop == Prop::GPU_PRIORITIZED, &error);
       if (stream) {
@@ -271,26 +317,24 @@ class CudaStreams final : public Streams {
     }
     if (!stream && !error) wait(before, nullptr, nullptr, &error);
     // What a callable launches can't be seen. An op that only comes after others passes their order on.
-    if (!error) thread_streams().running.push_back({stream, !op->payload.native || !before.empty(), {}});
+    if (!error) {
+      thread_streams().running.push_back({stream, !op->payload.native || !before.empty(), {}});
+      op->stream = stream;
+    }
     for (Event* e : before) e->unref();
     return error;
   }
 
   Error* end(Op* op) override {
-    const ThreadStreams::Running ran = std::move(thread_streams().running.back());
-    thread_streams().running.pop_back();
-    if (!ran.stream) return nullptr;
-    Error* error = nullptr;
-    Event* e = ran.launched ? ran.stream->gpu->record(*ran.stream, &error) : nullptr;
-    if (e) {
-      for (const Use& u : op->uses)
-        if (used_by_device(u.var)) u.var->leave_footprint().note(e, u.write);
-      for (Chunk* c : ran.temporaries) c->leave_footprint().note(e, true);
-      e->unref();
-    }
+    ThreadStreams::Running ran = left();
+    Error* error = ran.stream && ran.launched ? note(op, *ran.stream, ran.temporaries) : nullptr;
     for (Chunk* c : ran.temporaries) c->unref();
     return error;
   }
+  void leave() override {
+    for (Chunk* c : left().temporaries) c->unref();
+  }
+  Error* over(Op* op) override { return note(op, *static_cast<Stream*>(op->stream), {}); }
 
   // Work is often over within microseconds, so it is watched for a moment; then in naps that grow.
   bool wait(const std::vector<Event*>& events, bool (*poll)(void*), void* arg, Error** error) override {
@@ -314,6 +358,7 @@ class CudaStreams final : public Streams {
   }
 
   bool wait_for_all(bool (*poll)(void*), void* arg, Error** error) override {
+    if (forked()) return true;
     std::vector<Event*> events;
     for (int i = 0; i < Gpus::kMost; ++i)
       if (Gpu* gpu = gpus().find(i)) gpu->record_all(events, error);
@@ -324,6 +369,28 @@ class CudaStreams final : public Streams {
 
  private:
   static Error* gpu_failure(Gpu* gpu) { return gpu->failure(); }
+  static ThreadStreams::Running left() {
+    ThreadStreams::Running ran = std::move(thread_streams().running.back());
+    thread_streams().running.pop_back();
+    return ran;
+  }
+  // Whoever uses what the op used comes after all that the stream was given until now.
+  static Error* note(Op* op, const Stream& stream, const std::vector<Chunk*>& temporaries) {
+    Error* error = nullptr;
+    Event* e = stream.gpu->record(stream, &error);
+    if (!e) return error;
+    for (const Use& u : op->uses)
+      if (used_by_device(u.var)) u.var->leave_footprint().note(e, u.write);
+    for (Chunk* c : temporaries) c->leave_footprint().note(e, true);
+    e->unref();
+    return nullptr;
+  }
+  static bool uses_cuda(const Op* op) {
+    if (op->device.is_gpu()) return true;
+    for (const Use& u : op->uses)
+      if (const Chunk* c = dynamic_cast<const Chunk*>(u.var); c && !c->plain()) return true;
+    return false;
+  }
   // The host's own memory is read and written while the op runs, by way of staging: then it is over.
   static bool used_by_device(Var* v) {
     const Chunk* c = dynamic_cast<const Chunk*>(v);

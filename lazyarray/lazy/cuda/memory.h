@@ -24,7 +24,9 @@ inline MemoryHooks& memory_hooks() {
 // program asks nobody (and takes no GIL). A block that is let go of carries the events of its last uses:
 // a stream may have it again at once if only its own work is left on it, any other once that is over.
 //
-// lock_ guards the lists; the device is asked about events under it, which takes a microsecond.
+// mu_ guards the lists and figures (the base's lock is not used): the device is asked about events under
+// it, which may sleep for a moment. Python is asked, and waited for events, under no lock. What CuPy owns is
+// never let go of here but buried, as chunks die under locks of the rooms above.
 class GpuPool final : public MemoryPool {
  public:
   explicit GpuPool(int id) : id_(id) {
@@ -34,10 +36,60 @@ class GpuPool final : public MemoryPool {
       Entered here(*gpu);
       driver().GetInfo(&free, &total);
     }
-    cache_limit_ = total / 2;
+    cache_limit_ = look_at_ = total / 2;
   }
 
-  char* allocate(size_t bytes) override {
+  char* allocate(size_t bytes) override { return get(bytes, false); }
+  char* allocate_for_all(size_t bytes) override { return get(bytes, true); }
+
+  void release(char* p, size_t bytes) override { release_after(p, bytes, {}); }
+  void release_after(char* p, size_t bytes, std::vector<Event*> last_uses) override {
+    if (forked()) return;
+    const int c = size_class(bytes);
+    const size_t size = class_bytes(c);
+    bool full;
+    {
+      std::lock_guard<std::mutex> g(mu_);
+      in_use_ -= size;
+      cached_ += size;
+      free_[c].push_back({p, std::move(last_uses)});
+      full = cached_ > look_at_;
+    }
+    if (full) give_back(false);
+  }
+  void release_used(char* p, size_t bytes) override {
+    std::vector<Event*> all;
+    Error* ignored = nullptr;  // without an event nothing is under way
+    if (Gpu* gpu = gpus().find(id_)) gpu->record_all(all, &ignored);
+    if (ignored) ignored->unref();
+    release_after(p, bytes, std::move(all));
+  }
+  void release_lent(char* p, size_t bytes) override {
+    if (Gpu* gpu = gpus().find(id_)) gpu->synchronize();
+    release_after(p, bytes, {});
+  }
+
+  // Waits for the blocks' last uses, and gives them back to CuPy, and what CuPy caches to the device.
+  void trim() override {
+    if (forked()) return;
+    give_back(true);
+    memory_hooks().reclaim(id_);
+  }
+
+  PoolStats stats() override {
+    std::lock_guard<std::mutex> g(mu_);
+    return {in_use_, cached_, peak_, limit_, hits_, misses_};
+  }
+
+ private:
+  struct Block {
+    char* data;
+    std::vector<Event*> last_uses;
+  };
+  static constexpr int kLooks = 8;
+
+  // `for_all`: for any stream at once.
+  char* get(size_t bytes, bool for_all) {
     if (bytes > kMost) return nullptr;
     Gpu* gpu = gpus().find(id_);
     Error* error = nullptr;
@@ -46,81 +98,88 @@ class GpuPool final : public MemoryPool {
     if (!stream) return nullptr;
     const int c = size_class(bytes);
     const size_t size = class_bytes(c);
-    lock_.lock();
-    if (char* p = reuse(c, stream->number)) {
-      cached_ -= size;
-      hits_++;
-      grew(size);
-      lock_.unlock();
-      return p;
-    }
-    misses_++;
-    const bool refused = limit_ && in_use_ + size > limit_;
-    if (!refused) grew(size);
-    const bool crowded = limit_ && in_use_ + cached_ > limit_;
-    lock_.unlock();
-    if (refused) return nullptr;
-    take_back_lent(*gpu);
-    if (crowded) trim();
-    char* p = ask(*stream, size);
-    if (!p) {
+    constexpr uint32_t kNone = 0;  // the number of no stream
+    for (bool again : {false, true}) {
       // Out of memory: first all that is on its way back comes back.
-      memory_hooks().reclaim(id_);
-      trim();
-      memory_hooks().reclaim(id_);
-      p = ask(*stream, size);
-    }
-    if (!p) {
-      lock_.lock();
+      if (again) trim();
+      bool crowded;
+      {
+        std::lock_guard<std::mutex> g(mu_);
+        if (char* p = reuse(c, for_all ? kNone : stream->number)) {
+          cached_ -= size;
+          hits_++;
+          grew(size);
+          return p;
+        }
+        misses_ += !again;
+        if (limit_ && in_use_ + size > limit_) continue;
+        grew(size);
+        crowded = limit_ && in_use_ + cached_ > limit_;
+      }
+      if (crowded) give_back(true);
+      if (char* p = ask(*stream, size)) {
+        // CuPy may have had it back with work of this stream left on it.
+        if (for_all) driver().StreamSynchronize(stream->handle);
+        return p;
+      }
+      std::lock_guard<std::mutex> g(mu_);
       in_use_ -= size;
-      lock_.unlock();
     }
+    return nullptr;
+  }
+
+  // A block that the stream may use; with mu_.
+  char* reuse(int c, uint32_t stream) {
+    auto& list = free_[c];
+    const int n = static_cast<int>(list.size());
+    for (int i = n - 1; i >= std::max(0, n - kLooks); --i)
+      if (usable(list[i], stream)) return take(list, i);
+    // The oldest are likeliest to be through.
+    return n > kLooks && usable(list[0], stream) ? take(list, 0) : nullptr;
+  }
+  static bool usable(const Block& b, uint32_t stream) {
+    for (Event* e : b.last_uses)
+      if (e->stream != stream && !e->done()) return false;
+    return true;
+  }
+  static char* take(std::vector<Block>& list, int i) {
+    char* p = list[i].data;
+    for (Event* e : list[i].last_uses) e->unref();
+    list.erase(list.begin() + i);
     return p;
   }
-  void release(char* p, size_t bytes) override { release_after(p, bytes, {}); }
-  void release_after(char* p, size_t bytes, std::vector<Event*> last_uses) override {
-    const int c = size_class(bytes);
-    const size_t size = class_bytes(c);
-    lock_.lock();
-    in_use_ -= size;
-    cached_ += size;
-    free_[c].push_back({p, std::move(last_uses)});
-    const bool full = cached_ > cache_limit_;
-    lock_.unlock();
-    if (full) trim();
+
+  char* ask(const Stream& stream, size_t size) {
+    PyObject* owner = nullptr;
+    char* p = memory_hooks().allocate(id_, stream.handle, size, &owner);
+    if (!p) return nullptr;
+    std::lock_guard<std::mutex> g(mu_);
+    owners_[p] = owner;
+    return p;
   }
 
-  // What libraries of others launched on it is over when the device is through with all: that is waited
-  // for when more memory is needed.
-  void release_lent(char* p, size_t bytes) override {
-    lock_.lock();
-    lent_.push_back({p, bytes});
-    lock_.unlock();
-  }
-  void release_used(char* p, size_t bytes) override {
-    std::vector<Event*> all;
-    Error* ignored = nullptr;
-    if (Gpu* gpu = gpus().find(id_)) gpu->record_all(all, &ignored);
-    if (ignored) ignored->unref();
-    release_after(p, bytes, std::move(all));
-  }
-
-  // Waits for the blocks' last uses, and gives them back to CuPy.
-  void trim() override {
-    if (Gpu* gpu = gpus().find(id_)) take_back_lent(*gpu);
+  // Lets CuPy have the cached blocks again: all, once their last uses are over, or those where that is so.
+  void give_back(bool all) {
     std::vector<Block> out;
-    lock_.lock();
-    for (auto& list : free_) {
-      for (Block& b : list) out.push_back(std::move(b));
-      list.clear();
-    }
-    cached_ = 0;
     std::vector<PyObject*> owners;
-    for (Block& b : out) {
-      owners.push_back(owners_[b.data]);
-      owners_.erase(b.data);
+    {
+      std::lock_guard<std::mutex> g(mu_);
+      for (int c = 0; c < kClasses; ++c) {
+        std::vector<Block> kept;
+        for (Block& b : free_[c]) {
+          if (!all && !usable(b, 0)) {
+            kept.push_back(std::move(b));
+            continue;
+          }
+          owners.push_back(owners_[b.data]);
+          owners_.erase(b.data);
+          cached_ -= class_bytes(c);
+          out.push_back(std::move(b));
+        }
+        free_[c] = std::move(kept);
+      }
+      look_at_ = std::max(cache_limit_, cached_ + cached_ / 8);  // not at each block anew
     }
-    lock_.unlock();
     CudaStreams waits;
     Error* ignored = nullptr;  // the device's, which every op meets
     for (Block& b : out) {
@@ -128,74 +187,14 @@ class GpuPool final : public MemoryPool {
       for (Event* e : b.last_uses) e->unref();
     }
     if (ignored) ignored->unref();
-    for (PyObject* o : owners) drop_ref(o);
-  }
-
- private:
-  struct Block {
-    char* data;
-    std::vector<Event*> last_uses;
-  };
-  struct Lent {
-    char* data;
-    size_t bytes;
-  };
-  static constexpr int kLooks = 8;
-
-  void take_back_lent(Gpu& gpu) {
-    std::vector<Lent> all;
-    lock_.lock();
-    all.swap(lent_);
-    lock_.unlock();
-    if (all.empty()) return;
-    {
-      Entered here(gpu);
-      if (const int r = driver().Synchronize()) gpu.fail(r);
-    }
-    for (const Lent& l : all) release(l.data, l.bytes);
-  }
-
-  char* reuse(int c, uint32_t stream) {
-    auto& list = free_[c];
-    const int n = static_cast<int>(list.size());
-    for (int i = n - 1; i >= std::max(0, n - kLooks); --i) {
-      bool usable = true;
-      for (Event* e : list[i].last_uses)
-        if (e->stream != stream && !e->done()) {
-          usable = false;
-          break;
-        }
-      if (!usable) continue;
-      char* p = list[i].data;
-      for (Event* e : list[i].last_uses) e->unref();
-      list.erase(list.begin() + i);
-      return p;
-    }
-    // The oldest are likeliest to be through.
-    if (n > kLooks) {
-      for (Event* e : list[0].last_uses)
-        if (e->stream != stream && !e->done()) return nullptr;
-      char* p = list[0].data;
-      for (Event* e : list[0].last_uses) e->unref();
-      list.erase(list.begin());
-      return p;
-    }
-    return nullptr;
-  }
-  char* ask(const Stream& stream, size_t size) {
-    PyObject* owner = nullptr;
-    char* p = memory_hooks().allocate(id_, stream.handle, size, &owner);
-    if (!p) return nullptr;
-    lock_.lock();
-    owners_[p] = owner;
-    lock_.unlock();
-    return p;
+    for (PyObject* o : owners) graveyard().bury(o);
   }
 
   const int id_;
+  std::mutex mu_;
   std::vector<Block> free_[kClasses];
-  std::vector<Lent> lent_;
   std::unordered_map<char*, PyObject*> owners_;
+  uint64_t look_at_ = 0;  // from so much on, what is cached is looked through
 };
 
 // Host memory that devices copy from and to by themselves.
@@ -203,15 +202,19 @@ class PinnedPool final : public MemoryPool {
  public:
   bool pinned() const override { return true; }
   char* allocate(size_t bytes) override {
-    settle();
-    return MemoryPool::allocate(bytes);
+    if (forked()) return nullptr;
+    settle(false);
+    if (char* p = MemoryPool::allocate(bytes)) return p;
+    return settle(true) ? MemoryPool::allocate(bytes) : nullptr;
   }
   void release_after(char* p, size_t bytes, std::vector<Event*> last_uses) override {
+    if (forked()) return;
     std::lock_guard<std::mutex> g(mu_);
     leaving_.push_back({p, bytes, std::move(last_uses)});
   }
   void trim() override {
-    settle();
+    if (forked()) return;
+    settle(false);
     MemoryPool::trim();
   }
 
@@ -225,7 +228,9 @@ class PinnedPool final : public MemoryPool {
       }
     return nullptr;
   }
-  void system_free(char* p) override { driver().HostFree(p); }
+  void system_free(char* p) override {
+    if (!forked()) driver().HostFree(p);
+  }
 
  private:
   struct Leaving {
@@ -233,23 +238,31 @@ class PinnedPool final : public MemoryPool {
     size_t bytes;
     std::vector<Event*> last_uses;
   };
-  // Blocks whose last uses are over are free.
-  void settle() {
-    std::lock_guard<std::mutex> g(mu_);
-    size_t kept = 0;
-    for (Leaving& l : leaving_) {
-      bool over = true;
-      for (Event* e : l.last_uses) over = over && e->done();
-      if (!over) {
-        std::swap(leaving_[kept++], l);
-        continue;
+  // Blocks whose last uses are over are free; with `wait` they come to be. Whether there were any.
+  bool settle(bool wait) {
+    std::vector<Leaving> out;
+    {
+      std::lock_guard<std::mutex> g(mu_);
+      size_t kept = 0;
+      for (Leaving& l : leaving_) {
+        bool over = true;
+        for (Event* e : l.last_uses) over = over && (wait || e->done());
+        if (over) out.push_back(std::move(l));
+        else std::swap(leaving_[kept++], l);
       }
+      leaving_.resize(kept);
+    }
+    CudaStreams waits;
+    Error* ignored = nullptr;
+    for (Leaving& l : out) {
+      waits.wait(l.last_uses, nullptr, nullptr, &ignored);
       for (Event* e : l.last_uses) e->unref();
       release(l.data, l.bytes);
     }
-    leaving_.resize(kept);
+    if (ignored) ignored->unref();
+    return !out.empty();
   }
-  std::mutex mu_;  // guards leaving_; taken before the pool's lock
+  std::mutex mu_;  // guards leaving_
   std::vector<Leaving> leaving_;
 };
 

@@ -36,10 +36,11 @@ class Runner {
     Error* error = nullptr;
     Stream* stream = stream_of(in.device(), &error);
     if (!stream) return error;
-    for (int k = 0; k < in.nop; ++k)
-      if (in.ops[k].chunk)
-        if (Error* e = allocate(in.ops[k].chunk)) return e;
+    for (int k = 0; k < in.nop && !error; ++k)
+      if (in.ops[k].chunk) error = allocate(in.ops[k].chunk);
+    // Also if it fails: what was left on the memory that it got is over with this op's event.
     note(&in, 1);
+    if (error) return error;
     const Kernel& kernel = *in.kernel;
     if (kernel.kind == Kernel::TRANSFER) return transfer(in, *stream);
     if (kernel.kind == Kernel::ELEMENTWISE || kernel.kind == Kernel::REDUCE) {
@@ -70,16 +71,14 @@ class Runner {
     *ran = false;
     if (!plan.possible) return nullptr;
     Error* error = nullptr;
-    Stream* stream = stream_of(instrs[0]->device(), &error);
-    for (size_t m = 0; m < n && !error; ++m) {
+    for (size_t m = 0; m < n; ++m)
       if (asks_values(*instrs[m])) return nullptr;
+    Stream* stream = stream_of(instrs[0]->device(), &error);
+    for (size_t m = 0; m < n && !error; ++m)
       for (int k = 0; k < instrs[m]->nop && !error; ++k)
         if (plan.in_memory[m][k]) error = allocate(instrs[m]->ops[k].chunk);
-    }
-    if (!error) {
-      note(instrs, n);
-      return launch(plan, instrs, *stream, ran);
-    }
+    note(instrs, n);
+    if (!error) return launch(plan, instrs, *stream, ran);
     error->unref();  // alone, each meets its own
     return nullptr;
   }

@@ -10,6 +10,7 @@ class Staging {
  public:
   static constexpr size_t kPiece = size_t(4) << 20;
   ~Staging() {
+    if (forked()) return;
     for (Half& h : halves_) {
       wait(h);
       if (h.data) driver().HostFree(h.data);

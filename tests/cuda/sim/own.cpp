@@ -34,6 +34,13 @@ SIM(void) sim_fail_next(const char* call, int code) {
     s.failures[call].push_back(code);
 }
 
+// ... and from now on none is to fail any more.
+SIM(void) sim_fail_no_more() {
+    Simulator& s = Simulator::one();
+    std::lock_guard<std::mutex> hold(s.tables);
+    s.failures.clear();
+}
+
 // Bytes that each device has.
 SIM(void) sim_set_memory(size_t bytes) {
     Simulator& s = Simulator::one();

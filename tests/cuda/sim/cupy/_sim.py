@@ -23,6 +23,11 @@ def fail_next(call: str, code: int) -> None:
     lib.sim_fail_next(call.encode(), code)
 
 
+def fail_no_more() -> None:
+    """No call is to fail any more."""
+    lib.sim_fail_no_more()
+
+
 def clear_errors() -> None:
     """Devices whose tasks failed are well again."""
     lib.sim_clear_errors()
