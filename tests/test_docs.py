@@ -20,10 +20,11 @@ OPTIONS = doctest.ELLIPSIS | doctest.IGNORE_EXCEPTION_DETAIL
 
 
 def blocks(path):
-    """(line, code) of each block of Python of a page."""
+    """(line, code) of each block of Python of a page; of those that say ``gpu`` only where one is."""
     text = path.read_text()
-    for found in re.finditer(r"^```python\n(.*?)^```$", text, re.S | re.M):
-        yield text[: found.start()].count("\n") + 2, found[1]
+    for found in re.finditer(r"^```python( gpu)?\n(.*?)^```$", text, re.S | re.M):
+        if not found[1] or la.gpu_count():
+            yield text[: found.start()].count("\n") + 2, found[2]
 
 
 @pytest.mark.skipif(

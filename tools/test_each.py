@@ -1,4 +1,4 @@
-"""Runs test files in processes of their own, several at a time: one that hangs takes no other with it.
+"""Runs test files in processes of their own, several at a time: one that hangs ends alone.
 
 python tools/test_each.py [--jobs N] [--seconds S] [--logs FOLDER] path ... [-- pytest's arguments]
 """

@@ -4,8 +4,8 @@
     compute-sanitizer --tool memcheck python -m tests.cuda.stress --rounds 4 --bare
 
 Whole numbers, so that a wrong order shows as a wrong value and nothing else does. Each thread has
-arrays of its own on the device and on the host, pinned or not; all read common ones. In between work
-is held up on the device, or before it gets there, memory is let go of and given back.
+arrays of its own on the device and on the host, pinned or not; all read common ones. In between
+work is held up on the device, or before it gets there, memory is let go of and given back.
 """
 
 import argparse
@@ -182,7 +182,7 @@ def round_of(seed, threads, steps, n):
 
 
 def memory():
-    """Bytes in use once all that nobody needs was given back: ours, CuPy's, the device's, the host's."""
+    """Bytes in use, by whose count, once all that nobody needs was given back."""
     import cupy
 
     la.waitall()

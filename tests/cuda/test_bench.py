@@ -71,6 +71,10 @@ def test_stress_with_blocks_of_its_own():
         "--bare")  # fmt: skip
 
 
+def test_the_page_on_gpus():
+    run("pytest", "-q", "-p", "no:cacheprovider", "tests/test_docs.py", "-k", "code and gpu.md")
+
+
 def test_a_wrong_value_shows(tmp_path):
     """The stress program is able to fail."""
     wrong = "from tests.cuda import stress; stress.Program.update = lambda p: p.want[0].fill(1)\n"
