@@ -20,7 +20,7 @@ OPTIONS = doctest.ELLIPSIS | doctest.IGNORE_EXCEPTION_DETAIL
 
 
 def blocks(path):
-    """(line, code) of each block of Python of a page; of those that say ``gpu`` only where one is."""
+    """(line, code) of each block of Python of a page; those for a ``gpu`` where one is."""
     text = path.read_text()
     for found in re.finditer(r"^```python( gpu)?\n(.*?)^```$", text, re.S | re.M):
         if not found[1] or la.gpu_count():
