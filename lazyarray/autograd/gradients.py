@@ -111,7 +111,7 @@ def _seeds(heads: list[Any], head_grads: Any) -> list[Any]:
         if g is None:
             seeds.append(creation.ones_like(head))
             continue
-        g = asarray(g)
+        g = asarray(g, head.device)
         if g.shape != head.shape:
             raise ValueError(f"a gradient of shape {g.shape} for a head of shape {head.shape}")
         seeds.append(g)

@@ -14,7 +14,7 @@ import numpy as np
 
 from lazyarray.lazy._lazy import Tensor
 from lazyarray.ops._differentiable import refuse
-from lazyarray.ops._layout import gil_op, operands, values
+from lazyarray.ops._layout import device_of, gil_op, operands, values
 from lazyarray.ops._rows import array, asarray, astype
 from lazyarray.ops.indexing import take
 from lazyarray.ops.joining import stack
@@ -31,9 +31,10 @@ _Range = tuple[Any, Any] | None
 # ---- arguments ----------------------------------------------------------------------------------
 
 
-def _sample(a: Any, weights: Any) -> list[NDArray]:
-    """The sample and, if they are given, its weights."""
-    inputs = operands(a, *([] if weights is None else [weights]))
+def _sample(a: Any, weights: Any, bins: Any) -> list[NDArray]:
+    """The sample and, if they are given, its weights; array-likes join the bins' device, too."""
+    place = device_of(a, weights, bins)
+    inputs = [asarray(o, place) for o in (a, weights) if o is not None]
     if inputs[0].dtype == np.bool_:
         text = "Converting input from bool to <class 'numpy.uint8'> for compatibility."
         warnings.warn(text, RuntimeWarning, stacklevel=3)
@@ -85,7 +86,7 @@ def histogram(
     >>> counts.asnumpy(), edges.asnumpy()
     (array([2, 1, 1]), array([1., 2., 3., 4.]))
     """
-    inputs = _sample(a, weights)
+    inputs = _sample(a, weights, bins)
     x, weighted = inputs[0], weights is not None
     limits = _limits(range, "histogram()")
     _check(bins, limits, weighted)
@@ -126,7 +127,7 @@ def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any 
     >>> la.histogram_bin_edges(la.array([0, 0, 3]), bins=3).asnumpy()
     array([0., 1., 2., 3.])
     """
-    inputs = _sample(a, weights)
+    inputs = _sample(a, weights, bins)
     x = inputs[0]
     limits = _limits(range, "histogram_bin_edges()")
     _check(bins, limits, weights is not None)

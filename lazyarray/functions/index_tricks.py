@@ -14,7 +14,7 @@ import numpy as np
 
 from lazyarray.lazy._lazy import Tensor
 from lazyarray.ops._differentiable import follows
-from lazyarray.ops._layout import gil_op, gil_write, operands, values
+from lazyarray.ops._layout import device_of, gil_op, gil_write, operands, values
 from lazyarray.ops._moves import stored
 from lazyarray.ops._rows import array, asarray, assign_to, call, select, strided
 from lazyarray.ops.creation import array as made
@@ -27,6 +27,7 @@ from lazyarray.ops.searching import nonzero
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
+    from lazyarray.engine import Device
 
 __all__ = [
     "mgrid",
@@ -311,7 +312,7 @@ def diag_indices_from(arr: Any) -> tuple[NDArray, ...]:
     if arr.ndim < 2:
         raise ValueError("input array must be at least 2-d")
     _check_cube(arr)
-    return diag_indices(arr.shape[0], arr.ndim)
+    return (arange(arr.shape[0], device=device_of(arr)),) * arr.ndim
 
 
 def _check_cube(x: Any) -> None:
@@ -326,7 +327,7 @@ def tril_indices(n: int, k: int = 0, m: int | None = None) -> tuple[NDArray, NDA
     >>> [i.asnumpy().tolist() for i in la.tril_indices(2)]
     [[0, 1, 1], [0, 0, 1]]
     """
-    return _triangle("tril_indices", n, k, m)
+    return _triangle("tril_indices", n, k, m, None)
 
 
 def triu_indices(n: int, k: int = 0, m: int | None = None) -> tuple[NDArray, NDArray]:
@@ -336,10 +337,12 @@ def triu_indices(n: int, k: int = 0, m: int | None = None) -> tuple[NDArray, NDA
     >>> [i.asnumpy().tolist() for i in la.triu_indices(2)]
     [[0, 0, 1], [0, 1, 1]]
     """
-    return _triangle("triu_indices", n, k, m)
+    return _triangle("triu_indices", n, k, m, None)
 
 
-def _triangle(name: str, n: int, k: int, m: int | None) -> tuple[NDArray, NDArray]:
+def _triangle(
+    name: str, n: int, k: int, m: int | None, device: Device | None
+) -> tuple[NDArray, NDArray]:
     rows, columns = max(n, 0), max(n if m is None else m, 0)
     upper = name == "triu_indices"
     within = np.clip(np.arange(rows) + k + (not upper), 0, columns)  # left of it, in each row
@@ -349,7 +352,8 @@ def _triangle(name: str, n: int, k: int, m: int | None) -> tuple[NDArray, NDArra
         for out, index in zip(outs, getattr(np, name)(rows, k, columns), strict=True):
             out[...] = index
 
-    results = call(name, run, [], [((count,), np.dtype(np.intp))] * 2, cost=9000 + 9.0 * count)
+    targets = [((count,), np.dtype(np.intp))] * 2
+    results = call(name, run, [], targets, device=device, cost=9000 + 9.0 * count)
     return results[0], results[1]
 
 
@@ -362,7 +366,7 @@ def tril_indices_from(arr: Any, k: int = 0) -> tuple[NDArray, NDArray]:
     """
     if arr.ndim != 2:
         raise ValueError("input array must be 2-d")
-    return tril_indices(arr.shape[-2], k, arr.shape[-1])
+    return _triangle("tril_indices", arr.shape[-2], k, arr.shape[-1], device_of(arr))
 
 
 def triu_indices_from(arr: Any, k: int = 0) -> tuple[NDArray, NDArray]:
@@ -374,7 +378,7 @@ def triu_indices_from(arr: Any, k: int = 0) -> tuple[NDArray, NDArray]:
     """
     if arr.ndim != 2:
         raise ValueError("input array must be 2-d")
-    return triu_indices(arr.shape[-2], k, arr.shape[-1])
+    return _triangle("triu_indices", arr.shape[-2], k, arr.shape[-1], device_of(arr))
 
 
 def mask_indices(n: int, mask_func: Callable[..., Any], k: Any = 0) -> tuple[NDArray, ...]:

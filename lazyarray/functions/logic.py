@@ -10,7 +10,7 @@ import numpy as np
 
 from lazyarray.lazy._lazy import Tensor
 from lazyarray.ops import elementwise, reductions
-from lazyarray.ops._layout import operands, values
+from lazyarray.ops._layout import device_of, operands, values
 from lazyarray.ops._rows import asarray, full, probe
 from lazyarray.ops.creation import array
 from lazyarray.ops.manipulation import copy, imag, real
@@ -85,10 +85,16 @@ def isclose(
             warnings.warn(message, RuntimeWarning, stacklevel=2)
     with np.errstate(invalid="ignore"):
         close = _ufuncs["less_equal"](abs(x - y), atol + rtol * abs(y))
-        result = close & _ufuncs["isfinite"](y) | _ufuncs["equal"](x, y)
+        numbers = not isinstance(x, Tensor) and not isinstance(y, Tensor)
+        result = close & _is("isfinite", y) | (x == y if numbers else _ufuncs["equal"](x, y))
         if equal_nan:
-            result = result | _ufuncs["isnan"](x) & _ufuncs["isnan"](y)
+            result = result | _is("isnan", x) & _is("isnan", y)
     return result
+
+
+def _is(name: str, o: Any) -> Any:
+    """What a test says of an array, or of a number: that belongs to no device."""
+    return _ufuncs[name](o) if isinstance(o, Tensor) else bool(getattr(np, name)(o))
 
 
 def _is_finite(tolerance: Any) -> bool:
@@ -117,7 +123,7 @@ def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> NDArray:
     """
     pair = _pair(a1, a2)
     if not pair or pair[0].shape != pair[1].shape:
-        return full((), False, np.bool_)
+        return full((), False, np.bool_, device_of(a1, a2))
     x, y = pair
     if equal_nan and x is y:
         return full((), True, np.bool_, x.device)
@@ -141,7 +147,7 @@ def array_equiv(a1: Any, a2: Any) -> NDArray:
             return _all(_ufuncs["equal"](*pair))
         except ValueError:
             pass  # they don't
-    return full((), False, np.bool_)
+    return full((), False, np.bool_, device_of(a1, a2))
 
 
 def _pair(a: Any, b: Any) -> list[NDArray]:

@@ -209,7 +209,7 @@ def nanvar(
     _check_inexact(dtype, out)
     count = _sum(~gaps, axis, np.intp, None, True, where=where)
     if mean is not None:
-        average = asarray(mean)
+        average = asarray(mean, x.device)
     else:
         average = _divided(_sum(x, axis, dtype, None, True, where=where), count)
     masked = {} if where is None or where is True else {"where": where}

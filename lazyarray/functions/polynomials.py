@@ -12,7 +12,7 @@ from lazyarray.linalg import inv
 from lazyarray.linalg.equations import least_squares, lstsq
 from lazyarray.ops import creation, table
 from lazyarray.ops._differentiable import follows, refuse
-from lazyarray.ops._layout import gil_op, operands, values
+from lazyarray.ops._layout import device_of, gil_op, operands, values
 from lazyarray.ops._rows import array, asarray, assign_to, astype, full
 from lazyarray.ops.joining import concatenate
 from lazyarray.ops.linear_algebra import dot, outer
@@ -103,7 +103,7 @@ def polymul(a1: Any, a2: Any) -> NDArray:
     >>> la.polymul(la.array([1, 2, 3]), la.array([9, 5, 1])).asnumpy()
     array([ 9, 23, 38, 17,  3])
     """
-    device = _device(a1, a2)
+    device = device_of(a1, a2)
     refuse("polymul", a1, a2)
     x, y = values(a1, "polymul()"), values(a2, "polymul()")
     return array(np.polymul(x, y), None, device)
@@ -118,14 +118,10 @@ def polydiv(u: Any, v: Any) -> tuple[NDArray, NDArray]:
     >>> [x.asnumpy().tolist() for x in la.polydiv(la.array([3.0, 5, 2]), la.array([2.0, 1]))]
     [[1.5, 1.75], [0.25]]
     """
-    device = _device(u, v)
+    device = device_of(u, v)
     refuse("polydiv", u, v)
     quotient, rest = np.polydiv(values(u, "polydiv()"), values(v, "polydiv()"))
     return array(quotient, None, device), array(rest, None, device)
-
-
-def _device(*objects: Any) -> Any:
-    return next((o.device for o in objects if isinstance(o, Tensor)), None)
 
 
 def polyder(p: Any, m: int = 1) -> NDArray:
@@ -179,7 +175,7 @@ def polyval(p: Any, x: Any) -> NDArray:
     """
     # Coefficients of another kind of sequence are constants of the fused expression.
     coefficients = asarray(p) if isinstance(p, Tensor) else np.asarray(p)
-    (v,) = operands(x)
+    v = operands(x, *([p] if isinstance(p, Tensor) else []))[0]
     y = full(v.shape, 0, v.dtype, v.device)
     for i in range(len(coefficients)):
         y = y * v + coefficients[i]
@@ -199,7 +195,7 @@ def roots(p: Any) -> NDArray:
     array([2., 1.])
     """
     refuse("roots", p)
-    return array(np.roots(values(p, "roots()")), None, _device(p))
+    return array(np.roots(values(p, "roots()")), None, device_of(p))
 
 
 def poly(seq_of_zeros: Any) -> NDArray:

@@ -362,4 +362,4 @@ def _put(x: NDArray, value: Any, what: str) -> None:
 def _seed(g: Any, y: NDArray) -> NDArray:
     if g is None:
         return creation.ones_like(y)
-    return _rows.asarray(g)
+    return _rows.asarray(g, y.device)

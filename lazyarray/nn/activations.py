@@ -11,6 +11,7 @@ from lazyarray.nn import _native
 from lazyarray.nn.inputs import channel_sums, floats, narrowed
 from lazyarray.ops import table
 from lazyarray.ops._differentiable import differentiable
+from lazyarray.ops._layout import operands
 from lazyarray.ops._rows import Ufunc, asarray, clamp, select
 from lazyarray.ops.gradients import teach
 
@@ -112,7 +113,7 @@ def prelu(x: Any, weight: Any) -> NDArray:
     >>> la.nn.prelu(la.array([[-1.0, -1.0]]), la.array([0.1, 0.5])).asnumpy()
     array([[-0.1, -0.5]])
     """
-    x, weight = asarray(x), asarray(weight)
+    x, weight = operands(x, weight)
     if weight.size != 1 and (weight.ndim != 1 or x.ndim < 2 or weight.size != x.shape[1]):
         raise ValueError(
             f"prelu: the weight is one number or one for each channel of x {x.shape}, not of shape "

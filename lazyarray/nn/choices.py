@@ -8,6 +8,7 @@ from lazyarray.nn import _native
 from lazyarray.nn.inputs import floats, integers, narrowed
 from lazyarray.ops import table
 from lazyarray.ops._differentiable import differentiable
+from lazyarray.ops._layout import device_of
 from lazyarray.ops._rows import asarray, astype
 from lazyarray.ops.indexing import take
 from lazyarray.ops.ranges import arange
@@ -62,7 +63,7 @@ def embedding(indices: Any, weight: Any) -> NDArray:
     array([[4., 5.],
            [0., 1.]])
     """
-    weight = asarray(weight)
+    weight = asarray(weight, device_of(indices))
     if weight.ndim != 2:
         raise ValueError(f"embedding: the weight has two axes, not shape {weight.shape}")
     return _embedding(integers("embedding", indices, weight), weight, weight.shape[0])

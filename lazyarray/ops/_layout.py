@@ -46,11 +46,16 @@ def viewed(x: Any, function: Callable[..., np.ndarray], *args: Any, **kwargs: An
 # ---- operands -----------------------------------------------------------------------------------
 
 
+def device_of(*objects: Any) -> Device | None:
+    """The first array's device; None if there is no array."""
+    return next((o.device for o in objects if isinstance(o, Tensor)), None)
+
+
 def operands(*objects: Any) -> list[NDArray]:
     """The objects as arrays: array-likes join the first array's device."""
     if False not in [isinstance(o, Tensor) for o in objects]:
         return [*objects]
-    device = next((o.device for o in objects if isinstance(o, Tensor)), None)
+    device = device_of(*objects)
     return [o if isinstance(o, Tensor) else array(o, None, device) for o in objects]
 
 

@@ -262,8 +262,10 @@ cdef Tensor copied(Tensor x, int dtype):
     return t
 
 
-def asarray(o):
-    """``o`` itself if it is an array, else a new array on the current device."""
+def asarray(o, Device device=None):
+    """``o`` itself if it is an array, else a new array on ``device``; None is the current one."""
+    if device is not None:
+        return as_tensor_on(o, device.c)
     return as_tensor(o)
 
 

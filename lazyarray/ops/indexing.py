@@ -296,7 +296,7 @@ def set(x: NDArray, key: Any, value: Any) -> None:
         if isinstance(value, Tensor) and fill_from(x, key, value):
             return None
     if holds_arrays(value):
-        value = array(value, x.dtype)
+        value = array(value, x.dtype, device=x.device)
     if follows(x, value):
         return stored("setitem", x, value, lambda a, v: set(a, key, v))
     base, inner, inputs, shape, _, whole = _resolve(x, key, known=False)

@@ -292,9 +292,17 @@ cdef Tensor ternary(Kernel* k, list operands, bint wraps):
     return out
 
 
+cdef CDevice device_among(a, b, c) noexcept:
+    """The device of the first that is an array; else the current one."""
+    for o in (a, b, c):
+        if isinstance(o, Tensor):
+            return (<Tensor>o).v.chunk.device
+    return current_device()
+
+
 def select(condition, x, y):
     """``where(condition, x, y)`` with three arguments: a native loop that moves bytes."""
-    cdef Tensor c = as_tensor(condition)
+    cdef Tensor c = as_tensor_on(condition, device_among(condition, x, y))
     cdef int kx = kind_of(x), ky = kind_of(y)
     if kx < 0:
         x = as_tensor_on(x, c.v.chunk.device)

@@ -181,7 +181,7 @@ def _moment(
         if name != "mean" and x.dtype.char in "fd" and count > more["ddof"]:
             return _variance(name, x, axes, count, keepdims, **more)
     if follows(x):  # by the same instruction, with a rule
-        mask = None if where is None else asarray(where)
+        mask = None if where is None else asarray(where, x.device)
         with paused():
             result = _moment(name, x, axis, dtype, None, keepdims, mask, more)
         note(name, [_moment_rule(name, axes, more.get("ddof", 0))], [x, mask], [result])
@@ -193,7 +193,7 @@ def _moment(
         return out
     function = getattr(np, name)
     masked = where is not None
-    inputs = [x, asarray(where)] if masked else [x]
+    inputs = [x, asarray(where, x.device)] if masked else [x]
     result_dtype = function(np.ones(2, x.dtype), dtype=given).dtype
 
     def run(outs: list[np.ndarray], ins: list[np.ndarray]) -> None:

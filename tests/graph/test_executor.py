@@ -48,12 +48,15 @@ def gradients(arrays, heads, *names):
     return outputs, {name: mine[name].grad for name in names}
 
 
+here = la.current_context
+
+
 def heads():
     return [la.array(2.0), la.array(np.full((64, 30), 0.25))]
 
 
 def test_gradients_are_those_of_autograd_bit_for_bit(net, arrays):
-    e = net.bind(la.current_context(), arrays, {n: la.zeros_like(arrays[n]) for n in "xwb"})
+    e = net.bind(here(), arrays, {n: la.zeros_like(arrays[n]) for n in "xwb"})
     for scale in (1.0, 0.5):
         arrays["w"][:] = arrays["w"] * scale
         out = e.forward(is_train=True)
@@ -69,7 +72,7 @@ def test_gradients_are_those_of_autograd_bit_for_bit(net, arrays):
 
 
 def test_a_call_pushes_its_operators_and_nothing_more(net, arrays):
-    e = net.bind(la.current_context(), arrays, {n: la.zeros_like(arrays[n]) for n in "xwb"})
+    e = net.bind(here(), arrays, {n: la.zeros_like(arrays[n]) for n in "xwb"})
     e.forward(is_train=True)
     la.waitall()
     before = la.engine.get().stats()["ops"]
@@ -78,7 +81,7 @@ def test_a_call_pushes_its_operators_and_nothing_more(net, arrays):
 
 
 def test_forward_takes_arrays_by_name(net, arrays):
-    e = net.bind(la.current_context(), arrays)
+    e = net.bind(here(), arrays)
     x = array(64, 20)
     (loss, _) = e.forward(x=x, t=np.zeros((64, 30)))
     same(loss, mlp(la, x, arrays["w"], arrays["b"], la.zeros((64, 30)))[0])
@@ -92,7 +95,7 @@ def test_forward_takes_arrays_by_name(net, arrays):
 @pytest.mark.parametrize("request_", ["write", "add", "null"])
 def test_grad_req(net, arrays, request_):
     grads = {n: la.ones_like(arrays[n]) for n in "xw"}
-    e = net.bind(la.current_context(), arrays, grads, grad_req={"x": "write", "w": request_})
+    e = net.bind(here(), arrays, grads, grad_req={"x": "write", "w": request_})
     for _ in range(2):
         e.forward(is_train=True)
         e.backward(heads())
@@ -108,7 +111,7 @@ def test_grad_req(net, arrays, request_):
 
 def test_grad_req_and_arrays_in_lists(net, arrays):
     grads = [None, la.zeros((20, 30)), la.zeros(30), None]
-    e = net.bind(la.current_context(), [*arrays.values()], grads, ["null", "write", "add", "null"])
+    e = net.bind(here(), [*arrays.values()], grads, ["null", "write", "add", "null"])
     e.forward(is_train=True)
     e.backward(heads())
     same(grads[1], gradients(arrays, heads(), "w")[1]["w"])
@@ -117,7 +120,7 @@ def test_grad_req_and_arrays_in_lists(net, arrays):
 def test_the_arguments_are_left_as_they_were(net, arrays):
     arrays["w"].attach_grad()
     mine = arrays["w"].grad
-    e = net.bind(la.current_context(), arrays, {"w": la.zeros((20, 30))})
+    e = net.bind(here(), arrays, {"w": la.zeros((20, 30))})
     e.forward(is_train=True)
     e.backward()
     assert arrays["w"].grad is mine and arrays["x"].grad is None
@@ -125,8 +128,8 @@ def test_the_arguments_are_left_as_they_were(net, arrays):
 
 
 def test_no_gradients_are_computed_that_nobody_asked_for(net, arrays):
-    few = net.bind(la.current_context(), arrays, {"b": la.zeros(30)})
-    many = net.bind(la.current_context(), arrays, {n: la.zeros_like(x) for n, x in arrays.items()})
+    few = net.bind(here(), arrays, {"b": la.zeros(30)})
+    many = net.bind(here(), arrays, {n: la.zeros_like(x) for n, x in arrays.items()})
 
     def count(e):
         return int(e.debug_str().split(" instructions")[0].rpartition("\n")[2])
@@ -136,7 +139,7 @@ def test_no_gradients_are_computed_that_nobody_asked_for(net, arrays):
 
 def test_backward_without_gradients_for_the_outputs_takes_ones(arrays):
     y = sym.exp(sym.var("x"))
-    e = y.bind(la.current_context(), [arrays["x"]], [la.zeros((64, 20))])
+    e = y.bind(here(), [arrays["x"]], [la.zeros((64, 20))])
     e.forward(is_train=True)
     e.backward()
     same(e.grad_dict["x"], la.exp(arrays["x"]))
@@ -147,9 +150,7 @@ def test_backward_without_gradients_for_the_outputs_takes_ones(arrays):
 
 def test_simple_bind_makes_arrays_and_skips_integers():
     x, i = sym.var("x"), sym.var("i")
-    e = sym.take(x, i, axis=0).simple_bind(
-        la.current_context(), type_dict={"i": "int64"}, x=(5, 2), i=(3,)
-    )
+    e = sym.take(x, i, axis=0).simple_bind(here(), type_dict={"i": "int64"}, x=(5, 2), i=(3,))
     assert e.arg_dict["i"].dtype == np.int64 and e.grad_dict["i"] is None
     e.forward(is_train=True, x=np.arange(10.0).reshape(5, 2), i=np.array([1, 1, 4]))
     assert e.outputs[0].tolist() == [[2, 3], [2, 3], [8, 9]]
@@ -168,9 +169,7 @@ def convolutional(data, label):
 
 def test_a_network_whose_shapes_follow_from_the_datas():
     loss = convolutional(sym.var("data"), sym.var("label"))
-    e = loss.simple_bind(
-        la.current_context(), type_dict={"label": "int64"}, data=(8, 3, 8, 8), label=(8,)
-    )
+    e = loss.simple_bind(here(), type_dict={"label": "int64"}, data=(8, 3, 8, 8), label=(8,))
     shapes = {name: x.shape for name, x in e.arg_dict.items()}
     assert shapes["conv1_weight"] == (4, 3, 3, 3) and shapes["conv1_bias"] == (4,)
     assert shapes["fc1_weight"] == (10, 64) and shapes["bn_weight"] == (4,)
@@ -205,7 +204,7 @@ def test_a_network_whose_shapes_follow_from_the_datas():
 
 
 def test_reshape_shares_what_keeps_its_shape(net, arrays):
-    e = net.bind(la.current_context(), arrays, {n: la.zeros_like(arrays[n]) for n in "wb"})
+    e = net.bind(here(), arrays, {n: la.zeros_like(arrays[n]) for n in "wb"})
     small = e.reshape(x=(8, 20), t=(8, 30))
     assert small.arg_dict["w"] is arrays["w"] and small.grad_dict["b"] is e.grad_dict["b"]
     assert small.forward()[1].shape == (8, 30)
@@ -217,7 +216,7 @@ def test_reshape_shares_what_keeps_its_shape(net, arrays):
     with pytest.raises(TypeError, match=r"no arguments \['z'\]"):
         e.reshape(z=(8, 20))
     y = sym.nn.linear(sym.var("x"), num_hidden=3, name="fc")
-    e = y.simple_bind(la.current_context(), x=(4, 5))
+    e = y.simple_bind(here(), x=(4, 5))
     with pytest.raises(ValueError, match=r"'fc_weight' changes from \(3, 5\) to \(3, 2\)"):
         e.reshape(x=(4, 2))
     assert e.reshape(partial_shaping=True, x=(4, 2)).arg_dict["fc_weight"].shape == (3, 2)
@@ -227,7 +226,7 @@ def test_a_traced_graph_is_traced_again_for_other_shapes():
     graph = la.trace(
         lambda x, w: (x @ w).reshape(x.shape[0], -1).sum(axis=0), array(4, 3), array(3, 2)
     )
-    e = graph.simple_bind(la.current_context())
+    e = graph.simple_bind(here())
     e.copy_params_from({"w": la.ones((3, 2))})
     other = e.reshape(allow_up_sizing=True, x=(6, 3))
     other.forward(x=la.ones((6, 3)))
@@ -235,7 +234,7 @@ def test_a_traced_graph_is_traced_again_for_other_shapes():
 
 
 def test_copy_params_from(net, arrays):
-    e = net.simple_bind(la.current_context(), **{n: x.shape for n, x in arrays.items()})
+    e = net.simple_bind(here(), **{n: x.shape for n, x in arrays.items()})
     e.copy_params_from(arrays)
     same(e.forward()[0], mlp(la, *arrays.values())[0])
     with pytest.raises(ValueError, match="no argument 'z'"):
@@ -248,7 +247,7 @@ def test_copy_params_from(net, arrays):
 
 
 def test_the_monitor_hears_of_each_result_and_changes_none(net, arrays):
-    e = net.bind(la.current_context(), arrays, {n: la.zeros_like(arrays[n]) for n in "xwb"})
+    e = net.bind(here(), arrays, {n: la.zeros_like(arrays[n]) for n in "xwb"})
     plain = [y.copy() for y in e.forward(is_train=True)]
     e.backward(heads())
     grads = [e.grad_dict[n].copy() for n in "xwb"]
@@ -303,8 +302,8 @@ def test_without_groups_all_is_on_the_device_that_bind_names():
 
 def test_shared_memory_is_reused_and_guarded(net, arrays):
     shapes = {n: x.shape for n, x in arrays.items()}
-    first = net.simple_bind(la.current_context(), **shapes)
-    second = net.simple_bind(la.current_context(), shared_exec=first, **shapes)
+    first = net.simple_bind(here(), **shapes)
+    second = net.simple_bind(here(), shared_exec=first, **shapes)
     for e in (first, second):
         e.copy_params_from(arrays)
     for _ in range(2):
@@ -325,11 +324,11 @@ def test_shared_executors_have_one_block_of_intermediates(net):
     def grown(shared):
         gc.collect()  # what other tests left
         la.waitall()
-        before = la.storage.pool_stats(la.current_context())["in_use"]
-        e = net.simple_bind(la.current_context(), grad_req="null", shared_exec=shared, **shapes)
+        before = la.storage.pool_stats(here())["in_use"]
+        e = net.simple_bind(here(), grad_req="null", shared_exec=shared, **shapes)
         e.forward()
         la.waitall()
-        return e, la.storage.pool_stats(la.current_context())["in_use"] - before
+        return e, la.storage.pool_stats(here())["in_use"] - before
 
     first, alone = grown(None)
     _, beside = grown(first)
@@ -339,7 +338,7 @@ def test_shared_executors_have_one_block_of_intermediates(net):
 
 def test_debug_str_tells_kinds_and_bytes(net, arrays):
     e = net.bind(
-        la.current_context(),
+        here(),
         arrays,
         {n: la.zeros_like(arrays[n]) for n in "xw"},
         {"x": "add", "w": "write"},
@@ -354,7 +353,7 @@ def test_debug_str_tells_kinds_and_bytes(net, arrays):
 
 def test_an_output_that_is_an_argument_is_a_copy():
     x = sym.var("x")
-    e = sym.Group([x, x]).bind(la.current_context(), [la.ones(3)])
+    e = sym.Group([x, x]).bind(here(), [la.ones(3)])
     first, second = e.forward()
     first[:] = 5
     assert e.arg_dict["x"].tolist() == [1, 1, 1] and second.tolist() == [1, 1, 1]
@@ -365,14 +364,14 @@ def test_a_graph_that_writes_its_arguments_does_so_at_each_forward():
         count += 1
         return x * count
 
-    e = la.trace(f, la.ones(3), la.zeros(())).simple_bind(la.current_context())
+    e = la.trace(f, la.ones(3), la.zeros(())).simple_bind(here())
     assert [e.forward(x=la.ones(3))[0].tolist()[0] for _ in range(3)] == [1, 2, 3]
     assert e.aux_dict["count"].item() == 3
 
 
 def test_errors_of_values_are_raised_where_they_are_waited_for():
     y = sym.linalg.inv(sym.var("x"))
-    e = y.simple_bind(la.current_context(), x=(2, 2))
+    e = y.simple_bind(here(), x=(2, 2))
     with pytest.raises(la.linalg.LinAlgError):
         e.forward()[0].asnumpy()
     assert e.forward(x=np.eye(2))[0].tolist() == [[1, 0], [0, 1]]
@@ -385,19 +384,19 @@ def shapes_of(arrays):
 @pytest.mark.parametrize(
     ("wrong", "error", "text"),
     [
-        (lambda n, a: n.bind(la.current_context(), {"x": a["x"]}), TypeError, r"args lacks \['w', 'b', 't'\]"),
-        (lambda n, a: n.bind(la.current_context(), a | {"z": a["x"]}), TypeError, r"args has \['z'\]"),
-        (lambda n, a: n.bind(la.current_context(), [a["x"]]), TypeError, "args are 1 arrays for"),
-        (lambda n, a: n.bind(la.current_context(), a | {"x": 1}), TypeError, "'x' has to be an NDArray"),
-        (lambda n, a: n.bind(la.current_context(), a, grad_req="no"), ValueError, "write, add, null, not 'no'"),
-        (lambda n, a: n.bind(la.current_context(), a, grad_req=["add"]), ValueError, "1 requests for"),
-        (lambda n, a: n.bind(la.current_context(), a, grad_req={"z": "add"}), ValueError, r"has \['z'\]"),
-        (lambda n, a: n.bind(la.current_context(), a, {"x": a["w"]}), ValueError, "gradient of 'x' has shape"),
-        (lambda n, a: n.bind(la.current_context(), a, aux_states=[a["x"]]), TypeError, "1 arrays for"),
+        (lambda n, a: n.bind(here(), {"x": a["x"]}), TypeError, r"args lacks \['w', 'b', 't'\]"),
+        (lambda n, a: n.bind(here(), a | {"z": a["x"]}), TypeError, r"args has \['z'\]"),
+        (lambda n, a: n.bind(here(), [a["x"]]), TypeError, "args are 1 arrays for"),
+        (lambda n, a: n.bind(here(), a | {"x": 1}), TypeError, "'x' has to be an NDArray"),
+        (lambda n, a: n.bind(here(), a, grad_req="no"), ValueError, "write, add, null, not 'no'"),
+        (lambda n, a: n.bind(here(), a, grad_req=["add"]), ValueError, "1 requests for"),
+        (lambda n, a: n.bind(here(), a, grad_req={"z": "add"}), ValueError, r"has \['z'\]"),
+        (lambda n, a: n.bind(here(), a, {"x": a["w"]}), ValueError, "gradient of 'x' has shape"),
+        (lambda n, a: n.bind(here(), a, aux_states=[a["x"]]), TypeError, "1 arrays for"),
         (lambda n, a: n.bind("tpu", a), ValueError, "tpu"),
         (lambda n, a: n.simple_bind(x=(64, 20)), ValueError, "the shapes of w, which matmul"),
-        (lambda n, a: n.simple_bind(la.current_context(), z=(1,)), TypeError, r"no arguments \['z'\]"),
-        (lambda n, a: n.bind(la.current_context(), a).backward(), RuntimeError, "no argument has a gradient"),
+        (lambda n, a: n.simple_bind(here(), z=(1,)), TypeError, r"no arguments \['z'\]"),
+        (lambda n, a: n.bind(here(), a).backward(), RuntimeError, "no argument has a gradient"),
     ],
 )  # fmt: skip
 def test_errors(net, arrays, wrong, error, text):
@@ -407,17 +406,17 @@ def test_errors(net, arrays, wrong, error, text):
 
 def test_shapes_that_do_not_fit_name_the_arguments(net, arrays):
     with pytest.raises(ValueError, match="mismatch") as raised:
-        net.bind(la.current_context(), arrays | {"w": la.ones((7, 30))})
+        net.bind(here(), arrays | {"w": la.ones((7, 30))})
     assert "x (64, 20), w (7, 30)" in raised.value.__notes__[0]
     y = sym.var("x", shape=(2, 3)) + 1
     with pytest.raises(ValueError, match=r"argument 'x' has shape \(2, 4\), not \(2, 3\)"):
-        y.bind(la.current_context(), [la.ones((2, 4))])
+        y.bind(here(), [la.ones((2, 4))])
     with pytest.raises(TypeError, match="only floats have gradients"):
-        y.bind(la.current_context(), [la.ones((2, 3), "int64")], [la.ones((2, 3), "int64")])
+        y.bind(here(), [la.ones((2, 3), "int64")], [la.ones((2, 3), "int64")])
 
 
 def test_backward_comes_after_a_training_forward(net, arrays):
-    e = net.bind(la.current_context(), arrays, {"w": la.zeros((20, 30))})
+    e = net.bind(here(), arrays, {"w": la.zeros((20, 30))})
     with pytest.raises(RuntimeError, match="after forward"):
         e.backward()
     e.forward()
@@ -433,7 +432,7 @@ def test_backward_comes_after_a_training_forward(net, arrays):
 def test_data_dependent_graphs_can_not_be_bound():
     y = sym.nonzero(sym.var("x"), num_outputs=1)
     with pytest.raises(la.TracingError if hasattr(la, "TracingError") else RuntimeError) as raised:
-        y.bind(la.current_context(), [la.ones(3)])
+        y.bind(here(), [la.ones(3)])
     assert "nonzero" in raised.value.__notes__[0]
     assert y.eval(x=la.array([0.0, 1.0]))[0].tolist() == [1]
 
@@ -484,7 +483,7 @@ def test_random_expressions_by_way_of_json_and_bind(tree):
 
     graph = la.Graph.fromjson(la.trace(f, *map(la.array, given_)).tojson())
     mine = [la.array(a) for a in given_]
-    e = graph.bind(la.current_context(), mine, [la.zeros((3, 4)) for _ in range(3)])
+    e = graph.bind(here(), mine, [la.zeros((3, 4)) for _ in range(3)])
     (out,) = e.forward(is_train=True)
     e.backward()
     theirs = [la.array(a) for a in given_]
@@ -501,9 +500,9 @@ def test_random_expressions_by_way_of_json_and_bind(tree):
 
 def test_variables_without_a_dtype_follow_the_only_one_named():
     y = sym.nn.linear(sym.var("x"), num_hidden=3, name="fc")
-    e = y.simple_bind(la.current_context(), type_dict={"x": "float32"}, x=(2, 4))
+    e = y.simple_bind(here(), type_dict={"x": "float32"}, x=(2, 4))
     assert {a.dtype for a in e.arg_dict.values()} == {np.dtype("float32")}
     assert e.forward()[0].dtype == np.float32
     both = (sym.var("a", dtype="float32") + sym.var("b", dtype="float64")) * sym.var("c")
-    e = both.simple_bind(la.current_context(), a=(2,), b=(2,), c=(2,))
+    e = both.simple_bind(here(), a=(2,), b=(2,), c=(2,))
     assert e.arg_dict["c"].dtype == np.float64

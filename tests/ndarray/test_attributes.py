@@ -402,7 +402,8 @@ CALLS = [
     "7 // (x + 1)", "7 % (x + 1)", "2 ** x", "x @ x.T", "5 in x", "99 in x", "len(x)", "x == None",
     "x.real", "x.imag", "x.T.mT", "x.item(3)", "[r.tolist() for r in x]", "list(x[0])[2]",
     "x.itemsize, x.nbytes, x.size, x.ndim", "x.dtype", "bool(x[0, 1])", "complex(x[1, 1])",
-    pytest.param("x.to_device('cpu') is x", marks=pytest.mark.host), "x.sum(7)", "x.max(0, initial=None)", "iter(x[0, 0, ...])",
+    pytest.param("x.to_device('cpu') is x", marks=pytest.mark.host), "x.sum(7)",
+    "x.max(0, initial=None)", "iter(x[0, 0, ...])",
 ]  # fmt: skip
 
 

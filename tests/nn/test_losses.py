@@ -73,6 +73,7 @@ def test_softmax_extremes():
         nn.log_softmax(la.array(1.0))
 
 
+@pytest.mark.host
 def test_softmax_is_one_pass():
     x = la.array(normal(2000, 100))
     kept = []
