@@ -7,11 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from lazyarray.context import current_context
 from lazyarray.graph.graph import Graph, called
 from lazyarray.graph.nodes import CONST, VAR, Entry, Node, Shape, Spec, shape_of
 from lazyarray.graph.parameters import shapes_of_parameters
 from lazyarray.lazy._lazy import Program, Tensor
 from lazyarray.ops._layout import new
+from lazyarray.ops.interop import to_device
 
 
 def infer(graph: Graph, known: Mapping[str, Any], default: Any = float) -> dict[Entry, Spec]:
@@ -27,7 +29,7 @@ def infer(graph: Graph, known: Mapping[str, Any], default: Any = float) -> dict[
     with Program():
         for node in graph.nodes:
             if node.op == CONST:
-                arrays[Entry(node)] = node.value
+                arrays[Entry(node)] = to_device(node.value, current_context())  # as all here
             elif node.op != VAR:
                 _complete(node, specs, arrays)
                 results = called(node, arrays, None)

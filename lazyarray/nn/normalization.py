@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 from lazyarray.lazy._lazy import is_recording, is_training, note_call, paused, tracked
 from lazyarray.nn.inputs import channel_sums, floats, narrowed
 from lazyarray.ops import table
+from lazyarray.ops._layout import device_of
+from lazyarray.ops._rows import asarray
 from lazyarray.ops.creation import ascontiguousarray
 
 if TYPE_CHECKING:
@@ -138,6 +140,7 @@ def batch_norm(
     (array([[-1.,  0.],
            [ 1.,  0.]]), array([0.2, 0.5]))
     """
+    x = asarray(x, device_of(x, running_mean, running_var, weight, bias))
     x, weight, bias, dtype = floats("batch_norm", x, weight, bias)
     if x.ndim < 2:
         raise ValueError(f"batch_norm: input (n, channels, ...), not shape {x.shape}")

@@ -47,8 +47,13 @@ def viewed(x: Any, function: Callable[..., np.ndarray], *args: Any, **kwargs: An
 
 
 def device_of(*objects: Any) -> Device | None:
-    """The first array's device; None if there is no array."""
-    return next((o.device for o in objects if isinstance(o, Tensor)), None)
+    """The first array's device, or that of the first in lists and tuples; None if there is none."""
+    for o in objects:
+        if isinstance(o, Tensor):
+            found: Device = o.device
+            return found
+    inside = (device_of(*o) for o in objects if type(o) in (list, tuple))
+    return next((device for device in inside if device is not None), None)
 
 
 def operands(*objects: Any) -> list[NDArray]:

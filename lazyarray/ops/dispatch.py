@@ -17,7 +17,7 @@ import numpy as np
 
 from lazyarray.lazy._lazy import Tensor
 from lazyarray.ops import _rows, ufunc_methods
-from lazyarray.ops._layout import values
+from lazyarray.ops._layout import device_of, values
 from lazyarray.ops.ufunc_methods import ROWS, deliver
 
 __all__: list[str] = []
@@ -95,7 +95,8 @@ def function(func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, 
     given = _bound(func, args, kwargs).get("out")
     if not isinstance(given, np.ndarray):
         return mine(*args, **kwargs)
-    out = _rows.array(given)  # with what is in it: a mask may leave some of that
+    # With what is in it: a mask may leave some of that.
+    out = _rows.array(given, None, device_of(*args, *kwargs.values()))
 
     def instead(o: Any) -> Any:
         return out if o is given else o

@@ -182,7 +182,7 @@ RULES: dict[str, tuple[Rule, ...]] = {
     "conjugate": (lambda g: _conj(g),),
     **dict.fromkeys(("maximum", "minimum", "fmax", "fmin"), (_first_chosen, _second_chosen)),
     "hypot": (lambda g, a, y: g * a / _nonzero(y), lambda g, b, y: g * b / _nonzero(y)),
-    "heaviside": (None, lambda g, a: g * _equal(a, 0)),
+    "heaviside": (None, lambda g, a: g * (a == 0)),
     # exponents and logarithms
     "exp": (lambda g, y: g * _conj(y),),
     "exp2": (lambda g, y: g * _conj(y * _LN2),),

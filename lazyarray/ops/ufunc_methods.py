@@ -22,6 +22,7 @@ from lazyarray.ops.indexing import take, take_along_axis
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
+    from lazyarray.engine import Device
 
 ROWS = {row.ufunc: row for row in elementwise.TABLE.values() if isinstance(row, Ufunc)}
 _REDUCTIONS = {row.ufunc: row for row in reductions.TABLE.values() if isinstance(row, Reduction)}
@@ -63,7 +64,9 @@ def _only(out: Any) -> Any:
     return out
 
 
-def _into(out: Any, shape: _layout.Shape, name: str, record: Callable[[Any], Any]) -> Any:
+def _into(
+    out: Any, shape: _layout.Shape, name: str, device: Device, record: Callable[[Any], Any]
+) -> Any:
     """``record(to)`` with the array that the op writes: ``out``, None, or one for a NumPy array."""
     if out is None:
         return record(None)
@@ -73,7 +76,7 @@ def _into(out: Any, shape: _layout.Shape, name: str, record: Callable[[Any], Any
         )
     if isinstance(out, Tensor):
         return record(out)
-    return deliver(record(_rows.empty(shape, out.dtype)), out)
+    return deliver(record(_rows.empty(shape, out.dtype, device)), out)
 
 
 def _op(
@@ -103,7 +106,7 @@ def _op(
         cost = 3000 + 2.0 * max(x.size for x in inputs)
         return _rows.call(name, run, list(inputs), [to], cost=cost)[0]
 
-    return _into(out, shape, name, record)
+    return _into(out, shape, name, inputs[0].device, record)
 
 
 # ---- calls --------------------------------------------------------------------------------------
@@ -179,7 +182,8 @@ def reduce(
         if out is None or isinstance(out, Tensor):
             return record(out)
         axes = _rows.normalize_axes(axis, x.ndim)
-        return _into(out, _rows.reduced_shape(x.shape, axes, keepdims), name, record)
+        shape = _rows.reduced_shape(x.shape, axes, keepdims)
+        return _into(out, shape, name, x.device, record)
     axes = _rows.normalize_axes(axis, x.ndim)
     if initial is _MISSING and ufunc.identity is None and 0 in [x.shape[a] for a in axes]:
         raise ValueError(
