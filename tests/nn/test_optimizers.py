@@ -100,7 +100,6 @@ def test_dtypes_stay(dtype):
 
 
 @asynchronous
-@pytest.mark.host
 @pytest.mark.parametrize("name", STATES)
 @pytest.mark.parametrize("decay", [0.0, 0.1])
 @pytest.mark.parametrize("counter", ["int", "array"])
