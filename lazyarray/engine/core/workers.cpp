@@ -410,7 +410,9 @@ EngineStats Engine::stats() {
   Lock lock(mu_);
   int threads = 0;
   for (auto& p : pools_) threads += p->threads;
-  return {seq_, completed_, helped_, waits_, static_cast<uint64_t>(threads)};
+  // Not seq_, which failures that no op has are numbered by, too.
+  return {completed_ + static_cast<uint64_t>(uncompleted_), completed_, helped_, waits_,
+          static_cast<uint64_t>(threads)};
 }
 
 std::vector<WorkerName> Engine::worker_names() {
