@@ -12,6 +12,7 @@ import pytest
 
 import lazyarray as la
 
+from ..streams import default_rng
 from .agree import TAKES, agree, asynchronous, same
 
 # ---- memory -------------------------------------------------------------------------------------
@@ -174,7 +175,7 @@ def test_changes_in_place_do_not_wait_and_come_in_order():
         x.partition(7)
         y = x.byteswap().byteswap()
     assert before.shape == (200, 300) and bool((y == x).all())
-    want = np.random.default_rng(0).random((200, 300))
+    want = default_rng(0).random((200, 300))
     same(before, want + 1)
     assert x.size == 120000 and float(x[0]) == 1.0
 
