@@ -264,7 +264,8 @@ cdef char* _allocate_on_gpu(int number, void* stream, size_t nbytes, PyObject** 
         except MemoryError:
             return NULL
         except BaseException as exc:  # what is then raised is MemoryError, of the op that asked
-            traceback.print_exception(exc)
+            if type(exc).__name__ != "CUDARuntimeError":  # that one is found again: see Gpu::look
+                traceback.print_exception(exc)
             return NULL
         address, keeper = found
         Py_INCREF(keeper)

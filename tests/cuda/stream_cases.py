@@ -263,7 +263,9 @@ def an_asynchronous_op_ends_with_what_it_launched(b):
     x[...] = 4.0  # after its readers
     assert out.asnumpy().tolist() == [3.0] * N
     raises(
-        ValueError, "no", lambda: (b.engine.push_async(failing, b.gpu, [], [out.var]), out.asnumpy())
+        ValueError,
+        "no",
+        lambda: (b.engine.push_async(failing, b.gpu, [], [out.var]), out.asnumpy()),
     )
 
 
@@ -407,6 +409,7 @@ def out_of_memory_drains_and_says_so(b):
             del x, y
             cycle = [b.la.full((1 << 18) - 64, 1.0, ctx=b.gpu)]
             cycle.append(cycle)
+            b.launched()
             del cycle
         big = b.la.full(1 << 20, 1.0, ctx=b.gpu)
         raises(MemoryError, ["8388608 bytes", "gpu(0)", "in use"], big.wait_to_read)
@@ -646,7 +649,9 @@ def host_memory_that_is_not_there(b):
 
 def cases():
     skip = {"calls", "stream_of", "streams", "raises", "cases", "main", "failing"}
-    found = [n for n, f in globals().items() if callable(f) and getattr(f, "__module__", "") == __name__]
+    found = [
+        n for n, f in globals().items() if callable(f) and getattr(f, "__module__", "") == __name__
+    ]
     return [n for n in found if n not in skip and not n[0].isupper()]
 
 

@@ -25,9 +25,7 @@ class Both:
     def __init__(self, rng):
         self.rng = rng
         self.host = [np.asarray(rng.integers(-4, 5, N), float) for _ in PLACES]
-        self.device = [
-            la.array(h, ctx=place) for h, place in zip(self.host, PLACES, strict=True)
-        ]
+        self.device = [la.array(h, ctx=place) for h, place in zip(self.host, PLACES, strict=True)]
 
     def any(self):
         return int(self.rng.integers(len(PLACES)))

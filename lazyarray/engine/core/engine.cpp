@@ -184,10 +184,10 @@ void Engine::begin(Op* op) {
   }
 }
 
-// Whether the op runs on a device of streams, or after something that does.
+// Whether the op runs on a device of streams (or in memory that one copies from), or after something that does.
 bool Engine::launches(const Op* op) const {
   if (!streams_.load(std::memory_order_relaxed)) return false;
-  if (op->device.is_gpu()) return true;
+  if (op->device.kind != Device::CPU) return true;
   for (const Use& u : op->uses)
     if (u.var->footprint.load(std::memory_order_acquire)) return true;
   return false;

@@ -142,6 +142,7 @@ class Gpu {
     }
     if (handle) recycle(handle);
     driver().StreamSynchronize(s.handle);
+    look();
     *error = driver().check(call, r);
     return nullptr;
   }
@@ -175,6 +176,13 @@ class Gpu {
     int none = 0;
     failure_.compare_exchange_strong(none, code);
   }
+  // After a call that failed: whether the device did. One that has says so at each call.
+  void look() {
+    Entered here(*this);
+    size_t free, total;
+    if (const int r = driver().GetInfo(&free, &total); r && r != kOutOfMemory) fail(r);
+  }
+  bool failed() const { return failure_.load() != kSuccess; }
   Error* failure() const {
     const int code = failure_.load();
     return code ? driver().check("the device", code) : nullptr;

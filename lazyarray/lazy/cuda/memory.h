@@ -99,9 +99,14 @@ class GpuPool final : public MemoryPool {
     const int c = size_class(bytes);
     const size_t size = class_bytes(c);
     constexpr uint32_t kNone = 0;  // the number of no stream
-    for (bool again : {false, true}) {
-      // Out of memory: first all that is on its way back comes back.
-      if (again) trim();
+    // Out of memory: first all that is on its way back comes back. Some of it may be held yet by workers that
+    // let go of a completed op's things: they get moments to.
+    for (int nap : {-1, 0, 1, 10}) {
+      const bool again = nap >= 0;
+      if (again) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(nap));
+        trim();
+      }
       bool crowded;
       {
         std::lock_guard<std::mutex> g(mu_);
@@ -122,8 +127,12 @@ class GpuPool final : public MemoryPool {
         if (for_all) driver().StreamSynchronize(stream->handle);
         return p;
       }
-      std::lock_guard<std::mutex> g(mu_);
-      in_use_ -= size;
+      {
+        std::lock_guard<std::mutex> g(mu_);
+        in_use_ -= size;
+      }
+      gpu->look();
+      if (gpu->failed()) break;
     }
     return nullptr;
   }

@@ -37,7 +37,7 @@ class Runner {
     Stream* stream = stream_of(in.device(), &error);
     if (!stream) return error;
     for (int k = 0; k < in.nop && !error; ++k)
-      if (in.ops[k].chunk) error = allocate(in.ops[k].chunk);
+      if (in.ops[k].chunk) error = give_memory(in.ops[k].chunk, stream->gpu);
     // Also if it fails: what was left on the memory that it got is over with this op's event.
     note(&in, 1);
     if (error) return error;
@@ -76,7 +76,7 @@ class Runner {
     Stream* stream = stream_of(instrs[0]->device(), &error);
     for (size_t m = 0; m < n && !error; ++m)
       for (int k = 0; k < instrs[m]->nop && !error; ++k)
-        if (plan.in_memory[m][k]) error = allocate(instrs[m]->ops[k].chunk);
+        if (plan.in_memory[m][k]) error = give_memory(instrs[m]->ops[k].chunk, stream->gpu);
     note(instrs, n);
     if (!error) return launch(plan, instrs, *stream, ran);
     error->unref();  // alone, each meets its own
@@ -95,6 +95,13 @@ class Runner {
 
   static bool is_product(const Instr& in) {
     return in.kernel->kind == Kernel::GUFUNC && std::strcmp(in.kernel->name, "matmul") == 0;
+  }
+  static Error* give_memory(Chunk* c, Gpu* gpu) {
+    Error* e = allocate(c);
+    Error* failure = e ? gpu->failure() : nullptr;  // then it isn't for want of memory
+    if (!failure) return e;
+    e->unref();
+    return failure;
   }
 
   // A kernel can't raise: what may be wrong with values is looked for on the host.
@@ -196,8 +203,10 @@ class Runner {
     launched.fetch_add(1, std::memory_order_relaxed);
     if (const int r = driver().LaunchKernel(f.kernel, static_cast<unsigned>(l.grid_x),
                                             static_cast<unsigned>(l.splits), 1, l.block_x, l.block_y, 1,
-                                            shared, stream.handle, params, nullptr))
+                                            shared, stream.handle, params, nullptr)) {
+      stream.gpu->look();
       return driver().check("cuLaunchKernel", r);
+    }
     if (!workspace) return nullptr;
     unsigned team = 1;
     while (team < 256 && team < l.splits) team *= 2;
