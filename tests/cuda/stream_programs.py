@@ -1,7 +1,7 @@
 """Random programs on the simulated devices against NumPy; run by test_streams.py.
 
-``python stream_programs.py seed ...``: each program works on arrays of two GPUs and the host, in few
-shapes of kernels. Values are sums and doubles of small integers: every bit is as NumPy has it.
+``python stream_programs.py seed ...``: each program works on arrays of two GPUs and the host, in
+few shapes of kernels. Values are sums and doubles of small integers: every bit is as NumPy has it.
 """
 
 import contextlib
@@ -117,17 +117,18 @@ class Both:
     def trim(self):
         la.storage.trim(PLACES[self.any()])
 
-    STEPS_AND_WEIGHTS = {
-        add: 6, add_in_place: 6, part: 3, fill: 3, copy: 6, chain: 5, look: 1, wait: 1, pushed: 3,
-        lent: 1, trim: 0.3,
-    }  # fmt: skip
+
+WEIGHTS = {
+    Both.add: 6, Both.add_in_place: 6, Both.part: 3, Both.fill: 3, Both.copy: 6, Both.chain: 5,
+    Both.look: 1, Both.wait: 1, Both.pushed: 3, Both.lent: 1, Both.trim: 0.3,
+}  # fmt: skip
 
 
 def program(seed):
     rng = np.random.default_rng(seed)
     both = Both(rng)
-    steps = list(Both.STEPS_AND_WEIGHTS)
-    weights = np.array(list(Both.STEPS_AND_WEIGHTS.values()))
+    steps = list(WEIGHTS)
+    weights = np.array(list(WEIGHTS.values()))
     for step in rng.choice(len(steps), STEPS, p=weights / weights.sum()):
         steps[step](both)
     for d, h in zip(both.device, both.host, strict=True):
