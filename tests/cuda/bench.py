@@ -1,7 +1,8 @@
 """What cases of streams are run with: the simulated devices, their log, one case after another.
 
 A process runs cases and prints for each a line of JSON: its name and what went wrong, or null.
-There is one worker of a kind and segments are of one instruction: which stream an op goes to is known.
+There is one worker of a kind and segments are of one instruction: which stream an op goes to is
+known.
 """
 
 import contextlib
