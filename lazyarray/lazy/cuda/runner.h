@@ -110,7 +110,7 @@ class Runner {
     return in.ops[1].chunk || negative_constant(in);
   }
   static bool negative_constant(const Instr& in) {
-    if (!in.kernel->int_power || in.ops[1].chunk) return false;
+    if (!in.kernel->int_power || in.ops[1].chunk || in.size() == 0) return false;
     return any_negative(in.constants[in.ops[0].chunk ? 0 : 1], 1, 0, info(in.kernel->dtypes[1]).size);
   }
 

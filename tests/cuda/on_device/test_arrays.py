@@ -86,3 +86,16 @@ def test_sorts_are_stable_and_a_partition_is_sorted(gpu):
     np.testing.assert_array_equal(la.argsort(x), np.argsort(keys, kind="stable"))
     np.testing.assert_array_equal(la.argpartition(x, 7), np.argsort(keys, kind="stable"))
     np.testing.assert_array_equal(la.partition(x, 7), np.sort(keys))
+
+
+def test_nothing_is_wrong_with_no_elements(gpu):
+    x = la.zeros((3, 3))
+    index = la.array([5]), la.zeros(0, dtype=int)
+    assert x[index].shape == (0,)
+    x[index] = 1
+    assert not x.any()
+    assert (la.zeros(0, dtype=int) ** -1).tolist() == []
+    with pytest.raises(IndexError, match="index 5"):
+        x[la.array([5]), la.array([0])].asnumpy()
+    with pytest.raises(ValueError, match="negative integer powers"):
+        (la.ones(1, dtype=int) ** -1).asnumpy()

@@ -138,8 +138,9 @@ def _expanded(x: Array, key: Any) -> list[Any]:
         entries += [slice(None)] * rest
     if len(entries) != x.ndim:
         raise Hosted("an index of other axes")
-    for axis, k in enumerate(entries):
-        if isinstance(k, xp.ndarray):
+    arrays = [(axis, k) for axis, k in enumerate(entries) if isinstance(k, xp.ndarray)]
+    if all(k.size for _, k in arrays):  # else nothing is selected, and NumPy looks at none
+        for axis, k in arrays:
             check_bounds(k, x.shape[axis], axis)
     return entries
 
