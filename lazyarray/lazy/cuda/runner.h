@@ -105,11 +105,11 @@ class Runner {
   }
 
   // A kernel can't raise: what may be wrong with values is looked for on the host.
-  static bool asks_values(const Instr& in) {
+  static bool asks_values(Instr& in) {
     if (!in.kernel->int_power) return false;
     return in.ops[1].chunk || negative_constant(in);
   }
-  static bool negative_constant(const Instr& in) {
+  static bool negative_constant(Instr& in) {
     if (!in.kernel->int_power || in.ops[1].chunk || in.size() == 0) return false;
     return any_negative(in.constants[in.ops[0].chunk ? 0 : 1], 1, 0, info(in.kernel->dtypes[1]).size);
   }
