@@ -3,6 +3,9 @@
 // Two accesses of an allocation, one of them a write, must be ordered by streams, events, or by the
 // host having seen the first one done. Order is told by vector clocks, not by when tasks happen to
 // run, so it is found in eager mode too. A kernel's writes are found by comparing memory.
+//
+// An allocation is one thing here: arrays that lie in one (the intermediates of a program) and are used
+// side by side are reported though they share no byte.
 #pragma once
 #include "streams.h"
 
