@@ -29,7 +29,8 @@ inline Error* after_fork() {
                    "way (multiprocessing's \"spawn\"), or open the GPU there alone");
 }
 
-// Makes a device's context the thread's for a while; user threads get back what they had.
+// Makes a device's context the thread's for a while; user threads get back what they had. CUDA refuses
+// most calls without one, also those that name a stream or an event.
 class Entered {
  public:
   explicit Entered(const Gpu& gpu);
@@ -171,6 +172,13 @@ class Gpu {
     driver().Synchronize();
   }
 
+  // Waits for what a stream was given.
+  void synchronize(const Stream& s) {
+    if (forked()) return;
+    Entered here(*this);
+    driver().StreamSynchronize(s.handle);
+  }
+
   // A failure of the device's own (an illegal address, say) is met by whoever asks next, and stays.
   void fail(int code) {
     int none = 0;
@@ -223,6 +231,12 @@ class Gpus {
  public:
   static constexpr int kMost = 64;
   Gpu* find(int id) const { return id < kMost ? all_[id].load(std::memory_order_acquire) : nullptr; }
+  // One whose context will do where any does; null if none is open.
+  Gpu* any() const {
+    for (const auto& gpu : all_)
+      if (Gpu* g = gpu.load(std::memory_order_acquire)) return g;
+    return nullptr;
+  }
   std::string open(int id) {
     if (id >= kMost) return "too many devices";
     if (find(id)) return "";

@@ -124,7 +124,7 @@ class GpuPool final : public MemoryPool {
       if (crowded) give_back(true);
       if (char* p = ask(*stream, size)) {
         // CuPy may have had it back with work of this stream left on it.
-        if (for_all) driver().StreamSynchronize(stream->handle);
+        if (for_all) gpu->synchronize(*stream);
         return p;
       }
       {
@@ -229,16 +229,16 @@ class PinnedPool final : public MemoryPool {
 
  protected:
   char* system_allocate(size_t size) override {
-    for (int i = 0; i < Gpus::kMost; ++i)
-      if (Gpu* gpu = gpus().find(i)) {  // any will do: it is pinned for all
-        Entered here(*gpu);
-        void* p = nullptr;
-        return driver().HostAlloc(&p, size, kPortable) ? nullptr : static_cast<char*>(p);
-      }
-    return nullptr;
+    Gpu* gpu = gpus().any();  // it is pinned for all
+    if (!gpu) return nullptr;
+    Entered here(*gpu);
+    void* p = nullptr;
+    return driver().HostAlloc(&p, size, kPortable) ? nullptr : static_cast<char*>(p);
   }
   void system_free(char* p) override {
-    if (!forked()) driver().HostFree(p);
+    if (forked()) return;
+    Entered here(*gpus().any());
+    driver().HostFree(p);
   }
 
  private:

@@ -13,11 +13,14 @@ class Staging {
     if (forked()) return;
     for (Half& h : halves_) {
       wait(h);
-      if (h.data) driver().HostFree(h.data);
+      if (!h.data) continue;
+      Entered here(*gpus().any());
+      driver().HostFree(h.data);
     }
   }
 
   Error* to_device(Pointer to, const char* from, size_t n, const Stream& stream) {
+    Entered here(*stream.gpu);
     for (size_t done = 0; done < n; done += kPiece) {
       Half* h = nullptr;
       if (Error* e = next(stream, &h)) return e;
@@ -35,6 +38,7 @@ class Staging {
 
   // Returns when all of it is there.
   Error* from_device(char* to, Pointer from, size_t n, const Stream& stream) {
+    Entered here(*stream.gpu);
     Half* before = nullptr;
     size_t before_at = 0, before_n = 0;
     for (size_t done = 0; done < n || before; done += kPiece) {
@@ -80,7 +84,6 @@ class Staging {
     if (Error* e = wait(h)) return e;
     if (!h.data) {
       void* p = nullptr;
-      Entered here(*stream.gpu);
       if (Error* e = driver().check("cuMemHostAlloc", driver().HostAlloc(&p, kPiece, kPortable))) return e;
       h.data = static_cast<char*>(p);
     }

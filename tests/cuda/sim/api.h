@@ -64,10 +64,10 @@ inline unsigned long long ull(uint64_t n) { return n; }
     if (!::sim::current) return ::sim::kInvalidContext;       \
     if (::sim::current->error) return ::sim::current->error;
 
-// `stream`: a live one, or the current context's default stream for null.
+// `stream`: a live one, or the current context's default stream for null. There has to be a context.
 #define STREAM                                                                       \
+    if (!::sim::current) return ::sim::kInvalidContext;                              \
     if (!stream || stream == reinterpret_cast<::sim::Stream*>(1)) {                  \
-        if (!::sim::current) return ::sim::kInvalidContext;                          \
         stream = ::sim::current->null;                                               \
     } else if (!s.handles.count(stream)) {                                           \
         return ::sim::kInvalidHandle;                                                \

@@ -280,6 +280,7 @@ API cuEventQuery(Event* event) {
     unsigned queries;
     {
         ENTER(cuEventQuery);
+        if (!current) return kInvalidContext;
         if (!s.handles.count(event)) return kInvalidHandle;
         mark = event->mark;
         queries = event->queries++;
@@ -299,6 +300,7 @@ API cuEventSynchronize(Event* event) {
     std::shared_ptr<Mark> mark;
     {
         ENTER(cuEventSynchronize);
+        if (!current) return kInvalidContext;
         if (!s.handles.count(event)) return kInvalidHandle;
         s.note("cuEventSynchronize event=%llu", ull(event->number));
         mark = event->mark;

@@ -240,3 +240,20 @@ def test_a_thread_without_a_context_gets_an_error(device):
     thread.start()
     thread.join()
     assert statuses == [201, 201]
+
+
+def test_calls_need_a_context(device):
+    """Also those that name a stream or an event: a thread has none until it says so."""
+    stream, event, place, host = device.stream(), device.event(), device.memory(8), device.pinned(1)
+    at = host.ctypes.data
+    calls = [
+        ("cuEventRecord", event, stream), ("cuEventQuery", event), ("cuEventSynchronize", event),
+        ("cuStreamWaitEvent", stream, event, 0), ("cuStreamSynchronize", stream),
+        ("cuMemcpyHtoDAsync_v2", place, at, 8, stream), ("cuMemFreeHost", at),
+        ("cuMemcpyDtoHAsync_v2", at, place, 8, stream), ("cuMemsetD8Async", place, 0, 8, stream),
+    ]  # fmt: skip
+    found = []
+    thread = threading.Thread(target=lambda: found.extend(device.call(*c) for c in calls))
+    thread.start()
+    thread.join()
+    assert found == [201] * len(calls)

@@ -178,7 +178,12 @@ def test_tasks_are_put_while_others_run(device):
     for _ in range(20):
         device.array([1.0], slow)
     device.lib.sim_delay(ctypes.c_uint(20_000))
-    thread = threading.Thread(target=lambda: device.ok("cuStreamSynchronize", slow))
+
+    def wait():
+        device.use(0)
+        device.ok("cuStreamSynchronize", slow)
+
+    thread = threading.Thread(target=wait)
     thread.start()
     for _ in range(20):
         device.array([1.0], other)

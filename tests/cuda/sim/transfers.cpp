@@ -97,6 +97,7 @@ API cuMemHostAlloc(void** host, size_t bytes, unsigned flags) {
 API cuMemFreeHost(void* host) {
     {
         ENTER(cuMemFreeHost);
+        if (!current) return kInvalidContext;
         if (!s.pinned.count(reinterpret_cast<Address>(host))) return kInvalidValue;
     }
     Simulator& s = Simulator::one();

@@ -9,7 +9,7 @@ import ctypes
 import numpy as np
 
 from . import _streams
-from ._driver import check, lib
+from ._driver import check, in_context, lib
 
 
 def _array():
@@ -49,7 +49,7 @@ def read(a, stream=None):
     """NumPy's read-only view of the elements, after all that the stream has."""
     low, high = _extent(a)
     if low == high:
-        check(lib.cuStreamSynchronize(_streams.pointer(stream)))
+        check(in_context().cuStreamSynchronize(_streams.pointer(stream)))
         return np.empty(a.shape, a.dtype)
     where = ctypes.c_void_p()
     pointer = _streams.pointer(stream)

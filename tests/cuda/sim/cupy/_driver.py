@@ -94,5 +94,11 @@ def current_device() -> int:
     return device.value
 
 
+def in_context():
+    """The library, for calls that need a context: as the runtime's functions, these make one."""
+    current_device()
+    return lib
+
+
 def set_device(device: int) -> None:
     check(lib.cuCtxSetCurrent(context(device)))

@@ -4,7 +4,7 @@ import ctypes
 import threading
 
 from . import _streams
-from ._driver import CUDARuntimeError, check, current_device, lib
+from ._driver import CUDARuntimeError, check, current_device, in_context, lib
 
 
 class OutOfMemoryError(MemoryError):
@@ -29,7 +29,7 @@ class BaseMemory:
 
 def _allocate(size: int) -> int:
     address = ctypes.c_uint64()
-    check(lib.cuMemAlloc_v2(ctypes.byref(address), size))
+    check(in_context().cuMemAlloc_v2(ctypes.byref(address), size))
     return address.value
 
 
@@ -92,19 +92,19 @@ class MemoryPointer:
 
     def copy_from_host_async(self, mem, size, stream=None):
         address = mem.value if isinstance(mem, ctypes.c_void_p) else int(mem)
-        check(lib.cuMemcpyHtoDAsync_v2(self.ptr, address, size, _streams.pointer(stream)))
+        check(in_context().cuMemcpyHtoDAsync_v2(self.ptr, address, size, _streams.pointer(stream)))
 
     def copy_to_host_async(self, mem, size, stream=None):
         address = mem.value if isinstance(mem, ctypes.c_void_p) else int(mem)
-        check(lib.cuMemcpyDtoHAsync_v2(address, self.ptr, size, _streams.pointer(stream)))
+        check(in_context().cuMemcpyDtoHAsync_v2(address, self.ptr, size, _streams.pointer(stream)))
 
     def copy_from_device_async(self, src, size, stream=None):
-        check(lib.cuMemcpyDtoDAsync_v2(self.ptr, src.ptr, size, _streams.pointer(stream)))
+        check(in_context().cuMemcpyDtoDAsync_v2(self.ptr, src.ptr, size, _streams.pointer(stream)))
 
     copy_from_device = copy_from_device_async
 
     def memset_async(self, value, size, stream=None):
-        check(lib.cuMemsetD8Async(self.ptr, value, size, _streams.pointer(stream)))
+        check(in_context().cuMemsetD8Async(self.ptr, value, size, _streams.pointer(stream)))
 
     memset = memset_async
 

@@ -5,7 +5,7 @@ import ctypes
 import threading
 import warnings
 
-from ._driver import check, current_device, lib, set_device
+from ._driver import check, current_device, in_context, lib, set_device
 
 
 class _Thread(threading.local):
@@ -111,13 +111,13 @@ class _BaseStream:
 
     @property
     def done(self):
-        status = lib.cuStreamQuery(self.ptr)
+        status = in_context().cuStreamQuery(self.ptr)
         if status not in (0, 600):
             check(status)
         return status == 0
 
     def synchronize(self):
-        check(lib.cuStreamSynchronize(self.ptr))
+        check(in_context().cuStreamSynchronize(self.ptr))
 
     def record(self, event=None):
         event = event or Event()
@@ -125,7 +125,7 @@ class _BaseStream:
         return event
 
     def wait_event(self, event):
-        check(lib.cuStreamWaitEvent(self.ptr, event.ptr, 0))
+        check(in_context().cuStreamWaitEvent(self.ptr, event.ptr, 0))
 
 
 class Stream(_BaseStream):
@@ -140,7 +140,7 @@ class Stream(_BaseStream):
             return
         device, made = current_device(), ctypes.c_void_p()
         flags = 1 if non_blocking else 0
-        check(lib.cuStreamCreateWithPriority(ctypes.byref(made), flags, priority))
+        check(in_context().cuStreamCreateWithPriority(ctypes.byref(made), flags, priority))
         super().__init__(made.value, device)
 
     def __del__(self):
@@ -179,7 +179,7 @@ class Event:
         made = ctypes.c_void_p()
         current_device()
         flags = block * 1 | disable_timing * 2 | interprocess * 4
-        check(lib.cuEventCreate(ctypes.byref(made), flags))
+        check(in_context().cuEventCreate(ctypes.byref(made), flags))
         self.ptr = made.value
 
     def __del__(self):
@@ -188,16 +188,16 @@ class Event:
 
     @property
     def done(self):
-        status = lib.cuEventQuery(self.ptr)
+        status = in_context().cuEventQuery(self.ptr)
         if status not in (0, 600):
             check(status)
         return status == 0
 
     def record(self, stream=None):
-        check(lib.cuEventRecord(self.ptr, pointer(stream)))
+        check(in_context().cuEventRecord(self.ptr, pointer(stream)))
 
     def synchronize(self):
-        check(lib.cuEventSynchronize(self.ptr))
+        check(in_context().cuEventSynchronize(self.ptr))
 
 
 def get_elapsed_time(start_event, end_event):

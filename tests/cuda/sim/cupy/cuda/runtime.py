@@ -3,7 +3,7 @@
 import ctypes
 
 from .._driver import CUDARuntimeError as CUDARuntimeError
-from .._driver import check, current_device, lib, set_device
+from .._driver import check, current_device, in_context, lib, set_device
 
 is_hip = False
 
@@ -49,4 +49,4 @@ def getDeviceProperties(device):
 
 
 def streamSynchronize(stream):
-    check(lib.cuStreamSynchronize(stream))
+    check(in_context().cuStreamSynchronize(stream))
