@@ -1,6 +1,9 @@
 #!/bin/sh
-# Verifies the CUDA device with a Python that has CuPy, NumPy, Cython, setuptools, pytest and
-# hypothesis; builds in place, installs nothing, needs no network. Without a GPU it says so: status 0.
+# Verifies the CUDA device with a Python that has CuPy, NumPy, Cython, setuptools, opt_einsum, pytest
+# and hypothesis; builds in place, installs nothing, needs no network. Without a GPU it says so:
+# status 0. What that Python lacks may lie in build/python:
+#
+#   pip install --target build/python opt_einsum pytest hypothesis    # where there is a network
 #
 #   verify_gpu.sh [python] [part ...]     default: python3, build test sanitize bench
 #
@@ -28,7 +31,13 @@ for part; do
   esac
 done
 "$python" tools/gpu_here.py || exit 0
+export PYTHONPATH="$PWD:$PWD/build/python${PYTHONPATH:+:$PYTHONPATH}" PYTHONUNBUFFERED=1
 "$python" -c 'import cupy' || { echo "'$python' has no CuPy that works (its words are above)"; exit 1; }
+lacks=$("$python" -c '
+import importlib.util
+names = "numpy Cython setuptools opt_einsum pytest hypothesis".split()
+print(*[name for name in names if importlib.util.find_spec(name) is None])')
+[ -z "$lacks" ] || { echo "'$python' lacks: $lacks (see the head of this script)"; exit 1; }
 
 logs=${LOGS:-build/verify-gpu}
 most=${SECONDS_A_PART:-540}
@@ -38,7 +47,6 @@ summary=$logs/summary
 : > "$summary"
 failed=0
 PATH=$PATH:/usr/local/cuda/bin
-export PYTHONPATH="$PWD${PYTHONPATH:+:$PYTHONPATH}" PYTHONUNBUFFERED=1
 
 # One command of a part, into a log of its own, within what is left of the part's time.
 step() {
