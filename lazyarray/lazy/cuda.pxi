@@ -28,6 +28,7 @@ cdef extern from "lazy/cuda/runner.h" namespace "lazyarray::cuda" nogil:
         vector[GpuOperand] operands
         vector[GpuConstant] constants
         vector[GpuStatement] body
+        vector[int64_t] words
 
     cdef cppclass GpuFunctions "lazyarray::cuda::Functions":
         void* kernel
@@ -189,7 +190,7 @@ cdef CError* _compile_for_gpu(const GpuLaunch& launch, int number, GpuFunctions*
     adopt_worker_thread()
     with gil:
         try:
-            found = _device_room.compiled(number, _spec(<GpuLaunch&>launch))
+            found = _device_room.compiled(number, _spec(<GpuLaunch&>launch), launch.words.size())
             if found is not None:
                 out.kernel = <void*><size_t>found[0]
                 out.combine = <void*><size_t>found[1]

@@ -1,6 +1,7 @@
 """CuPy if it can be imported (the simulated one, or a GPU's); else one made of NumPy and g++."""
 
 import ctypes
+import functools
 import pathlib
 import subprocess
 import tempfile
@@ -54,9 +55,10 @@ class Cupy:
             Generator=Generator, Philox4x3210=lambda seed, size: np.random.Philox(seed)
         )
 
-    def RawModule(self, *, code, options):  # CuPy's name
-        assert "--fmad=false" in options
-        return Module(code, self._folder)
+    @functools.cache  # noqa: B019  # there is one of them
+    def module(self, text):
+        """As lazyarray.lazy.cuda.compiler's."""
+        return Module(text, self._folder)
 
 
 HEAD = """
@@ -78,6 +80,7 @@ class Module:
     def __init__(self, code, folder):
         self.code, self.folder = code, folder
 
+    @functools.cache  # noqa: B019  # nor are there many
     def get_function(self, name):
         path = self.folder / f"{name}{len(list(self.folder.iterdir()))}.so"
         flags = ("-O1", "-w", "-ffp-contract=off", "-shared", "-fPIC")

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from lazyarray.lazy.cuda.compiler import OPTIONS
+from lazyarray.lazy.cuda.library import kernels
 from lazyarray.lazy.cuda.source import Spec, prelude, source
 
 from . import test_expressions, test_reductions, test_source
@@ -42,7 +44,8 @@ def compiled(text: str, architecture: str) -> str:
     program, size = ctypes.c_void_p(), ctypes.c_size_t()
     name = b"kernel.cu"
     NVRTC.nvrtcCreateProgram(ctypes.byref(program), text.encode(), name, 0, None, None)
-    options = [f"--gpu-architecture={architecture}".encode(), b"--fmad=false"]
+    texts = *OPTIONS, f"--gpu-architecture={architecture}", "--device-as-default-execution-space"
+    options = [text.encode() for text in texts]  # the last one is CuPy's
     given = (ctypes.c_char_p * len(options))(*options)
     code = NVRTC.nvrtcCompileProgram(program, len(options), given)
     NVRTC.nvrtcGetProgramLogSize(program, ctypes.byref(size))
@@ -88,7 +91,7 @@ def test_every_layout() -> None:
 def test_one_source_as_it_is(architecture: str) -> None:
     ptx = compiled(source(test_source.AXPY), architecture)
     assert ".entry kernel(" in ptx
-    assert "fma" not in ptx and "f64" not in ptx and ".local" not in ptx
+    assert "fma" not in ptx and "f64" not in ptx and ".local" not in ptx and ".ftz" not in ptx
     ptx = compiled(source(test_reductions.SOFTMAX), architecture)
     assert ".entry kernel(" in ptx and ".entry combine(" in ptx and ".local" not in ptx
 
@@ -98,3 +101,10 @@ def test_loads_come_first() -> None:
     loads = [n for n, line in enumerate(ptx.splitlines()) if "ld.global" in line]
     stores = [n for n, line in enumerate(ptx.splitlines()) if "st.global" in line]
     assert len(loads) == 5 and len(stores) == 4 and max(loads) < min(stores)
+
+
+@pytest.mark.parametrize("index", ["i", "l"])
+@pytest.mark.parametrize("element", ["f", "d", "i", "l"])
+def test_the_library(element: str, index: str) -> None:
+    ptx = compiled(kernels.source(element, index), "sm_90")
+    assert ptx.count(".entry ") == 7 and "fma" not in ptx and ".ftz" not in ptx

@@ -86,7 +86,10 @@ def _blas(cupy: ModuleType) -> str:
     given = os.environ.get("LAZYARRAY_CUDA_BLAS")
     if given is not None:
         return given
-    cupy.cuda.device.get_cublas_handle()  # loads it
+    try:
+        cupy.cuda.device.get_cublas_handle()  # loads it
+    except Exception:  # whatever CuPy raises without it: products will, too, and nothing else
+        return ""
     with open("/proc/self/maps") as maps:
         for line in maps:
             path = line.split(maxsplit=5)[-1].strip()

@@ -7,39 +7,38 @@ from contextlib import AbstractContextManager
 from typing import Any
 
 from lazyarray.lazy import _lazy
-from lazyarray.lazy.cuda import calls, device
-from lazyarray.lazy.cuda.source import Unsupported, source
+from lazyarray.lazy.cuda import calls, compiler, device
+from lazyarray.lazy.cuda.source import Unsupported, source, words
 
 __all__ = ["allocate", "compiled", "library", "quiesce", "reclaim", "scope", "view"]
-
-# Bits as NumPy's: no product and sum in one rounding, no approximate division.
-OPTIONS = ("-std=c++17", "--fmad=false")
 
 view = device.view
 
 # Read and written with the GIL held, by worker threads.
-_modules: dict[tuple[int, Any], Any] = {}
+_functions: dict[tuple[int, Any], Any] = {}
 
 
-def compiled(number: int, spec: Any) -> tuple[int, int] | None:
+def compiled(number: int, spec: Any, given: int) -> tuple[int, int] | None:
     """The functions of a kernel on GPU ``number``: addresses, the second 0 for elementwise ones.
 
-    None if there is no such kernel.
+    None if there is no such kernel. It will be given an argument of so many words.
     """
     key = number, spec
-    if key not in _modules:
+    if key not in _functions:
         try:
             text = source(spec)
         except Unsupported:
             return None
+        if words(spec) != given:  # the driver would read on behind them
+            raise AssertionError(f"{given} words for a kernel that takes {words(spec)}: {spec}")
         import cupy
 
         with cupy.cuda.Device(number):
-            module = cupy.RawModule(code=text, options=OPTIONS, backend="nvrtc")
-            kernel = module.get_function("kernel").kernel
-            combine = module.get_function("combine").kernel if spec[1] else None
-        _modules[key] = module, kernel, combine
-    _, kernel, combine = _modules[key]
+            module = compiler.module(text)
+            kernel = module.get_function("kernel")
+            combine = module.get_function("combine") if spec[1] else None
+        _functions[key] = kernel, combine
+    kernel, combine = _functions[key]
     return kernel.ptr, combine.ptr if combine is not None else 0
 
 

@@ -40,7 +40,7 @@ from lazyarray.lazy.cuda.expressions import (
     neutral,
 )
 
-__all__ = ["UNROLL", "Spec", "Unsupported", "prelude", "source"]
+__all__ = ["UNROLL", "Spec", "Unsupported", "prelude", "source", "words"]
 
 UNROLL = 4
 """Elements a thread of an elementwise kernel; a block of 256 threads takes 256 * UNROLL."""
@@ -67,7 +67,16 @@ def source(spec: Spec) -> str:
     for dtype, _ in spec[4]:
         if dtype not in TYPES:
             raise Unsupported(f"dtype {dtype!r}")
-    return f"{prelude(spec)}\n{(_Reduction if spec[1] else _Elementwise)(spec).text()}"
+    return f"{prelude(spec)}\n{_kernel(spec).text()}"
+
+
+def words(spec: Spec) -> int:
+    """The length of the kernel's argument, in words."""
+    return _kernel(spec).words
+
+
+def _kernel(spec: Spec) -> _Elementwise | _Reduction:
+    return (_Reduction if spec[1] else _Elementwise)(spec)
 
 
 def _is_complex(spec: Spec) -> bool:

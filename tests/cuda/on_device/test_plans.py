@@ -63,10 +63,10 @@ def test_shapes_share_a_source(gpu):
     from lazyarray.lazy.cuda import room
 
     (la.ones(10) * 3 + 1).wait_to_read()
-    before = len(room._modules)
+    before = len(room._functions)
     (la.ones(11) * 5 + 2).wait_to_read()
     (la.ones((4, 5)) * 7 + 3).wait_to_read()
-    assert len(room._modules) == before
+    assert len(room._functions) == before
 
 
 def test_in_place_chains_keep_the_order(gpu):

@@ -63,5 +63,6 @@ def environment(mode: str | None = None, **more: str) -> dict[str, str]:
         "LAZYARRAY_CUDA_BLAS": str(driver()),
         "LAZYARRAY_SIM": mode or os.environ.get("LAZYARRAY_SIM") or "lazy",
         "LAZYARRAY_SIM_CACHE": str(cache()),
+        "CUPY_CACHE_IN_MEMORY": "1",  # that folder is enough
         **more,
     }

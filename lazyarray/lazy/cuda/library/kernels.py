@@ -8,12 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from lazyarray.lazy.cuda.library import calls
+from lazyarray.lazy.cuda.compiler import module
 
 _THREADS = 256
 _WORDS = np.dtype([("w", np.int64, (24,))])
 _TYPES = {"f": "float", "d": "double", "i": "int", "l": "long long"}
-_OPTIONS = ("--std=c++17", "--fmad=false")
 
 
 @lru_cache(maxsize=1)
@@ -22,10 +21,9 @@ def _text() -> str:
 
 
 @lru_cache(maxsize=64)
-def _function(xp: Any, name: str, element: str, index: str) -> Any:
-    """CuPy keeps what it compiled for each device, in memory and on disk."""
-    head = f"typedef {_TYPES[element]} T;\ntypedef {_TYPES[index]} I;\n"
-    return xp.RawModule(code=head + _text(), options=_OPTIONS).get_function(name)
+def source(element: str, index: str) -> str:
+    """The kernels for elements and indices of these dtypes' characters."""
+    return f"typedef {_TYPES[element]} T;\ntypedef {_TYPES[index]} I;\n{_text()}"
 
 
 def launch(name: str, element: Any, threads: int, *words: Any, index: Any = "l") -> None:
@@ -34,10 +32,8 @@ def launch(name: str, element: Any, threads: int, *words: Any, index: Any = "l")
         return
     args = np.zeros((), _WORDS)
     args["w"][: len(words) + 1] = [threads, *map(_address, words)]
-    function = _function(
-        calls.cupy(), name, np.dtype(element).char, "i" if np.dtype(index).itemsize == 4 else "l"
-    )
-    function((-(-threads // _THREADS),), (_THREADS,), (args,))
+    text = source(np.dtype(element).char, "i" if np.dtype(index).itemsize == 4 else "l")
+    module(text).get_function(name)((-(-threads // _THREADS),), (_THREADS,), (args,))
 
 
 def _address(word: Any) -> int:

@@ -8,17 +8,34 @@ import threading
 
 from . import _streams
 from ._compile import library
-from ._driver import check, current_device, lib
+from ._driver import check, current_device, in_context, lib
 
 FOLDER = pathlib.Path(os.environ.get("LAZYARRAY_SIM_CACHE") or tempfile.gettempdir())
 
 
 class Module:
-    def __init__(self, path):
+    def __init__(self):
+        self.ptr = 0
+
+    def load_file(self, path):
         handle = ctypes.c_void_p()
         current_device()
         check(lib.cuModuleLoad(ctypes.byref(handle), str(path).encode()))
         self.ptr = handle.value
+
+    def load(self, cubin):
+        self.load_file(cubin.decode())
+
+    def get_function(self, name):
+        return Function(self, name)
+
+
+def compile_using_nvrtc(
+    source, options=(), arch=None, filename="kern.cu", name_expressions=None, log_stream=None,
+    cache_in_memory=False, jitify=None, method=None,
+):  # fmt: skip
+    """The path of what g++ made, for a cubin; and no names."""
+    return os.fsencode(library(source, options, FOLDER)), None
 
 
 class Function:
@@ -39,7 +56,7 @@ class Function:
         places = [_parameter(a) for a in args]
         array = (ctypes.c_void_p * len(places))(*[ctypes.addressof(p) for p in places])
         grid, block = (tuple(x) + (1,) * (3 - len(x)) for x in (grid, block))
-        check(lib.cuLaunchKernel(
+        check(in_context().cuLaunchKernel(
             self.ptr, *grid, *block, shared_mem, _streams.pointer(stream), array, None
         ))  # fmt: skip
 
@@ -99,7 +116,8 @@ class RawModule:
         device = current_device()
         with self._lock:
             if device not in self._loaded:
-                self._loaded[device] = Module(library(self.code, self.options, FOLDER))
+                self._loaded[device] = made = Module()
+                made.load_file(library(self.code, self.options, FOLDER))
             return self._loaded[device]
 
     def compile(self, log_stream=None):
