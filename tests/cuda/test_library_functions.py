@@ -163,6 +163,7 @@ def test_what_is_left_to_the_host_writes_nothing(function):
     assert all((o == 7).all() for o in outs)
 
 
+@pytest.mark.host
 def test_a_dtype_that_cupy_lacks():
     with pytest.raises(Hosted):
         run(la.sort, numbers(3, 4).astype("g"))

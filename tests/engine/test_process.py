@@ -45,13 +45,16 @@ def test_async_work_is_finished_at_exit(script):
     code = """
 e = engine.get()
 v = e.new_variable()
+started = threading.Event()  # Python 3.12 starts no thread at exit
 def fn(rc, on_complete):
     def later():
+        started.set()
         time.sleep(0.2)
         on_complete()
     threading.Thread(target=later).start()
 e.push_async(fn, cpu, (), (v,))
 e.push_sync(lambda rc: print("after"), cpu, (v,))
+started.wait(10)
 """
     run = script(code)
     assert (run.returncode, run.stdout.strip()) == (0, "after"), run.stderr

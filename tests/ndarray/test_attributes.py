@@ -368,8 +368,8 @@ def test_methods_take_numpys_arguments():
         positional = [n for n in names if want[n].kind is not inspect.Parameter.KEYWORD_ONLY]
         place = {n: i for i, n in enumerate(got)}
         for n in names[1:]:
-            if want[n].kind is inspect.Parameter.POSITIONAL_ONLY:
-                continue
+            if want[n].kind is inspect.Parameter.POSITIONAL_ONLY or n == "descending":
+                continue  # the latter since NumPy 2.5
             assert n in got, f"{name}: {n}"
             if n in positional:
                 assert place[n] == positional.index(n), f"{name}: {n}"

@@ -139,9 +139,9 @@ def fill(spaces):
             continue
         name, _, rest = line.partition("(")
         prefix, _, short = name.rpartition(".")
-        if short in spaces[prefix]:
-            continue
         place = getattr(np, prefix) if prefix and short != "matmul" else np
+        if short in spaces[prefix] or not hasattr(place, short):  # row_stack left NumPy with 2.5
+            continue
         spaces[prefix][short] = _make(name, rest.removesuffix(")"), getattr(place, short))
     top = spaces[""]
     for name in _names.UFUNCS:
