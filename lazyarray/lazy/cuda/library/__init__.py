@@ -11,8 +11,10 @@ differ from the host's:
 * argsort keeps equal elements in order always, as NumPy's stable sort; partition sorts. NaN that
   come out of sort are np.nan, not those put in.
 * Draws: see draws.py.
+* CuPy compiles its own kernels with -ftz=true: where it computes with (or compares) subnormal
+  float32, they are zeros.
 
-The same bits as the host's: take, scatter, masks, sorts, argmax, arange and the kernels of la.nn.
+But for these, the same bits as the host's: take, scatter, masks, sorts, argmax, arange and the kernels of la.nn.
 """
 
 from __future__ import annotations
