@@ -14,7 +14,8 @@ differ from the host's:
 * CuPy compiles its own kernels with -ftz=true: where it computes with (or compares) subnormal
   float32, they are zeros.
 
-But for these, the same bits as the host's: take, scatter, masks, sorts, argmax, arange and the kernels of la.nn.
+But for these, the same bits as the host's: take, scatter, masks, sorts, argmax, arange and the
+kernels of la.nn.
 """
 
 from __future__ import annotations
