@@ -219,8 +219,10 @@ class Lifter(Values):
         elif not shape and value.node.op == "getitem":  # an element, which is a copy by itself
             node = value.node
         else:
-            in_c = target == c_layout(shape, target.dtype, target.offset)
-            order = "C" if in_c and source is not None and not source.forward else "K"
+            in_c = _steps(target) == _steps(c_layout(shape, target.dtype))
+            # What was repeated has no order of its own to keep.
+            turned = has != shape or (source is not None and not source.forward)
+            order = "C" if in_c and turned else "K"
             node = self._call("copy", (value,), {"order": order}, line)
         self._keep(out, target, Entry(node), shape, fresh)
 
@@ -414,6 +416,11 @@ def _with_ones(layout: Layout, natural: Shape) -> Layout:
     strides = iter(layout.strides)
     steps = tuple([0 if n == 1 else next(strides) for n in natural])
     return layout._replace(shape=natural, strides=steps)
+
+
+def _steps(layout: Layout) -> tuple[int, ...]:
+    """The steps of the axes that have any."""
+    return tuple([s for s, n in zip(layout.strides, layout.shape, strict=True) if n != 1])
 
 
 def _repeated(layout: Layout) -> int:

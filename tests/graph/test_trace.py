@@ -405,6 +405,17 @@ def test_random_programs(program, one, two):
     check(lambda x, y: run(program, x, y), rng.standard_normal(one), rng.standard_normal(two))
 
 
+def test_a_row_assigned_to_a_whole_array():
+    """In the array's own order, on which the bits of its mean depend."""
+    rng = np.random.default_rng(0)
+
+    def assigned(x, y):
+        x[...] = la.tanh(y)
+        return x.mean()
+
+    check(assigned, rng.standard_normal((2, 1, 3)), rng.standard_normal(3))
+
+
 def test_print_names_index_arrays():
     graph = check(lambda x: x[[2, 0]] * 2, X)
     assert "%0 = x[const0]" in str(graph)
