@@ -101,11 +101,15 @@ class Chunk : public Var {
   void clear();
   // `lent`: others know the memory, by us or we by them.
   void free_memory(bool lent) {
+    if (data == small_) {
+      data = nullptr;
+      return;
+    }
     Footprint* f = footprint.load(std::memory_order_acquire);
     if (drop_owner) {
       if (lent && f) f->wait();  // its owner knows nothing of our streams
       drop_owner(owner);
-    } else if (data && data != small_) {
+    } else if (data) {
       if (lent) pool->release_lent(data, nbytes);
       else if (f) pool->release_after(data, nbytes, f->take());
       else pool->release(data, nbytes);
@@ -269,7 +273,10 @@ inline void Chunk::clear() {
   const bool lent = exports.load(std::memory_order_relaxed) != 0;
   if (lent) store->exports.fetch_sub(exports.exchange(0));
   free_memory(lent);
-  if (Footprint* f = footprint.exchange(nullptr)) delete f;
+  if (Footprint* f = footprint.load(std::memory_order_relaxed)) {  // nobody else is left to see it
+    footprint.store(nullptr, std::memory_order_relaxed);
+    delete f;
+  }
   resource = captured = false;
   if (Error* e = error.load(std::memory_order_relaxed)) {
     error.store(nullptr, std::memory_order_relaxed);
