@@ -31,6 +31,8 @@ from lazyarray.lazy._lazy cimport (
 )
 from lazyarray.storage._storage cimport Chunk, store
 
+from lazyarray.lazy._lazy import gpu_view
+
 cnp.import_array()
 
 
@@ -72,7 +74,7 @@ def export(Tensor x not None, str what):
     has run when its call returns.
     """
     cdef Chunk* c = x.v.chunk
-    if not c.plain() and c.device.kind == GPU:
+    if c.device.kind == GPU:
         raise TypeError(f"an array on gpu({c.device.id}) is no memory of the host's: asnumpy() copies it, "
                         "ascupy() and DLPack share it")
     cdef _Export base = _Export.__new__(_Export)
@@ -108,10 +110,7 @@ def export_gpu(Tensor x not None, str what):
     if not c.allocate(True):
         raise MemoryError(f"unable to allocate {c.nbytes} bytes")
     store().publish(c)
-    from lazyarray.lazy.cuda import device
-    return device.view(<size_t>c.data, c.nbytes, c.device.id, x.v.layout.offset, shape_tuple(&x.v),
-                       np_dtype(x.v.dtype).char,
-                       tuple([x.v.layout.strides()[i] for i in range(x.v.layout.ndim)]), base)
+    return gpu_view(x, base)
 
 
 def lend(Tensor x not None, str what):

@@ -89,16 +89,15 @@ cdef extern from *:
     void use_gpus(Recorder&, GpuRunner*) noexcept
 
 
-cdef object _device_room = None  # lazyarray.lazy.cuda.device, once a GPU is open
+cdef object _device_room = None  # lazyarray.lazy.cuda.room, once a GPU is open
 cdef GpuRunner* _gpu_runner = NULL
 
 
 def open_gpu(int number, str path, str blas, room):
     """Makes GPU ``number`` ready for use; RuntimeError if the driver, a library at ``path``, refuses.
 
-    ``blas`` is where cuBLAS is; "": unknown, so CuPy does all products.
-
-    ``room`` has the functions that need Python: ``compile``, ``library``, ``allocate``, ``reclaim``.
+    ``blas`` is where cuBLAS is; "": unknown, so CuPy does all products. ``room``,
+    lazyarray.lazy.cuda.room, has what needs Python.
     """
     global _device_room, _gpu_runner
     cdef string failure
@@ -125,14 +124,14 @@ def open_gpu(int number, str path, str blas, room):
     set_gpu_scope(room.scope, room.quiesce)
 
 
-def gpu_view(Tensor x not None):
-    """A CuPy array on x's memory, for an op that uses it."""
+def gpu_view(Tensor x not None, owner=None):
+    """A CuPy array on x's memory, which keeps ``owner``: for an op that uses it, and for exports."""
     cdef Chunk* c = x.v.chunk
     if not c.allocate():
         raise MemoryError(f"unable to allocate {c.nbytes} bytes")
     return _device_room.view(<size_t>c.data, c.nbytes, c.device.id, x.v.layout.offset, shape_tuple(&x.v),
                              chr(info(x.v.dtype).code),
-                             tuple([x.v.layout.strides()[i] for i in range(x.v.layout.ndim)]))
+                             tuple([x.v.layout.strides()[i] for i in range(x.v.layout.ndim)]), owner)
 
 
 def kernels_launched():

@@ -34,19 +34,19 @@ class Runner {
   // One instruction, whose inputs are healthy. The failure (owned) or null.
   Error* run(Instr& in) {
     Error* error = nullptr;
+    Instr* one = &in;
     Stream* stream = stream_of(in.device(), &error);
     if (!stream) return error;
     for (int k = 0; k < in.nop && !error; ++k)
       if (in.ops[k].chunk) error = give_memory(in.ops[k].chunk, stream->gpu);
     // Also if it fails: what was left on the memory that it got is over with this op's event.
-    note(&in, 1);
+    note(&one, 1);
     if (error) return error;
     const Kernel& kernel = *in.kernel;
     if (kernel.kind == Kernel::TRANSFER) return transfer(in, *stream);
     if (kernel.kind == Kernel::ELEMENTWISE || kernel.kind == Kernel::REDUCE) {
       bool ran = !asks_values(in);
       if (ran) {
-        Instr* one = &in;
         if (Error* e = launch(*planner.plan(&one, 1, nullptr), &one, *stream, &ran)) return e;
         if (ran) return nullptr;
       } else if (negative_constant(in)) {
@@ -129,10 +129,6 @@ class Runner {
         now.temporaries.push_back(c);
       }
   }
-  static void note(Instr* in, size_t) {
-    Instr* one = in;
-    note(&one, size_t(1));
-  }
 
   Runtime& runtime_;
   std::mutex mu_;  // guards hosted_
@@ -147,6 +143,7 @@ class Runner {
     *ran = false;
     if (!plan.possible) return nullptr;
     const int gpu = stream.gpu->id;
+    std::vector<Functions> functions;
     for (const auto& l : plan.launches) {
       Functions f = l->functions(gpu);
       if (!f.known) {
@@ -155,6 +152,7 @@ class Runner {
         l->set_functions(gpu, f);
       }
       if (!f.kernel) return nullptr;
+      functions.push_back(f);
     }
     MemoryPool* const pool = instrs[0]->ops[instrs[0]->nin].chunk->pool;
     std::vector<Workspace> spaces(plan.launches.size());
@@ -172,7 +170,7 @@ class Runner {
       Entered here(*stream.gpu);
       *ran = true;
       for (size_t i = 0; i < spaces.size() && !error; ++i)
-        error = launch(*plan.launches[i], instrs, stream, spaces[i].data);
+        error = launch(*plan.launches[i], functions[i], instrs, stream, spaces[i].data);
     }
     for (const Workspace& w : spaces) {
       if (!w.data) continue;
@@ -186,7 +184,8 @@ class Runner {
     return error;
   }
 
-  Error* launch(const Launch& l, Instr* const* instrs, const Stream& stream, char* workspace) {
+  Error* launch(const Launch& l, const Functions& f, Instr* const* instrs, const Stream& stream,
+                char* workspace) {
     if (l.n_kept == 0 || (l.reductions == 0 && l.n_reduced == 0)) return nullptr;
     std::vector<int64_t> words(l.words);
     for (const Operand& o : l.operands) {
@@ -197,7 +196,6 @@ class Runner {
       std::memcpy(&words[c.word], instrs[c.member]->constants[c.index],
                   std::min<size_t>(16, info(c.dtype).size));
     if (workspace) words[3] = reinterpret_cast<int64_t>(workspace);
-    const Functions f = l.functions(stream.gpu->id);
     void* params[] = {words.data()};
     const unsigned shared = l.reductions ? l.block_x * l.block_y * 16 : 0;
     launched.fetch_add(1, std::memory_order_relaxed);
