@@ -25,7 +25,11 @@ HEADERS = glob.glob("lazyarray/**/*.h", recursive=True)
 
 
 class BuildExt(build_ext):
-    """Says what is missing when a compiler is there but the build still fails."""
+    """Compiles on every core; says what is missing when a compiler is there but the build fails."""
+
+    def finalize_options(self) -> None:
+        super().finalize_options()
+        self.parallel = self.parallel or os.cpu_count()
 
     def build_extension(self, ext: Extension) -> None:
         try:

@@ -262,7 +262,7 @@ cdef extern from "lazy/recorder.h" namespace "lazyarray" nogil:
         double inline_ns, cheap_ns, group_ns, fuse_ns, flush_ns
         int64_t age_ns
     cdef cppclass TilePolicy:
-        int64_t tile_bytes, stream_bytes, ahead_bytes, stream, least, most, row
+        int64_t tile_bytes, stream_bytes, ahead_bytes, stream, least, most, row, panels, panel
         double split_ns, task_ns
     cdef cppclass Executor:
         Runtime runtime

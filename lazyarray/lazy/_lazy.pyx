@@ -138,6 +138,8 @@ cdef int _list_figures() except -1:
         "least": (<size_t>&t.least, False),
         "most": (<size_t>&t.most, False),
         "row": (<size_t>&t.row, False),
+        "panels": (<size_t>&t.panels, False),
+        "panel": (<size_t>&t.panel, False),
         "split_ns": (<size_t>&t.split_ns, True),
         "task_ns": (<size_t>&t.task_ns, True),
         "max_pending_bytes": (<size_t>&_recorder.max_pending_bytes, False),
@@ -161,6 +163,14 @@ def _set_policy(name, double value):
             old, (<int64_t*>address)[0] = (<int64_t*>address)[0], <int64_t>value
     _recorder.replan()
     return old
+
+
+def _policy():
+    """The policies' figures by name, as they are; the oracle fuzzer draws its shapes from them."""
+    found = {}
+    for name, (address, real) in _figures.items():
+        found[name] = (<double*><size_t>address)[0] if real else (<int64_t*><size_t>address)[0]
+    return found
 
 
 def _default_budget():

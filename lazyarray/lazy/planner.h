@@ -106,8 +106,11 @@ class Planner {
       rows = rows ? std::min(rows, form.closed[i]) : form.closed[i];
     double cost = 0;
     for (Instr* in : stage.instrs) cost += in->cost_ns;
-    panels_ = form.open == Form::COLUMNS && rows == 0 && cost >= policy.split_ns
-                  ? panels(p.axes) : 1;
+    panels_ = 1;
+    if (form.open == Form::COLUMNS && rows == 0 && cost >= policy.split_ns) {
+      panel_axis_ = form.axes.level(form.size / form.rows);
+      panels_ = panels(p.axes.shape[panel_axis_], form.rows);
+    }
     if (form.open == Form::TREE && form.axes.n > 1 && form.rows == 1) {
       // All of several axes is reduced: tiles are pieces of the line of all elements, through which
       // those who step unevenly walk row by row.
@@ -119,9 +122,11 @@ class Planner {
       push_front(p.axes, 1);
     } else if (panels_ > 1) {
       // Rows have to be added up in order, so what threads share out is panels of columns: they
-      // are the first axis, and tiles are cut within one.
-      p.axes.shape[p.axes.n - 1] /= panels_;
+      // are the first axis, and tiles are cut within one. A panel is a piece of the first of the
+      // kept axes, whole in all later ones, so that its columns are one run (see Pass::columns).
+      p.axes.shape[panel_axis_] /= panels_;
       push_front(p.axes, panels_);
+      panel_axis_++;
     }
     // Which temporaries live when, and the bytes of memory and of live temporaries for an element.
     lives_.clear();
@@ -205,13 +210,10 @@ class Planner {
     axes.shape[0] = length;
     axes.n++;
   }
-  // Into how many equal panels the last axis is cut, none so narrow that the calls for its rows would
-  // cost more than they add up (1000 x 1000: 206 us with 8 panels of 125, NumPy 100).
-  static npy_intp panels(const Axes& axes) {
-    if (axes.n < 2) return 1;
-    const npy_intp last = axes.shape[axes.n - 1];
-    for (npy_intp n = 8; n > 1; --n)
-      if (last % n == 0 && last / n >= 256) return n;
+  // Into how many equal panels an axis of this length is cut, on which `columns` elements are kept.
+  npy_intp panels(npy_intp length, npy_intp columns) const {
+    for (npy_intp n = policy.panels; n > 1; --n)
+      if (length % n == 0 && columns / n >= policy.panel) return n;
     return 1;
   }
 
@@ -308,7 +310,7 @@ class Planner {
       Chunk* c = in.ops[k].chunk;
       m.where[k] = c ? Member::kMemory : Member::kConstant;
       if (c) spread(form.axes, std::max(0, level - shift), in.ndim, in.shape(), in.strides(k), steps[k] + shift);
-      if (c && panels_ > 1) steps[k][0] = steps[k][p.axes.n - 1] * p.axes.shape[p.axes.n - 1];
+      if (c && panels_ > 1) steps[k][0] = steps[k][panel_axis_] * p.axes.shape[panel_axis_];
       // An axis of length one may step anyhow; loops tell a step of zero (a scalar) from others.
       if (c && level == 1 && shift) steps[k][0] = in.strides(k)[in.ndim - 1];
       if (c && c->temporary && lives_[life_of_[id(c)]].copied_by >= 0) {
@@ -317,7 +319,7 @@ class Planner {
         if (k < in.nin) m.role = Member::NOTHING;  // it is that copy
         else m.copied_by = lives_[life_of_[id(c)]].copied_by;
         spread(form.axes, std::max(0, level - shift), copy.ndim, copy.shape(), copy.strides(1), steps[k] + shift);
-        if (panels_ > 1) steps[k][0] = steps[k][p.axes.n - 1] * p.axes.shape[p.axes.n - 1];
+        if (panels_ > 1) steps[k][0] = steps[k][panel_axis_] * p.axes.shape[panel_axis_];
       } else if (c && c->temporary) {
         const Life& l = lives_[life_of_[id(c)]];
         m.where[k] = static_cast<int>(l.offset);
@@ -422,6 +424,7 @@ class Planner {
   int last_mark_ = -2;
   std::vector<Life> lives_;
   npy_intp panels_ = 1;
+  int panel_axis_ = 0;  // if there are several: the axis of the plan that they cut
   bool streams_ = false;  // it waits for memory more than it computes
   std::vector<int> life_of_;  // by chunk: -1 not met yet, -2 memory
   using Recent = std::list<std::shared_ptr<const Plan>>;
