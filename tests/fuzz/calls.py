@@ -1,0 +1,49 @@
+"""The sample calls of NumPy's surface (tests/surface), on a program's arrays."""
+
+from __future__ import annotations
+
+import functools
+import random
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from ..surface import samples
+
+# The sample arrays' names, and the axes and kinds of dtype that calls expect of them.
+KINDS = {
+    "v": (1, "f"), "w": (1, "f"), "m": (2, "f"), "q": (2, "f"), "t": (3, "f"), "i": (1, "iu"),
+    "j": (2, "iu"), "b": (1, "b"), "c": (1, "c"), "n": (2, "f"), "s": (1, "f"), "f": (1, "f"),
+}  # fmt: skip
+# Draws, files, what tells of memory or of the library, and what takes minutes on long axes.
+LEFT_OUT = re.compile(
+    r"random|tmp|io\.|empty|ndarray\(|memmap|ctypes|dlpack|\bid\(|repr|str\(|print|show|info|strides|flags"
+    r"|may_share|shares_memory|einsum_path|base\b|data\b|nbytes|vander|kron|outer|convolve"
+    r"|correlate|poly|roots|linalg|piecewise|fromiter|tofile|apply_|vectorize|histogram|setdiff"
+)
+WORD = re.compile(r"(?<![\w.'\"])([a-z])(?![\w'\"(=])")
+
+
+@functools.cache
+def expressions() -> list[str]:
+    found, _close = samples.load()
+    texts = {e for many in found.values() for e in many if not LEFT_OUT.search(e)}
+    return sorted(e for e in texts if "xp." in e or re.search(r"\b[vwmqtijbcnsf]\.", e))
+
+
+def written(rng: random.Random, env: Mapping[str, Any]) -> str | None:
+    """One of them, with arrays of the program in place of the sample arrays."""
+    text = rng.choice(expressions())
+
+    def replaced(found: re.Match[str]) -> str:
+        ndim, kinds = KINDS.get(found[1], (0, ""))
+        fitting = [
+            name for name, x in env.items()
+            if isinstance(x, np.ndarray) and x.ndim == ndim and x.dtype.kind in kinds
+        ]  # fmt: skip
+        return rng.choice(fitting) if fitting else found[1]
+
+    text = WORD.sub(replaced, text)
+    return None if any(w in KINDS for w in WORD.findall(text)) else text

@@ -1,0 +1,166 @@
+"""Runs a program in the ways in which lazyarray may run it, and compares each with NumPy."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import random
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+import lazyarray as la
+from lazyarray import engine
+from lazyarray.lazy._lazy import TracingError, _set_policy
+
+from .programs import Program
+
+# What a figure may be. The first is so for half of the programs: the figures that users have.
+FIGURES: dict[str, list[float]] = {
+    "inline_ns": [0, 0, 4000],
+    "cheap_ns": [0, 100, 20000],
+    "group_ns": [0, 100000],
+    "fuse_ns": [0, 0, 1000],
+    "flush_ns": [1, 300, 1e15],
+    "age_ns": [0, 200000, 1e15],
+    "tile_bytes": [8, 200, 1000, 65536, 98304],
+    "stream": [0, 1 << 20, 32 << 20],
+    "stream_bytes": [1000, 262144],
+    "ahead_bytes": [300, 24576],
+    "least": [1, 4, 9, 256],
+    "most": [1, 16, 8192],
+    "row": [1, 4, 16, 40, 8192],
+    "panels": [2, 3, 8],
+    "panel": [1, 16, 256],
+    "split_ns": [0, 0, 100000],
+    "task_ns": [0, 0, 25000],
+}
+SMALL = 20_000  # elements of a program that may be cut into single ones
+
+
+@dataclasses.dataclass(frozen=True)
+class Way:
+    """How a program is run: with which figures, in segments of how many ops, compiled or not."""
+
+    name: str
+    figures: tuple[tuple[str, float], ...] = ()
+    bulk: int = 0
+    compiled: bool = False
+
+
+def ways(program: Program) -> list[Way]:
+    """The ways for this program: the users' own, and some of all others."""
+    rng = random.Random(program.seed)
+    small = program.elements() <= SMALL
+    figures = {}
+    for name, values in FIGURES.items():
+        sane = [
+            v for v in values if small or name not in ("tile_bytes", "least", "most") or v >= 200
+        ]
+        figures[name] = rng.choice(sane)
+    found = [Way("usual"), Way("figures", tuple(figures.items()), rng.choice((0, 2, 7, 100000)))]
+    kind = rng.random()
+    if kind < 0.3:
+        found.append(Way("alone", (("fuses", 0), ("inline_ns", 0)), 1))
+    elif kind < 0.5:
+        eager = (("inline_ns", 0), ("fuse_ns", 0), ("flush_ns", 1e15), ("age_ns", 1e15))
+        found.append(Way("whole", eager, 100000))
+    elif kind < 0.8:
+        found.append(Way("compiled", compiled=True))
+    return found
+
+
+class Wrong(Exception):
+    """What lazyarray did, and NumPy didn't."""
+
+
+def check(program: Program) -> None:
+    """Runs the program in each of its ways; raises :class:`Wrong`."""
+    want = on_numpy(program)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for way in ways(program):
+            run(program, way, want)
+
+
+def on_numpy(program: Program) -> dict[str, Any]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return program.run(np, {x.name: x.view(x.base()) for x in program.inputs})
+
+
+def run(program: Program, way: Way, want: dict[str, Any]) -> None:
+    """One way, against NumPy's values."""
+    order = sorted(want)
+    random.Random(program.seed + 1).shuffle(order)
+    with (
+        figures(dict(way.figures)),
+        engine.bulk(way.bulk) if way.bulk else contextlib.nullcontext(),
+    ):
+        if not way.compiled:
+            compare(way, attempt(way, program, inputs(program)), want, order)
+            return
+        compiled = la.compile(lambda given: program.run(la, given))
+        for _ in range(3):
+            try:
+                got = compiled(inputs(program))
+            except TracingError:  # it needs values
+                return
+            except Exception as exc:
+                raise Wrong(f"{way.name}: {type(exc).__name__}: {exc}") from exc
+            compare(way, got, want, order)
+
+
+def inputs(program: Program) -> dict[str, Any]:
+    return {x.name: x.view(la.array(x.base())) for x in program.inputs}
+
+
+def attempt(way: Way, program: Program, given: dict[str, Any]) -> dict[str, Any]:
+    try:
+        return program.run(la, given)
+    except Exception as exc:
+        raise Wrong(f"{way.name}: {type(exc).__name__}: {exc}") from exc
+
+
+def compare(way: Way, got: dict[str, Any], want: dict[str, Any], order: list[str]) -> None:
+    if sorted(got) != sorted(want):
+        raise Wrong(f"{way.name}: names {sorted(got)} for {sorted(want)}")
+    for name in order:
+        try:
+            x = got[name].asnumpy() if isinstance(got[name], la.NDArray) else np.asarray(got[name])
+        except Exception as exc:
+            raise Wrong(f"{way.name}: {name}: {type(exc).__name__}: {exc}") from exc
+        if said := difference(x, np.asarray(want[name])):
+            raise Wrong(f"{way.name}: {name}: {said}")
+
+
+def difference(got: np.ndarray, want: np.ndarray) -> str:
+    """What is not equal, bit for bit (but for the bits of a NaN); or nothing."""
+    if (got.dtype, got.shape) != (want.dtype, want.shape):
+        return f"{got.dtype} {got.shape} for {want.dtype} {want.shape}"
+    with np.errstate(all="ignore"):
+        same = got == want
+        if want.dtype.kind in "fc":
+            same |= np.isnan(got) & np.isnan(want)
+            for part in ("real", "imag") if want.dtype.kind == "c" else ("real",):
+                g, w = getattr(got, part), getattr(want, part)
+                same &= (np.signbit(g) == np.signbit(w)) | np.isnan(w)
+    wrong = np.argwhere(~same)
+    if not len(wrong):
+        return ""
+    at = tuple(int(i) for i in wrong[0])
+    return f"{len(wrong)} of {want.size} differ, first at {at}: {got[at]!r} for {want[at]!r}"
+
+
+@contextlib.contextmanager
+def figures(changes: dict[str, float]) -> Iterator[None]:
+    """The policies with other figures."""
+    old = {name: _set_policy(name, value) for name, value in changes.items()}
+    try:
+        yield
+    finally:
+        engine.get().wait_for_all()
+        for name, value in old.items():
+            _set_policy(name, value)

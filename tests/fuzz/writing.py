@@ -1,0 +1,266 @@
+"""Random programs. Each line is tried on NumPy as it is written; what NumPy refuses is dropped."""
+
+from __future__ import annotations
+
+import random
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from . import calls, lengths
+from .phrases import REDUCTIONS, SCALARS, Phrases
+from .programs import ORDERS, Input, Program, is_ours
+
+MOST_BYTES = 16 << 20
+OPERATORS = ("+", "-", "*", "/", "//", "%", "&", "|", "^")
+
+
+def write(seed: int) -> Program:
+    """The program of this seed."""
+    return Writer(seed).program()
+
+
+class Writer:
+    def __init__(self, seed: int) -> None:
+        self.seed, self.rng = seed, random.Random(seed)
+        self.env: dict[str, Any] = {}
+        self.lines: list[str] = []
+        self.inputs: list[Input] = []
+        self.phrases = Phrases(self.rng, self.env, libm=self.rng.random() < 0.4)
+        self.made = 0
+
+    def program(self) -> Program:
+        rng = self.rng
+        space = lengths.shape(rng)
+        palette = [self.phrases.dtype() for _ in range(rng.randint(1, 3))]
+        values = rng.choice(("small", "small", "small", "wide", "special"))
+        for i in range(rng.randint(1, 4)):
+            self.input(self.part(space) if i else space, rng.choice(palette), values)
+        kinds: list[tuple[Callable[[], str | None], int]] = [
+            (self.let, 6), (self.reduce, 6), (self.update, 4), (self.assign, 3), (self.view, 3),
+            (self.select, 2), (self.call, 3), (self.outer, 2), (self.drop, 3), (self.wait, 1),
+            (self.into, 1),
+        ]  # fmt: skip
+        for _ in range(rng.randint(2, 14)):
+            write, _ = rng.choices(kinds, [weight for _, weight in kinds])[0]
+            text = write()
+            if text:
+                self.add(text)
+        return Program(tuple(self.inputs), tuple(self.lines), self.seed)
+
+    def input(self, shape: tuple[int, ...], dtype: str, values: str) -> None:
+        orders = ORDERS if self.phrases.turns else [o for o in ORDERS if o != "reversed"]
+        order = "C" if self.rng.random() < 0.5 else self.rng.choice(orders)
+        if dtype in "FDG" and not shape:
+            shape = (1,)
+        new = Input(self.name(), shape, dtype, order, values, self.rng.randrange(2**31))
+        self.inputs.append(new)
+        self.env[new.name] = new.view(new.base())
+
+    def part(self, space: tuple[int, ...]) -> tuple[int, ...]:
+        """A shape that broadcasts to ``space``, or has some of its axes."""
+        rng = self.rng
+        kind = rng.random()
+        if kind < 0.4:
+            return space
+        if kind < 0.7:
+            return tuple(n if rng.random() < 0.6 else 1 for n in space)[rng.randrange(2) :]
+        return tuple(n for n in space if rng.random() < 0.6)
+
+    def name(self) -> str:
+        self.made += 1
+        return f"x{self.made - 1}"
+
+    def add(self, text: str) -> None:
+        """Takes the line in, if NumPy does and its results can be compared."""
+        names = {**self.env, "xp": np, "np": np, "sync": lambda x: None}
+        with np.errstate(all="ignore"), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            try:
+                exec(text, names)
+            except Exception:
+                return
+        new = {name: value for name, value in names.items() if is_ours(name)}
+        for name in new.keys() - self.env.keys():
+            x = new[name]
+            if not isinstance(x, (np.ndarray, np.generic)) or x.dtype.kind not in "biufc":
+                return
+            # NumPy multiplies a complex scalar by other code than an array: other last bits.
+            if x.nbytes > MOST_BYTES or (x.dtype.kind == "c" and not x.ndim):
+                return
+            if not self.phrases.turns and x.ndim and min(x.strides) < 0:
+                return
+        self.env.clear()
+        self.env.update(new)
+        self.lines.append(text)
+
+    # -- kinds of lines
+
+    def space(self) -> tuple[int, ...]:
+        return np.shape(self.env[self.rng.choice([*self.env])]) if self.env else ()
+
+    def array(self) -> str | None:
+        """The name of an array, which can be written to."""
+        names = [
+            n
+            for n, x in self.env.items()
+            if isinstance(x, np.ndarray) and x.flags.writeable and x.ndim
+        ]
+        return self.rng.choice(names) if names else None
+
+    def let(self) -> str:
+        return f"{self.name()} = {self.phrases.expression(self.space(), self.rng.randint(1, 5))}"
+
+    def reduce(self) -> str:
+        rng, space = self.rng, self.space()
+        over, rest = self.phrases.whole(space, rng.randint(0, 4)), ""
+        if rng.random() < 0.3:  # several reductions of one temporary
+            name = self.name()
+            self.add(f"{name} = {over}")
+            count = rng.randint(1, 3)
+            for _ in range(count):
+                axis = self.phrases.axes(len(space))
+                self.add(f"{self.name()} = xp.{rng.choice(REDUCTIONS)}({name}, axis={axis})")
+            return f"del {name}"
+        if rng.random() < 0.3:
+            rest += ", keepdims=True"
+        if rng.random() < 0.1:
+            rest += f", dtype={self.phrases.dtype()!r}"
+        axes = self.phrases.axes(len(space))
+        text = f"xp.{rng.choice(REDUCTIONS)}({over}, axis={axes}{rest})"
+        if rng.random() < 0.3:
+            text = f"({text} * {self.phrases.leaf(space)})"
+        return f"{self.name()} = {text}"
+
+    def outer(self) -> str | None:
+        """All pairs of two arrays' elements, reduced or not."""
+        rng = self.rng
+        a, b = (rng.choice([*self.env]) for _ in range(2))
+        x, y = np.shape(self.env[a]), np.shape(self.env[b])
+        if not 0 < len(x) <= 2 or not 0 < len(y) <= 2:
+            return None
+        if np.size(self.env[a]) * y[-1] > lengths.MOST_ELEMENTS * 2:
+            return None
+        text = f"({a}[..., :, None] {rng.choice('+-*')} {b}[..., None, :])"
+        if rng.random() < 0.5:
+            text = f"xp.square({text})"
+        if rng.random() < 0.8:
+            axis = rng.choice((0, 1, -1, -2, None, (0, 1), (0, -1)))
+            text = f"xp.{rng.choice(REDUCTIONS)}({text}, axis={axis})"
+        return f"{self.name()} = {text}"
+
+    def key(self, shape: tuple[int, ...]) -> str:
+        rng, keys = self.rng, []
+        for n in shape:
+            kind = rng.randrange(8)
+            if kind == 0 and self.phrases.turns:
+                keys.append("::-1")
+            elif kind == 1:
+                keys.append(f"{rng.randint(-3, 3)}:{rng.randint(-3, 5)}")
+            elif kind == 2:
+                keys.append(rng.choice(("::2", "1::2", "::3", "::-2")[: 3 + self.phrases.turns]))
+            elif kind == 3:
+                keys.append(rng.choice(("1:", ":-1", "2:", ":-2")))
+            elif kind == 4 and n:
+                keys.append(str(rng.randrange(-n, n)))
+            else:
+                keys.append(":")
+        return ", ".join([*keys, "..."])
+
+    def update(self) -> str | None:
+        """An in-place operator on an array or on a view of it."""
+        rng, name = self.rng, self.array()
+        if name is None:
+            return None
+        target = name
+        if rng.random() < 0.5:
+            target = f"{name}[{self.key(np.shape(self.env[name]))}]"
+        x = np.asarray(eval(target, self.env.copy()))
+        if x.dtype.kind == "c" and x.size == 1:  # as complex scalars, see add()
+            return None
+        e = self.phrases.expression(x.shape, rng.randint(0, 3))
+        return f"{target} {rng.choice(OPERATORS)}= {e}"
+
+    def assign(self) -> str | None:
+        rng, name = self.rng, self.array()
+        if name is None:
+            return None
+        shape = np.shape(self.env[name])
+        target = f"{name}[{self.key(shape)}]"
+        inner = np.shape(eval(target, self.env.copy()))
+        kind = rng.random()
+        if kind < 0.3:  # another piece of the array, moved
+            moved = f"{name}[{self.key(shape)}]"
+            return f"{target} = {moved} {rng.choice('+-*')} {rng.choice(SCALARS)}"
+        if kind < 0.4:
+            return f"{name}[{name} > {rng.choice(SCALARS)}] = {rng.choice(SCALARS)}"
+        return f"{target} = {self.phrases.expression(inner, rng.randint(0, 3))}"
+
+    def into(self) -> str | None:
+        """An ufunc or a reduction with ``out=``."""
+        rng, name = self.rng, self.array()
+        if name is None:
+            return None
+        shape = np.shape(self.env[name])
+        two = [self.phrases.expression(shape, rng.randint(0, 2)) for _ in range(2)]
+        ufunc = rng.choice(("add", "subtract", "multiply", "maximum", "divide", "less"))
+        return f"xp.{ufunc}({two[0]}, {two[1]}, out={name})"
+
+    def view(self) -> str:
+        rng = self.rng
+        name = rng.choice([*self.env])
+        x = self.env[name]
+        if not isinstance(x, np.ndarray):
+            return f"{self.name()} = {name}"
+        n = x.ndim
+        kinds = [f"{name}[{self.key(x.shape)}]", f"{name}[{self.key(x.shape)}]", f"{name}.T"]
+        kinds += [f"{name}.reshape(-1)", f"{name}[..., None]", f"xp.squeeze({name})"]
+        if n:
+            kinds += [f"xp.moveaxis({name}, {rng.randrange(n)}, {rng.randrange(n)})"]
+            kinds += [
+                f"{name}.reshape({x.shape[0]}, -1)",
+                f"xp.broadcast_to({name}, {(2, *x.shape)})",
+            ]
+        if x.dtype.kind == "c":
+            kinds += [f"{name}.real", f"{name}.imag"]
+        return f"{self.name()} = {rng.choice(kinds)}"
+
+    def select(self) -> str:
+        rng = self.rng
+        name = rng.choice([*self.env])
+        x = np.asarray(self.env[name])
+        if not x.ndim:
+            return f"{self.name()} = {name} + {rng.choice(SCALARS)}"
+        axis = rng.randrange(x.ndim)
+        index = f"(xp.arange({rng.choice(lengths.SMALL)}) * 7) % {max(x.shape[axis], 1)}"
+        kinds = [
+            f"xp.take({name}, {index}, axis={axis})",
+            f"{name}[{index}]" if axis == 0 else f"{name}[:, {index}]",
+            f"{name}[{name} > {rng.choice(SCALARS)}]",
+            f"xp.cumsum({name}, axis={axis})",
+            f"xp.sort({name}, axis={axis})",
+            f"xp.argsort({name}, axis={axis}, kind='stable')",
+            f"xp.diff({name}, axis={axis})",
+            f"xp.roll({name}, 3, axis={axis})",
+            f"xp.concatenate([{name}, {name}[::-1]], axis={axis})",
+            f"xp.stack([{name}, {name} * 2], axis={axis})",
+            f"xp.repeat({name}, 2, axis={axis})",
+            f"xp.flip({name}, axis={axis})",
+            f"xp.pad({name}, 1)",
+            f"xp.nonzero({name})[0]",
+            f"xp.unique({name})",
+        ]
+        return f"{self.name()} = {rng.choice(kinds)}"
+
+    def call(self) -> str | None:
+        """A sample call of NumPy's surface, on the program's arrays."""
+        text = calls.written(self.rng, self.env)
+        return text and f"{self.name()} = {text}"
+
+    def drop(self) -> str | None:
+        return f"del {self.rng.choice([*self.env])}" if len(self.env) > 2 else None
+
+    def wait(self) -> str:
+        return f"sync({self.rng.choice([*self.env])})"

@@ -1,0 +1,67 @@
+"""The oracle fuzzer finds what is wrong, says it shortly, and finds nothing here."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+import lazyarray as la
+
+from .fuzz import lengths, oracle, shrink, writing
+from .fuzz.programs import Input, Program
+
+
+def test_lengths_straddle_every_figure():
+    for n in (255, 256, 257, 399, 400, 401, 511, 512, 513, 600, 8191, 8192, 8193, 100003):
+        assert n in lengths.POOL
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_a_few_programs(seed):
+    program = writing.write(seed)
+    assert Program.from_json(program.to_json()) == program
+    oracle.check(program)
+
+
+X = Input("x0", (3, 600), "f8", "C", "small", 0)
+PROGRAM = Program(
+    (X, dataclasses.replace(X, name="x1", order="F")),
+    ("x2 = x0 * 2", "x3 = (x1 + xp.square(x0[:, ::-1] - 1)).sum(axis=0)", "x4 = x3 + 1", "del x2"),
+)
+
+
+@pytest.fixture
+def fault(monkeypatch):
+    """A function that is wrong once an array is long enough."""
+    right = la.square
+
+    def square(x):
+        return right(x) if x.shape[-1] < 64 else right(x) + 1e-9
+
+    monkeypatch.setattr(la, "square", square)
+
+
+def test_a_fault_is_found_and_made_small(fault):
+    def fails(program):
+        try:
+            oracle.check(program)
+        except oracle.Wrong:
+            return True
+        except Exception:  # NumPy refuses it
+            return False
+        return False
+
+    assert fails(PROGRAM)
+    small = shrink.shrink(PROGRAM, fails)
+    assert len(small.lines) == 1
+    assert "square" in small.lines[0]
+    assert [x.shape for x in small.inputs] in ([(1, 64)], [(2, 64)])
+
+
+def test_what_differs_is_said():
+    zero = np.zeros(3)
+    assert oracle.difference(zero, zero) == ""
+    assert "3 of 3 differ" in oracle.difference(-zero, zero)
+    assert "float32" in oracle.difference(np.zeros(3, "f4"), zero)
+    assert oracle.difference(np.array([np.nan]), np.array([-np.nan])) == ""
+    assert oracle.difference(np.array([np.nan]), np.array([0.0]))

@@ -1,0 +1,186 @@
+"""The oracle fuzzer: ``python tools/fuzz.py --minutes 3`` (``make fuzz MINUTES=3``).
+
+Runs random programs (tests/fuzz) on NumPy and on lazyarray, in as many processes as there are
+cores, under every type of engine and number of workers in turn. What fails, crashes or hangs is
+made as small as it goes and printed; the exit status is 1 then. ``--seed N`` begins with program
+N, ``--only N`` tries that one under every engine.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import json
+import os
+import pathlib
+import queue
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from tests.fuzz import shrink, writing  # noqa: E402
+from tests.fuzz.programs import Program  # noqa: E402
+
+ENGINES = [("NaiveEngine", 1)] + [
+    (kind, workers)
+    for workers in (2, 4, 1, 3)
+    for kind in ("ThreadedEnginePerDevice", "ThreadedEnginePooled")
+]
+PROGRAMS = 200  # of a process, then another engine has its turn
+HANGS = 120.0  # seconds after which a program is taken to hang
+
+
+class Worker:
+    """A process that tries programs (tests/fuzz/worker.py)."""
+
+    def __init__(self, engine: tuple[str, int]) -> None:
+        self.engine = engine
+        variables = {"LAZYARRAY_ENGINE_TYPE": engine[0], "OPENBLAS_NUM_THREADS": "1"}
+        variables["LAZYARRAY_CPU_WORKER_NTHREADS"] = str(engine[1])
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "tests.fuzz.worker"],
+            cwd=ROOT,
+            env={**os.environ, **variables},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        self.replies: queue.SimpleQueue[str] = queue.SimpleQueue()
+        threading.Thread(target=self._listen, daemon=True).start()
+
+    def _listen(self) -> None:
+        assert self.process.stdout
+        for line in self.process.stdout:
+            self.replies.put(line)
+        self.replies.put("")
+
+    def ask(self, **task: object) -> dict[str, str]:
+        """What came of a program: {}, "wrong" (also a crash or a hang), or "failed": not ours."""
+        assert self.process.stdin
+        try:
+            self.process.stdin.write(json.dumps(task) + "\n")
+            self.process.stdin.flush()
+            line = self.replies.get(timeout=HANGS)
+        except queue.Empty:
+            self.end()
+            return {"wrong": f"no answer for {HANGS:.0f} s"}
+        except OSError:
+            line = ""
+        if not line:
+            return {"wrong": f"the process ended: {self.process.wait()}"}
+        reply: dict[str, str] = json.loads(line)
+        return reply
+
+    def is_over(self) -> bool:
+        return self.process.poll() is not None
+
+    def end(self) -> None:
+        self.process.kill()
+        self.process.wait()
+
+
+class Fuzz:
+    """Counts, and what was found; one thread a core asks workers."""
+
+    def __init__(self, seed: int, minutes: float) -> None:
+        self.seeds = itertools.count(seed)
+        self.turns = itertools.cycle(ENGINES)
+        self.end = time.monotonic() + 60 * minutes
+        self.lock = threading.Lock()
+        self.tried = 0
+        self.found: list[str] = []
+
+    def run(self, threads: int) -> None:
+        workers = [threading.Thread(target=self.work) for _ in range(threads)]
+        for t in workers:
+            t.start()
+        for t in workers:
+            t.join()
+
+    def work(self) -> None:
+        while time.monotonic() < self.end:
+            with self.lock:
+                worker = Worker(next(self.turns))
+            for _ in range(PROGRAMS):
+                with self.lock:
+                    seed = next(self.seeds)
+                reply = worker.ask(seed=seed)
+                with self.lock:
+                    self.tried += 1
+                if reply:
+                    report(self, seed, worker.engine, reply)
+                if worker.is_over() or time.monotonic() >= self.end:
+                    break
+            worker.end()
+
+
+def report(fuzz: Fuzz, seed: int, engine: tuple[str, int], reply: dict[str, str]) -> None:
+    """Makes the program smaller, and prints it."""
+    program = writing.write(seed)
+    if "wrong" in reply:
+        program, reply = smaller(program, engine, reply)
+    text = f"seed {seed}, {engine[0]} of {engine[1]}:\n{program}\n{reply}\n"
+    with fuzz.lock:
+        fuzz.found.append(text)
+        print(text, flush=True)
+
+
+def smaller(
+    program: Program, engine: tuple[str, int], reply: dict[str, str]
+) -> tuple[Program, dict[str, str]]:
+    worker = Worker(engine)
+    said = reply
+
+    def fails(candidate: Program) -> bool:
+        nonlocal worker, said
+        if worker.is_over():
+            worker = Worker(engine)
+        answer = worker.ask(program=candidate.to_json(), times=5)
+        if "wrong" in answer:
+            said = answer
+        return "wrong" in answer
+
+    try:
+        if fails(program):
+            return shrink.shrink(program, fails), said
+        return program, {**reply, "note": "not seen again"}
+    finally:
+        worker.end()
+
+
+def every_engine(seed: int) -> Iterator[str]:
+    """What each engine does with one program."""
+    for engine in ENGINES:
+        worker = Worker(engine)
+        yield f"{engine[0]} of {engine[1]}: {worker.ask(seed=seed, times=5) or 'as NumPy'}"
+        worker.end()
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--minutes", type=float, default=3)
+    parser.add_argument("--seed", type=int, default=time.time_ns() // 1000 % 10**9 * 1000)
+    parser.add_argument("--only", type=int, help="the program of this seed, under every engine")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
+    options = parser.parse_args()
+    if options.only is not None:
+        print(writing.write(options.only))
+        for line in every_engine(options.only):
+            print(line)
+        return 0
+    fuzz = Fuzz(options.seed, options.minutes)
+    fuzz.run(options.jobs)
+    print(
+        f"fuzz: seeds from {options.seed}, {fuzz.tried} programs in {options.minutes:g} minutes "
+        f"({fuzz.tried / options.minutes:.0f} a minute), {len(fuzz.found)} wrong"
+    )
+    return 1 if fuzz.found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
