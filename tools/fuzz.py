@@ -87,7 +87,8 @@ class Worker:
 class Fuzz:
     """Counts, and what was found; one thread a core asks workers."""
 
-    def __init__(self, seed: int, minutes: float) -> None:
+    def __init__(self, seed: int, minutes: float, first: bool = False) -> None:
+        self.first = first
         self.seeds = itertools.count(seed)
         self.turns = itertools.cycle(ENGINES)
         self.end = time.monotonic() + 60 * minutes
@@ -112,7 +113,10 @@ class Fuzz:
                 reply = worker.ask(seed=seed)
                 with self.lock:
                     self.tried += 1
-                if reply:
+                if reply and self.first:
+                    self.found.append(f"seed {seed}, {worker.engine}: {reply}")
+                    self.end = 0.0
+                elif reply:
                     report(self, seed, worker.engine, reply)
                 if worker.is_over() or time.monotonic() >= self.end:
                     break
@@ -167,13 +171,14 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=time.time_ns() // 1000 % 10**9 * 1000)
     parser.add_argument("--only", type=int, help="the program of this seed, under every engine")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--first", action="store_true", help="stop at what fails first, as it is")
     options = parser.parse_args()
     if options.only is not None:
         print(writing.write(options.only))
         for line in every_engine(options.only):
             print(line)
         return 0
-    fuzz = Fuzz(options.seed, options.minutes)
+    fuzz = Fuzz(options.seed, options.minutes, options.first)
     fuzz.run(options.jobs)
     print(
         f"fuzz: seeds from {options.seed}, {fuzz.tried} programs in {options.minutes:g} minutes "

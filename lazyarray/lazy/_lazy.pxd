@@ -219,6 +219,9 @@ cdef extern from "lazy/instr.h" namespace "lazyarray" nogil:
         void set_operands(int, int)
         cbool writes(int)
 
+    int buffered_axes(Instr&)
+    cbool steps_evenly(Instr&, int, int)
+    void turn_round(Instr&)
     void set_space(Instr&, const Layout&, const View**)
     void set_k_layout(Layout&, npy_intp, int, const View**)
 

@@ -251,6 +251,59 @@ inline void broadcast_strides(const Layout& l, int ndim, npy_intp* out) {
     out[i] = i < lead || l.shape()[i - lead] == 1 ? 0 : l.strides()[i - lead];
 }
 
+// NumPy's iterator hands a loop an operand that steps unevenly by way of a buffer, in order, where
+// that pays: npyiter_find_buffering_setup in nditer_constr.c (since 2.3). How many axes, the fastest
+// first, one call of the loop then goes over; an operand that takes them in one step needs no buffer.
+inline int buffered_axes(Instr& in) {
+  constexpr npy_intp kBuffer = 8192;  // np.getbufsize(), elements
+  const npy_intp* shape = in.shape();
+  int best = 0, cost = 1, best_cost = 1;
+  bool even[kMaxOperands];
+  std::fill(even, even + in.nop, true);
+  npy_intp size = shape[in.ndim - 1], best_size = size;
+  for (int d = 1; d < in.ndim && (size < kBuffer || cost == 1); ++d) {
+    const int a = in.ndim - 1 - d;
+    for (int k = 0; k < in.nop; ++k)
+      if (even[k] && in.strides(k)[a] != in.strides(k)[a + 1] * shape[a + 1]) {
+        even[k] = false;
+        cost++;
+      }
+    size *= shape[a];
+    const npy_intp held = cost > 1 ? std::min(size, kBuffer) : size;
+    if (static_cast<double>(cost) * static_cast<double>(best_size) <=
+        static_cast<double>(best_cost) * static_cast<double>(held)) {
+      best_cost = cost;
+      best_size = size;
+      best = d;
+    }
+  }
+  return best;
+}
+
+// Whether the operand's fastest `axes + 1` axes are one run of equal steps.
+inline bool steps_evenly(Instr& in, int k, int axes) {
+  for (int a = in.ndim - 1; a > in.ndim - 1 - axes; --a)
+    if (in.strides(k)[a - 1] != in.strides(k)[a] * in.shape()[a]) return false;
+  return true;
+}
+
+// Turns round each axis that all operands walk backwards, as NumPy's iterator does where none of them is
+// its to allocate (npyiter_flip_negative_strides). Operands are set.
+inline void turn_round(Instr& in) {
+  for (int a = 0; a < in.ndim; ++a) {
+    bool backwards = false, forwards = false;
+    for (int k = 0; k < in.nop; ++k) {
+      backwards |= in.strides(k)[a] < 0;
+      forwards |= in.strides(k)[a] > 0;
+    }
+    if (!backwards || forwards) continue;
+    for (int k = 0; k < in.nop; ++k) {
+      in.ops[k].offset += in.strides(k)[a] * (in.shape()[a] - 1);
+      in.strides(k)[a] = -in.strides(k)[a];
+    }
+  }
+}
+
 // Fills in the iteration space of an elementwise instruction: `views` in operand order (null for
 // a constant), all broadcast to `space`'s shape.
 inline void set_space(Instr& in, const Layout& space, View const* const* views) {
@@ -263,11 +316,15 @@ inline void set_space(Instr& in, const Layout& space, View const* const* views) 
   }
   if (flat) {
     in.set_ndim(1);
-    in.shape()[0] = space.size();
+    const npy_intp n = in.shape()[0] = space.size();
+    bool still = false;  // NumPy's iterator, which x *= y takes even for one element, has it stand
+    if (n == 1 && in.nop == in.nin + 1 && views[in.nin])
+      for (int k = 0; k < in.nin; ++k)
+        still |= views[k] && views[k]->chunk == views[in.nin]->chunk;
     for (int k = 0; k < in.nop; ++k)
       // As NumPy: a 0-d input steps by zero, the output never. Some loops' bits depend on it.
       in.strides(k)[0] =
-          views[k] && (views[k]->layout.ndim || in.writes(k)) ? views[k]->itemsize() : 0;
+          !still && views[k] && (views[k]->layout.ndim || in.writes(k)) ? views[k]->itemsize() : 0;
     return;
   }
   npy_intp strides[kMaxOperands][kMaxDims], shape[kMaxDims];

@@ -27,12 +27,16 @@ cdef int emit_elementwise(Instr* instr, Layout* space, const View** views,
     cdef const View* forward[8]
     cdef list copies = None
     set_space(instr[0], space[0], views)
-    if instr.ndim > 1 and not instr.kernel.any_order:
-        # Some loops give other bits for elements that they meet backwards. In several axes NumPy's
-        # iterator hands them over in order, by way of a buffer (since 2.3).
+    cdef int axes
+    # Some loops give other bits for elements that they meet backwards: in several axes NumPy's
+    # iterator may hand them over in order.
+    cdef bint ordered = space.ndim > 1 and not instr.kernel.any_order
+    if ordered and instr.ndim > 1:
+        axes = buffered_axes(instr[0])
         for k in range(instr.nop):
             forward[k] = views[k]
-            if k < instr.nin and instr.strides(k)[instr.ndim - 1] < 0:
+            if k < instr.nin and instr.strides(k)[instr.ndim - 1] < 0 \
+                    and not steps_evenly(instr[0], k, axes):
                 if copies is None:
                     copies = []
                 copies.append(in_order(views[k], space, views[instr.nin] if overwrites else NULL))
@@ -42,6 +46,8 @@ cdef int emit_elementwise(Instr* instr, Layout* space, const View** views,
             set_space(instr[0], space[0], views)
     for k in range(instr.nop):
         set_operand(instr, k, views[k])
+    if ordered:
+        turn_round(instr[0])
     for k in range(instr.nin, instr.nop):
         instr.bytes += n * views[k].itemsize()
         if overwrites:

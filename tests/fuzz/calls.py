@@ -28,8 +28,9 @@ WORD = re.compile(r"(?<![\w.'\"])([a-z])(?![\w'\"(=])")
 
 @functools.cache
 def expressions() -> list[str]:
-    found, _close = samples.load()
-    texts = {e for many in found.values() for e in many if not LEFT_OUT.search(e)}
+    found, close = samples.load()
+    exact = [many for name, many in found.items() if name not in close]
+    texts = {e for many in exact for e in many if not LEFT_OUT.search(e)}
     return sorted(e for e in texts if "xp." in e or re.search(r"\b[vwmqtijbcnsf]\.", e))
 
 

@@ -51,8 +51,7 @@ class Writer:
         return Program(tuple(self.inputs), tuple(self.lines), self.seed)
 
     def input(self, shape: tuple[int, ...], dtype: str, values: str) -> None:
-        orders = ORDERS if self.phrases.turns else [o for o in ORDERS if o != "reversed"]
-        order = "C" if self.rng.random() < 0.5 else self.rng.choice(orders)
+        order = "C" if self.rng.random() < 0.5 else self.rng.choice(ORDERS)
         if dtype in "FDG" and not shape:
             shape = (1,)
         new = Input(self.name(), shape, dtype, order, values, self.rng.randrange(2**31))
@@ -89,8 +88,6 @@ class Writer:
                 return
             # NumPy multiplies a complex scalar by other code than an array: other last bits.
             if x.nbytes > MOST_BYTES or (x.dtype.kind == "c" and not x.ndim):
-                return
-            if not self.phrases.turns and x.ndim and min(x.strides) < 0:
                 return
         self.env.clear()
         self.env.update(new)
@@ -155,12 +152,12 @@ class Writer:
         rng, keys = self.rng, []
         for n in shape:
             kind = rng.randrange(8)
-            if kind == 0 and self.phrases.turns:
+            if kind == 0:
                 keys.append("::-1")
             elif kind == 1:
                 keys.append(f"{rng.randint(-3, 3)}:{rng.randint(-3, 5)}")
             elif kind == 2:
-                keys.append(rng.choice(("::2", "1::2", "::3", "::-2")[: 3 + self.phrases.turns]))
+                keys.append(rng.choice(("::2", "1::2", "::3", "::-2")))
             elif kind == 3:
                 keys.append(rng.choice(("1:", ":-1", "2:", ":-2")))
             elif kind == 4 and n:
