@@ -23,6 +23,7 @@ from collections.abc import Iterator
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
+from tests.cuda import sim  # noqa: E402
 from tests.fuzz import shrink, writing  # noqa: E402
 from tests.fuzz.programs import Program  # noqa: E402
 
@@ -31,7 +32,12 @@ ENGINES = [("NaiveEngine", 1)] + [
     for workers in (2, 4, 1, 3)
     for kind in ("ThreadedEnginePerDevice", "ThreadedEnginePooled")
 ]
+GPU = (
+    "gpu",
+    2,
+)  # the simulated device (tests/cuda/sim), whose kernels take a second each to compile
 PROGRAMS = 200  # of a process, then another engine has its turn
+ON_GPU = 20
 HANGS = 120.0  # seconds after which a program is taken to hang
 
 
@@ -40,10 +46,13 @@ class Worker:
 
     def __init__(self, engine: tuple[str, int]) -> None:
         self.engine = engine
-        variables = {"LAZYARRAY_ENGINE_TYPE": engine[0], "OPENBLAS_NUM_THREADS": "1"}
-        variables["LAZYARRAY_CPU_WORKER_NTHREADS"] = str(engine[1])
+        variables = {"OPENBLAS_NUM_THREADS": "1", "LAZYARRAY_CPU_WORKER_NTHREADS": str(engine[1])}
+        if engine == GPU:
+            variables.update(sim.environment())
+        else:
+            variables["LAZYARRAY_ENGINE_TYPE"] = engine[0]
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "tests.fuzz.worker"],
+            [sys.executable, "-m", "tests.fuzz.worker", *([] if engine != GPU else ["gpu"])],
             cwd=ROOT,
             env={**os.environ, **variables},
             stdin=subprocess.PIPE,
@@ -90,7 +99,7 @@ class Fuzz:
     def __init__(self, seed: int, minutes: float, first: bool = False) -> None:
         self.first = first
         self.seeds = itertools.count(seed)
-        self.turns = itertools.cycle(ENGINES)
+        self.turns = itertools.cycle([*ENGINES, GPU])
         self.end = time.monotonic() + 60 * minutes
         self.lock = threading.Lock()
         self.tried = 0
@@ -107,7 +116,7 @@ class Fuzz:
         while time.monotonic() < self.end:
             with self.lock:
                 worker = Worker(next(self.turns))
-            for _ in range(PROGRAMS):
+            for _ in range(ON_GPU if worker.engine == GPU else PROGRAMS):
                 with self.lock:
                     seed = next(self.seeds)
                 reply = worker.ask(seed=seed)
@@ -159,7 +168,7 @@ def smaller(
 
 def every_engine(seed: int) -> Iterator[str]:
     """What each engine does with one program."""
-    for engine in ENGINES:
+    for engine in [*ENGINES, GPU]:
         worker = Worker(engine)
         yield f"{engine[0]} of {engine[1]}: {worker.ask(seed=seed, times=5) or 'as NumPy'}"
         worker.end()

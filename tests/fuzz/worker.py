@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import sys
 import traceback
+
+import lazyarray as la
 
 from . import oracle, writing
 from .programs import Program
 
 
 def main() -> None:
+    """``python -m tests.fuzz.worker``; on a GPU with ``gpu`` behind it."""
+    check = functools.partial(oracle.check_on, la.gpu(0)) if "gpu" in sys.argv else oracle.check
     replies = sys.stdout
     sys.stdout = sys.stderr  # what a program prints is no reply
     for line in sys.stdin:
@@ -22,7 +27,7 @@ def main() -> None:
             else:
                 program = Program.from_json(task["program"])
             for _ in range(task.get("times", 1)):
-                oracle.check(program)
+                check(program)
         except oracle.Wrong as exc:
             reply = {"wrong": str(exc)}
         except Exception:
