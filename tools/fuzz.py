@@ -37,7 +37,7 @@ GPU = (
     2,
 )  # the simulated device (tests/cuda/sim), whose kernels take a second each to compile
 PROGRAMS = 200  # of a process, then another engine has its turn
-ON_GPU = 20
+ON_GPU = 5
 HANGS = 120.0  # seconds after which a program is taken to hang
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import random
+import re
 import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -87,6 +88,8 @@ def check(program: Program) -> None:
 
 def check_on(device: la.Context, program: Program) -> None:
     """Runs the program on a GPU, where a sum has another order; raises :class:`Wrong`."""
+    if re.search("'[gG]'", str(program)):  # a dtype that no GPU has
+        return
     small = [dataclasses.replace(x, values="small") for x in program.inputs]
     program = dataclasses.replace(program, inputs=tuple(small))
     want = on_numpy(program)
