@@ -32,13 +32,11 @@ ENGINES = [("NaiveEngine", 1)] + [
     for workers in (2, 4, 1, 3)
     for kind in ("ThreadedEnginePerDevice", "ThreadedEnginePooled")
 ]
-GPU = (
-    "gpu",
-    2,
-)  # the simulated device (tests/cuda/sim), whose kernels take a second each to compile
+GPU = ("gpu", 2)  # simulated (tests/cuda/sim): a kernel takes a second to compile
 PROGRAMS = 200  # of a process, then another engine has its turn
 ON_GPU = 5
 HANGS = 120.0  # seconds after which a program is taken to hang
+SHRINKS = 240.0  # seconds for making a program small
 
 
 class Worker:
@@ -148,9 +146,12 @@ def smaller(
 ) -> tuple[Program, dict[str, str]]:
     worker = Worker(engine)
     said = reply
+    end = time.monotonic() + SHRINKS
 
     def fails(candidate: Program) -> bool:
         nonlocal worker, said
+        if time.monotonic() > end:
+            return False
         if worker.is_over():
             worker = Worker(engine)
         answer = worker.ask(program=candidate.to_json(), times=5)
