@@ -30,7 +30,7 @@ cdef int emit_elementwise(Instr* instr, Layout* space, const View** views,
     cdef int axes
     # Some loops give other bits for elements that they meet backwards: in several axes NumPy's
     # iterator may hand them over in order.
-    cdef bint ordered = space.ndim > 1 and not instr.kernel.any_order
+    cdef bint ordered = not instr.kernel.any_order
     if ordered and instr.ndim > 1:
         axes = buffered_axes(instr[0])
         for k in range(instr.nop):

@@ -267,6 +267,14 @@ cdef int kept_order(Tensor x, unsigned long long mask, bint keepdims, Tensor out
     return 0
 
 
+def reduced_like(Tensor x not None, axes, bint keepdims, dtype):
+    """An array, not written yet, laid out as a reduction of ``x`` over ``axes`` is."""
+    cdef unsigned long long mask = axis_mask(axes, x.v.layout.ndim)
+    cdef Tensor out = make(reduced_shape(shape_tuple(&x.v), axes, keepdims), dtype, x.v.chunk.device)
+    kept_order(x, mask, keepdims, out)
+    return out
+
+
 cdef class _Kernel:
     cdef Kernel* k
 

@@ -17,6 +17,7 @@ from lazyarray.ops._rows import (
     call,
     full,
     normalize_axes,
+    reduced_like,
     reduced_shape,
     select,
 )
@@ -145,6 +146,10 @@ def std(
 
 
 def _mean(x: Any, axes: tuple[int, ...], count: int, keepdims: bool) -> Any:
+    if x.dtype.kind in "biu":
+        # NumPy adds doubles. Up to here their sums are exact, in any order, as those of integers are.
+        exact = x.dtype.itemsize <= 4 and count <= 1 << 21
+        return _sum(x, axes, np.int64 if exact else np.float64, None, keepdims) / count
     total = _sum(x, axes, None, None, keepdims)
     # NumPy's count is an intp: complex64 is divided as complex128.
     total /= np.intp(count) if x.dtype.char == "F" else count
@@ -176,9 +181,10 @@ def _moment(
     count = _count(x.shape, axes)
     given = None if dtype is None else np.dtype(dtype)
     if where is None and out is None and count and (given is None or given == x.dtype):
-        if name == "mean" and x.dtype.char in "fdFD":
+        whole = given is None and x.dtype.kind in "biu"
+        if name == "mean" and (x.dtype.char in "fdFD" or whole):
             return _mean(x, axes, count, keepdims)
-        if name != "mean" and x.dtype.char in "fd" and count > more["ddof"]:
+        if name != "mean" and (x.dtype.char in "fd" or whole) and count > more["ddof"]:
             return _variance(name, x, axes, count, keepdims, **more)
     if follows(x):  # by the same instruction, with a rule
         mask = None if where is None else asarray(where, x.device)
@@ -205,7 +211,7 @@ def _moment(
             outs[0][...] = function(ins[0], **arguments)
 
     shape = reduced_shape(x.shape, axes, keepdims)
-    target = out if out is not None else (shape, result_dtype)
+    target = reduced_like(x, axes, keepdims, result_dtype) if out is None else out
     if out is not None and out.shape != shape:
         raise _wrong_shape(name, out, shape)
     return call(name, run, inputs, [target], cost=3000 + 2.0 * x.size)[0]

@@ -152,8 +152,22 @@ def compare(
             x = got[name].asnumpy() if isinstance(got[name], la.NDArray) else np.asarray(got[name])
         except Exception as exc:
             raise Wrong(f"{way.name}: {name}: {type(exc).__name__}: {exc}") from exc
-        if said := (differ or difference)(x, np.asarray(want[name])):
+        if said := (differ or difference)(x, np.asarray(want[name])) or order_differs(
+            got[name], want[name]
+        ):
             raise Wrong(f"{way.name}: {name}: {said}")
+
+
+def order_differs(got: Any, want: Any) -> str:
+    """What differs of the axes' order in memory, which decides what a sum of them adds first."""
+    if not isinstance(got, la.NDArray) or not isinstance(want, np.ndarray) or not want.size:
+        return ""
+    axes = [i for i, n in enumerate(want.shape) if n > 1]
+    g, w = ([np.sign(x.strides[i]) for i in axes] for x in (got, want))
+    if g != w:
+        return f"strides {got.strides} for {want.strides}"
+    g, w = (sorted(axes, key=lambda i: abs(x.strides[i])) for x in (got, want))
+    return f"strides {got.strides} for {want.strides}" if g != w else ""
 
 
 def difference(got: np.ndarray, want: np.ndarray) -> str:

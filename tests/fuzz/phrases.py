@@ -18,8 +18,7 @@ UNARY = (
 )  # fmt: skip
 BINARY = (
     "({} + {})", "({} - {})", "({} * {})", "({} / {})", "({} < {})", "({} <= {})", "({} == {})",
-    "({} != {})", "({} >= {})", "xp.maximum({}, {})", "xp.minimum({}, {})", "xp.fmax({}, {})",
-    "xp.fmin({}, {})", "({} // {})", "({} % {})", "({} & {})", "({} | {})", "({} ^ {})",
+    "({} != {})", "({} >= {})", "xp.maximum({}, {})", "xp.minimum({}, {})", "({} // {})", "({} % {})", "({} & {})", "({} | {})", "({} ^ {})",
     "xp.logical_and({}, {})", "xp.logical_xor({}, {})", "xp.copysign({}, {})",
     "xp.heaviside({}, {})", "xp.nextafter({}, {})", "xp.fmod({}, {})",
 )  # fmt: skip
@@ -33,7 +32,7 @@ LIBM = (
 LIBM2 = ("xp.power({}, {})", "xp.arctan2({}, {})", "xp.logaddexp({}, {})", "xp.hypot({}, {})")
 REDUCTIONS = (
     "sum", "mean", "max", "min", "prod", "any", "all", "sum", "sum", "mean", "max", "std", "var",
-    "count_nonzero", "nansum", "nanmax", "nanmean", "ptp", "argmax", "argmin",
+    "count_nonzero", "nansum", "nanmean", "nanprod", "ptp", "argmax", "argmin",
 )  # fmt: skip
 ROWWISE = ("sum", "max", "min", "mean", "any")  # ... whose results go back into the space
 DTYPES = {

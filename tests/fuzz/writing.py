@@ -75,8 +75,11 @@ class Writer:
     def add(self, text: str) -> None:
         """Takes the line in, if NumPy does and its results can be compared."""
         names = {**self.env, "xp": np, "np": np, "sync": lambda x: None}
-        with np.errstate(all="ignore"), warnings.catch_warnings():
+        with np.errstate(all="ignore", invalid="warn"), warnings.catch_warnings():
             warnings.simplefilter("ignore")
+            # A number that its new dtype can't hold becomes one or another, by its place in NumPy's
+            # vectors.
+            warnings.filterwarnings("error", "invalid value encountered in cast")
             try:
                 exec(text, names)
             except Exception:
