@@ -147,7 +147,7 @@ def std(
 
 def _mean(x: Any, axes: tuple[int, ...], count: int, keepdims: bool) -> Any:
     if x.dtype.kind in "biu":
-        # NumPy adds doubles. Up to here their sums are exact, in any order, as those of integers are.
+        # NumPy adds doubles. Up to here their sums are exact, in any order, as integers' are.
         exact = x.dtype.itemsize <= 4 and count <= 1 << 21
         return _sum(x, axes, np.int64 if exact else np.float64, None, keepdims) / count
     total = _sum(x, axes, None, None, keepdims)
