@@ -26,28 +26,26 @@ cdef int emit_elementwise(Instr* instr, Layout* space, const View** views,
     cdef npy_intp n = space.size()
     cdef const View* forward[8]
     cdef list copies = None
-    set_space(instr[0], space[0], views)
     cdef int axes
-    # Some loops give other bits for elements that they meet backwards: in several axes NumPy's
-    # iterator may hand them over in order.
-    cdef bint ordered = not instr.kernel.any_order
-    if ordered and instr.ndim > 1:
-        axes = buffered_axes(instr[0])
-        for k in range(instr.nop):
-            forward[k] = views[k]
-            if k < instr.nin and instr.strides(k)[instr.ndim - 1] < 0 \
-                    and not steps_evenly(instr[0], k, axes):
+    set_space(instr[0], space[0], views)
+    for k in range(instr.nop):
+        set_operand(instr, k, views[k])
+    if not instr.kernel.any_order:
+        # Such a loop gives other bits for elements that it meets backwards: in several axes NumPy's
+        # iterator may hand them over in order.
+        turn_round(instr[0])
+        axes = buffered_axes(instr[0]) if instr.ndim > 1 else 0
+        for k in range(instr.nin if axes else 0):
+            if instr.strides(k)[instr.ndim - 1] < 0 and not steps_evenly(instr[0], k, axes):
                 if copies is None:
                     copies = []
+                    memcpy(forward, views, instr.nop * sizeof(View*))
                 copies.append(in_order(views[k], space, views[instr.nin] if overwrites else NULL))
                 forward[k] = &(<Tensor>copies[-1]).v
         if copies is not None:
-            views = forward
-            set_space(instr[0], space[0], views)
-    for k in range(instr.nop):
-        set_operand(instr, k, views[k])
-    if ordered:
-        turn_round(instr[0])
+            set_space(instr[0], space[0], forward)
+            for k in range(instr.nop):
+                set_operand(instr, k, forward[k])
     for k in range(instr.nin, instr.nop):
         instr.bytes += n * views[k].itemsize()
         if overwrites:

@@ -70,13 +70,13 @@ def values(o: Any, what: str) -> np.ndarray:
     return x._values(what) if isinstance(o, Tensor) else np.asarray(o)
 
 
-def deliver(result: NDArray, out: NDArray | None, name: str) -> NDArray:
-    """``result``, or ``out`` with the result written into it."""
+def deliver(result: NDArray, out: NDArray | None, name: str, broadcasts: bool = False) -> NDArray:
+    """``result``, or ``out`` with the result written into it; ``broadcasts``: as a ufunc's."""
     if out is None:
         return result
     if not isinstance(out, Tensor):
         raise TypeError(f"out is an NDArray, not {type(out).__name__}")
-    if out.shape != result.shape:
+    if out.shape != result.shape and not (broadcasts and _fits(result.shape, out.shape)):
         raise ValueError(
             f"output parameter for {name} has the wrong shape: {out.shape} instead of "
             f"{result.shape}"
@@ -88,6 +88,13 @@ def deliver(result: NDArray, out: NDArray | None, name: str) -> NDArray:
         )
     assign_to(out, result)
     return out
+
+
+def _fits(shape: tuple[int, ...], into: tuple[int, ...]) -> bool:
+    try:
+        return np.broadcast_shapes(shape, into) == into
+    except ValueError:
+        return False
 
 
 # ---- memory order -------------------------------------------------------------------------------

@@ -71,7 +71,7 @@ cdef class Reduction(Row):
                                      f"{self.ufunc.__name__} which has no identity")
         code = reduced_dtype(self.ufunc, x.v.dtype, dtype, out)
         cdef Tensor result = empty_like_shape(code, n, shape, x.v.chunk.device)
-        if not l.c_contiguous(x.v.itemsize()):
+        if l.size() == 0 or not l.c_contiguous(x.v.itemsize()):
             kept_order(x, mask, keepdims, result)
         kernel = self.kernel_for(x.v.dtype, code)
         if out is not None:

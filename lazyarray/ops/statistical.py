@@ -248,7 +248,7 @@ def clip(
         return _ufuncs["minimum"](x, high, out=out)
     if high is None:
         return _ufuncs["maximum"](x, low, out=out)
-    return deliver(clamp(x, low, high), out, "clip")
+    return deliver(clamp(x, low, high), out, "clip", broadcasts=True)
 
 
 def round(a: Any, decimals: int = 0, out: NDArray | None = None) -> NDArray:

@@ -45,7 +45,7 @@ def deliver(result: NDArray, out: Any, where: Any = True) -> Any:
         )
     if isinstance(out, Tensor):
         result = result if where is True else _rows.select(where, result, out)
-        return _layout.deliver(result, out, "a ufunc")
+        return _layout.deliver(result, out, "a ufunc", broadcasts=True)
     mask = where if where is True else _layout.values(where, "out= of NumPy")
     np.copyto(out, _layout.values(result, "out= of NumPy"), casting="same_kind", where=mask)
     return out

@@ -1,0 +1,93 @@
+"""Operands reach loops whose bits depend on it as NumPy's iterator hands them over.
+
+Complex products and moduli have other last bits where the loop can't use vectors: met backwards.
+"""
+
+import numpy as np
+import pytest
+
+import lazyarray as la
+
+from ..lazy.fusing import same
+
+rng = np.random.default_rng(0)
+
+# NumPy's buffer holds 8192 elements: two rows of 4096.
+SHAPES = [(2, 2), (3, 100), (2, 4095), (2, 4096), (2, 4097), (3, 2731), (2, 3, 2000), (2, 3, 4097)]
+TURNS = {
+    "last": (Ellipsis, slice(None, None, -1)),
+    "first": (slice(None, None, -1),),
+    "all": (slice(None, None, -1), Ellipsis, slice(None, None, -1)),
+}
+
+
+@pytest.mark.parametrize("turn", TURNS)
+@pytest.mark.parametrize("shape", SHAPES)
+def test_reversed_views(shape, turn):
+    x = (rng.standard_normal(shape) + 1j * rng.standard_normal(shape)).astype("F")
+    y = (rng.standard_normal(shape) + 1j * rng.standard_normal(shape)).astype("F")
+    a, b, key = la.array(x), la.array(y), TURNS[turn]
+    same(la.abs(a[key]), np.abs(x[key]))
+    same(la.square(a[key]), np.square(x[key]))
+    same(a[key] * b, np.multiply(x[key], y))
+    same(b * a[key], np.multiply(y, x[key]))
+    same(a[key] * b[::-1], np.multiply(x[key], y[::-1]))
+    r, s = np.abs(x).astype("d"), np.abs(y).astype("d")
+    c, d = la.array(r), la.array(s)
+    same(c[key] ** d, r[key] ** s)
+    same(c[key] ** d[key], r[key] ** s[key])
+
+
+@pytest.mark.parametrize("shape", [(4,), (100,), (10000,), (3, 100), (2, 5000)])
+def test_reversed_in_place(shape):
+    """With an output that is given, NumPy turns round what all operands walk backwards."""
+    x = rng.standard_normal(shape)
+    for key in [(slice(None, None, -1),) * len(shape), (..., slice(None, None, -1))]:
+        want, got = x.copy(), la.array(x)
+        np.exp(want[key], out=want[key])
+        la.exp(got[key], out=got[key])
+        same(got, want)
+        want, got = np.empty(shape), la.empty(shape)
+        np.arcsinh(x[key], out=want[key])
+        la.arcsinh(la.array(x)[key], out=got[key])
+        same(got, want)
+
+
+def test_one_complex_element_in_place():
+    for _ in range(20):
+        x = rng.standard_normal(1) + 1j * rng.standard_normal(1)
+        y = rng.standard_normal(1) + 1j * rng.standard_normal(1)
+        want, got = x.copy(), la.array(x)
+        want *= y
+        got *= la.array(y)
+        same(got, want)
+        same(la.array(x) * la.array(y), x * y)
+
+
+@pytest.mark.parametrize("dtype", "?bilLefdgFD")
+@pytest.mark.parametrize("name", ["mean", "var", "std", "sum", "max"])
+def test_results_are_laid_out_as_numpys(name, dtype):
+    for shape in [(2, 3, 4), (2, 3, 1), (5, 300)]:
+        x = np.asfortranarray((rng.standard_normal(shape) * 9).astype(dtype))
+        for axis in range(len(shape)):
+            got = getattr(la, name)(la.array(x), axis=axis)
+            want = getattr(np, name)(x, axis=axis)
+            same(got, want)
+            assert got.strides == want.strides, (shape, axis)
+
+
+def test_integer_means_are_exact_where_numpys_are():
+    for dtype in "?bBhHiIlL":
+        x = rng.integers(0, 2 if dtype == "?" else 100, (3, 20000)).astype(dtype)
+        big = x if dtype == "?" else x * np.array(np.iinfo(dtype).max // 100, dtype)
+        for axis in (None, 0, 1):
+            same(la.mean(la.array(big), axis=axis), np.mean(big, axis=axis))
+            same(la.var(la.array(big), axis=axis), np.var(big, axis=axis))
+
+
+def test_out_of_a_clip_may_be_larger():
+    out = la.zeros((2, 3))
+    assert la.clip(la.arange(3.0), 0, 1, out=out) is out
+    same(out, [[0.0, 1.0, 1.0]] * 2)
+    with pytest.raises(ValueError, match="wrong shape"):
+        la.clip(la.zeros((2, 3)), 0, 1, out=la.zeros(3))
