@@ -17,6 +17,7 @@ from libc.string cimport memcpy
 from lazyarray.engine._engine cimport GPU, Var
 from lazyarray.lazy._lazy cimport (
     Layout,
+    Number,
     Tensor,
     assign,
     become,

@@ -59,6 +59,8 @@ cdef inline object inplace(Ufunc row, Tensor a, object b):
 cdef Ufunc power_shortcut(Tensor a, object exponent):
     """NumPy's array ``**`` with these Python exponents runs another ufunc, with other bits."""
     t = type(exponent)
+    if t is Number:
+        return power_shortcut(a, (<Number>exponent).look())
     if t is not int and t is not float:
         return None
     kind = info(a.v.dtype).kind

@@ -14,7 +14,7 @@ from lazyarray.graph.graph import Graph, structured
 from lazyarray.graph.lift import Lifter
 from lazyarray.graph.nodes import VAR, Node, Spec, mapped, place_of
 from lazyarray.graph.serial import Place
-from lazyarray.lazy._lazy import Program, Tensor, TracingError
+from lazyarray.lazy._lazy import Program, Tensor, TracingError, veiled
 from lazyarray.ops import _rows
 from lazyarray.ops._layout import k_order, new
 from lazyarray.ops.statistical import trace as trace_of_matrix
@@ -113,8 +113,9 @@ def _stand_in(x: Any) -> Any:
     if isinstance(x, Spec):
         if not x.complete or x.dtype is None:
             raise ValueError(f"a trace needs all lengths and the dtype, not {x}")
-        return new(x.known, x.dtype)
-    return new(x.shape, x.dtype, k_order([x], x.ndim), x.device if isinstance(x, Tensor) else None)
+        return veiled(new(x.known, x.dtype))
+    device = x.device if isinstance(x, Tensor) else None
+    return veiled(new(x.shape, x.dtype, k_order([x], x.ndim), device))
 
 
 # ---- arguments ----------------------------------------------------------------------------------

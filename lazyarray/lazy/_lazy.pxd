@@ -3,6 +3,7 @@ from cpython.object cimport PyObject
 from libc.stdint cimport int8_t, int64_t, uint8_t, uint32_t, uint64_t
 from libcpp cimport bool as cbool
 from libcpp.string cimport string
+from libcpp.unordered_map cimport unordered_map
 from libcpp.unordered_set cimport unordered_set
 from libcpp.vector cimport vector
 
@@ -371,6 +372,15 @@ cdef class Tensor:
     cdef object __weakref__
 
 
+# Stands for a Python number in a capture.
+cdef class Number:
+    cdef readonly object value, session
+    cdef readonly Py_ssize_t index
+    cdef object look(self)
+
+
+cdef object plain(object o)
+cdef Tensor number_tensor(Number number, int dtype, CDevice device)
 cdef Recorder* recorder() noexcept
 cdef CDevice current_device() noexcept
 cdef Tensor fresh(int dtype, npy_intp size, CDevice device)

@@ -115,6 +115,8 @@ cdef int put_scalar(char* to, object value, int dtype) except -1:
     """
     if put_number(to, value, dtype):
         return 0
+    if type(value) is Number:
+        return put_scalar(to, (<Number>value).look(), dtype)
     if dtype == D_F8:
         (<double*>to)[0] = PyFloat_AsDouble(value)
         return 0

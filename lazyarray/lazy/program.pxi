@@ -27,19 +27,31 @@ def is_capturing():
 cdef CError* _unknown_value = NULL
 
 
-cdef int capture(Instr* instr) except -1:
-    """Gives an instruction to the program that this thread captures. Its outputs have no values."""
+cdef int set_unknown(Chunk* c) except -1:
+    """Has whoever asks for the value of what is part of a trace told so."""
     global _unknown_value
-    cdef CProgram* program = mode().capturing
-    cdef Chunk* c
     if _unknown_value is NULL:
         _unknown_value = error_from_exception(
             TracingError("the array is part of a trace and has no value"), "trace", NULL)
+    _recorder.engine().set_error(c, _unknown_value)
+    return 0
+
+
+def veiled(Tensor x not None):
+    """``x``, a new array that stands for another in a trace: who keeps it holds no value."""
+    set_unknown(x.v.chunk)
+    return x
+
+
+cdef int capture(Instr* instr) except -1:
+    """Gives an instruction to the program that this thread captures. Its outputs have no values."""
+    cdef CProgram* program = mode().capturing
+    cdef Chunk* c
     instr.site.capture()
     for k in range(instr.nin, instr.nop):
         c = instr.ops[k].chunk
         if program.bore(c) and not c.resource and c.error.load() is NULL:
-            _recorder.engine().set_error(c, _unknown_value)
+            set_unknown(c)
     program.capture(instr)
     return 0
 
@@ -109,6 +121,30 @@ cdef class Program:
                 if self.p.instrs[i].ops[k].chunk == x.v.chunk:
                     return True
         return False
+
+    def kept_elsewhere(self, list known not None):
+        """Where an array was made that somebody keeps who isn't among ``known``; None if there is none."""
+        cdef unordered_map[size_t, int] handles
+        cdef Chunk* c
+        for x in known:
+            handles[<size_t>(<Tensor>x).v.chunk] += 1
+        for i in range(self.p.instrs.size()):
+            for k in range(self.p.instrs[i].nop):
+                c = self.p.instrs[i].ops[k].chunk
+                if c is not NULL and self.p.bore(c) and not c.resource and c.handles.load() > handles[<size_t>c]:
+                    return site_text(&self.p.instrs[i].site)
+        return None
+
+    def used_outside(self):
+        """What was there before and is used, but for streams of random numbers: (number, where first)."""
+        cdef dict found = {}
+        cdef Chunk* c
+        for i in range(self.p.instrs.size()):
+            for k in range(self.p.instrs[i].nop):
+                c = self.p.instrs[i].ops[k].chunk
+                if c is not NULL and not self.p.bore(c) and not c.resource and <size_t>c not in found:
+                    found[<size_t>c] = site_text(&self.p.instrs[i].site)
+        return found
 
     def stands(self):
         """Whether what is used by reference is where it was at the capture, and gradients reach it as then."""
@@ -184,7 +220,7 @@ cdef class Program:
         # Each call has others in their place: whoever kept one of these holds nothing.
         for c in substituted:
             if self.p.bore(c):
-                _recorder.engine().set_error(c, _unknown_value)
+                set_unknown(c)
 
     cdef int settle(self) except -1:
         """What was captured has values from now on."""

@@ -2,7 +2,7 @@
 from libc.stdint cimport int8_t
 
 from lazyarray.engine._engine cimport CDevice
-from lazyarray.lazy._lazy cimport Kernel, Tensor
+from lazyarray.lazy._lazy cimport Kernel, Number, Tensor
 
 
 cdef struct Resolved:
@@ -28,6 +28,7 @@ cdef class Ufunc(Row):
     cdef object unary(self, object a, Tensor out)
     cdef object binary(self, object a, object b, Tensor out)
     cdef object python(self, tuple args, object out, dict kwargs)
+    cdef tuple weak(self, Number number)
     cdef object two(self, tuple args, object out)
 
 

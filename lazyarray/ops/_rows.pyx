@@ -60,6 +60,8 @@ from lazyarray.lazy._lazy cimport (
     may_overlap,
     new_kernel,
     new_tensor,
+    Number,
+    number_tensor,
     pick_of_size,
     place_of_size,
     np_dtype,

@@ -191,11 +191,15 @@ cdef class Ufunc(Row):
     cdef object binary(self, object a, object b, Tensor out):
         cdef Tensor ta = None, tb = None
         cdef int ka, kb
+        cdef Number na = None, nb = None
         if isinstance(a, Tensor):
             ta = <Tensor>a
             ka = ta.v.dtype
         else:
             ka = kind_of(a)
+            if ka < 0 and type(a) is Number:
+                a, na = self.weak(a)
+                ka = kind_of(a)
             if ka < 0:
                 ta = as_tensor_on(a, (<Tensor>b).v.chunk.device if isinstance(b, Tensor)
                                   else current_device())
@@ -205,10 +209,19 @@ cdef class Ufunc(Row):
             kb = tb.v.dtype
         else:
             kb = kind_of(b)
+            if kb < 0 and type(b) is Number:
+                b, nb = self.weak(b)
+                kb = kind_of(b)
             if kb < 0:
                 tb = as_tensor_on(b, ta.v.chunk.device if ta is not None else current_device())
                 kb = tb.v.dtype
         cdef Resolved* r = self.resolve(ka, kb)
+        if na is not None:
+            ta = number_tensor(na, r.inputs[0], tb.v.chunk.device if tb is not None else current_device())
+            ka = r.inputs[0]
+        if nb is not None:
+            tb = number_tensor(nb, r.inputs[1], ta.v.chunk.device if ta is not None else current_device())
+            kb = r.inputs[1]
         cdef Tensor lone
         if (ta is None or ta.v.layout.ndim == 0) and (tb is None or tb.v.layout.ndim == 0) \
                 and self.nout == 1 and (ta is not None or tb is not None) \
@@ -246,7 +259,7 @@ cdef class Ufunc(Row):
             same_device(ta if ta is not None else tb, out)
             check_out_shape(out, shape)
             if out.v.dtype != r.outputs[0]:
-                assign(out, self.binary(a, b, None))
+                assign(out, self.binary(a if na is None else na, b if nb is None else nb, None))
                 return out
             if ta is not None:
                 ta = apart(ta, out)
@@ -281,6 +294,12 @@ cdef class Ufunc(Row):
                          (covers_chunk(&first.v) and first is not ta and first is not tb
                           and not shares(first, ta) and not shares(first, tb)))
         return first if self.nout == 1 else (first, second)
+
+    cdef tuple weak(self, Number number):
+        """The value of a number, which says how weak it is, and the number; None if the op looks at it."""
+        if self.power:  # NumPy does other things for some exponents
+            return number.look(), None
+        return number.value, number
 
     cdef object python(self, tuple args, object out, dict kwargs):
         """The op as one instruction that calls the ufunc itself: `where=`, odd operands."""

@@ -1,0 +1,314 @@
+"""``la.compile``: functions whose ops are captured once for each kind of call, then replayed."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import warnings
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from functools import update_wrapper
+from typing import Any, NamedTuple
+
+from lazyarray._compile.replay import CLASH, Looked, Replay, name_of
+from lazyarray._compile.state import Key, State
+from lazyarray._compile.trees import ATOMS, LEAF, flattened, frozen, mapped, number_paths
+from lazyarray.lazy._lazy import (
+    NumberAsked,
+    Tensor,
+    TracingError,
+    call_key,
+    is_capturing,
+    is_dense,
+    leaf_grad,
+)
+from lazyarray.ops._rows import array
+
+__all__ = ["compile", "Compiled", "CompileWarning"]
+
+
+class CompileWarning(UserWarning):
+    """A compiled function runs op by op, or is captured often, because of what it depends on."""
+
+
+# ---- the kinds of calls -------------------------------------------------------------------------
+
+_MOST = 128  # kinds of calls that one function keeps
+_STATES = 8  # replays of one kind, that differ in what else the function found
+_OFTEN = 6  # captures until it is said that there are many
+_GIVEN_UP = 32  # captures of one kind, until it runs op by op
+# While one thread captures, what stands for arrays is where other threads look for them.
+_lock = threading.RLock()
+
+
+class _Kind:
+    """Calls that differ in the values of arrays alone."""
+
+    __slots__ = ("captures", "plain", "replays")
+
+    def __init__(self) -> None:
+        self.replays: list[Replay] = []
+        self.captures = 0
+        self.plain = False  # it runs op by op
+
+
+class _Constants:
+    """The numbers among the arguments, for calls that differ in nothing else but arrays."""
+
+    __slots__ = ("captures", "constant", "free", "last", "seen")
+
+    def __init__(self) -> None:
+        self.seen: list[list[Any]] = []
+        self.free: list[int] = []  # those that calls bring anew
+        self.constant: set[int] = set()  # those that Python looks at
+        self.captures = 0
+
+    def settle(self, numbers: list[Any]) -> None:
+        """Has what is the third value of a number be taken anew by each call."""
+        if len(self.seen) < 2:
+            if not any(frozen(numbers) == frozen(seen) for seen in self.seen):
+                self.seen.append(numbers)
+            return
+        if any(frozen(numbers) == frozen(seen) for seen in self.seen):
+            return
+        changed = [
+            i
+            for i, x in enumerate(numbers)
+            if any(frozen(x) != frozen(seen[i]) for seen in self.seen) and i not in self.constant
+        ]
+        self.free = sorted({*self.free, *changed})
+
+
+class _Call(NamedTuple):
+    """The arguments of one call, taken apart."""
+
+    key: Hashable
+    arrays: Any
+    tree: Any = None
+    copies: frozenset[int] = frozenset()  # which of the arrays are copies of what was given
+    numbers: tuple[Any, ...] = ()  # those that the replay takes
+    constants: _Constants | None = None
+    all_numbers: tuple[Any, ...] = ()
+
+
+# ---- the function -------------------------------------------------------------------------------
+
+
+class Compiled:
+    """A compiled function: see :func:`compile`."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self._function = function
+        self._name: str | None = None  # as an attribute of a class
+        self._object: Any = None  # whose method it is
+        self._replays: OrderedDict[Hashable, _Kind] = OrderedDict()
+        self._constants: dict[Hashable, _Constants] = {}
+        # Places in the state whose arrays and numbers calls take anew; numbers that Python looks at.
+        self._varying: dict[Key, str] = {}
+        self._fixed: set[Key] = set()
+        update_wrapper(self, function)
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        # A method: one compiled function for each object.
+        if instance is None:
+            return self
+        name = self._name or name_of(self._function)
+        kept = getattr(instance, "__dict__", None)
+        if kept is None:
+            raise TypeError(
+                f"{type(instance).__name__}.{name} can't be compiled: its objects have no __dict__"
+            )
+        bound = kept.get(name)
+        # A copy of an object has its __dict__, but is not what that was made for.
+        if bound is None or (isinstance(bound, Compiled) and bound._object is not instance):
+            bound = kept[name] = Compiled(self._function.__get__(instance, owner))
+            bound._object = instance
+        return bound
+
+    def __set_name__(self, owner: Any, name: str) -> None:
+        self._name = name
+
+    def __set__(self, instance: Any, value: Any) -> None:
+        # With this __get__ is asked before an object's __dict__.
+        instance.__dict__[self._name or name_of(self._function)] = value
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if is_capturing():  # it becomes part of what is captured
+            return self._function(*args, **kwargs)
+        key = None if kwargs else call_key(args)
+        call = self._taken_apart(args, kwargs) if key is None else _Call(key, args)
+        kind = self._replays.get(call.key)
+        replay = None
+        held: list[Any] = []
+        numbers: list[Any] = []
+        if kind is not None:
+            if kind.plain:
+                return self._function(*args, **kwargs)
+            replay = _standing(kind, held, numbers)
+        if replay is None:
+            call, replay = self._captured(call, args, kwargs)
+            held, numbers = [], []
+            # Another thread may have changed what it depends on.
+            if replay is None or not replay.takes(held, numbers):
+                return self._function(*args, **kwargs)
+        result = CLASH
+        if not (call.copies and call.copies & replay.seen):
+            result = replay(call.arrays, held, [*call.numbers, *numbers], call.tree)
+        return self._function(*args, **kwargs) if result is CLASH else result
+
+    def _taken_apart(self, args: Any, kwargs: Any) -> _Call:
+        """The arguments as a tree and its arrays, without gaps."""
+        leaves: list[Any] = []
+        tree = flattened((args, kwargs), leaves)
+        numbers: list[Any] = []
+        try:
+            shape = frozen(tree, numbers)
+            hash(shape)
+        except TypeError as exc:
+            raise TypeError(
+                f"the arguments of a compiled function are arrays, nested lists, tuples and dicts "
+                f"of them, and hashable constants: {exc}"
+            ) from None
+        arrays = [x if isinstance(x, Tensor) else array(x) for x in leaves]
+        gaps = {i for i, x in enumerate(arrays) if not is_dense(x) and leaf_grad(x) is None}
+        copies = gaps | {i for i, x in enumerate(leaves) if not isinstance(x, Tensor)}
+        arrays = [x.copy() if i in gaps else x for i, x in enumerate(arrays)]
+        key: Hashable = (shape, call_key(arrays))
+        constants = None
+        free: list[int] = []
+        if numbers:
+            constants = self._constants.setdefault(key, _Constants())
+            free = constants.free
+            key = (key, tuple([None if i in free else frozen(x) for i, x in enumerate(numbers)]))
+        given = tuple([numbers[i] for i in free])
+        return _Call(key, arrays, tree, frozenset(copies), given, constants, tuple(numbers))
+
+    # -- captures
+
+    def _captured(self, call: _Call, args: Any, kwargs: Any) -> tuple[_Call, Replay | None]:
+        """A replay for the call, captured unless another thread did that; None: it runs op by op."""
+        with _lock:
+            if call.constants is not None:
+                call.constants.settle([*call.all_numbers])
+            while True:
+                call = self._taken_apart(args, kwargs)
+                if not kwargs and not call.all_numbers:
+                    plain_key = call_key(args)
+                    call = call if plain_key is None else call._replace(key=plain_key)
+                kind = self._replays.setdefault(call.key, _Kind())
+                if len(self._replays) > _MOST:
+                    self._replays.popitem(last=False)
+                if kind.plain:
+                    return call, None
+                found = _standing(kind, [], [])
+                if found is not None:
+                    return call, found
+                why = kind.replays[0].state.failed() if kind.replays else None
+                kind.captures += 1
+                if kind.captures > _GIVEN_UP:
+                    kind.plain = True
+                    self._warn(f"{name_of(self._function)} runs op by op: {_often(kind, why)}")
+                    return call, None
+                try:
+                    replay = self._capture(call)
+                except TracingError as exc:
+                    kind.plain, kind.replays = True, []
+                    self._warn(f"{name_of(self._function)} runs op by op: {exc}")
+                    return call, None
+                if replay is None:  # without some numbers
+                    kind.captures -= 1
+                    continue
+                kind.replays = [replay, *[r for r in kind.replays if r.program.stands()]][:_STATES]
+                self._tell(call, kind, why)
+                return call, replay
+
+    def _capture(self, call: _Call) -> Replay | None:
+        """The replay; None if it is to be tried again, with numbers as constants."""
+        function, free = self._function, [] if call.constants is None else call.constants.free
+        roots = [(function, name_of(function))]
+        mapped(call.tree, lambda x: x is LEAF or isinstance(x, ATOMS) or roots.append((x, "an argument")))
+        state = State(roots, self._varying, self._fixed)
+        try:
+            return Replay(function, call.tree, call.arrays, state, free)
+        except TracingError as exc:
+            if not isinstance(exc, NumberAsked):
+                raise
+        except Looked:
+            pass
+        except Exception:
+            if not free and not state.numbers:
+                raise
+        # What a number's stand-in can't do the number itself may; else it fails again.
+        self._fixed.update(state.number_keys)
+        if call.constants is not None:
+            call.constants.constant.update(free)
+            call.constants.free = []
+        return None
+
+    def _tell(self, call: _Call, kind: _Kind, why: tuple[str, str] | None) -> None:
+        """Warns of many captures, once."""
+        name = name_of(self._function)
+        if kind.captures == _OFTEN:
+            self._warn(f"{name}: {_often(kind, why)}")
+        constants = call.constants
+        if constants is None or kind.captures > 1:
+            return
+        constants.captures += 1
+        if constants.captures == _OFTEN and len(constants.seen) > 1:
+            first, last = constants.seen[0], call.all_numbers
+            at = [i for i, (a, b) in enumerate(zip(first, last, strict=True)) if frozen(a) != frozen(b)]
+            if at:
+                paths = number_paths(call.tree, self._function)
+                self._warn(
+                    f"{name} is captured anew for each value of {', '.join(paths[i] for i in at)} "
+                    f"({_OFTEN} times so far, the last for {', '.join(repr(last[i]) for i in at)}), as "
+                    "its Python looks at it: give an array, or don't compile it"
+                )
+
+    def _warn(self, text: str) -> None:
+        depth, frame = 1, sys._getframe()
+        while frame.f_back is not None and frame.f_code.co_filename == __file__:
+            depth, frame = depth + 1, frame.f_back
+        warnings.warn(text, CompileWarning, stacklevel=depth)
+
+    def memory(self) -> list[dict[str, int]]:
+        """Of each kind of call so far, what its intermediates need: see ``Program.memory``."""
+        return [r.program.memory() for kind in self._replays.values() for r in kind.replays]
+
+
+def _standing(kind: _Kind, held: list[Any], numbers: list[Any]) -> Replay | None:
+    """The replay that fits what the function would find now; it is given what is to be taken anew."""
+    for replay in kind.replays:
+        if replay.takes(held, numbers):
+            return replay
+        held.clear()
+        numbers.clear()
+    return None
+
+
+def _often(kind: _Kind, why: tuple[str, str] | None) -> str:
+    path, change = why or ("what it uses", "what it was to something else")
+    return f"it was captured {kind.captures} times, as {path} changes (the last time from {change})"
+
+
+def compile(function: Callable[..., Any]) -> Compiled:
+    """``function``, captured at its first call and then replayed, without Python, as few operators.
+
+    Each combination of the arguments' shapes, dtypes and constants is captured once, by running the
+    function on stand-ins. Arrays that it uses without being given them, and arguments with
+    ``attach_grad``, are captured by reference: each call reads and writes them as they are then
+    (weights, gradients, running means). All else that Python does, it does once, while capturing.
+    Its intermediates lie in memory planned once. Inside ``autograd.record()`` the call is
+    differentiable: its gradient is a replay, too.
+
+    Where the function asks for a value (``if x.sum() > 0``) it can't be captured: a
+    :class:`CompileWarning` says so, with the line, and it runs op by op.
+
+    >>> import lazyarray as la
+    >>> @la.compile
+    ... def f(x, y):
+    ...     return la.tanh(x * y) + 1
+    >>> f(la.zeros(3), la.ones(3)).asnumpy()
+    array([1., 1., 1.])
+    """
+    return Compiled(function)

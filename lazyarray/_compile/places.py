@@ -1,0 +1,345 @@
+"""Where the Python of a function may find state: globals, cells, attributes, containers.
+
+Nothing is run to find it. From a function's code and its closure one comes to all that it names; of
+an object that means those attributes whose names some code in reach uses.
+"""
+
+from __future__ import annotations
+
+import builtins
+import collections
+import functools
+import random
+import sys
+import types
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from lazyarray._compile.code import Names, any_global, is_foreign, names_of
+from lazyarray._compile.trees import ATOMS
+from lazyarray.lazy._lazy import ABSENT, Tensor, TracingError, leaf_grad
+
+__all__ = ["Place", "Finder", "IN_DICT"]
+
+IN_DICT, IN_CELL, IN_TYPE, IN_LIST, WHOLE_DICT, DICT_OF, ASKED = range(7)  # as in lazy/guard.pxi
+
+_MOST = 50_000  # places of one function
+
+
+class Place(NamedTuple):
+    """Where one value is, or the values of a container."""
+
+    kind: int
+    holder: Any
+    key: Any
+    path: str
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether it is all of a container, as a tuple."""
+        return self.kind in (IN_LIST, WHOLE_DICT) or self.key is tuple or self.key is _items
+
+    def item(self, i: int) -> tuple[Any, str]:
+        """The key of a container's i-th value, and how one writes it."""
+        if self.kind == WHOLE_DICT or self.key is _items:
+            return (i, f"{self.path}[{[*self.holder][i // 2]!r}]" if i % 2 else f"keys of {self.path}")
+        return (i, f"{self.path}[{i}]")
+
+    def read(self) -> Any:
+        """What is there now; ABSENT: nothing."""
+        if self.kind == IN_DICT:
+            return self.holder.get(self.key, ABSENT)
+        if self.kind == IN_CELL:
+            try:
+                return self.holder.cell_contents
+            except ValueError:
+                return ABSENT
+        if self.kind == IN_TYPE:
+            return _looked_up(self.holder, self.key)
+        if self.kind == IN_LIST:
+            return tuple(self.holder)
+        if self.kind == WHOLE_DICT:
+            return _items(self.holder)
+        if self.kind == DICT_OF:
+            return self.holder.__dict__
+        return self.key(self.holder)
+
+    def write(self, value: Any) -> None:
+        """Puts back, or puts, what :meth:`read` gives."""
+        holder = self.holder
+        if self.kind == IN_DICT:
+            if value is ABSENT:
+                holder.pop(self.key, None)
+            else:
+                holder[self.key] = value
+        elif self.kind == IN_CELL:
+            if value is ABSENT:
+                del holder.cell_contents
+            else:
+                holder.cell_contents = value
+        elif self.kind == IN_TYPE:
+            for owner in holder.__mro__:
+                if self.key in vars(owner):
+                    if value is ABSENT:
+                        delattr(owner, self.key)
+                    else:
+                        setattr(owner, self.key, value)
+                    break
+        elif self.kind == DICT_OF:
+            holder.__dict__ = value
+        elif isinstance(self.key, _Slot):
+            self.key.write(holder, value)
+        elif isinstance(holder, np.ndarray):
+            holder[...] = np.frombuffer(value[2], value[0]).reshape(value[1])
+        elif isinstance(holder, dict):
+            holder.clear()
+            holder.update(zip(value[::2], value[1::2], strict=True))
+        elif isinstance(holder, list):
+            holder[:] = value
+        else:
+            holder.clear()
+            (holder.update if isinstance(holder, set) else holder.extend)(value)
+
+
+def _items(of: dict[Any, Any]) -> tuple[Any, ...]:
+    return tuple([x for item in of.items() for x in item])
+
+
+def _bytes(of: np.ndarray) -> tuple[Any, ...]:
+    return (of.dtype.str, of.shape, of.tobytes())
+
+
+class _Slot:
+    """One of an object's ``__slots__``."""
+
+    def __init__(self, descriptor: Any) -> None:
+        self._descriptor = descriptor
+
+    def __call__(self, holder: Any) -> Any:
+        try:
+            return self._descriptor.__get__(holder)
+        except AttributeError:
+            return ABSENT
+
+    def write(self, holder: Any, value: Any) -> None:
+        """Puts a value there, or nothing."""
+        if value is ABSENT:
+            if self(holder) is not ABSENT:
+                self._descriptor.__delete__(holder)
+        else:
+            self._descriptor.__set__(holder, value)
+
+
+def _looked_up(cls: type, name: str) -> Any:
+    return next((vars(c)[name] for c in cls.__mro__ if name in vars(c)), ABSENT)
+
+
+class Finder:
+    """The places that a function (and the objects that it was given) can come to.
+
+    >>> count = [1, 2]
+    >>> [place.path for place in Finder([(lambda: count[0], "f")]).places]
+    ['count']
+    """
+
+    def __init__(self, roots: list[tuple[Any, str]]) -> None:
+        self._attributes: set[str] = set()
+        self._any_attribute = False
+        self.stored: dict[str, str] = {}  # name: where it is stored
+        self._read: set[str] = set()
+        self._appended: dict[str, str] = {}
+        known = -1
+        while known != len(self._attributes) + self._any_attribute:
+            known = len(self._attributes) + self._any_attribute
+            self._start()
+            self._roots = [root for root, _ in roots]
+            self._todo = [*roots]
+            while self._todo:
+                self._visit(*self._todo.pop())
+        # Lists that are only appended to: nothing depends on what is in them.
+        self.logs: list[Place] = []
+        places = []
+        for place in self._places:
+            names = self._referrers.get(id(place.holder), set())
+            if place.kind == IN_LIST and names and not names & self._read and names <= {*self._appended}:
+                self.logs.append(place)
+            else:
+                places.append(place)
+        self.places = places
+
+    def _start(self) -> None:
+        self._places: list[Place] = []
+        self.seen: dict[int, Any] = {}  # what was met, by its id
+        self.arrays: list[Any] = []
+        self.generators: list[Any] = []
+        self.iterators: list[str] = []
+        self._referrers: dict[int, set[str]] = {}
+        self._codes: set[tuple[types.CodeType, int]] = set()
+        self._types: set[tuple[type, str]] = set()
+
+    def _add(self, kind: int, holder: Any, key: Any, path: str) -> None:
+        self._places.append(Place(kind, holder, key, path))
+        if len(self._places) > _MOST:
+            raise TracingError(f"it comes to more than {_MOST} objects, too many to be looked at")
+
+    def line_of(self, path: str) -> str:
+        """Where the code stores what is at a path, or appends to it."""
+        name = path.partition("[")[0].rpartition(".")[2]
+        line = self.stored.get(name) or self._appended.get(name)
+        return f" at {line}" if line else ""
+
+    # -- values
+
+    def _visit(self, x: Any, path: str) -> None:
+        if isinstance(x, ATOMS) and not isinstance(x, (type, types.ModuleType)):
+            return
+        if type(x) is list:  # who holds it
+            name = path.rpartition(".")[2]
+            self._referrers.setdefault(id(x), set()).add(name)
+        if id(x) in self.seen:
+            return
+        self.seen[id(x)] = x
+        if isinstance(x, Tensor):
+            self.arrays.append(x)
+            leaf = leaf_grad(x)
+            if leaf is not None:
+                self.arrays.append(leaf[0])
+        elif isinstance(x, types.FunctionType):
+            self._function(x, path)
+        elif _is_compiled(x):
+            self._todo.append((x._function, path))
+            self._object(x, path)
+        elif isinstance(x, types.MethodType):
+            self._todo += [(x.__func__, path), (x.__self__, path.rpartition(".")[0] or "self")]
+        elif isinstance(x, functools.partial):
+            self._todo += [(x.func, path), (x.args, path), (x.keywords, path)]
+        elif isinstance(x, (staticmethod, classmethod)):
+            self._todo.append((x.__func__, path))
+        elif isinstance(x, property):
+            self._todo += [(f, path) for f in (x.fget, x.fset, x.fdel) if f is not None]
+        elif isinstance(x, functools.cached_property):
+            self._todo.append((x.func, path))
+        elif isinstance(x, type):
+            self._type(x, path)
+        elif isinstance(x, types.ModuleType):
+            if not is_foreign(getattr(x, "__file__", None) or "<frozen>"):
+                for name in self._attributes & vars(x).keys():
+                    self._add(IN_DICT, vars(x), name, f"{path}.{name}")
+                    self._todo.append((vars(x)[name], f"{path}.{name}"))
+        else:
+            self._data(x, path)
+
+    def _data(self, x: Any, path: str) -> None:
+        """Containers, and objects with attributes."""
+        if isinstance(x, (tuple, frozenset)):
+            self._todo += [(t, f"{path}[{i}]") for i, t in enumerate(x)]
+        elif isinstance(x, (list, collections.deque)):
+            self._add(*((IN_LIST, x, None) if type(x) is list else (ASKED, x, tuple)), path)
+            self._todo += [(t, f"{path}[{i}]") for i, t in enumerate(x)]
+        elif isinstance(x, dict):
+            self._add(*((WHOLE_DICT, x, None) if type(x) is dict else (ASKED, x, _items)), path)
+            self._todo += [(t, f"{path}[{key!r}]") for key, t in x.items()]
+        elif isinstance(x, set):
+            self._add(ASKED, x, frozenset, path)
+            self._todo += [(t, f"{path}[...]") for t in x]
+        elif isinstance(x, np.ndarray):
+            if x.dtype.hasobject:
+                raise TracingError(f"{path} is an array of objects")
+            self._add(ASKED, x, _bytes, path)
+        elif isinstance(x, (np.random.Generator, np.random.RandomState, random.Random)):
+            self.generators.append(x)
+        elif not isinstance(getattr(type(x), "__next__", _is_compiled), types.FunctionType):
+            self.iterators.append(path)  # of Python's own
+        if type(x) not in (tuple, list, dict, set, frozenset, np.ndarray):
+            self._object(x, path)
+
+    def _object(self, x: Any, path: str) -> None:
+        cls = type(x)
+        self._type(cls, path)
+        attributes = getattr(x, "__dict__", None)
+        if type(attributes) is dict:
+            self._add(DICT_OF, x, cls, path)
+            for name in attributes.keys() if self._any_attribute else self._attributes:
+                value = attributes.get(name, ABSENT)
+                if value is ABSENT:
+                    of_class = _looked_up(cls, name)
+                    if isinstance(of_class, types.FunctionType) or hasattr(of_class, "__set__"):
+                        continue
+                    if _is_compiled(of_class):  # it makes one for the object
+                        continue
+                    if of_class is ABSENT and name not in self.stored:
+                        continue
+                elif value is x or _is_compiled(value):
+                    self._todo.append((value, f"{path}.{name}"))
+                    continue
+                self._add(IN_DICT, attributes, name, f"{path}.{name}")
+                self._todo.append((value, f"{path}.{name}"))
+        for name in self._attributes:
+            slot = _looked_up(cls, name)
+            if isinstance(slot, types.MemberDescriptorType):
+                self._add(ASKED, x, _Slot(slot), f"{path}.{name}")
+                self._todo.append((_Slot(slot)(x), f"{path}.{name}"))
+
+    def _type(self, cls: type, path: str) -> None:
+        """The attributes of a class that are used, and what Python calls by itself."""
+        for owner in cls.__mro__:
+            module = sys.modules.get(owner.__module__)
+            file = getattr(module, "__file__", None)
+            if owner.__module__ == "builtins" or (file and is_foreign(file)):
+                continue
+            for name in vars(owner):
+                hidden = name.startswith("__") and name.endswith("__")
+                if not hidden and name not in self._attributes:
+                    continue
+                value = vars(owner)[name]
+                if hidden and not isinstance(value, types.FunctionType):
+                    continue
+                if (cls, name) not in self._types and not isinstance(value, types.MemberDescriptorType):
+                    self._types.add((cls, name))
+                    self._add(IN_TYPE, cls, name, f"{cls.__name__}.{name}")
+                self._todo.append((value, f"{path}.{name}"))
+
+    # -- code
+
+    def _function(self, f: types.FunctionType, path: str) -> None:
+        code = f.__code__
+        mine = any(f is getattr(root, "__func__", root) for root in self._roots)
+        if is_foreign(code.co_filename) and not mine:
+            return
+        for name, cell in zip(code.co_freevars, f.__closure__ or (), strict=True):
+            place = Place(IN_CELL, cell, None, name)
+            self._add(*place)
+            self._todo.append((place.read(), name))
+        self._todo += [(f.__defaults__, path), (f.__kwdefaults__, path)]
+        if f.__dict__:
+            self._object(f, path)
+        if (code, id(f.__globals__)) in self._codes:
+            return
+        self._codes.add((code, id(f.__globals__)))
+        names = names_of(code)
+        what = any_global(names, f.__globals__)
+        if what:
+            raise TracingError(f"it calls {what}(), which may come to anything")
+        self._know(names, code.co_filename)
+        for name in names.globals:
+            value = f.__globals__.get(name, ABSENT)
+            if value is ABSENT and hasattr(builtins, name):
+                continue
+            self._add(IN_DICT, f.__globals__, name, name)
+            self._todo.append((value, name))
+        for name in names.modules:
+            if name in sys.modules:
+                self._todo.append((sys.modules[name], name))
+
+    def _know(self, names: Names, file: str) -> None:
+        self._attributes |= names.attributes
+        self._any_attribute |= names.any_attribute
+        self._read |= names.read
+        for known, new in ((self.stored, names.stored), (self._appended, names.appended)):
+            for name, line in new.items():
+                known.setdefault(name, f"{file}:{line}")
+
+
+def _is_compiled(x: Any) -> bool:
+    return type(x).__name__ == "Compiled" and type(x).__module__ == "lazyarray._compile.compiled"

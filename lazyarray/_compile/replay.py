@@ -1,0 +1,295 @@
+"""One captured call: its program, what it is given, what it gives and stores."""
+
+from __future__ import annotations
+
+import gc
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from lazyarray._compile.numbers import Mistaken, Numbers
+from lazyarray._compile.state import Effect, State
+from lazyarray._compile.trees import (
+    Encoder,
+    built,
+    filled,
+    frozen,
+    same_tree,
+    with_numbers,
+)
+from lazyarray.autograd._walk import walk
+from lazyarray.lazy._lazy import (
+    Program,
+    TracingError,
+    attach_leaf,
+    is_recording,
+    leaf_grad,
+    note_call,
+    tracked,
+    veiled,
+)
+from lazyarray.ops import creation
+from lazyarray.ops._layout import k_order, new
+
+if TYPE_CHECKING:
+    from lazyarray._ndarray import NDArray
+
+__all__ = ["Replay", "Looked", "CLASH", "name_of"]
+
+
+class Looked(Exception):
+    """The capture holds for the values of its numbers alone."""
+
+
+class _Mark:
+    __slots__ = ()
+
+
+CLASH = _Mark()
+
+
+class Replay:
+    """What a call with one signature became.
+
+    ``arrays`` are the call's own, ``state.arrays`` follow them. ``free`` says which of the numbers in
+    ``tree`` are given anew by each call; those of the state follow them.
+    """
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        tree: Any,
+        arrays: list[NDArray],
+        state: State,
+        free: list[int],
+    ) -> None:
+        self._function, self._tree, self.state = function, tree, state
+        self.varies = state.guard.varies
+        self._own = len(arrays)
+        arrays = [*arrays, *state.arrays]
+        # The arrays that are by reference, because they collect gradients: weights, mostly.
+        self._fixed = [x if leaf_grad(x) is not None else None for x in arrays]
+        stand_ins = [
+            veiled(new(x.shape, x.dtype, k_order([x], x.ndim), x.device)) if fixed is None else x
+            for x, fixed in zip(arrays, self._fixed, strict=True)
+        ]
+        self._given = [i for i, fixed in enumerate(self._fixed) if fixed is None]
+        self._followed = [i for i in self._given if is_recording() and tracked(arrays[i])]
+        for i in self._followed:
+            attach_leaf(stand_ins[i], stand_ins[i], "null")
+        for i in self._given:
+            if not arrays[i].flags.writeable:
+                stand_ins[i].setflags(write=False)
+        constants: list[Any] = []
+        frozen(tree, constants)
+        numbers = self._numbers = Numbers([*[constants[i] for i in free], *state.numbers])
+        for i, number in zip(free, numbers.numbers, strict=False):
+            constants[i] = number
+        with_free = with_numbers(tree, iter(constants)) if free else tree
+        self.program = program = Program()
+        self._heads: list[int] = []
+        self._outside: list[NDArray] = []
+        before = [sys.getrefcount(x) for x in stand_ins]
+        try:
+            with program:
+                encoder = Encoder(stand_ins, state.known)
+                self._capture(encoder, stand_ins, with_free, numbers.numbers[len(free) :])
+                outputs = encoder.outputs
+                if program.writes_tracked():
+                    raise TracingError(
+                        "an argument or an array from outside is written with values that gradients "
+                        "are taken of"
+                    )
+                # What shares memory with an argument, or is used by reference, is given as that.
+                self._heads = [
+                    i
+                    for i, y in enumerate(outputs)
+                    if is_recording() and tracked(y) and program.bore(y)
+                ]
+                phases: list[list[NDArray]] = [outputs]
+                seeds: list[NDArray] = []
+                if self._heads:
+                    seeds, gradients = self._differentiate(stand_ins, outputs)
+                    phases.append(gradients)
+        finally:
+            numbers.closed = True
+            for i in self._followed:
+                attach_leaf(stand_ins[i], None, "null")
+        if numbers.looked:
+            raise Looked
+        self._find_escaped(stand_ins, before, phases, seeds)
+        self._find_unknown(arrays, stand_ins)
+        shown = {program.chunk_of(y) for y in outputs}
+        # The arguments whose memory the caller can see again: no copies may be in their place.
+        self.seen = encoder.handed_on | {
+            i
+            for i in self._given
+            if program.touches(stand_ins[i]) or program.chunk_of(stand_ins[i]) in shown
+        }
+        inputs = [*[stand_ins[i] for i in self._given], *numbers.arrays]
+        program.finish_calls([inputs, seeds][: len(phases)], phases)
+        if self._heads:
+            self._kept = program.read_after(0)
+            # The arguments that the gradient reads; if the function runs again, it reads them all.
+            self._read = [i for i, x in enumerate(stand_ins) if program.uses_after(x, 0)]
+
+    def _capture(
+        self, encoder: Encoder, stand_ins: list[NDArray], tree: Any, numbers: list[Any]
+    ) -> None:
+        """Runs the function. Leaves everything as it was before."""
+        state = self.state
+        captured = False
+        try:
+            args, kwargs = filled(tree, iter(stand_ins))
+            state.put(stand_ins[self._own :], numbers)
+            result = self._function(*args, **kwargs)
+            if not same_tree((args, kwargs), tree, iter(stand_ins)):
+                raise TracingError("it changes a list or dict that it was given")
+            args = kwargs = None
+            self._result = encoder.encoded(result, "the result", strict=False)
+            result = None
+            self._effects: list[Effect] = state.effects(encoder)
+            captured = not self._numbers.looked
+        finally:
+            encoder.close()
+            state.put_back(captured=captured)
+
+    def _differentiate(
+        self, stand_ins: list[NDArray], outputs: list[NDArray]
+    ) -> tuple[list[NDArray], list[NDArray]]:
+        """Captures the call's gradient: what it is of, and it."""
+        program = self.program
+        self._impure = program.impure() or bool(self._effects) or self.varies or self._numbers.given > 0
+        program.split()
+        self._outside = program.tracked_outside()
+        seeds = [new(outputs[i].shape, outputs[i].dtype) for i in self._heads]
+        variables = [stand_ins[i] for i in self._followed] + self._outside
+        found = walk([outputs[i] for i in self._heads], seeds, variables, False, False)
+        # What nothing leads to has no gradient; the others' are outputs of the second phase.
+        self._reached = [i for i, g in enumerate(found) if g is not None]
+        return seeds, [found[i].copy() for i in self._reached]
+
+    # -- what can't be replayed
+
+    def _find_escaped(
+        self, stand_ins: list[NDArray], before: list[int], phases: list[Any], seeds: list[NDArray]
+    ) -> None:
+        """TracingError if somebody keeps an array of the capture that no call would give values."""
+        known = [*stand_ins, *seeds, *[y for phase in phases for y in phase], *self._outside]
+        known += self._numbers.arrays
+        for last in (False, True):
+            where = self.program.kept_elsewhere(known)
+            held = [sys.getrefcount(y) for y in phases[0]]
+            if where is None and max(held, default=0) <= _REFERENCES:
+                now = [sys.getrefcount(x) - 1 for x in stand_ins]  # `known`
+                if all(a <= b for a, b in zip(now, before, strict=True)):
+                    return
+                where = "an argument"
+            if not last:
+                gc.collect()
+        what = where if where == "an argument" else f"an array (made at {where})" if where else "a result"
+        raise TracingError(f"{what} is kept where la.compile can't follow it: no call would change that")
+
+    def _find_unknown(self, arrays: list[NDArray], stand_ins: list[NDArray]) -> None:
+        """TracingError if an array is used that was found in no place: it may be another one later."""
+        program = self.program
+        found = self.state.found.arrays
+        known = {program.chunk_of(x) for x in (*arrays, *stand_ins, *found)}
+        known |= {program.chunk_of(leaf[0]) for leaf in map(leaf_grad, arrays) if leaf is not None}
+        for chunk, where in program.used_outside().items():
+            if chunk not in known:
+                raise TracingError(
+                    f"it uses an array (at {where}) that la.compile doesn't see how it comes to: it "
+                    "can't tell whether that is another one later"
+                )
+
+    # -- calls
+
+    def takes(self, arrays: list[Any], numbers: list[Any]) -> bool:
+        """Whether all is as it was at the capture. What the state holds is appended."""
+        return self.program.stands() and self.state.guard.check(arrays, numbers)
+
+    def __call__(self, own: Any, held: list[Any], numbers: list[Any], tree: Any) -> Any:
+        """The call's result, or ``CLASH`` if its arrays share memory."""
+        arrays = [*own, *held] if held else own
+        given = [arrays[i] for i in self._given]
+        if numbers:
+            try:
+                numbers = self._numbers.values(numbers)
+                given += self._numbers.arrays_of(numbers)
+            except Mistaken:
+                return CLASH
+        begun = self.program.begin(given)
+        if begun is None:
+            return CLASH
+        call, outputs = begun
+        if self._heads:
+            self._note(call, arrays, outputs, self._tree if tree is None else tree)
+        parts = (outputs, arrays, numbers)
+        for effect in self._effects:
+            if effect.appends:
+                effect.place.holder.extend(built(effect.tree, parts))
+            else:
+                effect.place.write(built(effect.tree, parts))
+        return built(self._result, parts)
+
+    def _note(self, call: Any, arrays: Any, outputs: list[NDArray], tree: Any) -> None:
+        followed = [arrays[i] for i in self._followed]
+        many = len(followed) + len(self._outside)
+        again = [] if self._impure else arrays
+
+        def rule(gradients: list[Any], saved: list[Any]) -> list[Any]:
+            if is_recording():
+                return self._again(saved[first:], gradients, tree)
+            heads = [
+                creation.zeros_like(y) if g is None else _like(g, y)
+                for g, y in zip(gradients, heads_like, strict=True)
+            ]
+            found = call.go_on(heads)
+            results: list[Any] = [None] * many
+            for i, g in zip(self._reached, found, strict=True):
+                results[i] = g
+            return results
+
+        saves = [*[arrays[i] for i in self._read], *self._kept]
+        first = len(saves)
+        heads_like = self.program.inputs[1]  # type: ignore[index]
+        note_call(
+            name_of(self._function),
+            rule,
+            [*followed, *self._outside],
+            [outputs[i] for i in self._heads],
+            saves,
+            again,
+        )
+
+    def _again(self, arrays: list[NDArray], gradients: list[Any], tree: Any) -> list[Any]:
+        """The gradients as recorded ops, for those of higher order: the function runs op by op."""
+        if self._impure:
+            raise NotImplementedError(
+                f"gradients of gradients run {name_of(self._function)} again, which draws random "
+                "numbers, writes arrays in place or changes its state: take them without la.compile"
+            )
+        args, kwargs = filled(tree, iter(arrays))
+        encoder = Encoder(arrays, self.state.known)
+        encoder.encoded(self._function(*args, **kwargs), "the result", strict=False)
+        heads, seeds = [], []
+        for i, g in zip(self._heads, gradients, strict=True):
+            if g is not None:
+                heads.append(encoder.outputs[i])
+                seeds.append(g)
+        variables = [arrays[i] for i in self._followed] + self._outside
+        return walk(heads, seeds, variables, True, True)
+
+
+# Of an array that nobody but us holds: two lists, and what goes over one of them.
+_REFERENCES = 4
+
+def name_of(function: Any) -> str:
+    """What messages call a function."""
+    return getattr(function, "__name__", type(function).__name__)
+
+
+def _like(g: NDArray, y: NDArray) -> NDArray:
+    """``g`` laid out as ``y`` is: in C order."""
+    return g if g.strides == y.strides else g.copy()
