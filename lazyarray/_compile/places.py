@@ -43,7 +43,7 @@ class Place(NamedTuple):
     def item(self, i: int) -> tuple[Any, str]:
         """The key of a container's i-th value, and how one writes it."""
         if self.kind == WHOLE_DICT or self.key is _items:
-            return (i, f"{self.path}[{[*self.holder][i // 2]!r}]" if i % 2 else f"keys of {self.path}")
+            return (i, f"{self.path}[{[*self.holder][i // 2]!r}]")
         return (i, f"{self.path}[{i}]")
 
     def read(self) -> Any:
@@ -207,7 +207,7 @@ class Finder:
                 self.arrays.append(leaf[0])
         elif isinstance(x, types.FunctionType):
             self._function(x, path)
-        elif _is_compiled(x):
+        elif is_compiled(x):
             self._todo.append((x._function, path))
             self._object(x, path)
         elif isinstance(x, types.MethodType):
@@ -249,7 +249,7 @@ class Finder:
             self._add(ASKED, x, _bytes, path)
         elif isinstance(x, (np.random.Generator, np.random.RandomState, random.Random)):
             self.generators.append(x)
-        elif not isinstance(getattr(type(x), "__next__", _is_compiled), types.FunctionType):
+        elif not isinstance(getattr(type(x), "__next__", is_compiled), types.FunctionType):
             self.iterators.append(path)  # of Python's own
         if type(x) not in (tuple, list, dict, set, frozenset, np.ndarray):
             self._object(x, path)
@@ -260,26 +260,32 @@ class Finder:
         attributes = getattr(x, "__dict__", None)
         if type(attributes) is dict:
             self._add(DICT_OF, x, cls, path)
-            for name in attributes.keys() if self._any_attribute else self._attributes:
-                value = attributes.get(name, ABSENT)
-                if value is ABSENT:
-                    of_class = _looked_up(cls, name)
-                    if isinstance(of_class, types.FunctionType) or hasattr(of_class, "__set__"):
-                        continue
-                    if _is_compiled(of_class):  # it makes one for the object
-                        continue
-                    if of_class is ABSENT and name not in self.stored:
-                        continue
-                elif value is x or _is_compiled(value):
-                    self._todo.append((value, f"{path}.{name}"))
-                    continue
-                self._add(IN_DICT, attributes, name, f"{path}.{name}")
-                self._todo.append((value, f"{path}.{name}"))
+            if self._any_attribute:
+                self._add(WHOLE_DICT, attributes, None, path)
+                self._todo += [(value, f"{path}.{name}") for name, value in attributes.items()]
+            else:
+                self._named(x, cls, attributes, path)
         for name in self._attributes:
             slot = _looked_up(cls, name)
             if isinstance(slot, types.MemberDescriptorType):
                 self._add(ASKED, x, _Slot(slot), f"{path}.{name}")
                 self._todo.append((_Slot(slot)(x), f"{path}.{name}"))
+
+    def _named(self, x: Any, cls: type, attributes: dict[str, Any], path: str) -> None:
+        """The attributes of an object that some code names."""
+        for name in self._attributes:
+            value = attributes.get(name, ABSENT)
+            if value is ABSENT:
+                of_class = _looked_up(cls, name)
+                if isinstance(of_class, types.FunctionType) or hasattr(of_class, "__set__"):
+                    continue
+                if is_compiled(of_class):  # it makes one for the object
+                    continue
+                if of_class is ABSENT and name not in self.stored:
+                    continue
+            self._todo.append((value, f"{path}.{name}"))
+            if not is_compiled(value):
+                self._add(IN_DICT, attributes, name, f"{path}.{name}")
 
     def _type(self, cls: type, path: str) -> None:
         """The attributes of a class that are used, and what Python calls by itself."""
@@ -312,7 +318,7 @@ class Finder:
             self._add(*place)
             self._todo.append((place.read(), name))
         self._todo += [(f.__defaults__, path), (f.__kwdefaults__, path)]
-        if f.__dict__:
+        if mine or f.__dict__:
             self._object(f, path)
         if (code, id(f.__globals__)) in self._codes:
             return
@@ -341,5 +347,5 @@ class Finder:
                 known.setdefault(name, f"{file}:{line}")
 
 
-def _is_compiled(x: Any) -> bool:
+def is_compiled(x: Any) -> bool:
     return type(x).__name__ == "Compiled" and type(x).__module__ == "lazyarray._compile.compiled"

@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from lazyarray._compile.numbers import Numbers
-from lazyarray._compile.places import ASKED, DICT_OF, Finder, Place
+from lazyarray._compile.places import ASKED, DICT_OF, Finder, Place, is_compiled
 from lazyarray._compile.trees import Encoder, filled, flattened, taken
-from lazyarray.lazy._lazy import ABSENT, Guard, Tensor, TracingError, Varying, alike, call_key, leaf_grad
+from lazyarray.lazy._lazy import ABSENT, Guard, Number, Tensor, TracingError, Varying, alike, call_key, leaf_grad
 
 __all__ = ["State", "Effect", "Key"]
 
@@ -115,7 +115,7 @@ class State:
 
     def known(self, x: Any) -> bool:
         """Whether an object was there before the capture."""
-        return self.found.seen.get(id(x), self) is x
+        return self.found.seen.get(id(x), self) is x or is_compiled(x)
 
     def effects(self, encoder: Encoder) -> list[Effect]:
         """What the function stored. TracingError for what a replay can't do."""
@@ -184,10 +184,12 @@ class State:
         i = self.guard.failure()
         place, was = self.found.places[i], self._expected_values[i]
         now = place.read()
-        if not place.is_whole:
+        if not place.is_whole and not isinstance(place.holder, np.ndarray):
             if _may_vary(now) and _may_vary(self._before[i]):
                 self._varying[_key(place)] = place.path
             return place.path, f"{_shown(self._before[i])} to {_shown(now)}"
+        if isinstance(place.holder, np.ndarray):
+            return place.path, "some values to others"
         if len(now) != len(was):
             return place.path, f"{len(was)} to {len(now)} items"
         for k, (a, b, c) in enumerate(zip(was, now, self._before[i], strict=True)):
@@ -208,14 +210,16 @@ def _same(a: tuple[Any, ...], b: tuple[Any, ...]) -> bool:
 
 def _may_vary(x: Any) -> bool:
     """Whether it is a number, an array, or a tree with one."""
-    if x is ABSENT or type(x) in (int, float):
-        return x is not ABSENT
+    if type(x) in (int, float, Number):
+        return True
     leaves: list[Any] = []
     return taken(x, leaves) is not None and bool(leaves) and all(isinstance(y, Tensor) for y in leaves)
 
 
 def _shown(x: Any) -> str:
-    text = f"an array of shape {x.shape}" if isinstance(x, Tensor) else repr(x)
+    if isinstance(x, Tensor):
+        return f"an array of shape {x.shape}"
+    text = repr(x)
     return text if len(text) < 60 else f"a {type(x).__name__}"
 
 

@@ -126,6 +126,8 @@ def frozen(tree: Any, numbers: list[Any] | None = None) -> Hashable:
     if numbers is not None and type(tree) in (float, int):
         numbers.append(tree)
         return (type(tree),)
+    if type(tree) is Number:
+        return (Number,)
     if isinstance(tree, (float, complex)):
         return (type(tree), repr(tree))  # 0.0 and -0.0 are not the same, and NaN is
     if isinstance(tree, ATOMS) or tree is LEAF or _is_value(tree):
