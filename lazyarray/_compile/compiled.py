@@ -44,9 +44,10 @@ _lock = threading.RLock()
 class _Kind:
     """Calls that differ in the values of arrays alone."""
 
-    __slots__ = ("captures", "plain", "replays")
+    __slots__ = ("captures", "plain", "replays", "usual")
 
     def __init__(self) -> None:
+        self.usual: Replay | None = None  # the only one, if it takes nothing from the state
         self.replays: list[Replay] = []
         self.captures = 0
         self.plain = False  # it runs op by op
@@ -136,6 +137,14 @@ class Compiled:
         if is_capturing():  # it becomes part of what is captured
             return self._function(*args, **kwargs)
         key = None if kwargs else call_key(args)
+        if key is not None:  # arrays alone, and one state: the usual call
+            kind = self._replays.get(key)
+            if kind is not None and kind.usual is not None and kind.usual.stands():
+                result = kind.usual(args, (), (), None)
+                return self._function(*args) if result is CLASH else result
+        return self._call(args, kwargs, key)
+
+    def _call(self, args: Any, kwargs: Any, key: bytes | None) -> Any:
         call = self._taken_apart(args, kwargs) if key is None else _Call(key, args)
         kind = self._replays.get(call.key)
         replay = None
@@ -169,10 +178,12 @@ class Compiled:
                 f"the arguments of a compiled function are arrays, nested lists, tuples and dicts "
                 f"of them, and hashable constants: {exc}"
             ) from None
-        arrays = [x if isinstance(x, Tensor) else array(x) for x in leaves]
-        gaps = {i for i, x in enumerate(arrays) if not is_dense(x) and leaf_grad(x) is None}
-        copies = gaps | {i for i, x in enumerate(leaves) if not isinstance(x, Tensor)}
-        arrays = [x.copy() if i in gaps else x for i, x in enumerate(arrays)]
+        arrays, copies = leaves, frozenset[int]()
+        for i, x in enumerate(leaves):
+            if not isinstance(x, Tensor) or (not is_dense(x) and leaf_grad(x) is None):
+                arrays = [*arrays]
+                arrays[i] = x.copy() if isinstance(x, Tensor) else array(x)
+                copies |= {i}
         key: Hashable = (shape, call_key(arrays))
         constants = None
         free: list[int] = []
@@ -181,7 +192,7 @@ class Compiled:
             free = constants.free
             key = (key, tuple([None if i in free else frozen(x) for i, x in enumerate(numbers)]))
         given = tuple([numbers[i] for i in free])
-        return _Call(key, arrays, tree, frozenset(copies), given, constants, tuple(numbers))
+        return _Call(key, arrays, tree, copies, given, constants, tuple(numbers))
 
     # -- captures
 
@@ -198,6 +209,8 @@ class Compiled:
                 kind = self._replays.setdefault(call.key, _Kind())
                 if len(self._replays) > _MOST:
                     self._replays.popitem(last=False)
+                if len(self._constants) > _MOST:
+                    self._constants.clear()
                 if kind.plain:
                     return call, None
                 found = _standing(kind, [], [])
@@ -206,19 +219,20 @@ class Compiled:
                 why = kind.replays[0].state.failed() if kind.replays else None
                 kind.captures += 1
                 if kind.captures > _GIVEN_UP:
-                    kind.plain = True
+                    kind.plain, kind.usual = True, None
                     self._warn(f"{name_of(self._function)} runs op by op: {_often(kind, why)}")
                     return call, None
                 try:
                     replay = self._capture(call)
                 except TracingError as exc:
-                    kind.plain, kind.replays = True, []
+                    kind.plain, kind.replays, kind.usual = True, [], None
                     self._warn(f"{name_of(self._function)} runs op by op: {exc}")
                     return call, None
                 if replay is None:  # without some numbers
                     kind.captures -= 1
                     continue
                 kind.replays = [replay, *[r for r in kind.replays if r.program.stands()]][:_STATES]
+                kind.usual = None if replay.varies or len(kind.replays) > 1 else replay
                 self._tell(call, kind, why)
                 return call, replay
 
@@ -226,7 +240,10 @@ class Compiled:
         """The replay; None if it is to be tried again, with numbers as constants."""
         function, free = self._function, [] if call.constants is None else call.constants.free
         roots = [(function, name_of(function))]
-        mapped(call.tree, lambda x: x is LEAF or isinstance(x, ATOMS) or roots.append((x, "an argument")))
+        mapped(
+            call.tree,
+            lambda x: x is LEAF or isinstance(x, ATOMS) or roots.append((x, "an argument")),
+        )
         state = State(roots, self._varying, self._fixed)
         try:
             return Replay(function, call.tree, call.arrays, state, free)
@@ -256,7 +273,11 @@ class Compiled:
         constants.captures += 1
         if constants.captures == _OFTEN and len(constants.seen) > 1:
             first, last = constants.seen[0], call.all_numbers
-            at = [i for i, (a, b) in enumerate(zip(first, last, strict=True)) if frozen(a) != frozen(b)]
+            at = [
+                i
+                for i, (a, b) in enumerate(zip(first, last, strict=True))
+                if frozen(a) != frozen(b)
+            ]
             if at:
                 paths = number_paths(call.tree, self._function)
                 self._warn(

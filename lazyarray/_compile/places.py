@@ -40,11 +40,12 @@ class Place(NamedTuple):
         """Whether it is all of a container, as a tuple."""
         return self.kind in (IN_LIST, WHOLE_DICT) or self.key is tuple or self.key is _items
 
-    def item(self, i: int) -> tuple[Any, str]:
-        """The key of a container's i-th value, and how one writes it."""
-        if self.kind == WHOLE_DICT or self.key is _items:
-            return (i, f"{self.path}[{[*self.holder][i // 2]!r}]")
-        return (i, f"{self.path}[{i}]")
+    def item(self, i: int) -> str:
+        """How one writes a container's i-th value."""
+        if self.kind != WHOLE_DICT and self.key is not _items:
+            return f"{self.path}[{i}]"
+        name = [*self.holder][i // 2]
+        return f"{self.path}.{name}" if self.key == "." else f"{self.path}[{name!r}]"
 
     def read(self) -> Any:
         """What is there now; ABSENT: nothing."""
@@ -162,7 +163,12 @@ class Finder:
         places = []
         for place in self._places:
             names = self._referrers.get(id(place.holder), set())
-            if place.kind == IN_LIST and names and not names & self._read and names <= {*self._appended}:
+            if (
+                place.kind == IN_LIST
+                and names
+                and not names & self._read
+                and names <= {*self._appended}
+            ):
                 self.logs.append(place)
             else:
                 places.append(place)
@@ -258,10 +264,10 @@ class Finder:
         cls = type(x)
         self._type(cls, path)
         attributes = getattr(x, "__dict__", None)
-        if type(attributes) is dict:
+        if type(attributes) is dict and cls.__dictoffset__:
             self._add(DICT_OF, x, cls, path)
             if self._any_attribute:
-                self._add(WHOLE_DICT, attributes, None, path)
+                self._add(WHOLE_DICT, attributes, ".", path)
                 self._todo += [(value, f"{path}.{name}") for name, value in attributes.items()]
             else:
                 self._named(x, cls, attributes, path)
@@ -301,7 +307,9 @@ class Finder:
                 value = vars(owner)[name]
                 if hidden and not isinstance(value, types.FunctionType):
                     continue
-                if (cls, name) not in self._types and not isinstance(value, types.MemberDescriptorType):
+                if (cls, name) not in self._types and not isinstance(
+                    value, types.MemberDescriptorType
+                ):
                     self._types.add((cls, name))
                     self._add(IN_TYPE, cls, name, f"{cls.__name__}.{name}")
                 self._todo.append((value, f"{path}.{name}"))

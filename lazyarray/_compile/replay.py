@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any
 from lazyarray._compile.numbers import Mistaken, Numbers
 from lazyarray._compile.state import Effect, State
 from lazyarray._compile.trees import (
+    OUTPUT,
     Encoder,
+    Part,
     built,
     filled,
     frozen,
@@ -64,6 +66,7 @@ class Replay:
         free: list[int],
     ) -> None:
         self._function, self._tree, self.state = function, tree, state
+        self._guard = state.guard
         self.varies = state.guard.varies
         self._own = len(arrays)
         arrays = [*arrays, *state.arrays]
@@ -117,6 +120,10 @@ class Replay:
                 attach_leaf(stand_ins[i], None, "null")
         if numbers.looked:
             raise Looked
+        # One array is the result, and nothing else is done.
+        self._is_plain = (
+            not self._effects and isinstance(self._result, Part) and self._result.of == OUTPUT
+        )
         self._find_escaped(stand_ins, before, phases, seeds)
         self._find_unknown(arrays, stand_ins)
         shown = {program.chunk_of(y) for y in outputs}
@@ -159,7 +166,9 @@ class Replay:
     ) -> tuple[list[NDArray], list[NDArray]]:
         """Captures the call's gradient: what it is of, and it."""
         program = self.program
-        self._impure = program.impure() or bool(self._effects) or self.varies or self._numbers.given > 0
+        self._impure = (
+            program.impure() or bool(self._effects) or self.varies or self._numbers.given > 0
+        )
         program.split()
         self._outside = program.tracked_outside()
         seeds = [new(outputs[i].shape, outputs[i].dtype) for i in self._heads]
@@ -187,8 +196,16 @@ class Replay:
                 where = "an argument"
             if not last:
                 gc.collect()
-        what = where if where == "an argument" else f"an array (made at {where})" if where else "a result"
-        raise TracingError(f"{what} is kept where la.compile can't follow it: no call would change that")
+        what = (
+            where
+            if where == "an argument"
+            else f"an array (made at {where})"
+            if where
+            else "a result"
+        )
+        raise TracingError(
+            f"{what} is kept where la.compile can't follow it: no call would change that"
+        )
 
     def _find_unknown(self, arrays: list[NDArray], stand_ins: list[NDArray]) -> None:
         """TracingError if an array is used that was found in no place: it may be another one later."""
@@ -205,11 +222,15 @@ class Replay:
 
     # -- calls
 
+    def stands(self) -> bool:
+        """Whether all is as it was at the capture, where nothing varies."""
+        return self._guard.stands(self.program)
+
     def takes(self, arrays: list[Any], numbers: list[Any]) -> bool:
         """Whether all is as it was at the capture. What the state holds is appended."""
-        return self.program.stands() and self.state.guard.check(arrays, numbers)
+        return self.program.stands() and self._guard.check(arrays, numbers)
 
-    def __call__(self, own: Any, held: list[Any], numbers: list[Any], tree: Any) -> Any:
+    def __call__(self, own: Any, held: Any, numbers: Any, tree: Any) -> Any:
         """The call's result, or ``CLASH`` if its arrays share memory."""
         arrays = [*own, *held] if held else own
         given = [arrays[i] for i in self._given]
@@ -225,6 +246,8 @@ class Replay:
         call, outputs = begun
         if self._heads:
             self._note(call, arrays, outputs, self._tree if tree is None else tree)
+        if self._is_plain:
+            return outputs[0]
         parts = (outputs, arrays, numbers)
         for effect in self._effects:
             if effect.appends:
@@ -284,6 +307,7 @@ class Replay:
 
 # Of an array that nobody but us holds: two lists, and what goes over one of them.
 _REFERENCES = 4
+
 
 def name_of(function: Any) -> str:
     """What messages call a function."""

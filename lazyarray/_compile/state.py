@@ -11,7 +11,17 @@ import numpy as np
 from lazyarray._compile.numbers import Numbers
 from lazyarray._compile.places import ASKED, DICT_OF, Finder, Place, is_compiled
 from lazyarray._compile.trees import Encoder, filled, flattened, taken
-from lazyarray.lazy._lazy import ABSENT, Guard, Number, Tensor, TracingError, Varying, alike, call_key, leaf_grad
+from lazyarray.lazy._lazy import (
+    ABSENT,
+    Guard,
+    Number,
+    Tensor,
+    TracingError,
+    Varying,
+    alike,
+    call_key,
+    leaf_grad,
+)
 
 __all__ = ["State", "Effect", "Key"]
 
@@ -33,10 +43,14 @@ class State:
     ``varying`` names.
     """
 
-    def __init__(self, roots: list[tuple[Any, str]], varying: dict[Key, str], fixed: set[Key]) -> None:
+    def __init__(
+        self, roots: list[tuple[Any, str]], varying: dict[Key, str], fixed: set[Key]
+    ) -> None:
         self.found = found = Finder(roots)
         if found.iterators:
-            raise TracingError(f"{found.iterators[0]} is an iterator: a replay would not advance it")
+            raise TracingError(
+                f"{found.iterators[0]} is an iterator: a replay would not advance it"
+            )
         self.arrays: list[Any] = []
         self.numbers: list[Any] = []
         self.number_keys: list[Key] = []
@@ -44,7 +58,9 @@ class State:
         self._logs = [len(place.holder) for place in found.logs]
         self._streams = [(g, _state_of(g)) for g in (*found.generators, random, np.random)]
         self._varying, self._fixed = varying, fixed
-        expected = [self._expected(p, was) for p, was in zip(found.places, self._before, strict=True)]
+        expected = [
+            self._expected(p, was) for p, was in zip(found.places, self._before, strict=True)
+        ]
         self.guard = Guard(
             [(p.kind, p.holder, p.key, was) for p, was in zip(found.places, expected, strict=True)]
         )
@@ -87,7 +103,9 @@ class State:
     def put(self, stand_ins: list[Any], numbers: list[Any]) -> None:
         """Puts what stands for them in the places of what varies."""
         self._stand_ins = stand_ins
-        for i, (place, expected) in enumerate(zip(self.found.places, self._expected_values, strict=True)):
+        for i, (place, expected) in enumerate(
+            zip(self.found.places, self._expected_values, strict=True)
+        ):
             was = self._before[i]
             if type(expected) is Varying:
                 self._put[i] = self._standing(expected, was, numbers)
@@ -126,7 +144,9 @@ class State:
         for expected, put in self._trees:
             leaves: list[Any] = []
             changed = taken(put, leaves) != expected.tree
-            if changed or any(x is not y for x, y in zip(leaves, self._stand_ins[expected.first :], strict=False)):
+            if changed or any(
+                x is not y for x, y in zip(leaves, self._stand_ins[expected.first :], strict=False)
+            ):
                 raise TracingError("it changes a list or dict in place that each call makes anew")
         effects = []
         for place, put in zip(self.found.places, self._put, strict=True):
@@ -158,7 +178,7 @@ class State:
         elif len(was) == len(now):
             for i, (a, b) in enumerate(zip(was, now, strict=True)):
                 if a is not b and _may_vary(b):
-                    self._varying[(id(place.holder), i)] = place.path
+                    self._varying[(id(place.holder), i)] = place.item(i)
 
     def put_back(self, *, captured: bool) -> None:
         """Leaves all as it was; if all was captured, lists keep constants that were appended."""
@@ -177,7 +197,9 @@ class State:
 
     def _drawn(self) -> list[tuple[Any, Any]]:
         """The generators that numbers were drawn from since, and their states before."""
-        return [(g, was) for g, was in self._streams if pickle.dumps(_state_of(g)) != pickle.dumps(was)]
+        return [
+            (g, was) for g, was in self._streams if pickle.dumps(_state_of(g)) != pickle.dumps(was)
+        ]
 
     def failed(self) -> tuple[str, str]:
         """Where the guard's last check failed, and from what to what it changed. Marks it as varying."""
@@ -196,7 +218,7 @@ class State:
             if a is not b and not (type(a) is Varying and type(b) is type(c)):
                 if _may_vary(b) and _may_vary(c):
                     self._varying[(id(place.holder), k)] = place.path
-                return place.item(k)[1], f"{_shown(c)} to {_shown(b)}"
+                return place.item(k), f"{_shown(c)} to {_shown(b)}"
         return place.path, "what it was to something else"
 
 
@@ -213,7 +235,9 @@ def _may_vary(x: Any) -> bool:
     if type(x) in (int, float, Number):
         return True
     leaves: list[Any] = []
-    return taken(x, leaves) is not None and bool(leaves) and all(isinstance(y, Tensor) for y in leaves)
+    return (
+        taken(x, leaves) is not None and bool(leaves) and all(isinstance(y, Tensor) for y in leaves)
+    )
 
 
 def _shown(x: Any) -> str:

@@ -69,14 +69,17 @@ def mapped(tree: Any, leaf: Callable[[Any], Any]) -> Any:
 
 def flattened(tree: Any, leaves: list[Any]) -> Any:
     """A copy of the tree with marks for its arrays, which go to ``leaves``."""
-
-    def leaf(x: Any) -> Any:
-        if isinstance(x, (Tensor, np.ndarray)):
-            leaves.append(x)
-            return LEAF
-        return x
-
-    return mapped(tree, leaf)
+    # For each call with more than arrays: no functions inside.
+    if isinstance(tree, (Tensor, np.ndarray)):
+        leaves.append(tree)
+        return LEAF
+    if type(tree) in (list, tuple):
+        return type(tree)([flattened(t, leaves) for t in tree])
+    if is_named(tree):
+        return type(tree)(*[flattened(t, leaves) for t in tree])
+    if type(tree) is dict:
+        return {key: flattened(t, leaves) for key, t in tree.items()}
+    return tree
 
 
 def filled(tree: Any, leaves: Iterator[Any]) -> Any:
@@ -119,18 +122,21 @@ def frozen(tree: Any, numbers: list[Any] | None = None) -> Hashable:
 
     With ``numbers`` the floats and ints in it go there, and the key says their type alone.
     """
-    if type(tree) in (list, tuple) or isinstance(tree, tuple):
-        return (type(tree), tuple([frozen(t, numbers) for t in tree]))
-    if type(tree) is dict:
-        return (dict, tuple([(key, frozen(t, numbers)) for key, t in tree.items()]))
-    if numbers is not None and type(tree) in (float, int):
+    kind = type(tree)
+    if kind is _Leaf:
+        return tree
+    if numbers is not None and (kind is float or kind is int):
         numbers.append(tree)
-        return (type(tree),)
+        return kind
+    if kind is list or isinstance(tree, tuple):
+        return (kind, tuple([frozen(t, numbers) for t in tree]))
+    if kind is dict:
+        return (dict, tuple([(key, frozen(t, numbers)) for key, t in tree.items()]))
     if type(tree) is Number:
         return (Number,)
     if isinstance(tree, (float, complex)):
         return (type(tree), repr(tree))  # 0.0 and -0.0 are not the same, and NaN is
-    if isinstance(tree, ATOMS) or tree is LEAF or _is_value(tree):
+    if isinstance(tree, ATOMS) or _is_value(tree):
         return (type(tree), tree)  # nor are 1, 1.0 and True
     hash(tree)  # TypeError for what may not be an argument
     return (type(tree), tree if isinstance(tree, frozenset) else _Same(tree))
@@ -162,7 +168,11 @@ def number_paths(tree: Any, function: Any) -> list[str]:
 
     args, kwargs = tree
     try:
-        names = [p.name for p in inspect.signature(function).parameters.values() if p.kind < p.VAR_POSITIONAL]
+        names = [
+            p.name
+            for p in inspect.signature(function).parameters.values()
+            if p.kind < p.VAR_POSITIONAL
+        ]
     except (TypeError, ValueError):
         names = []
     for i, x in enumerate(args):

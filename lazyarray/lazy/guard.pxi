@@ -139,7 +139,11 @@ cdef class Guard:
                 type(was) is tuple and any([isinstance(x, Varying) for x in was]))
             self.checks.push_back(c)
 
-    def check(self, list arrays, list numbers):
+    def stands(self, Program program not None):
+        """Whether all is as it was, for the program too; for a guard of which nothing varies."""
+        return program.stands() and self.check(None, None)
+
+    cpdef bint check(self, list arrays, list numbers) except -1:
         """Whether all is as it was. What varies is appended to ``arrays`` and ``numbers``."""
         cdef size_t i
         for i in range(self.checks.size()):

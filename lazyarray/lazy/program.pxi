@@ -146,7 +146,7 @@ cdef class Program:
                     found[<size_t>c] = site_text(&self.p.instrs[i].site)
         return found
 
-    def stands(self):
+    cpdef bint stands(self) except -1:
         """Whether what is used by reference is where it was at the capture, and gradients reach it as then."""
         cdef uint64_t now
         cdef bint on = recording()
