@@ -21,7 +21,7 @@ PROGRAMS = {}
 
 
 def program(make=None, **options):
-    """Notes a program: ``make(compile)`` gives a function of a new state, and what to look at later."""
+    """Notes a program: ``make(compile)`` gives a function of a new state, and that state."""
     if make is None:
         return functools.partial(program, **options)
     PROGRAMS[make.__name__] = (make, options)
@@ -59,7 +59,7 @@ def same(a, b):
         assert a == b or (a != a and b != b)
 
 
-# ---- arrays in attributes, globals, cells and containers ----------------------------------------
+# ---- arrays in attributes, globals, cells and containers -----------------------------------------
 
 
 class Object:
@@ -342,7 +342,7 @@ def in_place_and_then_another(c):
     return c(step), lambda: o.h
 
 
-# ---- arrays that others keep ----------------------------------------------------------------------
+# ---- arrays that others keep ---------------------------------------------------------------------
 
 
 @program(captures=1)
@@ -414,7 +414,7 @@ def a_list_that_is_given_grows(c):
     return call, ()
 
 
-# ---- what changes outside between calls -----------------------------------------------------------
+# ---- what changes outside between calls ----------------------------------------------------------
 
 
 @program(captures=2)
@@ -528,7 +528,7 @@ def errstate_and_dtype(c):
     return call, ()
 
 
-# ---- numbers ------------------------------------------------------------------------------------
+# ---- numbers -------------------------------------------------------------------------------------
 
 
 @program(captures=2)
@@ -641,7 +641,7 @@ def numbers_that_get_out_of_range(c):
     return c(step), ()
 
 
-# ---- randomness, time and iterators ----------------------------------------------------------------
+# ---- randomness, time and iterators --------------------------------------------------------------
 
 
 @program(captures=1)
@@ -674,7 +674,7 @@ def an_iterator(c):
     return c(lambda x: x * next(numbers)), ()
 
 
-# ---- one inside another -----------------------------------------------------------------------------
+# ---- one inside another --------------------------------------------------------------------------
 
 
 @program(captures=2)
@@ -742,7 +742,7 @@ def methods_that_are_called_by_python(c):
     return c(step), lambda: o.count
 
 
-# ---- gradients -------------------------------------------------------------------------------------
+# ---- gradients -----------------------------------------------------------------------------------
 
 
 @program(captures=3)
@@ -783,7 +783,7 @@ def weights_bound_anew_in_the_step(c):
     return c(step), lambda: o.w
 
 
-# ---- the tests --------------------------------------------------------------------------------------
+# ---- the tests -----------------------------------------------------------------------------------
 
 
 def run(name, compiled):
@@ -825,7 +825,7 @@ def test_programs(name):
         assert len(kinds) == options.get("kinds", len(kinds))
 
 
-# ---- what can't be followed, fails or runs at once ---------------------------------------------------
+# ---- what can't be followed, fails or runs at once -----------------------------------------------
 
 
 def test_an_array_that_is_kept_out_of_sight_is_an_error_when_it_is_read():
@@ -1031,7 +1031,7 @@ def test_captures_are_warned_of_and_given_up():
     assert o.n == 50
 
 
-# ---- random programs ---------------------------------------------------------------------------------
+# ---- random programs -----------------------------------------------------------------------------
 
 
 # Where state is: how one writes it in the program's source.

@@ -109,7 +109,7 @@ _NUMERIC = (str(Path(np.__file__).parent) + os.sep,)
 
 @lru_cache(maxsize=4096)
 def is_foreign(file: str) -> bool:
-    """Whether code of this file keeps no state that a compiled function could read: Python's, NumPy's, ours."""
+    """Whether its code keeps no state that a function could read: Python's, NumPy's, ours."""
     if file in _KEEPS_STATE:
         return False
     if file.startswith((_HERE, *_NUMERIC)):

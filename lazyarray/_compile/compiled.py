@@ -104,7 +104,8 @@ class Compiled:
         self._object: Any = None  # whose method it is
         self._replays: OrderedDict[Hashable, _Kind] = OrderedDict()
         self._constants: dict[Hashable, _Constants] = {}
-        # Places in the state whose arrays and numbers calls take anew; numbers that Python looks at.
+        # Places in the state whose arrays and numbers calls take anew; those of numbers that
+        # Python looks at.
         self._varying: dict[Key, str] = {}
         self._fixed: set[Key] = set()
         update_wrapper(self, function)
@@ -197,7 +198,7 @@ class Compiled:
     # -- captures
 
     def _captured(self, call: _Call, args: Any, kwargs: Any) -> tuple[_Call, Replay | None]:
-        """A replay for the call, captured unless another thread did that; None: it runs op by op."""
+        """A replay, captured unless another thread did that; None: the call runs op by op."""
         with _lock:
             if call.constants is not None:
                 call.constants.settle([*call.all_numbers])
@@ -240,10 +241,9 @@ class Compiled:
         """The replay; None if it is to be tried again, with numbers as constants."""
         function, free = self._function, [] if call.constants is None else call.constants.free
         roots = [(function, name_of(function))]
-        mapped(
-            call.tree,
-            lambda x: x is LEAF or isinstance(x, ATOMS) or roots.append((x, "an argument")),
-        )
+        constants: list[Any] = []
+        mapped(call.tree, constants.append)
+        roots += [(x, "an argument") for x in constants if not isinstance(x, (*ATOMS, type(LEAF)))]
         state = State(roots, self._varying, self._fixed)
         try:
             return Replay(function, call.tree, call.arrays, state, free)
@@ -282,8 +282,9 @@ class Compiled:
                 paths = number_paths(call.tree, self._function)
                 self._warn(
                     f"{name} is captured anew for each value of {', '.join(paths[i] for i in at)} "
-                    f"({_OFTEN} times so far, the last for {', '.join(repr(last[i]) for i in at)}), as "
-                    "its Python looks at it: give an array, or don't compile it"
+                    f"({_OFTEN} times so far, the last for "
+                    f"{', '.join(repr(last[i]) for i in at)}), as its Python looks at it: give an "
+                    "array, or don't compile it"
                 )
 
     def _warn(self, text: str) -> None:
@@ -298,7 +299,7 @@ class Compiled:
 
 
 def _standing(kind: _Kind, held: list[Any], numbers: list[Any]) -> Replay | None:
-    """The replay that fits what the function would find now; it is given what is to be taken anew."""
+    """The replay that fits what the function would find now; gives what it takes anew."""
     for replay in kind.replays:
         if replay.takes(held, numbers):
             return replay

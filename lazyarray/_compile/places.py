@@ -241,11 +241,14 @@ class Finder:
         if isinstance(x, (tuple, frozenset)):
             self._todo += [(t, f"{path}[{i}]") for i, t in enumerate(x)]
         elif isinstance(x, (list, collections.deque)):
-            self._add(*((IN_LIST, x, None) if type(x) is list else (ASKED, x, tuple)), path)
+            key: Any
+            kind, key = (IN_LIST, None) if type(x) is list else (ASKED, tuple)
+            self._add(kind, x, key, path)
             self._todo += [(t, f"{path}[{i}]") for i, t in enumerate(x)]
         elif isinstance(x, dict):
-            self._add(*((WHOLE_DICT, x, None) if type(x) is dict else (ASKED, x, _items)), path)
-            self._todo += [(t, f"{path}[{key!r}]") for key, t in x.items()]
+            kind, key = (WHOLE_DICT, None) if type(x) is dict else (ASKED, _items)
+            self._add(kind, x, key, path)
+            self._todo += [(t, f"{path}[{name!r}]") for name, t in x.items()]
         elif isinstance(x, set):
             self._add(ASKED, x, frozenset, path)
             self._todo += [(t, f"{path}[...]") for t in x]

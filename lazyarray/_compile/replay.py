@@ -53,8 +53,8 @@ CLASH = _Mark()
 class Replay:
     """What a call with one signature became.
 
-    ``arrays`` are the call's own, ``state.arrays`` follow them. ``free`` says which of the numbers in
-    ``tree`` are given anew by each call; those of the state follow them.
+    ``arrays`` are the call's own, ``state.arrays`` follow them. ``free`` says which of the numbers
+    in ``tree`` are given anew by each call; those of the state follow them.
     """
 
     def __init__(
@@ -100,8 +100,8 @@ class Replay:
                 outputs = encoder.outputs
                 if program.writes_tracked():
                     raise TracingError(
-                        "an argument or an array from outside is written with values that gradients "
-                        "are taken of"
+                        "an argument or an array from outside is written with values that "
+                        "gradients are taken of"
                     )
                 # What shares memory with an argument, or is used by reference, is given as that.
                 self._heads = [
@@ -208,7 +208,7 @@ class Replay:
         )
 
     def _find_unknown(self, arrays: list[NDArray], stand_ins: list[NDArray]) -> None:
-        """TracingError if an array is used that was found in no place: it may be another one later."""
+        """TracingError if an array is used that was found in no place."""
         program = self.program
         found = self.state.found.arrays
         known = {program.chunk_of(x) for x in (*arrays, *stand_ins, *found)}
@@ -216,8 +216,8 @@ class Replay:
         for chunk, where in program.used_outside().items():
             if chunk not in known:
                 raise TracingError(
-                    f"it uses an array (at {where}) that la.compile doesn't see how it comes to: it "
-                    "can't tell whether that is another one later"
+                    f"it uses an array (at {where}) that la.compile doesn't see how it comes to: "
+                    "that may be another one later"
                 )
 
     # -- calls

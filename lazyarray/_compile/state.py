@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import pickle
 import random
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from lazyarray._compile.numbers import Numbers
 from lazyarray._compile.places import ASKED, DICT_OF, Finder, Place, is_compiled
 from lazyarray._compile.trees import Encoder, filled, flattened, taken
 from lazyarray.lazy._lazy import (
-    ABSENT,
     Guard,
     Number,
     Tensor,
@@ -139,14 +138,12 @@ class State:
         """What the function stored. TracingError for what a replay can't do."""
         if self._drawn():
             raise TracingError(
-                "it draws random numbers that aren't lazyarray's, which a replay would not draw again"
+                "it draws random numbers that aren't lazyarray's: a replay would not draw again"
             )
         for expected, put in self._trees:
-            leaves: list[Any] = []
-            changed = taken(put, leaves) != expected.tree
-            if changed or any(
-                x is not y for x, y in zip(leaves, self._stand_ins[expected.first :], strict=False)
-            ):
+            found: list[Any] = []
+            same = taken(put, found) == expected.tree
+            if not same or not _same(found, self._stand_ins[expected.first :][: len(found)]):
                 raise TracingError("it changes a list or dict in place that each call makes anew")
         effects = []
         for place, put in zip(self.found.places, self._put, strict=True):
@@ -202,7 +199,7 @@ class State:
         ]
 
     def failed(self) -> tuple[str, str]:
-        """Where the guard's last check failed, and from what to what it changed. Marks it as varying."""
+        """Where the guard's last check failed, and from what to what it changed: it varies."""
         i = self.guard.failure()
         place, was = self.found.places[i], self._expected_values[i]
         now = place.read()
@@ -226,7 +223,7 @@ def _key(place: Place) -> Key:
     return (id(place.holder), place.key if place.kind != ASKED else repr(place.path))
 
 
-def _same(a: tuple[Any, ...], b: tuple[Any, ...]) -> bool:
+def _same(a: Sequence[Any], b: Sequence[Any]) -> bool:
     return len(a) == len(b) and all(x is y for x, y in zip(a, b, strict=True))
 
 

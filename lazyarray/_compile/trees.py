@@ -127,7 +127,7 @@ def frozen(tree: Any, numbers: list[Any] | None = None) -> Hashable:
         return tree
     if numbers is not None and (kind is float or kind is int):
         numbers.append(tree)
-        return kind
+        return (kind,)
     if kind is list or isinstance(tree, tuple):
         return (kind, tuple([frozen(t, numbers) for t in tree]))
     if kind is dict:
@@ -144,7 +144,7 @@ def frozen(tree: Any, numbers: list[Any] | None = None) -> Hashable:
 
 def _is_value(x: Any) -> bool:
     """Whether equal ones are the same for all that can be done with them."""
-    return is_dataclass(x) and type(x).__dataclass_params__.frozen  # type: ignore[attr-defined]
+    return is_dataclass(x) and getattr(type(x), "__dataclass_params__").frozen  # noqa: B009
 
 
 def with_numbers(tree: Any, numbers: Iterator[Any]) -> Any:
@@ -194,7 +194,7 @@ def taken(tree: Any, leaves: list[Any]) -> Hashable:
 
 
 class Part:
-    """A place in a result: ``of`` says in which list of a call, by ``index``, what goes there is."""
+    """A place in a result: what goes there is ``index`` in the list of a call that ``of`` says."""
 
     __slots__ = ("index", "of")
 
@@ -238,7 +238,7 @@ class Encoder:
         self._containers.clear()
 
     def encoded(self, x: Any, what: str, strict: bool) -> Any:
-        """The tree of a value. TracingError for an object that each call would have to make anew."""
+        """The tree of a value. TracingError for an object that a call would have to make anew."""
         if type(x) is Number:
             return Part(NUMBER, x.index)
         if isinstance(x, Tensor):
