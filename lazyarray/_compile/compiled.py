@@ -319,9 +319,11 @@ def compile(function: Callable[..., Any]) -> Compiled:
     Each combination of the arguments' shapes, dtypes and constants is captured once, by running the
     function on stand-ins. Arrays that it uses without being given them, and arguments with
     ``attach_grad``, are captured by reference: each call reads and writes them as they are then
-    (weights, gradients, running means). All else that Python does, it does once, while capturing.
-    Its intermediates lie in memory planned once. Inside ``autograd.record()`` the call is
-    differentiable: its gradient is a replay, too.
+    (weights, gradients, running means). Attributes, globals, cells and containers that its code
+    comes to are looked at before each call, and what it stores there each call stores: so it does
+    what the function does, and else says so. Numbers that change are taken anew, too, unless Python
+    looks at them. Its intermediates lie in memory planned once. Inside ``autograd.record()`` the
+    call is differentiable: its gradient is a replay, too.
 
     Where the function asks for a value (``if x.sum() > 0``) it can't be captured: a
     :class:`CompileWarning` says so, with the line, and it runs op by op.

@@ -9,7 +9,7 @@ import numpy as np
 
 from lazyarray.context import current_context
 from lazyarray.graph.graph import Graph
-from lazyarray.graph.infer import infer
+from lazyarray.graph.infer import default_dtype, infer
 from lazyarray.graph.nodes import Entry, Spec, shape_of
 from lazyarray.graph.placement import context, devices_of, groups
 from lazyarray.lazy._lazy import Tensor
@@ -89,11 +89,7 @@ def simple_bind(
         )
         for name in {**shapes, **dtypes}
     }
-    # As in MXNet: where one dtype of floats is named, variables of which none is said have it, too.
-    named = [np.dtype(d) for d in dtypes.values()]
-    named += [n.spec.dtype for n in graph.variables if n.name not in dtypes and n.spec.dtype]
-    floats = {d for d in named if d.kind in "fc"}
-    specs = infer(graph, known, floats.pop() if len(floats) == 1 else float)
+    specs = infer(graph, known, default_dtype(graph, dtypes))
     devices = devices_of(graph, device, groups(group2ctx))
     arrays: Arrays = {}
     gradients: Arrays = {}

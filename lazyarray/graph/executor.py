@@ -168,7 +168,10 @@ class Executor:
                 "isn't 'null'"
             )
         if self._backward is None:
-            raise RuntimeError("backward comes after forward(is_train=True)")
+            raise RuntimeError(
+                "backward comes after forward(is_train=True)"
+                + (": the last forward kept nothing for gradients" if self.outputs else "")
+            )
         if self._ran[0] is not self:
             raise RuntimeError(
                 "backward: another executor that shares this one's memory ran since forward"

@@ -7,8 +7,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from lazyarray.context import Context, as_device
 from lazyarray.graph import registry, serial, text
 from lazyarray.graph.nodes import CONST, OPAQUE, VAR, Entry, Node, Spec, in_order, mapped
@@ -159,25 +157,72 @@ class Graph:
 
         return infer(self, known)
 
-    def infer_shape(self, **shapes: Any) -> tuple[list[Any], list[Any], list[Any]]:
-        """The shapes of arguments, outputs and auxiliary states, given those of some arguments."""
-        return self._inferred(self.infer(**shapes), "shape")
+    def infer_shape(self, *args: Any, **shapes: Any) -> tuple[list[Any], list[Any], list[Any]]:
+        """The shapes of arguments, outputs and auxiliary states, given those of some arguments.
 
-    def infer_type(self, **dtypes: Any) -> tuple[list[Any], list[Any], list[Any]]:
+        They are given by name, or in the order of ``list_arguments``. A length that is None has to
+        follow from others; 0 is the length of an array without elements.
+        """
+        return self._inferred(self.infer(**self._listed(args, shapes)), "shape")
+
+    def infer_shape_partial(
+        self, *args: Any, **shapes: Any
+    ) -> tuple[list[Any], list[Any], list[Any]]:
+        """As :meth:`infer_shape`, of what is known: where nothing is, the shape is None.
+
+        As in MXNet a length of 0 (or None, or -1) is an unknown one, also in what is given back.
+
+        >>> import lazyarray as la
+        >>> y = la.sym.nn.linear(la.sym.var("x"), la.sym.var("w", shape=(10, None)))
+        >>> y.infer_shape_partial(x=(0, 784))
+        ([(0, 784), (10, 784)], [(0, 10)], [])
+        """
+        from lazyarray.graph.infer import infer_partial
+
+        known = {
+            name: [None if n in (0, -1) else n for n in ([s] if isinstance(s, int) else s)]
+            for name, s in self._listed(args, shapes).items()
+            if s is not None
+        }
+        return self._inferred(infer_partial(self, known), "shape")
+
+    def infer_type(self, *args: Any, **dtypes: Any) -> tuple[list[Any], list[Any], list[Any]]:
         """The dtypes of arguments, outputs and auxiliary states, given those of some arguments.
 
-        Shapes have to be known from the variables.
+        Where one dtype of floats is named, arguments of which none is said have that; else they
+        are of float64. No shapes are needed, unless functions take none that could be made up.
+
+        >>> import lazyarray as la
+        >>> (la.sym.var("x") @ la.sym.var("w") > 0).infer_type(x="float32")[:2]
+        ([dtype('float32'), dtype('float32')], [dtype('bool')])
         """
-        known = {name: Spec(None, np.dtype(dtype)) for name, dtype in dtypes.items()}
-        return self._inferred(self.infer(**known), "dtype")
+        from lazyarray.graph.infer import infer_types
+
+        return self._inferred(infer_types(self, self._listed(args, dtypes)), "dtype")
+
+    def _listed(self, args: Sequence[Any], named: dict[str, Any]) -> dict[str, Any]:
+        """What is given by name, or in the order of ``list_arguments`` (None: not known)."""
+        names = self.list_arguments()
+        if args and named:
+            raise TypeError("arguments are given by name or in their order, not both")
+        if len(args) > len(names):
+            raise TypeError(f"{len(args)} are given for {len(names)} arguments, {names}")
+        listed = named or dict(zip(names, args, strict=False))
+        return {name: given for name, given in listed.items() if given is not None}
 
     def _inferred(
         self, specs: dict[Entry, Spec], what: str
     ) -> tuple[list[Any], list[Any], list[Any]]:
-        def of(nodes: Iterable[Node]) -> list[Any]:
-            return [getattr(specs[Entry(n)], what) for n in nodes]
+        def one(entry: Entry) -> Any:
+            found = getattr(specs.get(entry, Spec()), what)
+            # An unknown length, as MXNet writes it.
+            return tuple([n or 0 for n in found]) if isinstance(found, tuple) else found
 
-        return of(self.arguments), [getattr(specs[e], what) for e in self.outputs], of(self.aux)
+        return (
+            [one(Entry(n)) for n in self.arguments],
+            [one(e) for e in self.outputs],
+            [one(Entry(n)) for n in self.aux],
+        )
 
     # -- running it
 

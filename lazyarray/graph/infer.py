@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import itertools
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -18,30 +19,155 @@ from lazyarray.ops.interop import to_device
 
 def infer(graph: Graph, known: Mapping[str, Any], default: Any = float) -> dict[Entry, Spec]:
     """The spec of each output of each node: see :meth:`lazyarray.Graph.infer`."""
+    specs = _of_variables(graph, known, default)
+    found = _walk(graph, specs, _refuse)
+    missing = [n.name for n in graph.variables if Entry(n) not in found]
+    if missing:
+        raise ValueError(f"the shapes of {', '.join(missing)} are not known: give them")
+    return found
+
+
+def infer_partial(graph: Graph, known: Mapping[str, Any]) -> dict[Entry, Spec]:
+    """The specs of what follows from shapes with unknown lengths: see ``infer_shape_partial``.
+
+    What depends on an unknown length is found by trying two: where it differs, it isn't known.
+    """
+    specs = _of_variables(graph, known, float)
+    found: list[dict[Entry, Spec]] = []
+    for length in _TRIED:
+        guessed: set[Entry] = set()
+
+        def fill(
+            node: Node,
+            left: list[Entry],
+            arrays: dict[Entry, Any],
+            length: int = length,
+            guessed: set[Entry] = guessed,
+        ) -> bool:
+            for e in left:
+                spec = specs.get(e, Spec())
+                if spec.shape is not None:
+                    full = tuple([length if n is None else n for n in spec.shape])
+                    arrays[e] = new(full, spec.dtype)
+                    guessed.add(e)
+                    return False
+            return True
+
+        found.append(_walk(graph, specs, fill, guessed))
+    return {
+        entry: spec._replace(shape=_common(spec.shape, found[1][entry].shape))
+        for entry, spec in found[0].items()
+        if entry in found[1]
+    }
+
+
+_TRIED = (24, 48)  # they can be halved, and put in rows of 2, 3, 4, 6, 8
+
+
+def _common(a: Shape | None, b: Shape | None) -> Shape | None:
+    if a is None or b is None or len(a) != len(b):
+        return None
+    return tuple([n if n == m else None for n, m in zip(a, b, strict=True)])
+
+
+def infer_types(graph: Graph, dtypes: Mapping[str, Any]) -> dict[Entry, Spec]:
+    """Specs whose dtypes are right: those of shapes are made up where they are not known.
+
+    A dtype never depends on a shape; but a function has to take the shape. ValueError if it takes
+    none of those tried.
+    """
+    known = {name: Spec(None, np.dtype(dtype)) for name, dtype in dtypes.items()}
+    specs = _of_variables(graph, known, default_dtype(graph, dtypes))
+    problem: Exception | None = None
+    for ndim, follow in itertools.product((2, 4, 3, 1, 0, 5), (True, False)):
+
+        def guess(
+            node: Node,
+            left: list[Entry],
+            arrays: dict[Entry, Any],
+            ndim: int = ndim,
+            follow: bool = follow,  # what else the node takes
+        ) -> bool:
+            like = [arrays[other].shape for other in node.inputs if follow and other in arrays]
+            shape, dtype = specs[left[0]]
+            if shape is None:
+                shape = like[0] if like else (_TRIED[0],) * ndim
+            arrays[left[0]] = new(tuple([_TRIED[0] if n is None else n for n in shape]), dtype)
+            return False
+
+        try:
+            found = _walk(graph, specs, guess)
+        except Exception as exc:
+            problem = exc
+            continue
+        return {Entry(n): specs[Entry(n)] for n in graph.variables} | found
+    raise ValueError(
+        "infer_type: the dtypes don't follow without shapes: give those of the variables, "
+        "var(name, shape=...)"
+    ) from problem
+
+
+def default_dtype(graph: Graph, dtypes: Mapping[str, Any]) -> Any:
+    """The dtype of variables of which none is said.
+
+    As in MXNet, where one dtype of floats is named, it is that.
+    """
+    named = [np.dtype(d) for d in dtypes.values()]
+    named += [n.spec.dtype for n in graph.variables if n.name not in dtypes and n.spec.dtype]
+    floats = {d for d in named if d.kind in "fc"}
+    return floats.pop() if len(floats) == 1 else float
+
+
+def _of_variables(graph: Graph, known: Mapping[str, Any], default: Any) -> dict[Entry, Spec]:
     names = graph.list_inputs()
     unknown = [name for name in known if name not in names]
     if unknown:
         raise TypeError(f"the graph has no arguments {unknown}: its arguments are {names}")
-    specs: dict[Entry, Spec] = {}
-    for node in graph.variables:
-        specs[Entry(node)] = merged(node, known.get(node.name), default)
+    return {Entry(node): merged(node, known.get(node.name), default) for node in graph.variables}
+
+
+# Asked what to do with a node that takes entries whose shapes don't follow: it gives an array for
+# one of them, from which those of others may follow; true leaves the node out.
+_Lacking = Callable[[Node, list[Entry], dict[Entry, Any]], bool]
+
+
+def _walk(
+    graph: Graph, specs: dict[Entry, Spec], lacking: _Lacking, guessed: set[Entry] | None = None
+) -> dict[Entry, Spec]:
+    """The specs of what the nodes give. Who fails on what was ``guessed`` gives nothing."""
+    specs = dict(specs)
     arrays: dict[Entry, Any] = {}
+    guessed = set() if guessed is None else guessed
     with Program():
         for node in graph.nodes:
             if node.op == CONST:
                 arrays[Entry(node)] = to_device(node.value, current_context())  # as all here
             elif node.op != VAR:
-                _complete(node, specs, arrays)
-                results = called(node, arrays, None)
+                left = _complete(node, specs, arrays)
+                while left and not lacking(node, left, arrays):
+                    left = _complete(node, specs, arrays)
+                if left:
+                    continue
+                doubtful = not guessed.isdisjoint(node.inputs)
+                try:
+                    results = called(node, arrays, None)
+                except Exception:
+                    if doubtful:
+                        continue
+                    raise
                 arrays.update(zip(node.results, results, strict=True))
+                if doubtful:
+                    guessed.update(node.results)
             else:
                 _fill(node, specs, arrays)
-        missing = [n.name for n in graph.variables if Entry(n) not in arrays]
-        if missing:
-            raise ValueError(f"the shapes of {', '.join(missing)} are not known: give them")
-        for entry, x in arrays.items():
-            specs[entry] = Spec(x.shape, x.dtype)
-    return specs
+        return {entry: Spec(x.shape, x.dtype) for entry, x in arrays.items()}
+
+
+def _refuse(node: Node, left: list[Entry], arrays: dict[Entry, Any]) -> bool:
+    raise ValueError(
+        f"the shapes of {', '.join([e.node.name for e in left])}, which {node.op} of node "
+        f"{node.name!r} takes, are not known and don't follow: give them"
+    )
 
 
 def merged(node: Node, given: Any, default: Any) -> Spec:
@@ -87,8 +213,8 @@ def _following(node: Node, arrays: Mapping[Entry, Any]) -> Iterator[tuple[Entry,
                 yield entry, shape
 
 
-def _complete(node: Node, specs: dict[Entry, Spec], arrays: dict[Entry, Any]) -> None:
-    """Finds the shapes of a node's parameters from its data's; ValueError for what is left."""
+def _complete(node: Node, specs: dict[Entry, Spec], arrays: dict[Entry, Any]) -> list[Entry]:
+    """Finds the shapes of a node's parameters from its data's; gives what is left."""
     lacking = [e for e in node.inputs if e not in arrays]
     for entry, shape in _following(node, arrays) if lacking else ():
         old = specs[entry]
@@ -100,9 +226,4 @@ def _complete(node: Node, specs: dict[Entry, Spec], arrays: dict[Entry, Any]) ->
         found = shape if old.shape is None else unified(old.shape, shape)
         specs[entry] = Spec(found, old.dtype)
         _fill(entry.node, specs, arrays)
-    left = [e.node.name for e in lacking if e not in arrays]
-    if left:
-        raise ValueError(
-            f"the shapes of {', '.join(left)}, which {node.op} of node {node.name!r} takes, are "
-            "not known and don't follow: give them"
-        )
+    return [e for e in lacking if e not in arrays]

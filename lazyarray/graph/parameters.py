@@ -141,7 +141,12 @@ def shapes_of_parameters(node: Node, arrays: Mapping[Entry, Any]) -> dict[Entry,
     data: Any = given.get(layer.data)
     if data not in arrays:
         return {}
-    shapes = layer.shapes(arrays[data].shape, given)
+    try:
+        shapes = layer.shapes(arrays[data].shape, given)
+    except IndexError:
+        raise ValueError(
+            f"{node.op} of node {node.name!r} takes no data of shape {arrays[data].shape}"
+        ) from None
     weight: Any = given.get("weight")
     # A bias is as long as the weight, which may be known.
     if shapes.get("bias") == (None,) and weight in arrays:

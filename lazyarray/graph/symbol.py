@@ -97,17 +97,24 @@ class Symbol:
         return Symbol([e for node in self.graph.nodes for e in node.results])
 
     def get_children(self) -> Symbol | None:
-        """What its node takes; None if that is nothing."""
-        found = [e for head in self._entries for e in head.node.inputs]
+        """What its nodes take, each node's once; None if that is nothing."""
+        nodes = dict.fromkeys([head.node for head in self._entries])
+        found = [e for node in nodes for e in node.inputs]
         return Symbol(found) if found else None
 
-    def infer_shape(self, **shapes: Any) -> tuple[list[Any], list[Any], list[Any]]:
+    def infer_shape(self, *args: Any, **shapes: Any) -> tuple[list[Any], list[Any], list[Any]]:
         """Shapes of arguments, outputs and auxiliary states, given those of some arguments."""
-        return self.graph.infer_shape(**shapes)
+        return self.graph.infer_shape(*args, **shapes)
 
-    def infer_type(self, **dtypes: Any) -> tuple[list[Any], list[Any], list[Any]]:
+    def infer_shape_partial(
+        self, *args: Any, **shapes: Any
+    ) -> tuple[list[Any], list[Any], list[Any]]:
+        """The same of what is known: see :meth:`lazyarray.Graph.infer_shape_partial`."""
+        return self.graph.infer_shape_partial(*args, **shapes)
+
+    def infer_type(self, *args: Any, **dtypes: Any) -> tuple[list[Any], list[Any], list[Any]]:
         """Dtypes of arguments, outputs and auxiliary states, given those of some arguments."""
-        return self.graph.infer_type(**dtypes)
+        return self.graph.infer_type(*args, **dtypes)
 
     def tojson(self) -> str:
         """The graph as JSON, which :func:`lazyarray.sym.fromjson` reads."""
@@ -383,7 +390,8 @@ def Variable(
 ) -> Symbol:
     """A variable: an argument of graphs that it is used in, or (``aux``) a state that they write.
 
-    Of its shape a length that is to be inferred may be None. Its other name is ``var``.
+    Of its shape a length that is to be inferred may be None (or, as in MXNet, 0). Its other name is
+    ``var``.
 
     >>> import lazyarray as la
     >>> la.sym.Variable("x", shape=(2, 3), dtype="float32")
@@ -392,7 +400,7 @@ def Variable(
     if not isinstance(name, str) or not name:
         raise TypeError(f"a variable's name is a string, not {name!r}")
     known = Spec(
-        None if shape is None else shape_of(shape, partial=True),
+        None if shape is None else tuple([n or None for n in shape_of(shape, partial=True)]),
         None if dtype is None else np.dtype(dtype),
     )
     attributes = AttrScope.current() | checked_attributes(attr or {})

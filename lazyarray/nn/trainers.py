@@ -19,7 +19,7 @@ __all__ = ["SGD", "Momentum", "Adam"]
 class _Trainer:
     """``step()`` changes ``params`` by their gradients, each by the subclass's ``_update``.
 
-    ``lr`` is a number or an array of one. In a compiled function a number is a constant.
+    ``lr`` is a number or an array of one, and may be set anew, also for a compiled function.
     """
 
     _states = 0  # arrays of state for each parameter

@@ -509,3 +509,19 @@ def test_variables_without_a_dtype_follow_the_only_one_named():
     both = (sym.var("a", dtype="float32") + sym.var("b", dtype="float64")) * sym.var("c")
     e = both.simple_bind(here(), a=(2,), b=(2,), c=(2,))
     assert e.arg_dict["c"].dtype == np.float64
+
+
+def test_backward_needs_a_forward_that_trained():
+    x = sym.var("x")
+    e = sym.square(x).simple_bind(la.current_context(), x=(2,))
+    with pytest.raises(RuntimeError, match=r"after forward\(is_train=True\)$"):
+        e.backward()
+    for calls in ([False], [True, False], [False, False]):
+        for is_train in calls:
+            e.forward(is_train, x=np.array([1.0, 3.0]))
+        with pytest.raises(RuntimeError, match="the last forward kept nothing for gradients"):
+            e.backward()
+        assert e.grad_dict["x"].tolist() == [0, 0]
+    e.forward(is_train=True)
+    e.backward()
+    assert e.grad_dict["x"].tolist() == [2, 6]

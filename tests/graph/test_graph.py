@@ -245,6 +245,89 @@ def test_parameters_of_layers_follow_from_the_data(build, shapes):
     assert found == shapes
 
 
+def mlp():
+    h = sym.tanh(sym.nn.linear(sym.var("data"), num_hidden=16, name="fc1"))
+    return sym.nn.linear(h, sym.var("fc2_weight", shape=(10, 0)), sym.var("fc2_bias"), name="fc2")
+
+
+def test_shapes_with_unknown_lengths():
+    args = [(0, 784), (16, 784), (16,), (10, 16), (10,)]
+    y = mlp()
+    assert y.infer_shape_partial(data=(0, 784)) == (args, [(0, 10)], [])
+    assert y.infer_shape_partial(data=(None, 784)) == (args, [(0, 10)], [])
+    assert y.infer_shape_partial(data=(-1, 784)) == (args, [(0, 10)], [])
+    assert y.infer_shape_partial((0, 784)) == (args, [(0, 10)], [])
+    assert y.infer_shape_partial(data=(32, 784))[1] == [(32, 10)]
+    assert y.infer_shape_partial()[0] == [None, (16, 0), (16,), (10, 0), None]
+    x = sym.var("x")
+    group = sym.Group([x.reshape(-1, 4), x.sum(axis=0), sym.concatenate([x, x]), x[:5], x.T])
+    assert group.infer_shape_partial(x=(0, 8))[1] == [(0, 4), (8,), (0, 8), (5, 8), (8, 0)]
+    z = sym.Group([sym.var("a") + 1, sym.var("b") * 2])
+    assert z.infer_shape_partial(b=(3,)) == ([None, (3,)], [None, (3,)], [])
+    conv = sym.nn.conv2d(x, num_filter=8, kernel=3, name="c")
+    found = conv.infer_shape_partial(x=(0, 3, 16, 16))
+    assert found == ([(0, 3, 16, 16), (8, 3, 3, 3), (8,)], [(0, 8, 14, 14)], [])
+    with pytest.raises(ValueError):  # what is known doesn't fit
+        (x + sym.var("w")).infer_shape_partial(x=(2, 3), w=(4, 3))
+    with pytest.raises(TypeError, match="no arguments"):
+        x.infer_shape_partial(y=(0, 2))
+
+
+def test_a_length_of_a_variable_may_follow_later():
+    h = sym.var("h", shape=(0, 4))
+    y = h * 2
+    assert y.infer_shape(h=(3, 4))[1] == [(3, 4)]
+    assert y.infer_shape((3, 4))[1] == [(3, 4)]
+    with pytest.raises(ValueError, match="the shapes of h, which multiply"):
+        y.infer_shape()
+    with pytest.raises(ValueError, match="has shape"):
+        y.infer_shape(h=(3, 5))
+    assert (sym.var("e") + 1).infer_shape(e=(0, 4))[1] == [(0, 4)]  # no elements
+
+
+@pytest.mark.parametrize(
+    ("build", "given", "outputs"),
+    [
+        (lambda: sym.var("x") + sym.var("y"), {"x": "float32"}, ["float32"]),
+        (lambda: sym.var("x") + sym.var("y"), {"x": "float32", "y": "float64"}, ["float64"]),
+        (lambda: sym.var("x") + sym.var("y"), {"x": "int8", "y": "int32"}, ["int32"]),
+        (lambda: sym.var("x") + sym.var("y"), {}, ["float64"]),
+        (lambda: sym.exp(sym.var("x")) > 0, {"x": "float32"}, ["bool"]),
+        (lambda: sym.argmax(sym.var("x"), axis=1), {"x": "float32"}, ["int64"]),
+        (lambda: sym.var("x") @ sym.var("w"), {"w": "float32"}, ["float32"]),
+        (
+            lambda: sym.nn.conv2d(sym.var("x"), num_filter=8, kernel=3),
+            {"x": "float32"},
+            ["float32"],
+        ),
+        (lambda: mlp(), {"data": "float32"}, ["float32"]),
+        (lambda: sym.var("x", shape=(2, 3)).reshape(6), {"x": "int16"}, ["int16"]),
+        (lambda: sym.var("x")[0] * 2.5, {"x": "int16"}, ["float64"]),
+    ],
+)
+def test_dtypes_follow_without_shapes(build, given, outputs):
+    y = build()
+    arguments, found, aux = y.infer_type(**given)
+    assert found == [np.dtype(d) for d in outputs] and aux == []
+    for name, dtype in zip(y.list_arguments(), arguments, strict=True):
+        floats = {np.dtype(d) for d in given.values() if np.dtype(d).kind == "f"}
+        default = floats.pop() if len(floats) == 1 else np.dtype(float)
+        assert dtype == given.get(name, default)
+
+
+def test_data_with_too_few_axes_is_told_by_name():
+    y = sym.nn.conv2d(sym.var("x"), num_filter=8, kernel=3, name="c")
+    with pytest.raises(ValueError, match=r"nn.conv2d of node 'c' takes no data of shape \(3,\)"):
+        y.infer_shape(x=(3,))
+
+
+def test_dtypes_that_need_shapes_ask_for_them():
+    x = sym.var("x")
+    with pytest.raises(ValueError, match="shape="):
+        x.reshape(7, 11).infer_type(x="float32")
+    assert sym.var("x", shape=(7, 11)).reshape(77).infer_type("float32")[1] == [np.float32]
+
+
 def test_embedding_and_batch_norm():
     i = sym.var("i")
     y = sym.nn.embedding(i, input_dim=10, output_dim=4, name="e")

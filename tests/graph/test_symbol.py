@@ -128,6 +128,15 @@ def test_a_wrong_number_of_outputs_is_an_error_that_tells_the_right_one():
         list(sym.unstack(sym.var("x")))
 
 
+def test_children_are_those_of_each_node_once():
+    x, w = sym.var("x"), sym.var("w")
+    parts = sym.split(x, 3, axis=1, num_outputs=3)
+    assert sym.Group([*parts]).get_children().list_outputs() == ["x"]
+    assert parts.get_children().list_outputs() == ["x"]
+    assert sym.Group([parts[0], x @ w]).get_children().list_outputs() == ["x", "x", "w"]
+    assert (x * x).get_children().list_outputs() == ["x", "x"]  # of one node
+
+
 def test_names_and_lists():
     x, w = sym.var("x"), sym.var("w")
     h = sym.tanh(x @ w)
