@@ -628,6 +628,16 @@ def numbers_in_functions_that_want_arrays(c):
     return c(step), ()
 
 
+@program(arguments=lambda i: (la.arange(4.0), i + 0.5), warns="captured anew for each value of k")
+def a_number_whose_type_is_asked(c):
+    return c(lambda x, k: x * k if type(k) is float else x - k), ()
+
+
+@program(captures=1, kinds=3, arguments=lambda i: (la.arange(4.0), i + 0.5))
+def a_number_that_is_an_instance(c):
+    return c(lambda x, k: x * k if isinstance(k, float) else x - k), ()
+
+
 @program(arguments=lambda i: (la.arange(4.0), i * 10))
 def numbers_that_change_type_on_the_way(c):
     return c(lambda x, n: x.astype("float32") * (2 ** (5 - n))), ()
@@ -828,24 +838,45 @@ def test_programs(name):
 # ---- what can't be followed, fails or runs at once -----------------------------------------------
 
 
-def test_an_array_that_is_kept_out_of_sight_is_an_error_when_it_is_read():
-    kept = []
-
-    @la.compile
-    def f(x, keep):
-        y = x * 2
+def test_an_array_that_is_kept_out_of_sight_has_each_calls_value():
+    def f(x, rate, keep):
+        y = x * rate
+        x += 1
         keep(y)
+        keep(x)
         return y + 1
 
-    with pytest.warns(
-        la.CompileWarning, match=r"an array \(made at .*test_compile_state.py:\d+ in f\) is kept"
-    ):
-        same(host(f(la.ones(2), kept.append)), np.full(2, 3.0))
-    with pytest.raises(RuntimeError, match="part of a trace"):
-        kept[0].asnumpy()
-    for i in range(3):
-        f(la.ones(2) * i, kept.append)
-    same(host(kept[1:]), [np.full(2, 2.0 * i) for i in (1, 0, 1, 2)])
+    kept, want = [], []
+    compiled = la.compile(f)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        for i in range(5):
+            a, b = la.ones(2) * i, la.ones(2) * i
+            same(host(compiled(a, 0.5, kept.append)), host(f(b, 0.5, want.append)))
+            same(host(a), host(b))
+    same(host(kept), host(want))
+    (told,) = {str(w.message) for w in caught}
+    assert "f runs op by op: an array (made at " in told and "test_compile_state.py:" in told
+
+
+def test_a_cache_that_is_filled_inside():
+    calls = []
+
+    @functools.lru_cache
+    def table(n):
+        calls.append(n)
+        return la.arange(n) * 2.0
+
+    @la.compile
+    def f(x):
+        return x + table(2)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for i in range(4):
+            same(host(f(la.ones(2) * i)), i + np.arange(2) * 2.0)
+    same(host(table(2)), np.arange(2) * 2.0)
+    assert len(calls) == 1
 
 
 def test_an_array_that_is_found_by_no_name_is_not_used_for_ever():

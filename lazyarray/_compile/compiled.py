@@ -10,7 +10,7 @@ from collections.abc import Callable, Hashable
 from functools import update_wrapper
 from typing import Any, NamedTuple
 
-from lazyarray._compile.replay import CLASH, Looked, Replay, name_of
+from lazyarray._compile.replay import CLASH, Escaped, Looked, Replay, name_of
 from lazyarray._compile.state import Key, State
 from lazyarray._compile.trees import ATOMS, LEAF, flattened, frozen, mapped, number_paths
 from lazyarray.lazy._lazy import (
@@ -36,6 +36,7 @@ class CompileWarning(UserWarning):
 _MOST = 128  # kinds of calls that one function keeps
 _STATES = 8  # replays of one kind, that differ in what else the function found
 _OFTEN = 6  # captures until it is said that there are many
+_ESCAPES = 3  # captures that leave an array with somebody who isn't followed
 _GIVEN_UP = 32  # captures of one kind, until it runs op by op
 # While one thread captures, what stands for arrays is where other threads look for them.
 _lock = threading.RLock()
@@ -156,7 +157,10 @@ class Compiled:
                 return self._function(*args, **kwargs)
             replay = _standing(kind, held, numbers)
         if replay is None:
-            call, replay = self._captured(call, args, kwargs)
+            try:
+                call, replay = self._captured(call, args, kwargs)
+            except Escaped as once:
+                return once.result
             held, numbers = [], []
             # Another thread may have changed what it depends on.
             if replay is None or not replay.takes(held, numbers):
@@ -225,6 +229,12 @@ class Compiled:
                     return call, None
                 try:
                     replay = self._capture(call)
+                except Escaped as exc:
+                    # It may be that the next capture finds what this one made: a cache, say.
+                    if call.copies or kind.captures >= _ESCAPES:
+                        kind.plain, kind.replays, kind.usual = True, [], None
+                        self._warn(f"{name_of(self._function)} runs op by op: {exc}")
+                    raise
                 except TracingError as exc:
                     kind.plain, kind.replays, kind.usual = True, [], None
                     self._warn(f"{name_of(self._function)} runs op by op: {exc}")
@@ -246,10 +256,12 @@ class Compiled:
         roots += [(x, "an argument") for x in constants if not isinstance(x, (*ATOMS, type(LEAF)))]
         state = State(roots, self._varying, self._fixed)
         try:
-            return Replay(function, call.tree, call.arrays, state, free)
-        except TracingError as exc:
-            if not isinstance(exc, NumberAsked):
-                raise
+            if not (free and state.found.asks_types):
+                return Replay(function, call.tree, call.arrays, state, free)
+        except NumberAsked:
+            pass
+        except TracingError:
+            raise
         except Looked:
             pass
         except Exception:

@@ -18,6 +18,7 @@ class Mistaken(Exception):
 class Numbers:
     """The numbers of one capture: those given, those that are made of them, and arrays of them.
 
+    >>> from lazyarray._compile.numbers import Numbers
     >>> numbers = Numbers([0.5])
     >>> half = numbers.numbers[0]
     >>> more = 1 - half * 0.5
@@ -31,6 +32,7 @@ class Numbers:
         self.looked = False
         self.closed = False
         self.given = len(values)
+        self.values_given = values
         self.numbers = [Number(value, self, i) for i, value in enumerate(values)]
         self._made: list[tuple[Callable[..., Any], tuple[Any, ...], type]] = []
         self._arrays: dict[tuple[int, Any, Any], Any] = {}

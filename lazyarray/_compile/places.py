@@ -9,6 +9,7 @@ from __future__ import annotations
 import builtins
 import collections
 import functools
+import gc
 import random
 import sys
 import types
@@ -139,15 +140,18 @@ def _looked_up(cls: type, name: str) -> Any:
 class Finder:
     """The places that a function (and the objects that it was given) can come to.
 
-    >>> count = [1, 2]
-    >>> [place.path for place in Finder([(lambda: count[0], "f")]).places]
-    ['count']
+    >>> from lazyarray._compile.places import Finder
+    >>> def counter(count):
+    ...     return lambda: count[0]
+    >>> [place.path for place in Finder([(counter([1, 2]), "f")]).places]
+    ['count', 'f', 'count']
     """
 
     def __init__(self, roots: list[tuple[Any, str]]) -> None:
         self._attributes: set[str] = set()
         self._any_attribute = False
         self.stored: dict[str, str] = {}  # name: where it is stored
+        self.asks_types = False  # whether some code calls type(), which tells a stand-in
         self._read: set[str] = set()
         self._appended: dict[str, str] = {}
         known = -1
@@ -218,6 +222,10 @@ class Finder:
             self._object(x, path)
         elif isinstance(x, types.MethodType):
             self._todo += [(x.__func__, path), (x.__self__, path.rpartition(".")[0] or "self")]
+        elif isinstance(x, functools._lru_cache_wrapper):
+            # What it keeps is for ever what the function gave.
+            self._todo.append((x.__wrapped__, path))
+            self.arrays += _cached(x)
         elif isinstance(x, functools.partial):
             self._todo += [(x.func, path), (x.args, path), (x.keywords, path)]
         elif isinstance(x, (staticmethod, classmethod)):
@@ -352,10 +360,24 @@ class Finder:
     def _know(self, names: Names, file: str) -> None:
         self._attributes |= names.attributes
         self._any_attribute |= names.any_attribute
+        self.asks_types |= "type" in names.globals
         self._read |= names.read
         for known, new in ((self.stored, names.stored), (self._appended, names.appended)):
             for name, line in new.items():
                 known.setdefault(name, f"{file}:{line}")
+
+
+def _cached(wrapper: Any) -> list[Any]:
+    """The arrays in a ``functools.lru_cache``."""
+    found, todo, seen = [], [wrapper], {id(wrapper)}
+    while todo:
+        for x in gc.get_referents(todo.pop()):
+            if isinstance(x, Tensor):
+                found.append(x)
+            elif type(x) in (dict, tuple, list) and id(x) not in seen:
+                seen.add(id(x))
+                todo.append(x)
+    return found
 
 
 def is_compiled(x: Any) -> bool:

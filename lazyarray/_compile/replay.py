@@ -36,7 +36,15 @@ from lazyarray.ops._layout import k_order, new
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
 
-__all__ = ["Replay", "Looked", "CLASH", "name_of"]
+__all__ = ["Replay", "Escaped", "Looked", "CLASH", "name_of"]
+
+
+class Escaped(TracingError):
+    """An array is kept where nobody follows it. ``result`` is that of this call, which was run."""
+
+    def __init__(self, text: str, result: Any) -> None:
+        super().__init__(text)
+        self.result = result
 
 
 class Looked(Exception):
@@ -124,7 +132,11 @@ class Replay:
         self._is_plain = (
             not self._effects and isinstance(self._result, Part) and self._result.of == OUTPUT
         )
-        self._find_escaped(stand_ins, before, phases, seeds)
+        escaped = self._escaped(stand_ins, before, phases, seeds)
+        if escaped is not None:
+            if self._heads:
+                raise TracingError(escaped)
+            raise Escaped(escaped, self._once(arrays, stand_ins, outputs))
         self._find_unknown(arrays, stand_ins)
         shown = {program.chunk_of(y) for y in outputs}
         # The arguments whose memory the caller can see again: no copies may be in their place.
@@ -180,10 +192,10 @@ class Replay:
 
     # -- what can't be replayed
 
-    def _find_escaped(
+    def _escaped(
         self, stand_ins: list[NDArray], before: list[int], phases: list[Any], seeds: list[NDArray]
-    ) -> None:
-        """TracingError if somebody keeps an array of the capture that no call would give values."""
+    ) -> str | None:
+        """What is wrong if somebody keeps an array of the capture that is no result."""
         known = [*stand_ins, *seeds, *[y for phase in phases for y in phase], *self._outside]
         known += self._numbers.arrays
         for last in (False, True):
@@ -192,7 +204,7 @@ class Replay:
             if where is None and max(held, default=0) <= _REFERENCES:
                 now = [sys.getrefcount(x) - 1 for x in stand_ins]  # `known`
                 if all(a <= b for a, b in zip(now, before, strict=True)):
-                    return
+                    return None
                 where = "an argument"
             if not last:
                 gc.collect()
@@ -203,9 +215,23 @@ class Replay:
             if where
             else "a result"
         )
-        raise TracingError(
-            f"{what} is kept where la.compile can't follow it: no call would change that"
-        )
+        return f"{what} is kept where la.compile can't follow it: no replay would change that"
+
+    def _once(self, arrays: list[NDArray], stand_ins: list[NDArray], outputs: list[NDArray]) -> Any:
+        """Runs what was captured this once, so that all of it has values; gives the result."""
+        program = self.program
+        written = [i for i in self._given if program.touches(stand_ins[i])]
+        for i in self._given:
+            stand_ins[i].setflags(write=True)
+            stand_ins[i][...] = arrays[i]
+        numbers = self._numbers.values(self._numbers.values_given)
+        for stand_in, x in zip(self._numbers.arrays, self._numbers.arrays_of(numbers), strict=True):
+            stand_in[...] = x
+        program.finish(outputs)
+        program.run()
+        for i in written:
+            arrays[i][...] = stand_ins[i]
+        return self._stored((outputs, arrays, numbers))
 
     def _find_unknown(self, arrays: list[NDArray], stand_ins: list[NDArray]) -> None:
         """TracingError if an array is used that was found in no place."""
@@ -248,7 +274,10 @@ class Replay:
             self._note(call, arrays, outputs, self._tree if tree is None else tree)
         if self._is_plain:
             return outputs[0]
-        parts = (outputs, arrays, numbers)
+        return self._stored((outputs, arrays, numbers))
+
+    def _stored(self, parts: tuple[list[Any], Any, list[Any]]) -> Any:
+        """Does what the function does to its state; gives its result."""
         for effect in self._effects:
             if effect.appends:
                 effect.place.holder.extend(built(effect.tree, parts))

@@ -10,8 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from lazyarray._compile.places import ASKED, DICT_OF, Finder, Place, is_compiled
-from lazyarray._compile.trees import Encoder, filled, flattened, taken
+from lazyarray._compile.trees import ATOMS, Encoder, filled, flattened, taken
 from lazyarray.lazy._lazy import (
+    ABSENT,
     Guard,
     Number,
     Tensor,
@@ -78,7 +79,7 @@ class State:
     def _one(self, key: Key, was: Any) -> Any:
         if key not in self._varying:
             return was
-        if type(was) in (int, float) and key not in self._fixed:
+        if type(was) in (int, float) and key not in self._fixed and not self.found.asks_types:
             self.numbers.append(was)
             self.number_keys.append(key)
             return Varying(len(self.numbers) - 1, None, None, None, type(was))
@@ -240,8 +241,8 @@ def _may_vary(x: Any) -> bool:
 def _shown(x: Any) -> str:
     if isinstance(x, Tensor):
         return f"an array of shape {x.shape}"
-    text = repr(x)
-    return text if len(text) < 60 else f"a {type(x).__name__}"
+    text = repr(x) if isinstance(x, ATOMS) or x is ABSENT else ""
+    return text if 0 < len(text) < 60 else f"a {type(x).__name__}"
 
 
 # ---- generators that are not lazyarray's --------------------------------------------------------
