@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -9,6 +10,10 @@ from lazyarray.lazy._lazy import Number, number_array, veiled
 from lazyarray.ops._layout import new
 
 __all__ = ["Numbers", "Mistaken"]
+
+
+# Of a number that nobody but us holds: the list it is in, and what goes over that.
+_REFERENCES = 3
 
 
 class Mistaken(Exception):
@@ -33,7 +38,7 @@ class Numbers:
         self.closed = False
         self.given = len(values)
         self.values_given = values
-        self.numbers = [Number(value, self, i) for i, value in enumerate(values)]
+        self._all = [Number(value, self, i) for i, value in enumerate(values)]
         self._made: list[tuple[Callable[..., Any], tuple[Any, ...], type]] = []
         self._arrays: dict[tuple[int, Any, Any], Any] = {}
 
@@ -44,7 +49,8 @@ class Numbers:
             self.looked = True
             return value
         places = tuple([(o.index, None) if type(o) is Number else (-1, o) for o in operands])
-        made = Number(value, self, self.given + len(self._made))
+        made = Number(value, self, len(self._all))
+        self._all.append(made)
         self._made.append((op, places, type(value)))
         return made
 
@@ -54,6 +60,18 @@ class Numbers:
         if key not in self._arrays:
             self._arrays[key] = veiled(new((), dtype, device=device))
         return self._arrays[key]
+
+    @property
+    def numbers(self) -> list[Number]:
+        """What stands for those given."""
+        return self._all[: self.given]
+
+    def close(self) -> None:
+        """Ends the capture. A number that is kept, by an instruction say, counts as looked at."""
+        self.closed = True
+        held = [sys.getrefcount(x) for x in self._all]
+        if max(held, default=0) > _REFERENCES:
+            self.looked = True
 
     @property
     def arrays(self) -> list[Any]:

@@ -94,8 +94,8 @@ class Replay:
         constants: list[Any] = []
         frozen(tree, constants)
         numbers = self._numbers = Numbers([*[constants[i] for i in free], *state.numbers])
-        for i, number in zip(free, numbers.numbers, strict=False):
-            constants[i] = number
+        for k, i in enumerate(free):
+            constants[i] = numbers.numbers[k]
         with_free = with_numbers(tree, iter(constants)) if free else tree
         self.program = program = Program()
         self._heads: list[int] = []
@@ -126,6 +126,8 @@ class Replay:
             numbers.closed = True
             for i in self._followed:
                 attach_leaf(stand_ins[i], None, "null")
+        del with_free, constants
+        numbers.close()
         if numbers.looked:
             raise Looked
         # One array is the result, and nothing else is done.
