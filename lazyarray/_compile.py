@@ -23,6 +23,8 @@ from lazyarray.lazy._lazy import (
     is_recording,
     leaf_grad,
     note_call,
+    note_constant,
+    recorded,
     tracked,
 )
 from lazyarray.ops import creation
@@ -117,6 +119,7 @@ class _Replay:
         self.program = program = Program()
         outputs: list[NDArray] = []
         self._heads: list[int] = []
+        self._constants: list[int] = []  # recorded, but they don't change with what they are made of
         self._outside: list[NDArray] = []
         with program:
             args, kwargs = filled(tree, iter(stand_ins))
@@ -141,6 +144,13 @@ class _Replay:
                 for i, y in enumerate(outputs)
                 if is_recording() and tracked(y) and program.bore(y)
             ]
+            self._constants = [
+                i
+                for i, y in enumerate(outputs)
+                if is_recording() and recorded(y) and not tracked(y) and program.bore(y)
+            ]
+            if self._heads or self._constants:
+                self._outside = program.tracked_outside()
             shown = {program.chunk_of(y) for y in outputs}
             # The arguments whose memory the caller can see again: no copies may be in their place.
             self.seen = {
@@ -153,7 +163,6 @@ class _Replay:
                 return
             self._impure = program.impure()
             program.split()
-            self._outside = program.tracked_outside()
             seeds = [new(outputs[i].shape, outputs[i].dtype) for i in self._heads]
             variables = [stand_ins[i] for i in self._followed] + self._outside
             found = walk([outputs[i] for i in self._heads], seeds, variables, False, False)
@@ -175,6 +184,9 @@ class _Replay:
         call, outputs = begun
         if self._heads:
             self._note(call, arrays, outputs)
+        if self._constants:
+            given = [*[arrays[i] for i in self._followed], *self._outside]
+            note_constant(given, [outputs[i] for i in self._constants])
         return outputs[0] if self._result is _LEAF else filled(self._result, iter(outputs))
 
     def _note(self, call: Any, arrays: Any, outputs: list[NDArray]) -> None:

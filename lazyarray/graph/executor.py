@@ -16,7 +16,7 @@ from lazyarray.graph.graph import Graph, output_name
 from lazyarray.graph.infer import infer
 from lazyarray.graph.nodes import Entry, Node, Spec, shape_of
 from lazyarray.graph.placement import devices_of, groups, placed
-from lazyarray.lazy._lazy import Program, Tensor, attach_leaf, leaf_grad, tracked
+from lazyarray.lazy._lazy import Program, Tensor, attach_leaf, leaf_grad, recorded
 from lazyarray.ops import _rows, creation
 
 if TYPE_CHECKING:
@@ -310,7 +310,7 @@ class Executor:
             self._monitor(output_name(entry), x)
 
     def _backward_step_by_step(self, gradients: list[Any]) -> None:
-        heads = [i for i, y in enumerate(self.outputs) if tracked(y)]
+        heads = [i for i, y in enumerate(self.outputs) if recorded(y)]
         seeds = [_seed(gradients[i], self.outputs[i]) for i in heads]
         if heads:
             autograd.backward([self.outputs[i] for i in heads], seeds, retain_graph=True)
@@ -336,7 +336,7 @@ class _Run:
         with executor._leaves(), self.program:
             self.outputs = executor.compute(is_train, self._note)
             self.program.split()
-            self.heads = [i for i, y in enumerate(self.outputs) if is_train and tracked(y)]
+            self.heads = [i for i, y in enumerate(self.outputs) if is_train and recorded(y)]
             heads = [self.outputs[i] for i in self.heads]
             self.seeds = [creation.empty_like(y) for y in heads]
             if heads:
