@@ -119,7 +119,7 @@ class _Replay:
         self.program = program = Program()
         outputs: list[NDArray] = []
         self._heads: list[int] = []
-        self._constants: list[int] = []  # recorded, but they don't change with what they are made of
+        self._constants: list[int] = []  # recorded, but don't change with the arguments
         self._outside: list[NDArray] = []
         with program:
             args, kwargs = filled(tree, iter(stand_ins))

@@ -7,7 +7,14 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from lazyarray.lazy._lazy import is_recording, is_training, note_call, note_constant, paused, tracked
+from lazyarray.lazy._lazy import (
+    is_recording,
+    is_training,
+    note_call,
+    note_constant,
+    paused,
+    tracked,
+)
 from lazyarray.nn.inputs import channel_sums, floats, narrowed
 from lazyarray.ops import table
 from lazyarray.ops._layout import device_of

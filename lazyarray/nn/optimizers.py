@@ -96,7 +96,7 @@ def _adam(
     eps: float,
     decay: float,
 ) -> None:
-    # In double precision, then in that of the weight, whether the step is counted in an array or not.
+    # In double precision, then in the weight's, whether the step is counted in an array or not.
     first, second = _corrections(step, beta1, beta2)
     rate, least = [
         x.astype(weight.dtype) if isinstance(x, Tensor) else x

@@ -76,8 +76,8 @@ class _Trainer:
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Goes on from what :meth:`state_dict` gave, for parameters of the same names and shapes.
 
-        ValueError or TypeError, and nothing was changed, for any other keys, shapes or dtypes. Waits
-        for numbers that are given as arrays.
+        ValueError or TypeError, and nothing was changed, for any other keys, shapes or dtypes.
+        Waits for numbers that are given as arrays.
 
         >>> import lazyarray as la
         >>> w = la.array([1.0])

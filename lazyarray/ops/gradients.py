@@ -189,6 +189,7 @@ RULES: dict[str, tuple[Rule, ...]] = {
     "reciprocal": (lambda g, y: -g * _conj(y * y),),
     "square": (lambda g, a: g * _conj(2 * a),),
     "sqrt": (lambda g, y: g / _conj(2 * y),),
+    "root": (lambda g, y: g / _conj(2 * _nonzero(y)),),
     "cbrt": (lambda g, y: g / (3 * y * y),),
     "absolute": (lambda g, a: g * _sign(a),),
     "fabs": (lambda g, a: g * _sign(a),),

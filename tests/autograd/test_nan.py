@@ -47,7 +47,10 @@ ONE = {
     "max": (la.max, [0, NAN, 0, 0]),
     "min": (la.min, [0, NAN, 0, 0]),
     "ptp": (la.ptp, [0, NAN, 0, 0]),
-    "max where": (lambda x: la.max(x, where=la.array([1, 1, 0, 1]) > 0, initial=-9), [0, NAN, 0, 0]),
+    "max where": (
+        lambda x: la.max(x, where=la.array([1, 1, 0, 1]) > 0, initial=-9),
+        [0, NAN, 0, 0],
+    ),
     "max elsewhere": (
         lambda x: la.max(x, where=la.array([1, 0, 1, 1]) > 0, initial=-9),
         [0, 0, 0, 1],

@@ -1,4 +1,4 @@
-"""Gradients that are zero: of results without elements, and of what doesn't change with its leaves."""
+"""Gradients that are zero: of results without elements, of what doesn't change with its leaves."""
 
 import gc
 import weakref
