@@ -20,8 +20,8 @@ from lazyarray.lazy._lazy import (
     call_key,
     is_capturing,
     is_dense,
+    is_leaf,
     is_recording,
-    leaf_grad,
     note_call,
     note_constant,
     recorded,
@@ -103,7 +103,7 @@ class _Replay:
     def __init__(self, function: Callable[..., Any], tree: Any, arrays: list[NDArray]) -> None:
         self._function, self._tree = function, tree
         # The arrays that are by reference, because they collect gradients: weights, mostly.
-        self._fixed = [x if leaf_grad(x) is not None else None for x in arrays]
+        self._fixed = [x if is_leaf(x) else None for x in arrays]
         stand_ins = [
             new(x.shape, x.dtype, k_order([x], x.ndim), x.device) if fixed is None else x
             for x, fixed in zip(arrays, self._fixed, strict=True)
@@ -318,7 +318,7 @@ class Compiled:
                 f"of them, and hashable constants: {exc}"
             ) from None
         arrays = [x if isinstance(x, Tensor) else array(x) for x in leaves]
-        copies = {i for i, x in enumerate(arrays) if not is_dense(x) and leaf_grad(x) is None}
+        copies = {i for i, x in enumerate(arrays) if not is_dense(x) and not is_leaf(x)}
         return tree, [x.copy() if i in copies else x for i, x in enumerate(arrays)], copies
 
     def _capture(self, key: Hashable, tree: Any, arrays: list[NDArray]) -> _Replay | None:

@@ -449,6 +449,12 @@ def leaf_grad(Tensor x not None):
     return None if i < 0 else (<list>leaf.payload)[i]
 
 
+cpdef bint is_leaf(Tensor x) except -1:
+    """Whether ``x`` has a gradient, and no history."""
+    cdef Node* n = writer_of(x.v.chunk)
+    return n is not NULL and n.kind == NODE_LEAF and place_in(n, x) >= 0
+
+
 def drop_leaf(Tensor x not None):
     """Takes x's gradient away, also from what was recorded already; its history stays, if it has one."""
     cdef Chunk* c = x.v.chunk
@@ -466,6 +472,28 @@ def drop_leaf(Tensor x not None):
     else:
         writer_of(c).marks = NULL
         leaf.unref()
+
+
+cdef class History:
+    """Who wrote an array's memory, to be put back after it was a leaf of somebody else's."""
+
+    cdef Chunk* chunk
+    cdef Node* n
+
+    def __cinit__(self, Tensor x not None):
+        self.chunk = x.v.chunk
+        self.n = history_of(self.chunk)
+        self.chunk.ref()
+        if self.n is not NULL:
+            self.n.ref()
+
+    def __dealloc__(self):
+        self.chunk.unref()
+        if self.n is not NULL:
+            self.n.unref()
+
+    def put_back(self):
+        Tape_set_writer(self.chunk, self.n)
 
 
 def of_its_own(Tensor x not None):

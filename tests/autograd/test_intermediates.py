@@ -245,3 +245,31 @@ def test_inside_a_compiled_function():
     loss.backward()
     assert y.grad.tolist() == [2, 2]
     np.testing.assert_allclose(x.grad.asnumpy(), 2 * np.sin(2 * x.asnumpy()))
+
+
+def test_as_an_argument_of_a_compiled_function():
+    f = la.compile(lambda z: z * z)
+    x = leaf([1, 2])
+    for k in (1, 2, 3):
+        with autograd.record():
+            z = x * k
+            z.attach_grad()
+            y = f(z).sum()
+        y.backward()
+        assert y.item() == 5 * k * k
+        assert z.grad.tolist() == [2 * k, 4 * k] and x.grad.tolist() == [2 * k * k, 4 * k * k]
+
+
+def test_as_the_argument_of_a_bound_graph():
+    x = leaf([1, 2])
+    with autograd.record():
+        z = x * 2
+        z.attach_grad()
+    executor = (la.sym.var("a") * 3).bind(la.cpu(), {"a": z}, {"a": la.zeros(2)})
+    executor.forward(is_train=True)
+    executor.backward(la.ones(2))
+    assert executor.grad_dict["a"].tolist() == [3, 3] and z.grad.tolist() == [0, 0]
+    with autograd.record():
+        y = z * z
+    y.backward()  # what was recorded of it is there still
+    assert z.grad.tolist() == [4, 8] and x.grad.tolist() == [8, 16]

@@ -310,3 +310,18 @@ def test_leaves_that_are_gone_are_forgotten():
     with autograd.record():
         total = hits * 1.0
     total.backward()  # nobody is left to be told
+
+
+@pytest.mark.parametrize("step_by_step", [False, True])
+def test_graphs_give_zeros_too(step_by_step):
+    x = la.sym.Variable("x")
+    given = la.array([1.5, 2.5])
+    grads = {"x": la.array([7.0, 7.0])}
+    executor = la.sym.floor(x * 2).bind(la.cpu(), {"x": given}, grads)
+    if step_by_step:
+        executor.set_monitor_callback(lambda name, value: None)
+    for _ in range(2):
+        grads["x"][...] = 7.0
+        executor.forward(is_train=True)
+        executor.backward(la.ones(2))
+        assert grads["x"].tolist() == [0, 0]
