@@ -3,6 +3,7 @@
 
 import html
 import pickle
+from copy import deepcopy
 from operator import index
 from types import GenericAlias
 
@@ -50,7 +51,7 @@ from lazyarray._flat import flagsobj, flatiter
 from lazyarray._namespace_info import namespace
 from lazyarray.context import Context
 from lazyarray.lazy import _share
-from lazyarray.lazy._lazy import detached, gpu_view, leaf_grad
+from lazyarray.lazy._lazy import attach_leaf, detached, gpu_view, leaf_grad
 from lazyarray.ops import table
 
 cnp.import_array()
@@ -157,6 +158,15 @@ cdef object number(Tensor array, str what):
     if array.v.layout.ndim:
         raise TypeError("only 0-dimensional arrays can be converted to Python scalars")
     return scalar(array, what)
+
+
+cdef object twin(object array, object memo):
+    """A copy, with a gradient of its own if the array has one."""
+    made = array.copy("K")
+    leaf = leaf_grad(array)
+    if leaf is not None:
+        attach_leaf(made, deepcopy(leaf[0], memo), leaf[1], True)
+    return made
 
 
 cdef class NDArray(Methods):
@@ -276,9 +286,13 @@ cdef class NDArray(Methods):
         """Gives the array a gradient, :attr:`grad`, that ``backward`` writes ("add": adds) to.
 
         What is computed from the array inside ``autograd.record()`` can then be differentiated.
-        "null" takes the gradient away.
+        What was recorded of the array before stays. "null" takes the gradient away.
         """
         _autograd().attach_grad(self, grad_req)
+
+    def drop_grad(self):
+        """Takes the gradient of :meth:`attach_grad` away; what was recorded of the array stays."""
+        _autograd().drop_grad(self)
 
     @property
     def grad(self):
@@ -468,13 +482,14 @@ cdef class NDArray(Methods):
         return ops.interop.cuda_interface(self)
 
     def __reduce__(self):
-        return ops.interop.rebuild, (copy_out(awaited(self, "?pickle")), self.ctx)
+        leaf = leaf_grad(self) or ()
+        return ops.interop.rebuild, (copy_out(awaited(self, "?pickle")), self.ctx, *leaf)
 
     def __copy__(self):
-        return self.copy("K")
+        return twin(self, {})
 
     def __deepcopy__(self, memo):
-        return self.copy("K")
+        return twin(self, memo)
 
     # -- indexing
 

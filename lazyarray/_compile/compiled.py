@@ -20,7 +20,7 @@ from lazyarray.lazy._lazy import (
     call_key,
     is_capturing,
     is_dense,
-    leaf_grad,
+    is_leaf,
 )
 from lazyarray.ops._rows import array
 
@@ -185,7 +185,7 @@ class Compiled:
             ) from None
         arrays, copies = leaves, frozenset[int]()
         for i, x in enumerate(leaves):
-            if not isinstance(x, Tensor) or (not is_dense(x) and leaf_grad(x) is None):
+            if not isinstance(x, Tensor) or (not is_dense(x) and not is_leaf(x)):
                 arrays = [*arrays]
                 arrays[i] = x.copy() if isinstance(x, Tensor) else array(x)
                 copies |= {i}
@@ -221,7 +221,9 @@ class Compiled:
                 found = _standing(kind, [], [])
                 if found is not None:
                     return call, found
-                why = kind.replays[0].state.failed() if kind.replays else None
+                last = kind.replays[0] if kind.replays else None
+                # Or the memory that it uses was moved, or gradients reach it in another way.
+                why = last.state.failed() if last and last.program.stands() else None
                 kind.captures += 1
                 if kind.captures > _GIVEN_UP:
                     kind.plain, kind.usual = True, None

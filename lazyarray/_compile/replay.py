@@ -24,9 +24,12 @@ from lazyarray.lazy._lazy import (
     Program,
     TracingError,
     attach_leaf,
+    is_leaf,
     is_recording,
     leaf_grad,
     note_call,
+    note_constant,
+    recorded,
     tracked,
     veiled,
 )
@@ -79,7 +82,7 @@ class Replay:
         self._own = len(arrays)
         arrays = [*arrays, *state.arrays]
         # The arrays that are by reference, because they collect gradients: weights, mostly.
-        self._fixed = [x if leaf_grad(x) is not None else None for x in arrays]
+        self._fixed = [x if is_leaf(x) else None for x in arrays]
         stand_ins = [
             veiled(new(x.shape, x.dtype, k_order([x], x.ndim), x.device)) if fixed is None else x
             for x, fixed in zip(arrays, self._fixed, strict=True)
@@ -99,6 +102,7 @@ class Replay:
         with_free = with_numbers(tree, iter(constants)) if free else tree
         self.program = program = Program()
         self._heads: list[int] = []
+        self._constants: list[int] = []  # recorded, but don't change with the arguments
         self._outside: list[NDArray] = []
         before = [sys.getrefcount(x) for x in stand_ins]
         try:
@@ -117,6 +121,13 @@ class Replay:
                     for i, y in enumerate(outputs)
                     if is_recording() and tracked(y) and program.bore(y)
                 ]
+                self._constants = [
+                    i
+                    for i, y in enumerate(outputs)
+                    if is_recording() and recorded(y) and not tracked(y) and program.bore(y)
+                ]
+                if self._heads or self._constants:
+                    self._outside = program.tracked_outside()
                 phases: list[list[NDArray]] = [outputs]
                 seeds: list[NDArray] = []
                 if self._heads:
@@ -184,7 +195,6 @@ class Replay:
             program.impure() or bool(self._effects) or self.varies or self._numbers.given > 0
         )
         program.split()
-        self._outside = program.tracked_outside()
         seeds = [new(outputs[i].shape, outputs[i].dtype) for i in self._heads]
         variables = [stand_ins[i] for i in self._followed] + self._outside
         found = walk([outputs[i] for i in self._heads], seeds, variables, False, False)
@@ -274,6 +284,9 @@ class Replay:
         call, outputs = begun
         if self._heads:
             self._note(call, arrays, outputs, self._tree if tree is None else tree)
+        if self._constants:
+            given = [*[arrays[i] for i in self._followed], *self._outside]
+            note_constant(given, [outputs[i] for i in self._constants])
         if self._is_plain:
             return outputs[0]
         return self._stored((outputs, arrays, numbers))

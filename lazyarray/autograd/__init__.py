@@ -16,7 +16,14 @@ array([2., 4., 6.])
 from __future__ import annotations
 
 from lazyarray.autograd.function import Function
-from lazyarray.autograd.gradients import attach_grad, backward, detach, grad, mark_variables
+from lazyarray.autograd.gradients import (
+    attach_grad,
+    backward,
+    detach,
+    drop_grad,
+    grad,
+    mark_variables,
+)
 from lazyarray.autograd.scopes import (
     is_recording,
     is_training,
@@ -33,6 +40,7 @@ __all__ = [
     "attach_grad",
     "backward",
     "detach",
+    "drop_grad",
     "grad",
     "is_recording",
     "is_training",

@@ -10,12 +10,14 @@ what it read gets a share added. That is reverse mode on programs that overwrite
 
 cimport numpy as cnp
 from libc.stdint cimport uint64_t
+from cython.operator cimport dereference
 from libcpp.vector cimport vector
 
 from lazyarray.engine._engine cimport CDevice, Device
 from lazyarray.lazy._lazy cimport (
     GradientInput,
     Layout,
+    Leaves,
     Memory,
     NODE_CALL,
     NODE_LEAF,
@@ -30,6 +32,7 @@ from lazyarray.lazy._lazy cimport (
     cast,
     empty_like_shape,
     fill,
+    history_of,
     info,
     new_tensor,
     np_dtype,
@@ -197,13 +200,18 @@ cdef class Walk:
 
     cdef dict shadows  # by the address of the Memory, which the nodes of the pass keep
     cdef vector[Node*] order
+    cdef vector[Node*] untouched  # leaves whose gradients are zero, unless they are met
+    cdef set met  # the leaves that were, by seq
     cdef bint retain, create
 
     def __cinit__(self):
         self.shadows = {}
+        self.met = set()
 
     def __dealloc__(self):
         for n in self.order:
+            n.unref()
+        for n in self.untouched:
             n.unref()
 
     # -- the graph
@@ -214,11 +222,16 @@ cdef class Walk:
         cdef Node* n
         cdef Tensor t
         cdef uint64_t walk
+        cdef Leaves zeros
         recorder().tape.walks += 1
         walk = recorder().tape.walks
         for head in heads:
             t = head
-            todo.push_back(writer_of(t.v.chunk))
+            n = writer_of(t.v.chunk)
+            if n is not NULL:
+                todo.push_back(n)
+            else:  # it doesn't change with any leaf
+                zeros = recorder().tape.joined(zeros, history_of(t.v.chunk).reach)
         while todo.size():
             n = todo.back()
             todo.pop_back()
@@ -228,9 +241,16 @@ cdef class Walk:
             n.ref()
             self.order.push_back(n)
             self.check(n)
+            zeros = recorder().tape.joined(zeros, n.zeros)
             for i in range(n.operands.size()):
                 if n.operands[i].from_ is not NULL:
                     todo.push_back(n.operands[i].from_)
+        if zeros:
+            for i in range(dereference(zeros).size()):
+                n = recorder().tape.leaf(dereference(zeros)[i])
+                if n is not NULL:
+                    n.ref()
+                    self.untouched.push_back(n)
         last_first(self.order)
         return 0
 
@@ -487,26 +507,39 @@ cdef class Walk:
             arguments.append(g)
         return (<object>input.function)(*arguments)
 
-    cdef int deliver(self, Node* leaf) except -1:
-        """Writes a leaf's gradients where they were asked for."""
+    cdef int find(self, Node* leaf, bint shared, list found) except -1:
+        """Adds to ``found`` the leaf's gradients now, where asked for: (to, how, gradient or None: zero).
+
+        Those of an op's result are not `shared`: the shadow goes on to the op.
+        """
         cdef size_t i
         cdef Shadow s
-        cdef Tensor g, grad
+        cdef Tensor g
         cdef NodeOperand* o
+        self.met.add(leaf.seq)
         for i in range(leaf.operands.size()):
             o = &leaf.operands[i]
             s = self.shadow(o.memory)
-            if s is None:
-                return 0
-            grad, grad_req = (<list>leaf.payload)[i]
-            g = seen_as(s.flat, o.dtype, &o.layout)
-            if grad_req == "add":
+            g = None
+            if s is not None:
+                g = seen_as(s.flat, o.dtype, &o.layout)
+                if not shared and s.owned:
+                    g = cast(g, o.dtype)
+            found.append((*(<list>leaf.payload)[i], g, shared))
+        return 0
+
+    cdef int deliver(self, Tensor grad, str grad_req, Tensor g, bint shared) except -1:
+        """Writes a leaf's gradient where it was asked for."""
+        if grad_req == "add":
+            if g is not None:
                 _add.binary(grad, g, grad)
-            elif grad_req == "write":
-                if not self.retain and replaces(g, grad):
-                    become(grad, g)
-                else:
-                    store(grad, g)
+        elif grad_req == "write":
+            if g is None:
+                fill(grad, 0)
+            elif shared and not self.retain and replaces(g, grad):
+                become(grad, g)
+            else:
+                store(grad, g)
         return 0
 
     cdef list run(self, list heads, list gradients, list variables):
@@ -515,7 +548,7 @@ cdef class Walk:
         cdef NodeOperand seed
         cdef Node* n
         cdef Shadow s
-        cdef vector[Node*] leaves
+        cdef list due = []
         cdef list found = [None] * (0 if variables is None else len(variables))
         wanted = {}
         for i, x in enumerate(found):
@@ -524,6 +557,8 @@ cdef class Walk:
         self.collect(heads)
         for head, gradient in zip(heads, gradients):
             t = head
+            if writer_of(t.v.chunk) is NULL:
+                continue
             seed.memory = known_as(t.v.chunk)
             seed.dtype = t.v.dtype
             seed.layout = t.v.layout
@@ -536,8 +571,11 @@ cdef class Walk:
                 if s is not None:
                     g = seen_as(s.flat, t.v.dtype, &t.v.layout)
                     found[i] = cast(g, g.v.dtype) if s.owned else g
+            if n.marks is not NULL and variables is None:
+                self.find(n.marks, False, due)
             if n.kind == NODE_LEAF:
-                leaves.push_back(n)
+                if variables is None:
+                    self.find(n, True, due)
                 continue
             if n.freed:
                 self.check(n)
@@ -554,10 +592,13 @@ cdef class Walk:
                 n.busy -= 1
                 if n.freed and not n.busy:
                     n.release()
-        # At the end, so that a rule that fails leaves every gradient as it was.
         if variables is None:
-            for n in leaves:
-                self.deliver(n)
+            # At the end, so that a rule that fails leaves every gradient as it was.
+            for n in self.untouched:
+                if n.seq not in self.met:
+                    self.find(n, True, due)
+            for grad, grad_req, given, shared in due:
+                self.deliver(grad, grad_req, given, shared)
         return found
 
 

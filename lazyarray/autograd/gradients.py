@@ -6,14 +6,22 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from lazyarray.autograd._walk import walk
-from lazyarray.lazy._lazy import Tensor, attach_leaf, detached, tracked
+from lazyarray.lazy._lazy import (
+    Tensor,
+    attach_leaf,
+    detached,
+    drop_leaf,
+    of_its_own,
+    recorded,
+    tracked,
+)
 from lazyarray.ops import creation
 from lazyarray.ops._rows import asarray
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
 
-__all__ = ["attach_grad", "backward", "detach", "grad", "mark_variables"]
+__all__ = ["attach_grad", "backward", "detach", "drop_grad", "grad", "mark_variables"]
 
 _REQUESTS = ("write", "add", "null")
 
@@ -27,21 +35,49 @@ def _requested(grad_req: str) -> str:
 def attach_grad(x: NDArray, grad_req: str = "write") -> None:
     """Gives ``x`` a gradient, ``x.grad``, which :func:`backward` writes: zeros until then.
 
-    ``grad_req`` "add" adds to it instead, "null" takes the gradient away. What made ``x`` is
-    forgotten: it is a leaf from here on. TypeError unless its numbers are real or complex floats.
+    ``grad_req`` "add" adds to it instead, "null" is :func:`drop_grad`. A recorded intermediate gets
+    a gradient, too, and keeps its history: gradients flow on through it. (For a leaf that forgets
+    what it was made of take ``x.detach()`` first.) TypeError unless its numbers are floats, real or
+    complex.
 
     >>> import lazyarray as la
     >>> x = la.ones(2)
     >>> la.autograd.attach_grad(x)
-    >>> x.grad.asnumpy()
-    array([0., 0.])
+    >>> with la.autograd.record():
+    ...     y = x * 3
+    ...     y.attach_grad()
+    ...     z = y * y
+    >>> z.backward()
+    >>> y.grad.asnumpy(), x.grad.asnumpy()
+    (array([6., 6.]), array([18., 18.]))
     """
     if _requested(grad_req) == "null":
-        attach_leaf(x, None, grad_req)
+        drop_leaf(x)
         return
+    _mark(x, creation.zeros_like(x), grad_req)
+
+
+def _mark(x: NDArray, gradient: NDArray, grad_req: str) -> None:
     if x.dtype.kind not in "fc":
         raise TypeError(f"only arrays of floats have gradients, not those of {x.dtype}")
-    attach_leaf(x, creation.zeros_like(x), grad_req)
+    of_its_own(x)
+    attach_leaf(x, gradient, grad_req, True)
+
+
+def drop_grad(x: NDArray) -> None:
+    """Takes the gradient away that :func:`attach_grad` gave ``x``; nothing if it has none.
+
+    What was recorded of ``x`` stays: gradients still flow on through an intermediate, but none is
+    written to ``x.grad``, which is None.
+
+    >>> import lazyarray as la
+    >>> x = la.ones(2)
+    >>> x.attach_grad()
+    >>> la.autograd.drop_grad(x)
+    >>> x.grad is None
+    True
+    """
+    drop_leaf(x)
 
 
 def mark_variables(variables: Any, gradients: Any, grad_reqs: Any = "write") -> None:
@@ -65,7 +101,10 @@ def mark_variables(variables: Any, gradients: Any, grad_reqs: Any = "write") -> 
                 f"and {g.dtype}"
             )
     for x, g, req in zip(xs, grads, reqs, strict=True):
-        attach_leaf(x, None if req == "null" else g, req)
+        if req == "null":
+            drop_leaf(x)
+        else:
+            _mark(x, g, req)
 
 
 def detach(x: NDArray) -> NDArray:
@@ -101,13 +140,13 @@ def _seeds(heads: list[Any], head_grads: Any) -> list[Any]:
         given = list(head_grads)
     if len(given) != len(heads):
         raise ValueError(f"{len(given)} gradients for {len(heads)} heads")
+    if heads and not any(map(recorded, heads)):
+        raise RuntimeError(
+            "backward from an array that wasn't recorded: compute it inside autograd.record(), "
+            "from arrays with attach_grad()"
+        )
     seeds = []
     for head, g in zip(heads, given, strict=True):
-        if not tracked(head):
-            raise RuntimeError(
-                "backward from an array that wasn't recorded: compute it inside autograd.record(), "
-                "from arrays with attach_grad()"
-            )
         if g is None:
             seeds.append(creation.ones_like(head))
             continue
@@ -118,14 +157,21 @@ def _seeds(heads: list[Any], head_grads: Any) -> list[Any]:
     return seeds
 
 
+def _walked(heads: list[Any], seeds: list[Any], *how: Any) -> list[Any]:
+    """The walk from those heads that were recorded; the others are constants."""
+    pairs = [(y, g) for y, g in zip(heads, seeds, strict=True) if recorded(y)]
+    return walk([y for y, _ in pairs], [g for _, g in pairs], *how)
+
+
 def backward(
     heads: Any, head_grads: Any = None, retain_graph: bool = False, train_mode: bool = True
 ) -> None:
     """Computes the gradients of the heads (their sum) and writes them to the leaves' ``grad``.
 
     ``head_grads`` are the heads' own gradients, ones if None. The graph is freed, and its memory
-    with it, unless ``retain_graph``. ``train_mode``: for MXNet's signature.
-    RuntimeError if a head wasn't recorded, if its graph was freed, or if a value that is needed was
+    with it, unless ``retain_graph``. ``train_mode``: for MXNet's signature. A head that doesn't
+    change with any leaf adds nothing: leaves that it was made of all the same get zeros.
+    RuntimeError if no head was recorded, if its graph was freed, or if a value that is needed was
     overwritten since (it names both lines); then nothing was written.
 
     >>> import lazyarray as la
@@ -138,7 +184,7 @@ def backward(
     array([4., 6.])
     """
     listed = _listed(heads)
-    walk(listed, _seeds(listed, head_grads), None, bool(retain_graph), False)
+    _walked(listed, _seeds(listed, head_grads), None, bool(retain_graph), False)
 
 
 def grad(
@@ -175,6 +221,6 @@ def grad(
             )
     retain = create_graph if retain_graph is None else retain_graph
     seeds = _seeds(listed, head_grads)
-    found = walk(listed, seeds, wanted, bool(retain), bool(create_graph))
+    found = _walked(listed, seeds, wanted, bool(retain), bool(create_graph))
     found = [creation.zeros_like(x) if g is None else g for x, g in zip(wanted, found, strict=True)]
     return found[0] if isinstance(variables, Tensor) else found

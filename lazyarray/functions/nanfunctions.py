@@ -43,8 +43,8 @@ __all__ = [
 _sum, _prod = reductions.TABLE["sum"], reductions.TABLE["prod"]
 _max = Reduction(np.fmax, name="nanmax", first=True)
 _min = Reduction(np.fmin, name="nanmin", first=True)
-_isnan, _sqrt, _divide, _subtract, _multiply = [
-    elementwise.TABLE[name] for name in ("isnan", "sqrt", "divide", "subtract", "multiply")
+_isnan, _divide, _subtract, _multiply = [
+    elementwise.TABLE[name] for name in ("isnan", "divide", "subtract", "multiply")
 ]
 
 
@@ -248,8 +248,8 @@ def nanstd(
     result = nanvar(
         a, axis, dtype, out, ddof, keepdims, where=where, mean=mean, correction=correction
     )
-    root: NDArray = _sqrt(result, out=result)
-    return root
+    deviation: NDArray = elementwise.root(result, out=result)
+    return deviation
 
 
 # ---- order --------------------------------------------------------------------------------------

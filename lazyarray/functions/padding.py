@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lazyarray.lazy._lazy import Tensor
+from lazyarray.lazy._lazy import Tensor, note_constant
 from lazyarray.ops import reductions
 from lazyarray.ops._differentiable import follows
 from lazyarray.ops._layout import gil_op, values
@@ -89,14 +89,15 @@ def pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> ND
         [slice(before, before + n) for n, (before, _) in zip(x.shape, widths, strict=True)]
     )
     assign_to(padded[(*inside, ...)], x)
-    if mode == "empty" or not (fills or x.size):
-        return padded
-    options = _options(mode, kwargs, x.ndim)
-    for axis, width in enumerate(widths):
-        # The corners are left to the last axis that they belong to.
-        region = padded[(slice(None),) * (axis + 1) + inside[axis + 1 :]]
-        if any(width):
-            _pad_axis(mode, _Axis(region, axis, *width), options[axis])
+    if mode != "empty" and (fills or x.size):
+        options = _options(mode, kwargs, x.ndim)
+        for axis, width in enumerate(widths):
+            # The corners are left to the last axis that they belong to.
+            region = padded[(slice(None),) * (axis + 1) + inside[axis + 1 :]]
+            if any(width):
+                _pad_axis(mode, _Axis(region, axis, *width), options[axis])
+    if not x.size:  # nothing of it was copied
+        note_constant([x], [padded])
     return padded
 
 

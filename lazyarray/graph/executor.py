@@ -16,7 +16,7 @@ from lazyarray.graph.graph import Graph, output_name
 from lazyarray.graph.infer import infer
 from lazyarray.graph.nodes import Entry, Node, Spec, shape_of
 from lazyarray.graph.placement import devices_of, groups, placed
-from lazyarray.lazy._lazy import Program, Tensor, attach_leaf, leaf_grad, tracked
+from lazyarray.lazy._lazy import History, Program, Tensor, attach_leaf, recorded
 from lazyarray.ops import _rows, creation
 
 if TYPE_CHECKING:
@@ -271,15 +271,15 @@ class Executor:
     @contextmanager
     def _leaves(self) -> Iterator[None]:
         """Within the block the arguments collect gradients in the executor's arrays."""
-        before = [(self._given[n], leaf_grad(self._given[n])) for n in self.graph.arguments]
+        before = [History(self._given[n]) for n in self.graph.arguments]
         for node in self.graph.arguments:
             x = self._given[node]
             attach_leaf(x, self._gradients.get(node.name), self._requests.get(node.name, "null"))
         try:
             yield
         finally:
-            for x, old in before:
-                attach_leaf(x, *(old or (None, "null")))
+            for history in before:
+                history.put_back()
 
     def compute(
         self, is_train: bool, hear: Callable[[Entry, NDArray], Any] | None = None
@@ -304,16 +304,18 @@ class Executor:
                 monitor(name, x)
         with self._leaves():
             self.outputs = self.compute(is_train, self._tell)
+            # Outputs that don't change with an argument name it, but don't hold it.
+            leaves = [History(self._given[n]) for n in self.graph.arguments]
         if is_train:
-            self._backward = self._backward_step_by_step
+            self._backward = lambda gradients: self._backward_step_by_step(gradients, leaves)
         return [*self.outputs]
 
     def _tell(self, entry: Entry, x: NDArray) -> None:
         if self._monitor is not None:
             self._monitor(output_name(entry), x)
 
-    def _backward_step_by_step(self, gradients: list[Any]) -> None:
-        heads = [i for i, y in enumerate(self.outputs) if tracked(y)]
+    def _backward_step_by_step(self, gradients: list[Any], leaves: list[History]) -> None:
+        heads = [i for i, y in enumerate(self.outputs) if recorded(y)]
         seeds = [_seed(gradients[i], self.outputs[i]) for i in heads]
         if heads:
             autograd.backward([self.outputs[i] for i in heads], seeds, retain_graph=True)
@@ -339,7 +341,7 @@ class _Run:
         with executor._leaves(), self.program:
             self.outputs = executor.compute(is_train, self._note)
             self.program.split()
-            self.heads = [i for i, y in enumerate(self.outputs) if is_train and tracked(y)]
+            self.heads = [i for i, y in enumerate(self.outputs) if is_train and recorded(y)]
             heads = [self.outputs[i] for i in self.heads]
             self.seeds = [creation.empty_like(y) for y in heads]
             if heads:

@@ -86,10 +86,15 @@ cdef extern from "lazy/tape.h" namespace "lazyarray" nogil:
         void ref()
         void unref()
 
+    cdef cppclass Leaves:  # a shared pointer to their numbers
+        const vector[uint64_t]& operator*()
+        cbool operator bool()
+
     cdef enum NodeKind "lazyarray::Node::Kind":
         NODE_INSTRUCTION "lazyarray::Node::INSTRUCTION"
         NODE_CALL "lazyarray::Node::CALL"
         NODE_LEAF "lazyarray::Node::LEAF"
+        NODE_FLAT "lazyarray::Node::FLAT"
 
     cdef cppclass NodeOperand "lazyarray::Node::Operand":
         Memory* memory
@@ -111,6 +116,8 @@ cdef extern from "lazy/tape.h" namespace "lazyarray" nogil:
         PyObject* payload
         Site site
         vector[NodeOperand] operands
+        Leaves zeros, reach
+        Node* marks
         char (*constants)[32]
         void ref()
         void unref()
@@ -119,15 +126,22 @@ cdef extern from "lazy/tape.h" namespace "lazyarray" nogil:
     cdef cppclass Tape:
         uint64_t seq, walks
         int scopes
+        Node* leaf(uint64_t)
+        void list(Node*)
+        Leaves reach_of(Node*)
+        Leaves reach_of(const vector[Node*]&)
+        Leaves joined(const Leaves&, const Leaves&)
 
     void Tape_set_writer "lazyarray::Tape::set_writer"(Chunk*, Node*)
     void Tape_set_operand "lazyarray::Tape::set_operand"(NodeOperand&, Chunk*, int)
     void Tape_save "lazyarray::Tape::save"(NodeOperand&, Chunk*, uint64_t)
     Node* writer_of(Chunk*)
+    Node* history_of(Chunk*)
     Memory* known_as(Chunk*)
     void teach_store(ChunkStore*)
     void lay_out(Instr&, int, int, Layout&)
-    void note_instruction(Tape&, Instr&, uint32_t)
+    void note_instruction(Tape&, Instr&, uint32_t, const vector[Node*]&)
+    void note_flat(Tape&, Chunk*, Leaves, cbool)
 
 
 cdef extern from "lazy/instr.h" namespace "lazyarray" nogil:
@@ -339,6 +353,7 @@ cdef extern from "lazy/program.h" namespace "lazyarray" nogil:
         int64_t place_of(const Chunk*)
         void capture(Instr*)
         void keep_writer(Chunk*)
+        void follow(Chunk*)
         cbool writers_changed()
         void restore_writers()
         cbool impure()
@@ -346,6 +361,7 @@ cdef extern from "lazy/program.h" namespace "lazyarray" nogil:
         vector[Chunk*] initialised()
         vector[Chunk*] carried(const unordered_set[Chunk*]&)
         vector[Chunk*] outside(size_t, size_t)
+        vector[Chunk*] outside()
         cbool finish(const unordered_set[Chunk*]&, CProgram*)
         Status push(int, const vector[Substitution]&)
 

@@ -126,7 +126,7 @@ cdef int copy_into(Tensor to, Tensor value) except -1:
         near = compact(value)
         if to.v.dtype == near.v.dtype and to.v.layout.same_shape(near.v.layout) \
                 and same_steps(&to.v.layout, &near.v.layout):
-            if near.v.layout.size():
+            if near.v.layout.size() or recording():
                 emit_transfer(to, near, covers_chunk(&to.v))
             return 0
         return copy_here(to, moved(near, to.v.chunk.device))
@@ -159,7 +159,7 @@ cdef int copy_here(Tensor to, Tensor value) except -1:
             f"could not broadcast input array from shape {shape_tuple(&value.v)} "
             f"into shape {shape_tuple(&to.v)}"
         )
-    if a.size() == 0:
+    if a.size() == 0 and not recording():  # the tape wants to know what nothing was made of, too
         return 0
     if to.v.chunk == value.v.chunk:
         if to.v.dtype == value.v.dtype and a.same_view(b[0]):

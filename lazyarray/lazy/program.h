@@ -1,5 +1,6 @@
 // Program: instructions that were captured instead of run, planned once and pushed many times.
 #pragma once
+#include <algorithm>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
@@ -54,6 +55,7 @@ class Program {
   Program(Recorder* r, ChunkStore* store) : recorder_(r), store_(store), born_(store->births) {}
   Program(const Program&) = delete;
   ~Program() {
+    for (Chunk* c : followed) c->unref();
     for (Phase& p : phases)
       for (Operator& o : p.operators) delete o.part;
     for (Instr* in : instrs) recorder_->pool()->drop(in);
@@ -62,6 +64,7 @@ class Program {
 
   std::vector<Instr*> instrs;
   std::vector<size_t> splits;
+  std::vector<Chunk*> followed;  // owned: what calls that were noted for gradients read
   std::vector<Phase> phases;
   Arena* arena = nullptr;
   size_t planned = 0, unplanned = 0, bound = 0;
@@ -98,6 +101,12 @@ class Program {
     c->ref();
     if (c->node) c->node->ref();
     writers_.push_back({c, c->node});
+  }
+  // A call that was noted for gradients reads it, if by no instruction.
+  void follow(Chunk* c) {
+    if (bore(c) || std::find(followed.begin(), followed.end(), c) != followed.end()) return;
+    c->ref();
+    followed.push_back(c);
   }
   bool writers_changed() const {
     for (const Writer& w : writers_)
@@ -152,6 +161,14 @@ class Program {
         Chunk* c = instrs[i]->ops[k].chunk;
         if (c && !bore(c) && met.insert(c).second) result.push_back(c);
       }
+    return result;
+  }
+
+  // And what only calls that were noted for gradients use: arrays without elements.
+  std::vector<Chunk*> outside() const {
+    std::vector<Chunk*> result = outside(0, instrs.size());
+    for (Chunk* c : followed)
+      if (std::find(result.begin(), result.end(), c) == result.end()) result.push_back(c);
     return result;
   }
 

@@ -359,7 +359,7 @@ cdef class Program:
         cdef NodeOperand* o
         cdef Tensor t
         cdef size_t i
-        for c in self.p.outside(0, self.p.instrs.size()):
+        for c in self.p.outside():
             n = writer_of(c)
             if n is NULL:
                 continue

@@ -159,8 +159,7 @@ def call_key(arrays):
         word[1] = l.ndim
         word[2] = t.v.chunk.device.kind * 1000 + t.v.chunk.device.id
         word[3] = (recording() and wants_gradient(t)) + 2 * t.v.readonly
-        if writer_of(t.v.chunk) is not NULL and writer_of(t.v.chunk).kind == NODE_LEAF \
-                and leaf_grad(t) is not None:
+        if is_leaf(t):
             word[3] = <npy_intp><void*>t
         elif not dense(t):
             return None

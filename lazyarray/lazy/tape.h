@@ -1,6 +1,10 @@
 // Tape: what autograd remembers of the ops that it records, as a graph that arrays keep alive.
 #pragma once
+#include <algorithm>
 #include <atomic>
+#include <iterator>
+#include <memory>
+#include <unordered_map>
 #include <vector>
 
 #include "lazy/instr.h"
@@ -37,15 +41,19 @@ struct Memory {
   }
 };
 
-// One recorded op, a leaf (an array with attach_grad), or a call with a rule of its own.
+// One recorded op, a leaf (an array with attach_grad), a call with a rule of its own, or FLAT: what was
+// made of recorded arrays, but doesn't change with them (a comparison, floor). Nothing flows through a
+// flat one; it tells which leaves get zeros. It names them by number, and holds no graph: so an array that
+// counts hits for hours keeps nothing.
 //
 // Invariants (all guarded by the GIL):
 //  * Edges (`from`) lead from a node to nodes of smaller `seq`: there is no cycle of nodes.
 //  * A chunk holds its last writer only while an array can be used in a new op (Chunk::handles), and a
 //    node holds the chunks that it needs the values of: so a node and its output don't keep each other.
-//  * A node without `from` on any input and output is never made, but for leaves.
+//  * A node without `from` on any input and output is never made, but for leaves and flat ones.
+using Leaves = std::shared_ptr<const std::vector<uint64_t>>;  // by their seq, in order; null: none
 struct Node {
-  enum Kind : uint8_t { INSTRUCTION, CALL, LEAF };
+  enum Kind : uint8_t { INSTRUCTION, CALL, LEAF, FLAT };
   struct Operand {
     Memory* memory = nullptr;  // owned; null: a constant
     // Owned. Of an input: who wrote it; null if nothing is to be differentiated. Of an output: who
@@ -71,6 +79,10 @@ struct Node {
   PyObject* payload = nullptr;  // owned. CALL: its rule; LEAF: a list of (grad, grad_req), as operands
   Site site;                    // code owned
   std::vector<Operand> operands;
+  Leaves zeros;                 // on which it depends with derivative zero, by way of flat arrays
+  Leaves reach;                 // all on which it depends; null: not asked for yet, or none
+  Node* marks = nullptr;        // owned. Of an op: a LEAF for results of it that have attach_grad, too
+  std::unordered_map<uint64_t, Node*>* listed = nullptr;  // LEAF: where it can be found by its seq
   alignas(16) char constants[3][32];  // INSTRUCTION: in the order of inputs without memory
 
   Node(Kind k, uint64_t s) : kind(k), seq(s) {}
@@ -89,6 +101,8 @@ struct Node {
       Node* d = doomed->back();
       doomed->pop_back();
       d->release();
+      if (d->marks) d->marks->unref();
+      if (d->listed) d->listed->erase(d->seq);
       graveyard().bury(d->site.code);
       delete d;
     }
@@ -108,7 +122,9 @@ struct Node {
   }
 };
 
-inline Node* writer_of(Chunk* c) { return c->node; }
+inline Node* history_of(Chunk* c) { return c->node; }
+// Whom gradients of the chunk's values flow to.
+inline Node* writer_of(Chunk* c) { return c->node && c->node->kind != Node::FLAT ? c->node : nullptr; }
 inline Memory* known_as(Chunk* c) { return c->memory; }
 inline void teach_store(ChunkStore* store) {
   store->drop_node = [](Node* n) { n->unref(); };
@@ -119,6 +135,7 @@ inline void teach_store(ChunkStore* store) {
 struct Tape {
   uint64_t seq = 0, walks = 0;
   int scopes = 0;  // threads that are recording now
+  std::unordered_map<uint64_t, Node*> leaves;  // those that are left
 
   static Memory* memory_of(Chunk* c) {
     if (!c->memory) c->memory = new Memory(c->nbytes, c->device);
@@ -136,6 +153,59 @@ struct Tape {
     if (node) node->ref();
     c->node = node;
     if (old) old->unref();
+  }
+  void list(Node* leaf) {
+    leaves[leaf->seq] = leaf;
+    leaf->listed = &leaves;
+    leaf->reach = std::make_shared<std::vector<uint64_t>>(1, leaf->seq);
+  }
+  Node* leaf(uint64_t seq) const {  // null: it is gone
+    auto found = leaves.find(seq);
+    return found == leaves.end() ? nullptr : found->second;
+  }
+  Leaves joined(const Leaves& a, const Leaves& b) {
+    if (!a || a == b) return b;
+    if (!b) return a;
+    auto all = std::make_shared<std::vector<uint64_t>>();
+    std::set_union(a->begin(), a->end(), b->begin(), b->end(), std::back_inserter(*all));
+    if (all->size() > 2 * leaves.size() + 16)  // most of them are gone
+      all->erase(std::remove_if(all->begin(), all->end(), [&](uint64_t l) { return !leaves.count(l); }),
+                 all->end());
+    return all;
+  }
+  // All leaves behind a node. Kept by it, and by those just before it: what is asked for next is mostly
+  // made of these.
+  Leaves reach_of(Node* n) {
+    if (n->reach || n->kind == Node::LEAF || n->kind == Node::FLAT) return n->reach;
+    Leaves all = beside(n);
+    for (Node::Operand& o : n->operands)
+      if (o.from) {
+        if (!o.from->reach) o.from->reach = behind(o.from);
+        all = joined(all, o.from->reach);
+      }
+    return n->reach = all;
+  }
+  Leaves beside(Node* n) { return n->marks ? joined(n->zeros, n->marks->reach) : n->zeros; }
+  Leaves behind(Node* n) {
+    const uint64_t walk = ++walks;
+    Leaves all;
+    std::vector<Node*> todo{n};
+    while (!todo.empty()) {
+      Node* m = todo.back();
+      todo.pop_back();
+      if (m->walk == walk) continue;
+      m->walk = walk;
+      all = joined(all, m->reach ? m->reach : beside(m));
+      if (!m->reach)
+        for (Node::Operand& o : m->operands)
+          if (o.from) todo.push_back(o.from);
+    }
+    return all;
+  }
+  Leaves reach_of(const std::vector<Node*>& several) {
+    Leaves all;
+    for (Node* n : several) all = joined(all, reach_of(n));
+    return all;
   }
   static void set_operand(Node::Operand& o, Chunk* c, int dtype) {
     o.memory = memory_of(c);
@@ -162,7 +232,8 @@ inline void lay_out(Instr& in, int k, int step, Layout& l) {
 
 // Notes a recorded instruction. `record` has found that its gradient is wanted: some input has a
 // writer (bit by bit in `tracked`), or part of an output that has one is overwritten.
-inline void note_instruction(Tape& tape, Instr& in, uint32_t tracked) {
+// It depends on `flat`, too, but doesn't change with it.
+inline void note_instruction(Tape& tape, Instr& in, uint32_t tracked, const std::vector<Node*>& flat) {
   Node* n = new Node(Node::INSTRUCTION, ++tape.seq);
   n->name = in.kernel->name;
   n->gradient = in.kernel->gradient;
@@ -170,6 +241,7 @@ inline void note_instruction(Tape& tape, Instr& in, uint32_t tracked) {
   n->nout = in.nop - in.nin;
   n->operands.resize(in.nop);
   n->site.capture();
+  n->zeros = tape.reach_of(flat);
   uint32_t needs = 0;
   for (int k = 0; k < in.nin; ++k)
     if (tracked >> k & 1) needs |= n->gradient->inputs[k].needs;
@@ -188,15 +260,30 @@ inline void note_instruction(Tape& tape, Instr& in, uint32_t tracked) {
     const bool output = k >= in.nin;
     if (!output && !(tracked >> k & 1) && !(needs >> k & 1)) continue;
     Tape::set_operand(o, c, o.dtype);
-    if (output ? c->node && !in.overwritten(k) : tracked >> k & 1) {
-      o.from = c->node;
+    if (output ? !in.overwritten(k) : tracked >> k & 1) {
+      o.from = writer_of(c);
       if (o.from) o.from->ref();
     }
+    if (output && c->node && !o.from && !in.overwritten(k)) n->zeros = tape.joined(n->zeros, c->node->reach);
     if (needs >> k & 1) Tape::save(o, c, c->issued + output);
   }
   for (int k = in.nin; k < in.nop; ++k)
     if (!in.ops[k].detached) Tape::set_writer(in.ops[k].chunk, n);
   n->unref();
+}
+
+// Notes a write, of all of a chunk that has no writer or of a part, of what doesn't change with `leaves`.
+inline void note_flat(Tape& tape, Chunk* c, Leaves leaves, bool all) {
+  if (!all && c->node) leaves = tape.joined(leaves, c->node->reach);
+  if (c->node && c->node->kind == Node::FLAT && c->node->reach == leaves) return;
+  Node* n = nullptr;
+  if (leaves) {
+    n = new Node(Node::FLAT, ++tape.seq);
+    n->name = "flat";
+    n->reach = leaves;
+  }
+  Tape::set_writer(c, n);
+  if (n) n->unref();
 }
 
 }  // namespace lazyarray

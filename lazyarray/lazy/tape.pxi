@@ -97,9 +97,22 @@ def tracked(x):
     return isinstance(x, Tensor) and wants_gradient(<Tensor>x)
 
 
+def recorded(x):
+    """Whether ``x`` was made of leaves while that was recorded, if only by what doesn't change with them."""
+    return isinstance(x, Tensor) and history_of((<Tensor>x).v.chunk) is not NULL \
+        and not (<Tensor>x).v.detached
+
+
+cdef Node* leaf_of(Chunk* c) noexcept:
+    """The node that tells the gradients of the chunk's views that have one of their own, or NULL."""
+    cdef Node* n = writer_of(c)
+    return n if n is NULL or n.kind == NODE_LEAF else n.marks
+
+
 cdef int refuse_leaf(Chunk* c) except -1:
-    if writer_of(c) is not NULL and writer_of(c).kind == NODE_LEAF:
-        if (<list>writer_of(c).payload)[0][1] == "null":  # a compiled function's stand-in
+    cdef Node* leaf = leaf_of(c)
+    if leaf is not NULL:
+        if (<list>leaf.payload)[0][1] == "null":  # a compiled function's stand-in
             raise TracingError("an array that gradients are taken of is written in place")
         raise ValueError(
             "in-place operation on an array with attach_grad() inside autograd.record(): its gradient "
@@ -148,67 +161,87 @@ cdef list tape(Instr* instr):
     cdef list held = None
     cdef uint32_t needs = 0
     cdef uint32_t wanted = 0
-    cdef bint touched = False, partly = False, differentiable = False
+    cdef bint touched = False, partly = False, differentiable = False, all
     cdef int k
     cdef Chunk* c
+    cdef vector[Node*] flat  # what it is made of but doesn't change with
     cdef Kernel* kernel = <Kernel*>instr.kernel
     # What no rule of an instruction can tell apart: which part of its operands it reads and writes.
     cdef bint opaque = kernel.kind == PYTHON or kernel.kind == GUFUNC and kernel.cores is NULL
     for k in range(instr.nop):
         c = instr.ops[k].chunk
-        if c is NULL or writer_of(c) is NULL or instr.ops[k].detached:
+        if c is NULL or history_of(c) is NULL or instr.ops[k].detached:
             continue
         if k >= instr.nin:
             refuse_leaf(c)
             touched = True
-            partly = partly or not instr.overwrites >> (k - instr.nin) & 1
-        elif inexact(dtype_of(instr, k)):
+            partly = partly or writer_of(c) is not NULL and not instr.overwrites >> (k - instr.nin) & 1
+        elif inexact(dtype_of(instr, k)) and writer_of(c) is not NULL:
             wanted |= 1u << min(k, 31)  # an opaque op may have more: some or none is all that counts
-    if not wanted and not touched:
+        else:
+            flat.push_back(history_of(c))
+    if not wanted and not touched and not flat.size():
         return None
     for k in range(instr.nin, instr.nop):
         if inexact(dtype_of(instr, k)) and not instr.ops[k].detached:
             differentiable = True
-    if not differentiable:  # comparisons, and writes to what is detached
-        return None
-    if wanted and not kernel.gradient_sought:
+    if wanted and differentiable and not kernel.gradient_sought:
         kernel.gradient_sought = True
         ref = _gradients.get(kernel.name.decode())
         if ref is not None:
             kernel.gradient = (<_GradientRef>ref).g
-    if wanted and (kernel.gradient is NULL or opaque) or partly and opaque:
+    if (wanted and (kernel.gradient is NULL or opaque) or partly and opaque) and differentiable:
         raise NotImplementedError(
             f"autograd has no gradient rule for {kernel.name.decode()!r}: use x.detach() if it is meant "
             "as a constant, or write an autograd.Function")
-    if wanted:
+    if wanted and differentiable:
         differentiable = False
         for k in range(instr.nin):
             if wanted >> k & 1 and kernel.gradient.inputs[k].function is not NULL:
                 differentiable = True
-        if not differentiable:
-            wanted = 0
+    if wanted and not differentiable:  # comparisons, rounding
+        for k in range(instr.nin):
+            c = instr.ops[k].chunk
+            if wanted >> min(k, 31) & 1 and c is not NULL and writer_of(c) is not NULL \
+                    and not instr.ops[k].detached:
+                flat.push_back(writer_of(c))
+        wanted = 0
     if wanted and kernel.kind == ELEMENTWISE:
         for k in range(instr.nin):
             if wanted >> k & 1:
                 needs |= kernel.gradient.inputs[k].needs
         held = set_apart(instr, needs)
-    if capturing():
-        for k in range(instr.nin, instr.nop):
-            mode().capturing.keep_writer(instr.ops[k].chunk)
-    if not wanted:
-        differentiable = False  # constants written: the part's gradient ends here
-        for k in range(instr.nin, instr.nop):
-            c = instr.ops[k].chunk
-            if writer_of(c) is NULL or instr.ops[k].detached:
-                continue
-            if instr.overwrites >> (k - instr.nin) & 1:
-                Tape_set_writer(c, NULL)
-            else:
-                differentiable = True
-        if not differentiable:
-            return None
-    note_instruction(_recorder.tape, instr[0], wanted)
+    if wanted or touched:
+        if capturing():
+            for k in range(instr.nin, instr.nop):
+                mode().capturing.keep_writer(instr.ops[k].chunk)
+    if wanted:
+        note_instruction(_recorder.tape, instr[0], wanted, flat)
+        return held
+    # Constants are written, or what doesn't change: the part's gradient ends here.
+    for k in range(instr.nin, instr.nop):
+        c = instr.ops[k].chunk
+        if writer_of(c) is not NULL and not instr.ops[k].detached and inexact(dtype_of(instr, k)) \
+                and not instr.overwrites >> (k - instr.nin) & 1:
+            note_instruction(_recorder.tape, instr[0], 0, flat)
+            return held
+    for k in range(instr.nin, instr.nop):
+        all = instr.overwrites >> (k - instr.nin) & 1
+        if not instr.ops[k].detached:
+            wrote_flat(instr.ops[k].chunk, _recorder.tape.reach_of(flat), all)
     return held
+
+
+cdef void wrote_flat(Chunk* c, Leaves leaves, bint all) noexcept:
+    """Notes that of a chunk all was written, or a part, with what doesn't change with `leaves`."""
+    if c.resource:  # a stream's state: nobody differentiates it
+        return
+    if capturing() and not mode().capturing.bore(c):
+        if all and writer_of(c) is not NULL:
+            Tape_set_writer(c, NULL)
+        return
+    if all or writer_of(c) is NULL:
+        note_flat(_recorder.tape, c, leaves, all)
 
 
 cdef inline void issue(Chunk* c, uint64_t writes) noexcept:
@@ -273,6 +306,7 @@ def note_call(str name, rule, inputs, outputs, saved=(), again=()):
             if writer_of(t.v.chunk) is not NULL and not t.v.detached:
                 break
         else:
+            note_constant(inputs, outputs)
             return
     n = new Node(NODE_CALL, _recorder.tape.seq + 1)
     _recorder.tape.seq += 1
@@ -283,6 +317,7 @@ def note_call(str name, rule, inputs, outputs, saved=(), again=()):
     n.nin = len(inputs)
     n.nout = len(outputs)
     n.again = len(again)
+    n.zeros = leaves_of((*inputs, *saved), True)
     n.operands.resize(n.nin + n.nout + len(saved) + n.again)
     for x in (*inputs, *outputs, *saved, *again):
         o = &n.operands[k]
@@ -293,6 +328,8 @@ def note_call(str name, rule, inputs, outputs, saved=(), again=()):
         Tape_set_operand(o[0], t.v.chunk, t.v.dtype)
         o.layout = t.v.layout
         if k <= n.nin + n.nout:
+            if k <= n.nin:
+                follow(t)
             if (wants_gradient(t) if k <= n.nin else writer_of(t.v.chunk) is not NULL and not covers_chunk(&t.v)):
                 o.from_ = writer_of(t.v.chunk)
                 o.from_.ref()
@@ -311,14 +348,55 @@ def note_call(str name, rule, inputs, outputs, saved=(), again=()):
     n.unref()
 
 
-def attach_leaf(Tensor x not None, grad, str grad_req):
-    """Makes ``x`` a leaf: what is recorded of it from now on, nothing before it; grad None: no more."""
+cdef Leaves leaves_of(arrays, bint flat):
+    """The leaves behind arrays; with ``flat`` only behind those that don't change with them."""
+    cdef Leaves all
+    cdef Node* n
+    for x in arrays:
+        if isinstance(x, Tensor) and not (<Tensor>x).v.detached:
+            n = history_of((<Tensor>x).v.chunk)
+            if n is not NULL and (not flat or n.kind == NODE_FLAT):
+                all = _recorder.tape.joined(all, _recorder.tape.reach_of(n))
+    return all
+
+
+cdef void follow(Tensor x) noexcept:
+    """Tells a capture what a call reads: if it has no elements, no instruction does."""
+    if capturing() and writer_of(x.v.chunk) is not NULL:
+        mode().capturing.follow(x.v.chunk)
+
+
+def note_constant(inputs, outputs):
+    """Notes that new ``outputs`` were made of ``inputs`` too, but don't change with them."""
+    cdef Leaves leaves
+    cdef Node* n
+    if recording():
+        leaves = leaves_of(inputs, False)
+        for x in inputs:
+            if isinstance(x, Tensor):
+                follow(<Tensor>x)
+        for x in outputs:
+            n = writer_of((<Tensor>x).v.chunk)
+            if n is not NULL:
+                n.zeros = _recorder.tape.joined(n.zeros, leaves)
+            else:
+                wrote_flat((<Tensor>x).v.chunk, leaves, False)
+
+
+def attach_leaf(Tensor x not None, grad, str grad_req, bint keeps_history=False):
+    """Makes ``x`` a leaf: what is recorded of it from now on, nothing before it; grad None: no more.
+
+    With ``keeps_history``, what was recorded of it stays: the gradient is that of an intermediate.
+    """
     cdef Chunk* c = x.v.chunk
     cdef Node* n
     cdef NodeOperand* o
     cdef size_t i
     cdef list parts = []
     cdef Node* old = writer_of(c)
+    cdef Node* op = NULL  # whose result ``x`` stays
+    if keeps_history and old is not NULL and old.kind != NODE_LEAF and not old.freed:
+        op, old = old, old.marks
     n = new Node(NODE_LEAF, _recorder.tape.seq + 1)
     _recorder.tape.seq += 1
     n.name = "attach_grad"
@@ -327,7 +405,7 @@ def attach_leaf(Tensor x not None, grad, str grad_req):
         # Other views of the memory stay leaves.
         kept = <list>old.payload
         for i in range(old.operands.size()):
-            if not old.operands[i].layout.same_view(x.v.layout):
+            if not old.operands[i].layout.same_view(x.v.layout) or old.operands[i].memory != known_as(c):
                 n.operands.push_back(old.operands[i])
                 n.operands.back().memory.ref()
                 parts.append(kept[i])
@@ -340,22 +418,90 @@ def attach_leaf(Tensor x not None, grad, str grad_req):
     if parts:
         Py_INCREF(parts)
         n.payload = <PyObject*>parts
-        Tape_set_writer(c, n)
+        _recorder.tape.list(n)
+        n.ref()
+    if op is not NULL:
+        op.marks = n if parts else NULL
+        if old is not NULL:
+            old.unref()
     else:
-        Tape_set_writer(c, NULL)
+        Tape_set_writer(c, n if parts else NULL)
+        if parts:
+            n.unref()
     n.unref()
+
+
+cdef int place_in(Node* leaf, Tensor x) noexcept:
+    """Which of a leaf's gradients is that of ``x``; -1: none."""
+    cdef size_t i
+    if leaf is not NULL:
+        for i in range(leaf.operands.size()):
+            if leaf.operands[i].layout.same_view(x.v.layout) and leaf.operands[i].dtype == x.v.dtype \
+                    and leaf.operands[i].memory == known_as(x.v.chunk):
+                return <int>i
+    return -1
 
 
 def leaf_grad(Tensor x not None):
     """(the array that collects x's gradient, grad_req), or None if ``x`` has none."""
+    cdef Node* leaf = leaf_of(x.v.chunk)
+    cdef int i = place_in(leaf, x)
+    return None if i < 0 else (<list>leaf.payload)[i]
+
+
+cpdef bint is_leaf(Tensor x) except -1:
+    """Whether ``x`` has a gradient, and no history."""
     cdef Node* n = writer_of(x.v.chunk)
-    cdef size_t i
-    if n is NULL or n.kind != NODE_LEAF:
-        return None
-    for i in range(n.operands.size()):
-        if n.operands[i].layout.same_view(x.v.layout) and n.operands[i].dtype == x.v.dtype:
-            return (<list>n.payload)[i]
-    return None
+    return n is not NULL and n.kind == NODE_LEAF and place_in(n, x) >= 0
+
+
+def drop_leaf(Tensor x not None):
+    """Takes x's gradient away, also from what was recorded already; its history stays, if it has one."""
+    cdef Chunk* c = x.v.chunk
+    cdef Node* leaf = leaf_of(c)
+    cdef int i = place_in(leaf, x)
+    if i < 0:
+        return
+    leaf.operands[i].memory.unref()
+    leaf.operands.erase(leaf.operands.begin() + i)
+    del (<list>leaf.payload)[i]
+    if leaf.operands.size():
+        return
+    if leaf == writer_of(c):
+        Tape_set_writer(c, NULL)
+    else:
+        writer_of(c).marks = NULL
+        leaf.unref()
+
+
+cdef class History:
+    """Who wrote an array's memory, to be put back after it was a leaf of somebody else's."""
+
+    cdef Chunk* chunk
+    cdef Node* n
+
+    def __cinit__(self, Tensor x not None):
+        self.chunk = x.v.chunk
+        self.n = history_of(self.chunk)
+        self.chunk.ref()
+        if self.n is not NULL:
+            self.n.ref()
+
+    def __dealloc__(self):
+        self.chunk.unref()
+        if self.n is not NULL:
+            self.n.unref()
+
+    def put_back(self):
+        Tape_set_writer(self.chunk, self.n)
+
+
+def of_its_own(Tensor x not None):
+    """Makes a view by ``detach`` an array that may have a history: a copy, if there is one already."""
+    cdef Node* n = history_of(x.v.chunk)
+    if x.v.detached and n is not NULL and not n.freed:
+        become(x, cast(x, x.v.dtype))
+    x.v.detached = False
 
 
 def detached(Tensor x not None):

@@ -17,15 +17,14 @@ from lazyarray.ops import linear_algebra, manipulation, searching
 from lazyarray.ops._differentiable import follows
 from lazyarray.ops._layout import gil_op, k_order, operands
 from lazyarray.ops._rows import astype, normalize_axes, reduced_shape
+from lazyarray.ops.elementwise import root
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
 
 __all__ = ["norm", "matrix_norm", "vector_norm", "cond", "matrix_rank"]
 
-_abs, _any, _max, _min, _sqrt, _sum = [
-    ops.table[n] for n in ("absolute", "any", "max", "min", "sqrt", "sum")
-]
+_abs, _any, _max, _min, _sum = [ops.table[n] for n in ("absolute", "any", "max", "min", "sum")]
 
 
 def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> NDArray:
@@ -69,7 +68,7 @@ def _whole_norm(x: NDArray) -> NDArray:
     flat = manipulation.permute_dims(x, k_order([x], x.ndim)).reshape(-1)
     parts = [flat.real, flat.imag] if x.dtype.kind == "c" else [flat]
     squares = [linear_algebra.dot(v, v) for v in parts]
-    return _sqrt(squares[0] + squares[1] if len(squares) == 2 else squares[0])
+    return root(squares[0] + squares[1] if len(squares) == 2 else squares[0])
 
 
 def _squared(x: NDArray) -> NDArray:
@@ -85,7 +84,7 @@ def _largest(x: NDArray, axis: tuple[int, ...], keepdims: bool = False) -> NDArr
 
 def _vector_norm(x: NDArray, ord: Any, axis: tuple[int, ...], keepdims: bool) -> NDArray:
     if ord is None or ord == 2:
-        return _sqrt(_sum(_squared(x), axis, keepdims=keepdims))
+        return root(_sum(_squared(x), axis, keepdims=keepdims))
     if ord == 0:
         return _sum(astype(x != 0, x.real.dtype), axis, keepdims=keepdims)
     if ord == 1:
@@ -99,17 +98,20 @@ def _vector_norm(x: NDArray, ord: Any, axis: tuple[int, ...], keepdims: bool) ->
     powers = _abs(x)
     powers **= ord
     result: NDArray = _sum(powers, axis, keepdims=keepdims)
-    root = np.reciprocal(ord, dtype=result.dtype)
+    power = np.reciprocal(ord, dtype=result.dtype)
     if result.ndim == 0:  # a scalar in NumPy, whose power may round otherwise
-        rules = (lambda g, a: g * (root * a ** (root - 1)),)
-        return gil_op("power", lambda v: v[()] ** root, [result], (), gradient=rules)
-    result **= root
+        rules = (lambda g, a: g * (power * searching.where(a == 0, 1.0, a) ** (power - 1)),)
+        return gil_op("power", lambda v: v[()] ** power, [result], (), gradient=rules)
+    if ord > 0 and follows(result):  # of zeros the gradient is 0, as the powers' is
+        none = result == 0
+        return searching.where(none, 0.0, searching.where(none, 1.0, result) ** power)
+    result **= power
     return result
 
 
 def _matrix_norm(x: NDArray, ord: Any, rows: int, columns: int) -> NDArray:
     if ord in (None, "fro", "f"):
-        return _sqrt(_sum(_squared(x), (rows, columns)))
+        return root(_sum(_squared(x), (rows, columns)))
     if ord in (1, -1, math.inf, -math.inf):
         summed, rest = (rows, columns) if abs(ord) == 1 else (columns, rows)
         sums = _sum(_abs(x), summed)

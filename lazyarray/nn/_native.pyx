@@ -39,6 +39,8 @@ from lazyarray.lazy._lazy cimport (
     view_of,
 )
 
+from lazyarray.lazy._lazy import leaf_grad
+
 cnp.import_array()
 
 
@@ -245,6 +247,26 @@ def maxima(Tensor x not None, geometry):
     instr.cost_ns = 100 + values.v.layout.size() * (1.0 + k * 0.8)
     emit(instr)
     return values, places
+
+
+# ---- optimisers ---------------------------------------------------------------------------------
+
+
+def gradients_of(list params not None, list state not None):
+    """The gradients of ``params``; None if one has none, or can't be written, or its arrays don't fit."""
+    cdef Tensor p, t
+    cdef list found = []
+    for i in range(len(params)):
+        p = params[i]
+        leaf = leaf_grad(p)
+        if leaf is None or p.v.readonly:
+            return None
+        for x in (leaf[0], *<list>state[i]):
+            t = x
+            if t.v.readonly or not t.v.layout.same_shape(p.v.layout):
+                return None
+        found.append(leaf[0])
+    return found
 
 
 # ---- choices ------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from lazyarray.ops import table
 from lazyarray.ops._differentiable import differentiable
 from lazyarray.ops._layout import operands
 from lazyarray.ops._rows import Ufunc, asarray, clamp, select
-from lazyarray.ops.gradients import teach
+from lazyarray.ops.gradients import lost, teach
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
@@ -45,7 +45,8 @@ _greater, _at_least, _less = table["greater"], table["greater_equal"], table["le
 _relu = Ufunc(np.maximum, name="relu")
 teach(
     {
-        "relu": (lambda g, y: select(_greater(y, 0), g, 0.0), None),
+        # y is 0 there, or NaN.
+        "relu": (lambda g, y: select(_greater(y, 0), g, y.detach()), None),
         "erf": (lambda g, a: g * ((2 / math.sqrt(math.pi)) * _exp(-a * a)),),
     }
 )
@@ -71,9 +72,12 @@ def relu6(x: Any) -> NDArray:
     return hardtanh(x, 0.0, 6.0)
 
 
-@differentiable(
-    x=lambda g, x, negative_slope: select(_greater(x, 0), g, g * negative_slope),
-)
+def _sloped(g: Any, x: Any, slope: Any) -> Any:
+    """g above 0, its product with the slope below, NaN where x is NaN."""
+    return select(_greater(x, 0), g, g * slope + lost(x, x))
+
+
+@differentiable(x=lambda g, x, negative_slope: _sloped(g, x, negative_slope))
 def leaky_relu(x: Any, negative_slope: float = 0.01) -> NDArray:
     """x where it is positive, else ``negative_slope * x`` (Maas et al. 2013).
 
@@ -96,7 +100,7 @@ def _prelu_weight(g: Any, x: Any, weight: Any) -> Any:
 
 
 @differentiable(
-    x=lambda g, x, weight: select(_greater(x, 0), g, g * _slopes(x, weight)),
+    x=lambda g, x, weight: _sloped(g, x, _slopes(x, weight)),
     weight=_prelu_weight,
 )
 def _prelu(x: Any, weight: Any) -> NDArray:
@@ -277,7 +281,7 @@ def softplus(x: Any, beta: float = 1.0, threshold: float = 20.0) -> NDArray:
 
 
 def _within(g: Any, x: Any, low: float, high: float) -> Any:
-    return select(_greater(x, low) & _less(x, high), g, 0.0)
+    return select(_greater(x, low) & _less(x, high), g, lost(x, x))
 
 
 @differentiable(x=lambda g, x, min_val, max_val: _within(g, x, min_val, max_val))

@@ -33,7 +33,7 @@ __all__ = [
 ]
 
 _exp, _log, _log1p, _abs = table["exp"], table["log"], table["log1p"], table["absolute"]
-_maximum, _minimum, _greater = table["maximum"], table["minimum"], table["greater"]
+_maximum, _minimum, _less_equal = table["maximum"], table["minimum"], table["less_equal"]
 _max, _sum = table["max"], table["sum"]
 
 
@@ -249,8 +249,8 @@ def smooth_l1_loss(input: Any, target: Any, reduction: str = "mean", beta: float
 
 def _floored_log(x: Any) -> Any:
     """log(x), but -100 where it would be less."""
-    some = _greater(x, 0)
-    return _maximum(select(some, _log(select(some, x, 1.0)), -100.0), -100.0)
+    none = _less_equal(x, 0)
+    return _maximum(select(none, -100.0, _log(select(none, 1.0, x))), -100.0)
 
 
 @differentiable(

@@ -7,7 +7,14 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from lazyarray.lazy._lazy import is_recording, is_training, note_call, paused, tracked
+from lazyarray.lazy._lazy import (
+    is_recording,
+    is_training,
+    note_call,
+    note_constant,
+    paused,
+    tracked,
+)
 from lazyarray.nn.inputs import channel_sums, floats, narrowed
 from lazyarray.ops import table
 from lazyarray.ops._layout import device_of
@@ -202,11 +209,18 @@ def layer_norm(
             raise ValueError(f"layer_norm: a parameter of shape {p.shape} for layers of {shape}")
     count = math.prod(shape)
     if x.size == 0:
-        return narrowed(x * 1, dtype)
+        return narrowed(_of_nothing(x, weight, bias), dtype)
     rows = ascontiguousarray(x).reshape(-1, count)
     weight, bias = [p if p is None else p.reshape(1, count) for p in (weight, bias)]
     y = _normalized("layer_norm", rows, weight, bias, _row_sums, _column_sums, count, eps)[0]
     return narrowed(y.reshape(x.shape), dtype)
+
+
+def _of_nothing(x: Any, *parameters: Any) -> Any:
+    """The result for an x without elements, which has the parameters' gradients: zeros."""
+    y = x * 1
+    note_constant(parameters, [y])
+    return y
 
 
 def _row_sums(x: Any) -> Any:
@@ -237,7 +251,7 @@ def group_norm(
     _per_channel("group_norm", x, weight, bias)
     n, c = x.shape[:2]
     if x.size == 0:
-        return narrowed(x * 1, dtype)
+        return narrowed(_of_nothing(x, weight, bias), dtype)
     each = c // num_groups
     groups = ascontiguousarray(x).reshape(n, num_groups, each, x.size // (n * c))
     weight, bias = [p if p is None else p.reshape(1, num_groups, each, 1) for p in (weight, bias)]

@@ -18,7 +18,7 @@ __all__ = ["sgd", "momentum", "adam", "adamw", "rmsprop", "adagrad", "clip_grad_
 _sqrt, _minimum = table["sqrt"], table["minimum"]
 
 
-def _checked(name: str, weight: Any, *others: Any) -> None:
+def checked(name: str, weight: Any, *others: Any) -> None:
     """That all are arrays of the weight's shape."""
     for x in (weight, *others):
         if not isinstance(x, Tensor):
@@ -36,7 +36,7 @@ def sgd(weight: NDArray, grad: NDArray, lr: Any, weight_decay: float = 0.0) -> N
     >>> w.asnumpy()
     array([0.5, 1.5])
     """
-    _checked("sgd", weight, grad)
+    checked("sgd", weight, grad)
     with paused():
         if weight_decay:
             grad = grad + weight * weight_decay
@@ -63,7 +63,7 @@ def momentum(
     >>> w.item(), v.item()
     (0.85, 1.5)
     """
-    _checked("momentum", weight, grad, velocity)
+    checked("momentum", weight, grad, velocity)
     with paused():
         if weight_decay:
             grad = grad + weight * weight_decay
@@ -72,14 +72,13 @@ def momentum(
         weight -= (grad + velocity * momentum if nesterov else velocity) * lr
 
 
-def _corrections(weight: NDArray, step: Any, beta1: float, beta2: float) -> tuple[Any, Any]:
-    """1 - beta1^step and sqrt(1 - beta2^step): arrays, of the weight's dtype, if step is one."""
+def _corrections(step: Any, beta1: float, beta2: float) -> tuple[Any, Any]:
+    """1 - beta1^step and sqrt(1 - beta2^step): arrays, if step is one."""
     if isinstance(step, Tensor):
         if step.size != 1:
             raise ValueError(f"adam: step is one number, not an array of shape {step.shape}")
         step = step.reshape(()).astype("float64")
-        first, second = 1 - beta1**step, _sqrt(1 - beta2**step)
-        return first.astype(weight.dtype), second.astype(weight.dtype)
+        return 1 - beta1**step, _sqrt(1 - beta2**step)
     if step < 1:
         raise ValueError(f"adam: step counts from 1, it is {step}")
     return 1 - beta1**step, math.sqrt(1 - beta2**step)
@@ -97,13 +96,18 @@ def _adam(
     eps: float,
     decay: float,
 ) -> None:
-    first, second = _corrections(weight, step, beta1, beta2)
+    # In double precision, then in the weight's, whether the step is counted in an array or not.
+    first, second = _corrections(step, beta1, beta2)
+    rate, least = [
+        x.astype(weight.dtype) if isinstance(x, Tensor) else x
+        for x in (lr * second / first, second * eps)
+    ]
     mean *= beta1
     mean += grad * (1 - beta1)
     var *= beta2
     var += grad * grad * (1 - beta2)
     # PyTorch's sqrt(var) / second + eps, times second.
-    change = mean / (_sqrt(var) + second * eps) * (lr * second / first)
+    change = mean / (_sqrt(var) + least) * rate
     if decay:
         weight *= 1 - lr * decay
     weight -= change
@@ -132,7 +136,7 @@ def adam(
     >>> round(w.item(), 6)
     0.5
     """
-    _checked("adam", weight, grad, mean, var)
+    checked("adam", weight, grad, mean, var)
     with paused():
         if weight_decay:
             grad = grad + weight * weight_decay
@@ -161,7 +165,7 @@ def adamw(
     >>> round(w.item(), 6)
     0.45
     """
-    _checked("adamw", weight, grad, mean, var)
+    checked("adamw", weight, grad, mean, var)
     with paused():
         _adam(weight, grad, mean, var, lr, step, beta1, beta2, eps, weight_decay)
 
@@ -183,7 +187,7 @@ def rmsprop(
     >>> round(w.item(), 6), s.item()
     (0.8, 1.0)
     """
-    _checked("rmsprop", weight, grad, square)
+    checked("rmsprop", weight, grad, square)
     with paused():
         if weight_decay:
             grad = grad + weight * weight_decay
@@ -208,7 +212,7 @@ def adagrad(
     >>> round(w.item(), 6), s.item()
     (0.5, 4.0)
     """
-    _checked("adagrad", weight, grad, square)
+    checked("adagrad", weight, grad, square)
     with paused():
         if weight_decay:
             grad = grad + weight * weight_decay

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from lazyarray.lazy._lazy import is_capturing
-from lazyarray.nn import optimizers
+import numpy as np
+
+from lazyarray.lazy._lazy import Tensor, is_capturing
+from lazyarray.nn import _native, optimizers
+from lazyarray.ops._rows import assign_to
 from lazyarray.ops.creation import zeros, zeros_like
 
 if TYPE_CHECKING:
@@ -15,30 +18,39 @@ if TYPE_CHECKING:
 
 __all__ = ["SGD", "Momentum", "Adam"]
 
+_REAL = (int, float, np.integer, np.floating)
+Params = Any  # an array, a dict of them by name, or any iterable of them
+
 
 class _Trainer:
     """``step()`` changes ``params`` by their gradients, each by the subclass's ``_update``.
 
-    ``lr`` is a number or an array of one, and may be set anew, also for a compiled function.
+    ``params`` is an array, a dict of arrays by name, or any iterable of them; ``lr`` a number or an
+    array of one, which may be set anew at any time, also for a compiled function.
     """
 
-    _states = 0  # arrays of state for each parameter
+    _kept: tuple[str, ...] = ()  # the names of each parameter's arrays of state
 
-    def __init__(self, params: Iterable[NDArray], lr: Any, **options: Any) -> None:
-        self.params = list(params)
-        if not self.params:
-            raise ValueError(f"{type(self).__name__}: no arrays to train")
+    def __init__(self, params: Params, lr: Any, **options: Any) -> None:
+        self.names, self.params = _named(type(self).__name__, params)
         for p in self.params:
             if p.grad is None:
                 raise ValueError(f"{type(self).__name__}: an array without attach_grad()")
         self.lr = lr
+        self._check_rate()
         self.options = options
-        self.state = [[zeros_like(p) for _ in range(self._states)] for p in self.params]
+        self.state = [[zeros_like(p) for _ in self._kept] for p in self.params]
 
     def step(self) -> None:
-        """Takes one step, in place, in one pass over each parameter."""
-        for p, state in zip(self.params, self.state, strict=True):
-            self._update(p, p.grad, *state)
+        """Takes one step, in place, in one pass over each parameter.
+
+        ValueError or TypeError, and nothing was changed, if a parameter has no gradient any more or
+        ``lr`` is none.
+        """
+        gradients = self._gradients()
+        self._count()
+        for p, g, state in zip(self.params, gradients, self.state, strict=True):
+            self._update(p, g, *state)
 
     def zero_grad(self) -> None:
         """Sets the gradients to zero: needed only with ``attach_grad("add")``."""
@@ -46,8 +58,157 @@ class _Trainer:
             if p.grad is not None:
                 p.grad[...] = 0
 
+    def state_dict(self) -> dict[str, Any]:
+        """All that the next steps depend on but the parameters, as it is now: numbers and arrays.
+
+        The arrays are copies. :meth:`load_state_dict` takes it, also after :func:`lazyarray.save`.
+
+        >>> import lazyarray as la
+        >>> w = la.array([1.0])
+        >>> w.attach_grad()
+        >>> la.nn.Momentum({"w": w}, lr=0.1).state_dict()["velocity.w"].asnumpy()
+        array([0.])
+        """
+        every = {**self._settings(), **self._arrays()}
+        return {key: x.copy() if isinstance(x, Tensor) else x for key, x in every.items()}
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Goes on from what :meth:`state_dict` gave, for parameters of the same names and shapes.
+
+        ValueError or TypeError, and nothing was changed, for any other keys, shapes or dtypes.
+        Waits for numbers that are given as arrays.
+
+        >>> import lazyarray as la
+        >>> w = la.array([1.0])
+        >>> w.attach_grad()
+        >>> trainer = la.nn.Adam(w)
+        >>> state = trainer.state_dict()
+        >>> trainer.step()
+        >>> trainer.load_state_dict(state)
+        >>> trainer.steps
+        0
+        """
+        name, settings, arrays = type(self).__name__, self._settings(), self._arrays()
+        if not isinstance(state, Mapping):
+            raise TypeError(f"{name}: a state is a dict, not a {type(state).__name__}")
+        own = settings.keys() | arrays.keys()
+        for text, keys in (("lacks", own - state.keys()), ("has besides", state.keys() - own)):
+            if keys:
+                raise ValueError(f"{name}: the state {text} {', '.join(sorted(map(repr, keys)))}")
+        for key, x in arrays.items():
+            value = state[key]
+            if not isinstance(value, (Tensor, np.ndarray)):
+                raise TypeError(f"{name}: {key!r} is an array, not a {type(value).__name__}")
+            if value.shape != x.shape or value.dtype != x.dtype:
+                raise ValueError(
+                    f"{name}: {key!r} has shape {x.shape} and {x.dtype}, not {value.shape} and "
+                    f"{value.dtype}"
+                )
+        numbers = {key: _number(f"{name}: {key!r}", x, state[key]) for key, x in settings.items()}
+        for key, x in arrays.items():
+            assign_to(x, state[key])
+        self._set(numbers)
+
+    # -- what it is made of
+
+    def _settings(self) -> dict[str, Any]:
+        """The numbers of its state, by name."""
+        return {"lr": self.lr, **self.options}
+
+    def _set(self, settings: dict[str, Any]) -> None:
+        lr = settings.pop("lr")
+        if isinstance(self.lr, Tensor):  # where compiled functions read it
+            assign_to(self.lr, lr)
+        else:
+            self.lr = lr
+        self.options = {key: settings[key] for key in self.options}
+
+    def _arrays(self) -> dict[str, NDArray]:
+        """The arrays of its state, by name."""
+        return {
+            f"{kept}.{name}": x
+            for name, state in zip(self.names, self.state, strict=True)
+            for kept, x in zip(self._kept, state, strict=True)
+        }
+
+    def _gradients(self) -> list[NDArray]:
+        """The parameters' gradients, once it is known that a step can be taken."""
+        if type(self.lr) is not float:
+            self._check_rate()
+        found: list[NDArray] | None = _native.gradients_of(self.params, self.state)
+        if found is not None:
+            return found
+        gradients = []  # what is wrong
+        for name, p in zip(self.names, self.params, strict=True):
+            g = p.grad
+            if g is None:
+                raise ValueError(
+                    f"{type(self).__name__}: parameter {name!r} has no gradient any more: call "
+                    "attach_grad()"
+                )
+            if not p.flags.writeable:
+                raise ValueError(f"{type(self).__name__}: parameter {name!r} is read-only")
+            gradients.append(g)
+        for p, g, state in zip(self.params, gradients, self.state, strict=True):
+            optimizers.checked(type(self).__name__, p, g, *state)
+        return gradients
+
+    def _check_rate(self) -> None:
+        lr, name = self.lr, type(self).__name__
+        if not isinstance(lr, Tensor):
+            if not isinstance(lr, _REAL):
+                raise TypeError(f"{name}: lr is a number or an array of one, not {lr!r}")
+            return
+        if lr.size != 1 or lr.dtype.kind not in "fiu":
+            raise ValueError(f"{name}: lr is one number, not an array {lr.shape} of {lr.dtype}")
+        for p in self.params:
+            if p.device != lr.device:
+                raise ValueError(f"{name}: lr is on {lr.device!r} and a parameter on {p.device!r}")
+
+    def _count(self) -> None:
+        """Counts a step that is about to be taken."""
+
     def _update(self, weight: NDArray, grad: Any, *state: NDArray) -> None:
         raise NotImplementedError
+
+
+def _named(name: str, params: Params) -> tuple[list[str], list[NDArray]]:
+    """The parameters with their names: those in a dict, else their numbers."""
+    if isinstance(params, Tensor):
+        params = [params]
+    if isinstance(params, Mapping):
+        names, arrays = list(params), list(params.values())
+    elif isinstance(params, Iterable) and not isinstance(params, (str, bytes)):
+        arrays = list(params)
+        names = [str(i) for i in range(len(arrays))]
+    else:
+        raise TypeError(
+            f"{name} trains an array, a dict of arrays or an iterable of them, not a "
+            f"{type(params).__name__}: la.nn's layers are functions, whose arrays are yours"
+        )
+    for x in arrays:
+        if not isinstance(x, Tensor):
+            raise TypeError(f"{name} trains NDArrays, not a {type(x).__name__} among them")
+    for key in names:
+        if not isinstance(key, str):
+            raise TypeError(f"{name}: the names of parameters are strings, not {key!r}")
+    if not arrays:
+        raise ValueError(f"{name}: no arrays to train")
+    if len({id(x) for x in arrays}) != len(arrays):
+        raise ValueError(f"{name}: an array is given twice")
+    return names, arrays
+
+
+def _number(what: str, own: Any, value: Any) -> Any:
+    """``value``, which may be an array of one, as a number of the kind of ``own``."""
+    if isinstance(value, (Tensor, np.ndarray)) and value.size == 1:
+        value = value.item()
+    kinds = (type(own),) if type(own) in (bool, int) else _REAL
+    if not isinstance(value, kinds) or isinstance(value, bool) != isinstance(own, bool):
+        raise TypeError(f"{what} is {own!r} here and {value!r} in the state")
+    if type(own) is int and value < 0:
+        raise ValueError(f"{what} is {value!r} in the state")
+    return value
 
 
 class SGD(_Trainer):
@@ -65,7 +226,7 @@ class SGD(_Trainer):
     0.5
     """
 
-    def __init__(self, params: Iterable[NDArray], lr: Any, weight_decay: float = 0.0) -> None:
+    def __init__(self, params: Params, lr: Any, weight_decay: float = 0.0) -> None:
         super().__init__(params, lr, weight_decay=weight_decay)
 
     def _update(self, weight: NDArray, grad: Any, *state: NDArray) -> None:
@@ -82,11 +243,11 @@ class Momentum(_Trainer):
     True
     """
 
-    _states = 1
+    _kept = ("velocity",)
 
     def __init__(
         self,
-        params: Iterable[NDArray],
+        params: Params,
         lr: Any,
         momentum: float = 0.9,
         weight_decay: float = 0.0,
@@ -114,11 +275,11 @@ class Adam(_Trainer):
     (1, 1.0)
     """
 
-    _states = 2
+    _kept = ("mean", "var")
 
     def __init__(
         self,
-        params: Iterable[NDArray],
+        params: Params,
         lr: Any = 1e-3,
         beta1: float = 0.9,
         beta2: float = 0.999,
@@ -129,31 +290,40 @@ class Adam(_Trainer):
         super().__init__(params, lr, beta1=beta1, beta2=beta2, eps=eps, weight_decay=weight_decay)
         self.decoupled = decoupled
         # Replays count in arrays, as they run no Python; the integer is cheaper while it is known.
-        self._counts = {p.device: zeros((), "int64", device=p.device) for p in self.params}
+        self._counts = {p.device: zeros(1, "int64", device=p.device) for p in self.params}
         self._known: int | None = 0
 
     @property
     def steps(self) -> int:
         """How many steps were taken; set it to go on from a saved state."""
         if self._known is None:
-            return int(self._counts[self.params[0].device])
+            return int(self._counts[self.params[0].device].item())
         return self._known
 
     @steps.setter
     def steps(self, steps: int) -> None:
-        self._known = operator.index(steps)
+        steps = operator.index(steps)
+        if steps < 0:
+            raise ValueError(f"{type(self).__name__}: {steps} steps")
+        if self._known is not None:  # else replays count on, unseen
+            self._known = steps
         for count in self._counts.values():
-            count[...] = self._known
+            count[...] = steps
 
-    def step(self) -> None:
-        """Takes one step, in place, in one pass over each parameter."""
+    def _count(self) -> None:
         for count in self._counts.values():
             count += 1
         if is_capturing():
             self._known = None
         elif self._known is not None:
             self._known += 1
-        super().step()
+
+    def _settings(self) -> dict[str, Any]:
+        return {**super()._settings(), "decoupled": self.decoupled, "steps": self.steps}
+
+    def _set(self, settings: dict[str, Any]) -> None:
+        self.steps, self.decoupled = settings.pop("steps"), settings.pop("decoupled")
+        super()._set(settings)
 
     def _update(self, weight: NDArray, grad: Any, *state: NDArray) -> None:
         update = optimizers.adamw if self.decoupled else optimizers.adam

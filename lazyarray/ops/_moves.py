@@ -46,9 +46,9 @@ def stored(name: str, x: NDArray, value: Any, store: Callable[[Any, Any], object
     """
     values: NDArray | None = value if isinstance(value, Tensor) else None
     shape = () if values is None else values.shape
+    if values is not None and values.var == x.var:
+        value = values = values.copy()
     with paused():
-        if values is not None and values.var == x.var:
-            value = values = values.copy()
         places = full(x.shape, -1, np.intp, x.device)
         store(places, 0 if values is None else numbers(values))
     follow = values is not None and tracked(values)

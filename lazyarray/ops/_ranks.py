@@ -42,13 +42,16 @@ def by_rank(axes: tuple[int, ...], ranked: Callable[[NDArray], NDArray]) -> Call
             order = argsort(rows(a), -1)
             ranks = argsort(order, -1).astype(np.float64)
             gaps = _isnan(rows(a))  # they come last, and have no rank
-            ranks = select(gaps, np.nan, ranks)
-            inverse = np.argsort([*rest, *axes])
+            inverse = np.argsort([*rest, *axes]).tolist()
             lengths = [a.shape[i] for i in (*rest, *axes)]
-            ranks = permute_dims(ranks.reshape(lengths), inverse.tolist())
+            ranks = select(gaps, np.nan, ranks)
+            ranks = permute_dims(ranks.reshape(lengths), inverse)
             count = order.shape[0]
             at = ranked(ranks).reshape(-1, count).T  # for each row of x its results
             known = _invert(_isnan(at))
+            # A NaN that makes a result one has no slope.
+            lost = gaps & _invert(known.all(axis=1, keepdims=True))
+            lost = permute_dims(lost.reshape(lengths), inverse)
             at = select(known, at, 0.0)
             low = _floor(at)
             elements = take_along_axis(rows(numbers(a)), order, -1)
@@ -60,7 +63,7 @@ def by_rank(axes: tuple[int, ...], ranked: Callable[[NDArray], NDArray]) -> Call
         for places, part in ((below, g * (1 - share)), (above, g * share)):
             index = take_along_axis(elements, places, -1).reshape(-1)
             total = total + scatter(part.reshape(-1), index, 0, (a.size,))
-        found: NDArray = total.reshape(a.shape)
+        found: NDArray = select(lost, a.detach(), total.reshape(a.shape))
         return found
 
     return rule

@@ -85,7 +85,7 @@ from lazyarray.lazy._lazy cimport (
     where_of_size,
 )
 
-from lazyarray.lazy._lazy import note_call, paused
+from lazyarray.lazy._lazy import note_call, note_constant, paused
 
 cnp.import_array()
 

@@ -170,6 +170,7 @@ def join(arrays, axis):
     cdef npy_intp shape[kMaxDims]
     cdef npy_intp start = 0, total = 0
     cdef int i, at, n
+    cdef bint gaps = False
     if type(arrays) is not list and type(arrays) is not tuple or type(axis) is not int:
         return None
     parts = tuple(arrays)
@@ -191,6 +192,7 @@ def join(arrays, axis):
             if i != at and t.v.layout.shape()[i] != first.v.layout.shape()[i]:
                 return None
         total += t.v.layout.shape()[at]
+        gaps = gaps or t.v.layout.size() == 0
     for i in range(n):
         shape[i] = total if i == at else first.v.layout.shape()[i]
     out = empty_like_shape(first.v.dtype, n, shape, first.v.chunk.device)
@@ -203,6 +205,8 @@ def join(arrays, axis):
         part.v.layout.offset = start * out.v.layout.strides()[at]
         start += t.v.layout.shape()[at]
         assign(part, t)
+    if gaps:  # of parts without elements nothing was written
+        note_constant(parts, [out])
     return out
 
 

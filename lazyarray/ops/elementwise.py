@@ -104,3 +104,5 @@ def _doc(name: str, ufunc: np.ufunc) -> str:
 
 
 TABLE = _rows()
+# The root of a sum of squares: at 0 its gradient is 0, as the squares' is.
+root = Ufunc(np.sqrt, name="root", cost=_ROOT)

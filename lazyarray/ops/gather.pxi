@@ -84,6 +84,7 @@ cdef Tensor gather(Tensor x, Tensor index, int axis, int named):
         n += many
     cdef Tensor out = empty_like_shape(x.v.dtype, n, shape, x.v.chunk.device)
     if out.v.layout.size() == 0 and index.v.layout.size() == 0:
+        _note_gather(x, index, out, axis)
         return out
     cdef Kernel* k = gather_kernel(x.v.dtype, False)
     if recording() and wants_gradient(x):

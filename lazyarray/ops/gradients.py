@@ -55,6 +55,14 @@ def _nonzero(x: Any) -> Any:
     return _where(_equal(x, 0), 1.0, x)
 
 
+def lost(a: Any, y: Any) -> Any:
+    """Zeros, but NaN where ``a`` is one and so the result: a choice has no slope there.
+
+    (What ignores NaN, as ``fmax`` does, has other results.)
+    """
+    return _where(_equal(a, a) | _equal(y, y), 0.0, a.detach())
+
+
 def _power_base(g: Any, a: Any, b: Any) -> Any:
     """b a^(b-1), and 0 where b is 0 (a may be 0, too)."""
     if not isinstance(b, Tensor):
@@ -62,18 +70,20 @@ def _power_base(g: Any, a: Any, b: Any) -> Any:
     return g * _conj(_where(_equal(b, 0), 0.0, b * a ** _where(_equal(b, 0), 1.0, b - 1)))
 
 
-def _power_exponent(g: Any, a: Any, y: Any) -> Any:
+def _power_exponent(g: Any, a: Any, b: Any, y: Any) -> Any:
     """a^b log(a), and 0 where a is 0."""
     if not isinstance(a, Tensor):
-        if a == 0 or (isinstance(a, (int, float)) and a < 0):
-            return g * (math.nan if a else 0.0)
+        if a == 0:
+            return g * lost(b, y)
+        if isinstance(a, (int, float)) and a < 0:
+            return g * math.nan
         return g * _conj(y * (cmath.log(a) if isinstance(a, complex) else math.log(a)))
-    return g * _conj(_where(_equal(a, 0), 0.0, y * _log(_nonzero(a))))
+    return g * _conj(_where(_equal(a, 0), lost(b, y), y * _log(_nonzero(a))))
 
 
 def _first_chosen(g: Any, a: Any, b: Any, y: Any) -> Any:
     """Of maximum and its kin: where the inputs are equal each gets a half."""
-    return _where(_equal(a, b), 0.5 * g, _where(_equal(a, y), g, 0.0))
+    return _where(_equal(a, b), 0.5 * g, _where(_equal(a, y), g, lost(a, y)))
 
 
 def _second_chosen(g: Any, a: Any, b: Any, y: Any) -> Any:
@@ -93,8 +103,12 @@ def _unit(g: Any, a: Any, y: Any) -> Any:
     return _where(_equal(y, 0), 0.0, (g - y * (_conj(g) * y).real) / _nonzero(_abs(a)))
 
 
-def _clip_low(g: Any, a: Any, b: Any, c: Any) -> Any:
-    return _where(_E["less"](a, b) & _E["less_equal"](b, c), g, 0.0)
+def _clip_low(g: Any, a: Any, b: Any, c: Any, y: Any) -> Any:
+    return _where(_E["less"](a, b) & _E["less_equal"](b, c), g, lost(b, y))
+
+
+def _clip_high(g: Any, a: Any, b: Any, c: Any, y: Any) -> Any:
+    return _where(_E["greater"](_E["maximum"](a, b), c), g, lost(c, y))
 
 
 def _repeated(y: Any) -> tuple[int, ...]:
@@ -116,12 +130,13 @@ def _prod(g: Any, a: Any, y: Any) -> Any:
 
 def _extreme(g: Any, a: Any, y: Any) -> Any:
     """Shared among all elements that are the extreme."""
-    return _shared(g, _equal(a, y), _repeated(y))
+    return _shared(g, a, y, True, _repeated(y))
 
 
-def _shared(g: Any, hits: Any, axes: tuple[int, ...]) -> Any:
+def _shared(g: Any, a: Any, y: Any, mask: Any, axes: tuple[int, ...]) -> Any:
+    hits = _equal(a, y) & mask
     count = _E["maximum"](hits.sum(axis=axes, keepdims=True), 1)  # none equals a NaN
-    return _where(hits, g / count.astype(g.dtype), 0.0)
+    return _where(hits, g / count.astype(g.dtype), lost(a, y))
 
 
 def _transposed(x: Any) -> Any:
@@ -174,6 +189,7 @@ RULES: dict[str, tuple[Rule, ...]] = {
     "reciprocal": (lambda g, y: -g * _conj(y * y),),
     "square": (lambda g, a: g * _conj(2 * a),),
     "sqrt": (lambda g, y: g / _conj(2 * y),),
+    "root": (lambda g, y: g / _conj(2 * _nonzero(y)),),
     "cbrt": (lambda g, y: g / (3 * y * y),),
     "absolute": (lambda g, a: g * _sign(a),),
     "fabs": (lambda g, a: g * _sign(a),),
@@ -232,9 +248,9 @@ RULES: dict[str, tuple[Rule, ...]] = {
     "cast": (lambda g: g,),
     "where": (None, lambda g, a: _where(a, g, 0.0), lambda g, a: _where(a, 0.0, g)),
     "clip": (
-        lambda g, a, y: _where(_equal(a, y), g, 0.0),
+        lambda g, a, y: _where(_equal(a, y), g, lost(a, y)),
         _clip_low,
-        lambda g, a, b, c: _where(_E["greater"](_E["maximum"](a, b), c), g, 0.0),
+        _clip_high,
     ),
     # reductions: in the space of the input, along which the output is repeated
     "sum": (lambda g: g,),
@@ -286,7 +302,7 @@ def of_reduction(
             a = _where(mask, saved[-2], 1.0) if masks else saved[-2]
             g = _prod(g if initial is None else g * _conj(initial), a, values[0])
         elif not exact:
-            g = _shared(g, _equal(saved[-2], values[0]) & mask, axes)
+            g = _shared(g, saved[-2], values[0], mask, axes)
         return [_where(mask, g, 0.0) if masks else g]
 
     note_call(name, gradients, [x], [y], masks if exact else [*masks, x, y])

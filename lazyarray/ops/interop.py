@@ -12,7 +12,7 @@ import numpy as np
 
 from lazyarray.context import as_device, chosen, cpu, current_context, gpu
 from lazyarray.lazy import _share
-from lazyarray.lazy._lazy import Tensor
+from lazyarray.lazy._lazy import Tensor, attach_leaf
 from lazyarray.lazy.cuda import device as cuda
 from lazyarray.ops import _layout, _rows, creation
 
@@ -62,9 +62,14 @@ def to_device(x: NDArray, device: Any) -> NDArray:
     return x if x.device == place else _share.copied_to(x, place)
 
 
-def rebuild(values: np.ndarray, device: Device) -> NDArray:
-    """What pickle calls: an array of ``values`` on ``device``."""
-    return _rows.array(values, None, device)
+def rebuild(
+    values: np.ndarray, device: Device, grad: NDArray | None = None, grad_req: str = "write"
+) -> NDArray:
+    """What pickle calls: an array of ``values`` on ``device``, with its gradient if it had one."""
+    x: NDArray = _rows.array(values, None, device)
+    if grad is not None:
+        attach_leaf(x, grad, grad_req)
+    return x
 
 
 def made(shape: Any, dtype: Any, buffer: Any, offset: int, strides: Any, order: Any) -> NDArray:

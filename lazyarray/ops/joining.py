@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
-from lazyarray.lazy._lazy import Tensor
+from lazyarray.lazy._lazy import Tensor, note_constant
 from lazyarray.ops import _layout
 from lazyarray.ops._differentiable import follows
 from lazyarray.ops._moves import picked
@@ -107,6 +107,8 @@ def concatenate(
         stop = start + x.shape[axis]
         assign_to(joined[(*lead, slice(start, stop))], x)
         start = stop
+    if any(x.size == 0 for x in parts):
+        note_constant(parts, [joined])  # of parts without elements nothing was written
     return joined
 
 
@@ -365,7 +367,7 @@ def repeat(a: Any, repeats: Any, axis: int | None = None) -> NDArray:
     out = empty(
         shape_of((*x.shape[:axis], total, *x.shape[axis + 1 :]), x.dtype), x.dtype, x.device
     )
-    if out.size == 0:
+    if out.size == 0 and not follows(x):
         return out
     if times:
         to = reshape(out, (*x.shape[: axis + 1], times, *x.shape[axis + 1 :]), copy=False)
@@ -404,7 +406,9 @@ def resize(a: Any, new_shape: int | Sequence[int]) -> NDArray:
         if n < 0:
             raise ValueError("all elements of `new_shape` must be non-negative")
     if x.size == 0 or size == 0:
-        return full(shape, 0, x.dtype, x.device)
+        zeros = full(shape, 0, x.dtype, x.device)
+        note_constant([x], [zeros])
+        return zeros
     return reshape(concatenate([x] * -(-size // x.size))[:size], shape)
 
 

@@ -56,7 +56,6 @@ TABLE: dict[str, Row] = {
 ALIASES = {"amax": "max", "amin": "min"}
 
 _sum = TABLE["sum"]
-_sqrt = elementwise.TABLE["sqrt"]
 
 
 def _count(shape: tuple[int, ...], axes: tuple[int, ...]) -> int:
@@ -163,7 +162,7 @@ def _variance(
     off *= off
     result = _sum(off, axes, None, None, keepdims)
     result /= count - ddof
-    return _sqrt(result, out=result) if name == "std" else result
+    return elementwise.root(result, out=result) if name == "std" else result
 
 
 def _moment(
@@ -234,7 +233,11 @@ def _moment_rule(name: str, axes: tuple[int, ...], ddof: float) -> Any:
         g = g.reshape(kept) / (_sum(mask, axes, np.intp, keepdims=True).astype(y.real.dtype) - ddof)
         if name != "mean":
             g = g * (a - mean(a, axes, None, None, True, where=b))
-            g = 2 * g if name == "var" else g / y.reshape(kept)
+            if name == "var":
+                g = 2 * g
+            else:  # of equal elements it is 0
+                y = y.reshape(kept)
+                g = g / select(elementwise.TABLE["equal"](y, 0), 1.0, y)
         return select(mask, g, 0.0)
 
     return rule

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
+from lazyarray.lazy._lazy import paused
 from lazyarray.ops._differentiable import follows
 from lazyarray.ops._layout import gil_op, gil_write, infer, operands, signature
 from lazyarray.ops._rows import asarray, assign_to, astype, ordered
@@ -162,7 +163,11 @@ def _partitioned(name: str, a: Any, kth: Any, axis: int | None, kind: str, order
             if not -n <= k < n:
                 raise ValueError(f"kth(={k + n if k < 0 else k}) out of bounds ({n})")
     if name == "partition" and follows(x):
-        at = _partitioned("argpartition", x, kth, axis, kind, None)
+        with paused():
+            found = _partitioned(name, x, kth, axis, kind, None)
+            # Each is the element of x that has its rank.
+            ranks = argsort(argsort(found, axis, stable=True), axis)
+            at = take_along_axis(argsort(x, axis, stable=True), ranks, axis)
         return take_along_axis(x, at, axis)
     return gil_op(
         name,

@@ -213,7 +213,9 @@ def _running_extreme(ufunc: np.ufunc, x: NDArray, axis: int, dtype: Any) -> NDAr
     with paused():
         records = accumulate(ufunc, x, axis, dtype)
         places = _rows.array(np.arange(x.shape[axis]).reshape(along), None, x.device)
-        index = accumulate(np.maximum, _rows.select(ROWS[np.equal](x, records), places, 0), axis)
+        # A NaN is a record, and all after it are NaN.
+        sets = ROWS[np.equal](x, records) | ROWS[np.not_equal](x, x)
+        index = accumulate(np.maximum, _rows.select(sets, places, 0), axis)
     found = take_along_axis(x, index, axis)
     return found if dtype is None else _rows.astype(found, dtype, copy=False)
 

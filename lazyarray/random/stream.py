@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable, Sequence
+from copy import deepcopy
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -177,6 +178,9 @@ class Stream:
     def __repr__(self) -> str:
         kind = type(self._bits()).__name__
         return f"<lazyarray {type(self).__name__}({kind}) on {self._device!r}>"
+
+    def __copy__(self) -> Any:
+        return deepcopy(self)  # two streams on one state would not know of each other's draws
 
     def __reduce__(self) -> Any:
         self._resource.wait_to_write()

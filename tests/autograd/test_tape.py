@@ -75,16 +75,6 @@ def test_integers_have_no_gradient():
         la.ones(2, int).attach_grad()
 
 
-def test_attaching_forgets_what_made_the_array():
-    x = leaf([1, 2])
-    with autograd.record():
-        y = x * 2
-        y.attach_grad()
-        z = y * 3
-    z.backward()
-    assert grad_of(y) == [3, 3] and grad_of(x) == [0, 0]
-
-
 def test_a_leaf_that_no_head_depends_on_keeps_its_gradient():
     x, y = leaf([1]), leaf([2])
     with autograd.record():

@@ -169,7 +169,8 @@ ROWS: dict[str, Row] = {
     "bitwise_count": _row("BIT_COUNT({0})", signed="BIT_COUNT(magnitude({0}))"),
 }
 for _name, _other in {
-    "abs": "absolute", "relu": "maximum", "degrees": "rad2deg", "radians": "deg2rad",
+    "abs": "absolute", "relu": "maximum", "root": "sqrt", "degrees": "rad2deg",
+    "radians": "deg2rad",
 }.items():  # fmt: skip
     ROWS[_name] = ROWS[_other]
 
