@@ -181,7 +181,9 @@ def test_a_line_warns_once_by_default_as_with_numpy():
     assert ran.returncode == 0
     assert ran.stderr.count("RuntimeWarning: divide by zero") == 1
     want = ONCE.replace("lazyarray as la", "numpy as la").replace(".wait_to_read()", "")
-    numpys = subprocess.run([sys.executable, "-c", want], capture_output=True, text=True, timeout=60)
+    numpys = subprocess.run(
+        [sys.executable, "-c", want], capture_output=True, text=True, timeout=60
+    )
     assert numpys.stderr.count("RuntimeWarning: divide by zero") == 2  # the last line is another
 
 
