@@ -15,10 +15,10 @@ from lazyarray.graph import operators
 from lazyarray.graph.nodes import Tree, entries
 
 SPACES = ("linalg", "fft", "random", "nn", "lib.stride_tricks")
-# What a graph that somebody sent must not do.
-_OF_FILES = set(
+# What a graph that somebody sent must not do, and what recording an op itself may call.
+_NO_OPS = set(
     """fromfile genfromtxt load loadtxt save savetxt savez savez_compressed ndarray.dump
-    ndarray.tofile""".split()
+    ndarray.tofile geterr seterr geterrcall seterrcall getbufsize setbufsize""".split()
 )
 
 
@@ -41,7 +41,7 @@ def _found(op: str) -> Callable[..., Any] | None:
         own: Callable[..., Any] = getattr(operators, op)
         return own
     space, _, name = op.rpartition(".")
-    if op in _OF_FILES or name.startswith("_"):
+    if op in _NO_OPS or name.startswith("_"):
         return None
     if space == "ndarray":
         return getattr(array_type(), name, None)
