@@ -53,6 +53,7 @@ from lazyarray.context import Context
 from lazyarray.lazy import _share
 from lazyarray.lazy._lazy import attach_leaf, detached, gpu_view, leaf_grad
 from lazyarray.ops import table
+from lazyarray.ops._files import replacing
 
 cnp.import_array()
 
@@ -375,7 +376,7 @@ cdef class NDArray(Methods):
         if hasattr(file, "write"):
             pickle.dump(self, file)
             return
-        with open(file, "wb") as stream:
+        with replacing(file) as stream:
             pickle.dump(self, stream)
 
     def dumps(self):

@@ -691,3 +691,38 @@ def test_one_array_in_an_npz_is_a_list_of_one(tmp_path):
         np.testing.assert_array_equal(archive["arr_0"], [0, 1, 2])
     la.save(tmp_path / "y", data=la.ones(2))
     assert la.load(tmp_path / "y.npy").tolist() == [1.0, 1.0]
+
+
+# ---- who shares memory --------------------------------------------------------------------------
+
+
+def both(a, b):
+    """What each of the four functions says; they agree."""
+    found = {bool(f(a, b)) for f in (la.shares_memory, np.shares_memory)}
+    found |= {bool(f(b, a)) for f in (la.shares_memory, np.shares_memory)}
+    assert len(found) == 1
+    if found == {True}:
+        assert la.may_share_memory(a, b) and np.may_share_memory(b, a)
+    return found.pop()
+
+
+def test_imported_memory_is_shared_with_its_owner():
+    host = np.arange(12.0)
+    x = la.from_dlpack(host)
+    assert both(x, host) and both(x[2:], host[:3]) and not both(x[3:], host[:3])
+    assert not both(x[::2], host[1::2]) and la.may_share_memory(x[::2], host[1::2])
+    assert both(la.from_dlpack(host[4:8]), x) and not both(la.from_dlpack(host[8:]), x[:8])
+    assert not both(x, np.arange(12.0)) and not both(x.copy(), host) and not both(x + 1, host)
+    data = bytearray(16)
+    a, b = la.frombuffer(data, "u1"), la.frombuffer(data, "f8", offset=8, count=1)
+    assert both(a, b) and both(a[:9], b) and not both(a[:8], b)
+    assert both(a, np.frombuffer(data, "u1")) and la.shares_memory(a, memoryview(data))
+
+
+def test_exported_memory_is_shared_with_its_array():
+    x = la.arange(12.0).reshape(3, 4)
+    for host in (np.asarray(x, copy=False), np.from_dlpack(x), np.asarray(x[1], copy=False)):
+        assert both(x, host) and both(x[1], host) and not both(x.copy(), host)
+    assert not both(x[0], np.asarray(x[1], copy=False))
+    assert not both(x, np.asarray(x)) and not both(x, x.asnumpy())
+    assert not both(la.empty(3), np.empty(3)) and not both(x, [1, 2])

@@ -6,6 +6,7 @@ current one. Writing waits for the values. (``save`` and ``load`` are in ``ops/i
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,7 @@ import numpy as np
 
 from lazyarray.lazy._lazy import Tensor
 from lazyarray.ops import _rows
+from lazyarray.ops._files import replacing
 from lazyarray.ops._layout import values
 from lazyarray.ops.interop import from_dlpack
 
@@ -210,4 +212,9 @@ def _write(
     what = f"{name}()"
     hosts = [values(a, what) for a in args]
     named = {key: values(a, what) for key, a in kwds.items()}
-    getattr(np, name)(file, *hosts, allow_pickle=allow_pickle, **named)
+    if not isinstance(file, (str, os.PathLike)):
+        getattr(np, name)(file, *hosts, allow_pickle=allow_pickle, **named)
+        return
+    path = os.fspath(file)
+    with replacing(path if path.endswith(".npz") else path + ".npz") as stream:
+        getattr(np, name)(stream, *hosts, allow_pickle=allow_pickle, **named)

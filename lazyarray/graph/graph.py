@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 from lazyarray.context import Context, as_device
@@ -13,12 +14,47 @@ from lazyarray.graph.nodes import CONST, OPAQUE, VAR, Entry, Node, Spec, in_orde
 from lazyarray.graph.serial import Place
 from lazyarray.lazy._lazy import Tensor
 from lazyarray.ops import _rows, interop
+from lazyarray.ops._files import replacing
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
     from lazyarray.graph.executor import Executor
 
 __all__ = ["Graph"]
+
+
+@dataclass(frozen=True)
+class _Of:
+    """In a pickle: an output of the node of that number."""
+
+    node: int
+    output: int
+
+
+def _rebuilt(
+    rows: list[dict[str, Any]],
+    outputs: list[_Of],
+    inputs: list[int],
+    updates: list[tuple[int, _Of]],
+    takes: Any,
+    gives: Any,
+) -> Graph:
+    """What pickle calls."""
+    nodes: list[Node] = []
+
+    def entry(x: Any) -> Any:
+        return Entry(nodes[x.node], x.output) if isinstance(x, _Of) else x
+
+    for row in rows:
+        taken = {"args": mapped(row["args"], entry), "kwargs": mapped(row["kwargs"], entry)}
+        nodes.append(Node(**(row | taken)))
+    return Graph(
+        map(entry, outputs),
+        [nodes[i] for i in inputs],
+        [(nodes[i], entry(e)) for i, e in updates],
+        takes,
+        gives,
+    )
 
 
 class Graph:
@@ -134,7 +170,7 @@ class Graph:
         if hasattr(file, "write"):
             file.write(written)
             return
-        with open(os.fspath(file), "w") as stream:
+        with replacing(file, "w") as stream:
             stream.write(written)
 
     @classmethod
@@ -144,6 +180,22 @@ class Graph:
             return cls.fromjson(file.read())
         with open(os.fspath(file)) as stream:
             return cls.fromjson(stream.read())
+
+    def __reduce__(self) -> Any:
+        # Node by node, however long a chain they are. Like JSON's it can't be traced again.
+        number = {node: i for i, node in enumerate(self.nodes)}
+
+        def noted(x: Any) -> Any:
+            return _Of(number[x.node], x.output) if isinstance(x, Entry) else x
+
+        rows = []
+        for n in self.nodes:
+            row = {f.name: getattr(n, f.name) for f in fields(n) if f.name != "serial"}
+            rows.append(row | {"args": mapped(n.args, noted), "kwargs": mapped(n.kwargs, noted)})
+        updates = [(number[n], noted(e)) for n, e in self.updates]
+        outputs = [noted(e) for e in self.outputs]
+        inputs = [number[n] for n in self.variables]
+        return _rebuilt, (rows, outputs, inputs, updates, self.takes, self.gives)
 
     # -- inference
 

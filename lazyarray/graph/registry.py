@@ -15,6 +15,11 @@ from lazyarray.graph import operators
 from lazyarray.graph.nodes import Tree, entries
 
 SPACES = ("linalg", "fft", "random", "nn", "lib.stride_tricks")
+# What a graph that somebody sent must not do, and what recording an op itself may call.
+_NO_OPS = set(
+    """fromfile genfromtxt load loadtxt save savetxt savez savez_compressed ndarray.dump
+    ndarray.tofile geterr seterr geterrcall seterrcall getbufsize setbufsize""".split()
+)
 
 
 def function_of(op: str) -> Callable[..., Any]:
@@ -36,6 +41,8 @@ def _found(op: str) -> Callable[..., Any] | None:
         own: Callable[..., Any] = getattr(operators, op)
         return own
     space, _, name = op.rpartition(".")
+    if op in _NO_OPS or name.startswith("_"):
+        return None
     if space == "ndarray":
         return getattr(array_type(), name, None)
     place = place_of(space)

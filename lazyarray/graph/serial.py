@@ -13,13 +13,14 @@ import numpy as np
 
 from lazyarray.context import Context
 from lazyarray.graph import registry
-from lazyarray.graph.nodes import CONST, OPAQUE, VAR, Entry, Node, Spec
+from lazyarray.graph.nodes import CONST, OPAQUE, VAR, Entry, Node, Spec, shape_of
 from lazyarray.ops import _rows
 
 if TYPE_CHECKING:
     from lazyarray.graph.graph import Graph
 
 FORMAT, VERSION = "lazyarray graph", 1
+_MOST_OUTPUTS = 1 << 16
 
 
 @dataclass(frozen=True)
@@ -126,7 +127,7 @@ def loads(text: str | bytes) -> dict[str, Any]:
     """What the parts of a graph are, from JSON; ValueError if it is corrupt or names no op."""
     try:
         document = json.loads(text)
-    except ValueError as exc:
+    except (ValueError, RecursionError) as exc:
         raise ValueError(f"this is no JSON of a graph: {exc}") from None
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise ValueError("this JSON is not a graph's")
@@ -147,7 +148,14 @@ def loads(text: str | bytes) -> dict[str, Any]:
             "takes": _read(document["takes"], None),
             "gives": _read(document["gives"], None),
         }
-    except (KeyError, TypeError, IndexError, AttributeError) as exc:
+    except (
+        KeyError,
+        TypeError,
+        IndexError,
+        AttributeError,
+        ArithmeticError,
+        RecursionError,
+    ) as exc:
         raise ValueError(f"the JSON of a graph is corrupt: {type(exc).__name__}: {exc}") from exc
 
 
@@ -175,16 +183,19 @@ def _entry(pair: Any, nodes: list[Node], limit: int, who: str) -> Entry:
 
 def _read_node(written: Mapping[str, Any], i: int, nodes: list[Node]) -> Node:
     op, name = written["op"], written["name"]
+    if not isinstance(op, str) or not isinstance(name, str) or not name:
+        raise ValueError(f"the JSON of a graph is corrupt: node {i} is {op!r}, called {name!r}")
     node = Node(op, name, aux=bool(written.get("aux")), line=written.get("line"))
     node.attributes = {str(k): str(v) for k, v in written.get("attributes", {}).items()}
     if op == VAR:
         shape = written.get("shape")
         dtype = written.get("dtype")
         node.spec = Spec(
-            None if shape is None else tuple(shape), None if dtype is None else np.dtype(dtype)
+            None if shape is None else shape_of(shape, partial=True),
+            None if dtype is None else _dtype(dtype),
         )
     elif op == CONST:
-        data = np.frombuffer(base64.b64decode(written["data"]), np.dtype(written["dtype"]))
+        data = np.frombuffer(base64.b64decode(written["data"]), _dtype(written["dtype"]))
         node.value = _rows.array(data.reshape(written["shape"]))
     else:
         registry.function_of(op)
@@ -192,10 +203,22 @@ def _read_node(written: Mapping[str, Any], i: int, nodes: list[Node]) -> Node:
         def entry(pair: Any) -> Entry:
             return _entry(pair, nodes, i, f"an input of node {name!r}")
 
-        node.outputs = int(written.get("outputs", 0))
+        node.outputs = written.get("outputs", 0)
+        if type(node.outputs) is not int or not 0 <= node.outputs <= _MOST_OUTPUTS:
+            raise ValueError(
+                f"the JSON of a graph is corrupt: {name!r} has outputs {node.outputs!r}"
+            )
         node.args = tuple([_read(a, entry) for a in written["args"]])
         node.kwargs = {str(k): _read(a, entry) for k, a in written["kwargs"].items()}
+        registry.normal_form(op, node.args, node.kwargs)  # refuses what the function doesn't take
     return node
+
+
+def _dtype(name: Any) -> np.dtype:
+    """A dtype that arrays can have, of its name."""
+    if not isinstance(name, str):
+        raise ValueError(f"the JSON of a graph is corrupt: {name!r} is no dtype")
+    return _rows.empty((0,), np.dtype(name)).dtype
 
 
 def _read(x: Any, entry: Callable[[Any], Entry] | None) -> Any:
@@ -216,7 +239,7 @@ def _read(x: Any, entry: Callable[[Any], Entry] | None) -> Any:
     if kind == "complex":
         return complex(*[_read(p, entry) for p in of])
     if kind == "scalar":
-        return np.frombuffer(base64.b64decode(of), np.dtype(x["dtype"]))[0]
+        return np.frombuffer(base64.b64decode(of), _dtype(x["dtype"]))[0]
     simple: dict[str, Callable[[Any], Any]] = {
         "float": float,
         "dtype": np.dtype,

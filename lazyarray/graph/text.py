@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
 from typing import TYPE_CHECKING, Any
@@ -19,10 +20,11 @@ Specs = dict[Entry, Spec]
 def labels(graph: Graph) -> dict[Node, str]:
     """What each node is called in print: its name, or a number if nobody named it."""
     found: dict[Node, str] = {}
+    number = itertools.count()
     for node in graph.nodes:
         hint = node.op.rpartition(".")[2].lower()
         given = node.op in (VAR, CONST) or not re.fullmatch(rf"{re.escape(hint)}\d+", node.name)
-        found[node] = node.name if given else f"%{sum(n[0] == '%' for n in found.values())}"
+        found[node] = node.name if given else f"%{next(number)}"
     return found
 
 

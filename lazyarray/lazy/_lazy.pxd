@@ -216,6 +216,7 @@ cdef extern from "lazy/instr.h" namespace "lazyarray" nogil:
         cbool wide
         cbool has_refs
         ErrState errstate
+        uint32_t filters
         Site site
         double cost_ns
         int64_t bytes
@@ -245,6 +246,7 @@ cdef extern from "lazy/cpu/run.h" namespace "lazyarray" nogil:
     cdef struct FpWarning:
         int flags
         const char* op
+        uint32_t filters
         Site site
     cdef struct Block "lazyarray::Hooks::Block":
         int ndim
@@ -255,6 +257,8 @@ cdef extern from "lazy/cpu/run.h" namespace "lazyarray" nogil:
         CError* (*python)(Instr&) noexcept
         CError* (*recast)(Instr&, const Block&, cbool*) noexcept
         int (*blas_threads)() noexcept
+        uint32_t (*filters)() noexcept
+        CError* (*refuse)(Instr&, const FpWarning&) noexcept
     cdef cppclass SpinLock:
         void lock()
         void unlock()
@@ -265,6 +269,7 @@ cdef extern from "lazy/cpu/run.h" namespace "lazyarray" nogil:
         atomic[cbool] any_warning
     int take_flags(cbool)
     const char* flag_text(int)
+    CError* warn(Runtime&, Instr&, int, const char*)
     cbool is_wide(Runtime&, const Instr&, double)
     void gather_loop(char**, const npy_intp*, const npy_intp*, void*) noexcept
     npy_intp count_true(const char*, npy_intp)

@@ -70,6 +70,7 @@ include "program.pxi"
 include "program_calls.pxi"
 include "captured.pxi"
 include "guard.pxi"
+include "filters.pxi"
 include "record.pxi"
 include "wait.pxi"
 include "convert.pxi"
@@ -194,6 +195,8 @@ cdef int _set_up() except -1:
     _recorder.executor.runtime.hooks.python = _run_python
     _recorder.executor.runtime.hooks.recast = _recast
     _recorder.executor.runtime.hooks.blas_threads = _blas_threads
+    _recorder.executor.runtime.hooks.filters = _filters_of_inline
+    _recorder.executor.runtime.hooks.refuse = _refuse
     _recorder.max_pending_bytes = int_env("LAZYARRAY_MAX_PENDING_BYTES", _default_budget())
     set_flush_hook(_flush_hook)
     engine_module.stat_sources.append(_stats)

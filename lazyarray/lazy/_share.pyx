@@ -5,8 +5,10 @@ import numpy as np
 
 cimport numpy as cnp
 from cpython.object cimport PyObject
+from cpython.pycapsule cimport PyCapsule_CheckExact
 from cpython.ref cimport Py_INCREF
 from libc.stdint cimport int32_t
+from libcpp.string cimport string
 
 from lazyarray.engine._engine cimport GPU, CDevice, Device, atomic, drop_ref
 from lazyarray.lazy._lazy cimport (
@@ -43,6 +45,10 @@ cdef extern from "numpy/arrayobject.h":
                                 object)
     PyTypeObject PyArray_Type
     int NPY_ARRAY_WRITEABLE
+
+
+cdef extern from "lazy/dlpack.h" namespace "lazyarray":
+    string flaw_of_capsule(object)
 
 
 # ---- exports ------------------------------------------------------------------------------------
@@ -134,7 +140,23 @@ def offset(Tensor x not None):
     return x.v.layout.offset
 
 
+def address(Tensor x not None):
+    """Where x's first element lies, if others can see that memory; else None."""
+    if not x.v.chunk.exports.load() or x.v.chunk.data is NULL:
+        return None
+    return <size_t>x.v.chunk.data + x.v.layout.offset
+
+
 # ---- imports ------------------------------------------------------------------------------------
+
+def check_capsule(capsule):
+    """Raises for what no DLPack capsule is, or one of a tensor that can't be."""
+    if not PyCapsule_CheckExact(capsule):
+        raise TypeError(f"__dlpack__() gave a {type(capsule).__name__}, not a capsule")
+    flaw = flaw_of_capsule(capsule)
+    if flaw.size():
+        raise BufferError(f"from_dlpack: this capsule can't be imported: {flaw.decode()}")
+
 
 cdef void _drop_owner(void* owner) noexcept nogil:
     drop_ref(<PyObject*>owner)  # any thread, with the GIL or without

@@ -106,6 +106,7 @@ struct Instr {
   bool kept = false;        // runs many times; its site's code lives for ever
   bool put_off = false;     // tried inline, but needs NumPy: nothing of it counts
   ErrState errstate;
+  uint32_t filters = 0;     // the state of Python's warning filters; 0: those of the wait
   Site site;
   double cost_ns = 0;
   int64_t bytes = 0;        // of its outputs
@@ -155,6 +156,7 @@ struct Instr {
     std::copy(o.core_steps, o.core_steps + 8, core_steps);
     wide = o.wide;
     errstate = o.errstate;
+    filters = o.filters;
     site = o.site;
     kept = o.kept;
     traced_site = o.traced_site;

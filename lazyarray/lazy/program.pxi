@@ -48,6 +48,7 @@ cdef int capture(Instr* instr) except -1:
     cdef CProgram* program = mode().capturing
     cdef Chunk* c
     instr.site.capture()
+    instr.filters = plain_filters()
     for k in range(instr.nin, instr.nop):
         c = instr.ops[k].chunk
         if program.bore(c) and not c.resource and c.error.load() is NULL:

@@ -137,7 +137,7 @@ def call_key(arrays):
     """What of a call with ``arrays``, a list or tuple, decides which ops it records; None if one isn't a dense array.
 
     Of an array that collects a gradient that is the array itself; of the thread what it records, and
-    what floating-point errors do.
+    what becomes of floating-point errors and warnings.
     """
     cdef string key
     cdef Tensor t
@@ -149,7 +149,8 @@ def call_key(arrays):
     word[0] = recording() + 2 * m.training + 4 * (
         errors.divide + 8 * (errors.over + 8 * (errors.under + 8 * errors.invalid)))
     word[1] = device.kind * 1000 + device.id
-    append_words(key, word, 2 * sizeof(npy_intp))
+    word[2] = plain_filters()
+    append_words(key, word, 3 * sizeof(npy_intp))
     for x in arrays:
         if not isinstance(x, Tensor):
             return None

@@ -48,6 +48,9 @@ cdef int py_call(object fn, str name, list outs, list ins, double cost_ns,
     call.fn = <PyObject*>fn
     Py_INCREF(fn)
     context = contextvars.copy_context()
+    errors = logging_errstate()
+    if errors is not None:
+        context.run(_errstate_var.set, errors)
     call.context = <PyObject*>context
     Py_INCREF(context)
     for k in range(nin + nout):
@@ -90,8 +93,70 @@ cdef int _drop_frames(object exc) except -1:
     return 0
 
 
+cdef extern from *:
+    """
+    struct CalledNow {
+      lazyarray::Instr* instr = nullptr;
+      lazyarray::Error** refusal = nullptr;
+    };
+    static thread_local CalledNow called_now;
+    """
+    cdef cppclass CalledNow:
+        Instr* instr
+        CError** refusal
+    CalledNow called_now
+
+
+def _log(str text):
+    """Makes a floating-point warning of NumPy's, "Warning: overflow encountered in exp", the instruction's."""
+    cdef Instr* instr = called_now.instr
+    cdef PyObject* code
+    text = text.strip().removeprefix("Warning: ")
+    if instr is NULL:  # a thread that the call has started
+        warnings.warn(text, RuntimeWarning, stacklevel=2)
+        return
+    what, _, name = text.partition(" encountered in ")
+    for flag in (1, 2, 4, 8):
+        if called_now.refusal[0] is NULL and what == flag_text(flag).decode():
+            code = instr.site.code
+            called_now.refusal[0] = warn(_recorder.executor.runtime, instr[0], flag,
+                                         intern_name(name.encode()))
+            if code is not NULL and instr.site.code is NULL:  # the warning has taken it
+                Py_INCREF(<object>code)
+                instr.site.code = code
+
+
+class _Log:
+    """Where NumPy writes the warnings of calls."""
+
+    write = staticmethod(_log)
+
+
+cdef object _logging = None  # an errstate as what _logging_of is, but that warnings go to _Log
+
+
+cdef object logging_errstate():
+    """What np.errstate is to be while NumPy runs a call that is recorded now; None: as it is."""
+    global _logging, _logging_of
+    current_errstate()
+    if _errstate_seen is NULL:
+        return None
+    if _logging_of != _errstate_seen:
+        modes = np.geterr()
+        _logging = None
+        if "warn" in modes.values() and not {"call", "log"} & {*modes.values()}:
+            with np.errstate(call=_Log, **{k: "log" for k, v in modes.items() if v == "warn"}):
+                _logging = _errstate_var.get()
+        _logging_of = _errstate_seen
+    return _logging
+
+
 cdef CError* _call_python(Instr& instr):
+    global called_now
     cdef PyCall* call = instr.py.get()
+    cdef CError* refusal = NULL
+    cdef CalledNow before = called_now
+    called_now.instr, called_now.refusal = &instr, &refusal
     try:
         ins, outs = [], []
         for k in range(instr.nop):
@@ -99,7 +164,11 @@ cdef CError* _call_python(Instr& instr):
             # copy a read-only array first (argmax of a million: 220 us for 80).
             (outs if k >= instr.nin else ins).append(numpy_view(&call.views[k], True))
         (<object>call.context).run(<object>call.fn, outs, ins)
-        return NULL
+        return refusal
     except BaseException as exc:
         _drop_frames(exc)
+        if refusal is not NULL:
+            refusal.unref()
         return error_from_exception(exc, instr.kernel.name, &instr.site)
+    finally:
+        called_now = before

@@ -71,6 +71,7 @@ cdef Tensor in_order(const View* v, Layout* space, const View* out):
 cdef object _errstate_var = None
 cdef PyObject* _errstate_seen = NULL
 cdef ErrState _errstate
+cdef PyObject* _logging_of = NULL  # see logging_errstate
 
 
 def _find_errstate_var():
@@ -87,7 +88,7 @@ _MODES = {"ignore": 0, "warn": 1, "raise": 2, "call": 3, "print": 4, "log": 5}
 
 cdef ErrState current_errstate() except *:
     # np.errstate lives in a context variable; its object changes when the state does.
-    global _errstate_seen, _errstate
+    global _errstate_seen, _errstate, _logging_of
     cdef PyObject* now = NULL
     if _errstate_var is not None:
         PyContextVar_Get(_errstate_var, NULL, &now)
@@ -105,6 +106,7 @@ cdef ErrState current_errstate() except *:
             if _errstate_seen is not NULL:
                 Py_DECREF(<object>_errstate_seen)
             _errstate_seen = now
+            _logging_of = NULL
     return _errstate
 
 
@@ -155,6 +157,8 @@ cdef int emit(Instr* instr) except -1:
             instr.ops[k].chunk.ref()
             outs.push_back(instr.ops[k].chunk)
     instr.site.capture()
+    if instr.kernel.checks_flags or instr.kernel.kind == PYTHON:
+        instr.filters = current_filters()
     cdef vector[Chunk*] exported
     if rec.store().exports.load():
         for k in range(instr.nop):

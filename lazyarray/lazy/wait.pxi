@@ -1,4 +1,4 @@
-# Waits: what makes one, their report, no_sync, floating-point warnings.
+# Waits: what makes one, their report, no_sync.
 
 
 cdef class _Place:
@@ -118,7 +118,7 @@ cdef int wait(Tensor x, bint everything, str what) except -1:
         graveyard().sweep()
         raise_error(_recorder.engine().error_of(c))
     if _recorder.executor.runtime.any_warning.load():
-        _give_warnings()
+        give_warnings()
     return 0
 
 
@@ -137,28 +137,6 @@ cdef Tensor settled(Tensor x, bint lets_go):
     return t
 
 
-cdef int _give_warnings() except -1:
-    cdef vector[FpWarning] pending
-    _recorder.executor.runtime.warn_lock.lock()
-    pending.swap(_recorder.executor.runtime.warnings)
-    _recorder.executor.runtime.any_warning.store(False)
-    _recorder.executor.runtime.warn_lock.unlock()
-    todo = []
-    for w in pending:
-        file, line = "<unknown>", 0
-        if w.site.code is not NULL:
-            code = <object>w.site.code
-            file, line = code.co_filename, site_line(w.site.code, w.site.lasti)
-            Py_DECREF(code)
-        for flag in (1, 2, 4, 8):  # NumPy's order
-            if w.flags & flag:
-                todo.append((f"{flag_text(flag).decode()} encountered in {w.op.decode()}", file,
-                             line))
-    for text, file, line in todo:
-        warnings.warn_explicit(text, RuntimeWarning, file, line)
-    return 0
-
-
 def waitall():
     """Waits for everything pushed so far; raises the first error that no wait has raised yet."""
     refuse_to_wait("waitall")
@@ -171,7 +149,7 @@ def waitall():
     finally:
         _spend(place, time.perf_counter_ns() - start)
         if _recorder.executor.runtime.any_warning.load():
-            _give_warnings()
+            give_warnings()
 
 
 def sync_rows(bint reset=False):

@@ -233,7 +233,7 @@ def eig(a: Any) -> EigResult:
     on the values.
 
     >>> import lazyarray as la
-    >>> la.linalg.eig(la.array([[2.0, 0.0], [0.0, 1.0]])).eigenvalues.asnumpy()
+    >>> la.linalg.eig(la.array([[2.0, 0.0], [0.0, 1.0]])).eigenvalues.real.asnumpy()
     array([2., 1.])
     """
     x, stack, n = square(a)
@@ -250,7 +250,7 @@ def eigvals(a: Any) -> NDArray:
     on the values.
 
     >>> import lazyarray as la
-    >>> la.linalg.eigvals(la.array([[2.0, 0.0], [0.0, 1.0]])).asnumpy()
+    >>> la.linalg.eigvals(la.array([[2.0, 0.0], [0.0, 1.0]])).real.asnumpy()
     array([2., 1.])
     """
     x, stack, n = square(a)

@@ -100,6 +100,18 @@ def _fits(shape: tuple[int, ...], into: tuple[int, ...]) -> bool:
 # ---- memory order -------------------------------------------------------------------------------
 
 
+def order_of(order: Any, default: str = "C") -> str:
+    """An ``order=`` as one of "C", "F", "A" and "K"; NumPy's errors."""
+    if order is None:
+        return default
+    name = order.decode("ascii", "replace") if isinstance(order, bytes) else order
+    if not isinstance(name, str):
+        raise TypeError(f"order must be str, not {type(order).__name__}")
+    if name.upper() not in ("C", "F", "A", "K"):
+        raise ValueError(f"order must be one of 'C', 'F', 'A', or 'K' (got {order!r})")
+    return name.upper()
+
+
 def k_order(arrays: Sequence[Any], ndim: int) -> list[int]:
     """The axes of new memory like that of ``arrays``, slowest first (NumPy's order 'K').
 

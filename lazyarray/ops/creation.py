@@ -35,9 +35,6 @@ __all__ = [
 
 Shape = tuple[int, ...]
 
-_ORDERS = ("K", "A", "C", "F")
-
-
 # ---- from other objects -------------------------------------------------------------------------
 
 
@@ -68,8 +65,7 @@ def array(
         if simple is not None:
             return simple
     place = chosen(ctx, device)
-    if order not in _ORDERS:
-        raise ValueError(f"order must be one of 'C', 'F', 'A', or 'K' (got {order!r})")
+    order = _layout.order_of(order, "K")
     if _rows.holds_arrays(obj):
         obj, copy = _stack(obj, dtype), copy and None  # a copy already
     if not isinstance(obj, Tensor):
@@ -227,11 +223,12 @@ def new(shape: Any, dtype: Any, order: str, place: Device | None) -> NDArray:
     """An unwritten array in C or Fortran order."""
     dtype = np.dtype(dtype)
     dims = shape_of(shape, dtype)
+    order = _layout.order_of(order)
+    if order not in ("C", "F"):
+        raise ValueError("only 'C' or 'F' order is permitted")
     if order == "C":
         return _rows.empty(dims, dtype, place)
-    if order == "F":
-        return _layout.new(dims, dtype, range(len(dims))[::-1], place)
-    raise ValueError(f"order must be one of 'C', 'F', 'A', or 'K' (got {order!r})")
+    return _layout.new(dims, dtype, range(len(dims))[::-1], place)
 
 
 def _unwritten(shape: Any, dtype: Any, ctx: Any, order: str, device: Any) -> NDArray:
@@ -357,8 +354,7 @@ def _new_like(prototype: Any, dtype: Any, order: str, shape: Any, ctx: Any, devi
         simple = _rows.unwritten_like(prototype)
         if simple is not None:
             return simple
-    if order not in _ORDERS:
-        raise ValueError(f"order must be one of 'C', 'F', 'A', or 'K' (got {order!r})")
+    order = _layout.order_of(order, "K")
     place = chosen(ctx, device)
     like = _typed(prototype)
     if isinstance(like, Tensor):

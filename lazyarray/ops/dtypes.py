@@ -128,18 +128,29 @@ def size(a: Any, axis: Any = None) -> int:
 class _Place:
     """An array's layout for NumPy's functions that compare addresses; no memory is looked at."""
 
-    def __init__(self, x: NDArray) -> None:
+    def __init__(self, x: NDArray, address: int) -> None:
         self.__array_interface__ = {
             "version": 3,
             "shape": x.shape,
             "strides": x.strides,
             "typestr": x.dtype.str,
-            "data": ((1 << 40) + _share.offset(x), True),
+            "data": (address, True),
         }
 
 
-def _share_a_chunk(a: Any, b: Any) -> bool:
-    return isinstance(a, Tensor) and isinstance(b, Tensor) and a.var == b.var
+def _places(a: Any, b: Any) -> tuple[np.ndarray, np.ndarray] | None:
+    """What NumPy can compare for two arrays; None if they have no memory in common."""
+    if isinstance(a, Tensor) and isinstance(b, Tensor) and a.var == b.var:  # allocated or not
+        first, second = [_Place(x, (1 << 40) + _share.offset(x)) for x in (a, b)]
+        return np.asarray(first), np.asarray(second)
+    found: list[np.ndarray] = []
+    for x in (a, b):
+        # Memory of others' and memory that was lent to them is compared where it lies.
+        address = _share.address(x) if isinstance(x, Tensor) else None
+        if isinstance(x, Tensor) and address is None:
+            return None
+        found.append(np.asarray(x if address is None else _Place(x, address)))
+    return found[0], found[1]
 
 
 def may_share_memory(a: Any, b: Any, max_work: Any = None) -> bool:
@@ -150,9 +161,8 @@ def may_share_memory(a: Any, b: Any, max_work: Any = None) -> bool:
     >>> la.may_share_memory(x[::2], x[1::2])
     True
     """
-    if not _share_a_chunk(a, b):
-        return False
-    return np.may_share_memory(np.asarray(_Place(a)), np.asarray(_Place(b)), max_work=max_work)
+    places = _places(a, b)
+    return places is not None and np.may_share_memory(*places, max_work=max_work)
 
 
 def shares_memory(a: Any, b: Any, max_work: Any = None) -> bool:
@@ -163,6 +173,5 @@ def shares_memory(a: Any, b: Any, max_work: Any = None) -> bool:
     >>> la.shares_memory(x[::2], x[1::2]), la.shares_memory(x[1:], x[:2])
     (False, True)
     """
-    if not _share_a_chunk(a, b):
-        return False
-    return np.shares_memory(np.asarray(_Place(a)), np.asarray(_Place(b)), max_work=max_work)
+    places = _places(a, b)
+    return places is not None and np.shares_memory(*places, max_work=max_work)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import io
 import os
 import zipfile
 from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext
 from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from lazyarray.lazy import _share
 from lazyarray.lazy._lazy import Tensor, attach_leaf
 from lazyarray.lazy.cuda import device as cuda
 from lazyarray.ops import _layout, _rows, creation
+from lazyarray.ops._files import is_archive, read_archive, read_npy, replacing
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
@@ -112,7 +113,8 @@ def save(file: str | os.PathLike[str] | IO[bytes], data: Any, allow_pickle: bool
 
     Waits for the values. ``file`` is a path or a binary file. For one array ".npy" is added to
     a path that lacks it, unless that ends in ".npz": then it is a list of one.
-    The path of several is taken as it is. Arrays of a list are named
+    The path of several is taken as it is. What was saved under that path before is gone; if
+    anything fails, it is still there. Arrays of a list are named
     ``arr_0``, ``arr_1``, ... as ``numpy.savez`` names them; ``numpy.load`` reads the file.
     (A list of numbers is one array.) TypeError unless the keys of a dict are strings.
 
@@ -136,14 +138,31 @@ def save(file: str | os.PathLike[str] | IO[bytes], data: Any, allow_pickle: bool
         named = {f"arr_{i}": value for i, value in enumerate(data)}
         comment = _LIST
     else:
-        np.save(file, _values(data), allow_pickle=False)
+        _write(file, _values(data))
         return
     values = {key: _values(value) for key, value in named.items()}  # before the file is touched
-    with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
+    with _opened(file) as stream, zipfile.ZipFile(stream, "w", zipfile.ZIP_STORED) as archive:
         archive.comment = comment
         for key, value in values.items():
             with archive.open(key + ".npy", "w", force_zip64=True) as member:
                 np.lib.format.write_array(member, value, allow_pickle=False)
+
+
+def _opened(file: str | os.PathLike[str] | IO[bytes]) -> AbstractContextManager[IO[bytes]]:
+    return replacing(file) if isinstance(file, (str, os.PathLike)) else nullcontext(file)
+
+
+def _write(file: str | os.PathLike[str] | IO[bytes], value: np.ndarray) -> None:
+    """One array, at the path that ``np.save`` gives it."""
+    if not isinstance(file, (str, os.PathLike)):
+        np.save(file, value, allow_pickle=False)
+        return
+    name = os.fspath(file)
+    path = name if name.endswith(".npy") else name + ".npy"
+    with replacing(path) as stream:
+        np.save(stream, value, allow_pickle=False)
+    if path != name and is_archive(name):
+        os.unlink(name)  # what was saved under this name before: load would find it first
 
 
 def _values(x: Any) -> np.ndarray:
@@ -160,9 +179,10 @@ def load(
 ) -> Any:
     """Reads what :func:`save` or NumPy wrote, to the device given or current.
 
-    An ``.npy`` file gives an array, an ``.npz`` file a dict of arrays (with NumPy's ``files``, and
-    good for ``with``), or the list that was saved. It is read wholly, at the call: a ``mmap_mode``
-    that would write to the file is a ValueError. Never unpickles: ValueError for objects.
+    ``file`` is the path that was given to :func:`save`, or a binary file. An ``.npy`` file gives an
+    array, an ``.npz`` file a dict of arrays (with NumPy's ``files``, and good for ``with``), or the
+    list that was saved. It is read wholly, at the call: a ``mmap_mode`` that would write to the
+    file is a ValueError. Never unpickles: ValueError for objects, as for what is cut short.
 
     >>> import io, lazyarray as la
     >>> file = io.BytesIO()
@@ -174,10 +194,13 @@ def load(
     if mmap_mode not in (None, "r", "c"):
         raise ValueError(f"load reads the file into memory: there is no mmap_mode {mmap_mode!r}")
     place = chosen(ctx, device)
-    if isinstance(file, (str, os.PathLike)):
-        with open(file, "rb") as stream:
-            return _read(stream, place)
-    return _read(file, place)
+    if not isinstance(file, (str, os.PathLike)):
+        return _read(file, place)
+    path = os.fspath(file)
+    if not os.path.isfile(path) and os.path.isfile(path + ".npy"):
+        path += ".npy"
+    with open(path, "rb") as stream:
+        return _read(stream, place)
 
 
 def _read(file: IO[bytes], place: Device | None) -> Any:
@@ -185,20 +208,15 @@ def _read(file: IO[bytes], place: Device | None) -> Any:
     magic = file.read(len(np.lib.format.MAGIC_PREFIX))
     file.seek(start)
     if magic == np.lib.format.MAGIC_PREFIX:
-        return _rows.array(np.lib.format.read_array(file, allow_pickle=False), None, place)
-    try:
-        archive = zipfile.ZipFile(file)
-    except zipfile.BadZipFile as exc:
-        raise ValueError(f"load: this is neither an .npz nor an .npy file: {exc}") from exc
-    with archive:
-        found = Archive()
-        for name in archive.namelist():
-            with archive.open(name) as member:
-                value = np.lib.format.read_array(io.BytesIO(member.read()), allow_pickle=False)
-            found[name.removesuffix(".npy")] = _rows.array(value, None, place)
-        if archive.comment == _LIST:
-            return [found[f"arr_{i}"] for i in range(len(found))]
-    return found
+        return _rows.array(read_npy(file), None, place)
+    values, comment = read_archive(file)
+    found = Archive({name: _rows.array(value, None, place) for name, value in values.items()})
+    if comment != _LIST:
+        return found
+    names = [f"arr_{i}" for i in range(len(found))]
+    if found.keys() != {*names}:
+        raise ValueError(f"load: the archive of a list holds {', '.join(found)}")
+    return [found[name] for name in names]
 
 
 # ---- other libraries ----------------------------------------------------------------------------
@@ -314,7 +332,7 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> N
             if copy or place not in (None, there.device):
                 return _share.copied_to(there, place or there.device)
             return there
-        host = x if isinstance(x, np.ndarray) else np.from_dlpack(x)
+        host = x if isinstance(x, np.ndarray) else _imported(x)
         problem = _unshareable(host)
         if copy or problem:
             if copy is False:
@@ -327,6 +345,35 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> N
             raise ValueError(f"from_dlpack: the array is on {shared.device!r}, not on {place!r}")
         return _share.copied_to(shared, place)
     return _rows.array(shared) if copy else shared
+
+
+class _Capsule:
+    """A capsule that was looked at, for ``np.from_dlpack``."""
+
+    def __init__(self, capsule: Any, device: Any) -> None:
+        self._capsule, self._device = capsule, device
+
+    def __dlpack__(self, **kwargs: Any) -> Any:
+        return self._capsule
+
+    def __dlpack_device__(self) -> Any:
+        return self._device
+
+
+def _imported(x: Any) -> np.ndarray:
+    """A NumPy array on the memory of what speaks DLPack, which isn't believed blindly."""
+    if not hasattr(x, "__dlpack__") or not hasattr(x, "__dlpack_device__"):
+        raise TypeError(f"from_dlpack: {type(x).__name__} has no __dlpack__ and __dlpack_device__")
+    try:
+        capsule = x.__dlpack__(max_version=(1, 0))
+    except TypeError:  # it is older than versions
+        capsule = x.__dlpack__()
+    _share.check_capsule(capsule)
+    try:
+        host: np.ndarray = np.from_dlpack(_Capsule(capsule, x.__dlpack_device__()))
+    except RuntimeError as exc:
+        raise BufferError(f"from_dlpack: this capsule can't be imported: {exc}") from exc
+    return host
 
 
 def _unshareable(host: np.ndarray) -> str:

@@ -313,12 +313,16 @@ def vecmat(
     return _of_vectors("vecmat", x1, x2, out, dtype, casting)
 
 
+_ONLY_THREE = np.lib.NumpyVersion(np.__version__) >= "2.5.0"
+
+
 def cross(
     a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | None = None
 ) -> NDArray:
     """The cross product of vectors of three along an axis of each; other axes broadcast.
 
-    Vectors of two (a DeprecationWarning) have a zero for their third. The result's vectors lie
+    Vectors of two (a DeprecationWarning, and since NumPy 2.5 a ValueError, as there) have a zero
+    for their third. The result's vectors lie
     along ``axisc``; ``axis`` sets all three. ValueError for vectors of other lengths.
 
     >>> import lazyarray as la
@@ -335,6 +339,11 @@ def cross(
     x = moveaxis(x, normalize_axis_index(axisa, x.ndim, "axisa"), -1)
     y = moveaxis(y, normalize_axis_index(axisb, y.ndim, "axisb"), -1)
     m, n = x.shape[-1], y.shape[-1]
+    if _ONLY_THREE and (m, n) != (3, 3):
+        raise ValueError(
+            "Both input arrays must be (arrays of) 3-dimensional vectors, but they are "
+            f"{m} and {n} dimensional instead."
+        )
     if m not in (2, 3) or n not in (2, 3):
         raise ValueError("incompatible dimensions for cross product\n(dimension must be 2 or 3)")
     if m == 2 or n == 2:

@@ -107,6 +107,7 @@ def flatten(x: Any, order: str = "C") -> NDArray:
 
 def _read_in(x: NDArray, order: str) -> NDArray:
     """A view of ``x`` whose C order is x's ``order``."""
+    order = _layout.order_of(order)
     if order == "K":
         axes = _layout.infer("order K", np.logical_not, (_layout.signature(x),))[0][1]
         return x if axes is None else permute_dims(x, axes)
@@ -409,6 +410,7 @@ def copy(a: Any, order: str = "K", subok: bool = False) -> NDArray:
     array([0., 0.])
     """
     x = asarray(a)
+    order = _layout.order_of(order, "K")
     return _copied(x, order if order == "K" else _c_or_f(x, order))
 
 
@@ -422,10 +424,9 @@ def _copied(x: NDArray, order: str) -> NDArray:
 
 
 def _c_or_f(x: NDArray, order: str) -> str:
+    order = _layout.order_of(order)
     if order == "A":
         return "F" if probe(x).flags.fnc else "C"
     if order == "K":
         raise ValueError("order 'K' is not permitted for reshaping")
-    if order not in ("C", "F"):
-        raise ValueError(f"order must be one of 'C', 'F', 'A', or 'K' (got {order!r})")
     return order

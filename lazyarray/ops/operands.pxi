@@ -70,12 +70,26 @@ def set_stack(function):
     _stack = function
 
 
-cdef bint holds_tensors(object o):
-    """Whether there is an array in nested lists and tuples."""
+cdef enum:
+    NO_TENSOR, SOME_TENSOR, TOO_DEEP
+
+
+cdef int search(object o, int depth):
+    """Whether an array comes before what is nested deeper than an array can be (itself, perhaps)."""
+    cdef int found
     for item in o:
-        if isinstance(item, Tensor) or is_sequence(item) and holds_tensors(item):
-            return True
-    return False
+        if isinstance(item, Tensor):
+            return SOME_TENSOR
+        if is_sequence(item):
+            found = TOO_DEEP if depth == kMaxDims else search(item, depth + 1)
+            if found != NO_TENSOR:
+                return found
+    return NO_TENSOR
+
+
+cdef bint holds_tensors(object o):
+    """Whether there is an array in nested lists and tuples; not where NumPy refuses them."""
+    return search(o, 1) == SOME_TENSOR
 
 
 def holds_arrays(o):

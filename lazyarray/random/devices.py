@@ -147,6 +147,13 @@ def bits_in(state: Any) -> np.random.BitGenerator:
 # ---- older names --------------------------------------------------------------------------------
 
 
+def _standard(generator: Generator, name: str, shape: tuple[int, ...], dtype: Any) -> NDArray:
+    """A draw without parameters. Halves, which NumPy's generators don't draw, are cast."""
+    halves = np.dtype(dtype) == np.float16
+    drawn: NDArray = getattr(generator, name)(shape, np.float64 if halves else dtype)
+    return drawn.astype(dtype) if halves else drawn
+
+
 def rand(*shape: int, dtype: Any = np.float64, ctx: Any = None, device: Any = None) -> NDArray:
     """Uniform floats in [0, 1), with the lengths of the axes as arguments.
 
@@ -154,7 +161,7 @@ def rand(*shape: int, dtype: Any = np.float64, ctx: Any = None, device: Any = No
     >>> la.random.rand(2, 3).shape
     (2, 3)
     """
-    return here(ctx, device).random(shape, dtype)
+    return _standard(here(ctx, device), "random", shape, dtype)
 
 
 def randn(*shape: int, dtype: Any = np.float64, ctx: Any = None, device: Any = None) -> NDArray:
@@ -164,7 +171,7 @@ def randn(*shape: int, dtype: Any = np.float64, ctx: Any = None, device: Any = N
     >>> la.random.randn(2, 3).shape
     (2, 3)
     """
-    return here(ctx, device).standard_normal(shape, dtype)
+    return _standard(here(ctx, device), "standard_normal", shape, dtype)
 
 
 def randint(

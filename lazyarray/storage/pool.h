@@ -63,12 +63,11 @@ class MemoryPool {
       return p;
     }
     misses_++;
-    if (limit_ && in_use_ + size > limit_) {
+    if (!reserve(size)) {
       lock_.unlock();
       return nullptr;
     }
-    grew(size);
-    const bool crowded = limit_ && in_use_ + cached_ > limit_;
+    const bool crowded = limit_ && in_use_ + asked_ + cached_ > limit_;
     lock_.unlock();
     if (crowded) trim();
     char* p = system_allocate(size);
@@ -76,11 +75,9 @@ class MemoryPool {
       trim();
       p = system_allocate(size);
     }
-    if (!p) {
-      lock_.lock();
-      in_use_ -= size;
-      lock_.unlock();
-    }
+    lock_.lock();
+    settle(size, p != nullptr);
+    lock_.unlock();
     return p;
   }
 
@@ -145,6 +142,16 @@ class MemoryPool {
   }
 
  protected:
+  // What the system is asked for counts against the limit, and is in use only once it is there.
+  bool reserve(size_t size) {
+    if (limit_ && in_use_ + asked_ + size > limit_) return false;
+    asked_ += size;
+    return true;
+  }
+  void settle(size_t size, bool granted) {
+    asked_ -= size;
+    if (granted) grew(size);
+  }
   void grew(size_t size) {
     in_use_ += size;
     if (in_use_ > peak_) peak_ = in_use_;
@@ -167,7 +174,7 @@ class MemoryPool {
   std::vector<char*> free_[kClasses];
 
  protected:
-  uint64_t in_use_ = 0, cached_ = 0, peak_ = 0, limit_ = 0, hits_ = 0, misses_ = 0;
+  uint64_t in_use_ = 0, asked_ = 0, cached_ = 0, peak_ = 0, limit_ = 0, hits_ = 0, misses_ = 0;
   uint64_t cache_limit_ = uint64_t(1) << 30;
 };
 

@@ -219,6 +219,7 @@ import gc, os, signal, sys, threading, time
 from lazyarray import engine
 cpu = engine.Device("cpu", 0)
 signal.alarm(20)  # no process outlives its test
+signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored under nohup, say
 
 def fork():
     pid = os.fork()

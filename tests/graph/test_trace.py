@@ -419,3 +419,11 @@ def test_a_row_assigned_to_a_whole_array():
 def test_print_names_index_arrays():
     graph = check(lambda x: x[[2, 0]] * 2, X)
     assert "%0 = x[const0]" in str(graph)
+
+
+def test_a_trace_inside_errstate_sees_its_own_calls_only():
+    for mode in ("ignore", "raise", "warn"):
+        with np.errstate(divide=mode):  # the first op looks what it is
+            graph = la.trace(lambda x: x.T + 1, la.ones((4, 3)))
+        assert [n.op for n in graph.nodes if n.op == "constant"] == []
+        assert graph(la.zeros((4, 3))).asnumpy().tolist() == [[1.0] * 4] * 3

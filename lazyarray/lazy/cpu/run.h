@@ -43,12 +43,15 @@ inline int take_flags(bool x87) {
 struct FpWarning {
   int flags;
   const char* op;
-  Site site;  // owned
+  uint32_t filters;  // what Python's warning filters were: see lazy/filters.pxi
+  Site site;         // owned
   bool operator==(const FpWarning& o) const {
-    return flags == o.flags && op == o.op && site.code == o.site.code && site.lasti == o.site.lasti;
+    return flags == o.flags && op == o.op && filters == o.filters && site.code == o.site.code &&
+           site.lasti == o.site.lasti;
   }
 };
 constexpr size_t kManyWarnings = 256;
+constexpr uint32_t kMayRaise = 1;  // in `filters`: one of them may make an error of a warning
 
 // What running an instruction needs of the room above; set once at import.
 struct Hooks {
@@ -62,6 +65,8 @@ struct Hooks {
   };
   Error* (*recast)(Instr&, const Block&, bool* invalid) = nullptr;
   int (*blas_threads)() = nullptr;
+  uint32_t (*filters)() = nullptr;                      // those of now
+  Error* (*refuse)(Instr&, const FpWarning&) = nullptr;  // a warning that is an error; takes the GIL
 };
 struct Runtime {
   Hooks hooks;
@@ -80,7 +85,28 @@ inline const char* flag_text(int flag) {
   }
 }
 
-// Where the GIL is held (the inline tier) the site is the caller's own, captured only when needed.
+// Notes a warning of an instruction, or makes it the op's error. Where the GIL is held (the inline tier)
+// the site and the filters are the caller's own, captured only when needed.
+inline Error* warn(Runtime& rt, Instr& in, int flags, const char* name) {
+  if (!in.has_refs) {
+    if (!in.site.code) in.site.capture();
+    in.filters = rt.hooks.filters();
+  }
+  const FpWarning mine{flags, name, in.filters, in.site};
+  if (mine.filters & kMayRaise)
+    if (Error* e = rt.hooks.refuse(in, mine)) return e;
+  bool known = false;
+  rt.warn_lock.lock();
+  // They pile up where nobody waits: from some number on, what is listed is not listed again.
+  if (rt.warnings.size() >= kManyWarnings)
+    for (const FpWarning& w : rt.warnings) known |= w == mine;
+  if (!known) rt.warnings.push_back(mine);
+  rt.warn_lock.unlock();
+  if (!known && !in.kept) in.site.code = nullptr;  // moved
+  rt.any_warning = true;
+  return nullptr;
+}
+
 inline Error* judge_flags(Runtime& rt, Instr& in, int flags) {
   const std::pair<int, uint8_t> kinds[] = {{kDivide, in.errstate.divide},
                                            {kOver, in.errstate.over},
@@ -95,19 +121,7 @@ inline Error* judge_flags(Runtime& rt, Instr& in, int flags) {
                        std::string(flag_text(flag)) + " encountered in " + name);
     warned |= flag;
   }
-  if (!warned) return nullptr;
-  if (!in.site.code && !in.has_refs) in.site.capture();
-  const FpWarning mine{warned, name, in.site};
-  bool known = false;
-  rt.warn_lock.lock();
-  // They pile up where nobody waits: from some number on, what is listed is not listed again.
-  if (rt.warnings.size() >= kManyWarnings)
-    for (const FpWarning& w : rt.warnings) known |= w == mine;
-  if (!known) rt.warnings.push_back(mine);
-  rt.warn_lock.unlock();
-  if (!known && !in.kept) in.site.code = nullptr;  // moved
-  rt.any_warning = true;
-  return nullptr;
+  return warned ? warn(rt, in, warned, name) : nullptr;
 }
 
 // ---- loops -----------------------------------------------------------------------------------

@@ -117,19 +117,19 @@ class GpuPool final : public MemoryPool {
           return p;
         }
         misses_ += !again;
-        if (limit_ && in_use_ + size > limit_) continue;
-        grew(size);
-        crowded = limit_ && in_use_ + cached_ > limit_;
+        if (!reserve(size)) continue;
+        crowded = limit_ && in_use_ + asked_ + cached_ > limit_;
       }
       if (crowded) give_back(true);
-      if (char* p = ask(*stream, size)) {
+      char* const p = ask(*stream, size);
+      {
+        std::lock_guard<std::mutex> g(mu_);
+        settle(size, p != nullptr);
+      }
+      if (p) {
         // CuPy may have had it back with work of this stream left on it.
         if (for_all) gpu->synchronize(*stream);
         return p;
-      }
-      {
-        std::lock_guard<std::mutex> g(mu_);
-        in_use_ -= size;
       }
       gpu->look();
       if (gpu->failed()) break;

@@ -1,0 +1,238 @@
+# Floating-point warnings: judged by the filters that `warnings` had when the op was recorded, given
+# at the next wait.
+
+
+cdef extern from "Python.h":
+    int PyGC_Disable()
+    int PyGC_Enable()
+    Py_ssize_t Py_REFCNT(PyObject*)
+
+
+cdef enum:
+    MAY_RAISE = 1      # in the number of a state of the filters: a warning may be an error there
+    MOST_STATES = 512
+    MOST_LOGS = 64
+
+
+cdef class _Filters:
+    """The filters of RuntimeWarnings at some moment; of a ``catch_warnings(record=True)`` also its list."""
+
+    cdef tuple rules
+    cdef uint32_t number, plain  # plain: of the same rules without a list; 0 if they show all
+    cdef list home, log
+
+    cdef str action(self, str text, str module, int line):
+        """What becomes of a RuntimeWarning."""
+        for action, message, _, of, at in self.rules:
+            if (at == 0 or at == line) and _matches(message, text) and _matches(of, module):
+                return action
+        return warnings.defaultaction
+
+    cdef bint ended(self):
+        """Whether the block that recorded is over: then nobody else holds its filters."""
+        return Py_REFCNT(<PyObject*>self.home) == 1 + (self.home is _filters_seen)
+
+
+cdef bint _matches(object pattern, str text):
+    if pattern is None:
+        return True
+    return pattern == text if isinstance(pattern, str) else pattern.match(text) is not None
+
+
+cdef dict _warnings_dict = warnings.__dict__
+# Python 3.14 may keep the filters in a context variable.
+cdef object _warnings_context = warnings._get_context if getattr(sys.flags, "context_aware_warnings", 0) else None
+
+cdef dict _states = {}         # by number
+cdef dict _plain_states = {}   # by rules
+cdef list _logging_states = []
+cdef uint32_t _last_state = 0
+
+# What the filters were when they were looked at last. They change in place at their ends only.
+cdef list _filters_seen = None
+cdef Py_ssize_t _seen_length = -1
+cdef object _seen_first = None, _seen_last = None
+cdef uint32_t _seen_number = 0
+
+
+cdef inline list filters_now():
+    if _warnings_context is None:
+        return <list>_warnings_dict["filters"]
+    return _warnings_context()._filters
+
+
+cdef uint32_t current_filters() noexcept:
+    """The number of the filters' state; 0 if they are nothing to be kept."""
+    global _filters_seen, _seen_length, _seen_first, _seen_last, _seen_number
+    cdef list now
+    cdef Py_ssize_t n
+    try:
+        now = filters_now()
+        n = len(now)
+        if now is _filters_seen and n == _seen_length \
+                and (n == 0 or now[0] is _seen_first and now[n - 1] is _seen_last):
+            return _seen_number
+        _seen_number = noticed(now).number
+        _filters_seen, _seen_length = now, n
+        _seen_first, _seen_last = (now[0], now[n - 1]) if n else (None, None)
+        return _seen_number
+    except Exception:  # filters of somebody's own making
+        return 0
+
+
+cdef uint32_t plain_filters() noexcept:
+    """The same for what runs again: of equal filters it is one number."""
+    cdef _Filters state = _states.get(current_filters())
+    return 0 if state is None else state.plain
+
+
+cdef _Filters noticed(list now):
+    """The state that the filters are in."""
+    cdef _Filters state
+    rules = tuple([rule for rule in now if issubclass(RuntimeWarning, rule[2])])
+    if _warnings_context is None:
+        log = getattr(warnings._showwarnmsg_impl, "__self__", None)  # a list's append
+    else:
+        log = _warnings_context().log
+    cdef _Filters plain = _plain_states.get(rules)
+    if plain is None:
+        if len(_plain_states) >= MOST_STATES:
+            _states.clear()
+            _plain_states.clear()
+            _logging_states.clear()
+        plain = _plain_states[rules] = new_state(rules)
+        if any([rule[0] in ("ignore", "error") for rule in rules]):
+            plain.plain = plain.number
+    if not isinstance(log, list):
+        return plain
+    for state in _logging_states:
+        if state.home is now and state.log is log and state.rules == rules:
+            return state
+    if len(_logging_states) >= MOST_LOGS:
+        state = _logging_states.pop(0)
+        del _states[state.number]
+    state = new_state(rules)
+    state.plain, state.home, state.log = plain.plain, now, log
+    _logging_states.append(state)
+    return state
+
+
+cdef _Filters new_state(tuple rules):
+    global _last_state
+    cdef _Filters state = _Filters.__new__(_Filters)
+    _last_state += 1
+    state.rules = rules
+    raises = warnings.defaultaction == "error" or any([rule[0] == "error" for rule in rules])
+    state.number = (_last_state << 1) | (MAY_RAISE if raises else 0)
+    _states[state.number] = state
+    return state
+
+
+cdef uint32_t _filters_of_inline() noexcept nogil:
+    """The filters for an instruction that runs as it is made: it only borrows its arrays."""
+    cdef uint32_t number
+    cdef int collects
+    with gil:
+        collects = PyGC_Disable()
+        number = current_filters()
+        if collects:
+            PyGC_Enable()
+    return number
+
+
+cdef list texts_of(const FpWarning* w):
+    # In NumPy's order.
+    return [f"{flag_text(flag).decode()} encountered in {w.op.decode()}" for flag in (1, 2, 4, 8)
+            if w.flags & flag]
+
+
+cdef tuple place_of_warning(const FpWarning* w):
+    """File, line, module's name and its registry of what was shown."""
+    if w.site.code is NULL:
+        return "<unknown>", 0, "<unknown>", None
+    file = (<object>w.site.code).co_filename
+    line = site_line(w.site.code, w.site.lasti)
+    for name, module in [*sys.modules.items()]:
+        if getattr(module, "__file__", None) == file:
+            break
+    else:
+        name, module = "__main__", sys.modules.get("__main__")
+        if getattr(module, "__file__", None) is not None:
+            return file, line, file.removesuffix(".py"), None
+    return file, line, name, module.__dict__.setdefault("__warningregistry__", {})
+
+
+cdef CError* _refuse(Instr& instr, const FpWarning& w) noexcept nogil:
+    """The op's error, if a filter makes one of its warnings an error; else null."""
+    cdef CError* e = NULL
+    cdef int collects
+    adopt_worker_thread()
+    with gil:
+        collects = 0 if instr.has_refs else PyGC_Disable()
+        try:
+            e = refused(instr, &w)
+        except BaseException as exc:
+            e = error_from_exception(exc, instr.kernel.name, &instr.site)
+        if collects:
+            PyGC_Enable()
+    return e
+
+
+cdef CError* refused(Instr& instr, const FpWarning* w) except? NULL:
+    cdef _Filters state = _states.get(w.filters)
+    if state is None:
+        return NULL
+    file, line, module, _ = place_of_warning(w)
+    for text in texts_of(w):
+        if state.action(text, module, line) == "error":
+            return error_from_exception(RuntimeWarning(text), instr.kernel.name, &instr.site)
+    return NULL
+
+
+cdef int give_warnings() except -1:
+    """Gives the warnings of the ops that have run."""
+    cdef vector[FpWarning] pending
+    cdef Runtime* runtime = &_recorder.executor.runtime
+    runtime.warn_lock.lock()
+    pending.swap(runtime.warnings)
+    runtime.any_warning.store(False)
+    runtime.warn_lock.unlock()
+    todo = []
+    for w in pending:
+        place = place_of_warning(&w)
+        todo += [(w.filters, text, place) for text in texts_of(&w)]
+        if w.site.code is not NULL:
+            Py_DECREF(<object>w.site.code)
+    cdef list failed = []
+    cdef set shown = set()
+    for number, text, place in todo:
+        try:
+            give_warning(number, text, place, shown)
+        except Exception as exc:  # the others are not lost for it
+            failed.append(exc)
+    if failed:
+        raise failed[0]
+    return 0
+
+
+cdef int give_warning(uint32_t number, str text, tuple place, set shown) except -1:
+    cdef _Filters state = _states.get(number), now
+    file, line, module, registry = place
+    if state is None or number == current_filters():
+        warnings.warn_explicit(text, RuntimeWarning, file, line, module, registry)
+        return 0
+    action = state.action(text, module, line)
+    if action == "ignore":
+        return 0
+    if action != "always" and (text, file, line) in shown:
+        return 0
+    shown.add((text, file, line))
+    if state.log is not None and state.ended():
+        state.log.append(warnings.WarningMessage(RuntimeWarning(text), RuntimeWarning, file, line))
+        return 0
+    now = _states.get(current_filters())
+    if now is not None and now.action(text, module, line) in ("ignore", "error"):
+        warnings.showwarning(RuntimeWarning(text), RuntimeWarning, file, line)
+    else:
+        warnings.warn_explicit(text, RuntimeWarning, file, line, module, registry)
+    return 0

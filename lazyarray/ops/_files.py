@@ -1,0 +1,102 @@
+"""Files: written whole or not at all, and arrays read from them with no trust in what they say."""
+
+from __future__ import annotations
+
+import io
+import math
+import os
+import shutil
+import stat
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import IO, Any
+
+import numpy as np
+
+_NPY = np.lib.format
+
+
+@contextmanager
+def replacing(path: str | os.PathLike[str], mode: str = "wb") -> Iterator[IO[Any]]:
+    """A file that takes the place of ``path`` as the block ends; no trace of it if that fails."""
+    target = os.path.realpath(os.fspath(path))
+    if os.path.exists(target) and not stat.S_ISREG(os.stat(target).st_mode):
+        with open(target, mode) as stream:  # a pipe, /dev/stdout; a directory is refused here
+            yield stream
+        return
+    unfinished = f"{target}.{os.getpid()}-{os.urandom(4).hex()}.tmp"
+    try:
+        with open(unfinished, mode.replace("w", "x")) as stream:
+            yield stream
+        if os.path.exists(target):
+            shutil.copymode(target, unfinished)
+        os.replace(unfinished, target)
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(unfinished)
+        raise
+
+
+def read_npy(file: IO[bytes], rest: int | None = None) -> np.ndarray:
+    """The array of an ``.npy`` file from where it stands, of which ``rest`` bytes are left.
+
+    ValueError unless it is one with all of its elements; nothing is allocated for others.
+    """
+    start = file.tell()
+    try:
+        version = _NPY.read_magic(file)
+        if version not in ((1, 0), (2, 0), (3, 0)):
+            raise ValueError(f"it is of format version {version}")
+        header = _NPY.read_array_header_1_0 if version == (1, 0) else _NPY.read_array_header_2_0
+        shape, _, dtype = header(file)
+    except ValueError:
+        raise
+    except Exception as exc:  # NumPy parses the header as Python
+        raise ValueError(f"the header is corrupt: {type(exc).__name__}: {exc}") from exc
+    if dtype.hasobject:
+        raise ValueError("Object arrays cannot be loaded when allow_pickle=False")
+    if any(not isinstance(n, int) or n < 0 for n in shape) or len(shape) > 64:
+        raise ValueError(f"an array can't have the shape {shape}")
+    here = file.tell()
+    if rest is None:
+        rest = file.seek(0, io.SEEK_END) - start
+    need = math.prod(shape) * dtype.itemsize
+    if need > rest - (here - start):
+        raise ValueError(
+            f"the file is cut short: {dtype} of shape {shape} are {need} bytes, and "
+            f"{max(rest - (here - start), 0)} are there"
+        )
+    file.seek(start)
+    return _NPY.read_array(file, allow_pickle=False)
+
+
+def read_archive(file: IO[bytes]) -> tuple[dict[str, np.ndarray], bytes]:
+    """The arrays of an ``.npz`` file by their names, and its comment; ValueError if it is none."""
+    try:
+        archive = zipfile.ZipFile(file)
+    except Exception as exc:
+        if isinstance(exc, OSError) and not isinstance(exc, zipfile.BadZipFile):
+            raise
+        raise ValueError(f"load: this is neither an .npz nor an .npy file: {exc}") from exc
+    found = {}
+    with archive:
+        for name in archive.namelist():
+            try:
+                with archive.open(name) as member:
+                    data = member.read()
+                found[name.removesuffix(".npy")] = read_npy(io.BytesIO(data), len(data))
+            except (OSError, MemoryError):
+                raise
+            except Exception as exc:  # whatever its parts raise: zlib, struct, ...
+                raise ValueError(f"load: {name!r} in the archive is corrupt: {exc}") from exc
+        return found, archive.comment
+
+
+def is_archive(path: str) -> bool:
+    """Whether there is an archive of arrays at ``path``, and nothing else."""
+    if not os.path.isfile(path) or not zipfile.is_zipfile(path):
+        return False
+    with suppress(Exception), zipfile.ZipFile(path) as archive:
+        return all(name.endswith(".npy") for name in archive.namelist())
+    return False

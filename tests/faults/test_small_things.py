@@ -1,0 +1,112 @@
+"""Messages, dtypes and statistics where something is refused."""
+
+import os
+import signal
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import lazyarray as la
+
+ORDERS = [None, "A", "K", "a", "c", "f", b"F", b"K", "Q", "fortran", "", 5, 1.5, b"x"]
+CALLS = {
+    "empty": lambda m, o: m.empty((2, 3), order=o),
+    "zeros": lambda m, o: (
+        m.zeros((2, 3), float, o)
+        if isinstance(o, str) and len(o) == 1
+        else m.zeros((2, 3), order=o)
+    ),
+    "ones": lambda m, o: m.ones((2, 3), order=o),
+    "full": lambda m, o: m.full((2, 3), 1.5, order=o),
+    "array": lambda m, o: m.array([[1, 2], [3, 4]], order=o),
+    "array_of_array": lambda m, o: m.array(m.ones((2, 3)).T, order=o),
+    "empty_like": lambda m, o: m.empty_like(m.ones((2, 3)).T, order=o),
+    "copy": lambda m, o: m.copy(m.ones((2, 3)).T, order=o),
+    "flatten": lambda m, o: m.ones((2, 3)).T.flatten(order=o),
+    "ravel": lambda m, o: m.ravel(m.ones((2, 3)).T, order=o),
+    "reshape": lambda m, o: m.reshape(m.ones((2, 3)).T, (2, 3), order=o),
+}
+
+
+@pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
+@pytest.mark.parametrize("order", ORDERS, ids=repr)
+def test_orders_are_numpys(call, order):
+    def outcome(m):
+        try:
+            x = call(m, order)
+        except (TypeError, ValueError) as exc:
+            return type(exc), str(exc)
+        return x.shape, x.strides
+
+    assert outcome(la) == outcome(np)
+
+
+@pytest.mark.parametrize("name", ["rand", "randn"])
+def test_draws_of_halves(name):
+    draw = getattr(la.random, name)
+    la.random.seed(3)
+    halves = draw(100, dtype="float16")
+    la.random.seed(3)
+    assert halves.dtype == np.float16
+    np.testing.assert_array_equal(halves.asnumpy(), draw(100).asnumpy().astype("f2"))
+    for dtype in ("int32", "complex64", "bool"):
+        with pytest.raises(TypeError, match="Unsupported dtype"):
+            draw(2, dtype=dtype)
+    for dtype in ("float32", "float64"):
+        assert draw(2, dtype=dtype).dtype == dtype
+
+
+PEAK = """
+import lazyarray as la, sys
+from lazyarray.storage._storage import pool_stats
+def peak():
+    return pool_stats(la.cpu(0))["peak"]
+la.ones(100).wait_to_read()
+before = peak()
+for n in (1 << 45, 1 << 50, 1 << 56):
+    try:
+        la.empty(n, "u1").fill(1)
+        la.waitall()
+        x = la.zeros(n, "u1"); x.wait_to_read()
+    except MemoryError:
+        pass
+assert peak() - before < 1 << 20, (before, peak())
+"""
+
+
+@pytest.mark.parametrize("limit", ["0", "1000000"])
+def test_a_failed_allocation_is_no_peak(limit):
+    env = os.environ | {"LAZYARRAY_MEM_LIMIT": limit}
+    ran = subprocess.run(
+        [sys.executable, "-c", PEAK], capture_output=True, text=True, timeout=60, env=env
+    )
+    assert ran.returncode == 0, ran.stderr
+
+
+def test_the_tests_of_ctrl_c_work_where_it_is_ignored():
+    """As under nohup, and in a shell's background jobs."""
+    old = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        ran = subprocess.run(
+            [
+                sys.executable,
+                "-m",
+                "pytest",
+                "-q",
+                "-x",
+                "-p",
+                "no:cacheprovider",
+                "tests/engine/test_interrupt.py",
+                "-k",
+                "handler_that_returns",
+            ],
+            capture_output=True,
+            text=True,
+            timeout=100,
+            cwd=__file__.rpartition("/tests/")[0],
+        )
+    finally:
+        signal.signal(signal.SIGINT, old)
+    assert ran.returncode == 0, ran.stdout[-2000:]
