@@ -36,7 +36,7 @@ from lazyarray import (
 from lazyarray._compile import *  # noqa: F403
 from lazyarray._config import *  # noqa: F403
 from lazyarray._namespace_info import *  # noqa: F403
-from lazyarray._ndarray import NDArray
+from lazyarray._ndarray import NDArray, Scalar
 from lazyarray._scalars import *  # noqa: F403
 from lazyarray.context import Context, cpu, cpu_pinned, current_context, gpu, gpu_count
 from lazyarray.functions.absent import ABSENT as _ABSENT
@@ -83,6 +83,7 @@ __all__ = [
     # arrays, devices, waits
     "NDArray",
     "ndarray",
+    "Scalar",
     "Context",
     "cpu",
     "cpu_pinned",

@@ -195,7 +195,7 @@ class flagsobj:
     @property
     def writeable(self) -> bool:
         """Whether the array may be written to; may be set."""
-        return _rows.probe(self._x).flags.writeable
+        return _rows.probe(self._x).flags.writeable and not _rows.holds_scalar(self._x)
 
     @writeable.setter
     def writeable(self, value: bool) -> None:
@@ -209,6 +209,8 @@ class flagsobj:
     def __getitem__(self, key: str) -> bool:
         if key in ("OWNDATA", "O"):
             return self.owndata
+        if key in ("WRITEABLE", "W"):
+            return self.writeable
         return _rows.probe(self._x).flags[key]  # type: ignore[index]
 
     def __setitem__(self, key: str, value: bool) -> None:

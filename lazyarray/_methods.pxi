@@ -249,44 +249,44 @@ cdef class Methods(Operators):
     def sum(self, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=True):
         """Sum over axes."""
         if initial is None and where is True and out is None:
-            return _sum.reduce(self, axis, dtype, None, keepdims)
-        return _sum(self, axis, dtype, out, keepdims, initial=initial, where=where)
+            return handed(_sum.reduce(self, axis, dtype, None, keepdims))
+        return handed(_sum(self, axis, dtype, out, keepdims, initial=initial, where=where))
 
     def prod(self, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=True):
         """Product over axes."""
-        return _prod(self, axis, dtype, out, keepdims, initial=initial, where=where)
+        return handed(_prod(self, axis, dtype, out, keepdims, initial=initial, where=where))
 
     def max(self, axis=None, out=None, keepdims=False, initial=None, where=True):
         """Maximum over axes."""
-        return _max(self, axis, None, out, keepdims, initial=initial, where=where)
+        return handed(_max(self, axis, None, out, keepdims, initial=initial, where=where))
 
     def min(self, axis=None, out=None, keepdims=False, initial=None, where=True):
         """Minimum over axes."""
-        return _min(self, axis, None, out, keepdims, initial=initial, where=where)
+        return handed(_min(self, axis, None, out, keepdims, initial=initial, where=where))
 
     def any(self, axis=None, out=None, keepdims=False, *, where=True):
         """Whether any element over the axes is true."""
-        return _any(self, axis, None, out, keepdims, where=where)
+        return handed(_any(self, axis, None, out, keepdims, where=where))
 
     def all(self, axis=None, out=None, keepdims=False, *, where=True):
         """Whether all elements over the axes are true."""
-        return _all(self, axis, None, out, keepdims, where=where)
+        return handed(_all(self, axis, None, out, keepdims, where=where))
 
     def mean(self, axis=None, dtype=None, out=None, keepdims=False, *, where=True):
         """Arithmetic mean over axes."""
-        return ops.mean(self, axis, dtype, out, keepdims, where=None if where is True else where)
+        return handed(ops.mean(self, axis, dtype, out, keepdims, where=None if where is True else where))
 
     def std(self, axis=None, dtype=None, out=None, ddof=0, keepdims=False, **kwargs):
         """Standard deviation over axes."""
-        return ops.std(self, axis, dtype, out, ddof, keepdims, **kwargs)
+        return handed(ops.std(self, axis, dtype, out, ddof, keepdims, **kwargs))
 
     def argmax(self, axis=None, out=None, *, keepdims=False):
         """Index of the maximum along an axis (of the flattened array by default)."""
-        return ops.argmax(self, axis, out, keepdims=keepdims)
+        return handed(ops.argmax(self, axis, out, keepdims=keepdims))
 
     def argmin(self, axis=None, out=None, *, keepdims=False):
         """Index of the minimum along an axis (of the flattened array by default)."""
-        return ops.argmin(self, axis, out, keepdims=keepdims)
+        return handed(ops.argmin(self, axis, out, keepdims=keepdims))
 
     def cumsum(self, axis=None, dtype=None, out=None):
         """Running sum along an axis (of the flattened array by default)."""
@@ -298,11 +298,11 @@ cdef class Methods(Operators):
 
     def dot(self, other, out=None):
         """NumPy's dot product."""
-        return ops.dot(self, other, out)
+        return handed(ops.dot(self, other, out))
 
     def trace(self, offset=0, axis1=0, axis2=1, dtype=None, out=None):
         """The sum of a diagonal."""
-        return ops.trace(self, offset, axis1, axis2, dtype, out)
+        return handed(ops.trace(self, offset, axis1, axis2, dtype, out))
 
     def sort(self, axis=-1, kind=None, order=None, *, stable=None):
         """Sorts in place along an axis. (No ``order``: arrays have no fields.)"""
@@ -324,7 +324,7 @@ cdef class Methods(Operators):
 
     def take(self, indices, axis=None, out=None, mode="raise"):
         """Elements by index along an axis."""
-        return ops.take(self, indices, axis, out, mode)
+        return handed(ops.take(self, indices, axis, out, mode))
 
     def repeat(self, repeats, axis=None):
         """Each element repeated."""
@@ -332,23 +332,23 @@ cdef class Methods(Operators):
 
     def clip(self, min=None, max=None, out=None):
         """Values limited to a range."""
-        return ops.clip(self, min, max, out)
+        return handed(ops.clip(self, min, max, out))
 
     def round(self, decimals=0, out=None):
         """Values rounded to a number of decimals."""
-        return ops.round(self, decimals, out)
+        return handed(ops.round(self, decimals, out))
 
     def conj(self):
-        """Complex conjugate."""
-        return ops.conj(self)
+        """Complex conjugate; the array itself if it is real, as NumPy's."""
+        return handed(ops.conj(self)) if info(self.v.dtype).kind == b"c" else self
 
     def conjugate(self):
-        """Complex conjugate."""
-        return ops.conj(self)
+        """Complex conjugate; the array itself if it is real, as NumPy's."""
+        return handed(ops.conj(self)) if info(self.v.dtype).kind == b"c" else self
 
     def searchsorted(self, v, side="left", sorter=None):
         """Where to insert each of ``v`` into this sorted vector."""
-        return ops.searchsorted(self, v, side, sorter)
+        return handed(ops.searchsorted(self, v, side, sorter))
 
     def compress(self, condition, axis=None, out=None):
         """The entries along an axis for which a vector of conditions is true."""
@@ -356,7 +356,7 @@ cdef class Methods(Operators):
 
     def choose(self, choices, out=None, mode="raise"):
         """At each place the element of that array of ``choices`` which this array names there."""
-        return ops.choose(self, choices, out, mode)
+        return handed(ops.choose(self, choices, out, mode))
 
     def put(self, indices, values, mode="raise"):
         """Stores values at indices of the flattened array."""

@@ -2,6 +2,7 @@
 """NDArray: the array that users touch. Its slots call the op table; its views are its own."""
 
 import html
+import numbers
 import pickle
 from copy import deepcopy
 from operator import index
@@ -20,6 +21,7 @@ from lazyarray.lazy._lazy cimport (
     Layout,
     Number,
     Tensor,
+    as_scalar,
     assign,
     become,
     cast,
@@ -31,13 +33,17 @@ from lazyarray.lazy._lazy cimport (
     flush,
     from_numpy,
     get_element,
+    handed,
     info,
+    is_tensor,
     kMaxDims,
     np_dtype,
     npy_intp,
     numpy_view,
+    returned,
     set_array_type,
     set_element,
+    set_scalar_type,
     settled,
     shape_tuple,
     view_of,
@@ -94,7 +100,7 @@ cdef class ArrayVar(Var):
 
     def __call__(self, axis=None, dtype=None, out=None, ddof=0, keepdims=False, **kwargs):
         """The array's variance over ``axis``."""
-        return ops.var(self.array, axis, dtype, out, ddof, keepdims, **kwargs)
+        return handed(ops.var(self.array, axis, dtype, out, ddof, keepdims, **kwargs))
 
 
 # Functions, not methods: a type without native methods is as large as Tensor, whose freed objects
@@ -409,7 +415,7 @@ cdef class NDArray(Methods):
     def __round__(self, digits=None):
         if self.v.layout.ndim:
             raise TypeError("type NDArray with axes doesn't define __round__: use la.round")
-        return round(scalar(self, "?round()")) if digits is None else ops.round(self, digits)
+        return round(scalar(self, "?round()")) if digits is None else handed(ops.round(self, digits))
 
     def __trunc__(self):
         return int(number(self, "?trunc()"))
@@ -457,11 +463,11 @@ cdef class NDArray(Methods):
         if not kwargs and method == "__call__" and len(given) == 2:
             row = _rows_of.get(ufunc)
             if row is not None and _is_plain(given[0]) and _is_plain(given[1]):
-                return (<Ufunc>row).binary(given[0], given[1], None)
-        return ops.dispatch.ufunc(ufunc, method, inputs, kwargs)
+                return handed((<Ufunc>row).binary(given[0], given[1], None))
+        return handed(ops.dispatch.ufunc(ufunc, method, inputs, kwargs))
 
     def __array_function__(self, func, types, args, kwargs):
-        return ops.dispatch.function(func, args, kwargs)
+        return handed(ops.dispatch.function(func, args, kwargs))
 
     def __array_namespace__(self, *, api_version=None):
         return namespace(api_version)
@@ -501,19 +507,19 @@ cdef class NDArray(Methods):
         if element_at(self, key, &at):
             t = get_element(self, at)
             if t is not None:
-                return t
+                return handed(t)
         t = basic_view(self, key, &kind)
         if kind == INDEX_VIEW:
             return t
         if kind == INDEX_ELEMENT:  # as NumPy's scalar, it doesn't follow the array
-            return cast(t, t.v.dtype)
+            return handed(as_scalar(cast(t, t.v.dtype)))
         plain = with_numbers(self, key, True)
         if plain is not None:
             return basic_view(self, plain, &kind)
         t = gathered(self, key)
         if t is None:
             t = picked(self, key)
-        return t if t is not None else ops.indexing.get(self, key)
+        return handed(t if t is not None else ops.indexing.get(self, key))
 
     def __setitem__(self, key, value):
         cdef int kind = INDEX_ADVANCED
@@ -535,6 +541,9 @@ cdef class NDArray(Methods):
 
 
 set_array_type(NDArray)
+
+
+include "_scalar_types.pxi"
 
 
 include "_indexing.pxi"

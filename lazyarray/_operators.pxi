@@ -32,13 +32,17 @@ cdef MatMul _matmul = table["matmul"]
 
 cdef inline bint is_usual(object o):
     t = type(o)
-    return t is int or t is float or isinstance(o, Tensor)
+    return t is int or t is float or is_tensor(o)
 
 
 cdef inline object binary(Ufunc row, object a, object b):
     if not (is_usual(a) and is_usual(b)) and (not is_operand(b) or not is_operand(a)):
         return NotImplemented
-    return row.binary(a, b, None)
+    return handed(row.binary(a, b, None))
+
+
+cdef inline object unary(Ufunc row, Tensor a):
+    return handed(row.unary(a, None))
 
 
 cdef object repeated(Tensor number, object other):
@@ -131,7 +135,7 @@ cdef class Operators(Tensor):
             return NotImplemented
         cdef Ufunc short = power_shortcut(self, other)
         if short is not None:
-            return short.unary(self, None)
+            return unary(short, self)
         return binary(_power, self, other)
 
     def __rpow__(self, other, mod):
@@ -146,35 +150,35 @@ cdef class Operators(Tensor):
     def __matmul__(self, other):
         if not is_operand(other):
             return NotImplemented
-        return _matmul.product(self, as_tensor_on(other, self.v.chunk.device), None)
+        return handed(_matmul.product(self, as_tensor_on(other, self.v.chunk.device), None))
 
     def __rmatmul__(self, other):
         if not is_operand(other):
             return NotImplemented
-        return _matmul.product(as_tensor_on(other, self.v.chunk.device), self, None)
+        return handed(_matmul.product(as_tensor_on(other, self.v.chunk.device), self, None))
 
     def __imatmul__(self, other):
         if not is_operand(other):
             return NotImplemented
         return _matmul.product(self, as_tensor_on(other, self.v.chunk.device), self)
 
-    def __neg__(self): return _negative.unary(self, None)
-    def __pos__(self): return _positive.unary(self, None)
-    def __abs__(self): return _absolute.unary(self, None)
-    def __invert__(self): return _invert.unary(self, None)
+    def __neg__(self): return unary(_negative, self)
+    def __pos__(self): return unary(_positive, self)
+    def __abs__(self): return unary(_absolute, self)
+    def __invert__(self): return unary(_invert, self)
 
     def __richcmp__(self, other, int op):
         if not is_operand(other):
             if (op == Py_EQ or op == Py_NE) and (other is None or isinstance(other, (str, bytes))):
                 # Element by element, as in NumPy: `x == None` is an array.
-                return ops.full_like(self, op == Py_NE, np.bool_)
+                return handed(returned(ops.full_like(self, op == Py_NE, np.bool_)))
             return NotImplemented
-        if op == Py_EQ: return _equal.binary(self, other, None)
-        if op == Py_NE: return _not_equal.binary(self, other, None)
-        if op == Py_LT: return _less.binary(self, other, None)
-        if op == Py_LE: return _less_equal.binary(self, other, None)
-        if op == Py_GT: return _greater.binary(self, other, None)
-        return _greater_equal.binary(self, other, None)
+        if op == Py_EQ: return handed(_equal.binary(self, other, None))
+        if op == Py_NE: return handed(_not_equal.binary(self, other, None))
+        if op == Py_LT: return handed(_less.binary(self, other, None))
+        if op == Py_LE: return handed(_less_equal.binary(self, other, None))
+        if op == Py_GT: return handed(_greater.binary(self, other, None))
+        return handed(_greater_equal.binary(self, other, None))
 
     # Beside __richcmp__: a type that defines one of the two inherits neither.
     # An element is hashed as the number that it is: counts[x[i]] += 1.

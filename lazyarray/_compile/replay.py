@@ -35,6 +35,7 @@ from lazyarray.lazy._lazy import (
 )
 from lazyarray.ops import creation
 from lazyarray.ops._layout import k_order, new
+from lazyarray.ops._rows import scalar_like
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
@@ -84,7 +85,9 @@ class Replay:
         # The arrays that are by reference, because they collect gradients: weights, mostly.
         self._fixed = [x if is_leaf(x) else None for x in arrays]
         stand_ins = [
-            veiled(new(x.shape, x.dtype, k_order([x], x.ndim), x.device)) if fixed is None else x
+            scalar_like(veiled(new(x.shape, x.dtype, k_order([x], x.ndim), x.device)), x)
+            if fixed is None
+            else x
             for x, fixed in zip(arrays, self._fixed, strict=True)
         ]
         self._given = [i for i, fixed in enumerate(self._fixed) if fixed is None]

@@ -21,7 +21,7 @@ from lazyarray.lazy._lazy import Tensor
 from lazyarray.ops import _layout, creation, elementwise, reductions, table
 from lazyarray.ops._differentiable import follows
 from lazyarray.ops._layout import Shape, gil_op, viewed
-from lazyarray.ops._rows import assign_to, astype, contiguous_signature
+from lazyarray.ops._rows import assign_to, astype, contiguous_signature, out_array
 from lazyarray.ops.manipulation import copy, permute_dims, reshape
 
 if TYPE_CHECKING:
@@ -59,8 +59,8 @@ def einsum(
     """
     subscripts, arrays = _spelled(operands)
     xs: list[NDArray] = _layout.operands(*arrays)
-    if out is not None and not isinstance(out, Tensor):
-        raise TypeError(f"out is an NDArray, not {type(out).__name__}")
+    if out is not None:
+        out_array(out)
     kwargs: Any = {"order": order, "casting": casting}
     if dtype is not None:
         kwargs["dtype"] = np.dtype(dtype)
@@ -73,7 +73,7 @@ def einsum(
     # NumPy checks subscripts and dtypes on the miniatures.
     key = ("einsum", subscripts, out is None, *kwargs.values())
     try:
-        ((found, memory),) = _layout.infer(key, mini, signs)
+        ((found, memory, _),) = _layout.infer(key, mini, signs)
     except ValueError as exc:
         if "collapsing" in str(exc):  # names lengths, which should be the true ones
             _raise(subscripts, [x.shape for x in xs])

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lazyarray.lazy._lazy import Tensor
+from lazyarray.lazy._lazy import Tensor, returned
 from lazyarray.ops._differentiable import follows
 from lazyarray.ops._layout import device_of, gil_op, gil_write, operands, values
 from lazyarray.ops._moves import stored
@@ -247,7 +247,8 @@ def unravel_index(indices: Any, shape: Any, order: Any = "C") -> tuple[NDArray, 
     """
     dims = shape if isinstance(shape, (int, np.integer)) else tuple(shape)
     if not isinstance(indices, Tensor):
-        return tuple([array(i) for i in np.unravel_index(indices, dims, order)])
+        found = np.unravel_index(indices, dims, order)
+        return tuple([returned(array(i)) if isinstance(i, np.generic) else array(i) for i in found])
     x: NDArray = indices
     return tuple(
         gil_op(
@@ -276,7 +277,7 @@ def ravel_multi_index(
     given = dims if isinstance(dims, (int, np.integer)) else tuple(dims)
     modes: Any = mode if isinstance(mode, str) else tuple(mode)
     if not any(isinstance(i, Tensor) for i in parts):
-        return array(np.ravel_multi_index(tuple(parts), given, modes, order))
+        return returned(array(np.ravel_multi_index(tuple(parts), given, modes, order)))
 
     def ravelled(*i: Any) -> Any:
         return np.ravel_multi_index(i, given, modes, order)

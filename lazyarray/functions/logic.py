@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lazyarray.lazy._lazy import Tensor
+from lazyarray.lazy._lazy import Tensor, returned
 from lazyarray.ops import elementwise, reductions
 from lazyarray.ops._layout import device_of, operands, values
 from lazyarray.ops._rows import asarray, full, probe
@@ -123,10 +123,10 @@ def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> NDArray:
     """
     pair = _pair(a1, a2)
     if not pair or pair[0].shape != pair[1].shape:
-        return full((), False, np.bool_, device_of(a1, a2))
+        return returned(full((), False, np.bool_, device_of(a1, a2)))
     x, y = pair
     if equal_nan and x is y:
-        return full((), True, np.bool_, x.device)
+        return returned(full((), True, np.bool_, x.device))
     same = _ufuncs["equal"](x, y)
     if equal_nan and {x.dtype.kind, y.dtype.kind} & {"f", "c"}:
         same = same | _ufuncs["isnan"](x) & _ufuncs["isnan"](y)
@@ -147,7 +147,7 @@ def array_equiv(a1: Any, a2: Any) -> NDArray:
             return _all(_ufuncs["equal"](*pair))
         except ValueError:
             pass  # they don't
-    return full((), False, np.bool_, device_of(a1, a2))
+    return returned(full((), False, np.bool_, device_of(a1, a2)))
 
 
 def _pair(a: Any, b: Any) -> list[NDArray]:

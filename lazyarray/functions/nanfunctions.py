@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lazyarray.functions.quantiles import check_points, points
+from lazyarray.lazy._lazy import returned
 from lazyarray.ops import elementwise, reductions
-from lazyarray.ops._rows import Reduction, asarray, assign_to, fill_where
+from lazyarray.ops._rows import Reduction, asarray, assign_to, fill_where, holds_scalar, writable
 from lazyarray.ops.manipulation import copy as copied
 from lazyarray.ops.manipulation import imag, real
 from lazyarray.ops.searching import extremum
@@ -62,8 +63,13 @@ def _replaced(a: Any, value: float) -> tuple[NDArray, NDArray | None]:
 def _divided(x: NDArray, count: NDArray) -> NDArray:
     """``x`` divided in place, without warnings."""
     with np.errstate(invalid="ignore", divide="ignore"):
-        result: NDArray = _divide(x, count, out=x)
+        result: NDArray = _divide(x, count, out=writable(x))
     return result
+
+
+def _given(result: NDArray, out: NDArray | None) -> NDArray:
+    """``result`` as NumPy returns it; it is ``out`` if that was given."""
+    return returned(result) if out is None else result
 
 
 # ---- sums, products, extrema --------------------------------------------------------------------
@@ -173,7 +179,8 @@ def nanmean(
         return result
     _check_inexact(dtype, out)
     count = _sum(~gaps, axis, np.intp, None, keepdims, where=where)
-    return _divided(_sum(x, axis, dtype, out, keepdims, where=where), count)
+    total = _sum(x, axis, dtype, out, keepdims, where=where)
+    return _given(_divided(total, count), out)
 
 
 def nanvar(
@@ -224,7 +231,7 @@ def nanvar(
     freedom = count.reshape(result.shape) - ddof
     _divided(result, freedom)
     fill_where(result, freedom <= 0, np.nan)
-    return result
+    return _given(result, out)
 
 
 def nanstd(
@@ -248,7 +255,8 @@ def nanstd(
     result = nanvar(
         a, axis, dtype, out, ddof, keepdims, where=where, mean=mean, correction=correction
     )
-    deviation: NDArray = elementwise.root(result, out=result)
+    to = None if holds_scalar(result) else result
+    deviation: NDArray = elementwise.root(result, out=to)
     return deviation
 
 

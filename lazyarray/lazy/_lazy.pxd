@@ -402,6 +402,23 @@ cdef class Number:
 
 cdef object plain(object o)
 cdef Tensor number_tensor(Number number, int dtype, CDevice device)
+cdef extern from "Python.h":
+    ctypedef void (*destructor)(PyObject*) noexcept
+    ctypedef object (*newfunc)(type, object, object)
+    ctypedef struct PyTypeObject:
+        destructor tp_dealloc
+        newfunc tp_new
+    PyTypeObject* Py_TYPE(object)
+
+
+cdef destructor array_dealloc  # of all native types of arrays
+
+
+cdef inline bint is_tensor(object o) noexcept:
+    """``isinstance(o, Tensor)``, in one comparison: scalars are several classes away from it."""
+    return Py_TYPE(o).tp_dealloc == array_dealloc or isinstance(o, Tensor)
+
+
 cdef Recorder* recorder() noexcept
 cdef CDevice current_device() noexcept
 cdef Tensor fresh(int dtype, npy_intp size, CDevice device)
@@ -413,6 +430,22 @@ cdef Tensor new_tensor(Chunk* chunk, int dtype)
 cdef Tensor empty_like_shape(int dtype, int ndim, const npy_intp* shape, CDevice device)
 cdef Tensor view_of(Tensor base)
 cdef int become(Tensor x, Tensor other) except -1
+cdef bint scalars_are_read  # see scalars.pxi
+cdef object read_out(object o)
+
+
+cdef inline object handed(object o):
+    """What a function gives to its caller."""
+    return read_out(o) if scalars_are_read else o
+
+
+cdef void set_scalar_type(str kinds, type t)
+cdef Tensor as_scalar(Tensor t)
+cpdef Tensor returned(Tensor t)
+cdef Tensor as_array(Tensor t)
+cdef bint is_scalar(Tensor t) noexcept
+cdef Tensor unshared(Tensor x)
+cdef Tensor typed_like(Tensor t, Tensor like)
 cdef void set_operand(Instr* instr, int k, const View* v) noexcept
 cdef int emit(Instr* instr) except -1
 cdef int emit_elementwise(Instr* instr, Layout* space, const View** views, bint overwrites) except -1

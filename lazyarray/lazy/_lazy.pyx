@@ -51,9 +51,8 @@ cnp.import_array()
 
 cdef extern from "Python.h":
     Py_ssize_t PY_SSIZE_T_MAX
-    ctypedef object (*newfunc)(type, object, object)
-    ctypedef struct PyTypeObject:
-        newfunc tp_new
+    void Py_SET_TYPE(object, PyTypeObject*)
+    PyObject* PyEval_GetGlobals()
     int PyContextVar_Get(object, PyObject*, PyObject**) except -1
 
 
@@ -75,6 +74,7 @@ include "record.pxi"
 include "wait.pxi"
 include "convert.pxi"
 include "elements.pxi"
+include "scalars.pxi"
 include "copies.pxi"
 include "number.pxi"
 include "python_ops.pxi"

@@ -23,8 +23,8 @@ cdef enum:
 
 
 cdef inline Tensor new_element(int dtype, CDevice device):
-    """A 0-d tensor that is written already, by the caller."""
-    cdef Tensor t = blank_tensor(dtype)
+    """A scalar that is written already, by the caller."""
+    cdef Tensor t = as_scalar(blank_tensor(dtype))
     cdef Chunk* c = _recorder.store().create(info(dtype).size, device)
     c.adopt_handle()
     c.written_once()
@@ -49,7 +49,7 @@ cdef bint set_element(Tensor x, npy_intp offset, object value) except -1:
     cdef Tensor t
     if not at_hand(c, True) or x.v.readonly or not lone_ops():
         return False
-    if isinstance(value, Tensor):
+    if is_tensor(value):
         t = <Tensor>value
         if t.v.dtype != x.v.dtype or t.v.layout.ndim or not at_hand(t.v.chunk, False) \
                 or not (t.v.chunk.device == c.device) \
@@ -85,7 +85,7 @@ cdef Tensor lone_op(const Kernel* k, object a, object b, Tensor out):
         o = b if i else a
         dtype = k.dtypes[i]
         steps[i] = 0
-        if isinstance(o, Tensor):
+        if is_tensor(o):
             t = <Tensor>o
             if t.v.layout.ndim or not at_hand(t.v.chunk, False):
                 return None

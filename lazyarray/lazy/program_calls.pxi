@@ -36,7 +36,7 @@ cdef class ProgramCall:
     cdef Tensor renew(self, Tensor like, vector[Substitution]& substitutions):
         """A new array in the place of one."""
         cdef Substitution s
-        cdef Tensor fresh = blank_tensor(like.v.dtype)
+        cdef Tensor fresh = typed_like(blank_tensor(like.v.dtype), like)
         fresh.v.chunk = fresh.handle.chunk = \
             _recorder.store().create(like.v.chunk.nbytes, like.v.chunk.device)
         fresh.v.chunk.adopt_handle()
@@ -73,7 +73,7 @@ cdef class ProgramCall:
             for s in substitutions:
                 if s.from_ == like.v.chunk:
                     known = True
-                    t = new_tensor(s.to, like.v.dtype)
+                    t = typed_like(new_tensor(s.to, like.v.dtype), like)
                     t.v.layout = like.v.layout
                     t.v.layout.offset += s.delta
                     t.v.readonly, t.v.detached = like.v.readonly, like.v.detached
@@ -83,7 +83,7 @@ cdef class ProgramCall:
                         t.v.readonly = t.v.readonly or given.v.readonly
                         t.v.detached = t.v.detached or given.v.detached
             if not known and not self.program.p.bore(like.v.chunk):
-                t = view_of(like)
+                t = typed_like(view_of(like), like)
                 t.v.layout = like.v.layout
                 known = True
             results.append(t if known else self.renew(like, substitutions))
@@ -159,7 +159,7 @@ def call_key(arrays):
         word[0] = t.v.dtype
         word[1] = l.ndim
         word[2] = t.v.chunk.device.kind * 1000 + t.v.chunk.device.id
-        word[3] = (recording() and wants_gradient(t)) + 2 * t.v.readonly
+        word[3] = (recording() and wants_gradient(t)) + 2 * t.v.readonly + 4 * is_scalar(t)
         if is_leaf(t):
             word[3] = <npy_intp><void*>t
         elif not dense(t):

@@ -506,7 +506,7 @@ def of_its_own(Tensor x not None):
 
 def detached(Tensor x not None):
     """A view of ``x`` whose values autograd takes for constants."""
-    cdef Tensor t = view_of(x)
+    cdef Tensor t = typed_like(view_of(x), x)
     t.v.layout = x.v.layout
     t.v.detached = True
     return t

@@ -38,6 +38,7 @@ cdef class Tensor:
 cdef Recorder* _recorder = NULL
 cdef Engine _engine = None
 cdef type _array_type = Tensor
+cdef destructor array_dealloc = (<PyTypeObject*>Tensor).tp_dealloc
 cdef tuple _no_args = ()
 cdef int _making = 0  # new_tensor calls under way: none but it makes tensors
 
@@ -48,8 +49,59 @@ cdef Recorder* recorder() noexcept:
 
 cdef void set_array_type(type t):
     """What new arrays are instances of: the room above names its class here."""
-    global _array_type
+    global _array_type, array_dealloc
     _array_type = t
+    array_dealloc = (<PyTypeObject*>t).tp_dealloc
+
+
+# The types of scalars, by dtype: each is of Tensor's size, and has no dealloc of its own.
+cdef PyTypeObject* _scalar_types[kDtypes]
+for _code in range(kDtypes):
+    _scalar_types[_code] = <PyTypeObject*>Tensor  # until the room above names its classes
+
+
+cdef void set_scalar_type(str kinds, type t):
+    """What scalars of the dtypes of these kinds are instances of."""
+    for code in range(kDtypes):
+        if chr(info(code).kind) in kinds:
+            _scalar_types[code] = <PyTypeObject*>t
+
+
+cdef Tensor as_scalar(Tensor t):
+    """Makes a scalar of a new array without axes: it never changes from here on.
+
+    It is what NumPy would return as a scalar. Nobody else may have seen the array.
+    """
+    Py_SET_TYPE(t, _scalar_types[t.v.dtype])
+    t.v.readonly = True
+    return t
+
+
+cpdef Tensor returned(Tensor t):
+    """A new array as NumPy returns it: as a scalar where it has no axes."""
+    return t if t.v.layout.ndim else as_scalar(t)
+
+
+cdef Tensor as_array(Tensor t):
+    """The reverse, of a scalar that nobody else has seen."""
+    Py_SET_TYPE(t, <PyTypeObject*>_array_type)
+    t.v.readonly = False
+    return t
+
+
+cdef bint is_scalar(Tensor t) noexcept:
+    """Whether the array is what NumPy returns as a scalar."""
+    return Py_TYPE(t) == _scalar_types[t.v.dtype]
+
+
+cdef Tensor unshared(Tensor x):
+    """``x``, of which a view is wanted that may be written to: a copy if it is a scalar."""
+    return cast(x, x.v.dtype) if is_scalar(x) else x
+
+
+cdef Tensor typed_like(Tensor t, Tensor like):
+    """The new array ``t``, as a scalar if ``like`` is one."""
+    return as_scalar(t) if is_scalar(like) else t
 
 
 cdef inline Tensor blank_tensor(int dtype):

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.linalg import LinAlgError
 
 from lazyarray import ops
-from lazyarray.lazy._lazy import paused
+from lazyarray.lazy._lazy import paused, returned
 from lazyarray.linalg import adjoints
 from lazyarray.linalg.decompositions import svd
 from lazyarray.linalg.recording import matrices, matrix, record, square
@@ -121,7 +121,7 @@ def lstsq(a: Any, b: Any, rcond: float | None = None) -> tuple[NDArray, NDArray,
     (m, n), _ = _system(a, b)
     if m <= n or values(rank, "lstsq()") != n:
         residuals = empty((0,), residuals.dtype, residuals.device)
-    return x, residuals, rank, s
+    return x, residuals, returned(rank), s
 
 
 def _system(a: Any, b: Any) -> tuple[Shape, Shape]:

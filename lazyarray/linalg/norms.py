@@ -10,6 +10,7 @@ from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 from numpy.linalg import LinAlgError
 
 from lazyarray import ops
+from lazyarray.lazy._lazy import returned
 from lazyarray.linalg.decompositions import svd, svdvals
 from lazyarray.linalg.equations import inv
 from lazyarray.linalg.recording import matrices, record
@@ -203,7 +204,7 @@ def matrix_rank(A: Any, tol: Any = None, hermitian: bool = False, *, rtol: Any =
     x: NDArray
     (x,) = operands(A)
     if x.ndim < 2:
-        return astype(_any(x != 0), np.intp)
+        return returned(astype(_any(x != 0), np.intp))
     s: NDArray = svd(x, compute_uv=False, hermitian=hermitian)
     if tol is not None:
         limit = operands(s, tol)[1][..., None]

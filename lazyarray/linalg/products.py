@@ -8,6 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from lazyarray import ops
+from lazyarray.lazy._lazy import returned
 from lazyarray.linalg.equations import inv
 from lazyarray.linalg.recording import matrix, square
 from lazyarray.ops import linear_algebra, manipulation, patterns, statistical
@@ -79,7 +80,7 @@ def multi_dot(arrays: Sequence[Any], *, out: NDArray | None = None) -> NDArray:
         xs[-1] = xs[-1][:, None]
     lengths = [matrix(x).shape[0] for x in xs] + [xs[-1].shape[1]]
     product = _multiplied(xs, _cuts(lengths), 0, len(xs) - 1)
-    return deliver(product.reshape(shape), out, "multi_dot")
+    return deliver(returned(product.reshape(shape)), out, "multi_dot")
 
 
 def _cuts(lengths: list[int]) -> dict[tuple[int, int], int]:

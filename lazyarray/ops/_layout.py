@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
-from lazyarray.lazy._lazy import Tensor, paused
+from lazyarray.lazy._lazy import Tensor, paused, returned
 from lazyarray.ops._differentiable import follows, note
 from lazyarray.ops._rows import (
     array,
@@ -25,6 +25,7 @@ from lazyarray.ops._rows import (
     call,
     contiguous_signature,
     empty,
+    out_array,
     probe,
     seen,
     strided,
@@ -74,8 +75,7 @@ def deliver(result: NDArray, out: NDArray | None, name: str, broadcasts: bool = 
     """``result``, or ``out`` with the result written into it; ``broadcasts``: as a ufunc's."""
     if out is None:
         return result
-    if not isinstance(out, Tensor):
-        raise TypeError(f"out is an NDArray, not {type(out).__name__}")
+    out = out_array(out)
     if out.shape != result.shape and not (broadcasts and _fits(result.shape, out.shape)):
         raise ValueError(
             f"output parameter for {name} has the wrong shape: {out.shape} instead of "
@@ -215,7 +215,7 @@ def miniature(sign: tuple[Any, ...]) -> np.ndarray:
     return np.ndarray(shape, dtype, np.ones(max(step // dtype.itemsize, 1), dtype), 0, strides)
 
 
-Result = tuple[Any, tuple[int, ...] | None]  # dtype and memory order
+Result = tuple[Any, tuple[int, ...] | None, bool]  # dtype, memory order, whether it is no array
 _inferred: dict[Hashable, list[Result]] = {}
 
 
@@ -234,9 +234,10 @@ def infer(
         if not isinstance(results, (tuple, list)):
             results = (results,)
         found = []
-        for r in map(np.asarray, results):
-            contiguous = r.flags.c_contiguous
-            found.append((r.dtype, None if contiguous else tuple(k_order([r], r.ndim))))
+        for result in results:
+            r = np.asarray(result)
+            order = None if r.flags.c_contiguous else tuple(k_order([r], r.ndim))
+            found.append((r.dtype, order, r is not result))
         if len(_inferred) > 4096:
             _inferred.clear()
         _inferred[place] = found
@@ -267,7 +268,7 @@ def gil_op(
     wanted: Any = shapes if several else (shapes,)
     targets = [  # a new one in C order is left to `call`
         (shape, dtype) if order is None else new(shape, dtype, order, inputs[0].device)
-        for shape, (dtype, order) in zip(wanted, found, strict=True)
+        for shape, (dtype, order, _) in zip(wanted, found, strict=True)
     ]
 
     def run(outs: list[np.ndarray], ins: list[np.ndarray]) -> None:
@@ -290,6 +291,9 @@ def gil_op(
         note(name, gradient, inputs, results)
     else:
         results = call(name, run, [*inputs], targets, cost=cost)
+    for result, (_, _, scalar) in zip(results, found, strict=True):
+        if scalar:
+            returned(result)
     return results if several else results[0]
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lazyarray.lazy._lazy import Tensor, note_call, paused, tracked
-from lazyarray.ops._rows import array, full, scatter, select, take_along
+from lazyarray.ops._rows import array, full, scalar_like, scatter, select, take_along
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
@@ -36,7 +36,7 @@ def picked(x: NDArray, select: Callable[[Any], Any]) -> NDArray:
     found = take_along(flat, places.reshape(-1), 0) if places.size else flat[:0]
     assert found is not None
     result: NDArray = found.reshape(places.shape)
-    return result
+    return scalar_like(result, places)
 
 
 def stored(name: str, x: NDArray, value: Any, store: Callable[[Any, Any], object]) -> None:

@@ -106,7 +106,7 @@ def arg_extremum(Tensor x not None, int axis, bint smallest):
         lines = cast_c(lines, lines.v.dtype)
     cdef Tensor out = empty_like_shape(D_IL, n - 1, shape, x.v.chunk.device)
     emit_lines(k, lines, out, out.v.layout.size(), x.v.layout.shape()[axis], sizeof(npy_intp))
-    return out
+    return returned(out)
 
 
 def ordered(Tensor x not None, bint indices, bint stable):

@@ -308,18 +308,33 @@ def contiguous_signature(Tensor x not None):
             None)
 
 
+def scalar_like(Tensor t not None, like):
+    """The new array ``t``, as a scalar if ``like`` is one."""
+    return as_scalar(t) if isinstance(like, Tensor) and is_scalar(<Tensor>like) else t
+
+
+def writable(Tensor x not None):
+    """``x``, a result that nobody else has seen, as an array that can be written to."""
+    return as_array(x) if is_scalar(x) else x
+
+
+def holds_scalar(x):
+    """Whether ``x`` is what NumPy returns as a scalar."""
+    return isinstance(x, Tensor) and is_scalar(<Tensor>x)
+
+
 def strided(Tensor x not None, tuple shape, tuple strides, npy_intp offset):
     """A view of x's memory: ``offset`` in bytes from x's first element, ``strides`` in bytes.
 
     Checked against the chunk's bounds.
     """
-    cdef Tensor t = view_of(x)
+    cdef Tensor t = view_of(unshared(x))
     cdef npy_intp low, high
     cdef int n = len(shape)
     if n > kMaxDims:
         raise ValueError(f"maximum supported dimension for an ndarray is {kMaxDims}, found {n}")
     t.v.layout.resize(n)
-    t.v.layout.offset = x.v.layout.offset + offset
+    t.v.layout.offset += offset
     low = high = t.v.layout.offset
     for i in range(n):
         t.v.layout.shape()[i] = shape[i]
@@ -347,17 +362,18 @@ def probe(Tensor x not None, bint contiguous=False):
     if not contiguous:
         strides = l.strides()
     return cnp.PyArray_New(np.ndarray, l.ndim, l.shape(), info(x.v.dtype).type_num, strides,
-                           _NOWHERE, 0, 0 if x.v.readonly else cnp.NPY_ARRAY_WRITEABLE, None)
+                           _NOWHERE, 0, 0 if x.v.readonly and not is_scalar(x) else cnp.NPY_ARRAY_WRITEABLE,
+                           None)
 
 
 def seen(Tensor x not None, cnp.ndarray r not None):
     """The view of ``x`` that ``r`` is of x's probe."""
-    cdef Tensor t = view_of(x)
+    cdef Tensor t = view_of(unshared(x))
     cdef int n = cnp.PyArray_NDIM(r)
     cdef npy_intp low = 0, high = 0
     t.v.readonly = not cnp.PyArray_ISWRITEABLE(r)
     t.v.layout.resize(n)
-    t.v.layout.offset = x.v.layout.offset + (cnp.PyArray_BYTES(r) - _NOWHERE)
+    t.v.layout.offset += cnp.PyArray_BYTES(r) - _NOWHERE
     if n:
         memcpy(t.v.layout.shape(), cnp.PyArray_DIMS(r), n * sizeof(npy_intp))
         memcpy(t.v.layout.strides(), cnp.PyArray_STRIDES(r), n * sizeof(npy_intp))
@@ -372,7 +388,7 @@ def retype(Tensor x not None, dtype, tuple shape, tuple strides):
 
     ValueError if its elements would not be aligned: the loops need that.
     """
-    cdef Tensor base = view_of(x)
+    cdef Tensor base = view_of(unshared(x))
     base.v.dtype = dtype_code(dtype)
     cdef int align = info(base.v.dtype).align
     if base.v.layout.offset % align or any([s % align for s in strides]):

@@ -87,6 +87,10 @@ def array(
             )
         x = _share.copied_to(x, place)
     fits = _in_order(x, order)
+    if x is obj and _rows.holds_scalar(x):  # what an array is made of, not one
+        if copy is False:
+            raise ValueError("Unable to avoid copy while creating an array as requested.")
+        copy = True
     if x is obj and copy:
         x = manipulation.copy(x, order=order)
     elif not fits:

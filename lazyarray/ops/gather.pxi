@@ -93,7 +93,7 @@ cdef Tensor gather(Tensor x, Tensor index, int axis, int named):
         _note_gather(x, index, out, axis)
     else:
         emit(over_blocks(k, x, index, out, l, axis, named))
-    return out
+    return returned(out)
 
 
 def _note_gather(x, index, out, axis):

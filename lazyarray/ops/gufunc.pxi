@@ -109,4 +109,4 @@ cdef class Gufunc(Row):
         instr.wide = is_wide(recorder().executor.runtime, instr[0], work)
         instr.cost_ns = 1000 + work * self.cost
         emit(instr)
-        return out
+        return returned(out)

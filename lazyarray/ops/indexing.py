@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
-from lazyarray.lazy._lazy import Tensor
+from lazyarray.lazy._lazy import Tensor, returned
 from lazyarray.ops import _layout
 from lazyarray.ops._differentiable import follows
 from lazyarray.ops._layout import Shape, deliver, gil_op, gil_write, operands, values
@@ -261,7 +261,7 @@ def get(x: NDArray, key: Any) -> NDArray:
     def select(a: np.ndarray, *arrays: np.ndarray, out: np.ndarray) -> None:
         out[...] = a[_filled(inner, arrays)]
 
-    return gil_op(
+    result: NDArray = gil_op(
         "getitem",
         select,
         [base, *inputs],
@@ -271,6 +271,9 @@ def get(x: NDArray, key: Any) -> NDArray:
         out=True,
         cost=3000 + 4.0 * math.prod(shape),
     )
+    if shape or any(k is Ellipsis for k in (key if type(key) is tuple else (key,))):
+        return result
+    return returned(result)
 
 
 def _blocks(x: NDArray, key: Any) -> NDArray | None:

@@ -12,7 +12,7 @@ import numpy as np
 
 from lazyarray.context import as_device, chosen, cpu, current_context, gpu
 from lazyarray.lazy import _share
-from lazyarray.lazy._lazy import Tensor, attach_leaf
+from lazyarray.lazy._lazy import Tensor, attach_leaf, returned
 from lazyarray.lazy.cuda import device as cuda
 from lazyarray.ops import _layout, _rows, creation
 from lazyarray.ops._files import is_archive, read_archive, read_npy, replacing
@@ -46,7 +46,7 @@ def copyto(x: NDArray, other: Any) -> NDArray:
     device = as_device(other) if other is not None else None
     if device is None:
         raise TypeError("copyto copies to an NDArray or a Context, not to None")
-    return _share.copied_to(x, device)
+    return _rows.scalar_like(_share.copied_to(x, device), x)
 
 
 def to_device(x: NDArray, device: Any) -> NDArray:
@@ -60,14 +60,19 @@ def to_device(x: NDArray, device: Any) -> NDArray:
     place = as_device(device)
     if place is None:
         raise TypeError("a device is a Context, not NoneType")
-    return x if x.device == place else _share.copied_to(x, place)
+    return x if x.device == place else _rows.scalar_like(_share.copied_to(x, place), x)
 
 
 def rebuild(
-    values: np.ndarray, device: Device, grad: NDArray | None = None, grad_req: str = "write"
+    values: Any, device: Device, grad: NDArray | None = None, grad_req: str = "write"
 ) -> NDArray:
-    """What pickle calls: an array of ``values`` on ``device``, with its gradient if it had one."""
+    """What pickle calls: an array of ``values``, or the scalar of one of NumPy's, on ``device``.
+
+    With its gradient if it had one.
+    """
     x: NDArray = _rows.array(values, None, device)
+    if isinstance(values, np.generic):
+        returned(x)
     if grad is not None:
         attach_leaf(x, grad, grad_req)
     return x

@@ -14,7 +14,16 @@ from lazyarray.lazy._lazy import Tensor, note_constant
 from lazyarray.ops import _layout
 from lazyarray.ops._differentiable import follows
 from lazyarray.ops._moves import picked
-from lazyarray.ops._rows import asarray, assign_to, contiguous_signature, empty, full, join, probe
+from lazyarray.ops._rows import (
+    asarray,
+    assign_to,
+    contiguous_signature,
+    empty,
+    full,
+    join,
+    out_array,
+    probe,
+)
 from lazyarray.ops.creation import shape_of
 from lazyarray.ops.manipulation import atleast_1d, atleast_2d, atleast_3d, copy, ravel, reshape
 
@@ -83,8 +92,7 @@ def concatenate(
         axis = 0
     shape, axis = _layout.joined_shape(parts, axis)
     if out is not None:
-        if not isinstance(out, Tensor):
-            raise TypeError(f"out is an NDArray, not {type(out).__name__}")
+        out = out_array(out)
         if out.ndim != len(shape):
             raise ValueError("Output array has wrong dimensionality")
         if out.shape != shape:

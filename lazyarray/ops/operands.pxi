@@ -49,7 +49,7 @@ cdef tuple _operand_types = (float, int, complex, np.generic, np.ndarray, list, 
 cdef bint is_operand(object o):
     """Whether an operator takes `o`; for anything else it returns NotImplemented."""
     t = type(o)
-    if t is float or t is int or isinstance(o, Tensor) or isinstance(o, _operand_types):
+    if t is float or t is int or is_tensor(o) or isinstance(o, _operand_types):
         return True
     return hasattr(o, "__array__") and getattr(o, "__array_ufunc__", True) is not None
 
@@ -195,6 +195,13 @@ cdef Tensor apart(Tensor x, Tensor out):
     if may_overlap(x.v.layout, x.v.itemsize(), out.v.layout, out.v.itemsize()):
         return cast(x, x.v.dtype)
     return x
+
+
+def out_array(out):
+    """``out`` if it is an array that results may be written to; TypeError for all else."""
+    if isinstance(out, Tensor) and not is_scalar(<Tensor>out):
+        return out
+    raise TypeError(f"return arrays must be of ArrayType: out is an NDArray, not {type(out).__name__}")
 
 
 cdef int check_out_dtype(object ufunc, Tensor out, int dtype) except -1:

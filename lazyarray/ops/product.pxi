@@ -151,7 +151,7 @@ cdef class MatMul(Row):
         emit(instr)
         if out is not None and direct is None:
             assign(out, result)
-        return out if out is not None else result
+        return out if out is not None else returned(result)
 
     def __call__(self, a, b, /, out=None):
         """The matrix product of ``a`` (..., n, k) and ``b`` (..., k, m)."""
@@ -160,9 +160,9 @@ cdef class MatMul(Row):
         cdef Tensor ta = as_tensor_on(a, (<Tensor>b).v.chunk.device if isinstance(b, Tensor)
                                       else current_device())
         cdef Tensor tb = as_tensor_on(b, ta.v.chunk.device)
-        if out is not None and not isinstance(out, Tensor):
-            raise TypeError(f"out is an NDArray, not {type(out).__name__}")
-        return self.product(ta, tb, out)
+        if out is not None:
+            out_array(out)
+        return handed(self.product(ta, tb, out))
 
 
 cdef bint in_one_order(Tensor x) noexcept:
@@ -336,4 +336,4 @@ def clamp(Tensor x not None, low, high):
         found = _Kernel.__new__(_Kernel)
         (<_Kernel>found).k = k
         _clip_kernels[tuple(kinds)] = found
-    return ternary((<_Kernel>found).k, operands, False)
+    return returned(ternary((<_Kernel>found).k, operands, False))

@@ -102,7 +102,7 @@ cdef class Reduction(Row):
         if out is not None:
             assign(out, result)
             return out
-        return result
+        return returned(result)
 
     cdef bint replay(self, Kernel* kernel, Tensor x, Tensor out, unsigned long long mask) except -1:
         """Emits the native reduction if its order of operations is NumPy's; else returns False.
@@ -177,12 +177,12 @@ cdef class Reduction(Row):
                 "axis": axis, "dtype": dtype, "out": out, "keepdims": keepdims or None,
                 "initial": initial, "where": None if where is True else where})
         cdef Tensor t = as_tensor(x)
-        if out is not None and not isinstance(out, Tensor):
-            raise TypeError(f"out is an NDArray, not {type(out).__name__}")
+        if out is not None:
+            out_array(out)
         if where is True:
             where = None
         if initial is None and where is None:
-            return self.reduce(t, axis, dtype, out, keepdims)
+            return handed(self.reduce(t, axis, dtype, out, keepdims))
         if where is not None:
             where = as_mask(where, t.v.chunk.device)
             np.broadcast_shapes(where.shape, shape_tuple(&t.v))
@@ -227,7 +227,7 @@ cdef class Reduction(Row):
         if out is not None:
             assign(out, result)
             return out
-        return result
+        return handed(returned(result))
 
 
 def _note_reduction(name, x, result, axes, where, initial):

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from lazyarray.lazy._lazy import paused
+from lazyarray.lazy._lazy import paused, returned
 from lazyarray.ops import elementwise
 from lazyarray.ops._differentiable import follows, note
 from lazyarray.ops._rows import (
@@ -20,6 +20,7 @@ from lazyarray.ops._rows import (
     reduced_like,
     reduced_shape,
     select,
+    writable,
 )
 
 __all__ = ["mean", "std", "var"]
@@ -149,20 +150,20 @@ def _mean(x: Any, axes: tuple[int, ...], count: int, keepdims: bool) -> Any:
         # NumPy adds doubles. Up to here their sums are exact, in any order, as integers' are.
         exact = x.dtype.itemsize <= 4 and count <= 1 << 21
         return _sum(x, axes, np.int64 if exact else np.float64, None, keepdims) / count
-    total = _sum(x, axes, None, None, keepdims)
+    total = writable(_sum(x, axes, None, None, keepdims))
     # NumPy's count is an intp: complex64 is divided as complex128.
     total /= np.intp(count) if x.dtype.char == "F" else count
-    return total
+    return returned(total)
 
 
 def _variance(
     name: str, x: Any, axes: tuple[int, ...], count: int, keepdims: bool, ddof: float
 ) -> Any:
-    off = x - _mean(x, axes, count, True)
+    off = writable(x - _mean(x, axes, count, True))
     off *= off
-    result = _sum(off, axes, None, None, keepdims)
+    result = writable(_sum(off, axes, None, None, keepdims))
     result /= count - ddof
-    return elementwise.root(result, out=result) if name == "std" else result
+    return returned(elementwise.root(result, out=result) if name == "std" else result)
 
 
 def _moment(
@@ -213,7 +214,8 @@ def _moment(
     target = reduced_like(x, axes, keepdims, result_dtype) if out is None else out
     if out is not None and out.shape != shape:
         raise _wrong_shape(name, out, shape)
-    return call(name, run, inputs, [target], cost=3000 + 2.0 * x.size)[0]
+    result = call(name, run, inputs, [target], cost=3000 + 2.0 * x.size)[0]
+    return returned(result) if out is None else result
 
 
 def _wrong_shape(name: str, out: Any, shape: tuple[int, ...]) -> ValueError:

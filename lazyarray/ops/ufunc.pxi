@@ -150,7 +150,7 @@ cdef class Ufunc(Row):
     cdef object unary(self, object a, Tensor out):
         cdef int ka
         cdef Tensor t
-        if isinstance(a, Tensor):
+        if is_tensor(a):
             t = <Tensor>a
         else:
             ka = kind_of(a)
@@ -186,13 +186,17 @@ cdef class Ufunc(Row):
         views[0] = &t.v
         emit_elementwise(recorder().begin(r.kernel, 1, self.nout), &first.v.layout, views,
                          out is None or covers_chunk(&first.v))
+        if out is None and first.v.layout.ndim == 0:
+            as_scalar(first)
+            if self.nout == 2:
+                as_scalar(second)
         return first if self.nout == 1 else (first, second)
 
     cdef object binary(self, object a, object b, Tensor out):
         cdef Tensor ta = None, tb = None
         cdef int ka, kb
         cdef Number na = None, nb = None
-        if isinstance(a, Tensor):
+        if is_tensor(a):
             ta = <Tensor>a
             ka = ta.v.dtype
         else:
@@ -204,7 +208,7 @@ cdef class Ufunc(Row):
                 ta = as_tensor_on(a, (<Tensor>b).v.chunk.device if isinstance(b, Tensor)
                                   else current_device())
                 ka = ta.v.dtype
-        if isinstance(b, Tensor):
+        if is_tensor(b):
             tb = <Tensor>b
             kb = tb.v.dtype
         else:
@@ -293,6 +297,10 @@ cdef class Ufunc(Row):
         emit_elementwise(instr, &first.v.layout, views, out is None or
                          (covers_chunk(&first.v) and first is not ta and first is not tb
                           and not shares(first, ta) and not shares(first, tb)))
+        if out is None and first.v.layout.ndim == 0:
+            as_scalar(first)
+            if self.nout == 2:
+                as_scalar(second)
         return first if self.nout == 1 else (first, second)
 
     cdef tuple weak(self, Number number):
@@ -367,7 +375,7 @@ cdef class Ufunc(Row):
             _note_masked(self.name, operands, tensors[-1] if "where" in kwargs else None, result, keeps)
         else:
             py_call(call, self.name, [result], tensors, 1000 + 2.0 * result.v.layout.size(), not keeps)
-        return result
+        return returned(result) if out is None else result
 
     cdef object two(self, tuple args, object out):
         """The op where it has two outputs; ``out`` is None or a tuple of two."""
@@ -383,9 +391,7 @@ cdef class Ufunc(Row):
         for o, r in zip(out, results):  # every error before the first write
             if o is None:
                 continue
-            if not isinstance(o, Tensor):
-                raise TypeError(f"out is an NDArray, not {type(o).__name__}")
-            to, result = o, r
+            to, result = out_array(o), r
             same_device(result, to)
             check_out_dtype(self.ufunc, to, result.v.dtype)
             check_out_shape(to, &result.v.layout)
@@ -414,20 +420,20 @@ cdef class Ufunc(Row):
                 return built(o, self.name, args, rest)
         if self.nout == 2:
             if where is True and dtype is None and casting is None and not rest:
-                return self.two(args, out)
+                return handed(self.two(args, out))
             rest.update({k: v for k, v in (("dtype", dtype), ("casting", casting)) if v is not None})
-            return self.method("__call__", *args, out=out, where=where, **rest)
+            return handed(self.method("__call__", *args, out=out, where=where, **rest))
         if isinstance(out, tuple):
             if len(out) != 1:
                 raise ValueError("The 'out' tuple must have exactly one entry per ufunc output")
             out = out[0]
-        if out is not None and not isinstance(out, Tensor):
-            raise TypeError(f"out is an NDArray, not {type(out).__name__}")
+        if out is not None:
+            out_array(out)
         if where is not True or dtype is not None or casting is not None or rest:
             order = rest.pop("order", "K")
             if order != "K" and out is None:
                 result = self(*args, where=where, dtype=dtype, casting=casting, **rest)
-                return in_memory_order(result, order)
+                return in_memory_order(result, order) if isinstance(result, Tensor) else result
             kwargs = loop_choice(self.name, rest)
             if dtype is not None:
                 kwargs["dtype"] = np_dtype(dtype_code(dtype))
@@ -435,10 +441,10 @@ cdef class Ufunc(Row):
                 kwargs["casting"] = casting
             if where is not True:
                 kwargs["where"] = where
-            return self.python(args, out, kwargs)
+            return handed(self.python(args, out, kwargs))
         if self.nin == 1:
-            return self.unary(args[0], out)
-        return self.binary(args[0], args[1], out)
+            return handed(self.unary(args[0], out))
+        return handed(self.binary(args[0], args[1], out))
 
     # NumPy's methods of ufuncs.
 
@@ -448,7 +454,7 @@ cdef class Ufunc(Row):
 
     def reduce(self, array, axis=0, dtype=None, out=None, keepdims=False, *args, **kwargs):
         """The op between the elements along axes; ``initial`` and ``where`` as in NumPy."""
-        return self.method("reduce", array, axis, dtype, out, keepdims, *args, **kwargs)
+        return handed(self.method("reduce", array, axis, dtype, out, keepdims, *args, **kwargs))
 
     def accumulate(self, array, axis=0, dtype=None, out=None):
         """The op between each element and all before it along an axis."""
@@ -460,7 +466,7 @@ cdef class Ufunc(Row):
 
     def outer(self, a, b, /, **kwargs):
         """The op of each element of ``a`` with each of ``b``."""
-        return self.method("outer", a, b, **kwargs)
+        return handed(self.method("outer", a, b, **kwargs))
 
     def at(self, a, indices, /, *values):
         """The op in place on ``a[indices]``; an index given twice counts twice."""

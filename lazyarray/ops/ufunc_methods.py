@@ -59,9 +59,7 @@ def _only(out: Any) -> Any:
         out = out[0]
     if out is None or out is Ellipsis:
         return None
-    if not isinstance(out, (Tensor, np.ndarray)):
-        raise TypeError(f"out is an NDArray, not {type(out).__name__}")
-    return out
+    return out if isinstance(out, np.ndarray) else _rows.out_array(out)
 
 
 def _into(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lazyarray.context import chosen, current_context
-from lazyarray.lazy._lazy import Tensor
+from lazyarray.lazy._lazy import Tensor, returned
 from lazyarray.ops import _rows
 from lazyarray.random.distributions import Distributions
 from lazyarray.random.stream import Call, Distribution, Size, shape_or_none
@@ -142,7 +142,8 @@ class Generator(Distributions):
         else:
             shape, target = self._into(out, size, dtype), out
         run = _Into(name, (), {"dtype": dtype, **dict(options)})
-        return self._op(name, run, [], target, 5.0 * math.prod(shape))
+        drawn = self._op(name, run, [], target, 5.0 * math.prod(shape))
+        return returned(drawn) if size is None and out is None else drawn
 
     def _draws(self, name: str, dtype: np.dtype[Any]) -> None:
         """Raises NumPy's error if a dtype is none that ``name`` draws."""
@@ -151,7 +152,7 @@ class Generator(Distributions):
 
     def _into(self, out: Any, size: Size, dtype: np.dtype[Any]) -> tuple[int, ...]:
         """The shape of what is drawn into ``out``; NumPy's errors."""
-        flags = _rows.probe(out).flags if isinstance(out, Tensor) else None
+        flags = None if not isinstance(out, Tensor) else _rows.probe(_rows.out_array(out)).flags
         if flags is None or not (flags.forc and flags.writeable):
             raise ValueError(
                 "Supplied output array must be contiguous, writable, aligned, and in machine "
@@ -231,8 +232,7 @@ class Generator(Distributions):
         if axis is not None:
             axis = _rows.normalize_axes(axis, source.ndim)[0]
         if out is not None:
-            if not isinstance(out, Tensor):
-                raise TypeError(f"out must be an NDArray, not {type(out).__name__}")
+            out = _rows.out_array(out)
             if out.shape != source.shape:
                 raise ValueError("out must have the same shape as x")
             if not np.can_cast(source.dtype, out.dtype, "safe"):

@@ -98,7 +98,7 @@ class RandomState(Distributions):
         >>> la.random.RandomState(0).rand(2, 3).shape
         (2, 3)
         """
-        return self._draw(_RANDOM, (), args)
+        return self._draw(_RANDOM, (), args or None)
 
     def randn(self, *args: int) -> NDArray:
         """Normal numbers of mean 0 and deviation 1, with the lengths of the axes as arguments.
@@ -107,7 +107,7 @@ class RandomState(Distributions):
         >>> la.random.RandomState(0).randn(2).asnumpy()
         array([1.76405235, 0.40015721])
         """
-        return self._draw(_NORMAL, (), args)
+        return self._draw(_NORMAL, (), args or None)
 
     def standard_normal(self, size: Size = None) -> NDArray:
         """Normal numbers of mean 0 and deviation 1.

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lazyarray.lazy._lazy import Tensor
+from lazyarray.lazy._lazy import Tensor, returned
 from lazyarray.ops import _rows
 from lazyarray.random.stream import Call, Size, Stream, shape_or_none, sized
 
@@ -76,7 +76,8 @@ class Samples(Stream):
         else:
             result = (source.shape[:axis] + picked + source.shape[axis + 1 :], source.dtype)
         cost = 10.0 * (math.prod(result[0]) + population)
-        return self._op("choice", run, self._inputs("choice", *arrays), result, cost)
+        drawn = self._op("choice", run, self._inputs("choice", *arrays), result, cost)
+        return drawn if shape == () else returned(drawn)
 
     def _permutation(self, x: Any, *axis: int) -> NDArray:
         if isinstance(x, (int, np.integer)):

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from lazyarray.lazy import _share
-from lazyarray.lazy._lazy import Tensor
+from lazyarray.lazy._lazy import Tensor, returned
 from lazyarray.lazy.cuda import draws
 from lazyarray.ops import _rows
 from lazyarray.ops.creation import shape_of
@@ -256,7 +256,8 @@ class Stream:
             ins = self._inputs(row.name, *parameters)
             plan = _planned(row, self._judge, size, cast, options, *parameters)
         target = (plan.shape, plan.dtype) if out is None else out
-        return self._op(row.name, plan.run, ins, target, plan.cost)
+        drawn = self._op(row.name, plan.run, ins, target, plan.cost)
+        return returned(drawn) if size is None and out is None else drawn
 
     def _inputs(self, name: str, *parameters: Any) -> list[NDArray]:
         """Those of the parameters that are arrays of this package."""

@@ -1,0 +1,199 @@
+# Scalars: the arrays without axes that NumPy returns as scalars. They never change.
+
+
+cdef class Scalar(NDArray):
+    """An array without axes that never changes: what NumPy returns as a scalar.
+
+    Reductions to one value, elements, draws without a size, and whatever is computed of these are such;
+    their values come later, as any array's. ``s += 1`` makes ``s`` the name of a new one, and assigning
+    to it is a TypeError. ``la.array(s)`` is an array that can be changed. They are registered with
+    :mod:`numbers` by their dtypes; :func:`lazyarray.set_scalars` gives NumPy's own in their place.
+
+    >>> import numbers, lazyarray as la
+    >>> s = la.arange(4.0).sum()
+    >>> kept = s
+    >>> s += 1
+    >>> float(kept), float(s), isinstance(s, numbers.Real)
+    (6.0, 7.0, True)
+    """
+
+    def __init__(self, *args, **kwargs):
+        raise TypeError(f"a {type(self).__name__} is what operations give: la.array makes arrays")
+
+    # Python goes on with the operators that are not in place.
+    def __iadd__(self, other): return NotImplemented
+    def __isub__(self, other): return NotImplemented
+    def __imul__(self, other): return NotImplemented
+    def __itruediv__(self, other): return NotImplemented
+    def __ifloordiv__(self, other): return NotImplemented
+    def __imod__(self, other): return NotImplemented
+    def __iand__(self, other): return NotImplemented
+    def __ior__(self, other): return NotImplemented
+    def __ixor__(self, other): return NotImplemented
+    def __ilshift__(self, other): return NotImplemented
+    def __irshift__(self, other): return NotImplemented
+    def __ipow__(self, other): return NotImplemented
+    def __imatmul__(self, other): return NotImplemented
+
+    # -- elements and views: of a copy
+
+    def __getitem__(self, key):
+        cdef tuple keys = key if type(key) is tuple else (key,)
+        if not keys:
+            return handed(self)
+        for k in keys:
+            if k is not None and k is not Ellipsis and np.result_type(k) != np.bool_:
+                raise IndexError("invalid index to scalar variable.")
+        return cast(self, self.v.dtype)[key]
+
+    def __setitem__(self, key, value):
+        raise TypeError(f"{type(self).__name__!r} object does not support item assignment")
+
+    def __delitem__(self, key):
+        raise TypeError(f"{type(self).__name__!r} object does not support item deletion")
+
+    @property
+    def shape(self):
+        """``()``."""
+        return ()
+
+    @property
+    def dtype(self):
+        """The NumPy dtype of the value."""
+        return np_dtype(self.v.dtype)
+
+    @property
+    def T(self):
+        """The scalar itself."""
+        return handed(self)
+
+    @property
+    def real(self):
+        """The real part."""
+        return handed(returned(ops.real(self)) if info(self.v.dtype).kind == b"c" else self)
+
+    @property
+    def imag(self):
+        """The imaginary part."""
+        return handed(returned(ops.imag(self)))
+
+    @property
+    def flat(self):
+        """The value as a vector of one, to index and to iterate over."""
+        return flatiter(cast(self, self.v.dtype))
+
+    @property
+    def base(self):
+        """None: the value lies in no other array."""
+        return None
+
+    def transpose(self, *axes):
+        """The scalar itself."""
+        return handed(returned(NDArray.transpose(self, *axes)))
+
+    def reshape(self, *shape, order="C", copy=None):
+        """The value in another shape: a scalar in ``()``, else a new array."""
+        return handed(returned(NDArray.reshape(self, *shape, order=order, copy=copy)))
+
+    def squeeze(self, axis=None):
+        """The scalar itself."""
+        return handed(returned(NDArray.squeeze(self, axis)))
+
+    def view(self, dtype=None, type=None):
+        """The scalar of the same bytes as another dtype."""
+        return handed(returned(NDArray.view(self, dtype, type)))
+
+    def byteswap(self, inplace=False):
+        """The scalar of the bytes in the other order."""
+        return handed(returned(NDArray.byteswap(self)))
+
+    def copy(self, order="C"):
+        """A copy, which is a scalar too: ``la.array(s)`` is an array."""
+        return handed(as_scalar(cast(self, self.v.dtype)))
+
+    def astype(self, dtype, order="K", casting="unsafe", subok=True, copy=True):
+        """The value as another dtype; TypeError if ``casting`` forbids it."""
+        return handed(returned(NDArray.astype(self, dtype, order, casting, subok)))
+
+    # -- what changes an array changes a copy that nobody sees, as with NumPy's scalars
+
+    def fill(self, value):
+        """Changes nothing."""
+        NDArray.fill(cast(self, self.v.dtype), value)
+
+    def put(self, indices, values, mode="raise"):
+        """Changes nothing."""
+        NDArray.put(cast(self, self.v.dtype), indices, values, mode)
+
+    def resize(self, *new_shape, refcheck=True):
+        """Changes nothing."""
+        NDArray.resize(cast(self, self.v.dtype), *new_shape, refcheck=refcheck)
+
+    def sort(self, axis=-1, kind=None, order=None, *, stable=None):
+        """AxisError: there is no axis."""
+        NDArray.sort(cast(self, self.v.dtype), axis, kind, order, stable=stable)
+
+    def partition(self, kth, axis=-1, kind="introselect", order=None):
+        """AxisError: there is no axis."""
+        NDArray.partition(cast(self, self.v.dtype), kth, axis, kind, order)
+
+    def setflags(self, write=None, align=None, uic=None):
+        """Changes nothing."""
+
+    # -- copies of other kinds
+
+    def __reduce__(self):
+        return ops.interop.rebuild, (copy_out(awaited(self, "?pickle"))[()], self.ctx)
+
+
+cdef class BoolScalar(Scalar):
+    """A scalar of bool."""
+
+
+cdef class RealScalar(Scalar):
+    """A scalar of a floating-point dtype: a :class:`numbers.Real`."""
+
+    def is_integer(self):
+        """Whether the value is a whole number; waits for it."""
+        return float(self).is_integer()
+
+    def as_integer_ratio(self):
+        """Two integers whose quotient is the value; waits for it."""
+        return float(self).as_integer_ratio()
+
+
+cdef class IntegralScalar(Scalar):
+    """A scalar of an integer dtype: a :class:`numbers.Integral`."""
+
+    @property
+    def numerator(self):
+        """The scalar itself."""
+        return handed(self)
+
+    @property
+    def denominator(self):
+        """1."""
+        return 1
+
+    def is_integer(self):
+        """True."""
+        return True
+
+    def as_integer_ratio(self):
+        """The value and 1; waits for it."""
+        return int(self), 1
+
+    def bit_count(self):
+        """The number of ones in the binary form of the absolute value; waits for it."""
+        return abs(int(self)).bit_count()
+
+
+cdef class ComplexScalar(Scalar):
+    """A scalar of a complex dtype: a :class:`numbers.Complex`."""
+
+
+for _kinds, _type, _number in (("b", BoolScalar, None), ("iu", IntegralScalar, numbers.Integral),
+                               ("f", RealScalar, numbers.Real), ("c", ComplexScalar, numbers.Complex)):
+    set_scalar_type(_kinds, _type)
+    if _number is not None:
+        _number.register(_type)
