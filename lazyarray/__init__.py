@@ -18,6 +18,7 @@ from lazyarray import (
     _compile,
     _config,
     _namespace_info,
+    _scalar_mode,
     _scalars,
     autograd,
     context,
@@ -37,6 +38,7 @@ from lazyarray._compile import *  # noqa: F403
 from lazyarray._config import *  # noqa: F403
 from lazyarray._namespace_info import *  # noqa: F403
 from lazyarray._ndarray import NDArray, Scalar
+from lazyarray._scalar_mode import *  # noqa: F403
 from lazyarray._scalars import *  # noqa: F403
 from lazyarray.context import Context, cpu, cpu_pinned, current_context, gpu, gpu_count
 from lazyarray.functions.absent import ABSENT as _ABSENT
@@ -121,9 +123,19 @@ __all__ = [
     "storage",
     "testing",
 ]
-for _section in (_compile, _config, _namespace_info, _scalars, *ops.SECTIONS, *functions.SECTIONS):
+for _section in (
+    _compile,
+    _config,
+    _namespace_info,
+    _scalar_mode,
+    _scalars,
+    *ops.SECTIONS,
+    *functions.SECTIONS,
+):
     __all__ += _section.__all__
 
+
+_scalar_mode.from_environment()
 
 if _typing.TYPE_CHECKING:
     from lazyarray import lib, polynomial, testing

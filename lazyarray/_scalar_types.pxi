@@ -35,6 +35,10 @@ cdef class Scalar(NDArray):
     def __ipow__(self, other): return NotImplemented
     def __imatmul__(self, other): return NotImplemented
 
+    # NumPy's scalars know no matrix product; an array beside one says what is wrong.
+    def __matmul__(self, other): return NotImplemented
+    def __rmatmul__(self, other): return NotImplemented
+
     # -- elements and views: of a copy
 
     def __getitem__(self, key):
@@ -42,7 +46,7 @@ cdef class Scalar(NDArray):
         if not keys:
             return handed(self)
         for k in keys:
-            if k is not None and k is not Ellipsis and np.result_type(k) != np.bool_:
+            if k is not None and k is not Ellipsis and getattr(k, "dtype", type(k)) not in (bool, np.bool_):
                 raise IndexError("invalid index to scalar variable.")
         return cast(self, self.v.dtype)[key]
 

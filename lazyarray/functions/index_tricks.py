@@ -16,7 +16,7 @@ from lazyarray.lazy._lazy import Tensor, returned
 from lazyarray.ops._differentiable import follows
 from lazyarray.ops._layout import device_of, gil_op, gil_write, operands, values
 from lazyarray.ops._moves import stored
-from lazyarray.ops._rows import array, asarray, assign_to, call, select, strided
+from lazyarray.ops._rows import array, asarray, assign_to, call, out_array, select, strided
 from lazyarray.ops.creation import array as made
 from lazyarray.ops.creation import ones
 from lazyarray.ops.joining import concatenate, resize
@@ -446,7 +446,7 @@ def copyto(dst: Any, src: Any, casting: Any = "same_kind", where: Any = True) ->
         hosts = [values(o, "copyto()") if isinstance(o, Tensor) else o for o in (src, where)]
         np.copyto(dst, hosts[0], casting=casting, where=hosts[1])
         return
-    to: NDArray = dst
+    to: NDArray = out_array(dst)
     if type(src) in (int, float, complex, bool):  # weak, as in NumPy
         one = np.empty((), to.dtype)
         np.copyto(one, src, casting=casting)

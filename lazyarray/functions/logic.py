@@ -11,7 +11,7 @@ import numpy as np
 from lazyarray.lazy._lazy import Tensor, returned
 from lazyarray.ops import elementwise, reductions
 from lazyarray.ops._layout import device_of, operands, values
-from lazyarray.ops._rows import asarray, full, probe
+from lazyarray.ops._rows import asarray, full, holds_scalar, probe
 from lazyarray.ops.creation import array
 from lazyarray.ops.manipulation import copy, imag, real
 
@@ -44,7 +44,6 @@ __all__ = [
     "asarray_chkfinite",
 ]
 
-isscalar = np.isscalar
 typename = np.typename
 mintypecode = np.mintypecode
 issubdtype = np.issubdtype
@@ -112,6 +111,16 @@ def allclose(
     True
     """
     return _all(isclose(a, b, rtol, atol, equal_nan))
+
+
+def isscalar(element: Any) -> bool:
+    """Whether ``element`` is a number, or what NumPy returns as a scalar: not so a 0-d array.
+
+    >>> import lazyarray as la
+    >>> la.isscalar(3.5), la.isscalar(la.ones(3).sum()), la.isscalar(la.ones(()))
+    (True, True, False)
+    """
+    return holds_scalar(element) or np.isscalar(element)
 
 
 def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> NDArray:

@@ -404,13 +404,20 @@ def nan_to_num(
     array([1., 0., 9.])
     """
     given = asarray(x)
-    y = copied(given) if copy else given
+    y = copied(given) if copy or holds_scalar(given) else given
     if y.dtype.kind not in "fc":
-        return y
+        return _apart(y, given)
     limits = np.finfo(y.dtype)
     high = limits.max if posinf is None else posinf
     low = limits.min if neginf is None else neginf
     for part in (real(y), imag(y)) if y.dtype.kind == "c" else (y,):
         finite = select(part == np.inf, high, select(part == -np.inf, low, part))
         assign_to(part, select(_isnan(part), nan, finite))
-    return y
+    return _apart(y, given)
+
+
+def _apart(y: NDArray, given: NDArray) -> NDArray:
+    """``y`` as NumPy returns it, which may be what was given."""
+    if y is not given:
+        return returned(y)
+    return y if y.ndim else y[()]

@@ -380,7 +380,7 @@ def seen(Tensor x not None, cnp.ndarray r not None):
     t.v.layout.extent(t.v.itemsize(), low, high)
     if high > low and (low < 0 or high > <npy_intp>t.v.chunk.nbytes):
         raise ValueError("the view reaches outside the array's memory")
-    return t
+    return returned(t) if is_scalar(x) else t
 
 
 def retype(Tensor x not None, dtype, tuple shape, tuple strides):

@@ -23,7 +23,7 @@ from lazyarray.ops import _layout
 from lazyarray.ops._differentiable import follows
 from lazyarray.ops._layout import Shape, deliver, gil_op, gil_write, operands, values
 from lazyarray.ops._moves import picked, stored
-from lazyarray.ops._rows import array, fill_from, fill_where, holds_arrays, take_along
+from lazyarray.ops._rows import array, fill_from, fill_where, holds_arrays, holds_scalar, take_along
 from lazyarray.ops.joining import stack
 from lazyarray.ops.manipulation import broadcast_arrays, ravel, reshape
 
@@ -294,7 +294,7 @@ def _blocks(x: NDArray, key: Any) -> NDArray | None:
 def set(x: NDArray, key: Any, value: Any) -> None:
     """``x[key] = value`` for a key with index arrays or masks; never waits."""
     if isinstance(key, Tensor) and key.dtype.kind == "b" and key.shape == x.shape and x.ndim:
-        if np.isscalar(value):
+        if _is_constant(value):
             return fill_where(x, key, value)
         if isinstance(value, Tensor) and fill_from(x, key, value):
             return None
@@ -303,7 +303,7 @@ def set(x: NDArray, key: Any, value: Any) -> None:
     if follows(x, value):
         return stored("setitem", x, value, lambda a, v: set(a, key, v))
     base, inner, inputs, shape, _, whole = _resolve(x, key, known=False)
-    if whole and np.isscalar(value) and inputs and inputs[0].shape == base.shape and base.ndim:
+    if whole and _is_constant(value) and inputs and inputs[0].shape == base.shape and base.ndim:
         fill_where(base, inputs[0], value)
         return None
     constant = None
@@ -319,6 +319,11 @@ def set(x: NDArray, key: Any, value: Any) -> None:
         a[_filled(inner, arrays)] = arrays[-1] if constant is None else constant
 
     return gil_write("setitem", store, base, inputs)
+
+
+def _is_constant(value: Any) -> bool:
+    """Whether a value is a number that is known. (Arrays without axes may be numbers, too.)"""
+    return not isinstance(value, Tensor) and np.isscalar(value)
 
 
 def _check_fits(value: Shape, shape: tuple[int | None, ...], whole: bool = False) -> None:
@@ -555,7 +560,7 @@ def place(arr: NDArray, mask: Any, vals: Any) -> None:
 
 
 def _changed(name: str, a: NDArray) -> NDArray:
-    if not isinstance(a, Tensor):
+    if not isinstance(a, Tensor) or holds_scalar(a):
         raise TypeError(f"{name}: the array to change is an NDArray, not {type(a).__name__}")
     return a
 

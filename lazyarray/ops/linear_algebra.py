@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
-from lazyarray.lazy._lazy import Tensor
+from lazyarray.lazy._lazy import Tensor, returned
 from lazyarray.ops import _layout, _rows, elementwise, table
 from lazyarray.ops._layout import Shape, deliver, gil_op, operands
-from lazyarray.ops._rows import Gufunc, astype, contiguous_signature, probe
+from lazyarray.ops._rows import Gufunc, astype, contiguous_signature, out_array, probe
 from lazyarray.ops.joining import stack
 from lazyarray.ops.manipulation import (
     copy,
@@ -89,7 +89,8 @@ def dot(a: Any, b: Any, out: NDArray | None = None) -> NDArray:
                 gradient=_dotted(x.ndim, y.ndim),
             )
     if out is None:
-        return result
+        return returned(result)
+    out = out_array(out)
     fits = isinstance(out, Tensor) and (out.shape, out.dtype) == (result.shape, result.dtype)
     if not fits or not probe(out).flags.c_contiguous:
         raise ValueError(

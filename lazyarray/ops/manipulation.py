@@ -372,6 +372,7 @@ def imag(val: Any) -> NDArray:
     order = range(x.ndim)[::-1] if probe(x).flags.fnc else None
     zeros = _layout.new(x.shape, x.dtype, order, x.device)
     assign_to(zeros, 0)
+    zeros.setflags(write=False)  # as NumPy's: they are no part of the array
     return zeros
 
 

@@ -17,6 +17,7 @@ from lazyarray.ops._rows import (
     call,
     full,
     normalize_axes,
+    out_array,
     reduced_like,
     reduced_shape,
     select,
@@ -177,6 +178,8 @@ def _moment(
     more: dict[str, Any],
 ) -> Any:
     x = asarray(a)
+    if out is not None:
+        out = out_array(out)
     axes = normalize_axes(axis, x.ndim)
     count = _count(x.shape, axes)
     given = None if dtype is None else np.dtype(dtype)

@@ -289,7 +289,7 @@ def at(ufunc: np.ufunc, a: Any, indices: Any, /, *values: Any) -> None:
         host = [[_host(o) for o in group] for group in (entries, values)]
         ufunc.at(a, tuple(host[0]) if isinstance(indices, tuple) else host[0][0], *host[1])
         return
-    x: NDArray = a
+    x: NDArray = _rows.out_array(a)
     name = f"{ufunc.__name__}.at"
     ufunc.at(np.ones(1, x.dtype), [0], *[np.ones(1, _dtype_of(v)) for v in values])  # its errors
     inputs: list[NDArray] = []

@@ -174,6 +174,7 @@ def _texts(name: object, domain: object) -> tuple[str, str]:
 
 
 def _real(value: object) -> float:
-    if not isinstance(value, numbers.Real):
+    # An array without axes is one, too, but its value would be waited for.
+    if not isinstance(value, numbers.Real) or hasattr(value, "wait_to_read"):
         raise TypeError(f"a counter counts in real numbers, not {type(value).__name__}")
     return value  # type: ignore[return-value]

@@ -161,7 +161,7 @@ def rand(*shape: int, dtype: Any = np.float64, ctx: Any = None, device: Any = No
     >>> la.random.rand(2, 3).shape
     (2, 3)
     """
-    return _standard(here(ctx, device), "random", shape, dtype)
+    return _standard(here(ctx, device), "random", shape or None, dtype)
 
 
 def randn(*shape: int, dtype: Any = np.float64, ctx: Any = None, device: Any = None) -> NDArray:
@@ -171,7 +171,7 @@ def randn(*shape: int, dtype: Any = np.float64, ctx: Any = None, device: Any = N
     >>> la.random.randn(2, 3).shape
     (2, 3)
     """
-    return _standard(here(ctx, device), "standard_normal", shape, dtype)
+    return _standard(here(ctx, device), "standard_normal", shape or None, dtype)
 
 
 def randint(

@@ -31,7 +31,7 @@ VIEWS = {
         if x.flags.c_contiguous
         else x[0, :3]
     ),
-    "element": lambda x: x[2, 3],
+    "element": lambda x: x[2, 3, ...],
 }
 UNARY = {
     "sin": la.sin,

@@ -75,6 +75,7 @@ def compare(got, want, name):
         for g, w in zip(got, want, strict=True):
             compare(g, w, name)
     elif isinstance(got, la.NDArray):
+        assert isinstance(got, la.Scalar) == (not isinstance(want, np.ndarray))
         want = np.asarray(want)
         assert (got.shape, got.dtype) == (want.shape, want.dtype)
         equal(got.asnumpy(), want, name)

@@ -1,0 +1,145 @@
+"""``la.set_scalars``: whether scalars are arrays that come later, or NumPy's, read at once."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from collections.abc import Callable
+from functools import wraps
+from types import FunctionType, ModuleType
+from typing import Any
+
+from lazyarray import fft, functions, linalg, ops, random
+from lazyarray._flat import flatiter
+from lazyarray.lazy._lazy import numpys, read_scalars
+from lazyarray.random.distributions import Distributions
+from lazyarray.random.samples import Samples
+
+__all__ = ["set_scalars"]
+
+_KINDS = ("array", "numpy")
+_VARIABLE = "LAZYARRAY_SCALARS"
+_lock = threading.RLock()
+_now = "array"
+
+# What is native asks a flag. Functions written in Python are replaced, where users find them, as
+# long as scalars are NumPy's: otherwise they cost nothing.
+_CLASSES = (flatiter, Distributions, Samples, random.Generator, random.RandomState)
+_OPERATORS = ("__getitem__", "__next__", "__call__", "__iter__")
+_replaced: list[tuple[Any, str, Any]] = []  # (where, name, what was there)
+
+
+class _Setting:
+    """What :func:`set_scalars` gives: as a context manager it puts back what was set before."""
+
+    def __init__(self, kind: str, before: str) -> None:
+        self._kind, self._before = kind, before
+
+    def __enter__(self) -> _Setting:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        _switch(self._before)
+
+    def __repr__(self) -> str:
+        return f"<scalars as {self._kind!r}; before: {self._before!r}>"
+
+
+def set_scalars(kind: str) -> _Setting:
+    """Chooses what results are that NumPy returns as scalars; as a context manager, in a block.
+
+    "array", the default: :class:`lazyarray.Scalar`, asynchronous as all arrays. "numpy": NumPy's
+    own scalars, which are read at once, for programs that ask ``isinstance(t, float)``: elements,
+    reductions to one value, draws without a size, and what is computed of these. Each is a wait
+    then: :func:`sync_report` counts it, and inside :class:`no_sync` it raises. While
+    ``autograd.record()`` or ``la.compile`` notes what is done, results stay arrays.
+
+    It holds for the process, all its threads; ``LAZYARRAY_SCALARS=numpy`` sets it at the start.
+    Functions that were imported by name (``from lazyarray import mean``) before it was set go on
+    giving arrays. ValueError for any other ``kind``.
+
+    >>> import lazyarray as la
+    >>> x = la.array([1.0, 2.0])
+    >>> with la.set_scalars("numpy"):
+    ...     x.sum(), isinstance(x[0], float)
+    (np.float64(3.0), True)
+    >>> type(x.sum()).__name__
+    'RealScalar'
+    """
+    if kind not in _KINDS:
+        raise ValueError(f"set_scalars takes 'array' or 'numpy', not {kind!r}")
+    return _Setting(kind, _switch(kind))
+
+
+def from_environment() -> None:
+    """Sets what ``LAZYARRAY_SCALARS`` says; ValueError if that is neither kind."""
+    kind = os.environ.get(_VARIABLE, "").strip()
+    if kind and kind not in _KINDS:
+        raise ValueError(f"{_VARIABLE}={kind!r}: 'array' or 'numpy' is wanted")
+    _switch(kind or "array")
+
+
+def _switch(kind: str) -> str:
+    """Sets a kind; returns the one that was set before."""
+    global _now
+    with _lock:
+        before, _now = _now, kind
+        if kind != before:
+            if kind == "numpy":
+                _replace()
+            else:
+                for place, name, old in _replaced:
+                    setattr(place, name, old)
+                _replaced.clear()
+            read_scalars(kind == "numpy")
+        return before
+
+
+def _replace() -> None:
+    package = sys.modules["lazyarray"]
+    sections: list[Any] = [*ops.SECTIONS, *functions.SECTIONS]
+    names = [name for section in sections for name in section.__all__]
+    places: list[tuple[ModuleType, list[str]]] = [(package, names)]
+    places += [(space, list(space.__all__)) for space in (linalg, fft, random)]
+    for space, listed in places:
+        for name in listed:
+            thing = getattr(space, name)
+            if isinstance(thing, FunctionType):
+                _put(space, name, thing, space.__name__)
+            elif isinstance(thing, type) and thing.__module__.startswith("lazyarray."):
+                _replace_methods(thing)
+    for cls in _CLASSES:
+        _replace_methods(cls)
+
+
+def _replace_methods(cls: type) -> None:
+    for name, thing in list(vars(cls).items()):
+        if isinstance(thing, FunctionType) and (name[0] != "_" or name in _OPERATORS):
+            _put(cls, name, thing, cls.__module__)
+
+
+def _put(place: Any, name: str, function: FunctionType, space: str) -> None:
+    if (place, name) not in [(p, n) for p, n, _ in _replaced]:
+        _replaced.append((place, name, function))
+        setattr(place, name, _reading(function, name, space))
+
+
+# What NumPy gives as a Python number.
+_PYTHONS = {"array_equal", "array_equiv", "allclose"}
+
+
+def _reading(function: FunctionType, name: str, space: str) -> Callable[..., Any]:
+    """``function``, which gives NumPy's scalars to those that are not lazyarray."""
+    pythons = name in _PYTHONS or (space.startswith("lazyarray.random") and name != "integers")
+
+    @wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        result = function(*args, **kwargs)
+        asked = sys._getframe(1).f_globals.get("__name__", "")
+        if asked == "lazyarray" or asked.startswith("lazyarray."):
+            return result
+        found = numpys(result)
+        return found.item() if pythons and found is not result else found
+
+    return call
