@@ -38,11 +38,13 @@ cdef inline bint is_usual(object o):
 cdef inline object binary(Ufunc row, object a, object b):
     if not (is_usual(a) and is_usual(b)) and (not is_operand(b) or not is_operand(a)):
         return NotImplemented
-    return handed(row.binary(a, b, None))
+    found = row.binary(a, b, None)
+    return read_out(found) if scalars_are_read else found
 
 
 cdef inline object unary(Ufunc row, Tensor a):
-    return handed(row.unary(a, None))
+    found = row.unary(a, None)
+    return read_out(found) if scalars_are_read else found
 
 
 cdef object repeated(Tensor number, object other):

@@ -17,8 +17,13 @@ cdef class Scalar(NDArray):
     (6.0, 7.0, True)
     """
 
-    def __init__(self, *args, **kwargs):
-        raise TypeError(f"a {type(self).__name__} is what operations give: la.array makes arrays")
+    def __init__(self, value=0):
+        """A scalar of ``value``; of float64, int64, complex128 or bool."""
+        dtype = _DEFAULTS.get(type(self))
+        if dtype is None or np.ndim(value):
+            raise TypeError(f"a {type(self).__name__} is what operations give: la.array makes arrays")
+        become(self, ops.array(value, dtype))
+        self.v.readonly = True
 
     # Python goes on with the operators that are not in place.
     def __iadd__(self, other): return NotImplemented
@@ -194,6 +199,9 @@ cdef class IntegralScalar(Scalar):
 
 cdef class ComplexScalar(Scalar):
     """A scalar of a complex dtype: a :class:`numbers.Complex`."""
+
+
+cdef dict _DEFAULTS = {BoolScalar: bool, RealScalar: float, IntegralScalar: int, ComplexScalar: complex}
 
 
 for _kinds, _type, _number in (("b", BoolScalar, None), ("iu", IntegralScalar, numbers.Integral),

@@ -29,9 +29,15 @@ def raised(x: Any, y: Any, /) -> NDArray:
 
 def setitem(x: Any, value: Any, /, key: Any, *, in_place: bool = False) -> NDArray:
     """A copy of ``x`` with ``value`` assigned to ``[key]``; or ``x`` itself, ``in_place``."""
+    x, in_place = _writable(x, in_place)
     out: NDArray = x if in_place else x.copy("K")
     out[key] = value
     return out
+
+
+def _writable(x: Any, in_place: bool) -> tuple[Any, bool]:
+    """``x``, or a copy that may be written: what an op gave as a scalar may have been an array."""
+    return (_rows.array(x), True) if _rows.holds_scalar(x) else (x, in_place)
 
 
 def view(x: Any, /, dtype: Any) -> NDArray:
@@ -66,6 +72,7 @@ def setview(
     memory as another dtype; transposed (``order``), reshaped, indexed, transposed (``axes``). With
     ``strides`` it is that of :func:`strided`, of ``shape``.
     """
+    x, in_place = _writable(x, in_place)
     rank = x.ndim
     axes_in = tuple(order) if order is not None else tuple(range(rank))
     back = tuple([int(i) for i in np.argsort(axes_in)])

@@ -24,7 +24,8 @@ cdef enum:
 
 cdef inline Tensor new_element(int dtype, CDevice device):
     """A scalar that is written already, by the caller."""
-    cdef Tensor t = as_scalar(blank_tensor(dtype))
+    cdef Tensor t = blank_tensor(dtype)
+    seal(t)
     cdef Chunk* c = _recorder.store().create(info(dtype).size, device)
     c.adopt_handle()
     c.written_once()

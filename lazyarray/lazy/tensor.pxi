@@ -67,13 +67,17 @@ cdef void set_scalar_type(str kinds, type t):
             _scalar_types[code] = <PyTypeObject*>t
 
 
+cdef inline void seal(Tensor t) noexcept:
+    Py_SET_TYPE(t, _scalar_types[t.v.dtype])
+    t.v.readonly = True
+
+
 cdef Tensor as_scalar(Tensor t):
     """Makes a scalar of a new array without axes: it never changes from here on.
 
     It is what NumPy would return as a scalar. Nobody else may have seen the array.
     """
-    Py_SET_TYPE(t, _scalar_types[t.v.dtype])
-    t.v.readonly = True
+    seal(t)
     return t
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from lazyarray.lazy._lazy import Tensor, paused
 from lazyarray.ops import table
-from lazyarray.ops._rows import assign_to
+from lazyarray.ops._rows import assign_to, holds_scalar
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
@@ -19,12 +19,17 @@ _sqrt, _minimum = table["sqrt"], table["minimum"]
 
 
 def checked(name: str, weight: Any, *others: Any) -> None:
-    """That all are arrays of the weight's shape."""
+    """That all are arrays of the weight's shape, and all but the gradient can be written to."""
     for x in (weight, *others):
         if not isinstance(x, Tensor):
             raise TypeError(f"{name} updates NDArrays, not {type(x).__name__}")
         if x.shape != weight.shape:
             raise ValueError(f"{name}: a weight of shape {weight.shape} with an array of {x.shape}")
+    for x in (weight, *others[1:]):
+        if holds_scalar(x):
+            raise TypeError(
+                f"{name} updates arrays in place, and scalars never change: la.array(x)"
+            )
 
 
 def sgd(weight: NDArray, grad: NDArray, lr: Any, weight_decay: float = 0.0) -> None:

@@ -6,6 +6,7 @@ import math
 import numbers
 import operator
 import pickle
+import statistics
 
 import numpy as np
 import pytest
@@ -128,8 +129,9 @@ def test_methods_that_change_arrays_leave_scalars_alone():
         la.putmask(s, True, 4)
     with pytest.raises(ValueError, match="read-only"):
         la.ones(()).copyto(s)
-    with pytest.raises(TypeError, match="what operations give"):
-        type(s)(())
+    for wrong in (lambda: type(s)([1.0]), lambda: la.Scalar(1.0)):
+        with pytest.raises(TypeError, match="what operations give"):
+            wrong()
     assert float(s) == 3 and s.shape == () and s.base is None
 
 
@@ -159,6 +161,7 @@ def test_they_work_as_numbers():
     assert x.as_integer_ratio() == float(x).as_integer_ratio() and not x.is_integer()
     assert s.bit_count() == 3 and s.numerator == 13 and s.denominator == 1
     assert bool(s) and int(x) == 4 and complex(x) == x.item() and np.isscalar(s)
+    assert statistics.mean([x, x]) == float(x) and type(statistics.mean([x, x])) is type(x)
     assert la.isscalar(s) and not la.isscalar(la.ones(()))
 
 
@@ -213,3 +216,25 @@ def test_compiled_functions_tell_scalars_from_arrays():
         assert [isinstance(x, la.Scalar) for x in (a, b, c)] == [False, False, True]
         a += 1
         assert float(z) == 5
+
+
+def test_a_traced_array_without_axes_stays_one():
+    def f(v):
+        z = la.zeros(())
+        z += v.sum()
+        z[...] = z * 2
+        z += 1
+        return z
+
+    v = la.array([1.0, 2.0])
+    graph = la.trace(f, la.spec((2,)))
+    assert float(f(v)) == float(graph(v)) == float(la.compile(f)(v)) == 7
+
+
+def test_optimizers_refuse_them():
+    w = la.array([3.0]).sum()
+    with pytest.raises(TypeError, match="scalars never change"):
+        la.nn.sgd(w, w, lr=0.1)
+    z = la.array(3.0)
+    la.nn.sgd(z, w, lr=0.5)
+    assert float(z) == 1.5
