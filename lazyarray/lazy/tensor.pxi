@@ -62,6 +62,9 @@ for _code in range(kDtypes):
 
 cdef void set_scalar_type(str kinds, type t):
     """What scalars of the dtypes of these kinds are instances of."""
+    # An array becomes one by a store: so the types are alike, and not counted (made by a class statement).
+    if t.__basicsize__ != Tensor.__basicsize__ or t.__flags__ >> 9 & 1:
+        raise SystemError(f"{t.__name__} can't be a type of scalars")
     for code in range(kDtypes):
         if chr(info(code).kind) in kinds:
             _scalar_types[code] = <PyTypeObject*>t

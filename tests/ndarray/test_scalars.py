@@ -171,7 +171,7 @@ def test_copies_are_scalars(make):
     for t in (copy.copy(s), copy.deepcopy(s), pickle.loads(pickle.dumps(s)), s.copyto(la.cpu(1)),
               s.as_in_context(la.cpu(1)), s.to_device(la.cpu(1)), s.detach()):  # fmt: skip
         assert type(t) is type(s) and t.item() == s.item() and t.dtype == s.dtype
-    assert s.as_in_context(la.cpu(0)) is s
+    assert s.as_in_context(s.ctx) is s
 
 
 def test_gradients():
