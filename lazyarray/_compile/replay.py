@@ -35,7 +35,7 @@ from lazyarray.lazy._lazy import (
 )
 from lazyarray.ops import creation
 from lazyarray.ops._layout import k_order, new
-from lazyarray.ops._rows import scalar_like
+from lazyarray.ops._rows import scalar_like, writable
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
@@ -237,8 +237,10 @@ class Replay:
         program = self.program
         written = [i for i in self._given if program.touches(stand_ins[i])]
         for i in self._given:
-            stand_ins[i].setflags(write=True)
-            stand_ins[i][...] = arrays[i]
+            x = writable(stand_ins[i])  # that of a scalar, too, gets its value now
+            x.setflags(write=True)
+            x[...] = arrays[i]
+            scalar_like(x, arrays[i])
         numbers = self._numbers.values(self._numbers.values_given)
         for stand_in, x in zip(self._numbers.arrays, self._numbers.arrays_of(numbers), strict=True):
             stand_in[...] = x

@@ -218,6 +218,23 @@ def test_compiled_functions_tell_scalars_from_arrays():
         assert float(z) == 5
 
 
+@pytest.mark.filterwarnings("ignore::lazyarray.CompileWarning")
+def test_a_scalar_that_escapes_from_a_compiled_function():
+    kept = []
+
+    @la.compile
+    def f(s):
+        kept.append(s)
+        kept.append(s + 1)
+        return s * 2
+
+    for k in range(1, 4):
+        s = la.array([1.0, k]).sum()
+        assert float(f(s)) == 2 * (1 + k)
+        assert [float(x) for x in kept[-2:]] == [1 + k, 2 + k]
+        assert all(isinstance(x, la.Scalar) and not x.flags.writeable for x in kept)
+
+
 def test_a_traced_array_without_axes_stays_one():
     def f(v):
         z = la.zeros(())
