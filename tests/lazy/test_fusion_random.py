@@ -47,8 +47,8 @@ FIGURES = {
 
 def evaluate(m, env, e):
     x = evaluated(m, env, e)
-    # A 0-d result is an array, here; NumPy's scalars are assigned by rules of their own.
-    return np.asarray(x) if m is np and e[0] != "scalar" else x
+    # A 0-d result is an array, here; scalars never change, and are assigned by rules of their own.
+    return m.asarray(x) if e[0] != "scalar" else x
 
 
 def evaluated(m, env, e):
