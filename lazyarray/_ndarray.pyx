@@ -35,6 +35,7 @@ from lazyarray.lazy._lazy cimport (
     get_element,
     handed,
     info,
+    is_scalar,
     is_tensor,
     kMaxDims,
     np_dtype,
@@ -492,7 +493,8 @@ cdef class NDArray(Methods):
 
     def __reduce__(self):
         leaf = leaf_grad(self) or ()
-        return ops.interop.rebuild, (copy_out(awaited(self, "?pickle")), self.ctx, *leaf)
+        values = copy_out(awaited(self, "?pickle"))
+        return ops.interop.rebuild, (values[()] if is_scalar(self) else values, self.ctx, *leaf)
 
     def __copy__(self):
         return twin(self, {})

@@ -118,7 +118,7 @@ cdef class Scalar(NDArray):
 
     def copy(self, order="C"):
         """A copy, which is a scalar too: ``la.array(s)`` is an array."""
-        return handed(as_scalar(cast(self, self.v.dtype)))
+        return as_scalar(cast(self, self.v.dtype))
 
     def astype(self, dtype, order="K", casting="unsafe", subok=True, copy=True):
         """The value as another dtype; TypeError if ``casting`` forbids it."""
@@ -148,11 +148,6 @@ cdef class Scalar(NDArray):
 
     def setflags(self, write=None, align=None, uic=None):
         """Changes nothing."""
-
-    # -- copies of other kinds
-
-    def __reduce__(self):
-        return ops.interop.rebuild, (copy_out(awaited(self, "?pickle"))[()], self.ctx)
 
 
 cdef class BoolScalar(Scalar):

@@ -147,7 +147,9 @@ def bits_in(state: Any) -> np.random.BitGenerator:
 # ---- older names --------------------------------------------------------------------------------
 
 
-def _standard(generator: Generator, name: str, shape: tuple[int, ...], dtype: Any) -> NDArray:
+def _standard(
+    generator: Generator, name: str, shape: tuple[int, ...] | None, dtype: Any
+) -> NDArray:
     """A draw without parameters. Halves, which NumPy's generators don't draw, are cast."""
     halves = np.dtype(dtype) == np.float16
     drawn: NDArray = getattr(generator, name)(shape, np.float64 if halves else dtype)
