@@ -521,5 +521,5 @@ def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> NDArray:
         [x, new],
         (*x.shape[:axis], total, *x.shape[axis + 1 :]),
         axis,
-        mini=lambda v, w: np.delete(v, [], axis),
+        mini=lambda v, w: np.insert(v, [], 0, axis),
     )

@@ -146,14 +146,23 @@ def std(
 # As numpy/_core/_methods.py writes them, so that the bits are the same.
 
 
+def _divisor(x: Any, n: float) -> float:
+    """``n`` as NumPy divides by it.
+
+    There it is an intp or a double, so that complex64 and float32 are divided as doubles. For
+    float32 this gives other bits only where it can't hold ``n``.
+    """
+    exact = x.dtype.char != "F" and (x.dtype.char != "f" or float(np.float32(n)) == n)
+    return n if exact else np.float64(n)
+
+
 def _mean(x: Any, axes: tuple[int, ...], count: int, keepdims: bool) -> Any:
     if x.dtype.kind in "biu":
         # NumPy adds doubles. Up to here their sums are exact, in any order, as integers' are.
         exact = x.dtype.itemsize <= 4 and count <= 1 << 21
         return _sum(x, axes, np.int64 if exact else np.float64, None, keepdims) / count
     total = writable(_sum(x, axes, None, None, keepdims))
-    # NumPy's count is an intp: complex64 is divided as complex128.
-    total /= np.intp(count) if x.dtype.char == "F" else count
+    total /= _divisor(x, count)
     return returned(total)
 
 
@@ -163,7 +172,7 @@ def _variance(
     off = writable(x - _mean(x, axes, count, True))
     off *= off
     result = writable(_sum(off, axes, None, None, keepdims))
-    result /= count - ddof
+    result /= _divisor(x, count - ddof)
     return returned(elementwise.root(result, out=result) if name == "std" else result)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 import warnings
 from collections.abc import Callable
@@ -103,11 +104,7 @@ class Writer:
 
     def array(self) -> str | None:
         """The name of an array, which can be written to."""
-        names = [
-            n
-            for n, x in self.env.items()
-            if isinstance(x, np.ndarray) and x.flags.writeable and x.ndim
-        ]
+        names = [n for n, x in self.env.items() if isinstance(x, np.ndarray) and x.flags.writeable]
         return self.rng.choice(names) if names else None
 
     def let(self) -> str:
@@ -141,7 +138,11 @@ class Writer:
         x, y = np.shape(self.env[a]), np.shape(self.env[b])
         if not 0 < len(x) <= 2 or not 0 < len(y) <= 2:
             return None
-        if np.size(self.env[a]) * y[-1] > lengths.MOST_ELEMENTS * 2:
+        try:
+            pairs = np.broadcast_shapes((*x, 1), (*y[:-1], 1, y[-1]))
+        except ValueError:
+            return None
+        if math.prod(pairs) > lengths.MOST_ELEMENTS * 2:
             return None
         text = f"({a}[..., :, None] {rng.choice('+-*')} {b}[..., None, :])"
         if rng.random() < 0.5:
@@ -172,6 +173,9 @@ class Writer:
     def update(self) -> str | None:
         """An in-place operator on an array or on a view of it."""
         rng, name = self.rng, self.array()
+        scalars = [n for n, x in self.env.items() if not np.ndim(x)]
+        if scalars and rng.random() < 0.3:
+            name = rng.choice(scalars)
         if name is None:
             return None
         target = name
@@ -212,7 +216,7 @@ class Writer:
         rng = self.rng
         name = rng.choice([*self.env])
         x = self.env[name]
-        if not isinstance(x, np.ndarray):
+        if not x.ndim and rng.random() < 0.5:  # another name of a scalar, which never changes
             return f"{self.name()} = {name}"
         n = x.ndim
         kinds = [f"{name}[{self.key(x.shape)}]", f"{name}[{self.key(x.shape)}]", f"{name}.T"]

@@ -85,6 +85,19 @@ def test_integer_means_are_exact_where_numpys_are():
             same(la.var(la.array(big), axis=axis), np.var(big, axis=axis))
 
 
+def test_a_mean_of_more_than_float32_counts():
+    """NumPy divides by a double: 2**24 + 1 is none that float32 holds."""
+    n = (1 << 24) + 1
+    x = rng.random(8).astype("f")
+    for shape in ((n,), (2, n)):
+        many = np.broadcast_to(x[:1], shape)
+        same(la.mean(la.array(many), axis=-1), np.mean(many.copy(), axis=-1))
+    for ddof in (0.1, 1, 2.7):
+        same(la.var(la.array(x), ddof=ddof), np.var(x, ddof=ddof))
+        both = np.stack([x, x[::-1]])
+        same(la.std(la.array(both), axis=1, ddof=ddof), np.std(both, axis=1, ddof=ddof))
+
+
 def test_out_of_a_clip_may_be_larger():
     out = la.zeros((2, 3))
     assert la.clip(la.arange(3.0), 0, 1, out=out) is out
