@@ -72,7 +72,7 @@ cdef Ufunc power_shortcut(Tensor a, object exponent):
     kind = info(a.v.dtype).kind
     if t is int and exponent < 0 and (kind == b"i" or kind == b"b") and a.v.layout.size():
         raise ValueError("Integers to negative integer powers are not allowed.")
-    if a.v.layout.ndim == 0:
+    if is_scalar(a):
         return None
     if kind == b"f" or kind == b"c":
         if exponent == 2:
