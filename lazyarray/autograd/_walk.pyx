@@ -209,10 +209,10 @@ cdef class Walk:
         self.met = set()
 
     def __dealloc__(self):
-        for n in self.order:
-            n.unref()
-        for n in self.untouched:
-            n.unref()
+        for i in range(self.order.size()):  # no copies, for which there might be no memory
+            self.order[i].unref()
+        for i in range(self.untouched.size()):
+            self.untouched[i].unref()
 
     # -- the graph
 
@@ -238,8 +238,8 @@ cdef class Walk:
             if n.walk == walk:
                 continue
             n.walk = walk
-            n.ref()
             self.order.push_back(n)
+            n.ref()
             self.check(n)
             zeros = recorder().tape.joined(zeros, n.zeros)
             for i in range(n.operands.size()):
@@ -549,6 +549,7 @@ cdef class Walk:
         cdef Node* n
         cdef Shadow s
         cdef list due = []
+        cdef size_t k
         cdef list found = [None] * (0 if variables is None else len(variables))
         wanted = {}
         for i, x in enumerate(found):
@@ -564,7 +565,8 @@ cdef class Walk:
             seed.layout = t.v.layout
             self.add(&seed, gradient)
         seed.memory = NULL
-        for n in self.order:
+        for k in range(self.order.size()):
+            n = self.order[k]
             for i in wanted.get(<size_t>n, ()):
                 t = variables[i]
                 s = self.shadow(known_as(t.v.chunk))
@@ -594,7 +596,8 @@ cdef class Walk:
                     n.release()
         if variables is None:
             # At the end, so that a rule that fails leaves every gradient as it was.
-            for n in self.untouched:
+            for k in range(self.untouched.size()):
+                n = self.untouched[k]
                 if n.seq not in self.met:
                     self.find(n, True, due)
             for grad, grad_req, given, shared in due:

@@ -36,7 +36,9 @@ cdef extern from "error.h" namespace "lazyarray" nogil:
         INDEX "lazyarray::Error::INDEX"
 
     cdef cppclass CError "lazyarray::Error":
-        CError(ErrorKind, string)
+        CError(ErrorKind, string) except +
+        @staticmethod
+        CError* no_memory()
         atomic[cbool] seen
         uint64_t seq
         ErrorKind kind
@@ -65,7 +67,7 @@ cdef extern from "var.h" namespace "lazyarray" nogil:
         atomic[int32_t] exports
         atomic[void*] footprint
         CEngine* engine
-        CVar(CEngine*)
+        CVar(CEngine*) except +
         void ref()
         void unref()
         cbool readable()
@@ -120,7 +122,7 @@ cdef extern from "trace.h" namespace "lazyarray" nogil:
         void set(int)
         void add(const TraceSpan&)
         void add(const TraceSample&)
-        vector[TraceBlockPtr] take()
+        vector[TraceBlockPtr] take() except +
         size_t full()
         uint64_t take_lost()
 
@@ -158,8 +160,8 @@ cdef extern from "op.h" namespace "lazyarray" nogil:
         Payload payload
         CError* result
         vector[CUse] uses
-        void merge_use(CVar*, cbool)
-        void add_use(CVar*, cbool, cbool, uint32_t)
+        void merge_use(CVar*, cbool) except +
+        void add_use(CVar*, cbool, cbool, uint32_t) except +
 
 
 cdef extern from "engine.h" namespace "lazyarray" nogil:
@@ -177,6 +179,7 @@ cdef extern from "engine.h" namespace "lazyarray" nogil:
         FOREIGN "lazyarray::Status::FOREIGN"
         TIMEOUT "lazyarray::Status::TIMEOUT"
         BROKEN "lazyarray::Status::BROKEN"
+        NO_MEMORY "lazyarray::Status::NO_MEMORY"
 
 
     cdef cppclass WorkerName:
@@ -190,7 +193,7 @@ cdef extern from "engine.h" namespace "lazyarray" nogil:
     ctypedef void (*Alarm)(void*) noexcept
 
     cdef cppclass CEngine "lazyarray::Engine":
-        COp* new_op()
+        COp* new_op() except +
         void discard(COp*)
         Status push(COp*, cbool wake, cbool keep)
         void release(COp*)
@@ -202,8 +205,8 @@ cdef extern from "engine.h" namespace "lazyarray" nogil:
         CError* error_of(CVar*)
         void set_error(CVar*, CError*)
         void report(CError*)
-        CError* take_failure()
-        vector[CError*] take_failures()
+        CError* take_failure() except +
+        vector[CError*] take_failures() except +
         void share(COp*, void (*)(void*) noexcept, void*, int)
         void set_alarm(Alarm, void*)
         void alarm(int64_t)
@@ -218,7 +221,7 @@ cdef extern from "engine.h" namespace "lazyarray" nogil:
         Trace& trace()
         cbool tracing()
         int current_worker()
-        vector[WorkerName] worker_names()
+        vector[WorkerName] worker_names() except +
         EngineStats stats()
         COp* current()
         cbool runs_here()
@@ -231,7 +234,7 @@ cdef extern from "engine.h" namespace "lazyarray" nogil:
         Policy policy()
         void (*on_thread_exit)() noexcept
 
-    CEngine* create_engine(Policy, int, int, int, int)
+    CEngine* create_engine(Policy, int, int, int, int) except +
     void destroy_engine(CEngine*)
     void join_destroyers()
 
@@ -244,7 +247,7 @@ cdef extern from "engine/pyrefs.h" namespace "lazyarray" nogil:
     Graveyard& graveyard()
     void drop_error(CError*) noexcept
     void drop_ref(PyObject*)
-    const char* intern_name(string)
+    const char* intern_name(string) except +
 
     cdef cppclass Site:
         PyObject* code
@@ -315,7 +318,7 @@ cdef class Opr:
 
 cdef object new_var(CVar* c)
 cdef int raise_error(CError* error, bint seen=*) except -1
-cdef CError* error_from_exception(object exc, const char* name, Site* site)
+cdef CError* error_from_exception(object exc, const char* name, Site* site) noexcept
 cdef int check_status(Status status, object interrupt) except -1
 cdef cbool poll_signals(void* arg) noexcept nogil
 cdef Engine process_engine()

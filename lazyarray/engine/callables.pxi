@@ -82,23 +82,28 @@ cdef CError* _run_task(void* arg, CRunContext& ctx) noexcept nogil:
         return _call(<PyTask*>arg, ctx)
 
 
-cdef CError* _call(PyTask* task, CRunContext& ctx):
+cdef CError* _call(PyTask* task, CRunContext& ctx) noexcept:
     cdef const char* name = ctx.op.name
-    run_ctx = _run_context(ctx)
+    run_ctx = None
     try:
+        run_ctx = _run_context(ctx)
         _call_there(<object>task.fn, run_ctx, ())
         return NULL
     except BaseException as exc:
         return error_from_exception(exc, name, &task.site)
     finally:
-        (<RunContext>run_ctx).op = NULL
+        if run_ctx is not None:
+            (<RunContext>run_ctx).op = NULL
         task.clear()  # here, where the GIL is held: a closure may hold much memory
 
 
 cdef CError* _run_async_task(void* arg, CRunContext& ctx) noexcept nogil:
     adopt_worker_thread()
     with gil:
-        _call_async(<PyTask*>arg, ctx)
+        try:
+            _call_async(<PyTask*>arg, ctx)
+        except BaseException as exc:  # before it was begun: the engine ends it
+            return error_from_exception(exc, ctx.op.name, &(<PyTask*>arg).site)
         return NULL
 
 

@@ -21,19 +21,28 @@ cdef object _site_note(const char* name, void* code, int lasti):
     return f"lazyarray: {what} pushed at {c.co_filename}:{line} in {c.co_name}"
 
 
-cdef CError* error_from_exception(object exc, const char* name, Site* site):
-    """A new native error that holds `exc`, its traceback, and a note of where it was pushed."""
-    cdef CError* e = new CError(RUNTIME, string())
-    note = _site_note(name, site.code if site is not NULL else NULL,
-                      site.lasti if site is not NULL else -1)
-    with contextlib.suppress(Exception):
-        if note not in getattr(exc, "__notes__", ()):
-            exc.add_note(note)
-    held = (exc, exc.__traceback__, exc.__context__)
-    Py_INCREF(held)
-    e.exception = <void*>held
-    e.drop = drop_error
-    return e
+cdef CError* error_from_exception(object exc, const char* name, Site* site) noexcept:
+    """A new native error that holds `exc`, its traceback, and a note of where it was pushed.
+
+    Without memory for that it is one that says so: a failure must never come to look like success.
+    """
+    cdef CError* e = NULL
+    try:
+        try:
+            note = _site_note(name, site.code if site is not NULL else NULL,
+                              site.lasti if site is not NULL else -1)
+            if note not in getattr(exc, "__notes__", ()):
+                exc.add_note(note)
+        except Exception:
+            pass
+        held = (exc, exc.__traceback__, exc.__context__)
+        e = new CError(RUNTIME, string())
+        Py_INCREF(held)
+        e.exception = <void*>held
+        e.drop = drop_error
+        return e
+    except BaseException:
+        return CError.no_memory()
 
 
 cdef tuple _exception_of(CError* e):
@@ -96,8 +105,10 @@ cdef int raise_error(CError* e, bint seen=True) except -1:
         return 0
     if seen:
         e.seen.store(True)
-    exc, tb, context = _exception_of(e)
-    e.unref()
+    try:
+        exc, tb, context = _exception_of(e)
+    finally:
+        e.unref()
     # As it was when the op failed, not with the exception that this waiter happens to handle as its
     # context.
     try:
@@ -127,6 +138,8 @@ cdef int check_status(Status status, object interrupt) except -1:
             "this process was forked while engine work was in flight that could not be drained; "
             "its arrays' contents are unknown here"
         )
+    if status == NO_MEMORY:
+        raise MemoryError("out of memory")
     raise TimeoutError("engine wait timed out")
 
 

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <mutex>
+#include <new>
 #include <string>
 #include <unordered_set>
 #include <vector>
@@ -16,10 +17,18 @@ namespace lazyarray {
 // never takes the GIL just to drop something.
 class Graveyard {
  public:
+  Graveyard() {
+    dead_.reserve(kRoom);
+    spare_.reserve(kRoom);
+  }
   void bury(PyObject* o) {
     if (!o) return;
     std::lock_guard<std::mutex> g(mu_);
-    dead_.push_back(o);
+    try {
+      dead_.push_back(o);
+    } catch (const std::bad_alloc&) {
+      return;  // it lives for ever
+    }
     any_.store(true, std::memory_order_release);
   }
   // With the GIL. Destructors of user objects run here, under no lock.
@@ -29,15 +38,21 @@ class Graveyard {
     {
       std::lock_guard<std::mutex> g(mu_);
       dead.swap(dead_);
+      dead_.swap(spare_);
       any_.store(false, std::memory_order_relaxed);
     }
     for (PyObject* o : dead) Py_DECREF(o);
+    dead.clear();
+    std::lock_guard<std::mutex> g(mu_);
+    if (spare_.capacity() < dead.capacity()) spare_.swap(dead);
   }
 
  private:
+  static constexpr size_t kRoom = 1024;
   std::mutex mu_;
   std::atomic<bool> any_{false};
   std::vector<PyObject*> dead_;
+  std::vector<PyObject*> spare_;  // empty: the room for the next, so that burying rarely needs memory
 };
 
 // Never destroyed: workers of a forgotten engine may outlive static destructors.

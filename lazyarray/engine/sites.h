@@ -25,9 +25,14 @@ class Sites {
     auto found = numbers_.find(key);
     if (found == numbers_.end()) {
       if (places_.size() >= kMost) return 0;
-      Py_INCREF(code);
+      try {
+        places_.reserve(places_.size() + 1 > places_.capacity() ? 2 * places_.capacity() + 64 : 0);
+        found = numbers_.emplace(key, static_cast<uint32_t>(places_.size()) + 1).first;
+      } catch (const std::bad_alloc&) {
+        return 0;  // as a line that is not known
+      }
       places_.push_back(key);
-      found = numbers_.emplace(key, static_cast<uint32_t>(places_.size())).first;
+      Py_INCREF(code);
     }
     s = {code, lasti, found->second};
     return s.number;

@@ -44,7 +44,8 @@ cdef extern from "lazy/layout.h" namespace "lazyarray" nogil:
         int ndim
         npy_intp offset
         Layout()
-        void resize(int)
+        Layout& operator=(const Layout&) except +
+        void resize(int) except +
         npy_intp* dims()
         npy_intp* shape()
         npy_intp* strides()
@@ -105,7 +106,7 @@ cdef extern from "lazy/tape.h" namespace "lazyarray" nogil:
         Layout layout
 
     cdef cppclass Node:
-        Node(NodeKind, uint64_t)
+        Node(NodeKind, uint64_t) except +
         NodeKind kind
         cbool freed
         int busy, again
@@ -127,21 +128,21 @@ cdef extern from "lazy/tape.h" namespace "lazyarray" nogil:
         uint64_t seq, walks
         int scopes
         Node* leaf(uint64_t)
-        void list(Node*)
-        Leaves reach_of(Node*)
-        Leaves reach_of(const vector[Node*]&)
-        Leaves joined(const Leaves&, const Leaves&)
+        void list(Node*) except +
+        Leaves reach_of(Node*) except +
+        Leaves reach_of(const vector[Node*]&) except +
+        Leaves joined(const Leaves&, const Leaves&) except +
 
     void Tape_set_writer "lazyarray::Tape::set_writer"(Chunk*, Node*)
-    void Tape_set_operand "lazyarray::Tape::set_operand"(NodeOperand&, Chunk*, int)
+    void Tape_set_operand "lazyarray::Tape::set_operand"(NodeOperand&, Chunk*, int) except +
     void Tape_save "lazyarray::Tape::save"(NodeOperand&, Chunk*, uint64_t)
     Node* writer_of(Chunk*)
     Node* history_of(Chunk*)
     Memory* known_as(Chunk*)
     void teach_store(ChunkStore*)
-    void lay_out(Instr&, int, int, Layout&)
-    void note_instruction(Tape&, Instr&, uint32_t, const vector[Node*]&)
-    void note_flat(Tape&, Chunk*, Leaves, cbool)
+    void lay_out(Instr&, int, int, Layout&) except +
+    void note_instruction(Tape&, Instr&, uint32_t, const vector[Node*]&) except +
+    void note_flat(Tape&, Chunk*, Leaves, cbool) except +
 
 
 cdef extern from "lazy/instr.h" namespace "lazyarray" nogil:
@@ -194,6 +195,7 @@ cdef extern from "lazy/instr.h" namespace "lazyarray" nogil:
         npy_intp itemsize()
 
     cdef cppclass PyCall:
+        PyCall() except +
         PyObject* fn
         PyObject* context
         vector[View] views
@@ -209,6 +211,7 @@ cdef extern from "lazy/instr.h" namespace "lazyarray" nogil:
     cdef cppclass PyCallPtr "std::unique_ptr<lazyarray::PyCall>":
         PyCall* get()
         void reset(PyCall*)
+        void swap(PyCallPtr&)
 
     cdef cppclass Instr:
         const Kernel* kernel
@@ -231,15 +234,15 @@ cdef extern from "lazy/instr.h" namespace "lazyarray" nogil:
         int ndim
         npy_intp* shape()
         npy_intp* strides(int)
-        void set_ndim(int)
-        void set_operands(int, int)
+        void set_ndim(int) except +
+        void set_operands(int, int) except +
         cbool writes(int)
 
     int buffered_axes(Instr&)
     cbool steps_evenly(Instr&, int, int)
     void turn_round(Instr&)
-    void set_space(Instr&, const Layout&, const View**)
-    void set_k_layout(Layout&, npy_intp, int, const View**)
+    void set_space(Instr&, const Layout&, const View**) except +
+    void set_k_layout(Layout&, npy_intp, int, const View**) except +
 
 
 cdef extern from "lazy/cpu/run.h" namespace "lazyarray" nogil:
@@ -293,7 +296,7 @@ cdef extern from "lazy/recorder.h" namespace "lazyarray" nogil:
         TilePolicy policy
         uint64_t hits, misses
     cdef cppclass Report:
-        string text()
+        string text() except +
     cdef cppclass ReportPtr "std::shared_ptr<lazyarray::Report>":
         Report* get()
     cdef cppclass Scheduler:
@@ -303,7 +306,7 @@ cdef extern from "lazy/recorder.h" namespace "lazyarray" nogil:
         ReportPtr report()
 
     cdef cppclass Recorder:
-        Recorder(CEngine*, ChunkStore*)
+        Recorder(CEngine*, ChunkStore*) except +
         Executor executor
         Scheduler scheduler
         Tape tape
@@ -315,13 +318,13 @@ cdef extern from "lazy/recorder.h" namespace "lazyarray" nogil:
         CEngine* engine()
         ChunkStore* store()
         void price(Instr&)
-        Instr* begin(const Kernel*, int, int)
+        Instr* begin(const Kernel*, int, int) except +
         void give_back(Instr*)
         cbool ready(const Instr&)
-        cbool run_inline(Instr&)
+        cbool run_inline(Instr&) except +
         cbool append(Instr*, int)
         cbool over_budget()
-        void replan()
+        void replan() except +
         Status flush(cbool)
 
 
@@ -345,7 +348,7 @@ cdef extern from "lazy/program.h" namespace "lazyarray" nogil:
         npy_intp delta
 
     cdef cppclass CProgram "lazyarray::Program":
-        CProgram(Recorder*, ChunkStore*)
+        CProgram(Recorder*, ChunkStore*) except +
         vector[Instr*] instrs
         vector[size_t] splits
         vector[ProgramPhase] phases
@@ -357,18 +360,20 @@ cdef extern from "lazy/program.h" namespace "lazyarray" nogil:
         cbool bore(const Chunk*)
         int64_t place_of(const Chunk*)
         void capture(Instr*)
+        void make_room(int) except +
         void keep_writer(Chunk*)
         void follow(Chunk*)
         cbool writers_changed()
         void restore_writers()
         cbool impure()
         cbool constant(Chunk*)
-        vector[Chunk*] initialised()
-        vector[Chunk*] carried(const unordered_set[Chunk*]&)
-        vector[Chunk*] outside(size_t, size_t)
-        vector[Chunk*] outside()
-        cbool finish(const unordered_set[Chunk*]&, CProgram*)
-        Status push(int, const vector[Substitution]&)
+        vector[Chunk*] initialised() except +
+        vector[Chunk*] carried(const unordered_set[Chunk*]&) except +
+        vector[Chunk*] outside(size_t, size_t) except +
+        vector[Chunk*] outside() except +
+        cbool finish(const unordered_set[Chunk*]&, CProgram*) except +
+        void prepare(int, const vector[Substitution]&) except +
+        Status push(int)
 
 
 cdef extern from *:

@@ -120,6 +120,7 @@ struct Instr {
   npy_intp core[4] = {};
   npy_intp core_steps[8] = {};
   int index = -1;        // in its segment; the planner's
+  Instr* next = nullptr;  // in the open segment, or among those to be used again
   uint32_t traced_site = 0;  // the number of `site` in a trace, if it was recorded while tracing
 
   int ndim = 0;  // iteration axes, slowest first
@@ -130,7 +131,7 @@ struct Instr {
     nop = inputs + outputs;
     ops = inline_ops_;
     if (nop > kMaxOperands) {
-      many_ops_.resize(nop);
+      many_ops_.resize(nop);  // or it throws
       ops = many_ops_.data();
     }
   }
@@ -198,9 +199,9 @@ class InstrPool {
   Instr* take() {
     lock_.lock();
     Instr* in = nullptr;
-    if (!free_.empty()) {
-      in = free_.back();
-      free_.pop_back();
+    if ((in = free_)) {
+      free_ = in->next;
+      count_--;
     }
     lock_.unlock();
     return in ? in : new Instr;
@@ -214,15 +215,20 @@ class InstrPool {
     if (!in->kept) drop_ref(in->site.code);
     in->site.code = nullptr;
     lock_.lock();
-    const bool keep = free_.size() < 4096;
-    if (keep) free_.push_back(in);
+    const bool keep = count_ < 4096;
+    if (keep) {
+      in->next = free_;
+      free_ = in;
+      count_++;
+    }
     lock_.unlock();
     if (!keep) delete in;
   }
 
  private:
   SpinLock lock_;
-  std::vector<Instr*> free_;
+  Instr* free_ = nullptr;
+  int count_ = 0;
 };
 
 // Merges iteration axes that step alike and drops those of length one; `shape` and `strides` are

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <new>
 
 namespace lazyarray {
 
@@ -40,8 +41,10 @@ class Layout {
   }
   void resize(int n) {
     if (n > kInline && n > ndim) {
+      auto* more = static_cast<npy_intp*>(std::malloc(2 * n * sizeof(npy_intp)));
+      if (!more) throw std::bad_alloc();
       std::free(heap_);
-      heap_ = static_cast<npy_intp*>(std::malloc(2 * n * sizeof(npy_intp)));
+      heap_ = more;
     } else if (n <= kInline) {
       std::free(heap_);
       heap_ = nullptr;

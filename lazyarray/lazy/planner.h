@@ -54,7 +54,12 @@ class Planner {
       drop(found->second);
     }
     recent_.push_front(fresh);
-    known_[hash] = recent_.begin();
+    try {
+      known_[hash] = recent_.begin();
+    } catch (const std::bad_alloc&) {
+      recent_.pop_front();
+      throw;
+    }
     members_ += fresh->members.size();
     while (recent_.size() > 1 && (recent_.size() > kMost || members_ > kMostMembers)) {
       drop(std::prev(recent_.end()));

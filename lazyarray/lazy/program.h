@@ -79,8 +79,18 @@ class Program {
   // Whether the chunk was made while capturing: its values are then not known yet.
   bool bore(const Chunk* c) const { return c->born > born_; }
 
+  // For one more instruction with so many outputs: what follows needs no memory.
+  void make_room(size_t outputs) {
+    auto grow = [](auto& v, size_t n) {
+      if (v.capacity() < v.size() + n) v.reserve(2 * v.size() + n + 16);
+    };
+    grow(instrs, 1);
+    grow(writers_, outputs);
+  }
+
   // Takes the instruction over.
   void capture(Instr* in) {
+    instrs.push_back(in);
     in->has_refs = true;
     for (int k = 0; k < in->nop; ++k)
       if (Chunk* c = in->ops[k].chunk) {
@@ -89,7 +99,6 @@ class Program {
       }
     in->traced_site = recorder_->sites->of(in->site.code, in->site.lasti);
     keep_for_ever(*in);
-    instrs.push_back(in);
   }
 
   // Before the tape makes a captured op the writer of what was there before: nothing is written yet,
@@ -98,9 +107,9 @@ class Program {
     if (bore(c)) return;
     for (const Writer& w : writers_)
       if (w.chunk == c) return;
+    writers_.push_back({c, c->node});
     c->ref();
     if (c->node) c->node->ref();
-    writers_.push_back({c, c->node});
   }
   // A call that was noted for gradients reads it, if by no instruction.
   void follow(Chunk* c) {
@@ -227,24 +236,33 @@ class Program {
     return true;
   }
 
-  // Pushes a phase (-1: all of them).
-  Status push(int phase, const std::vector<Substitution>& substitutions) {
+  // Makes the ops of a phase (-1: all of them), for push(). Without memory it throws, and nothing happened.
+  void prepare(int phase, const std::vector<Substitution>& substitutions) {
+    unprepare();
+    try {
+      if (arena && arena->last && arena->last != this) prepare_turn();
+      for (size_t i = 0; i < phases.size(); ++i)
+        if (phase < 0 || phase == static_cast<int>(i))
+          for (Operator& o : phases[i].operators) prepare(o, substitutions);
+    } catch (...) {
+      unprepare();
+      throw;
+    }
+  }
+  // Pushes what was prepared for that phase; needs no memory. The GIL was held since.
+  Status push(int phase) {
     Engine::After after;
     Status status = Status::OK;
     {
       std::lock_guard<std::mutex> order(recorder_->push_order());
-      if (arena && arena->last != this) {
-        if (arena->last) status = take_turn(after);
-        arena->last = this;
-      }
+      if (arena) arena->last = this;
       for (size_t i = 0; i < phases.size(); ++i)
-        if (phase < 0 || phase == static_cast<int>(i)) {
-          if (phases[i].report) recorder_->scheduler.keep(phases[i].report);
-          for (Operator& o : phases[i].operators) {
-            const Status s = push(o, substitutions, after);
-            if (s != Status::OK) status = s;
-          }
-        }
+        if ((phase < 0 || phase == static_cast<int>(i)) && phases[i].report) recorder_->scheduler.keep(phases[i].report);
+      for (Op* op : prepared_) {
+        const Status s = recorder_->engine()->enqueue(op, after, false);
+        if (s != Status::OK) status = s;
+      }
+      prepared_.clear();
     }
     recorder_->engine()->settle(after);  // may run user code: under no lock
     return status;
@@ -357,7 +375,15 @@ class Program {
     } else {
       char* data = pool->allocate_for_all(planned);
       if (!data) return false;
-      arena = new Arena(pool, planned, data, store_->create(0, plan.blocks[0].chunk->device));
+      Chunk* turn = nullptr;
+      try {
+        turn = store_->create(0, plan.blocks[0].chunk->device);
+        arena = new Arena(pool, planned, data, turn);
+      } catch (...) {
+        if (turn) turn->unref();
+        pool->release(data, planned);
+        throw;
+      }
     }
     for (const MemoryPlan::Block& b : plan.blocks) {
       b.chunk->data = arena->data + b.offset;
@@ -368,10 +394,21 @@ class Program {
     return true;
   }
 
+  void unprepare() {
+    for (Op* op : prepared_) recorder_->engine()->discard(op);
+    prepared_.clear();
+  }
+  // A new op, prepared.
+  Op* new_op() {
+    prepared_.reserve(prepared_.size() + 1 > prepared_.capacity() ? 2 * prepared_.size() + 16 : 0);
+    Op* op = recorder_->engine()->new_op();
+    prepared_.push_back(op);
+    return op;
+  }
+
   // An op that does nothing, after all that ran in the block and before all that will.
-  Status take_turn(Engine::After& after) {
-    Engine* e = recorder_->engine();
-    Op* op = e->new_op();
+  void prepare_turn() {
+    Op* op = new_op();
     op->add_use(arena->turn, true, false, 0);
     op->device = arena->turn->device;
     op->name = "turn";
@@ -380,22 +417,20 @@ class Program {
     op->payload.drop = [](void*) {};
     op->payload.native = true;
     op->payload.own_errors = true;
-    return e->enqueue(op, after, false);
   }
 
-  Status push(Operator& o, const std::vector<Substitution>& substitutions, Engine::After& after) {
-    Engine* e = recorder_->engine();
-    Op* op = e->new_op();
-    Run* run = new Run{this, o.part, false};
-    if (o.substituted && !substitutions.empty()) {
-      run->part = copy_of(*o.part, substitutions);
-      run->own = true;
-    }
+  void prepare(Operator& o, const std::vector<Substitution>& substitutions) {
+    Op* op = new_op();
     for (const Use& u : o.uses) {
       Var* v = u.var;
       for (const Substitution& s : substitutions)
         if (s.from == v) v = s.to;
       op->add_use(v, u.write, false, u.bumps);
+    }
+    auto run = std::make_unique<Run>(Run{this, o.part, false});
+    if (o.substituted && !substitutions.empty()) {
+      run->part = copy_of(*o.part, substitutions);
+      run->own = true;
     }
     ref();
     op->device = o.part->device;
@@ -415,19 +450,21 @@ class Program {
       delete r;
     };
     op->payload.describe = [](void* arg, TraceNote& to) { Scheduler::describe(static_cast<Run*>(arg)->part, to); };
-    if (e->tracing()) op->site = recorder_->sites->here();
-    op->payload.arg = run;
+    if (recorder_->engine()->tracing()) op->site = recorder_->sites->here();
+    op->payload.arg = run.release();
     op->payload.native = o.native;
     op->payload.own_errors = true;
-    return e->enqueue(op, after, false);
   }
 
   // Two such runs may go on at once. Where a GPU can't run a fused stage as such its temporaries get
   // memory, so each run has its own.
   Part* copy_of(const Part& part, const std::vector<Substitution>& given) {
-    Part* copy = new Part(part);
+    struct Held : std::vector<Chunk*> {
+      ~Held() {
+        for (Chunk* c : *this) c->unref();
+      }
+    } fresh_ones;
     std::vector<Substitution> substitutions = given;
-    std::vector<Chunk*> fresh_ones;
     for (const Part::Step& s : part.steps)
       for (size_t i = s.begin; s.gpu && i < s.end; ++i)
         for (int k = part.instrs[i]->nin; k < part.instrs[i]->nop; ++k) {
@@ -436,40 +473,59 @@ class Program {
           bool known = false;
           for (const Substitution& x : substitutions) known |= x.from == c;
           if (known) continue;
+          fresh_ones.reserve(fresh_ones.size() + 1);
           fresh_ones.push_back(store_->create(c->nbytes, c->device));
           substitutions.push_back({c, fresh_ones.back(), 0});
         }
-    for (Instr*& in : copy->instrs) {
-      Instr* fresh = recorder_->pool()->take();
-      fresh->copy_from(*in);
-      fresh->has_refs = true;
-      if (in->py) {
-        fresh->py.reset(new PyCall());
-        fresh->py->fn = in->py->fn;
-        Py_INCREF(fresh->py->fn);
-        fresh->py->context = PyContext_Copy(in->py->context);  // no two threads may be inside one
-        fresh->py->views = in->py->views;
-      }
-      for (int k = 0; k < fresh->nop; ++k) {
-        Chunk*& c = fresh->ops[k].chunk;
-        if (!c) continue;
-        for (const Substitution& s : substitutions)
-          if (s.from == in->ops[k].chunk) {
-            c = s.to;
-            fresh->ops[k].offset += s.delta;
-            // Of a view it isn't all of the memory that is overwritten.
-            if (k >= fresh->nin && s.to->nbytes != s.from->nbytes) fresh->overwrites &= ~(1u << (k - fresh->nin));
-            if (fresh->py) {
-              fresh->py->views[k].chunk = s.to;
-              fresh->py->views[k].layout.offset += s.delta;
-            }
-          }
-        c->ref();
-      }
-      in = fresh;
+    auto copy = std::make_unique<Part>(part);
+    size_t made = 0;
+    try {
+      for (; made < copy->instrs.size(); ++made) copy->instrs[made] = copy_of(*copy->instrs[made], substitutions);
+    } catch (...) {
+      while (made-- > 0) recorder_->pool()->drop(copy->instrs[made]);
+      throw;
     }
-    for (Chunk* c : fresh_ones) c->unref();
-    return copy;
+    return copy.release();
+  }
+
+  Instr* copy_of(Instr& in, const std::vector<Substitution>& substitutions) {
+    Instr* const fresh = recorder_->pool()->take();
+    fresh->has_refs = false;
+    try {
+      fresh->copy_from(in);
+      if (in.py) {
+        fresh->py.reset(new PyCall());
+        fresh->py->fn = in.py->fn;
+        Py_INCREF(fresh->py->fn);
+        fresh->py->context = PyContext_Copy(in.py->context);  // no two threads may be inside one
+        if (!fresh->py->context) {
+          PyErr_Clear();
+          throw std::bad_alloc();
+        }
+        fresh->py->views = in.py->views;
+      }
+    } catch (...) {
+      recorder_->pool()->drop(fresh);
+      throw;
+    }
+    fresh->has_refs = true;
+    for (int k = 0; k < fresh->nop; ++k) {
+      Chunk*& c = fresh->ops[k].chunk;
+      if (!c) continue;
+      for (const Substitution& s : substitutions)
+        if (s.from == in.ops[k].chunk) {
+          c = s.to;
+          fresh->ops[k].offset += s.delta;
+          // Of a view it isn't all of the memory that is overwritten.
+          if (k >= fresh->nin && s.to->nbytes != s.from->nbytes) fresh->overwrites &= ~(1u << (k - fresh->nin));
+          if (fresh->py) {
+            fresh->py->views[k].chunk = s.to;
+            fresh->py->views[k].layout.offset += s.delta;
+          }
+        }
+      c->ref();
+    }
+    return fresh;
   }
 
   struct Writer {
@@ -477,6 +533,7 @@ class Program {
     Node* node;
   };
   std::vector<Writer> writers_;
+  std::vector<Op*> prepared_;
   Recorder* const recorder_;
   ChunkStore* const store_;
   const uint64_t born_;

@@ -24,15 +24,12 @@ def is_capturing():
     return capturing()
 
 
-cdef CError* _unknown_value = NULL
+cdef CError* _unknown_value = error_from_exception(
+    TracingError("the array is part of a trace and has no value"), "trace", NULL)
 
 
 cdef int set_unknown(Chunk* c) except -1:
     """Has whoever asks for the value of what is part of a trace told so."""
-    global _unknown_value
-    if _unknown_value is NULL:
-        _unknown_value = error_from_exception(
-            TracingError("the array is part of a trace and has no value"), "trace", NULL)
     _recorder.engine().set_error(c, _unknown_value)
     return 0
 
@@ -265,6 +262,7 @@ cdef class Program:
             set_operand(instr, k, views[k])
         instr.overwrites = 1
         instr.cost_ns = 30 + n * 0.03
+        self.p.make_room(1)
         self.p.capture(instr)
         rotate_last_to_front(self.p.instrs)
         for i in range(self.p.splits.size()):
@@ -279,7 +277,8 @@ cdef class Program:
         self.push(-1 if phase is None else phase, none)
 
     cdef int push(self, int phase, vector[Substitution]& substitutions) except -1:
-        cdef size_t i
+        cdef size_t i, k
+        cdef vector[ProgramRole]* visible  # looping over the vector itself would copy it
         if not self.p.finished:
             raise RuntimeError("finish() the program before")
         if phase >= <int>self.p.phases.size():
@@ -291,11 +290,14 @@ cdef class Program:
         if _recorder.store().exports.load():
             self.quiesce_lent(substitutions)
         flush(True)
+        self.p.prepare(phase, substitutions)
+        # Nothing fails from here on, and the GIL is held until all is pushed.
         for i in range(self.p.phases.size()):
             if phase < 0 or phase == <int>i:
-                for role in self.p.phases[i].visible:
-                    issue(replaced(role.chunk, substitutions), role.writes)
-        check_status(self.p.push(phase, substitutions), None)
+                visible = &self.p.phases[i].visible
+                for k in range(visible.size()):
+                    issue(replaced(visible[0][k].chunk, substitutions), visible[0][k].writes)
+        check_status(self.p.push(phase), None)
         if _recorder.store().exports.load():
             self.finish_exported(substitutions)
         if _recorder.over_budget():
@@ -303,8 +305,9 @@ cdef class Program:
         if _recorder.engine().policy() == NAIVE:
             for i in range(self.p.phases.size()):
                 if phase < 0 or phase == <int>i:
-                    for role in self.p.phases[i].visible:
-                        raise_error(_recorder.engine().error_of(replaced(role.chunk, substitutions)))
+                    visible = &self.p.phases[i].visible
+                    for k in range(visible.size()):
+                        raise_error(_recorder.engine().error_of(replaced(visible[0][k].chunk, substitutions)))
         return 0
 
     cdef int quiesce_lent(self, vector[Substitution]& substitutions) except -1:

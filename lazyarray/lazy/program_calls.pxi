@@ -26,12 +26,13 @@ cdef class ProgramCall:
     cdef int phase
 
     def __dealloc__(self):
-        for c in self.held:
-            c.unref()
+        for i in range(self.held.size()):  # no copy, for which there might be no memory
+            self.held[i].unref()
 
-    cdef void hold(self, Chunk* c) noexcept:
-        c.ref()
+    cdef int hold(self, Chunk* c) except -1:
         self.held.push_back(c)
+        c.ref()
+        return 0
 
     cdef Tensor renew(self, Tensor like, vector[Substitution]& substitutions):
         """A new array in the place of one."""
@@ -55,13 +56,16 @@ cdef class ProgramCall:
 
         An output that is (a view of) an input or of an array used by reference is given as that.
         """
-        cdef vector[Substitution] substitutions = self.substitutions
+        cdef vector[Substitution] substitutions
         cdef Substitution s
         cdef Tensor like, t, given
         cdef list results = []
         cdef bint known
         cdef size_t i
         cdef int phase = self.phase
+        substitutions.reserve(self.substitutions.size() + len(arrays))
+        for i in range(self.substitutions.size()):
+            substitutions.push_back(self.substitutions[i])
         for like, t in zip(self.program.inputs[phase], arrays, strict=True):
             s.from_ = like.v.chunk
             s.to = t.v.chunk
@@ -87,12 +91,13 @@ cdef class ProgramCall:
                 t.v.layout = like.v.layout
                 known = True
             results.append(t if known else self.renew(like, substitutions))
+        self.held.reserve(self.held.size() + substitutions.size())
+        self.program.push(phase, substitutions)
         if phase + 1 < <int>self.program.p.splits.size():
             for i in range(self.substitutions.size(), substitutions.size()):
                 self.hold(substitutions[i].to)
-            self.substitutions = substitutions
+            self.substitutions.swap(substitutions)
             self.phase += 1
-        self.program.push(phase, substitutions)
         return results
 
 
@@ -130,7 +135,7 @@ cdef extern from *:
       s.append(static_cast<const char*>(p), n);
     }
     """
-    void append_words(string&, const void*, size_t)
+    void append_words(string&, const void*, size_t) except +
 
 
 def call_key(arrays):

@@ -42,15 +42,18 @@ cdef int py_call(object fn, str name, list outs, list ins, double cost_ns,
         same_device(first, o)
     global _gil_ops
     _gil_ops += 1
-    cdef Instr* instr = _recorder.begin(ref.k, nin, nout)
-    cdef PyCall* call = new PyCall()
-    instr.py.reset(call)
-    call.fn = <PyObject*>fn
-    Py_INCREF(fn)
     context = contextvars.copy_context()
     errors = logging_errstate()
     if errors is not None:
         context.run(_errstate_var.set, errors)
+    cdef PyCallPtr fresh
+    fresh.reset(new PyCall())
+    cdef PyCall* call = fresh.get()
+    call.views.reserve(nin + nout)
+    cdef Instr* instr = _recorder.begin(ref.k, nin, nout)
+    instr.py.swap(fresh)
+    call.fn = <PyObject*>fn
+    Py_INCREF(fn)
     call.context = <PyObject*>context
     Py_INCREF(context)
     for k in range(nin + nout):
@@ -151,7 +154,7 @@ cdef object logging_errstate():
     return _logging
 
 
-cdef CError* _call_python(Instr& instr):
+cdef CError* _call_python(Instr& instr) noexcept:
     global called_now
     cdef PyCall* call = instr.py.get()
     cdef CError* refusal = NULL
@@ -166,7 +169,10 @@ cdef CError* _call_python(Instr& instr):
         (<object>call.context).run(<object>call.fn, outs, ins)
         return refusal
     except BaseException as exc:
-        _drop_frames(exc)
+        try:
+            _drop_frames(exc)
+        except BaseException:  # no memory: the frames live longer
+            pass
         if refusal is not NULL:
             refusal.unref()
         return error_from_exception(exc, instr.kernel.name, &instr.site)

@@ -117,6 +117,7 @@ cdef int emit(Instr* instr) except -1:
     cdef bint full
     cdef Status status
     cdef list held = None
+    cdef vector[Chunk*] outs, exported
     instr.has_refs = False
     try:
         if rec.engine().stopped():
@@ -128,6 +129,13 @@ cdef int emit(Instr* instr) except -1:
             instr.errstate = current_errstate()
         if rec.store().exports.load() and not capturing():
             quiesce_lent(instr)
+        # Whatever may fail comes before the tape, the versions or a program know of the instruction.
+        if naive:
+            outs.reserve(instr.nop)
+        if rec.store().exports.load():
+            exported.reserve(instr.nop)
+        if capturing():
+            mode().capturing.make_room(instr.nop - instr.nin)
         if _recorder.tape.scopes and recording():
             held = tape(instr)
     except BaseException:
@@ -151,7 +159,6 @@ cdef int emit(Instr* instr) except -1:
         # that only borrows its chunks would survive.
         graveyard().sweep()
         return 0
-    cdef vector[Chunk*] outs
     if naive:
         for k in range(instr.nin, instr.nop):
             instr.ops[k].chunk.ref()
@@ -159,8 +166,7 @@ cdef int emit(Instr* instr) except -1:
     instr.site.capture()
     if instr.kernel.checks_flags or instr.kernel.kind == PYTHON:
         instr.filters = current_filters()
-    cdef vector[Chunk*] exported
-    if rec.store().exports.load():
+    if exported.capacity():
         for k in range(instr.nop):
             if instr.ops[k].chunk is not NULL and instr.ops[k].chunk.exports.load():
                 instr.ops[k].chunk.ref()

@@ -1,6 +1,7 @@
 // Recorder: the open segment, the inline tier, and when the segment is flushed.
 #pragma once
 #include <algorithm>
+#include <mutex>
 #include <vector>
 
 #include "engine/sites.h"
@@ -44,7 +45,13 @@ class Recorder {
     scratch_ = nullptr;
     if (!in) in = pool_.take();
     in->kernel = kernel;
-    in->set_operands(nin, nout);
+    in->has_refs = false;
+    try {
+      in->set_operands(nin, nout);
+    } catch (const std::bad_alloc&) {
+      pool_.drop(in);
+      throw;
+    }
     in->overwrites = 0;
     in->reduced = 0;
     in->cost_ns = 0;
@@ -53,7 +60,6 @@ class Recorder {
     in->wide = false;
     in->kept = false;
     in->put_off = false;
-    in->has_refs = false;
     return in;
   }
   void give_back(Instr* in) {
@@ -112,7 +118,8 @@ class Recorder {
     return true;
   }
 
-  // Takes over a heap instruction and its references. Returns whether it should be flushed now.
+  // Takes over a heap instruction and its references. Returns whether it should be flushed now. Needs no
+  // memory: the tape and the versions know of the instruction already.
   bool append(Instr* in, int bulk) {
     recorded++;
     in->has_refs = true;
@@ -125,11 +132,14 @@ class Recorder {
     const Kernel::Kind kind = in->kernel->kind;
     const double ns = in->cost_ns;
     rec_mu_.lock();
-    open_.push_back(in);
+    in->next = nullptr;
+    (last_ ? last_->next : open_) = in;
+    last_ = in;
+    open_count_++;
     open_ns_ += ns;
     open_bytes_ += in->bytes;
     // What can't be fused with anything, and is worth a worker, has nothing to wait for.
-    const bool full = static_cast<int>(open_.size()) >= bulk || kind == Kernel::PYTHON ||
+    const bool full = open_count_ >= static_cast<size_t>(bulk) || kind == Kernel::PYTHON ||
                       kind == Kernel::TRANSFER || (kind == Kernel::GUFUNC && ns >= policy.flush_ns);
     const bool arm = !full && due_ns_ == 0 && open_ns_ >= policy.flush_ns;
     const int64_t due = arm ? due_ns_ = engine_->now() + policy.age_ns : 0;
@@ -144,7 +154,7 @@ class Recorder {
     // Much of what is open may have died meanwhile: temporaries, which will never get memory.
     rec_mu_.lock();
     int64_t bytes = 0;
-    for (Instr* in : open_)
+    for (Instr* in = open_; in; in = in->next)
       for (int k = in->nin; k < in->nop; ++k)
         if (in->ops[k].chunk->handles.load(std::memory_order_relaxed) > 0) {
           bytes += in->bytes;
@@ -161,7 +171,8 @@ class Recorder {
     scheduler.planner.forget();
   }
 
-  // Pushes everything recorded. `wake` = false if the caller will wait at once, and help.
+  // Pushes everything recorded. `wake` = false if the caller will wait at once, and help. NO_MEMORY: what is
+  // not pushed stays recorded, for the next flush.
   Status flush(bool wake) {
     // Nothing is open, but another thread may be pushing what was: it is pushed when this returns.
     if (open_empty() && !flushing_.load(std::memory_order_acquire)) return Status::OK;
@@ -171,15 +182,15 @@ class Recorder {
     {
       std::lock_guard<std::mutex> order(push_mu_);
       flushing_.store(true, std::memory_order_relaxed);  // before the swap, which publishes it
-      rec_mu_.lock();
-      segment_.swap(open_);
-      open_ns_ = 0;
-      open_bytes_ = 0;
-      due_ns_ = 0;  // the alarm stays: it costs less than to take it back, see on_alarm()
-      rec_mu_.unlock();
-      if (!segment_.empty()) status = scheduler.push(segment_, after);
-      segment_.clear();
-      flushing_.store(false, std::memory_order_release);
+      try {
+        if (!segment_.empty()) status = scheduler.push(segment_, after);  // the last flush had no memory
+        take_open();
+        if (!segment_.empty()) status = scheduler.push(segment_, after);
+        flushing_.store(false, std::memory_order_release);
+      } catch (const std::bad_alloc&) {
+        if (segment_.empty()) flushing_.store(false, std::memory_order_release);
+        status = Status::NO_MEMORY;
+      }
     }
     engine_->settle(after);  // may run user code: under no lock
     return status;
@@ -201,9 +212,27 @@ class Recorder {
   }
   bool open_empty() {
     rec_mu_.lock();
-    const bool e = open_.empty();
+    const bool e = !open_;
     rec_mu_.unlock();
     return e;
+  }
+  // Swaps the open segment out, into `segment_`, which is empty.
+  void take_open() {
+    std::unique_lock<SpinLock> lock(rec_mu_);
+    while (segment_.capacity() < open_count_) {
+      const size_t n = open_count_;
+      lock.unlock();
+      segment_.reserve(std::max<size_t>(n, 256));
+      lock.lock();
+    }
+    Instr* in = open_;
+    open_ = last_ = nullptr;
+    open_count_ = 0;
+    open_ns_ = 0;
+    open_bytes_ = 0;
+    due_ns_ = 0;  // the alarm stays: it costs less than to take it back, see on_alarm()
+    lock.unlock();
+    for (; in; in = in->next) segment_.push_back(in);
   }
 
   Engine* const engine_;
@@ -212,11 +241,12 @@ class Recorder {
   std::mutex push_mu_;
   SpinLock rec_mu_;
   Instr* scratch_ = nullptr;  // GIL
-  std::vector<Instr*> open_;
+  Instr *open_ = nullptr, *last_ = nullptr;  // linked by `next`
+  size_t open_count_ = 0;
   std::vector<Instr*> segment_;  // push_mu_: what is being pushed
   double open_ns_ = 0;
   int64_t due_ns_ = 0;           // rec_mu_: when an idle worker is to flush the open segment, or 0
-  std::atomic<bool> flushing_{false};
+  std::atomic<bool> flushing_{false};  // there is something in `segment_`, or about to be
   std::atomic<int64_t> open_bytes_{0};
 };
 

@@ -81,20 +81,35 @@ class Scheduler {
         if (!s.instrs.empty()) add(s.instrs.data(), s.instrs.size(), &s);
     } else {
       plan_++;
-      for (Instr* const& in : segment) add(&in, 1, nullptr);
+      int index = 0;
+      for (Instr* const& in : segment) {
+        in->index = index++;
+        add(&in, 1, nullptr);
+      }
     }
     return fusing;
   }
   const std::vector<Part*>& arranged() const { return parts_; }
 
-  Status push(const std::vector<Instr*>& segment, Engine::After& after) {
-    const bool fusing = arrange(segment);
-    if (fusing || keeps_reports) keep(report_of(segment));
+  // Pushes a segment and empties it. Without memory (std::bad_alloc) what is not pushed stays in it, in
+  // its order.
+  Status push(std::vector<Instr*>& segment, Engine::After& after) {
     Status status = Status::OK;
-    for (size_t i = 0; i < parts_.size(); ++i) {
-      const Status s = push_part(parts_[i], static_cast<int>(i), after);
-      if (s != Status::OK) status = s;
+    size_t pushed = 0;
+    try {
+      const bool fusing = arrange(segment);
+      if (fusing || keeps_reports) keep(report_of(segment));
+      for (; pushed < parts_.size(); ++pushed) {
+        const Status s = push_part(parts_[pushed], static_cast<int>(pushed), segment, after);
+        if (s != Status::OK) status = s;
+      }
+    } catch (const std::bad_alloc&) {
+      for (; pushed < parts_.size(); ++pushed) delete parts_[pushed];
+      parts_.clear();
+      segment.erase(std::remove(segment.begin(), segment.end(), nullptr), segment.end());
+      throw;
     }
+    segment.clear();
     return status;
   }
 
@@ -128,7 +143,10 @@ class Scheduler {
       if (part->report) part->report->lines[part->line].stages[stage++].threads = threads;
     }
     if (part->report) part->report->ends(part->line, part->scheduler->engine_->now());
-    if (ctx.engine->tracing()) trace_memory(*ctx.engine, part->instrs);
+    if (ctx.engine->tracing()) try {
+        trace_memory(*ctx.engine, part->instrs);
+      } catch (const std::bad_alloc&) {  // unseen
+      }
     return nullptr;
   }
   static void describe(void* arg, TraceNote& to) {
@@ -177,7 +195,9 @@ class Scheduler {
     const Device device = instrs[0]->device();
     if (join < 0 || !cheap || !parts_[join]->open || !(parts_[join]->device == device)) {
       join = static_cast<int>(parts_.size());
-      parts_.push_back(new Part);
+      auto fresh = std::make_unique<Part>();
+      parts_.push_back(fresh.get());
+      fresh.release();
       parts_.back()->scheduler = this;
       parts_.back()->device = device;
       parts_.back()->open = cheap;
@@ -230,26 +250,39 @@ class Scheduler {
       }
   }
 
-  Status push_part(Part* part, int index, Engine::After& after) {
+  // All that may fail comes before anything else knows of the part.
+  Status push_part(Part* part, int index, std::vector<Instr*>& segment, Engine::After& after) {
+    struct Mark {
+      Chunk* chunk;
+      bool write;
+    };
+    std::vector<Mark> marks;
+    marks.reserve(3 * part->instrs.size());
     Op* op = engine_->new_op();
     Instr* first = part->instrs[0];
     bool native = true;
-    for (Instr* in : part->instrs) {
-      native &= in->kernel->kind != Kernel::PYTHON;
-      for (int k = 0; k < in->nop; ++k) {
-        Chunk* c = in->ops[k].chunk;
-        if (!c || c->temporary) continue;
-        const bool write = in->writes(k);
-        if (c->use_group != index) {
-          c->use_group = index;
-          c->use_index = static_cast<int>(op->uses.size());
-          op->add_use(c, write, false, write ? 1 : 0);
-        } else if (write) {
-          Use& u = op->uses[c->use_index];
-          u.write = true;
-          u.bumps++;
+    try {
+      for (Instr* in : part->instrs) {
+        native &= in->kernel->kind != Kernel::PYTHON;
+        for (int k = 0; k < in->nop; ++k) {
+          Chunk* c = in->ops[k].chunk;
+          if (!c || c->temporary) continue;
+          const bool write = in->writes(k);
+          if (c->use_group != index) {
+            c->use_group = index;
+            c->use_index = static_cast<int>(op->uses.size());
+            op->add_use(c, write, false, write ? 1 : 0);
+          } else if (write) {
+            Use& u = op->uses[c->use_index];
+            u.write = true;
+            u.bumps++;
+          }
+          marks.push_back({c, write});
         }
       }
+    } catch (const std::bad_alloc&) {
+      engine_->discard(op);
+      throw;
     }
     op->device = part->device;
     op->name = part->name();
@@ -266,26 +299,18 @@ class Scheduler {
     op->payload.own_errors = true;
     // The engine counts each use once more in push(), so the counters never dip to zero; the part
     // (with its instructions) may be gone once it is pushed, so the marks are noted first.
-    struct Mark {
-      Chunk* chunk;
-      bool write;
-    };
-    std::vector<Mark> marks;
-    marks.reserve(3 * part->instrs.size());
-    for (Instr* in : part->instrs)
+    for (Instr* in : part->instrs) {
+      segment[in->index] = nullptr;
       for (int k = 0; k < in->nop; ++k) {
         Chunk* c = in->ops[k].chunk;
-        if (!c) continue;
-        if (c->temporary) {  // the engine never hears of it
+        if (c && c->temporary)  // the engine never hears of it
           (in->writes(k) ? c->writers : c->readers).fetch_sub(1, std::memory_order_relaxed);
-          continue;
-        }
-        c->ref();
-        marks.push_back({c, in->writes(k)});
       }
+    }
+    for (Mark& m : marks) m.chunk->ref();
     const Status status = engine_->enqueue(op, after, false);
     Error* refused = nullptr;  // another thread has stopped the engine: its outputs stay unwritten
-    if (status != Status::OK) refused = new Error(Error::RUNTIME, "the engine refused the op: stopped");
+    if (status != Status::OK) refused = refusal();
     for (Mark& m : marks) {
       if (refused && m.write && !m.chunk->resource) engine_->set_error(m.chunk, refused);
       (m.write ? m.chunk->writers : m.chunk->readers).fetch_sub(1, std::memory_order_release);
@@ -293,6 +318,12 @@ class Scheduler {
     }
     if (refused) refused->unref();
     return status;
+  }
+
+  static Error* refusal() try {
+    return new Error(Error::RUNTIME, "the engine refused the op: stopped");
+  } catch (const std::bad_alloc&) {
+    return Error::no_memory();
   }
 
   void describe(Part& part, const std::shared_ptr<Report>& report, size_t line) {

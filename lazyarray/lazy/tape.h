@@ -74,6 +74,7 @@ struct Node {
   int again = 0;           // of that the last, which only gradients of higher order need
   uint64_t seq;
   uint64_t walk = 0;       // the last backward that met it
+  Node* next_doomed = nullptr;
   const char* name = "";
   const Gradient* gradient = nullptr;
   PyObject* payload = nullptr;  // owned. CALL: its rule; LEAF: a list of (grad, grad_req), as operands
@@ -92,14 +93,14 @@ struct Node {
   void unref() {
     if (--refs) return;
     // Not by recursion: a graph may be a million nodes deep.
-    static std::vector<Node*>* doomed = new std::vector<Node*>;
+    static Node* doomed = nullptr;
     static bool busy = false;
-    doomed->push_back(this);
+    next_doomed = doomed;
+    doomed = this;
     if (busy) return;
     busy = true;
-    while (!doomed->empty()) {
-      Node* d = doomed->back();
-      doomed->pop_back();
+    while (Node* d = doomed) {
+      doomed = d->next_doomed;
       d->release();
       if (d->marks) d->marks->unref();
       if (d->listed) d->listed->erase(d->seq);
@@ -232,9 +233,12 @@ inline void lay_out(Instr& in, int k, int step, Layout& l) {
 
 // Notes a recorded instruction. `record` has found that its gradient is wanted: some input has a
 // writer (bit by bit in `tracked`), or part of an output that has one is overwritten.
-// It depends on `flat`, too, but doesn't change with it.
+// It depends on `flat`, too, but doesn't change with it. Without memory (std::bad_alloc) nothing is noted.
 inline void note_instruction(Tape& tape, Instr& in, uint32_t tracked, const std::vector<Node*>& flat) {
-  Node* n = new Node(Node::INSTRUCTION, ++tape.seq);
+  struct Drop {
+    void operator()(Node* n) const { n->unref(); }
+  };
+  std::unique_ptr<Node, Drop> n(new Node(Node::INSTRUCTION, ++tape.seq));
   n->name = in.kernel->name;
   n->gradient = in.kernel->gradient;
   n->nin = in.nin;
@@ -268,8 +272,7 @@ inline void note_instruction(Tape& tape, Instr& in, uint32_t tracked, const std:
     if (needs >> k & 1) Tape::save(o, c, c->issued + output);
   }
   for (int k = in.nin; k < in.nop; ++k)
-    if (!in.ops[k].detached) Tape::set_writer(in.ops[k].chunk, n);
-  n->unref();
+    if (!in.ops[k].detached) Tape::set_writer(in.ops[k].chunk, n.get());
 }
 
 // Notes a write, of all of a chunk that has no writer or of a part, of what doesn't change with `leaves`.

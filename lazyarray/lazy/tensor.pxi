@@ -113,9 +113,12 @@ cdef Tensor typed_like(Tensor t, Tensor like):
 
 cdef inline Tensor blank_tensor(int dtype):
     global _making
+    cdef Tensor t
     _making += 1
-    cdef Tensor t = <Tensor>(<PyTypeObject*>_array_type).tp_new(_array_type, _no_args, None)
-    _making -= 1
+    try:
+        t = <Tensor>(<PyTypeObject*>_array_type).tp_new(_array_type, _no_args, None)
+    finally:
+        _making -= 1
     t.v.dtype = dtype
     return t
 

@@ -42,7 +42,7 @@ from lazyarray.storage._storage cimport store
 
 cdef extern from "<unordered_map>" namespace "std" nogil:
     cdef cppclass unordered_map[K, V]:
-        V& operator[](const K&)
+        V& operator[](const K&) except +
 
 
 cdef extern from "profiler/ledger.h" namespace "lazyarray" nogil:
@@ -61,25 +61,25 @@ cdef extern from "profiler/ledger.h" namespace "lazyarray" nogil:
         int kind
     cdef cppclass Totals:
         Totals()
-        vector[pair[Key, Sum]] rows()
-        vector[pair[string, CounterSum]] counter_rows()
-        vector[pair[uint64_t, ThreadSum]] thread_rows()
-        vector[pair[int, WorkerSum]] worker_rows()
+        vector[pair[Key, Sum]] rows() except +
+        vector[pair[string, CounterSum]] counter_rows() except +
+        vector[pair[uint64_t, ThreadSum]] thread_rows() except +
+        vector[pair[int, WorkerSum]] worker_rows() except +
         Sum inputs, workers_wait
         uint64_t markers
     cdef cppclass PageFile:
-        int open(const string&, const string&, const string&)
+        int open(const string&, const string&, const string&) except +
         cbool is_open()
         void close()
     cdef cppclass Ledger:
-        Ledger(int64_t, int, cbool)
+        Ledger(int64_t, int, cbool) except +
         PageFile file
         Totals totals
         vector[pair[string, string]] sites
         unordered_map[uint64_t, string] thread_names
         vector[WorkerName] worker_names
         uint64_t lost
-        string head(const char*)
+        string head(const char*) except +
         int enter(const vector[TraceBlockPtr]&)
         int finish()
 
@@ -220,6 +220,8 @@ cdef class Recording:
         self.ledger.file.close()
         if error == errno.EWOULDBLOCK:
             raise BlockingIOError(error, "another recording writes this file", self.filename)
+        if error == errno.ENOMEM:
+            raise MemoryError(f"the recording {self.filename!r} ends")
         raise OSError(error, os.strerror(error), self.filename)
 
     def drain(self):
@@ -227,10 +229,10 @@ cdef class Recording:
         _note_memory()
         cdef Ledger* ledger = self.ledger
         cdef CEngine* c = process_engine().c
+        self.tell_names()
         cdef vector[TraceBlockPtr] blocks = c.trace().take()
         cdef int error
         ledger.lost += c.trace().take_lost()
-        self.tell_names()
         with nogil:
             error = ledger.enter(blocks)
             blocks.clear()
@@ -238,6 +240,7 @@ cdef class Recording:
 
     cdef int tell_names(self) except -1:
         cdef pair[string, string] texts
+        cdef vector[WorkerName] names
         while self.told < sites().size():
             place = _place(self.told + 1)
             texts.first = f"{place[0]}:{place[1]} in {place[2]}".encode("utf-8", "replace")
@@ -247,7 +250,8 @@ cdef class Recording:
         for thread in threading.enumerate():
             if thread.ident is not None:
                 self.ledger.thread_names[<uint64_t>thread.ident] = thread.name.encode("utf-8", "replace")
-        self.ledger.worker_names = process_engine().c.worker_names()
+        names = process_engine().c.worker_names()
+        self.ledger.worker_names.swap(names)
         return 0
 
     def finish(self):

@@ -35,7 +35,7 @@ class Ledger {
   }
 
   // Returns 0 or the errno of the file's failure; the totals are right in any case.
-  int enter(const std::vector<std::unique_ptr<TraceBlock>>& blocks) {
+  int enter(const std::vector<std::unique_ptr<TraceBlock>>& blocks) try {
     int error = 0;
     for (const auto& b : blocks) {
       error_ = 0;
@@ -51,14 +51,18 @@ class Ledger {
     }
     if (file.is_open() && !error) error = file.flush();
     return error;
+  } catch (const std::bad_alloc&) {
+    return ENOMEM;
   }
   // Closes the file, in which the loss is noted.
-  int finish() {
+  int finish() try {
     if (lost && file.is_open()) {
       event_.begin('M', "", "entries lost", -1).arg("count", static_cast<int64_t>(lost));
       if (const int error = file.append(event_.end())) return error;
     }
     return file.finish();
+  } catch (const std::bad_alloc&) {
+    return ENOMEM;
   }
 
  private:

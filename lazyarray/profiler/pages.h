@@ -130,7 +130,11 @@ class PageFile {
     const int fd = ::open(beside.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0666);
     if (fd < 0) return errno;
     flock(fd, LOCK_EX | LOCK_NB);
-    int error = fill(fd, room);
+    int error = ENOMEM;
+    try {
+      error = fill(fd, room);
+    } catch (const std::bad_alloc&) {
+    }
     if (!error && rename(beside.c_str(), path_.c_str())) error = errno;
     if (error) {
       ::close(fd);

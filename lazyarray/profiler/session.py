@@ -83,7 +83,7 @@ class Session:
             return
         try:
             self.recording.drain()
-        except OSError:
+        except (OSError, MemoryError):
             self.halt("stopped")
             raise
 
@@ -113,7 +113,7 @@ class Writer(threading.Thread):
                     return
                 try:
                     self.owner.drain()
-                except OSError as exc:
+                except (OSError, MemoryError) as exc:
                     print(f"lazyarray: the profiler stops: {exc}", file=sys.stderr)
                     self.owner.writer = None
                     return

@@ -36,14 +36,14 @@ cdef extern from "storage/chunk.h" namespace "lazyarray" nogil:
 
     cdef cppclass ChunkStore:
         ChunkStore(CEngine*)
-        Chunk* create(size_t, CDevice)
-        MemoryPool* pool(CDevice)
+        Chunk* create(size_t, CDevice) except +
+        MemoryPool* pool(CDevice) except +
         MemoryPool* (*make_pool)(CDevice) noexcept
         void set_limit(uint64_t)
         atomic[int32_t] exports
         void add_export(Chunk*)
         void drop_export(Chunk*)
-        void publish(Chunk*)
+        void publish(Chunk*) except +
         Chunk* find(const char*, size_t)
 
 

@@ -160,17 +160,14 @@ class ChunkStore {
   MemoryPool* pool(Device d) {
     // cpu(0) is nearly all there is; the others are found under the lock.
     if (d.kind == Device::CPU && d.id == 0) return &main_;
-    lock_.lock();
-    MemoryPool* found = nullptr;
+    const std::lock_guard<SpinLock> g(lock_);
     for (auto& e : others_)
-      if (e.first == d) found = e.second;
-    if (!found) {
-      found = make_pool ? make_pool(d) : new MemoryPool;
-      found->set_limit(limit_);
-      others_.emplace_back(d, found);
-    }
-    lock_.unlock();
-    return found;
+      if (e.first == d) return e.second;
+    others_.reserve(others_.size() + 1);
+    MemoryPool* fresh = make_pool ? make_pool(d) : new MemoryPool;
+    fresh->set_limit(limit_);
+    others_.emplace_back(d, fresh);
+    return fresh;
   }
   void set_limit(uint64_t bytes) {
     limit_ = bytes;
@@ -193,8 +190,8 @@ class ChunkStore {
   // however often it is imported.
   void publish(Chunk* c) {
     std::lock_guard<std::mutex> g(published_mu_);
-    c->published = true;
     published_[c->data] = c;
+    c->published = true;
   }
   // The published chunk that holds [data, data + nbytes), with a reference; or null.
   Chunk* find(const char* data, size_t nbytes) {

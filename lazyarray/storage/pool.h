@@ -6,7 +6,9 @@
 #include <chrono>
 #include <cstdint>
 #include <cstdlib>
+#include <new>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "streams.h"
@@ -53,14 +55,13 @@ class MemoryPool {
     const int c = size_class(bytes);
     const size_t size = class_bytes(c);
     lock_.lock();
-    if (!free_[c].empty()) {
-      char* p = free_[c].back();
-      free_[c].pop_back();
+    if (Free* p = free_[c]) {
+      free_[c] = p->next;
       cached_ -= size;
       hits_++;
       grew(size);
       lock_.unlock();
-      return p;
+      return reinterpret_cast<char*>(p);
     }
     misses_++;
     if (!reserve(size)) {
@@ -91,7 +92,7 @@ class MemoryPool {
     in_use_ -= size;
     const bool keep = cached_ + size <= cache_limit_;
     if (keep) {
-      free_[c].push_back(p);
+      free_[c] = new (p) Free{free_[c]};
       cached_ += size;
     }
     lock_.unlock();
@@ -111,15 +112,17 @@ class MemoryPool {
 
   // Gives all cached memory back to the system.
   virtual void trim() {
-    std::vector<char*> out;
+    Free* out[kClasses] = {};
     lock_.lock();
-    for (auto& list : free_) {
-      out.insert(out.end(), list.begin(), list.end());
-      list.clear();
-    }
+    std::swap(out, free_);
     cached_ = 0;
     lock_.unlock();
-    for (char* p : out) system_free(p);
+    for (Free* p : out)
+      while (p) {
+        Free* const next = p->next;
+        system_free(reinterpret_cast<char*>(p));
+        p = next;
+      }
   }
 
   virtual PoolStats stats() {
@@ -171,7 +174,11 @@ class MemoryPool {
   SpinLock lock_;
 
  private:
-  std::vector<char*> free_[kClasses];
+  // Freed blocks are linked through themselves: who lets go of memory must not need any.
+  struct Free {
+    Free* next;
+  };
+  Free* free_[kClasses] = {};
 
  protected:
   uint64_t in_use_ = 0, asked_ = 0, cached_ = 0, peak_ = 0, limit_ = 0, hits_ = 0, misses_ = 0;

@@ -28,12 +28,19 @@ Engine::Engine(Policy policy, int workers, int priority_workers, int gpu_workers
       gpu_copy_workers_(std::max(1, gpu_copy_workers)),
       cores_(std::max(1, static_cast<int>(std::thread::hardware_concurrency()))) {
   runs_here_ = policy == Policy::NAIVE;
+  if (policy != Policy::NAIVE) pool_for(Op());  // see pool()
 }
 
 Engine::~Engine() {
   if (!broken_) shutdown();
-  for (Op* op : free_ops_) delete op;
-  for (Error* e : failures_) e->unref();
+  while (Op* op = free_ops_) {
+    free_ops_ = op->queue_next;
+    delete op;
+  }
+  while (Error* e = failures_) {
+    failures_ = e->next;
+    e->unref();
+  }
 }
 
 // ---- op blocks -------------------------------------------------------------------------------
@@ -42,9 +49,9 @@ Op* Engine::new_op() {
   Op* op = nullptr;
   {
     std::lock_guard<std::mutex> g(free_mu_);
-    if (!free_ops_.empty()) {
-      op = free_ops_.back();
-      free_ops_.pop_back();
+    if ((op = free_ops_)) {
+      free_ops_ = op->queue_next;
+      free_count_--;
     }
   }
   if (!op) op = new Op;
@@ -70,8 +77,13 @@ void Engine::release(Op* op) {
   if (op->result) op->result->unref();
   op->result = nullptr;
   std::lock_guard<std::mutex> g(free_mu_);
-  if (free_ops_.size() < 1024) free_ops_.push_back(op);
-  else delete op;
+  if (free_count_ >= 1024) {
+    delete op;
+    return;
+  }
+  op->queue_next = free_ops_;
+  free_ops_ = op;
+  free_count_++;
 }
 
 void Engine::recycle(Op* op) {
@@ -99,7 +111,11 @@ Status Engine::push(Op* op, bool wake_workers, bool keep) {
 
 Status Engine::enqueue(Op* op, After& after, bool keep) {
   Status status = Status::OK;
-  if (tracing()) note(op);
+  if (tracing()) try {
+      note(op);
+    } catch (const std::bad_alloc&) {
+      op->traced = nullptr;  // it runs, unseen
+    }
   {
     Lock lock(mu_);
     Op* cur = running();
@@ -225,7 +241,12 @@ Error* Engine::run(Op* op) {
     Streams* const streams = launches(op) ? streams_.load(std::memory_order_acquire) : nullptr;
     if (streams) error = streams->begin(op);
     if (!error) {
-      error = payload.run(payload.arg, ctx);
+      // By its type: what ends a thread that asks for the GIL at exit must not be caught.
+      try {
+        error = payload.run(payload.arg, ctx);
+      } catch (const std::bad_alloc&) {
+        error = Error::no_memory();
+      }
       // An asynchronous op says itself when its work is launched: see complete().
       if (streams && payload.async) streams->leave();
       else if (streams)
@@ -301,7 +322,7 @@ void Engine::finish(Op* op, Error* error, After& after) {
     (u.write ? v->writers : v->readers).fetch_sub(1, std::memory_order_release);
   }
   if (op->kept && error) op->result = error->ref();
-  if (error) after.errors.push_back(error);
+  if (error) after.errors.add(error);
   for (WaitLink* l = op->waiters; l; l = l->next)
     // Notified under the lock: the waiter lives on a stack that it may leave once it has seen 0.
     if (l->waiter->remaining.fetch_sub(1, std::memory_order_acq_rel) == 1) l->waiter->cv.notify_one();
@@ -361,8 +382,7 @@ void Engine::settle(After& after) {
     tls.settling = outer;
   }
   after.send();
-  for (Error* e : after.errors) e->unref();
-  after.errors.clear();
+  after.errors.now();
   while (Op* op = after.done) {
     after.done = op->queue_next;
     if (!after.done) after.done_last = nullptr;
@@ -381,44 +401,53 @@ Error* Engine::error_of(Var* var) {
   return e ? e->ref() : nullptr;
 }
 
-void Engine::set_error_locked(Var* var, Error* error, std::vector<Error*>& drop) {
+void Engine::set_error_locked(Var* var, Error* error, Drops& drops) {
   Error* old = var->error.load(std::memory_order_relaxed);
   if (old == error) return;
   var->error.store(error ? error->ref() : nullptr, std::memory_order_release);
-  if (old) drop.push_back(old);
+  if (old) drops.add(old);
 }
 
 void Engine::set_error(Var* var, Error* error) {
-  std::vector<Error*> drop;
-  {
-    Lock lock(mu_);
-    set_error_locked(var, error, drop);
-  }
-  for (Error* e : drop) e->unref();
+  Drops drops;  // after the lock, which is released before
+  Lock lock(mu_);
+  set_error_locked(var, error, drops);
 }
 
 // Lists a failure for wait_for_all. Who never calls that still sees each failure at the waits:
 // those need not be kept.
-void Engine::fail(Error* error, std::vector<Error*>& drop) {
-  failures_.push_back(error->ref());
-  if (failures_.size() < prune_at_) return;
+void Engine::fail(Error* error, Drops& drops) {
+  if (error->listed) return;
+  error->ref();
+  error->listed = true;
+  error->next = nullptr;
+  (last_failure_ ? last_failure_->next : failures_) = error;
+  last_failure_ = error;
+  if (++failure_count_ < prune_at_) return;
   // A program that never waits must not fill memory with failures: the first ones tell enough.
   constexpr size_t kKeep = 1024;
-  auto end = std::stable_partition(failures_.begin(), failures_.end(), [](Error* e) { return !e->seen; });
-  if (end - failures_.begin() > static_cast<ptrdiff_t>(kKeep)) end = failures_.begin() + kKeep;
-  drop.insert(drop.end(), end, failures_.end());
-  failures_.erase(end, failures_.end());
-  prune_at_ = std::max<size_t>(16, 2 * failures_.size());
+  Error** link = &failures_;
+  failure_count_ = 0;
+  last_failure_ = nullptr;
+  while (Error* e = *link) {
+    if (e->seen || failure_count_ == kKeep) {
+      *link = e->next;
+      e->listed = false;
+      drops.add(e);
+    } else {
+      failure_count_++;
+      last_failure_ = e;
+      link = &e->next;
+    }
+  }
+  prune_at_ = std::max<size_t>(16, 2 * failure_count_);
 }
 
 void Engine::report(Error* error) {
-  std::vector<Error*> drop;
-  {
-    Lock lock(mu_);
-    if (!error->seq) error->seq = ++seq_;
-    fail(error, drop);
-  }
-  for (Error* e : drop) e->unref();
+  Drops drops;
+  Lock lock(mu_);
+  if (!error->seq) error->seq = ++seq_;
+  fail(error, drops);
 }
 
 Error* Engine::take_failure() {
@@ -431,15 +460,20 @@ Error* Engine::take_failure() {
 }
 
 std::vector<Error*> Engine::take_failures() {
-  std::vector<Error*> all, unseen;
+  std::vector<Error*> unseen;
+  Drops drops;
   {
     Lock lock(mu_);
-    all.swap(failures_);
+    unseen.reserve(failure_count_);  // or the list stays as it is
+    for (Error *e = failures_, *next; e; e = next) {
+      next = e->next;
+      e->listed = false;
+      if (e->seen) drops.add(e);
+      else unseen.push_back(e);
+    }
+    failures_ = last_failure_ = nullptr;
+    failure_count_ = 0;
     prune_at_ = 16;
-  }
-  for (Error* e : all) {
-    if (e->seen) e->unref();
-    else unseen.push_back(e);
   }
   std::sort(unseen.begin(), unseen.end(), [](Error* a, Error* b) { return a->seq < b->seq; });
   return unseen;

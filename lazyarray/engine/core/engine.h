@@ -29,6 +29,7 @@ enum class Status : int {
   FOREIGN = 5,      // a variable of another engine
   TIMEOUT = 6,
   BROKEN = 7,       // this process was forked while work was in flight
+  NO_MEMORY = 8,    // nothing happened
 };
 
 struct Share;
@@ -87,10 +88,42 @@ struct EngineStats {
   uint64_t pushed, completed, helped, waits, threads;
 };
 
+// A few things that are to be done once the mutex is released; what finds no room is done at once,
+// which is as right, and slower. Never allocates: what holds these can't be undone.
+template <class T, void (*done)(T*)>
+class Later {
+ public:
+  Later() = default;
+  Later(const Later&) = delete;
+  ~Later() { now(); }
+  void add(T* x) {
+    if (n_ == kRoom) done(x);
+    else all_[n_++] = x;
+  }
+  bool empty() const { return n_ == 0; }
+  void now() {
+    for (int i = 0; i < n_; ++i) done(all_[i]);
+    n_ = 0;
+  }
+
+ private:
+  static constexpr int kRoom = 12;
+  int n_ = 0;
+  T* all_[kRoom];
+};
+inline void notify(std::condition_variable* cv) { cv->notify_one(); }
+inline void drop(Error* e) { e->unref(); }
+using Wakes = Later<std::condition_variable, notify>;  // each is for one sleeping worker
+using Drops = Later<Error, drop>;                      // references
+
 // One mutex, `mu_`, guards the dependency state: variable queues, wait counts, ready queues,
 // waiters and pools. Under it a push of any number of variables is atomic and a waiter can walk
 // the graph. It is held for list operations only: nothing runs, allocates arrays, drops user
 // objects or takes the GIL under it.
+//
+// Where memory is short, new_op() and the calls that give a vector throw std::bad_alloc, and wait()
+// says NO_MEMORY, having done nothing. Everything else that a pushed op needs is there when it is pushed:
+// from then on nothing allocates (or it may fail, like one more thread or a line of a trace).
 //
 // The methods that the upper rooms' extension modules call are virtual, so that they need no
 // symbols of this one.
@@ -108,15 +141,12 @@ class Engine {
     bool here = false;            // some op of `here_` has this as its home
     Op *run = nullptr, *run_last = nullptr;    // begun: this thread runs them (linked by queue_next)
     Op *done = nullptr, *done_last = nullptr;  // completed: drop what they hold (likewise)
-    std::vector<std::condition_variable*> wake;  // each is for one sleeping worker
-    std::vector<Error*> errors;                  // references to drop
+    Wakes wake;
+    Drops errors;
 
     After() = default;
     After(const After&) = delete;
-    void send() {
-      for (std::condition_variable* cv : wake) cv->notify_one();
-      wake.clear();
-    }
+    void send() { wake.now(); }
   };
 
   Engine(Policy policy, int workers, int priority_workers, int gpu_workers, int gpu_copy_workers);
@@ -239,8 +269,8 @@ class Engine {
   void finish(Op* op, Error* error, After& after);
   void trace_uses(Op* op);
   void trace_pending(int64_t now);
-  void set_error_locked(Var* var, Error* error, std::vector<Error*>& drop);
-  void fail(Error* error, std::vector<Error*>& drop);
+  void set_error_locked(Var* var, Error* error, Drops& drops);
+  void fail(Error* error, Drops& drops);
   Op* pick(Pool* p);
   bool has_room(const Op* op) const {
     return native_running_ + (op->wide ? cores_ : 1) <= cores_;
@@ -287,7 +317,6 @@ class Engine {
   Op *all_head_ = nullptr, *all_tail_ = nullptr;
   uint64_t seq_ = 0;
   uint32_t walk_ = 0;
-  std::vector<Op*> walked_;  // scratch of the graph walks
   int native_running_ = 0;   // cores that native ops and joiners of shares hold: at most cores_
   std::atomic<int> unsettled_{0};  // completed ops that still hold things: a fork waits for them
   int completing_ = 0;       // calls of complete(): they still use the engine when all is drained
@@ -313,9 +342,11 @@ class Engine {
   std::vector<std::thread> threads_;
   std::vector<std::thread::id> finished_;  // threads that need only be joined
   int thread_count_ = 0;
-  std::vector<Op*> free_ops_;
-  std::mutex free_mu_;    // guards free_ops_ alone; taken last
-  std::vector<Error*> failures_;
+  Op* free_ops_ = nullptr;  // linked by queue_next
+  int free_count_ = 0;
+  std::mutex free_mu_;    // guards these two; taken last
+  Error *failures_ = nullptr, *last_failure_ = nullptr;
+  size_t failure_count_ = 0;
   size_t prune_at_ = 16;  // from this many failures on, the seen ones are let go
   Trace trace_;
   int64_t uncompleted_ = 0, sampled_ns_ = 0;  // when trace_pending() last noted something

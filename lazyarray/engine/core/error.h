@@ -2,6 +2,7 @@
 #pragma once
 #include <atomic>
 #include <cstdint>
+#include <new>
 #include <string>
 #include <utility>
 
@@ -24,8 +25,25 @@ struct Error {
   int lasti = -1;                 // byte-code offset in `site`
   const char* op = nullptr;       // interned name of the op that failed
   void (*drop)(Error*) = nullptr; // releases `exception` and `site`; must not need the GIL
+  Error* next = nullptr;          // Engine's list of failures, in which it is once: its mutex
+  bool listed = false;
+  bool shared = false;            // stands for any failure without memory: says of none where it was
 
   Error(Kind k, std::string text) : kind(k), message(std::move(text)) {}
+  // What an op fails with where an allocation does. Needs no memory; nothing here may throw.
+  static Error* no_memory() noexcept {
+    if (auto* e = new (std::nothrow) Error(MEMORY, "out of memory")) return e;
+    static Error* const last = [] {
+      alignas(Error) static char room[sizeof(Error)];
+      auto* e = new (room) Error(MEMORY, "out of memory");
+      e->op = "";
+      e->seq = 1;
+      e->shared = true;
+      return e;
+    }();
+    return last->ref();
+  }
+
   Error* ref() {
     refs.fetch_add(1, std::memory_order_relaxed);
     return this;

@@ -119,7 +119,7 @@ void Engine::watch(After& after) {
   Pool* const p = alarm_pool_;
   if (watch_ != kNever) {
     watch_ = due;
-    after.wake.push_back(&alarm_cv_);
+    after.wake.add(&alarm_cv_);
   } else if (p->signals == 0 && p->spinner < 0) {  // else one is about to see for itself
     wake(p, after);
   }

@@ -66,6 +66,7 @@ struct Op {
   uint64_t root = 0;        // seq of its outermost ancestor: who waits for that waits for this
   uint32_t waiting = 0;     // ungranted uses, plus one while it is being pushed
   uint32_t mark = 0;        // last graph walk that saw it
+  Op* walk_next = nullptr;  // ... and what that looks at next
   int64_t bytes = 0;        // output bytes, for the run-ahead budget
   int64_t cost_ns = 0;      // estimate, for deciding who runs it
   const char* name = "";    // interned

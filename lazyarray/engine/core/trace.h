@@ -93,7 +93,7 @@ struct TraceBlock {
 };
 
 // An engine's. Its mutex is taken last (under Engine::mu_, or with the GIL held) and held for one
-// append or for taking the blocks away.
+// append or for taking the blocks away. What finds no memory is lost, like what finds no room.
 class Trace {
  public:
   enum What : int { OPS = 1, COUNTERS = 2, SCOPES = 4 };  // SCOPES: waits, and what users name
@@ -110,25 +110,21 @@ class Trace {
   }
 
   void add(TraceNote& n) {
-    std::lock_guard<std::mutex> g(mu_);
-    TraceBlock* b = room(OPS);
-    if (!b) return;
-    n.event.first_step = static_cast<uint32_t>(b->steps.size());
-    n.event.steps = static_cast<uint32_t>(n.steps.size());
-    b->ops.push_back(n.event);
-    b->steps.insert(b->steps.end(), n.steps.begin(), n.steps.end());
+    append(OPS, [&](TraceBlock& b) {
+      n.event.first_step = static_cast<uint32_t>(b.steps.size());
+      n.event.steps = static_cast<uint32_t>(n.steps.size());
+      b.steps.insert(b.steps.end(), n.steps.begin(), n.steps.end());
+      b.ops.push_back(n.event);
+    });
   }
   void add(const TraceSpan& s) {
-    std::lock_guard<std::mutex> g(mu_);
-    if (TraceBlock* b = room(s.kind < TraceSpan::WAIT ? OPS : ANY)) b->spans.push_back(s);
+    append(s.kind < TraceSpan::WAIT ? OPS : ANY, [&](TraceBlock& b) { b.spans.push_back(s); });
   }
   void add(const TraceEdge* e, int n) {
-    std::lock_guard<std::mutex> g(mu_);
-    if (TraceBlock* b = room(OPS)) b->edges.insert(b->edges.end(), e, e + n);
+    append(OPS, [&](TraceBlock& b) { b.edges.insert(b.edges.end(), e, e + n); });
   }
   void add(const TraceSample& s) {
-    std::lock_guard<std::mutex> g(mu_);
-    if (TraceBlock* b = room(ANY)) b->samples.push_back(s);
+    append(ANY, [&](TraceBlock& b) { b.samples.push_back(s); });
   }
 
   // Whether the latest figure of `what` differs from the one before, of whatever.
@@ -167,6 +163,15 @@ class Trace {
 
  private:
   static constexpr int ANY = OPS | COUNTERS | SCOPES;
+  template <class Put>
+  void append(int wanted, Put put) {
+    std::lock_guard<std::mutex> g(mu_);
+    try {
+      if (TraceBlock* b = room(wanted)) put(*b);
+    } catch (const std::bad_alloc&) {
+      lost_++;
+    }
+  }
   // Where to append, if any of `wanted` is being traced and there is room.
   TraceBlock* room(int wanted) {
     if (!(what_.load(std::memory_order_relaxed) & wanted)) return nullptr;

@@ -32,16 +32,16 @@ bool Engine::on_stack(const Op* op) const {
 // Whether `op` can't complete before one that the calling thread is running. What earlier calls
 // of the same walk saw is not looked at again: it was found not to.
 bool Engine::waits_for_stack(Op* op) {
-  walked_.clear();
+  Op* walked = nullptr;
   auto visit = [&](Op* o) {
     if (o->mark == walk_) return;
     o->mark = walk_;
-    walked_.push_back(o);
+    o->walk_next = walked;
+    walked = o;
   };
   visit(op);
-  while (!walked_.empty()) {
-    Op* o = walked_.back();
-    walked_.pop_back();
+  while (Op* o = walked) {
+    walked = o->walk_next;
     if (on_stack(o)) return true;
     if (o->awaits)
       for (Op* t : *o->awaits) visit(t);
@@ -72,17 +72,21 @@ bool Engine::may_help(const Op* op) const {
 Op* Engine::helpable(const std::vector<Op*>& targets) {
   int budget = runs_here_ ? INT_MAX : 1024;  // uses looked at, the mutex being held
   walk_++;
-  walked_.clear();
+  Op *first = nullptr, *last = nullptr;  // what waits, in the order in which it was met
   auto visit = [&](Op* op) {
     if (op->mark == walk_) return false;
     op->mark = walk_;
-    if (op->state == Op::WAITING) walked_.push_back(op);
+    if (op->state == Op::WAITING) {
+      op->walk_next = nullptr;
+      (last ? last->walk_next : first) = op;
+      last = op;
+    }
     return may_help(op);
   };
   for (Op* op : targets)
     if (visit(op)) return op;
-  for (size_t i = 0; i < walked_.size(); ++i)
-    for (Use& u : walked_[i]->uses) {
+  for (Op* o = first; o; o = o->walk_next)
+    for (Use& u : o->uses) {
       if (u.granted) continue;
       for (Use* b = u.var->head; b != &u; b = b->next) {
         if (budget-- <= 0) return nullptr;
@@ -218,7 +222,7 @@ Status Engine::sleep_until(Lock& lock, std::condition_variable& cv, const std::a
 
 Status Engine::wait_ops(Lock& lock, std::vector<Op*>& targets, Poll poll, void* arg) {
   Waiter waiter;
-  std::vector<WaitLink> links(targets.size());
+  std::vector<WaitLink> links(targets.size());  // all that may fail
   waiter.remaining = static_cast<int>(targets.size());
   for (size_t i = 0; i < targets.size(); ++i) {
     Op* op = targets[i];
@@ -284,9 +288,11 @@ Status Engine::drain_streams(Poll poll, void* arg) {
 
 void Engine::set_streams(Streams* streams) { streams_.store(streams, std::memory_order_release); }
 
-Status Engine::wait(Var* var, bool all, Poll poll, void* arg) {
+Status Engine::wait(Var* var, bool all, Poll poll, void* arg) try {
   const Status status = wait_uses(var, all, poll, arg);
   return status == Status::OK ? wait_streams(var, all, poll, arg) : status;
+} catch (const std::bad_alloc&) {
+  return Status::NO_MEMORY;
 }
 
 Status Engine::wait_uses(Var* var, bool all, Poll poll, void* arg) {
@@ -321,7 +327,7 @@ Status Engine::wait_uses(Var* var, bool all, Poll poll, void* arg) {
   return status;
 }
 
-Status Engine::wait_op(Op* op, Poll poll, void* arg) {
+Status Engine::wait_op(Op* op, Poll poll, void* arg) try {
   Lock lock(mu_);
   if (op->state == Op::DONE) return Status::OK;
   if (broken_) return Status::BROKEN;
@@ -329,6 +335,8 @@ Status Engine::wait_op(Op* op, Poll poll, void* arg) {
   if (tls.op && waits_for_stack(op)) return Status::SELF_WAIT;
   std::vector<Op*> targets{op};
   return wait_ops(lock, targets, poll, arg);
+} catch (const std::bad_alloc&) {
+  return Status::NO_MEMORY;
 }
 
 Status Engine::drain(Lock& lock, uint64_t last, Poll poll, void* arg, int64_t timeout_ns) {

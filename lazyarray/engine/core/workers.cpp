@@ -48,16 +48,24 @@ void Pool::take(Op* op) {
 
 // ---- policies: which pool runs an op ---------------------------------------------------------
 
+// Made when the first op comes for it, which is enqueued by then: without memory another pool will do, if
+// there is one. (The engine's constructor makes the first.)
 Pool* Engine::pool(const char* role, Device device, int target, bool prioritized) {
   for (auto& p : pools_)
     if (p->device == device && p->name == role) return p.get();
-  pools_.emplace_back(new Pool);
-  Pool* p = pools_.back().get();
-  p->name = role;
-  p->device = device;
-  p->target = target;
-  p->prioritized = prioritized;
-  return p;
+  try {
+    pools_.reserve(pools_.size() + 1);
+    auto fresh = std::make_unique<Pool>();
+    fresh->name = role;
+    fresh->device = device;
+    fresh->target = target;
+    fresh->prioritized = prioritized;
+    pools_.push_back(std::move(fresh));
+  } catch (const std::bad_alloc&) {
+    if (pools_.empty()) throw;
+    return pools_[0].get();
+  }
+  return pools_.back().get();
 }
 
 Pool* Engine::pool_for(const Op& op) {
@@ -108,7 +116,7 @@ void Engine::signal(Pool* p, After& after) {
   p->signals++;
   const bool watched = p == alarm_pool_ && watch_ != kNever;
   if (p->spinner >= 0) p->spinner = -1;  // it sees the token by itself
-  else after.wake.push_back(watched && p->idle == 0 ? &alarm_cv_ : p->wake.get());
+  else after.wake.add(watched && p->idle == 0 ? &alarm_cv_ : p->wake.get());
 }
 
 // False: all workers are awake, and will see for themselves.
@@ -146,11 +154,16 @@ void Engine::spawn(Pool* p) {
   }
   finished_.clear();
   try {
+    finished_.reserve(threads_.size() + 1);  // for the thread's own note, as it ends
+    worker_names_.reserve(worker_names_.size() + 1);
+    WorkerName name{p->name, p->device};
     threads_.emplace_back(&Engine::worker, this, p, thread_count_);
+    worker_names_.push_back(std::move(name));
   } catch (const std::system_error&) {
     return;  // no more threads to be had: those that are there go on, and each wait tries again
+  } catch (const std::bad_alloc&) {
+    return;
   }
-  worker_names_.push_back({p->name, p->device});
   thread_count_++;
   p->threads++;
 }

@@ -1,5 +1,7 @@
 // Executor: runs instructions and passes, and settles their variables' errors.
 #pragma once
+#include <utility>
+
 #include "lazy/cpu/pass.h"
 #include "lazy/cuda/runner.h"
 
@@ -16,25 +18,29 @@ class Executor {
   cuda::Runner* gpu = nullptr;  // once a GPU is open
 
   void step(Instr& in) {
-    Errors errors(engine_);
-    Error* error = errors.inherited(in);
-    if (!error) {
-      error = in.device().is_gpu() ? gpu->run(in) : run(runtime, in);
-      if (in.put_off && !in.has_refs) return;
-      if (error) {
-        publish(in, error);
-        errors.keep(error);
+    try {
+      Errors errors(engine_);
+      Error* error = errors.inherited(in);
+      if (!error) {
+        error = in.device().is_gpu() ? gpu->run(in) : run(runtime, in);
+        if (in.put_off && !in.has_refs) return;
+        if (error) {
+          publish(in, error);
+          errors.keep(error);
+        }
       }
+      errors.settle(in, error);
+      errors.apply();
+    } catch (const std::bad_alloc&) {
+      starve(in);
     }
-    errors.settle(in, error);
-    errors.apply();
     if (!in.has_refs)
       for (int k = in.nin; k < in.nop; ++k)
         in.ops[k].chunk->version.fetch_add(1, std::memory_order_relaxed);
   }
 
   // Runs a fused stage on a GPU. What is poisoned, or can't be fused there, runs one by one.
-  void gpu_pass(const cuda::GpuPlan& plan, Instr* const* instrs, size_t n) {
+  void gpu_pass(const cuda::GpuPlan& plan, Instr* const* instrs, size_t n) try {
     Errors errors(engine_);
     bool healthy = true;
     for (size_t m = 0; m < n && healthy; ++m) {
@@ -53,15 +59,17 @@ class Executor {
       for (size_t m = 0; m < n; ++m) errors.settle(*instrs[m], error);
     }
     errors.apply();
+  } catch (const std::bad_alloc&) {
+    for (size_t m = 0; m < n; ++m) starve(*instrs[m]);
   }
 
   // Runs a fused pass inside `op`, whose pool's idle workers take part; returns how many threads did.
   //
   // What each variable holds is kept in `Errors` in program order, and written to the variables at the
   // end: while the pass runs they say what they said before it, which is what decides.
-  int pass(const Plan& plan, Instr* const* instrs, Op* op) {
+  int pass(const Plan& plan, Instr* const* instrs, Op* op) try {
     const size_t n = plan.members.size();
-    std::vector<Error*> failed(n, nullptr);  // before it ran: owned until published
+    Owned failed(n);  // before it ran: until published
     std::vector<uint8_t> runs(n);
     Errors before(engine_);
     bool any = false;
@@ -79,8 +87,6 @@ class Executor {
     for (size_t m = 0; m < n; ++m)
       // It would write into the target of a copy that is not made: then one after the other.
       if (const int copy = plan.members[m].copied_by; copy >= 0 && runs[m] && !runs[copy]) {
-        for (Error* e : failed)
-          if (e) e->unref();
         for (size_t i = 0; i < n; ++i) step(*instrs[i]);
         return 1;
       }
@@ -99,7 +105,7 @@ class Executor {
     Errors after(engine_);
     for (size_t m = 0; m < n; ++m) {
       Instr& in = *instrs[m];
-      Error* own = failed[m];
+      Error* own = failed.take(m);
       if (!own && runs[m]) own = pass->take_error(m);
       Error* e = after.inherited(in);
       if (e) {
@@ -117,9 +123,22 @@ class Executor {
     }
     after.apply();
     return threads;
+  } catch (const std::bad_alloc&) {
+    for (size_t m = 0; m < plan.members.size(); ++m) starve(*instrs[m]);
+    return 1;
   }
 
  private:
+  struct Owned : std::vector<Error*> {
+    explicit Owned(size_t n) : std::vector<Error*>(n, nullptr) {}
+    Owned(const Owned&) = delete;
+    ~Owned() {
+      for (Error* e : *this)
+        if (e) e->unref();
+    }
+    Error* take(size_t m) { return std::exchange((*this)[m], nullptr); }
+  };
+
   // What variables hold, instruction by instruction; apply() tells them. Until then they say what
   // they said before. Keeps a reference to each error that it names.
   class Errors {
@@ -144,7 +163,14 @@ class Executor {
         if (error ? !c->resource : in.overwritten(k) && of(c)) put(c, error);
       }
     }
-    void keep(Error* e) { kept_.push_back(e); }
+    void keep(Error* e) {
+      try {
+        kept_.push_back(e);
+      } catch (const std::bad_alloc&) {
+        e->unref();
+        throw;
+      }
+    }
     void apply() const {
       for (const auto& [chunk, error] : changed_) engine_->set_error(chunk, error);
     }
@@ -171,8 +197,18 @@ class Executor {
     std::vector<Error*> kept_;
   };
 
+  // There was no memory to run it, or to say how it had ended.
+  void starve(Instr& in) {
+    Error* e = Error::no_memory();
+    publish(in, e);
+    for (int k = in.nin; k < in.nop; ++k)
+      if (!in.ops[k].chunk->resource) engine_->set_error(in.ops[k].chunk, e);
+    e->unref();
+  }
+
   // A failure of the instruction itself gets its name and line.
   void publish(Instr& in, Error* error) {
+    if (error->shared) return engine_->report(error);
     if (!error->op) error->op = in.kernel->name;
     if (!error->site && !error->exception) {
       if (!in.site.code && !in.has_refs) in.site.capture();

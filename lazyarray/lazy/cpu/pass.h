@@ -75,34 +75,24 @@ class Pass {
       partials_.reset(new char[static_cast<size_t>(plan.partials) * plan.tiles * kItem]);
   }
 
-  // Runs tasks until none is left. Any thread.
-  void work() {
-    const Scratch mine_for_now(plan_.scratch);
-    char* const scratch = mine_for_now.data();
-    if (!scratch && plan_.scratch) return;  // another thread may have some; see finish()
-    const size_t n = plan_.members.size();
-    std::vector<int> flags(n, 0);
-    // Where each operand begins for this thread; those in memory move on from tile to tile.
-    std::vector<Pointers> begin(n);
-    for (size_t m = 0; m < n; ++m)
-      for (int k = 0; k < plan_.members[m].nop; ++k) {
-        const int where = plan_.members[m].where[k];
-        begin[m].p[k] = where >= 0 ? scratch + where : base_[m * kPassOps + k];
-      }
-    for (bool mine = false;; mine = true) {
-      const npy_intp task = next_.fetch_add(1, std::memory_order_relaxed);
-      if (task >= plan_.tasks) break;
-      if (!mine) threads_.fetch_add(1, std::memory_order_relaxed);
-      const npy_intp end = std::min(plan_.tiles, (task + 1) * plan_.tiles_per_task);
-      for (npy_intp t = task * plan_.tiles_per_task; t < end; ++t) tile(t, begin.data(), flags.data());
+  ~Pass() {
+    for (Result& r : results_)
+      if (Error* e = r.error) e->unref();
+  }
+
+  // Runs tasks until none is left. Any thread: nothing is thrown past it.
+  void work() noexcept {
+    bool claimed = false;
+    try {
+      work(claimed);
+    } catch (const std::bad_alloc&) {
+      if (claimed) starved_ = true;  // else another thread may have memory; see finish()
     }
-    for (size_t m = 0; m < n; ++m)
-      if (flags[m]) results_[m].flags.fetch_or(flags[m], std::memory_order_relaxed);
   }
 
   // After all threads: what is left to do for one.
   void finish() {
-    if (next_.load(std::memory_order_relaxed) < plan_.tasks) {  // no thread had scratch
+    if (starved_ || next_.load(std::memory_order_relaxed) < plan_.tasks) {  // or no thread had scratch
       for (size_t m = 0; m < plan_.members.size(); ++m)
         if (runs_[m])
           fail(m, new Error(Error::MEMORY, "unable to allocate " + std::to_string(plan_.scratch) +
@@ -127,6 +117,31 @@ class Pass {
     std::atomic<int> flags{0};
     std::atomic<Error*> error{nullptr};
   };
+
+  void work(bool& claimed) {
+    const Scratch mine_for_now(plan_.scratch);
+    char* const scratch = mine_for_now.data();
+    if (!scratch && plan_.scratch) return;  // another thread may have some; see finish()
+    const size_t n = plan_.members.size();
+    std::vector<int> flags(n, 0);
+    // Where each operand begins for this thread; those in memory move on from tile to tile.
+    std::vector<Pointers> begin(n);
+    for (size_t m = 0; m < n; ++m)
+      for (int k = 0; k < plan_.members[m].nop; ++k) {
+        const int where = plan_.members[m].where[k];
+        begin[m].p[k] = where >= 0 ? scratch + where : base_[m * kPassOps + k];
+      }
+    for (bool mine = false;; mine = true) {
+      const npy_intp task = next_.fetch_add(1, std::memory_order_relaxed);
+      if (task >= plan_.tasks) break;
+      claimed = true;
+      if (!mine) threads_.fetch_add(1, std::memory_order_relaxed);
+      const npy_intp end = std::min(plan_.tiles, (task + 1) * plan_.tiles_per_task);
+      for (npy_intp t = task * plan_.tiles_per_task; t < end; ++t) tile(t, begin.data(), flags.data());
+    }
+    for (size_t m = 0; m < n; ++m)
+      if (flags[m]) results_[m].flags.fetch_or(flags[m], std::memory_order_relaxed);
+  }
 
   void fail(size_t m, Error* error) {
     Error* none = nullptr;
@@ -452,6 +467,7 @@ class Pass {
   std::unique_ptr<char[]> partials_;
   std::atomic<npy_intp> next_{0};
   std::atomic<int> threads_{0};
+  std::atomic<bool> starved_{false};  // a task was left undone, for want of memory
 };
 
 }  // namespace lazyarray

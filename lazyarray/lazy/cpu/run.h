@@ -96,12 +96,13 @@ inline Error* warn(Runtime& rt, Instr& in, int flags, const char* name) {
   if (mine.filters & kMayRaise)
     if (Error* e = rt.hooks.refuse(in, mine)) return e;
   bool known = false;
-  rt.warn_lock.lock();
-  // They pile up where nobody waits: from some number on, what is listed is not listed again.
-  if (rt.warnings.size() >= kManyWarnings)
-    for (const FpWarning& w : rt.warnings) known |= w == mine;
-  if (!known) rt.warnings.push_back(mine);
-  rt.warn_lock.unlock();
+  {
+    const std::lock_guard<SpinLock> g(rt.warn_lock);
+    // They pile up where nobody waits: from some number on, what is listed is not listed again.
+    if (rt.warnings.size() >= kManyWarnings)
+      for (const FpWarning& w : rt.warnings) known |= w == mine;
+    if (!known) rt.warnings.push_back(mine);
+  }
   if (!known && !in.kept) in.site.code = nullptr;  // moved
   rt.any_warning = true;
   return nullptr;
