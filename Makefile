@@ -21,7 +21,7 @@ SOURCES := pyproject.toml setup.py $(shell find lazyarray -type f \( -name '*.py
 	-o -name '*.pxd' -o -name '*.pxi' -o -name '*.h' -o -name '*.hpp' \
 	-o \( -name '*.cpp' ! -name '_*' \) -o -path '*/engine/core/*.cpp' \))
 
-.PHONY: help demo test fuzz test-sim conformance bench npbench docs sanitize lint format clean
+.PHONY: help demo test fuzz test-sim conformance bench npbench docs sanitize faults lint format clean
 .PHONY: test-gpu bench-gpu verify-gpu .gpu-python
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
@@ -42,7 +42,8 @@ help:
 	@echo '               on a GPU: the tests; the table of speeds; these, and the stress program under'
 	@echo '               compute-sanitizer. Without one they say so. GPU_PYTHON=python3: no environment made'
 	@echo 'make docs      write the documentation, build/docs/index.html'
-	@echo 'make sanitize  stress the native core under sanitizers, run tests under AddressSanitizer'
+	@echo 'make sanitize  stress the native core, and run tests, under the sanitizers'
+	@echo 'make faults    failing allocations, Ctrl-C and forks at any moment; a soak of 20 minutes'
 	@echo 'make lint      check style and types'
 	@echo 'make format    put every Python file in the project'"'"'s format'
 	@echo 'make clean     remove what builds and runs left (the environment stays)'
@@ -100,6 +101,12 @@ sanitize: $(VENV)/.installed-test
 	sh tests/native/sanitize.sh thread
 	sh tests/native/sanitize.sh address,undefined
 	sh tests/native/sanitize_python.sh $(BIN)/python
+	SANITIZE=thread sh tests/native/sanitize_python.sh $(BIN)/python
+
+# The long versions of tests/faults.
+faults: $(VENV)/.installed-test
+	LAZYARRAY_TEST_FAULTS=1 $(BIN)/pytest tests/faults $(ARGS)
+	$(BIN)/python -m tests.faults.soak --minutes 20
 
 lint: $(VENV)/.installed-test
 	$(BIN)/ruff check .

@@ -71,6 +71,7 @@ ROOMS = [
     extension(
         "lazyarray.engine._engine",
         "lazyarray/engine/core/engine.cpp",
+        "lazyarray/engine/core/fork.cpp",
         "lazyarray/engine/core/idle.cpp",
         "lazyarray/engine/core/trace.cpp",
         "lazyarray/engine/core/waits.cpp",

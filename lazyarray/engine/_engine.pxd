@@ -236,6 +236,9 @@ cdef extern from "engine.h" namespace "lazyarray" nogil:
 
     CEngine* create_engine(Policy, int, int, int, int) except +
     void destroy_engine(CEngine*)
+    void fork_comes(const vector[CEngine*]&) except +
+    void fork_over()
+    cbool fork_first()
     void join_destroyers()
 
 
@@ -247,7 +250,7 @@ cdef extern from "engine/pyrefs.h" namespace "lazyarray" nogil:
     Graveyard& graveyard()
     void drop_error(CError*) noexcept
     void drop_ref(PyObject*)
-    const char* intern_name(string) except +
+    const char* intern_name(const char*) except +  # and not of a string, which Cython would make
 
     cdef cppclass Site:
         PyObject* code
@@ -257,6 +260,7 @@ cdef extern from "engine/pyrefs.h" namespace "lazyarray" nogil:
     int site_line(PyObject*, int)
 
     cdef cppclass PyTask:
+        PyTask() except +
         PyObject* fn
         Site site
         void clear()
@@ -322,6 +326,7 @@ cdef CError* error_from_exception(object exc, const char* name, Site* site) noex
 cdef int check_status(Status status, object interrupt) except -1
 cdef cbool poll_signals(void* arg) noexcept nogil
 cdef Engine process_engine()
+cdef int step_aside() except -1
 cdef Sites* sites() noexcept
 cdef void note_wait(CEngine* c, const char* name, int64_t start) noexcept
 cdef void set_flush_hook(FlushHook hook)

@@ -105,6 +105,7 @@ cdef class Engine:
 
     cdef int flush(self) except -1:
         graveyard().sweep()
+        step_aside()
         if self.is_process and _flush_hook is not NULL:
             return _flush_hook()
         return 0
@@ -197,28 +198,33 @@ cdef class Engine:
         if exported and ctx.c.kind == GPU and _gpu_quiesce is not None:
             _gpu_quiesce(ctx.c.id)  # of what others do with the memory
         cdef COp* op = self.c.new_op()
-        cdef PyTask* task = new PyTask()
-        task.fn = <PyObject*>fn
-        Py_INCREF(fn)
-        task.site.capture()
-        if self.c.tracing():
-            op.site = _sites.of(task.site.code, task.site.lasti)
-        op.name = intern_name(name.encode())
+        cdef PyTask* task
+        cdef Var v
+        try:
+            task = new PyTask()
+            op.payload.drop = _drop_task
+            op.payload.arg = task
+            task.fn = <PyObject*>fn
+            Py_INCREF(fn)
+            task.site.capture()
+            if self.c.tracing():
+                op.site = _sites.of(task.site.code, task.site.lasti)
+            op.name = intern_name(name.encode())
+            for o in mutable_vars:
+                op.merge_use((<Var>o).c, True)
+            for o in const_vars:
+                op.merge_use((<Var>o).c, False)
+        except BaseException:
+            self.c.discard(op)
+            raise
         op.device = ctx.c
         op.priority = rank
         op.prop = <Prop><int>prop
         op.payload.run = _run_async_task if is_async else _run_task
-        op.payload.drop = _drop_task
-        op.payload.arg = task
         op.payload.is_async = is_async
-        cdef Var v
         for o in mutable_vars:
             v = o
-            op.merge_use(v.c, True)
             v.c.issued += 1
-        for o in const_vars:
-            v = o
-            op.merge_use(v.c, False)
         self.push_op(op, len(exported) > 0)
         for o in exported:  # the op has run; what it launched may be under way
             self.finish_var((<Var>o).c)

@@ -109,33 +109,54 @@ threading._register_atexit(_at_exit)
 atexit.register(_at_late_exit)
 
 FORK_DRAIN_SECONDS = 10.0
-_fork_drained = {}
+
+
+
+cdef int step_aside() except -1:
+    """Before a push: waits while another thread forks, so that all stays drained until it has."""
+    while fork_first():
+        time.sleep(0.0005)
+    return 0
 
 
 def _before_fork():
-    # Drain without locks until nothing is left of any engine, then take all the locks without
-    # letting go of the GIL: nobody can push in between, and nobody who has the GIL can be waiting
-    # for one of them.
+    # Other modules' hooks may run between this one and the fork, and other threads meanwhile: see
+    # core/fork.cpp, which takes the locks.
     cdef CEngine* c
     cdef int64_t left
+    cdef vector[CEngine*] all
+    cdef bint drained = False
     deadline = time.monotonic() + FORK_DRAIN_SECONDS
     engines = list(_registry)
+    for address in engines:
+        all.push_back(<CEngine*><size_t>address)
     while True:
-        if _process is not None:
-            _process.flush()
+        try:
+            if _process is not None:
+                _process.flush()
+        except MemoryError:  # what was recorded stays so, in the child too
+            pass
+        inside = False
         for address in engines:
             c = <CEngine*><size_t>address
+            inside = inside or c.current() is not NULL
             left = max(0, <int64_t>((deadline - time.monotonic()) * 1e9))
             with nogil:
                 c.wait_for_all(NULL, NULL, left)
+        fork_comes(all)
+        drained = not inside
         for address in engines:
-            _fork_drained[address] = (<CEngine*><size_t>address).fork_prepare(0)
-        inside = any((<CEngine*><size_t>address).current() is not NULL for address in engines)
-        if all(_fork_drained.values()) or inside or time.monotonic() > deadline:
+            c = <CEngine*><size_t>address
+            # What was pushed since. Not for long: it may wait for a thread that now waits for the fork.
+            with nogil:
+                c.wait_for_all(NULL, NULL, 20_000_000)
+            drained = c.fork_prepare(0) and drained
+            c.fork_parent()
+        if drained or inside or time.monotonic() > deadline:
             break
-        _after_fork_in_parent()
+        fork_over()
         time.sleep(0.001)
-    if not all(_fork_drained.values()):
+    if not drained:
         raise RuntimeError(
             "os.fork(): engine work could not be drained (an op waits for the forking thread?); "
             "lazyarray cannot be used in the child"
@@ -143,17 +164,14 @@ def _before_fork():
 
 
 def _after_fork_in_parent():
-    for address in _fork_drained:
-        (<CEngine*><size_t>address).fork_parent()
-    _fork_drained.clear()
+    fork_over()
 
 
 def _after_fork_in_child():
-    for address, ok in _fork_drained.items():
-        (<CEngine*><size_t>address).fork_child(ok)
+    fork_over()
+    for address in list(_registry):
         for e in (<CEngine*><size_t>address).take_failures():
             e.unref()  # the parent prints them
-    _fork_drained.clear()
 
 
 os.register_at_fork(before=_before_fork, after_in_parent=_after_fork_in_parent,

@@ -39,7 +39,7 @@ from lazyarray.engine._engine cimport (
     set_flush_hook,
     sites,
     site_line,
-    NAIVE,
+    NAIVE, step_aside,
 )
 from lazyarray.storage._storage cimport MemoryPool, store
 

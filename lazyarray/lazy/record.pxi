@@ -274,6 +274,7 @@ cdef int _throttle() except -1:
 cdef int flush(bint wake) except -1:
     """Pushes the open segment; `wake` is false if the caller waits at once, and helps."""
     graveyard().sweep()
+    step_aside()
     return check_status(_recorder.flush(wake), None)
 
 

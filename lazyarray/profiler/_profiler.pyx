@@ -68,14 +68,16 @@ cdef extern from "profiler/ledger.h" namespace "lazyarray" nogil:
         Sum inputs, workers_wait
         uint64_t markers
     cdef cppclass PageFile:
-        int open(const string&, const string&, const string&) except +
+        int open(const char*, const string&, const char*) except +
         cbool is_open()
         void close()
     cdef cppclass Ledger:
         Ledger(int64_t, int, cbool) except +
         PageFile file
         Totals totals
-        vector[pair[string, string]] sites
+        # Of bytes: what Cython would make strings of them by is not ready for a lack of memory.
+        void name_site(const char*, const char*) except +
+        void name_thread(uint64_t, const char*) except +
         unordered_map[uint64_t, string] thread_names
         vector[WorkerName] worker_names
         uint64_t lost
@@ -239,17 +241,16 @@ cdef class Recording:
         return self.check(error)
 
     cdef int tell_names(self) except -1:
-        cdef pair[string, string] texts
         cdef vector[WorkerName] names
         while self.told < sites().size():
             place = _place(self.told + 1)
-            texts.first = f"{place[0]}:{place[1]} in {place[2]}".encode("utf-8", "replace")
-            texts.second = f"{os.path.basename(place[0])}:{place[1]}".encode("utf-8", "replace")
-            self.ledger.sites.push_back(texts)
+            self.ledger.name_site(
+                f"{place[0]}:{place[1]} in {place[2]}".encode("utf-8", "replace"),
+                f"{os.path.basename(place[0])}:{place[1]}".encode("utf-8", "replace"))
             self.told += 1
         for thread in threading.enumerate():
             if thread.ident is not None:
-                self.ledger.thread_names[<uint64_t>thread.ident] = thread.name.encode("utf-8", "replace")
+                self.ledger.name_thread(thread.ident, thread.name.encode("utf-8", "replace"))
         names = process_engine().c.worker_names()
         self.ledger.worker_names.swap(names)
         return 0
@@ -291,9 +292,14 @@ cdef class Recording:
 
     def counters(self):
         """By name: (count, last, least, most)."""
-        cdef pair[string, CounterSum] r
-        return {r.first.decode(): (r.second.count, r.second.last, r.second.least, r.second.most)
-                for r in self.ledger.totals.counter_rows()}
+        cdef vector[pair[string, CounterSum]] rows = self.ledger.totals.counter_rows()
+        cdef CounterSum* s
+        cdef size_t i
+        out = {}
+        for i in range(rows.size()):
+            s = &rows[i].second
+            out[rows[i].first.decode()] = (s.count, s.last, s.least, s.most)
+        return out
 
     def threads(self):
         """By name: nanoseconds (waited, of these running operators, running others, inline), inlined."""
@@ -309,13 +315,13 @@ cdef class Recording:
         """By number: (name, busy nanoseconds, operators, times it took part in another's)."""
         cdef pair[int, WorkerSum] r
         cdef CDevice d
-        names = self.ledger.worker_names
+        cdef vector[WorkerName]* names = &self.ledger.worker_names
         sums = {}
         for r in self.ledger.totals.worker_rows():
             sums[r.first] = (r.second.busy, r.second.ran, r.second.joined)
         out = []
         for number in range(names.size()):
-            name = f"worker {number} of {_device(names[number].device)}, {names[number].role.decode()}"
+            name = f"worker {number} of {_device(names[0][number].device)}, {names[0][number].role.decode()}"
             out.append((name, *sums.get(number, (0, 0, 0))))
         return out
 

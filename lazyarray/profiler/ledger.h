@@ -54,6 +54,8 @@ class Ledger {
   } catch (const std::bad_alloc&) {
     return ENOMEM;
   }
+  void name_site(const std::string& line, const std::string& brief) { sites.emplace_back(line, brief); }
+  void name_thread(uint64_t thread, const std::string& name) { thread_names[thread] = name; }
   // Closes the file, in which the loss is noted.
   int finish() try {
     if (lost && file.is_open()) {

@@ -1,6 +1,7 @@
 """Runs a scenario while its n-th allocation fails, for many n: in a process of its own.
 
-    LD_PRELOAD=faults.so python -m tests.faults.injected NAME [FIRST [STEP [TIMES]]]
+    LD_PRELOAD=faults.so python -m tests.faults.injected NAME,NAME [FIRST [STEP [TIMES]]]
+    LAZYARRAY_MEM_LIMIT=16777216 python -m tests.faults.injected limit VALUES
 
 Every array must then either raise MemoryError or hold what NumPy says; afterwards the program goes
 on, and no memory is missing.
@@ -65,27 +66,61 @@ def attempt(scenario, n, first, times):
     return count, noticed
 
 
-def main(name, first=1, step=1, times=1, most=100_000):
-    faulthandler.enable()
+def inject(name, first=1, step=1, times=1):
+    """Has the allocations at `first`, `first` + `step`, ... fail, in turn."""
     scenario = ALL[name]
     check(scenario(0))
     check(scenario(1))
     before = in_use()
     count, _ = attempt(scenario, 2, 0, 0)
-    refused = 0
-    position = first
-    while position <= min(count, most):
-        print(position, flush=True)
+    noticed = 0
+    for position in range(first, count + 1, step):
         faulthandler.dump_traceback_later(60, exit=True)
-        _, noticed = attempt(scenario, 2 + position, position, times)
-        refused += noticed
-        if check(scenario(3 + position)):
-            sys.exit(f"{name}: no memory after the fault at {position} was over")
-        if left := in_use() - before:
-            sys.exit(f"{name}: {left} bytes are missing after the fault at {position}")
+        noticed += attempt(scenario, 2 + position, position, times)[1]
+        go_on(name, position, before)
         faulthandler.cancel_dump_traceback_later()
-        position += step
-    print(f"{name}: {count} allocations, {refused} noticed", flush=True)
+    print(f"{name}: {count} allocations, {noticed} failures noticed", flush=True)
+    return noticed
+
+
+def go_on(name, n, before):
+    if check(ALL[name](n + 3)):
+        sys.exit(f"{name}: no memory after the fault at {n} was over")
+    if left := in_use() - before:
+        sys.exit(f"{name}: {left} bytes are missing after the fault at {n}")
+
+
+def limit(values):
+    """Runs each scenario within what others leave of LAZYARRAY_MEM_LIMIT, for so many sizes of it."""
+    most, block, noticed = la.storage.pool_stats()["limit"], 1 << 14, 0
+    for name, scenario in ALL.items():
+        check(scenario(0))
+        before = in_use()
+        rng = np.random.default_rng(1)
+        for k in range(values):
+            faulthandler.dump_traceback_later(60, exit=True)
+            free = int(2 ** rng.uniform(14, 23))
+            taken = (most - before - free) // block
+            others = [la.zeros(block, dtype="u1") for _ in range(taken)]
+            la.waitall()
+            try:
+                noticed += check(scenario(k)) > 0
+            except MemoryError:
+                noticed += 1
+            with contextlib.suppress(MemoryError):
+                settle()
+            del others
+            go_on(name, k, before)
+            faulthandler.cancel_dump_traceback_later()
+    print(f"{noticed} noticed")
+
+
+def main(names, *numbers):
+    faulthandler.enable()
+    if names == "limit":
+        return limit(*numbers)
+    total = sum(inject(name, *numbers) for name in names.split(","))
+    print(f"{total} of them noticed")
 
 
 if __name__ == "__main__":

@@ -114,7 +114,9 @@ def executed(n):
 
 def profiled(n):
     la.profiler.stop()  # an interrupt may have come before it was
-    la.profiler.set_config(filename=os.path.join(tempfile.gettempdir(), f"lazyarray-{os.getpid()}.json"))
+    la.profiler.set_config(
+        filename=os.path.join(tempfile.gettempdir(), f"lazyarray-{os.getpid()}.json")
+    )
     try:
         la.profiler.start()
         return fused(n) + in_place(n)
@@ -144,9 +146,29 @@ def tiny(n):
     for i in range(5):
         x[i] = i * 2.0
     s = x[1] + x[2] * 3
-    return [(x, np.arange(5) * 2.0), (s, np.array(14.0)), (x.reshape(5, 1) * x, np.outer(np.arange(5) * 2.0, np.arange(5) * 2.0))]
+    return [
+        (x, np.arange(5) * 2.0),
+        (s, np.array(14.0)),
+        (x.reshape(5, 1) * x, np.outer(np.arange(5) * 2.0, np.arange(5) * 2.0)),
+    ]
 
 
-ALL = {f.__name__: f for f in (
-    fused, reductions, gathers, casts, in_place, interpreted, products, backward, compiled,
-    executed, profiled, drawn, pushed, tiny)}
+ALL = {
+    f.__name__: f
+    for f in (
+        fused,
+        reductions,
+        gathers,
+        casts,
+        in_place,
+        interpreted,
+        products,
+        backward,
+        compiled,
+        executed,
+        profiled,
+        drawn,
+        pushed,
+        tiny,
+    )
+}

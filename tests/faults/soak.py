@@ -132,8 +132,10 @@ def errors(rng, shared):
     same(good, a + 1)
 
 
-
-KINDS = [elementwise, in_place, reductions, draws, gradients, compiled, copies, picks, products, errors]
+KINDS = [
+    *(elementwise, in_place, reductions, draws, gradients, compiled),
+    *(copies, picks, products, errors),
+]
 
 
 class Board:
@@ -154,7 +156,12 @@ class Board:
 class Worker(threading.Thread):
     def __init__(self, seed, until, shared, board):
         super().__init__()
-        self.rng, self.until, self.shared, self.board = np.random.default_rng(seed), until, shared, board
+        self.rng, self.until, self.shared, self.board = (
+            np.random.default_rng(seed),
+            until,
+            shared,
+            board,
+        )
         self.rounds, self.error = 0, None
 
     def run(self):
@@ -218,8 +225,11 @@ def soak(seconds, seed=1, threads=4, each=20.0, say=print):
         seed += 1
         runs += bout(seed, min(each, max(1.0, seconds - (time.monotonic() - began))), threads)
         left, now = settled() - base, resident()
-        say(f"{time.monotonic() - began:6.0f} s  {runs} programs, {left:+d} bytes in use, "
-            f"{(now - rss) / 2**20:+.0f} MiB resident", flush=True)
+        say(
+            f"{time.monotonic() - began:6.0f} s  {runs} programs, {left:+d} bytes in use, "
+            f"{(now - rss) / 2**20:+.0f} MiB resident",
+            flush=True,
+        )
         assert left == 0, f"{left} bytes are still in use (seed {seed})"
     la.storage.trim()
     return resident() - rss

@@ -1,9 +1,12 @@
 #!/bin/sh
 # Builds the extensions of a copy of the package under AddressSanitizer and
-# UndefinedBehaviorSanitizer and runs Python tests on them: any report or failed test fails.
+# UndefinedBehaviorSanitizer, or under ThreadSanitizer, and runs Python tests on them: any report or
+# failed test fails.
 #
 #   sanitize_python.sh [python, with the [test] extra] [arguments of pytest instead of the selection]
 #
+#   SANITIZE=thread     ThreadSanitizer: the recorder, plans, passes, the tape and programs, used by many
+#                       Python threads at once. First the soak (tests/faults), MINUTES=1 of it
 #   PYTEST=...          further arguments of pytest
 set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd)
@@ -14,6 +17,11 @@ case $python in
   */*) python=$(cd "$(dirname "$python")" && pwd)/$(basename "$python") ;;
 esac
 cxx=${CXX:-g++}
+kind=${SANITIZE:-address,undefined}
+case $kind in
+  thread) runtime=libtsan.so more= ;;
+  *) runtime=libasan.so more='-fno-sanitize=vptr -fno-sanitize-recover=all' ;;
+esac
 built=$(mktemp -d)
 trap 'rm -rf "$built"' EXIT
 trap 'exit 1' HUP INT TERM
@@ -28,8 +36,7 @@ cd "$built"
 # defines has no type information here.)
 cat > cxx <<EOF
 #!/bin/sh
-exec $cxx "\$@" -O1 -g1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize=vptr \
-  -fno-sanitize-recover=all -Wno-stringop-overflow
+exec $cxx "\$@" -O1 -g1 -fno-omit-frame-pointer -fsanitize=$kind $more -Wno-stringop-overflow
 EOF
 chmod +x cxx
 # By pip, which brings what a build needs. Without the sources the tests find what is installed.
@@ -41,14 +48,40 @@ rm -rf lazyarray build
 options="detect_leaks=0 allocator_may_return_null=1 exitcode=66 strict_init_order=1 \
 log_path=$built/report ${ASAN_OPTIONS:-}"
 ubsan_options="print_stacktrace=1 log_path=$built/report ${UBSAN_OPTIONS:-}"
+tsan_options="exitcode=66 history_size=4 log_path=$built/report ${TSAN_OPTIONS:-}"
 
-[ $# -gt 0 ] || set -- tests/lazy tests/ndarray tests/test_programs.py
-status=0
 # libstdc++ as well, for exceptions are intercepted only if it is there from the start.
-env LD_PRELOAD="$("$cxx" -print-file-name=libasan.so) $("$cxx" -print-file-name=libstdc++.so)" \
-  ASAN_OPTIONS="$options" UBSAN_OPTIONS="$ubsan_options" PYTHONMALLOC=malloc PYTHONPATH="$built/site" \
-  PYTHONDONTWRITEBYTECODE=1 LAZYARRAY_TEST_EXAMPLES="${LAZYARRAY_TEST_EXAMPLES:-60}" \
-  "$python" -m pytest -q -p no:faulthandler -p no:cacheprovider ${PYTEST:-} "$@" || status=$?
+sanitized() {
+  env LD_PRELOAD="$("$cxx" -print-file-name=$runtime) $("$cxx" -print-file-name=libstdc++.so)" \
+    ASAN_OPTIONS="$options" UBSAN_OPTIONS="$ubsan_options" TSAN_OPTIONS="$tsan_options" \
+    PYTHONMALLOC=malloc PYTHONPATH="$built/site" PYTHONDONTWRITEBYTECODE=1 \
+    LAZYARRAY_TEST_EXAMPLES="${LAZYARRAY_TEST_EXAMPLES:-60}" "$@"
+}
+
+status=0
+if [ "$kind" = thread ]; then
+  # That it sees a race, and that what the GIL guards is none.
+  printf '%s\n' '#include <unistd.h>' 'static long n;' \
+    'extern "C" void bump() { ++n, usleep(100); }' > race.cpp
+  "$cxx" -shared -fPIC -O0 -fsanitize=thread race.cpp -o race.so
+  cat > race.py <<'EOF'
+import ctypes, sys, threading
+
+bump = getattr(ctypes, sys.argv[1])("./race.so").bump
+threads = [threading.Thread(target=lambda: [bump() for _ in range(50)]) for _ in range(2)]
+[t.start() for t in threads], [t.join() for t in threads]
+EOF
+  if sanitized env TSAN_OPTIONS="exitcode=66 log_path=$built/meant" \
+    "$python" race.py CDLL; then
+    echo 'ThreadSanitizer did not see a race'
+    exit 1
+  fi
+  sanitized "$python" race.py PyDLL
+  OPENBLAS_NUM_THREADS=1 sanitized "$python" -m tests.faults.soak --minutes "${MINUTES:-1}" || status=$?
+  [ $# -gt 0 ] || set -- tests/lazy tests/engine/test_ordering.py tests/test_compile.py tests/autograd/test_tape.py
+fi
+[ $# -gt 0 ] || set -- tests/lazy tests/ndarray tests/test_programs.py
+sanitized "$python" -m pytest -q -p no:faulthandler -p no:cacheprovider ${PYTEST:-} "$@" || status=$?
 for report in "$built"/report.*; do
   [ -e "$report" ] || continue
   sed "s|$built/||g" "$report"

@@ -209,9 +209,8 @@ class Engine {
   virtual Status shutdown(Poll poll = nullptr, void* arg = nullptr);
 
   // Drains, and returns with the engine's locks held whether or not that ended in time. Whoever
-  // holds the GIL may block on these locks, so call it with the GIL held: wait_for_all() first,
-  // without the GIL, then this with a timeout of 0 (it does not sleep then); where that says
-  // false, fork_parent() lets go and all of it may be tried again.
+  // holds the GIL may block on these locks, so from then on the GIL may not be let go of: see
+  // fork_comes(). fork_parent() lets go of the locks.
   virtual bool fork_prepare(int64_t timeout_ns);
   virtual void fork_parent();
   virtual void fork_child(bool drained);
@@ -361,6 +360,14 @@ Engine* create_engine(Policy policy, int workers, int priority_workers, int gpu_
 // Drains and deletes. On a thread that the engine still needs (its worker, one inside its op or
 // inside complete()) a thread of its own does that; join_destroyers() waits for all of those.
 void destroy_engine(Engine* engine);
+
+// A fork is to come, by the calling thread: from now on other threads that would push wait for it
+// (fork_first), alarms too, and fork() itself will take the locks of these engines, which should be
+// drained before. Once it is over, or isn't to come after all: fork_over().
+void fork_comes(const std::vector<Engine*>& engines);
+void fork_over();
+// Whether the calling thread must not push now. Never inside an op: the fork waits for it.
+bool fork_first();
 void join_destroyers();
 
 }  // namespace lazyarray

@@ -132,6 +132,10 @@ void Engine::hand_over(Pool* p, bool computes, After& after) {
 }
 
 void Engine::ring(Lock& lock) {
+  if (fork_under_way()) {  // see fork.cpp: its call would push
+    alarm_at_ = now_ns() + 1'000'000;
+    return;
+  }
   alarm_at_ = kNever;
   alarming_++;
   lock.unlock();

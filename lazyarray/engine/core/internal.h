@@ -28,6 +28,7 @@ struct ThreadState {
 extern thread_local ThreadState tls;
 
 int64_t now_ns();
+bool fork_under_way();
 
 // How long a thread watches for what it waits for before it sleeps. To sleep and be woken costs 5 us,
 // and 50 to 200 where the core has been halted meanwhile (a virtual machine's). Work comes in streams,

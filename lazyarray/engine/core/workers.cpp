@@ -361,62 +361,6 @@ void join_destroyers() {
   }
 }
 
-bool Engine::fork_prepare(int64_t timeout_ns) {
-  const int64_t deadline = now_ns() + timeout_ns;
-  bool drained = true;
-  if (current()) drained = false;
-  for (;;) {
-    if (drained) {
-      const Status s = wait_for_all(nullptr, nullptr, std::max<int64_t>(0, deadline - now_ns()));
-      drained = s == Status::OK;
-    }
-    mu_.lock();
-    // Whoever lets go of a completed op's things, or is called by an alarm, may hold a lock of the
-    // rooms above.
-    if (!drained || (!all_head_ && alarming_ == 0 && unsettled_.load(std::memory_order_acquire) == 0))
-      break;
-    mu_.unlock();  // or somebody pushed in between
-    if (now_ns() > deadline) drained = false;
-  }
-  free_mu_.lock();
-  trace_.lock();
-  return drained;
-}
-
-void Engine::fork_parent() {
-  trace_.unlock();
-  free_mu_.unlock();
-  mu_.unlock();
-}
-
-// Only the forking thread exists here. What the others held is left behind, never destroyed:
-// a mutex or condition that a vanished thread used can't be destroyed safely.
-void Engine::fork_child(bool drained) {
-  new (&life_mu_) std::mutex;
-  new (&mu_) std::mutex;
-  new (&free_mu_) std::mutex;
-  trace_.reset();
-  new (&drained_) std::condition_variable;
-  new (&alarm_cv_) std::condition_variable;
-  new std::vector<std::thread>(std::move(threads_));  // leaked on purpose
-  threads_.clear();
-  finished_.clear();
-  for (auto& p : pools_) {
-    (void)p->wake.release();
-    p->wake.reset(new std::condition_variable);
-    p->threads = p->idle = p->signals = p->blocked = 0;
-    p->spinner = -1;
-    p->shares = nullptr;
-  }
-  native_running_ = completing_ = throttled_ = unsettled_ = alarming_ = 0;
-  alarm_at_ = watch_ = kNever;
-  drainers_ = nullptr;
-  waiters_ = nullptr;
-  starved_ = quit_ = false;
-  broken_ = !drained;
-  tls = ThreadState();
-}
-
 // ---- figures -----------------------------------------------------------------------------------
 
 EngineStats Engine::stats() {

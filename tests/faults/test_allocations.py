@@ -1,0 +1,61 @@
+"""Allocations that fail: MemoryError on the array that it was for, and the program goes on."""
+
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from tests.faults.scenarios import ALL
+
+SOURCE = pathlib.Path(__file__).parents[1] / "native" / "faults.cpp"
+THOROUGH = bool(os.environ.get("LAZYARRAY_TEST_FAULTS"))
+COMPILER = shutil.which(os.environ.get("CXX", "g++")) or shutil.which("c++")
+
+
+@pytest.fixture(scope="session")
+def preloaded(tmp_path_factory):
+    """The environment of a process in which allocations can fail."""
+    if not sys.platform.startswith("linux") or os.confstr("CS_GNU_LIBC_VERSION") is None:
+        pytest.skip("allocations are intercepted in glibc")
+    if not COMPILER:
+        pytest.skip("no C++ compiler")
+    if "libasan" in os.environ.get("LD_PRELOAD", "") or "libtsan" in os.environ.get(
+        "LD_PRELOAD", ""
+    ):
+        pytest.skip("the sanitizer has the allocations")
+    library = tmp_path_factory.mktemp("faults") / "faults.so"
+    subprocess.run(
+        [COMPILER, "-shared", "-fPIC", "-O1", "-std=c++17", "-o", library, SOURCE], check=True
+    )
+    return {**os.environ, "LD_PRELOAD": str(library), "OPENBLAS_NUM_THREADS": "1"}
+
+
+def run(env, *args):
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.faults.injected", *map(str, args)],
+        env=env, capture_output=True, text=True, timeout=1200)  # fmt: skip
+    assert done.returncode == 0, done.stdout[-300:] + done.stderr[-4000:]
+    return done.stdout
+
+
+# Every position (of some hundred) with LAZYARRAY_TEST_FAULTS=1, else some of them.
+@pytest.mark.parametrize("start", range(1, 8, 3) if THOROUGH else [3])
+def test_one_allocation_fails(preloaded, start):
+    out = run(preloaded, ",".join(ALL), start, 3 if THOROUGH else 47)
+    for name in ALL:
+        assert f"{name}: " in out
+    assert int(out.splitlines()[-1].split()[0]) > 0
+
+
+def test_all_allocations_fail_from_one_on(preloaded):
+    run(preloaded, ",".join(ALL), 2, 1 if THOROUGH else 59, 1_000_000)
+
+
+def test_the_limit_is_met_anywhere():
+    """The pool's limit instead: with more and more of it taken beforehand."""
+    env = {**os.environ, "LAZYARRAY_MEM_LIMIT": str(16 << 20)}
+    out = run(env, "limit", 400 if THOROUGH else 4)
+    assert int(out.splitlines()[-1].split()[0]) > 0

@@ -1,0 +1,18 @@
+"""Ctrl-C at random moments: see interrupted.py."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+MOMENTS = 300 if os.environ.get("LAZYARRAY_TEST_FAULTS") else 40
+
+
+@pytest.mark.parametrize("seed", [1])
+def test_an_interrupt_leaves_nothing_half_done(seed):
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.faults.interrupted", str(seed), str(MOMENTS)],
+        capture_output=True, text=True, timeout=600)  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr[-4000:]
+    assert f"{MOMENTS} moments" in done.stdout
