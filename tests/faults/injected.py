@@ -91,7 +91,7 @@ def go_on(name, n, before):
 
 
 def limit(values):
-    """Runs each scenario within what others leave of LAZYARRAY_MEM_LIMIT, for so many sizes of it."""
+    """Runs each scenario in what others leave of LAZYARRAY_MEM_LIMIT, for so many sizes of that."""
     most, block, noticed = la.storage.pool_stats()["limit"], 1 << 14, 0
     for name, scenario in ALL.items():
         check(scenario(0))

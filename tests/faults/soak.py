@@ -139,7 +139,7 @@ KINDS = [
 
 
 class Board:
-    """What every thread adds to, in place, without a lock: whole numbers, so the order is no matter."""
+    """What every thread adds to, in place, without a lock: whole numbers, so in whatever order."""
 
     def __init__(self):
         self.x, self.total, self.lock = la.zeros(30_000), 0.0, threading.Lock()
