@@ -249,8 +249,8 @@ cdef class Walk:
             for i in range(dereference(zeros).size()):
                 n = recorder().tape.leaf(dereference(zeros)[i])
                 if n is not NULL:
-                    n.ref()
                     self.untouched.push_back(n)
+                    n.ref()
         last_first(self.order)
         return 0
 

@@ -362,7 +362,7 @@ cdef extern from "lazy/program.h" namespace "lazyarray" nogil:
         void capture(Instr*)
         void make_room(int) except +
         void keep_writer(Chunk*)
-        void follow(Chunk*)
+        void follow(Chunk*) except +
         cbool writers_changed()
         void restore_writers()
         cbool impure()

@@ -114,8 +114,8 @@ class Program {
   // A call that was noted for gradients reads it, if by no instruction.
   void follow(Chunk* c) {
     if (bore(c) || std::find(followed.begin(), followed.end(), c) != followed.end()) return;
-    c->ref();
     followed.push_back(c);
+    c->ref();
   }
   bool writers_changed() const {
     for (const Writer& w : writers_)

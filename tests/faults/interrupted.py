@@ -53,6 +53,7 @@ def slow(n):
 
 def main(seed=1, moments=300):
     faulthandler.enable()
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in a shell's background
     rng = np.random.default_rng(seed)
     programs = [*ALL.values(), slow]
     lost = []

@@ -218,9 +218,9 @@ def settled():
 
 
 def soak(seconds, seed=1, threads=4, each=20.0, say=print):
-    began = time.monotonic()
     bout(seed, min(each, seconds), threads)  # caches fill
     base, rss, runs = settled(), resident(), 0
+    began = time.monotonic()
     while time.monotonic() - began < seconds:
         seed += 1
         runs += bout(seed, min(each, max(1.0, seconds - (time.monotonic() - began))), threads)

@@ -5,5 +5,5 @@ from tests.faults import soak
 
 def test_a_short_soak():
     said = []
-    soak.soak(2.0, seed=7, each=0.7, say=lambda text, flush: said.append(text))
+    soak.soak(1.0, seed=7, each=0.4, say=lambda text, flush: said.append(text))
     assert said
