@@ -124,6 +124,9 @@ cdef extern from "lazy/tape.h" namespace "lazyarray" nogil:
         void unref()
         void release()
 
+    cdef cppclass NodeRef:
+        Node* n
+
     cdef cppclass Tape:
         uint64_t seq, walks
         int scopes

@@ -122,14 +122,16 @@ cdef class Program:
 
     def kept_elsewhere(self, list known not None):
         """Where an array was made that somebody keeps who isn't among ``known``; None if there is none."""
-        cdef unordered_map[size_t, int] handles
+        cdef dict handles = {}
         cdef Chunk* c
         for x in known:
-            handles[<size_t>(<Tensor>x).v.chunk] += 1
+            number = <size_t>(<Tensor>x).v.chunk
+            handles[number] = handles.get(number, 0) + 1
         for i in range(self.p.instrs.size()):
             for k in range(self.p.instrs[i].nop):
                 c = self.p.instrs[i].ops[k].chunk
-                if c is not NULL and self.p.bore(c) and not c.resource and c.handles.load() > handles[<size_t>c]:
+                if c is not NULL and self.p.bore(c) and not c.resource \
+                        and c.handles.load() > <int>handles.get(<size_t>c, 0):
                     return site_text(&self.p.instrs[i].site)
         return None
 

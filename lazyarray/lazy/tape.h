@@ -123,6 +123,17 @@ struct Node {
   }
 };
 
+// A reference that goes with its scope, however that is left.
+struct NodeRef {
+  Node* n = nullptr;
+  NodeRef() = default;
+  explicit NodeRef(Node* node) : n(node) {}
+  NodeRef(const NodeRef&) = delete;
+  ~NodeRef() {
+    if (n) n->unref();
+  }
+};
+
 inline Node* history_of(Chunk* c) { return c->node; }
 // Whom gradients of the chunk's values flow to.
 inline Node* writer_of(Chunk* c) { return c->node && c->node->kind != Node::FLAT ? c->node : nullptr; }
@@ -235,10 +246,8 @@ inline void lay_out(Instr& in, int k, int step, Layout& l) {
 // writer (bit by bit in `tracked`), or part of an output that has one is overwritten.
 // It depends on `flat`, too, but doesn't change with it. Without memory (std::bad_alloc) nothing is noted.
 inline void note_instruction(Tape& tape, Instr& in, uint32_t tracked, const std::vector<Node*>& flat) {
-  struct Drop {
-    void operator()(Node* n) const { n->unref(); }
-  };
-  std::unique_ptr<Node, Drop> n(new Node(Node::INSTRUCTION, ++tape.seq));
+  const NodeRef made(new Node(Node::INSTRUCTION, ++tape.seq));
+  Node* const n = made.n;
   n->name = in.kernel->name;
   n->gradient = in.kernel->gradient;
   n->nin = in.nin;
@@ -272,7 +281,7 @@ inline void note_instruction(Tape& tape, Instr& in, uint32_t tracked, const std:
     if (needs >> k & 1) Tape::save(o, c, c->issued + output);
   }
   for (int k = in.nin; k < in.nop; ++k)
-    if (!in.ops[k].detached) Tape::set_writer(in.ops[k].chunk, n.get());
+    if (!in.ops[k].detached) Tape::set_writer(in.ops[k].chunk, n);
 }
 
 // Notes a write, of all of a chunk that has no writer or of a part, of what doesn't change with `leaves`.

@@ -288,6 +288,7 @@ def note_call(str name, rule, inputs, outputs, saved=(), again=()):
     input, written in place. Does nothing where no input is tracked.
     """
     cdef Tensor t
+    cdef NodeRef made
     cdef Node* n
     cdef NodeOperand* o
     cdef int k = 0
@@ -308,7 +309,7 @@ def note_call(str name, rule, inputs, outputs, saved=(), again=()):
         else:
             note_constant(inputs, outputs)
             return
-    n = new Node(NODE_CALL, _recorder.tape.seq + 1)
+    made.n = n = new Node(NODE_CALL, _recorder.tape.seq + 1)
     _recorder.tape.seq += 1
     n.name = intern_name(name.encode())
     n.site.capture()
@@ -345,7 +346,6 @@ def note_call(str name, rule, inputs, outputs, saved=(), again=()):
             if capturing():
                 mode().capturing.keep_writer(t.v.chunk)
             Tape_set_writer(t.v.chunk, n)
-    n.unref()
 
 
 cdef Leaves leaves_of(arrays, bint flat):
@@ -389,6 +389,7 @@ def attach_leaf(Tensor x not None, grad, str grad_req, bint keeps_history=False)
     With ``keeps_history``, what was recorded of it stays: the gradient is that of an intermediate.
     """
     cdef Chunk* c = x.v.chunk
+    cdef NodeRef made
     cdef Node* n
     cdef NodeOperand* o
     cdef size_t i
@@ -397,7 +398,7 @@ def attach_leaf(Tensor x not None, grad, str grad_req, bint keeps_history=False)
     cdef Node* op = NULL  # whose result ``x`` stays
     if keeps_history and old is not NULL and old.kind != NODE_LEAF and not old.freed:
         op, old = old, old.marks
-    n = new Node(NODE_LEAF, _recorder.tape.seq + 1)
+    made.n = n = new Node(NODE_LEAF, _recorder.tape.seq + 1)
     _recorder.tape.seq += 1
     n.name = "attach_grad"
     n.site.capture()
@@ -428,7 +429,6 @@ def attach_leaf(Tensor x not None, grad, str grad_req, bint keeps_history=False)
         Tape_set_writer(c, n if parts else NULL)
         if parts:
             n.unref()
-    n.unref()
 
 
 cdef int place_in(Node* leaf, Tensor x) noexcept:

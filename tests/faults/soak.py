@@ -179,10 +179,10 @@ def profiles(until, rng, stopped):
         while time.monotonic() < until and not stopped.is_set():
             la.profiler.set_config(filename=os.path.join(folder, "trace.json"))
             la.profiler.start()
-            time.sleep(rng.random())
+            stopped.wait(rng.random())
             la.profiler.stop()
             la.profiler.dumps(reset=True)
-            time.sleep(rng.random() * 2)
+            stopped.wait(rng.random() * 2)
         la.profiler.set_config(filename=os.path.join(folder, "last.json"))
 
 

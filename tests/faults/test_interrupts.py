@@ -6,6 +6,8 @@ import sys
 
 import pytest
 
+pytestmark = pytest.mark.timeout(1500)  # the long versions
+
 MOMENTS = 300 if os.environ.get("LAZYARRAY_TEST_FAULTS") else 40
 
 

@@ -6,6 +6,8 @@ import sys
 
 import pytest
 
+pytestmark = pytest.mark.timeout(1500)  # the long versions
+
 THOROUGH = bool(os.environ.get("LAZYARRAY_TEST_FAULTS"))
 
 
