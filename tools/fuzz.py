@@ -1,7 +1,8 @@
 """The oracle fuzzer: ``python tools/fuzz.py --minutes 3`` (``make fuzz MINUTES=3``).
 
-Runs random programs (tests/fuzz) on NumPy and on lazyarray, in as many processes as there are
-cores, under every type of engine and number of workers in turn. What fails, crashes or hangs is
+Runs random programs (tests/fuzz, and tests/autograd/fuzzing.py for gradients) on NumPy and on
+lazyarray, in as many processes as there are cores, under every type of engine and number of
+workers in turn. What fails, crashes or hangs is
 made as small as it goes and printed; the exit status is 1 then. ``--seed N`` begins with program
 N, ``--only N`` tries that one under every engine.
 """
@@ -35,8 +36,9 @@ ENGINES = [("NaiveEngine", 1)] + [
 GPU = ("gpu", 2)  # simulated (tests/cuda/sim): a kernel takes a second to compile
 PROGRAMS = 200  # of a process, then another engine has its turn
 ON_GPU = 5
+GRADIENTS = 20  # each so-many-th program is one whose gradients are checked (tests/autograd)
 HANGS = 120.0  # seconds after which a program is taken to hang
-SHRINKS = 240.0  # seconds for making a program small
+SHRINKS = 60.0  # seconds for making a program small
 
 
 class Worker:
@@ -117,17 +119,25 @@ class Fuzz:
             for _ in range(ON_GPU if worker.engine == GPU else PROGRAMS):
                 with self.lock:
                     seed = next(self.seeds)
-                reply = worker.ask(seed=seed)
+                gradient = seed % GRADIENTS == 0 and worker.engine != GPU
+                reply = worker.ask(**{"gradient" if gradient else "seed": seed})
                 with self.lock:
                     self.tried += 1
                 if reply and self.first:
                     self.found.append(f"seed {seed}, {worker.engine}: {reply}")
                     self.end = 0.0
+                elif reply and gradient:
+                    self.say(f"gradient {seed}, {worker.engine}:\n{reply}\n")
                 elif reply:
                     report(self, seed, worker.engine, reply)
                 if worker.is_over() or time.monotonic() >= self.end:
                     break
             worker.end()
+
+    def say(self, text: str) -> None:
+        with self.lock:
+            self.found.append(text)
+            print(text, flush=True)
 
 
 def report(fuzz: Fuzz, seed: int, engine: tuple[str, int], reply: dict[str, str]) -> None:
@@ -136,9 +146,7 @@ def report(fuzz: Fuzz, seed: int, engine: tuple[str, int], reply: dict[str, str]
     if "wrong" in reply:
         program, reply = smaller(program, engine, reply)
     text = f"seed {seed}, {engine[0]} of {engine[1]}:\n{program}\n{reply}\n"
-    with fuzz.lock:
-        fuzz.found.append(text)
-        print(text, flush=True)
+    fuzz.say(text)
 
 
 def smaller(

@@ -281,7 +281,7 @@ def block(arrays: Any) -> NDArray:
         """What a list makes, with ``left`` levels of lists in it."""
         return concatenate([joined(p, left - 1) for p in o], -left) if left else next(lifted)
 
-    return joined(arrays, depth) if depth else copied(next(lifted))
+    return joined(arrays, depth) if depth else copied(next(lifted), "C")
 
 
 def _with_leaves(o: Any, function: Callable[[Any], Any]) -> Any:

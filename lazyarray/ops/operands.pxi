@@ -193,8 +193,30 @@ cdef Tensor apart(Tensor x, Tensor out):
     if x.v.dtype == out.v.dtype and x.v.layout.same_view(out.v.layout):
         return x
     if may_overlap(x.v.layout, x.v.itemsize(), out.v.layout, out.v.itemsize()):
-        return cast(x, x.v.dtype)
+        return cast_along(x)
     return x
+
+
+cdef Tensor cast_along(Tensor x):
+    """A copy of ``x`` that goes backwards along the axes along which ``x`` does, as NumPy's does."""
+    cdef Tensor forwards = view_of(x)
+    cdef Tensor t
+    forwards.v.layout = x.v.layout
+    turn_axes(forwards, x)
+    t = cast(forwards, x.v.dtype)
+    turn_axes(t, x)
+    return t
+
+
+cdef int turn_axes(Tensor t, Tensor like) except -1:
+    """Turns round those of a view's axes along which ``like`` goes backwards."""
+    cdef Layout* l = &t.v.layout
+    cdef int i
+    for i in range(l.ndim):
+        if like.v.layout.strides()[i] < 0 and l.shape()[i]:
+            l.offset += l.strides()[i] * (l.shape()[i] - 1)
+            l.strides()[i] = -l.strides()[i]
+    return 0
 
 
 def out_array(out):

@@ -343,9 +343,17 @@ cdef class Ufunc(Row):
             loop["signature"] = (None,) * self.nin + (kwargs["dtype"],) * self.nout
         given = None if out is None else np_dtype((<Tensor>out).v.dtype)
         result_dtype = self.ufunc.resolve_dtypes(kinds + (given,) * self.nout, **loop)[self.nin]
-        if out is None:
-            result = make(shape, result_dtype, (<Tensor>tensors[0]).v.chunk.device if tensors
-                          else current_device())
+        cdef const View* views[3]
+        cdef Layout space
+        cdef int n = 0
+        if out is None and tensors:
+            for x in tensors:
+                views[n] = &(<Tensor>x).v
+                n += 1
+            broadcast(views, n, &space)
+            result = output_like(&space, dtype_code(result_dtype), n, views, (<Tensor>tensors[0]).v.chunk.device)
+        elif out is None:
+            result = make(shape, result_dtype, current_device())
         else:
             result = out
             if shape_tuple(&result.v) != shape:

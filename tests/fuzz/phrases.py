@@ -12,7 +12,8 @@ import numpy as np
 UNARY = (
     "-{}", "abs({})", "xp.square({})", "xp.sqrt({})", "xp.sqrt(abs({}))", "xp.sign({})",
     "xp.floor({})", "xp.ceil({})", "xp.trunc({})", "xp.rint({})", "xp.isfinite({})",
-    "xp.isnan({})", "xp.signbit({})", "xp.logical_not({})", "(~{})", "xp.reciprocal({})",
+    "xp.isnan({})", "xp.logical_not({})", "(~{})", "xp.reciprocal({})",
+    "xp.signbit(xp.nan_to_num({}))",  # the sign of a NaN is nobody's
     "xp.conjugate({})", "{}.real", "{}.imag", "(+{})", "({} ** 2)", "xp.clip({}, -1, 2)",
     "xp.nan_to_num({})",
 )  # fmt: skip
@@ -20,7 +21,7 @@ BINARY = (
     "({} + {})", "({} - {})", "({} * {})", "({} / {})", "({} < {})", "({} <= {})",
     "({} == {})", "({} != {})", "({} >= {})", "xp.maximum({}, {})", "xp.minimum({}, {})",
     "({} // {})", "({} % {})", "({} & {})", "({} | {})", "({} ^ {})",
-    "xp.logical_and({}, {})", "xp.logical_xor({}, {})", "xp.copysign({}, {})",
+    "xp.logical_and({}, {})", "xp.logical_xor({}, {})", "xp.copysign({}, xp.nan_to_num({}))",
     "xp.heaviside({}, {})", "xp.nextafter({}, {})", "xp.fmod({}, {})",
 )  # fmt: skip
 PLAIN = BINARY[:4]

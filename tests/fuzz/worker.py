@@ -6,9 +6,14 @@ import functools
 import json
 import sys
 import traceback
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
 
 import lazyarray as la
 
+from ..autograd.fuzzing import gradient_case
 from . import oracle, writing
 from .programs import Program
 
@@ -19,21 +24,27 @@ def main() -> None:
     replies = sys.stdout
     sys.stdout = sys.stderr  # what a program prints is no reply
     for line in sys.stdin:
-        task = json.loads(line)
-        reply = {}
-        try:
-            if "seed" in task:
-                program = writing.write(task["seed"])
-            else:
-                program = Program.from_json(task["program"])
-            for _ in range(task.get("times", 1)):
-                check(program)
-        except oracle.Wrong as exc:
-            reply = {"wrong": str(exc)}
-        except Exception:
-            # Not lazyarray's: NumPy refuses it (the shrinker's), or the fuzzer itself fails.
-            reply = {"failed": traceback.format_exc()}
-        print(json.dumps(reply), file=replies, flush=True)
+        print(json.dumps(answer(json.loads(line), check)), file=replies, flush=True)
+
+
+def answer(task: dict[str, Any], check: Callable[[Program], None]) -> dict[str, str]:
+    """What is wrong with a task's program; nothing, if it is right."""
+    try:
+        if "gradient" in task:
+            said = gradient_case(np.random.default_rng(task["gradient"]))
+            return {"wrong": said} if said else {}
+        if "seed" in task:
+            program = writing.write(task["seed"])
+        else:
+            program = Program.from_json(task["program"])
+        for _ in range(task.get("times", 1)):
+            check(program)
+    except oracle.Wrong as exc:
+        return {"wrong": str(exc)}
+    except Exception:
+        # Not lazyarray's: NumPy refuses it (the shrinker's), or the fuzzer itself fails.
+        return {"failed": traceback.format_exc()}
+    return {}
 
 
 main()

@@ -53,6 +53,35 @@ def test_reversed_in_place(shape):
         same(got, want)
 
 
+@pytest.mark.parametrize("shape", [(4,), (100,), (10000,), (3, 100), (2, 5000)])
+def test_reversed_and_written_over(shape):
+    """What is copied, because the output overlaps it, is still walked backwards."""
+    x = (rng.standard_normal(shape) + 1j * rng.standard_normal(shape)).astype("F")
+    y = rng.standard_normal(shape)
+    for key in [(slice(None, None, -1),) * len(shape), (..., slice(None, None, -1))]:
+        want, got = x.copy(), la.array(x)
+        np.multiply(want[key], want, out=want)
+        la.multiply(got[key], got, out=got)
+        same(got, want)
+        want, got = y.copy(), la.array(y)
+        np.exp(want[key], out=want)
+        la.exp(got[key], out=got)
+        same(got, want)
+
+
+def test_other_results_are_laid_out_as_numpys():
+    x = np.asfortranarray(rng.integers(0, 9, (2, 3)).astype("u2"))
+    a = la.array(x)
+    for got, want in [
+        (a != -1, x != -1),
+        (la.add(a, 1, where=a >= 0), np.add(x, 1, where=x >= 0, out=None)),
+        (la.block(a), np.block(x)),
+        (la.insert(a.copy(), [0, 2], 7, axis=1), np.insert(x.copy(), [0, 2], 7, axis=1)),
+    ]:
+        same(got, want)
+        assert got.strides == want.strides
+
+
 def test_one_complex_element_in_place():
     for _ in range(20):
         x = rng.standard_normal(1) + 1j * rng.standard_normal(1)
