@@ -104,8 +104,9 @@ cdef extern from "numpy/ufuncobject.h":
         void** data
         char* types
 
-cdef extern from "ops/expm1.h" namespace "lazyarray":
-    void complete_expm1(Kernel*, char)
+cdef extern from "ops/mended.h" namespace "lazyarray":
+    void mend_expm1(Kernel*, char)
+    void mend_negative(Kernel*, char, int)
 
 include "operands.pxi"
 include "ufunc.pxi"

@@ -144,7 +144,9 @@ cdef class Ufunc(Row):
         elif k.cost < 2:  # vector instructions: by the bytes
             k.cost *= max([d.itemsize for d in dtypes]) / 8
         if self.ufunc is np.expm1 and dtypes[0].kind == "c":
-            complete_expm1(k, ord(dtypes[0].char))
+            mend_expm1(k, ord(dtypes[0].char))
+        if self.ufunc is np.negative and dtypes[0].kind in "iuf":
+            mend_negative(k, ord(dtypes[0].kind), dtypes[0].itemsize)
         return k
 
     cdef object unary(self, object a, Tensor out):

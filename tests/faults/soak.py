@@ -183,7 +183,7 @@ def profiles(until, rng, stopped):
             la.profiler.stop()
             la.profiler.dumps(reset=True)
             stopped.wait(rng.random() * 2)
-        la.profiler.set_config(filename=os.path.join(folder, "last.json"))
+            la.profiler.set_config(filename="profile.json")  # the default: the folder goes
 
 
 def bout(seed, seconds, threads):

@@ -8,7 +8,7 @@ import pytest
 
 import lazyarray as la
 
-from ..lazy.fusing import same
+from ..lazy.fusing import figures, same
 
 rng = np.random.default_rng(0)
 
@@ -67,6 +67,23 @@ def test_reversed_and_written_over(shape):
         np.exp(want[key], out=want)
         la.exp(got[key], out=got)
         same(got, want)
+
+
+@pytest.mark.parametrize("dtype", "bhilqBHILQefdgFD")
+def test_negative_of_any_steps(dtype):
+    """NumPy's own loop is wrong where the input steps by 64 bytes and the output by others."""
+    x = (rng.standard_normal(3000) * 50).astype(dtype)
+    a = la.array(x)
+    for n in (2, 67, 140):
+        for step in (1, 2, 3, 4, 5, 8, 16, -1, -4, -8):
+            for to in (1, 2, 4, 8, -3):
+                out = la.zeros(3000, dtype)
+                la.negative(a[::step][:n], out=out[::to][:n])
+                same(out[::to][:n], -x[::step][:n].copy())
+    b = (rng.standard_normal((3, 600, 8)) * 50).astype(dtype)
+    for fuses in (0, 1):
+        with figures(fuses=fuses, inline_ns=0):
+            same(-la.array(b)[..., ::2][..., ::-1], -b[..., ::2][..., ::-1].copy())
 
 
 def test_other_results_are_laid_out_as_numpys():

@@ -1,0 +1,82 @@
+// NumPy's loops where they are wrong, mended.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <complex>
+#include <cstdint>
+#include <cstring>
+
+#include "lazy/cpu/loop.h"
+
+namespace lazyarray {
+
+struct Inner {  // the `data` of the loops below: NumPy's own loop
+  Loop fn;
+  void* data;
+};
+
+// Complex expm1: NumPy's loop makes NaN + NaN j of many infinities and NaNs, where C99 and the array API
+// standard have a limit: expm1(inf + 0j) is inf + 0j. So NumPy's loop, and exp(z) - 1 where z is not finite: there nothing is lost by the subtraction.
+template <class T>
+void expm1_loop(char** args, npy_intp const* dimensions, npy_intp const* steps, void* data) {
+  using Complex = std::complex<T>;
+  constexpr npy_intp kBlock = 64;
+  const auto* inner = static_cast<const Inner*>(data);
+  Complex odd[kBlock];
+  npy_intp places[kBlock];
+  for (npy_intp start = 0; start < dimensions[0]; start += kBlock) {
+    const npy_intp n = std::min(kBlock, dimensions[0] - start);
+    char* block[2] = {args[0] + start * steps[0], args[1] + start * steps[1]};
+    npy_intp count = 0;  // looked for first: the output may be the input
+    for (npy_intp i = 0; i < n; ++i) {
+      const auto z = *reinterpret_cast<const Complex*>(block[0] + i * steps[0]);
+      if (std::isfinite(z.real()) && std::isfinite(z.imag())) continue;
+      odd[count] = z;
+      places[count++] = i;
+    }
+    inner->fn(block, &n, steps, inner->data);
+    for (npy_intp i = 0; i < count; ++i)
+      *reinterpret_cast<Complex*>(block[1] + places[i] * steps[1]) = std::exp(odd[i]) - T(1);
+  }
+}
+
+// Puts the loop above around that of a kernel for complex expm1; kernels live for ever.
+template <class Kernel>
+void mend_expm1(Kernel* k, char dtype) {
+  k->data = new Inner{k->fn, k->data};
+  k->fn = dtype == 'F' ? expm1_loop<npy_float>
+          : dtype == 'D' ? expm1_loop<npy_double> : expm1_loop<npy_longdouble>;
+}
+
+// NumPy's loop negates the wrong elements where neither side is contiguous and the input steps by 16
+// bytes (numbers of 4) or 64 (of 8): `np.negative(x[::8], out=y[::4])`, seen with NumPy 2.4. `Bits` is the
+// number's unsigned integer.
+template <class Bits, bool is_float>
+void negative_loop(char** args, npy_intp const* dimensions, npy_intp const* steps, void* data) {
+  constexpr npy_intp size = sizeof(Bits);
+  const auto* inner = static_cast<const Inner*>(data);
+  if (steps[0] == size || steps[1] == size) {
+    inner->fn(args, dimensions, steps, inner->data);
+    return;
+  }
+  constexpr Bits sign = Bits(1) << (8 * size - 1);
+  const char* in = args[0];
+  char* out = args[1];
+  for (npy_intp i = 0; i < dimensions[0]; ++i, in += steps[0], out += steps[1]) {
+    Bits x;
+    std::memcpy(&x, in, size);
+    x = is_float ? x ^ sign : Bits(0) - x;
+    std::memcpy(out, &x, size);
+  }
+}
+
+template <class Kernel>
+void mend_negative(Kernel* k, char kind, int size) {
+  if (size != 4 && size != 8) return;
+  k->data = new Inner{k->fn, k->data};
+  k->fn = kind == 'f' ? (size == 4 ? negative_loop<uint32_t, true> : negative_loop<uint64_t, true>)
+                      : (size == 4 ? negative_loop<uint32_t, false> : negative_loop<uint64_t, false>);
+}
+
+}  // namespace lazyarray
