@@ -152,7 +152,8 @@ def _divisor(x: Any, n: float) -> float:
     There it is an intp or a double, so that complex64 and float32 are divided as doubles. For
     float32 this gives other bits only where it can't hold ``n``.
     """
-    exact = x.dtype.char != "F" and (x.dtype.char != "f" or float(np.float32(n)) == n)
+    char = x.dtype.char
+    exact = char not in "fF" or (char == "f" and float(np.float32(n)) == n)
     return n if exact else np.float64(n)
 
 
