@@ -191,6 +191,7 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--first", action="store_true", help="stop at what fails first, as it is")
     options = parser.parse_args()
+    writing.bound_memory(writing.MOST_MEMORY)
     if options.only is not None:
         print(writing.write(options.only))
         for line in every_engine(options.only):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
+import math
 import sys
 import traceback
 from collections.abc import Callable
@@ -20,7 +21,9 @@ from .programs import Program
 
 def main() -> None:
     """``python -m tests.fuzz.worker``; on a GPU with ``gpu`` behind it."""
+    writing.bound_memory(math.inf)  # what the driver had is no bound for a device's
     check = functools.partial(oracle.check_on, la.gpu(0)) if "gpu" in sys.argv else oracle.check
+    writing.bound_memory(writing.MOST_MEMORY)
     replies = sys.stdout
     sys.stdout = sys.stderr  # what a program prints is no reply
     for line in sys.stdin:

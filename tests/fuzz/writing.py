@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+import resource
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -15,11 +16,22 @@ from .phrases import REDUCTIONS, SCALARS, Phrases
 from .programs import ORDERS, Input, Program, is_ours
 
 MOST_BYTES = 16 << 20
+MOST_MEMORY = 6 << 30  # of a process
 OPERATORS = ("+", "-", "*", "/", "//", "%", "&", "|", "^")
 
 
+def bound_memory(more: float) -> None:
+    """Lets the process have so many bytes more: all pairs of 100003 elements are a MemoryError, and
+    so no line of a program."""
+    with open("/proc/self/statm") as file:
+        used = int(file.read().split()[0]) * resource.getpagesize()
+    _, most = resource.getrlimit(resource.RLIMIT_AS)
+    limit = most if more == math.inf else int(used + more)
+    resource.setrlimit(resource.RLIMIT_AS, (limit, most))
+
+
 def write(seed: int) -> Program:
-    """The program of this seed."""
+    """The program of this seed. Who writes many bounds the process's memory before."""
     return Writer(seed).program()
 
 
