@@ -19,7 +19,7 @@ KINDS = {
 }  # fmt: skip
 # Draws, files, what tells of memory or of the library, and what takes minutes on long axes.
 LEFT_OUT = re.compile(
-    r"random|tmp|io\.|empty|ndarray\(|out=xp\.|memmap|ctypes|dlpack|\bid\(|repr|str\(|print|show|info|strides|flags"
+    r"irfft|random|tmp|io\.|empty|ndarray\(|out=xp\.|memmap|ctypes|dlpack|\bid\(|repr|str\(|print|show|info|strides|flags"
     r"|may_share|shares_memory|einsum_path|base\b|data\b|nbytes|vander|kron|outer|convolve"
     r"|correlate|poly|roots|linalg|piecewise|fromiter|tofile|apply_|vectorize|histogram|setdiff"
 )

@@ -68,13 +68,20 @@ def simpler(line: str) -> Iterator[str]:
     nodes = [n for n in ast.walk(tree) if isinstance(n, ast.expr)]
     for at, node in enumerate(nodes):
         for child in operands(node):
-            if isinstance(child, ast.Name) and not is_ours(child.id):
+            if _is_named(child):
                 continue
             again = ast.parse(line)
             found = [n for n in ast.walk(again) if isinstance(n, ast.expr)][at]
             text = ast.unparse(_Replace(found, child).visit(again))
             if len(text) < len(line):
                 yield text
+
+
+def _is_named(node: ast.expr) -> bool:
+    """Whether it is ``xp``, ``xp.fft`` or the like."""
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    return isinstance(node, ast.Name) and not is_ours(node.id)
 
 
 def operands(node: ast.expr) -> list[ast.expr]:
