@@ -37,8 +37,8 @@ GPU = ("gpu", 2)  # simulated (tests/cuda/sim): a kernel takes a second to compi
 PROGRAMS = 200  # of a process, then another engine has its turn
 ON_GPU = 5
 GRADIENTS = 20  # each so-many-th program is one whose gradients are checked (tests/autograd)
-HANGS = 120.0  # seconds after which a program is taken to hang
-SHRINKS = 60.0  # seconds for making a program small
+HANGS = 60.0  # seconds after which a program is taken to hang
+SHRINKS = 40.0  # seconds for making a program small
 
 
 class Worker:
