@@ -26,7 +26,7 @@ cdef int emit_elementwise(Instr* instr, Layout* space, const View** views,
     cdef npy_intp n = space.size()
     cdef const View* forward[8]
     cdef list copies = None
-    cdef int axes
+    cdef int axes = -1  # not asked yet
     set_space(instr[0], space[0], views)
     for k in range(instr.nop):
         set_operand(instr, k, views[k])
@@ -34,9 +34,12 @@ cdef int emit_elementwise(Instr* instr, Layout* space, const View** views,
         # Such a loop gives other bits for elements that it meets backwards: in several axes NumPy's
         # iterator may hand them over in order.
         turn_round(instr[0])
-        axes = buffered_axes(instr[0]) if instr.ndim > 1 else 0
-        for k in range(instr.nin if axes else 0):
-            if instr.strides(k)[instr.ndim - 1] < 0 and not steps_evenly(instr[0], k, axes):
+        for k in range(instr.nin if instr.ndim > 1 else 0):
+            if instr.strides(k)[instr.ndim - 1] >= 0:
+                continue
+            if axes < 0:
+                axes = buffered_axes(instr[0])
+            if not steps_evenly(instr[0], k, axes):
                 if copies is None:
                     copies = []
                     memcpy(forward, views, instr.nop * sizeof(View*))

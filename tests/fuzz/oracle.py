@@ -7,15 +7,16 @@ import dataclasses
 import random
 import re
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 import lazyarray as la
 from lazyarray import engine
-from lazyarray.lazy._lazy import TracingError, _set_policy
+from lazyarray.lazy._lazy import TracingError
 
+from ..lazy.fusing import figures
 from .programs import Program
 
 # What a figure may be. The first is so for half of the programs: the figures that users have.
@@ -110,7 +111,7 @@ def run(program: Program, way: Way, want: dict[str, Any]) -> None:
     order = sorted(want)
     random.Random(program.seed + 1).shuffle(order)
     with (
-        figures(dict(way.figures)),
+        figures(**dict(way.figures)),
         engine.bulk(way.bulk) if way.bulk else contextlib.nullcontext(),
     ):
         if not way.compiled:
@@ -203,15 +204,3 @@ def nearly(got: np.ndarray, want: np.ndarray) -> str:
         apart = ~((np.abs(g - w) <= 1e-2 * np.abs(w) + 1e-3 * scale) | (g == w))
         apart &= ~(np.isnan(g) & np.isnan(w))
     return said if apart.sum() > 1 + 0.02 * want.size else ""
-
-
-@contextlib.contextmanager
-def figures(changes: dict[str, float]) -> Iterator[None]:
-    """The policies with other figures."""
-    old = {name: _set_policy(name, value) for name, value in changes.items()}
-    try:
-        yield
-    finally:
-        engine.get().wait_for_all()
-        for name, value in old.items():
-            _set_policy(name, value)
