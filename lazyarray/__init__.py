@@ -17,6 +17,7 @@ import typing as _typing
 from lazyarray import (
     _compile,
     _config,
+    _direct,
     _namespace_info,
     _scalar_mode,
     _scalars,
@@ -135,6 +136,7 @@ for _section in (
     __all__ += _section.__all__
 
 
+_direct.install()
 _scalar_mode.from_environment()
 
 if _typing.TYPE_CHECKING:

@@ -8,29 +8,29 @@ cdef enum IndexKind:
 
 
 cdef bint element_at(Tensor x, object key, npy_intp* at) except -1:
-    """Whether the key is nothing but a Python integer in bounds for each axis; the element's offset."""
+    """Whether the key is nothing but an integer in bounds for each axis; the element's offset.
+
+    An integer is Python's, or one that was computed and is there.
+    """
     cdef Layout* l = &x.v.layout
     cdef npy_intp i, n
-    cdef int axis, overflow = 0
+    cdef int axis
     at[0] = l.offset
-    if type(key) is int:
-        if l.ndim != 1:
+    if type(key) is not tuple:
+        if l.ndim != 1 or not index_of(key, &i):
             return False
-        i = PyLong_AsLongAndOverflow(key, &overflow)
         n = l.shape()[0]
-        if overflow or i < -n or i >= n:
+        if i < -n or i >= n:
             return False
         at[0] += (i + n if i < 0 else i) * l.strides()[0]
         return True
-    if type(key) is not tuple or len(<tuple>key) != l.ndim:
+    if len(<tuple>key) != l.ndim:
         return False
     for axis in range(l.ndim):
-        k = (<tuple>key)[axis]
-        if type(k) is not int:
+        if not index_of((<tuple>key)[axis], &i):
             return False
-        i = PyLong_AsLongAndOverflow(k, &overflow)
         n = l.shape()[axis]
-        if overflow or i < -n or i >= n:
+        if i < -n or i >= n:
             return False
         at[0] += (i + n if i < 0 else i) * l.strides()[axis]
     return True
@@ -46,6 +46,11 @@ cdef object with_numbers(Tensor x, object key, bint reads):
     cdef Tensor t
     cdef int used = 0
     cdef bint found = False, views = False
+    if reads and is_tensor(key) and x.v.layout.ndim > 1:  # the commonest, by a shorter way
+        t = <Tensor>key
+        if t.v.layout.ndim == 0 and info(t.v.dtype).kind in b"iu":
+            return scalar(t, "?an index of a view")
+        return None
     cdef tuple keys = key if type(key) is tuple else (key,)
     cdef list plain = []
     for k in keys:

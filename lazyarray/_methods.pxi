@@ -79,22 +79,34 @@ cdef class Methods(Operators):
 
     def transpose(self, *axes):
         """A view with the axes permuted (reversed by default)."""
+        if not axes and type(self) is NDArray:
+            return quick_transpose((self,))
         if len(axes) == 1 and (axes[0] is None or isinstance(axes[0], (tuple, list))):
             axes = axes[0]
         return ops.permute_dims(self, axes or None)
 
     def reshape(self, *shape, order="C", copy=None):
         """The same elements in another shape: a view where NumPy's is one, else a copy."""
+        cdef Tensor t
         if len(shape) == 1 and isinstance(shape[0], (tuple, list)):
             shape = tuple(shape[0])
+        if copy is None and order == "C":
+            t = reshaped(self, shape)
+            if t is not None:
+                return t
         return ops.reshape(self, shape, order=order, copy=copy)
 
     def ravel(self, order="C"):
         """All elements along one axis: a view where possible."""
+        cdef Tensor t = raveled(self) if order == "C" else None
+        if t is not None:
+            return t
         return ops.ravel(self, order=order)
 
     def flatten(self, order="C"):
         """A copy of all elements along one axis."""
+        if order == "C" and lone_ops() and self.v.layout.c_contiguous(self.v.itemsize()):
+            return raveled(cast(self, self.v.dtype))
         return ops.flatten(self, order=order)
 
     def swapaxes(self, axis1, axis2):
@@ -103,6 +115,8 @@ cdef class Methods(Operators):
 
     def squeeze(self, axis=None):
         """A view without axes of length one."""
+        if axis is None and type(self) is NDArray:
+            return quick_squeeze((self,))
         return ops.squeeze(self, axis=axis)
 
     def diagonal(self, offset=0, axis1=0, axis2=1):
@@ -282,10 +296,16 @@ cdef class Methods(Operators):
 
     def argmax(self, axis=None, out=None, *, keepdims=False):
         """Index of the maximum along an axis (of the flattened array by default)."""
+        cdef Tensor t = extremum(self, 0) if axis is None and out is None and not keepdims else None
+        if t is not None:
+            return t
         return handed(ops.argmax(self, axis, out, keepdims=keepdims))
 
     def argmin(self, axis=None, out=None, *, keepdims=False):
         """Index of the minimum along an axis (of the flattened array by default)."""
+        cdef Tensor t = extremum(self, 1) if axis is None and out is None and not keepdims else None
+        if t is not None:
+            return t
         return handed(ops.argmin(self, axis, out, keepdims=keepdims))
 
     def cumsum(self, axis=None, dtype=None, out=None):

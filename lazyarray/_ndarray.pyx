@@ -19,10 +19,17 @@ from libc.string cimport memcpy
 from lazyarray.engine._engine cimport GPU, Var
 from lazyarray.lazy._lazy cimport (
     Layout,
+    NOT_QUICK,
     Number,
+    QUICK_ADD,
+    QUICK_DIVIDE,
+    QUICK_MULTIPLY,
+    QUICK_POWER,
+    QUICK_SUBTRACT,
     Tensor,
     as_scalar,
     assign,
+    at_hand,
     become,
     cast,
     cpu0,
@@ -34,13 +41,18 @@ from lazyarray.lazy._lazy cimport (
     from_numpy,
     get_element,
     handed,
+    index_of,
     info,
     is_scalar,
     is_tensor,
     kMaxDims,
+    lone_ops,
     np_dtype,
     npy_intp,
     numpy_view,
+    quick,
+    quick_compare,
+    quick_unary,
     read_out,
     returned,
     scalars_are_read,
@@ -53,7 +65,8 @@ from lazyarray.lazy._lazy cimport (
     wait,
 )
 from lazyarray.storage._storage cimport Chunk
-from lazyarray.ops._rows cimport MatMul, Reduction, Ufunc, as_tensor_on, gathered, is_operand, masked_set, picked, store
+from lazyarray.ops._rows cimport MatMul, Reduction, Ufunc, as_tensor_on, direct_get, direct_set, extremum, gathered, is_operand, masked_set, \
+    picked, picked_elements, quick_squeeze, quick_transpose, raveled, reshaped, store
 
 from lazyarray import ops
 from lazyarray._flat import flagsobj, flatiter
@@ -71,6 +84,10 @@ cdef extern from "Python.h":
     int PySlice_Unpack(object, Py_ssize_t*, Py_ssize_t*, Py_ssize_t*) except -1
     Py_ssize_t PySlice_AdjustIndices(Py_ssize_t, Py_ssize_t*, Py_ssize_t*, Py_ssize_t)
     Py_ssize_t PyNumber_AsSsize_t(object, object) except? -1
+
+
+cdef extern from "numpy/arrayobject.h":
+    object PyArray_Scalar(void*, cnp.dtype, object)
 
 
 include "_operators.pxi"
@@ -144,10 +161,16 @@ cdef object scalar(Tensor array, str what):
 
 cdef object only_element(Tensor x):
     """The only element, which is there, as a Python scalar."""
-    cdef char* p = x.v.chunk.data + x.v.layout.offset
+    return element_value(x, x.v.layout.offset)
+
+
+cdef object element_value(Tensor x, npy_intp at):
+    """The element at `at` bytes of the memory, as a Python scalar."""
+    cdef char* p = x.v.chunk.data + at
     cdef char code = info(x.v.dtype).code
+    cdef cnp.dtype d
     if x.v.chunk.data is NULL:
-        pass
+        return numpy_view(&x.v, False).item()
     elif code == b"d":
         return (<double*>p)[0]
     elif code == b"l" or code == b"q":
@@ -160,7 +183,8 @@ cdef object only_element(Tensor x):
         return (<int32_t*>p)[0]
     elif code == b"B":
         return (<unsigned char*>p)[0]
-    return numpy_view(&x.v, False).item()
+    d = np_dtype(x.v.dtype)
+    return PyArray_Scalar(p, d, None).item()
 
 
 cdef object number(Tensor array, str what):
@@ -352,8 +376,11 @@ cdef class NDArray(Methods):
     def item(self, *args):
         """One element as a Python scalar; waits for it."""
         cdef Tensor x
+        cdef npy_intp at
         if args:
             x = settled(awaited(self, "item"), False)
+            if x.v.chunk.data is not NULL and element_at(x, args[0] if len(args) == 1 else args, &at):
+                return element_value(x, at)
             return numpy_view(&x.v, False).item(*args)
         if self.v.layout.size() != 1:
             raise ValueError("can only convert an array of size 1 to a Python scalar")
@@ -367,6 +394,15 @@ cdef class NDArray(Methods):
         """The values as nested lists of Python scalars; waits for them."""
         cdef Tensor x
         x = settled(awaited(self, "?tolist()"), False)
+        cdef npy_intp i, step
+        cdef char* p
+        if x.v.layout.ndim == 1 and x.v.chunk.data is not NULL:
+            p = x.v.chunk.data + x.v.layout.offset
+            step = x.v.layout.strides()[0]
+            if info(x.v.dtype).code == b"d":
+                return [(<double*>(p + i * step))[0] for i in range(x.v.layout.shape()[0])]
+            if info(x.v.dtype).code == b"l":
+                return [(<int64_t*>(p + i * step))[0] for i in range(x.v.layout.shape()[0])]
         return numpy_view(&x.v, False).tolist()
 
     def tobytes(self, order="C"):
@@ -434,7 +470,8 @@ cdef class NDArray(Methods):
 
     def __str__(self):
         cdef Tensor x = awaited(self, "?str()")
-        return str(numpy_view(&x.v, False))
+        a = numpy_view(&x.v, False)
+        return str(a[()] if x.v.layout.ndim == 0 else a)
 
     def __format__(self, spec):
         if spec and self.v.layout.ndim:
@@ -520,9 +557,13 @@ cdef class NDArray(Methods):
         plain = with_numbers(self, key, True)
         if plain is not None:
             return basic_view(self, plain, &kind)
-        t = gathered(self, key)
+        t = picked_elements(self, key)
+        if t is None:
+            t = gathered(self, key)
         if t is None:
             t = picked(self, key)
+        if t is None:
+            t = direct_get(self, key)
         return handed(t if t is not None else ops.indexing.get(self, key))
 
     def __setitem__(self, key, value):
@@ -535,7 +576,7 @@ cdef class NDArray(Methods):
             plain = with_numbers(self, key, False)
             if plain is not None:
                 self[plain] = value
-            elif not masked_set(self, key, value):
+            elif not masked_set(self, key, value) and not direct_set(self, key, value):
                 ops.indexing.set(self, key, value)
         else:
             store(t, value)

@@ -35,11 +35,26 @@ cdef inline bint is_usual(object o):
     return t is int or t is float or is_tensor(o)
 
 
-cdef inline object binary(Ufunc row, object a, object b):
+cdef inline object binary(Ufunc row, int op, Tensor self, object a, object b):
+    """``a op b``, of which ``self`` is one; `op` is what `quick` calls it."""
+    cdef Tensor t
+    if self.v.layout.ndim == 0 and op != NOT_QUICK and not scalars_are_read:
+        t = quick(op, a, b)
+        if t is not None:
+            return t
     if not (is_usual(a) and is_usual(b)) and (not is_operand(b) or not is_operand(a)):
         return NotImplemented
     found = row.binary(a, b, None)
     return read_out(found) if scalars_are_read else found
+
+
+cdef inline object negated(Ufunc row, int op, Tensor a):
+    cdef Tensor t
+    if a.v.layout.ndim == 0 and not scalars_are_read:
+        t = quick_unary(op, a)
+        if t is not None:
+            return t
+    return unary(row, a)
 
 
 cdef inline object unary(Ufunc row, Tensor a):
@@ -96,40 +111,40 @@ cdef enum:
 cdef class Operators(Tensor):
     """The part of NDArray that its operators are."""
 
-    def __add__(self, other): return binary(_add, self, other)
-    def __radd__(self, other): return binary(_add, other, self)
+    def __add__(self, other): return binary(_add, QUICK_ADD, self, self, other)
+    def __radd__(self, other): return binary(_add, QUICK_ADD, self, other, self)
     def __iadd__(self, other): return inplace(_add, self, other)
-    def __sub__(self, other): return binary(_subtract, self, other)
-    def __rsub__(self, other): return binary(_subtract, other, self)
+    def __sub__(self, other): return binary(_subtract, QUICK_SUBTRACT, self, self, other)
+    def __rsub__(self, other): return binary(_subtract, QUICK_SUBTRACT, self, other, self)
     def __isub__(self, other): return inplace(_subtract, self, other)
-    def __mul__(self, other): return repeated(self, other) or binary(_multiply, self, other)
-    def __rmul__(self, other): return repeated(self, other) or binary(_multiply, other, self)
+    def __mul__(self, other): return repeated(self, other) or binary(_multiply, QUICK_MULTIPLY, self, self, other)
+    def __rmul__(self, other): return repeated(self, other) or binary(_multiply, QUICK_MULTIPLY, self, other, self)
     def __imul__(self, other): return inplace(_multiply, self, other)
-    def __truediv__(self, other): return binary(_divide, self, other)
-    def __rtruediv__(self, other): return binary(_divide, other, self)
+    def __truediv__(self, other): return binary(_divide, QUICK_DIVIDE, self, self, other)
+    def __rtruediv__(self, other): return binary(_divide, QUICK_DIVIDE, self, other, self)
     def __itruediv__(self, other): return inplace(_divide, self, other)
-    def __floordiv__(self, other): return binary(_floor_divide, self, other)
-    def __rfloordiv__(self, other): return binary(_floor_divide, other, self)
+    def __floordiv__(self, other): return binary(_floor_divide, NOT_QUICK, self, self, other)
+    def __rfloordiv__(self, other): return binary(_floor_divide, NOT_QUICK, self, other, self)
     def __ifloordiv__(self, other): return inplace(_floor_divide, self, other)
-    def __mod__(self, other): return binary(_remainder, self, other)
-    def __rmod__(self, other): return binary(_remainder, other, self)
+    def __mod__(self, other): return binary(_remainder, NOT_QUICK, self, self, other)
+    def __rmod__(self, other): return binary(_remainder, NOT_QUICK, self, other, self)
     def __imod__(self, other): return inplace(_remainder, self, other)
-    def __divmod__(self, other): return binary(_divmod, self, other)
-    def __rdivmod__(self, other): return binary(_divmod, other, self)
-    def __and__(self, other): return binary(_and, self, other)
-    def __rand__(self, other): return binary(_and, other, self)
+    def __divmod__(self, other): return binary(_divmod, NOT_QUICK, self, self, other)
+    def __rdivmod__(self, other): return binary(_divmod, NOT_QUICK, self, other, self)
+    def __and__(self, other): return binary(_and, NOT_QUICK, self, self, other)
+    def __rand__(self, other): return binary(_and, NOT_QUICK, self, other, self)
     def __iand__(self, other): return inplace(_and, self, other)
-    def __or__(self, other): return binary(_or, self, other)
-    def __ror__(self, other): return binary(_or, other, self)
+    def __or__(self, other): return binary(_or, NOT_QUICK, self, self, other)
+    def __ror__(self, other): return binary(_or, NOT_QUICK, self, other, self)
     def __ior__(self, other): return inplace(_or, self, other)
-    def __xor__(self, other): return binary(_xor, self, other)
-    def __rxor__(self, other): return binary(_xor, other, self)
+    def __xor__(self, other): return binary(_xor, NOT_QUICK, self, self, other)
+    def __rxor__(self, other): return binary(_xor, NOT_QUICK, self, other, self)
     def __ixor__(self, other): return inplace(_xor, self, other)
-    def __lshift__(self, other): return binary(_left_shift, self, other)
-    def __rlshift__(self, other): return binary(_left_shift, other, self)
+    def __lshift__(self, other): return binary(_left_shift, NOT_QUICK, self, self, other)
+    def __rlshift__(self, other): return binary(_left_shift, NOT_QUICK, self, other, self)
     def __ilshift__(self, other): return inplace(_left_shift, self, other)
-    def __rshift__(self, other): return binary(_right_shift, self, other)
-    def __rrshift__(self, other): return binary(_right_shift, other, self)
+    def __rshift__(self, other): return binary(_right_shift, NOT_QUICK, self, self, other)
+    def __rrshift__(self, other): return binary(_right_shift, NOT_QUICK, self, other, self)
     def __irshift__(self, other): return inplace(_right_shift, self, other)
 
     def __pow__(self, other, mod):
@@ -138,10 +153,10 @@ cdef class Operators(Tensor):
         cdef Ufunc short = power_shortcut(self, other)
         if short is not None:
             return unary(short, self)
-        return binary(_power, self, other)
+        return binary(_power, QUICK_POWER, self, self, other)
 
     def __rpow__(self, other, mod):
-        return binary(_power, other, self)
+        return binary(_power, QUICK_POWER, self, other, self)
 
     def __ipow__(self, other):
         cdef Ufunc short = power_shortcut(self, other)
@@ -164,12 +179,17 @@ cdef class Operators(Tensor):
             return NotImplemented
         return _matmul.product(self, as_tensor_on(other, self.v.chunk.device), self)
 
-    def __neg__(self): return unary(_negative, self)
+    def __neg__(self): return negated(_negative, QUICK_SUBTRACT, self)
     def __pos__(self): return unary(_positive, self)
-    def __abs__(self): return unary(_absolute, self)
+    def __abs__(self): return negated(_absolute, QUICK_ADD, self)
     def __invert__(self): return unary(_invert, self)
 
     def __richcmp__(self, other, int op):
+        cdef Tensor t
+        if (<Tensor>self).v.layout.ndim == 0 and not scalars_are_read:
+            t = quick_compare(op, self, other)
+            if t is not None:
+                return t
         if not is_operand(other):
             if (op == Py_EQ or op == Py_NE) and (other is None or isinstance(other, (str, bytes))):
                 # Element by element, as in NumPy: `x == None` is an array.

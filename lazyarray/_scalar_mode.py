@@ -13,6 +13,7 @@ from typing import Any
 from lazyarray import fft, functions, linalg, ops, random
 from lazyarray._flat import flatiter
 from lazyarray.lazy._lazy import numpys, read_scalars
+from lazyarray.ops._rows import Direct
 from lazyarray.random.distributions import Distributions
 from lazyarray.random.samples import Samples
 
@@ -105,7 +106,7 @@ def _replace() -> None:
     for space, listed in places:
         for name in listed:
             thing = getattr(space, name)
-            if isinstance(thing, FunctionType):
+            if isinstance(thing, (FunctionType, Direct)):
                 _put(space, name, thing, space.__name__)
             elif isinstance(thing, type) and thing.__module__.startswith("lazyarray."):
                 _replace_methods(thing)
@@ -119,7 +120,7 @@ def _replace_methods(cls: type) -> None:
             _put(cls, name, thing, cls.__module__)
 
 
-def _put(place: Any, name: str, function: FunctionType, space: str) -> None:
+def _put(place: Any, name: str, function: Any, space: str) -> None:
     if (place, name) not in [(p, n) for p, n, _ in _replaced]:
         _replaced.append((place, name, function))
         setattr(place, name, _reading(function, name, space))
@@ -129,7 +130,7 @@ def _put(place: Any, name: str, function: FunctionType, space: str) -> None:
 _PYTHONS = {"array_equal", "array_equiv", "allclose"}
 
 
-def _reading(function: FunctionType, name: str, space: str) -> Callable[..., Any]:
+def _reading(function: Any, name: str, space: str) -> Callable[..., Any]:
     """``function``, which gives NumPy's scalars to those that are not lazyarray."""
     pythons = name in _PYTHONS or (space.startswith("lazyarray.random") and name != "integers")
 

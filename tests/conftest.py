@@ -1,6 +1,7 @@
 """``pytest --device gpu:0``: tests make their arrays there; floats within what a GPU rounds."""
 
 import contextlib
+import pathlib
 from collections.abc import Iterator
 from typing import Any
 
@@ -9,6 +10,19 @@ import pytest
 from hypothesis import Phase, settings
 
 import lazyarray as la
+from lazyarray.lazy._lazy import _set_policy
+
+HERE = pathlib.Path(__file__).parent
+# Tests that are run as users run things, so that NumPy computes what is small and complete at once
+# (`direct_bytes` of the policy). All others are about what we do ourselves, on arrays that are small.
+AS_USERS_DO = (
+    "programs",
+    "test_docs.py",
+    "test_examples.py",
+    "test_interop.py",
+    "test_array_api.py",
+)
+DIRECT_BYTES = _set_policy("direct_bytes", 0)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -81,3 +95,21 @@ def _current_device(
         yield
     with contextlib.suppress(Exception):  # on a CPU the errors of small ops are raised at the call
         la.waitall()
+
+
+@pytest.fixture(autouse=True)
+def _direct(request: pytest.FixtureRequest) -> Iterator[None]:
+    if request.path.relative_to(HERE).parts[0] not in AS_USERS_DO:
+        yield
+        return
+    _set_policy("direct_bytes", DIRECT_BYTES)
+    yield
+    _set_policy("direct_bytes", 0)
+
+
+@pytest.fixture(params=[True, False], ids=["direct", "recorded"])
+def direct(request: pytest.FixtureRequest) -> Iterator[bool]:
+    """Whether small complete operands are given to NumPy at once."""
+    _set_policy("direct_bytes", DIRECT_BYTES if request.param else 0)
+    yield request.param
+    _set_policy("direct_bytes", 0)

@@ -19,6 +19,7 @@ from lazyarray.graph import registry
 from lazyarray.graph.nodes import caller, mapped
 from lazyarray.lazy._lazy import Program, Tensor
 from lazyarray.ops import _rows, indexing, interop, manipulation
+from lazyarray.ops._rows import Direct
 
 SETITEM = "setitem"  # x[key] = value: the one call here that changes its argument
 
@@ -141,6 +142,8 @@ def _table() -> dict[CodeType, Candidates]:
     ]
     public = [(registry.canonical(op), registry.function_of(op)) for op in registry.names()]
     for op, function in [*special, *public]:
+        if isinstance(function, Direct):
+            function = function.recorded
         if isinstance(function, FunctionType):
             listed = found.setdefault(function.__code__, [])
             if all(f is not function for _, f in listed):

@@ -289,7 +289,7 @@ cdef extern from "lazy/cpu/run.h" namespace "lazyarray" nogil:
 cdef extern from "lazy/recorder.h" namespace "lazyarray" nogil:
     cdef cppclass FlushPolicy:
         double inline_ns, cheap_ns, group_ns, fuse_ns, flush_ns
-        int64_t age_ns
+        int64_t age_ns, direct_bytes
     cdef cppclass TilePolicy:
         int64_t tile_bytes, stream_bytes, ahead_bytes, stream, least, most, row, panels, panel
         double split_ns, task_ns
@@ -408,6 +408,20 @@ cdef class Number:
     cdef object look(self)
 
 
+# Operations that `quick` and its kin know; comparisons have Python's numbers.
+cdef extern from *:
+    """
+    enum { QUICK_ADD = 16, QUICK_SUBTRACT, QUICK_MULTIPLY, QUICK_DIVIDE, QUICK_POWER, NOT_QUICK };
+    """
+    enum:
+        QUICK_ADD
+        QUICK_SUBTRACT
+        QUICK_MULTIPLY
+        QUICK_DIVIDE
+        QUICK_POWER
+        NOT_QUICK
+
+
 cdef object plain(object o)
 cdef Tensor number_tensor(Number number, int dtype, CDevice device)
 cdef extern from "Python.h":
@@ -428,6 +442,7 @@ cdef inline bint is_tensor(object o) noexcept:
 
 
 cdef Recorder* recorder() noexcept
+cdef PyTypeObject* type_of_arrays() noexcept
 cdef CDevice current_device() noexcept
 cdef Tensor fresh(int dtype, npy_intp size, CDevice device)
 cdef tuple shape_tuple(const View* v)
@@ -458,6 +473,17 @@ cdef void set_operand(Instr* instr, int k, const View* v) noexcept
 cdef int emit(Instr* instr) except -1
 cdef int emit_elementwise(Instr* instr, Layout* space, const View** views, bint overwrites) except -1
 cdef int flush(bint wake) except -1
+cdef bint at_hand(Chunk* c, bint write) noexcept
+cdef bint lone_ops() noexcept
+cdef Tensor new_element(int dtype, CDevice device)
+cdef Tensor truth(bint value)
+cdef Tensor quick(int op, object a, object b)
+cdef Tensor quick_compare(int op, object a, object b)
+cdef Tensor quick_unary(int op, Tensor a)
+cdef bint index_of(object k, npy_intp* i) noexcept
+cdef void issue(Chunk* c, uint64_t writes) noexcept
+cdef int no_sync_now() noexcept
+cdef bint capturing() noexcept
 cdef Tensor get_element(Tensor x, npy_intp offset)
 cdef bint set_element(Tensor x, npy_intp offset, object value) except -1
 cdef Tensor lone_op(const Kernel* k, object a, object b, Tensor out)

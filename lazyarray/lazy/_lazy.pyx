@@ -17,6 +17,8 @@ from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_AsDouble
 from cpython.long cimport PyLong_AsLongAndOverflow
 from cpython.ref cimport Py_DECREF, Py_INCREF
 from libc.float cimport FLT_MAX
+from libc.math cimport fabs
+from libc.stdint cimport INT64_MIN
 from libcpp.map cimport map as cppmap
 from libc.stdio cimport fprintf, stderr
 from libc.string cimport memcpy, memmove, memset
@@ -134,6 +136,7 @@ cdef int _list_figures() except -1:
         "fuse_ns": (<size_t>&f.fuse_ns, True),
         "flush_ns": (<size_t>&f.flush_ns, True),
         "age_ns": (<size_t>&f.age_ns, False),
+        "direct_bytes": (<size_t>&f.direct_bytes, False),
         "tile_bytes": (<size_t>&t.tile_bytes, False),
         "stream_bytes": (<size_t>&t.stream_bytes, False),
         "ahead_bytes": (<size_t>&t.ahead_bytes, False),

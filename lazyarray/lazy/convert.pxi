@@ -34,15 +34,24 @@ cdef object numpy_view(const View* v, bint writable):
 cdef Tensor from_numpy(object array, CDevice device):
     """A new tensor with a copy of a NumPy array, in its layout ('K' order)."""
     cdef cnp.ndarray a = array
-    cdef int code = dtype_code(a.dtype)
-    cdef int ndim = cnp.PyArray_NDIM(a)
-    if not a.dtype.isnative:
+    cdef int code = dtype_of_type_num(a.descr.type_num)
+    cdef int i, ndim = cnp.PyArray_NDIM(a)
+    cdef npy_intp step
+    if code < 0:
+        code = dtype_code(a.dtype)  # raises
+    if not cnp.PyArray_ISNOTSWAPPED(a):
         a = a.astype(a.dtype.newbyteorder("="))
     if device.kind == GPU:
         return moved(from_numpy(a, cpu0()), device)
     cdef Tensor t = empty_like_shape(code, ndim, <const npy_intp*>cnp.PyArray_DIMS(a), device)
     cdef cnp.ndarray w
-    if cnp.PyArray_IS_C_CONTIGUOUS(a):
+    cdef bint fortran = not cnp.PyArray_IS_C_CONTIGUOUS(a)
+    if not fortran or cnp.PyArray_IS_F_CONTIGUOUS(a):
+        if fortran:
+            step = info(code).size
+            for i in range(ndim):
+                t.v.layout.strides()[i] = step
+                step *= t.v.layout.shape()[i]
         if not t.v.chunk.allocate():
             raise MemoryError(f"unable to allocate {t.v.chunk.nbytes} bytes")
         memcpy(t.v.chunk.data, cnp.PyArray_DATA(a), t.v.chunk.nbytes)

@@ -46,6 +46,10 @@ cdef bint covers_chunk(const View* v) noexcept:
 
 cdef tuple shape_tuple(const View* v):
     cdef View* w = <View*>v
+    if w.layout.ndim == 1:
+        return (w.layout.shape()[0],)
+    if w.layout.ndim == 2:
+        return (w.layout.shape()[0], w.layout.shape()[1])
     return tuple([w.layout.shape()[i] for i in range(w.layout.ndim)])
 
 

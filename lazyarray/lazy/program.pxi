@@ -5,7 +5,7 @@ class TracingError(RuntimeError):
     """The value of an array was asked for while what makes it is traced, so is not run."""
 
 
-cdef inline bint capturing() noexcept:
+cdef bint capturing() noexcept:
     """Whether this thread's ops are captured by a program."""
     return _recorder.captures and mode().capturing is not NULL
 

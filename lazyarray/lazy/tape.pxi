@@ -244,7 +244,7 @@ cdef void wrote_flat(Chunk* c, Leaves leaves, bint all) noexcept:
         note_flat(_recorder.tape, c, leaves, all)
 
 
-cdef inline void issue(Chunk* c, uint64_t writes) noexcept:
+cdef void issue(Chunk* c, uint64_t writes) noexcept:
     """Counts writes that were issued; notes the line, if a node has saved the values."""
     c.issued += writes
     if known_as(c) is not NULL and known_as(c).watched:

@@ -8,15 +8,24 @@ cdef object np_dtype(int code):
     return _dtypes[code]
 
 
+cdef dict _codes_of_types = {float: D_F8, int: D_IL, bool: D_BOOL, complex: D_C16}
+
+
 cdef int dtype_code(object dtype) except -1:
     """The code of a dtype-like; TypeError for one that arrays can't have."""
-    cdef cnp.dtype d = dtype if isinstance(dtype, np.dtype) else np.dtype(dtype)
+    if isinstance(dtype, type):
+        known = _codes_of_types.get(dtype)
+        if known is not None:
+            return known
+    cdef cnp.dtype d = dtype if isinstance(dtype, cnp.dtype) else np.dtype(dtype)
     cdef int code = dtype_of_type_num(d.type_num)
     if code < 0:
         raise TypeError(
             f"lazyarray has no dtype {d}: its dtypes are bool, the integers, floats and complex "
             "numbers (no object, string, datetime or structured ones)"
         )
+    if isinstance(dtype, type) and dtype.__module__ == "numpy":
+        _codes_of_types[dtype] = code
     return code
 
 
@@ -51,7 +60,11 @@ cdef void set_array_type(type t):
     """What new arrays are instances of: the room above names its class here."""
     global _array_type, array_dealloc
     _array_type = t
-    array_dealloc = (<PyTypeObject*>t).tp_dealloc
+    array_dealloc = keeping_spares(t)
+
+
+cdef PyTypeObject* type_of_arrays() noexcept:
+    return <PyTypeObject*>_array_type
 
 
 # The types of scalars, by dtype: each is of Tensor's size, and has no dealloc of its own.
@@ -65,6 +78,7 @@ cdef void set_scalar_type(str kinds, type t):
     # An array becomes one by a store: so the types are alike, and not counted (made by a class statement).
     if t.__basicsize__ != Tensor.__basicsize__ or t.__flags__ >> 9 & 1:
         raise SystemError(f"{t.__name__} can't be a type of scalars")
+    keeping_spares(t)
     for code in range(kDtypes):
         if chr(info(code).kind) in kinds:
             _scalar_types[code] = <PyTypeObject*>t
@@ -91,6 +105,8 @@ cpdef Tensor returned(Tensor t):
 
 cdef Tensor as_array(Tensor t):
     """The reverse, of a scalar that nobody else has seen."""
+    if t is _true or t is _false:
+        return cast(t, D_BOOL)
     Py_SET_TYPE(t, <PyTypeObject*>_array_type)
     t.v.readonly = False
     return t

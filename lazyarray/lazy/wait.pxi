@@ -17,7 +17,7 @@ cdef struct _Seen:
     PyObject* place
 
 
-cdef dict _syncs = {}  # (code, byte offset, what) -> _Place
+cdef dict _syncs = {}  # (the code object's address, byte offset, what) -> _Place, which holds the code
 # The places seen last, found without making a key. They borrow from _syncs, and are forgotten with it.
 cdef _Seen _seen[256]
 
@@ -55,7 +55,7 @@ cdef _Place place_of(str what):
     cdef _Seen* s = &_seen[h % 256]
     if s.code == <PyObject*>code and s.what == <PyObject*>what and s.lasti == lasti:
         return <_Place>s.place
-    key = (code, lasti, what)
+    key = (<size_t><PyObject*>code, lasti, what)  # not the object: equal ones are compared at length
     cdef _Place place = _syncs.get(key)
     if place is None:
         if len(_syncs) >= _MOST_PLACES:
@@ -83,6 +83,11 @@ cdef extern from *:
     """
     object frame_code(int* lasti)
     int no_sync_depth(int change)
+
+
+cdef int no_sync_now() noexcept:
+    """How many blocks of `no_sync` this thread is in."""
+    return no_sync_depth(0)
 
 
 cdef int wait(Tensor x, bint everything, str what) except -1:
@@ -163,8 +168,9 @@ def sync_rows(bint reset=False):
     cdef _Place place
     if _elsewhere.count:
         sums["<elsewhere>", 0, "?", "other waits"] = (_elsewhere.count, _elsewhere.ns)
-    for (code, lasti, what), found in _syncs.items():
+    for (_, lasti, what), found in _syncs.items():
         place = found
+        code = place.code
         key = ("<unknown>", 0, "?", what.lstrip("?"))
         if code is not None:
             key = (code.co_filename, site_line(<PyObject*>code, lasti), code.co_name, key[3])

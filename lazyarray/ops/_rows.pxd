@@ -63,3 +63,11 @@ cdef bint masked_set(Tensor x, object key, object value) except -1
 cdef Tensor as_tensor(object o)
 cdef Tensor as_tensor_on(object o, CDevice device)
 cdef bint is_operand(object o)
+cdef Tensor direct_get(Tensor x, object key)
+cdef bint direct_set(Tensor x, object key, object value) except -1
+cdef Tensor reshaped(Tensor x, shape)
+cdef Tensor raveled(Tensor x)
+cdef Tensor extremum(Tensor x, int what)
+cdef object quick_squeeze(tuple args)
+cdef object quick_transpose(tuple args)
+cdef Tensor picked_elements(Tensor x, object key)

@@ -5,11 +5,17 @@ A row looks up the loop for the operands' dtypes (once for each combination), ca
 needs cast, infers shape and layout, keeps overlapping operands apart, and emits an instruction.
 """
 
+import functools
+
 import numpy as np
 
 cimport numpy as cnp
+from cpython.long cimport PyLong_AsLongAndOverflow
+from cpython.object cimport PyObject
+from cpython.ref cimport Py_INCREF
+from libc.stdint cimport int64_t, uint64_t
 from libc.stdlib cimport calloc, malloc
-from libc.string cimport memcpy
+from libc.string cimport memcpy, memset
 
 from lazyarray.engine._engine cimport CDevice, Device, GPU, intern_name
 from lazyarray.lazy._lazy cimport (
@@ -27,19 +33,25 @@ from lazyarray.lazy._lazy cimport (
     SPLIT_PAIRWISE,
     SPLIT_PAIRWISE_COMPLEX,
     Instr,
+    Kernel,
     KernelKind,
+    Py_TYPE,
+    PyTypeObject,
     Layout,
     Loop,
     Split,
     View,
     as_array,
+    at_hand,
     as_scalar,
     assign,
     cast,
     count_true,
+    cpu0,
     covers_chunk,
     current_device,
     dtype_code,
+    dtype_of_type_num,
     emit,
     emit_elementwise,
     empty_like_shape,
@@ -49,10 +61,12 @@ from lazyarray.lazy._lazy cimport (
     handed,
     from_numpy,
     inexact,
+    index_of,
     info,
     is_scalar,
     is_tensor,
     is_wide,
+    issue,
     kDtypes,
     kMaxDims,
     kMaxOperands,
@@ -62,6 +76,9 @@ from lazyarray.lazy._lazy cimport (
     kWeakInt,
     line_loops,
     lone_op,
+    lone_ops,
+    new_element,
+    no_sync_now,
     may_overlap,
     new_kernel,
     new_tensor,
@@ -79,11 +96,13 @@ from lazyarray.lazy._lazy cimport (
     recording,
     refuse_leaf,
     returned,
+    scalars_are_read,
     same_device,
     self_overlaps,
     set_k_layout,
     set_operand,
     shape_tuple,
+    type_of_arrays,
     unshared,
     view_of,
     settled,
@@ -91,6 +110,8 @@ from lazyarray.lazy._lazy cimport (
     wait,
     where_of_size,
 )
+
+from lazyarray.storage._storage cimport Chunk
 
 from lazyarray.lazy._lazy import note_call, note_constant, paused
 
@@ -117,3 +138,4 @@ include "gufunc.pxi"
 include "gather.pxi"
 include "masks.pxi"
 include "along.pxi"
+include "direct.pxi"

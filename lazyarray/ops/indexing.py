@@ -393,7 +393,7 @@ def take(
 
 def _listed(indices: Any) -> Any:
     """As NumPy: a list of indices becomes integers, whatever it holds; an array must hold them."""
-    if isinstance(indices, (list, tuple)):
+    if isinstance(indices, (list, tuple, float)):
         return np.array(indices, np.intp)
     return indices if isinstance(indices, Tensor) else np.asarray(indices)
 

@@ -129,7 +129,7 @@ def tri(
     if M is None:
         M = N
     rows = arange(N, device=place)
-    columns = arange(-k, M - k, device=place)
+    columns = arange(-k, M - k, dtype=np.intp, device=place)  # also for a float, as NumPy's
     mask = _outer_mask(rows, columns)
     return mask if np.dtype(dtype) == np.bool_ else mask.astype(dtype)
 

@@ -151,14 +151,17 @@ cdef class Ufunc(Row):
 
     cdef object unary(self, object a, Tensor out):
         cdef int ka
-        cdef Tensor t
+        cdef Tensor t, lone
         if is_tensor(a):
             t = <Tensor>a
         else:
             ka = kind_of(a)
+            if ka >= 0 and out is None and self.nout == 1:
+                lone = lone_op(self.resolve(ka, 0).kernel, a, None, None)
+                if lone is not None:
+                    return lone
             t = as_tensor(a)
         cdef Resolved* r = self.resolve(t.v.dtype, 0)
-        cdef Tensor lone
         if t.v.layout.ndim == 0 and self.nout == 1 and (out is None or out.v.layout.ndim == 0):
             lone = lone_op(r.kernel, t, None, out)
             if lone is not None:
@@ -230,8 +233,7 @@ cdef class Ufunc(Row):
             kb = r.inputs[1]
         cdef Tensor lone
         if (ta is None or ta.v.layout.ndim == 0) and (tb is None or tb.v.layout.ndim == 0) \
-                and self.nout == 1 and (ta is not None or tb is not None) \
-                and (out is None or out.v.layout.ndim == 0):
+                and self.nout == 1 and (out is None or out.v.layout.ndim == 0):
             lone = lone_op(r.kernel, a if ta is None else ta, b if tb is None else tb, out)
             if lone is not None:
                 return lone
@@ -480,6 +482,8 @@ cdef class Ufunc(Row):
 
     def at(self, a, indices, /, *values):
         """The op in place on ``a[indices]``; an index given twice counts twice."""
+        if isinstance(a, Tensor) and direct_write(a, self.ufunc.at, (indices, *values)):
+            return None
         return self.method("at", a, indices, *values)
 
     def method(self, str name, *args, **kwargs):

@@ -80,6 +80,17 @@ class Chunk : public Var {
     version.store(1, std::memory_order_relaxed);
     issued = 1;
   }
+  // Whether nobody knows anything of it but one handle, so that a new element may have it as it is: its
+  // value lies in the chunk, no tape, export or program has seen it, nothing failed. With the GIL held.
+  bool reusable() const {
+    return refs.load(std::memory_order_acquire) == 1 && data == small_ && !node && !memory &&
+           !published && !captured && !resource && !drop_owner &&
+           !exports.load(std::memory_order_relaxed) && !error.load(std::memory_order_relaxed) &&
+           !footprint.load(std::memory_order_relaxed) && !deleted.load(std::memory_order_relaxed) &&
+           device.kind == Device::CPU && device.id == 0;
+  }
+  // Makes it that of a new element, which its owner writes.
+  inline void renew(size_t bytes);
   // With the GIL held, as its Python object dies.
   void drop_handle() {
     // The last reference: nobody is left who could make another, but for find().
@@ -247,6 +258,12 @@ class ChunkStore {
   std::map<const char*, Chunk*> published_;  // by the start of the memory
 };
 
+inline void Chunk::renew(size_t bytes) {
+  nbytes = bytes;
+  born = ++store->births;
+  written_by = 0;
+  written_once();
+}
 inline void Chunk::dispose() {
   clear();
   if (!store->keep(this)) delete this;

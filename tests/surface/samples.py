@@ -23,7 +23,7 @@ import numpy as np
 
 import lazyarray as la
 from lazyarray.functions.absent import ABSENT, OUTSIDE
-from lazyarray.lazy._lazy import gil_ops, sync_rows
+from lazyarray.lazy._lazy import _set_policy, gil_ops, sync_rows
 
 HERE = pathlib.Path(__file__).parent
 SPACES = ("", "linalg", "fft", "random", "random.Generator", "ndarray")
@@ -189,8 +189,17 @@ def scope(xp, tmp):
 def observe(expression, name, no_sync=False):
     """What lazyarray does for the function ``name`` in an expression.
 
-    A class, an object to index, or a method is observed with all of the expression.
+    A class, an object to index, or a method is observed with all of the expression. Not what NumPy
+    would compute at once, as the sample arrays are small.
     """
+    direct = _set_policy("direct_bytes", 0)
+    try:
+        return _observed(expression, name, no_sync)
+    finally:
+        _set_policy("direct_bytes", direct)
+
+
+def _observed(expression, name, no_sync):
     thing = look(la, name)
     apart = callable(thing) and not isinstance(thing, type) and not METHOD.match(name)
     part, whole = Meter(no_sync and apart), Meter(no_sync and not apart)

@@ -1,0 +1,65 @@
+"""Which public functions run at once where their arrays are small and complete (direct.pxi)."""
+
+from __future__ import annotations
+
+from types import FunctionType, ModuleType
+from typing import Any
+
+import numpy as np
+
+from lazyarray import fft, linalg, ops
+from lazyarray.ops._rows import Direct
+
+# NumPy's own is run for these: what we do for large arrays costs more for small ones. Those that
+# are as fast either way are not listed (`python -m benchmarks.calls` tells), nor what gives views,
+# writes to its arguments, reads no values, or calls a function of the user's.
+_BY_NUMPY = """
+    allclose append argmax argmin argpartition argwhere array array_equiv average bincount
+    compress convolve copy correlate cross cumulative_prod cumulative_sum delete digitize dstack
+    ediff1d einsum extract flatnonzero gradient histogram histogram_bin_edges i0 inner insert
+    interp intersect1d iscomplex isclose isreal lexsort linspace matvec median nanargmax
+    nanargmin nanmedian nanpercentile nanquantile nonzero partition percentile poly polyadd
+    polyfit polyint polymul polysub quantile ravel_multi_index repeat roll round around
+    searchsorted select setdiff1d setxor1d sort sort_complex take take_along_axis tensordot tril
+    tril_indices_from triu triu_indices_from union1d unique unique_all unique_counts
+    unique_inverse unique_values unravel_index vdot vecdot vecmat vstack where packbits
+    unpackbits column_stack logspace geomspace"""
+# Of these a result may be as large as the square of the operands, or the product of numbers.
+_SQUARES = """
+    asarray asanyarray block choose cov diagflat einsum_path empty eye full histogram2d
+    histogramdd identity indices kron ones pad resize tensordot tile tri vander zeros"""
+_LINALG = """
+    cholesky cross det eigvalsh inv lstsq matrix_power multi_dot norm slogdet solve tensordot
+    tensorinv tensorsolve vecdot vector_norm"""
+_FFT = """
+    fft fft2 fftn fftshift hfft ifft ifft2 ifftn ifftshift ihfft irfft irfft2 irfftn rfft rfft2
+    rfftn"""
+# By native ways of ours, or recorded: most give views.
+_NATIVE = "atleast_1d atleast_2d count_nonzero diag expand_dims ravel reshape squeeze transpose"
+
+# Bytes of the operands, and the largest integer among them.
+_SMALL = (512, 64)
+
+
+def install() -> None:
+    """Puts functions that may run at once in the place of those that always record."""
+    import lazyarray
+
+    _replace(lazyarray, np, _BY_NUMPY)
+    _replace(lazyarray, np, _SQUARES, _SMALL)
+    _replace(lazyarray, None, _NATIVE)
+    _replace(linalg, np.linalg, _LINALG)
+    _replace(fft, np.fft, _FFT)
+
+
+def _replace(
+    space: ModuleType, numpys: ModuleType | None, names: str, limits: tuple[int, ...] = ()
+) -> None:
+    for name in names.split():
+        function: Any = getattr(space, name)
+        if not isinstance(function, FunctionType):
+            continue  # listed twice
+        direct: Any = Direct(function, getattr(numpys, name, None), space.__name__, *limits)
+        setattr(space, name, direct)
+        if getattr(ops, name, None) is function:
+            setattr(ops, name, direct)  # for the methods
