@@ -14,7 +14,7 @@ from lazyarray.lazy._lazy import _set_policy
 
 HERE = pathlib.Path(__file__).parent
 # Tests that are run as users run things, so that NumPy computes what is small and complete at once
-# (`direct_bytes` of the policy). All others are about what we do ourselves, on arrays that are small.
+# (`direct_bytes` of the policy). All others are about what we do ourselves, on small arrays.
 AS_USERS_DO = (
     "programs",
     "test_docs.py",

@@ -186,15 +186,37 @@ cdef Tensor output_like(Layout* space, int dtype, int nin, const View** views, C
     return out
 
 
+cdef bint written_under(Tensor x, Tensor out) noexcept:
+    """Whether writing `out` element by element would change `x` under the loop."""
+    if x is None or x.v.chunk != out.v.chunk \
+            or x.v.dtype == out.v.dtype and x.v.layout.same_view(out.v.layout):
+        return False
+    return may_overlap(x.v.layout, x.v.itemsize(), out.v.layout, out.v.itemsize())
+
+
 cdef Tensor apart(Tensor x, Tensor out):
     """`x`, or a copy of it if writing `out` element by element would change it under the loop."""
-    if x.v.chunk != out.v.chunk:
-        return x
-    if x.v.dtype == out.v.dtype and x.v.layout.same_view(out.v.layout):
-        return x
-    if may_overlap(x.v.layout, x.v.itemsize(), out.v.layout, out.v.itemsize()):
-        return cast_along(x)
-    return x
+    return cast_along(x) if written_under(x, out) else x
+
+
+cdef bint crosses(Tensor out, Tensor a, Tensor b) noexcept:
+    """Whether an operand lies under `out`, which goes backwards where an operand does not.
+
+    NumPy computes into a copy of the output then, which goes forwards.
+    """
+    cdef int i, k
+    cdef Tensor x
+    if not written_under(a, out) and not written_under(b, out):
+        return False
+    for i in range(out.v.layout.ndim):
+        if out.v.layout.strides()[i] >= 0 or out.v.layout.shape()[i] < 2:
+            continue
+        for x in (a, b):
+            if x is not None:
+                k = i - (out.v.layout.ndim - x.v.layout.ndim)
+                if k < 0 or x.v.layout.shape()[k] < 2 or x.v.layout.strides()[k] >= 0:
+                    return True
+    return False
 
 
 cdef Tensor cast_along(Tensor x):

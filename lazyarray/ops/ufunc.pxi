@@ -177,7 +177,8 @@ cdef class Ufunc(Row):
         views[0] = &given.v  # the output is laid out like what was given, not like its cast
         if out is not None:
             check_out_shape(out, &t.v.layout)
-            if out.v.dtype != r.outputs[0] or self.bad_strided and not contiguous(out):
+            if out.v.dtype != r.outputs[0] or self.bad_strided and not contiguous(out) \
+                    or not r.kernel.any_order and crosses(out, t, None):
                 assign(out, self.unary(t, None))
                 return out
             t = apart(t, out)
@@ -266,7 +267,7 @@ cdef class Ufunc(Row):
         if out is not None:
             same_device(ta if ta is not None else tb, out)
             check_out_shape(out, shape)
-            if out.v.dtype != r.outputs[0]:
+            if out.v.dtype != r.outputs[0] or not r.kernel.any_order and crosses(out, ta, tb):
                 assign(out, self.binary(a if na is None else na, b if nb is None else nb, None))
                 return out
             if ta is not None:

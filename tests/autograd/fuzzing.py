@@ -218,6 +218,8 @@ class Case:
                     self._restart()
                 continue
             self.lines.append(line)
+            for n in self.names:  # a scalar that was written in place is another object
+                self.scope[n] = trial[n]
             if name:
                 self.scope[name] = made
                 self.names.append(name)

@@ -53,6 +53,26 @@ def test_reversed_in_place(shape):
         same(got, want)
 
 
+@pytest.mark.parametrize("shape", [(2,), (9,), (100,), (10000,), (3, 100), (2, 5000)])
+def test_an_output_that_goes_backwards_over_an_input(shape):
+    """NumPy computes into a copy of such an output, which goes forwards."""
+    x, y = rng.standard_normal((2, *shape)) * 3
+    for key in [(slice(None, None, -1),) * len(shape), (..., slice(None, None, -1))]:
+        for f in ("sinh", "exp", "arctan", "cbrt"):
+            want, got = x.copy(), la.array(x)
+            getattr(np, f)(want, out=want[key])
+            getattr(la, f)(got, out=got[key])
+            same(got, want)
+        for other, theirs in [(y, la.array(y)), (y[key], la.array(y)[key]), (1.5, 1.5)]:
+            want, got = np.abs(x), la.array(np.abs(x))
+            np.power(want, other, out=want[key])
+            la.power(got, theirs, out=got[key])
+            same(got, want)
+            np.arctan2(other, want[..., ::-1], out=want)
+            la.arctan2(theirs, got[..., ::-1], out=got)
+            same(got, want)
+
+
 @pytest.mark.parametrize("shape", [(4,), (100,), (10000,), (3, 100), (2, 5000)])
 def test_reversed_and_written_over(shape):
     """What is copied, because the output overlaps it, is still walked backwards."""
