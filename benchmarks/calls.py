@@ -30,9 +30,10 @@ BURST = 1e-3  # seconds of a burst
 BURSTS = 10
 MORE_BURSTS = 10  # for a row that seems slow: what disturbed all of the first ones is seldom there
 SEEMS_SLOW = 1.2
-PATIENCE = 1.5  # seconds for the bursts of one row, five of them at least
+PATIENCE = 0.7  # seconds for the bursts of one row, five of them at least
 SLOWEST = 0.4  # seconds: a call that takes NumPy longer is left out
 PROBES = (100, 1000)  # sizes at which NumPy alone runs, to see what a call's time grows like
+MANY = 1000  # elements of one array, in a longer list
 SERIAL = itertools.count()
 LARGE = 10**4  # from this size on BLAS's threads have to be waited for
 
@@ -144,6 +145,8 @@ def waiting(result: Any) -> str:
     if isinstance(result, lazyarray.NDArray):
         return "_result.wait_to_read()"
     if isinstance(result, list | tuple):
+        if len(result) > MANY:
+            return "_wait(_result[-1])"
         if all(isinstance(part, lazyarray.NDArray) for part in result):
             return "for _part in _result: _part.wait_to_read()"
         return "_wait(_result)" if any(map(_has_array, result)) else ""
@@ -169,7 +172,7 @@ def difference(got: Any, want: Any, unknown: bool) -> str | None:
     if isinstance(want, list | tuple):
         if len(got) != len(want):
             return f"{len(got)} parts, not {len(want)}"
-        pairs = zip(got, want, strict=True) if len(want) < 1000 else [(got[0], want[0])]
+        pairs = zip(got, want, strict=True) if len(want) <= MANY else [(got[0], want[0])]
         return next(filter(None, (difference(g, w, unknown) for g, w in pairs)), None)
     if not isinstance(want, numpy.ndarray | numpy.generic | float | complex | int):
         return None
@@ -197,7 +200,7 @@ def numpys(call: Call, given: dict[str, Any]) -> tuple[float, Any] | None:
 def size_of(value: Any) -> int:
     """Bytes of the arrays in a result."""
     if isinstance(value, list | tuple):
-        return sum(map(size_of, value[:1000]))
+        return sum(map(size_of, value[:MANY]))
     return value.nbytes if isinstance(value, numpy.ndarray) else 0
 
 
