@@ -21,7 +21,7 @@ SOURCES := pyproject.toml setup.py $(shell find lazyarray -type f \( -name '*.py
 	-o -name '*.pxd' -o -name '*.pxi' -o -name '*.h' -o -name '*.hpp' \
 	-o \( -name '*.cpp' ! -name '_*' \) -o -path '*/engine/core/*.cpp' \))
 
-.PHONY: help demo test fuzz test-sim conformance bench npbench docs sanitize faults lint format clean
+.PHONY: help demo test fuzz test-sim conformance bench bench-calls bench-programs npbench docs sanitize faults lint format clean
 .PHONY: test-gpu bench-gpu verify-gpu .gpu-python
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
@@ -37,6 +37,8 @@ help:
 	@echo 'make npbench SUITE=path/to/npbench'
 	@echo '               run NPBench'"'"'s kernels on NumPy and on lazyarray'
 	@echo 'make bench     install into $(VENV) and print the table of speeds'
+	@echo 'make bench-calls, bench-programs'
+	@echo '               time every public function at six sizes, and ordinary programs, against NumPy'
 	@echo 'make test-sim  run a quick selection of the tests on a simulated CUDA device'
 	@echo 'make test-gpu, bench-gpu, verify-gpu'
 	@echo '               on a GPU: the tests; the table of speeds; these, and the stress program under'
@@ -87,6 +89,12 @@ conformance: $(VENV)/.installed-conformance
 
 bench: $(VENV)/.installed-bench
 	$(BIN)/python -m benchmarks.run $(ARGS)
+
+bench-calls: $(VENV)/.installed-bench
+	$(BIN)/python -m benchmarks.calls $(ARGS)
+
+bench-programs: $(VENV)/.installed-bench
+	$(BIN)/python -m benchmarks.programs $(ARGS)
 
 npbench: $(VENV)/.installed-bench
 	@test -d '$(SUITE)/bench_info' || { echo 'make npbench needs a checkout of \

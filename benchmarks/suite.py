@@ -1,4 +1,4 @@
-"""The tables' rows and contestants: ``cpu``, and ``gpu:SCALE``, whose sizes are times SCALE."""
+"""The tables' rows and contestants: ``cpu``, ``ordinary``, and ``gpu:SCALE``, sizes times SCALE."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from benchmarks import (
     gpu_contestants,
     gpu_rows,
     learning,
+    ordinary,
     overhead,
     parallel,
     training,
@@ -45,4 +46,5 @@ def suite(name: str) -> Suite:
     if kind == "gpu":
         there = gpu_contestants
         return Suite(name, gpu_rows.rows(float(scale)), there.CONTESTANTS, there.open_library)
-    return Suite(name, ROWS, cpu_contestants.CONTESTANTS, cpu_contestants.open_library)
+    rows = ordinary.rows() if kind == "ordinary" else ROWS
+    return Suite(name, rows, cpu_contestants.CONTESTANTS, cpu_contestants.open_library)
