@@ -34,9 +34,9 @@ cdef object numpy_view(const View* v, bint writable):
 cdef Tensor from_numpy(object array, CDevice device):
     """A new tensor with a copy of a NumPy array, in its layout ('K' order)."""
     cdef cnp.ndarray a = array
-    cdef int code = dtype_code(a.dtype)
+    cdef int code = dtype_code(<object>cnp.PyArray_DESCR(a))
     cdef int ndim = cnp.PyArray_NDIM(a)
-    if not a.dtype.isnative:
+    if not cnp.PyArray_ISNOTSWAPPED(a):
         a = a.astype(a.dtype.newbyteorder("="))
     if device.kind == GPU:
         return moved(from_numpy(a, cpu0()), device)

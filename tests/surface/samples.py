@@ -23,7 +23,7 @@ import numpy as np
 
 import lazyarray as la
 from lazyarray.functions.absent import ABSENT, OUTSIDE
-from lazyarray.lazy._lazy import gil_ops, sync_rows
+from lazyarray.lazy._lazy import _set_policy, gil_ops, sync_rows
 
 HERE = pathlib.Path(__file__).parent
 SPACES = ("", "linalg", "fft", "random", "random.Generator", "ndarray")
@@ -194,7 +194,11 @@ def observe(expression, name, no_sync=False):
     thing = look(la, name)
     apart = callable(thing) and not isinstance(thing, type) and not METHOD.match(name)
     part, whole = Meter(no_sync and apart), Meter(no_sync and not apart)
-    run(expression, Spy(la, name, part) if apart else la, whole)
+    draws = _set_policy("draws", -1)  # as large ones are made, not at once
+    try:
+        run(expression, Spy(la, name, part) if apart else la, whole)
+    finally:
+        _set_policy("draws", draws)
     used = part if part.results and not any(map(is_function, part.results)) else whole
     if used.waits:
         return Seen("sync", tuple(used.waits))
