@@ -56,6 +56,16 @@ class Gpus:
     def get_state(self) -> Any:
         return self.bit_generator.state
 
+    # What the functions by older names draw there.
+    def rand(self, *shape: int) -> Any:
+        return self.random(shape or None)
+
+    def randn(self, *shape: int) -> Any:
+        return self.standard_normal(shape or None)
+
+    def randint(self, *args: Any, **kwargs: Any) -> Any:
+        return self.integers(*args, **kwargs)
+
     def __getattr__(self, name: str) -> Any:
         return getattr(self._numpys, name)
 

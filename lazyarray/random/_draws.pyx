@@ -248,7 +248,7 @@ cdef object _call(PyObject* callable, PyObject** args, size_t nargsf, PyObject* 
         # Of a range, which is not made, a few numbers are drawn with replacement.
         if population and f.roles[0] == POPULATION and n + nk <= 2 and f.positional > 2:
             population = 0
-        if total * values + population <= most:
+        if total * values <= most and population <= most:
             generator = stream._source.now()  # held: another thread may replace it
             given[0] = <PyObject*>generator
             result = None

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 class ModuleStream(RandomState):
     """The stream of a CPU device, with the values of ``numpy.random``'s functions.
 
-    ``dtype`` casts what is drawn, ``out`` is written to. What NumPy's older functions don't know
-    (``integers``, ``permuted``, an ``axis``, a ``method``) a ``Generator`` draws from the same bits.
+    ``dtype`` casts what is drawn, ``out`` is written to. What NumPy's older functions
+    don't know is drawn by a ``Generator`` on the same bits: ``integers``, an ``axis``.
     """
 
     def __init__(self, generator: np.random.RandomState, device: Device) -> None:
