@@ -144,7 +144,9 @@ class Generator(Distributions):
             shape, target = self._into(out, size, dtype), out
         run = _Into(name, (), {"dtype": dtype, **dict(options)})
         drawn = self._op(name, run, [], target, 5.0 * math.prod(shape))
-        return returned(drawn) if size is None and out is None else drawn
+        if size is not None or out is not None:
+            return drawn
+        return returned(drawn.astype(np.float64, copy=False))  # a Python float
 
     def _draws(self, name: str, dtype: np.dtype[Any]) -> None:
         """Raises NumPy's error if a dtype is none that ``name`` draws."""

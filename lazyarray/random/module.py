@@ -85,6 +85,8 @@ class ModuleStream(RandomState):
         self, row: Distribution, parameters: tuple[Any, ...], size: Size, dtype: Any, out: Any
     ) -> NDArray:
         dtype = np.dtype(dtype)
+        if dtype.kind != "f":
+            raise TypeError(f"Unsupported dtype {dtype!r} for {row.name}")
         if out is not None:
             size = self._into(out, size, dtype)
         return self._draw(row, parameters, size, dtype, (), out)
