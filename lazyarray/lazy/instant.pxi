@@ -36,10 +36,15 @@ cdef object value_now(Tensor x, npy_intp most, CDevice device):
             return (<double*>(c.data + x.v.layout.offset))[0]
         if x.v.dtype == D_IL:
             return (<npy_intp*>(c.data + x.v.layout.offset))[0]
-    cdef cnp.ndarray a = numpy_view(&x.v, False)
-    if is_scalar(x):
-        return cnp.PyArray_ToScalar(cnp.PyArray_DATA(a), a)
-    return cnp.PyArray_NewCopy(a, cnp.NPY_KEEPORDER)
+    cdef cnp.ndarray a
+    cdef cnp.dtype d = _dtypes[x.v.dtype]
+    if not x.v.layout.c_contiguous(info(x.v.dtype).size):
+        return cnp.PyArray_NewCopy(numpy_view(&x.v, False), cnp.NPY_KEEPORDER)
+    Py_INCREF(d)  # stolen
+    a = PyArray_NewFromDescr(&PyArray_Type, d, x.v.layout.ndim, x.v.layout.shape(), NULL, NULL, 0, None)
+    memcpy(cnp.PyArray_DATA(a), c.data + x.v.layout.offset,
+           x.v.layout.size() * info(x.v.dtype).size)
+    return cnp.PyArray_ToScalar(cnp.PyArray_DATA(a), a) if is_scalar(x) else a
 
 
 cdef object array_of(object value, CDevice device):

@@ -123,7 +123,7 @@ cdef dict _roles = {"size": SIZE}
 cdef class Draw:
     """A function that draws from one stream: at once where it can, else by ``__wrapped__``.
 
-    ``numpys`` is the method of NumPy's that does it at once, and looks at its parameters before it draws. They are
+    ``numpys`` is the method of NumPy's that does it at once. Its parameters are
     those of ``way`` (Python's function, whose name and text it has) that ``names`` lists; arguments by other
     names go the long way.
     """
@@ -135,13 +135,14 @@ cdef class Draw:
     cdef tuple names
     cdef int positional  # how many of them may be given by position
     cdef Role roles[_MOST]
-    cdef bint repeats, pythons
+    cdef bint repeats, pythons, judges
     cdef Drawn stream
 
     def __init__(self, way, numpys, names, Drawn stream=None):
         parameters = inspect.signature(way).parameters
         kinds = inspect.Parameter
         self.way, self.numpys, self.stream, self.names = way, numpys, stream, tuple(names)
+        self.judges = way.__name__ != "multivariate_normal"
         self.pythons = way.__name__ != "integers"  # NumPy gives scalars as Python's numbers
         if len(self.names) > _MOST:
             raise ValueError(f"{way.__name__} has too many parameters")
@@ -229,7 +230,7 @@ cdef object _call(PyObject* callable, PyObject** args, size_t nargsf, PyObject* 
                 if n + nk > 1:
                     break
                 return _shuffled(f, stream, <Tensor><object>o, args, nargsf, names)
-            value = value_now(<Tensor><object>o, most, stream._device.c)
+            value = value_now(<Tensor><object>o, most, stream._device.c) if f.judges else None
             if value is None:
                 break
             tensors = True
@@ -264,7 +265,8 @@ cdef object _call(PyObject* callable, PyObject** args, size_t nargsf, PyObject* 
                 take_flags(False)  # the flags that it has raised are nobody's
                 written_now(stream._resource.v.chunk)
                 return f.wrap(result, stream)
-            # An array's value is wrong, found before the first draw: the result's error, which its wait raises.
+            # An array's value is wrong: the result's error, which its wait raises. Nothing was drawn: all but
+            # multivariate_normal look at their parameters first, so that one's arrays are not read here.
     return f.give(PyObject_Vectorcall(<PyObject*>f.way, args, nargsf, names))
 
 

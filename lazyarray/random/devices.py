@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from copy import copy
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -132,22 +133,25 @@ def seed(seed: Any = None, ctx: Any = None, *, device: Any = None) -> None:
     True
     """
     global _base
-    place = chosen(ctx, device)
     if isinstance(seed, Tensor):
         seed = seed.asnumpy() if seed.ndim else int(seed)
-    if place is not None:
-        alone = isinstance(_of(place), ModuleStream)
-        _of(place)._restart(older(seed) if alone else np.random.default_rng(seed))
+    if ctx is not None or device is not None:
+        stream = here(ctx, device)
+        old = isinstance(stream, ModuleStream)
+        stream._restart(older(seed) if old else np.random.default_rng(seed))
         return
     if seed is None:
         seed = np.random.SeedSequence()
-    anew = older(seed)
+    if isinstance(seed, np.random.SeedSequence) or type(first._bits()) is not np.random.MT19937:
+        first._restart(older(seed))
+    else:
+        first.seed(seed)
     with _lock:
-        _base = seed
-        others = [(where, stream) for where, stream in _streams.items() if where != _FIRST]
-    first._restart(anew)
-    for where, stream in others:
-        stream._restart(_numpys(seed, where))
+        _base = copy(seed)
+        streams = list(_streams.items())
+    for where, stream in streams:
+        if stream is not first:
+            stream._restart(_numpys(seed, where))
 
 
 def get_state(legacy: bool = True, ctx: Any = None, *, device: Any = None) -> Any:

@@ -198,7 +198,8 @@ class Samples(Stream):
             raise TypeError("mean and cov must not be complex")
         # Of the rest, what a tiny draw shows.
         options = {"check_valid": check_valid, "tol": tol} | options
-        self._judge.multivariate_normal([0.0], [[1.0]], **options)
+        if (check_valid, tol, options.get("method", "svd")) != ("warn", 1e-8, "svd"):
+            self._judge.multivariate_normal([0.0], [[1.0]], **options)
         return self._vectors(
             "multivariate_normal", (mean, cov), size, (), mean.shape, _F8, options, judged=True
         )

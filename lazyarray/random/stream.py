@@ -334,10 +334,8 @@ def at_once(kind: type[Stream], numpys: type, like: type[Stream] | None = None) 
             setattr(kind, name, made)
 
 
-# These are waits, or no draws; and multivariate_normal draws before it looks at its parameters.
-_NEVER_AT_ONCE = frozenset(
-    ["bytes", "get_state", "set_state", "spawn", "random_integers", "multivariate_normal"]
-)
+# These are waits, or no draws.
+_NEVER_AT_ONCE = frozenset(["bytes", "get_state", "set_state", "spawn", "random_integers"])
 
 
 def names_of(way: Any) -> list[str]:
