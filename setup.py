@@ -85,6 +85,7 @@ ROOMS = [
     extension("lazyarray.autograd._walk"),
     extension("lazyarray.profiler._profiler"),
     extension("lazyarray.nn._native"),
+    extension("lazyarray.random._draws"),
 ]
 
 setup(

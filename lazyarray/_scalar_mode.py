@@ -132,7 +132,8 @@ _PYTHONS = {"array_equal", "array_equiv", "allclose"}
 
 def _reading(function: Any, name: str, space: str) -> Callable[..., Any]:
     """``function``, which gives NumPy's scalars to those that are not lazyarray."""
-    pythons = name in _PYTHONS or (space.startswith("lazyarray.random") and name != "integers")
+    drawn = space.startswith("lazyarray.random") and name not in ("integers", "random_integers")
+    pythons = name in _PYTHONS or drawn
 
     @wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:

@@ -11,7 +11,7 @@ import numpy as np
 
 import lazyarray as la
 from lazyarray.lazy.cuda import draws
-from lazyarray.random.devices import _stream
+from lazyarray.random.devices import _numpys
 
 
 def of_bits(bits: np.random.BitGenerator, device: Any = None) -> Any:
@@ -28,8 +28,22 @@ def default_rng(seed: Any) -> Any:
 def seeded(seed: Any, device: Any = None) -> Any:
     """What the functions of ``la.random`` are expected to draw after ``la.random.seed(seed)``."""
     place = la.Context(device or la.current_context())
-    sequence = seed if isinstance(seed, np.random.SeedSequence) else np.random.SeedSequence(seed)
-    return of_bits(_stream(sequence, place).bit_generator, place)
+    generator = _numpys(seed, place)
+    if isinstance(generator, np.random.RandomState):
+        return Older(generator)
+    return of_bits(generator.bit_generator, place)
+
+
+class Older:
+    """``numpy.random``'s functions, and ``Generator``'s on the same bits where they have none."""
+
+    def __init__(self, generator: np.random.RandomState) -> None:
+        self.older = generator
+        self.bit_generator = generator._bit_generator
+        self.newer = np.random.Generator(self.bit_generator)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.older if hasattr(self.older, name) else self.newer, name)
 
 
 class Gpus:
@@ -38,6 +52,19 @@ class Gpus:
     def __init__(self, bits: np.random.BitGenerator) -> None:
         self.bit_generator = bits
         self._numpys = np.random.Generator(bits)
+
+    def get_state(self) -> Any:
+        return self.bit_generator.state
+
+    # What the functions by older names draw there.
+    def rand(self, *shape: int) -> Any:
+        return self.random(shape or None)
+
+    def randn(self, *shape: int) -> Any:
+        return self.standard_normal(shape or None)
+
+    def randint(self, *args: Any, **kwargs: Any) -> Any:
+        return self.integers(*args, **kwargs)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._numpys, name)

@@ -103,7 +103,7 @@ def random_stub() -> str:
         "",
     ]
     for name in la_random.FUNCTIONS:
-        types = dict(getattr(la_random.Generator, name).__annotations__)
+        types = dict(getattr(la_random.ModuleStream, name).__annotations__)
         if types.get("return") == "bytes":
             types["return"] = "builtins.bytes"
         lines.append(_head(getattr(la_random, name), types))
@@ -112,7 +112,16 @@ def random_stub() -> str:
 
 
 _NUMPYS = ["PCG64", "PCG64DXSM", "SFC64", "BitGenerator", "Philox", "SeedSequence"]
-_WRITTEN = ["default_rng", "get_state", "rand", "randint", "randn", "seed", "set_state"]
+_WRITTEN = [
+    "default_rng",
+    "get_state",
+    "rand",
+    "randint",
+    "randn",
+    "random_integers",
+    "seed",
+    "set_state",
+]
 
 STUBS = {
     TARGET: stub,

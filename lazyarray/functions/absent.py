@@ -31,7 +31,6 @@ OUTSIDE: Categories = {
     },
     "deprecated in NumPy": {
         "row_stack": "deprecated: vstack",
-        "random.random_integers": "deprecated: integers",
     },
     "about NumPy itself": _all(
         "tells about NumPy's own build, tests and documentation",

@@ -289,7 +289,7 @@ cdef extern from "lazy/cpu/run.h" namespace "lazyarray" nogil:
 cdef extern from "lazy/recorder.h" namespace "lazyarray" nogil:
     cdef cppclass FlushPolicy:
         double inline_ns, cheap_ns, group_ns, fuse_ns, flush_ns
-        int64_t age_ns, direct_bytes
+        int64_t age_ns, direct_bytes, draws
     cdef cppclass TilePolicy:
         int64_t tile_bytes, stream_bytes, ahead_bytes, stream, least, most, row, panels, panel
         double split_ns, task_ns
@@ -487,6 +487,12 @@ cdef bint capturing() noexcept
 cdef Tensor get_element(Tensor x, npy_intp offset)
 cdef bint set_element(Tensor x, npy_intp offset, object value) except -1
 cdef Tensor lone_op(const Kernel* k, object a, object b, Tensor out)
+cdef bint instant(Chunk* state) noexcept
+cdef bint written_now(Chunk* c) except -1
+cdef bint seen_as_wait(str what) except -1
+cdef object value_now(Tensor x, npy_intp most, CDevice device)
+cdef object array_of(object value, CDevice device)
+cdef bint reorder(Tensor x, const npy_intp* order, npy_intp n) except -1
 cdef bint put_number(char* to, object value, int dtype) noexcept
 cdef int put_scalar(char* to, object value, int dtype) except -1
 cdef int dtype_code(object dtype) except -1

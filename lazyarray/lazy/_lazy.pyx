@@ -15,6 +15,7 @@ cimport cython
 cimport numpy as cnp
 from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_AsDouble
 from cpython.long cimport PyLong_AsLongAndOverflow
+from cpython.mem cimport PyMem_Free, PyMem_Malloc
 from cpython.ref cimport Py_DECREF, Py_INCREF
 from libc.float cimport FLT_MAX
 from libc.math cimport fabs
@@ -76,6 +77,7 @@ include "record.pxi"
 include "wait.pxi"
 include "convert.pxi"
 include "elements.pxi"
+include "instant.pxi"
 include "scalars.pxi"
 include "copies.pxi"
 include "number.pxi"
@@ -137,6 +139,7 @@ cdef int _list_figures() except -1:
         "flush_ns": (<size_t>&f.flush_ns, True),
         "age_ns": (<size_t>&f.age_ns, False),
         "direct_bytes": (<size_t>&f.direct_bytes, False),
+        "draws": (<size_t>&f.draws, False),
         "tile_bytes": (<size_t>&t.tile_bytes, False),
         "stream_bytes": (<size_t>&t.stream_bytes, False),
         "ahead_bytes": (<size_t>&t.ahead_bytes, False),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lazyarray.random.devices import here
+from lazyarray.random.devices import newer_here
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
@@ -38,7 +38,7 @@ def _drawn(name: str, shape: tuple[int, ...], dtype: Any) -> NDArray:
     if dtype.kind != "f":
         raise TypeError(f"initial weights are floats, not of {dtype}")
     stream = dtype if dtype in (np.float32, np.float64) else np.dtype(np.float64)
-    return getattr(here(None, None), name)(shape, stream).astype(dtype, copy=False)
+    return getattr(newer_here(), name)(shape, stream).astype(dtype, copy=False)
 
 
 def xavier_uniform(shape: tuple[int, ...], gain: float = 1.0, dtype: Any = "float32") -> NDArray:

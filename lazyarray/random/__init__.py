@@ -1,12 +1,16 @@
-"""Random numbers: a generator for each device, whose draws happen in push order.
+"""Random numbers: a stream for each device, whose draws happen in push order.
 
-The functions draw from the generator of the device they make the array on, and take its methods'
-arguments besides ``ctx`` or ``device``, which name it. ``default_rng`` makes generators of their
-own; ``RandomState`` is NumPy's older one. (tools/make_stubs.py writes the stub beside this file.)
+The functions draw from the stream of the device they make the array on, NumPy's older one, as
+``numpy.random``'s do (on a GPU it is a ``Generator``). Besides its methods' arguments they take
+``ctx`` or ``device``, which name the device. ``default_rng`` makes generators of their own;
+``RandomState`` older ones. (tools/make_stubs.py writes the stub beside this file.)
 """
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy.random
 from numpy.random import (
     MT19937,
     PCG64,
@@ -18,9 +22,21 @@ from numpy.random import (
 )
 
 from lazyarray.random import devices
-from lazyarray.random.devices import default_rng, get_state, rand, randint, randn, seed, set_state
+from lazyarray.random._draws import Draw
+from lazyarray.random.devices import (
+    default_rng,
+    get_state,
+    rand,
+    randint,
+    randn,
+    random_integers,
+    seed,
+    set_state,
+)
 from lazyarray.random.generator import Generator
 from lazyarray.random.legacy import RandomState
+from lazyarray.random.module import ModuleStream
+from lazyarray.random.stream import names_of
 from lazyarray.random.table import TABLE, function
 
 FUNCTIONS = [
@@ -31,10 +47,30 @@ FUNCTIONS = [
 ]
 ALIASES = dict.fromkeys(["random_sample", "ranf", "sample"], "random")
 
+
+def _at_once(way: Any) -> Any:
+    """The function, but that it calls NumPy's method on the stream of cpu(0) where it can."""
+    name = way.__name__
+    for stream, kind in (
+        (devices.first, RandomState),
+        (devices.first.newer, Generator),
+    ):
+        method = getattr(kind, name, None)
+        if isinstance(method, Draw):
+            numpys = getattr(getattr(numpy.random, kind.__name__), name)
+            names = names_of(way if name in ("rand", "randn") else method)
+            return Draw(way, numpys, names, stream)
+    return way
+
+
+_rows = {row.name: row for row in TABLE}
 for _name in FUNCTIONS:
-    globals()[_name] = function(getattr(Generator, _name), devices.here)
+    globals()[_name] = _at_once(
+        function(getattr(ModuleStream, _name), devices.here, _rows.get(_name))
+    )
 for _name, _first in ALIASES.items():
     globals()[_name] = globals()[_first]
+rand, randn, randint = map(_at_once, (rand, randn, randint))
 
 __all__ = [
     "Generator",
@@ -53,6 +89,7 @@ __all__ = [
     "rand",
     "randn",
     "randint",
+    "random_integers",
     *sorted(FUNCTIONS),
     *ALIASES,
 ]

@@ -16,6 +16,7 @@ from lazyarray.random.devices import get_state as get_state
 from lazyarray.random.devices import rand as rand
 from lazyarray.random.devices import randint as randint
 from lazyarray.random.devices import randn as randn
+from lazyarray.random.devices import random_integers as random_integers
 from lazyarray.random.devices import seed as seed
 from lazyarray.random.devices import set_state as set_state
 from lazyarray.random.generator import Generator as Generator
@@ -290,6 +291,7 @@ __all__ = [
     "rand",
     "randn",
     "randint",
+    "random_integers",
     "beta",
     "binomial",
     "bytes",

@@ -1,22 +1,35 @@
-"""The generators of the devices, which the functions of ``la.random`` draw from."""
+"""The streams of the devices, which the functions of ``la.random`` draw from."""
 
 from __future__ import annotations
 
 import threading
+from copy import copy
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+import lazyarray._ndarray  # noqa: F401  streams hold arrays
 from lazyarray.context import chosen
 from lazyarray.engine import Device
 from lazyarray.lazy._lazy import Tensor, swap_current_device
 from lazyarray.random.generator import Generator
+from lazyarray.random.legacy import as_randint
+from lazyarray.random.module import ModuleStream
 from lazyarray.random.stream import Size
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
 
-__all__ = ["default_rng", "seed", "get_state", "set_state", "rand", "randn", "randint"]
+__all__ = [
+    "default_rng",
+    "seed",
+    "get_state",
+    "set_state",
+    "rand",
+    "randn",
+    "randint",
+    "random_integers",
+]
 
 
 def default_rng(seed: Any = None, ctx: Any = None, *, device: Any = None) -> Generator:
@@ -36,34 +49,57 @@ def default_rng(seed: Any = None, ctx: Any = None, *, device: Any = None) -> Gen
     return Generator(np.random.default_rng(seed), ctx, device=device)
 
 
-_generators: dict[Device, Generator] = {}
-_lock = threading.Lock()
-_base = np.random.SeedSequence()  # of the last seed() for all devices
 _FIRST = Device("cpu", 0)
 
 
-def _stream(base: np.random.SeedSequence, device: Device) -> np.random.Generator:
-    """The stream of a device: that of the seed on ``cpu(0)``, one of its own on each other one."""
-    if device != _FIRST:
-        kind = () if device.device_type == "cpu" else tuple(device.device_type.encode())
-        key = (*base.spawn_key, *kind, device.device_id)
-        base = np.random.SeedSequence(base.entropy, spawn_key=key)
-    return np.random.default_rng(base)
+def older(seed: Any) -> np.random.RandomState:
+    """NumPy's older generator of a seed; NumPy's errors."""
+    if isinstance(seed, np.random.SeedSequence):
+        seed = np.random.MT19937(seed)
+    return np.random.RandomState(seed)
 
 
-def _of(device: Device) -> Generator:
-    found = _generators.get(device)
+def _numpys(seed: Any, device: Device) -> np.random.RandomState | np.random.Generator:
+    """NumPy's generator of a device: the seed's on ``cpu(0)``, one of its own on each other one."""
+    if device == _FIRST:
+        return older(seed)
+    on_cpu = device.device_type == "cpu"
+    base = seed if isinstance(seed, np.random.SeedSequence) else np.random.SeedSequence(seed)
+    kind = () if on_cpu else tuple(device.device_type.encode())
+    key = (*base.spawn_key, *kind, device.device_id)
+    base = np.random.SeedSequence(base.entropy, spawn_key=key)
+    return older(base) if on_cpu else np.random.default_rng(base)
+
+
+def _stream(device: Device) -> Any:
+    generator = _numpys(_base, device)
+    if isinstance(generator, np.random.RandomState):
+        return ModuleStream(generator, device)
+    return Generator(generator, device)
+
+
+_lock = threading.Lock()
+_base: Any = np.random.SeedSequence()  # of the last seed() for all devices
+first: ModuleStream = _stream(_FIRST)
+_streams: dict[Device, Any] = {_FIRST: first}
+
+
+def _of(device: Device) -> Any:
+    found = _streams.get(device)
     if found is not None:
         return found
     with _lock:
-        found = _generators.get(device)
+        found = _streams.get(device)
         if found is None:
-            found = _generators[device] = Generator(_stream(_base, device), device)
+            found = _streams[device] = _stream(device)
     return found
 
 
-def here(ctx: Any, device: Any, *parameters: Any) -> Generator:
-    """The generator of the device asked for, or else of the arrays, or else of this thread."""
+def here(ctx: Any, device: Any, *parameters: Any) -> Any:
+    """The stream of the device asked for, or else of the arrays, or else of this thread.
+
+    It is a :class:`ModuleStream`, or on a GPU a :class:`Generator`.
+    """
     if ctx is not None or device is not None:
         return _of(chosen(ctx, device) or _FIRST)
     for x in parameters:
@@ -75,35 +111,54 @@ def here(ctx: Any, device: Any, *parameters: Any) -> Generator:
     return _of(current)
 
 
+def newer_here(*parameters: Any) -> Generator:
+    """The same as a :class:`Generator`, on the same bits: for draws that are none of NumPy's."""
+    stream = here(None, None, *parameters)
+    newer: Generator = stream.newer if isinstance(stream, ModuleStream) else stream
+    return newer
+
+
 def seed(seed: Any = None, ctx: Any = None, *, device: Any = None) -> None:
     """Starts the streams of the module's functions anew, in order with the draws around it.
 
-    On ``cpu(0)`` they then give the values of ``numpy.random.default_rng(seed)``; each other
-    device has a stream of its own that depends on the seed. With ``ctx`` only that device's
-    stream starts anew, with that of ``default_rng(seed)``. None: at random.
+    On ``cpu(0)`` they then give the values that ``numpy.random``'s functions give after
+    ``numpy.random.seed(seed)``; each other device has a stream of its own that depends on the seed.
+    With ``ctx`` only that device's stream starts anew, with these values. On a GPU it is that of
+    ``default_rng(seed)``. None: at random. ``seed`` may be a ``SeedSequence``, too.
 
     >>> import numpy as np, lazyarray as la
     >>> la.random.seed(5)
-    >>> float(la.random.random()) == np.random.default_rng(5).random()
+    >>> np.random.seed(5)
+    >>> float(la.random.random()) == np.random.random()
     True
     """
     global _base
-    place = chosen(ctx, device)
-    anew = seed if isinstance(seed, np.random.SeedSequence) else np.random.SeedSequence(seed)
-    if place is not None:
-        _of(place)._restart(np.random.default_rng(anew))
+    if isinstance(seed, Tensor):
+        seed = seed.asnumpy() if seed.ndim else int(seed)
+    if ctx is not None or device is not None:
+        stream = here(ctx, device)
+        old = isinstance(stream, ModuleStream)
+        stream._restart(older(seed) if old else np.random.default_rng(seed))
         return
+    if seed is None:
+        seed = np.random.SeedSequence()
+    if isinstance(seed, np.random.SeedSequence) or type(first._bits()) is not np.random.MT19937:
+        first._restart(older(seed))
+    else:
+        first.seed(seed)
     with _lock:
-        _base = anew
-        everything = list(_generators.items())
-    for where, generator in everything:
-        generator._restart(_stream(anew, where))
+        _base = copy(seed)
+        streams = list(_streams.items())
+    for where, stream in streams:
+        if stream is not first:
+            stream._restart(_numpys(seed, where))
 
 
-def get_state(legacy: bool = False, ctx: Any = None, *, device: Any = None) -> Any:
-    """The state of a device's stream, which :func:`set_state` takes. Waits for its draws so far.
+def get_state(legacy: bool = True, ctx: Any = None, *, device: Any = None) -> Any:
+    """The state of a device's stream, as ``numpy.random.get_state``. Waits for its draws so far.
 
-    It is a bit generator's ``state``; ``legacy`` is there for NumPy's signature.
+    It is a tuple, or with ``legacy=False`` a dict, which ``numpy.random.set_state`` takes, too; of
+    a GPU's stream the bit generator's ``state``.
 
     >>> import lazyarray as la
     >>> state = la.random.get_state()
@@ -112,21 +167,32 @@ def get_state(legacy: bool = False, ctx: Any = None, *, device: Any = None) -> A
     >>> bool(la.random.random() == x)
     True
     """
-    return here(ctx, device)._now("get_state()").bit_generator.state
+    stream = here(ctx, device)
+    if isinstance(stream, ModuleStream):
+        return stream.get_state(legacy)
+    return stream._now("get_state()").bit_generator.state
 
 
 def set_state(state: Any, ctx: Any = None, *, device: Any = None) -> None:
     """Puts a device's stream into a state, in order with the draws around it.
 
-    ``state`` is what :func:`get_state` gave, the ``state`` of any bit generator of NumPy's, or a
-    tuple as ``numpy.random.get_state()`` gives it.
+    ``state`` is what :func:`get_state` or ``numpy.random.get_state`` gave, or the ``state`` of any
+    bit generator of NumPy's.
 
     >>> import numpy as np, lazyarray as la
-    >>> la.random.set_state(np.random.PCG64(5).state)
-    >>> float(la.random.random()) == np.random.default_rng(5).random()
+    >>> la.random.set_state(np.random.RandomState(5).get_state())
+    >>> float(la.random.random()) == np.random.RandomState(5).random()
     True
     """
-    here(ctx, device)._restart(np.random.Generator(bits_in(state)))
+    stream = here(ctx, device)
+    bits = bits_in(state)
+    if not isinstance(stream, ModuleStream):
+        stream._restart(np.random.Generator(bits))
+        return
+    anew = np.random.RandomState(bits)
+    if isinstance(bits, np.random.MT19937):
+        anew.set_state(state)  # with half a pair of normal numbers
+    stream._restart(anew)
 
 
 def bits_in(state: Any) -> np.random.BitGenerator:
@@ -147,9 +213,7 @@ def bits_in(state: Any) -> np.random.BitGenerator:
 # ---- older names --------------------------------------------------------------------------------
 
 
-def _standard(
-    generator: Generator, name: str, shape: tuple[int, ...] | None, dtype: Any
-) -> NDArray:
+def _standard(generator: Any, name: str, shape: tuple[int, ...] | None, dtype: Any) -> NDArray:
     """A draw without parameters. Halves, which NumPy's generators don't draw, are cast."""
     halves = np.dtype(dtype) == np.float16
     drawn: NDArray = getattr(generator, name)(shape, np.float64 if halves else dtype)
@@ -185,10 +249,28 @@ def randint(
     *,
     device: Any = None,
 ) -> NDArray:
-    """Integers in [low, high), or [0, low) without ``high``: :func:`integers` by its older name.
+    """Integers in [low, high), or [0, low) without ``high``.
 
     >>> import lazyarray as la
     >>> bool((la.random.randint(5, size=100) < 5).all())
     True
     """
-    return here(ctx, device, low, high).integers(low, high, size, dtype)
+    stream = here(ctx, device, low, high)
+    draw = stream.randint if isinstance(stream, ModuleStream) else stream.integers
+    drawn: NDArray = draw(low, high, size, dtype)
+    return drawn
+
+
+def random_integers(
+    low: Any, high: Any = None, size: Size = None, ctx: Any = None, *, device: Any = None
+) -> NDArray:
+    """Integers in [low, high], or [1, low] without ``high``; deprecated, as NumPy's is.
+
+    >>> import warnings, lazyarray as la
+    >>> la.random.seed(0)
+    >>> with warnings.catch_warnings(action="ignore"):
+    ...     la.random.random_integers(10, size=3).asnumpy()
+    array([6, 1, 4])
+    """
+    low, high = as_randint(low, high)
+    return randint(low, high, size, np.dtype("l"), ctx, device=device)

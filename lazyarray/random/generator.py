@@ -10,8 +10,9 @@ import numpy as np
 from lazyarray.context import chosen, current_context
 from lazyarray.lazy._lazy import Tensor, returned
 from lazyarray.ops import _rows
+from lazyarray.random._draws import Sharing
 from lazyarray.random.distributions import Distributions
-from lazyarray.random.stream import Call, Distribution, Size, shape_or_none
+from lazyarray.random.stream import Call, Distribution, Size, Stream, at_once, shape_or_none
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
@@ -79,7 +80,7 @@ class Generator(Distributions):
         >>> [float(g.random()) for g in la.random.default_rng(0).spawn(2)]
         [0.9429375528828794, 0.6771968569751019]
         """
-        return [Generator(g, self._device) for g in self._state[0].spawn(n_children)]
+        return [Generator(g, self._device) for g in self._source.now().spawn(n_children)]
 
     # -- numbers of two precisions
 
@@ -143,29 +144,14 @@ class Generator(Distributions):
             shape, target = self._into(out, size, dtype), out
         run = _Into(name, (), {"dtype": dtype, **dict(options)})
         drawn = self._op(name, run, [], target, 5.0 * math.prod(shape))
-        return returned(drawn) if size is None and out is None else drawn
+        if size is not None or out is not None:
+            return drawn
+        return returned(drawn.astype(np.float64, copy=False))  # a Python float
 
     def _draws(self, name: str, dtype: np.dtype[Any]) -> None:
         """Raises NumPy's error if a dtype is none that ``name`` draws."""
         if dtype.char not in "df" or not dtype.isnative:
             getattr(self._judge, name)(dtype=dtype)
-
-    def _into(self, out: Any, size: Size, dtype: np.dtype[Any]) -> tuple[int, ...]:
-        """The shape of what is drawn into ``out``; NumPy's errors."""
-        flags = None if not isinstance(out, Tensor) else _rows.probe(_rows.out_array(out)).flags
-        if flags is None or not (flags.forc and flags.writeable):
-            raise ValueError(
-                "Supplied output array must be contiguous, writable, aligned, and in machine "
-                "byte-order."
-            )
-        if out.dtype != dtype:
-            raise TypeError(
-                f"Supplied output array has the wrong type. Expected {dtype}, got {out.dtype}"
-            )
-        shape: tuple[int, ...] = out.shape
-        if size is not None and shape_or_none(size) != shape:
-            raise ValueError("size must match out.shape when used together")
-        return shape
 
     # -- integers
 
@@ -312,3 +298,14 @@ class Generator(Distributions):
         (2,)
         """
         return self._multivariate_normal(mean, cov, size, check_valid, tol, {"method": method})
+
+
+def on_bits_of(stream: Stream) -> Generator:
+    """A generator on the bits of a stream of NumPy's older kind, which both go on from."""
+    made = Generator.__new__(Generator)
+    made._hold(Sharing(stream._source), stream._resource, stream._device)
+    made._judge = _judge
+    return made
+
+
+at_once(Generator, np.random.Generator)

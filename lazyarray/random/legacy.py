@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from lazyarray.context import chosen, current_context
 from lazyarray.random.distributions import Distributions
-from lazyarray.random.stream import Distribution, Size
+from lazyarray.random.stream import Distribution, Size, at_once
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
 
 _RANDINT = Distribution("randint", "", (0, 1), coupled=True)
-_RANDOM = Distribution("random_sample", "", ())
-_NORMAL = Distribution("standard_normal", "", ())
-_EXPONENTIAL = Distribution("standard_exponential", "", ())
-_GAMMA = Distribution("standard_gamma", "", (1.0,))
+RANDOM = Distribution("random_sample", "", ())
+NORMAL = Distribution("standard_normal", "", ())
+EXPONENTIAL = Distribution("standard_exponential", "", ())
+GAMMA = Distribution("standard_gamma", "", (1.0,))
 _TOMAXINT = Distribution("tomaxint", "", ())
 
 _judge = np.random.RandomState(0)
@@ -40,7 +41,7 @@ class RandomState(Distributions):
         super().__init__(seed, chosen(ctx, device) or current_context(), _judge)
 
     def _bits(self) -> Any:
-        return self._state[0]._bit_generator
+        return self._source.now()._bit_generator
 
     # -- its state
 
@@ -54,6 +55,9 @@ class RandomState(Distributions):
         >>> bool(rng.rand() == a)
         True
         """
+        bits = self._bits()
+        if type(bits) is not np.random.MT19937:
+            np.random.RandomState(type(bits)()).seed(seed)  # NumPy's error
         self._restart(np.random.RandomState(seed))
 
     def get_state(self, legacy: bool = True) -> Any:
@@ -87,7 +91,7 @@ class RandomState(Distributions):
         >>> la.random.RandomState(0).random_sample(2).asnumpy()
         array([0.5488135 , 0.71518937])
         """
-        return self._draw(_RANDOM, (), size)
+        return self._draw(RANDOM, (), size)
 
     random = random_sample
 
@@ -98,7 +102,7 @@ class RandomState(Distributions):
         >>> la.random.RandomState(0).rand(2, 3).shape
         (2, 3)
         """
-        return self._draw(_RANDOM, (), args or None)
+        return self._draw(RANDOM, (), args or None)
 
     def randn(self, *args: int) -> NDArray:
         """Normal numbers of mean 0 and deviation 1, with the lengths of the axes as arguments.
@@ -107,7 +111,7 @@ class RandomState(Distributions):
         >>> la.random.RandomState(0).randn(2).asnumpy()
         array([1.76405235, 0.40015721])
         """
-        return self._draw(_NORMAL, (), args or None)
+        return self._draw(NORMAL, (), args or None)
 
     def standard_normal(self, size: Size = None) -> NDArray:
         """Normal numbers of mean 0 and deviation 1.
@@ -116,7 +120,7 @@ class RandomState(Distributions):
         >>> la.random.RandomState(0).standard_normal(2).asnumpy()
         array([1.76405235, 0.40015721])
         """
-        return self._draw(_NORMAL, (), size)
+        return self._draw(NORMAL, (), size)
 
     def standard_exponential(self, size: Size = None) -> NDArray:
         """Exponentially distributed numbers of mean 1.
@@ -125,7 +129,7 @@ class RandomState(Distributions):
         >>> la.random.RandomState(0).standard_exponential(2).asnumpy()
         array([0.79587451, 1.25593076])
         """
-        return self._draw(_EXPONENTIAL, (), size)
+        return self._draw(EXPONENTIAL, (), size)
 
     def standard_gamma(self, shape: Any, size: Size = None) -> NDArray:
         """Gamma-distributed numbers of scale 1.
@@ -134,7 +138,7 @@ class RandomState(Distributions):
         >>> la.random.RandomState(0).standard_gamma(2.0, 2).shape
         (2,)
         """
-        return self._draw(_GAMMA, (shape,), size)
+        return self._draw(GAMMA, (shape,), size)
 
     def randint(
         self, low: Any, high: Any = None, size: Size = None, dtype: Any = np.int64
@@ -148,6 +152,11 @@ class RandomState(Distributions):
         if high is None:
             low, high = 0, low
         return self._draw(_RANDINT, (low, high), size, None, (("dtype", np.dtype(dtype)),))
+
+    def random_integers(self, low: Any, high: Any = None, size: Size = None) -> NDArray:
+        """Integers in [low, high], or [1, low] without ``high``; deprecated, as NumPy's is."""
+        low, high = as_randint(low, high)
+        return self.randint(low, high, size, np.dtype("l"))
 
     def tomaxint(self, size: Size = None) -> NDArray:
         """Integers from 0 to the largest of the dtype.
@@ -208,3 +217,17 @@ class RandomState(Distributions):
         (2,)
         """
         return self._multivariate_normal(mean, cov, size, check_valid, tol, {})
+
+
+def as_randint(low: Any, high: Any) -> tuple[Any, int]:
+    """The arguments that ``randint`` takes for ``random_integers``, which is deprecated."""
+    low, high = (1, low) if high is None else (low, high)
+    warnings.warn(
+        f"This function is deprecated. Please call randint({low}, {high} + 1) instead",
+        DeprecationWarning,
+        stacklevel=3,
+    )
+    return low, int(high) + 1
+
+
+at_once(RandomState, np.random.RandomState)

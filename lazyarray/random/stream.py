@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 import operator
 from collections.abc import Callable, Sequence
 from copy import deepcopy
 from functools import lru_cache
+from types import FunctionType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -16,6 +18,7 @@ from lazyarray.lazy._lazy import Tensor, returned
 from lazyarray.lazy.cuda import draws
 from lazyarray.ops import _rows
 from lazyarray.ops.creation import shape_of
+from lazyarray.random._draws import Drawn, Method, Source
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
@@ -33,7 +36,8 @@ class Distribution(NamedTuple):
     neutral: tuple[Any, ...]  # parameters that are right
     text: str = ""
     example: str = ""  # arguments
-    drawn: str = ""  # what default_rng(0) draws with them
+    drawn: str = ""  # what default_rng(0) draws with them, ...
+    older: str = ""  # ... and what RandomState(0) does
     coupled: bool = False  # whether a parameter may be wrong because of another one
 
 
@@ -96,11 +100,11 @@ class Call:
 class _Instruction:
     """What the engine runs of a draw: the function of its outputs and inputs."""
 
-    def __init__(self, run: Draw, state: list[Any]) -> None:
-        self._run, self._state = run, state
+    def __init__(self, run: Draw, source: Source) -> None:
+        self._run, self._source = run, source
 
     def __call__(self, outs: list[np.ndarray], ins: list[np.ndarray]) -> None:
-        self._run(self._state[0], outs[0], ins)
+        self._run(self._source.now(), outs[0], ins)
 
     @property
     def on_gpu(self) -> Callable[[list[Any], list[Any]], bool] | None:
@@ -108,7 +112,7 @@ class _Instruction:
 
         RandomState's numbers are NumPy's wherever they are drawn.
         """
-        run, rng = self._run, self._state[0]
+        run, rng = self._run, self._source.now()
         if not isinstance(run, Call) or not isinstance(rng, np.random.Generator):
             return None
         return lambda outs, ins: run.on_gpu(rng, outs[0], ins)
@@ -158,22 +162,21 @@ def _planned(
 _plan = lru_cache(maxsize=1024, typed=True)(_planned)
 
 
-class Stream:
+class Stream(Drawn):
     """A stream of random numbers on one device: what Generator and RandomState have in common.
 
     Each draw is an op that writes the stream's variable, so draws happen in the order in which
-    they were written. A draw that fails poisons its own result only.
+    they were written; small ones on which nothing waits are made at once (``_draws``). A draw that
+    fails poisons its own result only.
     """
 
     def __init__(self, generator: Any, device: Device, judge: Any) -> None:
-        self._state = [generator]  # read and replaced only inside ops, which the resource orders
-        self._device = device
-        self._resource = _share.resource(device)
+        self._hold(Source(generator), _share.resource(device), device)
         # What is drawn from it is thrown away: it raises, at the call, what is wrong with a draw.
         self._judge = judge
 
     def _bits(self) -> Any:
-        return self._state[0].bit_generator
+        return self._source.now().bit_generator
 
     def __repr__(self) -> str:
         kind = type(self._bits()).__name__
@@ -184,7 +187,7 @@ class Stream:
 
     def __reduce__(self) -> Any:
         self._resource.wait_to_write()
-        return _rebuilt, (type(self), self._state[0], self._device)
+        return _rebuilt, (type(self), self._source.now(), self._device)
 
     @property
     def device(self) -> Device:
@@ -215,7 +218,7 @@ class Stream:
         # Neither output is a full overwrite: the state goes on from what it was.
         return _rows.call(
             name,
-            _Instruction(run, self._state),
+            _Instruction(run, self._source),
             ins,
             [out, self._resource],
             device=self._device,
@@ -225,17 +228,19 @@ class Stream:
 
     def _restart(self, anew: Any) -> None:
         """Replaces NumPy's generator, in order with the draws around it."""
-        state = self._state
+        if self._at_once(anew):
+            return
+        source = self._source
 
         def run(outs: list[np.ndarray], ins: list[np.ndarray]) -> None:
-            state[0] = anew
+            source.generator = deepcopy(anew)  # a captured program starts it again and again
 
         _rows.call("seed", run, [], [self._resource], cost=1000, overwrites=False)
 
     def _now(self, what: str) -> Any:
         """NumPy's generator after the draws so far, which are waited for, by ``what``."""
         self._resource._values(what)  # type: ignore[attr-defined]
-        return self._state[0]
+        return self._source.now()
 
     def _draw(
         self,
@@ -259,6 +264,23 @@ class Stream:
         drawn = self._op(row.name, plan.run, ins, target, plan.cost)
         return returned(drawn) if size is None and out is None else drawn
 
+    def _into(self, out: Any, size: Size, dtype: np.dtype[Any]) -> tuple[int, ...]:
+        """The shape of what is drawn into ``out``; NumPy's errors."""
+        flags = None if not isinstance(out, Tensor) else _rows.probe(_rows.out_array(out)).flags
+        if flags is None or not (flags.forc and flags.writeable):
+            raise ValueError(
+                "Supplied output array must be contiguous, writable, aligned, and in machine "
+                "byte-order."
+            )
+        if out.dtype != dtype:
+            raise TypeError(
+                f"Supplied output array has the wrong type. Expected {dtype}, got {out.dtype}"
+            )
+        shape: tuple[int, ...] = out.shape
+        if size is not None and shape_or_none(size) != shape:
+            raise ValueError("size must match out.shape when used together")
+        return shape
+
     def _inputs(self, name: str, *parameters: Any) -> list[NDArray]:
         """Those of the parameters that are arrays of this package."""
         ins: list[NDArray] = [p for p in parameters if isinstance(p, Tensor)]
@@ -279,8 +301,8 @@ class Stream:
         """Random bytes. Waits for them.
 
         >>> import lazyarray as la
-        >>> la.random.default_rng(0).bytes(3)
-        b'_\\x82\\xc2'
+        >>> len(la.random.default_rng(0).bytes(3))
+        3
         """
         n = operator.index(length)
         if n < 0:
@@ -296,3 +318,29 @@ class Stream:
 def _rebuilt(kind: Callable[[Any, Device], Stream], generator: Any, device: Device) -> Stream:
     """What pickle calls."""
     return kind(generator, device)
+
+
+def at_once(kind: type[Stream], numpys: type, like: type[Stream] | None = None) -> None:
+    """Has the methods of a stream call those of NumPy's class where they can, see ``_draws``.
+
+    NumPy's have the parameters of those of ``like``, which is the class itself if not given.
+    """
+    for name in dir(numpys):
+        way = getattr(kind, name, None)
+        if name[0] != "_" and name not in _NEVER_AT_ONCE and isinstance(way, FunctionType):
+            names = names_of(getattr(like or kind, name))
+            made = Method(way, getattr(numpys, name), names)
+            made.__module__, made.__qualname__ = kind.__module__, f"{kind.__qualname__}.{name}"
+            setattr(kind, name, made)
+
+
+# These are waits, or no draws.
+_NEVER_AT_ONCE = frozenset(["bytes", "get_state", "set_state", "spawn", "random_integers"])
+
+
+def names_of(way: Any) -> list[str]:
+    """The parameters of a stream's method that NumPy's has, too."""
+    extra = {"self", "out", "method", "dtype", "ctx", "device"}
+    if way.__name__ in ("randint", "integers"):
+        extra.remove("dtype")
+    return [name for name in inspect.signature(way).parameters if name not in extra]

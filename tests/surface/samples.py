@@ -203,7 +203,11 @@ def _observed(expression, name, no_sync):
     thing = look(la, name)
     apart = callable(thing) and not isinstance(thing, type) and not METHOD.match(name)
     part, whole = Meter(no_sync and apart), Meter(no_sync and not apart)
-    run(expression, Spy(la, name, part) if apart else la, whole)
+    draws = _set_policy("draws", -1)  # as large ones are made, not at once
+    try:
+        run(expression, Spy(la, name, part) if apart else la, whole)
+    finally:
+        _set_policy("draws", draws)
     used = part if part.results and not any(map(is_function, part.results)) else whole
     if used.waits:
         return Seen("sync", tuple(used.waits))

@@ -84,6 +84,10 @@ CALLS |= {
     "random.rand": ["xp.random.rand()", "xp.random.rand(2, 3)"],
     "random.randn": ["xp.random.randn()", "xp.random.randn(2, 3)"],
     "random.randint": ["xp.random.randint(9)", "xp.random.randint(-3, 3, (2, 2), 'i4')"],
+    "random.random_integers": [
+        "xp.random.random_integers(9)",
+        "xp.random.random_integers(2, 9)",
+    ],
     "random.random_sample": ["xp.random.random_sample((2, 3))"],
     "random.ranf": ["xp.random.ranf(3)"],
     "random.sample": ["xp.random.sample(3)"],

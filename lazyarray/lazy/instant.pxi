@@ -1,0 +1,111 @@
+# At once: what a function of NumPy's gives for small operands, in the caller's thread, with no instruction.
+
+
+cdef bint instant(Chunk* state) noexcept:
+    """Whether what is done to `state` now comes after all that was done to it, and nobody looks on."""
+    return lone_ops() and at_hand(state, True)
+
+
+cdef bint written_now(Chunk* c) except -1:
+    """Counts a write that the caller has done at once."""
+    c.version.fetch_add(1)
+    issue(c, 1)
+    _recorder.inlined += 1
+    return True
+
+
+cdef bint seen_as_wait(str what) except -1:
+    """Counts what would be a wait where work is pending; false inside `no_sync`, where it is to raise."""
+    if no_sync_depth(0):
+        return False
+    cdef _Place place = place_of(what)
+    place.count += 1
+    return True
+
+
+cdef object value_now(Tensor x, npy_intp most, CDevice device):
+    """A copy of an array of at most `most` elements for NumPy; None if it isn't at hand on `device`.
+
+    Scalars come as Python's or NumPy's.
+    """
+    cdef Chunk* c = x.v.chunk
+    if x.v.layout.size() > most or not at_hand(c, False) or not (c.device == device):
+        return None
+    if is_scalar(x):
+        if x.v.dtype == D_F8:
+            return (<double*>(c.data + x.v.layout.offset))[0]
+        if x.v.dtype == D_IL:
+            return (<npy_intp*>(c.data + x.v.layout.offset))[0]
+    cdef cnp.ndarray a
+    cdef cnp.dtype d = _dtypes[x.v.dtype]
+    if not x.v.layout.c_contiguous(info(x.v.dtype).size):
+        return cnp.PyArray_NewCopy(numpy_view(&x.v, False), cnp.NPY_KEEPORDER)
+    Py_INCREF(d)  # stolen
+    a = PyArray_NewFromDescr(&PyArray_Type, d, x.v.layout.ndim, x.v.layout.shape(), NULL, NULL, 0, None)
+    memcpy(cnp.PyArray_DATA(a), c.data + x.v.layout.offset,
+           x.v.layout.size() * info(x.v.dtype).size)
+    return cnp.PyArray_ToScalar(cnp.PyArray_DATA(a), a) if is_scalar(x) else a
+
+
+cdef object array_of(object value, CDevice device):
+    """What NumPy returned, as an array or scalar of ours; itself if that can't hold it."""
+    cdef Tensor x
+    cdef int overflow = 0, code
+    cdef long n
+    t = type(value)
+    if t is float:
+        x = new_element(D_F8, device)
+        (<double*>x.v.chunk.data)[0] = PyFloat_AS_DOUBLE(value)
+        return x
+    if t is int:
+        n = PyLong_AsLongAndOverflow(value, &overflow)
+        if overflow:
+            return value
+        x = new_element(D_IL, device)
+        (<npy_intp*>x.v.chunk.data)[0] = n
+        return x
+    if t is bool:
+        x = new_element(D_BOOL, device)
+        x.v.chunk.data[0] = value
+        return x
+    if t is np.ndarray:
+        code = dtype_of_type_num((<cnp.dtype>cnp.PyArray_DESCR(value)).type_num)
+        return value if code < 0 else from_numpy(value, device)
+    if isinstance(value, _generic):
+        code = dtype_of_type_num((<cnp.dtype>value.dtype).type_num)
+        if code < 0:
+            return value
+        x = new_element(code, device)
+        cnp.PyArray_ScalarAsCtype(value, x.v.chunk.data)
+        return x
+    return value
+
+
+cdef bint reorder(Tensor x, const npy_intp* order, npy_intp n) except -1:
+    """Puts the ``n`` rows of a vector or C-ordered array in another order, if it is at hand."""
+    cdef Chunk* c = x.v.chunk
+    cdef npy_intp i, step, row = info(x.v.dtype).size
+    cdef char* first
+    cdef char* copy
+    if x.v.readonly or not at_hand(c, True) or x.v.layout.shape()[0] != n:
+        return False
+    if x.v.layout.ndim > 1:
+        if not x.v.layout.c_contiguous(row):
+            return False
+        for i in range(1, x.v.layout.ndim):
+            row *= x.v.layout.shape()[i]
+        step = row
+    else:
+        step = x.v.layout.strides()[0]
+        if abs(step) < row:
+            return False
+    copy = <char*>PyMem_Malloc(n * row)
+    if copy is NULL:
+        raise MemoryError()
+    first = c.data + x.v.layout.offset
+    for i in range(n):
+        memcpy(copy + i * row, first + order[i] * step, row)
+    for i in range(n):
+        memcpy(first + i * step, copy + i * row, row)
+    PyMem_Free(copy)
+    return written_now(c)
