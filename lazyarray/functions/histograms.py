@@ -276,6 +276,9 @@ def histogram2d(
 # ---- counts and places --------------------------------------------------------------------------
 
 
+_FEW = 8192  # elements: to look at them first costs more than to copy them
+
+
 def bincount(x: Any, /, weights: Any = None, minlength: int = 0) -> NDArray:
     """How often each of 0, 1, ... occurs in a vector, or the sums of the ``weights`` of each.
 
@@ -287,18 +290,38 @@ def bincount(x: Any, /, weights: Any = None, minlength: int = 0) -> NDArray:
     array([1, 2, 0, 1])
     """
     places, *w = operands(x, *([] if weights is None else [weights]))
-    # A list goes to NumPy as it is: an empty one is a vector of integers there.
-    given = x if isinstance(x, list) else values(places, "bincount()")
-    counts = np.bincount(given, minlength=minlength)
+    if places.size <= _FEW or places.ndim != 1:
+        # A list goes to NumPy as it is: an empty one is a vector of integers there.
+        given = x if isinstance(x, list) else values(places, "bincount()")
+        counts = np.bincount(given, minlength=minlength)
+        if not w:
+            return array(counts, None, places.device)
+        length = len(counts)
+    else:
+        # NumPy's errors come of the dtype, of minlength, and of the least element.
+        length = len(np.bincount(np.zeros(1, places.dtype), minlength=minlength))
+        least, most = values(stack([places.min(), places.max()]), "bincount()")
+        if least < 0:
+            np.bincount([-1])
+        length = max(length, int(most) + 1)
+    cost = 3000 + 2.0 * places.size
     if not w:
-        return array(counts, None, places.device)
+        return gil_op(
+            "bincount",
+            lambda p: np.bincount(p, minlength=minlength),
+            [places],
+            (length,),
+            mini=lambda p: np.bincount(np.zeros(len(p), np.intp), minlength=1),
+            cost=cost,
+        )
     if w[0].shape != places.shape:
         raise ValueError("The weights and list don't have the same length.")
     return gil_op(
         "bincount",
-        lambda u, p: np.bincount(p.astype(np.intp), u, minlength),
+        lambda u, p: np.bincount(p.astype(np.intp, copy=False), u, minlength),
         [w[0], places],
-        counts.shape,
+        (length,),
+        cost=cost,
         mini=lambda u, p: np.bincount(np.zeros(len(u), np.intp), u, 1),
         gradient=(lambda g, b: take(g, b),),
     )
