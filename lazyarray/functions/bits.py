@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -78,7 +79,9 @@ def _op(
         return np.empty(v.shape, np.uint8, order)
 
     shape = (*x.shape[:axis], length, *x.shape[axis + 1 :])
-    return gil_op(name, function, [x], shape, (axis, bitorder, order), mini=mini)
+    many = max(x.size, math.prod(shape))
+    cost = 3000 + 0.05 * many  # along the last axis; NumPy has vector loops for that
+    return gil_op(name, function, [x], shape, (axis, bitorder, order), mini=mini, cost=cost)
 
 
 def _along(a: Any, axis: int | None) -> tuple[NDArray, int]:

@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from lazyarray.lazy import _share
 from lazyarray.lazy._lazy import Tensor
 from lazyarray.ops._differentiable import refuse
 from lazyarray.ops._layout import device_of, gil_op, operands, values
-from lazyarray.ops._rows import array, asarray, astype
+from lazyarray.ops._rows import array, asarray, astype, scatter
 from lazyarray.ops.indexing import take
 from lazyarray.ops.joining import stack
 from lazyarray.ops.manipulation import atleast_2d
@@ -276,6 +277,9 @@ def histogram2d(
 # ---- counts and places --------------------------------------------------------------------------
 
 
+_FEW = 8192  # elements: to look at them first costs more than to copy them
+
+
 def bincount(x: Any, /, weights: Any = None, minlength: int = 0) -> NDArray:
     """How often each of 0, 1, ... occurs in a vector, or the sums of the ``weights`` of each.
 
@@ -287,18 +291,40 @@ def bincount(x: Any, /, weights: Any = None, minlength: int = 0) -> NDArray:
     array([1, 2, 0, 1])
     """
     places, *w = operands(x, *([] if weights is None else [weights]))
-    # A list goes to NumPy as it is: an empty one is a vector of integers there.
-    given = x if isinstance(x, list) else values(places, "bincount()")
-    counts = np.bincount(given, minlength=minlength)
-    if not w:
-        return array(counts, None, places.device)
+    if not w or places.size <= _FEW or places.ndim != 1:
+        # A list goes to NumPy as it is: an empty one is a vector of integers there.
+        if isinstance(x, list):
+            given: Any = x
+        elif places.size > _FEW and places.device.device_type == "cpu":
+            given = _share.export(places, "?bincount()")  # many are not copied to be looked at
+        else:
+            given = values(places, "bincount()")
+        counts = np.bincount(given, minlength=minlength)
+        del given
+        if not w:
+            return array(counts, None, places.device)
+        length = len(counts)
+    else:
+        # NumPy's errors come of the dtype, of minlength, and of the least element.
+        length = len(np.bincount(np.zeros(1, places.dtype), minlength=minlength))
+        least, most = values(stack([places.min(), places.max()]), "bincount()")
+        if least < 0:
+            np.bincount([-1])
+        length = max(length, int(most) + 1)
     if w[0].shape != places.shape:
         raise ValueError("The weights and list don't have the same length.")
+    if places.size > _FEW and np.can_cast(w[0].dtype, np.float64):
+        # As NumPy: each weight is added in turn.
+        summed: NDArray = scatter(
+            astype(w[0], np.float64, False), astype(places, np.intp, False), 0, (length,)
+        )
+        return summed
     return gil_op(
         "bincount",
-        lambda u, p: np.bincount(p.astype(np.intp), u, minlength),
+        lambda u, p: np.bincount(p.astype(np.intp, copy=False), u, minlength),
         [w[0], places],
-        counts.shape,
+        (length,),
+        cost=3000 + 2.0 * places.size,
         mini=lambda u, p: np.bincount(np.zeros(len(u), np.intp), u, 1),
         gradient=(lambda g, b: take(g, b),),
     )

@@ -181,7 +181,7 @@ cdef extern from "lazy/instr.h" namespace "lazyarray" nogil:
         const char* invalid
         cbool int_power
         const LineLoops* lines
-        cbool gathers, places
+        cbool gathers, scatters, places
         CError* (*check)(const Instr&, char* const*) noexcept
         cbool casts_range
         cbool starts_with_first
@@ -221,6 +221,7 @@ cdef extern from "lazy/instr.h" namespace "lazyarray" nogil:
         int nin, nop
         cbool wide
         cbool has_refs
+        cbool zeros
         ErrState errstate
         uint32_t filters
         Site site
@@ -277,7 +278,6 @@ cdef extern from "lazy/cpu/run.h" namespace "lazyarray" nogil:
     const char* flag_text(int)
     CError* warn(Runtime&, Instr&, int, const char*)
     cbool is_wide(Runtime&, const Instr&, double)
-    void gather_loop(char**, const npy_intp*, const npy_intp*, void*) noexcept
     npy_intp count_true(const char*, npy_intp)
     Loop pick_of_size(int)
     Loop place_of_size(int)
@@ -288,10 +288,10 @@ cdef extern from "lazy/cpu/run.h" namespace "lazyarray" nogil:
 
 cdef extern from "lazy/recorder.h" namespace "lazyarray" nogil:
     cdef cppclass FlushPolicy:
-        double inline_ns, cheap_ns, group_ns, fuse_ns, flush_ns
-        int64_t age_ns, direct_bytes, draws
+        double inline_ns, cheap_ns, group_ns, gil_ns, fuse_ns, flush_ns
+        int64_t age_ns, direct_bytes, draws, ahead_bytes, few_ops
     cdef cppclass TilePolicy:
-        int64_t tile_bytes, stream_bytes, ahead_bytes, stream, least, most, row, panels, panel
+        int64_t tile_bytes, stream_bytes, ahead_bytes, stream, least, most, ahead_least, row, panels, panel
         double split_ns, task_ns
     cdef cppclass Executor:
         Runtime runtime
@@ -324,9 +324,11 @@ cdef extern from "lazy/recorder.h" namespace "lazyarray" nogil:
         Instr* begin(const Kernel*, int, int) except +
         void give_back(Instr*)
         cbool ready(const Instr&)
+        cbool joins(const Instr&)
         cbool run_inline(Instr&) except +
         cbool append(Instr*, int)
         cbool over_budget()
+        int64_t budget()
         void replan() except +
         Status flush(cbool)
 

@@ -44,7 +44,7 @@ from lazyarray.engine._engine cimport (
     site_line,
     NAIVE, step_aside,
 )
-from lazyarray.storage._storage cimport MemoryPool, store
+from lazyarray.storage._storage cimport MemoryPool, kMapped, store
 
 from lazyarray.engine._engine import set_gpu_scope
 from lazyarray.engine.settings import int_env
@@ -135,17 +135,21 @@ cdef int _list_figures() except -1:
         "inline_ns": (<size_t>&f.inline_ns, True),
         "cheap_ns": (<size_t>&f.cheap_ns, True),
         "group_ns": (<size_t>&f.group_ns, True),
+        "gil_ns": (<size_t>&f.gil_ns, True),
         "fuse_ns": (<size_t>&f.fuse_ns, True),
         "flush_ns": (<size_t>&f.flush_ns, True),
         "age_ns": (<size_t>&f.age_ns, False),
         "direct_bytes": (<size_t>&f.direct_bytes, False),
         "draws": (<size_t>&f.draws, False),
+        "run_ahead_bytes": (<size_t>&f.ahead_bytes, False),
+        "few_ops": (<size_t>&f.few_ops, False),
         "tile_bytes": (<size_t>&t.tile_bytes, False),
         "stream_bytes": (<size_t>&t.stream_bytes, False),
         "ahead_bytes": (<size_t>&t.ahead_bytes, False),
         "stream": (<size_t>&t.stream, False),
         "least": (<size_t>&t.least, False),
         "most": (<size_t>&t.most, False),
+        "ahead_least": (<size_t>&t.ahead_least, False),
         "row": (<size_t>&t.row, False),
         "panels": (<size_t>&t.panels, False),
         "panel": (<size_t>&t.panel, False),

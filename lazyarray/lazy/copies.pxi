@@ -198,8 +198,19 @@ cdef int fill(Tensor to, object value) except -1:
     except BaseException:
         _recorder.give_back(instr)
         raise
-    emit_elementwise(instr, &to.v.layout, views, covers_chunk(&to.v))
+    cdef bint whole = covers_chunk(&to.v)
+    instr.zeros = whole and to.v.chunk.nbytes >= kMapped and to.v.chunk.issued == 0 \
+        and to.v.chunk.plain() and not capturing() and all_zero(instr.constants[0], info(to.v.dtype).size)
+    emit_elementwise(instr, &to.v.layout, views, whole)
     return 0
+
+
+cdef bint all_zero(const char* p, int n) noexcept:
+    cdef int i
+    for i in range(n):
+        if p[i]:
+            return False
+    return True
 
 
 cdef CError* _recast(Instr& instr, const Block& block, cbool* invalid) noexcept nogil:

@@ -43,7 +43,8 @@ struct Kernel {
   bool long_double = false;   // ... in the x87 unit, too
   const char* invalid = nullptr;  // what the invalid flag means, as a LinAlgError; else a flag
   bool int_power = false;  // a negative exponent is an error that the loop can't report
-  bool gathers = false;       // GUFUNC: see cpu/gather.h; an index out of bounds is an error
+  bool gathers = false;       // GUFUNC without a loop: see cpu/gather.h; an index out of bounds is an error
+  bool scatters = false;      // GUFUNC: see cpu/scatter.h; the same
   bool places = false;        // GUFUNC: see cpu/masks.h; a wrong number of values is an error
   // GUFUNC: looks at its operands' values before anything is written; the error (owned), or null.
   Error* (*check)(const Instr&, char* const* ptrs) = nullptr;
@@ -104,6 +105,7 @@ struct Instr {
   bool wide = false;        // a product that BLAS runs on threads of its own
   bool has_refs = false;    // on the heap: owns chunk references and marks their counters
   bool kept = false;        // runs many times; its site's code lives for ever
+  bool zeros = false;       // fills memory that nobody has written with zeros, so fresh pages will do
   bool put_off = false;     // tried inline, but needs NumPy: nothing of it counts
   ErrState errstate;
   uint32_t filters = 0;     // the state of Python's warning filters; 0: those of the wait
@@ -161,6 +163,7 @@ struct Instr {
     site = o.site;
     kept = o.kept;
     traced_site = o.traced_site;
+    zeros = o.zeros;
     put_off = false;
     cost_ns = o.cost_ns;
     bytes = o.bytes;

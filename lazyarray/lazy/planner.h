@@ -133,7 +133,13 @@ class Planner {
       push_front(p.axes, panels_);
       panel_axis_++;
     }
-    // Which temporaries live when, and the bytes of memory and of live temporaries for an element.
+    // Which temporaries live when, and what of a tile the cache holds: for an element, the bytes of the
+    // operands in memory that were used and will be used again, and of live temporaries.
+    struct Met {
+      npy_intp item = 0;
+      int first = 0, last = 0;
+    };
+    std::vector<Met> met(chunks_);  // operands in memory that step through the whole space
     lives_.clear();
     life_of_.assign(chunks_, -1);
     std::vector<int> level(n);
@@ -149,9 +155,14 @@ class Planner {
         const npy_intp item = info(in.kernel->dtypes[k]).size;
         int& life = life_of_[id(c)];
         if (!c->temporary) {
-          if (life == -1 && level[m] == p.axes.n) {
-            per_element += item;
-            operands++;
+          if (level[m] == p.axes.n) {
+            Met& o = met[id(c)];
+            if (life == -1) {
+              per_element += item;
+              operands++;
+              o = {item, static_cast<int>(m), 0};
+            }
+            o.last = static_cast<int>(m);
           }
           if (life == -1) p.moved += reach(in, k);
           life = -2;
@@ -173,9 +184,15 @@ class Planner {
     for (const Life& l : lives_)
       if (l.level == p.axes.n && l.copied_by < 0)
         for (int m = l.first; m <= l.last; ++m) alive[m] += l.size;
-    per_element += *std::max_element(alive.begin(), alive.end());
+    // A pass that waits for memory fetches all of the next tile while it computes this one.
     streams_ = p.moved >= policy.stream && cost < policy.ns_per_byte * static_cast<double>(p.moved);
     p.fetches_ahead = streams_ && n >= operands;
+    if (!streams_) {
+      per_element = 0;
+      for (const Met& o : met)
+        for (int m = o.first; o.item && m <= o.last; ++m) alive[m] += o.item;
+    }
+    per_element += *std::max_element(alive.begin(), alive.end());
     choose_tiles(p, form, rows, std::max<npy_intp>(per_element, 1));
     place_scratch(p);
     for (size_t m = 0; m < n; ++m) {
@@ -248,7 +265,8 @@ class Planner {
     const int64_t room = p.fetches_ahead ? policy.ahead_bytes
                          : streams_ ? policy.stream_bytes
                                     : policy.tile_bytes;
-    const npy_intp want = std::min<npy_intp>(policy.most, std::max<npy_intp>(policy.least, room / per_element));
+    const int64_t least = p.fetches_ahead ? std::min(policy.least, policy.ahead_least) : policy.least;
+    const npy_intp want = std::min<npy_intp>(policy.most, std::max<npy_intp>(least, room / per_element));
     const Axes& axes = p.axes;
     if (form.open == Form::TREE) {
       p.cut = axes.n - 1;

@@ -14,6 +14,8 @@ struct FlushPolicy {
   double inline_ns = 10000;   // an op cheaper than this runs in the caller's thread when ready
   double cheap_ns = 20000;    // stages cheaper than this share an operator with their neighbours
   double group_ns = 100000;   // ... until the operator holds this much
+  double gil_ns = 50000;      // a call under the GIL cheaper than this is run by its pusher, if it is ready:
+                              // a worker would have to be woken, and then to get the GIL
   double fuse_ns = 1000;      // an op dearer than this may begin a fused pass
   double flush_ns = 100000;   // this much recorded work is worth a worker, ...
   int64_t age_ns = 200000;    // ... which takes it if nothing else flushes it for this long: a chain
@@ -22,6 +24,12 @@ struct FlushPolicy {
   // So many random numbers are drawn at once, some 10 ns each. (Microseconds for 100, 1000, 5000 normal
   // numbers, waited for: at once 2.0, 11.6, 55; as an op 5.8, 29, 71. Large ones had better run beside.)
   int64_t draws = 1000;
+  // How far pushers run ahead: their own work takes microseconds an op, so what keeps workers busy is far
+  // less than memory could hold, and each pending op keeps its inputs alive. (300 products of 440 x 440 with
+  // a new operand each: 454 MB with 1 GiB, 132 with this, in the same time.) Few ops may have more, up to
+  // Recorder::max_pending_bytes: a chain on large arrays is recorded whole, most of it will get no memory.
+  int64_t ahead_bytes = int64_t(128) << 20;
+  int64_t few_ops = 16;
   // On a GPU an op costs a launch at least, and takes less than on a core. These two are not measured:
   // they are what is usual (a launch 2 to 5 us; 1 to 3 TB/s of memory against a core's 10 to 20 GB/s).
   double launch_ns = 5000;
@@ -43,7 +51,10 @@ struct TilePolicy {
   int64_t ahead_bytes = 24 * 1024;    // ... with at least as many instructions as operands in memory
   int64_t stream = int64_t(32) << 20;
   double ns_per_byte = 0.25;
-  int64_t least = 256, most = 8192;  // elements
+  // Elements. With fewer the calls cost more than what they save: even 250 operands of 1024 doubles
+  // stay in the second-level cache.
+  int64_t least = 1024, most = 8192;
+  int64_t ahead_least = 256;  // the least of a pass that fetches ahead: its next tile is in the caches, too
   int64_t row = 8192;                // elements of a reduced row that still fits in a tile
   // A sum over leading axes is shared out in so many panels of columns at most, none so narrow that the
   // calls for its rows cost more than they add up (1000 x 1000: 206 us with 8 panels of 125, NumPy 100).

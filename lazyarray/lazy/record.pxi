@@ -54,6 +54,8 @@ cdef int emit_elementwise(Instr* instr, Layout* space, const View** views,
         if overwrites:
             instr.overwrites |= 1 << (k - instr.nin)
     instr.cost_ns = 30 + n * instr.kernel.cost
+    if instr.zeros and views[instr.nin].chunk.pool.zeros_at_hand(instr.bytes):
+        instr.cost_ns = 5000  # two or three system calls: see MemoryPool::allocate_zeroed
     return emit(instr)
 
 
@@ -154,7 +156,7 @@ cdef int emit(Instr* instr) except -1:
     # a tiny one is pushed, and run by its pusher (see Recorder::push_group).
     if instr.cost_ns < rec.policy.inline_ns and instr.kernel.kind != PYTHON \
             and not (naive and bulk_is_explicit()) and rec.ready(instr[0]) \
-            and rec.run_inline(instr[0]):
+            and not rec.joins(instr[0]) and rec.run_inline(instr[0]):
         if naive:
             _raise_naive(instr)
         rec.give_back(instr)
@@ -262,7 +264,8 @@ cdef int _finish(vector[Chunk*]& chunks) except -1:
 
 cdef int _throttle() except -1:
     cdef CEngine* e = _recorder.engine()
-    cdef int64_t max_bytes = _recorder.max_pending_bytes, max_ops = _recorder.max_pending_ops
+    # Half of it, so that what is recorded next is a segment, not an op at a time.
+    cdef int64_t max_bytes = _recorder.budget() // 2, max_ops = _recorder.max_pending_ops
     cdef int64_t traced = e.now() if e.tracing() else 0
     cdef Status status
     flush(True)

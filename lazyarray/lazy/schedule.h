@@ -51,8 +51,8 @@ struct Part {
 // All but run() and drop() happens under Recorder::push_mu_.
 class Scheduler {
  public:
-  Scheduler(Engine* e, Executor* executor, InstrPool* pool, const FlushPolicy* policy)
-      : engine_(e), executor_(executor), pool_(pool), policy_(policy), fuser_(*policy, planner.policy) {}
+  Scheduler(Engine* e, Executor* executor, InstrPool* pool, const FlushPolicy* policy, ChunkStore* store)
+      : engine_(e), executor_(executor), pool_(pool), policy_(policy), store_(store), fuser_(*policy, planner.policy) {}
 
   Planner planner;
   bool fuses = true;         // tests compare with and without
@@ -134,12 +134,14 @@ class Scheduler {
     Executor& executor = *part->scheduler->executor_;
     if (part->report) part->report->begins(part->line, part->scheduler->engine_->now());
     size_t stage = 0;
+    const TilePolicy& tiles = part->scheduler->planner.policy;
+    const Crew crew{ctx.engine, ctx.op, tiles.split_ns, tiles.task_ns};
     for (const Part::Step& s : part->steps) {
       int threads = 0;
       if (s.plan) threads = executor.pass(*s.plan, part->instrs.data() + s.begin, ctx.op);
       else if (s.gpu) executor.gpu_pass(*s.gpu, part->instrs.data() + s.begin, s.end - s.begin);
       else
-        for (size_t i = s.begin; i < s.end; ++i) executor.step(*part->instrs[i]);
+        for (size_t i = s.begin; i < s.end; ++i) executor.step(*part->instrs[i], &crew);
       if (part->report) part->report->lines[part->line].stages[stage++].threads = threads;
     }
     if (part->report) part->report->ends(part->line, part->scheduler->engine_->now());
@@ -159,8 +161,10 @@ class Scheduler {
  private:
   static void drop(void* arg) {
     Part* part = static_cast<Part*>(arg);
-    for (Instr* in : part->instrs) part->scheduler->pool_->drop(in);
+    Scheduler* const me = part->scheduler;
+    for (Instr* in : part->instrs) me->pool_->drop(in);
     delete part;
+    me->store_->watch_idle();  // the last of its chunks may have died
   }
 
   // A stage joins the youngest part that it depends on (it reads what the part writes, or writes
@@ -288,7 +292,7 @@ class Scheduler {
     op->name = part->name();
     op->bytes = part->bytes;
     op->cost_ns = static_cast<int64_t>(part->ns);
-    op->prop = part->prop(!native && part->ns < policy_->inline_ns);
+    op->prop = part->prop(!native && part->ns < policy_->gil_ns);
     op->wide = first->wide;  // stands alone
     op->payload.run = run;
     op->payload.drop = drop;
@@ -338,6 +342,7 @@ class Scheduler {
   Executor* const executor_;
   InstrPool* const pool_;
   const FlushPolicy* const policy_;
+  ChunkStore* const store_;
   Fuser fuser_;
   std::vector<Part*> parts_;
   uint64_t plan_ = 0;

@@ -57,7 +57,6 @@ from lazyarray.lazy._lazy cimport (
     empty_like_shape,
     fill,
     fresh,
-    gather_loop,
     handed,
     from_numpy,
     inexact,

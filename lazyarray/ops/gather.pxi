@@ -13,8 +13,9 @@ cdef Kernel* gather_kernel(int code, bint adds) except NULL:
     cdef Kernel* k = _gather_kernels[adds][code]
     if k is NULL:
         k = _gather_kernels[adds][code] = new_kernel("scatter" if adds else "take", GUFUNC, 2, 1)
-        k.fn = scatter_of(info(code).code) if adds else gather_loop
-        k.gathers = True
+        if adds:
+            k.fn = scatter_of(info(code).code)
+        k.gathers, k.scatters = not adds, adds
         k.dtypes[0] = k.dtypes[2] = code
         k.dtypes[1] = D_IL
     return k

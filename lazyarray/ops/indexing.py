@@ -253,6 +253,9 @@ def get(x: NDArray, key: Any) -> NDArray:
         found = take_along(x, key, 0) if key.dtype.kind in "iu" and x.shape[0] else None
         if found is not None:
             return found
+    counted = _counted(x, key)
+    if counted is not None:
+        return get(x, counted) if follows(x) else x[counted]
     if follows(x):
         blocks = _blocks(x, key)
         return picked(x, lambda a: a[key]) if blocks is None else blocks
@@ -274,6 +277,25 @@ def get(x: NDArray, key: Any) -> NDArray:
     if shape or any(k is Ellipsis for k in (key if type(key) is tuple else (key,))):
         return result
     return returned(result)
+
+
+def _counted(x: NDArray, key: Any) -> Any:
+    """``key`` with the places of the true elements instead of its one mask, of one axis; else None.
+
+    Behind full slices only. A gather is native, and NumPy's own way with masks is as this.
+    """
+    *slices, mask = key if type(key) is tuple else (key,)
+    if (
+        x.ndim < 2
+        or len(slices) >= x.ndim
+        or any(type(k) is not slice or k != slice(None) for k in slices)
+    ):
+        return None
+    if not isinstance(mask, Tensor | np.ndarray) or mask.dtype.kind != "b" or mask.ndim != 1:
+        return None
+    if mask.shape[0] != x.shape[len(slices)]:
+        return None
+    return (*slices, np.flatnonzero(values(mask, "a boolean index")))
 
 
 def _blocks(x: NDArray, key: Any) -> NDArray | None:

@@ -9,9 +9,12 @@ cdef extern from "storage/pool.h" namespace "lazyarray" nogil:
     cdef cppclass PoolStats:
         uint64_t in_use, cached, peak, limit, hits, misses
 
+    const size_t kMapped "lazyarray::MemoryPool::kMapped"
+
     cdef cppclass MemoryPool:
         PoolStats stats()
         void trim()
+        cbool zeros_at_hand(size_t)
 
 
 cdef extern from "storage/chunk.h" namespace "lazyarray" nogil:
@@ -19,6 +22,7 @@ cdef extern from "storage/chunk.h" namespace "lazyarray" nogil:
         char* data
         size_t nbytes
         CDevice device
+        MemoryPool* pool
         atomic[int32_t] handles
         void* owner
         void (*drop_owner)(void*) noexcept

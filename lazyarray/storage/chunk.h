@@ -69,6 +69,13 @@ class Chunk : public Var {
       pool->release(fresh, nbytes);
     return true;
   }
+  // The same, of the host's own memory; `*zeroed`: it is all zeros, and nobody has to write them.
+  bool allocate_zeroed(bool* zeroed) {
+    *zeroed = false;
+    if (data || !plain()) return allocate();
+    data = pool->allocate_zeroed(nbytes, zeroed);  // only its next writer knows of it
+    return data;
+  }
   void add_handle() {
     handles.fetch_add(1, std::memory_order_relaxed);
     ref();
@@ -180,6 +187,13 @@ class ChunkStore {
     others_.emplace_back(d, fresh);
     return fresh;
   }
+  // Sees to it that large blocks of the host's memory go back to the system: see PoolPolicy. Under no lock.
+  void watch_idle() {
+    const int64_t due = main_.due();
+    if (due != MemoryPool::kNever && !engine->stopped()) engine->alarm(due);
+  }
+  int64_t idle_due() const { return main_.due(); }
+  void tidy() { main_.tidy(); }
   void set_limit(uint64_t bytes) {
     limit_ = bytes;
     main_.set_limit(bytes);
@@ -270,6 +284,7 @@ inline void Chunk::dispose() {
 }
 inline void Chunk::dispose_with_gil() {
   clear();
+  if (nbytes >= PoolPolicy::large) store->watch_idle();
   if (!store->keep_spare(this) && !store->keep(this)) delete this;
 }
 inline void Chunk::forget_node() {

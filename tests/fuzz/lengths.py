@@ -7,8 +7,9 @@ import random
 
 from lazyarray.lazy._lazy import _policy
 
-# What C++ has as constants: LineLoops::kLongest, Nest::kShort and short sums, pairwise blocks.
-CONSTANTS = (32, 128, 400)
+# What C++ has as constants: LineLoops::kLongest, Nest::kShort and short sums, pairwise blocks,
+# Gathering::kPiece.
+CONSTANTS = (32, 128, 400, 2048)
 # Lengths that programs have, and what divides into nothing.
 COMMON = (1, 2, 3, 4, 5, 7, 8, 10, 16, 60, 63, 64, 65, 100, 600, 1000, 1024, 4097, 100003)
 MOST_ELEMENTS = 400_000

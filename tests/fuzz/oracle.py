@@ -32,7 +32,7 @@ FIGURES: dict[str, list[float]] = {
     "stream": [0, 1 << 20, 32 << 20],
     "stream_bytes": [1000, 262144],
     "ahead_bytes": [300, 24576],
-    "least": [1, 4, 9, 256],
+    "least": [1, 4, 9, 256, 1024],
     "most": [1, 16, 8192],
     "row": [1, 4, 16, 40, 8192],
     "panels": [2, 3, 8],

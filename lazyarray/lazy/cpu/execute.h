@@ -17,12 +17,12 @@ class Executor {
   Runtime runtime;
   cuda::Runner* gpu = nullptr;  // once a GPU is open
 
-  void step(Instr& in) {
+  void step(Instr& in, const Crew* crew = nullptr) {
     try {
       Errors errors(engine_);
       Error* error = errors.inherited(in);
       if (!error) {
-        error = in.device().is_gpu() ? gpu->run(in) : run(runtime, in);
+        error = in.device().is_gpu() ? gpu->run(in) : run(runtime, in, crew);
         if (in.put_off && !in.has_refs) return;
         if (error) {
           publish(in, error);
@@ -76,11 +76,14 @@ class Executor {
     for (size_t m = 0; m < n; ++m) {
       Instr& in = *instrs[m];
       Error* e = before.inherited(in);
+      bool zeroed = false;
+      // Among others, zeros are written tile by tile: they are in the cache then, for those who need them.
+      bool* const fresh = in.zeros && n == 1 ? &zeroed : nullptr;
       if (!e)
         for (int k = 0; k < in.nop && !failed[m]; ++k)
-          if (plan.members[m].where[k] == Member::kMemory) failed[m] = allocate(in.ops[k].chunk);
+          if (plan.members[m].where[k] == Member::kMemory) failed[m] = allocate(in.ops[k].chunk, fresh);
       if (!e) e = failed[m];
-      runs[m] = !e;
+      runs[m] = !e && !zeroed;
       any |= runs[m];
       before.settle(in, e);
     }

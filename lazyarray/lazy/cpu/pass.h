@@ -362,8 +362,7 @@ class Pass {
       char* args[3] = {p.p[1], p.p[0], p.p[1]};
       if (first) {
         first = false;
-        for (npy_intp i = 0; i < n; ++i)
-          start_result(kernel, p.p[0] + i * si, p.p[1] + i * so);
+        start_results(kernel, p.p[0], si, p.p[1], so, n);
         if (kernel.starts_with_first) return;
       }
       kernel.fn(args, &n, steps, kernel.data);

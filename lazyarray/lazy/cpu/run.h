@@ -200,6 +200,38 @@ inline void run_elementwise(Instr& in, char** ptrs, void* data) {
 inline void start_result(const Kernel& kernel, const char* first, char* to) {
   std::memcpy(to, kernel.starts_with_first ? first : kernel.identity, info(kernel.dtypes[1]).size);
 }
+// ... and what `n` results start from that lie `so` bytes apart, their first elements `si`.
+template <class T>
+inline void start_line(const char* from, npy_intp si, char* to, npy_intp so, npy_intp n) {
+  constexpr npy_intp size = sizeof(T);
+  if (si == size && so == size) {
+    std::memcpy(to, from, n * size);
+    return;
+  }
+  T one;
+  std::memcpy(&one, from, size);
+  if (si == 0 && so == size) {
+    for (npy_intp i = 0; i < n; ++i) std::memcpy(to + i * size, &one, size);
+    return;
+  }
+  for (npy_intp i = 0; i < n; ++i, from += si, to += so) std::memcpy(to, from, size);
+}
+inline void start_results(const Kernel& kernel, const char* first, npy_intp si, char* to, npy_intp so,
+                          npy_intp n) {
+  if (n == 0) return;
+  if (!kernel.starts_with_first) {
+    first = kernel.identity;
+    si = 0;
+  }
+  switch (info(kernel.dtypes[1]).size) {
+    case 1: return start_line<char>(first, si, to, so, n);
+    case 2: return start_line<int16_t>(first, si, to, so, n);
+    case 4: return start_line<int32_t>(first, si, to, so, n);
+    case 8: return start_line<int64_t>(first, si, to, so, n);
+    case 16: return start_line<Sixteen>(first, si, to, so, n);
+    default: return start_line<ThirtyTwo>(first, si, to, so, n);
+  }
+}
 
 // The binary loop with its first input and its output on the result: where the inner axis is
 // reduced (step 0) that is NumPy's own reduction, pairwise sums included. Operands: input, output.
@@ -216,9 +248,7 @@ inline void run_reduce(Instr& in, char** ptrs) {
     char* args[3] = {p[1], p[0], p[1]};
     npy_intp count = n;
     if (first) {
-      const npy_intp outs = inner_reduced ? 1 : n;
-      for (npy_intp i = 0; i < outs; ++i)
-        start_result(kernel, p[0] + i * si, p[1] + i * so);
+      start_results(kernel, p[0], si, p[1], so, inner_reduced ? 1 : n);
       if (kernel.starts_with_first) {
         if (!inner_reduced) return;
         args[1] += si;
@@ -257,11 +287,31 @@ inline void run_gufunc(Runtime& rt, Instr& in, char** ptrs) {
   });
 }
 
+// The threads that may take part in an instruction which runs inside an operator, and in what pieces
+// (see TilePolicy).
+struct Crew {
+  Engine* engine;
+  Op* op;
+  double split_ns, task_ns;
+};
+
+inline Error* run_gather(Instr& in, char** ptrs, const Crew* crew) {
+  Gathering gathering(in, ptrs);
+  npy_intp tasks = 1;
+  if (crew && in.cost_ns >= crew->split_ns) tasks = gathering.cut(crew->task_ns);
+  if (tasks > 1)
+    crew->engine->share(crew->op, [](void* p) { static_cast<Gathering*>(p)->work(); }, &gathering,
+                        static_cast<int>(std::min<npy_intp>(tasks - 1, 1 << 20)));
+  else
+    gathering.work();
+  return gathering.bad() ? out_of_bounds(in, ptrs[1]) : nullptr;
+}
+
 // ---- one instruction -------------------------------------------------------------------------
 
-// Memory for an output, or for an input that nobody wrote (la.empty).
-inline Error* allocate(Chunk* c) {
-  if (c->allocate()) return nullptr;
+// Memory for an output, or for an input that nobody wrote (la.empty). `zeroed`: see Instr::zeros.
+inline Error* allocate(Chunk* c, bool* zeroed = nullptr) {
+  if (zeroed ? c->allocate_zeroed(zeroed) : c->allocate()) return nullptr;
   const PoolStats s = c->pool->stats();
   return new Error(Error::MEMORY, "unable to allocate " + std::to_string(c->nbytes) + " bytes on " +
                                       c->device.text() + ": " + std::to_string(s.in_use) +
@@ -270,11 +320,13 @@ inline Error* allocate(Chunk* c) {
 }
 
 // Runs it; returns the failure (owned) or null. Needs no GIL, except for PYTHON instructions.
-inline Error* run(Runtime& rt, Instr& in) {
+inline Error* run(Runtime& rt, Instr& in, const Crew* crew = nullptr) {
   const Kernel& kernel = *in.kernel;
+  bool zeroed = false;
   for (int k = 0; k < in.nop; ++k)
     if (in.ops[k].chunk)
-      if (Error* e = allocate(in.ops[k].chunk)) return e;
+      if (Error* e = allocate(in.ops[k].chunk, in.zeros ? &zeroed : nullptr)) return e;
+  if (zeroed) return nullptr;
   if (kernel.kind == Kernel::PYTHON) return rt.hooks.python(in);
 
   char* ptrs[kMaxOperands];
@@ -304,7 +356,8 @@ inline Error* run(Runtime& rt, Instr& in) {
   } else if (kernel.kind == Kernel::REDUCE) {
     run_reduce(in, ptrs);
   } else {
-    if (kernel.gathers)
+    if (kernel.gathers) return run_gather(in, ptrs, crew);
+    if (kernel.scatters)
       if (Error* e = out_of_bounds(in, ptrs[1])) return e;
     if (kernel.places)
       if (Error* e = misfit(in, ptrs[0])) return e;

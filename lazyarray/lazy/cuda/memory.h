@@ -228,6 +228,7 @@ class PinnedPool final : public MemoryPool {
   }
 
  protected:
+  bool mapped(size_t) const override { return false; }
   char* system_allocate(size_t size) override {
     Gpu* gpu = gpus().any();  // it is pinned for all
     if (!gpu) return nullptr;
@@ -235,7 +236,7 @@ class PinnedPool final : public MemoryPool {
     void* p = nullptr;
     return driver().HostAlloc(&p, size, kPortable) ? nullptr : static_cast<char*>(p);
   }
-  void system_free(char* p) override {
+  void system_free(char* p, size_t) override {
     if (forked()) return;
     Entered here(*gpus().any());
     driver().HostFree(p);

@@ -1,0 +1,110 @@
+"""Elements picked by indices: in pieces, by several threads, of every size."""
+
+import numpy as np
+import pytest
+
+import lazyarray as la
+
+from .fusing import figures, same
+
+PIECE = 2048  # Gathering::kPiece
+COUNTS = [0, 1, PIECE - 1, PIECE, PIECE + 1, 3 * PIECE + 5, 40_000]
+DTYPES = ["?", "u1", "i2", "f4", "f8", "c16", "g", "G"]
+
+
+@pytest.fixture(params=["alone", "shared"])
+def crew(request):
+    shared = request.param == "shared"
+    with figures(split_ns=0 if shared else 1e15, task_ns=0, inline_ns=0):
+        yield
+
+
+@pytest.mark.parametrize("count", COUNTS)
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_elements(crew, dtype, count):
+    rng = np.random.default_rng(0)
+    x = (rng.random(1000) * 200).astype(dtype)
+    i = rng.integers(-1000, 1000, count)
+    a, k = la.array(x), la.array(i)
+    same(a[k], x[i])
+    same(la.take(a, i), np.take(x, i))
+    same(a[k.astype("i4")], x[i])
+
+
+@pytest.mark.parametrize("width", [1, 2, 3, 4, 5, 7, 100])
+@pytest.mark.parametrize("dtype", ["u1", "f4", "f8"])
+def test_rows_and_columns(crew, dtype, width):
+    rng = np.random.default_rng(1)
+    x = (rng.random((50, width)) * 200).astype(dtype)
+    rows, columns = rng.integers(-50, 50, PIECE + 3), rng.integers(-width, width, 9)
+    a = la.array(x)
+    same(a[la.array(rows)], x[rows])
+    same(la.take(a, la.array(columns), axis=1), np.take(x, columns, axis=1))
+    cube = (rng.random((3, 40, width)) * 200).astype(dtype)
+    c, middle = la.array(cube), rng.integers(-40, 40, PIECE + 1)
+    same(la.take(c, la.array(middle), axis=1), np.take(cube, middle, axis=1))
+    got, want = c[:, la.array(middle)], cube[:, middle]
+    same(got, want)
+    assert got.strides == want.strides
+
+
+@pytest.mark.parametrize("where", [0, 1, PIECE - 1, PIECE, 3 * PIECE, 3 * PIECE + 4])
+@pytest.mark.parametrize("bad", [1000, -1001, 2**63 - 1, -(2**63)])
+def test_out_of_bounds(crew, where, bad):
+    i = np.arange(3 * PIECE + 5) % 1000
+    i[where] = bad
+    got = la.array(np.arange(1000.0))[la.array(i)]
+    with pytest.raises(IndexError, match=f"index {bad} is out of bounds for axis 0 with size 1000"):
+        got.wait_to_read()
+    got[...] = 1.0  # heals
+    same(got, np.ones(len(i)))
+
+
+@pytest.mark.parametrize("n", [1, 40, 3000])
+def test_masks_of_one_axis(crew, n):
+    rng = np.random.default_rng(2)
+    x, mask = rng.random((n, 5, 3)), rng.random(n) > 0.5
+    a, b = la.array(x), la.array(mask)
+    for m in (mask, b):
+        got, want = a[m], x[mask]
+        same(got, want)
+        assert got.strides == want.strides
+    y = np.ascontiguousarray(x.transpose(1, 0, 2))
+    got, want = la.array(y)[:, b], y[:, mask]
+    same(got, want)
+    assert got.strides == want.strides
+    same(a.transpose(1, 0, 2)[:, b], x.transpose(1, 0, 2)[:, mask])
+    same(a[la.zeros(n, bool)], x[np.zeros(n, bool)])
+    with pytest.raises(IndexError):
+        a[la.ones(n + 1, bool)]
+
+
+@pytest.mark.parametrize("n", [0, 1, 8191, 8192, 8193, 50_000])
+@pytest.mark.parametrize("dtype", ["i8", "i4", "u1", "?"])
+def test_bincount(n, dtype):
+    rng = np.random.default_rng(3)
+    i, w = rng.integers(0, 2 if dtype == "?" else 100, n).astype(dtype), rng.random(n)
+    a, b = la.array(i), la.array(w)
+    for least in (0, 7, 300):
+        same(la.bincount(a, minlength=least), np.bincount(i, minlength=least))
+        same(la.bincount(a, b, least), np.bincount(i, w, least))
+        same(la.bincount(a, b.astype("f4"), least), np.bincount(i, w.astype("f4"), least))
+
+
+@pytest.mark.parametrize("n", [10, 10_000])
+def test_bincount_errors(n):
+    ones = np.ones(n, int)
+    for args in (
+        (np.where(np.arange(n) == n - 1, -1, 1),),
+        (ones * 1.5,),
+        (ones, None, -1),
+        (ones, np.ones(n + 1)),
+        (ones.reshape(2, -1),),
+        (np.where(np.arange(n) == 3, -1, 1), np.ones(n)),
+    ):
+        with pytest.raises((ValueError, TypeError)) as want:
+            np.bincount(*args)
+        mine = [la.array(v) if isinstance(v, np.ndarray) else v for v in args]
+        with pytest.raises(type(want.value)) as got:
+            la.bincount(*mine).wait_to_read()
+        assert str(got.value) == str(want.value)
