@@ -29,7 +29,7 @@ _SQUARES = """
     asarray asanyarray block choose cov diagflat einsum_path empty eye full histogram2d
     histogramdd identity indices kron ones pad resize tensordot tile tri vander zeros"""
 _LINALG = """
-    cholesky cross det eigvalsh inv lstsq matrix_power multi_dot norm slogdet solve tensordot
+    cholesky cross det eig eigh eigvals eigvalsh inv lstsq matrix_power multi_dot norm slogdet solve tensordot
     tensorinv tensorsolve vecdot vector_norm"""
 _FFT = """
     fft fft2 fftn fftshift hfft ifft ifft2 ifftn ifftshift ihfft irfft irfft2 irfftn rfft rfft2

@@ -80,7 +80,7 @@ cdef class Methods(Operators):
     def transpose(self, *axes):
         """A view with the axes permuted (reversed by default)."""
         if not axes and type(self) is NDArray:
-            return quick_transpose((self,))
+            return transposed(self)
         if len(axes) == 1 and (axes[0] is None or isinstance(axes[0], (tuple, list))):
             axes = axes[0]
         return ops.permute_dims(self, axes or None)
@@ -116,7 +116,7 @@ cdef class Methods(Operators):
     def squeeze(self, axis=None):
         """A view without axes of length one."""
         if axis is None and type(self) is NDArray:
-            return quick_squeeze((self,))
+            return squeezed(self)
         return ops.squeeze(self, axis=axis)
 
     def diagonal(self, offset=0, axis1=0, axis2=1):

@@ -66,7 +66,7 @@ from lazyarray.lazy._lazy cimport (
 )
 from lazyarray.storage._storage cimport Chunk
 from lazyarray.ops._rows cimport MatMul, Reduction, Ufunc, as_tensor_on, direct_get, direct_set, extremum, gathered, is_operand, masked_set, \
-    picked, picked_elements, quick_squeeze, quick_transpose, raveled, reshaped, store
+    picked, picked_elements, raveled, reshaped, squeezed, store, transposed
 
 from lazyarray import ops
 from lazyarray._flat import flagsobj, flatiter
@@ -192,6 +192,33 @@ cdef object number(Tensor array, str what):
     if array.v.layout.ndim:
         raise TypeError("only 0-dimensional arrays can be converted to Python scalars")
     return scalar(array, what)
+
+
+cdef class _Iterator:
+    """The entries along the first axis, one after the other."""
+
+    cdef NDArray array
+    cdef npy_intp i
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        cdef Tensor t
+        cdef NDArray x = self.array
+        cdef npy_intp i = self.i
+        if x is None or i >= x.v.layout.shape()[0]:
+            self.array = None
+            raise StopIteration
+        self.i += 1
+        if x.v.layout.ndim == 1:
+            t = get_element(x, x.v.layout.offset + i * x.v.layout.strides()[0])
+            if t is not None:
+                return handed(t)
+        return x[i]
+
+    def __length_hint__(self):
+        return 0 if self.array is None else max(self.array.v.layout.shape()[0] - self.i, 0)
 
 
 cdef object twin(object array, object memo):
@@ -483,7 +510,9 @@ cdef class NDArray(Methods):
     def __iter__(self):
         if self.v.layout.ndim == 0:
             raise TypeError("iteration over a 0-d array")
-        return (self[i] for i in range(self.v.layout.shape()[0]))
+        cdef _Iterator it = _Iterator.__new__(_Iterator)
+        it.array = self
+        return it
 
     def __contains__(self, value):
         equal = self == value

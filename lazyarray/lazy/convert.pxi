@@ -100,6 +100,10 @@ cdef bint put_number(char* to, object value, int dtype) noexcept:
         if n > 1l << 53 or n < -(1l << 53):
             return False
         d = n
+    elif t is complex and dtype == D_C16:
+        (<double*>to)[0] = (<complex>value).real
+        (<double*>to)[1] = (<complex>value).imag
+        return True
     elif isinstance(value, _generic) and (<object>value).dtype is _dtypes[dtype]:
         cnp.PyArray_ScalarAsCtype(value, to)
         return True

@@ -68,6 +68,6 @@ cdef bint direct_set(Tensor x, object key, object value) except -1
 cdef Tensor reshaped(Tensor x, shape)
 cdef Tensor raveled(Tensor x)
 cdef Tensor extremum(Tensor x, int what)
-cdef object quick_squeeze(tuple args)
-cdef object quick_transpose(tuple args)
+cdef Tensor squeezed(Tensor t)
+cdef Tensor transposed(Tensor t)
 cdef Tensor picked_elements(Tensor x, object key)

@@ -9,7 +9,6 @@
 
 
 cdef extern from "Python.h":
-    object PyObject_Call(object, tuple, dict)
     object PyObject_GetItem(object, object)
     int PyObject_SetItem(object, object, object) except -1
     Py_ssize_t PY_SSIZE_T_MAX
@@ -35,7 +34,7 @@ cdef struct Scan:
 
 cdef enum:
     _DIRECT_LENGTH = 10_000  # of a result, that a number names
-    _DIRECT_ITEMS = 4096   # of a list
+    _DIRECT_ITEMS = 1_000_000  # of a list
     _DIRECT_DEPTH = 3      # of lists in it
 
 
@@ -110,16 +109,16 @@ cdef object numpys_operand(object o, Scan* scan, int depth):
     elif t is list or t is tuple:
         n = len(o)
         if n <= _DIRECT_ITEMS and depth < _DIRECT_DEPTH:
-            parts = []
+            parts = list(o)
             for i in range(n):
-                part = o[i]
+                part = parts[i]
                 if type(part) is not float:
                     found = numpys_operand(part, scan, depth + 1)
                     if not scan.fits:
                         return None
-                    changed = changed or found is not part
-                    part = found
-                parts.append(part)
+                    if found is not part:
+                        changed = True
+                        parts[i] = found
             if not changed:
                 return o
             return parts if t is list else tuple(parts)
@@ -131,21 +130,21 @@ cdef object numpys_operand(object o, Scan* scan, int depth):
     return None
 
 
-cdef object as_ours(object o, tuple given, CDevice device, bint* fits):
+cdef object as_ours(object o, PyObject** given, Py_ssize_t n, CDevice device, bint* fits):
     """A result of NumPy's as one of ours; `fits` is false then if it is nothing that can be so."""
     cdef Tensor t
-    cdef PyObject* below
+    cdef PyObject* base
+    cdef Py_ssize_t i
     cdef int code
     if type(o) is np.ndarray:
         # A view of what was given is to be a view of the array, which only the long way makes.
-        base = o
-        while type(base) is np.ndarray:
-            for x in given:
-                if x is base:
+        base = <PyObject*>o
+        while base is not NULL and type(<object>base) is np.ndarray:
+            for i in range(n):
+                if given[i] == base:
                     fits[0] = False
                     return None
-            below = cnp.PyArray_BASE(<cnp.ndarray>base)
-            base = <object>below if below is not NULL else None
+            base = cnp.PyArray_BASE(<cnp.ndarray>base)
         if dtype_of_type_num((<cnp.ndarray>o).descr.type_num) < 0:
             fits[0] = False
             return None
@@ -164,7 +163,7 @@ cdef object as_ours(object o, tuple given, CDevice device, bint* fits):
     if isinstance(o, (tuple, list)):
         parts = []
         for part in o:
-            parts.append(as_ours(part, given, device, fits))
+            parts.append(as_ours(part, given, n, device, fits))
             if not fits[0]:
                 return None
         if type(o) is tuple or type(o) is list:
@@ -184,11 +183,34 @@ cdef object as_ours(object o, tuple given, CDevice device, bint* fits):
 # ---- calls --------------------------------------------------------------------------------------
 
 
-ctypedef object (*Quick)(tuple)  # a native way for the plainest arguments; None for all others
+ctypedef object (*Quick)(PyObject**, Py_ssize_t)  # a native way for the plainest arguments; None for others
 
 
 # Arguments that are no business of NumPy's, or that it would write to.
 cdef frozenset _LONG_WAY = frozenset(("out", "ctx", "device", "like"))
+
+
+cdef enum:
+    _DIRECT_ARGUMENTS = 16
+
+
+cdef extern from "Python.h":
+    ctypedef PyObject* (*vectorcallfunc)(PyObject*, PyObject**, size_t, PyObject*)
+    object PyObject_Vectorcall(object, PyObject**, size_t, PyObject*)
+    Py_ssize_t PyVectorcall_NARGS(size_t)
+    void Py_XDECREF(PyObject*)
+
+
+cdef extern from *:
+    """
+    static void call_by_vector(PyTypeObject* t, Py_ssize_t offset) {
+      t->tp_vectorcall_offset = offset;
+      t->tp_call = PyVectorcall_Call;
+      t->tp_flags |= Py_TPFLAGS_HAVE_VECTORCALL;
+      PyType_Modified(t);
+    }
+    """
+    void call_by_vector(PyTypeObject*, Py_ssize_t)
 
 
 cdef class Direct:
@@ -202,58 +224,19 @@ cdef class Direct:
     cdef readonly object recorded, numpys
     cdef npy_intp most, largest
     cdef Quick quick
+    cdef vectorcallfunc called
     cdef dict __dict__
 
     def __init__(self, recorded, numpys, str module, npy_intp most=PY_SSIZE_T_MAX,
                  npy_intp largest=_DIRECT_LENGTH):
         self.recorded, self.numpys, self.most, self.largest = recorded, numpys, most, largest
         self.quick = quick_of(recorded.__name__)
+        self.called = <vectorcallfunc>call_direct
         functools.update_wrapper(self, recorded)
         self.__module__ = module
 
     def __call__(self, *args, **kwargs):
-        cdef Scan scan
-        cdef tuple given = args
-        cdef dict named = <dict>kwargs
-        cdef list parts
-        cdef bint fits = True
-        begin_scan(&scan)
-        scan.left = min(scan.left, self.most)
-        scan.largest = self.largest
-        if not scan.left or not may_run_now():
-            return self.recorded(*args, **kwargs)
-        if self.quick is not NULL and not named:
-            result = self.quick(args)
-            if result is not None:
-                return result
-        if self.numpys is None:
-            return self.recorded(*args, **kwargs)
-        if named:
-            for key in _LONG_WAY:
-                if named.get(key) is not None:
-                    return self.recorded(*args, **kwargs)
-        parts = []
-        for o in args:
-            parts.append(numpys_operand(o, &scan, 0))
-            if not scan.fits:
-                return self.recorded(*args, **kwargs)
-        given = tuple(parts)
-        if named:
-            named = {}
-            for key, value in (<dict>kwargs).items():
-                named[key] = numpys_operand(value, &scan, 0)
-                if not scan.fits:
-                    return self.recorded(*args, **kwargs)
-        if not scan.arrays:
-            scan.device = current_device()
-            if not (scan.device == cpu0()):
-                return self.recorded(*args, **kwargs)
-        try:
-            result = PyObject_Call(self.numpys, given, named)
-        except Exception:
-            return self.recorded(*args, **kwargs)
-        result = as_ours(result, given, scan.device, &fits)
-        return result if fits else self.recorded(*args, **kwargs)
+        return self.recorded(*args, **kwargs)  # seen by inspect only: see call_by_vector
 
     # As NumPy's own functions are to inspect and pydoc: a routine, which is no method.
     def __get__(self, instance, owner):
@@ -264,6 +247,65 @@ cdef class Direct:
 
     def __reduce__(self):
         return self.__name__
+
+
+cdef Direct _like = Direct.__new__(Direct)
+call_by_vector(<PyTypeObject*>Direct, <char*>&_like.called - <char*><PyObject*>_like)
+_like = None
+
+
+cdef object call_direct(PyObject* function, PyObject** args, size_t flags, PyObject* names):
+    cdef Direct self = <Direct>function
+    if recorder().policy.direct_bytes and may_run_now():
+        result = at_once(self, args, PyVectorcall_NARGS(flags), names)
+        if result is not None:
+            return result
+    return PyObject_Vectorcall(self.recorded, args, flags, names)
+
+
+cdef object at_once(Direct self, PyObject** args, Py_ssize_t n, PyObject* names):
+    """The call's result, or None if it is to go the long way."""
+    cdef PyObject* given[_DIRECT_ARGUMENTS]
+    cdef Scan scan
+    cdef Py_ssize_t i, count = 0, every = n
+    cdef bint fits = True
+    if self.quick is not NULL and names is NULL:
+        result = self.quick(args, n)
+        if result is not None:
+            return result
+    if self.numpys is None:
+        return None
+    if names is not NULL:
+        every += len(<tuple>names)
+        for i in range(n, every):
+            if (<tuple>names)[i - n] in _LONG_WAY and <object>args[i] is not None:
+                return None
+    if every > _DIRECT_ARGUMENTS:
+        return None
+    begin_scan(&scan)
+    scan.left = min(scan.left, self.most)
+    scan.largest = self.largest
+    try:
+        for i in range(every):
+            found = numpys_operand(<object>args[i], &scan, 0)
+            if not scan.fits:
+                return None
+            Py_INCREF(found)
+            given[i] = <PyObject*>found
+            count += 1
+        if not scan.arrays:
+            scan.device = current_device()
+            if not (scan.device == cpu0()):
+                return None
+        try:
+            result = PyObject_Vectorcall(self.numpys, given, n, names)
+        except Exception:
+            return None
+        result = as_ours(result, given, every, scan.device, &fits)
+        return result if fits else None
+    finally:
+        for i in range(count):
+            Py_XDECREF(given[i])
 
 
 cdef Tensor direct_get(Tensor x, object key):
@@ -282,7 +324,8 @@ cdef Tensor direct_get(Tensor x, object key):
         result = PyObject_GetItem(copy, key)
     except Exception:
         return None
-    result = as_ours(result, (copy,), scan.device, &fits)
+    cdef PyObject* given = <PyObject*>copy
+    result = as_ours(result, &given, 1, scan.device, &fits)
     return result if fits else None
 
 
@@ -356,11 +399,13 @@ cdef Quick quick_of(str name):
     return NULL
 
 
-cdef Tensor only(tuple args):
+cdef Tensor only(PyObject** args, Py_ssize_t n):
     """The only argument, if it is an array (no scalar)."""
-    if len(args) == 1 and is_tensor(args[0]) and Py_TYPE(args[0]) == type_of_arrays():
-        return args[0]
-    return None
+    return first_array(args) if n == 1 else None
+
+
+cdef Tensor first_array(PyObject** args):
+    return <Tensor>args[0] if Py_TYPE(<object>args[0]) == type_of_arrays() else None
 
 
 cdef Tensor written(Tensor t):
@@ -376,20 +421,24 @@ cdef Tensor room_for(int code, int ndim, const npy_intp* shape):
     return t if <npy_intp>t.v.chunk.nbytes <= recorder().policy.direct_bytes and t.v.chunk.allocate() else None
 
 
-cdef object quick_array(tuple args):
-    cdef list items
-    cdef npy_intp n, i
+cdef object quick_array(PyObject** args, Py_ssize_t n):
+    cdef Tensor t = only(args, n)
+    if t is not None:
+        return copied(t, t.v.dtype)
+    return of_numbers(<object>args[0]) if n == 1 and type(<object>args[0]) is list else None
+
+
+cdef Tensor of_numbers(list items):
+    """A vector of a list of numbers and scalars that are at hand; None for any other.
+
+    Floats, or integers, or both, which makes floats.
+    """
+    cdef npy_intp n = len(items), i
     cdef int code = -1
     cdef char* to
     cdef Tensor t, out
-    t = only(args)
-    if t is not None:
-        return copied(t, t.v.dtype)
-    if len(args) != 1 or type(args[0]) is not list or not (current_device() == cpu0()):
+    if not (current_device() == cpu0()) or not lone_ops():
         return None
-    # Numbers and scalars: floats, or integers, or both, which makes floats.
-    items = <list>args[0]
-    n = len(items)
     for o in items:
         if type(o) is float or type(o) is _float64:
             code = D_F8
@@ -409,8 +458,8 @@ cdef object quick_array(tuple args):
             return None
     if code < 0:
         return None
-    out = room_for(code, 1, &n)
-    if out is None:
+    out = empty_like_shape(code, 1, &n, cpu0())
+    if not out.v.chunk.allocate():
         return None
     to = out.v.chunk.data
     for i in range(n):
@@ -426,30 +475,32 @@ cdef object quick_array(tuple args):
     return written(out)
 
 
-cdef object quick_asarray(tuple args):
-    cdef Tensor t = only(args)
-    return quick_array(args) if t is None else t
+cdef object quick_asarray(PyObject** args, Py_ssize_t n):
+    cdef Tensor t = only(args, n)
+    return quick_array(args, n) if t is None else t
 
 
-cdef object quick_copy(tuple args):
-    cdef Tensor t = only(args)
+cdef object quick_copy(PyObject** args, Py_ssize_t n):
+    cdef Tensor t = only(args, n)
     return None if t is None or not contiguous(t) else cast(t, t.v.dtype)
 
 
-cdef object quick_empty(tuple args):
-    return unwritten(args[0], args[1] if len(args) == 2 else None) if 1 <= len(args) <= 2 else None
+cdef object quick_empty(PyObject** args, Py_ssize_t n):
+    if n != 1 and n != 2:
+        return None
+    return unwritten(<object>args[0], <object>args[1] if n == 2 else None)
 
 
-cdef object quick_zeros(tuple args):
-    return quick_filled(args, 0)
+cdef object quick_zeros(PyObject** args, Py_ssize_t n):
+    return quick_filled(args, n, 0)
 
 
-cdef object quick_ones(tuple args):
-    return quick_filled(args, 1)
+cdef object quick_ones(PyObject** args, Py_ssize_t n):
+    return quick_filled(args, n, 1)
 
 
-cdef object quick_filled(tuple args, int value):
-    cdef Tensor t = quick_empty(args)
+cdef object quick_filled(PyObject** args, Py_ssize_t n, int value):
+    cdef Tensor t = quick_empty(args, n)
     cdef npy_intp i, size
     cdef char* p
     if t is None or not (t.v.chunk.device == cpu0()) \
@@ -505,8 +556,9 @@ cdef Tensor reshaped(Tensor x, shape):
     return t
 
 
-cdef object quick_reshape(tuple args):
-    return reshaped(args[0], args[1]) if len(args) == 2 and only(args[:1]) is not None else None
+cdef object quick_reshape(PyObject** args, Py_ssize_t n):
+    cdef Tensor t = first_array(args) if n == 2 else None
+    return None if t is None else reshaped(t, <object>args[1])
 
 
 cdef Tensor raveled(Tensor x):
@@ -521,8 +573,8 @@ cdef Tensor raveled(Tensor x):
     return t
 
 
-cdef object quick_ravel(tuple args):
-    cdef Tensor t = only(args)
+cdef object quick_ravel(PyObject** args, Py_ssize_t n):
+    cdef Tensor t = only(args, n)
     return None if t is None else raveled(t)
 
 
@@ -537,23 +589,29 @@ cdef Tensor permuted(Tensor x, int ndim, const int* axes):
     return t
 
 
-cdef object quick_transpose(tuple args):
+cdef object quick_transpose(PyObject** args, Py_ssize_t n):
+    cdef Tensor t = only(args, n)
+    return None if t is None else transposed(t)
+
+
+cdef Tensor transposed(Tensor t):
+    """A view with the axes in the reverse order."""
     cdef int axes[kMaxDims]
     cdef int i
-    cdef Tensor t = only(args)
-    if t is None:
-        return None
     for i in range(t.v.layout.ndim):
         axes[i] = t.v.layout.ndim - 1 - i
     return permuted(t, t.v.layout.ndim, axes)
 
 
-cdef object quick_squeeze(tuple args):
+cdef object quick_squeeze(PyObject** args, Py_ssize_t n):
+    cdef Tensor t = only(args, n)
+    return None if t is None else squeezed(t)
+
+
+cdef Tensor squeezed(Tensor t):
+    """A view without the axes of length one."""
     cdef int axes[kMaxDims]
     cdef int i, n = 0
-    cdef Tensor t = only(args)
-    if t is None:
-        return None
     for i in range(t.v.layout.ndim):
         if t.v.layout.shape()[i] != 1:
             axes[n] = i
@@ -571,43 +629,41 @@ cdef object with_axis(Tensor t, int at):
     return permuted(t, n, axes)
 
 
-cdef object quick_expand_dims(tuple args):
-    cdef int overflow = 0, n
+cdef object quick_expand_dims(PyObject** args, Py_ssize_t n):
+    cdef int overflow = 0, ndim
     cdef long at
-    if len(args) != 2 or type(args[1]) is not int or only(args[:1]) is None:
+    cdef Tensor t = first_array(args) if n == 2 else None
+    if t is None or type(<object>args[1]) is not int or not contiguous(t):
         return None
-    n = (<Tensor>args[0]).v.layout.ndim + 1
-    at = PyLong_AsLongAndOverflow(args[1], &overflow)
-    if overflow or at < -n or at >= n:
+    ndim = t.v.layout.ndim + 1
+    at = PyLong_AsLongAndOverflow(<object>args[1], &overflow)
+    if overflow or at < -ndim or at >= ndim:
         return None
-    cdef Tensor t = args[0]
-    if not contiguous(t):
-        return None
-    t = with_axis(t, at + n if at < 0 else at)
+    t = with_axis(t, at + ndim if at < 0 else at)
     if t is not None:
         t.v.layout.set_c_order(t.v.itemsize())
     return t
 
 
-cdef object quick_atleast_1d(tuple args):
-    cdef Tensor t = only(args)
+cdef object quick_atleast_1d(PyObject** args, Py_ssize_t n):
+    cdef Tensor t = only(args, n)
     return None if t is None or t.v.layout.ndim < 1 else t
 
 
-cdef object quick_atleast_2d(tuple args):
-    cdef Tensor t = only(args)
+cdef object quick_atleast_2d(PyObject** args, Py_ssize_t n):
+    cdef Tensor t = only(args, n)
     if t is None or t.v.layout.ndim < 1:
         return None
     return with_axis(t, 0) if t.v.layout.ndim == 1 else t
 
 
-cdef object quick_argmax(tuple args):
-    cdef Tensor t = only(args)
+cdef object quick_argmax(PyObject** args, Py_ssize_t n):
+    cdef Tensor t = only(args, n)
     return None if t is None else extremum(t, 0)
 
 
-cdef object quick_argmin(tuple args):
-    cdef Tensor t = only(args)
+cdef object quick_argmin(PyObject** args, Py_ssize_t n):
+    cdef Tensor t = only(args, n)
     return None if t is None else extremum(t, 1)
 
 
@@ -639,8 +695,8 @@ cdef Tensor extremum(Tensor x, int what):
     return t
 
 
-cdef object quick_count_nonzero(tuple args):
-    cdef Tensor t = only(args)
+cdef object quick_count_nonzero(PyObject** args, Py_ssize_t nargs):
+    cdef Tensor t = only(args, nargs)
     cdef npy_intp i, n, count = 0
     cdef char* p
     if t is None or not contiguous(t) or not at_hand(t.v.chunk, False):
@@ -664,9 +720,9 @@ cdef object quick_count_nonzero(tuple args):
     return t
 
 
-cdef object quick_diag(tuple args):
+cdef object quick_diag(PyObject** args, Py_ssize_t nargs):
     """A matrix with a vector on its diagonal. (The other way round it is a view.)"""
-    cdef Tensor t = only(args), out
+    cdef Tensor t = only(args, nargs), out
     cdef npy_intp i, n, size
     cdef npy_intp[2] shape
     if t is None or t.v.layout.ndim != 1 or not at_hand(t.v.chunk, False) \
@@ -737,3 +793,20 @@ cdef Tensor picked_elements(Tensor x, object key):
         else:
             memcpy(out.v.chunk.data + i * size, base + offset, size)
     return written(out)
+
+
+cdef Tensor of_sequence(object o, object dtype):
+    """An array of nested lists with arrays in them that are all small and at hand; else None."""
+    cdef Scan scan
+    cdef Tensor t = of_numbers(<list>o) if dtype is None and type(o) is list else None
+    if t is not None or not may_run_now() or not recorder().policy.direct_bytes:
+        return t
+    begin_scan(&scan)
+    parts = numpys_operand(o, &scan, 0)
+    if not scan.fits or not (scan.device == cpu0()):
+        return None
+    try:
+        a = np.array(parts, dtype)
+    except Exception:
+        return None
+    return written(from_numpy(a, scan.device)) if dtype_of_type_num((<cnp.ndarray>a).descr.type_num) >= 0 else None

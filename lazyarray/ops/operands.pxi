@@ -103,8 +103,10 @@ cdef inline bint is_sequence(object o) noexcept:
 
 cdef Tensor from_object(object o, object dtype, CDevice device):
     """An array of an array-like's values; arrays in lists are copied by ops, so nothing waits."""
+    cdef Tensor t
     if is_sequence(o) and holds_tensors(o):
-        return _stack(o, dtype)
+        t = of_sequence(o, dtype) if device == cpu0() else None
+        return _stack(o, dtype) if t is None else t
     if not isinstance(o, np.ndarray) and hasattr(o, "__cuda_array_interface__"):
         return from_gpu(o, dtype, device)
     return from_numpy(np.asarray(o, dtype), device)
