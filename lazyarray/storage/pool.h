@@ -33,8 +33,8 @@ struct PoolStats {
   uint64_t in_use, cached, peak, limit, hits, misses;
 };
 
-// When memory goes back to the system. Giving a block of 100 MB back and having it anew costs 12 ms of page
-// faults, as much as filling it twice: a loop that needs one in each round must find the last round's. So
+// When memory goes back to the system. Giving a block of 80 MB back and having it anew costs some 15 ms of
+// page faults, more than filling it twice: a loop that needs one in each round must find the last round's. So
 // large blocks stay as long as such loops take for a round, and no longer: what a program has done with is
 // free for others. Small ones stay.
 struct PoolPolicy {

@@ -72,25 +72,29 @@ def test_ready_operands_beside_open_work(n):
     with np.errstate(divide="raise"):
         for _ in range(10):
             a += 1.0
-        c = 1.0 / b
-    with pytest.raises(FloatingPointError):
-        c.wait_to_read()
+        with pytest.raises(FloatingPointError):
+            (1.0 / b).wait_to_read()
     same(a, x + 1 + 1 + 1 + 1 + 1 + 1 + 1 + 1 + 1 + 1)
 
 
 def test_it_joins():
     if engine.get().__class__.__name__ == "NaiveEngine":
         pytest.skip("nothing stays open")
-    a, b = la.array(np.ones(10_000)), la.array(np.ones(10_000))
-    with figures(flush_ns=1e15):
-        for _ in range(20):
-            a += 1.0
-            a *= 0.5
-        before = engine.get().stats()["inlined"]
-        c = b * 0.2
-        assert engine.get().stats()["inlined"] in (before, before + 1)
-        a += c
-        same(a, np.full(10_000, 1.2))
+    large, b, few = la.ones(10**6), la.ones(10_000), la.ones(100)
+    la.waitall()
+    with figures(flush_ns=1e15, age_ns=1e15):
+
+        def inlined(work):
+            before = engine.get().stats()["inlined"]
+            result = work()
+            return engine.get().stats()["inlined"] - before, result
+
+        assert inlined(lambda: b * 0.2)[0] == 1
+        open_work = large * 2.0
+        assert inlined(lambda: few * 0.2)[0] == 1
+        count, joined = inlined(lambda: b * 0.2)
+        assert count == 0
+        same(joined + open_work[:10_000], np.full(10_000, 2.2))
 
 
 DTYPES = "?bBhHiIlLqQefdgFDG"
