@@ -27,6 +27,7 @@ NATIVE = (
     "_profiler",
     "_walk",
     "_native",
+    "_draws",
 )
 COMPILED = [m for m in MODULES if m.rpartition(".")[2] in NATIVE]
 ROOMS = [la.linalg, la.nn, la.engine, la.storage, la.lazy, la.context, la.profiler]
