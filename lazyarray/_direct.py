@@ -14,23 +14,24 @@ from lazyarray.ops._rows import Direct
 # are as fast either way are not listed (`python -m benchmarks.calls` tells), nor what gives views,
 # writes to its arguments, reads no values, or calls a function of the user's.
 _BY_NUMPY = """
-    allclose append argmax argmin argpartition argwhere array array_equiv average bincount
-    compress convolve copy correlate cross cumulative_prod cumulative_sum delete digitize dstack
-    ediff1d einsum extract flatnonzero gradient histogram histogram_bin_edges i0 inner insert
-    interp intersect1d iscomplex isclose isreal lexsort linspace matvec median nanargmax
-    nanargmin nanmedian nanpercentile nanquantile nonzero partition percentile poly polyadd
-    polyfit polyint polymul polysub quantile ravel_multi_index repeat roll round around
-    searchsorted select setdiff1d setxor1d sort sort_complex take take_along_axis tensordot tril
-    tril_indices_from triu triu_indices_from union1d unique unique_all unique_counts
-    unique_inverse unique_values unravel_index vdot vecdot vecmat vstack where packbits
-    unpackbits column_stack logspace geomspace"""
+    allclose append argmax argmin argpartition argwhere around array array_equiv average
+    bincount column_stack compress convolve copy correlate cross cumulative_prod cumulative_sum
+    delete digitize dstack ediff1d einsum extract flatnonzero geomspace gradient histogram
+    histogram_bin_edges i0 inner insert interp intersect1d isclose iscomplex isreal lexsort
+    linspace logspace matvec median nanargmax nanargmin nanmedian nanpercentile nanquantile
+    nonzero packbits partition percentile poly polyadd polyfit polyint polymul polysub quantile
+    ravel_multi_index repeat roll round searchsorted select setdiff1d setxor1d sort sort_complex
+    take take_along_axis tensordot tril tril_indices_from triu triu_indices_from union1d unique
+    unique_all unique_counts unique_inverse unique_values unpackbits unravel_index vdot vecdot
+    vecmat vstack where"""
 # Of these a result may be as large as the square of the operands, or the product of numbers.
 _SQUARES = """
-    asarray asanyarray block choose cov diagflat einsum_path empty eye full histogram2d
+    asanyarray asarray block choose cov diagflat einsum_path empty eye full histogram2d
     histogramdd identity indices kron ones pad resize tensordot tile tri vander zeros"""
 _LINALG = """
-    cholesky cross det eig eigh eigvals eigvalsh inv lstsq matrix_power multi_dot norm slogdet solve tensordot
-    tensorinv tensorsolve vecdot vector_norm"""
+    cholesky cond cross det eig eigh eigvals eigvalsh inv lstsq matrix_power matrix_rank
+    multi_dot norm pinv qr slogdet solve svd svdvals tensordot tensorinv tensorsolve vecdot
+    vector_norm"""
 _FFT = """
     fft fft2 fftn fftshift hfft ifft ifft2 ifftn ifftshift ihfft irfft irfft2 irfftn rfft rfft2
     rfftn"""
