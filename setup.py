@@ -21,6 +21,9 @@ NUMPY_INCLUDE = numpy.get_include()
 NUMPY_LIB = os.path.join(os.path.dirname(NUMPY_INCLUDE), "lib")
 # What NumPy's own wheels require of x86 since 2.4; without it 64-bit compares don't vectorise.
 ARCH = ["-march=x86-64-v2"] if platform.machine() in ("x86_64", "AMD64") else []
+# What a thread has of its own is asked for at each call. With glibc it can lie at a fixed distance
+# from the thread's register, in libraries that are loaded later, too, as long as it is small.
+TLS = ["-ftls-model=initial-exec"] if platform.libc_ver()[0] == "glibc" else []
 HEADERS = glob.glob("lazyarray/**/*.h", recursive=True)
 
 
@@ -62,6 +65,7 @@ def extension(name: str, *sources: str) -> Extension:
             "-g0",
             "-Wno-invalid-offsetof",
             *ARCH,
+            *TLS,
         ],
         extra_link_args=["-pthread"],
     )

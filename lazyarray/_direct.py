@@ -14,7 +14,7 @@ from lazyarray.ops._rows import Direct
 # are as fast either way are not listed (`python -m benchmarks.calls` tells), nor what gives views,
 # writes to its arguments, reads no values, or calls a function of the user's.
 _BY_NUMPY = """
-    allclose append argmax argmin argpartition argwhere around array array_equiv average
+    allclose append concatenate argmax argmin argpartition argwhere around array array_equiv average
     bincount column_stack compress convolve copy correlate cross cumulative_prod cumulative_sum
     delete digitize dstack ediff1d einsum extract flatnonzero geomspace gradient histogram
     histogram_bin_edges i0 inner insert interp intersect1d isclose iscomplex isreal lexsort
@@ -36,7 +36,8 @@ _FFT = """
     fft fft2 fftn fftshift hfft ifft ifft2 ifftn ifftshift ihfft irfft irfft2 irfftn rfft rfft2
     rfftn"""
 # By native ways of ours, or recorded: most give views.
-_NATIVE = "atleast_1d atleast_2d count_nonzero diag expand_dims ravel reshape squeeze transpose"
+_NATIVE = """
+    arange atleast_1d atleast_2d count_nonzero diag expand_dims ravel reshape squeeze transpose"""
 
 # Bytes of the operands, and the largest integer among them.
 _SMALL = (512, 64)

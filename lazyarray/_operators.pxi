@@ -48,6 +48,16 @@ cdef inline object binary(Ufunc row, int op, Tensor self, object a, object b):
     return read_out(found) if scalars_are_read else found
 
 
+cdef inline object logical(Ufunc row, int op, Tensor self, object a, object b):
+    """``a op b``, of which ``self`` is one, for the operations on bits."""
+    cdef Tensor t
+    if self.v.layout.ndim == 0 and self.v.dtype == D_BOOL and not scalars_are_read:
+        t = quick_logic(op, self, b if a is self else a)
+        if t is not None:
+            return t
+    return binary(row, op if info(self.v.dtype).code == b"l" else NOT_QUICK, self, a, b)
+
+
 cdef inline object negated(Ufunc row, int op, Tensor a):
     cdef Tensor t
     if a.v.layout.ndim == 0 and not scalars_are_read:
@@ -123,22 +133,22 @@ cdef class Operators(Tensor):
     def __truediv__(self, other): return binary(_divide, QUICK_DIVIDE, self, self, other)
     def __rtruediv__(self, other): return binary(_divide, QUICK_DIVIDE, self, other, self)
     def __itruediv__(self, other): return inplace(_divide, self, other)
-    def __floordiv__(self, other): return binary(_floor_divide, NOT_QUICK, self, self, other)
-    def __rfloordiv__(self, other): return binary(_floor_divide, NOT_QUICK, self, other, self)
+    def __floordiv__(self, other): return binary(_floor_divide, QUICK_FLOOR, self, self, other)
+    def __rfloordiv__(self, other): return binary(_floor_divide, QUICK_FLOOR, self, other, self)
     def __ifloordiv__(self, other): return inplace(_floor_divide, self, other)
-    def __mod__(self, other): return binary(_remainder, NOT_QUICK, self, self, other)
-    def __rmod__(self, other): return binary(_remainder, NOT_QUICK, self, other, self)
+    def __mod__(self, other): return binary(_remainder, QUICK_MOD, self, self, other)
+    def __rmod__(self, other): return binary(_remainder, QUICK_MOD, self, other, self)
     def __imod__(self, other): return inplace(_remainder, self, other)
     def __divmod__(self, other): return binary(_divmod, NOT_QUICK, self, self, other)
     def __rdivmod__(self, other): return binary(_divmod, NOT_QUICK, self, other, self)
-    def __and__(self, other): return binary(_and, NOT_QUICK, self, self, other)
-    def __rand__(self, other): return binary(_and, NOT_QUICK, self, other, self)
+    def __and__(self, other): return logical(_and, QUICK_AND, self, self, other)
+    def __rand__(self, other): return logical(_and, QUICK_AND, self, other, self)
     def __iand__(self, other): return inplace(_and, self, other)
-    def __or__(self, other): return binary(_or, NOT_QUICK, self, self, other)
-    def __ror__(self, other): return binary(_or, NOT_QUICK, self, other, self)
+    def __or__(self, other): return logical(_or, QUICK_OR, self, self, other)
+    def __ror__(self, other): return logical(_or, QUICK_OR, self, other, self)
     def __ior__(self, other): return inplace(_or, self, other)
-    def __xor__(self, other): return binary(_xor, NOT_QUICK, self, self, other)
-    def __rxor__(self, other): return binary(_xor, NOT_QUICK, self, other, self)
+    def __xor__(self, other): return logical(_xor, QUICK_XOR, self, self, other)
+    def __rxor__(self, other): return logical(_xor, QUICK_XOR, self, other, self)
     def __ixor__(self, other): return inplace(_xor, self, other)
     def __lshift__(self, other): return binary(_left_shift, NOT_QUICK, self, self, other)
     def __rlshift__(self, other): return binary(_left_shift, NOT_QUICK, self, other, self)

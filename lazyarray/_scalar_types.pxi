@@ -79,12 +79,14 @@ cdef class Scalar(NDArray):
     @property
     def real(self):
         """The real part."""
-        return handed(returned(ops.real(self)) if info(self.v.dtype).kind == b"c" else self)
+        cdef Tensor t = None if scalars_are_read else quick_part(self, 0)
+        return t if t is not None else handed(returned(ops.real(self)) if info(self.v.dtype).kind == b"c" else self)
 
     @property
     def imag(self):
         """The imaginary part."""
-        return handed(returned(ops.imag(self)))
+        cdef Tensor t = None if scalars_are_read else quick_part(self, 1)
+        return t if t is not None else handed(returned(ops.imag(self)))
 
     @property
     def flat(self):

@@ -413,7 +413,10 @@ cdef class Number:
 # Operations that `quick` and its kin know; comparisons have Python's numbers.
 cdef extern from *:
     """
-    enum { QUICK_ADD = 16, QUICK_SUBTRACT, QUICK_MULTIPLY, QUICK_DIVIDE, QUICK_POWER, NOT_QUICK };
+    enum {
+      QUICK_ADD = 16, QUICK_SUBTRACT, QUICK_MULTIPLY, QUICK_DIVIDE, QUICK_POWER, QUICK_FLOOR, QUICK_MOD,
+      QUICK_AND, QUICK_OR, QUICK_XOR, NOT_QUICK
+    };
     """
     enum:
         QUICK_ADD
@@ -421,6 +424,11 @@ cdef extern from *:
         QUICK_MULTIPLY
         QUICK_DIVIDE
         QUICK_POWER
+        QUICK_FLOOR
+        QUICK_MOD
+        QUICK_AND
+        QUICK_OR
+        QUICK_XOR
         NOT_QUICK
 
 
@@ -481,7 +489,9 @@ cdef Tensor new_element(int dtype, CDevice device)
 cdef Tensor truth(bint value)
 cdef Tensor quick(int op, object a, object b)
 cdef Tensor quick_compare(int op, object a, object b)
+cdef Tensor quick_logic(int op, Tensor a, object b)
 cdef Tensor quick_unary(int op, Tensor a)
+cdef Tensor quick_part(Tensor x, int part)
 cdef bint index_of(object k, npy_intp* i) noexcept
 cdef void issue(Chunk* c, uint64_t writes) noexcept
 cdef int no_sync_now() noexcept

@@ -297,6 +297,24 @@ cdef extern from *:
         case QUICK_ADD: return !__builtin_add_overflow(a, b, r);
         case QUICK_SUBTRACT: return !__builtin_sub_overflow(a, b, r);
         case QUICK_MULTIPLY: return !__builtin_mul_overflow(a, b, r);
+        case QUICK_FLOOR:
+        case QUICK_MOD: {
+          if (b == 0 || b == -1) return false;  // -1: the least of all numbers has no opposite
+          const long rest = a % b, off = rest && (rest < 0) != (b < 0);
+          *r = op == QUICK_MOD ? (off ? rest + b : rest) : a / b - off;
+          return true;
+        }
+        case QUICK_POWER: {  // what is too large loses its upper bits, as NumPy's
+          if (b < 0) return false;
+          unsigned long product = 1, square = a;
+          for (unsigned long n = b; n; n >>= 1, square *= square)
+            if (n & 1) product *= square;
+          *r = product;
+          return true;
+        }
+        case QUICK_AND: *r = a & b; return true;
+        case QUICK_OR: *r = a | b; return true;
+        case QUICK_XOR: *r = a ^ b; return true;
         default: return false;
       }
     }
@@ -327,7 +345,7 @@ cdef Tensor quick(int op, object a, object b):
     if not lone_ops() or not take_operand(a, &x) or not take_operand(b, &y):
         return None
     # NumPy calls the C library for its scalars only.
-    if op == QUICK_POWER and (x.array > x.scalar or y.array > y.scalar or not (x.scalar or y.scalar)):
+    if op == QUICK_POWER and not (x.is_whole and y.is_whole) and (x.array > x.scalar or y.array > y.scalar or not (x.scalar or y.scalar)):
         return None
     if x.is_whole and y.is_whole and op != QUICK_DIVIDE:
         if not whole_of(op, x.whole, y.whole, &n):
@@ -339,6 +357,36 @@ cdef Tensor quick(int op, object a, object b):
         return None
     t = new_element(D_F8, cpu0())
     (<double*>t.v.chunk.data)[0] = r
+    return t
+
+
+cdef Tensor quick_logic(int op, Tensor a, object b):
+    """``a & b`` and its kin of two truths, or None where it isn't that simple."""
+    cdef bint x, y
+    cdef Tensor t
+    if a.v.dtype != D_BOOL or not lone_ops() or not at_hand(a.v.chunk, False) \
+            or not (a.v.chunk.device == cpu0()):
+        return None
+    x = (a.v.chunk.data + a.v.layout.offset)[0]
+    if type(b) is bool:
+        y = b
+    elif is_tensor(b):
+        t = <Tensor>b
+        if t.v.dtype != D_BOOL or t.v.layout.ndim or not at_hand(t.v.chunk, False):
+            return None
+        y = (t.v.chunk.data + t.v.layout.offset)[0]
+    else:
+        return None
+    return truth(x and y if op == QUICK_AND else x or y if op == QUICK_OR else x != y)
+
+
+cdef Tensor quick_part(Tensor x, int part):
+    """The real (0) or imaginary (1) part of a complex number; None where it isn't that simple."""
+    cdef Tensor t
+    if x.v.dtype != D_C16 or x.v.layout.ndim or not lone_ops() or not at_hand(x.v.chunk, False):
+        return None
+    t = new_element(D_F8, x.v.chunk.device)
+    (<double*>t.v.chunk.data)[0] = (<double*>(x.v.chunk.data + x.v.layout.offset))[part]
     return t
 
 

@@ -392,7 +392,9 @@ cdef Quick quick_of(str name):
     if name == "atleast_1d": return quick_atleast_1d
     if name == "atleast_2d": return quick_atleast_2d
     if name == "expand_dims": return quick_expand_dims
+    if name == "arange": return quick_arange
     if name == "argmax": return quick_argmax
+    if name == "concatenate" or name == "concat": return quick_concatenate
     if name == "argmin": return quick_argmin
     if name == "count_nonzero": return quick_count_nonzero
     if name == "diag": return quick_diag
@@ -643,6 +645,29 @@ cdef object quick_expand_dims(PyObject** args, Py_ssize_t n):
     if t is not None:
         t.v.layout.set_c_order(t.v.itemsize())
     return t
+
+
+cdef object quick_arange(PyObject** args, Py_ssize_t n):
+    """A range of integers, Python's or such as were computed."""
+    cdef npy_intp start = 0, stop = 0, step = 1
+    if n < 1 or n > 3 or not index_of(<object>args[0], &stop):
+        return None
+    if n > 1:
+        start = stop
+        if not index_of(<object>args[1], &stop) or n > 2 and not index_of(<object>args[2], &step):
+            return None
+    if step <= 0 or start >= stop or max(abs(start), abs(stop), step) > _FAR:
+        return None
+    return ramp(start, step, (stop - start + step - 1) // step)
+
+
+cdef npy_intp _FAR = 1l << 40
+
+
+cdef object quick_concatenate(PyObject** args, Py_ssize_t n):
+    if n != 1 and n != 2:
+        return None
+    return join(<object>args[0], <object>args[1] if n == 2 else 0)
 
 
 cdef object quick_atleast_1d(PyObject** args, Py_ssize_t n):

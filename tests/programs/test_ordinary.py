@@ -1,7 +1,5 @@
 """The programs of tests/programs/ordinary give NumPy's results, to within rounding."""
 
-import inspect
-import re
 import warnings
 
 import numpy as np
@@ -15,20 +13,6 @@ from .ordinary import load
 pytestmark = pytest.mark.host
 
 PROGRAMS = load()
-
-
-def _draws_as_numpy():
-    np.random.seed(0)
-    la.random.seed(0)
-    return float(la.random.rand()) == np.random.rand()
-
-
-# Until la.random.seed gives NumPy's legacy stream, programs that draw from it can only be run.
-SAME_DRAWS = _draws_as_numpy()
-
-
-def draws(program):
-    return re.search(r"np\.random\.(?!default_rng)|_blobs", inspect.getsource(program))
 
 
 def agree(got, want, at="result"):
@@ -58,5 +42,4 @@ def test_results_are_numpys(name):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         want, got = program(np), program(la)
-    if SAME_DRAWS or not draws(program):
-        agree(got, want)
+    agree(got, want)
