@@ -506,6 +506,8 @@ def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> NDArray:
         added = np.moveaxis(added, 0, axis)
     count = added.shape[axis] if where.size == 1 else where.size
     total = np.insert(np.zeros(n), where, np.zeros(count)).size
+    while added.ndim > x.ndim and added.shape[0] == 1:  # as in any assignment
+        added = added[0]
     np.broadcast_to(added, (*x.shape[:axis], count, *x.shape[axis + 1 :]))
     if follows(x, new):
         m = x.size

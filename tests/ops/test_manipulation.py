@@ -340,6 +340,7 @@ def test_roll(shift, axis):
         ("delete", (9, 0)),
         ("delete", (np.array([True, False, True]), 1)),
         ("insert", (1, 5.0)),
+        ("insert", (0, np.ones((1, 1)))),
         ("insert", (1, 5.0, 0)),
         ("insert", ([0, 2], [1.0, 2.0], -1)),
         ("insert", (1, np.ones(3), 0)),
