@@ -14,16 +14,16 @@ from lazyarray.ops._rows import Direct
 # are as fast either way are not listed (`python -m benchmarks.calls` tells), nor what gives views,
 # writes to its arguments, reads no values, or calls a function of the user's.
 _BY_NUMPY = """
-    allclose append concatenate argmax argmin argpartition argwhere around array array_equiv average
-    bincount column_stack compress convolve copy correlate cross cumulative_prod cumulative_sum
-    delete digitize dstack ediff1d einsum extract flatnonzero geomspace gradient histogram
-    histogram_bin_edges i0 inner insert interp intersect1d isclose iscomplex isreal lexsort
-    linspace logspace matvec median nanargmax nanargmin nanmedian nanpercentile nanquantile
-    nonzero packbits partition percentile poly polyadd polyfit polyint polymul polysub quantile
-    ravel_multi_index repeat roll round searchsorted select setdiff1d setxor1d sort sort_complex
-    take take_along_axis tensordot tril tril_indices_from triu triu_indices_from union1d unique
-    unique_all unique_counts unique_inverse unique_values unpackbits unravel_index vdot vecdot
-    vecmat vstack where"""
+    allclose append argmax argmin argpartition argwhere around array array_equiv average
+    bincount column_stack compress concatenate convolve copy correlate cross cumprod cumsum
+    cumulative_prod cumulative_sum delete digitize dstack ediff1d einsum extract flatnonzero
+    geomspace gradient histogram histogram_bin_edges i0 inner insert interp intersect1d isclose
+    iscomplex isreal lexsort linspace logspace matvec median nanargmax nanargmin nanmedian
+    nanpercentile nanquantile nonzero packbits partition percentile poly polyadd polyfit polyint
+    polymul polysub quantile ravel_multi_index repeat roll round searchsorted select setdiff1d
+    setxor1d sort sort_complex take take_along_axis tensordot tril tril_indices_from triu
+    triu_indices_from union1d unique unique_all unique_counts unique_inverse unique_values
+    unpackbits unravel_index vdot vecdot vecmat vstack where"""
 # Of these a result may be as large as the square of the operands, or the product of numbers.
 _SQUARES = """
     asanyarray asarray block choose cov diagflat einsum_path empty eye full histogram2d

@@ -73,7 +73,7 @@ from lazyarray.lazy._lazy cimport (
     wait,
 )
 from lazyarray.storage._storage cimport Chunk
-from lazyarray.ops._rows cimport MatMul, Reduction, Ufunc, as_tensor_on, direct_get, direct_set, extremum, gathered, is_operand, masked_set, \
+from lazyarray.ops._rows cimport MatMul, Reduction, Ufunc, as_tensor_on, converted, direct_get, direct_set, extremum, gathered, is_operand, masked_set, \
     picked, picked_elements, raveled, reshaped, squeezed, store, transposed
 
 from lazyarray import ops

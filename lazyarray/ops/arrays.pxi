@@ -238,13 +238,18 @@ def array(obj, dtype=None, Device device=None, bint copy=True):
 
 def astype(Tensor x not None, dtype, bint copy=True):
     """A copy of ``x`` as ``dtype`` (or ``x`` itself if nothing changes and ``copy`` is false)."""
+    return converted(x, dtype, copy, 2)
+
+
+cdef Tensor converted(Tensor x, object dtype, bint copy, int frames):
+    """The same; the user's frame is the ``frames``-th of Python's functions from here."""
     cdef int code = dtype_code(dtype)
     if code == x.v.dtype and not copy:
         return x
     if info(x.v.dtype).kind == b"c" and info(code).kind != b"c" and info(code).kind != b"b":
         import warnings
         warnings.warn("Casting complex values to real discards the imaginary part",
-                      np.exceptions.ComplexWarning, stacklevel=3)
+                      np.exceptions.ComplexWarning, stacklevel=frames)
     return copied(x, code)
 
 
