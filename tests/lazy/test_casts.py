@@ -22,6 +22,29 @@ def test_cast(source, target):
         np.testing.assert_array_equal(got.asnumpy(), want)
 
 
+@pytest.mark.parametrize("place", [0, 511, 512, 1023, 1024, 1499])
+@pytest.mark.parametrize("source, target", [("f4", "i4"), ("f8", "i8"), ("f8", "i4")])
+def test_one_value_among_many_that_does_not_fit(source, target, place):
+    """The range is checked block by block."""
+    x = np.arange(1500).astype(source)
+    x[place] = np.nan
+    with np.errstate(invalid="ignore"):
+        np.testing.assert_array_equal(la.array(x).astype(target).asnumpy(), x.astype(target))
+    with np.errstate(invalid="raise"), pytest.raises(FloatingPointError):
+        la.array(x).astype(target).wait_to_read()
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 7, 64, 1000, 1001, 1023, 1024, 1025, 5000])
+def test_fills(n):
+    """One element goes to all of them, twice as many at a time."""
+    for dtype in DTYPES:
+        one, a = la.ones(1, dtype), la.zeros(n + 2, dtype)
+        a[1:-1] = one
+        want = np.zeros(n + 2, dtype)
+        want[1:-1] = 1
+        np.testing.assert_array_equal(a.asnumpy(), want)
+
+
 def test_unsupported_dtypes_say_so():
     for bad in ("O", "U3", "M8[s]", "S1"):
         with pytest.raises(TypeError, match="dtype"):

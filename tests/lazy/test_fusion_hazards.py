@@ -136,6 +136,14 @@ def crossed_halves(m, a):
     a[:n], a[n:] = a[n:] + 1, a[:n] * 2
 
 
+def sums_added_to_the_first_row(m, s):
+    """A sum for each row, written where the first row lies."""
+    a = s.reshape(-1)
+    t = m.sqrt(s)
+    a[: len(s)] += t.sum(axis=1)
+    return s + t
+
+
 def strided_pieces_that_meet(m, a):
     a[::2] = a[::2] * 2
     a[::3] = a[::3] + 1
@@ -164,6 +172,7 @@ HAZARDS = [
     (reversed_in_place, LINE),
     (crossed_halves, LINE),
     (strided_pieces_that_meet, LINE),
+    (sums_added_to_the_first_row, SQUARE),
 ]
 
 

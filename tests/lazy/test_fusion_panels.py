@@ -8,7 +8,7 @@ import pytest
 import lazyarray as la
 from lazyarray.lazy._lazy import _policy
 
-from .fusing import figures, same
+from .fusing import SMALL, both, figures, same
 
 PANEL = int(_policy()["panel"])
 WIDTHS = [2 * PANEL - 1, 2 * PANEL, 2 * PANEL + 1, 600, 3 * PANEL, 7 * PANEL, 8 * PANEL]
@@ -44,3 +44,31 @@ def test_kept_axes_of_several_lengths(shape, panel):
             axis = tuple(range(lead))
             got = getattr((a * b - c[..., ::-2]) * 2, name)(axis=axis)
             same(got, getattr((x * y - z[..., ::-2]) * 2, name)(axis=axis))
+
+
+@pytest.mark.parametrize("order", [[(0, 1), 0], [0, (0, 1)], [0, (0, 1), (0, 1, 2)]])
+def test_sums_that_keep_other_axes(order):
+    """Panels of what the one keeps would cut what the other adds up."""
+
+    def program(m, x):
+        y = x * 2
+        return [y.sum(axis=axis) for axis in order]
+
+    with figures(**SMALL | {"panel": 1}):
+        both(program, np.random.default_rng(0).random((4, 6, 100)))
+
+
+@pytest.mark.parametrize("turn", [False, True])
+def test_a_copy_that_steps_otherwise(turn):
+    """What is only copied is written there at once, in each panel at its place."""
+
+    def program(m, x, b):
+        y = x * 2
+        sums = y.sum(axis=0)
+        target = b.T if turn else b[:, ::2]
+        target[...] = y + 1
+        return [sums]
+
+    b = np.zeros((96, 4) if turn else (4, 192))
+    with figures(**SMALL | {"panel": 1}):
+        both(program, np.random.default_rng(0).random((4, 96)), b)

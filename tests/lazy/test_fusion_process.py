@@ -86,7 +86,7 @@ def test_a_structure_that_differs_in_one_thing_is_another_plan():
         same((x * 2) + x, LINE * 3)
         same((x * 2) + y, LINE * 2 + LINE[::-1])
         t = x * 2
-        same(t + x, LINE * 3)
+        same([t + x, t], [LINE * 3, LINE * 2])  # in memory, this time
         same((x[::2] * 2) + x[::2], LINE[::2] * 3)
         same((x[1:] * 2) + x[1:], LINE[1:] * 3)
         assert plans()[0] == made + 5

@@ -275,6 +275,32 @@ def test_nan_and_infinity():
 # ---- odd shapes --------------------------------------------------------------------------------
 
 
+def test_a_total_of_operands_that_step_unevenly_at_other_axes():
+    def program(m, x, y):
+        return [((x[:, :, :10] + 1) * y[::2]).sum(), (x[:, :, 2:] * y[1::2] + x[:, :, 1:11]).sum()]
+
+    how = both(program, values((4, 5, 12), "f8"), values((8, 5, 10), "f8"))
+    assert how.stages[0] == ["add", "multiply", "sum"]
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+def test_short_rows_of_every_length(dtype):
+    with figures(row=8192):
+        for n in range(2, 42):
+            both(lambda m, a: [(a * 3).sum(axis=1)], values((30, n), dtype))
+
+
+@pytest.mark.parametrize("dtype", ["f4", "i8", "D"])
+def test_long_rows_of_two_axes(dtype):
+    """Each row is cut, and what came of it belongs to an index of two axes."""
+
+    def program(m, x, y):
+        pairs = x[:, None] * y
+        return [pairs.sum(axis=-1), (pairs[::-1] + y).sum(axis=2)]
+
+    both(program, values((4, 400), dtype), values((5, 400), dtype))
+
+
 def test_more_than_eight_axes():
     shape = (2, 1, 2, 3, 1, 2, 1, 2, 2, 2)
     big = values(tuple(2 * n for n in shape[:5]) + shape[5:], "f8")

@@ -81,6 +81,28 @@ def test_masks_of_one_axis(crew, n):
         a[la.ones(n + 1, bool)]
 
 
+@pytest.mark.parametrize("n", [7, 8, 31, 32, 33, 70, 2039, 2040, 2048, 5000])
+@pytest.mark.parametrize("dtype", ["?", "i2", "f4", "f8", "c16", "G"])
+def test_elements_by_masks_of_long_runs(dtype, n):
+    """Runs of what is left out, and of what is taken: masks are looked at many bytes at a time."""
+    x = (np.arange(n) % 90 + 1).astype(dtype)
+    values = (np.arange(n) % 80 + 100).astype(dtype)
+    a, b = la.array(x), la.array(values)
+    masks = [np.zeros(n, bool), np.ones(n, bool)]
+    for places in [*([i] for i in range(min(n, 70))), [0, n - 1], [n // 2, n - 1], [1, 3, n - 2]]:
+        one = np.zeros(n, bool)
+        one[places] = True
+        masks += [one, ~one]
+    for mask in masks:
+        m, count = la.array(mask), np.count_nonzero(mask)
+        same(a[m], x[mask])
+        got, want = a.copy(), x.copy()
+        got[m], want[mask] = b[:count], values[:count]
+        same(got, want)
+        got[m], want[mask] = b[-1], values[-1]
+        same(got, want)
+
+
 @pytest.mark.parametrize("n", [0, 1, 8191, 8192, 8193, 50_000])
 @pytest.mark.parametrize("dtype", ["i8", "i4", "u1", "?"])
 def test_bincount(n, dtype):
