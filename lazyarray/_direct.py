@@ -12,7 +12,8 @@ from lazyarray.ops._rows import Direct
 
 # NumPy's own is run for these: what we do for large arrays costs more for small ones. Those that
 # are as fast either way are not listed (`python -m benchmarks.calls` tells), nor what gives views,
-# writes to its arguments, reads no values, or calls a function of the user's.
+# writes to its arguments, reads no values, calls a function of the user's, or gives Python's own
+# numbers.
 _BY_NUMPY = """
     allclose append argmax argmin argpartition argwhere array array_equiv average bincount
     compress convolve copy correlate cross cumulative_prod cumulative_sum delete digitize dstack
@@ -26,11 +27,11 @@ _BY_NUMPY = """
     unpackbits column_stack logspace geomspace"""
 # Of these a result may be as large as the square of the operands, or the product of numbers.
 _SQUARES = """
-    asarray asanyarray block choose cov diagflat einsum_path empty eye full histogram2d
+    asarray asanyarray block choose cov diagflat empty eye full histogram2d
     histogramdd identity indices kron ones pad resize tensordot tile tri vander zeros"""
 _LINALG = """
-    cholesky cross det eig eigh eigvals eigvalsh inv lstsq matrix_power multi_dot norm slogdet solve tensordot
-    tensorinv tensorsolve vecdot vector_norm"""
+    cholesky cross det eig eigh eigvals eigvalsh inv lstsq matrix_power multi_dot norm slogdet solve
+    tensordot tensorinv tensorsolve vecdot vector_norm"""
 _FFT = """
     fft fft2 fftn fftshift hfft ifft ifft2 ifftn ifftshift ihfft irfft irfft2 irfftn rfft rfft2
     rfftn"""
@@ -60,6 +61,6 @@ def _replace(
         if not isinstance(function, FunctionType):
             continue  # listed twice
         direct: Any = Direct(function, getattr(numpys, name, None), space.__name__, *limits)
-        setattr(space, name, direct)
-        if getattr(ops, name, None) is function:
-            setattr(ops, name, direct)  # for the methods
+        for place in (space, ops):  # ops: for the methods
+            for alias in [n for n, thing in vars(place).items() if thing is function]:
+                setattr(place, alias, direct)
