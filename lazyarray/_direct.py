@@ -12,7 +12,8 @@ from lazyarray.ops._rows import Direct
 
 # NumPy's own is run for these: what we do for large arrays costs more for small ones. Those that
 # are as fast either way are not listed (`python -m benchmarks.calls` tells), nor what gives views,
-# writes to its arguments, reads no values, or calls a function of the user's.
+# writes to its arguments, reads no values, calls a function of the user's, or gives Python's own
+# numbers.
 _BY_NUMPY = """
     allclose append argmax argmin argpartition argwhere around array array_equiv average
     bincount column_stack compress concatenate convolve copy correlate cross cumprod cumsum
@@ -26,7 +27,7 @@ _BY_NUMPY = """
     unpackbits unravel_index vdot vecdot vecmat vstack where"""
 # Of these a result may be as large as the square of the operands, or the product of numbers.
 _SQUARES = """
-    asanyarray asarray block choose cov diagflat einsum_path empty eye full histogram2d
+    asanyarray asarray block choose cov diagflat empty eye full histogram2d
     histogramdd identity indices kron ones pad resize tensordot tile tri vander zeros"""
 _LINALG = """
     cholesky cond cross det eig eigh eigvals eigvalsh inv lstsq matrix_power matrix_rank
@@ -62,6 +63,6 @@ def _replace(
         if not isinstance(function, FunctionType):
             continue  # listed twice
         direct: Any = Direct(function, getattr(numpys, name, None), space.__name__, *limits)
-        setattr(space, name, direct)
-        if getattr(ops, name, None) is function:
-            setattr(ops, name, direct)  # for the methods
+        for place in (space, ops):  # ops: for the methods
+            for alias in [n for n, thing in vars(place).items() if thing is function]:
+                setattr(place, alias, direct)

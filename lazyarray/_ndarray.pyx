@@ -219,7 +219,7 @@ cdef class _Iterator:
             self.array = None
             raise StopIteration
         self.i += 1
-        if x.v.layout.ndim == 1:
+        if x.v.layout.ndim == 1 and type(x) is NDArray:  # a derived class may have a way of its own
             t = get_element(x, x.v.layout.offset + i * x.v.layout.strides()[0])
             if t is not None:
                 return handed(t)

@@ -213,7 +213,8 @@ def poly(seq_of_zeros: Any) -> NDArray:
     if x.ndim != 1 and not is_matrix:
         raise ValueError("input must be 1d or non-empty square 2d array.")
     if x.size == 0:
-        return full((), 1.0, np.float64, x.device)
+        one: NDArray = full((), 1.0, np.float64, x.device)[()]  # a scalar
+        return one
     if x.dtype.kind == "c":
         refuse("poly", x)
         return array(np.poly(values(x, "poly()")), None, x.device)

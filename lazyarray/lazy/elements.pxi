@@ -110,7 +110,9 @@ cdef Tensor truth(bint value):
     """One of the two scalars that comparisons on the host give, as NumPy's ``True_`` and ``False_``."""
     global _true, _false
     cdef Tensor t = _true if value else _false
-    if t is not None and at_hand(t.v.chunk, False):
+    # Not if somebody has made another array of it: NDArray's setters and __init__ are open to all.
+    if t is not None and at_hand(t.v.chunk, False) and not t.v.layout.ndim and t.v.dtype == D_BOOL \
+            and t.v.chunk.data[t.v.layout.offset] == value:
         return t
     t = new_element(D_BOOL, cpu0())
     t.v.chunk.data[0] = value
@@ -290,7 +292,7 @@ cdef extern from *:
         case QUICK_POWER: *r = std::pow(a, b); break;  // as NumPy's scalars
         default: return false;
       }
-      return std::isfinite(*r) && (std::fabs(*r) >= DBL_MIN || a == 0) && (b != 0 || op != QUICK_DIVIDE);
+      return std::isfinite(*r) && (std::fabs(*r) > DBL_MIN || a == 0) && (b != 0 || op != QUICK_DIVIDE);
     }
     static bool whole_of(int op, long a, long b, long* r) {
       switch (op) {

@@ -3,9 +3,10 @@
 # A function that no native instruction expresses costs its Python layers and an operator, ten times what
 # NumPy takes for three elements. Where all operands are complete, on the host and small, and nobody
 # records, captures, profiles or forbids hidden waits, NumPy's function computes the same now. It gets
-# copies: so another thread may go on writing the arrays while NumPy lets go of the GIL, and what the
-# call does to its arguments is done to nobody. What isn't plain goes the long way, and so does a call
-# that raises: where an error is raised does not depend on sizes.
+# copies: so another thread may go on writing the arrays while NumPy lets go of the GIL. They are read-only:
+# a call that writes to one (an `out` given by position) raises, and a view of one is known by it, however
+# NumPy found the memory. What isn't plain goes the long way, and so does a call that raises: where an error
+# is raised does not depend on sizes.
 
 
 cdef extern from "Python.h":
@@ -38,7 +39,7 @@ cdef enum:
     _DIRECT_DEPTH = 3      # of lists in it
 
 
-cdef dict _PLAIN_TYPES = dict.fromkeys((float, bool, type(None), str, complex, type(Ellipsis), type, slice))
+cdef dict _PLAIN_TYPES = dict.fromkeys((float, bool, type(None), complex, type(Ellipsis), type, slice))
 
 
 cdef bint may_run_now() noexcept:
@@ -58,7 +59,7 @@ cdef bint is_ours(object o) noexcept:
 
 
 cdef object copied_out(Tensor t, Scan* scan):
-    """A NumPy array, or scalar, of the same values and layout; None if the tensor isn't at hand or small."""
+    """A read-only NumPy array, or a scalar, of the same values and layout; None if not at hand or not small."""
     cdef Chunk* c = t.v.chunk
     cdef Layout* l = &t.v.layout
     cdef npy_intp low = 0, high = 0, size = info(t.v.dtype).size
@@ -71,23 +72,35 @@ cdef object copied_out(Tensor t, Scan* scan):
     if is_scalar(t):
         return PyArray_Scalar(c.data + l.offset, d, None)
     l.extent(size, low, high)
-    scan.left -= high - low
+    scan.left -= max(high - low, l.size() * size)  # the second is more where elements overlap
     if scan.left < 0:
         return None
     Py_INCREF(d)  # stolen
     if l.c_contiguous(size):
         a = PyArray_NewFromDescr(&PyArray_Type, d, l.ndim, l.shape(), NULL, NULL, 0, None)
         memcpy(cnp.PyArray_DATA(a), c.data + l.offset, l.size() * size)
+        cnp.PyArray_CLEARFLAGS(a, NPY_ARRAY_WRITEABLE)
         return a
     # With its gaps: NumPy's bits, and the layout of what it gives, depend on the steps.
     high -= low
     memory = PyArray_New(&PyArray_Type, 1, &high, cnp.NPY_INT8, NULL, NULL, 0, 0, None)
     memcpy(cnp.PyArray_DATA(memory), c.data + low, high)
     a = PyArray_NewFromDescr(&PyArray_Type, d, l.ndim, l.shape(), l.strides(),
-                             cnp.PyArray_BYTES(memory) + l.offset - low, NPY_ARRAY_WRITEABLE, None)
+                             cnp.PyArray_BYTES(memory) + l.offset - low, 0, None)
     Py_INCREF(memory)  # stolen
     cnp.PyArray_SetBaseObject(a, memory)
     return a
+
+
+cdef object locked(cnp.ndarray a):
+    """A read-only view of a NumPy array, which is the user's."""
+    cdef cnp.dtype d = <cnp.dtype>a.descr
+    Py_INCREF(d)  # stolen
+    v = PyArray_NewFromDescr(&PyArray_Type, d, cnp.PyArray_NDIM(a), <npy_intp*>cnp.PyArray_DIMS(a),
+                             <npy_intp*>cnp.PyArray_STRIDES(a), cnp.PyArray_DATA(a), 0, None)
+    Py_INCREF(a)  # stolen
+    cnp.PyArray_SetBaseObject(v, a)
+    return v
 
 
 cdef object numpys_operand(object o, Scan* scan, int depth):
@@ -104,8 +117,14 @@ cdef object numpys_operand(object o, Scan* scan, int depth):
     elif t is int:
         if -scan.largest <= o <= scan.largest:
             return o
-    elif t in _PLAIN_TYPES or isinstance(o, (_generic, cnp.dtype)):
+    elif t is str:
+        if depth == 0:  # an option
+            return o
+    elif t in _PLAIN_TYPES or isinstance(o, cnp.dtype):
         return o
+    elif isinstance(o, _generic):
+        if dtype_of_type_num(cnp.PyArray_DescrFromScalar(o).type_num) >= 0:
+            return o
     elif t is list or t is tuple:
         n = len(o)
         if n <= _DIRECT_ITEMS and depth < _DIRECT_DEPTH:
@@ -124,28 +143,20 @@ cdef object numpys_operand(object o, Scan* scan, int depth):
             return parts if t is list else tuple(parts)
     elif t is np.ndarray:
         scan.left -= cnp.PyArray_NBYTES(<cnp.ndarray>o)
-        if scan.left >= 0:
-            return o
+        if scan.left >= 0 and dtype_of_type_num((<cnp.ndarray>o).descr.type_num) >= 0:
+            return locked(o)
     scan.fits = False
     return None
 
 
-cdef object as_ours(object o, PyObject** given, Py_ssize_t n, CDevice device, bint* fits):
+cdef object as_ours(object o, CDevice device, bint* fits):
     """A result of NumPy's as one of ours; `fits` is false then if it is nothing that can be so."""
     cdef Tensor t
-    cdef PyObject* base
-    cdef Py_ssize_t i
     cdef int code
     if type(o) is np.ndarray:
-        # A view of what was given is to be a view of the array, which only the long way makes.
-        base = <PyObject*>o
-        while base is not NULL and type(<object>base) is np.ndarray:
-            for i in range(n):
-                if given[i] == base:
-                    fits[0] = False
-                    return None
-            base = cnp.PyArray_BASE(<cnp.ndarray>base)
-        if dtype_of_type_num((<cnp.ndarray>o).descr.type_num) < 0:
+        # A view of what was given, as it was, is to be a view of the array, which only the long way makes.
+        if not cnp.PyArray_ISWRITEABLE(<cnp.ndarray>o) \
+                or dtype_of_type_num((<cnp.ndarray>o).descr.type_num) < 0:
             fits[0] = False
             return None
         t = from_numpy(o, device)
@@ -163,7 +174,7 @@ cdef object as_ours(object o, PyObject** given, Py_ssize_t n, CDevice device, bi
     if isinstance(o, (tuple, list)):
         parts = []
         for part in o:
-            parts.append(as_ours(part, given, n, device, fits))
+            parts.append(as_ours(part, device, fits))
             if not fits[0]:
                 return None
         if type(o) is tuple or type(o) is list:
@@ -225,6 +236,7 @@ cdef class Direct:
     cdef npy_intp most, largest
     cdef Quick quick
     cdef vectorcallfunc called
+    cdef object __weakref__
     cdef dict __dict__
 
     def __init__(self, recorded, numpys, str module, npy_intp most=PY_SSIZE_T_MAX,
@@ -301,7 +313,7 @@ cdef object at_once(Direct self, PyObject** args, Py_ssize_t n, PyObject* names)
             result = PyObject_Vectorcall(self.numpys, given, n, names)
         except Exception:
             return None
-        result = as_ours(result, given, every, scan.device, &fits)
+        result = as_ours(result, scan.device, &fits)
         return result if fits else None
     finally:
         for i in range(count):
@@ -324,8 +336,7 @@ cdef Tensor direct_get(Tensor x, object key):
         result = PyObject_GetItem(copy, key)
     except Exception:
         return None
-    cdef PyObject* given = <PyObject*>copy
-    result = as_ours(result, &given, 1, scan.device, &fits)
+    result = as_ours(result, scan.device, &fits)
     return result if fits else None
 
 
@@ -344,6 +355,7 @@ def direct_write(Tensor x not None, function, tuple args):
     parts = numpys_operand(args, &scan, 0)
     if copy is None or not scan.fits:
         return False
+    cnp.PyArray_ENABLEFLAGS(copy, NPY_ARRAY_WRITEABLE)
     issued = c.issued
     try:
         function(copy, *parts)

@@ -23,7 +23,15 @@ from lazyarray.ops import _layout
 from lazyarray.ops._differentiable import follows
 from lazyarray.ops._layout import Shape, deliver, gil_op, gil_write, operands, values
 from lazyarray.ops._moves import picked, stored
-from lazyarray.ops._rows import array, fill_from, fill_where, holds_arrays, holds_scalar, take_along
+from lazyarray.ops._rows import (
+    array,
+    astype,
+    fill_from,
+    fill_where,
+    holds_arrays,
+    holds_scalar,
+    take_along,
+)
 from lazyarray.ops.joining import stack
 from lazyarray.ops.manipulation import broadcast_arrays, ravel, reshape
 
@@ -521,7 +529,14 @@ def choose(a: Any, choices: Any, out: NDArray | None = None, mode: str = "raise"
     >>> la.choose(la.array([0, 1]), [la.array([1, 2]), la.array([3, 4])]).asnumpy()
     array([1, 4])
     """
-    x, *options = operands(a, *choices)
+    given = list(choices)
+    x, *options = operands(a, *given)
+    if any(type(c) in (int, float, complex) for c in given):  # Python's numbers are weak
+        pairs = zip(given, options, strict=True)
+        dtype = np.result_type(
+            *[c if type(c) in (int, float, complex) else o.dtype for c, o in pairs]
+        )
+        options = [astype(o, dtype, False) for o in options]
     if follows(*options):
         together = stack(broadcast_arrays(*options))
         return deliver(picked(together, lambda n: choose(x, list(n), mode=mode)), out, "choose")

@@ -1,0 +1,181 @@
+"""Arithmetic of scalars against NumPy's own: bits, dtypes, errors and warnings of each operator."""
+
+import operator
+import random
+import warnings
+
+import numpy as np
+import pytest
+
+import lazyarray as la
+
+pytestmark = pytest.mark.host
+
+FLOATS = [
+    0.0,
+    -0.0,
+    1.0,
+    -1.0,
+    0.5,
+    2.0,
+    3.0,
+    -2.5,
+    7.3,
+    -7.3,
+    1e308,
+    -1e308,
+    1e-308,
+    5e-324,
+    1e-200,
+]
+FLOATS += [
+    2.2250738585072014e-308,
+    np.inf,
+    -np.inf,
+    np.nan,
+    2.0**53,
+    2.0**53 + 2,
+    2.0**63,
+    -(2.0**63),
+]
+INTEGERS = [
+    0,
+    1,
+    -1,
+    2,
+    3,
+    -3,
+    7,
+    10,
+    63,
+    2**31,
+    2**53,
+    2**53 + 1,
+    -(2**53) - 1,
+    2**63 - 1,
+    -(2**63),
+]
+LARGE = [2**63, 2**64, -(2**63) - 1, 10**30]
+OTHERS = [np.float32(1.5), np.int32(-5), np.uint8(200), np.bool_(True), np.float16(2), True, False]
+BINARY = [
+    operator.add,
+    operator.sub,
+    operator.mul,
+    operator.truediv,
+    operator.floordiv,
+    operator.mod,
+]
+BINARY += [operator.pow, divmod]
+INPLACE = [operator.iadd, operator.isub, operator.imul, operator.itruediv, operator.ifloordiv]
+INPLACE += [operator.imod, operator.ipow]
+COMPARE = [operator.lt, operator.le, operator.eq, operator.ne, operator.gt, operator.ge]
+UNARY = [operator.neg, operator.pos, abs, float, int, bool, hash, round]
+
+
+def drawn(rng):
+    """A number, and how it is given: as a scalar of ours, as an array without axes, as it is."""
+    return rng.choice(
+        [
+            lambda: ("ours", np.float64(rng.choice(FLOATS))),
+            lambda: ("ours", np.float64(rng.choice(FLOATS))),
+            lambda: ("ours", np.int64(rng.choice(INTEGERS))),
+            lambda: ("axes", np.float64(rng.choice(FLOATS))),
+            lambda: ("axes", np.int64(rng.choice(INTEGERS))),
+            lambda: ("plain", rng.choice(FLOATS)),
+            lambda: ("plain", np.float64(rng.choice(FLOATS))),
+            lambda: ("plain", rng.choice(INTEGERS + LARGE)),
+            lambda: ("plain", rng.choice(OTHERS)),
+        ]
+    )()
+
+
+def made(operand, xp):
+    kind, value = operand
+    if kind == "plain":
+        return value
+    if kind == "axes":
+        return xp.array(value)
+    return value if xp is np else la.array([value])[0]
+
+
+def told(value):
+    if isinstance(value, tuple):
+        return [told(x) for x in value]
+    a = np.asarray(value)
+    return a.dtype, a.shape, np.where(a != a, np.nan, a).astype(a.dtype).tobytes()
+
+
+def outcome(f, operands, flags, xp):
+    """The result, what the first operand is then, whether it is the result; or the error."""
+    values = [made(x, xp) for x in operands]
+    first = values[0]
+    with warnings.catch_warnings(), np.errstate(all=flags):
+        warnings.simplefilter("ignore")
+        try:
+            result = f(*values)
+            for x in result if isinstance(result, tuple) else (result,):
+                if isinstance(x, la.NDArray):
+                    x.wait_to_read()
+            return told(result), told(first), f in INPLACE and result is first
+        except Exception as error:
+            kinds = (OverflowError, FloatingPointError, ZeroDivisionError, ValueError, TypeError)
+            return next(k for k in kinds if isinstance(error, k))
+
+
+def wraps(f, operands):
+    """Integers wrap in silence, NumPy's scalars warn of it."""
+    return all(np.asarray(v).dtype.kind != "f" for _, v in operands)
+
+
+@pytest.mark.parametrize("flags", ["ignore", "raise"])
+@pytest.mark.parametrize("seed", range(4))
+def test_operators_are_those_of_numpys_scalars(seed, flags):
+    rng = random.Random(seed)
+    wrong = []
+    for _ in range(2500):
+        f = rng.choice(BINARY * 2 + INPLACE + COMPARE * 2 + UNARY)
+        operands = [drawn(rng) for _ in range(1 if f in UNARY else 2)]
+        if all(kind == "plain" for kind, _ in operands):
+            continue
+        if f in (hash, round) and (operands[0][0] == "axes" or operands[0][1] != operands[0][1]):
+            continue  # NumPy's arrays have neither; a NaN is hashed by its address
+        if flags == "raise" and (wraps(f, operands) or f in (operator.pow, operator.ipow)):
+            continue  # the C library's flags are not those of a vector loop
+        if any(isinstance(v, int) and abs(v) >= 2**63 for _, v in operands) and f in (
+            operator.pow, operator.ipow,
+        ):  # fmt: skip
+            continue  # both are errors, of two kinds
+        got, want = (outcome(f, operands, flags, xp) for xp in (la, np))
+        if got != want:
+            wrong.append((f.__name__, operands, got, want))
+    assert wrong == []
+
+
+def test_equal_numbers_are_one_key():
+    for v in (0.0, -0.0, 1.0, 2.0**53, 5):
+        kind = np.float64 if isinstance(v, float) else np.int64
+        counts = {v: "found"}
+        assert counts[la.array([v], kind)[0]] == "found"
+        assert {la.array([v], kind)[0]: 1}[v] == 1
+
+
+def test_in_place_operators_leave_other_names():
+    s = kept = la.array([1.5])[0]
+    s += 1
+    s **= 2
+    assert (float(kept), float(s)) == (1.5, 6.25)
+    x = y = la.array(1.5)
+    x += 1
+    x *= x
+    assert x is y and float(y) == 6.25
+
+
+def test_scalars_that_are_used_again_are_not_those_in_use():
+    found = [la.arange(3.0)[i % 3] + i for i in range(5000)]
+    assert [float(v) for v in found] == [float(i % 3 + i) for i in range(5000)]
+    s = found[4].copy()
+    view, values, variable = s.reshape(1), np.asarray(s), s.var
+    del s, found
+    others = [la.arange(3.0)[0] + 7 for _ in range(5000)]
+    assert view.tolist() == [5.0] and float(values) == 5.0 and variable.version == 1
+    assert {float(v) for v in others} == {7.0}
