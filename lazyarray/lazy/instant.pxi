@@ -53,32 +53,37 @@ cdef object array_of(object value, CDevice device):
     cdef int overflow = 0, code
     cdef long n
     t = type(value)
-    if t is float:
+    if t is np.ndarray:
+        code = dtype_of_type_num((<cnp.dtype>cnp.PyArray_DESCR(value)).type_num)
+        if code < 0:
+            return value
+        x = from_numpy(value, device)
+        x.v.chunk.written_once()
+        _recorder.inlined += 1
+    elif t is float:
         x = new_element(D_F8, device)
         (<double*>x.v.chunk.data)[0] = PyFloat_AS_DOUBLE(value)
-        return x
-    if t is int:
+    elif t is int:
         n = PyLong_AsLongAndOverflow(value, &overflow)
         if overflow:
             return value
         x = new_element(D_IL, device)
         (<npy_intp*>x.v.chunk.data)[0] = n
-        return x
-    if t is bool:
+    elif t is bool:
         x = new_element(D_BOOL, device)
         x.v.chunk.data[0] = value
-        return x
-    if t is np.ndarray:
-        code = dtype_of_type_num((<cnp.dtype>cnp.PyArray_DESCR(value)).type_num)
-        return value if code < 0 else from_numpy(value, device)
-    if isinstance(value, _generic):
-        code = dtype_of_type_num((<cnp.dtype>value.dtype).type_num)
+    elif t is complex:
+        x = new_element(D_C16, device)
+        put_number(x.v.chunk.data, value, D_C16)
+    elif isinstance(value, _generic):
+        code = dtype_of_type_num((<cnp.dtype>cnp.PyArray_DescrFromScalar(value)).type_num)
         if code < 0:
             return value
         x = new_element(code, device)
         cnp.PyArray_ScalarAsCtype(value, x.v.chunk.data)
-        return x
-    return value
+    else:
+        return value
+    return x
 
 
 cdef bint reorder(Tensor x, const npy_intp* order, npy_intp n) except -1:

@@ -41,6 +41,7 @@ from lazyarray.lazy._lazy cimport (
     Loop,
     Split,
     View,
+    array_of,
     as_array,
     at_hand,
     as_scalar,

@@ -151,26 +151,6 @@ cdef object numpys_operand(object o, Scan* scan, int depth):
 
 cdef object as_ours(object o, CDevice device, bint* fits):
     """A result of NumPy's as one of ours; `fits` is false then if it is nothing that can be so."""
-    cdef Tensor t
-    cdef int code
-    if type(o) is np.ndarray:
-        # A view of what was given, as it was, is to be a view of the array, which only the long way makes.
-        if not cnp.PyArray_ISWRITEABLE(<cnp.ndarray>o) \
-                or dtype_of_type_num((<cnp.ndarray>o).descr.type_num) < 0:
-            fits[0] = False
-            return None
-        t = from_numpy(o, device)
-        t.v.chunk.written_once()
-        recorder().inlined += 1
-        return t
-    if isinstance(o, _generic):
-        code = dtype_of_type_num(cnp.PyArray_DescrFromScalar(o).type_num)
-        if code < 0:
-            fits[0] = False
-            return None
-        t = new_element(code, device)
-        cnp.PyArray_ScalarAsCtype(o, t.v.chunk.data)
-        return t
     if isinstance(o, (tuple, list)):
         parts = []
         for part in o:
@@ -180,15 +160,13 @@ cdef object as_ours(object o, CDevice device, bint* fits):
         if type(o) is tuple or type(o) is list:
             return parts if type(o) is list else tuple(parts)
         return type(o)(*parts)
-    # Python's numbers: they are scalars where the call is recorded.
-    code = D_BOOL if type(o) is bool else D_F8 if type(o) is float else D_IL if type(o) is int else \
-        D_C16 if type(o) is complex else -1
-    if code >= 0:
-        t = new_element(code, device)
-        put_scalar(t.v.chunk.data, o, code)
-        return t
-    fits[0] = o is not None  # as what writes to its arguments returns
-    return o
+    # A view of what was given, as it was, is to be a view of the array, which only the long way makes.
+    # None is what comes of a call that writes to its arguments.
+    found = o
+    if type(o) is not np.ndarray or cnp.PyArray_ISWRITEABLE(<cnp.ndarray>o):
+        found = array_of(o, device)
+    fits[0] = found is not o
+    return found
 
 
 # ---- calls --------------------------------------------------------------------------------------
