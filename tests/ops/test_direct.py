@@ -175,6 +175,23 @@ def test_choose_takes_pythons_numbers_as_weak(direct):
     assert la.choose([0, 1], [1, 2]).dtype == np.int64
 
 
+def test_the_weights_of_a_mean_are_a_scalar(direct):
+    for weights in (None, [1.0, 3.0]):
+        _, total = la.average([1, 2], weights=weights, returned=True)
+        assert isinstance(total, la.Scalar)
+
+
+def test_results_of_unknown_size_count_as_waits(direct):
+    x = la.arange(3)
+    la.waitall()
+    la.sync_report(reset=True)
+    for f in (la.unique, la.nonzero, la.bincount, la.argwhere):
+        f(x)
+    assert [row.what for row in la.sync_report()] == [
+        "unique()", "nonzero()", "bincount()", "argwhere()",
+    ]  # fmt: skip
+
+
 def test_poly_of_nothing_is_a_scalar(direct):
     assert isinstance(la.poly(la.zeros(0)), la.Scalar)
 
