@@ -15,6 +15,7 @@ import lazyarray as la
 from lazyarray.ops._rows import Direct
 
 from ..surface import samples
+from .compare import asynchronous
 
 pytestmark = pytest.mark.host
 
@@ -92,6 +93,7 @@ def outcome(expression, xp, layout):
     return result, {str(w.message) for w in given}, after
 
 
+@asynchronous
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_what_is_run_at_once_is_as_numpys(layout, direct):
     """All sample calls of those functions: bits, dtype, layout, warnings, arguments."""
@@ -159,6 +161,7 @@ def test_other_dtypes_are_errors(direct, call):
         call()
 
 
+@asynchronous
 def test_a_broadcast_array_is_as_large_as_it_looks(direct):
     x = la.broadcast_to(la.array(1.0), (3000, 3000))
     x.wait_to_read()
