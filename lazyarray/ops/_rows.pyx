@@ -97,6 +97,7 @@ from lazyarray.lazy._lazy cimport (
     refuse_leaf,
     returned,
     scalars_are_read,
+    seen_as_wait,
     same_device,
     self_overlaps,
     set_k_layout,

@@ -179,6 +179,12 @@ ctypedef object (*Quick)(PyObject**, Py_ssize_t)  # a native way for the plaines
 cdef frozenset _LONG_WAY = frozenset(("out", "ctx", "device", "like"))
 
 
+# How large the results are depends on the values: each call counts as a wait, whose value is there.
+cdef frozenset _WAITING = frozenset((
+    "argwhere", "bincount", "extract", "flatnonzero", "intersect1d", "nonzero", "polymul", "setdiff1d",
+    "setxor1d", "union1d", "unique", "unique_all", "unique_counts", "unique_inverse", "unique_values"))
+
+
 cdef enum:
     _DIRECT_ARGUMENTS = 16
 
@@ -212,6 +218,7 @@ cdef class Direct:
 
     cdef readonly object recorded, numpys
     cdef npy_intp most, largest
+    cdef str waits
     cdef Quick quick
     cdef vectorcallfunc called
     cdef object __weakref__
@@ -220,6 +227,7 @@ cdef class Direct:
     def __init__(self, recorded, numpys, str module, npy_intp most=PY_SSIZE_T_MAX,
                  npy_intp largest=_DIRECT_LENGTH):
         self.recorded, self.numpys, self.most, self.largest = recorded, numpys, most, largest
+        self.waits = recorded.__name__ + "()" if recorded.__name__ in _WAITING else None
         self.quick = quick_of(recorded.__name__)
         self.called = <vectorcallfunc>call_direct
         functools.update_wrapper(self, recorded)
@@ -292,6 +300,8 @@ cdef object at_once(Direct self, PyObject** args, Py_ssize_t n, PyObject* names)
         except Exception:
             return None
         result = as_ours(result, scan.device, &fits)
+        if fits and self.waits is not None:
+            seen_as_wait(self.waits)
         return result if fits else None
     finally:
         for i in range(count):

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
 from lazyarray.lazy._lazy import paused
+from lazyarray.lazy._lazy import returned as as_numpys
 from lazyarray.ops import elementwise, reductions
 from lazyarray.ops._differentiable import follows, note
 from lazyarray.ops._layout import deliver, gil_op, k_order, new, operands
@@ -361,7 +362,7 @@ def average(
             (given, keepdims),
             gradient=_averaged(x, w, axes, given),
         )
-    return (result, total) if returned else result
+    return (result, as_numpys(total)) if returned else result
 
 
 def _averaged(x: NDArray, w: NDArray, axes: tuple[int, ...], given: Any) -> Any:

@@ -15,6 +15,7 @@ import lazyarray as la
 from lazyarray.ops._rows import Direct
 
 from ..surface import samples
+from .compare import asynchronous
 
 pytestmark = pytest.mark.host
 
@@ -92,6 +93,7 @@ def outcome(expression, xp, layout):
     return result, {str(w.message) for w in given}, after
 
 
+@asynchronous
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_what_is_run_at_once_is_as_numpys(layout, direct):
     """All sample calls of those functions: bits, dtype, layout, warnings, arguments."""
@@ -159,6 +161,7 @@ def test_other_dtypes_are_errors(direct, call):
         call()
 
 
+@asynchronous
 def test_a_broadcast_array_is_as_large_as_it_looks(direct):
     x = la.broadcast_to(la.array(1.0), (3000, 3000))
     x.wait_to_read()
@@ -173,6 +176,23 @@ def test_choose_takes_pythons_numbers_as_weak(direct):
     assert la.choose([0, 1], [la.ones(2, "f4"), 2]).dtype == np.float32
     assert la.choose([0, 1], [la.ones(2, "u1"), 2, 3]).dtype == np.uint8
     assert la.choose([0, 1], [1, 2]).dtype == np.int64
+
+
+def test_the_weights_of_a_mean_are_a_scalar(direct):
+    for weights in (None, [1.0, 3.0]):
+        _, total = la.average([1, 2], weights=weights, returned=True)
+        assert isinstance(total, la.Scalar)
+
+
+def test_results_of_unknown_size_count_as_waits(direct):
+    x = la.arange(3)
+    la.waitall()
+    la.sync_report(reset=True)
+    for f in (la.unique, la.nonzero, la.bincount, la.argwhere):
+        f(x)
+    assert [row.what for row in la.sync_report()] == [
+        "unique()", "nonzero()", "bincount()", "argwhere()",
+    ]  # fmt: skip
 
 
 def test_poly_of_nothing_is_a_scalar(direct):
