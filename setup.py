@@ -35,6 +35,12 @@ class BuildExt(build_ext):
         self.parallel = self.parallel or os.cpu_count()
 
     def build_extension(self, ext: Extension) -> None:
+        target, done = self.get_ext_fullpath(ext.name), self.built_before(ext)
+        if done:
+            if os.path.abspath(done) != os.path.abspath(target):
+                os.makedirs(os.path.dirname(target), exist_ok=True)
+                shutil.copy2(done, target)
+            return
         try:
             super().build_extension(ext)
         except Exception as exc:
@@ -43,6 +49,17 @@ class BuildExt(build_ext):
                 "It needs a C++17 compiler (GCC 9+, Clang 10+) and the Python headers "
                 "(Debian: apt-get install g++ python3-dev). The compiler's own message is above."
             ) from exc
+
+    def built_before(self, ext: Extension) -> str | None:
+        """What an earlier install here has built of the same sources: pip builds each time anew."""
+        if self.force or os.environ.get("CFLAGS") or os.environ.get("CXXFLAGS"):
+            return None
+        newest = max(map(os.path.getmtime, [*ext.sources, *ext.depends, "setup.py"]))
+        for folder in (".", *glob.glob("build/lib.*")):
+            path = os.path.join(folder, self.get_ext_filename(ext.name))
+            if os.path.exists(path) and os.path.getmtime(path) > newest:
+                return path
+        return None
 
 
 def extension(name: str, *sources: str) -> Extension:

@@ -37,6 +37,7 @@ from lazyarray.lazy._lazy cimport (
     assign,
     at_hand,
     become,
+    capturing,
     cast,
     cpu0,
     moved,
@@ -215,7 +216,7 @@ cdef class _Iterator:
         cdef Tensor t
         cdef NDArray x = self.array
         cdef npy_intp i = self.i
-        if x is None or i >= x.v.layout.shape()[0]:
+        if x is None or x.v.layout.ndim == 0 or i >= x.v.layout.shape()[0]:
             self.array = None
             raise StopIteration
         self.i += 1

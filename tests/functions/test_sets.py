@@ -135,3 +135,9 @@ def test_numpys_functions_come_here():
 @pytest.mark.parametrize("function", documented(sets))
 def test_documented(function):
     assert ">>>" in function.__doc__
+
+
+def test_unique_values_are_sorted(direct):
+    """NumPy leaves their order open, and has another one for small integers."""
+    x = np.array([1, 0, 0, 1, 1, 7, 3] * 20)
+    assert np.asarray(la.unique_values(la.array(x))).tolist() == [0, 1, 3, 7]
