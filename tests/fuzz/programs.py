@@ -40,7 +40,7 @@ class Input:
         """The array, on a base of either library."""
         if self.order == "F":
             return base.T
-        # (NumPy's loops meet a single element by the step of its view, ours don't: other last bits.)
+        # (NumPy's loops meet a single element by its view's step, ours don't: other last bits.)
         if self.order == "reversed" and self.shape and set(self.shape) != {1}:
             return base[(slice(None, None, -1),) * len(self.shape)]
         if self.order == "strided" and self.shape:
