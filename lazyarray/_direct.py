@@ -21,7 +21,7 @@ _BY_NUMPY = """
     geomspace gradient histogram histogram_bin_edges i0 inner insert interp intersect1d isclose
     iscomplex isreal lexsort linspace logspace matvec median nanargmax nanargmin nanmedian
     nanpercentile nanquantile nonzero packbits partition percentile poly polyadd polyfit polyint
-    polymul polysub quantile ravel_multi_index repeat roll round searchsorted select setdiff1d
+    polymul polysub quantile ravel_multi_index repeat round searchsorted select setdiff1d
     setxor1d sort sort_complex take take_along_axis tensordot tril tril_indices_from triu
     triu_indices_from union1d unique unique_all unique_counts unique_inverse unpackbits
     unravel_index vdot vecdot vecmat vstack where"""

@@ -210,6 +210,43 @@ def join(arrays, axis):
     return out
 
 
+cdef Tensor along_axis(Tensor x, int axis, npy_intp start, npy_intp n):
+    """A view of ``n`` entries of an axis."""
+    cdef Tensor t = view_of(x)
+    t.v.layout = x.v.layout
+    t.v.layout.shape()[axis] = n
+    t.v.layout.offset += start * x.v.layout.strides()[axis]
+    return t
+
+
+def rolled(x, shift, axis):
+    """``roll`` of a C-ordered array along one axis, or of all its elements; None for anything else."""
+    cdef Tensor t, out, flat, to
+    cdef int at = 0, overflow = 0
+    cdef npy_intp n, by
+    if not isinstance(x, Tensor) or type(shift) is not int:
+        return None
+    t = x
+    if not contiguous(t) or not t.v.layout.size() or is_scalar(t) or not t.v.layout.ndim:
+        return None
+    out = empty_like_shape(t.v.dtype, t.v.layout.ndim, t.v.layout.shape(), t.v.chunk.device)
+    flat, to = t, out
+    if axis is None:
+        flat, to = raveled(t), raveled(out)
+    elif type(axis) is not int or not -t.v.layout.ndim <= axis < t.v.layout.ndim:
+        return None
+    else:
+        at = axis % t.v.layout.ndim
+    n = flat.v.layout.shape()[at]
+    by = PyLong_AsLongAndOverflow(shift % n, &overflow)
+    if by:
+        assign(along_axis(to, at, by, n - by), along_axis(flat, at, 0, n - by))
+        assign(along_axis(to, at, 0, by), along_axis(flat, at, n - by, by))
+    else:
+        assign(to, flat)
+    return out
+
+
 def full(tuple shape, value, dtype, Device device=None):
     """A new array filled with a scalar."""
     cdef Tensor t = empty(shape, dtype, device)

@@ -23,6 +23,7 @@ from lazyarray.ops._rows import (
     join,
     out_array,
     probe,
+    rolled,
 )
 from lazyarray.ops.creation import shape_of
 from lazyarray.ops.manipulation import atleast_1d, atleast_2d, atleast_3d, copy, ravel, reshape
@@ -431,6 +432,9 @@ def roll(a: Any, shift: Any, axis: int | Sequence[int] | None = None) -> NDArray
     array([3, 4, 0, 1, 2])
     """
     x = asarray(a)
+    simple = rolled(x, shift, axis)
+    if simple is not None:
+        return simple
     if axis is None:
         return reshape(roll(ravel(x), shift, 0), x.shape)
     axes = normalize_axis_tuple(axis, x.ndim, allow_duplicate=True)

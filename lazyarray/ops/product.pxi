@@ -188,17 +188,27 @@ cdef bint blas_takes(Tensor x) noexcept:
 
 
 def dot(MatMul row not None, a, b):
-    """``np.dot`` of vectors and matrices of one of BLAS's dtypes; None for all else."""
+    """``np.dot`` of vectors and matrices that are of one of BLAS's dtypes together, or of integers; else None."""
     cdef Tensor x, y
+    cdef int common
     if not isinstance(a, Tensor) or not isinstance(b, Tensor):
         return None
     x, y = a, b
     cdef int n = x.v.layout.ndim, m = y.v.layout.ndim
-    cdef char code = info(x.v.dtype).code
-    if x.v.dtype != y.v.dtype or n < 1 or n > 2 or m < 1 or m > 2 \
-            or x.v.layout.shape()[n - 1] != y.v.layout.shape()[0] \
-            or code != b"f" and code != b"d" and code != b"F" and code != b"D":
+    if n < 1 or n > 2 or m < 1 or m > 2 or x.v.layout.shape()[n - 1] != y.v.layout.shape()[0]:
         return None
+    common = x.v.dtype
+    if common != y.v.dtype:
+        common = dtype_code(np.promote_types(np_dtype(common), np_dtype(y.v.dtype)))
+    cdef char code = info(common).code
+    if info(common).kind in b"iu" and x.v.dtype == y.v.dtype:  # whose sums have no order
+        return row.product(x, y, None)
+    if code != b"f" and code != b"d" and code != b"F" and code != b"D":
+        return None
+    if x.v.dtype != common:
+        x = copied(x, common)
+    if y.v.dtype != common:
+        y = copied(y, common)
     # Beside a vector np.dot copies a matrix that is in neither order.
     if not blas_takes(x) or m == 1 and n == 2 and not in_one_order(x):
         x = cast_c(x, x.v.dtype)
