@@ -328,6 +328,7 @@ cdef extern from "lazy/recorder.h" namespace "lazyarray" nogil:
         cbool run_inline(Instr&) except +
         cbool append(Instr*, int)
         cbool over_budget()
+        cbool falls_behind(double)
         int64_t budget()
         void replan() except +
         Status flush(cbool)

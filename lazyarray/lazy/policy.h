@@ -20,6 +20,7 @@ struct FlushPolicy {
   double flush_ns = 100000;   // this much recorded work is worth a worker, ...
   int64_t age_ns = 200000;    // ... which takes it if nothing else flushes it for this long: a chain
                               // of ops is recorded at 0.2 us each, so it arrives whole
+  size_t catch_up = 32;          // so many open ops that could have run inline are run by their pusher
   int64_t direct_bytes = 32768;  // operands of a call that NumPy may run at once (ops/direct.pxi)
   // So many random numbers are drawn at once, some 10 ns each. (Microseconds for 100, 1000, 5000 normal
   // numbers, waited for: at once 2.0, 11.6, 55; as an op 5.8, 29, 71. Large ones had better run beside.)

@@ -168,6 +168,7 @@ cdef int emit(Instr* instr) except -1:
         for k in range(instr.nin, instr.nop):
             instr.ops[k].chunk.ref()
             outs.push_back(instr.ops[k].chunk)
+    cdef double cost = instr.cost_ns
     instr.site.capture()
     if instr.kernel.checks_flags or instr.kernel.kind == PYTHON:
         instr.filters = current_filters()
@@ -182,6 +183,8 @@ cdef int emit(Instr* instr) except -1:
             flush(True)
         if exported.size():
             _finish(exported)
+        elif rec.falls_behind(cost) and not naive and not bulk_is_explicit():
+            _catch_up()
         if rec.over_budget():
             _throttle()
         if naive:
@@ -262,18 +265,28 @@ cdef int _finish(vector[Chunk*]& chunks) except -1:
     return check_status(status, interrupt)
 
 
+cdef int _catch_up() except -1:
+    """Runs what is open, and waits for it."""
+    flush(False)
+    return _run_down(0, 0, "tiny ops in a row")
+
+
 cdef int _throttle() except -1:
-    cdef CEngine* e = _recorder.engine()
     # Half of it, so that what is recorded next is a segment, not an op at a time.
-    cdef int64_t max_bytes = _recorder.budget() // 2, max_ops = _recorder.max_pending_ops
+    flush(True)
+    return _run_down(_recorder.budget() // 2, _recorder.max_pending_ops, "too far ahead")
+
+
+cdef int _run_down(int64_t max_bytes, int64_t max_ops, str what) except -1:
+    """Helps until no more than so much is pending."""
+    cdef CEngine* e = _recorder.engine()
     cdef int64_t traced = e.now() if e.tracing() else 0
     cdef Status status
-    flush(True)
     interrupt = []
     cdef void* arg = <void*>interrupt
     with nogil:
         status = e.throttle(max_bytes, max_ops, poll_signals, arg)
-    note_wait(e, "too far ahead", traced)
+    note_wait(e, intern_name(what.encode()), traced)
     return check_status(status, interrupt)
 
 

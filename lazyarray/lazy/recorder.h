@@ -159,6 +159,13 @@ class Recorder {
     return full;
   }
 
+  // Whether the pusher had better run what is open itself: nothing is under way, and what is open are ops that
+  // would have run at once, had not the first of them come while something was pending. A loop over
+  // elements would go on being recorded for ever, at ten times the cost.
+  bool falls_behind(double cost_ns) const {
+    return cost_ns < policy.inline_ns && open_count_.load(std::memory_order_relaxed) >= policy.catch_up &&
+           open_ns_.load(std::memory_order_relaxed) < policy.cheap_ns && engine_->pending_ops() == 0;
+  }
   // How many bytes may be pending now: a few ops may have large outputs, many together no more than keeps
   // the workers busy.
   int64_t budget() const {

@@ -180,3 +180,23 @@ def test_many_threads_record_at_once():
     for t in threads:
         t.join()
     np.testing.assert_array_equal(total.asnumpy(), 1800.0)
+
+
+def test_a_loop_of_tiny_ops_catches_up():
+    """What would run inline, had its operand been there, is not recorded for ever."""
+
+    def loop(x):
+        for i in range(1, 1000):
+            x[i % 100] = x[(i - 1) % 100] * 0.5 + 1
+
+    x, y, want = la.zeros(100), la.zeros(()), np.zeros(100)
+    gate = held(y)
+    x[0] = y
+    gate.set()
+    y.wait_to_read()
+    r0, i0 = counts()
+    loop(x)
+    r1, i1 = counts()
+    loop(want)
+    np.testing.assert_array_equal(x.asnumpy(), want)
+    assert r1 - r0 < 300 and i1 - i0 > 1500
