@@ -199,4 +199,4 @@ def test_a_loop_of_tiny_ops_catches_up():
     r1, i1 = counts()
     loop(want)
     np.testing.assert_array_equal(x.asnumpy(), want)
-    assert r1 - r0 < 300 and i1 - i0 > 1500
+    assert r1 - r0 < 100 and i1 - i0 > 1500
