@@ -5,6 +5,7 @@ import os
 import platform
 import shutil
 import sys
+import sysconfig
 
 if shutil.which(os.environ.get("CXX", "g++")) is None and shutil.which("c++") is None:
     sys.exit(
@@ -35,7 +36,7 @@ class BuildExt(build_ext):
         self.parallel = self.parallel or os.cpu_count()
 
     def build_extension(self, ext: Extension) -> None:
-        target, done = self.get_ext_fullpath(ext.name), self.built_before(ext)
+        target, done = self.get_ext_fullpath(ext.name), built_before(ext.name)
         if done:
             if os.path.abspath(done) != os.path.abspath(target):
                 os.makedirs(os.path.dirname(target), exist_ok=True)
@@ -50,16 +51,25 @@ class BuildExt(build_ext):
                 "(Debian: apt-get install g++ python3-dev). The compiler's own message is above."
             ) from exc
 
-    def built_before(self, ext: Extension) -> str | None:
-        """What an earlier install here has built of the same sources: pip builds each time anew."""
-        if self.force or os.environ.get("CFLAGS") or os.environ.get("CXXFLAGS"):
-            return None
-        newest = max(map(os.path.getmtime, [*ext.sources, *ext.depends, "setup.py"]))
-        for folder in (".", *glob.glob("build/lib.*")):
-            path = os.path.join(folder, self.get_ext_filename(ext.name))
-            if os.path.exists(path) and os.path.getmtime(path) > newest:
-                return path
-        return None
+
+ANEW = "--force" in sys.argv or any(os.environ.get(k) for k in ("CFLAGS", "CXXFLAGS", "CXX"))
+SOURCES = [
+    path
+    for kind in ("pyx", "pxd", "pxi", "h", "cpp")
+    for path in glob.glob(f"lazyarray/**/*.{kind}", recursive=True)
+    if not (kind == "cpp" and os.path.basename(path).startswith("_"))  # Cython's
+]
+NEWEST = max(map(os.path.getmtime, [*SOURCES, "setup.py"]))
+
+
+def built_before(name: str) -> str | None:
+    """The extension as an earlier install built it of these sources: pip builds each time anew."""
+    file = name.replace(".", "/") + sysconfig.get_config_var("EXT_SUFFIX")
+    for folder in () if ANEW else (".", *glob.glob("build/lib.*")):
+        path = os.path.join(folder, file)
+        if os.path.exists(path) and os.path.getmtime(path) > NEWEST:
+            return path
+    return None
 
 
 def extension(name: str, *sources: str) -> Extension:
@@ -110,7 +120,9 @@ ROOMS = [
 ]
 
 setup(
-    ext_modules=cythonize(
+    ext_modules=ROOMS
+    if all(built_before(room.name) for room in ROOMS)
+    else cythonize(
         ROOMS,
         language_level=3,
         compiler_directives={

@@ -361,7 +361,10 @@ cdef class Ufunc(Row):
             result = make(shape, result_dtype, current_device())
         else:
             result = out
-            if shape_tuple(&result.v) != shape:
+            given_shape = shape_tuple(&result.v)
+            fits = len(shape) <= len(given_shape) and all(
+                [n == m or n == 1 for n, m in zip(shape, given_shape[len(given_shape) - len(shape):])])
+            if not fits:
                 raise ValueError(
                     f"non-broadcastable output operand with shape {shape_tuple(&result.v)} "
                     f"doesn't match the broadcast shape {shape}")

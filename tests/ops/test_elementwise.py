@@ -230,3 +230,14 @@ def test_views_that_run_backwards_give_numpys_bits(tier, name, key, order):
     got = getattr(la, name)(la.array(a)[key]).asnumpy()
     assert got.strides == want.strides
     np.testing.assert_array_equal(got, want)
+
+
+def test_a_mask_and_an_output_that_the_operands_are_broadcast_to():
+    for shape in [(2,), (3, 2), (1,)]:
+        want, got = np.ones(shape), la.ones(shape)
+        mask = np.arange(shape[-1]) % 2 == 0
+        np.log2(np.array([8.0]), where=mask, out=want)
+        la.log2(la.array([8.0]), where=la.array(mask), out=got)
+        np.testing.assert_array_equal(got.asnumpy(), want)
+    with pytest.raises(ValueError, match="non-broadcastable"):
+        la.add(la.ones(3), 1, where=la.array([True]), out=la.zeros(2))
