@@ -31,7 +31,7 @@ _SQUARES = """
     indices kron ones pad resize tensordot tile tri vander zeros"""
 _LINALG = """
     cholesky cond cross det eig eigh eigvals eigvalsh inv lstsq matrix_power matrix_rank
-    multi_dot norm pinv qr slogdet solve svd svdvals tensordot tensorinv tensorsolve vecdot
+    norm pinv qr slogdet solve svd svdvals tensordot tensorinv tensorsolve vecdot
     vector_norm"""
 _FFT = """
     fft fft2 fftn fftshift hfft ifft ifft2 ifftn ifftshift ihfft irfft irfft2 irfftn rfft rfft2

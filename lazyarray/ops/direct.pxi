@@ -265,7 +265,7 @@ cdef object at_once(Direct self, PyObject** args, Py_ssize_t n, PyObject* names)
     """The call's result, or None if it is to go the long way."""
     cdef PyObject* given[_DIRECT_ARGUMENTS]
     cdef Scan scan
-    cdef Py_ssize_t i, count = 0, every = n
+    cdef Py_ssize_t i, k, count = 0, every = n
     cdef bint fits = True
     if self.quick is not NULL and names is NULL:
         result = self.quick(args, n)
@@ -285,7 +285,18 @@ cdef object at_once(Direct self, PyObject** args, Py_ssize_t n, PyObject* names)
     scan.largest = self.largest
     try:
         for i in range(every):
-            found = numpys_operand(<object>args[i], &scan, 0)
+            found = None
+            # NumPy multiplies a matrix by itself in another way: one array stays one, and views of one
+            # memory go the long way.
+            if is_tensor(<object>args[i]):
+                for k in range(i):
+                    if args[k] == args[i]:
+                        found = <object>given[k]
+                    elif is_tensor(<object>args[k]) \
+                            and (<Tensor>args[k]).v.chunk == (<Tensor>args[i]).v.chunk:
+                        return None
+            if found is None:
+                found = numpys_operand(<object>args[i], &scan, 0)
             if not scan.fits:
                 return None
             Py_INCREF(found)

@@ -233,3 +233,12 @@ def test_the_scalars_of_comparisons_stay_what_they_are():
         spoil(x[0] < 1)
         found = x[0] < 1
         assert found.shape == () and found.dtype == bool and bool(found)
+
+
+def test_a_matrix_by_itself(direct):
+    """NumPy knows that it is one, and adds up in another order."""
+    for n in range(1, 40):
+        a = np.random.default_rng(n).standard_normal((3, n))
+        x = la.array(a)
+        np.testing.assert_array_equal(la.inner(x, x).asnumpy(), np.inner(a, a))
+        np.testing.assert_array_equal(la.tensordot(x, x.T, 1).asnumpy(), np.tensordot(a, a.T, 1))
