@@ -33,7 +33,7 @@ def picked(x: NDArray, select: Callable[[Any], Any]) -> NDArray:
     with paused():
         places = select(numbers(x))
     flat = x.reshape(-1)
-    found = take_along(flat, places.reshape(-1), 0) if places.size else flat[:0]
+    found = take_along(flat, places.reshape(-1), 0) if places.size else flat[:0].copy()
     assert found is not None
     result: NDArray = found.reshape(places.shape)
     return scalar_like(result, places)

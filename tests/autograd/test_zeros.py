@@ -103,6 +103,21 @@ def test_results_without_elements(name, compiled):
         assert g.shape == shape and not g.asnumpy().any()
 
 
+@pytest.mark.parametrize(
+    "function", [lambda x: la.delete(x, [0, 1, 2]), lambda x: la.repeat(x, [0] * 3)]
+)
+@pytest.mark.parametrize("view", [lambda x: x, lambda x: la.broadcast_to(x[:1], 3)])
+def test_a_copy_without_elements_can_be_written(function, view):
+    x = leaf(np.ones(3))
+
+    def overwritten(x):
+        y = function(view(x))
+        la.sin(y, out=y)  # a view would be read-only, or part of the leaf
+        return y.sum()
+
+    assert not backward_of(overwritten, x).any()
+
+
 @pytest.mark.parametrize("name", EMPTY)
 def test_some_elements_beside_none(name):
     shape, function = EMPTY[name]
