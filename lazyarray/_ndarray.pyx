@@ -19,6 +19,7 @@ from libc.string cimport memcpy
 from lazyarray.engine._engine cimport GPU, Var
 from lazyarray.lazy._lazy cimport (
     D_BOOL,
+    D_F8,
     Layout,
     NOT_QUICK,
     Number,
@@ -47,6 +48,7 @@ from lazyarray.lazy._lazy cimport (
     flush,
     from_numpy,
     get_element,
+    is_known,
     handed,
     index_of,
     info,
@@ -165,6 +167,8 @@ cdef object copy_out(Tensor array):
 
 cdef object scalar(Tensor array, str what):
     """The only element as a Python scalar; a wait, of the kind `what`."""
+    if is_known(array):
+        return only_element(array)
     return only_element(settled(awaited(array, what), False))
 
 
@@ -465,6 +469,13 @@ cdef class NDArray(Methods):
         return pickle.dumps(self)
 
     def __bool__(self):
+        cdef char* p
+        if is_known(self):
+            p = self.v.chunk.data + self.v.layout.offset
+            if self.v.dtype == D_BOOL:
+                return p[0] != 0
+            if self.v.dtype == D_F8:
+                return (<double*>p)[0] != 0
         if self.v.layout.size() != 1:
             if self.v.layout.size() == 0:
                 raise ValueError("The truth value of an empty array is ambiguous. "

@@ -72,6 +72,17 @@ cdef inline object unary(Ufunc row, Tensor a):
     return read_out(found) if scalars_are_read else found
 
 
+cdef object divided(Tensor self, object a, object b):
+    """``divmod(a, b)``."""
+    cdef Tensor whole, rest
+    if self.v.layout.ndim == 0 and not scalars_are_read:
+        whole = quick(QUICK_FLOOR, a, b)
+        rest = None if whole is None else quick(QUICK_MOD, a, b)
+        if rest is not None:
+            return whole, rest
+    return binary(_divmod, NOT_QUICK, self, a, b)
+
+
 cdef object repeated(Tensor number, object other):
     """``[0] * n`` and ``n * (0,)`` with an element ``n`` repeat the sequence; None for all else."""
     if type(other) is not list and type(other) is not tuple:
@@ -139,8 +150,8 @@ cdef class Operators(Tensor):
     def __mod__(self, other): return binary(_remainder, QUICK_MOD, self, self, other)
     def __rmod__(self, other): return binary(_remainder, QUICK_MOD, self, other, self)
     def __imod__(self, other): return inplace(_remainder, self, other)
-    def __divmod__(self, other): return binary(_divmod, NOT_QUICK, self, self, other)
-    def __rdivmod__(self, other): return binary(_divmod, NOT_QUICK, self, other, self)
+    def __divmod__(self, other): return divided(self, self, other)
+    def __rdivmod__(self, other): return divided(self, other, self)
     def __and__(self, other): return logical(_and, QUICK_AND, self, self, other)
     def __rand__(self, other): return logical(_and, QUICK_AND, self, other, self)
     def __iand__(self, other): return inplace(_and, self, other)

@@ -412,13 +412,7 @@ cdef class Number:
 
 
 # Operations that `quick` and its kin know; comparisons have Python's numbers.
-cdef extern from *:
-    """
-    enum {
-      QUICK_ADD = 16, QUICK_SUBTRACT, QUICK_MULTIPLY, QUICK_DIVIDE, QUICK_POWER, QUICK_FLOOR, QUICK_MOD,
-      QUICK_AND, QUICK_OR, QUICK_XOR, NOT_QUICK
-    };
-    """
+cdef extern from "lazy/arithmetic.h" namespace "lazyarray":
     enum:
         QUICK_ADD
         QUICK_SUBTRACT
@@ -493,6 +487,7 @@ cdef Tensor quick_compare(int op, object a, object b)
 cdef Tensor quick_logic(int op, Tensor a, object b)
 cdef Tensor quick_unary(int op, Tensor a)
 cdef Tensor quick_part(Tensor x, int part)
+cdef bint is_known(Tensor x) noexcept
 cdef bint index_of(object k, npy_intp* i) noexcept
 cdef void issue(Chunk* c, uint64_t writes) noexcept
 cdef int no_sync_now() noexcept

@@ -13,8 +13,10 @@ import numpy as np
 
 cimport cython
 cimport numpy as cnp
+from cpython.complex cimport PyComplex_ImagAsDouble, PyComplex_RealAsDouble
 from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_AsDouble
 from cpython.long cimport PyLong_AsLongAndOverflow
+from cpython.object cimport Py_EQ, Py_NE
 from cpython.mem cimport PyMem_Free, PyMem_Malloc
 from cpython.ref cimport Py_DECREF, Py_INCREF
 from libc.float cimport FLT_MAX
@@ -77,6 +79,7 @@ include "record.pxi"
 include "wait.pxi"
 include "convert.pxi"
 include "elements.pxi"
+include "arithmetic.pxi"
 include "instant.pxi"
 include "scalars.pxi"
 include "copies.pxi"

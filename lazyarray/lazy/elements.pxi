@@ -129,8 +129,18 @@ cdef Tensor get_element(Tensor x, npy_intp offset):
     if not at_hand(c, False) or not lone_ops():
         return None
     cdef Tensor t = new_element(x.v.dtype, c.device)
-    memcpy(t.v.chunk.data, c.data + offset, info(x.v.dtype).size)
+    if info(x.v.dtype).size == 8:
+        memcpy(t.v.chunk.data, c.data + offset, 8)
+    else:
+        memcpy(t.v.chunk.data, c.data + offset, info(x.v.dtype).size)
     return t
+
+
+cdef bint is_known(Tensor x) noexcept:
+    """Whether ``x`` is a number that was computed at the call: to read it is no wait."""
+    cdef Chunk* c = x.v.chunk
+    return c.at_once and is_scalar(x) and at_hand(c, False) and not no_sync_now() \
+        and not capturing() and not _recorder.executor.runtime.any_warning.load()
 
 
 cdef bint set_element(Tensor x, npy_intp offset, object value) except -1:
@@ -227,196 +237,6 @@ cdef Tensor lone_op(const Kernel* k, object a, object b, Tensor out):
     issue(out.v.chunk, 1)
     _recorder.inlined += 1
     return out
-
-
-# Arithmetic of two numbers, without a look at the table: double precision and integers of 64 bits, of
-# which one is an array without axes. What would raise a flag (overflow, division by zero, a result that
-# is no normal number) goes the long way, where it is judged.
-
-
-cdef struct _Operand:
-    double real
-    int64_t whole
-    bint is_whole
-    bint array, scalar  # an array without axes, and one of double precision that NumPy gives as a scalar
-
-
-cdef int64_t _EXACT = 1l << 53  # doubles hold each integer up to here
-
-
-cdef bint take_operand(object o, _Operand* v) noexcept:
-    """The value of a Python float or int, or of an array without axes that is at hand."""
-    cdef int overflow = 0
-    cdef Tensor t
-    cdef char* p
-    cdef type kind = type(o)
-    v.array = v.scalar = False
-    if kind is float or kind is _float64:
-        v.real = PyFloat_AS_DOUBLE(o)
-        v.is_whole = False
-        return True
-    if kind is int:
-        v.whole = PyLong_AsLongAndOverflow(o, &overflow)
-        v.is_whole = True
-        return not overflow and -_EXACT <= v.whole <= _EXACT
-    if not is_tensor(o):
-        return False
-    t = <Tensor>o
-    if t.v.layout.ndim or not at_hand(t.v.chunk, False) or not (t.v.chunk.device == cpu0()):
-        return False
-    p = t.v.chunk.data + t.v.layout.offset
-    v.array = True
-    v.scalar = t.v.dtype == D_F8 and is_scalar(t)
-    if t.v.dtype == D_F8:
-        v.real = (<double*>p)[0]
-        v.is_whole = False
-    elif t.v.dtype == D_IL:
-        v.whole = (<int64_t*>p)[0]
-        v.is_whole = True
-    else:
-        return False
-    return True
-
-
-cdef extern from *:
-    """
-    #include <cfloat>
-    #include <cmath>
-    // The result of an operation on doubles, if it raises no flag that anybody may want to know of.
-    static bool double_of(int op, double a, double b, double* r) {
-      switch (op) {
-        case QUICK_ADD: *r = a + b; return std::isfinite(*r);
-        case QUICK_SUBTRACT: *r = a - b; return std::isfinite(*r);
-        case QUICK_MULTIPLY: *r = a * b; break;
-        case QUICK_DIVIDE: *r = a / b; break;
-        case QUICK_POWER: *r = std::pow(a, b); break;  // as NumPy's scalars
-        default: return false;
-      }
-      return std::isfinite(*r) && (std::fabs(*r) > DBL_MIN || a == 0) && (b != 0 || op != QUICK_DIVIDE);
-    }
-    static bool whole_of(int op, long a, long b, long* r) {
-      switch (op) {
-        case QUICK_ADD: return !__builtin_add_overflow(a, b, r);
-        case QUICK_SUBTRACT: return !__builtin_sub_overflow(a, b, r);
-        case QUICK_MULTIPLY: return !__builtin_mul_overflow(a, b, r);
-        case QUICK_FLOOR:
-        case QUICK_MOD: {
-          if (b == 0 || b == -1) return false;  // -1: the least of all numbers has no opposite
-          const long rest = a % b, off = rest && (rest < 0) != (b < 0);
-          *r = op == QUICK_MOD ? (off ? rest + b : rest) : a / b - off;
-          return true;
-        }
-        case QUICK_POWER: {  // what is too large loses its upper bits, as NumPy's
-          if (b < 0) return false;
-          unsigned long product = 1, square = a;
-          for (unsigned long n = b; n; n >>= 1, square *= square)
-            if (n & 1) product *= square;
-          *r = product;
-          return true;
-        }
-        case QUICK_AND: *r = a & b; return true;
-        case QUICK_OR: *r = a | b; return true;
-        case QUICK_XOR: *r = a ^ b; return true;
-        default: return false;
-      }
-    }
-    template <class T>
-    static bool compare_of(int op, T a, T b) {
-      switch (op) {
-        case Py_LT: return a < b;
-        case Py_LE: return a <= b;
-        case Py_EQ: return a == b;
-        case Py_NE: return a != b;
-        case Py_GT: return a > b;
-        default: return a >= b;
-      }
-    }
-    """
-    bint double_of(int, double, double, double*) noexcept
-    bint whole_of(int, long, long, long*) noexcept
-    bint compare_of "compare_of<double>"(int, double, double) noexcept
-    bint compare_whole "compare_of<long>"(int, long, long) noexcept
-
-
-cdef Tensor quick(int op, object a, object b):
-    """``a op b``, or None where it isn't that simple."""
-    cdef _Operand x, y
-    cdef double r
-    cdef long n
-    cdef Tensor t
-    if not lone_ops() or not take_operand(a, &x) or not take_operand(b, &y):
-        return None
-    # NumPy calls the C library for its scalars only.
-    if op == QUICK_POWER and not (x.is_whole and y.is_whole) and (x.array > x.scalar or y.array > y.scalar or not (x.scalar or y.scalar)):
-        return None
-    if x.is_whole and y.is_whole and op != QUICK_DIVIDE:
-        if not whole_of(op, x.whole, y.whole, &n):
-            return None
-        t = new_element(D_IL, cpu0())
-        (<int64_t*>t.v.chunk.data)[0] = n
-        return t
-    if not double_of(op, x.whole if x.is_whole else x.real, y.whole if y.is_whole else y.real, &r):
-        return None
-    t = new_element(D_F8, cpu0())
-    (<double*>t.v.chunk.data)[0] = r
-    return t
-
-
-cdef Tensor quick_logic(int op, Tensor a, object b):
-    """``a & b`` and its kin of two truths, or None where it isn't that simple."""
-    cdef bint x, y
-    cdef Tensor t
-    if a.v.dtype != D_BOOL or not lone_ops() or not at_hand(a.v.chunk, False) \
-            or not (a.v.chunk.device == cpu0()):
-        return None
-    x = (a.v.chunk.data + a.v.layout.offset)[0]
-    if type(b) is bool:
-        y = b
-    elif is_tensor(b):
-        t = <Tensor>b
-        if t.v.dtype != D_BOOL or t.v.layout.ndim or not at_hand(t.v.chunk, False):
-            return None
-        y = (t.v.chunk.data + t.v.layout.offset)[0]
-    else:
-        return None
-    return truth(x and y if op == QUICK_AND else x or y if op == QUICK_OR else x != y)
-
-
-cdef Tensor quick_part(Tensor x, int part):
-    """The real (0) or imaginary (1) part of a complex number; None where it isn't that simple."""
-    cdef Tensor t
-    if x.v.dtype != D_C16 or x.v.layout.ndim or not lone_ops() or not at_hand(x.v.chunk, False):
-        return None
-    t = new_element(D_F8, x.v.chunk.device)
-    (<double*>t.v.chunk.data)[0] = (<double*>(x.v.chunk.data + x.v.layout.offset))[part]
-    return t
-
-
-cdef Tensor quick_compare(int op, object a, object b):
-    """``a op b`` for Python's number of the comparison, or None where it isn't that simple."""
-    cdef _Operand x, y
-    if not lone_ops() or not take_operand(a, &x) or not take_operand(b, &y):
-        return None
-    if x.is_whole and y.is_whole:
-        return truth(compare_whole(op, x.whole, y.whole))
-    return truth(compare_of(op, x.whole if x.is_whole else x.real, y.whole if y.is_whole else y.real))
-
-
-cdef Tensor quick_unary(int op, Tensor a):
-    """``-a`` or ``abs(a)``, or None where it isn't that simple."""
-    cdef _Operand x
-    cdef Tensor t
-    if not lone_ops() or not take_operand(a, &x):
-        return None
-    if x.is_whole:
-        if x.whole == INT64_MIN:
-            return None
-        t = new_element(D_IL, cpu0())
-        (<int64_t*>t.v.chunk.data)[0] = -x.whole if op == QUICK_SUBTRACT or x.whole < 0 else x.whole
-        return t
-    t = new_element(D_F8, cpu0())
-    (<double*>t.v.chunk.data)[0] = -x.real if op == QUICK_SUBTRACT else fabs(x.real)
-    return t
 
 
 cdef bint index_of(object k, npy_intp* i) noexcept:

@@ -29,6 +29,7 @@ cdef extern from "storage/chunk.h" namespace "lazyarray" nogil:
         cbool resource
         cbool published
         cbool captured
+        cbool at_once
         cbool plain()
         cbool allocate()
         cbool allocate(cbool)

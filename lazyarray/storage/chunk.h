@@ -30,6 +30,7 @@ class Chunk : public Var {
   bool resource = false;             // RNG state and the like: no failure poisons it
   bool captured = false;             // a program uses it by reference; GIL
   bool published = false;            // its memory is listed in ChunkStore::published_
+  bool at_once = false;              // its first value was computed at the call; GIL
   // Autograd's, changed with the GIL held: who wrote it last, for as long as a new op can use it, and
   // what its nodes know the memory by.
   Node* node = nullptr;
@@ -82,8 +83,9 @@ class Chunk : public Var {
   }
   // Before anybody else knows of the chunk: makes the creator's reference a handle, ...
   void adopt_handle() { handles.store(1, std::memory_order_relaxed); }
-  // ... and counts its first write.
+  // ... and counts its first write, the caller's.
   void written_once() {
+    at_once = true;
     version.store(1, std::memory_order_relaxed);
     issued = 1;
   }
@@ -166,6 +168,7 @@ class ChunkStore {
     if (!c) c = new Chunk(engine);
     else c->refs.store(1, std::memory_order_relaxed);
     c->owner = nullptr;
+    c->at_once = false;
     c->store = this;
     c->nbytes = nbytes;
     c->born = ++births;

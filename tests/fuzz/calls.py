@@ -25,6 +25,7 @@ LEFT_OUT = re.compile(
     r"|may_share|shares_memory|einsum_path|base\b|data\b|nbytes|vander|kron|outer|convolve"
     r"|unpackbits.*count|fmax|fmin|correlate|poly|roots|linalg|piecewise|fromiter|tofile|apply_|vectorize|histogram|setdiff"
 )
+MOST_PAIRED = 1000  # elements of an array of which a call makes all pairs
 WORD = re.compile(r"(?<![\w.'\"])([a-z])(?![\w'\"(=])")
 
 
@@ -45,6 +46,7 @@ def written(rng: random.Random, env: Mapping[str, Any]) -> str | None:
         fitting = [
             name for name, x in env.items()
             if isinstance(x, np.ndarray) and x.ndim == ndim and x.dtype.kind in kinds
+            and (x.size <= MOST_PAIRED or "None]" not in text)
         ]  # fmt: skip
         return rng.choice(fitting) if fitting else found[1]
 

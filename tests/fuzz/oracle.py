@@ -94,7 +94,10 @@ def check_on(device: la.Context, program: Program) -> None:
         return
     small = [dataclasses.replace(x, values="small") for x in program.inputs]
     program = dataclasses.replace(program, inputs=tuple(small))
-    want = on_numpy(program)
+    try:
+        want = on_numpy(program)
+    except ValueError:  # with other values a mask has another number of elements
+        return
     with warnings.catch_warnings(), device:
         warnings.simplefilter("ignore")
         way = Way(str(device))

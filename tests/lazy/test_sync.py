@@ -1,6 +1,7 @@
 """Waits are visible: the report, and la.no_sync()."""
 
 import inspect
+import math
 import pickle
 import threading
 import time
@@ -93,7 +94,7 @@ def test_the_line_is_the_innermost_one_outside_the_package():
         str(x),
         here(),
     )
-    in_callback = la.apply_along_axis(lambda row: row * float(row[0]), 0, x), here()
+    in_callback = la.apply_along_axis(lambda row: row * float(row.max()), 0, x), here()
     seen = rows()
     assert seen[line, "float()"].count == 2 and seen[line, "float()"].function == "helper"
     assert {what for at, what in seen if at == waited[1]} >= {"unique()", "__array__"}
@@ -101,6 +102,21 @@ def test_the_line_is_the_innermost_one_outside_the_package():
     assert seen[in_callback[1], "float()"].function == "<lambda>"
     for row in seen.values():
         assert row.where == f"{__file__}:{row.line} in {row.function}"
+
+
+@asynchronous  # else operators do all
+def test_to_read_a_number_that_was_computed_at_the_call_is_no_wait():
+    la.sync_report(reset=True)
+    x = la.arange(4.0)
+    for i in range(4):
+        if x[i] > 2 and not x[i] == 7:
+            float(x[i] + 1), int(x[i]), hash(x[i]), math.sqrt(x[i]), [0] * 9, f"{x[i]:.1f}"
+    assert la.sync_report().total == 0
+    with la.no_sync(), pytest.raises(RuntimeError, match="no_sync"):
+        float(x[1])
+    later = (la.ones(1_000_000) * 2).sum()
+    assert float(later) == 2_000_000
+    assert la.sync_report().total == 1
 
 
 def slow(seconds, x):

@@ -1,0 +1,195 @@
+// Arithmetic of two numbers as NumPy's scalars do it, without a look at the op table.
+//
+// Each function returns false where it isn't that simple: where a flag would be raised (overflow, division
+// by zero, a result that is no normal number) it is to be judged on the long way.
+#pragma once
+#include <Python.h>
+
+#include <cfenv>
+#include <cfloat>
+#include <cmath>
+#include <cstdint>
+
+namespace lazyarray {
+
+enum Quick {  // comparisons have Python's numbers, which are smaller
+  QUICK_ADD = 16, QUICK_SUBTRACT, QUICK_MULTIPLY, QUICK_DIVIDE, QUICK_POWER, QUICK_FLOOR, QUICK_MOD,
+  QUICK_AND, QUICK_OR, QUICK_XOR, NOT_QUICK
+};
+
+struct Term {
+  enum Kind : char { WHOLE, SINGLE, DOUBLE, COMPLEX };
+  Kind kind;
+  bool weak;    // Python's own number
+  bool array;   // an array without axes ...
+  bool scalar;  // ... that NumPy gives as a scalar
+  int64_t whole;
+  double real, imag;
+
+  void take(double value, Kind k = DOUBLE) {
+    kind = k;
+    real = value;
+    imag = 0;
+  }
+  void take(double r, double i) {
+    kind = COMPLEX;
+    real = r;
+    imag = i;
+  }
+  void take_whole(int64_t value) {
+    kind = WHOLE;
+    whole = value;
+    real = static_cast<double>(value);
+    imag = 0;
+  }
+};
+
+// Computes, and tells whether that raised no flag that anybody may want to know of.
+template <class F>
+inline bool raises_nothing(const void* result, F compute) {
+  constexpr int flags = FE_DIVBYZERO | FE_INVALID | FE_OVERFLOW | FE_UNDERFLOW;
+  compute();
+  asm volatile("" : : "r"(result) : "memory");  // before the flags are asked for
+  if (!std::fetestexcept(flags)) return true;
+  std::feclearexcept(flags);  // they may be older; to forget them each time first would cost more
+  compute();
+  asm volatile("" : : "r"(result) : "memory");
+  return !std::fetestexcept(flags);
+}
+
+// Python's floor division and remainder, as npy_divmod computes them.
+template <class T>
+inline T floor_and_rest(T a, T b, T* rest) {
+  T mod = std::fmod(a, b), div = (a - mod) / b, floor;
+  if (mod != 0) {
+    if ((b < 0) != (mod < 0)) {
+      mod += b;
+      div -= 1;
+    }
+  } else {
+    mod = std::copysign(T(0), b);
+  }
+  if (div != 0) {
+    floor = std::floor(div);
+    if (div - floor > T(0.5)) floor += 1;
+  } else {
+    floor = std::copysign(T(0), a / b);
+  }
+  *rest = mod;
+  return floor;
+}
+
+template <class T>
+inline bool real_of(int op, T a, T b, T* r) {
+  constexpr T least = sizeof(T) == 4 ? T(FLT_MIN) : T(DBL_MIN);
+  T rest;
+  switch (op) {
+    case QUICK_ADD: *r = a + b; return std::isfinite(*r);
+    case QUICK_SUBTRACT: *r = a - b; return std::isfinite(*r);
+    case QUICK_MULTIPLY: *r = a * b; break;
+    case QUICK_DIVIDE: *r = a / b; break;
+    case QUICK_POWER: return raises_nothing(r, [=] { *r = std::pow(a, b); });
+    case QUICK_FLOOR:
+    case QUICK_MOD:
+      // Within what quotients and remainders of hold no flag.
+      if (!(std::fabs(b) > T(1e-15) && std::fabs(b) < T(1e15) && std::fabs(a) < T(1e15))) return false;
+      if (a != 0 && std::fabs(a) < T(1e-15)) return false;
+      *r = floor_and_rest(a, b, &rest);
+      if (op == QUICK_MOD) *r = rest;
+      return true;
+    default: return false;
+  }
+  return std::isfinite(*r) && (std::fabs(*r) > least || a == 0) && (b != 0 || op != QUICK_DIVIDE);
+}
+
+inline bool whole_of(int op, int64_t a, int64_t b, int64_t* r) {
+  switch (op) {
+    case QUICK_ADD: return !__builtin_add_overflow(a, b, r);
+    case QUICK_SUBTRACT: return !__builtin_sub_overflow(a, b, r);
+    case QUICK_MULTIPLY: return !__builtin_mul_overflow(a, b, r);
+    case QUICK_FLOOR:
+    case QUICK_MOD: {
+      if (b == 0 || b == -1) return false;  // -1: the least of all numbers has no opposite
+      const int64_t rest = a % b, off = rest && (rest < 0) != (b < 0);
+      *r = op == QUICK_MOD ? (off ? rest + b : rest) : a / b - off;
+      return true;
+    }
+    case QUICK_POWER: {  // what is too large loses its upper bits, as NumPy's
+      if (b < 0) return false;
+      uint64_t product = 1, square = static_cast<uint64_t>(a);
+      for (uint64_t n = b; n; n >>= 1, square *= square)
+        if (n & 1) product *= square;
+      *r = static_cast<int64_t>(product);
+      return true;
+    }
+    case QUICK_AND: *r = a & b; return true;
+    case QUICK_OR: *r = a | b; return true;
+    case QUICK_XOR: *r = a ^ b; return true;
+    default: return false;
+  }
+}
+
+// As NumPy's scalars do it, which divide after R. L. Smith, "Algorithm 116: Complex division", CACM 5 (1962).
+inline void compute_complex(int op, const Term& a, const Term& b, double* r) {
+  switch (op) {
+    case QUICK_ADD:
+      r[0] = a.real + b.real;
+      r[1] = a.imag + b.imag;
+      return;
+    case QUICK_SUBTRACT:
+      r[0] = a.real - b.real;
+      r[1] = a.imag - b.imag;
+      return;
+    case QUICK_MULTIPLY:
+      r[0] = a.real * b.real - a.imag * b.imag;
+      r[1] = a.real * b.imag + a.imag * b.real;
+      return;
+    default:
+      if (a.weak && b.kind == Term::DOUBLE) {  // Python's complex number comes first, and divides by itself
+        const double ratio = 0.0 / b.real;
+        r[0] = (a.real + a.imag * ratio) / b.real;
+        r[1] = (a.imag - a.real * ratio) / b.real;
+      } else if (std::fabs(b.real) >= std::fabs(b.imag)) {
+        const double ratio = b.imag / b.real, scale = 1.0 / (b.real + b.imag * ratio);
+        r[0] = (a.real + a.imag * ratio) * scale;
+        r[1] = (a.imag - a.real * ratio) * scale;
+      } else {
+        const double ratio = b.real / b.imag, scale = 1.0 / (b.imag + b.real * ratio);
+        r[0] = (a.real * ratio + a.imag) * scale;
+        r[1] = (a.imag * ratio - a.real) * scale;
+      }
+  }
+}
+inline bool complex_of(int op, const Term& a, const Term& b, double* r) {
+  return op <= QUICK_DIVIDE && raises_nothing(r, [=, &a, &b] { compute_complex(op, a, b, r); }) &&
+         std::isfinite(r[0]) && std::isfinite(r[1]);
+}
+
+inline bool magnitude_of(const Term& a, double* r) {
+  return raises_nothing(r, [=, &a] { *r = std::hypot(a.real, a.imag); });
+}
+
+template <class T>
+inline bool compare_of(int op, T a, T b) {
+  switch (op) {
+    case Py_LT: return a < b;
+    case Py_LE: return a <= b;
+    case Py_EQ: return a == b;
+    case Py_NE: return a != b;
+    case Py_GT: return a > b;
+    default: return a >= b;
+  }
+}
+
+// Single precision's operand: a weak number takes its dtype. False where it has no such value.
+inline bool single_of(const Term& o, float* r) {
+  *r = static_cast<float>(o.real);
+  return std::isfinite(*r) && (o.kind != Term::WHOLE || std::fabs(o.real) <= 1 << 24);
+}
+// Whether the two are computed with in single precision.
+inline bool are_single(const Term& a, const Term& b) {
+  return (a.kind == Term::SINGLE || a.weak) && (b.kind == Term::SINGLE || b.weak) &&
+         (a.kind == Term::SINGLE || b.kind == Term::SINGLE);
+}
+
+}  // namespace lazyarray

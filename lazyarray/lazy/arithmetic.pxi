@@ -1,0 +1,207 @@
+# Arithmetic of two numbers, of which one is an array without axes that is at hand: see arithmetic.h. The
+# functions return None where it isn't that simple.
+
+
+cdef extern from "lazy/arithmetic.h" namespace "lazyarray" nogil:
+    cdef cppclass Term:
+        int kind
+        bint weak, array, scalar
+        int64_t whole
+        double real, imag
+        void take(double) noexcept
+        void take(double, double) noexcept
+        void take_single "take"(double, int) noexcept
+        void take_whole(int64_t) noexcept
+    int WHOLE "lazyarray::Term::WHOLE"
+    int SINGLE "lazyarray::Term::SINGLE"
+    int DOUBLE "lazyarray::Term::DOUBLE"
+    int COMPLEX "lazyarray::Term::COMPLEX"
+    bint double_of "lazyarray::real_of<double>"(int, double, double, double*) noexcept
+    bint float_of "lazyarray::real_of<float>"(int, float, float, float*) noexcept
+    bint whole_of(int, int64_t, int64_t, int64_t*) noexcept
+    bint complex_of(int, const Term&, const Term&, double*) noexcept
+    bint magnitude_of(const Term&, double*) noexcept
+    bint compare_of "lazyarray::compare_of<double>"(int, double, double) noexcept
+    bint compare_whole "lazyarray::compare_of<int64_t>"(int, int64_t, int64_t) noexcept
+    bint single_of(const Term&, float*) noexcept
+    bint are_single(const Term&, const Term&) noexcept
+
+
+cdef int64_t _EXACT = 1l << 53  # doubles hold each integer up to here
+
+
+cdef bint take_term(object o, Term* v) noexcept:
+    """The value of a Python number, or of an array without axes that is at hand."""
+    cdef int overflow = 0
+    cdef int64_t n
+    cdef Tensor t
+    cdef char* p
+    cdef type kind = type(o)
+    v.array = v.scalar = False
+    v.weak = True
+    if kind is float:
+        v.take(PyFloat_AS_DOUBLE(o))
+        return True
+    if kind is int:
+        n = PyLong_AsLongAndOverflow(o, &overflow)
+        v.take_whole(n)
+        return not overflow and -_EXACT <= n <= _EXACT
+    if kind is complex:
+        v.take(PyComplex_RealAsDouble(o), PyComplex_ImagAsDouble(o))
+        return True
+    v.weak = False
+    if kind is _float64:
+        v.take(PyFloat_AS_DOUBLE(o))
+        return True
+    if not is_tensor(o):
+        return False
+    t = <Tensor>o
+    if t.v.layout.ndim or not at_hand(t.v.chunk, False) or not (t.v.chunk.device == cpu0()):
+        return False
+    p = t.v.chunk.data + t.v.layout.offset
+    v.array = True
+    v.scalar = is_scalar(t)
+    if t.v.dtype == D_F8:
+        v.take((<double*>p)[0])
+    elif t.v.dtype == D_IL:
+        v.take_whole((<int64_t*>p)[0])
+    elif t.v.dtype == D_F4:
+        v.take_single((<float*>p)[0], SINGLE)
+    elif t.v.dtype == D_C16:
+        v.take((<double*>p)[0], (<double*>p)[1])
+    else:
+        return False
+    return True
+
+
+cdef inline Tensor new_double(double value):
+    cdef Tensor t = new_element(D_F8, cpu0())
+    (<double*>t.v.chunk.data)[0] = value
+    return t
+
+
+cdef inline Tensor new_whole(int64_t value):
+    cdef Tensor t = new_element(D_IL, cpu0())
+    (<int64_t*>t.v.chunk.data)[0] = value
+    return t
+
+
+cdef inline Tensor new_single(float value):
+    cdef Tensor t = new_element(D_F4, cpu0())
+    (<float*>t.v.chunk.data)[0] = value
+    return t
+
+
+cdef inline Tensor new_complex(double real, double imag):
+    cdef Tensor t = new_element(D_C16, cpu0())
+    (<double*>t.v.chunk.data)[0] = real
+    (<double*>t.v.chunk.data)[1] = imag
+    return t
+
+
+cdef Tensor quick(int op, object a, object b):
+    """``a op b``, or None where it isn't that simple."""
+    cdef Term x, y
+    cdef double r
+    cdef int64_t n
+    if not lone_ops() or not take_term(a, &x) or not take_term(b, &y):
+        return None
+    if x.kind == WHOLE and y.kind == WHOLE and op != QUICK_DIVIDE:
+        return new_whole(n) if whole_of(op, x.whole, y.whole, &n) else None
+    if x.kind == COMPLEX or y.kind == COMPLEX or x.kind == SINGLE or y.kind == SINGLE:
+        return quick_special(op, &x, &y)
+    # NumPy calls the C library for its scalars only, and has loops of its own for remainders of arrays.
+    if op >= QUICK_POWER and (x.array > (x.scalar and x.kind == DOUBLE) or y.array > (y.scalar and y.kind == DOUBLE)
+                              or not (x.scalar or y.scalar)):
+        return None
+    return new_double(r) if double_of(op, x.real, y.real, &r) else None
+
+
+cdef Tensor quick_special(int op, const Term* x, const Term* y):
+    """The same of complex numbers and single precision."""
+    cdef double[2] c
+    cdef double r
+    cdef float p, q, s
+    if x.array > x.scalar or y.array > y.scalar:  # arrays have other loops
+        return None
+    if x.kind == COMPLEX or y.kind == COMPLEX:
+        if x.kind == SINGLE or y.kind == SINGLE or not complex_of(op, x[0], y[0], c):
+            return None
+        return new_complex(c[0], c[1])
+    if are_single(x[0], y[0]):
+        if single_of(x[0], &p) and single_of(y[0], &q) and float_of(op, p, q, &s):
+            return new_single(s)
+        return None
+    if op == QUICK_POWER and (x.kind == WHOLE or y.kind == WHOLE):  # NumPy takes it for an array's
+        return None
+    return new_double(r) if double_of(op, x.real, y.real, &r) else None
+
+
+cdef Tensor quick_logic(int op, Tensor a, object b):
+    """``a & b`` and its kin of two truths, or None where it isn't that simple."""
+    cdef bint x, y
+    cdef Tensor t
+    if a.v.dtype != D_BOOL or not lone_ops() or not at_hand(a.v.chunk, False) \
+            or not (a.v.chunk.device == cpu0()):
+        return None
+    x = (a.v.chunk.data + a.v.layout.offset)[0]
+    if type(b) is bool:
+        y = b
+    elif is_tensor(b):
+        t = <Tensor>b
+        if t.v.dtype != D_BOOL or t.v.layout.ndim or not at_hand(t.v.chunk, False):
+            return None
+        y = (t.v.chunk.data + t.v.layout.offset)[0]
+    else:
+        return None
+    return truth(x and y if op == QUICK_AND else x or y if op == QUICK_OR else x != y)
+
+
+cdef Tensor quick_part(Tensor x, int part):
+    """The real (0) or imaginary (1) part of a complex number; None where it isn't that simple."""
+    cdef Tensor t
+    if x.v.dtype != D_C16 or x.v.layout.ndim or not lone_ops() or not at_hand(x.v.chunk, False):
+        return None
+    t = new_element(D_F8, x.v.chunk.device)
+    (<double*>t.v.chunk.data)[0] = (<double*>(x.v.chunk.data + x.v.layout.offset))[part]
+    return t
+
+
+cdef Tensor quick_compare(int op, object a, object b):
+    """``a op b`` for Python's number of the comparison, or None where it isn't that simple."""
+    cdef Term x, y
+    cdef float p, q
+    if not lone_ops() or not take_term(a, &x) or not take_term(b, &y):
+        return None
+    if x.kind == WHOLE and y.kind == WHOLE:
+        return truth(compare_whole(op, x.whole, y.whole))
+    if x.kind == COMPLEX or y.kind == COMPLEX:
+        if x.kind == SINGLE or y.kind == SINGLE:
+            return None
+        if op == Py_EQ:
+            return truth(x.real == y.real and x.imag == y.imag)
+        if op == Py_NE:
+            return truth(x.real != y.real or x.imag != y.imag)
+        return None
+    if are_single(x, y):
+        if not single_of(x, &p) or not single_of(y, &q):
+            return None
+        return truth(compare_of(op, p, q))
+    return truth(compare_of(op, x.real, y.real))
+
+
+cdef Tensor quick_unary(int op, Tensor a):
+    """``-a`` or ``abs(a)``, or None where it isn't that simple."""
+    cdef Term x
+    cdef double r
+    cdef bint negative = op == QUICK_SUBTRACT
+    if not lone_ops() or not take_term(a, &x):
+        return None
+    if x.kind == WHOLE:
+        return None if x.whole == INT64_MIN else new_whole(-x.whole if negative or x.whole < 0 else x.whole)
+    if x.kind == COMPLEX:
+        if negative:
+            return new_complex(-x.real, -x.imag)
+        return new_double(r) if x.scalar and magnitude_of(x, &r) else None
+    r = -x.real if negative else fabs(x.real)
+    return new_single(r) if x.kind == SINGLE else new_double(r)
