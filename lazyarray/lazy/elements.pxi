@@ -93,7 +93,7 @@ cdef Tensor new_element(int dtype, CDevice device):
     cdef Tensor t
     _recorder.inlined += 1
     if spares.n and device == cpu0():
-        return spare_scalar(dtype)
+        return <Tensor>spare_scalar(dtype)
     t = blank_tensor(dtype)
     seal(t)
     cdef Chunk* c = _recorder.store().create(info(dtype).size, device)
