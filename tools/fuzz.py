@@ -38,6 +38,7 @@ PROGRAMS = 200  # of a process, then another engine has its turn
 ON_GPU = 5
 GRADIENTS = 20  # each so-many-th program is one whose gradients are checked (tests/autograd)
 HANGS = 60.0  # seconds after which a program is taken to hang
+ENDS = 20.0  # seconds that a process has to end
 SHRINKS = 40.0  # seconds for making a program small
 
 
@@ -76,7 +77,7 @@ class Worker:
             self.process.stdin.flush()
             line = self.replies.get(timeout=HANGS)
         except queue.Empty:
-            self.end()
+            self.kill()
             return {"wrong": f"no answer for {HANGS:.0f} s"}
         except OSError:
             line = ""
@@ -88,7 +89,20 @@ class Worker:
     def is_over(self) -> bool:
         return self.process.poll() is not None
 
-    def end(self) -> None:
+    def end(self) -> str:
+        """Lets the process come to its end; what is wrong with that, or nothing."""
+        try:
+            assert self.process.stdin
+            self.process.stdin.close()
+            code = self.process.wait(ENDS)
+        except subprocess.TimeoutExpired:
+            self.kill()
+            return f"the process did not end within {ENDS:.0f} s"
+        except OSError:
+            code = self.process.wait()
+        return f"the process ended: {code}" if code else ""
+
+    def kill(self) -> None:
         self.process.kill()
         self.process.wait()
 
@@ -132,7 +146,8 @@ class Fuzz:
                     report(self, seed, worker.engine, reply)
                 if worker.is_over() or time.monotonic() >= self.end:
                     break
-            worker.end()
+            if not worker.is_over() and (said := worker.end()):
+                self.say(f"{worker.engine} at its end, seeds to {seed}: {said}\n")
 
     def say(self, text: str) -> None:
         with self.lock:
@@ -142,7 +157,9 @@ class Fuzz:
 
 def report(fuzz: Fuzz, seed: int, engine: tuple[str, int], reply: dict[str, str]) -> None:
     """Makes the program smaller, and prints it."""
-    program = writing.write(seed)
+    # As it was run: who changes the fuzzer while it runs has other programs in new processes.
+    ran = reply.pop("program", None)
+    program = Program.from_json(ran) if ran else writing.write(seed)
     if "wrong" in reply:
         program, reply = smaller(program, engine, reply)
     text = f"seed {seed}, {engine[0]} of {engine[1]}:\n{program}\n{reply}\n"

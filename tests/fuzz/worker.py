@@ -32,22 +32,25 @@ def main() -> None:
 
 def answer(task: dict[str, Any], check: Callable[[Program], None]) -> dict[str, str]:
     """What is wrong with a task's program; nothing, if it is right."""
+    ran: dict[str, str] = {}
     try:
         if "gradient" in task:
             said = gradient_case(np.random.default_rng(task["gradient"]))
             return {"wrong": said} if said else {}
         if "seed" in task:
             program = writing.write(task["seed"])
+            ran["program"] = program.to_json()
         else:
             program = Program.from_json(task["program"])
         for _ in range(task.get("times", 1)):
             check(program)
     except oracle.Wrong as exc:
-        return {"wrong": str(exc)}
+        return {"wrong": str(exc), **ran}
     except Exception:
         # Not lazyarray's: NumPy refuses it (the shrinker's), or the fuzzer itself fails.
-        return {"failed": traceback.format_exc()}
+        return {"failed": traceback.format_exc(), **ran}
     return {}
 
 
-main()
+if __name__ == "__main__":
+    main()
