@@ -36,6 +36,7 @@ ENGINES = [("NaiveEngine", 1)] + [
 GPU = ("gpu", 2)  # simulated (tests/cuda/sim): a kernel takes a second to compile
 PROGRAMS = 200  # of a process, then another engine has its turn
 ON_GPU = 5
+USUAL = 3  # each so-many-th process runs programs in the usual way alone
 GRADIENTS = 20  # each so-many-th program is one whose gradients are checked (tests/autograd)
 HANGS = 60.0  # seconds after which a program is taken to hang
 ENDS = 20.0  # seconds that a process has to end
@@ -45,15 +46,16 @@ SHRINKS = 40.0  # seconds for making a program small
 class Worker:
     """A process that tries programs (tests/fuzz/worker.py)."""
 
-    def __init__(self, engine: tuple[str, int]) -> None:
+    def __init__(self, engine: tuple[str, int], usual: bool = False) -> None:
         self.engine = engine
+        words = ["gpu"] if engine == GPU else ["usual"] if usual else []
         variables = {"OPENBLAS_NUM_THREADS": "1", "LAZYARRAY_CPU_WORKER_NTHREADS": str(engine[1])}
         if engine == GPU:
             variables.update(sim.environment())
         else:
             variables["LAZYARRAY_ENGINE_TYPE"] = engine[0]
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "tests.fuzz.worker", *([] if engine != GPU else ["gpu"])],
+            [sys.executable, "-m", "tests.fuzz.worker", *words],
             cwd=ROOT,
             env={**os.environ, **variables},
             stdin=subprocess.PIPE,
@@ -116,7 +118,7 @@ class Fuzz:
         self.turns = itertools.cycle([*ENGINES, GPU])
         self.end = time.monotonic() + 60 * minutes
         self.lock = threading.Lock()
-        self.tried = 0
+        self.tried = self.workers = 0
         self.found: list[str] = []
 
     def run(self, threads: int) -> None:
@@ -129,8 +131,11 @@ class Fuzz:
     def work(self) -> None:
         while time.monotonic() < self.end:
             with self.lock:
-                worker = Worker(next(self.turns))
-            for _ in range(ON_GPU if worker.engine == GPU else PROGRAMS):
+                self.workers += 1
+                usual = self.workers % USUAL == 0
+                worker = Worker(next(self.turns), usual)
+            count = ON_GPU if worker.engine == GPU else 2 * PROGRAMS if usual else PROGRAMS
+            for _ in range(count):
                 with self.lock:
                     seed = next(self.seeds)
                 gradient = seed % GRADIENTS == 0 and worker.engine != GPU

@@ -18,7 +18,7 @@ from lazyarray.lazy._lazy import TracingError
 
 from ..lazy.fusing import figures
 from .phrases import LIBM, LIBM2
-from .programs import Program
+from .programs import Failed, Program
 
 # What a figure may be. The first is so for half of the programs: the figures that users have.
 FIGURES: dict[str, list[float]] = {
@@ -80,12 +80,12 @@ class Wrong(Exception):
     """What lazyarray did, and NumPy didn't."""
 
 
-def check(program: Program) -> None:
-    """Runs the program in each of its ways; raises :class:`Wrong`."""
+def check(program: Program, only: Way | None = None) -> None:
+    """Runs the program in each of its ways, or in one; raises :class:`Wrong`."""
     want = on_numpy(program)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for way in ways(program):
+        for way in [only] if only else ways(program):
             run(program, way, want)
 
 
@@ -111,10 +111,11 @@ def on_numpy(program: Program, xp: Any = np) -> dict[str, Any]:
 
 # What a GPU rounds its own way: sums and products in another order, another C library's functions.
 ROUNDED = {
-    "sum", "mean", "prod", "std", "var", "nansum", "nanmean", "nanprod", "nanstd", "nanvar", "cumsum",
-    "cumprod", "cumulative_sum", "cumulative_prod", "nancumsum", "nancumprod", "average", "trapezoid",
-    "dot", "matmul", "inner", "vdot", "vecdot", "matvec", "vecmat", "tensordot", "trace", "cov",
-    "corrcoef", *re.findall(r"xp\.(?!abs)(\w+)", " ".join((*LIBM, *LIBM2))),
+    "sum", "mean", "prod", "std", "var", "nansum", "nanmean", "nanprod", "nanstd", "nanvar",
+    "cumsum", "cumprod", "cumulative_sum", "cumulative_prod", "nancumsum", "nancumprod",
+    "average", "trapezoid", "dot", "matmul", "inner", "vdot", "vecdot", "matvec", "vecmat",
+    "tensordot", "trace", "cov", "corrcoef",
+    *re.findall(r"xp\.(?!abs)(\w+)", " ".join((*LIBM, *LIBM2))),
 }  # fmt: skip
 
 
@@ -141,7 +142,8 @@ def steady(program: Program, want: dict[str, Any]) -> list[str]:
     """The names whose values last bits don't decide (a large product's remainder, say)."""
     shaken = on_numpy(program, Shaken())
     names = sorted(want.keys() & shaken.keys())
-    return [n for n in names if not nearly(np.asarray(shaken[n]), np.asarray(want[n]))]
+    same = [n for n in names if Failed not in (type(shaken[n]), type(want[n]))]
+    return [n for n in same if not nearly(np.asarray(shaken[n]), np.asarray(want[n]))]
 
 
 def run(program: Program, way: Way, want: dict[str, Any]) -> None:
@@ -187,8 +189,12 @@ def compare(
     if sorted(got) != sorted(want):
         raise Wrong(f"{way.name}: names {sorted(got)} for {sorted(want)}")
     # What was made of nothing is laid out by rules of its own.
-    ordered = all(np.size(x) for x in want.values())
+    ordered = all(np.size(x) for x in want.values())  # (one, where the line failed)
     for name in order:
+        if isinstance(failed := want[name], Failed):
+            if said := unlike(got[name], failed):
+                raise Wrong(f"{way.name}: {name}: {said}")
+            continue
         try:
             x = got[name].asnumpy() if isinstance(got[name], la.NDArray) else np.asarray(got[name])
         except Exception as exc:
@@ -196,6 +202,17 @@ def compare(
         said = (differ or difference)(x, np.asarray(want[name]))
         if said or (ordered and (said := order_differs(got[name], want[name]))):
             raise Wrong(f"{way.name}: {name}: {said}")
+
+
+def unlike(got: Any, failed: Failed) -> str:
+    """What came in place of the error."""
+    if not isinstance(got, Failed):
+        try:
+            got.asnumpy()
+            return f"no error for {failed}"
+        except Exception as exc:
+            got = Failed(type(exc))
+    return "" if issubclass(got.error, failed.error) else f"{got} for {failed}"
 
 
 def order_differs(got: Any, want: Any) -> str:

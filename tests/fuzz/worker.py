@@ -20,9 +20,16 @@ from .programs import Program
 
 
 def main() -> None:
-    """``python -m tests.fuzz.worker``; on a GPU with ``gpu`` behind it."""
+    """``python -m tests.fuzz.worker``; on a GPU with ``gpu`` behind it.
+
+    With ``usual`` each program runs in the usual way alone: plans outlive the programs then.
+    """
     writing.bound_memory(math.inf)  # what the driver had is no bound for a device's
-    check = functools.partial(oracle.check_on, la.gpu(0)) if "gpu" in sys.argv else oracle.check
+    check: Callable[[Program], None] = oracle.check
+    if "usual" in sys.argv:
+        check = functools.partial(oracle.check, only=oracle.Way("usual"))
+    if "gpu" in sys.argv:
+        check = functools.partial(oracle.check_on, la.gpu(0))
     writing.bound_memory(writing.MOST_MEMORY)
     replies = sys.stdout
     sys.stdout = sys.stderr  # what a program prints is no reply
