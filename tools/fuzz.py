@@ -51,7 +51,9 @@ class Worker:
         words = ["gpu"] if engine == GPU else ["usual"] if usual else []
         variables = {"OPENBLAS_NUM_THREADS": "1", "LAZYARRAY_CPU_WORKER_NTHREADS": str(engine[1])}
         if engine == GPU:
-            variables.update(sim.environment())
+            # Kernels and copies run in any order that nothing forbids.
+            mode = f"random:{time.time_ns() % 10**6}"
+            variables.update(sim.environment(mode, LAZYARRAY_SIM_HAZARDS="1"))
         else:
             variables["LAZYARRAY_ENGINE_TYPE"] = engine[0]
         self.process = subprocess.Popen(
@@ -164,7 +166,8 @@ def report(fuzz: Fuzz, seed: int, engine: tuple[str, int], reply: dict[str, str]
     """Makes the program smaller, and prints it."""
     # As it was run: who changes the fuzzer while it runs has other programs in new processes.
     ran = reply.pop("program", None)
-    program = Program.from_json(ran) if ran else writing.write(seed)
+    values = "small" if engine == GPU else ""
+    program = Program.from_json(ran) if ran else writing.write(seed, values)
     if "wrong" in reply:
         program, reply = smaller(program, engine, reply)
     text = f"seed {seed}, {engine[0]} of {engine[1]}:\n{program}\n{reply}\n"

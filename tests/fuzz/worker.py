@@ -28,16 +28,22 @@ def main() -> None:
     check: Callable[[Program], None] = oracle.check
     if "usual" in sys.argv:
         check = functools.partial(oracle.check, only=oracle.Way("usual"))
+    write = writing.write
     if "gpu" in sys.argv:
         check = functools.partial(oracle.check_on, la.gpu(0))
+        write = functools.partial(writing.write, values="small")
     writing.bound_memory(writing.MOST_MEMORY)
     replies = sys.stdout
     sys.stdout = sys.stderr  # what a program prints is no reply
     for line in sys.stdin:
-        print(json.dumps(answer(json.loads(line), check)), file=replies, flush=True)
+        print(json.dumps(answer(json.loads(line), check, write)), file=replies, flush=True)
 
 
-def answer(task: dict[str, Any], check: Callable[[Program], None]) -> dict[str, str]:
+def answer(
+    task: dict[str, Any],
+    check: Callable[[Program], None],
+    write: Callable[[int], Program] = writing.write,
+) -> dict[str, str]:
     """What is wrong with a task's program; nothing, if it is right."""
     ran: dict[str, str] = {}
     try:
@@ -45,7 +51,7 @@ def answer(task: dict[str, Any], check: Callable[[Program], None]) -> dict[str, 
             said = gradient_case(np.random.default_rng(task["gradient"]))
             return {"wrong": said} if said else {}
         if "seed" in task:
-            program = writing.write(task["seed"])
+            program = write(task["seed"])
             ran["program"] = program.to_json()
         else:
             program = Program.from_json(task["program"])

@@ -31,9 +31,12 @@ def bound_memory(more: float) -> None:
     resource.setrlimit(resource.RLIMIT_AS, (limit, most))
 
 
-def write(seed: int) -> Program:
-    """The program of this seed. Who writes many bounds the process's memory before."""
-    return Writer(seed).program()
+def write(seed: int, values: str = "") -> Program:
+    """The program of this seed. Who writes many bounds the process's memory before.
+
+    ``values``: of its inputs (see :class:`Input`), instead of some by the seed.
+    """
+    return Writer(seed).program(values)
 
 
 class Writer:
@@ -45,17 +48,19 @@ class Writer:
         self.phrases = Phrases(self.rng, self.env, libm=self.rng.random() < 0.4)
         self.made = 0
 
-    def program(self) -> Program:
+    def program(self, values: str) -> Program:
         rng = self.rng
         space = lengths.shape(rng)
         palette = [self.phrases.dtype() for _ in range(rng.randint(1, 3))]
-        values = rng.choice(("small", "small", "small", "small", "wide", "special", "rare"))
+        kinds_of_values = ("small", "small", "small", "small", "wide", "special", "rare")
+        values = values or rng.choice(kinds_of_values)
         for i in range(rng.randint(1, 4)):
             self.input(self.part(space) if i else space, rng.choice(palette), values)
         kinds: list[tuple[Callable[[], str | None], int]] = [
             (self.let, 6), (self.reduce, 6), (self.update, 4), (self.assign, 3), (self.view, 3),
             (self.select, 2), (self.call, 3), (self.outer, 2), (self.drop, 3), (self.wait, 1),
-            (self.into, 1), (self.fail, 1), (self.norm, 1), (self.pair, 1), (self.regroup, 1),
+            (self.into, 1), (self.fail, 1), (self.heal, 1), (self.norm, 1), (self.pair, 1),
+            (self.regroup, 1),
         ]  # fmt: skip
         for _ in range(rng.randint(2, 14)):
             write, _ = rng.choices(kinds, [weight for _, weight in kinds])[0]
@@ -130,6 +135,8 @@ class Writer:
     def reduce(self) -> str:
         rng, space = self.rng, self.space()
         over, rest = self.phrases.whole(space, rng.randint(0, 4)), ""
+        if rng.random() < 0.05:
+            over = f"({over} * 1j)"
         if rng.random() < 0.3:  # several reductions of one temporary
             name = self.name()
             self.add(f"{name} = {over}")
@@ -155,16 +162,18 @@ class Writer:
         rng, space, name = self.rng, self.space(), self.name()
         self.add(f"{name} = {self.phrases.whole(space, rng.randint(0, 2))}")
         for k in rng.sample(range(len(space)), len(space)):
-            axes, by = tuple(range(k, len(space))), rng.choice(ROWWISE)
             made = self.name()
-            self.add(
-                f"{made} = ({name} {rng.choice('+-*')} xp.{by}({name}, axis={axes}, keepdims=True))"
-            )
+            self.add(self.less(made, name, k, len(space)))
             if made in self.env:
                 self.add(f"del {name}")
                 name = made
         axes = self.phrases.axes(len(space))
         return f"{self.name()} = xp.{rng.choice(REDUCTIONS)}({name}, axis={axes})"
+
+    def less(self, made: str, name: str, first: int, ndim: int) -> str:
+        """An array and, row by row, what its axes from ``first`` on come to."""
+        row = f"xp.{self.rng.choice(ROWWISE)}({name}, axis={(*range(first, ndim),)}, keepdims=True)"
+        return f"{made} = ({name} {self.rng.choice('+-*')} {row})"
 
     def pair(self) -> str:
         """Two temporaries, each reduced by itself, and what they come to together."""
@@ -173,6 +182,8 @@ class Writer:
         axes = self.phrases.axes(len(space))
         for name in names:
             self.add(f"{name} = {self.phrases.whole(space, rng.randint(1, 2))}")
+            for _ in range(rng.choice((0, 0, 1, 2)) if space else 0):
+                self.add(self.less(name, name, rng.randrange(len(space)), len(space)))
             axes = axes if rng.random() < 0.7 else self.phrases.axes(len(space))
             self.add(f"{self.name()} = xp.{rng.choice(REDUCTIONS)}({name}, axis={axes})")
         self.add(f"{self.name()} = ({names[0]} {rng.choice('+-*')} {names[1]})")
@@ -181,7 +192,10 @@ class Writer:
     def regroup(self) -> str | None:
         """One line of elements, cut into other axes."""
         rng, space, name = self.rng, self.space(), self.name()
-        self.add(f"{name} = {self.phrases.whole(space, rng.randint(0, 2))}")
+        whole = self.phrases.whole(space, rng.randint(0, 2))
+        if len(space) > 1 and rng.random() < 0.3:  # of rows
+            whole, space = f"xp.{rng.choice(ROWWISE)}({whole}, axis=-1)", space[:-1]
+        self.add(f"{name} = {whole}")
         n = math.prod(space)
         counts = (2, 3, 4, 5, 6, 7, 8, 10, 25, 64, 100)
         rows = rng.choice([k for k in counts if n and n % k == 0] or [1])
@@ -259,7 +273,9 @@ class Writer:
             moved = f"{name}[{self.key(shape)}]"
             return f"{target} = {moved} {rng.choice('+-*')} {rng.choice(SCALARS)}"
         if kind < 0.4:
-            return f"{name}[{name} > {rng.choice(SCALARS)}] = {rng.choice(SCALARS)}"
+            chosen = f"{name}[{name} > {rng.choice(SCALARS)}]"
+            value = rng.choice((rng.choice(SCALARS), f"{chosen} {rng.choice('+-*')} 2"))
+            return f"{chosen} = {value}"
         if kind < 0.5 and inner:
             by, axes = rng.choice(ROWWISE), tuple(range(rng.randrange(len(inner)), len(inner)))
             whole = self.phrases.whole(inner, rng.randint(0, 2))
@@ -274,6 +290,11 @@ class Writer:
             return None
         shape = np.shape(self.env[name])
         two = [self.phrases.expression(shape, rng.randint(0, 2)) for _ in range(2)]
+        if rng.random() < 0.4:
+            many = f"xp.broadcast_to({two[0]}, {(rng.choice(lengths.SMALL), *shape)})"
+            if rng.random() < 0.5:
+                many = f"({many} {rng.choice('+*')} {name})"
+            return f"xp.{rng.choice(ROWWISE[:-1])}({many}, axis=0, out={name})"
         ufunc = rng.choice(("add", "subtract", "multiply", "maximum", "divide", "less"))
         return f"xp.{ufunc}({two[0]}, {two[1]}, out={name})"
 
@@ -338,8 +359,7 @@ class Writer:
         except Exception:
             return
         name = self.name()
-        self.add(f"{name} = tried(lambda: {text})")
-        if name in self.env or not self.lines or not self.lines[-1].startswith(f"{name} ="):
+        if not self.takes(f"{name} = tried(lambda: {text})") or name in self.env:
             return
         others = dict(self.env)
         # What needs it is written with an array in its place, which does not fail.
@@ -358,19 +378,49 @@ class Writer:
             ]  # fmt: skip
             if eval(f"{name}[{key}]", self.env.copy()).size < twin.size:  # what is whole is healed
                 kinds.append(f"put({name}, xp.index_exp[{key}], {e})")
+                kinds.append(f"put({name}, xp.index_exp[{key}], ({e} + 1).astype({name}.dtype))")
+            if twin.dtype.kind == "i":
+                kinds.append(f"({name} ** {e})")
             text = rng.choice(kinds)
             self.env.clear()
             self.env.update(shown)
             made = self.name()
-            count = len(self.lines)
-            self.add(f"{made} = {text}")
-            if len(self.lines) > count:
+            if self.takes(f"{made} = {text.replace('**', '*')}"):
                 self.lines.pop()
                 lines.append(f"{made} = tried(lambda: {text}, {name})")
                 shown[made] = self.env[made]
         self.env.clear()
         self.env.update(others)
         self.lines += lines
+
+    def heal(self) -> None:
+        """A write that may fail, and one of the whole array after it."""
+        rng, name = self.rng, self.array()
+        if name is None:
+            return
+        shape, before, count = np.shape(self.env[name]), dict(self.env), len(self.lines)
+        more, *two = (self.phrases.expression(shape, rng.randint(0, 2)) for _ in range(3))
+        made, bad, then = self.name(), self.name(), self.name()
+        index = f"xp.arange({rng.choice(lengths.SMALL)}) * {rng.choice((7, -7, 1000))}"
+        key = rng.choice((f"{index}, 1", f"{made} > {rng.choice(SCALARS)}, [1, 2, 3]"))
+        self.add(f"{made} = {name} + 0")
+        self.lines.append(f"{bad} = tried(lambda: put({made}, {key}))")
+        if rng.random() < 0.5 and self.takes(f"{then} = ({made} * {more})"):
+            self.env.pop(then)
+            self.lines[-1] = f"{then} = tried(lambda: ({made} * {more}), {bad})"
+        self.lines.append(f"del {bad}")
+        whole = rng.choice((f"{made}[...] = {two[0]}", f"xp.add({two[0]}, {two[1]}, out={made})"))
+        # (A write of nothing heals nothing.)
+        if made not in self.env or not math.prod(shape) or not self.takes(whole):
+            self.lines[count:] = []
+            self.env.clear()
+            self.env.update(before)
+
+    def takes(self, text: str) -> bool:
+        """Whether the line was taken in."""
+        count = len(self.lines)
+        self.add(text)
+        return len(self.lines) > count
 
     def failing(self) -> tuple[str, str] | None:
         """An expression that may fail, and one of its shape and dtype that doesn't."""
@@ -380,7 +430,7 @@ class Writer:
         if not x.ndim:
             return None
         axis = rng.randrange(x.ndim)
-        index = f"xp.arange({rng.choice(lengths.SMALL)}) * {rng.choice((1, 7, 1000))}"
+        index = f"xp.arange({rng.choice(lengths.SMALL)}) * {rng.choice((1, 7, -7, 1000))}"
         kind = rng.randrange(5)
         if kind == 0:
             text = f"xp.take({name}, {index}%s, axis={axis})"
