@@ -5,7 +5,7 @@
 #   ARGS="..."          passed on to the demo, to pytest or to the benchmarks
 #   GPU_PYTHON=python3  for the targets on a GPU: a Python that has all they need (tools/verify_gpu.sh),
 #                       CuPy for CUDA 13, say; default: $(VENV), with the `cuda` and `test` extras
-#   MINUTES=3           for how long `make fuzz` tries programs
+#   MINUTES=3           for how long `make fuzz` and `make fuzz-coverage` try programs
 #   SUITE=path          a checkout of data-apis/array-api-tests (with its submodule) or spcl/npbench
 
 PYTHON ?= python3
@@ -21,7 +21,7 @@ SOURCES := pyproject.toml setup.py $(shell find lazyarray -type f \( -name '*.py
 	-o -name '*.pxd' -o -name '*.pxi' -o -name '*.h' -o -name '*.hpp' \
 	-o \( -name '*.cpp' ! -name '_*' \) -o -path '*/engine/core/*.cpp' \))
 
-.PHONY: help demo test fuzz test-sim conformance bench bench-calls bench-programs npbench docs sanitize faults lint format clean
+.PHONY: help demo test fuzz fuzz-coverage test-sim conformance bench bench-calls bench-programs npbench docs sanitize faults lint format clean
 .PHONY: test-gpu bench-gpu verify-gpu .gpu-python
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
@@ -32,6 +32,8 @@ help:
 	@echo 'make test      install into $(VENV), check style and types, run the tests'
 	@echo 'make fuzz MINUTES=3'
 	@echo '               run random programs against NumPy, under every engine; each run tries others'
+	@echo 'make fuzz-coverage MINUTES=20'
+	@echo '               tell which branches of the core these programs take (gcov)'
 	@echo 'make conformance SUITE=path/to/array-api-tests'
 	@echo '               run the array API standard'"'"'s own tests'
 	@echo 'make npbench SUITE=path/to/npbench'
@@ -58,6 +60,9 @@ test: lint
 
 fuzz: $(VENV)/.installed-test
 	$(BIN)/python tools/fuzz.py --minutes $(MINUTES) $(ARGS)
+
+fuzz-coverage: $(VENV)/.installed-test
+	$(BIN)/python tools/fuzz_coverage.py --minutes $(MINUTES) $(ARGS)
 
 # The same tests as on a GPU, a few of them: kernels are compiled by g++, a second each.
 test-sim: $(VENV)/.installed-test

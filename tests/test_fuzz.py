@@ -7,8 +7,8 @@ import pytest
 
 import lazyarray as la
 
-from .fuzz import lengths, oracle, shrink, writing
-from .fuzz.programs import Input, Program
+from .fuzz import lengths, oracle, shrink, worker, writing
+from .fuzz.programs import Failed, Input, Program
 
 
 def test_lengths_straddle_every_figure():
@@ -65,3 +65,51 @@ def test_what_differs_is_said():
     assert "float32" in oracle.difference(np.zeros(3, "f4"), zero)
     assert oracle.difference(np.array([np.nan]), np.array([-np.nan])) == ""
     assert oracle.difference(np.array([np.nan]), np.array([0.0]))
+
+
+def test_what_ran_is_told_with_what_is_wrong():
+    def check(program):
+        raise oracle.Wrong("so")
+
+    reply = worker.answer({"seed": 7}, check)
+    assert reply["wrong"] == "so"
+    assert Program.from_json(reply["program"]) == writing.write(7)
+    assert worker.answer({"seed": 7}, lambda program: None) == {}
+
+
+def test_what_last_bits_decide_is_not_compared_on_a_gpu():
+    # Products of 33 squares, about 1e99, which a GPU takes in another order: any remainder may
+    # come of them.
+    x = Input("x0", (33, 33), "f8", "C", "small", 0)
+    lines = ("x1 = xp.prod(xp.square(x0 * 50), axis=0)", "x2 = x1 % 1.7", "x3 = xp.sin(x0) % 0.5")
+    program = Program((x,), lines)
+    want = oracle.on_numpy(program)
+    assert oracle.steady(program, want) == ["x0", "x1", "x3"]
+    assert oracle.on_numpy(program, oracle.Shaken())["x1"].tolist() != want["x1"].tolist()
+
+
+LATER = Program(
+    (dataclasses.replace(X, dtype="i8"),),
+    (
+        "x1 = tried(lambda: (x0 + 1) ** (x0 - 2))",
+        "x2 = tried(lambda: xp.sum(x1 * x0, axis=0), x1)",
+        "x3 = x0 * 2",
+    ),
+)
+
+
+def test_what_fails_later_fails_alone_and_as_numpys():
+    want = oracle.on_numpy(LATER)
+    assert want["x1"] == want["x2"] == Failed(ValueError)
+    oracle.check(LATER)
+
+
+@pytest.mark.parametrize("kind", ["no error", "IndexError"])
+def test_another_end_of_what_fails_is_found(monkeypatch, kind):
+    def power(x, y):
+        return x * y if kind == "no error" else la.take(x, la.array([9]), axis=0)
+
+    monkeypatch.setattr(la, "power", power)
+    lines = ("x1 = tried(lambda: xp.power(x0 + 1, x0 - 2))", *LATER.lines[1:])
+    with pytest.raises(oracle.Wrong, match=rf"x\d: .*{kind}.* for Failed"):
+        oracle.check(dataclasses.replace(LATER, lines=lines))

@@ -36,23 +36,28 @@ ENGINES = [("NaiveEngine", 1)] + [
 GPU = ("gpu", 2)  # simulated (tests/cuda/sim): a kernel takes a second to compile
 PROGRAMS = 200  # of a process, then another engine has its turn
 ON_GPU = 5
+USUAL = 3  # each so-many-th process runs programs in the usual way alone
 GRADIENTS = 20  # each so-many-th program is one whose gradients are checked (tests/autograd)
 HANGS = 60.0  # seconds after which a program is taken to hang
+ENDS = 20.0  # seconds that a process has to end
 SHRINKS = 40.0  # seconds for making a program small
 
 
 class Worker:
     """A process that tries programs (tests/fuzz/worker.py)."""
 
-    def __init__(self, engine: tuple[str, int]) -> None:
+    def __init__(self, engine: tuple[str, int], usual: bool = False) -> None:
         self.engine = engine
+        words = ["gpu"] if engine == GPU else ["usual"] if usual else []
         variables = {"OPENBLAS_NUM_THREADS": "1", "LAZYARRAY_CPU_WORKER_NTHREADS": str(engine[1])}
         if engine == GPU:
-            variables.update(sim.environment())
+            # Kernels and copies run in any order that nothing forbids.
+            mode = f"random:{time.time_ns() % 10**6}"
+            variables.update(sim.environment(mode, LAZYARRAY_SIM_HAZARDS="1"))
         else:
             variables["LAZYARRAY_ENGINE_TYPE"] = engine[0]
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "tests.fuzz.worker", *([] if engine != GPU else ["gpu"])],
+            [sys.executable, "-m", "tests.fuzz.worker", *words],
             cwd=ROOT,
             env={**os.environ, **variables},
             stdin=subprocess.PIPE,
@@ -76,7 +81,7 @@ class Worker:
             self.process.stdin.flush()
             line = self.replies.get(timeout=HANGS)
         except queue.Empty:
-            self.end()
+            self.kill()
             return {"wrong": f"no answer for {HANGS:.0f} s"}
         except OSError:
             line = ""
@@ -88,7 +93,20 @@ class Worker:
     def is_over(self) -> bool:
         return self.process.poll() is not None
 
-    def end(self) -> None:
+    def end(self) -> str:
+        """Lets the process come to its end; what is wrong with that, or nothing."""
+        try:
+            assert self.process.stdin
+            self.process.stdin.close()
+            code = self.process.wait(ENDS)
+        except subprocess.TimeoutExpired:
+            self.kill()
+            return f"the process did not end within {ENDS:.0f} s"
+        except OSError:
+            code = self.process.wait()
+        return f"the process ended: {code}" if code else ""
+
+    def kill(self) -> None:
         self.process.kill()
         self.process.wait()
 
@@ -102,7 +120,7 @@ class Fuzz:
         self.turns = itertools.cycle([*ENGINES, GPU])
         self.end = time.monotonic() + 60 * minutes
         self.lock = threading.Lock()
-        self.tried = 0
+        self.tried = self.workers = 0
         self.found: list[str] = []
 
     def run(self, threads: int) -> None:
@@ -115,8 +133,11 @@ class Fuzz:
     def work(self) -> None:
         while time.monotonic() < self.end:
             with self.lock:
-                worker = Worker(next(self.turns))
-            for _ in range(ON_GPU if worker.engine == GPU else PROGRAMS):
+                self.workers += 1
+                usual = self.workers % USUAL == 0
+                worker = Worker(next(self.turns), usual)
+            count = ON_GPU if worker.engine == GPU else 2 * PROGRAMS if usual else PROGRAMS
+            for _ in range(count):
                 with self.lock:
                     seed = next(self.seeds)
                 gradient = seed % GRADIENTS == 0 and worker.engine != GPU
@@ -132,7 +153,8 @@ class Fuzz:
                     report(self, seed, worker.engine, reply)
                 if worker.is_over() or time.monotonic() >= self.end:
                     break
-            worker.end()
+            if not worker.is_over() and (said := worker.end()):
+                self.say(f"{worker.engine} at its end, seeds to {seed}: {said}\n")
 
     def say(self, text: str) -> None:
         with self.lock:
@@ -142,7 +164,10 @@ class Fuzz:
 
 def report(fuzz: Fuzz, seed: int, engine: tuple[str, int], reply: dict[str, str]) -> None:
     """Makes the program smaller, and prints it."""
-    program = writing.write(seed)
+    # As it was run: who changes the fuzzer while it runs has other programs in new processes.
+    ran = reply.pop("program", None)
+    values = "small" if engine == GPU else ""
+    program = Program.from_json(ran) if ran else writing.write(seed, values)
     if "wrong" in reply:
         program, reply = smaller(program, engine, reply)
     text = f"seed {seed}, {engine[0]} of {engine[1]}:\n{program}\n{reply}\n"

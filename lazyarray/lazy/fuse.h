@@ -37,12 +37,13 @@ struct Form {
     return !in.reduces_last() || in.last() > row;
   }
 
-  // Takes the instruction in; false if it doesn't fit (what is then left is of no use).
+  // Takes in an instruction that is fusable; false if it doesn't fit (what is then left is of no use).
   bool add(Instr& in) {
     const npy_intp n = in.size();
     if (size == 0) size = n;
     if (n == size) {
-      if (axes.n == 0 ? !start(in) : !refine(axes, axes.n, in.ndim, in.shape())) return false;
+      if (axes.n == 0) start(in);
+      else if (!refine(axes, axes.n, in.ndim, in.shape())) return false;
       if (in.kernel->kind == Kernel::REDUCE && !add_reduction(in)) return false;
     } else {
       if (in.kernel->kind == Kernel::REDUCE || std::find(closed, closed + nclosed, n) == closed + nclosed)
@@ -67,11 +68,9 @@ struct Form {
   }
 
  private:
-  bool start(Instr& in) {
-    if (in.ndim >= kAxes) return false;
+  void start(Instr& in) {
     for (int i = 0; i < in.ndim; ++i)
       if (in.shape()[i] != 1) axes.shape[axes.n++] = in.shape()[i];
-    return true;
   }
   bool close(npy_intp n) {
     if (std::find(closed, closed + nclosed, n) != closed + nclosed) return true;
@@ -89,7 +88,6 @@ struct Form {
     }
     if (last <= row) return close(size / last);
     const Kernel::Split split = in.kernel->split;
-    if (split == Kernel::Split::NONE) return false;
     if (open != NONE && (open != TREE || rows != size / last)) return false;
     if (open == TREE && tree != split && tree != Kernel::Split::ANY && split != Kernel::Split::ANY)
       return false;
@@ -102,7 +100,7 @@ struct Form {
   // each is one axis, so that a piece of it is a tile.
   bool sound() const {
     if (open != TREE) return true;
-    return nclosed == 0 && axes.n > 0 && (rows == 1 || axes.shape[axes.n - 1] == size / rows);
+    return nclosed == 0 && (rows == 1 || axes.shape[axes.n - 1] == size / rows);
   }
 };
 

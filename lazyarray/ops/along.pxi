@@ -151,7 +151,6 @@ def accumulated(Ufunc row not None, Tensor x not None, int axis, dtype):
         k.data = along
         k.dtypes[0] = k.dtypes[1] = code
         k.checks_flags = d.kind in "fc"
-        k.long_double = d.char in "gG"
         k.cost = max(row.cost, <float>1.0)
         found = _Kernel.__new__(_Kernel)
         (<_Kernel>found).k = k

@@ -45,6 +45,9 @@ cdef class Gufunc(Row):
             nop = len(self.cores)
             k = loop_kernel(self.name, GUFUNC, nop - 1, 1, self.ufunc, (np_dtype(dtype),) * nop)
             k.checks_flags = True
+            # Such a loop gives the invalid flag back that it met, whoever raised it (a sort of long
+            # doubles, say), also in the unit that it doesn't use.
+            k.long_double = True
             k.cores = cores_of([[self.names.index(d) for d in core] for core in self.cores])
             if self.invalid is not None:
                 k.invalid = intern_name(self.invalid.encode())

@@ -32,7 +32,6 @@ cdef class Reduction(Row):
         if tt.char != "?" and (source == target or st.kind in "biu" and tt.kind in "iu"):
             k = loop_kernel(self.name, REDUCE, 1, 1, self.ufunc, (tt, tt, tt))
             k.checks_flags = tt.kind in "fc"
-            k.long_double = tt.char in "gG"
             k.starts_with_first = self.first
             k.split = split_of(self.ufunc, tt)
             # NumPy's loops take vectors: the narrower the elements, the more at once.

@@ -126,9 +126,6 @@ cdef class Ufunc(Row):
     cdef Kernel* kernel_for(self, tuple dtypes) except NULL:
         cdef Kernel* k = loop_kernel(self.name, ELEMENTWISE, self.nin, self.nout, self.ufunc, dtypes)
         k.checks_flags = True
-        for d in dtypes:
-            # The C library raises overflow and underflow for these in the x87 unit's flags.
-            k.long_double = k.long_double or d.char in "egG"
         if all(d.kind == "b" for d in dtypes) or (
                 self.ufunc.__name__ in _ARITHMETIC and all(d.kind in "biu" for d in dtypes)):
             k.checks_flags = False
@@ -537,6 +534,8 @@ cdef Kernel* loop_kernel(str name, KernelKind kind, int nin, int nout, object uf
     k.data = u.data[index]
     for i, d in enumerate(dtypes):
         k.dtypes[i] = dtype_code(d)
+        # The C library raises overflow and underflow for these in the x87 unit's flags.
+        k.long_double = k.long_double or d.char in "egG"
     return k
 
 

@@ -133,6 +133,22 @@ def test_values_of_the_host_are_stored(value):
     check(store, numbers(4, 3), np.array([3, -4]), kind="python", name="setitem")
 
 
+@pytest.mark.parametrize("true", [0, 4])
+def test_values_that_are_more_than_a_mask_has_places(true):
+    def store(x, key, v):
+        x[key] = v
+        return x
+
+    mask, none = np.arange(12).reshape(4, 3) < true, np.zeros(0, int)
+    for few in (true, 1):  # integers: not the native way
+        check(store, numbers(4, 3), mask, np.arange(few), kind="python", name="setitem")
+    with pytest.raises(ValueError, match=f"assign 3 input values to the {true} output values"):
+        run(store, numbers(4, 3), mask, np.arange(3), kind="python")
+    check(store, numbers(4), none, np.arange(1), kind="python", name="setitem")
+    with pytest.raises(ValueError, match="broadcast"):
+        run(store, numbers(4), none, np.arange(3), kind="python")
+
+
 def test_put_along_axis():
     def store(x, i, v):
         la.put_along_axis(x, i, v, 1)

@@ -31,11 +31,13 @@ SMALL = [n for n in POOL if n <= 10]
 
 
 def shape(rng: random.Random) -> tuple[int, ...]:
-    """The shape of a space to compute in: one to five axes, rarely one without elements.
+    """The shape of a space to compute in: one to nine axes, rarely one without elements.
 
     It mostly holds work enough to be cut and shared; one or two lengths are large.
     """
-    axes = rng.choices((1, 2, 3, 4, 5), (2, 6, 6, 2, 1))[0]
+    axes = rng.choices((1, 2, 3, 4, 5, 8), (20, 60, 60, 20, 10, 5))[0]
+    if axes > 5:  # about as many as a pass has (kAxes)
+        return tuple(rng.choice(SMALL[1:4]) for _ in range(rng.randint(6, 9)))
     low = 10 if rng.random() < 0.2 else 4000
     size = math.exp(rng.uniform(math.log(low), math.log(MOST_ELEMENTS)))
     found: list[int] = []

@@ -6,6 +6,7 @@ import ast
 import dataclasses
 import json
 import math
+from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
@@ -21,7 +22,7 @@ class Input:
     shape: tuple[int, ...]
     dtype: str
     order: str
-    values: str  # "small", "wide" or "special"
+    values: str  # "small", "wide", "special" or "rare" (special ones, a few in all)
     seed: int
 
     def base(self) -> np.ndarray:
@@ -62,14 +63,38 @@ class Input:
         if self.values == "wide":
             x = x * np.exp(rng.uniform(-9, 9, shape))
         x = np.asarray(x).astype(dtype)
-        if self.values == "special":
+        if self.values in ("special", "rare"):
             at = rng.random(shape)
+            part = 0.03 if self.values == "special" else 0.7 / max(x.size, 24)
             for i, v in enumerate((np.nan, np.inf, -np.inf, -0.0, 0.0, 1.0, 5e-320)):
-                x[(at > 0.03 * i) & (at < 0.03 * (i + 1))] = v
+                x[(at > part * i) & (at < part * (i + 1))] = v
         return x
 
     def __str__(self) -> str:
         return f"{self.name} = {self!r}"
+
+
+@dataclasses.dataclass(frozen=True)
+class Failed:
+    """What a name holds whose line failed."""
+
+    error: type[Exception]
+
+
+def tried(line: Callable[[], Any], *needs: Any) -> Any:
+    """What the line gives, or how it fails: of itself, or as what it needs did."""
+    for x in needs:
+        if isinstance(x, Failed):
+            return x
+    try:
+        return line()
+    except (ValueError, IndexError) as exc:  # LinAlgError is the first
+        return Failed(type(exc))
+
+
+def put(x: Any, key: Any, value: Any) -> Any:
+    x[key] = value
+    return x
 
 
 @dataclasses.dataclass(frozen=True)
@@ -83,7 +108,7 @@ class Program:
     def run(self, xp: Any, inputs: dict[str, Any]) -> dict[str, Any]:
         """The names' values after the last line."""
         kept: list[Any] = []
-        names = {"xp": xp, "np": np, "sync": lambda x: None, **inputs}
+        names = {"xp": xp, "np": np, "sync": lambda x: None, "tried": tried, "put": put, **inputs}
         names["keep"] = lambda x: kept.append(x) or x
         with np.errstate(all="ignore"):
             exec(self.code(kept=xp is np), names)

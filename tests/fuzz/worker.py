@@ -20,34 +20,50 @@ from .programs import Program
 
 
 def main() -> None:
-    """``python -m tests.fuzz.worker``; on a GPU with ``gpu`` behind it."""
+    """``python -m tests.fuzz.worker``; on a GPU with ``gpu`` behind it.
+
+    With ``usual`` each program runs in the usual way alone: plans outlive the programs then.
+    """
     writing.bound_memory(math.inf)  # what the driver had is no bound for a device's
-    check = functools.partial(oracle.check_on, la.gpu(0)) if "gpu" in sys.argv else oracle.check
+    check: Callable[[Program], None] = oracle.check
+    if "usual" in sys.argv:
+        check = functools.partial(oracle.check, only=oracle.Way("usual"))
+    write = writing.write
+    if "gpu" in sys.argv:
+        check = functools.partial(oracle.check_on, la.gpu(0))
+        write = functools.partial(writing.write, values="small")
     writing.bound_memory(writing.MOST_MEMORY)
     replies = sys.stdout
     sys.stdout = sys.stderr  # what a program prints is no reply
     for line in sys.stdin:
-        print(json.dumps(answer(json.loads(line), check)), file=replies, flush=True)
+        print(json.dumps(answer(json.loads(line), check, write)), file=replies, flush=True)
 
 
-def answer(task: dict[str, Any], check: Callable[[Program], None]) -> dict[str, str]:
+def answer(
+    task: dict[str, Any],
+    check: Callable[[Program], None],
+    write: Callable[[int], Program] = writing.write,
+) -> dict[str, str]:
     """What is wrong with a task's program; nothing, if it is right."""
+    ran: dict[str, str] = {}
     try:
         if "gradient" in task:
             said = gradient_case(np.random.default_rng(task["gradient"]))
             return {"wrong": said} if said else {}
         if "seed" in task:
-            program = writing.write(task["seed"])
+            program = write(task["seed"])
+            ran["program"] = program.to_json()
         else:
             program = Program.from_json(task["program"])
         for _ in range(task.get("times", 1)):
             check(program)
     except oracle.Wrong as exc:
-        return {"wrong": str(exc)}
+        return {"wrong": str(exc), **ran}
     except Exception:
         # Not lazyarray's: NumPy refuses it (the shrinker's), or the fuzzer itself fails.
-        return {"failed": traceback.format_exc()}
+        return {"failed": traceback.format_exc(), **ran}
     return {}
 
 
-main()
+if __name__ == "__main__":
+    main()

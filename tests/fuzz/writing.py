@@ -12,11 +12,12 @@ from typing import Any
 import numpy as np
 
 from . import calls, lengths
-from .phrases import REDUCTIONS, SCALARS, Phrases
-from .programs import ORDERS, Input, Program, is_ours
+from .phrases import REDUCTIONS, ROWWISE, SCALARS, Phrases
+from .programs import ORDERS, Failed, Input, Program, is_ours, put, tried
 
 MOST_BYTES = 16 << 20
 MOST_MEMORY = 6 << 30  # of a process
+NAMES = {"xp": np, "np": np, "sync": lambda x: None, "tried": tried, "put": put}
 OPERATORS = ("+", "-", "*", "/", "//", "%", "&", "|", "^")
 
 
@@ -30,9 +31,12 @@ def bound_memory(more: float) -> None:
     resource.setrlimit(resource.RLIMIT_AS, (limit, most))
 
 
-def write(seed: int) -> Program:
-    """The program of this seed. Who writes many bounds the process's memory before."""
-    return Writer(seed).program()
+def write(seed: int, values: str = "") -> Program:
+    """The program of this seed. Who writes many bounds the process's memory before.
+
+    ``values``: of its inputs (see :class:`Input`), instead of some by the seed.
+    """
+    return Writer(seed).program(values)
 
 
 class Writer:
@@ -44,17 +48,19 @@ class Writer:
         self.phrases = Phrases(self.rng, self.env, libm=self.rng.random() < 0.4)
         self.made = 0
 
-    def program(self) -> Program:
+    def program(self, values: str) -> Program:
         rng = self.rng
         space = lengths.shape(rng)
         palette = [self.phrases.dtype() for _ in range(rng.randint(1, 3))]
-        values = rng.choice(("small", "small", "small", "wide", "special"))
+        kinds_of_values = ("small", "small", "small", "small", "wide", "special", "rare")
+        values = values or rng.choice(kinds_of_values)
         for i in range(rng.randint(1, 4)):
             self.input(self.part(space) if i else space, rng.choice(palette), values)
         kinds: list[tuple[Callable[[], str | None], int]] = [
             (self.let, 6), (self.reduce, 6), (self.update, 4), (self.assign, 3), (self.view, 3),
             (self.select, 2), (self.call, 3), (self.outer, 2), (self.drop, 3), (self.wait, 1),
-            (self.into, 1),
+            (self.into, 1), (self.fail, 1), (self.heal, 1), (self.norm, 1), (self.pair, 1),
+            (self.regroup, 1),
         ]  # fmt: skip
         for _ in range(rng.randint(2, 14)):
             write, _ = rng.choices(kinds, [weight for _, weight in kinds])[0]
@@ -87,7 +93,7 @@ class Writer:
 
     def add(self, text: str) -> None:
         """Takes the line in, if NumPy does and its results can be compared."""
-        names = {**self.env, "xp": np, "np": np, "sync": lambda x: None}
+        names = {**self.env, **NAMES}
         with np.errstate(all="ignore", invalid="warn"), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             # A number that its new dtype can't hold becomes one or another, by its place in NumPy's
@@ -97,7 +103,11 @@ class Writer:
                 exec(text, names)
             except Exception:
                 return
-        new = {name: value for name, value in names.items() if is_ours(name)}
+        new = {
+            name: value
+            for name, value in names.items()
+            if is_ours(name) and not isinstance(value, Failed)
+        }
         for name in new.keys() - self.env.keys():
             x = new[name]
             if not isinstance(x, (np.ndarray, np.generic)) or x.dtype.kind not in "biufc":
@@ -125,13 +135,17 @@ class Writer:
     def reduce(self) -> str:
         rng, space = self.rng, self.space()
         over, rest = self.phrases.whole(space, rng.randint(0, 4)), ""
+        if rng.random() < 0.05:
+            over = f"({over} * 1j)"
         if rng.random() < 0.3:  # several reductions of one temporary
             name = self.name()
             self.add(f"{name} = {over}")
             count = rng.randint(1, 3)
             for _ in range(count):
-                axis = self.phrases.axes(len(space))
-                self.add(f"{self.name()} = xp.{rng.choice(REDUCTIONS)}({name}, axis={axis})")
+                axis, of = self.phrases.axes(len(space)), name
+                if name in self.env and self.env[name].dtype.kind == "c":
+                    of = rng.choice((name, f"{name}.real", f"abs({name})"))
+                self.add(f"{self.name()} = xp.{rng.choice(REDUCTIONS)}({of}, axis={axis})")
             return f"del {name}"
         if rng.random() < 0.3:
             rest += ", keepdims=True"
@@ -141,6 +155,54 @@ class Writer:
         text = f"xp.{rng.choice(REDUCTIONS)}({over}, axis={axes}{rest})"
         if rng.random() < 0.3:
             text = f"({text} * {self.phrases.leaf(space)})"
+        return f"{self.name()} = {text}"
+
+    def norm(self) -> str:
+        """Rows, rows of rows and so on, each with what they come to."""
+        rng, space, name = self.rng, self.space(), self.name()
+        self.add(f"{name} = {self.phrases.whole(space, rng.randint(0, 2))}")
+        for k in rng.sample(range(len(space)), len(space)):
+            made = self.name()
+            self.add(self.less(made, name, k, len(space)))
+            if made in self.env:
+                self.add(f"del {name}")
+                name = made
+        axes = self.phrases.axes(len(space))
+        return f"{self.name()} = xp.{rng.choice(REDUCTIONS)}({name}, axis={axes})"
+
+    def less(self, made: str, name: str, first: int, ndim: int) -> str:
+        """An array and, row by row, what its axes from ``first`` on come to."""
+        row = f"xp.{self.rng.choice(ROWWISE)}({name}, axis={(*range(first, ndim),)}, keepdims=True)"
+        return f"{made} = ({name} {self.rng.choice('+-*')} {row})"
+
+    def pair(self) -> str:
+        """Two temporaries, each reduced by itself, and what they come to together."""
+        rng, space = self.rng, self.space()
+        names = [self.name(), self.name()]
+        axes = self.phrases.axes(len(space))
+        for name in names:
+            self.add(f"{name} = {self.phrases.whole(space, rng.randint(1, 2))}")
+            for _ in range(rng.choice((0, 0, 1, 2)) if space else 0):
+                self.add(self.less(name, name, rng.randrange(len(space)), len(space)))
+            axes = axes if rng.random() < 0.7 else self.phrases.axes(len(space))
+            self.add(f"{self.name()} = xp.{rng.choice(REDUCTIONS)}({name}, axis={axes})")
+        self.add(f"{self.name()} = ({names[0]} {rng.choice('+-*')} {names[1]})")
+        return f"del {names[0]}, {names[1]}"
+
+    def regroup(self) -> str | None:
+        """One line of elements, cut into other axes."""
+        rng, space, name = self.rng, self.space(), self.name()
+        whole = self.phrases.whole(space, rng.randint(0, 2))
+        if len(space) > 1 and rng.random() < 0.3:  # of rows
+            whole, space = f"xp.{rng.choice(ROWWISE)}({whole}, axis=-1)", space[:-1]
+        self.add(f"{name} = {whole}")
+        n = math.prod(space)
+        counts = (2, 3, 4, 5, 6, 7, 8, 10, 25, 64, 100)
+        rows = rng.choice([k for k in counts if n and n % k == 0] or [1])
+        between = f"xp.arange({rows})[:, None]" if rng.random() < 0.5 else f"xp.arange({n // rows})"
+        text = f"({name}.reshape({rows}, {n // rows}) {rng.choice('+*')} {between})"
+        if rng.random() < 0.5:
+            text = f"xp.{rng.choice(REDUCTIONS)}({text}, axis={rng.choice((0, 1, -1))})"
         return f"{self.name()} = {text}"
 
     def outer(self) -> str | None:
@@ -211,7 +273,14 @@ class Writer:
             moved = f"{name}[{self.key(shape)}]"
             return f"{target} = {moved} {rng.choice('+-*')} {rng.choice(SCALARS)}"
         if kind < 0.4:
-            return f"{name}[{name} > {rng.choice(SCALARS)}] = {rng.choice(SCALARS)}"
+            chosen = f"{name}[{name} > {rng.choice(SCALARS)}]"
+            value = rng.choice((rng.choice(SCALARS), f"{chosen} {rng.choice('+-*')} 2"))
+            return f"{chosen} = {value}"
+        if kind < 0.5 and inner:
+            by, axes = rng.choice(ROWWISE), tuple(range(rng.randrange(len(inner)), len(inner)))
+            whole = self.phrases.whole(inner, rng.randint(0, 2))
+            text = f"xp.{by}({whole}, axis={axes}, keepdims=True)"
+            return f"{target} = ({text} * {rng.choice(SCALARS)})"
         return f"{target} = {self.phrases.expression(inner, rng.randint(0, 3))}"
 
     def into(self) -> str | None:
@@ -221,6 +290,11 @@ class Writer:
             return None
         shape = np.shape(self.env[name])
         two = [self.phrases.expression(shape, rng.randint(0, 2)) for _ in range(2)]
+        if rng.random() < 0.4:
+            many = f"xp.broadcast_to({two[0]}, {(rng.choice(lengths.SMALL), *shape)})"
+            if rng.random() < 0.5:
+                many = f"({many} {rng.choice('+*')} {name})"
+            return f"xp.{rng.choice(ROWWISE[:-1])}({many}, axis=0, out={name})"
         ufunc = rng.choice(("add", "subtract", "multiply", "maximum", "divide", "less"))
         return f"xp.{ufunc}({two[0]}, {two[1]}, out={name})"
 
@@ -251,7 +325,10 @@ class Writer:
             return f"{self.name()} = {name} + {rng.choice(SCALARS)}"
         axis = rng.randrange(x.ndim)
         index = f"(xp.arange({rng.choice(lengths.SMALL)}) * 7) % {max(x.shape[axis], 1)}"
+        width, dtype = rng.choice((1, 2, 3, 4, 6)), self.phrases.dtype()
+        rows = f"{name}.reshape(-1)[:{60 * width}].astype({dtype!r}).reshape(-1, {width})"
         kinds = [
+            f"({rows})[(xp.arange({rng.choice(lengths.SMALL)}) * 7) % {min(x.size, 60) or 1}]",
             f"xp.take({name}, {index}, axis={axis})",
             f"{name}[{index}]" if axis == 0 else f"{name}[:, {index}]",
             f"{name}[{name} > {rng.choice(SCALARS)}]",
@@ -269,6 +346,110 @@ class Writer:
             f"xp.unique({name})",
         ]
         return f"{self.name()} = {rng.choice(kinds)}"
+
+    def fail(self) -> None:
+        """A line that fails when it is run, as its values have it, and some that need it."""
+        rng, found = self.rng, self.failing()
+        if not found:
+            return
+        text, like = found
+        try:
+            with np.errstate(all="ignore"):
+                twin = np.asarray(eval(like, {**self.env, **NAMES}))
+        except Exception:
+            return
+        name = self.name()
+        if not self.takes(f"{name} = tried(lambda: {text})") or name in self.env:
+            return
+        others = dict(self.env)
+        # What needs it is written with an array in its place, which does not fail.
+        self.env[name] = twin
+        shown = dict(self.env)
+        lines = []
+        for _ in range(rng.randint(1, 4)):
+            key = self.key(twin.shape)
+            e = self.phrases.expression(twin.shape, rng.randint(0, 3))
+            kinds = [
+                f"({name} {rng.choice('+-*')} {e})",
+                f"xp.where({name} > 0, {e}, {e})",
+                f"xp.sum({name} * {e}, axis={self.phrases.axes(twin.ndim)})",
+                f"(xp.square({name}) + xp.max({name}))",
+                f"put({e} + 0 * {name}, xp.index_exp[{key}], {name}[{key}])",
+            ]  # fmt: skip
+            if eval(f"{name}[{key}]", self.env.copy()).size < twin.size:  # what is whole is healed
+                kinds.append(f"put({name}, xp.index_exp[{key}], {e})")
+                kinds.append(f"put({name}, xp.index_exp[{key}], ({e} + 1).astype({name}.dtype))")
+            if twin.dtype.kind == "i":
+                kinds.append(f"({name} ** {e})")
+            text = rng.choice(kinds)
+            self.env.clear()
+            self.env.update(shown)
+            made = self.name()
+            if self.takes(f"{made} = {text.replace('**', '*')}"):
+                self.lines.pop()
+                lines.append(f"{made} = tried(lambda: {text}, {name})")
+                shown[made] = self.env[made]
+        self.env.clear()
+        self.env.update(others)
+        self.lines += lines
+
+    def heal(self) -> None:
+        """A write that may fail, and one of the whole array after it."""
+        rng, name = self.rng, self.array()
+        if name is None:
+            return
+        shape, before, count = np.shape(self.env[name]), dict(self.env), len(self.lines)
+        more, *two = (self.phrases.expression(shape, rng.randint(0, 2)) for _ in range(3))
+        made, bad, then = self.name(), self.name(), self.name()
+        index = f"xp.arange({rng.choice(lengths.SMALL)}) * {rng.choice((7, -7, 1000))}"
+        key = rng.choice((f"{index}, 1", f"{made} > {rng.choice(SCALARS)}, [1, 2, 3]"))
+        self.add(f"{made} = {name} + 0")
+        self.lines.append(f"{bad} = tried(lambda: put({made}, {key}))")
+        if rng.random() < 0.5 and self.takes(f"{then} = ({made} * {more})"):
+            self.env.pop(then)
+            self.lines[-1] = f"{then} = tried(lambda: ({made} * {more}), {bad})"
+        self.lines.append(f"del {bad}")
+        whole = rng.choice((f"{made}[...] = {two[0]}", f"xp.add({two[0]}, {two[1]}, out={made})"))
+        # (A write of nothing heals nothing.)
+        if made not in self.env or not math.prod(shape) or not self.takes(whole):
+            self.lines[count:] = []
+            self.env.clear()
+            self.env.update(before)
+
+    def takes(self, text: str) -> bool:
+        """Whether the line was taken in."""
+        count = len(self.lines)
+        self.add(text)
+        return len(self.lines) > count
+
+    def failing(self) -> tuple[str, str] | None:
+        """An expression that may fail, and one of its shape and dtype that doesn't."""
+        rng = self.rng
+        name = rng.choice([*self.env])
+        x = np.asarray(self.env[name])
+        if not x.ndim:
+            return None
+        axis = rng.randrange(x.ndim)
+        index = f"xp.arange({rng.choice(lengths.SMALL)}) * {rng.choice((1, 7, -7, 1000))}"
+        kind = rng.randrange(5)
+        if kind == 0:
+            text = f"xp.take({name}, {index}%s, axis={axis})"
+            return text % "", text % " * 0"
+        if kind == 1:
+            return f"put({name} + 0, {index}, 1)", f"{name} + 0"
+        if kind == 2:
+            return f"put({name} + 0, {name} > {rng.choice(SCALARS)}, [1, 2, 3])", f"{name} + 0"
+        if kind == 3:
+            n = rng.randint(1, 4)
+            zero = f"xp.zeros(({n}, {n})) * xp.sum(xp.isfinite({name}))"
+            return f"xp.linalg.inv({zero})", f"xp.ones(({n}, {n}))"
+        whole = [n for n, x in self.env.items() if np.asarray(x).dtype.kind == "i" and np.ndim(x)]
+        if not whole:
+            return None
+        a, b = rng.choice(whole), rng.choice(whole)
+        if rng.random() < 0.5:
+            b = f"({b} - {rng.choice((1, 3))})"
+        return f"(({a} + 1) ** {b})", f"({a} * {b})"
 
     def call(self) -> str | None:
         """A sample call of NumPy's surface, on the program's arrays."""

@@ -109,6 +109,25 @@ def test_more_structures_than_are_kept():
         assert plans()[0] == made
 
 
+def test_more_instructions_than_plans_are_kept_of():
+    def chain(y):
+        for _ in range(60):
+            y = y * 0.5 + 1
+        return y
+
+    with figures(**SMALL), engine.bulk(1 << 20):
+        line = np.arange(300.0)
+        x = la.array(line)
+        la.waitall()
+        for n in range(4, 180, 2):  # 88 plans of 120 each
+            same(chain(x[:n]), chain(line[:n]))
+        made = plans()[0]
+        same(chain(x[:178]), chain(line[:178]))  # the last one is still known
+        assert plans()[0] == made
+        same(chain(x[:4]), chain(line[:4]))  # the first one is not
+        assert plans()[0] == made + 1
+
+
 # ---- when what is recorded runs ----------------------------------------------------------------
 
 

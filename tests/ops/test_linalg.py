@@ -2,6 +2,7 @@
 
 import importlib
 import itertools
+import warnings
 
 import numpy as np
 import pytest
@@ -384,6 +385,22 @@ def test_the_stricter_forms_of_linalg():
     check("cross", m, v, axis=4, module="linalg")
     check("cond", np.zeros((2, 2)), 1, module="linalg")
     check("cond", np.ones((0, 0)), module="linalg")
+
+
+@pytest.mark.parametrize("n", [2, 65])
+@pytest.mark.parametrize("name", ["inv", "solve", "cholesky", "det", "eigvalsh", "qr"])
+def test_a_flag_that_others_left_is_no_error(name, n):
+    """Sorting a long double NaN leaves the x87 unit's invalid flag on the thread."""
+    x = la.array(np.array([3, np.nan, 1, 2] * 100, "g"))
+    a, b = la.eye(n) * 2, [la.ones(n)] if name == "solve" else []
+    for order in (la.sort, la.argsort, la.unique):
+        for _ in range(2):
+            order(x).wait_to_read()
+            with warnings.catch_warnings():
+                warnings.simplefilter("error")
+                got = getattr(la.linalg, name)(a, *b)
+                la.waitall()
+            same(got, getattr(np.linalg, name)(a.asnumpy(), *[v.asnumpy() for v in b]))
 
 
 @pytest.mark.parametrize("function", documented(linalg, linear_algebra))

@@ -103,3 +103,30 @@ def test_middle_axes(dtype):
                 got = getattr(la, name)(la.array(a), axis=axis)
             assert (got.dtype, got.strides) == (want.dtype, want.strides)
             np.testing.assert_array_equal(got.asnumpy(), want, err_msg=f"{name} {shape}")
+
+
+@pytest.mark.skipif(on_gpu(), reason="a GPU raises no flags")
+@pytest.mark.parametrize("n", [4, 40000])
+@pytest.mark.parametrize("dtype", ["e", "f"])
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda xp, x: x.sum(),
+        lambda xp, x: x.prod(),
+        lambda xp, x: x.reshape(2, -1).sum(axis=0),
+        lambda xp, x: x.reshape(2, -1).sum(axis=1),
+        lambda xp, x: xp.cumsum(x),
+        lambda xp, x: xp.cumprod(x),
+        lambda xp, x: xp.matmul(x[None], x[:, None]),
+        lambda xp, x: xp.dot(x, x),
+        lambda xp, x: xp.vecdot(x, x),
+    ],
+)
+def test_overflow_is_told(function, dtype, n):
+    """Also of halves, whose overflow is raised in another unit's flags."""
+    a = np.full(n, np.finfo(dtype).max * 0.9, dtype)
+    with np.errstate(over="raise"):
+        with pytest.raises(FloatingPointError, match="overflow"):
+            function(np, a)
+        with pytest.raises(FloatingPointError, match="overflow"):
+            function(la, la.array(a)).asnumpy()

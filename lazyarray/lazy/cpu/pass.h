@@ -343,7 +343,7 @@ class Pass {
       npy_intp n = member.run;
       if (kernel.starts_with_first) {  // as NumPy: where its vectors begin decides a zero's sign
         args[1] += member.run_step;
-        if (--n == 0) return;
+        --n;  // of two at least (Fuser::fusable)
       }
       kernel.fn(args, &n, steps, kernel.data);
     });
@@ -384,7 +384,7 @@ class Pass {
     neutral(kernel, at.p[0], to);
     if (kernel.starts_with_first) {
       args[1] += member.run_step;
-      if (--n == 0) return;
+      --n;  // of two at least, as above: no piece of a longer row is as short (pairwise_leaves)
     }
     kernel.fn(args, &n, steps, kernel.data);
   }

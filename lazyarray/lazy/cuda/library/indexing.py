@@ -99,13 +99,17 @@ def setitem(call: Call) -> None:
         calls.cupy().copyto(out, values, where=mask)
         return
     want = int(mask.sum())
-    if have != want:
+    _check_count(have, want)
+    if want:
+        out[mask] = values
+
+
+def _check_count(have: int, want: int) -> None:
+    if have not in (1, want):
         raise ValueError(
             f"NumPy boolean array indexing assignment cannot assign {have} input values to the "
             f"{want} output values where the mask is true"
         )
-    if want:
-        out[mask] = values
 
 
 # ---- keys ---------------------------------------------------------------------------------------
@@ -161,18 +165,21 @@ def put(x: Array, key: Any, value: Any) -> None:
     lengths = [x.shape[i] for i in axes]
     picked = [xp.asarray(entries[i], dtype=np.int64) for i in axes]
     shape = np.broadcast_shapes(*[k.shape for k in picked])
-    if 0 in shape or x.size == 0:
-        return
     rest = tuple([n for i, n in enumerate(x.shape) if i not in axes])
-    place = xp.zeros(shape, np.int64)
-    for k, n in zip(picked, lengths, strict=True):
-        place = place * n + k % n
     # The value over (*shape, *rest): NumPy has the indices' axes in their place if adjacent.
     at = axes[0] if axes == list(range(axes[0], axes[0] + len(axes))) else 0
     given = xp.asarray(value)
+    (mask, *others) = key if isinstance(key, tuple) else (key,)
+    if not others and not rest and getattr(mask, "dtype", None) == np.bool_:
+        _check_count(given.size, math.prod(shape))
     while given.ndim > len(shape) + len(rest) and given.shape[0] == 1:
         given = given[0]
     given = xp.broadcast_to(given, (*rest[:at], *shape, *rest[at:]))
+    if 0 in shape or x.size == 0:
+        return
+    place = xp.zeros(shape, np.int64)
+    for k, n in zip(picked, lengths, strict=True):
+        place = place * n + k % n
     given = xp.moveaxis(given, tuple(range(at, at + len(shape))), tuple(range(len(shape))))
     given = xp.ascontiguousarray(given).reshape(-1, *rest)
     flat = place.reshape(-1)
