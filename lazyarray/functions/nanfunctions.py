@@ -13,7 +13,15 @@ import numpy as np
 from lazyarray.functions.quantiles import check_points, points
 from lazyarray.lazy._lazy import returned
 from lazyarray.ops import elementwise, reductions
-from lazyarray.ops._rows import Reduction, asarray, assign_to, fill_where, holds_scalar, writable
+from lazyarray.ops._rows import (
+    Reduction,
+    asarray,
+    assign_to,
+    fill_where,
+    holds_scalar,
+    out_array,
+    writable,
+)
 from lazyarray.ops.manipulation import copy as copied
 from lazyarray.ops.manipulation import imag, real
 from lazyarray.ops.searching import extremum
@@ -252,6 +260,8 @@ def nanstd(
     >>> la.nanstd(la.array([[1, la.nan], [3, 4]]), axis=0).asnumpy()
     array([1., 0.])
     """
+    if out is not None:  # what is wrong is found before it is written
+        np.sqrt.resolve_dtypes((out_array(out).dtype, out.dtype))
     result = nanvar(
         a, axis, dtype, out, ddof, keepdims, where=where, mean=mean, correction=correction
     )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lazyarray.lazy._lazy import Tensor
-from lazyarray.ops._layout import deliver, gil_op, operands
+from lazyarray.ops._layout import gil_op, operands
 from lazyarray.ops._ranks import by_rank
 from lazyarray.ops._rows import normalize_axes, reduced_shape
 from lazyarray.ops.statistical import check_weights
@@ -86,19 +86,21 @@ def points(
     weak = type(q) in (int, float)  # then the result has a's dtype
     at = q if lazy else np.array(q)  # a copy: it is looked at when the instruction runs
 
-    def run(v: np.ndarray, *arrays: np.ndarray) -> np.ndarray:
-        where = arrays[-1] if lazy else q if weak else at
-        w = arrays[0] if weighted else None
+    def run(v: np.ndarray, *arrays: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
+        where: Any = arrays[-1] if lazy else q if weak else at
+        several, to = np.shape(where), out
         # Flat, since NumPy's nanquantile mixes up the axes of a q of two.
-        found = function(
-            v,
-            where.ravel() if at.ndim > 1 else where,
-            given,
-            method=method,
-            keepdims=keepdims,
-            weights=w,
-        )
-        return found.reshape(at.shape + found.shape[1:]) if at.ndim > 1 else found
+        if len(several) > 1:
+            where = where.ravel()
+            if out is not None:
+                to = np.empty((where.size, *out.shape[len(several) :]), out.dtype)
+        w = arrays[0] if weighted else None
+        found = function(v, where, given, out=to, method=method, keepdims=keepdims, weights=w)
+        if len(several) > 1:
+            found = found.reshape(several + found.shape[1:])
+            if out is not None:
+                out[...] = found
+        return found if out is None else out
 
     axes = normalize_axes(axis, x.ndim)
     shape = reduced_shape(x.shape, axes, keepdims)
@@ -109,16 +111,17 @@ def points(
 
     # Held by autograd, if it records this: must not have a history.
     fixed_q, fixed_w = (o.detach() if isinstance(o, Tensor) else o for o in (q, weights))
-    result = gil_op(
+    result: NDArray = gil_op(
         name,
         run,
         [x, *more],
         (*at.shape, *shape),
         key,
+        into=out,
         cost=3000 + 20.0 * x.size,
         gradient=(by_rank(axes, ranked),),
     )
-    return deliver(result, out, name)
+    return result
 
 
 def check_points(name: str, x: NDArray, q: Any, method: str, weighted: bool) -> None:

@@ -25,8 +25,9 @@ cdef int emit_elementwise(Instr* instr, Layout* space, const View** views,
     cdef int k
     cdef npy_intp n = space.size()
     cdef const View* forward[8]
-    cdef list copies = None
+    cdef list copies = None, written = None
     cdef int axes = -1  # not asked yet
+    cdef Tensor t
     set_space(instr[0], space[0], views)
     for k in range(instr.nop):
         set_operand(instr, k, views[k])
@@ -34,17 +35,23 @@ cdef int emit_elementwise(Instr* instr, Layout* space, const View** views,
         # Such a loop gives other bits for elements that it meets backwards: in several axes NumPy's
         # iterator may hand them over in order.
         turn_round(instr[0])
-        for k in range(instr.nin if instr.ndim > 1 else 0):
+        for k in range(instr.nop if instr.ndim > 1 else 0):
             if instr.strides(k)[instr.ndim - 1] >= 0:
                 continue
             if axes < 0:
                 axes = buffered_axes(instr[0])
             if not steps_evenly(instr[0], k, axes):
                 if copies is None:
-                    copies = []
+                    copies, written = [], []
                     memcpy(forward, views, instr.nop * sizeof(View*))
-                copies.append(in_order(views[k], space, views[instr.nin] if overwrites else NULL))
-                forward[k] = &(<Tensor>copies[-1]).v
+                if k < instr.nin:
+                    t = in_order(views[k], space, views[instr.nin] if overwrites else NULL)
+                else:
+                    t = output_in_order(instr, space, views, k)
+                    written.append((tensor_on(views[k]), t))
+                    instr.overwrites |= 1 << (k - instr.nin)
+                copies.append(t)
+                forward[k] = &t.v
         if copies is not None:
             set_space(instr[0], space[0], forward)
             for k in range(instr.nop):
@@ -56,20 +63,39 @@ cdef int emit_elementwise(Instr* instr, Layout* space, const View** views,
     instr.cost_ns = 30 + n * instr.kernel.cost
     if instr.zeros and views[instr.nin].chunk.pool.zeros_at_hand(instr.bytes):
         instr.cost_ns = 5000  # two or three system calls: see MemoryPool::allocate_zeroed
-    return emit(instr)
+    emit(instr)
+    if written is not None:
+        for to, t in written:
+            copy_into(to, t)
+    return 0
+
+
+cdef Tensor tensor_on(const View* v):
+    """A tensor that is this view."""
+    cdef View* w = <View*>v
+    cdef Tensor t = new_tensor(w.chunk, w.dtype)
+    t.v.layout = w.layout
+    return t
+
+
+cdef Tensor output_in_order(Instr* instr, Layout* space, const View** views, int k):
+    """An array for output `k`, with its elements in the order in which the operands are walked."""
+    cdef View* w = <View*>views[k]
+    cdef Tensor t = fresh(w.dtype, space.size(), w.chunk.device)
+    t.v.layout = w.layout
+    set_k_layout(t.v.layout, w.itemsize(), instr.nop, views)
+    return t
 
 
 cdef Tensor in_order(const View* v, Layout* space, const View* out):
     """A copy over `space`, laid out as `out` is (if given, without gaps), else in C order."""
     cdef View* w = <View*>v
     cdef View* o = <View*>out
-    cdef Tensor whole = new_tensor(w.chunk, w.dtype)
-    whole.v.layout = w.layout
     cdef Tensor t = empty_like_shape(w.dtype, space.ndim, space.shape(), w.chunk.device)
     if o is not NULL:
         for i in range(space.ndim):
             t.v.layout.strides()[i] = abs(o.layout.strides()[i]) // o.itemsize() * w.itemsize()
-    copy_into(t, whole)
+    copy_into(t, tensor_on(v))
     return t
 
 

@@ -11,12 +11,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Hashable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
-from lazyarray.lazy._lazy import Tensor, paused, returned
+from lazyarray.lazy._lazy import Tensor, is_recording, paused, returned
 from lazyarray.ops._differentiable import follows, note
 from lazyarray.ops._rows import (
     array,
@@ -71,23 +71,39 @@ def values(o: Any, what: str) -> np.ndarray:
     return x._values(what) if isinstance(o, Tensor) else np.asarray(o)
 
 
-def deliver(result: NDArray, out: NDArray | None, name: str, broadcasts: bool = False) -> NDArray:
-    """``result``, or ``out`` with the result written into it; ``broadcasts``: as a ufunc's."""
+def deliver(
+    result: NDArray,
+    out: NDArray | None,
+    name: str,
+    broadcasts: bool = False,
+    back: Literal["safe", "unsafe"] | None = None,
+) -> NDArray:
+    """``result``, or ``out`` with the result written into it; ``broadcasts``: as a ufunc's.
+
+    ``back``: as that of NumPy's functions that work on a copy of ``out`` in the result's dtype,
+    made by a cast of that kind; it is written back by any.
+    """
     if out is None:
         return result
     out = out_array(out)
-    if out.shape != result.shape and not (broadcasts and _fits(result.shape, out.shape)):
-        raise ValueError(
-            f"output parameter for {name} has the wrong shape: {out.shape} instead of "
-            f"{result.shape}"
-        )
-    if not np.can_cast(result.dtype, out.dtype, "same_kind"):
+    if not (broadcasts and _fits(result.shape, out.shape)):
+        check_shape(out, result.shape, name)
+    source, target = (out.dtype, result.dtype) if back else (result.dtype, out.dtype)
+    rule = back or "same_kind"
+    if not np.can_cast(source, target, rule):
         raise TypeError(
-            f"Cannot cast array data from {result.dtype!r} to {out.dtype!r} according to the rule "
-            "'same_kind'"
+            f"Cannot cast array data from {source!r} to {target!r} according to the rule {rule!r}"
         )
     assign_to(out, result)
     return out
+
+
+def check_shape(out: NDArray, shape: Shape, name: str) -> None:
+    """ValueError unless ``out`` has the shape of the result that is written into it."""
+    if out.shape != shape:
+        raise ValueError(
+            f"output parameter for {name} has the wrong shape: {out.shape} instead of {shape}"
+        )
 
 
 def _fits(shape: tuple[int, ...], into: tuple[int, ...]) -> bool:
@@ -253,6 +269,7 @@ def gil_op(
     *,
     mini: Callable[..., Any] | None = None,
     out: bool = False,
+    into: NDArray | None = None,
     cost: float | None = None,
     gradient: Sequence[Callable[..., Any] | None] = (),
 ) -> Any:
@@ -262,7 +279,12 @@ def gil_op(
     arguments that ``function`` has bound; ``mini`` stands in for it on miniatures. With ``out``
     the function takes ``out=`` itself. Errors that its dtypes cause are raised here. ``gradient``
     holds a rule of autograd for each input, as :func:`lazyarray.ops._differentiable.note` has them.
+
+    ``into``, where it is given, is the one result: the functions take ``out=``, and NumPy writes
+    there itself, since its dtype may decide what is computed, and its layout in which order.
     """
+    if into is not None:
+        return _gil_op_into(name, function, inputs, shapes, key, mini, into, cost, gradient)
     found = infer((name, key), mini or function, tuple([signature(x) for x in inputs]))
     several = isinstance(shapes, list)
     wanted: Any = shapes if several else (shapes,)
@@ -281,10 +303,7 @@ def gil_op(
             outs[0][...] = function(*ins)
 
     if cost is None:
-        largest = max([x.size for x in inputs], default=0)
-        for shape in wanted:
-            largest = max(largest, math.prod(shape))
-        cost = 3000 + 2.0 * largest
+        cost = _gil_cost(inputs, wanted)
     if gradient and follows(*inputs):
         with paused():
             results = call(name, run, [*inputs], targets, cost=cost)
@@ -295,6 +314,54 @@ def gil_op(
         if scalar:
             returned(result)
     return results if several else results[0]
+
+
+def _gil_cost(inputs: Sequence[NDArray], shapes: Sequence[Shape]) -> float:
+    """What a call is taken to cost, in nanoseconds, by the largest of its arrays."""
+    return 3000 + 2.0 * max([x.size for x in inputs] + [math.prod(shape) for shape in shapes])
+
+
+def _gil_op_into(
+    name: str,
+    function: Callable[..., Any],
+    inputs: Sequence[NDArray],
+    shape: Any,
+    key: Hashable,
+    mini: Callable[..., Any] | None,
+    into: NDArray,
+    cost: float | None,
+    gradient: Sequence[Callable[..., Any] | None],
+) -> NDArray:
+    to = out_array(into)
+    small = mini or function
+
+    def tried(*v: np.ndarray) -> Any:
+        try:
+            result = small(*v)
+        except TypeError:  # of these dtypes alone: ``out`` may make it another loop
+            result = small(np.ones(v[0].shape), *v[1:])
+        return small(*v, out=np.empty(np.shape(result), to.dtype))
+
+    infer((name, "out", key, to.dtype), tried, tuple([signature(x) for x in inputs]))  # its errors
+    check_shape(to, shape, name)
+    if cost is None:
+        cost = _gil_cost(inputs, [shape])
+
+    def run(outs: list[np.ndarray], ins: list[np.ndarray]) -> None:
+        function(*ins, out=outs[0])
+
+    if not is_recording():
+        return call(name, run, [*inputs], [to], cost=cost)[0]
+    with paused():
+        (values,) = call(name, run, [*inputs], [new_like(to)], cost=cost)
+    if follows(*inputs):  # the gradient is that of the result by itself
+        plain = gil_op(name, function, inputs, shape, key, mini=mini, cost=cost, gradient=gradient)
+        assign_to(to, plain)
+        with paused():
+            assign_to(to, values)
+    else:
+        assign_to(to, values)
+    return to
 
 
 def gil_write(

@@ -72,10 +72,10 @@ def _call(
     results = function(*inputs, **kwargs)
     if not outs:
         return results
-    where = kwargs.get("where", True)
+    rest = kwargs.get("where", True), kwargs.get("casting", "same_kind")
     if not isinstance(results, tuple):
-        return deliver(results, outs[0], where)
-    return tuple([deliver(r, o, where) for r, o in zip(results, outs, strict=True)])
+        return deliver(results, outs[0], *rest)
+    return tuple([deliver(r, o, *rest) for r, o in zip(results, outs, strict=True)])
 
 
 # ---- functions ----------------------------------------------------------------------------------
@@ -93,17 +93,18 @@ def function(func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, 
     if mine is None:
         raise _no_counterpart(f"{module}.{name}()")
     given = _bound(func, args, kwargs).get("out")
-    if not isinstance(given, np.ndarray):
+    host = given[0] if isinstance(given, tuple) and len(given) == 1 else given
+    if not isinstance(host, np.ndarray):
         return mine(*args, **kwargs)
     # With what is in it: a mask may leave some of that.
-    out = _rows.array(given, None, device_of(*args, *kwargs.values()))
+    out = _rows.array(host, None, device_of(*args, *kwargs.values()))
 
     def instead(o: Any) -> Any:
         return out if o is given else o
 
     mine(*map(instead, args), **{key: instead(value) for key, value in kwargs.items()})
-    np.copyto(given, values(out, "out= of NumPy"))
-    return given
+    np.copyto(host, values(out, "out= of NumPy"))
+    return host
 
 
 # What changes its first argument.

@@ -56,9 +56,9 @@ cdef class Gufunc(Row):
             self.kernels[dtype] = found
         return found
 
-    def __call__(self, *arrays):
-        """Records the loop over the broadcast stacks of ``arrays``."""
-        cdef Tensor t, out
+    def __call__(self, *arrays, out=None):
+        """Records the loop over the broadcast stacks of ``arrays``, into ``out`` if that is given."""
+        cdef Tensor t, made, to = None if out is Ellipsis else sole_out(out)
         cdef int nin = len(self.cores) - 1, k, i, axis, n = 0
         cdef Instr* instr
         if len(arrays) != nin:
@@ -82,9 +82,13 @@ cdef class Gufunc(Row):
         stack = np.broadcast_shapes(*stacks)
         cdef int axes = len(stack), lead
         cdef Kernel* kernel = (<_Kernel>self.kernel_for(first.v.dtype)).k
-        out = make(stack + tuple([sizes[d] for d in self.cores[nin]]), np_dtype(first.v.dtype),
-                   first.v.chunk.device)
-        tensors.append(out)
+        made = make(stack + tuple([sizes[d] for d in self.cores[nin]]), np_dtype(first.v.dtype),
+                    first.v.chunk.device)
+        if to is not None:
+            found = loops_output(self.ufunc, to, made, len(self.cores[nin]), tensors)
+            if contiguous(found):  # into other outputs NumPy's vecmat writes complex numbers wrongly
+                made = found
+        tensors.append(made)
         instr = recorder().begin(kernel, nin, 1)
         instr.set_ndim(axes)
         for i in range(axes):
@@ -104,12 +108,16 @@ cdef class Gufunc(Row):
                 instr.core_steps[n] = t.v.layout.strides()[lead + i]
                 n += 1
         instr.ncore_steps = n
-        instr.overwrites = 1
-        instr.bytes = out.v.chunk.nbytes
+        instr.overwrites = covers_chunk(&made.v)
+        instr.bytes = made.v.layout.size() * made.v.itemsize()
         cdef double work = <double>first.v.layout.size()
         if not self.linear:
             work *= sizes[self.names[0]]
         instr.wide = is_wide(recorder().executor.runtime, instr[0], work)
         instr.cost_ns = 1000 + work * self.cost
         emit(instr)
-        return returned(out)
+        if to is None:
+            return made if out is Ellipsis else returned(made)
+        if made is not to:
+            assign(to, made)
+        return to

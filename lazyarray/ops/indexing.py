@@ -400,10 +400,12 @@ def take(
     if mode == "raise" and x.shape[axis]:
         native = take_along(x, indices, axis)
         if native is not None:
-            return deliver(native, out, "take")
+            return deliver(native, out, "take", back="safe")
         _check_bounds(indices, x.shape, axis)
     if follows(x):
-        return deliver(picked(x, lambda a: take(a, indices, axis, None, mode)), out, "take")
+        return deliver(
+            picked(x, lambda a: take(a, indices, axis, None, mode)), out, "take", back="safe"
+        )
     _, index = operands(x, indices)
 
     def function(v: np.ndarray, i: np.ndarray, out: np.ndarray) -> None:
@@ -418,7 +420,7 @@ def take(
         out=True,
         mini=lambda v, i: np.take(v, np.zeros_like(i), axis, mode=mode),  # type: ignore[call-overload]
     )
-    return deliver(result, out, "take")
+    return deliver(result, out, "take", back="safe")
 
 
 def _listed(indices: Any) -> Any:
@@ -539,7 +541,9 @@ def choose(a: Any, choices: Any, out: NDArray | None = None, mode: str = "raise"
         options = [astype(o, dtype, False) for o in options]
     if follows(*options):
         together = stack(broadcast_arrays(*options))
-        return deliver(picked(together, lambda n: choose(x, list(n), mode=mode)), out, "choose")
+        return deliver(
+            picked(together, lambda n: choose(x, list(n), mode=mode)), out, "choose", back="unsafe"
+        )
     result = gil_op(
         "choose",
         lambda i, *arrays: np.choose(i, arrays, mode=mode),  # type: ignore[call-overload]
@@ -548,7 +552,7 @@ def choose(a: Any, choices: Any, out: NDArray | None = None, mode: str = "raise"
         mode,
         mini=lambda i, *arrays: np.choose(np.zeros_like(i), arrays, mode=mode),  # type: ignore[call-overload]
     )
-    return deliver(result, out, "choose")
+    return deliver(result, out, "choose", back="unsafe")
 
 
 # ---- functions that store -----------------------------------------------------------------------

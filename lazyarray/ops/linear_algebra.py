@@ -253,7 +253,8 @@ def _of_vectors(
     ready = [  # cast in C order, as a gufunc's operands are: BLAS sees the order
         x if x.dtype == d else copy(astype(x, d), "C") for x, d in zip(pair, kinds, strict=True)
     ]
-    return deliver(row(*ready), out, name)
+    product: NDArray = row(*ready, out=out)
+    return product
 
 
 def vecdot(

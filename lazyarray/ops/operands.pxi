@@ -250,6 +250,15 @@ def out_array(out):
     raise TypeError(f"return arrays must be of ArrayType: out is an NDArray, not {type(out).__name__}")
 
 
+def sole_out(out):
+    """The array that ``out`` of a ufunc of one output names: itself, in a tuple, or None."""
+    if isinstance(out, tuple):
+        if len(out) != 1:
+            raise ValueError("The 'out' tuple must have exactly one entry per ufunc output")
+        out = out[0]
+    return None if out is None else out_array(out)
+
+
 cdef int check_out_dtype(object ufunc, Tensor out, int dtype) except -1:
     """That a result of `dtype` may be written into `out`."""
     if dtype != out.v.dtype and not np.can_cast(np_dtype(dtype), np_dtype(out.v.dtype),
@@ -280,6 +289,37 @@ cdef int check_out_shape(Tensor out, Layout* space) except -1:
     if unwritable(out):
         raise ValueError("output array is read-only")
     return 0
+
+
+cdef Tensor loops_output(object ufunc, Tensor out, Tensor result, int core, list inputs):
+    """Where a generalised ufunc is to write: `out`, or an array laid out alike which is copied there.
+
+    `result` has the shape and dtype of what it gives; no loop goes over its last `core` axes.
+    """
+    cdef Layout* want = &result.v.layout
+    cdef Layout* have = &out.v.layout
+    cdef const View* views[1]
+    cdef Tensor x
+    cdef int i
+    check_out_dtype(ufunc, out, result.v.dtype)
+    for i in range(1, core + 1):
+        if have.ndim < core or have.shape()[have.ndim - i] != want.shape()[want.ndim - i]:
+            raise ValueError(
+                f"{ufunc.__name__}: Output operand 0 has shape {shape_tuple(&out.v)} instead of "
+                f"{shape_tuple(&result.v)}")
+    check_out_shape(out, want)
+    same_device(result, out)
+    if not have.same_shape(want[0]):
+        return result
+    # BLAS reads while it writes; what it does depends on the layout.
+    for x in inputs:
+        if x.v.chunk == out.v.chunk:
+            break
+    else:
+        if out.v.dtype == result.v.dtype:
+            return out
+    views[0] = &out.v
+    return output_like(want, result.v.dtype, 1, views, result.v.chunk.device)
 
 
 cdef bint contiguous(Tensor t) noexcept:

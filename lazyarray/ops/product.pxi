@@ -104,19 +104,9 @@ cdef class MatMul(Row):
             shape[ndim] = m
             ndim += 1
         cdef Tensor result = empty_like_shape(k.dtypes[2], ndim, shape, a.v.chunk.device)
-        cdef Tensor direct = None
+        cdef Tensor target = result
         if out is not None:
-            if shape_tuple(&out.v) != shape_tuple(&result.v):
-                raise ValueError(
-                    f"matmul: Output operand 0 has shape {shape_tuple(&out.v)} instead of "
-                    f"{shape_tuple(&result.v)}")
-            check_out_dtype(self.ufunc, out, k.dtypes[2])
-            check_out_shape(out, &result.v.layout)
-            # An output that overlaps an input needs a temporary; BLAS reads while it writes.
-            if out.v.dtype == k.dtypes[2] and out.v.chunk != a.v.chunk \
-                    and out.v.chunk != b.v.chunk:
-                direct = out
-        cdef Tensor target = direct if direct is not None else result
+            target = loops_output(self.ufunc, out, result, 2 - va - vb, [a, b])
         cdef Layout* lo = &target.v.layout
         cdef Instr* instr = recorder().begin(k, 2, 1)
         set_operand(instr, 0, &a.v)
@@ -144,13 +134,14 @@ cdef class MatMul(Row):
         instr.core_steps[4] = 0 if va else lo.strides()[space.ndim]
         instr.core_steps[5] = 0 if vb else lo.strides()[ndim - 1]
         instr.bytes = target.v.layout.size() * target.v.itemsize()
-        if direct is None or covers_chunk(&target.v):
-            instr.overwrites = 1
+        instr.overwrites = covers_chunk(&target.v)
         instr.cost_ns = 100 + <double>space.size() * n * m * kk * k.cost
         emit(instr)
-        if out is not None and direct is None:
-            assign(out, result)
-        return out if out is not None else returned(result)
+        if out is None:
+            return returned(result)
+        if target is not out:
+            assign(out, target)
+        return out
 
     def __call__(self, a, b, /, out=None):
         """The matrix product of ``a`` (..., n, k) and ``b`` (..., k, m)."""
@@ -159,9 +150,9 @@ cdef class MatMul(Row):
         cdef Tensor ta = as_tensor_on(a, (<Tensor>b).v.chunk.device if isinstance(b, Tensor)
                                       else current_device())
         cdef Tensor tb = as_tensor_on(b, ta.v.chunk.device)
-        if out is not None:
-            out_array(out)
-        return handed(self.product(ta, tb, out))
+        if out is Ellipsis:
+            return writable(self.product(ta, tb, None))
+        return handed(self.product(ta, tb, sole_out(out)))
 
 
 cdef bint in_one_order(Tensor x) noexcept:

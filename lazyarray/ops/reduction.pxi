@@ -82,8 +82,11 @@ cdef class Reduction(Row):
         cdef Tensor source = x
         if kernel is not None and x.v.dtype != (<_Kernel>kernel).k.dtypes[0]:
             source = cast(x, (<_Kernel>kernel).k.dtypes[0])
-        if kernel is None or l.size() == 0 or not self.replay((<_Kernel>kernel).k, source, result,
-                                                              mask):
+        # Where out's is another dtype than the loop's, NumPy goes by buffers, and keeps parts of sums there.
+        cdef bint buffered = out is not None and out.v.dtype != code
+        cdef Tensor values = None
+        if kernel is None or l.size() == 0 or buffered or not self.replay((<_Kernel>kernel).k, source,
+                                                                          result, mask):
             ufunc = self.ufunc
             axes = tuple([i for i in range(ndim) if mask >> i & 1])
             loop_dtype = np_dtype(code)
@@ -91,18 +94,22 @@ cdef class Reduction(Row):
             def call(outs, ins):
                 ufunc.reduce(ins[0], axis=axes, dtype=loop_dtype, out=outs[0], keepdims=keepdims)
 
+            cost = 2000 + 1.0 * l.size()
+            if out is not None:
+                values = numpys_values(call, self.name, out, [x], cost)
+                if values is None:
+                    return out
             call.axes, call.keepdims = axes, bool(keepdims)  # for those who trace
-
             if recording() and wants_gradient(x) and inexact(code):
                 with paused():
-                    py_call(call, self.name, [result], [source], 2000 + 1.0 * l.size(), True)
+                    py_call(call, self.name, [result], [source], cost, True)
                 _note_reduction(self.name, source, result, axes, None, None)
             else:
-                py_call(call, self.name, [result], [x], 2000 + 1.0 * l.size(), True)
-        if out is not None:
-            assign(out, result)
-            return out
-        return returned(result)
+                py_call(call, self.name, [result], [x], cost, True)
+        if out is None:
+            return returned(result)
+        deliver_values(out, result, values)
+        return out
 
     cdef bint replay(self, Kernel* kernel, Tensor x, Tensor out, unsigned long long mask) except -1:
         """Emits the native reduction if its order of operations is NumPy's; else returns False.
@@ -176,9 +183,8 @@ cdef class Reduction(Row):
             return built(x, self.name, (x,), {
                 "axis": axis, "dtype": dtype, "out": out, "keepdims": keepdims or None,
                 "initial": initial, "where": None if where is True else where})
+        out = sole_out(out)
         cdef Tensor t = as_tensor(x)
-        if out is not None:
-            out_array(out)
         if where is True:
             where = None
         if initial is None and where is None:
@@ -218,6 +224,11 @@ cdef class Reduction(Row):
             ufunc.reduce(arrays[0], out=outs[0], **kwargs)
 
         cost = 2000 + 1.0 * t.v.layout.size()
+        cdef Tensor values = None
+        if out is not None:
+            values = numpys_values(run, self.name, out, ins, cost)
+            if values is None:
+                return out
         if recording() and wants_gradient(t) and inexact(code) and not from_array:
             with paused():
                 result, = call(self.name, run, ins, [(shape, np_dtype(code))], cost=cost)
@@ -225,9 +236,29 @@ cdef class Reduction(Row):
         else:
             result, = call(self.name, run, ins, [(shape, np_dtype(code))], cost=cost)
         if out is not None:
-            assign(out, result)
+            deliver_values(out, result, values)
             return out
         return handed(returned(result))
+
+
+cdef Tensor numpys_values(object run, str name, Tensor out, list ins, double cost):
+    """Has NumPy reduce into ``out`` itself; while autograd records, into the array that is returned."""
+    if not recording():
+        py_call(run, name, [out], ins, cost, True)
+        return None
+    values = make(shape_tuple(&out.v), np_dtype(out.v.dtype), out.v.chunk.device)
+    with paused():
+        py_call(run, name, [values], ins, cost, True)
+    return values
+
+
+cdef int deliver_values(Tensor out, Tensor result, Tensor values) except -1:
+    """Writes ``result``, whose gradient is recorded, into ``out``, and then NumPy's values, if there are any."""
+    assign(out, result)
+    if values is not None:
+        with paused():
+            assign(out, values)
+    return 0
 
 
 def _note_reduction(name, x, result, axes, where, initial):

@@ -9,15 +9,14 @@ import numpy as np
 from lazyarray.lazy._lazy import paused, returned
 from lazyarray.ops import elementwise
 from lazyarray.ops._differentiable import follows, note
+from lazyarray.ops._layout import gil_op
 from lazyarray.ops._rows import (
     Reduction,
     Row,
     asarray,
-    assign_to,
     call,
     full,
     normalize_axes,
-    out_array,
     reduced_like,
     reduced_shape,
     select,
@@ -188,8 +187,6 @@ def _moment(
     more: dict[str, Any],
 ) -> Any:
     x = asarray(a)
-    if out is not None:
-        out = out_array(out)
     axes = normalize_axes(axis, x.ndim)
     count = _count(x.shape, axes)
     given = None if dtype is None else np.dtype(dtype)
@@ -199,43 +196,38 @@ def _moment(
             return _mean(x, axes, count, keepdims)
         if name != "mean" and (x.dtype.char in "fd" or whole) and count > more["ddof"]:
             return _variance(name, x, axes, count, keepdims, **more)
-    if follows(x):  # by the same instruction, with a rule
-        mask = None if where is None else asarray(where, x.device)
-        with paused():
-            result = _moment(name, x, axis, dtype, None, keepdims, mask, more)
-        note(name, [_moment_rule(name, axes, more.get("ddof", 0))], [x, mask], [result])
-        if out is None:
-            return result
-        if out.shape != result.shape:
-            raise _wrong_shape(name, out, result.shape)
-        assign_to(out, result)
-        return out
     function = getattr(np, name)
-    masked = where is not None
-    inputs = [x, asarray(where, x.device)] if masked else [x]
-    result_dtype = function(np.ones(2, x.dtype), dtype=given).dtype
-
-    def run(outs: list[np.ndarray], ins: list[np.ndarray]) -> None:
-        mask = {"where": ins[1]} if masked else {}
-        arguments = {"axis": axes, "dtype": given, "keepdims": keepdims, **mask, **more}
-        if out is not None:
-            function(ins[0], out=outs[0], **arguments)
-        else:  # NumPy's own output: its layout and its dtype while summing decide the bits
-            outs[0][...] = function(ins[0], **arguments)
-
+    inputs = [x] if where is None else [x, asarray(where, x.device)]
     shape = reduced_shape(x.shape, axes, keepdims)
-    target = reduced_like(x, axes, keepdims, result_dtype) if out is None else out
-    if out is not None and out.shape != shape:
-        raise _wrong_shape(name, out, shape)
-    result = call(name, run, inputs, [target], cost=3000 + 2.0 * x.size)[0]
-    return returned(result) if out is None else result
+    cost = 3000 + 2.0 * x.size
+    plain = {"axis": axes, "dtype": given, "keepdims": keepdims}
 
+    def run(v: np.ndarray, *masks: np.ndarray, **to: Any) -> np.ndarray:
+        mask = {"where": masks[0]} if masks else {}
+        return function(v, **plain, **mask, **more, **to)
 
-def _wrong_shape(name: str, out: Any, shape: tuple[int, ...]) -> ValueError:
-    return ValueError(
-        f"output parameter for reduction operation {name} has the wrong shape: {out.shape} instead "
-        f"of {shape}"
-    )
+    rule = _moment_rule(name, axes, more.get("ddof", 0))
+    rules = [rule if len(inputs) > 1 else lambda g, a, y: rule(g, a, None, y)]
+    if out is not None:
+
+        def mini(v: np.ndarray, *masks: np.ndarray, **to: Any) -> np.ndarray:
+            return function(np.ones([max(n, 1) for n in v.shape], v.dtype), **plain, **to)
+
+        key = tuple(plain.values())
+        return gil_op(name, run, inputs, shape, key, mini=mini, into=out, cost=cost, gradient=rules)
+
+    def into(outs: list[np.ndarray], ins: list[np.ndarray]) -> None:
+        # NumPy's own output: its layout and its dtype while summing decide the bits.
+        outs[0][...] = run(*ins)
+
+    target = reduced_like(x, axes, keepdims, function(np.ones(2, x.dtype), dtype=given).dtype)
+    if follows(*inputs):
+        with paused():
+            (result,) = call(name, into, inputs, [target], cost=cost)
+        note(name, rules, inputs, [result])
+    else:
+        (result,) = call(name, into, inputs, [target], cost=cost)
+    return returned(result)
 
 
 def _moment_rule(name: str, axes: tuple[int, ...], ddof: float) -> Any:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_tuple
 
-from lazyarray.lazy._lazy import Tensor
 from lazyarray.ops._layout import deliver, gil_op, operands, values
 from lazyarray.ops._rows import (
     arg_extremum,
@@ -146,11 +145,6 @@ def argmin(
 def extremum(name: str, a: Any, axis: Any, out: NDArray | None, keepdims: bool) -> NDArray:
     """NumPy's ``name``, which gives indices along an axis, as one instruction."""
     x = asarray(a)
-    if isinstance(out, Tensor) and not np.can_cast(out.dtype, np.intp):
-        raise TypeError(
-            f"Cannot cast array data from {out.dtype!r} to {np.dtype(np.intp)!r} according to the "
-            "rule 'safe'"
-        )
     if x.ndim == 0 and axis in (0, -1):
         axis = None  # as NumPy
     shape = reduced_shape(x.shape, normalize_axes(axis, x.ndim), keepdims)
@@ -170,7 +164,7 @@ def extremum(name: str, a: Any, axis: Any, out: NDArray | None, keepdims: bool) 
             (axis, keepdims),
             cost=2000 + 0.2 * x.size,
         )
-    return deliver(result, out, name)
+    return deliver(result, out, name, back="safe")
 
 
 def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> NDArray:

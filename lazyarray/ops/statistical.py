@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
-from lazyarray.lazy._lazy import paused
+from lazyarray.lazy._lazy import Tensor, paused
 from lazyarray.lazy._lazy import returned as as_numpys
 from lazyarray.ops import elementwise, reductions
 from lazyarray.ops._differentiable import follows, note
-from lazyarray.ops._layout import deliver, gil_op, k_order, new, operands
+from lazyarray.ops._layout import check_shape, deliver, gil_op, k_order, new, operands
 from lazyarray.ops._ranks import by_rank
 from lazyarray.ops._rows import (
     Ufunc,
@@ -23,8 +23,10 @@ from lazyarray.ops._rows import (
     clamp,
     full,
     normalize_axes,
+    out_array,
     reduced_shape,
     select,
+    writable,
 )
 from lazyarray.ops.joining import concatenate
 from lazyarray.ops.manipulation import (
@@ -136,25 +138,28 @@ def _running(name: str, a: Any, axis: int | None, dtype: Any, out: NDArray | Non
     if axis is None:
         x, axis = ravel(x), 0
     x, axis = atleast_1d(x), operator.index(axis)
-    if follows(x):
+    wanted = None if dtype is None else np.dtype(dtype)
+    summed = _running_dtype(x.dtype) if wanted is None else wanted
+    alike = out is None or out_array(out).dtype == summed
+    if alike and follows(x):
         with paused():
             found = _running(name, x, axis, dtype, None)
         note(name, [(_sums if name == "cumsum" else _products)(axis)], [x], [found])
         return deliver(found, out, name)
-    function = getattr(np, name)
-    wanted = None if dtype is None else np.dtype(dtype)
-    if -x.ndim <= axis < x.ndim and (wanted is None or np.can_cast(x.dtype, wanted, "same_kind")):
-        summed = _running_dtype(x.dtype) if wanted is None else wanted
+    if alike and -x.ndim <= axis < x.ndim and np.can_cast(x.dtype, summed, "same_kind"):
         row = _ufuncs["add" if name == "cumsum" else "multiply"]
         assert isinstance(row, Ufunc)
         result = accumulated(row, x, axis % x.ndim, summed)
         if result is not None:
             return deliver(result, out, name)
+    function = getattr(np, name)
 
     def run(v: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
         return function(v, axis, wanted, out=out)
 
-    return deliver(gil_op(name, run, [x], x.shape, (axis, wanted), out=True), out, name)
+    rule = (_sums if name == "cumsum" else _products)(axis)
+    found = gil_op(name, run, [x], x.shape, (axis, wanted), out=True, into=out, gradient=(rule,))
+    return found
 
 
 def _from_the_end(g: NDArray, axis: int) -> NDArray:
@@ -191,14 +196,20 @@ def _cumulative(
                 "For arrays which have more than one dimension ``axis`` argument is required."
             )
         axis = 0
+    if not include_initial:
+        return _running(name, x, axis, dtype, out)
+    at = normalize_axis_index(axis, x.ndim)
+    lead = (slice(None),) * at
+    if out is not None:
+        check_shape(out_array(out), (*x.shape[:at], x.shape[at] + 1, *x.shape[at + 1 :]), name)
+        _running(name, x, axis, dtype, out[(*lead, slice(1, None), ...)])
+        assign_to(out[(*lead, slice(1), ...)], start)
+        return out
     result = _running(name, x, axis, dtype, None)
-    if include_initial:
-        at = normalize_axis_index(axis, x.ndim)
-        shape = (*x.shape[:at], 1, *x.shape[at + 1 :])
-        edge = new(shape, result.dtype, k_order([result], x.ndim), x.device)
-        assign_to(edge, start)
-        result = concatenate([edge, result], at)
-    return deliver(result, out, name)
+    shape = (*x.shape[:at], 1, *x.shape[at + 1 :])
+    edge = new(shape, result.dtype, k_order([result], x.ndim), x.device)
+    assign_to(edge, start)
+    return concatenate([edge, result], at)
 
 
 # ---- limits and rounding ------------------------------------------------------------------------
@@ -211,7 +222,7 @@ def clip(
     a: Any,
     min: Any = None,
     max: Any = None,
-    out: NDArray | None = None,
+    out: Any = None,
     *,
     a_min: Any = _MISSING,
     a_max: Any = _MISSING,
@@ -235,7 +246,7 @@ def clip(
         raise TypeError(f"clip() missing 1 required positional argument: {lacking!r}")
     low, high = (a_min, a_max) if given else (min, max)
     x = asarray(a)
-    if out is not None and follows(x) and out.var == x.var:
+    if isinstance(out, Tensor) and follows(x) and out.var == x.var:
         x = x.copy()  # the gradient looks at it
     if x.dtype.kind in "iu":
         # As NumPy: a limit beyond the dtype's range is none.
@@ -249,7 +260,8 @@ def clip(
         return _ufuncs["minimum"](x, high, out=out)
     if high is None:
         return _ufuncs["maximum"](x, low, out=out)
-    return deliver(clamp(x, low, high), out, "clip", broadcasts=True)
+    found = clamp(x, low, high)
+    return writable(found) if out is Ellipsis else deliver(found, out, "clip", broadcasts=True)
 
 
 def round(a: Any, decimals: int = 0, out: NDArray | None = None) -> NDArray:
@@ -260,12 +272,20 @@ def round(a: Any, decimals: int = 0, out: NDArray | None = None) -> NDArray:
     array([0.5, 1.5, 2.2])
     """
     x, decimals = asarray(a), operator.index(decimals)
+    if out is not None:
+        check_shape(out_array(out), x.shape, "round")
     if decimals == 0 and x.dtype.kind == "f":
         return _ufuncs["rint"](x, out=out)
-    result = gil_op(
-        "round", lambda v: np.round(v, decimals), [x], x.shape, decimals, gradient=(None,)
+    result: NDArray = gil_op(
+        "round",
+        lambda v, **to: np.round(v, decimals, **to),
+        [x],
+        x.shape,
+        decimals,
+        into=out,
+        gradient=(None,),
     )
-    return deliver(result, out, "round")
+    return result
 
 
 around = round
@@ -282,8 +302,12 @@ def ptp(a: Any, axis: Any = None, out: NDArray | None = None, keepdims: bool = F
     6
     """
     x = asarray(a)
-    spread = _max(x, axis, keepdims=keepdims) - _min(x, axis, keepdims=keepdims)
-    return deliver(spread, out, "ptp")
+    if out is None:
+        return _max(x, axis, keepdims=keepdims) - _min(x, axis, keepdims=keepdims)
+    # As NumPy: ``out`` is a maximum first. What may be wrong is found before.
+    np.subtract.resolve_dtypes((out_array(out).dtype, x.dtype, out.dtype))
+    _max(x, axis, None, out, keepdims)
+    return _ufuncs["subtract"](out, _min(x, axis, keepdims=keepdims), out=out)
 
 
 def median(
@@ -319,16 +343,17 @@ def summarized(
     def ranked(ranks: NDArray) -> NDArray:
         return summarized(name, ranks, axis, None, keepdims, cost)
 
-    result = gil_op(
+    result: NDArray = gil_op(
         name,
-        lambda v: function(v, given, keepdims=keepdims),
+        lambda v, **to: function(v, given, keepdims=keepdims, **to),
         [x],
         reduced_shape(x.shape, axes, keepdims),
         (given, keepdims),
+        into=out,
         cost=3000 + cost * x.size,
         gradient=(by_rank(axes, ranked),),
     )
-    return deliver(result, out, name)
+    return result
 
 
 def average(

@@ -391,16 +391,20 @@ cdef class Ufunc(Row):
         return returned(result) if out is None else result
 
     cdef object two(self, tuple args, object out):
-        """The op where it has two outputs; ``out`` is None or a tuple of two."""
+        """The op where it has two outputs; ``out`` is None, Ellipsis or a tuple of two."""
         cdef Tensor to, result
-        if out is None:
-            out = (None, None)
+        if out is None or out is Ellipsis:
+            pass
         elif not isinstance(out, tuple):
             raise TypeError("'out' must be a tuple of arrays")
         elif len(out) != 2:
             raise ValueError("The 'out' tuple must have exactly one entry per ufunc output")
         results = (self.unary(args[0], None) if self.nin == 1
                    else self.binary(args[0], args[1], None))
+        if out is None:
+            return results
+        if out is Ellipsis:
+            return tuple([writable(r) for r in results])
         for o, r in zip(out, results):  # every error before the first write
             if o is None:
                 continue
@@ -436,12 +440,10 @@ cdef class Ufunc(Row):
                 return handed(self.two(args, out))
             rest.update({k: v for k, v in (("dtype", dtype), ("casting", casting)) if v is not None})
             return handed(self.method("__call__", *args, out=out, where=where, **rest))
-        if isinstance(out, tuple):
-            if len(out) != 1:
-                raise ValueError("The 'out' tuple must have exactly one entry per ufunc output")
-            out = out[0]
         if out is not None:
-            out_array(out)
+            if out is Ellipsis:  # an array, also of shape ()
+                return writable(as_tensor(self(*args, where=where, dtype=dtype, casting=casting, **rest)))
+            out = sole_out(out)
         if where is not True or dtype is not None or casting is not None or rest:
             order = rest.pop("order", "K")
             if order != "K" and out is None:

@@ -34,32 +34,29 @@ _MISSING: Any = object()
 # ---- results into `out` -------------------------------------------------------------------------
 
 
-def deliver(result: NDArray, out: Any, where: Any = True) -> Any:
+def deliver(result: NDArray, out: Any, where: Any = True, casting: Any = "same_kind") -> Any:
     """``result`` written into ``out``; a NumPy array is written at once, so this waits."""
     if out is None:
         return result
-    if not np.can_cast(result.dtype, out.dtype, "same_kind"):
+    if not np.can_cast(result.dtype, out.dtype, casting):
         raise TypeError(
             f"Cannot cast ufunc output from {result.dtype!r} to {out.dtype!r} with casting rule "
-            "'same_kind'"
+            f"{casting!r}"
         )
     if isinstance(out, Tensor):
         result = result if where is True else _rows.select(where, result, out)
         return _layout.deliver(result, out, "a ufunc", broadcasts=True)
     mask = where if where is True else _layout.values(where, "out= of NumPy")
-    np.copyto(out, _layout.values(result, "out= of NumPy"), casting="same_kind", where=mask)
+    np.copyto(out, _layout.values(result, "out= of NumPy"), casting=casting, where=mask)
     return out
 
 
 def _only(out: Any) -> Any:
     """The one array that ``out`` of a method names, or None."""
-    if isinstance(out, tuple):
-        if len(out) != 1:
-            raise ValueError("The 'out' tuple must have exactly one entry")
-        out = out[0]
-    if out is None or out is Ellipsis:
+    given = out[0] if isinstance(out, tuple) and len(out) == 1 else out
+    if given is Ellipsis:
         return None
-    return out if isinstance(out, np.ndarray) else _rows.out_array(out)
+    return given if isinstance(given, np.ndarray) else _rows.sole_out(out)
 
 
 def _into(
@@ -86,23 +83,10 @@ def _op(
     key: Hashable,
     mini: Callable[..., np.ndarray] | None = None,
 ) -> Any:
-    """``function(*inputs, out=)`` as one instruction; the dtype of ``out`` may decide the loop."""
-    small = mini or function
+    """``function(*inputs)`` as one instruction, which writes into ``out`` if that is given."""
 
     def record(to: Any) -> Any:
-        if to is None:
-            return _layout.gil_op(name, function, inputs, shape, key, mini=mini)
-
-        def run(outs: list[np.ndarray], ins: list[np.ndarray]) -> None:
-            function(*ins, out=outs[0])
-
-        def tried(*v: np.ndarray) -> np.ndarray:
-            return small(*v, out=np.empty(small(*v).shape, to.dtype))
-
-        signs = tuple([_layout.signature(x) for x in inputs])
-        _layout.infer((name, "out", key, to.dtype), tried, signs)  # raises what is wrong
-        cost = 3000 + 2.0 * max(x.size for x in inputs)
-        return _rows.call(name, run, list(inputs), [to], cost=cost)[0]
+        return _layout.gil_op(name, function, inputs, shape, key, mini=mini, into=to)
 
     return _into(out, shape, name, inputs[0].device, record)
 
@@ -167,6 +151,9 @@ def reduce(
 ) -> Any:
     """``ufunc.reduce``: the ufunc between the elements along axes."""
     name = _binary(ufunc, "reduce")
+    if out is Ellipsis:
+        more = {} if initial is _MISSING else {"initial": initial}
+        return _rows.writable(reduce(ufunc, x, axis, dtype, None, keepdims, where=where, **more))
     x, out = _rows.asarray(x), _only(out)
     row = _REDUCTIONS.get(ufunc)
     if axis is None and x.ndim == 1:
@@ -231,10 +218,18 @@ def accumulate(ufunc: np.ufunc, x: Any, axis: Any = 0, dtype: Any = None, out: A
     """``ufunc.accumulate``: each element with all before it along an axis."""
     name = _binary(ufunc, "accumulate")
     x = _rows.asarray(x)
+    out = _only(out)
     if follows(x) and ufunc in _RUNNING and x.ndim:
-        return deliver(_RUNNING[ufunc](x, axis, dtype), _only(out))
+        if not isinstance(out, Tensor):
+            return deliver(_RUNNING[ufunc](x, axis, dtype), out)
+        with paused():
+            values = accumulate(ufunc, x, axis, dtype, _layout.new_like(out))
+        _rows.assign_to(out, _RUNNING[ufunc](x, axis, dtype))
+        with paused():
+            _rows.assign_to(out, values)
+        return out
     function = partial(ufunc.accumulate, axis=axis, dtype=dtype)
-    return _op(name, function, [x], x.shape, _only(out), (axis, dtype and np.dtype(dtype)))
+    return _op(name, function, [x], x.shape, out, (axis, dtype and np.dtype(dtype)))
 
 
 def reduceat(
@@ -272,9 +267,10 @@ def outer(ufunc: np.ufunc, a: Any, b: Any, /, *, out: Any = None, **kwargs: Any)
     _binary(ufunc, "outer")
     a, b = _layout.operands(a, b)
     pair = (a.reshape(a.shape + (1,) * b.ndim), b)
-    row = ROWS.get(ufunc)
-    result = row(*pair, **kwargs) if row is not None else call(ufunc, *pair, **kwargs)
-    return deliver(result, _only(out)) if out is not None else result
+    function = ROWS.get(ufunc) or partial(call, ufunc)
+    if out is None or ufunc.nout > 1 or not isinstance(_only(out), np.ndarray):
+        return function(*pair, out=out, **kwargs)
+    return deliver(function(*pair, **kwargs), _only(out), kwargs.get("where", True))
 
 
 def at(ufunc: np.ufunc, a: Any, indices: Any, /, *values: Any) -> None:

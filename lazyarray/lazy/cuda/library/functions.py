@@ -166,6 +166,8 @@ def _reduction(name: str) -> Callable[..., None]:
         xp = calls.cupy()
         if out is None or initial is not _NO_VALUE or x.size == 0 or axis == ():
             raise Hosted(f"{name}.reduce")
+        if out[0].dtype != dtype:
+            raise Hosted(f"{name}.reduce into another dtype")
         if where is not True:
             if neutral is None or where.ndim > x.ndim:
                 raise Hosted(f"{name}.reduce where a mask is true")
@@ -225,6 +227,8 @@ def _running(name: str) -> Callable[..., Array]:
         found = getattr(calls.cupy(), name)(x, axis=axis, dtype=dtype or a.dtype)
         if out is None:
             return found
+        if out.dtype != found.dtype:
+            raise Hosted(f"{name} into another dtype")
         out[...] = found
         return out
 
@@ -236,9 +240,11 @@ for _name in ("cumsum", "cumprod"):
 
 
 @stands_for(np.round)
-def _round(a: Array, decimals: int = 0, out: None = None) -> Array:
+def _round(a: Array, decimals: int = 0, out: Any = None) -> Array:
     """NumPy's steps: scaled, rounded to the nearest, scaled back."""
     xp = calls.cupy()
+    if out is not None:
+        raise Hosted("rounding into an array")
     if a.dtype.kind in "iu" and decimals >= 0:
         return a.copy()
     if a.dtype.char not in "fd":
