@@ -114,6 +114,10 @@ class Program:
             exec(self.code(kept=xp is np), names)
         return {name: value for name, value in names.items() if is_ours(name)}
 
+    def arrays(self) -> dict[str, Any]:
+        """NumPy's inputs."""
+        return {x.name: x.view(x.base()) for x in self.inputs}
+
     def code(self, kept: bool) -> Any:
         """The lines, compiled. ``kept``: no operand of an operator is a temporary.
 

@@ -39,6 +39,11 @@ def write(seed: int, values: str = "") -> Program:
     return Writer(seed).program(values)
 
 
+def ours(names: dict[str, Any]) -> dict[str, Any]:
+    """The program's names that hold something to go on with."""
+    return {n: x for n, x in names.items() if is_ours(n) and not isinstance(x, Failed)}
+
+
 class Writer:
     def __init__(self, seed: int) -> None:
         self.seed, self.rng = seed, random.Random(seed)
@@ -65,8 +70,8 @@ class Writer:
         for _ in range(rng.randint(2, 14)):
             write, _ = rng.choices(kinds, [weight for _, weight in kinds])[0]
             text = write()
-            if text:
-                self.add(text)
+            if text and not self.takes(text):
+                self.rewind()
         return Program(tuple(self.inputs), tuple(self.lines), self.seed)
 
     def input(self, shape: tuple[int, ...], dtype: str, values: str) -> None:
@@ -103,11 +108,7 @@ class Writer:
                 exec(text, names)
             except Exception:
                 return
-        new = {
-            name: value
-            for name, value in names.items()
-            if is_ours(name) and not isinstance(value, Failed)
-        }
+        new = ours(names)
         for name in new.keys() - self.env.keys():
             x = new[name]
             if not isinstance(x, (np.ndarray, np.generic)) or x.dtype.kind not in "biufc":
@@ -118,6 +119,14 @@ class Writer:
         self.env.clear()
         self.env.update(new)
         self.lines.append(text)
+
+    def rewind(self) -> None:
+        """Runs the lines again: one that wasn't taken in may have written something all the same."""
+        again = Program(tuple(self.inputs), tuple(self.lines), self.seed)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            self.env.clear()
+            self.env.update(ours(again.run(np, again.arrays())))
 
     # -- kinds of lines
 
