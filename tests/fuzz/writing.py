@@ -121,7 +121,7 @@ class Writer:
         self.lines.append(text)
 
     def rewind(self) -> None:
-        """Runs the lines again: one that wasn't taken in may have written something all the same."""
+        """Runs the lines again: one that was refused may have written something all the same."""
         again = Program(tuple(self.inputs), tuple(self.lines), self.seed)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
