@@ -274,19 +274,19 @@ cdef class Methods(Operators):
 
     def max(self, axis=None, out=None, keepdims=False, initial=None, where=True):
         """Maximum over axes."""
-        return handed(_max(self, axis, None, out, keepdims, initial=initial, where=where))
+        return handed(_max(self, axis, out, keepdims, initial=initial, where=where))
 
     def min(self, axis=None, out=None, keepdims=False, initial=None, where=True):
         """Minimum over axes."""
-        return handed(_min(self, axis, None, out, keepdims, initial=initial, where=where))
+        return handed(_min(self, axis, out, keepdims, initial=initial, where=where))
 
     def any(self, axis=None, out=None, keepdims=False, *, where=True):
         """Whether any element over the axes is true."""
-        return handed(_any(self, axis, None, out, keepdims, where=where))
+        return handed(_any(self, axis, out, keepdims, where=where))
 
     def all(self, axis=None, out=None, keepdims=False, *, where=True):
         """Whether all elements over the axes are true."""
-        return handed(_all(self, axis, None, out, keepdims, where=where))
+        return handed(_all(self, axis, out, keepdims, where=where))
 
     def mean(self, axis=None, dtype=None, out=None, keepdims=False, *, where=True):
         """Arithmetic mean over axes."""
@@ -376,9 +376,9 @@ cdef class Methods(Operators):
         """The entries along an axis for which a vector of conditions is true."""
         return ops.compress(condition, self, axis, out)
 
-    def choose(self, choices, out=None, mode="raise"):
+    def choose(self, *choices, out=None, mode="raise"):
         """At each place the element of that array of ``choices`` which this array names there."""
-        return handed(ops.choose(self, choices, out, mode))
+        return handed(ops.choose(self, choices[0] if len(choices) == 1 else choices, out, mode))
 
     def put(self, indices, values, mode="raise"):
         """Stores values at indices of the flattened array."""

@@ -51,7 +51,7 @@ def build(folder: pathlib.Path) -> None:
 def counts(folder: pathlib.Path) -> dict[str, dict[int, list[int]]]:
     """How often each branch was taken, by file and line; a template's instances are one."""
     (data,) = folder.glob("build/**/_lazy.gcda")
-    command = ["gcov", "--branch-counts", "--json-format", "--stdout", str(data)]
+    command = ["gcov", "-b", "--branch-counts", "--json-format", "--stdout", str(data)]
     text = subprocess.run(command, cwd=folder, check=True, capture_output=True, text=True).stdout
     found: dict[str, dict[int, list[int]]] = {}
     for file in json.loads(text)["files"]:

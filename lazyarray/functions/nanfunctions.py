@@ -14,7 +14,7 @@ from lazyarray.functions.quantiles import check_points, points
 from lazyarray.lazy._lazy import returned
 from lazyarray.ops import elementwise, reductions
 from lazyarray.ops._rows import (
-    Reduction,
+    Choice,
     asarray,
     assign_to,
     fill_where,
@@ -50,8 +50,8 @@ __all__ = [
 ]
 
 _sum, _prod = reductions.TABLE["sum"], reductions.TABLE["prod"]
-_max = Reduction(np.fmax, name="nanmax", first=True)
-_min = Reduction(np.fmin, name="nanmin", first=True)
+_max = Choice(np.fmax, name="nanmax", first=True)
+_min = Choice(np.fmin, name="nanmin", first=True)
 _isnan, _divide, _subtract, _multiply = [
     elementwise.TABLE[name] for name in ("isnan", "divide", "subtract", "multiply")
 ]
@@ -137,7 +137,7 @@ def nanmax(
     >>> la.nanmax(la.array([[1, la.nan], [3, 2]]), axis=0).asnumpy()
     array([3., 2.])
     """
-    return _max(a, axis, None, out, keepdims, initial=initial, where=where)
+    return _max(a, axis, out, keepdims, initial=initial, where=where)
 
 
 def nanmin(
@@ -154,7 +154,7 @@ def nanmin(
     >>> la.nanmin(la.array([[1, la.nan], [3, 2]]), axis=0).asnumpy()
     array([1., 2.])
     """
-    return _min(a, axis, None, out, keepdims, initial=initial, where=where)
+    return _min(a, axis, out, keepdims, initial=initial, where=where)
 
 
 # ---- moments, as numpy/lib/_nanfunctions_impl.py writes them, so that the bits are the same -----

@@ -171,9 +171,12 @@ inline bool may_overlap(const Layout& a, npy_intp asize, const Layout& b, npy_in
 
 // Whether two different indices of the view may name the same byte (a broadcast axis).
 inline bool self_overlaps(const Layout& a) {
-  for (int i = 0; i < a.ndim; ++i)
-    if (a.shape()[i] > 1 && a.strides()[i] == 0) return true;
-  return false;
+  bool found = false;
+  for (int i = 0; i < a.ndim; ++i) {
+    if (a.shape()[i] == 0) return false;
+    found |= a.shape()[i] > 1 && a.strides()[i] == 0;
+  }
+  return found;
 }
 
 // The order in which NumPy's iterator with order 'K' nests the axes of several operands of one

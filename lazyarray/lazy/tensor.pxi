@@ -17,6 +17,8 @@ cdef int dtype_code(object dtype) except -1:
         known = _codes_of_types.get(dtype)
         if known is not None:
             return known
+    if isinstance(dtype, Tensor):  # in the place of `out`, say
+        raise TypeError("Cannot construct a dtype from an array")
     cdef cnp.dtype d = dtype if isinstance(dtype, cnp.dtype) else np.dtype(dtype)
     cdef int code = dtype_of_type_num(d.type_num)
     if code < 0:

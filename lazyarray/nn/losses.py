@@ -107,7 +107,7 @@ def _cross_entropy(
     gradient nothing of their size is made.
     """
     with paused():
-        top = _max(x, 1, None, None, True)
+        top = _max(x, 1, None, True)
         total = _log(_sum(_exp(x - top), 1, None, None, True))
         losses, counted = _native.class_losses(x, top, total, target, ignored)
         if smoothing:

@@ -44,7 +44,7 @@ def softmax(x: Any, axis: int = -1) -> NDArray:
     x, axis = _rows(x, axis)
     if x.size == 0:
         return zeros_like(x)
-    e = _exp(x - _max(x, axis, None, None, True))
+    e = _exp(x - _max(x, axis, None, True))
     return e / _sum(e, axis, None, None, True)
 
 
@@ -63,7 +63,7 @@ def log_softmax(x: Any, axis: int = -1) -> NDArray:
     x, axis = _rows(x, axis)
     if x.size == 0:
         return zeros_like(x)
-    x = x - _max(x, axis, None, None, True)
+    x = x - _max(x, axis, None, True)
     return x - _log(_sum(_exp(x), axis, None, None, True))
 
 
@@ -85,7 +85,7 @@ def logsumexp(x: Any, axis: Any = -1, keepdims: bool = False) -> NDArray:
     x = asarray(x)
     axes = normalize_axes(axis, x.ndim)
     rows = ascontiguousarray(x) if x.ndim else x
-    top = _max(rows, axes, None, None, True)
+    top = _max(rows, axes, None, True)
     top = select(_isfinite(top), top, 0.0)
     total = _sum(_exp(rows - top), axes, None, None, True)
     with np.errstate(divide="ignore"):  # the logarithm of 0 is meant

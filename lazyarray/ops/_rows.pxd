@@ -39,6 +39,11 @@ cdef class Reduction(Row):
     cdef object kernel_for(self, int source, int target)
     cdef bint replay(self, Kernel* kernel, Tensor x, Tensor out, unsigned long long mask) except -1
     cdef object reduce(self, Tensor x, object axis, object dtype, Tensor out, bint keepdims)
+    cdef object call(self, x, axis, dtype, out, keepdims, initial, where)
+
+
+cdef class Choice(Reduction):
+    pass
 
 
 cdef class MatMul(Row):

@@ -32,6 +32,11 @@ def call(str name, fn, list ins, list outs, *, Device device=None, double cost=5
     return results
 
 
+def dtype_of(dtype):
+    """A dtype-like as a dtype, or None; TypeError for what no array has, and for an array."""
+    return None if dtype is None else np_dtype(dtype_code(dtype))
+
+
 def empty(tuple shape, dtype, Device device=None):
     """A new array whose memory is not written; ``device`` None is the current one."""
     return make(shape, dtype, device.c if device is not None else current_device())

@@ -1,15 +1,15 @@
 # The rows of the op table by their public names. Written by tools/make_stubs.py.
-from lazyarray.ops._rows import MatMul, Reduction, Ufunc
+from lazyarray.ops._rows import Choice, MatMul, Reduction, Ufunc
 
 abs: Ufunc
 absolute: Ufunc
 acos: Ufunc
 acosh: Ufunc
 add: Ufunc
-all: Reduction
-amax: Reduction
-amin: Reduction
-any: Reduction
+all: Choice
+amax: Choice
+amin: Choice
+any: Choice
 arccos: Ufunc
 arccosh: Ufunc
 arcsin: Ufunc
@@ -78,9 +78,9 @@ logical_not: Ufunc
 logical_or: Ufunc
 logical_xor: Ufunc
 matmul: MatMul
-max: Reduction
+max: Choice
 maximum: Ufunc
-min: Reduction
+min: Choice
 minimum: Ufunc
 mod: Ufunc
 modf: Ufunc

@@ -176,9 +176,11 @@ cdef class Reduction(Row):
         emit(instr)
         return True
 
-    def __call__(self, x, axis=None, dtype=None, out=None, keepdims=False, *, initial=None,
-                 where=None):
+    def __call__(self, x, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=None):
         """Reduces ``x`` over ``axis`` (an int, a tuple, or None for all)."""
+        return self.call(x, axis, dtype, out, keepdims, initial, where)
+
+    cdef object call(self, x, axis, dtype, out, keepdims, initial, where):
         if is_symbol(x):
             return built(x, self.name, (x,), {
                 "axis": axis, "dtype": dtype, "out": out, "keepdims": keepdims or None,
@@ -239,6 +241,18 @@ cdef class Reduction(Row):
             deliver_values(out, result, values)
             return out
         return handed(returned(result))
+
+
+cdef class Choice(Reduction):
+    """A reduction that is one of the elements, or a truth value: NumPy's takes no dtype."""
+
+    @property
+    def __doc__(self):
+        return self.doc
+
+    def __call__(self, x, axis=None, out=None, keepdims=False, initial=None, where=None, *, dtype=None):
+        """Reduces ``x`` over ``axis`` (an int, a tuple, or None for all)."""
+        return self.call(x, axis, dtype, out, keepdims, initial, where)
 
 
 cdef Tensor numpys_values(object run, str name, Tensor out, list ins, double cost):

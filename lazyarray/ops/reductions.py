@@ -11,10 +11,12 @@ from lazyarray.ops import elementwise
 from lazyarray.ops._differentiable import follows, note
 from lazyarray.ops._layout import gil_op
 from lazyarray.ops._rows import (
+    Choice,
     Reduction,
     Row,
     asarray,
     call,
+    dtype_of,
     full,
     normalize_axes,
     reduced_like,
@@ -42,7 +44,8 @@ def _row(
     name: str, ufunc: np.ufunc, section: str, summary: str, first: bool = False, cost: float = 0.4
 ) -> Row:
     doc = _doc(summary, name)
-    return Reduction(ufunc, name=name, section=section, doc=doc, first=first, cost=cost)
+    row = Reduction if name in ("sum", "prod") else Choice
+    return row(ufunc, name=name, section=section, doc=doc, first=first, cost=cost)
 
 
 TABLE: dict[str, Row] = {
@@ -189,7 +192,7 @@ def _moment(
     x = asarray(a)
     axes = normalize_axes(axis, x.ndim)
     count = _count(x.shape, axes)
-    given = None if dtype is None else np.dtype(dtype)
+    given = dtype_of(dtype)
     if where is None and out is None and count and (given is None or given == x.dtype):
         whole = given is None and x.dtype.kind in "biu"
         if name == "mean" and (x.dtype.char in "fdFD" or whole):

@@ -21,6 +21,7 @@ from lazyarray.ops._rows import (
     asarray,
     assign_to,
     clamp,
+    dtype_of,
     full,
     normalize_axes,
     out_array,
@@ -138,7 +139,7 @@ def _running(name: str, a: Any, axis: int | None, dtype: Any, out: NDArray | Non
     if axis is None:
         x, axis = ravel(x), 0
     x, axis = atleast_1d(x), operator.index(axis)
-    wanted = None if dtype is None else np.dtype(dtype)
+    wanted = dtype_of(dtype)
     summed = _running_dtype(x.dtype) if wanted is None else wanted
     alike = out is None or out_array(out).dtype == summed
     if alike and follows(x):
@@ -306,7 +307,7 @@ def ptp(a: Any, axis: Any = None, out: NDArray | None = None, keepdims: bool = F
         return _max(x, axis, keepdims=keepdims) - _min(x, axis, keepdims=keepdims)
     # As NumPy: ``out`` is a maximum first. What may be wrong is found before.
     np.subtract.resolve_dtypes((out_array(out).dtype, x.dtype, out.dtype))
-    _max(x, axis, None, out, keepdims)
+    _max(x, axis, out, keepdims)
     return _ufuncs["subtract"](out, _min(x, axis, keepdims=keepdims), out=out)
 
 

@@ -162,7 +162,7 @@ def reduce(
         more = {} if initial is _MISSING else {"initial": initial}
 
         def record(to: Any) -> Any:
-            return row(x, axis, dtype, to, keepdims, where=where, **more)
+            return row(x, axis, dtype=dtype, out=to, keepdims=keepdims, where=where, **more)
 
         if out is None or isinstance(out, Tensor):
             return record(out)
@@ -176,7 +176,7 @@ def reduce(
         )
     kwargs: dict[str, Any] = {
         "axis": axes,
-        "dtype": dtype and np.dtype(dtype),
+        "dtype": _rows.dtype_of(dtype),
         "keepdims": keepdims,
     }
     if initial is not _MISSING:
@@ -229,7 +229,7 @@ def accumulate(ufunc: np.ufunc, x: Any, axis: Any = 0, dtype: Any = None, out: A
             _rows.assign_to(out, values)
         return out
     function = partial(ufunc.accumulate, axis=axis, dtype=dtype)
-    return _op(name, function, [x], x.shape, out, (axis, dtype and np.dtype(dtype)))
+    return _op(name, function, [x], x.shape, out, (axis, _rows.dtype_of(dtype)))
 
 
 def reduceat(
@@ -258,7 +258,7 @@ def reduceat(
         return function(v, at * 0, **to)
 
     shape = (*x.shape[:axis], indices.size, *x.shape[axis + 1 :])
-    key = (axis, dtype and np.dtype(dtype))
+    key = (axis, _rows.dtype_of(dtype))
     return _op(name, function, _layout.operands(x, indices), shape, _only(out), key, mini)
 
 

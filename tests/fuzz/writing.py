@@ -303,6 +303,8 @@ class Writer:
             many = f"xp.broadcast_to({two[0]}, {(rng.choice(lengths.SMALL), *shape)})"
             if rng.random() < 0.5:
                 many = f"({many} {rng.choice('+*')} {name})"
+            # (Into another dtype NumPy adds up buffer by buffer.)
+            many = f"({many}).astype({name}.dtype)"
             return f"xp.{rng.choice(ROWWISE[:-1])}({many}, axis=0, out={name})"
         ufunc = rng.choice(("add", "subtract", "multiply", "maximum", "divide", "less"))
         return f"xp.{ufunc}({two[0]}, {two[1]}, out={name})"

@@ -332,3 +332,17 @@ def test_storing(name, args):
 @pytest.mark.parametrize("function", documented(indexing))
 def test_documented(function):
     assert ">>>" in function.__doc__
+
+
+@pytest.mark.parametrize("key", [[0, 0], (slice(None), [0, 0]), (Ellipsis, [0, 0])])
+def test_what_is_picked_of_an_empty_broadcast_array_can_be_written(key):
+    x = la.broadcast_to(la.zeros((1, 0, 1)), (2, 1, 0, 1))
+    picked = x[key]
+    picked -= picked
+    picked[...] = 1
+    assert picked.shape == np.zeros((2, 1, 0, 1))[key].shape
+    with pytest.raises(ValueError, match="read-only"):
+        x += 1
+    wide = la.broadcast_to(la.zeros((1, 3)), (2, 3))
+    with pytest.raises(ValueError, match="read-only"):
+        wide += 1
