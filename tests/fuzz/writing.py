@@ -369,6 +369,8 @@ class Writer:
                 twin = np.asarray(eval(like, {**self.env, **NAMES}))
         except Exception:
             return
+        if twin.nbytes > MOST_BYTES:
+            return
         name = self.name()
         if not self.takes(f"{name} = tried(lambda: {text})") or name in self.env:
             return
