@@ -8,14 +8,16 @@ from typing import Any
 import numpy as np
 
 from lazyarray import fft, linalg, ops
-from lazyarray.ops._rows import Direct
+from lazyarray._ndarray import Methods
+from lazyarray.ops._rows import Direct, set_method
 
 # NumPy's own is run for these: what we do for large arrays costs more for small ones. Those that
 # are as fast either way are not listed (`python -m benchmarks.calls` tells), nor what gives views,
 # writes to its arguments, reads no values, calls a function of the user's, or gives Python's own
 # numbers. (Nor unique_values, whose order NumPy leaves open; ours is sorted.)
 _BY_NUMPY = """
-    allclose append argmax argmin argpartition argwhere around array array_equiv average
+    allclose append argmax argmin argpartition argsort argwhere around array array_equiv
+    ascontiguousarray asfortranarray average
     bincount column_stack compress concatenate convolve copy correlate cross cumprod cumsum
     cumulative_prod cumulative_sum delete digitize dstack ediff1d einsum extract flatnonzero
     geomspace gradient histogram histogram_bin_edges i0 inner insert interp intersect1d isclose
@@ -38,7 +40,22 @@ _FFT = """
     rfftn"""
 # By native ways of ours, or recorded: most give views.
 _NATIVE = """
-    arange atleast_1d atleast_2d count_nonzero diag expand_dims ravel reshape squeeze transpose"""
+    arange atleast_1d atleast_2d count_nonzero diag expand_dims imag may_share_memory ravel real
+    reshape shares_memory squeeze transpose"""
+
+# What NumPy's function does is to call the array's method.
+_BY_METHOD = frozenset(
+    """
+    argmax argmin argpartition argsort around choose cumprod cumsum nonzero put repeat round
+    searchsorted take""".split()
+)
+# What these change is their first argument.
+_WRITERS = "copyto fill_diagonal place put put_along_axis putmask"
+# Methods of arrays, by NumPy's of the same name.
+_METHODS = """
+    argmax argmin argpartition argsort byteswap choose compress cumprod cumsum nonzero repeat round
+    searchsorted take trace"""
+_WRITING_METHODS = "partition put sort"
 
 # Bytes of the operands, and the largest integer among them.
 _SMALL = (512, 64)
@@ -51,18 +68,35 @@ def install() -> None:
     _replace(lazyarray, np, _BY_NUMPY)
     _replace(lazyarray, np, _SQUARES, _SMALL)
     _replace(lazyarray, None, _NATIVE)
+    _replace(lazyarray, np, _WRITERS, writes=True)
     _replace(linalg, np.linalg, _LINALG)
     _replace(fft, np.fft, _FFT)
+    for name in _METHODS.split():
+        set_method(Methods, name)
+    for name in _WRITING_METHODS.split():
+        set_method(Methods, name, writes=True)
 
 
 def _replace(
-    space: ModuleType, numpys: ModuleType | None, names: str, limits: tuple[int, ...] = ()
+    space: ModuleType,
+    numpys: ModuleType | None,
+    names: str,
+    limits: tuple[int, ...] = (),
+    *,
+    writes: bool = False,
 ) -> None:
     for name in names.split():
         function: Any = getattr(space, name)
         if not isinstance(function, FunctionType):
             continue  # listed twice
-        direct: Any = Direct(function, getattr(numpys, name, None), space.__name__, *limits)
+        direct: Any = Direct(
+            function,
+            getattr(numpys, name, None),
+            space.__name__,
+            *limits,
+            method=name if numpys is np and name in _BY_METHOD else None,
+            writes=writes,
+        )
         for place in (space, ops):  # ops: for the methods
             for alias in [n for n, thing in vars(place).items() if thing is function]:
                 setattr(place, alias, direct)

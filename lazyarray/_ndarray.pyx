@@ -76,8 +76,8 @@ from lazyarray.lazy._lazy cimport (
     wait,
 )
 from lazyarray.storage._storage cimport Chunk
-from lazyarray.ops._rows cimport MatMul, Reduction, Ufunc, as_tensor_on, converted, direct_get, direct_set, extremum, gathered, is_operand, masked_set, \
-    picked, picked_elements, raveled, reshaped, squeezed, store, transposed
+from lazyarray.ops._rows cimport MatMul, Reduction, Ufunc, as_tensor_on, converted, diagonal_of, direct_get, direct_set, gathered, is_operand, masked_set, \
+    part_of, picked, picked_elements, raveled, reshaped, squeezed, store, swapped, transposed, viewed_as
 
 from lazyarray import ops
 from lazyarray._flat import flagsobj, flatiter

@@ -23,6 +23,12 @@ cdef Quick quick_of(str name):
     if name == "argmin": return quick_argmin
     if name == "count_nonzero": return quick_count_nonzero
     if name == "diag": return quick_diag
+    if name == "real": return quick_real
+    if name == "imag": return quick_imag
+    if name == "ascontiguousarray": return quick_ascontiguousarray
+    if name == "asfortranarray": return quick_asfortranarray
+    if name == "may_share_memory": return quick_may_share_memory
+    if name == "shares_memory": return quick_shares_memory
     return NULL
 
 
@@ -147,135 +153,16 @@ cdef object quick_filled(PyObject** args, Py_ssize_t n, int value):
     return written(t)
 
 
-cdef Tensor reshaped(Tensor x, shape):
-    """A view of a C-ordered array in a shape of ints, of which one may be -1; None for anything else."""
-    cdef npy_intp dims[kMaxDims]
-    cdef npy_intp size = x.v.layout.size(), product = 1
-    cdef int i, n, unknown = -1, overflow = 0
-    cdef tuple lengths = (shape,) if type(shape) is int else tuple(shape) if type(shape) is list else \
-        shape if type(shape) is tuple else None
-    if lengths is None or len(lengths) > kMaxDims or is_scalar(x) or not size or not contiguous(x):
-        return None
-    n = len(lengths)
-    for i in range(n):
-        if type(lengths[i]) is not int:
-            return None
-        dims[i] = PyLong_AsLongAndOverflow(lengths[i], &overflow)
-        if dims[i] == -1 and unknown < 0:
-            unknown = i
-        elif overflow or dims[i] <= 0 or dims[i] > size:
-            return None
-        else:
-            product *= dims[i]
-            if product > size:
-                return None
-    if unknown >= 0:
-        dims[unknown] = size // product
-        product *= dims[unknown]
-    if product != size:
-        return None
-    cdef Tensor t = view_of(x)
-    t.v.layout.resize(n)
-    if n:
-        memcpy(t.v.layout.shape(), dims, n * sizeof(npy_intp))
-    t.v.layout.set_c_order(x.v.itemsize())
-    t.v.layout.offset = x.v.layout.offset
-    return t
-
-
-cdef object quick_reshape(PyObject** args, Py_ssize_t n):
-    cdef Tensor t = first_array(args) if n == 2 else None
-    return None if t is None else reshaped(t, <object>args[1])
-
-
-cdef Tensor raveled(Tensor x):
-    """A view of a C-ordered array as a vector; None for any other."""
-    cdef npy_intp size = x.v.layout.size()
-    if not contiguous(x) or is_scalar(x):
-        return None
-    cdef Tensor t = view_of(x)
-    t.v.layout.resize(1)
-    t.v.layout.shape()[0] = size
-    t.v.layout.strides()[0] = x.v.itemsize()
-    return t
-
-
-cdef object quick_ravel(PyObject** args, Py_ssize_t n):
-    cdef Tensor t = only(args, n)
-    return None if t is None else raveled(t)
-
-
-cdef Tensor permuted(Tensor x, int ndim, const int* axes):
-    """A view with these of the array's axes, in this order; -1 is a new one, of length one."""
-    cdef Tensor t = view_of(x)
-    cdef int i
-    t.v.layout.resize(ndim)
-    for i in range(ndim):
-        t.v.layout.shape()[i] = 1 if axes[i] < 0 else x.v.layout.shape()[axes[i]]
-        t.v.layout.strides()[i] = 0 if axes[i] < 0 else x.v.layout.strides()[axes[i]]
-    return t
-
-
-cdef object quick_transpose(PyObject** args, Py_ssize_t n):
-    cdef Tensor t = only(args, n)
-    return None if t is None else transposed(t)
-
-
-cdef Tensor transposed(Tensor t):
-    """A view with the axes in the reverse order."""
-    cdef int axes[kMaxDims]
-    cdef int i
-    for i in range(t.v.layout.ndim):
-        axes[i] = t.v.layout.ndim - 1 - i
-    return permuted(t, t.v.layout.ndim, axes)
-
-
-cdef object quick_squeeze(PyObject** args, Py_ssize_t n):
-    cdef Tensor t = only(args, n)
-    return None if t is None else squeezed(t)
-
-
-cdef Tensor squeezed(Tensor t):
-    """A view without the axes of length one."""
-    cdef int axes[kMaxDims]
-    cdef int i, n = 0
-    for i in range(t.v.layout.ndim):
-        if t.v.layout.shape()[i] != 1:
-            axes[n] = i
-            n += 1
-    return permuted(t, n, axes)
-
-
-cdef object with_axis(Tensor t, int at):
-    cdef int axes[kMaxDims + 1]
-    cdef int i, n = t.v.layout.ndim + 1
-    if n > kMaxDims:
-        return None
-    for i in range(n):
-        axes[i] = -1 if i == at else i - (i > at)
-    return permuted(t, n, axes)
-
-
-cdef object quick_expand_dims(PyObject** args, Py_ssize_t n):
-    cdef int overflow = 0, ndim
-    cdef long at
-    cdef Tensor t = first_array(args) if n == 2 else None
-    if t is None or type(<object>args[1]) is not int or not contiguous(t):
-        return None
-    ndim = t.v.layout.ndim + 1
-    at = PyLong_AsLongAndOverflow(<object>args[1], &overflow)
-    if overflow or at < -ndim or at >= ndim:
-        return None
-    t = with_axis(t, at + ndim if at < 0 else at)
-    if t is not None:
-        t.v.layout.set_c_order(t.v.itemsize())
-    return t
-
-
 cdef object quick_arange(PyObject** args, Py_ssize_t n):
-    """A range of integers, Python's or such as were computed."""
+    """A range of Python's numbers, or of integers that were computed."""
     cdef npy_intp start = 0, stop = 0, step = 1
-    if n < 1 or n > 3 or not index_of(<object>args[0], &stop):
+    cdef Py_ssize_t i
+    if n < 1 or n > 3:
+        return None
+    for i in range(n):
+        if type(<object>args[i]) is float:
+            return range_of_floats(args, n)
+    if not index_of(<object>args[0], &stop):
         return None
     if n > 1:
         start = stop
@@ -289,22 +176,41 @@ cdef object quick_arange(PyObject** args, Py_ssize_t n):
 cdef npy_intp _FAR = 1l << 40
 
 
+cdef bint plain_number(object o, double* value) noexcept:
+    """Whether ``o`` is a float, or an integer that is one as well; its value."""
+    cdef int overflow = 0
+    cdef long n
+    if type(o) is float:
+        value[0] = <double>o
+        return True
+    if type(o) is not int:
+        return False
+    n = PyLong_AsLongAndOverflow(o, &overflow)
+    value[0] = n
+    return not overflow and -_FAR <= n <= _FAR
+
+
+cdef object range_of_floats(PyObject** args, Py_ssize_t n):
+    """A range of numbers some of which are floats; its length is found as NumPy finds it."""
+    cdef double start = 0, stop = 0, step = 1, length
+    if not plain_number(<object>args[0], &stop):
+        return None
+    if n > 1:
+        start = stop
+        if not plain_number(<object>args[1], &stop) or n > 2 and not plain_number(<object>args[2], &step):
+            return None
+    if step == 0:
+        return None
+    length = ceil((stop - start) / step)
+    if not 0 < length <= _DIRECT_LENGTH:  # not a number, too
+        return None
+    return ramp(start, step, <npy_intp>length)
+
+
 cdef object quick_concatenate(PyObject** args, Py_ssize_t n):
     if n != 1 and n != 2:
         return None
     return join(<object>args[0], <object>args[1] if n == 2 else 0)
-
-
-cdef object quick_atleast_1d(PyObject** args, Py_ssize_t n):
-    cdef Tensor t = only(args, n)
-    return None if t is None or t.v.layout.ndim < 1 else t
-
-
-cdef object quick_atleast_2d(PyObject** args, Py_ssize_t n):
-    cdef Tensor t = only(args, n)
-    if t is None or t.v.layout.ndim < 1:
-        return None
-    return with_axis(t, 0) if t.v.layout.ndim == 1 else t
 
 
 cdef object quick_argmax(PyObject** args, Py_ssize_t n):
