@@ -69,9 +69,9 @@ class flatiter:
     def __next__(self) -> NDArray:
         if self.index >= self._x.size:
             raise StopIteration
-        value = self._element(self.index)
+        value = self._x[self._place(self.index)]
         self.index += 1
-        return value[()]
+        return value
 
     def copy(self) -> NDArray:
         """A vector of copies of the elements."""
@@ -83,10 +83,12 @@ class flatiter:
         return self.copy().__array__(dtype)
 
     def __getitem__(self, key: Any) -> NDArray:
-        key = self._key(key)
+        x = self._x
+        if type(key) is not int or not 0 <= key < x.size:
+            key = self._key(key)
         if isinstance(key, int):
-            return self._element(key)[()]
-        found = self._x.ravel()[key]
+            return x[self._place(key)]
+        found = x.ravel()[key]
         return found.copy() if isinstance(key, slice) else found
 
     def __setitem__(self, key: Any, value: Any) -> None:
@@ -144,14 +146,18 @@ class flatiter:
             raise IndexError(f"index {beyond.flat[0]} is out of bounds for size {n}")
         return key if key.ndim else int(key) % n
 
+    def _place(self, at: int) -> Any:
+        """The index of one element along each axis."""
+        shape = self._x.shape
+        if len(shape) == 1:
+            return at
+        return tuple([int(i) for i in np.unravel_index(at, shape)]) if shape else ()
+
     def _element(self, at: int) -> NDArray:
         """A view of one element, without axes."""
-        x = self._x
-        steps = 0
-        for n, stride in zip(x.shape[::-1], x.strides[::-1], strict=True):
-            at, k = divmod(at, n)
-            steps += k * stride
-        return _rows.strided(x, (), (), steps)
+        x, place = self._x, self._place(at)
+        where = place if isinstance(place, tuple) else (place,)
+        return _rows.strided(x, (), (), sum(map(operator.mul, where, x.strides)))
 
 
 def _compared(name: str) -> Callable[[flatiter, Any], Any]:

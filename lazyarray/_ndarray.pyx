@@ -77,7 +77,7 @@ from lazyarray.lazy._lazy cimport (
 )
 from lazyarray.storage._storage cimport Chunk
 from lazyarray.ops._rows cimport MatMul, Reduction, Ufunc, as_tensor_on, converted, diagonal_of, direct_get, direct_set, gathered, is_operand, masked_set, \
-    part_of, picked, picked_elements, raveled, reshaped, squeezed, store, swapped, transposed, viewed_as
+    part_of, picked, picked_elements, raveled, reshaped, squeezed, store, stored_elements, swapped, transposed, viewed_as
 
 from lazyarray import ops
 from lazyarray._flat import flagsobj, flatiter
@@ -625,7 +625,7 @@ cdef class NDArray(Methods):
             plain = with_numbers(self, key, False)
             if plain is not None:
                 self[plain] = value
-            elif not masked_set(self, key, value) and not direct_set(self, key, value):
+            elif not stored_elements(self, key, value) and not masked_set(self, key, value) and not direct_set(self, key, value):
                 ops.indexing.set(self, key, value)
         else:
             store(t, value)

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
+from lazyarray import ops
 from lazyarray.functions.index_tricks import copyto
 from lazyarray.lazy._lazy import Tensor
 from lazyarray.ops._differentiable import refuse
@@ -25,7 +26,6 @@ from lazyarray.ops.creation import full, zeros_like
 from lazyarray.ops.joining import concatenate
 from lazyarray.ops.manipulation import copy as copied
 from lazyarray.ops.manipulation import expand_dims, moveaxis, permute_dims
-from lazyarray.ops.patterns import indices
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
@@ -254,7 +254,7 @@ def fromfunction(
            [1, 2]])
     """
     device = like.device if isinstance(like, Tensor) else None
-    return function(*indices(shape, dtype, device=device), **kwargs)
+    return function(*ops.indices(shape, dtype, device=device), **kwargs)
 
 
 def block(arrays: Any) -> NDArray:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from lazyarray import ops
 from lazyarray.lazy._lazy import Tensor, returned
 from lazyarray.ops import elementwise, reductions
 from lazyarray.ops._layout import device_of, operands, values
@@ -378,7 +379,10 @@ def require(a: Any, dtype: Any = None, requirements: Any = None, *, like: Any = 
     if flags >= {"C", "F"}:
         raise ValueError('Cannot specify both "C" and "F" order')
     order = next((f for f in "CF" if f in flags), "A" if flags else "K")
-    x = array(a, dtype, copy=None, order=order, device=device)
+    if isinstance(a, Tensor) and a.ndim and dtype is device is None and order in ("C", "F"):
+        x = (ops.asfortranarray if order == "F" else ops.ascontiguousarray)(a)
+    else:
+        x = array(a, dtype, copy=None, order=order, device=device)
     if ("O" in flags and x is a) or ("W" in flags and not probe(x).flags.writeable):
         return copy(x, order)
     return x

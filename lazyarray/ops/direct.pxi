@@ -39,7 +39,7 @@ cdef enum:
     _DIRECT_DEPTH = 3      # of lists in it
 
 
-cdef dict _PLAIN_TYPES = dict.fromkeys((float, bool, type(None), complex, type(Ellipsis), type, slice))
+cdef dict _PLAIN_TYPES = dict.fromkeys((bool, type(None), complex, type(Ellipsis), type))
 
 
 cdef bint may_run_now() noexcept:
@@ -103,6 +103,33 @@ cdef object locked(cnp.ndarray a):
     return v
 
 
+cdef bint fits_in(object number, npy_intp largest) noexcept:
+    """Whether an int is not larger, without its sign."""
+    cdef int overflow = 0
+    cdef long n = PyLong_AsLongAndOverflow(number, &overflow)
+    return not overflow and -largest <= n <= largest
+
+
+cdef bint short_range(slice s, npy_intp largest) except -1:
+    """Whether a slice is of Python's numbers, and means no more elements, should it be a range."""
+    cdef double part[3]
+    cdef int i = 0
+    for o in (s.start, s.stop, s.step):
+        part[i] = i == 2
+        if type(o) is int:
+            if not fits_in(o, largest):
+                return False
+            part[i] = <long>o
+        elif type(o) is float:
+            part[i] = o
+        elif type(o) is complex:
+            return abs(o) <= largest
+        elif o is not None:
+            return False
+        i += 1
+    return abs(part[1] - part[0]) <= largest * abs(part[2])  # false for what is not a number
+
+
 cdef object numpys_operand(object o, Scan* scan, int depth):
     """The argument as NumPy takes it; `scan.fits` is false then if it can't be."""
     cdef Py_ssize_t i, n
@@ -114,14 +141,19 @@ cdef object numpys_operand(object o, Scan* scan, int depth):
             found = copied_out(<Tensor>o, scan)
             if found is not None:
                 return found
+    elif t is float:
+        return o
     elif t is int:
-        if -scan.largest <= o <= scan.largest:
+        if fits_in(o, scan.largest):
             return o
     elif t is str:
         if depth == 0:  # an option
             return o
     elif t in _PLAIN_TYPES or isinstance(o, cnp.dtype):
         return o
+    elif t is slice:
+        if short_range(<slice>o, scan.largest):
+            return o
     elif isinstance(o, _generic):
         if dtype_of_type_num(cnp.PyArray_DescrFromScalar(o).type_num) >= 0:
             return o

@@ -54,12 +54,13 @@ cdef class Direct:
     ``recorded`` is the function itself, ``numpys`` NumPy's of the same meaning (None: its own way is as
     fast); ``most`` is how many bytes its operands may have, where that is less than the policy's
     ``direct_bytes``, ``largest`` the largest integer among them. Where NumPy's is but a call of an array's
-    method, ``method`` is that method's name. What ``writes`` changes its first argument, and gives None.
+    method, ``method`` is that method's name. What ``writes`` changes its first argument, and gives None. ``of_lists``:
+    for arrays the way of ``recorded`` is as fast.
     """
 
     cdef readonly object recorded, numpys
     cdef readonly str method
-    cdef readonly bint writes
+    cdef readonly bint writes, of_lists
     cdef npy_intp most, largest
     cdef str waits
     cdef Quick quick
@@ -68,10 +69,11 @@ cdef class Direct:
     cdef dict __dict__
 
     def __init__(self, recorded, numpys, str module, npy_intp most=PY_SSIZE_T_MAX,
-                 npy_intp largest=_DIRECT_LENGTH, *, str method=None, bint writes=False):
+                 npy_intp largest=_DIRECT_LENGTH, *, str method=None, bint writes=False,
+                 bint of_lists=False):
         self.recorded, self.numpys, self.most, self.largest = recorded, numpys, most, largest
         self.method = None if method is None else sys.intern(method)
-        self.writes = writes
+        self.writes, self.of_lists = writes, of_lists
         self.waits = recorded.__name__ + "()" if recorded.__name__ in _WAITING else None
         self.quick = quick_of(recorded.__name__)
         self.called = <vectorcallfunc>call_direct
@@ -125,10 +127,11 @@ cdef object call_direct(PyObject* function, PyObject** args, size_t flags, PyObj
     cdef Direct self = <Direct>function
     cdef Py_ssize_t n = PyVectorcall_NARGS(flags)
     if self.writes:
-        if written_by(self, args, n, names):
+        if self.quick is not NULL and names is NULL and self.quick(args, n) is not None \
+                or written_by(self, args, n, names):
             return None
     elif recorder().policy.direct_bytes and may_run_now():
-        result = at_once(self, args, n, names)
+        result = run_at_once(self, args, n, names)
         if result is not None:
             return result
     return PyObject_Vectorcall(self.recorded, args, flags, names)
@@ -175,7 +178,7 @@ cdef void give_back(Given* given) noexcept:
         Py_XDECREF(given.operands[i])
 
 
-cdef object at_once(Direct self, PyObject** args, Py_ssize_t n, PyObject* names):
+cdef object run_at_once(Direct self, PyObject** args, Py_ssize_t n, PyObject* names):
     """The call's result, or None if it is to go the long way."""
     cdef Given given
     cdef Py_ssize_t i, every = n
@@ -189,7 +192,7 @@ cdef object at_once(Direct self, PyObject** args, Py_ssize_t n, PyObject* names)
             if (<tuple>names)[i - n] in _LONG_WAY and <object>args[i] is not None:
                 return None
     cdef bint as_method = self.method is not None and n and is_tensor(<object>args[0])
-    if not as_method and self.numpys is None:
+    if not as_method and self.numpys is None or self.of_lists and n and is_tensor(<object>args[0]):
         return None
     begin_scan(&given.scan)
     given.scan.left = min(given.scan.left, self.most)
@@ -219,13 +222,15 @@ cdef object answer(object function, bint as_method, Given* given, Py_ssize_t n, 
     return result if fits else None
 
 
-cdef object direct_call(object function, tuple args, npy_intp most=PY_SSIZE_T_MAX):
+cdef object direct_call(object function, tuple args, npy_intp most=PY_SSIZE_T_MAX,
+                        npy_intp largest=_DIRECT_LENGTH):
     """``function(*args)``, one of NumPy's, at once, or None where it is to go the long way."""
     cdef Given given
     if not recorder().policy.direct_bytes or not may_run_now():
         return None
     begin_scan(&given.scan)
     given.scan.left = min(given.scan.left, most)
+    given.scan.largest = largest
     given.count = 0
     try:
         if not take_operands(&given, items_of(args), len(args)):
@@ -235,9 +240,12 @@ cdef object direct_call(object function, tuple args, npy_intp most=PY_SSIZE_T_MA
         give_back(&given)
 
 
-def at_once_by(function, *args):
-    """``function(*args)``, one of NumPy's, at once where its arguments are small; else None."""
-    return direct_call(function, args, 512)
+def at_once(function, tuple args, npy_intp most=PY_SSIZE_T_MAX, npy_intp largest=_DIRECT_LENGTH):
+    """``function(*args)``, one of NumPy's, at once; None where it is to go the long way.
+
+    The limits are those of :class:`Direct`.
+    """
+    return direct_call(function, args, most, largest)
 
 
 cdef Tensor direct_get(Tensor x, object key):
@@ -301,9 +309,7 @@ cdef bint write_at_once(object function, bint as_method, PyObject** args, Py_ssi
         else:
             view = numpy_view(&x.v, True)
             view[...] = copy
-        c.version.fetch_add(1)
-        issue(c, 1)
-        recorder().inlined += 1
+        changed(c)
         return True
     finally:
         give_back(&given)

@@ -3,6 +3,10 @@
 # Each takes a call's arguments and gives its result, or None where they are anything else than expected.
 
 
+cdef object _result_type = np.result_type
+cdef object _frombuffer = np.frombuffer
+
+
 cdef Quick quick_of(str name):
     if name == "array": return quick_array
     if name == "asarray" or name == "asanyarray": return quick_asarray
@@ -23,6 +27,14 @@ cdef Quick quick_of(str name):
     if name == "argmin": return quick_argmin
     if name == "count_nonzero": return quick_count_nonzero
     if name == "diag": return quick_diag
+    if name == "frombuffer": return quick_frombuffer
+    if name == "dot": return quick_dot
+    if name == "hstack": return quick_hstack
+    if name == "inner": return quick_inner
+    if name == "isfortran": return quick_isfortran
+    if name == "put": return quick_put
+    if name == "result_type": return quick_result_type
+    if name == "take": return quick_take
     if name == "real": return quick_real
     if name == "imag": return quick_imag
     if name == "ascontiguousarray": return quick_ascontiguousarray
@@ -207,6 +219,52 @@ cdef object range_of_floats(PyObject** args, Py_ssize_t n):
     return ramp(start, step, <npy_intp>length)
 
 
+cdef object quick_hstack(PyObject** args, Py_ssize_t n):
+    cdef object arrays = <object>args[0] if n == 1 else None
+    if type(arrays) is not list and type(arrays) is not tuple or not len(arrays) or not is_tensor(arrays[0]):
+        return None
+    return join(arrays, int((<Tensor>arrays[0]).v.layout.ndim != 1))
+
+
+cdef object quick_dot(PyObject** args, Py_ssize_t n):
+    return dot(_products, <object>args[0], <object>args[1]) if n == 2 else None
+
+
+cdef object quick_inner(PyObject** args, Py_ssize_t n):
+    """The product of two vectors."""
+    if n != 2 or not is_tensor(<object>args[0]) or not is_tensor(<object>args[1]) \
+            or (<Tensor>args[0]).v.layout.ndim != 1 or (<Tensor>args[1]).v.layout.ndim != 1:
+        return None
+    return dot(_products, <object>args[0], <object>args[1])
+
+
+cdef object quick_result_type(PyObject** args, Py_ssize_t n):
+    """The common dtype of arrays, dtypes and Python's numbers."""
+    cdef PyObject* given[4]
+    cdef Py_ssize_t i
+    if n > 4:
+        return None
+    for i in range(n):
+        given[i] = args[i]
+        if is_tensor(<object>args[i]):
+            dtype = np_dtype((<Tensor>args[i]).v.dtype)  # which lives for ever
+            given[i] = <PyObject*>dtype
+    return PyObject_Vectorcall(_result_type, given, n, NULL)
+
+
+cdef object quick_frombuffer(PyObject** args, Py_ssize_t n):
+    """A copy of what bytes hold."""
+    if n < 1 or type(<object>args[0]) is not bytes or not (current_device() == cpu0()):
+        return None
+    try:
+        a = PyObject_Vectorcall(_frombuffer, args, n, NULL)
+    except Exception:
+        return None
+    if dtype_of_type_num((<cnp.ndarray>a).descr.type_num) < 0:
+        return None
+    return written(from_numpy(a, cpu0()))
+
+
 cdef object quick_concatenate(PyObject** args, Py_ssize_t n):
     if n != 1 and n != 2:
         return None
@@ -296,58 +354,6 @@ cdef object quick_diag(PyObject** args, Py_ssize_t nargs):
     for i in range(n):
         memcpy(out.v.chunk.data + i * (n + 1) * size,
                t.v.chunk.data + t.v.layout.offset + i * t.v.layout.strides()[0], size)
-    return written(out)
-
-
-cdef Tensor picked_elements(Tensor x, object key):
-    """``x[i, j]`` for an index of each axis, numbers or vectors of one length; None for other keys."""
-    cdef npy_intp* indices[kMaxDims]
-    cdef npy_intp at[kMaxDims]
-    cdef npy_intp n = -1, i, k, offset, length, size = x.v.itemsize()
-    cdef int axis, ndim = x.v.layout.ndim
-    cdef tuple keys = key if type(key) is tuple else (key,)
-    cdef Tensor t, out
-    cdef char* base
-    if len(keys) != ndim or not lone_ops() or not at_hand(x.v.chunk, False):
-        return None
-    for axis in range(ndim):
-        o = keys[axis]
-        indices[axis] = NULL
-        if index_of(o, &at[axis]):
-            continue
-        length = -1
-        if is_tensor(o):
-            t = <Tensor>o
-            if t.v.layout.ndim == 1 and t.v.dtype == D_IL and contiguous(t) and at_hand(t.v.chunk, False) \
-                    and t.v.chunk.device == x.v.chunk.device:
-                length = t.v.layout.shape()[0]
-                indices[axis] = <npy_intp*>(t.v.chunk.data + t.v.layout.offset)
-        elif type(o) is np.ndarray:
-            if cnp.PyArray_NDIM(<cnp.ndarray>o) == 1 and cnp.PyArray_TYPE(<cnp.ndarray>o) == cnp.NPY_LONG \
-                    and cnp.PyArray_ISCARRAY_RO(<cnp.ndarray>o):
-                length = cnp.PyArray_SIZE(<cnp.ndarray>o)
-                indices[axis] = <npy_intp*>cnp.PyArray_DATA(<cnp.ndarray>o)
-        if length < 0 or n >= 0 and length != n:
-            return None
-        n = length
-    if n < 0 or not (x.v.chunk.device == cpu0()):
-        return None
-    out = room_for(x.v.dtype, 1, &n)
-    if out is None:
-        return None
-    base = x.v.chunk.data + x.v.layout.offset
-    for i in range(n):
-        offset = 0
-        for axis in range(ndim):
-            k = at[axis] if indices[axis] is NULL else indices[axis][i]
-            length = x.v.layout.shape()[axis]
-            if k < -length or k >= length:
-                return None
-            offset += (k + length if k < 0 else k) * x.v.layout.strides()[axis]
-        if size == 8:
-            (<int64_t*>out.v.chunk.data)[i] = (<int64_t*>(base + offset))[0]
-        else:
-            memcpy(out.v.chunk.data + i * size, base + offset, size)
     return written(out)
 
 

@@ -279,3 +279,12 @@ cdef object quick_shares_memory(PyObject** args, Py_ssize_t n):
 cdef bint is_own(object o) noexcept:
     """Whether ``o`` is an array on memory that is ours alone."""
     return is_tensor(o) and (<Tensor>o).v.chunk.owner is NULL
+
+
+cdef object quick_isfortran(PyObject** args, Py_ssize_t n):
+    cdef Tensor t = only(args, n)
+    return None if t is None else in_fortran_order(t)
+
+
+cdef bint in_fortran_order(Tensor t) noexcept:
+    return t.v.layout.f_contiguous(t.v.itemsize()) and not contiguous(t)
