@@ -28,10 +28,10 @@ _BY_NUMPY = """
     unpackbits unravel_index vdot vecdot vecmat vstack where"""
 # Of these a result may be as large as the square of the operands, or the product of numbers.
 _SQUARES = """
-    asanyarray asarray cov diagflat empty eye full full_like identity indices kron meshgrid ones
-    ones_like pad tensordot tri tril_indices triu_indices vander zeros"""
+    asanyarray asarray cov diagflat empty eye full identity indices kron meshgrid ones pad tensordot
+    tri tril_indices triu_indices vander zeros"""
 # As large as an operand times a number.
-_MULTIPLES = "block choose histogram2d histogramdd resize tile"
+_MULTIPLES = "block choose full_like histogram2d histogramdd ones_like resize tile"
 # NumPy's way is the faster one for lists alone.
 _OF_LISTS = "array_equal"
 _LINALG = """

@@ -176,6 +176,12 @@ for _name in ("eq", "ne", "lt", "le", "gt", "ge"):
 # ---- flags --------------------------------------------------------------------------------------
 
 
+_ORDERS = {
+    **dict.fromkeys(("C_CONTIGUOUS", "CONTIGUOUS", "C"), "C"),
+    **dict.fromkeys(("F_CONTIGUOUS", "FORTRAN", "F"), "F"),
+}
+
+
 class flagsobj:
     """How an array lies in memory: ``x.flags``. ``WRITEABLE`` can be set.
 
@@ -213,6 +219,8 @@ class flagsobj:
         return _rows.probe(self._x).flags.num | (4 if self.owndata else 0)
 
     def __getitem__(self, key: str) -> bool:
+        if key in _ORDERS:
+            return _rows.lies_in(self._x, _ORDERS[key])
         if key in ("OWNDATA", "O"):
             return self.owndata
         if key in ("WRITEABLE", "W"):
@@ -232,6 +240,13 @@ class flagsobj:
         return "".join(f"  {name} : {self[name]}\n" for name in names.split())
 
 
+def _ordered(name: str) -> property:
+    order = _ORDERS[name.upper()]
+    return property(
+        lambda self: _rows.lies_in(self._x, order), doc=f"As ``numpy.ndarray.flags.{name}``."
+    )
+
+
 def _asked(name: str) -> property:
     def get(self: flagsobj) -> bool:
         return getattr(_rows.probe(self._x).flags, name)
@@ -239,8 +254,7 @@ def _asked(name: str) -> property:
     return property(get, doc=f"As ``numpy.ndarray.flags.{name}``.")
 
 
-for _name in (
-    "c_contiguous f_contiguous contiguous fortran forc fnc carray farray aligned behaved "
-    "writebackifcopy"
-).split():
+for _name in ("c_contiguous", "contiguous", "f_contiguous", "fortran"):
+    setattr(flagsobj, _name, _ordered(_name))
+for _name in "forc fnc carray farray aligned behaved writebackifcopy".split():
     setattr(flagsobj, _name, _asked(_name))

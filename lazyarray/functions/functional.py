@@ -253,8 +253,8 @@ def fromfunction(
     array([[0, 1],
            [1, 2]])
     """
-    device = like.device if isinstance(like, Tensor) else None
-    return function(*ops.indices(shape, dtype, device=device), **kwargs)
+    place = {"device": like.device} if isinstance(like, Tensor) else {}
+    return function(*ops.indices(shape, dtype, **place), **kwargs)
 
 
 def block(arrays: Any) -> NDArray:

@@ -316,12 +316,30 @@ class broadcast:
 
     def __init__(self, *arrays: Any) -> None:
         self._arrays = operands(*arrays)
-        shown = np.broadcast(*[probe(x) for x in self._arrays])
-        self.shape: tuple[int, ...] = shown.shape
-        self.ndim = self.nd = shown.ndim
-        self.size = shown.size
-        self.numiter = shown.numiter
+        self._shown = np.broadcast(*map(probe, self._arrays))
         self._walk: Any = None
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The common shape."""
+        return self._shown.shape
+
+    @property
+    def ndim(self) -> int:
+        """The number of its axes."""
+        return self._shown.ndim
+
+    nd = ndim
+
+    @property
+    def size(self) -> int:
+        """The number of tuples."""
+        return self._shown.size
+
+    @property
+    def numiter(self) -> int:
+        """The number of arrays."""
+        return self._shown.numiter
 
     @property
     def index(self) -> int:

@@ -55,6 +55,10 @@ cdef Tensor from_numpy(object array, CDevice device):
         if not t.v.chunk.allocate():
             raise MemoryError(f"unable to allocate {t.v.chunk.nbytes} bytes")
         memcpy(t.v.chunk.data, cnp.PyArray_DATA(a), t.v.chunk.nbytes)
+    elif ndim == 1 and t.v.chunk.nbytes <= 4096 and t.v.chunk.allocate():
+        step = info(code).size
+        for i in range(<int>cnp.PyArray_DIMS(a)[0]):
+            memcpy(t.v.chunk.data + i * step, cnp.PyArray_BYTES(a) + i * cnp.PyArray_STRIDES(a)[0], step)
     else:
         like = np.empty_like(a)
         for i in range(ndim):

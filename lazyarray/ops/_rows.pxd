@@ -76,4 +76,3 @@ cdef Tensor diagonal_of(Tensor x, object offset, object first, object second)
 cdef Tensor part_of(Tensor x, int which)
 cdef Tensor viewed_as(Tensor x, object dtype)
 cdef bint stored_elements(Tensor x, object key, object value) except -1
-cdef bint in_fortran_order(Tensor t) noexcept

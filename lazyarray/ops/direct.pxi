@@ -133,6 +133,7 @@ cdef bint short_range(slice s, npy_intp largest) except -1:
 cdef object numpys_operand(object o, Scan* scan, int depth):
     """The argument as NumPy takes it; `scan.fits` is false then if it can't be."""
     cdef Py_ssize_t i, n
+    cdef double product = 1
     cdef list parts
     cdef bint changed = False
     cdef type t = type(o)
@@ -163,6 +164,12 @@ cdef object numpys_operand(object o, Scan* scan, int depth):
             parts = list(o)
             for i in range(n):
                 part = parts[i]
+                if type(part) is int and t is tuple and scan.largest < _DIRECT_LENGTH:
+                    # It may be a shape.
+                    product *= abs(<double>part)
+                    if product > _DIRECT_LENGTH:
+                        scan.fits = False
+                        return None
                 if type(part) is not float:
                     found = numpys_operand(part, scan, depth + 1)
                     if not scan.fits:

@@ -28,6 +28,7 @@ cdef Quick quick_of(str name):
     if name == "count_nonzero": return quick_count_nonzero
     if name == "diag": return quick_diag
     if name == "frombuffer": return quick_frombuffer
+    if name == "copyto": return quick_copyto
     if name == "dot": return quick_dot
     if name == "hstack": return quick_hstack
     if name == "inner": return quick_inner
@@ -227,7 +228,9 @@ cdef object quick_hstack(PyObject** args, Py_ssize_t n):
 
 
 cdef object quick_dot(PyObject** args, Py_ssize_t n):
-    return dot(_products, <object>args[0], <object>args[1]) if n == 2 else None
+    if n != 2 and (n != 3 or <object>args[2] is not None):
+        return None
+    return dot(_products, <object>args[0], <object>args[1])
 
 
 cdef object quick_inner(PyObject** args, Py_ssize_t n):

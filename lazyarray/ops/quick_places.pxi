@@ -167,3 +167,22 @@ cdef object quick_put(PyObject** args, Py_ssize_t n):
     if x is None or type(<object>args[1]) is tuple:
         return None
     return x if stored_elements(x, <object>args[1], <object>args[2]) else None
+
+
+cdef object quick_copyto(PyObject** args, Py_ssize_t n):
+    """Copies an array to another of its shape and dtype; that one, if it was possible."""
+    cdef Tensor to, x
+    cdef Py_ssize_t nbytes
+    if n != 2 or not is_tensor(<object>args[0]) or not is_tensor(<object>args[1]):
+        return None
+    to, x = <Tensor>args[0], <Tensor>args[1]
+    nbytes = to.v.layout.size() * to.v.itemsize()
+    if is_scalar(to) or unwritable(to) or to.v.chunk == x.v.chunk or to.v.dtype != x.v.dtype \
+            or not to.v.layout.same_shape(x.v.layout) or not contiguous(to) or not contiguous(x) \
+            or not may_run_now() or nbytes > recorder().policy.direct_bytes \
+            or not at_hand(to.v.chunk, True) or not at_hand(x.v.chunk, False) \
+            or not (to.v.chunk.device == cpu0()) or not (x.v.chunk.device == cpu0()):
+        return None
+    memcpy(to.v.chunk.data + to.v.layout.offset, x.v.chunk.data + x.v.layout.offset, nbytes)
+    changed(to.v.chunk)
+    return to

@@ -288,3 +288,8 @@ cdef object quick_isfortran(PyObject** args, Py_ssize_t n):
 
 cdef bint in_fortran_order(Tensor t) noexcept:
     return t.v.layout.f_contiguous(t.v.itemsize()) and not contiguous(t)
+
+
+def lies_in(Tensor x not None, str order):
+    """Whether the elements lie without gaps in C order ("C"), or in Fortran's ("F")."""
+    return contiguous(x) if order == "C" else x.v.layout.f_contiguous(x.v.itemsize())
