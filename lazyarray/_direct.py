@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from lazyarray import fft, linalg, ops
-from lazyarray._ndarray import Methods
+from lazyarray._ndarray import NDArray
 from lazyarray.ops._rows import Direct, set_method
 
 # NumPy's own is run for these: what we do for large arrays costs more for small ones. Those that
@@ -43,8 +43,8 @@ _FFT = """
     rfft2 rfftfreq rfftn"""
 # By native ways of ours, or recorded: most give views.
 _NATIVE = """
-    arange atleast_1d atleast_2d count_nonzero diag expand_dims frombuffer imag isfortran
-    may_share_memory ravel real reshape result_type shares_memory squeeze transpose"""
+    arange atleast_1d atleast_2d atleast_3d count_nonzero diag expand_dims frombuffer imag
+    isfortran may_share_memory ravel real reshape result_type shares_memory squeeze transpose"""
 
 # What NumPy's function does is to call the array's method.
 _BY_METHOD = frozenset(
@@ -70,16 +70,16 @@ def install() -> None:
 
     _replace(lazyarray, np, _BY_NUMPY)
     _replace(lazyarray, np, _SQUARES, _SMALL)
-    _replace(lazyarray, np, _MULTIPLES, (_SMALL[0] * 16, _SMALL[1]))
+    _replace(lazyarray, np, _MULTIPLES, (1 << 15, _SMALL[1]))
     _replace(lazyarray, np, _OF_LISTS, of_lists=True)
     _replace(lazyarray, None, _NATIVE)
     _replace(lazyarray, np, _WRITERS, writes=True)
     _replace(linalg, np.linalg, _LINALG)
     _replace(fft, np.fft, _FFT)
     for name in _METHODS.split():
-        set_method(Methods, name)
+        set_method(NDArray, name)
     for name in _WRITING_METHODS.split():
-        set_method(Methods, name, writes=True)
+        set_method(NDArray, name, writes=True)
 
 
 def _replace(

@@ -20,10 +20,10 @@ def repr_of_one(value: np.generic) -> str | None:
     if np.get_printoptions() != _USUAL:
         return None
     if dtype.char == "d":
-        size = abs(value)
-        if 1e-4 <= size < 1e8 or not size:  # type: ignore[operator]
+        size = abs(float(value))
+        if 1e-4 <= size < 1e8 or not size:
             text = np.format_float_positional(value, _PRECISION, trim=".")  # type: ignore[arg-type]
-        elif size < np.inf:  # type: ignore[operator]
+        elif size < np.inf:
             text = np.format_float_scientific(value, _PRECISION, trim=".")  # type: ignore[arg-type]
         else:
             return None

@@ -30,6 +30,8 @@ from lazyarray.ops.manipulation import expand_dims, moveaxis, permute_dims
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
 
+_ops: Any = ops  # whose functions run at once where they can
+
 __all__ = [
     "apply_along_axis",
     "apply_over_axes",
@@ -254,7 +256,7 @@ def fromfunction(
            [1, 2]])
     """
     place = {"device": like.device} if isinstance(like, Tensor) else {}
-    return function(*ops.indices(shape, dtype, **place), **kwargs)
+    return function(*_ops.indices(shape, dtype, **place), **kwargs)
 
 
 def block(arrays: Any) -> NDArray:

@@ -19,6 +19,8 @@ from lazyarray.ops.manipulation import copy, imag, real
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
 
+_ops: Any = ops  # whose functions run at once where they can
+
 __all__ = [
     "allclose",
     "isclose",
@@ -398,7 +400,7 @@ def require(a: Any, dtype: Any = None, requirements: Any = None, *, like: Any = 
         raise ValueError('Cannot specify both "C" and "F" order')
     order = next((f for f in "CF" if f in flags), "A" if flags else "K")
     if isinstance(a, Tensor) and a.ndim and dtype is device is None and order in ("C", "F"):
-        x = (ops.asfortranarray if order == "F" else ops.ascontiguousarray)(a)
+        x = (_ops.asfortranarray if order == "F" else _ops.ascontiguousarray)(a)
     else:
         x = array(a, dtype, copy=None, order=order, device=device)
     if ("O" in flags and x is a) or ("W" in flags and not probe(x).flags.writeable):

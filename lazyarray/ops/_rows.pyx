@@ -14,7 +14,7 @@ cimport numpy as cnp
 from cpython.long cimport PyLong_AsLongAndOverflow
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_INCREF
-from libc.math cimport ceil
+from libc.math cimport INFINITY, ceil
 from libc.stdint cimport int64_t, uint64_t
 from libc.stdlib cimport calloc, malloc
 from libc.string cimport memcpy, memset

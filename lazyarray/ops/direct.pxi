@@ -29,12 +29,14 @@ cdef extern from "numpy/arrayobject.h":
 cdef struct Scan:
     npy_intp left     # bytes that operands may still take
     npy_intp largest  # integer that may be the length of a result
+    double most       # the product of integers in a tuple, which may be its shape
     bint fits, arrays
     CDevice device    # of the arrays
 
 
 cdef enum:
     _DIRECT_LENGTH = 10_000  # of a result, that a number names
+    _DIRECT_RESULT = 1 << 22  # bytes of a result that is as many times as large as its operands
     _DIRECT_ITEMS = 1_000_000  # of a list
     _DIRECT_DEPTH = 3      # of lists in it
 
@@ -50,6 +52,7 @@ cdef bint may_run_now() noexcept:
 cdef void begin_scan(Scan* scan) noexcept:
     scan.left = recorder().policy.direct_bytes
     scan.largest = _DIRECT_LENGTH
+    scan.most = INFINITY
     scan.fits, scan.arrays = True, False
 
 
@@ -164,10 +167,9 @@ cdef object numpys_operand(object o, Scan* scan, int depth):
             parts = list(o)
             for i in range(n):
                 part = parts[i]
-                if type(part) is int and t is tuple and scan.largest < _DIRECT_LENGTH:
-                    # It may be a shape.
+                if type(part) is int and t is tuple:  # it may be a shape
                     product *= abs(<double>part)
-                    if product > _DIRECT_LENGTH:
+                    if product > scan.most:
                         scan.fits = False
                         return None
                 if type(part) is not float:

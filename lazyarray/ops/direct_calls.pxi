@@ -61,6 +61,7 @@ cdef class Direct:
     cdef readonly object recorded, numpys
     cdef readonly str method
     cdef readonly bint writes, of_lists
+    cdef type owner  # of a method
     cdef npy_intp most, largest
     cdef str waits
     cdef Quick quick
@@ -75,7 +76,9 @@ cdef class Direct:
         self.method = None if method is None else sys.intern(method)
         self.writes, self.of_lists = writes, of_lists
         self.waits = recorded.__name__ + "()" if recorded.__name__ in _WAITING else None
-        self.quick = quick_of(recorded.__name__)
+        self.quick = quick_of(recorded.__qualname__.replace("Methods", "NDArray"))
+        if self.quick is NULL:
+            self.quick = quick_of(recorded.__name__)
         self.called = <vectorcallfunc>call_direct
         functools.update_wrapper(self, recorded)
         self.__module__ = module
@@ -117,10 +120,12 @@ cdef object type_object(PyTypeObject* t):
     return <object><PyObject*>t
 
 
-def set_method(type owner, str name, *, bint writes=False):
+def set_method(type t, str name, *, bint writes=False):
     """Makes a method of a native class one that is run at once where that is possible."""
-    recorded = owner.__dict__[name]
-    put_in_type(<PyTypeObject*>owner, name, DirectMethod(recorded, None, owner.__module__, method=name, writes=writes))
+    cdef type owner = next(c for c in t.__mro__ if name in vars(c))
+    cdef Direct method = DirectMethod(owner.__dict__[name], None, owner.__module__, method=name, writes=writes)
+    method.owner = owner
+    put_in_type(<PyTypeObject*>owner, name, method)
 
 
 cdef object call_direct(PyObject* function, PyObject** args, size_t flags, PyObject* names):
@@ -134,6 +139,10 @@ cdef object call_direct(PyObject* function, PyObject** args, size_t flags, PyObj
         result = run_at_once(self, args, n, names)
         if result is not None:
             return result
+    # A native method believes that it gets what it is a method of.
+    if self.owner is not None and n and not isinstance(<object>args[0], self.owner):
+        raise TypeError(f"descriptor '{self.__name__}' for 'NDArray' objects doesn't apply to a "
+                        f"'{type(<object>args[0]).__name__}' object")
     return PyObject_Vectorcall(self.recorded, args, flags, names)
 
 
@@ -172,6 +181,14 @@ cdef bint take_operands(Given* given, PyObject** args, Py_ssize_t n) except -1:
     return True
 
 
+cdef void set_limits(Scan* scan, npy_intp most, npy_intp largest) noexcept:
+    """What NumPy makes of the operands is to stay small, too."""
+    scan.left = min(scan.left, most)
+    scan.largest = largest
+    if largest < _DIRECT_LENGTH:
+        scan.most = _DIRECT_RESULT / max(scan.left, 1)
+
+
 cdef void give_back(Given* given) noexcept:
     cdef Py_ssize_t i
     for i in range(given.count):
@@ -195,8 +212,7 @@ cdef object run_at_once(Direct self, PyObject** args, Py_ssize_t n, PyObject* na
     if not as_method and self.numpys is None or self.of_lists and n and is_tensor(<object>args[0]):
         return None
     begin_scan(&given.scan)
-    given.scan.left = min(given.scan.left, self.most)
-    given.scan.largest = self.largest
+    set_limits(&given.scan, self.most, self.largest)
     given.count = 0
     try:
         if not take_operands(&given, args, every):
@@ -229,8 +245,7 @@ cdef object direct_call(object function, tuple args, npy_intp most=PY_SSIZE_T_MA
     if not recorder().policy.direct_bytes or not may_run_now():
         return None
     begin_scan(&given.scan)
-    given.scan.left = min(given.scan.left, most)
-    given.scan.largest = largest
+    set_limits(&given.scan, most, largest)
     given.count = 0
     try:
         if not take_operands(&given, items_of(args), len(args)):

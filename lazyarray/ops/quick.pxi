@@ -20,6 +20,10 @@ cdef Quick quick_of(str name):
     if name == "squeeze": return quick_squeeze
     if name == "atleast_1d": return quick_atleast_1d
     if name == "atleast_2d": return quick_atleast_2d
+    if name == "atleast_3d": return quick_atleast_3d
+    if name == "NDArray.copy": return quick_copy_method
+    if name == "nonzero": return quick_nonzero
+    if name == "repeat": return quick_repeat
     if name == "expand_dims": return quick_expand_dims
     if name == "arange": return quick_arange
     if name == "argmax": return quick_argmax
@@ -71,7 +75,43 @@ cdef object quick_array(PyObject** args, Py_ssize_t n):
     cdef Tensor t = only(args, n)
     if t is not None:
         return copied(t, t.v.dtype)
-    return of_numbers(<object>args[0]) if n == 1 and type(<object>args[0]) is list else None
+    if n != 1:
+        return None
+    if is_tensor(<object>args[0]):
+        return boxed(<Tensor>args[0], 0)
+    if type(<object>args[0]) is list or type(<object>args[0]) is tuple:
+        t = of_arrays(<object>args[0])
+    return of_numbers(<object>args[0]) if t is None and type(<object>args[0]) is list else t
+
+
+cdef Tensor of_arrays(object items):
+    """An array of small C-ordered arrays of one shape and dtype, all at hand; None for anything else."""
+    cdef npy_intp shape[kMaxDims]
+    cdef Tensor first, t, out
+    cdef npy_intp i = 0, nbytes
+    if not len(items) or not Py_TYPE(items[0]) == type_of_arrays() or not may_run_now():
+        return None
+    first = <Tensor>items[0]
+    if first.v.layout.ndim == 0 or first.v.layout.ndim == kMaxDims:
+        return None
+    nbytes = first.v.layout.size() * first.v.itemsize()
+    for o in items:
+        if not Py_TYPE(o) == type_of_arrays():
+            return None
+        t = <Tensor>o
+        if t.v.dtype != first.v.dtype or not t.v.layout.same_shape(first.v.layout) or not contiguous(t) \
+                or not at_hand(t.v.chunk, False) or not (t.v.chunk.device == cpu0()):
+            return None
+    shape[0] = len(items)
+    memcpy(&shape[1], first.v.layout.shape(), first.v.layout.ndim * sizeof(npy_intp))
+    out = room_for(first.v.dtype, first.v.layout.ndim + 1, shape)
+    if out is None:
+        return None
+    for o in items:
+        t = <Tensor>o
+        memcpy(out.v.chunk.data + i * nbytes, t.v.chunk.data + t.v.layout.offset, nbytes)
+        i += 1
+    return written(out)
 
 
 cdef Tensor of_numbers(list items):
@@ -335,6 +375,59 @@ cdef object quick_count_nonzero(PyObject** args, Py_ssize_t nargs):
     t = new_element(D_IL, t.v.chunk.device)
     (<int64_t*>t.v.chunk.data)[0] = count
     return t
+
+
+cdef object quick_nonzero(PyObject** args, Py_ssize_t nargs):
+    """The indices of what is not zero in a vector."""
+    cdef Tensor t = only(args, nargs), out
+    cdef npy_intp i, n, count = 0
+    cdef npy_intp found[_VECTOR]
+    cdef char* p
+    if t is None or t.v.layout.ndim != 1 or not contiguous(t) or not at_hand(t.v.chunk, False) \
+            or not (t.v.chunk.device == cpu0()):
+        return None
+    n = t.v.layout.shape()[0]
+    if n > _VECTOR:
+        return None
+    p = t.v.chunk.data + t.v.layout.offset
+    for i in range(n):
+        found[count] = i
+        if t.v.dtype == D_F8:
+            count += (<double*>p)[i] != 0
+        elif t.v.dtype == D_IL:
+            count += (<int64_t*>p)[i] != 0
+        elif t.v.dtype == D_BOOL:
+            count += p[i] != 0
+        else:
+            return None
+    out = room_for(D_IL, 1, &count)
+    if out is None:
+        return None
+    memcpy(out.v.chunk.data, found, count * sizeof(npy_intp))
+    seen_as_wait("nonzero()")
+    return (written(out),)
+
+
+cdef enum:
+    _VECTOR = 64  # elements: beyond these NumPy's way is as fast
+
+
+cdef object quick_repeat(PyObject** args, Py_ssize_t nargs):
+    """The elements of an array, each as often as a number says."""
+    cdef Tensor t = first_array(args) if nargs == 2 else None, out
+    cdef npy_intp i, k, times = 0, n
+    if t is None or type(<object>args[1]) is not int or not index_of(<object>args[1], &times) \
+            or not 0 <= times <= _VECTOR or t.v.itemsize() != 8 or not contiguous(t) \
+            or not at_hand(t.v.chunk, False) or not (t.v.chunk.device == cpu0()):
+        return None
+    n = t.v.layout.size() * times
+    out = room_for(t.v.dtype, 1, &n)
+    if out is None:
+        return None
+    for i in range(t.v.layout.size()):
+        for k in range(times):
+            (<int64_t*>out.v.chunk.data)[i * times + k] = (<int64_t*>(t.v.chunk.data + t.v.layout.offset))[i]
+    return written(out)
 
 
 cdef object quick_diag(PyObject** args, Py_ssize_t nargs):

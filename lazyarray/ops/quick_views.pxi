@@ -8,7 +8,7 @@ cdef Tensor reshaped(Tensor x, shape):
     cdef int i, n, unknown = -1, overflow = 0
     cdef tuple lengths = (shape,) if type(shape) is int else tuple(shape) if type(shape) is list else \
         shape if type(shape) is tuple else None
-    if lengths is None or len(lengths) > kMaxDims or is_scalar(x) or not size or not contiguous(x):
+    if lengths is None or len(lengths) > kMaxDims or not size or not contiguous(x):
         return None
     n = len(lengths)
     for i in range(n):
@@ -28,6 +28,8 @@ cdef Tensor reshaped(Tensor x, shape):
         product *= dims[unknown]
     if product != size:
         return None
+    if is_scalar(x):
+        return boxed(x, n) if n else None
     cdef Tensor t = view_of(x)
     t.v.layout.resize(n)
     if n:
@@ -38,14 +40,15 @@ cdef Tensor reshaped(Tensor x, shape):
 
 
 cdef object quick_reshape(PyObject** args, Py_ssize_t n):
-    cdef Tensor t = first_array(args) if n == 2 else None
-    return None if t is None else reshaped(t, <object>args[1])
+    return reshaped(<Tensor>args[0], <object>args[1]) if n == 2 and is_tensor(<object>args[0]) else None
 
 
 cdef Tensor raveled(Tensor x):
     """A view of a C-ordered array as a vector; None for any other."""
     cdef npy_intp size = x.v.layout.size()
-    if not contiguous(x) or is_scalar(x):
+    if is_scalar(x):
+        return boxed(x, 1)
+    if not contiguous(x):
         return None
     cdef Tensor t = view_of(x)
     t.v.layout.resize(1)
@@ -55,8 +58,7 @@ cdef Tensor raveled(Tensor x):
 
 
 cdef object quick_ravel(PyObject** args, Py_ssize_t n):
-    cdef Tensor t = only(args, n)
-    return None if t is None else raveled(t)
+    return raveled(<Tensor>args[0]) if n == 1 and is_tensor(<object>args[0]) else None
 
 
 cdef Tensor permuted(Tensor x, int ndim, const int* axes):
@@ -128,14 +130,25 @@ cdef object quick_expand_dims(PyObject** args, Py_ssize_t n):
 
 cdef object quick_atleast_1d(PyObject** args, Py_ssize_t n):
     cdef Tensor t = only(args, n)
-    return None if t is None or t.v.layout.ndim < 1 else t
+    if t is None:
+        return lone_boxed(args, n, 1)
+    return t if t.v.layout.ndim else None
 
 
 cdef object quick_atleast_2d(PyObject** args, Py_ssize_t n):
     cdef Tensor t = only(args, n)
-    if t is None or t.v.layout.ndim < 1:
+    if t is None:
+        return lone_boxed(args, n, 2)
+    if t.v.layout.ndim < 1:
         return None
     return with_axis(t, 0) if t.v.layout.ndim == 1 else t
+
+
+cdef object quick_atleast_3d(PyObject** args, Py_ssize_t n):
+    cdef Tensor t = only(args, n)
+    if t is None:
+        return lone_boxed(args, n, 3)
+    return t if t.v.layout.ndim >= 3 else None
 
 
 cdef Tensor swapped(Tensor x, object first, object second):
@@ -241,14 +254,84 @@ cdef Tensor viewed_as(Tensor x, object dtype):
     return t
 
 
+cdef extern from *:
+    """
+    template <class T>
+    static void copy_steps(char* to, const npy_intp* to_steps, const char* from, const npy_intp* steps,
+                           const npy_intp* shape, int ndim) {
+      if (!ndim) {
+        *reinterpret_cast<T*>(to) = *reinterpret_cast<const T*>(from);
+        return;
+      }
+      for (npy_intp i = 0; i < shape[0]; ++i)
+        if (ndim == 1)
+          *reinterpret_cast<T*>(to + i * to_steps[0]) = *reinterpret_cast<const T*>(from + i * steps[0]);
+        else
+          copy_steps<T>(to + i * to_steps[0], to_steps + 1, from + i * steps[0], steps + 1, shape + 1, ndim - 1);
+    }
+    """
+    void copy_steps[T](char*, const npy_intp*, const char*, const npy_intp*, const npy_intp*, int) noexcept
+
+
+cdef Tensor ordered_copy(Tensor x, bint fortran):
+    """A copy of a small array that is at hand, in C or Fortran order; None for any other."""
+    cdef Layout* l = &x.v.layout
+    cdef npy_intp size = x.v.itemsize(), step = size
+    cdef int i
+    cdef Tensor t
+    if size != 8 or not may_run_now() or not at_hand(x.v.chunk, False) or not (x.v.chunk.device == cpu0()):
+        return None
+    t = room_for(x.v.dtype, l.ndim, l.shape())
+    if t is None:
+        return None
+    if fortran:
+        for i in range(l.ndim):
+            t.v.layout.strides()[i] = step
+            step *= l.shape()[i] if l.shape()[i] else 1
+    copy_steps[int64_t](t.v.chunk.data, t.v.layout.strides(), x.v.chunk.data + l.offset, l.strides(),
+                        l.shape(), l.ndim)
+    return written(t)
+
+
 cdef object quick_ascontiguousarray(PyObject** args, Py_ssize_t n):
     cdef Tensor t = only(args, n)
-    return t if t is not None and t.v.layout.ndim and contiguous(t) else None
+    if t is None or t.v.layout.ndim == 0:
+        return None
+    return t if contiguous(t) else ordered_copy(t, False)
 
 
 cdef object quick_asfortranarray(PyObject** args, Py_ssize_t n):
     cdef Tensor t = only(args, n)
-    return t if t is not None and t.v.layout.f_contiguous(t.v.itemsize()) else None
+    if t is None:
+        return None
+    return t if t.v.layout.f_contiguous(t.v.itemsize()) else ordered_copy(t, True)
+
+
+cdef object quick_copy_method(PyObject** args, Py_ssize_t n):
+    """A copy in C order."""
+    cdef Tensor t = only(args, n)
+    if t is None:
+        return None
+    return cast(t, t.v.dtype) if contiguous(t) else ordered_copy(t, False)
+
+
+cdef Tensor boxed(Tensor x, int ndim):
+    """An array of one element, with so many axes, of a scalar that is at hand; None for any other."""
+    cdef npy_intp shape[3]
+    cdef Tensor t
+    if not is_scalar(x) or ndim > 3 or not may_run_now() or not at_hand(x.v.chunk, False) \
+            or not (x.v.chunk.device == cpu0()):
+        return None
+    shape[0] = shape[1] = shape[2] = 1
+    t = room_for(x.v.dtype, ndim, shape)
+    if t is None:
+        return None
+    memcpy(t.v.chunk.data, x.v.chunk.data + x.v.layout.offset, x.v.itemsize())
+    return written(t)
+
+
+cdef Tensor lone_boxed(PyObject** args, Py_ssize_t n, int ndim):
+    return boxed(<Tensor>args[0], ndim) if n == 1 and is_tensor(<object>args[0]) else None
 
 
 cdef bint apart_in_memory(Tensor a, Tensor b) noexcept:
