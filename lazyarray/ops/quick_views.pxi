@@ -263,11 +263,13 @@ cdef extern from *:
         *reinterpret_cast<T*>(to) = *reinterpret_cast<const T*>(from);
         return;
       }
-      for (npy_intp i = 0; i < shape[0]; ++i)
-        if (ndim == 1)
-          *reinterpret_cast<T*>(to + i * to_steps[0]) = *reinterpret_cast<const T*>(from + i * steps[0]);
-        else
-          copy_steps<T>(to + i * to_steps[0], to_steps + 1, from + i * steps[0], steps + 1, shape + 1, ndim - 1);
+      const npy_intp n = shape[0], ours = to_steps[0], theirs = steps[0];
+      if (ndim == 1)
+        for (npy_intp i = 0; i < n; ++i)
+          *reinterpret_cast<T*>(to + i * ours) = *reinterpret_cast<const T*>(from + i * theirs);
+      else
+        for (npy_intp i = 0; i < n; ++i)
+          copy_steps<T>(to + i * ours, to_steps + 1, from + i * theirs, steps + 1, shape + 1, ndim - 1);
     }
     """
     void copy_steps[T](char*, const npy_intp*, const char*, const npy_intp*, const npy_intp*, int) noexcept
