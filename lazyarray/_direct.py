@@ -8,37 +8,57 @@ from typing import Any
 import numpy as np
 
 from lazyarray import fft, linalg, ops
-from lazyarray.ops._rows import Direct
+from lazyarray._ndarray import NDArray
+from lazyarray.ops._rows import Direct, set_method
 
 # NumPy's own is run for these: what we do for large arrays costs more for small ones. Those that
 # are as fast either way are not listed (`python -m benchmarks.calls` tells), nor what gives views,
 # writes to its arguments, reads no values, calls a function of the user's, or gives Python's own
 # numbers. (Nor unique_values, whose order NumPy leaves open; ours is sorted.)
 _BY_NUMPY = """
-    allclose append argmax argmin argpartition argwhere around array array_equiv average
-    bincount column_stack compress concatenate convolve copy correlate cross cumprod cumsum
-    cumulative_prod cumulative_sum delete digitize dstack ediff1d einsum extract flatnonzero
-    geomspace gradient histogram histogram_bin_edges i0 inner insert interp intersect1d isclose
-    iscomplex isreal lexsort linspace logspace matvec median nanargmax nanargmin nanmedian
-    nanpercentile nanquantile nonzero packbits partition percentile poly polyadd polyfit polyint
-    polymul polysub quantile ravel_multi_index repeat round searchsorted select setdiff1d
-    setxor1d sort sort_complex take take_along_axis tensordot tril tril_indices_from triu
-    triu_indices_from union1d unique unique_all unique_counts unique_inverse unpackbits
-    unravel_index vdot vecdot vecmat vstack where"""
+    allclose angle append argmax argmin argpartition argsort argwhere around array array_equiv
+    ascontiguousarray asfortranarray average bincount column_stack compress concatenate convolve
+    copy correlate cross cumprod cumsum cumulative_prod cumulative_sum delete digitize dot dstack
+    ediff1d einsum extract flatnonzero geomspace gradient histogram histogram_bin_edges hstack i0
+    inner insert interp intersect1d isclose iscomplex isreal lexsort linspace logspace matvec median
+    nanargmax nanargmin nanmedian nanpercentile nanquantile nonzero packbits partition percentile
+    poly polyadd polyfit polyint polymul polysub quantile ravel_multi_index repeat round
+    searchsorted select setdiff1d setxor1d sort sort_complex take take_along_axis tensordot tril
+    tril_indices_from triu triu_indices_from union1d unique unique_all unique_counts unique_inverse
+    unpackbits unravel_index vdot vecdot vecmat vstack where"""
 # Of these a result may be as large as the square of the operands, or the product of numbers.
 _SQUARES = """
-    asanyarray asarray block choose cov diagflat empty eye full histogram2d histogramdd identity
-    indices kron ones pad resize tensordot tile tri vander zeros"""
+    asanyarray asarray cov diagflat empty eye full identity indices kron meshgrid ones pad tensordot
+    tri tril_indices triu_indices vander zeros"""
+# As large as an operand times a number.
+_MULTIPLES = "block choose full_like histogram2d histogramdd ones_like resize tile"
+# NumPy's way is the faster one for lists alone.
+_OF_LISTS = "array_equal"
 _LINALG = """
     cholesky cond cross det eig eigh eigvals eigvalsh inv lstsq matrix_power matrix_rank
-    norm pinv qr slogdet solve svd svdvals tensordot tensorinv tensorsolve vecdot
+    multi_dot norm pinv qr slogdet solve svd svdvals tensordot tensorinv tensorsolve trace vecdot
     vector_norm"""
 _FFT = """
-    fft fft2 fftn fftshift hfft ifft ifft2 ifftn ifftshift ihfft irfft irfft2 irfftn rfft rfft2
-    rfftn"""
+    fft fft2 fftfreq fftn fftshift hfft ifft ifft2 ifftn ifftshift ihfft irfft irfft2 irfftn rfft
+    rfft2 rfftfreq rfftn"""
 # By native ways of ours, or recorded: most give views.
 _NATIVE = """
-    arange atleast_1d atleast_2d count_nonzero diag expand_dims ravel reshape squeeze transpose"""
+    arange atleast_1d atleast_2d atleast_3d count_nonzero diag expand_dims frombuffer imag
+    isfortran may_share_memory ravel real reshape result_type shares_memory squeeze transpose"""
+
+# What NumPy's function does is to call the array's method.
+_BY_METHOD = frozenset(
+    """
+    argmax argmin argpartition argsort choose cumprod cumsum nonzero put repeat round searchsorted
+    take""".split()
+)
+# What these change is their first argument.
+_WRITERS = "copyto fill_diagonal place put put_along_axis putmask"
+# Methods of arrays, by NumPy's of the same name.
+_METHODS = """
+    argmax argmin argpartition argsort byteswap choose compress copy cumprod cumsum nonzero repeat
+    round searchsorted take trace"""
+_WRITING_METHODS = "partition put sort"
 
 # Bytes of the operands, and the largest integer among them.
 _SMALL = (512, 64)
@@ -50,19 +70,40 @@ def install() -> None:
 
     _replace(lazyarray, np, _BY_NUMPY)
     _replace(lazyarray, np, _SQUARES, _SMALL)
+    _replace(lazyarray, np, _MULTIPLES, (1 << 15, _SMALL[1]))
+    _replace(lazyarray, np, _OF_LISTS, of_lists=True)
     _replace(lazyarray, None, _NATIVE)
+    _replace(lazyarray, np, _WRITERS, writes=True)
     _replace(linalg, np.linalg, _LINALG)
     _replace(fft, np.fft, _FFT)
+    for name in _METHODS.split():
+        set_method(NDArray, name)
+    for name in _WRITING_METHODS.split():
+        set_method(NDArray, name, writes=True)
 
 
 def _replace(
-    space: ModuleType, numpys: ModuleType | None, names: str, limits: tuple[int, ...] = ()
+    space: ModuleType,
+    numpys: ModuleType | None,
+    names: str,
+    limits: tuple[int, ...] = (),
+    *,
+    writes: bool = False,
+    of_lists: bool = False,
 ) -> None:
     for name in names.split():
         function: Any = getattr(space, name)
         if not isinstance(function, FunctionType):
             continue  # listed twice
-        direct: Any = Direct(function, getattr(numpys, name, None), space.__name__, *limits)
+        direct: Any = Direct(
+            function,
+            getattr(numpys, name, None),
+            space.__name__,
+            *limits,
+            method=own if numpys is np and (own := function.__name__) in _BY_METHOD else None,
+            writes=writes,
+            of_lists=of_lists,
+        )
         for place in (space, ops):  # ops: for the methods
             for alias in [n for n, thing in vars(place).items() if thing is function]:
                 setattr(place, alias, direct)

@@ -69,9 +69,9 @@ class flatiter:
     def __next__(self) -> NDArray:
         if self.index >= self._x.size:
             raise StopIteration
-        value = self._element(self.index)
+        value = self._x[self._place(self.index)]
         self.index += 1
-        return value[()]
+        return value
 
     def copy(self) -> NDArray:
         """A vector of copies of the elements."""
@@ -83,10 +83,12 @@ class flatiter:
         return self.copy().__array__(dtype)
 
     def __getitem__(self, key: Any) -> NDArray:
-        key = self._key(key)
+        x = self._x
+        if type(key) is not int or not 0 <= key < x.size:
+            key = self._key(key)
         if isinstance(key, int):
-            return self._element(key)[()]
-        found = self._x.ravel()[key]
+            return x[self._place(key)]
+        found = x.ravel()[key]
         return found.copy() if isinstance(key, slice) else found
 
     def __setitem__(self, key: Any, value: Any) -> None:
@@ -144,14 +146,18 @@ class flatiter:
             raise IndexError(f"index {beyond.flat[0]} is out of bounds for size {n}")
         return key if key.ndim else int(key) % n
 
+    def _place(self, at: int) -> Any:
+        """The index of one element along each axis."""
+        shape = self._x.shape
+        if len(shape) == 1:
+            return at
+        return tuple([int(i) for i in np.unravel_index(at, shape)]) if shape else ()
+
     def _element(self, at: int) -> NDArray:
         """A view of one element, without axes."""
-        x = self._x
-        steps = 0
-        for n, stride in zip(x.shape[::-1], x.strides[::-1], strict=True):
-            at, k = divmod(at, n)
-            steps += k * stride
-        return _rows.strided(x, (), (), steps)
+        x, place = self._x, self._place(at)
+        where = place if isinstance(place, tuple) else (place,)
+        return _rows.strided(x, (), (), sum(map(operator.mul, where, x.strides)))
 
 
 def _compared(name: str) -> Callable[[flatiter, Any], Any]:
@@ -168,6 +174,12 @@ for _name in ("eq", "ne", "lt", "le", "gt", "ge"):
 
 
 # ---- flags --------------------------------------------------------------------------------------
+
+
+_ORDERS = {
+    **dict.fromkeys(("C_CONTIGUOUS", "CONTIGUOUS", "C"), "C"),
+    **dict.fromkeys(("F_CONTIGUOUS", "FORTRAN", "F"), "F"),
+}
 
 
 class flagsobj:
@@ -207,6 +219,8 @@ class flagsobj:
         return _rows.probe(self._x).flags.num | (4 if self.owndata else 0)
 
     def __getitem__(self, key: str) -> bool:
+        if key in _ORDERS:
+            return _rows.lies_in(self._x, _ORDERS[key])
         if key in ("OWNDATA", "O"):
             return self.owndata
         if key in ("WRITEABLE", "W"):
@@ -226,6 +240,13 @@ class flagsobj:
         return "".join(f"  {name} : {self[name]}\n" for name in names.split())
 
 
+def _ordered(name: str) -> property:
+    order = _ORDERS[name.upper()]
+    return property(
+        lambda self: _rows.lies_in(self._x, order), doc=f"As ``numpy.ndarray.flags.{name}``."
+    )
+
+
 def _asked(name: str) -> property:
     def get(self: flagsobj) -> bool:
         return getattr(_rows.probe(self._x).flags, name)
@@ -233,8 +254,7 @@ def _asked(name: str) -> property:
     return property(get, doc=f"As ``numpy.ndarray.flags.{name}``.")
 
 
-for _name in (
-    "c_contiguous f_contiguous contiguous fortran forc fnc carray farray aligned behaved "
-    "writebackifcopy"
-).split():
+for _name in ("c_contiguous", "contiguous", "f_contiguous", "fortran"):
+    setattr(flagsobj, _name, _ordered(_name))
+for _name in "forc fnc carray farray aligned behaved writebackifcopy".split():
     setattr(flagsobj, _name, _asked(_name))

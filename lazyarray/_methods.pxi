@@ -60,7 +60,8 @@ cdef class Methods(Operators):
     @property
     def real(self):
         """The real part: a view of a complex array, the array itself otherwise."""
-        return ops.real(self)
+        cdef Tensor t = part_of(self, 0)
+        return ops.real(self) if t is None else t
 
     @real.setter
     def real(self, value):
@@ -69,7 +70,8 @@ cdef class Methods(Operators):
     @property
     def imag(self):
         """The imaginary part: a view of a complex array, zeros otherwise."""
-        return ops.imag(self)
+        cdef Tensor t = part_of(self, 1)
+        return ops.imag(self) if t is None else t
 
     @imag.setter
     def imag(self, value):
@@ -111,7 +113,8 @@ cdef class Methods(Operators):
 
     def swapaxes(self, axis1, axis2):
         """A view with two axes exchanged."""
-        return ops.swapaxes(self, axis1, axis2)
+        cdef Tensor t = swapped(self, axis1, axis2)
+        return ops.swapaxes(self, axis1, axis2) if t is None else t
 
     def squeeze(self, axis=None):
         """A view without axes of length one."""
@@ -121,13 +124,15 @@ cdef class Methods(Operators):
 
     def diagonal(self, offset=0, axis1=0, axis2=1):
         """A view of the diagonal."""
-        return ops.diagonal(self, offset, axis1, axis2)
+        cdef Tensor t = diagonal_of(self, offset, axis1, axis2)
+        return ops.diagonal(self, offset, axis1, axis2) if t is None else t
 
     def view(self, dtype=None, type=None):
         """A view of the same memory, as another dtype; ``type`` is there for NumPy's signature."""
         if isinstance(dtype, _Type) and issubclass(dtype, (Tensor, np.ndarray)):
             dtype = None  # a type of array: there is but this one
-        return ops.view(self, dtype)
+        cdef Tensor t = viewed_as(self, dtype)
+        return ops.view(self, dtype) if t is None else t
 
     @property
     def flat(self):
@@ -258,6 +263,8 @@ cdef class Methods(Operators):
 
     def to_device(self, device, *, stream=None):
         """The array on ``device``: itself if it is there, else a copy (array API)."""
+        if type(device) is str and device == "cpu" and self.v.chunk.device == cpu0():
+            return self
         return ops.interop.to_device(self, device)
 
     # -- reductions and the like
@@ -298,16 +305,10 @@ cdef class Methods(Operators):
 
     def argmax(self, axis=None, out=None, *, keepdims=False):
         """Index of the maximum along an axis (of the flattened array by default)."""
-        cdef Tensor t = extremum(self, 0) if axis is None and out is None and not keepdims else None
-        if t is not None:
-            return t
         return handed(ops.argmax(self, axis, out, keepdims=keepdims))
 
     def argmin(self, axis=None, out=None, *, keepdims=False):
         """Index of the minimum along an axis (of the flattened array by default)."""
-        cdef Tensor t = extremum(self, 1) if axis is None and out is None and not keepdims else None
-        if t is not None:
-            return t
         return handed(ops.argmin(self, axis, out, keepdims=keepdims))
 
     def cumsum(self, axis=None, dtype=None, out=None):

@@ -76,12 +76,13 @@ from lazyarray.lazy._lazy cimport (
     wait,
 )
 from lazyarray.storage._storage cimport Chunk
-from lazyarray.ops._rows cimport MatMul, Reduction, Ufunc, as_tensor_on, converted, direct_get, direct_set, extremum, gathered, is_operand, masked_set, \
-    picked, picked_elements, raveled, reshaped, squeezed, store, transposed
+from lazyarray.ops._rows cimport MatMul, Reduction, Ufunc, as_tensor_on, converted, diagonal_of, direct_get, direct_set, gathered, is_operand, masked_set, \
+    part_of, picked, picked_elements, raveled, reshaped, squeezed, store, stored_elements, swapped, transposed, viewed_as
 
 from lazyarray import ops
 from lazyarray._flat import flagsobj, flatiter
 from lazyarray._namespace_info import namespace
+from lazyarray._text import repr_of_one
 from lazyarray.context import Context
 from lazyarray.lazy import _share
 from lazyarray.lazy._lazy import attach_leaf, detached, gpu_view, leaf_grad
@@ -95,6 +96,7 @@ cdef extern from "Python.h":
     int PySlice_Unpack(object, Py_ssize_t*, Py_ssize_t*, Py_ssize_t*) except -1
     Py_ssize_t PySlice_AdjustIndices(Py_ssize_t, Py_ssize_t*, Py_ssize_t*, Py_ssize_t)
     Py_ssize_t PyNumber_AsSsize_t(object, object) except? -1
+    object PyBytes_FromStringAndSize(const char*, Py_ssize_t)
 
 
 cdef extern from "numpy/arrayobject.h":
@@ -175,6 +177,13 @@ cdef object scalar(Tensor array, str what):
 cdef object only_element(Tensor x):
     """The only element, which is there, as a Python scalar."""
     return element_value(x, x.v.layout.offset)
+
+
+cdef object only_value(Tensor x):
+    """The element of an array without axes, which is there, as NumPy's scalar."""
+    cdef cnp.dtype d = np_dtype(x.v.dtype)
+    return numpy_view(&x.v, False)[()] if x.v.chunk.data is NULL \
+        else PyArray_Scalar(x.v.chunk.data + x.v.layout.offset, d, None)
 
 
 cdef object element_value(Tensor x, npy_intp at):
@@ -449,6 +458,8 @@ cdef class NDArray(Methods):
         """The values' bytes; waits for them."""
         cdef Tensor x
         x = settled(awaited(self, "?tobytes()"), False)
+        if order == "C" and x.v.chunk.data is not NULL and x.v.layout.c_contiguous(x.v.itemsize()):
+            return PyBytes_FromStringAndSize(x.v.chunk.data + x.v.layout.offset, x.v.layout.size() * x.v.itemsize())
         return numpy_view(&x.v, False).tobytes(order)
 
     def tofile(self, fid, sep="", format="%s"):
@@ -508,7 +519,9 @@ cdef class NDArray(Methods):
 
     def __repr__(self):
         cdef Tensor x = awaited(self, "?repr()")
-        text = repr(numpy_view(&x.v, False))
+        text = repr_of_one(only_value(x)) if x.v.layout.ndim == 0 else None
+        if text is None:
+            text = repr(numpy_view(&x.v, False))
         return f"{text[:-1]}, device={self.ctx!r})"
 
     def _repr_html_(self):
@@ -603,12 +616,13 @@ cdef class NDArray(Methods):
             return t
         if kind == INDEX_ELEMENT:  # as NumPy's scalar, it doesn't follow the array
             return handed(as_scalar(cast(t, t.v.dtype)))
+        t = picked_elements(self, key)
+        if t is not None:
+            return handed(t)
         plain = with_numbers(self, key, True)
         if plain is not None:
             return basic_view(self, plain, &kind)
-        t = picked_elements(self, key)
-        if t is None:
-            t = gathered(self, key)
+        t = gathered(self, key)
         if t is None:
             t = picked(self, key)
         if t is None:
@@ -622,6 +636,8 @@ cdef class NDArray(Methods):
             return
         cdef Tensor t = basic_view(self, key, &kind)
         if kind == INDEX_ADVANCED:
+            if stored_elements(self, key, value):
+                return
             plain = with_numbers(self, key, False)
             if plain is not None:
                 self[plain] = value

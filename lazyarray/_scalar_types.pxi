@@ -104,11 +104,12 @@ cdef class Scalar(NDArray):
 
     def reshape(self, *shape, order="C", copy=None):
         """The value in another shape: a scalar in ``()``, else a new array."""
-        return handed(returned(NDArray.reshape(self, *shape, order=order, copy=copy)))
+        cdef Tensor t = reshaped(self, shape) if copy is None and order == "C" else None
+        return t if t is not None else handed(returned(NDArray.reshape(self, *shape, order=order, copy=copy)))
 
     def squeeze(self, axis=None):
         """The scalar itself."""
-        return handed(returned(NDArray.squeeze(self, axis)))
+        return handed(self if axis is None else returned(NDArray.squeeze(self, axis)))
 
     def view(self, dtype=None, type=None):
         """The scalar of the same bytes as another dtype."""

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
+from lazyarray import ops
 from lazyarray.functions.index_tricks import copyto
 from lazyarray.lazy._lazy import Tensor
 from lazyarray.ops._differentiable import refuse
@@ -25,10 +26,11 @@ from lazyarray.ops.creation import full, zeros_like
 from lazyarray.ops.joining import concatenate
 from lazyarray.ops.manipulation import copy as copied
 from lazyarray.ops.manipulation import expand_dims, moveaxis, permute_dims
-from lazyarray.ops.patterns import indices
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
+
+_ops: Any = ops  # whose functions run at once where they can
 
 __all__ = [
     "apply_along_axis",
@@ -253,8 +255,8 @@ def fromfunction(
     array([[0, 1],
            [1, 2]])
     """
-    device = like.device if isinstance(like, Tensor) else None
-    return function(*indices(shape, dtype, device=device), **kwargs)
+    place = {"device": like.device} if isinstance(like, Tensor) else {}
+    return function(*_ops.indices(shape, dtype, **place), **kwargs)
 
 
 def block(arrays: Any) -> NDArray:

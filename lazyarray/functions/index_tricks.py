@@ -16,7 +16,7 @@ from lazyarray.lazy._lazy import Tensor, returned
 from lazyarray.ops._differentiable import follows
 from lazyarray.ops._layout import device_of, gil_op, gil_write, operands, values
 from lazyarray.ops._moves import stored
-from lazyarray.ops._rows import array, asarray, assign_to, call, out_array, select, strided
+from lazyarray.ops._rows import array, asarray, assign_to, at_once, call, out_array, select, strided
 from lazyarray.ops.creation import array as made
 from lazyarray.ops.creation import ones
 from lazyarray.ops.joining import concatenate, resize
@@ -98,8 +98,12 @@ class _Grid:
 
     def __init__(self, sparse: bool) -> None:
         self._sparse = sparse
+        self._numpys = (np.ogrid if sparse else np.mgrid).__getitem__
 
     def __getitem__(self, key: slice | Sequence[slice]) -> Any:
+        found = at_once(self._numpys, (key,), 0, 64)
+        if found is not None:
+            return found
         if isinstance(key, slice):
             if not _counts(_host(key.step)):
                 start = 0 if key.start is None else key.start
@@ -138,13 +142,17 @@ class _Joined:
            [2, 4]])
     """
 
-    def __init__(self, axis: int, ndmin: int, first: int) -> None:
+    def __init__(self, numpys: Any, axis: int, ndmin: int, first: int) -> None:
+        self._numpys = numpys.__getitem__
         self._defaults = axis, ndmin, first
 
     def __len__(self) -> int:
         return 0
 
     def __getitem__(self, key: Any) -> NDArray:
+        found: NDArray | None = at_once(self._numpys, (key,))
+        if found is not None:
+            return found
         if isinstance(key, str):
             raise ValueError("there are no matrices in lazyarray: use la.block")
         items = list(key) if isinstance(key, tuple) else [key]
@@ -198,8 +206,8 @@ def _joinable(item: Any, ndmin: int, first: int, place: Any) -> Any:
     return transpose(own, axes[:at] + axes[added:] + axes[at:added])
 
 
-r_ = _Joined(0, 1, -1)
-c_ = _Joined(-1, 2, 0)
+r_ = _Joined(np.r_, 0, 1, -1)
+c_ = _Joined(np.c_, -1, 2, 0)
 
 
 # ---- indices ------------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from lazyarray import ops
 from lazyarray.lazy._lazy import Tensor, returned
 from lazyarray.ops import elementwise, reductions
 from lazyarray.ops._layout import device_of, operands, values
@@ -17,6 +18,8 @@ from lazyarray.ops.manipulation import copy, imag, real
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
+
+_ops: Any = ops  # whose functions run at once where they can
 
 __all__ = [
     "allclose",
@@ -315,12 +318,30 @@ class broadcast:
 
     def __init__(self, *arrays: Any) -> None:
         self._arrays = operands(*arrays)
-        shown = np.broadcast(*[probe(x) for x in self._arrays])
-        self.shape: tuple[int, ...] = shown.shape
-        self.ndim = self.nd = shown.ndim
-        self.size = shown.size
-        self.numiter = shown.numiter
+        self._shown = np.broadcast(*map(probe, self._arrays))
         self._walk: Any = None
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The common shape."""
+        return self._shown.shape
+
+    @property
+    def ndim(self) -> int:
+        """The number of its axes."""
+        return self._shown.ndim
+
+    nd = ndim
+
+    @property
+    def size(self) -> int:
+        """The number of tuples."""
+        return self._shown.size
+
+    @property
+    def numiter(self) -> int:
+        """The number of arrays."""
+        return self._shown.numiter
 
     @property
     def index(self) -> int:
@@ -378,7 +399,10 @@ def require(a: Any, dtype: Any = None, requirements: Any = None, *, like: Any = 
     if flags >= {"C", "F"}:
         raise ValueError('Cannot specify both "C" and "F" order')
     order = next((f for f in "CF" if f in flags), "A" if flags else "K")
-    x = array(a, dtype, copy=None, order=order, device=device)
+    if isinstance(a, Tensor) and a.ndim and dtype is device is None and order in ("C", "F"):
+        x = (_ops.asfortranarray if order == "F" else _ops.ascontiguousarray)(a)
+    else:
+        x = array(a, dtype, copy=None, order=order, device=device)
     if ("O" in flags and x is a) or ("W" in flags and not probe(x).flags.writeable):
         return copy(x, order)
     return x

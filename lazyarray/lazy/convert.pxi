@@ -31,12 +31,17 @@ cdef object numpy_view(const View* v, bint writable):
     return a
 
 
+cdef enum:
+    _COLUMN = 32768  # bytes that are copied here, without letting go of the GIL
+
+
 cdef Tensor from_numpy(object array, CDevice device):
     """A new tensor with a copy of a NumPy array, in its layout ('K' order)."""
     cdef cnp.ndarray a = array
     cdef int code = dtype_of_type_num(a.descr.type_num)
     cdef int i, ndim = cnp.PyArray_NDIM(a)
     cdef npy_intp step
+    cdef char* from_
     if code < 0:
         code = dtype_code(a.dtype)  # raises
     if not cnp.PyArray_ISNOTSWAPPED(a):
@@ -55,6 +60,12 @@ cdef Tensor from_numpy(object array, CDevice device):
         if not t.v.chunk.allocate():
             raise MemoryError(f"unable to allocate {t.v.chunk.nbytes} bytes")
         memcpy(t.v.chunk.data, cnp.PyArray_DATA(a), t.v.chunk.nbytes)
+    elif ndim == 1 and t.v.itemsize() == 8 and t.v.chunk.nbytes <= _COLUMN \
+            and cnp.PyArray_ISALIGNED(a) and t.v.chunk.allocate():  # a column
+        from_ = cnp.PyArray_BYTES(a)
+        step = cnp.PyArray_STRIDES(a)[0]
+        for i in range(<int>t.v.layout.shape()[0]):
+            (<int64_t*>t.v.chunk.data)[i] = (<int64_t*>(from_ + i * step))[0]
     else:
         like = np.empty_like(a)
         for i in range(ndim):

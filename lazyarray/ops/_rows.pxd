@@ -73,7 +73,11 @@ cdef Tensor direct_get(Tensor x, object key)
 cdef bint direct_set(Tensor x, object key, object value) except -1
 cdef Tensor reshaped(Tensor x, shape)
 cdef Tensor raveled(Tensor x)
-cdef Tensor extremum(Tensor x, int what)
 cdef Tensor squeezed(Tensor t)
 cdef Tensor transposed(Tensor t)
 cdef Tensor picked_elements(Tensor x, object key)
+cdef Tensor swapped(Tensor x, object first, object second)
+cdef Tensor diagonal_of(Tensor x, object offset, object first, object second)
+cdef Tensor part_of(Tensor x, int which)
+cdef Tensor viewed_as(Tensor x, object dtype)
+cdef bint stored_elements(Tensor x, object key, object value) except -1

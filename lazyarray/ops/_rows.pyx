@@ -6,6 +6,7 @@ needs cast, infers shape and layout, keeps overlapping operands apart, and emits
 """
 
 import functools
+import sys
 
 import numpy as np
 
@@ -13,6 +14,7 @@ cimport numpy as cnp
 from cpython.long cimport PyLong_AsLongAndOverflow
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_INCREF
+from libc.math cimport INFINITY, ceil
 from libc.stdint cimport int64_t, uint64_t
 from libc.stdlib cimport calloc, malloc
 from libc.string cimport memcpy, memset
@@ -140,4 +142,7 @@ include "gather.pxi"
 include "masks.pxi"
 include "along.pxi"
 include "direct.pxi"
+include "direct_calls.pxi"
 include "quick.pxi"
+include "quick_places.pxi"
+include "quick_views.pxi"

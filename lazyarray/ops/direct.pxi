@@ -29,17 +29,19 @@ cdef extern from "numpy/arrayobject.h":
 cdef struct Scan:
     npy_intp left     # bytes that operands may still take
     npy_intp largest  # integer that may be the length of a result
+    double most       # the product of integers in a tuple, which may be its shape
     bint fits, arrays
     CDevice device    # of the arrays
 
 
 cdef enum:
     _DIRECT_LENGTH = 10_000  # of a result, that a number names
+    _DIRECT_RESULT = 1 << 22  # bytes of a result that is as many times as large as its operands
     _DIRECT_ITEMS = 1_000_000  # of a list
     _DIRECT_DEPTH = 3      # of lists in it
 
 
-cdef dict _PLAIN_TYPES = dict.fromkeys((float, bool, type(None), complex, type(Ellipsis), type, slice))
+cdef dict _PLAIN_TYPES = dict.fromkeys((bool, type(None), complex, type(Ellipsis), type))
 
 
 cdef bint may_run_now() noexcept:
@@ -50,6 +52,7 @@ cdef bint may_run_now() noexcept:
 cdef void begin_scan(Scan* scan) noexcept:
     scan.left = recorder().policy.direct_bytes
     scan.largest = _DIRECT_LENGTH
+    scan.most = INFINITY
     scan.fits, scan.arrays = True, False
 
 
@@ -103,9 +106,37 @@ cdef object locked(cnp.ndarray a):
     return v
 
 
+cdef bint fits_in(object number, npy_intp largest) noexcept:
+    """Whether an int is not larger, without its sign."""
+    cdef int overflow = 0
+    cdef long n = PyLong_AsLongAndOverflow(number, &overflow)
+    return not overflow and -largest <= n <= largest
+
+
+cdef bint short_range(slice s, npy_intp largest) except -1:
+    """Whether a slice is of Python's numbers, and means no more elements, should it be a range."""
+    cdef double part[3]
+    cdef int i = 0
+    for o in (s.start, s.stop, s.step):
+        part[i] = i == 2
+        if type(o) is int:
+            if not fits_in(o, largest):
+                return False
+            part[i] = <long>o
+        elif type(o) is float:
+            part[i] = o
+        elif type(o) is complex:
+            return abs(o) <= largest
+        elif o is not None:
+            return False
+        i += 1
+    return abs(part[1] - part[0]) <= largest * abs(part[2])  # false for what is not a number
+
+
 cdef object numpys_operand(object o, Scan* scan, int depth):
     """The argument as NumPy takes it; `scan.fits` is false then if it can't be."""
     cdef Py_ssize_t i, n
+    cdef double product = 1
     cdef list parts
     cdef bint changed = False
     cdef type t = type(o)
@@ -114,14 +145,19 @@ cdef object numpys_operand(object o, Scan* scan, int depth):
             found = copied_out(<Tensor>o, scan)
             if found is not None:
                 return found
+    elif t is float:
+        return o
     elif t is int:
-        if -scan.largest <= o <= scan.largest:
+        if fits_in(o, scan.largest):
             return o
     elif t is str:
         if depth == 0:  # an option
             return o
     elif t in _PLAIN_TYPES or isinstance(o, cnp.dtype):
         return o
+    elif t is slice:
+        if short_range(<slice>o, scan.largest):
+            return o
     elif isinstance(o, _generic):
         if dtype_of_type_num(cnp.PyArray_DescrFromScalar(o).type_num) >= 0:
             return o
@@ -131,6 +167,11 @@ cdef object numpys_operand(object o, Scan* scan, int depth):
             parts = list(o)
             for i in range(n):
                 part = parts[i]
+                if type(part) is int and t is tuple:  # it may be a shape
+                    product *= abs(<double>part)
+                    if product > scan.most:
+                        scan.fits = False
+                        return None
                 if type(part) is not float:
                     found = numpys_operand(part, scan, depth + 1)
                     if not scan.fits:
@@ -151,6 +192,13 @@ cdef object numpys_operand(object o, Scan* scan, int depth):
 
 cdef object as_ours(object o, CDevice device, bint* fits):
     """A result of NumPy's as one of ours; `fits` is false then if it is nothing that can be so."""
+    if Py_TYPE(o) == &PyArray_Type:
+        # A view of what was given, as it was, is to be a view of the array, which only the long way makes.
+        if cnp.PyArray_ISWRITEABLE(<cnp.ndarray>o) \
+                and dtype_of_type_num((<cnp.ndarray>o).descr.type_num) >= 0:
+            return written(from_numpy(o, device))
+        fits[0] = False
+        return None
     if isinstance(o, (tuple, list)):
         parts = []
         for part in o:
@@ -160,227 +208,7 @@ cdef object as_ours(object o, CDevice device, bint* fits):
         if type(o) is tuple or type(o) is list:
             return parts if type(o) is list else tuple(parts)
         return type(o)(*parts)
-    # A view of what was given, as it was, is to be a view of the array, which only the long way makes.
     # None is what comes of a call that writes to its arguments.
-    found = o
-    if type(o) is not np.ndarray or cnp.PyArray_ISWRITEABLE(<cnp.ndarray>o):
-        found = array_of(o, device)
+    found = array_of(o, device)
     fits[0] = found is not o
     return found
-
-
-# ---- calls --------------------------------------------------------------------------------------
-
-
-ctypedef object (*Quick)(PyObject**, Py_ssize_t)  # a native way for the plainest arguments; None for others
-
-
-# Arguments that are no business of NumPy's, or that it would write to.
-cdef frozenset _LONG_WAY = frozenset(("out", "ctx", "device", "like"))
-
-
-# How large the results are depends on the values: each call counts as a wait, whose value is there.
-cdef frozenset _WAITING = frozenset((
-    "argwhere", "bincount", "extract", "flatnonzero", "intersect1d", "nonzero", "polymul", "setdiff1d",
-    "setxor1d", "union1d", "unique", "unique_all", "unique_counts", "unique_inverse"))
-
-
-cdef enum:
-    _DIRECT_ARGUMENTS = 16
-
-
-cdef extern from "Python.h":
-    ctypedef PyObject* (*vectorcallfunc)(PyObject*, PyObject**, size_t, PyObject*)
-    object PyObject_Vectorcall(object, PyObject**, size_t, PyObject*)
-    Py_ssize_t PyVectorcall_NARGS(size_t)
-    void Py_XDECREF(PyObject*)
-
-
-cdef extern from *:
-    """
-    static void call_by_vector(PyTypeObject* t, Py_ssize_t offset) {
-      t->tp_vectorcall_offset = offset;
-      t->tp_call = PyVectorcall_Call;
-      t->tp_flags |= Py_TPFLAGS_HAVE_VECTORCALL;
-      PyType_Modified(t);
-    }
-    """
-    void call_by_vector(PyTypeObject*, Py_ssize_t)
-
-
-cdef class Direct:
-    """A function of the public namespace, which is run at once where that is possible.
-
-    ``recorded`` is the function itself, ``numpys`` NumPy's of the same meaning (None: its own way is as
-    fast); ``most`` is how many bytes its operands may have, where that is less than the policy's
-    ``direct_bytes``, ``largest`` the largest integer among them.
-    """
-
-    cdef readonly object recorded, numpys
-    cdef npy_intp most, largest
-    cdef str waits
-    cdef Quick quick
-    cdef vectorcallfunc called
-    cdef object __weakref__
-    cdef dict __dict__
-
-    def __init__(self, recorded, numpys, str module, npy_intp most=PY_SSIZE_T_MAX,
-                 npy_intp largest=_DIRECT_LENGTH):
-        self.recorded, self.numpys, self.most, self.largest = recorded, numpys, most, largest
-        self.waits = recorded.__name__ + "()" if recorded.__name__ in _WAITING else None
-        self.quick = quick_of(recorded.__name__)
-        self.called = <vectorcallfunc>call_direct
-        functools.update_wrapper(self, recorded)
-        self.__module__ = module
-
-    def __call__(self, *args, **kwargs):
-        return self.recorded(*args, **kwargs)  # seen by inspect only: see call_by_vector
-
-    # As NumPy's own functions are to inspect and pydoc: a routine, which is no method.
-    def __get__(self, instance, owner):
-        return self
-
-    def __repr__(self):
-        return f"<function {self.__name__} of {self.__module__}>"
-
-    def __reduce__(self):
-        return self.__name__
-
-
-cdef Direct _like = Direct.__new__(Direct)
-call_by_vector(<PyTypeObject*>Direct, <char*>&_like.called - <char*><PyObject*>_like)
-_like = None
-
-
-cdef object call_direct(PyObject* function, PyObject** args, size_t flags, PyObject* names):
-    cdef Direct self = <Direct>function
-    if recorder().policy.direct_bytes and may_run_now():
-        result = at_once(self, args, PyVectorcall_NARGS(flags), names)
-        if result is not None:
-            return result
-    return PyObject_Vectorcall(self.recorded, args, flags, names)
-
-
-cdef object at_once(Direct self, PyObject** args, Py_ssize_t n, PyObject* names):
-    """The call's result, or None if it is to go the long way."""
-    cdef PyObject* given[_DIRECT_ARGUMENTS]
-    cdef Scan scan
-    cdef Py_ssize_t i, k, count = 0, every = n
-    cdef bint fits = True
-    if self.quick is not NULL and names is NULL:
-        result = self.quick(args, n)
-        if result is not None:
-            return result
-    if self.numpys is None:
-        return None
-    if names is not NULL:
-        every += len(<tuple>names)
-        for i in range(n, every):
-            if (<tuple>names)[i - n] in _LONG_WAY and <object>args[i] is not None:
-                return None
-    if every > _DIRECT_ARGUMENTS:
-        return None
-    begin_scan(&scan)
-    scan.left = min(scan.left, self.most)
-    scan.largest = self.largest
-    try:
-        for i in range(every):
-            found = None
-            # NumPy multiplies a matrix by itself in another way: one array stays one, and views of one
-            # memory go the long way.
-            if is_tensor(<object>args[i]):
-                for k in range(i):
-                    if args[k] == args[i]:
-                        found = <object>given[k]
-                    elif is_tensor(<object>args[k]) \
-                            and (<Tensor>args[k]).v.chunk == (<Tensor>args[i]).v.chunk:
-                        return None
-            if found is None:
-                found = numpys_operand(<object>args[i], &scan, 0)
-            if not scan.fits:
-                return None
-            Py_INCREF(found)
-            given[i] = <PyObject*>found
-            count += 1
-        if not scan.arrays:
-            scan.device = current_device()
-            if not (scan.device == cpu0()):
-                return None
-        try:
-            result = PyObject_Vectorcall(self.numpys, given, n, names)
-        except Exception:
-            return None
-        result = as_ours(result, scan.device, &fits)
-        if fits and self.waits is not None:
-            seen_as_wait(self.waits)
-        return result if fits else None
-    finally:
-        for i in range(count):
-            Py_XDECREF(given[i])
-
-
-cdef Tensor direct_get(Tensor x, object key):
-    """``x[key]``, or None where it isn't that simple."""
-    cdef Scan scan
-    cdef bint fits = True
-    begin_scan(&scan)
-    if not scan.left or not may_run_now() or not is_ours(x):
-        return None
-    copy = numpys_operand(x, &scan, 0)
-    if scan.fits:
-        key = numpys_operand(key, &scan, 0)
-    if not scan.fits:
-        return None
-    try:
-        result = PyObject_GetItem(copy, key)
-    except Exception:
-        return None
-    result = as_ours(result, scan.device, &fits)
-    return result if fits else None
-
-
-def direct_write(Tensor x not None, function, tuple args):
-    """``function(x, *args)``, which writes to x, on a copy that x becomes; whether that was possible."""
-    cdef Scan scan
-    cdef Chunk* c = x.v.chunk
-    cdef cnp.ndarray copy
-    cdef uint64_t issued
-    begin_scan(&scan)
-    if not scan.left or not may_run_now() or unwritable(x) or is_scalar(x) or not at_hand(c, True):
-        return False
-    if not contiguous(x) and x.v.layout.size() > _COPIED_WITH_THE_GIL:
-        return False
-    copy = copied_out(x, &scan)
-    parts = numpys_operand(args, &scan, 0)
-    if copy is None or not scan.fits:
-        return False
-    cnp.PyArray_ENABLEFLAGS(copy, NPY_ARRAY_WRITEABLE)
-    issued = c.issued
-    try:
-        function(copy, *parts)
-    except Exception:
-        return False
-    if c.issued != issued or not at_hand(c, True):  # NumPy let go of the GIL, another thread wrote
-        return False
-    if contiguous(x):
-        memcpy(c.data + x.v.layout.offset, cnp.PyArray_DATA(copy), cnp.PyArray_NBYTES(copy))
-    else:
-        view = numpy_view(&x.v, True)
-        view[...] = copy
-    c.version.fetch_add(1)
-    issue(c, 1)
-    recorder().inlined += 1
-    return True
-
-
-cdef enum:
-    _COPIED_WITH_THE_GIL = 500  # elements: so many NumPy copies without letting go of it
-
-
-def _set_item(a, key, value):
-    PyObject_SetItem(a, key, value)
-
-
-cdef bint direct_set(Tensor x, object key, object value) except -1:
-    """``x[key] = value``; whether that was possible."""
-    return direct_write(x, _set_item, (key, value))

@@ -9,6 +9,9 @@ cdef Tensor cast_c(Tensor x, int dtype):
     return t
 
 
+cdef MatMul _products = None  # the only one
+
+
 cdef class MatMul(Row):
     """``matmul``: NumPy's gufunc loop, which calls BLAS."""
 
@@ -18,11 +21,13 @@ cdef class MatMul(Row):
         return self.doc
 
     def __init__(self, object ufunc, *, str section="", str doc=""):
+        global _products
         self.ufunc = ufunc
         self.name = ufunc.__name__
         self.section = section
         self.doc = doc
         self.kernels = <Kernel**>calloc(kDtypes * kDtypes, sizeof(void*))
+        _products = self
 
     cdef Kernel* kernel_for(self, int a, int b) except NULL:
         cdef Kernel* k = self.kernels[a * kDtypes + b]

@@ -3,6 +3,10 @@
 # Each takes a call's arguments and gives its result, or None where they are anything else than expected.
 
 
+cdef object _result_type = np.result_type
+cdef object _frombuffer = np.frombuffer
+
+
 cdef Quick quick_of(str name):
     if name == "array": return quick_array
     if name == "asarray" or name == "asanyarray": return quick_asarray
@@ -16,6 +20,10 @@ cdef Quick quick_of(str name):
     if name == "squeeze": return quick_squeeze
     if name == "atleast_1d": return quick_atleast_1d
     if name == "atleast_2d": return quick_atleast_2d
+    if name == "atleast_3d": return quick_atleast_3d
+    if name == "NDArray.copy": return quick_copy_method
+    if name == "nonzero": return quick_nonzero
+    if name == "repeat": return quick_repeat
     if name == "expand_dims": return quick_expand_dims
     if name == "arange": return quick_arange
     if name == "argmax": return quick_argmax
@@ -23,6 +31,21 @@ cdef Quick quick_of(str name):
     if name == "argmin": return quick_argmin
     if name == "count_nonzero": return quick_count_nonzero
     if name == "diag": return quick_diag
+    if name == "frombuffer": return quick_frombuffer
+    if name == "copyto": return quick_copyto
+    if name == "dot": return quick_dot
+    if name == "hstack": return quick_hstack
+    if name == "inner": return quick_inner
+    if name == "isfortran": return quick_isfortran
+    if name == "put": return quick_put
+    if name == "result_type": return quick_result_type
+    if name == "take": return quick_take
+    if name == "real": return quick_real
+    if name == "imag": return quick_imag
+    if name == "ascontiguousarray": return quick_ascontiguousarray
+    if name == "asfortranarray": return quick_asfortranarray
+    if name == "may_share_memory": return quick_may_share_memory
+    if name == "shares_memory": return quick_shares_memory
     return NULL
 
 
@@ -52,7 +75,43 @@ cdef object quick_array(PyObject** args, Py_ssize_t n):
     cdef Tensor t = only(args, n)
     if t is not None:
         return copied(t, t.v.dtype)
-    return of_numbers(<object>args[0]) if n == 1 and type(<object>args[0]) is list else None
+    if n != 1:
+        return None
+    if is_tensor(<object>args[0]):
+        return boxed(<Tensor>args[0], 0)
+    if type(<object>args[0]) is list or type(<object>args[0]) is tuple:
+        t = of_arrays(<object>args[0])
+    return of_numbers(<object>args[0]) if t is None and type(<object>args[0]) is list else t
+
+
+cdef Tensor of_arrays(object items):
+    """An array of small C-ordered arrays of one shape and dtype, all at hand; None for anything else."""
+    cdef npy_intp shape[kMaxDims]
+    cdef Tensor first, t, out
+    cdef npy_intp i = 0, nbytes
+    if not len(items) or not Py_TYPE(items[0]) == type_of_arrays() or not may_run_now():
+        return None
+    first = <Tensor>items[0]
+    if first.v.layout.ndim == 0 or first.v.layout.ndim == kMaxDims:
+        return None
+    nbytes = first.v.layout.size() * first.v.itemsize()
+    for o in items:
+        if not Py_TYPE(o) == type_of_arrays():
+            return None
+        t = <Tensor>o
+        if t.v.dtype != first.v.dtype or not t.v.layout.same_shape(first.v.layout) or not contiguous(t) \
+                or not at_hand(t.v.chunk, False) or not (t.v.chunk.device == cpu0()):
+            return None
+    shape[0] = len(items)
+    memcpy(&shape[1], first.v.layout.shape(), first.v.layout.ndim * sizeof(npy_intp))
+    out = room_for(first.v.dtype, first.v.layout.ndim + 1, shape)
+    if out is None:
+        return None
+    for o in items:
+        t = <Tensor>o
+        memcpy(out.v.chunk.data + i * nbytes, t.v.chunk.data + t.v.layout.offset, nbytes)
+        i += 1
+    return written(out)
 
 
 cdef Tensor of_numbers(list items):
@@ -147,135 +206,16 @@ cdef object quick_filled(PyObject** args, Py_ssize_t n, int value):
     return written(t)
 
 
-cdef Tensor reshaped(Tensor x, shape):
-    """A view of a C-ordered array in a shape of ints, of which one may be -1; None for anything else."""
-    cdef npy_intp dims[kMaxDims]
-    cdef npy_intp size = x.v.layout.size(), product = 1
-    cdef int i, n, unknown = -1, overflow = 0
-    cdef tuple lengths = (shape,) if type(shape) is int else tuple(shape) if type(shape) is list else \
-        shape if type(shape) is tuple else None
-    if lengths is None or len(lengths) > kMaxDims or is_scalar(x) or not size or not contiguous(x):
-        return None
-    n = len(lengths)
-    for i in range(n):
-        if type(lengths[i]) is not int:
-            return None
-        dims[i] = PyLong_AsLongAndOverflow(lengths[i], &overflow)
-        if dims[i] == -1 and unknown < 0:
-            unknown = i
-        elif overflow or dims[i] <= 0 or dims[i] > size:
-            return None
-        else:
-            product *= dims[i]
-            if product > size:
-                return None
-    if unknown >= 0:
-        dims[unknown] = size // product
-        product *= dims[unknown]
-    if product != size:
-        return None
-    cdef Tensor t = view_of(x)
-    t.v.layout.resize(n)
-    if n:
-        memcpy(t.v.layout.shape(), dims, n * sizeof(npy_intp))
-    t.v.layout.set_c_order(x.v.itemsize())
-    t.v.layout.offset = x.v.layout.offset
-    return t
-
-
-cdef object quick_reshape(PyObject** args, Py_ssize_t n):
-    cdef Tensor t = first_array(args) if n == 2 else None
-    return None if t is None else reshaped(t, <object>args[1])
-
-
-cdef Tensor raveled(Tensor x):
-    """A view of a C-ordered array as a vector; None for any other."""
-    cdef npy_intp size = x.v.layout.size()
-    if not contiguous(x) or is_scalar(x):
-        return None
-    cdef Tensor t = view_of(x)
-    t.v.layout.resize(1)
-    t.v.layout.shape()[0] = size
-    t.v.layout.strides()[0] = x.v.itemsize()
-    return t
-
-
-cdef object quick_ravel(PyObject** args, Py_ssize_t n):
-    cdef Tensor t = only(args, n)
-    return None if t is None else raveled(t)
-
-
-cdef Tensor permuted(Tensor x, int ndim, const int* axes):
-    """A view with these of the array's axes, in this order; -1 is a new one, of length one."""
-    cdef Tensor t = view_of(x)
-    cdef int i
-    t.v.layout.resize(ndim)
-    for i in range(ndim):
-        t.v.layout.shape()[i] = 1 if axes[i] < 0 else x.v.layout.shape()[axes[i]]
-        t.v.layout.strides()[i] = 0 if axes[i] < 0 else x.v.layout.strides()[axes[i]]
-    return t
-
-
-cdef object quick_transpose(PyObject** args, Py_ssize_t n):
-    cdef Tensor t = only(args, n)
-    return None if t is None else transposed(t)
-
-
-cdef Tensor transposed(Tensor t):
-    """A view with the axes in the reverse order."""
-    cdef int axes[kMaxDims]
-    cdef int i
-    for i in range(t.v.layout.ndim):
-        axes[i] = t.v.layout.ndim - 1 - i
-    return permuted(t, t.v.layout.ndim, axes)
-
-
-cdef object quick_squeeze(PyObject** args, Py_ssize_t n):
-    cdef Tensor t = only(args, n)
-    return None if t is None else squeezed(t)
-
-
-cdef Tensor squeezed(Tensor t):
-    """A view without the axes of length one."""
-    cdef int axes[kMaxDims]
-    cdef int i, n = 0
-    for i in range(t.v.layout.ndim):
-        if t.v.layout.shape()[i] != 1:
-            axes[n] = i
-            n += 1
-    return permuted(t, n, axes)
-
-
-cdef object with_axis(Tensor t, int at):
-    cdef int axes[kMaxDims + 1]
-    cdef int i, n = t.v.layout.ndim + 1
-    if n > kMaxDims:
-        return None
-    for i in range(n):
-        axes[i] = -1 if i == at else i - (i > at)
-    return permuted(t, n, axes)
-
-
-cdef object quick_expand_dims(PyObject** args, Py_ssize_t n):
-    cdef int overflow = 0, ndim
-    cdef long at
-    cdef Tensor t = first_array(args) if n == 2 else None
-    if t is None or type(<object>args[1]) is not int or not contiguous(t):
-        return None
-    ndim = t.v.layout.ndim + 1
-    at = PyLong_AsLongAndOverflow(<object>args[1], &overflow)
-    if overflow or at < -ndim or at >= ndim:
-        return None
-    t = with_axis(t, at + ndim if at < 0 else at)
-    if t is not None:
-        t.v.layout.set_c_order(t.v.itemsize())
-    return t
-
-
 cdef object quick_arange(PyObject** args, Py_ssize_t n):
-    """A range of integers, Python's or such as were computed."""
+    """A range of Python's numbers, or of integers that were computed."""
     cdef npy_intp start = 0, stop = 0, step = 1
-    if n < 1 or n > 3 or not index_of(<object>args[0], &stop):
+    cdef Py_ssize_t i
+    if n < 1 or n > 3:
+        return None
+    for i in range(n):
+        if type(<object>args[i]) is float:
+            return range_of_floats(args, n)
+    if not index_of(<object>args[0], &stop):
         return None
     if n > 1:
         start = stop
@@ -289,22 +229,89 @@ cdef object quick_arange(PyObject** args, Py_ssize_t n):
 cdef npy_intp _FAR = 1l << 40
 
 
+cdef bint plain_number(object o, double* value) noexcept:
+    """Whether ``o`` is a float, or an integer that is one as well; its value."""
+    cdef int overflow = 0
+    cdef long n
+    if type(o) is float:
+        value[0] = <double>o
+        return True
+    if type(o) is not int:
+        return False
+    n = PyLong_AsLongAndOverflow(o, &overflow)
+    value[0] = n
+    return not overflow and -_FAR <= n <= _FAR
+
+
+cdef object range_of_floats(PyObject** args, Py_ssize_t n):
+    """A range of numbers some of which are floats; its length is found as NumPy finds it."""
+    cdef double start = 0, stop = 0, step = 1, length
+    if not plain_number(<object>args[0], &stop):
+        return None
+    if n > 1:
+        start = stop
+        if not plain_number(<object>args[1], &stop) or n > 2 and not plain_number(<object>args[2], &step):
+            return None
+    if step == 0:
+        return None
+    length = ceil((stop - start) / step)
+    if not 0 < length <= _DIRECT_LENGTH:  # not a number, too
+        return None
+    return ramp(start, step, <npy_intp>length)
+
+
+cdef object quick_hstack(PyObject** args, Py_ssize_t n):
+    cdef object arrays = <object>args[0] if n == 1 else None
+    if type(arrays) is not list and type(arrays) is not tuple or not len(arrays) or not is_tensor(arrays[0]):
+        return None
+    return join(arrays, int((<Tensor>arrays[0]).v.layout.ndim != 1))
+
+
+cdef object quick_dot(PyObject** args, Py_ssize_t n):
+    if n != 2 and (n != 3 or <object>args[2] is not None):
+        return None
+    return dot(_products, <object>args[0], <object>args[1])
+
+
+cdef object quick_inner(PyObject** args, Py_ssize_t n):
+    """The product of two vectors."""
+    if n != 2 or not is_tensor(<object>args[0]) or not is_tensor(<object>args[1]) \
+            or (<Tensor>args[0]).v.layout.ndim != 1 or (<Tensor>args[1]).v.layout.ndim != 1:
+        return None
+    return dot(_products, <object>args[0], <object>args[1])
+
+
+cdef object quick_result_type(PyObject** args, Py_ssize_t n):
+    """The common dtype of arrays, dtypes and Python's numbers."""
+    cdef PyObject* given[4]
+    cdef Py_ssize_t i
+    if n > 4:
+        return None
+    for i in range(n):
+        given[i] = args[i]
+        if is_tensor(<object>args[i]):
+            dtype = np_dtype((<Tensor>args[i]).v.dtype)  # which lives for ever
+            given[i] = <PyObject*>dtype
+    return PyObject_Vectorcall(_result_type, given, n, NULL)
+
+
+cdef object quick_frombuffer(PyObject** args, Py_ssize_t n):
+    """A copy of what bytes hold."""
+    if n < 1 or type(<object>args[0]) is not bytes or not (current_device() == cpu0()):
+        return None
+    try:
+        a = PyObject_Vectorcall(_frombuffer, args, n, NULL)
+    except Exception:
+        return None
+    if dtype_of_type_num((<cnp.ndarray>a).descr.type_num) < 0:
+        return None
+    return written(from_numpy(a, cpu0()))
+
+
 cdef object quick_concatenate(PyObject** args, Py_ssize_t n):
     if n != 1 and n != 2:
         return None
     return join(<object>args[0], <object>args[1] if n == 2 else 0)
-
-
-cdef object quick_atleast_1d(PyObject** args, Py_ssize_t n):
-    cdef Tensor t = only(args, n)
-    return None if t is None or t.v.layout.ndim < 1 else t
-
-
-cdef object quick_atleast_2d(PyObject** args, Py_ssize_t n):
-    cdef Tensor t = only(args, n)
-    if t is None or t.v.layout.ndim < 1:
-        return None
-    return with_axis(t, 0) if t.v.layout.ndim == 1 else t
 
 
 cdef object quick_argmax(PyObject** args, Py_ssize_t n):
@@ -370,6 +377,59 @@ cdef object quick_count_nonzero(PyObject** args, Py_ssize_t nargs):
     return t
 
 
+cdef object quick_nonzero(PyObject** args, Py_ssize_t nargs):
+    """The indices of what is not zero in a vector."""
+    cdef Tensor t = only(args, nargs), out
+    cdef npy_intp i, n, count = 0
+    cdef npy_intp found[_VECTOR]
+    cdef char* p
+    if t is None or t.v.layout.ndim != 1 or not contiguous(t) or not at_hand(t.v.chunk, False) \
+            or not (t.v.chunk.device == cpu0()):
+        return None
+    n = t.v.layout.shape()[0]
+    if n > _VECTOR:
+        return None
+    p = t.v.chunk.data + t.v.layout.offset
+    for i in range(n):
+        found[count] = i
+        if t.v.dtype == D_F8:
+            count += (<double*>p)[i] != 0
+        elif t.v.dtype == D_IL:
+            count += (<int64_t*>p)[i] != 0
+        elif t.v.dtype == D_BOOL:
+            count += p[i] != 0
+        else:
+            return None
+    out = room_for(D_IL, 1, &count)
+    if out is None:
+        return None
+    memcpy(out.v.chunk.data, found, count * sizeof(npy_intp))
+    seen_as_wait("nonzero()")
+    return (written(out),)
+
+
+cdef enum:
+    _VECTOR = 64  # elements: beyond these NumPy's way is as fast
+
+
+cdef object quick_repeat(PyObject** args, Py_ssize_t nargs):
+    """The elements of an array, each as often as a number says."""
+    cdef Tensor t = first_array(args) if nargs == 2 else None, out
+    cdef npy_intp i, k, times = 0, n
+    if t is None or type(<object>args[1]) is not int or not index_of(<object>args[1], &times) \
+            or not 0 <= times <= _VECTOR or t.v.itemsize() != 8 or not contiguous(t) \
+            or not at_hand(t.v.chunk, False) or not (t.v.chunk.device == cpu0()):
+        return None
+    n = t.v.layout.size() * times
+    out = room_for(t.v.dtype, 1, &n)
+    if out is None:
+        return None
+    for i in range(t.v.layout.size()):
+        for k in range(times):
+            (<int64_t*>out.v.chunk.data)[i * times + k] = (<int64_t*>(t.v.chunk.data + t.v.layout.offset))[i]
+    return written(out)
+
+
 cdef object quick_diag(PyObject** args, Py_ssize_t nargs):
     """A matrix with a vector on its diagonal. (The other way round it is a view.)"""
     cdef Tensor t = only(args, nargs), out
@@ -390,58 +450,6 @@ cdef object quick_diag(PyObject** args, Py_ssize_t nargs):
     for i in range(n):
         memcpy(out.v.chunk.data + i * (n + 1) * size,
                t.v.chunk.data + t.v.layout.offset + i * t.v.layout.strides()[0], size)
-    return written(out)
-
-
-cdef Tensor picked_elements(Tensor x, object key):
-    """``x[i, j]`` for an index of each axis, numbers or vectors of one length; None for other keys."""
-    cdef npy_intp* indices[kMaxDims]
-    cdef npy_intp at[kMaxDims]
-    cdef npy_intp n = -1, i, k, offset, length, size = x.v.itemsize()
-    cdef int axis, ndim = x.v.layout.ndim
-    cdef tuple keys = key if type(key) is tuple else (key,)
-    cdef Tensor t, out
-    cdef char* base
-    if len(keys) != ndim or not lone_ops() or not at_hand(x.v.chunk, False):
-        return None
-    for axis in range(ndim):
-        o = keys[axis]
-        indices[axis] = NULL
-        if index_of(o, &at[axis]):
-            continue
-        length = -1
-        if is_tensor(o):
-            t = <Tensor>o
-            if t.v.layout.ndim == 1 and t.v.dtype == D_IL and contiguous(t) and at_hand(t.v.chunk, False) \
-                    and t.v.chunk.device == x.v.chunk.device:
-                length = t.v.layout.shape()[0]
-                indices[axis] = <npy_intp*>(t.v.chunk.data + t.v.layout.offset)
-        elif type(o) is np.ndarray:
-            if cnp.PyArray_NDIM(<cnp.ndarray>o) == 1 and cnp.PyArray_TYPE(<cnp.ndarray>o) == cnp.NPY_LONG \
-                    and cnp.PyArray_ISCARRAY_RO(<cnp.ndarray>o):
-                length = cnp.PyArray_SIZE(<cnp.ndarray>o)
-                indices[axis] = <npy_intp*>cnp.PyArray_DATA(<cnp.ndarray>o)
-        if length < 0 or n >= 0 and length != n:
-            return None
-        n = length
-    if n < 0 or not (x.v.chunk.device == cpu0()):
-        return None
-    out = room_for(x.v.dtype, 1, &n)
-    if out is None:
-        return None
-    base = x.v.chunk.data + x.v.layout.offset
-    for i in range(n):
-        offset = 0
-        for axis in range(ndim):
-            k = at[axis] if indices[axis] is NULL else indices[axis][i]
-            length = x.v.layout.shape()[axis]
-            if k < -length or k >= length:
-                return None
-            offset += (k + length if k < 0 else k) * x.v.layout.strides()[axis]
-        if size == 8:
-            (<int64_t*>out.v.chunk.data)[i] = (<int64_t*>(base + offset))[0]
-        else:
-            memcpy(out.v.chunk.data + i * size, base + offset, size)
     return written(out)
 
 

@@ -1,6 +1,9 @@
 # Reduction: ``ufunc.reduce`` in NumPy's own order of operations.
 
 
+cdef dict _reductions = {}  # by the ufunc that is reduced
+
+
 cdef class Reduction(Row):
     """``ufunc.reduce`` over axes, in NumPy's own order of operations."""
 
@@ -18,6 +21,7 @@ cdef class Reduction(Row):
         self.first = first  # max and min start with the first element; sums with the identity
         self.cost = cost
         self.kernels = {}
+        _reductions[ufunc] = self
 
     cdef object kernel_for(self, int source, int target):
         """(kernel, dtype of its input), or None where NumPy's reduction can't be replayed."""

@@ -471,23 +471,34 @@ cdef class Ufunc(Row):
 
     def reduce(self, array, axis=0, dtype=None, out=None, keepdims=False, *args, **kwargs):
         """The op between the elements along axes; ``initial`` and ``where`` as in NumPy."""
+        if out is None and not args and not kwargs:
+            row = _reductions.get(self.ufunc)
+            if row is not None and is_tensor(array) and type(axis) is int:
+                return handed((<Reduction>row).reduce(<Tensor>array, axis, dtype, None, keepdims))
+            result = direct_call(self.ufunc.reduce, (array, axis, dtype, None, keepdims))
+            if result is not None:
+                return result
         return handed(self.method("reduce", array, axis, dtype, out, keepdims, *args, **kwargs))
 
     def accumulate(self, array, axis=0, dtype=None, out=None):
         """The op between each element and all before it along an axis."""
-        return self.method("accumulate", array, axis, dtype, out)
+        result = direct_call(self.ufunc.accumulate, (array, axis, dtype)) if out is None else None
+        return self.method("accumulate", array, axis, dtype, out) if result is None else result
 
     def reduceat(self, array, indices, axis=0, dtype=None, out=None):
         """Reductions of slices along an axis, each from one index to the next."""
-        return self.method("reduceat", array, indices, axis, dtype, out)
+        result = direct_call(self.ufunc.reduceat, (array, indices, axis, dtype)) if out is None else None
+        return self.method("reduceat", array, indices, axis, dtype, out) if result is None else result
 
     def outer(self, a, b, /, **kwargs):
         """The op of each element of ``a`` with each of ``b``."""
-        return handed(self.method("outer", a, b, **kwargs))
+        # What comes is as large as the square of the operands.
+        result = direct_call(self.ufunc.outer, (a, b), 512) if not kwargs else None
+        return handed(self.method("outer", a, b, **kwargs)) if result is None else result
 
     def at(self, a, indices, /, *values):
         """The op in place on ``a[indices]``; an index given twice counts twice."""
-        if isinstance(a, Tensor) and direct_write(a, self.ufunc.at, (indices, *values)):
+        if direct_write(self.ufunc.at, (a, indices, *values)):
             return None
         return self.method("at", a, indices, *values)
 

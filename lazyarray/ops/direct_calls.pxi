@@ -1,0 +1,353 @@
+# Calls of the direct tier: functions and methods that NumPy runs at once on copies (direct.pxi), and what
+# writes to an array, by a copy that replaces its memory.
+
+
+ctypedef object (*Quick)(PyObject**, Py_ssize_t)  # a native way for the plainest arguments; None for others
+
+
+# Arguments that are no business of NumPy's, or that it would write to.
+cdef frozenset _LONG_WAY = frozenset(("out", "ctx", "device", "like"))
+
+
+# How large the results are depends on the values: each call counts as a wait, whose value is there.
+cdef frozenset _WAITING = frozenset((
+    "argwhere", "bincount", "extract", "flatnonzero", "intersect1d", "nonzero", "polymul", "setdiff1d",
+    "setxor1d", "union1d", "unique", "unique_all", "unique_counts", "unique_inverse"))
+
+
+cdef enum:
+    _DIRECT_ARGUMENTS = 16
+
+
+cdef extern from "Python.h":
+    ctypedef PyObject* (*vectorcallfunc)(PyObject*, PyObject**, size_t, PyObject*)
+    object PyObject_Vectorcall(object, PyObject**, size_t, PyObject*)
+    object PyObject_VectorcallMethod(object, PyObject**, size_t, PyObject*)
+    object PyMethod_New(object, object)
+    Py_ssize_t PyVectorcall_NARGS(size_t)
+    void Py_XDECREF(PyObject*)
+
+
+cdef extern from *:
+    """
+    static void call_by_vector(PyTypeObject* t, Py_ssize_t offset, int method) {
+      t->tp_vectorcall_offset = offset;
+      t->tp_call = PyVectorcall_Call;
+      t->tp_flags |= Py_TPFLAGS_HAVE_VECTORCALL | (method ? Py_TPFLAGS_METHOD_DESCRIPTOR : 0);
+      PyType_Modified(t);
+    }
+    static int put_in_type(PyTypeObject* t, PyObject* name, PyObject* value) {
+      int failed = PyDict_SetItem(t->tp_dict, name, value);
+      PyType_Modified(t);
+      return failed;
+    }
+    static PyObject** items_of(PyObject* tuple) { return reinterpret_cast<PyTupleObject*>(tuple)->ob_item; }
+    """
+    void call_by_vector(PyTypeObject*, Py_ssize_t, int)
+    int put_in_type(PyTypeObject*, object, object) except -1
+    PyObject** items_of(object) noexcept
+
+
+cdef class Direct:
+    """A function of the public namespace, or a method of arrays, which is run at once where that is possible.
+
+    ``recorded`` is the function itself, ``numpys`` NumPy's of the same meaning (None: its own way is as
+    fast); ``most`` is how many bytes its operands may have, where that is less than the policy's
+    ``direct_bytes``, ``largest`` the largest integer among them. Where NumPy's is but a call of an array's
+    method, ``method`` is that method's name. What ``writes`` changes its first argument, and gives None. ``of_lists``:
+    for arrays the way of ``recorded`` is as fast.
+    """
+
+    cdef readonly object recorded, numpys
+    cdef readonly str method
+    cdef readonly bint writes, of_lists
+    cdef type owner  # of a method
+    cdef npy_intp most, largest
+    cdef str waits
+    cdef Quick quick
+    cdef vectorcallfunc called
+    cdef object __weakref__
+    cdef dict __dict__
+
+    def __init__(self, recorded, numpys, str module, npy_intp most=PY_SSIZE_T_MAX,
+                 npy_intp largest=_DIRECT_LENGTH, *, str method=None, bint writes=False,
+                 bint of_lists=False):
+        self.recorded, self.numpys, self.most, self.largest = recorded, numpys, most, largest
+        self.method = None if method is None else sys.intern(method)
+        self.writes, self.of_lists = writes, of_lists
+        self.waits = recorded.__name__ + "()" if recorded.__name__ in _WAITING else None
+        self.quick = quick_of(recorded.__qualname__.replace("Methods", "NDArray"))
+        if self.quick is NULL:
+            self.quick = quick_of(recorded.__name__)
+        self.called = <vectorcallfunc>call_direct
+        functools.update_wrapper(self, recorded)
+        self.__module__ = module
+
+    def __call__(self, *args, **kwargs):
+        return self.recorded(*args, **kwargs)  # seen by inspect only: see call_by_vector
+
+    # As NumPy's own functions are to inspect and pydoc: a routine, which is no method.
+    def __get__(self, instance, owner):
+        return self
+
+    def __repr__(self):
+        return f"<function {self.__name__} of {self.__module__}>"
+
+    def __reduce__(self):
+        return self.__name__
+
+
+cdef class DirectMethod(Direct):
+    """A method of arrays that is run at once, by NumPy's method of the same name, where that is possible."""
+
+    def __get__(self, instance, owner):
+        return self if instance is None else PyMethod_New(self, instance)
+
+    def __repr__(self):
+        return f"<method {self.__name__!r} of {self.__module__!r} objects>"
+
+    def __reduce__(self):
+        return getattr, (type_object(type_of_arrays()), self.__name__)
+
+
+cdef Direct _like = Direct.__new__(Direct)
+call_by_vector(<PyTypeObject*>Direct, <char*>&_like.called - <char*><PyObject*>_like, 0)
+call_by_vector(<PyTypeObject*>DirectMethod, <char*>&_like.called - <char*><PyObject*>_like, 1)
+_like = None
+
+
+cdef object type_object(PyTypeObject* t):
+    return <object><PyObject*>t
+
+
+def set_method(type t, str name, *, bint writes=False):
+    """Makes a method of a native class one that is run at once where that is possible."""
+    cdef type owner = next(c for c in t.__mro__ if name in vars(c))
+    cdef Direct method = DirectMethod(owner.__dict__[name], None, owner.__module__, method=name, writes=writes)
+    method.owner = owner
+    put_in_type(<PyTypeObject*>owner, name, method)
+
+
+cdef object call_direct(PyObject* function, PyObject** args, size_t flags, PyObject* names):
+    cdef Direct self = <Direct>function
+    cdef Py_ssize_t n = PyVectorcall_NARGS(flags)
+    if self.writes:
+        if self.quick is not NULL and names is NULL and self.quick(args, n) is not None \
+                or written_by(self, args, n, names):
+            return None
+    elif recorder().policy.direct_bytes and may_run_now():
+        result = run_at_once(self, args, n, names)
+        if result is not None:
+            return result
+    # A native method believes that it gets what it is a method of.
+    if self.owner is not None and n and not isinstance(<object>args[0], self.owner):
+        raise TypeError(f"descriptor '{self.__name__}' for 'NDArray' objects doesn't apply to a "
+                        f"'{type(<object>args[0]).__name__}' object")
+    return PyObject_Vectorcall(self.recorded, args, flags, names)
+
+
+cdef struct Given:  # the arguments of a call as NumPy gets them
+    Scan scan
+    PyObject* operands[_DIRECT_ARGUMENTS]
+    Py_ssize_t count
+
+
+cdef bint take_operands(Given* given, PyObject** args, Py_ssize_t n) except -1:
+    """Appends NumPy's operands for these arguments; whether all can be such."""
+    cdef Py_ssize_t i, k
+    if given.count + n > _DIRECT_ARGUMENTS:
+        return False
+    for i in range(n):
+        found = None
+        # NumPy multiplies a matrix by itself in another way: one array stays one, and views of one
+        # memory go the long way.
+        if is_tensor(<object>args[i]):
+            for k in range(i):
+                if args[k] == args[i]:
+                    found = <object>given.operands[k]
+                elif is_tensor(<object>args[k]) \
+                        and (<Tensor>args[k]).v.chunk == (<Tensor>args[i]).v.chunk:
+                    return False
+        if found is None:
+            found = numpys_operand(<object>args[i], &given.scan, 0)
+        if not given.scan.fits:
+            return False
+        Py_INCREF(found)
+        given.operands[given.count] = <PyObject*>found
+        given.count += 1
+    if not given.scan.arrays:
+        given.scan.device = current_device()
+        return given.scan.device == cpu0()
+    return True
+
+
+cdef void set_limits(Scan* scan, npy_intp most, npy_intp largest) noexcept:
+    """What NumPy makes of the operands is to stay small, too."""
+    scan.left = min(scan.left, most)
+    scan.largest = largest
+    if largest < _DIRECT_LENGTH:
+        scan.most = _DIRECT_RESULT / max(scan.left, 1)
+
+
+cdef void give_back(Given* given) noexcept:
+    cdef Py_ssize_t i
+    for i in range(given.count):
+        Py_XDECREF(given.operands[i])
+
+
+cdef object run_at_once(Direct self, PyObject** args, Py_ssize_t n, PyObject* names):
+    """The call's result, or None if it is to go the long way."""
+    cdef Given given
+    cdef Py_ssize_t i, every = n
+    if self.quick is not NULL and names is NULL:
+        result = self.quick(args, n)
+        if result is not None:
+            return result
+    if names is not NULL:
+        every += len(<tuple>names)
+        for i in range(n, every):
+            if (<tuple>names)[i - n] in _LONG_WAY and <object>args[i] is not None:
+                return None
+    cdef bint as_method = self.method is not None and n and is_tensor(<object>args[0])
+    if not as_method and self.numpys is None or self.of_lists and n and is_tensor(<object>args[0]):
+        return None
+    begin_scan(&given.scan)
+    set_limits(&given.scan, self.most, self.largest)
+    given.count = 0
+    try:
+        if not take_operands(&given, args, every):
+            return None
+        return answer(self.method if as_method else self.numpys, as_method, &given, n, names, self.waits)
+    finally:
+        give_back(&given)
+
+
+cdef object answer(object function, bint as_method, Given* given, Py_ssize_t n, PyObject* names, str waits):
+    """What NumPy gives for the operands, as ours; None where it gives nothing that can be so."""
+    cdef bint fits = True
+    try:
+        if as_method:
+            result = PyObject_VectorcallMethod(function, given.operands, n, names)
+        else:
+            result = PyObject_Vectorcall(function, given.operands, n, names)
+    except Exception:
+        return None
+    result = as_ours(result, given.scan.device, &fits)
+    if fits and waits is not None:
+        seen_as_wait(waits)
+    return result if fits else None
+
+
+cdef object direct_call(object function, tuple args, npy_intp most=PY_SSIZE_T_MAX,
+                        npy_intp largest=_DIRECT_LENGTH):
+    """``function(*args)``, one of NumPy's, at once, or None where it is to go the long way."""
+    cdef Given given
+    if not recorder().policy.direct_bytes or not may_run_now():
+        return None
+    begin_scan(&given.scan)
+    set_limits(&given.scan, most, largest)
+    given.count = 0
+    try:
+        if not take_operands(&given, items_of(args), len(args)):
+            return None
+        return answer(function, False, &given, len(args), NULL, None)
+    finally:
+        give_back(&given)
+
+
+def at_once(function, tuple args, npy_intp most=PY_SSIZE_T_MAX, npy_intp largest=_DIRECT_LENGTH):
+    """``function(*args)``, one of NumPy's, at once; None where it is to go the long way.
+
+    The limits are those of :class:`Direct`.
+    """
+    return direct_call(function, args, most, largest)
+
+
+cdef Tensor direct_get(Tensor x, object key):
+    """``x[key]``, or None where it isn't that simple."""
+    cdef Scan scan
+    cdef bint fits = True
+    begin_scan(&scan)
+    if not scan.left or not may_run_now() or not is_ours(x):
+        return None
+    copy = numpys_operand(x, &scan, 0)
+    if scan.fits:
+        key = numpys_operand(key, &scan, 0)
+    if not scan.fits:
+        return None
+    try:
+        result = PyObject_GetItem(copy, key)
+    except Exception:
+        return None
+    result = as_ours(result, scan.device, &fits)
+    return result if fits else None
+
+
+cdef bint write_at_once(object function, bint as_method, PyObject** args, Py_ssize_t n, PyObject* names,
+                        npy_intp most) except -1:
+    """A call that writes to its first argument, on a copy that this becomes; whether that was possible."""
+    cdef Given given
+    cdef Tensor x
+    cdef Chunk* c
+    cdef cnp.ndarray copy
+    cdef uint64_t issued
+    cdef Py_ssize_t every = n if names is NULL else n + len(<tuple>names)
+    if n == 0 or not recorder().policy.direct_bytes or not may_run_now() or not is_tensor(<object>args[0]):
+        return False
+    x = <Tensor>args[0]
+    c = x.v.chunk
+    if unwritable(x) or is_scalar(x) or not at_hand(c, True) \
+            or not contiguous(x) and x.v.layout.size() > _COPIED_WITH_THE_GIL:
+        return False
+    begin_scan(&given.scan)
+    given.scan.left = min(given.scan.left, most)
+    given.count = 0
+    try:
+        if not take_operands(&given, args, every):
+            return False
+        copy = <cnp.ndarray>given.operands[0]
+        cnp.PyArray_ENABLEFLAGS(copy, NPY_ARRAY_WRITEABLE)
+        issued = c.issued
+        try:
+            if as_method:
+                result = PyObject_VectorcallMethod(function, given.operands, n, names)
+            else:
+                result = PyObject_Vectorcall(function, given.operands, n, names)
+        except Exception:
+            return False
+        if result is not None:
+            return False
+        if c.issued != issued or not at_hand(c, True):  # NumPy let go of the GIL, another thread wrote
+            return False
+        if contiguous(x):
+            memcpy(c.data + x.v.layout.offset, cnp.PyArray_DATA(copy), cnp.PyArray_NBYTES(copy))
+        else:
+            view = numpy_view(&x.v, True)
+            view[...] = copy
+        changed(c)
+        return True
+    finally:
+        give_back(&given)
+
+
+cdef bint written_by(Direct self, PyObject** args, Py_ssize_t n, PyObject* names) except -1:
+    return write_at_once(self.numpys if self.method is None else self.method, self.method is not None,
+                         args, n, names, self.most)
+
+
+cdef bint direct_write(object function, tuple args) except -1:
+    """``function(*args)``, one of NumPy's, which writes to the first of them; whether that was possible."""
+    return write_at_once(function, False, items_of(args), len(args), NULL, PY_SSIZE_T_MAX)
+
+
+cdef enum:
+    _COPIED_WITH_THE_GIL = 500  # elements: so many NumPy copies without letting go of it
+
+
+def _set_item(a, key, value):
+    PyObject_SetItem(a, key, value)
+
+
+cdef bint direct_set(Tensor x, object key, object value) except -1:
+    """``x[key] = value``; whether that was possible."""
+    return direct_write(_set_item, (x, key, value))

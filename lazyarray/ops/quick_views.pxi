@@ -1,0 +1,380 @@
+# Native views: no values are read, so they are the same at any time.
+
+
+cdef Tensor reshaped(Tensor x, shape):
+    """A view of a C-ordered array in a shape of ints, of which one may be -1; None for anything else."""
+    cdef npy_intp dims[kMaxDims]
+    cdef npy_intp size = x.v.layout.size(), product = 1
+    cdef int i, n, unknown = -1, overflow = 0
+    cdef tuple lengths = (shape,) if type(shape) is int else tuple(shape) if type(shape) is list else \
+        shape if type(shape) is tuple else None
+    if lengths is None or len(lengths) > kMaxDims or not size or not contiguous(x):
+        return None
+    n = len(lengths)
+    for i in range(n):
+        if type(lengths[i]) is not int:
+            return None
+        dims[i] = PyLong_AsLongAndOverflow(lengths[i], &overflow)
+        if dims[i] == -1 and unknown < 0:
+            unknown = i
+        elif overflow or dims[i] <= 0 or dims[i] > size:
+            return None
+        else:
+            product *= dims[i]
+            if product > size:
+                return None
+    if unknown >= 0:
+        dims[unknown] = size // product
+        product *= dims[unknown]
+    if product != size:
+        return None
+    if is_scalar(x):
+        return boxed(x, n) if n else None
+    cdef Tensor t = view_of(x)
+    t.v.layout.resize(n)
+    if n:
+        memcpy(t.v.layout.shape(), dims, n * sizeof(npy_intp))
+    t.v.layout.set_c_order(x.v.itemsize())
+    t.v.layout.offset = x.v.layout.offset
+    return t
+
+
+cdef object quick_reshape(PyObject** args, Py_ssize_t n):
+    return reshaped(<Tensor>args[0], <object>args[1]) if n == 2 and is_tensor(<object>args[0]) else None
+
+
+cdef Tensor raveled(Tensor x):
+    """A view of a C-ordered array as a vector; None for any other."""
+    cdef npy_intp size = x.v.layout.size()
+    if is_scalar(x):
+        return boxed(x, 1)
+    if not contiguous(x):
+        return None
+    cdef Tensor t = view_of(x)
+    t.v.layout.resize(1)
+    t.v.layout.shape()[0] = size
+    t.v.layout.strides()[0] = x.v.itemsize()
+    return t
+
+
+cdef object quick_ravel(PyObject** args, Py_ssize_t n):
+    return raveled(<Tensor>args[0]) if n == 1 and is_tensor(<object>args[0]) else None
+
+
+cdef Tensor permuted(Tensor x, int ndim, const int* axes):
+    """A view with these of the array's axes, in this order; -1 is a new one, of length one."""
+    cdef Tensor t = view_of(x)
+    cdef int i
+    t.v.layout.resize(ndim)
+    for i in range(ndim):
+        t.v.layout.shape()[i] = 1 if axes[i] < 0 else x.v.layout.shape()[axes[i]]
+        t.v.layout.strides()[i] = 0 if axes[i] < 0 else x.v.layout.strides()[axes[i]]
+    return t
+
+
+cdef object quick_transpose(PyObject** args, Py_ssize_t n):
+    cdef Tensor t = only(args, n)
+    return None if t is None else transposed(t)
+
+
+cdef Tensor transposed(Tensor t):
+    """A view with the axes in the reverse order."""
+    cdef int axes[kMaxDims]
+    cdef int i
+    for i in range(t.v.layout.ndim):
+        axes[i] = t.v.layout.ndim - 1 - i
+    return permuted(t, t.v.layout.ndim, axes)
+
+
+cdef object quick_squeeze(PyObject** args, Py_ssize_t n):
+    cdef Tensor t = only(args, n)
+    return None if t is None else squeezed(t)
+
+
+cdef Tensor squeezed(Tensor t):
+    """A view without the axes of length one."""
+    cdef int axes[kMaxDims]
+    cdef int i, n = 0
+    for i in range(t.v.layout.ndim):
+        if t.v.layout.shape()[i] != 1:
+            axes[n] = i
+            n += 1
+    return permuted(t, n, axes)
+
+
+cdef object with_axis(Tensor t, int at):
+    cdef int axes[kMaxDims + 1]
+    cdef int i, n = t.v.layout.ndim + 1
+    if n > kMaxDims:
+        return None
+    for i in range(n):
+        axes[i] = -1 if i == at else i - (i > at)
+    return permuted(t, n, axes)
+
+
+cdef object quick_expand_dims(PyObject** args, Py_ssize_t n):
+    cdef int overflow = 0, ndim
+    cdef long at
+    cdef Tensor t = first_array(args) if n == 2 else None
+    if t is None or type(<object>args[1]) is not int or not contiguous(t):
+        return None
+    ndim = t.v.layout.ndim + 1
+    at = PyLong_AsLongAndOverflow(<object>args[1], &overflow)
+    if overflow or at < -ndim or at >= ndim:
+        return None
+    t = with_axis(t, at + ndim if at < 0 else at)
+    if t is not None:
+        t.v.layout.set_c_order(t.v.itemsize())
+    return t
+
+
+cdef object quick_atleast_1d(PyObject** args, Py_ssize_t n):
+    cdef Tensor t = only(args, n)
+    if t is None:
+        return lone_boxed(args, n, 1)
+    return t if t.v.layout.ndim else None
+
+
+cdef object quick_atleast_2d(PyObject** args, Py_ssize_t n):
+    cdef Tensor t = only(args, n)
+    if t is None:
+        return lone_boxed(args, n, 2)
+    if t.v.layout.ndim < 1:
+        return None
+    return with_axis(t, 0) if t.v.layout.ndim == 1 else t
+
+
+cdef object quick_atleast_3d(PyObject** args, Py_ssize_t n):
+    cdef Tensor t = only(args, n)
+    if t is None:
+        return lone_boxed(args, n, 3)
+    return t if t.v.layout.ndim >= 3 else None
+
+
+cdef Tensor swapped(Tensor x, object first, object second):
+    """A view with two axes exchanged; None where that isn't simple."""
+    cdef int axes[kMaxDims]
+    cdef int i, n = x.v.layout.ndim
+    cdef int a = axis_of(first, n), b = axis_of(second, n)
+    if a < 0 or b < 0 or is_scalar(x):
+        return None
+    for i in range(n):
+        axes[i] = b if i == a else a if i == b else i
+    return permuted(x, n, axes)
+
+
+cdef int axis_of(object axis, int ndim) noexcept:
+    """The number of an axis, Python's int; -1 for anything else."""
+    cdef int overflow = 0
+    if type(axis) is not int:
+        return -1
+    cdef long n = PyLong_AsLongAndOverflow(axis, &overflow)
+    return -1 if overflow or n < -ndim or n >= ndim else n + ndim if n < 0 else n
+
+
+cdef Tensor diagonal_of(Tensor x, object offset, object first, object second):
+    """A view of the diagonal of two axes, as the last axis; None where that isn't simple."""
+    cdef Layout* l = &x.v.layout
+    cdef int axes[kMaxDims]
+    cdef int i, n = 0, overflow = 0
+    cdef int a = axis_of(first, l.ndim), b = axis_of(second, l.ndim)
+    if a < 0 or b < 0 or a == b or type(offset) is not int:
+        return None
+    cdef long k = PyLong_AsLongAndOverflow(offset, &overflow)
+    cdef npy_intp rows = l.shape()[a], columns = l.shape()[b]
+    if overflow or k > columns or -k > rows:
+        return None
+    for i in range(l.ndim):
+        if i != a and i != b:
+            axes[n] = i
+            n += 1
+    axes[n] = a
+    cdef Tensor t = permuted(x, n + 1, axes)
+    cdef npy_intp length = min(rows + min(k, 0), columns - max(k, 0))
+    t.v.layout.shape()[n] = length
+    t.v.layout.strides()[n] = l.strides()[a] + l.strides()[b]
+    if length:
+        t.v.layout.offset += k * l.strides()[b] if k > 0 else -k * l.strides()[a]
+    t.v.readonly = True  # as NumPy's
+    return t
+
+
+cdef Tensor part_of(Tensor x, int which):
+    """The real (0) or imaginary (1) part of a complex array as a view; None for any other."""
+    cdef int i
+    if info(x.v.dtype).kind != b"c" or is_scalar(x) or not lone_ops():
+        return None
+    cdef Tensor t = same_view(x)
+    t.v.dtype = D_F8 if x.v.dtype == D_C16 else dtype_code(chr(info(x.v.dtype).code).lower())
+    t.v.layout.offset += which * t.v.itemsize()
+    return t
+
+
+cdef Tensor same_view(Tensor x):
+    """Another view of all of an array."""
+    cdef Tensor t = view_of(x)
+    t.v.layout = x.v.layout
+    return t
+
+
+cdef object quick_real(PyObject** args, Py_ssize_t n):
+    cdef Tensor t = only(args, n)
+    if t is None:
+        return None
+    return part_of(t, 0) if info(t.v.dtype).kind == b"c" else t
+
+
+cdef object quick_imag(PyObject** args, Py_ssize_t n):
+    cdef Tensor t = only(args, n)
+    return None if t is None else part_of(t, 1)
+
+
+cdef Tensor viewed_as(Tensor x, object dtype):
+    """A view of the same bytes as numbers of another dtype, of the same size; None for any other."""
+    cdef int code, align
+    cdef int i
+    if is_scalar(x) or not lone_ops():
+        return None
+    if isinstance(dtype, str):
+        try:
+            dtype = np.dtype(dtype)
+        except Exception:
+            return None
+    if not isinstance(dtype, (cnp.dtype, type)) or isinstance(dtype, cnp.dtype) and not dtype.isnative:
+        return None
+    try:
+        code = dtype_code(dtype)
+    except Exception:
+        return None
+    align = info(code).align
+    if info(code).size != x.v.itemsize() or align > info(x.v.dtype).align:
+        return None
+    cdef Tensor t = same_view(x)
+    t.v.dtype = code
+    return t
+
+
+cdef extern from *:
+    """
+    template <class T>
+    static void copy_steps(char* to, const npy_intp* to_steps, const char* from, const npy_intp* steps,
+                           const npy_intp* shape, int ndim) {
+      if (!ndim) {
+        *reinterpret_cast<T*>(to) = *reinterpret_cast<const T*>(from);
+        return;
+      }
+      const npy_intp n = shape[0], ours = to_steps[0], theirs = steps[0];
+      if (ndim == 1)
+        for (npy_intp i = 0; i < n; ++i)
+          *reinterpret_cast<T*>(to + i * ours) = *reinterpret_cast<const T*>(from + i * theirs);
+      else
+        for (npy_intp i = 0; i < n; ++i)
+          copy_steps<T>(to + i * ours, to_steps + 1, from + i * theirs, steps + 1, shape + 1, ndim - 1);
+    }
+    """
+    void copy_steps[T](char*, const npy_intp*, const char*, const npy_intp*, const npy_intp*, int) noexcept
+
+
+cdef Tensor ordered_copy(Tensor x, bint fortran):
+    """A copy of a small array that is at hand, in C or Fortran order; None for any other."""
+    cdef Layout* l = &x.v.layout
+    cdef npy_intp size = x.v.itemsize(), step = size
+    cdef int i
+    cdef Tensor t
+    if size != 8 or not may_run_now() or not at_hand(x.v.chunk, False) or not (x.v.chunk.device == cpu0()):
+        return None
+    t = room_for(x.v.dtype, l.ndim, l.shape())
+    if t is None:
+        return None
+    if fortran:
+        for i in range(l.ndim):
+            t.v.layout.strides()[i] = step
+            step *= l.shape()[i] if l.shape()[i] else 1
+    copy_steps[int64_t](t.v.chunk.data, t.v.layout.strides(), x.v.chunk.data + l.offset, l.strides(),
+                        l.shape(), l.ndim)
+    return written(t)
+
+
+cdef object quick_ascontiguousarray(PyObject** args, Py_ssize_t n):
+    cdef Tensor t = only(args, n)
+    if t is None or t.v.layout.ndim == 0:
+        return None
+    return t if contiguous(t) else ordered_copy(t, False)
+
+
+cdef object quick_asfortranarray(PyObject** args, Py_ssize_t n):
+    cdef Tensor t = only(args, n)
+    if t is None:
+        return None
+    return t if t.v.layout.f_contiguous(t.v.itemsize()) else ordered_copy(t, True)
+
+
+cdef object quick_copy_method(PyObject** args, Py_ssize_t n):
+    """A copy in C order."""
+    cdef Tensor t = only(args, n)
+    if t is None:
+        return None
+    return cast(t, t.v.dtype) if contiguous(t) else ordered_copy(t, False)
+
+
+cdef Tensor boxed(Tensor x, int ndim):
+    """An array of one element, with so many axes, of a scalar that is at hand; None for any other."""
+    cdef npy_intp shape[3]
+    cdef Tensor t
+    if not is_scalar(x) or ndim > 3 or not may_run_now() or not at_hand(x.v.chunk, False) \
+            or not (x.v.chunk.device == cpu0()):
+        return None
+    shape[0] = shape[1] = shape[2] = 1
+    t = room_for(x.v.dtype, ndim, shape)
+    if t is None:
+        return None
+    memcpy(t.v.chunk.data, x.v.chunk.data + x.v.layout.offset, x.v.itemsize())
+    return written(t)
+
+
+cdef Tensor lone_boxed(PyObject** args, Py_ssize_t n, int ndim):
+    return boxed(<Tensor>args[0], ndim) if n == 1 and is_tensor(<object>args[0]) else None
+
+
+cdef bint apart_in_memory(Tensor a, Tensor b) noexcept:
+    """Whether the ranges of memory that two arrays lie in have no byte in common."""
+    cdef npy_intp low = 0, high = 0, other_low = 0, other_high = 0
+    if a.v.chunk != b.v.chunk:
+        return True
+    a.v.layout.extent(a.v.itemsize(), low, high)
+    b.v.layout.extent(b.v.itemsize(), other_low, other_high)
+    return low >= other_high or other_low >= high
+
+
+cdef object quick_may_share_memory(PyObject** args, Py_ssize_t n):
+    if n != 2 or not is_own(<object>args[0]) or not is_own(<object>args[1]):
+        return None
+    return not apart_in_memory(<Tensor>args[0], <Tensor>args[1])
+
+
+cdef object quick_shares_memory(PyObject** args, Py_ssize_t n):
+    if n != 2 or not is_own(<object>args[0]) or not is_own(<object>args[1]):
+        return None
+    if apart_in_memory(<Tensor>args[0], <Tensor>args[1]):
+        return False
+    # What has no gaps in the memory shares what lies in it.
+    return True if contiguous(<Tensor>args[0]) and contiguous(<Tensor>args[1]) else None
+
+
+cdef bint is_own(object o) noexcept:
+    """Whether ``o`` is an array on memory that is ours alone."""
+    return is_tensor(o) and (<Tensor>o).v.chunk.owner is NULL
+
+
+cdef object quick_isfortran(PyObject** args, Py_ssize_t n):
+    cdef Tensor t = only(args, n)
+    return None if t is None else in_fortran_order(t)
+
+
+cdef bint in_fortran_order(Tensor t) noexcept:
+    return t.v.layout.f_contiguous(t.v.itemsize()) and not contiguous(t)
+
+
+def lies_in(Tensor x not None, str order):
+    """Whether the elements lie without gaps in C order ("C"), or in Fortran's ("F")."""
+    return contiguous(x) if order == "C" else x.v.layout.f_contiguous(x.v.itemsize())
