@@ -113,3 +113,10 @@ def test_another_end_of_what_fails_is_found(monkeypatch, kind):
     lines = ("x1 = tried(lambda: xp.power(x0 + 1, x0 - 2))", *LATER.lines[1:])
     with pytest.raises(oracle.Wrong, match=rf"x\d: .*{kind}.* for Failed"):
         oracle.check(dataclasses.replace(LATER, lines=lines))
+
+
+def test_a_line_that_may_fail_is_made_simpler():
+    found = list(shrink.simpler("x1 = tried(lambda: (x0 + 1) ** (x0 - 2), x3)"))
+    assert "x1 = (x0 + 1) ** (x0 - 2)" in found
+    assert "x1 = tried(lambda: x0 + 1, x3)" in found
+    assert not [text for text in found if "= lambda" in text]

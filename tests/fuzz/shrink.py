@@ -94,7 +94,8 @@ def operands(node: ast.expr) -> list[ast.expr]:
     if isinstance(node, ast.Subscript | ast.Attribute) and isinstance(node.ctx, ast.Load):
         return [node.value]
     if isinstance(node, ast.Call):
-        return [*node.args, *([node.func.value] if isinstance(node.func, ast.Attribute) else [])]
+        lines = [a.body if isinstance(a, ast.Lambda) else a for a in node.args]
+        return [*lines, *([node.func.value] if isinstance(node.func, ast.Attribute) else [])]
     return []
 
 
