@@ -398,7 +398,7 @@ class Writer:
             self.env.clear()
             self.env.update(shown)
             made = self.name()
-            if self.takes(f"{made} = {text.replace('**', '*')}"):
+            if self.takes(f"{made} = {text.replace(f'({name} ** ', f'({name} * ')}"):
                 self.lines.pop()
                 lines.append(f"{made} = tried(lambda: {text}, {name})")
                 shown[made] = self.env[made]
