@@ -529,6 +529,8 @@ cdef class NDArray(Methods):
         return f"<pre>{html.escape(repr(self))}</pre>"
 
     def __str__(self):
+        if is_known(self) and info(self.v.dtype).kind in b"iub":
+            return str(only_element(self))  # as NumPy's scalars
         cdef Tensor x = awaited(self, "?str()")
         a = numpy_view(&x.v, False)
         return str(a[()] if x.v.layout.ndim == 0 else a)

@@ -38,7 +38,7 @@ PROGRAMS = 200  # of a process, then another engine has its turn
 ON_GPU = 5
 USUAL = 3  # each so-many-th process runs programs in the usual way alone
 GRADIENTS = 20  # each so-many-th program is one whose gradients are checked (tests/autograd)
-HANGS = 60.0  # seconds after which a program is taken to hang
+HANGS = 60.0  # seconds, idle or of processor time, after which a program is taken to hang
 ENDS = 20.0  # seconds that a process has to end
 SHRINKS = 40.0  # seconds for making a program small
 
@@ -76,10 +76,11 @@ class Worker:
     def ask(self, **task: object) -> dict[str, str]:
         """What came of a program: {}, "wrong" (also a crash or a hang), or "failed": not ours."""
         assert self.process.stdin
+        begun = self.spent()
         try:
             self.process.stdin.write(json.dumps(task) + "\n")
             self.process.stdin.flush()
-            line = self.replies.get(timeout=HANGS)
+            line = self.reply(begun)
         except queue.Empty:
             self.kill()
             return {"wrong": f"no answer for {HANGS:.0f} s"}
@@ -89,6 +90,26 @@ class Worker:
             return {"wrong": f"the process ended: {self.process.wait()}"}
         reply: dict[str, str] = json.loads(line)
         return reply
+
+    def reply(self, begun: float) -> str:
+        """The next line. On a busy machine a worker that goes on is waited for."""
+        seen = begun
+        while True:
+            try:
+                return self.replies.get(timeout=HANGS)
+            except queue.Empty:
+                seen, before = self.spent(), seen
+                if seen - before < 1 or seen - begun > HANGS:
+                    raise
+
+    def spent(self) -> float:
+        """Seconds of processor time that the process has had."""
+        try:
+            stat = pathlib.Path(f"/proc/{self.process.pid}/stat").read_text()
+        except OSError:  # it is over
+            return 0.0
+        user, system = stat.rpartition(")")[2].split()[11:13]
+        return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
 
     def is_over(self) -> bool:
         return self.process.poll() is not None

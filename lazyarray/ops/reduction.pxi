@@ -94,6 +94,10 @@ cdef class Reduction(Row):
             ufunc = self.ufunc
             axes = tuple([i for i in range(ndim) if mask >> i & 1])
             loop_dtype = np_dtype(code)
+            if out is None:
+                found = direct_call(ufunc.reduce, (x, axes, loop_dtype, None, bool(keepdims)))
+                if found is not None:
+                    return found
 
             def call(outs, ins):
                 ufunc.reduce(ins[0], axis=axes, dtype=loop_dtype, out=outs[0], keepdims=keepdims)
