@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from . import calls, lengths
+from . import calls, lengths, outputs
 from .phrases import REDUCTIONS, ROWWISE, SCALARS, Phrases
 from .programs import ORDERS, Failed, Input, Program, is_ours, put, tried
 
@@ -64,7 +64,7 @@ class Writer:
         kinds: list[tuple[Callable[[], str | None], int]] = [
             (self.let, 6), (self.reduce, 6), (self.update, 4), (self.assign, 3), (self.view, 3),
             (self.select, 2), (self.call, 3), (self.outer, 2), (self.drop, 3), (self.wait, 1),
-            (self.into, 1), (self.fail, 1), (self.heal, 1), (self.norm, 1), (self.pair, 1),
+            (self.into, 3), (self.fail, 1), (self.heal, 1), (self.norm, 1), (self.pair, 1),
             (self.regroup, 1),
         ]  # fmt: skip
         for _ in range(rng.randint(2, 14)):
@@ -293,21 +293,16 @@ class Writer:
         return f"{target} = {self.phrases.expression(inner, rng.randint(0, 3))}"
 
     def into(self) -> str | None:
-        """An ufunc or a reduction with ``out=``."""
-        rng, name = self.rng, self.array()
-        if name is None:
+        """A call with ``out=``, of an array that is there or of a new one."""
+        text = outputs.call(self.rng, self.env, self.phrases) if self.env else None
+        out = text and outputs.choose(self.rng, self.env, text)
+        if not text or not out:
             return None
-        shape = np.shape(self.env[name])
-        two = [self.phrases.expression(shape, rng.randint(0, 2)) for _ in range(2)]
-        if rng.random() < 0.4:
-            many = f"xp.broadcast_to({two[0]}, {(rng.choice(lengths.SMALL), *shape)})"
-            if rng.random() < 0.5:
-                many = f"({many} {rng.choice('+*')} {name})"
-            # (Into another dtype NumPy adds up buffer by buffer.)
-            many = f"({many}).astype({name}.dtype)"
-            return f"xp.{rng.choice(ROWWISE[:-1])}({many}, axis=0, out={name})"
-        ufunc = rng.choice(("add", "subtract", "multiply", "maximum", "divide", "less"))
-        return f"xp.{ufunc}({two[0]}, {two[1]}, out={name})"
+        if out not in self.env:
+            name = self.name()
+            self.add(f"{name} = {out}")
+            out = name
+        return text.replace("OUT", out)
 
     def view(self) -> str:
         rng = self.rng
