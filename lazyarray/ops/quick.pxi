@@ -79,86 +79,9 @@ cdef object quick_array(PyObject** args, Py_ssize_t n):
         return None
     if is_tensor(<object>args[0]):
         return boxed(<Tensor>args[0], 0)
-    if type(<object>args[0]) is list or type(<object>args[0]) is tuple:
+    if is_list(<object>args[0]):
         t = of_arrays(<object>args[0])
-    return of_numbers(<object>args[0]) if t is None and type(<object>args[0]) is list else t
-
-
-cdef Tensor of_arrays(object items):
-    """An array of small C-ordered arrays of one shape and dtype, all at hand; None for anything else."""
-    cdef npy_intp shape[kMaxDims]
-    cdef Tensor first, t, out
-    cdef npy_intp i = 0, nbytes
-    if not len(items) or not Py_TYPE(items[0]) == type_of_arrays() or not may_run_now():
-        return None
-    first = <Tensor>items[0]
-    if first.v.layout.ndim == 0 or first.v.layout.ndim == kMaxDims:
-        return None
-    nbytes = first.v.layout.size() * first.v.itemsize()
-    for o in items:
-        if not Py_TYPE(o) == type_of_arrays():
-            return None
-        t = <Tensor>o
-        if t.v.dtype != first.v.dtype or not t.v.layout.same_shape(first.v.layout) or not contiguous(t) \
-                or not at_hand(t.v.chunk, False) or not (t.v.chunk.device == cpu0()):
-            return None
-    shape[0] = len(items)
-    memcpy(&shape[1], first.v.layout.shape(), first.v.layout.ndim * sizeof(npy_intp))
-    out = room_for(first.v.dtype, first.v.layout.ndim + 1, shape)
-    if out is None:
-        return None
-    for o in items:
-        t = <Tensor>o
-        memcpy(out.v.chunk.data + i * nbytes, t.v.chunk.data + t.v.layout.offset, nbytes)
-        i += 1
-    return written(out)
-
-
-cdef Tensor of_numbers(list items):
-    """A vector of a list of numbers and scalars that are at hand; None for any other.
-
-    Floats, or integers, or both, which makes floats.
-    """
-    cdef npy_intp n = len(items), i
-    cdef int code = -1
-    cdef char* to
-    cdef Tensor t, out
-    if not (current_device() == cpu0()) or not lone_ops():
-        return None
-    for o in items:
-        if type(o) is float or type(o) is _float64:
-            code = D_F8
-        elif type(o) is int:
-            code = D_IL if code < 0 else code
-        elif is_tensor(o):
-            t = <Tensor>o
-            if t.v.layout.ndim or not at_hand(t.v.chunk, False) or not (t.v.chunk.device == cpu0()):
-                return None
-            if t.v.dtype == D_F8:
-                code = D_F8
-            elif t.v.dtype == D_IL:
-                code = D_IL if code < 0 else code
-            else:
-                return None
-        else:
-            return None
-    if code < 0:
-        return None
-    out = empty_like_shape(code, 1, &n, cpu0())
-    if not out.v.chunk.allocate():
-        return None
-    to = out.v.chunk.data
-    for i in range(n):
-        o = items[i]
-        if is_tensor(o):
-            t = <Tensor>o
-            if t.v.dtype == code:
-                memcpy(to + 8 * i, t.v.chunk.data + t.v.layout.offset, 8)
-            else:
-                (<double*>to)[i] = (<int64_t*>(t.v.chunk.data + t.v.layout.offset))[0]
-        elif not put_number(to + 8 * i, o, code):
-            return None
-    return written(out)
+    return of_numbers(<object>args[0]) if t is None and is_list(<object>args[0]) else t
 
 
 cdef object quick_asarray(PyObject** args, Py_ssize_t n):
@@ -456,7 +379,7 @@ cdef object quick_diag(PyObject** args, Py_ssize_t nargs):
 cdef Tensor of_sequence(object o, object dtype):
     """An array of nested lists with arrays in them that are all small and at hand; else None."""
     cdef Scan scan
-    cdef Tensor t = of_numbers(<list>o) if dtype is None and type(o) is list else None
+    cdef Tensor t = of_numbers(o) if dtype is None and is_list(o) else None
     if t is not None or not may_run_now() or not recorder().policy.direct_bytes:
         return t
     begin_scan(&scan)

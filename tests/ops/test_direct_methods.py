@@ -304,3 +304,45 @@ def test_index_expressions_and_grids():
         la.r_["r", v]
     view = la.fromfunction(lambda i, j: i, (2, 2))
     assert view.tolist() == [[0.0, 0.0], [1.0, 1.0]]
+
+
+LISTS = {
+    "rows": lambda f, i: [[f, 1.5], [2, i]],
+    "rows of integers": lambda f, i: [[i, 2], [3, i]],
+    "tuples": lambda f, i: ((f, 1), (2, 3)),
+    "a row of tuples": lambda f, i: [(1, 2, 3), (i, i, i)],
+    "one row": lambda f, i: [[f]],
+    "ragged": lambda f, i: [[f, 1.0], [1.0]],
+    "numbers and rows": lambda f, i: [1.0, [f]],
+    "rows and numbers": lambda f, i: [[f], 1.0],
+    "deeper": lambda f, i: [[[f, 1], [2, 3]]],
+    "large": lambda f, i: [[2**53 + 1, i], [f, 2]],
+    "too large": lambda f, i: [[2**63, i], [1, 2]],
+    "far too large": lambda f, i: [[2**70, i]],
+    "truths": lambda f, i: [[True, False], [True, True]],
+    "truths and numbers": lambda f, i: [[True, 1.5], [i, False]],
+    "complex": lambda f, i: [[1j, f], [i, 2]],
+    "empty rows": lambda f, i: [[], []],
+    "text": lambda f, i: [["a", "b"]],
+    "nothing in it": lambda f, i: [[None, f]],
+    "arrays without axes": lambda f, i: [[f + 0, f * 2], [f, f]],
+    "single precision": lambda f, i: [[np.float32(1.5), f]],
+    "numpy": lambda f, i: [[np.float64(1.5), np.int64(3)], [f, i]],
+}
+
+
+@pytest.mark.parametrize("name", LISTS)
+@pytest.mark.parametrize("function", ["array", "asarray", "stack", "sum"])
+def test_lists_of_lists(name, function):
+    def outcome(xp):
+        numbers = xp.array([2.5, 7.0])[1], xp.array([3, 4])[0]
+        try:
+            return np.asarray(getattr(xp, function)(LISTS[name](*numbers)))
+        except (ValueError, TypeError, OverflowError) as exc:
+            return type(exc)
+
+    want, got = outcome(np), outcome(la)
+    if isinstance(want, type) or want.dtype.kind in "OU":
+        assert isinstance(got, type)
+    else:
+        assert got.dtype == want.dtype and np.array_equal(got, want)
