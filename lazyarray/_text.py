@@ -13,6 +13,7 @@ def repr_of_one(value: np.generic) -> str | None:
     """``repr(np.array(value))``; None for rarer dtypes, and where print options were set.
 
     >>> import numpy as np
+    >>> from lazyarray._text import repr_of_one
     >>> repr_of_one(np.float64(1e300)), repr_of_one(np.int8(3))
     ('array(1.e+300)', 'array(3, dtype=int8)')
     """

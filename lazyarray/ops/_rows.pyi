@@ -188,6 +188,9 @@ def rolled(x: Any, shift: Any, axis: Any) -> NDArray | None: ...
 class Direct:
     recorded: Any
     numpys: Any
+    method: str | None
+    writes: bool
+    of_lists: bool
     __name__: str
     def __init__(
         self,
