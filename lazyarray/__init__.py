@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import difflib as _difflib
 import importlib as _importlib
+import sys as _sys
 import typing as _typing
 
 from lazyarray import (
@@ -136,6 +137,9 @@ for _section in (
     __all__ += _section.__all__
 
 
+# Before their methods are replaced, and called.
+for _module in [m for m in _sys.modules.values() if m.__name__.startswith("lazyarray.")]:
+    engine._engine.check_methods(vars(_module))
 _direct.install()
 _scalar_mode.from_environment()
 

@@ -16,6 +16,8 @@ class FnProperty(enum.IntEnum):
     DELETE_VAR = 6
     NO_SKIP = 7
 
+def check_methods(namespace: dict[str, Any]) -> int: ...
+
 class Device:
     def __new__(cls, device_type: str | Device = "cpu", device_id: int = 0) -> Self: ...
     @property

@@ -61,7 +61,6 @@ cdef class Direct:
     cdef readonly object recorded, numpys
     cdef readonly str method
     cdef readonly bint writes, of_lists
-    cdef type owner  # of a method
     cdef npy_intp most, largest
     cdef str waits
     cdef Quick quick
@@ -124,7 +123,6 @@ def set_method(type t, str name, *, bint writes=False):
     """Makes a method of a native class one that is run at once where that is possible."""
     cdef type owner = next(c for c in t.__mro__ if name in vars(c))
     cdef Direct method = DirectMethod(owner.__dict__[name], None, owner.__module__, method=name, writes=writes)
-    method.owner = owner
     put_in_type(<PyTypeObject*>owner, name, method)
 
 
@@ -139,10 +137,6 @@ cdef object call_direct(PyObject* function, PyObject** args, size_t flags, PyObj
         result = run_at_once(self, args, n, names)
         if result is not None:
             return result
-    # A native method believes that it gets what it is a method of.
-    if self.owner is not None and n and not isinstance(<object>args[0], self.owner):
-        raise TypeError(f"descriptor '{self.__name__}' for 'NDArray' objects doesn't apply to a "
-                        f"'{type(<object>args[0]).__name__}' object")
     return PyObject_Vectorcall(self.recorded, args, flags, names)
 
 

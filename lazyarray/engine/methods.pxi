@@ -1,0 +1,84 @@
+# Methods of native classes: Cython doesn't look whether they are called on what they are methods of, and
+# reads the memory of whatever it gets.
+
+
+cdef extern from *:
+    """
+    // The methods' ways to be called, of which Cython has a handful, and which every module has alike.
+    struct CallWay {
+      int flags;
+      vectorcallfunc call;
+    };
+    static CallWay call_ways[8];
+
+    static bool fits(PyObject* method, PyObject* const* args, size_t n) {
+      PyTypeObject* owner = reinterpret_cast<PyCMethodObject*>(method)->mm_class;
+      if (!PyVectorcall_NARGS(n) || PyObject_TypeCheck(args[0], owner)) return true;
+      PyErr_Format(PyExc_TypeError, "descriptor '%s' for '%s' objects doesn't apply to a '%s' object",
+                   reinterpret_cast<PyCFunctionObject*>(method)->m_ml->ml_name, owner->tp_name,
+                   Py_TYPE(args[0])->tp_name);
+      return false;
+    }
+    template <int way>
+    static PyObject* call_checked(PyObject* method, PyObject* const* args, size_t n, PyObject* names) {
+      return fits(method, args, n) ? call_ways[way].call(method, args, n, names) : nullptr;
+    }
+    // Those that take a tuple: what a call of the type's does, after it has packed its arguments.
+    static PyObject* call_with_tuple(PyObject* method, PyObject* const* args, size_t n, PyObject* names) {
+      const PyMethodDef* def = reinterpret_cast<PyCFunctionObject*>(method)->m_ml;
+      const Py_ssize_t count = PyVectorcall_NARGS(n), named = names ? PyTuple_GET_SIZE(names) : 0;
+      if (!fits(method, args, n)) return nullptr;
+      if (!count) return PyErr_Format(PyExc_TypeError, "unbound method %s() needs an argument", def->ml_name);
+      PyObject* rest = PyTuple_New(count - 1);
+      PyObject* keywords = named ? PyDict_New() : nullptr;
+      bool packed = rest && (keywords || !named);
+      for (Py_ssize_t i = 1; packed && i < count; ++i) PyTuple_SET_ITEM(rest, i - 1, Py_NewRef(args[i]));
+      for (Py_ssize_t i = 0; packed && i < named; ++i)
+        packed = PyDict_SetItem(keywords, PyTuple_GET_ITEM(names, i), args[count + i]) == 0;
+      PyObject* result = packed ? reinterpret_cast<PyCFunctionWithKeywords>(reinterpret_cast<void (*)()>(
+                                      def->ml_meth))(args[0], rest, keywords)
+                                : nullptr;
+      Py_XDECREF(rest);
+      Py_XDECREF(keywords);
+      return result;
+    }
+    static const vectorcallfunc checked_ways[8] = {
+        call_checked<0>, call_checked<1>, call_checked<2>, call_checked<3>,
+        call_checked<4>, call_checked<5>, call_checked<6>, call_checked<7>};
+
+    // Whether the method is checked from now on: the first with flags of its kind shows how these are called.
+    static int check_method(PyObject* method, PyTypeObject* owner) {
+      auto* f = reinterpret_cast<PyCMethodObject*>(method);
+      const int flags = f->func.m_ml->ml_flags;
+      if (f->mm_class) return 0;
+      if (!f->func.vectorcall && flags == (METH_VARARGS | METH_KEYWORDS)) {
+        f->mm_class = reinterpret_cast<PyTypeObject*>(Py_NewRef(owner));
+        f->func.vectorcall = call_with_tuple;
+        return 1;
+      }
+      if (!f->func.vectorcall) return 0;
+      for (int way = 0; way < 8; ++way) {
+        if (!call_ways[way].call) call_ways[way] = {flags, f->func.vectorcall};
+        if (call_ways[way].flags != flags) continue;
+        f->mm_class = reinterpret_cast<PyTypeObject*>(Py_NewRef(owner));
+        f->func.vectorcall = checked_ways[way];
+        return 1;
+      }
+      return 0;
+    }
+    """
+    bint check_method(object, type) noexcept
+
+
+def check_methods(dict namespace):
+    """Has the methods of a module's native classes raise TypeError on objects of other classes.
+
+    Returns how many there are.
+    """
+    cdef int count = 0
+    for owner in list(namespace.values()):
+        if isinstance(owner, type) and owner.__module__ == namespace["__name__"]:
+            for f in vars(owner).values():
+                if type(f).__name__ == "cython_function_or_method":
+                    count += check_method(f, owner)
+    return count
