@@ -27,7 +27,7 @@ cdef extern from *:
     // Scalars that died, kept with their chunks: loops over single numbers make and drop one after the
     // other, and half of what one costs is making the two. The GIL guards them.
     struct Spares {
-      static constexpr int kMost = 16384;  // of half a KB each, at most
+      static constexpr int kMost = 65536;  // of half a KB each, at most: 30 MB
       PyObject* kept[kMost];
       int n = 0;
     };
