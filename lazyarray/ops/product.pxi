@@ -157,7 +157,7 @@ cdef class MatMul(Row):
         cdef Tensor tb = as_tensor_on(b, ta.v.chunk.device)
         if out is Ellipsis:
             return writable(self.product(ta, tb, None))
-        return handed(self.product(ta, tb, sole_out(out)))
+        return handed(self.product(ta, tb, None if out is None else sole_out(out)))
 
 
 cdef bint in_one_order(Tensor x) noexcept:

@@ -193,7 +193,8 @@ cdef class Reduction(Row):
             return built(x, self.name, (x,), {
                 "axis": axis, "dtype": dtype, "out": out, "keepdims": keepdims or None,
                 "initial": initial, "where": None if where is True else where})
-        out = sole_out(out)
+        if out is not None:
+            out = sole_out(out)
         cdef Tensor t = as_tensor(x)
         if where is True:
             where = None
