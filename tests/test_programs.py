@@ -6,8 +6,26 @@ import pytest
 import lazyarray as la
 
 
+class NumpysDraws:
+    """NumPy's numbers as arrays of a device: the streams of a GPU give others."""
+
+    def __init__(self, seed):
+        self.generator = np.random.default_rng(seed)
+
+    def __getattr__(self, name):
+        draw = getattr(self.generator, name)
+        return lambda *args, **kwargs: la.array(draw(*args, **kwargs))
+
+
+def generator(xp, seed):
+    """``default_rng(seed)`` with NumPy's numbers, wherever the arrays are made."""
+    if xp is la and la.current_context().device_type == "gpu":
+        return NumpysDraws(seed)
+    return xp.random.default_rng(seed)
+
+
 def k_means(np):
-    rng = np.random.default_rng(0)
+    rng = generator(np, 0)
     x = rng.normal(size=(200, 2)) + rng.integers(0, 4, size=(200, 1)) * 3
     centres = x[rng.permutation(200)[:4]].copy()
     for _ in range(6):
@@ -20,7 +38,7 @@ def k_means(np):
 
 
 def game_of_life(np):
-    grid = (np.random.default_rng(1).random((24, 24)) > 0.6).astype(np.uint8)
+    grid = (generator(np, 1).random((24, 24)) > 0.6).astype(np.uint8)
     for _ in range(10):
         n = np.zeros(grid.shape, dtype=np.int32)
         n[1:-1, 1:-1] = (
@@ -58,7 +76,7 @@ def mandelbrot(np):
 
 
 def logistic_regression(np):
-    rng = np.random.default_rng(3)
+    rng = generator(np, 3)
     x, truth = rng.standard_normal((200, 5)), rng.standard_normal(5)
     y = (x @ truth + 0.1 * rng.standard_normal(200) > 0).astype(np.float64)
     w, b = np.zeros(5), 0.0
@@ -71,7 +89,7 @@ def logistic_regression(np):
 
 
 def n_body(np):
-    rng = np.random.default_rng(0)
+    rng = generator(np, 0)
     at, v, mass = rng.normal(size=(12, 3)), np.zeros((12, 3)), rng.uniform(1, 2, 12)
     for _ in range(10):
         d = at[None] - at[:, None]
@@ -83,7 +101,7 @@ def n_body(np):
 
 
 def normalisations(np):
-    x = np.random.default_rng(0).standard_normal((8, 16)).astype(np.float32)
+    x = generator(np, 0).standard_normal((8, 16)).astype(np.float32)
     e = np.exp(x - x.max(axis=-1, keepdims=True))
     s = e / e.sum(axis=-1, keepdims=True)
     scale = np.sqrt(x.var(-1, keepdims=True) + np.float32(1e-5))
@@ -93,7 +111,7 @@ def normalisations(np):
 
 
 def histogram(np):
-    x = np.random.default_rng(0).integers(0, 10, 500)
+    x = generator(np, 0).integers(0, 10, 500)
     counts = (x[:, None] == np.arange(10)).sum(axis=0)
     again = np.array([int(np.count_nonzero(x == i)) for i in range(10)])
     bins = np.searchsorted(np.linspace(0, 10, 6), x, side="right")
@@ -101,7 +119,7 @@ def histogram(np):
 
 
 def fourier(np):
-    x = np.random.default_rng(0).standard_normal(32) + 0j
+    x = generator(np, 0).standard_normal(32) + 0j
 
     def transform(x):
         n = x.shape[0]
@@ -116,7 +134,7 @@ def fourier(np):
 
 
 def sorting(np):
-    x = np.random.default_rng(0).permutation(100).astype(float)
+    x = generator(np, 0).permutation(100).astype(float)
     order = np.argsort(x)
     rank = np.empty_like(order)
     rank[order] = np.arange(100)
@@ -128,14 +146,14 @@ def sorting(np):
 
 
 def random_walks(np):
-    rng = np.random.default_rng(5)
+    rng = generator(np, 5)
     paths = rng.choice([-1, 1], size=(50, 200)).cumsum(axis=1)
     far = np.abs(paths) >= 10
     return np.concatenate([paths[:, -1], far.any(axis=1), far.argmax(axis=1)])
 
 
 def training(np):
-    rng = np.random.default_rng(0)
+    rng = generator(np, 0)
     x = rng.random((64, 10), dtype=np.float32)
     y = np.eye(3, dtype=np.float32)[rng.integers(0, 3, 64)]
     w1 = rng.standard_normal((10, 16), dtype=np.float32) * np.float32(0.1)
@@ -174,7 +192,7 @@ def image(np):
 
 
 def masks(np):
-    x = np.random.default_rng(0).normal(size=(20, 20))
+    x = generator(np, 0).normal(size=(20, 20))
     x[x < -1] = np.nan
     missing = np.isnan(x)
     x[missing] = 0

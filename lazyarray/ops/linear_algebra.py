@@ -146,6 +146,7 @@ def vdot(a: Any, b: Any, /) -> NDArray:
         np.vdot,
         [x, y],
         (),
+        mini=lambda v, w: np.vdot(v.reshape(-1)[:1], w.reshape(-1)[:1]),
         cost=_times(x.shape),
         gradient=(
             lambda g, b: (_conjugate(g) * b).reshape(shapes[0]),

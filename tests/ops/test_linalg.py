@@ -211,6 +211,11 @@ def test_products(name):
             check(name, a, b)
 
 
+@pytest.mark.parametrize("shapes", [((63, 3), (189,)), ((1, 4), (2, 2)), ((0, 3), (5, 0))])
+def test_vdot_of_other_shapes(shapes, direct):
+    check("vdot", *[rng.random(shape) for shape in shapes])
+
+
 @pytest.mark.parametrize(
     "axes", [0, 1, 2, 3, ([0], [1]), (0, 0), ([0, 1], [1, 0]), ([0], [0, 1]), (-1, 0), (7, 0)]
 )
