@@ -177,7 +177,7 @@ def training(np):
             m *= 0.9
             m += g
             w -= 0.1 * m
-    return np.array([float(loss) for loss in losses])
+    return np.array([float(loss) for loss in losses], np.float32)
 
 
 def image(np):
