@@ -275,6 +275,10 @@ def round(a: Any, decimals: int = 0, out: NDArray | None = None) -> NDArray:
     x, decimals = asarray(a), operator.index(decimals)
     if out is not None:
         check_shape(out_array(out), x.shape, "round")
+        if (
+            out is a and x.dtype.kind in "iu" and decimals >= 0
+        ):  # it may be read-only: nothing is written
+            return out
     if decimals == 0 and x.dtype.kind == "f":
         return _ufuncs["rint"](x, out=out)
     result: NDArray = gil_op(

@@ -449,3 +449,11 @@ def test_an_output_in_the_place_of_the_dtype():
             getattr(la, name)(x, 0, la.zeros(4))
         with pytest.raises(TypeError):
             getattr(np, name)(np.array(x), 0, np.zeros(4))
+
+
+def test_integers_are_rounded_already():
+    for xp in (np, la):
+        x = xp.broadcast_to(xp.arange(3), (2, 3))  # which is read-only
+        assert xp.round(x, 1, x) is x
+        with pytest.raises(ValueError, match="read-only"):
+            xp.round(x * 1.5, 1, xp.broadcast_to(xp.zeros(3), (2, 3)))
