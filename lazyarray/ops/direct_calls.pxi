@@ -30,12 +30,6 @@ cdef extern from "Python.h":
 
 cdef extern from *:
     """
-    static void call_by_vector(PyTypeObject* t, Py_ssize_t offset, int method) {
-      t->tp_vectorcall_offset = offset;
-      t->tp_call = PyVectorcall_Call;
-      t->tp_flags |= Py_TPFLAGS_HAVE_VECTORCALL | (method ? Py_TPFLAGS_METHOD_DESCRIPTOR : 0);
-      PyType_Modified(t);
-    }
     static int put_in_type(PyTypeObject* t, PyObject* name, PyObject* value) {
       int failed = PyDict_SetItem(t->tp_dict, name, value);
       PyType_Modified(t);
@@ -43,9 +37,12 @@ cdef extern from *:
     }
     static PyObject** items_of(PyObject* tuple) { return reinterpret_cast<PyTupleObject*>(tuple)->ob_item; }
     """
-    void call_by_vector(PyTypeObject*, Py_ssize_t, int)
     int put_in_type(PyTypeObject*, object, object) except -1
     PyObject** items_of(object) noexcept
+
+
+cdef extern from "engine/calls.h" namespace "lazyarray":
+    void call_by_vector(PyTypeObject*, Py_ssize_t, bint)
 
 
 cdef class Direct:
@@ -110,8 +107,8 @@ cdef class DirectMethod(Direct):
 
 
 cdef Direct _like = Direct.__new__(Direct)
-call_by_vector(<PyTypeObject*>Direct, <char*>&_like.called - <char*><PyObject*>_like, 0)
-call_by_vector(<PyTypeObject*>DirectMethod, <char*>&_like.called - <char*><PyObject*>_like, 1)
+call_by_vector(<PyTypeObject*>Direct, <char*>&_like.called - <char*><PyObject*>_like, False)
+call_by_vector(<PyTypeObject*>DirectMethod, <char*>&_like.called - <char*><PyObject*>_like, True)
 _like = None
 
 

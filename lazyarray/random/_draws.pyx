@@ -43,9 +43,7 @@ cnp.import_array()
 
 cdef extern from "Python.h":
     ctypedef struct CType "PyTypeObject":
-        unsigned long tp_flags
-        Py_ssize_t tp_vectorcall_offset
-    unsigned long Py_TPFLAGS_HAVE_VECTORCALL, Py_TPFLAGS_METHOD_DESCRIPTOR
+        pass
     CType* type_of "Py_TYPE"(PyObject*)
     CType PyFloat_Type, PyLong_Type, PyBool_Type
     PyObject* Py_None
@@ -54,6 +52,10 @@ cdef extern from "Python.h":
     object PyVectorcall_Call(object, object, object)
     object PyMethod_New(object, object)
     long PyLong_AsLongAndOverflow(object, int*)
+
+
+cdef extern from "engine/calls.h" namespace "lazyarray":
+    void call_by_vector(CType*, Py_ssize_t, bint)
 
 
 # ---- streams ------------------------------------------------------------------------------------
@@ -376,14 +378,7 @@ cdef object _shuffled(Draw f, Drawn stream, Tensor x, PyObject** args, size_t na
     return PyObject_Vectorcall(<PyObject*>f.way, args, nargsf, names)
 
 
-cdef int _quicken(type kind, unsigned long more) except -1:
-    """Has calls come without a tuple and a dict of the arguments."""
-    cdef Draw any_ = None
-    cdef CType* t = <CType*>kind
-    t.tp_vectorcall_offset = <size_t>&any_.vectorcall - <size_t><void*>any_
-    t.tp_flags |= Py_TPFLAGS_HAVE_VECTORCALL | more
-    return 0
-
-
-_quicken(Draw, 0)
-_quicken(Method, Py_TPFLAGS_METHOD_DESCRIPTOR)
+cdef Draw _like = Draw.__new__(Draw)
+call_by_vector(<CType*>Draw, <char*>&_like.vectorcall - <char*><PyObject*>_like, False)
+call_by_vector(<CType*>Method, <char*>&_like.vectorcall - <char*><PyObject*>_like, True)
+_like = None
