@@ -31,11 +31,15 @@ cdef int kind_of(object o) except -2:
     return -1
 
 
+cdef extern from "Python.h":
+    PyObject* _PyType_Lookup(PyTypeObject*, object) noexcept  # makes no error to tell that there is none
+
+
 cdef inline bint is_symbol(object o) noexcept:
     """Whether calls with `o` are not to be done but built: see lazyarray.graph.Symbol."""
     t = type(o)
     return not isinstance(o, Tensor) and t is not float and t is not int \
-        and hasattr(t, "__lazyarray_function__")
+        and _PyType_Lookup(<PyTypeObject*>t, "__lazyarray_function__") is not NULL
 
 
 cdef object built(object symbol, str name, tuple args, dict kwargs):
