@@ -17,6 +17,7 @@ from .programs import ORDERS, Failed, Input, Program, is_ours, put, tried
 
 MOST_BYTES = 16 << 20
 MOST_MEMORY = 6 << 30  # of a process
+MOST_OF_A_LINE = 1 << 30  # while it is tried: what is dropped then should not take minutes
 NAMES = {"xp": np, "np": np, "sync": lambda x: None, "tried": tried, "put": put}
 OPERATORS = ("+", "-", "*", "/", "//", "%", "&", "|", "^")
 
@@ -32,11 +33,16 @@ def bound_memory(more: float) -> None:
 
 
 def write(seed: int, values: str = "") -> Program:
-    """The program of this seed. Who writes many bounds the process's memory before.
+    """The program of this seed.
 
     ``values``: of its inputs (see :class:`Input`), instead of some by the seed.
     """
-    return Writer(seed).program(values)
+    bound = resource.getrlimit(resource.RLIMIT_AS)
+    bound_memory(MOST_OF_A_LINE)
+    try:
+        return Writer(seed).program(values)
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, bound)
 
 
 def ours(names: dict[str, Any]) -> dict[str, Any]:
