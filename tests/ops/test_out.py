@@ -457,3 +457,21 @@ def test_integers_are_rounded_already():
         assert xp.round(x, 1, x) is x
         with pytest.raises(ValueError, match="read-only"):
             xp.round(x * 1.5, 1, xp.broadcast_to(xp.zeros(3), (2, 3)))
+
+
+def test_products_of_integers_do_not_overflow_on_their_way_into_floats():
+    out = la.zeros(100)
+    la.cumprod(la.full(100, 10), out=out)
+    assert out[-1].item() == pytest.approx(1e100)
+
+
+VALUES = np.random.default_rng(0).standard_normal((3, 40))
+
+
+@pytest.mark.parametrize("q", [[0.1, 0.7], [[0.1], [0.7]]])
+@pytest.mark.parametrize("keepdims", [False, True])
+def test_several_quantiles(q, keepdims):
+    want = np.quantile(VALUES.astype("f"), q, axis=0, keepdims=keepdims)
+    out = la.zeros(want.shape)
+    la.quantile(la.array(VALUES, "f"), q, axis=0, out=out, keepdims=keepdims)
+    np.testing.assert_allclose(out.asnumpy(), want, 1e-6)
