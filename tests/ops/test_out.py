@@ -5,6 +5,7 @@ a sum into halves goes by buffers which are kept as halves.
 """
 
 import itertools
+import operator
 
 import numpy as np
 import pytest
@@ -475,3 +476,20 @@ def test_several_quantiles(q, keepdims):
     out = la.zeros(want.shape)
     la.quantile(la.array(VALUES, "f"), q, axis=0, out=out, keepdims=keepdims)
     np.testing.assert_allclose(out.asnumpy(), want, 1e-6)
+
+
+@pytest.mark.parametrize("name", ["cumprod", "multiply.accumulate", "cumsum"])
+@pytest.mark.parametrize("shape", [(2, 5000), (300, 2), (200, 3, 50), (2,)])
+def test_running_complex_products_into_any_layout(name, shape):
+    rng = np.random.default_rng(0)
+    x = (rng.normal(size=shape) + 1j * rng.normal(size=shape)).astype("F")
+    for turn in (
+        lambda o: o,
+        lambda o: o[(slice(None, None, -1),) * o.ndim],
+        lambda o: o.reshape(shape[::-1]).T,
+    ):
+        for axis in range(len(shape)):
+            want, got = turn(np.zeros(shape, "F")), turn(la.zeros(shape, "F"))
+            operator.attrgetter(name)(np)(x, axis, None, want)
+            operator.attrgetter(name)(la)(la.array(x), axis, None, got)
+            np.testing.assert_array_equal(got.asnumpy(), want)
