@@ -209,9 +209,10 @@ def smaller(
         if worker.is_over():
             worker = Worker(engine)
         answer = worker.ask(program=candidate.to_json(), times=5)
-        if "wrong" in answer:
+        alike = "wrong" in answer and kind(answer) == kind(reply)
+        if alike:
             said = answer
-        return "wrong" in answer
+        return alike
 
     try:
         if fails(program):
@@ -219,6 +220,12 @@ def smaller(
         return program, {**reply, "note": "not seen again"}
     finally:
         worker.end()
+
+
+def kind(reply: dict[str, str]) -> str:
+    """Of what kind the fault is: wrong values, or an error's type. Another one is another find."""
+    text = reply["wrong"]
+    return "values" if " differ, " in text else "".join(text.split(": ")[1:2])
 
 
 def every_engine(seed: int) -> Iterator[str]:

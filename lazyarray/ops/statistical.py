@@ -142,7 +142,7 @@ def _running(name: str, a: Any, axis: int | None, dtype: Any, out: NDArray | Non
     wanted = dtype_of(dtype)
     summed = _running_dtype(x.dtype) if wanted is None else wanted
     # NumPy multiplies complex numbers with other last bits where an output goes backwards.
-    plain = out is None or summed.kind != "c" or name == "cumsum" or out.flags.c_contiguous
+    plain = out is None or summed.kind != "c" or name == "cumsum" or out.flags["C_CONTIGUOUS"]
     alike = out is None or (out_array(out).dtype == summed and plain)
     if alike and follows(x):
         with paused():
