@@ -214,7 +214,12 @@ def signature(x: Any) -> tuple[Hashable, ...]:
             return found
     shape, strides = x.shape, x.strides
     small = tuple([min(n, 2) for n in shape])
-    return (x.dtype.char, small, tuple(k_order([x], len(shape))), tuple([s == 0 for s in strides]))
+    order = tuple(k_order([x], len(shape)))
+    step, dense = x.itemsize, True
+    for axis in reversed(order):
+        dense = dense and (shape[axis] == 1 or strides[axis] == step)
+        step *= shape[axis]
+    return (x.dtype.char, small, order, tuple([s == 0 for s in strides]), dense)
 
 
 def miniature(sign: tuple[Any, ...]) -> np.ndarray:
@@ -223,7 +228,7 @@ def miniature(sign: tuple[Any, ...]) -> np.ndarray:
     if sign[2] is None:
         return np.ones(shape, dtype)
     strides = [0] * len(shape)
-    step = dtype.itemsize
+    step = dtype.itemsize * (1 if sign[4] else 2)  # with gaps it is in no order to some of NumPy's
     for axis in reversed(sign[2]):
         if not sign[3][axis]:
             strides[axis] = step

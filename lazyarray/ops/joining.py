@@ -475,13 +475,16 @@ def delete(arr: Any, obj: Any, axis: int | None = None) -> NDArray:
     kept = np.delete(np.arange(x.shape[axis]), obj)
     if follows(x):
         return picked(x, lambda n: delete(n, obj, axis))
+    # NumPy lays out what one entry or a slice is missing from in another way than it does else.
+    few = isinstance(obj, slice) or (np.size(obj) == 1 and np.asarray(obj).dtype.kind in "iu")
+    alike: Any = slice(0, 0) if few else []
     return _layout.gil_op(
         "delete",
         lambda v: np.take(v, kept, axis),
         [x],
         (*x.shape[:axis], kept.size, *x.shape[axis + 1 :]),
-        axis,
-        mini=lambda v: np.delete(v, [], axis),
+        (axis, few),
+        mini=lambda v: np.delete(v, alike, axis),
     )
 
 

@@ -1,0 +1,64 @@
+"""The order in memory of what functions give for views: with gaps, turned round, transposed."""
+
+import numpy as np
+import pytest
+
+import lazyarray as la
+
+VIEWS = {
+    "transposed": lambda x: x.T,
+    "gaps": lambda x: x[:, ::2],
+    "gaps transposed": lambda x: x[:, ::2].T,
+    "rows": lambda x: x[::2],
+    "rows transposed": lambda x: x[::2].T,
+    "backwards": lambda x: x[::-1],
+    "backwards transposed": lambda x: x[::-1].T,
+    "three axes": lambda x: x.reshape(4, 5, 20).transpose(2, 1, 0),
+    "three axes mixed": lambda x: x.reshape(4, 5, 20).transpose(1, 0, 2),
+    "three axes with gaps": lambda x: x.reshape(4, 5, 20)[:, ::2].transpose(2, 1, 0),
+}
+CALLS = {
+    "round": lambda m, x: m.round(x, 2),
+    "round to tens": lambda m, x: m.around(x, -1),
+    "clip": lambda m, x: m.clip(x, 1, 5),
+    "sort": lambda m, x: m.sort(x, 0),
+    "argsort": lambda m, x: m.argsort(x, 0),
+    "partition": lambda m, x: m.partition(x, 1, 0),
+    "cumsum": lambda m, x: m.cumsum(x, 0),
+    "accumulate": lambda m, x: m.maximum.accumulate(x, 0),
+    "delete": lambda m, x: m.delete(x, 1, 0),
+    "delete one of a list": lambda m, x: m.delete(x, [1], 0),
+    "delete some": lambda m, x: m.delete(x, [1, 2], 0),
+    "delete a slice": lambda m, x: m.delete(x, slice(0, 4, 2), 1),
+    "insert": lambda m, x: m.insert(x, 1, 2.0, 0),
+    "insert some": lambda m, x: m.insert(x, [1, 2], 2.0, 0),
+    "repeat": lambda m, x: m.repeat(x, [1] * x.shape[0], 0),
+    "take": lambda m, x: m.take(x, [0, 1], 0),
+    "compress": lambda m, x: m.compress([True, False, True], x, 0),
+    "roll": lambda m, x: m.roll(x, 1, 0),
+    "pad": lambda m, x: m.pad(x, 1),
+    "fft": lambda m, x: m.fft.fft(x, axis=0),
+    "nan_to_num": lambda m, x: m.nan_to_num(x),
+    "sinc": lambda m, x: m.sinc(x),
+    "i0": lambda m, x: m.i0(x / 100),
+    "select": lambda m, x: m.select([x > 5], [x]),
+    "choose": lambda m, x: m.choose((x > 5).astype(int), [x, x]),
+    "digitize": lambda m, x: m.digitize(x, [1.0, 5.0]),
+    "isin": lambda m, x: m.isin(x, [1.0, 2.0]),
+    "interp": lambda m, x: m.interp(x, [0.0, 1.0], [0.0, 1.0]),
+    "outer": lambda m, x: m.add.outer(x, [1.0, 2.0]),
+    "unwrap": lambda m, x: m.unwrap(x, axis=0),
+}
+
+
+@pytest.mark.parametrize("view", VIEWS)
+@pytest.mark.parametrize("call", CALLS)
+def test_results_lie_as_numpys(call, view):
+    x = np.arange(400.0).reshape(20, 20)
+    want, got = (CALLS[call](m, VIEWS[view](m.array(x))) for m in (np, la))
+    np.testing.assert_array_equal(got.asnumpy(), want)
+    assert steps(got) == steps(want)
+
+
+def steps(x):
+    return [s for s, n in zip(x.strides, x.shape, strict=True) if n > 1]
