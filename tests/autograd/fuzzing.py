@@ -21,7 +21,7 @@ LENGTHS = [0, 1, 1, 2, 3, 3, 5, 63, 64, 65, 513, 600]
 LARGEST = 3000  # elements
 STEP = 1e-5
 
-# x is any value, n its number of axes, a one of them; y is another value, which broadcasts with x.
+# (eye(*x.shape,0) is a matrix, and of no other shapes.) x is any value, n its number of axes, a one of them; y is another value, which broadcasts with x.
 UNARY = """
 la.sin(x) la.cos(x) la.tanh(x) la.exp(x*0.3) la.exp2(x*0.3) la.expm1(x*0.3) la.square(x) -x +x
 la.sqrt(x*x+0.3) la.log(x*x+1) la.log1p(x*x) la.log2(x*x+0.5) la.log10(x*x+0.5) la.arctan(x)
@@ -55,7 +55,7 @@ la.linalg.det(x@x.T*0.1+la.eye(len(x))) la.linalg.slogdet(x@x.T+la.eye(len(x)))[
 la.linalg.cholesky(x@x.T+la.eye(len(x)))
 la.linalg.eigvalsh(x@x.T*0.1+la.diag(la.arange(1.0*len(x))))
 la.linalg.svd(x*0.1+la.diag(la.arange(len(x))+1.0),compute_uv=False)
-la.linalg.pinv(x+3*la.eye(*x.shape)) la.linalg.norm(x,axis=-1) la.linalg.norm(x,1,axis=-1)
+la.linalg.pinv(x+3*la.eye(*x.shape,0)) la.linalg.norm(x,axis=-1) la.linalg.norm(x,1,axis=-1)
 la.linalg.matrix_power(x@x.T*0.1,3) nn.conv1d(x[:,None],la.ones((2,1,2))*0.3,padding=1)
 nn.max_pool1d(x[None],2) nn.avg_pool1d(x[None],2) nn.max_pool1d(x[None],3,2,1)
 nn.adaptive_avg_pool1d(x[None],2) nn.batch_norm(x,training=True) nn.group_norm(x,1)
@@ -71,7 +71,7 @@ la.cumprod(la.tanh(x)*0.2+1) la.lib.stride_tricks.sliding_window_view(x,1)
 la.apply_along_axis(la.sort,0,x) la.select([x>0.5,x<-0.5],[x,x*x],0.3) nn.embedding([0,-1,0],x)
 la.fft.fft2(x).real la.fft.rfft(x).imag la.nanvar(x) la.nanprod(la.tanh(x)*0.2+1)
 la.nanquantile(x,0.3) la.nanpercentile(x,[20,70]) la.nanmin(x)
-la.linalg.qr(x+3*la.eye(*x.shape))[1] la.linalg.matrix_norm(x) la.i0(x)*0+x
+la.linalg.qr(x+3*la.eye(*x.shape,0))[1] la.linalg.matrix_norm(x) la.i0(x)*0+x
 la.linalg.norm(x,3,axis=0) la.linalg.norm(x,3) la.linalg.norm(x,la.inf,axis=-1)
 la.linalg.norm(x*0.1+la.diag(la.arange(len(x))+1.0),"nuc") la.diagonal(x) la.diagflat(x)
 la.fliplr(x) la.apply_over_axes(la.sum,x,[0]) la.trapezoid(x,dx=0.3) la.bartlett(5)*x.sum()
@@ -120,7 +120,7 @@ nn.layer_norm(x,y.shape,y,y) nn.batch_norm(x,None,None,y,y,training=True) nn.gro
 la.tensordot(x,y,axes=[[0],[0]]) nn.linear(x,y,y[:,0])
 la.linalg.eigh(x@y+y.T@x.T+la.diag(9*la.arange(1.0*len(x))))[0]
 la.linalg.solve(y@y.T+la.eye(len(y)),x) la.block([[x,y]]) la.column_stack([x,y]) la.convolve(x,y)
-la.correlate(x,y) la.linalg.lstsq(x+3*la.eye(*x.shape),y)[0] la.matvec(x,y) la.vecmat(x,y)
+la.correlate(x,y) la.linalg.lstsq(x+3*la.eye(*x.shape,0),y)[0] la.matvec(x,y) la.vecmat(x,y)
 la.polyval(x,y)
 """.split()
 # Writes: t is a value with memory of its own, or a view of one.

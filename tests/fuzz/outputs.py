@@ -80,7 +80,9 @@ def choose(rng: random.Random, env: Mapping[str, Any], text: str) -> str | None:
             )
     except Exception:  # of this dtype, or NumPy refuses it whatever OUT is
         return None
-    fitting = [n for n, o in env.items() if isinstance(o, np.ndarray) and o.shape == shape]
+    # What is read-only NumPy takes where it is written over itself.
+    arrays = [(n, o) for n, o in env.items() if isinstance(o, np.ndarray) and o.flags.writeable]
+    fitting = [n for n, o in arrays if o.shape == shape]
     if fitting and rng.random() < 0.5:
         return rng.choice(fitting)
     dtype = rng.choices([*DTYPES], [*DTYPES.values()])[0]
