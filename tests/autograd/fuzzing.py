@@ -21,7 +21,8 @@ LENGTHS = [0, 1, 1, 2, 3, 3, 5, 63, 64, 65, 513, 600]
 LARGEST = 3000  # elements
 STEP = 1e-5
 
-# (eye(*x.shape,0) is a matrix, and of no other shapes.) x is any value, n its number of axes, a one of them; y is another value, which broadcasts with x.
+# x is any value, n its number of axes, a one of them; y is another value, which broadcasts with x.
+# (eye(*x.shape,0) is a matrix's, and an error for more axes.)
 UNARY = """
 la.sin(x) la.cos(x) la.tanh(x) la.exp(x*0.3) la.exp2(x*0.3) la.expm1(x*0.3) la.square(x) -x +x
 la.sqrt(x*x+0.3) la.log(x*x+1) la.log1p(x*x) la.log2(x*x+0.5) la.log10(x*x+0.5) la.arctan(x)
