@@ -138,7 +138,7 @@ for _section in (
 
 
 # Before their methods are replaced, and called.
-for _module in [m for m in _sys.modules.values() if m.__name__.startswith("lazyarray.")]:
+for _module in [m for name, m in _sys.modules.items() if name.startswith("lazyarray.")]:
     engine._engine.check_methods(vars(_module))
 _direct.install()
 _scalar_mode.from_environment()

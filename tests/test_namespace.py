@@ -207,3 +207,9 @@ def test_stubs_match_the_compiled_modules(tmp_path):
     command += ["--allowlist", str(allowed), *COMPILED]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_import_beside_modules_that_are_none():
+    # Cython puts an object without a name where a module would be.
+    code = "import sys; sys.modules['odd.one'] = object(); sys.modules['none'] = None; import lazyarray"
+    subprocess.run([sys.executable, "-c", code], check=True)

@@ -8,8 +8,8 @@ import lazyarray as la
 
 METHODS = [
     (owner, name)
-    for module in list(sys.modules.values())
-    if module.__name__.startswith("lazyarray.")
+    for place, module in list(sys.modules.items())
+    if place.startswith("lazyarray.")
     for owner in vars(module).values()
     if isinstance(owner, type) and owner.__module__ == module.__name__
     for name, f in vars(owner).items()
