@@ -5,12 +5,30 @@
 namespace lazyarray {
 
 // Has the type's objects called through the vectorcallfunc that each has at `offset`. With `method` they are
-// methods where they stand in a class: `x.f(y)` calls f(x, y) without an object for `x.f`.
-inline void call_by_vector(PyTypeObject* t, Py_ssize_t offset, bool method) {
+// methods where they stand in a class: `x.f(y)` calls f(x, y) without an object for `x.f`. Returns how they were
+// called before.
+inline ternaryfunc call_by_vector(PyTypeObject* t, Py_ssize_t offset, bool method) {
+  const ternaryfunc before = t->tp_call;
   t->tp_vectorcall_offset = offset;
   t->tp_call = PyVectorcall_Call;
   t->tp_flags |= Py_TPFLAGS_HAVE_VECTORCALL | (method ? Py_TPFLAGS_METHOD_DESCRIPTOR : 0);
   PyType_Modified(t);
+  return before;
+}
+
+// Calls what takes a tuple and a dict, with the vector's arguments.
+inline PyObject* call_packed(ternaryfunc f, PyObject* self, PyObject* const* args, Py_ssize_t n, PyObject* names) {
+  const Py_ssize_t named = names ? PyTuple_GET_SIZE(names) : 0;
+  PyObject* rest = PyTuple_New(n);
+  PyObject* keywords = named ? PyDict_New() : nullptr;
+  bool packed = rest && (keywords || !named);
+  for (Py_ssize_t i = 0; packed && i < n; ++i) PyTuple_SET_ITEM(rest, i, Py_NewRef(args[i]));
+  for (Py_ssize_t i = 0; packed && i < named; ++i)
+    packed = PyDict_SetItem(keywords, PyTuple_GET_ITEM(names, i), args[n + i]) == 0;
+  PyObject* result = packed ? f(self, rest, keywords) : nullptr;
+  Py_XDECREF(rest);
+  Py_XDECREF(keywords);
+  return result;
 }
 
 }  // namespace lazyarray

@@ -4,6 +4,8 @@
 
 cdef extern from *:
     """
+    #include "engine/calls.h"
+
     // The methods' ways to be called, of which Cython has a handful, and which every module has alike.
     struct CallWay {
       int flags;
@@ -26,21 +28,11 @@ cdef extern from *:
     // Those that take a tuple: what a call of the type's does, after it has packed its arguments.
     static PyObject* call_with_tuple(PyObject* method, PyObject* const* args, size_t n, PyObject* names) {
       const PyMethodDef* def = reinterpret_cast<PyCFunctionObject*>(method)->m_ml;
-      const Py_ssize_t count = PyVectorcall_NARGS(n), named = names ? PyTuple_GET_SIZE(names) : 0;
+      const Py_ssize_t count = PyVectorcall_NARGS(n);
       if (!fits(method, args, n)) return nullptr;
       if (!count) return PyErr_Format(PyExc_TypeError, "unbound method %s() needs an argument", def->ml_name);
-      PyObject* rest = PyTuple_New(count - 1);
-      PyObject* keywords = named ? PyDict_New() : nullptr;
-      bool packed = rest && (keywords || !named);
-      for (Py_ssize_t i = 1; packed && i < count; ++i) PyTuple_SET_ITEM(rest, i - 1, Py_NewRef(args[i]));
-      for (Py_ssize_t i = 0; packed && i < named; ++i)
-        packed = PyDict_SetItem(keywords, PyTuple_GET_ITEM(names, i), args[count + i]) == 0;
-      PyObject* result = packed ? reinterpret_cast<PyCFunctionWithKeywords>(reinterpret_cast<void (*)()>(
-                                      def->ml_meth))(args[0], rest, keywords)
-                                : nullptr;
-      Py_XDECREF(rest);
-      Py_XDECREF(keywords);
-      return result;
+      const auto f = reinterpret_cast<ternaryfunc>(reinterpret_cast<void (*)()>(def->ml_meth));
+      return lazyarray::call_packed(f, args[0], args + 1, count - 1, names);
     }
     static const vectorcallfunc checked_ways[8] = {
         call_checked<0>, call_checked<1>, call_checked<2>, call_checked<3>,

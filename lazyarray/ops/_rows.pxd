@@ -23,6 +23,7 @@ cdef class Ufunc(Row):
     cdef float cost
     cdef bint comparison, power, bad_strided
     cdef Resolved** table
+    cdef void* called
     cdef Resolved* resolve(self, int ka, int kb) except NULL
     cdef Kernel* kernel_for(self, tuple dtypes) except NULL
     cdef object unary(self, object a, Tensor out)

@@ -20,6 +20,7 @@ cdef enum:
 
 
 cdef extern from "Python.h":
+    ctypedef object (*ternaryfunc)(object, object, object)
     ctypedef PyObject* (*vectorcallfunc)(PyObject*, PyObject**, size_t, PyObject*)
     object PyObject_Vectorcall(object, PyObject**, size_t, PyObject*)
     object PyObject_VectorcallMethod(object, PyObject**, size_t, PyObject*)
@@ -42,7 +43,8 @@ cdef extern from *:
 
 
 cdef extern from "engine/calls.h" namespace "lazyarray":
-    void call_by_vector(PyTypeObject*, Py_ssize_t, bint)
+    ternaryfunc call_by_vector(PyTypeObject*, Py_ssize_t, bint)
+    object call_packed(ternaryfunc, PyObject*, PyObject**, Py_ssize_t, PyObject*)
 
 
 cdef class Direct:
@@ -110,6 +112,28 @@ cdef Direct _like = Direct.__new__(Direct)
 call_by_vector(<PyTypeObject*>Direct, <char*>&_like.called - <char*><PyObject*>_like, False)
 call_by_vector(<PyTypeObject*>DirectMethod, <char*>&_like.called - <char*><PyObject*>_like, True)
 _like = None
+
+
+cdef Ufunc _any_ufunc = Ufunc.__new__(Ufunc)
+cdef ternaryfunc _ufunc_of_tuple = call_by_vector(
+    <PyTypeObject*>Ufunc, <char*>&_any_ufunc.called - <char*><PyObject*>_any_ufunc, False)
+_any_ufunc = None
+
+
+cdef object call_ufunc(PyObject* function, PyObject** args, size_t flags, PyObject* names):
+    """An elementwise op's call: of its operands alone, or with what `Ufunc.__call__` knows."""
+    cdef Ufunc self = <Ufunc>function
+    cdef Py_ssize_t n = PyVectorcall_NARGS(flags)
+    cdef Tensor out = None
+    cdef bint plain = n == self.nin and self.nout == 1
+    if plain and names is not NULL:
+        plain = len(<tuple>names) == 1 and (<tuple>names)[0] == "out" and is_tensor(<object>args[n])
+        out = sole_out(<object>args[n]) if plain else None
+    if plain and not is_symbol(<object>args[0]) and (n == 1 or not is_symbol(<object>args[1])):
+        if n == 1:
+            return handed(self.unary(<object>args[0], out))
+        return handed(self.binary(<object>args[0], <object>args[1], out))
+    return call_packed(_ufunc_of_tuple, function, args, n, names)
 
 
 cdef object type_object(PyTypeObject* t):

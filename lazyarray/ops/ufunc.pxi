@@ -91,6 +91,7 @@ cdef class Ufunc(Row):
         self.nin = ufunc.nin
         self.nout = ufunc.nout
         self.cost = cost
+        self.called = <void*>call_ufunc
         self.comparison = ufunc.__name__ in (
             "less", "less_equal", "greater", "greater_equal", "equal", "not_equal")
         self.power = ufunc.__name__ == "power"
