@@ -40,6 +40,8 @@ cdef inline object binary(Ufunc row, int op, Tensor self, object a, object b):
     cdef Tensor t
     if self.v.layout.ndim == 0 and op != NOT_QUICK and not scalars_are_read:
         t = quick(op, a, b)
+        if t is None and is_whole(self) and self.v.dtype != D_IL:
+            t = quick_whole(op, self, b if a is self else a, a is not self)
         if t is not None:
             return t
     if not (is_usual(a) and is_usual(b)) and (not is_operand(b) or not is_operand(a)):
@@ -48,14 +50,21 @@ cdef inline object binary(Ufunc row, int op, Tensor self, object a, object b):
     return read_out(found) if scalars_are_read else found
 
 
+cdef inline bint is_whole(Tensor x) noexcept:
+    return info(x.v.dtype).kind in b"iu"
+
+
 cdef inline object logical(Ufunc row, int op, Tensor self, object a, object b):
     """``a op b``, of which ``self`` is one, for the operations on bits."""
     cdef Tensor t
-    if self.v.layout.ndim == 0 and self.v.dtype == D_BOOL and not scalars_are_read:
-        t = quick_logic(op, self, b if a is self else a)
+    if self.v.layout.ndim == 0 and not scalars_are_read:
+        if self.v.dtype == D_BOOL and op <= QUICK_XOR:
+            t = quick_logic(op, self, b if a is self else a)
+        else:
+            t = quick_whole(op, self, b if a is self else a, a is not self)
         if t is not None:
             return t
-    return binary(row, op if info(self.v.dtype).code == b"l" else NOT_QUICK, self, a, b)
+    return binary(row, NOT_QUICK, self, a, b)
 
 
 cdef inline object negated(Ufunc row, int op, Tensor a):
@@ -161,11 +170,11 @@ cdef class Operators(Tensor):
     def __xor__(self, other): return logical(_xor, QUICK_XOR, self, self, other)
     def __rxor__(self, other): return logical(_xor, QUICK_XOR, self, other, self)
     def __ixor__(self, other): return inplace(_xor, self, other)
-    def __lshift__(self, other): return binary(_left_shift, NOT_QUICK, self, self, other)
-    def __rlshift__(self, other): return binary(_left_shift, NOT_QUICK, self, other, self)
+    def __lshift__(self, other): return logical(_left_shift, QUICK_LEFT, self, self, other)
+    def __rlshift__(self, other): return logical(_left_shift, QUICK_LEFT, self, other, self)
     def __ilshift__(self, other): return inplace(_left_shift, self, other)
-    def __rshift__(self, other): return binary(_right_shift, NOT_QUICK, self, self, other)
-    def __rrshift__(self, other): return binary(_right_shift, NOT_QUICK, self, other, self)
+    def __rshift__(self, other): return logical(_right_shift, QUICK_RIGHT, self, self, other)
+    def __rrshift__(self, other): return logical(_right_shift, QUICK_RIGHT, self, other, self)
     def __irshift__(self, other): return inplace(_right_shift, self, other)
 
     def __pow__(self, other, mod):

@@ -424,6 +424,8 @@ cdef extern from "lazy/arithmetic.h" namespace "lazyarray":
         QUICK_AND
         QUICK_OR
         QUICK_XOR
+        QUICK_LEFT
+        QUICK_RIGHT
         NOT_QUICK
 
 
@@ -485,6 +487,7 @@ cdef Tensor truth(bint value)
 cdef Tensor quick(int op, object a, object b)
 cdef Tensor quick_compare(int op, object a, object b)
 cdef Tensor quick_logic(int op, Tensor a, object b)
+cdef Tensor quick_whole(int op, Tensor a, object other, bint turned)
 cdef Tensor quick_unary(int op, Tensor a)
 cdef Tensor quick_part(Tensor x, int part)
 cdef bint is_known(Tensor x) noexcept

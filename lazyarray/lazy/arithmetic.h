@@ -9,12 +9,13 @@
 #include <cfloat>
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 
 namespace lazyarray {
 
 enum Quick {  // comparisons have Python's numbers, which are smaller
   QUICK_ADD = 16, QUICK_SUBTRACT, QUICK_MULTIPLY, QUICK_DIVIDE, QUICK_POWER, QUICK_FLOOR, QUICK_MOD,
-  QUICK_AND, QUICK_OR, QUICK_XOR, NOT_QUICK
+  QUICK_AND, QUICK_OR, QUICK_XOR, QUICK_LEFT, QUICK_RIGHT, NOT_QUICK
 };
 
 struct Term {
@@ -126,6 +127,51 @@ inline bool whole_of(int op, int64_t a, int64_t b, int64_t* r) {
     case QUICK_OR: *r = a | b; return true;
     case QUICK_XOR: *r = a ^ b; return true;
     default: return false;
+  }
+}
+
+// Integers of `size` bytes, signed or not, as those of 64 bits. (A memcpy of so many bytes would stall.)
+template <class T>
+inline T number_at(const char* p) {
+  T v;
+  std::memcpy(&v, p, sizeof(T));
+  return v;
+}
+inline int64_t whole_at(const char* p, int size, bool is_signed) {
+  switch (size) {
+    case 1: return is_signed ? number_at<int8_t>(p) : number_at<uint8_t>(p);
+    case 2: return is_signed ? number_at<int16_t>(p) : number_at<uint16_t>(p);
+    case 4: return is_signed ? int64_t{number_at<int32_t>(p)} : int64_t{number_at<uint32_t>(p)};
+    default: return number_at<int64_t>(p);
+  }
+}
+inline void put_whole(char* p, int size, int64_t v) {  // the low bytes come first, see setup.py
+  switch (size) {
+    case 1: std::memcpy(p, &v, 1); return;
+    case 2: std::memcpy(p, &v, 2); return;
+    case 4: std::memcpy(p, &v, 4); return;
+    default: std::memcpy(p, &v, 8);
+  }
+}
+inline bool whole_fits(int64_t v, int size, bool is_signed) {
+  if (size == 8) return is_signed || v >= 0;
+  const int64_t top = int64_t(1) << (8 * size - is_signed);
+  return v < top && v >= (is_signed ? -top : 0);
+}
+// The same operations on two integers of one dtype; those of 64 bits without a sign are above none of these.
+inline bool whole_of_size(int op, int size, bool is_signed, int64_t a, int64_t b, int64_t* r) {
+  const bool many = b >= 8 * size;  // more places than there are
+  switch (op) {
+    case QUICK_LEFT:
+      if (b < 0) return false;
+      *r = many ? 0 : static_cast<int64_t>(static_cast<uint64_t>(a) << b);
+      return true;
+    case QUICK_RIGHT:
+      if (b < 0) return false;
+      *r = a >> (many ? 63 : b);
+      return true;
+    case QUICK_POWER: return false;
+    default: return whole_of(op, a, b, r) && whole_fits(*r, size, is_signed);
   }
 }
 

@@ -19,6 +19,10 @@ cdef extern from "lazy/arithmetic.h" namespace "lazyarray" nogil:
     bint double_of "lazyarray::real_of<double>"(int, double, double, double*) noexcept
     bint float_of "lazyarray::real_of<float>"(int, float, float, float*) noexcept
     bint whole_of(int, int64_t, int64_t, int64_t*) noexcept
+    bint whole_of_size(int, int, bint, int64_t, int64_t, int64_t*) noexcept
+    bint whole_fits(int64_t, int, bint) noexcept
+    int64_t whole_at(const char*, int, bint) noexcept
+    void put_whole(char*, int, int64_t) noexcept
     bint complex_of(int, const Term&, const Term&, double*) noexcept
     bint magnitude_of(const Term&, double*) noexcept
     bint compare_of "lazyarray::compare_of<double>"(int, double, double) noexcept
@@ -30,8 +34,11 @@ cdef extern from "lazy/arithmetic.h" namespace "lazyarray" nogil:
 cdef int64_t _EXACT = 1l << 53  # doubles hold each integer up to here
 
 
-cdef bint take_term(object o, Term* v) noexcept:
-    """The value of a Python number, or of an array without axes that is at hand."""
+cdef bint take_term(object o, Term* v, bint any_whole=False) noexcept:
+    """The value of a Python number, or of an array without axes that is at hand.
+
+    Of integers those of 64 bits, or all whose values these hold.
+    """
     cdef int overflow = 0
     cdef int64_t n
     cdef Tensor t
@@ -69,6 +76,10 @@ cdef bint take_term(object o, Term* v) noexcept:
         v.take_single((<float*>p)[0], SINGLE)
     elif t.v.dtype == D_C16:
         v.take((<double*>p)[0], (<double*>p)[1])
+    elif any_whole and info(t.v.dtype).kind in b"iu":
+        n = whole_at(p, info(t.v.dtype).size, info(t.v.dtype).kind == b"i")
+        v.take_whole(n)
+        return info(t.v.dtype).kind == b"i" or n >= 0
     else:
         return False
     return True
@@ -137,6 +148,39 @@ cdef Tensor quick_special(int op, const Term* x, const Term* y):
     return new_double(r) if double_of(op, x.real, y.real, &r) else None
 
 
+cdef Tensor quick_whole(int op, Tensor a, object other, bint turned):
+    """``a op other``, or turned round, of integers of one dtype, or a Python number that it holds."""
+    cdef int size = info(a.v.dtype).size, overflow = 0
+    cdef bint is_signed = info(a.v.dtype).kind == b"i"
+    cdef int64_t x, y, r
+    cdef Tensor t
+    if not is_signed and info(a.v.dtype).kind != b"u" or not lone_ops() or not at_hand(a.v.chunk, False) \
+            or not (a.v.chunk.device == cpu0()):
+        return None
+    x = whole_at(a.v.chunk.data + a.v.layout.offset, size, is_signed)
+    if type(other) is int:
+        y = PyLong_AsLongAndOverflow(other, &overflow)
+        if overflow or not whole_fits(y, size, is_signed):
+            return None
+    elif is_tensor(other):
+        t = <Tensor>other
+        if t.v.dtype != a.v.dtype or t.v.layout.ndim or not at_hand(t.v.chunk, False) \
+                or not (t.v.chunk.device == cpu0()):
+            return None
+        y = whole_at(t.v.chunk.data + t.v.layout.offset, size, is_signed)
+    else:
+        return None
+    if not is_signed and (x < 0 or y < 0):  # beyond 63 bits
+        return None
+    if turned:
+        x, y = y, x
+    if not whole_of_size(op, size, is_signed, x, y, &r):
+        return None
+    t = new_element(a.v.dtype, cpu0())
+    put_whole(t.v.chunk.data, size, r)
+    return t
+
+
 cdef Tensor quick_logic(int op, Tensor a, object b):
     """``a & b`` and its kin of two truths, or None where it isn't that simple."""
     cdef bint x, y
@@ -171,7 +215,7 @@ cdef Tensor quick_compare(int op, object a, object b):
     """``a op b`` for Python's number of the comparison, or None where it isn't that simple."""
     cdef Term x, y
     cdef float p, q
-    if not lone_ops() or not take_term(a, &x) or not take_term(b, &y):
+    if not lone_ops() or not take_term(a, &x, True) or not take_term(b, &y, True):
         return None
     if x.kind == WHOLE and y.kind == WHOLE:
         return truth(compare_whole(op, x.whole, y.whole))

@@ -219,3 +219,41 @@ def test_scalars_that_are_used_again_are_not_those_in_use():
     others = [la.arange(3.0)[0] + 7 for _ in range(5000)]
     assert view.tolist() == [5.0] and float(values) == 5.0 and variable.version == 1
     assert {float(v) for v in others} == {7.0}
+
+
+BITS = [operator.and_, operator.or_, operator.xor, operator.lshift, operator.rshift]
+
+
+@pytest.mark.parametrize("dtype", ["i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8"])
+def test_integers_of_every_size(dtype):
+    info = np.iinfo(dtype)
+    edges = [
+        info.min,
+        info.min + 1,
+        -8,
+        -2,
+        -1,
+        0,
+        1,
+        2,
+        3,
+        7,
+        8,
+        31,
+        63,
+        64,
+        info.max - 1,
+        info.max,
+    ]
+    values = [np.dtype(dtype).type(v) for v in edges if info.min <= v <= info.max]
+    others = [("plain", v) for v in (-1, 0, 1, 2, 7, 8, 63, 64, 255, 256, 2**31, 2**63, True, 1.5)]
+    others += [("ours", v) for v in (*values, np.int64(3), np.uint8(200), np.float64(2.5))]
+    wrong = []
+    for f in [*BITS, *BINARY[:-2], *COMPARE]:
+        for v in values:
+            for kind, w in others:
+                for operands in ([("ours", v), (kind, w)], [(kind, w), ("ours", v)]):
+                    got, want = (outcome(f, operands, "ignore", xp) for xp in (la, np))
+                    if got != want:
+                        wrong.append((f.__name__, operands, got, want))
+    assert wrong == []
