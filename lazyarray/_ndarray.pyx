@@ -120,6 +120,13 @@ cdef inline bint _is_plain(object o):
     return isinstance(o, Tensor) or isinstance(o, (np.generic, float, int))
 
 
+cdef inline object number_again(object o):
+    """NumPy's scalar, of which its comparisons make an array without axes before they ask us."""
+    if type(o) is np.ndarray and cnp.PyArray_NDIM(<cnp.ndarray>o) == 0 and cnp.PyArray_ISNUMBER(o):
+        return o[()]
+    return o
+
+
 def _autograd():
     # A room above this one, imported when it is used.
     from lazyarray import autograd
@@ -570,8 +577,9 @@ cdef class NDArray(Methods):
         cdef tuple given = inputs
         if not kwargs and method == "__call__" and len(given) == 2:
             row = _rows_of.get(ufunc)
-            if row is not None and _is_plain(given[0]) and _is_plain(given[1]):
-                return handed((<Ufunc>row).binary(given[0], given[1], None))
+            a, b = number_again(given[0]), number_again(given[1])
+            if row is not None and _is_plain(a) and _is_plain(b):
+                return handed((<Ufunc>row).binary(a, b, None))
         return handed(ops.dispatch.ufunc(ufunc, method, inputs, kwargs))
 
     def __array_function__(self, func, types, args, kwargs):

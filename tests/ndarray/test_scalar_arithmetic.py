@@ -257,3 +257,15 @@ def test_integers_of_every_size(dtype):
                     if got != want:
                         wrong.append((f.__name__, operands, got, want))
     assert wrong == []
+
+
+@pytest.mark.parametrize("f", [*COMPARE, *BINARY[:-2], divmod])
+def test_numpys_scalars_on_the_left(f):
+    for v in (np.float64(2.5), np.int64(3), np.float32(1.5), np.uint8(2), np.bool_(True)):
+        for w in (2.5, 3):
+            got, want = f(v, la.array([w])[0]), f(v, np.array([w])[0])
+            assert told(got) == told(want) and isinstance(got, la.NDArray | tuple)
+        assert told(f(v, la.arange(1, 4))) == told(f(v, np.arange(1, 4)))
+    for odd in (np.array("a"), np.array(None)):
+        with pytest.raises(TypeError):
+            operator.add(odd, la.array([1.0])[0])
