@@ -82,7 +82,8 @@ def choose(rng: random.Random, env: Mapping[str, Any], text: str) -> str | None:
         return None
     # What is read-only NumPy takes where it is written over itself.
     arrays = [(n, o) for n, o in env.items() if isinstance(o, np.ndarray) and o.flags.writeable]
-    fitting = [n for n, o in arrays if o.shape == shape]
+    # What is reshaped of NumPy's number is NumPy's array everywhere.
+    fitting = [n for n, o in arrays if o.shape == shape and (o.base is None or np.ndim(o.base))]
     if fitting and rng.random() < 0.5:
         return rng.choice(fitting)
     dtype = rng.choices([*DTYPES], [*DTYPES.values()])[0]

@@ -121,7 +121,7 @@ class Phrases:
                 break
             fits = shape[at] in (1, space[j])
             if fits and (at == j or self.rng.random() < 0.7):
-                flip = self.rng.random() < 0.08
+                flip = self.rng.random() < 0.08 and shape[at] != 1  # see Writer.key
                 key.append("::-1" if flip else ":")
                 at -= 1
             else:
