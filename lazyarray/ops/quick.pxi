@@ -79,9 +79,10 @@ cdef object quick_array(PyObject** args, Py_ssize_t n):
         return None
     if is_tensor(<object>args[0]):
         return boxed(<Tensor>args[0], 0)
-    if is_list(<object>args[0]):
-        t = of_arrays(<object>args[0])
-    return of_numbers(<object>args[0]) if t is None and is_list(<object>args[0]) else t
+    if not is_sequence(<object>args[0]):
+        return None
+    t = of_arrays(<object>args[0])
+    return of_numbers(<object>args[0]) if t is None else t
 
 
 cdef object quick_asarray(PyObject** args, Py_ssize_t n):
@@ -185,7 +186,7 @@ cdef object range_of_floats(PyObject** args, Py_ssize_t n):
 
 cdef object quick_hstack(PyObject** args, Py_ssize_t n):
     cdef object arrays = <object>args[0] if n == 1 else None
-    if type(arrays) is not list and type(arrays) is not tuple or not len(arrays) or not is_tensor(arrays[0]):
+    if not is_sequence(arrays) or not len(arrays) or not is_tensor(arrays[0]):
         return None
     return join(arrays, int((<Tensor>arrays[0]).v.layout.ndim != 1))
 
@@ -379,7 +380,7 @@ cdef object quick_diag(PyObject** args, Py_ssize_t nargs):
 cdef Tensor of_sequence(object o, object dtype):
     """An array of nested lists with arrays in them that are all small and at hand; else None."""
     cdef Scan scan
-    cdef Tensor t = of_numbers(o) if dtype is None and is_list(o) else None
+    cdef Tensor t = of_numbers(o) if dtype is None and is_sequence(o) else None
     if t is not None or not may_run_now() or not recorder().policy.direct_bytes:
         return t
     begin_scan(&scan)

@@ -45,11 +45,11 @@ cdef Tensor of_numbers(object items):
     shape[0] = len(items)
     if not shape[0] or not (current_device() == cpu0()) or not lone_ops():
         return None
-    nested = is_list(items[0])
+    nested = is_sequence(items[0])
     shape[1] = len(items[0]) if nested else 1
     if nested:
         for row in items:
-            if not is_list(row) or len(row) != shape[1] or not are_numbers(row, &code):
+            if not is_sequence(row) or len(row) != shape[1] or not are_numbers(row, &code):
                 return None
     elif not are_numbers(items, &code):
         return None
@@ -65,10 +65,6 @@ cdef Tensor of_numbers(object items):
         if not put_numbers(to + 8 * shape[1] * i, items[i], shape[1], code):
             return None
     return written(out)
-
-
-cdef inline bint is_list(object o) noexcept:
-    return type(o) is list or type(o) is tuple
 
 
 cdef bint are_numbers(object items, int* code) except -1:

@@ -201,7 +201,6 @@ cdef Tensor diagonal_of(Tensor x, object offset, object first, object second):
 
 cdef Tensor part_of(Tensor x, int which):
     """The real (0) or imaginary (1) part of a complex array as a view; None for any other."""
-    cdef int i
     if info(x.v.dtype).kind != b"c" or is_scalar(x) or not lone_ops():
         return None
     cdef Tensor t = same_view(x)
@@ -232,7 +231,6 @@ cdef object quick_imag(PyObject** args, Py_ssize_t n):
 cdef Tensor viewed_as(Tensor x, object dtype):
     """A view of the same bytes as numbers of another dtype, of the same size; None for any other."""
     cdef int code, align
-    cdef int i
     if is_scalar(x) or not lone_ops():
         return None
     if isinstance(dtype, str):
