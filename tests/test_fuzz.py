@@ -104,6 +104,14 @@ def test_what_fails_later_fails_alone_and_as_numpys():
     oracle.check(LATER)
 
 
+def test_a_line_may_fail_at_the_call_before_its_operand_does():
+    lines = (
+        "x1 = tried(lambda: xp.take(x0, xp.arange(3) * 99, axis=0))",
+        "x2 = tried(lambda: x1 ** -1, x1)",
+    )
+    oracle.check(Program(LATER.inputs, lines))
+
+
 @pytest.mark.parametrize("kind", ["no error", "IndexError"])
 def test_another_end_of_what_fails_is_found(monkeypatch, kind):
     def power(x, y):

@@ -79,13 +79,14 @@ class Failed:
     """What a name holds whose line failed."""
 
     error: type[Exception]
+    handed_on: bool = dataclasses.field(default=False, compare=False)  # a need of the line's failed
 
 
 def tried(line: Callable[[], Any], *needs: Any) -> Any:
     """What the line gives, or how it fails: of itself, or as what it needs did."""
     for x in needs:
         if isinstance(x, Failed):
-            return x
+            return Failed(x.error, handed_on=True)
     try:
         return line()
     except (ValueError, IndexError) as exc:  # LinAlgError is the first
