@@ -119,7 +119,7 @@ la.linalg.solve(x@x.T+la.eye(len(x)),y) la.linalg.multi_dot([x,y,y.T]) x@y.T x.T
 nn.conv1d(x[None],y[None]) nn.conv2d(x[None],y[None],padding=1) nn.prelu(x,y)
 nn.layer_norm(x,y.shape,y,y) nn.batch_norm(x,None,None,y,y,training=True) nn.group_norm(x,1,y,y)
 la.tensordot(x,y,axes=[[0],[0]]) nn.linear(x,y,y[:,0])
-la.linalg.eigh(x@y+y.T@x.T+la.diag(9*la.arange(1.0*len(x))))[0]
+la.linalg.eigh((lambda m:m+m.T)(x@y+la.diag(9*la.arange(1.0*len(x)))))[0]
 la.linalg.solve(y@y.T+la.eye(len(y)),x) la.block([[x,y]]) la.column_stack([x,y]) la.convolve(x,y)
 la.correlate(x,y) la.linalg.lstsq(x+3*la.eye(*x.shape,0),y)[0] la.matvec(x,y) la.vecmat(x,y)
 la.polyval(x,y)
