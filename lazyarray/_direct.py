@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from types import FunctionType, ModuleType
 from typing import Any
 
@@ -39,8 +40,8 @@ _LINALG = """
     multi_dot norm pinv qr slogdet solve svd svdvals tensordot tensorinv tensorsolve trace vecdot
     vector_norm"""
 _FFT = """
-    fft fft2 fftfreq fftn fftshift hfft ifft ifft2 ifftn ifftshift ihfft irfft irfft2 irfftn rfft
-    rfft2 rfftfreq rfftn"""
+    fft fft2 fftfreq fftn fftshift ifft ifft2 ifftn ifftshift ihfft rfft rfft2 rfftfreq rfftn"""
+_FFT_TO_REAL = "hfft irfft irfft2 irfftn"
 # By native ways of ours, or recorded: most give views.
 _NATIVE = """
     arange atleast_1d atleast_2d atleast_3d count_nonzero diag expand_dims frombuffer imag
@@ -76,15 +77,33 @@ def install() -> None:
     _replace(lazyarray, np, _WRITERS, writes=True)
     _replace(linalg, np.linalg, _LINALG)
     _replace(fft, np.fft, _FFT)
+    _replace(fft, _OfSomething(np.fft), _FFT_TO_REAL)
     for name in _METHODS.split():
         set_method(NDArray, name)
     for name in _WRITING_METHODS.split():
         set_method(NDArray, name, writes=True)
 
 
+class _OfSomething:
+    """A module whose functions read beyond arrays of nothing: such calls go the long way."""
+
+    def __init__(self, module: ModuleType) -> None:
+        self._module = module
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        function = getattr(self._module, name)
+
+        def checked(a: Any, *args: Any, **kwargs: Any) -> Any:
+            if 0 in np.shape(a):
+                raise ValueError  # that is: not at once
+            return function(a, *args, **kwargs)
+
+        return checked
+
+
 def _replace(
     space: ModuleType,
-    numpys: ModuleType | None,
+    numpys: ModuleType | _OfSomething | None,
     names: str,
     limits: tuple[int, ...] = (),
     *,

@@ -78,6 +78,8 @@ def _transform(
     function: Callable[..., np.ndarray] = getattr(np.fft, name)
 
     def run(v: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
+        if v.shape[at] == 0:  # NumPy's transforms to real numbers read a value that is not there
+            v = np.zeros((*v.shape[:at], 1, *v.shape[at + 1 :]), v.dtype)
         return function(v, n, at, norm, out=out)
 
     result = gil_op(
