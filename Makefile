@@ -5,29 +5,27 @@
 #   ARGS="..."          passed on to the demo, to pytest or to the benchmarks
 #   GPU_PYTHON=python3  for the targets on a GPU: a Python that has all they need (tools/verify_gpu.sh),
 #                       CuPy for CUDA 13, say; default: $(VENV), with the `cuda` and `test` extras
+#   OPTIONS="..."       for Meson, of `make build`: OPTIONS=-Dbuildtype=debug
 #   MINUTES=3           for how long `make fuzz` and `make fuzz-coverage` try programs
 #   SUITE=path          a checkout of data-apis/array-api-tests (with its submodule) or spcl/npbench
 
 PYTHON ?= python3
 VENV ?= .venv
 ARGS ?=
+OPTIONS ?=
 SUITE ?=
 MINUTES ?= 3
 GPU_PYTHON ?=
 
 BIN := $(VENV)/bin
-# What an install depends on: the package's sources, less the C++ that Cython generates.
-SOURCES := pyproject.toml setup.py $(shell find lazyarray -type f \( -name '*.py' -o -name '*.pyx' \
-	-o -name '*.pxd' -o -name '*.pxi' -o -name '*.h' -o -name '*.hpp' \
-	-o \( -name '*.cpp' ! -name '_*' \) -o -path '*/engine/core/*.cpp' \))
-
-.PHONY: help demo test fuzz fuzz-coverage test-sim conformance bench bench-calls bench-programs npbench docs sanitize faults lint format clean
+.PHONY: help build demo test fuzz fuzz-coverage test-sim conformance bench bench-calls bench-programs npbench docs sanitize faults lint format clean
 .PHONY: test-gpu bench-gpu verify-gpu .gpu-python
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
 .SECONDARY:
 
 help:
+	@echo 'make build     compile what changed, in place (every other target does that first)'
 	@echo 'make demo      install into $(VENV) and train the digits example'
 	@echo 'make test      install into $(VENV), check style and types, run the tests'
 	@echo 'make fuzz MINUTES=3'
@@ -131,8 +129,7 @@ format: $(VENV)/.installed-test
 	$(BIN)/ruff format .
 
 clean:
-	find lazyarray -name '*.pyx' | while read -r file; do rm -f "$${file%.pyx}.c" "$${file%.pyx}.cpp"; done
-	find lazyarray \( -name '*.so' -o -name '*.pyd' \) -exec rm -f {} +
+	find lazyarray \( -name '*.so' -o -name '*.dylib' \) -exec rm -f {} +
 	find lazyarray tests examples benchmarks -type d -name __pycache__ -exec rm -rf {} + 2>/dev/null || true
 	rm -rf build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
@@ -140,15 +137,19 @@ $(VENV)/pyvenv.cfg:
 	@sh tools/check_build.sh $(PYTHON)
 	$(PYTHON) -m venv $(VENV)
 
-# An editable install: the extensions are built beside their sources, so whatever imports lazyarray,
-# from whichever directory, gets the same built package.
-$(VENV)/.installed-%: $(VENV)/pyvenv.cfg build/.in-place $(SOURCES)
+# What pyproject.toml asks of a build, so that builds need no environment of their own.
+$(VENV)/.for-builds: $(VENV)/pyvenv.cfg pyproject.toml
 	@sh tools/check_build.sh $(BIN)/python
-	@echo 'Installing lazyarray with its [$*] extra; compiling takes a minute or two.'
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[$*]'
+	$(BIN)/python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["build-system"]["requires"], sep="\n")' > $@.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r $@.txt
 	@touch $@
 
-# Goes with `make clean`, which takes the built extensions away: every environment then installs anew.
-build/.in-place:
-	@mkdir -p build
+# Meson compiles what changed, and what is compiled has a link beside its sources: whatever imports
+# lazyarray, from whichever directory, gets the package of this checkout.
+build: $(VENV)/.for-builds
+	@$(BIN)/python tools/in_place.py $(OPTIONS)
+
+# An editable install: Python's own files are used as they are.
+$(VENV)/.installed-%: pyproject.toml | build
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation -e '.[$*]'
 	@touch $@

@@ -25,14 +25,16 @@ include=$("$python" -c 'import sysconfig; print(sysconfig.get_path("include"))')
     fail "the headers of '$python' are missing (no Python.h in $include)." \
         "Debian, Ubuntu: apt install python3-dev.  Fedora: dnf install python3-devel."
 
-# The compiler that setuptools will call: $CXX, or else the one that Python was built with.
-cxx=$("$python" -c 'import os, sysconfig
-print(os.environ.get("CXX") or sysconfig.get_config_var("CXX") or "c++")')
+# The compiler that Meson will call: $CXX, or else the first that is there.
+cxx=${CXX:-}
+for name in c++ g++ clang++; do
+    [ -n "$cxx" ] || ! command -v $name >/dev/null 2>&1 || cxx=$name
+done
 hint="Debian, Ubuntu: apt install g++.  Fedora: dnf install gcc-c++.  macOS: xcode-select --install."
 # shellcheck disable=SC2086  # it may carry options: "g++ -pthread"
 set -- $cxx
-command -v "$1" >/dev/null 2>&1 ||
-    fail "there is no C++ compiler '$1'." "$hint" "Or name yours: CXX=clang++ make ..."
+[ $# -gt 0 ] && command -v "$1" >/dev/null 2>&1 ||
+    fail "there is no C++ compiler '${cxx:-c++}'." "$hint" "Or name yours: CXX=clang++ make ..."
 
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT

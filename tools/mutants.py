@@ -40,18 +40,10 @@ def make_tree(tree: pathlib.Path) -> None:
 
 
 def build(tree: pathlib.Path) -> None:
-    command = [sys.executable, "setup.py", "-q", "build_ext", "--inplace"]
+    command = [sys.executable, "tools/in_place.py"]
     done = subprocess.run(command, cwd=tree, capture_output=True, text=True)
     if done.returncode:
-        raise SystemExit(done.stderr[-2000:])
-
-
-def build_runners(tree: pathlib.Path) -> None:
-    for folder, name in (("lazy", "_lazy"), ("ops", "_rows")):
-        # Also the one that setuptools copies from.
-        for library in tree.glob(f"**/lazyarray/{folder}/{name}.*.so"):
-            library.unlink()
-    build(tree)
+        raise SystemExit((done.stdout + done.stderr)[-2000:])
 
 
 def failure(command: list[str], tree: pathlib.Path) -> str:
@@ -72,19 +64,16 @@ def failure(command: list[str], tree: pathlib.Path) -> str:
 def try_fault(tree: pathlib.Path, number: int, tests: str, seconds: float) -> str:
     name, right, wrong = faults()[number]
     path = tree / CORE / name
-    text, times = path.read_text(), path.stat()
+    text = path.read_text()
     assert right in text, f"fault {number}: {name} has changed"
     path.write_text(text.replace(right, wrong, 1))
-    # Only what runs the core is built again, not all that include the header.
-    os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
     try:
-        build_runners(tree)
+        build(tree)
         fuzz = [sys.executable, "tools/fuzz.py", "--minutes", str(seconds / 60)]
         found = failure([*fuzz, "--first", "--jobs", "1"], tree) if seconds else ""
         known = failure([sys.executable, "-m", "pytest", "-x", "-q", *tests.split()], tree)
     finally:
         path.write_text(text)
-        os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
     by = [who for who, says in (("tests", known), ("fuzzer", found)) if says]
     where = f"{name}: {' '.join(right.split())[:60]}"
     return f"{number:3}  {' and '.join(by) or 'nobody':16}  {where}  {known}"
@@ -101,7 +90,7 @@ def main() -> None:
     begun = time.monotonic()
     for number in map(int, options.only.split(",")):
         print(try_fault(options.tree, number, options.tests, options.fuzz), flush=True)
-    build_runners(options.tree)
+    build(options.tree)
     print(f"{time.monotonic() - begun:.0f} s")
 
 

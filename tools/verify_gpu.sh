@@ -1,9 +1,9 @@
 #!/bin/sh
-# Verifies the CUDA device with a Python that has CuPy, NumPy, Cython, setuptools, opt_einsum, pytest
-# and hypothesis; builds in place, installs nothing, needs no network. Without a GPU it says so:
+# Verifies the CUDA device with a Python that has CuPy, NumPy, Cython, Meson, ninja, opt_einsum,
+# pytest and hypothesis; builds in place, installs nothing, needs no network. Without a GPU it says so:
 # status 0. What that Python lacks may lie in build/python:
 #
-#   pip install --target build/python opt_einsum pytest hypothesis    # where there is a network
+#   pip install --target build/python meson ninja cython opt_einsum pytest hypothesis    # where there is a network
 #
 #   verify_gpu.sh [python] [part ...]     default: python3, build test sanitize bench
 #
@@ -35,7 +35,7 @@ export PYTHONPATH="$PWD:$PWD/build/python${PYTHONPATH:+:$PYTHONPATH}" PYTHONUNBU
 "$python" -c 'import cupy' || { echo "'$python' has no CuPy that works (its words are above)"; exit 1; }
 lacks=$("$python" -c '
 import importlib.util
-names = "numpy Cython setuptools opt_einsum pytest hypothesis".split()
+names = "numpy Cython mesonbuild ninja opt_einsum pytest hypothesis".split()
 print(*[name for name in names if importlib.util.find_spec(name) is None])')
 [ -z "$lacks" ] || { echo "'$python' lacks: $lacks (see the head of this script)"; exit 1; }
 
@@ -73,7 +73,7 @@ step() {
 }
 
 build() {
-  step build "$python" setup.py -q build_ext --inplace -j"$(nproc)"
+  step build "$python" tools/in_place.py
 }
 
 # Whatever tests the simulated device is left out: this is a real one.

@@ -145,7 +145,7 @@ inline int64_t whole_at(const char* p, int size, bool is_signed) {
     default: return number_at<int64_t>(p);
   }
 }
-inline void put_whole(char* p, int size, int64_t v) {  // the low bytes come first, see setup.py
+inline void put_whole(char* p, int size, int64_t v) {  // the low bytes come first, see meson.build
   switch (size) {
     case 1: std::memcpy(p, &v, 1); return;
     case 2: std::memcpy(p, &v, 2); return;

@@ -101,7 +101,7 @@ cdef bint put_number(char* to, object value, int dtype) noexcept:
                 return True
             if n < -(1l << (8 * size - 1)) or n >= 1l << (8 * size - 1):
                 return False
-            memcpy(to, &n, size)  # the low bytes come first, see setup.py
+            memcpy(to, &n, size)  # the low bytes come first, see meson.build
             return True
         if kind == b"u":
             if n < 0 or size < 8 and n >= 1l << (8 * size):

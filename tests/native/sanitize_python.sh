@@ -1,9 +1,9 @@
 #!/bin/sh
-# Builds the extensions of a copy of the package under AddressSanitizer and
+# Builds a copy of the package under AddressSanitizer and
 # UndefinedBehaviorSanitizer, or under ThreadSanitizer, and runs Python tests on them: any report or
 # failed test fails.
 #
-#   sanitize_python.sh [python, with the [test] extra] [arguments of pytest instead of the selection]
+#   sanitize_python.sh [python, with the [test] extra and what builds need] [arguments of pytest instead of the selection]
 #
 #   SANITIZE=thread     ThreadSanitizer: the recorder, plans, passes, the tape and programs, used by many
 #                       Python threads at once. First the soak (tests/faults), MINUTES=1 of it
@@ -26,23 +26,17 @@ built=$(mktemp -d)
 trap 'rm -rf "$built"' EXIT
 trap 'exit 1' HUP INT TERM
 
-# The sources alone: neither the extensions that are built in place nor what they were built from.
+# The sources alone: neither what is built in place nor what that was built from.
 cd "$root"
-tar -cf - --exclude='*.so' --exclude=__pycache__ --exclude='_*.cpp' \
-  lazyarray tests examples setup.py pyproject.toml pytest.ini README.md | tar -xf - -C "$built"
+tar -cf - --exclude='*.so' --exclude=__pycache__ \
+  lazyarray tests tools examples meson.build pyproject.toml pytest.ini README.md | tar -xf - -C "$built"
 cd "$built"
 
-# A compiler that has the last word over setup.py's flags. (No vptr: a class that another extension
-# defines has no type information here.)
-cat > cxx <<EOF
-#!/bin/sh
-exec $cxx "\$@" -O1 -g1 -fno-omit-frame-pointer -fsanitize=$kind $more -Wno-stringop-overflow
-EOF
-chmod +x cxx
-# By pip, which brings what a build needs. Without the sources the tests find what is installed.
-CC=$built/cxx CXX=$built/cxx "$python" -m pip install --disable-pip-version-check --no-deps \
-  --target "$built/site" . > build.log 2>&1 || { tail -40 build.log; exit 1; }
-rm -rf lazyarray build
+# (No vptr: a class that another library defines has no type information here.)
+"$python" tools/in_place.py --folder build -Dbuildtype=plain -Db_ndebug=true -Doptimization=1 -Ddebug=true \
+  -Db_lundef=false -Db_sanitize="$kind" \
+  -Dcpp_args="-g1 -fno-omit-frame-pointer $more -Wno-stringop-overflow" > build.log 2>&1 ||
+  { tail -40 build.log; exit 1; }
 
 # Reports go to files too: a child process of a test may be expected to fail, or not be looked at.
 options="detect_leaks=0 allocator_may_return_null=1 exitcode=66 strict_init_order=1 \
@@ -58,7 +52,7 @@ tsan_options="exitcode=66 history_size=4 die_after_fork=0 suppressions=$built/su
 sanitized() {
   env LD_PRELOAD="$("$cxx" -print-file-name=$runtime) $("$cxx" -print-file-name=libstdc++.so)" \
     ASAN_OPTIONS="$options" UBSAN_OPTIONS="$ubsan_options" TSAN_OPTIONS="$tsan_options" \
-    PYTHONMALLOC=malloc PYTHONPATH="$built/site" PYTHONDONTWRITEBYTECODE=1 \
+    PYTHONMALLOC=malloc PYTHONPATH="$built" PYTHONDONTWRITEBYTECODE=1 \
     LAZYARRAY_TEST_EXAMPLES="${LAZYARRAY_TEST_EXAMPLES:-60}" "$@"
 }
 

@@ -1,0 +1,42 @@
+"""The build backend: meson-python's, but for editable installs, which are built in place.
+
+meson-python's own editable install finds the package by an import hook that compiles its Python
+files anew in each process. Here the checkout is put on the path, with links to what Meson built.
+"""
+
+from __future__ import annotations
+
+import pathlib
+import tomllib
+import zipfile
+from typing import Any
+
+import in_place
+from mesonpy import build_sdist as build_sdist
+from mesonpy import build_wheel as build_wheel
+from mesonpy import get_requires_for_build_sdist as get_requires_for_build_sdist
+from mesonpy import get_requires_for_build_wheel as get_requires_for_build_wheel
+from pyproject_metadata import StandardMetadata
+
+get_requires_for_build_editable = get_requires_for_build_wheel
+
+
+def build_editable(
+    wheel_directory: str, config_settings: Any = None, metadata_directory: str | None = None
+) -> str:
+    """A wheel of the metadata and of a path to the checkout (PEP 660)."""
+    in_place.build()
+    project = tomllib.loads((in_place.ROOT / "pyproject.toml").read_text())
+    metadata = StandardMetadata.from_pyproject(project, in_place.ROOT)
+    name = f"{metadata.canonical_name.replace('-', '_')}-{metadata.version}"
+    files = {
+        f"{metadata.canonical_name}.pth": f"{in_place.ROOT}\n",
+        f"{name}.dist-info/METADATA": str(metadata.as_rfc822()),
+        f"{name}.dist-info/WHEEL": "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+    }
+    files[f"{name}.dist-info/RECORD"] = "".join(f"{file},,\n" for file in files)
+    wheel = f"{name}-py3-none-any.whl"
+    with zipfile.ZipFile(pathlib.Path(wheel_directory) / wheel, "w") as archive:
+        for file, text in files.items():
+            archive.writestr(file, text)
+    return wheel
