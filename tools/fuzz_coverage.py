@@ -1,7 +1,8 @@
 """Which branches of the core the fuzzer takes: ``python tools/fuzz_coverage.py --minutes 20``.
 
 (``make fuzz-coverage MINUTES=20``.) A copy of the package is compiled with counters; the fuzzer
-runs there, and gcov tells what it came by. Printed are a table and the lines of which a branch was not taken, less the ways of exceptions.
+runs there, and gcov tells what it came by. Printed are a table and the lines of which a branch was
+not taken, less the ways of exceptions.
 """
 
 from __future__ import annotations
