@@ -88,6 +88,13 @@ def test_what_last_bits_decide_is_not_compared_on_a_gpu():
     assert oracle.on_numpy(program, oracle.Shaken())["x1"].tolist() != want["x1"].tolist()
 
 
+def test_shaken_functions_take_arguments_by_position():
+    x, to = np.full((2, 3), 1e200), np.zeros((2, 3))
+    shaken = oracle.Shaken()
+    assert shaken.cumprod(x, 1, None, to) is to and to[0, 0] == pytest.approx(1e200)
+    assert shaken.prod(x, 1, "f8")[0] == np.inf
+
+
 LATER = Program(
     (dataclasses.replace(X, dtype="i8"),),
     (

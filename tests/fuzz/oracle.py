@@ -144,9 +144,10 @@ class Shaken:
 
         def shaken(*args: Any, **kwargs: Any) -> Any:
             result = function(*args, **kwargs)
-            if name.endswith("prod") and result.dtype.kind == "f" and "out" not in kwargs:
+            given = "out" in kwargs or len(args) > 3  # (a, axis, dtype, out)
+            if name.endswith("prod") and result.dtype.kind == "f" and not given:
                 # In which order it overflows, and then meets a zero, is no matter either.
-                wide = function(*args, **{**kwargs, "dtype": np.longdouble})
+                wide = function(*args[:2], **{**kwargs, "dtype": np.longdouble})
                 result = wide.astype(result.dtype)
             if result.dtype.kind in "fc":
                 one = np.finfo(result.dtype)
