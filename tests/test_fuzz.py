@@ -1,6 +1,8 @@
 """The oracle fuzzer finds what is wrong, says it shortly, and finds nothing here."""
 
 import dataclasses
+import math
+import random
 
 import numpy as np
 import pytest
@@ -9,6 +11,11 @@ import lazyarray as la
 
 from .fuzz import lengths, oracle, shrink, worker, writing
 from .fuzz.programs import Failed, Input, Program
+
+
+def test_shapes_are_bounded():
+    sizes = [math.prod(lengths.shape(random.Random(i))) for i in range(20000)]
+    assert max(sizes) <= lengths.MOST_ELEMENTS  # 10**8 once: more memory than a process may have
 
 
 def test_lengths_straddle_every_figure():

@@ -202,49 +202,7 @@ cdef bint written_under(Tensor x, Tensor out) noexcept:
 
 cdef Tensor apart(Tensor x, Tensor out):
     """`x`, or a copy of it if writing `out` element by element would change it under the loop."""
-    return cast_along(x) if written_under(x, out) else x
-
-
-cdef bint crosses(Tensor out, Tensor a, Tensor b) noexcept:
-    """Whether an operand lies under `out`, which goes backwards where an operand does not.
-
-    NumPy computes into a copy of the output then, which goes forwards.
-    """
-    cdef int i, k
-    cdef Tensor x
-    if not written_under(a, out) and not written_under(b, out):
-        return False
-    for i in range(out.v.layout.ndim):
-        if out.v.layout.strides()[i] >= 0 or out.v.layout.shape()[i] < 2:
-            continue
-        for x in (a, b):
-            if x is not None:
-                k = i - (out.v.layout.ndim - x.v.layout.ndim)
-                if k < 0 or x.v.layout.shape()[k] < 2 or x.v.layout.strides()[k] >= 0:
-                    return True
-    return False
-
-
-cdef Tensor cast_along(Tensor x):
-    """A copy of ``x`` that goes backwards along the axes along which ``x`` does, as NumPy's does."""
-    cdef Tensor forwards = view_of(x)
-    cdef Tensor t
-    forwards.v.layout = x.v.layout
-    turn_axes(forwards, x)
-    t = cast(forwards, x.v.dtype)
-    turn_axes(t, x)
-    return t
-
-
-cdef int turn_axes(Tensor t, Tensor like) except -1:
-    """Turns round those of a view's axes along which ``like`` goes backwards."""
-    cdef Layout* l = &t.v.layout
-    cdef int i
-    for i in range(l.ndim):
-        if like.v.layout.strides()[i] < 0 and l.shape()[i]:
-            l.offset += l.strides()[i] * (l.shape()[i] - 1)
-            l.strides()[i] = -l.strides()[i]
-    return 0
+    return cast(x, x.v.dtype) if written_under(x, out) else x
 
 
 def out_array(out):

@@ -177,8 +177,9 @@ cdef class Ufunc(Row):
         views[0] = &given.v  # the output is laid out like what was given, not like its cast
         if out is not None:
             check_out_shape(out, &t.v.layout)
-            if out.v.dtype != r.outputs[0] or self.bad_strided and not contiguous(out) \
-                    or not r.kernel.any_order and crosses(out, t, None):
+            if not r.kernel.any_order and written_under(t, out):  # see binary()
+                return self.python((a,), out, {})
+            if out.v.dtype != r.outputs[0] or self.bad_strided and not contiguous(out):
                 assign(out, self.unary(t, None))
                 return out
             t = apart(t, out)
@@ -267,7 +268,10 @@ cdef class Ufunc(Row):
         if out is not None:
             same_device(ta if ta is not None else tb, out)
             check_out_shape(out, shape)
-            if out.v.dtype != r.outputs[0] or not r.kernel.any_order and crosses(out, ta, tb):
+            if not r.kernel.any_order and (written_under(ta, out) or written_under(tb, out)):
+                # NumPy computes into a copy of the output, laid out by rules of its iterator's.
+                return self.python((a if na is None else na, b if nb is None else nb), out, {})
+            if out.v.dtype != r.outputs[0]:
                 assign(out, self.binary(a if na is None else na, b if nb is None else nb, None))
                 return out
             if ta is not None:

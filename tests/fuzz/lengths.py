@@ -46,7 +46,7 @@ def shape(rng: random.Random) -> tuple[int, ...]:
         if not left:  # nearly as long as may be
             found.append(fitting[-1 - min(rng.randrange(6), len(fitting) - 1)])
         elif rng.random() < 0.6:
-            found.append(rng.choice(SMALL if rng.random() < 0.1 else SMALL[1:]))
+            found.append(min(rng.choice(SMALL if rng.random() < 0.1 else SMALL[1:]), int(size)))
         else:
             found.append(rng.choice(fitting))
         size = max(size / found[-1], 1.0)

@@ -3,6 +3,8 @@
 Complex products and moduli have other last bits where the loop can't use vectors: met backwards.
 """
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -86,6 +88,29 @@ def test_reversed_and_written_over(shape):
         want, got = y.copy(), la.array(y)
         np.exp(want[key], out=want)
         la.exp(got[key], out=got)
+        same(got, want)
+
+
+def _signs(axes):
+    return [
+        tuple(slice(None, None, s) for s in signs)
+        for signs in itertools.product((1, -1), repeat=axes)
+    ]
+
+
+@pytest.mark.parametrize("shape", [(33,), (2, 40), (7, 9), (2, 2, 2)])
+@pytest.mark.parametrize("dtype", "dfFD")
+def test_written_over_in_any_direction(shape, dtype):
+    """Which of three operands NumPy's iterator turns round, and hands over by a buffer."""
+    x = (rng.standard_normal(shape) + (1j if dtype in "FD" else 0)).astype(dtype)
+    for key, other in itertools.product(_signs(len(shape)), repeat=2):
+        want, got = x.copy(), la.array(x)
+        for a in (want[key], got[key]):
+            a *= a[other]
+        for xp, a in ((np, want[key]), (la, got[key])):
+            xp.exp(a[other], out=a)
+            if dtype in "fd":
+                xp.cbrt(a[other], out=a)
         same(got, want)
 
 
