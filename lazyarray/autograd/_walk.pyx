@@ -13,7 +13,7 @@ from libc.stdint cimport uint64_t
 from cython.operator cimport dereference
 from libcpp.vector cimport vector
 
-from lazyarray.engine._engine cimport CDevice, Device
+from lazyarray.engine._engine cimport CDevice, Device, site_text
 from lazyarray.lazy._lazy cimport (
     GradientInput,
     Layout,
@@ -39,7 +39,6 @@ from lazyarray.lazy._lazy cimport (
     npy_intp,
     recorder,
     shape_tuple,
-    site_text,
     view_of,
     writer_of,
 )
@@ -259,14 +258,14 @@ cdef class Walk:
         cdef NodeOperand* o
         if n.freed:
             raise RuntimeError(
-                f"the graph of {n.name.decode()!r}, recorded at {site_text(&n.site)}, was freed by an "
+                f"the graph of {n.name.decode()!r}, recorded at {site_text(n.site)}, was freed by an "
                 "earlier backward: pass retain_graph=True to that one to use it again")
         for i in range(n.operands.size() - (0 if self.create else n.again)):
             o = &n.operands[i]
             if o.saved is not NULL and o.saved.issued != o.version:
                 raise RuntimeError(
-                    f"the gradient of {n.name.decode()!r}, recorded at {site_text(&n.site)}, needs an "
-                    f"array that was overwritten later, at {site_text(&o.memory.overwritten)}: use a "
+                    f"the gradient of {n.name.decode()!r}, recorded at {site_text(n.site)}, needs an "
+                    f"array that was overwritten later, at {site_text(o.memory.overwritten)}: use a "
                     "copy in one of the two places")
         return 0
 

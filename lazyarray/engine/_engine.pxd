@@ -44,10 +44,8 @@ cdef extern from "error.h" namespace "lazyarray" nogil:
         ErrorKind kind
         string message
         void* exception
-        void* site
-        int lasti
+        uint32_t site
         const char* op
-        void (*drop)(CError*) noexcept
         CError* ref()
         void unref()
 
@@ -242,27 +240,33 @@ cdef extern from "engine.h" namespace "lazyarray" nogil:
     void join_destroyers()
 
 
-cdef extern from "engine/pyrefs.h" namespace "lazyarray" nogil:
+cdef extern from "interpreter.h" namespace "lazyarray" nogil:
+    cdef cppclass Interpreter:
+        void* (*refer)(void*) noexcept
+        void (*release)(void*) noexcept
+        void* (*copy_context)(void*) noexcept
+        uint32_t (*here)() noexcept
+
+    Interpreter& interpreter()
+
     cdef cppclass Graveyard:
         void bury(PyObject*)
         void sweep() except *
 
     Graveyard& graveyard()
-    void drop_error(CError*) noexcept
-    void drop_ref(PyObject*)
     const char* intern_name(const char*) except +  # and not of a string, which Cython would make
 
-    cdef cppclass Site:
-        PyObject* code
-        int lasti
-        void capture()
 
-    int site_line(PyObject*, int)
+cdef extern from "engine/pyrefs.h" namespace "lazyarray" nogil:
+    void* refer_to(void*) noexcept
+    void release(void*) noexcept
+    void* copy_of_context(void*) noexcept
+    void drop_ref(PyObject*)
 
     cdef cppclass PyTask:
         PyTask() except +
         PyObject* fn
-        Site site
+        uint32_t site
         void clear()
 
     void adopt_worker_thread()
@@ -271,11 +275,9 @@ cdef extern from "engine/pyrefs.h" namespace "lazyarray" nogil:
 
 cdef extern from "engine/sites.h" namespace "lazyarray" nogil:
     cdef cppclass Sites:
-        uint32_t of(PyObject*, int)
         uint32_t here()
         uint32_t size()
-        PyObject* code(uint32_t)
-        int line(uint32_t)
+        PyObject* place(uint32_t)
 
 
 ctypedef int (*FlushHook)() except -1
@@ -322,12 +324,13 @@ cdef class Opr:
 
 cdef object new_var(CVar* c)
 cdef int raise_error(CError* error, bint seen=*) except -1
-cdef CError* error_from_exception(object exc, const char* name, Site* site) noexcept
+cdef CError* error_from_exception(object exc, const char* name, uint32_t site) noexcept
 cdef int check_status(Status status, object interrupt) except -1
 cdef cbool poll_signals(void* arg) noexcept nogil
 cdef Engine process_engine()
 cdef int step_aside() except -1
 cdef Sites* sites() noexcept
+cdef str site_text(uint32_t site)
 cdef void note_wait(CEngine* c, const char* name, int64_t start) noexcept
 cdef void set_flush_hook(FlushHook hook)
 cdef int get_bulk() noexcept

@@ -90,7 +90,7 @@ cdef CError* _call(PyTask* task, CRunContext& ctx) noexcept:
         _call_there(<object>task.fn, run_ctx, ())
         return NULL
     except BaseException as exc:
-        return error_from_exception(exc, name, &task.site)
+        return error_from_exception(exc, name, task.site)
     finally:
         if run_ctx is not None:
             (<RunContext>run_ctx).op = NULL
@@ -103,7 +103,7 @@ cdef CError* _run_async_task(void* arg, CRunContext& ctx) noexcept nogil:
         try:
             _call_async(<PyTask*>arg, ctx)
         except BaseException as exc:  # before it was begun: the engine ends it
-            return error_from_exception(exc, ctx.op.name, &(<PyTask*>arg).site)
+            return error_from_exception(exc, ctx.op.name, (<PyTask*>arg).site)
         return NULL
 
 
@@ -119,7 +119,6 @@ cdef int _call_async(PyTask* task, CRunContext& ctx) except -1:
     done.op = ctx.op
     done.name = ctx.op.name
     done.site = task.site
-    task.site.code = NULL
     try:
         _call_there(fn, done.run_ctx, (done,))
     except BaseException as exc:
@@ -141,7 +140,7 @@ cdef class OnComplete:
     cdef COp* op
     cdef RunContext run_ctx
     cdef const char* name
-    cdef Site site
+    cdef uint32_t site
 
     def __call__(self, error=None):
         if error is not None and not isinstance(error, BaseException):
@@ -153,16 +152,15 @@ cdef class OnComplete:
         self.run_ctx.op = NULL
         cdef CError* e = NULL
         if error is not None:
-            e = error_from_exception(error, self.name, &self.site)
+            e = error_from_exception(error, self.name, self.site)
         self.engine.complete(op, e)
 
     def __dealloc__(self):
         # Dropped uncalled, the op could never end: it fails instead.
         if self.op is not NULL:
             self.engine.complete(self.op, error_from_exception(
-                RuntimeError("on_complete was dropped without being called"), self.name, &self.site
+                RuntimeError("on_complete was dropped without being called"), self.name, self.site
             ))
-        drop_ref(self.site.code)
 
 
 cdef void _drop_task(void* arg) noexcept nogil:

@@ -206,9 +206,7 @@ cdef class Engine:
             op.payload.arg = task
             task.fn = <PyObject*>fn
             Py_INCREF(fn)
-            task.site.capture()
-            if self.c.tracing():
-                op.site = _sites.of(task.site.code, task.site.lasti)
+            task.site = op.site = _sites.here()
             op.name = intern_name(name.encode())
             for o in mutable_vars:
                 op.merge_use((<Var>o).c, True)

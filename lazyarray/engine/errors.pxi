@@ -12,16 +12,12 @@ cdef object _native_types = {
 }
 
 
-cdef object _site_note(const char* name, void* code, int lasti):
+cdef object _site_note(const char* name, uint32_t site):
     what = f"op {name.decode()!r}" if name is not NULL and name[0] else "an op"
-    if code is NULL:
-        return f"lazyarray: {what}"
-    c = <object><PyObject*>code
-    line = site_line(<PyObject*>code, lasti)
-    return f"lazyarray: {what} pushed at {c.co_filename}:{line} in {c.co_name}"
+    return f"lazyarray: {what} pushed at {site_text(site)}" if site else f"lazyarray: {what}"
 
 
-cdef CError* error_from_exception(object exc, const char* name, Site* site) noexcept:
+cdef CError* error_from_exception(object exc, const char* name, uint32_t site) noexcept:
     """A new native error that holds `exc`, its traceback, and a note of where it was pushed.
 
     Without memory for that it is one that says so: a failure must never come to look like success.
@@ -29,8 +25,7 @@ cdef CError* error_from_exception(object exc, const char* name, Site* site) noex
     cdef CError* e = NULL
     try:
         try:
-            note = _site_note(name, site.code if site is not NULL else NULL,
-                              site.lasti if site is not NULL else -1)
+            note = _site_note(name, site)
             if note not in getattr(exc, "__notes__", ()):
                 exc.add_note(note)
         except Exception:
@@ -39,7 +34,6 @@ cdef CError* error_from_exception(object exc, const char* name, Site* site) noex
         e = new CError(RUNTIME, string())
         Py_INCREF(held)
         e.exception = <void*>held
-        e.drop = drop_error
         return e
     except BaseException:
         return CError.no_memory()
@@ -59,7 +53,7 @@ cdef tuple _exception_of(CError* e):
         exc = LinAlgError(e.message.decode())
     else:
         exc = _native_types[<int>e.kind](e.message.decode())
-    exc.add_note(_site_note(e.op, e.site, e.lasti))
+    exc.add_note(_site_note(e.op, e.site))
     return exc, None, None
 
 

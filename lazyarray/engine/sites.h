@@ -1,71 +1,125 @@
-// Sites: numbers for the lines that push, so that a trace holds no references.
+// Sites: numbers for the lines that push, so that nothing recorded holds a reference.
 #pragma once
 #include <Python.h>
 
 #include <cstdint>
-#include <unordered_map>
-#include <vector>
+#include <string>
 
-#include "engine/pyrefs.h"
+#include "interpreter.h"
 
 namespace lazyarray {
 
-// One for the process, never destroyed. With the GIL held, which guards all of it. It keeps the code
-// objects that it has numbers for.
+// One for the process, never destroyed. The GIL guards all of it.
 class Sites {
  public:
-  static constexpr size_t kMost = 1 << 20;  // a program that makes code for ever must not fill memory
+  static constexpr Py_ssize_t kMost = 1 << 20;  // a program that makes code for ever must not fill memory
 
-  uint32_t of(PyObject* code, int lasti) {
-    if (!code) return 0;
-    const uint64_t h = (reinterpret_cast<uintptr_t>(code) >> 4) + static_cast<uint64_t>(lasti) * 7;
-    Seen& s = seen_[h % kSeen];
-    if (s.code == code && s.lasti == lasti) return s.number;
-    const auto key = std::make_pair(code, lasti);
-    auto found = numbers_.find(key);
-    if (found == numbers_.end()) {
-      if (places_.size() >= kMost) return 0;
-      try {
-        places_.reserve(places_.size() + 1 > places_.capacity() ? 2 * places_.capacity() + 64 : 0);
-        found = numbers_.emplace(key, static_cast<uint32_t>(places_.size()) + 1).first;
-      } catch (const std::bad_alloc&) {
-        return 0;  // as a line that is not known
-      }
-      places_.push_back(key);
-      Py_INCREF(code);
-    }
-    s = {code, lasti, found->second};
-    return s.number;
-  }
-  // The user's line that runs now.
+  Sites() : numbers_(PyDict_New()), places_(PyList_New(0)) {}
+
+  // The user's line that runs now: the innermost frame that is not the package's own, for ops are composed
+  // in Python, too. 0 if there is none, or no memory for a number.
   uint32_t here() {
-    Site site;
-    site.capture();
-    const uint32_t number = of(site.code, site.lasti);
-    Py_XDECREF(site.code);
+    PyFrameObject* f = PyEval_GetFrame();
+    if (!f) return 0;
+    PyCodeObject* code = PyFrame_GetCode(f);
+    if (is_library_file(code->co_filename)) {
+      Py_INCREF(f);
+      while (PyFrameObject* back = PyFrame_GetBack(f)) {
+        Py_DECREF(f);
+        Py_DECREF(code);
+        f = back;
+        code = PyFrame_GetCode(f);
+        if (!is_library_file(code->co_filename)) break;
+      }
+      Py_DECREF(f);  // its caller's frame keeps it
+    }
+    const int lasti = PyFrame_GetLasti(f);
+    const Seen& s = seen_[hash(code, lasti)];
+    const uint32_t number = s.code == code && s.lasti == lasti ? s.number : look_up(code, lasti);
+    Py_DECREF(code);
     return number;
   }
 
-  // Sites are numbered from 1 to size().
-  uint32_t size() const { return static_cast<uint32_t>(places_.size()); }
-  PyObject* code(uint32_t number) const { return places_[number - 1].first; }
-  int line(uint32_t number) const { return site_line(code(number), places_[number - 1].second); }
+  // Sites are numbered from 1 to size(). (file, line, function), borrowed.
+  uint32_t size() const { return static_cast<uint32_t>(PyList_GET_SIZE(places_)); }
+  PyObject* place(uint32_t number) const { return PyList_GET_ITEM(places_, number - 1); }
 
  private:
-  struct Hash {
-    size_t operator()(const std::pair<PyObject*, int>& k) const {
-      return (reinterpret_cast<uintptr_t>(k.first) >> 4) * 31 + static_cast<size_t>(k.second);
-    }
-  };
+  // The last sites that were asked for. It holds the code, so that the address can't be another's.
   struct Seen {
-    PyObject* code;
+    PyCodeObject* code;
     int lasti;
     uint32_t number;
   };
-  static constexpr size_t kSeen = 1024;
+  static constexpr size_t kSeen = 2048;
+  static size_t hash(PyCodeObject* code, int lasti) {
+    return ((reinterpret_cast<uintptr_t>(code) >> 4) + static_cast<uint64_t>(lasti) * 7) % kSeen;
+  }
+
+  uint32_t look_up(PyCodeObject* code, int lasti) {
+    // Nothing of Python's may run here: an instruction that is being made may only borrow its chunks.
+    const int collects = PyGC_Disable();
+    PyObject *type, *value, *traceback;
+    PyErr_Fetch(&type, &value, &traceback);
+    uint32_t number = 0;
+    PyObject* place = Py_BuildValue("(OiO)", code->co_filename, PyCode_Addr2Line(code, lasti), code->co_name);
+    PyObject* known = place ? PyDict_GetItemWithError(numbers_, place) : nullptr;
+    if (known) number = static_cast<uint32_t>(PyLong_AsLong(known));
+    else if (place && size() < kMost) number = add(place);
+    Py_XDECREF(place);
+    PyErr_Clear();
+    PyErr_Restore(type, value, traceback);
+    if (collects) PyGC_Enable();
+    if (!number) return 0;
+    Seen& s = seen_[hash(code, lasti)];
+    graveyard().bury(s.code);
+    Py_INCREF(code);
+    s = {code, lasti, number};
+    return number;
+  }
+  uint32_t add(PyObject* place) {
+    if (PyList_Append(places_, place)) return 0;
+    PyObject* number = PyLong_FromSsize_t(PyList_GET_SIZE(places_));
+    const bool kept = number && PyDict_SetItem(numbers_, place, number) == 0;
+    Py_XDECREF(number);
+    if (kept) return size();
+    PyErr_Clear();
+    PyList_SetSlice(places_, size() - 1, size(), nullptr);
+    return 0;
+  }
+
+  // Whether a code object's file belongs to the package.
+  static bool is_library_file(PyObject* filename) {
+    // Nearly always the same user file as last time; held, so that the address can't be another's.
+    static PyObject* last_user_file = nullptr;
+    if (filename == last_user_file) return false;
+    static const std::string* prefix = [] {
+      auto* found = new std::string;
+      PyObject* modules = PyImport_GetModuleDict();
+      PyObject* package = PyDict_GetItemString(modules, "lazyarray");
+      PyObject* file = package ? PyObject_GetAttrString(package, "__file__") : nullptr;
+      const char* text = file ? PyUnicode_AsUTF8(file) : nullptr;
+      if (text) *found = text;
+      PyErr_Clear();
+      Py_XDECREF(file);
+      found->erase(found->find_last_of("/\\") + 1);  // npos + 1 is 0
+      return found;
+    }();
+    Py_ssize_t n;
+    const char* text = PyUnicode_AsUTF8AndSize(filename, &n);
+    if (!text) PyErr_Clear();
+    if (text && !prefix->empty() && static_cast<size_t>(n) > prefix->size() &&
+        prefix->compare(0, prefix->size(), text, prefix->size()) == 0)
+      return true;
+    Py_INCREF(filename);
+    Py_XDECREF(last_user_file);
+    last_user_file = filename;
+    return false;
+  }
+
   Seen seen_[kSeen] = {};
-  std::unordered_map<std::pair<PyObject*, int>, uint32_t, Hash> numbers_;
-  std::vector<std::pair<PyObject*, int>> places_;
+  PyObject* const numbers_;  // of places
+  PyObject* const places_;
 };
 
 }  // namespace lazyarray

@@ -8,6 +8,24 @@ cdef Sites* sites() noexcept:
     return _sites
 
 
+cdef uint32_t _here() noexcept nogil:
+    return _sites.here()  # whoever asks has the GIL
+
+
+interpreter().here = _here
+interpreter().refer = refer_to
+interpreter().release = release
+interpreter().copy_context = copy_of_context
+
+
+cdef str site_text(uint32_t site):
+    """``file:line in function`` of where something was pushed."""
+    if not site:
+        return "an unknown line"
+    file, line, function = <object>_sites.place(site)
+    return f"{file}:{line} in {function}"
+
+
 cdef int64_t wait_starts(CEngine* c) noexcept:
     """The time, where waits are traced; else 0."""
     return c.now() if c.tracing() else 0

@@ -7,7 +7,7 @@ from libcpp.unordered_map cimport unordered_map
 from libcpp.unordered_set cimport unordered_set
 from libcpp.vector cimport vector
 
-from lazyarray.engine._engine cimport CDevice, CEngine, CError, Device, Engine, Site, Sites, Status, atomic
+from lazyarray.engine._engine cimport CDevice, CEngine, CError, Device, Engine, Status, atomic
 from lazyarray.storage._storage cimport Chunk, ChunkStore
 
 ctypedef Py_ssize_t npy_intp
@@ -72,7 +72,7 @@ cdef extern from "lazy/cpu/lines.h" namespace "lazyarray" nogil:
 
 cdef extern from "lazy/tape.h" namespace "lazyarray" nogil:
     cdef cppclass GradientInput "lazyarray::Gradient::Input":
-        PyObject* function
+        void* function
         vector[int8_t] arguments
         uint32_t needs
 
@@ -83,7 +83,7 @@ cdef extern from "lazy/tape.h" namespace "lazyarray" nogil:
         size_t nbytes
         CDevice device
         cbool watched
-        Site overwritten
+        uint32_t overwritten
         void ref()
         void unref()
 
@@ -114,8 +114,8 @@ cdef extern from "lazy/tape.h" namespace "lazyarray" nogil:
         uint64_t seq, walk
         const char* name
         const Gradient* gradient
-        PyObject* payload
-        Site site
+        void* payload
+        uint32_t site
         vector[NodeOperand] operands
         Leaves zeros, reach
         Node* marks
@@ -199,8 +199,8 @@ cdef extern from "lazy/instr.h" namespace "lazyarray" nogil:
 
     cdef cppclass PyCall:
         PyCall() except +
-        PyObject* fn
-        PyObject* context
+        void* fn
+        void* context
         vector[View] views
 
     cdef cppclass Operand:
@@ -224,7 +224,7 @@ cdef extern from "lazy/instr.h" namespace "lazyarray" nogil:
         cbool zeros
         ErrState errstate
         uint32_t filters
-        Site site
+        uint32_t site
         double cost_ns
         int64_t bytes
         Operand* ops
@@ -254,7 +254,7 @@ cdef extern from "lazy/cpu/run.h" namespace "lazyarray" nogil:
         int flags
         const char* op
         uint32_t filters
-        Site site
+        uint32_t site
     cdef struct Block "lazyarray::Hooks::Block":
         int ndim
         npy_intp* shape
@@ -315,7 +315,6 @@ cdef extern from "lazy/recorder.h" namespace "lazyarray" nogil:
         Tape tape
         int captures
         FlushPolicy policy
-        Sites* sites
         uint64_t recorded, inlined
         int64_t max_pending_bytes, max_pending_ops
         CEngine* engine()
@@ -524,7 +523,6 @@ cdef bint recording() noexcept
 cdef bint wants_gradient(Tensor x) noexcept
 cdef bint inexact(int dtype) noexcept
 cdef int refuse_leaf(Chunk* c) except -1
-cdef str site_text(Site* site)
 cdef object constant_of(const char* p, int dtype)
 cdef Kernel* new_kernel(str name, KernelKind kind, int nin, int nout) except NULL
 cdef bint same_device(Tensor a, Tensor b) except -1

@@ -42,8 +42,8 @@ from lazyarray.engine._engine cimport (
     raise_error,
     note_wait,
     set_flush_hook,
+    site_text,
     sites,
-    site_line,
     NAIVE, step_aside,
 )
 from lazyarray.storage._storage cimport MemoryPool, kMapped, store
@@ -204,7 +204,6 @@ cdef int _set_up() except -1:
     _engine = process_engine()
     _recorder = new Recorder(_engine.c, store())
     teach_store(store())
-    _recorder.sites = sites()
     _recorder.executor.runtime.hooks.python = _run_python
     _recorder.executor.runtime.hooks.recast = _recast
     _recorder.executor.runtime.hooks.blas_threads = _blas_threads

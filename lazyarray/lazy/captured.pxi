@@ -41,5 +41,5 @@ cdef dict described(CProgram* program, Instr* instr, size_t index):
         "core": tuple([instr.core[i] for i in range(instr.ncore)]),
         "core_steps": tuple([instr.core_steps[i] for i in range(instr.ncore_steps)]),
         "function": <object>instr.py.get().fn if instr.kernel.kind == PYTHON else None,
-        "site": site_text(&instr.site),
+        "site": site_text(instr.site),
     }

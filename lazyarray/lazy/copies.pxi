@@ -231,4 +231,4 @@ cdef CError* _recast(Instr& instr, const Block& block, cbool* invalid) noexcept 
                 invalid[0] = True
             return NULL
         except BaseException as exc:
-            return error_from_exception(exc, instr.kernel.name, &instr.site)
+            return error_from_exception(exc, instr.kernel.name, instr.site)

@@ -64,7 +64,7 @@ cdef extern from "lazy/cuda/runner.h" namespace "lazyarray::cuda" nogil:
         cbool loaded()
 
     cdef cppclass MemoryHooks:
-        char* (*allocate)(int, void*, size_t, PyObject**) noexcept
+        char* (*allocate)(int, void*, size_t, void**) noexcept
         void (*reclaim)(int) noexcept
 
     CudaDriver& driver()
@@ -195,7 +195,7 @@ cdef CError* _compile_for_gpu(const GpuLaunch& launch, int number, GpuFunctions*
                 out.combine = <void*><size_t>found[1]
             return NULL
         except BaseException as exc:
-            return error_from_exception(exc, NULL, NULL)
+            return error_from_exception(exc, NULL, 0)
 
 
 cdef CError* _library(Instr& instr, int number, void* stream, cbool* ran) noexcept nogil:
@@ -206,7 +206,7 @@ cdef CError* _library(Instr& instr, int number, void* stream, cbool* ran) noexce
             return NULL
         except BaseException as exc:
             _drop_frames(exc)
-            return error_from_exception(exc, instr.kernel.name, &instr.site)
+            return error_from_exception(exc, instr.kernel.name, instr.site)
 
 
 cdef tuple _place_of(Chunk* c):
@@ -256,7 +256,7 @@ cdef Chunk* _host_chunk(size_t nbytes) noexcept nogil:
     return c
 
 
-cdef char* _allocate_on_gpu(int number, void* stream, size_t nbytes, PyObject** owner) noexcept nogil:
+cdef char* _allocate_on_gpu(int number, void* stream, size_t nbytes, void** owner) noexcept nogil:
     adopt_worker_thread()
     with gil:
         try:
@@ -269,7 +269,7 @@ cdef char* _allocate_on_gpu(int number, void* stream, size_t nbytes, PyObject** 
             return NULL
         address, keeper = found
         Py_INCREF(keeper)
-        owner[0] = <PyObject*>keeper
+        owner[0] = <void*>keeper
         return <char*><size_t>address
 
 

@@ -1,8 +1,8 @@
 // Dtype codes: the dtypes of an array, numbered densely, and the weak Python scalars after them.
 #pragma once
-#include <numpy/ndarraytypes.h>
-
 #include <cstdint>
+
+#include "lazy/numpy.h"
 
 namespace lazyarray {
 
@@ -25,32 +25,32 @@ struct DtypeInfo {
 
 inline const DtypeInfo& info(int d) {
   static const DtypeInfo table[kDtypes] = {
-      {NPY_BOOL, 1, 1, 'b', '?'},
-      {NPY_BYTE, 1, 1, 'i', 'b'},
-      {NPY_UBYTE, 1, 1, 'u', 'B'},
-      {NPY_SHORT, sizeof(npy_short), alignof(npy_short), 'i', 'h'},
-      {NPY_USHORT, sizeof(npy_ushort), alignof(npy_ushort), 'u', 'H'},
-      {NPY_INT, sizeof(npy_int), alignof(npy_int), 'i', 'i'},
-      {NPY_UINT, sizeof(npy_uint), alignof(npy_uint), 'u', 'I'},
-      {NPY_LONG, sizeof(npy_long), alignof(npy_long), 'i', 'l'},
-      {NPY_ULONG, sizeof(npy_ulong), alignof(npy_ulong), 'u', 'L'},
-      {NPY_LONGLONG, sizeof(npy_longlong), alignof(npy_longlong), 'i', 'q'},
-      {NPY_ULONGLONG, sizeof(npy_ulonglong), alignof(npy_ulonglong), 'u', 'Q'},
-      {NPY_HALF, 2, 2, 'f', 'e'},
-      {NPY_FLOAT, sizeof(npy_float), alignof(npy_float), 'f', 'f'},
-      {NPY_DOUBLE, sizeof(npy_double), alignof(npy_double), 'f', 'd'},
-      {NPY_LONGDOUBLE, sizeof(npy_longdouble), alignof(npy_longdouble), 'f', 'g'},
-      {NPY_CFLOAT, sizeof(npy_cfloat), alignof(npy_float), 'c', 'F'},
-      {NPY_CDOUBLE, sizeof(npy_cdouble), alignof(npy_double), 'c', 'D'},
-      {NPY_CLONGDOUBLE, sizeof(npy_clongdouble), alignof(npy_longdouble), 'c', 'G'},
+      {numpy::kBool, 1, 1, 'b', '?'},
+      {numpy::kByte, 1, 1, 'i', 'b'},
+      {numpy::kUByte, 1, 1, 'u', 'B'},
+      {numpy::kShort, sizeof(npy_short), alignof(npy_short), 'i', 'h'},
+      {numpy::kUShort, sizeof(npy_ushort), alignof(npy_ushort), 'u', 'H'},
+      {numpy::kInt, sizeof(npy_int), alignof(npy_int), 'i', 'i'},
+      {numpy::kUInt, sizeof(npy_uint), alignof(npy_uint), 'u', 'I'},
+      {numpy::kLong, sizeof(npy_long), alignof(npy_long), 'i', 'l'},
+      {numpy::kULong, sizeof(npy_ulong), alignof(npy_ulong), 'u', 'L'},
+      {numpy::kLongLong, sizeof(npy_longlong), alignof(npy_longlong), 'i', 'q'},
+      {numpy::kULongLong, sizeof(npy_ulonglong), alignof(npy_ulonglong), 'u', 'Q'},
+      {numpy::kHalf, 2, 2, 'f', 'e'},
+      {numpy::kFloat, sizeof(npy_float), alignof(npy_float), 'f', 'f'},
+      {numpy::kDouble, sizeof(npy_double), alignof(npy_double), 'f', 'd'},
+      {numpy::kLongDouble, sizeof(npy_longdouble), alignof(npy_longdouble), 'f', 'g'},
+      {numpy::kCFloat, 2 * sizeof(npy_float), alignof(npy_float), 'c', 'F'},
+      {numpy::kCDouble, 2 * sizeof(npy_double), alignof(npy_double), 'c', 'D'},
+      {numpy::kCLongDouble, 2 * sizeof(npy_longdouble), alignof(npy_longdouble), 'c', 'G'},
   };
   return table[d];
 }
 
 inline int dtype_of_type_num(int type_num) {
   static const int8_t table[] = {B_, i1, u1, i2, u2, i4, u4, il, ul, i8, u8, f4, f8, fg, c8, c16, cg};
-  if (type_num >= 0 && type_num <= NPY_CLONGDOUBLE) return table[type_num];
-  return type_num == NPY_HALF ? f2 : -1;
+  if (type_num >= 0 && type_num <= numpy::kCLongDouble) return table[type_num];
+  return type_num == numpy::kHalf ? f2 : -1;
 }
 
 }  // namespace lazyarray

@@ -148,10 +148,9 @@ cdef list texts_of(const FpWarning* w):
 
 cdef tuple place_of_warning(const FpWarning* w):
     """File, line, module's name and its registry of what was shown."""
-    if w.site.code is NULL:
+    if not w.site:
         return "<unknown>", 0, "<unknown>", None
-    file = (<object>w.site.code).co_filename
-    line = site_line(w.site.code, w.site.lasti)
+    file, line, _ = <object>sites().place(w.site)
     for name, module in [*sys.modules.items()]:
         if getattr(module, "__file__", None) == file:
             break
@@ -172,7 +171,7 @@ cdef CError* _refuse(Instr& instr, const FpWarning& w) noexcept nogil:
         try:
             e = refused(instr, &w)
         except BaseException as exc:
-            e = error_from_exception(exc, instr.kernel.name, &instr.site)
+            e = error_from_exception(exc, instr.kernel.name, instr.site)
         if collects:
             PyGC_Enable()
     return e
@@ -185,7 +184,7 @@ cdef CError* refused(Instr& instr, const FpWarning* w) except? NULL:
     file, line, module, _ = place_of_warning(w)
     for text in texts_of(w):
         if state.action(text, module, line) == "error":
-            return error_from_exception(RuntimeWarning(text), instr.kernel.name, &instr.site)
+            return error_from_exception(RuntimeWarning(text), instr.kernel.name, instr.site)
     return NULL
 
 
@@ -201,8 +200,6 @@ cdef int give_warnings() except -1:
     for w in pending:
         place = place_of_warning(&w)
         todo += [(w.filters, text, place) for text in texts_of(&w)]
-        if w.site.code is not NULL:
-            Py_DECREF(<object>w.site.code)
     cdef list failed = []
     cdef set shown = set()
     for number, text, place in todo:

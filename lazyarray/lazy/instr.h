@@ -1,12 +1,10 @@
 // Kernel and Instr: what one recorded instruction does, and to which memory.
 #pragma once
-#include <Python.h>
-
 #include <cstdint>
 #include <memory>
 #include <vector>
 
-#include "engine/pyrefs.h"
+#include "interpreter.h"
 #include "layout.h"
 #include "lazy/cpu/lines.h"
 #include "lazy/cpu/loop.h"
@@ -73,8 +71,8 @@ struct View {
 
 // What a Python instruction (one that takes the GIL and calls NumPy) needs besides.
 struct PyCall {
-  PyObject* fn = nullptr;       // fn(outputs, inputs): lists of NumPy views
-  PyObject* context = nullptr;  // the recorder's contextvars: np.errstate is one
+  void* fn = nullptr;       // the interpreter's: fn(outputs, inputs), lists of NumPy views
+  void* context = nullptr;  // ... and the recorder's contextvars: np.errstate is one
   std::vector<View> views;      // in operand order; references are the instruction's
   ~PyCall() {
     // Buried even with the GIL held: a refused segment is dropped under a lock, and letting go of
@@ -104,12 +102,11 @@ struct Instr {
   int nin = 0, nop = 0;     // inputs come first
   bool wide = false;        // a product that BLAS runs on threads of its own
   bool has_refs = false;    // on the heap: owns chunk references and marks their counters
-  bool kept = false;        // runs many times; its site's code lives for ever
   bool zeros = false;       // fills memory that nobody has written with zeros, so fresh pages will do
   bool put_off = false;     // tried inline, but needs NumPy: nothing of it counts
   ErrState errstate;
   uint32_t filters = 0;     // the state of Python's warning filters; 0: those of the wait
-  Site site;
+  uint32_t site = 0;        // where it was recorded (see TraceEvent)
   double cost_ns = 0;
   int64_t bytes = 0;        // of its outputs
   Operand* ops = inline_ops_;  // more than kMaxOperands only in PYTHON instructions
@@ -123,7 +120,6 @@ struct Instr {
   npy_intp core_steps[8] = {};
   int index = -1;        // in its segment; the planner's
   Instr* next = nullptr;  // in the open segment, or among those to be used again
-  uint32_t traced_site = 0;  // the number of `site` in a trace, if it was recorded while tracing
 
   int ndim = 0;  // iteration axes, slowest first
   npy_intp* shape() { return buf(); }
@@ -161,8 +157,6 @@ struct Instr {
     errstate = o.errstate;
     filters = o.filters;
     site = o.site;
-    kept = o.kept;
-    traced_site = o.traced_site;
     zeros = o.zeros;
     put_off = false;
     cost_ns = o.cost_ns;
@@ -215,8 +209,6 @@ class InstrPool {
       for (int k = 0; k < in->nop; ++k)
         if (in->ops[k].chunk) in->ops[k].chunk->unref();
     in->py.reset();
-    if (!in->kept) drop_ref(in->site.code);
-    in->site.code = nullptr;
     lock_.lock();
     const bool keep = count_ < 4096;
     if (keep) {

@@ -1,12 +1,12 @@
 // Layout: shape, strides and offset of a view, and the orders and overlaps of several.
 #pragma once
-#include <numpy/npy_common.h>
-
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <new>
+
+#include "lazy/numpy.h"
 
 namespace lazyarray {
 

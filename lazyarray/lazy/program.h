@@ -10,13 +10,6 @@
 
 namespace lazyarray {
 
-// How a captured instruction says where it was recorded, each time it fails: the code object, which
-// several threads without the GIL may hand on, lives for ever (there are few).
-inline void keep_for_ever(Instr& in) {
-  if (in.site.code) Py_SET_REFCNT(in.site.code, Py_REFCNT(in.site.code) + (Py_ssize_t(1) << 40));
-  in.kept = true;
-}
-
 // Life: capture() while ops are recorded, finish() once, then push() any number of times. All with the
 // GIL held; what runs later, without it, only reads. A pushed operator holds a reference, so a program
 // that is dropped lives until its last run is over.
@@ -97,8 +90,6 @@ class Program {
         c->ref();
         if (!bore(c)) c->captured = true;
       }
-    in->traced_site = recorder_->sites->of(in->site.code, in->site.lasti);
-    keep_for_ever(*in);
   }
 
   // Before the tape makes a captured op the writer of what was there before: nothing is written yet,
@@ -450,7 +441,7 @@ class Program {
       delete r;
     };
     op->payload.describe = [](void* arg, TraceNote& to) { Scheduler::describe(static_cast<Run*>(arg)->part, to); };
-    if (recorder_->engine()->tracing()) op->site = recorder_->sites->here();
+    if (recorder_->engine()->tracing()) op->site = interpreter().here();
     op->payload.arg = run.release();
     op->payload.native = o.native;
     op->payload.own_errors = true;
@@ -495,13 +486,9 @@ class Program {
       fresh->copy_from(in);
       if (in.py) {
         fresh->py.reset(new PyCall());
-        fresh->py->fn = in.py->fn;
-        Py_INCREF(fresh->py->fn);
-        fresh->py->context = PyContext_Copy(in.py->context);  // no two threads may be inside one
-        if (!fresh->py->context) {
-          PyErr_Clear();
-          throw std::bad_alloc();
-        }
+        fresh->py->fn = interpreter().refer(in.py->fn);
+        fresh->py->context = interpreter().copy_context(in.py->context);  // no two threads may be inside one
+        if (!fresh->py->context) throw std::bad_alloc();
         fresh->py->views = in.py->views;
       }
     } catch (...) {

@@ -25,7 +25,7 @@ def is_capturing():
 
 
 cdef CError* _unknown_value = error_from_exception(
-    TracingError("the array is part of a trace and has no value"), "trace", NULL)
+    TracingError("the array is part of a trace and has no value"), "trace", 0)
 
 
 cdef int set_unknown(Chunk* c) except -1:
@@ -44,7 +44,7 @@ cdef int capture(Instr* instr) except -1:
     """Gives an instruction to the program that this thread captures. Its outputs have no values."""
     cdef CProgram* program = mode().capturing
     cdef Chunk* c
-    instr.site.capture()
+    instr.site = sites().here()
     instr.filters = plain_filters()
     for k in range(instr.nin, instr.nop):
         c = instr.ops[k].chunk
@@ -132,7 +132,7 @@ cdef class Program:
                 c = self.p.instrs[i].ops[k].chunk
                 if c is not NULL and self.p.bore(c) and not c.resource \
                         and c.handles.load() > <int>handles.get(<size_t>c, 0):
-                    return site_text(&self.p.instrs[i].site)
+                    return site_text(self.p.instrs[i].site)
         return None
 
     def used_outside(self):
@@ -143,7 +143,7 @@ cdef class Program:
             for k in range(self.p.instrs[i].nop):
                 c = self.p.instrs[i].ops[k].chunk
                 if c is not NULL and not self.p.bore(c) and not c.resource and <size_t>c not in found:
-                    found[<size_t>c] = site_text(&self.p.instrs[i].site)
+                    found[<size_t>c] = site_text(self.p.instrs[i].site)
         return found
 
     cpdef bint stands(self) except -1:

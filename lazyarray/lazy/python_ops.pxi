@@ -52,9 +52,9 @@ cdef int py_call(object fn, str name, list outs, list ins, double cost_ns,
     call.views.reserve(nin + nout)
     cdef Instr* instr = _recorder.begin(ref.k, nin, nout)
     instr.py.swap(fresh)
-    call.fn = <PyObject*>fn
+    call.fn = <void*>fn
     Py_INCREF(fn)
-    call.context = <PyObject*>context
+    call.context = <void*>context
     Py_INCREF(context)
     for k in range(nin + nout):
         t = ins[k] if k < nin else outs[k - nin]
@@ -113,7 +113,6 @@ cdef extern from *:
 def _log(str text):
     """Makes a floating-point warning of NumPy's, "Warning: overflow encountered in exp", the instruction's."""
     cdef Instr* instr = called_now.instr
-    cdef PyObject* code
     text = text.strip().removeprefix("Warning: ")
     if instr is NULL:  # a thread that the call has started
         warnings.warn(text, RuntimeWarning, stacklevel=2)
@@ -121,12 +120,8 @@ def _log(str text):
     what, _, name = text.partition(" encountered in ")
     for flag in (1, 2, 4, 8):
         if called_now.refusal[0] is NULL and what == flag_text(flag).decode():
-            code = instr.site.code
             called_now.refusal[0] = warn(_recorder.executor.runtime, instr[0], flag,
                                          intern_name(name.encode()))
-            if code is not NULL and instr.site.code is NULL:  # the warning has taken it
-                Py_INCREF(<object>code)
-                instr.site.code = code
 
 
 class _Log:
@@ -175,6 +170,6 @@ cdef CError* _call_python(Instr& instr) noexcept:
             pass
         if refusal is not NULL:
             refusal.unref()
-        return error_from_exception(exc, instr.kernel.name, &instr.site)
+        return error_from_exception(exc, instr.kernel.name, instr.site)
     finally:
         called_now = before

@@ -195,7 +195,7 @@ cdef int emit(Instr* instr) except -1:
             instr.ops[k].chunk.ref()
             outs.push_back(instr.ops[k].chunk)
     cdef double cost = instr.cost_ns
-    instr.site.capture()
+    instr.site = sites().here()
     if instr.kernel.checks_flags or instr.kernel.kind == PYTHON:
         instr.filters = current_filters()
     if exported.capacity():

@@ -4,7 +4,6 @@
 #include <mutex>
 #include <vector>
 
-#include "engine/sites.h"
 #include "lazy/schedule.h"
 #include "lazy/tape.h"
 
@@ -27,7 +26,6 @@ class Recorder {
   }
 
   FlushPolicy policy;
-  Sites* sites = nullptr;  // GIL
   Executor executor;
   Scheduler scheduler;
   Tape tape;
@@ -58,7 +56,7 @@ class Recorder {
     in->bytes = 0;
     in->ndim = 0;
     in->wide = false;
-    in->kept = false;
+    in->site = 0;
     in->zeros = false;
     in->put_off = false;
     return in;
@@ -67,8 +65,7 @@ class Recorder {
     if (scratch_ || in->py) {
       pool_.drop(in);
     } else {
-      drop_ref(in->site.code);
-      in->site.code = nullptr;
+      in->site = 0;
       scratch_ = in;
     }
   }
@@ -120,7 +117,7 @@ class Recorder {
     t.end = engine_->now();
     t.thread = this_thread();
     t.worker = engine_->current_worker();
-    t.site = sites->here();
+    t.site = interpreter().here();
     t.moved = moved_by(in);
     engine_->trace().add(t);
     inlined++;
@@ -132,7 +129,6 @@ class Recorder {
   bool append(Instr* in, int bulk) {
     recorded++;
     in->has_refs = true;
-    in->traced_site = engine_->tracing() ? sites->of(in->site.code, in->site.lasti) : 0;
     for (int k = 0; k < in->nop; ++k)
       if (Chunk* c = in->ops[k].chunk) {
         c->ref();

@@ -297,7 +297,7 @@ class Scheduler {
     op->payload.run = run;
     op->payload.drop = drop;
     op->payload.describe = describe;
-    op->site = first->traced_site;
+    op->site = first->site;
     op->payload.arg = part;
     op->payload.native = native;
     op->payload.own_errors = true;

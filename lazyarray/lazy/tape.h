@@ -16,7 +16,7 @@ namespace lazyarray {
 struct Gradient {
   enum : int8_t { kOutputGradient = -1 };  // of output k: kOutputGradient - k
   struct Input {
-    PyObject* function = nullptr;  // null: the gradient is zero everywhere
+    void* function = nullptr;  // null: the gradient is zero everywhere
     std::vector<int8_t> arguments;  // operands by index, or gradients of outputs
     uint32_t needs = 0;             // the operands among them, as bits
   };
@@ -30,14 +30,12 @@ struct Memory {
   const Device device;
   // With the GIL: whether a node has saved its values, and if so what overwrote them last.
   bool watched = false;
-  Site overwritten;
+  uint32_t overwritten = 0;  // a site
 
   Memory(size_t n, Device d) : nbytes(n), device(d) {}
   void ref() { refs.fetch_add(1, std::memory_order_relaxed); }
   void unref() {
-    if (refs.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
-    graveyard().bury(overwritten.code);
-    delete this;
+    if (refs.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
   }
 };
 
@@ -77,8 +75,8 @@ struct Node {
   Node* next_doomed = nullptr;
   const char* name = "";
   const Gradient* gradient = nullptr;
-  PyObject* payload = nullptr;  // owned. CALL: its rule; LEAF: a list of (grad, grad_req), as operands
-  Site site;                    // code owned
+  void* payload = nullptr;  // owned. CALL: its rule; LEAF: a list of (grad, grad_req), as operands
+  uint32_t site = 0;
   std::vector<Operand> operands;
   Leaves zeros;                 // on which it depends with derivative zero, by way of flat arrays
   Leaves reach;                 // all on which it depends; null: not asked for yet, or none
@@ -104,7 +102,6 @@ struct Node {
       d->release();
       if (d->marks) d->marks->unref();
       if (d->listed) d->listed->erase(d->seq);
-      graveyard().bury(d->site.code);
       delete d;
     }
     busy = false;
@@ -253,7 +250,7 @@ inline void note_instruction(Tape& tape, Instr& in, uint32_t tracked, const std:
   n->nin = in.nin;
   n->nout = in.nop - in.nin;
   n->operands.resize(in.nop);
-  n->site.capture();
+  n->site = interpreter().here();
   n->zeros = tape.reach_of(flat);
   uint32_t needs = 0;
   for (int k = 0; k < in.nin; ++k)

@@ -44,7 +44,7 @@ def set_gradients(dict table):
             if function is None:
                 continue
             Py_INCREF(function)
-            input.function = <PyObject*>function
+            input.function = <void*>function
             for a in arguments:
                 input.arguments.push_back(a)
                 if a >= 0:
@@ -253,18 +253,7 @@ cdef void issue(Chunk* c, uint64_t writes) noexcept:
 
 cdef void note_write(Memory* m) noexcept:
     """Where values that a node has saved are overwritten."""
-    cdef PyObject* old = m.overwritten.code
-    m.overwritten.code = NULL
-    m.overwritten.capture()
-    graveyard().bury(old)
-
-
-cdef str site_text(Site* site):
-    """``file:line in function`` of where something was pushed."""
-    if site.code is NULL:
-        return "an unknown line"
-    code = <object>site.code
-    return f"{code.co_filename}:{site_line(site.code, site.lasti)} in {code.co_name}"
+    m.overwritten = sites().here()
 
 
 cdef class paused:
@@ -312,8 +301,8 @@ def note_call(str name, rule, inputs, outputs, saved=(), again=()):
     made.n = n = new Node(NODE_CALL, _recorder.tape.seq + 1)
     _recorder.tape.seq += 1
     n.name = intern_name(name.encode())
-    n.site.capture()
-    n.payload = <PyObject*>rule
+    n.site = sites().here()
+    n.payload = <void*>rule
     Py_INCREF(rule)
     n.nin = len(inputs)
     n.nout = len(outputs)
@@ -401,7 +390,7 @@ def attach_leaf(Tensor x not None, grad, str grad_req, bint keeps_history=False)
     made.n = n = new Node(NODE_LEAF, _recorder.tape.seq + 1)
     _recorder.tape.seq += 1
     n.name = "attach_grad"
-    n.site.capture()
+    n.site = sites().here()
     if old is not NULL and old.kind == NODE_LEAF:
         # Other views of the memory stay leaves.
         kept = <list>old.payload
@@ -418,7 +407,7 @@ def attach_leaf(Tensor x not None, grad, str grad_req, bint keeps_history=False)
         parts.append((grad, grad_req))
     if parts:
         Py_INCREF(parts)
-        n.payload = <PyObject*>parts
+        n.payload = <void*>parts
         _recorder.tape.list(n)
         n.ref()
     if op is not NULL:

@@ -46,7 +46,7 @@ inline void trace_stage(TraceNote& to, const std::vector<Instr*>& instrs, size_t
   for (size_t i = begin; i < end; ++i) {
     Instr& in = *instrs[i];
     const bool in_scratch = plan && in.nop > in.nin && plan->members[i - begin].where[in.nin] >= 0;
-    to.steps.push_back({in.kernel->name[0] ? in.kernel->name : "copy", in.traced_site, stage,
+    to.steps.push_back({in.kernel->name[0] ? in.kernel->name : "copy", in.site, stage,
                         plan != nullptr, in_scratch});
     if (!plan) to.event.moved += moved_by(in);
   }

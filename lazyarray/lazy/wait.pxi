@@ -4,20 +4,18 @@
 cdef class _Place:
     """What the waits of one line for one purpose came to."""
 
-    cdef object code
     cdef str what
     cdef long long count, ns
     cdef bint merged  # into _elsewhere
 
 
 cdef struct _Seen:
-    PyObject* code
+    uint32_t site
     PyObject* what
-    int lasti
     PyObject* place
 
 
-cdef dict _syncs = {}  # (the code object's address, byte offset, what) -> _Place, which holds the code
+cdef dict _syncs = {}  # (site, what) -> _Place
 # The places seen last, found without making a key. They borrow from _syncs, and are forgotten with it.
 cdef _Seen _seen[256]
 
@@ -49,39 +47,28 @@ cdef void _spend(_Place place, long long ns):
 
 cdef _Place place_of(str what):
     """The place that waits now."""
-    cdef int lasti = -1
-    code = frame_code(&lasti)
-    cdef size_t h = (<size_t><PyObject*>code >> 4) + (<size_t><PyObject*>what >> 4) + lasti * 7
-    cdef _Seen* s = &_seen[h % 256]
-    if s.code == <PyObject*>code and s.what == <PyObject*>what and s.lasti == lasti:
+    cdef uint32_t site = sites().here()
+    cdef _Seen* s = &_seen[((<size_t><PyObject*>what >> 4) + site) % 256]
+    if s.site == site and s.what == <PyObject*>what:
         return <_Place>s.place
-    key = (<size_t><PyObject*>code, lasti, what)  # not the object: equal ones are compared at length
+    key = (site, what)
     cdef _Place place = _syncs.get(key)
     if place is None:
         if len(_syncs) >= _MOST_PLACES:
             _forget_cheapest()
         place = _syncs[key] = _Place.__new__(_Place)
-        place.code, place.what = code, what
-    s.code, s.what, s.lasti, s.place = \
-        <PyObject*>place.code, <PyObject*>place.what, lasti, <PyObject*>place
+        place.what = what
+    s.site, s.what, s.place = site, <PyObject*>place.what, <PyObject*>place
     return place
 
 
 cdef extern from *:
     """
-    static PyObject* frame_code(int* lasti) {
-      lazyarray::Site site;
-      site.capture();
-      if (!site.code) Py_RETURN_NONE;
-      *lasti = site.lasti;
-      return site.code;
-    }
     static int no_sync_depth(int change) {
       static thread_local int depth = 0;
       return depth += change;
     }
     """
-    object frame_code(int* lasti)
     int no_sync_depth(int change)
 
 
@@ -163,17 +150,14 @@ def sync_rows(bint reset=False):
     Places that were too many (the cheapest of over 10 000) are one row, of file "<elsewhere>".
     """
     global _elsewhere
-    # By line: one has several places, also where the interpreter changed its code as it ran.
     cdef dict sums = {}
     cdef _Place place
     if _elsewhere.count:
         sums["<elsewhere>", 0, "?", "other waits"] = (_elsewhere.count, _elsewhere.ns)
-    for (_, lasti, what), found in _syncs.items():
+    for (site, what), found in _syncs.items():
         place = found
-        code = place.code
-        key = ("<unknown>", 0, "?", what.lstrip("?"))
-        if code is not None:
-            key = (code.co_filename, site_line(<PyObject*>code, lasti), code.co_name, key[3])
+        line = <object>sites().place(site) if site else ("<unknown>", 0, "?")
+        key = (*line, what.lstrip("?"))
         count, ns = sums.get(key, (0, 0))
         sums[key] = (count + place.count, ns + place.ns)
     if reset:

@@ -1,7 +1,7 @@
 # argmax, argmin, sort, argsort and running sums along an axis, by NumPy's own loops off the GIL.
 
 
-cdef extern from "lazy/cpu/along.h" namespace "lazyarray" nogil:
+cdef extern from "ops/along.h" namespace "lazyarray" nogil:
     cdef cppclass Along:
         void* extremum
         void* sort

@@ -191,7 +191,6 @@ cdef int _note_memory() except -1:
 # ---- what becomes of it ----------------------------------------------------------------------------
 
 
-cdef list _places = []  # by site number - 1: (file, line, function)
 
 
 cdef class Recording:
@@ -338,8 +337,4 @@ cdef str _device(CDevice d):
 
 
 cdef tuple _place(uint32_t site):
-    while len(_places) < site:
-        number = len(_places) + 1
-        code = <object>sites().code(number)
-        _places.append((code.co_filename, sites().line(number), code.co_name))
-    return _places[site - 1]
+    return <tuple>sites().place(site)

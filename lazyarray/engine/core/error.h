@@ -6,6 +6,8 @@
 #include <string>
 #include <utility>
 
+#include "interpreter.h"
+
 namespace lazyarray {
 
 // Shared by every variable that the failure reached, so a wait on any of them raises the same
@@ -20,11 +22,9 @@ struct Error {
   uint64_t seq = 0;               // push order of the op that failed
   Kind kind = RUNTIME;
   std::string message;
-  void* exception = nullptr;      // owned PyObject*, or null
-  void* site = nullptr;           // owned code object of the push site, or null
-  int lasti = -1;                 // byte-code offset in `site`
+  void* exception = nullptr;      // the interpreter's: a reference, or null
+  uint32_t site = 0;              // where it was pushed (see TraceEvent), if that is known
   const char* op = nullptr;       // interned name of the op that failed
-  void (*drop)(Error*) = nullptr; // releases `exception` and `site`; must not need the GIL
   Error* next = nullptr;          // Engine's list of failures, in which it is once: its mutex
   bool listed = false;
   bool shared = false;            // stands for any failure without memory: says of none where it was
@@ -49,10 +49,9 @@ struct Error {
     return this;
   }
   void unref() {
-    if (refs.fetch_sub(1, std::memory_order_acq_rel) == 1) {
-      if (drop) drop(this);
-      delete this;
-    }
+    if (refs.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+    graveyard().bury(exception);  // this may be under the engine's mutex, where no user code may run
+    delete this;
   }
 };
 

@@ -1,8 +1,6 @@
 // Cast loops between NumPy's numeric types: `astype` as native loops, equal to NumPy's bit for bit.
 #pragma once
 
-#include <Python.h>  // first, as it may change what the standard headers declare
-
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -12,11 +10,13 @@
 #include <type_traits>
 #include <utility>
 
-#include <numpy/halffloat.h>
-#include <numpy/ndarraytypes.h>
-#include <numpy/npy_common.h>
-
+#include "lazy/numpy.h"
 #include "loop.h"
+
+extern "C" {  // libnpymath's
+npy_half npy_float_to_half(float);
+npy_half npy_double_to_half(double);
+}
 
 namespace lazyarray {
 namespace casts {
@@ -39,7 +39,7 @@ template <class Scalar> using Integer = Dtype<Kind::integer, Scalar>;
 template <class Scalar> using Real = Dtype<Kind::real, Scalar>;
 template <class Scalar> using Complex = Dtype<Kind::complex, Scalar>;
 
-// In the order of NumPy's type numbers; NPY_HALF, which NumPy numbers apart, comes last.
+// In the order of NumPy's type numbers; numpy::kHalf, which NumPy numbers apart, comes last.
 using Dtypes = std::tuple<
     Dtype<Kind::boolean, npy_bool>,
     Integer<npy_byte>, Integer<npy_ubyte>, Integer<npy_short>, Integer<npy_ushort>,
@@ -50,12 +50,12 @@ using Dtypes = std::tuple<
     Dtype<Kind::half, npy_half>>;
 
 constexpr int count = std::tuple_size_v<Dtypes>;
-static_assert(NPY_BOOL == 0 && NPY_CLONGDOUBLE == count - 2, "Dtypes follows NumPy's type numbers");
+static_assert(numpy::kBool == 0 && numpy::kCLongDouble == count - 2, "Dtypes follows NumPy's type numbers");
 
 // The place of a type number in Dtypes; -1 for a type that has none.
 constexpr int place(int type_num) {
-    if (type_num == NPY_HALF) return count - 1;
-    return NPY_BOOL <= type_num && type_num <= NPY_CLONGDOUBLE ? type_num : -1;
+    if (type_num == numpy::kHalf) return count - 1;
+    return numpy::kBool <= type_num && type_num <= numpy::kCLongDouble ? type_num : -1;
 }
 
 // NumPy moves bytes where kind and size agree: bool to bool is not normalised, signaling NaNs stay
@@ -78,14 +78,14 @@ inline To bit_cast(From x) {
 // npy_half_to_float without a branch, so that it vectorises: 0.4 ns where NumPy's takes 1.3. NaNs
 // are moved as bits: payloads stay, signaling ones too, and no flag is raised.
 inline npy_float half_to_float(npy_half half) {
-    constexpr npy_uint32 rebias = 112u << 23;
+    constexpr uint32_t rebias = 112u << 23;
     const npy_int magnitude = half & 0x7fff;
     // Subnormals and zero count units of 2**-24; conversion and product are exact.
-    const auto tiny = bit_cast<npy_uint32>(static_cast<npy_float>(magnitude) * 0x1p-24f);
-    npy_uint32 bits = (npy_uint32(magnitude) << 13) + rebias;
+    const auto tiny = bit_cast<uint32_t>(static_cast<npy_float>(magnitude) * 0x1p-24f);
+    uint32_t bits = (uint32_t(magnitude) << 13) + rebias;
     bits += magnitude >= 0x7c00 ? rebias : 0;  // inf and NaN: the exponent is all ones again
     // By a mask: gcc would move the product into the branch of a choice and could not vectorise it.
-    const npy_uint32 normal = magnitude >= 0x0400 ? ~0u : 0u;
+    const uint32_t normal = magnitude >= 0x0400 ? ~0u : 0u;
     return bit_cast<npy_float>((bits & normal) | (tiny & ~normal) | (half & 0x8000u) << 16);
 }
 
@@ -93,11 +93,11 @@ inline npy_float half_to_float(npy_half half) {
 // with the exponent rebiased, so this too works in lanes of 32 bits.
 inline npy_double half_to_double(npy_half half) {
     constexpr npy_int rebias = 896 << 20;
-    const auto single = bit_cast<npy_uint32>(half_to_float(half));
+    const auto single = bit_cast<uint32_t>(half_to_float(half));
     const npy_int magnitude = single & 0x7fffffffu;
     const npy_int nonzero = -(magnitude > 0), special = -(magnitude >= 0x7f800000);  // masks
-    const npy_uint32 high = (magnitude >> 3) + (rebias & nonzero) + (rebias & special);
-    return bit_cast<npy_double>(npy_uint64(high | (single & 0x80000000u)) << 32);
+    const uint32_t high = (magnitude >> 3) + (rebias & nonzero) + (rebias & special);
+    return bit_cast<npy_double>(uint64_t(high | (single & 0x80000000u)) << 32);
 }
 
 // Whether the truncated x is a value of To: min - 1 < x < max + 1. The upper bound is a power of
@@ -131,7 +131,7 @@ inline typename To::Scalar convert(typename From::Scalar x) {
         return x != 0;
     } else if constexpr (From::kind == Kind::boolean) {
         // Any byte but 0 is true. A choice of constants: gcc does not vectorise bool to float.
-        constexpr Out one = To::kind == Kind::half ? Out(NPY_HALF_ONE) : Out(1);
+        constexpr Out one = To::kind == Kind::half ? Out(0x3c00) : Out(1);
         return x ? one : Out(0);
     } else if constexpr (From::kind == Kind::half && std::is_same_v<Out, npy_double>) {
         return half_to_double(x);

@@ -214,11 +214,8 @@ class Executor {
     if (error->shared) return engine_->report(error);
     if (!error->op) error->op = in.kernel->name;
     if (!error->site && !error->exception) {
-      if (!in.site.code && !in.has_refs) in.site.capture();
-      error->site = in.site.code;
-      error->lasti = in.site.lasti;
-      error->drop = drop_error;
-      if (!in.kept) in.site.code = nullptr;
+      if (!in.site && !in.has_refs) in.site = interpreter().here();
+      error->site = in.site;
     }
     engine_->report(error);
   }

@@ -1,7 +1,7 @@
 // The type of an inner loop: NumPy's own, so that its loops and ours are called alike.
 #pragma once
 
-#include <numpy/npy_common.h>
+#include "lazy/numpy.h"
 
 namespace lazyarray {
 

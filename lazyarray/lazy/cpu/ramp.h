@@ -12,6 +12,6 @@ void ramp_loop(char** args, const npy_intp* dims, const npy_intp*, void*) {
   for (npy_intp i = 0; i < dims[1]; ++i) out[i] = start + static_cast<T>(i) * delta;
 }
 
-inline Loop ramp_of(bool real) { return real ? ramp_loop<double> : ramp_loop<npy_int64>; }
+inline Loop ramp_of(bool real) { return real ? ramp_loop<double> : ramp_loop<int64_t>; }
 
 }  // namespace lazyarray

@@ -44,10 +44,9 @@ struct FpWarning {
   int flags;
   const char* op;
   uint32_t filters;  // what Python's warning filters were: see lazy/filters.pxi
-  Site site;         // owned
+  uint32_t site;
   bool operator==(const FpWarning& o) const {
-    return flags == o.flags && op == o.op && filters == o.filters && site.code == o.site.code &&
-           site.lasti == o.site.lasti;
+    return flags == o.flags && op == o.op && filters == o.filters && site == o.site;
   }
 };
 constexpr size_t kManyWarnings = 256;
@@ -89,7 +88,7 @@ inline const char* flag_text(int flag) {
 // the site and the filters are the caller's own, captured only when needed.
 inline Error* warn(Runtime& rt, Instr& in, int flags, const char* name) {
   if (!in.has_refs) {
-    if (!in.site.code) in.site.capture();
+    if (!in.site) in.site = interpreter().here();
     in.filters = rt.hooks.filters();
   }
   const FpWarning mine{flags, name, in.filters, in.site};
@@ -103,7 +102,6 @@ inline Error* warn(Runtime& rt, Instr& in, int flags, const char* name) {
       for (const FpWarning& w : rt.warnings) known |= w == mine;
     if (!known) rt.warnings.push_back(mine);
   }
-  if (!known && !in.kept) in.site.code = nullptr;  // moved
   rt.any_warning = true;
   return nullptr;
 }

@@ -3,7 +3,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "engine/pyrefs.h"
+#include "interpreter.h"
 #include "lazy/cuda/gpu.h"
 
 namespace lazyarray::cuda {
@@ -11,7 +11,7 @@ namespace lazyarray::cuda {
 // What a pool needs of CuPy, which owns all device memory; each takes the GIL. Set when a GPU is opened.
 struct MemoryHooks {
   // `bytes` from CuPy's pool, in the arena of the stream; null if there is none. `owner` keeps it.
-  char* (*allocate)(int gpu, Stream_t stream, size_t bytes, PyObject** owner) = nullptr;
+  char* (*allocate)(int gpu, Stream_t stream, size_t bytes, void** owner) = nullptr;
   // Lets go of what Python still holds, and of what CuPy caches.
   void (*reclaim)(int gpu) = nullptr;
 };
@@ -159,7 +159,7 @@ class GpuPool final : public MemoryPool {
   }
 
   char* ask(const Stream& stream, size_t size) {
-    PyObject* owner = nullptr;
+    void* owner = nullptr;
     char* p = memory_hooks().allocate(id_, stream.handle, size, &owner);
     if (!p) return nullptr;
     std::lock_guard<std::mutex> g(mu_);
@@ -170,7 +170,7 @@ class GpuPool final : public MemoryPool {
   // Lets CuPy have the cached blocks again: all, once their last uses are over, or those where that is so.
   void give_back(bool all) {
     std::vector<Block> out;
-    std::vector<PyObject*> owners;
+    std::vector<void*> owners;
     {
       std::lock_guard<std::mutex> g(mu_);
       for (int c = 0; c < kClasses; ++c) {
@@ -196,13 +196,13 @@ class GpuPool final : public MemoryPool {
       for (Event* e : b.last_uses) e->unref();
     }
     if (ignored) ignored->unref();
-    for (PyObject* o : owners) graveyard().bury(o);
+    for (void* o : owners) graveyard().bury(o);
   }
 
   const int id_;
   std::mutex mu_;
   std::vector<Block> free_[kClasses];
-  std::unordered_map<char*, PyObject*> owners_;
+  std::unordered_map<char*, void*> owners_;
   uint64_t look_at_ = 0;  // from so much on, what is cached is looked through
 };
 
