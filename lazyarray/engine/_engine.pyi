@@ -16,6 +16,7 @@ class FnProperty(enum.IntEnum):
     DELETE_VAR = 6
     NO_SKIP = 7
 
+def native_files() -> str: ...
 def check_methods(namespace: dict[str, Any]) -> int: ...
 
 class Device:

@@ -35,19 +35,15 @@ struct PyTask {
 
 // A worker keeps one Python thread state for its life: making one per op costs microseconds and
 // would lose thread-local state between ops.
-inline PyThreadState*& worker_thread_state() {
-  static thread_local PyThreadState* state = nullptr;
-  return state;
-}
 inline void adopt_worker_thread() {
   if (worker_thread_state() || PyGILState_GetThisThreadState()) return;
   PyGILState_Ensure();
   worker_thread_state() = PyEval_SaveThread();
 }
 inline void leave_worker_thread() {
-  PyThreadState* state = worker_thread_state();
+  void* state = worker_thread_state();
   if (!state) return;
-  PyEval_RestoreThread(state);
+  PyEval_RestoreThread(static_cast<PyThreadState*>(state));
   worker_thread_state() = nullptr;
   PyGILState_Release(PyGILState_UNLOCKED);
 }

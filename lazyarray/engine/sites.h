@@ -14,7 +14,7 @@ class Sites {
  public:
   static constexpr Py_ssize_t kMost = 1 << 20;  // a program that makes code for ever must not fill memory
 
-  Sites() : numbers_(PyDict_New()), places_(PyList_New(0)) {}
+  explicit Sites(const char* package) : package_(package), numbers_(PyDict_New()), places_(PyList_New(0)) {}
 
   // The user's line that runs now: the innermost frame that is not the package's own, for ops are composed
   // in Python, too. 0 if there is none, or no memory for a number.
@@ -89,34 +89,23 @@ class Sites {
   }
 
   // Whether a code object's file belongs to the package.
-  static bool is_library_file(PyObject* filename) {
-    // Nearly always the same user file as last time; held, so that the address can't be another's.
-    static PyObject* last_user_file = nullptr;
-    if (filename == last_user_file) return false;
-    static const std::string* prefix = [] {
-      auto* found = new std::string;
-      PyObject* modules = PyImport_GetModuleDict();
-      PyObject* package = PyDict_GetItemString(modules, "lazyarray");
-      PyObject* file = package ? PyObject_GetAttrString(package, "__file__") : nullptr;
-      const char* text = file ? PyUnicode_AsUTF8(file) : nullptr;
-      if (text) *found = text;
-      PyErr_Clear();
-      Py_XDECREF(file);
-      found->erase(found->find_last_of("/\\") + 1);  // npos + 1 is 0
-      return found;
-    }();
+  bool is_library_file(PyObject* filename) {
+    if (filename == last_user_file_) return false;
     Py_ssize_t n;
     const char* text = PyUnicode_AsUTF8AndSize(filename, &n);
     if (!text) PyErr_Clear();
-    if (text && !prefix->empty() && static_cast<size_t>(n) > prefix->size() &&
-        prefix->compare(0, prefix->size(), text, prefix->size()) == 0)
+    else if (!package_.empty() && static_cast<size_t>(n) > package_.size() &&
+             package_.compare(0, package_.size(), text, package_.size()) == 0)
       return true;
     Py_INCREF(filename);
-    Py_XDECREF(last_user_file);
-    last_user_file = filename;
+    Py_XDECREF(last_user_file_);
+    last_user_file_ = filename;
     return false;
   }
 
+  const std::string package_;  // its folder, with a slash
+  // Nearly always the same user file as last time; held, so that the address can't be another's.
+  PyObject* last_user_file_ = nullptr;
   Seen seen_[kSeen] = {};
   PyObject* const numbers_;  // of places
   PyObject* const places_;

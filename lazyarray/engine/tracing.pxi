@@ -1,7 +1,8 @@
 # Tracing: the lines that push, the waits, and the engine's own trace as dicts.
 
 
-cdef Sites* _sites = new Sites()  # never freed: a trace may be read at exit
+# Never freed: a trace may be read at exit.
+cdef Sites* _sites = new Sites(f"{os.path.dirname(os.path.dirname(__file__))}{os.sep}".encode())
 
 
 cdef Sites* sites() noexcept:
@@ -16,6 +17,15 @@ interpreter().here = _here
 interpreter().refer = refer_to
 interpreter().release = release
 interpreter().copy_context = copy_of_context
+
+
+def native_files():
+    """What the file names of native functions begin with, where they are frames of a traceback."""
+    try:
+        raise ImportError
+    except ImportError as exc:
+        name = exc.__traceback__.tb_frame.f_code.co_filename  # as the build called Cython
+        return name[:name.rindex("engine/")]
 
 
 cdef str site_text(uint32_t site):

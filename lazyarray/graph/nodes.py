@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from lazyarray.context import Context
+from lazyarray.engine._engine import native_files
 
 Shape = tuple[int | None, ...]
 Tree = Any  # a leaf, or a tuple, list or dict of trees; leaves are entries, and what JSON can hold
@@ -171,7 +172,7 @@ def in_order(heads: Iterable[Entry]) -> list[Node]:
 
 # Frames of compiled code have relative paths.
 _ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-_PACKAGE = (_ROOT + os.sep, "lazyarray" + os.sep)
+_PACKAGE = (_ROOT + os.sep, native_files())
 
 
 def caller() -> str:

@@ -11,6 +11,8 @@ import warnings
 
 import numpy as np
 
+from lazyarray.engine._engine import native_files
+
 cimport cython
 cimport numpy as cnp
 from cpython.complex cimport PyComplex_ImagAsDouble, PyComplex_RealAsDouble

@@ -32,76 +32,21 @@ struct Form {
   explicit Form(npy_intp row = 0) : row(row) {}
 
   // Whether a reduction that is in the pass is final only when that is over.
-  bool opens(Instr& in) const {
-    if (in.kernel->kind != Kernel::REDUCE) return false;
-    return !in.reduces_last() || in.last() > row;
-  }
+  bool opens(Instr& in) const;
 
   // Takes in an instruction that is fusable; false if it doesn't fit (what is then left is of no use).
-  bool add(Instr& in) {
-    const npy_intp n = in.size();
-    if (size == 0) size = n;
-    if (n == size) {
-      if (axes.n == 0) start(in);
-      else if (!refine(axes, axes.n, in.ndim, in.shape())) return false;
-      if (in.kernel->kind == Kernel::REDUCE && !add_reduction(in)) return false;
-    } else {
-      if (in.kernel->kind == Kernel::REDUCE || std::find(closed, closed + nclosed, n) == closed + nclosed)
-        return false;
-      if (!refine(axes, axes.level(n), in.ndim, in.shape())) return false;
-    }
-    return sound();
-  }
+  bool add(Instr& in);
 
   // Takes in all of another form of the same size.
-  bool merge(const Form& o) {
-    if (o.size != size || !refine(axes, axes.n, o.axes.n, o.axes.shape)) return false;
-    for (int i = 0; i < o.nclosed; ++i)
-      if (!close(o.closed[i])) return false;
-    if (o.open != NONE) {
-      if (open != NONE && (open != o.open || tree != o.tree || rows != o.rows)) return false;
-      open = o.open;
-      tree = o.tree;
-      rows = o.rows;
-    }
-    return sound();
-  }
+  bool merge(const Form& o);
 
  private:
-  void start(Instr& in) {
-    for (int i = 0; i < in.ndim; ++i)
-      if (in.shape()[i] != 1) axes.shape[axes.n++] = in.shape()[i];
-  }
-  bool close(npy_intp n) {
-    if (std::find(closed, closed + nclosed, n) != closed + nclosed) return true;
-    if (nclosed == kClosed) return false;
-    closed[nclosed++] = n;
-    return true;
-  }
-  bool add_reduction(Instr& in) {
-    const npy_intp last = in.last();
-    if (!in.reduces_last()) {
-      if (open != NONE && (open != COLUMNS || rows != last)) return false;
-      open = COLUMNS;
-      rows = last;
-      return true;
-    }
-    if (last <= row) return close(size / last);
-    const Kernel::Split split = in.kernel->split;
-    if (open != NONE && (open != TREE || rows != size / last)) return false;
-    if (open == TREE && tree != split && tree != Kernel::Split::ANY && split != Kernel::Split::ANY)
-      return false;
-    if (open == NONE || tree == Kernel::Split::ANY) tree = split;
-    open = TREE;
-    rows = size / last;
-    return true;
-  }
+  void start(Instr& in);
+  bool close(npy_intp n);
+  bool add_reduction(Instr& in);
   // Rows that must be whole and rows that must be cut don't go together. Where several rows are cut
   // each is one axis, so that a piece of it is a tile.
-  bool sound() const {
-    if (open != TREE) return true;
-    return nclosed == 0 && (rows == 1 || axes.shape[axes.n - 1] == size / rows);
-  }
+  bool sound() const;
 };
 
 struct Stage {
@@ -127,30 +72,10 @@ class Fuser {
  public:
   Fuser(const FlushPolicy& flush, const TilePolicy& tiles) : flush_(flush), tiles_(tiles) {}
 
-  bool fusable(Instr& in) const {
-    const Kernel& k = *in.kernel;
-    if (in.nop > kPassOps || in.ndim >= kAxes || in.ndim == 0) return false;
-    if (k.kind != Kernel::ELEMENTWISE && k.kind != Kernel::REDUCE) return false;
-    if (in.size() == 0) return false;
-    if (k.kind == Kernel::ELEMENTWISE) return true;
-    const bool all = in.ndim == 1 && in.reduced == 1;
-    const bool one_of_two = in.ndim == 2 && (in.reduced == 1 || in.reduced == 2) && in.shape()[0] > 1;
-    if ((!all && !one_of_two) || in.last() == 1) return false;
-    return !in.reduces_last() || in.last() <= tiles_.row || k.split != Kernel::Split::NONE;
-  }
+  bool fusable(Instr& in) const;
 
   // The stages in an order that keeps program order on every chunk; those merged away are empty.
-  std::vector<Stage>& cut(const std::vector<Instr*>& segment, uint64_t plan) {
-    plan_ = plan;
-    stages_.clear();
-    entries_.clear();
-    int index = 0;
-    for (Instr* in : segment) {
-      in->index = index++;
-      place(in);
-    }
-    return stages_;
-  }
+  std::vector<Stage>& cut(const std::vector<Instr*>& segment, uint64_t plan);
 
  private:
   static constexpr int kMergers = 16;  // stages that one instruction may bring together
@@ -163,140 +88,19 @@ class Fuser {
     bool written, open;
   };
 
-  int resolve(int s) const {
-    while (stages_[s].merged_into >= 0) s = stages_[s].merged_into;
-    return s;
-  }
-  int& entries_of(Chunk* c) {
-    c->begin_plan(plan_);
-    return c->note;
-  }
+  int resolve(int s) const;
+  int& entries_of(Chunk* c);
 
-  void place(Instr* in) {
-    const Device device = in->device();
-    const bool may_fuse = fusable(*in);
-    // Whom it depends on.
-    needs_.clear();
-    for (int k = 0; k < in->nop; ++k) {
-      Chunk* c = in->ops[k].chunk;
-      if (!c) continue;
-      int e = entries_of(c);
-      if (!in->writes(k) && c->write_note < 0) continue;
-      for (; e >= 0; e = entries_[e].next)
-        if (entries_[e].written || in->writes(k)) {
-          const int s = resolve(entries_[e].stage);
-          if (std::find(needs_.begin(), needs_.end(), s) == needs_.end()) needs_.push_back(s);
-          if (entries_[e].written) break;  // which depends on all before it
-        }
-    }
-    std::sort(needs_.begin(), needs_.end());
-    int target = -1;
-    if (may_fuse) target = fuse(in, device);
-    if (target < 0) {
-      target = open_stage(device);
-      stages_[target].instrs.push_back(in);
-      if (may_fuse && in->cost_ns >= flush_.fuse_ns)
-        stages_[target].fused = stages_[target].form.add(*in);
-    }
-    for (int s : needs_) {
-      s = resolve(s);
-      if (s != target) stages_[s].first_after = std::min(stages_[s].first_after, target);
-    }
-    note(in, target);
-  }
+  void place(Instr* in);
 
-  int open_stage(Device device) {
-    stages_.emplace_back();
-    stages_.back().device = device;
-    stages_.back().form = Form(tiles_.row);
-    return static_cast<int>(stages_.size()) - 1;
-  }
+  int open_stage(Device device);
 
   // The stage that it joined, others merged into that if they could be; -1 if it fits nowhere.
-  int fuse(Instr* in, Device device) {
-    if (needs_.empty()) return -1;
-    const int youngest = needs_.back();
-    int target = -1;
-    Form form(tiles_.row);
-    auto takes = [&](int s) {
-      return stages_[s].fused && stages_[s].device == device && !conflicts(in, s);
-    };
-    if (takes(youngest)) {
-      form = stages_[youngest].form;
-      if (form.add(*in)) target = youngest;
-    }
-    const int n = static_cast<int>(needs_.size());
-    for (int i = n - 1; i >= std::max(0, n - kMergers); --i) {
-      const int s = needs_[i];
-      if (s == target || !takes(s)) continue;
-      // Moving it must not take it past somebody who depends on it.
-      if (stages_[s].first_after <= (target >= 0 ? target : INT_MAX - 1)) continue;
-      Form both = stages_[s].form;
-      if (target < 0) {
-        if (!both.add(*in)) continue;
-        target = open_stage(device);
-        stages_[target].fused = true;
-      } else if (!both.merge(form)) {
-        continue;
-      }
-      form = both;
-      Stage& from = stages_[s];
-      Stage& to = stages_[target];
-      std::vector<Instr*> all(from.instrs.size() + to.instrs.size());
-      std::merge(from.instrs.begin(), from.instrs.end(), to.instrs.begin(), to.instrs.end(),
-                 all.begin(), [](Instr* a, Instr* b) { return a->index < b->index; });
-      to.instrs.swap(all);
-      to.first_after = std::min(to.first_after, from.first_after);
-      from.instrs.clear();
-      from.merged_into = target;
-    }
-    if (target < 0) return -1;
-    stages_[target].form = form;
-    stages_[target].instrs.push_back(in);
-    return target;
-  }
+  int fuse(Instr* in, Device device);
 
-  bool conflicts(Instr* in, int stage) {
-    const bool open = stages_[stage].form.opens(*in);
-    for (int k = 0; k < in->nop; ++k) {
-      Chunk* c = in->ops[k].chunk;
-      if (!c) continue;
-      for (int e = entries_of(c); e >= 0; e = entries_[e].next) {
-        const Entry& entry = entries_[e];
-        const bool here = resolve(entry.stage) == stage;
-        // Another stage's write: whatever used the chunk before it is in stages that are older than
-        // it, and can't take in what depends on it.
-        if (entry.written && !here) break;
-        if (!here || !(entry.written || in->writes(k))) continue;
-        if (entry.open || (open && in->writes(k))) return true;
-        const Span a = span_of(*entry.in, entry.op), b = span_of(*in, k);
-        if (!same_walk(a, b) && may_overlap(a, b)) return true;
-      }
-    }
-    return false;
-  }
+  bool conflicts(Instr* in, int stage);
 
-  void note(Instr* in, int stage) {
-    const bool fused = stages_[stage].fused, open = fused && stages_[stage].form.opens(*in);
-    for (int k = 0; k < in->nop; ++k) {
-      Chunk* c = in->ops[k].chunk;
-      if (!c) continue;
-      int& head = entries_of(c);
-      const bool writes = in->writes(k);
-      if (writes) c->write_note = stage;
-      // A walk that the stage is known to make needs no second entry: x += y a thousand times.
-      bool known = false;
-      int looked = 0;
-      for (int e = head; fused && e >= 0 && looked < 8 && !known; e = entries_[e].next, ++looked) {
-        const Entry& entry = entries_[e];
-        if (resolve(entry.stage) != stage || entry.open || open || (writes && !entry.written)) continue;
-        known = same_walk(span_of(*entry.in, entry.op), span_of(*in, k));
-      }
-      if (known) continue;
-      entries_.push_back({in, k, stage, head, writes, open && writes});
-      entries_of(c) = static_cast<int>(entries_.size()) - 1;
-    }
-  }
+  void note(Instr* in, int stage);
 
   const FlushPolicy& flush_;
   const TilePolicy& tiles_;

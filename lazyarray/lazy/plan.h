@@ -17,23 +17,7 @@ struct Nest {
 
   // Axes `from` .. `to` of the pass, the first of which is the one that tiles cut; steps[k] are
   // operand k's over all axes.
-  void set(const Axes& axes, int from, int to, int nop, npy_intp const (*steps)[kAxes]) {
-    n = 0;
-    for (int a = from; a < to; ++a) {
-      if (a == from && axes.shape[a] == 1 && to > from + 1) continue;
-      if (n == 0) head = a == from ? 1 : axes.shape[a];
-      bool merge = n > 0;
-      for (int k = 0; merge && k < nop; ++k)
-        merge = strides[k][n - 1] == steps[k][a] * axes.shape[a];
-      if (merge) {
-        shape[n - 1] *= axes.shape[a];
-        if (n == 1) head *= axes.shape[a];
-      } else {
-        shape[n++] = axes.shape[a];
-      }
-      for (int k = 0; k < nop; ++k) strides[k][n - 1] = steps[k][a];
-    }
-  }
+  void set(const Axes& axes, int from, int to, int nop, npy_intp const (*steps)[kAxes]);
 
   npy_intp count(int loop, npy_intp length) const {
     return loop == cut ? length * head : shape[loop];
@@ -41,17 +25,7 @@ struct Nest {
 
   // Puts the longest loop innermost, if the calls for the innermost one would be short. `length` is
   // that of a tile.
-  void lengthen(int nop, npy_intp length) {
-    constexpr npy_intp kShort = 32;  // elements that take as long as the call
-    int longest = n - 1;
-    for (int i = 0; i < n - 1; ++i)
-      if (count(i, length) > count(longest, length)) longest = i;
-    if (longest == n - 1 || count(n - 1, length) >= kShort) return;
-    std::swap(shape[longest], shape[n - 1]);
-    for (int k = 0; k < nop; ++k) std::swap(strides[k][longest], strides[k][n - 1]);
-    if (cut == longest) cut = n - 1;
-    else if (cut == n - 1) cut = longest;
-  }
+  void lengthen(int nop, npy_intp length);
 };
 
 using ShortSum = void (*)(const char*, char*, npy_intp);

@@ -12,12 +12,7 @@
 namespace lazyarray {
 
 // The bytes of an operand's distinct elements: an axis without a step holds one.
-inline int64_t reach(Instr& in, int k) {
-  int64_t bytes = info(in.kernel->dtypes[k]).size;
-  for (int a = 0; a < in.ndim; ++a)
-    if (in.strides(k)[a]) bytes *= in.shape()[a];
-  return bytes;
-}
+int64_t reach(Instr& in, int k);
 
 class Planner {
  public:
@@ -25,415 +20,47 @@ class Planner {
   uint64_t hits = 0, misses = 0;
 
   // The policy has changed.
-  void forget() {
-    recent_.clear();
-    known_.clear();
-    members_ = 0;
-  }
+  void forget();
 
   // A value of Chunk::use_group that no chunk has.
   int new_mark() { return last_mark_ = last_mark_ == INT_MIN ? -2 : last_mark_ - 1; }
 
   // The plan for a stage whose chunks' `temporary` is set.
-  std::shared_ptr<const Plan> plan(const Stage& stage) {
-    describe(stage);
-    uint64_t hash = 0xcbf29ce484222325u;
-    for (uint64_t w : key_) hash = (hash ^ w) * 0x9e3779b97f4a7c15u, hash ^= hash >> 29;
-    auto found = known_.find(hash);
-    if (found != known_.end() && (*found->second)->key == key_) {
-      hits++;
-      recent_.splice(recent_.begin(), recent_, found->second);
-      return recent_.front();
-    }
-    misses++;
-    auto fresh = std::make_shared<Plan>();
-    build(*fresh, stage);
-    fresh->key = key_;
-    fresh->hash = hash;
-    if (found != known_.end()) {  // another structure of the same hash gives way
-      drop(found->second);
-    }
-    recent_.push_front(fresh);
-    try {
-      known_[hash] = recent_.begin();
-    } catch (const std::bad_alloc&) {
-      recent_.pop_front();
-      throw;
-    }
-    members_ += fresh->members.size();
-    while (recent_.size() > 1 && (recent_.size() > kMost || members_ > kMostMembers)) {
-      drop(std::prev(recent_.end()));
-    }
-    return fresh;
-  }
+  std::shared_ptr<const Plan> plan(const Stage& stage);
 
  private:
   static constexpr size_t kMost = 512, kMostMembers = 8192;  // of 1 KiB
 
-  void drop(std::list<std::shared_ptr<const Plan>>::iterator p) {
-    members_ -= (*p)->members.size();
-    known_.erase((*p)->hash);
-    recent_.erase(p);
-  }
+  void drop(std::list<std::shared_ptr<const Plan>>::iterator p);
 
   // The structure in words: all that build() looks at, and nothing of the data. Chunks are numbered
   // in the order of their first use.
-  void describe(const Stage& stage) {
-    key_.clear();
-    chunks_ = 0;
-    mark_ = new_mark();
-    auto push = [&](npy_intp w) { key_.push_back(static_cast<uint64_t>(w)); };
-    for (Instr* in : stage.instrs) {
-      push(reinterpret_cast<intptr_t>(in->kernel));
-      push(in->nop | in->ndim << 8 | static_cast<npy_intp>(in->reduced) << 32);
-      for (int a = 0; a < in->ndim; ++a) push(in->shape()[a]);
-      for (int k = 0; k < in->nop; ++k) {
-        Chunk* c = in->ops[k].chunk;
-        push(c ? (id(c) + 1) << 1 | c->temporary : 0);
-        for (int a = 0; a < in->ndim; ++a) push(in->strides(k)[a]);
-      }
-    }
-  }
-  npy_intp id(Chunk* c) {
-    if (c->use_group != mark_) {
-      c->use_group = mark_;
-      c->use_index = chunks_++;
-    }
-    return c->use_index;
-  }
+  void describe(const Stage& stage);
+  npy_intp id(Chunk* c);
 
-  void build(Plan& p, const Stage& stage) {
-    const Form& form = stage.form;
-    const size_t n = stage.instrs.size();
-    p.axes = form.axes;
-    npy_intp rows = 0;  // of the closed reductions: how many whole rows there are at least
-    for (int i = 0; i < form.nclosed; ++i)
-      rows = rows ? std::min(rows, form.closed[i]) : form.closed[i];
-    double cost = 0;
-    for (Instr* in : stage.instrs) cost += in->cost_ns;
-    panels_ = 1;
-    if (form.open == Form::COLUMNS && rows == 0 && cost >= policy.split_ns) {
-      panel_axis_ = form.axes.level(form.size / form.rows);
-      panels_ = panels(p.axes.shape[panel_axis_], form.rows);
-    }
-    if (form.open == Form::TREE && form.axes.n > 1 && form.rows == 1) {
-      // All of several axes is reduced: tiles are pieces of the line of all elements, through which
-      // those who step unevenly walk row by row.
-      p.walk = form.axes;
-      p.axes.n = 1;
-      p.axes.shape[0] = form.size;
-    } else if (p.axes.n == 0 || rows == 1) {
-      // One tile is all there is: it is cut from an axis of length one.
-      push_front(p.axes, 1);
-    } else if (panels_ > 1) {
-      // Rows have to be added up in order, so what threads share out is panels of columns: they
-      // are the first axis, and tiles are cut within one. A panel is a piece of the first of the
-      // kept axes, whole in all later ones, so that its columns are one run (see Pass::columns).
-      p.axes.shape[panel_axis_] /= panels_;
-      push_front(p.axes, panels_);
-      panel_axis_++;
-    }
-    // Which temporaries live when, and what of a tile the cache holds: for an element, the bytes of the
-    // operands in memory that were used and will be used again, and of live temporaries.
-    struct Met {
-      npy_intp item = 0;
-      int first = 0, last = 0;
-    };
-    std::vector<Met> met(chunks_);  // operands in memory that step through the whole space
-    lives_.clear();
-    life_of_.assign(chunks_, -1);
-    std::vector<int> level(n);
-    npy_intp per_element = 0;
-    size_t operands = 0;  // in memory
-    for (size_t m = 0; m < n; ++m) {
-      Instr& in = *stage.instrs[m];
-      const npy_intp size = in.size();
-      level[m] = size == form.size ? p.axes.n : std::max(1, p.axes.level(size));
-      for (int k = 0; k < in.nop; ++k) {
-        Chunk* c = in.ops[k].chunk;
-        if (!c) continue;
-        const npy_intp item = info(in.kernel->dtypes[k]).size;
-        int& life = life_of_[id(c)];
-        if (!c->temporary) {
-          if (level[m] == p.axes.n) {
-            Met& o = met[id(c)];
-            if (life == -1) {
-              per_element += item;
-              operands++;
-              o = {item, static_cast<int>(m), 0};
-            }
-            o.last = static_cast<int>(m);
-          }
-          if (life == -1) p.moved += reach(in, k);
-          life = -2;
-          continue;
-        }
-        if (life == -1) {
-          const bool reduces = in.kernel->kind == Kernel::REDUCE;
-          const npy_intp out = reduces ? size / in.last() : size;
-          life = static_cast<int>(lives_.size());
-          lives_.push_back({static_cast<int>(m), 0,
-                            out == form.size ? p.axes.n : std::max(1, p.axes.level(out)), item, 0});
-        }
-        lives_[life].last = static_cast<int>(m);
-        lives_[life].uses++;
-      }
-    }
-    for (size_t m = 0; m < n; ++m) skip_copy(stage, static_cast<int>(m));
-    std::vector<npy_intp> alive(n, 0);
-    for (const Life& l : lives_)
-      if (l.level == p.axes.n && l.copied_by < 0)
-        for (int m = l.first; m <= l.last; ++m) alive[m] += l.size;
-    // A pass that waits for memory fetches all of the next tile while it computes this one.
-    streams_ = p.moved >= policy.stream && cost < policy.ns_per_byte * static_cast<double>(p.moved);
-    p.fetches_ahead = streams_ && n >= operands;
-    if (!streams_) {
-      per_element = 0;
-      for (const Met& o : met)
-        for (int m = o.first; o.item && m <= o.last; ++m) alive[m] += o.item;
-    }
-    per_element += *std::max_element(alive.begin(), alive.end());
-    choose_tiles(p, form, rows, std::max<npy_intp>(per_element, 1));
-    place_scratch(p);
-    for (size_t m = 0; m < n; ++m) {
-      p.members.push_back(member(p, stage, *stage.instrs[m], level[m]));
-      p.long_double |= stage.instrs[m]->kernel->long_double;
-    }
-    if (p.fetches_ahead) find_streams(p, stage);
-    // Tasks depend on sizes alone.
-    if (cost < policy.split_ns) p.tiles_per_task = p.tiles;
-    else if (form.open == Form::COLUMNS) p.tiles_per_task = p.tiles / panels_;
-    else p.tiles_per_task = std::max<npy_intp>(
-        1, static_cast<npy_intp>(static_cast<double>(p.tiles) * policy.task_ns / std::max(cost, 1.0)));
-    p.tasks = (p.tiles + p.tiles_per_task - 1) / p.tiles_per_task;
-  }
+  void build(Plan& p, const Stage& stage);
 
   // Each chunk once, where the pass first meets it.
-  void find_streams(Plan& p, const Stage& stage) {
-    std::fill(life_of_.begin(), life_of_.end(), -1);
-    for (size_t m = 0; m < p.members.size(); ++m) {
-      const Member& member = p.members[m];
-      if (member.role == Member::WALK || member.role == Member::COLUMNS || member.role == Member::NOTHING) continue;
-      Instr& in = *stage.instrs[m];
-      for (int k = 0; k < in.nop; ++k) {
-        if (member.where[k] != Member::kMemory && member.where[k] != Member::kCopyTarget) continue;
-        npy_intp step = info(in.kernel->dtypes[k]).size;
-        for (int a = p.axes.n - 1; a > p.cut; --a) step *= p.axes.shape[a];
-        int& met = life_of_[id(in.ops[k].chunk)];
-        if (met == 0 || member.outer[k][p.cut] != step) continue;
-        met = 0;
-        p.streams.push_back({static_cast<int>(m), k, step});
-      }
-    }
-  }
+  void find_streams(Plan& p, const Stage& stage);
 
-  static void push_front(Axes& axes, npy_intp length) {
-    std::copy_backward(axes.shape, axes.shape + axes.n, axes.shape + axes.n + 1);
-    axes.shape[0] = length;
-    axes.n++;
-  }
+  static void push_front(Axes& axes, npy_intp length);
   // Into how many equal panels an axis of this length is cut, on which `columns` elements are kept.
-  npy_intp panels(npy_intp length, npy_intp columns) const {
-    for (npy_intp n = policy.panels; n > 1; --n)
-      if (length % n == 0 && columns / n >= policy.panel) return n;
-    return 1;
-  }
+  npy_intp panels(npy_intp length, npy_intp columns) const;
 
   // A temporary that is only made and then copied into memory (b[1:-1] = ...), with nothing between
   // the two that touches that memory, isn't needed: its maker writes there. Not where the bits may
   // depend on the steps or on in and out being one.
-  void skip_copy(const Stage& stage, int m) {
-    Instr& copy = *stage.instrs[m];
-    if (!copy.kernel->copies || !copy.ops[0].chunk || !copy.ops[0].chunk->temporary) return;
-    const Chunk* target = copy.ops[1].chunk;
-    Life& life = lives_[life_of_[id(copy.ops[0].chunk)]];
-    if (target->temporary || life.last != m || life.uses != 2) return;
-    Instr& maker = *stage.instrs[life.first];
-    if (maker.kernel->kind != Kernel::ELEMENTWISE) return;
-    // A maker of rows is read by a copy to whole rows: not the same elements.
-    if (maker.size() != copy.size()) return;
-    // It may read what it writes only element by element, and not once more (a cast's recast).
-    const bool in_place = maker.kernel->any_order && maker.kernel->dtypes[0] == copy.kernel->dtypes[0];
-    for (int i = life.first; i < m; ++i)
-      for (int k = 0; k < stage.instrs[i]->nop; ++k)
-        if (stage.instrs[i]->ops[k].chunk == target && (i > life.first || !in_place)) return;
-    if (!maker.kernel->any_order && copy.strides(1)[copy.ndim - 1] != life.size) return;
-    life.copied_by = m;
-  }
+  void skip_copy(const Stage& stage, int m);
 
-  void choose_tiles(Plan& p, const Form& form, npy_intp rows, npy_intp per_element) {
-    const int64_t room = p.fetches_ahead ? policy.ahead_bytes
-                         : streams_ ? policy.stream_bytes
-                                    : policy.tile_bytes;
-    const int64_t least = p.fetches_ahead ? std::min(policy.least, policy.ahead_least) : policy.least;
-    const npy_intp want = std::min<npy_intp>(policy.most, std::max<npy_intp>(least, room / per_element));
-    const Axes& axes = p.axes;
-    if (form.open == Form::TREE) {
-      p.cut = axes.n - 1;
-      p.complex_tree = form.tree == Kernel::Split::PAIRWISE_COMPLEX;
-      p.length = std::max<npy_intp>(want, 128);  // what NumPy's sum never cuts
-      pairwise_leaves(0, axes.shape[p.cut], p.length, p.complex_tree, p.leaves);
-      p.pieces = static_cast<npy_intp>(p.leaves.size());
-      p.leaves.push_back(axes.shape[p.cut]);
-    } else {
-      // The first axis within which a tile holds at least one whole of the rest; where rows must
-      // be whole, not beyond them.
-      p.cut = panels_ > 1 ? 1 : 0;
-      npy_intp inner = axes.size() / axes.shape[0];
-      if (p.cut) inner /= axes.shape[1];
-      const int limit = rows ? std::max(1, axes.level(rows)) - 1 : axes.n - 1;
-      while (p.cut < limit && inner > want) inner /= axes.shape[++p.cut];
-      const npy_intp whole = axes.shape[p.cut];
-      p.length = std::min(whole, std::max<npy_intp>(1, want / inner));
-      p.pieces = (whole + p.length - 1) / p.length;
-      p.length = (whole + p.pieces - 1) / p.pieces;  // all about alike
-      if (inner == 1) p.length = std::min(whole, (p.length + 15) / 16 * 16);
-      p.pieces = (whole + p.length - 1) / p.length;
-    }
-    p.tiles = p.pieces;
-    for (int a = 0; a < p.cut; ++a) p.tiles *= axes.shape[a];
-  }
+  void choose_tiles(Plan& p, const Form& form, npy_intp rows, npy_intp per_element);
 
   // A temporary's piece of a tile; pieces of those that are dead are used again.
-  void place_scratch(Plan& p) {
-    struct Slot {
-      size_t offset, bytes;
-      int busy_until;
-    };
-    std::vector<Slot> slots;
-    for (Life& l : lives_) {  // in the order in which they begin
-      if (l.copied_by >= 0) continue;
-      size_t bytes = static_cast<size_t>(l.size) * p.length;
-      for (int a = p.cut + 1; a < l.level; ++a) bytes *= p.axes.shape[a];
-      // Not all at the same place in a page: loads and stores would be taken for each other.
-      bytes = (bytes + 63) / 64 * 64 + 192;
-      Slot* best = nullptr;
-      for (Slot& s : slots)
-        if (s.busy_until < l.first && s.bytes == bytes) best = &s;
-      if (!best) {
-        slots.push_back({p.scratch, bytes, 0});
-        p.scratch += bytes;
-        best = &slots.back();
-      }
-      best->busy_until = l.last;
-      l.offset = best->offset;
-    }
-    p.temporaries = static_cast<int>(lives_.size());
-  }
+  void place_scratch(Plan& p);
 
-  Member member(Plan& p, const Stage& stage, Instr& in, int level) {
-    const Form& form = stage.form;
-    Member m;
-    m.nop = in.nop;
-    npy_intp steps[kPassOps][kAxes] = {};
-    if (p.walk.n) return on_line(p, stage, in);
-    // The axis of length one in front (see build) belongs to nobody.
-    const int shift = p.axes.n - form.axes.n;
-    for (int k = 0; k < in.nop; ++k) {
-      Chunk* c = in.ops[k].chunk;
-      m.where[k] = c ? Member::kMemory : Member::kConstant;
-      if (c) spread(form.axes, std::max(0, level - shift), in.ndim, in.shape(), in.strides(k), steps[k] + shift);
-      if (c && panels_ > 1) steps[k][0] = steps[k][panel_axis_] * p.axes.shape[panel_axis_];
-      // An axis of length one may step anyhow; loops tell a step of zero (a scalar) from others.
-      if (c && level == 1 && shift) steps[k][0] = in.strides(k)[in.ndim - 1];
-      if (c && c->temporary && lives_[life_of_[id(c)]].copied_by >= 0) {
-        Instr& copy = *stage.instrs[lives_[life_of_[id(c)]].copied_by];
-        m.where[k] = Member::kCopyTarget;
-        if (k < in.nin) m.role = Member::NOTHING;  // it is that copy
-        else m.copied_by = lives_[life_of_[id(c)]].copied_by;
-        spread(form.axes, std::max(0, level - shift), copy.ndim, copy.shape(), copy.strides(1), steps[k] + shift);
-        if (panels_ > 1) steps[k][0] = steps[k][panel_axis_] * p.axes.shape[panel_axis_];
-      } else if (c && c->temporary) {
-        const Life& l = lives_[life_of_[id(c)]];
-        m.where[k] = static_cast<int>(l.offset);
-        // In the scratch the elements of a tile lie one after the other.
-        npy_intp step = l.size;
-        std::fill(steps[k], steps[k] + kAxes, 0);
-        for (int a = l.level - 1; a >= p.cut; --a) {
-          steps[k][a] = step;
-          step *= p.axes.shape[a];
-        }
-      }
-      if (m.where[k] == Member::kMemory || m.where[k] == Member::kCopyTarget)
-        std::copy(steps[k], steps[k] + p.cut + 1, m.outer[k]);
-    }
-    if (in.kernel->kind != Kernel::REDUCE) {
-      m.nest.set(p.axes, p.cut, level, in.nop, steps);
-      if (in.kernel->any_order) m.nest.lengthen(in.nop, p.length);
-      return m;
-    }
-    const npy_intp last = in.last();
-    const int end = std::max(form.axes.level(form.size / last) + shift, shift);  // of the rows' axes
-    if (!in.reduces_last()) {
-      m.role = Member::COLUMNS;
-      m.rows_begin = panels_ > 1 ? 1 : 0;
-      m.rows_end = end;
-      m.cuts_kept = p.cut >= end;
-      if (!m.cuts_kept) m.nest.set(p.axes, p.cut, end, in.nop, steps);
-      for (int a = std::max(end, p.cut + 1); a < p.axes.n; ++a) m.kept *= p.axes.shape[a];
-      for (int k = 0; k < 2; ++k) m.kept_steps[k] = steps[k][p.axes.n - 1];
-    } else if (form.opens(in)) {
-      m.role = Member::TREE;
-      m.partial = p.partials++;
-      m.run_step = steps[0][p.axes.n - 1];
-    } else {
-      m.role = Member::ROWS;
-      m.nest.set(p.axes, p.cut, end, in.nop, steps);
-      m.run = last;
-      m.run_step = steps[0][p.axes.n - 1];
-      if (in.kernel->split == Kernel::Split::PAIRWISE && m.run_step == info(in.kernel->dtypes[0]).size)
-        m.short_sums = short_sums_of(in.kernel->dtypes[0], last);
-    }
-    return m;
-  }
+  Member member(Plan& p, const Stage& stage, Instr& in, int level);
 
   // The same where tiles are pieces of a line (Plan::walk).
-  Member on_line(Plan& p, const Stage& stage, Instr& in) {
-    const Axes& axes = p.walk;
-    const int inner = axes.n - 1;
-    Member m;
-    m.nop = in.nop;
-    bool even = true;
-    npy_intp steps[kPassOps][kAxes] = {};
-    for (int k = 0; k < in.nop; ++k) {
-      Chunk* c = in.ops[k].chunk;
-      m.where[k] = c ? Member::kMemory : Member::kConstant;
-      if (!c) continue;
-      Instr* from = &in;
-      int op = k;
-      if (c->temporary) {
-        const Life& l = lives_[life_of_[id(c)]];
-        m.where[k] = static_cast<int>(l.offset);
-        steps[k][inner] = l.size;
-        if (l.copied_by < 0) continue;
-        m.where[k] = Member::kCopyTarget;
-        if (k < in.nin) m.role = Member::NOTHING;
-        else m.copied_by = l.copied_by;
-        from = stage.instrs[l.copied_by];
-        op = 1;
-      }
-      spread(axes, axes.n, from->ndim, from->shape(), from->strides(op), steps[k]);
-      if (in.kernel->kind == Kernel::REDUCE && k >= in.nin) continue;  // its only element
-      for (int a = 0; a < inner; ++a) even &= steps[k][a] == steps[k][a + 1] * axes.shape[a + 1];
-    }
-    if (in.kernel->kind == Kernel::REDUCE) {
-      m.role = Member::TREE;
-      m.partial = p.partials++;
-      m.run_step = steps[0][inner];
-    } else if (m.role == Member::MAP && !even) {
-      m.role = Member::WALK;
-    }
-    m.nest.n = 1;
-    m.nest.shape[0] = 1;
-    for (int k = 0; k < in.nop; ++k) {
-      const bool memory = m.where[k] == Member::kMemory || m.where[k] == Member::kCopyTarget;
-      m.nest.strides[k][0] = steps[k][inner];
-      if (memory && m.role == Member::WALK) std::copy(steps[k], steps[k] + axes.n, m.walk[k]);
-      else if (memory && m.role != Member::TREE) m.outer[k][0] = steps[k][inner];
-      else if (memory && k == 0) m.outer[k][0] = steps[k][inner];
-    }
-    return m;
-  }
+  Member on_line(Plan& p, const Stage& stage, Instr& in);
 
   // From the first to the last instruction that uses a temporary.
   struct Life {

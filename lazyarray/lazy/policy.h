@@ -1,5 +1,6 @@
 // Every figure that decides when work runs, where, and in what pieces, with what set it.
 #pragma once
+#include <cstddef>
 #include <cstdint>
 
 namespace lazyarray {

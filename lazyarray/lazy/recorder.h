@@ -71,10 +71,7 @@ class Recorder {
   }
 
   // What the instruction's cost is on the device that it runs on; its maker took that for a core.
-  void price(Instr& in) const {
-    if (in.device().is_gpu() && in.kernel->kind != Kernel::TRANSFER)
-      in.cost_ns = std::max(policy.launch_ns, in.cost_ns / policy.gpu_speed);
-  }
+  void price(Instr& in) const;
 
   // Whether the instruction may run now in this thread: all it touches is complete.
   bool ready(const Instr& in) const {
@@ -107,53 +104,11 @@ class Recorder {
   }
 
   // The same, with a note in the trace.
-  bool run_traced(Instr& in) {
-    TraceSpan t;
-    t.kind = TraceSpan::INLINE;
-    t.name = in.kernel->name[0] ? in.kernel->name : "copy";
-    t.start = engine_->now();
-    executor.step(in);
-    if (in.put_off) return false;
-    t.end = engine_->now();
-    t.thread = this_thread();
-    t.worker = engine_->current_worker();
-    t.site = interpreter().here();
-    t.moved = moved_by(in);
-    engine_->trace().add(t);
-    inlined++;
-    return true;
-  }
+  bool run_traced(Instr& in);
 
   // Takes over a heap instruction and its references. Returns whether it should be flushed now. Needs no
   // memory: the tape and the versions know of the instruction already.
-  bool append(Instr* in, int bulk) {
-    recorded++;
-    in->has_refs = true;
-    for (int k = 0; k < in->nop; ++k)
-      if (Chunk* c = in->ops[k].chunk) {
-        c->ref();
-        (in->writes(k) ? c->writers : c->readers).fetch_add(1, std::memory_order_relaxed);
-      }
-    const Kernel::Kind kind = in->kernel->kind;
-    const double ns = in->cost_ns;
-    rec_mu_.lock();
-    in->next = nullptr;
-    (last_ ? last_->next : open_) = in;
-    last_ = in;
-    const size_t count = open_count_.load(std::memory_order_relaxed) + 1;
-    open_count_.store(count, std::memory_order_relaxed);
-    const double open_ns = open_ns_.load(std::memory_order_relaxed) + ns;
-    open_ns_.store(open_ns, std::memory_order_relaxed);
-    open_bytes_ += in->bytes;
-    // What can't be fused with anything, and is worth a worker, has nothing to wait for.
-    const bool full = count >= static_cast<size_t>(bulk) || kind == Kernel::PYTHON ||
-                      kind == Kernel::TRANSFER || (kind == Kernel::GUFUNC && ns >= policy.flush_ns);
-    const bool arm = !full && due_ns_ == 0 && open_ns >= policy.flush_ns;
-    const int64_t due = arm ? due_ns_ = engine_->now() + policy.age_ns : 0;
-    rec_mu_.unlock();
-    if (arm) engine_->alarm(due);
-    return full;
-  }
+  bool append(Instr* in, int bulk);
 
   // Whether the pusher had better run what is open itself: nothing is under way, and what is open are ops that
   // would have run at once, had not the first of them come while something was pending. A loop over
@@ -164,58 +119,15 @@ class Recorder {
   }
   // How many bytes may be pending now: a few ops may have large outputs, many together no more than keeps
   // the workers busy.
-  int64_t budget() const {
-    const int64_t ops = engine_->pending_ops() + static_cast<int64_t>(open_count_.load(std::memory_order_relaxed));
-    return ops > policy.few_ops ? std::min(policy.ahead_bytes, max_pending_bytes) : max_pending_bytes;
-  }
-  bool over_budget() {
-    if (engine_->pending_ops() > max_pending_ops) return true;
-    const int64_t most = budget();
-    if (engine_->pending_bytes() + open_bytes_ <= most) return false;
-    // Much of what is open may have died meanwhile: temporaries, which will never get memory.
-    rec_mu_.lock();
-    int64_t bytes = 0;
-    for (Instr* in = open_; in; in = in->next)
-      for (int k = in->nin; k < in->nop; ++k)
-        if (in->ops[k].chunk->handles.load(std::memory_order_relaxed) > 0) {
-          bytes += in->bytes;
-          break;
-        }
-    open_bytes_ = bytes;
-    rec_mu_.unlock();
-    return engine_->pending_bytes() + bytes > most;
-  }
+  int64_t budget() const;
+  bool over_budget();
 
   // A figure of the policies was changed.
-  void replan() {
-    std::lock_guard<std::mutex> order(push_mu_);
-    scheduler.planner.forget();
-  }
+  void replan();
 
   // Pushes everything recorded. `wake` = false if the caller will wait at once, and help. NO_MEMORY: what is
   // not pushed stays recorded, for the next flush.
-  Status flush(bool wake) {
-    // Nothing is open, but another thread may be pushing what was: it is pushed when this returns.
-    if (open_empty() && !flushing_.load(std::memory_order_acquire)) return Status::OK;
-    Engine::After after;
-    after.hold_wake = !wake;
-    Status status = Status::OK;
-    {
-      std::lock_guard<std::mutex> order(push_mu_);
-      flushing_.store(true, std::memory_order_relaxed);  // before the swap, which publishes it
-      try {
-        if (!segment_.empty()) status = scheduler.push(segment_, after);  // the last flush had no memory
-        take_open();
-        if (!segment_.empty()) status = scheduler.push(segment_, after);
-        flushing_.store(false, std::memory_order_release);
-      } catch (const std::bad_alloc&) {
-        if (segment_.empty()) flushing_.store(false, std::memory_order_release);
-        status = Status::NO_MEMORY;
-      }
-    }
-    engine_->settle(after);  // may run user code: under no lock
-    return status;
-  }
+  Status flush(bool wake);
 
   // What a program needs, which plans once and pushes often. See program.h.
   InstrPool* pool() { return &pool_; }
@@ -223,17 +135,7 @@ class Recorder {
 
  private:
   // An idle worker calls it. The segment that the alarm was set for may be gone, and another be open.
-  void on_alarm() {
-    const int64_t now = engine_->now();
-    if (now >= store_->idle_due()) store_->tidy();
-    store_->watch_idle();
-    rec_mu_.lock();
-    const int64_t due = due_ns_;
-    rec_mu_.unlock();
-    if (due == 0) return;
-    if (now >= due) flush(true);
-    else engine_->alarm(due);
-  }
+  void on_alarm();
   bool open_empty() {
     rec_mu_.lock();
     const bool e = !open_;
@@ -241,23 +143,7 @@ class Recorder {
     return e;
   }
   // Swaps the open segment out, into `segment_`, which is empty.
-  void take_open() {
-    std::unique_lock<SpinLock> lock(rec_mu_);
-    while (segment_.capacity() < open_count_.load(std::memory_order_relaxed)) {
-      const size_t n = open_count_.load(std::memory_order_relaxed);
-      lock.unlock();
-      segment_.reserve(std::max<size_t>(n, 256));
-      lock.lock();
-    }
-    Instr* in = open_;
-    open_ = last_ = nullptr;
-    open_count_.store(0, std::memory_order_relaxed);
-    open_ns_.store(0, std::memory_order_relaxed);
-    open_bytes_ = 0;
-    due_ns_ = 0;  // the alarm stays: it costs less than to take it back, see on_alarm()
-    lock.unlock();
-    for (; in; in = in->next) segment_.push_back(in);
-  }
+  void take_open();
 
   Engine* const engine_;
   ChunkStore* const store_;

@@ -28,24 +28,12 @@ struct Part {
   size_t line = 0;   // of the report
 
   // What the engine knows the operator by.
-  const char* name() const {
-    if (instrs.size() == 1) return instrs[0]->kernel->name;
-    return steps.size() == 1 && (steps[0].plan || steps[0].gpu) ? "fused" : "segment";
-  }
+  const char* name() const;
   // ... and which queue it waits in. `tiny`: if it is ready, its pusher may as well run it.
-  Prop prop(bool tiny) const {
-    if (instrs[0]->kernel->kind == Kernel::TRANSFER)
-      return instrs[0]->ops[1].chunk->device.is_gpu() ? Prop::COPY_TO_GPU : Prop::COPY_FROM_GPU;
-    return tiny && !device.is_gpu() ? Prop::ASYNC : Prop::NORMAL;
-  }
+  Prop prop(bool tiny) const;
   // Whether an operand's memory is the op's own affair: an output that lives and dies in its registers, or
   // in the scratch of its tiles.
-  bool in_scratch(size_t instr, int op) const {
-    if (!instrs[instr]->ops[op].chunk->temporary) return false;
-    for (const Step& s : steps)
-      if (s.gpu && s.begin <= instr && instr < s.end) return !s.gpu->in_memory[instr - s.begin][op];
-    return true;
-  }
+  bool in_scratch(size_t instr, int op) const;
 };
 
 // All but run() and drop() happens under Recorder::push_mu_.
@@ -59,284 +47,46 @@ class Scheduler {
   bool keeps_reports = false;  // of every segment, not only of those with a fused pass
   void (*on_report)(const std::shared_ptr<Report>&) = nullptr;
 
-  std::shared_ptr<Report> report() {
-    std::lock_guard<std::mutex> g(report_mu_);
-    return report_;
-  }
+  std::shared_ptr<Report> report();
 
   // Cuts a segment into parts, in an order that keeps program order on every chunk; whether any of it
   // is fused. They are the caller's; what a chunk's notes say holds until the next call.
-  bool arrange(const std::vector<Instr*>& segment) {
-    bool fusing = false;
-    for (Instr* in : segment) {
-      if (!fuses || in->cost_ns < policy_->fuse_ns || !fuser_.fusable(*in)) continue;
-      fusing = true;
-      break;
-    }
-    parts_.clear();
-    if (fusing) {
-      std::vector<Stage>& stages = fuser_.cut(segment, ++plan_);
-      plan_++;
-      for (Stage& s : stages)
-        if (!s.instrs.empty()) add(s.instrs.data(), s.instrs.size(), &s);
-    } else {
-      plan_++;
-      int index = 0;
-      for (Instr* const& in : segment) {
-        in->index = index++;
-        add(&in, 1, nullptr);
-      }
-    }
-    return fusing;
-  }
+  bool arrange(const std::vector<Instr*>& segment);
   const std::vector<Part*>& arranged() const { return parts_; }
 
   // Pushes a segment and empties it. Without memory (std::bad_alloc) what is not pushed stays in it, in
   // its order.
-  Status push(std::vector<Instr*>& segment, Engine::After& after) {
-    Status status = Status::OK;
-    size_t pushed = 0;
-    try {
-      const bool fusing = arrange(segment);
-      if (fusing || keeps_reports) keep(report_of(segment));
-      for (; pushed < parts_.size(); ++pushed) {
-        const Status s = push_part(parts_[pushed], static_cast<int>(pushed), segment, after);
-        if (s != Status::OK) status = s;
-      }
-    } catch (const std::bad_alloc&) {
-      for (; pushed < parts_.size(); ++pushed) delete parts_[pushed];
-      parts_.clear();
-      segment.erase(std::remove(segment.begin(), segment.end(), nullptr), segment.end());
-      throw;
-    }
-    segment.clear();
-    return status;
-  }
+  Status push(std::vector<Instr*>& segment, Engine::After& after);
 
   // What was arranged, for la.explain(); the parts will tell it when they run.
-  std::shared_ptr<Report> report_of(const std::vector<Instr*>& segment) {
-    auto report = std::make_shared<Report>(segment.size(), parts_.size());
-    for (size_t i = 0; i < parts_.size(); ++i) describe(*parts_[i], report, i);
-    report->total(segment, planner.new_mark());
-    return report;
-  }
-  void keep(const std::shared_ptr<Report>& report) {
-    {
-      std::lock_guard<std::mutex> g(report_mu_);
-      report_ = report;
-    }
-    if (on_report) on_report(report);
-  }
+  std::shared_ptr<Report> report_of(const std::vector<Instr*>& segment);
+  void keep(const std::shared_ptr<Report>& report);
 
   // Runs a part.
-  static Error* run(void* arg, RunContext& ctx) {
-    Part* part = static_cast<Part*>(arg);
-    Executor& executor = *part->scheduler->executor_;
-    if (part->report) part->report->begins(part->line, part->scheduler->engine_->now());
-    size_t stage = 0;
-    const TilePolicy& tiles = part->scheduler->planner.policy;
-    const Crew crew{ctx.engine, ctx.op, tiles.split_ns, tiles.task_ns};
-    for (const Part::Step& s : part->steps) {
-      int threads = 0;
-      if (s.plan) threads = executor.pass(*s.plan, part->instrs.data() + s.begin, ctx.op);
-      else if (s.gpu) executor.gpu_pass(*s.gpu, part->instrs.data() + s.begin, s.end - s.begin);
-      else
-        for (size_t i = s.begin; i < s.end; ++i) executor.step(*part->instrs[i], &crew);
-      if (part->report) part->report->lines[part->line].stages[stage++].threads = threads;
-    }
-    if (part->report) part->report->ends(part->line, part->scheduler->engine_->now());
-    if (ctx.engine->tracing()) try {
-        trace_memory(*ctx.engine, part->instrs);
-      } catch (const std::bad_alloc&) {  // unseen
-      }
-    return nullptr;
-  }
-  static void describe(void* arg, TraceNote& to) {
-    const Part* part = static_cast<Part*>(arg);
-    uint16_t stage = 0;
-    for (const Part::Step& s : part->steps)
-      trace_stage(to, part->instrs, s.begin, s.end, stage++, s.plan.get());
-  }
+  static Error* run(void* arg, RunContext& ctx);
+  static void describe(void* arg, TraceNote& to);
 
  private:
-  static void drop(void* arg) {
-    Part* part = static_cast<Part*>(arg);
-    Scheduler* const me = part->scheduler;
-    for (Instr* in : part->instrs) me->pool_->drop(in);
-    delete part;
-    me->store_->watch_idle();  // the last of its chunks may have died
-  }
+  static void drop(void* arg);
 
   // A stage joins the youngest part that it depends on (it reads what the part writes, or writes
   // what it reads or writes) if both are cheap; otherwise it opens a part. So an edge always leads
   // from an older part to a younger one, parts pushed by age keep program order on every chunk, and
   // parts with no edge between them are separate operators: a wait on one never waits for the other.
-  void add(Instr* const* instrs, size_t n, Stage* stage) {
-    int join = -1;
-    double ns = 0;
-    int64_t bytes = 0;
-    bool cheap = true;
-    if (stage && stage->fused) find_temporaries(*stage);
-    for (size_t i = 0; i < n; ++i) {
-      Instr& in = *instrs[i];
-      ns += in.cost_ns;
-      cheap &= in.kernel->kind != Kernel::PYTHON && in.kernel->kind != Kernel::TRANSFER && !in.wide;
-      bool kept = false;
-      for (int k = 0; k < in.nop; ++k) {
-        Chunk* c = in.ops[k].chunk;
-        if (!c) continue;
-        c->begin_plan(plan_);
-        if (c->temporary) continue;
-        join = std::max(join, c->write_note);
-        if (in.writes(k)) {
-          join = std::max(join, c->note);
-          kept = true;
-        }
-      }
-      if (kept) bytes += in.bytes;
-    }
-    cheap &= ns < policy_->cheap_ns;
-    const Device device = instrs[0]->device();
-    if (join < 0 || !cheap || !parts_[join]->open || !(parts_[join]->device == device)) {
-      join = static_cast<int>(parts_.size());
-      auto fresh = std::make_unique<Part>();
-      parts_.push_back(fresh.get());
-      fresh.release();
-      parts_.back()->scheduler = this;
-      parts_.back()->device = device;
-      parts_.back()->open = cheap;
-    }
-    Part& p = *parts_[join];
-    const size_t begin = p.instrs.size();
-    p.instrs.insert(p.instrs.end(), instrs, instrs + n);
-    if (stage && stage->fused && device.is_gpu())
-      p.steps.push_back({begin, begin + n, nullptr, executor_->gpu->planner.plan(instrs, n, &stage->form.axes)});
-    else if (stage && stage->fused) p.steps.push_back({begin, begin + n, planner.plan(*stage), nullptr});
-    else if (!p.steps.empty() && !p.steps.back().plan && !p.steps.back().gpu) p.steps.back().end = begin + n;
-    else p.steps.push_back({begin, begin + n, nullptr, nullptr});
-    p.ns += ns;
-    p.bytes += bytes;
-    if (p.ns > policy_->group_ns) p.open = false;
-    for (size_t i = 0; i < n; ++i)
-      for (int k = 0; k < instrs[i]->nop; ++k) {
-        Chunk* c = instrs[i]->ops[k].chunk;
-        if (!c || c->temporary) continue;
-        int& noted = instrs[i]->writes(k) ? c->write_note : c->note;
-        noted = std::max(noted, join);
-      }
-  }
+  void add(Instr* const* instrs, size_t n, Stage* stage);
 
   // An output is a temporary of its stage if nobody can ever use it outside: no handle is left
   // (the deletion was recorded, in effect, before this flush), and every reference is one of the
   // stage's own instructions. It must be written in full before it is read, and its values be
   // wanted tile by tile only, which those of an open reduction are not.
-  void find_temporaries(Stage& stage) {
-    const int mark = planner.new_mark();
-    for (Instr* in : stage.instrs)
-      for (int k = 0; k < in->nop; ++k) {
-        Chunk* c = in->ops[k].chunk;
-        if (!c) continue;
-        c->begin_plan(plan_);
-        if (c->use_group != mark) {
-          c->use_group = mark;
-          c->use_index = 0;
-          c->temporary = in->overwritten(k) && !c->resource && !c->owner;
-        }
-        c->use_index++;
-        if (in->writes(k) && stage.form.opens(*in)) c->temporary = false;
-      }
-    for (Instr* in : stage.instrs)
-      for (int k = 0; k < in->nop; ++k) {
-        Chunk* c = in->ops[k].chunk;
-        if (c && c->temporary)
-          c->temporary = c->handles.load(std::memory_order_acquire) == 0 &&
-                         c->refs.load(std::memory_order_acquire) == c->use_index;
-      }
-  }
+  void find_temporaries(Stage& stage);
 
   // All that may fail comes before anything else knows of the part.
-  Status push_part(Part* part, int index, std::vector<Instr*>& segment, Engine::After& after) {
-    struct Mark {
-      Chunk* chunk;
-      bool write;
-    };
-    std::vector<Mark> marks;
-    marks.reserve(3 * part->instrs.size());
-    Op* op = engine_->new_op();
-    Instr* first = part->instrs[0];
-    bool native = true;
-    try {
-      for (Instr* in : part->instrs) {
-        native &= in->kernel->kind != Kernel::PYTHON;
-        for (int k = 0; k < in->nop; ++k) {
-          Chunk* c = in->ops[k].chunk;
-          if (!c || c->temporary) continue;
-          const bool write = in->writes(k);
-          if (c->use_group != index) {
-            c->use_group = index;
-            c->use_index = static_cast<int>(op->uses.size());
-            op->add_use(c, write, false, write ? 1 : 0);
-          } else if (write) {
-            Use& u = op->uses[c->use_index];
-            u.write = true;
-            u.bumps++;
-          }
-          marks.push_back({c, write});
-        }
-      }
-    } catch (const std::bad_alloc&) {
-      engine_->discard(op);
-      throw;
-    }
-    op->device = part->device;
-    op->name = part->name();
-    op->bytes = part->bytes;
-    op->cost_ns = static_cast<int64_t>(part->ns);
-    op->prop = part->prop(!native && part->ns < policy_->gil_ns);
-    op->wide = first->wide;  // stands alone
-    op->payload.run = run;
-    op->payload.drop = drop;
-    op->payload.describe = describe;
-    op->site = first->site;
-    op->payload.arg = part;
-    op->payload.native = native;
-    op->payload.own_errors = true;
-    // The engine counts each use once more in push(), so the counters never dip to zero; the part
-    // (with its instructions) may be gone once it is pushed, so the marks are noted first.
-    for (Instr* in : part->instrs) {
-      segment[in->index] = nullptr;
-      for (int k = 0; k < in->nop; ++k) {
-        Chunk* c = in->ops[k].chunk;
-        if (c && c->temporary)  // the engine never hears of it
-          (in->writes(k) ? c->writers : c->readers).fetch_sub(1, std::memory_order_relaxed);
-      }
-    }
-    for (Mark& m : marks) m.chunk->ref();
-    const Status status = engine_->enqueue(op, after, false);
-    Error* refused = nullptr;  // another thread has stopped the engine: its outputs stay unwritten
-    if (status != Status::OK) refused = refusal();
-    for (Mark& m : marks) {
-      if (refused && m.write && !m.chunk->resource) engine_->set_error(m.chunk, refused);
-      (m.write ? m.chunk->writers : m.chunk->readers).fetch_sub(1, std::memory_order_release);
-      m.chunk->unref();
-    }
-    if (refused) refused->unref();
-    return status;
-  }
+  Status push_part(Part* part, int index, std::vector<Instr*>& segment, Engine::After& after);
 
-  static Error* refusal() try {
-    return new Error(Error::RUNTIME, "the engine refused the op: stopped");
-  } catch (const std::bad_alloc&) {
-    return Error::no_memory();
-  }
+  static Error* refusal();
 
-  void describe(Part& part, const std::shared_ptr<Report>& report, size_t line) {
-    part.report = report;
-    part.line = line;
-    Report::Line& l = report->lines[line];
-    l.device = part.device;
-    for (const Part::Step& s : part.steps) l.stages.emplace_back(part.instrs, s.begin, s.end, s.plan, s.gpu);
-  }
+  void describe(Part& part, const std::shared_ptr<Report>& report, size_t line);
 
   Engine* const engine_;
   Executor* const executor_;

@@ -9,13 +9,7 @@
 namespace lazyarray {
 
 // Cuts `text` to `most` bytes, between two characters of UTF-8.
-inline size_t cut(const char* text, size_t most) {
-  size_t n = std::strlen(text);
-  if (n <= most) return n;
-  n = most;
-  while (n && (static_cast<unsigned char>(text[n]) & 0xc0) == 0x80) --n;
-  return n;
-}
+size_t cut(const char* text, size_t most);
 
 // One event, from its comma on: `begin` names what all have, `arg` adds to its args, `end` gives it.
 // No event is longer than kMost: names are cut.
@@ -26,123 +20,34 @@ class ChromeEvent {
   ChromeEvent(int64_t origin, int pid) : origin_(origin), pid_(pid) {}
 
   // `tid` < 0: the event belongs to no track.
-  ChromeEvent& begin(char phase, const char* category, const char* name, int tid) {
-    text_ = ",\n{\"ph\":\"";
-    text_ += phase;
-    text_ += "\",\"pid\":";
-    number(pid_);
-    if (tid >= 0) field("tid", static_cast<int64_t>(tid));
-    field("name", name, 160);
-    if (category[0]) field("cat", category, 40);
-    args_ = false;
-    return *this;
-  }
+  ChromeEvent& begin(char phase, const char* category, const char* name, int tid);
   ChromeEvent& at(int64_t time) { return stamp("ts", time - origin_); }
   ChromeEvent& lasting(int64_t ns) { return stamp("dur", ns); }
-  ChromeEvent& field(const char* key, int64_t value) {
-    this->key(key);
-    number(value);
-    return *this;
-  }
-  ChromeEvent& field(const char* key, const char* value, size_t most = 240) {
-    this->key(key);
-    quote(value, most);
-    return *this;
-  }
+  ChromeEvent& field(const char* key, int64_t value);
+  ChromeEvent& field(const char* key, const char* value, size_t most = 240);
 
   // Arguments, which come last.
   ChromeEvent& arg(const char* key, int64_t value) { return open_args(), field(key, value); }
   ChromeEvent& arg(const char* key, const char* value) { return open_args(), field(key, value, 240); }
-  ChromeEvent& arg(const char* key, double value) {
-    open_args();
-    this->key(key);
-    real(value);
-    return *this;
-  }
+  ChromeEvent& arg(const char* key, double value);
   ChromeEvent& arg_time(const char* key, int64_t time) { return open_args(), stamp(key, time - origin_); }
   // A list of strings; more() says whether there is room for one of `n` bytes.
-  ChromeEvent& open_list(const char* key) {
-    open_args();
-    this->key(key);
-    text_ += '[';
-    return *this;
-  }
+  ChromeEvent& open_list(const char* key);
   bool more(size_t n) const { return text_.size() + 6 * n < kMost - 40; }
-  ChromeEvent& item(const char* text) {
-    if (text_.back() != '[') text_ += ',';
-    quote(text, 120);
-    return *this;
-  }
-  ChromeEvent& close_list() {
-    text_ += ']';
-    return *this;
-  }
+  ChromeEvent& item(const char* text);
+  ChromeEvent& close_list();
 
-  const std::string& end() {
-    if (args_) text_ += '}';
-    text_ += '}';
-    return text_;
-  }
+  const std::string& end();
 
  private:
-  void open_args() {
-    if (args_) return;
-    text_ += ",\"args\":{";
-    args_ = true;
-  }
-  void key(const char* name) {
-    if (text_.back() != '{') text_ += ',';
-    text_ += '"';
-    text_ += name;
-    text_ += "\":";
-  }
-  void number(int64_t value) {
-    char b[24];
-    text_.append(b, std::to_chars(b, b + sizeof b, value).ptr);
-  }
+  void open_args();
+  void key(const char* name);
+  void number(int64_t value);
   // JSON has no inf and no nan.
-  void real(double value) {
-    char b[40];
-    if (!std::isfinite(value)) quote(std::isnan(value) ? "nan" : value > 0 ? "inf" : "-inf", 8);
-    else text_.append(b, static_cast<size_t>(std::snprintf(b, sizeof b, "%.12g", value)));
-  }
+  void real(double value);
   // Microseconds, to the nanosecond.
-  ChromeEvent& stamp(const char* name, int64_t ns) {
-    key(name);
-    if (ns < 0) {
-      text_ += '-';
-      ns = -ns;
-    }
-    number(ns / 1000);
-    const int rest = static_cast<int>(ns % 1000);
-    if (rest) {
-      text_ += '.';
-      text_ += static_cast<char>('0' + rest / 100);
-      text_ += static_cast<char>('0' + rest / 10 % 10);
-      text_ += static_cast<char>('0' + rest % 10);
-    }
-    return *this;
-  }
-  void quote(const char* value, size_t most) {
-    static const char* const hex = "0123456789abcdef";
-    const size_t n = cut(value, most);
-    text_ += '"';
-    for (size_t i = 0; i < n; ++i) {
-      const char c = value[i];
-      if (c == '"' || c == '\\') {
-        text_ += '\\';
-        text_ += c;
-      } else if (static_cast<unsigned char>(c) < 0x20) {
-        text_ += "\\u00";
-        text_ += hex[c >> 4 & 15];
-        text_ += hex[c & 15];
-      } else {
-        text_ += c;
-      }
-    }
-    if (value[n]) text_ += "...";
-    text_ += '"';
-  }
+  ChromeEvent& stamp(const char* name, int64_t ns);
+  void quote(const char* value, size_t most);
 
   const int64_t origin_;
   const int pid_;

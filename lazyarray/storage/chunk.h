@@ -43,12 +43,7 @@ class Chunk : public Var {
   int note = -1, write_note = -1;  // Fuser's, then Scheduler's
   int use_group = -1, use_index = -1;
   bool temporary = false;  // lives and dies in one pass, and never gets memory
-  void begin_plan(uint64_t p) {
-    if (plan == p) return;
-    plan = p;
-    note = write_note = use_group = -1;
-    temporary = false;
-  }
+  void begin_plan(uint64_t p);
 
   // Whether no device but the host's processors ever touches the memory.
   bool plain() const { return device.kind == Device::CPU; }
@@ -71,16 +66,8 @@ class Chunk : public Var {
     return true;
   }
   // The same, of the host's own memory; `*zeroed`: it is all zeros, and nobody has to write them.
-  bool allocate_zeroed(bool* zeroed) {
-    *zeroed = false;
-    if (data || !plain()) return allocate();
-    data = pool->allocate_zeroed(nbytes, zeroed);  // only its next writer knows of it
-    return data;
-  }
-  void add_handle() {
-    handles.fetch_add(1, std::memory_order_relaxed);
-    ref();
-  }
+  bool allocate_zeroed(bool* zeroed);
+  void add_handle();
   // Before anybody else knows of the chunk: makes the creator's reference a handle, ...
   void adopt_handle() { handles.store(1, std::memory_order_relaxed); }
   // ... and counts its first write, the caller's.
@@ -120,23 +107,7 @@ class Chunk : public Var {
   void dispose_with_gil();
   void clear();
   // `lent`: others know the memory, by us or we by them.
-  void free_memory(bool lent) {
-    if (data == small_) {
-      data = nullptr;
-      return;
-    }
-    Footprint* f = footprint.load(std::memory_order_acquire);
-    if (drop_owner) {
-      if (lent && f) f->wait();  // its owner knows nothing of our streams
-      drop_owner(owner);
-    } else if (data) {
-      if (lent) pool->release_lent(data, nbytes);
-      else if (f) pool->release_after(data, nbytes, f->take());
-      else pool->release(data, nbytes);
-    }
-    data = nullptr;
-    drop_owner = nullptr;
-  }
+  void free_memory(bool lent);
   alignas(16) char small_[kSmall];
 };
 
@@ -152,117 +123,34 @@ class ChunkStore {
   MemoryPool* (*make_pool)(Device) = nullptr;  // of devices other than cpu(0), once a GPU is open
 
   // With one reference and no handle. The GIL is held.
-  Chunk* create(size_t nbytes, Device device) {
-    Chunk* c = spare_;
-    if (c) {
-      spare_ = static_cast<Chunk*>(c->owner);
-      spare_count_--;
-    } else {
-      lock_.lock();
-      if ((c = free_)) {
-        free_ = static_cast<Chunk*>(c->owner);
-        free_count_--;
-      }
-      lock_.unlock();
-    }
-    if (!c) c = new Chunk(engine);
-    else c->refs.store(1, std::memory_order_relaxed);
-    c->owner = nullptr;
-    c->at_once = false;
-    c->store = this;
-    c->nbytes = nbytes;
-    c->born = ++births;
-    c->data = nbytes <= Chunk::kSmall && device.kind == Device::CPU ? c->small_ : nullptr;
-    c->device = device;
-    c->pool = pool(device);
-    return c;
-  }
+  Chunk* create(size_t nbytes, Device device);
 
-  MemoryPool* pool(Device d) {
-    // cpu(0) is nearly all there is; the others are found under the lock.
-    if (d.kind == Device::CPU && d.id == 0) return &main_;
-    const std::lock_guard<SpinLock> g(lock_);
-    for (auto& e : others_)
-      if (e.first == d) return e.second;
-    others_.reserve(others_.size() + 1);
-    MemoryPool* fresh = make_pool ? make_pool(d) : new MemoryPool;
-    fresh->set_limit(limit_);
-    others_.emplace_back(d, fresh);
-    return fresh;
-  }
+  MemoryPool* pool(Device d);
   // Sees to it that large blocks of the host's memory go back to the system: see PoolPolicy. Under no lock.
-  void watch_idle() {
-    const int64_t due = main_.due();
-    if (due != MemoryPool::kNever && !engine->stopped()) engine->alarm(due);
-  }
+  void watch_idle();
   int64_t idle_due() const { return main_.due(); }
   void tidy() { main_.tidy(); }
-  void set_limit(uint64_t bytes) {
-    limit_ = bytes;
-    main_.set_limit(bytes);
-  }
+  void set_limit(uint64_t bytes);
 
   // How many zero-copy exports and imports live (see Var::exports), so that a recorder need not
   // look at each operand when there are none.
   std::atomic<int32_t> exports{0};
-  void add_export(Chunk* c) {
-    c->exports.fetch_add(1, std::memory_order_relaxed);
-    exports.fetch_add(1, std::memory_order_relaxed);
-  }
-  void drop_export(Chunk* c) {
-    c->exports.fetch_sub(1, std::memory_order_relaxed);
-    exports.fetch_sub(1, std::memory_order_relaxed);
-  }
+  void add_export(Chunk* c);
+  void drop_export(Chunk* c);
 
   // Memory that left or entered the engine is known by its address, so that it has one variable
   // however often it is imported.
-  void publish(Chunk* c) {
-    std::lock_guard<std::mutex> g(published_mu_);
-    published_[c->data] = c;
-    c->published = true;
-  }
+  void publish(Chunk* c);
   // The published chunk that holds [data, data + nbytes), with a reference; or null.
-  Chunk* find(const char* data, size_t nbytes) {
-    std::lock_guard<std::mutex> g(published_mu_);
-    auto next = published_.upper_bound(data);
-    if (next == published_.begin()) return nullptr;
-    Chunk* c = std::prev(next)->second;
-    if (data + nbytes > c->data + c->nbytes) return nullptr;
-    // One that is being freed has no references, and waits for this lock to be unlisted.
-    int32_t refs = c->refs.load(std::memory_order_relaxed);
-    while (refs > 0)
-      if (c->refs.compare_exchange_weak(refs, refs + 1, std::memory_order_acq_rel)) return c;
-    return nullptr;
-  }
-  void unpublish(Chunk* c) {
-    std::lock_guard<std::mutex> g(published_mu_);
-    auto it = published_.find(c->data);
-    if (it != published_.end() && it->second == c) published_.erase(it);
-    c->published = false;
-  }
+  Chunk* find(const char* data, size_t nbytes);
+  void unpublish(Chunk* c);
 
  private:
   friend class Chunk;
   // Dead chunks, linked by `owner`: a few that the GIL guards, so that single elements come and go
   // without a lock, and those that other threads let go of.
-  bool keep_spare(Chunk* c) {
-    if (spare_count_ >= 256) return false;
-    c->owner = spare_;
-    spare_ = c;
-    spare_count_++;
-    return true;
-  }
-  bool keep(Chunk* c) {
-    lock_.lock();
-    const bool room = free_count_ < 4096;
-    if (room) {
-      c->owner = free_;
-      free_ = c;
-      free_count_++;
-    }
-    lock_.unlock();
-    return room;
-  }
+  bool keep_spare(Chunk* c);
+  bool keep(Chunk* c);
   SpinLock lock_;
   Chunk* free_ = nullptr;
   int free_count_ = 0;

@@ -31,18 +31,7 @@ struct Error {
 
   Error(Kind k, std::string text) : kind(k), message(std::move(text)) {}
   // What an op fails with where an allocation does. Needs no memory; nothing here may throw.
-  static Error* no_memory() noexcept {
-    if (auto* e = new (std::nothrow) Error(MEMORY, "out of memory")) return e;
-    static Error* const last = [] {
-      alignas(Error) static char room[sizeof(Error)];
-      auto* e = new (room) Error(MEMORY, "out of memory");
-      e->op = "";
-      e->seq = 1;
-      e->shared = true;
-      return e;
-    }();
-    return last->ref();
-  }
+  static Error* no_memory() noexcept;
 
   Error* ref() {
     refs.fetch_add(1, std::memory_order_relaxed);

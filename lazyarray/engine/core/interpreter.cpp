@@ -12,6 +12,11 @@ Interpreter& interpreter() {
   return *i;
 }
 
+void*& worker_thread_state() {
+  static thread_local void* state = nullptr;
+  return state;
+}
+
 Graveyard& graveyard() {
   static Graveyard* g = new Graveyard;
   return *g;

@@ -17,6 +17,9 @@ struct Interpreter {
 };
 Interpreter& interpreter();
 
+// What the interpreter keeps of the calling thread, if that is a worker that has met it; else null.
+void*& worker_thread_state();
+
 // References dropped by a thread that doesn't hold the interpreter's lock wait here for one that does. A
 // worker never takes it just to drop something.
 class Graveyard {

@@ -27,20 +27,8 @@ inline void gather_blocks(const char* from, npy_intp n, npy_intp step, npy_intp 
   for (npy_intp j = 0; j < m; ++j, index += sizeof(npy_intp), to += block)
     std::memcpy(to, from + gather_index(index, n) * step, block);
 }
-inline void gather_blocks(const char* from, npy_intp n, npy_intp step, npy_intp block, const char* index,
-                          npy_intp m, char* to) {
-  switch (block) {
-    case 1: return gather_blocks<1>(from, n, step, 1, index, m, to);
-    case 2: return gather_blocks<2>(from, n, step, 2, index, m, to);
-    case 4: return gather_blocks<4>(from, n, step, 4, index, m, to);
-    case 8: return gather_blocks<8>(from, n, step, 8, index, m, to);
-    case 12: return gather_blocks<12>(from, n, step, 12, index, m, to);
-    case 16: return gather_blocks<16>(from, n, step, 16, index, m, to);
-    case 24: return gather_blocks<24>(from, n, step, 24, index, m, to);
-    case 32: return gather_blocks<32>(from, n, step, 32, index, m, to);
-    default: return gather_blocks<0>(from, n, step, block, index, m, to);
-  }
-}
+void gather_blocks(const char* from, npy_intp n, npy_intp step, npy_intp block, const char* index,
+                          npy_intp m, char* to);
 
 // Whether all of m indices lie in [-n, n): no branch, so that compilers make vector instructions of it.
 [[gnu::always_inline]] inline bool bounded(const char* index, npy_intp m, npy_intp n) {
@@ -59,73 +47,26 @@ inline void gather_blocks(const char* from, npy_intp n, npy_intp step, npy_intp 
 #else
 inline bool bounded_wide(const char* index, npy_intp m, npy_intp n) { return bounded(index, m, n); }
 #endif
-inline bool in_bounds(const char* index, npy_intp m, npy_intp n) {
-  static const bool wide = lines::has_wide();
-  return wide ? bounded_wide(index, m, n) : bounded(index, m, n);
-}
+bool in_bounds(const char* index, npy_intp m, npy_intp n);
 
 // The error of the first index that is out of bounds, or null.
-inline Error* out_of_bounds(const Instr& in, const char* index) {
-  const npy_intp n = in.core[kGatherFrom], m = in.core[kGatherCount], step = in.core_steps[1];
-  if (in_bounds(index, m, n)) return nullptr;
-  for (npy_intp j = 0; j < m; ++j) {
-    const npy_intp i = gather_index(index + j * step, n);
-    if (i < 0 || i >= n)
-      return new Error(Error::INDEX, "index " + std::to_string(i < 0 ? i - n : i) +
-                                         " is out of bounds for axis " +
-                                         std::to_string(in.core[kGatherAxis]) + " with size " +
-                                         std::to_string(n));
-  }
-  return nullptr;
-}
+Error* out_of_bounds(const Instr& in, const char* index);
 
 // A gather, by as many threads as take part. They claim runs of pieces: some indices for one place of the
 // axes in front of the indexed one. Elements are only moved, so who moves them does not matter; an index
 // out of bounds leaves the rest of the output unwritten, which is poisoned then.
 class Gathering {
  public:
-  Gathering(Instr& in, char* const* ptrs) : in_(in), ptrs_(ptrs) {
-    for (int a = 0; a < in.ndim; ++a) places_ *= in.shape()[a];
-    const npy_intp m = in.core[kGatherCount];
-    per_place_ = (m + kPiece - 1) / kPiece;
-    run_ = pieces_ = places_ * per_place_;
-  }
+  Gathering(Instr& in, char* const* ptrs);
   // Into how many tasks of about `task_ns` it may be cut.
-  npy_intp cut(double task_ns) {
-    const double tasks = std::min(in_.cost_ns / std::max(task_ns, 1.0), 1e6);
-    run_ = std::max<npy_intp>(1, static_cast<npy_intp>(static_cast<double>(pieces_) / std::max(tasks, 1.0)));
-    return (pieces_ + run_ - 1) / run_;
-  }
-  void work() {
-    for (;;) {
-      const npy_intp first = next_.fetch_add(run_, std::memory_order_relaxed);
-      if (first >= pieces_) return;  // also where there is none
-      for (npy_intp p = first, end = std::min(first + run_, pieces_); p < end; ++p)
-        if (!piece(p)) bad_.store(true, std::memory_order_relaxed);
-    }
-  }
+  npy_intp cut(double task_ns);
+  void work();
   bool bad() const { return bad_.load(std::memory_order_relaxed); }
 
  private:
   static constexpr npy_intp kPiece = 2048;  // indices: they are looked at twice, and stay in the cache
 
-  bool piece(npy_intp p) {
-    npy_intp place = p / per_place_;
-    const npy_intp begin = (p - place * per_place_) * kPiece;
-    const npy_intp count = std::min(kPiece, in_.core[kGatherCount] - begin), n = in_.core[kGatherFrom];
-    const npy_intp block = in_.core[kGatherBlock];
-    const char *from = ptrs_[0], *index = ptrs_[1] + begin * static_cast<npy_intp>(sizeof(npy_intp));
-    char* to = ptrs_[2] + begin * block;
-    if (!in_bounds(index, count, n)) return false;
-    for (int a = in_.ndim - 1; a >= 0; --a) {
-      const npy_intp at = place % in_.shape()[a];
-      place /= in_.shape()[a];
-      from += at * in_.strides(0)[a];
-      to += at * in_.strides(2)[a];
-    }
-    gather_blocks(from, n, in_.core_steps[0], block, index, count, to);
-    return true;
-  }
+  bool piece(npy_intp p);
 
   Instr& in_;
   char* const* const ptrs_;

@@ -17,11 +17,7 @@ struct LineLoops {
   LineLoop both, first, second;              // which inputs step
 
   // The loop for these steps in a row, or null.
-  LineLoop find(npy_intp item, const npy_intp* steps, npy_intp n) const {
-    if (steps[2] != item || n > kLongest) return nullptr;
-    if (steps[0] == item) return steps[1] == item ? both : steps[1] == 0 ? first : nullptr;
-    return steps[0] == 0 && steps[1] == item ? second : nullptr;
-  }
+  LineLoop find(npy_intp item, const npy_intp* steps, npy_intp n) const;
 };
 
 namespace lines {

@@ -8,24 +8,9 @@ namespace lazyarray {
 
 // Where NumPy's pairwise sum of n numbers cuts them, down to pieces of at most `most`: at half,
 // rounded down to a multiple of 8 (complex numbers count twice).
-inline npy_intp pairwise_half(npy_intp n, bool complex) {
-  if (complex) {
-    const npy_intp half = n - n % 8;  // of 2n reals
-    return half / 2;
-  }
-  const npy_intp half = n / 2;
-  return half - half % 8;
-}
-inline void pairwise_leaves(npy_intp start, npy_intp n, npy_intp most, bool complex,
-                            std::vector<npy_intp>& out) {
-  if (n <= most) {
-    out.push_back(start);
-    return;
-  }
-  const npy_intp half = pairwise_half(n, complex);
-  pairwise_leaves(start, half, most, complex, out);
-  pairwise_leaves(start + half, n - half, most, complex, out);
-}
+npy_intp pairwise_half(npy_intp n, bool complex);
+void pairwise_leaves(npy_intp start, npy_intp n, npy_intp most, bool complex,
+                            std::vector<npy_intp>& out);
 
 // The sum of a short row, in the order of NumPy's pairwise_sum below its block size, and added to
 // zero as its loop adds it. For short rows the call of that loop takes most of the time.
@@ -46,9 +31,6 @@ inline void short_sum(const char* from, char* to, npy_intp n) {
   for (; i < n; ++i) sum += a[i];
   *reinterpret_cast<T*>(to) = T(0) + sum;
 }
-inline ShortSum short_sums_of(int dtype, npy_intp n) {
-  if (n > 32) return nullptr;
-  return dtype == f8 ? short_sum<double> : dtype == f4 ? short_sum<float> : nullptr;
-}
+ShortSum short_sums_of(int dtype, npy_intp n);
 
 }  // namespace lazyarray

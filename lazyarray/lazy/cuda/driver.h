@@ -59,41 +59,17 @@ class Driver {
 #undef LAZYARRAY_DECLARE
 
   // Loads the library and initialises it; what went wrong in words, or "".
-  std::string load(const char* path) {
-    if (handle_) return "";
-    void* h = dlopen(path, RTLD_NOW | RTLD_GLOBAL);
-    if (!h) return std::string("the CUDA driver can't be loaded: ") + dlerror();
-#define LAZYARRAY_FIND(name, symbol, ...)                                      \
-  name = reinterpret_cast<int (*)(__VA_ARGS__)>(dlsym(h, symbol));             \
-  if (!name) return std::string("the CUDA driver has no ") + symbol;
-    LAZYARRAY_CUDA_FUNCTIONS(LAZYARRAY_FIND)
-#undef LAZYARRAY_FIND
-    if (const int r = Init(0)) return what("cuInit", r);
-    handle_ = h;
-    return "";
-  }
+  std::string load(const char* path);
   bool loaded() const { return handle_ != nullptr; }
 
-  std::string what(const char* call, int code) {
-    const char *name = nullptr, *text = nullptr;
-    if (ErrorName) ErrorName(code, &name);
-    if (ErrorString) ErrorString(code, &text);
-    return std::string(call) + " failed: " + (name ? name : std::to_string(code).c_str()) +
-           (text ? std::string(", ") + text : "");
-  }
+  std::string what(const char* call, int code);
   // Null, or the failure of a call.
-  Error* check(const char* call, int code) {
-    if (code == kSuccess) return nullptr;
-    return new Error(code == kOutOfMemory ? Error::MEMORY : Error::RUNTIME, "CUDA: " + what(call, code));
-  }
+  Error* check(const char* call, int code);
 
  private:
   void* handle_ = nullptr;
 };
 
-inline Driver& driver() {
-  static Driver* d = new Driver;  // threads may use it until the process ends
-  return *d;
-}
+Driver& driver();
 
 }  // namespace lazyarray::cuda

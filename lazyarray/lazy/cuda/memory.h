@@ -15,10 +15,7 @@ struct MemoryHooks {
   // Lets go of what Python still holds, and of what CuPy caches.
   void (*reclaim)(int gpu) = nullptr;
 };
-inline MemoryHooks& memory_hooks() {
-  static MemoryHooks h;
-  return h;
-}
+MemoryHooks& memory_hooks();
 
 // A device's memory. It comes from CuPy's pool and stays cached here, by size class, so that a steady
 // program asks nobody (and takes no GIL). A block that is let go of carries the events of its last uses:
@@ -29,57 +26,20 @@ inline MemoryHooks& memory_hooks() {
 // never let go of here but buried, as chunks die under locks of the rooms above.
 class GpuPool final : public MemoryPool {
  public:
-  explicit GpuPool(int id) : id_(id) {
-    Gpu* gpu = gpus().find(id);
-    size_t free = 0, total = 0;
-    if (gpu) {
-      Entered here(*gpu);
-      driver().GetInfo(&free, &total);
-    }
-    cache_limit_ = look_at_ = total / 2;
-  }
+  explicit GpuPool(int id);
 
   char* allocate(size_t bytes) override { return get(bytes, false); }
   char* allocate_for_all(size_t bytes) override { return get(bytes, true); }
 
   void release(char* p, size_t bytes) override { release_after(p, bytes, {}); }
-  void release_after(char* p, size_t bytes, std::vector<Event*> last_uses) override {
-    if (forked()) return;
-    const int c = size_class(bytes);
-    const size_t size = class_bytes(c);
-    bool full;
-    {
-      std::lock_guard<std::mutex> g(mu_);
-      in_use_ -= size;
-      cached_ += size;
-      free_[c].push_back({p, std::move(last_uses)});
-      full = cached_ > look_at_;
-    }
-    if (full) give_back(false);
-  }
-  void release_used(char* p, size_t bytes) override {
-    std::vector<Event*> all;
-    Error* ignored = nullptr;  // without an event nothing is under way
-    if (Gpu* gpu = gpus().find(id_)) gpu->record_all(all, &ignored);
-    if (ignored) ignored->unref();
-    release_after(p, bytes, std::move(all));
-  }
-  void release_lent(char* p, size_t bytes) override {
-    if (Gpu* gpu = gpus().find(id_)) gpu->synchronize();
-    release_after(p, bytes, {});
-  }
+  void release_after(char* p, size_t bytes, std::vector<Event*> last_uses) override;
+  void release_used(char* p, size_t bytes) override;
+  void release_lent(char* p, size_t bytes) override;
 
   // Waits for the blocks' last uses, and gives them back to CuPy, and what CuPy caches to the device.
-  void trim() override {
-    if (forked()) return;
-    give_back(true);
-    memory_hooks().reclaim(id_);
-  }
+  void trim() override;
 
-  PoolStats stats() override {
-    std::lock_guard<std::mutex> g(mu_);
-    return {in_use_, cached_, peak_, limit_, hits_, misses_};
-  }
+  PoolStats stats() override;
 
  private:
   struct Block {
@@ -89,115 +49,17 @@ class GpuPool final : public MemoryPool {
   static constexpr int kLooks = 8;
 
   // `for_all`: for any stream at once.
-  char* get(size_t bytes, bool for_all) {
-    if (bytes > kMost) return nullptr;
-    Gpu* gpu = gpus().find(id_);
-    Error* error = nullptr;
-    Stream* stream = gpu ? stream_on(gpu, &error) : nullptr;
-    if (error) error->unref();
-    if (!stream) return nullptr;
-    const int c = size_class(bytes);
-    const size_t size = class_bytes(c);
-    constexpr uint32_t kNone = 0;  // the number of no stream
-    // Out of memory: first all that is on its way back comes back. Some of it may be held yet by workers that
-    // let go of a completed op's things: they get moments to.
-    for (int nap : {-1, 0, 1, 10}) {
-      const bool again = nap >= 0;
-      if (again) {
-        std::this_thread::sleep_for(std::chrono::milliseconds(nap));
-        trim();
-      }
-      bool crowded;
-      {
-        std::lock_guard<std::mutex> g(mu_);
-        if (char* p = reuse(c, for_all ? kNone : stream->number)) {
-          cached_ -= size;
-          hits_++;
-          grew(size);
-          return p;
-        }
-        misses_ += !again;
-        if (!reserve(size)) continue;
-        crowded = limit_ && in_use_ + asked_ + cached_ > limit_;
-      }
-      if (crowded) give_back(true);
-      char* const p = ask(*stream, size);
-      {
-        std::lock_guard<std::mutex> g(mu_);
-        settle(size, p != nullptr);
-      }
-      if (p) {
-        // CuPy may have had it back with work of this stream left on it.
-        if (for_all) gpu->synchronize(*stream);
-        return p;
-      }
-      gpu->look();
-      if (gpu->failed()) break;
-    }
-    return nullptr;
-  }
+  char* get(size_t bytes, bool for_all);
 
   // A block that the stream may use; with mu_.
-  char* reuse(int c, uint32_t stream) {
-    auto& list = free_[c];
-    const int n = static_cast<int>(list.size());
-    for (int i = n - 1; i >= std::max(0, n - kLooks); --i)
-      if (usable(list[i], stream)) return take(list, i);
-    // The oldest are likeliest to be through.
-    return n > kLooks && usable(list[0], stream) ? take(list, 0) : nullptr;
-  }
-  static bool usable(const Block& b, uint32_t stream) {
-    for (Event* e : b.last_uses)
-      if (e->stream != stream && !e->done()) return false;
-    return true;
-  }
-  static char* take(std::vector<Block>& list, int i) {
-    char* p = list[i].data;
-    for (Event* e : list[i].last_uses) e->unref();
-    list.erase(list.begin() + i);
-    return p;
-  }
+  char* reuse(int c, uint32_t stream);
+  static bool usable(const Block& b, uint32_t stream);
+  static char* take(std::vector<Block>& list, int i);
 
-  char* ask(const Stream& stream, size_t size) {
-    void* owner = nullptr;
-    char* p = memory_hooks().allocate(id_, stream.handle, size, &owner);
-    if (!p) return nullptr;
-    std::lock_guard<std::mutex> g(mu_);
-    owners_[p] = owner;
-    return p;
-  }
+  char* ask(const Stream& stream, size_t size);
 
   // Lets CuPy have the cached blocks again: all, once their last uses are over, or those where that is so.
-  void give_back(bool all) {
-    std::vector<Block> out;
-    std::vector<void*> owners;
-    {
-      std::lock_guard<std::mutex> g(mu_);
-      for (int c = 0; c < kClasses; ++c) {
-        std::vector<Block> kept;
-        for (Block& b : free_[c]) {
-          if (!all && !usable(b, 0)) {
-            kept.push_back(std::move(b));
-            continue;
-          }
-          owners.push_back(owners_[b.data]);
-          owners_.erase(b.data);
-          cached_ -= class_bytes(c);
-          out.push_back(std::move(b));
-        }
-        free_[c] = std::move(kept);
-      }
-      look_at_ = std::max(cache_limit_, cached_ + cached_ / 8);  // not at each block anew
-    }
-    CudaStreams waits;
-    Error* ignored = nullptr;  // the device's, which every op meets
-    for (Block& b : out) {
-      waits.wait(b.last_uses, nullptr, nullptr, &ignored);
-      for (Event* e : b.last_uses) e->unref();
-    }
-    if (ignored) ignored->unref();
-    for (void* o : owners) graveyard().bury(o);
-  }
+  void give_back(bool all);
 
   const int id_;
   std::mutex mu_;
@@ -210,37 +72,14 @@ class GpuPool final : public MemoryPool {
 class PinnedPool final : public MemoryPool {
  public:
   bool pinned() const override { return true; }
-  char* allocate(size_t bytes) override {
-    if (forked()) return nullptr;
-    settle(false);
-    if (char* p = MemoryPool::allocate(bytes)) return p;
-    return settle(true) ? MemoryPool::allocate(bytes) : nullptr;
-  }
-  void release_after(char* p, size_t bytes, std::vector<Event*> last_uses) override {
-    if (forked()) return;
-    std::lock_guard<std::mutex> g(mu_);
-    leaving_.push_back({p, bytes, std::move(last_uses)});
-  }
-  void trim() override {
-    if (forked()) return;
-    settle(false);
-    MemoryPool::trim();
-  }
+  char* allocate(size_t bytes) override;
+  void release_after(char* p, size_t bytes, std::vector<Event*> last_uses) override;
+  void trim() override;
 
  protected:
   bool mapped(size_t) const override { return false; }
-  char* system_allocate(size_t size) override {
-    Gpu* gpu = gpus().any();  // it is pinned for all
-    if (!gpu) return nullptr;
-    Entered here(*gpu);
-    void* p = nullptr;
-    return driver().HostAlloc(&p, size, kPortable) ? nullptr : static_cast<char*>(p);
-  }
-  void system_free(char* p, size_t) override {
-    if (forked()) return;
-    Entered here(*gpus().any());
-    driver().HostFree(p);
-  }
+  char* system_allocate(size_t size) override;
+  void system_free(char* p, size_t) override;
 
  private:
   struct Leaving {
@@ -249,29 +88,7 @@ class PinnedPool final : public MemoryPool {
     std::vector<Event*> last_uses;
   };
   // Blocks whose last uses are over are free; with `wait` they come to be. Whether there were any.
-  bool settle(bool wait) {
-    std::vector<Leaving> out;
-    {
-      std::lock_guard<std::mutex> g(mu_);
-      size_t kept = 0;
-      for (Leaving& l : leaving_) {
-        bool over = true;
-        for (Event* e : l.last_uses) over = over && (wait || e->done());
-        if (over) out.push_back(std::move(l));
-        else std::swap(leaving_[kept++], l);
-      }
-      leaving_.resize(kept);
-    }
-    CudaStreams waits;
-    Error* ignored = nullptr;
-    for (Leaving& l : out) {
-      waits.wait(l.last_uses, nullptr, nullptr, &ignored);
-      for (Event* e : l.last_uses) e->unref();
-      release(l.data, l.bytes);
-    }
-    if (ignored) ignored->unref();
-    return !out.empty();
-  }
+  bool settle(bool wait);
   std::mutex mu_;  // guards leaving_
   std::vector<Leaving> leaving_;
 };

@@ -26,109 +26,29 @@ class Runner {
   std::atomic<uint64_t> launched{0};  // kernels
 
   // How often instructions ran on the host instead, by the kernel's name.
-  std::map<std::string, uint64_t> hosted() {
-    std::lock_guard<std::mutex> g(mu_);
-    return hosted_;
-  }
+  std::map<std::string, uint64_t> hosted();
 
   // One instruction, whose inputs are healthy. The failure (owned) or null.
-  Error* run(Instr& in) {
-    Error* error = nullptr;
-    Instr* one = &in;
-    Stream* stream = stream_of(in.device(), &error);
-    if (!stream) return error;
-    for (int k = 0; k < in.nop && !error; ++k)
-      if (in.ops[k].chunk) error = give_memory(in.ops[k].chunk, stream->gpu);
-    // Also if it fails: what was left on the memory that it got is over with this op's event.
-    note(&one, 1);
-    if (error) return error;
-    const Kernel& kernel = *in.kernel;
-    if (kernel.kind == Kernel::TRANSFER) return transfer(in, *stream);
-    if (kernel.kind == Kernel::ELEMENTWISE || kernel.kind == Kernel::REDUCE) {
-      bool ran = !asks_values(in);
-      if (ran) {
-        if (Error* e = launch(*planner.plan(&one, 1, nullptr), &one, *stream, &ran)) return e;
-        if (ran) return nullptr;
-      } else if (negative_constant(in)) {
-        return negative_power();
-      }
-    } else {
-      bool ran = is_product(in) && blas.product(in, *stream, &error);
-      if (error || ran) return error;
-      if (Error* e = hooks.library(in, stream->gpu->id, stream->handle, &ran)) return e;
-      if (ran) return nullptr;
-    }
-    {
-      std::lock_guard<std::mutex> g(mu_);
-      hosted_[kernel.name[0] ? kernel.name : "copy"]++;
-    }
-    return Hosted(in, *stream, hooks.host_chunk).run(runtime_);
-  }
+  Error* run(Instr& in);
 
   // A fused stage, all of whose inputs are healthy. Without an error and not `ran`: nothing happened, and
   // its instructions have to run one by one.
-  Error* pass(const GpuPlan& plan, Instr* const* instrs, size_t n, bool* ran) {
-    *ran = false;
-    if (!plan.possible) return nullptr;
-    Error* error = nullptr;
-    for (size_t m = 0; m < n; ++m)
-      if (asks_values(*instrs[m])) return nullptr;
-    Stream* stream = stream_of(instrs[0]->device(), &error);
-    for (size_t m = 0; m < n && !error; ++m)
-      for (int k = 0; k < instrs[m]->nop && !error; ++k)
-        if (plan.in_memory[m][k]) error = give_memory(instrs[m]->ops[k].chunk, stream->gpu);
-    note(instrs, n);
-    if (!error) return launch(plan, instrs, *stream, ran);
-    error->unref();  // alone, each meets its own
-    return nullptr;
-  }
+  Error* pass(const GpuPlan& plan, Instr* const* instrs, size_t n, bool* ran);
 
  private:
-  static Stream* stream_of(Device d, Error** error) {
-    Gpu* gpu = gpus().find(d.id);
-    if (!gpu) {
-      *error = new Error(Error::RUNTIME, "gpu(" + std::to_string(d.id) + ") is not open in this process");
-      return nullptr;
-    }
-    return stream_on(gpu, error);
-  }
+  static Stream* stream_of(Device d, Error** error);
 
   static bool is_product(const Instr& in) {
     return in.kernel->kind == Kernel::GUFUNC && std::strcmp(in.kernel->name, "matmul") == 0;
   }
-  static Error* give_memory(Chunk* c, Gpu* gpu) {
-    Error* e = allocate(c);
-    Error* failure = e ? gpu->failure() : nullptr;  // then it isn't for want of memory
-    if (!failure) return e;
-    e->unref();
-    return failure;
-  }
+  static Error* give_memory(Chunk* c, Gpu* gpu);
 
   // A kernel can't raise: what may be wrong with values is looked for on the host.
-  static bool asks_values(Instr& in) {
-    if (!in.kernel->int_power) return false;
-    return in.ops[1].chunk || negative_constant(in);
-  }
-  static bool negative_constant(Instr& in) {
-    if (!in.kernel->int_power || in.ops[1].chunk || in.size() == 0) return false;
-    return any_negative(in.constants[in.ops[0].chunk ? 0 : 1], 1, 0, info(in.kernel->dtypes[1]).size);
-  }
+  static bool asks_values(Instr& in);
+  static bool negative_constant(Instr& in);
 
   // Their chunks have memory now, some of it unknown to the engine: it is in use until the op's event.
-  static void note(Instr* const* instrs, size_t n) {
-    ThreadStreams& mine = thread_streams();
-    if (mine.running.empty()) return;
-    ThreadStreams::Running& now = mine.running.back();
-    now.launched = true;
-    for (size_t m = 0; m < n; ++m)
-      for (int k = instrs[m]->nin; k < instrs[m]->nop; ++k) {
-        Chunk* c = instrs[m]->ops[k].chunk;
-        // One that the op doesn't name as a variable (Scheduler::push_part) lives in it alone.
-        if (!c || !c->data || c->granted_write) continue;
-        c->ref();
-        now.temporaries.push_back(c);
-      }
-  }
+  static void note(Instr* const* instrs, size_t n);
 
   Runtime& runtime_;
   std::mutex mu_;  // guards hosted_
@@ -139,80 +59,10 @@ class Runner {
     size_t bytes = 0;
   };
 
-  Error* launch(const GpuPlan& plan, Instr* const* instrs, const Stream& stream, bool* ran) {
-    *ran = false;
-    if (!plan.possible) return nullptr;
-    const int gpu = stream.gpu->id;
-    std::vector<Functions> functions;
-    for (const auto& l : plan.launches) {
-      Functions f = l->functions(gpu);
-      if (!f.known) {
-        if (Error* e = hooks.compile(*l, gpu, &f)) return e;
-        f.known = true;
-        l->set_functions(gpu, f);
-      }
-      if (!f.kernel) return nullptr;
-      functions.push_back(f);
-    }
-    MemoryPool* const pool = instrs[0]->ops[instrs[0]->nin].chunk->pool;
-    std::vector<Workspace> spaces(plan.launches.size());
-    Error* error = nullptr;
-    for (size_t i = 0; i < spaces.size() && !error; ++i) {
-      const Launch& l = *plan.launches[i];
-      if (l.splits <= 1 || l.n_kept == 0) continue;
-      spaces[i].bytes = static_cast<size_t>(l.reductions * l.splits * l.n_kept) * 16;
-      spaces[i].data = pool->allocate(spaces[i].bytes);
-      if (!spaces[i].data)
-        error = new Error(Error::MEMORY, "unable to allocate " + std::to_string(spaces[i].bytes) +
-                                             " bytes for the pieces of a reduction");
-    }
-    if (!error) {
-      Entered here(*stream.gpu);
-      *ran = true;
-      for (size_t i = 0; i < spaces.size() && !error; ++i)
-        error = launch(*plan.launches[i], functions[i], instrs, stream, spaces[i].data);
-    }
-    for (const Workspace& w : spaces) {
-      if (!w.data) continue;
-      Error* late = nullptr;
-      std::vector<Event*> uses;
-      if (Event* e = stream.gpu->record(stream, &late)) uses.push_back(e);
-      pool->release_after(w.data, w.bytes, std::move(uses));
-      if (late && error) late->unref();
-      else if (late) error = late;
-    }
-    return error;
-  }
+  Error* launch(const GpuPlan& plan, Instr* const* instrs, const Stream& stream, bool* ran);
 
   Error* launch(const Launch& l, const Functions& f, Instr* const* instrs, const Stream& stream,
-                char* workspace) {
-    if (l.n_kept == 0 || (l.reductions == 0 && l.n_reduced == 0)) return nullptr;
-    std::vector<int64_t> words(l.words);
-    for (const Operand& o : l.operands) {
-      const auto& op = instrs[o.member]->ops[o.op];
-      words[o.word] = reinterpret_cast<int64_t>(op.chunk->data + op.offset);
-    }
-    for (const Constant& c : l.constants)
-      std::memcpy(&words[c.word], instrs[c.member]->constants[c.index],
-                  std::min<size_t>(16, info(c.dtype).size));
-    if (workspace) words[3] = reinterpret_cast<int64_t>(workspace);
-    void* params[] = {words.data()};
-    const unsigned shared = l.reductions ? l.block_x * l.block_y * 16 : 0;
-    launched.fetch_add(1, std::memory_order_relaxed);
-    if (const int r = driver().LaunchKernel(f.kernel, static_cast<unsigned>(l.grid_x),
-                                            static_cast<unsigned>(l.splits), 1, l.block_x, l.block_y, 1,
-                                            shared, stream.handle, params, nullptr)) {
-      stream.gpu->look();
-      return driver().check("cuLaunchKernel", r);
-    }
-    if (!workspace) return nullptr;
-    unsigned team = 1;
-    while (team < 256 && team < l.splits) team *= 2;
-    launched.fetch_add(1, std::memory_order_relaxed);
-    return driver().check("cuLaunchKernel",
-                          driver().LaunchKernel(f.combine, static_cast<unsigned>(l.n_kept), 1, 1, team, 1, 1,
-                                                team * 16, stream.handle, params, nullptr));
-  }
+                char* workspace);
 };
 
 }  // namespace lazyarray::cuda

@@ -1,0 +1,106 @@
+// pick and place: elements chosen by an array of booleans; NumPy has no loops for them.
+#include "lazy/cpu/masks.h"
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+
+namespace lazyarray {
+
+// Eight booleans at once; any byte that isn't zero is true.
+inline uint64_t eight(const char* mask) {
+  uint64_t w;
+  std::memcpy(&w, mask, 8);
+  return w;
+}
+npy_intp count_true(const char* mask, npy_intp n) {
+  npy_intp count = 0, i = 0;
+  while (i + 8 <= n) {
+    // Byte by byte, as often as no byte can overflow; compilers make vector instructions of it.
+    const npy_intp words = std::min<npy_intp>((n - i) / 8, 255);
+    uint64_t sums = 0;
+    for (npy_intp j = 0; j < words; ++j) {
+      uint64_t w = eight(mask + i + 8 * j);
+      w |= w >> 4;
+      w |= w >> 2;
+      w |= w >> 1;
+      sums += w & 0x0101010101010101u;
+    }
+    for (int byte = 0; byte < 8; ++byte) count += sums >> (8 * byte) & 0xff;
+    i += 8 * words;
+  }
+  for (; i < n; ++i) count += mask[i] != 0;
+  return count;
+}
+
+
+// As gufuncs', over contiguous memory; core dimensions n and how many are true.
+// pick: source (n), mask (n), output (count).
+template <class T>
+void pick_loop(char** args, const npy_intp* dims, const npy_intp*, void*) {
+  const T* from = reinterpret_cast<const T*>(args[0]);
+  const char* mask = args[1];
+  T* to = reinterpret_cast<T*>(args[2]);
+  T* const end = to + dims[2];
+  // Each is written and, if it wasn't wanted, written over: no branch to guess.
+  auto pick = [&](npy_intp i) {
+    *to = from[i];
+    to += mask[i] != 0;
+  };
+  npy_intp i = 0;
+  while (to != end && i < dims[1]) {
+    const npy_intp left = dims[1] - i;
+    if (left >= 32 && !(eight(mask + i) | eight(mask + i + 8) | eight(mask + i + 16) | eight(mask + i + 24)))
+      i += 32;
+    else if (left >= 8 && !eight(mask + i)) i += 8;
+    else if (left >= 8 && end - to >= 8)
+      for (const npy_intp last = i + 8; i < last; ++i) pick(i);
+    else pick(i++);
+  }
+}
+
+// place: mask (n), values (count, or one for all), output (n), which is written where it is true.
+template <class T>
+void place_loop(char** args, const npy_intp* dims, const npy_intp*, void*) {
+  const char* mask = args[0];
+  const T* from = reinterpret_cast<const T*>(args[1]);
+  T* to = reinterpret_cast<T*>(args[2]);
+  const npy_intp n = dims[1], step = dims[2] != 1;
+  for (npy_intp i = 0; i < n; ++i)
+    if (mask[i]) {
+      to[i] = *from;
+      from += step;
+    }
+}
+
+Loop pick_of_size(int size) {
+  switch (size) {
+    case 1: return pick_loop<char>;
+    case 2: return pick_loop<int16_t>;
+    case 4: return pick_loop<int32_t>;
+    case 8: return pick_loop<int64_t>;
+    case 16: return pick_loop<Sixteen>;
+    default: return pick_loop<ThirtyTwo>;
+  }
+}
+Loop place_of_size(int size) {
+  switch (size) {
+    case 1: return place_loop<char>;
+    case 2: return place_loop<int16_t>;
+    case 4: return place_loop<int32_t>;
+    case 8: return place_loop<int64_t>;
+    case 16: return place_loop<Sixteen>;
+    default: return place_loop<ThirtyTwo>;
+  }
+}
+
+// The error of a place with too few or too many values, or null.
+Error* misfit(const Instr& in, const char* mask) {
+  const npy_intp have = in.core[1], want = count_true(mask, in.core[0]);
+  if (have == 1 || have == want) return nullptr;
+  return new Error(Error::VALUE, "NumPy boolean array indexing assignment cannot assign " +
+                                     std::to_string(have) + " input values to the " +
+                                     std::to_string(want) + " output values where the mask is true");
+}
+
+}  // namespace lazyarray

@@ -1,0 +1,363 @@
+// Pass: runs a plan's instructions tile by tile, on as many threads as take part.
+#include "lazy/cpu/pass.h"
+
+namespace lazyarray {
+
+Scratch::Scratch(size_t bytes)
+    : block_(mine()), own_(block_.busy) {
+  if (own_) {
+    data_ = allocate(bytes);
+    return;
+  }
+  block_.busy = true;
+  if (block_.size < bytes) {
+    std::free(block_.data);
+    block_.data = allocate(bytes);
+    block_.size = block_.data ? bytes : 0;
+  }
+  data_ = block_.data;
+}
+
+Scratch::~Scratch() {
+  if (own_) std::free(data_);
+  else block_.busy = false;
+}
+
+Scratch::Block& Scratch::mine() {
+  static thread_local Block block;
+  return block;
+}
+
+Pass::Pass(Runtime& rt, const Plan& plan, Instr* const* instrs, const uint8_t* runs)
+    : rt_(rt), plan_(plan), instrs_(instrs), runs_(runs), results_(plan.members.size()) {
+  base_.resize(plan.members.size() * kPassOps);
+  for (size_t m = 0; m < plan.members.size(); ++m) {
+    if (!runs[m]) continue;
+    Instr& in = *instrs[m];
+    const Member& member = plan.members[m];
+    int constant = 0;
+    for (int k = 0; k < in.nop; ++k) {
+      char*& base = base_[m * kPassOps + k];
+      const bool copied = member.where[k] == Member::kCopyTarget && member.copied_by >= 0;
+      const Operand& o = copied ? instrs[member.copied_by]->ops[1] : in.ops[k];
+      if (!o.chunk) base = in.constants[constant++];
+      else if (copied || member.where[k] == Member::kMemory) base = o.chunk->data + o.offset;
+    }
+  }
+  if (plan.partials)
+    partials_.reset(new char[static_cast<size_t>(plan.partials) * plan.tiles * kItem]);
+}
+
+Pass::~Pass() {
+  for (Result& r : results_)
+    if (Error* e = r.error) e->unref();
+}
+
+void Pass::work() noexcept {
+  bool claimed = false;
+  try {
+    work(claimed);
+  } catch (const std::bad_alloc&) {
+    if (claimed) starved_ = true;  // else another thread may have memory; see finish()
+  }
+}
+
+void Pass::finish() {
+  if (starved_ || next_.load(std::memory_order_relaxed) < plan_.tasks) {  // or no thread had scratch
+    for (size_t m = 0; m < plan_.members.size(); ++m)
+      if (runs_[m])
+        fail(m, new Error(Error::MEMORY, "unable to allocate " + std::to_string(plan_.scratch) +
+                                             " bytes for temporaries"));
+    return;
+  }
+  for (size_t m = 0; m < plan_.members.size(); ++m)
+    if (plan_.members[m].role == Member::TREE && runs_[m]) combine(m);
+}
+
+void Pass::work(bool& claimed) {
+  const Scratch mine_for_now(plan_.scratch);
+  char* const scratch = mine_for_now.data();
+  if (!scratch && plan_.scratch) return;  // another thread may have some; see finish()
+  const size_t n = plan_.members.size();
+  std::vector<int> flags(n, 0);
+  // Where each operand begins for this thread; those in memory move on from tile to tile.
+  std::vector<Pointers> begin(n);
+  for (size_t m = 0; m < n; ++m)
+    for (int k = 0; k < plan_.members[m].nop; ++k) {
+      const int where = plan_.members[m].where[k];
+      begin[m].p[k] = where >= 0 ? scratch + where : base_[m * kPassOps + k];
+    }
+  for (bool mine = false;; mine = true) {
+    const npy_intp task = next_.fetch_add(1, std::memory_order_relaxed);
+    if (task >= plan_.tasks) break;
+    claimed = true;
+    if (!mine) threads_.fetch_add(1, std::memory_order_relaxed);
+    const npy_intp end = std::min(plan_.tiles, (task + 1) * plan_.tiles_per_task);
+    for (npy_intp t = task * plan_.tiles_per_task; t < end; ++t) tile(t, begin.data(), flags.data());
+  }
+  for (size_t m = 0; m < n; ++m)
+    if (flags[m]) results_[m].flags.fetch_or(flags[m], std::memory_order_relaxed);
+}
+
+void Pass::fail(size_t m, Error* error) {
+  Error* none = nullptr;
+  if (!results_[m].error.compare_exchange_strong(none, error)) error->unref();
+}
+
+Pass::Ahead::Ahead(const Pass& pass, const Pointers* begin, const npy_intp* index, npy_intp length)
+    : pass_(pass), begin_(begin), index_(index), length_(length) {
+  const Plan& p = pass.plan_;
+  if (p.streams.empty()) return;
+  npy_intp bytes = 0;
+  for (const Stream& s : p.streams) bytes += s.step * length;
+  share_ = bytes / static_cast<npy_intp>(p.members.size()) + 64;
+  open(0);
+}
+
+void Pass::Ahead::fetch() {
+  for (npy_intp left = share_; left > 0 && at_ < end_;) {
+    const char* at = at_;
+    const char* const stop = std::min(end_, at + left);
+    left -= stop - at;
+    for (; at < stop; at += 64) __builtin_prefetch(at, 0, 2);
+    at_ = at;
+    if (at_ >= end_) open(stream_ + 1);
+  }
+}
+
+void Pass::Ahead::open(size_t stream) {
+  const Plan& p = pass_.plan_;
+  stream_ = stream;
+  at_ = end_ = nullptr;
+  if (stream >= p.streams.size()) return;
+  const Stream& s = p.streams[stream];
+  const Member& m = p.members[s.member];
+  at_ = begin_[s.member].p[s.op];
+  if (!at_) return;
+  for (int a = 0; a <= p.cut; ++a) at_ += index_[a] * m.outer[s.op][a];
+  at_ += s.step * length_;
+  end_ = at_ + s.step * length_;
+}
+
+void Pass::tile(npy_intp t, const Pointers* begin, int* flags) {
+  const Plan& p = plan_;
+  npy_intp index[kAxes];  // over the axes up to the one that is cut
+  npy_intp rest = t / p.pieces, length;
+  const npy_intp piece = t - rest * p.pieces;
+  if (p.leaves.empty()) {
+    index[p.cut] = piece * p.length;
+    length = std::min(p.length, p.axes.shape[p.cut] - index[p.cut]);
+  } else {
+    index[p.cut] = p.leaves[piece];
+    length = p.leaves[piece + 1] - p.leaves[piece];
+  }
+  for (int a = p.cut - 1; a >= 0; --a) {
+    index[a] = rest % p.axes.shape[a];
+    rest /= p.axes.shape[a];
+  }
+  take_flags(p.long_double);  // what came before is not ours
+  Ahead ahead(*this, begin, index, length);
+  for (size_t m = 0; m < p.members.size(); ++m) {
+    const Member& member = p.members[m];
+    if (!runs_[m] || member.role == Member::NOTHING) continue;
+    ahead.fetch();
+    Pointers at = begin[m];
+    for (int k = 0; k < member.nop; ++k)
+      for (int a = 0; a <= p.cut; ++a) at.p[k] += index[a] * member.outer[k][a];
+    switch (member.role) {
+      case Member::MAP: map(m, member, at, length, flags); break;
+      case Member::WALK: walk(m, member, at, index[0], length, flags); break;
+      case Member::ROWS: rows(m, member, at, length); break;
+      case Member::TREE: leaf(m, member, at, t, length); break;
+      case Member::COLUMNS: columns(m, member, at, length, index); break;
+      case Member::NOTHING: break;
+    }
+    // Read after each loop: many of them clear what was raised before.
+    const Kernel& kernel = *instrs_[m]->kernel;
+    if (const int f = take_flags(kernel.long_double))
+      if (kernel.checks_flags) flags[m] |= f;
+  }
+}
+
+void Pass::walk(size_t m, const Member& member, const Pointers& begin, npy_intp start, npy_intp length,
+            int* flags) {
+  const Axes& axes = plan_.walk;
+  npy_intp index[kAxes], rest = start;
+  for (int a = axes.n - 1; a >= 0; --a) {
+    index[a] = rest % axes.shape[a];
+    rest /= axes.shape[a];
+  }
+  const int inner = axes.n - 1;
+  for (npy_intp done = 0, run; done < length; done += run) {
+    run = std::min(axes.shape[inner] - index[inner], length - done);
+    Pointers at = begin;
+    for (int k = 0; k < member.nop; ++k) {
+      if (member.where[k] >= 0) at.p[k] += done * member.nest.strides[k][0];
+      else
+        for (int a = 0; a < axes.n; ++a) at.p[k] += index[a] * member.walk[k][a];
+    }
+    map(m, member, at, run, flags);
+    index[inner] = 0;
+    for (int a = inner - 1; a >= 0 && ++index[a] == axes.shape[a]; --a) index[a] = 0;
+  }
+}
+
+void Pass::map(size_t m, const Member& member, const Pointers& at, npy_intp length, int* flags) {
+  const Kernel& kernel = *instrs_[m]->kernel;
+  const Nest& nest = member.nest;
+  const int inner = nest.n - 1, nop = member.nop;
+  const npy_intp n = nest.count(inner, length);
+  npy_intp steps[kPassOps];
+  for (int k = 0; k < kPassOps; ++k) steps[k] = nest.strides[k][inner];
+  if (kernel.int_power) {
+    bool negative = false;
+    const int size = info(kernel.dtypes[1]).size;
+    each(nest, inner, nop, length, at,
+         [&](const Pointers& p) { negative |= any_negative(p.p[1], n, steps[1], size); });
+    if (negative) {
+      fail(m, negative_power());
+      return;
+    }
+  }
+  if (inner > 0 && kernel.lines)
+    if (const LineLoop lines = kernel.lines->find(info(kernel.dtypes[0]).size, steps, n)) {
+      npy_intp outer[3];
+      for (int k = 0; k < 3; ++k) outer[k] = nest.strides[k][inner - 1];
+      const npy_intp rows = nest.count(inner - 1, length);
+      each(nest, inner - 1, nop, length, at, [&](const Pointers& p) { lines(p.p, n, rows, outer); });
+      return;
+    }
+  int out_of_range = 0;
+  void* data = kernel.casts_range ? &out_of_range : kernel.data;
+  each(nest, inner, nop, length, at, [&](Pointers p) { kernel.fn(p.p, &n, steps, data); });
+  if (out_of_range) recast(m, member, at, length, flags);
+}
+
+void Pass::recast(size_t m, const Member& member, const Pointers& at, npy_intp length, int* flags) {
+  const Nest& nest = member.nest;
+  npy_intp shape[kAxes];
+  for (int i = 0; i < nest.n; ++i) shape[i] = nest.count(i, length);
+  bool invalid = false;
+  const Hooks::Block block{nest.n, shape, {nest.strides[0], nest.strides[1]}, {at.p[0], at.p[1]}};
+  if (Error* e = rt_.hooks.recast(*instrs_[m], block, &invalid)) fail(m, e);
+  take_flags(true);
+  if (invalid) flags[m] |= kInvalid;
+}
+
+void Pass::rows(size_t m, const Member& member, const Pointers& at, npy_intp length) {
+  const Kernel& kernel = *instrs_[m]->kernel;
+  if (member.short_sums) {
+    each(member.nest, member.nest.n, 2, length, at,
+         [&](const Pointers& p) { member.short_sums(p.p[0], p.p[1], member.run); });
+    return;
+  }
+  const npy_intp steps[3] = {0, member.run_step, 0};
+  each(member.nest, member.nest.n, 2, length, at, [&](const Pointers& p) {
+    start_result(kernel, p.p[0], p.p[1]);
+    char* args[3] = {p.p[1], p.p[0], p.p[1]};
+    npy_intp n = member.run;
+    if (kernel.starts_with_first) {  // as NumPy: where its vectors begin decides a zero's sign
+      args[1] += member.run_step;
+      --n;  // of two at least (Fuser::fusable)
+    }
+    kernel.fn(args, &n, steps, kernel.data);
+  });
+}
+
+void Pass::columns(size_t m, const Member& member, const Pointers& at, npy_intp length,
+               const npy_intp* index) {
+  bool first = true;  // of the rows
+  for (int a = member.rows_begin; a < member.rows_end && a <= plan_.cut; ++a) first &= index[a] == 0;
+  const Kernel& kernel = *instrs_[m]->kernel;
+  const npy_intp n = member.cuts_kept ? length * member.kept : member.kept;
+  const npy_intp si = member.kept_steps[0], so = member.kept_steps[1];
+  const npy_intp steps[3] = {so, si, so};
+  auto row = [&](const Pointers& p) {
+    char* args[3] = {p.p[1], p.p[0], p.p[1]};
+    if (first) {
+      first = false;
+      start_results(kernel, p.p[0], si, p.p[1], so, n);
+      if (kernel.starts_with_first) return;
+    }
+    kernel.fn(args, &n, steps, kernel.data);
+  };
+  if (member.cuts_kept) row(at);
+  else each(member.nest, member.nest.n, 2, length, at, row);
+}
+
+void Pass::leaf(size_t m, const Member& member, const Pointers& at, npy_intp t, npy_intp length) {
+  const Kernel& kernel = *instrs_[m]->kernel;
+  char* to = partial(member, t);
+  const npy_intp steps[3] = {0, member.run_step, 0};
+  npy_intp n = length;
+  char* args[3] = {to, at.p[0], to};
+  neutral(kernel, at.p[0], to);
+  if (kernel.starts_with_first) {
+    args[1] += member.run_step;
+    --n;  // of two at least, as above: no piece of a longer row is as short (pairwise_leaves)
+  }
+  kernel.fn(args, &n, steps, kernel.data);
+}
+
+void Pass::neutral(const Kernel& kernel, const char* first, char* to) {
+  const int code = kernel.dtypes[1];
+  start_result(kernel, first, to);
+  switch (code) {
+    case f4: case c8: put(to, -0.0f, code == c8); break;
+    case f8: case c16: put(to, -0.0, code == c16); break;
+    case fg: case cg: put(to, -0.0L, code == cg); break;
+    default: break;
+  }
+}
+
+void Pass::combine(size_t m) {
+  const Member& member = plan_.members[m];
+  Instr& in = *instrs_[m];
+  const Kernel& kernel = *in.kernel;
+  const int size = info(kernel.dtypes[1]).size;
+  const Axes& axes = plan_.axes;
+  const npy_intp rows = plan_.tiles / plan_.pieces;
+  take_flags(kernel.long_double);
+  for (npy_intp r = 0; r < rows; ++r) {
+    char* out = base_[m * kPassOps + 1];
+    npy_intp rest = r;
+    for (int a = plan_.cut - 1; a >= 0; --a) {
+      out += rest % axes.shape[a] * member.outer[1][a];
+      rest /= axes.shape[a];
+    }
+    char* pieces = partial(member, r * plan_.pieces);
+    npy_intp used = 0;
+    fold(kernel, pieces, axes.shape[plan_.cut], used);
+    alignas(32) char total[kItem];
+    if (kernel.starts_with_first) std::memcpy(total, pieces, size);
+    else add(kernel, kernel.identity, pieces, total);
+    std::memcpy(out, total, size);
+  }
+  if (const int f = take_flags(kernel.long_double))
+    if (kernel.checks_flags) results_[m].flags.fetch_or(f);
+}
+
+void Pass::fold(const Kernel& kernel, char* pieces, npy_intp n, npy_intp& used) {
+  const npy_intp mine = used;
+  const npy_intp length = plan_.leaves[used + 1] - plan_.leaves[used];
+  if (length == n) {
+    used++;
+    return;
+  }
+  const npy_intp half = pairwise_half(n, plan_.complex_tree);
+  fold(kernel, pieces, half, used);
+  const npy_intp other = used;
+  fold(kernel, pieces, n - half, used);
+  alignas(32) char sum[kItem];
+  add(kernel, pieces + mine * kItem, pieces + other * kItem, sum);
+  std::memcpy(pieces + mine * kItem, sum, info(kernel.dtypes[1]).size);
+}
+
+void Pass::add(const Kernel& kernel, const char* a, const char* b, char* to) {
+  const npy_intp one = 1, item = info(kernel.dtypes[1]).size;
+  const npy_intp steps[3] = {item, item, item};
+  char* args[3] = {const_cast<char*>(a), const_cast<char*>(b), to};
+  kernel.fn(args, &one, steps, kernel.data);
+}
+
+}  // namespace lazyarray

@@ -1,0 +1,237 @@
+// run(): executes one instruction on the CPU with NumPy's own loops.
+#include "lazy/cpu/run.h"
+
+namespace lazyarray {
+
+const char* flag_text(int flag) {
+  switch (flag) {
+    case kDivide: return "divide by zero";
+    case kOver: return "overflow";
+    case kUnder: return "underflow";
+    default: return "invalid value";
+  }
+}
+
+Error* warn(Runtime& rt, Instr& in, int flags, const char* name) {
+  if (!in.has_refs) {
+    if (!in.site) in.site = interpreter().here();
+    in.filters = rt.hooks.filters();
+  }
+  const FpWarning mine{flags, name, in.filters, in.site};
+  if (mine.filters & kMayRaise)
+    if (Error* e = rt.hooks.refuse(in, mine)) return e;
+  bool known = false;
+  {
+    const std::lock_guard<SpinLock> g(rt.warn_lock);
+    // They pile up where nobody waits: from some number on, what is listed is not listed again.
+    if (rt.warnings.size() >= kManyWarnings)
+      for (const FpWarning& w : rt.warnings) known |= w == mine;
+    if (!known) rt.warnings.push_back(mine);
+  }
+  rt.any_warning = true;
+  return nullptr;
+}
+
+Error* judge_flags(Runtime& rt, Instr& in, int flags) {
+  const std::pair<int, uint8_t> kinds[] = {{kDivide, in.errstate.divide},
+                                           {kOver, in.errstate.over},
+                                           {kUnder, in.errstate.under},
+                                           {kInvalid, in.errstate.invalid}};
+  const char* name = in.kernel->casts_range || !in.kernel->name[0] ? "cast" : in.kernel->name;
+  int warned = 0;
+  for (auto [flag, mode] : kinds) {
+    if (!(flags & flag) || mode == ErrState::IGNORE) continue;
+    if (mode == ErrState::RAISE)  // which needs the site, so the op's warnings are not given
+      return new Error(Error::FLOATING_POINT,
+                       std::string(flag_text(flag)) + " encountered in " + name);
+    warned |= flag;
+  }
+  return warned ? warn(rt, in, warned, name) : nullptr;
+}
+
+bool any_negative(const char* p, npy_intp n, npy_intp step, int size) {
+  bool found = false;
+  for (npy_intp i = 0; i < n; ++i, p += step)
+    found |= reinterpret_cast<const signed char*>(p)[size - 1] < 0;  // little-endian sign byte
+  return found;
+}
+
+bool has_negative(Instr& in, char** ptrs, int op, int dtype) {
+  bool found = false;
+  char* p[kMaxOperands];
+  std::copy(ptrs, ptrs + in.nop, p);
+  const npy_intp n = in.ndim ? in.shape()[in.ndim - 1] : 1;
+  const npy_intp step = in.ndim ? in.strides(op)[in.ndim - 1] : 0;
+  odometer(in, p, [&](char** q, const npy_intp*) { found |= any_negative(q[op], n, step, info(dtype).size); });
+  return found;
+}
+
+void run_elementwise(Instr& in, char** ptrs, void* data) {
+  const Loop fn = in.kernel->fn;
+  npy_intp steps[kMaxOperands];
+  const npy_intp n = in.shape()[in.ndim - 1];
+  for (int k = 0; k < in.nop; ++k) steps[k] = in.strides(k)[in.ndim - 1];
+  if (in.ndim > 1 && in.kernel->lines)
+    if (const LineLoop lines = in.kernel->lines->find(info(in.kernel->dtypes[0]).size, steps, n)) {
+      npy_intp outer[3];
+      for (int k = 0; k < 3; ++k) outer[k] = in.strides(k)[in.ndim - 2];
+      const npy_intp rows = in.shape()[in.ndim - 2];
+      odometer(in, ptrs, [&](char** p, const npy_intp*) { lines(p, n, rows, outer); }, 2);
+      return;
+    }
+  odometer(in, ptrs, [&](char** p, const npy_intp*) {
+    char* args[kMaxOperands];  // some loops move their argument pointers
+    std::copy(p, p + in.nop, args);
+    fn(args, &n, steps, data);
+  });
+}
+
+void start_results(const Kernel& kernel, const char* first, npy_intp si, char* to, npy_intp so,
+                          npy_intp n) {
+  if (n == 0) return;
+  if (!kernel.starts_with_first) {
+    first = kernel.identity;
+    si = 0;
+  }
+  switch (info(kernel.dtypes[1]).size) {
+    case 1: return start_line<char>(first, si, to, so, n);
+    case 2: return start_line<int16_t>(first, si, to, so, n);
+    case 4: return start_line<int32_t>(first, si, to, so, n);
+    case 8: return start_line<int64_t>(first, si, to, so, n);
+    case 16: return start_line<Sixteen>(first, si, to, so, n);
+    default: return start_line<ThirtyTwo>(first, si, to, so, n);
+  }
+}
+
+void run_reduce(Instr& in, char** ptrs) {
+  const Kernel& kernel = *in.kernel;
+  const int inner = in.ndim - 1;
+  const npy_intp n = in.shape()[inner];
+  const npy_intp si = in.strides(0)[inner], so = in.strides(1)[inner];
+  const bool inner_reduced = in.reduced >> inner & 1;
+  const npy_intp steps[3] = {so, si, so};
+  odometer(in, ptrs, [&](char** p, const npy_intp* index) {
+    bool first = true;  // the first visit of these outputs
+    for (int i = 0; first && i < inner; ++i) first = !(in.reduced >> i & 1) || index[i] == 0;
+    char* args[3] = {p[1], p[0], p[1]};
+    npy_intp count = n;
+    if (first) {
+      start_results(kernel, p[0], si, p[1], so, inner_reduced ? 1 : n);
+      if (kernel.starts_with_first) {
+        if (!inner_reduced) return;
+        args[1] += si;
+        if (--count == 0) return;
+      }
+    }
+    kernel.fn(args, &count, steps, kernel.data);
+  });
+}
+
+bool is_wide(Runtime& rt, const Instr& in, double multiply_adds) {
+  const char kind = info(in.kernel->dtypes[0]).kind;
+  return (kind == 'f' || kind == 'c') && multiply_adds > kThreadedProduct &&
+         (!rt.hooks.blas_threads || rt.hooks.blas_threads() > 1);
+}
+
+void run_gufunc(Runtime& rt, Instr& in, char** ptrs) {
+  std::unique_lock<std::mutex> token(rt.blas_mu, std::defer_lock);
+  if (in.wide) token.lock();
+  const bool batched = in.ndim > 0;
+  npy_intp dims[1 + 4] = {batched ? in.shape()[in.ndim - 1] : 1};
+  std::copy(in.core, in.core + in.ncore, dims + 1);
+  npy_intp steps[kMaxOperands + 8];
+  for (int i = 0; i < in.nop; ++i) steps[i] = batched ? in.strides(i)[in.ndim - 1] : 0;
+  std::copy(in.core_steps, in.core_steps + in.ncore_steps, steps + in.nop);
+  odometer(in, ptrs, [&](char** p, const npy_intp*) {
+    char* args[kMaxOperands];
+    std::copy(p, p + in.nop, args);
+    in.kernel->fn(args, dims, steps, in.kernel->data);
+  });
+}
+
+Error* run_gather(Instr& in, char** ptrs, const Crew* crew) {
+  Gathering gathering(in, ptrs);
+  npy_intp tasks = 1;
+  if (crew && in.cost_ns >= crew->split_ns) tasks = gathering.cut(crew->task_ns);
+  if (tasks > 1)
+    crew->engine->share(crew->op, [](void* p) { static_cast<Gathering*>(p)->work(); }, &gathering,
+                        static_cast<int>(std::min<npy_intp>(tasks - 1, 1 << 20)));
+  else
+    gathering.work();
+  return gathering.bad() ? out_of_bounds(in, ptrs[1]) : nullptr;
+}
+
+Error* allocate(Chunk* c, bool* zeroed) {
+  if (zeroed ? c->allocate_zeroed(zeroed) : c->allocate()) return nullptr;
+  const PoolStats s = c->pool->stats();
+  return new Error(Error::MEMORY, "unable to allocate " + std::to_string(c->nbytes) + " bytes on " +
+                                      c->device.text() + ": " + std::to_string(s.in_use) +
+                                      " in use" +
+                                      (s.limit ? ", limit " + std::to_string(s.limit) : ""));
+}
+
+Error* run(Runtime& rt, Instr& in, const Crew* crew) {
+  const Kernel& kernel = *in.kernel;
+  bool zeroed = false;
+  for (int k = 0; k < in.nop; ++k)
+    if (in.ops[k].chunk)
+      if (Error* e = allocate(in.ops[k].chunk, in.zeros ? &zeroed : nullptr)) return e;
+  if (zeroed) return nullptr;
+  if (kernel.kind == Kernel::PYTHON) return rt.hooks.python(in);
+
+  char* ptrs[kMaxOperands];
+  int constant = 0;
+  for (int k = 0; k < in.nop; ++k)
+    ptrs[k] = in.ops[k].chunk ? in.ops[k].chunk->data + in.ops[k].offset : in.constants[constant++];
+
+  if (kernel.checks_flags) take_flags(kernel.long_double);
+  if (kernel.kind == Kernel::ELEMENTWISE) {
+    if (kernel.int_power && has_negative(in, ptrs, 1, kernel.dtypes[1]))
+      return negative_power();
+    int out_of_range = 0;
+    char* keep[kMaxOperands];
+    std::copy(ptrs, ptrs + in.nop, keep);
+    run_elementwise(in, ptrs, kernel.casts_range ? &out_of_range : kernel.data);
+    if (out_of_range) {
+      if (!in.has_refs) {  // inline: see Recorder::run_inline
+        in.put_off = true;
+        return nullptr;
+      }
+      bool invalid = false;
+      const Hooks::Block block{in.ndim, in.shape(), {in.strides(0), in.strides(1)}, {keep[0], keep[1]}};
+      if (Error* e = rt.hooks.recast(in, block, &invalid)) return e;
+      take_flags(kernel.long_double);
+      return invalid ? judge_flags(rt, in, kInvalid) : nullptr;
+    }
+  } else if (kernel.kind == Kernel::REDUCE) {
+    run_reduce(in, ptrs);
+  } else {
+    if (kernel.gathers) return run_gather(in, ptrs, crew);
+    if (kernel.scatters)
+      if (Error* e = out_of_bounds(in, ptrs[1])) return e;
+    if (kernel.places)
+      if (Error* e = misfit(in, ptrs[0])) return e;
+    if (kernel.check)
+      if (Error* e = kernel.check(in, ptrs)) return e;
+    run_gufunc(rt, in, ptrs);
+  }
+  if (kernel.checks_flags)
+    if (const int flags = take_flags(kernel.long_double)) {
+      if (!kernel.invalid) return judge_flags(rt, in, flags);
+      if (flags & kInvalid) return new Error(Error::LINALG, kernel.invalid);
+    }
+  return nullptr;
+}
+
+Loop where_of_size(int size) {
+  switch (size) {
+    case 1: return where_loop<char>;
+    case 2: return where_loop<int16_t>;
+    case 4: return where_loop<int32_t>;
+    case 8: return where_loop<int64_t>;
+    case 16: return where_loop<Sixteen>;
+    default: return where_loop<ThirtyTwo>;
+  }
+}
+
+}  // namespace lazyarray

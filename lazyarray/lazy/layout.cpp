@@ -1,0 +1,57 @@
+// Layout: shape, strides and offset of a view, and the orders and overlaps of several.
+#include "lazy/layout.h"
+
+namespace lazyarray {
+
+bool may_overlap(const Span& a, const Span& b) {
+  npy_intp alow, ahigh, blow, bhigh;
+  a.extent(alow, ahigh);
+  b.extent(blow, bhigh);
+  if (alow >= bhigh || blow >= ahigh) return false;
+  // Every address of `a` is alow plus a multiple of g; likewise `b`.
+  npy_intp g = 0;
+  auto gcd = [](npy_intp x, npy_intp y) {
+    while (y) {
+      const npy_intp t = x % y;
+      x = y;
+      y = t;
+    }
+    return x;
+  };
+  for (const Span* s : {&a, &b})
+    for (int i = 0; i < s->ndim; ++i)
+      if (s->shape[i] > 1) g = gcd(g, std::abs(s->strides[i]));
+  if (g == 0) return true;
+  const npy_intp d = ((blow - alow) % g + g) % g;  // where b's elements start within a's period
+  return !(d >= a.itemsize && d + b.itemsize <= g);
+}
+
+bool may_overlap(const Layout& a, npy_intp asize, const Layout& b, npy_intp bsize) {
+  return may_overlap(Span{a.ndim, a.shape(), a.strides(), a.offset, asize},
+                     Span{b.ndim, b.shape(), b.strides(), b.offset, bsize});
+}
+
+void k_order(int ndim, int nop, npy_intp const* const* strides, int* order) {
+  for (int i = 0; i < ndim; ++i) order[i] = ndim - 1 - i;
+  for (int i = 1; i < ndim; ++i) {
+    const int axis = order[i];
+    int place = i;
+    for (int j = i - 1; j >= 0; --j) {
+      bool ambiguous = true, swap = false;
+      for (int k = 0; k < nop; ++k) {
+        const npy_intp s0 = strides[k][axis], s1 = strides[k][order[j]];
+        if (s0 == 0 || s1 == 0) continue;
+        if (std::abs(s1) <= std::abs(s0)) swap = false;
+        else if (ambiguous) swap = true;
+        ambiguous = false;
+      }
+      if (ambiguous) continue;
+      if (!swap) break;
+      place = j;
+    }
+    for (int j = i; j > place; --j) order[j] = order[j - 1];
+    order[place] = axis;
+  }
+}
+
+}  // namespace lazyarray

@@ -1,0 +1,36 @@
+// Plan: how a fused pass goes over its tiles.
+#include "lazy/plan.h"
+
+namespace lazyarray {
+
+void Nest::set(const Axes& axes, int from, int to, int nop, npy_intp const (*steps)[kAxes]) {
+  n = 0;
+  for (int a = from; a < to; ++a) {
+    if (a == from && axes.shape[a] == 1 && to > from + 1) continue;
+    if (n == 0) head = a == from ? 1 : axes.shape[a];
+    bool merge = n > 0;
+    for (int k = 0; merge && k < nop; ++k)
+      merge = strides[k][n - 1] == steps[k][a] * axes.shape[a];
+    if (merge) {
+      shape[n - 1] *= axes.shape[a];
+      if (n == 1) head *= axes.shape[a];
+    } else {
+      shape[n++] = axes.shape[a];
+    }
+    for (int k = 0; k < nop; ++k) strides[k][n - 1] = steps[k][a];
+  }
+}
+
+void Nest::lengthen(int nop, npy_intp length) {
+  constexpr npy_intp kShort = 32;  // elements that take as long as the call
+  int longest = n - 1;
+  for (int i = 0; i < n - 1; ++i)
+    if (count(i, length) > count(longest, length)) longest = i;
+  if (longest == n - 1 || count(n - 1, length) >= kShort) return;
+  std::swap(shape[longest], shape[n - 1]);
+  for (int k = 0; k < nop; ++k) std::swap(strides[k][longest], strides[k][n - 1]);
+  if (cut == longest) cut = n - 1;
+  else if (cut == n - 1) cut = longest;
+}
+
+}  // namespace lazyarray

@@ -1,0 +1,138 @@
+// Recorder: the open segment, the inline tier, and when the segment is flushed.
+#include "lazy/recorder.h"
+
+namespace lazyarray {
+
+void Recorder::price(Instr& in) const {
+  if (in.device().is_gpu() && in.kernel->kind != Kernel::TRANSFER)
+    in.cost_ns = std::max(policy.launch_ns, in.cost_ns / policy.gpu_speed);
+}
+
+bool Recorder::run_traced(Instr& in) {
+  TraceSpan t;
+  t.kind = TraceSpan::INLINE;
+  t.name = in.kernel->name[0] ? in.kernel->name : "copy";
+  t.start = engine_->now();
+  executor.step(in);
+  if (in.put_off) return false;
+  t.end = engine_->now();
+  t.thread = this_thread();
+  t.worker = engine_->current_worker();
+  t.site = interpreter().here();
+  t.moved = moved_by(in);
+  engine_->trace().add(t);
+  inlined++;
+  return true;
+}
+
+bool Recorder::append(Instr* in, int bulk) {
+  recorded++;
+  in->has_refs = true;
+  for (int k = 0; k < in->nop; ++k)
+    if (Chunk* c = in->ops[k].chunk) {
+      c->ref();
+      (in->writes(k) ? c->writers : c->readers).fetch_add(1, std::memory_order_relaxed);
+    }
+  const Kernel::Kind kind = in->kernel->kind;
+  const double ns = in->cost_ns;
+  rec_mu_.lock();
+  in->next = nullptr;
+  (last_ ? last_->next : open_) = in;
+  last_ = in;
+  const size_t count = open_count_.load(std::memory_order_relaxed) + 1;
+  open_count_.store(count, std::memory_order_relaxed);
+  const double open_ns = open_ns_.load(std::memory_order_relaxed) + ns;
+  open_ns_.store(open_ns, std::memory_order_relaxed);
+  open_bytes_ += in->bytes;
+  // What can't be fused with anything, and is worth a worker, has nothing to wait for.
+  const bool full = count >= static_cast<size_t>(bulk) || kind == Kernel::PYTHON ||
+                    kind == Kernel::TRANSFER || (kind == Kernel::GUFUNC && ns >= policy.flush_ns);
+  const bool arm = !full && due_ns_ == 0 && open_ns >= policy.flush_ns;
+  const int64_t due = arm ? due_ns_ = engine_->now() + policy.age_ns : 0;
+  rec_mu_.unlock();
+  if (arm) engine_->alarm(due);
+  return full;
+}
+
+int64_t Recorder::budget() const {
+  const int64_t ops = engine_->pending_ops() + static_cast<int64_t>(open_count_.load(std::memory_order_relaxed));
+  return ops > policy.few_ops ? std::min(policy.ahead_bytes, max_pending_bytes) : max_pending_bytes;
+}
+
+bool Recorder::over_budget() {
+  if (engine_->pending_ops() > max_pending_ops) return true;
+  const int64_t most = budget();
+  if (engine_->pending_bytes() + open_bytes_ <= most) return false;
+  // Much of what is open may have died meanwhile: temporaries, which will never get memory.
+  rec_mu_.lock();
+  int64_t bytes = 0;
+  for (Instr* in = open_; in; in = in->next)
+    for (int k = in->nin; k < in->nop; ++k)
+      if (in->ops[k].chunk->handles.load(std::memory_order_relaxed) > 0) {
+        bytes += in->bytes;
+        break;
+      }
+  open_bytes_ = bytes;
+  rec_mu_.unlock();
+  return engine_->pending_bytes() + bytes > most;
+}
+
+void Recorder::replan() {
+  std::lock_guard<std::mutex> order(push_mu_);
+  scheduler.planner.forget();
+}
+
+Status Recorder::flush(bool wake) {
+  // Nothing is open, but another thread may be pushing what was: it is pushed when this returns.
+  if (open_empty() && !flushing_.load(std::memory_order_acquire)) return Status::OK;
+  Engine::After after;
+  after.hold_wake = !wake;
+  Status status = Status::OK;
+  {
+    std::lock_guard<std::mutex> order(push_mu_);
+    flushing_.store(true, std::memory_order_relaxed);  // before the swap, which publishes it
+    try {
+      if (!segment_.empty()) status = scheduler.push(segment_, after);  // the last flush had no memory
+      take_open();
+      if (!segment_.empty()) status = scheduler.push(segment_, after);
+      flushing_.store(false, std::memory_order_release);
+    } catch (const std::bad_alloc&) {
+      if (segment_.empty()) flushing_.store(false, std::memory_order_release);
+      status = Status::NO_MEMORY;
+    }
+  }
+  engine_->settle(after);  // may run user code: under no lock
+  return status;
+}
+
+void Recorder::on_alarm() {
+  const int64_t now = engine_->now();
+  if (now >= store_->idle_due()) store_->tidy();
+  store_->watch_idle();
+  rec_mu_.lock();
+  const int64_t due = due_ns_;
+  rec_mu_.unlock();
+  if (due == 0) return;
+  if (now >= due) flush(true);
+  else engine_->alarm(due);
+}
+
+void Recorder::take_open() {
+  std::unique_lock<SpinLock> lock(rec_mu_);
+  while (segment_.capacity() < open_count_.load(std::memory_order_relaxed)) {
+    const size_t n = open_count_.load(std::memory_order_relaxed);
+    lock.unlock();
+    segment_.reserve(std::max<size_t>(n, 256));
+    lock.lock();
+  }
+  Instr* in = open_;
+  open_ = last_ = nullptr;
+  open_count_.store(0, std::memory_order_relaxed);
+  open_ns_.store(0, std::memory_order_relaxed);
+  open_bytes_ = 0;
+  due_ns_ = 0;  // the alarm stays: it costs less than to take it back, see on_alarm()
+  lock.unlock();
+  for (; in; in = in->next) segment_.push_back(in);
+}
+
+}  // namespace lazyarray

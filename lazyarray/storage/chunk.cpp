@@ -1,0 +1,148 @@
+// Chunk: a block of memory that is an engine variable, on one device.
+#include "storage/chunk.h"
+
+namespace lazyarray {
+
+void Chunk::begin_plan(uint64_t p) {
+  if (plan == p) return;
+  plan = p;
+  note = write_note = use_group = -1;
+  temporary = false;
+}
+
+bool Chunk::allocate_zeroed(bool* zeroed) {
+  *zeroed = false;
+  if (data || !plain()) return allocate();
+  data = pool->allocate_zeroed(nbytes, zeroed);  // only its next writer knows of it
+  return data;
+}
+
+void Chunk::add_handle() {
+  handles.fetch_add(1, std::memory_order_relaxed);
+  ref();
+}
+
+void Chunk::free_memory(bool lent) {
+  if (data == small_) {
+    data = nullptr;
+    return;
+  }
+  Footprint* f = footprint.load(std::memory_order_acquire);
+  if (drop_owner) {
+    if (lent && f) f->wait();  // its owner knows nothing of our streams
+    drop_owner(owner);
+  } else if (data) {
+    if (lent) pool->release_lent(data, nbytes);
+    else if (f) pool->release_after(data, nbytes, f->take());
+    else pool->release(data, nbytes);
+  }
+  data = nullptr;
+  drop_owner = nullptr;
+}
+
+Chunk* ChunkStore::create(size_t nbytes, Device device) {
+  Chunk* c = spare_;
+  if (c) {
+    spare_ = static_cast<Chunk*>(c->owner);
+    spare_count_--;
+  } else {
+    lock_.lock();
+    if ((c = free_)) {
+      free_ = static_cast<Chunk*>(c->owner);
+      free_count_--;
+    }
+    lock_.unlock();
+  }
+  if (!c) c = new Chunk(engine);
+  else c->refs.store(1, std::memory_order_relaxed);
+  c->owner = nullptr;
+  c->at_once = false;
+  c->store = this;
+  c->nbytes = nbytes;
+  c->born = ++births;
+  c->data = nbytes <= Chunk::kSmall && device.kind == Device::CPU ? c->small_ : nullptr;
+  c->device = device;
+  c->pool = pool(device);
+  return c;
+}
+
+MemoryPool* ChunkStore::pool(Device d) {
+  // cpu(0) is nearly all there is; the others are found under the lock.
+  if (d.kind == Device::CPU && d.id == 0) return &main_;
+  const std::lock_guard<SpinLock> g(lock_);
+  for (auto& e : others_)
+    if (e.first == d) return e.second;
+  others_.reserve(others_.size() + 1);
+  MemoryPool* fresh = make_pool ? make_pool(d) : new MemoryPool;
+  fresh->set_limit(limit_);
+  others_.emplace_back(d, fresh);
+  return fresh;
+}
+
+void ChunkStore::watch_idle() {
+  const int64_t due = main_.due();
+  if (due != MemoryPool::kNever && !engine->stopped()) engine->alarm(due);
+}
+
+void ChunkStore::set_limit(uint64_t bytes) {
+  limit_ = bytes;
+  main_.set_limit(bytes);
+}
+
+void ChunkStore::add_export(Chunk* c) {
+  c->exports.fetch_add(1, std::memory_order_relaxed);
+  exports.fetch_add(1, std::memory_order_relaxed);
+}
+
+void ChunkStore::drop_export(Chunk* c) {
+  c->exports.fetch_sub(1, std::memory_order_relaxed);
+  exports.fetch_sub(1, std::memory_order_relaxed);
+}
+
+void ChunkStore::publish(Chunk* c) {
+  std::lock_guard<std::mutex> g(published_mu_);
+  published_[c->data] = c;
+  c->published = true;
+}
+
+Chunk* ChunkStore::find(const char* data, size_t nbytes) {
+  std::lock_guard<std::mutex> g(published_mu_);
+  auto next = published_.upper_bound(data);
+  if (next == published_.begin()) return nullptr;
+  Chunk* c = std::prev(next)->second;
+  if (data + nbytes > c->data + c->nbytes) return nullptr;
+  // One that is being freed has no references, and waits for this lock to be unlisted.
+  int32_t refs = c->refs.load(std::memory_order_relaxed);
+  while (refs > 0)
+    if (c->refs.compare_exchange_weak(refs, refs + 1, std::memory_order_acq_rel)) return c;
+  return nullptr;
+}
+
+void ChunkStore::unpublish(Chunk* c) {
+  std::lock_guard<std::mutex> g(published_mu_);
+  auto it = published_.find(c->data);
+  if (it != published_.end() && it->second == c) published_.erase(it);
+  c->published = false;
+}
+
+bool ChunkStore::keep_spare(Chunk* c) {
+  if (spare_count_ >= 256) return false;
+  c->owner = spare_;
+  spare_ = c;
+  spare_count_++;
+  return true;
+}
+
+bool ChunkStore::keep(Chunk* c) {
+  lock_.lock();
+  const bool room = free_count_ < 4096;
+  if (room) {
+    c->owner = free_;
+    free_ = c;
+    free_count_++;
+  }
+  lock_.unlock();
+  return room;
+}
+
+}  // namespace lazyarray
