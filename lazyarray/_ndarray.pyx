@@ -1,7 +1,6 @@
 # distutils: language = c++
 """NDArray: the array that users touch. Its slots call the op table; its views are its own."""
 
-import html
 import numbers
 import pickle
 from copy import deepcopy
@@ -88,6 +87,7 @@ from lazyarray._flat import flagsobj, flatiter
 from lazyarray._namespace_info import namespace
 from lazyarray._text import repr_of_one
 from lazyarray.context import Context
+from lazyarray.engine._engine import check_methods
 from lazyarray.lazy import _share
 from lazyarray.lazy._lazy import attach_leaf, detached, gpu_view, leaf_grad
 from lazyarray.ops import table
@@ -537,6 +537,7 @@ cdef class NDArray(Methods):
 
     def _repr_html_(self):
         """``repr(x)`` for notebooks; waits for the values."""
+        import html
         return f"<pre>{html.escape(repr(self))}</pre>"
 
     def __str__(self):
@@ -671,3 +672,5 @@ include "_scalar_types.pxi"
 
 
 include "_indexing.pxi"
+
+check_methods(globals())

@@ -33,6 +33,7 @@ from lazyarray.lazy._lazy cimport (
 )
 from lazyarray.storage._storage cimport Chunk, store
 
+from lazyarray.engine._engine import check_methods
 from lazyarray.lazy._lazy import gpu_view
 
 cnp.import_array()
@@ -266,3 +267,5 @@ def resource(Device device not None):
     cdef Tensor t = empty_like_shape(dtype_code(np.uint64), 1, &one, device.c)
     t.v.chunk.resource = True
     return t
+
+check_methods(globals())

@@ -265,6 +265,7 @@ cdef char* _allocate_on_gpu(int number, void* stream, size_t nbytes, void** owne
             return NULL
         except BaseException as exc:  # what is then raised is MemoryError, of the op that asked
             if type(exc).__name__ != "CUDARuntimeError":  # that one is found again: see Gpu::look
+                import traceback
                 traceback.print_exception(exc)
             return NULL
         address, keeper = found

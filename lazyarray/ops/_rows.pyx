@@ -116,6 +116,7 @@ from lazyarray.lazy._lazy cimport (
 
 from lazyarray.storage._storage cimport Chunk
 
+from lazyarray.engine._engine import check_methods
 from lazyarray.lazy._lazy import note_call, note_constant, paused
 
 cnp.import_array()
@@ -147,3 +148,5 @@ include "quick.pxi"
 include "quick_lists.pxi"
 include "quick_places.pxi"
 include "quick_views.pxi"
+
+check_methods(globals())
