@@ -34,7 +34,7 @@ from lazyarray.lazy._lazy cimport (
 from lazyarray.storage._storage cimport Chunk, store
 
 from lazyarray.engine._engine import check_methods
-from lazyarray.lazy._lazy import gpu_view
+from lazyarray.lazy._lazy import gpu_view, quiesce_gpu
 
 cnp.import_array()
 
@@ -64,8 +64,7 @@ cdef class _Export:
             if self.chunk.device.kind == GPU:
                 # What its last user launched may be under way, on a stream that our ops don't wait for.
                 try:
-                    from lazyarray.lazy.cuda import room
-                    room.quiesce(self.chunk.device.id)
+                    quiesce_gpu(self.chunk.device.id)
                 except BaseException:
                     pass  # the device failed, which each use says, or the interpreter ends
             store().drop_export(self.chunk)

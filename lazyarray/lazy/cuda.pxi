@@ -124,6 +124,11 @@ def open_gpu(int number, str path, str blas, room):
     set_gpu_scope(room.scope, room.quiesce)
 
 
+def quiesce_gpu(int number):
+    """Waits for all that was launched on GPU ``number``, by whomever."""
+    _device_room.quiesce(number)
+
+
 def gpu_view(Tensor x not None, owner=None):
     """A CuPy array on x's memory, which keeps ``owner``: for an op that uses it, and for exports."""
     cdef Chunk* c = x.v.chunk

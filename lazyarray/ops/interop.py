@@ -305,6 +305,9 @@ def from_gpu(x: Any) -> NDArray | None:
     )
 
 
+_rows.teach(from_gpu=from_gpu)
+
+
 def shared(x: NDArray, dtype: Any) -> np.ndarray:
     """``np.asarray(x, copy=False)``: likewise, a NumPy array on x's memory."""
     if dtype is not None and np.dtype(dtype) != x.dtype:
