@@ -25,10 +25,8 @@ from lazyarray import (
     autograd,
     context,
     engine,
-    fft,
     functions,
     lazy,
-    linalg,
     ops,
     storage,
 )
@@ -77,7 +75,7 @@ _public.namespace = _sys.modules[__name__]
 
 # Imported when they are used: "room", or "room:name in it".
 _LATER = {
-    **{room: room for room in "graph lib nn polynomial profiler random testing".split()},
+    **{room: room for room in "fft graph lib linalg nn polynomial profiler random testing".split()},
     "emath": "lib:scimath",
     **{n: f"graph:{n}" for n in "AttrScope Executor Graph Symbol spec sym trace".split()},
     **{n: f"_compile:{n}" for n in "compile Compiled CompileWarning".split()},
@@ -140,7 +138,7 @@ for _section in (
     __all__ += _section.__all__
 
 if _typing.TYPE_CHECKING:
-    from lazyarray import graph, lib, nn, polynomial, profiler, random, testing
+    from lazyarray import fft, graph, lib, linalg, nn, polynomial, profiler, random, testing
     from lazyarray._compile import Compiled, CompileWarning, compile
     from lazyarray.graph import AttrScope, Executor, Graph, Symbol, spec, sym
     from lazyarray.graph import trace as trace
@@ -164,7 +162,7 @@ else:  # hidden from type checkers, to which it would promise every name
         raise AttributeError(f"module 'lazyarray' has no attribute {name!r}{hint}", name=name)
 
 
-_direct.install()
+_direct.in_lazyarray(_public.namespace)
 _scalar_mode.from_environment()
 if _os.environ.get("LAZYARRAY_PROFILER_AUTOSTART"):
     from lazyarray import profiler  # which starts

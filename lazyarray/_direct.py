@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from lazyarray import _public, fft, linalg, ops
+from lazyarray import ops
 from lazyarray._ndarray import NDArray
 from lazyarray.ops._rows import Direct, set_method
 
@@ -66,22 +66,31 @@ _WRITING_METHODS = "partition put sort"
 _SMALL = (512, 64)
 
 
-def install() -> None:
-    """Puts functions that may run at once in the place of those that always record."""
-    space = _public.namespace
+# Each puts functions that may run at once in the place of those that always record; the namespaces
+# ask for it as they are imported.
+
+
+def in_lazyarray(space: ModuleType) -> None:
+    """Also the methods of arrays."""
     _replace(space, np, _BY_NUMPY)
     _replace(space, np, _SQUARES, _SMALL)
     _replace(space, np, _MULTIPLES, (1 << 15, _SMALL[1]))
     _replace(space, np, _OF_LISTS, of_lists=True)
     _replace(space, None, _NATIVE)
     _replace(space, np, _WRITERS, writes=True)
-    _replace(linalg, np.linalg, _LINALG)
-    _replace(fft, np.fft, _FFT)
-    _replace(fft, _OfSomething(np.fft), _FFT_TO_REAL)
     for name in _METHODS.split():
         set_method(NDArray, name)
     for name in _WRITING_METHODS.split():
         set_method(NDArray, name, writes=True)
+
+
+def in_linalg(space: ModuleType) -> None:
+    _replace(space, np.linalg, _LINALG)
+
+
+def in_fft(space: ModuleType) -> None:
+    _replace(space, np.fft, _FFT)
+    _replace(space, _OfSomething(np.fft), _FFT_TO_REAL)
 
 
 class _OfSomething:

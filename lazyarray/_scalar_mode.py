@@ -10,7 +10,7 @@ from functools import wraps
 from types import FunctionType, ModuleType
 from typing import Any
 
-from lazyarray import _public, fft, functions, linalg, ops
+from lazyarray import _public, functions, ops
 from lazyarray._flat import flatiter
 from lazyarray.lazy._lazy import numpys, read_scalars
 from lazyarray.ops._rows import Direct
@@ -95,7 +95,7 @@ def _switch(kind: str) -> str:
 
 
 def _replace() -> None:
-    from lazyarray import random
+    from lazyarray import fft, linalg, random
     from lazyarray.random.distributions import Distributions
     from lazyarray.random.samples import Samples
 

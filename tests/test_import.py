@@ -14,12 +14,12 @@ import lazyarray as la
 ROOT = pathlib.Path(la.__file__).parent.parent
 # What takes long, and few programs use: modules and all that is in them.
 HEAVY = """
-    lazyarray._compile lazyarray.graph lazyarray.lazy.cuda.room lazyarray.lazy.cuda.source
-    lazyarray.lib lazyarray.nn lazyarray.polynomial lazyarray.profiler lazyarray.random
-    lazyarray.testing
-    concurrent ctypes.util cupy dataclasses decimal difflib glob hashlib html json logging
-    multiprocessing numpy.polynomial numpy.random numpy.testing opt_einsum random shutil socket
-    sysconfig tempfile traceback unittest urllib zipfile""".split()
+    lazyarray._compile lazyarray.fft lazyarray.graph lazyarray.lazy.cuda.room
+    lazyarray.lazy.cuda.source lazyarray.lib lazyarray.linalg lazyarray.nn lazyarray.polynomial
+    lazyarray.profiler lazyarray.random lazyarray.testing concurrent ctypes.util cupy
+    dataclasses decimal difflib glob hashlib html json logging multiprocessing numpy.fft
+    numpy.polynomial numpy.random numpy.testing opt_einsum random shutil socket sysconfig
+    tempfile traceback unittest urllib zipfile""".split()
 
 
 def python(code, **env):
@@ -64,7 +64,7 @@ def test_heavy_modules_are_told():
 def test_a_program_of_plain_arrays_takes_none():
     found = imported(
         "import lazyarray as la; x = la.arange(12.0).reshape(3, 4); y = (x @ x.T).sum(); "
-        "x[1:, ::2] = 2; z = la.linalg.norm(x), la.sort(x), la.fft.fft(x), la.concatenate([x, x]); "
+        "x[1:, ::2] = 2; z = la.sort(x), la.mean(x, 0), la.concatenate([x, x]); "
         "assert float(y) == 1134; repr(z)"
     )
     assert [module for module in found if is_heavy(module)] == []

@@ -19,7 +19,7 @@ from itertools import chain
 from typing import NamedTuple
 
 PACKAGE = pathlib.Path(__file__).resolve().parent.parent / "lazyarray"
-# Where the build looks for headers, besides the folder of who includes them.
+# Where meson.build looks for headers, besides the folder of who includes them.
 INCLUDES = ("", "engine/core")
 
 # The rooms, lowest first: each may know those above it in this list. Those on one line know nothing
@@ -34,12 +34,13 @@ ROOMS = """
     ops
     autograd
     ndarray: _ndarray _operators _methods _indexing _scalar_types _flat _text _namespace_info
+    _direct.py
     linalg | fft.py
     functions
     random
     _compile | graph | lib | nn | profiler | testing.py
     polynomial
-    package: __init__ _config _direct _scalar_mode _scalars
+    package: __init__ _config _scalar_mode _scalars
 """
 
 # What is allowed all the same: reason, and "file > file file ...". It can only get shorter.
