@@ -122,6 +122,7 @@ faults: $(VENV)/.installed-test
 lint: $(VENV)/.installed-test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/python tools/layers.py
 	$(BIN)/mypy
 
 format: $(VENV)/.installed-test

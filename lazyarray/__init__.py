@@ -10,40 +10,32 @@ Use it as NumPy: every operation returns at once, and runs in order on worker th
 
 from __future__ import annotations
 
-import difflib as _difflib
 import importlib as _importlib
+import os as _os
 import sys as _sys
 import typing as _typing
 
 from lazyarray import (
-    _compile,
     _config,
     _direct,
     _namespace_info,
+    _public,
     _scalar_mode,
     _scalars,
     autograd,
     context,
     engine,
-    fft,
     functions,
-    graph,
     lazy,
-    linalg,
-    nn,
     ops,
-    profiler,
-    random,
     storage,
 )
-from lazyarray._compile import *  # noqa: F403
 from lazyarray._config import *  # noqa: F403
 from lazyarray._namespace_info import *  # noqa: F403
 from lazyarray._ndarray import NDArray, Scalar
 from lazyarray._scalar_mode import *  # noqa: F403
 from lazyarray._scalars import *  # noqa: F403
 from lazyarray.context import Context, cpu, cpu_pinned, current_context, gpu, gpu_count
-from lazyarray.functions.absent import ABSENT as _ABSENT
 from lazyarray.functions.bits import *  # noqa: F403
 from lazyarray.functions.calculus import *  # noqa: F403
 from lazyarray.functions.contraction import *  # noqa: F403
@@ -60,7 +52,6 @@ from lazyarray.functions.quantiles import *  # noqa: F403
 from lazyarray.functions.sets import *  # noqa: F403
 from lazyarray.functions.text import *  # noqa: F403
 from lazyarray.functions.windows import *  # noqa: F403
-from lazyarray.graph import AttrScope, Executor, Graph, Symbol, spec, sym
 from lazyarray.lazy import SyncReport, explain, no_sync, sync_report, waitall
 from lazyarray.ops.creation import *  # noqa: F403
 from lazyarray.ops.dtypes import *  # noqa: F403
@@ -80,8 +71,15 @@ from lazyarray.ops.statistical import *  # noqa: F403
 __version__ = "0.1.0"
 
 ndarray = NDArray
+_public.namespace = _sys.modules[__name__]
 
-from lazyarray.graph import trace  # noqa: E402, F401  (in the place of NumPy's, which it is, too)
+# Imported when they are used: "room", or "room:name in it".
+_LATER = {
+    **{room: room for room in "fft graph lib linalg nn polynomial profiler random testing".split()},
+    "emath": "lib:scimath",
+    **{n: f"graph:{n}" for n in "AttrScope Executor Graph Symbol spec sym trace".split()},
+    **{n: f"_compile:{n}" for n in "compile Compiled CompileWarning".split()},
+}
 
 __all__ = [
     # arrays, devices, waits
@@ -106,6 +104,10 @@ __all__ = [
     "Symbol",
     "spec",
     "sym",
+    # compiled functions
+    "compile",
+    "Compiled",
+    "CompileWarning",
     # rooms
     "autograd",
     "context",
@@ -126,7 +128,6 @@ __all__ = [
     "testing",
 ]
 for _section in (
-    _compile,
     _config,
     _namespace_info,
     _scalar_mode,
@@ -136,26 +137,35 @@ for _section in (
 ):
     __all__ += _section.__all__
 
-
-# Before their methods are replaced, and called.
-for _module in [m for name, m in _sys.modules.items() if name.startswith("lazyarray.")]:
-    engine._engine.check_methods(vars(_module))
-_direct.install()
-_scalar_mode.from_environment()
-
 if _typing.TYPE_CHECKING:
-    from lazyarray import lib, polynomial, testing
+    from lazyarray import fft, graph, lib, linalg, nn, polynomial, profiler, random, testing
+    from lazyarray._compile import Compiled, CompileWarning, compile
+    from lazyarray.graph import AttrScope, Executor, Graph, Symbol, spec, sym
+    from lazyarray.graph import trace as trace
     from lazyarray.lib import scimath as emath
 else:  # hidden from type checkers, to which it would promise every name
-    _later = {n: n for n in ("lib", "polynomial", "testing")} | {"emath": "lib.scimath"}
+    del trace  # of ops: graph's is it, too
 
     def __getattr__(name: str) -> _typing.Any:
-        if name in _later:  # imported when it is used
-            return _importlib.import_module(f"lazyarray.{_later[name]}")
-        near = _difflib.get_close_matches(name, __all__, 1)
-        reason = _ABSENT.get(name)
+        if name in _LATER:
+            room, _, inner = _LATER[name].partition(":")
+            found = _importlib.import_module(f"lazyarray.{room}")
+            # For the next time; what somebody else has put there meanwhile stays.
+            return globals().setdefault(name, getattr(found, inner) if inner else found)
+        import difflib
+
+        from lazyarray.functions.absent import ABSENT
+
+        near = difflib.get_close_matches(name, __all__, 1)
+        reason = ABSENT.get(name)
         hint = f": {reason}" if reason else f": did you mean {near[0]!r}?" if near else ""
         raise AttributeError(f"module 'lazyarray' has no attribute {name!r}{hint}", name=name)
+
+
+_direct.in_lazyarray(_public.namespace)
+_scalar_mode.from_environment()
+if _os.environ.get("LAZYARRAY_PROFILER_AUTOSTART"):
+    from lazyarray import profiler  # which starts
 
 
 def __dir__() -> list[str]:

@@ -5,12 +5,11 @@ from __future__ import annotations
 import importlib.util
 import os
 import platform
-import sys
 from typing import Any
 
 import numpy as np
 
-from lazyarray import engine, storage
+from lazyarray import _public, engine, storage
 from lazyarray.engine.settings import int_env
 from lazyarray.lazy._lazy import blas_threads
 
@@ -45,7 +44,7 @@ def _config() -> dict[str, Any]:
     here = engine.get()
     naive = isinstance(here, engine.NaiveEngine)
     pool = storage.pool_stats()
-    package = sys.modules["lazyarray"]
+    package = _public.namespace
     return {
         "lazyarray": {"version": package.__version__, "path": package.__path__[0]},
         "NumPy": {"version": np.__version__, "blas": _blas(), "blas threads": blas_threads()},

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable
 from types import FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
 
-from lazyarray import fft, linalg, ops
+from lazyarray import ops
 from lazyarray._ndarray import NDArray
 from lazyarray.ops._rows import Direct, set_method
 
@@ -65,23 +66,31 @@ _WRITING_METHODS = "partition put sort"
 _SMALL = (512, 64)
 
 
-def install() -> None:
-    """Puts functions that may run at once in the place of those that always record."""
-    import lazyarray
+# Each puts functions that may run at once in the place of those that always record; the namespaces
+# ask for it as they are imported.
 
-    _replace(lazyarray, np, _BY_NUMPY)
-    _replace(lazyarray, np, _SQUARES, _SMALL)
-    _replace(lazyarray, np, _MULTIPLES, (1 << 15, _SMALL[1]))
-    _replace(lazyarray, np, _OF_LISTS, of_lists=True)
-    _replace(lazyarray, None, _NATIVE)
-    _replace(lazyarray, np, _WRITERS, writes=True)
-    _replace(linalg, np.linalg, _LINALG)
-    _replace(fft, np.fft, _FFT)
-    _replace(fft, _OfSomething(np.fft), _FFT_TO_REAL)
+
+def in_lazyarray(space: ModuleType) -> None:
+    """Also the methods of arrays."""
+    _replace(space, np, _BY_NUMPY)
+    _replace(space, np, _SQUARES, _SMALL)
+    _replace(space, np, _MULTIPLES, (1 << 15, _SMALL[1]))
+    _replace(space, np, _OF_LISTS, of_lists=True)
+    _replace(space, None, _NATIVE)
+    _replace(space, np, _WRITERS, writes=True)
     for name in _METHODS.split():
         set_method(NDArray, name)
     for name in _WRITING_METHODS.split():
         set_method(NDArray, name, writes=True)
+
+
+def in_linalg(space: ModuleType) -> None:
+    _replace(space, np.linalg, _LINALG)
+
+
+def in_fft(space: ModuleType) -> None:
+    _replace(space, np.fft, _FFT)
+    _replace(space, _OfSomething(np.fft), _FFT_TO_REAL)
 
 
 class _OfSomething:
@@ -110,6 +119,10 @@ def _replace(
     writes: bool = False,
     of_lists: bool = False,
 ) -> None:
+    places: dict[int, list[tuple[ModuleType, str]]] = defaultdict(list)
+    for place in (space, ops):  # ops: for the methods
+        for alias, thing in vars(place).items():
+            places[id(thing)].append((place, alias))
     for name in names.split():
         function: Any = getattr(space, name)
         if not isinstance(function, FunctionType):
@@ -123,6 +136,5 @@ def _replace(
             writes=writes,
             of_lists=of_lists,
         )
-        for place in (space, ops):  # ops: for the methods
-            for alias in [n for n, thing in vars(place).items() if thing is function]:
-                setattr(place, alias, direct)
+        for place, alias in places[id(function)]:
+            setattr(place, alias, direct)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from types import ModuleType
 from typing import Any
 
 import numpy as np
 
+from lazyarray import _public
 from lazyarray.context import Context, as_device, cpu, cpu_pinned, current_context
 
 __all__ = ["__array_api_version__", "__array_namespace_info__"]
@@ -24,7 +24,7 @@ def namespace(api_version: str | None = None) -> ModuleType:
             f"version {api_version!r} of the array API standard is not supported: "
             f"one of {', '.join(_VERSIONS)}"
         )
-    return sys.modules["lazyarray"]
+    return _public.namespace
 
 
 _KINDS = {

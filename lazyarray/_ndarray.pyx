@@ -1,7 +1,6 @@
 # distutils: language = c++
 """NDArray: the array that users touch. Its slots call the op table; its views are its own."""
 
-import html
 import numbers
 import pickle
 from copy import deepcopy
@@ -83,11 +82,12 @@ from lazyarray.storage._storage cimport Chunk
 from lazyarray.ops._rows cimport MatMul, Reduction, Ufunc, as_tensor_on, converted, diagonal_of, direct_get, direct_set, gathered, is_operand, masked_set, \
     part_of, picked, picked_elements, raveled, reshaped, squeezed, store, stored_elements, swapped, transposed, viewed_as
 
-from lazyarray import ops
+from lazyarray import autograd, ops
 from lazyarray._flat import flagsobj, flatiter
 from lazyarray._namespace_info import namespace
 from lazyarray._text import repr_of_one
 from lazyarray.context import Context
+from lazyarray.engine._engine import check_methods
 from lazyarray.lazy import _share
 from lazyarray.lazy._lazy import attach_leaf, detached, gpu_view, leaf_grad
 from lazyarray.ops import table
@@ -125,12 +125,6 @@ cdef inline object number_again(object o):
     if type(o) is np.ndarray and cnp.PyArray_NDIM(<cnp.ndarray>o) == 0 and cnp.PyArray_ISNUMBER(o):
         return o[()]
     return o
-
-
-def _autograd():
-    # A room above this one, imported when it is used.
-    from lazyarray import autograd
-    return autograd
 
 
 cdef class ArrayVar(Var):
@@ -382,11 +376,11 @@ cdef class NDArray(Methods):
         What is computed from the array inside ``autograd.record()`` can then be differentiated.
         What was recorded of the array before stays. "null" takes the gradient away.
         """
-        _autograd().attach_grad(self, grad_req)
+        autograd.attach_grad(self, grad_req)
 
     def drop_grad(self):
         """Takes the gradient of :meth:`attach_grad` away; what was recorded of the array stays."""
-        _autograd().drop_grad(self)
+        autograd.drop_grad(self)
 
     @property
     def grad(self):
@@ -399,7 +393,7 @@ cdef class NDArray(Methods):
 
         ``out_grad`` is this array's own gradient: ones, if None.
         """
-        _autograd().backward([self], None if out_grad is None else [out_grad], retain_graph, train_mode)
+        autograd.backward([self], None if out_grad is None else [out_grad], retain_graph, train_mode)
 
     def detach(self):
         """A view of the array whose values are constants to ``backward``."""
@@ -537,6 +531,7 @@ cdef class NDArray(Methods):
 
     def _repr_html_(self):
         """``repr(x)`` for notebooks; waits for the values."""
+        import html
         return f"<pre>{html.escape(repr(self))}</pre>"
 
     def __str__(self):
@@ -671,3 +666,5 @@ include "_scalar_types.pxi"
 
 
 include "_indexing.pxi"
+
+check_methods(globals())

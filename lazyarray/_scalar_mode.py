@@ -10,12 +10,10 @@ from functools import wraps
 from types import FunctionType, ModuleType
 from typing import Any
 
-from lazyarray import fft, functions, linalg, ops, random
+from lazyarray import _public, functions, ops
 from lazyarray._flat import flatiter
 from lazyarray.lazy._lazy import numpys, read_scalars
 from lazyarray.ops._rows import Direct
-from lazyarray.random.distributions import Distributions
-from lazyarray.random.samples import Samples
 
 __all__ = ["set_scalars"]
 
@@ -26,7 +24,6 @@ _now = "array"
 
 # What is native asks a flag. Functions written in Python are replaced, where users find them, as
 # long as scalars are NumPy's: otherwise they cost nothing.
-_CLASSES = (flatiter, Distributions, Samples, random.Generator, random.RandomState)
 _OPERATORS = ("__getitem__", "__next__", "__call__", "__iter__")
 _replaced: list[tuple[Any, str, Any]] = []  # (where, name, what was there)
 
@@ -98,10 +95,13 @@ def _switch(kind: str) -> str:
 
 
 def _replace() -> None:
-    package = sys.modules["lazyarray"]
+    from lazyarray import fft, linalg, random
+    from lazyarray.random.distributions import Distributions
+    from lazyarray.random.samples import Samples
+
     sections: list[Any] = [*ops.SECTIONS, *functions.SECTIONS]
     names = [name for section in sections for name in section.__all__]
-    places: list[tuple[ModuleType, list[str]]] = [(package, names)]
+    places: list[tuple[ModuleType, list[str]]] = [(_public.namespace, names)]
     places += [(space, list(space.__all__)) for space in (linalg, fft, random)]
     for space, listed in places:
         for name in listed:
@@ -110,7 +110,7 @@ def _replace() -> None:
                 _put(space, name, thing, space.__name__)
             elif isinstance(thing, type) and thing.__module__.startswith("lazyarray."):
                 _replace_methods(thing)
-    for cls in _CLASSES:
+    for cls in (flatiter, Distributions, Samples, random.Generator, random.RandomState):
         _replace_methods(cls)
 
 

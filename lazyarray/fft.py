@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 import operator
+import sys
 import warnings
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -20,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
+from lazyarray import _direct
 from lazyarray.lazy._lazy import Tensor
 from lazyarray.ops import elementwise
 from lazyarray.ops._layout import deliver, gil_op, operands
@@ -484,3 +486,6 @@ def _shifted(x: Any, axes: Any, half: Callable[[int], int]) -> NDArray:
     (v,) = operands(x)
     along = range(v.ndim) if axes is None else axes if np.ndim(axes) else (axes,)
     return roll(v, [half(v.shape[i]) for i in along], along)
+
+
+_direct.in_fft(sys.modules[__name__])

@@ -16,7 +16,8 @@ import lazyarray as la
 from lazyarray.ops._rows import Row
 
 ROOT = pathlib.Path(__file__).parent.parent
-MODULES = sorted(["lazyarray", *(m.name for m in pkgutil.walk_packages(la.__path__, "lazyarray."))])
+FOUND = {m.name for m in pkgutil.walk_packages(la.__path__, "lazyarray.")}
+MODULES = sorted(FOUND - {"lazyarray.liblazyarray"} | {"lazyarray"})  # less a library, no module
 NATIVE = (
     "_engine",
     "_storage",

@@ -46,6 +46,7 @@ from lazyarray.ops._rows cimport Reduction, Ufunc, as_tensor_on, store
 from lazyarray.storage._storage cimport Chunk
 
 from lazyarray import ops
+from lazyarray.engine._engine import check_methods
 from lazyarray.lazy._lazy import is_capturing, set_recording
 
 cnp.import_array()
@@ -624,3 +625,5 @@ def walk(list heads, list gradients, variables, bint retain, bint create):
         return w.run(heads, gradients, variables)
     finally:
         set_recording(old)
+
+check_methods(globals())

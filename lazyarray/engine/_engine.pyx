@@ -31,3 +31,5 @@ include "tracing.pxi"
 include "engines.pxi"
 include "process.pxi"
 include "methods.pxi"
+
+check_methods(globals())

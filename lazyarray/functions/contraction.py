@@ -14,7 +14,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-import opt_einsum  # type: ignore[import-untyped]
 from numpy.lib.stride_tricks import as_strided
 
 from lazyarray.lazy._lazy import Tensor
@@ -114,6 +113,8 @@ def einsum_path(*operands: Any, optimize: Any = "greedy") -> tuple[list[Any], st
     >>> la.einsum_path("ij,jk,kl", la.ones((9, 9)), la.ones((9, 9)), la.ones((9, 1)))[0]
     ['einsum_path', (1, 2), (0, 1)]
     """
+    import opt_einsum
+
     subscripts, arrays = _spelled(operands)
     shapes = tuple([a.shape if isinstance(a, Tensor) else np.shape(a) for a in arrays])
     plan = _plan(subscripts, shapes, _strategy(optimize))
@@ -192,6 +193,8 @@ def _strategy(optimize: Any) -> Strategy:
 
 @functools.lru_cache(4096)
 def _plan(subscripts: str, shapes: tuple[Shape, ...], strategy: Strategy) -> _Plan:
+    import opt_einsum
+
     inputs, result, _ = opt_einsum.parser.parse_einsum_input((subscripts, *shapes), shapes=True)
     terms = inputs.split(",")
     sizes: dict[str, int] = {}
@@ -233,6 +236,8 @@ def _path(equation: str, shapes: tuple[Shape, ...], sizes: list[int], strategy: 
         return how
     if how is None or n <= 2:
         return (tuple(range(n)),)
+    import opt_einsum
+
     limit = max(sizes) if limit is None else limit
     found: Any = opt_einsum.contract_path(
         equation,

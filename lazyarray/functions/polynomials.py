@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lazyarray.lazy._lazy import Tensor
-from lazyarray.linalg import inv
-from lazyarray.linalg.equations import least_squares, lstsq
 from lazyarray.ops import creation, table
 from lazyarray.ops._differentiable import follows, refuse
 from lazyarray.ops._layout import device_of, gil_op, operands, values
@@ -292,6 +290,8 @@ def polyfit(
         raise TypeError("expected 1D vector for x")
     if a.size == 0:
         raise TypeError("expected non-empty vector for x")
+    from lazyarray.linalg import equations
+
     if b.ndim < 1 or b.ndim > 2:
         raise TypeError("expected 1D or 2D array for y")
     if len(a) != len(b):
@@ -310,17 +310,19 @@ def polyfit(
     scale = _sqrt(_sum(left * left, 0))
     left = _in_place(_divide, left, scale)
     if full:
-        c, residuals, rank, s = lstsq(left, b, rcond)
+        c, residuals, rank, s = equations.lstsq(left, b, rcond)
         return (c.T / scale).T, residuals, rank, s, rcond
     if cov and cov != "unscaled" and len(a) <= order:
         raise ValueError(
             "the number of data points must exceed order to scale the covariance matrix"
         )
-    c, residuals, _, _ = least_squares(left, b, rcond, "Polyfit may be poorly conditioned")
+    c, residuals, _, _ = equations.least_squares(
+        left, b, rcond, "Polyfit may be poorly conditioned"
+    )
     c = (c.T / scale).T
     if not cov:
         return c
-    base = _in_place(_divide, inv(dot(left.T, left)), outer(scale, scale))
+    base = _in_place(_divide, equations.inv(dot(left.T, left)), outer(scale, scale))
     if b.ndim == 2:
         base = base[:, :, None]
     factor: Any = 1 if cov == "unscaled" else residuals / (len(a) - order)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import difflib
 import inspect
-import sys
 from collections.abc import Callable
 from functools import cache
 from typing import Any
 
 import numpy as np
 
+from lazyarray import _public
+from lazyarray._ndarray import NDArray
 from lazyarray.graph import operators
 from lazyarray.graph.nodes import Tree, entries
 
@@ -44,7 +45,7 @@ def _found(op: str) -> Callable[..., Any] | None:
     if op in _NO_OPS or name.startswith("_"):
         return None
     if space == "ndarray":
-        return getattr(array_type(), name, None)
+        return getattr(NDArray, name, None)
     place = place_of(space)
     if place is None or name not in place.__all__:
         return None
@@ -74,15 +75,9 @@ def canonical(op: str) -> str:
     return (f"{space}.{first}" if space else first) if same else op
 
 
-def array_type() -> type:
-    """The class of arrays, which is made after this module may be imported."""
-    found: type = sys.modules["lazyarray"].NDArray
-    return found
-
-
 def place_of(space: str) -> Any:
     """The module that holds the ops of a space ("" for lazyarray itself), or None."""
-    place: Any = sys.modules["lazyarray"]
+    place: Any = _public.namespace
     if not space:
         return place
     if space not in SPACES:

@@ -7,6 +7,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from lazyarray._ndarray import NDArray
 from lazyarray.graph import registry
 from lazyarray.graph.graph import Graph
 from lazyarray.graph.nodes import (
@@ -245,7 +246,7 @@ class Symbol:
             raise AttributeError(name)
         if name in _IN_PLACE:
             raise AttributeError(f"a Symbol is a value, which doesn't change: it has no {name}")
-        if name in _OF_ARRAYS or not callable(getattr(registry.array_type(), name, None)):
+        if name in _OF_ARRAYS or not callable(getattr(NDArray, name, None)):
             hint = ": ask infer_shape for it" if name in ("shape", "ndim", "size", "dtype") else ""
             raise AttributeError(f"a Symbol has no {name}{hint}")
         op = name if registry.known(name) else f"ndarray.{name}"

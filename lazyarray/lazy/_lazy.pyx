@@ -6,7 +6,6 @@ import os
 import sys
 import threading
 import time
-import traceback
 import warnings
 
 import numpy as np
@@ -50,7 +49,7 @@ from lazyarray.engine._engine cimport (
 )
 from lazyarray.storage._storage cimport MemoryPool, kMapped, store
 
-from lazyarray.engine._engine import set_gpu_scope
+from lazyarray.engine._engine import check_methods, set_gpu_scope
 from lazyarray.engine.settings import int_env
 
 cnp.import_array()
@@ -108,12 +107,13 @@ def _find_blas():
     # NumPy's wheels bring their own OpenBLAS; asking it is one call. Elsewhere: assume threads.
     global _openblas_threads
     import ctypes
-    import glob
 
-    root = os.path.join(os.path.dirname(np.__file__), "..", "numpy.libs", "*openblas*")
-    for path in glob.glob(root):
+    root = os.path.join(os.path.dirname(np.__file__), "..", "numpy.libs")
+    for file in os.listdir(root) if os.path.isdir(root) else ():
+        if "openblas" not in file:
+            continue
         try:
-            lib = ctypes.CDLL(path)
+            lib = ctypes.CDLL(os.path.join(root, file))
         except OSError:
             continue
         for name in ("scipy_openblas_get_num_threads64_", "openblas_get_num_threads64_",
@@ -225,3 +225,5 @@ cdef int _set_up() except -1:
 
 
 _set_up()
+
+check_methods(globals())

@@ -33,7 +33,8 @@ from lazyarray.lazy._lazy cimport (
 )
 from lazyarray.storage._storage cimport Chunk, store
 
-from lazyarray.lazy._lazy import gpu_view
+from lazyarray.engine._engine import check_methods
+from lazyarray.lazy._lazy import gpu_view, quiesce_gpu
 
 cnp.import_array()
 
@@ -63,8 +64,7 @@ cdef class _Export:
             if self.chunk.device.kind == GPU:
                 # What its last user launched may be under way, on a stream that our ops don't wait for.
                 try:
-                    from lazyarray.lazy.cuda import room
-                    room.quiesce(self.chunk.device.id)
+                    quiesce_gpu(self.chunk.device.id)
                 except BaseException:
                     pass  # the device failed, which each use says, or the interpreter ends
             store().drop_export(self.chunk)
@@ -266,3 +266,5 @@ def resource(Device device not None):
     cdef Tensor t = empty_like_shape(dtype_code(np.uint64), 1, &one, device.c)
     t.v.chunk.resource = True
     return t
+
+check_methods(globals())

@@ -124,6 +124,11 @@ def open_gpu(int number, str path, str blas, room):
     set_gpu_scope(room.scope, room.quiesce)
 
 
+def quiesce_gpu(int number):
+    """Waits for all that was launched on GPU ``number``, by whomever."""
+    _device_room.quiesce(number)
+
+
 def gpu_view(Tensor x not None, owner=None):
     """A CuPy array on x's memory, which keeps ``owner``: for an op that uses it, and for exports."""
     cdef Chunk* c = x.v.chunk
@@ -265,6 +270,7 @@ cdef char* _allocate_on_gpu(int number, void* stream, size_t nbytes, void** owne
             return NULL
         except BaseException as exc:  # what is then raised is MemoryError, of the op that asked
             if type(exc).__name__ != "CUDARuntimeError":  # that one is found again: see Gpu::look
+                import traceback
                 traceback.print_exception(exc)
             return NULL
         address, keeper = found

@@ -87,9 +87,11 @@ cdef int _drop_frames(object exc) except -1:
     todo = []
     while exc is not None and exc not in todo:
         todo.append(exc)
-        for frame, _ in traceback.walk_tb(exc.__traceback__):
-            if not frame.f_code.co_filename.startswith(_OURS):
+        at = exc.__traceback__
+        while at is not None:
+            if not at.tb_frame.f_code.co_filename.startswith(_OURS):
                 return 0
+            at = at.tb_next
         exc = exc.__context__
     for exc in todo:
         exc.__traceback__ = None

@@ -9,8 +9,11 @@ argument names, too; where NumPy differs (``eig`` may give real numbers) it is a
 
 from __future__ import annotations
 
+import sys
+
 from numpy.linalg import LinAlgError
 
+from lazyarray import _direct
 from lazyarray.linalg.decompositions import (
     cholesky,
     det,
@@ -71,3 +74,5 @@ __all__ = [
     "trace",
     "vecdot",
 ]
+
+_direct.in_linalg(sys.modules[__name__])

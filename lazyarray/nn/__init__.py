@@ -18,6 +18,7 @@ array([ 0.25, -0.25])
 
 from __future__ import annotations
 
+import lazyarray.random  # noqa: F401  as a whole: what asks for a part first may deadlock threads
 from lazyarray.nn import (
     activations,
     choices,

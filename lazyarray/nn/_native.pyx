@@ -39,6 +39,7 @@ from lazyarray.lazy._lazy cimport (
     view_of,
 )
 
+from lazyarray.engine._engine import check_methods
 from lazyarray.lazy._lazy import leaf_grad
 
 cnp.import_array()
@@ -399,3 +400,5 @@ def erf(Tensor x not None):
     views[1] = &out.v
     emit_elementwise(recorder().begin(_erf[number(x)], 1, 1), &out.v.layout, views, True)
     return out
+
+check_methods(globals())

@@ -10,29 +10,12 @@ the sections list in ``__all__`` and ``METHODS``.
 
 from __future__ import annotations
 
-import numpy as np
-
-from lazyarray.ops import elementwise, reductions
-from lazyarray.ops._rows import MatMul, Row, assign_to
-
-_MATMUL = """Matrix product; axes before the last two are a stack.
-
-    >>> import lazyarray as la
-    >>> la.matmul([[1, 2], [3, 4]], [1, 1]).asnumpy()
-    array([3, 7])
-    """
-
-table: dict[str, Row] = {
-    **elementwise.TABLE,
-    **reductions.TABLE,
-    "matmul": MatMul(np.matmul, section="linear algebra", doc=_MATMUL),
-}
-aliases: dict[str, str] = {**elementwise.ALIASES, **reductions.ALIASES}
-
-from lazyarray.ops import (  # noqa: E402  (some of these look at the table)
+from lazyarray.ops import (
     creation,
     dispatch,
     dtypes,
+    elementwise,
+    gradients,
     indexing,
     interop,
     joining,
@@ -41,10 +24,13 @@ from lazyarray.ops import (  # noqa: E402  (some of these look at the table)
     names,
     patterns,
     ranges,
+    reductions,
     searching,
     sorting,
     statistical,
 )
+from lazyarray.ops._rows import assign_to
+from lazyarray.ops._table import aliases, table
 
 SECTIONS = [
     names,
@@ -62,10 +48,17 @@ SECTIONS = [
     dtypes,
     interop,
 ]
-from lazyarray.ops import gradients  # noqa: E402, F401  (teaches autograd the rows' rules)
 
 for _section in SECTIONS:
     for _name in (*_section.__all__, *getattr(_section, "METHODS", ())):
         globals()[_name] = getattr(_section, _name)
 
-__all__ = ["SECTIONS", "aliases", "assign_to", "dispatch", "table"]
+__all__ = [
+    "SECTIONS",
+    "aliases",
+    "assign_to",
+    "dispatch",
+    "elementwise",
+    "gradients",
+    "table",
+]

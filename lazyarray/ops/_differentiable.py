@@ -13,6 +13,7 @@ from functools import wraps
 from typing import Any, ParamSpec, TypeVar
 
 from lazyarray.lazy._lazy import Tensor, is_recording, note_call, paused, tracked
+from lazyarray.ops._rows import full
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -85,8 +86,6 @@ def summed_to(g: Any, shape: tuple[int, ...]) -> Any:
 
 
 def _zeros(shape: tuple[int, ...], dtype: Any, device: Any) -> Any:
-    from lazyarray.ops._rows import full
-
     return full(shape, 0, dtype, device)
 
 

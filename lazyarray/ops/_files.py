@@ -5,9 +5,7 @@ from __future__ import annotations
 import io
 import math
 import os
-import shutil
 import stat
-import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import IO, Any
@@ -30,7 +28,7 @@ def replacing(path: str | os.PathLike[str], mode: str = "wb") -> Iterator[IO[Any
         with open(unfinished, mode.replace("w", "x")) as stream:
             yield stream
         if os.path.exists(target):
-            shutil.copymode(target, unfinished)
+            os.chmod(unfinished, stat.S_IMODE(os.stat(target).st_mode))
         os.replace(unfinished, target)
     except BaseException:
         with suppress(OSError):
@@ -73,6 +71,8 @@ def read_npy(file: IO[bytes], rest: int | None = None) -> np.ndarray:
 
 def read_archive(file: IO[bytes]) -> tuple[dict[str, np.ndarray], bytes]:
     """The arrays of an ``.npz`` file by their names, and its comment; ValueError if it is none."""
+    import zipfile
+
     try:
         archive = zipfile.ZipFile(file)
     except Exception as exc:
@@ -95,6 +95,8 @@ def read_archive(file: IO[bytes]) -> tuple[dict[str, np.ndarray], bytes]:
 
 def is_archive(path: str) -> bool:
     """Whether there is an archive of arrays at ``path``, and nothing else."""
+    import zipfile
+
     if not os.path.isfile(path) or not zipfile.is_zipfile(path):
         return False
     with suppress(Exception), zipfile.ZipFile(path) as archive:

@@ -116,6 +116,7 @@ from lazyarray.lazy._lazy cimport (
 
 from lazyarray.storage._storage cimport Chunk
 
+from lazyarray.engine._engine import check_methods
 from lazyarray.lazy._lazy import note_call, note_constant, paused
 
 cnp.import_array()
@@ -132,6 +133,15 @@ cdef extern from "ops/mended.h" namespace "lazyarray":
     void mend_expm1(Kernel*, char)
     void mend_negative(Kernel*, char, int)
 
+# What files above do for the rows, by the names under which they teach it here.
+cdef dict _taught = {}
+
+
+def teach(**things):
+    """Takes what rows call that lies above them: ``array=``, ``rules=``, ..."""
+    _taught.update(things)
+
+
 include "operands.pxi"
 include "ufunc.pxi"
 include "arrays.pxi"
@@ -147,3 +157,5 @@ include "quick.pxi"
 include "quick_lists.pxi"
 include "quick_places.pxi"
 include "quick_views.pxi"
+
+check_methods(globals())

@@ -123,7 +123,7 @@ def _stack(obj: Any, dtype: Any) -> NDArray:
     return result
 
 
-_rows.set_stack(_stack)
+_rows.teach(stack=_stack, array=array)
 
 
 def _in_order(x: NDArray, order: str) -> bool:

@@ -8,13 +8,13 @@ computed in NumPy behind the user's back.
 from __future__ import annotations
 
 import inspect
-import sys
 from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 import numpy as np
 
+from lazyarray import _public
 from lazyarray.lazy._lazy import Tensor
 from lazyarray.ops import _rows, ufunc_methods
 from lazyarray.ops._layout import device_of, values
@@ -46,7 +46,7 @@ def ufunc(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[st
         del kwargs["axes"]
     function: Callable[..., Any] | None = ROWS.get(ufunc)
     if function is None and getattr(np, ufunc.__name__, None) is ufunc:
-        function = _public("numpy", ufunc.__name__)
+        function = _counterpart("numpy", ufunc.__name__)
     if function is None:
         function = partial(ufunc_methods.call, ufunc)
     return _call(function, inputs, outs, kwargs)
@@ -89,7 +89,7 @@ def function(func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, 
     module, name = func.__module__, func.__name__
     if (module, name) in _CHANGES and not (args and isinstance(args[0], Tensor)):
         return func(*_host(args, name), **_host(kwargs, name))
-    mine = _SPECIAL.get((module, name)) or _public(module, name)
+    mine = _SPECIAL.get((module, name)) or _counterpart(module, name)
     if mine is None:
         raise _no_counterpart(f"{module}.{name}()")
     given = _bound(func, args, kwargs).get("out")
@@ -133,10 +133,10 @@ def _bound(func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, An
         return kwargs
 
 
-def _public(module: str, name: str) -> Callable[..., Any] | None:
+def _counterpart(module: str, name: str) -> Callable[..., Any] | None:
     """The function of lazyarray that stands for ``module.name`` of NumPy."""
     root, *rest = module.split(".")
-    space: Any = sys.modules["lazyarray"]
+    space: Any = _public.namespace
     if root != "numpy":
         return None
     for part in [*rest, name]:

@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from lazyarray.lazy._lazy import Tensor, note_call, set_gradients, tracked
+from lazyarray.ops import _rows
 from lazyarray.ops._differentiable import parameters, summed_to
 from lazyarray.ops._rows import array, asarray, select
 from lazyarray.ops.elementwise import TABLE as _E
@@ -358,3 +359,4 @@ def teach(table: dict[str, tuple[Rule, ...]]) -> None:
 
 
 teach(RULES)
+_rows.teach(rules=RULES, of_reduction=of_reduction, of_masked=of_masked)

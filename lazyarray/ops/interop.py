@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import zipfile
 from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
 from typing import IO, TYPE_CHECKING, Any
@@ -146,6 +145,8 @@ def save(file: str | os.PathLike[str] | IO[bytes], data: Any, allow_pickle: bool
         _write(file, _values(data))
         return
     values = {key: _values(value) for key, value in named.items()}  # before the file is touched
+    import zipfile
+
     with _opened(file) as stream, zipfile.ZipFile(stream, "w", zipfile.ZIP_STORED) as archive:
         archive.comment = comment
         for key, value in values.items():
@@ -302,6 +303,9 @@ def from_gpu(x: Any) -> NDArray | None:
     return _share.adopt_gpu(
         first, nbytes, owner, gpu(number), start, np.dtype(dtype), shape, strides
     )
+
+
+_rows.teach(from_gpu=from_gpu)
 
 
 def shared(x: NDArray, dtype: Any) -> np.ndarray:

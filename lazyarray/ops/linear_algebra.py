@@ -9,9 +9,10 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
 from lazyarray.lazy._lazy import Tensor, returned
-from lazyarray.ops import _layout, _rows, elementwise, table
+from lazyarray.ops import _layout, _rows, elementwise
 from lazyarray.ops._layout import Shape, deliver, gil_op, operands
 from lazyarray.ops._rows import Gufunc, astype, contiguous_signature, out_array, probe
+from lazyarray.ops._table import table
 from lazyarray.ops.joining import stack
 from lazyarray.ops.manipulation import (
     copy,

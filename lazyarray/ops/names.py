@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from lazyarray.ops import aliases, table
+from lazyarray.ops._table import aliases, table
 
 _rows = {**table, **{alias: table[name] for alias, name in aliases.items()}}
 globals().update(_rows)

@@ -65,15 +65,6 @@ cdef Tensor as_tensor_on(object o, CDevice device):
     return from_object(o, None, device)
 
 
-cdef object _stack = None
-
-
-def set_stack(function):
-    """``function(o, dtype)`` makes an array of nested sequences that hold arrays."""
-    global _stack
-    _stack = function
-
-
 cdef enum:
     NO_TENSOR, SOME_TENSOR, TOO_DEEP
 
@@ -110,7 +101,7 @@ cdef Tensor from_object(object o, object dtype, CDevice device):
     cdef Tensor t
     if is_sequence(o) and holds_tensors(o):
         t = of_sequence(o, dtype) if device == cpu0() else None
-        return _stack(o, dtype) if t is None else t
+        return _taught["stack"](o, dtype) if t is None else t
     if not isinstance(o, np.ndarray) and hasattr(o, "__cuda_array_interface__"):
         return from_gpu(o, dtype, device)
     return from_numpy(np.asarray(o, dtype), device)
@@ -118,8 +109,7 @@ cdef Tensor from_object(object o, object dtype, CDevice device):
 
 cdef Tensor from_gpu(object o, object dtype, CDevice device):
     """A copy of an array that others have on a GPU, on the device where it is."""
-    from lazyarray.ops.interop import from_gpu
-    cdef Tensor there = from_gpu(o)
+    cdef Tensor there = _taught["from_gpu"](o)
     return cast(there, there.v.dtype if dtype is None else dtype_code(dtype))
 
 

@@ -286,8 +286,7 @@ cdef int deliver_values(Tensor out, Tensor result, Tensor values) except -1:
 
 def _note_reduction(name, x, result, axes, where, initial):
     """Notes a reduction that NumPy does, for autograd."""
-    from lazyarray.ops.gradients import of_reduction
-    of_reduction(name, x, result, axes, where, initial)
+    _taught["of_reduction"](name, x, result, axes, where, initial)
 
 
 cdef Split split_of(object ufunc, object dtype):

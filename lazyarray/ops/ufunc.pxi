@@ -39,8 +39,7 @@ cdef class Row:
     @property
     def gradient(self):
         """The rules of autograd, one for each input (None: zero everywhere); None without any."""
-        from lazyarray.ops.gradients import RULES
-        return RULES.get(self.name)
+        return _taught["rules"].get(self.name)
 
     @property
     def __signature__(self):
@@ -63,8 +62,7 @@ cdef class Row:
 
 def _note_masked(name, operands, where, result, keeps):
     """Notes a call of a ufunc by NumPy, for autograd."""
-    from lazyarray.ops.gradients import of_masked
-    of_masked(name, operands, where, result, keeps)
+    _taught["of_masked"](name, operands, where, result, keeps)
 
 
 # What gives an element the same bits wherever it lies: one IEEE or integer operation.
@@ -509,8 +507,7 @@ cdef class Ufunc(Row):
 
     def method(self, str name, *args, **kwargs):
         """One of NumPy's methods of ufuncs, by name."""
-        from lazyarray.ops.ufunc_methods import METHODS
-        return METHODS[name](self.ufunc, *args, **kwargs)
+        return _taught["methods"][name](self.ufunc, *args, **kwargs)
 
 
 cdef dict loop_choice(str name, dict rest):
@@ -523,8 +520,7 @@ cdef dict loop_choice(str name, dict rest):
 
 
 cdef Tensor in_memory_order(Tensor x, str order):
-    from lazyarray.ops.creation import array
-    return array(x, copy=None, order=order)
+    return _taught["array"](x, copy=None, order=order)
 
 
 class _Slot:

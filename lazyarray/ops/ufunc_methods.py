@@ -344,3 +344,4 @@ METHODS: dict[str, Callable[..., Any]] = {
     "outer": outer,
     "at": at,
 }
+_rows.teach(methods=METHODS)

@@ -39,6 +39,8 @@ from lazyarray.engine._engine cimport (
 )
 from lazyarray.storage._storage cimport store
 
+from lazyarray.engine._engine import check_methods
+
 
 cdef extern from "<unordered_map>" namespace "std" nogil:
     cdef cppclass unordered_map[K, V]:
@@ -338,3 +340,6 @@ cdef str _device(CDevice d):
 
 cdef tuple _place(uint32_t site):
     return <tuple>sites().place(site)
+
+
+check_methods(globals())

@@ -38,6 +38,8 @@ from lazyarray.lazy._lazy cimport (
     written_now,
 )
 
+from lazyarray.engine._engine import check_methods
+
 cnp.import_array()
 
 
@@ -382,3 +384,5 @@ cdef Draw _like = Draw.__new__(Draw)
 call_by_vector(<CType*>Draw, <char*>&_like.vectorcall - <char*><PyObject*>_like, False)
 call_by_vector(<CType*>Method, <char*>&_like.vectorcall - <char*><PyObject*>_like, True)
 _like = None
+
+check_methods(globals())

@@ -1,6 +1,7 @@
 # distutils: language = c++
 """The process's chunk store, and what its pools say of themselves."""
 
+from lazyarray.engine._engine import check_methods
 from lazyarray.engine.settings import int_env
 
 from lazyarray.engine._engine cimport GPU, CDevice, Device, graveyard, process_engine
@@ -46,3 +47,5 @@ def trim(Device ctx=None):
     with nogil:  # it may wait for a device
         pool.trim()
     graveyard().sweep()
+
+check_methods(globals())

@@ -214,10 +214,10 @@ def bare():
     """Each block of its own from the driver, so that a tool sees where it ends."""
     import cupy
 
-    from lazyarray.lazy.cuda import device, room
+    from lazyarray.lazy.cuda import room, views
 
     def allocate(number, stream, nbytes):
-        with device.on(number, stream):
+        with views.on(number, stream):
             memory = cupy.cuda.Memory(nbytes)
         return memory.ptr, memory
 

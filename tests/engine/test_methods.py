@@ -1,10 +1,16 @@
 """Methods of native classes, called on what they are no methods of."""
 
+import importlib
+import pkgutil
 import sys
 
 import pytest
 
 import lazyarray as la
+
+for _module in pkgutil.walk_packages(la.__path__, "lazyarray."):
+    if not _module.name.endswith(".liblazyarray"):  # a library, no module
+        importlib.import_module(_module.name)
 
 METHODS = [
     (owner, name)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from lazyarray.lazy.cuda import device
+from lazyarray.lazy.cuda import views
 from lazyarray.lazy.cuda.library.calls import SUPPORTED
 
 __all__ = ["Gufunc", "run"]
@@ -44,7 +44,7 @@ class Gufunc:
     ) -> Any:
         """Operand k's memory as a CuPy array; ``offset`` and ``steps`` are bytes."""
         (base, nbytes, number), first, own = self._operands[k][:3]
-        return device.view(base, nbytes, number, first + offset, shape, dtype or own, steps)
+        return views.view(base, nbytes, number, first + offset, shape, dtype or own, steps)
 
     def _arrays(self) -> list[Any]:
         out, at = [], 0
@@ -74,7 +74,7 @@ def run(call: tuple[Any, ...]) -> bool:
         if there is None and function is None:
             return False
         arrays = [
-            device.view(base, nbytes, number, offset, shape, dtype, steps)
+            views.view(base, nbytes, number, offset, shape, dtype, steps)
             for (base, nbytes, number), offset, dtype, shape, steps in operands
         ]
         if there is not None:

@@ -1,18 +1,15 @@
-"""CUDA devices: finding and opening them, CuPy's memory, and its view of ours."""
+"""CUDA devices: finding and opening them, and what others have on them."""
 
 from __future__ import annotations
 
-import functools
 import importlib
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
 from types import ModuleType
 from typing import Any
 
 from lazyarray.lazy import _lazy
 
-__all__ = ["count", "memory_info", "on", "open_device", "shared", "view"]
+__all__ = ["count", "memory_info", "open_device", "shared"]
 
 DRIVER = "libcuda.so.1"
 FORKED = (
@@ -72,15 +69,6 @@ def open_device(number: int) -> None:
     _opened.add(number)
 
 
-@contextmanager
-def on(number: int, stream: int) -> Iterator[ModuleType]:
-    """CuPy, with its calls going to a stream of GPU ``number``."""
-    import cupy
-
-    with cupy.cuda.Device(number), _external(number, stream):
-        yield cupy
-
-
 def _blas(cupy: ModuleType) -> str:
     """The path of the cuBLAS that CuPy uses, "" if it can't be found."""
     given = os.environ.get("LAZYARRAY_CUDA_BLAS")
@@ -96,43 +84,6 @@ def _blas(cupy: ModuleType) -> str:
             if os.path.basename(path).startswith("libcublas.so"):
                 return path
     return ""
-
-
-class _Handle:
-    """The address of a stream, as CUDA's stream protocol wants it."""
-
-    def __init__(self, stream: int):
-        self._stream = stream
-
-    def __cuda_stream__(self) -> tuple[int, int]:
-        return 0, self._stream
-
-
-@functools.cache
-def _external(number: int, stream: int) -> Any:
-    import cupy
-
-    if hasattr(cupy.cuda.Stream, "from_external"):  # since CuPy 14
-        return cupy.cuda.Stream.from_external(_Handle(stream))
-    return cupy.cuda.ExternalStream(stream, number)
-
-
-def view(
-    base: int,
-    nbytes: int,
-    number: int,
-    offset: int,
-    shape: tuple[int, ...],
-    dtype: str,
-    strides: tuple[int, ...],
-    owner: object = None,
-) -> Any:
-    """A CuPy array on memory of ours: ``nbytes`` from the address ``base`` on GPU ``number``."""
-    import cupy
-
-    memory = cupy.cuda.UnownedMemory(base, nbytes, owner, number)
-    pointer = cupy.cuda.MemoryPointer(memory, offset)
-    return cupy.ndarray(shape, dtype, memptr=pointer, strides=strides)
 
 
 def shared(x: Any) -> tuple[int, int, Any, int, int, str, tuple[int, ...], tuple[int, ...]] | None:

@@ -7,12 +7,12 @@ from contextlib import AbstractContextManager
 from typing import Any
 
 from lazyarray.lazy import _lazy
-from lazyarray.lazy.cuda import calls, compiler, device
+from lazyarray.lazy.cuda import calls, compiler, views
 from lazyarray.lazy.cuda.source import Unsupported, source, words
 
 __all__ = ["allocate", "compiled", "library", "quiesce", "reclaim", "scope", "view"]
 
-view = device.view
+view = views.view
 
 # Read and written with the GIL held, by worker threads.
 _functions: dict[tuple[int, Any], Any] = {}
@@ -44,7 +44,7 @@ def compiled(number: int, spec: Any, given: int) -> tuple[int, int] | None:
 
 def allocate(number: int, stream: int, nbytes: int) -> tuple[int, Any]:
     """Memory from CuPy's pool, of a stream: its address, and what keeps it. MemoryError if none."""
-    with device.on(number, stream) as cupy:
+    with views.on(number, stream) as cupy:
         try:
             pointer = cupy.get_default_memory_pool().malloc(nbytes)
         except cupy.cuda.memory.OutOfMemoryError as exc:
@@ -54,7 +54,7 @@ def allocate(number: int, stream: int, nbytes: int) -> tuple[int, Any]:
 
 def scope(number: int) -> AbstractContextManager[Any]:
     """A context in which CuPy's calls go to this thread's own stream on GPU ``number``."""
-    return device.on(number, _lazy.stream_of_thread(number))
+    return views.on(number, _lazy.stream_of_thread(number))
 
 
 def reclaim(number: int) -> None:
@@ -75,5 +75,5 @@ def quiesce(number: int) -> None:
 
 def library(number: int, stream: int, call: Any) -> bool:
     """Does a call by CuPy; False if it is not known to do what NumPy does."""
-    with device.on(number, stream):
+    with views.on(number, stream):
         return calls.run(call)

@@ -1,0 +1,22 @@
+"""The op table, whole: the rows by their names, and the names that some have besides."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from lazyarray.ops import elementwise, reductions
+from lazyarray.ops._rows import MatMul, Row
+
+_MATMUL = """Matrix product; axes before the last two are a stack.
+
+    >>> import lazyarray as la
+    >>> la.matmul([[1, 2], [3, 4]], [1, 1]).asnumpy()
+    array([3, 7])
+    """
+
+table: dict[str, Row] = {
+    **elementwise.TABLE,
+    **reductions.TABLE,
+    "matmul": MatMul(np.matmul, section="linear algebra", doc=_MATMUL),
+}
+aliases: dict[str, str] = {**elementwise.ALIASES, **reductions.ALIASES}
