@@ -20,12 +20,12 @@ interpreter().copy_context = copy_of_context
 
 
 def native_files():
-    """What the file names of native functions begin with, where they are frames of a traceback."""
+    """What file names of native functions begin with in tracebacks: of modules, and of what these include."""
     try:
         raise ImportError
     except ImportError as exc:
         name = exc.__traceback__.tb_frame.f_code.co_filename  # as the build called Cython
-        return name[:name.rindex("engine/")]
+        return "lazyarray/", name[:name.rindex("engine/")]
 
 
 cdef str site_text(uint32_t site):

@@ -172,7 +172,7 @@ def in_order(heads: Iterable[Entry]) -> list[Node]:
 
 # Frames of compiled code have relative paths.
 _ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-_PACKAGE = (_ROOT + os.sep, native_files())
+_PACKAGE = (_ROOT + os.sep, *native_files())
 
 
 def caller() -> str:

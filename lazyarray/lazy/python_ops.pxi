@@ -74,7 +74,7 @@ cdef CError* _run_python(Instr& instr) noexcept nogil:
         return _call_python(instr)
 
 
-_OURS = (native_files(), os.path.dirname(np.__file__) + os.sep,
+_OURS = (*native_files(), os.path.dirname(np.__file__) + os.sep,
          os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep)
 
 

@@ -1,0 +1,27 @@
+"""The frames of native functions are told from the user's, whatever the build called their files."""
+
+import traceback
+
+import lazyarray as la
+from lazyarray.engine._engine import native_files
+
+
+def files_of(call):
+    try:
+        call()
+    except Exception as exc:
+        return [frame.f_code.co_filename for frame, _ in traceback.walk_tb(exc.__traceback__)]
+    raise AssertionError
+
+
+def test_frames_of_a_module_and_of_its_parts():
+    seen = []
+    for call in (
+        lambda: la.array([1, 2, 3]).item(99, 2, 3),
+        lambda: la.array([1, 2, 3]).reshape(7),
+        lambda: la.engine.get().push(None, la.cpu()),
+        lambda: la.random.normal(size="x").asnumpy(),
+    ):
+        seen += [f for f in files_of(call) if f.endswith((".pyx", ".pxi"))]
+    assert {f[-4:] for f in seen} == {".pyx", ".pxi"}
+    assert all(f.startswith(native_files()) for f in seen)
