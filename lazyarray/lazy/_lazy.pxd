@@ -35,7 +35,7 @@ cdef extern from "lazy/dtype.h" namespace "lazyarray" nogil:
         kOperandKinds "lazyarray::kOperandKinds"
 
 
-cdef extern from "lazy/cpu/loop.h" namespace "lazyarray" nogil:
+cdef extern from "lazy/loop.h" namespace "lazyarray" nogil:
     ctypedef void (*Loop)(char**, const npy_intp*, const npy_intp*, void*) noexcept
 
 
@@ -293,17 +293,17 @@ cdef extern from "lazy/recorder.h" namespace "lazyarray" nogil:
     cdef cppclass TilePolicy:
         int64_t tile_bytes, stream_bytes, ahead_bytes, stream, least, most, ahead_least, row, panels, panel
         double split_ns, task_ns
+    cdef cppclass Backend:
+        pass
     cdef cppclass Executor:
         Runtime runtime
-    cdef cppclass Planner:
-        TilePolicy policy
-        uint64_t hits, misses
+        Backend* host
+        Backend* gpu
     cdef cppclass Report:
         string text() except +
     cdef cppclass ReportPtr "std::shared_ptr<lazyarray::Report>":
         Report* get()
     cdef cppclass Scheduler:
-        Planner planner
         cbool fuses, keeps_reports
         void (*on_report)(const ReportPtr&) noexcept
         ReportPtr report()
@@ -315,6 +315,7 @@ cdef extern from "lazy/recorder.h" namespace "lazyarray" nogil:
         Tape tape
         int captures
         FlushPolicy policy
+        TilePolicy tiles
         uint64_t recorded, inlined
         int64_t max_pending_bytes, max_pending_ops
         CEngine* engine()
@@ -331,6 +332,14 @@ cdef extern from "lazy/recorder.h" namespace "lazyarray" nogil:
         int64_t budget()
         void replan() except +
         Status flush(cbool)
+
+
+cdef extern from "lazy/cpu/backend.h" namespace "lazyarray" nogil:
+    cdef cppclass Planner:
+        uint64_t hits, misses
+    cdef cppclass CpuBackend(Backend):
+        CpuBackend(Runtime*, const TilePolicy*) except +
+        Planner planner
 
 
 cdef extern from "lazy/program.h" namespace "lazyarray" nogil:

@@ -126,8 +126,8 @@ def _find_blas():
 
 def _stats():
     return {"ops": _recorder.recorded + _recorder.inlined, "recorded": _recorder.recorded,
-            "inlined": _recorder.inlined, "plans_made": _recorder.scheduler.planner.misses,
-            "plans_found": _recorder.scheduler.planner.hits}
+            "inlined": _recorder.inlined, "plans_made": _host_backend.planner.misses,
+            "plans_found": _host_backend.planner.hits}
 
 
 cdef dict _figures = {}  # name: (its address, whether it is a double; else an int64_t)
@@ -135,7 +135,7 @@ cdef dict _figures = {}  # name: (its address, whether it is a double; else an i
 
 cdef int _list_figures() except -1:
     cdef FlushPolicy* f = &_recorder.policy
-    cdef TilePolicy* t = &_recorder.scheduler.planner.policy
+    cdef TilePolicy* t = &_recorder.tiles
     _figures.update({
         "inline_ns": (<size_t>&f.inline_ns, True),
         "cheap_ns": (<size_t>&f.cheap_ns, True),
@@ -200,11 +200,13 @@ def _default_budget():
 
 
 cdef int _set_up() except -1:
-    global _recorder, _engine
+    global _recorder, _engine, _host_backend
     from lazyarray.engine import _engine as engine_module
 
     _engine = process_engine()
     _recorder = new Recorder(_engine.c, store())
+    _host_backend = new CpuBackend(&_recorder.executor.runtime, &_recorder.tiles)
+    _recorder.executor.host = _host_backend
     teach_store(store())
     _recorder.executor.runtime.hooks.python = _run_python
     _recorder.executor.runtime.hooks.recast = _recast

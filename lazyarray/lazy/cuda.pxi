@@ -43,7 +43,7 @@ cdef extern from "lazy/cuda/runner.h" namespace "lazyarray::cuda" nogil:
         cbool load(const char*)
 
     cdef cppclass GpuRunner "lazyarray::cuda::Runner":
-        GpuRunner(Runtime&)
+        GpuRunner(Backend*, const FlushPolicy*)
         GpuBlas blas
         GpuHooks hooks
         atomic[uint64_t] launched
@@ -112,7 +112,7 @@ def open_gpu(int number, str path, str blas, room):
     if _device_room is not None:
         return
     _device_room = room
-    _gpu_runner = new GpuRunner(_recorder.executor.runtime)
+    _gpu_runner = new GpuRunner(_recorder.executor.host, &_recorder.policy)
     _gpu_runner.hooks.compile = _compile_for_gpu
     _gpu_runner.hooks.library = _library
     _gpu_runner.hooks.host_chunk = _host_chunk

@@ -54,6 +54,7 @@ struct Stage {
   Form form;
   bool fused = false;        // else one instruction that runs by itself
   Device device;
+  int mark = 0;              // a value of Chunk::use_group that no chunk has, for who plans it
   int first_after = INT_MAX;  // the oldest stage that depends on this one
   int merged_into = -1;
 };

@@ -6,15 +6,15 @@
 
 #include "interpreter.h"
 #include "layout.h"
-#include "lazy/cpu/lines.h"
-#include "lazy/cpu/loop.h"
+#include "lazy/loop.h"
 #include "lazy/dtype.h"
 #include "storage/chunk.h"
 
 namespace lazyarray {
 
 struct Instr;
-struct Gradient;  // see lazy/tape.h
+struct Gradient;   // see lazy/tape.h
+struct LineLoops;  // see lazy/cpu/lines.h
 
 // The core axes of a generalised ufunc's operands, as indices of Instr::core; their steps lie one after
 // the other in Instr::core_steps.

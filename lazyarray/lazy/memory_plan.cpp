@@ -72,10 +72,8 @@ bool MemoryPlan::may_replace(const Part& part, const Chunk* old, const Chunk* fr
   for (const Part::Step& s : part.steps) {
     if (last_old < s.begin || first_fresh >= s.end) continue;
     // The one ends and the other begins in this step: in a pass, tile by tile.
-    if (!s.plan && !s.gpu) return last_old < first_fresh || alike(part, last_old, last_old + 1, old, fresh);
-    if (s.plan)
-      for (const Member& m : s.plan->members)
-        if (m.copied_by >= 0) return false;  // what it copies is written before its turn
+    if (!s.plan) return last_old < first_fresh || alike(part, last_old, last_old + 1, old, fresh);
+    if (s.plan->writes_early()) return false;
     return alike(part, s.begin, s.end, old, fresh);
   }
   return true;  // one step ends it, a later one begins the other

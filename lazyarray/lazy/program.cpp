@@ -370,10 +370,10 @@ Part* Program::copy_of(const Part& part, const std::vector<Substitution>& given)
   } fresh_ones;
   std::vector<Substitution> substitutions = given;
   for (const Part::Step& s : part.steps)
-    for (size_t i = s.begin; s.gpu && i < s.end; ++i)
+    for (size_t i = s.begin; s.plan && s.plan->may_fall_back() && i < s.end; ++i)
       for (int k = part.instrs[i]->nin; k < part.instrs[i]->nop; ++k) {
         Chunk* c = part.instrs[i]->ops[k].chunk;
-        if (!c || s.gpu->in_memory[i - s.begin][k] || !c->temporary) continue;
+        if (!c || s.plan->in_memory(i - s.begin, k) || !c->temporary) continue;
         bool known = false;
         for (const Substitution& x : substitutions) known |= x.from == c;
         if (known) continue;

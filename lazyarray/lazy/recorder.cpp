@@ -4,8 +4,7 @@
 namespace lazyarray {
 
 void Recorder::price(Instr& in) const {
-  if (in.device().is_gpu() && in.kernel->kind != Kernel::TRANSFER)
-    in.cost_ns = std::max(policy.launch_ns, in.cost_ns / policy.gpu_speed);
+  if (const Device d = in.device(); d.kind != Device::CPU) executor.on(d).price(in);
 }
 
 bool Recorder::run_traced(Instr& in) {
@@ -79,7 +78,8 @@ bool Recorder::over_budget() {
 
 void Recorder::replan() {
   std::lock_guard<std::mutex> order(push_mu_);
-  scheduler.planner.forget();
+  for (Backend* b : {executor.host, executor.gpu})
+    if (b) b->forget_plans();
 }
 
 Status Recorder::flush(bool wake) {

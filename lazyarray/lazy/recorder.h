@@ -21,11 +21,12 @@ namespace lazyarray {
 class Recorder {
  public:
   Recorder(Engine* e, ChunkStore* store)
-      : executor(e), scheduler(e, &executor, &pool_, &policy, store), engine_(e), store_(store) {
+      : executor(e), scheduler(e, &executor, &pool_, &policy, &tiles, store), engine_(e), store_(store) {
     e->set_alarm([](void* me) { static_cast<Recorder*>(me)->on_alarm(); }, this);
   }
 
   FlushPolicy policy;
+  TilePolicy tiles;
   Executor executor;
   Scheduler scheduler;
   Tape tape;

@@ -1,14 +1,12 @@
 // Report: what became of a segment, for la.explain() and LAZYARRAY_DEBUG=plan.
 #pragma once
 #include <atomic>
-#include <cstdio>
 #include <deque>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "lazy/cuda/plan.h"
-#include "lazy/planner.h"
+#include "lazy/backend.h"
 
 namespace lazyarray {
 
@@ -22,17 +20,16 @@ class Report {
   };
   struct Stage {
     std::vector<Note> notes;
-    std::shared_ptr<const Plan> plan;
-    std::shared_ptr<const cuda::GpuPlan> gpu;
+    std::shared_ptr<const FusedPlan> plan;  // null: the instructions run one after the other
     int64_t moved = 0;
     std::atomic<int> threads{0};
 
-    Stage(const std::vector<Instr*>& instrs, size_t begin, size_t end, std::shared_ptr<const Plan> p,
-          std::shared_ptr<const cuda::GpuPlan> g);
-    bool fused() const { return plan || gpu; }
+    Stage(const std::vector<Instr*>& instrs, size_t begin, size_t end,
+          std::shared_ptr<const FusedPlan> p);
   };
   struct Line {
     Device device;
+    bool launches = false;     // see Backend
     std::deque<Stage> stages;  // which never move
     std::atomic<int64_t> begun{0}, ended{0};
   };
@@ -56,13 +53,6 @@ class Report {
   std::string when(size_t begin, size_t end) const;
   static std::string stages(const Line& l);
   static void stage(std::string& s, const Stage& st);
-  static const char* dtype_name(int d);
-  static std::string shape(const npy_intp* s, int n);
-  static std::string count(size_t n, const char* one, const char* many = nullptr) {
-    return std::to_string(n) + " " + (n == 1 ? one : many ? many : std::string(one) + "s");
-  }
-  static std::string bytes(int64_t n);
-  static std::string time(int64_t ns);
 };
 
 }  // namespace lazyarray

@@ -5,19 +5,19 @@ namespace lazyarray {
 
 const char* Part::name() const {
   if (instrs.size() == 1) return instrs[0]->kernel->name;
-  return steps.size() == 1 && (steps[0].plan || steps[0].gpu) ? "fused" : "segment";
+  return steps.size() == 1 && steps[0].plan ? "fused" : "segment";
 }
 
 Prop Part::prop(bool tiny) const {
   if (instrs[0]->kernel->kind == Kernel::TRANSFER)
     return instrs[0]->ops[1].chunk->device.is_gpu() ? Prop::COPY_TO_GPU : Prop::COPY_FROM_GPU;
-  return tiny && !device.is_gpu() ? Prop::ASYNC : Prop::NORMAL;
+  return tiny && !backend->launches() ? Prop::ASYNC : Prop::NORMAL;
 }
 
 bool Part::in_scratch(size_t instr, int op) const {
   if (!instrs[instr]->ops[op].chunk->temporary) return false;
   for (const Step& s : steps)
-    if (s.gpu && s.begin <= instr && instr < s.end) return !s.gpu->in_memory[instr - s.begin][op];
+    if (s.plan && s.begin <= instr && instr < s.end) return !s.plan->in_memory(instr - s.begin, op);
   return true;
 }
 
@@ -73,7 +73,7 @@ Status Scheduler::push(std::vector<Instr*>& segment, Engine::After& after) {
 std::shared_ptr<Report> Scheduler::report_of(const std::vector<Instr*>& segment) {
   auto report = std::make_shared<Report>(segment.size(), parts_.size());
   for (size_t i = 0; i < parts_.size(); ++i) describe(*parts_[i], report, i);
-  report->total(segment, planner.new_mark());
+  report->total(segment, new_mark());
   return report;
 }
 
@@ -90,12 +90,12 @@ Error* Scheduler::run(void* arg, RunContext& ctx) {
   Executor& executor = *part->scheduler->executor_;
   if (part->report) part->report->begins(part->line, part->scheduler->engine_->now());
   size_t stage = 0;
-  const TilePolicy& tiles = part->scheduler->planner.policy;
+  const TilePolicy& tiles = *part->scheduler->tiles_;
   const Crew crew{ctx.engine, ctx.op, tiles.split_ns, tiles.task_ns};
   for (const Part::Step& s : part->steps) {
     int threads = 0;
-    if (s.plan) threads = executor.pass(*s.plan, part->instrs.data() + s.begin, ctx.op);
-    else if (s.gpu) executor.gpu_pass(*s.gpu, part->instrs.data() + s.begin, s.end - s.begin);
+    if (s.plan)
+      threads = part->backend->pass(executor, *s.plan, part->instrs.data() + s.begin, s.end - s.begin, ctx.op);
     else
       for (size_t i = s.begin; i < s.end; ++i) executor.step(*part->instrs[i], &crew);
     if (part->report) part->report->lines[part->line].stages[stage++].threads = threads;
@@ -156,16 +156,20 @@ void Scheduler::add(Instr* const* instrs, size_t n, Stage* stage) {
     fresh.release();
     parts_.back()->scheduler = this;
     parts_.back()->device = device;
+    parts_.back()->backend = &executor_->on(device);
     parts_.back()->open = cheap;
   }
   Part& p = *parts_[join];
   const size_t begin = p.instrs.size();
   p.instrs.insert(p.instrs.end(), instrs, instrs + n);
-  if (stage && stage->fused && device.is_gpu())
-    p.steps.push_back({begin, begin + n, nullptr, executor_->gpu->planner.plan(instrs, n, &stage->form.axes)});
-  else if (stage && stage->fused) p.steps.push_back({begin, begin + n, planner.plan(*stage), nullptr});
-  else if (!p.steps.empty() && !p.steps.back().plan && !p.steps.back().gpu) p.steps.back().end = begin + n;
-  else p.steps.push_back({begin, begin + n, nullptr, nullptr});
+  if (stage && stage->fused) {
+    stage->mark = new_mark();
+    p.steps.push_back({begin, begin + n, p.backend->plan(*stage)});
+  } else if (!p.steps.empty() && !p.steps.back().plan) {
+    p.steps.back().end = begin + n;
+  } else {
+    p.steps.push_back({begin, begin + n, nullptr});
+  }
   p.ns += ns;
   p.bytes += bytes;
   if (p.ns > policy_->group_ns) p.open = false;
@@ -179,7 +183,7 @@ void Scheduler::add(Instr* const* instrs, size_t n, Stage* stage) {
 }
 
 void Scheduler::find_temporaries(Stage& stage) {
-  const int mark = planner.new_mark();
+  const int mark = new_mark();
   for (Instr* in : stage.instrs)
     for (int k = 0; k < in->nop; ++k) {
       Chunk* c = in->ops[k].chunk;
@@ -282,7 +286,8 @@ void Scheduler::describe(Part& part, const std::shared_ptr<Report>& report, size
   part.line = line;
   Report::Line& l = report->lines[line];
   l.device = part.device;
-  for (const Part::Step& s : part.steps) l.stages.emplace_back(part.instrs, s.begin, s.end, s.plan, s.gpu);
+  l.launches = part.backend->launches();
+  for (const Part::Step& s : part.steps) l.stages.emplace_back(part.instrs, s.begin, s.end, s.plan);
 }
 
 }  // namespace lazyarray

@@ -1,10 +1,11 @@
 // Scheduler: turns a segment into stages, the stages into operators, and pushes them.
 #pragma once
 #include <algorithm>
+#include <climits>
 #include <mutex>
 #include <vector>
 
-#include "lazy/cpu/execute.h"
+#include "lazy/executor.h"
 #include "lazy/report.h"
 #include "lazy/traced.h"
 
@@ -14,13 +15,13 @@ namespace lazyarray {
 struct Part {
   struct Step {
     size_t begin, end;
-    std::shared_ptr<const Plan> plan;  // null: the instructions run one after the other
-    std::shared_ptr<const cuda::GpuPlan> gpu;  // ... unless this is what they are on a GPU
+    std::shared_ptr<const FusedPlan> plan;  // null: the instructions run one after the other
   };
   class Scheduler* scheduler = nullptr;
   std::vector<Instr*> instrs;
   std::vector<Step> steps;
   Device device;
+  Backend* backend = nullptr;
   double ns = 0;
   int64_t bytes = 0;
   bool open = true;  // may take more
@@ -39,10 +40,11 @@ struct Part {
 // All but run() and drop() happens under Recorder::push_mu_.
 class Scheduler {
  public:
-  Scheduler(Engine* e, Executor* executor, InstrPool* pool, const FlushPolicy* policy, ChunkStore* store)
-      : engine_(e), executor_(executor), pool_(pool), policy_(policy), store_(store), fuser_(*policy, planner.policy) {}
+  Scheduler(Engine* e, Executor* executor, InstrPool* pool, const FlushPolicy* policy, const TilePolicy* tiles,
+            ChunkStore* store)
+      : engine_(e), executor_(executor), pool_(pool), policy_(policy), tiles_(tiles), store_(store),
+        fuser_(*policy, *tiles) {}
 
-  Planner planner;
   bool fuses = true;         // tests compare with and without
   bool keeps_reports = false;  // of every segment, not only of those with a fused pass
   void (*on_report)(const std::shared_ptr<Report>&) = nullptr;
@@ -86,16 +88,21 @@ class Scheduler {
 
   static Error* refusal();
 
+  // A value of Chunk::use_group that no chunk has.
+  int new_mark() { return last_mark_ = last_mark_ == INT_MIN ? -2 : last_mark_ - 1; }
+
   void describe(Part& part, const std::shared_ptr<Report>& report, size_t line);
 
   Engine* const engine_;
   Executor* const executor_;
   InstrPool* const pool_;
   const FlushPolicy* const policy_;
+  const TilePolicy* const tiles_;
   ChunkStore* const store_;
   Fuser fuser_;
   std::vector<Part*> parts_;
   uint64_t plan_ = 0;
+  int last_mark_ = -2;
   std::mutex report_mu_;  // guards report_ alone
   std::shared_ptr<Report> report_;
 };

@@ -94,4 +94,11 @@ bool same_walk(Span a, Span b) {
   }
 }
 
+int64_t reach(Instr& in, int k) {
+  int64_t bytes = info(in.kernel->dtypes[k]).size;
+  for (int a = 0; a < in.ndim; ++a)
+    if (in.strides(k)[a]) bytes *= in.shape()[a];
+  return bytes;
+}
+
 }  // namespace lazyarray

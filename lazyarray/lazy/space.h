@@ -36,4 +36,7 @@ inline Span span_of(Instr& in, int op) {
 // one of a smaller space (a reduction's result) has each of its elements for a run of the other's.
 bool same_walk(Span a, Span b);
 
+// The bytes of an operand's distinct elements: an axis without a step holds one.
+int64_t reach(Instr& in, int k);
+
 }  // namespace lazyarray

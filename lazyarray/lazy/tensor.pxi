@@ -47,6 +47,7 @@ cdef class Tensor:
 
 
 cdef Recorder* _recorder = NULL
+cdef CpuBackend* _host_backend = NULL
 cdef Engine _engine = None
 cdef type _array_type = Tensor
 cdef destructor array_dealloc = (<PyTypeObject*>Tensor).tp_dealloc

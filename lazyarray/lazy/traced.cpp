@@ -28,10 +28,10 @@ const char* device_name(Device d) {
 }
 
 void trace_stage(TraceNote& to, const std::vector<Instr*>& instrs, size_t begin, size_t end,
-                        uint16_t stage, const Plan* plan) {
+                        uint16_t stage, const FusedPlan* plan) {
   for (size_t i = begin; i < end; ++i) {
     Instr& in = *instrs[i];
-    const bool in_scratch = plan && in.nop > in.nin && plan->members[i - begin].where[in.nin] >= 0;
+    const bool in_scratch = plan && in.nop > in.nin && !plan->in_memory(i - begin, in.nin);
     to.steps.push_back({in.kernel->name[0] ? in.kernel->name : "copy", in.site, stage,
                         plan != nullptr, in_scratch});
     if (!plan) to.event.moved += moved_by(in);

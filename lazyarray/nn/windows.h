@@ -6,7 +6,7 @@
 #include <limits>
 #include <vector>
 
-#include "lazy/cpu/loop.h"
+#include "lazy/loop.h"
 
 namespace lazyarray {
 

@@ -6,7 +6,7 @@
 
 #include <cstring>
 
-#include "lazy/cpu/loop.h"
+#include "lazy/loop.h"
 
 namespace lazyarray {
 

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "lazy/cpu/loop.h"
+#include "lazy/loop.h"
 
 namespace lazyarray {
 

@@ -1,6 +1,6 @@
 // Cast loops between NumPy's numeric types: `astype` as native loops, equal to NumPy's bit for bit.
 #pragma once
-#include "lazy/cpu/loop.h"
+#include "lazy/loop.h"
 
 namespace lazyarray {
 

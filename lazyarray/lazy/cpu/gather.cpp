@@ -1,6 +1,8 @@
 // gather: elements or rows of an array picked by integer indices. NumPy has no loop for it.
 #include "lazy/cpu/gather.h"
 
+#include "lazy/cpu/lines.h"
+
 namespace lazyarray {
 
 void gather_blocks(const char* from, npy_intp n, npy_intp step, npy_intp block, const char* index,

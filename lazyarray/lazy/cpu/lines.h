@@ -4,7 +4,7 @@
 #pragma once
 #include <cstring>
 
-#include "lazy/cpu/loop.h"
+#include "lazy/loop.h"
 #include "lazy/dtype.h"
 
 namespace lazyarray {

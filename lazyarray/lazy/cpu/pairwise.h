@@ -2,7 +2,7 @@
 #pragma once
 #include <vector>
 
-#include "lazy/plan.h"
+#include "lazy/cpu/plan.h"
 
 namespace lazyarray {
 

@@ -1,6 +1,8 @@
 // Pass: runs a plan's instructions tile by tile, on as many threads as take part.
 #include "lazy/cpu/pass.h"
 
+#include "lazy/cpu/lines.h"
+
 namespace lazyarray {
 
 Scratch::Scratch(size_t bytes)

@@ -1,6 +1,6 @@
 // arange's loop: start, start + delta, start + 2 delta, ... as NumPy's dtypes fill.
 #pragma once
-#include "lazy/cpu/loop.h"
+#include "lazy/loop.h"
 
 namespace lazyarray {
 

@@ -1,60 +1,9 @@
 // run(): executes one instruction on the CPU with NumPy's own loops.
 #include "lazy/cpu/run.h"
 
+#include "lazy/cpu/lines.h"
+
 namespace lazyarray {
-
-const char* flag_text(int flag) {
-  switch (flag) {
-    case kDivide: return "divide by zero";
-    case kOver: return "overflow";
-    case kUnder: return "underflow";
-    default: return "invalid value";
-  }
-}
-
-Error* warn(Runtime& rt, Instr& in, int flags, const char* name) {
-  if (!in.has_refs) {
-    if (!in.site) in.site = interpreter().here();
-    in.filters = rt.hooks.filters();
-  }
-  const FpWarning mine{flags, name, in.filters, in.site};
-  if (mine.filters & kMayRaise)
-    if (Error* e = rt.hooks.refuse(in, mine)) return e;
-  bool known = false;
-  {
-    const std::lock_guard<SpinLock> g(rt.warn_lock);
-    // They pile up where nobody waits: from some number on, what is listed is not listed again.
-    if (rt.warnings.size() >= kManyWarnings)
-      for (const FpWarning& w : rt.warnings) known |= w == mine;
-    if (!known) rt.warnings.push_back(mine);
-  }
-  rt.any_warning = true;
-  return nullptr;
-}
-
-Error* judge_flags(Runtime& rt, Instr& in, int flags) {
-  const std::pair<int, uint8_t> kinds[] = {{kDivide, in.errstate.divide},
-                                           {kOver, in.errstate.over},
-                                           {kUnder, in.errstate.under},
-                                           {kInvalid, in.errstate.invalid}};
-  const char* name = in.kernel->casts_range || !in.kernel->name[0] ? "cast" : in.kernel->name;
-  int warned = 0;
-  for (auto [flag, mode] : kinds) {
-    if (!(flags & flag) || mode == ErrState::IGNORE) continue;
-    if (mode == ErrState::RAISE)  // which needs the site, so the op's warnings are not given
-      return new Error(Error::FLOATING_POINT,
-                       std::string(flag_text(flag)) + " encountered in " + name);
-    warned |= flag;
-  }
-  return warned ? warn(rt, in, warned, name) : nullptr;
-}
-
-bool any_negative(const char* p, npy_intp n, npy_intp step, int size) {
-  bool found = false;
-  for (npy_intp i = 0; i < n; ++i, p += step)
-    found |= reinterpret_cast<const signed char*>(p)[size - 1] < 0;  // little-endian sign byte
-  return found;
-}
 
 bool has_negative(Instr& in, char** ptrs, int op, int dtype) {
   bool found = false;
@@ -159,15 +108,6 @@ Error* run_gather(Instr& in, char** ptrs, const Crew* crew) {
   else
     gathering.work();
   return gathering.bad() ? out_of_bounds(in, ptrs[1]) : nullptr;
-}
-
-Error* allocate(Chunk* c, bool* zeroed) {
-  if (zeroed ? c->allocate_zeroed(zeroed) : c->allocate()) return nullptr;
-  const PoolStats s = c->pool->stats();
-  return new Error(Error::MEMORY, "unable to allocate " + std::to_string(c->nbytes) + " bytes on " +
-                                      c->device.text() + ": " + std::to_string(s.in_use) +
-                                      " in use" +
-                                      (s.limit ? ", limit " + std::to_string(s.limit) : ""));
 }
 
 Error* run(Runtime& rt, Instr& in, const Crew* crew) {

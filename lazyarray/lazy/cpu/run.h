@@ -9,15 +9,13 @@
 #include "lazy/cpu/casts.h"
 #include "lazy/cpu/gather.h"
 #include "lazy/cpu/masks.h"
-#include "lazy/instr.h"
+#include "lazy/runtime.h"
 
 namespace lazyarray {
 
 // ---- floating-point flags --------------------------------------------------------------------
 // Many loops clear flags raised before them, so they are read after each loop call. Reading costs
 // 1 to 3 ns, clearing far more: cleared only when set.
-
-enum : int { kDivide = 1, kOver = 2, kUnder = 4, kInvalid = 8 };
 
 inline int take_flags(bool x87) {
   int flags = 0;
@@ -38,50 +36,6 @@ inline int take_flags(bool x87) {
   }
   return flags;
 }
-
-// A floating-point warning on its way to the next wait, where it is given in the user's thread.
-struct FpWarning {
-  int flags;
-  const char* op;
-  uint32_t filters;  // what Python's warning filters were: see lazy/filters.pxi
-  uint32_t site;
-  bool operator==(const FpWarning& o) const {
-    return flags == o.flags && op == o.op && filters == o.filters && site == o.site;
-  }
-};
-constexpr size_t kManyWarnings = 256;
-constexpr uint32_t kMayRaise = 1;  // in `filters`: one of them may make an error of a warning
-
-// What running an instruction needs of the room above; set once at import.
-struct Hooks {
-  Error* (*python)(Instr&) = nullptr;          // a PYTHON instruction; takes the GIL
-  // A cast with out-of-range values; takes the GIL.
-  struct Block {
-    int ndim;
-    npy_intp* shape;
-    const npy_intp* strides[2];
-    char* ptrs[2];
-  };
-  Error* (*recast)(Instr&, const Block&, bool* invalid) = nullptr;
-  int (*blas_threads)() = nullptr;
-  uint32_t (*filters)() = nullptr;                      // those of now
-  Error* (*refuse)(Instr&, const FpWarning&) = nullptr;  // a warning that is an error; takes the GIL
-};
-struct Runtime {
-  Hooks hooks;
-  std::mutex blas_mu;  // held by one product that BLAS runs on several threads
-  SpinLock warn_lock;
-  std::vector<FpWarning> warnings;
-  std::atomic<bool> any_warning{false};
-};
-
-const char* flag_text(int flag);
-
-// Notes a warning of an instruction, or makes it the op's error. Where the GIL is held (the inline tier)
-// the site and the filters are the caller's own, captured only when needed.
-Error* warn(Runtime& rt, Instr& in, int flags, const char* name);
-
-Error* judge_flags(Runtime& rt, Instr& in, int flags);
 
 // ---- loops -----------------------------------------------------------------------------------
 
@@ -112,14 +66,7 @@ inline void odometer(Instr& in, char** ptrs, Body body, int inner = 1) {
   }
 }
 
-// A negative exponent makes the integer power loop set a Python error from a thread that has no
-// interpreter, and leave garbage: it is looked for first.
-bool any_negative(const char* p, npy_intp n, npy_intp step, int size);
 bool has_negative(Instr& in, char** ptrs, int op, int dtype);
-
-inline Error* negative_power() {
-  return new Error(Error::VALUE, "Integers to negative integer powers are not allowed.");
-}
 
 void run_elementwise(Instr& in, char** ptrs, void* data);
 
@@ -160,20 +107,9 @@ bool is_wide(Runtime& rt, const Instr& in, double multiply_adds);
 // A generalised ufunc's loop: one call runs it over the innermost batch axis.
 void run_gufunc(Runtime& rt, Instr& in, char** ptrs);
 
-// The threads that may take part in an instruction which runs inside an operator, and in what pieces
-// (see TilePolicy).
-struct Crew {
-  Engine* engine;
-  Op* op;
-  double split_ns, task_ns;
-};
-
 Error* run_gather(Instr& in, char** ptrs, const Crew* crew);
 
 // ---- one instruction -------------------------------------------------------------------------
-
-// Memory for an output, or for an input that nobody wrote (la.empty). `zeroed`: see Instr::zeros.
-Error* allocate(Chunk* c, bool* zeroed = nullptr);
 
 // Runs it; returns the failure (owned) or null. Needs no GIL, except for PYTHON instructions.
 Error* run(Runtime& rt, Instr& in, const Crew* crew = nullptr);

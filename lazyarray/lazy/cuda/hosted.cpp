@@ -11,7 +11,7 @@ Hosted::~Hosted() {
   for (const Copy& copy : copies_) copy.host->unref();
 }
 
-Error* Hosted::run(Runtime& rt) {
+Error* Hosted::run(Backend& host) {
   for (int k = 0; k < in_.nop; ++k)
     if (Chunk* c = in_.ops[k].chunk)
       if (Error* e = fetch(c, k)) return e;
@@ -19,7 +19,7 @@ Error* Hosted::run(Runtime& rt) {
     for (const Copy& copy : copies_)
       if (c == copy.device) c = copy.host;
   });
-  if (Error* e = lazyarray::run(rt, in_)) return e;
+  if (Error* e = host.run(in_, nullptr)) return e;
   for (const Copy& copy : copies_)
     if (copy.written)
       if (Error* e = staging().to_device(reinterpret_cast<Pointer>(copy.device->data), copy.host->data,

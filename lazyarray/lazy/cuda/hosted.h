@@ -2,7 +2,7 @@
 #pragma once
 #include <vector>
 
-#include "lazy/cpu/run.h"
+#include "lazy/backend.h"
 #include "lazy/cuda/transfer.h"
 
 namespace lazyarray::cuda {
@@ -16,7 +16,7 @@ class Hosted {
   ~Hosted();
   Hosted(const Hosted&) = delete;
 
-  Error* run(Runtime& rt);
+  Error* run(Backend& host);
 
  private:
   struct Copy {

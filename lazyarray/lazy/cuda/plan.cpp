@@ -91,7 +91,7 @@ GpuPlanner::Builder::Builder(GpuPlan& plan, Instr* const* instrs, size_t n, cons
 }
 
 void GpuPlanner::Builder::build() {
-  plan_.in_memory.resize(n_);
+  plan_.memory.resize(n_);
   for (size_t m = 0; m < n_; ++m) {
     place(m);
     if (!plan_.possible) return;
@@ -197,8 +197,8 @@ void GpuPlanner::Builder::find_memory() {
   for (size_t m = 0; m < n_; ++m)
     for (int k = 0; k < instrs_[m]->nop; ++k) {
       const Chunk* c = instrs_[m]->ops[k].chunk;
-      plan_.in_memory[m][k] = c && !(fused_ && c->temporary && only[c] >= 0);
-      if (c && instrs_[m]->writes(k)) plan_.temporaries += !plan_.in_memory[m][k];
+      plan_.memory[m][k] = c && !(fused_ && c->temporary && only[c] >= 0);
+      if (c && instrs_[m]->writes(k)) plan_.temporaries += !plan_.memory[m][k];
     }
 }
 
@@ -208,7 +208,7 @@ void GpuPlanner::Builder::write(const Group& g, Launch& l) {
   auto find = [&](size_t m, int k) -> Seen& {
     Instr& in = *instrs_[m];
     const int id = ids_.at(in.ops[k].chunk), dtype = in.kernel->dtypes[k];
-    const bool memory = plan_.in_memory[m][k];
+    const bool memory = plan_.memory[m][k];
     Steps steps = steps_of(in, k, g.level);
     for (Seen& s : seen)
       if (s.chunk == id && s.dtype == dtype &&
@@ -267,7 +267,7 @@ void GpuPlanner::Builder::write(const Group& g, Launch& l) {
     for (int k = in.nin; k < in.nop; ++k) {
       Seen& s = find(m, k);
       s.value = op.out[k - in.nin];
-      if (!plan_.in_memory[m][k]) continue;
+      if (!plan_.memory[m][k]) continue;
       if (s.operand < 0) s.operand = operand(m, k, s.steps, false);
       if (s.store >= 0) l.body[s.store].in.clear();  // overwritten before anybody else sees it
       Statement store;

@@ -11,7 +11,8 @@
 #include <vector>
 
 #include "lazy/cuda/gpu.h"
-#include "lazy/fuse.h"
+#include "lazy/backend.h"
+#include "lazy/words.h"
 
 namespace lazyarray::cuda {
 
@@ -73,14 +74,18 @@ struct Launch {
   mutable std::map<int, Functions> functions_;
 };
 
-struct GpuPlan {
+struct GpuPlan final : FusedPlan {
   std::vector<uint64_t> key;
   std::vector<std::unique_ptr<Launch>> launches;
   // Per instruction and operand: whether it lies in memory (else it lives and dies in one kernel).
-  std::vector<std::array<bool, kMaxOperands>> in_memory;
+  std::vector<std::array<bool, kMaxOperands>> memory;
   bool possible = true;
-  int temporaries = 0;   // outputs that exist only in registers
-  int64_t moved = 0;     // bytes of the kernels' operands
+
+  bool in_memory(size_t instr, int op) const override { return memory[instr][op]; }
+  bool may_fall_back() const override { return true; }
+  bool writes_early() const override { return false; }
+  std::string text() const override { return "fused into " + words::count(launches.size(), "kernel"); }
+  const char* place() const override { return "in registers"; }
 };
 
 // Makes plans, once for each structure. Any thread; mu_ guards what is known.

@@ -8,7 +8,37 @@ std::map<std::string, uint64_t> Runner::hosted() {
   return hosted_;
 }
 
-Error* Runner::run(Instr& in) {
+void Runner::price(Instr& in) const {
+  if (in.kernel->kind == Kernel::TRANSFER) return;
+  in.cost_ns = std::max(policy_.launch_ns, in.cost_ns / policy_.gpu_speed);
+}
+
+int Runner::pass(Executor& executor, const FusedPlan& plan, Instr* const* instrs, size_t n, Op*) try {
+  Errors errors(executor.engine());
+  bool healthy = true;
+  for (size_t m = 0; m < n && healthy; ++m) {
+    healthy = !errors.inherited(*instrs[m]);
+    errors.settle(*instrs[m], nullptr);
+  }
+  bool ran = false;
+  Error* error = healthy ? fused(static_cast<const GpuPlan&>(plan), instrs, n, &ran) : nullptr;
+  if (!ran && !error) {
+    for (size_t m = 0; m < n; ++m) executor.step(*instrs[m]);
+    return 0;
+  }
+  if (error) {
+    publish(executor.engine(), *instrs[0], error);
+    errors.keep(error);
+    for (size_t m = 0; m < n; ++m) errors.settle(*instrs[m], error);
+  }
+  errors.apply();
+  return 0;
+} catch (const std::bad_alloc&) {
+  for (size_t m = 0; m < n; ++m) starve(executor.engine(), *instrs[m]);
+  return 0;
+}
+
+Error* Runner::run(Instr& in, const Crew*) {
   Error* error = nullptr;
   Instr* one = &in;
   Stream* stream = stream_of(in.device(), &error);
@@ -38,10 +68,10 @@ Error* Runner::run(Instr& in) {
     std::lock_guard<std::mutex> g(mu_);
     hosted_[kernel.name[0] ? kernel.name : "copy"]++;
   }
-  return Hosted(in, *stream, hooks.host_chunk).run(runtime_);
+  return Hosted(in, *stream, hooks.host_chunk).run(host_);
 }
 
-Error* Runner::pass(const GpuPlan& plan, Instr* const* instrs, size_t n, bool* ran) {
+Error* Runner::fused(const GpuPlan& plan, Instr* const* instrs, size_t n, bool* ran) {
   *ran = false;
   if (!plan.possible) return nullptr;
   Error* error = nullptr;
@@ -50,7 +80,7 @@ Error* Runner::pass(const GpuPlan& plan, Instr* const* instrs, size_t n, bool* r
   Stream* stream = stream_of(instrs[0]->device(), &error);
   for (size_t m = 0; m < n && !error; ++m)
     for (int k = 0; k < instrs[m]->nop && !error; ++k)
-      if (plan.in_memory[m][k]) error = give_memory(instrs[m]->ops[k].chunk, stream->gpu);
+      if (plan.memory[m][k]) error = give_memory(instrs[m]->ops[k].chunk, stream->gpu);
   note(instrs, n);
   if (!error) return launch(plan, instrs, *stream, ran);
   error->unref();  // alone, each meets its own

@@ -1,10 +1,10 @@
-// Runner: runs instructions and fused stages on a GPU, on the stream of the op that they are part of.
+// Runner: the backend of CUDA's devices. It runs all of an op on the stream of the thread that has the op.
 #pragma once
-#include "lazy/cpu/run.h"
 #include "lazy/cuda/blas.h"
 #include "lazy/cuda/hosted.h"
 #include "lazy/cuda/plan.h"
 #include "lazy/cuda/transfer.h"
+#include "lazy/executor.h"
 
 namespace lazyarray::cuda {
 
@@ -17,9 +17,10 @@ struct Hooks {
   Chunk* (*host_chunk)(size_t bytes) = nullptr;  // with memory, or null
 };
 
-class Runner {
+class Runner final : public Backend {
  public:
-  explicit Runner(Runtime& rt) : runtime_(rt) {}
+  // `host` runs what there is no kernel for.
+  Runner(Backend* host, const FlushPolicy* policy) : host_(*host), policy_(*policy) {}
   Hooks hooks;
   GpuPlanner planner;
   Blas blas;
@@ -28,14 +29,21 @@ class Runner {
   // How often instructions ran on the host instead, by the kernel's name.
   std::map<std::string, uint64_t> hosted();
 
-  // One instruction, whose inputs are healthy. The failure (owned) or null.
-  Error* run(Instr& in);
-
-  // A fused stage, all of whose inputs are healthy. Without an error and not `ran`: nothing happened, and
-  // its instructions have to run one by one.
-  Error* pass(const GpuPlan& plan, Instr* const* instrs, size_t n, bool* ran);
+  bool launches() const override { return true; }
+  void price(Instr& in) const override;
+  std::shared_ptr<const FusedPlan> plan(const Stage& stage) override {
+    return planner.plan(stage.instrs.data(), stage.instrs.size(), &stage.form.axes);
+  }
+  void forget_plans() override {}  // no figure decides them
+  Error* run(Instr& in, const Crew* crew) override;
+  // What is poisoned, or can't be fused here, runs one by one.
+  int pass(Executor& executor, const FusedPlan& plan, Instr* const* instrs, size_t n, Op* op) override;
 
  private:
+  // A fused stage, all of whose inputs are healthy. Without an error and not `ran`: nothing happened, and
+  // its instructions have to run one by one.
+  Error* fused(const GpuPlan& plan, Instr* const* instrs, size_t n, bool* ran);
+
   static Stream* stream_of(Device d, Error** error);
 
   static bool is_product(const Instr& in) {
@@ -50,7 +58,8 @@ class Runner {
   // Their chunks have memory now, some of it unknown to the engine: it is in use until the op's event.
   static void note(Instr* const* instrs, size_t n);
 
-  Runtime& runtime_;
+  Backend& host_;
+  const FlushPolicy& policy_;
   std::mutex mu_;  // guards hosted_
   std::map<std::string, uint64_t> hosted_;
 

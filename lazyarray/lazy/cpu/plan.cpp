@@ -1,5 +1,7 @@
 // Plan: how a fused pass goes over its tiles.
-#include "lazy/plan.h"
+#include "lazy/cpu/plan.h"
+
+#include "lazy/words.h"
 
 namespace lazyarray {
 
@@ -31,6 +33,18 @@ void Nest::lengthen(int nop, npy_intp length) {
   for (int k = 0; k < nop; ++k) std::swap(strides[k][longest], strides[k][n - 1]);
   if (cut == longest) cut = n - 1;
   else if (cut == n - 1) cut = longest;
+}
+
+bool Plan::writes_early() const {
+  for (const Member& m : members)
+    if (m.copied_by >= 0) return true;
+  return false;
+}
+
+std::string Plan::text() const {
+  return "fused pass over " + words::shape(axes.shape, axes.n) + ": " + words::count(static_cast<size_t>(tiles), "tile") +
+         " in " + words::count(static_cast<size_t>(tasks), "task") + ", " + std::to_string(scratch) +
+         " bytes of scratch";
 }
 
 }  // namespace lazyarray

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "lazy/space.h"
+#include "lazy/backend.h"
 
 namespace lazyarray {
 
@@ -56,7 +56,7 @@ struct Stream {
   npy_intp step;   // bytes from one element of the cut axis to the next
 };
 
-struct Plan {
+struct Plan final : FusedPlan {
   std::vector<uint64_t> key;  // the structure; see Planner::describe
   uint64_t hash = 0;          // of the key
   std::vector<Member> members;
@@ -72,8 +72,12 @@ struct Plan {
   bool complex_tree = false;
   bool long_double = false;   // some flags are the x87 unit's
   size_t scratch = 0;         // bytes for each thread
-  int temporaries = 0;        // outputs that exist only there
-  int64_t moved = 0;          // bytes of memory operands
+
+  bool in_memory(size_t instr, int op) const override { return members[instr].where[op] == Member::kMemory; }
+  bool may_fall_back() const override { return false; }
+  bool writes_early() const override;  // by a copy's maker
+  std::string text() const override;
+  const char* place() const override { return "in scratch"; }
 };
 
 }  // namespace lazyarray

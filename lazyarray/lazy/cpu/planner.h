@@ -1,6 +1,5 @@
 // Planner: makes the plan of a fused stage, once for each structure of instructions.
 #pragma once
-#include <climits>
 #include <list>
 #include <memory>
 #include <unordered_map>
@@ -11,19 +10,14 @@
 
 namespace lazyarray {
 
-// The bytes of an operand's distinct elements: an axis without a step holds one.
-int64_t reach(Instr& in, int k);
-
 class Planner {
  public:
-  TilePolicy policy;
+  explicit Planner(const TilePolicy* policy) : policy(*policy) {}
+  const TilePolicy& policy;
   uint64_t hits = 0, misses = 0;
 
   // The policy has changed.
   void forget();
-
-  // A value of Chunk::use_group that no chunk has.
-  int new_mark() { return last_mark_ = last_mark_ == INT_MIN ? -2 : last_mark_ - 1; }
 
   // The plan for a stage whose chunks' `temporary` is set.
   std::shared_ptr<const Plan> plan(const Stage& stage);
@@ -71,7 +65,6 @@ class Planner {
   };
   std::vector<uint64_t> key_;
   int chunks_ = 0, mark_ = -2;  // of describe(), which numbers chunks by Chunk::use_index
-  int last_mark_ = -2;
   std::vector<Life> lives_;
   npy_intp panels_ = 1;
   int panel_axis_ = 0;  // if there are several: the axis of the plan that they cut

@@ -1,14 +1,7 @@
 // Planner: makes the plan of a fused stage, once for each structure of instructions.
-#include "lazy/planner.h"
+#include "lazy/cpu/planner.h"
 
 namespace lazyarray {
-
-int64_t reach(Instr& in, int k) {
-  int64_t bytes = info(in.kernel->dtypes[k]).size;
-  for (int a = 0; a < in.ndim; ++a)
-    if (in.strides(k)[a]) bytes *= in.shape()[a];
-  return bytes;
-}
 
 void Planner::forget() {
   recent_.clear();
@@ -57,7 +50,7 @@ void Planner::drop(std::list<std::shared_ptr<const Plan>>::iterator p) {
 void Planner::describe(const Stage& stage) {
   key_.clear();
   chunks_ = 0;
-  mark_ = new_mark();
+  mark_ = stage.mark;
   auto push = [&](npy_intp w) { key_.push_back(static_cast<uint64_t>(w)); };
   for (Instr* in : stage.instrs) {
     push(reinterpret_cast<intptr_t>(in->kernel));

@@ -1,0 +1,49 @@
+// Backend: what a kind of device does with recorded work.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "lazy/fuse.h"
+#include "lazy/runtime.h"
+
+namespace lazyarray {
+
+class Executor;
+
+// How a backend runs a fused stage. Shared by all stages of one structure; it never changes.
+struct FusedPlan {
+  int temporaries = 0;   // outputs that get no memory
+  int64_t moved = 0;     // bytes of memory that it reads and writes
+  virtual ~FusedPlan() = default;
+  // Whether an operand of the stage's instruction lies in memory.
+  virtual bool in_memory(size_t instr, int op) const = 0;
+  // Whether it may turn out that the instructions have to run one by one, and temporaries get memory.
+  virtual bool may_fall_back() const = 0;
+  // Whether some memory is written before the turn of the instruction that writes it.
+  virtual bool writes_early() const = 0;
+  // For la.explain(): what the stage became, and where its temporaries are.
+  virtual std::string text() const = 0;
+  virtual const char* place() const = 0;
+};
+
+// One for each kind of device; nothing above asks which one it is. Any thread may run what was planned.
+class Backend {
+ public:
+  virtual ~Backend() = default;
+  // Whether an op is complete, for the engine, once its work is launched.
+  virtual bool launches() const = 0;
+  // What the instruction costs here; its maker took a core of the host's for granted.
+  virtual void price(Instr& in) const = 0;
+  // The plan of a stage whose chunks' `temporary` is set. Under Recorder::push_mu_.
+  virtual std::shared_ptr<const FusedPlan> plan(const Stage& stage) = 0;
+  // A figure of the policies was changed. Under Recorder::push_mu_.
+  virtual void forget_plans() = 0;
+  // Runs one instruction, whose inputs are healthy; the failure (owned) or null.
+  virtual Error* run(Instr& in, const Crew* crew) = 0;
+  // Runs the `n` instructions of a planned stage inside `op`, and settles what their variables hold; returns
+  // how many threads of the host took part, or 0.
+  virtual int pass(Executor& executor, const FusedPlan& plan, Instr* const* instrs, size_t n, Op* op) = 0;
+};
+
+}  // namespace lazyarray

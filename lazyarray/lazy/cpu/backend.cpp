@@ -1,0 +1,87 @@
+// CpuBackend: the host's processors, which run NumPy's own loops over tiles.
+#include "lazy/cpu/backend.h"
+
+#include "lazy/cpu/pass.h"
+#include "lazy/executor.h"
+
+namespace lazyarray {
+
+// Errors by instruction, before they are published.
+struct Owned : std::vector<Error*> {
+  explicit Owned(size_t n) : std::vector<Error*>(n, nullptr) {}
+  Owned(const Owned&) = delete;
+  ~Owned() {
+    for (Error* e : *this)
+      if (e) e->unref();
+  }
+  Error* take(size_t m) { return std::exchange((*this)[m], nullptr); }
+};
+
+Error* CpuBackend::run(Instr& in, const Crew* crew) { return lazyarray::run(runtime_, in, crew); }
+
+int CpuBackend::pass(Executor& executor, const FusedPlan& fused, Instr* const* instrs, size_t n, Op* op) try {
+  const Plan& plan = static_cast<const Plan&>(fused);
+  Engine* const engine = executor.engine();
+  Owned failed(n);  // before it ran: until published
+  std::vector<uint8_t> runs(n);
+  Errors before(engine);
+  bool any = false;
+  for (size_t m = 0; m < n; ++m) {
+    Instr& in = *instrs[m];
+    Error* e = before.inherited(in);
+    bool zeroed = false;
+    // Among others, zeros are written tile by tile: they are in the cache then, for those who need them.
+    bool* const fresh = in.zeros && n == 1 ? &zeroed : nullptr;
+    if (!e)
+      for (int k = 0; k < in.nop && !failed[m]; ++k)
+        if (plan.members[m].where[k] == Member::kMemory) failed[m] = allocate(in.ops[k].chunk, fresh);
+    if (!e) e = failed[m];
+    runs[m] = !e && !zeroed;
+    any |= runs[m];
+    before.settle(in, e);
+  }
+  for (size_t m = 0; m < n; ++m)
+    // It would write into the target of a copy that is not made: then one after the other.
+    if (const int copy = plan.members[m].copied_by; copy >= 0 && runs[m] && !runs[copy]) {
+      for (size_t i = 0; i < n; ++i) executor.step(*instrs[i]);
+      return 1;
+    }
+  int threads = 0;
+  std::unique_ptr<Pass> pass;
+  if (any) {
+    pass.reset(new Pass(runtime_, plan, instrs, runs.data()));
+    if (plan.tasks > 1)
+      engine->share(op, [](void* p) { static_cast<Pass*>(p)->work(); }, pass.get(),
+                     static_cast<int>(std::min<npy_intp>(plan.tasks - 1, 1 << 20)));
+    else
+      pass->work();
+    pass->finish();
+    threads = pass->threads();
+  }
+  Errors after(engine);
+  for (size_t m = 0; m < n; ++m) {
+    Instr& in = *instrs[m];
+    Error* own = failed.take(m);
+    if (!own && runs[m]) own = pass->take_error(m);
+    Error* e = after.inherited(in);
+    if (e) {
+      // What it met in the leavings of a failed one is no failure of its own.
+      if (own) own->unref();
+    } else {
+      if (!own && runs[m] && pass->flags(m)) own = judge_flags(runtime_, in, pass->flags(m));
+      if (own) {
+        publish(engine, in, own);
+        after.keep(own);
+        e = own;
+      }
+    }
+    after.settle(in, e);
+  }
+  after.apply();
+  return threads;
+} catch (const std::bad_alloc&) {
+  for (size_t m = 0; m < n; ++m) starve(executor.engine(), *instrs[m]);
+  return 1;
+}
+
+}  // namespace lazyarray

@@ -1,0 +1,74 @@
+// Runtime: what running an instruction needs besides its memory, on any backend.
+#pragma once
+#include <atomic>
+#include <mutex>
+#include <vector>
+
+#include "lazy/instr.h"
+
+namespace lazyarray {
+
+// Floating-point flags, as NumPy numbers them.
+enum : int { kDivide = 1, kOver = 2, kUnder = 4, kInvalid = 8 };
+
+// A floating-point warning on its way to the next wait, where it is given in the user's thread.
+struct FpWarning {
+  int flags;
+  const char* op;
+  uint32_t filters;  // what Python's warning filters were: see lazy/filters.pxi
+  uint32_t site;
+  bool operator==(const FpWarning& o) const {
+    return flags == o.flags && op == o.op && filters == o.filters && site == o.site;
+  }
+};
+constexpr size_t kManyWarnings = 256;
+constexpr uint32_t kMayRaise = 1;  // in `filters`: one of them may make an error of a warning
+
+// What running an instruction needs of the room above; set once at import.
+struct Hooks {
+  Error* (*python)(Instr&) = nullptr;          // a PYTHON instruction; takes the GIL
+  // A cast with out-of-range values; takes the GIL.
+  struct Block {
+    int ndim;
+    npy_intp* shape;
+    const npy_intp* strides[2];
+    char* ptrs[2];
+  };
+  Error* (*recast)(Instr&, const Block&, bool* invalid) = nullptr;
+  int (*blas_threads)() = nullptr;
+  uint32_t (*filters)() = nullptr;                      // those of now
+  Error* (*refuse)(Instr&, const FpWarning&) = nullptr;  // a warning that is an error; takes the GIL
+};
+struct Runtime {
+  Hooks hooks;
+  std::mutex blas_mu;  // held by one product that BLAS runs on several threads
+  SpinLock warn_lock;
+  std::vector<FpWarning> warnings;
+  std::atomic<bool> any_warning{false};
+};
+
+const char* flag_text(int flag);
+
+// Notes a warning of an instruction, or makes it the op's error. Where the GIL is held (the inline tier)
+// the site and the filters are the caller's own, captured only when needed.
+Error* warn(Runtime& rt, Instr& in, int flags, const char* name);
+
+Error* judge_flags(Runtime& rt, Instr& in, int flags);
+
+// A negative exponent makes the integer power loop set a Python error from a thread that has no
+// interpreter, and leave garbage: it is looked for first. `n` integers of `size` bytes.
+bool any_negative(const char* p, npy_intp n, npy_intp step, int size);
+Error* negative_power();
+
+// Memory for an output, or for an input that nobody wrote (la.empty). `zeroed`: see Instr::zeros.
+Error* allocate(Chunk* c, bool* zeroed = nullptr);
+
+// The threads that may take part in an instruction which runs inside an operator, and in what pieces
+// (see TilePolicy).
+struct Crew {
+  Engine* engine;
+  Op* op;
+  double split_ns, task_ns;
+};
+
+}  // namespace lazyarray
