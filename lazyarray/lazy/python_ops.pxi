@@ -162,7 +162,8 @@ cdef CError* _call_python(Instr& instr) noexcept:
         for k in range(instr.nop):
             # Inputs, too, are writable to NumPy, though no op writes one: many of its functions
             # copy a read-only array first (argmax of a million: 220 us for 80).
-            (outs if k >= instr.nin else ins).append(numpy_view(&call.views[k], True))
+            (outs if k >= instr.nin else ins).append(
+                numpy_view(&call.views[k], not call.views[k].chunk.immutable))
         (<object>call.context).run(<object>call.fn, outs, ins)
         return refusal
     except BaseException as exc:

@@ -11,6 +11,7 @@ import sys
 import numpy as np
 
 cimport numpy as cnp
+from cpython.bytes cimport PyBytes_GET_SIZE
 from cpython.long cimport PyLong_AsLongAndOverflow
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_INCREF
@@ -117,6 +118,7 @@ from lazyarray.lazy._lazy cimport (
 from lazyarray.storage._storage cimport Chunk
 
 from lazyarray.engine._engine import check_methods
+from lazyarray.lazy import _share
 from lazyarray.lazy._lazy import note_call, note_constant, paused
 
 cnp.import_array()

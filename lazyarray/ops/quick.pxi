@@ -4,7 +4,7 @@
 
 
 cdef object _result_type = np.result_type
-cdef object _frombuffer = np.frombuffer
+cdef object _on_bytes = _share.on_bytes
 
 
 cdef Quick quick_of(str name):
@@ -220,16 +220,14 @@ cdef object quick_result_type(PyObject** args, Py_ssize_t n):
 
 
 cdef object quick_frombuffer(PyObject** args, Py_ssize_t n):
-    """A copy of what bytes hold."""
-    if n < 1 or type(<object>args[0]) is not bytes or not (current_device() == cpu0()):
+    """A view of all that bytes hold, as elements of a type."""
+    cdef int code
+    if n < 1 or n > 2 or type(<object>args[0]) is not bytes or not (current_device() == cpu0()):
         return None
-    try:
-        a = PyObject_Vectorcall(_frombuffer, args, n, NULL)
-    except Exception:
+    code = D_F8 if n == 1 else native_code(<object>args[1])
+    if code < 0 or PyBytes_GET_SIZE(<object>args[0]) % info(code).size:
         return None
-    if dtype_of_type_num((<cnp.ndarray>a).descr.type_num) < 0:
-        return None
-    return written(from_numpy(a, cpu0()))
+    return _on_bytes(<object>args[0], code, PyBytes_GET_SIZE(<object>args[0]) // info(code).size)
 
 
 cdef object quick_concatenate(PyObject** args, Py_ssize_t n):

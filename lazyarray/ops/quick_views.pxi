@@ -228,24 +228,24 @@ cdef object quick_imag(PyObject** args, Py_ssize_t n):
     return None if t is None else part_of(t, 1)
 
 
+cdef int native_code(object dtype):
+    """The code of a dtype in the machine's byte order, or of the name or type of one; -1 for any other."""
+    try:
+        if isinstance(dtype, str):
+            dtype = np.dtype(dtype)
+        if isinstance(dtype, type) or isinstance(dtype, cnp.dtype) and dtype.isnative:
+            return dtype_code(dtype)
+    except Exception:
+        pass
+    return -1
+
+
 cdef Tensor viewed_as(Tensor x, object dtype):
     """A view of the same bytes as numbers of another dtype, of the same size; None for any other."""
-    cdef int code, align
     if is_scalar(x) or not lone_ops():
         return None
-    if isinstance(dtype, str):
-        try:
-            dtype = np.dtype(dtype)
-        except Exception:
-            return None
-    if not isinstance(dtype, (cnp.dtype, type)) or isinstance(dtype, cnp.dtype) and not dtype.isnative:
-        return None
-    try:
-        code = dtype_code(dtype)
-    except Exception:
-        return None
-    align = info(code).align
-    if info(code).size != x.v.itemsize() or align > info(x.v.dtype).align:
+    cdef int code = native_code(dtype)
+    if code < 0 or info(code).size != x.v.itemsize() or info(code).align > info(x.v.dtype).align:
         return None
     cdef Tensor t = same_view(x)
     t.v.dtype = code

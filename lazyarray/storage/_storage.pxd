@@ -28,6 +28,7 @@ cdef extern from "storage/chunk.h" namespace "lazyarray" nogil:
         void (*drop_owner)(void*) noexcept
         cbool resource
         cbool published
+        cbool immutable
         cbool captured
         cbool at_once
         cbool plain()

@@ -30,6 +30,7 @@ class Chunk : public Var {
   bool resource = false;             // RNG state and the like: no failure poisons it
   bool captured = false;             // a program uses it by reference; GIL
   bool published = false;            // its memory is listed in ChunkStore::published_
+  bool immutable = false;            // memory of others, which lets nobody write it through us; GIL
   bool at_once = false;              // its first value was computed at the call; GIL
   // Autograd's, changed with the GIL held: who wrote it last, for as long as a new op can use it, and
   // what its nodes know the memory by.
@@ -197,7 +198,7 @@ inline void Chunk::clear() {
     footprint.store(nullptr, std::memory_order_relaxed);
     delete f;
   }
-  resource = captured = false;
+  resource = captured = immutable = false;
   if (Error* e = error.load(std::memory_order_relaxed)) {
     error.store(nullptr, std::memory_order_relaxed);
     e->unref();
