@@ -14,7 +14,7 @@ cdef object _Type = type
 
 cdef bint owns(Tensor x):
     """Whether an array is all of its memory, which is no other library's."""
-    return x.v.chunk.owner is NULL and covers_chunk(&x.v)
+    return not x.v.chunk.foreign() and covers_chunk(&x.v)
 
 
 cdef Tensor resized(Tensor x, tuple shape):
@@ -341,7 +341,11 @@ cdef class Methods(Operators):
 
     def partition(self, kth, axis=-1, kind="introselect", order=None):
         """Puts the ``kth`` smallest along an axis in place, smaller ones before, larger ones after."""
-        ops.assign_to(self, ops.partition(self, kth, index(axis), kind, order))
+        if order is not None:
+            raise ValueError("Cannot specify order when the array has no fields.")
+        if self.v.readonly:
+            raise ValueError("assignment destination is read-only")
+        ops.partition_inplace(self, kth, index(axis), kind)
 
     def argpartition(self, kth, axis=-1, kind="introselect", order=None):
         """The indices that partition the array along an axis."""

@@ -60,6 +60,7 @@ from lazyarray.lazy._lazy cimport (
     lone_ops,
     np_dtype,
     npy_intp,
+    looked_at,
     numpy_view,
     quick,
     quick_compare,
@@ -422,6 +423,13 @@ cdef class NDArray(Methods):
     def _values(self, str what):
         """The values, for an op whose result's shape or dtype depends on them: a hidden wait."""
         return copy_out(awaited(self, "?" + what))
+
+    def _looked_at(self, str what, function):
+        """``function`` of the values, which it only reads and keeps nothing of: a hidden wait."""
+        cdef Tensor x = awaited(self, "?" + what)
+        if x.v.chunk.nbytes <= _COPIED_SOON:
+            return function(copy_out(x))
+        return looked_at(x, what.removesuffix("()"), function)
 
     def _on_gpu(self):
         """A CuPy array on the memory itself, for an op that declared it."""

@@ -11,7 +11,7 @@ from cpython.ref cimport Py_INCREF
 from libc.stdint cimport int32_t
 from libcpp.string cimport string
 
-from lazyarray.engine._engine cimport GPU, CDevice, Device, atomic, drop_ref
+from lazyarray.engine._engine cimport GPU, CDevice, Device, atomic
 from lazyarray.lazy._lazy cimport (
     D_F8,
     Tensor,
@@ -19,6 +19,7 @@ from lazyarray.lazy._lazy cimport (
     cpu0,
     moved,
     current_device,
+    drop_owner,
     dtype_code,
     empty_like_shape,
     fresh,
@@ -160,10 +161,6 @@ def check_capsule(capsule):
         raise BufferError(f"from_dlpack: this capsule can't be imported: {flaw.decode()}")
 
 
-cdef void _drop_owner(void* owner) noexcept nogil:
-    drop_ref(<PyObject*>owner)  # any thread, with the GIL or without
-
-
 cdef object _root_of(cnp.ndarray a):
     """A NumPy array on all of the memory that ``a`` is a part of, and whether that never changes."""
     root = a
@@ -183,7 +180,7 @@ cdef Tensor _adopted(char* first, size_t nbytes, object owner, CDevice place, bi
     c.data = first
     Py_INCREF(owner)
     c.owner = <void*><PyObject*>owner
-    c.drop_owner = _drop_owner
+    c.drop_owner = drop_owner
     c.immutable = True  # until somebody imports it who may write
     if not never_changes:
         store().add_export(c)
@@ -266,7 +263,7 @@ def adopt_gpu(size_t first, size_t nbytes, object owner, Device device not None,
         c.data = <char*>first
         Py_INCREF(owner)
         c.owner = <void*><PyObject*>owner
-        c.drop_owner = _drop_owner
+        c.drop_owner = drop_owner
         store().add_export(c)
         if nbytes:
             store().publish(c)

@@ -18,7 +18,7 @@ from cpython.ref cimport Py_INCREF
 from libc.math cimport INFINITY, ceil
 from libc.stdint cimport int64_t, uint64_t
 from libc.stdlib cimport calloc, malloc
-from libc.string cimport memcpy, memset
+from libc.string cimport memchr, memcpy, memset
 
 from lazyarray.engine._engine cimport CDevice, Device, GPU, intern_name
 from lazyarray.lazy._lazy cimport (
@@ -62,6 +62,7 @@ from lazyarray.lazy._lazy cimport (
     fill,
     fresh,
     handed,
+    drop_owner,
     from_numpy,
     inexact,
     index_of,

@@ -361,7 +361,7 @@ cdef object quick_shares_memory(PyObject** args, Py_ssize_t n):
 
 cdef bint is_own(object o) noexcept:
     """Whether ``o`` is an array on memory that is ours alone."""
-    return is_tensor(o) and (<Tensor>o).v.chunk.owner is NULL
+    return is_tensor(o) and not (<Tensor>o).v.chunk.foreign()
 
 
 cdef object quick_isfortran(PyObject** args, Py_ssize_t n):

@@ -95,7 +95,9 @@ class Samples(Stream):
             result: Any = (picked, _I8)
         else:
             result = (source.shape[:axis] + picked + source.shape[axis + 1 :], source.dtype)
-        cost = 10.0 * (math.prod(result[0]) + population)
+        cost = 10.0 * math.prod(result[0])
+        if p is not None or not replace:
+            cost += 10.0 * population
         drawn = self._op("choice", run, self._inputs("choice", *arrays), result, cost)
         return drawn if shape == () else returned(drawn)
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from lazyarray.lazy import _share
-from lazyarray.lazy._lazy import Tensor, returned
+from lazyarray.lazy._lazy import Giving, Tensor, returned
 from lazyarray.lazy.cuda import draws
 from lazyarray.ops import _rows
 from lazyarray.ops.creation import shape_of
@@ -88,8 +88,12 @@ class Call:
         rest = iter(ins)
         return [next(rest) if v is None else v for v in self.given]
 
-    def __call__(self, rng: Any, out: np.ndarray, ins: list[np.ndarray]) -> None:
-        out[...] = getattr(rng, self.name)(*self._arguments(ins), **self.kwargs)
+    def drawn(self, rng: Any, ins: Sequence[np.ndarray]) -> Any:
+        """What NumPy's generator gives."""
+        return getattr(rng, self.name)(*self._arguments(ins), **self.kwargs)
+
+    def __call__(self, rng: Any, out: np.ndarray, ins: Sequence[np.ndarray]) -> None:
+        out[...] = self.drawn(rng, ins)
 
     def on_gpu(self, rng: np.random.Generator, out: Any, ins: list[Any]) -> bool:
         """Does it there, with CuPy's arrays; False if the host has to."""
@@ -106,6 +110,15 @@ class _Instruction:
     def __call__(self, outs: list[np.ndarray], ins: list[np.ndarray]) -> None:
         self._run(self._source.now(), outs[0], ins)
 
+
+class _Drawing(Giving):
+    """The same of a :class:`Call`: the numbers that NumPy makes may become the output's memory."""
+
+    def __init__(self, run: Call, source: Source) -> None:
+        # The stream's state is the second output, and is no array's.
+        super().__init__(lambda *ins: (run.drawn(source.now(), ins), None))
+        self._run, self._source = run, source
+
     @property
     def on_gpu(self) -> Callable[[list[Any], list[Any]], bool] | None:
         """The same with CuPy's arrays, see :mod:`lazyarray.lazy.cuda.calls`; None: on the host.
@@ -113,7 +126,7 @@ class _Instruction:
         RandomState's numbers are NumPy's wherever they are drawn.
         """
         run, rng = self._run, self._source.now()
-        if not isinstance(run, Call) or not isinstance(rng, np.random.Generator):
+        if not isinstance(rng, np.random.Generator):
             return None
         return lambda outs, ins: run.on_gpu(rng, outs[0], ins)
 
@@ -218,7 +231,7 @@ class Stream(Drawn):
         # Neither output is a full overwrite: the state goes on from what it was.
         return _rows.call(
             name,
-            _Instruction(run, self._source),
+            (_Drawing if type(run) is Call else _Instruction)(run, self._source),
             ins,
             [out, self._resource],
             device=self._device,

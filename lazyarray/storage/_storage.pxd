@@ -29,6 +29,8 @@ cdef extern from "storage/chunk.h" namespace "lazyarray" nogil:
         cbool resource
         cbool published
         cbool immutable
+        cbool foreign()
+        cbool take_over(char*, void*, void (*)(void*) noexcept nogil)
         cbool captured
         cbool at_once
         cbool plain()
