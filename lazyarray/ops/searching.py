@@ -197,7 +197,7 @@ def _bounds(v: np.ndarray) -> tuple[list[int], list[int] | None]:
     """The box of what is not zero: its first indices, and those behind its last; zeros and None if there is nothing."""
     first, last = [], []
     for axis in range(v.ndim):
-        along = (v if v.ndim == 1 else v.any(axis=tuple([i for i in range(v.ndim) if i != axis])))
+        along = v if v.ndim == 1 else v.any(axis=tuple([i for i in range(v.ndim) if i != axis]))
         along = along.astype(np.bool_, copy=False)
         start = int(along.argmax()) if along.size else 0
         if not along.size or not along[start]:
