@@ -424,6 +424,10 @@ cdef class NDArray(Methods):
         """The values, for an op whose result's shape or dtype depends on them: a hidden wait."""
         return copy_out(awaited(self, "?" + what))
 
+    def _number(self, str what):
+        """The value of an array without axes, as NumPy's scalar: a hidden wait."""
+        return only_value(settled(awaited(self, "?" + what), False))
+
     def _looked_at(self, str what, function):
         """``function`` of the values, which it only reads and keeps nothing of: a hidden wait."""
         cdef Tensor x = awaited(self, "?" + what)
@@ -535,6 +539,8 @@ cdef class NDArray(Methods):
         text = repr_of_one(only_value(x)) if x.v.layout.ndim == 0 else None
         if text is None:
             text = repr(numpy_view(&x.v, False))
+        if x.v.chunk.device == cpu0() and self.v.chunk.device == cpu0():
+            return f"{text[:-1]}, device=cpu(0))"
         return f"{text[:-1]}, device={self.ctx!r})"
 
     def _repr_html_(self):

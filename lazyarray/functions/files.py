@@ -47,8 +47,8 @@ def frombuffer(
     """A vector on the memory of a buffer, read-only if the buffer is.
 
     Ops on shared memory have run when their call returns, as with :func:`from_dlpack`; on that of
-    ``bytes``, which never changes, they run as on any array. A copy where the memory isn't aligned for
-    the dtype, and on another device than the host.
+    ``bytes``, which never changes, they run as on any array. A copy where the memory isn't aligned
+    for the dtype, and on another device than the host.
 
     >>> import lazyarray as la
     >>> la.frombuffer(b"\\x01\\x02", dtype=la.uint8).asnumpy()

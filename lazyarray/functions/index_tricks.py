@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lazyarray.lazy._lazy import Giving, returned, Tensor
+from lazyarray.lazy._lazy import Giving, Tensor, returned
 from lazyarray.ops._differentiable import follows
 from lazyarray.ops._layout import device_of, gil_op, gil_write, operands, values
 from lazyarray.ops._moves import stored

@@ -154,4 +154,7 @@ def format_float_scientific(
 
 def _number(x: Any) -> Any:
     """A number of its own dtype: a float32's digits are not those of the float64."""
-    return values(x, "format_float()")[()] if isinstance(x, Tensor) else x
+    if not isinstance(x, Tensor):
+        return x
+    found: Any = x
+    return values(x, "format_float()")[()] if found.ndim else found._number("format_float()")

@@ -1,5 +1,5 @@
 # Types of the recorder's Python face.
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import Any
 

@@ -72,9 +72,9 @@ def values(o: Any, what: str) -> np.ndarray:
 
 
 def looked_at(o: Any, what: str, function: Callable[[np.ndarray], Any]) -> Any:
-    """``function`` of the values of an array-like, which it reads where they are, and keeps nothing of.
+    """``function`` of the values of an array-like, as :func:`values`, but without a copy of them.
 
-    As :func:`values`, without a copy: it may be the function of an op.
+    It reads them where they are, as an op, and keeps nothing of them.
     """
     x: Any = o
     return x._looked_at(what, function) if isinstance(o, Tensor) else function(np.asarray(o))

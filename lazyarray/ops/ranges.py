@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lazyarray.context import chosen
-from lazyarray.lazy._lazy import Giving, paused, Tensor
+from lazyarray.lazy._lazy import Giving, Tensor, paused
 from lazyarray.ops import _layout, _rows
 from lazyarray.ops._differentiable import follows, note, summed_to
 

@@ -194,10 +194,11 @@ def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> NDAr
 
 
 def _bounds(v: np.ndarray) -> tuple[list[int], list[int] | None]:
-    """The box of what is not zero: its first indices, and those behind its last; zeros and None if there is nothing."""
+    """The first indices of the box of what is not zero, and those behind it (None: no box)."""
     first, last = [], []
     for axis in range(v.ndim):
-        along = v if v.ndim == 1 else v.any(axis=tuple([i for i in range(v.ndim) if i != axis]))
+        others = tuple([i for i in range(v.ndim) if i != axis])
+        along: Any = v.any(axis=others) if others else v
         along = along.astype(np.bool_, copy=False)
         start = int(along.argmax()) if along.size else 0
         if not along.size or not along[start]:

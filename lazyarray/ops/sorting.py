@@ -158,7 +158,7 @@ def partition_inplace(x: NDArray, kth: Any, axis: int = -1, kind: str = "introse
     places = _places(x, kth, axis)
     infer(
         ("partition", axis, kind, places.dtype.char, places.ndim),
-        lambda v: np.partition(v, np.zeros_like(places), axis, kind),  # type: ignore[arg-type]
+        lambda v: np.partition(v, np.zeros_like(places), axis, kind),  # type: ignore[call-overload]
         (signature(x),),
     )
     if follows(x):

@@ -139,7 +139,7 @@ class _Instruction:
 
 
 class _Drawing(Giving):
-    """The same of what is :class:`Made`: the numbers that NumPy makes may become the output's memory."""
+    """The same of what is :class:`Made`: NumPy's array may become the output's memory."""
 
     def __init__(self, run: Made, source: Source) -> None:
         # The stream's state is the second output, and is no array's.

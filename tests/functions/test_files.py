@@ -59,8 +59,9 @@ def test_frombuffer_cannot_be_written_where_the_buffer_cannot(memory):
     x = la.frombuffer(memory)
     with pytest.raises(ValueError, match="read-only"):
         x += 1
-    for write in (lambda v: v.__setitem__(0, 1.0), lambda v: la.add(v, 1, out=v), lambda v: v.sort(),
-                  lambda v: v.fill(1), lambda v: v.put([0], 1), lambda v: v.flat.__setitem__(0, 1),
+    for write in (lambda v: v.__setitem__(0, 1.0), lambda v: la.add(v, 1, out=v),
+                  lambda v: v.sort(), lambda v: v.fill(1), lambda v: v.put([0], 1),
+                  lambda v: v.flat.__setitem__(0, 1),
                   lambda v: np.asarray(v, copy=False).__setitem__(0, 1),
                   lambda v: la.random.shuffle(v)):  # fmt: skip
         for view in (x, x[1:], x.reshape(2, 2), x.view("i8"), x.base):

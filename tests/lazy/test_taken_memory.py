@@ -173,8 +173,9 @@ def test_draws_give_numpys_numbers(n):
     a = np.arange(float(n))
     x = la.array(a)
     for draw in (lambda r, v: r.random_sample(n), lambda r, v: r.normal(1.0, 2.0, size=n),
-                 lambda r, v: r.choice(v), lambda r, v: r.choice(v, n), lambda r, v: r.permutation(n),
-                 lambda r, v: r.choice(v, 5, False), lambda r, v: r.permutation(v),
+                 lambda r, v: r.choice(v), lambda r, v: r.choice(v, n),
+                 lambda r, v: r.permutation(n), lambda r, v: r.choice(v, 5, False),
+                 lambda r, v: r.permutation(v),
                  lambda r, v: r.randint(10, size=n)):  # fmt: skip
         same(draw(la.random, x), draw(np.random, a))
     mine, numpys = la.random.default_rng(1), np.random.default_rng(1)
