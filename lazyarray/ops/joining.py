@@ -408,7 +408,8 @@ def resize(a: Any, new_shape: int | Sequence[int]) -> NDArray:
            [3, 1]])
     """
     given: Any = new_shape
-    shape = tuple([operator.index(n) for n in (given if np.ndim(given) else (given,))])
+    several = type(given) in (tuple, list) or np.ndim(given)
+    shape = tuple([operator.index(n) for n in (given if several else (given,))])
     x = ravel(asarray(a))
     size = 1
     for n in shape:
