@@ -199,8 +199,6 @@ cdef class Giving:
         for k in range(len(found)):
             if _taken_over(&call.views[instr.nin + k], found, k):
                 found[k] = None
-            else:
-                raise_error(allocate(call.views[instr.nin + k].chunk))
             outs.append(None if found[k] is None else numpy_view(&call.views[instr.nin + k], True))
         (<object>call.context).run(_write, outs, found)
         return 0
@@ -214,10 +212,6 @@ def _write(list outs, list values):
 
 cdef void drop_owner(void* owner) noexcept nogil:
     drop_ref(<PyObject*>owner)  # any thread, with the GIL or without
-
-
-cdef extern from "lazy/cpu/run.h" namespace "lazyarray":
-    CError* allocate(Chunk*) except +
 
 
 cdef bint _taken_over(View* v, list found, Py_ssize_t k) except -1:
