@@ -45,8 +45,9 @@ _FFT = """
 _FFT_TO_REAL = "hfft irfft irfft2 irfftn"
 # By native ways of ours, or recorded: most give views.
 _NATIVE = """
-    arange atleast_1d atleast_2d atleast_3d count_nonzero diag expand_dims frombuffer imag
-    isfortran may_share_memory ravel real reshape result_type shares_memory squeeze transpose"""
+    arange atleast_1d atleast_2d atleast_3d count_nonzero diag diagonal expand_dims frombuffer
+    imag isfortran may_share_memory moveaxis ravel real reshape result_type rollaxis
+    shares_memory squeeze transpose"""
 
 # What NumPy's function does is to call the array's method.
 _BY_METHOD = frozenset(

@@ -24,7 +24,7 @@ _BOOLS = (
 )
 
 
-class flatiter:
+class flatiter(_rows.FlatOf):
     """The elements of an array in C order, as one vector: ``x.flat``.
 
     It can be indexed, assigned to (values that are too few are taken over and over) and iterated
@@ -39,12 +39,8 @@ class flatiter:
            [8, 7]])
     """
 
-    __slots__ = ("_x", "index")
+    __slots__ = ()
     __hash__ = None  # type: ignore[assignment]
-
-    def __init__(self, x: NDArray) -> None:
-        self._x = x
-        self.index = 0  #: the number of the element that comes next
 
     @property
     def base(self) -> NDArray:
@@ -82,7 +78,7 @@ class flatiter:
             raise ValueError("Unable to avoid copy while creating an array as requested.")
         return self.copy().__array__(dtype)
 
-    def __getitem__(self, key: Any) -> NDArray:
+    def _item(self, key: Any) -> NDArray:
         x = self._x
         if type(key) is not int or not 0 <= key < x.size:
             key = self._key(key)
@@ -182,7 +178,7 @@ _ORDERS = {
 }
 
 
-class flagsobj:
+class flagsobj(_rows.FlagsOf):
     """How an array lies in memory: ``x.flags``. ``WRITEABLE`` can be set.
 
     The flags are attributes, and by NumPy's names and their letters items.
@@ -193,11 +189,8 @@ class flagsobj:
     (False, True)
     """
 
-    __slots__ = ("_x",)
+    __slots__ = ()
     __hash__ = None  # type: ignore[assignment]
-
-    def __init__(self, x: NDArray) -> None:
-        self._x = x
 
     @property
     def owndata(self) -> bool:
@@ -218,7 +211,7 @@ class flagsobj:
         """The flags as bits."""
         return _rows.probe(self._x).flags.num | (4 if self.owndata else 0)
 
-    def __getitem__(self, key: str) -> bool:
+    def _item(self, key: str) -> bool:
         if key in _ORDERS:
             return _rows.lies_in(self._x, _ORDERS[key])
         if key in ("OWNDATA", "O"):
@@ -240,13 +233,6 @@ class flagsobj:
         return "".join(f"  {name} : {self[name]}\n" for name in names.split())
 
 
-def _ordered(name: str) -> property:
-    order = _ORDERS[name.upper()]
-    return property(
-        lambda self: _rows.lies_in(self._x, order), doc=f"As ``numpy.ndarray.flags.{name}``."
-    )
-
-
 def _asked(name: str) -> property:
     def get(self: flagsobj) -> bool:
         return getattr(_rows.probe(self._x).flags, name)
@@ -254,7 +240,5 @@ def _asked(name: str) -> property:
     return property(get, doc=f"As ``numpy.ndarray.flags.{name}``.")
 
 
-for _name in ("c_contiguous", "contiguous", "f_contiguous", "fortran"):
-    setattr(flagsobj, _name, _ordered(_name))
 for _name in "forc fnc carray farray aligned behaved writebackifcopy".split():
     setattr(flagsobj, _name, _asked(_name))

@@ -14,7 +14,7 @@ cdef object _Type = type
 
 cdef bint owns(Tensor x):
     """Whether an array is all of its memory, which is no other library's."""
-    return x.v.chunk.owner is NULL and covers_chunk(&x.v)
+    return not x.v.chunk.foreign() and covers_chunk(&x.v)
 
 
 cdef Tensor resized(Tensor x, tuple shape):
@@ -160,7 +160,7 @@ cdef class Methods(Operators):
         if self.v.layout.offset % size or self.v.chunk.nbytes % size:
             t.v.dtype = dtype_code(np.uint8)
             size = 1
-        t.v.readonly = False
+        t.v.readonly = t.v.chunk.immutable
         t.v.layout.offset = 0
         t.v.layout.resize(1)
         t.v.layout.shape()[0] = self.v.chunk.nbytes // size
@@ -178,6 +178,8 @@ cdef class Methods(Operators):
             raise ValueError("cannot set ALIGNED flag to False: arrays are aligned")
         if uic:
             raise ValueError("cannot set WRITEBACKIFCOPY flag to True")
+        if write and self.v.chunk.immutable:
+            raise ValueError("cannot set WRITEABLE flag to True of this array")
         if write is not None:
             self.v.readonly = not write
 
@@ -339,7 +341,11 @@ cdef class Methods(Operators):
 
     def partition(self, kth, axis=-1, kind="introselect", order=None):
         """Puts the ``kth`` smallest along an axis in place, smaller ones before, larger ones after."""
-        ops.assign_to(self, ops.partition(self, kth, index(axis), kind, order))
+        if order is not None:
+            raise ValueError("Cannot specify order when the array has no fields.")
+        if self.v.readonly:
+            raise ValueError("assignment destination is read-only")
+        ops.partition_inplace(self, kth, index(axis), kind)
 
     def argpartition(self, kth, axis=-1, kind="introselect", order=None):
         """The indices that partition the array along an axis."""

@@ -60,6 +60,7 @@ from lazyarray.lazy._lazy cimport (
     lone_ops,
     np_dtype,
     npy_intp,
+    looked_at,
     numpy_view,
     quick,
     quick_compare,
@@ -423,6 +424,17 @@ cdef class NDArray(Methods):
         """The values, for an op whose result's shape or dtype depends on them: a hidden wait."""
         return copy_out(awaited(self, "?" + what))
 
+    def _number(self, str what):
+        """The value of an array without axes, as NumPy's scalar: a hidden wait."""
+        return only_value(settled(awaited(self, "?" + what), False))
+
+    def _looked_at(self, str what, function):
+        """``function`` of the values, which it only reads and keeps nothing of: a hidden wait."""
+        cdef Tensor x = awaited(self, "?" + what)
+        if x.v.chunk.nbytes <= _COPIED_SOON:
+            return function(copy_out(x))
+        return looked_at(x, what.removesuffix("()"), function)
+
     def _on_gpu(self):
         """A CuPy array on the memory itself, for an op that declared it."""
         return gpu_view(self)
@@ -527,6 +539,8 @@ cdef class NDArray(Methods):
         text = repr_of_one(only_value(x)) if x.v.layout.ndim == 0 else None
         if text is None:
             text = repr(numpy_view(&x.v, False))
+        if x.v.chunk.device == cpu0() and self.v.chunk.device == cpu0():
+            return f"{text[:-1]}, device=cpu(0))"
         return f"{text[:-1]}, device={self.ctx!r})"
 
     def _repr_html_(self):

@@ -136,6 +136,7 @@ cdef Ufunc power_shortcut(Tensor a, object exponent):
 # NumPy copies up to this many elements without letting go of the GIL.
 cdef enum:
     _COPIED_WITH_THE_GIL = 500
+    _COPIED_SOON = 32768  # bytes: to copy them takes less than an instruction
 
 
 cdef class Operators(Tensor):

@@ -5,6 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 _USUAL = np.get_printoptions()  # of any other NumPy itself is asked
+try:  # what they are made of: a private name, but to make them takes longer than to write a number
+    from numpy._core.printoptions import format_options as _options
+except ImportError:
+    _options = None  # type: ignore[assignment]
+_USUAL_OPTIONS = None if _options is None else _options.get()
 _PRECISION = _USUAL["precision"]
 _NO_NAME = ("?", "l", "d")  # dtypes that are not named
 
@@ -18,11 +23,17 @@ def repr_of_one(value: np.generic) -> str | None:
     ('array(1.e+300)', 'array(3, dtype=int8)')
     """
     dtype = value.dtype
-    if np.get_printoptions() != _USUAL:
-        return None
+    if _options is None or _options.get() is not _USUAL_OPTIONS:
+        if np.get_printoptions() != _USUAL:
+            return None
     if dtype.char == "d":
-        size = abs(float(value))
+        number = float(value)
+        size = abs(number)
         if 1e-4 <= size < 1e8 or not size:
+            text = repr(number)
+            whole, _, part = text.partition(".")
+            if len(part) <= _PRECISION and "e" not in part:  # the shortest digits are all of them
+                return f"array({whole}.)" if part == "0" else f"array({text})"
             text = np.format_float_positional(value, _PRECISION, trim=".")  # type: ignore[arg-type]
         elif size < np.inf:
             text = np.format_float_scientific(value, _PRECISION, trim=".")  # type: ignore[arg-type]

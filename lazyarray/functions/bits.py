@@ -80,7 +80,7 @@ def _op(
 
     shape = (*x.shape[:axis], length, *x.shape[axis + 1 :])
     many = max(x.size, math.prod(shape))
-    cost = 3000 + 0.05 * many  # along the last axis; NumPy has vector loops for that
+    cost = 3000 + 0.03 * many  # along the last axis; NumPy has vector loops for that
     return gil_op(name, function, [x], shape, (axis, bitorder, order), mini=mini, cost=cost)
 
 

@@ -16,7 +16,7 @@ from lazyarray.lazy._lazy import Tensor
 from lazyarray.ops import _rows
 from lazyarray.ops._files import replacing
 from lazyarray.ops._layout import values
-from lazyarray.ops.interop import from_dlpack
+from lazyarray.ops.interop import on_memory
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
@@ -44,16 +44,22 @@ def _read(host: np.ndarray, like: Any) -> NDArray:
 def frombuffer(
     buffer: Any, dtype: Any = float, count: int = -1, offset: int = 0, *, like: Any = None
 ) -> NDArray:
-    """A vector of what a buffer holds: on its memory, if that can be written (else a copy).
+    """A vector on the memory of a buffer, read-only if the buffer is.
 
-    Ops on shared memory have run when their call returns, as with :func:`from_dlpack`.
+    Ops on shared memory have run when their call returns, as with :func:`from_dlpack`; on that of
+    ``bytes``, which never changes, they run as on any array. A copy where the memory isn't aligned
+    for the dtype, and on another device than the host.
 
     >>> import lazyarray as la
     >>> la.frombuffer(b"\\x01\\x02", dtype=la.uint8).asnumpy()
     array([1, 2], dtype=uint8)
+    >>> memory = bytearray(3)
+    >>> la.frombuffer(memory, dtype=la.uint8)[1:] = 7
+    >>> memory
+    bytearray(b'\\x00\\x07\\x07')
     """
     device = like.device if isinstance(like, Tensor) else None
-    return from_dlpack(np.frombuffer(buffer, dtype, count, offset), device=device)
+    return on_memory(np.frombuffer(buffer, dtype, count, offset), device)
 
 
 def fromfile(

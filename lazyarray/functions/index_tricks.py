@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lazyarray.lazy._lazy import Tensor, returned
+from lazyarray.lazy._lazy import Giving, Tensor, returned
 from lazyarray.ops._differentiable import follows
 from lazyarray.ops._layout import device_of, gil_op, gil_write, operands, values
 from lazyarray.ops._moves import stored
@@ -357,10 +357,7 @@ def _triangle(
     within = np.clip(np.arange(rows) + k + (not upper), 0, columns)  # left of it, in each row
     count = rows * columns - int(within.sum()) if upper else int(within.sum())
 
-    def run(outs: list[np.ndarray], ins: list[np.ndarray]) -> None:
-        for out, index in zip(outs, getattr(np, name)(rows, k, columns), strict=True):
-            out[...] = index
-
+    run = Giving(lambda: getattr(np, name)(rows, k, columns))
     targets = [((count,), np.dtype(np.intp))] * 2
     results = call(name, run, [], targets, device=device, cost=9000 + 9.0 * count)
     return results[0], results[1]

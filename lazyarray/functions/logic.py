@@ -417,8 +417,8 @@ def asarray_chkfinite(a: Any, dtype: Any = None, order: Any = None) -> NDArray:
     >>> la.asarray_chkfinite([1, 2]).asnumpy()
     array([1, 2])
     """
-    x = array(a, dtype, copy=None, order=order or "K")
-    finite = _all(_ufuncs["isfinite"](x)) if x.dtype.kind in "fc" else True
-    if not values(finite, "asarray_chkfinite()"):
+    plain = isinstance(a, Tensor) and dtype is order is None
+    x: Any = a if plain else array(a, dtype, copy=None, order=order or "K")
+    if x.dtype.kind in "fc" and not _all(_ufuncs["isfinite"](x))._number("asarray_chkfinite()"):
         raise ValueError("array must not contain infs or NaNs")
     return x

@@ -5,6 +5,7 @@ All but ``isin`` and ``ediff1d`` wait for their arrays' values: these decide the
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -12,8 +13,8 @@ from numpy.lib.array_utils import normalize_axis_index
 
 from lazyarray.ops import elementwise
 from lazyarray.ops._differentiable import refuse
-from lazyarray.ops._layout import gil_op, operands, values
-from lazyarray.ops._rows import array, asarray, astype, full
+from lazyarray.ops._layout import gil_op, looked_at, operands, values
+from lazyarray.ops._rows import asarray, astype, full, kept
 from lazyarray.ops.joining import concatenate
 from lazyarray.ops.manipulation import ravel
 
@@ -43,10 +44,12 @@ def _waited(name: str, *arrays: Any, **options: Any) -> Any:
     """What NumPy's function of that name gives of the arrays' values, as arrays."""
     xs = operands(*arrays)
     refuse(name, *xs)
-    found = getattr(np, name)(*[values(x, f"{name}()") for x in xs], **options)
+    function = getattr(np, name)
+    others = [values(x, f"{name}()") for x in xs[1:]]
+    found = looked_at(xs[0], f"{name}()", lambda v: function(v, *others, **options))
     if isinstance(found, tuple):
-        return tuple([array(r, None, xs[0].device) for r in found])
-    return array(found, None, xs[0].device)
+        return tuple([kept(r, xs[0].device) for r in found])
+    return kept(found, xs[0].device)
 
 
 # ---- distinct elements --------------------------------------------------------------------------
@@ -155,7 +158,8 @@ def unique_values(x: Any, /) -> NDArray:
     array([1, 3])
     """
     (x,) = operands(x)
-    return array(np.unique(values(x, "unique_values()"), equal_nan=False), None, x.device)
+    unique = functools.partial(np.unique, equal_nan=False)
+    return kept(looked_at(x, "unique_values()", unique), x.device)
 
 
 # ---- membership ---------------------------------------------------------------------------------

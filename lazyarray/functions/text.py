@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
 
 from lazyarray.lazy._lazy import Tensor
-from lazyarray.ops._layout import values
+from lazyarray.ops._layout import looked_at, values
 
 __all__ = [
     "array2string",
@@ -51,13 +52,13 @@ def array2string(
     >>> la.array2string(la.array([1.0, 2.5]), separator=", ", precision=1)
     '[1. , 2.5]'
     """
-    return np.array2string(
-        values(a, "array2string()"),
-        max_line_width,
-        precision,
-        suppress_small,
-        separator,
-        prefix,
+    write = functools.partial(
+        np.array2string,
+        max_line_width=max_line_width,
+        precision=precision,
+        suppress_small=suppress_small,
+        separator=separator,
+        prefix=prefix,
         formatter=formatter,
         threshold=threshold,
         edgeitems=edgeitems,
@@ -66,6 +67,10 @@ def array2string(
         suffix=suffix,
         legacy=legacy,
     )
+    if formatter is not None:  # functions of the user's, which may do anything
+        return write(values(a, "array2string()"))
+    text: str = looked_at(a, "array2string()", write)
+    return text
 
 
 def array_repr(
@@ -80,8 +85,10 @@ def array_repr(
     >>> la.array_repr(la.array([1.0, 2.5]))
     'array([1. , 2.5])'
     """
-    host = values(arr, "array_repr()")
-    return np.array_repr(host, max_line_width, precision, suppress_small)
+    text: str = looked_at(
+        arr, "array_repr()", lambda v: np.array_repr(v, max_line_width, precision, suppress_small)
+    )
+    return text
 
 
 def array_str(
@@ -96,7 +103,10 @@ def array_str(
     >>> la.array_str(la.array([1.0, 2.5]))
     '[1.  2.5]'
     """
-    return np.array_str(values(a, "array_str()"), max_line_width, precision, suppress_small)
+    text: str = looked_at(
+        a, "array_str()", lambda v: np.array_str(v, max_line_width, precision, suppress_small)
+    )
+    return text
 
 
 def format_float_positional(
@@ -144,4 +154,7 @@ def format_float_scientific(
 
 def _number(x: Any) -> Any:
     """A number of its own dtype: a float32's digits are not those of the float64."""
-    return values(x, "format_float()")[()] if isinstance(x, Tensor) else x
+    if not isinstance(x, Tensor):
+        return x
+    found: Any = x
+    return values(x, "format_float()")[()] if found.ndim else found._number("format_float()")

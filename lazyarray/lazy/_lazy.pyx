@@ -34,6 +34,7 @@ from lazyarray.engine._engine cimport (
     adopt_worker_thread,
     bulk_is_explicit,
     check_status,
+    drop_ref,
     error_from_exception,
     get_bulk,
     graveyard,

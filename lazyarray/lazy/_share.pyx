@@ -4,19 +4,22 @@
 import numpy as np
 
 cimport numpy as cnp
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
 from cpython.object cimport PyObject
 from cpython.pycapsule cimport PyCapsule_CheckExact
 from cpython.ref cimport Py_INCREF
 from libc.stdint cimport int32_t
 from libcpp.string cimport string
 
-from lazyarray.engine._engine cimport GPU, CDevice, Device, atomic, drop_ref
+from lazyarray.engine._engine cimport GPU, CDevice, Device, atomic
 from lazyarray.lazy._lazy cimport (
+    D_F8,
     Tensor,
     copy_into,
     cpu0,
     moved,
     current_device,
+    drop_owner,
     dtype_code,
     empty_like_shape,
     fresh,
@@ -142,7 +145,7 @@ def offset(Tensor x not None):
 
 def address(Tensor x not None):
     """Where x's first element lies, if others can see that memory; else None."""
-    if not x.v.chunk.exports.load() or x.v.chunk.data is NULL:
+    if not x.v.chunk.exports.load() and not x.v.chunk.immutable or x.v.chunk.data is NULL:
         return None
     return <size_t>x.v.chunk.data + x.v.layout.offset
 
@@ -158,19 +161,64 @@ def check_capsule(capsule):
         raise BufferError(f"from_dlpack: this capsule can't be imported: {flaw.decode()}")
 
 
-cdef void _drop_owner(void* owner) noexcept nogil:
-    drop_ref(<PyObject*>owner)  # any thread, with the GIL or without
+cdef object _root_of(cnp.ndarray a):
+    """A NumPy array on all of the memory that ``a`` is a part of, and whether that never changes."""
+    root = a
+    while isinstance((<object>root).base, np.ndarray):
+        root = root.base
+    base = root.base
+    if isinstance(base, memoryview):
+        base = base.obj
+    if not isinstance(base, (bytes, bytearray)):  # of others nobody knows what their memory is
+        return root, False
+    return np.frombuffer(base, np.uint8), type(base) is bytes
+
+
+cdef Tensor _adopted(char* first, size_t nbytes, object owner, CDevice place, bint never_changes):
+    """A tensor, without a layout, on memory that isn't known yet, in a chunk that keeps ``owner``."""
+    cdef Chunk* c = store().create(nbytes, place)
+    c.data = first
+    Py_INCREF(owner)
+    c.owner = <void*><PyObject*>owner
+    c.drop_owner = drop_owner
+    c.immutable = True  # until somebody imports it who may write
+    if not never_changes:
+        store().add_export(c)
+    if nbytes:
+        store().publish(c)
+    cdef Tensor t = new_tensor(c, D_F8)
+    c.unref()  # create()'s own reference
+    return t
+
+
+def on_bytes(bytes b not None, int code, npy_intp n):
+    """A read-only vector on the memory of ``b``, of ``n`` elements that fill it: the quick way of `adopt`."""
+    cdef Tensor t
+    cdef Chunk* c = store().find(PyBytes_AS_STRING(b), PyBytes_GET_SIZE(b))
+    if c is NULL:
+        t = _adopted(PyBytes_AS_STRING(b), PyBytes_GET_SIZE(b), b, cpu0(), True)
+    else:
+        t = new_tensor(c, code)
+        c.unref()  # find()'s
+    t.v.dtype = code
+    t.v.readonly = True
+    t.v.layout.resize(1)
+    t.v.layout.offset = PyBytes_AS_STRING(b) - t.v.chunk.data
+    t.v.layout.shape()[0] = n
+    t.v.layout.strides()[0] = info(code).size
+    return t
 
 
 def adopt(cnp.ndarray a not None, Device device=None):
-    """An array on the memory of a writable, aligned NumPy array, which it keeps alive.
+    """An array on the memory of an aligned NumPy array, which it keeps alive; read-only if that is.
 
     The same memory has one chunk, and so one variable, however often it is imported; ops on it
-    have run when their call returns, for as long as it lives. It is on a CPU: on cpu(0) for a GPU.
+    have run when their call returns, for as long as it lives. (Those on the memory of ``bytes``, which never
+    changes, run when they like.) It is on a CPU: on cpu(0) for a GPU.
     """
     cdef int code = dtype_code(a.dtype)
     cdef int ndim = cnp.PyArray_NDIM(a)
-    root = a
+    cdef bint never_changes
     cdef Tensor t
     cdef Chunk* c
     cdef CDevice place = device.c if device is not None else current_device()
@@ -181,23 +229,21 @@ def adopt(cnp.ndarray a not None, Device device=None):
         high = low
     c = store().find(<const char*><size_t>low, high - low)
     if c is NULL:
-        while isinstance((<object>root).base, np.ndarray):
-            root = root.base
+        root, never_changes = _root_of(a)
         first, last = np.lib.array_utils.byte_bounds(root)
         if first > low or last < high:  # a root that was made by hand doesn't hold its views
-            root, first, last = a, low, high
+            root, first, last, never_changes = a, low, high, False
         if place.kind == GPU:
             place = cpu0()
-        c = store().create(last - first, place)
-        c.data = <char*><size_t>first
-        Py_INCREF(root)
-        c.owner = <void*><PyObject*>root
-        c.drop_owner = _drop_owner
-        store().add_export(c)
-        if last > first:
-            store().publish(c)
-    t = new_tensor(c, code)
-    c.unref()  # create()'s own reference, or find()'s
+        t = _adopted(<char*><size_t>first, last - first, root, place, never_changes)
+    else:
+        t = new_tensor(c, code)
+        c.unref()  # find()'s
+    c = t.v.chunk
+    t.v.dtype = code
+    t.v.readonly = not cnp.PyArray_ISWRITEABLE(a)
+    if not t.v.readonly:
+        c.immutable = False
     t.v.layout.resize(ndim)
     t.v.layout.offset = <npy_intp>(<char*>cnp.PyArray_DATA(a) - c.data)
     for i in range(ndim):
@@ -217,7 +263,7 @@ def adopt_gpu(size_t first, size_t nbytes, object owner, Device device not None,
         c.data = <char*>first
         Py_INCREF(owner)
         c.owner = <void*><PyObject*>owner
-        c.drop_owner = _drop_owner
+        c.drop_owner = drop_owner
         store().add_export(c)
         if nbytes:
             store().publish(c)

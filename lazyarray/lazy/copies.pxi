@@ -145,6 +145,46 @@ cdef bint same_steps(Layout* a, Layout* b) noexcept:
     return True
 
 
+cdef extern from *:
+    """
+    // As a gufunc's: bytes (n), which may be among those that they are moved to (n).
+    static void move_loop(char** args, const npy_intp* dims, const npy_intp*, void*) {
+      std::memmove(args[1], args[0], dims[1]);
+    }
+    """
+    void move_loop(char**, const npy_intp*, const npy_intp*, void*) noexcept nogil
+
+
+cdef Kernel* _moves[32]
+memset(_moves, 0, sizeof(_moves))
+
+
+cdef bint moves(Tensor to, Tensor value) noexcept:
+    """Whether ``to[...] = value`` moves one run of bytes within an array of the host."""
+    cdef npy_intp size = value.v.itemsize()
+    return to.v.dtype == value.v.dtype and to.v.layout.same_shape(value.v.layout) \
+        and to.v.layout.c_contiguous(size) and value.v.layout.c_contiguous(size) \
+        and to.v.chunk.plain() and not capturing() and not recording()
+
+
+cdef int emit_move(Tensor to, Tensor value) except -1:
+    cdef int d = to.v.dtype
+    cdef Kernel* k = _moves[d]
+    if k is NULL:
+        k = _moves[d] = new_kernel("copyto", GUFUNC, 1, 1)
+        k.fn = move_loop
+        k.dtypes[0] = k.dtypes[1] = d
+    cdef Instr* instr = _recorder.begin(k, 1, 1)
+    set_operand(instr, 0, &value.v)
+    set_operand(instr, 1, &to.v)
+    instr.set_ndim(0)
+    instr.ncore = 1
+    instr.core[0] = instr.bytes = to.v.layout.size() * info(d).size
+    instr.ncore_steps = 0
+    instr.cost_ns = 30 + 0.05 * instr.bytes
+    return emit(instr)
+
+
 cdef int copy_here(Tensor to, Tensor value) except -1:
     cdef Layout* a = &to.v.layout
     cdef Layout* b = &value.v.layout
@@ -169,6 +209,8 @@ cdef int copy_here(Tensor to, Tensor value) except -1:
         if to.v.dtype == value.v.dtype and a.same_view(b[0]):
             return 0
         if may_overlap(a[0], to.v.itemsize(), b[0], value.v.itemsize()):
+            if moves(to, value):
+                return emit_move(to, value)
             value = cast(value, value.v.dtype)  # the right-hand side as it is before the write
             b = &value.v.layout
     cdef Tensor whole = value  # keeps what b points to, also where it is the copy made above

@@ -73,6 +73,7 @@ struct View {
 struct PyCall {
   void* fn = nullptr;       // the interpreter's: fn(outputs, inputs), lists of NumPy views
   void* context = nullptr;  // ... and the recorder's contextvars: np.errstate is one
+  bool gives = false;       // it makes the outputs itself: large ones have no memory before
   std::vector<View> views;      // in operand order; references are the instruction's
   ~PyCall();
 };

@@ -403,6 +403,7 @@ Instr* Program::copy_of(Instr& in, const std::vector<Substitution>& substitution
       fresh->py->context = interpreter().copy_context(in.py->context);  // no two threads may be inside one
       if (!fresh->py->context) throw std::bad_alloc();
       fresh->py->views = in.py->views;
+      fresh->py->gives = in.py->gives;
     }
   } catch (...) {
     recorder_->pool()->drop(fresh);

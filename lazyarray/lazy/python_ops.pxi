@@ -10,6 +10,29 @@ def gil_ops():
     return _gil_ops
 
 
+cdef class _Look:
+    """What an op calls that looks at an array's values: a function, and what it gave."""
+
+    cdef object function, found
+
+    def __call__(self, list outs, list ins):
+        self.found = self.function(ins[0])
+
+
+cdef object looked_at(Tensor x, str name, object function):
+    """``function`` of the values of an array on the host, on its memory itself: an op, over when this returns."""
+    cdef npy_intp one = 1
+    cdef Tensor done = empty_like_shape(D_BOOL, 1, &one, x.v.chunk.device)
+    cdef _Look look = _Look.__new__(_Look)
+    look.function = function
+    with paused():
+        py_call(look, name, [done], [x], 0, True)  # so cheap an op is run by its pusher, who would wait for it
+    flush(False)
+    _engine.wait_var(done.v.chunk, False)
+    raise_error(_recorder.engine().error_of(done.v.chunk))
+    return look.found
+
+
 cdef class _KernelRef:
     cdef Kernel* k
 
@@ -54,6 +77,7 @@ cdef int py_call(object fn, str name, list outs, list ins, double cost_ns,
     instr.py.swap(fresh)
     call.fn = <void*>fn
     Py_INCREF(fn)
+    call.gives = isinstance(fn, Giving)
     call.context = <void*>context
     Py_INCREF(context)
     for k in range(nin + nout):
@@ -151,6 +175,68 @@ cdef object logging_errstate():
     return _logging
 
 
+cdef class Giving:
+    """What an instruction calls that makes its results itself: ``function(*inputs)`` gives them, in a sequence.
+
+    The arrays that NumPy has allocated for them become the outputs' memory, where they are large. A None leaves
+    an output as it is.
+    """
+
+    cdef readonly object function
+
+    def __init__(self, function):
+        self.function = function
+
+    def __call__(self, list outs, list ins):
+        _write(outs, list(self.function(*ins)))
+
+    cdef int run(self, Instr& instr, list ins) except -1:
+        cdef PyCall* call = instr.py.get()
+        cdef list found = list((<object>call.context).run(self.function, *ins)), outs = []
+        cdef Py_ssize_t k
+        if len(found) != instr.nop - instr.nin:
+            raise SystemError(f"{len(found)} results for {instr.nop - instr.nin} outputs")
+        for k in range(len(found)):
+            if _taken_over(&call.views[instr.nin + k], found, k):
+                found[k] = None
+            outs.append(None if found[k] is None else numpy_view(&call.views[instr.nin + k], True))
+        (<object>call.context).run(_write, outs, found)
+        return 0
+
+
+def _write(list outs, list values):
+    for to, value in zip(outs, values, strict=True):
+        if value is not None:
+            to[...] = value
+
+
+cdef void drop_owner(void* owner) noexcept nogil:
+    drop_ref(<PyObject*>owner)  # any thread, with the GIL or without
+
+
+cdef bint _taken_over(View* v, list found, Py_ssize_t k) except -1:
+    """Whether the array in a list became the memory of an output: nobody else knows it, and it is as the output is."""
+    cdef Chunk* c = v.chunk
+    cdef cnp.ndarray a
+    cdef int i
+    if type(found[k]) is not np.ndarray:
+        return False
+    a = <cnp.ndarray>found[k]  # known here, and in the list
+    if Py_REFCNT(<PyObject*>a) != 2 \
+            or not cnp.PyArray_CHKFLAGS(a, cnp.NPY_ARRAY_OWNDATA) or not cnp.PyArray_ISBEHAVED(a) \
+            or a.descr.type_num != info(v.dtype).type_num or cnp.PyArray_NDIM(a) != v.layout.ndim \
+            or not covers_chunk(v) or cnp.PyArray_NBYTES(a) != <npy_intp>c.nbytes:
+        return False
+    for i in range(v.layout.ndim):
+        if cnp.PyArray_DIM(a, i) != v.layout.shape()[i] \
+                or v.layout.shape()[i] != 1 and cnp.PyArray_STRIDE(a, i) != v.layout.strides()[i]:
+            return False
+    if not c.take_over(cnp.PyArray_BYTES(a), <void*><PyObject*>a, drop_owner):
+        return False
+    Py_INCREF(a)
+    return True
+
+
 cdef CError* _call_python(Instr& instr) noexcept:
     global called_now
     cdef PyCall* call = instr.py.get()
@@ -159,10 +245,15 @@ cdef CError* _call_python(Instr& instr) noexcept:
     called_now.instr, called_now.refusal = &instr, &refusal
     try:
         ins, outs = [], []
-        for k in range(instr.nop):
+        for k in range(instr.nin):
             # Inputs, too, are writable to NumPy, though no op writes one: many of its functions
             # copy a read-only array first (argmax of a million: 220 us for 80).
-            (outs if k >= instr.nin else ins).append(numpy_view(&call.views[k], True))
+            ins.append(numpy_view(&call.views[k], not call.views[k].chunk.immutable))
+        if call.gives:
+            (<Giving>call.fn).run(instr, ins)
+            return refusal
+        for k in range(instr.nin, instr.nop):
+            outs.append(numpy_view(&call.views[k], True))
         (<object>call.context).run(<object>call.fn, outs, ins)
         return refusal
     except BaseException as exc:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
-from lazyarray.lazy._lazy import Tensor, is_recording, paused, returned
+from lazyarray.lazy._lazy import Giving, Tensor, is_recording, paused, returned
 from lazyarray.ops._differentiable import follows, note
 from lazyarray.ops._rows import (
     array,
@@ -69,6 +69,15 @@ def values(o: Any, what: str) -> np.ndarray:
     """The values of an array-like; those of an NDArray are waited for, by ``what``."""
     x: Any = o
     return x._values(what) if isinstance(o, Tensor) else np.asarray(o)
+
+
+def looked_at(o: Any, what: str, function: Callable[[np.ndarray], Any]) -> Any:
+    """``function`` of the values of an array-like, as :func:`values`, but without a copy of them.
+
+    It reads them where they are, as an op, and keeps nothing of them.
+    """
+    x: Any = o
+    return x._looked_at(what, function) if isinstance(o, Tensor) else function(np.asarray(o))
 
 
 def deliver(
@@ -298,15 +307,10 @@ def gil_op(
         for shape, (dtype, order, _) in zip(wanted, found, strict=True)
     ]
 
-    def run(outs: list[np.ndarray], ins: list[np.ndarray]) -> None:
-        if out:
-            function(*ins, out=outs[0])
-        elif several:
-            for to, value in zip(outs, function(*ins), strict=True):
-                to[...] = value
-        else:
-            outs[0][...] = function(*ins)
+    def into_it(outs: list[np.ndarray], ins: list[np.ndarray]) -> None:
+        function(*ins, out=outs[0])
 
+    run = into_it if out else Giving(function if several else lambda *ins: (function(*ins),))
     if cost is None:
         cost = _gil_cost(inputs, wanted)
     if gradient and follows(*inputs):

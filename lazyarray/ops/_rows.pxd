@@ -20,7 +20,7 @@ cdef class Row:
 
 cdef class Ufunc(Row):
     cdef readonly int nin, nout
-    cdef float cost
+    cdef float cost, vector
     cdef bint comparison, power, bad_strided
     cdef Resolved** table
     cdef void* called

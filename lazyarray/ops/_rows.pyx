@@ -11,13 +11,14 @@ import sys
 import numpy as np
 
 cimport numpy as cnp
+from cpython.bytes cimport PyBytes_GET_SIZE
 from cpython.long cimport PyLong_AsLongAndOverflow
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_INCREF
 from libc.math cimport INFINITY, ceil
 from libc.stdint cimport int64_t, uint64_t
 from libc.stdlib cimport calloc, malloc
-from libc.string cimport memcpy, memset
+from libc.string cimport memchr, memcpy, memset
 
 from lazyarray.engine._engine cimport CDevice, Device, GPU, intern_name
 from lazyarray.lazy._lazy cimport (
@@ -61,6 +62,7 @@ from lazyarray.lazy._lazy cimport (
     fill,
     fresh,
     handed,
+    drop_owner,
     from_numpy,
     inexact,
     index_of,
@@ -117,6 +119,7 @@ from lazyarray.lazy._lazy cimport (
 from lazyarray.storage._storage cimport Chunk
 
 from lazyarray.engine._engine import check_methods
+from lazyarray.lazy import _share
 from lazyarray.lazy._lazy import note_call, note_constant, paused
 
 cnp.import_array()

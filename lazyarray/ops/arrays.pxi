@@ -32,6 +32,22 @@ def call(str name, fn, list ins, list outs, *, Device device=None, double cost=5
     return results
 
 
+def kept(array, Device device=None):
+    """An array of a new NumPy array, which nobody else knows: on its memory, if it is large, else a copy."""
+    cdef CDevice where = current_device() if device is None else device.c
+    cdef cnp.ndarray a
+    cdef Tensor t
+    if type(array) is not np.ndarray or not cnp.PyArray_ISCARRAY(array) \
+            or not cnp.PyArray_CHKFLAGS(array, cnp.NPY_ARRAY_OWNDATA) or where.kind == GPU:
+        return from_numpy(np.asarray(array), where)
+    a = array
+    t = empty_like_shape(dtype_code(a.descr), cnp.PyArray_NDIM(a), <const npy_intp*>cnp.PyArray_DIMS(a), where)
+    if not t.v.chunk.take_over(cnp.PyArray_BYTES(a), <void*><PyObject*>a, drop_owner):
+        return from_numpy(a, where)
+    Py_INCREF(a)
+    return t
+
+
 def dtype_of(dtype):
     """A dtype-like as a dtype, or None; TypeError for what no array has, and for an array."""
     return None if dtype is None else np_dtype(dtype_code(dtype))

@@ -60,6 +60,7 @@ cdef class Direct:
     cdef readonly object recorded, numpys
     cdef readonly str method
     cdef readonly bint writes, of_lists
+    cdef bint by_axis  # its second argument is an axis
     cdef npy_intp most, largest
     cdef str waits
     cdef Quick quick
@@ -73,10 +74,13 @@ cdef class Direct:
         self.recorded, self.numpys, self.most, self.largest = recorded, numpys, most, largest
         self.method = None if method is None else sys.intern(method)
         self.writes, self.of_lists = writes, of_lists
+        self.by_axis = recorded.__name__ in ("argmax", "argmin")
         self.waits = recorded.__name__ + "()" if recorded.__name__ in _WAITING else None
         self.quick = quick_of(recorded.__qualname__.replace("Methods", "NDArray"))
         if self.quick is NULL:
             self.quick = quick_of(recorded.__name__)
+        if recorded.__name__ == "sort" and not writes:  # the method of that name sorts in place
+            self.quick = quick_sort
         self.called = <vectorcallfunc>call_direct
         functools.update_wrapper(self, recorded)
         self.__module__ = module
@@ -214,8 +218,12 @@ cdef object run_at_once(Direct self, PyObject** args, Py_ssize_t n, PyObject* na
     """The call's result, or None if it is to go the long way."""
     cdef Given given
     cdef Py_ssize_t i, every = n
-    if self.quick is not NULL and names is NULL:
-        result = self.quick(args, n)
+    if self.quick is not NULL:
+        result = None
+        if names is NULL:
+            result = self.quick(args, n)
+        elif self.by_axis and n == 1 and len(<tuple>names) == 1 and (<tuple>names)[0] == "axis":
+            result = self.quick(args, 2)
         if result is not None:
             return result
     if names is not NULL:

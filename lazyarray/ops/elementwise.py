@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import numpy as np
 
 from lazyarray.ops._rows import Row, Ufunc
@@ -9,6 +11,24 @@ from lazyarray.ops._rows import Row, Ufunc
 # Cost in nanoseconds an element (contiguous float64, one core): it decides who runs an op, not
 # what it computes. By section of the array API standard, then what NumPy has beyond it.
 _CHEAP, _ROOT, _SLOW, _SLOWEST = 0.4, 1.5, 6.0, 20.0
+# ... and of these, for singles and doubles, where NumPy has vector loops (SVML, with AVX-512).
+_VECTORS = frozenset(
+    """exp exp2 expm1 log log2 log10 log1p cbrt sin cos tan arcsin arccos arctan arctan2 sinh cosh
+    tanh arcsinh arccosh arctanh power""".split()
+)
+_VECTOR = 2.5
+
+
+def _has_vectors() -> bool:
+    """Whether NumPy runs those loops here."""
+    try:
+        from numpy._core._multiarray_umath import (  # type: ignore[import-not-found]
+            __cpu_features__,
+        )
+    except ImportError:  # a private name
+        return False
+    return bool(__cpu_features__.get("AVX512_SKX")) and sys.platform == "linux"
+
 
 _SECTIONS: dict[str, dict[float, str]] = {
     "arithmetic": {
@@ -58,12 +78,18 @@ ALIASES = {
 
 def _rows() -> dict[str, Row]:
     rows: dict[str, Row] = {}
+    vectors = _VECTORS if _has_vectors() else frozenset()
     for section, costs in _SECTIONS.items():
         for cost, names in costs.items():
             for name in names.split():
                 ufunc = getattr(np, name)
                 rows[name] = Ufunc(
-                    ufunc, name=name, section=section, doc=_doc(name, ufunc), cost=cost
+                    ufunc,
+                    name=name,
+                    section=section,
+                    doc=_doc(name, ufunc),
+                    cost=cost,
+                    vector=min(cost, _VECTOR) if name in vectors else cost,
                 )
     return rows
 

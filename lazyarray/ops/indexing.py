@@ -21,7 +21,7 @@ from numpy.lib.array_utils import normalize_axis_index
 from lazyarray.lazy._lazy import Tensor, returned
 from lazyarray.ops import _layout
 from lazyarray.ops._differentiable import follows
-from lazyarray.ops._layout import Shape, deliver, gil_op, gil_write, operands, values
+from lazyarray.ops._layout import Shape, deliver, gil_op, gil_write, looked_at, operands, values
 from lazyarray.ops._moves import picked, stored
 from lazyarray.ops._rows import (
     array,
@@ -303,7 +303,7 @@ def _counted(x: NDArray, key: Any) -> Any:
         return None
     if mask.shape[0] != x.shape[len(slices)]:
         return None
-    return (*slices, np.flatnonzero(values(mask, "a boolean index")))
+    return (*slices, looked_at(mask, "a boolean index", np.flatnonzero))
 
 
 def _blocks(x: NDArray, key: Any) -> NDArray | None:
@@ -506,10 +506,9 @@ def compress(
     >>> la.compress([True, False, True], la.array([1, 2, 3])).asnumpy()
     array([1, 3])
     """
-    chosen = values(condition, "compress()")
-    if chosen.ndim != 1:
+    if np.ndim(condition) != 1:
         raise ValueError("condition must be a 1-d array")
-    return take(a, np.flatnonzero(chosen), axis, out)
+    return take(a, looked_at(condition, "compress()", np.flatnonzero), axis, out)
 
 
 def extract(condition: Any, arr: Any) -> NDArray:
@@ -521,7 +520,7 @@ def extract(condition: Any, arr: Any) -> NDArray:
     >>> la.extract([True, False, True], la.array([1, 2, 3])).asnumpy()
     array([1, 3])
     """
-    return take(ravel(arr), np.flatnonzero(values(condition, "extract()")))
+    return take(ravel(arr), looked_at(condition, "extract()", np.flatnonzero))
 
 
 def choose(a: Any, choices: Any, out: NDArray | None = None, mode: str = "raise") -> NDArray:

@@ -87,7 +87,29 @@ def made(shape: Any, dtype: Any, buffer: Any, offset: int, strides: Any, order: 
         return _rows.strided(base, r.shape, r.strides, r.ctypes.data - whole.ctypes.data)
     if buffer is None and strides is None:
         return creation.empty(shape, dtype, order=order or "C")
-    return from_dlpack(np.ndarray(shape, dtype, buffer, offset, strides, order))
+    return on_memory(np.ndarray(shape, dtype, buffer, offset, strides, order))
+
+
+def on_memory(host: np.ndarray, device: Device | None = None) -> NDArray:
+    """An array on the memory of a new NumPy view of somebody's buffer; read-only if that is.
+
+    A copy where ops can't run on that memory, or for another device than its own.
+    """
+    if _unusable(host):
+        copy: NDArray = _rows.array(host, None, device or _near())
+    else:
+        x: NDArray = _share.adopt(host, device)
+        if device is None or x.device == device:
+            return x
+        copy = _share.copied_to(x, device)
+    copy.setflags(write=host.flags.writeable)
+    return copy
+
+
+def _near() -> Device:
+    """The current device, or the host where that is a GPU."""
+    device = current_context()
+    return cpu(0) if device.device_type == "gpu" else device
 
 
 # ---- files --------------------------------------------------------------------------------------
@@ -346,8 +368,7 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> N
         if copy or problem:
             if copy is False:
                 raise ValueError(f"from_dlpack: this memory can't be shared: {problem}")
-            near = current_context()
-            return _rows.array(host, None, place or (cpu(0) if near.device_type == "gpu" else near))
+            return _rows.array(host, None, place or _near())
         shared = _share.adopt(host, place)
     if place is not None and shared.device != place:
         if copy is False:
@@ -386,11 +407,13 @@ def _imported(x: Any) -> np.ndarray:
 
 
 def _unshareable(host: np.ndarray) -> str:
+    """Why a NumPy array's memory can't be shared with one that may be written; empty if it can."""
+    return _unusable(host) if host.flags.writeable else "it is read-only"
+
+
+def _unusable(host: np.ndarray) -> str:
     """Why ops can't run on a NumPy array's memory; empty if they can."""
-    flags = host.flags
-    if not flags.writeable:
-        return "it is read-only"
-    if not flags.aligned:
+    if not host.flags.aligned:
         return "it is not aligned"
     if not host.dtype.isnative:
         return "its byte order is not the machine's"

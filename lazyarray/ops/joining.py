@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Sequence
+from copy import deepcopy
 from itertools import pairwise, product
 from typing import TYPE_CHECKING, Any
 
@@ -321,7 +322,7 @@ def unstack(x: Any, /, *, axis: int = 0) -> tuple[NDArray, ...]:
     if x.ndim == 0:
         raise ValueError("Input array must be at least 1-d.")
     lead = (slice(None),) * normalize_axis_index(axis, x.ndim)
-    return tuple([x[(*lead, i)] for i in range(x.shape[len(lead)])])
+    return tuple(x if not lead else [x[(*lead, i)] for i in range(x.shape[len(lead)])])
 
 
 # ---- repeating ----------------------------------------------------------------------------------
@@ -407,7 +408,8 @@ def resize(a: Any, new_shape: int | Sequence[int]) -> NDArray:
            [3, 1]])
     """
     given: Any = new_shape
-    shape = tuple([operator.index(n) for n in (given if np.ndim(given) else (given,))])
+    several = type(given) in (tuple, list) or np.ndim(given)
+    shape = tuple([operator.index(n) for n in (given if several else (given,))])
     x = ravel(asarray(a))
     size = 1
     for n in shape:
@@ -471,20 +473,28 @@ def delete(arr: Any, obj: Any, axis: int | None = None) -> NDArray:
     if axis is None:
         x, axis = ravel(x), 0
     axis = normalize_axis_index(axis, x.ndim)
-    obj = _layout.values(obj, "delete()") if isinstance(obj, Tensor) else obj
-    kept = np.delete(np.arange(x.shape[axis]), obj)
+    # The user's own may change before the op has run.
+    obj = _layout.values(obj, "delete()") if isinstance(obj, Tensor) else deepcopy(obj)
     if follows(x):
         return picked(x, lambda n: delete(n, obj, axis))
+    n = x.shape[axis]
     # NumPy lays out what one entry or a slice is missing from in another way than it does else.
     few = isinstance(obj, slice) or (np.size(obj) == 1 and np.asarray(obj).dtype.kind in "iu")
+    if isinstance(obj, slice):
+        left = n - len(range(*obj.indices(n)))
+    elif few and -n <= np.ravel(obj)[0] < n:
+        left = n - 1
+    else:  # also NumPy's errors
+        left = np.delete(np.empty(n, np.bool_), obj).size
     alike: Any = slice(0, 0) if few else []
     return _layout.gil_op(
         "delete",
-        lambda v: np.take(v, kept, axis),
+        lambda v: np.delete(v, obj, axis),
         [x],
-        (*x.shape[:axis], kept.size, *x.shape[axis + 1 :]),
+        (*x.shape[:axis], left, *x.shape[axis + 1 :]),
         (axis, few),
         mini=lambda v: np.delete(v, alike, axis),
+        cost=3000 + 0.1 * (x.nbytes if few else 10 * x.nbytes),
     )
 
 
@@ -512,7 +522,10 @@ def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> NDArray:
     if where.ndim == 0:
         added = np.moveaxis(added, 0, axis)
     count = added.shape[axis] if where.size == 1 else where.size
-    total = np.insert(np.zeros(n), where, np.zeros(count)).size
+    if where.size == 1 and where.dtype.kind in "iu" and -n <= where.ravel()[0] <= n:
+        total = n + count
+    else:  # also NumPy's errors
+        total = np.insert(np.empty(n, np.bool_), where, np.zeros(count, np.bool_)).size
     while added.ndim > x.ndim and added.shape[0] == 1:  # as in any assignment
         added = added[0]
     np.broadcast_to(added, (*x.shape[:axis], count, *x.shape[axis + 1 :]))
@@ -531,4 +544,5 @@ def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> NDArray:
         (*x.shape[:axis], total, *x.shape[axis + 1 :]),
         axis,
         mini=lambda v, w: np.insert(v, [], 0, axis),
+        cost=3000 + 0.1 * (x.nbytes if where.size == 1 else 10 * x.nbytes),
     )

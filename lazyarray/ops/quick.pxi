@@ -4,7 +4,7 @@
 
 
 cdef object _result_type = np.result_type
-cdef object _frombuffer = np.frombuffer
+cdef object _on_bytes = _share.on_bytes
 
 
 cdef Quick quick_of(str name):
@@ -29,6 +29,10 @@ cdef Quick quick_of(str name):
     if name == "argmax": return quick_argmax
     if name == "concatenate" or name == "concat": return quick_concatenate
     if name == "argmin": return quick_argmin
+    if name == "argsort": return quick_argsort
+    if name == "diagonal": return quick_diagonal
+    if name == "moveaxis": return quick_moveaxis
+    if name == "rollaxis": return quick_rollaxis
     if name == "count_nonzero": return quick_count_nonzero
     if name == "diag": return quick_diag
     if name == "frombuffer": return quick_frombuffer
@@ -80,7 +84,7 @@ cdef object quick_array(PyObject** args, Py_ssize_t n):
     if is_tensor(<object>args[0]):
         return boxed(<Tensor>args[0], 0)
     if not is_sequence(<object>args[0]):
-        return None
+        return of_number(<object>args[0])
     t = of_arrays(<object>args[0])
     return of_numbers(<object>args[0]) if t is None else t
 
@@ -220,16 +224,14 @@ cdef object quick_result_type(PyObject** args, Py_ssize_t n):
 
 
 cdef object quick_frombuffer(PyObject** args, Py_ssize_t n):
-    """A copy of what bytes hold."""
-    if n < 1 or type(<object>args[0]) is not bytes or not (current_device() == cpu0()):
+    """A view of all that bytes hold, as elements of a type."""
+    cdef int code
+    if n < 1 or n > 2 or type(<object>args[0]) is not bytes or not (current_device() == cpu0()):
         return None
-    try:
-        a = PyObject_Vectorcall(_frombuffer, args, n, NULL)
-    except Exception:
+    code = D_F8 if n == 1 else native_code(<object>args[1])
+    if code < 0 or PyBytes_GET_SIZE(<object>args[0]) % info(code).size:
         return None
-    if dtype_of_type_num((<cnp.ndarray>a).descr.type_num) < 0:
-        return None
-    return written(from_numpy(a, cpu0()))
+    return _on_bytes(<object>args[0], code, PyBytes_GET_SIZE(<object>args[0]) // info(code).size)
 
 
 cdef object quick_concatenate(PyObject** args, Py_ssize_t n):
@@ -239,13 +241,38 @@ cdef object quick_concatenate(PyObject** args, Py_ssize_t n):
 
 
 cdef object quick_argmax(PyObject** args, Py_ssize_t n):
-    cdef Tensor t = only(args, n)
-    return None if t is None else extremum(t, 0)
+    return quick_extremum(args, n, 0)
 
 
 cdef object quick_argmin(PyObject** args, Py_ssize_t n):
+    return quick_extremum(args, n, 1)
+
+
+cdef object quick_extremum(PyObject** args, Py_ssize_t n, int what):
+    cdef Tensor t = first_array(args) if n == 1 or n == 2 else None
+    cdef int axis
+    if t is None:
+        return None
+    if n == 1:
+        return extremum(t, what)
+    axis = axis_of(<object>args[1], t.v.layout.ndim)
+    if axis < 0:
+        return None
+    return extremum(t, what) if t.v.layout.ndim == 1 else arg_extremum(t, axis, what)
+
+
+cdef object quick_sort(PyObject** args, Py_ssize_t n):
+    return quick_sorted(args, n, False)
+
+
+cdef object quick_argsort(PyObject** args, Py_ssize_t n):
+    return quick_sorted(args, n, True)
+
+
+cdef object quick_sorted(PyObject** args, Py_ssize_t n, bint indices):
+    """Along the last axis, by NumPy's own loop without its Python."""
     cdef Tensor t = only(args, n)
-    return None if t is None else extremum(t, 1)
+    return None if t is None else ordered(t, indices, False)
 
 
 cdef extern from *:

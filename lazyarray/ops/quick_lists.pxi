@@ -31,6 +31,16 @@ cdef Tensor of_arrays(object items):
     return written(out)
 
 
+cdef Tensor of_number(object value):
+    """An array of a float or an int, without axes; None for anything else."""
+    cdef int code = D_F8 if type(value) is float else D_IL if type(value) is int else -1
+    cdef Tensor out
+    if code < 0 or not (current_device() == cpu0()):
+        return None
+    out = room_for(code, 0, NULL)
+    return written(out) if out is not None and put_number(out.v.chunk.data, value, code) else None
+
+
 cdef Tensor of_numbers(object items):
     """An array of a list of numbers and scalars that are at hand, or of such lists; None for any other.
 

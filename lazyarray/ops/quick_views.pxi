@@ -146,9 +146,13 @@ cdef object quick_atleast_2d(PyObject** args, Py_ssize_t n):
 
 cdef object quick_atleast_3d(PyObject** args, Py_ssize_t n):
     cdef Tensor t = only(args, n)
+    cdef int axes[3]
     if t is None:
         return lone_boxed(args, n, 3)
-    return t if t.v.layout.ndim >= 3 else None
+    if t.v.layout.ndim == 0 or t.v.layout.ndim >= 3:
+        return t if t.v.layout.ndim else None
+    axes[0], axes[1], axes[2] = (-1, 0, -1) if t.v.layout.ndim == 1 else (0, 1, -1)
+    return permuted(t, 3, axes)
 
 
 cdef Tensor swapped(Tensor x, object first, object second):
@@ -199,6 +203,41 @@ cdef Tensor diagonal_of(Tensor x, object offset, object first, object second):
     return t
 
 
+cdef object quick_diagonal(PyObject** args, Py_ssize_t n):
+    cdef Tensor t = only(args, n)
+    return None if t is None else diagonal_of(t, 0, 0, 1)
+
+
+cdef object quick_moveaxis(PyObject** args, Py_ssize_t n):
+    """A view with one axis at another place."""
+    cdef Tensor t = first_array(args) if n == 3 else None
+    cdef int ndim = 0 if t is None else t.v.layout.ndim
+    cdef int a = axis_of(<object>args[1], ndim) if ndim else -1
+    cdef int b = axis_of(<object>args[2], ndim) if ndim else -1
+    return None if a < 0 or b < 0 else axis_moved(t, a, b)
+
+
+cdef object quick_rollaxis(PyObject** args, Py_ssize_t n):
+    """A view with one axis in front."""
+    cdef Tensor t = first_array(args) if n == 2 else None
+    cdef int a = -1 if t is None else axis_of(<object>args[1], t.v.layout.ndim)
+    return None if a < 0 else axis_moved(t, a, 0)
+
+
+cdef Tensor axis_moved(Tensor t, int a, int b):
+    cdef int axes[kMaxDims]
+    cdef int i, k = 0
+    for i in range(t.v.layout.ndim):
+        if i == b:
+            axes[i] = a
+            continue
+        if k == a:
+            k += 1
+        axes[i] = k
+        k += 1
+    return permuted(t, t.v.layout.ndim, axes)
+
+
 cdef Tensor part_of(Tensor x, int which):
     """The real (0) or imaginary (1) part of a complex array as a view; None for any other."""
     if info(x.v.dtype).kind != b"c" or is_scalar(x) or not lone_ops():
@@ -228,24 +267,24 @@ cdef object quick_imag(PyObject** args, Py_ssize_t n):
     return None if t is None else part_of(t, 1)
 
 
+cdef int native_code(object dtype):
+    """The code of a dtype in the machine's byte order, or of the name or type of one; -1 for any other."""
+    try:
+        if isinstance(dtype, str):
+            dtype = np.dtype(dtype)
+        if isinstance(dtype, type) or isinstance(dtype, cnp.dtype) and dtype.isnative:
+            return dtype_code(dtype)
+    except Exception:
+        pass
+    return -1
+
+
 cdef Tensor viewed_as(Tensor x, object dtype):
     """A view of the same bytes as numbers of another dtype, of the same size; None for any other."""
-    cdef int code, align
     if is_scalar(x) or not lone_ops():
         return None
-    if isinstance(dtype, str):
-        try:
-            dtype = np.dtype(dtype)
-        except Exception:
-            return None
-    if not isinstance(dtype, (cnp.dtype, type)) or isinstance(dtype, cnp.dtype) and not dtype.isnative:
-        return None
-    try:
-        code = dtype_code(dtype)
-    except Exception:
-        return None
-    align = info(code).align
-    if info(code).size != x.v.itemsize() or align > info(x.v.dtype).align:
+    cdef int code = native_code(dtype)
+    if code < 0 or info(code).size != x.v.itemsize() or info(code).align > info(x.v.dtype).align:
         return None
     cdef Tensor t = same_view(x)
     t.v.dtype = code
@@ -361,7 +400,7 @@ cdef object quick_shares_memory(PyObject** args, Py_ssize_t n):
 
 cdef bint is_own(object o) noexcept:
     """Whether ``o`` is an array on memory that is ours alone."""
-    return is_tensor(o) and (<Tensor>o).v.chunk.owner is NULL
+    return is_tensor(o) and not (<Tensor>o).v.chunk.foreign()
 
 
 cdef object quick_isfortran(PyObject** args, Py_ssize_t n):
@@ -376,3 +415,58 @@ cdef bint in_fortran_order(Tensor t) noexcept:
 def lies_in(Tensor x not None, str order):
     """Whether the elements lie without gaps in C order ("C"), or in Fortran's ("F")."""
     return contiguous(x) if order == "C" else x.v.layout.f_contiguous(x.v.itemsize())
+
+
+cdef class FlagsOf:
+    """The part of ``x.flags`` that is asked most: how the elements lie."""
+
+    cdef readonly Tensor _x
+
+    def __init__(self, Tensor x not None):
+        self._x = x
+
+    @property
+    def c_contiguous(self):
+        """As ``numpy.ndarray.flags.c_contiguous``."""
+        return contiguous(self._x)
+
+    @property
+    def contiguous(self):
+        """As ``numpy.ndarray.flags.contiguous``."""
+        return contiguous(self._x)
+
+    @property
+    def f_contiguous(self):
+        """As ``numpy.ndarray.flags.f_contiguous``."""
+        return bool(self._x.v.layout.f_contiguous(self._x.v.itemsize()))
+
+    @property
+    def fortran(self):
+        """As ``numpy.ndarray.flags.fortran``."""
+        return bool(self._x.v.layout.f_contiguous(self._x.v.itemsize()))
+
+    def __getitem__(self, key):
+        if key == "C_CONTIGUOUS":
+            return contiguous(self._x)
+        if key == "F_CONTIGUOUS":
+            return bool(self._x.v.layout.f_contiguous(self._x.v.itemsize()))
+        return self._item(key)
+
+
+cdef class FlatOf:
+    """The part of ``x.flat`` that is asked most: the element of a number."""
+
+    cdef readonly Tensor _x
+    cdef public object index
+
+    def __init__(self, Tensor x not None):
+        self._x = x
+        self.index = 0  #: the number of the element that comes next
+
+    def __getitem__(self, key):
+        cdef int overflow = 0
+        cdef Layout* l = &self._x.v.layout
+        if type(key) is int and l.ndim == 1 \
+                and 0 <= PyLong_AsLongAndOverflow(key, &overflow) < l.shape()[0] and not overflow:
+            return PyObject_GetItem(self._x, key)
+        return handed(self._item(key))

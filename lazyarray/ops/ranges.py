@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lazyarray.context import chosen
-from lazyarray.lazy._lazy import Tensor, paused
+from lazyarray.lazy._lazy import Giving, Tensor, paused
 from lazyarray.ops import _layout, _rows
 from lazyarray.ops._differentiable import follows, note, summed_to
 
@@ -70,9 +70,7 @@ def arange(
     dtype = np.dtype(dtype)
     np.arange(3, dtype=dtype)  # raises if there are no ranges of that dtype
 
-    def run(outs: list[np.ndarray], ins: list[np.ndarray]) -> None:
-        outs[0][...] = np.arange(*values, dtype=dtype)
-
+    run = Giving(lambda: (np.arange(*values, dtype=dtype),))
     out = _rows.empty((length,), dtype, place)
     return _rows.call("arange", run, [], [out], cost=5000 + 2.0 * length)[0]
 
@@ -114,11 +112,12 @@ def _space(
     out = _layout.new(tuple(shape), shown.dtype, order, place)
     fixed = [None if isinstance(e, Tensor) else e for e in ends]
 
-    def run(outs: list[np.ndarray], ins: list[np.ndarray]) -> None:
+    def make(*ins: np.ndarray) -> tuple[np.ndarray]:
         rest = iter(ins)
         given = [next(rest) if e is None else e for e in fixed]
-        outs[0][...] = function(*given, num, axis=axis, **kwargs)
+        return (function(*given, num, axis=axis, **kwargs),)
 
+    run = Giving(make)
     cost = 5000 + 2.0 * out.size
     if name != "linspace" or not follows(*arrays):
         return _rows.call(name, run, arrays, [out], cost=cost)[0]

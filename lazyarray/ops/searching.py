@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_tuple
 
-from lazyarray.ops._layout import deliver, gil_op, operands, values
+from lazyarray.ops._layout import deliver, gil_op, looked_at, operands
 from lazyarray.ops._rows import (
     arg_extremum,
-    array,
     asarray,
     astype,
+    kept,
     normalize_axes,
     reduced_shape,
     select,
@@ -72,7 +72,7 @@ def nonzero(a: Any) -> tuple[NDArray, ...]:
     """
     x = asarray(a)
     device = x.device
-    return tuple([array(i, None, device) for i in np.nonzero(values(x, "nonzero()"))])
+    return tuple([kept(i, device) for i in looked_at(x, "nonzero()", np.nonzero)])
 
 
 def argwhere(a: Any) -> NDArray:
@@ -84,7 +84,7 @@ def argwhere(a: Any) -> NDArray:
            [1, 0]])
     """
     x = asarray(a)
-    return array(np.argwhere(values(x, "argwhere()")), None, x.device)
+    return kept(looked_at(x, "argwhere()", np.argwhere), x.device)
 
 
 def flatnonzero(a: Any) -> NDArray:
@@ -97,7 +97,7 @@ def flatnonzero(a: Any) -> NDArray:
     array([1, 2])
     """
     x = asarray(a)
-    return array(np.flatnonzero(values(x, "flatnonzero()")), None, x.device)
+    return kept(looked_at(x, "flatnonzero()", np.flatnonzero), x.device)
 
 
 def count_nonzero(a: Any, axis: Any = None, *, keepdims: bool = False) -> NDArray:
@@ -186,10 +186,26 @@ def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> NDAr
         inputs,
         inputs[1].shape,
         side,
+        cost=3000 + (5 + 3.0 * inputs[0].size.bit_length()) * inputs[1].size,
         mini=lambda x, value, *order: np.searchsorted(  # type: ignore[call-overload]
             x, value, side, *[np.zeros_like(o) for o in order]
         ),
     )
+
+
+def _bounds(v: np.ndarray) -> tuple[list[int], list[int] | None]:
+    """The first indices of the box of what is not zero, and those behind it (None: no box)."""
+    first, last = [], []
+    for axis in range(v.ndim):
+        others = tuple([i for i in range(v.ndim) if i != axis])
+        along: Any = v.any(axis=others) if others else v
+        along = along.astype(np.bool_, copy=False)
+        start = int(along.argmax()) if along.size else 0
+        if not along.size or not along[start]:
+            return [0] * v.ndim, None
+        first.append(start)
+        last.append(along.size - int(along[::-1].argmax()))
+    return first, last
 
 
 def trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> NDArray:
@@ -209,14 +225,11 @@ def trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> NDArray:
     axes = range(x.ndim) if axis is None else normalize_axis_tuple(axis, x.ndim, argname="axis")
     if not axes:
         return x
-    found = np.argwhere(values(x, "trim_zeros()"))
-    if len(found):
-        first, last = found.min(axis=0).tolist(), (found.max(axis=0) + 1).tolist()
-    else:
-        first = last = [0] * x.ndim
-    if len(found) and "f" not in ends:
+    first, last = looked_at(x, "trim_zeros()", _bounds)
+    if last is not None and "f" not in ends:
         first = [None] * x.ndim
-    if len(found) and "b" not in ends:
+    if last is not None and "b" not in ends:
         last = [None] * x.ndim
+    last = last or first
     every = slice(None)
     return x[tuple([slice(first[d], last[d]) if d in axes else every for d in range(x.ndim)])]

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
 
 __all__ = ["sort", "argsort", "lexsort", "partition", "argpartition", "sort_complex"]
-METHODS = ["sort_inplace"]
+METHODS = ["sort_inplace", "partition_inplace"]
 
 
 def sort(
@@ -152,16 +152,36 @@ def argpartition(
     return _partitioned("argpartition", a, kth, axis, kind, order)
 
 
-def _partitioned(name: str, a: Any, kth: Any, axis: int | None, kind: str, order: None) -> NDArray:
-    _check_order(order)
-    x, axis = _along(name, a, axis)
-    function = getattr(np, name)
-    places = np.array(kth)
+def partition_inplace(x: NDArray, kth: Any, axis: int = -1, kind: str = "introselect") -> None:
+    """Partitions ``x`` itself along an axis."""
+    normalize_axis_index(axis, x.ndim)
+    places = _places(x, kth, axis)
+    infer(
+        ("partition", axis, kind, places.dtype.char, places.ndim),
+        lambda v: np.partition(v, np.zeros_like(places), axis, kind),  # type: ignore[call-overload]
+        (signature(x),),
+    )
+    if follows(x):
+        return assign_to(x, partition(x, kth, axis, kind))
+    gil_write("partition", lambda v: v.partition(places, axis, kind), x, [], 3000 + 2.0 * x.size)
+
+
+def _places(x: NDArray, kth: Any, axis: int) -> np.ndarray:
+    """``kth`` as NumPy takes it; its error where one is out of bounds."""
+    places: np.ndarray = np.array(kth)
     n = x.shape[axis] if x.size and -x.ndim <= axis < x.ndim else 0
     if n and places.dtype.kind in "iu":
         for k in places.ravel().tolist():
             if not -n <= k < n:
                 raise ValueError(f"kth(={k + n if k < 0 else k}) out of bounds ({n})")
+    return places
+
+
+def _partitioned(name: str, a: Any, kth: Any, axis: int | None, kind: str, order: None) -> NDArray:
+    _check_order(order)
+    x, axis = _along(name, a, axis)
+    function = getattr(np, name)
+    places = _places(x, kth, axis)
     if name == "partition" and follows(x):
         with paused():
             found = _partitioned(name, x, kth, axis, kind, None)
@@ -176,7 +196,7 @@ def _partitioned(name: str, a: Any, kth: Any, axis: int | None, kind: str, order
         x.shape,
         (axis, kind, places.dtype.char, places.ndim),
         mini=lambda v: function(v, np.zeros_like(places), axis, kind),
-        cost=3000 + 10.0 * x.size,
+        cost=3000 + 2.0 * x.size,
     )
 
 

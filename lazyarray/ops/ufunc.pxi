@@ -81,7 +81,8 @@ cdef class Ufunc(Row):
         # In each class: a class's own docstring would hide an inherited one.
         return self.doc
 
-    def __init__(self, object ufunc, *, str name=None, str section="", str doc="", double cost=0.5):
+    def __init__(self, object ufunc, *, str name=None, str section="", str doc="", double cost=0.5,
+                 double vector=0):
         self.ufunc = ufunc
         self.name = name or ufunc.__name__
         self.section = section
@@ -89,6 +90,7 @@ cdef class Ufunc(Row):
         self.nin = ufunc.nin
         self.nout = ufunc.nout
         self.cost = cost
+        self.vector = vector or cost
         self.called = <void*>call_ufunc
         self.comparison = ufunc.__name__ in (
             "less", "less_equal", "greater", "greater_equal", "equal", "not_equal")
@@ -136,7 +138,7 @@ cdef class Ufunc(Row):
         if self.nin == 2 and self.nout == 1 and all(d == dtypes[0] for d in dtypes):
             k.lines = line_loops(self.ufunc.__name__.encode(), dtype_code(dtypes[0]))
         k.int_power = self.power and dtypes[1].kind == "i"
-        k.cost = self.cost
+        k.cost = self.vector if dtypes[0].char in "fd" else self.cost
         if dtypes[0].char in "eFDgG":
             k.cost *= 4
         elif k.cost < 2:  # vector instructions: by the bytes

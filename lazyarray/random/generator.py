@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -30,7 +31,9 @@ _judge = np.random.Generator(np.random.PCG64(0))
 class _Into(Call):
     """A draw straight into the memory of the result."""
 
-    def __call__(self, rng: Any, out: np.ndarray, ins: list[np.ndarray]) -> None:
+    in_place = True
+
+    def __call__(self, rng: Any, out: np.ndarray, ins: Sequence[np.ndarray]) -> None:
         getattr(rng, self.name)(out=out, **self.kwargs)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import MutableSequence
+from collections.abc import MutableSequence, Sequence
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +13,7 @@ from numpy.lib.array_utils import normalize_axis_index
 
 from lazyarray.lazy._lazy import Tensor, returned
 from lazyarray.ops import _rows
-from lazyarray.random.stream import Call, Size, Stream, shape_or_none, sized
+from lazyarray.random.stream import Call, Made, Size, Stream, shape_or_none, sized
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
@@ -84,28 +84,28 @@ class Samples(Stream):
             given[3] = None
         late = [i for i, x in ((0, source), (3, p)) if isinstance(x, Tensor)]
 
-        def run(rng: Any, out: np.ndarray, ins: list[np.ndarray]) -> None:
+        def choose(rng: Any, ins: Sequence[np.ndarray]) -> Any:
             arguments = list(given)
             for place, value in zip(late, ins, strict=True):
                 arguments[place] = value
-            out[...] = rng.choice(*arguments)
+            return rng.choice(*arguments)
 
         picked = shape or ()
         if source is None:
             result: Any = (picked, _I8)
         else:
             result = (source.shape[:axis] + picked + source.shape[axis + 1 :], source.dtype)
-        cost = 10.0 * (math.prod(result[0]) + population)
-        drawn = self._op("choice", run, self._inputs("choice", *arrays), result, cost)
+        cost = 10.0 * math.prod(result[0])
+        if p is not None or not replace:
+            cost += 10.0 * population
+        drawn = self._op("choice", Made(choose), self._inputs("choice", *arrays), result, cost)
         return drawn if shape == () else returned(drawn)
 
     def _permutation(self, x: Any, *axis: int) -> NDArray:
         if isinstance(x, Integral):
             n = operator.index(x)
 
-            def of_range(rng: Any, out: np.ndarray, ins: list[np.ndarray]) -> None:
-                out[...] = rng.permutation(n)
-
+            of_range = Made(lambda rng, ins: rng.permutation(n))
             return self._op("permutation", of_range, [], ((max(n, 0),), _I8), 10.0 * max(n, 0))
         source = self._array_or_numpys(x)
         if isinstance(source, np.ndarray):

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from lazyarray.lazy import _share
-from lazyarray.lazy._lazy import Tensor, returned
+from lazyarray.lazy._lazy import Giving, Tensor, returned
 from lazyarray.lazy.cuda import draws
 from lazyarray.ops import _rows
 from lazyarray.ops.creation import shape_of
@@ -73,7 +73,26 @@ def sized(size: Size, inner: tuple[int, ...], several: bool) -> tuple[int, ...]:
     return shape
 
 
-class Call:
+class Made:
+    """The draw of what a function of the generator and the inputs makes.
+
+    ``in_place``: it is the output itself that NumPy fills.
+    """
+
+    in_place = False
+
+    def __init__(self, function: Callable[[Any, Sequence[np.ndarray]], Any]) -> None:
+        self._function = function
+
+    def drawn(self, rng: Any, ins: Sequence[np.ndarray]) -> Any:
+        """The numbers."""
+        return self._function(rng, ins)
+
+    def __call__(self, rng: Any, out: np.ndarray, ins: Sequence[np.ndarray]) -> None:
+        out[...] = self.drawn(rng, ins)
+
+
+class Call(Made):
     """The draw that calls a method of NumPy's generator, or on a GPU one of CuPy's that is like it.
 
     With ``late``, each None among the parameters ``given`` stands for the next of the inputs.
@@ -82,14 +101,15 @@ class Call:
     def __init__(self, name: str, given: Any, kwargs: dict[str, Any], late: bool = False) -> None:
         self.name, self.given, self.kwargs, self.late = name, given, kwargs, late
 
-    def _arguments(self, ins: list[Any]) -> Any:
+    def _arguments(self, ins: Sequence[Any]) -> Any:
         if not self.late:
             return self.given
         rest = iter(ins)
         return [next(rest) if v is None else v for v in self.given]
 
-    def __call__(self, rng: Any, out: np.ndarray, ins: list[np.ndarray]) -> None:
-        out[...] = getattr(rng, self.name)(*self._arguments(ins), **self.kwargs)
+    def drawn(self, rng: Any, ins: Sequence[np.ndarray]) -> Any:
+        """What NumPy's generator gives."""
+        return getattr(rng, self.name)(*self._arguments(ins), **self.kwargs)
 
     def on_gpu(self, rng: np.random.Generator, out: Any, ins: list[Any]) -> bool:
         """Does it there, with CuPy's arrays; False if the host has to."""
@@ -116,6 +136,17 @@ class _Instruction:
         if not isinstance(run, Call) or not isinstance(rng, np.random.Generator):
             return None
         return lambda outs, ins: run.on_gpu(rng, outs[0], ins)
+
+
+class _Drawing(Giving):
+    """The same of what is :class:`Made`: NumPy's array may become the output's memory."""
+
+    def __init__(self, run: Made, source: Source) -> None:
+        # The stream's state is the second output, and is no array's.
+        super().__init__(lambda *ins: (run.drawn(source.now(), ins), None))
+        self._run, self._source = run, source
+
+    on_gpu = _Instruction.on_gpu
 
 
 def _planned(
@@ -215,10 +246,11 @@ class Stream(Drawn):
 
     def _op(self, name: str, run: Draw, ins: list[NDArray], out: Any, cost: float) -> NDArray:
         """Records ``run(generator, out, ins)`` as a write of ``out`` and of the stream."""
+        made: Any = _Drawing if isinstance(run, Made) and not run.in_place else _Instruction
         # Neither output is a full overwrite: the state goes on from what it was.
         return _rows.call(
             name,
-            _Instruction(run, self._source),
+            made(run, self._source),
             ins,
             [out, self._resource],
             device=self._device,

@@ -28,6 +28,9 @@ cdef extern from "storage/chunk.h" namespace "lazyarray" nogil:
         void (*drop_owner)(void*) noexcept
         cbool resource
         cbool published
+        cbool immutable
+        cbool foreign()
+        cbool take_over(char*, void*, void (*)(void*) noexcept nogil)
         cbool captured
         cbool at_once
         cbool plain()

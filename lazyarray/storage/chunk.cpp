@@ -22,6 +22,15 @@ void Chunk::add_handle() {
   ref();
 }
 
+bool Chunk::take_over(char* p, void* keeper, void (*drop)(void*)) {
+  if (data || nbytes < PoolPolicy::taken || !plain() || !pool->take_in(nbytes)) return false;
+  owner = keeper;
+  drop_owner = drop;
+  taken = true;
+  __atomic_store_n(&data, p, __ATOMIC_RELEASE);
+  return true;
+}
+
 void Chunk::free_memory(bool lent) {
   if (data == small_) {
     data = nullptr;
@@ -31,6 +40,7 @@ void Chunk::free_memory(bool lent) {
   if (drop_owner) {
     if (lent && f) f->wait();  // its owner knows nothing of our streams
     drop_owner(owner);
+    if (taken) pool->let_go(nbytes);
   } else if (data) {
     if (lent) pool->release_lent(data, nbytes);
     else if (f) pool->release_after(data, nbytes, f->take());
@@ -38,6 +48,7 @@ void Chunk::free_memory(bool lent) {
   }
   data = nullptr;
   drop_owner = nullptr;
+  taken = false;
 }
 
 Chunk* ChunkStore::create(size_t nbytes, Device device) {

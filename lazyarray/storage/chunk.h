@@ -30,6 +30,8 @@ class Chunk : public Var {
   bool resource = false;             // RNG state and the like: no failure poisons it
   bool captured = false;             // a program uses it by reference; GIL
   bool published = false;            // its memory is listed in ChunkStore::published_
+  bool taken = false;                // the memory is the owner's no more: see take_over()
+  bool immutable = false;            // memory of others, which lets nobody write it through us; GIL
   bool at_once = false;              // its first value was computed at the call; GIL
   // Autograd's, changed with the GIL held: who wrote it last, for as long as a new op can use it, and
   // what its nodes know the memory by.
@@ -67,6 +69,11 @@ class Chunk : public Var {
   }
   // The same, of the host's own memory; `*zeroed`: it is all zeros, and nobody has to write them.
   bool allocate_zeroed(bool* zeroed);
+  // Makes memory that others allocated the chunk's own, which has none yet; `keeper` is given to `drop` when it
+  // goes. False if the limit refuses.
+  bool take_over(char* p, void* keeper, void (*drop)(void*));
+  // Whether the memory is somebody else's.
+  bool foreign() const { return owner && !taken; }
   void add_handle();
   // Before anybody else knows of the chunk: makes the creator's reference a handle, ...
   void adopt_handle() { handles.store(1, std::memory_order_relaxed); }
@@ -197,7 +204,7 @@ inline void Chunk::clear() {
     footprint.store(nullptr, std::memory_order_relaxed);
     delete f;
   }
-  resource = captured = false;
+  resource = captured = immutable = false;
   if (Error* e = error.load(std::memory_order_relaxed)) {
     error.store(nullptr, std::memory_order_relaxed);
     e->unref();

@@ -3,6 +3,23 @@
 
 namespace lazyarray {
 
+bool MemoryPool::take_in(size_t bytes) {
+  const size_t size = class_bytes(size_class(bytes));
+  lock_.lock();
+  const bool granted = reserve(size);
+  if (granted) settle(size, true);
+  const bool crowded = granted && limit_ && in_use_ + asked_ + cached_ > limit_;
+  lock_.unlock();
+  if (crowded) trim();
+  return granted;
+}
+
+void MemoryPool::let_go(size_t bytes) {
+  lock_.lock();
+  in_use_ -= class_bytes(size_class(bytes));
+  lock_.unlock();
+}
+
 void SpinLock::lock() {
   for (int spins = 0; held_.test_and_set(std::memory_order_acquire); ++spins)
     if (spins > 100) std::this_thread::sleep_for(std::chrono::microseconds(20));

@@ -38,6 +38,9 @@ struct PoolPolicy {
   static constexpr size_t large = size_t(32) << 20;       // from here on glibc, too, gives blocks back at once
   static constexpr int64_t idle_ns = 1'000'000'000;       // how long one lies unused before it goes
   static constexpr uint64_t cached = uint64_t(1) << 30;   // of all sizes; what is above goes at once
+  // What NumPy has allocated for a result of at least this size is kept; less is copied into a block of ours,
+  // which takes some microseconds.
+  static constexpr size_t taken = size_t(64) << 10;
 };
 
 // Size classes: multiples of 64 bytes up to 1 KiB, then four per power of two, so at most a
@@ -63,6 +66,9 @@ class MemoryPool {
   // which cost nothing until they are touched; but then more than to fill pages that are there (80 MB in a
   // loop, zeros and `+= 1`: 21 ms, and 6). So a cached large block gets new ones if few of its pages were used.
   char* allocate_zeroed(size_t bytes, bool* zeroed) { return get(bytes, zeroed); }
+  // Memory that came from elsewhere counts as in use, from here to let_go(); false if the limit refuses.
+  bool take_in(size_t bytes);
+  void let_go(size_t bytes);
   // Whether it would most likely be all zeros now.
   bool zeros_at_hand(size_t bytes);
 

@@ -132,3 +132,24 @@ def test_bincount_errors(n):
         with pytest.raises(type(want.value)) as got:
             la.bincount(*mine).wait_to_read()
         assert str(got.value) == str(want.value)
+
+
+@pytest.mark.parametrize("rows", [1, 2, 31, 1000])
+@pytest.mark.parametrize("many", [0, 1, 2, 2047, 2048, 2049, 5000])
+def test_picking_along_an_inner_axis(rows, many):
+    """Many rows with few indices are gathered in one go; indices are taken 2048 at a time."""
+    if rows * many > 200_000:
+        rows = 40
+    rng = np.random.default_rng(many)
+    a = rng.random((3, rows, 40, 2))
+    index = rng.integers(-40, 40, many)
+    for base in (a, a[..., :1], a[:, ::-1], a.transpose(1, 0, 2, 3), a[:, :, :, 0].copy()):
+        x = la.array(base)
+        np.testing.assert_array_equal(la.take(x, index, axis=2).asnumpy(), np.take(base, index, 2))
+        np.testing.assert_array_equal(x[:, :, index].asnumpy(), base[:, :, index])
+        some = index % base.shape[1]
+        np.testing.assert_array_equal(la.take(x, some, axis=1).asnumpy(), np.take(base, some, 1))
+    if many:
+        index[many // 2] = 40
+        with pytest.raises(IndexError, match="index 40 is out of bounds for axis 2 with size 40"):
+            la.take(la.array(a), la.array(index), axis=2).wait_to_read()

@@ -251,3 +251,81 @@ def test_nothing_here_waits_but_nonzero():
 @pytest.mark.parametrize("function", documented(searching, sorting, statistical))
 def test_documented(function):
     assert ">>>" in function.__doc__
+
+
+@pytest.mark.parametrize("axis", [0, 1, -1])
+@pytest.mark.parametrize("order", "CF")
+def test_partition_in_place(axis, order):
+    for n in (7, 50, 300):
+        a = np.array(rng.permutation(n * 40).reshape(n, 40) / 4, order=order)
+        x, every = la.array(a), la.array(np.repeat(a, 2, 0))
+        x.partition(3, axis)
+        a.partition(3, axis)
+        same(x, a)
+        view = every[::2]
+        view.partition([2, -1], axis)
+        want = np.array(every.asnumpy())
+        assert np.array_equal(np.partition(want[::2], [2, -1], axis), want[::2])
+
+
+def test_partition_in_place_of_what_cannot_be():
+    x = la.array([3.0, 1.0, 2.0])
+    for args, error in (((7,), ValueError), ((1, 4), np.exceptions.AxisError), ((1.5,), TypeError),
+                        ((1, -1, "quick"), ValueError)):  # fmt: skip
+        with pytest.raises(error):
+            x.partition(*args)
+        with pytest.raises(error):
+            x.asnumpy().partition(*args)
+    with pytest.raises(ValueError, match="read-only"):
+        la.broadcast_to(x, (2, 3)).partition(1)
+    x.flags.writeable = False
+    with pytest.raises(ValueError, match="read-only"):
+        x.partition(1)
+    assert x.tolist() == [3, 1, 2]
+
+
+def test_trim_zeros_of_all_kinds():
+    for a in ([0, 0, 0], [], [0.0, np.nan, 0], [0, 1j, 2, 0], [False, True], [5]):
+        for trim in ("fb", "f", "b", "BF"):
+            check("trim_zeros", np.array(a), trim)
+    m = np.zeros((5, 6, 7))
+    m[1:3, 2, 3:5] = [[1, 0], [0, np.nan]]
+    for axis in (None, 0, 1, (0, 2), -1):
+        check("trim_zeros", m, axis=axis)
+        check("trim_zeros", np.zeros((2, 3, 4)), axis=axis)
+
+
+@pytest.mark.parametrize("n", [16383, 16384, 16385, 100_000])
+@pytest.mark.parametrize("name", ["any", "all"])
+def test_what_decides_comes_early_or_late(name, n):
+    """Around what is looked at before the rest is (reduction.pxi)."""
+    decides = name == "any"
+    for place in (None, 0, 1, 5000, 16383, 16384, 16385, n - 1):
+        a = np.full(n, not decides)
+        if place is not None:
+            a[place % n] = decides
+        for base in (a, np.repeat(a, 2)[::2], a[3:], a.reshape(1, -1), a.view("u1") * 3):
+            check(name, base)
+            check(name, base, axis=-1, keepdims=True)
+        x = la.array(a)
+        with pending(x):
+            late = getattr(x, name)()
+            x[...] = not decides
+        assert bool(late) is bool(getattr(a, name)())
+        out = la.zeros((), bool)
+        getattr(la, name)(la.array(a), out=out)
+        assert bool(out) is bool(getattr(a, name)())
+    odd = np.zeros(n, "u1")
+    odd[9] = 2
+    same(getattr(la.array(odd).view(bool), name)(), getattr(odd.view(bool), name)())
+
+
+def test_any_in_a_captured_program_looks_at_all():
+    f = la.compile(lambda x: x.any())
+    x = la.zeros(50_000, bool)
+    x[3] = True
+    assert bool(f(x))
+    y = la.zeros(50_000, bool)
+    assert not bool(f(y))
+    y[40_000] = True
+    assert bool(f(y))

@@ -20,15 +20,22 @@ inline npy_intp gather_index(const char* p, npy_intp n) {
   return i < 0 ? i + n : i;
 }
 
+struct GatherRows {  // the axis in front of the indexed one
+  npy_intp count, step, out_step;
+};
 template <npy_intp size>  // 0: as `block` says
 inline void gather_blocks(const char* from, npy_intp n, npy_intp step, npy_intp block, const char* index,
-                          npy_intp m, char* to) {
+                          npy_intp m, char* to, GatherRows rows) {
   if (size) block = size;
-  for (npy_intp j = 0; j < m; ++j, index += sizeof(npy_intp), to += block)
-    std::memcpy(to, from + gather_index(index, n) * step, block);
+  for (npy_intp r = 0; r < rows.count; ++r, from += rows.step, to += rows.out_step) {
+    const char* at = index;
+    char* out = to;
+    for (npy_intp j = 0; j < m; ++j, at += sizeof(npy_intp), out += block)
+      std::memcpy(out, from + gather_index(at, n) * step, block);
+  }
 }
 void gather_blocks(const char* from, npy_intp n, npy_intp step, npy_intp block, const char* index,
-                          npy_intp m, char* to);
+                   npy_intp m, char* to, GatherRows rows);
 
 // Whether all of m indices lie in [-n, n): no branch, so that compilers make vector instructions of it.
 [[gnu::always_inline]] inline bool bounded(const char* index, npy_intp m, npy_intp n) {
@@ -66,7 +73,9 @@ class Gathering {
  private:
   static constexpr npy_intp kPiece = 2048;  // indices: they are looked at twice, and stay in the cache
 
-  bool piece(npy_intp p);
+  // The piece `p`, and of those after it that take the same indices along the fastest axis in front, `most` at
+  // most: how many were done; 0 if an index is out of bounds.
+  npy_intp piece(npy_intp p, npy_intp most);
 
   Instr& in_;
   char* const* const ptrs_;

@@ -113,7 +113,8 @@ Error* run_gather(Instr& in, char** ptrs, const Crew* crew) {
 Error* run(Runtime& rt, Instr& in, const Crew* crew) {
   const Kernel& kernel = *in.kernel;
   bool zeroed = false;
-  for (int k = 0; k < in.nop; ++k)
+  const int given = kernel.kind == Kernel::PYTHON && in.py->gives ? in.nin : in.nop;  // the others: see Giving
+  for (int k = 0; k < given; ++k)
     if (in.ops[k].chunk)
       if (Error* e = allocate(in.ops[k].chunk, in.zeros ? &zeroed : nullptr)) return e;
   if (zeroed) return nullptr;

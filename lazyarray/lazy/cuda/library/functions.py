@@ -298,6 +298,12 @@ def _take(
     return indexing.take_mode(a, indices, axis, mode)
 
 
+@stands_for(np.delete)
+def _delete(a: Array, obj: Any, axis: int) -> Array:
+    kept = np.delete(np.arange(a.shape[axis]), obj)
+    return indexing.take_mode(a, kept, axis, "clip")
+
+
 @stands_for(np.repeat)
 def _repeat(a: Array, repeats: Any, axis: int | None = None) -> Array:
     if axis is None:

@@ -1,0 +1,200 @@
+"""The native ways of plain calls against NumPy and the long way, and what they leave to it."""
+
+import numpy as np
+import pytest
+
+import lazyarray as la
+
+from .compare import check, same
+
+pytestmark = pytest.mark.host
+rng = np.random.default_rng(7)
+BASES = [
+    rng.random(3),
+    rng.random((3, 4)),
+    rng.random((2, 3, 4)),
+    rng.random((2, 3, 4)).T,
+    rng.random((6, 8))[::2, ::-1],
+    rng.integers(0, 9, (5, 5)),
+    rng.random((4, 4)) > 0.5,
+    rng.random((3, 3)).astype("e"),
+    rng.random((40, 50)),
+    rng.random(5000),
+    np.array([2.0, np.nan, -np.inf, np.nan]),
+    np.zeros((3, 0)),
+    np.array(4.0),
+]
+
+
+@pytest.mark.parametrize("name", ["argmax", "argmin"])
+def test_extrema_along_an_axis(name, direct):
+    for a in BASES:
+        for axis in (0, 1, -1, 2, -3, np.int64(0), None):
+            check(name, a, axis)
+            check(name, a, axis=axis)
+            check(name, a, axis=axis, keepdims=True)
+            same_or_raises(lambda x, axis=axis: getattr(x, name)(axis=axis), a)
+            same_or_raises(lambda x, axis=axis: getattr(x, name)(axis), a)
+
+
+def same_or_raises(call, a):
+    try:
+        want = call(a)
+    except Exception as error:
+        with pytest.raises(type(error)):
+            call(la.array(a)).wait_to_read()
+        return
+    got = call(la.array(a))
+    if np.ndim(want) == 0:
+        assert isinstance(got, la.Scalar) == isinstance(want, np.generic)
+    same(got, np.asarray(want))
+
+
+def test_sorting(direct):
+    for a in BASES:
+        for name in ("sort", "argsort"):
+            check(name, a)
+        same_or_raises(lambda x: x.argsort(), a)
+        x = la.array(a)
+        host = a.copy()
+        if a.ndim:
+            assert x.sort() is None and host.sort() is None
+            same(x, host, strides=False)
+
+
+def test_views(direct):
+    for a in BASES:
+        check("atleast_3d", a)
+        check("diagonal", a)
+        for axis in (0, 1, -1, 3, "x"):
+            check("rollaxis", a, axis)
+            for to in (0, 1, -1, -2, 5):
+                check("moveaxis", a, axis, to)
+    x = la.zeros((2, 3, 4))
+    for view in (la.moveaxis(x, 0, 2), la.rollaxis(x, 2), la.atleast_3d(x[0]), la.diagonal(x)):
+        assert la.shares_memory(view, x)
+        assert view.flags.writeable == (view.shape != (4, 2))
+    la.moveaxis(x, 0, 2)[1] = 5
+    assert x[:, 1].asnumpy().all() and x.sum() == 40
+
+
+@pytest.mark.parametrize("value", [2.0, 3, True, 2j, 2**63, 2**64, -(2**63), np.float32(2), np.nan])
+def test_arrays_of_a_number(value, direct):
+    for name in ("array", "asarray", "asanyarray"):
+        want = getattr(np, name)(value)
+        if want.dtype == object:
+            continue
+        got = getattr(la, name)(value)
+        same(got, want)
+        assert not isinstance(got, la.Scalar)
+        got += got
+        assert getattr(la, name)(value) == want or want != want
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 100, 8191, 8192, 8193, 70_000])
+def test_runs_that_move_within_an_array(n, direct):
+    """Forwards, backwards, over themselves; bytes, not values: NaNs keep their bits."""
+    for dtype in ("f8", "i1", "c16", "?", "e"):
+        host = rng.integers(0, 2**7, n * np.dtype(dtype).itemsize).astype("i1").view(dtype)
+        if dtype == "?":
+            host = host.view("i1").astype(bool)
+        x = la.array(host)
+        for to, at in ((slice(1, None), slice(None, -1)), (slice(None, -1), slice(1, None)),
+                       (slice(n // 2, None), slice(None, n - n // 2)), (slice(0, 0), slice(1, 1)),
+                       (slice(None, None, -1), slice(None))):  # fmt: skip
+            x[to] = x[at]
+            host[to] = host[at]
+            assert x.asnumpy().tobytes() == host.tobytes()
+        rows, columns = la.array(host[: n // 4 * 4]).reshape(-1, 4), None
+        want = host[: n // 4 * 4].reshape(-1, 4).copy()
+        rows[1:] = rows[:-1]
+        want[1:] = want[:-1]
+        rows[:, 1:] = rows[:, :-1]
+        want[:, 1:] = want[:, :-1]
+        assert columns is None and rows.asnumpy().tobytes() == want.tobytes()
+
+
+def test_moving_in_a_loop_and_in_gradients():
+    x, host = la.arange(5000.0), np.arange(5000.0)
+    for k in range(60):
+        x[1:] = x[:-1]
+        x[0] = k
+        x[:-1] += x[1:] * 0.5
+        host[1:] = host[:-1]
+        host[0] = k
+        host[:-1] += host[1:] * 0.5
+    same(x, host)
+    a = la.arange(4.0)
+    a.attach_grad()
+    with la.autograd.record():
+        b = a * 2
+        b[1:] = b[:-1]
+        loss = (b * la.array([1.0, 10, 100, 1000])).sum()
+    loss.backward()
+    same(a.grad, np.array([22.0, 200, 2000, 0]))
+    f = la.compile(lambda v: shifted(v))
+    for start in (0.0, 3.0):
+        same(f(la.arange(start, start + 9)), np.r_[start, np.arange(start, start + 8)])
+
+
+def shifted(v):
+    v = v + 0
+    v[1:] = v[:-1]
+    return v
+
+
+def test_flags_and_flat(direct):
+    for a in BASES:
+        x = la.asarray(a)
+        flags, want = x.flags, np.empty_like(a, subok=False).flags
+        for name in ("c_contiguous", "f_contiguous", "contiguous", "fortran", "forc", "fnc"):
+            assert getattr(x.flags, name) == getattr(x.asnumpy().flags, name), (name, a.strides)
+        for key in ("C_CONTIGUOUS", "F_CONTIGUOUS", "C", "F", "WRITEABLE", "OWNDATA", "A"):
+            assert flags[key] == want[key] or key in "CF" or "CONTIGUOUS" in key
+        with pytest.raises(KeyError):
+            flags["Z"]
+        for key in (0, 2, -1, 10**9, slice(1), [0], "a"):
+            try:
+                item = a.flat[key]
+            except Exception as error:
+                with pytest.raises(type(error)):
+                    x.flat[key]
+            else:
+                got = x.flat[key]
+                assert isinstance(got, la.Scalar) == isinstance(item, np.generic)
+                np.testing.assert_array_equal(got.asnumpy(), item)
+    with la.set_scalars("numpy"):
+        assert type(la.ones(3).flat[1]) is np.float64
+        assert type(la.ones((3, 2)).flat[1]) is np.float64
+
+
+NUMBERS = [0.0, -0.0, 1.0, -3.0, 1.5, 0.1, 1 / 3, 2 / 3, 0.1 + 0.2, 123456.5, 12345678.0,
+           99999999.0, 99999999.5, 1e8, 123.123456789, 0.000123, 0.0001, 9.99e-5,
+           1e300, np.inf, np.nan, 1e-300,
+           0.12345678, 0.123456785, 5e-324, 1234567.125]  # fmt: skip
+
+
+def test_numbers_as_text():
+    for value in NUMBERS:
+        for dtype in ("f8", "f4", "i4", "?", "c16"):
+            with np.errstate(all="ignore"):
+                a = np.array(value if dtype in "f8f4c16" or abs(value) < 1e9 else 7, dtype)
+            x = la.array(a)
+            assert repr(x) == f"{repr(a)[:-1]}, device=cpu(0))"
+            assert repr(la.array([a])[0]) == repr(x)
+            if a.dtype.kind == "f":
+                assert la.format_float_positional(x) == np.format_float_positional(a[()])
+                assert la.format_float_scientific(x) == np.format_float_scientific(a[()])
+    with np.printoptions(precision=2):
+        assert repr(la.array(1.2345)) == "array(1.23, device=cpu(0))"
+    assert repr(la.array(1.2345)) == "array(1.2345, device=cpu(0))"
+    with la.cpu(1):
+        assert repr(la.array(1.5)) == "array(1.5, device=cpu(1))"
+
+
+def test_checking_for_finite(direct):
+    for a in BASES:
+        check("asarray_chkfinite", a)
+        check("asarray_chkfinite", a.tolist())
+    x = la.ones(3)
+    assert la.asarray_chkfinite(x) is x
