@@ -18,8 +18,9 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 FILES = (
-    "fuse.h", "planner.h", "space.h", "cpu/pass.h", "cpu/pairwise.h", "cpu/gather.h", "cpu/masks.h",
-    "cpu/casts.h", "cpu/execute.h",
+    "fuse.cpp", "schedule.cpp", "space.cpp", "executor.cpp", "settle.cpp", "cpu/backend.cpp",
+    "cpu/planner.cpp", "cpu/plan.cpp", "cpu/pass.cpp", "cpu/pairwise.cpp", "cpu/gather.cpp",
+    "cpu/masks.cpp", "cpu/casts.cpp",
 )  # fmt: skip
 
 

@@ -250,6 +250,10 @@ cdef extern from "lazy/instr.h" namespace "lazyarray" nogil:
     void set_k_layout(Layout&, npy_intp, int, const View**) except +
 
 
+cdef extern from "lazy/space.h" namespace "lazyarray" nogil:
+    cbool meets_twice(Instr&, int) except +
+
+
 cdef extern from "lazy/cpu/run.h" namespace "lazyarray" nogil:
     cdef struct FpWarning:
         int flags

@@ -1,6 +1,11 @@
 // Axes: the iteration space that fused instructions share, and whether two operands walk it alike.
 #include "lazy/space.h"
 
+#include <algorithm>
+#include <cstdlib>
+#include <utility>
+#include <vector>
+
 namespace lazyarray {
 
 npy_intp Axes::size() const {
@@ -92,6 +97,31 @@ bool same_walk(Span a, Span b) {
     sx *= m;
     sy *= m;
   }
+}
+
+bool meets_twice(Instr& in, int op) {
+  const npy_intp item = info(in.kernel->dtypes[op]).size;
+  std::vector<std::pair<npy_intp, npy_intp>> axes;  // steps without their signs, and lengths
+  for (int a = 0; a < in.ndim; ++a)
+    if (in.shape()[a] > 1) axes.emplace_back(std::abs(in.strides(op)[a]), in.shape()[a]);
+  std::sort(axes.begin(), axes.end());
+  npy_intp span = item;
+  bool nested = true;  // each axis steps beyond all that the smaller ones reach
+  for (auto [step, n] : axes) {
+    nested &= step >= span;
+    span += step * (n - 1);
+  }
+  if (nested) return false;
+  std::vector<npy_intp> places{0};
+  for (auto [step, n] : axes) {
+    const size_t before = places.size();
+    for (npy_intp i = 1; i < n; ++i)
+      for (size_t p = 0; p < before; ++p) places.push_back(places[p] + i * step);
+  }
+  std::sort(places.begin(), places.end());
+  for (size_t p = 1; p < places.size(); ++p)
+    if (places[p] - places[p - 1] < item) return true;
+  return false;
 }
 
 int64_t reach(Instr& in, int k) {

@@ -36,6 +36,9 @@ inline Span span_of(Instr& in, int op) {
 // one of a smaller space (a reduction's result) has each of its elements for a run of the other's.
 bool same_walk(Span a, Span b);
 
+// Whether two of an operand's elements share memory (windows of as_strided do).
+bool meets_twice(Instr& in, int op);
+
 // The bytes of an operand's distinct elements: an axis without a step holds one.
 int64_t reach(Instr& in, int k);
 

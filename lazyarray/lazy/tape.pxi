@@ -215,6 +215,12 @@ cdef list tape(Instr* instr):
         if capturing():
             for k in range(instr.nin, instr.nop):
                 mode().capturing.keep_writer(instr.ops[k].chunk)
+    if (wanted or partly) and kernel.kind == ELEMENTWISE:
+        for k in range(instr.nin, instr.nop):
+            if meets_twice(instr[0], k):
+                raise NotImplementedError(
+                    "autograd can't tell what stays where an assignment meets memory twice (a view by "
+                    "as_strided or sliding_window_view): assign to a copy, or to one window after the other")
     if wanted:
         note_instruction(_recorder.tape, instr[0], wanted, flat)
         return held

@@ -673,3 +673,40 @@ def test_two_outputs_in_one_memory():
         y = first * 3 + second * 5
     y.backward()
     assert grad_of(x) == [6, 10]
+
+
+def windows(a, shape, strides):
+    return la.lib.stride_tricks.as_strided(a, shape, strides)
+
+
+@pytest.mark.parametrize("strides", [(8, 8), (16, 8)])
+def test_an_assignment_that_meets_memory_twice_is_refused(strides):
+    """Which of the values stays decides the gradient, and nothing says which."""
+    x = leaf(np.arange(6.0))
+    shape = (2, 3)
+    with autograd.record():
+        y = x * 2
+        view = windows(y, shape, strides)
+        with pytest.raises(NotImplementedError, match="meets memory twice"):
+            view[...] = view * 3
+        with pytest.raises(NotImplementedError, match="meets memory twice"):
+            view *= x[:3]
+        z = y.sum()
+    z.backward()
+    assert x.grad.tolist() == [2.0] * 6
+
+
+@pytest.mark.parametrize(
+    "shape, strides", [((2, 3), (24, 8)), ((3, 2), (16, 8)), ((3, 2), (8, 24)), ((3, 2), (16, 24))]
+)
+def test_an_assignment_to_a_strided_view_has_its_gradient(shape, strides):
+    x = leaf(np.arange(9.0))
+    with autograd.record():
+        y = x * 2
+        view = windows(y, shape, strides)
+        view *= 5
+        z = y.sum()
+    z.backward()
+    met = np.full(9, 2.0)
+    np.lib.stride_tricks.as_strided(met, shape, strides)[...] = 10
+    assert x.grad.tolist() == met.tolist()

@@ -1,4 +1,4 @@
-"""The frames of native functions are told from the user's, whatever the build called their files."""
+"""The frames of native functions are told from the user's, whatever the build called them."""
 
 import traceback
 
