@@ -339,14 +339,6 @@ cdef extern from "lazy/recorder.h" namespace "lazyarray" nogil:
         Status flush(cbool)
 
 
-cdef extern from "lazy/cpu/backend.h" namespace "lazyarray" nogil:
-    cdef cppclass Planner:
-        uint64_t hits, misses
-    cdef cppclass CpuBackend(Backend):
-        CpuBackend(Runtime*, const TilePolicy*) except +
-        Planner planner
-
-
 cdef extern from "lazy/program.h" namespace "lazyarray" nogil:
     cdef cppclass ProgramRole "lazyarray::Program::Role":
         Chunk* chunk

@@ -46,6 +46,14 @@ cdef class Tensor:
             self.v.layout.strides()[0] = info(D_F8).size
 
 
+cdef extern from "lazy/cpu/backend.h" namespace "lazyarray" nogil:
+    cdef cppclass Planner:
+        uint64_t hits, misses
+    cdef cppclass CpuBackend(Backend):
+        CpuBackend(Runtime*, const TilePolicy*) except +
+        Planner planner
+
+
 cdef Recorder* _recorder = NULL
 cdef CpuBackend* _host_backend = NULL
 cdef Engine _engine = None
