@@ -45,7 +45,7 @@ bool refine(Axes& a, int level, int n, const npy_intp* shape) {
 }
 
 void spread(const Axes& a, int level, int n, const npy_intp* shape, const npy_intp* strides,
-                   npy_intp* out) {
+            npy_intp* out) {
   int j = n - 1;
   npy_intp left = 1, step = 0;
   for (int i = level - 1; i >= 0; --i) {

@@ -26,7 +26,7 @@ bool refine(Axes& a, int level, int n, const npy_intp* shape);
 
 // The strides of an operand over the first `level` axes of `a`, a refinement of its own.
 void spread(const Axes& a, int level, int n, const npy_intp* shape, const npy_intp* strides,
-                   npy_intp* out);
+            npy_intp* out);
 
 inline Span span_of(Instr& in, int op) {
   return {in.ndim, in.shape(), in.strides(op), in.ops[op].offset, info(in.kernel->dtypes[op]).size};

@@ -28,7 +28,7 @@ const char* device_name(Device d) {
 }
 
 void trace_stage(TraceNote& to, const std::vector<Instr*>& instrs, size_t begin, size_t end,
-                        uint16_t stage, const FusedPlan* plan) {
+                 uint16_t stage, const FusedPlan* plan) {
   for (size_t i = begin; i < end; ++i) {
     Instr& in = *instrs[i];
     const bool in_scratch = plan && in.nop > in.nin && !plan->in_memory(i - begin, in.nin);

@@ -21,7 +21,7 @@ const char* device_name(Device d);
 // Adds instructions [begin, end) of an operator, which are one of its stages; `plan` is null if they
 // run one after the other.
 void trace_stage(TraceNote& to, const std::vector<Instr*>& instrs, size_t begin, size_t end,
-                        uint16_t stage, const FusedPlan* plan);
+                 uint16_t stage, const FusedPlan* plan);
 
 // Notes what the pool of an operator's device holds, if it is something else than last time.
 void trace_memory(Engine& engine, const std::vector<Instr*>& instrs);

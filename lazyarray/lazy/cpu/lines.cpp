@@ -1,4 +1,4 @@
-// Arithmetic over many short rows in one call. NumPy's loops take one row each, and cost as much to
+// Arithmetic over many short rows in one call: which loop does it.
 #include "lazy/cpu/lines.h"
 
 namespace lazyarray {

@@ -13,7 +13,7 @@ npy_intp pairwise_half(npy_intp n, bool complex) {
 }
 
 void pairwise_leaves(npy_intp start, npy_intp n, npy_intp most, bool complex,
-                            std::vector<npy_intp>& out) {
+                     std::vector<npy_intp>& out) {
   if (n <= most) {
     out.push_back(start);
     return;

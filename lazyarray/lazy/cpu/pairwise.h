@@ -10,7 +10,7 @@ namespace lazyarray {
 // rounded down to a multiple of 8 (complex numbers count twice).
 npy_intp pairwise_half(npy_intp n, bool complex);
 void pairwise_leaves(npy_intp start, npy_intp n, npy_intp most, bool complex,
-                            std::vector<npy_intp>& out);
+                     std::vector<npy_intp>& out);
 
 // The sum of a short row, in the order of NumPy's pairwise_sum below its block size, and added to
 // zero as its loop adds it. For short rows the call of that loop takes most of the time.

@@ -182,7 +182,7 @@ void Pass::tile(npy_intp t, const Pointers* begin, int* flags) {
 }
 
 void Pass::walk(size_t m, const Member& member, const Pointers& begin, npy_intp start, npy_intp length,
-            int* flags) {
+                int* flags) {
   const Axes& axes = plan_.walk;
   npy_intp index[kAxes], rest = start;
   for (int a = axes.n - 1; a >= 0; --a) {
@@ -267,7 +267,7 @@ void Pass::rows(size_t m, const Member& member, const Pointers& at, npy_intp len
 }
 
 void Pass::columns(size_t m, const Member& member, const Pointers& at, npy_intp length,
-               const npy_intp* index) {
+                   const npy_intp* index) {
   bool first = true;  // of the rows
   for (int a = member.rows_begin; a < member.rows_end && a <= plan_.cut; ++a) first &= index[a] == 0;
   const Kernel& kernel = *instrs_[m]->kernel;

@@ -36,7 +36,7 @@ void run_elementwise(Instr& in, char** ptrs, void* data) {
 }
 
 void start_results(const Kernel& kernel, const char* first, npy_intp si, char* to, npy_intp so,
-                          npy_intp n) {
+                   npy_intp n) {
   if (n == 0) return;
   if (!kernel.starts_with_first) {
     first = kernel.identity;

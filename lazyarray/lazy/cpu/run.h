@@ -91,7 +91,7 @@ inline void start_line(const char* from, npy_intp si, char* to, npy_intp so, npy
   for (npy_intp i = 0; i < n; ++i, from += si, to += so) std::memcpy(to, from, size);
 }
 void start_results(const Kernel& kernel, const char* first, npy_intp si, char* to, npy_intp so,
-                          npy_intp n);
+                   npy_intp n);
 
 // The binary loop with its first input and its output on the result: where the inner axis is
 // reduced (step 0) that is NumPy's own reduction, pairwise sums included. Operands: input, output.

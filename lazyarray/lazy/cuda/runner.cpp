@@ -175,7 +175,7 @@ Error* Runner::launch(const GpuPlan& plan, Instr* const* instrs, const Stream& s
 }
 
 Error* Runner::launch(const Launch& l, const Functions& f, Instr* const* instrs, const Stream& stream,
-                char* workspace) {
+                      char* workspace) {
   if (l.n_kept == 0 || (l.reductions == 0 && l.n_reduced == 0)) return nullptr;
   std::vector<int64_t> words(l.words);
   for (const Operand& o : l.operands) {
