@@ -57,8 +57,6 @@ struct Stream {
 };
 
 struct Plan final : FusedPlan {
-  std::vector<uint64_t> key;  // the structure; see Planner::describe
-  uint64_t hash = 0;          // of the key
   std::vector<Member> members;
   Axes axes;
   bool fetches_ahead = false;

@@ -3,48 +3,17 @@
 
 namespace lazyarray {
 
-void Planner::forget() {
-  recent_.clear();
-  known_.clear();
-  members_ = 0;
-}
-
 std::shared_ptr<const Plan> Planner::plan(const Stage& stage) {
   describe(stage);
-  uint64_t hash = 0xcbf29ce484222325u;
-  for (uint64_t w : key_) hash = (hash ^ w) * 0x9e3779b97f4a7c15u, hash ^= hash >> 29;
-  auto found = known_.find(hash);
-  if (found != known_.end() && (*found->second)->key == key_) {
+  if (auto known = plans_.find(key_)) {
     hits++;
-    recent_.splice(recent_.begin(), recent_, found->second);
-    return recent_.front();
+    return known;
   }
   misses++;
   auto fresh = std::make_shared<Plan>();
   build(*fresh, stage);
-  fresh->key = key_;
-  fresh->hash = hash;
-  if (found != known_.end()) {  // another structure of the same hash gives way
-    drop(found->second);
-  }
-  recent_.push_front(fresh);
-  try {
-    known_[hash] = recent_.begin();
-  } catch (const std::bad_alloc&) {
-    recent_.pop_front();
-    throw;
-  }
-  members_ += fresh->members.size();
-  while (recent_.size() > 1 && (recent_.size() > kMost || members_ > kMostMembers)) {
-    drop(std::prev(recent_.end()));
-  }
+  plans_.add(key_, fresh, fresh->members.size());
   return fresh;
-}
-
-void Planner::drop(std::list<std::shared_ptr<const Plan>>::iterator p) {
-  members_ -= (*p)->members.size();
-  known_.erase((*p)->hash);
-  recent_.erase(p);
 }
 
 void Planner::describe(const Stage& stage) {

@@ -1,12 +1,11 @@
 // Planner: makes the plan of a fused stage, once for each structure of instructions.
 #pragma once
-#include <list>
 #include <memory>
-#include <unordered_map>
 #include <vector>
 
 #include "lazy/cpu/pairwise.h"
 #include "lazy/fuse.h"
+#include "lazy/plan_cache.h"
 
 namespace lazyarray {
 
@@ -17,16 +16,12 @@ class Planner {
   uint64_t hits = 0, misses = 0;
 
   // The policy has changed.
-  void forget();
+  void forget() { plans_.clear(); }
 
   // The plan for a stage whose chunks' `temporary` is set.
   std::shared_ptr<const Plan> plan(const Stage& stage);
 
  private:
-  static constexpr size_t kMost = 512, kMostMembers = 8192;  // of 1 KiB
-
-  void drop(std::list<std::shared_ptr<const Plan>>::iterator p);
-
   // The structure in words: all that build() looks at, and nothing of the data. Chunks are numbered
   // in the order of their first use.
   void describe(const Stage& stage);
@@ -70,10 +65,7 @@ class Planner {
   int panel_axis_ = 0;  // if there are several: the axis of the plan that they cut
   bool streams_ = false;  // it waits for memory more than it computes
   std::vector<int> life_of_;  // by chunk: -1 not met yet, -2 memory
-  using Recent = std::list<std::shared_ptr<const Plan>>;
-  Recent recent_;  // most recently used first
-  size_t members_ = 0;  // in all of them
-  std::unordered_map<uint64_t, Recent::iterator> known_;
+  PlanCache<Plan> plans_{512, 8192};  // by their members, of 1 KiB
 };
 
 }  // namespace lazyarray

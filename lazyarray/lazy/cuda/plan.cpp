@@ -45,15 +45,10 @@ void Launch::set_functions(int gpu, Functions f) const {
 std::shared_ptr<const GpuPlan> GpuPlanner::plan(Instr* const* instrs, size_t n, const Axes* axes) {
   std::lock_guard<std::mutex> g(mu_);
   describe(instrs, n, axes != nullptr);
-  uint64_t hash = 0xcbf29ce484222325u;
-  for (uint64_t w : key_) hash = (hash ^ w) * 0x9e3779b97f4a7c15u, hash ^= hash >> 29;
-  auto found = known_.find(hash);
-  if (found != known_.end() && found->second->key == key_) return found->second;
+  if (auto known = plans_.find(key_)) return known;
   auto fresh = std::make_shared<GpuPlan>();
-  fresh->key = key_;
   Builder(*fresh, instrs, n, axes, ids_).build();
-  if (known_.size() >= kMost) known_.clear();
-  known_[hash] = fresh;
+  plans_.add(key_, fresh, fresh->launches.size());
   return fresh;
 }
 

@@ -12,6 +12,7 @@
 
 #include "lazy/cuda/gpu.h"
 #include "lazy/backend.h"
+#include "lazy/plan_cache.h"
 #include "lazy/words.h"
 
 namespace lazyarray::cuda {
@@ -75,7 +76,6 @@ struct Launch {
 };
 
 struct GpuPlan final : FusedPlan {
-  std::vector<uint64_t> key;
   std::vector<std::unique_ptr<Launch>> launches;
   // Per instruction and operand: whether it lies in memory (else it lives and dies in one kernel).
   std::vector<std::array<bool, kMaxOperands>> memory;
@@ -95,7 +95,6 @@ class GpuPlanner {
   std::shared_ptr<const GpuPlan> plan(Instr* const* instrs, size_t n, const Axes* axes);
 
  private:
-  static constexpr size_t kMost = 4096;
   using Ids = std::unordered_map<const Chunk*, int>;
 
   // All that the builder looks at: the data themselves, and where chunks lie, are not in it.
@@ -163,7 +162,7 @@ class GpuPlanner {
   std::mutex mu_;
   std::vector<uint64_t> key_;
   Ids ids_;
-  std::unordered_map<uint64_t, std::shared_ptr<const GpuPlan>> known_;
+  PlanCache<GpuPlan> plans_{4096, 16384};  // by their kernels
 };
 
 }  // namespace lazyarray::cuda
