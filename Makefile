@@ -58,9 +58,9 @@ test: lint
 	$(BIN)/pytest $(ARGS)
 
 # All of what decides a number, by files that take seconds: who runs when, what is fused, the rows, NumPy's
-# programs, captured ones, gradients; then random programs. Left to `make test`: processes, forks, and files
-# that took more than a tenth of the time of all (measured: tests --durations).
-QUICK := tests/test_layers.py tests/test_project.py tests/programs tests/test_programs.py tests/lazy tests/ndarray \
+# programs, captured ones, gradients; then random programs. 7,100 tests in 75 s of processor time; those of
+# processes, forks, memory and random programs of gradients take as long again, and are left to `make test`.
+QUICK := tests/test_layers.py tests/test_project.py tests/test_wheel.py tests/programs tests/test_programs.py tests/lazy tests/ndarray \
 	tests/engine/test_ordering.py tests/engine/test_waits.py tests/engine/test_errors.py tests/engine/test_deletion.py \
 	tests/ops tests/test_compile.py tests/test_compile_edges.py tests/test_compile_state.py \
 	tests/autograd/test_tape.py tests/autograd/test_elementwise.py tests/autograd/test_calls.py \
