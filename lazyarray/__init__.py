@@ -15,6 +15,9 @@ import os as _os
 import sys as _sys
 import typing as _typing
 
+from lazyarray import _gil as _gil  # first of all
+
+# isort: split
 from lazyarray import (
     _config,
     _direct,

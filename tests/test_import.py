@@ -190,3 +190,33 @@ def test_scalars_of_numpys_also_of_rooms_that_come_later():
         LAZYARRAY_SCALARS="numpy",
     )
     assert told == "float float64\n"
+
+
+# A Python whose GIL is off, as this one is told to look like.
+NO_GIL = """
+import sys, types, warnings
+sys._is_gil_enabled = lambda: False
+flags = {n: getattr(sys.flags, n) for n in dir(sys.flags) if n[0] != "_" and n[:2] != "n_"}
+sys.flags = types.SimpleNamespace(**(flags | {"gil": GIVEN}))
+warnings.simplefilter("always")
+with warnings.catch_warnings(record=True) as seen:
+    try:
+        import lazyarray as la
+    except ImportError as exc:
+        print(exc, [m for m in sys.modules if m.startswith("lazyarray._ndarray")])
+    else:
+        told = [f"{w.category.__name__} {w.filename} {w.message}" for w in seen]
+        print(la.ones(3).sum().item(), *told)
+"""
+
+
+def test_free_threaded_python_is_told_that_the_gil_is_switched_on():
+    told = python(NO_GIL.replace("GIVEN", "None"))
+    assert told.startswith("3.0 RuntimeWarning <string> lazyarray needs the GIL")
+    assert told.count("Warning") == 1 and "switches it on" in told
+
+
+def test_a_gil_that_is_forbidden_is_an_error():
+    told = python(NO_GIL.replace("GIVEN", "0"))
+    assert told.startswith("lazyarray needs the GIL") and "PYTHON_GIL=0" in told
+    assert told.endswith(" []\n")  # before anything native was loaded

@@ -34,6 +34,8 @@ def build_editable(
         f"{name}.dist-info/METADATA": str(metadata.as_rfc822()),
         f"{name}.dist-info/WHEEL": "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
     }
+    for file in metadata.license_files or ():
+        files[f"{name}.dist-info/licenses/{file}"] = (in_place.ROOT / file).read_text()
     files[f"{name}.dist-info/RECORD"] = "".join(f"{file},,\n" for file in files)
     wheel = f"{name}-py3-none-any.whl"
     with zipfile.ZipFile(pathlib.Path(wheel_directory) / wheel, "w") as archive:

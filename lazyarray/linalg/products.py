@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from numpy.lib.array_utils import normalize_axis_index
+
 from lazyarray import ops
 from lazyarray.lazy._lazy import returned
 from lazyarray.linalg.equations import inv
@@ -50,10 +52,12 @@ def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> NDArray:
     array([0, 0, 1])
     """
     x, y = operands(x1, x2)
-    if x.shape[axis] != 3 or y.shape[axis] != 3:
+    m = x.shape[normalize_axis_index(axis, x.ndim, "axisa")]
+    n = y.shape[normalize_axis_index(axis, y.ndim, "axisb")]
+    if m != 3 or n != 3:
         raise ValueError(
             "Both input arrays must be (arrays of) 3-dimensional vectors, but they are "
-            f"{x.shape[axis]} and {y.shape[axis]} dimensional instead."
+            f"{m} and {n} dimensional instead."
         )
     return linear_algebra.cross(x, y, axis=axis)
 

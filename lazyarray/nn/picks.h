@@ -49,6 +49,7 @@ void add_rows_loop(char** args, const npy_intp* dims, const npy_intp*, void*) {
     const npy_intp i = index[j] < 0 ? index[j] + n : index[j];
     if (i < 0 || i >= n) continue;  // the choice has failed with it
     T* to = out + i * k;
+#pragma clang loop vectorize(assume_safety)
 #pragma GCC ivdep
     for (npy_intp c = 0; c < k; ++c) to[c] += rows[c];
   }

@@ -94,6 +94,7 @@ void fold_plane(const char* columns, char* plane, const Windows& g) {
       for (npy_intp o = y.from; o < y.to; ++o, in += g.ow) {
         T* out = reinterpret_cast<T*>(plane + (o * g.sh + y.at) * g.row) + x.at;
         if (g.sw == 1) {
+#pragma clang loop vectorize(assume_safety)
 #pragma GCC ivdep
           for (npy_intp k = x.from; k < x.to; ++k) out[k] += in[k];
         } else {
@@ -132,6 +133,7 @@ void maxima_plane(const char* plane, T* best, int32_t* place, const Windows& g) 
         T* b = best + o * g.ow;
         int32_t* p = place + o * g.ow;
         const int32_t start = static_cast<int32_t>(r * g.w + x.at), step = static_cast<int32_t>(g.sw);
+#pragma clang loop vectorize(assume_safety)
 #pragma GCC ivdep
         for (npy_intp k = x.from; k < x.to; ++k) {
           const T v = in[k * g.sw];

@@ -13,7 +13,7 @@ import math
 import operator
 from collections.abc import Callable
 from itertools import islice
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
@@ -377,6 +377,12 @@ def _check_fits(value: Shape, shape: tuple[int | None, ...], whole: bool = False
 # ---- functions that select ----------------------------------------------------------------------
 
 
+# NumPy 2.5 takes an `out` of any dtype, those before one that casts safely to the result's.
+_INTO: Literal["safe", "unsafe"] = (
+    "unsafe" if np.lib.NumpyVersion(np.__version__) >= "2.5.0" else "safe"
+)
+
+
 def take(
     a: Any,
     indices: Any,
@@ -400,11 +406,11 @@ def take(
     if mode == "raise" and x.shape[axis]:
         native = take_along(x, indices, axis)
         if native is not None:
-            return deliver(native, out, "take", back="safe")
+            return deliver(native, out, "take", back=_INTO)
         _check_bounds(indices, x.shape, axis)
     if follows(x):
         return deliver(
-            picked(x, lambda a: take(a, indices, axis, None, mode)), out, "take", back="safe"
+            picked(x, lambda a: take(a, indices, axis, None, mode)), out, "take", back=_INTO
         )
     _, index = operands(x, indices)
 
@@ -420,7 +426,7 @@ def take(
         out=True,
         mini=lambda v, i: np.take(v, np.zeros_like(i), axis, mode=mode),  # type: ignore[call-overload]
     )
-    return deliver(result, out, "take", back="safe")
+    return deliver(result, out, "take", back=_INTO)
 
 
 def _listed(indices: Any) -> Any:

@@ -72,14 +72,54 @@ def reshape(
     x = asarray(x)
     if not copy:
         try:
-            return seen(x, probe(x).reshape(shape, order=order, copy=False))  # type: ignore[call-overload]
+            return seen(x, _in_place(probe(x), shape, order))
         except ValueError:
             pass  # only a copy will do, or it is no reshape at all
     order = _c_or_f(x, order)
-    target = probe(x, contiguous=True).reshape(shape, copy=False).shape
+    target = _in_place(probe(x, contiguous=True), shape, "C").shape
     if copy is False:
         raise ValueError("Unable to avoid creating a copy while reshaping.")
     return viewed(_copied(x, order), np.reshape, target, order=order)
+
+
+def _in_place(v: np.ndarray, shape: Any, order: str) -> np.ndarray:
+    """A view in another shape, or ValueError: ``v.reshape(shape, order=order, copy=False)``."""
+    if _COPY_IS_KNOWN:
+        return v.reshape(shape, order=order, copy=False)  # type: ignore[call-overload]
+    # NumPy 2.0 would copy, from memory that isn't there: what it does before that.
+    if order == "A":
+        order = "F" if v.flags.fnc else "C"
+    given = shape if isinstance(shape, Sequence) else (shape,)
+    lengths = np.broadcast_to(np.int8(0), v.shape).reshape(given).shape  # its errors, its -1
+    if order == "F":
+        v, lengths = v.T, lengths[::-1]
+    steps = _steps(v, lengths) if v.size else np.empty(lengths, v.dtype).strides
+    v = np.lib.stride_tricks.as_strided(v, lengths, steps, writeable=v.flags.writeable)
+    return v.T if order == "F" else v
+
+
+def _steps(v: np.ndarray, lengths: Shape) -> list[int]:
+    """The strides that axes of these lengths, in C order, have in v's memory; ValueError: none."""
+    runs: list[tuple[int, int]] = []
+    for n, step in zip(v.shape, v.strides, strict=True):
+        if n == 1:
+            continue
+        if runs and runs[-1][1] == n * step:
+            runs[-1] = runs[-1][0] * n, step
+        else:
+            runs.append((n, step))
+    steps, left, step = [], 1, v.itemsize
+    for n in reversed(lengths):
+        if n > 1 and left == 1:
+            left, step = runs.pop()
+        if left % n:
+            raise ValueError("only a copy will do")
+        steps.append(step)
+        left, step = left // n, step * n
+    return steps[::-1]
+
+
+_COPY_IS_KNOWN = np.lib.NumpyVersion(np.__version__) >= "2.1.0"
 
 
 def ravel(a: Any, order: str = "C") -> NDArray:

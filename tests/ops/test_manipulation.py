@@ -373,3 +373,31 @@ def test_array_likes():
     with pytest.raises(ValueError, match="different devices"):
         la.concatenate([x, la.ones(2)])
     assert steps(la.tile(x, 2)) == [8]
+
+
+def test_reshapes_without_numpys_copy(monkeypatch):
+    """NumPy 2.0 has no ``copy=False``: the same views are found without it."""
+    random = np.random.default_rng(5)
+    base, views = np.arange(240).reshape(2, 3, 4, 5, 2), 0
+    cuts = [slice(None), slice(None), slice(None, None, 2), slice(0, 1), slice(None, None, -1), 0]
+    for _ in range(1000):
+        v = base.transpose(random.permutation(5))
+        v = v[tuple(cuts[i] for i in random.integers(len(cuts), size=5))]
+        shape, left = [], v.size
+        while left > 1:
+            shape.append(int(random.choice([n for n in range(2, left + 1) if left % n == 0])))
+            left //= shape[-1]
+        found, order = [], "CFA"[random.integers(3)]
+        for known in (np.lib.NumpyVersion(np.__version__) >= "2.1.0", False):
+            monkeypatch.setattr(manipulation, "_COPY_IS_KNOWN", known)
+            try:
+                found.append(manipulation._in_place(v, (1, *shape, -1), order))
+            except ValueError:
+                found.append(None)
+        want, got = found
+        assert (got is None) == (want is None)
+        if want is not None:
+            views += 1
+            assert np.shares_memory(got, v)
+            np.testing.assert_array_equal(got, want)
+    assert 100 < views < 1000

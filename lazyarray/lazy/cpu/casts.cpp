@@ -204,6 +204,7 @@ bool cast_contiguous(const char* in, char* out, npy_intp n) {
     }
     // Not __restrict: an in-place cast has in == out. Its items are of one size, so no iteration
     // touches what another one does, and ivdep says just that.
+#pragma clang loop vectorize(assume_safety)
 #pragma GCC ivdep
     for (npy_intp i = 0; i < n; ++i)
         cast_element<From, To>(x + i * From::parts, y + i * To::parts);

@@ -36,6 +36,7 @@ template <class T, class Op, bool steps_a, bool steps_b>
     T* out = reinterpret_cast<T*>(po);
     const T a0 = *a, b0 = *b;
     // An output is exactly an input or apart from it, so no iteration touches another's elements.
+#pragma clang loop vectorize(assume_safety)
 #pragma GCC ivdep
     for (npy_intp i = 0; i < n; ++i) out[i] = Op::of(steps_a ? a[i] : a0, steps_b ? b[i] : b0);
   }

@@ -119,6 +119,7 @@ template <bool stepping_x, bool stepping_y, class T>
 void where_run(const char* c, const T* x, const T* y, T* out, npy_intp n) {
   const T x0 = *x, y0 = *y;
   // An output is exactly an input or apart from it, so no iteration touches another's elements.
+#pragma clang loop vectorize(assume_safety)
 #pragma GCC ivdep
   for (npy_intp i = 0; i < n; ++i) {
     const T a = stepping_x ? x[i] : x0, b = stepping_y ? y[i] : y0;

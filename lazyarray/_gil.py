@@ -1,0 +1,23 @@
+"""Looks for the GIL, which lazyarray needs, before anything native is loaded.
+
+A free-threaded Python switches the GIL on as it loads our modules, which don't declare that they
+run without it; but not where ``PYTHON_GIL=0`` or ``-X gil=0`` forbids that.
+"""
+
+from __future__ import annotations
+
+import sys
+import warnings
+
+if not getattr(sys, "_is_gil_enabled", lambda: True)():
+    if getattr(sys.flags, "gil", None) == 0:
+        raise ImportError(
+            "lazyarray needs the GIL, which guards the recording of operations. Start Python "
+            "without PYTHON_GIL=0 and -X gil=0: then the import switches the GIL on"
+        )
+    warnings.warn(
+        "lazyarray needs the GIL, which guards the recording of operations: the import switches it "
+        "on, for the whole process. Free-threaded Python is not supported otherwise",
+        RuntimeWarning,
+        stacklevel=3,
+    )

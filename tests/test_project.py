@@ -1,0 +1,74 @@
+"""The project's own files: what they say of each other, and of the code, is true."""
+
+import itertools
+import pathlib
+import re
+import tomllib
+
+import pytest
+
+import lazyarray as la
+
+ROOT = pathlib.Path(__file__).parent.parent
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
+
+
+def test_the_version_is_one():
+    meson = re.search(r"version: '([\d.]+)'", (ROOT / "meson.build").read_text())
+    assert meson and meson[1] == PROJECT["project"]["version"] == la.__version__
+
+
+def test_the_licence_is_what_the_metadata_says():
+    assert PROJECT["project"]["license"] == "Apache-2.0"
+    assert PROJECT["project"]["license-files"] == ["LICENSE"]
+    text = " ".join((ROOT / "LICENSE").read_text().split())
+    assert text.startswith("Apache License Version 2.0, January 2004")
+    assert "END OF TERMS AND CONDITIONS" in text
+
+
+def shown():
+    """The files that CONTRIBUTING's example changes, each with a block of the diff."""
+    text = (ROOT / "CONTRIBUTING.md").read_text()
+    for diff in re.findall(r"```diff\n(.*?)```", text, re.S):
+        for part in re.split(r"^--- a/.*\n", diff, flags=re.M)[1:]:
+            head, *lines = part.splitlines()
+            yield head.removeprefix("+++ b/"), lines
+
+
+@pytest.mark.parametrize(("path", "lines"), list(shown()))
+def test_the_example_of_adding_an_op_is_what_stands_there(path, lines):
+    after = "\n".join(line[1:] for line in lines if not line.startswith("-"))
+    assert any(line.startswith("+") and "cbrt" in line for line in lines)
+    assert f"{after}\n" in (ROOT / path).read_text()
+
+
+def test_the_example_leaves_nothing_out():
+    """Where else would the name be? In what is written by tools, and in tests of their own."""
+    written = {"lazyarray/ops/names.pyi", "docs/functions.md"}
+    named = {
+        path.relative_to(ROOT).as_posix()
+        for path in itertools.chain(
+            (ROOT / "lazyarray").rglob("*.p*"),
+            (ROOT / "tests" / "surface").rglob("*.py"),
+            (ROOT / "tests" / "autograd").glob("test_*.py"),
+        )
+        if path.suffix in (".py", ".pyx", ".pxi", ".pyi")
+        and re.search(r"[\"' ]cbrt[\"' ]", path.read_text())
+    }
+    assert named - written == {path for path, _ in shown()}
+
+
+def test_paths_in_the_documents_exist():
+    for name in ("CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md"):
+        text = (ROOT / name).read_text()
+        paths = re.findall(r"`((?:lazyarray|tests|tools|docs|examples)/[\w./]+)`", text)
+        paths += re.findall(r"\]\(([\w./]+)(?:#[\w-]+)?\)", text)
+        assert [path for path in paths if not (ROOT / path).exists()] == []
+
+
+def test_quick_runs_what_is_there():
+    makefile = (ROOT / "Makefile").read_text()
+    named = re.search(r"^QUICK := ((?:.*\\\n)*.*)$", makefile, re.M)
+    assert named
+    paths = re.findall(r"tests/[\w/.]+", named[1])
+    assert paths and [path for path in paths if not (ROOT / path).exists()] == []

@@ -1,0 +1,135 @@
+"""What a wheel carries: Python's files and what is built, no sources. Each state has one home."""
+
+import collections
+import importlib.machinery
+import importlib.metadata
+import itertools
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+import lazyarray as la
+
+PACKAGE = pathlib.Path(la.__file__).parent
+SUFFIX = importlib.machinery.EXTENSION_SUFFIXES[0]
+CORE = PACKAGE / ("liblazyarray.dylib" if sys.platform == "darwin" else "liblazyarray.so")
+MODULES = [
+    PACKAGE / f"{name}{SUFFIX}"
+    for name in "_ndarray autograd/_walk engine/_engine lazy/_lazy lazy/_share nn/_native "
+    "ops/_rows profiler/_profiler random/_draws storage/_storage".split()
+]
+# Beside a checkout's sources stand links (tools/in_place.py), to where Meson has its plan.
+IN_PLACE = CORE.is_symlink()
+
+
+def tool(*command):
+    if not shutil.which(command[0]):
+        pytest.skip(f"there is no {command[0]}")
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+
+def carried():
+    """The paths, below the package's folder, of all that a wheel brings or would bring."""
+    if not IN_PLACE:
+        files = importlib.metadata.files("lazyarray") or []
+        return {f.relative_to("lazyarray") for f in files if f.parts[0] == "lazyarray"}
+    folder = CORE.readlink().parents[1]
+    plan = json.loads((folder / "meson-info" / "intro-install_plan.json").read_text())
+    assert {kind for kind in plan if plan[kind]} <= {"targets", "python"}  # no headers, no data
+    # "{py_platlib}/lazyarray/ops/_rows.so"; Python's files as they are now, not when it was set up.
+    built = [to["destination"].partition("/")[2] for to in plan["targets"].values()]
+    python = tool(sys.executable, os.fspath(PACKAGE.parent / "tools" / "python_sources.py"))
+    paths = map(pathlib.PurePosixPath, [*built, *python.split()])
+    return {path.relative_to("lazyarray") for path in paths}
+
+
+def is_bytecode(path):
+    return "__pycache__" in path.parts  # pip's own
+
+
+def test_no_sources_are_carried():
+    kinds = {path.suffix for path in carried() if not is_bytecode(path)}
+    assert kinds == {".py", ".pyi", ".typed", CORE.suffix}
+
+
+def test_all_that_is_needed_is_carried():
+    here = {
+        path.relative_to(PACKAGE).as_posix()
+        for path in [*PACKAGE.rglob("*.py"), *PACKAGE.rglob("*.pyi"), PACKAGE / "py.typed"]
+    }
+    built = {path.relative_to(PACKAGE).as_posix() for path in [CORE, *MODULES]}
+    assert {path.as_posix() for path in carried() if not is_bytecode(path)} == here | built
+
+
+@pytest.mark.skipif(IN_PLACE, reason="not from a wheel")
+def test_the_licence_is_carried():
+    distribution = importlib.metadata.distribution("lazyarray")
+    assert distribution.metadata.get_all("License-File") == ["LICENSE"]
+    (file,) = (f for f in distribution.files or [] if f.name == "LICENSE")
+    assert file.parts[0].endswith(".dist-info")
+    assert "Apache License" in file.read_text()
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="ELF")
+@pytest.mark.parametrize("module", MODULES, ids=lambda path: path.name.split(".")[0])
+def test_the_library_is_found_from_where_a_module_lies(module):
+    text = tool("readelf", "-d", os.fspath(module))
+    up = "/".join(["$ORIGIN", *[".."] * (len(module.relative_to(PACKAGE).parts) - 1)])
+    assert [p.rstrip("/") for p in re.findall(r"R(?:UN)?PATH.*\[(.*)\]", text)] == [up]
+    assert f"[{CORE.name}]" in text
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/maps"), reason="/proc")
+def test_one_library_is_loaded():
+    maps = pathlib.Path("/proc/self/maps").read_text()
+    assert set(re.findall(r"(/.*/liblazyarray\.so)", maps)) == {os.fspath(CORE.resolve())}
+
+
+# What compilers, Cython and NumPy's headers put into each library, which knows only of itself.
+OWN = re.compile(r".*__[Pp]yx|DW\.ref\.|PyArray_|__cpu_|completed\.|__dso")
+SYMBOL = re.compile(r"\w+ .{7} \.t?(?:bss|data)\s+(\w+)\s+(?:Base|\.hidden)?\s*(\S.*)")
+
+
+def state(library):
+    """The names of the memory that a library writes to."""
+    for table in ("-t", "-T"):
+        for line in tool("objdump", table, "-C", os.fspath(library)).splitlines():
+            found = SYMBOL.match(line)
+            if found and int(found[1], 16) and not OWN.match(found[2]):
+                yield found[2]
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="ELF")
+def test_each_state_has_one_home():
+    """A static object of a function in a header is one a library: it belongs into a .cpp."""
+    homes = collections.defaultdict(set)
+    for library in [CORE, *MODULES]:
+        for name in state(library):
+            homes[name].add(library.name.split(".")[0])
+    assert {name: sorted(where) for name, where in homes.items() if len(where) > 1} == {}
+    if "no symbols" in tool("objdump", "-t", os.fspath(CORE)):
+        pytest.skip("a stripped wheel: only what is exported has names")
+    for name in ("interpreter()::", "graveyard()::", "gpus()::", "forking()::", "lazyarray::tls"):
+        assert {*itertools.chain(*(homes[n] for n in homes if name in n))} == {"liblazyarray"}, name
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="ELF")
+def test_a_second_home_is_told(tmp_path):
+    """The rule above sees what it is about: two libraries with one header's static object."""
+    compiler = next(filter(shutil.which, ("c++", "g++", "clang++")), None)
+    if compiler is None:
+        pytest.skip("there is no compiler")
+    source = tmp_path / "one.cpp"
+    source.write_text(
+        "namespace lazyarray { inline int& tape() { static int t; return ++t, t; } }\n"
+        "int use() { return lazyarray::tape(); }\n"
+    )
+    library = tmp_path / "libone.so"
+    tool(compiler, "-shared", "-fPIC", "-o", os.fspath(library), os.fspath(source))
+    assert "lazyarray::tape()::t" in set(state(library))
