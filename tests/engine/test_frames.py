@@ -1,6 +1,8 @@
 """The frames of native functions are told from the user's, whatever the build called them."""
 
+import gc
 import traceback
+import weakref
 
 import lazyarray as la
 from lazyarray.engine._engine import native_files
@@ -25,3 +27,19 @@ def test_frames_of_a_module_and_of_its_parts():
         seen += [f for f in files_of(call) if f.endswith((".pyx", ".pxi"))]
     assert {f[-4:] for f in seen} == {".pyx", ".pxi"}
     assert all(f.startswith(native_files()) for f in seen)
+
+
+def test_a_program_that_makes_code_for_ever_keeps_little_of_it():
+    x, made = la.ones(3), []
+    for i in range(6000):
+        code = compile("x.wait_to_read()", f"<made {i % 3}>", "eval")
+        eval(code)
+        made.append(weakref.ref(code))
+    del code
+    la.ones(3).wait_to_read()
+    la.waitall()
+    gc.collect()
+    assert sum(ref() is not None for ref in made) <= 2048
+    lines = [row for row in la.sync_report() if row.file.startswith("<made ")]
+    assert sum(row.count for row in lines) == 6000
+    assert len(lines) == 3
