@@ -33,7 +33,7 @@ def test_a_program_that_makes_code_for_ever_keeps_little_of_it():
     x, made = la.ones(3), []
     for i in range(6000):
         code = compile("x.wait_to_read()", f"<made {i % 3}>", "eval")
-        eval(code)
+        eval(code, {"x": x})
         made.append(weakref.ref(code))
     del code
     la.ones(3).wait_to_read()
