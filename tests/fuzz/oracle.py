@@ -149,6 +149,10 @@ class Shaken:
                 # In which order it overflows, and then meets a zero, is no matter either.
                 wide = function(*args[:2], **{**kwargs, "dtype": np.longdouble})
                 result = wide.astype(result.dtype)
+            if name in ("prod", "nanprod") and result.dtype.kind in "fc" and not given:
+                axis = kwargs.get("axis", args[1] if len(args) > 1 else None)
+                other = function(np.flip(args[0], axis), *args[1:], **kwargs)
+                result = np.where(np.isfinite(other), result, other).astype(result.dtype)
             if result.dtype.kind in "fc":
                 one = np.finfo(result.dtype)
                 # NumPy rounds each step of some sums to halves, a GPU the last one.
