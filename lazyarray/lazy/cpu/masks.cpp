@@ -74,24 +74,10 @@ void place_loop(char** args, const npy_intp* dims, const npy_intp*, void*) {
 }
 
 Loop pick_of_size(int size) {
-  switch (size) {
-    case 1: return pick_loop<char>;
-    case 2: return pick_loop<int16_t>;
-    case 4: return pick_loop<int32_t>;
-    case 8: return pick_loop<int64_t>;
-    case 16: return pick_loop<Sixteen>;
-    default: return pick_loop<ThirtyTwo>;
-  }
+  return of_size(size, [](auto item) -> Loop { return pick_loop<decltype(item)>; });
 }
 Loop place_of_size(int size) {
-  switch (size) {
-    case 1: return place_loop<char>;
-    case 2: return place_loop<int16_t>;
-    case 4: return place_loop<int32_t>;
-    case 8: return place_loop<int64_t>;
-    case 16: return place_loop<Sixteen>;
-    default: return place_loop<ThirtyTwo>;
-  }
+  return of_size(size, [](auto item) -> Loop { return place_loop<decltype(item)>; });
 }
 
 // The error of a place with too few or too many values, or null.

@@ -42,14 +42,7 @@ void start_results(const Kernel& kernel, const char* first, npy_intp si, char* t
     first = kernel.identity;
     si = 0;
   }
-  switch (info(kernel.dtypes[1]).size) {
-    case 1: return start_line<char>(first, si, to, so, n);
-    case 2: return start_line<int16_t>(first, si, to, so, n);
-    case 4: return start_line<int32_t>(first, si, to, so, n);
-    case 8: return start_line<int64_t>(first, si, to, so, n);
-    case 16: return start_line<Sixteen>(first, si, to, so, n);
-    default: return start_line<ThirtyTwo>(first, si, to, so, n);
-  }
+  of_size(info(kernel.dtypes[1]).size, [=](auto item) { start_line<decltype(item)>(first, si, to, so, n); });
 }
 
 void run_reduce(Instr& in, char** ptrs) {
@@ -165,14 +158,7 @@ Error* run(Runtime& rt, Instr& in, const Crew* crew) {
 }
 
 Loop where_of_size(int size) {
-  switch (size) {
-    case 1: return where_loop<char>;
-    case 2: return where_loop<int16_t>;
-    case 4: return where_loop<int32_t>;
-    case 8: return where_loop<int64_t>;
-    case 16: return where_loop<Sixteen>;
-    default: return where_loop<ThirtyTwo>;
-  }
+  return of_size(size, [](auto item) -> Loop { return where_loop<decltype(item)>; });
 }
 
 }  // namespace lazyarray
