@@ -25,6 +25,7 @@ from lazyarray.lazy._lazy cimport (
     NodeOperand,
     Tape_set_writer,
     constant_of,
+    is_captured,
     known_as,
     Tensor,
     assign,
@@ -183,7 +184,7 @@ cdef bint replaces(Tensor g, Tensor grad) noexcept:
     cdef Chunk* old = grad.v.chunk
     # The handles are g's and its shadow's; any more would be of an array that shares the memory.
     return new.handles.load() == 2 and new.nbytes == old.nbytes and old.handles.load() == 1 \
-        and new.owner is NULL and old.owner is NULL and old.exports.load() == 0 and not old.captured \
+        and new.owner is NULL and old.owner is NULL and old.exports.load() == 0 and not is_captured(old) \
         and g.v.layout.offset == 0 and grad.v.layout.same_shape(g.v.layout) and not is_capturing()
 
 

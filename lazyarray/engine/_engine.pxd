@@ -21,7 +21,9 @@ cdef extern from "device.h" namespace "lazyarray" nogil:
         cbool operator==(const CDevice&)
 
     enum:
+        CPU "lazyarray::Device::CPU"
         GPU "lazyarray::Device::GPU"
+        CPU_PINNED "lazyarray::Device::CPU_PINNED"
 
 
 cdef extern from "error.h" namespace "lazyarray" nogil:

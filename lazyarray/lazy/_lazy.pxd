@@ -142,6 +142,7 @@ cdef extern from "lazy/tape.h" namespace "lazyarray" nogil:
     Node* writer_of(Chunk*)
     Node* history_of(Chunk*)
     Memory* known_as(Chunk*)
+    cbool is_captured(const Chunk*)
     void teach_store(ChunkStore*)
     void lay_out(Instr&, int, int, Layout&) except +
     void note_instruction(Tape&, Instr&, uint32_t, const vector[Node*]&) except +
@@ -302,8 +303,7 @@ cdef extern from "lazy/recorder.h" namespace "lazyarray" nogil:
         pass
     cdef cppclass Executor:
         Runtime runtime
-        Backend* host
-        Backend* gpu
+        Backend** backends
     cdef cppclass Report:
         string text() except +
     cdef cppclass ReportPtr "std::shared_ptr<lazyarray::Report>":

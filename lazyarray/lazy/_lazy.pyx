@@ -28,6 +28,8 @@ from libc.stdio cimport fprintf, stderr
 from libc.string cimport memcpy, memmove, memset
 
 from lazyarray.engine._engine cimport (
+    CPU,
+    CPU_PINNED,
     GPU,
     OK,
     SELF_WAIT,
@@ -205,10 +207,10 @@ cdef int _set_up() except -1:
     from lazyarray.engine import _engine as engine_module
 
     _engine = process_engine()
+    teach_store(store())
     _recorder = new Recorder(_engine.c, store())
     _host_backend = new CpuBackend(&_recorder.executor.runtime, &_recorder.tiles)
-    _recorder.executor.host = _host_backend
-    teach_store(store())
+    _recorder.executor.backends[<int>CPU] = _recorder.executor.backends[<int>CPU_PINNED] = _host_backend
     _recorder.executor.runtime.hooks.python = _run_python
     _recorder.executor.runtime.hooks.recast = _recast
     _recorder.executor.runtime.hooks.blas_threads = _blas_threads

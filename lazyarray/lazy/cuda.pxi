@@ -82,7 +82,7 @@ cdef extern from *:
     }
     static void use_gpus(lazyarray::Recorder& r, lazyarray::cuda::Runner* runner) {
       r.store()->make_pool = pool_of_device;
-      r.executor.gpu = runner;
+      r.executor.backends[lazyarray::Device::GPU] = runner;
       r.engine()->set_streams(new lazyarray::cuda::CudaStreams);
     }
     """
@@ -112,7 +112,7 @@ def open_gpu(int number, str path, str blas, room):
     if _device_room is not None:
         return
     _device_room = room
-    _gpu_runner = new GpuRunner(_recorder.executor.host, &_recorder.policy)
+    _gpu_runner = new GpuRunner(_host_backend, &_recorder.policy)
     _gpu_runner.hooks.compile = _compile_for_gpu
     _gpu_runner.hooks.library = _library
     _gpu_runner.hooks.host_chunk = _host_chunk

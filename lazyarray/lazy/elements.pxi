@@ -42,7 +42,7 @@ cdef extern from *:
       // A scalar, not an object of a class derived from its: such a class has a dealloc of its own.
       if (Py_TYPE(o) == types_of_scalars[v.dtype] && spares.n < Spares::kMost) {
         lazyarray::Chunk* c = reinterpret_cast<Handle*>(p + tensor_parts.handle)->chunk;
-        if (c && c == v.chunk && c->reusable() && !v.layout.ndim && !v.layout.offset && !v.detached &&
+        if (c && c == v.chunk && lazyarray::lazy(c)->reusable() && !v.layout.ndim && !v.layout.offset && !v.detached &&
             !*reinterpret_cast<PyObject**>(p + tensor_parts.weak)) {
           spares.kept[spares.n++] = o;
           return;

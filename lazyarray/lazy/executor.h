@@ -10,10 +10,10 @@ class Executor {
   explicit Executor(Engine* e) : engine_(e) {}
 
   Runtime runtime;
-  Backend* host = nullptr;  // set once, at import
-  Backend* gpu = nullptr;   // ... and once a GPU is open
+  // Whose work that of a kind of device is: set once, at import or as the first such device is opened.
+  Backend* backends[Device::kKinds] = {};
 
-  Backend& on(Device d) const { return d.is_gpu() ? *gpu : *host; }
+  Backend& on(Device d) const { return *backends[d.kind]; }
   Engine* engine() const { return engine_; }
 
   // Fused or not, the outcome is that of running one after the other.

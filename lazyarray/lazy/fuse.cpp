@@ -102,8 +102,9 @@ int Fuser::resolve(int s) const {
 }
 
 int& Fuser::entries_of(Chunk* c) {
-  c->begin_plan(plan_);
-  return c->note;
+  PlanNotes& notes = notes_of(c);
+  notes.begin(plan_);
+  return notes.last;
 }
 
 void Fuser::place(Instr* in) {
@@ -115,7 +116,7 @@ void Fuser::place(Instr* in) {
     Chunk* c = in->ops[k].chunk;
     if (!c) continue;
     int e = entries_of(c);
-    if (!in->writes(k) && c->write_note < 0) continue;
+    if (!in->writes(k) && notes_of(c).last_write < 0) continue;
     for (; e >= 0; e = entries_[e].next)
       if (entries_[e].written || in->writes(k)) {
         const int s = resolve(entries_[e].stage);
@@ -216,7 +217,7 @@ void Fuser::note(Instr* in, int stage) {
     if (!c) continue;
     int& head = entries_of(c);
     const bool writes = in->writes(k);
-    if (writes) c->write_note = stage;
+    if (writes) notes_of(c).last_write = stage;
     // A walk that the stage is known to make needs no second entry: x += y a thousand times.
     bool known = false;
     int looked = 0;

@@ -8,7 +8,7 @@
 #include "layout.h"
 #include "lazy/loop.h"
 #include "lazy/dtype.h"
-#include "storage/chunk.h"
+#include "lazy/lazy_chunk.h"
 
 namespace lazyarray {
 
@@ -150,9 +150,11 @@ struct Instr {
   // REDUCE: whether the fastest axis is reduced (else the slowest ones are), and how long it is.
   bool reduces_last() const { return reduced >> (ndim - 1) & 1; }
   npy_intp last() { return shape()[ndim - 1]; }
-  // A copy between devices runs where it writes; a transfer from a GPU is that GPU's work.
+  // Whether it is a TRANSFER into the host's memory.
+  bool fetches() const { return kernel->kind == Kernel::TRANSFER && ops[1].chunk->in_host_memory(); }
+  // A copy between devices runs where it writes, but for these.
   Device device() const {
-    if (kernel->kind == Kernel::TRANSFER && !ops[1].chunk->device.is_gpu()) return ops[0].chunk->device;
+    if (fetches()) return ops[0].chunk->device;
     return nop > nin ? ops[nin].chunk->device : nop ? ops[0].chunk->device : Device();
   }
   bool overwritten(int op) const { return op >= nin && (overwrites >> (op - nin) & 1); }

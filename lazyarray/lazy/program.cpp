@@ -25,7 +25,7 @@ void Program::capture(Instr* in) {
   for (int k = 0; k < in->nop; ++k)
     if (Chunk* c = in->ops[k].chunk) {
       c->ref();
-      if (!bore(c)) c->captured = true;
+      if (!bore(c)) lazy(c)->captured = true;
     }
 }
 
@@ -33,9 +33,9 @@ void Program::keep_writer(Chunk* c) {
   if (bore(c)) return;
   for (const Writer& w : writers_)
     if (w.chunk == c) return;
-  writers_.push_back({c, c->node});
+  writers_.push_back({c, history_of(c)});
   c->ref();
-  if (c->node) c->node->ref();
+  if (Node* n = history_of(c)) n->ref();
 }
 
 void Program::follow(Chunk* c) {
@@ -46,7 +46,7 @@ void Program::follow(Chunk* c) {
 
 bool Program::writers_changed() const {
   for (const Writer& w : writers_)
-    if (w.chunk->node != w.node) return true;
+    if (history_of(w.chunk) != w.node) return true;
   return false;
 }
 
@@ -123,7 +123,7 @@ std::vector<Chunk*> Program::initialised() const {
 
 int64_t Program::place_of(const Chunk* c) const {
   if (!bore(c)) return kOwnMemory;
-  if (c->temporary) return kTemporary;
+  if (is_temporary(c)) return kTemporary;
   return arena && c->owner == arena ? c->data - arena->data : kOwnMemory;
 }
 
@@ -373,7 +373,7 @@ Part* Program::copy_of(const Part& part, const std::vector<Substitution>& given)
     for (size_t i = s.begin; s.plan && s.plan->may_fall_back() && i < s.end; ++i)
       for (int k = part.instrs[i]->nin; k < part.instrs[i]->nop; ++k) {
         Chunk* c = part.instrs[i]->ops[k].chunk;
-        if (!c || s.plan->in_memory(i - s.begin, k) || !c->temporary) continue;
+        if (!c || s.plan->in_memory(i - s.begin, k) || !is_temporary(c)) continue;
         bool known = false;
         for (const Substitution& x : substitutions) known |= x.from == c;
         if (known) continue;

@@ -78,7 +78,7 @@ bool Recorder::over_budget() {
 
 void Recorder::replan() {
   std::lock_guard<std::mutex> order(push_mu_);
-  for (Backend* b : {executor.host, executor.gpu})
+  for (Backend* b : executor.backends)
     if (b) b->forget_plans();
 }
 

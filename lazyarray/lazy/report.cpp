@@ -18,7 +18,7 @@ Report::Stage::Stage(const std::vector<Instr*>& instrs, size_t begin, size_t end
     if (in.nop == in.nin) continue;
     const Chunk* out = in.ops[in.nin].chunk;
     Note n{in.kernel->name, in.kernel->kind == Kernel::PYTHON ? -1 : in.kernel->dtypes[in.nin],
-           out->temporary && !(plan && plan->in_memory(i - begin, in.nin)), in.kernel->kind == Kernel::REDUCE, {}};
+           is_temporary(out) && !(plan && plan->in_memory(i - begin, in.nin)), in.kernel->kind == Kernel::REDUCE, {}};
     if (in.kernel->kind != Kernel::PYTHON) n.shape.assign(in.shape(), in.shape() + in.ndim);
     for (int a = 0; a < in.ncore && in.kernel->kind == Kernel::GUFUNC; ++a) n.shape.push_back(in.core[a]);
     notes.push_back(std::move(n));
@@ -37,8 +37,9 @@ void Report::total(const std::vector<Instr*>& segment, int mark) {
       if (!c) continue;
       const int64_t reached = reach(*in, k);
       unfused += reached;
-      if (c->use_group == mark) continue;
-      c->use_group = mark;
+      PlanNotes& notes = notes_of(c);
+      if (notes.group == mark) continue;
+      notes.group = mark;
       if (!in->overwritten(k) || c->handles.load(std::memory_order_relaxed) > 0) least += reached;
     }
   }

@@ -10,12 +10,12 @@ const char* Part::name() const {
 
 Prop Part::prop(bool tiny) const {
   if (instrs[0]->kernel->kind == Kernel::TRANSFER)
-    return instrs[0]->ops[1].chunk->device.is_gpu() ? Prop::COPY_TO_GPU : Prop::COPY_FROM_GPU;
+    return instrs[0]->fetches() ? Prop::COPY_FROM_GPU : Prop::COPY_TO_GPU;
   return tiny && !backend->launches() ? Prop::ASYNC : Prop::NORMAL;
 }
 
 bool Part::in_scratch(size_t instr, int op) const {
-  if (!instrs[instr]->ops[op].chunk->temporary) return false;
+  if (!is_temporary(instrs[instr]->ops[op].chunk)) return false;
   for (const Step& s : steps)
     if (s.plan && s.begin <= instr && instr < s.end) return !s.plan->in_memory(instr - s.begin, op);
   return true;
@@ -137,11 +137,12 @@ void Scheduler::add(Instr* const* instrs, size_t n, Stage* stage) {
     for (int k = 0; k < in.nop; ++k) {
       Chunk* c = in.ops[k].chunk;
       if (!c) continue;
-      c->begin_plan(plan_);
-      if (c->temporary) continue;
-      join = std::max(join, c->write_note);
+      PlanNotes& notes = notes_of(c);
+      notes.begin(plan_);
+      if (notes.temporary) continue;
+      join = std::max(join, notes.last_write);
       if (in.writes(k)) {
-        join = std::max(join, c->note);
+        join = std::max(join, notes.last);
         kept = true;
       }
     }
@@ -176,8 +177,9 @@ void Scheduler::add(Instr* const* instrs, size_t n, Stage* stage) {
   for (size_t i = 0; i < n; ++i)
     for (int k = 0; k < instrs[i]->nop; ++k) {
       Chunk* c = instrs[i]->ops[k].chunk;
-      if (!c || c->temporary) continue;
-      int& noted = instrs[i]->writes(k) ? c->write_note : c->note;
+      if (!c || is_temporary(c)) continue;
+      PlanNotes& notes = notes_of(c);
+      int& noted = instrs[i]->writes(k) ? notes.last_write : notes.last;
       noted = std::max(noted, join);
     }
 }
@@ -188,21 +190,22 @@ void Scheduler::find_temporaries(Stage& stage) {
     for (int k = 0; k < in->nop; ++k) {
       Chunk* c = in->ops[k].chunk;
       if (!c) continue;
-      c->begin_plan(plan_);
-      if (c->use_group != mark) {
-        c->use_group = mark;
-        c->use_index = 0;
-        c->temporary = in->overwritten(k) && !c->resource && !c->owner;
+      PlanNotes& notes = notes_of(c);
+      notes.begin(plan_);
+      if (notes.group != mark) {
+        notes.group = mark;
+        notes.index = 0;
+        notes.temporary = in->overwritten(k) && !c->resource && !c->owner;
       }
-      c->use_index++;
-      if (in->writes(k) && stage.form.opens(*in)) c->temporary = false;
+      notes.index++;
+      if (in->writes(k) && stage.form.opens(*in)) notes.temporary = false;
     }
   for (Instr* in : stage.instrs)
     for (int k = 0; k < in->nop; ++k) {
       Chunk* c = in->ops[k].chunk;
-      if (c && c->temporary)
-        c->temporary = c->handles.load(std::memory_order_acquire) == 0 &&
-                       c->refs.load(std::memory_order_acquire) == c->use_index;
+      if (c && is_temporary(c))
+        notes_of(c).temporary = c->handles.load(std::memory_order_acquire) == 0 &&
+                                c->refs.load(std::memory_order_acquire) == notes_of(c).index;
     }
 }
 
@@ -221,14 +224,15 @@ Status Scheduler::push_part(Part* part, int index, std::vector<Instr*>& segment,
       native &= in->kernel->kind != Kernel::PYTHON;
       for (int k = 0; k < in->nop; ++k) {
         Chunk* c = in->ops[k].chunk;
-        if (!c || c->temporary) continue;
+        if (!c || is_temporary(c)) continue;
         const bool write = in->writes(k);
-        if (c->use_group != index) {
-          c->use_group = index;
-          c->use_index = static_cast<int>(op->uses.size());
+        PlanNotes& notes = notes_of(c);
+        if (notes.group != index) {
+          notes.group = index;
+          notes.index = static_cast<int>(op->uses.size());
           op->add_use(c, write, false, write ? 1 : 0);
         } else if (write) {
-          Use& u = op->uses[c->use_index];
+          Use& u = op->uses[notes.index];
           u.write = true;
           u.bumps++;
         }
@@ -258,7 +262,7 @@ Status Scheduler::push_part(Part* part, int index, std::vector<Instr*>& segment,
     segment[in->index] = nullptr;
     for (int k = 0; k < in->nop; ++k) {
       Chunk* c = in->ops[k].chunk;
-      if (c && c->temporary)  // the engine never hears of it
+      if (c && is_temporary(c))  // the engine never hears of it
         (in->writes(k) ? c->writers : c->readers).fetch_sub(1, std::memory_order_relaxed);
     }
   }

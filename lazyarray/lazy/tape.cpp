@@ -34,14 +34,29 @@ void Node::release() {
   payload = nullptr;
 }
 
+void LazyChunk::last_handle_dropped() {
+  if (!node) return;
+  Node* const old = node;
+  node = nullptr;
+  old->unref();
+}
+
+void LazyChunk::clear() {
+  last_handle_dropped();  // a chunk dies with its last handle, or had none, and then no node
+  if (memory) memory->unref();
+  memory = nullptr;
+  captured = false;
+  Chunk::clear();
+}
+
 void teach_store(ChunkStore* store) {
-  store->drop_node = [](Node* n) { n->unref(); };
-  store->drop_memory = [](Memory* m) { m->unref(); };
+  store->make = [](Engine* e) -> Chunk* { return new LazyChunk(e); };
 }
 
 Memory* Tape::memory_of(Chunk* c) {
-  if (!c->memory) c->memory = new Memory(c->nbytes, c->device);
-  return c->memory;
+  Memory*& memory = lazy(c)->memory;
+  if (!memory) memory = new Memory(c->nbytes, c->device);
+  return memory;
 }
 
 void Tape::save(Node::Operand& o, Chunk* c, uint64_t version) {
@@ -52,9 +67,9 @@ void Tape::save(Node::Operand& o, Chunk* c, uint64_t version) {
 }
 
 void Tape::set_writer(Chunk* c, Node* node) {
-  Node* old = c->node;
+  Node* old = history_of(c);
   if (node) node->ref();
-  c->node = node;
+  lazy(c)->node = node;
   if (old) old->unref();
 }
 
@@ -167,7 +182,8 @@ void note_instruction(Tape& tape, Instr& in, uint32_t tracked, const std::vector
       o.from = writer_of(c);
       if (o.from) o.from->ref();
     }
-    if (output && c->node && !o.from && !in.overwritten(k)) n->zeros = tape.joined(n->zeros, c->node->reach);
+    if (Node* const old = history_of(c); output && old && !o.from && !in.overwritten(k))
+      n->zeros = tape.joined(n->zeros, old->reach);
     if (needs >> k & 1) Tape::save(o, c, c->issued + output);
   }
   for (int k = in.nin; k < in.nop; ++k)
@@ -175,8 +191,9 @@ void note_instruction(Tape& tape, Instr& in, uint32_t tracked, const std::vector
 }
 
 void note_flat(Tape& tape, Chunk* c, Leaves leaves, bool all) {
-  if (!all && c->node) leaves = tape.joined(leaves, c->node->reach);
-  if (c->node && c->node->kind == Node::FLAT && c->node->reach == leaves) return;
+  const Node* const old = history_of(c);
+  if (!all && old) leaves = tape.joined(leaves, old->reach);
+  if (old && old->kind == Node::FLAT && old->reach == leaves) return;
   Node* n = nullptr;
   if (leaves) {
     n = new Node(Node::FLAT, ++tape.seq);

@@ -104,10 +104,13 @@ struct NodeRef {
   }
 };
 
-inline Node* history_of(Chunk* c) { return c->node; }
+inline Node* history_of(Chunk* c) { return lazy(c)->node; }
 // Whom gradients of the chunk's values flow to.
-inline Node* writer_of(Chunk* c) { return c->node && c->node->kind != Node::FLAT ? c->node : nullptr; }
-inline Memory* known_as(Chunk* c) { return c->memory; }
+inline Node* writer_of(Chunk* c) {
+  Node* const n = history_of(c);
+  return n && n->kind != Node::FLAT ? n : nullptr;
+}
+inline Memory* known_as(Chunk* c) { return lazy(c)->memory; }
 void teach_store(ChunkStore* store);
 
 // One for the process; guarded by the GIL.

@@ -220,7 +220,7 @@ cdef int become(Tensor x, Tensor other) except -1:
     x.v.dtype = other.v.dtype
     x.v.readonly = other.v.readonly
     x.v.detached = other.v.detached
-    if old.captured:
+    if is_captured(old):
         _moved += 1
     old.drop_handle()
     return 0

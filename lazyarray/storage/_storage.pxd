@@ -31,7 +31,6 @@ cdef extern from "storage/chunk.h" namespace "lazyarray" nogil:
         cbool immutable
         cbool foreign()
         cbool take_over(char*, void*, void (*)(void*) noexcept nogil)
-        cbool captured
         cbool at_once
         cbool plain()
         cbool allocate()

@@ -3,13 +3,6 @@
 
 namespace lazyarray {
 
-void Chunk::begin_plan(uint64_t p) {
-  if (plan == p) return;
-  plan = p;
-  note = write_note = use_group = -1;
-  temporary = false;
-}
-
 bool Chunk::allocate_zeroed(bool* zeroed) {
   *zeroed = false;
   if (data || !plain()) return allocate();
@@ -64,7 +57,7 @@ Chunk* ChunkStore::create(size_t nbytes, Device device) {
     }
     lock_.unlock();
   }
-  if (!c) c = new Chunk(engine);
+  if (!c) c = make(engine);
   else c->refs.store(1, std::memory_order_relaxed);
   c->owner = nullptr;
   c->at_once = false;

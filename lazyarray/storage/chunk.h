@@ -9,8 +9,6 @@
 namespace lazyarray {
 
 class ChunkStore;
-struct Node;    // see lazy/tape.h
-struct Memory;
 
 // The memory exists from the first write on (`data` is null before): an output that nobody reads
 // is never allocated. Counted references are held by every array handle and every recorded
@@ -19,6 +17,8 @@ struct Memory;
 //
 // `handles` counts the references that Python can reach. Once it is zero no new use can be
 // recorded, so an output with none left when its segment is planned is a temporary.
+//
+// What the rooms above keep of a chunk lies in the same object, in a class of theirs (ChunkStore::make).
 class Chunk : public Var {
  public:
   char* data = nullptr;  // set once, by allocate()
@@ -28,27 +28,18 @@ class Chunk : public Var {
   void* owner = nullptr;             // whoever owns foreign memory, given to `drop_owner`
   void (*drop_owner)(void*) = nullptr;
   bool resource = false;             // RNG state and the like: no failure poisons it
-  bool captured = false;             // a program uses it by reference; GIL
   bool published = false;            // its memory is listed in ChunkStore::published_
   bool taken = false;                // the memory is the owner's no more: see take_over()
   bool immutable = false;            // memory of others, which lets nobody write it through us; GIL
   bool at_once = false;              // its first value was computed at the call; GIL
-  // Autograd's, changed with the GIL held: who wrote it last, for as long as a new op can use it, and
-  // what its nodes know the memory by.
-  Node* node = nullptr;
-  Memory* memory = nullptr;
   ChunkStore* store = nullptr;
   uint64_t born = 0;  // when it was created, by ChunkStore::births
   MemoryPool* pool = nullptr;
-  // The planner's notes, valid for one plan. Guarded by Recorder::push_mu_.
-  uint64_t plan = 0;
-  int note = -1, write_note = -1;  // Fuser's, then Scheduler's
-  int use_group = -1, use_index = -1;
-  bool temporary = false;  // lives and dies in one pass, and never gets memory
-  void begin_plan(uint64_t p);
 
   // Whether no device but the host's processors ever touches the memory.
   bool plain() const { return device.kind == Device::CPU; }
+  // Whether the host's processors can use the memory: pinned memory, too.
+  bool in_host_memory() const { return !device.is_gpu(); }
 
   // Single elements and the like have their memory in the chunk itself: no pool is asked.
   static constexpr size_t kSmall = 64;
@@ -84,11 +75,10 @@ class Chunk : public Var {
     issued = 1;
   }
   // Whether nobody knows anything of it but one handle, so that a new element may have it as it is: its
-  // value lies in the chunk, no tape, export or program has seen it, nothing failed. With the GIL held.
+  // value lies in the chunk, no export has seen it, nothing failed. With the GIL held.
   bool reusable() const {
-    return refs.load(std::memory_order_acquire) == 1 && data == small_ && !node && !memory &&
-           !published && !captured && !resource && !drop_owner &&
-           !exports.load(std::memory_order_relaxed) && !error.load(std::memory_order_relaxed) &&
+    return refs.load(std::memory_order_acquire) == 1 && data == small_ && !published && !resource &&
+           !drop_owner && !exports.load(std::memory_order_relaxed) && !error.load(std::memory_order_relaxed) &&
            !footprint.load(std::memory_order_relaxed) && !deleted.load(std::memory_order_relaxed) &&
            device.kind == Device::CPU && device.id == 0;
   }
@@ -103,16 +93,18 @@ class Chunk : public Var {
   }
   // With the GIL held; the reference is the caller's to drop.
   void end_handle() {
-    if (handles.fetch_sub(1, std::memory_order_relaxed) == 1 && node) forget_node();
+    if (handles.fetch_sub(1, std::memory_order_relaxed) == 1) last_handle_dropped();
   }
-  inline void forget_node();
+
+ protected:
+  ~Chunk() override { free_memory(false); }
+  virtual void last_handle_dropped() {}  // with the GIL
+  virtual void clear();                  // makes it as new: with the GIL, if anything above knows of it
 
  private:
   friend class ChunkStore;
-  ~Chunk() override { free_memory(false); }
   void dispose() override;
   void dispose_with_gil();
-  void clear();
   // `lent`: others know the memory, by us or we by them.
   void free_memory(bool lent);
   alignas(16) char small_[kSmall];
@@ -124,9 +116,8 @@ class ChunkStore {
   explicit ChunkStore(Engine* e) : engine(e) {}
   Engine* const engine;
   uint64_t births = 0;  // how many chunks were created; GIL
-  // Set by the room above, which knows what these are.
-  void (*drop_node)(Node*) = nullptr;      // with the GIL
-  void (*drop_memory)(Memory*) = nullptr;  // with the GIL or without
+  // Set by the rooms above, before there is any chunk.
+  Chunk* (*make)(Engine*) = [](Engine* e) { return new Chunk(e); };
   MemoryPool* (*make_pool)(Device) = nullptr;  // of devices other than cpu(0), once a GPU is open
 
   // With one reference and no handle. The GIL is held.
@@ -185,17 +176,7 @@ inline void Chunk::dispose_with_gil() {
   if (nbytes >= PoolPolicy::large) store->watch_idle();
   if (!store->keep_spare(this) && !store->keep(this)) delete this;
 }
-inline void Chunk::forget_node() {
-  Node* old = node;
-  node = nullptr;
-  store->drop_node(old);
-}
 inline void Chunk::clear() {
-  if (node) forget_node();  // a chunk dies with its last handle, or had none, and then no node
-  if (memory) {
-    store->drop_memory(memory);
-    memory = nullptr;
-  }
   if (published) store->unpublish(this);
   const bool lent = exports.load(std::memory_order_relaxed) != 0;
   if (lent) store->exports.fetch_sub(exports.exchange(0));
@@ -204,7 +185,7 @@ inline void Chunk::clear() {
     footprint.store(nullptr, std::memory_order_relaxed);
     delete f;
   }
-  resource = captured = immutable = false;
+  resource = immutable = false;
   if (Error* e = error.load(std::memory_order_relaxed)) {
     error.store(nullptr, std::memory_order_relaxed);
     e->unref();

@@ -6,7 +6,8 @@
 namespace lazyarray {
 
 struct Device {
-  enum Kind : int32_t { CPU = 1, GPU = 2, CPU_PINNED = 3 };
+  enum Kind : int32_t { CPU = 1, GPU = 2, CPU_PINNED = 3 };  // MXNet's numbers
+  static constexpr int kKinds = 4;
   int32_t kind = CPU;
   int32_t id = 0;
 

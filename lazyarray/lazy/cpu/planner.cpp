@@ -27,18 +27,19 @@ void Planner::describe(const Stage& stage) {
     for (int a = 0; a < in->ndim; ++a) push(in->shape()[a]);
     for (int k = 0; k < in->nop; ++k) {
       Chunk* c = in->ops[k].chunk;
-      push(c ? (id(c) + 1) << 1 | c->temporary : 0);
+      push(c ? (id(c) + 1) << 1 | is_temporary(c) : 0);
       for (int a = 0; a < in->ndim; ++a) push(in->strides(k)[a]);
     }
   }
 }
 
 npy_intp Planner::id(Chunk* c) {
-  if (c->use_group != mark_) {
-    c->use_group = mark_;
-    c->use_index = chunks_++;
+  PlanNotes& notes = notes_of(c);
+  if (notes.group != mark_) {
+    notes.group = mark_;
+    notes.index = chunks_++;
   }
-  return c->use_index;
+  return notes.index;
 }
 
 void Planner::build(Plan& p, const Stage& stage) {
@@ -93,7 +94,7 @@ void Planner::build(Plan& p, const Stage& stage) {
       if (!c) continue;
       const npy_intp item = info(in.kernel->dtypes[k]).size;
       int& life = life_of_[id(c)];
-      if (!c->temporary) {
+      if (!is_temporary(c)) {
         if (level[m] == p.axes.n) {
           Met& o = met[id(c)];
           if (life == -1) {
@@ -179,10 +180,10 @@ npy_intp Planner::panels(npy_intp length, npy_intp columns) const {
 
 void Planner::skip_copy(const Stage& stage, int m) {
   Instr& copy = *stage.instrs[m];
-  if (!copy.kernel->copies || !copy.ops[0].chunk || !copy.ops[0].chunk->temporary) return;
+  if (!copy.kernel->copies || !copy.ops[0].chunk || !is_temporary(copy.ops[0].chunk)) return;
   const Chunk* target = copy.ops[1].chunk;
   Life& life = lives_[life_of_[id(copy.ops[0].chunk)]];
-  if (target->temporary || life.last != m || life.uses != 2) return;
+  if (is_temporary(target) || life.last != m || life.uses != 2) return;
   Instr& maker = *stage.instrs[life.first];
   if (maker.kernel->kind != Kernel::ELEMENTWISE) return;
   // A maker of rows is read by a copy to whole rows: not the same elements.
@@ -270,14 +271,14 @@ Member Planner::member(Plan& p, const Stage& stage, Instr& in, int level) {
     if (c && panels_ > 1) steps[k][0] = steps[k][panel_axis_] * p.axes.shape[panel_axis_];
     // An axis of length one may step anyhow; loops tell a step of zero (a scalar) from others.
     if (c && level == 1 && shift) steps[k][0] = in.strides(k)[in.ndim - 1];
-    if (c && c->temporary && lives_[life_of_[id(c)]].copied_by >= 0) {
+    if (c && is_temporary(c) && lives_[life_of_[id(c)]].copied_by >= 0) {
       Instr& copy = *stage.instrs[lives_[life_of_[id(c)]].copied_by];
       m.where[k] = Member::kCopyTarget;
       if (k < in.nin) m.role = Member::NOTHING;  // it is that copy
       else m.copied_by = lives_[life_of_[id(c)]].copied_by;
       spread(form.axes, std::max(0, level - shift), copy.ndim, copy.shape(), copy.strides(1), steps[k] + shift);
       if (panels_ > 1) steps[k][0] = steps[k][panel_axis_] * p.axes.shape[panel_axis_];
-    } else if (c && c->temporary) {
+    } else if (c && is_temporary(c)) {
       const Life& l = lives_[life_of_[id(c)]];
       m.where[k] = static_cast<int>(l.offset);
       // In the scratch the elements of a tile lie one after the other.
@@ -334,7 +335,7 @@ Member Planner::on_line(Plan& p, const Stage& stage, Instr& in) {
     if (!c) continue;
     Instr* from = &in;
     int op = k;
-    if (c->temporary) {
+    if (is_temporary(c)) {
       const Life& l = lives_[life_of_[id(c)]];
       m.where[k] = static_cast<int>(l.offset);
       steps[k][inner] = l.size;

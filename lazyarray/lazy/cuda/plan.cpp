@@ -71,7 +71,7 @@ void GpuPlanner::describe(Instr* const* instrs, size_t n, bool fused) {
       }
       auto [at, fresh] = ids_.try_emplace(c, static_cast<int>(ids_.size()));
       if (fresh) first.push_back(in.ops[k].offset);
-      push(at->second << 1 | (fused && c->temporary));
+      push(at->second << 1 | (fused && is_temporary(c)));
       push(in.ops[k].offset - first[at->second]);
       for (int a = 0; a < in.ndim; ++a) push(in.strides(k)[a]);
     }
@@ -192,7 +192,7 @@ void GpuPlanner::Builder::find_memory() {
   for (size_t m = 0; m < n_; ++m)
     for (int k = 0; k < instrs_[m]->nop; ++k) {
       const Chunk* c = instrs_[m]->ops[k].chunk;
-      plan_.memory[m][k] = c && !(fused_ && c->temporary && only[c] >= 0);
+      plan_.memory[m][k] = c && !(fused_ && is_temporary(c) && only[c] >= 0);
       if (c && instrs_[m]->writes(k)) plan_.temporaries += !plan_.memory[m][k];
     }
 }
