@@ -27,11 +27,12 @@ _BY_NUMPY = """
     poly polyadd polyfit polyint polymul polysub quantile ravel_multi_index repeat round
     searchsorted select setdiff1d setxor1d sort sort_complex take take_along_axis tensordot tril
     tril_indices_from triu triu_indices_from union1d unique unique_all unique_counts unique_inverse
-    unpackbits unravel_index vdot vecdot vecmat vstack where"""
+    unravel_index vdot vecdot vecmat vstack where"""
 # Of these a result may be as large as the square of the operands, or the product of numbers.
 _SQUARES = """
     asanyarray asarray cov diagflat empty eye full identity indices kron meshgrid ones pad tensordot
     tri tril_indices triu_indices vander zeros"""
+_TO_A_LENGTH = "unpackbits"
 # As large as an operand times a number.
 _MULTIPLES = "block choose full_like histogram2d histogramdd ones_like resize tile"
 # NumPy's way is the faster one for lists alone.
@@ -75,6 +76,7 @@ def in_lazyarray(space: ModuleType) -> None:
     """Also the methods of arrays."""
     _replace(space, np, _BY_NUMPY)
     _replace(space, np, _SQUARES, _SMALL)
+    _replace(space, _OfSomething(np), _TO_A_LENGTH)
     _replace(space, np, _MULTIPLES, (1 << 15, _SMALL[1]))
     _replace(space, np, _OF_LISTS, of_lists=True)
     _replace(space, None, _NATIVE)
@@ -95,7 +97,10 @@ def in_fft(space: ModuleType) -> None:
 
 
 class _OfSomething:
-    """A module whose functions read beyond arrays of nothing: such calls go the long way."""
+    """A module whose functions fail arrays of nothing: such calls go the long way.
+
+    Those of `_FFT_TO_REAL` read beyond them, those of `_TO_A_LENGTH` leave their results unwritten.
+    """
 
     def __init__(self, module: ModuleType) -> None:
         self._module = module

@@ -54,9 +54,11 @@ def unpackbits(
         length += bits
         if length < 0:
             raise ValueError("-count larger than number of elements")
+    shape = (*x.shape[:axis], length, *x.shape[axis + 1 :])
     return _op(
         "unpackbits",
-        lambda v: np.unpackbits(v, axis, count, bitorder),
+        # Of nothing, NumPy's leaves the result unwritten.
+        lambda v: np.unpackbits(v, axis, count, bitorder) if bits else np.zeros(shape, np.uint8),
         x,
         axis,
         bitorder,

@@ -21,6 +21,7 @@ from lazyarray.ops import _layout, creation, elementwise, reductions, table
 from lazyarray.ops._differentiable import follows
 from lazyarray.ops._layout import Shape, gil_op, viewed
 from lazyarray.ops._rows import assign_to, astype, contiguous_signature, out_array
+from lazyarray.ops.dtypes import may_share_memory
 from lazyarray.ops.manipulation import copy, permute_dims, reshape
 
 if TYPE_CHECKING:
@@ -267,6 +268,8 @@ def _contracted(xs: list[NDArray], terms: list[str], result: str) -> NDArray:
         x, s = _alone(x, s, result + t)
         y, t = _alone(y, t, result + s)
         x, s = _product(x, s, y, t, result)
+    elif may_share_memory(x, xs[0]):  # what was summed is 1 long; and NumPy's sum is no view
+        x = x.copy(order="K")
     return _aligned(x, s, result)
 
 

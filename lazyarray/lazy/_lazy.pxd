@@ -150,6 +150,12 @@ cdef extern from "lazy/tape.h" namespace "lazyarray" nogil:
 
 
 cdef extern from "lazy/instr.h" namespace "lazyarray" nogil:
+    cdef cppclass Block:
+        int ndim
+        const npy_intp* shape
+        const npy_intp** strides
+        char** ptrs
+
     cdef enum KernelKind "lazyarray::Kernel::Kind":
         ELEMENTWISE "lazyarray::Kernel::ELEMENTWISE"
         REDUCE "lazyarray::Kernel::REDUCE"
@@ -180,10 +186,10 @@ cdef extern from "lazy/instr.h" namespace "lazyarray" nogil:
         cbool checks_flags
         cbool long_double
         const char* invalid
-        cbool int_power
         const LineLoops* lines
-        cbool gathers, scatters, places
-        CError* (*check)(const Instr&, char* const*) noexcept
+        cbool gathers
+        CError* (*check)(const Instr&, const Block&) noexcept
+        int8_t checked
         cbool casts_range
         cbool starts_with_first
         char* identity
@@ -261,11 +267,6 @@ cdef extern from "lazy/cpu/run.h" namespace "lazyarray" nogil:
         const char* op
         uint32_t filters
         uint32_t site
-    cdef struct Block "lazyarray::Hooks::Block":
-        int ndim
-        npy_intp* shape
-        const npy_intp** strides
-        char** ptrs
     cdef cppclass Hooks:
         CError* (*python)(Instr&) noexcept
         CError* (*recast)(Instr&, const Block&, cbool*) noexcept
@@ -281,6 +282,10 @@ cdef extern from "lazy/cpu/run.h" namespace "lazyarray" nogil:
         vector[FpWarning] warnings
         atomic[cbool] any_warning
     int take_flags(cbool)
+    cbool run_element(const Kernel&, char**)
+    CError* negative_exponent(const Instr&, const Block&) noexcept
+    CError* out_of_bounds(const Instr&, const Block&) noexcept
+    CError* misfit(const Instr&, const Block&) noexcept
     const char* flag_text(int)
     CError* warn(Runtime&, Instr&, int, const char*)
     cbool is_wide(Runtime&, const Instr&, double)

@@ -264,7 +264,7 @@ cdef CError* _recast(Instr& instr, const Block& block, cbool* invalid) noexcept 
                 d = _dtypes[instr.kernel.dtypes[k]]
                 Py_INCREF(d)
                 arrays.append(PyArray_NewFromDescr(
-                    &PyArray_Type, d, block.ndim, block.shape, <npy_intp*>block.strides[k],
+                    &PyArray_Type, d, block.ndim, <npy_intp*>block.shape, <npy_intp*>block.strides[k],
                     block.ptrs[k], NPY_ARRAY_WRITEABLE, None))
             try:
                 with np.errstate(all="raise"):  # judged once the whole copy is made

@@ -175,19 +175,17 @@ cdef Tensor lone_op(const Kernel* k, object a, object b, Tensor out):
     cdef CDevice device
     cdef long double constants[3][2]  # 32 bytes each, aligned
     cdef char* args[3]
-    cdef npy_intp steps[3]
     cdef npy_intp one = 1
     cdef npy_intp[2] none = [0, 0]
     cdef int i, nin = k.nin, dtype
     cdef Tensor t, result
     cdef Tensor first = None
     cdef char* cast_args[2]
-    if k.int_power or k.cost > 50 or not lone_ops():
+    if k.check is not NULL or k.cost > 50 or not lone_ops():
         return None
     for i in range(nin):
         o = b if i else a
         dtype = k.dtypes[i]
-        steps[i] = 0
         if is_tensor(o):
             t = <Tensor>o
             if t.v.layout.ndim or not at_hand(t.v.chunk, False):
@@ -213,26 +211,20 @@ cdef Tensor lone_op(const Kernel* k, object a, object b, Tensor out):
     if first is None and not (device == cpu0()):
         return None
     dtype = k.dtypes[nin]
-    steps[nin] = info(dtype).size
     if out is None and dtype == D_BOOL and device == cpu0():
         args[nin] = <char*>constants[2]
-        k.fn(args, &one, steps, k.data)
-        if k.checks_flags and take_flags(k.long_double):
-            return None
+        if not run_element(k[0], args):
+            return None  # done again, and judged, on the long way
         return truth((<char*>constants[2])[0])
     if out is None:
         result = new_element(dtype, device)
         args[nin] = result.v.chunk.data
-        k.fn(args, &one, steps, k.data)
-        if k.checks_flags and take_flags(k.long_double):
-            return None  # raised again, and judged, on the long way
-        return result
+        return result if run_element(k[0], args) else None
     if out.v.readonly or out.v.dtype != dtype or not at_hand(out.v.chunk, True) \
             or not (out.v.chunk.device == device):
         return None
     args[nin] = <char*>constants[2]
-    k.fn(args, &one, steps, k.data)
-    if k.checks_flags and take_flags(k.long_double):
+    if not run_element(k[0], args):
         return None
     memcpy(out.v.chunk.data + out.v.layout.offset, <char*>constants[2], info(dtype).size)
     out.v.chunk.version.fetch_add(1)

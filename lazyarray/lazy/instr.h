@@ -23,6 +23,14 @@ struct Cores {
   int8_t axes[4][2] = {};
 };
 
+// Loops over operands in memory, the slowest first: how often each runs, and how far it takes each operand.
+struct Block {
+  int ndim = 0, nop = 0;
+  const npy_intp* shape = nullptr;
+  const npy_intp* strides[kMaxOperands];
+  char* ptrs[kMaxOperands];
+};
+
 // One row of the op table at one dtype signature. Made once, lives as long as the process.
 struct Kernel {
   // A TRANSFER moves the bytes of its input, which lie together, to another device.
@@ -40,12 +48,11 @@ struct Kernel {
   bool checks_flags = false;  // may raise floating-point flags that the user hears of
   bool long_double = false;   // ... in the x87 unit, too
   const char* invalid = nullptr;  // what the invalid flag means, as a LinAlgError; else a flag
-  bool int_power = false;  // a negative exponent is an error that the loop can't report
-  bool gathers = false;       // GUFUNC without a loop: see cpu/gather.h; an index out of bounds is an error
-  bool scatters = false;      // GUFUNC: see cpu/scatter.h; the same
-  bool places = false;        // GUFUNC: see cpu/masks.h; a wrong number of values is an error
-  // GUFUNC: looks at its operands' values before anything is written; the error (owned), or null.
-  Error* (*check)(const Instr&, char* const* ptrs) = nullptr;
+  // ELEMENTWISE and GUFUNC: looks at the values of operand `checked` before anything is written; the error
+  // (owned) that the loop can't report, or null.
+  Error* (*check)(const Instr&, const Block&) = nullptr;
+  int8_t checked = 1;
+  bool gathers = false;       // GUFUNC without a loop: see cpu/gather.h
   bool casts_range = false;   // a cast whose out-of-range values are left to NumPy
   Split split = Split::NONE;
   const LineLoops* lines = nullptr;  // for many short rows at once
@@ -120,6 +127,18 @@ struct Instr {
   int ndim = 0;  // iteration axes, slowest first
   npy_intp* shape() { return buf(); }
   npy_intp* strides(int op) { return buf() + static_cast<npy_intp>(1 + op) * ndim; }
+  // Its loops, with the operands at `ptrs`. Not of a PYTHON instruction.
+  Block block(char* const* ptrs) {
+    Block b;
+    b.ndim = ndim;
+    b.nop = nop;
+    b.shape = shape();
+    for (int k = 0; k < nop; ++k) {
+      b.strides[k] = strides(k);
+      b.ptrs[k] = ptrs[k];
+    }
+    return b;
+  }
   void set_operands(int inputs, int outputs) {
     nin = inputs;
     nop = inputs + outputs;

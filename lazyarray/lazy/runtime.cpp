@@ -52,17 +52,6 @@ Error* judge_flags(Runtime& rt, Instr& in, int flags) {
   return warned ? warn(rt, in, warned, name) : nullptr;
 }
 
-bool any_negative(const char* p, npy_intp n, npy_intp step, int size) {
-  bool found = false;
-  for (npy_intp i = 0; i < n; ++i, p += step)
-    found |= reinterpret_cast<const signed char*>(p)[size - 1] < 0;  // little-endian sign byte
-  return found;
-}
-
-Error* negative_power() {
-  return new Error(Error::VALUE, "Integers to negative integer powers are not allowed.");
-}
-
 Error* allocate(Chunk* c, bool* zeroed) {
   if (zeroed ? c->allocate_zeroed(zeroed) : c->allocate()) return nullptr;
   const PoolStats s = c->pool->stats();

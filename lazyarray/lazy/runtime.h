@@ -28,12 +28,6 @@ constexpr uint32_t kMayRaise = 1;  // in `filters`: one of them may make an erro
 struct Hooks {
   Error* (*python)(Instr&) = nullptr;          // a PYTHON instruction; takes the GIL
   // A cast with out-of-range values; takes the GIL.
-  struct Block {
-    int ndim;
-    npy_intp* shape;
-    const npy_intp* strides[2];
-    char* ptrs[2];
-  };
   Error* (*recast)(Instr&, const Block&, bool* invalid) = nullptr;
   int (*blas_threads)() = nullptr;
   uint32_t (*filters)() = nullptr;                      // those of now
@@ -54,11 +48,6 @@ const char* flag_text(int flag);
 Error* warn(Runtime& rt, Instr& in, int flags, const char* name);
 
 Error* judge_flags(Runtime& rt, Instr& in, int flags);
-
-// A negative exponent makes the integer power loop set a Python error from a thread that has no
-// interpreter, and leave garbage: it is looked for first. `n` integers of `size` bytes.
-bool any_negative(const char* p, npy_intp n, npy_intp step, int size);
-Error* negative_power();
 
 // Memory for an output, or for an input that nobody wrote (la.empty). `zeroed`: see Instr::zeros.
 Error* allocate(Chunk* c, bool* zeroed = nullptr);

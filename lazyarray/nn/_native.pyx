@@ -11,6 +11,7 @@ cimport numpy as cnp
 
 from lazyarray.engine._engine cimport CError
 from lazyarray.lazy._lazy cimport (
+    Block,
     D_F4,
     D_F8,
     D_IL,
@@ -69,7 +70,7 @@ cdef extern from "nn/picks.h" namespace "lazyarray" nogil:
     Loop chosen_f8 "lazyarray::chosen_loop<double>"
     Loop erf_f4 "lazyarray::erf_loop<float>"
     Loop erf_f8 "lazyarray::erf_loop<double>"
-    CError* no_such_class(const Instr&, char* const*) noexcept
+    CError* no_such_class(const Instr&, const Block&) noexcept
 
 
 cdef int D_I4 = dtype_code(np.int32)
@@ -112,6 +113,7 @@ cdef int fill_tables() except -1:
         _add_rows[t] = kernel("add_rows", add_rows_f8 if t else add_rows_f4, [d, D_IL], [d])
         _chosen[t] = kernel("cross_entropy", chosen_f8 if t else chosen_f4, [d, d, d, D_IL], [d, d])
         _chosen[t].check = no_such_class
+        _chosen[t].checked = 3
         _erf[t] = new_kernel("erf", ELEMENTWISE, 1, 1)
         _erf[t].fn = erf_f8 if t else erf_f4
         _erf[t].dtypes[0] = _erf[t].dtypes[1] = d

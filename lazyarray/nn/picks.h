@@ -72,13 +72,12 @@ void chosen_loop(char** args, const npy_intp* dims, const npy_intp* steps, void*
   }
 }
 
-inline Error* no_such_class(const Instr& in, char* const* ptrs) {
+inline Error* no_such_class(const Instr& in, const Block& b) {
   const npy_intp n = in.core[kChosenClasses], ignored = in.core[kChosenIgnored];
-  const npy_intp* index = reinterpret_cast<const npy_intp*>(ptrs[3]);
-  const npy_intp rows = const_cast<Instr&>(in).shape()[0];
-  for (npy_intp b = 0; b < rows; ++b)
-    if (index[b] != ignored && (index[b] < 0 || index[b] >= n))
-      return new Error(Error::INDEX, "target " + std::to_string(index[b]) + " is out of bounds for " +
+  const npy_intp* index = reinterpret_cast<const npy_intp*>(b.ptrs[3]);
+  for (npy_intp i = 0; i < b.shape[0]; ++i)
+    if (index[i] != ignored && (index[i] < 0 || index[i] >= n))
+      return new Error(Error::INDEX, "target " + std::to_string(index[i]) + " is out of bounds for " +
                                          std::to_string(n) + " classes");
   return nullptr;
 }

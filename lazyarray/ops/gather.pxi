@@ -15,7 +15,9 @@ cdef Kernel* gather_kernel(int code, bint adds) except NULL:
         k = _gather_kernels[adds][code] = new_kernel("scatter" if adds else "take", GUFUNC, 2, 1)
         if adds:
             k.fn = scatter_of(info(code).code)
-        k.gathers, k.scatters = not adds, adds
+        k.gathers = not adds
+        if adds:
+            k.check = out_of_bounds
         k.dtypes[0] = k.dtypes[2] = code
         k.dtypes[1] = D_IL
     return k

@@ -96,7 +96,8 @@ def fill_from(Tensor x not None, Tensor mask not None, Tensor values not None):
     if _place_kernels[code] is NULL:
         _place_kernels[code] = new_kernel("setitem", GUFUNC, 2, 1)
         _place_kernels[code].fn = place_of_size(info(code).size)
-        _place_kernels[code].places = True
+        _place_kernels[code].check = misfit
+        _place_kernels[code].checked = 0
         _place_kernels[code].dtypes[0] = D_BOOL
         _place_kernels[code].dtypes[1] = _place_kernels[code].dtypes[2] = code
     emit(masked(_place_kernels[code], mask, values, x, x.v.layout.size(), values.v.layout.size()))

@@ -36,6 +36,12 @@ def test_unpackbits(axis, count):
             check("unpackbits", b, axis=axis, count=count, bitorder="little")
 
 
+def test_bits_of_nothing_to_a_count_are_zeros(direct):
+    for one in (la.zeros(0, "u1"), la.zeros((0, 3), "u1")):
+        assert la.unpackbits(one, count=20).tolist() == [0] * 20
+    assert la.unpackbits(la.zeros((2, 0), "u1"), axis=1, count=9).tolist() == [[0] * 9] * 2
+
+
 @pytest.mark.parametrize(
     ("name", "args"),
     [

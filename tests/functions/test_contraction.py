@@ -186,6 +186,19 @@ def test_views():
     assert not la.shares_memory(x, la.einsum("ij->i", x))
 
 
+@pytest.mark.parametrize("shape", [(6, 1), (1, 6), (1, 1), (5, 1, 4)])
+def test_a_sum_over_an_axis_of_one_element_is_no_view(shape):
+    for a in layouts(rng.random(shape)):
+        for kept in ("", "...", "...i"):
+            for subscripts in (f"...i->{kept}", f"{'ijk'[: a.ndim]}->{'ijk'[1 : a.ndim]}"):
+                if kept == "" and a.ndim > 1 and subscripts == "...i->":
+                    continue
+                x = la.array(a)
+                got, want = la.einsum(subscripts, x), np.einsum(subscripts, a)
+                close(got, want)
+                assert la.shares_memory(got, x) == np.shares_memory(want, a), subscripts
+
+
 def test_layouts():
     for a in layouts(rng.random((4, 4, 6))):
         for b in layouts(rng.random((4, 4, 6))):

@@ -25,7 +25,8 @@ bool in_bounds(const char* index, npy_intp m, npy_intp n) {
   return wide ? bounded_wide(index, m, n) : bounded(index, m, n);
 }
 
-Error* out_of_bounds(const Instr& in, const char* index) {
+Error* out_of_bounds(const Instr& in, const Block& b) {
+  const char* const index = b.ptrs[1];
   const npy_intp n = in.core[kGatherFrom], m = in.core[kGatherCount], step = in.core_steps[1];
   if (in_bounds(index, m, n)) return nullptr;
   for (npy_intp j = 0; j < m; ++j) {

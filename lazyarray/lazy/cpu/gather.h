@@ -56,8 +56,8 @@ inline bool bounded_wide(const char* index, npy_intp m, npy_intp n) { return bou
 #endif
 bool in_bounds(const char* index, npy_intp m, npy_intp n);
 
-// The error of the first index that is out of bounds, or null.
-Error* out_of_bounds(const Instr& in, const char* index);
+// Kernel::check of a scatter: the error of the first index that is out of bounds, or null.
+Error* out_of_bounds(const Instr& in, const Block& b);
 
 // A gather, by as many threads as take part. They claim runs of pieces: some indices for one place of the
 // axes in front of the indexed one. Elements are only moved, so who moves them does not matter; an index

@@ -80,9 +80,8 @@ Loop place_of_size(int size) {
   return of_size(size, [](auto item) -> Loop { return place_loop<decltype(item)>; });
 }
 
-// The error of a place with too few or too many values, or null.
-Error* misfit(const Instr& in, const char* mask) {
-  const npy_intp have = in.core[1], want = count_true(mask, in.core[0]);
+Error* misfit(const Instr& in, const Block& b) {
+  const npy_intp have = in.core[1], want = count_true(b.ptrs[0], in.core[0]);
   if (have == 1 || have == want) return nullptr;
   return new Error(Error::VALUE, "NumPy boolean array indexing assignment cannot assign " +
                                      std::to_string(have) + " input values to the " +

@@ -7,7 +7,7 @@ namespace lazyarray {
 npy_intp count_true(const char* mask, npy_intp n);
 Loop pick_of_size(int size);
 Loop place_of_size(int size);
-// The error of a place with too few or too many values, or null.
-Error* misfit(const Instr& in, const char* mask);
+// Kernel::check of a place: the error of too few or too many values, or null.
+Error* misfit(const Instr& in, const Block& b);
 
 }  // namespace lazyarray

@@ -1,8 +1,6 @@
 // Pass: runs a plan's instructions tile by tile, on as many threads as take part.
 #include "lazy/cpu/pass.h"
 
-#include "lazy/cpu/lines.h"
-
 namespace lazyarray {
 
 Scratch::Scratch(size_t bytes)
@@ -48,6 +46,17 @@ Pass::Pass(Runtime& rt, const Plan& plan, Instr* const* instrs, const uint8_t* r
   }
   if (plan.partials)
     partials_.reset(new char[static_cast<size_t>(plan.partials) * plan.tiles * kItem]);
+}
+
+Pass::Tile::Tile(const Nest& nest, int operands, npy_intp length, const Pointers& at) {
+  ndim = nest.n;
+  nop = operands;
+  shape = counts;
+  for (int i = 0; i < ndim; ++i) counts[i] = nest.count(i, length);
+  for (int k = 0; k < nop; ++k) {
+    strides[k] = nest.strides[k];
+    ptrs[k] = at.p[k];
+  }
 }
 
 Pass::~Pass() {
@@ -205,58 +214,22 @@ void Pass::walk(size_t m, const Member& member, const Pointers& begin, npy_intp 
 }
 
 void Pass::map(size_t m, const Member& member, const Pointers& at, npy_intp length, int* flags) {
-  const Kernel& kernel = *instrs_[m]->kernel;
-  const Nest& nest = member.nest;
-  const int inner = nest.n - 1, nop = member.nop;
-  const npy_intp n = nest.count(inner, length);
-  npy_intp steps[kPassOps];
-  for (int k = 0; k < kPassOps; ++k) steps[k] = nest.strides[k][inner];
-  if (kernel.int_power) {
-    bool negative = false;
-    const int size = info(kernel.dtypes[1]).size;
-    each(nest, inner, nop, length, at,
-         [&](const Pointers& p) { negative |= any_negative(p.p[1], n, steps[1], size); });
-    if (negative) {
-      fail(m, negative_power());
-      return;
-    }
-  }
-  if (inner > 0 && kernel.lines)
-    if (const LineLoop lines = kernel.lines->find(info(kernel.dtypes[0]).size, steps, n)) {
-      npy_intp outer[3];
-      for (int k = 0; k < 3; ++k) outer[k] = nest.strides[k][inner - 1];
-      const npy_intp rows = nest.count(inner - 1, length);
-      each(nest, inner - 1, nop, length, at, [&](const Pointers& p) { lines(p.p, n, rows, outer); });
-      return;
-    }
-  int out_of_range = 0;
-  void* data = kernel.casts_range ? &out_of_range : kernel.data;
-  each(nest, inner, nop, length, at, [&](Pointers p) { kernel.fn(p.p, &n, steps, data); });
-  if (out_of_range) recast(m, member, at, length, flags);
-}
-
-void Pass::recast(size_t m, const Member& member, const Pointers& at, npy_intp length, int* flags) {
-  const Nest& nest = member.nest;
-  npy_intp shape[kAxes];
-  for (int i = 0; i < nest.n; ++i) shape[i] = nest.count(i, length);
   bool invalid = false;
-  const Hooks::Block block{nest.n, shape, {nest.strides[0], nest.strides[1]}, {at.p[0], at.p[1]}};
-  if (Error* e = rt_.hooks.recast(*instrs_[m], block, &invalid)) fail(m, e);
-  take_flags(true);
+  if (Error* e = run_elementwise(rt_, *instrs_[m], Tile(member.nest, member.nop, length, at), &invalid)) fail(m, e);
   if (invalid) flags[m] |= kInvalid;
 }
 
 void Pass::rows(size_t m, const Member& member, const Pointers& at, npy_intp length) {
   const Kernel& kernel = *instrs_[m]->kernel;
+  const Tile tile(member.nest, 2, length, at);
   if (member.short_sums) {
-    each(member.nest, member.nest.n, 2, length, at,
-         [&](const Pointers& p) { member.short_sums(p.p[0], p.p[1], member.run); });
+    each(tile, tile.ndim, [&](char* const* p, const npy_intp*) { member.short_sums(p[0], p[1], member.run); });
     return;
   }
   const npy_intp steps[3] = {0, member.run_step, 0};
-  each(member.nest, member.nest.n, 2, length, at, [&](const Pointers& p) {
-    start_result(kernel, p.p[0], p.p[1]);
-    char* args[3] = {p.p[1], p.p[0], p.p[1]};
+  each(tile, tile.ndim, [&](char* const* p, const npy_intp*) {
+    start_result(kernel, p[0], p[1]);
+    char* args[3] = {p[1], p[0], p[1]};
     npy_intp n = member.run;
     if (kernel.starts_with_first) {  // as NumPy: where its vectors begin decides a zero's sign
       args[1] += member.run_step;
@@ -274,17 +247,17 @@ void Pass::columns(size_t m, const Member& member, const Pointers& at, npy_intp 
   const npy_intp n = member.cuts_kept ? length * member.kept : member.kept;
   const npy_intp si = member.kept_steps[0], so = member.kept_steps[1];
   const npy_intp steps[3] = {so, si, so};
-  auto row = [&](const Pointers& p) {
-    char* args[3] = {p.p[1], p.p[0], p.p[1]};
+  auto row = [&](char* const* p, const npy_intp*) {
+    char* args[3] = {p[1], p[0], p[1]};
     if (first) {
       first = false;
-      start_results(kernel, p.p[0], si, p.p[1], so, n);
+      start_results(kernel, p[0], si, p[1], so, n);
       if (kernel.starts_with_first) return;
     }
     kernel.fn(args, &n, steps, kernel.data);
   };
-  if (member.cuts_kept) row(at);
-  else each(member.nest, member.nest.n, 2, length, at, row);
+  const Tile tile(member.nest, 2, length, at);
+  each(tile, member.cuts_kept ? 0 : tile.ndim, row);
 }
 
 void Pass::leaf(size_t m, const Member& member, const Pointers& at, npy_intp t, npy_intp length) {

@@ -86,44 +86,18 @@ class Pass {
 
   void tile(npy_intp t, const Pointers* begin, int* flags);
 
-  // Calls body(pointers) for every index of the nest's first `loops` loops.
-  template <class Body>
-  static void each(const Nest& nest, int loops, int nop, npy_intp length, Pointers at, Body body) {
-    if (loops == 0) {
-      body(at);
-      return;
-    }
+  // A nest's loops over one tile, `length` long, as they are run.
+  struct Tile : Block {
+    Tile(const Nest& nest, int operands, npy_intp length, const Pointers& at);
+    Tile(const Tile&) = delete;
     npy_intp counts[kAxes];
-    for (int i = 0; i < loops; ++i) counts[i] = nest.count(i, length);
-    const int last = loops - 1;
-    npy_intp index[kAxes] = {};
-    for (;;) {
-      for (npy_intp i = 0; i < counts[last]; ++i) {
-        body(at);
-        for (int k = 0; k < kPassOps; ++k) at.p[k] += nest.strides[k][last];
-      }
-      if (last == 0) return;
-      for (int k = 0; k < nop; ++k) at.p[k] -= nest.strides[k][last] * counts[last];
-      int a = last - 1;
-      for (; a >= 0; --a) {
-        if (++index[a] < counts[a]) {
-          for (int k = 0; k < nop; ++k) at.p[k] += nest.strides[k][a];
-          break;
-        }
-        for (int k = 0; k < nop; ++k) at.p[k] -= nest.strides[k][a] * (counts[a] - 1);
-        index[a] = 0;
-      }
-      if (a < 0) return;
-    }
-  }
+  };
 
   // A piece of a line through several axes, a row of the last one (or the rest of it) at a time.
   void walk(size_t m, const Member& member, const Pointers& begin, npy_intp start, npy_intp length,
             int* flags);
 
   void map(size_t m, const Member& member, const Pointers& at, npy_intp length, int* flags);
-
-  void recast(size_t m, const Member& member, const Pointers& at, npy_intp length, int* flags);
 
   void rows(size_t m, const Member& member, const Pointers& at, npy_intp length);
 

@@ -1,74 +1,13 @@
 // run(): executes one instruction on the CPU with NumPy's own loops.
 #pragma once
-#include <cfenv>
 #include <mutex>
-#if defined(__SSE__)
-#include <xmmintrin.h>
-#endif
 
 #include "lazy/cpu/casts.h"
+#include "lazy/cpu/elementwise.h"
 #include "lazy/cpu/gather.h"
 #include "lazy/cpu/masks.h"
-#include "lazy/runtime.h"
 
 namespace lazyarray {
-
-// ---- floating-point flags --------------------------------------------------------------------
-// Many loops clear flags raised before them, so they are read after each loop call. Reading costs
-// 1 to 3 ns, clearing far more: cleared only when set.
-
-inline int take_flags(bool x87) {
-  int flags = 0;
-#if defined(__SSE__)
-  const unsigned csr = _mm_getcsr();
-  if (csr & 0x1d) {
-    flags = (csr & 4 ? kDivide : 0) | (csr & 8 ? kOver : 0) | (csr & 16 ? kUnder : 0) |
-            (csr & 1 ? kInvalid : 0);
-    _mm_setcsr(csr & ~0x3fu);
-  }
-  if (!x87) return flags;
-#endif
-  const int all = FE_DIVBYZERO | FE_OVERFLOW | FE_UNDERFLOW | FE_INVALID;
-  if (const int f = std::fetestexcept(all)) {
-    flags |= (f & FE_DIVBYZERO ? kDivide : 0) | (f & FE_OVERFLOW ? kOver : 0) |
-             (f & FE_UNDERFLOW ? kUnder : 0) | (f & FE_INVALID ? kInvalid : 0);
-    std::feclearexcept(all);
-  }
-  return flags;
-}
-
-// ---- loops -----------------------------------------------------------------------------------
-
-// Calls body(pointers, n) for every innermost run (of `inner` axes); axes slowest first.
-template <class Body>
-inline void odometer(Instr& in, char** ptrs, Body body, int inner = 1) {
-  const int outer = in.ndim - inner;
-  const npy_intp* shape = in.shape();
-  for (int i = 0; i < in.ndim; ++i)
-    if (shape[i] == 0) return;
-  if (outer <= 0) {
-    body(ptrs, nullptr);
-    return;
-  }
-  npy_intp index[kMaxDims] = {};
-  for (;;) {
-    body(ptrs, index);
-    int i = outer - 1;
-    for (; i >= 0; --i) {
-      if (++index[i] < shape[i]) {
-        for (int k = 0; k < in.nop; ++k) ptrs[k] += in.strides(k)[i];
-        break;
-      }
-      for (int k = 0; k < in.nop; ++k) ptrs[k] -= in.strides(k)[i] * (shape[i] - 1);
-      index[i] = 0;
-    }
-    if (i < 0) return;
-  }
-}
-
-bool has_negative(Instr& in, char** ptrs, int op, int dtype);
-
-void run_elementwise(Instr& in, char** ptrs, void* data);
 
 // What a reduction's result starts from.
 inline void start_result(const Kernel& kernel, const char* first, char* to) {
@@ -95,7 +34,7 @@ void start_results(const Kernel& kernel, const char* first, npy_intp si, char* t
 
 // The binary loop with its first input and its output on the result: where the inner axis is
 // reduced (step 0) that is NumPy's own reduction, pairwise sums included. Operands: input, output.
-void run_reduce(Instr& in, char** ptrs);
+void run_reduce(const Instr& in, const Block& b);
 
 // BLAS and LAPACK calls that OpenBLAS runs on several threads go one at a time and alone: two at
 // once, each threaded, take several times as long as one after the other. It threads a product
@@ -105,9 +44,9 @@ constexpr double kThreadedProduct = 262144;
 bool is_wide(Runtime& rt, const Instr& in, double multiply_adds);
 
 // A generalised ufunc's loop: one call runs it over the innermost batch axis.
-void run_gufunc(Runtime& rt, Instr& in, char** ptrs);
+void run_gufunc(Runtime& rt, const Instr& in, const Block& b);
 
-Error* run_gather(Instr& in, char** ptrs, const Crew* crew);
+Error* run_gather(Instr& in, const Block& b, const Crew* crew);
 
 // ---- one instruction -------------------------------------------------------------------------
 

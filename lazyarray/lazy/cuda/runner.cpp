@@ -51,12 +51,11 @@ Error* Runner::run(Instr& in, const Crew*) {
   const Kernel& kernel = *in.kernel;
   if (kernel.kind == Kernel::TRANSFER) return transfer(in, *stream);
   if (kernel.kind == Kernel::ELEMENTWISE || kernel.kind == Kernel::REDUCE) {
+    if (Error* e = refusal(in)) return e;
     bool ran = !asks_values(in);
     if (ran) {
       if (Error* e = launch(*planner.plan(&one, 1, nullptr), &one, *stream, &ran)) return e;
       if (ran) return nullptr;
-    } else if (negative_constant(in)) {
-      return negative_power();
     }
   } else {
     bool ran = is_product(in) && blas.product(in, *stream, &error);
@@ -77,6 +76,11 @@ Error* Runner::fused(const GpuPlan& plan, Instr* const* instrs, size_t n, bool* 
   Error* error = nullptr;
   for (size_t m = 0; m < n; ++m)
     if (asks_values(*instrs[m])) return nullptr;
+  for (size_t m = 0; m < n; ++m)
+    if (Error* e = refusal(*instrs[m])) {
+      e->unref();  // alone, it meets it again
+      return nullptr;
+    }
   Stream* stream = stream_of(instrs[0]->device(), &error);
   for (size_t m = 0; m < n && !error; ++m)
     for (int k = 0; k < instrs[m]->nop && !error; ++k)
@@ -104,14 +108,20 @@ Error* Runner::give_memory(Chunk* c, Gpu* gpu) {
   return failure;
 }
 
-bool Runner::asks_values(Instr& in) {
-  if (!in.kernel->int_power) return false;
-  return in.ops[1].chunk || negative_constant(in);
+bool Runner::asks_values(const Instr& in) {
+  return in.kernel->kind == Kernel::ELEMENTWISE && in.kernel->check && in.ops[in.kernel->checked].chunk;
 }
 
-bool Runner::negative_constant(Instr& in) {
-  if (!in.kernel->int_power || in.ops[1].chunk || in.size() == 0) return false;
-  return any_negative(in.constants[in.ops[0].chunk ? 0 : 1], 1, 0, info(in.kernel->dtypes[1]).size);
+Error* Runner::refusal(Instr& in) {
+  const Kernel& kernel = *in.kernel;
+  if (kernel.kind != Kernel::ELEMENTWISE || !kernel.check || in.ops[kernel.checked].chunk || in.size() == 0)
+    return nullptr;
+  int constant = 0;  // of those before it
+  for (int k = 0; k < kernel.checked; ++k) constant += !in.ops[k].chunk;
+  Block one{};
+  one.nop = in.nop;
+  one.ptrs[kernel.checked] = in.constants[constant];
+  return kernel.check(in, one);
 }
 
 void Runner::note(Instr* const* instrs, size_t n) {

@@ -51,9 +51,10 @@ class Runner final : public Backend {
   }
   static Error* give_memory(Chunk* c, Gpu* gpu);
 
-  // A kernel can't raise: what may be wrong with values is looked for on the host.
-  static bool asks_values(Instr& in);
-  static bool negative_constant(Instr& in);
+  // A kernel can't raise: what may be wrong with values is looked for on the host (Kernel::check).
+  static bool asks_values(const Instr& in);
+  // ... if it is a constant, at once; the failure (owned), or null.
+  static Error* refusal(Instr& in);
 
   // Their chunks have memory now, some of it unknown to the engine: it is in use until the op's event.
   static void note(Instr* const* instrs, size_t n);
