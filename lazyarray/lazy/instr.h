@@ -127,18 +127,6 @@ struct Instr {
   int ndim = 0;  // iteration axes, slowest first
   npy_intp* shape() { return buf(); }
   npy_intp* strides(int op) { return buf() + static_cast<npy_intp>(1 + op) * ndim; }
-  // Its loops, with the operands at `ptrs`. Not of a PYTHON instruction.
-  Block block(char* const* ptrs) {
-    Block b;
-    b.ndim = ndim;
-    b.nop = nop;
-    b.shape = shape();
-    for (int k = 0; k < nop; ++k) {
-      b.strides[k] = strides(k);
-      b.ptrs[k] = ptrs[k];
-    }
-    return b;
-  }
   void set_operands(int inputs, int outputs) {
     nin = inputs;
     nop = inputs + outputs;

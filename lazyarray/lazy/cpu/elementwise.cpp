@@ -18,11 +18,13 @@ static void call_loops(const Kernel& kernel, const Block& b, void* data) {
       each(b, inner - 1, [&](char* const* p, const npy_intp*) { lines(p, n, rows, outer); });
       return;
     }
-  each(b, inner, [&](char* const* p, const npy_intp*) {
+  auto call = [&](char* const* p, const npy_intp*) {
     char* args[kMaxOperands];  // some loops move their argument pointers
-    std::copy(p, p + b.nop, args);
+    for (int k = 0; k < b.nop; ++k) args[k] = p[k];
     kernel.fn(args, &n, steps, data);
-  });
+  };
+  if (inner > 0) each(b, inner, call);
+  else if (n > 0) call(b.ptrs, nullptr);
 }
 
 Error* run_elementwise(Runtime& rt, Instr& in, const Block& b, bool* invalid) {

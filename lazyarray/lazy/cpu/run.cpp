@@ -81,12 +81,15 @@ Error* run(Runtime& rt, Instr& in, const Crew* crew) {
   if (zeroed) return nullptr;
   if (kernel.kind == Kernel::PYTHON) return rt.hooks.python(in);
 
-  char* ptrs[kMaxOperands];
+  Block b;
+  b.ndim = in.ndim;
+  b.nop = in.nop;
+  b.shape = in.shape();
   int constant = 0;
-  for (int k = 0; k < in.nop; ++k)
-    ptrs[k] = in.ops[k].chunk ? in.ops[k].chunk->data + in.ops[k].offset : in.constants[constant++];
-
-  const Block b = in.block(ptrs);
+  for (int k = 0; k < in.nop; ++k) {
+    b.strides[k] = in.strides(k);
+    b.ptrs[k] = in.ops[k].chunk ? in.ops[k].chunk->data + in.ops[k].offset : in.constants[constant++];
+  }
 
   if (kernel.checks_flags) take_flags(kernel.long_double);
   if (kernel.kind == Kernel::ELEMENTWISE) {
