@@ -2,6 +2,7 @@
 """NDArray: the array that users touch. Its slots call the op table; its views are its own."""
 
 import numbers
+import operator
 import pickle
 from copy import deepcopy
 from operator import index
@@ -80,7 +81,7 @@ from lazyarray.lazy._lazy cimport (
     wait,
 )
 from lazyarray.storage._storage cimport Chunk
-from lazyarray.ops._rows cimport MatMul, Reduction, Ufunc, as_tensor_on, converted, diagonal_of, direct_get, direct_set, gathered, is_operand, masked_set, \
+from lazyarray.ops._rows cimport MatMul, Reduction, Row, Ufunc, as_tensor_on, converted, converted_operand, diagonal_of, direct_get, direct_set, gathered, is_held, is_operand, masked_set, \
     part_of, picked, picked_elements, raveled, reshaped, squeezed, store, stored_elements, swapped, transposed, viewed_as
 
 from lazyarray import autograd, ops
@@ -90,7 +91,7 @@ from lazyarray._text import repr_of_one
 from lazyarray.context import Context
 from lazyarray.engine._engine import check_methods
 from lazyarray.lazy import _share
-from lazyarray.lazy._lazy import attach_leaf, detached, gpu_view, leaf_grad
+from lazyarray.lazy._lazy import Unheld, attach_leaf, detached, gpu_view, leaf_grad
 from lazyarray.ops import table
 from lazyarray.ops._files import replacing
 
@@ -118,7 +119,7 @@ cdef dict _rows_of = {row.ufunc: row for row in ops.elementwise.TABLE.values()
 
 
 cdef inline bint _is_plain(object o):
-    return isinstance(o, Tensor) or isinstance(o, (np.generic, float, int))
+    return isinstance(o, Tensor) or isinstance(o, (np.generic, float, int)) and is_held(o)
 
 
 cdef inline object number_again(object o):
@@ -580,6 +581,10 @@ cdef class NDArray(Methods):
             return ops.interop.shared(self, dtype)
         a = copy_out(awaited(self, "?__array__"))
         return a if dtype is None else a.astype(dtype, copy=False)
+
+    @property
+    def __array_interface__(self):
+        return ops.interop.array_interface(self)
 
     def __array_ufunc__(self, ufunc, method, *inputs, **kwargs):
         # Mostly a NumPy scalar with an operator: np.float64(2) * x.

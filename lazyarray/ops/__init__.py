@@ -16,6 +16,7 @@ from lazyarray.ops import (
     dtypes,
     elementwise,
     gradients,
+    hosts,
     indexing,
     interop,
     joining,
@@ -46,6 +47,7 @@ SECTIONS = [
     statistical,
     linear_algebra,
     dtypes,
+    hosts,
     interop,
 ]
 
@@ -60,5 +62,6 @@ __all__ = [
     "dispatch",
     "elementwise",
     "gradients",
+    "hosts",
     "table",
 ]

@@ -67,6 +67,7 @@ def array(
     place = chosen(ctx, device)
     order = _layout.order_of(order, "K")
     if _rows.holds_arrays(obj):
+        _rows.dtype_of(dtype)
         obj, copy = _stack(obj, dtype), copy and None  # a copy already
     if not isinstance(obj, Tensor):
         if copy is False:

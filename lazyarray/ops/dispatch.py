@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from lazyarray import _public
-from lazyarray.lazy._lazy import Tensor
-from lazyarray.ops import _rows, ufunc_methods
+from lazyarray.lazy._lazy import Tensor, Unheld
+from lazyarray.ops import _rows, hosts, ufunc_methods
 from lazyarray.ops._layout import device_of, values
 from lazyarray.ops.ufunc_methods import ROWS, deliver
 
@@ -36,6 +36,13 @@ def ufunc(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[st
     """``NDArray.__array_ufunc__``: runs the row, or what the method is composed of."""
     if any(_is_foreign(x) for x in inputs):
         return NotImplemented  # that type may know what to do
+    try:
+        return _ufunc(ufunc, method, inputs, {**kwargs})
+    except Unheld as error:
+        return hosts.handed_over(getattr(ufunc, method), inputs, kwargs, error)
+
+
+def _ufunc(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     for key, plain in (("order", "K"), ("subok", True)):
         if kwargs.pop(key, plain) != plain:
             raise TypeError(f"np.{ufunc.__name__} of a lazyarray takes no {key}=")
@@ -48,6 +55,8 @@ def ufunc(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[st
     if function is None and getattr(np, ufunc.__name__, None) is ufunc:
         function = _counterpart("numpy", ufunc.__name__)
     if function is None:
+        if all(set(loop) <= {"O", "-", ">"} for loop in ufunc.types):  # np.frompyfunc's
+            raise Unheld(f"{ufunc.__name__} gives objects")
         function = partial(ufunc_methods.call, ufunc)
     return _call(function, inputs, outs, kwargs)
 
@@ -92,6 +101,20 @@ def function(func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, 
     mine = _SPECIAL.get((module, name)) or _counterpart(module, name)
     if mine is None:
         raise _no_counterpart(f"{module}.{name}()")
+    try:
+        if mine is func:  # NumPy's own, of what lazyarray can't hold
+            raise Unheld(f"lazyarray has no {name} of its own")
+        return _run(func, mine, args, kwargs)
+    except Unheld as error:
+        return hosts.handed_over(func, args, kwargs, error)
+
+
+def _run(
+    func: Callable[..., Any],
+    mine: Callable[..., Any],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+) -> Any:
     given = _bound(func, args, kwargs).get("out")
     host = given[0] if isinstance(given, tuple) and len(given) == 1 else given
     if not isinstance(host, np.ndarray):

@@ -1,0 +1,15 @@
+"""``numpy.strings``: ufuncs of strings; the numbers that they give are lazyarrays.
+
+>>> import numpy as np, lazyarray as la
+>>> la.strings.find(np.array(["ada", "bob"]), "b")
+array([-1,  0], device=cpu(0))
+"""
+
+from __future__ import annotations
+
+from numpy import strings as _numpys
+
+from lazyarray.lib.hosted import names_of
+
+__getattr__, __dir__ = names_of(_numpys, {})
+__all__ = [*_numpys.__all__]
