@@ -64,6 +64,9 @@ _METHODS = """
     round searchsorted take trace"""
 _WRITING_METHODS = "partition put sort"
 
+# What shares memory, or asks for no values, and so can do with whatever it is given.
+_BY_THEMSELVES = frozenset("from_dlpack isscalar iterable ndim shape size".split())
+
 # Bytes of the operands, and the largest integer among them.
 _SMALL = (512, 64)
 
@@ -122,7 +125,7 @@ class _OfSomething:
 def _hand_over(space: ModuleType, hosts: ModuleType) -> None:
     """What the other functions can't hold goes to NumPy, too."""
     for name in space.__all__:
-        function = vars(space).get(name)
+        function = None if name in _BY_THEMSELVES else vars(space).get(name)
         if isinstance(function, FunctionType) and function.__module__.startswith("lazyarray."):
             host = getattr(hosts, name, None)
             if host is not None:

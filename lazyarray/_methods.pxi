@@ -249,14 +249,14 @@ cdef class Methods(Operators):
         if casting != "unsafe" and not np.can_cast(self.dtype, np.dtype(dtype), casting):
             raise TypeError(f"Cannot cast array data from {self.dtype!r} to {np.dtype(dtype)!r} "
                             f"according to the rule {casting!r}")
-        if order == "K":
-            if capturing():  # a trace finds the function by its name
-                return ops.astype(self, dtype, copy=copy)
-            try:
+        try:
+            if order == "K":
+                if capturing():  # a trace finds the function by its name
+                    return ops.astype(self, dtype, copy=copy)
                 return converted(self, dtype, copy, 1)
-            except Unheld as error:
-                return ops.hosts.handed_over(np.ndarray.astype, (self, dtype), {}, error)
-        return ops.array(ops.astype(self, dtype, copy=False), copy=copy or None, order=order)
+            return ops.array(ops.astype(self, dtype, copy=False), copy=copy or None, order=order)
+        except Unheld as error:
+            return ops.hosts.handed_over(np.ndarray.astype, (self, dtype, order), {}, error)
 
     def fill(self, value):
         """Sets every element to a scalar."""

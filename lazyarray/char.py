@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from numpy import char as _numpys
 
+import lazyarray.lib  # noqa: F401  as a whole: see polynomial
 from lazyarray.lib.hosted import names_of
 
 __getattr__, __dir__ = names_of(_numpys, {})

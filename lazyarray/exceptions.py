@@ -1,8 +1,11 @@
 """``numpy.exceptions``: errors and warnings, which are NumPy's own.
 
 >>> import lazyarray as la
->>> la.exceptions.AxisError(2, ndim=1)
-AxisError('axis 2 is out of bounds for array of dimension 1')
+>>> try:
+...     la.ones(3).sum(axis=2)
+... except la.exceptions.AxisError as exc:
+...     print(exc)
+axis 2 is out of bounds for array of dimension 1
 """
 
 from __future__ import annotations

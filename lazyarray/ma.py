@@ -16,6 +16,7 @@ from typing import Any
 
 from numpy import ma as _numpys
 
+import lazyarray.lib  # noqa: F401  as a whole: see polynomial
 from lazyarray.lib.hosted import of_hosts
 
 __all__ = [*_numpys.__all__]

@@ -22,7 +22,7 @@ from lazyarray.lazy._lazy import Tensor
 from lazyarray.ops import hosts
 from lazyarray.ops._differentiable import refuse
 from lazyarray.ops._layout import operands, values
-from lazyarray.ops._rows import array, asarray, assign_to, call, empty, holdable
+from lazyarray.ops._rows import asarray, assign_to, call, empty, holdable
 from lazyarray.ops.creation import full, zeros_like
 from lazyarray.ops.joining import concatenate
 from lazyarray.ops.manipulation import copy as copied

@@ -17,8 +17,8 @@ __all__ = ["nditer", "nested_iters"]
 def nditer(op: Any, *args: Any, **kwargs: Any) -> np.nditer:
     """NumPy's iterator over one array or several together; arguments as ``numpy.nditer``.
 
-    It reads and, with ``op_flags=["readwrite"]``, writes the memory of the arrays itself. So it waits
-    for them; as long as it lives each op on them has run when its call returns. What it yields,
+    It reads and, with ``op_flags=["readwrite"]``, writes the memory of the arrays itself. Waits for
+    them; as long as it lives each op on them has run when its call returns. What it yields,
     and what it allocates, are NumPy arrays. TypeError for an array on a GPU.
 
     >>> import lazyarray as la
@@ -33,14 +33,14 @@ def nditer(op: Any, *args: Any, **kwargs: Any) -> np.nditer:
 
 
 def nested_iters(op: Any, axes: Any, *args: Any, **kwargs: Any) -> tuple[np.nditer, ...]:
-    """NumPy's iterators nested in each other, over groups of axes; see :func:`nditer`.
+    """NumPy's iterators nested in each other, over groups of axes. Waits, as :func:`nditer`.
 
     >>> import lazyarray as la
     >>> outer, inner = la.nested_iters(la.arange(4).reshape(2, 2), [[0], [1]])
     >>> [[int(v) for v in inner] for _ in outer]
     [[0, 1], [2, 3]]
     """
-    return np.nested_iters(_lent(op, "nested_iters()"), axes, *args, **kwargs)  # type: ignore[no-any-return]
+    return np.nested_iters(_lent(op, "nested_iters()"), axes, *args, **kwargs)
 
 
 def _lent(op: Any, what: str) -> Any:

@@ -9,8 +9,8 @@ import numpy as np
 from lazyarray._ndarray import NDArray
 from lazyarray.context import cpu
 from lazyarray.engine import Device
-from lazyarray.ops.hosts import given
 from lazyarray.ops._rows import holdable
+from lazyarray.ops.hosts import given, note
 
 __all__ = ["memmap"]
 
@@ -21,7 +21,7 @@ class memmap(NDArray):
     Only the parts that are used are read. Others may change the file, so each op on the array (or a
     view of it) has run when its call returns; copies (``x[a:b] * 1.0``, ``la.array(x[a:b])``) are arrays
     like any other. ``flush()`` puts what was written into the file; so does its end. What lazyarray
-    can't hold, also another byte order, is NumPy's memmap. (So is it on a GPU: TypeError.)
+    can't hold, also another byte order, is NumPy's memmap. Waits for its uses in ``flush()``.
 
     >>> import lazyarray as la
     >>> x = la.memmap("numbers.bin", dtype="float64", mode="w+", shape=(2, 3))
@@ -53,8 +53,10 @@ class memmap(NDArray):
     @classmethod
     def of(cls, host: np.memmap[Any, Any], device: Device | None = None) -> Any:
         """The array of a NumPy memmap, on its memory; a copy on another device than the host."""
-        if not holdable(host) or not host.dtype.isnative or not host.flags.aligned:
+        if not holdable(host):
             return given(host, device)
+        if not host.dtype.isnative or not host.flags.aligned:
+            return note(host, f"no memmap of dtype {host.dtype.str} that is not aligned or native")
         x: Any = NDArray.__new__(cls)
         flat = host.reshape(-1, order="A").view(np.ndarray)
         NDArray.__init__(x, host.shape, host.dtype, flat, strides=host.strides)

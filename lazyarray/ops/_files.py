@@ -73,7 +73,9 @@ def read_npy(file: IO[bytes], rest: int | None = None, allow_pickle: bool = Fals
     return _NPY.read_array(file, allow_pickle=False)
 
 
-def read_archive(file: IO[bytes], allow_pickle: bool = False) -> tuple[dict[str, np.ndarray], bytes]:
+def read_archive(
+    file: IO[bytes], allow_pickle: bool = False
+) -> tuple[dict[str, np.ndarray], bytes]:
     """The arrays of an ``.npz`` file by their names, and its comment; ValueError if it is none."""
     import zipfile
 

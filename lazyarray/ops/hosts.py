@@ -49,15 +49,19 @@ _MOST_TOLD = 4096
 _told: set[tuple[str, int, str]] = set()  # file, line, what
 
 
-def _note(host: np.ndarray) -> None:
-    """Warns, once a place, that a NumPy array was made in the place of a lazyarray."""
+def note(host: Any, what: str = "") -> Any:
+    """``host``; warns, once a place, that it is a NumPy array in the place of a lazyarray."""
+    if not isinstance(host, np.ndarray):
+        return host
     depth, frame = 1, sys._getframe()
     while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
         depth, frame = depth + 1, frame.f_back
-    what = f"no {type(host).__name__}s" if _rows.holdable(np.asarray(host)) else _dtype(host.dtype)
+    if not what:
+        plain = _rows.holdable(np.asarray(host))
+        what = f"no {type(host).__name__}s" if plain else _dtype(host.dtype)
     place = (frame.f_code.co_filename, frame.f_lineno, what)
     if place in _told:
-        return
+        return host
     warnings.warn(
         f"lazyarray has {what}: this is a NumPy array "
         '(to turn this note off: warnings.simplefilter("ignore", la.HostArrayWarning))',
@@ -67,6 +71,7 @@ def _note(host: np.ndarray) -> None:
     if len(_told) >= _MOST_TOLD:
         _told.clear()
     _told.add(place)
+    return host
 
 
 def _dtype(dtype: np.dtype[Any]) -> str:
@@ -115,9 +120,7 @@ def given(made: Any, device: Device | None = None) -> Any:
         return _rows.array(made, None, device)
     if device is not None:
         _refuse_gpu(device, f"lazyarray has {_dtype(made.dtype)}")
-    if isinstance(made, np.ndarray):
-        _note(made)
-    return made
+    return note(made)
 
 
 def _refuse_gpu(device: Device, why: object) -> None:
@@ -125,7 +128,7 @@ def _refuse_gpu(device: Device, why: object) -> None:
         raise TypeError(f"{why}, and NumPy's arrays are not on {device!r}") from None
 
 
-def _inside(o: Any, kind: type) -> Iterator[Any]:
+def _inside(o: Any, kind: type | tuple[type, ...]) -> Iterator[Any]:
     """What of a kind is among nested lists, tuples and dicts."""
     if isinstance(o, kind):
         yield o
@@ -167,8 +170,12 @@ def handed_over(
     # An array of objects holds the lazyarrays themselves.
     hosts = tuple([a if objects and not isinstance(a, Tensor) else to_host(a, what) for a in args])
     named = {key: to_host(value, what) for key, value in kwargs.items()}
-    written = [(args[0], hosts[0])] if _changes(function) and arrays and args[0] is arrays[0] else []
-    for before, after in zip(_inside(kwargs.get("out"), Tensor), _inside(named.get("out"), np.ndarray)):
+    written = (
+        [(args[0], hosts[0])] if _changes(function) and arrays and args[0] is arrays[0] else []
+    )
+    for before, after in zip(
+        _inside(kwargs.get("out"), Tensor), _inside(named.get("out"), np.ndarray)
+    ):
         written.append((before, after))
     try:
         result = function(*hosts, **named)
@@ -181,10 +188,11 @@ def handed_over(
             return array
     own = tuple(_inside([args, kwargs], np.ndarray))
     found = to_lazy(result, device or device_of(*arrays), own)
-    if function in _MAKERS or not any(not _rows.holdable(x) for x in own):
+    numpys = _inside([args, kwargs], (np.ndarray, np.generic))
+    if function in _MAKERS or all(map(_rows.holdable, numpys)):
         for host in _inside(found, np.ndarray):
             if not any(host is x for x in own):
-                _note(host)
+                note(host)
     return found
 
 
@@ -210,6 +218,4 @@ def in_place(operator: Callable[..., Any], x: Any, other: Any, error: Exception)
     return x if result is host else result
 
 
-_rows.teach(
-    handed_over=handed_over, numbers=(numbers.Number, datetime.date, datetime.timedelta)
-)
+_rows.teach(handed_over=handed_over, numbers=(numbers.Number, datetime.date, datetime.timedelta))

@@ -15,7 +15,7 @@ from lazyarray.context import as_device, chosen, cpu, current_context, gpu
 from lazyarray.lazy import _share
 from lazyarray.lazy._lazy import Tensor, attach_leaf, returned
 from lazyarray.lazy.cuda import device as cuda
-from lazyarray.ops import _layout, _rows, creation, hosts
+from lazyarray.ops import _rows, creation, hosts
 from lazyarray.ops._files import is_archive, read_archive, read_npy, replacing
 
 if TYPE_CHECKING:

@@ -125,7 +125,7 @@ cdef Tensor from_object(object o, object dtype, CDevice device):
 
 cdef bint is_held(object o):
     """Whether ``o`` isn't a NumPy array, or scalar, of what lazyarray can't hold."""
-    if isinstance(o, np.ndarray):
+    if cnp.PyArray_Check(o):
         return dtype_of_type_num((<cnp.ndarray>o).descr.type_num) >= 0 and not is_of_others(o)
     return not isinstance(o, _generic) or dtype_of_type_num(cnp.PyArray_DescrFromScalar(o).type_num) >= 0
 
@@ -137,7 +137,7 @@ def holdable(o):
 
 cdef inline bint is_of_others(object o):
     """Whether ``o`` is a NumPy array that knows more than its values: masked, a matrix, a user's."""
-    return type(o) is not np.ndarray and isinstance(o, np.ndarray) and not isinstance(o, np.memmap)
+    return cnp.PyArray_Check(o) and not cnp.PyArray_CheckExact(o) and not isinstance(o, np.memmap)
 
 
 cdef Tensor from_gpu(object o, object dtype, CDevice device):
@@ -232,6 +232,8 @@ def out_array(out):
     """``out`` if it is an array that results may be written to; TypeError for all else."""
     if isinstance(out, Tensor) and not is_scalar(<Tensor>out):
         return out
+    if not is_held(out):
+        raise Unheld("the result is to be written into one of NumPy's arrays")
     raise TypeError(f"return arrays must be of ArrayType: out is an NDArray, not {type(out).__name__}")
 
 

@@ -13,7 +13,6 @@ from numpy.lib.array_utils import normalize_axis_index
 
 from lazyarray.lazy._lazy import Tensor, Unheld, returned
 from lazyarray.ops import _rows, hosts
-
 from lazyarray.random.stream import Call, Made, Size, Stream, shape_or_none, sized
 
 if TYPE_CHECKING:
