@@ -84,8 +84,8 @@ _LATER = {
     **{
         room: room
         for room in (
-            "char dtypes exceptions fft graph lib linalg ma nn polynomial profiler random rec strings "
-            "testing typing"
+            "char dtypes exceptions fft graph lib linalg ma nn polynomial profiler random rec "
+            "strings testing typing"
         ).split()
     },
     "emath": "lib:scimath",

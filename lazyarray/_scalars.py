@@ -1,4 +1,4 @@
-"""NumPy's dtypes, constants, settings and what is of dates: they are NumPy's own, and mean the same here."""
+"""NumPy's dtypes, constants, settings, and what is about dates: NumPy's own, the same here."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """``numpy.ma``: masked arrays, which are NumPy's, and its functions, which take lazyarrays, too.
 
-What they give stays NumPy's (a mask may be a view of another). Functions of lazyarray that are given
-a masked array leave it to NumPy, so they mind the mask.
+What they give stays NumPy's (a mask may be a view of another). Functions of lazyarray that are
+given a masked array leave it to NumPy, so they mind the mask.
 
 >>> import lazyarray as la
 >>> x = la.ma.masked_greater(la.array([1.0, 2.0, 99.0]), 10)

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, DTypeLike
 
 from lazyarray._ndarray import NDArray
 
-__all__ = ["ArrayLike", "DTypeLike", "NBitBase", "NDArray"]
+__all__ = ["ArrayLike", "DTypeLike", "NBitBase", "NDArray"]  # noqa: F822  see __getattr__
 
 
 def __getattr__(name: str) -> Any:

@@ -188,7 +188,7 @@ class Compiled:
             if not isinstance(x, Tensor) or (not is_dense(x) and not is_leaf(x)):
                 if not holdable(x):
                     raise TypeError(
-                        f"{name_of(self._function)} is compiled: its arguments can't be NumPy arrays "
+                        f"{name_of(self._function)} is compiled: its arguments can't be arrays "
                         f"of what lazyarray can't hold ({x.dtype})"
                     )
                 arrays = [*arrays]

@@ -166,7 +166,8 @@ def fromregex(file: Any, regexp: Any, dtype: Any, encoding: str | None = None) -
 
     >>> import io, warnings, lazyarray as la
     >>> warnings.simplefilter("ignore", la.HostArrayWarning)
-    >>> found = la.fromregex(io.StringIO("a 1, b 2"), r"([a-z]) ([0-9])", [("key", "U1"), ("n", int)])
+    >>> pair = [("key", "U1"), ("n", int)]
+    >>> found = la.fromregex(io.StringIO("a 1, b 2"), r"([a-z]) ([0-9])", pair)
     >>> found["n"].tolist()
     [1, 2]
     """

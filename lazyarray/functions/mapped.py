@@ -19,7 +19,7 @@ class memmap(NDArray):
     """An array on a file's memory, read and written through; arguments as ``numpy.memmap``.
 
     Only the parts that are used are read. Others may change the file, so each op on the array (or a
-    view of it) has run when its call returns; copies (``x[a:b] * 1.0``, ``la.array(x[a:b])``) are arrays
+    view of it) has run when its call returns; copies (``x * 1.0``, ``la.array(x)``) are arrays
     like any other. ``flush()`` puts what was written into the file; so does its end. What lazyarray
     can't hold, also another byte order, is NumPy's memmap. Waits for its uses in ``flush()``.
 

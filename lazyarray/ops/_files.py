@@ -39,8 +39,8 @@ def replacing(path: str | os.PathLike[str], mode: str = "wb") -> Iterator[IO[Any
 def read_npy(file: IO[bytes], rest: int | None = None, allow_pickle: bool = False) -> np.ndarray:
     """The array of an ``.npy`` file from where it stands, of which ``rest`` bytes are left.
 
-    ValueError unless it is one with all of its elements; nothing is allocated for others. Objects are
-    unpickled only with ``allow_pickle``.
+    ValueError unless it is one with all of its elements; nothing is allocated for others. Objects
+    are unpickled only with ``allow_pickle``.
     """
     start = file.tell()
     try:

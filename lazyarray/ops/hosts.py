@@ -2,8 +2,8 @@
 
 Arrays here are of numbers. A public function that meets anything else (strings, objects, dates,
 records, masked arrays and other classes of NumPy's) gets an ``Unheld`` error from below; then what
-runs is NumPy's function of that name, on NumPy arrays. What it gives is a lazyarray again where that
-is possible. Who makes such an array where there was none says so, once a place.
+runs is NumPy's function of that name, on NumPy arrays. What it gives is a lazyarray again where
+that is possible. Who makes such an array where there was none says so, once a place.
 """
 
 from __future__ import annotations
@@ -149,10 +149,10 @@ _CHANGES = (np.copyto, np.put, np.place, np.putmask, np.put_along_axis, np.fill_
 def handed_over(
     function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], error: Exception
 ) -> Any:
-    """What NumPy's ``function`` gives of the arguments, which lazyarray can't hold: ``error`` says why.
+    """What NumPy's ``function`` gives of what lazyarray can't hold: ``error`` says why.
 
-    It waits for the lazyarrays among them; those that it is to write to (``out=``, the first argument
-    of ``put`` and its like) are written.
+    It waits for the lazyarrays among the arguments; those that it is to write to (``out=``, the
+    first argument of ``put`` and its like) are written.
     """
     name = getattr(function, "__name__", type(function).__name__)
     what = f"{name}()"
@@ -170,22 +170,21 @@ def handed_over(
     # An array of objects holds the lazyarrays themselves.
     hosts = tuple([a if objects and not isinstance(a, Tensor) else to_host(a, what) for a in args])
     named = {key: to_host(value, what) for key, value in kwargs.items()}
-    written = (
-        [(args[0], hosts[0])] if _changes(function) and arrays and args[0] is arrays[0] else []
-    )
-    for before, after in zip(
-        _inside(kwargs.get("out"), Tensor), _inside(named.get("out"), np.ndarray)
-    ):
-        written.append((before, after))
+    first = args[0] if args and _changes(function) else None
+    written = [(first, hosts[0])] if isinstance(first, Tensor) else []
+    outs = zip(_as_tuple(kwargs.get("out")), _as_tuple(named.get("out")), strict=True)
+    written += [(array, host) for array, host in outs if isinstance(array, Tensor)]
     try:
         result = function(*hosts, **named)
     except Exception as exc:
         raise exc from None
     for array, host in written:
         _rows.assign_to(array, host)
-    for array, host in written:
-        if result is host:
-            return array
+    given = {id(host): array for array, host in written}
+    if id(result) in given:
+        return given[id(result)]
+    if given and type(result) is tuple:
+        result = tuple([given.get(id(part), part) for part in result])
     own = tuple(_inside([args, kwargs], np.ndarray))
     found = to_lazy(result, device or device_of(*arrays), own)
     numpys = _inside([args, kwargs], (np.ndarray, np.generic))
@@ -194,6 +193,10 @@ def handed_over(
             if not any(host is x for x in own):
                 note(host)
     return found
+
+
+def _as_tuple(out: Any) -> tuple[Any, ...]:
+    return out if isinstance(out, tuple) else (out,)
 
 
 def _asks_objects(dtype: Any = None, **rest: Any) -> bool:

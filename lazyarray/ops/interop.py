@@ -213,8 +213,8 @@ def load(
     ``file`` is the path that was given to :func:`save`, or a binary file. An ``.npy`` file gives an
     array, an ``.npz`` file a dict of arrays (with NumPy's ``files``, and good for ``with``), or the
     list that was saved. Strings, dates and records in it are NumPy arrays, with a
-    :class:`HostArrayWarning`. It is read wholly, at the call, but with a ``mmap_mode``, which maps an
-    ``.npy`` file (:class:`memmap`). Objects are unpickled where ``allow_pickle`` says so; else
+    :class:`HostArrayWarning`. It is read wholly, at the call, but with a ``mmap_mode``, which maps
+    an ``.npy`` file (:class:`memmap`). Objects are unpickled where ``allow_pickle`` says so; else
     they are a ValueError, as is what is cut short.
 
     >>> import io, lazyarray as la
@@ -326,9 +326,9 @@ def cuda_interface(x: NDArray) -> dict[str, Any]:
 def array_interface(x: NDArray) -> dict[str, Any]:
     """``x.__array_interface__``, version 3, for the code that names it; AttributeError on a GPU.
 
-    It waits. The memory is lent for as long as it lives: ops on it have run when their call returns. To
-    NumPy the attribute isn't there: it looks for it before ``__array__`` and would share the memory,
-    where ``np.asarray(x)`` is a copy.
+    It waits. The memory is lent for as long as it lives: ops on it have run when their call
+    returns. To NumPy the attribute isn't there: it looks for it before ``__array__`` and would
+    share the memory, where ``np.asarray(x)`` is a copy.
     """
     if x.device.device_type == "gpu":
         raise AttributeError(f"the array is on {x.device!r}, which has no __array_interface__")

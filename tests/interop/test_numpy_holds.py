@@ -1,4 +1,4 @@
-"""What lazyarray does not hold, NumPy holds: what is made, what is handed over, what is said of it."""
+"""What lazyarray does not hold, NumPy holds: what is made, handed over, and said of it."""
 
 import datetime
 import io
@@ -256,7 +256,8 @@ xp.stack([NAMES, NAMES]), xp.tile(NAMES, 2), xp.repeat(NAMES, 2), xp.roll(NAMES,
 xp.split(NAMES, 2)
 xp.append(NAMES, "z"), xp.insert(NAMES, 1, "z"), xp.delete(NAMES, 1)
 xp.reshape(NAMES, (2, 2)), xp.transpose(RECORDS), xp.broadcast_to(NAMES, (2, 4)), xp.ravel(NAMES)
-xp.take(NAMES, x.astype(int)), xp.compress(x > 1, NAMES), xp.take_along_axis(NAMES, x.astype(int), 0)
+xp.take(NAMES, x.astype(int)), xp.compress(x > 1, NAMES)
+xp.take_along_axis(NAMES, x.astype(int), 0)
 xp.choose([0, 1], [NAMES[:2], NAMES[2:]])
 xp.meshgrid(NAMES[:2], x)
 xp.nonzero(OBJECTS), xp.count_nonzero(NAMES == "ada"), xp.any(OBJECTS), xp.all(NAMES == "ada")
@@ -264,7 +265,7 @@ xp.shape(NAMES), xp.ndim(RECORDS), xp.size(NAMES), xp.iterable(NAMES)
 xp.array2string(NAMES), xp.array_repr(DAYS), xp.array_str(OBJECTS)
 xp.dot(OBJECTS, x), xp.matmul(OBJECTS, x), x @ OBJECTS, OBJECTS @ x
 xp.apply_along_axis(lambda v: v[0] + v[1], 0, NAMES)
-xp.sum(MASKED), xp.mean(MASKED), xp.max(MASKED), xp.std(MASKED), xp.median(MASKED), xp.cumsum(MASKED)
+xp.sum(MASKED), xp.mean(MASKED), xp.max(MASKED), xp.std(MASKED), xp.cumsum(MASKED)
 xp.sqrt(MASKED), xp.add(x, MASKED), x + MASKED, MASKED * x, x > MASKED, -MASKED
 xp.where(MASKED > 1, 1, 0)
 xp.add(NAMES, x)
@@ -275,10 +276,11 @@ x + NAMES
 x < NAMES
 x == NAMES, x != NAMES, NAMES == x
 x + OBJECTS, OBJECTS - x, x ** OBJECTS, x // OBJECTS, divmod(x, OBJECTS), x > OBJECTS
-xp.arange(2) + DAYS, DAYS - xp.arange(2), DAYS[0] + xp.arange(2), xp.arange(2) * np.timedelta64(1, "D")
+xp.arange(2) + DAYS, DAYS - xp.arange(2), DAYS[0] + xp.arange(2)
+xp.arange(2) * np.timedelta64(1, "D")
 xp.arange(2) * datetime.timedelta(1)
 NAMES[x > 1], NAMES[xp.argsort(x)], NAMES[xp.argmax(x)], RECORDS[xp.array([1, 0])]["b"]
-xp.char.upper(NAMES), xp.char.str_len(NAMES), xp.char.add(NAMES, "x"), xp.char.startswith(NAMES, "a")
+xp.char.upper(NAMES), xp.char.str_len(NAMES), xp.char.startswith(NAMES, "a")
 xp.char.multiply(NAMES, xp.array([1, 2, 0, 1])), xp.char.join("-", NAMES), xp.char.split(NAMES)
 xp.strings.find(NAMES, "a"), xp.strings.isalpha(NAMES), xp.strings.slice(NAMES, 2)
 xp.fft.fft(OBJECTS)
@@ -289,9 +291,13 @@ xp.fft.fft(OBJECTS)
 @pytest.mark.parametrize("expression", CALLS)
 def test_what_is_handed_over(expression, direct):
     def run(xp):
-        scope = {"np": np, "datetime": datetime, "NAMES": NAMES.copy(), "DAYS": DAYS, "RECORDS": RECORDS,
-                 "OBJECTS": OBJECTS.copy(), "MASKED": MASKED.copy(), "xp": xp,
-                 "x": xp.array([3.0, 1.0, 2.0, 0.0])}  # fmt: skip
+        scope = globals() | {
+            "NAMES": NAMES.copy(),
+            "OBJECTS": OBJECTS.copy(),
+            "MASKED": MASKED.copy(),
+            "xp": xp,
+            "x": xp.array([3.0, 1.0, 2.0, 0.0]),
+        }
         return eval(expression, scope)
 
     try:
@@ -362,6 +368,13 @@ def test_what_is_written():
     y = la.ones(2)
     y += MASKED[:2]
     assert np.asarray(y).tolist()[0] == 2
+    whole, counted = la.zeros(2), la.zeros(2, int)
+    took, each = np.array([7, 8], "m8[s]"), np.timedelta64(2, "s")
+    got = la.divmod(took, each, out=(counted, None))
+    assert got[0] is counted and counted.tolist() == [3, 4]
+    assert got[1].tolist() == np.remainder(took, each).tolist()
+    la.subtract(np.array([7, 8], dtype=object), 1, out=whole, casting="unsafe")
+    assert whole.tolist() == [6, 7]
     counts = la.zeros(2)
     la.add.at(counts, np.array([0, 0]), 1.0)
     assert counts.tolist() == [2, 0]
@@ -406,13 +419,13 @@ def test_compiled_functions_say_so():
     def labels(x):
         return la.where(x > 1, "a", "b")
 
-    with pytest.warns(la.CompileWarning, match="where.*can't be traced"):
+    with pytest.warns(la.CompileWarning, match=r"where.*can't be traced"):
         assert la.compile(labels)(la.array([0.0, 2.0])).tolist() == ["b", "a"]
 
     def constant(x):
         return x, la.array(["a"])
 
-    with pytest.warns(la.CompileWarning, match="array.*can't be traced"):
+    with pytest.warns(la.CompileWarning, match=r"array.*can't be traced"):
         assert la.compile(constant)(la.ones(2))[1].tolist() == ["a"]
 
     def handed_on(x, names=NAMES):
@@ -425,7 +438,7 @@ def test_compiled_functions_say_so():
 
 
 def test_traces_say_so():
-    with pytest.raises(TracingError, match="where.*can't be traced"):
+    with pytest.raises(TracingError, match=r"where.*can't be traced"):
         la.trace(lambda x: la.where(x > 1, "a", "b"), la.spec((3,)))
     with pytest.raises(TypeError, match="no dtype"):
         la.trace(lambda x, names: x, la.spec((3,)), NAMES)

@@ -2,6 +2,7 @@
 
 import array
 import collections
+import operator
 from decimal import Decimal
 from fractions import Fraction
 
@@ -86,17 +87,18 @@ def test_who_has_a_way_of_his_own_keeps_it():
 def test_numbers_of_python_that_no_dtype_has():
     x, y = la.array([1, 2]), np.array([1, 2])
     for other in (Fraction(1, 2), Decimal(3)):
-        for op in (lambda a: a * other, lambda a: other + a, lambda a: a > other):
-            got, want = op(x), op(y)
+        for op in (operator.mul, operator.add, operator.gt, lambda a, b: b - a):
+            got, want = op(x, other), op(y, other)
             assert np.asarray(got).dtype == want.dtype and got.tolist() == want.tolist()
     with pytest.raises(TypeError):
         la.ones(2) * Decimal(3)
     with pytest.raises(ValueError, match="inhomogeneous"):
-        x + [[1, 2], [3]]
+        la.add(x, [[1, 2], [3]])
 
 
 def test_a_list_of_objects():
-    got = la.array([1, 2]) + [Fraction(1, 2), Fraction(1, 3)]
+    halves = [Fraction(1, 2), Fraction(1, 3)]
+    got = la.array([1, 2]) + halves
     assert got.tolist() == [Fraction(3, 2), Fraction(7, 3)]
 
 

@@ -142,7 +142,7 @@ def training_data_in_a_file(np, tmp_path):
     data = np.memmap(path, dtype="float32", mode="r", shape=(64, 3))
     y = data @ np.array([1.0, -2.0, 0.5], dtype="float32")
     w = np.zeros(3, dtype="float32")
-    for epoch in range(3):
+    for _ in range(3):
         for start in range(0, 64, 16):
             batch, target = data[start : start + 16], y[start : start + 16]
             w -= np.float32(0.05) * (batch.T @ (batch @ w - target)) / 16

@@ -22,7 +22,7 @@ CALLS = {
         "xp.genfromtxt(['1,2', '3,'], int, delimiter=',', filling_values=-1)",
     ],
     "fromregex": [
-        "xp.fromregex(io.StringIO('a 1, b 2'), '([a-z]) ([0-9])', [('k', 'U1'), ('n', int)]).tolist()"
+        "xp.fromregex(io.StringIO('a 1, b 2'), '(.) ([0-9])', [('k', 'U1'), ('n', int)]).tolist()"
     ],
     "savetxt": [
         "[xp.savetxt(tmp / 'a', m, fmt='%.3f', header='h'), (tmp / 'a').read_text()]",

@@ -7,6 +7,6 @@ CALLS = {
         "[u.__setitem__(..., 2 * u) for u in xp.nditer(m, op_flags=['readwrite'])] and None",
     ],
     "nested_iters": [
-        "[[float(u) for u in k] for i, k in [xp.nested_iters(m, [[0], [1]])] for _ in i]"
+        "[[u.item() for u in k] for i, k in [xp.nested_iters(m, [[0], [1]])] for _ in i]"
     ],
 }
