@@ -13,6 +13,7 @@ cdef extern from "lazy/cpu/tier.h" namespace "lazyarray" nogil:
         void leave()
         void forked()
         void count(int64_t*)
+        vector[string] refused() except +
     Tier& tier()
 
 cdef extern from "Python.h":
@@ -78,6 +79,11 @@ def compiled_loops():
         n[i] = 0
     tier().count(n)
     return {"new": n[0], "asked": n[1], "compiled": n[2] + n[3], "ready": n[4], "refused": n[5]}
+
+
+def refused_loops():
+    """The descriptions (see jit/source.py) of structures that can't be compiled, or gave other bits than NumPy's loops."""
+    return [text.decode() for text in tier().refused()]
 
 
 cdef const char* code_of(str name, str dtypes) except? NULL:

@@ -143,6 +143,7 @@ int Finder::grow(int begin) {
     }
     if (read) chain_.places[p].kept = 0;  // found below
   }
+  if (outputs.empty()) return m;  // nobody will ever see it
   chain_.operands = static_cast<int>(chain_.places.size());
   for (int i = 0; i < chain_.operands; ++i) {
     if (chain_.places[i].kept < 0) continue;

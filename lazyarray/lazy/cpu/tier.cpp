@@ -64,6 +64,13 @@ void Tier::count(int64_t (&states)[6]) const {
   for (const auto& [text, loop] : loops_) states[loop->state()]++;
 }
 
+std::vector<std::string> Tier::refused() const {
+  std::vector<std::string> found;
+  for (const auto& [text, loop] : loops_)
+    if (loop->state() == CompiledLoop::REFUSED) found.push_back(text);
+  return found;
+}
+
 Tier& tier() {
   static Tier* const one = new Tier;  // never freed: workers may come to it late
   return *one;

@@ -7,6 +7,7 @@
 #include <mutex>
 #include <string>
 #include <unordered_map>
+#include <vector>
 
 #include "lazy/numpy.h"
 
@@ -62,6 +63,8 @@ class Tier {
   size_t size() const { return loops_.size(); }
   // How many there are in each state.
   void count(int64_t (&states)[6]) const;
+  // Those that the compiler or the comparison has refused, by their descriptions.
+  std::vector<std::string> refused() const;
 
  private:
   std::unordered_map<std::string, std::unique_ptr<CompiledLoop>> loops_;
