@@ -174,7 +174,7 @@ void Pass::tile(npy_intp t, const Pointers* begin, int* flags, char* scratch) {
   for (size_t m = 0; m < p.members.size(); ++m) {
     if (next < p.chains.size() && m == static_cast<size_t>(p.chains[next].begin)) {
       const size_t now = next++;
-      if (compiled(now, begin, spot, scratch) || tried(now, begin, spot, flags)) {
+      if (compiled(now, begin, spot, scratch, ahead) || tried(now, begin, spot, flags)) {
         m = p.chains[now].end - 1;
         continue;
       }

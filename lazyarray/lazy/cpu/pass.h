@@ -105,7 +105,7 @@ class Pass {
   void prepare_chains();
   void locate(const Chain& chain, const Pointers* begin, const Spot& spot, char** ptrs, npy_intp* counts) const;
   // Whether the chain is done; if not, NumPy's loops can do it.
-  bool compiled(size_t chain, const Pointers* begin, const Spot& spot, char* scratch);
+  bool compiled(size_t chain, const Pointers* begin, const Spot& spot, char* scratch, Ahead& ahead);
   // The same where the loop was never used: NumPy's loops do the tile as well, and the two are compared.
   bool tried(size_t chain, const Pointers* begin, const Spot& spot, int* flags);
 

@@ -48,7 +48,7 @@ static Block both(const Chain& chain, const npy_intp* counts, char* a, const npy
   return block;
 }
 
-bool Pass::compiled(size_t number, const Pointers* begin, const Spot& spot, char* scratch) {
+bool Pass::compiled(size_t number, const Pointers* begin, const Spot& spot, char* scratch, Ahead& ahead) {
   const Chain& chain = plan_.chains[number];
   ChainRun& run = chains_[number];
   const CompiledLoop::Function loop = chain.loop->function();
@@ -58,7 +58,23 @@ bool Pass::compiled(size_t number, const Pointers* begin, const Spot& spot, char
   locate(chain, begin, spot, ptrs, counts);
   for (int i = 0; i < chain.operands; ++i)
     if (chain.places[i].kept >= 0) ptrs[i] = scratch + chain.places[i].kept;
-  loop(ptrs, counts, chain.nest.strides[0]);
+  if (plan_.fetches_ahead) {
+    // In as many parts as there would be instructions: between them the next tile comes.
+    const int cut = chain.nest.cut;
+    const npy_intp all = counts[cut], parts = std::min<npy_intp>(chain.end - chain.begin, all);
+    char* at[kPlaces];
+    npy_intp few[kAxes];
+    std::copy(counts, counts + chain.nest.n, few);
+    for (npy_intp i = 0; i < parts; ++i) {
+      const npy_intp from = all * i / parts;
+      few[cut] = all * (i + 1) / parts - from;
+      for (int k = 0; k < chain.operands; ++k) at[k] = ptrs[k] + from * chain.nest.strides[k][cut];
+      ahead.fetch();
+      loop(at, few, chain.nest.strides[0]);
+    }
+  } else {
+    loop(ptrs, counts, chain.nest.strides[0]);
+  }
   if (take_flags(false) & run.heard) {
     run.again.fetch_add(1, std::memory_order_relaxed);
     return false;
