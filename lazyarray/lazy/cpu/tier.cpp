@@ -16,6 +16,7 @@ void CompiledLoop::made(Function f) {
 }
 
 CompiledLoop* Tier::find(const std::string& text) {
+  const std::lock_guard<std::mutex> g(mu_);
   const auto at = loops_.find(text);
   if (at != loops_.end()) return at->second.get();
   if (loops_.size() >= kMost) return nullptr;
@@ -61,13 +62,15 @@ void Tier::forked() {
 }
 
 void Tier::count(int64_t (&states)[6]) const {
+  const std::lock_guard<std::mutex> g(mu_);
   for (const auto& [text, loop] : loops_) states[loop->state()]++;
 }
 
 std::vector<std::string> Tier::refused() const {
   std::vector<std::string> found;
+  const std::lock_guard<std::mutex> g(mu_);
   for (const auto& [text, loop] : loops_)
-    if (loop->state() == CompiledLoop::REFUSED) found.push_back(text);
+    if (loop->state() == CompiledLoop::REFUSED) found.push_back((loop->function_ ? "other bits: " : "not compiled: ") + text);
   return found;
 }
 

@@ -51,7 +51,7 @@ class Tier {
   void (*wake)() = nullptr;
   void (*now)(CompiledLoop*) = nullptr;
 
-  // The structure of this description, or null: there are too many. Under Recorder::push_mu_.
+  // The structure of this description, or null: there are too many.
   CompiledLoop* find(const std::string& text);
   // A pass does `ns` of work of the structure, which is compiled once there was `enough` of it.
   void worked(CompiledLoop* loop, double ns, double enough);
@@ -60,15 +60,14 @@ class Tier {
   void leave();
   // In the child of a fork, where nobody waits.
   void forked();
-  size_t size() const { return loops_.size(); }
   // How many there are in each state.
   void count(int64_t (&states)[6]) const;
   // Those that the compiler or the comparison has refused, by their descriptions.
   std::vector<std::string> refused() const;
 
  private:
+  mutable std::mutex mu_;  // guards what follows
   std::unordered_map<std::string, std::unique_ptr<CompiledLoop>> loops_;
-  std::mutex mu_;  // guards what follows
   std::condition_variable more_;
   std::deque<CompiledLoop*> asked_;
   bool leaving_ = false;

@@ -1,7 +1,8 @@
-"""What an op is in LLVM's language: one IEEE or integer operation, a comparison, a selection, a cast.
+"""What an op is in LLVM's language: an IEEE or integer operation, a comparison, a choice, a cast.
 
-Only these are compiled, because they have the same bits whoever does them. Each row is a function that writes
-the instructions for one element, given the operands' values and their type. Values of bools are ``i1``.
+Only these are compiled, because they have the same bits whoever does them. Each row is a function
+that writes the instructions for one element, given the operands' values and their type. Values of
+bools are ``i1``.
 """
 
 from __future__ import annotations
@@ -100,7 +101,7 @@ def _not(w: Writer, t: str, k: str, v: list[str]) -> str:
 
 
 def _chosen(ahead: str) -> Rule:
-    """As NumPy's vector loops have it: a NaN stays, the first one if both are; of equal ones the second."""
+    """As NumPy's vector loops have it: a NaN stays; of two equal values the second is taken."""
 
     def rule(w: Writer, t: str, k: str, v: list[str]) -> str:
         a, b = v
@@ -214,7 +215,7 @@ def cast(w: Writer, source: str, target: str, value: str) -> str:
 
 
 def can_compile(name: str, dtypes: str) -> bool:
-    """Whether an op on operands of these dtypes (their characters, the output's last) is compiled."""
+    """Whether an op on these dtypes (by their characters, the output's last) is compiled."""
     if any(c not in TYPES for c in dtypes):
         return False
     kinds = [TYPES[c][1] for c in dtypes]

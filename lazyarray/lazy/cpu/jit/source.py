@@ -1,12 +1,13 @@
 """The text of a compiled loop: LLVM's language, made of a chain's description (see chains.cpp).
 
-A description has four parts, separated by ``|``: how many loops there are; the operands, each ``dtype
-access step``, with ``r`` for what is read and ``w`` for what is written, and for the innermost loop's step ``d``
-(the items lie one after the other), ``1`` (it stands still) or ``s``; the instructions, each
-``name dtypes operand ... result``, where ``a3`` is operand 3 and ``t3`` a value; and which value each operand that
-is written gets, ``t3:a5``.
+A description has four parts, separated by ``|``: how many loops there are; the operands, each
+``dtype access step``, with ``r`` for what is read and ``w`` for what is written, and for the
+innermost loop's step ``d`` (the items lie one after the other), ``1`` (it stands still) or ``s``;
+the instructions, each ``name dtypes operand ... result``, where ``a3`` is operand 3 and ``t3`` a
+value; and which value each operand that is written gets, ``t3:a5``.
 
-The loop is called with the operands' addresses, the loops' counts, and the steps: of each operand over all loops.
+The loop is called with the operands' addresses, the loops' counts, and the steps of each operand
+over all loops.
 """
 
 from __future__ import annotations
@@ -35,7 +36,10 @@ def llvm_text(description: str, name: str) -> str:
         for i in range(loops):
             head.append(f"  %sp{k}_{i} = getelementptr i64, ptr %steps, i64 {k * _AXES + i}")
             head.append(f"  %s{k}_{i} = load i64, ptr %sp{k}_{i}, !invariant.load !2")
-    results = dict(reversed(r.split(":")) for r in results_text.split(","))
+    results: dict[str, str] = {}
+    for pair in results_text.split(","):
+        value, operand = pair.split(":")
+        results[operand] = value
     body = _loop(w, loops, operands, [s.split() for s in steps_text.split(",")], results)
     lines = [f"define void @{name}(ptr %ptrs, ptr %counts, ptr %steps) {{", "entry:", *head]
     inner = loops - 1
@@ -61,8 +65,11 @@ def llvm_text(description: str, name: str) -> str:
     lines += ["exit:", "  ret void", "}", *sorted(w.declared)]
     lines += [
         "!0 = distinct !{}",
-        '!1 = distinct !{!1, !{!"llvm.loop.parallel_accesses", !0}, !{!"llvm.loop.vectorize.enable", i1 true}}',
+        "!1 = distinct !{!1, !3, !4}",
         "!2 = !{}",
+        # Operands are the same elements or apart (see chains.h), so no iteration touches another's.
+        '!3 = !{!"llvm.loop.parallel_accesses", !0}',
+        '!4 = !{!"llvm.loop.vectorize.enable", i1 true}',
     ]
     return "\n".join(lines) + "\n"
 
@@ -109,6 +116,7 @@ def _loop(
                 x = w(f"zext i1 {x} to i8")
             w.lines.append(f"  store {stored(c)} {x}, ptr {address(k)}, !llvm.access.group !0")
     start = "entry" if inner == 0 else f"head{inner - 1}"
+    then = "exit" if inner == 0 else f"tail{inner - 1}"
     return [
         *before,
         "  br label %inner",
@@ -117,5 +125,5 @@ def _loop(
         *w.lines,
         "  %next = add nuw nsw i64 %i, 1",
         f"  %more = icmp slt i64 %next, %n{inner}",
-        f"  br i1 %more, label %inner, label %{f'tail{inner - 1}' if inner else 'exit'}, !llvm.loop !1",
+        f"  br i1 %more, label %inner, label %{then}, !llvm.loop !1",
     ]

@@ -1,7 +1,7 @@
 """The thread that compiles, beside all others: nobody waits for it.
 
-It starts with the first loop that is worth it; LLVM is loaded there. The process ends once it is done with the loop
-at hand, as LLVM must not be taken away under it.
+It starts with the first loop that is worth it; LLVM is loaded there. The process ends once it is
+done with the loop at hand, as LLVM must not be taken away under it.
 """
 
 from __future__ import annotations
@@ -17,17 +17,19 @@ from lazyarray.lazy import _lazy
 _compiler: Any = None
 _started = _busy = False
 _stopped = threading.Event()
+_lock = threading.Lock()  # guards _compiler: with LAZYARRAY_JIT=eager any worker may come here
 
 
 def compile(description: str) -> int:
     """The address of the loop; 0 if it can't be compiled."""
     global _compiler
     try:
-        if _compiler is None:
-            from lazyarray.lazy.cpu.jit.compiler import Compiler
+        with _lock:
+            if _compiler is None:
+                from lazyarray.lazy.cpu.jit.compiler import Compiler
 
-            _compiler = Compiler()
-        address: int = _compiler.compile(description)
+                _compiler = Compiler()
+            address: int = _compiler.compile(description)
     except Exception:  # whatever LLVM says: the loops that are there do the work
         if "jit" in os.environ.get("LAZYARRAY_DEBUG", "").split(","):
             traceback.print_exc()
@@ -63,7 +65,8 @@ def _at_exit() -> None:
 
 
 def _in_child() -> None:
-    global _started, _compiler
+    global _started, _lock
+    _lock = threading.Lock()
     _lazy.leave_compiler(forked=True)
     if _busy:  # LLVM was left in the middle of something
         _lazy._set_jit("0")
