@@ -3,6 +3,7 @@
 
 import numbers
 import pickle
+import sys
 from copy import deepcopy
 from operator import index
 from types import GenericAlias
@@ -115,6 +116,11 @@ include "_methods.pxi"
 # The rows of two inputs by the ufunc that they run.
 cdef dict _rows_of = {row.ufunc: row for row in ops.elementwise.TABLE.values()
                       if isinstance(row, Ufunc) and row.nin == 2 and row.nout == 1}
+
+
+# NumPy's function that is given steps in the memory itself: in a copy, which may lie otherwise, they would lead
+# to other elements, or beyond it. So it gets a view.
+cdef object _AS_STRIDED = np.lib.stride_tricks.as_strided.__code__
 
 
 cdef inline bint _is_plain(object o):
@@ -576,7 +582,7 @@ cdef class NDArray(Methods):
     # -- NumPy's protocols
 
     def __array__(self, dtype=None, copy=None):
-        if copy is False:
+        if copy is False or copy is None and sys._getframe(0).f_code is _AS_STRIDED:
             return ops.interop.shared(self, dtype)
         a = copy_out(awaited(self, "?__array__"))
         return a if dtype is None else a.astype(dtype, copy=False)
