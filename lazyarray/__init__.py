@@ -22,6 +22,7 @@ from lazyarray import (
     _config,
     _direct,
     _namespace_info,
+    _others,
     _public,
     _scalar_mode,
     _scalars,
@@ -167,6 +168,7 @@ else:  # hidden from type checkers, to which it would promise every name
 
 _direct.in_lazyarray(_public.namespace)
 _scalar_mode.from_environment()
+_others.watch()
 if _os.environ.get("LAZYARRAY_PROFILER_AUTOSTART"):
     from lazyarray import profiler  # which starts
 

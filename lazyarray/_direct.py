@@ -81,6 +81,7 @@ def in_lazyarray(space: ModuleType) -> None:
     _replace(space, np, _OF_LISTS, of_lists=True)
     _replace(space, None, _NATIVE)
     _replace(space, np, _WRITERS, writes=True)
+    _replace(space, None, _with_out(space))
     for name in _METHODS.split():
         set_method(NDArray, name)
     for name in _WRITING_METHODS.split():
@@ -89,6 +90,18 @@ def in_lazyarray(space: ModuleType) -> None:
 
 def in_linalg(space: ModuleType) -> None:
     _replace(space, np.linalg, _LINALG)
+    _replace(space, None, _with_out(space))
+
+
+def _with_out(space: ModuleType) -> str:
+    """The functions with an ``out=``, which may be NumPy's: Direct sees to that."""
+    functions = [f for f in vars(space).values() if isinstance(f, FunctionType)]
+    codes = {f.__name__: f.__code__ for f in functions if getattr(space, f.__name__, None) is f}
+    return " ".join(
+        name
+        for name, code in codes.items()
+        if "out" in code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    )
 
 
 def in_fft(space: ModuleType) -> None:

@@ -81,7 +81,7 @@ from lazyarray.lazy._lazy cimport (
     wait,
 )
 from lazyarray.storage._storage cimport Chunk
-from lazyarray.ops._rows cimport MatMul, Reduction, Ufunc, as_tensor_on, converted, diagonal_of, direct_get, direct_set, gathered, is_operand, masked_set, \
+from lazyarray.ops._rows cimport MatMul, Reduction, Ufunc, as_tensor_on, converted, diagonal_of, direct_get, direct_set, gathered, is_foreign, is_operand, masked_set, \
     part_of, picked, picked_elements, raveled, reshaped, squeezed, store, stored_elements, swapped, transposed, viewed_as
 
 from lazyarray import autograd, ops
@@ -219,6 +219,11 @@ cdef object element_value(Tensor x, npy_intp at):
         return (<unsigned char*>p)[0]
     d = np_dtype(x.v.dtype)
     return PyArray_Scalar(p, d, None).item()
+
+
+cdef str with_device(NDArray x, str text):
+    """A repr with the device, where that is another than cpu(0)."""
+    return text if x.v.chunk.device == cpu0() else f"{text[:-1]}, device={x.ctx!r})"
 
 
 cdef object number(Tensor array, str what):
@@ -426,7 +431,7 @@ cdef class NDArray(Methods):
         """A NumPy view of the memory itself, for an op that declared it."""
         return numpy_view(&self.v, writable and not self.v.readonly)
 
-    def _values(self, str what):
+    def _fetched(self, str what):
         """The values, for an op whose result's shape or dtype depends on them: a hidden wait."""
         return copy_out(awaited(self, "?" + what))
 
@@ -545,9 +550,7 @@ cdef class NDArray(Methods):
         text = repr_of_one(only_value(x)) if x.v.layout.ndim == 0 else None
         if text is None:
             text = repr(numpy_view(&x.v, False))
-        if x.v.chunk.device == cpu0() and self.v.chunk.device == cpu0():
-            return f"{text[:-1]}, device=cpu(0))"
-        return f"{text[:-1]}, device={self.ctx!r})"
+        return with_device(self, text)
 
     def _repr_html_(self):
         """``repr(x)`` for notebooks; waits for the values."""

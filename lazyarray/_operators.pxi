@@ -198,11 +198,15 @@ cdef class Operators(Tensor):
     def __matmul__(self, other):
         if not is_operand(other):
             return NotImplemented
+        if is_foreign(other):
+            return np.matmul(self, other)
         return handed(_matmul.product(self, as_tensor_on(other, self.v.chunk.device), None))
 
     def __rmatmul__(self, other):
         if not is_operand(other):
             return NotImplemented
+        if is_foreign(other):
+            return np.matmul(other, self)
         return handed(_matmul.product(as_tensor_on(other, self.v.chunk.device), self, None))
 
     def __imatmul__(self, other):

@@ -61,6 +61,7 @@ cdef class Direct:
     cdef readonly str method
     cdef readonly bint writes, of_lists
     cdef bint by_axis  # its second argument is an axis
+    cdef int out_at  # the place of ``out`` among its arguments, or -1
     cdef npy_intp most, largest
     cdef str waits
     cdef Quick quick
@@ -75,6 +76,9 @@ cdef class Direct:
         self.method = None if method is None else sys.intern(method)
         self.writes, self.of_lists = writes, of_lists
         self.by_axis = recorded.__name__ in ("argmax", "argmin")
+        code = getattr(recorded, "__code__", None)
+        places = () if code is None else code.co_varnames[:code.co_argcount]
+        self.out_at = places.index("out") if "out" in places else -1
         self.waits = recorded.__name__ + "()" if recorded.__name__ in _WAITING else None
         self.quick = quick_of(recorded.__qualname__.replace("Methods", "NDArray"))
         if self.quick is NULL:
@@ -162,7 +166,23 @@ cdef object call_direct(PyObject* function, PyObject** args, size_t flags, PyObj
         result = run_at_once(self, args, n, names)
         if result is not None:
             return result
+    if names is not NULL or self.out_at >= 0 and n > self.out_at:
+        out = out_among(self, args, n, names)
+        if out is not None and of_numpys(out):
+            return _taught["into_numpys"](
+                self.recorded, out, tuple([<object>args[i] for i in range(n)]),
+                {} if names is NULL else {k: <object>args[n + i] for i, k in enumerate(<tuple>names)})
     return PyObject_Vectorcall(self.recorded, args, flags, names)
+
+
+cdef object out_among(Direct self, PyObject** args, Py_ssize_t n, PyObject* names):
+    """What ``out`` of the call is; None without one."""
+    cdef Py_ssize_t i
+    if names is not NULL:
+        for i in range(len(<tuple>names)):
+            if (<tuple>names)[i] == "out":
+                return <object>args[n + i]
+    return <object>args[self.out_at] if 0 <= self.out_at < n else None
 
 
 cdef struct Given:  # the arguments of a call as NumPy gets them

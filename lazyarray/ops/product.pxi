@@ -152,6 +152,8 @@ cdef class MatMul(Row):
         """The matrix product of ``a`` (..., n, k) and ``b`` (..., k, m)."""
         if is_symbol(a) or is_symbol(b):
             return built(a if is_symbol(a) else b, self.name, (a, b), {"out": out})
+        if out is not None and of_numpys(out):
+            return into_numpys(self, out, (a, b), {})
         cdef Tensor ta = as_tensor_on(a, (<Tensor>b).v.chunk.device if isinstance(b, Tensor)
                                       else current_device())
         cdef Tensor tb = as_tensor_on(b, ta.v.chunk.device)

@@ -208,6 +208,9 @@ cdef class Reduction(Row):
                 "axis": axis, "dtype": dtype, "out": out, "keepdims": keepdims or None,
                 "initial": initial, "where": None if where is True else where})
         if out is not None:
+            if of_numpys(out):
+                return into_numpys(self, out, (x,), {"axis": axis, "dtype": dtype, "keepdims": keepdims,
+                                                     "initial": initial, "where": where})
             out = sole_out(out)
         cdef Tensor t = as_tensor(x)
         if where is True:

@@ -161,6 +161,8 @@ cdef class Ufunc(Row):
                 lone = lone_op(self.resolve(ka, 0).kernel, a, None, None)
                 if lone is not None:
                     return lone
+            elif ka < 0 and out is None and is_foreign(a):
+                return self.ufunc(a)
             t = as_tensor(a)
         cdef Resolved* r = self.resolve(t.v.dtype, 0)
         if t.v.layout.ndim == 0 and self.nout == 1 and (out is None or out.v.layout.ndim == 0):
@@ -213,6 +215,8 @@ cdef class Ufunc(Row):
                 a, na = self.weak(a)
                 ka = kind_of(a)
             if ka < 0:
+                if out is None and is_foreign(a):
+                    return self.ufunc(a, b)
                 ta = as_tensor_on(a, (<Tensor>b).v.chunk.device if isinstance(b, Tensor)
                                   else current_device())
                 ka = ta.v.dtype
@@ -225,6 +229,8 @@ cdef class Ufunc(Row):
                 b, nb = self.weak(b)
                 kb = kind_of(b)
             if kb < 0:
+                if out is None and is_foreign(b):
+                    return self.ufunc(a, b)
                 tb = as_tensor_on(b, ta.v.chunk.device if ta is not None else current_device())
                 kb = tb.v.dtype
         cdef Resolved* r = self.resolve(ka, kb)
@@ -443,6 +449,8 @@ cdef class Ufunc(Row):
             if is_symbol(o):
                 rest.update(out=out, dtype=dtype, casting=casting, where=None if where is True else where)
                 return built(o, self.name, args, rest)
+        if out is not None and of_numpys(out):
+            return into_numpys(self, out, args, rest | {"where": where, "dtype": dtype, "casting": casting})
         if self.nout == 2:
             if where is True and dtype is None and casting is None and not rest:
                 return handed(self.two(args, out))
