@@ -3,7 +3,6 @@
 
 import numbers
 import pickle
-import sys
 from copy import deepcopy
 from operator import index
 from types import GenericAlias
@@ -11,8 +10,9 @@ from types import GenericAlias
 import numpy as np
 
 cimport numpy as cnp
+from cpython.buffer cimport PyBUF_WRITABLE
 from cpython.long cimport PyLong_AsLongAndOverflow
-from cpython.object cimport Py_EQ, Py_GE, Py_GT, Py_LE, Py_LT, Py_NE
+from cpython.object cimport PyObject, Py_EQ, Py_GE, Py_GT, Py_LE, Py_LT, Py_NE
 from libc.stdint cimport int32_t, int64_t
 from libc.string cimport memcpy
 
@@ -107,6 +107,45 @@ cdef extern from "Python.h":
 
 cdef extern from "numpy/arrayobject.h":
     object PyArray_Scalar(void*, cnp.dtype, object)
+
+
+cdef extern from *:
+    """
+    // NumPy takes a buffer rather than ask __array__: np.asarray(x) were no copy any more, and all ops on x
+    // synchronous for as long as it lives. It asks as memoryview(x) does: both are refused. (NumPy asks often.)
+    static getbufferproc lent_by_array;
+    static int lent_unless_as_memoryview(PyObject* x, Py_buffer* view, int flags) {
+      if ((flags & PyBUF_FULL_RO) == PyBUF_FULL_RO && !(flags & PyBUF_WRITABLE)) {
+        view->obj = nullptr;
+        PyErr_SetString(PyExc_BufferError, "x.data is a memoryview of the array's memory: memoryview(x) would be taken by NumPy, too");
+        return -1;
+      }
+      return lent_by_array(x, view, flags);
+    }
+    static void lend_arrays(PyObject* type) {
+      PyTypeObject* t = reinterpret_cast<PyTypeObject*>(type);
+      lent_by_array = t->tp_as_buffer->bf_getbuffer;
+      t->tp_as_buffer->bf_getbuffer = lent_unless_as_memoryview;
+    }
+    // Scalars have none: NumPy looks for one in each of a list. bytes(s) is there.
+    static void lend_no(PyObject* type) { reinterpret_cast<PyTypeObject*>(type)->tp_as_buffer = nullptr; }
+    // The code that runs; only to be compared.
+    static PyObject* running() {
+      PyFrameObject* frame = PyEval_GetFrame();
+      if (!frame) return nullptr;
+      PyObject* code = reinterpret_cast<PyObject*>(PyFrame_GetCode(frame));
+      Py_DECREF(code);
+      return code;
+    }
+    static int lend(PyObject* exported, Py_buffer* view, int flags) {
+      Py_CLEAR(view->obj);  // Cython's None
+      return PyObject_GetBuffer(exported, view, flags);
+    }
+    """
+    void lend_arrays(object)
+    void lend_no(object)
+    int lend(object, Py_buffer*, int) except -1
+    PyObject* running() noexcept
 
 
 include "_operators.pxi"
@@ -219,6 +258,18 @@ cdef object element_value(Tensor x, npy_intp at):
         return (<unsigned char*>p)[0]
     d = np_dtype(x.v.dtype)
     return PyArray_Scalar(p, d, None).item()
+
+
+cdef int lent(Tensor array, Py_buffer* view, int flags) except -1:
+    """The memory itself, or for what only reads an array on a GPU a copy of it."""
+    if array.v.chunk.device.kind == GPU:
+        if flags & PyBUF_WRITABLE:
+            raise BufferError("an array on a GPU has no memory that the host could write to")
+        exported = copy_out(awaited(array, "?buffer"))
+        exported.flags.writeable = False
+    else:
+        exported = _share.export(array, "?buffer")
+    return lend(exported, view, flags)
 
 
 cdef str with_device(NDArray x, str text):
@@ -585,7 +636,7 @@ cdef class NDArray(Methods):
     # -- NumPy's protocols
 
     def __array__(self, dtype=None, copy=None):
-        if copy is False or copy is None and sys._getframe(0).f_code is _AS_STRIDED:
+        if copy is False or copy is None and self.v.layout.ndim and running() == <PyObject*>_AS_STRIDED:
             return ops.interop.shared(self, dtype)
         a = copy_out(awaited(self, "?__array__"))
         return a if dtype is None else a.astype(dtype, copy=False)
@@ -613,6 +664,12 @@ cdef class NDArray(Methods):
         if self.v.chunk.device.kind == GPU:
             return (2, self.v.chunk.device.id)
         return (1, 0)
+
+    def __getbuffer__(self, Py_buffer* view, int flags):
+        lent(self, view, flags)
+
+    def __bytes__(self):
+        return self.tobytes()
 
     def ascupy(self):
         """A CuPy array on the memory itself, for arrays on a GPU; waits for their uses."""
@@ -686,6 +743,10 @@ set_array_type(NDArray)
 
 
 include "_scalar_types.pxi"
+
+lend_arrays(NDArray)
+for _lent in (Scalar, BoolScalar, RealScalar, IntegralScalar, ComplexScalar):
+    lend_no(_lent)
 
 
 include "_indexing.pxi"

@@ -143,7 +143,10 @@ cdef class Operators(Tensor):
     """The part of NDArray that its operators are."""
 
     def __add__(self, other): return binary(_add, QUICK_ADD, self, self, other)
-    def __radd__(self, other): return binary(_add, QUICK_ADD, self, other, self)
+    def __radd__(self, other):
+        if isinstance(other, (bytes, bytearray)):  # else they take the array for more bytes
+            raise TypeError(f"unsupported operand type(s) for +: {type(other).__name__!r} and {type(self).__name__!r}")
+        return binary(_add, QUICK_ADD, self, other, self)
     def __iadd__(self, other): return inplace(_add, self, other)
     def __sub__(self, other): return binary(_subtract, QUICK_SUBTRACT, self, self, other)
     def __rsub__(self, other): return binary(_subtract, QUICK_SUBTRACT, self, other, self)

@@ -1,11 +1,10 @@
 """Libraries that ask what type an array is of: as they are imported, an adapter teaches them ours.
 
-Few need it, as most ask by NumPy's protocols. pandas takes nothing but ``np.ndarray`` for a mask.
+Few need it, as most ask by NumPy's protocols. ``_adapters`` says which do, and why.
 """
 
 from __future__ import annotations
 
-import importlib
 import importlib.util
 import sys
 from importlib.machinery import ModuleSpec
@@ -14,17 +13,24 @@ from typing import Any
 
 __all__: list[str] = []
 
-_ADAPTERS = {"pandas": "lazyarray._pandas"}
+_ADAPTED = (
+    "pandas",
+    "PIL.Image",
+    "scipy.optimize",
+    "scipy.sparse",
+    "scipy.sparse.linalg",
+    "sklearn.utils.class_weight",
+)
 
 
 class _Watch:
-    """A finder of modules that finds none: it has those in ``_ADAPTERS`` adapted once they ran."""
+    """A finder of modules that finds none: it has those in ``_ADAPTED`` adapted once they ran."""
 
     def __init__(self) -> None:
         self._busy: set[str] = set()
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
-        if name not in _ADAPTERS or name in self._busy:
+        if name not in _ADAPTED or name in self._busy:
             return None
         self._busy.add(name)
         try:
@@ -58,12 +64,14 @@ class _Loader:
 
 
 def _adapt(module: ModuleType) -> None:
-    importlib.import_module(_ADAPTERS[module.__name__]).adapt(module)
+    from lazyarray import _adapters
+
+    _adapters.adapt(module)
 
 
 def watch() -> None:
     """Adapts what is imported already, and the rest when it is."""
-    for name in _ADAPTERS:
+    for name in _ADAPTED:
         module = sys.modules.get(name)
         if module is not None and not getattr(module.__spec__, "_initializing", False):
             _adapt(module)

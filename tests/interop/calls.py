@@ -32,8 +32,8 @@ def plain(o):
     return o
 
 
-def same(got, want):
-    """Asserts that two results are equal, dtypes too."""
+def same(got, want, close=False):
+    """Asserts that two results are equal, dtypes too; ``close``: but for their last bits."""
     got, want = plain(got), plain(want)
     if isinstance(want, dict):
         assert list(got) == list(want)
@@ -41,9 +41,12 @@ def same(got, want):
     if isinstance(want, (tuple, list)):
         assert len(got) == len(want)
         for a, b in zip(got, want, strict=True):
-            same(a, b)
+            same(a, b, close)
     elif isinstance(want, (np.ndarray, np.generic)):
         assert np.asarray(got).dtype == want.dtype
-        np.testing.assert_array_equal(got, want)
+        if close:
+            np.testing.assert_allclose(got, want, rtol=1e-12)
+        else:
+            np.testing.assert_array_equal(got, want)
     else:
         assert got is want or got == want

@@ -1,14 +1,16 @@
-"""pandas, taught to take an NDArray where it takes one of NumPy's: it asks for that very type.
+"""Libraries that take no array but NumPy's own: functions of theirs, which get the values of an NDArray.
 
-It would take a mask for names of columns (``df[mask]``), or worse, for places (``df.iloc[mask]``), and keep
-scalars as objects. So the functions where arrays come in, listed here, get the values: they are waited for.
+pandas asks for that very type: it would take a mask for names of columns (``df[mask]``) or, worse, for
+places (``df.iloc[mask]``), and keep scalars as objects. Pillow wants an ``__array_interface__``, which
+NDArrays can't have: NumPy would read it rather than ask ``__array__``, and share the memory. SciPy's
+sparse arrays and its Fortran ask for the type.
 """
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from types import ModuleType
+from types import FunctionType, MethodType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -17,6 +19,7 @@ from lazyarray.lazy._lazy import Tensor
 
 __all__: list[str] = []
 
+_WHAT = "a call of another library"
 _OPERATORS = [
     f"__{kind}{name}__"
     for name in "add sub mul truediv floordiv mod pow and or xor matmul".split()
@@ -31,12 +34,30 @@ _METHODS = {
     "Categorical": ["__init__", "from_codes"],
 }
 _FUNCTIONS = "unique factorize cut qcut crosstab get_dummies date_range to_datetime to_timedelta isna notna"
+_FUNCTIONS_OF = {
+    "PIL.Image": "fromarray",
+    "sklearn.utils.class_weight": "compute_class_weight",
+    "scipy.optimize": "minimize fmin_l_bfgs_b",
+    "scipy.sparse.linalg": "aslinearoperator bicg bicgstab cg cgs eigs eigsh expm expm_multiply gmres lobpcg lsmr "
+    "lsqr minres norm onenormest qmr spsolve splu svds",
+}
+_SPARSE = [f"{kind}_{of}" for kind in "bsr coo csc csr dia dok lil".split() for of in ("array", "matrix")]
 # Private, but the way of all that comes as objects: rows, records, what users' functions return.
 _INFERRING = "maybe_convert_objects map_infer map_infer_mask"
 
 
-def adapt(pandas: ModuleType) -> None:
-    """Puts functions that look for NDArrays among their arguments in the place of pandas' own."""
+def adapt(module: ModuleType) -> None:
+    """Puts functions that look for NDArrays among their arguments in the place of a library's own."""
+    if module.__name__ == "pandas":
+        _adapt_pandas(module)
+    elif module.__name__ == "scipy.sparse":
+        for name in _SPARSE:
+            _wrap(getattr(module, name, None), _OPERATORS)
+    else:
+        _wrap(module, _FUNCTIONS_OF[module.__name__].split())
+
+
+def _adapt_pandas(pandas: ModuleType) -> None:
     for name, methods in _METHODS.items():
         _wrap(getattr(pandas, name, None), methods)
     frame = pandas.DataFrame()
@@ -75,8 +96,10 @@ def host(o: Any) -> Any:
     """``o``, or if it is an NDArray its values: NumPy's array or scalar. Also in a list, a tuple, a dict, a slice."""
     if isinstance(o, Tensor):
         x: Any = o
-        return x._fetched("pandas") if x.ndim else x._number("pandas")
+        return x._fetched(_WHAT) if x.ndim else x._number(_WHAT)
     kind = type(o)
+    if kind is FunctionType or kind is MethodType or kind is functools.partial:
+        return _giving(o)
     if kind is slice:
         return slice(host(o.start), host(o.stop), host(o.step))
     if kind is dict:
@@ -85,6 +108,16 @@ def host(o: Any) -> Any:
     if (kind is list or kind is tuple) and any(isinstance(v, (Tensor, slice)) for v in o):
         return kind([host(v) for v in o])
     return o
+
+
+def _giving(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A user's function, whose results are NumPy's."""
+
+    @functools.wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        return host(function(*args, **kwargs))
+
+    return call
 
 
 def _inferring(function: Callable[..., Any], lib: Any) -> Callable[..., Any]:
