@@ -57,6 +57,7 @@ from lazyarray.functions.sets import *  # noqa: F403
 from lazyarray.functions.text import *  # noqa: F403
 from lazyarray.functions.windows import *  # noqa: F403
 from lazyarray.lazy import SyncReport, explain, no_sync, sync_report, waitall
+from lazyarray.ops.awaiting import *  # noqa: F403
 from lazyarray.ops.creation import *  # noqa: F403
 from lazyarray.ops.dtypes import *  # noqa: F403
 from lazyarray.ops.indexing import *  # noqa: F403

@@ -111,21 +111,27 @@ cdef extern from "numpy/arrayobject.h":
 
 cdef extern from *:
     """
-    // NumPy takes a buffer rather than ask __array__: np.asarray(x) were no copy any more, and all ops on x
-    // synchronous for as long as it lives. It asks as memoryview(x) does: both are refused. (NumPy asks often.)
+    // Bytes of the memory are lent to who gives them back: files, hashes, sockets, struct. Not to NumPy. It takes a
+    // buffer rather than ask __array__, so np.asarray(x) were no copy any more, and all ops on x synchronous for as
+    // long as it lived; and np.frombuffer and np.ndarray give back what they go on using. The first asks as
+    // memoryview() does, the last for any order; the second looks whether there is something to give back by.
     static getbufferproc lent_by_array;
-    static int lent_unless_as_memoryview(PyObject* x, Py_buffer* view, int flags) {
-      if ((flags & PyBUF_FULL_RO) == PyBUF_FULL_RO && !(flags & PyBUF_WRITABLE)) {
+    static int lent_to_others(PyObject* x, Py_buffer* view, int flags) {
+      bool as_memoryview = (flags & PyBUF_FULL_RO) == PyBUF_FULL_RO;
+      bool in_any_order = (flags & PyBUF_ANY_CONTIGUOUS) == PyBUF_ANY_CONTIGUOUS;
+      if (as_memoryview || in_any_order) {
         view->obj = nullptr;
-        PyErr_SetString(PyExc_BufferError, "x.data is a memoryview of the array's memory: memoryview(x) would be taken by NumPy, too");
+        PyErr_SetString(PyExc_BufferError, "an NDArray lends its bytes, no memoryview: that is x.data");
         return -1;
       }
       return lent_by_array(x, view, flags);
     }
+    static void given_back(PyObject*, Py_buffer*) {}  // never called: `obj` of a view is an array of NumPy's
     static void lend_arrays(PyObject* type) {
-      PyTypeObject* t = reinterpret_cast<PyTypeObject*>(type);
-      lent_by_array = t->tp_as_buffer->bf_getbuffer;
-      t->tp_as_buffer->bf_getbuffer = lent_unless_as_memoryview;
+      PyBufferProcs* own = reinterpret_cast<PyTypeObject*>(type)->tp_as_buffer;
+      lent_by_array = own->bf_getbuffer;
+      own->bf_getbuffer = lent_to_others;
+      own->bf_releasebuffer = given_back;
     }
     // Scalars have none: NumPy looks for one in each of a list. bytes(s) is there.
     static void lend_no(PyObject* type) { reinterpret_cast<PyTypeObject*>(type)->tp_as_buffer = nullptr; }
@@ -473,6 +479,15 @@ cdef class NDArray(Methods):
         """Blocks until every use of the array, reads too, is done."""
         wait(self, True, "wait_to_write")
         return self
+
+    def __await__(self):
+        return ops.awaiting.awaited(self)
+
+    def _state(self):
+        """"pending", "complete" or "failed": without waiting."""
+        if not self.v.chunk.readable():
+            return "pending"
+        return "complete" if self.v.chunk.error.load() is NULL else "failed"
 
     def asnumpy(self):
         """A NumPy array with a copy of the values; waits for them."""

@@ -59,6 +59,9 @@ def frombuffer(
     bytearray(b'\\x00\\x07\\x07')
     """
     device = like.device if isinstance(like, Tensor) else None
+    if isinstance(buffer, Tensor):
+        mine: Any = buffer
+        buffer = mine.data
     return on_memory(np.frombuffer(buffer, dtype, count, offset), device)
 
 

@@ -11,6 +11,7 @@ the sections list in ``__all__`` and ``METHODS``.
 from __future__ import annotations
 
 from lazyarray.ops import (
+    awaiting,
     creation,
     dispatch,
     dtypes,
@@ -47,6 +48,7 @@ SECTIONS = [
     linear_algebra,
     dtypes,
     interop,
+    awaiting,
 ]
 
 for _section in SECTIONS:
@@ -57,6 +59,7 @@ __all__ = [
     "SECTIONS",
     "aliases",
     "assign_to",
+    "awaiting",
     "dispatch",
     "elementwise",
     "gradients",

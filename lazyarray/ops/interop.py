@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
     from lazyarray.engine import Device
 
-__all__ = ["save", "load", "from_dlpack"]
+__all__ = ["save", "load", "from_dlpack", "to_json"]
 
 
 # ---- other arrays and devices -------------------------------------------------------------------
@@ -110,6 +110,22 @@ def _near() -> Device:
     """The current device, or the host where that is a GPU."""
     device = current_context()
     return cpu(0) if device.device_type == "gpu" else device
+
+
+def to_json(o: Any) -> Any:
+    """``json.dumps(..., default=la.to_json)``: arrays as nested lists, their scalars as numbers.
+
+    NumPy's, too. Waits for the values. TypeError, as json's own, for anything else.
+
+    >>> import json, lazyarray as la
+    >>> x = la.array([1.0, 2.5])
+    >>> json.dumps({"mean": x.mean(), "values": x}, default=la.to_json)
+    '{"mean": 1.75, "values": [1.0, 2.5]}'
+    """
+    if isinstance(o, (Tensor, np.ndarray, np.generic)):
+        array: Any = o
+        return array.tolist()
+    raise TypeError(f"Object of type {type(o).__name__} is not JSON serializable")
 
 
 # ---- files --------------------------------------------------------------------------------------
