@@ -21,6 +21,7 @@ from lazyarray import _gil as _gil  # first of all
 from lazyarray import (
     _config,
     _direct,
+    _hints,
     _namespace_info,
     _others,
     _public,
@@ -162,7 +163,7 @@ else:  # hidden from type checkers, to which it would promise every name
         from lazyarray.functions.absent import ABSENT
 
         near = difflib.get_close_matches(name, __all__, 1)
-        reason = ABSENT.get(name)
+        reason = _hints.NAMES.get(name) or ABSENT.get(name)
         hint = f": {reason}" if reason else f": did you mean {near[0]!r}?" if near else ""
         raise AttributeError(f"module 'lazyarray' has no attribute {name!r}{hint}", name=name)
 

@@ -33,7 +33,9 @@ _METHODS = {
     "MultiIndex": ["from_arrays", "from_product"],
     "Categorical": ["__init__", "from_codes"],
 }
-_FUNCTIONS = "unique factorize cut qcut crosstab get_dummies date_range to_datetime to_timedelta isna notna"
+_FUNCTIONS = (
+    "unique factorize cut qcut crosstab get_dummies date_range to_datetime to_timedelta isna notna"
+)
 _FUNCTIONS_OF = {
     "PIL.Image": "fromarray",
     "sklearn.utils.class_weight": "compute_class_weight",
@@ -41,7 +43,9 @@ _FUNCTIONS_OF = {
     "scipy.sparse.linalg": "aslinearoperator bicg bicgstab cg cgs eigs eigsh expm expm_multiply gmres lobpcg lsmr "
     "lsqr minres norm onenormest qmr spsolve splu svds",
 }
-_SPARSE = [f"{kind}_{of}" for kind in "bsr coo csc csr dia dok lil".split() for of in ("array", "matrix")]
+_SPARSE = [
+    f"{kind}_{of}" for kind in "bsr coo csc csr dia dok lil".split() for of in ("array", "matrix")
+]
 # Private, but the way of all that comes as objects: rows, records, what users' functions return.
 _INFERRING = "maybe_convert_objects map_infer map_infer_mask"
 
@@ -74,7 +78,9 @@ def _adapt_pandas(pandas: ModuleType) -> None:
 def _wrap(place: Any, names: list[str]) -> None:
     """``place`` is a class, which may inherit a method, or a module."""
     for name in names:
-        found: Any = next((vars(c)[name] for c in getattr(place, "__mro__", (place,)) if name in vars(c)), None)
+        found: Any = next(
+            (vars(c)[name] for c in getattr(place, "__mro__", (place,)) if name in vars(c)), None
+        )
         function = getattr(found, "__func__", found)  # of a class's method
         if not callable(function) or found is object.__init__ or hasattr(function, "__lazyarray__"):
             continue
@@ -127,7 +133,9 @@ def _inferring(function: Callable[..., Any], lib: Any) -> Callable[..., Any]:
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
         result = function(*args, **kwargs)
-        if getattr(result, "dtype", None) != np.object_ or not lib.infer_dtype(result, skipna=True).startswith("mixed"):
+        if getattr(result, "dtype", None) != np.object_ or not lib.infer_dtype(
+            result, skipna=True
+        ).startswith("mixed"):
             return result
         numbers = [host(o) for o in result.ravel()]
         if all(a is b for a, b in zip(numbers, result.ravel(), strict=True)):

@@ -93,6 +93,7 @@ from lazyarray.engine._engine import check_methods
 from lazyarray.lazy import _share
 from lazyarray.lazy._lazy import attach_leaf, detached, gpu_view, leaf_grad
 from lazyarray.ops import table
+from lazyarray.ops._rows import hinted
 from lazyarray.ops._files import replacing
 
 cnp.import_array()
@@ -431,6 +432,10 @@ cdef class NDArray(Methods):
     def device(self):
         """The device that the array lives on (the array API's name for ``ctx``)."""
         return self.ctx
+
+    def __dir__(self):
+        # Without the names that only say what to write in their place.
+        return [n for n in object.__dir__(self) if n not in hinted or hasattr(type(self), n)]
 
     def __len__(self):
         if self.v.layout.ndim == 0:

@@ -38,7 +38,7 @@ class _Watch:
         finally:
             self._busy.discard(name)
         if spec is not None and hasattr(spec.loader, "exec_module"):
-            spec.loader = _Loader(spec.loader)
+            spec.loader = _Loader(spec.loader)  # type: ignore[assignment]
         return spec
 
 
@@ -75,4 +75,4 @@ def watch() -> None:
         module = sys.modules.get(name)
         if module is not None and not getattr(module.__spec__, "_initializing", False):
             _adapt(module)
-    sys.meta_path.insert(0, _Watch())  # type: ignore[arg-type]
+    sys.meta_path.insert(0, _Watch())

@@ -40,7 +40,7 @@ ROOMS = """
     random
     _compile | graph | lib | nn | profiler | testing.py
     polynomial
-    package: __init__ _config _scalar_mode _scalars _others _adapters
+    package: __init__ _config _scalar_mode _scalars _others _adapters _hints __main__
 """
 
 # What is allowed all the same: reason, and "file > file file ...". It can only get shorter.

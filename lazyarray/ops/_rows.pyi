@@ -52,7 +52,10 @@ class Ufunc(Row):
         where: Any = True,
         dtype: Any = None,
         casting: str | None = None,
-        **rest: Any,
+        order: str | None = ...,
+        subok: bool = ...,
+        signature: Any = ...,
+        sig: Any = ...,
     ) -> NDArray: ...
     def resolve_dtypes(self, dtypes: tuple[Any, ...], **kwargs: Any) -> tuple[Any, ...]: ...
     def reduce(
@@ -211,6 +214,9 @@ class Direct:
 
 class DirectMethod(Direct): ...
 
+hinted: set[str]
+
+def set_hint(t: type, name: str, hint: object) -> None: ...
 def set_method(t: type, name: str, *, writes: bool = False) -> None: ...
 def at_once(
     function: Callable[..., Any], args: tuple[Any, ...], most: int = ..., largest: int = ...

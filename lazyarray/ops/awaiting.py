@@ -32,6 +32,7 @@ def awaited(x: NDArray) -> Generator[Any, None, NDArray]:
 
 def _wake(loop: asyncio.AbstractEventLoop, future: asyncio.Future[None], x: NDArray) -> None:
     """Has the future told, by an op that reads ``x``: it is run after the writers pushed before it."""
+
     def settle() -> None:
         if future.done():  # cancelled: its error is still for who asks next
             return

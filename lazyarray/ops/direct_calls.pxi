@@ -155,6 +155,15 @@ def set_method(type t, str name, *, bint writes=False):
     put_in_type(<PyTypeObject*>owner, name, method)
 
 
+hinted = set()
+
+
+def set_hint(type t, str name, hint):
+    """Puts an attribute that only raises among those of a native class's first base, and its name in `hinted`."""
+    hinted.add(name)
+    put_in_type(<PyTypeObject*>t.__base__, name, hint)
+
+
 cdef object call_direct(PyObject* function, PyObject** args, size_t flags, PyObject* names):
     cdef Direct self = <Direct>function
     cdef Py_ssize_t n = PyVectorcall_NARGS(flags)

@@ -35,7 +35,9 @@ def _no_counterpart(name: str) -> TypeError:
 def ufunc(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """``NDArray.__array_ufunc__``: runs the row, or what the method is composed of."""
     for x in inputs:
-        if _is_foreign(x):  # that type may know what to do, if not with our arrays, then with NumPy's
+        if _is_foreign(
+            x
+        ):  # that type may know what to do, if not with our arrays, then with NumPy's
             result = x.__array_ufunc__(ufunc, method, *inputs, **kwargs)
             if result is not NotImplemented:
                 return result

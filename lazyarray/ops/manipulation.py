@@ -380,13 +380,11 @@ def broadcast_arrays(*args: Any, subok: bool = False) -> tuple[NDArray, ...]:
     mine = _layout.operands(*[a for i, a in enumerate(args) if i not in numpys])
     xs: list[Any] = [numpys[i] if i in numpys else mine.pop(0) for i in range(len(args))]
     shape = np.broadcast_shapes(*[x.shape for x in xs])
-    return tuple(
-        [
-            x if x.shape == shape
-            else (broadcast_to if isinstance(x, Tensor) else np.broadcast_to)(x, shape)
-            for x in xs
-        ]
-    )
+    return tuple([x if x.shape == shape else _stretched(x, shape) for x in xs])
+
+
+def _stretched(x: Any, shape: Shape) -> Any:
+    return (broadcast_to if isinstance(x, Tensor) else np.broadcast_to)(x, shape)
 
 
 def _of_numpys_dtypes(o: Any) -> np.ndarray | None:

@@ -198,8 +198,11 @@ cdef class Reduction(Row):
         emit(instr)
         return True
 
-    def __call__(self, x, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=None):
+    def __call__(self, x, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=None,
+                 **rest):
         """Reduces ``x`` over ``axis`` (an int, a tuple, or None for all)."""
+        if rest:
+            raise unknown_argument(self.name, rest)
         return self.call(x, axis, dtype, out, keepdims, initial, where)
 
     cdef object call(self, x, axis, dtype, out, keepdims, initial, where):
@@ -276,8 +279,11 @@ cdef class Choice(Reduction):
     def __doc__(self):
         return self.doc
 
-    def __call__(self, x, axis=None, out=None, keepdims=False, initial=None, where=None, *, dtype=None):
+    def __call__(self, x, axis=None, out=None, keepdims=False, initial=None, where=None, *, dtype=None,
+                 **rest):
         """Reduces ``x`` over ``axis`` (an int, a tuple, or None for all)."""
+        if rest:
+            raise unknown_argument(self.name, rest)
         return self.call(x, axis, dtype, out, keepdims, initial, where)
 
 

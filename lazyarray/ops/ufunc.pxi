@@ -59,6 +59,10 @@ cdef class Row:
     def __reduce__(self):
         return self.name
 
+    # As NumPy's own functions are to inspect and pydoc: a routine, which is no method.
+    def __get__(self, instance, owner):
+        return self
+
 
 def _note_masked(name, operands, where, result, keeps):
     """Notes a call of a ufunc by NumPy, for autograd."""
@@ -521,12 +525,16 @@ cdef class Ufunc(Row):
         return _taught["methods"][name](self.ufunc, *args, **kwargs)
 
 
+cdef object unknown_argument(str name, dict rest):
+    return TypeError(f"{name}() got an unexpected keyword argument {next(iter(rest))!r}")
+
+
 cdef dict loop_choice(str name, dict rest):
     """The rarer arguments of a ufunc's call, for NumPy: ``signature``."""
     rest.pop("subok", None)
     signature = rest.pop("sig", None) or rest.pop("signature", None)
     if rest:
-        raise TypeError(f"{name}() got an unexpected keyword argument {next(iter(rest))!r}")
+        raise unknown_argument(name, rest)
     return {} if signature is None else {"signature": signature}
 
 

@@ -213,7 +213,9 @@ def test_nothing_is_kept():
 
     gone = asyncio.run(main())
     la.waitall()
-    (la.ones(1_000_000) + 1).wait_to_read()  # a worker's last reference is dropped by who comes next
+    (
+        la.ones(1_000_000) + 1
+    ).wait_to_read()  # a worker's last reference is dropped by who comes next
     gc.collect()
     assert gone() is None
 

@@ -1,7 +1,5 @@
 """The buffer protocol: who reads bytes reads an array's memory; NumPy goes on making copies."""
 
-import array
-import base64
 import gc
 import hashlib
 import io

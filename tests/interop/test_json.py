@@ -4,7 +4,6 @@ import decimal
 import fractions
 import json
 import math
-import statistics
 
 import numpy as np
 import pytest
