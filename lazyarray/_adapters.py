@@ -1,9 +1,10 @@
-"""Libraries that take no array but NumPy's own: functions of theirs, which get the values of an NDArray.
+"""Libraries that take NumPy's own arrays only: functions of theirs, which get an NDArray's values.
 
-pandas asks for that very type: it would take a mask for names of columns (``df[mask]``) or, worse, for
-places (``df.iloc[mask]``), and keep scalars as objects. Pillow wants an ``__array_interface__``, which
-NDArrays can't have: NumPy would read it rather than ask ``__array__``, and share the memory. SciPy's
-sparse arrays and its Fortran ask for the type.
+pandas asks for that very type: it would take a mask for names of columns (``df[mask]``) or, worse,
+for places (``df.iloc[mask]``), and keep scalars as objects. Pillow wants ``__array_interface__``,
+which NDArrays can't have: NumPy would read it rather than ask ``__array__``, and share memory.
+SciPy's sparse arrays and its Fortran ask for the type, too; zarr takes views of bytes that NDArrays
+don't have. einops asks for a backend, which it gets: its results are NDArrays.
 """
 
 from __future__ import annotations
@@ -25,7 +26,10 @@ _OPERATORS = [
     for name in "add sub mul truediv floordiv mod pow and or xor matmul".split()
     for kind in ("", "r")
 ] + [f"__{name}__" for name in "eq ne lt le gt ge".split()]
-_BOTH = "__init__ __getitem__ __setitem__ groupby head tail nlargest nsmallest isin take shift where mask clip"
+_BOTH = (
+    "__init__ __getitem__ __setitem__ groupby head tail nlargest nsmallest isin take shift where "
+    "mask clip"
+)
 _METHODS = {
     "DataFrame": [*_BOTH.split(), *_OPERATORS, "insert", "reindex", "set_index", "from_records"],
     "Series": [*_BOTH.split(), *_OPERATORS, "repeat", "searchsorted", "reindex", "drop"],
@@ -39,9 +43,10 @@ _FUNCTIONS = (
 _FUNCTIONS_OF = {
     "PIL.Image": "fromarray",
     "sklearn.utils.class_weight": "compute_class_weight",
+    "zarr": "array create_array from_array save save_array save_group",
     "scipy.optimize": "minimize fmin_l_bfgs_b",
-    "scipy.sparse.linalg": "aslinearoperator bicg bicgstab cg cgs eigs eigsh expm expm_multiply gmres lobpcg lsmr "
-    "lsqr minres norm onenormest qmr spsolve splu svds",
+    "scipy.sparse.linalg": "aslinearoperator bicg bicgstab cg cgs eigs eigsh expm expm_multiply "
+    "gmres lobpcg lsmr lsqr minres norm onenormest qmr spsolve splu svds",
 }
 _SPARSE = [
     f"{kind}_{of}" for kind in "bsr coo csc csr dia dok lil".split() for of in ("array", "matrix")
@@ -51,14 +56,16 @@ _INFERRING = "maybe_convert_objects map_infer map_infer_mask"
 
 
 def adapt(module: ModuleType) -> None:
-    """Puts functions that look for NDArrays among their arguments in the place of a library's own."""
+    """Puts functions that take NDArrays in the place of a library's own."""
     if module.__name__ == "pandas":
         _adapt_pandas(module)
+    elif module.__name__ == "einops._backends":
+        _make_backend(module)
     elif module.__name__ == "scipy.sparse":
         for name in _SPARSE:
             _wrap(getattr(module, name, None), _OPERATORS)
     else:
-        _wrap(module, _FUNCTIONS_OF[module.__name__].split())
+        _wrap(module, _FUNCTIONS_OF[module.__name__].split(), _giving)
 
 
 def _adapt_pandas(pandas: ModuleType) -> None:
@@ -75,7 +82,29 @@ def _adapt_pandas(pandas: ModuleType) -> None:
             setattr(lib, name, _inferring(function, lib))
 
 
-def _wrap(place: Any, names: list[str]) -> None:
+def _make_backend(backends: Any) -> None:
+    from lazyarray import _public
+
+    class LazyarrayBackend(backends.NumpyBackend):
+        framework_name = "lazyarray"  # einops finds it by this
+
+        def __init__(self) -> None:
+            self.np = _public.namespace
+
+        def is_appropriate_type(self, tensor: Any) -> bool:
+            return isinstance(tensor, Tensor)
+
+        def from_numpy(self, x: np.ndarray) -> Any:
+            return self.np.array(x)
+
+        def to_numpy(self, x: Any) -> np.ndarray:
+            values: np.ndarray = x.asnumpy()
+            return values
+
+    backends._lazyarray = LazyarrayBackend  # subclasses are looked up, and not kept
+
+
+def _wrap(place: Any, names: list[str], take: Callable[[Any], Any] | None = None) -> None:
     """``place`` is a class, which may inherit a method, or a module."""
     for name in names:
         found: Any = next(
@@ -84,28 +113,26 @@ def _wrap(place: Any, names: list[str]) -> None:
         function = getattr(found, "__func__", found)  # of a class's method
         if not callable(function) or found is object.__init__ or hasattr(function, "__lazyarray__"):
             continue
-        call: Any = _taking(function)
+        call: Any = _taking(function, take or host)
         setattr(place, name, call if function is found else type(found)(call))
 
 
-def _taking(function: Callable[..., Any]) -> Callable[..., Any]:
+def _taking(function: Callable[..., Any], take: Callable[[Any], Any]) -> Callable[..., Any]:
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
-        given = {key: host(value) for key, value in kwargs.items()} if kwargs else kwargs
-        return function(*[host(a) for a in args], **given)
+        given = {key: take(value) for key, value in kwargs.items()} if kwargs else kwargs
+        return function(*[take(a) for a in args], **given)
 
     call.__lazyarray__ = True  # type: ignore[attr-defined]
     return call
 
 
 def host(o: Any) -> Any:
-    """``o``, or if it is an NDArray its values: NumPy's array or scalar. Also in a list, a tuple, a dict, a slice."""
+    """``o``, or the values of an NDArray: NumPy's; also in a list, a tuple, a dict, a slice."""
     if isinstance(o, Tensor):
         x: Any = o
         return x._fetched(_WHAT) if x.ndim else x._number(_WHAT)
     kind = type(o)
-    if kind is FunctionType or kind is MethodType or kind is functools.partial:
-        return _giving(o)
     if kind is slice:
         return slice(host(o.start), host(o.stop), host(o.step))
     if kind is dict:
@@ -116,10 +143,11 @@ def host(o: Any) -> Any:
     return o
 
 
-def _giving(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A user's function, whose results are NumPy's."""
+def _giving(function: Any) -> Any:
+    """A user's function, whose results are NumPy's; of all else the host's."""
+    if type(function) not in (FunctionType, MethodType, functools.partial):
+        return host(function)
 
-    @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
         return host(function(*args, **kwargs))
 
@@ -127,7 +155,7 @@ def _giving(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _inferring(function: Callable[..., Any], lib: Any) -> Callable[..., Any]:
-    """``function``, which makes an array of a dtype of one of objects, for which our scalars are but objects."""
+    """``function``, which finds objects a dtype: without it for our scalars."""
     again = lib.maybe_convert_objects
 
     @functools.wraps(function)

@@ -1,4 +1,4 @@
-"""What to write here for what other libraries call otherwise: in the AttributeErrors of those names."""
+"""What to write for what other libraries call otherwise: in the errors of those names."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ def _all(hint: str, names: str) -> dict[str, str]:
 
 # Of lazyarray: names of PyTorch, JAX, MXNet, TensorFlow and CuPy.
 NAMES = {
-    "no_grad": "gradients are noted inside la.autograd.record() only; la.autograd.pause() stops it there",
+    "no_grad": "gradients are noted inside la.autograd.record(), but not in la.autograd.pause()",
     "inference_mode": "gradients are noted inside la.autograd.record() only",
     "enable_grad": "with la.autograd.record():",
-    "set_grad_enabled": "gradients are noted inside la.autograd.record(), not inside la.autograd.pause()",
+    "set_grad_enabled": "with la.autograd.record(): ..., with la.autograd.pause(): ...",
     **_all("la.autograd.grad, or x.attach_grad() and y.backward()", "grad value_and_grad vjp"),
     "stop_gradient": "x.detach()",
     "jit": "la.compile",
-    "vmap": "operations broadcast over leading axes; la.vectorize runs a function for single elements",
+    "vmap": "operations broadcast over leading axes; la.vectorize is for single elements",
     "pmap": "la.cpu(i) and la.gpu(i) are devices whose operations run side by side",
     "lax": "loops and branches are Python's; la.compile captures them",
     "numpy": "lazyarray itself has NumPy's names",

@@ -16,10 +16,12 @@ __all__: list[str] = []
 _ADAPTED = (
     "pandas",
     "PIL.Image",
+    "einops._backends",
     "scipy.optimize",
     "scipy.sparse",
     "scipy.sparse.linalg",
     "sklearn.utils.class_weight",
+    "zarr",
 )
 
 

@@ -1,4 +1,4 @@
-"""``await x``: the event loop goes on until an array is complete, and is woken from a worker's thread."""
+"""``await x``: the event loop goes on until an array is complete, and a worker wakes it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["completed"]
 
 
 def awaited(x: NDArray) -> Generator[Any, None, NDArray]:
-    """``x.__await__()``: gives ``x`` once what was written to it is there; raises what made it fail."""
+    """``x.__await__()``: gives ``x`` once its values are there; raises what made it fail."""
     if x._state() == "pending":
         import asyncio
 
@@ -31,7 +31,7 @@ def awaited(x: NDArray) -> Generator[Any, None, NDArray]:
 
 
 def _wake(loop: asyncio.AbstractEventLoop, future: asyncio.Future[None], x: NDArray) -> None:
-    """Has the future told, by an op that reads ``x``: it is run after the writers pushed before it."""
+    """Has an op that reads ``x``, and so runs after its writers, tell the future."""
 
     def settle() -> None:
         if future.done():  # cancelled: its error is still for who asks next

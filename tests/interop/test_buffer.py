@@ -111,7 +111,9 @@ def test_reading_into_arrays():
     assert x.tolist() == [1, 8, 8]
     fixed = la.zeros(3)
     fixed.setflags(write=False)
-    with pytest.raises((BufferError, TypeError, ValueError), match="read-write|read-only|writable"):
+    with pytest.raises(
+        (BufferError, TypeError, ValueError), match=r"read-write|read-only|writable"
+    ):
         io.BytesIO(b"12345678").readinto(fixed)
     with pytest.raises((TypeError, BufferError)):
         io.BytesIO(b"12345678").readinto(x[1])
