@@ -1,5 +1,7 @@
 """The buffer protocol: who reads bytes reads an array's memory; NumPy goes on making copies."""
 
+import array
+import base64
 import gc
 import hashlib
 import io
@@ -40,6 +42,7 @@ CALLS = {
     "os.write": "piped(x)",
     "text": "str(s, 'ascii')",
 }
+MODULES = {m.__name__: m for m in (array, base64, hashlib, struct, zlib)} | {"np": np}
 
 
 def written(x):
@@ -63,7 +66,7 @@ def test_calls(name):
     def value(xp):
         x = xp.linspace(0, 1, 6) * 3
         names = {"x": x, "z": x.reshape(2, 3), "s": xp.array([104, 105], dtype="u1")}
-        return eval(CALLS[name], globals() | names)
+        return eval(CALLS[name], MODULES | names | {"written": written, "piped": piped})
 
     np.testing.assert_array_equal(value(la), value(np))
 
