@@ -624,9 +624,9 @@ cdef class NDArray(Methods):
         return with_device(self, text)
 
     def _repr_html_(self):
-        """``repr(x)`` for notebooks; waits for the values."""
-        import html
-        return f"<pre>{html.escape(repr(self))}</pre>"
+        """Shape, dtype, device and state, and a picture of values that are there: without waiting."""
+        from lazyarray._html import of_array
+        return of_array(self)
 
     def __str__(self):
         if is_known(self) and info(self.v.dtype).kind in b"iub":

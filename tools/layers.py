@@ -33,7 +33,7 @@ ROOMS = """
     _public.py | context.py
     ops
     autograd
-    ndarray: _ndarray _operators _methods _indexing _scalar_types _flat _text _namespace_info
+    ndarray: _ndarray _operators _methods _indexing _scalar_types _flat _text _html _namespace_info
     _direct.py
     linalg | fft.py
     functions
