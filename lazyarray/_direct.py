@@ -82,6 +82,7 @@ def in_lazyarray(space: ModuleType) -> None:
     _replace(space, None, _NATIVE)
     _replace(space, np, _WRITERS, writes=True)
     _replace(space, None, _with_out(space))
+    _replace(ops, None, _with_out(ops))  # trace, which is graph's, too
     for name in _METHODS.split():
         set_method(NDArray, name)
     for name in _WRITING_METHODS.split():
