@@ -49,7 +49,9 @@ from lazyarray.functions.files import *  # noqa: F403
 from lazyarray.functions.functional import *  # noqa: F403
 from lazyarray.functions.histograms import *  # noqa: F403
 from lazyarray.functions.index_tricks import *  # noqa: F403
+from lazyarray.functions.iterators import *  # noqa: F403
 from lazyarray.functions.logic import *  # noqa: F403
+from lazyarray.functions.mapped import *  # noqa: F403
 from lazyarray.functions.nanfunctions import *  # noqa: F403
 from lazyarray.functions.padding import *  # noqa: F403
 from lazyarray.functions.polynomials import *  # noqa: F403
@@ -61,6 +63,7 @@ from lazyarray.lazy import SyncReport, explain, no_sync, sync_report, waitall
 from lazyarray.ops.awaiting import *  # noqa: F403
 from lazyarray.ops.creation import *  # noqa: F403
 from lazyarray.ops.dtypes import *  # noqa: F403
+from lazyarray.ops.hosts import *  # noqa: F403
 from lazyarray.ops.indexing import *  # noqa: F403
 from lazyarray.ops.interop import *  # noqa: F403
 from lazyarray.ops.joining import *  # noqa: F403
@@ -81,7 +84,13 @@ _public.namespace = _sys.modules[__name__]
 
 # Imported when they are used: "room", or "room:name in it".
 _LATER = {
-    **{room: room for room in "fft graph lib linalg nn polynomial profiler random testing".split()},
+    **{
+        room: room
+        for room in (
+            "char dtypes exceptions fft graph lib linalg ma nn polynomial profiler random rec "
+            "strings testing typing"
+        ).split()
+    },
     "emath": "lib:scimath",
     **{n: f"graph:{n}" for n in "AttrScope Executor Graph Symbol spec sym trace".split()},
     **{n: f"_compile:{n}" for n in "compile Compiled CompileWarning".split()},
@@ -116,22 +125,29 @@ __all__ = [
     "CompileWarning",
     # rooms
     "autograd",
+    "char",
     "context",
+    "dtypes",
     "emath",
     "engine",
+    "exceptions",
     "fft",
     "functions",
     "graph",
     "lazy",
     "lib",
     "linalg",
+    "ma",
     "nn",
     "ops",
     "polynomial",
     "profiler",
     "random",
+    "rec",
     "storage",
+    "strings",
     "testing",
+    "typing",
 ]
 for _section in (
     _config,
@@ -144,7 +160,24 @@ for _section in (
     __all__ += _section.__all__
 
 if _typing.TYPE_CHECKING:
-    from lazyarray import fft, graph, lib, linalg, nn, polynomial, profiler, random, testing
+    from lazyarray import (
+        char,
+        dtypes,
+        exceptions,
+        fft,
+        graph,
+        lib,
+        linalg,
+        ma,
+        nn,
+        polynomial,
+        profiler,
+        random,
+        rec,
+        strings,
+        testing,
+        typing,
+    )
     from lazyarray._compile import Compiled, CompileWarning, compile
     from lazyarray.graph import AttrScope, Executor, Graph, Symbol, spec, sym
     from lazyarray.graph import trace as trace

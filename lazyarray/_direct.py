@@ -11,7 +11,7 @@ import numpy as np
 
 from lazyarray import ops
 from lazyarray._ndarray import NDArray
-from lazyarray.ops._rows import Direct, set_method
+from lazyarray.ops._rows import Direct, Public, set_method
 
 # NumPy's own is run for these: what we do for large arrays costs more for small ones. Those that
 # are as fast either way are not listed (`python -m benchmarks.calls` tells), nor what gives views,
@@ -64,6 +64,9 @@ _METHODS = """
     round searchsorted take trace"""
 _WRITING_METHODS = "partition put sort"
 
+# What shares memory, or asks for no values, and so can do with whatever it is given.
+_BY_THEMSELVES = frozenset("from_dlpack isscalar iterable ndim shape size".split())
+
 # Bytes of the operands, and the largest integer among them.
 _SMALL = (512, 64)
 
@@ -74,15 +77,14 @@ _SMALL = (512, 64)
 
 def in_lazyarray(space: ModuleType) -> None:
     """Also the methods of arrays."""
-    _replace(space, np, _BY_NUMPY)
-    _replace(space, np, _SQUARES, _SMALL)
-    _replace(space, _OfSomething(np), _TO_A_LENGTH)
-    _replace(space, np, _MULTIPLES, (1 << 15, _SMALL[1]))
-    _replace(space, np, _OF_LISTS, of_lists=True)
-    _replace(space, None, _NATIVE)
-    _replace(space, np, _WRITERS, writes=True)
-    _replace(space, None, _with_out(space))
-    _replace(ops, None, _with_out(ops))  # trace, which is graph's, too
+    _replace(space, np, np, _BY_NUMPY)
+    _replace(space, np, np, _SQUARES, _SMALL)
+    _replace(space, np, _OfSomething(np), _TO_A_LENGTH)
+    _replace(space, np, np, _MULTIPLES, (1 << 15, _SMALL[1]))
+    _replace(space, np, np, _OF_LISTS, of_lists=True)
+    _replace(space, np, None, _NATIVE)
+    _replace(space, np, np, _WRITERS, writes=True)
+    _hand_over(space, np)
     for name in _METHODS.split():
         set_method(NDArray, name)
     for name in _WRITING_METHODS.split():
@@ -90,24 +92,14 @@ def in_lazyarray(space: ModuleType) -> None:
 
 
 def in_linalg(space: ModuleType) -> None:
-    _replace(space, np.linalg, _LINALG)
-    _replace(space, None, _with_out(space))
-
-
-def _with_out(space: ModuleType) -> str:
-    """The functions with an ``out=``, which may be NumPy's: Direct sees to that."""
-    functions = [f for f in vars(space).values() if isinstance(f, FunctionType)]
-    codes = {f.__name__: f.__code__ for f in functions if getattr(space, f.__name__, None) is f}
-    return " ".join(
-        name
-        for name, code in codes.items()
-        if "out" in code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
-    )
+    _replace(space, np.linalg, np.linalg, _LINALG)
+    _hand_over(space, np.linalg)
 
 
 def in_fft(space: ModuleType) -> None:
-    _replace(space, np.fft, _FFT)
-    _replace(space, _OfSomething(np.fft), _FFT_TO_REAL)
+    _replace(space, np.fft, np.fft, _FFT)
+    _replace(space, np.fft, _OfSomething(np.fft), _FFT_TO_REAL)
+    _hand_over(space, np.fft)
 
 
 class _OfSomething:
@@ -130,8 +122,19 @@ class _OfSomething:
         return checked
 
 
+def _hand_over(space: ModuleType, hosts: ModuleType) -> None:
+    """What the other functions can't hold goes to NumPy, too."""
+    for name in space.__all__:
+        function = None if name in _BY_THEMSELVES else vars(space).get(name)
+        if isinstance(function, FunctionType) and function.__module__.startswith("lazyarray."):
+            host = getattr(hosts, name, None)
+            if host is not None:
+                setattr(space, name, Public(function, host, space.__name__))
+
+
 def _replace(
     space: ModuleType,
+    hosts: ModuleType,
     numpys: ModuleType | _OfSomething | None,
     names: str,
     limits: tuple[int, ...] = (),
@@ -155,6 +158,7 @@ def _replace(
             method=own if numpys is np and (own := function.__name__) in _BY_METHOD else None,
             writes=writes,
             of_lists=of_lists,
+            host=getattr(hosts, name, None),
         )
         for place, alias in places[id(function)]:
             setattr(place, alias, direct)

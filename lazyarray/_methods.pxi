@@ -131,8 +131,12 @@ cdef class Methods(Operators):
         """A view of the same memory, as another dtype; ``type`` is there for NumPy's signature."""
         if isinstance(dtype, _Type) and issubclass(dtype, (Tensor, np.ndarray)):
             dtype = None  # a type of array: there is but this one
-        cdef Tensor t = viewed_as(self, dtype)
-        return ops.view(self, dtype) if t is None else t
+        cdef Tensor t
+        try:
+            t = viewed_as(self, dtype)
+            return ops.view(self, dtype) if t is None else t
+        except Unheld:  # on the same memory, too
+            return _share.export(self, "?view()").view(dtype)
 
     @property
     def flat(self):
@@ -245,11 +249,14 @@ cdef class Methods(Operators):
         if casting != "unsafe" and not np.can_cast(self.dtype, np.dtype(dtype), casting):
             raise TypeError(f"Cannot cast array data from {self.dtype!r} to {np.dtype(dtype)!r} "
                             f"according to the rule {casting!r}")
-        if order == "K":
-            if capturing():  # a trace finds the function by its name
-                return ops.astype(self, dtype, copy=copy)
-            return converted(self, dtype, copy, 1)
-        return ops.array(ops.astype(self, dtype, copy=False), copy=copy or None, order=order)
+        try:
+            if order == "K":
+                if capturing():  # a trace finds the function by its name
+                    return ops.astype(self, dtype, copy=copy)
+                return converted(self, dtype, copy, 1)
+            return ops.array(ops.astype(self, dtype, copy=False), copy=copy or None, order=order)
+        except Unheld as error:
+            return ops.hosts.handed_over(np.ndarray.astype, (self, dtype, order), {}, error)
 
     def fill(self, value):
         """Sets every element to a scalar."""
@@ -274,7 +281,9 @@ cdef class Methods(Operators):
     def sum(self, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=True):
         """Sum over axes."""
         if initial is None and where is True and out is None:
-            return handed(_sum.reduce(self, axis, dtype, None, keepdims))
+            if dtype is None:
+                return handed(_sum.reduce(self, axis, None, None, keepdims))
+            return _sum.asked(self, axis, dtype, None, keepdims, None, None)
         return handed(_sum(self, axis, dtype, out, keepdims, initial=initial, where=where))
 
     def prod(self, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=True):

@@ -2,8 +2,10 @@
 """NDArray: the array that users touch. Its slots call the op table; its views are its own."""
 
 import numbers
+import operator
 import pickle
 from copy import deepcopy
+from opcode import opmap
 from operator import index
 from types import GenericAlias
 
@@ -81,7 +83,7 @@ from lazyarray.lazy._lazy cimport (
     wait,
 )
 from lazyarray.storage._storage cimport Chunk
-from lazyarray.ops._rows cimport MatMul, Reduction, Ufunc, as_tensor_on, converted, diagonal_of, direct_get, direct_set, gathered, is_foreign, is_operand, masked_set, \
+from lazyarray.ops._rows cimport MatMul, Reduction, Row, Ufunc, as_tensor_on, converted, converted_operand, diagonal_of, direct_get, direct_set, gathered, is_foreign, is_held, is_operand, masked_set, \
     part_of, picked, picked_elements, raveled, reshaped, squeezed, store, stored_elements, swapped, transposed, viewed_as
 
 from lazyarray import autograd, ops
@@ -91,7 +93,7 @@ from lazyarray._text import repr_of_one
 from lazyarray.context import Context
 from lazyarray.engine._engine import check_methods
 from lazyarray.lazy import _share
-from lazyarray.lazy._lazy import attach_leaf, detached, gpu_view, leaf_grad
+from lazyarray.lazy._lazy import Unheld, attach_leaf, detached, gpu_view, leaf_grad
 from lazyarray.ops import table
 from lazyarray.ops._rows import hinted
 from lazyarray.ops._files import replacing
@@ -136,13 +138,42 @@ cdef extern from *:
     }
     // Scalars have none: NumPy looks for one in each of a list. bytes(s) is there.
     static void lend_no(PyObject* type) { reinterpret_cast<PyTypeObject*>(type)->tp_as_buffer = nullptr; }
-    // The code that runs; only to be compared.
+    // The code that runs; only to be compared, and looked at before it goes on.
     static PyObject* running() {
       PyFrameObject* frame = PyEval_GetFrame();
       if (!frame) return nullptr;
       PyObject* code = reinterpret_cast<PyObject*>(PyFrame_GetCode(frame));
       Py_DECREF(code);
       return code;
+    }
+    // `x.__array_interface__` is there for code that reads it by this name. Not for NumPy, which would take it rather
+    // than ask __array__; it looks for it whenever an array is converted, so no Python runs for that.
+    static getter interface_of;
+    static PyObject* interface_name;
+    static int load_attr;
+    static int is_read_by_name() {
+      PyCodeObject* code = reinterpret_cast<PyCodeObject*>(running());
+      if (!code || PySequence_Contains(code->co_names, interface_name) != 1) return 0;
+      PyObject* bytes = PyCode_GetCode(code);
+      if (!bytes) return 0;
+      int at = PyFrame_GetLasti(PyEval_GetFrame());
+      int found = at >= 0 && at < PyBytes_GET_SIZE(bytes) &&
+                  static_cast<unsigned char>(PyBytes_AS_STRING(bytes)[at]) == load_attr;
+      Py_DECREF(bytes);
+      return found;
+    }
+    static PyObject* interface_by_name(PyObject* x, void* closure) {
+      if (is_read_by_name()) return interface_of(x, closure);
+      if (!PyErr_Occurred()) PyErr_SetObject(PyExc_AttributeError, interface_name);
+      return nullptr;
+    }
+    static void guard_interface(PyObject* type, int opcode) {
+      load_attr = opcode;
+      interface_name = PyUnicode_InternFromString("__array_interface__");
+      PyObject* found = PyDict_GetItem(reinterpret_cast<PyTypeObject*>(type)->tp_dict, interface_name);
+      PyGetSetDef* own = reinterpret_cast<PyGetSetDescrObject*>(found)->d_getset;
+      interface_of = own->get;
+      own->get = interface_by_name;
     }
     static int lend(PyObject* exported, Py_buffer* view, int flags) {
       Py_CLEAR(view->obj);  // Cython's None
@@ -153,6 +184,7 @@ cdef extern from *:
     void lend_no(object)
     int lend(object, Py_buffer*, int) except -1
     PyObject* running() noexcept
+    void guard_interface(object, int)
 
 
 include "_operators.pxi"
@@ -170,7 +202,7 @@ cdef object _AS_STRIDED = np.lib.stride_tricks.as_strided.__code__
 
 
 cdef inline bint _is_plain(object o):
-    return isinstance(o, Tensor) or isinstance(o, (np.generic, float, int))
+    return isinstance(o, Tensor) or isinstance(o, (np.generic, float, int)) and is_held(o)
 
 
 cdef inline object number_again(object o):
@@ -661,6 +693,10 @@ cdef class NDArray(Methods):
         a = copy_out(awaited(self, "?__array__"))
         return a if dtype is None else a.astype(dtype, copy=False)
 
+    @property
+    def __array_interface__(self):
+        return ops.interop.array_interface(self)
+
     def __array_ufunc__(self, ufunc, method, *inputs, **kwargs):
         # Mostly a NumPy scalar with an operator: np.float64(2) * x.
         cdef tuple given = inputs
@@ -765,6 +801,7 @@ set_array_type(NDArray)
 include "_scalar_types.pxi"
 
 lend_arrays(NDArray)
+guard_interface(NDArray, opmap["LOAD_ATTR"])
 for _lent in (Scalar, BoolScalar, RealScalar, IntegralScalar, ComplexScalar):
     lend_no(_lent)
 

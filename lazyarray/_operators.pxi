@@ -44,10 +44,49 @@ cdef inline object binary(Ufunc row, int op, Tensor self, object a, object b):
             t = quick_whole(op, self, b if a is self else a, a is not self)
         if t is not None:
             return t
-    if not (is_usual(a) and is_usual(b)) and (not is_operand(b) or not is_operand(a)):
-        return NotImplemented
+    if not (is_usual(a) and is_usual(b)):
+        return operated(row, a, b)
     found = row.binary(a, b, None)
     return read_out(found) if scalars_are_read else found
+
+
+# Python's operators of the rows, for what NumPy computes: the plain ones, and those in place.
+cdef dict _python_of = {table[name]: getattr(operator, own) for name, own in (
+    ("add", "add"), ("subtract", "sub"), ("multiply", "mul"), ("divide", "truediv"),
+    ("floor_divide", "floordiv"), ("remainder", "mod"), ("power", "pow"), ("bitwise_and", "and_"),
+    ("bitwise_or", "or_"), ("bitwise_xor", "xor"), ("left_shift", "lshift"), ("right_shift", "rshift"),
+    ("matmul", "matmul"), ("less", "lt"), ("less_equal", "le"), ("greater", "gt"),
+    ("greater_equal", "ge"), ("equal", "eq"), ("not_equal", "ne"))} | {table["divmod"]: divmod}
+cdef dict _inplace_of = {row: getattr(operator, "i" + own.__name__.rstrip("_"))
+                         for row, own in _python_of.items()
+                         if hasattr(operator, "i" + own.__name__.rstrip("_"))}
+
+
+cdef object operated(Row row, object a, object b):
+    """``a op b`` where one of them is neither an array nor a usual number.
+
+    As in NumPy every sequence is an operand; with what lazyarray can't hold NumPy computes.
+    """
+    cdef bint first = is_tensor(a)
+    other = b if first else a
+    if not is_operand(other):
+        other = converted_operand(other)
+        if other is None:
+            return NotImplemented
+        a, b = (a, other) if first else (other, b)
+    elif is_foreign(other):
+        return row.ufunc(a, b)
+    try:
+        if isinstance(row, MatMul):
+            return handed((<MatMul>row).product(as_tensor_like(a, b), as_tensor_like(b, a), None))
+        return handed((<Ufunc>row).binary(a, b, None))
+    except Unheld as error:
+        return handed(ops.hosts.handed_over(_python_of[row], (a, b), {}, error))
+
+
+cdef inline Tensor as_tensor_like(object a, object b):
+    """`a` as an array, on the device of `b` if only that is one."""
+    return <Tensor>a if is_tensor(a) else as_tensor_on(a, (<Tensor>b).v.chunk.device)
 
 
 cdef inline bint is_whole(Tensor x) noexcept:
@@ -102,9 +141,21 @@ cdef object repeated(Tensor number, object other):
 
 
 cdef inline object inplace(Ufunc row, Tensor a, object b):
+    return row.binary(a, b, a) if is_usual(b) else operated_inplace(row, a, b)
+
+
+cdef object operated_inplace(Row row, Tensor a, object b):
+    """``a op= b`` where `b` is neither an array nor a usual number: see `operated`."""
     if not is_operand(b):
-        return NotImplemented
-    return row.binary(a, b, a)
+        b = converted_operand(b)
+        if b is None:
+            return NotImplemented
+    try:
+        if isinstance(row, MatMul):
+            return (<MatMul>row).product(a, as_tensor_like(b, a), a)
+        return (<Ufunc>row).binary(a, b, a)
+    except Unheld as error:
+        return ops.hosts.in_place(_inplace_of[row], a, b, error)
 
 
 cdef Ufunc power_shortcut(Tensor a, object exponent):
@@ -139,12 +190,20 @@ cdef enum:
     _COPIED_SOON = 32768  # bytes: to copy them takes less than an instruction
 
 
+cdef inline Ufunc compared(int op):
+    if op == Py_EQ: return _equal
+    if op == Py_NE: return _not_equal
+    if op == Py_LT: return _less
+    if op == Py_LE: return _less_equal
+    return _greater if op == Py_GT else _greater_equal
+
+
 cdef class Operators(Tensor):
     """The part of NDArray that its operators are."""
 
     def __add__(self, other): return binary(_add, QUICK_ADD, self, self, other)
     def __radd__(self, other):
-        if isinstance(other, (bytes, bytearray)):  # else they take the array for more bytes
+        if isinstance(other, bytes):  # else these take the array for more bytes
             raise TypeError(f"unsupported operand type(s) for +: {type(other).__name__!r} and {type(self).__name__!r}")
         return binary(_add, QUICK_ADD, self, other, self)
     def __iadd__(self, other): return inplace(_add, self, other)
@@ -199,23 +258,16 @@ cdef class Operators(Tensor):
         return inplace(_power, self, other)
 
     def __matmul__(self, other):
-        if not is_operand(other):
-            return NotImplemented
-        if is_foreign(other):
-            return np.matmul(self, other)
-        return handed(_matmul.product(self, as_tensor_on(other, self.v.chunk.device), None))
+        if is_tensor(other):
+            return handed(_matmul.product(self, <Tensor>other, None))
+        return operated(_matmul, self, other)
 
-    def __rmatmul__(self, other):
-        if not is_operand(other):
-            return NotImplemented
-        if is_foreign(other):
-            return np.matmul(other, self)
-        return handed(_matmul.product(as_tensor_on(other, self.v.chunk.device), self, None))
+    def __rmatmul__(self, other): return operated(_matmul, other, self)
 
     def __imatmul__(self, other):
-        if not is_operand(other):
-            return NotImplemented
-        return _matmul.product(self, as_tensor_on(other, self.v.chunk.device), self)
+        if is_tensor(other):
+            return _matmul.product(self, <Tensor>other, self)
+        return operated_inplace(_matmul, self, other)
 
     def __neg__(self): return negated(_negative, QUICK_SUBTRACT, self)
     def __pos__(self): return unary(_positive, self)
@@ -228,17 +280,12 @@ cdef class Operators(Tensor):
             t = quick_compare(op, self, other)
             if t is not None:
                 return t
-        if not is_operand(other):
+        if not is_usual(other):
             if (op == Py_EQ or op == Py_NE) and (other is None or isinstance(other, (str, bytes))):
                 # Element by element, as in NumPy: `x == None` is an array.
                 return handed(returned(ops.full_like(self, op == Py_NE, np.bool_)))
-            return NotImplemented
-        if op == Py_EQ: return handed(_equal.binary(self, other, None))
-        if op == Py_NE: return handed(_not_equal.binary(self, other, None))
-        if op == Py_LT: return handed(_less.binary(self, other, None))
-        if op == Py_LE: return handed(_less_equal.binary(self, other, None))
-        if op == Py_GT: return handed(_greater.binary(self, other, None))
-        return handed(_greater_equal.binary(self, other, None))
+            return operated(compared(op), self, other)
+        return handed(compared(op).binary(self, other, None))
 
     # Beside __richcmp__: a type that defines one of the two inherits neither.
     # An element is hashed as the number that it is: counts[x[i]] += 1.

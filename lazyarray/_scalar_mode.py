@@ -13,7 +13,7 @@ from typing import Any
 from lazyarray import _public, functions, ops
 from lazyarray._flat import flatiter
 from lazyarray.lazy._lazy import numpys, read_scalars
-from lazyarray.ops._rows import Direct
+from lazyarray.ops._rows import Public
 
 __all__ = ["set_scalars"]
 
@@ -106,7 +106,7 @@ def _replace() -> None:
     for space, listed in places:
         for name in listed:
             thing = getattr(space, name)
-            if isinstance(thing, (FunctionType, Direct)):
+            if isinstance(thing, (FunctionType, Public)):
                 _put(space, name, thing, space.__name__)
             elif isinstance(thing, type) and thing.__module__.startswith("lazyarray."):
                 _replace_methods(thing)

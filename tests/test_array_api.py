@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 import textwrap
+import warnings
 
 import numpy as np
 import pytest
@@ -78,7 +79,7 @@ def test_numpys_names_for_dtypes_and_settings():
         "generic number integer signedinteger unsignedinteger inexact floating complexfloating "
         "int_ uint intc uintc short ushort long ulong longlong ulonglong byte ubyte csingle "
         "cdouble clongdouble half True_ False_ ScalarType typecodes sctypeDict little_endian "
-        "getbufsize setbufsize seterrcall geterrcall exceptions dtypes"
+        "getbufsize setbufsize seterrcall geterrcall"
     ).split():
         assert getattr(la, name) is getattr(np, name)
     assert hasattr(la, "float128") == hasattr(np, "float128")
@@ -87,8 +88,8 @@ def test_numpys_names_for_dtypes_and_settings():
 
 
 def test_absent_names_tell_why():
-    with pytest.raises(AttributeError, match=r"matrix.*subclass"):
-        la.matrix
+    with pytest.raises(AttributeError, match=r"get_include.*NumPy's own build"):
+        la.get_include
 
 
 def test_testing_compares_values():
@@ -181,8 +182,9 @@ def test_arrays_in_lists_are_not_waited_for():
         with pytest.raises(ValueError, match="inhomogeneous"):
             la.array(ragged)
     for odd in ([x[0], "a"], [x[0], None]):
-        with pytest.raises(TypeError, match="no dtype"):
-            la.array(odd)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", la.HostArrayWarning)
+            assert la.array(odd).tolist() == np.array([np.int64(0), odd[1]]).tolist()
 
 
 # ---- where the standard asks for other values than NumPy's -------------------------------------

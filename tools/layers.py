@@ -39,7 +39,7 @@ ROOMS = """
     functions
     random
     _compile | graph | lib | nn | profiler | testing.py
-    polynomial
+    polynomial | ma.py | char.py | strings.py | rec.py | typing.py | exceptions.py | dtypes.py
     package: __init__ _config _scalar_mode _scalars _others _adapters _hints __main__
 """
 

@@ -93,6 +93,7 @@ def random_stub() -> str:
         *[f"from numpy.random import {n} as {n}" for n in _NUMPYS],
         "",
         "from lazyarray._ndarray import NDArray",
+        "from lazyarray.random import mtrand as mtrand",
         *[f"from lazyarray.random.devices import {n} as {n}" for n in _WRITTEN],
         "from lazyarray.random.generator import Generator as Generator",
         "from lazyarray.random.legacy import RandomState as RandomState",

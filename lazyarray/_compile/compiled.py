@@ -22,7 +22,7 @@ from lazyarray.lazy._lazy import (
     is_dense,
     is_leaf,
 )
-from lazyarray.ops._rows import array
+from lazyarray.ops._rows import array, holdable
 
 __all__ = ["compile", "Compiled", "CompileWarning"]
 
@@ -189,6 +189,11 @@ class Compiled(Generic[_P, _R]):
         arrays, copies = leaves, frozenset[int]()
         for i, x in enumerate(leaves):
             if not isinstance(x, Tensor) or (not is_dense(x) and not is_leaf(x)):
+                if not holdable(x):
+                    raise TypeError(
+                        f"{name_of(self._function)} is compiled: its arguments can't be arrays "
+                        f"of what lazyarray can't hold ({x.dtype})"
+                    )
                 arrays = [*arrays]
                 arrays[i] = x.copy() if isinstance(x, Tensor) else array(x)
                 copies |= {i}

@@ -13,7 +13,7 @@ import numpy as np
 
 from lazyarray.engine import Device
 from lazyarray.lazy._lazy import Number, Tensor, TracingError
-from lazyarray.ops._rows import array
+from lazyarray.ops._rows import array, holdable
 
 # What never changes, and is the same whoever made it.
 ATOMS = (
@@ -246,6 +246,8 @@ class Encoder:
                 self.handed_on.add(self._given[id(x)])
                 return Part(GIVEN, self._given[id(x)])
             return x if self._known(x) else self.output(x)
+        if not holdable(x):
+            raise TracingError(f"{what} is a NumPy array of what lazyarray can't hold ({x.dtype})")
         if isinstance(x, np.ndarray) and not strict:
             return self.output(array(x))
         if isinstance(x, ATOMS) or self._known(x):

@@ -14,21 +14,10 @@ def _all(reason: str, names: str) -> dict[str, str]:
 
 
 OUTSIDE: Categories = {
-    "dates and times": _all(
-        "dtypes are numeric: no dates",
-        "datetime64 timedelta64 datetime_as_string datetime_data isnat busday_count busday_offset "
-        "busdaycalendar is_busday",
+    "strings, objects and records": _all(
+        "of records, which NumPy holds: there the array has it",
+        "ndarray.getfield ndarray.setfield",
     ),
-    "strings, objects and records": {
-        **_all(
-            "dtypes are numeric: no strings, objects or records",
-            "bytes_ str_ object_ void character flexible record recarray char rec strings",
-        ),
-        "fromregex": "makes records",
-        "frompyfunc": "its results are objects: vectorize",
-        "ndarray.getfield": "fields are of records",
-        "ndarray.setfield": "fields are of records",
-    },
     "deprecated in NumPy": {
         "row_stack": "deprecated: vstack",
     },
@@ -39,16 +28,8 @@ OUTSIDE: Categories = {
 }
 
 LEFT_OUT: Categories = {
-    "subclasses of ndarray": _all(
-        "an array is an NDArray: no subclasses, of which NumPy itself advises against matrix",
-        "matrix asmatrix bmat memmap",
-    ),
-    "iterators over memory": _all(
-        "walks memory element by element, which would wait for every one",
-        "nditer nested_iters flatiter",
-    ),
-    "masked arrays": {
-        "ma": "an array is an NDArray: where=, boolean masks and the nan functions do without",
+    "iterators over memory": {
+        "flatiter": "what x.flat is has no public name: it is made by that alone",
     },
 }
 

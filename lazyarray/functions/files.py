@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lazyarray.lazy._lazy import Tensor
-from lazyarray.ops import _rows
 from lazyarray.ops._files import replacing
 from lazyarray.ops._layout import values
+from lazyarray.ops._rows import holdable
+from lazyarray.ops.hosts import given
 from lazyarray.ops.interop import on_memory
 
 if TYPE_CHECKING:
@@ -28,14 +29,15 @@ __all__ = [
     "fromstring",
     "loadtxt",
     "genfromtxt",
+    "fromregex",
     "savetxt",
     "savez",
     "savez_compressed",
 ]
 
 
-def _read(host: np.ndarray, like: Any) -> NDArray:
-    return _rows.array(host, None, like.device if isinstance(like, Tensor) else None)
+def _read(made: Any, like: Any) -> Any:
+    return given(made, like.device if isinstance(like, Tensor) else None)
 
 
 # ---- reading ------------------------------------------------------------------------------------
@@ -62,7 +64,8 @@ def frombuffer(
     if isinstance(buffer, Tensor):
         mine: Any = buffer
         buffer = mine.data
-    return on_memory(np.frombuffer(buffer, dtype, count, offset), device)
+    host = np.frombuffer(buffer, dtype, count, offset)
+    return on_memory(host, device) if holdable(host) else given(host, device)
 
 
 def fromfile(
@@ -150,17 +153,28 @@ def loadtxt(
 def genfromtxt(fname: Any, dtype: Any = float, *args: Any, like: Any = None, **kwargs: Any) -> Any:
     """A table of numbers from a text file with gaps; arguments as ``numpy.genfromtxt``.
 
-    TypeError where NumPy's result has named columns or text; ``usemask`` is not supported.
+    Named columns, text and masks (``names=True``, ``dtype=None``, ``usemask=True``) make it one of
+    NumPy's arrays, with a :class:`HostArrayWarning`.
 
     >>> import lazyarray as la
     >>> la.genfromtxt(["1,2", "3,"], delimiter=",").asnumpy()
     array([[ 1.,  2.],
            [ 3., nan]])
     """
-    table = np.genfromtxt(fname, dtype, *args, **kwargs)
-    if isinstance(table, np.ma.MaskedArray):
-        raise TypeError("genfromtxt: there are no masked arrays in lazyarray")
-    return _read(table, like)
+    return _read(np.genfromtxt(fname, dtype, *args, **kwargs), like)
+
+
+def fromregex(file: Any, regexp: Any, dtype: Any, encoding: str | None = None) -> Any:
+    """Records of what a regular expression finds in a text file: one of NumPy's arrays.
+
+    >>> import io, warnings, lazyarray as la
+    >>> warnings.simplefilter("ignore", la.HostArrayWarning)
+    >>> pair = [("key", "U1"), ("n", int)]
+    >>> found = la.fromregex(io.StringIO("a 1, b 2"), r"([a-z]) ([0-9])", pair)
+    >>> found["n"].tolist()
+    [1, 2]
+    """
+    return given(np.fromregex(file, regexp, dtype, encoding))
 
 
 # ---- writing ------------------------------------------------------------------------------------

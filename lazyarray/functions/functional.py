@@ -19,9 +19,10 @@ from numpy.lib.array_utils import normalize_axis_index
 from lazyarray import ops
 from lazyarray.functions.index_tricks import copyto
 from lazyarray.lazy._lazy import Tensor
+from lazyarray.ops import hosts
 from lazyarray.ops._differentiable import refuse
 from lazyarray.ops._layout import operands, values
-from lazyarray.ops._rows import array, asarray, assign_to, call, empty
+from lazyarray.ops._rows import asarray, assign_to, call, empty, holdable
 from lazyarray.ops.creation import full, zeros_like
 from lazyarray.ops.joining import concatenate
 from lazyarray.ops.manipulation import copy as copied
@@ -148,12 +149,13 @@ class vectorize:
             return self._numpy(*[own.pop(i) for i in range(len(args))], **own)
 
         looped = [o for key, o in given.items() if key not in self.excluded]
-        if self.otypes is None or self.signature is not None or not looped:
+        held = all(holdable(np.empty(0, t)) for t in self.otypes or ())
+        if self.otypes is None or self.signature is not None or not looped or not held:
             refuse("vectorize", *lazy.values())
             results = call_numpy({key: values(o, "vectorize()") for key, o in lazy.items()})
-            if isinstance(results, tuple):
-                return tuple([array(r, None, device) for r in results])
-            return array(results, None, device)
+            if all(holdable(o) for o in given.values()):
+                return hosts.given(results, device)
+            return hosts.to_lazy(results, device)
 
         for key, o in given.items():
             if isinstance(o, (np.ndarray, list)):

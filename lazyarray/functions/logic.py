@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lazyarray import ops
-from lazyarray.lazy._lazy import Tensor, returned
+from lazyarray.lazy._lazy import Tensor, Unheld, returned
 from lazyarray.ops import elementwise, reductions
 from lazyarray.ops._layout import device_of, operands, values
 from lazyarray.ops._rows import asarray, full, holds_scalar, probe
@@ -166,6 +166,8 @@ def _pair(a: Any, b: Any) -> list[NDArray]:
     """The two as arrays; nothing, if one can't be an array."""
     try:
         return operands(a, b)
+    except Unheld:
+        raise  # NumPy compares them
     except (TypeError, ValueError):
         return []
 

@@ -19,7 +19,7 @@ from lazyarray.graph import registry
 from lazyarray.graph.nodes import caller, mapped
 from lazyarray.lazy._lazy import Program, Tensor
 from lazyarray.ops import _rows, indexing, interop, manipulation
-from lazyarray.ops._rows import Direct
+from lazyarray.ops._rows import Public
 
 SETITEM = "setitem"  # x[key] = value: the one call here that changes its argument
 
@@ -142,7 +142,7 @@ def _table() -> dict[CodeType, Candidates]:
     ]
     public = [(registry.canonical(op), registry.function_of(op)) for op in registry.names()]
     for op, function in [*special, *public]:
-        if isinstance(function, Direct):
+        if isinstance(function, Public):
             function = function.recorded
         if isinstance(function, FunctionType):
             listed = found.setdefault(function.__code__, [])

@@ -19,7 +19,8 @@ SPACES = ("linalg", "fft", "random", "nn", "lib.stride_tricks")
 # What a graph that somebody sent must not do, and what recording an op itself may call.
 _NO_OPS = set(
     """fromfile genfromtxt load loadtxt save savetxt savez savez_compressed ndarray.dump
-    ndarray.tofile geterr seterr geterrcall seterrcall getbufsize setbufsize""".split()
+    fromregex frompyfunc nditer nested_iters memmap ndarray.tofile geterr seterr geterrcall
+    seterrcall getbufsize setbufsize""".split()
 )
 
 

@@ -8,6 +8,8 @@ from lazyarray.engine import Device
 
 Tensor = NDArray  # once the package is imported, each tensor is one
 
+class Unheld(TypeError): ...
+
 class no_sync:
     def __enter__(self) -> None: ...
     def __exit__(

@@ -133,6 +133,18 @@ def lend(Tensor x not None, str what):
     return <size_t>c.data + x.v.layout.offset
 
 
+def lend_host(Tensor x not None, str what):
+    """The address of x's first element, which is lent for as long as the memory lives."""
+    cdef Chunk* c = x.v.chunk
+    if not c.exports.load():
+        store().add_export(c)
+    wait(x, True, what)
+    if not c.allocate():
+        raise MemoryError(f"unable to allocate {c.nbytes} bytes")
+    store().publish(c)
+    return <size_t>c.data + x.v.layout.offset
+
+
 def export_count(Tensor x not None):
     """How many zero-copy exports (and imports) of x's memory live."""
     return x.v.chunk.exports.load()

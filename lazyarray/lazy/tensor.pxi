@@ -8,6 +8,10 @@ cdef object np_dtype(int code):
     return _dtypes[code]
 
 
+class Unheld(TypeError):
+    """Something is of a kind that arrays can't have: public functions hand it to NumPy then."""
+
+
 cdef dict _codes_of_types = {float: D_F8, int: D_IL, bool: D_BOOL, complex: D_C16}
 
 
@@ -22,7 +26,7 @@ cdef int dtype_code(object dtype) except -1:
     cdef cnp.dtype d = dtype if isinstance(dtype, cnp.dtype) else np.dtype(dtype)
     cdef int code = dtype_of_type_num(d.type_num)
     if code < 0:
-        raise TypeError(
+        raise Unheld(
             f"lazyarray has no dtype {d}: its dtypes are bool, the integers, floats and complex "
             "numbers (no object, string, datetime or structured ones)"
         )

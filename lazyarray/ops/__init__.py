@@ -17,6 +17,7 @@ from lazyarray.ops import (
     dtypes,
     elementwise,
     gradients,
+    hosts,
     indexing,
     interop,
     joining,
@@ -47,6 +48,7 @@ SECTIONS = [
     statistical,
     linear_algebra,
     dtypes,
+    hosts,
     interop,
     awaiting,
 ]
@@ -63,5 +65,6 @@ __all__ = [
     "dispatch",
     "elementwise",
     "gradients",
+    "hosts",
     "table",
 ]

@@ -36,10 +36,11 @@ def replacing(path: str | os.PathLike[str], mode: str = "wb") -> Iterator[IO[Any
         raise
 
 
-def read_npy(file: IO[bytes], rest: int | None = None) -> np.ndarray:
+def read_npy(file: IO[bytes], rest: int | None = None, allow_pickle: bool = False) -> np.ndarray:
     """The array of an ``.npy`` file from where it stands, of which ``rest`` bytes are left.
 
-    ValueError unless it is one with all of its elements; nothing is allocated for others.
+    ValueError unless it is one with all of its elements; nothing is allocated for others. Objects
+    are unpickled only with ``allow_pickle``.
     """
     start = file.tell()
     try:
@@ -53,7 +54,10 @@ def read_npy(file: IO[bytes], rest: int | None = None) -> np.ndarray:
     except Exception as exc:  # NumPy parses the header as Python
         raise ValueError(f"the header is corrupt: {type(exc).__name__}: {exc}") from exc
     if dtype.hasobject:
-        raise ValueError("Object arrays cannot be loaded when allow_pickle=False")
+        if not allow_pickle:
+            raise ValueError("Object arrays cannot be loaded when allow_pickle=False")
+        file.seek(start)
+        return _NPY.read_array(file, allow_pickle=True)
     if any(not isinstance(n, int) or n < 0 for n in shape) or len(shape) > 64:
         raise ValueError(f"an array can't have the shape {shape}")
     here = file.tell()
@@ -69,7 +73,9 @@ def read_npy(file: IO[bytes], rest: int | None = None) -> np.ndarray:
     return _NPY.read_array(file, allow_pickle=False)
 
 
-def read_archive(file: IO[bytes]) -> tuple[dict[str, np.ndarray], bytes]:
+def read_archive(
+    file: IO[bytes], allow_pickle: bool = False
+) -> tuple[dict[str, np.ndarray], bytes]:
     """The arrays of an ``.npz`` file by their names, and its comment; ValueError if it is none."""
     import zipfile
 
@@ -85,7 +91,8 @@ def read_archive(file: IO[bytes]) -> tuple[dict[str, np.ndarray], bytes]:
             try:
                 with archive.open(name) as member:
                     data = member.read()
-                found[name.removesuffix(".npy")] = read_npy(io.BytesIO(data), len(data))
+                array = read_npy(io.BytesIO(data), len(data), allow_pickle)
+                found[name.removesuffix(".npy")] = array
             except (OSError, MemoryError):
                 raise
             except Exception as exc:  # whatever its parts raise: zlib, struct, ...

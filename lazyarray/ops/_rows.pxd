@@ -41,6 +41,7 @@ cdef class Reduction(Row):
     cdef bint replay(self, Kernel* kernel, Tensor x, Tensor out, unsigned long long mask) except -1
     cdef object reduce(self, Tensor x, object axis, object dtype, Tensor out, bint keepdims)
     cdef object call(self, x, axis, dtype, out, keepdims, initial, where)
+    cdef object asked(self, x, axis, dtype, out, keepdims, initial, where)
 
 
 cdef class Choice(Reduction):
@@ -51,6 +52,7 @@ cdef class MatMul(Row):
     cdef Kernel** kernels  # by the operands' dtypes
     cdef Kernel* kernel_for(self, int a, int b) except NULL
     cdef object product(self, Tensor a, Tensor b, Tensor out)
+    cdef object call(self, a, b, out)
 
 
 cdef class Gufunc(Row):
@@ -70,6 +72,8 @@ cdef Tensor as_tensor(object o)
 cdef Tensor as_tensor_on(object o, CDevice device)
 cdef bint is_operand(object o)
 cdef bint is_foreign(object o)
+cdef bint is_held(object o)
+cdef object converted_operand(object o)
 cdef Tensor converted(Tensor x, object dtype, bint copy, int frames)
 cdef Tensor direct_get(Tensor x, object key)
 cdef bint direct_set(Tensor x, object key, object value) except -1

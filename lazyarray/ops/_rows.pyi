@@ -186,18 +186,24 @@ def reduced_like(x: Any, axes: tuple[int, ...], keepdims: bool, dtype: Any) -> N
 def reduced_shape(
     shape: tuple[int, ...], axes: Sequence[int], keepdims: bool
 ) -> tuple[int, ...]: ...
+def holdable(o: Any) -> bool: ...
 def fill_where(x: NDArray, mask: NDArray, value: Any) -> None: ...
 def select(condition: Any, x: Any, y: Any) -> NDArray: ...
 def clamp(x: NDArray, low: Any, high: Any) -> NDArray: ...
 def rolled(x: Any, shift: Any, axis: Any) -> NDArray | None: ...
 
-class Direct:
+class Public:
     recorded: Any
+    host: Any
+    __name__: str
+    def __init__(self, recorded: Any, host: Any, module: str) -> None: ...
+    def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
+
+class Direct(Public):
     numpys: Any
     method: str | None
     writes: bool
     of_lists: bool
-    __name__: str
     def __init__(
         self,
         recorded: Any,
@@ -209,8 +215,8 @@ class Direct:
         method: str | None = None,
         writes: bool = False,
         of_lists: bool = False,
+        host: Any = None,
     ) -> None: ...
-    def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
 
 class DirectMethod(Direct): ...
 

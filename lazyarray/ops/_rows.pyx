@@ -14,7 +14,7 @@ cimport numpy as cnp
 from cpython.bytes cimport PyBytes_GET_SIZE
 from cpython.long cimport PyLong_AsLongAndOverflow
 from cpython.object cimport PyObject
-from cpython.ref cimport Py_INCREF
+from cpython.ref cimport Py_DECREF, Py_INCREF
 from libc.math cimport INFINITY, ceil
 from libc.stdint cimport int64_t, uint64_t
 from libc.stdlib cimport calloc, malloc
@@ -123,7 +123,7 @@ from lazyarray.storage._storage cimport Chunk
 
 from lazyarray.engine._engine import check_methods
 from lazyarray.lazy import _share
-from lazyarray.lazy._lazy import note_call, note_constant, paused
+from lazyarray.lazy._lazy import Unheld, note_call, note_constant, paused
 
 cnp.import_array()
 

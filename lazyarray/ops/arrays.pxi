@@ -354,7 +354,7 @@ cdef int store(Tensor to, object value) except -1:
             assign(to, t)
     elif kind_of(value) >= 0:
         fill(to, value)
-    elif value is None or isinstance(value, (list, tuple, str, bytes)):
+    elif value is None or isinstance(value, (list, tuple, str, bytes)) or not is_held(value):
         # As NumPy: each Python object is made one of the array's dtype, or it is an error.
         assign(to, from_object(value, np_dtype(to.v.dtype), to.v.chunk.device))
     else:

@@ -10,7 +10,7 @@ import numpy as np
 
 from lazyarray.context import chosen
 from lazyarray.lazy import _share
-from lazyarray.lazy._lazy import Tensor
+from lazyarray.lazy._lazy import Tensor, Unheld
 from lazyarray.ops import _layout, _rows, manipulation
 
 if TYPE_CHECKING:
@@ -67,9 +67,12 @@ def array(
     place = chosen(ctx, device)
     order = _layout.order_of(order, "K")
     if _rows.holds_arrays(obj):
+        _rows.dtype_of(dtype)
         obj, copy = _stack(obj, dtype), copy and None  # a copy already
     if not isinstance(obj, Tensor):
         if copy is False:
+            if not _rows.holdable(obj):
+                raise Unheld("an array that is not to be copied is NumPy's")
             raise ValueError(
                 "Unable to avoid copy while creating an array as requested: "
                 "lazyarray.from_dlpack shares memory"

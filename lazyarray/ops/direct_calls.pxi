@@ -23,6 +23,7 @@ cdef extern from "Python.h":
     ctypedef object (*ternaryfunc)(object, object, object)
     ctypedef PyObject* (*vectorcallfunc)(PyObject*, PyObject**, size_t, PyObject*)
     object PyObject_Vectorcall(object, PyObject**, size_t, PyObject*)
+    PyObject* raw_vectorcall "PyObject_Vectorcall"(object, PyObject**, size_t, PyObject*) noexcept
     object PyObject_VectorcallMethod(object, PyObject**, size_t, PyObject*)
     object PyMethod_New(object, object)
     Py_ssize_t PyVectorcall_NARGS(size_t)
@@ -37,9 +38,20 @@ cdef extern from *:
       return failed;
     }
     static PyObject** items_of(PyObject* tuple) { return reinterpret_cast<PyTupleObject*>(tuple)->ob_item; }
+    // The error that was raised, if it is of this type: then it is no longer raised. Else null.
+    static PyObject* taken_error(PyObject* type) {
+      if (!PyErr_ExceptionMatches(type)) return nullptr;
+      PyObject *kind, *value, *trace;
+      PyErr_Fetch(&kind, &value, &trace);
+      PyErr_NormalizeException(&kind, &value, &trace);
+      Py_XDECREF(kind);
+      Py_XDECREF(trace);
+      return value;
+    }
     """
     int put_in_type(PyTypeObject*, object, object) except -1
     PyObject** items_of(object) noexcept
+    PyObject* taken_error(object) noexcept
 
 
 cdef extern from "engine/calls.h" namespace "lazyarray":
@@ -47,45 +59,43 @@ cdef extern from "engine/calls.h" namespace "lazyarray":
     object call_packed(ternaryfunc, PyObject*, PyObject**, Py_ssize_t, PyObject*)
 
 
-cdef class Direct:
-    """A function of the public namespace, or a method of arrays, which is run at once where that is possible.
+# ---- what lazyarray doesn't hold ------------------------------------------------------------------
 
-    ``recorded`` is the function itself, ``numpys`` NumPy's of the same meaning (None: its own way is as
-    fast); ``most`` is how many bytes its operands may have, where that is less than the policy's
-    ``direct_bytes``, ``largest`` the largest integer among them. Where NumPy's is but a call of an array's
-    method, ``method`` is that method's name. What ``writes`` changes its first argument, and gives None. ``of_lists``:
-    for arrays the way of ``recorded`` is as fast.
-    """
 
-    cdef readonly object recorded, numpys
-    cdef readonly str method
-    cdef readonly bint writes, of_lists
-    cdef bint by_axis  # its second argument is an axis
+cdef PyObject* handed_over(PyObject* result, object host, PyObject** args, size_t flags, PyObject* names) except NULL:
+    """The result of a call; where that met what lazyarray doesn't hold, what NumPy's ``host`` gives."""
+    cdef PyObject* error
+    cdef Py_ssize_t i, n
+    if result is not NULL or host is None:
+        return result
+    error = taken_error(Unheld)
+    if error is NULL:
+        return NULL
+    n = PyVectorcall_NARGS(flags)
+    given = tuple([<object>args[i] for i in range(n)])
+    named = {} if names is NULL else {key: <object>args[n + i] for i, key in enumerate(<tuple>names)}
+    why = <object>error
+    Py_DECREF(why)
+    found = handed(_taught["handed_over"](host, given, named, why))
+    Py_INCREF(found)
+    return <PyObject*>found
+
+
+cdef class Public:
+    """A function of the public namespace, which is NumPy's own, ``host``, for what lazyarray doesn't hold."""
+
+    cdef readonly object recorded, host
     cdef int out_at  # the place of ``out`` among its arguments, or -1
-    cdef npy_intp most, largest
-    cdef str waits
-    cdef Quick quick
     cdef vectorcallfunc called
     cdef object __weakref__
     cdef dict __dict__
 
-    def __init__(self, recorded, numpys, str module, npy_intp most=PY_SSIZE_T_MAX,
-                 npy_intp largest=_DIRECT_LENGTH, *, str method=None, bint writes=False,
-                 bint of_lists=False):
-        self.recorded, self.numpys, self.most, self.largest = recorded, numpys, most, largest
-        self.method = None if method is None else sys.intern(method)
-        self.writes, self.of_lists = writes, of_lists
-        self.by_axis = recorded.__name__ in ("argmax", "argmin")
+    def __init__(self, recorded, host, str module):
+        self.recorded, self.host = recorded, host
         code = getattr(recorded, "__code__", None)
         places = () if code is None else code.co_varnames[:code.co_argcount]
         self.out_at = places.index("out") if "out" in places else -1
-        self.waits = recorded.__name__ + "()" if recorded.__name__ in _WAITING else None
-        self.quick = quick_of(recorded.__qualname__.replace("Methods", "NDArray"))
-        if self.quick is NULL:
-            self.quick = quick_of(recorded.__name__)
-        if recorded.__name__ == "sort" and not writes:  # the method of that name sorts in place
-            self.quick = quick_sort
-        self.called = <vectorcallfunc>call_direct
+        self.called = <vectorcallfunc>call_public
         functools.update_wrapper(self, recorded)
         self.__module__ = module
 
@@ -103,6 +113,76 @@ cdef class Direct:
         return self.__name__
 
 
+cdef PyObject* call_public(PyObject* function, PyObject** args, size_t flags, PyObject* names) except NULL:
+    cdef Public self = <Public>function
+    return handed_over(recorded_call(self, args, flags, names), self.host, args, flags, names)
+
+
+cdef PyObject* recorded_call(Public self, PyObject** args, size_t flags, PyObject* names) noexcept:
+    """The function's own call, or one that writes into an array of NumPy's; NULL with an error raised."""
+    cdef Py_ssize_t n = PyVectorcall_NARGS(flags)
+    if names is NULL and (self.out_at < 0 or n <= self.out_at):
+        return raw_vectorcall(self.recorded, args, flags, names)
+    return (<vectorcallfunc>call_with_out)(<PyObject*>self, args, flags, names)
+
+
+cdef object call_with_out(PyObject* function, PyObject** args, size_t flags, PyObject* names):
+    """A call that may have an ``out``."""
+    cdef Public self = <Public>function
+    cdef Py_ssize_t n = PyVectorcall_NARGS(flags)
+    out = out_among(self, args, n, names)
+    if out is None or not of_numpys(out):
+        return PyObject_Vectorcall(self.recorded, args, flags, names)
+    return _taught["into_numpys"](
+        self.recorded, out, tuple([<object>args[i] for i in range(n)]),
+        {} if names is NULL else {k: <object>args[n + i] for i, k in enumerate(<tuple>names)})
+
+
+cdef object out_among(Public self, PyObject** args, Py_ssize_t n, PyObject* names):
+    """What ``out`` of the call is; None without one."""
+    cdef Py_ssize_t i
+    if names is not NULL:
+        for i in range(len(<tuple>names)):
+            if (<tuple>names)[i] == "out":
+                return <object>args[n + i]
+    return <object>args[self.out_at] if 0 <= self.out_at < n else None
+
+
+cdef class Direct(Public):
+    """A function of the public namespace, or a method of arrays, which is run at once where that is possible.
+
+    ``recorded`` is the function itself, ``numpys`` NumPy's of the same meaning (None: its own way is as
+    fast); ``most`` is how many bytes its operands may have, where that is less than the policy's
+    ``direct_bytes``, ``largest`` the largest integer among them. Where NumPy's is but a call of an array's
+    method, ``method`` is that method's name. What ``writes`` changes its first argument, and gives None. ``of_lists``:
+    for arrays the way of ``recorded`` is as fast.
+    """
+
+    cdef readonly object numpys
+    cdef readonly str method
+    cdef readonly bint writes, of_lists
+    cdef bint by_axis  # its second argument is an axis
+    cdef npy_intp most, largest
+    cdef str waits
+    cdef Quick quick
+
+    def __init__(self, recorded, numpys, str module, npy_intp most=PY_SSIZE_T_MAX,
+                 npy_intp largest=_DIRECT_LENGTH, *, str method=None, bint writes=False,
+                 bint of_lists=False, host=None):
+        super().__init__(recorded, host, module)
+        self.numpys, self.most, self.largest = numpys, most, largest
+        self.method = None if method is None else sys.intern(method)
+        self.writes, self.of_lists = writes, of_lists
+        self.by_axis = recorded.__name__ in ("argmax", "argmin")
+        self.waits = recorded.__name__ + "()" if recorded.__name__ in _WAITING else None
+        self.quick = quick_of(recorded.__qualname__.replace("Methods", "NDArray"))
+        if self.quick is NULL:
+            self.quick = quick_of(recorded.__name__)
+        if recorded.__name__ == "sort" and not writes:  # the method of that name sorts in place
+            self.quick = quick_sort
+        self.called = <vectorcallfunc>call_direct
+
+
 cdef class DirectMethod(Direct):
     """A method of arrays that is run at once, by NumPy's method of the same name, where that is possible."""
 
@@ -117,6 +197,7 @@ cdef class DirectMethod(Direct):
 
 
 cdef Direct _like = Direct.__new__(Direct)
+call_by_vector(<PyTypeObject*>Public, <char*>&_like.called - <char*><PyObject*>_like, False)
 call_by_vector(<PyTypeObject*>Direct, <char*>&_like.called - <char*><PyObject*>_like, False)
 call_by_vector(<PyTypeObject*>DirectMethod, <char*>&_like.called - <char*><PyObject*>_like, True)
 _like = None
@@ -126,6 +207,12 @@ cdef Ufunc _any_ufunc = Ufunc.__new__(Ufunc)
 cdef ternaryfunc _ufunc_of_tuple = call_by_vector(
     <PyTypeObject*>Ufunc, <char*>&_any_ufunc.called - <char*><PyObject*>_any_ufunc, False)
 _any_ufunc = None
+
+
+cdef PyObject* call_row(PyObject* function, PyObject** args, size_t flags, PyObject* names) except NULL:
+    """An elementwise op's call, or NumPy's."""
+    return handed_over((<vectorcallfunc>call_ufunc)(function, args, flags, names), (<Ufunc>function).ufunc,
+                       args, flags, names)
 
 
 cdef object call_ufunc(PyObject* function, PyObject** args, size_t flags, PyObject* names):
@@ -151,7 +238,8 @@ cdef object type_object(PyTypeObject* t):
 def set_method(type t, str name, *, bint writes=False):
     """Makes a method of a native class one that is run at once where that is possible."""
     cdef type owner = next(c for c in t.__mro__ if name in vars(c))
-    cdef Direct method = DirectMethod(owner.__dict__[name], None, owner.__module__, method=name, writes=writes)
+    cdef Direct method = DirectMethod(owner.__dict__[name], None, owner.__module__, method=name, writes=writes,
+                                      host=None if writes else getattr(np.ndarray, name))
     put_in_type(<PyTypeObject*>owner, name, method)
 
 
@@ -164,34 +252,25 @@ def set_hint(type t, str name, hint):
     put_in_type(<PyTypeObject*>t.__base__, name, hint)
 
 
-cdef object call_direct(PyObject* function, PyObject** args, size_t flags, PyObject* names):
+cdef PyObject* call_direct(PyObject* function, PyObject** args, size_t flags, PyObject* names) except NULL:
+    return handed_over((<vectorcallfunc>call_or_record)(function, args, flags, names), (<Public>function).host,
+                       args, flags, names)
+
+
+cdef PyObject* call_or_record(PyObject* function, PyObject** args, size_t flags, PyObject* names) except NULL:
     cdef Direct self = <Direct>function
     cdef Py_ssize_t n = PyVectorcall_NARGS(flags)
     if self.writes:
         if self.quick is not NULL and names is NULL and self.quick(args, n) is not None \
                 or written_by(self, args, n, names):
-            return None
+            Py_INCREF(None)
+            return <PyObject*>None
     elif recorder().policy.direct_bytes and may_run_now():
         result = run_at_once(self, args, n, names)
         if result is not None:
-            return result
-    if names is not NULL or self.out_at >= 0 and n > self.out_at:
-        out = out_among(self, args, n, names)
-        if out is not None and of_numpys(out):
-            return _taught["into_numpys"](
-                self.recorded, out, tuple([<object>args[i] for i in range(n)]),
-                {} if names is NULL else {k: <object>args[n + i] for i, k in enumerate(<tuple>names)})
-    return PyObject_Vectorcall(self.recorded, args, flags, names)
-
-
-cdef object out_among(Direct self, PyObject** args, Py_ssize_t n, PyObject* names):
-    """What ``out`` of the call is; None without one."""
-    cdef Py_ssize_t i
-    if names is not NULL:
-        for i in range(len(<tuple>names)):
-            if (<tuple>names)[i] == "out":
-                return <object>args[n + i]
-    return <object>args[self.out_at] if 0 <= self.out_at < n else None
+            Py_INCREF(result)
+            return <PyObject*>result
+    return recorded_call(self, args, flags, names)
 
 
 cdef struct Given:  # the arguments of a call as NumPy gets them

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from lazyarray import _public
-from lazyarray.lazy._lazy import Tensor
-from lazyarray.ops import _rows, ufunc_methods
+from lazyarray.lazy._lazy import Tensor, Unheld
+from lazyarray.ops import _rows, hosts, ufunc_methods
 from lazyarray.ops._layout import device_of, values
 from lazyarray.ops.ufunc_methods import ROWS, deliver
 
@@ -35,13 +35,18 @@ def _no_counterpart(name: str) -> TypeError:
 def ufunc(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """``NDArray.__array_ufunc__``: runs the row, or what the method is composed of."""
     for x in inputs:
-        if _is_foreign(
-            x
-        ):  # that type may know what to do, if not with our arrays, then with NumPy's
+        if _is_foreign(x):  # that type may know what to do: with our arrays, or else with NumPy's
             result = x.__array_ufunc__(ufunc, method, *inputs, **kwargs)
             if result is not NotImplemented:
                 return result
             return x.__array_ufunc__(ufunc, method, *_host(inputs, ufunc.__name__), **kwargs)
+    try:
+        return _ufunc(ufunc, method, inputs, {**kwargs})
+    except Unheld as error:
+        return hosts.handed_over(getattr(ufunc, method), inputs, kwargs, error)
+
+
+def _ufunc(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     for key, plain in (("order", "K"), ("subok", True)):
         if kwargs.pop(key, plain) != plain:
             raise TypeError(f"np.{ufunc.__name__} of a lazyarray takes no {key}=")
@@ -54,6 +59,8 @@ def ufunc(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[st
     if function is None and getattr(np, ufunc.__name__, None) is ufunc:
         function = _counterpart("numpy", ufunc.__name__)
     if function is None:
+        if all(set(loop) <= {"O", "-", ">"} for loop in ufunc.types):  # np.frompyfunc's
+            raise Unheld(f"{ufunc.__name__} gives objects")
         function = partial(ufunc_methods.call, ufunc)
     return _call(function, inputs, outs, kwargs)
 
@@ -98,6 +105,20 @@ def function(func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, 
     mine = _SPECIAL.get((module, name)) or _counterpart(module, name)
     if mine is None:
         raise _no_counterpart(f"{module}.{name}()")
+    try:
+        if mine is func:  # NumPy's own, of what lazyarray can't hold
+            raise Unheld(f"lazyarray has no {name} of its own")
+        return _run(func, mine, args, kwargs)
+    except Unheld as error:
+        return hosts.handed_over(func, args, kwargs, error)
+
+
+def _run(
+    func: Callable[..., Any],
+    mine: Callable[..., Any],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+) -> Any:
     out = _bound(func, args, kwargs).get("out")
     if not _rows.of_numpys(out):
         return mine(*args, **kwargs)

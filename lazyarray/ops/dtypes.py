@@ -94,6 +94,13 @@ def isrealobj(x: Any) -> bool:
     return not iscomplexobj(x)
 
 
+def _known(a: Any) -> Any:
+    """What has the shape of an array-like, also of one that lazyarray can't hold."""
+    if isinstance(a, Tensor):
+        return a
+    return _rows.asarray(a) if _rows.holds_arrays(a) else np.asanyarray(a)
+
+
 def shape(a: Any) -> tuple[int, ...]:
     """The length of each axis.
 
@@ -101,7 +108,7 @@ def shape(a: Any) -> tuple[int, ...]:
     >>> la.shape([[1, 2, 3]])
     (1, 3)
     """
-    return _rows.asarray(a).shape
+    return _known(a).shape
 
 
 def ndim(a: Any) -> int:
@@ -111,7 +118,7 @@ def ndim(a: Any) -> int:
     >>> la.ndim([[1, 2, 3]])
     2
     """
-    return _rows.asarray(a).ndim
+    return _known(a).ndim
 
 
 def size(a: Any, axis: Any = None) -> int:
@@ -121,8 +128,9 @@ def size(a: Any, axis: Any = None) -> int:
     >>> la.size([[1, 2, 3]]), la.size([[1, 2, 3]], 0)
     (3, 1)
     """
-    x = _rows.asarray(a)
-    return x.size if axis is None else int(np.size(_rows.probe(x), axis))
+    x = _known(a)
+    host = _rows.probe(x) if isinstance(x, Tensor) else x
+    return x.size if axis is None else int(np.size(host, axis))
 
 
 class _Place:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
-from lazyarray.lazy._lazy import Tensor, returned
+from lazyarray.lazy._lazy import Tensor, Unheld, returned
 from lazyarray.ops import _layout
 from lazyarray.ops._differentiable import follows
 from lazyarray.ops._layout import Shape, deliver, gil_op, gil_write, looked_at, operands, values
@@ -28,6 +28,7 @@ from lazyarray.ops._rows import (
     astype,
     fill_from,
     fill_where,
+    holdable,
     holds_arrays,
     holds_scalar,
     take_along,
@@ -606,6 +607,8 @@ def place(arr: NDArray, mask: Any, vals: Any) -> None:
 
 
 def _changed(name: str, a: NDArray) -> NDArray:
+    if not holdable(a):
+        raise Unheld(f"{name} changes one of NumPy's arrays")
     if not isinstance(a, Tensor) or holds_scalar(a):
         raise TypeError(f"{name}: the array to change is an NDArray, not {type(a).__name__}")
     return a

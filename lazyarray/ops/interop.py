@@ -9,11 +9,12 @@ from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
+from lazyarray import _public
 from lazyarray.context import as_device, chosen, cpu, current_context, gpu
 from lazyarray.lazy import _share
 from lazyarray.lazy._lazy import Tensor, attach_leaf, returned
 from lazyarray.lazy.cuda import device as cuda
-from lazyarray.ops import _layout, _rows, creation
+from lazyarray.ops import _rows, creation, hosts
 from lazyarray.ops._files import is_archive, read_archive, read_npy, replacing
 
 if TYPE_CHECKING:
@@ -158,7 +159,8 @@ def save(file: str | os.PathLike[str] | IO[bytes], data: Any, allow_pickle: bool
     The path of several is taken as it is. What was saved under that path before is gone; if
     anything fails, it is still there. Arrays of a list are named
     ``arr_0``, ``arr_1``, ... as ``numpy.savez`` names them; ``numpy.load`` reads the file.
-    (A list of numbers is one array.) TypeError unless the keys of a dict are strings.
+    (A list of numbers is one array.) TypeError unless the keys of a dict are strings. Arrays of
+    objects are pickled, unless ``allow_pickle`` is false: then they are a ValueError.
 
     >>> import io, lazyarray as la
     >>> file = io.BytesIO()
@@ -180,7 +182,7 @@ def save(file: str | os.PathLike[str] | IO[bytes], data: Any, allow_pickle: bool
         named = {f"arr_{i}": value for i, value in enumerate(data)}
         comment = _LIST
     else:
-        _write(file, _values(data))
+        _write(file, _values(data), allow_pickle)
         return
     values = {key: _values(value) for key, value in named.items()}  # before the file is touched
     import zipfile
@@ -189,28 +191,28 @@ def save(file: str | os.PathLike[str] | IO[bytes], data: Any, allow_pickle: bool
         archive.comment = comment
         for key, value in values.items():
             with archive.open(key + ".npy", "w", force_zip64=True) as member:
-                np.lib.format.write_array(member, value, allow_pickle=False)
+                np.lib.format.write_array(member, value, allow_pickle=allow_pickle)
 
 
 def _opened(file: str | os.PathLike[str] | IO[bytes]) -> AbstractContextManager[IO[bytes]]:
     return replacing(file) if isinstance(file, (str, os.PathLike)) else nullcontext(file)
 
 
-def _write(file: str | os.PathLike[str] | IO[bytes], value: np.ndarray) -> None:
+def _write(file: str | os.PathLike[str] | IO[bytes], value: np.ndarray, allow_pickle: bool) -> None:
     """One array, at the path that ``np.save`` gives it."""
     if not isinstance(file, (str, os.PathLike)):
-        np.save(file, value, allow_pickle=False)
+        np.save(file, value, allow_pickle=allow_pickle)
         return
     name = os.fspath(file)
     path = name if name.endswith(".npy") else name + ".npy"
     with replacing(path) as stream:
-        np.save(stream, value, allow_pickle=False)
+        np.save(stream, value, allow_pickle=allow_pickle)
     if path != name and is_archive(name):
         os.unlink(name)  # what was saved under this name before: load would find it first
 
 
 def _values(x: Any) -> np.ndarray:
-    return _layout.values(_rows.asarray(x), "save()")
+    return np.asanyarray(hosts.to_host(x, "save()"))
 
 
 def load(
@@ -225,8 +227,10 @@ def load(
 
     ``file`` is the path that was given to :func:`save`, or a binary file. An ``.npy`` file gives an
     array, an ``.npz`` file a dict of arrays (with NumPy's ``files``, and good for ``with``), or the
-    list that was saved. It is read wholly, at the call: a ``mmap_mode`` that would write to the
-    file is a ValueError. Never unpickles: ValueError for objects, as for what is cut short.
+    list that was saved. Strings, dates and records in it are NumPy arrays, with a
+    :class:`HostArrayWarning`. It is read wholly, at the call, but with a ``mmap_mode``, which maps
+    an ``.npy`` file (:class:`memmap`). Objects are unpickled where ``allow_pickle`` says so; else
+    they are a ValueError, as is what is cut short.
 
     >>> import io, lazyarray as la
     >>> file = io.BytesIO()
@@ -235,26 +239,28 @@ def load(
     >>> [x.asnumpy() for x in la.load(file)]
     [array([0, 1]), array([1.])]
     """
-    if mmap_mode not in (None, "r", "c"):
-        raise ValueError(f"load reads the file into memory: there is no mmap_mode {mmap_mode!r}")
     place = chosen(ctx, device)
     if not isinstance(file, (str, os.PathLike)):
-        return _read(file, place)
+        if mmap_mode is not None:
+            raise ValueError("load: only what has a path can be mapped")
+        return _read(file, place, allow_pickle)
     path = os.fspath(file)
     if not os.path.isfile(path) and os.path.isfile(path + ".npy"):
         path += ".npy"
+    if mmap_mode is not None and not is_archive(path):
+        return _public.namespace.memmap.of(np.lib.format.open_memmap(path, mmap_mode), place)
     with open(path, "rb") as stream:
-        return _read(stream, place)
+        return _read(stream, place, allow_pickle)
 
 
-def _read(file: IO[bytes], place: Device | None) -> Any:
+def _read(file: IO[bytes], place: Device | None, allow_pickle: bool) -> Any:
     start = file.tell()
     magic = file.read(len(np.lib.format.MAGIC_PREFIX))
     file.seek(start)
     if magic == np.lib.format.MAGIC_PREFIX:
-        return _rows.array(read_npy(file), None, place)
-    values, comment = read_archive(file)
-    found = Archive({name: _rows.array(value, None, place) for name, value in values.items()})
+        return hosts.given(read_npy(file, allow_pickle=allow_pickle), place)
+    values, comment = read_archive(file, allow_pickle)
+    found = Archive({name: hosts.given(value, place) for name, value in values.items()})
     if comment != _LIST:
         return found
     names = [f"arr_{i}" for i in range(len(found))]
@@ -329,6 +335,25 @@ def cuda_interface(x: NDArray) -> dict[str, Any]:
         "strides": x.strides,
         "version": 3,
         "stream": None,  # nothing is under way
+    }
+
+
+def array_interface(x: NDArray) -> dict[str, Any]:
+    """``x.__array_interface__``, version 3; AttributeError on a GPU.
+
+    It waits. The memory is lent for as long as it lives: ops on it have run when their call
+    returns. It is there for code that reads it by this name, not for NumPy (nor ``hasattr``): that
+    looks for it before ``__array__`` and would share the memory, where ``np.asarray(x)`` is a copy.
+    """
+    if x.device.device_type == "gpu":
+        raise AttributeError(f"the array is on {x.device!r}, which has no __array_interface__")
+    return {
+        "version": 3,
+        "shape": x.shape,
+        "typestr": x.dtype.str,
+        "descr": [("", x.dtype.str)],
+        "data": (_share.lend_host(x, "?__array_interface__"), not x.flags.writeable),
+        "strides": x.strides,
     }
 
 

@@ -19,7 +19,7 @@ cdef int kind_of(object o) except -2:
     if t is _float64:
         return D_F8
     if isinstance(o, _generic):
-        return dtype_code((<object>o).dtype)
+        return dtype_of_type_num(cnp.PyArray_DescrFromScalar(o).type_num)  # -1: not held
     if isinstance(o, bool):
         return D_BOOL
     if isinstance(o, int):
@@ -48,6 +48,20 @@ cdef object built(object symbol, str name, tuple args, dict kwargs):
 
 
 cdef tuple _operand_types = (float, int, complex, np.generic, np.ndarray, list, tuple)
+
+
+cdef extern from "Python.h":
+    bint PySequence_Check(object)
+
+
+cdef object converted_operand(object o):
+    """A NumPy array of an operand that NumPy makes one of: a sequence, a number, a date; else None."""
+    if is_symbol(o) or isinstance(o, (str, bytes)) or getattr(o, "__array_ufunc__", True) is None \
+            or getattr(o, "__array_priority__", 0) > 0:  # it has a way of its own
+        return None
+    if not PySequence_Check(o) and not isinstance(o, _taught["numbers"]):
+        return None
+    return np.asarray(o)
 
 
 cdef bint is_operand(object o):
@@ -110,7 +124,26 @@ cdef Tensor from_object(object o, object dtype, CDevice device):
         return _taught["stack"](o, dtype) if t is None else t
     if not isinstance(o, np.ndarray) and hasattr(o, "__cuda_array_interface__"):
         return from_gpu(o, dtype, device)
+    if is_of_others(o) and dtype is None:
+        raise Unheld(f"lazyarray has no {type(o).__name__}: its functions hand those to NumPy")
     return from_numpy(np.asarray(o, dtype), device)
+
+
+cdef bint is_held(object o):
+    """Whether ``o`` isn't a NumPy array, or scalar, of what lazyarray can't hold."""
+    if cnp.PyArray_Check(o):
+        return dtype_of_type_num((<cnp.ndarray>o).descr.type_num) >= 0 and not is_of_others(o)
+    return not isinstance(o, _generic) or dtype_of_type_num(cnp.PyArray_DescrFromScalar(o).type_num) >= 0
+
+
+def holdable(o):
+    """Whether ``o`` isn't a NumPy array, or scalar, of what lazyarray can't hold."""
+    return is_held(o)
+
+
+cdef inline bint is_of_others(object o):
+    """Whether ``o`` is a NumPy array that knows more than its values: masked, a matrix, a user's."""
+    return cnp.PyArray_Check(o) and not cnp.PyArray_CheckExact(o) and not isinstance(o, np.memmap)
 
 
 cdef Tensor from_gpu(object o, object dtype, CDevice device):
@@ -205,6 +238,8 @@ def out_array(out):
     """``out`` if it is an array that results may be written to; TypeError for all else."""
     if isinstance(out, Tensor) and not is_scalar(<Tensor>out):
         return out
+    if not is_held(out):
+        raise Unheld("the result is to be written into one of NumPy's arrays")
     raise TypeError(f"return arrays must be of ArrayType: out is an NDArray, not {type(out).__name__}")
 
 

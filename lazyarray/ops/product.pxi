@@ -156,6 +156,15 @@ cdef class MatMul(Row):
             return built(a if is_symbol(a) else b, self.name, (a, b), {"out": out})
         if out is not None and of_numpys(out):
             return into_numpys(self, out, (a, b), {})
+        if is_tensor(a) and is_tensor(b):
+            return self.call(a, b, out)
+        try:
+            return self.call(a, b, out)
+        except Unheld as error:
+            given = {} if out is None else {"out": out}
+            return handed(_taught["handed_over"](np.matmul, (a, b), given, error))
+
+    cdef object call(self, a, b, out):
         cdef Tensor ta = as_tensor_on(a, (<Tensor>b).v.chunk.device if isinstance(b, Tensor)
                                       else current_device())
         cdef Tensor tb = as_tensor_on(b, ta.v.chunk.device)

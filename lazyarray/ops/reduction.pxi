@@ -203,7 +203,19 @@ cdef class Reduction(Row):
         """Reduces ``x`` over ``axis`` (an int, a tuple, or None for all)."""
         if rest:
             raise unknown_argument(self.name, rest)
-        return self.call(x, axis, dtype, out, keepdims, initial, where)
+        if is_tensor(x) and dtype is None and out is None:
+            return self.call(x, axis, None, None, keepdims, initial, where)
+        return self.asked(x, axis, dtype, out, keepdims, initial, where)
+
+    cdef object asked(self, x, axis, dtype, out, keepdims, initial, where):
+        """The call; NumPy's for what lazyarray doesn't hold."""
+        try:
+            return self.call(x, axis, dtype, out, keepdims, initial, where)
+        except Unheld as error:
+            given = {"axis": axis, "dtype": dtype, "out": out, "keepdims": keepdims or None, "initial": initial,
+                     "where": where}
+            given = {key: value for key, value in given.items() if value is not None}
+            return handed(_taught["handed_over"](getattr(np, self.name), (x,), given, error))
 
     cdef object call(self, x, axis, dtype, out, keepdims, initial, where):
         if is_symbol(x):
@@ -284,7 +296,9 @@ cdef class Choice(Reduction):
         """Reduces ``x`` over ``axis`` (an int, a tuple, or None for all)."""
         if rest:
             raise unknown_argument(self.name, rest)
-        return self.call(x, axis, dtype, out, keepdims, initial, where)
+        if is_tensor(x) and dtype is None and out is None:
+            return self.call(x, axis, None, None, keepdims, initial, where)
+        return self.asked(x, axis, dtype, out, keepdims, initial, where)
 
 
 cdef Tensor numpys_values(object run, str name, Tensor out, list ins, double cost):

@@ -69,9 +69,8 @@ def argsort(
 def _sorted(
     name: str, a: Any, axis: int | None, kind: Any, order: Any, stable: Any, descending: bool
 ) -> NDArray:
-    if order is not None:
-        raise ValueError("Cannot specify order when the array has no fields.")
     x, axis = _along(name, a, axis)
+    _check_order(order)
     if name == "sort" and follows(x):
         places = _sorted("argsort", x, axis, kind, order, stable, descending)
         return take_along_axis(x, places, axis)
@@ -178,8 +177,8 @@ def _places(x: NDArray, kth: Any, axis: int) -> np.ndarray:
 
 
 def _partitioned(name: str, a: Any, kth: Any, axis: int | None, kind: str, order: None) -> NDArray:
-    _check_order(order)
     x, axis = _along(name, a, axis)
+    _check_order(order)
     function = getattr(np, name)
     places = _places(x, kth, axis)
     if name == "partition" and follows(x):

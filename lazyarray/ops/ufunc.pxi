@@ -95,7 +95,7 @@ cdef class Ufunc(Row):
         self.nout = ufunc.nout
         self.cost = cost
         self.vector = vector or cost
-        self.called = <void*>call_ufunc
+        self.called = <void*><vectorcallfunc>call_row
         self.comparison = ufunc.__name__ in (
             "less", "less_equal", "greater", "greater_equal", "equal", "not_equal")
         self.power = ufunc.__name__ == "power"
@@ -522,7 +522,10 @@ cdef class Ufunc(Row):
 
     def method(self, str name, *args, **kwargs):
         """One of NumPy's methods of ufuncs, by name."""
-        return _taught["methods"][name](self.ufunc, *args, **kwargs)
+        try:
+            return _taught["methods"][name](self.ufunc, *args, **kwargs)
+        except Unheld as error:
+            return _taught["handed_over"](getattr(self.ufunc, name), args, kwargs, error)
 
 
 cdef object unknown_argument(str name, dict rest):

@@ -92,4 +92,7 @@ __all__ = [
     "random_integers",
     *sorted(FUNCTIONS),
     *ALIASES,
+    "mtrand",
 ]
+
+from lazyarray.random import mtrand  # noqa: E402  which takes what is above

@@ -11,6 +11,7 @@ from numpy.random import Philox as Philox
 from numpy.random import SeedSequence as SeedSequence
 
 from lazyarray._ndarray import NDArray
+from lazyarray.random import mtrand as mtrand
 from lazyarray.random.devices import default_rng as default_rng
 from lazyarray.random.devices import get_state as get_state
 from lazyarray.random.devices import rand as rand
@@ -338,4 +339,5 @@ __all__ = [
     "random_sample",
     "ranf",
     "sample",
+    "mtrand",
 ]

@@ -39,6 +39,7 @@ from lazyarray.lazy._lazy cimport (
 )
 
 from lazyarray.engine._engine import check_methods
+from lazyarray.ops.hosts import note
 
 cnp.import_array()
 
@@ -178,9 +179,11 @@ cdef class Draw:
         found = read_out(result)
         return found.item() if self.pythons and found is not result else found
 
-    cdef object wrap(self, object result, Drawn stream):
+    cdef object wrap(self, object result, Drawn stream, object of):
         """What NumPy gave, as ours; itself for a caller who wants NumPy's scalars."""
         given = array_of(result, stream._device.c)
+        if given is result and type(result) is np.ndarray and not isinstance(of, np.ndarray):
+            note(result)
         return result if scalars_are_read and read_out(given) is not given else given
 
 
@@ -268,7 +271,7 @@ cdef object _call(PyObject* callable, PyObject** args, size_t nargsf, PyObject* 
             if not failed:
                 take_flags(False)  # the flags that it has raised are nobody's
                 written_now(stream._resource.v.chunk)
-                return f.wrap(result, stream)
+                return f.wrap(result, stream, <object>args[first] if n else None)
             # An array's value is wrong: the result's error, which its wait raises. Nothing was drawn: all but
             # multivariate_normal look at their parameters first, so that one's arrays are not read here.
     return f.give(PyObject_Vectorcall(<PyObject*>f.way, args, nargsf, names))

@@ -11,14 +11,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
-from lazyarray.lazy._lazy import Tensor, returned
-from lazyarray.ops import _rows
+from lazyarray.lazy._lazy import Tensor, Unheld, returned
+from lazyarray.ops import _rows, hosts
 from lazyarray.random.stream import Call, Made, Size, Stream, shape_or_none, sized
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
 
 _F8, _I8 = np.dtype(np.float64), np.dtype(np.int64)
+
+
+def _taken(of: Any, source: np.ndarray, places: Any, axis: int) -> Any:
+    """Elements of what lazyarray can't hold; noted where that came of a list."""
+    picked = source.take(places, axis)
+    return picked if of is source else hosts.given(picked)
 
 
 class Samples(Stream):
@@ -30,11 +36,8 @@ class Samples(Stream):
         """``x`` as an array; as one of NumPy's where ours can't hold it (strings, objects, ...)."""
         try:
             return self._array(x)
-        except TypeError:
-            host = np.asarray(x)
-            if host.dtype.kind in "biufc":
-                raise
-            return host
+        except Unheld:
+            return np.asanyarray(x)
 
     def _choice(
         self, a: Any, size: Size, replace: bool, p: Any, axis: int = 0, more: tuple[Any, ...] = ()
@@ -49,7 +52,7 @@ class Samples(Stream):
             axis = normalize_axis_index(axis, source.ndim)
             rest = (0, *more[1:]) if more else ()
             places = self._choice(source.shape[axis], size, replace, p, 0, rest)
-            return source.take(places._fetched("choice()"), axis)  # type: ignore[attr-defined]
+            return _taken(a, source, places._fetched("choice()"), axis)  # type: ignore[attr-defined]
         if source is None:
             population = operator.index(a)
             if population < 0:
@@ -111,7 +114,7 @@ class Samples(Stream):
         if isinstance(source, np.ndarray):
             at = normalize_axis_index(axis[0] if axis else 0, source.ndim)
             places = self._permutation(source.shape[at])
-            return source.take(places._fetched("permutation()"), at)  # type: ignore[attr-defined]
+            return _taken(x, source, places._fetched("permutation()"), at)  # type: ignore[attr-defined]
         _rows.normalize_axes(axis[0] if axis else 0, source.ndim)
         run = Call("permutation", [None, *axis], {}, True)
         return self._op(

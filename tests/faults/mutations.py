@@ -138,8 +138,10 @@ def damaged(rng, good):
 def used(x):
     """Touches all that was read, so that memory which isn't its own would show."""
     for one in x.values() if isinstance(x, dict) else x if isinstance(x, list) else [x]:
-        assert isinstance(one, la.NDArray), type(one)
-        (one + one).sum().wait_to_read()
+        assert isinstance(one, (la.NDArray, np.ndarray, np.generic)), type(one)
+        assert isinstance(one, la.NDArray) != (one.dtype.kind in "SUVOMm")
+        if isinstance(one, la.NDArray):
+            (one + one).sum().wait_to_read()
         repr(one)
 
 

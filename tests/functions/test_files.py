@@ -175,12 +175,6 @@ def test_genfromtxt():
     check("genfromtxt", ["1,2", "3,"], delimiter=",")
     check("genfromtxt", ["1,2", ",4"], int, delimiter=",", filling_values=-1)
     check("genfromtxt", TABLE.splitlines(), delimiter=",", skip_header=1, usecols=(0, 2))
-    with pytest.raises(TypeError):
-        la.genfromtxt(["a b", "1 2"], names=True)
-    with pytest.raises(TypeError, match="masked"):
-        la.genfromtxt(["1 2"], usemask=True)
-    with pytest.raises(TypeError):
-        la.loadtxt(["1 2"], dtype=[("a", int), ("b", int)])
 
 
 def test_savetxt():

@@ -9,6 +9,7 @@ import time
 import weakref
 
 import numpy as np
+import numpy.lib.recfunctions
 import pytest
 
 import lazyarray as la
@@ -220,10 +221,10 @@ def test_load_reads_numpys_files(tmp_path):
 def test_save_and_load_errors(tmp_path):
     with pytest.raises(TypeError, match="keys are strings"):
         la.save(tmp_path / "a", {1: la.ones(1)})
-    with pytest.raises(ValueError, match="mmap_mode"):
+    with pytest.raises(FileNotFoundError):
         la.load(tmp_path / "a", mmap_mode="r+")
-    with pytest.raises(TypeError, match="no dtype"):
-        la.save(tmp_path / "a", [np.array(["a"])])
+    with pytest.raises(ValueError, match="allow_pickle"):
+        la.save(tmp_path / "a", [np.array([{}])], allow_pickle=False)
     assert not (tmp_path / "a").exists()
     (tmp_path / "b").write_bytes(b"nonsense")
     with pytest.raises(ValueError, match="neither"):
@@ -678,8 +679,8 @@ def test_unknown_functions_are_named():
     file = io.BytesIO()
     np.save(file, x)  # as la.save's
     assert np.load(io.BytesIO(file.getvalue())).tolist() == [1, 1, 1]
-    with pytest.raises(TypeError, match=r"numpy\.busday_count\(\)"):
-        np.busday_count(x, x)
+    with pytest.raises(TypeError, match=r"numpy\.lib\.recfunctions\.find_duplicates\(\)"):
+        np.lib.recfunctions.find_duplicates(x)
 
 
 def test_one_array_in_an_npz_is_a_list_of_one(tmp_path):

@@ -12,7 +12,7 @@ import lazyarray as la
 
 
 def test_results_are_numpys_scalars():
-    v = la.array([1.0, 2.0])
+    v, mean = la.array([1.0, 2.0]), la.mean
     with la.set_scalars("numpy"):
         found = [v.sum(), v[0], la.mean(v), np.sum(v), v @ v, -v[1], la.dot(v, v), v.max(), *v]
         found += [la.sin(v[0]), v.flat[0], la.random.normal(), la.random.rand(), la.array(2.0) * 3]
@@ -28,7 +28,7 @@ def test_results_are_numpys_scalars():
         assert type(la.array(5.0)) is la.NDArray and type(v[..., 0]) is la.NDArray
     assert isinstance(v.sum(), la.Scalar)
     assert isinstance(la.mean(v), la.Scalar) and isinstance(v.flat[0], la.Scalar)
-    assert la.mean is la.ops.mean  # nothing stays replaced
+    assert la.mean is mean  # nothing stays replaced
 
 
 def test_nests_and_undoes():

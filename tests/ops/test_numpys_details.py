@@ -92,8 +92,3 @@ def test_an_element_repeats_a_sequence():
     n = la.array([2, 3])[0]
     assert [0] * n == [0, 0] == n * [0] and (1,) * n == (1, 1) and "ab" * n == "abab"
     assert (la.array([1, 2]) * [3, 4]).tolist() == [3, 8]
-
-
-def test_structured_dtypes_are_refused_by_name():
-    with pytest.raises(TypeError, match="structured"):
-        la.zeros(2, dtype=[("x", float)])

@@ -21,9 +21,15 @@ CALLS = {
         "xp.genfromtxt(['1,2', '3,'], delimiter=',')",
         "xp.genfromtxt(['1,2', '3,'], int, delimiter=',', filling_values=-1)",
     ],
+    "fromregex": [
+        "xp.fromregex(io.StringIO('a 1, b 2'), '(.) ([0-9])', [('k', 'U1'), ('n', int)]).tolist()"
+    ],
     "savetxt": [
         "[xp.savetxt(tmp / 'a', m, fmt='%.3f', header='h'), (tmp / 'a').read_text()]",
         "[xp.savetxt(tmp / 'a', v), xp.loadtxt(tmp / 'a')]",
+    ],
+    "memmap": [
+        "[(tmp / 'a').write_bytes(bytes(range(16))), xp.memmap(tmp / 'a', 'i4', 'r').sum()][1]",
     ],
     "savez": ["[xp.savez(tmp / 'a', v, k=m), sorted(np.load(tmp / 'a.npz'))]"],
     "savez_compressed": [

@@ -1,0 +1,69 @@
+"""Arrays on the memory of files: ``memmap``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from lazyarray._ndarray import NDArray
+from lazyarray.context import cpu
+from lazyarray.engine import Device
+from lazyarray.ops._rows import holdable
+from lazyarray.ops.hosts import given, note
+
+__all__ = ["memmap"]
+
+
+class memmap(NDArray):
+    """An array on a file's memory, read and written through; arguments as ``numpy.memmap``.
+
+    Only the parts that are used are read. Others may change the file, so each op on the array (or a
+    view of it) has run when its call returns; copies (``x * 1.0``, ``la.array(x)``) are arrays
+    like any other. ``flush()`` puts what was written into the file; so does its end. What lazyarray
+    can't hold, also another byte order, is NumPy's memmap. Waits for its uses in ``flush()``.
+
+    >>> import lazyarray as la
+    >>> x = la.memmap("numbers.bin", dtype="float64", mode="w+", shape=(2, 3))
+    >>> x[1] = [1, 2, 3]
+    >>> x.flush()
+    >>> la.memmap("numbers.bin", dtype="float64", mode="r", shape=(2, 3)).sum(axis=1).asnumpy()
+    array([0., 6.])
+    """
+
+    filename: Any
+    offset: int
+    mode: str
+    _host: np.memmap[Any, Any]
+
+    def __new__(
+        cls,
+        filename: Any,
+        dtype: Any = np.uint8,
+        mode: Any = "r+",
+        offset: int = 0,
+        shape: Any = None,
+        order: Any = "C",
+    ) -> Any:
+        return cls.of(np.memmap(filename, dtype, mode, offset, shape, order))
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        pass  # it is made
+
+    @classmethod
+    def of(cls, host: np.memmap[Any, Any], device: Device | None = None) -> Any:
+        """The array of a NumPy memmap, on its memory; a copy on another device than the host."""
+        if not holdable(host):
+            return given(host, device)
+        if not host.dtype.isnative or not host.flags.aligned:
+            return note(host, f"no memmap of dtype {host.dtype.str} that is not aligned or native")
+        x: Any = NDArray.__new__(cls)
+        flat = host.reshape(-1, order="A").view(np.ndarray)
+        NDArray.__init__(x, host.shape, host.dtype, flat, strides=host.strides)
+        x.filename, x.offset, x.mode, x._host = host.filename, host.offset, host.mode, host
+        return x if device in (None, cpu(0)) else x.to_device(device)
+
+    def flush(self) -> None:
+        """Writes what was changed to the file."""
+        self.wait_to_write()
+        self._host.flush()

@@ -1,0 +1,224 @@
+"""What lazyarray does not hold, NumPy holds: where calls are handed over, and the note of it.
+
+Arrays here are of numbers. A public function that meets anything else (strings, objects, dates,
+records, masked arrays and other classes of NumPy's) gets an ``Unheld`` error from below; then what
+runs is NumPy's function of that name, on NumPy arrays. What it gives is a lazyarray again where
+that is possible. Who makes such an array where there was none says so, once a place.
+"""
+
+from __future__ import annotations
+
+import datetime
+import numbers
+import os
+import sys
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from lazyarray.context import chosen
+from lazyarray.engine import Device
+from lazyarray.lazy._lazy import Tensor, TracingError, is_capturing, returned
+from lazyarray.ops import _rows
+from lazyarray.ops._differentiable import refuse
+from lazyarray.ops._layout import device_of, values
+
+__all__ = ["HostArrayWarning"]
+
+
+class HostArrayWarning(UserWarning):
+    """A function gave a NumPy array, as lazyarray has no arrays of that dtype.
+
+    Such an array (of strings, objects, dates or records; a masked one) works as in NumPy, also in
+    calls of lazyarray's functions, but nothing of it runs asynchronously. The warning is given once
+    for each line of code that makes one; the example turns it off.
+
+    >>> import warnings, lazyarray as la
+    >>> warnings.simplefilter("ignore", la.HostArrayWarning)
+    >>> la.array(["a", "b"])
+    array(['a', 'b'], dtype='<U1')
+    """
+
+
+# ---- the note -----------------------------------------------------------------------------------
+
+_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+_MOST_TOLD = 4096
+_told: set[tuple[str, int, str]] = set()  # file, line, what
+
+
+def note(host: Any, what: str = "") -> Any:
+    """``host``; warns, once a place, that it is a NumPy array in the place of a lazyarray."""
+    if not isinstance(host, np.ndarray):
+        return host
+    depth, frame = 1, sys._getframe()
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+        depth, frame = depth + 1, frame.f_back
+    if not what:
+        plain = _rows.holdable(np.asarray(host))
+        what = f"no {type(host).__name__}s" if plain else _dtype(host.dtype)
+    place = (frame.f_code.co_filename, frame.f_lineno, what)
+    if place in _told:
+        return host
+    warnings.warn(
+        f"lazyarray has {what}: this is a NumPy array "
+        '(to turn this note off: warnings.simplefilter("ignore", la.HostArrayWarning))',
+        HostArrayWarning,
+        stacklevel=depth,
+    )
+    if len(_told) >= _MOST_TOLD:
+        _told.clear()
+    _told.add(place)
+    return host
+
+
+def _dtype(dtype: np.dtype[Any]) -> str:
+    return f"no dtype {dtype}" if dtype.names is None else "no structured dtypes"
+
+
+# ---- arguments and results ----------------------------------------------------------------------
+
+
+def to_host(o: Any, what: str) -> Any:
+    """The object with NumPy arrays for the lazyarrays in it, which are waited for, as ``what``."""
+    if isinstance(o, Tensor):
+        return o._number(what) if _rows.holds_scalar(o) else values(o, what)  # type: ignore[attr-defined]
+    if type(o) is dict:
+        return {key: to_host(value, what) for key, value in o.items()}
+    return type(o)([to_host(v, what) for v in o]) if type(o) in (list, tuple) else o
+
+
+def to_lazy(o: Any, device: Any = None, given: tuple[np.ndarray, ...] = ()) -> Any:
+    """The object with lazyarrays for the NumPy arrays and scalars in it that can be such.
+
+    A view of one of the arrays ``given`` stays one.
+    """
+    if isinstance(o, np.generic):
+        return returned(_rows.array(o, None, device)) if _rows.holdable(o) else o
+    if isinstance(o, np.ndarray):
+        if not _rows.holdable(o) or any(o is x or np.may_share_memory(o, x) for x in given):
+            return o
+        return _rows.array(o, None, device)
+    if not isinstance(o, (list, tuple)):
+        return o
+    parts = [to_lazy(v, device, given) for v in o]
+    return type(o)(*parts) if hasattr(o, "_fields") else type(o)(parts)
+
+
+def given(made: Any, device: Device | None = None) -> Any:
+    """What a function of NumPy's made, as an array on ``device``; noted where NumPy must hold it.
+
+    TypeError if it must, and the device is a GPU.
+    """
+    if is_capturing() and not _rows.holdable(made):
+        raise TracingError(f"NumPy's arrays can't be traced: lazyarray has {_dtype(made.dtype)}")
+    if isinstance(made, (list, tuple)):
+        return type(made)([given(part, device) for part in made])
+    if _rows.holdable(made):
+        return _rows.array(made, None, device)
+    if device is not None:
+        _refuse_gpu(device, f"lazyarray has {_dtype(made.dtype)}")
+    return note(made)
+
+
+def _refuse_gpu(device: Device, why: object) -> None:
+    if device.device_type == "gpu":
+        raise TypeError(f"{why}, and NumPy's arrays are not on {device!r}") from None
+
+
+def _inside(o: Any, kind: type | tuple[type, ...]) -> Iterator[Any]:
+    """What of a kind is among nested lists, tuples and dicts."""
+    if isinstance(o, kind):
+        yield o
+    elif isinstance(o, (list, tuple)):
+        for part in o:
+            yield from _inside(part, kind)
+    elif isinstance(o, dict):
+        yield from _inside([*o.values()], kind)
+
+
+# ---- calls --------------------------------------------------------------------------------------
+
+# What makes an array of what it is given: the note is due also where that was one of NumPy's.
+_MAKERS = (np.array, np.asarray, np.asanyarray, np.ascontiguousarray, np.asfortranarray)
+_CHANGES = (np.copyto, np.put, np.place, np.putmask, np.put_along_axis, np.fill_diagonal)
+
+
+def handed_over(
+    function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], error: Exception
+) -> Any:
+    """What NumPy's ``function`` gives of what lazyarray can't hold: ``error`` says why.
+
+    It waits for the lazyarrays among the arguments; those that it is to write to (``out=``, the
+    first argument of ``put`` and its like) are written.
+    """
+    name = getattr(function, "__name__", type(function).__name__)
+    what = f"{name}()"
+    if is_capturing():
+        raise TracingError(f"{what} can't be traced: {error}; NumPy would compute it") from None
+    device = chosen(kwargs.pop("ctx", None), kwargs.pop("device", None))
+    for a in args:
+        device = a if isinstance(a, Device) else device
+    if device is not None:
+        _refuse_gpu(device, error)
+    args = tuple([a for a in args if not isinstance(a, Device)])
+    arrays = [*_inside([args, kwargs], Tensor)]
+    refuse(name, *arrays)
+    objects = function in _MAKERS and _asks_objects(*args[1:2], **kwargs)
+    # An array of objects holds the lazyarrays themselves.
+    hosts = tuple([a if objects and not isinstance(a, Tensor) else to_host(a, what) for a in args])
+    named = {key: to_host(value, what) for key, value in kwargs.items()}
+    first = args[0] if args and _changes(function) else None
+    written = [(first, hosts[0])] if isinstance(first, Tensor) else []
+    outs = zip(_as_tuple(kwargs.get("out")), _as_tuple(named.get("out")), strict=True)
+    written += [(array, host) for array, host in outs if isinstance(array, Tensor)]
+    try:
+        result = function(*hosts, **named)
+    except Exception as exc:
+        raise exc from None
+    for array, host in written:
+        _rows.assign_to(array, host)
+    given = {id(host): array for array, host in written}
+    if id(result) in given:
+        return given[id(result)]
+    if given and type(result) is tuple:
+        result = tuple([given.get(id(part), part) for part in result])
+    own = tuple(_inside([args, kwargs], np.ndarray))
+    found = to_lazy(result, device or device_of(*arrays), own)
+    numpys = _inside([args, kwargs], (np.ndarray, np.generic))
+    if function in _MAKERS or all(map(_rows.holdable, numpys)):
+        for host in _inside(found, np.ndarray):
+            if not any(host is x for x in own):
+                note(host)
+    return found
+
+
+def _as_tuple(out: Any) -> tuple[Any, ...]:
+    return out if isinstance(out, tuple) else (out,)
+
+
+def _asks_objects(dtype: Any = None, **rest: Any) -> bool:
+    return dtype is not None and np.dtype(dtype) == object
+
+
+def _changes(function: Callable[..., Any]) -> bool:
+    return function in _CHANGES or getattr(function, "__name__", "") == "at"
+
+
+def in_place(operator: Callable[..., Any], x: Any, other: Any, error: Exception) -> Any:
+    """``x += other`` and the like, where ``other`` is what lazyarray can't hold: by NumPy."""
+    if is_capturing():
+        raise TracingError(f"an operator in place can't be traced: {error}") from None
+    refuse("an operator in place", x)
+    host = values(x, "an operator in place")
+    try:
+        result = operator(host, to_host(other, "an operator in place"))
+    except Exception as exc:
+        raise exc from None
+    _rows.assign_to(x, host)
+    return x if result is host else result
+
+
+_rows.teach(handed_over=handed_over, numbers=(numbers.Number, datetime.date, datetime.timedelta))

@@ -1,0 +1,141 @@
+"""Operands of every kind, and the memory's address."""
+
+import array
+import collections
+import operator
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import lazyarray as la
+
+
+class Vector:
+    """A sequence of no known type."""
+
+    def __init__(self, *items):
+        self.items = items
+
+    def __len__(self):
+        return len(self.items)
+
+    def __getitem__(self, i):
+        return self.items[i]
+
+    def __radd__(self, other):
+        return "mine"
+
+
+class Prior(Vector):
+    __array_priority__ = 10.0
+
+
+class Own(Vector):
+    __array_ufunc__ = None
+
+
+SEQUENCES = [
+    range(3),
+    (1, 2, 3),
+    [1.5, 2, 3],
+    collections.deque([1, 2, 3]),
+    array.array("d", [1, 2, 3]),
+    bytearray(b"abc"),
+    memoryview(b"abc"),
+    Vector(1, 2, 3),
+]
+
+
+@pytest.mark.parametrize("other", SEQUENCES, ids=lambda o: type(o).__name__)
+def test_any_sequence_is_an_operand(other):
+    for dtype in ("f8", "i8"):
+        x, y = la.array([3, 1, 2], dtype), np.array([3, 1, 2], dtype)
+        for op in (
+            lambda a: a + other,
+            lambda a: other - a,
+            lambda a: a * other,
+            lambda a: a < other,
+            lambda a: a == other,
+            lambda a: a @ other,
+            lambda a: np.maximum(a, other),
+        ):
+            got, want = op(x), op(y)
+            assert isinstance(got, la.NDArray) and got.dtype == want.dtype
+            assert got.tolist() == want.tolist()
+    z = la.ones(3)
+    z += other
+    assert z.tolist() == (np.ones(3) + other).tolist()
+    row = la.zeros((2, 3))
+    row[0] = other
+    assert row[0].tolist() == np.asarray(other).tolist()
+    assert la.add(la.ones(3), other).tolist() == z.tolist()
+
+
+def test_who_has_a_way_of_his_own_keeps_it():
+    x = la.ones(2)
+    assert x + Prior(1, 2) == "mine" == x + Own(1, 2)
+    assert (x + Vector(1, 2)).tolist() == [2, 3]  # as NumPy: it is a sequence
+    for other in (None, "a", object(), {1: 2}, {1}, (i for i in range(2))):
+        with pytest.raises(TypeError):
+            x + other
+    assert (x == None).tolist() == [False, False]  # noqa: E711
+    assert not x[0] == "a"
+
+
+def test_numbers_of_python_that_no_dtype_has():
+    x, y = la.array([1, 2]), np.array([1, 2])
+    for other in (Fraction(1, 2), Decimal(3)):
+        for op in (operator.mul, operator.add, operator.gt, lambda a, b: b - a):
+            got, want = op(x, other), op(y, other)
+            assert np.asarray(got).dtype == want.dtype and got.tolist() == want.tolist()
+    with pytest.raises(TypeError):
+        la.ones(2) * Decimal(3)
+    with pytest.raises(ValueError, match="inhomogeneous"):
+        la.add(x, [[1, 2], [3]])
+
+
+def test_a_list_of_objects():
+    halves = [Fraction(1, 2), Fraction(1, 3)]
+    got = la.array([1, 2]) + halves
+    assert got.tolist() == [Fraction(3, 2), Fraction(7, 3)]
+
+
+# ---- the memory's address -----------------------------------------------------------------------
+
+
+def test_array_interface():
+    x = la.arange(6.0).reshape(2, 3)[:, ::2]
+    found, want = x.__array_interface__, np.arange(6.0).reshape(2, 3)[:, ::2].__array_interface__
+    assert {**found, "data": None} == {**want, "data": None, "descr": found["descr"]} | {
+        "strides": x.strides}  # fmt: skip
+    address, readonly = found["data"]
+    assert readonly is False and address == x.ctypes.data
+
+    class Seen:
+        __array_interface__ = found
+
+    host = np.asarray(Seen())
+    x *= 2  # the memory is lent: this has run
+    assert host.tolist() == x.tolist() == [[0, 4], [6, 10]]
+    x.setflags(write=False)
+    assert x.__array_interface__["data"] == (address, True)
+    assert not hasattr(x, "__array_interface__")  # what asks so goes on to np.asarray
+
+
+def test_numpy_does_not_see_it():
+    x = la.ones(3)
+
+    def convert():
+        return np.asarray(x), np.array(x, copy=True), np.asarray(x, copy=False)
+
+    copy, other, same = convert()
+    x += 1
+    assert copy.tolist() == other.tolist() == [1, 1, 1] and same.tolist() == [2, 2, 2]
+    y = la.ones(1000)
+    for _ in range(3):
+        np.asarray(y)
+    from lazyarray.lazy import _share
+
+    assert _share.export_count(y) == 0  # so ops on it stay asynchronous
