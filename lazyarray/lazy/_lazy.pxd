@@ -191,6 +191,7 @@ cdef extern from "lazy/instr.h" namespace "lazyarray" nogil:
         CError* (*check)(const Instr&, const Block&) noexcept
         int8_t checked
         cbool casts_range
+        const char* code
         cbool starts_with_first
         char* identity
         const Gradient* gradient
@@ -303,7 +304,7 @@ cdef extern from "lazy/recorder.h" namespace "lazyarray" nogil:
         int64_t age_ns, direct_bytes, draws, ahead_bytes, few_ops
     cdef cppclass TilePolicy:
         int64_t tile_bytes, stream_bytes, ahead_bytes, stream, least, most, ahead_least, row, panels, panel
-        double split_ns, task_ns
+        double split_ns, task_ns, compile_ns
     cdef cppclass Backend:
         pass
     cdef cppclass Executor:
@@ -466,6 +467,7 @@ cdef tuple shape_tuple(const View* v)
 cdef Kernel* cast_kernel(int source, int target) except NULL
 cdef bint covers_chunk(const View* v) noexcept
 cdef void set_array_type(type t)
+cdef const char* code_of(str name, str dtypes) except? NULL
 cdef Tensor new_tensor(Chunk* chunk, int dtype)
 cdef Tensor empty_like_shape(int dtype, int ndim, const npy_intp* shape, CDevice device)
 cdef Tensor view_of(Tensor base)

@@ -2,6 +2,7 @@
 """Tensors (views of chunks), and how instructions on them reach the recorder."""
 
 import contextvars
+import importlib.util
 import os
 import sys
 import threading
@@ -91,6 +92,7 @@ include "number.pxi"
 include "python_ops.pxi"
 include "cuda.pxi"
 include "explain.pxi"
+include "tier.pxi"
 
 
 cdef int (*_openblas_threads)() noexcept nogil
@@ -162,6 +164,7 @@ cdef int _list_figures() except -1:
         "panels": (<size_t>&t.panels, False),
         "panel": (<size_t>&t.panel, False),
         "split_ns": (<size_t>&t.split_ns, True),
+        "compile_ns": (<size_t>&t.compile_ns, True),
         "task_ns": (<size_t>&t.task_ns, True),
         "max_pending_bytes": (<size_t>&_recorder.max_pending_bytes, False),
         "max_pending_ops": (<size_t>&_recorder.max_pending_ops, False),
@@ -221,11 +224,12 @@ cdef int _set_up() except -1:
     engine_module.stat_sources.append(_stats)
     _find_blas()
     _list_figures()
+    _set_up_tier()
     for word in os.environ.get("LAZYARRAY_DEBUG", "").split(","):
         if word == "plan":
             _debug_plans()
-        elif word:
-            raise ValueError(f"LAZYARRAY_DEBUG knows 'plan', not {word!r}")
+        elif word and word != "jit":
+            raise ValueError(f"LAZYARRAY_DEBUG knows 'plan' and 'jit', not {word!r}")
     return 0
 
 

@@ -18,6 +18,7 @@ cdef Kernel* cast_kernel(int source, int target) except NULL:
         k.any_order = True
         k.copies = source == target
         k.cost = 0.03 * info(target).size if source == target else 0.6
+        k.code = code_of(k.name.decode(), chr(info(source).code) + chr(info(target).code))
         _casts[source][target] = k
     return k
 

@@ -66,6 +66,9 @@ struct TilePolicy {
   // cache takes.)
   double split_ns = 100000;
   double task_ns = 25000;            // the work that a thread claims at a time
+  // So much work on a chain of instructions, by estimate, and it is compiled: that takes 20 to 40 ms of another core,
+  // and the loop a half to a quarter of the time.
+  double compile_ns = 50e6;
 };
 
 }  // namespace lazyarray

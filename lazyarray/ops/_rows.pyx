@@ -48,6 +48,7 @@ from lazyarray.lazy._lazy cimport (
     as_array,
     at_hand,
     as_scalar,
+    code_of,
     assign,
     cast,
     count_true,

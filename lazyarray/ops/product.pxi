@@ -237,6 +237,7 @@ cdef Kernel* where_kernel(int code) except NULL:
         k.dtypes[1] = k.dtypes[2] = k.dtypes[3] = code
         k.any_order = True
         k.cost = 0.4
+        k.code = code_of("where", "?" + 3 * chr(info(code).code))
         _where_kernels[code] = k
     return k
 

@@ -141,6 +141,8 @@ cdef class Ufunc(Row):
         k.any_order = self.ufunc.__name__ in _ARITHMETIC and all(d.char in "?bBhHiIlLqQfd" for d in dtypes)
         if self.nin == 2 and self.nout == 1 and all(d == dtypes[0] for d in dtypes):
             k.lines = line_loops(self.ufunc.__name__.encode(), dtype_code(dtypes[0]))
+        if self.nout == 1:
+            k.code = code_of(self.ufunc.__name__, "".join([d.char for d in dtypes]))
         if self.power and dtypes[1].kind == "i":
             k.check = negative_exponent
         k.cost = self.vector if dtypes[0].char in "fd" else self.cost

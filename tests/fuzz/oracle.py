@@ -9,13 +9,14 @@ import random
 import re
 import warnings
 from collections.abc import Callable, Iterator
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
 
 import lazyarray as la
 from lazyarray import engine
-from lazyarray.lazy._lazy import TracingError
+from lazyarray.lazy._lazy import TracingError, _set_jit, refused_loops
 
 from ..lazy.fusing import figures
 from .phrases import LIBM, LIBM2
@@ -53,6 +54,7 @@ class Way:
     figures: tuple[tuple[str, float], ...] = ()
     bulk: int = 0
     compiled: bool = False
+    jit: bool = False  # its chains become loops of LLVM's at once
 
 
 def ways(program: Program) -> list[Way]:
@@ -74,6 +76,10 @@ def ways(program: Program) -> list[Way]:
         found.append(Way("whole", eager, 100000))
     elif kind < 0.8:
         found.append(Way("compiled", compiled=True))
+    if rng.random() < 0.15:
+        found.append(
+            Way("jit", (("inline_ns", 0), ("fuse_ns", 0), *found[1].figures), 100000, jit=True)
+        )
     return found
 
 
@@ -185,6 +191,13 @@ def run(program: Program, way: Way, want: dict[str, Any]) -> None:
         over(program),
         engine.bulk(way.bulk) if way.bulk else contextlib.nullcontext(),
     ):
+        if way.jit:
+            with eager():
+                for _ in range(2):  # the first compares a tile of each
+                    compare(way, attempt(way, program, inputs(program)), want, order)
+            if refused_loops():
+                raise Wrong(f"{way.name}: other bits than NumPy's loops: {refused_loops()}")
+            return
         if not way.compiled:
             compare(way, attempt(way, program, inputs(program)), want, order)
             return
@@ -197,6 +210,15 @@ def run(program: Program, way: Way, want: dict[str, Any]) -> None:
             except Exception as exc:
                 raise Wrong(f"{way.name}: {type(exc).__name__}: {exc}") from exc
             compare(way, got, want, order)
+
+
+@contextlib.contextmanager
+def eager() -> Iterator[None]:
+    old = _set_jit("eager" if find_spec("llvmlite") else "0")
+    try:
+        yield
+    finally:
+        _set_jit(old)
 
 
 @contextlib.contextmanager

@@ -43,11 +43,3 @@ def test_fills(n):
         want = np.zeros(n + 2, dtype)
         want[1:-1] = 1
         np.testing.assert_array_equal(a.asnumpy(), want)
-
-
-def test_unsupported_dtypes_say_so():
-    for bad in ("O", "U3", "M8[s]", "S1"):
-        with pytest.raises(TypeError, match="dtype"):
-            la.zeros(3, dtype=bad)
-        with pytest.raises(TypeError, match="dtype"):
-            la.array(np.zeros(3, bad))

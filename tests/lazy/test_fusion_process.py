@@ -373,4 +373,4 @@ def test_debug_refuses_nonsense():
         [sys.executable, "-c", "import lazyarray"], env=env, capture_output=True, text=True
     )
     assert done.returncode != 0
-    assert "LAZYARRAY_DEBUG knows 'plan', not 'nonsense'" in done.stderr
+    assert "LAZYARRAY_DEBUG knows 'plan' and 'jit', not 'nonsense'" in done.stderr

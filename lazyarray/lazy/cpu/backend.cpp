@@ -49,6 +49,7 @@ int CpuBackend::pass(Executor& executor, const FusedPlan& fused, Instr* const* i
   int threads = 0;
   std::unique_ptr<Pass> pass;
   if (any) {
+    for (const Chain& c : plan.chains) tier().worked(c.loop, c.ns, planner.policy.compile_ns);
     pass.reset(new Pass(runtime_, plan, instrs, runs.data()));
     if (plan.tasks > 1)
       engine->share(op, [](void* p) { static_cast<Pass*>(p)->work(); }, pass.get(),

@@ -44,6 +44,7 @@ Pass::Pass(Runtime& rt, const Plan& plan, Instr* const* instrs, const uint8_t* r
       else if (copied || member.where[k] == Member::kMemory) base = o.chunk->data + o.offset;
     }
   }
+  if (!plan.chains.empty()) prepare_chains();
   if (plan.partials)
     partials_.reset(new char[static_cast<size_t>(plan.partials) * plan.tiles * kItem]);
 }
@@ -104,7 +105,7 @@ void Pass::work(bool& claimed) {
     claimed = true;
     if (!mine) threads_.fetch_add(1, std::memory_order_relaxed);
     const npy_intp end = std::min(plan_.tiles, (task + 1) * plan_.tiles_per_task);
-    for (npy_intp t = task * plan_.tiles_per_task; t < end; ++t) tile(t, begin.data(), flags.data());
+    for (npy_intp t = task * plan_.tiles_per_task; t < end; ++t) tile(t, begin.data(), flags.data(), scratch);
   }
   for (size_t m = 0; m < n; ++m)
     if (flags[m]) results_[m].flags.fetch_or(flags[m], std::memory_order_relaxed);
@@ -150,44 +151,58 @@ void Pass::Ahead::open(size_t stream) {
   end_ = at_ + s.step * length_;
 }
 
-void Pass::tile(npy_intp t, const Pointers* begin, int* flags) {
+void Pass::tile(npy_intp t, const Pointers* begin, int* flags, char* scratch) {
   const Plan& p = plan_;
-  npy_intp index[kAxes];  // over the axes up to the one that is cut
-  npy_intp rest = t / p.pieces, length;
+  Spot spot;
+  spot.tile = t;
+  npy_intp rest = t / p.pieces;
   const npy_intp piece = t - rest * p.pieces;
   if (p.leaves.empty()) {
-    index[p.cut] = piece * p.length;
-    length = std::min(p.length, p.axes.shape[p.cut] - index[p.cut]);
+    spot.index[p.cut] = piece * p.length;
+    spot.length = std::min(p.length, p.axes.shape[p.cut] - spot.index[p.cut]);
   } else {
-    index[p.cut] = p.leaves[piece];
-    length = p.leaves[piece + 1] - p.leaves[piece];
+    spot.index[p.cut] = p.leaves[piece];
+    spot.length = p.leaves[piece + 1] - p.leaves[piece];
   }
   for (int a = p.cut - 1; a >= 0; --a) {
-    index[a] = rest % p.axes.shape[a];
+    spot.index[a] = rest % p.axes.shape[a];
     rest /= p.axes.shape[a];
   }
   take_flags(p.long_double);  // what came before is not ours
-  Ahead ahead(*this, begin, index, length);
+  Ahead ahead(*this, begin, spot.index, spot.length);
+  size_t next = 0;  // chain
   for (size_t m = 0; m < p.members.size(); ++m) {
-    const Member& member = p.members[m];
-    if (!runs_[m] || member.role == Member::NOTHING) continue;
-    ahead.fetch();
-    Pointers at = begin[m];
-    for (int k = 0; k < member.nop; ++k)
-      for (int a = 0; a <= p.cut; ++a) at.p[k] += index[a] * member.outer[k][a];
-    switch (member.role) {
-      case Member::MAP: map(m, member, at, length, flags); break;
-      case Member::WALK: walk(m, member, at, index[0], length, flags); break;
-      case Member::ROWS: rows(m, member, at, length); break;
-      case Member::TREE: leaf(m, member, at, t, length); break;
-      case Member::COLUMNS: columns(m, member, at, length, index); break;
-      case Member::NOTHING: break;
+    if (next < p.chains.size() && m == static_cast<size_t>(p.chains[next].begin)) {
+      const size_t now = next++;
+      if (compiled(now, begin, spot, scratch, ahead) || tried(now, begin, spot, flags)) {
+        m = p.chains[now].end - 1;
+        continue;
+      }
     }
-    // Read after each loop: many of them clear what was raised before.
-    const Kernel& kernel = *instrs_[m]->kernel;
-    if (const int f = take_flags(kernel.long_double))
-      if (kernel.checks_flags) flags[m] |= f;
+    if (!runs_[m] || p.members[m].role == Member::NOTHING) continue;
+    ahead.fetch();
+    step(m, begin, spot, flags);
   }
+}
+
+void Pass::step(size_t m, const Pointers* begin, const Spot& spot, int* flags) {
+  const Member& member = plan_.members[m];
+  const npy_intp length = spot.length;
+  Pointers at = begin[m];
+  for (int k = 0; k < member.nop; ++k)
+    for (int a = 0; a <= plan_.cut; ++a) at.p[k] += spot.index[a] * member.outer[k][a];
+  switch (member.role) {
+    case Member::MAP: map(m, member, at, length, flags); break;
+    case Member::WALK: walk(m, member, at, spot.index[0], length, flags); break;
+    case Member::ROWS: rows(m, member, at, length); break;
+    case Member::TREE: leaf(m, member, at, spot.tile, length); break;
+    case Member::COLUMNS: columns(m, member, at, length, spot.index); break;
+    case Member::NOTHING: break;
+  }
+  // Read after each loop: many of them clear what was raised before.
+  const Kernel& kernel = *instrs_[m]->kernel;
+  if (const int f = take_flags(kernel.long_double))
+    if (kernel.checks_flags) flags[m] |= f;
 }
 
 void Pass::walk(size_t m, const Member& member, const Pointers& begin, npy_intp start, npy_intp length,

@@ -84,7 +84,30 @@ class Pass {
     const char *at_ = nullptr, *end_ = nullptr;
   };
 
-  void tile(npy_intp t, const Pointers* begin, int* flags);
+  void tile(npy_intp t, const Pointers* begin, int* flags, char* scratch);
+
+  // Where a tile lies: how many steps along the axes up to the one that is cut, and its length there.
+  struct Spot {
+    npy_intp tile;
+    npy_intp index[kAxes];
+    npy_intp length;
+  };
+  // A member on a tile, by NumPy's loops.
+  void step(size_t m, const Pointers* begin, const Spot& spot, int* flags);
+
+  // ---- compiled chains (pass_chains.cpp)
+  struct ChainRun {
+    bool runs = false;           // all of its instructions do
+    int heard = 0;               // the flags that somebody hears of
+    std::atomic<int> again{0};   // tiles that NumPy's loops had to do once more
+  };
+  struct Trial;
+  void prepare_chains();
+  void locate(const Chain& chain, const Pointers* begin, const Spot& spot, char** ptrs, npy_intp* counts) const;
+  // Whether the chain is done; if not, NumPy's loops can do it.
+  bool compiled(size_t chain, const Pointers* begin, const Spot& spot, char* scratch, Ahead& ahead);
+  // The same where the loop was never used: NumPy's loops do the tile as well, and the two are compared.
+  bool tried(size_t chain, const Pointers* begin, const Spot& spot, int* flags);
 
   // A nest's loops over one tile, `length` long, as they are run.
   struct Tile : Block {
@@ -132,6 +155,7 @@ class Pass {
   const uint8_t* const runs_;
   std::vector<char*> base_;  // of each member's operands
   std::vector<Result> results_;
+  std::vector<ChainRun> chains_;
   std::unique_ptr<char[]> partials_;
   std::atomic<npy_intp> next_{0};
   std::atomic<int> threads_{0};

@@ -5,7 +5,8 @@
 
 namespace lazyarray {
 
-void Nest::set(const Axes& axes, int from, int to, int nop, npy_intp const (*steps)[kAxes]) {
+template <int N>
+void NestOf<N>::set(const Axes& axes, int from, int to, int nop, npy_intp const (*steps)[kAxes]) {
   n = 0;
   for (int a = from; a < to; ++a) {
     if (a == from && axes.shape[a] == 1 && to > from + 1) continue;
@@ -23,17 +24,20 @@ void Nest::set(const Axes& axes, int from, int to, int nop, npy_intp const (*ste
   }
 }
 
-void Nest::lengthen(int nop, npy_intp length) {
-  constexpr npy_intp kShort = 32;  // elements that take as long as the call
+template <int N>
+void NestOf<N>::lengthen(int nop, npy_intp length, npy_intp few) {
   int longest = n - 1;
   for (int i = 0; i < n - 1; ++i)
     if (count(i, length) > count(longest, length)) longest = i;
-  if (longest == n - 1 || count(n - 1, length) >= kShort) return;
+  if (longest == n - 1 || count(n - 1, length) >= few) return;
   std::swap(shape[longest], shape[n - 1]);
   for (int k = 0; k < nop; ++k) std::swap(strides[k][longest], strides[k][n - 1]);
   if (cut == longest) cut = n - 1;
   else if (cut == n - 1) cut = longest;
 }
+
+template struct NestOf<kPassOps>;
+template struct NestOf<kPlaces>;
 
 bool Plan::writes_early() const {
   for (const Member& m : members)
@@ -41,10 +45,19 @@ bool Plan::writes_early() const {
   return false;
 }
 
+std::string Plan::compiled() const {
+  int n = 0, waiting = 0;
+  for (const Chain& p : chains)
+    (p.loop->ready() ? n : waiting) += p.end - p.begin;
+  if (n == 0 && waiting == 0) return "";
+  return ", " + words::count(static_cast<size_t>(n), "instruction") + " compiled" +
+         (waiting ? ", " + std::to_string(waiting) + " may be" : "");
+}
+
 std::string Plan::text() const {
   return "fused pass over " + words::shape(axes.shape, axes.n) + ": " + words::count(static_cast<size_t>(tiles), "tile") +
          " in " + words::count(static_cast<size_t>(tasks), "task") + ", " + std::to_string(scratch) +
-         " bytes of scratch";
+         " bytes of scratch" + compiled();
 }
 
 }  // namespace lazyarray

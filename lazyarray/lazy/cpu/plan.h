@@ -4,14 +4,16 @@
 #include <vector>
 
 #include "lazy/backend.h"
+#include "lazy/cpu/tier.h"
 
 namespace lazyarray {
 
-// Some axes as a nest of loops: those that all operands step through alike are one.
-struct Nest {
+// Some axes as a nest of loops over N operands: those that all step through alike are one.
+template <int N>
+struct NestOf {
   int n = 0;
   npy_intp shape[kAxes];
-  npy_intp strides[kPassOps][kAxes] = {};
+  npy_intp strides[N][kAxes] = {};
   npy_intp head = 1;  // the `cut` loop's count for one step of the axis that tiles cut
   int cut = 0;
 
@@ -23,10 +25,10 @@ struct Nest {
     return loop == cut ? length * head : shape[loop];
   }
 
-  // Puts the longest loop innermost, if the calls for the innermost one would be short. `length` is
-  // that of a tile.
-  void lengthen(int nop, npy_intp length);
+  // Puts the longest loop innermost, if the one there has fewer steps than `few`. `length` is that of a tile.
+  void lengthen(int nop, npy_intp length, npy_intp few);
 };
+using Nest = NestOf<kPassOps>;
 
 using ShortSum = void (*)(const char*, char*, npy_intp);
 
@@ -50,6 +52,29 @@ struct Member {
   int rows_begin = 0, rows_end = 0;  // COLUMNS: the axes that are reduced
 };
 
+// An operand of a chain: one of an instruction's.
+struct Place {
+  int member, op;
+  bool written;
+  // Where in the scratch it is written first, as the chain reads the same memory, and from which place after the
+  // loop's own it is moved to; or -1.
+  int kept = -1, target = -1;
+  npy_intp outer[kAxes] = {};  // steps over the axes up to the one that tiles cut
+};
+
+constexpr int kPlaces = 16;
+
+// Instructions, one after the other, that may run as one compiled loop: see Chains.
+struct Chain {
+  int begin, end;             // members
+  int level = 0;              // how many of the axes they have
+  double ns = 0;              // of a pass, without it
+  std::vector<Place> places;  // in the order of the loop's operands; then targets
+  int operands = 0;           // of the loop
+  NestOf<kPlaces> nest;       // of a tile
+  CompiledLoop* loop = nullptr;
+};
+
 // A contiguous operand in memory that a pass runs through from tile to tile.
 struct Stream {
   int member, op;
@@ -58,6 +83,7 @@ struct Stream {
 
 struct Plan final : FusedPlan {
   std::vector<Member> members;
+  std::vector<Chain> chains;  // in order
   Axes axes;
   bool fetches_ahead = false;
   std::vector<Stream> streams;  // what it fetches, while the tile before is computed
@@ -75,6 +101,7 @@ struct Plan final : FusedPlan {
   bool may_fall_back() const override { return false; }
   bool writes_early() const override;  // by a copy's maker
   std::string text() const override;
+  std::string compiled() const;  // ... of which
   const char* place() const override { return "in scratch"; }
 };
 

@@ -18,6 +18,7 @@ std::shared_ptr<const Plan> Planner::plan(const Stage& stage) {
 
 void Planner::describe(const Stage& stage) {
   key_.clear();
+  walks_.clear();
   chunks_ = 0;
   mark_ = stage.mark;
   auto push = [&](npy_intp w) { key_.push_back(static_cast<uint64_t>(w)); };
@@ -28,6 +29,7 @@ void Planner::describe(const Stage& stage) {
     for (int k = 0; k < in->nop; ++k) {
       Chunk* c = in->ops[k].chunk;
       push(c ? (id(c) + 1) << 1 | is_temporary(c) : 0);
+      if (c && tier().on && !is_temporary(c)) push(walk(in, k));
       for (int a = 0; a < in->ndim; ++a) push(in->strides(k)[a]);
     }
   }
@@ -40,6 +42,22 @@ npy_intp Planner::id(Chunk* c) {
     notes.index = chunks_++;
   }
   return notes.index;
+}
+
+int Planner::walk(Instr* in, int k) {
+  const Operand& o = in->ops[k];
+  const size_t most = 24, n = walks_.size();
+  for (size_t i = n; i-- > 0 && i + most >= n;) {
+    Instr* const other = walks_[i].in;
+    const int op = walks_[i].op;
+    if (other->ops[op].chunk != o.chunk || other->ops[op].offset != o.offset || other->ndim != in->ndim) continue;
+    if (info(other->kernel->dtypes[op]).size != info(in->kernel->dtypes[k]).size) continue;
+    if (std::equal(in->shape(), in->shape() + in->ndim, other->shape()) &&
+        std::equal(in->strides(k), in->strides(k) + in->ndim, other->strides(op)))
+      return static_cast<int>(i);
+  }
+  walks_.push_back({in, k});
+  return static_cast<int>(n);
 }
 
 void Planner::build(Plan& p, const Stage& stage) {
@@ -135,10 +153,12 @@ void Planner::build(Plan& p, const Stage& stage) {
   per_element += *std::max_element(alive.begin(), alive.end());
   choose_tiles(p, form, rows, std::max<npy_intp>(per_element, 1));
   place_scratch(p);
+  steps_.assign(tier().on ? n : 1, {});
   for (size_t m = 0; m < n; ++m) {
-    p.members.push_back(member(p, stage, *stage.instrs[m], level[m]));
+    p.members.push_back(member(p, stage, m, level[m]));
     p.long_double |= stage.instrs[m]->kernel->long_double;
   }
+  if (tier().on && n > 1 && p.walk.n == 0) find_chains(p, stage, steps_);
   if (p.fetches_ahead) find_streams(p, stage);
   // Tasks depend on sizes alone.
   if (cost < policy.split_ns) p.tiles_per_task = p.tiles;
@@ -256,17 +276,22 @@ void Planner::place_scratch(Plan& p) {
   p.temporaries = static_cast<int>(lives_.size());
 }
 
-Member Planner::member(Plan& p, const Stage& stage, Instr& in, int level) {
+Member Planner::member(Plan& p, const Stage& stage, size_t number, int level) {
   const Form& form = stage.form;
+  Instr& in = *stage.instrs[number];
+  if (p.walk.n) return on_line(p, stage, in);
   Member m;
   m.nop = in.nop;
-  npy_intp steps[kPassOps][kAxes] = {};
-  if (p.walk.n) return on_line(p, stage, in);
+  MemberSteps& mine = steps_[tier().on ? number : 0];
+  mine = {};
+  npy_intp(&steps)[kPassOps][kAxes] = mine.of;
   // The axis of length one in front (see build) belongs to nobody.
   const int shift = p.axes.n - form.axes.n;
   for (int k = 0; k < in.nop; ++k) {
     Chunk* c = in.ops[k].chunk;
     m.where[k] = c ? Member::kMemory : Member::kConstant;
+    mine.walk[k] = mine.chunk[k] = -1;
+    if (c) note_walk(mine, in, k, k);
     if (c) spread(form.axes, std::max(0, level - shift), in.ndim, in.shape(), in.strides(k), steps[k] + shift);
     if (c && panels_ > 1) steps[k][0] = steps[k][panel_axis_] * p.axes.shape[panel_axis_];
     // An axis of length one may step anyhow; loops tell a step of zero (a scalar) from others.
@@ -276,6 +301,7 @@ Member Planner::member(Plan& p, const Stage& stage, Instr& in, int level) {
       m.where[k] = Member::kCopyTarget;
       if (k < in.nin) m.role = Member::NOTHING;  // it is that copy
       else m.copied_by = lives_[life_of_[id(c)]].copied_by;
+      note_walk(mine, copy, 1, k);
       spread(form.axes, std::max(0, level - shift), copy.ndim, copy.shape(), copy.strides(1), steps[k] + shift);
       if (panels_ > 1) steps[k][0] = steps[k][panel_axis_] * p.axes.shape[panel_axis_];
     } else if (c && is_temporary(c)) {
@@ -293,8 +319,9 @@ Member Planner::member(Plan& p, const Stage& stage, Instr& in, int level) {
       std::copy(steps[k], steps[k] + p.cut + 1, m.outer[k]);
   }
   if (in.kernel->kind != Kernel::REDUCE) {
+    mine.level = level;
     m.nest.set(p.axes, p.cut, level, in.nop, steps);
-    if (in.kernel->any_order) m.nest.lengthen(in.nop, p.length);
+    if (in.kernel->any_order) m.nest.lengthen(in.nop, p.length, 32);  // as long as the call takes
     return m;
   }
   const npy_intp last = in.last();
@@ -320,6 +347,14 @@ Member Planner::member(Plan& p, const Stage& stage, Instr& in, int level) {
       m.short_sums = short_sums_of(in.kernel->dtypes[0], last);
   }
   return m;
+}
+
+void Planner::note_walk(MemberSteps& to, Instr& in, int op, int k) {
+  Chunk* c = in.ops[op].chunk;
+  to.chunk[k] = static_cast<int>(id(c));
+  // Temporaries have numbers of their own: whoever uses one in the pass has each element at the same place.
+  if (is_temporary(c)) to.walk[k] = (1 << 20) + static_cast<int>(id(c));
+  else if (tier().on) to.walk[k] = walk(&in, op);
 }
 
 Member Planner::on_line(Plan& p, const Stage& stage, Instr& in) {

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "lazy/cpu/pairwise.h"
+#include "lazy/cpu/chains.h"
 #include "lazy/fuse.h"
 #include "lazy/plan_cache.h"
 
@@ -26,6 +27,8 @@ class Planner {
   // in the order of their first use.
   void describe(const Stage& stage);
   npy_intp id(Chunk* c);
+  // A number that operands in memory have if they are the same elements; equal elements may have two.
+  int walk(Instr* in, int k);
 
   void build(Plan& p, const Stage& stage);
 
@@ -46,7 +49,10 @@ class Planner {
   // A temporary's piece of a tile; pieces of those that are dead are used again.
   void place_scratch(Plan& p);
 
-  Member member(Plan& p, const Stage& stage, Instr& in, int level);
+  Member member(Plan& p, const Stage& stage, size_t m, int level);
+
+  // Operand `k` of a member is operand `op` of this instruction.
+  void note_walk(MemberSteps& to, Instr& in, int op, int k);
 
   // The same where tiles are pieces of a line (Plan::walk).
   Member on_line(Plan& p, const Stage& stage, Instr& in);
@@ -58,7 +64,13 @@ class Planner {
     size_t offset;
     int uses = 0, copied_by = -1;
   };
+  struct Walk {
+    Instr* in;
+    int op;
+  };
   std::vector<uint64_t> key_;
+  std::vector<Walk> walks_;        // of describe()
+  std::vector<MemberSteps> steps_;  // by member
   int chunks_ = 0, mark_ = -2;  // of describe(), which numbers chunks by Chunk::use_index
   std::vector<Life> lives_;
   npy_intp panels_ = 1;

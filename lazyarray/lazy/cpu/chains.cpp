@@ -1,0 +1,206 @@
+// Chains: which instructions of a pass may run as one compiled loop.
+#include "lazy/cpu/chains.h"
+
+namespace lazyarray {
+
+namespace {
+
+// One chain while it grows.
+class Finder {
+ public:
+  Finder(Plan& plan, const Stage& stage, const std::vector<MemberSteps>& steps)
+      : plan_(plan), stage_(stage), steps_(steps) {}
+
+  // Makes a chain of the members from `begin` on that fit; where it ends, or `begin` + 1.
+  int grow(int begin);
+
+ private:
+  struct Value {  // of a walk: what the members up to now have left there
+    int walk, chunk;
+    int place = -1;       // that it was read from
+    std::string name;     // "" while it is only known as read
+    int member, op;       // who wrote it last
+    bool written = false;
+  };
+
+  bool add(int m);
+  int read(int m, int k);  // a place of the chain; -1: there are too many
+  int place(int m, int k, bool written);
+  bool used_later(int walk, int end) const;
+  std::string describe(const std::vector<int>& written);
+
+  Plan& plan_;
+  const Stage& stage_;
+  const std::vector<MemberSteps>& steps_;
+  Chain chain_;
+  std::vector<Value> values_;
+  std::vector<std::string> lines_;
+  int temporaries_ = 0, instructions_ = 0;
+};
+
+bool operand_in_memory(const Member& m, int k) {
+  return m.where[k] == Member::kMemory || m.where[k] == Member::kCopyTarget;
+}
+
+int Finder::place(int m, int k, bool written) {
+  if (chain_.places.size() == kPlaces) return -1;
+  Place p{m, k, written};
+  const Member& member = plan_.members[m];
+  std::copy(member.outer[k], member.outer[k] + kAxes, p.outer);
+  chain_.places.push_back(p);
+  return static_cast<int>(chain_.places.size()) - 1;
+}
+
+bool Finder::add(int m) {
+  const Instr& in = *stage_.instrs[m];
+  const MemberSteps& mine = steps_[m];
+  const int out = in.nin;
+  // The same chunk by another way: nobody knows how the two meet, if one of them writes.
+  for (const Value& v : values_)
+    for (int k = 0; k < in.nop; ++k)
+      if (mine.chunk[k] >= 0 && v.chunk == mine.chunk[k] && v.walk != mine.walk[k] && (v.written || k == out))
+        return false;
+  for (int k = 0; k < in.nin; ++k)
+    if (mine.chunk[k] >= 0 && mine.chunk[k] == mine.chunk[out] && mine.walk[k] != mine.walk[out]) return false;
+  const size_t places = chain_.places.size(), values = values_.size();
+  std::string line = std::string(in.kernel->code) + ' ';
+  for (int k = 0; k < in.nop; ++k) line += info(in.kernel->dtypes[k]).code;
+  bool fits = true;
+  for (int k = 0; k < in.nin && fits; ++k) {
+    Value* known = nullptr;
+    for (Value& v : values_)
+      if (mine.walk[k] >= 0 && v.walk == mine.walk[k]) known = &v;
+    if (!known) {
+      const int p = place(m, k, false);
+      fits = p >= 0;
+      if (!fits) break;
+      values_.push_back({mine.walk[k], mine.chunk[k], p, "a" + std::to_string(p), m, k, false});
+      known = &values_.back();
+    }
+    line += ' ' + known->name;
+  }
+  // Whoever writes has one place more, at the end.
+  int writes = 1;
+  for (const Value& v : values_) writes += v.written && v.walk != mine.walk[out];
+  if (!fits || chain_.places.size() + writes > kPlaces) {
+    chain_.places.resize(places);
+    values_.resize(values);
+    return false;
+  }
+  const std::string result = "t" + std::to_string(temporaries_++);
+  lines_.push_back(line + ' ' + result);
+  Value* to = nullptr;
+  for (Value& v : values_)
+    if (v.walk == mine.walk[out]) to = &v;
+  if (!to) {
+    values_.push_back({mine.walk[out], mine.chunk[out], -1, "", m, out, true});
+    to = &values_.back();
+  }
+  to->name = result;
+  to->member = m;
+  to->op = out;
+  to->written = true;
+  instructions_++;
+  chain_.ns += in.cost_ns;
+  return true;
+}
+
+bool Finder::used_later(int walk, int end) const {
+  for (size_t m = end; m < steps_.size(); ++m)
+    for (int k = 0; k < plan_.members[m].nop; ++k)
+      if (steps_[m].walk[k] == walk) return true;
+  return false;
+}
+
+int Finder::grow(int begin) {
+  chain_ = Chain();
+  chain_.begin = begin;
+  chain_.level = steps_[begin].level;
+  values_.clear();
+  lines_.clear();
+  temporaries_ = instructions_ = 0;
+  const int n = static_cast<int>(plan_.members.size());
+  int m = begin;
+  for (; m < n; ++m) {
+    if (plan_.members[m].role == Member::NOTHING) continue;
+    if (steps_[m].level != chain_.level || !stage_.instrs[m]->kernel->code || !add(m)) break;
+  }
+  chain_.end = m;
+  if (instructions_ < 2) return begin + 1;
+  // What is written: memory, and temporaries that somebody needs later.
+  std::vector<std::string> outputs;
+  for (const Value& v : values_) {
+    if (!v.written) continue;
+    const Member& member = plan_.members[v.member];
+    const bool memory = operand_in_memory(member, v.op);
+    if (!memory && !used_later(v.walk, m)) continue;
+    const int p = place(v.member, v.op, true);
+    outputs.push_back(v.name + ":a" + std::to_string(p));
+    bool read = v.place >= 0;
+    for (int i = 0; i < p && !memory; ++i) {  // scratch that somebody else had until now
+      const Place& other = chain_.places[i];
+      read |= plan_.members[other.member].where[other.op] == member.where[v.op];
+    }
+    if (read) chain_.places[p].kept = 0;  // found below
+  }
+  if (outputs.empty()) return m;  // nobody will ever see it
+  chain_.operands = static_cast<int>(chain_.places.size());
+  for (int i = 0; i < chain_.operands; ++i) {
+    if (chain_.places[i].kept < 0) continue;
+    const int t = place(chain_.places[i].member, chain_.places[i].op, true);
+    if (t < 0) return begin + 1;
+    chain_.places[i].target = t;
+  }
+  const int count = static_cast<int>(chain_.places.size());
+  npy_intp steps[kPlaces][kAxes] = {};
+  npy_intp most = plan_.length;
+  for (int a = plan_.cut + 1; a < chain_.level; ++a) most *= plan_.axes.shape[a];
+  for (int i = 0; i < count; ++i) {
+    Place& p = chain_.places[i];
+    const npy_intp item = info(stage_.instrs[p.member]->kernel->dtypes[p.op]).size;
+    if (p.kept < 0) {
+      std::copy(steps_[p.member].of[p.op], steps_[p.member].of[p.op] + kAxes, steps[i]);
+      continue;
+    }
+    p.kept = static_cast<int>(plan_.scratch);
+    plan_.scratch += (static_cast<size_t>(item * most) + 63) / 64 * 64 + 192;
+    npy_intp step = item;
+    for (int a = chain_.level - 1; a >= plan_.cut; --a) {
+      steps[i][a] = step;
+      step *= plan_.axes.shape[a];
+    }
+  }
+  chain_.nest.set(plan_.axes, plan_.cut, chain_.level, count, steps);
+  chain_.nest.lengthen(count, plan_.length, 8);
+  const int inner = chain_.nest.n - 1;
+  std::string operands;
+  for (int i = 0; i < chain_.operands; ++i) {
+    const Place& p = chain_.places[i];
+    const DtypeInfo& d = info(stage_.instrs[p.member]->kernel->dtypes[p.op]);
+    const npy_intp step = chain_.nest.strides[i][inner];
+    if (i) operands += ',';
+    operands += d.code;
+    operands += p.written ? " w " : " r ";
+    operands += step == 0 ? '1' : step == d.size ? 'd' : 's';
+  }
+  std::string text = std::to_string(chain_.nest.n) + '|' + operands + '|';
+  for (size_t i = 0; i < lines_.size(); ++i) text += (i ? "," : "") + lines_[i];
+  text += '|';
+  for (size_t i = 0; i < outputs.size(); ++i) text += (i ? "," : "") + outputs[i];
+  chain_.loop = tier().find(text);
+  if (chain_.loop) plan_.chains.push_back(chain_);
+  return m;
+}
+
+}  // namespace
+
+void find_chains(Plan& plan, const Stage& stage, const std::vector<MemberSteps>& steps) {
+  Finder finder(plan, stage, steps);
+  const int n = static_cast<int>(plan.members.size());
+  for (int m = 0; m < n;) {
+    const bool begins = steps[m].level >= 0 && plan.members[m].role == Member::MAP && stage.instrs[m]->kernel->code;
+    m = begins ? finder.grow(m) : m + 1;
+  }
+}
+
+}  // namespace lazyarray

@@ -1,0 +1,25 @@
+// Chains: which instructions of a pass may run as one compiled loop.
+//
+// Only instructions that have the same bits whoever does them are in a chain (Kernel::code). A compiled loop writes
+// no memory that it reads: what an instruction changes in place is written to scratch, and moved once it
+// is known that no flag was raised. So whatever a loop has done to a tile, NumPy's loops can do the tile again, and say
+// which instruction raised what.
+#pragma once
+#include "lazy/cpu/plan.h"
+
+namespace lazyarray {
+
+// What the planner knows of a member besides: its operands' steps over all axes of the pass, ...
+struct MemberSteps {
+  int level = -1;  // -1: it is no elementwise instruction of its own
+  npy_intp of[kPassOps][kAxes] = {};
+  // ... and their values: equal numbers are the same elements of the same memory. Operands on one chunk whose
+  // numbers differ may have elements in common all the same.
+  int walk[kPassOps];
+  int chunk[kPassOps];
+};
+
+// Finds the plan's chains, and gets room in the scratch for them.
+void find_chains(Plan& plan, const Stage& stage, const std::vector<MemberSteps>& steps);
+
+}  // namespace lazyarray

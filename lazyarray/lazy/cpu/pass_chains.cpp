@@ -1,0 +1,151 @@
+// Pass: the chains of a plan that are compiled loops.
+#include "lazy/cpu/pass.h"
+
+namespace lazyarray {
+
+// So many tiles of a pass that a loop did in vain, and it is left alone: a flag that is raised on one tile is likely
+// to be raised on the next.
+static constexpr int kInVain = 4;
+
+static int heard(const Instr& in) {
+  if (!in.kernel->checks_flags) return 0;
+  const ErrState& e = in.errstate;
+  return (e.divide ? kDivide : 0) | (e.over ? kOver : 0) | (e.under ? kUnder : 0) | (e.invalid ? kInvalid : 0);
+}
+
+void Pass::prepare_chains() {
+  chains_ = std::vector<ChainRun>(plan_.chains.size());
+  for (size_t i = 0; i < chains_.size(); ++i) {
+    chains_[i].runs = true;
+    for (int m = plan_.chains[i].begin; m < plan_.chains[i].end; ++m) {
+      if (plan_.members[m].role == Member::NOTHING) continue;
+      chains_[i].runs &= runs_[m] != 0;
+      chains_[i].heard |= heard(*instrs_[m]);
+    }
+  }
+}
+
+void Pass::locate(const Chain& chain, const Pointers* begin, const Spot& spot, char** ptrs, npy_intp* counts) const {
+  for (size_t i = 0; i < chain.places.size(); ++i) {
+    const Place& p = chain.places[i];
+    ptrs[i] = begin[p.member].p[p.op];
+    for (int a = 0; a <= plan_.cut; ++a) ptrs[i] += spot.index[a] * p.outer[a];
+  }
+  for (int a = 0; a < chain.nest.n; ++a) counts[a] = chain.nest.count(a, spot.length);
+}
+
+// Calls body(loop of `each`) for two of a chain's operands.
+static Block both(const Chain& chain, const npy_intp* counts, char* a, const npy_intp* a_steps, char* b,
+                  const npy_intp* b_steps) {
+  Block block;
+  block.ndim = chain.nest.n;
+  block.nop = 2;
+  block.shape = counts;
+  block.strides[0] = a_steps;
+  block.strides[1] = b_steps;
+  block.ptrs[0] = a;
+  block.ptrs[1] = b;
+  return block;
+}
+
+bool Pass::compiled(size_t number, const Pointers* begin, const Spot& spot, char* scratch, Ahead& ahead) {
+  const Chain& chain = plan_.chains[number];
+  ChainRun& run = chains_[number];
+  const CompiledLoop::Function loop = chain.loop->function();
+  if (!loop || !run.runs || run.again.load(std::memory_order_relaxed) >= kInVain) return false;
+  char* ptrs[kPlaces];
+  npy_intp counts[kAxes];
+  locate(chain, begin, spot, ptrs, counts);
+  for (int i = 0; i < chain.operands; ++i)
+    if (chain.places[i].kept >= 0) ptrs[i] = scratch + chain.places[i].kept;
+  if (plan_.fetches_ahead) {
+    // In as many parts as there would be instructions: between them the next tile comes.
+    const int cut = chain.nest.cut;
+    const npy_intp all = counts[cut], parts = std::min<npy_intp>(chain.end - chain.begin, all);
+    char* at[kPlaces];
+    npy_intp few[kAxes];
+    std::copy(counts, counts + chain.nest.n, few);
+    for (npy_intp i = 0; i < parts; ++i) {
+      const npy_intp from = all * i / parts;
+      few[cut] = all * (i + 1) / parts - from;
+      for (int k = 0; k < chain.operands; ++k) at[k] = ptrs[k] + from * chain.nest.strides[k][cut];
+      ahead.fetch();
+      loop(at, few, chain.nest.strides[0]);
+    }
+  } else {
+    loop(ptrs, counts, chain.nest.strides[0]);
+  }
+  if (take_flags(false) & run.heard) {
+    run.again.fetch_add(1, std::memory_order_relaxed);
+    return false;
+  }
+  for (int i = 0; i < chain.operands; ++i) {
+    const Place& p = chain.places[i];
+    if (p.kept < 0) continue;
+    const int dtype = info(instrs_[p.member]->kernel->dtypes[p.op]).type_num;
+    const Loop copy = cast_loop(dtype, dtype);
+    const int inner = chain.nest.n - 1;
+    const npy_intp steps[2] = {chain.nest.strides[i][inner], chain.nest.strides[p.target][inner]};
+    each(both(chain, counts, ptrs[i], chain.nest.strides[i], ptrs[p.target], chain.nest.strides[p.target]), inner,
+         [&](char* const* at, const npy_intp*) {
+           char* args[2] = {at[0], at[1]};
+           copy(args, &counts[inner], steps, nullptr);
+         });
+  }
+  return true;
+}
+
+// The same bits; which NaN it is doesn't count, if both operands were NaNs nobody says which one is handed on.
+static bool same_element(const char* a, const char* b, const DtypeInfo& d) {
+  if (std::memcmp(a, b, d.size) == 0) return true;
+  auto both_nan = [&](auto x) {
+    auto y = x;
+    std::memcpy(&x, a, sizeof x);
+    std::memcpy(&y, b, sizeof y);
+    return x != x && y != y;
+  };
+  return d.kind == 'f' && (d.size == 8 ? both_nan(0.0) : d.size == 4 && both_nan(0.0f));
+}
+
+bool Pass::tried(size_t number, const Pointers* begin, const Spot& spot, int* flags) {
+  const Chain& chain = plan_.chains[number];
+  if (!chains_[number].runs || chain.loop->state() != CompiledLoop::COMPILED) return false;
+  char* ptrs[kPlaces];
+  npy_intp counts[kAxes], elements = 1, steps[kPlaces][kAxes];
+  locate(chain, begin, spot, ptrs, counts);
+  for (int a = 0; a < chain.nest.n; ++a) elements *= counts[a];
+  std::vector<std::unique_ptr<char[]>> results(chain.operands);
+  for (int i = 0; i < chain.operands; ++i) {
+    std::copy(chain.nest.strides[i], chain.nest.strides[i] + kAxes, steps[i]);
+    const Place& p = chain.places[i];
+    if (!p.written) continue;
+    npy_intp step = info(instrs_[p.member]->kernel->dtypes[p.op]).size;
+    results[i].reset(new char[static_cast<size_t>(step * elements)]);
+    ptrs[i] = results[i].get();
+    for (int a = chain.nest.n - 1; a >= 0; --a) {
+      steps[i][a] = step;
+      step *= counts[a];
+    }
+  }
+  const CompiledLoop::Function loop = chain.loop->on_trial();
+  if (!loop) return false;  // another thread is at it
+  loop(ptrs, counts, steps[0]);
+  take_flags(false);
+  for (int m = chain.begin; m < chain.end; ++m)
+    if (plan_.members[m].role != Member::NOTHING) step(m, begin, spot, flags);
+  bool same = true;
+  char* found[kPlaces];
+  locate(chain, begin, spot, found, counts);
+  for (int i = 0; i < chain.operands; ++i) {
+    const Place& p = chain.places[i];
+    if (!p.written) continue;
+    const DtypeInfo& d = info(instrs_[p.member]->kernel->dtypes[p.op]);
+    const npy_intp* to = chain.nest.strides[p.target < 0 ? i : p.target];
+    each(both(chain, counts, ptrs[i], steps[i], found[i], to), chain.nest.n,
+         [&](char* const* at, const npy_intp*) { same &= same_element(at[0], at[1], d); });
+  }
+  chain.loop->judge(same);
+  return true;
+}
+
+}  // namespace lazyarray

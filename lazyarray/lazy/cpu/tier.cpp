@@ -1,0 +1,79 @@
+// Tier: the loops that are compiled for chains of passes, and those who wait for it.
+#include "lazy/cpu/tier.h"
+
+#include <new>
+
+namespace lazyarray {
+
+CompiledLoop::Function CompiledLoop::on_trial() {
+  int compiled = COMPILED;
+  return state_.compare_exchange_strong(compiled, TRIED, std::memory_order_acq_rel) ? function_ : nullptr;
+}
+
+void CompiledLoop::made(Function f) {
+  function_ = f;
+  state_.store(f ? COMPILED : REFUSED, std::memory_order_release);
+}
+
+CompiledLoop* Tier::find(const std::string& text) {
+  const auto at = loops_.find(text);
+  if (at != loops_.end()) return at->second.get();
+  if (loops_.size() >= kMost) return nullptr;
+  return loops_.emplace(text, std::make_unique<CompiledLoop>(text)).first->second.get();
+}
+
+void Tier::worked(CompiledLoop* loop, double ns, double enough) {
+  if (loop->state() != CompiledLoop::NEW) return;
+  const int64_t all = loop->ns_.fetch_add(static_cast<int64_t>(ns), std::memory_order_relaxed);
+  if (!now && static_cast<double>(all) + ns < enough) return;
+  int fresh = CompiledLoop::NEW;
+  if (!loop->state_.compare_exchange_strong(fresh, CompiledLoop::ASKED)) return;
+  if (now) return now(loop);
+  try {
+    const std::lock_guard<std::mutex> g(mu_);
+    asked_.push_back(loop);
+  } catch (const std::bad_alloc&) {
+    loop->state_.store(CompiledLoop::NEW);
+    return;
+  }
+  more_.notify_one();
+  wake();
+}
+
+CompiledLoop* Tier::next() {
+  std::unique_lock<std::mutex> g(mu_);
+  more_.wait(g, [this] { return leaving_ || !asked_.empty(); });
+  if (leaving_) return nullptr;
+  CompiledLoop* const first = asked_.front();
+  asked_.pop_front();
+  return first;
+}
+
+void Tier::leave() {
+  const std::lock_guard<std::mutex> g(mu_);
+  leaving_ = true;
+  more_.notify_all();
+}
+
+void Tier::forked() {
+  new (&mu_) std::mutex;
+  new (&more_) std::condition_variable;
+}
+
+void Tier::count(int64_t (&states)[6]) const {
+  for (const auto& [text, loop] : loops_) states[loop->state()]++;
+}
+
+std::vector<std::string> Tier::refused() const {
+  std::vector<std::string> found;
+  for (const auto& [text, loop] : loops_)
+    if (loop->state() == CompiledLoop::REFUSED) found.push_back(text);
+  return found;
+}
+
+Tier& tier() {
+  static Tier* const one = new Tier;  // never freed: workers may come to it late
+  return *one;
+}
+
+}  // namespace lazyarray

@@ -1,0 +1,79 @@
+// Tier: the loops that are compiled for chains of passes, and those who wait for it.
+#pragma once
+#include <atomic>
+#include <condition_variable>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "lazy/numpy.h"
+
+namespace lazyarray {
+
+// A structure that may be compiled: ops, dtypes, and how the operands step, but no lengths. One for the
+// process; it never goes.
+class CompiledLoop {
+ public:
+  // The operands' addresses; how often each loop runs, at least once; each operand's steps over the loops.
+  using Function = void (*)(char* const* ptrs, const npy_intp* counts, const npy_intp* steps);
+  // NEW: nobody asked for it. ASKED: the compiler has it. TRIED: it is there, and one thread compares a tile.
+  enum State : int { NEW, ASKED, COMPILED, TRIED, READY, REFUSED };
+
+  explicit CompiledLoop(std::string t) : text(std::move(t)) {}
+  const std::string text;  // see jit/source.py
+
+  bool ready() const { return state_.load(std::memory_order_relaxed) == READY; }
+  Function function() const { return state_.load(std::memory_order_acquire) == READY ? function_ : nullptr; }
+  // For the one thread that is to compare a tile's results; it calls judge() then.
+  Function on_trial();
+  void judge(bool same) { state_.store(same ? READY : REFUSED, std::memory_order_release); }
+  // The compiler's answer; null: it can't.
+  void made(Function f);
+  State state() const { return static_cast<State>(state_.load(std::memory_order_relaxed)); }
+
+ private:
+  friend class Tier;
+  std::atomic<int> state_{NEW};
+  Function function_ = nullptr;
+  std::atomic<int64_t> ns_{0};  // the work that was done without it
+};
+
+class Tier {
+ public:
+  static constexpr size_t kMost = 2048;  // structures; more are not compiled
+
+  bool on = false;  // there is a compiler
+  // Set at import. `wake`: somebody has to come and ask next(); any thread. `now`: compile it at once,
+  // for tests.
+  void (*wake)() = nullptr;
+  void (*now)(CompiledLoop*) = nullptr;
+
+  // The structure of this description, or null: there are too many. Under Recorder::push_mu_.
+  CompiledLoop* find(const std::string& text);
+  // A pass does `ns` of work of the structure, which is compiled once there was `enough` of it.
+  void worked(CompiledLoop* loop, double ns, double enough);
+  // What to compile next. Waits until there is something, or leave() was called: then null. Without the GIL.
+  CompiledLoop* next();
+  void leave();
+  // In the child of a fork, where nobody waits.
+  void forked();
+  size_t size() const { return loops_.size(); }
+  // How many there are in each state.
+  void count(int64_t (&states)[6]) const;
+  // Those that the compiler or the comparison has refused, by their descriptions.
+  std::vector<std::string> refused() const;
+
+ private:
+  std::unordered_map<std::string, std::unique_ptr<CompiledLoop>> loops_;
+  std::mutex mu_;  // guards what follows
+  std::condition_variable more_;
+  std::deque<CompiledLoop*> asked_;
+  bool leaving_ = false;
+};
+
+Tier& tier();
+
+}  // namespace lazyarray

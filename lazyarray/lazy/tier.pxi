@@ -1,0 +1,117 @@
+# The compiled tier's Python side: who compiles (lazy/cpu/jit/), and on which thread.
+
+cdef extern from "lazy/cpu/tier.h" namespace "lazyarray" nogil:
+    ctypedef void (*LoopFunction "lazyarray::CompiledLoop::Function")(char**, const npy_intp*, const npy_intp*)
+    cdef cppclass CompiledLoop:
+        const string text
+        void made(LoopFunction)
+    cdef cppclass Tier:
+        cbool on
+        void (*wake)() noexcept
+        void (*now)(CompiledLoop*) noexcept
+        CompiledLoop* next()
+        void leave()
+        void forked()
+        void count(int64_t*)
+        vector[string] refused() except +
+    Tier& tier()
+
+cdef extern from "Python.h":
+    int Py_AddPendingCall(int (*)(void*) noexcept, void*) nogil
+
+
+cdef int _start_compiler(void* unused) noexcept:
+    """In the main thread, between two lines of whatever it runs."""
+    try:
+        from lazyarray.lazy.cpu.jit import thread
+
+        thread.start()
+    except BaseException:  # then nothing is compiled
+        tier().on = False
+    return 0
+
+
+cdef void _wake_compiler() noexcept nogil:
+    Py_AddPendingCall(_start_compiler, NULL)
+
+
+cdef void _compile_now(CompiledLoop* loop) noexcept nogil:
+    adopt_worker_thread()
+    with gil:
+        try:
+            from lazyarray.lazy.cpu.jit import thread
+
+            loop_made(<size_t>loop, thread.compile(loop.text.decode()))
+        except BaseException:
+            loop.made(NULL)
+
+
+def next_loop():
+    """What to compile next, as (its number, its description); waits for it. None: nothing any more."""
+    cdef CompiledLoop* loop
+    with nogil:
+        loop = tier().next()
+    return None if loop is NULL else (<size_t>loop, loop.text.decode())
+
+
+def loop_made(size_t number, size_t address):
+    """The compiled loop is at this address; 0: it can't be compiled."""
+    (<CompiledLoop*>number).made(<LoopFunction>address)
+
+
+def leave_compiler(bint forked=False):
+    """Has next_loop() return None; or, in the child of a fork, makes it as new."""
+    if forked:
+        tier().forked()
+    else:
+        tier().leave()
+
+
+def compiled_loops():
+    """How many structures of fused ops are compiled: a dict.
+
+    ``new``: they have not done enough work yet; ``asked``: the compiler has them; ``compiled``: not yet compared with
+    NumPy's loops; ``ready``: in use; ``refused``: they can't be compiled, or gave other bits.
+    """
+    cdef int64_t n[6]
+    cdef int i
+    for i in range(6):
+        n[i] = 0
+    tier().count(n)
+    return {"new": n[0], "asked": n[1], "compiled": n[2] + n[3], "ready": n[4], "refused": n[5]}
+
+
+def refused_loops():
+    """The descriptions (see jit/source.py) of structures that can't be compiled, or gave other bits than NumPy's loops."""
+    return [text.decode() for text in tier().refused()]
+
+
+cdef const char* code_of(str name, str dtypes) except? NULL:
+    """What a kernel is for the compiled tier; NULL if it is not compiled. The dtypes by their characters."""
+    if not tier().on:
+        return NULL
+    from lazyarray.lazy.cpu.jit.expressions import can_compile
+
+    return intern_name(name.encode()) if can_compile(name, dtypes) else NULL
+
+
+def _set_jit(str mode):
+    """For tests: "0", "1" or "eager", as LAZYARRAY_JIT; the mode before."""
+    before = "0" if not tier().on else "1" if tier().now is NULL else "eager"
+    if mode not in ("0", "1", "eager"):
+        raise ValueError(f"LAZYARRAY_JIT is 0, 1 or eager, not {mode!r}")
+    tier().on = mode != "0"
+    tier().now = NULL
+    if mode == "eager":
+        tier().now = _compile_now
+    _recorder.replan()
+    return before
+
+
+cdef int _set_up_tier() except -1:
+    mode = os.environ.get("LAZYARRAY_JIT") or "1"
+    tier().wake = _wake_compiler
+    if mode != "0" and importlib.util.find_spec("llvmlite") is None:
+        mode = "0"
+    _set_jit(mode)
+    return 0

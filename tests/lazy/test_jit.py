@@ -1,0 +1,393 @@
+"""The compiled tier: the same bits as NumPy's loops, for every op, dtype and layout; flags and errors as before."""
+
+import itertools
+import os
+import subprocess
+import sys
+import time
+import warnings
+
+import numpy as np
+import pytest
+
+import lazyarray as la
+from lazyarray.lazy._lazy import _set_jit, compiled_loops, refused_loops
+
+from .fusing import figures, same
+
+pytest.importorskip("llvmlite", reason="llvmlite is not installed: nothing is compiled")
+from lazyarray.lazy.cpu.jit import source
+from lazyarray.lazy.cpu.jit.expressions import ROWS, can_compile
+
+# Passes of small arrays, in tiles of a few hundred elements.
+FUSED = {"inline_ns": 0, "fuse_ns": 0, "least": 256, "tile_bytes": 4096, "age_ns": 1e15}
+DTYPES = list("?bHilLfd")  # the others differ from one of these by their name
+LENGTHS = [1, 3, 8, 31, 65, 257, 1000]
+
+
+@pytest.fixture(autouse=True)
+def eager():
+    old = _set_jit("eager")
+    refused = set(refused_loops())
+    with figures(**FUSED):
+        yield
+    assert set(refused_loops()) == refused
+    _set_jit(old)
+
+
+def compiled(before=[0]):
+    """How many loops became ready since the last call."""
+    now = compiled_loops()["ready"]
+    before[0], old = now, before[0]
+    return now - old
+
+
+def special(c, n, seed):
+    """Numbers of a dtype, among them those where loops may differ."""
+    rng = np.random.default_rng([seed, n])
+    if c == "?":
+        return rng.random(n) < 0.5
+    if c in "fd":
+        info = np.finfo(c)
+        odd = [
+            0.0,
+            -0.0,
+            np.inf,
+            -np.inf,
+            np.nan,
+            1,
+            -1,
+            info.max,
+            info.tiny,
+            info.smallest_subnormal,
+            0.5,
+            2.5,
+        ]
+        x = rng.normal(0, 100, n)
+    else:
+        info = np.iinfo(c)
+        odd = [0, 1, info.max, info.min, info.max - 1, 2, 3]
+        x = rng.integers(info.min // 2, info.max // 2, n, endpoint=True)
+    x = np.where(rng.random(n) < 0.4, rng.choice(np.array(odd, c), n), x.astype(c))
+    return x.astype(c)
+
+
+def layouts(c, n, seed):
+    """Operands of n elements: dense, with a step, backwards, one element for all."""
+    yield special(c, n, seed)
+    yield special(c, 3 * n, seed)[::3]
+    yield special(c, n, seed)[::-1]
+    yield np.broadcast_to(special(c, 1, seed), (n,))
+
+
+def laid_out(a):
+    """Ours, with NumPy's steps."""
+    if a.base is None or a.ndim != 1:
+        return la.array(a)
+    if a.strides == (0,):
+        return la.broadcast_to(la.array(a[:1]), a.shape)
+    step = a.strides[0] // a.itemsize
+    if step == -1:
+        return la.array(a[::-1].copy())[::-1]
+    wide = np.zeros(step * a.size, a.dtype)
+    wide[::step] = a
+    return la.array(wide)[::step]
+
+
+def run(f, *arrays):
+    """f of NumPy's arrays and of ours, which become one pass."""
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        want = f(np, *[a.copy() if a.flags.writeable else a for a in arrays])
+        ours = [laid_out(a) for a in arrays]
+        la.waitall()
+        got = f(la, *ours)
+        same(got, want)
+
+
+def positive(m, x):
+    """One more instruction, so that there is a chain."""
+    return m.logical_not(x) if x.dtype.kind == "b" else m.positive(x)
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_every_op(name):
+    ufunc = getattr(np, name)
+    compiled()
+    for c in DTYPES:
+        dtypes = c * ufunc.nin
+        if not any(t.startswith(dtypes) and can_compile(name, dtypes + t[-1]) for t in ufunc.types):
+            continue
+        for n in LENGTHS:
+            kinds = list(layouts(c, n, 1))
+            others = list(layouts(c, n, 2))
+            every = (
+                list(itertools.product(kinds, others)) if ufunc.nin == 2 else [(k,) for k in kinds]
+            )
+            if ufunc.nin == 2 and name != "add":  # dense, steps and one, one and steps
+                every = [every[i] for i in (0, 7, 13)]
+            for operands in every:
+                run(lambda m, *xs: positive(m, getattr(m, name)(*xs)), *operands)
+        assert compiled() > 0, c
+
+
+@pytest.mark.parametrize("source_dtype", DTYPES)
+def test_casts(source_dtype):
+    compiled()
+    for target in DTYPES:
+        if not can_compile("cast", source_dtype + target) or source_dtype == target:
+            continue
+        for n in (1, 7, 64, 257, 1000):
+            for x in layouts(source_dtype, n, 3):
+                run(lambda m, x, target=target: positive(m, positive(m, x).astype(target)), x)
+    assert compiled() > 0
+
+
+@pytest.mark.parametrize("c", [c for c in DTYPES if c != "?"])
+def test_where(c):
+    compiled()
+    for n in LENGTHS:
+        for x, y in itertools.product(layouts(c, n, 4), layouts(c, n, 5)):
+            run(lambda m, x, y: m.where(m.greater(x, y), m.add(x, y), y), x, y)
+    assert compiled() > 0
+
+
+def test_comparisons_of_not_a_number_as_truth():
+    x = special("d", 1000, 6)
+    run(lambda m, x: m.logical_or(x, m.isnan(x)), x)
+    run(lambda m, x: m.logical_and(x > 0, ~(x < 5)), x)
+
+
+SHAPES = [(3, 700), (700, 3), (40, 41), (5, 6, 70), (1, 300), (300, 1), (2, 1, 300)]
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_axes(shape):
+    """Transposed, sliced and broadcast operands of several axes."""
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(2, *shape))
+    row, column = x[..., :1], x[:1]
+    wide = rng.normal(size=tuple(2 * n for n in shape))
+    for f in (
+        lambda m, x, y, r, c, w: (x * y + 1) / (y * y + r),
+        lambda m, x, y, r, c, w: (x - r) * (y - c) + r * c,
+        lambda m, x, y, r, c, w: x.T * 2 + y.T * x.T,
+        lambda m, x, y, r, c, w: w[tuple(slice(None, None, 2) for _ in x.shape)] * x + y,
+        lambda m, x, y, r, c, w: (x[..., ::-1] + y) * 0.5 - x,
+    ):
+        compiled()
+        run(f, x, y, row, column, wide)
+    assert compiled_loops()["ready"] > 0
+
+
+def updates(m, x, y):
+    for k in range(3):
+        x += 0.1 * y
+        x *= 1 - 0.01 * x
+        y -= x / (k + 1)
+    return x, y
+
+
+def stencil(m, x, y):
+    for _ in range(2):
+        y[1:-1] = 0.25 * (x[:-2] + 2 * x[1:-1] + x[2:])
+        x[1:-1] = 0.5 * (y[:-2] + y[2:]) + 0.1 * x[1:-1]
+    return x, y
+
+
+def overlapping(m, x, y):
+    x[1:] += 0.5 * x[:-1] + y[1:]
+    x[:-1] = x[1:] * 2 - y[:-1]
+    x[::-1] -= 0.1 * x * y
+    return x, y
+
+
+@pytest.mark.parametrize("program", [updates, stencil, overlapping])
+@pytest.mark.parametrize("n", [4, 255, 256, 257, 1000, 5000])
+def test_in_place(program, n):
+    rng = np.random.default_rng(1)
+    x, y = rng.normal(size=(2, n))
+    run(program, x, y)
+    run(program, x.astype("f"), y.astype("f"))
+
+
+def test_a_temporary_that_others_read_too():
+    def f(m, x):
+        y = x * 2 + 1
+        z = m.exp(y)  # not compiled: between two chains
+        w = (z - y) * (z + y)
+        return w.sum() if m is np else w.sum(), w * 0.5 - 1
+
+    x = np.random.default_rng(2).normal(size=3000)
+    with np.errstate(all="ignore"):
+        run(f, x)
+
+
+def test_a_flag_is_told_of_the_instruction_that_raised_it():
+    x = np.ones(2000)
+    x[1234] = 0
+    a = la.array(x)
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        for _ in range(2):  # the first compares, the second uses the loop
+            y = (a + 0) * 3
+            z = 1 / y - 5
+            same(z, 1 / ((x + 0) * 3) - 5)
+    ours = [str(w.message) for w in seen if w.filename == __file__ and w.lineno < 10**6]
+    assert ours.count("divide by zero encountered in divide") >= 2
+    assert not [m for m in ours if "multiply" in m or "subtract" in m]
+
+
+def test_an_error_by_a_flag_is_that_of_its_op_alone():
+    x = np.ones(2000)
+    x[77] = 0
+    for _ in range(3):
+        a = la.array(x)
+        before = a * 2 + 1
+        with np.errstate(divide="raise"):
+            bad = 1 / (a * 3)
+        after = before * 2 - 1
+        late = bad + 1
+        for one in (bad, late):
+            with pytest.raises(FloatingPointError, match="divide by zero encountered in divide"):
+                one.wait_to_read()
+        same(before, x * 2 + 1)
+        same(after, (x * 2 + 1) * 2 - 1)
+
+
+def test_in_place_where_a_flag_is_raised_nothing_is_done_twice():
+    x = np.linspace(1, 2, 4000)
+    y = x.copy()
+    y[5] = y[3000] = 0
+    with np.errstate(all="ignore"):
+        want = x.copy()
+        for _ in range(3):
+            want += 1 / y
+            want *= 0.5
+    for _ in range(3):
+        a, b = la.array(x), la.array(y)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            for _ in range(3):
+                a += 1 / b
+                a *= 0.5
+            same(a, want)
+
+
+def test_a_failed_input_fails_what_needs_it():
+    x = la.array(np.ones(1000))
+    bad = la.linalg.inv(la.zeros((30, 30)))[0, 0]
+    good = x * 2 + 1
+    both = good * bad - 1
+    same(good, np.full(1000, 3.0))
+    with pytest.raises(np.linalg.LinAlgError):
+        both.wait_to_read()
+
+
+def test_many_threads_on_one_pass():
+    rng = np.random.default_rng(3)
+    x, y = rng.normal(size=(2, 400_000))
+    with figures(split_ns=0, task_ns=1000):
+        for _ in range(3):
+            run(lambda m, x, y: (x * y + x - y) / (x * x + 1), x, y)
+            run(updates, x, y)
+
+
+def test_what_is_described_is_read():
+    text = source.llvm_text(
+        "2|d r d,f r s,? r 1,d w d|cast fd a1 t0,where ?ddd a2 a0 t0 t1|t1:a3", "loop_of_test"
+    )
+    assert "define void @loop_of_test" in text
+    assert text.count("select") == 1
+
+
+def test_explain_says_what_is_compiled():
+    x, y = la.array(np.ones((2, 5000)))
+    for _ in range(2):
+        (x * y + 1).wait_to_read()
+    assert "2 instructions compiled" in str(la.explain())
+
+
+# ---- in the background, in processes ------------------------------------------------------------
+
+
+def python(code, **env):
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**os.environ, **env},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+WORK = """
+import numpy as np, lazyarray as la, time
+from lazyarray.lazy._lazy import _set_policy, compiled_loops
+_set_policy("compile_ns", 1e5)
+x = np.random.default_rng(0).random(200_000)
+def work(k, a):
+    y = a * k + 1
+    return (y - a) / (y + k)
+def until(n):
+    end = time.time() + 60
+    while compiled_loops()["ready"] < n and time.time() < end:
+        work(2.0, la.array(x)).wait_to_read()
+    assert compiled_loops()["ready"] >= n, compiled_loops()
+"""
+
+
+def test_in_the_background():
+    python(WORK + "until(1); assert (work(2.0, la.array(x)).asnumpy() == work(2.0, x)).all()")
+
+
+def test_off():
+    code = (
+        WORK
+        + "\nfor _ in range(50): work(2.0, la.array(x)).wait_to_read()\nprint(compiled_loops())"
+    )
+    assert "'ready': 0" in python(code, LAZYARRAY_JIT="0")
+
+
+def test_another_word_is_an_error():
+    done = subprocess.run(
+        [sys.executable, "-c", "import lazyarray"],
+        env={**os.environ, "LAZYARRAY_JIT": "fast"},
+        capture_output=True,
+        text=True,
+    )
+    assert "ValueError: LAZYARRAY_JIT is 0, 1 or eager, not 'fast'" in done.stderr
+
+
+def test_a_process_ends_while_it_compiles():
+    start = time.perf_counter()
+    for _ in range(3):
+        python(WORK + "\nfor k in range(3): work(2.0, la.array(x)).wait_to_read()")
+    assert time.perf_counter() - start < 60
+
+
+def test_fork():
+    python(
+        WORK
+        + """
+import os
+until(1)
+if os.fork() == 0:
+    code = 1
+    try:
+        y = la.array(x)
+        assert (work(2.0, y).asnumpy() == work(2.0, x)).all()
+        z = (y * y - 1) * y
+        for _ in range(20):
+            z = (y * y - 1) * y
+            z.wait_to_read()
+        assert (z.asnumpy() == (x * x - 1) * x).all()
+        code = 0
+    finally:
+        os._exit(code)
+assert os.waitstatus_to_exitcode(os.wait()[1]) == 0
+assert (work(3.0, la.array(x)).asnumpy() == work(3.0, x)).all()
+"""
+    )
