@@ -21,7 +21,9 @@ from lazyarray import _gil as _gil  # first of all
 from lazyarray import (
     _config,
     _direct,
+    _hints,
     _namespace_info,
+    _others,
     _public,
     _scalar_mode,
     _scalars,
@@ -58,6 +60,7 @@ from lazyarray.functions.sets import *  # noqa: F403
 from lazyarray.functions.text import *  # noqa: F403
 from lazyarray.functions.windows import *  # noqa: F403
 from lazyarray.lazy import SyncReport, explain, no_sync, sync_report, waitall
+from lazyarray.ops.awaiting import *  # noqa: F403
 from lazyarray.ops.creation import *  # noqa: F403
 from lazyarray.ops.dtypes import *  # noqa: F403
 from lazyarray.ops.hosts import *  # noqa: F403
@@ -193,13 +196,14 @@ else:  # hidden from type checkers, to which it would promise every name
         from lazyarray.functions.absent import ABSENT
 
         near = difflib.get_close_matches(name, __all__, 1)
-        reason = ABSENT.get(name)
+        reason = _hints.NAMES.get(name) or ABSENT.get(name)
         hint = f": {reason}" if reason else f": did you mean {near[0]!r}?" if near else ""
         raise AttributeError(f"module 'lazyarray' has no attribute {name!r}{hint}", name=name)
 
 
 _direct.in_lazyarray(_public.namespace)
 _scalar_mode.from_environment()
+_others.watch()
 if _os.environ.get("LAZYARRAY_PROFILER_AUTOSTART"):
     from lazyarray import profiler  # which starts
 

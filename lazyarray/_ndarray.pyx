@@ -5,14 +5,16 @@ import numbers
 import operator
 import pickle
 from copy import deepcopy
+from opcode import opmap
 from operator import index
 from types import GenericAlias
 
 import numpy as np
 
 cimport numpy as cnp
+from cpython.buffer cimport PyBUF_WRITABLE
 from cpython.long cimport PyLong_AsLongAndOverflow
-from cpython.object cimport Py_EQ, Py_GE, Py_GT, Py_LE, Py_LT, Py_NE
+from cpython.object cimport PyObject, Py_EQ, Py_GE, Py_GT, Py_LE, Py_LT, Py_NE
 from libc.stdint cimport int32_t, int64_t
 from libc.string cimport memcpy
 
@@ -81,7 +83,7 @@ from lazyarray.lazy._lazy cimport (
     wait,
 )
 from lazyarray.storage._storage cimport Chunk
-from lazyarray.ops._rows cimport MatMul, Reduction, Row, Ufunc, as_tensor_on, converted, converted_operand, diagonal_of, direct_get, direct_set, gathered, is_held, is_operand, masked_set, \
+from lazyarray.ops._rows cimport MatMul, Reduction, Row, Ufunc, as_tensor_on, converted, converted_operand, diagonal_of, direct_get, direct_set, gathered, is_foreign, is_held, is_operand, masked_set, \
     part_of, picked, picked_elements, raveled, reshaped, squeezed, store, stored_elements, swapped, transposed, viewed_as
 
 from lazyarray import autograd, ops
@@ -93,6 +95,7 @@ from lazyarray.engine._engine import check_methods
 from lazyarray.lazy import _share
 from lazyarray.lazy._lazy import Unheld, attach_leaf, detached, gpu_view, leaf_grad
 from lazyarray.ops import table
+from lazyarray.ops._rows import hinted
 from lazyarray.ops._files import replacing
 
 cnp.import_array()
@@ -109,6 +112,81 @@ cdef extern from "numpy/arrayobject.h":
     object PyArray_Scalar(void*, cnp.dtype, object)
 
 
+cdef extern from *:
+    """
+    // Bytes of the memory are lent to who gives them back: files, hashes, sockets, struct. Not to NumPy. It takes a
+    // buffer rather than ask __array__, so np.asarray(x) were no copy any more, and all ops on x synchronous for as
+    // long as it lived; and np.frombuffer and np.ndarray give back what they go on using. The first asks as
+    // memoryview() does, the last for any order; the second looks whether there is something to give back by.
+    static getbufferproc lent_by_array;
+    static int lent_to_others(PyObject* x, Py_buffer* view, int flags) {
+      bool as_memoryview = (flags & PyBUF_FULL_RO) == PyBUF_FULL_RO;
+      bool in_any_order = (flags & PyBUF_ANY_CONTIGUOUS) == PyBUF_ANY_CONTIGUOUS;
+      if (as_memoryview || in_any_order) {
+        view->obj = nullptr;
+        PyErr_SetString(PyExc_BufferError, "an NDArray lends its bytes, no memoryview: that is x.data");
+        return -1;
+      }
+      return lent_by_array(x, view, flags);
+    }
+    static void given_back(PyObject*, Py_buffer*) {}  // never called: `obj` of a view is an array of NumPy's
+    static void lend_arrays(PyObject* type) {
+      PyBufferProcs* own = reinterpret_cast<PyTypeObject*>(type)->tp_as_buffer;
+      lent_by_array = own->bf_getbuffer;
+      own->bf_getbuffer = lent_to_others;
+      own->bf_releasebuffer = given_back;
+    }
+    // Scalars have none: NumPy looks for one in each of a list. bytes(s) is there.
+    static void lend_no(PyObject* type) { reinterpret_cast<PyTypeObject*>(type)->tp_as_buffer = nullptr; }
+    // The code that runs; only to be compared, and looked at before it goes on.
+    static PyObject* running() {
+      PyFrameObject* frame = PyEval_GetFrame();
+      if (!frame) return nullptr;
+      PyObject* code = reinterpret_cast<PyObject*>(PyFrame_GetCode(frame));
+      Py_DECREF(code);
+      return code;
+    }
+    // `x.__array_interface__` is there for code that reads it by this name. Not for NumPy, which would take it rather
+    // than ask __array__; it looks for it whenever an array is converted, so no Python runs for that.
+    static getter interface_of;
+    static PyObject* interface_name;
+    static int load_attr;
+    static int is_read_by_name() {
+      PyCodeObject* code = reinterpret_cast<PyCodeObject*>(running());
+      if (!code || PySequence_Contains(code->co_names, interface_name) != 1) return 0;
+      PyObject* bytes = PyCode_GetCode(code);
+      if (!bytes) return 0;
+      int at = PyFrame_GetLasti(PyEval_GetFrame());
+      int found = at >= 0 && at < PyBytes_GET_SIZE(bytes) &&
+                  static_cast<unsigned char>(PyBytes_AS_STRING(bytes)[at]) == load_attr;
+      Py_DECREF(bytes);
+      return found;
+    }
+    static PyObject* interface_by_name(PyObject* x, void* closure) {
+      if (is_read_by_name()) return interface_of(x, closure);
+      if (!PyErr_Occurred()) PyErr_SetObject(PyExc_AttributeError, interface_name);
+      return nullptr;
+    }
+    static void guard_interface(PyObject* type, int opcode) {
+      load_attr = opcode;
+      interface_name = PyUnicode_InternFromString("__array_interface__");
+      PyObject* found = PyDict_GetItem(reinterpret_cast<PyTypeObject*>(type)->tp_dict, interface_name);
+      PyGetSetDef* own = reinterpret_cast<PyGetSetDescrObject*>(found)->d_getset;
+      interface_of = own->get;
+      own->get = interface_by_name;
+    }
+    static int lend(PyObject* exported, Py_buffer* view, int flags) {
+      Py_CLEAR(view->obj);  // Cython's None
+      return PyObject_GetBuffer(exported, view, flags);
+    }
+    """
+    void lend_arrays(object)
+    void lend_no(object)
+    int lend(object, Py_buffer*, int) except -1
+    PyObject* running() noexcept
+    void guard_interface(object, int)
+
+
 include "_operators.pxi"
 include "_methods.pxi"
 
@@ -116,6 +194,11 @@ include "_methods.pxi"
 # The rows of two inputs by the ufunc that they run.
 cdef dict _rows_of = {row.ufunc: row for row in ops.elementwise.TABLE.values()
                       if isinstance(row, Ufunc) and row.nin == 2 and row.nout == 1}
+
+
+# NumPy's function that is given steps in the memory itself: in a copy, which may lie otherwise, they would lead
+# to other elements, or beyond it. So it gets a view.
+cdef object _AS_STRIDED = np.lib.stride_tricks.as_strided.__code__
 
 
 cdef inline bint _is_plain(object o):
@@ -214,6 +297,23 @@ cdef object element_value(Tensor x, npy_intp at):
         return (<unsigned char*>p)[0]
     d = np_dtype(x.v.dtype)
     return PyArray_Scalar(p, d, None).item()
+
+
+cdef int lent(Tensor array, Py_buffer* view, int flags) except -1:
+    """The memory itself, or for what only reads an array on a GPU a copy of it."""
+    if array.v.chunk.device.kind == GPU:
+        if flags & PyBUF_WRITABLE:
+            raise BufferError("an array on a GPU has no memory that the host could write to")
+        exported = copy_out(awaited(array, "?buffer"))
+        exported.flags.writeable = False
+    else:
+        exported = _share.export(array, "?buffer")
+    return lend(exported, view, flags)
+
+
+cdef str with_device(NDArray x, str text):
+    """A repr with the device, where that is another than cpu(0)."""
+    return text if x.v.chunk.device == cpu0() else f"{text[:-1]}, device={x.ctx!r})"
 
 
 cdef object number(Tensor array, str what):
@@ -365,6 +465,10 @@ cdef class NDArray(Methods):
         """The device that the array lives on (the array API's name for ``ctx``)."""
         return self.ctx
 
+    def __dir__(self):
+        # Without the names that only say what to write in their place.
+        return [n for n in object.__dir__(self) if n not in hinted or hasattr(type(self), n)]
+
     def __len__(self):
         if self.v.layout.ndim == 0:
             raise TypeError("len() of unsized object")
@@ -413,6 +517,15 @@ cdef class NDArray(Methods):
         wait(self, True, "wait_to_write")
         return self
 
+    def __await__(self):
+        return ops.awaiting.awaited(self)
+
+    def _state(self):
+        """"pending", "complete" or "failed": without waiting."""
+        if not self.v.chunk.readable():
+            return "pending"
+        return "complete" if self.v.chunk.error.load() is NULL else "failed"
+
     def asnumpy(self):
         """A NumPy array with a copy of the values; waits for them."""
         return copy_out(awaited(self, "asnumpy"))
@@ -421,7 +534,7 @@ cdef class NDArray(Methods):
         """A NumPy view of the memory itself, for an op that declared it."""
         return numpy_view(&self.v, writable and not self.v.readonly)
 
-    def _values(self, str what):
+    def _fetched(self, str what):
         """The values, for an op whose result's shape or dtype depends on them: a hidden wait."""
         return copy_out(awaited(self, "?" + what))
 
@@ -540,14 +653,12 @@ cdef class NDArray(Methods):
         text = repr_of_one(only_value(x)) if x.v.layout.ndim == 0 else None
         if text is None:
             text = repr(numpy_view(&x.v, False))
-        if x.v.chunk.device == cpu0() and self.v.chunk.device == cpu0():
-            return f"{text[:-1]}, device=cpu(0))"
-        return f"{text[:-1]}, device={self.ctx!r})"
+        return with_device(self, text)
 
     def _repr_html_(self):
-        """``repr(x)`` for notebooks; waits for the values."""
-        import html
-        return f"<pre>{html.escape(repr(self))}</pre>"
+        """Shape, dtype, device and state, and a picture of values that are there: without waiting."""
+        from lazyarray._html import of_array
+        return of_array(self)
 
     def __str__(self):
         if is_known(self) and info(self.v.dtype).kind in b"iub":
@@ -577,7 +688,7 @@ cdef class NDArray(Methods):
     # -- NumPy's protocols
 
     def __array__(self, dtype=None, copy=None):
-        if copy is False:
+        if copy is False or copy is None and self.v.layout.ndim and running() == <PyObject*>_AS_STRIDED:
             return ops.interop.shared(self, dtype)
         a = copy_out(awaited(self, "?__array__"))
         return a if dtype is None else a.astype(dtype, copy=False)
@@ -609,6 +720,12 @@ cdef class NDArray(Methods):
         if self.v.chunk.device.kind == GPU:
             return (2, self.v.chunk.device.id)
         return (1, 0)
+
+    def __getbuffer__(self, Py_buffer* view, int flags):
+        lent(self, view, flags)
+
+    def __bytes__(self):
+        return self.tobytes()
 
     def ascupy(self):
         """A CuPy array on the memory itself, for arrays on a GPU; waits for their uses."""
@@ -682,6 +799,11 @@ set_array_type(NDArray)
 
 
 include "_scalar_types.pxi"
+
+lend_arrays(NDArray)
+guard_interface(NDArray, opmap["LOAD_ATTR"])
+for _lent in (Scalar, BoolScalar, RealScalar, IntegralScalar, ComplexScalar):
+    lend_no(_lent)
 
 
 include "_indexing.pxi"

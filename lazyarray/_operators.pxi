@@ -74,6 +74,8 @@ cdef object operated(Row row, object a, object b):
         if other is None:
             return NotImplemented
         a, b = (a, other) if first else (other, b)
+    elif is_foreign(other):
+        return row.ufunc(a, b)
     try:
         if isinstance(row, MatMul):
             return handed((<MatMul>row).product(as_tensor_like(a, b), as_tensor_like(b, a), None))
@@ -200,7 +202,10 @@ cdef class Operators(Tensor):
     """The part of NDArray that its operators are."""
 
     def __add__(self, other): return binary(_add, QUICK_ADD, self, self, other)
-    def __radd__(self, other): return binary(_add, QUICK_ADD, self, other, self)
+    def __radd__(self, other):
+        if isinstance(other, bytes):  # else these take the array for more bytes
+            raise TypeError(f"unsupported operand type(s) for +: {type(other).__name__!r} and {type(self).__name__!r}")
+        return binary(_add, QUICK_ADD, self, other, self)
     def __iadd__(self, other): return inplace(_add, self, other)
     def __sub__(self, other): return binary(_subtract, QUICK_SUBTRACT, self, self, other)
     def __rsub__(self, other): return binary(_subtract, QUICK_SUBTRACT, self, other, self)

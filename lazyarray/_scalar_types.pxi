@@ -25,6 +25,13 @@ cdef class Scalar(NDArray):
         become(self, ops.array(value, dtype))
         self.v.readonly = True
 
+    def __repr__(self):
+        value = only_value(settled(awaited(self, "?repr()"), False))
+        text = repr(value)
+        if self.v.dtype == D_BOOL and not self.v.chunk.device == cpu0():
+            text = f"np.bool({value})"
+        return with_device(self, text)
+
     # Python goes on with the operators that are not in place.
     def __iadd__(self, other): return NotImplemented
     def __isub__(self, other): return NotImplemented

@@ -5,7 +5,7 @@
 >>> la.char.upper(la.char.strip(names))
 array(['ADA', 'BOB'], dtype='<U5')
 >>> la.char.str_len(names)
-array([5, 4], device=cpu(0))
+array([5, 4])
 """
 
 from __future__ import annotations

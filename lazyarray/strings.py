@@ -2,7 +2,7 @@
 
 >>> import numpy as np, lazyarray as la
 >>> la.strings.find(np.array(["ada", "bob"]), "b")
-array([-1,  0], device=cpu(0))
+array([-1,  0])
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ AS_USERS_DO = (
     "programs",
     "test_docs.py",
     "test_examples.py",
-    "test_interop.py",
+    "interop",
     "test_array_api.py",
 )
 DIRECT_BYTES = _set_policy("direct_bytes", 0)

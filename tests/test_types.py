@@ -42,6 +42,34 @@ print(np.pi, np.newaxis, np.finfo(np.float64).eps, x.dtype == np.float64, np.res
 with np.errstate(all="ignore"), np.no_sync():
     x += 1
 """
+COMPILED = """
+from typing import assert_type
+
+import lazyarray as la
+
+w, b = la.random.normal(size=(64, 10)), la.zeros(10)
+for p in (w, b):
+    p.attach_grad()
+
+
+def step(x: la.NDArray, labels: la.NDArray, rate: float = 0.1) -> la.NDArray:
+    with la.autograd.record():
+        loss = la.nn.cross_entropy(x @ w + b, labels)
+    loss.backward()
+    for p in (w, b):
+        p -= rate * p.grad
+    return loss
+
+
+x, labels = la.random.normal(size=(32, 64)), la.random.integers(10, size=32)
+fast = la.compile(step)
+assert_type(fast(x, labels, rate=0.5), la.NDArray)
+print(float(step(x, labels)), w.grad is None)
+
+
+async def main() -> None:
+    assert_type(await x, la.NDArray)
+"""
 MISTAKE = """
 import lazyarray as np
 
@@ -76,3 +104,10 @@ def test_each_public_name_is_seen(tmp_path):
     absent = {"float128", "complex256"}  # where long doubles are others, and so in NumPy's stubs
     names = [f"{s}.{n}" for s, module in spaces.items() for n in module.__all__ if n not in absent]
     assert errors(tmp_path, "import lazyarray as la\n" + "\n".join(names)) == []
+
+
+def test_compiled_functions_keep_their_signatures(tmp_path):
+    assert errors(tmp_path, COMPILED) == []
+    wrong = "fast(x, 3)\nfast(x, labels, 0.1, 2)\nla.sin(x, foo=1)\nla.sum(x, foo=1)\n"
+    found = [line for line in errors(tmp_path, COMPILED + wrong) if "error:" in line]
+    assert len(found) == 4 and [line.count("foo") for line in found] == [0, 0, 1, 1]

@@ -33,14 +33,14 @@ ROOMS = """
     _public.py | context.py
     ops
     autograd
-    ndarray: _ndarray _operators _methods _indexing _scalar_types _flat _text _namespace_info
+    ndarray: _ndarray _operators _methods _indexing _scalar_types _flat _text _html _namespace_info
     _direct.py
     linalg | fft.py
     functions
     random
     _compile | graph | lib | nn | profiler | testing.py
     polynomial | ma.py | char.py | strings.py | rec.py | typing.py | exceptions.py | dtypes.py
-    package: __init__ _config _scalar_mode _scalars
+    package: __init__ _config _scalar_mode _scalars _others _adapters _hints __main__
 """
 
 # What is allowed all the same: reason, and "file > file file ...". It can only get shorter.

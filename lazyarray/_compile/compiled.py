@@ -8,7 +8,7 @@ import warnings
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from functools import update_wrapper
-from typing import Any, NamedTuple
+from typing import Any, Generic, NamedTuple, ParamSpec, TypeVar
 
 from lazyarray._compile.replay import CLASH, Escaped, Looked, Replay, name_of
 from lazyarray._compile.state import Key, State
@@ -25,6 +25,9 @@ from lazyarray.lazy._lazy import (
 from lazyarray.ops._rows import array, holdable
 
 __all__ = ["compile", "Compiled", "CompileWarning"]
+
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
 
 
 class CompileWarning(UserWarning):
@@ -96,11 +99,11 @@ class _Call(NamedTuple):
 # ---- the function -------------------------------------------------------------------------------
 
 
-class Compiled:
+class Compiled(Generic[_P, _R]):
     """A compiled function: see :func:`compile`."""
 
-    def __init__(self, function: Callable[..., Any]) -> None:
-        self._function = function
+    def __init__(self, function: Callable[_P, _R]) -> None:
+        self._function: Callable[..., Any] = function
         self._name: str | None = None  # as an attribute of a class
         self._object: Any = None  # whose method it is
         self._replays: OrderedDict[Hashable, _Kind] = OrderedDict()
@@ -135,7 +138,7 @@ class Compiled:
         # With this __get__ is asked before an object's __dict__.
         instance.__dict__[self._name or name_of(self._function)] = value
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: _P.args, **kwargs: _P.kwargs) -> _R:
         if is_capturing():  # it becomes part of what is captured
             return self._function(*args, **kwargs)
         key = None if kwargs else call_key(args)
@@ -332,7 +335,7 @@ def _often(kind: _Kind, why: tuple[str, str] | None) -> str:
     return f"it was captured {kind.captures} times, as {path} changes (the last time from {change})"
 
 
-def compile(function: Callable[..., Any]) -> Compiled:
+def compile(function: Callable[_P, _R]) -> Compiled[_P, _R]:
     """``function``, captured at its first call and then replayed, without Python, as few operators.
 
     Each combination of the arguments' shapes, dtypes and constants is captured once, by running the

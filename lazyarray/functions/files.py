@@ -61,6 +61,9 @@ def frombuffer(
     bytearray(b'\\x00\\x07\\x07')
     """
     device = like.device if isinstance(like, Tensor) else None
+    if isinstance(buffer, Tensor):
+        mine: Any = buffer
+        buffer = mine.data
     host = np.frombuffer(buffer, dtype, count, offset)
     return on_memory(host, device) if holdable(host) else given(host, device)
 

@@ -45,6 +45,18 @@ class SyncReport(list[SyncRow]):
         lines.append(f"{self.total:>8} {self.seconds * 1e3:>10.3f}  in all")
         return "\n".join(lines)
 
+    def _repr_html_(self) -> str:
+        import html
+
+        rows = [
+            f"<tr><td>{row.count}</td><td>{row.seconds * 1e3:.3f}</td>"
+            f"<td>{html.escape(row.what)}</td><td><code>{html.escape(row.where)}</code></td></tr>"
+            for row in self
+        ]
+        head = "<tr><th>waits</th><th>ms</th><th>what</th><th>where</th></tr>"
+        foot = f"<tr><td>{self.total}</td><td>{self.seconds * 1e3:.3f}</td><td>in all</td></tr>"
+        return f"<table>{head}{''.join(rows)}{foot}</table>"
+
 
 def sync_report(*, reset: bool = False) -> SyncReport:
     """Every wait so far by its line; ``reset`` starts the count anew.

@@ -11,6 +11,7 @@ the sections list in ``__all__`` and ``METHODS``.
 from __future__ import annotations
 
 from lazyarray.ops import (
+    awaiting,
     creation,
     dispatch,
     dtypes,
@@ -49,6 +50,7 @@ SECTIONS = [
     dtypes,
     hosts,
     interop,
+    awaiting,
 ]
 
 for _section in SECTIONS:
@@ -59,6 +61,7 @@ __all__ = [
     "SECTIONS",
     "aliases",
     "assign_to",
+    "awaiting",
     "dispatch",
     "elementwise",
     "gradients",

@@ -68,7 +68,7 @@ def operands(*objects: Any) -> list[NDArray]:
 def values(o: Any, what: str) -> np.ndarray:
     """The values of an array-like; those of an NDArray are waited for, by ``what``."""
     x: Any = o
-    return x._values(what) if isinstance(o, Tensor) else np.asarray(o)
+    return x._fetched(what) if isinstance(o, Tensor) else np.asarray(o)
 
 
 def looked_at(o: Any, what: str, function: Callable[[np.ndarray], Any]) -> Any:

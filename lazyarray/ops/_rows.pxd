@@ -71,6 +71,7 @@ cdef bint masked_set(Tensor x, object key, object value) except -1
 cdef Tensor as_tensor(object o)
 cdef Tensor as_tensor_on(object o, CDevice device)
 cdef bint is_operand(object o)
+cdef bint is_foreign(object o)
 cdef bint is_held(object o)
 cdef object converted_operand(object o)
 cdef Tensor converted(Tensor x, object dtype, bint copy, int frames)

@@ -85,12 +85,16 @@ cdef class Public:
     """A function of the public namespace, which is NumPy's own, ``host``, for what lazyarray doesn't hold."""
 
     cdef readonly object recorded, host
+    cdef int out_at  # the place of ``out`` among its arguments, or -1
     cdef vectorcallfunc called
     cdef object __weakref__
     cdef dict __dict__
 
     def __init__(self, recorded, host, str module):
         self.recorded, self.host = recorded, host
+        code = getattr(recorded, "__code__", None)
+        places = () if code is None else code.co_varnames[:code.co_argcount]
+        self.out_at = places.index("out") if "out" in places else -1
         self.called = <vectorcallfunc>call_public
         functools.update_wrapper(self, recorded)
         self.__module__ = module
@@ -111,7 +115,37 @@ cdef class Public:
 
 cdef PyObject* call_public(PyObject* function, PyObject** args, size_t flags, PyObject* names) except NULL:
     cdef Public self = <Public>function
-    return handed_over(raw_vectorcall(self.recorded, args, flags, names), self.host, args, flags, names)
+    return handed_over(recorded_call(self, args, flags, names), self.host, args, flags, names)
+
+
+cdef PyObject* recorded_call(Public self, PyObject** args, size_t flags, PyObject* names) noexcept:
+    """The function's own call, or one that writes into an array of NumPy's; NULL with an error raised."""
+    cdef Py_ssize_t n = PyVectorcall_NARGS(flags)
+    if names is NULL and (self.out_at < 0 or n <= self.out_at):
+        return raw_vectorcall(self.recorded, args, flags, names)
+    return (<vectorcallfunc>call_with_out)(<PyObject*>self, args, flags, names)
+
+
+cdef object call_with_out(PyObject* function, PyObject** args, size_t flags, PyObject* names):
+    """A call that may have an ``out``."""
+    cdef Public self = <Public>function
+    cdef Py_ssize_t n = PyVectorcall_NARGS(flags)
+    out = out_among(self, args, n, names)
+    if out is None or not of_numpys(out):
+        return PyObject_Vectorcall(self.recorded, args, flags, names)
+    return _taught["into_numpys"](
+        self.recorded, out, tuple([<object>args[i] for i in range(n)]),
+        {} if names is NULL else {k: <object>args[n + i] for i, k in enumerate(<tuple>names)})
+
+
+cdef object out_among(Public self, PyObject** args, Py_ssize_t n, PyObject* names):
+    """What ``out`` of the call is; None without one."""
+    cdef Py_ssize_t i
+    if names is not NULL:
+        for i in range(len(<tuple>names)):
+            if (<tuple>names)[i] == "out":
+                return <object>args[n + i]
+    return <object>args[self.out_at] if 0 <= self.out_at < n else None
 
 
 cdef class Direct(Public):
@@ -209,6 +243,15 @@ def set_method(type t, str name, *, bint writes=False):
     put_in_type(<PyTypeObject*>owner, name, method)
 
 
+hinted = set()
+
+
+def set_hint(type t, str name, hint):
+    """Puts an attribute that only raises among those of a native class's first base, and its name in `hinted`."""
+    hinted.add(name)
+    put_in_type(<PyTypeObject*>t.__base__, name, hint)
+
+
 cdef PyObject* call_direct(PyObject* function, PyObject** args, size_t flags, PyObject* names) except NULL:
     return handed_over((<vectorcallfunc>call_or_record)(function, args, flags, names), (<Public>function).host,
                        args, flags, names)
@@ -227,7 +270,7 @@ cdef PyObject* call_or_record(PyObject* function, PyObject** args, size_t flags,
         if result is not None:
             Py_INCREF(result)
             return <PyObject*>result
-    return raw_vectorcall(self.recorded, args, flags, names)
+    return recorded_call(self, args, flags, names)
 
 
 cdef struct Given:  # the arguments of a call as NumPy gets them

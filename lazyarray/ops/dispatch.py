@@ -34,8 +34,12 @@ def _no_counterpart(name: str) -> TypeError:
 
 def ufunc(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """``NDArray.__array_ufunc__``: runs the row, or what the method is composed of."""
-    if any(_is_foreign(x) for x in inputs):
-        return NotImplemented  # that type may know what to do
+    for x in inputs:
+        if _is_foreign(x):  # that type may know what to do: with our arrays, or else with NumPy's
+            result = x.__array_ufunc__(ufunc, method, *inputs, **kwargs)
+            if result is not NotImplemented:
+                return result
+            return x.__array_ufunc__(ufunc, method, *_host(inputs, ufunc.__name__), **kwargs)
     try:
         return _ufunc(ufunc, method, inputs, {**kwargs})
     except Unheld as error:
@@ -115,19 +119,36 @@ def _run(
     args: tuple[Any, ...],
     kwargs: dict[str, Any],
 ) -> Any:
-    given = _bound(func, args, kwargs).get("out")
-    host = given[0] if isinstance(given, tuple) and len(given) == 1 else given
-    if not isinstance(host, np.ndarray):
+    out = _bound(func, args, kwargs).get("out")
+    if not _rows.of_numpys(out):
         return mine(*args, **kwargs)
-    # With what is in it: a mask may leave some of that.
-    out = _rows.array(host, None, device_of(*args, *kwargs.values()))
+    return into_numpys(mine, out, args, kwargs)
+
+
+def into_numpys(mine: Any, out: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """A call whose ``out`` is, or holds, NumPy arrays: they are written at once, so this waits.
+
+    Returns what the call returns, those arrays in the place of what stood for them.
+    """
+    device = device_of(*args, *kwargs.values())
+    hosts = [o for o in (out if type(out) is tuple else (out,)) if isinstance(o, np.ndarray)]
+    # With what is in them: a mask may leave some of that.
+    stand_ins = {id(host): _rows.array(host, None, device) for host in hosts}
 
     def instead(o: Any) -> Any:
-        return out if o is given else o
+        return tuple(map(instead, o)) if o is out and type(o) is tuple else stand_ins.get(id(o), o)
 
-    mine(*map(instead, args), **{key: instead(value) for key, value in kwargs.items()})
-    np.copyto(host, values(out, "out= of NumPy"))
-    return host
+    result = mine(*map(instead, args), **{key: instead(value) for key, value in kwargs.items()})
+    found = {key: values(array, "out= of NumPy") for key, array in stand_ins.items()}
+    for host in hosts:
+        np.copyto(host, found[id(host)])
+    numpys = {id(stand_ins[id(host)]): host for host in hosts}
+    if isinstance(result, tuple):
+        return tuple([numpys.get(id(r), r) for r in result])
+    return numpys.get(id(result), result)
+
+
+_rows.teach(into_numpys=into_numpys)
 
 
 # What changes its first argument.
@@ -140,7 +161,7 @@ _CHANGES = {
 def _host(o: Any, name: str) -> Any:
     """Arguments for NumPy itself: the values of NDArrays."""
     if isinstance(o, Tensor):
-        return values(o, f"numpy.{name} of a NumPy array")
+        return values(o, f"numpy.{name} of what is NumPy's")
     if isinstance(o, dict):
         return {key: _host(value, name) for key, value in o.items()}
     return type(o)([_host(x, name) for x in o]) if type(o) in (list, tuple) else o

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_tuple
 
+from lazyarray.lazy._lazy import Tensor
 from lazyarray.ops import _layout
 from lazyarray.ops._layout import Shape, viewed
 from lazyarray.ops._rows import (
@@ -15,6 +16,7 @@ from lazyarray.ops._rows import (
     assign_to,
     astype,
     contiguous_signature,
+    holds_arrays,
     probe,
     retype,
     seen,
@@ -366,13 +368,31 @@ def broadcast_to(array: Any, shape: int | Shape, subok: bool = False) -> NDArray
 def broadcast_arrays(*args: Any, subok: bool = False) -> tuple[NDArray, ...]:
     """The arrays as views of their common shape; ValueError if they have none.
 
+    What no NDArray can hold (``None``, strings, dates) stays NumPy's.
+
     >>> import lazyarray as la
     >>> [x.shape for x in la.broadcast_arrays(la.zeros(3), la.zeros((2, 1)))]
     [(2, 3), (2, 3)]
+    >>> la.broadcast_arrays(None, la.zeros(2))[0]
+    array([None, None], dtype=object)
     """
-    xs = _layout.operands(*args)
+    numpys = {i: a for i, a in enumerate(map(_of_numpys_dtypes, args)) if a is not None}
+    mine = _layout.operands(*[a for i, a in enumerate(args) if i not in numpys])
+    xs: list[Any] = [numpys[i] if i in numpys else mine.pop(0) for i in range(len(args))]
     shape = np.broadcast_shapes(*[x.shape for x in xs])
-    return tuple([x if x.shape == shape else broadcast_to(x, shape) for x in xs])
+    return tuple([x if x.shape == shape else _stretched(x, shape) for x in xs])
+
+
+def _stretched(x: Any, shape: Shape) -> Any:
+    return (broadcast_to if isinstance(x, Tensor) else np.broadcast_to)(x, shape)
+
+
+def _of_numpys_dtypes(o: Any) -> np.ndarray | None:
+    """A NumPy array of what no NDArray can hold; None for all else."""
+    if isinstance(o, (Tensor, int, float, complex, np.number)) or holds_arrays(o):
+        return None
+    found = np.asarray(o)
+    return found if found.dtype.kind in "OSUVMm" else None
 
 
 # ---- parts --------------------------------------------------------------------------------------

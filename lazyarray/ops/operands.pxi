@@ -72,6 +72,12 @@ cdef bint is_operand(object o):
     return hasattr(o, "__array__") and getattr(o, "__array_ufunc__", True) is not None
 
 
+cdef bint is_foreign(object o):
+    """Whether `o` is of a type with its own idea of what ufuncs do: pandas' Series, say."""
+    return not isinstance(o, Tensor) and not isinstance(o, _operand_types) \
+        and getattr(o, "__array_ufunc__", None) is not None
+
+
 cdef Tensor as_tensor_on(object o, CDevice device):
     """`o` as a tensor: itself, or a copy of an array-like on `device`."""
     if isinstance(o, Tensor):
@@ -235,6 +241,18 @@ def out_array(out):
     if not is_held(out):
         raise Unheld("the result is to be written into one of NumPy's arrays")
     raise TypeError(f"return arrays must be of ArrayType: out is an NDArray, not {type(out).__name__}")
+
+
+def of_numpys(out):
+    """Whether ``out`` is a NumPy array, or a tuple with one in it: it is written at once."""
+    if type(out) is tuple:
+        return any([isinstance(o, np.ndarray) for o in out])
+    return isinstance(out, np.ndarray)
+
+
+cdef object into_numpys(function, out, tuple args, dict kwargs):
+    """A call whose ``out`` is one of NumPy's."""
+    return _taught["into_numpys"](function, out, args, kwargs | {"out": out})
 
 
 def sole_out(out):

@@ -148,10 +148,14 @@ cdef class MatMul(Row):
             assign(out, target)
         return out
 
-    def __call__(self, a, b, /, out=None):
+    def __call__(self, a, b, /, out=None, **rest):
         """The matrix product of ``a`` (..., n, k) and ``b`` (..., k, m)."""
+        if rest:
+            raise unknown_argument(self.name, rest)
         if is_symbol(a) or is_symbol(b):
             return built(a if is_symbol(a) else b, self.name, (a, b), {"out": out})
+        if out is not None and of_numpys(out):
+            return into_numpys(self, out, (a, b), {})
         if is_tensor(a) and is_tensor(b):
             return self.call(a, b, out)
         try:

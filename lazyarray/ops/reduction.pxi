@@ -198,8 +198,11 @@ cdef class Reduction(Row):
         emit(instr)
         return True
 
-    def __call__(self, x, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=None):
+    def __call__(self, x, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=None,
+                 **rest):
         """Reduces ``x`` over ``axis`` (an int, a tuple, or None for all)."""
+        if rest:
+            raise unknown_argument(self.name, rest)
         if is_tensor(x) and dtype is None and out is None:
             return self.call(x, axis, None, None, keepdims, initial, where)
         return self.asked(x, axis, dtype, out, keepdims, initial, where)
@@ -220,6 +223,9 @@ cdef class Reduction(Row):
                 "axis": axis, "dtype": dtype, "out": out, "keepdims": keepdims or None,
                 "initial": initial, "where": None if where is True else where})
         if out is not None:
+            if of_numpys(out):
+                return into_numpys(self, out, (x,), {"axis": axis, "dtype": dtype, "keepdims": keepdims,
+                                                     "initial": initial, "where": where})
             out = sole_out(out)
         cdef Tensor t = as_tensor(x)
         if where is True:
@@ -285,8 +291,11 @@ cdef class Choice(Reduction):
     def __doc__(self):
         return self.doc
 
-    def __call__(self, x, axis=None, out=None, keepdims=False, initial=None, where=None, *, dtype=None):
+    def __call__(self, x, axis=None, out=None, keepdims=False, initial=None, where=None, *, dtype=None,
+                 **rest):
         """Reduces ``x`` over ``axis`` (an int, a tuple, or None for all)."""
+        if rest:
+            raise unknown_argument(self.name, rest)
         if is_tensor(x) and dtype is None and out is None:
             return self.call(x, axis, None, None, keepdims, initial, where)
         return self.asked(x, axis, dtype, out, keepdims, initial, where)

@@ -59,6 +59,10 @@ cdef class Row:
     def __reduce__(self):
         return self.name
 
+    # As NumPy's own functions are to inspect and pydoc: a routine, which is no method.
+    def __get__(self, instance, owner):
+        return self
+
 
 def _note_masked(name, operands, where, result, keeps):
     """Notes a call of a ufunc by NumPy, for autograd."""
@@ -163,6 +167,8 @@ cdef class Ufunc(Row):
                 lone = lone_op(self.resolve(ka, 0).kernel, a, None, None)
                 if lone is not None:
                     return lone
+            elif ka < 0 and out is None and is_foreign(a):
+                return self.ufunc(a)
             t = as_tensor(a)
         cdef Resolved* r = self.resolve(t.v.dtype, 0)
         if t.v.layout.ndim == 0 and self.nout == 1 and (out is None or out.v.layout.ndim == 0):
@@ -215,6 +221,8 @@ cdef class Ufunc(Row):
                 a, na = self.weak(a)
                 ka = kind_of(a)
             if ka < 0:
+                if out is None and is_foreign(a):
+                    return self.ufunc(a, b)
                 ta = as_tensor_on(a, (<Tensor>b).v.chunk.device if isinstance(b, Tensor)
                                   else current_device())
                 ka = ta.v.dtype
@@ -227,6 +235,8 @@ cdef class Ufunc(Row):
                 b, nb = self.weak(b)
                 kb = kind_of(b)
             if kb < 0:
+                if out is None and is_foreign(b):
+                    return self.ufunc(a, b)
                 tb = as_tensor_on(b, ta.v.chunk.device if ta is not None else current_device())
                 kb = tb.v.dtype
         cdef Resolved* r = self.resolve(ka, kb)
@@ -445,6 +455,8 @@ cdef class Ufunc(Row):
             if is_symbol(o):
                 rest.update(out=out, dtype=dtype, casting=casting, where=None if where is True else where)
                 return built(o, self.name, args, rest)
+        if out is not None and of_numpys(out):
+            return into_numpys(self, out, args, rest | {"where": where, "dtype": dtype, "casting": casting})
         if self.nout == 2:
             if where is True and dtype is None and casting is None and not rest:
                 return handed(self.two(args, out))
@@ -518,12 +530,16 @@ cdef class Ufunc(Row):
             return _taught["handed_over"](getattr(self.ufunc, name), args, kwargs, error)
 
 
+cdef object unknown_argument(str name, dict rest):
+    return TypeError(f"{name}() got an unexpected keyword argument {next(iter(rest))!r}")
+
+
 cdef dict loop_choice(str name, dict rest):
     """The rarer arguments of a ufunc's call, for NumPy: ``signature``."""
     rest.pop("subok", None)
     signature = rest.pop("sig", None) or rest.pop("signature", None)
     if rest:
-        raise TypeError(f"{name}() got an unexpected keyword argument {next(iter(rest))!r}")
+        raise unknown_argument(name, rest)
     return {} if signature is None else {"signature": signature}
 
 

@@ -52,7 +52,7 @@ class Samples(Stream):
             axis = normalize_axis_index(axis, source.ndim)
             rest = (0, *more[1:]) if more else ()
             places = self._choice(source.shape[axis], size, replace, p, 0, rest)
-            return _taken(a, source, places._values("choice()"), axis)  # type: ignore[attr-defined]
+            return _taken(a, source, places._fetched("choice()"), axis)  # type: ignore[attr-defined]
         if source is None:
             population = operator.index(a)
             if population < 0:
@@ -114,7 +114,7 @@ class Samples(Stream):
         if isinstance(source, np.ndarray):
             at = normalize_axis_index(axis[0] if axis else 0, source.ndim)
             places = self._permutation(source.shape[at])
-            return _taken(x, source, places._values("permutation()"), at)  # type: ignore[attr-defined]
+            return _taken(x, source, places._fetched("permutation()"), at)  # type: ignore[attr-defined]
         _rows.normalize_axes(axis[0] if axis else 0, source.ndim)
         run = Call("permutation", [None, *axis], {}, True)
         return self._op(
@@ -145,7 +145,7 @@ class Samples(Stream):
             rng.shuffle(x, *axis)
 
         done = self._op("shuffle", run, [], ((0,), _F8), 10.0 * len(x))
-        done._values("shuffle()")  # type: ignore[attr-defined]
+        done._fetched("shuffle()")  # type: ignore[attr-defined]
 
     # -- vectors
 

@@ -271,7 +271,7 @@ class Stream(Drawn):
 
     def _now(self, what: str) -> Any:
         """NumPy's generator after the draws so far, which are waited for, by ``what``."""
-        self._resource._values(what)  # type: ignore[attr-defined]
+        self._resource._fetched(what)  # type: ignore[attr-defined]
         return self._source.now()
 
     def _draw(
@@ -344,7 +344,7 @@ class Stream(Drawn):
             out[...] = np.frombuffer(rng.bytes(n), np.uint8)
 
         drawn = self._op("bytes", run, [], ((n,), np.dtype(np.uint8)), float(n))
-        return drawn._values("bytes()").tobytes()  # type: ignore[attr-defined]
+        return drawn._fetched("bytes()").tobytes()  # type: ignore[attr-defined]
 
 
 def _rebuilt(kind: Callable[[Any, Device], Stream], generator: Any, device: Device) -> Stream:

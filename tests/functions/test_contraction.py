@@ -173,8 +173,11 @@ def test_out():
         la.einsum("ij,jk", la.array(A), y, out=la.zeros((3, 5), dtype="f4"))
     with pytest.raises(ValueError, match="shape"):
         la.einsum("ij,jk", la.array(A), y, out=la.zeros((3, 6)))
+    host = np.zeros((3, 5))
+    assert la.einsum("ij,jk", la.array(A), y, out=host) is host
+    close(la.array(host), A @ B)
     with pytest.raises(TypeError, match="NDArray"):
-        la.einsum("ij,jk", la.array(A), y, out=np.zeros((3, 5)))
+        la.einsum("ij,jk", la.array(A), y, out=[0.0] * 15)
 
 
 def test_views():

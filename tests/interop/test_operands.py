@@ -121,7 +121,7 @@ def test_array_interface():
     assert host.tolist() == x.tolist() == [[0, 4], [6, 10]]
     x.setflags(write=False)
     assert x.__array_interface__["data"] == (address, True)
-    assert hasattr(x, "__array_interface__")
+    assert not hasattr(x, "__array_interface__")  # what asks so goes on to np.asarray
 
 
 def test_numpy_does_not_see_it():

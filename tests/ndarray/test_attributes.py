@@ -309,13 +309,13 @@ def test_leaving_obeys_no_sync():
 
 def test_texts():
     x = la.array([[1.5, 2], [3, 4]])
-    assert repr(x) == f"array([[1.5, 2. ],\n       [3. , 4. ]], device={la.current_context()})"
+    device = la.current_context()
+    named = "" if device == la.cpu(0) else f", device={device}"
+    assert repr(x) == f"array([[1.5, 2. ],\n       [3. , 4. ]]{named})"
     assert repr(la.ones(2, "f4", device="cpu:1")) == (
         "array([1., 1.], dtype=float32, device=cpu(1))"
     )
-    assert (
-        repr(la.zeros((0, 3))) == repr(np.zeros((0, 3)))[:-1] + f", device={la.current_context()})"
-    )
+    assert repr(la.zeros((0, 3))) == repr(np.zeros((0, 3)))[:-1] + f"{named})"
     assert str(x) == f"{x}" == str(x.asnumpy())
     assert f"{la.array(3.14159):.2f}|{la.array(7):>4d}|{la.array(1 + 2j):.1f}" == (
         "3.14|   7|1.0+2.0j"
@@ -438,8 +438,7 @@ def test_real_and_imag_are_views():
     agree(lambda x, xp: setattr(x, "imag", 4), "T")
 
 
-def test_html_is_the_repr_and_waits():
+def test_html_waits_for_nothing():  # tests/interop/test_notebooks.py has the rest
     x = la.array([1.5, 2.0])
-    assert x._repr_html_() == f"<pre>array([1.5, 2. ], device={la.current_context()})</pre>"
-    with la.no_sync(), pytest.raises(RuntimeError, match="repr"):
-        x._repr_html_()
+    with la.no_sync():
+        assert "(2,) float64" in x._repr_html_()

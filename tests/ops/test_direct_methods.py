@@ -289,9 +289,9 @@ def test_one_number_is_written_as_numpy_writes_it():
         np.complex64(1j),
     ]:
         a = np.array(n)
-        assert repr(la.array(a)) == repr(a)[:-1] + ", device=cpu(0))"
+        assert repr(la.array(a)) == repr(a)
     with np.printoptions(precision=2):
-        assert repr(la.array(math.pi)) == "array(3.14, device=cpu(0))"
+        assert repr(la.array(math.pi)) == "array(3.14)"
 
 
 def test_index_expressions_and_grids():

@@ -1,0 +1,175 @@
+"""Libraries that take NumPy's own arrays only: functions of theirs, which get an NDArray's values.
+
+pandas asks for that very type: it would take a mask for names of columns (``df[mask]``) or, worse,
+for places (``df.iloc[mask]``), and keep scalars as objects. Pillow wants ``__array_interface__``,
+which NDArrays can't have: NumPy would read it rather than ask ``__array__``, and share memory.
+SciPy's sparse arrays and its Fortran ask for the type, too; zarr takes views of bytes that NDArrays
+don't have. einops asks for a backend, which it gets: its results are NDArrays.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from types import FunctionType, MethodType, ModuleType
+from typing import Any
+
+import numpy as np
+
+from lazyarray.lazy._lazy import Tensor
+
+__all__: list[str] = []
+
+_WHAT = "a call of another library"
+_OPERATORS = [
+    f"__{kind}{name}__"
+    for name in "add sub mul truediv floordiv mod pow and or xor matmul".split()
+    for kind in ("", "r")
+] + [f"__{name}__" for name in "eq ne lt le gt ge".split()]
+_BOTH = (
+    "__init__ __getitem__ __setitem__ groupby head tail nlargest nsmallest isin take shift where "
+    "mask clip"
+)
+_METHODS = {
+    "DataFrame": [*_BOTH.split(), *_OPERATORS, "insert", "reindex", "set_index", "from_records"],
+    "Series": [*_BOTH.split(), *_OPERATORS, "repeat", "searchsorted", "reindex", "drop"],
+    "Index": ["__new__", "__getitem__", "__contains__", "get_loc", "isin", "take", *_OPERATORS],
+    "MultiIndex": ["from_arrays", "from_product"],
+    "Categorical": ["__init__", "from_codes"],
+}
+_FUNCTIONS = (
+    "unique factorize cut qcut crosstab get_dummies date_range to_datetime to_timedelta isna notna"
+)
+_FUNCTIONS_OF = {
+    "PIL.Image": "fromarray",
+    "sklearn.utils.class_weight": "compute_class_weight",
+    "zarr": "array create_array from_array save save_array save_group",
+    "scipy.optimize": "minimize fmin_l_bfgs_b",
+    "scipy.sparse.linalg": "aslinearoperator bicg bicgstab cg cgs eigs eigsh expm expm_multiply "
+    "gmres lobpcg lsmr lsqr minres norm onenormest qmr spsolve splu svds",
+}
+_SPARSE = [
+    f"{kind}_{of}" for kind in "bsr coo csc csr dia dok lil".split() for of in ("array", "matrix")
+]
+# Private, but the way of all that comes as objects: rows, records, what users' functions return.
+_INFERRING = "maybe_convert_objects map_infer map_infer_mask"
+
+
+def adapt(module: ModuleType) -> None:
+    """Puts functions that take NDArrays in the place of a library's own."""
+    if module.__name__ == "pandas":
+        _adapt_pandas(module)
+    elif module.__name__ == "einops._backends":
+        _make_backend(module)
+    elif module.__name__ == "scipy.sparse":
+        for name in _SPARSE:
+            _wrap(getattr(module, name, None), _OPERATORS)
+    else:
+        _wrap(module, _FUNCTIONS_OF[module.__name__].split(), _giving)
+
+
+def _adapt_pandas(pandas: ModuleType) -> None:
+    for name, methods in _METHODS.items():
+        _wrap(getattr(pandas, name, None), methods)
+    frame = pandas.DataFrame()
+    for indexer in (frame.loc, frame.iloc, frame.at, frame.iat):
+        _wrap(type(indexer), ["__getitem__", "__setitem__"])
+    _wrap(pandas, _FUNCTIONS.split())
+    lib = getattr(getattr(pandas, "_libs", None), "lib", None)
+    for name in _INFERRING.split():
+        function = getattr(lib, name, None)
+        if function is not None and not hasattr(function, "__wrapped__"):
+            setattr(lib, name, _inferring(function, lib))
+
+
+def _make_backend(backends: Any) -> None:
+    from lazyarray import _public
+
+    class LazyarrayBackend(backends.NumpyBackend):
+        framework_name = "lazyarray"  # einops finds it by this
+
+        def __init__(self) -> None:
+            self.np = _public.namespace
+
+        def is_appropriate_type(self, tensor: Any) -> bool:
+            return isinstance(tensor, Tensor)
+
+        def from_numpy(self, x: np.ndarray) -> Any:
+            return self.np.array(x)
+
+        def to_numpy(self, x: Any) -> np.ndarray:
+            values: np.ndarray = x.asnumpy()
+            return values
+
+    backends._lazyarray = LazyarrayBackend  # subclasses are looked up, and not kept
+
+
+def _wrap(place: Any, names: list[str], take: Callable[[Any], Any] | None = None) -> None:
+    """``place`` is a class, which may inherit a method, or a module."""
+    for name in names:
+        found: Any = next(
+            (vars(c)[name] for c in getattr(place, "__mro__", (place,)) if name in vars(c)), None
+        )
+        function = getattr(found, "__func__", found)  # of a class's method
+        if not callable(function) or found is object.__init__ or hasattr(function, "__lazyarray__"):
+            continue
+        call: Any = _taking(function, take or host)
+        setattr(place, name, call if function is found else type(found)(call))
+
+
+def _taking(function: Callable[..., Any], take: Callable[[Any], Any]) -> Callable[..., Any]:
+    @functools.wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        given = {key: take(value) for key, value in kwargs.items()} if kwargs else kwargs
+        return function(*[take(a) for a in args], **given)
+
+    call.__lazyarray__ = True  # type: ignore[attr-defined]
+    return call
+
+
+def host(o: Any) -> Any:
+    """``o``, or the values of an NDArray: NumPy's; also in a list, a tuple, a dict, a slice."""
+    if isinstance(o, Tensor):
+        x: Any = o
+        return x._fetched(_WHAT) if x.ndim else x._number(_WHAT)
+    kind = type(o)
+    if kind is slice:
+        return slice(host(o.start), host(o.stop), host(o.step))
+    if kind is dict:
+        found = any(isinstance(v, Tensor) or type(v) is list for v in o.values())
+        return {key: host(v) for key, v in o.items()} if found else o
+    if (kind is list or kind is tuple) and any(isinstance(v, (Tensor, slice)) for v in o):
+        return kind([host(v) for v in o])
+    return o
+
+
+def _giving(function: Any) -> Any:
+    """A user's function, whose results are NumPy's; of all else the host's."""
+    if type(function) not in (FunctionType, MethodType, functools.partial):
+        return host(function)
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        return host(function(*args, **kwargs))
+
+    return call
+
+
+def _inferring(function: Callable[..., Any], lib: Any) -> Callable[..., Any]:
+    """``function``, which finds objects a dtype: without it for our scalars."""
+    again = lib.maybe_convert_objects
+
+    @functools.wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        result = function(*args, **kwargs)
+        if getattr(result, "dtype", None) != np.object_ or not lib.infer_dtype(
+            result, skipna=True
+        ).startswith("mixed"):
+            return result
+        numbers = [host(o) for o in result.ravel()]
+        if all(a is b for a, b in zip(numbers, result.ravel(), strict=True)):
+            return result
+        objects = np.empty(len(numbers), object)
+        objects[:] = numbers
+        return again(objects).reshape(result.shape)
+
+    return call

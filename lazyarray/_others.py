@@ -1,0 +1,80 @@
+"""Libraries that ask what type an array is of: as they are imported, an adapter teaches them ours.
+
+Few need it, as most ask by NumPy's protocols. ``_adapters`` says which do, and why.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+from typing import Any
+
+__all__: list[str] = []
+
+_ADAPTED = (
+    "pandas",
+    "PIL.Image",
+    "einops._backends",
+    "scipy.optimize",
+    "scipy.sparse",
+    "scipy.sparse.linalg",
+    "sklearn.utils.class_weight",
+    "zarr",
+)
+
+
+class _Watch:
+    """A finder of modules that finds none: it has those in ``_ADAPTED`` adapted once they ran."""
+
+    def __init__(self) -> None:
+        self._busy: set[str] = set()
+
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
+        if name not in _ADAPTED or name in self._busy:
+            return None
+        self._busy.add(name)
+        try:
+            spec = importlib.util.find_spec(name)  # by the other finders
+        finally:
+            self._busy.discard(name)
+        if spec is not None and hasattr(spec.loader, "exec_module"):
+            spec.loader = _Loader(spec.loader)  # type: ignore[assignment]
+        return spec
+
+
+class _Loader:
+    """A module's loader, which leaves when it has run the module."""
+
+    def __init__(self, loader: Any) -> None:
+        self._loader = loader
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._loader, name)
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType | None:
+        module: ModuleType | None = self._loader.create_module(spec)
+        return module
+
+    def exec_module(self, module: ModuleType) -> None:
+        module.__loader__ = self._loader
+        if module.__spec__ is not None:
+            module.__spec__.loader = self._loader
+        self._loader.exec_module(module)
+        _adapt(module)
+
+
+def _adapt(module: ModuleType) -> None:
+    from lazyarray import _adapters
+
+    _adapters.adapt(module)
+
+
+def watch() -> None:
+    """Adapts what is imported already, and the rest when it is."""
+    for name in _ADAPTED:
+        module = sys.modules.get(name)
+        if module is not None and not getattr(module.__spec__, "_initializing", False):
+            _adapt(module)
+    sys.meta_path.insert(0, _Watch())

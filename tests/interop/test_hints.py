@@ -1,0 +1,77 @@
+"""What users of other libraries type first: errors say what to write here, help shows signatures."""
+
+import pydoc
+import subprocess
+import sys
+
+import pytest
+
+import lazyarray as la
+from lazyarray import _hints
+
+
+@pytest.mark.parametrize("name", _hints.NAMES)
+def test_names_of_other_libraries(name):
+    assert name not in la.__all__
+    with pytest.raises(AttributeError) as raised:
+        getattr(la, name)
+    assert _hints.NAMES[name] in str(raised.value) and repr(name) in str(raised.value)
+
+
+def named(text):
+    """The names of lazyarray in a hint: "la.nn.relu"."""
+    import re
+
+    return re.findall(r"\bla\.([a-z_]+(?:\.[A-Za-z_]+)*)", text)
+
+
+@pytest.mark.parametrize("name", [*_hints.NAMES, *_hints.ATTRIBUTES])
+def test_hints_name_what_is_there(name):
+    for path in named(_hints.NAMES.get(name, "") + " " + _hints.ATTRIBUTES.get(name, "")):
+        place = la
+        for part in path.split("."):
+            place = getattr(place, part)
+
+
+@pytest.mark.parametrize("name", _hints.ATTRIBUTES)
+def test_attributes_of_other_libraries(name):
+    x = la.ones(2)
+    for array in (x, x.sum()):
+        assert not hasattr(array, name) and name not in dir(array)
+        with pytest.raises(AttributeError, match=f"no attribute '{name}'") as raised:
+            getattr(array, name)
+        assert _hints.ATTRIBUTES[name] in str(raised.value)
+
+
+def test_a_class_of_the_users_may_have_them():
+    class Mine(la.NDArray):
+        def numpy(self):
+            return self.asnumpy()
+
+    x = Mine((2,))
+    x[:] = 1
+    assert x.numpy().tolist() == [1, 1] and "numpy" in dir(x)
+
+
+@pytest.mark.parametrize(
+    "name", ["sum", "max", "matmul", "sin", "add", "mean", "concatenate", "where"]
+)
+def test_help_shows_the_signature(name):
+    text = pydoc.render_doc(getattr(la, name), renderer=pydoc.plaintext)
+    assert f"\n{name}(" in text and "Methods" not in text
+
+
+@pytest.mark.parametrize(
+    "name", ["sum", "max", "matmul", "sin", "add", "mean", "clip", "std", "prod", "any"]
+)
+def test_an_argument_that_is_not_known(name):
+    args = [la.ones((2, 2))] * (2 if name in ("matmul", "add") else 1)
+    with pytest.raises(TypeError, match=rf"^{name}\(\) got an unexpected keyword argument 'foo'"):
+        getattr(la, name)(*args, foo=1)
+
+
+def test_python_m_lazyarray():
+    done = subprocess.run(
+        [sys.executable, "-m", "lazyarray"], capture_output=True, text=True, check=True
+    )
+    assert "NumPy" in done.stdout and la.__version__ in done.stdout

@@ -1,0 +1,92 @@
+"""JSON and the standard library's numbers: statistics, math, fractions, decimal."""
+
+import decimal
+import fractions
+import json
+import math
+import statistics
+
+import numpy as np
+import pytest
+
+import lazyarray as la
+
+pytestmark = pytest.mark.host
+
+X = [1.0, 2.5, 4.0]
+MODULES = {"math": math, "statistics": statistics, "decimal": decimal}
+CALLS = {
+    "statistics.mean": "statistics.mean(list(x))",
+    "statistics.mean of an array": "statistics.mean(x)",
+    "statistics.fmean": "statistics.fmean(x)",
+    "statistics.median": "statistics.median(x)",
+    "statistics.stdev": "statistics.stdev(list(x))",
+    "statistics.mode": "statistics.mode(list(i))",
+    "statistics.quantiles": "statistics.quantiles(x)",
+    "statistics.mean of losses": "statistics.mean([x.mean(), (x * 2).mean()])",
+    "sum": "sum(x)",
+    "min, max, sorted": "(min(x), max(x), sorted(x, reverse=True))",
+    "math.sqrt": "math.sqrt(x[2])",
+    "math.fsum": "math.fsum(x)",
+    "math.isclose": "math.isclose(x[0], x[0])",
+    "math.floor": "math.floor(x[1])",
+    "math.comb": "math.comb(i[2], 2)",
+    "decimal.Decimal": "decimal.Decimal(float(x[1]))",
+    "range": "list(range(i[2]))",
+    "list index": "[10, 20, 30, 40][i[1]]",
+    "round": "round(x[1])",
+    "divmod": "divmod(x[2], 3)",
+    "int, float, complex": "(int(x[0]), float(i[1]), complex(x[1]))",
+    "format": "f'{x[1]:.3e} {i[2]:x} {x.mean():>8.2f}'",
+    "hex": "hex(i[2])",
+    "chr": "chr(i[2] + 65)",
+    "enumerate and zip": "[(k, float(a), int(b)) for k, (a, b) in enumerate(zip(x, i))]",
+    "set": "len({float(a) for a in x} | set(i.tolist()))",
+    "a key of a dict": "{1: 'a', 2: 'b'}[i[1]]",
+    "string times": "'ab' * i[1]",
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_calls(name):
+    def value(xp):
+        names = {"x": xp.array(X), "i": xp.array([1, 2, 3])}
+        return eval(CALLS[name], MODULES | names)
+
+    got, want = value(la), value(np)
+    assert got == want and str(got) == str(want)
+
+
+def test_json():
+    rows = {
+        "x": la.arange(4).reshape(2, 2),
+        "loss": la.array(X).mean(),
+        "n": la.arange(3)[1],
+        "ok": la.array(X).any(),
+        "numpy": [np.float32(0.5), np.arange(2)],
+    }
+    text = json.dumps(rows, default=la.to_json)
+    assert json.loads(text) == {
+        "x": [[0, 1], [2, 3]],
+        "loss": 2.5,
+        "n": 1,
+        "ok": True,
+        "numpy": [0.5, [0, 1]],
+    }
+    assert json.dumps(la.array([math.nan]), default=la.to_json) == "[NaN]"
+    with pytest.raises(TypeError, match="type object is not JSON"):
+        json.dumps({"a": object()}, default=la.to_json)
+    with pytest.raises(TypeError, match="complex"):
+        json.dumps(la.array([1j]), default=la.to_json)
+    with pytest.raises(ValueError, match="negative integer powers"):
+        json.dumps(la.array([1, 2]) ** la.array([-1, 2]), default=la.to_json)
+    with la.no_sync(), pytest.raises(RuntimeError, match="tolist"):
+        json.dumps(la.ones(2), default=la.to_json)
+
+
+def test_the_decimal_module_knows_scalars_as_it_knows_numpys():
+    with pytest.raises(TypeError):
+        decimal.Decimal(np.float32(1))
+    with pytest.raises(TypeError):
+        decimal.Decimal(la.array(X)[0])
+    assert fractions.Fraction(la.arange(3)[2]) == 2
