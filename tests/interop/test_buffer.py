@@ -178,7 +178,9 @@ def test_bytes_and_arrays_are_not_added():
     with pytest.raises(TypeError):
         la.ones(2) + b
     for xp in (la, np):  # which to NumPy is a sequence of numbers
-        assert (bytearray(b) + xp.ones(2)).tolist() == (xp.ones(2) + bytearray(b)).tolist() == [98, 98]
+        assert (
+            (bytearray(b) + xp.ones(2)).tolist() == (xp.ones(2) + bytearray(b)).tolist() == [98, 98]
+        )
 
 
 def test_threads_lend_while_others_write():
