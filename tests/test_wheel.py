@@ -22,7 +22,7 @@ CORE = PACKAGE / ("liblazyarray.dylib" if sys.platform == "darwin" else "liblazy
 MODULES = [
     PACKAGE / f"{name}{SUFFIX}"
     for name in "_ndarray autograd/_walk engine/_engine lazy/_lazy lazy/_share nn/_native "
-    "ops/_rows profiler/_profiler random/_draws storage/_storage".split()
+    "lazy/cpu/jit/_tier ops/_rows profiler/_profiler random/_draws storage/_storage".split()
 ]
 # Beside a checkout's sources stand links (tools/in_place.py), to where Meson has its plan.
 IN_PLACE = CORE.is_symlink()

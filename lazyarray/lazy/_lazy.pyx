@@ -2,7 +2,6 @@
 """Tensors (views of chunks), and how instructions on them reach the recorder."""
 
 import contextvars
-import importlib.util
 import os
 import sys
 import threading
@@ -92,7 +91,6 @@ include "number.pxi"
 include "python_ops.pxi"
 include "cuda.pxi"
 include "explain.pxi"
-include "tier.pxi"
 
 
 cdef int (*_openblas_threads)() noexcept nogil
@@ -224,7 +222,6 @@ cdef int _set_up() except -1:
     engine_module.stat_sources.append(_stats)
     _find_blas()
     _list_figures()
-    _set_up_tier()
     for word in os.environ.get("LAZYARRAY_DEBUG", "").split(","):
         if word == "plan":
             _debug_plans()

@@ -1,6 +1,22 @@
 # Casts, copies, fills.
 
 
+cdef object _codes = None  # whether an op on these dtypes is compiled: the compiled tier's
+
+
+def teach_codes(codes):
+    """``codes(name, dtypes)`` is asked when a kernel is made."""
+    global _codes
+    _codes = codes
+
+
+cdef const char* code_of(str name, str dtypes) except? NULL:
+    """A kernel's name for the compiled tier, or NULL. The dtypes by their characters, the output's last."""
+    if _codes is None or not _codes(name, dtypes):
+        return NULL
+    return intern_name(name.encode())
+
+
 cdef Kernel* _casts[32][32]
 memset(_casts, 0, sizeof(_casts))
 

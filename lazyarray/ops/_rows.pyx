@@ -10,6 +10,8 @@ import sys
 
 import numpy as np
 
+from lazyarray.lazy.cpu.jit import _tier  # first: kernels say what they are when they are made
+
 cimport numpy as cnp
 from cpython.bytes cimport PyBytes_GET_SIZE
 from cpython.long cimport PyLong_AsLongAndOverflow

@@ -16,7 +16,8 @@ import numpy as np
 
 import lazyarray as la
 from lazyarray import engine
-from lazyarray.lazy._lazy import TracingError, _set_jit, refused_loops
+from lazyarray.lazy._lazy import TracingError
+from lazyarray.lazy.cpu.jit._tier import _set_jit, refused_loops
 
 from ..lazy.fusing import figures
 from .phrases import LIBM, LIBM2

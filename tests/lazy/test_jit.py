@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import lazyarray as la
-from lazyarray.lazy._lazy import _set_jit, compiled_loops, refused_loops
+from lazyarray.lazy.cpu.jit._tier import _set_jit, compiled_loops, refused_loops
 
 from .fusing import figures, same
 
@@ -331,7 +331,8 @@ def python(code, **env):
 
 WORK = """
 import numpy as np, lazyarray as la, time
-from lazyarray.lazy._lazy import _set_policy, compiled_loops
+from lazyarray.lazy._lazy import _set_policy
+from lazyarray.lazy.cpu.jit._tier import compiled_loops
 _set_policy("compile_ns", 1e5)
 x = np.random.default_rng(0).random(200_000)
 def work(k, a):

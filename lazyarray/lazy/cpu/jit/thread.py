@@ -10,14 +10,14 @@ import _thread
 import os
 import threading
 import traceback
+from collections.abc import Callable
 from typing import Any
 
-from lazyarray.lazy import _lazy
-
 _compiler: Any = None
-_started = _busy = False
-_stopped = threading.Event()
 _lock = threading.Lock()  # guards _compiler: with LAZYARRAY_JIT=eager any worker may come here
+_leave: Callable[..., None] | None = None  # of who has started the thread; None: there is none
+_busy = False
+_stopped = threading.Event()
 
 
 def compile(description: str) -> int:
@@ -37,40 +37,47 @@ def compile(description: str) -> int:
     return address
 
 
-def start() -> None:
-    """Starts the thread, unless there is one."""
-    global _started
-    if not _started:
-        _started = True
+def start(
+    next_loop: Callable[[], tuple[int, str] | None],
+    made: Callable[[int, int], None],
+    leave: Callable[..., None],
+) -> None:
+    """Starts the thread, unless there is one: it takes loops and gives their addresses.
+
+    ``leave()`` has ``next_loop`` return None, ``leave(forked=True)`` makes it as new in a child,
+    where with ``broken=True`` nothing more is compiled.
+    """
+    global _leave
+    if _leave is None:
+        _leave = leave
         _stopped.clear()
-        _thread.start_new_thread(_run, ())
+        _thread.start_new_thread(_run, (next_loop, made))
 
 
-def _run() -> None:
+def _run(next_loop: Callable[[], tuple[int, str] | None], made: Callable[[int, int], None]) -> None:
     global _busy
     try:
-        while (job := _lazy.next_loop()) is not None:
+        while (job := next_loop()) is not None:
             _busy = True
             number, description = job
-            _lazy.loop_made(number, compile(description))
+            made(number, compile(description))
             _busy = False
     finally:
         _stopped.set()
 
 
 def _at_exit() -> None:
-    if _started:
-        _lazy.leave_compiler()
+    if _leave is not None:
+        _leave()
         _stopped.wait(5)
 
 
 def _in_child() -> None:
-    global _started, _lock
+    global _leave, _lock
     _lock = threading.Lock()
-    _lazy.leave_compiler(forked=True)
-    if _busy:  # LLVM was left in the middle of something
-        _lazy._set_jit("0")
-    _started = False
+    if _leave is not None:
+        _leave(forked=True, broken=_busy)  # LLVM may have been left in the middle of something
+        _leave = None
 
 
 threading._register_atexit(_at_exit)  # type: ignore[attr-defined]

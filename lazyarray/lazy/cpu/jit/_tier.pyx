@@ -1,4 +1,20 @@
-# The compiled tier's Python side: who compiles (lazy/cpu/jit/), and on which thread.
+# distutils: language = c++
+"""The compiled tier's Python side: what is to be compiled, and what came of it."""
+
+import importlib.util
+import os
+
+from libc.stdint cimport int64_t
+from libcpp cimport bool as cbool
+from libcpp.string cimport string
+from libcpp.vector cimport vector
+
+from lazyarray.engine._engine import check_methods
+from lazyarray.lazy._lazy import teach_codes
+from lazyarray.lazy.cpu.jit.expressions import can_compile
+
+from lazyarray.engine._engine cimport adopt_worker_thread
+from lazyarray.lazy._lazy cimport npy_intp, recorder
 
 cdef extern from "lazy/cpu/tier.h" namespace "lazyarray" nogil:
     ctypedef void (*LoopFunction "lazyarray::CompiledLoop::Function")(char**, const npy_intp*, const npy_intp*)
@@ -25,7 +41,7 @@ cdef int _start_compiler(void* unused) noexcept:
     try:
         from lazyarray.lazy.cpu.jit import thread
 
-        thread.start()
+        thread.start(next_loop, loop_made, leave_compiler)
     except BaseException:  # then nothing is compiled
         tier().on = False
     return 0
@@ -59,8 +75,10 @@ def loop_made(size_t number, size_t address):
     (<CompiledLoop*>number).made(<LoopFunction>address)
 
 
-def leave_compiler(bint forked=False):
-    """Has next_loop() return None; or, in the child of a fork, makes it as new."""
+def leave_compiler(bint forked=False, bint broken=False):
+    """Has next_loop() return None; or, in the child of a fork, makes it as new. ``broken``: compiles no more."""
+    if broken:
+        _set_jit("0")
     if forked:
         tier().forked()
     else:
@@ -70,8 +88,9 @@ def leave_compiler(bint forked=False):
 def compiled_loops():
     """How many structures of fused ops are compiled: a dict.
 
-    ``new``: they have not done enough work yet; ``asked``: the compiler has them; ``compiled``: not yet compared with
-    NumPy's loops; ``ready``: in use; ``refused``: they can't be compiled, or gave other bits.
+    ``new``: they have not done enough work yet; ``asked``: the compiler has them; ``compiled``: not
+    yet compared with NumPy's loops; ``ready``: in use; ``refused``: they can't be compiled, or gave
+    other bits.
     """
     cdef int64_t n[6]
     cdef int i
@@ -82,17 +101,8 @@ def compiled_loops():
 
 
 def refused_loops():
-    """The descriptions (see jit/source.py) of structures that can't be compiled, or gave other bits than NumPy's loops."""
+    """The descriptions (see source.py) of structures that can't be compiled, or gave other bits."""
     return [text.decode() for text in tier().refused()]
-
-
-cdef const char* code_of(str name, str dtypes) except? NULL:
-    """What a kernel is for the compiled tier; NULL if it is not compiled. The dtypes by their characters."""
-    if not tier().on:
-        return NULL
-    from lazyarray.lazy.cpu.jit.expressions import can_compile
-
-    return intern_name(name.encode()) if can_compile(name, dtypes) else NULL
 
 
 def _set_jit(str mode):
@@ -104,14 +114,21 @@ def _set_jit(str mode):
     tier().now = NULL
     if mode == "eager":
         tier().now = _compile_now
-    _recorder.replan()
+    recorder().replan()
     return before
 
 
-cdef int _set_up_tier() except -1:
+cdef int _set_up() except -1:
     mode = os.environ.get("LAZYARRAY_JIT") or "1"
     tier().wake = _wake_compiler
     if mode != "0" and importlib.util.find_spec("llvmlite") is None:
         mode = "0"
     _set_jit(mode)
+    if mode != "0":
+        teach_codes(can_compile)
     return 0
+
+
+_set_up()
+
+check_methods(globals())
