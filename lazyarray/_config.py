@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import importlib.util
 import os
 import platform
@@ -12,6 +13,7 @@ import numpy as np
 from lazyarray import _public, engine, storage
 from lazyarray.engine.settings import int_env
 from lazyarray.lazy._lazy import blas_threads
+from lazyarray.lazy.cpu.jit._tier import compiled_loops, jit_mode
 
 __all__ = ["show_config"]
 
@@ -27,7 +29,7 @@ def show_config(mode: str = "stdout") -> dict[str, Any] | None:
     >>> import lazyarray as la
     >>> config = la.show_config("dicts")
     >>> list(config)
-    ['lazyarray', 'NumPy', 'Python', 'Engine', 'Memory', 'CUDA', 'Environment']
+    ['lazyarray', 'NumPy', 'Python', 'Engine', 'Memory', 'Compiler', 'CUDA', 'Environment']
     >>> config["lazyarray"]["version"] == la.__version__
     True
     """
@@ -56,6 +58,7 @@ def _config() -> dict[str, Any]:
             "bulk size": here.bulk_size,
         },
         "Memory": {name.replace("_", " "): pool[name] for name in _BYTES},
+        "Compiler": _compiler(),
         "CUDA": _cuda(),
         "Environment": {k: v for k, v in sorted(os.environ.items()) if k.startswith(_SETTINGS)},
     }
@@ -71,6 +74,15 @@ def _blas() -> str:
     built: Any = np.show_config(mode="dicts")
     blas = built.get("Build Dependencies", {}).get("blas", {})
     return f"{blas.get('name', 'unknown')} {blas.get('version', '')}".strip()
+
+
+def _compiler() -> dict[str, Any]:
+    """Whether LLVM is there for the compiled tier, and what it has done."""
+    try:
+        version = importlib.metadata.version("llvmlite")
+    except importlib.metadata.PackageNotFoundError:
+        version = None
+    return {"llvmlite": version, "mode": jit_mode(), "loops": compiled_loops()["ready"]}
 
 
 def _cuda() -> dict[str, Any]:

@@ -46,12 +46,10 @@ bool Plan::writes_early() const {
 }
 
 std::string Plan::compiled() const {
-  int n = 0, waiting = 0;
-  for (const Chain& p : chains)
-    (p.loop->ready() ? n : waiting) += p.end - p.begin;
-  if (n == 0 && waiting == 0) return "";
-  return ", " + words::count(static_cast<size_t>(n), "instruction") + " compiled" +
-         (waiting ? ", " + std::to_string(waiting) + " may be" : "");
+  size_t n = 0;
+  for (const Chain& c : chains)
+    if (c.loop->ready()) n += c.end - c.begin;
+  return n ? ", " + words::count(n, "instruction") + " compiled" : "";
 }
 
 std::string Plan::text() const {

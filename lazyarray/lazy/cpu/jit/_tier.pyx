@@ -105,9 +105,14 @@ def refused_loops():
     return [text.decode() for text in tier().refused()]
 
 
+def jit_mode():
+    """"0": nothing is compiled; "1": what pays; "eager": everything, at once, for tests."""
+    return "0" if not tier().on else "1" if tier().now is NULL else "eager"
+
+
 def _set_jit(str mode):
     """For tests: "0", "1" or "eager", as LAZYARRAY_JIT; the mode before."""
-    before = "0" if not tier().on else "1" if tier().now is NULL else "eager"
+    before = jit_mode()
     if mode not in ("0", "1", "eager"):
         raise ValueError(f"LAZYARRAY_JIT is 0, 1 or eager, not {mode!r}")
     tier().on = mode != "0"
