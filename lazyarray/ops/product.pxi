@@ -352,6 +352,7 @@ def clamp(Tensor x not None, low, high):
         ufunc = np._core.umath.clip
         k = loop_kernel("clip", ELEMENTWISE, 3, 1, ufunc, ufunc.resolve_dtypes((*kinds, None)))
         k.cost = 0.5
+        k.code = code_of("clip", "".join([chr(info(k.dtypes[i]).code) for i in range(4)]))
         found = _Kernel.__new__(_Kernel)
         (<_Kernel>found).k = k
         _clip_kernels[tuple(kinds)] = found

@@ -113,6 +113,10 @@ def _chosen(ahead: str) -> Rule:
     return rule
 
 
+def _clipped(least: Rule, most: Rule) -> Rule:
+    return lambda w, t, k, v: most(w, t, k, [least(w, t, k, v[:2]), v[2]])
+
+
 def _compared(signed: str, unsigned: str, real: str) -> Row:
     return Row(
         _plain(f"icmp {unsigned}"),
@@ -177,6 +181,12 @@ ROWS: dict[str, Row] = {
     "rint": _real(_call("rint")),
     "maximum": Row(_OR, _call("smax"), _call("umax"), _chosen("ogt")),
     "minimum": Row(_AND, _call("smin"), _call("umin"), _chosen("olt")),
+    "clip": Row(
+        None,
+        _clipped(_call("smax"), _call("smin")),
+        _clipped(_call("umax"), _call("umin")),
+        _clipped(_chosen("ogt"), _chosen("olt")),
+    ),
     "equal": _compared("eq", "eq", "oeq"),
     "not_equal": _compared("ne", "ne", "une"),
     "less": _compared("slt", "ult", "olt"),
