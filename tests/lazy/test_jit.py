@@ -280,6 +280,25 @@ def test_in_place_where_a_flag_is_raised_nothing_is_done_twice():
             same(a, want)
 
 
+def test_a_program_whose_results_begin_where_its_operands_end():
+    """There two arrays have the same memory, and a loop that raises a flag must be done again."""
+
+    def f(a, b):
+        t = a @ b
+        u = 1 / (t * 2) - (t + 1) * t
+        return ((u > 0) * 1.0) @ b
+
+    rng = np.random.default_rng(0)
+    a, b = rng.integers(-2, 3, (2, 60, 60)).astype(float)
+    g = la.compile(f)
+    with np.errstate(all="ignore"):
+        want = f(a, b)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for _ in range(4):
+            same(g(la.array(a), la.array(b)), want)
+
+
 def test_a_failed_input_fails_what_needs_it():
     x = la.array(np.ones(1000))
     bad = la.linalg.inv(la.zeros((30, 30)))[0, 0]

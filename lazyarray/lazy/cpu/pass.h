@@ -97,12 +97,14 @@ class Pass {
 
   // ---- compiled chains (pass_chains.cpp)
   struct ChainRun {
-    bool runs = false;           // all of its instructions do
+    bool runs = false;           // all of its instructions do, and it writes no memory that it reads
     int heard = 0;               // the flags that somebody hears of
     std::atomic<int> again{0};   // tiles that NumPy's loops had to do once more
   };
   struct Trial;
   void prepare_chains();
+  const Chunk* chunk_at(const Place& p) const;  // null: it is a constant, or in scratch
+  bool overwrites(const Chain& chain) const;
   void locate(const Chain& chain, const Pointers* begin, const Spot& spot, char** ptrs, npy_intp* counts) const;
   // Whether the chain is done; if not, NumPy's loops can do it.
   bool compiled(size_t chain, const Pointers* begin, const Spot& spot, char* scratch, Ahead& ahead);

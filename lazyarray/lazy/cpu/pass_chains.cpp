@@ -13,10 +13,29 @@ static int heard(const Instr& in) {
   return (e.divide ? kDivide : 0) | (e.over ? kOver : 0) | (e.under ? kUnder : 0) | (e.invalid ? kInvalid : 0);
 }
 
+const Chunk* Pass::chunk_at(const Place& p) const {
+  const Member& m = plan_.members[p.member];
+  if (m.where[p.op] == Member::kMemory) return instrs_[p.member]->ops[p.op].chunk;
+  return m.where[p.op] == Member::kCopyTarget && m.copied_by >= 0 ? instrs_[m.copied_by]->ops[1].chunk : nullptr;
+}
+
+// In a program, what ends and what begins may have the same memory (MemoryPlan): chunks that the plan takes for two.
+bool Pass::overwrites(const Chain& chain) const {
+  for (int i = 0; i < chain.operands; ++i) {
+    const Chunk* const to = chain.places[i].written ? chunk_at(chain.places[i]) : nullptr;
+    if (!to || !to->owner) continue;
+    for (int k = 0; k < chain.operands; ++k) {
+      const Chunk* const from = chain.places[k].written ? nullptr : chunk_at(chain.places[k]);
+      if (from && from != to && from->data < to->data + to->nbytes && to->data < from->data + from->nbytes) return true;
+    }
+  }
+  return false;
+}
+
 void Pass::prepare_chains() {
   chains_ = std::vector<ChainRun>(plan_.chains.size());
   for (size_t i = 0; i < chains_.size(); ++i) {
-    chains_[i].runs = true;
+    chains_[i].runs = !overwrites(plan_.chains[i]);
     for (int m = plan_.chains[i].begin; m < plan_.chains[i].end; ++m) {
       if (plan_.members[m].role == Member::NOTHING) continue;
       chains_[i].runs &= runs_[m] != 0;

@@ -7,6 +7,7 @@ bools are ``i1``.
 
 from __future__ import annotations
 
+import platform
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -100,6 +101,10 @@ def _not(w: Writer, t: str, k: str, v: list[str]) -> str:
     return w(f"xor i1 {_truth(w, t, k, v[0])}, true")
 
 
+# On other processors NumPy's vector loops tell the zeros apart.
+_X86 = platform.machine() == "x86_64"
+
+
 def _chosen(ahead: str) -> Rule:
     """As NumPy's vector loops have it: a NaN stays; of two equal values the second is taken."""
 
@@ -179,13 +184,13 @@ ROWS: dict[str, Row] = {
     "ceil": _real(_call("ceil")),
     "trunc": _real(_call("trunc")),
     "rint": _real(_call("rint")),
-    "maximum": Row(_OR, _call("smax"), _call("umax"), _chosen("ogt")),
-    "minimum": Row(_AND, _call("smin"), _call("umin"), _chosen("olt")),
+    "maximum": Row(_OR, _call("smax"), _call("umax"), _chosen("ogt") if _X86 else None),
+    "minimum": Row(_AND, _call("smin"), _call("umin"), _chosen("olt") if _X86 else None),
     "clip": Row(
         None,
         _clipped(_call("smax"), _call("smin")),
         _clipped(_call("umax"), _call("umin")),
-        _clipped(_chosen("ogt"), _chosen("olt")),
+        _clipped(_chosen("ogt"), _chosen("olt")) if _X86 else None,
     ),
     "equal": _compared("eq", "eq", "oeq"),
     "not_equal": _compared("ne", "ne", "une"),
