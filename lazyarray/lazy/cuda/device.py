@@ -34,7 +34,7 @@ def _cupy(number: int) -> ModuleType:
         return importlib.import_module("cupy")
     except ImportError as exc:
         raise RuntimeError(
-            f'gpu({number}) needs CuPy: pip install "lazyarray[cuda]" (and an NVIDIA driver)'
+            f'gpu({number}) needs CuPy: pip install "lazyarray-engine[cuda]" (and an NVIDIA driver)'
         ) from exc
 
 
