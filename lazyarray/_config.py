@@ -55,6 +55,11 @@ def show_config(mode: str = "stdout") -> dict[str, Any] | None:
 
     ``numpy.show_config`` tells how NumPy itself was built.
 
+    Args:
+        mode: "stdout" prints, "dicts" returns.
+    Returns: None, or a dict of dicts: a title's entries by their names.
+    Raises: AttributeError for another ``mode``, as NumPy's.
+
     >>> import lazyarray as la
     >>> config = la.show_config("dicts")
     >>> list(config)

@@ -45,6 +45,11 @@ class Context(Device):
 def cpu(device_id: int = 0) -> Context:
     """CPU device ``device_id``: each is a device with its own workers and memory pool.
 
+    Args:
+        device_id: its number, from 0.
+    Returns: a :class:`Context`.
+    Raises: ValueError for a negative number, TypeError for what is no integer.
+
     >>> import lazyarray as la
     >>> la.zeros(2, ctx=la.cpu(1)).ctx
     cpu(1)
@@ -55,6 +60,11 @@ def cpu(device_id: int = 0) -> Context:
 def cpu_pinned(device_id: int = 0) -> Context:
     """Host memory that a GPU can copy from directly; without a GPU it is ordinary memory.
 
+    Args:
+        device_id: the number of the GPU that is to copy.
+    Returns: a :class:`Context`.
+    Raises: ValueError for a negative number, TypeError for what is no integer.
+
     >>> import lazyarray as la
     >>> la.cpu_pinned()
     cpu_pinned(0)
@@ -64,6 +74,12 @@ def cpu_pinned(device_id: int = 0) -> Context:
 
 def gpu(device_id: int = 0) -> Context:
     """CUDA device ``device_id``; RuntimeError, saying what is missing, if there is none.
+
+    Args:
+        device_id: its number, from 0.
+    Returns: a :class:`Context`.
+    Raises: RuntimeError if CuPy, a driver or that device is missing; ValueError for a negative
+        number.
 
     >>> import lazyarray as la
     >>> try:
@@ -78,6 +94,9 @@ def gpu(device_id: int = 0) -> Context:
 
 def gpu_count() -> int:
     """The number of CUDA devices; 0 without CuPy or without a driver.
+
+    Returns: an int.
+    Raises: nothing: what does not work is counted as no device.
 
     >>> import lazyarray as la
     >>> la.gpu_count() >= 0
@@ -117,6 +136,9 @@ def memory_info(ctx: object = None) -> tuple[int, int]:
 
 def current_context() -> Context:
     """The device that this thread makes new arrays on.
+
+    Returns: a :class:`Context`: that of the innermost ``with`` block, else ``cpu(0)``.
+    Raises: nothing.
 
     >>> import lazyarray as la
     >>> la.current_context()

@@ -142,6 +142,12 @@ cdef extern from "ops/mended.h" namespace "lazyarray":
     void mend_expm1(Kernel*, char)
     void mend_negative(Kernel*, char, int)
 
+cdef object documented(doc, function):
+    """A docstring with what many have in common (_docstrings.py): made when somebody reads it."""
+    from lazyarray._docstrings import completed
+    return completed(doc, function)
+
+
 # What files above do for the rows, by the names under which they teach it here.
 cdef dict _taught = {}
 
