@@ -23,7 +23,7 @@ _ARRAY = "an array, or what :func:`array` makes one of"
 # By a parameter's name: what it is, and the errors that it brings.
 WORDS: dict[str, tuple[str, str]] = {
     **dict.fromkeys("a arr ar1 ar2 a1 a2 ary b m v x x1 x2".split(), (_ARRAY, "")),
-    "axes": ("the axes; None: all", "AxisError if there is no such axis"),
+    "axes": ("the axes; None: all", ""),
     "axis": (
         "the axis, counted from the end if negative",
         "AxisError (a ValueError and an IndexError) if there is no such axis",
@@ -132,8 +132,8 @@ def completed(doc: str | None, function: Any) -> str | None:
 
 def _told(name: str, found: Parts) -> bool:
     """Whether a function has words of its own for what a parameter raises."""
-    if name in ("axis", "axes"):
-        return "AxisError" in found.raises
+    if name == "axis":
+        return "AxisError" in found.raises or "no such axis" in found.raises
     return name == "shape" and name in found.args
 
 

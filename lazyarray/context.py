@@ -110,6 +110,9 @@ def hosted_ops() -> dict[str, int]:
 
     Each costs two copies and a wait of its worker. The names are those of ``la.explain()``.
 
+    Returns: a dict.
+    Raises: nothing.
+
     >>> import lazyarray as la
     >>> la.context.hosted_ops()
     {}
@@ -121,6 +124,11 @@ def memory_info(ctx: object = None) -> tuple[int, int]:
     """Free and total bytes of memory of the device ``ctx`` (default: the current one).
 
     Of a GPU as its driver counts them, of a CPU device what the system can give.
+
+    Args:
+        ctx: the device; None: the current one.
+    Returns: a pair of ints.
+    Raises: RuntimeError for a GPU that is not there.
 
     >>> import lazyarray as la
     >>> free, total = la.context.memory_info()

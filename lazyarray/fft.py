@@ -153,6 +153,7 @@ def fft(
     """The transform along an axis.
 
     Returns: a complex array, along the axis of length ``n``.
+    Raises: IndexError if there is no such axis.
 
     >>> import lazyarray as la
     >>> la.fft.fft(la.array([1.0, 0.0, 0.0])).asnumpy()
@@ -171,6 +172,7 @@ def ifft(
     """The inverse of :func:`fft`.
 
     Returns: a complex array, along the axis of length ``n``.
+    Raises: IndexError if there is no such axis.
 
     >>> import lazyarray as la
     >>> la.fft.ifft(la.fft.fft(la.array([1.0, 2.0]))).asnumpy()
@@ -189,7 +191,7 @@ def rfft(
     """The transform of real numbers: the first half of :func:`fft`.
 
     Returns: a complex array, along the axis of length ``n // 2 + 1``.
-    Raises: TypeError for complex numbers.
+    Raises: TypeError for complex numbers; IndexError if there is no such axis.
 
     >>> import lazyarray as la
     >>> la.fft.rfft(la.array([1.0, 0.0, 0.0, 0.0])).asnumpy()
@@ -210,6 +212,7 @@ def irfft(
     Args:
         n: the length of the result; None: twice that of the axis, less two.
     Returns: an array of floats, along the axis of length ``n``.
+    Raises: IndexError if there is no such axis.
 
     >>> import lazyarray as la
     >>> la.fft.irfft(la.fft.rfft(la.array([1.0, 2.0, 3.0])), 3).asnumpy()
@@ -230,6 +233,7 @@ def hfft(
     Args:
         n: the length of the result; None: twice that of the axis, less two.
     Returns: an array of floats, along the axis of length ``n``.
+    Raises: IndexError if there is no such axis.
 
     >>> import lazyarray as la
     >>> la.fft.hfft(la.array([1.0, 0.0])).asnumpy()
@@ -248,7 +252,7 @@ def ihfft(
     """The inverse of :func:`hfft`.
 
     Returns: a complex array, along the axis of length ``n // 2 + 1``.
-    Raises: TypeError for complex numbers.
+    Raises: TypeError for complex numbers; IndexError if there is no such axis.
 
     >>> import lazyarray as la
     >>> la.fft.ihfft(la.array([1.0, 1.0])).asnumpy()
@@ -315,6 +319,7 @@ def fftn(
     """The transform along several axes.
 
     Returns: a complex array, along the axes of lengths ``s``.
+    Raises: IndexError if there is no such axis.
 
     >>> import lazyarray as la
     >>> la.fft.fftn(la.ones((2, 2))).asnumpy().real
@@ -334,6 +339,7 @@ def ifftn(
     """The inverse of :func:`fftn`.
 
     Returns: a complex array, along the axes of lengths ``s``.
+    Raises: IndexError if there is no such axis.
 
     >>> import lazyarray as la
     >>> la.fft.ifftn(la.ones((2, 2))).asnumpy().real
@@ -353,7 +359,7 @@ def rfftn(
     """:func:`rfft` along the last of the axes, :func:`fft` along the others.
 
     Returns: a complex array, along the axes of lengths ``s``, the last one ``s[-1] // 2 + 1``.
-    Raises: TypeError for complex numbers.
+    Raises: TypeError for complex numbers; IndexError if there is no such axis.
 
     >>> import lazyarray as la
     >>> la.fft.rfftn(la.ones((2, 4))).shape
@@ -374,6 +380,7 @@ def irfftn(
     Args:
         s: the lengths of the result; None: the axes' own, of the last one twice less two.
     Returns: an array of floats, along the axes of lengths ``s``.
+    Raises: IndexError if there is no such axis.
 
     >>> import lazyarray as la
     >>> la.fft.irfftn(la.fft.rfftn(la.ones((2, 4)))).asnumpy()
@@ -393,6 +400,7 @@ def fft2(
     """:func:`fftn` along the last two axes.
 
     Returns: a complex array, along the axes of lengths ``s``.
+    Raises: IndexError if there is no such axis.
 
     >>> import lazyarray as la
     >>> la.fft.fft2(la.ones((2, 2))).asnumpy().real
@@ -412,6 +420,7 @@ def ifft2(
     """:func:`ifftn` along the last two axes.
 
     Returns: a complex array, along the axes of lengths ``s``.
+    Raises: IndexError if there is no such axis.
 
     >>> import lazyarray as la
     >>> la.fft.ifft2(la.ones((2, 2))).asnumpy().real
@@ -431,7 +440,7 @@ def rfft2(
     """:func:`rfftn` along the last two axes.
 
     Returns: a complex array, along the axes of lengths ``s``, the last one ``s[-1] // 2 + 1``.
-    Raises: TypeError for complex numbers.
+    Raises: TypeError for complex numbers; IndexError if there is no such axis.
 
     >>> import lazyarray as la
     >>> la.fft.rfft2(la.ones((3, 2, 4))).shape
@@ -452,6 +461,7 @@ def irfft2(
     Args:
         s: the lengths of the result; None: the axes' own, of the last one twice less two.
     Returns: an array of floats, along the axes of lengths ``s``.
+    Raises: IndexError if there is no such axis.
 
     >>> import lazyarray as la
     >>> la.fft.irfft2(la.ones((3, 2, 3))).shape
@@ -518,7 +528,7 @@ def fftshift(x: Any, axes: int | Sequence[int] | None = None) -> NDArray:
     Args:
         axes: the axis, or several; None: all.
     Returns: an array of x's shape.
-    Raises: AxisError if there is no such axis.
+    Raises: IndexError if there is no such axis.
 
     >>> import lazyarray as la
     >>> la.fft.fftshift(la.fft.fftfreq(4, 0.25)).asnumpy()
@@ -533,7 +543,7 @@ def ifftshift(x: Any, axes: int | Sequence[int] | None = None) -> NDArray:
     Args:
         axes: the axis, or several; None: all.
     Returns: an array of x's shape.
-    Raises: AxisError if there is no such axis.
+    Raises: IndexError if there is no such axis.
 
     >>> import lazyarray as la
     >>> la.fft.ifftshift(la.array([-2.0, -1.0, 0.0, 1.0])).asnumpy()

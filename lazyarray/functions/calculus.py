@@ -175,7 +175,7 @@ def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> NDArray:
             apart.
         dx: the distance of neighbours.
     Returns: an array without that axis.
-    Raises: ValueError if ``x`` does not broadcast.
+    Raises: ValueError if ``x`` does not broadcast; IndexError if there is no such axis.
 
     >>> import lazyarray as la
     >>> la.trapezoid(la.array([1.0, 2.0, 3.0])).item()

@@ -92,7 +92,8 @@ def apply_over_axes(func: Callable[..., Any], a: Any, axes: int | Sequence[int])
         func: takes an array and an axis.
         axes: the axis, or several.
     Returns: an array of as many axes.
-    Raises: ValueError if the function gives another number of axes; what it raises.
+    Raises: AxisError if there is no such axis; ValueError if the function gives another number of
+        axes; what it raises.
 
     >>> import lazyarray as la
     >>> la.apply_over_axes(la.sum, la.ones((2, 3)), (0, 1)).asnumpy()

@@ -96,7 +96,7 @@ cdef class Public:
         places = () if code is None else code.co_varnames[:code.co_argcount]
         self.out_at = places.index("out") if "out" in places else -1
         self.called = <vectorcallfunc>call_public
-        functools.update_wrapper(self, recorded, ("__module__", "__name__", "__qualname__"))
+        functools.update_wrapper(self, recorded, COPIED)
         self.__module__ = module
 
     @property

@@ -128,7 +128,10 @@ def _known(a: Any) -> Any:
 def shape(a: Any) -> tuple[int, ...]:
     """The length of each axis.
 
+    Args:
+        a: an array.
     Returns: a tuple of ints.
+    Raises: what :func:`array` raises for what is none.
 
     >>> import lazyarray as la
     >>> la.shape([[1, 2, 3]])
@@ -140,7 +143,10 @@ def shape(a: Any) -> tuple[int, ...]:
 def ndim(a: Any) -> int:
     """The number of axes.
 
+    Args:
+        a: an array.
     Returns: an int.
+    Raises: what :func:`array` raises for what is none.
 
     >>> import lazyarray as la
     >>> la.ndim([[1, 2, 3]])
@@ -153,8 +159,10 @@ def size(a: Any, axis: Any = None) -> int:
     """The number of elements, in all or along ``axis``.
 
     Args:
+        a: an array.
         axis: the axis, or several; None: all.
     Returns: an int.
+    Raises: AxisError if there is no such axis.
 
     >>> import lazyarray as la
     >>> la.size([[1, 2, 3]]), la.size([[1, 2, 3]], 0)

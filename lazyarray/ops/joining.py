@@ -258,7 +258,7 @@ def append(arr: Any, values: Any, axis: int | None = None) -> NDArray:
         arr: the array.
         values: what comes after it, with the same lengths along all other axes.
         axis: the axis; None: both are flattened.
-    Returns: a new array.
+    Returns: an array, along the axis as long as both together.
     Raises: ValueError if the numbers of axes, or other lengths, differ.
 
     >>> import lazyarray as la

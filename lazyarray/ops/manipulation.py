@@ -262,7 +262,7 @@ def permute_dims(a: Any, axes: Sequence[int] | None = None) -> NDArray:
     Args:
         axes: a permutation of the axes, of which ``axes[i]`` becomes axis ``i``; None: reversed.
     Returns: a view.
-    Raises: ValueError if ``axes`` is no permutation.
+    Raises: ValueError if ``axes`` is no permutation; AxisError if there is no such axis.
 
     >>> import lazyarray as la
     >>> la.permute_dims(la.zeros((2, 3, 4)), (2, 0, 1)).shape

@@ -47,7 +47,7 @@ def where(condition: Any, x: Any, y: Any, /) -> NDArray: ...
 def where(condition: Any, x: Any = _MISSING, y: Any = _MISSING, /) -> Any:
     """Elements of ``x`` where ``condition`` is true, of ``y`` elsewhere; the three broadcast.
 
-    Without ``x`` and ``y`` it is :func:`nonzero`, and waits for the values.
+    Without ``x`` and ``y`` it is :func:`nonzero`. Waits for the values then.
 
     Args:
         condition: an array of bools.

@@ -533,14 +533,13 @@ def trace(
     """The sum of a diagonal of two axes.
 
     Args:
-        a: a function, or an array of two axes at least.
+        a: an array of two axes at least.
         offset: which diagonal: 0 is the main one, positive ones lie above it.
         axis1: the rows' axis.
         axis2: the columns' axis.
         dtype: what is added in, and the result's dtype.
-    Returns: a :class:`Graph`; of an array one without the two axes.
-    Raises: ``TracingError`` where the function asks for a value; ValueError for an array of fewer
-        than two axes.
+    Returns: an array without the two axes.
+    Raises: ValueError for an array of fewer than two axes.
 
     >>> import lazyarray as la
     >>> la.trace(la.array([[1, 2], [3, 4]])).item()

@@ -16,7 +16,7 @@ cimport numpy as cnp
 from cpython.object cimport PyObject
 
 import inspect
-from functools import update_wrapper
+from functools import WRAPPER_ASSIGNMENTS, update_wrapper
 
 import numpy as np
 
@@ -125,6 +125,10 @@ cdef enum Role:
 cdef dict _roles = {"size": SIZE}
 
 
+# What it takes over of the function that it stands for: all but the docstring.
+cdef tuple COPIED = tuple([name for name in WRAPPER_ASSIGNMENTS if name != "__doc__"])
+
+
 cdef object documented(way):
     from lazyarray._docstrings import completed  # when somebody reads it
     return completed(way.__doc__, way)
@@ -165,7 +169,7 @@ cdef class Draw:
             self.roles[0] = POPULATION
         elif way.__name__ == "shuffle":
             self.roles[0] = SHUFFLED
-        update_wrapper(self, way, ("__module__", "__name__", "__qualname__"))
+        update_wrapper(self, way, COPIED)
         self.vectorcall = <void*>_call
 
     def __call__(self, *args, **kwargs):

@@ -136,8 +136,8 @@ class ModuleStream(RandomState):
             axis: the axis along which entries are taken.
             shuffle: whether a sample without replacement is in random order.
         Returns: an array of the shape ``size``, with the other axes of ``a``.
-        Raises: ValueError for probabilities that do not fit, or a sample that is larger than what
-            there is.
+        Raises: IndexError if there is no such axis; ValueError for probabilities that do not fit,
+            or a sample that is larger than what there is.
 
         >>> import lazyarray as la
         >>> la.random.seed(0)
