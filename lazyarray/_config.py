@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.metadata
 import importlib.util
 import os
 import platform
@@ -114,6 +113,8 @@ def _blas() -> str:
 
 def _compiler() -> dict[str, Any]:
     """Whether LLVM is there for the compiled tier, and what it has done."""
+    import importlib.metadata
+
     try:
         version = importlib.metadata.version("llvmlite")
     except importlib.metadata.PackageNotFoundError:

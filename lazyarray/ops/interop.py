@@ -116,7 +116,12 @@ def _near() -> Device:
 def to_json(o: Any) -> Any:
     """``json.dumps(..., default=la.to_json)``: arrays as nested lists, their scalars as numbers.
 
-    NumPy's, too. Waits for the values. TypeError, as json's own, for anything else.
+    NumPy's, too. Waits for the values.
+
+    Args:
+        o: an array.
+    Returns: nested lists of its shape, or a number: of Python's.
+    Raises: TypeError, as json's own, for anything else.
 
     >>> import json, lazyarray as la
     >>> x = la.array([1.0, 2.5])
