@@ -28,7 +28,7 @@ help:
 	@echo 'make build     compile what changed, in place (every other target does that first)'
 	@echo 'make demo      install into $(VENV) and train the digits example'
 	@echo 'make test      install into $(VENV), check style and types, run the tests'
-	@echo 'make quick     run the tests that find most, in about two minutes'
+	@echo 'make quick     run the tests that find most'
 	@echo 'make fuzz MINUTES=3'
 	@echo '               run random programs against NumPy, under every engine; each run tries others'
 	@echo 'make fuzz-coverage MINUTES=20'

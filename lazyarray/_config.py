@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import importlib.metadata
 import importlib.util
 import os
 import platform
+import warnings
 from typing import Any
 
 import numpy as np
@@ -21,10 +21,43 @@ __all__ = ["show_config"]
 _WORKERS = int_env("LAZYARRAY_CPU_WORKER_NTHREADS", max(2, os.cpu_count() or 2))
 
 
+# As this package is installed: "lazyarray" on PyPI is another one, a single module.
+_DISTRIBUTION = "lazyarray-engine"
+# A package goes before a module of its name, so beside ours the other one can't be imported.
+_HIDDEN = f"{os.path.dirname(__file__)}.py"
+
+
+def _stranger() -> str | None:
+    """What to say where the other package is installed, too: one may be taken for the other."""
+    import importlib.metadata
+
+    try:
+        version = importlib.metadata.version("lazyarray")
+    except importlib.metadata.PackageNotFoundError:
+        if not os.path.exists(_HIDDEN):
+            return None
+        found = _HIDDEN
+    else:
+        found = f"the distribution 'lazyarray' {version}"
+    return (
+        f"{found} is another distribution, imported by the same name: keep one of them. This is "
+        f"{_DISTRIBUTION!r}; `pip uninstall lazyarray` takes the other away"
+    )
+
+
+if os.path.exists(_HIDDEN):  # one look at the disk: metadata would make the import slower
+    warnings.warn(f"lazyarray: {_stranger()}", RuntimeWarning, stacklevel=3)
+
+
 def show_config(mode: str = "stdout") -> dict[str, Any] | None:
     """Prints versions, BLAS, engine, memory, devices, settings; as a dict with ``mode="dicts"``.
 
     ``numpy.show_config`` tells how NumPy itself was built.
+
+    Args:
+        mode: "stdout" prints, "dicts" returns.
+    Returns: None, or a dict of dicts: a title's entries by their names.
+    Raises: AttributeError for another ``mode``, as NumPy's.
 
     >>> import lazyarray as la
     >>> config = la.show_config("dicts")
@@ -47,8 +80,10 @@ def _config() -> dict[str, Any]:
     naive = isinstance(here, engine.NaiveEngine)
     pool = storage.pool_stats()
     package = _public.namespace
+    mine = {"version": package.__version__, "path": package.__path__[0]}
+    stranger = _stranger()
     return {
-        "lazyarray": {"version": package.__version__, "path": package.__path__[0]},
+        "lazyarray": mine | ({"beware": stranger} if stranger else {}),
         "NumPy": {"version": np.__version__, "blas": _blas(), "blas threads": blas_threads()},
         "Python": {"version": platform.python_version(), "platform": platform.platform()},
         "Engine": {
@@ -78,6 +113,8 @@ def _blas() -> str:
 
 def _compiler() -> dict[str, Any]:
     """Whether LLVM is there for the compiled tier, and what it has done."""
+    import importlib.metadata
+
     try:
         version = importlib.metadata.version("llvmlite")
     except importlib.metadata.PackageNotFoundError:

@@ -88,6 +88,10 @@ class Info:
 def __array_namespace_info__() -> Info:
     """The array API standard's inspection functions: devices, dtypes, capabilities.
 
+    Returns: an object with ``capabilities``, ``default_device``, ``default_dtypes``, ``devices``
+        and ``dtypes``.
+    Raises: nothing.
+
     >>> import lazyarray as la
     >>> list(la.__array_namespace_info__().dtypes(kind="real floating"))
     ['float32', 'float64']

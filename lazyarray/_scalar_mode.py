@@ -55,7 +55,12 @@ def set_scalars(kind: str) -> _Setting:
 
     It holds for the process, all its threads; ``LAZYARRAY_SCALARS=numpy`` sets it at the start.
     Functions that were imported by name (``from lazyarray import mean``) before it was set go on
-    giving arrays. ValueError for any other ``kind``.
+    giving arrays.
+
+    Args:
+        kind: "array" or "numpy".
+    Returns: a context manager, which sets the former kind at its end.
+    Raises: ValueError for any other ``kind``.
 
     >>> import lazyarray as la
     >>> x = la.array([1.0, 2.0])

@@ -45,6 +45,11 @@ class Context(Device):
 def cpu(device_id: int = 0) -> Context:
     """CPU device ``device_id``: each is a device with its own workers and memory pool.
 
+    Args:
+        device_id: its number, from 0.
+    Returns: a :class:`Context`.
+    Raises: ValueError for a negative number, TypeError for what is no integer.
+
     >>> import lazyarray as la
     >>> la.zeros(2, ctx=la.cpu(1)).ctx
     cpu(1)
@@ -55,6 +60,11 @@ def cpu(device_id: int = 0) -> Context:
 def cpu_pinned(device_id: int = 0) -> Context:
     """Host memory that a GPU can copy from directly; without a GPU it is ordinary memory.
 
+    Args:
+        device_id: the number of the GPU that is to copy.
+    Returns: a :class:`Context`.
+    Raises: ValueError for a negative number, TypeError for what is no integer.
+
     >>> import lazyarray as la
     >>> la.cpu_pinned()
     cpu_pinned(0)
@@ -64,6 +74,12 @@ def cpu_pinned(device_id: int = 0) -> Context:
 
 def gpu(device_id: int = 0) -> Context:
     """CUDA device ``device_id``; RuntimeError, saying what is missing, if there is none.
+
+    Args:
+        device_id: its number, from 0.
+    Returns: a :class:`Context`.
+    Raises: RuntimeError if CuPy, a driver or that device is missing; ValueError for a negative
+        number.
 
     >>> import lazyarray as la
     >>> try:
@@ -79,6 +95,9 @@ def gpu(device_id: int = 0) -> Context:
 def gpu_count() -> int:
     """The number of CUDA devices; 0 without CuPy or without a driver.
 
+    Returns: an int.
+    Raises: nothing: what does not work is counted as no device.
+
     >>> import lazyarray as la
     >>> la.gpu_count() >= 0
     True
@@ -91,6 +110,9 @@ def hosted_ops() -> dict[str, int]:
 
     Each costs two copies and a wait of its worker. The names are those of ``la.explain()``.
 
+    Returns: a dict.
+    Raises: nothing.
+
     >>> import lazyarray as la
     >>> la.context.hosted_ops()
     {}
@@ -102,6 +124,11 @@ def memory_info(ctx: object = None) -> tuple[int, int]:
     """Free and total bytes of memory of the device ``ctx`` (default: the current one).
 
     Of a GPU as its driver counts them, of a CPU device what the system can give.
+
+    Args:
+        ctx: the device; None: the current one.
+    Returns: a pair of ints.
+    Raises: RuntimeError for a GPU that is not there.
 
     >>> import lazyarray as la
     >>> free, total = la.context.memory_info()
@@ -117,6 +144,9 @@ def memory_info(ctx: object = None) -> tuple[int, int]:
 
 def current_context() -> Context:
     """The device that this thread makes new arrays on.
+
+    Returns: a :class:`Context`: that of the innermost ``with`` block, else ``cpu(0)``.
+    Raises: nothing.
 
     >>> import lazyarray as la
     >>> la.current_context()

@@ -150,7 +150,10 @@ def fft(
     norm: str | None = None,
     out: NDArray | None = None,
 ) -> NDArray:
-    """The transform along an axis, which is cut or padded with zeros to length ``n``.
+    """The transform along an axis.
+
+    Returns: a complex array, along the axis of length ``n``.
+    Raises: IndexError if there is no such axis.
 
     >>> import lazyarray as la
     >>> la.fft.fft(la.array([1.0, 0.0, 0.0])).asnumpy()
@@ -168,6 +171,9 @@ def ifft(
 ) -> NDArray:
     """The inverse of :func:`fft`.
 
+    Returns: a complex array, along the axis of length ``n``.
+    Raises: IndexError if there is no such axis.
+
     >>> import lazyarray as la
     >>> la.fft.ifft(la.fft.fft(la.array([1.0, 2.0]))).asnumpy()
     array([1.+0.j, 2.+0.j])
@@ -182,7 +188,10 @@ def rfft(
     norm: str | None = None,
     out: NDArray | None = None,
 ) -> NDArray:
-    """The first ``n // 2 + 1`` values of :func:`fft` of real numbers; TypeError for complex ones.
+    """The transform of real numbers: the first half of :func:`fft`.
+
+    Returns: a complex array, along the axis of length ``n // 2 + 1``.
+    Raises: TypeError for complex numbers; IndexError if there is no such axis.
 
     >>> import lazyarray as la
     >>> la.fft.rfft(la.array([1.0, 0.0, 0.0, 0.0])).asnumpy()
@@ -198,7 +207,12 @@ def irfft(
     norm: str | None = None,
     out: NDArray | None = None,
 ) -> NDArray:
-    """The inverse of :func:`rfft`: ``n`` real numbers, by default twice the length less two.
+    """The inverse of :func:`rfft`: real numbers.
+
+    Args:
+        n: the length of the result; None: twice that of the axis, less two.
+    Returns: an array of floats, along the axis of length ``n``.
+    Raises: IndexError if there is no such axis.
 
     >>> import lazyarray as la
     >>> la.fft.irfft(la.fft.rfft(la.array([1.0, 2.0, 3.0])), 3).asnumpy()
@@ -216,6 +230,11 @@ def hfft(
 ) -> NDArray:
     """The transform of a signal with Hermitian symmetry, of which ``a`` is the first half: real.
 
+    Args:
+        n: the length of the result; None: twice that of the axis, less two.
+    Returns: an array of floats, along the axis of length ``n``.
+    Raises: IndexError if there is no such axis.
+
     >>> import lazyarray as la
     >>> la.fft.hfft(la.array([1.0, 0.0])).asnumpy()
     array([1., 1.])
@@ -230,7 +249,10 @@ def ihfft(
     norm: str | None = None,
     out: NDArray | None = None,
 ) -> NDArray:
-    """The inverse of :func:`hfft`: the first ``n // 2 + 1`` values.
+    """The inverse of :func:`hfft`.
+
+    Returns: a complex array, along the axis of length ``n // 2 + 1``.
+    Raises: TypeError for complex numbers; IndexError if there is no such axis.
 
     >>> import lazyarray as la
     >>> la.fft.ihfft(la.array([1.0, 1.0])).asnumpy()
@@ -294,7 +316,10 @@ def fftn(
     norm: str | None = None,
     out: NDArray | None = None,
 ) -> NDArray:
-    """The transform along several axes (None: all), cut or padded to the lengths ``s``.
+    """The transform along several axes.
+
+    Returns: a complex array, along the axes of lengths ``s``.
+    Raises: IndexError if there is no such axis.
 
     >>> import lazyarray as la
     >>> la.fft.fftn(la.ones((2, 2))).asnumpy().real
@@ -313,6 +338,9 @@ def ifftn(
 ) -> NDArray:
     """The inverse of :func:`fftn`.
 
+    Returns: a complex array, along the axes of lengths ``s``.
+    Raises: IndexError if there is no such axis.
+
     >>> import lazyarray as la
     >>> la.fft.ifftn(la.ones((2, 2))).asnumpy().real
     array([[1., 0.],
@@ -330,6 +358,9 @@ def rfftn(
 ) -> NDArray:
     """:func:`rfft` along the last of the axes, :func:`fft` along the others.
 
+    Returns: a complex array, along the axes of lengths ``s``, the last one ``s[-1] // 2 + 1``.
+    Raises: TypeError for complex numbers; IndexError if there is no such axis.
+
     >>> import lazyarray as la
     >>> la.fft.rfftn(la.ones((2, 4))).shape
     (2, 3)
@@ -344,7 +375,12 @@ def irfftn(
     norm: str | None = None,
     out: NDArray | None = None,
 ) -> NDArray:
-    """The inverse of :func:`rfftn`, of which the last axis is by default twice as long less two.
+    """The inverse of :func:`rfftn`.
+
+    Args:
+        s: the lengths of the result; None: the axes' own, of the last one twice less two.
+    Returns: an array of floats, along the axes of lengths ``s``.
+    Raises: IndexError if there is no such axis.
 
     >>> import lazyarray as la
     >>> la.fft.irfftn(la.fft.rfftn(la.ones((2, 4)))).asnumpy()
@@ -363,6 +399,9 @@ def fft2(
 ) -> NDArray:
     """:func:`fftn` along the last two axes.
 
+    Returns: a complex array, along the axes of lengths ``s``.
+    Raises: IndexError if there is no such axis.
+
     >>> import lazyarray as la
     >>> la.fft.fft2(la.ones((2, 2))).asnumpy().real
     array([[4., 0.],
@@ -379,6 +418,9 @@ def ifft2(
     out: NDArray | None = None,
 ) -> NDArray:
     """:func:`ifftn` along the last two axes.
+
+    Returns: a complex array, along the axes of lengths ``s``.
+    Raises: IndexError if there is no such axis.
 
     >>> import lazyarray as la
     >>> la.fft.ifft2(la.ones((2, 2))).asnumpy().real
@@ -397,6 +439,9 @@ def rfft2(
 ) -> NDArray:
     """:func:`rfftn` along the last two axes.
 
+    Returns: a complex array, along the axes of lengths ``s``, the last one ``s[-1] // 2 + 1``.
+    Raises: TypeError for complex numbers; IndexError if there is no such axis.
+
     >>> import lazyarray as la
     >>> la.fft.rfft2(la.ones((3, 2, 4))).shape
     (3, 2, 3)
@@ -413,6 +458,11 @@ def irfft2(
 ) -> NDArray:
     """:func:`irfftn` along the last two axes.
 
+    Args:
+        s: the lengths of the result; None: the axes' own, of the last one twice less two.
+    Returns: an array of floats, along the axes of lengths ``s``.
+    Raises: IndexError if there is no such axis.
+
     >>> import lazyarray as la
     >>> la.fft.irfft2(la.ones((3, 2, 3))).shape
     (3, 2, 4)
@@ -426,7 +476,12 @@ def irfft2(
 def fftfreq(n: int, d: Any = 1.0, device: Any = None, *, dtype: Any = None) -> NDArray:
     """The frequencies of :func:`fft` of ``n`` samples at steps of ``d``, the negative ones last.
 
-    ``dtype`` (float64) is a real floating one. ValueError if ``n`` is no integer.
+    Args:
+        n: how many samples.
+        d: the distance of samples.
+        dtype: a real floating dtype; None: float64.
+    Returns: a vector (n,).
+    Raises: ValueError if ``n`` is no integer, or for another dtype.
 
     >>> import lazyarray as la
     >>> la.fft.fftfreq(4, 0.5).asnumpy()
@@ -441,7 +496,12 @@ def fftfreq(n: int, d: Any = 1.0, device: Any = None, *, dtype: Any = None) -> N
 def rfftfreq(n: int, d: Any = 1.0, device: Any = None, *, dtype: Any = None) -> NDArray:
     """The frequencies of :func:`rfft` of ``n`` samples at steps of ``d``.
 
-    ``dtype`` (float64) is a real floating one. ValueError if ``n`` is no integer.
+    Args:
+        n: how many samples.
+        d: the distance of samples.
+        dtype: a real floating dtype; None: float64.
+    Returns: a vector (n // 2 + 1,).
+    Raises: ValueError if ``n`` is no integer, or for another dtype.
 
     >>> import lazyarray as la
     >>> la.fft.rfftfreq(4, 0.5).asnumpy()
@@ -465,6 +525,11 @@ def _frequencies(n: Any, d: Any, dtype: Any, places: Callable[[int], NDArray]) -
 def fftshift(x: Any, axes: int | Sequence[int] | None = None) -> NDArray:
     """Axes (None: all) rolled by half their length: frequency zero comes to the centre.
 
+    Args:
+        axes: the axis, or several; None: all.
+    Returns: an array of x's shape.
+    Raises: IndexError if there is no such axis.
+
     >>> import lazyarray as la
     >>> la.fft.fftshift(la.fft.fftfreq(4, 0.25)).asnumpy()
     array([-2., -1.,  0.,  1.])
@@ -474,6 +539,11 @@ def fftshift(x: Any, axes: int | Sequence[int] | None = None) -> NDArray:
 
 def ifftshift(x: Any, axes: int | Sequence[int] | None = None) -> NDArray:
     """The inverse of :func:`fftshift`.
+
+    Args:
+        axes: the axis, or several; None: all.
+    Returns: an array of x's shape.
+    Raises: IndexError if there is no such axis.
 
     >>> import lazyarray as la
     >>> la.fft.ifftshift(la.array([-2.0, -1.0, 0.0, 1.0])).asnumpy()

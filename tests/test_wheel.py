@@ -37,7 +37,7 @@ def tool(*command):
 def carried():
     """The paths, below the package's folder, of all that a wheel brings or would bring."""
     if not IN_PLACE:
-        files = importlib.metadata.files("lazyarray") or []
+        files = importlib.metadata.files("lazyarray-engine") or []
         return {f.relative_to("lazyarray") for f in files if f.parts[0] == "lazyarray"}
     folder = CORE.readlink().parents[1]
     plan = json.loads((folder / "meson-info" / "intro-install_plan.json").read_text())
@@ -69,7 +69,7 @@ def test_all_that_is_needed_is_carried():
 
 @pytest.mark.skipif(IN_PLACE, reason="not from a wheel")
 def test_the_licence_is_carried():
-    distribution = importlib.metadata.distribution("lazyarray")
+    distribution = importlib.metadata.distribution("lazyarray-engine")
     assert distribution.metadata.get_all("License-File") == ["LICENSE"]
     (file,) = (f for f in distribution.files or [] if f.name == "LICENSE")
     assert file.parts[0].endswith(".dist-info")

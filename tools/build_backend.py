@@ -6,6 +6,7 @@ files anew in each process. Here the checkout is put on the path, with links to 
 
 from __future__ import annotations
 
+import importlib.metadata
 import pathlib
 import tomllib
 import zipfile
@@ -25,6 +26,7 @@ def build_editable(
     wheel_directory: str, config_settings: Any = None, metadata_directory: str | None = None
 ) -> str:
     """A wheel of the metadata and of a path to the checkout (PEP 660)."""
+    refuse_stranger()
     in_place.build()
     project = tomllib.loads((in_place.ROOT / "pyproject.toml").read_text())
     metadata = StandardMetadata.from_pyproject(project, in_place.ROOT)
@@ -42,3 +44,16 @@ def build_editable(
         for file, text in files.items():
             archive.writestr(file, text)
     return wheel
+
+
+def refuse_stranger() -> None:
+    """PyPI's `lazyarray` would be imported: the checkout comes after what is installed."""
+    try:
+        files = importlib.metadata.files("lazyarray") or []
+    except importlib.metadata.PackageNotFoundError:
+        return
+    if any(str(file) == "lazyarray.py" for file in files):
+        raise SystemExit(
+            "lazyarray: the distribution 'lazyarray' of this environment is another package, which "
+            "would be imported in the place of this one: pip uninstall lazyarray"
+        )

@@ -30,7 +30,7 @@ ROOMS = """
     storage
     lazy
     lazy/cpu | lazy/cuda
-    _public.py | context.py
+    _public.py | context.py | _docstrings.py
     ops
     autograd
     ndarray: _ndarray _operators _methods _indexing _scalar_types _flat _text _html _namespace_info

@@ -350,6 +350,11 @@ def compile(function: Callable[_P, _R]) -> Compiled[_P, _R]:
     Where the function asks for a value (``if x.sum() > 0``) it can't be captured: a
     :class:`CompileWarning` says so, with the line, and it runs op by op.
 
+    Args:
+        function: what takes and gives arrays, also in lists, tuples and dicts.
+    Returns: a :class:`Compiled`, which is called as ``function`` is, and gives what that gives.
+    Raises: TypeError for what can't be called. When it is called: what ``function`` raises.
+
     >>> import lazyarray as la
     >>> @la.compile
     ... def f(x, y):

@@ -35,10 +35,14 @@ def _requested(grad_req: str) -> str:
 def attach_grad(x: NDArray, grad_req: str = "write") -> None:
     """Gives ``x`` a gradient, ``x.grad``, which :func:`backward` writes: zeros until then.
 
-    ``grad_req`` "add" adds to it instead, "null" is :func:`drop_grad`. A recorded intermediate gets
-    a gradient, too, and keeps its history: gradients flow on through it. (For a leaf that forgets
-    what it was made of take ``x.detach()`` first.) TypeError unless its numbers are floats, real or
-    complex.
+    A recorded intermediate gets a gradient, too, and keeps its history: gradients flow on through
+    it. (For a leaf that forgets what it was made of take ``x.detach()`` first.)
+
+    Args:
+        x: an array of floats, real or complex.
+        grad_req: "write"; "add" adds to the gradient that is there; "null" is :func:`drop_grad`.
+    Returns: None.
+    Raises: TypeError unless its numbers are floats; ValueError for another ``grad_req``.
 
     >>> import lazyarray as la
     >>> x = la.ones(2)
@@ -70,6 +74,11 @@ def drop_grad(x: NDArray) -> None:
     What was recorded of ``x`` stays: gradients still flow on through an intermediate, but none is
     written to ``x.grad``, which is None.
 
+    Args:
+        x: an array.
+    Returns: None.
+    Raises: TypeError for what is no NDArray.
+
     >>> import lazyarray as la
     >>> x = la.ones(2)
     >>> x.attach_grad()
@@ -82,6 +91,13 @@ def drop_grad(x: NDArray) -> None:
 
 def mark_variables(variables: Any, gradients: Any, grad_reqs: Any = "write") -> None:
     """Makes arrays leaves whose gradients are collected in the arrays ``gradients`` (MXNet's name).
+
+    Args:
+        variables: an array, or a sequence of them.
+        gradients: as many arrays, of the same shapes and dtypes.
+        grad_reqs: "write" or "add", or one for each.
+    Returns: None.
+    Raises: ValueError for another shape or dtype.
 
     >>> import lazyarray as la
     >>> x, dx = la.ones(2), la.zeros(2)
@@ -109,6 +125,11 @@ def mark_variables(variables: Any, gradients: Any, grad_reqs: Any = "write") -> 
 
 def detach(x: NDArray) -> NDArray:
     """A view of ``x`` whose values are constants to :func:`backward`.
+
+    Args:
+        x: an array.
+    Returns: a view of x's shape.
+    Raises: TypeError for what is no NDArray.
 
     >>> import lazyarray as la
     >>> x = la.ones(2)
@@ -168,11 +189,17 @@ def backward(
 ) -> None:
     """Computes the gradients of the heads (their sum) and writes them to the leaves' ``grad``.
 
-    ``head_grads`` are the heads' own gradients, ones if None. The graph is freed, and its memory
-    with it, unless ``retain_graph``. ``train_mode``: for MXNet's signature. A head that doesn't
-    change with any leaf adds nothing: leaves that it was made of all the same get zeros.
-    RuntimeError if no head was recorded, if its graph was freed, or if a value that is needed was
-    overwritten since (it names both lines); then nothing was written.
+    The graph is freed, and its memory with it, unless ``retain_graph``. A head that doesn't change
+    with any leaf adds nothing: leaves that it was made of all the same get zeros.
+
+    Args:
+        heads: an array, or a sequence of them.
+        head_grads: the heads' own gradients; None: ones.
+        retain_graph: whether the graph stays, for another pass.
+        train_mode: for MXNet's signature.
+    Returns: None.
+    Raises: RuntimeError if no head was recorded, if its graph was freed, or if a value that is
+        needed was overwritten since (it names both lines); then nothing was written.
 
     >>> import lazyarray as la
     >>> x = la.array([1.0, 2.0])
@@ -197,9 +224,16 @@ def grad(
 ) -> Any:
     """The gradients of the heads (their sum) by ``variables``, as new arrays, not in ``grad``.
 
-    A list, or one array for one variable; zeros where nothing leads from a variable to a head.
-    ``create_graph`` records the pass, so that gradients of gradients can be taken; ``retain_graph``
-    is then the default.
+    Args:
+        heads: an array, or a sequence of them.
+        variables: an array, or a sequence of them.
+        head_grads: the heads' own gradients; None: ones.
+        retain_graph: whether the graph stays, for another pass; None: as ``create_graph``.
+        create_graph: whether the pass is recorded, so that gradients of gradients can be taken.
+        train_mode: for MXNet's signature.
+    Returns: a list of arrays, each of its variable's shape; one array for one variable; zeros where
+        nothing leads from a variable to a head.
+    Raises: ValueError for a variable that was not recorded; RuntimeError as :func:`backward`.
 
     >>> import lazyarray as la
     >>> x = la.array(3.0)

@@ -50,7 +50,10 @@ class _Scope(ContextDecorator):
 def record(train_mode: bool = True) -> _Scope:
     """A scope in which ops on arrays with gradients are recorded for :func:`backward`.
 
-    ``train_mode``: whether ops that differ in training (dropout, batch norm) run so.
+    Args:
+        train_mode: whether ops that differ in training (dropout, batch norm) run so.
+    Returns: a scope, for ``with``.
+    Raises: nothing.
 
     >>> import lazyarray as la
     >>> with la.autograd.record():
@@ -63,6 +66,11 @@ def record(train_mode: bool = True) -> _Scope:
 def pause(train_mode: bool = False) -> _Scope:
     """A scope in which nothing is recorded: what it computes is a constant to :func:`backward`.
 
+    Args:
+        train_mode: whether ops that differ in training run so.
+    Returns: a scope, for ``with``.
+    Raises: nothing.
+
     >>> import lazyarray as la
     >>> with la.autograd.record(), la.autograd.pause():
     ...     la.autograd.is_recording()
@@ -74,6 +82,9 @@ def pause(train_mode: bool = False) -> _Scope:
 def train_mode() -> _Scope:
     """A scope in which ops run as in training, recorded or not.
 
+    Returns: a scope, for ``with``.
+    Raises: nothing.
+
     >>> import lazyarray as la
     >>> with la.autograd.train_mode():
     ...     la.autograd.is_training()
@@ -84,6 +95,9 @@ def train_mode() -> _Scope:
 
 def predict_mode() -> _Scope:
     """A scope in which ops run as in inference, recorded or not.
+
+    Returns: a scope, for ``with``.
+    Raises: nothing.
 
     >>> import lazyarray as la
     >>> with la.autograd.record(), la.autograd.predict_mode():

@@ -21,7 +21,11 @@ cdef Engine process_engine():
 
 
 def get():
-    """The engine of this process; its type comes from ``LAZYARRAY_ENGINE_TYPE``."""
+    """The engine of this process; its type comes from ``LAZYARRAY_ENGINE_TYPE``.
+
+    Returns: the same object each time.
+    Raises: nothing.
+    """
     return process_engine()
 
 
@@ -41,6 +45,11 @@ def _set_bulk(size):
 @contextlib.contextmanager
 def bulk(size):
     """Within the block, up to ``size`` recorded instructions are planned and pushed together.
+
+    Args:
+        size: how many; 0 or 1 pushes each by itself.
+    Returns: a scope, for ``with``.
+    Raises: TypeError for what is no integer; ValueError for a negative one.
 
     >>> import lazyarray as la
     >>> with la.engine.bulk(8):

@@ -23,8 +23,12 @@ __all__ = ["packbits", "unpackbits"]
 def packbits(a: Any, /, axis: int | None = None, bitorder: Any = "big") -> NDArray:
     """The truth of eight elements in each byte, along an axis or of the flattened array.
 
-    The axis gets an eighth as long; zeros fill up the last byte. TypeError unless ``a`` is of
-    integers or bools.
+    Args:
+        a: an array of integers or bools.
+        axis: the axis; None: of the flattened array.
+        bitorder: "big": the first of eight is the highest bit; "little": the lowest.
+    Returns: an array of uint8, along the axis an eighth as long; zeros fill up the last byte.
+    Raises: TypeError for other dtypes; ValueError for another ``bitorder``.
 
     >>> import lazyarray as la
     >>> la.packbits(la.array([1, 0, 0, 0, 0, 0, 1, 1, 1])).asnumpy()
@@ -40,8 +44,14 @@ def unpackbits(
 ) -> NDArray:
     """The bits of bytes as zeros and ones, along an axis or of the flattened array.
 
-    ``count`` is how many to keep along the axis (zeros fill it up); a negative one, how many to
-    leave out at the end. TypeError unless ``a`` is uint8.
+    Args:
+        a: an array of uint8.
+        axis: the axis; None: of the flattened array.
+        count: how many to keep along the axis (zeros fill it up); a negative one, how many to leave
+            out at the end; None: all.
+        bitorder: "big": the first of eight is the highest bit; "little": the lowest.
+    Returns: an array of uint8, along the axis ``count`` or eight times as long.
+    Raises: TypeError for other dtypes; ValueError for another ``bitorder``.
 
     >>> import lazyarray as la
     >>> la.unpackbits(la.array([131], la.uint8), count=7).asnumpy()

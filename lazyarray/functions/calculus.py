@@ -34,9 +34,15 @@ _remainder, _absolute, _minimum = [
 def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> Any:
     """The derivative along each axis: central differences inside, one-sided ones at the ends.
 
-    ``varargs`` are the distances of neighbours: one number for all axes, or for each axis a number
-    or the coordinates along it. Several axes give a tuple. ``edge_order`` (1 or 2) is the order
-    at the ends. ValueError if an axis is shorter than ``edge_order + 1``.
+    Args:
+        f: the samples.
+        varargs: the distances of neighbours: one number for all axes, or for each axis a number or
+            the coordinates along it.
+        axis: the axis, or several; None: all.
+        edge_order: the order at the ends, 1 or 2.
+    Returns: an array of floats of f's shape; for several axes a tuple of them.
+    Raises: ValueError if an axis is shorter than ``edge_order + 1``, or coordinates do not fit it;
+        TypeError for a wrong number of ``varargs``.
 
     >>> import lazyarray as la
     >>> la.gradient(la.array([1.0, 2.0, 4.0, 7.0])).asnumpy()
@@ -161,9 +167,15 @@ def _derivative(x: NDArray, step: Any, axis: int, edge_order: int) -> NDArray:
 
 
 def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> NDArray:
-    """The integral along an axis by the trapezoidal rule, at the points ``x`` or ``dx`` apart.
+    """The integral along an axis by the trapezoidal rule.
 
-    ``x`` has y's shape, or is a vector as long as the axis.
+    Args:
+        y: the samples.
+        x: where they are: an array of y's shape, or a vector as long as the axis; None: ``dx``
+            apart.
+        dx: the distance of neighbours.
+    Returns: an array without that axis.
+    Raises: ValueError if ``x`` does not broadcast; IndexError if there is no such axis.
 
     >>> import lazyarray as la
     >>> la.trapezoid(la.array([1.0, 2.0, 3.0])).item()
@@ -194,9 +206,15 @@ def interp(
 ) -> NDArray:
     """The piecewise linear function through the points (xp, fp), ``xp`` increasing, at ``x``.
 
-    Outside it is ``left`` and ``right`` (None: the first and the last of ``fp``), or repeats itself
-    after ``period``. Shape: that of ``x``. ValueError if the points are none, or no vectors of one
-    length.
+    Args:
+        x: where it is asked for.
+        xp: the points' coordinates, a vector.
+        fp: the points' values, a vector.
+        left: the value before the first point; None: the first of ``fp``.
+        right: the value after the last point; None: the last of ``fp``.
+        period: after how much it repeats itself; ``left`` and ``right`` are ignored then.
+    Returns: an array of x's shape, of floats or complex numbers.
+    Raises: ValueError if the points are none, or no vectors of one length, or for a period of 0.
 
     >>> import lazyarray as la
     >>> la.interp(la.array([0.5, 2.0]), [0, 1, 2], [0, 10, 5]).asnumpy()
@@ -268,8 +286,15 @@ def _interpolated(options: dict[str, Any]) -> Any:
 
 
 def unwrap(p: Any, discont: Any = None, axis: int = -1, *, period: Any = 2 * math.pi) -> NDArray:
-    """Phases along an axis without jumps: what differs by ``discont`` or more (None: half a period)
-    from its neighbour is brought within half a period by whole periods.
+    """Phases along an axis without jumps.
+
+    What is too far from its neighbour is brought within half a period by whole periods.
+
+    Args:
+        p: the phases.
+        discont: how far is too far; None: half a period.
+        period: the period.
+    Returns: an array of p's shape.
 
     >>> import lazyarray as la
     >>> la.unwrap(la.array([0, 1, 2, -1, 0]), period=4).asnumpy()

@@ -45,13 +45,17 @@ def einsum(
 
     Letters that the result lacks are summed over; ``...`` stands for axes that broadcast. NumPy's
     other form, ``einsum(a, [0, 1], b, [1, 2], [0, 2])``, works too. One array of which nothing is
-    summed gives a view. ValueError for subscripts that don't fit, TypeError for a dtype that
-    ``casting`` forbids.
+    summed gives a view.
 
-    Three or more arrays are always multiplied pair by pair, in an order that opt_einsum finds;
-    ``optimize`` may name one of its strategies, or give a path (:func:`einsum_path`). Values agree
-    with NumPy's up to rounding, as those of NumPy's own orders do with each other; ``order`` "K"
-    is whatever comes of that.
+    Three or more arrays are always multiplied pair by pair, in an order that opt_einsum finds.
+    Values agree with NumPy's up to rounding, as those of NumPy's own orders do with each other.
+
+    Args:
+        operands: the subscripts, then the arrays.
+        optimize: one of opt_einsum's strategies, or a path (:func:`einsum_path`).
+        order: the result's layout; "K" is whatever comes of the products.
+    Returns: an array with one axis for each letter of the result.
+    Raises: ValueError for subscripts that don't fit.
 
     >>> import lazyarray as la
     >>> la.einsum("ij->j", la.array([[1, 2], [3, 4]])).asnumpy()
@@ -106,9 +110,15 @@ def einsum_path(*operands: Any, optimize: Any = "greedy") -> tuple[list[Any], st
     """The order in which :func:`einsum` would multiply: (``["einsum_path", ...]``, a report).
 
     Each tuple of the path names the places of the arrays that are taken out and multiplied; their
-    product is put at the end. It depends on shapes alone. ``optimize`` is True ("auto"), False
-    (all at once), a strategy of opt_einsum ("greedy", "optimal", "dp", ...), one and a limit of an
-    intermediate's elements (default: those of the largest array), or a path.
+    product is put at the end. It depends on shapes alone.
+
+    Args:
+        operands: the subscripts, then the arrays.
+        optimize: True ("auto"), False (all at once), a strategy of opt_einsum ("greedy", "optimal",
+            "dp", ...), one and a limit of an intermediate's elements (default: those of the largest
+            array), or a path.
+    Returns: the pair (path, report): a list, and text.
+    Raises: ValueError for subscripts that don't fit.
 
     >>> import lazyarray as la
     >>> la.einsum_path("ij,jk,kl", la.ones((9, 9)), la.ones((9, 9)), la.ones((9, 1)))[0]

@@ -43,9 +43,19 @@ def cov(
 ) -> NDArray:
     """The covariance matrix of variables, each a row of ``m`` (and of ``y``).
 
-    With ``rowvar`` false each is a column. Divided by n - ``ddof``, which is 1, or 0 if ``bias``.
-    ``fweights`` says how often each observation occurs, ``aweights`` what it weighs: what is wrong
-    with their values is an error at the wait if they are NDArrays.
+    Args:
+        m: a matrix, or a vector (one variable).
+        y: more variables, with as many observations.
+        rowvar: whether each row is a variable; else each column.
+        bias: whether to divide by n, not n - 1.
+        ddof: divides by n - ddof; None: as ``bias`` says.
+        fweights: how often each observation occurs: integers.
+        aweights: what each observation weighs.
+        dtype: what is computed in, and the result's dtype; None: float64 at least.
+    Returns: a matrix with a row and a column for each variable; of one variable an array without
+        axes.
+    Raises: ValueError for more than two axes; ValueError, TypeError or RuntimeError for weights of
+        another shape, negative ones, or no integers: at the wait if they are NDArrays.
 
     >>> import lazyarray as la
     >>> la.cov(la.array([[0.0, 1.0, 2.0], [2.0, 1.0, 0.0]])).asnumpy()
@@ -122,6 +132,15 @@ def _weights(name: str, given: Any, count: int, device: Any) -> NDArray:
 def corrcoef(x: Any, y: Any = None, rowvar: bool = True, *, dtype: Any = None) -> NDArray:
     """The correlation coefficients of variables: :func:`cov`, scaled to a diagonal of ones.
 
+    Args:
+        x: a matrix, or a vector (one variable).
+        y: more variables, with as many observations.
+        rowvar: whether each row is a variable; else each column.
+        dtype: what is computed in, and the result's dtype; None: float64 at least.
+    Returns: a matrix with a row and a column for each variable; of one variable an array without
+        axes.
+    Raises: ValueError for more than two axes.
+
     >>> import lazyarray as la
     >>> la.corrcoef(la.array([[0.0, 1.0, 2.0], [2.0, 1.0, 0.0]])).asnumpy()
     array([[ 1., -1.],
@@ -146,8 +165,13 @@ def corrcoef(x: Any, y: Any = None, rowvar: bool = True, *, dtype: Any = None) -
 def correlate(a: Any, v: Any, mode: str = "valid") -> NDArray:
     """The cross-correlation of two vectors: sums of products of ``a`` and the conjugate of ``v``.
 
-    ``mode`` "full" takes every overlap (length N + M - 1), "same" as many as the longer vector is
-    long, "valid" only the complete ones.
+    Args:
+        a: a vector of N.
+        v: a vector of M.
+        mode: "full" takes every overlap, "same" as many as the longer vector is long, "valid" only
+            the complete ones.
+    Returns: a vector: of N + M - 1, max(N, M) or max(N, M) - min(N, M) + 1.
+    Raises: ValueError for an empty vector, other arrays than vectors, or another ``mode``.
 
     >>> import lazyarray as la
     >>> la.correlate(la.array([1, 2, 3]), [0, 1, 2], "same").asnumpy()
@@ -158,6 +182,13 @@ def correlate(a: Any, v: Any, mode: str = "valid") -> NDArray:
 
 def convolve(a: Any, v: Any, mode: str = "full") -> NDArray:
     """The discrete convolution of two vectors; ``mode`` is that of :func:`correlate`.
+
+    Args:
+        a: a vector of N.
+        v: a vector of M.
+        mode: that of :func:`correlate`.
+    Returns: a vector: of N + M - 1, max(N, M) or max(N, M) - min(N, M) + 1.
+    Raises: ValueError for an empty vector, other arrays than vectors, or another ``mode``.
 
     >>> import lazyarray as la
     >>> la.convolve(la.array([1, 2, 3]), [0, 1]).asnumpy()

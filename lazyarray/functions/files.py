@@ -52,6 +52,14 @@ def frombuffer(
     ``bytes``, which never changes, they run as on any array. A copy where the memory isn't aligned
     for the dtype, and on another device than the host.
 
+    Args:
+        buffer: bytes, or an object with a buffer.
+        dtype: what the bytes are.
+        count: how many elements; -1: all.
+        offset: where they begin, in bytes.
+    Returns: a vector.
+    Raises: ValueError if the buffer is too short, or its length is no multiple of an element's.
+
     >>> import lazyarray as la
     >>> la.frombuffer(b"\\x01\\x02", dtype=la.uint8).asnumpy()
     array([1, 2], dtype=uint8)
@@ -79,6 +87,15 @@ def fromfile(
 ) -> NDArray:
     """A vector of what a file holds: bytes, or text if there is a separator.
 
+    Args:
+        file: a path, or an open file.
+        dtype: what the file holds.
+        count: how many elements; -1: all.
+        sep: what is between numbers written as text; "" for bytes.
+        offset: where they begin, in bytes.
+    Returns: a vector.
+    Raises: OSError if the file can't be read; ValueError for text that is no number.
+
     >>> import lazyarray as la, tempfile
     >>> with tempfile.NamedTemporaryFile() as file:
     ...     _ = file.write(b"\\x01\\x02"), file.flush()
@@ -91,6 +108,13 @@ def fromfile(
 def fromiter(iter: Iterable[Any], dtype: Any, count: int = -1, *, like: Any = None) -> NDArray:
     """A vector of what an iterator gives.
 
+    Args:
+        iter: what gives the values.
+        dtype: the dtype.
+        count: how many values; -1: all.
+    Returns: a vector.
+    Raises: ValueError if there are fewer than ``count``.
+
     >>> import lazyarray as la
     >>> la.fromiter((i * i for i in range(3)), dtype=int).asnumpy()
     array([0, 1, 4])
@@ -102,6 +126,14 @@ def fromstring(
     string: Any, dtype: Any = float, count: int = -1, *, sep: str, like: Any = None
 ) -> NDArray:
     """A vector of the numbers in a text.
+
+    Args:
+        string: the text.
+        dtype: the dtype.
+        count: how many numbers; -1: all.
+        sep: what is between them.
+    Returns: a vector.
+    Raises: ValueError for text that is no number.
 
     >>> import lazyarray as la
     >>> la.fromstring("1, 2", dtype=int, sep=",").asnumpy()
@@ -127,6 +159,23 @@ def loadtxt(
     like: Any = None,
 ) -> NDArray:
     """A table of numbers from a text file, or from an iterable of lines.
+
+    Args:
+        fname: a path, a file, or an iterable of lines.
+        dtype: the dtype.
+        comments: what begins a comment; None: nothing.
+        delimiter: what is between values; None: white space.
+        converters: a function that reads a value, or a dict of them by column.
+        skiprows: how many lines to leave out.
+        usecols: which columns; None: all.
+        unpack: whether to turn rows and columns round.
+        ndmin: the least number of axes.
+        encoding: the file's encoding.
+        max_rows: how many rows to read; None: all.
+        quotechar: what values may be quoted by.
+    Returns: a matrix of rows and columns; without axes of length one, beyond ``ndmin``.
+    Raises: OSError if the file can't be read; ValueError for a value that is no number, or rows of
+        different lengths.
 
     >>> import lazyarray as la
     >>> la.loadtxt(["1 2", "3 4  # a comment"]).asnumpy()
@@ -156,6 +205,14 @@ def genfromtxt(fname: Any, dtype: Any = float, *args: Any, like: Any = None, **k
     Named columns, text and masks (``names=True``, ``dtype=None``, ``usemask=True``) make it one of
     NumPy's arrays, with a :class:`HostArrayWarning`.
 
+    Args:
+        fname: a path, a file, or an iterable of lines.
+        dtype: the dtype; None: that of each column.
+        args: ``numpy.genfromtxt``'s, in its order.
+        kwargs: ``numpy.genfromtxt``'s.
+    Returns: a matrix of rows and columns, or a vector; what is missing is NaN.
+    Raises: OSError if the file can't be read; ValueError for rows of different lengths.
+
     >>> import lazyarray as la
     >>> la.genfromtxt(["1,2", "3,"], delimiter=",").asnumpy()
     array([[ 1.,  2.],
@@ -166,6 +223,14 @@ def genfromtxt(fname: Any, dtype: Any = float, *args: Any, like: Any = None, **k
 
 def fromregex(file: Any, regexp: Any, dtype: Any, encoding: str | None = None) -> Any:
     """Records of what a regular expression finds in a text file: one of NumPy's arrays.
+
+    Args:
+        file: a path, or an open file.
+        regexp: the expression, with a group for each field.
+        dtype: the dtype of records.
+        encoding: the file's encoding.
+    Returns: a vector of NumPy's.
+    Raises: TypeError unless ``dtype`` has fields; OSError if the file can't be read.
 
     >>> import io, warnings, lazyarray as la
     >>> warnings.simplefilter("ignore", la.HostArrayWarning)
@@ -193,6 +258,20 @@ def savetxt(
 ) -> None:
     """Writes a vector or matrix as text. Waits for the values.
 
+    Args:
+        fname: a path, or an open file; ".gz" compresses.
+        X: a vector or a matrix.
+        fmt: the format of a number, one for each column, or that of a row.
+        delimiter: what is put between values.
+        newline: what ends a row.
+        header: text at the beginning.
+        footer: text at the end.
+        comments: what is put before header and footer.
+        encoding: the file's encoding.
+    Returns: None.
+    Raises: ValueError for other arrays than vectors and matrices, or formats that don't fit;
+        OSError if the file can't be written.
+
     >>> import io, lazyarray as la
     >>> file = io.StringIO()
     >>> la.savetxt(file, la.array([[1, 2], [3, 4]]), fmt="%d", delimiter=",")
@@ -206,6 +285,15 @@ def savetxt(
 def savez(file: Any, *args: Any, allow_pickle: bool = True, **kwds: Any) -> None:
     """Writes arrays to an ``.npz`` file, named by keyword or ``arr_0``, ``arr_1``. Waits for them.
 
+    Args:
+        file: a path, to which ".npz" is added if it lacks it, or a binary file.
+        args: arrays, which are called ``arr_0``, ``arr_1``, ...
+        allow_pickle: whether arrays of objects may be pickled.
+        kwds: arrays by their names.
+    Returns: None.
+    Raises: ValueError for a name given twice, or objects that may not be pickled; OSError if the
+        file can't be written.
+
     >>> import io, lazyarray as la
     >>> file = io.BytesIO()
     >>> la.savez(file, la.ones(2), b=la.zeros(1))
@@ -218,6 +306,15 @@ def savez(file: Any, *args: Any, allow_pickle: bool = True, **kwds: Any) -> None
 
 def savez_compressed(file: Any, *args: Any, allow_pickle: bool = True, **kwds: Any) -> None:
     """:func:`savez`, compressed. Waits for the values.
+
+    Args:
+        file: a path, to which ".npz" is added if it lacks it, or a binary file.
+        args: arrays, which are called ``arr_0``, ``arr_1``, ...
+        allow_pickle: whether arrays of objects may be pickled.
+        kwds: arrays by their names.
+    Returns: None.
+    Raises: ValueError for a name given twice, or objects that may not be pickled; OSError if the
+        file can't be written.
 
     >>> import io, lazyarray as la
     >>> file = io.BytesIO()

@@ -54,6 +54,14 @@ def apply_along_axis(
 
     The function is called now, on lazyarrays; its first result decides shape and dtype.
 
+    Args:
+        func1d: takes a vector, gives a number or an array.
+        arr: the array.
+        args: further arguments of the function.
+        kwargs: further arguments of the function.
+    Returns: an array of arr's shape, with the axis replaced by the shape of a result.
+    Raises: ValueError if there is no vector; what the function raises.
+
     >>> import lazyarray as la
     >>> la.apply_along_axis(lambda v: v[::-1], 1, la.array([[1, 2], [3, 4]])).asnumpy()
     array([[2, 1],
@@ -79,6 +87,13 @@ def apply_along_axis(
 
 def apply_over_axes(func: Callable[..., Any], a: Any, axes: int | Sequence[int]) -> NDArray:
     """``func(array, axis)`` over one axis after the other; the axes stay, with length one.
+
+    Args:
+        func: takes an array and an axis.
+        axes: the axis, or several.
+    Returns: an array of as many axes.
+    Raises: AxisError if there is no such axis; ValueError if the function gives another number of
+        axes; what it raises.
 
     >>> import lazyarray as la
     >>> la.apply_over_axes(la.sum, la.ones((2, 3)), (0, 1)).asnumpy()
@@ -179,8 +194,17 @@ class vectorize:
 def piecewise(x: Any, condlist: Any, funclist: Sequence[Any], *args: Any, **kw: Any) -> NDArray:
     """At each place the value of that function (or the number) whose condition is true there.
 
-    One function more than conditions is for where none is true. Waits for the condition of each
-    function: how many elements it is given depends on it. That of a number is not waited for.
+    Waits for the condition of each function: how many elements it is given depends on it. That of a
+    number is not waited for.
+
+    Args:
+        condlist: arrays of bools, of x's shape.
+        funclist: functions of a vector, or numbers: one for each condition, and perhaps one for
+            where none is true, else 0.
+        args: further arguments of the functions.
+        kw: further arguments of the functions.
+    Returns: an array of x's shape and dtype.
+    Raises: ValueError for another number of functions; what they raise.
 
     >>> import lazyarray as la
     >>> x = la.array([-1.0, 2.0])
@@ -211,6 +235,14 @@ def piecewise(x: Any, condlist: Any, funclist: Sequence[Any], *args: Any, **kw: 
 
 def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0) -> NDArray:
     """At each place the element of that array whose condition is the first true one there.
+
+    Args:
+        condlist: arrays of bools.
+        choicelist: as many arrays.
+        default: what is taken where none is true.
+    Returns: an array of the shape to which all broadcast, of the common dtype.
+    Raises: ValueError if the lists differ in length, are empty, or do not broadcast; TypeError for
+        conditions that are no bools.
 
     >>> import lazyarray as la
     >>> x = la.arange(5)
@@ -252,6 +284,14 @@ def fromfunction(
 ) -> Any:
     """``function(i, j, ...)``, called once with the index along each axis at each place.
 
+    Args:
+        function: takes as many arrays as there are axes.
+        shape: the lengths of the axes.
+        dtype: the dtype of the indices.
+        kwargs: further arguments of the function.
+    Returns: what the function gives.
+    Raises: what the function raises.
+
     >>> import lazyarray as la
     >>> la.fromfunction(lambda i, j: i + j, (2, 2), dtype=int).asnumpy()
     array([[0, 1],
@@ -263,6 +303,12 @@ def fromfunction(
 
 def block(arrays: Any) -> NDArray:
     """Arrays joined as nested lists say: the innermost along the last axis, and so on outwards.
+
+    Args:
+        arrays: an array, or nested lists of arrays.
+    Returns: an array of as many axes as the lists are deep, at least.
+    Raises: ValueError for lists that are uneven or empty, or lengths that do not fit; TypeError for
+        tuples.
 
     >>> import lazyarray as la
     >>> la.block([[la.ones((2, 2)), la.zeros((2, 1))], [la.zeros((1, 3))]]).asnumpy()

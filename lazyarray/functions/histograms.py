@@ -77,10 +77,17 @@ def histogram(
 ) -> tuple[NDArray, NDArray]:
     """How many elements of ``a`` (or what ``weights``) lie in each bin, and the bins' edges.
 
-    ``bins`` is their number, their edges, or the name of an estimator. The last bin has both its
-    edges. ``range`` are the outer edges (None: the least and the largest element); ``density``
-    makes the integral one. Waits for the values if ``bins`` is a name: it decides how many there
-    are.
+    Waits for the values if ``bins`` is a name: it decides how many there are.
+
+    Args:
+        bins: how many, their edges, or the name of an estimator ("auto", "fd", ...). The last bin
+            has both its edges.
+        range: the outer edges; None: the least and the largest element.
+        density: whether to divide so that the integral is one.
+        weights: what each element counts.
+    Returns: the pair (counts, edges): vectors of n and n + 1.
+    Raises: ValueError for edges that decrease, a ``range`` that is not finite or not ascending, or
+        weights of another shape: at the wait if it depends on values.
 
     >>> import lazyarray as la
     >>> counts, edges = la.histogram(la.array([1, 2, 1, 4]), 3)
@@ -124,6 +131,14 @@ def histogram(
 def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any = None) -> NDArray:
     """The edges of :func:`histogram`'s bins. Waits for the values if ``bins`` is a name.
 
+    Args:
+        bins: how many, their edges, or the name of an estimator ("auto", "fd", ...).
+        range: the outer edges; None: the least and the largest element.
+        weights: what each element counts.
+    Returns: a vector of n + 1 edges for n bins.
+    Raises: ValueError for edges that decrease, or a ``range`` that is not finite or not ascending:
+        at the wait if it depends on values.
+
     >>> import lazyarray as la
     >>> la.histogram_bin_edges(la.array([0, 0, 3]), bins=3).asnumpy()
     array([0., 1., 2., 3.])
@@ -162,8 +177,15 @@ def histogramdd(
 ) -> tuple[NDArray, list[NDArray]]:
     """The histogram of N points of D coordinates, an (N, D) array or D vectors; does not wait.
 
-    ``bins`` is the number of bins along each axis, or for each a number or the edges; ``range``
-    the outer edges of each axis. Returns the counts and the edges of each axis.
+    Args:
+        sample: an array (N, D), or D vectors.
+        bins: how many along each axis, or for each axis how many or the edges.
+        range: the outer edges of each axis; None: the least and the largest coordinate.
+        density: whether to divide so that the integral is one.
+        weights: what each point counts: (N,).
+    Returns: the pair (counts, edges): an array with an axis for each coordinate, and a tuple of
+        vectors.
+    Raises: ValueError for edges that decrease, or another number of bins or ranges than axes.
 
     >>> import lazyarray as la
     >>> counts, edges = la.histogramdd(la.array([[0, 0], [1, 3], [1, 0]]), bins=(2, 2))
@@ -254,7 +276,15 @@ def histogram2d(
 ) -> tuple[NDArray, NDArray, NDArray]:
     """The histogram of points (x, y) and the edges along both axes; does not wait.
 
-    ``bins`` is a number, the edges for both axes, or for each axis a number or the edges.
+    Args:
+        x: a vector of N.
+        y: a vector of N.
+        bins: how many, the edges for both axes, or for each axis how many or the edges.
+        range: the outer edges of each axis; None: the least and the largest coordinate.
+        density: whether to divide so that the integral is one.
+        weights: what each point counts: (N,).
+    Returns: the three (counts, edges of x, edges of y): a matrix and two vectors.
+    Raises: ValueError if the lengths differ, or edges decrease.
 
     >>> import lazyarray as la
     >>> la.histogram2d(la.array([0, 1, 1]), la.array([0, 3, 0]), bins=2)[0].asnumpy()
@@ -283,8 +313,14 @@ _FEW = 8192  # elements: to look at them first costs more than to copy them
 def bincount(x: Any, /, weights: Any = None, minlength: int = 0) -> NDArray:
     """How often each of 0, 1, ... occurs in a vector, or the sums of the ``weights`` of each.
 
-    Waits for the values of ``x``: the largest decides the result's length, which is at least
-    ``minlength``.
+    Waits for the values of ``x``: the largest decides the result's length.
+
+    Args:
+        x: a vector of integers, none negative.
+        weights: what each counts; None: 1.
+        minlength: the least length of the result.
+    Returns: a vector of max(x) + 1, or ``minlength``: of integers, or of floats with ``weights``.
+    Raises: ValueError for a negative integer, or weights of another length; TypeError for floats.
 
     >>> import lazyarray as la
     >>> la.bincount(la.array([0, 1, 1, 3])).asnumpy()
@@ -333,8 +369,12 @@ def bincount(x: Any, /, weights: Any = None, minlength: int = 0) -> NDArray:
 def digitize(x: Any, bins: Any, right: bool = False) -> NDArray:
     """The index of the bin that each element lies in: ``bins[i-1] <= x < bins[i]``.
 
-    ``right`` closes the bins on the other side. ValueError (at the wait, if ``bins`` is an
-    NDArray) unless the edges increase or decrease monotonically.
+    Args:
+        bins: the edges, a vector.
+        right: whether a bin has its right edge, not its left one.
+    Returns: an array of integers, of x's shape, from 0 to the number of edges.
+    Raises: ValueError unless the edges increase or decrease monotonically: at the wait if they are
+        an NDArray; TypeError for complex numbers.
 
     >>> import lazyarray as la
     >>> la.digitize(la.array([0.2, 6.4]), [0.0, 1.0, 2.5]).asnumpy()

@@ -216,7 +216,12 @@ c_ = _Joined(np.c_, -1, 2, 0)
 def ix_(*args: Any) -> tuple[NDArray, ...]:
     """Vectors of indices, each along an axis of its own: as a key they select all combinations.
 
-    Masks become the indices of their true elements. Waits for masks that are NDArrays.
+    Waits for masks that are NDArrays.
+
+    Args:
+        args: vectors of indices; masks become the indices of their true elements.
+    Returns: a tuple of arrays that broadcast against each other.
+    Raises: ValueError for other arrays than vectors.
 
     >>> import lazyarray as la
     >>> la.arange(6).reshape(2, 3)[la.ix_([0, 1], [0, 2])].asnumpy()
@@ -239,6 +244,10 @@ def ix_(*args: Any) -> tuple[NDArray, ...]:
 def ndenumerate(arr: Any) -> np.ndenumerate[Any]:
     """An iterator of pairs (index, element), as NumPy's. Waits for the values.
 
+    Args:
+        arr: an array.
+    Returns: an iterator.
+
     >>> import lazyarray as la
     >>> list(la.ndenumerate(la.array([[5, 6]])))
     [((0, 0), np.int64(5)), ((0, 1), np.int64(6))]
@@ -248,6 +257,13 @@ def ndenumerate(arr: Any) -> np.ndenumerate[Any]:
 
 def unravel_index(indices: Any, shape: Any, order: Any = "C") -> tuple[NDArray, ...]:
     """Indices of a flattened array as indices along each axis of a ``shape``.
+
+    Args:
+        indices: integers, an array of any shape.
+        shape: the lengths of the axes.
+    Returns: a tuple of arrays, one for each axis, of the shape of ``indices``.
+    Raises: ValueError for an index out of bounds: at the wait if it is not computed yet; TypeError
+        for what is no integer.
 
     >>> import lazyarray as la
     >>> [i.item() for i in la.unravel_index(la.argmax(la.array([[1, 2], [9, 4]])), (2, 2))]
@@ -275,7 +291,13 @@ def ravel_multi_index(
 ) -> NDArray:
     """Indices along each axis of a shape ``dims`` as indices of the flattened array.
 
-    ``mode`` ("raise", "wrap" or "clip", or one for each axis) is what happens out of bounds.
+    Args:
+        multi_index: a tuple of arrays of integers, one for each axis.
+        dims: the lengths of the axes.
+        mode: for indices out of bounds: "raise", "wrap" or "clip", or one of these for each axis.
+    Returns: an array of integers, of the arrays' shape.
+    Raises: ValueError for an index out of bounds: at the wait if it is not computed yet; TypeError
+        for what is no integer.
 
     >>> import lazyarray as la
     >>> la.ravel_multi_index(la.array([[0, 1], [2, 0]]), (2, 3)).asnumpy()
@@ -304,6 +326,12 @@ def ravel_multi_index(
 def diag_indices(n: int, ndim: int = 2) -> tuple[NDArray, ...]:
     """The indices of the main diagonal of an array with ``ndim`` axes of length ``n``.
 
+    Args:
+        n: the length of each axis.
+        ndim: how many axes.
+    Returns: a tuple of ``ndim`` vectors of ``n``.
+    Raises: TypeError for what is no integer.
+
     >>> import lazyarray as la
     >>> [i.asnumpy().tolist() for i in la.diag_indices(3)]
     [[0, 1, 2], [0, 1, 2]]
@@ -313,6 +341,11 @@ def diag_indices(n: int, ndim: int = 2) -> tuple[NDArray, ...]:
 
 def diag_indices_from(arr: Any) -> tuple[NDArray, ...]:
     """:func:`diag_indices` for an array of two or more axes, all of one length.
+
+    Args:
+        arr: an array of two or more axes, all of one length.
+    Returns: a tuple of vectors, one for each axis.
+    Raises: ValueError for another array.
 
     >>> import lazyarray as la
     >>> [i.asnumpy().tolist() for i in la.diag_indices_from(la.ones((2, 2)))]
@@ -332,6 +365,12 @@ def _check_cube(x: Any) -> None:
 def tril_indices(n: int, k: int = 0, m: int | None = None) -> tuple[NDArray, NDArray]:
     """The indices on and below the ``k``-th diagonal of an ``n`` x ``m`` matrix.
 
+    Args:
+        n: how many rows.
+        m: how many columns; None: n.
+    Returns: a pair of vectors: rows and columns.
+    Raises: TypeError for what is no integer.
+
     >>> import lazyarray as la
     >>> [i.asnumpy().tolist() for i in la.tril_indices(2)]
     [[0, 1, 1], [0, 0, 1]]
@@ -341,6 +380,12 @@ def tril_indices(n: int, k: int = 0, m: int | None = None) -> tuple[NDArray, NDA
 
 def triu_indices(n: int, k: int = 0, m: int | None = None) -> tuple[NDArray, NDArray]:
     """The indices on and above the ``k``-th diagonal of an ``n`` x ``m`` matrix.
+
+    Args:
+        n: how many rows.
+        m: how many columns; None: n.
+    Returns: a pair of vectors: rows and columns.
+    Raises: TypeError for what is no integer.
 
     >>> import lazyarray as la
     >>> [i.asnumpy().tolist() for i in la.triu_indices(2)]
@@ -366,6 +411,11 @@ def _triangle(
 def tril_indices_from(arr: Any, k: int = 0) -> tuple[NDArray, NDArray]:
     """:func:`tril_indices` for a matrix.
 
+    Args:
+        arr: a matrix.
+    Returns: a pair of vectors: rows and columns.
+    Raises: ValueError unless it has two axes.
+
     >>> import lazyarray as la
     >>> [i.asnumpy().tolist() for i in la.tril_indices_from(la.ones((2, 1)))]
     [[0, 1], [0, 0]]
@@ -377,6 +427,11 @@ def tril_indices_from(arr: Any, k: int = 0) -> tuple[NDArray, NDArray]:
 
 def triu_indices_from(arr: Any, k: int = 0) -> tuple[NDArray, NDArray]:
     """:func:`triu_indices` for a matrix.
+
+    Args:
+        arr: a matrix.
+    Returns: a pair of vectors: rows and columns.
+    Raises: ValueError unless it has two axes.
 
     >>> import lazyarray as la
     >>> [i.asnumpy().tolist() for i in la.triu_indices_from(la.ones((2, 1)))]
@@ -392,6 +447,13 @@ def mask_indices(n: int, mask_func: Callable[..., Any], k: Any = 0) -> tuple[NDA
 
     Waits for what that function makes of ones: how many there are depends on it.
 
+    Args:
+        n: how many rows and columns.
+        mask_func: a function as :func:`triu`.
+        k: its second argument.
+    Returns: a pair of vectors: rows and columns.
+    Raises: what the function raises.
+
     >>> import lazyarray as la
     >>> [i.asnumpy().tolist() for i in la.mask_indices(2, la.triu)]
     [[0, 0, 1], [0, 1, 1]]
@@ -405,7 +467,13 @@ def mask_indices(n: int, mask_func: Callable[..., Any], k: Any = 0) -> tuple[NDA
 def fill_diagonal(a: NDArray, val: Any, wrap: bool = False) -> None:
     """Stores a value, or values in turn, on the main diagonal; changes ``a``.
 
-    ``wrap`` starts a new diagonal below the first, in a matrix with more rows than columns.
+    Args:
+        a: an array of two axes at least, which is changed; all of one length if they are more.
+        val: a number, or an array, whose values are stored in turn.
+        wrap: whether a new diagonal starts below the first, in a matrix with more rows than
+            columns.
+    Returns: None.
+    Raises: ValueError for other arrays.
 
     >>> import lazyarray as la
     >>> x = la.zeros((2, 2), int)
@@ -439,7 +507,14 @@ def fill_diagonal(a: NDArray, val: Any, wrap: bool = False) -> None:
 def copyto(dst: Any, src: Any, casting: Any = "same_kind", where: Any = True) -> None:
     """Copies values into an array, where a mask is true; both broadcast to its shape.
 
-    TypeError if ``casting`` forbids the cast. Waits if ``dst`` is a NumPy array.
+    Waits if ``dst`` is a NumPy array.
+
+    Args:
+        dst: the array that is changed.
+        src: the values, which broadcast to it.
+        where: a mask that broadcasts to it: other places keep their values.
+    Returns: None.
+    Raises: ValueError if shapes do not broadcast.
 
     >>> import lazyarray as la
     >>> x = la.zeros(3)

@@ -21,6 +21,13 @@ def nditer(op: Any, *args: Any, **kwargs: Any) -> np.nditer:
     them; as long as it lives each op on them has run when its call returns. What it yields,
     and what it allocates, are NumPy arrays. TypeError for an array on a GPU.
 
+    Args:
+        op: an array, or a sequence of them.
+        args: ``numpy.nditer``'s, in its order.
+        kwargs: ``numpy.nditer``'s.
+    Returns: an iterator of NumPy's.
+    Raises: TypeError for an array on a GPU; what ``numpy.nditer`` raises.
+
     >>> import lazyarray as la
     >>> x = la.arange(3)
     >>> with la.nditer(x, op_flags=["readwrite"]) as it:
@@ -34,6 +41,14 @@ def nditer(op: Any, *args: Any, **kwargs: Any) -> np.nditer:
 
 def nested_iters(op: Any, axes: Any, *args: Any, **kwargs: Any) -> tuple[np.nditer, ...]:
     """NumPy's iterators nested in each other, over groups of axes. Waits, as :func:`nditer`.
+
+    Args:
+        op: an array, or a sequence of them.
+        axes: the groups of axes, outermost first.
+        args: ``numpy.nested_iters``'s, in its order.
+        kwargs: ``numpy.nested_iters``'s.
+    Returns: a tuple of iterators.
+    Raises: TypeError for an array on a GPU; what ``numpy.nested_iters`` raises.
 
     >>> import lazyarray as la
     >>> outer, inner = la.nested_iters(la.arange(4).reshape(2, 2), [[0], [1]])

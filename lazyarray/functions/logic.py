@@ -64,7 +64,14 @@ def isclose(
 ) -> NDArray:
     """Where ``|a - b| <= atol + rtol * |b|``; the tolerances may be arrays, too.
 
-    Infinities are close if they are equal, and NaNs if ``equal_nan``.
+    Infinities are close if they are equal.
+
+    Args:
+        rtol: the share of ``b``, a number or an array.
+        atol: what is allowed besides, a number or an array.
+        equal_nan: whether NaNs are close to each other.
+    Returns: an array of bools, of the broadcast shape.
+    Raises: ValueError if the shapes do not broadcast.
 
     >>> import lazyarray as la
     >>> la.isclose(la.array([1.0, 2.0]), [1.0 + 1e-9, 2.1]).asnumpy()
@@ -109,6 +116,13 @@ def allclose(
 ) -> NDArray:
     """Whether all elements are close (:func:`isclose`): an array without axes, so no wait.
 
+    Args:
+        rtol: how far apart, as a share of ``b``.
+        atol: how far apart besides.
+        equal_nan: whether NaNs are close to each other.
+    Returns: an array of one bool, without axes.
+    Raises: ValueError if the shapes do not broadcast.
+
     >>> import lazyarray as la
     >>> bool(la.allclose(la.array([1.0, 2.0]), [1.0, 2.0 + 1e-9]))
     True
@@ -119,6 +133,11 @@ def allclose(
 def isscalar(element: Any) -> bool:
     """Whether ``element`` is a number, or what NumPy returns as a scalar: not so a 0-d array.
 
+    Args:
+        element: any object.
+    Returns: a bool.
+    Raises: nothing.
+
     >>> import lazyarray as la
     >>> la.isscalar(3.5), la.isscalar(la.ones(3).sum()), la.isscalar(la.ones(()))
     (True, True, False)
@@ -128,6 +147,10 @@ def isscalar(element: Any) -> bool:
 
 def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> NDArray:
     """Whether the shapes and all elements are equal: an array without axes, so no wait.
+
+    Args:
+        equal_nan: whether NaNs are equal.
+    Returns: an array of one bool, without axes.
 
     >>> import lazyarray as la
     >>> bool(la.array_equal(la.array([1, 2]), [1, 2])), bool(la.array_equal([1], [[1]]))
@@ -147,6 +170,8 @@ def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> NDArray:
 
 def array_equiv(a1: Any, a2: Any) -> NDArray:
     """Whether the shapes broadcast and all elements are equal: an array without axes, no wait.
+
+    Returns: an array of one bool, without axes.
 
     >>> import lazyarray as la
     >>> bool(la.array_equiv(la.array([1, 2]), [[1, 2], [1, 2]]))
@@ -176,7 +201,10 @@ def _pair(a: Any, b: Any) -> list[NDArray]:
 
 
 def isposinf(x: Any, out: NDArray | None = None) -> NDArray:
-    """Where an element is positive infinity; TypeError for complex numbers.
+    """Where an element is positive infinity.
+
+    Returns: an array of bools, of x's shape.
+    Raises: TypeError for complex numbers.
 
     >>> import lazyarray as la
     >>> la.isposinf(la.array([la.inf, -la.inf, 1.0])).asnumpy()
@@ -186,7 +214,10 @@ def isposinf(x: Any, out: NDArray | None = None) -> NDArray:
 
 
 def isneginf(x: Any, out: NDArray | None = None) -> NDArray:
-    """Where an element is negative infinity; TypeError for complex numbers.
+    """Where an element is negative infinity.
+
+    Returns: an array of bools, of x's shape.
+    Raises: TypeError for complex numbers.
 
     >>> import lazyarray as la
     >>> la.isneginf(la.array([la.inf, -la.inf, 1.0])).asnumpy()
@@ -208,6 +239,8 @@ def _is_inf(x: Any, out: NDArray | None, negative: bool) -> NDArray:
 def isreal(x: Any) -> NDArray:
     """Where the imaginary part is zero.
 
+    Returns: an array of bools, of x's shape.
+
     >>> import lazyarray as la
     >>> la.isreal(la.array([1, 2j])).asnumpy()
     array([ True, False])
@@ -217,6 +250,8 @@ def isreal(x: Any) -> NDArray:
 
 def iscomplex(x: Any) -> NDArray:
     """Where the imaginary part is not zero.
+
+    Returns: an array of bools, of x's shape.
 
     >>> import lazyarray as la
     >>> la.iscomplex(la.array([1, 2j])).asnumpy()
@@ -229,9 +264,13 @@ def iscomplex(x: Any) -> NDArray:
 
 
 def real_if_close(a: Any, tol: float = 100) -> NDArray:
-    """The real part, if all imaginary parts are less than ``tol`` (times eps if over one).
+    """The real part, if all imaginary parts are small.
 
     Waits for complex values: the result's dtype depends on them.
+
+    Args:
+        tol: how small: over one it is multiplied by the dtype's eps.
+    Returns: an array of a's shape.
 
     >>> import lazyarray as la
     >>> la.real_if_close(la.array([2.1 + 4e-14j]), tol=1000).asnumpy()
@@ -249,6 +288,11 @@ def real_if_close(a: Any, tol: float = 100) -> NDArray:
 def angle(z: Any, deg: bool = False) -> NDArray:
     """The angle of complex numbers, in (-pi, pi], or in degrees.
 
+    Args:
+        z: an array.
+        deg: whether the angles are degrees, not radians.
+    Returns: an array of floats, of z's shape.
+
     >>> import lazyarray as la
     >>> la.angle(la.array([1, 1j, -1]), deg=True).asnumpy()
     array([  0.,  90., 180.])
@@ -261,6 +305,9 @@ def angle(z: Any, deg: bool = False) -> NDArray:
 
 def fix(x: Any, out: NDArray | None = None) -> NDArray:
     """Values rounded towards zero.
+
+    Returns: an array of x's shape.
+    Raises: TypeError for complex numbers.
 
     >>> import lazyarray as la
     >>> la.fix(la.array([2.9, -2.9])).asnumpy()
@@ -275,6 +322,11 @@ def fix(x: Any, out: NDArray | None = None) -> NDArray:
 def iterable(y: Any) -> bool:
     """Whether one can iterate over an object: not over an array without axes.
 
+    Args:
+        y: any object.
+    Returns: a bool.
+    Raises: nothing.
+
     >>> import lazyarray as la
     >>> la.iterable(la.ones(2)), la.iterable(la.array(2))
     (True, False)
@@ -284,6 +336,11 @@ def iterable(y: Any) -> bool:
 
 def common_type(*arrays: Any) -> Any:
     """The inexact scalar type that holds the values of all arrays; their dtypes decide.
+
+    Args:
+        arrays: the arrays.
+    Returns: a scalar type: ``float64`` for integers, else the largest of them.
+    Raises: TypeError for what is no number.
 
     >>> import lazyarray as la
     >>> la.common_type(la.ones(1, la.float32), la.ones(1, la.complex64))
@@ -296,6 +353,9 @@ def min_scalar_type(a: Any, /) -> np.dtype[Any]:
     """For a number the smallest dtype that holds it, for an array its dtype.
 
     Waits for an array without axes: the value decides.
+
+    Returns: a dtype.
+    Raises: nothing.
 
     >>> import lazyarray as la
     >>> la.min_scalar_type(-260), la.min_scalar_type(la.ones(2))
@@ -369,6 +429,9 @@ class broadcast:
 def isfortran(a: Any) -> bool:
     """Whether the memory is in Fortran order and not in C order, too.
 
+    Returns: a bool; not so for vectors.
+    Raises: AttributeError for what is no array, as NumPy's.
+
     >>> import lazyarray as la
     >>> la.isfortran(la.ones((2, 3), order="F")), la.isfortran(la.ones(3))
     (True, False)
@@ -392,6 +455,12 @@ def require(a: Any, dtype: Any = None, requirements: Any = None, *, like: Any = 
 
     An array with memory of its own ("O") is a copy, always; aligned ("A") are all.
 
+    Args:
+        dtype: the result's dtype; None: a's own.
+        requirements: the flags, a name or several: "C", "F", "A", "W", "O", "E".
+    Returns: ``a`` itself where it fits, else a copy.
+    Raises: KeyError for an unknown flag; ValueError for "C" and "F" together.
+
     >>> import lazyarray as la
     >>> la.isfortran(la.require(la.ones((2, 3)), requirements=["F"]))
     True
@@ -411,9 +480,14 @@ def require(a: Any, dtype: Any = None, requirements: Any = None, *, like: Any = 
 
 
 def asarray_chkfinite(a: Any, dtype: Any = None, order: Any = None) -> NDArray:
-    """``a`` as an array; ValueError if an element is infinite or NaN.
+    """``a`` as an array, if all its elements are finite.
 
-    Waits for values that may be such: whether there is an error depends on them.
+    Waits for values that may be others: whether there is an error depends on them.
+
+    Args:
+        dtype: the result's dtype; None: a's own.
+    Returns: an array of a's shape.
+    Raises: ValueError if an element is infinite or NaN.
 
     >>> import lazyarray as la
     >>> la.asarray_chkfinite([1, 2]).asnumpy()

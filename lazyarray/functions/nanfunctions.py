@@ -94,6 +94,10 @@ def nansum(
 ) -> NDArray:
     """Sum over axes, NaNs being zeros.
 
+    Args:
+        axis: the axis, or several as a tuple; None: all.
+    Returns: an array without these axes.
+
     >>> import lazyarray as la
     >>> la.nansum(la.array([1, la.nan])).item()
     1.0
@@ -114,6 +118,10 @@ def nanprod(
 ) -> NDArray:
     """Product over axes, NaNs being ones.
 
+    Args:
+        axis: the axis, or several as a tuple; None: all.
+    Returns: an array without these axes.
+
     >>> import lazyarray as la
     >>> la.nanprod(la.array([2, la.nan])).item()
     2.0
@@ -133,6 +141,11 @@ def nanmax(
 ) -> NDArray:
     """Maximum over axes of what is no NaN; NaN where there is nothing else.
 
+    Args:
+        axis: the axis, or several as a tuple; None: all.
+    Returns: an array without these axes; a RuntimeWarning when it runs, where all are NaN.
+    Raises: ValueError if there is no element to choose from.
+
     >>> import lazyarray as la
     >>> la.nanmax(la.array([[1, la.nan], [3, 2]]), axis=0).asnumpy()
     array([3., 2.])
@@ -149,6 +162,11 @@ def nanmin(
     where: Any = None,
 ) -> NDArray:
     """Minimum over axes of what is no NaN; NaN where there is nothing else.
+
+    Args:
+        axis: the axis, or several as a tuple; None: all.
+    Returns: an array without these axes; a RuntimeWarning when it runs, where all are NaN.
+    Raises: ValueError if there is no element to choose from.
 
     >>> import lazyarray as la
     >>> la.nanmin(la.array([[1, la.nan], [3, 2]]), axis=0).asnumpy()
@@ -176,6 +194,10 @@ def nanmean(
     where: Any = None,
 ) -> NDArray:
     """Arithmetic mean over axes of what is no NaN; NaN where there is nothing else.
+
+    Args:
+        axis: the axis, or several as a tuple; None: all.
+    Returns: an array without these axes; a RuntimeWarning when it runs, where all are NaN.
 
     >>> import lazyarray as la
     >>> la.nanmean(la.array([[1, la.nan], [3, 4]]), axis=0).asnumpy()
@@ -205,8 +227,12 @@ def nanvar(
 ) -> NDArray:
     """Variance over axes of what is no NaN, with ``n - ddof`` in the denominator.
 
-    ``mean`` is the mean, if it is known (computed with ``keepdims=True``); ``correction`` another
-    name of ``ddof``. NaN where the denominator is not positive.
+    NaN where the denominator is not positive.
+
+    Args:
+        axis: the axis, or several as a tuple; None: all.
+        mean: the mean, if it is known (computed with ``keepdims=True``).
+    Returns: an array without these axes.
 
     >>> import lazyarray as la
     >>> la.nanvar(la.array([[1, la.nan], [3, 4]]), axis=0).asnumpy()
@@ -256,6 +282,11 @@ def nanstd(
 ) -> NDArray:
     """Standard deviation over axes of what is no NaN: the square root of :func:`nanvar`.
 
+    Args:
+        axis: the axis, or several as a tuple; None: all.
+        mean: the mean, if it is known (computed with ``keepdims=True``).
+    Returns: an array without these axes.
+
     >>> import lazyarray as la
     >>> la.nanstd(la.array([[1, la.nan], [3, 4]]), axis=0).asnumpy()
     array([1., 0.])
@@ -282,7 +313,9 @@ def nanmedian(
 ) -> NDArray:
     """The middle value over axes of what is no NaN; NaN where there is nothing else.
 
-    ``overwrite_input`` allows what is not done here: the input stays as it is.
+    Args:
+        axis: the axis, or several as a tuple; None: all.
+    Returns: an array of floats without these axes.
 
     >>> import lazyarray as la
     >>> la.nanmedian(la.array([1, la.nan, 4, 2])).item()
@@ -304,6 +337,14 @@ def nanquantile(
 ) -> NDArray:
     """:func:`quantile` of what is no NaN; NaN where there is nothing else.
 
+    Args:
+        q: the quantiles, within [0, 1].
+        axis: the axis, or several as a tuple; None: all.
+        method: one of NumPy's ways between two elements.
+        weights: what each element counts; only for "inverted_cdf".
+    Returns: an array: q's shape, then what is left of a's.
+    Raises: ValueError for a ``q`` out of range: at the wait if it is an NDArray.
+
     >>> import lazyarray as la
     >>> la.nanquantile(la.array([1, la.nan, 2]), 0.5).item()
     1.5
@@ -323,6 +364,14 @@ def nanpercentile(
     weights: Any = None,
 ) -> NDArray:
     """:func:`percentile` of what is no NaN; NaN where there is nothing else.
+
+    Args:
+        q: the percentiles, within [0, 100].
+        axis: the axis, or several as a tuple; None: all.
+        method: one of NumPy's ways between two elements.
+        weights: what each element counts; only for "inverted_cdf".
+    Returns: an array: q's shape, then what is left of a's.
+    Raises: ValueError for a ``q`` out of range: at the wait if it is an NDArray.
 
     >>> import lazyarray as la
     >>> la.nanpercentile(la.array([1, la.nan, 2]), 50).item()
@@ -353,7 +402,10 @@ def nanargmax(
 ) -> NDArray:
     """Index of the first maximum along an axis of what is no NaN.
 
-    A slice that is all NaN is a ValueError at the wait.
+    Args:
+        axis: the axis; None: of the flattened array.
+    Returns: an array of integers without that axis.
+    Raises: ValueError if there is no element, and at the wait if a slice is all NaN.
 
     >>> import lazyarray as la
     >>> la.nanargmax(la.array([[la.nan, 4], [2, 3]]), axis=0).asnumpy()
@@ -367,7 +419,10 @@ def nanargmin(
 ) -> NDArray:
     """Index of the first minimum along an axis of what is no NaN.
 
-    A slice that is all NaN is a ValueError at the wait.
+    Args:
+        axis: the axis; None: of the flattened array.
+    Returns: an array of integers without that axis.
+    Raises: ValueError if there is no element, and at the wait if a slice is all NaN.
 
     >>> import lazyarray as la
     >>> la.nanargmin(la.array([[la.nan, 4], [2, 3]]), axis=0).asnumpy()
@@ -384,6 +439,10 @@ def nancumsum(
 ) -> NDArray:
     """Running sum along an axis (None: of the flattened array), NaNs being zeros.
 
+    Args:
+        axis: the axis; None: of the flattened array.
+    Returns: an array of a's shape; for ``axis=None`` a vector.
+
     >>> import lazyarray as la
     >>> la.nancumsum(la.array([1, la.nan, 2])).asnumpy()
     array([1., 1., 3.])
@@ -396,6 +455,10 @@ def nancumprod(
 ) -> NDArray:
     """Running product along an axis (None: of the flattened array), NaNs being ones.
 
+    Args:
+        axis: the axis; None: of the flattened array.
+    Returns: an array of a's shape; for ``axis=None`` a vector.
+
     >>> import lazyarray as la
     >>> la.nancumprod(la.array([3, la.nan, 2])).asnumpy()
     array([3., 3., 6.])
@@ -406,8 +469,14 @@ def nancumprod(
 def nan_to_num(
     x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None
 ) -> NDArray:
-    """NaNs replaced by ``nan``, infinities by ``posinf`` and ``neginf`` (None: the largest finite
-    numbers), in a copy or, with ``copy=False``, in the NDArray itself.
+    """NaNs and infinities replaced by numbers.
+
+    Args:
+        copy: False changes the NDArray itself.
+        nan: what replaces NaN.
+        posinf: what replaces infinity; None: the largest finite number.
+        neginf: what replaces negative infinity; None: the least finite number.
+    Returns: an array of x's shape.
 
     >>> import lazyarray as la
     >>> la.nan_to_num(la.array([1, la.nan, la.inf]), posinf=9).asnumpy()

@@ -48,10 +48,18 @@ _OPTIONS = {
 def pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> NDArray:
     """An array with ``pad_width`` more places before and after each axis, filled as ``mode`` says.
 
-    ``pad_width`` is a number, a pair, a pair for each axis, or a dict of them by axis. The modes
-    are "constant" (``constant_values``), "empty", "edge", "linear_ramp" (``end_values``),
-    "maximum", "minimum", "mean", "median" (each ``stat_length``), "reflect", "symmetric" (each
-    ``reflect_type``), "wrap", and a function that NumPy's ``pad`` calls on NumPy's vectors.
+    Args:
+        array: the array.
+        pad_width: how many places: a number, a pair (before, after), a pair for each axis, or a
+            dict of them by axis.
+        mode: "constant", "empty", "edge", "linear_ramp", "maximum", "minimum", "mean", "median",
+            "reflect", "symmetric", "wrap", or a function that NumPy's ``pad`` calls on NumPy's
+            vectors.
+        kwargs: the mode's own: ``constant_values``; ``end_values`` of the ramp; ``stat_length`` of
+            the statistics; ``reflect_type``.
+    Returns: an array, each axis longer by what was put before and after it.
+    Raises: ValueError for a negative width, or an argument that the mode has not; TypeError for
+        widths that are no integers.
 
     >>> import lazyarray as la
     >>> la.pad(la.array([1, 2, 3]), (2, 1)).asnumpy()

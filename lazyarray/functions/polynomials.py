@@ -63,6 +63,12 @@ class poly1d(np.poly1d):
 def polyadd(a1: Any, a2: Any) -> NDArray:
     """The sum of two polynomials.
 
+    Args:
+        a1: coefficients, the highest power first, or a poly1d.
+        a2: the other's.
+    Returns: a vector of the longer one's length.
+    Raises: TypeError for coefficients that are no numbers.
+
     >>> import lazyarray as la
     >>> la.polyadd(la.array([1, 2]), la.array([9, 5, 4])).asnumpy()
     array([9, 6, 6])
@@ -73,6 +79,12 @@ def polyadd(a1: Any, a2: Any) -> NDArray:
 
 def polysub(a1: Any, a2: Any) -> NDArray:
     """The difference of two polynomials.
+
+    Args:
+        a1: coefficients, the highest power first, or a poly1d.
+        a2: those to subtract.
+    Returns: a vector of the longer one's length.
+    Raises: TypeError for coefficients that are no numbers.
 
     >>> import lazyarray as la
     >>> la.polysub(la.array([2, 10, -2]), la.array([3, 10, -4])).asnumpy()
@@ -97,6 +109,12 @@ def polymul(a1: Any, a2: Any) -> NDArray:
 
     Waits for the values: the number of leading zeros decides the length.
 
+    Args:
+        a1: coefficients, the highest power first, or a poly1d.
+        a2: the other's.
+    Returns: a vector.
+    Raises: TypeError for coefficients that are no numbers.
+
     >>> import lazyarray as la
     >>> la.polymul(la.array([1, 2, 3]), la.array([9, 5, 1])).asnumpy()
     array([ 9, 23, 38, 17,  3])
@@ -112,6 +130,12 @@ def polydiv(u: Any, v: Any) -> tuple[NDArray, NDArray]:
 
     Waits for the values: the remainder has no leading zeros.
 
+    Args:
+        u: the dividend's coefficients, the highest power first.
+        v: the divisor's.
+    Returns: the pair (quotient, remainder) of vectors.
+    Raises: ValueError for other arrays than vectors.
+
     >>> import lazyarray as la
     >>> [x.asnumpy().tolist() for x in la.polydiv(la.array([3.0, 5, 2]), la.array([2.0, 1]))]
     [[1.5, 1.75], [0.25]]
@@ -123,7 +147,13 @@ def polydiv(u: Any, v: Any) -> tuple[NDArray, NDArray]:
 
 
 def polyder(p: Any, m: int = 1) -> NDArray:
-    """The ``m``-th derivative; ValueError if ``m`` is negative.
+    """The ``m``-th derivative.
+
+    Args:
+        p: coefficients, the highest power first, or a poly1d.
+        m: how often.
+    Returns: a vector, shorter by ``m``.
+    Raises: ValueError if ``m`` is negative.
 
     >>> import lazyarray as la
     >>> la.polyder(la.array([1, 1, 1, 1])).asnumpy()
@@ -140,9 +170,14 @@ def polyder(p: Any, m: int = 1) -> NDArray:
 
 
 def polyint(p: Any, m: int = 1, k: Any = None) -> NDArray:
-    """The ``m``-th antiderivative, with the constants ``k`` (one for all, or one each; None: 0).
+    """The ``m``-th antiderivative.
 
-    ValueError if ``m`` is negative or there are too few constants.
+    Args:
+        p: coefficients, the highest power first, or a poly1d.
+        m: how often.
+        k: the constants: one for all, or one each; None: 0.
+    Returns: a vector, longer by ``m``.
+    Raises: ValueError if ``m`` is negative or there are too few constants.
 
     >>> import lazyarray as la
     >>> la.polyint(la.array([3, 2, 1]), k=5).asnumpy()
@@ -167,6 +202,11 @@ def polyint(p: Any, m: int = 1, k: Any = None) -> NDArray:
 def polyval(p: Any, x: Any) -> NDArray:
     """The polynomial's values at ``x``, by Horner's rule.
 
+    Args:
+        p: coefficients, the highest power first, or a poly1d.
+        x: where it is asked for; a poly1d gives a poly1d.
+    Returns: an array of x's shape.
+
     >>> import lazyarray as la
     >>> la.polyval([3, 0, 1], la.array([5, 6])).asnumpy()
     array([ 76, 109])
@@ -188,6 +228,11 @@ def roots(p: Any) -> NDArray:
 
     Waits for the values: zeros at either end are left out, and real roots have a real dtype.
 
+    Args:
+        p: a vector of coefficients, the highest power first.
+    Returns: a vector, of as many as there are roots.
+    Raises: ValueError for other arrays than vectors.
+
     >>> import lazyarray as la
     >>> la.roots(la.array([1.0, -3.0, 2.0])).asnumpy()
     array([2., 1.])
@@ -199,8 +244,12 @@ def roots(p: Any) -> NDArray:
 def poly(seq_of_zeros: Any) -> NDArray:
     """The coefficients of the polynomial with these roots, or of a matrix's characteristic one.
 
-    Waits for complex values: where all come in conjugate pairs the result is real. ValueError for
-    other shapes than a vector's or a square matrix's.
+    Waits for complex values: where all come in conjugate pairs the result is real.
+
+    Args:
+        seq_of_zeros: a vector of roots, or a square matrix.
+    Returns: a vector of n + 1, the highest power first.
+    Raises: ValueError for other shapes.
 
     >>> import lazyarray as la
     >>> la.poly(la.array([1.0, 2.0])).asnumpy()
@@ -231,6 +280,13 @@ def poly(seq_of_zeros: Any) -> NDArray:
 
 def vander(x: Any, N: int | None = None, increasing: bool = False) -> NDArray:
     """The powers of a vector as the columns of a matrix (len(x), N), by default from the highest.
+
+    Args:
+        x: a vector.
+        N: how many powers; None: as many as elements.
+        increasing: whether the powers go up from left to right.
+    Returns: a matrix (len(x), N).
+    Raises: ValueError for other arrays than vectors.
 
     >>> import lazyarray as la
     >>> la.vander(la.array([1, 2, 3]), 3).asnumpy()
@@ -269,12 +325,23 @@ def polyfit(
 ) -> Any:
     """The polynomial of degree ``deg`` that fits points best: shape (deg + 1,) or (deg + 1, K).
 
-    ``y`` is (M,) or (M, K), ``w`` weights (M,). With ``cov``: (p, the covariance matrix), scaled
-    by the residuals unless ``cov="unscaled"``; NaN where the rank is too low to have any. With
-    ``full``: (p, residuals, rank, singular values, rcond), and no RankWarning; else a worker
-    gives that when it finds the rank too low. Waits for the rank if ``full`` and there are more
-    points than coefficients: the residuals' shape depends on it. TypeError for points of other
-    shapes, ValueError for a negative degree or too few points to scale a covariance.
+    Without ``full`` a worker warns (RankWarning) when it finds the rank too low. Waits for the rank
+    if ``full`` and there are more points than coefficients: the residuals' shape depends on it.
+
+    Args:
+        x: the points' coordinates (M,).
+        y: their values, (M,) or (M, K).
+        deg: the degree.
+        rcond: singular values below it, as a share of the largest, count as zero; None: M times
+            eps.
+        full: whether to give what the solution found.
+        w: weights (M,).
+        cov: whether to give the covariance matrix, scaled by the residuals unless it is "unscaled";
+            NaN where the rank is too low to have any.
+    Returns: coefficients (deg + 1,) or (deg + 1, K), the highest power first; with ``cov`` (p,
+        covariance); with ``full`` (p, residuals, rank, singular values, rcond).
+    Raises: TypeError for points of other shapes; ValueError for a negative degree, or too few
+        points to scale a covariance.
 
     >>> import lazyarray as la
     >>> la.polyfit(la.array([0.0, 1.0, 2.0]), la.array([1.0, 3.0, 5.0]), 1).asnumpy().round(6)

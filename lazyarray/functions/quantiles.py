@@ -29,11 +29,17 @@ def quantile(
     *,
     weights: Any = None,
 ) -> NDArray:
-    """The q-th quantiles over the axes, ``q`` within [0, 1]. Shape: q's, then what is left of a's.
+    """The q-th quantiles over the axes.
 
-    ``method`` is one of NumPy's; only "inverted_cdf" takes ``weights``, which have a's shape or
-    the lengths of the axes. ``overwrite_input`` allows what is not done here. ValueError for a
-    ``q`` out of range: at the wait if it is an NDArray, as for negative weights.
+    Args:
+        q: a number within [0, 1], or an array of them.
+        axis: the axis, or several as a tuple; None: all.
+        method: one of NumPy's ways between two elements.
+        weights: what each element counts: an array of a's shape, or of the lengths of the axes;
+            only for "inverted_cdf".
+    Returns: an array: q's shape, then what is left of a's.
+    Raises: ValueError for a ``q`` out of range: at the wait if it is an NDArray, as for negative
+        weights; ValueError for another ``method``.
 
     >>> import lazyarray as la
     >>> la.quantile(la.array([1.0, 2.0, 4.0]), [0.5, 0.75]).asnumpy()
@@ -53,7 +59,17 @@ def percentile(
     *,
     weights: Any = None,
 ) -> NDArray:
-    """The q-th percentiles over the axes, ``q`` within [0, 100]; as :func:`quantile`.
+    """The q-th percentiles over the axes; as :func:`quantile`.
+
+    Args:
+        q: a number within [0, 100], or an array of them.
+        axis: the axis, or several as a tuple; None: all.
+        method: one of NumPy's ways between two elements.
+        weights: what each element counts: an array of a's shape, or of the lengths of the axes;
+            only for "inverted_cdf".
+    Returns: an array: q's shape, then what is left of a's.
+    Raises: ValueError for a ``q`` out of range: at the wait if it is an NDArray, as for negative
+        weights; ValueError for another ``method``.
 
     >>> import lazyarray as la
     >>> la.percentile(la.array([1.0, 2.0, 4.0]), 75).item()

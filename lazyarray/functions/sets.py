@@ -90,9 +90,17 @@ def unique(
 ) -> Any:
     """The distinct elements (or, along an axis, the distinct entries), sorted.
 
-    On request with the index of the first of each, the index of each element's value among them,
-    and how often each occurs. NaNs are one element unless ``equal_nan`` is false. Waits for the
-    values: the result's shape depends on them.
+    Waits for the values: the result's shape depends on them.
+
+    Args:
+        ar: an array.
+        return_index: whether to give the index of the first of each.
+        return_inverse: whether to give the index of each element's value among them.
+        return_counts: whether to give how often each occurs.
+        axis: along which entries are compared; None: elements.
+        equal_nan: whether NaNs are one element.
+        sorted: for NumPy's signature: they are sorted in any case.
+    Returns: a vector, or for an axis an array; with what is asked for a tuple of arrays.
 
     >>> import lazyarray as la
     >>> [x.tolist() for x in la.unique(la.array([3, 1, 3]), return_counts=True)]
@@ -117,6 +125,8 @@ def unique_all(x: Any, /) -> UniqueAllResult:
     """The distinct elements, the indices of their first occurrences, of each element's value, and
     their counts (array API). Each NaN is distinct. Waits for the values, as :func:`unique`.
 
+    Returns: the four (values, indices, inverse_indices, counts), a named tuple.
+
     >>> import lazyarray as la
     >>> la.unique_all(la.array([3, 1, 3])).inverse_indices.tolist()
     [1, 0, 1]
@@ -128,6 +138,8 @@ def unique_counts(x: Any, /) -> UniqueCountsResult:
     """The distinct elements and how often each occurs (array API). Each NaN is distinct.
 
     Waits for the values, as :func:`unique`.
+
+    Returns: the pair (values, counts), a named tuple of vectors.
 
     >>> import lazyarray as la
     >>> la.unique_counts(la.array([3, 1, 3])).counts.tolist()
@@ -141,6 +153,8 @@ def unique_inverse(x: Any, /) -> UniqueInverseResult:
 
     Each NaN is distinct. Waits for the values, as :func:`unique`.
 
+    Returns: the pair (values, inverse_indices), a named tuple; the second of x's shape.
+
     >>> import lazyarray as la
     >>> la.unique_inverse(la.array([3, 1, 3])).inverse_indices.tolist()
     [1, 0, 1]
@@ -152,6 +166,8 @@ def unique_values(x: Any, /) -> NDArray:
     """The distinct elements, sorted: others rely on it, though any order would do (array API).
 
     Each NaN is distinct. Waits for the values, as :func:`unique`.
+
+    Returns: a vector.
 
     >>> import lazyarray as la
     >>> la.unique_values(la.array([3, 1, 3])).asnumpy()
@@ -173,9 +189,16 @@ def isin(
     *,
     kind: str | None = None,
 ) -> NDArray:
-    """Whether each of ``element`` is (``invert``: is not) among ``test_elements``. Does not wait.
+    """Whether each element is among others. Does not wait.
 
-    ``assume_unique`` and ``kind`` ("sort", "table") choose how NumPy finds out.
+    Args:
+        element: an array.
+        test_elements: the others.
+        assume_unique: that both are without doubles: it only lets NumPy be faster.
+        invert: whether it is not among them.
+        kind: how NumPy finds out: "sort", "table", or None: as it likes.
+    Returns: an array of bools, of element's shape.
+    Raises: ValueError for another ``kind``, and for "table" with what are no integers.
 
     >>> import lazyarray as la
     >>> la.isin(la.array([[1, 2], [3, 4]]), [2, 3]).asnumpy()
@@ -209,7 +232,10 @@ def intersect1d(
 ) -> Any:
     """The distinct elements that both arrays have, sorted. Waits for the values.
 
-    ``return_indices`` adds the indices of their first occurrences in each array.
+    Args:
+        assume_unique: that each array is without doubles.
+        return_indices: whether to give the indices of their first occurrences in each array.
+    Returns: a vector, or the three (values, indices in ar1, indices in ar2).
 
     >>> import lazyarray as la
     >>> la.intersect1d(la.array([1, 3, 4, 3]), [3, 1, 2, 1]).asnumpy()
@@ -223,6 +249,8 @@ def intersect1d(
 def union1d(ar1: Any, ar2: Any) -> NDArray:
     """The distinct elements that either array has, sorted. Waits for the values.
 
+    Returns: a vector.
+
     >>> import lazyarray as la
     >>> la.union1d(la.array([-1, 0, 1]), [-2, 0, 2]).asnumpy()
     array([-2, -1,  0,  1,  2])
@@ -234,7 +262,9 @@ def union1d(ar1: Any, ar2: Any) -> NDArray:
 def setdiff1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> NDArray:
     """The distinct elements of ``ar1`` that ``ar2`` lacks, sorted. Waits for the values.
 
-    With ``assume_unique`` they stay in ar1's order.
+    Args:
+        assume_unique: that each array is without doubles; they stay in ar1's order then.
+    Returns: a vector.
 
     >>> import lazyarray as la
     >>> la.setdiff1d(la.array([1, 2, 3, 2, 4]), [3, 4, 5]).asnumpy()
@@ -246,6 +276,10 @@ def setdiff1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> NDArray:
 
 def setxor1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> NDArray:
     """The distinct elements that one of the arrays has, sorted. Waits for the values.
+
+    Args:
+        assume_unique: that each array is without doubles.
+    Returns: a vector.
 
     >>> import lazyarray as la
     >>> la.setxor1d(la.array([1, 2, 3]), [2, 3, 5]).asnumpy()
@@ -261,7 +295,13 @@ def setxor1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> NDArray:
 def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> NDArray:
     """The differences of neighbours of the flattened array, between ``to_begin`` and ``to_end``.
 
-    TypeError if their dtypes can't be cast to the array's. Does not wait.
+    Does not wait.
+
+    Args:
+        to_end: what comes after the differences.
+        to_begin: what comes before them.
+    Returns: a vector.
+    Raises: TypeError if their dtypes can't be cast to the array's.
 
     >>> import lazyarray as la
     >>> la.ediff1d(la.array([1, 2, 4]), to_begin=-99).asnumpy()

@@ -48,6 +48,22 @@ def array2string(
 ) -> str:
     """An array's elements as text, in brackets. Waits for them.
 
+    Args:
+        max_line_width: the longest line; None: as :func:`set_printoptions` says, as for all that is
+            None.
+        precision: how many digits.
+        suppress_small: whether tiny numbers are 0.
+        separator: what is put between elements.
+        prefix: what the text comes after, for the indents.
+        formatter: functions by the kinds of dtypes.
+        threshold: from how many elements on the middle is left out.
+        edgeitems: how many are shown at each end then.
+        sign: "+", "-" or " ", for positive numbers.
+        floatmode: NumPy's way of choosing digits.
+        suffix: what comes after the text, for the lines' length.
+        legacy: the version of NumPy to print as.
+    Returns: a str.
+
     >>> import lazyarray as la
     >>> la.array2string(la.array([1.0, 2.5]), separator=", ", precision=1)
     '[1. , 2.5]'
@@ -81,6 +97,13 @@ def array_repr(
 ) -> str:
     """An array as NumPy's repr writes it. Waits for the values.
 
+    Args:
+        max_line_width: the longest line; None: as :func:`set_printoptions` says, as for all that is
+            None.
+        precision: how many digits.
+        suppress_small: whether tiny numbers are 0.
+    Returns: a str.
+
     >>> import lazyarray as la
     >>> la.array_repr(la.array([1.0, 2.5]))
     'array([1. , 2.5])'
@@ -98,6 +121,13 @@ def array_str(
     suppress_small: bool | None = None,
 ) -> str:
     """An array as NumPy's str writes it. Waits for the values.
+
+    Args:
+        max_line_width: the longest line; None: as :func:`set_printoptions` says, as for all that is
+            None.
+        precision: how many digits.
+        suppress_small: whether tiny numbers are 0.
+    Returns: a str.
 
     >>> import lazyarray as la
     >>> la.array_str(la.array([1.0, 2.5]))
@@ -122,6 +152,20 @@ def format_float_positional(
 ) -> str:
     """A number as text without an exponent. Waits for that of an NDArray.
 
+    Args:
+        x: a number.
+        precision: how many digits; None: as many as needed.
+        unique: whether the fewest digits that tell it from all others.
+        fractional: whether ``precision`` counts from the point.
+        trim: which zeros at the end go: "k", ".", "0" or "-".
+        sign: whether positive numbers have a sign.
+        pad_left: how many characters before the point, at least.
+        pad_right: how many characters after the point, at least.
+        min_digits: how many digits, at least.
+    Returns: a str.
+    Raises: ValueError for a precision that is not positive, unless ``unique``; TypeError for what
+        is no number.
+
     >>> import lazyarray as la
     >>> la.format_float_positional(la.array(1e-5)), la.format_float_positional(0.1, 3, False)
     ('0.00001', '0.100')
@@ -142,6 +186,18 @@ def format_float_scientific(
     min_digits: int | None = None,
 ) -> str:
     """A number as text with an exponent. Waits for that of an NDArray.
+
+    Args:
+        x: a number.
+        precision: how many digits; None: as many as needed.
+        unique: whether the fewest digits that tell it from all others.
+        trim: which zeros at the end go: "k", ".", "0" or "-".
+        sign: whether positive numbers have a sign.
+        pad_left: how many characters before the point, at least.
+        exp_digits: how many digits of the exponent, at least.
+        min_digits: how many digits, at least.
+    Returns: a str.
+    Raises: TypeError for what is no number.
 
     >>> import lazyarray as la
     >>> la.format_float_scientific(la.array(1500.0))

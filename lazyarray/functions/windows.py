@@ -36,6 +36,11 @@ def _window(M: Any, name: str, shape: Callable[[NDArray, float], NDArray]) -> ND
 def bartlett(M: Any) -> NDArray:
     """A window of ``M`` samples that rises and falls linearly.
 
+    Args:
+        M: how many samples.
+    Returns: a vector (M,); of none if M is less than 1.
+    Raises: TypeError for what is no number.
+
     >>> import lazyarray as la
     >>> la.bartlett(5).asnumpy()
     array([0. , 0.5, 1. , 0.5, 0. ])
@@ -45,6 +50,11 @@ def bartlett(M: Any) -> NDArray:
 
 def blackman(M: Any) -> NDArray:
     """A window of ``M`` samples: three terms of cosines, with small side lobes.
+
+    Args:
+        M: how many samples.
+    Returns: a vector (M,); of none if M is less than 1.
+    Raises: TypeError for what is no number.
 
     >>> import lazyarray as la
     >>> la.blackman(3).asnumpy().round(3) + 0
@@ -62,6 +72,11 @@ def blackman(M: Any) -> NDArray:
 def hamming(M: Any) -> NDArray:
     """A window of ``M`` samples: a raised cosine that doesn't reach zero.
 
+    Args:
+        M: how many samples.
+    Returns: a vector (M,); of none if M is less than 1.
+    Raises: TypeError for what is no number.
+
     >>> import lazyarray as la
     >>> la.hamming(3).asnumpy().round(6)
     array([0.08, 1.  , 0.08])
@@ -72,6 +87,11 @@ def hamming(M: Any) -> NDArray:
 def hanning(M: Any) -> NDArray:
     """A window of ``M`` samples: a raised cosine.
 
+    Args:
+        M: how many samples.
+    Returns: a vector (M,); of none if M is less than 1.
+    Raises: TypeError for what is no number.
+
     >>> import lazyarray as la
     >>> la.hanning(3).asnumpy()
     array([0., 1., 0.])
@@ -81,6 +101,12 @@ def hanning(M: Any) -> NDArray:
 
 def kaiser(M: Any, beta: Any) -> NDArray:
     """A window of ``M`` samples: Bessel functions, the narrower the larger ``beta``.
+
+    Args:
+        M: how many samples.
+        beta: the shape.
+    Returns: a vector (M,); of none if M is less than 1.
+    Raises: TypeError for what is no number.
 
     >>> import lazyarray as la
     >>> la.kaiser(3, 0.0).asnumpy()
@@ -99,7 +125,10 @@ def kaiser(M: Any, beta: Any) -> NDArray:
 
 
 def i0(x: Any) -> NDArray:
-    """The modified Bessel function of the first kind, order 0; TypeError for complex numbers.
+    """The modified Bessel function of the first kind, order 0.
+
+    Returns: an array of x's shape.
+    Raises: TypeError for complex numbers.
 
     >>> import lazyarray as la
     >>> la.i0(la.array([0.0, 1.0])).asnumpy().round(6)
@@ -111,6 +140,8 @@ def i0(x: Any) -> NDArray:
 
 def sinc(x: Any) -> NDArray:
     """``sin(pi x) / (pi x)``, 1 at zero.
+
+    Returns: an array of x's shape.
 
     >>> import lazyarray as la
     >>> la.sinc(la.array([0.0, 0.5])).asnumpy().round(6)

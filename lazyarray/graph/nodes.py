@@ -51,6 +51,12 @@ class Spec(NamedTuple):
 def spec(shape: int | Iterable[int], dtype: Any = float) -> Spec:
     """What :func:`lazyarray.trace` takes in place of an example: a shape and a dtype.
 
+    Args:
+        shape: the lengths of the axes.
+        dtype: the dtype, by default float64.
+    Returns: an object with ``shape`` and ``dtype``, without values.
+    Raises: TypeError for what is no dtype of arrays.
+
     >>> import lazyarray as la
     >>> la.trace(la.exp, la.spec(3))
     Graph(x: float64 (3,)):

@@ -391,8 +391,16 @@ def Variable(
 ) -> Symbol:
     """A variable: an argument of graphs that it is used in, or (``aux``) a state that they write.
 
-    Of its shape a length that is to be inferred may be None (or, as in MXNet, 0). Its other name is
-    ``var``.
+    Its other name is ``var``.
+
+    Args:
+        name: what it is called.
+        attr: attributes, strings by their names.
+        shape: its shape; a length that is to be inferred may be None (or, as in MXNet, 0).
+        dtype: its dtype.
+        aux: whether it is a state.
+    Returns: a :class:`Symbol`.
+    Raises: TypeError for a name that is no string.
 
     >>> import lazyarray as la
     >>> la.sym.Variable("x", shape=(2, 3), dtype="float32")
@@ -412,6 +420,12 @@ def Variable(
 def var(*args: Any, **kwargs: Any) -> Symbol:
     """A variable, ``var("x", shape=(2, 3))``: see :func:`Variable`; of a Symbol the variance.
 
+    Args:
+        args: those of :func:`Variable`, or a Symbol and those of NumPy's ``var``.
+        kwargs: the same, by name.
+    Returns: a :class:`Symbol`.
+    Raises: TypeError for a name that is no string.
+
     >>> import lazyarray as la
     >>> x = la.sym.var("x")
     >>> la.sym.var(x, axis=0).eval(x=la.array([1.0, 3.0]))[0].item()
@@ -426,6 +440,11 @@ def var(*args: Any, **kwargs: Any) -> Symbol:
 
 def Group(symbols: Any) -> Symbol:
     """The outputs of several symbols as one.
+
+    Args:
+        symbols: a sequence of Symbols.
+    Returns: a :class:`Symbol` of all their outputs.
+    Raises: TypeError for what is no Symbol.
 
     >>> import lazyarray as la
     >>> x = la.sym.var("x")
@@ -442,6 +461,11 @@ def Group(symbols: Any) -> Symbol:
 def fromjson(text: str) -> Symbol:
     """The outputs of a graph in JSON.
 
+    Args:
+        text: what ``tojson`` gave.
+    Returns: a :class:`Symbol`.
+    Raises: ValueError for what is no graph.
+
     >>> import lazyarray as la
     >>> la.sym.fromjson(la.sym.exp(la.sym.var("x"), name="y").tojson())
     <Symbol y_output>
@@ -451,6 +475,11 @@ def fromjson(text: str) -> Symbol:
 
 def load(file: Any) -> Symbol:
     """The outputs of a graph that ``save`` wrote to a file.
+
+    Args:
+        file: a path, or an open file.
+    Returns: a :class:`Symbol`.
+    Raises: OSError if the file can't be read; ValueError for what is no graph.
 
     >>> import io, lazyarray as la
     >>> file = io.StringIO()

@@ -34,7 +34,18 @@ def trace(*args: Any, **kwargs: Any) -> Any:
     it writes in place are auxiliary states, which the graph writes too. Arrays that it uses without
     being given them are constants, by reference. Calls of public functions that give new arrays
     are nodes as they are; all else, in-place code and views too, becomes calls to the same effect.
-    ``TracingError``, with the line, where it asks for a value. (What isn't callable is an array.)
+    (What isn't callable is an array.)
+
+    Args:
+        a: the function, before its examples; or an array of two axes at least.
+        offset: which diagonal: 0 is the main one, positive ones lie above it.
+        axis1: the rows' axis.
+        axis2: the columns' axis.
+        dtype: what is added in, and the result's dtype.
+        out: an array for the sum.
+    Returns: a :class:`Graph`; of an array one without the two axes.
+    Raises: ``TracingError``, with the line, where the function asks for a value; ValueError for an
+        array of fewer than two axes.
 
     >>> import lazyarray as la
     >>> def f(x, b):

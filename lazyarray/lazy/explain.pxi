@@ -11,6 +11,9 @@ def explain():
     What is still recorded is pushed first. ``LAZYARRAY_DEBUG=plan`` prints the same for every
     segment, when it is pushed.
 
+    Returns: a str.
+    Raises: nothing.
+
     >>> import lazyarray as la
     >>> x = la.ones(1_000_000)
     >>> _ = x.wait_to_read()

@@ -64,6 +64,11 @@ def sync_report(*, reset: bool = False) -> SyncReport:
     The line is the innermost one outside this package. A wait for values that were there takes no
     time. Of more than 10 000 places the cheapest are added up in one row, ``<elsewhere>``.
 
+    Args:
+        reset: whether the count starts anew.
+    Returns: a :class:`SyncReport`, a list of rows that prints as a table.
+    Raises: nothing.
+
     >>> import lazyarray as la
     >>> _ = la.sync_report(reset=True)
     >>> x = float(la.ones(3).sum())

@@ -58,17 +58,31 @@ cdef bint recording() noexcept:
 
 
 def is_recording():
-    """Whether ops of this thread are recorded for :func:`lazyarray.autograd.backward`."""
+    """Whether ops of this thread are recorded for :func:`lazyarray.autograd.backward`.
+
+    Returns: a bool.
+    Raises: nothing.
+    """
     return recording()
 
 
 def is_training():
-    """Whether this thread's ops that differ in training (dropout, batch norm) run so."""
+    """Whether this thread's ops that differ in training (dropout, batch norm) run so.
+
+    Returns: a bool.
+    Raises: nothing.
+    """
     return mode().training
 
 
 def set_recording(bint on):
-    """Makes this thread record, or not; returns whether it did."""
+    """Makes this thread record, or not.
+
+    Args:
+        on: whether it is to record.
+    Returns: a bool: whether it did.
+    Raises: nothing.
+    """
     cdef Mode* m = &mode()
     cdef bint old = m.recording
     m.recording = on
@@ -77,7 +91,13 @@ def set_recording(bint on):
 
 
 def set_training(bint on):
-    """Sets what :func:`is_training` says; returns what it said."""
+    """Sets what :func:`is_training` says.
+
+    Args:
+        on: what it is to say.
+    Returns: a bool: what it said.
+    Raises: nothing.
+    """
     cdef Mode* m = &mode()
     cdef bint old = m.training
     m.training = on

@@ -130,7 +130,11 @@ cdef Tensor settled(Tensor x, bint lets_go):
 
 
 def waitall():
-    """Waits for everything pushed so far; raises the first error that no wait has raised yet."""
+    """Waits for everything pushed so far; raises the first error that no wait has raised yet.
+
+    Returns: None.
+    Raises: what an op raised, as its own type; RuntimeError inside an op.
+    """
     refuse_to_wait("waitall")
     cdef _Place place = place_of("waitall")
     place.count += 1

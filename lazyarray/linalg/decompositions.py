@@ -70,7 +70,12 @@ class EigResult(NamedTuple):
 
 
 def det(a: Any) -> NDArray:
-    """The determinant of square matrices: shape (...).
+    """The determinant of square matrices.
+
+    Args:
+        a: matrices (..., N, N).
+    Returns: an array (...).
+    Raises: LinAlgError if they are not square.
 
     >>> import lazyarray as la
     >>> round(la.linalg.det(la.array([[1.0, 2.0], [3.0, 4.0]])).item(), 6)
@@ -81,7 +86,12 @@ def det(a: Any) -> NDArray:
 
 
 def slogdet(a: Any) -> SlogdetResult:
-    """Sign and logarithm of the absolute determinant of square matrices: (sign, logabsdet).
+    """Sign and logarithm of the absolute determinant of square matrices.
+
+    Args:
+        a: matrices (..., N, N).
+    Returns: the pair (sign, logabsdet), a named tuple of arrays (...).
+    Raises: LinAlgError if they are not square.
 
     >>> import lazyarray as la
     >>> la.linalg.slogdet(la.array([[1.0, 0.0], [0.0, -1.0]])).sign.item()
@@ -99,7 +109,11 @@ def slogdet(a: Any) -> SlogdetResult:
 def cholesky(a: Any, /, *, upper: bool = False) -> NDArray:
     """The Cholesky factor of positive definite matrices, lower triangular unless ``upper``.
 
-    LinAlgError at the wait if a matrix isn't positive definite.
+    Args:
+        a: matrices (..., N, N), Hermitian: only the triangle is read.
+        upper: whether the factor is upper triangular.
+    Returns: an array (..., N, N).
+    Raises: LinAlgError if they are not square, and at the wait if one isn't positive definite.
 
     >>> import lazyarray as la
     >>> la.linalg.cholesky(la.array([[4.0, 2.0], [2.0, 5.0]])).asnumpy()
@@ -113,8 +127,14 @@ def cholesky(a: Any, /, *, upper: bool = False) -> NDArray:
 def qr(a: Any, mode: str = "reduced") -> Any:
     """Matrices (..., M, N) as a product of orthonormal Q and upper triangular R: (Q, R).
 
-    With K = min(M, N), ``mode`` "reduced" gives Q (..., M, K) and R (..., K, N), "complete"
-    (..., M, M) and (..., M, N), "r" R alone, "raw" LAPACK's (h, tau). ValueError for another.
+    K is min(M, N) below.
+
+    Args:
+        a: matrices (..., M, N).
+        mode: "reduced" gives Q (..., M, K) and R (..., K, N), "complete" (..., M, M) and (..., M,
+            N), "r" R alone, "raw" LAPACK's (h, tau).
+    Returns: the pair (Q, R), a named tuple; R alone for "r".
+    Raises: ValueError for another ``mode``; LinAlgError for fewer than two axes.
 
     >>> import lazyarray as la
     >>> q, r = la.linalg.qr(la.array([[3.0, 1.0], [4.0, 2.0]]))
@@ -153,8 +173,14 @@ def svd(
 ) -> Any:
     """Singular values and vectors of matrices (..., M, N): (U, S, Vh).
 
-    U is (..., M, M), S (..., min(M, N)) in descending order, Vh (..., N, N); without
-    ``full_matrices`` U and Vh have min(M, N) columns and rows. Without ``compute_uv``: S alone.
+    Args:
+        a: matrices (..., M, N).
+        full_matrices: whether U and Vh are square; else they have min(M, N) columns and rows.
+        compute_uv: whether to give U and Vh.
+        hermitian: whether the matrices are Hermitian: that is faster.
+    Returns: the three (U, S, Vh), a named tuple: (..., M, M), (..., min(M, N)) in descending order,
+        (..., N, N); without ``compute_uv`` S alone.
+    Raises: LinAlgError for fewer than two axes, and at the wait if it does not converge.
 
     >>> import lazyarray as la
     >>> la.linalg.svd(la.array([[0.0, 2.0], [1.0, 0.0]])).S.asnumpy()
@@ -180,7 +206,12 @@ def svd(
 
 
 def svdvals(x: Any, /) -> NDArray:
-    """The singular values of matrices (..., M, N), in descending order: (..., min(M, N)).
+    """The singular values of matrices, in descending order.
+
+    Args:
+        x: matrices (..., M, N).
+    Returns: an array (..., min(M, N)).
+    Raises: LinAlgError for fewer than two axes, and at the wait if it does not converge.
 
     >>> import lazyarray as la
     >>> la.linalg.svdvals(la.array([[0.0, 2.0], [1.0, 0.0]])).asnumpy()
@@ -195,7 +226,12 @@ def svdvals(x: Any, /) -> NDArray:
 def eigh(a: Any, UPLO: str = "L") -> EighResult:
     """Eigenvalues, ascending, and eigenvectors, as columns, of Hermitian matrices.
 
-    Only the triangle ``UPLO`` ("L" or "U") is read.
+    Args:
+        a: matrices (..., N, N).
+        UPLO: which triangle is read, "L" or "U".
+    Returns: the pair (eigenvalues, eigenvectors), a named tuple: (..., N) and (..., N, N).
+    Raises: ValueError for another ``UPLO``; LinAlgError if they are not square, and at the wait if
+        it does not converge.
 
     >>> import lazyarray as la
     >>> la.linalg.eigh(la.array([[2.0, 0.0], [0.0, 1.0]])).eigenvalues.asnumpy()
@@ -209,7 +245,14 @@ def eigh(a: Any, UPLO: str = "L") -> EighResult:
 
 
 def eigvalsh(a: Any, UPLO: str = "L") -> NDArray:
-    """The eigenvalues of Hermitian matrices, ascending: shape (..., N).
+    """The eigenvalues of Hermitian matrices, ascending.
+
+    Args:
+        a: matrices (..., N, N).
+        UPLO: which triangle is read, "L" or "U".
+    Returns: an array (..., N).
+    Raises: ValueError for another ``UPLO``; LinAlgError if they are not square, and at the wait if
+        it does not converge.
 
     >>> import lazyarray as la
     >>> la.linalg.eigvalsh(la.array([[2.0, 0.0], [0.0, 1.0]])).asnumpy()
@@ -232,6 +275,11 @@ def eig(a: Any) -> EigResult:
     Complex matrices have complex ones. Waits for real matrices: whether theirs are real depends
     on the values.
 
+    Args:
+        a: matrices (..., N, N).
+    Returns: the pair (eigenvalues, eigenvectors), a named tuple: (..., N) and (..., N, N).
+    Raises: LinAlgError if they are not square or not finite.
+
     >>> import lazyarray as la
     >>> la.linalg.eig(la.array([[2.0, 0.0], [0.0, 1.0]])).eigenvalues.real.asnumpy()
     array([2., 1.])
@@ -248,6 +296,11 @@ def eigvals(a: Any) -> NDArray:
 
     Complex matrices have complex ones. Waits for real matrices: whether theirs are real depends
     on the values.
+
+    Args:
+        a: matrices (..., N, N).
+    Returns: an array (..., N).
+    Raises: LinAlgError if they are not square or not finite.
 
     >>> import lazyarray as la
     >>> la.linalg.eigvals(la.array([[2.0, 0.0], [0.0, 1.0]])).real.asnumpy()

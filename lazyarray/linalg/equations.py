@@ -33,7 +33,12 @@ _MISSING: Any = object()
 
 
 def inv(a: Any) -> NDArray:
-    """The inverse of square matrices; LinAlgError at the wait if one is singular.
+    """The inverse of square matrices.
+
+    Args:
+        a: matrices (..., N, N).
+    Returns: an array (..., N, N).
+    Raises: LinAlgError if they are not square, and at the wait if one is singular.
 
     >>> import lazyarray as la
     >>> la.linalg.inv(la.array([[2.0, 0.0], [0.0, 4.0]])).asnumpy()
@@ -47,8 +52,13 @@ def inv(a: Any) -> NDArray:
 def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = _MISSING) -> NDArray:
     """The Moore-Penrose inverse of matrices (..., M, N): shape (..., N, M).
 
-    Singular values up to ``rcond`` (1e-15) times the largest count as zero. ``rtol`` is another
-    name of it, whose None means the larger side times the dtype's eps. ValueError for both.
+    Args:
+        rcond: singular values up to so much of the largest count as zero; None: 1e-15.
+        hermitian: whether the matrices are Hermitian: that is faster.
+        rtol: another name of ``rcond``, whose None means the longer side times the dtype's eps.
+        a: matrices (..., M, N).
+    Returns: an array (..., N, M).
+    Raises: ValueError for both names; LinAlgError for fewer than two axes.
 
     >>> import lazyarray as la
     >>> la.linalg.pinv(la.array([[2.0], [0.0]])).asnumpy().round(6)
@@ -79,7 +89,12 @@ def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = _MIS
 def solve(a: Any, b: Any) -> NDArray:
     """The solution x of ``a @ x == b`` for square ``a``; ``b`` is a vector or a stack of matrices.
 
-    LinAlgError at the wait if a matrix is singular.
+    Args:
+        a: matrices (..., N, N).
+        b: a vector (N,), or matrices (..., N, K).
+    Returns: an array (..., N) or (..., N, K).
+    Raises: LinAlgError if the matrices are not square, and at the wait if one is singular;
+        ValueError if the shapes do not fit.
 
     >>> import lazyarray as la
     >>> la.linalg.solve(la.array([[2.0, 0.0], [0.0, 4.0]]), la.array([1.0, 2.0])).asnumpy()
@@ -108,9 +123,16 @@ def solve(a: Any, b: Any) -> NDArray:
 def lstsq(a: Any, b: Any, rcond: float | None = None) -> tuple[NDArray, NDArray, NDArray, NDArray]:
     """The x that make ``|b - a @ x|`` least: (x, residuals, rank, singular values).
 
-    For ``a`` (M, N) and ``b`` (M,) or (M, K): x is (N,) or (N, K), the residuals (1,) or (K,), but
-    (0,) where the rank is below N or M <= N. Singular values below ``rcond`` times the largest
-    count as zero. Waits for the rank if M > N: the residuals' shape depends on it.
+    Waits for the rank if M > N: the residuals' shape depends on it.
+
+    Args:
+        a: a matrix (M, N).
+        b: a vector (M,) or a matrix (M, K).
+        rcond: singular values below so much of the largest count as zero; None: the longer side
+            times eps.
+    Returns: the four (x, residuals, rank, singular values): x is (N,) or (N, K), the residuals (1,)
+        or (K,), but (0,) where the rank is below N or M <= N.
+    Raises: LinAlgError for other shapes, and at the wait if it does not converge.
 
     >>> import lazyarray as la
     >>> x, *_ = la.linalg.lstsq(la.array([[1.0, 0.0], [1.0, 1.0]]), la.array([1.0, 3.0]))
@@ -199,8 +221,12 @@ def _least(shape: Shape, ndim: int, rcond: float | None) -> Any:
 def tensorinv(a: Any, ind: int = 2) -> NDArray:
     """The inverse of ``a`` as a map of tensors: ``tensordot(it, a, ind)`` is the identity.
 
-    ``ind`` is how many of the first axes the inverse has last. ValueError if it isn't positive;
-    LinAlgError if the two groups of axes differ in size, and, at the wait, if ``a`` is singular.
+    Args:
+        a: an array whose first ``ind`` axes have as many elements as the others.
+        ind: how many of the first axes the inverse has last.
+    Returns: an array: a's last axes, then its first ``ind``.
+    Raises: ValueError if ``ind`` isn't positive; LinAlgError if the two groups differ in size, and
+        at the wait if ``a`` is singular.
 
     >>> import lazyarray as la
     >>> la.linalg.tensorinv(la.eye(4).reshape(4, 2, 2), ind=1).shape
@@ -216,8 +242,12 @@ def tensorinv(a: Any, ind: int = 2) -> NDArray:
 def tensorsolve(a: Any, b: Any, axes: Any = None) -> NDArray:
     """The x with ``tensordot(a, x, x.ndim) == b``; shape: the last axes of ``a``.
 
-    ``axes`` are axes of ``a`` that are moved to its end first. LinAlgError if the sizes don't fit,
-    and, at the wait, if ``a`` is singular.
+    Args:
+        a: an array, whose first axes are b's.
+        b: an array.
+        axes: axes of ``a`` that are moved to its end first.
+    Returns: an array: the last axes of ``a``.
+    Raises: LinAlgError if the sizes don't fit, and at the wait if ``a`` is singular.
 
     >>> import lazyarray as la
     >>> la.linalg.tensorsolve(la.eye(4).reshape(2, 2, 4), la.ones((2, 2))).asnumpy()

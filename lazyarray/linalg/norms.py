@@ -31,8 +31,11 @@ _abs, _any, _max, _min, _sum = [ops.table[n] for n in ("absolute", "any", "max",
 def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> NDArray:
     """A norm over one axis (of vectors), two (of matrices), or of all elements.
 
-    ``ord`` as in ``numpy.linalg.norm``; None is the root of the sum of squares. ValueError for an
-    order or a number of axes that there is no norm of.
+    Args:
+        ord: as in ``numpy.linalg.norm``; None is the root of the sum of squares.
+        axis: one axis (of vectors), two (of matrices); None: all elements.
+    Returns: an array without these axes.
+    Raises: ValueError for an order or a number of axes that there is no norm of.
 
     >>> import lazyarray as la
     >>> la.linalg.norm(la.array([3.0, 4.0])).item()
@@ -129,6 +132,12 @@ def _matrix_norm(x: NDArray, ord: Any, rows: int, columns: int) -> NDArray:
 def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> NDArray:
     """A norm of matrices, the last two axes.
 
+    Args:
+        x: matrices (..., M, N).
+        ord: "fro", "nuc", 1, -1, 2, -2, inf or -inf.
+    Returns: an array (...).
+    Raises: ValueError for another order.
+
     >>> import lazyarray as la
     >>> la.linalg.matrix_norm(la.array([[3.0, 0.0], [0.0, 4.0]])).item()
     5.0
@@ -138,6 +147,12 @@ def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> NDArr
 
 def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: Any = 2) -> NDArray:
     """A norm of vectors along the axes given, or of all elements.
+
+    Args:
+        axis: the axis, or several as a tuple; None: all.
+        ord: any number.
+    Returns: an array without these axes.
+    Raises: ValueError for an order that is no number.
 
     >>> import lazyarray as la
     >>> la.linalg.vector_norm(la.array([[3.0, 4.0], [6.0, 8.0]]), axis=1).asnumpy()
@@ -165,9 +180,13 @@ def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: Any
 
 
 def cond(x: Any, p: Any = None) -> NDArray:
-    """The condition number of matrices in the norm ``p`` (None: 2): shape (...).
+    """The condition number of matrices.
 
-    LinAlgError for matrices without elements; a singular one has an infinite number.
+    Args:
+        x: matrices (..., M, N); square ones unless ``p`` is None, 2 or -2.
+        p: the norm; None: 2.
+    Returns: an array (...); a singular matrix has an infinite number.
+    Raises: LinAlgError for matrices without elements, or that are not square.
 
     >>> import lazyarray as la
     >>> la.linalg.cond(la.array([[2.0, 0.0], [0.0, 1.0]])).item()
@@ -190,10 +209,16 @@ def _condition(x: NDArray, p: Any) -> NDArray:
 
 
 def matrix_rank(A: Any, tol: Any = None, hermitian: bool = False, *, rtol: Any = None) -> NDArray:
-    """How many singular values of matrices exceed the tolerance: shape (...).
+    """How many singular values of matrices exceed the tolerance.
 
-    That is ``tol``, or ``rtol`` (by default the longer side times the dtype's eps) times the
-    largest singular value. ValueError for both.
+    Args:
+        A: matrices (..., M, N); a vector has rank 1 unless it is zero.
+        tol: the tolerance.
+        hermitian: whether the matrices are Hermitian: that is faster.
+        rtol: the tolerance as a share of the largest singular value; by default the longer side
+            times the dtype's eps.
+    Returns: an array of integers (...).
+    Raises: ValueError for both tolerances.
 
     >>> import lazyarray as la
     >>> la.linalg.matrix_rank(la.array([[1.0, 2.0], [2.0, 4.0]])).item()

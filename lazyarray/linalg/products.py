@@ -26,9 +26,13 @@ matmul = ops.table["matmul"]
 
 
 def outer(x1: Any, x2: Any, /) -> NDArray:
-    """All products of an element of one vector and one of another: shape (M, N).
+    """All products of an element of one vector and one of another.
 
-    ValueError for other arrays than vectors.
+    Args:
+        x1: a vector (M,).
+        x2: a vector (N,).
+    Returns: a matrix (M, N).
+    Raises: ValueError for other arrays than vectors.
 
     >>> import lazyarray as la
     >>> la.linalg.outer(la.array([1, 2]), la.array([3, 4])).asnumpy()
@@ -46,6 +50,11 @@ def outer(x1: Any, x2: Any, /) -> NDArray:
 
 def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> NDArray:
     """The cross product of vectors of three, which lie along ``axis``; other axes broadcast.
+
+    Args:
+        axis: the axis along which the vectors lie.
+    Returns: an array of the broadcast shape.
+    Raises: ValueError for vectors of another length than three.
 
     >>> import lazyarray as la
     >>> la.linalg.cross(la.array([1, 0, 0]), la.array([0, 1, 0])).asnumpy()
@@ -67,6 +76,12 @@ def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> NDArray:
 
 def multi_dot(arrays: Sequence[Any], *, out: NDArray | None = None) -> NDArray:
     """The product of several matrices (the first and last may be vectors), in the cheapest order.
+
+    Args:
+        arrays: two or more matrices; the first and the last may be vectors.
+    Returns: a matrix; a vector or a number, if the ends are vectors.
+    Raises: ValueError for fewer than two arrays, or lengths that differ; LinAlgError for other
+        shapes.
 
     >>> import lazyarray as la
     >>> la.linalg.multi_dot([la.ones((2, 3)), la.ones((3, 4)), la.ones(4)]).asnumpy()
@@ -119,6 +134,13 @@ def _multiplied(xs: list[NDArray], cuts: dict[tuple[int, int], int], i: int, j: 
 def matrix_power(a: Any, n: int) -> NDArray:
     """Square matrices multiplied by themselves ``n`` times; a negative ``n`` inverts them.
 
+    Args:
+        a: matrices (..., N, N).
+        n: how often.
+    Returns: an array (..., N, N).
+    Raises: TypeError if ``n`` is no integer; LinAlgError if they are not square, and at the wait if
+        one is to be inverted and singular.
+
     >>> import lazyarray as la
     >>> la.linalg.matrix_power(la.array([[1, 1], [0, 1]]), 3).asnumpy()
     array([[1, 3],
@@ -153,6 +175,12 @@ def matrix_power(a: Any, n: int) -> NDArray:
 def diagonal(x: Any, /, *, offset: int = 0) -> NDArray:
     """A view of the diagonal of matrices, the last two axes.
 
+    Args:
+        x: matrices (..., M, N).
+        offset: which diagonal: 0 is the main one, positive ones lie above it.
+    Returns: a read-only view (..., length of the diagonal).
+    Raises: ValueError for fewer than two axes.
+
     >>> import lazyarray as la
     >>> la.linalg.diagonal(la.array([[1, 2], [3, 4]])).asnumpy()
     array([1, 4])
@@ -162,6 +190,13 @@ def diagonal(x: Any, /, *, offset: int = 0) -> NDArray:
 
 def trace(x: Any, /, *, offset: int = 0, dtype: Any = None) -> NDArray:
     """The sum of the diagonal of matrices, the last two axes.
+
+    Args:
+        x: matrices (..., M, N).
+        offset: which diagonal: 0 is the main one, positive ones lie above it.
+        dtype: what is added in, and the result's dtype.
+    Returns: an array (...).
+    Raises: ValueError for fewer than two axes.
 
     >>> import lazyarray as la
     >>> la.linalg.trace(la.array([[1, 2], [3, 4]])).item()

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lazyarray.nn import _native
-from lazyarray.nn.inputs import channel_sums, floats, narrowed
+from lazyarray.nn.inputs import channel_sums, floats, narrowed, reals
 from lazyarray.ops import table
 from lazyarray.ops._differentiable import differentiable
 from lazyarray.ops._layout import operands
-from lazyarray.ops._rows import Ufunc, asarray, clamp, select
+from lazyarray.ops._rows import Ufunc, clamp, select
 from lazyarray.ops.gradients import lost, teach
 
 if TYPE_CHECKING:
@@ -55,6 +55,11 @@ teach(
 def relu(x: Any) -> NDArray:
     """max(x, 0) elementwise (Nair, Hinton 2010). The gradient at 0 is 0.
 
+    Args:
+        x: an array.
+    Returns: an array of x's shape.
+    Raises: nothing of its own.
+
     >>> import lazyarray as la
     >>> la.nn.relu([-1.0, 0.0, 2.0]).asnumpy()
     array([0., 0., 2.])
@@ -64,6 +69,11 @@ def relu(x: Any) -> NDArray:
 
 def relu6(x: Any) -> NDArray:
     """min(max(x, 0), 6) elementwise.
+
+    Args:
+        x: an array.
+    Returns: an array of x's shape.
+    Raises: TypeError for complex numbers.
 
     >>> import lazyarray as la
     >>> la.nn.relu6([-1.0, 2.0, 8.0]).asnumpy()
@@ -81,11 +91,17 @@ def _sloped(g: Any, x: Any, slope: Any) -> Any:
 def leaky_relu(x: Any, negative_slope: float = 0.01) -> NDArray:
     """x where it is positive, else ``negative_slope * x`` (Maas et al. 2013).
 
+    Args:
+        x: an array.
+        negative_slope: the slope below 0.
+    Returns: an array of x's shape.
+    Raises: TypeError for complex numbers.
+
     >>> import lazyarray as la
     >>> la.nn.leaky_relu([-1.0, 2.0], 0.1).asnumpy()
     array([-0.1,  2. ])
     """
-    x = asarray(x)
+    x = reals(x)
     return select(_greater(x, 0), x, x * negative_slope)
 
 
@@ -108,16 +124,19 @@ def _prelu(x: Any, weight: Any) -> NDArray:
 
 
 def prelu(x: Any, weight: Any) -> NDArray:
-    """x (n, c, ...) where it is positive, else ``weight * x`` (He et al. 2015).
+    """x where it is positive, else ``weight * x`` (He et al. 2015).
 
-    ``weight`` is one slope or one for each of the c channels. ValueError for another number of
-    them.
+    Args:
+        x: an array (n, c, ...).
+        weight: one slope, or one for each of the c channels.
+    Returns: an array of x's shape.
+    Raises: ValueError for another number of slopes; TypeError for complex numbers.
 
     >>> import lazyarray as la
     >>> la.nn.prelu(la.array([[-1.0, -1.0]]), la.array([0.1, 0.5])).asnumpy()
     array([[-0.1, -0.5]])
     """
-    x, weight = operands(x, weight)
+    x, weight = map(reals, operands(x, weight))
     if weight.size != 1 and (weight.ndim != 1 or x.ndim < 2 or weight.size != x.shape[1]):
         raise ValueError(
             f"prelu: the weight is one number or one for each channel of x {x.shape}, not of shape "
@@ -134,13 +153,19 @@ def _elu_gradient(g: Any, x: Any, alpha: float, scale: float, rate: float) -> An
 @differentiable(x=_elu_gradient)
 def _elu(x: Any, alpha: float, scale: float, rate: float) -> NDArray:
     """scale * (x, or alpha (exp(rate x) - 1) below 0); exp never overflows."""
-    x = asarray(x)
+    x = reals(x)
     low = _expm1(_minimum(x, 0) * rate) * (alpha * scale)
     return select(_greater(x, 0), x if scale == 1.0 else x * scale, low)
 
 
 def elu(x: Any, alpha: float = 1.0) -> NDArray:
     """x where it is positive, else alpha (exp(x) - 1) (Clevert et al. 2015).
+
+    Args:
+        x: an array.
+        alpha: the limit far below 0, negated.
+    Returns: an array of x's shape.
+    Raises: TypeError for complex numbers.
 
     >>> import lazyarray as la
     >>> la.nn.elu([-1.0, 2.0]).asnumpy()
@@ -152,6 +177,11 @@ def elu(x: Any, alpha: float = 1.0) -> NDArray:
 def selu(x: Any) -> NDArray:
     """elu with the scale and alpha that keep mean and variance (Klambauer et al. 2017).
 
+    Args:
+        x: an array.
+    Returns: an array of x's shape.
+    Raises: TypeError for complex numbers.
+
     >>> import lazyarray as la
     >>> la.nn.selu([-1.0, 2.0]).asnumpy()
     array([-1.11133074,  2.10140197])
@@ -162,6 +192,12 @@ def selu(x: Any) -> NDArray:
 def celu(x: Any, alpha: float = 1.0) -> NDArray:
     """x where it is positive, else alpha (exp(x / alpha) - 1) (Barron 2017).
 
+    Args:
+        x: an array.
+        alpha: the limit far below 0, negated.
+    Returns: an array of x's shape.
+    Raises: TypeError for complex numbers.
+
     >>> import lazyarray as la
     >>> la.nn.celu([-1.0, 2.0], 2.0).asnumpy()
     array([-0.78693868,  2.        ])
@@ -170,7 +206,12 @@ def celu(x: Any, alpha: float = 1.0) -> NDArray:
 
 
 def erf(x: Any) -> NDArray:
-    """The error function, by the C library's loop for float32 and float64. TypeError for integers.
+    """The error function, by the C library's loop for float32 and float64.
+
+    Args:
+        x: an array of floats.
+    Returns: an array of x's shape.
+    Raises: TypeError for integers and complex numbers.
 
     >>> import lazyarray as la
     >>> la.nn.erf([0.0, 0.5]).asnumpy()
@@ -202,8 +243,12 @@ def _gelu(x: Any, approximate: str) -> NDArray:
 def gelu(x: Any, approximate: str = "none") -> NDArray:
     """x times the normal distribution's function of it (Hendrycks, Gimpel 2016).
 
-    ``approximate`` "tanh" takes the tanh formula for that: a vector loop, where the exact one calls
-    the C library's erf for each element. TypeError for integers.
+    Args:
+        x: an array of floats.
+        approximate: "tanh" takes the tanh formula: a vector loop, where the exact one, "none",
+            calls the C library's erf for each element.
+    Returns: an array of x's shape.
+    Raises: TypeError for integers; ValueError for another ``approximate``.
 
     >>> import lazyarray as la
     >>> la.nn.gelu([-1.0, 2.0]).asnumpy()
@@ -225,22 +270,32 @@ def _sigmoid(x: Any) -> Any:
 def sigmoid(x: Any) -> NDArray:
     """1 / (1 + exp(-x)) elementwise, exact to the last bits also where it is tiny.
 
+    Args:
+        x: an array.
+    Returns: an array of x's shape.
+    Raises: TypeError for complex numbers.
+
     >>> import lazyarray as la
     >>> la.nn.sigmoid([-2.0, 0.0, 2.0]).asnumpy()
     array([0.11920292, 0.5       , 0.88079708])
     """
-    return _sigmoid(asarray(x))
+    return _sigmoid(reals(x))
 
 
 @differentiable(x=lambda g, x: g * sigmoid(-x))
 def log_sigmoid(x: Any) -> NDArray:
     """log(1 / (1 + exp(-x))) elementwise, without overflow.
 
+    Args:
+        x: an array.
+    Returns: an array of x's shape.
+    Raises: TypeError for complex numbers.
+
     >>> import lazyarray as la
     >>> la.nn.log_sigmoid([-1000.0, 0.0]).asnumpy()
     array([-1.00000000e+03, -6.93147181e-01])
     """
-    x = asarray(x)
+    x = reals(x)
     return _minimum(x, 0) - _log1p(_exp(-_abs(x)))
 
 
@@ -253,11 +308,16 @@ def _silu_gradient(g: Any, x: Any) -> Any:
 def silu(x: Any) -> NDArray:
     """x times its sigmoid (Elfwing et al. 2017; "swish", Ramachandran et al. 2017).
 
+    Args:
+        x: an array.
+    Returns: an array of x's shape.
+    Raises: TypeError for complex numbers.
+
     >>> import lazyarray as la
     >>> la.nn.silu([-1.0, 2.0]).asnumpy()
     array([-0.26894142,  1.76159416])
     """
-    x = asarray(x)
+    x = reals(x)
     return x * _sigmoid(x)
 
 
@@ -270,11 +330,18 @@ swish = silu
 def softplus(x: Any, beta: float = 1.0, threshold: float = 20.0) -> NDArray:
     """log(1 + exp(beta x)) / beta, and x itself where beta x is above the threshold.
 
+    Args:
+        x: an array.
+        beta: how sharp the bend is.
+        threshold: from where on it is x itself.
+    Returns: an array of x's shape.
+    Raises: TypeError for complex numbers.
+
     >>> import lazyarray as la
     >>> la.nn.softplus([-1.0, 0.0, 30.0]).asnumpy()
     array([ 0.31326169,  0.69314718, 30.        ])
     """
-    x = asarray(x)
+    x = reals(x)
     t = x * beta
     soft = _maximum(t, 0) + _log1p(_exp(-_abs(t)))
     return select(_greater(t, threshold), x, soft if beta == 1.0 else soft * (1 / beta))
@@ -288,21 +355,33 @@ def _within(g: Any, x: Any, low: float, high: float) -> Any:
 def hardtanh(x: Any, min_val: float = -1.0, max_val: float = 1.0) -> NDArray:
     """x, not below ``min_val`` nor above ``max_val``; there the gradient is 0.
 
+    Args:
+        x: an array.
+        min_val: the least value.
+        max_val: the greatest value.
+    Returns: an array of x's shape.
+    Raises: ValueError unless ``min_val`` is below ``max_val``; TypeError for complex numbers.
+
     >>> import lazyarray as la
     >>> la.nn.hardtanh([-3.0, 0.5, 3.0]).asnumpy()
     array([-1. ,  0.5,  1. ])
     """
     if min_val >= max_val:
         raise ValueError(f"hardtanh: min_val is below max_val, not {min_val} and {max_val}")
-    return clamp(asarray(x), min_val, max_val)
+    return clamp(reals(x), min_val, max_val)
 
 
 @differentiable(x=lambda g, x: _within(g * (1 / 6), x, -3.0, 3.0))
 def hardsigmoid(x: Any) -> NDArray:
     """x / 6 + 1/2, not below 0 nor above 1 (Courbariaux et al. 2015, PyTorch's slope).
 
+    Args:
+        x: an array.
+    Returns: an array of x's shape.
+    Raises: TypeError for complex numbers.
+
     >>> import lazyarray as la
     >>> la.nn.hardsigmoid([-4.0, 0.0, 1.5]).asnumpy()
     array([0.  , 0.5 , 0.75])
     """
-    return clamp(asarray(x) * (1 / 6) + 0.5, 0.0, 1.0)
+    return clamp(reals(x) * (1 / 6) + 0.5, 0.0, 1.0)

@@ -53,10 +53,16 @@ def _embedding(indices: Any, weight: Any, size: int) -> NDArray:
 
 
 def embedding(indices: Any, weight: Any) -> NDArray:
-    """Rows of ``weight`` (n, k) by integer ``indices`` (...): an array (..., k).
+    """Rows of a matrix by their indices.
 
-    An index out of bounds is an IndexError at the wait. The gradient is dense: repeated indices
-    add up.
+    The gradient is dense: repeated indices add up.
+
+    Args:
+        indices: integers, an array (...).
+        weight: a matrix (n, k).
+    Returns: an array (..., k).
+    Raises: IndexError at the wait for an index out of bounds; TypeError for indices that are no
+        integers; ValueError unless ``weight`` has two axes.
 
     >>> import lazyarray as la
     >>> la.nn.embedding([2, 0], la.array([[0.0, 1.0], [2.0, 3.0], [4.0, 5.0]])).asnumpy()
@@ -70,9 +76,14 @@ def embedding(indices: Any, weight: Any) -> NDArray:
 
 
 def one_hot(indices: Any, num_classes: int, dtype: Any = "int64") -> NDArray:
-    """1 at each index and 0 elsewhere along a new last axis of ``num_classes``.
+    """1 at each index and 0 elsewhere, along a new last axis.
 
-    An index outside 0 to ``num_classes`` - 1 gives a row of zeros.
+    Args:
+        indices: integers; one that is out of bounds gives a row of zeros.
+        num_classes: how long that axis is.
+        dtype: the result's dtype.
+    Returns: an array: the shape of ``indices``, then ``num_classes``.
+    Raises: TypeError for indices that are no integers.
 
     >>> import lazyarray as la
     >>> la.nn.one_hot([1, 0], 3).asnumpy()

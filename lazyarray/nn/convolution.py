@@ -102,12 +102,20 @@ def conv2d(
 ) -> NDArray:
     """Cross-correlation of images (n, c, h, w), or one (c, h, w), with ``weight``.
 
-    ``weight`` is (out, c / groups, kh, kw) and ``bias`` (out). ``stride``, ``padding`` (zeros on
-    each side) and ``dilation`` are a number or (rows, columns). ``padding`` "same" keeps h and w
-    (of an odd number of zeros the bottom and right get the more), "valid" is 0. With ``groups``
-    each group of out channels sees its own group of channels. The result (n, out, oh, ow), oh = (h
-    + 2 ph - dh (kh - 1) - 1) // sh + 1, is a view of memory by channels first. ValueError for
-    shapes that don't fit, TypeError unless all are floats.
+    The result is a view of memory by channels first; with p zeros, dilation d and stride s,
+    oh = (h + 2 p - d (kh - 1) - 1) // s + 1.
+
+    Args:
+        x: images (n, c, h, w), or one (c, h, w).
+        weight: an array (out, c / groups, kh, kw).
+        bias: a vector (out,), or None.
+        stride: the distance of windows: a number, or (rows, columns).
+        padding: zeros on each side: a number, or (rows, columns); "same" keeps h and w (of an odd
+            number of zeros the bottom and right get the more), "valid" is 0.
+        dilation: the distance of a window's elements: a number, or (rows, columns).
+        groups: how many groups of channels there are: each group of out channels sees its own.
+    Returns: an array (n, out, oh, ow).
+    Raises: ValueError for shapes that don't fit; TypeError unless all are floats.
 
     >>> import lazyarray as la
     >>> x = la.arange(9.0).reshape(1, 1, 3, 3)
@@ -129,7 +137,16 @@ def conv1d(
 ) -> NDArray:
     """Cross-correlation of sequences (n, c, w), or one (c, w), with ``weight``.
 
-    ``weight`` is (out, c / groups, kw); see :func:`conv2d`.
+    Args:
+        x: sequences (n, c, w), or one (c, w).
+        weight: an array (out, c / groups, kw).
+        bias: a vector (out,), or None.
+        stride: the distance of windows.
+        padding: zeros on each side, or "same", or "valid".
+        dilation: the distance of a window's elements.
+        groups: how many groups of channels there are, each for itself.
+    Returns: an array (n, out, ow), as :func:`conv2d`.
+    Raises: ValueError for shapes that don't fit; TypeError unless all are floats.
 
     >>> import lazyarray as la
     >>> x = la.arange(4.0).reshape(1, 1, 4)

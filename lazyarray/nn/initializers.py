@@ -46,6 +46,13 @@ def xavier_uniform(shape: tuple[int, ...], gain: float = 1.0, dtype: Any = "floa
 
     Glorot, Bengio (2010).
 
+    Args:
+        shape: the lengths (out, in, ...), two at least.
+        gain: a factor.
+        dtype: a dtype of floats.
+    Returns: an array of that shape.
+    Raises: ValueError for fewer axes; TypeError for another dtype.
+
     >>> import lazyarray as la
     >>> bool((abs(la.nn.xavier_uniform((3, 3))) <= 1).all())
     True
@@ -58,6 +65,13 @@ def xavier_normal(shape: tuple[int, ...], gain: float = 1.0, dtype: Any = "float
     """Normal weights (out, in, ...) of deviation gain sqrt(2 / (fan in + fan out)).
 
     Glorot, Bengio (2010).
+
+    Args:
+        shape: the lengths (out, in, ...), two at least.
+        gain: a factor.
+        dtype: a dtype of floats.
+    Returns: an array of that shape.
+    Raises: ValueError for fewer axes; TypeError for another dtype.
 
     >>> import lazyarray as la
     >>> la.nn.xavier_normal((2, 3)).shape
@@ -75,7 +89,15 @@ def kaiming_uniform(
 ) -> NDArray:
     """Weights (out, in, ...), uniform within gain sqrt(3 / fan) (He et al. 2015).
 
-    The default gain is for ReLU. ``mode`` says which fan: "fan_in" or "fan_out".
+    The default gain is for ReLU.
+
+    Args:
+        shape: the lengths (out, in, ...), two at least.
+        gain: a factor.
+        mode: which fan: "fan_in" or "fan_out".
+        dtype: a dtype of floats.
+    Returns: an array of that shape.
+    Raises: ValueError for fewer axes, or another ``mode``; TypeError for another dtype.
 
     >>> import lazyarray as la
     >>> la.nn.kaiming_uniform((8, 3, 5, 5)).dtype
@@ -91,6 +113,14 @@ def kaiming_normal(
     dtype: Any = "float32",
 ) -> NDArray:
     """Normal weights (out, in, ...) of deviation gain / sqrt(fan) (He et al. 2015).
+
+    Args:
+        shape: the lengths (out, in, ...), two at least.
+        gain: a factor.
+        mode: which fan: "fan_in" or "fan_out".
+        dtype: a dtype of floats.
+    Returns: an array of that shape.
+    Raises: ValueError for fewer axes, or another ``mode``; TypeError for another dtype.
 
     >>> import lazyarray as la
     >>> la.nn.kaiming_normal((4, 3), dtype="float64").dtype

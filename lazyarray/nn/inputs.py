@@ -9,7 +9,7 @@ import numpy as np
 from lazyarray.lazy._lazy import Tensor
 from lazyarray.ops import table
 from lazyarray.ops._layout import operands
-from lazyarray.ops._rows import astype
+from lazyarray.ops._rows import asarray, astype
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
@@ -35,6 +35,15 @@ def floats(name: str, *objects: Any) -> tuple[Any, ...]:
     wide = _F4 if dtype == _F2 else dtype
     left = iter([x if x.dtype == wide else astype(x, wide) for x in arrays])
     return (*[None if o is None else next(left) for o in objects], dtype)
+
+
+def reals(x: Any) -> NDArray:
+    """``x`` as an array; TypeError for complex numbers, which have no order."""
+    x = asarray(x)
+    if x.dtype.kind == "c":
+        raise TypeError(f"a function of real numbers, called on {x.dtype}")
+    result: NDArray = x
+    return result
 
 
 def narrowed(x: NDArray, dtype: np.dtype[Any]) -> NDArray:

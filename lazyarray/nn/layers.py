@@ -39,7 +39,12 @@ def _linear(x: Any, weight: Any, bias: Any) -> NDArray:
 def linear(x: Any, weight: Any, bias: Any = None) -> NDArray:
     """x (..., in) times the transposed ``weight`` (out, in), plus ``bias`` (out).
 
-    The result is (..., out). ValueError for shapes that don't fit.
+    Args:
+        x: an array (..., in).
+        weight: a matrix (out, in).
+        bias: a vector (out,), or None.
+    Returns: an array (..., out).
+    Raises: ValueError for shapes that don't fit.
 
     >>> import lazyarray as la
     >>> la.nn.linear([1.0, 2.0], [[1.0, 1.0], [0.0, 3.0]], [0.0, 1.0]).asnumpy()
@@ -73,9 +78,15 @@ def _dropped(x: Any, keep: Any, scale: float) -> NDArray:
 def dropout(x: Any, p: float = 0.5, training: bool | None = None) -> NDArray:
     """x with each element zero with probability p, and else divided by 1 - p (Hinton et al. 2012).
 
-    ``x`` itself when not in training, which ``la.autograd.is_training()`` says unless ``training``
-    does. The numbers come from the stream of x's device, which ``la.random.seed`` starts anew: one
-    float32 for each element. ValueError unless p is from 0 to 1.
+    The numbers come from the stream of x's device, which ``la.random.seed`` starts anew: one
+    float32 for each element.
+
+    Args:
+        x: an array of floats.
+        p: the probability, from 0 to 1.
+        training: whether it is done; None: ``la.autograd.is_training()``.
+    Returns: an array of x's shape; ``x`` itself when not in training.
+    Raises: ValueError unless p is from 0 to 1; TypeError for integers.
 
     >>> import lazyarray as la
     >>> la.random.seed(2)

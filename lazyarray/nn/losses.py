@@ -82,7 +82,17 @@ def nll_loss(
 ) -> NDArray:
     """The negative of log-probabilities ``input`` at the classes ``target``.
 
-    Arguments are those of :func:`cross_entropy`, of which it is the second half.
+    The second half of :func:`cross_entropy`.
+
+    Args:
+        input: log-probabilities, an array (n, c, ...).
+        target: integers (n, ...) from 0 to c - 1, or an array of input's shape, of probabilities.
+        axis: the axis of the classes; None: the second one, the only one of a vector.
+        reduction: "mean" over those that count, "sum", or "none".
+        ignore_index: integers equal to it count nothing.
+    Returns: an array without axes; for "none" (n, ...).
+    Raises: ValueError for shapes that don't fit, or another ``reduction``; IndexError at the wait
+        for a class that there is not; TypeError unless the input is of floats.
 
     >>> import lazyarray as la
     >>> la.nn.nll_loss(la.log([[0.5, 0.5], [0.25, 0.75]]), [0, 1]).item()
@@ -147,12 +157,18 @@ def cross_entropy(
 ) -> NDArray:
     """-log of the softmax of ``logits`` at the true classes, or its mean under probabilities.
 
-    ``logits`` (n, c, ...) have their classes along ``axis``: the second one by default, the only
-    one of a vector. ``target`` (n, ...) holds integers from 0 to c - 1 (another one is an
-    IndexError at the wait), or is of the logits' shape and holds probabilities. ``label_smoothing``
-    mixes it with equal shares of all classes (Szegedy et al. 2016). Integers equal to
-    ``ignore_index`` count nothing. The mean is over those that count; "sum" and "none" (n, ...) are
-    the other reductions.
+    Args:
+        logits: an array (n, c, ...).
+        target: integers (n, ...) from 0 to c - 1, or an array of the logits' shape, of
+            probabilities.
+        axis: the axis of the classes; None: the second one, the only one of a vector.
+        label_smoothing: the share of all classes, in equal parts, that is mixed in (Szegedy et al.
+            2016).
+        reduction: "mean" over those that count, "sum", or "none".
+        ignore_index: integers equal to it count nothing.
+    Returns: an array without axes; for "none" (n, ...).
+    Raises: ValueError for shapes that don't fit, or another ``reduction``; IndexError at the wait
+        for a class that there is not; TypeError unless the logits are floats.
 
     >>> import lazyarray as la
     >>> la.nn.cross_entropy([[0.0, 0.0], [0.0, 100.0]], [0, 1]).item()
@@ -199,6 +215,13 @@ def _both(name: str, input: Any, target: Any) -> tuple[Any, Any, Any]:
 def mse_loss(input: Any, target: Any, reduction: str = "mean") -> NDArray:
     """(input - target)^2. Both are of one shape.
 
+    Args:
+        input: an array of floats.
+        target: an array of the same shape.
+        reduction: "mean", "sum", or "none".
+    Returns: an array without axes; for "none" of input's shape.
+    Raises: ValueError for different shapes, or another ``reduction``; TypeError for integers.
+
     >>> import lazyarray as la
     >>> la.nn.mse_loss([1.0, 2.0], [1.0, 4.0]).item()
     2.0
@@ -210,6 +233,13 @@ def mse_loss(input: Any, target: Any, reduction: str = "mean") -> NDArray:
 def l1_loss(input: Any, target: Any, reduction: str = "mean") -> NDArray:
     """abs(input - target). Both are of one shape.
 
+    Args:
+        input: an array of floats.
+        target: an array of the same shape.
+        reduction: "mean", "sum", or "none".
+    Returns: an array without axes; for "none" of input's shape.
+    Raises: ValueError for different shapes, or another ``reduction``; TypeError for integers.
+
     >>> import lazyarray as la
     >>> la.nn.l1_loss([1.0, 2.0], [1.0, 4.0]).item()
     1.0
@@ -220,6 +250,15 @@ def l1_loss(input: Any, target: Any, reduction: str = "mean") -> NDArray:
 
 def huber_loss(input: Any, target: Any, reduction: str = "mean", delta: float = 1.0) -> NDArray:
     """d^2 / 2 for d = abs(input - target) up to delta, delta (d - delta / 2) beyond (Huber 1964).
+
+    Args:
+        input: an array of floats.
+        target: an array of the same shape.
+        reduction: "mean", "sum", or "none".
+        delta: up to where it is a square.
+    Returns: an array without axes; for "none" of input's shape.
+    Raises: ValueError for different shapes, another ``reduction``, or a delta that is not positive;
+        TypeError for integers.
 
     >>> import lazyarray as la
     >>> la.nn.huber_loss([1.0, 2.0], [1.5, 5.0], "none").asnumpy()
@@ -235,6 +274,15 @@ def huber_loss(input: Any, target: Any, reduction: str = "mean", delta: float = 
 
 def smooth_l1_loss(input: Any, target: Any, reduction: str = "mean", beta: float = 1.0) -> NDArray:
     """huber_loss / beta: d^2 / (2 beta) up to beta, d - beta / 2 beyond (Girshick 2015).
+
+    Args:
+        input: an array of floats.
+        target: an array of the same shape.
+        reduction: "mean", "sum", or "none".
+        beta: up to where it is a square.
+    Returns: an array without axes; for "none" of input's shape.
+    Raises: ValueError for different shapes, another ``reduction``, or a negative beta; TypeError
+        for integers.
 
     >>> import lazyarray as la
     >>> la.nn.smooth_l1_loss([1.0, 2.0], [1.5, 5.0], "none").asnumpy()
@@ -264,7 +312,12 @@ def _binary(x: Any, t: Any) -> Any:
 def binary_cross_entropy(input: Any, target: Any, reduction: str = "mean") -> NDArray:
     """-(target log(input) + (1 - target) log(1 - input)); no logarithm is taken below -100.
 
-    Both are probabilities, of one shape.
+    Args:
+        input: probabilities.
+        target: probabilities, of the same shape.
+        reduction: "mean", "sum", or "none".
+    Returns: an array without axes; for "none" of input's shape.
+    Raises: ValueError for different shapes, or another ``reduction``; TypeError for integers.
 
     >>> import lazyarray as la
     >>> la.nn.binary_cross_entropy([0.5, 0.0], [1.0, 0.0], "none").asnumpy()
@@ -281,6 +334,13 @@ def _binary_logits(x: Any, t: Any) -> Any:
 
 def binary_cross_entropy_with_logits(input: Any, target: Any, reduction: str = "mean") -> NDArray:
     """binary_cross_entropy(sigmoid(input), target), without overflow.
+
+    Args:
+        input: an array of floats.
+        target: probabilities, of the same shape.
+        reduction: "mean", "sum", or "none".
+    Returns: an array without axes; for "none" of input's shape.
+    Raises: ValueError for different shapes, or another ``reduction``; TypeError for integers.
 
     >>> import lazyarray as la
     >>> la.nn.binary_cross_entropy_with_logits([0.0, -1000.0], [1.0, 0.0], "none").asnumpy()

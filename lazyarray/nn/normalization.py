@@ -133,11 +133,22 @@ def batch_norm(
 ) -> NDArray:
     """x (n, c, ...) with mean 0 and variance 1 in each channel, times weight (c) plus bias (c).
 
-    Ioffe, Szegedy (2015). In training, ``la.autograd.is_training()`` by default, mean and variance
-    are the batch's, and the arrays ``running_mean`` and ``running_var`` (c) are updated in place:
-    multiplied by 1 - ``momentum``, plus ``momentum`` times the batch's (the variance's unbiased
-    estimate, as in PyTorch). Otherwise they are the running ones. ValueError for shapes that don't
-    fit, and for less than two numbers a channel.
+    Ioffe, Szegedy (2015). In training mean and variance are the batch's, and the running ones are
+    updated in place: multiplied by 1 - ``momentum``, plus ``momentum`` times the batch's (the
+    variance's unbiased estimate, as in PyTorch). Otherwise they are the running ones.
+
+    Args:
+        x: an array (n, c, ...) of floats.
+        running_mean: a vector (c,), or None.
+        running_var: a vector (c,), or None.
+        weight: what each channel is multiplied by, a vector (c,), or None.
+        bias: what is added then, a vector (c,), or None.
+        training: whether it trains; None: ``la.autograd.is_training()``.
+        momentum: the share of the batch's.
+        eps: what is added to the variance.
+    Returns: an array of x's shape.
+    Raises: ValueError for shapes that don't fit, for less than two numbers a channel, and without
+        running ones when not in training; TypeError unless x is of floats.
 
     >>> import lazyarray as la
     >>> x = la.array([[1.0, 5.0], [3.0, 5.0]])
@@ -188,10 +199,16 @@ def _move(running: Any, seen: Any, momentum: float, factor: float = 1.0) -> None
 def layer_norm(
     x: Any, normalized_shape: Any, weight: Any = None, bias: Any = None, eps: float = 1e-5
 ) -> NDArray:
-    """Arrays with mean 0 and variance 1 over their last axes, which are ``normalized_shape``.
+    """Arrays with mean 0 and variance 1 over their last axes (Ba et al. 2016).
 
-    Then times ``weight`` plus ``bias``, both of that shape (Ba et al. 2016). An integer is a shape
-    of one axis. ValueError for shapes that don't fit.
+    Args:
+        x: an array of floats.
+        normalized_shape: the lengths of these axes; an integer is a shape of one axis.
+        weight: what it is multiplied by, of that shape, or None.
+        bias: what is added then, of that shape, or None.
+        eps: what is added to the variance.
+    Returns: an array of x's shape.
+    Raises: ValueError for shapes that don't fit; TypeError unless x is of floats.
 
     >>> import lazyarray as la
     >>> la.nn.layer_norm(la.array([[1.0, 3.0], [5.0, 5.0]]), 2, eps=0.01).asnumpy().round(2)
@@ -236,8 +253,16 @@ def group_norm(
 ) -> NDArray:
     """x (n, c, ...) with mean 0 and variance 1 over each group of an image's channels.
 
-    There are ``num_groups`` of them. Then times ``weight`` (c) plus ``bias`` (c) (Wu, He 2018).
-    ValueError for shapes that don't fit.
+    Wu, He (2018).
+
+    Args:
+        x: an array (n, c, ...) of floats.
+        num_groups: how many groups.
+        weight: what each channel is multiplied by, a vector (c,), or None.
+        bias: what is added then, a vector (c,), or None.
+        eps: what is added to the variance.
+    Returns: an array of x's shape.
+    Raises: ValueError for shapes that don't fit; TypeError unless x is of floats.
 
     >>> import lazyarray as la
     >>> la.nn.group_norm(la.array([[1.0, 3.0, 5.0, 5.0]]), 2, eps=0.01).asnumpy().round(2)

@@ -35,6 +35,14 @@ def checked(name: str, weight: Any, *others: Any) -> None:
 def sgd(weight: NDArray, grad: NDArray, lr: Any, weight_decay: float = 0.0) -> None:
     """Gradient descent: weight -= lr (grad + weight_decay weight).
 
+    Args:
+        weight: the array that is changed.
+        grad: its gradient.
+        lr: the rate of learning.
+        weight_decay: what times the weight is added to the gradient.
+    Returns: None.
+    Raises: ValueError for different shapes; TypeError for integers.
+
     >>> import lazyarray as la
     >>> w = la.ones(2)
     >>> la.nn.sgd(w, la.array([1.0, -1.0]), lr=0.5)
@@ -61,6 +69,17 @@ def momentum(
 
     g = grad + weight_decay weight; velocity = momentum velocity + g; weight -= lr velocity, or with
     ``nesterov`` lr (g + momentum velocity) (Sutskever et al. 2013). ``velocity`` starts as zeros.
+
+    Args:
+        weight: the array that is changed.
+        grad: its gradient.
+        velocity: an array of its shape, changed too.
+        lr: the rate of learning.
+        momentum: the share of the velocity that stays.
+        weight_decay: what times the weight is added to the gradient.
+        nesterov: whether to look ahead.
+    Returns: None.
+    Raises: ValueError for different shapes; TypeError for integers.
 
     >>> import lazyarray as la
     >>> w, v = la.ones(1), la.ones(1)
@@ -135,6 +154,20 @@ def adam(
     ``mean`` and ``var`` start as zeros. ``step`` counts from 1: an integer, or an array of one
     number, whose value is never asked for.
 
+    Args:
+        weight: the array that is changed.
+        grad: its gradient.
+        mean: the running mean of gradients, changed too.
+        var: the running mean of their squares, changed too.
+        lr: the rate of learning.
+        step: which step it is, from 1.
+        beta1: the share of ``mean`` that stays.
+        beta2: the share of ``var`` that stays.
+        eps: what is added to the denominator.
+        weight_decay: what times the weight is added to the gradient.
+    Returns: None.
+    Raises: ValueError for different shapes, or a step under 1; TypeError for integers.
+
     >>> import lazyarray as la
     >>> w, m, v = la.ones(1), la.zeros(1), la.zeros(1)
     >>> la.nn.adam(w, la.array([8.0]), m, v, lr=0.5, step=1)
@@ -164,6 +197,20 @@ def adamw(
 
     Loshchilov, Hutter (2019). Otherwise as :func:`adam`.
 
+    Args:
+        weight: the array that is changed.
+        grad: its gradient.
+        mean: the running mean of gradients, changed too.
+        var: the running mean of their squares, changed too.
+        lr: the rate of learning.
+        step: which step it is, from 1.
+        beta1: the share of ``mean`` that stays.
+        beta2: the share of ``var`` that stays.
+        eps: what is added to the denominator.
+        weight_decay: the share of the weight, times lr, that goes.
+    Returns: None.
+    Raises: ValueError for different shapes, or a step under 1; TypeError for integers.
+
     >>> import lazyarray as la
     >>> w, m, v = la.ones(1), la.zeros(1), la.zeros(1)
     >>> la.nn.adamw(w, la.array([8.0]), m, v, lr=0.5, step=1, weight_decay=0.1)
@@ -185,6 +232,17 @@ def rmsprop(
     weight_decay: float = 0.0,
 ) -> None:
     """RMSProp (Tieleman, Hinton 2012): ``square``, zeros at first, is the running mean of squares.
+
+    Args:
+        weight: the array that is changed.
+        grad: its gradient.
+        square: an array of its shape, changed too.
+        lr: the rate of learning.
+        alpha: the share of ``square`` that stays.
+        eps: what is added to the denominator.
+        weight_decay: what times the weight is added to the gradient.
+    Returns: None.
+    Raises: ValueError for different shapes; TypeError for integers.
 
     >>> import lazyarray as la
     >>> w, s = la.ones(1), la.zeros(1)
@@ -211,6 +269,16 @@ def adagrad(
 ) -> None:
     """AdaGrad (Duchi et al. 2011): ``square``, zeros at first, is the sum of squares.
 
+    Args:
+        weight: the array that is changed.
+        grad: its gradient.
+        square: an array of its shape, changed too.
+        lr: the rate of learning.
+        eps: what is added to the denominator.
+        weight_decay: what times the weight is added to the gradient.
+    Returns: None.
+    Raises: ValueError for different shapes; TypeError for integers.
+
     >>> import lazyarray as la
     >>> w, s = la.ones(1), la.zeros(1)
     >>> la.nn.adagrad(w, la.array([2.0]), s, lr=0.5)
@@ -228,8 +296,13 @@ def adagrad(
 def clip_grad_norm(params: Iterable[NDArray], max_norm: Any) -> NDArray:
     """Scales the gradients of ``params`` together so that their norm is at most ``max_norm``.
 
-    Gives the norm that they had, without waiting for it (Pascanu et al. 2013). ValueError if one
-    has no gradient.
+    Gives the norm that they had, without waiting for it (Pascanu et al. 2013).
+
+    Args:
+        params: arrays with gradients.
+        max_norm: the largest norm.
+    Returns: an array without axes.
+    Raises: ValueError if one has no gradient.
 
     >>> import lazyarray as la
     >>> x = la.array([3.0, 4.0])

@@ -93,9 +93,17 @@ def max_pool2d(
 ) -> NDArray:
     """The maxima of windows of images (n, c, h, w) or (c, h, w).
 
-    ``stride`` is ``kernel_size`` by default; each may be a number or (rows, columns). What
-    ``padding`` adds is never the maximum; it is at most half of a window. NaN in a window is its
-    maximum. The gradient goes to the first of several maxima.
+    What ``padding`` adds is never the maximum. NaN in a window is its maximum. The gradient goes to
+    the first of several maxima.
+
+    Args:
+        x: images (n, c, h, w), or one (c, h, w).
+        kernel_size: how large a window is: a number, or (rows, columns).
+        stride: the distance of windows; None: ``kernel_size``.
+        padding: what is added on each side, at most half of a window.
+        dilation: the distance of a window's elements.
+    Returns: an array (n, c, oh, ow).
+    Raises: ValueError for shapes that don't fit; TypeError unless x is of floats.
 
     >>> import lazyarray as la
     >>> la.nn.max_pool2d(la.arange(16.0).reshape(1, 4, 4), 2).asnumpy()
@@ -109,6 +117,15 @@ def max_pool1d(
     x: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1
 ) -> NDArray:
     """The maxima of windows of sequences (n, c, w) or (c, w); see :func:`max_pool2d`.
+
+    Args:
+        x: sequences (n, c, w), or one (c, w).
+        kernel_size: how long a window is.
+        stride: the distance of windows; None: ``kernel_size``.
+        padding: what is added on each side, at most half of a window.
+        dilation: the distance of a window's elements.
+    Returns: an array (n, c, ow).
+    Raises: ValueError for shapes that don't fit; TypeError unless x is of floats.
 
     >>> import lazyarray as la
     >>> la.nn.max_pool1d(la.arange(6.0).reshape(1, 6), 2).asnumpy()
@@ -150,8 +167,14 @@ def avg_pool2d(
 ) -> NDArray:
     """The means of windows of images (n, c, h, w) or (c, h, w).
 
-    As :func:`max_pool2d`; the zeros of ``padding`` count as elements unless ``count_include_pad``
-    is false.
+    Args:
+        x: images (n, c, h, w), or one (c, h, w).
+        kernel_size: how large a window is: a number, or (rows, columns).
+        stride: the distance of windows; None: ``kernel_size``.
+        padding: zeros on each side, at most half of a window.
+        count_include_pad: whether these zeros count as elements.
+    Returns: an array (n, c, oh, ow).
+    Raises: ValueError for shapes that don't fit; TypeError unless x is of floats.
 
     >>> import lazyarray as la
     >>> la.nn.avg_pool2d(la.arange(16.0).reshape(1, 4, 4), 2).asnumpy()
@@ -171,6 +194,15 @@ def avg_pool1d(
     count_include_pad: bool = True,
 ) -> NDArray:
     """The means of windows of sequences (n, c, w) or (c, w); see :func:`avg_pool2d`.
+
+    Args:
+        x: sequences (n, c, w), or one (c, w).
+        kernel_size: how long a window is.
+        stride: the distance of windows; None: ``kernel_size``.
+        padding: zeros on each side, at most half of a window.
+        count_include_pad: whether these zeros count as elements.
+    Returns: an array (n, c, ow).
+    Raises: ValueError for shapes that don't fit; TypeError unless x is of floats.
 
     >>> import lazyarray as la
     >>> la.nn.avg_pool1d(la.arange(6.0).reshape(1, 6), 2).asnumpy()
@@ -206,10 +238,16 @@ def _adaptive(name: str, axes: int, x: Any, output_size: Any) -> NDArray:
 
 
 def adaptive_avg_pool2d(x: Any, output_size: Any) -> NDArray:
-    """Means over h x w bins of images (n, c, H, W) or (c, H, W): a result (n, c, h, w).
+    """Means over bins of images.
 
     Bin i of h is rows i H // h up to (i + 1) H / h, rounded up; bins overlap where h doesn't divide
     H.
+
+    Args:
+        x: images (n, c, H, W), or one (c, H, W).
+        output_size: how many bins: a number, or (h, w).
+    Returns: an array (n, c, h, w).
+    Raises: ValueError for shapes that don't fit; TypeError unless x is of floats.
 
     >>> import lazyarray as la
     >>> la.nn.adaptive_avg_pool2d(la.arange(9.0).reshape(1, 3, 3), 2).asnumpy()
@@ -222,6 +260,12 @@ def adaptive_avg_pool2d(x: Any, output_size: Any) -> NDArray:
 def adaptive_avg_pool1d(x: Any, output_size: Any) -> NDArray:
     """Means over bins of sequences (n, c, W) or (c, W); see :func:`adaptive_avg_pool2d`.
 
+    Args:
+        x: sequences (n, c, W), or one (c, W).
+        output_size: how many bins.
+    Returns: an array (n, c, w).
+    Raises: ValueError for shapes that don't fit; TypeError unless x is of floats.
+
     >>> import lazyarray as la
     >>> la.nn.adaptive_avg_pool1d(la.arange(5.0).reshape(1, 5), 2).asnumpy()
     array([[1., 3.]])
@@ -230,7 +274,12 @@ def adaptive_avg_pool1d(x: Any, output_size: Any) -> NDArray:
 
 
 def global_avg_pool(x: Any) -> NDArray:
-    """The means of each channel of x (n, c, ...): an array (n, c).
+    """The means of each channel.
+
+    Args:
+        x: an array (n, c, ...).
+    Returns: an array (n, c).
+    Raises: ValueError for fewer than two axes; TypeError unless x is of floats.
 
     >>> import lazyarray as la
     >>> la.nn.global_avg_pool(la.arange(8.0).reshape(1, 2, 2, 2)).asnumpy()

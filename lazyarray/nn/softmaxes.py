@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
+from lazyarray.nn.inputs import reals
 from lazyarray.ops import table
 from lazyarray.ops._differentiable import differentiable
-from lazyarray.ops._rows import asarray, normalize_axes, reduced_shape, select
+from lazyarray.ops._rows import normalize_axes, reduced_shape, select
 from lazyarray.ops.creation import ascontiguousarray, zeros_like
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ _max, _sum = table["max"], table["sum"]
 
 def _rows(x: Any, axis: int) -> tuple[NDArray, int]:
     """x in C order, whose reductions are native, and the axis; AxisError for one out of range."""
-    x = asarray(x)
+    x = reals(x)
     axis = normalize_axis_index(axis, x.ndim)
     return ascontiguousarray(x), axis
 
@@ -36,6 +37,12 @@ def _softmax_gradient(g: Any, y: Any, axis: int) -> Any:
 @differentiable(x=_softmax_gradient)
 def softmax(x: Any, axis: int = -1) -> NDArray:
     """exp(x) / sum(exp(x)) along an axis, without overflow.
+
+    Args:
+        x: an array.
+        axis: the axis.
+    Returns: an array of x's shape.
+    Raises: AxisError if there is no such axis; TypeError for complex numbers.
 
     >>> import lazyarray as la
     >>> la.nn.softmax([0.0, 0.0, 1000.0]).asnumpy()
@@ -55,6 +62,12 @@ def _log_softmax_gradient(g: Any, y: Any, axis: int) -> Any:
 @differentiable(x=_log_softmax_gradient)
 def log_softmax(x: Any, axis: int = -1) -> NDArray:
     """x - log(sum(exp(x))) along an axis, without overflow.
+
+    Args:
+        x: an array.
+        axis: the axis.
+    Returns: an array of x's shape.
+    Raises: AxisError if there is no such axis; TypeError for complex numbers.
 
     >>> import lazyarray as la
     >>> la.nn.log_softmax([0.0, 0.0]).asnumpy()
@@ -78,11 +91,18 @@ def _logsumexp_gradient(g: Any, y: Any, x: Any, axis: Any, keepdims: bool) -> An
 def logsumexp(x: Any, axis: Any = -1, keepdims: bool = False) -> NDArray:
     """log(sum(exp(x))) over an axis or several, without overflow; -inf where all of x is.
 
+    Args:
+        x: an array.
+        axis: the axis, or several as a tuple.
+        keepdims: whether these axes stay, with length one.
+    Returns: an array without these axes.
+    Raises: AxisError if there is no such axis; TypeError for complex numbers.
+
     >>> import lazyarray as la
     >>> la.nn.logsumexp([1000.0, 1000.0]).item()
     1000.6931471805599
     """
-    x = asarray(x)
+    x = reals(x)
     axes = normalize_axes(axis, x.ndim)
     rows = ascontiguousarray(x) if x.ndim else x
     top = _max(rows, axes, None, True)

@@ -142,6 +142,16 @@ cdef extern from "ops/mended.h" namespace "lazyarray":
     void mend_expm1(Kernel*, char)
     void mend_negative(Kernel*, char, int)
 
+# What a function that stands for another takes over of it: all but the docstring.
+cdef tuple COPIED = tuple([name for name in functools.WRAPPER_ASSIGNMENTS if name != "__doc__"])
+
+
+cdef object documented(doc, function):
+    """A docstring with what many have in common (_docstrings.py): made when somebody reads it."""
+    from lazyarray._docstrings import completed
+    return completed(doc, function)
+
+
 # What files above do for the rows, by the names under which they teach it here.
 cdef dict _taught = {}
 

@@ -9,6 +9,12 @@ from lazyarray.ops._rows import MatMul, Row
 
 _MATMUL = """Matrix product; axes before the last two are a stack.
 
+    Args:
+        a: matrices (..., M, K), or a vector (K,).
+        b: matrices (..., K, N), or a vector (K,).
+    Returns: an array (..., M, N), without the axis that a vector has not.
+    Raises: ValueError for a number, if the lengths differ, or if the stacks do not broadcast.
+
     >>> import lazyarray as la
     >>> la.matmul([[1, 2], [3, 4]], [1, 1]).asnumpy()
     array([3, 7])

@@ -62,10 +62,15 @@ def _wake(loop: asyncio.AbstractEventLoop, future: asyncio.Future[None], x: NDAr
 
 
 async def completed(*arrays: NDArray) -> tuple[NDArray, ...]:
-    """The arrays, once all of them are complete; raises what made the first one fail that did.
+    """The arrays, once all of them are complete.
 
     ``await x`` is for one. Arrays with axes have no hash, which ``asyncio.gather`` asks for:
     ``asyncio.gather(la.completed(a, b), other())``.
+
+    Args:
+        arrays: arrays.
+    Returns: a tuple of them, when it is awaited.
+    Raises: what made the first one fail that did, when it is awaited.
 
     >>> import asyncio, lazyarray as la
     >>> async def sums():

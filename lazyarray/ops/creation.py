@@ -51,9 +51,17 @@ def array(
     """An array with a copy of ``obj``: an array, a number, or nested sequences of those.
 
     The values are copied at the call, so ``obj`` may change afterwards. Waits for arrays of this
-    package inside a list. ``dtype``, ``order`` and ``ndmin`` are NumPy's. ``copy=None``
-    gives an NDArray back as it is where it fits; ``copy=False`` is a ValueError where a copy is
-    needed, as it is for an array on another device than the one asked for.
+    package inside a list.
+
+    Args:
+        obj: what the values are taken of.
+        dtype: the result's dtype; None: the least that holds all values, as in NumPy.
+        copy: None gives an NDArray back as it is where it fits; False forbids a copy.
+        ndmin: the least number of axes: ones are put in front.
+    Returns: an array of obj's shape.
+    Raises: ValueError if the nested sequences are uneven, and for ``copy=False`` where a copy is
+        needed, as it is for an array on another device than the one asked for; TypeError for what
+        is no dtype.
 
     >>> import lazyarray as la
     >>> la.array([[1, 2], [3, 4]], dtype="float32").asnumpy()
@@ -149,7 +157,13 @@ def asarray(
 ) -> NDArray:
     """``obj`` itself if it is an array of that dtype, else a new array of its values.
 
-    Arguments are those of :func:`array`.
+    Args:
+        obj: an array, a number, or nested sequences of those.
+        dtype: the result's dtype; None: obj's own.
+        copy: True always copies; False forbids a copy; None copies where it must.
+    Returns: an array of obj's shape.
+    Raises: ValueError if the nested sequences are uneven, and for ``copy=False`` where a copy is
+        needed.
 
     >>> import lazyarray as la
     >>> x = la.ones(3)
@@ -162,6 +176,11 @@ def asarray(
 def asanyarray(obj: Any, dtype: Any = None, *, order: str = "K", device: Any = None) -> NDArray:
     """The same as :func:`asarray`.
 
+    Args:
+        obj: an array, a number, or nested sequences of those.
+        dtype: the result's dtype; None: obj's own.
+    Returns: an array of obj's shape.
+
     >>> import lazyarray as la
     >>> la.asanyarray([1, 2]).asnumpy()
     array([1, 2])
@@ -172,6 +191,11 @@ def asanyarray(obj: Any, dtype: Any = None, *, order: str = "K", device: Any = N
 def ascontiguousarray(obj: Any, dtype: Any = None, *, device: Any = None) -> NDArray:
     """The values in C order with at least one axis; ``obj`` itself if that is what it is.
 
+    Args:
+        obj: an array, a number, or nested sequences of those.
+        dtype: the result's dtype; None: obj's own.
+    Returns: an array of obj's shape, (1,) for a number.
+
     >>> import lazyarray as la
     >>> la.ascontiguousarray(la.ones((2, 3)).T).strides
     (16, 8)
@@ -181,6 +205,11 @@ def ascontiguousarray(obj: Any, dtype: Any = None, *, device: Any = None) -> NDA
 
 def asfortranarray(obj: Any, dtype: Any = None, *, device: Any = None) -> NDArray:
     """The values in Fortran order; ``obj`` itself if that is how it lies.
+
+    Args:
+        obj: an array, a number, or nested sequences of those.
+        dtype: the result's dtype; None: obj's own.
+    Returns: an array of obj's shape.
 
     >>> import lazyarray as la
     >>> la.asfortranarray(la.ones((2, 3))).strides
@@ -280,6 +309,10 @@ def empty(
 ) -> NDArray:
     """An array of any values: its memory is allocated by the first op that writes it.
 
+    Args:
+        dtype: the dtype; None: float64.
+    Returns: an array of that shape.
+
     >>> import lazyarray as la
     >>> la.empty((2, 3), "int32").shape
     (2, 3)
@@ -296,6 +329,10 @@ def zeros(
     device: Any = None,
 ) -> NDArray:
     """An array of zeros.
+
+    Args:
+        dtype: the dtype; None: float64.
+    Returns: an array of that shape.
 
     >>> import lazyarray as la
     >>> la.zeros(3).asnumpy()
@@ -315,6 +352,10 @@ def ones(
     device: Any = None,
 ) -> NDArray:
     """An array of ones.
+
+    Args:
+        dtype: the dtype; None: float64.
+    Returns: an array of that shape.
 
     >>> import lazyarray as la
     >>> la.ones(2, dtype="int8").asnumpy()
@@ -336,7 +377,11 @@ def full(
 ) -> NDArray:
     """An array filled with ``fill_value``, a scalar or an array that broadcasts to ``shape``.
 
-    The dtype is by default that of ``fill_value``.
+    Args:
+        fill_value: a number, or an array that broadcasts to ``shape``.
+        dtype: the dtype; None: that of ``fill_value``.
+    Returns: an array of that shape.
+    Raises: ValueError if ``fill_value`` does not broadcast.
 
     >>> import lazyarray as la
     >>> la.full((2, 2), [1, 2]).asnumpy()
@@ -389,6 +434,13 @@ def empty_like(
 ) -> NDArray:
     """An array of any values with the shape, dtype, memory order and device of another.
 
+    Args:
+        prototype: the array to be like.
+        dtype: the dtype; None: that of the array.
+        shape: another shape.
+        ctx: another device.
+    Returns: an array of the same shape, or of ``shape``.
+
     >>> import lazyarray as la
     >>> la.empty_like(la.ones((2, 3)), dtype="int64").dtype
     dtype('int64')
@@ -406,6 +458,13 @@ def zeros_like(
     device: Any = None,
 ) -> NDArray:
     """Zeros with the shape, dtype, memory order and device of another array.
+
+    Args:
+        a: the array to be like.
+        dtype: the dtype; None: that of the array.
+        shape: another shape.
+        ctx: another device.
+    Returns: an array of the same shape, or of ``shape``.
 
     >>> import lazyarray as la
     >>> la.zeros_like(la.arange(3)).asnumpy()
@@ -427,6 +486,13 @@ def ones_like(
 ) -> NDArray:
     """Ones with the shape, dtype, memory order and device of another array.
 
+    Args:
+        a: the array to be like.
+        dtype: the dtype; None: that of the array.
+        shape: another shape.
+        ctx: another device.
+    Returns: an array of the same shape, or of ``shape``.
+
     >>> import lazyarray as la
     >>> la.ones_like([1.5, 2.5]).asnumpy()
     array([1., 1.])
@@ -447,6 +513,15 @@ def full_like(
     device: Any = None,
 ) -> NDArray:
     """One value with the shape, dtype, memory order and device of another array.
+
+    Args:
+        a: the array to be like.
+        fill_value: a number, or an array that broadcasts to the shape.
+        dtype: the dtype; None: that of the array.
+        shape: another shape.
+        ctx: another device.
+    Returns: an array of the same shape, or of ``shape``.
+    Raises: ValueError if ``fill_value`` does not broadcast.
 
     >>> import lazyarray as la
     >>> la.full_like(la.arange(3), 7).asnumpy()

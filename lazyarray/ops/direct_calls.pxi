@@ -96,8 +96,13 @@ cdef class Public:
         places = () if code is None else code.co_varnames[:code.co_argcount]
         self.out_at = places.index("out") if "out" in places else -1
         self.called = <vectorcallfunc>call_public
-        functools.update_wrapper(self, recorded)
+        functools.update_wrapper(self, recorded, COPIED)
         self.__module__ = module
+
+    @property
+    def __doc__(self):
+        # In each class: a class's own docstring would hide an inherited one.
+        return documented(self.recorded.__doc__, self.recorded)
 
     def __call__(self, *args, **kwargs):
         return self.recorded(*args, **kwargs)  # seen by inspect only: see call_by_vector
@@ -182,9 +187,17 @@ cdef class Direct(Public):
             self.quick = quick_sort
         self.called = <vectorcallfunc>call_direct
 
+    @property
+    def __doc__(self):
+        return documented(self.recorded.__doc__, self.recorded)
+
 
 cdef class DirectMethod(Direct):
     """A method of arrays that is run at once, by NumPy's method of the same name, where that is possible."""
+
+    @property
+    def __doc__(self):
+        return self.recorded.__doc__
 
     def __get__(self, instance, owner):
         return self if instance is None else PyMethod_New(self, instance)

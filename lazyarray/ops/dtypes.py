@@ -36,7 +36,12 @@ promote_types = np.promote_types
 def astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> NDArray:
     """A copy of ``x`` with another dtype (or ``x`` itself if nothing changes and not ``copy``).
 
-    It is on ``device``, by default that of ``x``.
+    Args:
+        dtype: the new dtype.
+        copy: whether it is a copy in any case.
+        device: the device of the result; None: that of ``x``.
+    Returns: an array of x's shape.
+    Raises: TypeError for what is no dtype of arrays.
 
     >>> import lazyarray as la
     >>> la.astype(la.array([1.7, -1.7]), "int64").asnumpy()
@@ -57,6 +62,12 @@ def _typed(x: Any) -> Any:
 def result_type(*arrays_and_dtypes: Any) -> np.dtype[Any]:
     """The dtype that the operands have in common; Python scalars are weak.
 
+    Args:
+        arrays_and_dtypes: arrays, dtypes and numbers.
+    Returns: a dtype.
+    Raises: ValueError for no operands; TypeError (a DTypePromotionError) if they have none in
+        common.
+
     >>> import lazyarray as la
     >>> la.result_type(la.ones(1, "float32"), 2.5), la.result_type("int8", la.float16)
     (dtype('float32'), dtype('float16'))
@@ -66,6 +77,13 @@ def result_type(*arrays_and_dtypes: Any) -> np.dtype[Any]:
 
 def can_cast(from_: Any, to: Any, casting: str = "safe") -> bool:
     """Whether a dtype, or that of an array, can be cast to another under a rule.
+
+    Args:
+        from_: a dtype, or an array.
+        to: a dtype.
+        casting: the rule: "no", "equiv", "safe", "same_kind" or "unsafe".
+    Returns: a bool.
+    Raises: TypeError for a Python number, or what is no dtype; ValueError for another rule.
 
     >>> import lazyarray as la
     >>> la.can_cast("int32", "float64"), la.can_cast(la.ones(1), "float32")
@@ -77,6 +95,9 @@ def can_cast(from_: Any, to: Any, casting: str = "safe") -> bool:
 def iscomplexobj(x: Any) -> bool:
     """Whether the dtype is complex.
 
+    Returns: a bool; an array without imaginary parts may well be complex.
+    Raises: nothing.
+
     >>> import lazyarray as la
     >>> la.iscomplexobj(la.ones(1, "complex64")), la.iscomplexobj(1.0)
     (True, False)
@@ -86,6 +107,9 @@ def iscomplexobj(x: Any) -> bool:
 
 def isrealobj(x: Any) -> bool:
     """Whether the dtype is not complex.
+
+    Returns: a bool.
+    Raises: nothing.
 
     >>> import lazyarray as la
     >>> la.isrealobj(la.ones(1))
@@ -104,6 +128,11 @@ def _known(a: Any) -> Any:
 def shape(a: Any) -> tuple[int, ...]:
     """The length of each axis.
 
+    Args:
+        a: an array.
+    Returns: a tuple of ints.
+    Raises: what :func:`array` raises for what is none.
+
     >>> import lazyarray as la
     >>> la.shape([[1, 2, 3]])
     (1, 3)
@@ -114,6 +143,11 @@ def shape(a: Any) -> tuple[int, ...]:
 def ndim(a: Any) -> int:
     """The number of axes.
 
+    Args:
+        a: an array.
+    Returns: an int.
+    Raises: what :func:`array` raises for what is none.
+
     >>> import lazyarray as la
     >>> la.ndim([[1, 2, 3]])
     2
@@ -123,6 +157,12 @@ def ndim(a: Any) -> int:
 
 def size(a: Any, axis: Any = None) -> int:
     """The number of elements, in all or along ``axis``.
+
+    Args:
+        a: an array.
+        axis: the axis, or several; None: all.
+    Returns: an int.
+    Raises: AxisError if there is no such axis.
 
     >>> import lazyarray as la
     >>> la.size([[1, 2, 3]]), la.size([[1, 2, 3]], 0)
@@ -164,6 +204,12 @@ def _places(a: Any, b: Any) -> tuple[np.ndarray, np.ndarray] | None:
 def may_share_memory(a: Any, b: Any, max_work: Any = None) -> bool:
     """Whether the arrays' memory ranges overlap; see :func:`shares_memory`.
 
+    Args:
+        b: an array.
+        max_work: for NumPy's signature; ranges are compared in any case.
+    Returns: a bool.
+    Raises: nothing.
+
     >>> import lazyarray as la
     >>> x = la.arange(4)
     >>> la.may_share_memory(x[::2], x[1::2])
@@ -175,6 +221,12 @@ def may_share_memory(a: Any, b: Any, max_work: Any = None) -> bool:
 
 def shares_memory(a: Any, b: Any, max_work: Any = None) -> bool:
     """Whether an element of one array is one of the other's.
+
+    Args:
+        b: an array.
+        max_work: how long to look, as in NumPy.
+    Returns: a bool.
+    Raises: nothing for arrays; NumPy's TooHardError if ``max_work`` is exceeded.
 
     >>> import lazyarray as la
     >>> x = la.arange(4)

@@ -119,9 +119,25 @@ def _doc(name: str, ufunc: np.ufunc) -> str:
     summary = (ufunc.__doc__ or name).split("\n\n")[1].split("\n")[0]
     given = _EXAMPLES.get(name, "[0.25, 0.5]" + ", 0.75" * (ufunc.nin - 1))
     part = "[0]" * (ufunc.nout > 1)
+    shape = (
+        "of x's shape" if ufunc.nin == 1 else "of the shape to which ``x1`` and ``x2`` broadcast"
+    )
+    pair = ufunc.nout > 1
+    returns = f"a pair of arrays {shape}" if pair else f"an array {shape}"
+    if all(types.endswith("?") for types in ufunc.types):
+        returns += ", of bools"
+    else:
+        returns += f", of the dtype that ``numpy.{name}`` gives"
+    outs = "\n        out: a pair of arrays of that shape, which are written and returned." * pair
+    shapes = "" if ufunc.nin == 1 else "ValueError if the shapes do not broadcast; "
     return f"""{summary}
 
-    Runs the loops of ``numpy.{name}``; arguments as there.{_NOTES.get(name, "")}
+    Runs the loops of ``numpy.{name}``.{_NOTES.get(name, "")}
+
+    Args:
+        where: a mask that broadcasts to the result: elsewhere ``out`` keeps what it has.{outs}
+    Returns: {returns}.
+    Raises: {shapes}TypeError for dtypes that ``numpy.{name}`` has no loop for.
 
     >>> import numpy as np, lazyarray as la
     >>> la.{name}({given}){part}.asnumpy() == np.{name}({given}){part}

@@ -21,7 +21,7 @@ cdef class Gufunc(Row):
 
     @property
     def __doc__(self):
-        return self.doc
+        return documented(self.doc, self)
 
     def __init__(self, object ufunc, *, str name, str section="", str doc="", str invalid=None,
                  double cost=1.0, bint linear=False):

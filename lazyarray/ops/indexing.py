@@ -393,8 +393,14 @@ def take(
 ) -> NDArray:
     """The elements at ``indices`` along an axis, or of the flattened array.
 
-    Shape: that of ``a`` with the axis replaced by the shape of ``indices``. An index out of
-    bounds is an IndexError at the wait, unless ``mode`` is "wrap" or "clip".
+    Args:
+        indices: integers, in an array of any shape.
+        axis: the axis; None: of the flattened array.
+        mode: for indices out of bounds: "raise", "wrap" (start again) or "clip" (the nearest).
+    Returns: an array of a's shape, with the axis replaced by the shape of ``indices``.
+    Raises: IndexError for an index out of bounds: at the wait if the indices are an NDArray that is
+        not computed yet; TypeError for indices that are no integers; ValueError for another
+        ``mode``.
 
     >>> import lazyarray as la
     >>> la.take(la.array([10, 20, 30]), [2, 0]).asnumpy()
@@ -440,6 +446,14 @@ def _listed(indices: Any) -> Any:
 def take_along_axis(arr: Any, indices: Any, axis: int | None = -1) -> NDArray:
     """Elements by an index array that matches ``arr`` in all axes but one (as argsort gives).
 
+    Args:
+        arr: the array.
+        indices: integers: an array with as many axes, which broadcasts to ``arr`` in all but one.
+        axis: that axis; None: of the flattened array.
+    Returns: an array of the shape of ``indices``, broadcast.
+    Raises: ValueError for another number of axes; IndexError for indices that are no integers, and
+        at the wait if one is out of bounds.
+
     >>> import lazyarray as la
     >>> x = la.array([[3, 1, 2]])
     >>> la.take_along_axis(x, la.argsort(x, axis=1), axis=1).asnumpy()
@@ -470,6 +484,15 @@ def _key_along(shape: Shape, index: NDArray, axis: int) -> tuple[Any, ...]:
 
 def put_along_axis(arr: NDArray, indices: Any, values: Any, axis: int | None) -> None:
     """Stores ``values`` where :func:`take_along_axis` would take them; changes ``arr``.
+
+    Args:
+        arr: the array that is changed.
+        indices: integers: an array with as many axes, which broadcasts to ``arr`` in all but one.
+        values: what is stored, broadcast to the indices.
+        axis: that axis; None: of the flattened array.
+    Returns: None.
+    Raises: ValueError for another number of axes; IndexError for indices that are no integers, and
+        when ``arr`` is read if one is out of bounds.
 
     >>> import lazyarray as la
     >>> x = la.array([[3, 1, 2]])
@@ -509,6 +532,13 @@ def compress(
 
     Waits for the conditions, if they are an NDArray: the result's shape depends on them.
 
+    Args:
+        condition: a vector of bools, no longer than the axis.
+        axis: the axis; None: of the flattened array.
+    Returns: an array, along the axis as long as there are true conditions.
+    Raises: ValueError unless the conditions are a vector; IndexError if one beyond the axis is
+        true.
+
     >>> import lazyarray as la
     >>> la.compress([True, False, True], la.array([1, 2, 3])).asnumpy()
     array([1, 3])
@@ -523,6 +553,12 @@ def extract(condition: Any, arr: Any) -> NDArray:
 
     Waits for the condition, if it is an NDArray: the result's shape depends on it.
 
+    Args:
+        condition: an array of bools, of arr's size.
+        arr: the array.
+    Returns: a vector.
+    Raises: IndexError if the condition is true beyond the array.
+
     >>> import lazyarray as la
     >>> la.extract([True, False, True], la.array([1, 2, 3])).asnumpy()
     array([1, 3])
@@ -532,6 +568,14 @@ def extract(condition: Any, arr: Any) -> NDArray:
 
 def choose(a: Any, choices: Any, out: NDArray | None = None, mode: str = "raise") -> NDArray:
     """At each place the element of that array of ``choices`` which ``a`` names there.
+
+    Args:
+        a: integers from 0 to n - 1.
+        choices: n arrays, which broadcast with ``a``; an array counts by its first axis.
+        mode: for integers out of bounds: "raise", "wrap" (start again) or "clip" (the nearest).
+    Returns: an array of the common shape.
+    Raises: ValueError if the shapes do not broadcast, without choices, and at the wait for an
+        integer out of bounds.
 
     >>> import lazyarray as la
     >>> la.choose(la.array([0, 1]), [la.array([1, 2]), la.array([3, 4])]).asnumpy()
@@ -567,6 +611,15 @@ def choose(a: Any, choices: Any, out: NDArray | None = None, mode: str = "raise"
 def put(a: NDArray, ind: Any, v: Any, mode: str = "raise") -> None:
     """Stores ``v``, repeated as needed, at indices of the flattened array; changes ``a``.
 
+    Args:
+        a: the array that is changed.
+        ind: integers.
+        v: what is stored.
+        mode: for indices out of bounds: "raise", "wrap" (start again) or "clip" (the nearest).
+    Returns: None.
+    Raises: IndexError for an index out of bounds: when ``a`` is read if the indices are not
+        computed yet.
+
     >>> import lazyarray as la
     >>> x = la.zeros(3)
     >>> la.put(x, [0, 2], 5)
@@ -585,6 +638,13 @@ def put(a: NDArray, ind: Any, v: Any, mode: str = "raise") -> None:
 def putmask(a: NDArray, mask: Any, values: Any) -> None:
     """Stores ``values`` (repeated to a's size) where a mask of a's shape is true; changes ``a``.
 
+    Args:
+        a: the array that is changed.
+        mask: an array of bools, of a's size.
+        values: what is stored, each value at its own place.
+    Returns: None.
+    Raises: ValueError if the sizes differ.
+
     >>> import lazyarray as la
     >>> x = la.arange(3)
     >>> la.putmask(x, x > 0, 7)
@@ -596,6 +656,13 @@ def putmask(a: NDArray, mask: Any, values: Any) -> None:
 
 def place(arr: NDArray, mask: Any, vals: Any) -> None:
     """Stores the first values where a mask of arr's shape is true, in turn; changes ``arr``.
+
+    Args:
+        arr: the array that is changed.
+        mask: an array of bools, of arr's size.
+        vals: the values, which start again when they run out.
+    Returns: None.
+    Raises: ValueError if the sizes differ, and where there is a place but no value.
 
     >>> import lazyarray as la
     >>> x = la.arange(4)

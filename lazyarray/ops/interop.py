@@ -116,7 +116,12 @@ def _near() -> Device:
 def to_json(o: Any) -> Any:
     """``json.dumps(..., default=la.to_json)``: arrays as nested lists, their scalars as numbers.
 
-    NumPy's, too. Waits for the values. TypeError, as json's own, for anything else.
+    NumPy's, too. Waits for the values.
+
+    Args:
+        o: an array.
+    Returns: nested lists of its shape, or a number: of Python's.
+    Raises: TypeError, as json's own, for anything else.
 
     >>> import json, lazyarray as la
     >>> x = la.array([1.0, 2.5])
@@ -154,13 +159,18 @@ class Archive(dict[str, Any]):
 def save(file: str | os.PathLike[str] | IO[bytes], data: Any, allow_pickle: bool = True) -> None:
     """Writes an array to an ``.npy`` file as NumPy, a list or dict of arrays to an ``.npz``.
 
-    Waits for the values. ``file`` is a path or a binary file. For one array ".npy" is added to
-    a path that lacks it, unless that ends in ".npz": then it is a list of one.
-    The path of several is taken as it is. What was saved under that path before is gone; if
-    anything fails, it is still there. Arrays of a list are named
-    ``arr_0``, ``arr_1``, ... as ``numpy.savez`` names them; ``numpy.load`` reads the file.
-    (A list of numbers is one array.) TypeError unless the keys of a dict are strings. Arrays of
-    objects are pickled, unless ``allow_pickle`` is false: then they are a ValueError.
+    Waits for the values. What was saved under that path before is gone; if anything fails, it is
+    still there. Arrays of a list are named ``arr_0``, ``arr_1``, ... as ``numpy.savez`` names them;
+    ``numpy.load`` reads the file. (A list of numbers is one array.)
+
+    Args:
+        file: a path or a binary file. For one array ".npy" is added to a path that lacks it, unless
+            that ends in ".npz": then it is a list of one. The path of several is taken as it is.
+        data: an array, or a list or dict of arrays.
+        allow_pickle: whether arrays of objects may be pickled.
+    Returns: None.
+    Raises: TypeError unless the keys of a dict are strings; ValueError for objects that may not be
+        pickled; OSError if the file can't be written.
 
     >>> import io, lazyarray as la
     >>> file = io.BytesIO()
@@ -225,12 +235,17 @@ def load(
 ) -> Any:
     """Reads what :func:`save` or NumPy wrote, to the device given or current.
 
-    ``file`` is the path that was given to :func:`save`, or a binary file. An ``.npy`` file gives an
-    array, an ``.npz`` file a dict of arrays (with NumPy's ``files``, and good for ``with``), or the
-    list that was saved. Strings, dates and records in it are NumPy arrays, with a
-    :class:`HostArrayWarning`. It is read wholly, at the call, but with a ``mmap_mode``, which maps
-    an ``.npy`` file (:class:`memmap`). Objects are unpickled where ``allow_pickle`` says so; else
-    they are a ValueError, as is what is cut short.
+    Strings, dates and records in a file are NumPy arrays, with a :class:`HostArrayWarning`. It is
+    read wholly, at the call, but with a ``mmap_mode``.
+
+    Args:
+        file: the path that was given to :func:`save`, or a binary file.
+        mmap_mode: "r", "r+", "c" or "w+" maps an ``.npy`` file (:class:`memmap`).
+        allow_pickle: whether objects may be unpickled, which can run any code.
+    Returns: of an ``.npy`` file an array, of an ``.npz`` file a dict of arrays (with NumPy's
+        ``files``, and good for ``with``), or the list that was saved.
+    Raises: ValueError for objects, unless ``allow_pickle``, and for what is cut short; OSError if
+        the file can't be read.
 
     >>> import io, lazyarray as la
     >>> file = io.BytesIO()
@@ -385,6 +400,14 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> N
     returns, for as long as it lives. The same memory imported again has the same variable. Where
     it can't be shared (read-only, unaligned, another device asked for) the values are copied, or
     with ``copy=False`` a ValueError says so.
+
+    Args:
+        x: what has ``__dlpack__``, or a NumPy array.
+        device: the device of the result; None: that of ``x``.
+        copy: True always copies; False forbids it; None copies where the memory can't be shared.
+    Returns: an array of x's shape.
+    Raises: ValueError for ``copy=False`` where the memory can't be shared; TypeError for what has
+        no ``__dlpack__``.
 
     >>> import numpy as np, lazyarray as la
     >>> host = np.zeros(3)

@@ -70,8 +70,12 @@ def concatenate(
 ) -> NDArray:
     """Arrays one after the other along an axis; all other lengths must be equal (ValueError).
 
-    ``axis`` None joins them flattened. The dtype is the common one (or ``dtype``; TypeError if
-    ``casting`` forbids the cast).
+    Args:
+        arrays: a sequence of arrays with the same lengths along all other axes.
+        axis: the axis; None joins them flattened.
+        dtype: the result's dtype; None: the common one.
+    Returns: an array, along ``axis`` as long as all together.
+    Raises: ValueError for no arrays, for other lengths, or for arrays without axes.
 
     >>> import lazyarray as la
     >>> la.concatenate([la.array([1, 2]), la.array([3.5])]).asnumpy()
@@ -144,6 +148,13 @@ def stack(
 ) -> NDArray:
     """Arrays of one shape along a new axis of the result; ValueError if their shapes differ.
 
+    Args:
+        arrays: a sequence of arrays of one shape.
+        axis: where the new axis is in the result.
+        dtype: the result's dtype; None: the common one.
+    Returns: an array with one axis more.
+    Raises: ValueError for no arrays, or different shapes.
+
     >>> import lazyarray as la
     >>> la.stack([la.array([1, 2]), la.array([3, 4])], axis=1).asnumpy()
     array([[1, 3],
@@ -162,6 +173,12 @@ def stack(
 def vstack(tup: Sequence[Any], *, dtype: Any = None, casting: str = "same_kind") -> NDArray:
     """Arrays one below the other: along axis 0, a vector being one row.
 
+    Args:
+        tup: a sequence of arrays.
+        dtype: the result's dtype; None: the common one.
+    Returns: an array of two axes or more.
+    Raises: ValueError for no arrays, or lengths along other axes that differ.
+
     >>> import lazyarray as la
     >>> la.vstack([la.array([1, 2]), la.array([3, 4])]).asnumpy()
     array([[1, 2],
@@ -173,6 +190,12 @@ def vstack(tup: Sequence[Any], *, dtype: Any = None, casting: str = "same_kind")
 
 def hstack(tup: Sequence[Any], *, dtype: Any = None, casting: str = "same_kind") -> NDArray:
     """Arrays side by side: along axis 1, vectors along axis 0.
+
+    Args:
+        tup: a sequence of arrays.
+        dtype: the result's dtype; None: the common one.
+    Returns: an array; of vectors a vector.
+    Raises: ValueError for no arrays, or lengths along other axes that differ.
 
     >>> import lazyarray as la
     >>> la.hstack([la.array([1, 2]), la.array([3])]).asnumpy()
@@ -190,6 +213,11 @@ def hstack(tup: Sequence[Any], *, dtype: Any = None, casting: str = "same_kind")
 def dstack(tup: Sequence[Any]) -> NDArray:
     """Arrays along the third axis: (M, N) is (M, N, 1), (N,) is (1, N, 1).
 
+    Args:
+        tup: a sequence of arrays.
+    Returns: an array of three axes or more.
+    Raises: ValueError for no arrays, or lengths along other axes that differ.
+
     >>> import lazyarray as la
     >>> la.dstack([la.array([1, 2]), la.array([3, 4])]).asnumpy()
     array([[[1, 3],
@@ -200,6 +228,11 @@ def dstack(tup: Sequence[Any]) -> NDArray:
 
 def column_stack(tup: Sequence[Any]) -> NDArray:
     """Arrays side by side, vectors as columns.
+
+    Args:
+        tup: a sequence of vectors and matrices.
+    Returns: a matrix.
+    Raises: ValueError for no arrays, or numbers of rows that differ.
 
     >>> import lazyarray as la
     >>> la.column_stack([la.array([1, 2]), la.array([3, 4])]).asnumpy()
@@ -221,6 +254,13 @@ def _sequence(arrays: Any) -> list[Any]:
 def append(arr: Any, values: Any, axis: int | None = None) -> NDArray:
     """``arr`` with ``values`` after it along an axis (both flattened if ``axis`` is None).
 
+    Args:
+        arr: the array.
+        values: what comes after it, with the same lengths along all other axes.
+        axis: the axis; None: both are flattened.
+    Returns: an array, along the axis as long as both together.
+    Raises: ValueError if the numbers of axes, or other lengths, differ.
+
     >>> import lazyarray as la
     >>> la.append(la.array([1, 2]), 3).asnumpy()
     array([1, 2, 3])
@@ -236,6 +276,12 @@ def append(arr: Any, values: Any, axis: int | None = None) -> NDArray:
 
 def array_split(ary: Any, indices_or_sections: int | Sequence[int], axis: int = 0) -> list[NDArray]:
     """Views of parts along an axis: so many, as equal as can be, or cut at the indices given.
+
+    Args:
+        ary: the array.
+        indices_or_sections: how many parts, or the indices at which each but the first begins.
+    Returns: a list of views.
+    Raises: ValueError unless there is at least one part.
 
     >>> import lazyarray as la
     >>> [x.asnumpy().tolist() for x in la.array_split(la.arange(5), 2)]
@@ -258,7 +304,13 @@ def array_split(ary: Any, indices_or_sections: int | Sequence[int], axis: int = 
 
 
 def split(ary: Any, indices_or_sections: int | Sequence[int], axis: int = 0) -> list[NDArray]:
-    """Views of equal parts along an axis (ValueError if it doesn't divide), or cut at indices.
+    """Views of equal parts along an axis, or of parts cut at indices.
+
+    Args:
+        ary: the array.
+        indices_or_sections: how many parts, or the indices at which each but the first begins.
+    Returns: a list of views.
+    Raises: ValueError if the length does not divide by the number of parts.
 
     >>> import lazyarray as la
     >>> [x.asnumpy().tolist() for x in la.split(la.arange(6), [1, 4])]
@@ -275,6 +327,12 @@ def split(ary: Any, indices_or_sections: int | Sequence[int], axis: int = 0) -> 
 def hsplit(ary: Any, indices_or_sections: int | Sequence[int]) -> list[NDArray]:
     """:func:`split` along axis 1 (axis 0 of a vector).
 
+    Args:
+        ary: an array of one axis at least.
+        indices_or_sections: how many parts, or the indices at which each but the first begins.
+    Returns: a list of views.
+    Raises: ValueError for an array without axes, and if the length does not divide.
+
     >>> import lazyarray as la
     >>> [x.shape for x in la.hsplit(la.zeros((2, 4)), 2)]
     [(2, 2), (2, 2)]
@@ -287,6 +345,12 @@ def hsplit(ary: Any, indices_or_sections: int | Sequence[int]) -> list[NDArray]:
 
 def vsplit(ary: Any, indices_or_sections: int | Sequence[int]) -> list[NDArray]:
     """:func:`split` along axis 0 of an array of two or more dimensions.
+
+    Args:
+        ary: the array.
+        indices_or_sections: how many parts, or the indices at which each but the first begins.
+    Returns: a list of views.
+    Raises: ValueError for fewer axes, and if the length does not divide.
 
     >>> import lazyarray as la
     >>> [x.shape for x in la.vsplit(la.zeros((2, 4)), 2)]
@@ -301,6 +365,12 @@ def vsplit(ary: Any, indices_or_sections: int | Sequence[int]) -> list[NDArray]:
 def dsplit(ary: Any, indices_or_sections: int | Sequence[int]) -> list[NDArray]:
     """:func:`split` along axis 2 of an array of three or more dimensions.
 
+    Args:
+        ary: the array.
+        indices_or_sections: how many parts, or the indices at which each but the first begins.
+    Returns: a list of views.
+    Raises: ValueError for fewer axes, and if the length does not divide.
+
     >>> import lazyarray as la
     >>> [x.shape for x in la.dsplit(la.zeros((2, 2, 4)), 2)]
     [(2, 2, 2), (2, 2, 2)]
@@ -313,6 +383,9 @@ def dsplit(ary: Any, indices_or_sections: int | Sequence[int]) -> list[NDArray]:
 
 def unstack(x: Any, /, *, axis: int = 0) -> tuple[NDArray, ...]:
     """The entries along an axis, each a view without it (copies, if ``x`` is a vector).
+
+    Returns: a tuple of as many arrays as the axis is long.
+    Raises: ValueError for an array without axes.
 
     >>> import lazyarray as la
     >>> [x.asnumpy().tolist() for x in la.unstack(la.array([[1, 2], [3, 4]]), axis=1)]
@@ -330,6 +403,12 @@ def unstack(x: Any, /, *, axis: int = 0) -> tuple[NDArray, ...]:
 
 def tile(A: Any, reps: int | Sequence[int]) -> NDArray:
     """``A`` repeated ``reps`` times along each axis; the shorter of shape and reps gets ones.
+
+    Args:
+        A: an array.
+        reps: how often along each axis: a number, or one for each.
+    Returns: an array, each axis as many times as long.
+    Raises: ValueError for a negative number.
 
     >>> import lazyarray as la
     >>> la.tile(la.array([1, 2]), (2, 2)).asnumpy()
@@ -353,8 +432,13 @@ def tile(A: Any, reps: int | Sequence[int]) -> NDArray:
 def repeat(a: Any, repeats: Any, axis: int | None = None) -> NDArray:
     """Each element ``repeats`` times along an axis (of the flattened array if it is None).
 
-    ``repeats`` is an int or one for each entry along the axis. Waits for it, if it is an NDArray:
-    the result's length is its sum.
+    Waits for ``repeats``, if it is an NDArray: the result's length is its sum.
+
+    Args:
+        repeats: how often: an int, or one for each entry along the axis.
+        axis: the axis; None: of the flattened array.
+    Returns: an array, along the axis as long as the sum of ``repeats``.
+    Raises: ValueError for a negative number, or if there are not as many as entries.
 
     >>> import lazyarray as la
     >>> la.repeat(la.array([1, 2]), 2).asnumpy()
@@ -402,6 +486,11 @@ def repeat(a: Any, repeats: Any, axis: int | None = None) -> NDArray:
 def resize(a: Any, new_shape: int | Sequence[int]) -> NDArray:
     """A new array of ``new_shape``, filled with a's elements over and over.
 
+    Args:
+        new_shape: the lengths: an int or a tuple.
+    Returns: an array of that shape; zeros, if ``a`` has no elements.
+    Raises: ValueError for a negative length.
+
     >>> import lazyarray as la
     >>> la.resize(la.array([1, 2, 3]), (2, 2)).asnumpy()
     array([[1, 2],
@@ -428,6 +517,12 @@ def resize(a: Any, new_shape: int | Sequence[int]) -> NDArray:
 
 def roll(a: Any, shift: Any, axis: int | Sequence[int] | None = None) -> NDArray:
     """Elements shifted along axes; what leaves at one end enters at the other.
+
+    Args:
+        shift: by how many places; several for several axes.
+        axis: the axis, or several; None: of the flattened array, whose shape is put back.
+    Returns: an array of a's shape.
+    Raises: ValueError if ``shift`` and ``axis`` do not broadcast.
 
     >>> import lazyarray as la
     >>> la.roll(la.arange(5), 2).asnumpy()
@@ -464,6 +559,13 @@ def delete(arr: Any, obj: Any, axis: int | None = None) -> NDArray:
     """A copy without the entries ``obj`` (an index, a slice, several, or a mask) along an axis.
 
     Waits for ``obj``, if it is an NDArray: how many entries are left depends on it.
+
+    Args:
+        arr: the array.
+        obj: an index, a slice, several indices, or a mask.
+        axis: the axis; None: of the flattened array.
+    Returns: an array, shorter along the axis by what was left out.
+    Raises: IndexError for an index out of bounds; ValueError for a mask of another length.
 
     >>> import lazyarray as la
     >>> la.delete(la.array([1, 2, 3]), 1).asnumpy()
@@ -502,6 +604,14 @@ def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> NDArray:
     """A copy with ``values`` put in before the entries ``obj`` along an axis.
 
     Waits for ``obj``, if it is an NDArray: how many entries are put in depends on it.
+
+    Args:
+        arr: the array.
+        obj: an index, a slice, or several indices, of the array before anything is put in.
+        values: what is put in, broadcast to the places.
+        axis: the axis; None: of the flattened array.
+    Returns: an array, longer along the axis by what was put in.
+    Raises: IndexError for an index out of bounds; ValueError if ``values`` do not broadcast.
 
     >>> import lazyarray as la
     >>> la.insert(la.array([1, 2, 3]), 1, 9).asnumpy()

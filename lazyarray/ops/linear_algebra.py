@@ -56,9 +56,13 @@ def _times(*shapes: Shape) -> float:
 def dot(a: Any, b: Any, out: NDArray | None = None) -> NDArray:
     """The sum of products over the last axis of ``a`` and the last but one (or only) of ``b``.
 
-    Vectors and matrices: the inner and the matrix product. Shape: a's without its last axis, then
-    b's without the axis summed. ValueError if the two lengths differ; ``out`` must be C-ordered,
-    of the result's dtype and shape.
+    Vectors and matrices: the inner and the matrix product.
+
+    Args:
+        b: an array; its axis is as long as that of ``a``.
+        out: an array for the result, in C order, of exactly its dtype and shape.
+    Returns: an array: a's shape without its last axis, then b's without the axis summed.
+    Raises: ValueError if the two lengths differ.
 
     >>> import lazyarray as la
     >>> la.dot(la.array([[1, 2], [3, 4]]), la.array([1, 1])).asnumpy()
@@ -134,6 +138,11 @@ def _blas_ready(x: NDArray) -> NDArray:
 def vdot(a: Any, b: Any, /) -> NDArray:
     """The inner product of the flattened arrays, with the conjugate of ``a``.
 
+    Args:
+        b: an array of a's size.
+    Returns: an array without axes.
+    Raises: ValueError if the sizes differ.
+
     >>> import lazyarray as la
     >>> la.vdot(la.array([1j, 2]), la.array([1j, 3])).item()
     (7+0j)
@@ -159,6 +168,11 @@ def vdot(a: Any, b: Any, /) -> NDArray:
 def inner(a: Any, b: Any, /) -> NDArray:
     """The sum of products over the last axes.
 
+    Args:
+        b: an array whose last axis is as long.
+    Returns: an array: a's shape without its last axis, then b's.
+    Raises: ValueError if the lengths differ.
+
     >>> import lazyarray as la
     >>> la.inner(la.array([1, 2, 3]), la.array([0, 1, 0])).item()
     2
@@ -168,7 +182,11 @@ def inner(a: Any, b: Any, /) -> NDArray:
 
 
 def outer(a: Any, b: Any, out: NDArray | None = None) -> NDArray:
-    """All products of an element of ``a`` and one of ``b``: shape (a.size, b.size).
+    """All products of an element of ``a`` and one of ``b``.
+
+    Args:
+        b: an array; both are flattened.
+    Returns: a matrix (a.size, b.size).
 
     >>> import lazyarray as la
     >>> la.outer(la.array([1, 2]), la.array([3, 4])).asnumpy()
@@ -185,7 +203,12 @@ def outer(a: Any, b: Any, out: NDArray | None = None) -> NDArray:
 def tensordot(a: Any, b: Any, axes: Any = 2) -> NDArray:
     """The sum of products over pairs of axes: the last ``axes`` of ``a`` and first of ``b``.
 
-    Or ``axes`` are two sequences that name them. ValueError if their lengths differ.
+    Args:
+        b: an array.
+        axes: how many of the last axes of ``a`` and of the first of ``b``, or two sequences that
+            name them.
+    Returns: an array: a's other axes, then b's.
+    Raises: ValueError if the lengths of the pairs differ.
 
     >>> import lazyarray as la
     >>> la.tensordot(la.ones((2, 3)), la.ones((3, 2)), axes=([0, 1], [1, 0])).item()
@@ -271,6 +294,9 @@ def vecdot(
 ) -> NDArray:
     """The sum of products over one axis, with the conjugate of ``x1``; other axes broadcast.
 
+    Returns: an array of the broadcast shape without that axis.
+    Raises: ValueError if the lengths differ, or the other axes do not broadcast.
+
     >>> import lazyarray as la
     >>> la.vecdot(la.array([[1, 2], [3, 4]]), la.array([1, 1])).asnumpy()
     array([3, 7])
@@ -289,7 +315,13 @@ def matvec(
     dtype: Any = None,
     casting: Any = "same_kind",
 ) -> NDArray:
-    """Matrices (..., M, N) times vectors (..., N): shape (..., M).
+    """The products of matrices and vectors.
+
+    Args:
+        x1: matrices (..., M, N).
+        x2: vectors (..., N).
+    Returns: an array (..., M).
+    Raises: ValueError if the lengths differ, or the other axes do not broadcast.
 
     >>> import lazyarray as la
     >>> la.matvec(la.array([[1, 2], [3, 4]]), la.array([[1, 0], [0, 1]])).asnumpy()
@@ -308,7 +340,13 @@ def vecmat(
     dtype: Any = None,
     casting: Any = "same_kind",
 ) -> NDArray:
-    """The conjugates of vectors (..., N) times matrices (..., N, M): shape (..., M).
+    """The products of vectors' conjugates and matrices.
+
+    Args:
+        x1: vectors (..., N).
+        x2: matrices (..., N, M).
+    Returns: an array (..., M).
+    Raises: ValueError if the lengths differ, or the other axes do not broadcast.
 
     >>> import lazyarray as la
     >>> la.vecmat(la.array([1, 1]), la.array([[1, 2], [3, 4]])).asnumpy()
@@ -326,8 +364,17 @@ def cross(
     """The cross product of vectors of three along an axis of each; other axes broadcast.
 
     Vectors of two (a DeprecationWarning, and since NumPy 2.5 a ValueError, as there) have a zero
-    for their third. The result's vectors lie
-    along ``axisc``; ``axis`` sets all three. ValueError for vectors of other lengths.
+    for their third.
+
+    Args:
+        a: vectors.
+        b: vectors.
+        axisa: the axis along which those of ``a`` lie.
+        axisb: the axis along which those of ``b`` lie.
+        axisc: the axis along which the result's lie.
+        axis: sets all three.
+    Returns: an array of the broadcast shape.
+    Raises: ValueError for vectors of other lengths than two and three.
 
     >>> import lazyarray as la
     >>> la.cross(la.array([1, 0, 0]), la.array([0, 1, 0])).asnumpy()
@@ -382,6 +429,8 @@ def cross(
 
 def kron(a: Any, b: Any) -> NDArray:
     """The Kronecker product: blocks of ``b`` scaled by the elements of ``a``.
+
+    Returns: an array, each axis as long as those of ``a`` and ``b`` multiplied.
 
     >>> import lazyarray as la
     >>> la.kron(la.array([1, 10]), la.array([1, 2])).asnumpy()

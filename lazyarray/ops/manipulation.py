@@ -62,9 +62,13 @@ def reshape(
 ) -> NDArray:
     """The same elements in another shape: a view where NumPy's is one, else a copy.
 
-    One length may be -1: it is inferred. ``order`` is in what order elements are read and placed
-    ("C", "F", or "A": Fortran's if the memory is). ``copy=True`` always copies; ``copy=False``
-    raises ValueError where only a copy will do. ValueError if the sizes differ.
+    Args:
+        shape: the new lengths; one may be -1: it is inferred.
+        order: in what order elements are read and placed: "C", "F", or "A": Fortran's if the memory
+            is.
+        copy: True always copies; False forbids it; None copies where a view will not do.
+    Returns: an array of that shape.
+    Raises: ValueError if the sizes differ, and for ``copy=False`` where only a copy will do.
 
     >>> import lazyarray as la
     >>> la.reshape(la.arange(6), (2, -1)).asnumpy()
@@ -127,7 +131,9 @@ _COPY_IS_KNOWN = np.lib.NumpyVersion(np.__version__) >= "2.1.0"
 def ravel(a: Any, order: str = "C") -> NDArray:
     """All elements along one axis: a view if they lie so in memory, else a copy.
 
-    ``order`` "K" takes them as they lie in memory, the others as in :func:`reshape`.
+    Args:
+        order: in what order: "K" as they lie in memory, the others as in :func:`reshape`.
+    Returns: a vector of all elements.
 
     >>> import lazyarray as la
     >>> la.ravel(la.array([[1, 2], [3, 4]]), order="F").asnumpy()
@@ -164,7 +170,10 @@ def _flat(x: NDArray) -> NDArray:
 def squeeze(a: Any, axis: int | tuple[int, ...] | None = None) -> NDArray:
     """A view without the axes of length one: those named, or all.
 
-    ValueError if a named axis has another length.
+    Args:
+        axis: the axis, or several; None: all of length one.
+    Returns: a view without these axes.
+    Raises: ValueError if one of them has another length.
 
     >>> import lazyarray as la
     >>> la.squeeze(la.zeros((1, 3, 1)), axis=0).shape
@@ -176,6 +185,10 @@ def squeeze(a: Any, axis: int | tuple[int, ...] | None = None) -> NDArray:
 def expand_dims(a: Any, axis: int | tuple[int, ...] = 0) -> NDArray:
     """A view with axes of length one inserted, at their positions in the result.
 
+    Args:
+        axis: where the new axis is in the result, or several.
+    Returns: a view with so many axes more.
+
     >>> import lazyarray as la
     >>> la.expand_dims(la.zeros((2, 3)), (0, -1)).shape
     (1, 2, 3, 1)
@@ -185,6 +198,10 @@ def expand_dims(a: Any, axis: int | tuple[int, ...] = 0) -> NDArray:
 
 def atleast_1d(*arys: Any) -> Any:
     """Each argument as a view of at least one dimension; a tuple of them if there are several.
+
+    Args:
+        arys: arrays.
+    Returns: a view, or a tuple of them.
 
     >>> import lazyarray as la
     >>> la.atleast_1d(3.0).shape
@@ -196,6 +213,10 @@ def atleast_1d(*arys: Any) -> Any:
 def atleast_2d(*arys: Any) -> Any:
     """Each argument as a view of at least two dimensions, new axes in front.
 
+    Args:
+        arys: arrays.
+    Returns: a view, or a tuple of them.
+
     >>> import lazyarray as la
     >>> la.atleast_2d(la.zeros(3)).shape
     (1, 3)
@@ -205,6 +226,10 @@ def atleast_2d(*arys: Any) -> Any:
 
 def atleast_3d(*arys: Any) -> Any:
     """Each argument as a view of at least three dimensions: (N,) is (1, N, 1), (M, N) (M, N, 1).
+
+    Args:
+        arys: arrays.
+    Returns: a view, or a tuple of them.
 
     >>> import lazyarray as la
     >>> la.atleast_3d(la.zeros((2, 3))).shape
@@ -234,7 +259,10 @@ def _each(arrays: tuple[Any, ...], function: Any) -> Any:
 def permute_dims(a: Any, axes: Sequence[int] | None = None) -> NDArray:
     """A view with the axes permuted: axis ``i`` of the result is axis ``axes[i]`` of ``a``.
 
-    Without ``axes`` they are reversed. ValueError if ``axes`` is no permutation.
+    Args:
+        axes: a permutation of the axes, of which ``axes[i]`` becomes axis ``i``; None: reversed.
+    Returns: a view.
+    Raises: ValueError if ``axes`` is no permutation; AxisError if there is no such axis.
 
     >>> import lazyarray as la
     >>> la.permute_dims(la.zeros((2, 3, 4)), (2, 0, 1)).shape
@@ -250,7 +278,10 @@ transpose = permute_dims
 
 
 def matrix_transpose(x: Any, /) -> NDArray:
-    """A view with the last two axes exchanged; ValueError for fewer than two dimensions.
+    """A view with the last two axes exchanged.
+
+    Returns: a view (..., N, M) of an array (..., M, N).
+    Raises: ValueError for fewer than two axes.
 
     >>> import lazyarray as la
     >>> la.matrix_transpose(la.zeros((2, 3, 4))).shape
@@ -265,6 +296,12 @@ def matrix_transpose(x: Any, /) -> NDArray:
 def swapaxes(a: Any, axis1: int, axis2: int) -> NDArray:
     """A view with two axes exchanged.
 
+    Args:
+        axis1: one axis.
+        axis2: the other.
+    Returns: a view.
+    Raises: AxisError if there is no such axis.
+
     >>> import lazyarray as la
     >>> la.swapaxes(la.zeros((2, 3, 4)), 0, 2).shape
     (4, 3, 2)
@@ -276,6 +313,13 @@ def swapaxes(a: Any, axis1: int, axis2: int) -> NDArray:
 def moveaxis(a: Any, source: int | Sequence[int], destination: int | Sequence[int]) -> NDArray:
     """A view with axes moved to new positions; the others keep their order.
 
+    Args:
+        source: the axis, or several.
+        destination: where each is in the result.
+    Returns: a view.
+    Raises: AxisError if there is no such axis; ValueError if one is named twice, or the numbers of
+        axes differ.
+
     >>> import lazyarray as la
     >>> la.moveaxis(la.zeros((2, 3, 4)), 0, -1).shape
     (3, 4, 2)
@@ -285,6 +329,10 @@ def moveaxis(a: Any, source: int | Sequence[int], destination: int | Sequence[in
 
 def rollaxis(a: Any, axis: int, start: int = 0) -> NDArray:
     """A view with an axis moved to just before axis ``start`` (:func:`moveaxis` is clearer).
+
+    Args:
+        start: before which axis it goes.
+    Returns: a view.
 
     >>> import lazyarray as la
     >>> la.rollaxis(la.zeros((2, 3, 4)), 2).shape
@@ -298,6 +346,11 @@ _BACKWARDS = slice(None, None, -1)
 
 def flip(m: Any, axis: int | tuple[int, ...] | None = None) -> NDArray:
     """A view with the order of elements reversed along the axes named, or along all.
+
+    Args:
+        m: an array.
+        axis: the axis, or several; None: all.
+    Returns: a view of m's shape.
 
     >>> import lazyarray as la
     >>> la.flip(la.array([1, 2, 3])).asnumpy()
@@ -316,6 +369,11 @@ def flip(m: Any, axis: int | tuple[int, ...] | None = None) -> NDArray:
 def flipud(m: Any) -> NDArray:
     """A view with the rows (axis 0) in reverse order.
 
+    Args:
+        m: an array of one axis at least.
+    Returns: a view of m's shape.
+    Raises: ValueError for an array without axes.
+
     >>> import lazyarray as la
     >>> la.flipud(la.array([[1], [2]])).asnumpy()
     array([[2],
@@ -330,6 +388,11 @@ def flipud(m: Any) -> NDArray:
 def fliplr(m: Any) -> NDArray:
     """A view with the columns (axis 1) in reverse order.
 
+    Args:
+        m: an array of two axes at least.
+    Returns: a view of m's shape.
+    Raises: ValueError for fewer axes.
+
     >>> import lazyarray as la
     >>> la.fliplr(la.array([[1, 2]])).asnumpy()
     array([[2, 1]])
@@ -342,6 +405,13 @@ def fliplr(m: Any) -> NDArray:
 
 def rot90(m: Any, k: int = 1, axes: tuple[int, int] = (0, 1)) -> NDArray:
     """A view turned by ``k`` quarter turns from the first of ``axes`` towards the second.
+
+    Args:
+        m: an array of two axes at least.
+        k: how many quarter turns; negative: the other way round.
+        axes: the plane.
+    Returns: a view; for odd ``k`` the lengths of the two axes are exchanged.
+    Raises: ValueError for equal axes, or axes that there are not.
 
     >>> import lazyarray as la
     >>> la.rot90(la.array([[1, 2], [3, 4]])).asnumpy()
@@ -357,6 +427,12 @@ def rot90(m: Any, k: int = 1, axes: tuple[int, int] = (0, 1)) -> NDArray:
 def broadcast_to(array: Any, shape: int | Shape, subok: bool = False) -> NDArray:
     """A view of ``array`` stretched to ``shape`` by NumPy's broadcasting; not for writing.
 
+    Args:
+        array: the array.
+        shape: the shape to stretch it to.
+    Returns: a view of that shape; assigning to it is an error.
+    Raises: ValueError if the array does not broadcast to it.
+
     >>> import lazyarray as la
     >>> la.broadcast_to(la.array([1, 2]), (2, 2)).asnumpy()
     array([[1, 2],
@@ -366,7 +442,12 @@ def broadcast_to(array: Any, shape: int | Shape, subok: bool = False) -> NDArray
 
 
 def broadcast_arrays(*args: Any, subok: bool = False) -> tuple[NDArray, ...]:
-    """The arrays as views of their common shape; ValueError if they have none.
+    """The arrays as views of their common shape.
+
+    Args:
+        args: the arrays.
+    Returns: a tuple of views; not for writing.
+    Raises: ValueError if they have no common shape.
 
     What no NDArray can hold (``None``, strings, dates) stays NumPy's.
 
@@ -401,6 +482,14 @@ def _of_numpys_dtypes(o: Any) -> np.ndarray | None:
 def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> NDArray:
     """A view of the diagonal of two axes, as the last axis; read-only, as NumPy's.
 
+    Args:
+        offset: which diagonal: 0 is the main one, positive ones lie above it.
+        axis1: the rows' axis.
+        axis2: the columns' axis.
+    Returns: a read-only view without the two axes, with the diagonal as the last one.
+    Raises: ValueError for fewer than two axes or for equal ones; AxisError if there is no such
+        axis.
+
     >>> import lazyarray as la
     >>> la.diagonal(la.array([[1, 2], [3, 4]])).asnumpy()
     array([1, 4])
@@ -410,6 +499,10 @@ def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> NDArray
 
 def real(val: Any) -> NDArray:
     """The real part: a view of a complex array, the array itself otherwise.
+
+    Args:
+        val: an array.
+    Returns: an array of val's shape and of floats, if ``val`` is complex.
 
     >>> import lazyarray as la
     >>> la.real(la.array([1 + 2j])).asnumpy()
@@ -421,6 +514,10 @@ def real(val: Any) -> NDArray:
 
 def imag(val: Any) -> NDArray:
     """The imaginary part: a view of a complex array, new zeros otherwise.
+
+    Args:
+        val: an array.
+    Returns: an array of val's shape and of floats, if ``val`` is complex.
 
     >>> import lazyarray as la
     >>> la.imag(la.array([1 + 2j])).asnumpy()
@@ -462,6 +559,8 @@ def view(x: NDArray, dtype: Any = None) -> NDArray:
 
 def copy(a: Any, order: str = "K", subok: bool = False) -> NDArray:
     """A copy with memory of its own, laid out in ``order`` ("K": as ``a`` lies).
+
+    Returns: an array of a's shape and dtype.
 
     >>> import lazyarray as la
     >>> x = la.zeros(2)

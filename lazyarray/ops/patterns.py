@@ -34,6 +34,13 @@ def eye(
 ) -> NDArray:
     """``N`` x ``M`` zeros with ones on the ``k``-th diagonal.
 
+    Args:
+        N: how many rows.
+        M: how many columns; None: N.
+        dtype: the dtype.
+    Returns: a matrix (N, M).
+    Raises: ValueError for negative numbers, TypeError for what is no integer.
+
     >>> import lazyarray as la
     >>> la.eye(2, 3, k=1).asnumpy()
     array([[0., 1., 0.],
@@ -65,6 +72,12 @@ def identity(
 ) -> NDArray:
     """The ``n`` x ``n`` identity matrix.
 
+    Args:
+        n: how many rows and columns.
+        dtype: the dtype; None: float64.
+    Returns: a matrix (n, n).
+    Raises: ValueError for a negative number, TypeError for what is no integer.
+
     >>> import lazyarray as la
     >>> la.identity(2, dtype="int64").asnumpy()
     array([[1, 0],
@@ -76,7 +89,10 @@ def identity(
 def diag(v: Any, k: int = 0) -> NDArray:
     """The ``k``-th diagonal of a matrix (a view), or a matrix with a vector on it.
 
-    ValueError unless ``v`` has one or two axes.
+    Args:
+        v: a matrix, or a vector.
+    Returns: of a matrix a vector; of a vector of n a matrix (n + abs(k), n + abs(k)).
+    Raises: ValueError unless ``v`` has one or two axes.
 
     >>> import lazyarray as la
     >>> la.diag(la.array([1, 2])).asnumpy()
@@ -99,6 +115,10 @@ def diag(v: Any, k: int = 0) -> NDArray:
 def diagflat(v: Any, k: int = 0) -> NDArray:
     """A matrix with all elements of ``v`` on its ``k``-th diagonal.
 
+    Args:
+        v: an array, which is flattened.
+    Returns: a matrix (n + abs(k), n + abs(k)) for n elements.
+
     >>> import lazyarray as la
     >>> la.diagflat([[1, 2]], 1).asnumpy()
     array([[0, 1, 0],
@@ -119,6 +139,13 @@ def tri(
     device: Any = None,
 ) -> NDArray:
     """``N`` x ``M`` zeros with ones on and below the ``k``-th diagonal.
+
+    Args:
+        N: how many rows.
+        M: how many columns; None: N.
+        dtype: the dtype.
+    Returns: a matrix (N, M); a negative number is taken for 0.
+    Raises: TypeError for what is no integer.
 
     >>> import lazyarray as la
     >>> la.tri(2, 3, dtype="int64").asnumpy()
@@ -146,6 +173,11 @@ def _triangle(m: NDArray, k: int) -> NDArray:
 def tril(m: Any, k: int = 0) -> NDArray:
     """A copy of (a stack of) matrices with zeros above the ``k``-th diagonal.
 
+    Args:
+        m: a matrix, or a stack of them: the last two axes.
+    Returns: an array of m's shape; of a vector it is a matrix, each row of which is the vector.
+    Raises: ValueError for an array without axes.
+
     >>> import lazyarray as la
     >>> la.tril(la.ones((2, 3)), 1).asnumpy()
     array([[1., 1., 0.],
@@ -157,6 +189,11 @@ def tril(m: Any, k: int = 0) -> NDArray:
 
 def triu(m: Any, k: int = 0) -> NDArray:
     """A copy of (a stack of) matrices with zeros below the ``k``-th diagonal.
+
+    Args:
+        m: a matrix, or a stack of them: the last two axes.
+    Returns: an array of m's shape; of a vector it is a matrix, each row of which is the vector.
+    Raises: ValueError for an array without axes.
 
     >>> import lazyarray as la
     >>> la.triu(la.ones((2, 3)), 1).asnumpy()
@@ -171,6 +208,14 @@ def meshgrid(
     *xi: Any, copy: bool = True, sparse: bool = False, indexing: str = "xy"
 ) -> tuple[NDArray, ...]:
     """Coordinate arrays from coordinate vectors; ``copy=False`` gives views of them.
+
+    Args:
+        xi: the coordinates along each axis.
+        copy: whether each array has memory of its own, else they are views.
+        sparse: whether they have length one along all axes but their own.
+        indexing: "xy" (the first vector runs along axis 1, the second along axis 0) or "ij".
+    Returns: a tuple of arrays, one for each vector, all of the grid's shape.
+    Raises: ValueError for another ``indexing``.
 
     >>> import lazyarray as la
     >>> x, y = la.meshgrid([1, 2, 3], [4, 5])
@@ -203,7 +248,13 @@ def indices(
 ) -> Any:
     """For each axis of a grid, the index along it at each place, as one array.
 
-    With ``sparse`` a tuple of arrays that broadcast against each other instead.
+    Args:
+        dimensions: the grid's lengths.
+        dtype: the dtype of the indices.
+        sparse: whether to give arrays that broadcast against each other.
+    Returns: an array (number of axes, ...) with the grid's lengths; with ``sparse`` a tuple of
+        arrays.
+    Raises: ValueError for a negative length.
 
     >>> import lazyarray as la
     >>> la.indices((2, 2)).asnumpy().tolist()

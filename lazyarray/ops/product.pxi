@@ -18,7 +18,7 @@ cdef class MatMul(Row):
     @property
     def __doc__(self):
         # In each class: a class's own docstring would hide an inherited one.
-        return self.doc
+        return documented(self.doc, self)
 
     def __init__(self, object ufunc, *, str section="", str doc=""):
         global _products

@@ -40,6 +40,14 @@ def arange(
 ) -> NDArray:
     """Numbers from ``start`` (default 0) up to, without, ``stop`` in steps of ``step``.
 
+    Args:
+        start: the first number; alone it is ``stop``.
+        stop: where it ends.
+        step: the distance of neighbours; None: 1.
+        dtype: the dtype; None: that of the numbers given.
+    Returns: a vector of ceil((stop - start) / step) numbers, of none if that is negative.
+    Raises: ZeroDivisionError for a step of 0; TypeError without ``stop``.
+
     >>> import lazyarray as la
     >>> la.arange(3).asnumpy(), la.arange(0, 1, 0.25).asnumpy()
     (array([0, 1, 2]), array([0.  , 0.25, 0.5 , 0.75]))
@@ -161,8 +169,17 @@ def linspace(
 ) -> Any:
     """``num`` evenly spaced numbers from ``start`` to ``stop`` (without it if not ``endpoint``).
 
-    ``start`` and ``stop`` may be arrays; ``axis`` is where the samples go. With ``retstep`` the
-    pair of the samples and their distance.
+    Args:
+        start: the first number, or an array of first ones.
+        stop: the last number, or an array.
+        num: how many.
+        endpoint: whether ``stop`` is the last one; else they end before it.
+        retstep: whether to give the distance of neighbours, too.
+        dtype: the dtype; None: float64, or complex128, or that of the arrays.
+        axis: where the samples lie in the result, if ``start`` and ``stop`` are arrays.
+    Returns: a vector (num,), or for arrays ``num`` with their shape; with ``retstep`` the pair
+        (samples, distance).
+    Raises: ValueError for a negative ``num``.
 
     >>> import lazyarray as la
     >>> la.linspace(0, 1, 5).asnumpy()
@@ -196,6 +213,17 @@ def logspace(
 ) -> NDArray:
     """``num`` numbers from ``base ** start`` to ``base ** stop``, evenly spaced in the logarithm.
 
+    Args:
+        start: the exponent of the first number, or an array.
+        stop: the exponent of the last number, or an array.
+        num: how many.
+        endpoint: whether ``base ** stop`` is the last one; else they end before it.
+        base: the base of the powers.
+        dtype: the dtype; None: float64, or complex128, or that of the arrays.
+        axis: where the samples lie in the result, if arguments are arrays.
+    Returns: a vector (num,), or for arrays ``num`` with their shape.
+    Raises: ValueError for a negative ``num``.
+
     >>> import lazyarray as la
     >>> la.logspace(0, 2, 3).asnumpy()
     array([  1.,  10., 100.])
@@ -218,6 +246,16 @@ def geomspace(
     device: Any = None,
 ) -> NDArray:
     """``num`` numbers from ``start`` to ``stop``, each the same multiple of the one before.
+
+    Args:
+        start: the first number, or an array.
+        stop: the last number, or an array.
+        num: how many.
+        endpoint: whether ``stop`` is the last one; else they end before it.
+        dtype: the dtype; None: float64, or complex128, or that of the arrays.
+        axis: where the samples lie in the result, if arguments are arrays.
+    Returns: a vector (num,), or for arrays ``num`` with their shape.
+    Raises: ValueError if ``start`` or ``stop`` is 0, or ``num`` is negative.
 
     >>> import lazyarray as la
     >>> la.geomspace(1, 8, 4).asnumpy()

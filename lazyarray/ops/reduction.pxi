@@ -20,7 +20,7 @@ cdef class Reduction(Row):
     @property
     def __doc__(self):
         # In each class: a class's own docstring would hide an inherited one.
-        return self.doc
+        return documented(self.doc, self)
 
     def __init__(self, object ufunc, *, str name, str section="", str doc="", bint first=False,
                  double cost=0.4):
@@ -289,7 +289,7 @@ cdef class Choice(Reduction):
 
     @property
     def __doc__(self):
-        return self.doc
+        return documented(self.doc, self)
 
     def __call__(self, x, axis=None, out=None, keepdims=False, initial=None, where=None, *, dtype=None,
                  **rest):

@@ -28,10 +28,14 @@ from lazyarray.ops._rows import (
 __all__ = ["mean", "std", "var"]
 
 
-def _doc(summary: str, name: str) -> str:
+def _doc(summary: str, name: str, first: bool) -> str:
+    dtype = "" if name in ("sum", "prod") else "dtype: what elements are cast to first.\n        "
+    empty = "\n    Raises: ValueError without an element or an ``initial`` one." if first else ""
     return f"""{summary}
 
-    Arguments are those of ``numpy.{name}``; ``axis`` may be a tuple.
+    Args:
+        {dtype}axis: the axis, or several as a tuple; None: all.
+    Returns: an array without these axes.{empty}
 
     >>> import numpy as np, lazyarray as la
     >>> x = np.array([[0.0, 2.0], [3.0, 4.0]])
@@ -43,7 +47,7 @@ def _doc(summary: str, name: str) -> str:
 def _row(
     name: str, ufunc: np.ufunc, section: str, summary: str, first: bool = False, cost: float = 0.4
 ) -> Row:
-    doc = _doc(summary, name)
+    doc = _doc(summary, name, first)
     row = Reduction if name in ("sum", "prod") else Choice
     return row(ufunc, name=name, section=section, doc=doc, first=first, cost=cost)
 
@@ -80,6 +84,12 @@ def mean(
 ) -> Any:
     """Arithmetic mean over ``axis``, in NumPy's order of operations (``numpy._core._methods``).
 
+    Args:
+        axis: the axis, or several as a tuple; None: all.
+        dtype: what is added in, and the result's dtype; None: that of floats, float64 for integers.
+    Returns: an array without these axes; NaN, and a RuntimeWarning when it runs, where there is no
+        element.
+
     >>> import lazyarray as la
     >>> la.mean(la.array([[1.0, 2.0], [3.0, 5.0]]), axis=0).asnumpy()
     array([2. , 3.5])
@@ -99,6 +109,14 @@ def var(
     correction: float | None = None,
 ) -> Any:
     """Variance over ``axis`` with ``n - ddof`` in the denominator (``correction`` is ``ddof``).
+
+    Args:
+        axis: the axis, or several as a tuple; None: all.
+        dtype: what is computed in, and the result's dtype; None: that of floats, float64 for
+            integers.
+        ddof: what is subtracted from the number n of elements in the denominator, ``n - ddof``.
+    Returns: an array without these axes; NaN, and a RuntimeWarning when it runs, where n is not
+        over ddof.
 
     >>> import lazyarray as la
     >>> la.var(la.array([1.0, 2.0, 3.0, 4.0])).item()
@@ -128,6 +146,14 @@ def std(
     correction: float | None = None,
 ) -> Any:
     """Standard deviation over ``axis``: the square root of :func:`var`.
+
+    Args:
+        axis: the axis, or several as a tuple; None: all.
+        dtype: what is computed in, and the result's dtype; None: that of floats, float64 for
+            integers.
+        ddof: what is subtracted from the number n of elements in the denominator, ``n - ddof``.
+    Returns: an array without these axes; NaN, and a RuntimeWarning when it runs, where n is not
+        over ddof.
 
     >>> import lazyarray as la
     >>> la.std(la.array([1.0, 1.0, 3.0, 3.0])).item()

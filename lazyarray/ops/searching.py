@@ -49,6 +49,14 @@ def where(condition: Any, x: Any = _MISSING, y: Any = _MISSING, /) -> Any:
 
     Without ``x`` and ``y`` it is :func:`nonzero`. Waits for the values then.
 
+    Args:
+        condition: an array of bools.
+        x: what is taken where it is true.
+        y: what is taken where it is false.
+    Returns: an array of the common shape and dtype; without ``x`` and ``y`` a tuple of index
+        vectors.
+    Raises: ValueError if the shapes do not broadcast, or if one of ``x`` and ``y`` is given alone.
+
     >>> import lazyarray as la
     >>> la.where(la.array([True, False]), la.array([1, 2]), 0).asnumpy()
     array([1, 0])
@@ -63,8 +71,10 @@ def where(condition: Any, x: Any = _MISSING, y: Any = _MISSING, /) -> Any:
 def nonzero(a: Any) -> tuple[NDArray, ...]:
     """The indices of the elements that are not zero, one array for each axis.
 
-    Waits for the values: how many they are is the result's shape. ValueError for an array without
-    axes.
+    Waits for the values: how many they are is the result's shape.
+
+    Returns: a tuple of vectors of equal length, one for each axis.
+    Raises: ValueError for an array without axes.
 
     >>> import lazyarray as la
     >>> la.nonzero(la.array([0, 3, 0, 4]))[0].asnumpy()
@@ -77,6 +87,8 @@ def nonzero(a: Any) -> tuple[NDArray, ...]:
 
 def argwhere(a: Any) -> NDArray:
     """The indices of the elements that are not zero, one row each. Waits for the values.
+
+    Returns: a matrix (number of such elements, number of axes).
 
     >>> import lazyarray as la
     >>> la.argwhere(la.array([[0, 3], [4, 0]])).asnumpy()
@@ -92,6 +104,8 @@ def flatnonzero(a: Any) -> NDArray:
 
     Waits for the values: how many they are is the result's shape.
 
+    Returns: a vector.
+
     >>> import lazyarray as la
     >>> la.flatnonzero(la.array([[0, 3], [4, 0]])).asnumpy()
     array([1, 2])
@@ -102,6 +116,10 @@ def flatnonzero(a: Any) -> NDArray:
 
 def count_nonzero(a: Any, axis: Any = None, *, keepdims: bool = False) -> NDArray:
     """How many elements over the axes are not zero.
+
+    Args:
+        axis: the axis, or several as a tuple; None: all.
+    Returns: an array of integers without these axes.
 
     >>> import lazyarray as la
     >>> la.count_nonzero(la.array([[0, 3], [4, 5]]), axis=0).asnumpy()
@@ -119,7 +137,10 @@ def argmax(
 ) -> NDArray:
     """Index of the first maximum along an axis (of the flattened array by default).
 
-    ValueError if there is no element to choose from.
+    Args:
+        axis: the axis; None: of the flattened array.
+    Returns: an array of integers without that axis.
+    Raises: ValueError if there is no element to choose from.
 
     >>> import lazyarray as la
     >>> la.argmax(la.array([[1, 5], [7, 2]]), axis=1).asnumpy()
@@ -133,7 +154,10 @@ def argmin(
 ) -> NDArray:
     """Index of the first minimum along an axis (of the flattened array by default).
 
-    ValueError if there is no element to choose from.
+    Args:
+        axis: the axis; None: of the flattened array.
+    Returns: an array of integers without that axis.
+    Raises: ValueError if there is no element to choose from.
 
     >>> import lazyarray as la
     >>> la.argmin(la.array([[1, 5], [7, 2]]), axis=1).asnumpy()
@@ -170,8 +194,13 @@ def extremum(name: str, a: Any, axis: Any, out: NDArray | None, keepdims: bool) 
 def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> NDArray:
     """Where to insert each of ``v`` into the sorted vector ``a`` so that it stays sorted.
 
-    ``v`` may be a scalar. ``side`` "left" puts it before equal elements, "right" after;
-    ``sorter`` are the indices that sort ``a``. Shape: that of ``v``.
+    Args:
+        a: a vector, sorted.
+        v: a number, or an array of them.
+        side: "left" puts it before equal elements, "right" after.
+        sorter: the indices that sort ``a``, if it is not sorted.
+    Returns: an array of integers, of the shape of ``v``.
+    Raises: ValueError unless ``a`` is a vector, and for another ``side``.
 
     >>> import lazyarray as la
     >>> la.searchsorted(la.array([1, 3, 5]), la.array([0, 3, 9])).asnumpy()
@@ -211,8 +240,14 @@ def _bounds(v: np.ndarray) -> tuple[list[int], list[int] | None]:
 def trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> NDArray:
     """A view without the zeros before the first and after the last element that is not zero.
 
-    ``trim`` names the ends: "f" the front, "b" the back; ``axis`` the axes (None: all). Waits for
-    the values: the result's shape depends on them.
+    Waits for the values: the result's shape depends on them.
+
+    Args:
+        filt: an array.
+        trim: which ends: "f" the front, "b" the back, "fb" both.
+        axis: the axis, or several; None: all.
+    Returns: a view of as many axes.
+    Raises: ValueError for another ``trim``.
 
     >>> import lazyarray as la
     >>> la.trim_zeros(la.array([0, 1, 0, 2, 0])).asnumpy()

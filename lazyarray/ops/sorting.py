@@ -37,9 +37,15 @@ def sort(
 ) -> NDArray:
     """A sorted copy along an axis (None: of the flattened array). NaN comes last.
 
-    ``kind`` names NumPy's algorithm; ``stable`` asks for one that keeps equal elements in order;
-    ``descending`` (of the array API standard) puts the largest first, and NaN before it. No
-    ``order``: arrays here have no fields.
+    Args:
+        axis: the axis; None: of the flattened array.
+        kind: NumPy's algorithm: "quicksort", "heapsort", "mergesort" or "stable".
+        order: for NumPy's signature: arrays here have no fields.
+        stable: whether equal elements keep their order.
+        descending: whether the largest comes first, and NaN before it (array API).
+    Returns: an array of a's shape; for ``axis=None`` a vector.
+    Raises: ValueError for another ``kind``, for ``kind`` and ``stable`` together, and for an
+        ``order``.
 
     >>> import lazyarray as la
     >>> la.sort(la.array([3, 1, 2])).asnumpy()
@@ -58,6 +64,16 @@ def argsort(
     descending: bool = False,
 ) -> NDArray:
     """The indices that sort the array along an axis (None: the flattened array); see :func:`sort`.
+
+    Args:
+        axis: the axis; None: of the flattened array.
+        kind: NumPy's algorithm: "quicksort", "heapsort", "mergesort" or "stable".
+        order: for NumPy's signature: arrays here have no fields.
+        stable: whether equal elements keep their order.
+        descending: whether the largest comes first, and NaN before it (array API).
+    Returns: an array of integers of a's shape; for ``axis=None`` a vector.
+    Raises: ValueError for another ``kind``, for ``kind`` and ``stable`` together, and for an
+        ``order``.
 
     >>> import lazyarray as la
     >>> la.argsort(la.array([3, 1, 2])).asnumpy()
@@ -126,7 +142,15 @@ def partition(
 ) -> NDArray:
     """A copy in which the ``kth`` element along an axis is where sorting would put it.
 
-    Smaller ones come before it, the others after. ValueError if ``kth`` is out of bounds.
+    Smaller ones come before it, the others after.
+
+    Args:
+        kth: the place, or several.
+        axis: the axis; None: of the flattened array.
+        kind: "introselect", NumPy's only one.
+        order: for NumPy's signature: arrays here have no fields.
+    Returns: an array of a's shape; for ``axis=None`` a vector.
+    Raises: ValueError if ``kth`` is out of bounds.
 
     >>> import lazyarray as la
     >>> la.partition(la.array([3, 1, 2]), 1)[1].item()
@@ -143,6 +167,14 @@ def argpartition(
     order: None = None,
 ) -> NDArray:
     """The indices that would :func:`partition` the array.
+
+    Args:
+        kth: the place, or several.
+        axis: the axis; None: of the flattened array.
+        kind: "introselect", NumPy's only one.
+        order: for NumPy's signature: arrays here have no fields.
+    Returns: an array of integers of a's shape; for ``axis=None`` a vector.
+    Raises: ValueError if ``kth`` is out of bounds.
 
     >>> import lazyarray as la
     >>> la.argpartition(la.array([3, 1, 2]), 1)[1].item()
@@ -202,7 +234,10 @@ def _partitioned(name: str, a: Any, kth: Any, axis: int | None, kind: str, order
 def lexsort(keys: Any, axis: int = -1) -> NDArray:
     """The indices that sort by several keys, the last one first.
 
-    ``keys`` is a sequence of arrays of one shape, or an array whose first axis holds them.
+    Args:
+        keys: a sequence of arrays of one shape, or an array whose first axis holds them.
+    Returns: an array of integers, of one key's shape.
+    Raises: ValueError if the shapes differ; TypeError without keys.
 
     >>> import lazyarray as la
     >>> la.lexsort([la.array([2, 1, 0]), la.array([0, 0, 1])]).asnumpy()
@@ -225,6 +260,8 @@ def lexsort(keys: Any, axis: int = -1) -> NDArray:
 
 def sort_complex(a: Any) -> NDArray:
     """A sorted copy along the last axis, as complex numbers: by real parts, then imaginary ones.
+
+    Returns: a complex array of a's shape.
 
     >>> import lazyarray as la
     >>> la.sort_complex(la.array([2, 1])).asnumpy()

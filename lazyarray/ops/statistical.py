@@ -70,6 +70,12 @@ def cumsum(
 ) -> NDArray:
     """Running sum along an axis (None: of the flattened array).
 
+    Args:
+        axis: the axis; None: of the flattened array.
+        dtype: what is added in, and the result's dtype; None: as NumPy, at least 64 bits for
+            integers.
+    Returns: an array of a's shape; for ``axis=None`` a vector.
+
     >>> import lazyarray as la
     >>> la.cumsum(la.array([1, 2, 3])).asnumpy()
     array([1, 3, 6])
@@ -81,6 +87,12 @@ def cumprod(
     a: Any, axis: int | None = None, dtype: Any = None, out: NDArray | None = None
 ) -> NDArray:
     """Running product along an axis (None: of the flattened array).
+
+    Args:
+        axis: the axis; None: of the flattened array.
+        dtype: what is multiplied in, and the result's dtype; None: as NumPy, at least 64 bits for
+            integers.
+    Returns: an array of a's shape; for ``axis=None`` a vector.
 
     >>> import lazyarray as la
     >>> la.cumprod(la.array([1, 2, 3])).asnumpy()
@@ -100,7 +112,12 @@ def cumulative_sum(
 ) -> NDArray:
     """Running sum along an axis, which only a vector may leave out (array API).
 
-    ``include_initial`` puts a zero in front.
+    Args:
+        dtype: what is added in, and the result's dtype; None: as NumPy, at least 64 bits for
+            integers.
+        include_initial: whether a zero is put in front.
+    Returns: an array of x's shape, along the axis longer by one with ``include_initial``.
+    Raises: ValueError without ``axis``, unless ``x`` is a vector.
 
     >>> import lazyarray as la
     >>> la.cumulative_sum(la.array([1, 2, 3]), include_initial=True).asnumpy()
@@ -120,7 +137,12 @@ def cumulative_prod(
 ) -> NDArray:
     """Running product along an axis, which only a vector may leave out (array API).
 
-    ``include_initial`` puts a one in front.
+    Args:
+        dtype: what is multiplied in, and the result's dtype; None: as NumPy, at least 64 bits for
+            integers.
+        include_initial: whether a one is put in front.
+    Returns: an array of x's shape, along the axis longer by one with ``include_initial``.
+    Raises: ValueError without ``axis``, unless ``x`` is a vector.
 
     >>> import lazyarray as la
     >>> la.cumulative_prod(la.array([2, 3]), include_initial=True).asnumpy()
@@ -232,7 +254,13 @@ def clip(
 ) -> NDArray:
     """Values limited to [min, max]; a limit of None is none. The limits broadcast.
 
-    ``a_min`` and ``a_max`` are NumPy's older names of the two.
+    Args:
+        min: the least value; None: no limit.
+        max: the greatest value; None: no limit.
+        a_min: NumPy's older name of ``min``.
+        a_max: NumPy's older name of ``max``.
+    Returns: an array of the shape to which array and limits broadcast.
+    Raises: ValueError if they do not broadcast, and for a limit by both names.
 
     >>> import lazyarray as la
     >>> la.clip(la.array([-2, 0, 9]), 0, 5).asnumpy()
@@ -270,6 +298,11 @@ def clip(
 def round(a: Any, decimals: int = 0, out: NDArray | None = None) -> NDArray:
     """Values rounded to ``decimals`` decimals, halves to the even neighbour.
 
+    Args:
+        decimals: how many; negative ones round before the point.
+    Returns: an array of a's shape and dtype.
+    Raises: TypeError if ``decimals`` is no integer.
+
     >>> import lazyarray as la
     >>> la.round(la.array([0.5, 1.5, 2.25]), 1).asnumpy()
     array([0.5, 1.5, 2.2])
@@ -304,6 +337,11 @@ around = round
 def ptp(a: Any, axis: Any = None, out: NDArray | None = None, keepdims: bool = False) -> NDArray:
     """Range of values over the axes: maximum minus minimum.
 
+    Args:
+        axis: the axis, or several as a tuple; None: all.
+    Returns: an array without these axes.
+    Raises: ValueError if there is no element; TypeError for bools.
+
     >>> import lazyarray as la
     >>> la.ptp(la.array([3, 9, 5])).item()
     6
@@ -326,7 +364,9 @@ def median(
 ) -> NDArray:
     """The middle value over the axes (the mean of the middle two, for an even number).
 
-    ``overwrite_input`` allows what is not done here: the input stays as it is.
+    Args:
+        axis: the axis, or several as a tuple; None: all.
+    Returns: an array of floats without these axes; NaN where one of the elements is.
 
     >>> import lazyarray as la
     >>> la.median(la.array([3, 1, 2, 10])).item()
@@ -368,8 +408,14 @@ def average(
 ) -> Any:
     """Weighted mean over the axes, and, if ``returned``, the sum of the weights.
 
-    ``weights`` has a's shape, or the lengths of the axes. Weights that sum to zero are a
-    ZeroDivisionError at the wait.
+    Args:
+        axis: the axis, or several as a tuple; None: all.
+        weights: what each element counts: an array of a's shape, or of the lengths of the axes;
+            None: 1.
+        returned: whether to give the sum of the weights, too.
+    Returns: an array without these axes; if ``returned`` the pair (average, sum of the weights).
+    Raises: TypeError or ValueError for weights of another shape; ZeroDivisionError at the wait if
+        they sum to zero.
 
     >>> import lazyarray as la
     >>> la.average(la.array([1.0, 4.0]), weights=[2, 1]).item()
@@ -445,7 +491,12 @@ def _order(axis: Any, ndim: int) -> tuple[int, ...]:
 def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> NDArray:
     """The n-th difference of neighbours along an axis, which gets shorter by ``n``.
 
-    ``prepend`` and ``append`` are joined to the array first.
+    Args:
+        n: how often differences are taken.
+        prepend: what is joined to the front first.
+        append: what is joined to the end first.
+    Returns: an array, along the axis shorter by ``n``.
+    Raises: ValueError for a negative ``n``, or an array without axes.
 
     >>> import lazyarray as la
     >>> la.diff(la.array([1, 4, 9])).asnumpy()
@@ -480,6 +531,15 @@ def trace(
     out: NDArray | None = None,
 ) -> NDArray:
     """The sum of a diagonal of two axes.
+
+    Args:
+        a: an array of two axes at least.
+        offset: which diagonal: 0 is the main one, positive ones lie above it.
+        axis1: the rows' axis.
+        axis2: the columns' axis.
+        dtype: what is added in, and the result's dtype.
+    Returns: an array without the two axes.
+    Raises: ValueError for an array of fewer than two axes.
 
     >>> import lazyarray as la
     >>> la.trace(la.array([[1, 2], [3, 4]])).item()

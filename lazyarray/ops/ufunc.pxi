@@ -11,6 +11,10 @@ cdef class Row:
     def __name__(self):
         return self.name
 
+    # As functions are to inspect and pydoc: routines, which are no methods. So help() has the signature.
+    def __get__(self, instance, owner):
+        return self
+
     @property
     def nargs(self):
         """The number of inputs and outputs of the ufunc."""
@@ -83,7 +87,7 @@ cdef class Ufunc(Row):
     @property
     def __doc__(self):
         # In each class: a class's own docstring would hide an inherited one.
-        return self.doc
+        return documented(self.doc, self)
 
     def __init__(self, object ufunc, *, str name=None, str section="", str doc="", double cost=0.5,
                  double vector=0):

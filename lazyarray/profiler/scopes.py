@@ -157,6 +157,12 @@ class counter:
 def marker(name: str, domain: str = "") -> None:
     """Marks this moment, if the profiler runs.
 
+    Args:
+        name: what it is called.
+        domain: a word that groups names.
+    Returns: None.
+    Raises: TypeError for a name that is no string.
+
     >>> import lazyarray as la
     >>> la.profiler.marker("here")
     """

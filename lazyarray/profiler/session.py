@@ -156,8 +156,11 @@ def set_config(**options: object) -> None:
     dump_period : float, default 1.0
         Seconds.
 
-    An unknown name is a TypeError, a value that makes no sense a ValueError. RuntimeError while the
-    profiler runs.
+    Args:
+        options: these settings, by name.
+    Returns: None.
+    Raises: TypeError for an unknown name; ValueError for a value that makes no sense; RuntimeError
+        while the profiler runs.
 
     >>> import lazyarray as la
     >>> la.profiler.set_config(filename="trace.json", profile_memory=False)
@@ -174,6 +177,9 @@ def set_config(**options: object) -> None:
 def state() -> str:
     """``"running"``, ``"paused"`` or ``"stopped"``.
 
+    Returns: a str.
+    Raises: nothing.
+
     >>> import lazyarray as la
     >>> la.profiler.state()
     'stopped'
@@ -185,8 +191,11 @@ def start() -> None:
     """Starts to profile; nothing new where that is being done, and the end of a pause.
 
     The file of the settings is written anew, unless :func:`stop` has left one that :func:`dump` has
-    not finished: then this goes on with it. OSError if it can't be written; BlockingIOError where
-    another process profiles into it.
+    not finished: then this goes on with it.
+
+    Returns: None.
+    Raises: OSError if the file can't be written; BlockingIOError where another process profiles
+        into it.
     """
     with session.lock:
         if session.state != "running":
@@ -197,6 +206,9 @@ def stop() -> None:
     """Waits for the operators that were pushed, and stops to profile; the file then has everything.
 
     ``start()`` goes on in the same file, until ``dump()`` finishes it.
+
+    Returns: None.
+    Raises: OSError if the file can't be written.
     """
     if session.state == "stopped":
         return
@@ -213,14 +225,22 @@ def stop() -> None:
 
 
 def pause() -> None:
-    """Stops to record for a while. What is pushed before and ends meanwhile is not recorded."""
+    """Stops to record for a while. What is pushed before and ends meanwhile is not recorded.
+
+    Returns: None.
+    Raises: nothing.
+    """
     with session.lock:
         if session.state == "running":
             session.halt("paused")
 
 
 def resume() -> None:
-    """Ends a pause."""
+    """Ends a pause.
+
+    Returns: None.
+    Raises: nothing.
+    """
     with session.lock:
         if session.state == "paused":
             session.run()
@@ -229,7 +249,12 @@ def resume() -> None:
 def dump(finished: bool = True) -> None:
     """Writes the file: with ``finished``, stops first, and closes it.
 
-    Otherwise it writes what has ended so far, and goes on. RuntimeError if nothing was profiled.
+    Otherwise it writes what has ended so far, and goes on.
+
+    Args:
+        finished: whether it is the end of the file.
+    Returns: None.
+    Raises: RuntimeError if nothing was profiled; OSError if the file can't be written.
     """
     if finished:
         stop()

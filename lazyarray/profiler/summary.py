@@ -45,7 +45,8 @@ def summary() -> str:
     that was pending and in use. What memory delivers is measured when this is first asked, by a
     copy with all cores, which takes a moment.
 
-    RuntimeError if nothing was profiled, or ``aggregate_stats`` was off.
+    Returns: a str.
+    Raises: RuntimeError if nothing was profiled, or ``aggregate_stats`` was off.
 
     >>> import lazyarray as la
     >>> with la.profiler.profile("trace.json"):

@@ -92,10 +92,15 @@ def dumps(
     (``"operators"``, ``"inline"``, ``"waits"``, ``"events"``, ``"tasks"``, ``"frames"``), with
     ``"counters"``, and ``"seconds"``, the time that was profiled.
 
-    ``sort_by`` is ``"total"``, ``"count"``, ``"min"``, ``"max"``, ``"avg"``, ``"bytes"`` or
-    ``"name"``; the greatest come first unless ``ascending``. ``reset`` begins the sums anew.
-
-    RuntimeError if nothing was profiled, or ``aggregate_stats`` was off.
+    Args:
+        sort_by: ``"total"``, ``"count"``, ``"min"``, ``"max"``, ``"avg"``, ``"bytes"`` or
+            ``"name"``; the greatest come first.
+        format: "table" or "json".
+        reset: whether the sums begin anew.
+        ascending: whether the least come first.
+    Returns: a str.
+    Raises: RuntimeError if nothing was profiled, or ``aggregate_stats`` was off; ValueError for
+        another ``sort_by`` or ``format``.
 
     >>> import json
     >>> import lazyarray as la

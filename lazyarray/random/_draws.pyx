@@ -16,7 +16,7 @@ cimport numpy as cnp
 from cpython.object cimport PyObject
 
 import inspect
-from functools import update_wrapper
+from functools import WRAPPER_ASSIGNMENTS, update_wrapper
 
 import numpy as np
 
@@ -125,6 +125,15 @@ cdef enum Role:
 cdef dict _roles = {"size": SIZE}
 
 
+# What it takes over of the function that it stands for: all but the docstring.
+cdef tuple COPIED = tuple([name for name in WRAPPER_ASSIGNMENTS if name != "__doc__"])
+
+
+cdef object documented(way):
+    from lazyarray._docstrings import completed  # when somebody reads it
+    return completed(way.__doc__, way)
+
+
 cdef class Draw:
     """A function that draws from one stream: at once where it can, else by ``__wrapped__``.
 
@@ -160,11 +169,20 @@ cdef class Draw:
             self.roles[0] = POPULATION
         elif way.__name__ == "shuffle":
             self.roles[0] = SHUFFLED
-        update_wrapper(self, way)
+        update_wrapper(self, way, COPIED)
         self.vectorcall = <void*>_call
 
     def __call__(self, *args, **kwargs):
         return PyVectorcall_Call(self, args, kwargs)
+
+    @property
+    def __doc__(self):
+        # In each class: a class's own docstring would hide an inherited one.
+        return documented(self.way)
+
+    # As functions are to inspect and pydoc: routines, which are no methods. So help() has the signature.
+    def __get__(self, instance, owner):
+        return self
 
     def __repr__(self):
         return f"<function {self.__qualname__}>"
@@ -189,6 +207,10 @@ cdef class Draw:
 
 cdef class Method(Draw):
     """The same as a method of a stream."""
+
+    @property
+    def __doc__(self):
+        return documented(self.way)
 
     def __get__(self, obj, owner):
         return self if obj is None else PyMethod_New(self, obj)

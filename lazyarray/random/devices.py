@@ -38,6 +38,15 @@ def default_rng(seed: Any = None, ctx: Any = None, *, device: Any = None) -> Gen
     On a GPU its numbers are others, see :class:`Generator`. ``seed`` may be a bit generator, or a
     generator of NumPy's; one of this package is given back.
 
+    Args:
+        seed: a number, a sequence of numbers, a ``SeedSequence``, a bit generator, or a generator
+            of NumPy's; one of this package is given back. None: at random.
+        ctx: the device that it draws on; None: :func:`lazyarray.current_context`.
+        device: the same as ``ctx``, by the array API's name.
+    Returns: a :class:`Generator`.
+    Raises: what NumPy's ``default_rng`` raises for a wrong seed; ValueError if ``ctx`` and
+        ``device`` are different devices.
+
     >>> import lazyarray as la
     >>> la.random.default_rng(42).integers(100, size=3).asnumpy()
     array([ 8, 77, 65])
@@ -126,6 +135,14 @@ def seed(seed: Any = None, ctx: Any = None, *, device: Any = None) -> None:
     With ``ctx`` only that device's stream starts anew, with these values. On a GPU it is that of
     ``default_rng(seed)``. None: at random. ``seed`` may be a ``SeedSequence``, too.
 
+    Args:
+        seed: a number, a sequence of numbers, or a ``SeedSequence``; None: at random.
+        ctx: the device whose stream starts anew; None: all.
+        device: the same as ``ctx``, by the array API's name.
+    Returns: None.
+    Raises: what NumPy's ``RandomState`` raises for a wrong seed; ValueError if ``ctx`` and
+        ``device`` are different devices.
+
     >>> import numpy as np, lazyarray as la
     >>> la.random.seed(5)
     >>> np.random.seed(5)
@@ -160,6 +177,13 @@ def get_state(legacy: bool = True, ctx: Any = None, *, device: Any = None) -> An
     It is a tuple, or with ``legacy=False`` a dict, which ``numpy.random.set_state`` takes, too; of
     a GPU's stream the bit generator's ``state``.
 
+    Args:
+        legacy: whether to give a tuple, not a dict.
+        ctx: the device; None: :func:`lazyarray.current_context`.
+        device: the same as ``ctx``, by the array API's name.
+    Returns: a tuple or a dict.
+    Raises: ValueError if ``ctx`` and ``device`` are different devices.
+
     >>> import lazyarray as la
     >>> state = la.random.get_state()
     >>> x = la.random.random()
@@ -176,8 +200,14 @@ def get_state(legacy: bool = True, ctx: Any = None, *, device: Any = None) -> An
 def set_state(state: Any, ctx: Any = None, *, device: Any = None) -> None:
     """Puts a device's stream into a state, in order with the draws around it.
 
-    ``state`` is what :func:`get_state` or ``numpy.random.get_state`` gave, or the ``state`` of any
-    bit generator of NumPy's.
+    Args:
+        state: what :func:`get_state` or ``numpy.random.get_state`` gave, or the ``state`` of any
+            bit generator of NumPy's.
+        ctx: the device; None: :func:`lazyarray.current_context`.
+        device: the same as ``ctx``, by the array API's name.
+    Returns: None.
+    Raises: TypeError or ValueError for what is no state; ValueError if ``ctx`` and ``device`` are
+        different devices.
 
     >>> import numpy as np, lazyarray as la
     >>> la.random.set_state(np.random.RandomState(5).get_state())
@@ -223,6 +253,11 @@ def _standard(generator: Any, name: str, shape: tuple[int, ...] | None, dtype: A
 def rand(*shape: int, dtype: Any = np.float64, ctx: Any = None, device: Any = None) -> NDArray:
     """Uniform floats in [0, 1), with the lengths of the axes as arguments.
 
+    Args:
+        shape: the lengths of the axes.
+        dtype: what the numbers are cast to.
+    Returns: an array of that shape; one number without lengths.
+
     >>> import lazyarray as la
     >>> la.random.rand(2, 3).shape
     (2, 3)
@@ -232,6 +267,11 @@ def rand(*shape: int, dtype: Any = np.float64, ctx: Any = None, device: Any = No
 
 def randn(*shape: int, dtype: Any = np.float64, ctx: Any = None, device: Any = None) -> NDArray:
     """Normal numbers of mean 0 and deviation 1, with the lengths of the axes as arguments.
+
+    Args:
+        shape: the lengths of the axes.
+        dtype: what the numbers are cast to.
+    Returns: an array of that shape; one number without lengths.
 
     >>> import lazyarray as la
     >>> la.random.randn(2, 3).shape
@@ -251,6 +291,15 @@ def randint(
 ) -> NDArray:
     """Integers in [low, high), or [0, low) without ``high``.
 
+    Args:
+        low: the least integer, or, alone, the upper end.
+        high: the upper end, which is not drawn.
+        size: the shape of what is drawn; None: that to which the ends broadcast.
+        dtype: the dtype of the integers.
+    Returns: an array of the shape ``size``; one integer without one.
+    Raises: ValueError where no integer lies between the ends, or they are beyond the dtype: at the
+        wait if they are NDArrays.
+
     >>> import lazyarray as la
     >>> bool((la.random.randint(5, size=100) < 5).all())
     True
@@ -265,6 +314,16 @@ def random_integers(
     low: Any, high: Any = None, size: Size = None, ctx: Any = None, *, device: Any = None
 ) -> NDArray:
     """Integers in [low, high], or [1, low] without ``high``; deprecated, as NumPy's is.
+
+    Args:
+        low: the least integer, or, alone, the greatest.
+        high: the greatest integer.
+        size: the shape of what is drawn; None: one.
+        ctx: the device of the result; None: :func:`lazyarray.current_context`.
+        device: the same as ``ctx``, by the array API's name.
+    Returns: an array of the shape ``size``; one integer without one. With a DeprecationWarning.
+    Raises: ValueError where no integer lies between the ends; ValueError if ``ctx`` and ``device``
+        are different devices.
 
     >>> import warnings, lazyarray as la
     >>> la.random.seed(0)

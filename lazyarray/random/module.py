@@ -35,6 +35,11 @@ class ModuleStream(RandomState):
     def random(self, size: Size = None, dtype: Any = np.float64, out: Any = None) -> NDArray:
         """Uniform floats in [0, 1); drawn as float64, and cast to ``dtype``.
 
+        Args:
+            size: the shape of what is drawn; None: one number.
+            dtype: float64, float32 or another float.
+        Returns: an array of the shape ``size``, or of out's.
+
         >>> import lazyarray as la
         >>> la.random.seed(0)
         >>> la.random.random(2).asnumpy()
@@ -46,6 +51,11 @@ class ModuleStream(RandomState):
         self, size: Size = None, dtype: Any = np.float64, out: Any = None
     ) -> NDArray:
         """Normal numbers of mean 0 and deviation 1; drawn as float64, and cast to ``dtype``.
+
+        Args:
+            size: the shape of what is drawn; None: one number.
+            dtype: float64, float32 or another float.
+        Returns: an array of the shape ``size``, or of out's.
 
         >>> import lazyarray as la
         >>> la.random.seed(0)
@@ -62,6 +72,13 @@ class ModuleStream(RandomState):
         ``method`` is for a GPU's stream: NumPy's older functions draw by the inverse distribution
         function.
 
+        Args:
+            size: the shape of what is drawn; None: one number.
+            dtype: float64, float32 or another float.
+            method: for a GPU's stream, "zig" or "inv": NumPy's older functions draw by the inverse
+                distribution function.
+        Returns: an array of the shape ``size``, or of out's.
+
         >>> import lazyarray as la
         >>> la.random.seed(0)
         >>> la.random.standard_exponential(2).asnumpy()
@@ -73,6 +90,13 @@ class ModuleStream(RandomState):
         self, shape: Any, size: Size = None, dtype: Any = np.float64, out: Any = None
     ) -> NDArray:
         """Gamma-distributed numbers of scale 1; drawn as float64, and cast to ``dtype``.
+
+        Args:
+            shape: the shape of the density, not negative.
+            size: the shape of what is drawn; None: that of ``shape``.
+            dtype: float64, float32 or another float.
+        Returns: an array of the shape ``size``, or of out's.
+        Raises: ValueError for a negative ``shape``: at the wait if it is an NDArray.
 
         >>> import lazyarray as la
         >>> la.random.seed(0)
@@ -104,6 +128,17 @@ class ModuleStream(RandomState):
     ) -> NDArray:
         """A sample of ``range(a)`` or, along ``axis``, of array ``a``, with probabilities ``p``.
 
+        Args:
+            a: an array, or how many integers from 0 on.
+            size: the shape of the sample; None: one.
+            replace: whether the same may come twice.
+            p: the probabilities, a vector whose sum is 1; None: equal ones.
+            axis: the axis along which entries are taken.
+            shuffle: whether a sample without replacement is in random order.
+        Returns: an array of the shape ``size``, with the other axes of ``a``.
+        Raises: IndexError if there is no such axis; ValueError for probabilities that do not fit,
+            or a sample that is larger than what there is.
+
         >>> import lazyarray as la
         >>> la.random.seed(0)
         >>> la.random.choice(5, 3).asnumpy()
@@ -116,6 +151,11 @@ class ModuleStream(RandomState):
     def permutation(self, x: Any, axis: int = 0) -> NDArray:
         """``range(x)`` in random order, or a copy of array ``x`` shuffled along ``axis``.
 
+        Args:
+            x: an array, or how many integers from 0 on.
+            axis: the axis that is shuffled.
+        Returns: an array of x's shape, or a vector.
+
         >>> import lazyarray as la
         >>> la.random.seed(0)
         >>> la.random.permutation(4).asnumpy()
@@ -127,6 +167,12 @@ class ModuleStream(RandomState):
         """Puts the elements of ``x`` along ``axis`` in random order, in place.
 
         Waits until it is done, if ``x`` is a list or a NumPy array.
+
+        Args:
+            x: the array that is changed.
+            axis: the axis that is shuffled.
+        Returns: None.
+        Raises: TypeError for what can't be changed, or has no axes.
 
         >>> import lazyarray as la
         >>> x = la.arange(4)
@@ -154,6 +200,16 @@ class ModuleStream(RandomState):
 
         What is wrong with the covariance's values is raised, or warned of, when the draw runs.
 
+        Args:
+            mean: a vector (n,).
+            cov: a matrix (n, n), symmetric, without negative eigenvalues.
+            size: how many vectors: a shape; None: one.
+            check_valid: what is done about a wrong ``cov``: "warn", "raise" or "ignore".
+            tol: how far ``cov`` may be off.
+            method: "svd", "eigh" or "cholesky".
+        Returns: an array: ``size``, then n.
+        Raises: ValueError for other shapes, and when it runs with ``check_valid="raise"``.
+
         >>> import lazyarray as la
         >>> la.random.seed(0)
         >>> la.random.multivariate_normal([0.0, 5.0], [[2.0, 0.0], [0.0, 1.0]]).shape
@@ -177,6 +233,16 @@ class ModuleStream(RandomState):
 
         Other ones than ``randint``'s, drawn from the same bits.
 
+        Args:
+            low: the least integer, or, alone, the upper end.
+            high: the upper end.
+            size: the shape of what is drawn; None: that to which the ends broadcast.
+            dtype: the dtype of the integers.
+            endpoint: whether ``high`` may be drawn.
+        Returns: an array of the shape ``size``; one integer without one.
+        Raises: ValueError where no integer lies between the ends, or they are beyond the dtype: at
+            the wait if they are NDArrays.
+
         >>> import lazyarray as la
         >>> la.random.seed(0)
         >>> la.random.integers(10, size=3).asnumpy()
@@ -188,6 +254,12 @@ class ModuleStream(RandomState):
         """A copy of array ``x``, each of whose slices along ``axis`` is shuffled by itself.
 
         Without ``axis`` all elements are shuffled. ``out``, which may be ``x``, is written to.
+
+        Args:
+            x: an array.
+            axis: the axis; None: all elements are shuffled.
+            out: an array of x's shape, which is written and returned; it may be ``x``.
+        Returns: an array of x's shape.
 
         >>> import lazyarray as la
         >>> la.random.seed(0)
@@ -203,6 +275,14 @@ class ModuleStream(RandomState):
         """How many of each colour are among ``nsample`` items, drawn without replacement.
 
         ``colors`` tells how many there are of each; ``method`` is "marginals" or "count".
+
+        Args:
+            colors: how many there are of each colour: a vector (n,).
+            nsample: how many items are drawn.
+            size: how many vectors: a shape; None: one.
+            method: "marginals" or "count".
+        Returns: an array of integers: ``size``, then n.
+        Raises: ValueError for negative numbers, or more items than there are.
 
         >>> import lazyarray as la
         >>> la.random.seed(0)

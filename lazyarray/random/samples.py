@@ -152,6 +152,13 @@ class Samples(Stream):
     def dirichlet(self, alpha: Any, size: Size = None) -> NDArray:
         """Vectors of the Dirichlet distribution: positive, with the sum 1.
 
+        Args:
+            alpha: the parameters, a vector (n,) of positive numbers.
+            size: how many vectors: a shape; None: one.
+        Returns: an array: ``size``, then n.
+        Raises: ValueError unless ``alpha`` is a vector, or for a negative one: at the wait if it is
+            an NDArray.
+
         >>> import lazyarray as la
         >>> la.random.default_rng(0).dirichlet([1.0, 2.0], 2).sum(axis=1).round(9).asnumpy()
         array([1., 1.])
@@ -165,6 +172,13 @@ class Samples(Stream):
         """How often each of several outcomes, of probabilities ``pvals``, comes in ``n`` trials.
 
         The outcomes are the last axis; ``n`` and the other axes of ``pvals`` broadcast.
+
+        Args:
+            n: how many trials, not negative.
+            pvals: the probabilities: an array (..., k) whose sums are at most 1.
+            size: how many vectors: a shape; None: that to which ``n`` and ``pvals`` broadcast.
+        Returns: an array of integers: ``size``, then k.
+        Raises: ValueError for probabilities that do not fit: at the wait if they are an NDArray.
 
         >>> import lazyarray as la
         >>> la.random.default_rng(0).multinomial(10, [0.2, 0.3, 0.5], 2).sum(axis=1).asnumpy()

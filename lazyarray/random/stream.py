@@ -332,6 +332,11 @@ class Stream(Drawn):
     def bytes(self, length: int) -> bytes:
         """Random bytes. Waits for them.
 
+        Args:
+            length: how many.
+        Returns: a bytes object of that length.
+        Raises: ValueError for a negative length, TypeError for what is no integer.
+
         >>> import lazyarray as la
         >>> len(la.random.default_rng(0).bytes(3))
         3

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 from lazyarray.random.stream import Distribution
+from lazyarray.random.words import DEVICE, sections
 
 # Name, parameters, neutral ones, what it draws, an example's arguments and results, coupled.
 TABLE = [
@@ -307,6 +308,8 @@ def method(row: Distribution, owner: str, module: str) -> Callable[..., Any]:
     )
     doc = f"""{row.text}
 
+        {sections(row.name, row.spec)}
+
         >>> import lazyarray as la
         >>> la.random.default_rng(0).{row.name}({row.example}).asnumpy()
         {row.drawn}
@@ -341,7 +344,8 @@ def function(
         f"def {name}({', '.join(parameters)}):\n"
         f"    return _here(ctx, device, {', '.join(plain)}).{name}({arguments})\n"
     )
-    doc = inspect.cleandoc(method.__doc__ or "")
+    doc = inspect.cleandoc(inspect.unwrap(method).__doc__ or "")
+    doc = doc.replace("\nReturns:", f"\n{DEVICE}\nReturns:", 1)
     if row is not None:
         doc = doc.replace(row.drawn, row.older)
     if "default_rng(0)" in doc:

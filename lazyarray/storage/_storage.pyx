@@ -32,6 +32,11 @@ def pool_stats(Device ctx=None):
     ``in_use`` by live arrays, ``cached`` for reuse, the ``peak`` of ``in_use``, the ``limit``
     (0: none), and how many allocations were served from the cache (``hits``) or not (``misses``).
 
+    Args:
+        ctx: the device; None: ``cpu(0)``.
+    Returns: a dict of ints.
+    Raises: RuntimeError for a GPU that is not in use; TypeError for what is no device.
+
     >>> import lazyarray as la
     >>> sorted(la.storage.pool_stats())
     ['cached', 'hits', 'in_use', 'limit', 'misses', 'peak']
@@ -42,7 +47,13 @@ def pool_stats(Device ctx=None):
 
 
 def trim(Device ctx=None):
-    """Gives the cached memory of ``ctx`` back to the system."""
+    """Gives the cached memory of ``ctx`` back to the system.
+
+    Args:
+        ctx: the device; None: ``cpu(0)``.
+    Returns: None.
+    Raises: RuntimeError for a GPU that is not in use; TypeError for what is no device.
+    """
     cdef MemoryPool* pool = _pool_of(ctx)
     with nogil:  # it may wait for a device
         pool.trim()

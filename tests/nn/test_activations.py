@@ -113,3 +113,16 @@ def test_bad_arguments():
         nn.gelu(la.ones(2), "erf")
     with pytest.raises(ValueError, match="min_val"):
         nn.hardtanh(la.ones(2), 1.0, -1.0)
+
+
+REAL = """relu6 leaky_relu elu selu celu gelu silu softplus sigmoid log_sigmoid hardtanh hardsigmoid
+    erf softmax log_softmax logsumexp""".split()
+
+
+@pytest.mark.parametrize("name", REAL)
+def test_complex_numbers_are_refused(name):
+    """They have no order: sigmoid([1j]) was 0.73."""
+    with pytest.raises(TypeError, match="complex128"):
+        getattr(nn, name)(la.array([1j, 2.0]))
+    with pytest.raises(TypeError, match="complex128"):
+        nn.prelu(la.array([[1j, 2.0]]), la.array(0.1))

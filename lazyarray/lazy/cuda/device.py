@@ -34,7 +34,7 @@ def _cupy(number: int) -> ModuleType:
         return importlib.import_module("cupy")
     except ImportError as exc:
         raise RuntimeError(
-            f'gpu({number}) needs CuPy: pip install "lazyarray[cuda]" (and an NVIDIA driver)'
+            f'gpu({number}) needs CuPy: pip install "lazyarray-engine[cuda]" (and an NVIDIA driver)'
         ) from exc
 
 
@@ -64,7 +64,7 @@ def open_device(number: int) -> None:
 
     with cupy.cuda.Device(number):
         cupy.cuda.runtime.memGetInfo()  # makes the device's context, which CuPy and we share
-        driver = os.environ.get("LAZYARRAY_CUDA_DRIVER", DRIVER)
+        driver = os.environ.get("LAZYARRAY_CUDA_DRIVER") or DRIVER
         _lazy.open_gpu(number, driver, _blas(cupy), room)
     _opened.add(number)
 

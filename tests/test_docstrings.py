@@ -1,0 +1,174 @@
+"""Docstrings: each public function's names its parameters, its result's shape, and its errors."""
+
+import builtins
+import inspect
+import pydoc
+import re
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import lazyarray as la
+from lazyarray._docstrings import WORDS, parts
+from lazyarray.ops._rows import Row
+
+SPACES = [la, la.linalg, la.fft, la.random, la.nn, la.autograd, la.engine, la.storage, la.profiler]
+SPACES += [la.sym, la.context]
+
+
+def is_ours(thing):
+    module = getattr(thing, "__module__", None) or type(thing).__module__
+    return isinstance(thing, Row) or module.startswith("lazyarray")
+
+
+FUNCTIONS = {
+    f"{space.__name__}.{name}": thing
+    for space in SPACES
+    for name in space.__all__
+    if callable(thing := getattr(space, name))
+    and not inspect.isclass(thing)
+    and is_ours(thing)
+    and type(thing).__name__ not in ("_Grid", "_Joined")
+}
+
+
+def told(thing):
+    """The docstring's parts, and the function's parameters."""
+    return parts(thing.__doc__), list(inspect.signature(thing).parameters)
+
+
+def test_they_are_many():
+    assert len(FUNCTIONS) > 500
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_parameters_result_and_errors_are_told(name):
+    found, parameters = told(FUNCTIONS[name])
+    assert list(found.args) == parameters
+    assert [p for p in parameters if len(found.args[p]) < 5] == []
+    assert len(found.returns) > 2 and found.returns.endswith("."), found.returns
+    assert len(found.raises) > 2 and found.raises.endswith("."), found.raises
+    assert found.head and "Args:" not in found.head and "Returns:" not in found.head
+
+
+SHAPED = re.compile(
+    r"shape|\(\.\.\.|\(n, |\(deg|, then|vector|matri|view|axis|axes|tuple|list|pair|three|four|"
+    r"None|bool|ints?\b|text|str\b|dtype|itself|same object|iterator|dict|scalar|object|:class:|"
+    r"bytes|scope|number|function gives"
+)
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_the_result_has_a_shape_or_a_kind(name):
+    assert SHAPED.search(told(FUNCTIONS[name])[0].returns)
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_the_errors_are_errors(name):
+    places = (builtins, la.exceptions, np.linalg, np.exceptions, la)
+    for error in re.findall(r"\b[A-Z]\w*(?:Error|Warning)\b", FUNCTIONS[name].__doc__):
+        if error not in ("TracingError",):
+            assert any(hasattr(place, error) for place in places), error
+
+
+def test_every_word_is_used():
+    used = {name for thing in FUNCTIONS.values() for name in inspect.signature(thing).parameters}
+    assert set(WORDS) - used == set()
+
+
+ARGUMENTS = {
+    "condition": np.ones(2),
+    "arrays": [np.ones((2, 3))] * 2,
+    "indices_or_sections": 1,
+    "kth": 0,
+    "n": 1,
+    "obj": 0,
+    "q": 0.5,
+    "repeats": 1,
+    "shift": 1,
+}
+# What has its axis before the array, or needs values that depend on the axis.
+OTHER = "apply_along_axis put_along_axis tensordot nested_iters rot90 apply_over_axes transpose"
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        name
+        for name, thing in FUNCTIONS.items()
+        if "axis" in inspect.signature(thing).parameters
+        and "no such axis" in thing.__doc__
+        and not name.endswith(tuple(OTHER.split()))
+    ],
+)
+def test_no_such_axis_is_the_error_that_is_told(name):
+    thing = FUNCTIONS[name]
+    given = [
+        ARGUMENTS.get(p.name, np.ones((2, 3)))
+        for p in inspect.signature(thing).parameters.values()
+        if p.default is p.empty and p.kind is not p.VAR_POSITIONAL and p.name != "axis"
+    ]
+    (error,) = re.findall(r"(\w+Error)[^;.]*if there is no such axis", thing.__doc__)
+    with pytest.raises(IndexError) as caught:  # AxisError is one
+        thing(*given, axis=7)
+    assert (error == "AxisError") == isinstance(caught.value, np.exceptions.AxisError)
+
+
+def test_errors_that_the_words_promise_come():
+    """Each general sentence holds for functions that it is written for."""
+    x = la.ones((2, 3))
+    for call in (la.add, la.sum, la.cumsum, la.mean):
+        given = (1,) if call is la.add else ()
+        with pytest.raises(ValueError):
+            call(x, *given, out=la.ones(7))
+        with pytest.raises(TypeError):
+            call(x, *given, dtype="no dtype")
+    for call in (la.zeros, la.ones, la.empty):
+        with pytest.raises(ValueError):
+            call(-1)
+        with pytest.raises(TypeError):
+            call("a")
+        with pytest.raises(ValueError):
+            call(2, order="Q")
+        with pytest.raises(ValueError):
+            call(2, ctx=la.cpu(0), device=la.cpu(1))
+    for call in (la.fft.fft, la.fft.irfftn):
+        with pytest.raises(ValueError):
+            call(x, norm="Q")
+    with pytest.raises(TypeError):
+        la.add(x, 1, casting="no", dtype="i4")
+
+
+@pytest.mark.parametrize(
+    ("thing", "line"),
+    [
+        (la.sum, "sum(x, axis=None, dtype=None, out=None, keepdims=False, initial=None"),
+        (la.add, "add(x1, x2, /, out=None, *, where=True, dtype=None, casting=None)"),
+        (la.matmul, "matmul(a, b, /, out=None)"),
+        (la.mean, "mean(a: 'Any', axis: 'Any' = None"),
+        (la.take, "take(a: 'Any', indices: 'Any', axis"),
+        (la.random.normal, "normal(loc=0.0, scale=1.0, size=None, dtype=None, ctx=None"),
+    ],
+)
+def test_help_has_the_signature(thing, line):
+    text = pydoc.plain(pydoc.render_doc(thing, "%s"))
+    assert any(shown.startswith(line) for shown in text.splitlines()), text
+    assert "Args:" in text and "Raises:" in text
+
+
+def test_rows_are_as_functions_in_classes():
+    class Has:
+        op, draw = la.add, la.random.normal
+
+    assert Has().op is la.add and Has.op is la.add and Has().draw is la.random.normal
+
+
+def test_they_are_made_when_they_are_read():
+    code = (
+        "import lazyarray, sys; a = 'lazyarray._docstrings' in sys.modules; lazyarray.sort.__doc__"
+    )
+    code += "; print(a, 'lazyarray._docstrings' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "False True\n"

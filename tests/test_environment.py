@@ -1,0 +1,65 @@
+"""docs/environment.md: each variable that is read is there, and each that is there is read."""
+
+import pathlib
+import re
+
+import pytest
+
+import lazyarray as la
+
+ROOT = pathlib.Path(__file__).parent.parent
+PAGE = (ROOT / "docs" / "environment.md").read_text()
+NAME = r"(LAZYARRAY_[A-Z_]+)"
+KINDS = (".py", ".pyx", ".pxi", ".cpp", ".h")
+
+
+def text_of(*folders):
+    paths = [p for folder in folders for p in sorted((ROOT / folder).rglob("*"))]
+    return "\n".join(
+        p.read_text() for p in paths if p.suffix in KINDS and p != pathlib.Path(__file__)
+    )
+
+
+LIBRARY, TESTS = text_of("lazyarray"), text_of("tests")
+# In the library whatever is written as a whole literal; tests also set what they name.
+READ = set(re.findall(f'"{NAME}"', LIBRARY)) - {"LAZYARRAY_NOT_SET"}  # an example's
+READ_BY_TESTS = set(
+    re.findall(rf'(?:environ(?:\.get\(|\[)|getenv\(|is_on\()"{NAME}"', TESTS)
+    + re.findall(rf'"{NAME}" in os.environ', TESTS)
+)
+
+
+def rows(part):
+    """The tables' cells by their variable."""
+    lines = re.findall(rf"^\| `{NAME}` \| (.+) \|$", part, re.M)
+    assert len(lines) == len(dict(lines)), "a variable is there twice"
+    return {name: rest.split(" | ") for name, rest in lines}
+
+
+PARTS = PAGE.partition("## Of the tests")
+
+
+def test_what_the_library_reads_is_on_the_page():
+    assert set(rows(PARTS[0])) == READ and len(READ) > 12
+
+
+def test_what_the_tests_read_is_on_the_page():
+    assert set(rows(PARTS[2])) == READ_BY_TESTS - READ and len(READ_BY_TESTS) > 5
+
+
+def test_no_other_is_named():
+    assert set(re.findall(NAME, PAGE)) == READ | (READ_BY_TESTS - READ)
+    for path in {ROOT / "README.md", *(ROOT / "docs").glob("*.md")} - {ROOT / "docs" / "design.md"}:
+        assert set(re.findall(rf"\b{NAME}\b", path.read_text())) <= READ | READ_BY_TESTS, path.name
+
+
+@pytest.mark.parametrize(("name", "default"), re.findall(rf'int_env\("{NAME}", (\d+)[,)]', LIBRARY))
+def test_defaults_are_those_of_the_code(name, default):
+    if name != "LAZYARRAY_NOT_SET":
+        assert rows(PARTS[0])[name][1] == default
+
+
+def test_each_row_says_what_it_does_its_default_and_when_it_is_read():
+    for name, (meaning, default, read) in rows(PARTS[0]).items():
+        assert meaning and default and read.split()[0] in ("at", "when", "as"), name
+    assert "LAZYARRAY_" in la.engine.get.__doc__
