@@ -355,6 +355,8 @@ class Engine {
 
 inline Var::Var(Engine* e) : engine(e), engine_id(e->id()) {}
 
+// How many cores a new engine finds; 0: the machine's. For tests.
+extern int machine_cores;
 Engine* create_engine(Policy policy, int workers, int priority_workers, int gpu_workers,
                       int gpu_copy_workers);
 // Drains and deletes. On a thread that the engine still needs (its worker, one inside its op or
