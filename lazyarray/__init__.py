@@ -16,6 +16,7 @@ import sys as _sys
 import typing as _typing
 
 from lazyarray import _gil as _gil  # first of all
+from lazyarray import _numpy_facts as _numpy_facts
 
 # isort: split
 from lazyarray import (

@@ -86,7 +86,7 @@ from lazyarray.storage._storage cimport Chunk
 from lazyarray.ops._rows cimport MatMul, Reduction, Row, Ufunc, as_tensor_on, converted, converted_operand, diagonal_of, direct_get, direct_set, gathered, is_foreign, is_held, is_operand, masked_set, \
     part_of, picked, picked_elements, raveled, reshaped, squeezed, store, stored_elements, swapped, transposed, viewed_as
 
-from lazyarray import autograd, ops
+from lazyarray import _numpy_facts, autograd, ops
 from lazyarray._flat import flagsobj, flatiter
 from lazyarray._namespace_info import namespace
 from lazyarray._text import repr_of_one

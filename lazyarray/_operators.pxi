@@ -158,6 +158,21 @@ cdef object operated_inplace(Row row, Tensor a, object b):
         return ops.hosts.in_place(_inplace_of[row], a, b, error)
 
 
+cdef bint _powers_keep_dtypes = _numpy_facts.POWERS_KEEP_DTYPES
+
+
+cdef object exponent_of(Tensor a, object exponent):
+    """What older NumPys take an exponent for that is one of their scalars: see ``_numpy_facts``."""
+    if not isinstance(exponent, (np.integer, np.floating)) and not (
+            isinstance(exponent, np.ndarray) and exponent.ndim == 0 and exponent.dtype.kind in "iuf"):
+        return exponent
+    if is_scalar(a):
+        return exponent
+    if exponent == 2:
+        return 2 if info(a.v.dtype).kind == b"b" else exponent.item()
+    return exponent.item() if info(a.v.dtype).kind in b"fc" and exponent in (-1, 0, 0.5, 1) else exponent
+
+
 cdef Ufunc power_shortcut(Tensor a, object exponent):
     """NumPy's array ``**`` with these Python exponents runs another ufunc, with other bits."""
     t = type(exponent)
@@ -243,6 +258,8 @@ cdef class Operators(Tensor):
     def __pow__(self, other, mod):
         if mod is not None:
             return NotImplemented
+        if not _powers_keep_dtypes:
+            other = exponent_of(self, other)
         cdef Ufunc short = power_shortcut(self, other)
         if short is not None:
             return unary(short, self)
@@ -252,6 +269,8 @@ cdef class Operators(Tensor):
         return binary(_power, QUICK_POWER, self, other, self)
 
     def __ipow__(self, other):
+        if not _powers_keep_dtypes:
+            other = exponent_of(self, other)
         cdef Ufunc short = power_shortcut(self, other)
         if short is not None:
             return short.unary(self, self)

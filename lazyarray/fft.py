@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
-from lazyarray import _direct
+from lazyarray import _direct, _numpy_facts
 from lazyarray.lazy._lazy import Tensor
 from lazyarray.ops import elementwise
 from lazyarray.ops._layout import deliver, gil_op, operands
@@ -301,7 +301,8 @@ def _transforms(
     if name == "irfft":
         order = [("ifft", pair) for pair in pairs[:-1]] + [("irfft", pairs[-1])]
     elif name == "rfft":
-        order = [("rfft", pairs[-1])] + [("fft", pair) for pair in pairs[-2::-1]]
+        others = pairs[-2::-1] if _numpy_facts.RFFTN_FROM_THE_LAST else pairs[:-1]
+        order = [("rfft", pairs[-1])] + [("fft", pair) for pair in others]
     else:
         order = [(name, pair) for pair in pairs[::-1]]
     for one, (n, axis) in order:

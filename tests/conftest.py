@@ -12,6 +12,8 @@ from hypothesis import Phase, settings
 import lazyarray as la
 from lazyarray.lazy._lazy import _set_policy
 
+from .numpys import difference
+
 HERE = pathlib.Path(__file__).parent
 # Tests that are run as users run things, so that NumPy computes what is small and complete at once
 # (`direct_bytes` of the policy). All others are about what we do ourselves, on small arrays.
@@ -40,6 +42,9 @@ def extended(parameter: Any) -> bool:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Function]) -> None:
+    for item in items:
+        if why := difference(item.nodeid):
+            item.add_marker(pytest.mark.skip(reason=why))
     if not str(config.getoption("--device")).startswith("gpu"):
         return
     for item in items:

@@ -3,6 +3,8 @@
 import itertools
 import pathlib
 import re
+import shutil
+import subprocess
 import tomllib
 
 import pytest
@@ -72,3 +74,23 @@ def test_quick_runs_what_is_there():
     assert named
     paths = re.findall(r"tests/[\w/.]+", named[1])
     assert paths and [path for path in paths if not (ROOT / path).exists()] == []
+
+
+def test_the_stress_program_is_in_step_with_the_core():
+    """`make sanitize` compiles it, which takes long; that it would is seen here."""
+    compiler = next(filter(shutil.which, ("c++", "g++", "clang++")), None)
+    source = ROOT / "tests" / "native" / "stress.cpp"
+    core = ROOT / "lazyarray" / "engine" / "core"
+    if compiler is None or not core.exists():
+        pytest.skip("no compiler, or no sources")
+    command = [
+        compiler,
+        "-std=c++17",
+        "-fsyntax-only",
+        "-Wall",
+        "-Werror",
+        f"-I{core}",
+        str(source),
+    ]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr

@@ -7,6 +7,7 @@ import itertools
 import json
 import os
 import pathlib
+import platform
 import re
 import shutil
 import subprocess
@@ -89,6 +90,41 @@ def test_the_library_is_found_from_where_a_module_lies(module):
 def test_one_library_is_loaded():
     maps = pathlib.Path("/proc/self/maps").read_text()
     assert set(re.findall(r"(/.*/liblazyarray\.so)", maps)) == {os.fspath(CORE.resolve())}
+
+
+# Of x86 after x86-64-v2: AVX's instructions, and those on other registers that came with AVX2. (Not
+# tzcnt, which older ones run as bsf.)
+LATER = re.compile(
+    r"\s+[0-9a-f]+:\s+(?:v[a-z]\w+|andn|bextr|bls\w+|bzhi|lzcnt|movbe|mulx|pdep|pext|rorx|"
+    r"sarx|shlx|shrx)\b"
+)
+# A function that is only called where the processor has been asked is `wide`, by its name.
+DISPATCHED = re.compile(r"wide\b")
+
+
+def of_later_processors(library):
+    """The functions, less the dispatched ones, that an x86-64-v2 processor can't run."""
+    function, found = "", set()
+    code = tool("objdump", "-d", "-C", "--no-show-raw-insn", os.fspath(library))
+    for line in code.splitlines():
+        if line.endswith(">:"):
+            function = line.partition("<")[2][:-2]
+        elif LATER.match(line):
+            found.add(function)
+    return {name for name in found if not DISPATCHED.search(name)}, found
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64" or sys.platform != "linux", reason="x86-64, ELF")
+def test_what_newer_processors_have_is_dispatched():
+    if "no symbols" in tool("objdump", "-t", os.fspath(CORE)):
+        pytest.skip("a stripped wheel: functions have no names")
+    dispatched = set()
+    for library in [CORE, *MODULES]:
+        wrong, found = of_later_processors(library)
+        assert wrong == set(), library.name
+        dispatched |= found
+    assert any("bounded_wide" in name for name in dispatched)
+    assert any("lines::wide" in name for name in dispatched)
 
 
 # What compilers, Cython and NumPy's headers put into each library, which knows only of itself.

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import collections
 import difflib
-import importlib.util
 import inspect
 import pathlib
 import sys
@@ -23,22 +22,9 @@ from lazyarray.ops._rows import Row
 
 ROOT = pathlib.Path(__file__).parent.parent
 TARGET = ROOT / "docs" / "functions.md"
-SURFACE = ROOT / "tests" / "surface"
 
-
-def _surface() -> Any:
-    """The package of the surface's tests, which no path leads to."""
-    spec = importlib.util.spec_from_file_location(
-        "surface", SURFACE / "__init__.py", submodule_search_locations=[str(SURFACE)]
-    )
-    assert spec is not None and spec.loader is not None
-    package = sys.modules["surface"] = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(package)
-    return package
-
-
-_surface()
-from surface import derivatives, samples  # noqa: E402
+sys.path.insert(0, str(ROOT))
+from tests.surface import derivatives, samples  # noqa: E402
 
 Ways = dict[str, str]  # how calls ran, or what became of gradients: the shortest call of each kind
 

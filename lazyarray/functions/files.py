@@ -6,12 +6,14 @@ current one. Writing waits for the values. (``save`` and ``load`` are in ``ops/i
 
 from __future__ import annotations
 
+import functools
 import os
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from lazyarray import _numpy_facts
 from lazyarray.lazy._lazy import Tensor
 from lazyarray.ops._files import replacing
 from lazyarray.ops._layout import values
@@ -330,11 +332,14 @@ def _write(
     name: str, file: Any, args: tuple[Any, ...], kwds: dict[str, Any], allow_pickle: bool
 ) -> None:
     what = f"{name}()"
+    write = getattr(np, name)
+    if _numpy_facts.SAVEZ_ALLOWS_PICKLE:
+        write = functools.partial(write, allow_pickle=allow_pickle)
     hosts = [values(a, what) for a in args]
     named = {key: values(a, what) for key, a in kwds.items()}
     if not isinstance(file, (str, os.PathLike)):
-        getattr(np, name)(file, *hosts, allow_pickle=allow_pickle, **named)
+        write(file, *hosts, **named)
         return
     path = os.fspath(file)
     with replacing(path if path.endswith(".npz") else path + ".npz") as stream:
-        getattr(np, name)(stream, *hosts, allow_pickle=allow_pickle, **named)
+        write(stream, *hosts, **named)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
+from lazyarray import _numpy_facts
 from lazyarray.ops import elementwise
 from lazyarray.ops._differentiable import refuse
 from lazyarray.ops._layout import gil_op, looked_at, operands, values
@@ -117,7 +118,7 @@ def unique(
         return_counts=return_counts,
         axis=axis,
         equal_nan=equal_nan,
-        **({} if sorted else {"sorted": False}),  # NumPy 2.3 has it first
+        **({"sorted": False} if _numpy_facts.UNIQUE_UNSORTED and not sorted else {}),
     )
 
 

@@ -124,6 +124,7 @@ from lazyarray.lazy._lazy cimport (
 
 from lazyarray.storage._storage cimport Chunk
 
+from lazyarray import _numpy_facts
 from lazyarray.engine._engine import check_methods
 from lazyarray.lazy import _share
 from lazyarray.lazy._lazy import Unheld, note_call, note_constant, paused

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
+from lazyarray import _numpy_facts
 from lazyarray.lazy._lazy import Tensor, Unheld, returned
 from lazyarray.ops import _layout
 from lazyarray.ops._differentiable import follows
@@ -378,10 +379,7 @@ def _check_fits(value: Shape, shape: tuple[int | None, ...], whole: bool = False
 # ---- functions that select ----------------------------------------------------------------------
 
 
-# NumPy 2.5 takes an `out` of any dtype, those before one that casts safely to the result's.
-_INTO: Literal["safe", "unsafe"] = (
-    "unsafe" if np.lib.NumpyVersion(np.__version__) >= "2.5.0" else "safe"
-)
+_INTO: Literal["safe", "unsafe"] = "unsafe" if _numpy_facts.TAKES_INTO_ANY else "safe"
 
 
 def take(

@@ -9,7 +9,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
-from lazyarray import _public
+from lazyarray import _numpy_facts, _public
 from lazyarray.context import as_device, chosen, cpu, current_context, gpu
 from lazyarray.lazy import _share
 from lazyarray.lazy._lazy import Tensor, attach_leaf, returned
@@ -306,6 +306,8 @@ def dlpack(x: NDArray, stream: Any, max_version: Any, dl_device: Any, copy: bool
     given = {} if max_version is None else {"max_version": max_version}
     if copy is not None:
         given["copy"] = copy
+    if not _numpy_facts.DLPACK_VERSIONS:
+        x, given = x.copy() if copy else x, {}
     return _share.export(x, "?__dlpack__").__dlpack__(**given)
 
 
@@ -459,15 +461,33 @@ def _imported(x: Any) -> np.ndarray:
     if not hasattr(x, "__dlpack__") or not hasattr(x, "__dlpack_device__"):
         raise TypeError(f"from_dlpack: {type(x).__name__} has no __dlpack__ and __dlpack_device__")
     try:
-        capsule = x.__dlpack__(max_version=(1, 0))
+        # One that has no version is of memory that may be written.
+        capsule = x.__dlpack__(max_version=(1, 0) if _numpy_facts.DLPACK_WRITABLE else None)
     except TypeError:  # it is older than versions
         capsule = x.__dlpack__()
     _share.check_capsule(capsule)
+    says_read_only = "versioned" in repr(capsule)
+    if says_read_only and not _numpy_facts.DLPACK_VERSIONS:
+        raise BufferError("from_dlpack: this NumPy knows no capsules with a version")
     try:
         host: np.ndarray = np.from_dlpack(_Capsule(capsule, x.__dlpack_device__()))
     except RuntimeError as exc:
         raise BufferError(f"from_dlpack: this capsule can't be imported: {exc}") from exc
-    return host
+    return host if _numpy_facts.DLPACK_WRITABLE or says_read_only else _writable(host)
+
+
+class _Memory:
+    """An array's, which may be written."""
+
+    def __init__(self, host: np.ndarray) -> None:
+        self.of = host
+        interface: Any = host.__array_interface__
+        self.__array_interface__ = {**interface, "data": (interface["data"][0], False)}
+
+
+def _writable(host: np.ndarray) -> np.ndarray:
+    """The same memory, which may be written after all."""
+    return np.asarray(_Memory(host))
 
 
 def _unshareable(host: np.ndarray) -> str:

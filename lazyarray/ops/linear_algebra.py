@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
+from lazyarray import _numpy_facts
 from lazyarray.lazy._lazy import Tensor, returned
 from lazyarray.ops import _layout, _rows, elementwise
 from lazyarray.ops._layout import Shape, deliver, gil_op, operands
@@ -21,6 +22,7 @@ from lazyarray.ops.manipulation import (
     permute_dims,
     ravel,
     reshape,
+    squeeze,
     swapaxes,
 )
 
@@ -249,21 +251,20 @@ def _list(axes: Any) -> list[int]:
 # ---- stacks of vectors --------------------------------------------------------------------------
 
 
-# matvec and vecmat came with NumPy 2.2.
 _gufuncs = {
     name: Gufunc(getattr(np, name), name=name, section="linear algebra", cost=0.3, linear=True)
     for name in ("vecdot", "matvec", "vecmat")
     if hasattr(np, name)
 }
+_SIGNATURES = {"vecdot": "(n),(n)->()", "matvec": "(m,n),(n)->(m)", "vecmat": "(n),(n,m)->(m)"}
 
 
 def _of_vectors(
     name: str, x1: Any, x2: Any, out: NDArray | None, dtype: Any, casting: Any
 ) -> NDArray:
     """The generalised ufunc of that name, by its own loop."""
-    row = _gufuncs[name]
     pair = operands(x1, x2)
-    signature = str(row.ufunc.signature)
+    signature = _SIGNATURES[name]
     for i, (x, core) in enumerate(zip(pair, signature.split("->")[0].split("),("), strict=True)):
         wanted = core.count(",") + 1
         if x.ndim < wanted:
@@ -271,15 +272,28 @@ def _of_vectors(
                 f"{name}: Input operand {i} does not have enough dimensions (has {x.ndim}, gufunc "
                 f"core with signature {signature} requires {wanted})"
             )
+    row = _gufuncs.get(name)  # matvec and vecmat came with NumPy 2.2
     kinds = [x.dtype for x in pair]
     if dtype is not None or kinds[0] != kinds[1]:
         given: Any = (None, None, None if dtype is None else np.dtype(dtype))
-        (*kinds, _) = row.ufunc.resolve_dtypes((*kinds, None), signature=given, casting=casting)
+        ufunc = row.ufunc if row else np.matmul
+        (*kinds, _) = ufunc.resolve_dtypes((*kinds, None), signature=given, casting=casting)
     ready = [  # cast in C order, as a gufunc's operands are: BLAS sees the order
         x if x.dtype == d else copy(astype(x, d), "C") for x, d in zip(pair, kinds, strict=True)
     ]
-    product: NDArray = row(*ready, out=out)
+    a, b = ready
+    product: NDArray = row(a, b, out=out) if row else _by_matmul(name, a, b, out)
     return product
+
+
+def _by_matmul(name: str, x1: NDArray, x2: NDArray, out: NDArray | None) -> NDArray:
+    """``matvec`` or ``vecmat`` as a product of matrices of which one has one column, or row."""
+    axis = -1 if name == "matvec" else -2
+    if axis == -2 and x1.dtype.kind == "c":
+        x1 = _conjugate(x1)
+    pair = (x1, expand_dims(x2, axis)) if axis == -1 else (expand_dims(x1, axis), x2)
+    product: NDArray = _matmul(*pair, None if out is None else expand_dims(out_array(out), axis))
+    return squeeze(product, axis) if out is None else out
 
 
 def vecdot(
@@ -355,9 +369,6 @@ def vecmat(
     return _of_vectors("vecmat", x1, x2, out, dtype, casting)
 
 
-_ONLY_THREE = np.lib.NumpyVersion(np.__version__) >= "2.5.0"
-
-
 def cross(
     a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | None = None
 ) -> NDArray:
@@ -390,7 +401,7 @@ def cross(
     x = moveaxis(x, normalize_axis_index(axisa, x.ndim, "axisa"), -1)
     y = moveaxis(y, normalize_axis_index(axisb, y.ndim, "axisb"), -1)
     m, n = x.shape[-1], y.shape[-1]
-    if _ONLY_THREE and (m, n) != (3, 3):
+    if _numpy_facts.CROSS_OF_THREE and (m, n) != (3, 3):
         raise ValueError(
             "Both input arrays must be (arrays of) 3-dimensional vectors, but they are "
             f"{m} and {n} dimensional instead."

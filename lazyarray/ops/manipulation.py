@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_tuple
 
+from lazyarray import _numpy_facts
 from lazyarray.lazy._lazy import Tensor
 from lazyarray.ops import _layout
 from lazyarray.ops._layout import Shape, viewed
@@ -90,7 +91,7 @@ def reshape(
 
 def _in_place(v: np.ndarray, shape: Any, order: str) -> np.ndarray:
     """A view in another shape, or ValueError: ``v.reshape(shape, order=order, copy=False)``."""
-    if _COPY_IS_KNOWN:
+    if _numpy_facts.RESHAPE_COPY:
         return v.reshape(shape, order=order, copy=False)  # type: ignore[call-overload]
     # NumPy 2.0 would copy, from memory that isn't there: what it does before that.
     if order == "A":
@@ -123,9 +124,6 @@ def _steps(v: np.ndarray, lengths: Shape) -> list[int]:
         steps.append(step)
         left, step = left // n, step * n
     return steps[::-1]
-
-
-_COPY_IS_KNOWN = np.lib.NumpyVersion(np.__version__) >= "2.1.0"
 
 
 def ravel(a: Any, order: str = "C") -> NDArray:

@@ -229,6 +229,27 @@ cdef bint written_under(Tensor x, Tensor out) noexcept:
     return may_overlap(x.v.layout, x.v.itemsize(), out.v.layout, out.v.itemsize())
 
 
+cdef bint _walks_in_buffers = not _numpy_facts.BUFFERS_WHERE_IT_PAYS
+
+
+cdef bint in_runs(Layout* space, const View* a, const View* b, Tensor out) noexcept:
+    """Whether older NumPys, too, hand these to a loop as they lie; else by way of buffers, in other steps."""
+    cdef bint c = True, f = True
+    cdef const View* views[3]
+    cdef int k
+    if space.ndim < 2 or (a if a is not NULL else b).chunk.device.kind == GPU:
+        return True
+    views[0], views[1], views[2] = a, b, &out.v if out is not None else NULL
+    for k in range(3):
+        if views[k] is NULL or views[k].layout.ndim == 0:
+            continue
+        if not views[k].layout.same_shape(space[0]):
+            return False
+        c = c and views[k].layout.c_contiguous(views[k].itemsize())
+        f = f and views[k].layout.f_contiguous(views[k].itemsize())
+    return c or f
+
+
 cdef Tensor apart(Tensor x, Tensor out):
     """`x`, or a copy of it if writing `out` element by element would change it under the loop."""
     return cast(x, x.v.dtype) if written_under(x, out) else x

@@ -5,6 +5,7 @@ cdef dict _reductions = {}  # by the ufunc that is reduced
 
 
 cdef enum:
+    _BUFFER = 8192  # elements: np.getbufsize()
     _LOOKED_AT = 16384  # bools: what decides is often among the first, and to find it there takes half a microsecond
 
 
@@ -12,6 +13,17 @@ cdef npy_intp decided_at(const char* bools, char value, npy_intp n) noexcept:
     """How many of the bools there need to be looked at: up to the first such one, if that comes early."""
     cdef const char* found = <const char*>memchr(bools, value, _LOOKED_AT)
     return n if found is NULL else found - bools + 1
+
+
+cdef bint _cuts_long_rows = not _numpy_facts.BUFFERS_WHERE_IT_PAYS
+
+
+def reduce_into(ufunc, x, out, **kwargs):
+    """``ufunc.reduce(x, out=out)``, which older NumPys get wrong where ``x`` goes backwards."""
+    if _numpy_facts.REDUCES_INTO_OUT or min(x.strides, default=0) >= 0:
+        ufunc.reduce(x, out=out, **kwargs)
+    else:
+        out[...] = ufunc.reduce(x, **kwargs)
 
 
 cdef class Reduction(Row):
@@ -110,7 +122,7 @@ cdef class Reduction(Row):
                     return found
 
             def call(outs, ins):
-                ufunc.reduce(ins[0], axis=axes, dtype=loop_dtype, out=outs[0], keepdims=keepdims)
+                reduce_into(ufunc, ins[0], outs[0], axis=axes, dtype=loop_dtype, keepdims=keepdims)
 
             cost = 2000 + 1.0 * l.size()
             if out is not None:
@@ -179,6 +191,9 @@ cdef class Reduction(Row):
             si[0] = so[0] = 0
             reduced = 1
         elif not any_reduced:
+            return False
+        if _cuts_long_rows and reduced >> (n - 1) & 1 and shape[n - 1] > _BUFFER \
+                and info(kernel.dtypes[1]).kind in b"fc":
             return False
         if n == 1 and si[0] == 1 and kernel.dtypes[0] == D_BOOL and shape[0] > _LOOKED_AT and may_run_now() \
                 and at_hand(x.v.chunk, False):
@@ -264,7 +279,7 @@ cdef class Reduction(Row):
                 kwargs["where"] = arrays[-1]
             if from_array:
                 kwargs["initial"] = arrays[1][()]
-            ufunc.reduce(arrays[0], out=outs[0], **kwargs)
+            reduce_into(ufunc, arrays[0], outs[0], **kwargs)
 
         cost = 2000 + 1.0 * t.v.layout.size()
         cdef Tensor values = None

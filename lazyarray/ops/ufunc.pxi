@@ -81,6 +81,11 @@ _ARITHMETIC = frozenset((
     "right_shift"))
 
 
+cdef inline bint numpys_steps(Resolved* r, Layout* space, const View* a, const View* b, Tensor out) noexcept:
+    """Whether an op's bits depend on steps that only an older NumPy knows: then the call is its own."""
+    return _walks_in_buffers and not r.kernel.any_order and r.kernel.nout == 1 and not in_runs(space, a, b, out)
+
+
 cdef class Ufunc(Row):
     """An elementwise op that runs the compiled loops of a NumPy ufunc."""
 
@@ -195,8 +200,12 @@ cdef class Ufunc(Row):
             if out.v.dtype != r.outputs[0] or self.bad_strided and not contiguous(out):
                 assign(out, self.unary(t, None))
                 return out
+            if numpys_steps(r, &out.v.layout, &given.v, NULL, out):
+                return self.python((a,), out, {})
             t = apart(t, out)
             first = out
+        elif numpys_steps(r, &given.v.layout, &given.v, NULL, None):
+            return self.python((a,), None, {})
         else:
             first = output_like(&t.v.layout, r.outputs[0], 1, views, t.v.chunk.device)
         views[1] = &first.v
@@ -291,11 +300,15 @@ cdef class Ufunc(Row):
             if out.v.dtype != r.outputs[0]:
                 assign(out, self.binary(a if na is None else na, b if nb is None else nb, None))
                 return out
+            if numpys_steps(r, &out.v.layout, views[0], views[1], out):
+                return self.python((a if na is None else na, b if nb is None else nb), out, {})
             if ta is not None:
                 ta = apart(ta, out)
             if tb is not None:
                 tb = apart(tb, out)
             first = out
+        elif numpys_steps(r, shape, views[0], views[1], None):
+            return self.python((a if na is None else na, b if nb is None else nb), None, {})
         else:
             first = output_like(shape, r.outputs[0], 2, views,
                                 ta.v.chunk.device if ta is not None else tb.v.chunk.device)

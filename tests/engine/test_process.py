@@ -1,10 +1,41 @@
-"""Fork and exit, each in a process of its own."""
+"""Threads, fork and exit, each in a process of its own."""
+
+import resource
+import subprocess
+import sys
 
 import pytest
 
 OWN = "e = engine.ThreadedEnginePooled(num_workers=2)\n"
 PROCESS = "e = engine.get()\n"
 ENGINE = pytest.mark.parametrize("make", [PROCESS, OWN], ids=["process", "own"])
+
+
+# --- threads -------------------------------------------------------------------------------
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="what the limit means")
+def test_workers_have_room_for_deep_recursions():
+    """Where the C library gives threads little, as musl and macOS do."""
+    code = """
+import sys
+from lazyarray import cpu, engine
+sys.setrecursionlimit(10_000)
+def down(n):
+    return next(map(down, (n - 1,))) if n else "bottom"  # by way of C
+e = engine.ThreadedEnginePooled(num_workers=1)
+e.push_sync(lambda rc: print(down(1200)), cpu())
+e.wait_for_all()
+"""
+    limits = (256 << 10, resource.getrlimit(resource.RLIMIT_STACK)[1])  # of glibc's threads, too
+    run = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_STACK, limits),
+        timeout=60,
+    )
+    assert (run.returncode, run.stdout) == (0, "bottom\n"), run.stderr
 
 
 # --- exit ----------------------------------------------------------------------------------

@@ -372,7 +372,7 @@ static void ends(Policy policy, int workers) {
 // ---- shares: idle workers take part in a native op ------------------------------------------------
 
 static Engine* engine_of(Policy policy, int workers, int cores) {
-  machine_cores = static_cast<unsigned>(cores);
+  machine_cores = cores;
   Engine* e = create_engine(policy, workers, workers, 1, 1);
   machine_cores = 0;
   return e;
@@ -902,6 +902,7 @@ int main(int argc, char** argv) {
       if (workers > 1) share_cases(policy, workers);
       begin("alarm cases", policy, workers);
       alarm_cases(policy, workers);
+      graveyard().sweep();
       CHECK(live_cells == 0 && live_tasks == 0 && live_errors == 0);
     }
   std::printf("stress: ok, seed %llu\n", static_cast<unsigned long long>(seed));

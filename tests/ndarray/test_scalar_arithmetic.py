@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import lazyarray as la
+from lazyarray._numpy_facts import VERSION
 
 pytestmark = pytest.mark.host
 
@@ -151,6 +152,8 @@ def is_left_out(f, operands, flags):
     ):
         return True
     values = [v for _, v in operands if np.asarray(v).dtype.kind == "c"]
+    if f is round and values and VERSION < (2, 3):
+        return True  # it is no error there
     far = any(not 1e-300 < abs(part) < 1e300 for v in values for part in (v.real, v.imag) if part)
     if values and (
         NAIVE or (f in (operator.truediv, operator.itruediv) and any(v == 0 for _, v in operands))

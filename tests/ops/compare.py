@@ -10,6 +10,8 @@ import pytest
 
 import lazyarray as la
 
+from ..numpys import OLDER, refuses
+
 rng = np.random.default_rng(0)
 
 # What fails or waits does so at the call where the engine runs everything at the call.
@@ -136,6 +138,8 @@ def check(name, *args, module=None, strides=True, **kwargs):
     for part in (module or "").split("."):
         if part:
             theirs, ours = getattr(theirs, part), getattr(ours, part)
+    if OLDER and not hasattr(theirs, name):
+        pytest.skip(f"NumPy {np.__version__} has no {name}")
     with np.errstate(all="ignore"):
         want = call(getattr(theirs, name), args, kwargs)
         got = call(lambda: away(getattr(ours, name), args, kwargs), (), {})
@@ -143,6 +147,8 @@ def check(name, *args, module=None, strides=True, **kwargs):
     if isinstance(got, TypeError) and "arrays on a GPU can't have dtype" in str(got):
         return want
     if isinstance(want, Exception):
+        if refuses(want):
+            return want
         assert isinstance(got, Exception), f"{what}: no {want!r}"
         assert isinstance(got, type(want)), f"{what}: {got!r}, not {want!r}"
         return want

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import lazyarray as la
+from lazyarray import _numpy_facts
 from lazyarray.ops import joining, manipulation
 
 from .compare import asynchronous, call, check, documented, lay, layouts, rng, same, steps, there
@@ -388,8 +389,8 @@ def test_reshapes_without_numpys_copy(monkeypatch):
             shape.append(int(random.choice([n for n in range(2, left + 1) if left % n == 0])))
             left //= shape[-1]
         found, order = [], "CFA"[random.integers(3)]
-        for known in (np.lib.NumpyVersion(np.__version__) >= "2.1.0", False):
-            monkeypatch.setattr(manipulation, "_COPY_IS_KNOWN", known)
+        for known in (_numpy_facts.RESHAPE_COPY, False):
+            monkeypatch.setattr(_numpy_facts, "RESHAPE_COPY", known)
             try:
                 found.append(manipulation._in_place(v, (1, *shape, -1), order))
             except ValueError:

@@ -11,6 +11,9 @@ import numpy as np
 import pytest
 
 import lazyarray as la
+from lazyarray._numpy_facts import REDUCES_INTO_OUT, VERSION
+
+from ..numpys import has
 
 rng = np.random.default_rng(0)
 BASE = rng.normal(size=(600, 513)) * 7 + 3
@@ -107,6 +110,16 @@ OTHERS = [
     "xp.dot(x, x.T, out=o)",
     "xp.outer(x[:2, 0], x[0, :40], out=o)",
 ]
+
+
+def is_here(text):
+    """Whether the NumPy that runs here has such a call, and gets it right."""
+    if text == "xp.fix(x, out=o)" and VERSION < (2, 4):  # wrong where it writes over its input
+        return False
+    return has(text) and not (text == "xp.clip(x, None, None, o)" and VERSION < (2, 1))
+
+
+REDUCTIONS, OTHERS = ([text for text in texts if is_here(text)] for texts in (REDUCTIONS, OTHERS))
 CALLS = REDUCTIONS + OTHERS
 CODES = {text: compile(text, text, "eval") for text in CALLS}
 FROM = ("?", "u1", "i4", "f2", "f4", "c8")
@@ -288,7 +301,8 @@ def test_vectors(n):
     for text, (d, to) in itertools.product(OF_VECTORS, [*PAIRS, ("f8", "f2"), ("?", "f4")]):
         x = np.resize(values(d, (600, 513)), n)
         check(text, x, to, "C", ())
-        check(text, x, to, "C", (), slice(None, None, -2))
+        if REDUCES_INTO_OUT:
+            check(text, x, to, "C", (), slice(None, None, -2))
 
 
 HAVE_NO_RULE = ("reduceat", "hypot", "fmin", "subtract.", "maximum.reduceat")
@@ -416,6 +430,8 @@ def test_products_broadcast_to_their_output(lead):
     a, b, v = values("f4", (3, 4)), values("f4", (4, 5)), values("f4", (1, 4))[0]
     for name, x, y in (("matmul", a, b), ("matmul", v, b), ("matmul", a, v), ("matmul", v, v),
                        ("vecdot", a, v), ("matvec", a, v), ("vecmat", v, b)):  # fmt: skip
+        if not hasattr(np, name):
+            continue  # an older NumPy
         core = getattr(np, name)(x, y).shape
         for d in ("f4", "f8"):
             want, got = np.ones((*lead, *core), d), la.ones((*lead, *core), d)

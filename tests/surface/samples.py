@@ -25,6 +25,8 @@ import lazyarray as la
 from lazyarray.functions.absent import ABSENT, OUTSIDE
 from lazyarray.lazy._lazy import _set_policy, gil_ops, sync_rows
 
+from ..numpys import GONE, OLDER, has, refuses
+
 HERE = pathlib.Path(__file__).parent
 SPACES = ("", "linalg", "fft", "random", "random.Generator", "ndarray")
 
@@ -64,9 +66,21 @@ def load():
         spec.loader.exec_module(module)
         for name, expressions in module.CALLS.items():
             known = calls.setdefault(name, [])
-            known += [e for e in expressions if e not in known]
+            known += [e for e in expressions if e not in known and is_taken(e)]
         close |= set(getattr(module, "CLOSE", ()))
     return calls, close
+
+
+def is_taken(expression):
+    """Whether the NumPy that runs here takes this call, or lacks the function; see ``numpys``."""
+    if not OLDER or not has(expression):
+        return True
+    try:
+        with warnings.catch_warnings(action="ignore"), np.errstate(all="ignore"):
+            run(expression, np)
+    except Exception as exc:
+        return not refuses(exc)
+    return True
 
 
 def public(space, of=np):
@@ -77,7 +91,7 @@ def public(space, of=np):
     full = {(f"{space}." if space else "") + n: getattr(place, n) for n in names}
     hidden = {"__version__", "random.Generator"}  # Generator's methods are a space by themselves
     return [n for n, thing in full.items()
-            if not isinstance(thing, types.ModuleType) and n not in hidden]  # fmt: skip
+            if not isinstance(thing, types.ModuleType) and n not in hidden | GONE]  # fmt: skip
 
 
 def look(xp, name, default=None):

@@ -8,6 +8,7 @@
 namespace lazyarray {
 
 thread_local ThreadState tls;
+int machine_cores = 0;
 
 int64_t now_ns() {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(
@@ -26,7 +27,8 @@ Engine::Engine(Policy policy, int workers, int priority_workers, int gpu_workers
       priority_workers_(std::max(1, priority_workers)),
       gpu_workers_(std::max(1, gpu_workers)),
       gpu_copy_workers_(std::max(1, gpu_copy_workers)),
-      cores_(std::max(1, static_cast<int>(std::thread::hardware_concurrency()))) {
+      cores_(std::max(1, machine_cores ? machine_cores
+                                        : static_cast<int>(std::thread::hardware_concurrency()))) {
   runs_here_ = policy == Policy::NAIVE;
   if (policy != Policy::NAIVE) pool_for(Op());  // see pool()
 }

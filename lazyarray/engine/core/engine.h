@@ -7,12 +7,12 @@
 #include <memory>
 #include <mutex>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "device.h"
 #include "error.h"
 #include "op.h"
+#include "thread.h"
 #include "trace.h"
 #include "var.h"
 
@@ -338,8 +338,8 @@ class Engine {
   int64_t watch_ = kNever;
   Pool here_;  // ready ops where each runs at the call; has no workers
   std::vector<std::unique_ptr<Pool>> pools_;
-  std::vector<std::thread> threads_;
-  std::vector<std::thread::id> finished_;  // threads that need only be joined
+  std::vector<Thread> threads_;
+  std::vector<pthread_t> finished_;  // threads that need only be joined
   int thread_count_ = 0;
   Op* free_ops_ = nullptr;  // linked by queue_next
   int free_count_ = 0;
@@ -355,6 +355,8 @@ class Engine {
 
 inline Var::Var(Engine* e) : engine(e), engine_id(e->id()) {}
 
+// How many cores a new engine finds; 0: the machine's. For tests.
+extern int machine_cores;
 Engine* create_engine(Policy policy, int workers, int priority_workers, int gpu_workers,
                       int gpu_copy_workers);
 // Drains and deletes. On a thread that the engine still needs (its worker, one inside its op or

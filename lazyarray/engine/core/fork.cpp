@@ -50,7 +50,6 @@ void Engine::fork_child(bool drained) {
   trace_.reset();
   new (&drained_) std::condition_variable;
   new (&alarm_cv_) std::condition_variable;
-  new std::vector<std::thread>(std::move(threads_));  // leaked on purpose
   threads_.clear();
   finished_.clear();
   for (auto& p : pools_) {

@@ -1,5 +1,6 @@
 // Pools, workers, and the engine's life: start, stop, exit, fork.
 #include <algorithm>
+#include <memory>
 #include <new>
 #include <system_error>
 
@@ -12,14 +13,38 @@ namespace {
 // Threads that delete engines. Never destroyed: they may outlive static destructors.
 struct Destroyers {
   std::mutex mu;
-  std::vector<std::thread> threads;
+  std::vector<Thread> threads;
 };
 Destroyers& destroyers() {
   static Destroyers* d = new Destroyers;
   return *d;
 }
 
+extern "C" void* run_thread(void* work) {
+  const std::unique_ptr<std::function<void()>> f(static_cast<std::function<void()>*>(work));
+  (*f)();
+  return nullptr;
+}
+
 }  // namespace
+
+Thread::Thread(std::function<void()> work) {
+  auto kept = std::make_unique<std::function<void()>>(std::move(work));
+  pthread_attr_t attr;
+  size_t stack = 0;
+  int failed = pthread_attr_init(&attr);
+  if (!failed) {
+    // More than enough, if the C library or `ulimit -s` says so.
+    if (!pthread_attr_getstacksize(&attr, &stack) && stack < kThreadStack)
+      pthread_attr_setstacksize(&attr, kThreadStack);
+    failed = pthread_create(&id_, &attr, run_thread, kept.get());
+    pthread_attr_destroy(&attr);
+  }
+  if (failed) throw std::system_error(failed, std::generic_category());
+  (void)kept.release();  // the thread's
+}
+
+void Thread::join() { pthread_join(id_, nullptr); }
 
 // ---- the ready queue -------------------------------------------------------------------------
 
@@ -144,9 +169,8 @@ void Engine::nudge(After& after) {
 
 void Engine::spawn(Pool* p) {
   // A thread that listed itself as finished holds no lock and only returns: joining is short.
-  for (std::thread::id id : finished_) {
-    auto t = std::find_if(threads_.begin(), threads_.end(),
-                          [&](std::thread& x) { return x.get_id() == id; });
+  for (pthread_t id : finished_) {
+    auto t = std::find_if(threads_.begin(), threads_.end(), [&](Thread& x) { return x.is(id); });
     if (t != threads_.end()) {
       t->join();
       threads_.erase(t);
@@ -157,7 +181,7 @@ void Engine::spawn(Pool* p) {
     finished_.reserve(threads_.size() + 1);  // for the thread's own note, as it ends
     worker_names_.reserve(worker_names_.size() + 1);
     WorkerName name{p->name, p->device};
-    threads_.emplace_back(&Engine::worker, this, p, thread_count_);
+    threads_.emplace_back([this, p, id = thread_count_] { worker(p, id); });
     worker_names_.push_back(std::move(name));
   } catch (const std::system_error&) {
     return;  // no more threads to be had: those that are there go on, and each wait tries again
@@ -256,7 +280,7 @@ void Engine::worker(Pool* p, int id) {
   }
   if (on_thread_exit) on_thread_exit();
   lock.lock();
-  finished_.push_back(std::this_thread::get_id());
+  finished_.push_back(pthread_self());
 }
 
 // ---- life ------------------------------------------------------------------------------------
@@ -286,10 +310,10 @@ void Engine::join_workers(Lock& lock) {
   quit_ = true;
   for (auto& p : pools_) p->wake->notify_all();
   alarm_cv_.notify_all();
-  std::vector<std::thread> all;
+  std::vector<Thread> all;
   all.swap(threads_);
   lock.unlock();
-  for (std::thread& t : all) t.join();
+  for (Thread& t : all) t.join();
   lock.lock();
   finished_.clear();
   drained_.wait(lock, [&] { return completing_ == 0; });
@@ -351,13 +375,13 @@ void destroy_engine(Engine* engine) {
 
 void join_destroyers() {
   for (;;) {
-    std::vector<std::thread> all;
+    std::vector<Thread> all;
     {
       std::lock_guard<std::mutex> g(destroyers().mu);
       all.swap(destroyers().threads);
     }
     if (all.empty()) return;
-    for (std::thread& t : all) t.join();
+    for (Thread& t : all) t.join();
   }
 }
 

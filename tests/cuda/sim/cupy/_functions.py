@@ -39,7 +39,7 @@ def _by_position(signature, function):
     try:
         theirs = list(inspect.signature(function).parameters.values())
     except ValueError:
-        return 0
+        return 3 if function is np.where else 0  # older NumPys don't tell
     count = 0
     for k, (name, other) in enumerate(zip(signature.parameters, theirs, strict=False)):
         if other.kind is other.VAR_POSITIONAL:

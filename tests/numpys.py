@@ -1,0 +1,65 @@
+"""What NumPys before 2.4, which the tests are written for, do otherwise: what is left out there.
+
+Where they do the same they have to be met bit for bit. lazyarray itself has the newer functions and
+arguments on all; what differs in its own code is in ``lazyarray/_numpy_facts.py``.
+"""
+
+import re
+import types
+
+import numpy as np
+
+from lazyarray._numpy_facts import VERSION
+
+OLDER = VERSION < (2, 4)
+# Names that it still has, though deprecated.
+GONE = set()
+if OLDER:
+    GONE = {"_get_promotion_state", "_set_promotion_state", "_no_nep50_warning", "in1d", "trapz"}
+    GONE |= {f"ndarray.{name}" for name in ("itemset", "newbyteorder", "ptp", "tostring")}
+
+# (the first version that does as tested, what it did before, the tests): they are skipped before.
+DIFFERENT = [
+    ((2, 4), "x.flat takes booleans for indices 0 and 1", "test_flat_gives_elements_in_c_order"),
+    (
+        (2, 4),
+        "x.flat[()] = 7 ends the process",
+        "test_flat_is_assigned_to_by_going_round",
+    ),
+    ((2, 4), "the error is of reshape's", "test_the_shape_is_set_in_place[None-"),
+    ((2, 4), "float() takes arrays of one element", "test_as_numpy[float of one axis]"),
+    ((2, 4), "int() of an array has another text", "test_program[errors_of_the_wrong_shape]"),
+    ((2, 4), "fix is made of floor and ceil", "test_kinds_of_numbers[2-fix]"),
+    ((2, 4), "fix is made of floor and ceil", "test_kinds_of_numbers[3-fix]"),
+    ((2, 4), "fix is made of floor and ceil", "test_kinds_of_numbers[4-fix]"),
+    ((2, 4), "out=NDArray is refused, not handed to us", "test_numpys_function[concatenate]"),
+    ((2, 4), "of one axis it takes axis=(0, 1)", "test_calculus.py::test_trim_zeros"),
+    ((2, 3), "dot tells of no overflow", "test_overflow_is_told[<lambda>7-"),
+    ((2, 1), "there is no __array_namespace_info__", "test_dtypes_by_kind"),
+]
+
+
+def difference(test):
+    """Why this test is not for the NumPy that runs here, or nothing."""
+    found = [why for since, why, name in DIFFERENT if VERSION < since and name in test]
+    return f"NumPy {np.__version__}: {found[0]}" if found else ""
+
+
+def has(text):
+    """Whether the NumPy that runs here has the functions that a call names."""
+    if not OLDER:
+        return True
+    for name in re.findall(r"\bxp\.([\w.]+)", text):
+        place = np
+        for part in name.split("."):
+            if not hasattr(place, part):
+                return False
+            place = getattr(place, part)
+            if not isinstance(place, types.ModuleType):
+                break
+    return True
+
+
+def refuses(outcome):
+    """Whether an older NumPy raised where those since take what it was given."""
+    return OLDER and isinstance(outcome, (AttributeError, TypeError, ValueError, OverflowError))
