@@ -25,6 +25,8 @@ AS_USERS_DO = (
     "test_array_api.py",
 )
 DIRECT_BYTES = _set_policy("direct_bytes", 0)
+# ... and that loops are compiled beside; tests/lazy/test_jit.py has all of them compiled.
+COMPILE_NS = _set_policy("compile_ns", 1e18)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -108,8 +110,10 @@ def _direct(request: pytest.FixtureRequest) -> Iterator[None]:
         yield
         return
     _set_policy("direct_bytes", DIRECT_BYTES)
+    _set_policy("compile_ns", COMPILE_NS)
     yield
     _set_policy("direct_bytes", 0)
+    _set_policy("compile_ns", 1e18)
 
 
 @pytest.fixture(params=[True, False], ids=["direct", "recorded"])
