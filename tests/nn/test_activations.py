@@ -8,6 +8,7 @@ import pytest
 
 import lazyarray as la
 from lazyarray import nn
+from lazyarray.nn import activations
 
 from .checks import check_gradients, close, gradients, normal
 
@@ -133,6 +134,7 @@ def test_relu_as_a_call_of_numpys_has_its_gradient():
     x = la.array([[-1.0, 2.0], [3.0, -4.0]])
     x.attach_grad()
     with la.autograd.record():
-        y = activations._relu(x, 0, where=la.array([[True, True], [False, True]]), out=la.zeros((2, 2)))
+        mask = la.array([[True, True], [False, True]])
+        y = activations._relu(x, 0, where=mask, out=la.zeros((2, 2)))
     y.backward()
     assert x.grad.tolist() == [[0, 1], [0, 0]]
