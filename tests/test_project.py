@@ -83,14 +83,6 @@ def test_the_stress_program_is_in_step_with_the_core():
     core = ROOT / "lazyarray" / "engine" / "core"
     if compiler is None or not core.exists():
         pytest.skip("no compiler, or no sources")
-    command = [
-        compiler,
-        "-std=c++17",
-        "-fsyntax-only",
-        "-Wall",
-        "-Werror",
-        f"-I{core}",
-        str(source),
-    ]
-    done = subprocess.run(command, capture_output=True, text=True)
+    flags = ["-std=c++17", "-fsyntax-only", "-Wall", "-Werror", f"-I{core}"]
+    done = subprocess.run([compiler, *flags, source], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr

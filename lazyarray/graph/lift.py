@@ -342,6 +342,12 @@ class Lifter(Values):
                 del kwargs["axis"]
             kwargs |= _dtype(instr["name"], instr["inputs"][0]["dtype"], outs[0]["dtype"])
             node = self._call(instr["name"], (source,), kwargs, instr["site"])
+        elif getattr(function, "operands", None) is not None:  # an elementwise op
+            args = [
+                self.exact(instr["inputs"][o.index]) if hasattr(o, "index") else o
+                for o in function.operands
+            ]
+            node = self._call(instr["name"], tuple(args), {}, instr["site"])
         else:
             ins = [self.exact(o) for o in instr["inputs"]]
             before = [None if o["resource"] or self._is_new(o) else self.exact(o) for o in outs]

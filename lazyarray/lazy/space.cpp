@@ -102,8 +102,10 @@ bool same_walk(Span a, Span b) {
 bool meets_twice(Instr& in, int op) {
   const npy_intp item = info(in.kernel->dtypes[op]).size;
   std::vector<std::pair<npy_intp, npy_intp>> axes;  // steps without their signs, and lengths
-  for (int a = 0; a < in.ndim; ++a)
+  for (int a = 0; a < in.ndim; ++a) {
+    if (in.shape()[a] == 0) return false;
     if (in.shape()[a] > 1) axes.emplace_back(std::abs(in.strides(op)[a]), in.shape()[a]);
+  }
   std::sort(axes.begin(), axes.end());
   npy_intp span = item;
   bool nested = true;  // each axis steps beyond all that the smaller ones reach

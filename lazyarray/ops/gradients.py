@@ -21,7 +21,7 @@ import numpy as np
 
 from lazyarray.lazy._lazy import Tensor, note_call, set_gradients, tracked
 from lazyarray.ops import _rows
-from lazyarray.ops._differentiable import parameters, summed_to
+from lazyarray.ops._differentiable import parameters, refuse, summed_to
 from lazyarray.ops._rows import array, asarray, select
 from lazyarray.ops.elementwise import TABLE as _E
 from lazyarray.ops.lapack import lapack
@@ -314,7 +314,10 @@ def of_masked(name: str, inputs: list[Any], where: Any, y: Any, keeps: bool) -> 
 
     ``keeps``: elsewhere y has what was in it.
     """
-    rules = RULES.get(name, (None,) * len(inputs))  # isnan and its kin: truth values
+    rules = RULES.get(name)
+    if rules is None:
+        refuse(name, *inputs, *([y] if keeps else []))
+        return
     shapes = [getattr(x, "shape", ()) for x in inputs]
     named = [parameters(r) for r in rules]
     places = {**dict(zip("abc", inputs, strict=False)), "y": y}
@@ -355,6 +358,7 @@ def _numbered(name: str, rules: tuple[Rule, ...]) -> list[tuple[Rule, list[int]]
 
 def teach(table: dict[str, tuple[Rule, ...]]) -> None:
     """Takes rules of instructions, as ``RULES`` has them."""
+    RULES.update(table)
     set_gradients({name: _numbered(name, rules) for name, rules in table.items()})
 
 

@@ -20,7 +20,7 @@ cdef bint _cuts_long_rows = not _numpy_facts.BUFFERS_WHERE_IT_PAYS
 
 def reduce_into(ufunc, x, out, **kwargs):
     """``ufunc.reduce(x, out=out)``, which older NumPys get wrong where ``x`` goes backwards."""
-    if _numpy_facts.REDUCES_INTO_OUT or min(x.strides, default=0) >= 0:
+    if _numpy_facts.REDUCES_INTO_OUT or not isinstance(x, np.ndarray) or min(x.strides, default=0) >= 0:
         ufunc.reduce(x, out=out, **kwargs)
     else:
         out[...] = ufunc.reduce(x, **kwargs)

@@ -197,11 +197,14 @@ cdef class Ufunc(Row):
             check_out_shape(out, &t.v.layout)
             if not r.kernel.any_order and written_under(t, out):  # see binary()
                 return self.python((a,), out, {})
-            if out.v.dtype != r.outputs[0] or self.bad_strided and not contiguous(out):
+            if self.bad_strided and not contiguous(out):
                 assign(out, self.unary(t, None))
                 return out
             if numpys_steps(r, &out.v.layout, &given.v, NULL, out):
                 return self.python((a,), out, {})
+            if out.v.dtype != r.outputs[0]:
+                assign(out, self.unary(t, None))
+                return out
             t = apart(t, out)
             first = out
         elif numpys_steps(r, &given.v.layout, &given.v, NULL, None):
@@ -297,11 +300,11 @@ cdef class Ufunc(Row):
             if not r.kernel.any_order and (written_under(ta, out) or written_under(tb, out)):
                 # NumPy computes into a copy of the output, laid out by rules of its iterator's.
                 return self.python((a if na is None else na, b if nb is None else nb), out, {})
+            if numpys_steps(r, &out.v.layout, views[0], views[1], out):
+                return self.python((a if na is None else na, b if nb is None else nb), out, {})
             if out.v.dtype != r.outputs[0]:
                 assign(out, self.binary(a if na is None else na, b if nb is None else nb, None))
                 return out
-            if numpys_steps(r, &out.v.layout, views[0], views[1], out):
-                return self.python((a if na is None else na, b if nb is None else nb), out, {})
             if ta is not None:
                 ta = apart(ta, out)
             if tb is not None:
@@ -412,6 +415,9 @@ cdef class Ufunc(Row):
             named = {k: ins[v.index] if isinstance(v, _Slot) else v for k, v in kwargs.items()}
             ufunc(*[ins[s.index] if isinstance(s, _Slot) else s for s in slots], out=outs[0],
                   **named)
+
+        if out is None and not kwargs:
+            call.operands = slots  # for those who trace
 
         cdef bint noted = recording() and inexact(result.v.dtype) and (
             keeps and wants_gradient(result) or any([wants_gradient(x) for x in tensors]))

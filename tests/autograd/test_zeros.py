@@ -340,3 +340,16 @@ def test_graphs_give_zeros_too(step_by_step):
         executor.forward(is_train=True)
         executor.backward(la.ones(2))
         assert grads["x"].tolist() == [0, 0]
+
+
+def test_an_assignment_to_nothing_meets_no_memory_twice():
+    """Whatever the steps of its axes are: NumPys differ there."""
+    x = la.ones(3)
+    x.attach_grad()
+    base = la.zeros(4)
+    with la.autograd.record():
+        nothing = la.lib.stride_tricks.as_strided(base, (0, 3), (0, 0))
+        nothing[...] = x
+        y = x * 2
+    y.backward()
+    assert x.grad.tolist() == [2, 2, 2] and base.tolist() == [0, 0, 0, 0]

@@ -8,6 +8,7 @@ import pytest
 
 import lazyarray as la
 from lazyarray import nn
+from lazyarray.nn import activations
 
 from .checks import check_gradients, close, gradients, normal
 
@@ -126,3 +127,14 @@ def test_complex_numbers_are_refused(name):
         getattr(nn, name)(la.array([1j, 2.0]))
     with pytest.raises(TypeError, match="complex128"):
         nn.prelu(la.array([[1j, 2.0]]), la.array(0.1))
+
+
+def test_relu_as_a_call_of_numpys_has_its_gradient():
+    """A rule that a file above the op table taught: without it the gradient was zero."""
+    x = la.array([[-1.0, 2.0], [3.0, -4.0]])
+    x.attach_grad()
+    with la.autograd.record():
+        mask = la.array([[True, True], [False, True]])
+        y = activations._relu(x, 0, where=mask, out=la.zeros((2, 2)))
+    y.backward()
+    assert x.grad.tolist() == [[0, 1], [0, 0]]

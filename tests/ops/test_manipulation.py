@@ -112,7 +112,8 @@ def test_reshape(order, shape):
         view = call(la.reshape, (x, shape), {"order": order, "copy": False})
         assert isinstance(view, ValueError) != np.shares_memory(want, a) or not want.size
         own = la.reshape(x, shape, order=order, copy=True)
-        same(own, np.reshape(a, shape, order=order, copy=True))
+        if _numpy_facts.RESHAPE_COPY:
+            same(own, np.reshape(a, shape, order=order, copy=True))
         assert own.var != x.var
 
 

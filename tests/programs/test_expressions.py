@@ -12,6 +12,7 @@ import pytest
 
 import lazyarray as la
 
+from ..numpys import has
 from .compare import same
 
 MODULES = "bisect collections functools heapq itertools json math operator random".split()
@@ -253,4 +254,6 @@ def written(text):
 )
 def test_expression(line):
     for expression in line:
+        if not has(expression.replace("np.", "xp.")):
+            continue  # an older NumPy
         same(evaluate(expression, la), evaluate(expression, np), expression)
