@@ -14,6 +14,7 @@ from sphinx.util.docutils import SphinxDirective
 
 import lazyarray as la
 from lazyarray import ops
+from lazyarray._docstrings import parts
 from lazyarray.ops._rows import Row
 
 project = "lazyarray"
@@ -83,6 +84,18 @@ def entry(place: str, name: str, thing: Any) -> list[str]:
     return [f".. auto{kind}:: {place}.{name}{signature}", "   :no-value:" * (kind == "data"), ""]
 
 
+def fields(app: Any, what: str, name: str, thing: Any, options: Any, lines: list[str]) -> None:
+    """A docstring's sections as lists of fields (lazyarray/_docstrings.py)."""
+    text = "\n".join(lines)
+    if not any(line.startswith("Returns:") for line in lines):
+        return
+    found = parts(text)
+    listed = [f":param {n}: {words}" for n, words in found.args.items()]
+    listed += [f":returns: {found.returns}", f":raises: {found.raises}"]
+    lines[:] = [*found.head.splitlines(), "", *listed, "", *found.example.splitlines()]
+
+
 def setup(app: Sphinx) -> None:
     """What Sphinx calls."""
     app.add_directive("section", Section)
+    app.connect("autodoc-process-docstring", fields)

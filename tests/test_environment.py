@@ -1,11 +1,15 @@
 """docs/environment.md: each variable that is read is there, and each that is there is read."""
 
+import contextlib
 import pathlib
 import re
+import sys
+import types
 
 import pytest
 
 import lazyarray as la
+from lazyarray.lazy.cuda import device
 
 ROOT = pathlib.Path(__file__).parent.parent
 PAGE = (ROOT / "docs" / "environment.md").read_text()
@@ -63,3 +67,26 @@ def test_each_row_says_what_it_does_its_default_and_when_it_is_read():
     for name, (meaning, default, read) in rows(PARTS[0]).items():
         assert meaning and default and read.split()[0] in ("at", "when", "as"), name
     assert "LAZYARRAY_" in la.engine.get.__doc__
+
+
+def test_an_empty_driver_is_none_given(monkeypatch):
+    """It was opened: the program itself, in which no function of CUDA's is found."""
+    runtime = types.SimpleNamespace(
+        getDeviceCount=lambda: 1, memGetInfo=lambda: None, CUDARuntimeError=Exception
+    )
+    cupy = types.SimpleNamespace(
+        cuda=types.SimpleNamespace(runtime=runtime, Device=contextlib.nullcontext)
+    )
+    opened = []
+    monkeypatch.setitem(sys.modules, "lazyarray.lazy.cuda.room", types.ModuleType("room"))
+    monkeypatch.setattr(device, "_cupy", lambda number: cupy)
+    monkeypatch.setattr(device, "_opened", set())
+    monkeypatch.setattr(device, "_blas", lambda cupy: "")
+    monkeypatch.setattr(
+        device, "_lazy", types.SimpleNamespace(open_gpu=lambda *a: opened.append(a))
+    )
+    for given in ("", "mine.so"):
+        monkeypatch.setenv("LAZYARRAY_CUDA_DRIVER", given)
+        device._opened.clear()
+        device.open_device(0)
+    assert [driver for _, driver, *_ in opened] == [device.DRIVER, "mine.so"]

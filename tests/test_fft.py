@@ -6,7 +6,7 @@ import pytest
 import lazyarray as la
 from lazyarray import fft
 
-from .ops.compare import asynchronous, check, documented, layouts, pending, rng, same
+from .ops.compare import asynchronous, check, layouts, pending, rng, same
 
 ONE = ["fft", "ifft", "rfft", "irfft", "hfft", "ihfft"]
 SEVERAL = [f"{i}{r}fft{n}" for n in "2n" for r in ("", "r") for i in ("", "i")]
@@ -128,8 +128,3 @@ def test_nothing_waits():
 
 def test_protocol():
     same(np.fft.rfft(la.array(REAL)), np.fft.rfft(REAL))
-
-
-@pytest.mark.parametrize("function", documented(fft))
-def test_documented(function):
-    assert ">>>" in function.__doc__

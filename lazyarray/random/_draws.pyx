@@ -15,8 +15,8 @@ cimport numpy as cnp
 
 from cpython.object cimport PyObject
 
+import functools
 import inspect
-from functools import WRAPPER_ASSIGNMENTS, update_wrapper
 
 import numpy as np
 
@@ -126,7 +126,7 @@ cdef dict _roles = {"size": SIZE}
 
 
 # What it takes over of the function that it stands for: all but the docstring.
-cdef tuple COPIED = tuple([name for name in WRAPPER_ASSIGNMENTS if name != "__doc__"])
+cdef tuple COPIED = tuple([name for name in functools.WRAPPER_ASSIGNMENTS if name != "__doc__"])
 
 
 cdef object documented(way):
@@ -169,7 +169,7 @@ cdef class Draw:
             self.roles[0] = POPULATION
         elif way.__name__ == "shuffle":
             self.roles[0] = SHUFFLED
-        update_wrapper(self, way, COPIED)
+        functools.update_wrapper(self, way, COPIED)
         self.vectorcall = <void*>_call
 
     def __call__(self, *args, **kwargs):
