@@ -363,12 +363,12 @@ class Lifter(Values):
                 resources,
                 instr["overwrites"],
             )
-            args = (*ins, *before)
+            entries = (*ins, *before)
             count = sum(r is None for r in resources)
             node = Node(
                 OPAQUE,
                 self._names.get(None, instr["name"]),
-                args,
+                entries,
                 {},
                 count,
                 line=instr["site"],
