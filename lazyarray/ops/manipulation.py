@@ -97,9 +97,8 @@ def _in_place(v: np.ndarray, shape: Any, order: str) -> np.ndarray:
     if order == "A":
         order = "F" if v.flags.fnc else "C"
     given = shape if isinstance(shape, Sequence) else (shape,)
-    lengths = (
-        np.broadcast_to(np.int8(0), v.shape).reshape(given, order=order).shape
-    )  # its errors, its -1
+    like: Any = np.broadcast_to(np.int8(0), v.shape)
+    lengths = like.reshape(given, order=order).shape  # its errors, its -1
     if order == "F":
         v, lengths = v.T, lengths[::-1]
     steps = _steps(v, lengths) if v.size else np.empty(lengths, v.dtype).strides
