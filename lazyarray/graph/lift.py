@@ -343,11 +343,11 @@ class Lifter(Values):
             kwargs |= _dtype(instr["name"], instr["inputs"][0]["dtype"], outs[0]["dtype"])
             node = self._call(instr["name"], (source,), kwargs, instr["site"])
         elif getattr(function, "operands", None) is not None:  # an elementwise op
-            args = [
+            operands = [
                 self.exact(instr["inputs"][o.index]) if hasattr(o, "index") else o
                 for o in function.operands
             ]
-            node = self._call(instr["name"], tuple(args), {}, instr["site"])
+            node = self._call(instr["name"], tuple(operands), {}, instr["site"])
         else:
             ins = [self.exact(o) for o in instr["inputs"]]
             before = [None if o["resource"] or self._is_new(o) else self.exact(o) for o in outs]

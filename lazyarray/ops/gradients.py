@@ -314,10 +314,10 @@ def of_masked(name: str, inputs: list[Any], where: Any, y: Any, keeps: bool) -> 
 
     ``keeps``: elsewhere y has what was in it.
     """
-    rules = RULES.get(name)
-    if rules is None:
+    if name not in RULES and name not in _E:
         refuse(name, *inputs, *([y] if keeps else []))
         return
+    rules = RULES.get(name, (None,) * len(inputs))  # isnan and its kin: truth values
     shapes = [getattr(x, "shape", ()) for x in inputs]
     named = [parameters(r) for r in rules]
     places = {**dict(zip("abc", inputs, strict=False)), "y": y}
