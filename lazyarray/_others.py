@@ -11,6 +11,8 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
 
+from lazyarray.engine.settings import int_env
+
 __all__: list[str] = []
 
 _ADAPTED = (
@@ -72,7 +74,9 @@ def _adapt(module: ModuleType) -> None:
 
 
 def watch() -> None:
-    """Adapts what is imported already, and the rest when it is."""
+    """Adapts what is imported already, and the rest when it is; not with ``LAZYARRAY_ADAPT=0``."""
+    if int_env("LAZYARRAY_ADAPT", 1, least=0) == 0:
+        return
     for name in _ADAPTED:
         module = sys.modules.get(name)
         if module is not None and not getattr(module.__spec__, "_initializing", False):

@@ -1,5 +1,9 @@
 """SciPy: statistics, interpolation, signals, sparse and spatial arrays, images, integration, optimisation."""
 
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -253,3 +257,11 @@ def test_gradients_of_ours(method):
     found = scipy.optimize.minimize(loss, la.zeros(5), jac=True, method=method)
     assert found.success and type(found.x) is np.ndarray
     np.testing.assert_allclose(found.x, np.arange(5.0), atol=1e-4)
+
+
+@pytest.mark.parametrize("wanted", ["1", "0"])
+def test_other_libraries_can_be_left_as_they_are(wanted):
+    code = "import lazyarray, scipy.sparse.linalg as s; print(hasattr(s.cg, '__lazyarray__'))"
+    env = {**os.environ, "LAZYARRAY_ADAPT": wanted}
+    done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True)
+    assert done.stdout.strip() == str(wanted == "1"), done.stderr
