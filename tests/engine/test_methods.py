@@ -10,7 +10,11 @@ import lazyarray as la
 
 for _module in pkgutil.walk_packages(la.__path__, "lazyarray."):
     if not _module.name.endswith(".liblazyarray"):  # a library, no module
-        importlib.import_module(_module.name)
+        try:
+            importlib.import_module(_module.name)
+        except ModuleNotFoundError as error:
+            if error.name != "llvmlite":  # there is none for musl
+                raise
 
 METHODS = [
     (owner, name)
