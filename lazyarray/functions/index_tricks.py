@@ -261,6 +261,7 @@ def unravel_index(indices: Any, shape: Any, order: Any = "C") -> tuple[NDArray, 
     Args:
         indices: integers, an array of any shape.
         shape: the lengths of the axes.
+        order: which axis runs fastest: the last one ("C") or the first ("F").
     Returns: a tuple of arrays, one for each axis, of the shape of ``indices``.
     Raises: ValueError for an index out of bounds: at the wait if it is not computed yet; TypeError
         for what is no integer.
@@ -295,6 +296,7 @@ def ravel_multi_index(
         multi_index: a tuple of arrays of integers, one for each axis.
         dims: the lengths of the axes.
         mode: for indices out of bounds: "raise", "wrap" or "clip", or one of these for each axis.
+        order: which axis runs fastest: the last one ("C") or the first ("F").
     Returns: an array of integers, of the arrays' shape.
     Raises: ValueError for an index out of bounds: at the wait if it is not computed yet; TypeError
         for what is no integer.
