@@ -725,6 +725,8 @@ cdef class NDArray(Methods):
         lent(self, view, flags)
 
     def __bytes__(self):
+        if not self.v.layout.ndim and info(self.v.dtype).kind in b"iu":
+            return bytes(int(self))  # so many zeros: Python asks an integer's __index__ before its buffer
         return self.tobytes()
 
     def ascupy(self):

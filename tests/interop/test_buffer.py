@@ -211,3 +211,12 @@ def test_a_class_of_the_users():
     assert np.asarray(x).tolist() == [2, 2, 2]
     with pytest.raises(BufferError):
         memoryview(x)
+
+
+def test_bytes_of_an_integer_are_so_many_zeros():
+    for xp in (np, la):
+        n = xp.arange(5)
+        assert bytes(n[3]) == bytes(xp.array(3)) == b"\0\0\0"
+        assert bytes(n[:2]) == np.arange(2).tobytes()
+        assert bytes(xp.array([True])[0]) == b"\1"
+        assert bytes(xp.array([3.0])[0]) == np.float64(3).tobytes()
