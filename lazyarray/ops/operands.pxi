@@ -73,9 +73,9 @@ cdef bint is_operand(object o):
 
 
 cdef bint is_foreign(object o):
-    """Whether `o` is of a type with its own idea of what ufuncs do: pandas' Series, say."""
+    """Whether `o` is of a type with its own idea of what ufuncs do: pandas' Series, say; a GPU's array is an operand."""
     return not isinstance(o, Tensor) and not isinstance(o, _operand_types) \
-        and getattr(o, "__array_ufunc__", None) is not None
+        and getattr(o, "__array_ufunc__", None) is not None and not hasattr(o, "__cuda_array_interface__")
 
 
 cdef Tensor as_tensor_on(object o, CDevice device):
