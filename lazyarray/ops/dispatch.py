@@ -70,7 +70,7 @@ _PLAIN_AXES = ([(-2, -1)] * 3, [(-1,), (-2, -1), (-1,)])
 
 
 def _is_foreign(x: Any) -> bool:
-    """Whether ``x`` is of a type with its own idea of what ufuncs do; a GPU's array is an operand."""
+    """Whether ``x`` is of a type with its own idea of ufuncs; a GPU's array is an operand."""
     if isinstance(x, (Tensor, np.ndarray, np.generic)) or not hasattr(x, "__array_ufunc__"):
         return False
     return not hasattr(x, "__cuda_array_interface__")
