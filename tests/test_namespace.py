@@ -44,7 +44,7 @@ def documented(name):
 
     def add(path, thing):
         doc = getattr(thing, "__doc__", None)
-        if isinstance(doc, str):
+        if isinstance(doc, str) and doc != type(thing).__doc__:  # a ParamSpec has its class's
             out[path] = doc
 
     for key, thing in vars(module).items():

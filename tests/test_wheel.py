@@ -1,4 +1,4 @@
-"""What a wheel carries: Python's files and what is built, no sources. Each state has one home."""
+"""What a wheel carries: Python's files, kernels, what is built. Each state has one home."""
 
 import collections
 import importlib.machinery
@@ -56,16 +56,27 @@ def is_bytecode(path):
 
 def test_no_sources_are_carried():
     kinds = {path.suffix for path in carried() if not is_bytecode(path)}
-    assert kinds == {".py", ".pyi", ".typed", CORE.suffix}
+    assert kinds == {".py", ".pyi", ".typed", ".cuh", CORE.suffix}
 
 
 def test_all_that_is_needed_is_carried():
     here = {
         path.relative_to(PACKAGE).as_posix()
-        for path in [*PACKAGE.rglob("*.py"), *PACKAGE.rglob("*.pyi"), PACKAGE / "py.typed"]
+        for kind in ("py", "pyi", "cuh", "typed")
+        for path in PACKAGE.rglob(f"*.{kind}")
     }
     built = {path.relative_to(PACKAGE).as_posix() for path in [CORE, *MODULES]}
     assert {path.as_posix() for path in carried() if not is_bytecode(path)} == here | built
+
+
+def test_files_that_are_read_are_carried():
+    """The text of kernels was not: from a wheel no GPU had any."""
+    read = set()
+    for path in PACKAGE.rglob("*.py"):
+        for name in re.findall(r"""["']([\w-]+\.(?:h|cuh|cu))["']""", path.read_text()):
+            read.add((path.parent / name).relative_to(PACKAGE))
+    assert len(read) == 3
+    assert {path.as_posix() for path in read} <= {path.as_posix() for path in carried()}
 
 
 @pytest.mark.skipif(IN_PLACE, reason="not from a wheel")

@@ -24,7 +24,7 @@ sys.setrecursionlimit(10_000)
 def down(n):
     return next(map(down, (n - 1,))) if n else "bottom"  # by way of C
 e = engine.ThreadedEnginePooled(num_workers=1)
-e.push_sync(lambda rc: print(down(1200)), cpu())
+e.push_sync(lambda rc: print(down(700)), cpu())
 e.wait_for_all()
 """
     limits = (256 << 10, resource.getrlimit(resource.RLIMIT_STACK)[1])  # of glibc's threads, too

@@ -12,7 +12,7 @@ import pytest
 
 import lazyarray as la
 
-from ..numpys import has
+from ..numpys import OLDER, has
 from .compare import same
 
 MODULES = "bisect collections functools heapq itertools json math operator random".split()
@@ -254,6 +254,6 @@ def written(text):
 )
 def test_expression(line):
     for expression in line:
-        if not has(expression.replace("np.", "xp.")):
-            continue  # an older NumPy
+        if not has(expression.replace("np.", "xp.")) or (OLDER and expression == "bytes(n)"):
+            continue  # an older NumPy's bytes are as many as the number says
         same(evaluate(expression, la), evaluate(expression, np), expression)

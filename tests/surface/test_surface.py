@@ -42,7 +42,8 @@ def test_each_function_that_is_here_has_sample_calls(space):
 
 
 def test_the_tables_know_no_other_names():
-    assert [n for n in ABSENT if samples.look(np, n, default=CALLS) is CALLS] == []
+    missing = [n for n in ABSENT if samples.look(np, n, default=CALLS) is CALLS]
+    assert [n for n in missing if n not in samples.GONE] == []
     assert [n for n in CALLS if samples.look(la, n, default=CALLS) is CALLS] == []
     assert [n for n, expressions in CALLS.items() if not expressions] == []
     assert CLOSE <= set(CALLS)

@@ -8,7 +8,7 @@ TYPES = {
     "?": "b1", "b": "i1", "B": "u1", "h": "i2", "H": "u2", "i": "i4", "I": "u4", "l": "i8",
     "L": "u8", "q": "i8", "Q": "u8", "e": "f2", "f": "f4", "d": "f8", "F": "c8", "D": "c16",
 }  # fmt: skip
-"""The name of a dtype's C type in prelude.h, by dtype character."""
+"""The name of a dtype's C type in prelude.cuh, by dtype character."""
 
 SIGNED, UNSIGNED, REAL, COMPLEX = "bhilq", "BHILQ", "efd", "FD"
 
@@ -53,7 +53,7 @@ def _wrapped(operator: str, bool: str | None = None) -> Row:
 
 
 def _function(name: str, complex: bool = True) -> Row:
-    """A function of one real operand, by its name in C; of a complex one in complex.h."""
+    """A function of one real operand, by its name in C; of a complex one in complex.cuh."""
     return Row(real=f"{name}({{0}})", complex=f"complex_{name}({{0}})" if complex else None)
 
 

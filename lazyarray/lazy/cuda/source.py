@@ -59,7 +59,7 @@ def _text(name: str) -> str:
 
 def prelude(spec: Spec) -> str:
     """The device code that comes first in a spec's source."""
-    return _text("prelude.h") + (_text("complex.h") if _is_complex(spec) else "")
+    return _text("prelude.cuh") + (_text("complex.cuh") if _is_complex(spec) else "")
 
 
 def source(spec: Spec) -> str:

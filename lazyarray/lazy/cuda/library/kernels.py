@@ -1,4 +1,4 @@
-"""The kernels of kernels.h: compiled by CuPy for a pair of types, started on its current stream."""
+"""The kernels of kernels.cuh: compiled by CuPy for two types, started on its current stream."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _TYPES = {"f": "float", "d": "double", "i": "int", "l": "long long"}
 
 @lru_cache(maxsize=1)
 def _text() -> str:
-    return Path(__file__).with_name("kernels.h").read_text()
+    return Path(__file__).with_name("kernels.cuh").read_text()
 
 
 @lru_cache(maxsize=64)
