@@ -47,7 +47,7 @@ def documented(name):
         if isinstance(doc, str) and doc != type(thing).__doc__:  # a ParamSpec has its class's
             out[path] = doc
 
-    for key, thing in vars(module).items():
+    for key, thing in list(vars(module).items()):  # reading a docstring may import a room
         if getattr(thing, "__module__", None) != name:
             continue
         add(f"{name}.{key}", thing)
