@@ -105,6 +105,7 @@ class Chunk : public Var {
   friend class ChunkStore;
   void dispose() override;
   void dispose_with_gil();
+  void die();
   // `lent`: others know the memory, by us or we by them.
   void free_memory(bool lent);
   alignas(16) char small_[kSmall];
@@ -124,7 +125,7 @@ class ChunkStore {
   Chunk* create(size_t nbytes, Device device);
 
   MemoryPool* pool(Device d);
-  // Sees to it that large blocks of the host's memory go back to the system: see PoolPolicy. Under no lock.
+  // Sees to it that large blocks of the host's memory go back to the system: see PoolPolicy. Not under the engine's lock.
   void watch_idle();
   int64_t idle_due() const { return main_.due(); }
   void tidy() { main_.tidy(); }
@@ -168,13 +169,17 @@ inline void Chunk::renew(size_t bytes) {
   written_once();
 }
 inline void Chunk::dispose() {
-  clear();
+  die();
   if (!store->keep(this)) delete this;
 }
 inline void Chunk::dispose_with_gil() {
+  die();
+  if (!store->keep_spare(this) && !store->keep(this)) delete this;
+}
+// Whoever drops the last reference: the engine, too, of what its operator used.
+inline void Chunk::die() {
   clear();
   if (nbytes >= PoolPolicy::large) store->watch_idle();
-  if (!store->keep_spare(this) && !store->keep(this)) delete this;
 }
 inline void Chunk::clear() {
   if (published) store->unpublish(this);

@@ -57,7 +57,7 @@ void MemoryPool::release(char* p, size_t bytes) {
 }
 
 int64_t MemoryPool::due() const {
-  const int64_t since = idle_since_.load(std::memory_order_relaxed);
+  const int64_t since = idle_since_.load(std::memory_order_seq_cst);
   return since == kNever ? kNever : since + PoolPolicy::idle_ns;
 }
 
@@ -130,7 +130,9 @@ char* MemoryPool::system_allocate(size_t size) {
 
 void MemoryPool::put_idle(Idle block) {
   idle_[idle_count_++] = block;
-  idle_since_.store(idle_[0].since, std::memory_order_relaxed);
+  // In one order with the engine's alarm: either who sets it now sees that the last one is over, or who is
+  // called by that one sees this block.
+  idle_since_.store(idle_[0].since, std::memory_order_seq_cst);
 }
 
 char* MemoryPool::take_idle(int i) {

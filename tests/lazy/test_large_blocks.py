@@ -138,6 +138,21 @@ def test_what_workers_let_go_of_goes_back():
     raise AssertionError(la.storage.pool_stats())
 
 
+def test_what_the_engine_let_go_of_last_goes_back():
+    if engine.get().__class__.__name__ == "NaiveEngine":
+        return
+    la.storage.trim()
+    x = la.ones(48 * MB, "u1")
+    x.wait_to_read()
+    engine.get().push_sync(lambda ctx: time.sleep(0.1), la.cpu(), const_vars=[x.var])
+    del x
+    for _ in range(100):
+        time.sleep(0.1)
+        if la.storage.pool_stats()["in_use"] < 32 * MB > la.storage.pool_stats()["cached"]:
+            return
+    raise AssertionError(la.storage.pool_stats())
+
+
 def test_running_ahead_is_bounded():
     """Operands that are made in the loop stay alive only as far as the workers are behind."""
     n = 300

@@ -92,7 +92,8 @@ void Engine::set_alarm(Alarm fn, void* arg) {
 }
 
 void Engine::alarm(int64_t when) {
-  if (alarm_at_.load(std::memory_order_relaxed) <= when || runs_here()) return;
+  // In one order with what the caller stored before: if this one is too late for it, another is seen.
+  if (alarm_at_.load(std::memory_order_seq_cst) <= when || runs_here()) return;
   After after;
   Lock lock(mu_);
   if (alarm_at_ <= when || !alarm_ || runs_here_ || broken_) return;
