@@ -167,6 +167,7 @@ cdef class Direct(Public):
     cdef readonly str method
     cdef readonly bint writes, of_lists
     cdef bint by_axis  # its second argument is an axis
+    cdef bint endless  # NumPy's never ends where an axis is empty: wrapping indices
     cdef npy_intp most, largest
     cdef str waits
     cdef Quick quick
@@ -179,6 +180,7 @@ cdef class Direct(Public):
         self.method = None if method is None else sys.intern(method)
         self.writes, self.of_lists = writes, of_lists
         self.by_axis = recorded.__name__ in ("argmax", "argmin")
+        self.endless = recorded.__name__ == "take"
         self.waits = recorded.__name__ + "()" if recorded.__name__ in _WAITING else None
         self.quick = quick_of(recorded.__qualname__.replace("Methods", "NDArray"))
         if self.quick is NULL:
@@ -361,9 +363,15 @@ cdef object run_at_once(Direct self, PyObject** args, Py_ssize_t n, PyObject* na
     try:
         if not take_operands(&given, args, every):
             return None
+        if self.endless and every and of_nothing(<object>given.operands[0]):
+            return None
         return answer(self.method if as_method else self.numpys, as_method, &given, n, names, self.waits)
     finally:
         give_back(&given)
+
+
+cdef bint of_nothing(object operand) noexcept:
+    return cnp.PyArray_Check(operand) and cnp.PyArray_SIZE(operand) == 0
 
 
 cdef object answer(object function, bint as_method, Given* given, Py_ssize_t n, PyObject* names, str waits):

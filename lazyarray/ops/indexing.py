@@ -408,6 +408,8 @@ def take(
     x: NDArray = a if isinstance(a, Tensor) else operands(a, indices)[0]
     x = ravel(x) if axis is None or x.ndim == 0 else x
     axis = 0 if axis is None else normalize_axis_index(axis, x.ndim)
+    if mode == "wrap" and not x.shape[axis]:
+        mode = "clip"  # nothing is nearest either; NumPy (2.4) would never end
     if mode == "raise" and x.shape[axis]:
         native = take_along(x, indices, axis)
         if native is not None:

@@ -264,6 +264,17 @@ def test_take(axis, mode):
     check("take", X, I, 0, mode="other")
 
 
+def test_indices_that_wrap_around_nothing(direct):
+    """NumPy 2.4's own never ends for these."""
+    nothing = la.zeros((2, 0, 0))
+    assert la.take(nothing, [0, 3], 1, mode="wrap").shape == (2, 2, 0)
+    assert nothing.take([0, 3], 1, mode="wrap").shape == (2, 2, 0)
+    assert np.take(nothing, [0, 3], 1, mode="wrap").shape == (2, 2, 0)
+    assert la.take([[], []], la.array([0, 3]), 0, mode="wrap").shape == (2, 0)
+    with pytest.raises(IndexError, match="non-empty take from an empty axes"):
+        la.take([[], []], la.array([0, 3]), 1, mode="wrap").wait_to_read()
+
+
 def test_take_out():
     out = la.zeros((3, 5, 6))
     assert la.take(la.array(X), I, 0, out) is out
