@@ -1,6 +1,7 @@
 """``pytest --device gpu:0``: tests make their arrays there; floats within what a GPU rounds."""
 
 import contextlib
+import os
 import pathlib
 from collections.abc import Iterator
 from typing import Any
@@ -14,6 +15,8 @@ from lazyarray.lazy._lazy import _set_policy
 
 from .numpys import difference
 
+# What tests compile is compiled anew, and left nowhere.
+os.environ.setdefault("LAZYARRAY_CACHE_DIR", "0")
 HERE = pathlib.Path(__file__).parent
 # Tests that are run as users run things, so that NumPy computes what is small and complete at once
 # (`direct_bytes` of the policy). All others are about what we do ourselves, on small arrays.

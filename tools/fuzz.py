@@ -59,7 +59,7 @@ class Worker:
         self.process = subprocess.Popen(
             [sys.executable, "-m", "tests.fuzz.worker", *words],
             cwd=ROOT,
-            env={**os.environ, **variables},
+            env={"LAZYARRAY_CACHE_DIR": "0", **os.environ, **variables},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+import llvmlite  # type: ignore[import-untyped]
 import llvmlite.binding as llvm  # type: ignore[import-untyped]
 
+from lazyarray.lazy.cpu.jit.cache import LoopCache, directory
 from lazyarray.lazy.cpu.jit.source import llvm_text
+
+_NAME = "loop"  # the function's; each is in a library of its own
 
 
 class Compiler:
@@ -15,10 +19,10 @@ class Compiler:
     def __init__(self) -> None:
         llvm.initialize_native_target()
         llvm.initialize_native_asmprinter()
-        self._count = 0
+        cpu, features = llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
         self._machine = llvm.Target.from_default_triple().create_target_machine(
-            cpu=llvm.get_host_cpu_name(),
-            features=llvm.get_host_cpu_features().flatten(),
+            cpu=cpu,
+            features=features,
             opt=2,
             codemodel="jitdefault",
         )
@@ -30,18 +34,30 @@ class Compiler:
         options.slp_vectorization = False
         options.loop_unrolling = True
         self._options = options
+        versions = f"{llvmlite.__version__} {llvm.llvm_version_info}"
+        target = " ".join([versions, llvm.get_process_triple(), cpu, features])
+        self._cache = LoopCache(directory(), target)
+        self.found = 0  # loops that were on disk
 
     def compile(self, description: str) -> int:
         """The address of the loop for a description (see source.py)."""
-        self._count += 1
-        name = f"loop{self._count}"
-        module = llvm.parse_assembly(llvm_text(description, name))
+        text = llvm_text(description, _NAME)
+        code = self._cache.load(text)
+        if code is None:
+            code = self._object(text)
+            self._cache.store(text, code)
+        else:
+            self.found += 1
+        library = llvm.JITLibraryBuilder().add_object_img(code).export_symbol(_NAME)
+        tracker = library.link(self._jit, f"loop{len(self._loaded)}")
+        self._loaded.append(tracker)
+        return int(tracker[_NAME])
+
+    def _object(self, text: str) -> bytes:
+        module = llvm.parse_assembly(text)
         module.triple = llvm.get_process_triple()
         module.data_layout = str(self._machine.target_data)
         builder = llvm.create_pass_builder(self._machine, self._options)
         builder.getModulePassManager().run(module, builder)
-        code = self._machine.emit_object(module)
-        library = llvm.JITLibraryBuilder().add_object_img(code).export_symbol(name)
-        tracker = library.link(self._jit, name)
-        self._loaded.append(tracker)
-        return int(tracker[name])
+        code: bytes = self._machine.emit_object(module)
+        return code
