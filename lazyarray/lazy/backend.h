@@ -37,6 +37,8 @@ class Backend {
   virtual void price(Instr& in) const = 0;
   // The plan of a stage whose chunks' `temporary` is set. Under Recorder::push_mu_.
   virtual std::shared_ptr<const FusedPlan> plan(const Stage& stage) = 0;
+  // What was planned is about to run so many times. Any thread, not under Recorder::push_mu_.
+  virtual void expect(const FusedPlan&, double) {}
   // A figure of the policies was changed. Under Recorder::push_mu_.
   virtual void forget_plans() = 0;
   // Runs one instruction, whose inputs are healthy; the failure (owned) or null.

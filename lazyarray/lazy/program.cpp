@@ -151,6 +151,9 @@ bool Program::finish(const std::unordered_set<Chunk*>& substituted, Program* sha
   if (arena)
     for (Operator* o : operators) use(*o, arena->turn, false, 0);
   finished = true;
+  for (Operator* o : operators)  // not under push_order(): LAZYARRAY_JIT=eager compiles here, with the GIL
+    for (const Part::Step& s : o->part->steps)
+      if (s.plan) o->part->backend->expect(*s.plan, kRuns);
   return true;
 }
 

@@ -18,6 +18,9 @@ namespace lazyarray {
 // their own, and keep it from run to run. Two runs may be pending: they share intermediates, and so
 // follow each other where they do, by the variables, as any ops on the same arrays.
 class Program {
+  // What is captured is taken to run so often: loops that are worth it are compiled before it does.
+  static constexpr double kRuns = 1000;
+
  public:
   struct Role {
     Chunk* chunk;

@@ -369,6 +369,24 @@ def test_in_the_background():
     python(WORK + "until(1); assert (work(2.0, la.array(x)).asnumpy() == work(2.0, x)).all()")
 
 
+def test_what_is_captured_is_compiled_at_once():
+    python(
+        WORK
+        + """
+_set_policy("compile_ns", 50e6)
+f = la.compile(lambda a: work(2.0, a))
+f(la.array(x)).wait_to_read()
+end = time.time() + 60
+while compiled_loops()["compiled"] + compiled_loops()["ready"] == 0 and time.time() < end:
+    time.sleep(0.01)
+assert compiled_loops()["compiled"] + compiled_loops()["ready"] == 1, compiled_loops()
+for _ in range(3):
+    assert (f(la.array(x)).asnumpy() == work(2.0, x)).all()
+assert compiled_loops()["ready"] == 1
+"""
+    )
+
+
 def test_off():
     code = (
         WORK

@@ -19,6 +19,11 @@ struct Owned : std::vector<Error*> {
 
 Error* CpuBackend::run(Instr& in, const Crew* crew) { return lazyarray::run(runtime_, in, crew); }
 
+void CpuBackend::expect(const FusedPlan& plan, double times) {
+  for (const Chain& c : static_cast<const Plan&>(plan).chains)
+    tier().worked(c.loop, times * c.ns, planner.policy.compile_ns);
+}
+
 int CpuBackend::pass(Executor& executor, const FusedPlan& fused, Instr* const* instrs, size_t n, Op* op) try {
   const Plan& plan = static_cast<const Plan&>(fused);
   Engine* const engine = executor.engine();
@@ -49,7 +54,7 @@ int CpuBackend::pass(Executor& executor, const FusedPlan& fused, Instr* const* i
   int threads = 0;
   std::unique_ptr<Pass> pass;
   if (any) {
-    for (const Chain& c : plan.chains) tier().worked(c.loop, c.ns, planner.policy.compile_ns);
+    expect(plan, 1);
     pass.reset(new Pass(runtime_, plan, instrs, runs.data()));
     if (plan.tasks > 1)
       engine->share(op, [](void* p) { static_cast<Pass*>(p)->work(); }, pass.get(),

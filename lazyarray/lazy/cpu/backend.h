@@ -13,6 +13,7 @@ class CpuBackend final : public Backend {
   bool launches() const override { return false; }
   void price(Instr&) const override {}
   std::shared_ptr<const FusedPlan> plan(const Stage& stage) override { return planner.plan(stage); }
+  void expect(const FusedPlan& plan, double times) override;
   void forget_plans() override { planner.forget(); }
   Error* run(Instr& in, const Crew* crew) override;
   // What each variable holds is kept in `Errors` in program order, and written to the variables at the

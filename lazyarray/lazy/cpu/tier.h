@@ -53,7 +53,8 @@ class Tier {
 
   // The structure of this description, or null: there are too many.
   CompiledLoop* find(const std::string& text);
-  // A pass does `ns` of work of the structure, which is compiled once there was `enough` of it.
+  // There is `ns` of work for the structure, which is compiled once there was `enough` of it. Any thread; under no
+  // lock that one with the GIL may want.
   void worked(CompiledLoop* loop, double ns, double enough);
   // What to compile next. Waits until there is something, or leave() was called: then null. Without the GIL.
   CompiledLoop* next();
