@@ -40,6 +40,7 @@ from lazyarray.engine._engine cimport (
 from lazyarray.storage._storage cimport store
 
 from lazyarray.engine._engine import check_methods
+from lazyarray.lazy.cpu.jit import thread as compiler
 
 
 cdef extern from "<unordered_map>" namespace "std" nogil:
@@ -252,6 +253,8 @@ cdef class Recording:
         for thread in threading.enumerate():
             if thread.ident is not None:
                 self.ledger.name_thread(thread.ident, thread.name.encode("utf-8", "replace"))
+        if compiler.ident:
+            self.ledger.name_thread(compiler.ident, b"compiler")
         names = process_engine().c.worker_names()
         self.ledger.worker_names.swap(names)
         return 0

@@ -11,6 +11,7 @@ import pytest
 import lazyarray as la
 from lazyarray.engine import Device, FnProperty
 from lazyarray.lazy import _lazy
+from lazyarray.lazy.cpu.jit._tier import compiled_loops
 
 from .reading import NAIVE, Trace, program
 
@@ -421,3 +422,23 @@ def test_results_are_the_same():
     want = (a @ b * 2 + 1)[::2].sum(axis=0)
     want[3] = 7
     np.testing.assert_array_equal(got, want)
+
+
+@threaded
+def test_compilations_have_a_track(profiled):
+    pytest.importorskip("llvmlite", reason="llvmlite is not installed: nothing is compiled")
+    x = la.random.uniform(size=200_000)
+
+    def work():
+        old = _lazy._set_policy("compile_ns", 0)
+        before = compiled_loops()["ready"]
+        try:
+            end = time.time() + 60
+            while compiled_loops()["ready"] == before and time.time() < end:
+                ((x * 3 - 1) / (x + 7) - 11 * x).wait_to_read()
+        finally:
+            _lazy._set_policy("compile_ns", old)
+
+    trace = profiled(work)
+    spans = trace.of("event", "compile a loop")
+    assert spans and all(trace.track(span) == "compiler" for span in spans)

@@ -13,7 +13,14 @@ from lazyarray.engine._engine import check_methods
 from lazyarray.lazy._lazy import teach_codes
 from lazyarray.lazy.cpu.jit.expressions import can_compile
 
-from lazyarray.engine._engine cimport adopt_worker_thread
+from lazyarray.engine._engine cimport (
+    SPAN_EVENT,
+    CEngine,
+    TraceSpan,
+    adopt_worker_thread,
+    process_engine,
+    this_thread,
+)
 from lazyarray.lazy._lazy cimport npy_intp, recorder
 
 cdef extern from "lazy/cpu/tier.h" namespace "lazyarray" nogil:
@@ -57,6 +64,7 @@ cdef void _compile_now(CompiledLoop* loop) noexcept nogil:
         try:
             from lazyarray.lazy.cpu.jit import thread
 
+            _compilation_starts()
             loop_made(<size_t>loop, thread.compile(loop.text.decode()))
         except BaseException:
             loop.made(NULL)
@@ -67,12 +75,36 @@ def next_loop():
     cdef CompiledLoop* loop
     with nogil:
         loop = tier().next()
+    _compilation_starts()
     return None if loop is NULL else (<size_t>loop, loop.text.decode())
 
 
 def loop_made(size_t number, size_t address):
     """The compiled loop is at this address; 0: it can't be compiled."""
     (<CompiledLoop*>number).made(<LoopFunction>address)
+    _compilation_ends()
+
+
+cdef int64_t _started = 0  # of the compilation that is traced; 0: none is. GIL; only for people's eyes
+
+
+cdef void _compilation_starts() noexcept:
+    global _started
+    cdef CEngine* engine = process_engine().c
+    _started = engine.now() if engine.tracing() else 0
+
+
+cdef void _compilation_ends() noexcept:
+    cdef CEngine* engine = process_engine().c
+    cdef TraceSpan s
+    if not _started or not engine.tracing():
+        return
+    s.kind = SPAN_EVENT
+    s.name = b"compile a loop"
+    s.start, s.end = _started, engine.now()
+    s.thread = this_thread()
+    s.worker = engine.current_worker()
+    engine.trace().add(s)
 
 
 def leave_compiler(bint forked=False, bint broken=False):

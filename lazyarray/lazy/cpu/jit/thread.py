@@ -13,6 +13,8 @@ import traceback
 from collections.abc import Callable
 from typing import Any
 
+ident = 0  # of the thread; 0: there was none yet
+
 _compiler: Any = None
 _lock = threading.Lock()  # guards _compiler: with LAZYARRAY_JIT=eager any worker may come here
 _leave: Callable[..., None] | None = None  # of who has started the thread; None: there is none
@@ -55,7 +57,8 @@ def start(
 
 
 def _run(next_loop: Callable[[], tuple[int, str] | None], made: Callable[[int, int], None]) -> None:
-    global _busy
+    global _busy, ident
+    ident = _thread.get_ident()
     try:
         while (job := next_loop()) is not None:
             _busy = True
