@@ -12,7 +12,7 @@ from lazyarray import _numpy_facts
 from lazyarray.lazy._lazy import Tensor, returned
 from lazyarray.ops import _layout, _rows, elementwise
 from lazyarray.ops._layout import Shape, deliver, gil_op, operands
-from lazyarray.ops._rows import Gufunc, astype, contiguous_signature, out_array, probe
+from lazyarray.ops._rows import Gufunc, astype, contiguous_signature, out_array, probe, writable
 from lazyarray.ops._table import table
 from lazyarray.ops.joining import stack
 from lazyarray.ops.manipulation import (
@@ -419,7 +419,7 @@ def cross(
     x, y = astype(x, dtype, copy=False), astype(y, dtype, copy=False)
     shape = np.broadcast_shapes(x.shape[:-1], y.shape[:-1])
     if m == n == 2:
-        return x[..., 0] * y[..., 1] - x[..., 1] * y[..., 0]
+        return writable(x[..., 0] * y[..., 1] - x[..., 1] * y[..., 0])
     axisc = normalize_axis_index(axisc, len(shape) + 1, "axisc")
     last = x[..., 0] * y[..., 1] - x[..., 1] * y[..., 0]
     if m == 2:

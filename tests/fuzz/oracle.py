@@ -102,7 +102,7 @@ def check_on(device: la.Context, program: Program) -> None:
 
     Its inputs had better be small: where a sum overflows is a matter of its order, too.
     """
-    if re.search("'[gG]'", str(program)):  # a dtype that no GPU has
+    if re.search("'[gG]'|frombuffer", str(program)):  # a dtype that no GPU has; the host's memory
         return
     want = on_numpy(program)
     with warnings.catch_warnings(), device:
@@ -197,7 +197,8 @@ def run(program: Program, way: Way, want: dict[str, Any]) -> None:
             with eager():
                 for _ in range(2):  # the first compares a tile of each
                     compare(way, attempt(way, program, inputs(program)), want, order)
-            if fresh := [text for text in refused_loops() if text not in before]:
+            fresh = [t for t in refused_loops() if t.startswith("other bits") and t not in before]
+            if fresh:
                 raise Wrong(f"{way.name}: {fresh}")
             return
         if not way.compiled:

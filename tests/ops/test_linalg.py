@@ -375,7 +375,10 @@ def test_cross():
     short = la.ones(2)
     if not _numpy_facts.CROSS_OF_THREE:
         with pytest.warns(DeprecationWarning, match="2-dimensional vectors"):
-            la.cross(short, short)
+            area = la.cross(short, short * 2)
+        area += 5  # as in NumPy an array, not a scalar
+        area[...] *= 2
+        assert float(area) == 10
 
 
 def test_cross_as_numpy_has_it_since_2_5(monkeypatch):

@@ -181,7 +181,9 @@ int Finder::grow(int begin) {
     if (i) operands += ',';
     operands += d.code;
     operands += p.written ? " w " : " r ";
-    operands += step == 0 ? '1' : step == d.size ? 'd' : 's';
+    const npy_intp* const all = chain_.nest.strides[i];
+    const bool still = std::all_of(all, all + chain_.nest.n, [](npy_intp s) { return s == 0; });
+    operands += still ? 'c' : step == 0 ? '1' : step == d.size ? 'd' : 's';
   }
   std::string text = std::to_string(chain_.nest.n) + '|' + operands + '|';
   for (size_t i = 0; i < lines_.size(); ++i) text += (i ? "," : "") + lines_[i];

@@ -2,7 +2,8 @@
 
 A description has four parts, separated by ``|``: how many loops there are; the operands, each
 ``dtype access step``, with ``r`` for what is read and ``w`` for what is written, and for the
-innermost loop's step ``d`` (the items lie one after the other), ``1`` (it stands still) or ``s``;
+innermost loop's step ``d`` (the items lie one after the other), ``1`` (it stands still), ``c`` (it
+does in all loops) or ``s``;
 the instructions, each ``name dtypes operand ... result``, where ``a3`` is operand 3 and ``t3`` a
 value; and which value each operand that is written gets, ``t3:a5``.
 
@@ -100,15 +101,17 @@ def _loop(
         return w(f"getelementptr i8, ptr %b{k}_{inner}, i64 {w(f'mul i64 %i, %s{k}_{inner}')}")
 
     for k, (_, access, step) in enumerate(operands):
-        if access == "r" and step == "1":
+        if access == "r" and step in "1c":
             values[f"a{k}"] = loaded(k, f"%b{k}_{inner}")
     before = list(w.lines)
     w.lines.clear()
     for k, (_, access, step) in enumerate(operands):
-        if access == "r" and step != "1":
+        if access == "r" and step not in "1c":
             values[f"a{k}"] = loaded(k, address(k))
+    constants = {f"a{k}" for k, (_, _, step) in enumerate(operands) if step == "c"}
     for name, dtypes, *given, result in instructions:
-        values[result] = write(w, name, dtypes, [values[g] for g in given])
+        still = [g in constants for g in given]
+        values[result] = write(w, name, dtypes, [values[g] for g in given], still)
     for k, (c, access, _) in enumerate(operands):
         if access == "w":
             x = values[results[f"a{k}"]]
