@@ -6,6 +6,7 @@ import functools
 
 import numpy
 
+from benchmarks import numba_loops
 from benchmarks.row import Aim, Array, Module, Row, normal, uniform
 
 # ---- Jacobi -------------------------------------------------------------------------------------
@@ -134,21 +135,22 @@ ROWS = [
         "Jacobi, 1000 x 1000 float64, 10 sweeps",
         jacobi,
         board,
-        {"jax": jacobi_jax, "numexpr": jacobi_numexpr},
+        {"jax": jacobi_jax, "numexpr": jacobi_numexpr, "numba": numba_loops.jacobi},
         (Aim(0.35, ("numpy",)),),
     ),
     Row(
         "k-means: the nearest of 64 centres for 20000 points, 8 float64 each",
         nearest,
         functools.partial(normal, (20_000, 8), (64, 8)),
-        {"numexpr": nearest_numexpr},
+        {"numexpr": nearest_numexpr, "numba": numba_loops.nearest},
         (Aim(0.35, ("numpy",)),),
     ),
-    Row("n-body, 1000 bodies, 5 steps, float64", bodies, stars),
+    Row("n-body, 1000 bodies, 5 steps, float64", bodies, stars, {"numba": numba_loops.bodies}),
     Row(
         "softmax over rows, 4096 x 512 float32",
         softmax,
         functools.partial(normal, (4096, 512), dtype="float32"),
+        {"numba": numba_loops.softmax},
         rtol=1e-3,
     ),
     Row(

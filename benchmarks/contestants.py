@@ -39,6 +39,7 @@ CONTESTANTS = {
     "numba": Contestant("numba"),
     "mxnet": Contestant("mxnet"),
     "lazyarray": Contestant("lazyarray"),
+    "no-jit": Contestant("lazyarray", (("LAZYARRAY_JIT", "0"),)),
     "lazyarray-1": Contestant("lazyarray", (("LAZYARRAY_CPU_WORKER_NTHREADS", "1"),)),
 }
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy
 
+from benchmarks import numba_loops
 from benchmarks.row import Aim, Array, Module, Row, uniform
 
 # ---- the chain ----------------------------------------------------------------------------------
@@ -198,14 +199,23 @@ ROWS = [
         "Black-Scholes, calls and puts of 1M options, float64",
         black_scholes,
         options,
-        {"numexpr": black_scholes_numexpr},
+        {
+            "numexpr": black_scholes_numexpr,
+            "numba": functools.partial(
+                numba_loops.black_scholes,
+                constants=(RATE, VOLATILITY, A1, A2, A3, A4, A5, K, NORM),
+            ),
+        },
         (Aim(0.35, ("numpy",)),),
     ),
     Row(
         "Mandelbrot, 500 x 500, 30 iterations, two float64 arrays",
         mandelbrot,
         grid,
-        {"numexpr": mandelbrot_numexpr},
+        {
+            "numexpr": mandelbrot_numexpr,
+            "numba": functools.partial(numba_loops.mandelbrot, iterations=ITERATIONS),
+        },
         (Aim(0.35, ("numpy",)),),
         rtol=1e-4,  # on the set's edge the last bit decides, and compilers fuse multiply-adds
     ),

@@ -58,9 +58,9 @@ def table(
     return "\n".join(lines)
 
 
-def geometric_mean(results: Sequence[Result]) -> tuple[float, int]:
-    """The mean of best(numpy, torch) / lazyarray, and over how many rows."""
-    ratios = [r for result in results if (r := result.ratio("numpy", "torch")) is not None]
+def geometric_mean(results: Sequence[Result], *peers: str) -> tuple[float, int]:
+    """The mean of best(peers) / lazyarray, and over how many rows."""
+    ratios = [r for result in results if (r := result.ratio(*peers)) is not None]
     return math.exp(-sum(map(math.log, ratios)) / max(1, len(ratios))), len(ratios)
 
 
@@ -68,11 +68,11 @@ def summary(results: Sequence[Result]) -> list[str]:
     """The geometric means, the rows behind NumPy and the aims missed."""
     lines = []
     for title, overhead in (("rows of work", False), ("rows of call overhead", True)):
-        mean, count = geometric_mean([r for r in results if r.row.overhead is overhead])
-        if count:
-            lines.append(
-                f"geometric mean of best(numpy, torch) / lazyarray: {mean:.2f} ({count} {title})"
-            )
+        for peers in (("numpy", "torch"), ("jax", "numba"), ("no-jit",)):
+            mean, count = geometric_mean([r for r in results if r.row.overhead is overhead], *peers)
+            if count:
+                best = f"best({', '.join(peers)})" if len(peers) > 1 else peers[0]
+                lines.append(f"geometric mean of {best} / lazyarray: {mean:.2f} ({count} {title})")
     behind = [(r.row.name, ratio) for r in results if (ratio := r.ratio("numpy") or 0.0) > 1]
     if any(r.ratio("numpy") is not None for r in results):
         listed = "; ".join(f"{name} ({ratio:.2f})" for name, ratio in behind)
