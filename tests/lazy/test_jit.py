@@ -246,6 +246,50 @@ def test_in_place(program, n):
     run(program, x.astype("f"), y.astype("f"))
 
 
+@pytest.mark.parametrize("length", [127, 128, 129, 200])  # kLongest is 256
+def test_chains_of_few_operands(length):
+    def f(m, x, y):
+        z = x
+        for _ in range(length):
+            z = z * y - x
+        return z, z + y
+
+    compiled()
+    with la.engine.bulk(1000):
+        run(f, *np.random.default_rng(4).random((2, 900)))
+    assert compiled() > 0
+
+
+@pytest.mark.parametrize("length", [20, 40, 90, 200])
+@pytest.mark.parametrize("inputs", [3, 30, 80])  # kPlaces is 64
+def test_long_chains(length, inputs):
+    """Many instructions, operands, constants, results: a chain ends where something doesn't fit."""
+
+    def f(m, *xs):
+        rng = np.random.default_rng([length, inputs])
+        values, changed = list(xs), xs[: inputs // 3]
+        kept = []
+        for k in range(length):
+            a, b = (values[i] for i in rng.integers(len(values), size=2))
+            kind = rng.integers(6)
+            if kind == 0:
+                changed[int(rng.integers(len(changed)))].__iadd__(a * 0.25)
+            elif kind == 1:
+                values.append(m.where(a > b, a, 0.5 * b))
+            else:
+                values.append((a * float(k + 1) - b) * (1 / (k + 2)))
+            if rng.random() < inputs / 200:
+                kept.append(values[-1])
+        return [*changed, *kept, values[-1]]
+
+    rng = np.random.default_rng(3)
+    compiled()
+    with la.engine.bulk(1000):
+        for n in (3, 700, 2000):
+            run(f, *(0.5 + rng.random((inputs, n))))
+    assert compiled() > 0
+
+
 def test_a_temporary_that_others_read_too():
     def f(m, x):
         y = x * 2 + 1

@@ -1,15 +1,23 @@
 // Chains: which instructions of a pass may run as one compiled loop.
 #include "lazy/cpu/chains.h"
 
+#include <unordered_map>
+
 namespace lazyarray {
 
 namespace {
+
+// Instructions of a chain: what LLVM takes grows with them, and what is gained does not.
+constexpr int kLongest = 256;
 
 // One chain while it grows.
 class Finder {
  public:
   Finder(Plan& plan, const Stage& stage, const std::vector<MemberSteps>& steps)
-      : plan_(plan), stage_(stage), steps_(steps) {}
+      : plan_(plan), stage_(stage), steps_(steps) {
+    for (size_t m = 0; m < steps.size(); ++m)
+      for (int k = 0; k < plan.members[m].nop; ++k) last_[steps[m].walk[k]] = static_cast<int>(m);
+  }
 
   // Makes a chain of the members from `begin` on that fit; where it ends, or `begin` + 1.
   int grow(int begin);
@@ -26,13 +34,15 @@ class Finder {
   bool add(int m);
   int read(int m, int k);  // a place of the chain; -1: there are too many
   int place(int m, int k, bool written);
-  bool used_later(int walk, int end) const;
+  // Whether what was written there is needed after the members before `end`.
+  bool outlives(const Value& v, int end) const;
   std::string describe(const std::vector<int>& written);
 
   Plan& plan_;
   const Stage& stage_;
   const std::vector<MemberSteps>& steps_;
   Chain chain_;
+  std::unordered_map<int, int> last_;  // by walk: the member that uses it last
   std::vector<Value> values_;
   std::vector<std::string> lines_;
   int temporaries_ = 0, instructions_ = 0;
@@ -79,10 +89,10 @@ bool Finder::add(int m) {
     }
     line += ' ' + known->name;
   }
-  // Whoever writes has one place more, at the end.
+  // Whoever writes has one place more, at the end, or two: what is read as well is moved.
   int writes = 1;
-  for (const Value& v : values_) writes += v.written && v.walk != mine.walk[out];
-  if (!fits || chain_.places.size() + writes > kPlaces) {
+  for (const Value& v : values_) writes += v.written && v.walk != mine.walk[out] && outlives(v, m + 1);
+  if (!fits || chain_.places.size() + 2 * writes > kPlaces || instructions_ == kLongest) {
     chain_.places.resize(places);
     values_.resize(values);
     return false;
@@ -105,11 +115,8 @@ bool Finder::add(int m) {
   return true;
 }
 
-bool Finder::used_later(int walk, int end) const {
-  for (size_t m = end; m < steps_.size(); ++m)
-    for (int k = 0; k < plan_.members[m].nop; ++k)
-      if (steps_[m].walk[k] == walk) return true;
-  return false;
+bool Finder::outlives(const Value& v, int end) const {
+  return operand_in_memory(plan_.members[v.member], v.op) || last_.at(v.walk) >= end;
 }
 
 int Finder::grow(int begin) {
@@ -130,10 +137,9 @@ int Finder::grow(int begin) {
   // What is written: memory, and temporaries that somebody needs later.
   std::vector<std::string> outputs;
   for (const Value& v : values_) {
-    if (!v.written) continue;
+    if (!v.written || !outlives(v, m)) continue;
     const Member& member = plan_.members[v.member];
     const bool memory = operand_in_memory(member, v.op);
-    if (!memory && !used_later(v.walk, m)) continue;
     const int p = place(v.member, v.op, true);
     outputs.push_back(v.name + ":a" + std::to_string(p));
     bool read = v.place >= 0;

@@ -62,7 +62,7 @@ struct Place {
   npy_intp outer[kAxes] = {};  // steps over the axes up to the one that tiles cut
 };
 
-constexpr int kPlaces = 16;
+constexpr int kPlaces = 64;
 
 // Instructions, one after the other, that may run as one compiled loop: see Chains.
 struct Chain {
