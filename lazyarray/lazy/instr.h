@@ -58,7 +58,7 @@ struct Kernel {
   const LineLoops* lines = nullptr;  // for many short rows at once
   bool any_order = false;     // an element's bits don't depend on the loop's steps
   bool copies = false;        // moves elements as they are
-  const char* code = nullptr;  // ELEMENTWISE: the op's name for the compiled tier, if it has the op (cpu/jit/)
+  const char* code = nullptr;  // the op's name for the compiled tier, if it has the op (cpu/jit/)
   const Gradient* gradient = nullptr;  // found when autograd first meets the kernel
   bool gradient_sought = false;
   const Cores* cores = nullptr;  // GUFUNC: the core axes of each operand, where each has a step

@@ -65,6 +65,8 @@ cdef class Reduction(Row):
             if not self.first:
                 one = np.asarray(self.ufunc.reduce(np.zeros(0, tt), dtype=tt))
                 memcpy(k.identity, cnp.PyArray_DATA(one), tt.itemsize)
+            if self.ufunc is np.add:
+                k.code = code_of("sum", 2 * tt.char)
             kernel = _Kernel.__new__(_Kernel)
             (<_Kernel>kernel).k = k
         elif tt.char == "?" and self.ufunc in (np.logical_and, np.logical_or):

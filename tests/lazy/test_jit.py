@@ -246,6 +246,83 @@ def test_in_place(program, n):
     run(program, x.astype("f"), y.astype("f"))
 
 
+def sums_of_rows(m, x, y, row, column, wide):
+    z = x * y - column
+    s = z.sum(-1)
+    t = (z * row).sum(-1, keepdims=True)
+    w = wide[..., ::2] + x
+    u = w.sum(-1)
+    v = m.where(x > y, w, x)
+    return s, t, u, v.sum(-1), v - t, (z - s.reshape(t.shape)).sum(-1)
+
+
+# Around NumPy's blocks of 8 and 128, and their halves; rows are 8,192 elements at most.
+@pytest.mark.parametrize("n", [2, 7, 8, 9, 16, 31, 127, 128, 129, 136, 250, 257, 1000, 5003])
+@pytest.mark.parametrize("c", "dflbH")
+def test_sums_of_rows(c, n):
+    rng = np.random.default_rng(n)
+    shape = (max(2, 3000 // n), n)
+    x, y, row, column, wide = (
+        (rng.normal(0, 9, s) * 7).astype(c)
+        for s in (shape, shape, (1, n), (shape[0], 1), (shape[0], 2 * n))
+    )
+    run(sums_of_rows, x, y, row, column, wide)
+    if c in "df":
+        x[rng.random(shape) < 0.01] = -0.0
+        x[1], y[1], column[1] = -0.0, 0.0, 0.0  # sums of zeros with a sign
+        run(sums_of_rows, x, y, row, column, wide)
+
+
+@pytest.mark.parametrize("shape", [(6, 5, 70), (300, 1, 9), (2, 40, 200), (1, 500), (3, 4, 5, 33)])
+def test_sums_of_axes(shape):
+    rng = np.random.default_rng(7)
+    x, y = rng.normal(size=(2, *shape))
+    for f in (
+        lambda m, x, y: (x * y + 1).sum(-1),
+        lambda m, x, y: ((x.T - y.T) ** 2).sum(-1),
+        lambda m, x, y: ((x - y) * 2).sum((-1, -2)),
+        lambda m, x, y: (x[..., ::-1] * y + 3).sum(-1) * (y - x).sum(-1),
+        lambda m, x, y: ((x[:, None] - y[None]) ** 2).sum(-1),
+        lambda m, x, y: (x / (x * y).sum(-1, keepdims=True)).sum(-1),
+        lambda m, x, y: (m.add(x, y, out=x) * 2).sum(-1) + x.sum(-1),
+    ):
+        run(f, x, y)
+
+
+def test_sums_are_in_the_loop():
+    a, b = la.array(np.ones((60, 70))), la.array(np.ones(70))
+    for _ in range(3):
+        ((a * b + 1).sum(1) + 2).wait_to_read()
+    assert ", 3 instructions compiled" in la.explain()
+
+
+def test_sums_into_what_is_read():
+    """Rows' results where others' operands are."""
+    rng = np.random.default_rng(8)
+
+    def f(m, x, v):
+        for _ in range(3):
+            v += (x * v[:, None] - 1).sum(1)
+            m.sum(x * 2 - v[:, None], axis=1, out=v)
+            x[:, 0] = (x * x - x).sum(1)
+            x[:] = x - (x * 0.5 + 1).sum(1, keepdims=True)
+        return x, v
+
+    for n in (5, 64, 300):
+        run(f, rng.normal(size=(90, n)), rng.normal(size=90))
+
+
+def test_a_flag_in_a_sum_is_told():
+    x = np.ones((40, 200))
+    x[3, 5] = x[3, 6] = 1.7e308
+    a = la.array(x)
+    for _ in range(3):
+        with pytest.warns(RuntimeWarning, match="overflow encountered in sum"):
+            s = (a * 1.0 + 1.0).sum(1)
+            s.wait_to_read()
+        assert np.isinf(s.asnumpy()[3]) and s.asnumpy()[4] == 400
+
+
 @pytest.mark.parametrize("length", [127, 128, 129, 200])  # kLongest is 256
 def test_chains_of_few_operands(length):
     def f(m, x, y):

@@ -29,6 +29,7 @@ class Finder {
     std::string name;     // "" while it is only known as read
     int member, op;       // who wrote it last
     bool written = false;
+    bool sum = false;     // it is there only when the row is over
   };
 
   bool add(int m);
@@ -68,10 +69,14 @@ bool Finder::add(int m) {
   // The same chunk by another way: nobody knows how the two meet, if one of them writes.
   for (const Value& v : values_)
     for (int k = 0; k < in.nop; ++k)
-      if (mine.chunk[k] >= 0 && v.chunk == mine.chunk[k] && v.walk != mine.walk[k] && (v.written || k == out))
+      if (mine.chunk[k] >= 0 && v.chunk == mine.chunk[k] &&
+          (v.sum || (v.walk != mine.walk[k] && (v.written || k == out))))
         return false;
   for (int k = 0; k < in.nin; ++k)
     if (mine.chunk[k] >= 0 && mine.chunk[k] == mine.chunk[out] && mine.walk[k] != mine.walk[out]) return false;
+  if (mine.sums)  // its result is apart from all that the chain has met
+    for (const Value& v : values_)
+      if (v.chunk == mine.chunk[out]) return false;
   const size_t places = chain_.places.size(), values = values_.size();
   std::string line = std::string(in.kernel->code) + ' ';
   for (int k = 0; k < in.nop; ++k) line += info(in.kernel->dtypes[k]).code;
@@ -110,6 +115,8 @@ bool Finder::add(int m) {
   to->member = m;
   to->op = out;
   to->written = true;
+  to->sum = mine.sums;
+  chain_.sums |= mine.sums;
   instructions_++;
   chain_.ns += in.cost_ns;
   return true;
@@ -142,6 +149,7 @@ int Finder::grow(int begin) {
     const bool memory = operand_in_memory(member, v.op);
     const int p = place(v.member, v.op, true);
     outputs.push_back(v.name + ":a" + std::to_string(p));
+    chain_.places[p].sum = v.sum;
     bool read = v.place >= 0;
     for (int i = 0; i < p && !memory; ++i) {  // scratch that somebody else had until now
       const Place& other = chain_.places[i];
@@ -156,6 +164,7 @@ int Finder::grow(int begin) {
     const int t = place(chain_.places[i].member, chain_.places[i].op, true);
     if (t < 0) return begin + 1;
     chain_.places[i].target = t;
+    chain_.places[t].sum = chain_.places[i].sum;
   }
   const int count = static_cast<int>(chain_.places.size());
   npy_intp steps[kPlaces][kAxes] = {};
@@ -171,13 +180,18 @@ int Finder::grow(int begin) {
     p.kept = static_cast<int>(plan_.scratch);
     plan_.scratch += (static_cast<size_t>(item * most) + 63) / 64 * 64 + 192;
     npy_intp step = item;
-    for (int a = chain_.level - 1; a >= plan_.cut; --a) {
+    for (int a = chain_.level - (p.sum ? 2 : 1); a >= plan_.cut; --a) {
       steps[i][a] = step;
       step *= plan_.axes.shape[a];
     }
   }
-  chain_.nest.set(plan_.axes, plan_.cut, chain_.level, count, steps);
-  chain_.nest.lengthen(count, plan_.length, 8);
+  if (chain_.sums) {
+    chain_.nest.set(plan_.axes, plan_.cut, chain_.level - 1, count, steps);
+    chain_.nest.append(plan_.axes.shape[chain_.level - 1], chain_.level - 1, count, steps);
+  } else {
+    chain_.nest.set(plan_.axes, plan_.cut, chain_.level, count, steps);
+    chain_.nest.lengthen(count, plan_.length, 8);
+  }
   const int inner = chain_.nest.n - 1;
   std::string operands;
   for (int i = 0; i < chain_.operands; ++i) {
@@ -189,7 +203,7 @@ int Finder::grow(int begin) {
     operands += p.written ? " w " : " r ";
     const npy_intp* const all = chain_.nest.strides[i];
     const bool still = std::all_of(all, all + chain_.nest.n, [](npy_intp s) { return s == 0; });
-    operands += still ? 'c' : step == 0 ? '1' : step == d.size ? 'd' : 's';
+    operands += p.sum ? 'r' : still ? 'c' : step == 0 ? '1' : step == d.size ? 'd' : 's';
   }
   std::string text = std::to_string(chain_.nest.n) + '|' + operands + '|';
   for (size_t i = 0; i < lines_.size(); ++i) text += (i ? "," : "") + lines_[i];

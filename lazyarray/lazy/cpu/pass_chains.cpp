@@ -142,8 +142,9 @@ bool Pass::tried(size_t number, const Pointers* begin, const Spot& spot, int* fl
     results[i].reset(new char[static_cast<size_t>(step * elements)]);
     ptrs[i] = results[i].get();
     for (int a = chain.nest.n - 1; a >= 0; --a) {
-      steps[i][a] = step;
-      step *= counts[a];
+      const bool inside = p.sum && a == chain.nest.n - 1;  // one for the row
+      steps[i][a] = inside ? 0 : step;
+      if (!inside) step *= counts[a];
     }
   }
   const CompiledLoop::Function loop = chain.loop->on_trial();

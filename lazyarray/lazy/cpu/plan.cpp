@@ -25,6 +25,13 @@ void NestOf<N>::set(const Axes& axes, int from, int to, int nop, npy_intp const 
 }
 
 template <int N>
+void NestOf<N>::append(npy_intp length, int axis, int nop, npy_intp const (*steps)[kAxes]) {
+  shape[n] = length;
+  for (int k = 0; k < nop; ++k) strides[k][n] = steps[k][axis];
+  n++;
+}
+
+template <int N>
 void NestOf<N>::lengthen(int nop, npy_intp length, npy_intp few) {
   int longest = n - 1;
   for (int i = 0; i < n - 1; ++i)

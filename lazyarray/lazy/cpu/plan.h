@@ -25,6 +25,9 @@ struct NestOf {
     return loop == cut ? length * head : shape[loop];
   }
 
+  // One more loop, innermost, which is no part of another.
+  void append(npy_intp length, int axis, int nop, npy_intp const (*steps)[kAxes]);
+
   // Puts the longest loop innermost, if the one there has fewer steps than `few`. `length` is that of a tile.
   void lengthen(int nop, npy_intp length, npy_intp few);
 };
@@ -56,6 +59,7 @@ struct Member {
 struct Place {
   int member, op;
   bool written;
+  bool sum = false;  // of a row: it has no step in the innermost loop
   // Where in the scratch it is written first, as the chain reads the same memory, and from which place after the
   // loop's own it is moved to; or -1.
   int kept = -1, target = -1;
@@ -71,6 +75,7 @@ struct Chain {
   double ns = 0;              // of a pass, without it
   std::vector<Place> places;  // in the order of the loop's operands; then targets
   int operands = 0;           // of the loop
+  bool sums = false;          // rows: the innermost loop goes along them, and no other is in it
   NestOf<kPlaces> nest;       // of a tile
   CompiledLoop* loop = nullptr;
 };

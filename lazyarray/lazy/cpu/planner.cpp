@@ -343,6 +343,10 @@ Member Planner::member(Plan& p, const Stage& stage, size_t number, int level) {
     m.nest.set(p.axes, p.cut, end, in.nop, steps);
     m.run = last;
     m.run_step = steps[0][p.axes.n - 1];
+    if (in.kernel->code && end == level - 1 && end > p.cut) {
+      mine.level = level;
+      mine.sums = true;
+    }
     if (in.kernel->split == Kernel::Split::PAIRWISE && m.run_step == info(in.kernel->dtypes[0]).size)
       m.short_sums = short_sums_of(in.kernel->dtypes[0], last);
   }

@@ -1,8 +1,8 @@
 """What an op is in LLVM's language: an IEEE or integer operation, a comparison, a choice, a cast.
 
 Only these are compiled, because they have the same bits whoever does them. Each row is a function
-that writes the instructions for one element, given the operands' values and their type. Values of
-bools are ``i1``.
+that writes the instructions for one element, given the operands' values and their type; or for
+eight, where the type is a vector's. Values of bools are ``i1``.
 """
 
 from __future__ import annotations
@@ -20,6 +20,9 @@ TYPES = {
 }  # fmt: skip
 
 
+LANES = 8  # of vectors: NumPy's sums have as many accumulators
+
+
 class Writer:
     """Collects instructions, and names their results."""
 
@@ -27,6 +30,11 @@ class Writer:
         self.lines: list[str] = []
         self.declared: set[str] = set()
         self.count = 0
+        self.wide = False  # whether what is written is for eight elements
+
+    def type(self, element: str) -> str:
+        """The type of values: the element's, or a vector of such."""
+        return f"<{LANES} x {element}>" if self.wide else element
 
     def __call__(self, text: str) -> str:
         """Adds an instruction; the name of its result."""
@@ -43,7 +51,27 @@ class Writer:
 
 
 def _suffix(type: str) -> str:
-    return {"double": "f64", "float": "f32"}.get(type, type)
+    lanes, element = _parts(type)
+    return ("" if lanes == "" else f"v{LANES}") + {"double": "f64", "float": "f32"}.get(
+        element, element
+    )
+
+
+def _parts(type: str) -> tuple[str, str]:
+    """What stands around an element's type, and that."""
+    return (f"<{LANES} x ", type[len(f"<{LANES} x ") : -1]) if type.startswith("<") else ("", type)
+
+
+def _like(type: str, element: str) -> str:
+    """The type of as many elements of another type."""
+    lanes, _ = _parts(type)
+    return f"{lanes}{element}>" if lanes else element
+
+
+def literal(type: str, number: str) -> str:
+    """The same number for all elements."""
+    lanes, element = _parts(type)
+    return f"splat ({element} {number})" if lanes else number
 
 
 Rule = Callable[[Writer, str, str, list[str]], str]  # writer, type, kind, values: the result's
@@ -69,8 +97,9 @@ def _plain(op: str) -> Rule:
 def _call(name: str, *more: str) -> Rule:
     def rule(w: Writer, t: str, k: str, v: list[str]) -> str:
         if more:  # an immediate argument
-            w.declared.add(f"declare {t} @llvm.{name}.{t}({t}, i1)")
-            return w(f"call {t} @llvm.{name}.{t}({t} {v[0]}, {more[0]})")
+            full = f"@llvm.{name}.{_suffix(t)}"
+            w.declared.add(f"declare {t} {full}({t}, i1)")
+            return w(f"call {t} {full}({t} {v[0]}, {more[0]})")
         return w.intrinsic(name, t, *v)
 
     return rule
@@ -87,18 +116,24 @@ def _square(op: str) -> Rule:
 def _truth(w: Writer, t: str, k: str, v: str) -> str:
     if k == "b":
         return v
-    return w(f"fcmp une {t} {v}, 0.0") if k == "f" else w(f"icmp ne {t} {v}, 0")
+    zero = literal(t, "0.0" if k == "f" else "0")
+    return w(f"{'fcmp une' if k == 'f' else 'icmp ne'} {t} {v}, {zero}")
+
+
+def _select(w: Writer, t: str, which: str, yes: str, no: str) -> str:
+    return w(f"select {_like(t, 'i1')} {which}, {t} {yes}, {t} {no}")
 
 
 def _logical(op: str) -> Rule:
     def rule(w: Writer, t: str, k: str, v: list[str]) -> str:
-        return w(f"{op} i1 {', '.join([_truth(w, t, k, x) for x in v])}")
+        return w(f"{op} {_like(t, 'i1')} {', '.join([_truth(w, t, k, x) for x in v])}")
 
     return rule
 
 
 def _not(w: Writer, t: str, k: str, v: list[str]) -> str:
-    return w(f"xor i1 {_truth(w, t, k, v[0])}, true")
+    bools = _like(t, "i1")
+    return w(f"xor {bools} {_truth(w, t, k, v[0])}, {literal(bools, 'true')}")
 
 
 # On other processors NumPy's vector loops tell the zeros apart.
@@ -111,9 +146,8 @@ def _chosen(ahead: str) -> Rule:
     def rule(w: Writer, t: str, k: str, v: list[str]) -> str:
         a, b = v
         first = w(f"fcmp {ahead} {t} {a}, {b}")
-        one = w(f"select i1 {first}, {t} {a}, {t} {b}")
-        ordered = w(f"fcmp ord {t} {a}, {a}")
-        return w(f"select i1 {ordered}, {t} {one}, {t} {a}")
+        one = _select(w, t, first, a, b)
+        return _select(w, t, w(f"fcmp ord {t} {a}, {a}"), one, a)
 
     return rule
 
@@ -125,10 +159,10 @@ def _clipped(least: Rule, most: Rule) -> Rule:
 def _clip_between_constants(w: Writer, t: str, k: str, v: list[str]) -> str:
     """NumPy's rule where both bounds stand still: equals stay, a bound's NaN wins."""
     x, least, most = v
-    above = w(f"select i1 {w(f'fcmp olt {t} {x}, {least}')}, {t} {least}, {t} {x}")
-    inside = w(f"select i1 {w(f'fcmp ogt {t} {above}, {most}')}, {t} {most}, {t} {above}")
-    below = w(f"select i1 {w(f'fcmp uno {t} {most}, {most}')}, {t} {most}, {t} {inside}")
-    return w(f"select i1 {w(f'fcmp uno {t} {least}, {least}')}, {t} {least}, {t} {below}")
+    above = _select(w, t, w(f"fcmp olt {t} {x}, {least}"), least, x)
+    inside = _select(w, t, w(f"fcmp ogt {t} {above}, {most}"), most, above)
+    below = _select(w, t, w(f"fcmp uno {t} {most}, {most}"), most, inside)
+    return _select(w, t, w(f"fcmp uno {t} {least}, {least}"), least, below)
 
 
 def _compared(signed: str, unsigned: str, real: str) -> Row:
@@ -140,26 +174,26 @@ def _compared(signed: str, unsigned: str, real: str) -> Row:
     )
 
 
-_INF = {"float": "0x7FF0000000000000", "double": "0x7FF0000000000000"}
+_INF = "0x7FF0000000000000"  # of singles, too
 
 
 def _against_infinity(order: str) -> Rule:
     def rule(w: Writer, t: str, k: str, v: list[str]) -> str:
-        return w(f"fcmp {order} {t} {w.intrinsic('fabs', t, v[0])}, {_INF[t]}")
+        return w(f"fcmp {order} {t} {w.intrinsic('fabs', t, v[0])}, {literal(t, _INF)}")
 
     return rule
 
 
 def _signbit(w: Writer, t: str, k: str, v: list[str]) -> str:
-    i = "i32" if t == "float" else "i64"
-    return w(f"icmp slt {i} {w(f'bitcast {t} {v[0]} to {i}')}, 0")
+    i = _like(t, "i32" if _parts(t)[1] == "float" else "i64")
+    return w(f"icmp slt {i} {w(f'bitcast {t} {v[0]} to {i}')}, {literal(i, '0')}")
 
 
 def _sign(w: Writer, t: str, k: str, v: list[str]) -> str:
-    x = v[0]
-    zero = w(f"select i1 {w(f'fcmp oeq {t} {x}, 0.0')}, {t} 0.0, {t} {x}")
-    below = w(f"select i1 {w(f'fcmp olt {t} {x}, 0.0')}, {t} -1.0, {t} {zero}")
-    return w(f"select i1 {w(f'fcmp ogt {t} {x}, 0.0')}, {t} 1.0, {t} {below}")
+    x, nought = v[0], literal(t, "0.0")
+    zero = _select(w, t, w(f"fcmp oeq {t} {x}, {nought}"), nought, x)
+    below = _select(w, t, w(f"fcmp olt {t} {x}, {nought}"), literal(t, "-1.0"), zero)
+    return _select(w, t, w(f"fcmp ogt {t} {x}, {nought}"), literal(t, "1.0"), below)
 
 
 def _real(rule: Rule) -> Row:
@@ -171,7 +205,7 @@ def _integers(rule: Rule, bool: Rule | None = None, real: Rule | None = None) ->
 
 
 _OR, _AND, _XOR = _plain("or"), _plain("and"), _plain("xor")
-_INVERT: Rule = lambda w, t, k, v: w(f"xor {t} {v[0]}, -1")  # noqa: E731
+_INVERT: Rule = lambda w, t, k, v: w(f"xor {t} {v[0]}, {literal(t, '-1')}")  # noqa: E731
 
 # By NumPy's names of the ufuncs.
 ROWS: dict[str, Row] = {
@@ -179,8 +213,10 @@ ROWS: dict[str, Row] = {
     "subtract": _integers(_plain("sub"), None, _plain("fsub")),
     "multiply": _integers(_plain("mul"), _AND, _plain("fmul")),
     "divide": _real(_plain("fdiv")),
-    "reciprocal": _real(lambda w, t, k, v: w(f"fdiv {t} 1.0, {v[0]}")),
-    "negative": _integers(lambda w, t, k, v: w(f"sub {t} 0, {v[0]}"), None, _plain("fneg")),
+    "reciprocal": _real(lambda w, t, k, v: w(f"fdiv {t} {literal(t, '1.0')}, {v[0]}")),
+    "negative": _integers(
+        lambda w, t, k, v: w(f"sub {t} {literal(t, '0')}, {v[0]}"), None, _plain("fneg")
+    ),
     "positive": _integers(_same, None, _same),
     "conjugate": _integers(_same, None, _same),
     "absolute": Row(None, _call("abs", "i1 false"), _same, _call("fabs")),
@@ -224,16 +260,17 @@ ROWS: dict[str, Row] = {
 
 def cast(w: Writer, source: str, target: str, value: str) -> str:
     """A number as another dtype, both by their characters."""
-    (s, from_kind), (t, to_kind) = TYPES[source], TYPES[target]
+    (from_element, from_kind), (to_element, to_kind) = TYPES[source], TYPES[target]
+    s, t = w.type(from_element), w.type(to_element)
     if s == t:
         return value
     if to_kind == "b":
         return _truth(w, s, from_kind, value)
     if to_kind == "f":
         if from_kind == "f":
-            return w(f"{'fpext' if t == 'double' else 'fptrunc'} {s} {value} to {t}")
+            return w(f"{'fpext' if to_element == 'double' else 'fptrunc'} {s} {value} to {t}")
         return w(f"{'sitofp' if from_kind == 'i' else 'uitofp'} {s} {value} to {t}")
-    if int(s[1:]) > int(t[1:]):
+    if int(from_element[1:]) > int(to_element[1:]):
         return w(f"trunc {s} {value} to {t}")
     return w(f"{'sext' if from_kind == 'i' else 'zext'} {s} {value} to {t}")
 
@@ -249,6 +286,8 @@ def can_compile(name: str, dtypes: str) -> bool:
         return kinds[0] != "f" or kinds[1] in "fb"
     if name == "where":
         return kinds[1] != "b"
+    if name == "sum":  # of rows
+        return dtypes[0] == dtypes[1] and kinds[0] != "b"
     row = ROWS.get(name)
     return row is not None and len(set(dtypes[:-1])) == 1 and row.of(kinds[0]) is not None
 
@@ -261,9 +300,8 @@ def write(w: Writer, name: str, dtypes: str, values: list[str], still: list[bool
     if name in ("copy", "cast"):
         return cast(w, dtypes[0], dtypes[-1], values[0])
     if name == "where":
-        t = TYPES[dtypes[1]][0]
-        return w(f"select i1 {values[0]}, {t} {values[1]}, {t} {values[2]}")
-    t, kind = TYPES[dtypes[0]]
+        return _select(w, w.type(TYPES[dtypes[1]][0]), *values)
+    t, kind = w.type(TYPES[dtypes[0]][0]), TYPES[dtypes[0]][1]
     rule = ROWS[name].of(kind)
     assert rule is not None, name
     if rule is _clip_between_constants and not all(still[1:]):

@@ -3,9 +3,9 @@
 A description has four parts, separated by ``|``: how many loops there are; the operands, each
 ``dtype access step``, with ``r`` for what is read and ``w`` for what is written, and for the
 innermost loop's step ``d`` (the items lie one after the other), ``1`` (it stands still), ``c`` (it
-does in all loops) or ``s``;
-the instructions, each ``name dtypes operand ... result``, where ``a3`` is operand 3 and ``t3`` a
-value; and which value each operand that is written gets, ``t3:a5``.
+does in all loops), ``s``, or ``r`` for the sum of a row; the instructions, each ``name dtypes
+operand ... result``, where ``a3`` is operand 3 and ``t3`` a value; and which value each operand
+that is written gets, ``t3:a5``.
 
 The loop is called with the operands' addresses, the loops' counts, and the steps of each operand
 over all loops.
@@ -13,37 +13,123 @@ over all loops.
 
 from __future__ import annotations
 
-from lazyarray.lazy.cpu.jit.expressions import TYPES, Writer, write
+from collections.abc import Callable
 
-_BYTES = {"i1": 1, "i8": 1, "i16": 2, "i32": 4, "i64": 8, "float": 4, "double": 8}
-
+from lazyarray.lazy.cpu.jit.expressions import LANES, TYPES, Writer, write
 
 _AXES = 8  # from one operand's steps to the next's: kAxes of lazy/space.h
 
 
+class Loop:
+    """A description, taken apart."""
+
+    def __init__(self, description: str) -> None:
+        loops, operands, instructions, results = description.split("|")
+        self.inner = int(loops) - 1
+        self.operands = [o.split() for o in operands.split(",")]
+        self.instructions = [s.split() for s in instructions.split(",")]
+        self.results: dict[str, str] = {}  # the value that an operand gets
+        for pair in results.split(","):
+            value, operand = pair.split(":")
+            self.results[operand] = value
+        # By the sums' values: what is added up, and its dtype.
+        self.sums = {s[3]: (s[2], s[1][0]) for s in self.instructions if s[0] == "sum"}
+
+    def still(self, k: int) -> bool:
+        """Whether an operand is one element for the whole innermost loop."""
+        return self.operands[k][1] == "r" and self.operands[k][2] in "1c"
+
+    def body(
+        self, w: Writer, kept: dict[str, str], address: Callable[[int], str]
+    ) -> dict[str, str]:
+        """Writes what is done for an element, or eight; gives all values by their names.
+
+        ``kept`` has the values of the operands that stand still, ``address(k)`` writes where the
+        others' elements are.
+        """
+        values = dict(kept)
+        for k, (c, access, _) in enumerate(self.operands):
+            if access == "r" and not self.still(k):
+                values[f"a{k}"] = _load(w, c, address(k), self._step(k))
+        constants = {f"a{k}" for k, (_, _, step) in enumerate(self.operands) if step == "c"}
+        for name, dtypes, *given, result in self.instructions:
+            if name != "sum":
+                still = [g in constants for g in given]
+                values[result] = write(w, name, dtypes, [values[g] for g in given], still)
+        for k, (c, access, step) in enumerate(self.operands):
+            if access == "w" and step != "r":
+                _store(w, c, values[self.results[f"a{k}"]], address(k), self._step(k))
+        return values
+
+    def _step(self, k: int) -> str:
+        """The name of an operand's step from element to element; "": they lie side by side."""
+        return "" if self.operands[k][2] == "d" else f"%s{k}_{self.inner}"
+
+
+def stored(c: str) -> str:
+    """The type that an element of a dtype has in memory."""
+    return "i8" if c == "?" else TYPES[c][0]
+
+
+def _load(w: Writer, c: str, address: str, step: str) -> str:
+    t = stored(c)
+    if not w.wide:
+        x = w(f"load {t}, ptr {address}, !llvm.access.group !0")
+    elif not step:
+        x = w(f"load {w.type(t)}, ptr {address}, align 1")
+    else:
+        x = "poison"
+        for i in range(LANES):
+            at = w(f"getelementptr i8, ptr {address}, i64 {w(f'mul i64 {step}, {i}')}")
+            x = w(f"insertelement {w.type(t)} {x}, {t} {w(f'load {t}, ptr {at}')}, i64 {i}")
+    return truth(w, x) if c == "?" else x
+
+
+def truth(w: Writer, x: str) -> str:
+    """Of a bool's byte, or eight."""
+    return w(f"icmp ne {w.type('i8')} {x}, {'zeroinitializer' if w.wide else '0'}")
+
+
+def _store(w: Writer, c: str, x: str, address: str, step: str) -> None:
+    t = stored(c)
+    if c == "?":
+        x = w(f"zext {w.type('i1')} {x} to {w.type('i8')}")
+    if not w.wide:
+        w.lines.append(f"  store {t} {x}, ptr {address}, !llvm.access.group !0")
+    elif not step:
+        w.lines.append(f"  store {w.type(t)} {x}, ptr {address}, align 1")
+    else:
+        for i in range(LANES):
+            at = w(f"getelementptr i8, ptr {address}, i64 {w(f'mul i64 {step}, {i}')}")
+            one = w(f"extractelement {w.type(t)} {x}, i64 {i}")
+            w.lines.append(f"  store {t} {one}, ptr {at}")
+
+
+def element_address(w: Writer, loop: Loop, k: int, base: str, index: str) -> str:
+    """Writes where an operand's element is in the innermost loop."""
+    c, _, step = loop.operands[k]
+    if step == "d":
+        return w(f"getelementptr inbounds {stored(c)}, ptr {base}, i64 {index}")
+    return w(f"getelementptr i8, ptr {base}, i64 {w(f'mul i64 {index}, %s{k}_{loop.inner}')}")
+
+
 def llvm_text(description: str, name: str) -> str:
     """The module's text, with one function of this name."""
-    loops_text, operands_text, steps_text, results_text = description.split("|")
-    loops = int(loops_text)
-    operands = [o.split() for o in operands_text.split(",")]
+    from lazyarray.lazy.cpu.jit import rows
+
+    loop = Loop(description)
     w = Writer()
-    head: list[str] = []
-    for i in range(loops):
-        head.append(f"  %np{i} = getelementptr i64, ptr %counts, i64 {i}")
-        head.append(f"  %n{i} = load i64, ptr %np{i}, !invariant.load !2")
+    operands, inner = loop.operands, loop.inner
+    lines = [f"define void @{name}(ptr %ptrs, ptr %counts, ptr %steps) {{", "entry:"]
+    lines += rows.scratch(loop) if loop.sums else []
+    for i in range(inner + 1):
+        lines.append(f"  %np{i} = getelementptr i64, ptr %counts, i64 {i}")
+        lines.append(f"  %n{i} = load i64, ptr %np{i}, !invariant.load !2")
     for k in range(len(operands)):
-        head.append(f"  %pp{k} = getelementptr ptr, ptr %ptrs, i64 {k}")
-        head.append(f"  %b{k}_0 = load ptr, ptr %pp{k}, !invariant.load !2")
-        for i in range(loops):
-            head.append(f"  %sp{k}_{i} = getelementptr i64, ptr %steps, i64 {k * _AXES + i}")
-            head.append(f"  %s{k}_{i} = load i64, ptr %sp{k}_{i}, !invariant.load !2")
-    results: dict[str, str] = {}
-    for pair in results_text.split(","):
-        value, operand = pair.split(":")
-        results[operand] = value
-    body = _loop(w, loops, operands, [s.split() for s in steps_text.split(",")], results)
-    lines = [f"define void @{name}(ptr %ptrs, ptr %counts, ptr %steps) {{", "entry:", *head]
-    inner = loops - 1
+        lines.append(f"  %pp{k} = getelementptr ptr, ptr %ptrs, i64 {k}")
+        lines.append(f"  %b{k}_0 = load ptr, ptr %pp{k}, !invariant.load !2")
+        for i in range(inner + 1):
+            lines += step_of(k, i)
     # No loop is empty: what calls it has tiles with elements.
     for i in range(inner):
         before = "entry" if i == 0 else f"head{i - 1}"
@@ -55,7 +141,7 @@ def llvm_text(description: str, name: str) -> str:
         for k in range(len(operands)):
             lines.append(f"  %o{k}_{i} = mul i64 %i{i}, %s{k}_{i}")
             lines.append(f"  %b{k}_{i + 1} = getelementptr i8, ptr %b{k}_{i}, i64 %o{k}_{i}")
-    lines += body
+    lines += rows.row(loop) if loop.sums else _elements(w, loop)
     for i in reversed(range(inner)):
         lines += [
             f"tail{i}:",
@@ -63,8 +149,10 @@ def llvm_text(description: str, name: str) -> str:
             f"  %more{i} = icmp slt i64 %next{i}, %n{i}",
             f"  br i1 %more{i}, label %head{i}, label %{f'tail{i - 1}' if i else 'exit'}",
         ]
-    lines += ["exit:", "  ret void", "}", *sorted(w.declared)]
+    lines += ["exit:", "  ret void", "}"]
+    lines += rows.functions(w, loop) if loop.sums else []
     lines += [
+        *sorted(w.declared),
         "!0 = distinct !{}",
         "!1 = distinct !{!1, !3, !4}",
         "!2 = !{}",
@@ -75,49 +163,25 @@ def llvm_text(description: str, name: str) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _loop(
-    w: Writer,
-    loops: int,
-    operands: list[list[str]],
-    instructions: list[list[str]],
-    results: dict[str, str],
-) -> list[str]:
-    """The innermost loop."""
-    inner = loops - 1
-    values: dict[str, str] = {}
+def step_of(k: int, i: int) -> list[str]:
+    """Loads operand k's step in loop i."""
+    return [
+        f"  %sp{k}_{i} = getelementptr i64, ptr %steps, i64 {k * _AXES + i}",
+        f"  %s{k}_{i} = load i64, ptr %sp{k}_{i}, !invariant.load !2",
+    ]
 
-    def stored(c: str) -> str:
-        return "i8" if c == "?" else TYPES[c][0]
 
-    def loaded(k: int, address: str) -> str:
-        c = operands[k][0]
-        x = w(f"load {stored(c)}, ptr {address}, !llvm.access.group !0")
-        return w(f"icmp ne i8 {x}, 0") if c == "?" else x
-
-    def address(k: int) -> str:
-        c, _, step = operands[k]
-        if step == "d":
-            return w(f"getelementptr inbounds {stored(c)}, ptr %b{k}_{inner}, i64 %i")
-        return w(f"getelementptr i8, ptr %b{k}_{inner}, i64 {w(f'mul i64 %i, %s{k}_{inner}')}")
-
-    for k, (_, access, step) in enumerate(operands):
-        if access == "r" and step in "1c":
-            values[f"a{k}"] = loaded(k, f"%b{k}_{inner}")
+def _elements(w: Writer, loop: Loop) -> list[str]:
+    """The innermost loop, element by element: LLVM makes vectors of it."""
+    inner = loop.inner
+    kept = {
+        f"a{k}": _load(w, c, f"%b{k}_{inner}", "")
+        for k, (c, _, _) in enumerate(loop.operands)
+        if loop.still(k)
+    }
     before = list(w.lines)
     w.lines.clear()
-    for k, (_, access, step) in enumerate(operands):
-        if access == "r" and step not in "1c":
-            values[f"a{k}"] = loaded(k, address(k))
-    constants = {f"a{k}" for k, (_, _, step) in enumerate(operands) if step == "c"}
-    for name, dtypes, *given, result in instructions:
-        still = [g in constants for g in given]
-        values[result] = write(w, name, dtypes, [values[g] for g in given], still)
-    for k, (c, access, _) in enumerate(operands):
-        if access == "w":
-            x = values[results[f"a{k}"]]
-            if c == "?":
-                x = w(f"zext i1 {x} to i8")
-            w.lines.append(f"  store {stored(c)} {x}, ptr {address(k)}, !llvm.access.group !0")
+    loop.body(w, kept, lambda k: element_address(w, loop, k, f"%b{k}_{inner}", "%i"))
     start = "entry" if inner == 0 else f"head{inner - 1}"
     then = "exit" if inner == 0 else f"tail{inner - 1}"
     return [
