@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import json
 import math
@@ -48,6 +49,8 @@ def answer(
     ran: dict[str, str] = {}
     try:
         if "gradient" in task:
+            with contextlib.suppress(Exception):  # of what an earlier program let go of
+                la.waitall()
             said = gradient_case(np.random.default_rng(task["gradient"]))
             return {"wrong": said} if said else {}
         if "seed" in task:
