@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import importlib.util
 import subprocess
 import sys
 from collections.abc import Iterable
@@ -57,6 +58,8 @@ def print_figures(names: list[str], rounds: int) -> None:
     if "lazyarray" in names:
         commands.append(["benchmarks.parallel", str(rounds)])
         commands.append(["benchmarks.profiling", str(rounds)])
+        if importlib.util.find_spec("llvmlite"):
+            commands.append(["benchmarks.compiling", str(rounds)])
     for module, argument in commands:
         done = subprocess.run(
             [sys.executable, "-m", module, argument], cwd=ROOT, stdout=subprocess.PIPE, text=True
