@@ -99,7 +99,6 @@ class Pass {
   struct ChainRun {
     bool runs = false;           // all of its instructions do, and it writes no memory that it reads
     int heard = 0;               // the flags that somebody hears of
-    std::atomic<int> again{0};   // tiles that NumPy's loops had to do once more
   };
   struct Trial;
   void prepare_chains();

@@ -3,10 +3,6 @@
 
 namespace lazyarray {
 
-// So many tiles of a pass that a loop did in vain, and it is left alone: a flag that is raised on one tile is likely
-// to be raised on the next.
-static constexpr int kInVain = 4;
-
 static int heard(const Instr& in) {
   if (!in.kernel->checks_flags) return 0;
   const ErrState& e = in.errstate;
@@ -69,9 +65,10 @@ static Block both(const Chain& chain, const npy_intp* counts, char* a, const npy
 
 bool Pass::compiled(size_t number, const Pointers* begin, const Spot& spot, char* scratch, Ahead& ahead) {
   const Chain& chain = plan_.chains[number];
-  ChainRun& run = chains_[number];
+  const ChainRun& run = chains_[number];
+  if (!run.runs) return false;
   const CompiledLoop::Function loop = chain.loop->function();
-  if (!loop || !run.runs || run.again.load(std::memory_order_relaxed) >= kInVain) return false;
+  if (!loop) return false;
   char* ptrs[kPlaces];
   npy_intp counts[kAxes];
   locate(chain, begin, spot, ptrs, counts);
@@ -94,10 +91,9 @@ bool Pass::compiled(size_t number, const Pointers* begin, const Spot& spot, char
   } else {
     loop(ptrs, counts, chain.nest.strides[0]);
   }
-  if (take_flags(false) & run.heard) {
-    run.again.fetch_add(1, std::memory_order_relaxed);
-    return false;
-  }
+  const bool in_vain = take_flags(false) & run.heard;
+  chain.loop->done(in_vain);
+  if (in_vain) return false;
   for (int i = 0; i < chain.operands; ++i) {
     const Place& p = chain.places[i];
     if (p.kept < 0) continue;

@@ -1,9 +1,29 @@
 // Tier: the loops that are compiled for chains of passes, and those who wait for it.
 #include "lazy/cpu/tier.h"
 
+#include <algorithm>
 #include <new>
 
 namespace lazyarray {
+
+CompiledLoop::Function CompiledLoop::function() {
+  if (state_.load(std::memory_order_acquire) != READY) return nullptr;
+  const int left = rest_.load(std::memory_order_relaxed);
+  if (left <= 0) return function_;
+  rest_.store(left - 1, std::memory_order_relaxed);
+  return nullptr;
+}
+
+void CompiledLoop::done(bool in_vain) {
+  constexpr int kMost = 10;  // 1,024 tiles
+  const int before = in_vain_.load(std::memory_order_relaxed);
+  if (in_vain) {
+    in_vain_.store(std::min(before + 1, kMost), std::memory_order_relaxed);
+    rest_.store(1 << before, std::memory_order_relaxed);
+  } else if (before) {
+    in_vain_.store(0, std::memory_order_relaxed);
+  }
+}
 
 CompiledLoop::Function CompiledLoop::on_trial() {
   int compiled = COMPILED;

@@ -26,7 +26,11 @@ class CompiledLoop {
   const std::string text;  // see jit/source.py
 
   bool ready() const { return state_.load(std::memory_order_relaxed) == READY; }
-  Function function() const { return state_.load(std::memory_order_acquire) == READY ? function_ : nullptr; }
+  // Null, too, while it rests.
+  Function function();
+  // Whether a tile that it did had to be done once more, for a flag; that is likely of the next one, too.
+  // After each such tile it rests for twice as many.
+  void done(bool in_vain);
   // For the one thread that is to compare a tile's results; it calls judge() then.
   Function on_trial();
   void judge(bool same) { state_.store(same ? READY : REFUSED, std::memory_order_release); }
@@ -38,6 +42,8 @@ class CompiledLoop {
   friend class Tier;
   std::atomic<int> state_{NEW};
   Function function_ = nullptr;
+  // Of how many tiles in a row, and for how many more. Any thread; a lost count costs a tile.
+  std::atomic<int> in_vain_{0}, rest_{0};
   std::atomic<int64_t> ns_{0};  // the work that was done without it
 };
 
