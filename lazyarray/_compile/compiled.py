@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import sys
 import threading
 import warnings
@@ -314,6 +315,31 @@ class Compiled(Generic[_P, _R]):
         while frame.f_back is not None and frame.f_code.co_filename == __file__:
             depth, frame = depth + 1, frame.f_back
         warnings.warn(text, CompileWarning, stacklevel=depth)
+
+    def __repr__(self) -> str:
+        kinds = len(self._replays)
+        return f"<compiled {name_of(self._function)}, {kinds} kind{'s' * (kinds != 1)} of call>"
+
+    def _repr_html_(self) -> str:
+        columns = {
+            "instructions": "instructions",
+            "operators": "operators",
+            "temporaries": "never made",
+            "planned": "bytes of intermediates",
+            "unplanned": "without sharing",
+        }
+        head = "".join(f"<th>{title}</th>" for title in ("call", *columns.values()))
+        rows = []
+        for i, kind in enumerate(self._replays.values()):
+            for replay in kind.replays:
+                memory = replay.program.memory()
+                cells = "".join(f"<td>{memory[name]:,}</td>" for name in columns)
+                rows.append(f"<tr><td>{i}</td>{cells}</tr>")
+            if kind.plain:
+                rows.append(f'<tr><td>{i}</td><td colspan="{len(columns)}">op by op</td></tr>')
+        name = html.escape(repr(self))
+        table = f"<table><tr>{head}</tr>{''.join(rows)}</table>"
+        return f"<div><code>{name}</code></div>{table}"
 
     def memory(self) -> list[dict[str, int]]:
         """Of each kind of call so far, what its intermediates need: see ``Program.memory``."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -9,7 +10,7 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 from lazyarray.context import Context, as_device
-from lazyarray.graph import registry, serial, text
+from lazyarray.graph import drawing, registry, serial, text
 from lazyarray.graph.nodes import CONST, OPAQUE, VAR, Entry, Node, Spec, in_order, mapped
 from lazyarray.graph.serial import Place
 from lazyarray.lazy._lazy import Tensor
@@ -129,6 +130,9 @@ class Graph:
         return text.printed(self)
 
     __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return f"{drawing.svg(self)}<pre>{html.escape(str(self))}</pre>"
 
     def summary(self, **known: Any) -> str:
         """The graph with the shape and dtype of each result, and the line that built it.

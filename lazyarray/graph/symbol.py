@@ -145,6 +145,9 @@ class Symbol:
 
     # -- Python's protocols
 
+    def _repr_html_(self) -> str:
+        return self.graph._repr_html_()
+
     def __repr__(self) -> str:
         if len(self._entries) == 1:
             return f"<Symbol {self.list_outputs()[0]}>"

@@ -1,6 +1,28 @@
 # explain(): what became of the last segment.
 
 
+class Explanation(str):
+    """What :func:`explain` gives: a str, whose operators a notebook shows folded."""
+
+    __slots__ = ()
+
+    def _repr_html_(self):
+        import html
+
+        head, operators = [], []
+        for line in self.splitlines():
+            if line.startswith("operator "):
+                operators.append([line])
+            else:
+                (operators[-1] if operators else head).append(line)
+        folded = [
+            f"<details><summary><code>{html.escape(first)}</code></summary>"
+            f"<pre>{html.escape(chr(10).join(rest))}</pre></details>"
+            for first, *rest in operators
+        ]
+        return f"<pre>{html.escape(chr(10).join(head))}</pre>{''.join(folded)}"
+
+
 def explain():
     """What the last segment with large work became, as text to read.
 
@@ -11,7 +33,7 @@ def explain():
     What is still recorded is pushed first. ``LAZYARRAY_DEBUG=plan`` prints the same for every
     segment, when it is pushed.
 
-    Returns: a str.
+    Returns: a str; a notebook folds its operators.
     Raises: nothing.
 
     >>> import lazyarray as la
@@ -25,9 +47,9 @@ def explain():
     flush(True)
     cdef ReportPtr report = _recorder.scheduler.report()
     if report.get() is NULL:
-        return ("nothing to explain: no segment with large work was pushed yet (ops on small, "
-                "complete arrays run at once, one by one)\n")
-    return report.get().text().decode()
+        return Explanation("nothing to explain: no segment with large work was pushed yet (ops on small, "
+                           "complete arrays run at once, one by one)\n")
+    return Explanation(report.get().text().decode())
 
 
 cdef void _print_report(const ReportPtr& report) noexcept nogil:

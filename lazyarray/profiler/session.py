@@ -14,6 +14,7 @@ from typing import Self
 from lazyarray.engine.settings import int_env
 from lazyarray.profiler import _profiler as native
 from lazyarray.profiler import config as settings
+from lazyarray.profiler import pictures
 
 __all__ = [
     "autostart",
@@ -313,6 +314,10 @@ class profile:
             session.block = None
             session.config = self.before
             dump()
+
+    def _repr_html_(self) -> str:
+        name = os.fspath(self.options["filename"])  # type: ignore[call-overload]
+        return pictures.counters(name)
 
 
 # ---- the process ---------------------------------------------------------------------------------

@@ -90,3 +90,45 @@ def test_the_report_of_waits():
     report = la.sync_report()
     text = parsed(report._repr_html_())
     assert "wait_to_read" in text and "test_notebooks.py" in text and "in all" in text
+
+
+def test_explain():
+    (la.ones(1_000_000) * 2 + 1).wait_to_read()
+    explained = la.explain()
+    assert isinstance(explained, str)
+    if not naive:
+        html = explained._repr_html_()
+        assert html.count("<details>") == explained.count("\noperator ") > 0
+        assert parsed(html).replace("\n", "") == explained.replace("\n", "")
+
+
+def test_graphs_and_symbols():
+    graph = la.trace(
+        lambda x, w: la.tanh(x @ w).sum() + (x < 3), x := la.ones((2, 3)), la.ones((3, 3))
+    )
+    html = graph._repr_html_()
+    assert html.count("<rect") == len(graph.nodes) and html.count("<text") == len(graph.nodes)
+    assert html.count("<line") == sum(len(node.inputs) for node in graph.nodes)
+    assert "matmul" in parsed(html) and str(graph) in parsed(html)
+    symbol = la.sym.exp(la.sym.var("<x>"))
+    assert "<x>" in parsed(symbol._repr_html_())
+    many = la.trace(lambda x: sum([x * i for i in range(300)]), x)
+    assert "<svg" not in many._repr_html_() and parsed(many._repr_html_())
+
+
+def test_compiled_functions():
+    f = la.compile(lambda x: (x * 2 + 1).sum())
+    assert "0 kinds" in repr(f) and parsed(f._repr_html_())
+    f(la.ones((300, 300)))
+    f(la.ones(5))
+    assert "2 kinds of call" in repr(f) and "lambda" in repr(f)
+    assert f._repr_html_().count("<tr>") == 3 and "instructions" in parsed(f._repr_html_())
+
+
+def test_memory_over_time(tmp_path):
+    with la.profiler.profile(tmp_path / "trace.json") as profile:
+        assert profile._repr_html_() == ""
+        for k in range(5):
+            (la.ones(1_000_000) * k).wait_to_read()
+    html = profile._repr_html_()
+    assert "pool memory in use, cpu(0)" in parsed(html) and "<polyline" in html

@@ -23,7 +23,7 @@ class CompiledLoop {
   enum State : int { NEW, ASKED, COMPILED, TRIED, READY, REFUSED };
 
   explicit CompiledLoop(std::string t) : text(std::move(t)) {}
-  const std::string text;  // see jit/source.py
+  const std::string text;  // see jit/description.py
 
   bool ready() const { return state_.load(std::memory_order_relaxed) == READY; }
   // Null, too, while it rests.

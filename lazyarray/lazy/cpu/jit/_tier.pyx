@@ -133,7 +133,7 @@ def compiled_loops():
 
 
 def refused_loops():
-    """The descriptions (see source.py) of structures that can't be compiled, or gave other bits."""
+    """The descriptions (see description.py) of structures that can't be compiled, or gave other bits."""
     return [text.decode() for text in tier().refused()]
 
 

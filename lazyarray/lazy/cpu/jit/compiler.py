@@ -40,7 +40,7 @@ class Compiler:
         self.found = 0  # loops that were on disk
 
     def compile(self, description: str) -> int:
-        """The address of the loop for a description (see source.py)."""
+        """The address of the loop for a description (see description.py)."""
         text = llvm_text(description, _NAME)
         code = self._cache.load(text)
         if code is None:

@@ -8,8 +8,8 @@ which changes none.
 
 from __future__ import annotations
 
+from lazyarray.lazy.cpu.jit.description import Loop, element_address, step_of, stored, truth
 from lazyarray.lazy.cpu.jit.expressions import LANES, TYPES, Writer, literal
-from lazyarray.lazy.cpu.jit.source import Loop, element_address, step_of, stored, truth
 
 _LEAF = 128  # NumPy's PW_BLOCKSIZE
 

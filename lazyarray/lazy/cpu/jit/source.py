@@ -1,11 +1,4 @@
-"""The text of a compiled loop: LLVM's language, made of a chain's description (see chains.cpp).
-
-A description has four parts, separated by ``|``: how many loops there are; the operands, each
-``dtype access step``, with ``r`` for what is read and ``w`` for what is written, and for the
-innermost loop's step ``d`` (the items lie one after the other), ``1`` (it stands still), ``c`` (it
-does in all loops), ``s``, or ``r`` for the sum of a row; the instructions, each ``name dtypes
-operand ... result``, where ``a3`` is operand 3 and ``t3`` a value; and which value each operand
-that is written gets, ``t3:a5``.
+"""The text of a compiled loop: LLVM's language, made of a chain's description.
 
 The loop is called with the operands' addresses, the loops' counts, and the steps of each operand
 over all loops.
@@ -13,110 +6,13 @@ over all loops.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-from lazyarray.lazy.cpu.jit.expressions import LANES, TYPES, Writer, write
-
-_AXES = 8  # from one operand's steps to the next's: kAxes of lazy/space.h
-
-
-class Loop:
-    """A description, taken apart."""
-
-    def __init__(self, description: str) -> None:
-        loops, operands, instructions, results = description.split("|")
-        self.inner = int(loops) - 1
-        self.operands = [o.split() for o in operands.split(",")]
-        self.instructions = [s.split() for s in instructions.split(",")]
-        self.results: dict[str, str] = {}  # the value that an operand gets
-        for pair in results.split(","):
-            value, operand = pair.split(":")
-            self.results[operand] = value
-        # By the sums' values: what is added up, and its dtype.
-        self.sums = {s[3]: (s[2], s[1][0]) for s in self.instructions if s[0] == "sum"}
-
-    def still(self, k: int) -> bool:
-        """Whether an operand is one element for the whole innermost loop."""
-        return self.operands[k][1] == "r" and self.operands[k][2] in "1c"
-
-    def body(
-        self, w: Writer, kept: dict[str, str], address: Callable[[int], str]
-    ) -> dict[str, str]:
-        """Writes what is done for an element, or eight; gives all values by their names.
-
-        ``kept`` has the values of the operands that stand still, ``address(k)`` writes where the
-        others' elements are.
-        """
-        values = dict(kept)
-        for k, (c, access, _) in enumerate(self.operands):
-            if access == "r" and not self.still(k):
-                values[f"a{k}"] = _load(w, c, address(k), self._step(k))
-        constants = {f"a{k}" for k, (_, _, step) in enumerate(self.operands) if step == "c"}
-        for name, dtypes, *given, result in self.instructions:
-            if name != "sum":
-                still = [g in constants for g in given]
-                values[result] = write(w, name, dtypes, [values[g] for g in given], still)
-        for k, (c, access, step) in enumerate(self.operands):
-            if access == "w" and step != "r":
-                _store(w, c, values[self.results[f"a{k}"]], address(k), self._step(k))
-        return values
-
-    def _step(self, k: int) -> str:
-        """The name of an operand's step from element to element; "": they lie side by side."""
-        return "" if self.operands[k][2] == "d" else f"%s{k}_{self.inner}"
-
-
-def stored(c: str) -> str:
-    """The type that an element of a dtype has in memory."""
-    return "i8" if c == "?" else TYPES[c][0]
-
-
-def _load(w: Writer, c: str, address: str, step: str) -> str:
-    t = stored(c)
-    if not w.wide:
-        x = w(f"load {t}, ptr {address}, !llvm.access.group !0")
-    elif not step:
-        x = w(f"load {w.type(t)}, ptr {address}, align 1")
-    else:
-        x = "poison"
-        for i in range(LANES):
-            at = w(f"getelementptr i8, ptr {address}, i64 {w(f'mul i64 {step}, {i}')}")
-            x = w(f"insertelement {w.type(t)} {x}, {t} {w(f'load {t}, ptr {at}')}, i64 {i}")
-    return truth(w, x) if c == "?" else x
-
-
-def truth(w: Writer, x: str) -> str:
-    """Of a bool's byte, or eight."""
-    return w(f"icmp ne {w.type('i8')} {x}, {'zeroinitializer' if w.wide else '0'}")
-
-
-def _store(w: Writer, c: str, x: str, address: str, step: str) -> None:
-    t = stored(c)
-    if c == "?":
-        x = w(f"zext {w.type('i1')} {x} to {w.type('i8')}")
-    if not w.wide:
-        w.lines.append(f"  store {t} {x}, ptr {address}, !llvm.access.group !0")
-    elif not step:
-        w.lines.append(f"  store {w.type(t)} {x}, ptr {address}, align 1")
-    else:
-        for i in range(LANES):
-            at = w(f"getelementptr i8, ptr {address}, i64 {w(f'mul i64 {step}, {i}')}")
-            one = w(f"extractelement {w.type(t)} {x}, i64 {i}")
-            w.lines.append(f"  store {t} {one}, ptr {at}")
-
-
-def element_address(w: Writer, loop: Loop, k: int, base: str, index: str) -> str:
-    """Writes where an operand's element is in the innermost loop."""
-    c, _, step = loop.operands[k]
-    if step == "d":
-        return w(f"getelementptr inbounds {stored(c)}, ptr {base}, i64 {index}")
-    return w(f"getelementptr i8, ptr {base}, i64 {w(f'mul i64 {index}, %s{k}_{loop.inner}')}")
+from lazyarray.lazy.cpu.jit import rows
+from lazyarray.lazy.cpu.jit.description import Loop, element_address, load, step_of
+from lazyarray.lazy.cpu.jit.expressions import Writer
 
 
 def llvm_text(description: str, name: str) -> str:
     """The module's text, with one function of this name."""
-    from lazyarray.lazy.cpu.jit import rows
-
     loop = Loop(description)
     w = Writer()
     operands, inner = loop.operands, loop.inner
@@ -163,19 +59,11 @@ def llvm_text(description: str, name: str) -> str:
     return "\n".join(lines) + "\n"
 
 
-def step_of(k: int, i: int) -> list[str]:
-    """Loads operand k's step in loop i."""
-    return [
-        f"  %sp{k}_{i} = getelementptr i64, ptr %steps, i64 {k * _AXES + i}",
-        f"  %s{k}_{i} = load i64, ptr %sp{k}_{i}, !invariant.load !2",
-    ]
-
-
 def _elements(w: Writer, loop: Loop) -> list[str]:
     """The innermost loop, element by element: LLVM makes vectors of it."""
     inner = loop.inner
     kept = {
-        f"a{k}": _load(w, c, f"%b{k}_{inner}", "")
+        f"a{k}": load(w, c, f"%b{k}_{inner}", "")
         for k, (c, _, _) in enumerate(loop.operands)
         if loop.still(k)
     }
