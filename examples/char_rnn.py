@@ -112,10 +112,9 @@ def train(args: argparse.Namespace) -> float:
         losses.append(loss.detach())
         if step % 50 == 0:
             mean = float(sum(losses[-50:])) / 50  # waits for the last 50 steps
-            print(
-                f"step {step:5d}   loss {mean:.3f}   {time.perf_counter() - start:.1f} s",
-                flush=True,
-            )
+            took = time.perf_counter() - start
+            left = took / step * (args.steps - step)
+            print(f"step {step:5d}   loss {mean:.3f}   {took:.1f} s, {left:.0f} s left", flush=True)
     print("\n" + sample(network, alphabet, "The ", args.write, args.heat))
     return float(sum(losses[-50:])) / min(len(losses), 50)
 
