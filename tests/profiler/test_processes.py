@@ -59,10 +59,12 @@ def test_the_file_is_whole_for_whoever_reads_it_meanwhile(tmp_path):
     thread.start()
     counts = []
     end = time.monotonic() + 1.5
-    while time.monotonic() < end:
-        counts.append(len(Trace("profile.json").of("marker")))
-    over.set()
-    thread.join()
+    try:
+        while time.monotonic() < end:
+            counts.append(len(Trace("profile.json").of("marker")))
+    finally:
+        over.set()
+        thread.join()
     la.profiler.dump()
     assert counts == sorted(counts) and counts[-1] > 1000
     found = [e["name"].split()[0] for e in Trace("profile.json").of("marker")]
