@@ -88,7 +88,7 @@ _LATER = {
     **{
         room: room
         for room in (
-            "char dtypes exceptions fft graph lib linalg ma nn polynomial profiler random rec "
+            "char distributed dtypes exceptions fft graph kvstore lib linalg ma nn polynomial profiler random rec "
             "strings testing typing"
         ).split()
     },

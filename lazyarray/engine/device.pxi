@@ -83,6 +83,11 @@ cdef class Var:
         """How many writes have completed on it."""
         return self.c.version.load()
 
+    @property
+    def _lent(self):
+        """Whether others know the memory, so that ops on it end before their push returns."""
+        return self.c.exports.load() != 0
+
     def __eq__(self, other):
         return isinstance(other, Var) and self.c == (<Var>other).c
 

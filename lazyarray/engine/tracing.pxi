@@ -36,6 +36,11 @@ cdef str site_text(uint32_t site):
     return f"{file}:{line} in {function}"
 
 
+def user_line():
+    """``file:line in function`` of the user's line that runs now."""
+    return site_text(_sites.here())
+
+
 cdef int64_t wait_starts(CEngine* c) noexcept:
     """The time, where waits are traced; else 0."""
     return c.now() if c.tracing() else 0

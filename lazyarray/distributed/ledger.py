@@ -1,0 +1,138 @@
+"""What this rank has issued last, and where ranks differ."""
+
+from __future__ import annotations
+
+import collections
+import itertools
+import time
+from typing import Any
+
+__all__ = ["Entry", "Ledger", "compare"]
+
+_KEPT = 32  # entries that a rank remembers
+
+
+class Entry:
+    """A collective that was issued: ``number`` counts those of its communicator, 0 for messages."""
+
+    __slots__ = ("comm", "number", "ranks", "since", "state", "text", "where")
+
+    def __init__(
+        self, comm: str, number: int, text: str, where: str, ranks: tuple[int, ...]
+    ) -> None:
+        self.comm, self.number, self.text, self.where = comm, number, text, where
+        self.ranks = ranks  # whom it waits for, in the world's numbers
+        self.state = "waits for its arrays"
+        self.since = time.monotonic()
+
+    def becomes(self, state: str) -> None:
+        self.state = state
+        self.since = time.monotonic()
+
+    def told(self) -> dict[str, Any]:
+        """As another rank gets it."""
+        return {
+            "comm": self.comm,
+            "number": self.number,
+            "text": self.text,
+            "where": self.where,
+            "state": self.state,
+            "ranks": list(self.ranks),
+            "seconds": time.monotonic() - self.since,
+        }
+
+
+class Ledger:
+    """The last entries of this rank, the oldest first."""
+
+    def __init__(self) -> None:
+        self._entries: collections.deque[Entry] = collections.deque(maxlen=_KEPT)
+        self._counts: dict[str, itertools.count[int]] = {}
+        self.current: Entry | None = None  # what waits for other ranks now
+
+    def add(
+        self, comm: str, text: str, where: str, ranks: tuple[int, ...], message: bool
+    ) -> Entry:
+        number = 0
+        if not message:
+            number = next(self._counts.setdefault(comm, itertools.count(1)))
+        entry = Entry(comm, number, text, where, ranks)
+        self._entries.append(entry)
+        return entry
+
+    def told(self) -> dict[str, Any]:
+        current = self.current
+        return {
+            "current": None if current is None else current.told(),
+            "entries": [entry.told() for entry in list(self._entries)],
+        }
+
+    def lines(self, count: int = 10) -> list[str]:
+        """The last entries as text."""
+        return [
+            f"{_place(e)} {e['text']}, {e['state']} ({e['seconds']:.1f} s), from {e['where']}"
+            for e in (entry.told() for entry in list(self._entries)[-count:])
+        ]
+
+
+def _place(entry: dict[str, Any]) -> str:
+    return f"{entry['comm']} #{entry['number']}:" if entry["number"] else f"{entry['comm']}:"
+
+
+def _difference(states: dict[int, dict[str, Any]]) -> str | None:
+    """The first collective in which ranks differ, or None."""
+    issued: dict[tuple[str, int], dict[int, dict[str, Any]]] = {}
+    last: dict[tuple[str, int], int] = {}  # by communicator and rank
+    first: dict[tuple[str, int], int] = {}
+    for rank, state in states.items():
+        for e in state["entries"]:
+            if e["number"]:
+                issued.setdefault((e["comm"], e["number"]), {})[rank] = e
+                last[e["comm"], rank] = max(last.get((e["comm"], rank), 0), e["number"])
+                first.setdefault((e["comm"], rank), e["number"])
+    for (comm, number), entries in sorted(issued.items(), key=lambda item: item[0][1]):
+        members = next(iter(entries.values()))["ranks"]
+        texts = {e["text"] for e in entries.values()}
+        behind = [r for r in members if r in states and last.get((comm, r), 0) < number]
+        if len(texts) == 1 and not behind:
+            continue
+        parts = [f"rank {r} {e['text']} from {e['where']}" for r, e in sorted(entries.items())]
+        parts += [f"rank {r} nothing so far" for r in behind]
+        return f"{comm} #{number}: " + "; ".join(parts)
+    return None
+
+
+def compare(states: dict[int, dict[str, Any]], gone: set[int], least: float) -> tuple[str, bool]:
+    """Where the ranks differ, as text, and whether none of them can ever go on.
+
+    ``states`` is what :meth:`Ledger.told` gave on the ranks that are there; ``gone`` are those that
+    have ended. A rank that waits for others for fewer than ``least`` seconds may go on.
+    """
+    texts = []
+    waiting: dict[int, dict[str, Any]] = {}
+    for rank, state in sorted(states.items()):
+        now = state["current"]
+        if now is None:
+            texts.append(f"  rank {rank} waits for no other rank")
+            continue
+        if now["seconds"] >= least:
+            waiting[rank] = now
+        texts.append(
+            f"  rank {rank} waits for {now['seconds']:.1f} s in {_place(now)} {now['text']} "
+            f"from {now['where']}"
+        )
+    texts += [f"  rank {rank} has ended" for rank in sorted(gone)]
+    difference = _difference(states)
+    if difference:
+        texts.append(f"  the ranks differ first at {difference}")
+    stuck = bool(waiting) and len(waiting) == len(states)
+    for now in waiting.values():
+        there = [
+            waiting[r]
+            for r in now["ranks"]
+            if r in waiting
+            and (waiting[r]["comm"], waiting[r]["number"]) == (now["comm"], now["number"])
+        ]
+        if now["number"] and len(there) == len(now["ranks"]):
+            stuck = False  # all of them are there
+    return "\n".join(texts), stuck
