@@ -12,10 +12,12 @@ arrays are ready, all else goes on meanwhile, and who reads its result waits.
 array([0., 0., 0.])
 """
 
+from lazyarray.distributed.checkpoints import load, save
 from lazyarray.distributed.collectives import *  # noqa: F403
 from lazyarray.distributed.collectives import __all__ as _collectives
 from lazyarray.distributed.communicator import Communicator
 from lazyarray.distributed.errors import DistributedError, MismatchError, RankError
+from lazyarray.distributed.parallel import DataParallel
 from lazyarray.distributed.process import (
     init,
     is_initialized,
@@ -26,17 +28,22 @@ from lazyarray.distributed.process import (
     size,
     world,
 )
+from lazyarray.distributed.sampler import DistributedSampler
 
 __all__ = [
     "Communicator",
+    "DataParallel",
     "DistributedError",
+    "DistributedSampler",
     "MismatchError",
     "RankError",
     "init",
     "is_initialized",
+    "load",
     "local_rank",
     "local_size",
     "rank",
+    "save",
     "shutdown",
     "size",
     "world",

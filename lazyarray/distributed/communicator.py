@@ -21,7 +21,7 @@ from lazyarray.distributed.backend import Backend
 from lazyarray.distributed.errors import MismatchError
 from lazyarray.distributed.thread import Task
 from lazyarray.engine._engine import user_line
-from lazyarray.lazy._lazy import Tensor, TracingError, is_capturing, paused
+from lazyarray.lazy._lazy import Tensor, TracingError, is_capturing
 from lazyarray.ops._differentiable import follows, note
 from lazyarray.ops._rows import asarray, scalar_like
 from lazyarray.ops.creation import empty
@@ -358,6 +358,9 @@ class Communicator:
             raise ValueError(f"allreduce: {len(outs)} arrays for the results of {len(xs)}")
         tos = [self._result("allreduce", o, x, x.shape) for x, o in zip(xs, outs, strict=True)]
 
+        if len(xs) == 1:
+            return [self.allreduce(xs[0], op, out=outs[0], ordered=ordered)]
+
         def work(task: Task) -> None:
             views = [task.view(x) for x in xs]
             flat = self._process.thread.scratch(sum(v.size for v in views), xs[0].dtype)
@@ -441,8 +444,7 @@ class Communicator:
             if x.var._lent:
                 x.wait_to_write()  # who shares the memory looks at it when this returns
         if wanted:
-            with paused():
-                note(name, rules or [], reads, writes)
+            note(name, rules or [], reads, writes)
         if not writes:
             return None
         if len(writes) > 1:

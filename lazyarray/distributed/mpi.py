@@ -111,6 +111,8 @@ class Mpi(Backend):
     def reduces(self, op: str, dtype: np.dtype[Any]) -> bool:
         if dtype.str[1:] not in self._types:
             return False  # halves; MPI's long doubles are not everywhere NumPy's
+        if op in ("sum", "mean", "prod") and dtype.kind in "iu" and dtype.itemsize < 4:
+            return False  # Open MPI's sums of these end at the greatest number, NumPy's go round
         # MPI's maximum of a NaN depends on the order, and complex numbers have none.
         return op not in ("max", "min") or dtype.kind in "iub"
 
@@ -130,7 +132,8 @@ class Mpi(Backend):
         self._comm.Reduce(given, at_root, self._op(op, source), root)
 
     def reduce_scatter(self, source: np.ndarray, to: np.ndarray, op: str) -> None:
-        self._comm.Reduce_scatter_block(self._typed(source), self._typed(to), self._op(op, to))
+        given = [source, to.size, self._types[to.dtype.str[1:]]]
+        self._comm.Reduce_scatter_block(given, self._typed(to), self._op(op, to))
 
     # -- moves: of items of so many bytes, whatever they are
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import pathlib
 import secrets
 import socket
 import sys
@@ -151,9 +152,12 @@ class Process:
 
     # -- the end
 
-    def dies(self, why: str) -> None:
+    def dies(self, error: BaseException) -> None:
         """Tells the others that this process is about to end with an error."""
-        self.dying = why
+        self.dying = why = f"ended with {type(error).__name__}: {error}"
+        if isinstance(error, RankError) and (folder := os.environ.get("LAZYARRAY_LAUNCH")):
+            # For the launcher: another rank was first.
+            pathlib.Path(folder, f"{self.rank}.follows").touch()
         if self._member is not None:
             self._member.send({"died": why})
 
@@ -257,7 +261,7 @@ def init(
 def _told(kind: type[BaseException], error: BaseException, tb: TracebackType | None) -> None:
     """As the program ends with an exception: the others are told, too."""
     if _process is not None and _process.pid == os.getpid():
-        _process.dies(f"ended with {kind.__name__}: {error}")
+        _process.dies(error)
     _excepthook(kind, error, tb)
 
 
