@@ -88,8 +88,8 @@ _LATER = {
     **{
         room: room
         for room in (
-            "char distributed dtypes exceptions fft graph kvstore lib linalg ma nn polynomial profiler random rec "
-            "strings testing typing"
+            "char distributed dtypes exceptions fft graph kvstore lib linalg ma nn polynomial "
+            "profiler random rec strings testing typing"
         ).split()
     },
     "emath": "lib:scimath",

@@ -1,8 +1,8 @@
 """python -m lazyarray.launch -n 4 train.py: runs a program in several processes of this machine.
 
 It finds the MPI (of this Python's environment, else of the system), gives each process its share of
-the cores, puts the rank before each line of output, and ends all processes when one fails, with that
-rank's status. On several machines use mpirun or srun.
+the cores, puts the rank before each line of output, and ends all processes when one fails, with
+that rank's status. On several machines use mpirun or srun.
 """
 
 from __future__ import annotations
@@ -21,7 +21,12 @@ from collections.abc import Sequence
 __all__ = ["command", "find_mpirun", "main"]
 
 # Of libraries that compute on threads of their own.
-_THREADS = ("LAZYARRAY_CPU_WORKER_NTHREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+_THREADS = (
+    "LAZYARRAY_CPU_WORKER_NTHREADS",
+    "OMP_NUM_THREADS",
+    "OPENBLAS_NUM_THREADS",
+    "MKL_NUM_THREADS",
+)
 
 
 def find_mpirun() -> str | None:
@@ -109,9 +114,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 2
     program = [sys.executable, *(["-m"] if args.module else []), args.program, *args.arguments]
     threads = str(args.threads or max(1, cores // processes))
-    env = {**{name: threads for name in _THREADS}, **os.environ, "PYTHONUNBUFFERED": "1"}
+    env = {**dict.fromkeys(_THREADS, threads), **os.environ, "PYTHONUNBUFFERED": "1"}
     if args.threads:
-        env |= {name: threads for name in _THREADS}
+        env |= dict.fromkeys(_THREADS, threads)
     # A rank that waits shares its core with those that compute.
     env.setdefault("OMPI_MCA_mpi_yield_when_idle", "1")
     with tempfile.TemporaryDirectory(prefix="lazyarray-launch-") as folder:

@@ -1,4 +1,4 @@
-"""What the launcher has MPI start, one a rank: it runs the program and puts the rank before its lines.
+"""What the launcher has MPI start, one a rank: it runs the program, and marks its lines.
 
 Run by its path, without the package: it is in the way of the program's start.
 """
@@ -15,7 +15,9 @@ import time
 from typing import IO
 
 RANK_VARIABLES = ("OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID")
-GRACE_SECONDS = 2.0  # in which the other ranks say what they miss, before MPI ends them
+GRACE_SECONDS = float(
+    os.environ.get("LAZYARRAY_LAUNCH_GRACE") or 2
+)  # in which the other ranks say what they miss, before MPI ends them
 
 
 def dies_with_us() -> None:

@@ -16,7 +16,7 @@ Poll = Callable[[int], None]  # called again and again, with a count, while othe
 
 
 class Backend:
-    """A group of ranks. A call of a collective comes after :meth:`agree`, so all ranks are there."""
+    """A group of ranks. Each collective comes after :meth:`agree`, so all ranks are there."""
 
     rank: int
     size: int

@@ -34,8 +34,8 @@ def save(
         file: a path or a binary file, at the root.
         data: a dict of arrays or numbers by name: parameters, and an optimiser's ``state_dict()``.
         root: the rank that writes; the others do nothing.
-    Returns: at the root an array whose ``wait_to_read()`` returns once the file is there, and raises
-        what went wrong; None elsewhere.
+    Returns: at the root an array whose ``wait_to_read()`` returns once the file is there, and
+        raises what went wrong; None elsewhere.
     Raises: TypeError unless data is a dict with strings for keys.
 
     >>> import io, lazyarray as la

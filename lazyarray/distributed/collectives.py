@@ -25,8 +25,8 @@ def allreduce(x: Any, op: str = "sum", *, out: Any = None, ordered: bool | None 
     """The reduction of every rank's ``x``, on all of them.
 
     "sum" and "mean" have gradients. A NaN in any rank's array is one in the result of "max" and
-    "min", too. With a list of arrays of one dtype it is one collective, which packs them, and gives a
-    list.
+    "min", too. With a list of arrays of one dtype it is one collective, which packs them, and
+    gives a list.
 
     Args:
         x: an array, of one shape and dtype on all ranks; or a list of arrays.
@@ -143,9 +143,7 @@ def scatter(x: Any, root: int = 0, *, out: Any = None) -> Any:
     return world().scatter(x, root, out=out)
 
 
-def reduce_scatter(
-    x: Any, op: str = "sum", *, out: Any = None, ordered: bool | None = None
-) -> Any:
+def reduce_scatter(x: Any, op: str = "sum", *, out: Any = None, ordered: bool | None = None) -> Any:
     """The reduction of every rank's array, of which each rank gets its row. "sum" has a gradient.
 
     Args:
@@ -165,7 +163,7 @@ def reduce_scatter(
 
 
 def alltoall(x: Any, *, out: Any = None) -> Any:
-    """Row ``i`` of ``x`` goes to rank ``i``; what came from rank ``i`` is row ``i``. It has a gradient.
+    """Row ``i`` of ``x`` goes to rank ``i``; what came from there is row ``i``. It has a gradient.
 
     Args:
         x: an array of shape ``(size, ...)``, the same on all ranks.

@@ -1,8 +1,8 @@
 """Communicator: a group of ranks, and its collectives, each one asynchronous op of the engine.
 
-An op reads and writes its arrays' variables, and writes the process's channel, which all communicators
-share. So collectives run in program order on every rank, whatever else the engine does; the thread
-that makes an op ready only hands it to the communication thread.
+An op reads and writes its arrays' variables, and writes the process's channel, which all
+communicators share. So collectives run in program order on every rank, whatever else the engine
+does; the thread that makes an op ready only hands it to the communication thread.
 """
 
 from __future__ import annotations
@@ -38,12 +38,14 @@ _TAGS = 1 << 15
 
 
 @functools.lru_cache(4096)
-def _digest(text: str) -> bytes:
-    return hashlib.blake2b(text.encode(), digest_size=_HEAD).digest()
+def _signature(name: str, text: str, *kinds: Any) -> tuple[str, bytes]:
+    """What a call with arrays of these dtypes and shapes is, in words, and a digest of that."""
+    words = " ".join([name, *([text] if text else []), *map(str, kinds)])
+    return words, hashlib.blake2b(words.encode(), digest_size=_HEAD).digest()
 
 
-def _mark(text: str) -> int:
-    return int.from_bytes(_digest(text)[:8], "little") >> 2
+def _signed(name: str, text: str, arrays: Sequence[Any]) -> tuple[str, bytes]:
+    return _signature(name, text, *[kind for x in arrays for kind in (x.dtype, x.shape)])
 
 
 def _flat(x: np.ndarray) -> np.ndarray:
@@ -84,8 +86,8 @@ class Communicator:
     """A group of ranks: all of them (:func:`world`), or some (:meth:`split`).
 
     Its methods are collectives: every rank of it calls the same ones in the same order. They return
-    at once; a wait on a result waits for the other ranks. What comes of all ranks has a first axis of
-    :attr:`size` rows, one a rank.
+    at once; a wait on a result waits for the other ranks. What comes of all ranks has a first axis
+    of :attr:`size` rows, one a rank.
 
     >>> import lazyarray as la
     >>> la.distributed.init()
@@ -260,7 +262,7 @@ class Communicator:
     def send(self, x: Any, dest: int, tag: int = 0) -> None:
         """:func:`lazyarray.distributed.send` in this group."""
         x, dest, tag = asarray(x), self._rank_of("dest", dest), self._tag(tag)
-        digest = _digest(self._signature("message", "", [x]))
+        _, digest = _signed("message", "", [x])
         if x.nbytes > _MOST:
             raise ValueError(f"send: {x.nbytes} bytes in one message; it may have {_MOST}")
 
@@ -278,12 +280,12 @@ class Communicator:
         """:func:`lazyarray.distributed.recv` in this group."""
         x, source, tag = asarray(x), self._rank_of("source", source), self._tag(tag)
         to = self._result("recv", out, x, x.shape)
-        text = self._signature("message", "", [x])
+        _, digest = _signed("message", "", [x])
 
         def work(task: Task) -> None:
             thread = self._process.thread
             message = self.backend.recv(source, tag, thread.poll)
-            if message[:_HEAD].tobytes() != _digest(text):
+            if message[:_HEAD].tobytes() != digest:
                 raise MismatchError(
                     f"the message from rank {source} is not the {x.dtype} {x.shape} that recv "
                     f"asked for: it has {message.size - _HEAD} bytes"
@@ -411,16 +413,17 @@ class Communicator:
         if wanted and (rules is None or out is not None):
             how = " in place" if out is not None else ""
             raise NotImplementedError(
-                f"autograd has no gradient rule for {name!r}{how}: use x.detach() if it is meant as "
-                "a constant"
+                f"autograd has no gradient rule for {name!r}{how}: use x.detach() if it is meant "
+                "as a constant"
             )
         for x in (*reads, *writes):
             if x.device.device_type == "gpu":
                 raise ValueError(f"{name}: the array is on {x.device!r}; MPI takes host memory")
-        signature = self._signature(name, text, signed)
+        words, digest = _signed(name, text, signed)
         ranks = self.ranks if peer is None else (self.ranks[peer],)
-        entry = process.ledger.add(self.name, signature, user_line(), ranks, peer is not None)
-        task = Task(self, entry, _mark(signature) if peer is None else None, list(reads), work)
+        entry = process.ledger.add(self.name, words, user_line(), ranks, peer is not None)
+        mark = int.from_bytes(digest[:8], "little") >> 2 if peer is None else None
+        task = Task(self, entry, mark, list(reads), work)
         thread = process.thread
 
         def start(run_ctx: Any, done: Any) -> None:
@@ -458,10 +461,6 @@ class Communicator:
         token = empty(1, "int8", device=cpu(0))
         self._push(name, text, [], [token], work, [], None, token)
         token.wait_to_read()
-
-    def _signature(self, name: str, text: str, arrays: Sequence[Any]) -> str:
-        parts = [name, *([text] if text else []), *[f"{x.dtype} {x.shape}" for x in arrays]]
-        return " ".join(parts)
 
     def _text(self, op: str, ordered: bool, more: str = "") -> str:
         return " ".join(filter(None, [op, "in order" if ordered else "", more]))

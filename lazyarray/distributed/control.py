@@ -76,12 +76,14 @@ class Hub(threading.Thread):
         self._told: dict[int, dict[str, Any]] | None = None  # while ledgers are asked for
         self._until = 0.0
         self._selector = selectors.DefaultSelector()
-        self._over = False
+        self._end_sent: float | None = None
 
     def run(self) -> None:
         self._selector.register(self._server, selectors.EVENT_READ, None)
-        while not self._over:
+        while self._end_sent is None or (self._members and time.monotonic() < self._end_sent + 5):
+            # Until the members have hung up: what was sent might be lost otherwise.
             wait = None if self._told is None else max(0.0, self._until - time.monotonic())
+            wait = wait if self._end_sent is None else 0.2
             for key, _ in self._selector.select(wait):
                 if key.data is None:
                     sock, _ = self._server.accept()
@@ -94,7 +96,7 @@ class Hub(threading.Thread):
                     line.sock.close()
                     if rank is not None:
                         self._members.pop(rank, None)
-                        if rank not in self._left:
+                        if rank not in self._left and self._end_sent is None:
                             self._lose(rank, "died")
                     continue
                 for message in messages:
@@ -141,9 +143,9 @@ class Hub(threading.Thread):
                 self._compare()
 
     def _end(self) -> None:
-        if len(self._left | self._lost) == self._size:
+        if self._end_sent is None and len(self._left | self._lost) == self._size:
             self._all({"end": not self._lost})
-            self._over = True
+            self._end_sent = time.monotonic()
 
     def _compare(self) -> None:
         told, self._told = self._told or {}, None
@@ -156,7 +158,7 @@ class Hub(threading.Thread):
 
 
 class Member(threading.Thread):
-    """A rank's end. ``heard(message)`` is called in its thread; ``{"lost": 0}`` if the hub is gone."""
+    """A rank's end. ``heard(message)`` is called in its thread; ``{"lost": 0}`` without a hub."""
 
     def __init__(
         self, address: tuple[str, int], rank: int, token: str, heard: Callable[[Any], None]
@@ -172,11 +174,11 @@ class Member(threading.Thread):
         self._line.send(message)
 
     def run(self) -> None:
-        ended = False
         while (messages := self._line.receive()) is not None:
             for message in messages:
-                ended = ended or "end" in message
                 self._heard(message)
-        if not ended:
-            self._heard({"lost": 0, "why": "died"})
-            self._heard({"end": False})
+                if "end" in message:
+                    self._line.sock.close()
+                    return
+        self._heard({"lost": 0, "why": "died"})
+        self._heard({"end": False})

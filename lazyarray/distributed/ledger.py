@@ -7,6 +7,8 @@ import itertools
 import time
 from typing import Any
 
+from lazyarray.engine._engine import line_text
+
 __all__ = ["Entry", "Ledger", "compare"]
 
 _KEPT = 32  # entries that a rank remembers
@@ -15,15 +17,20 @@ _KEPT = 32  # entries that a rank remembers
 class Entry:
     """A collective that was issued: ``number`` counts those of its communicator, 0 for messages."""
 
-    __slots__ = ("comm", "number", "ranks", "since", "state", "text", "where")
+    __slots__ = ("comm", "line", "number", "ranks", "since", "state", "text")
 
     def __init__(
-        self, comm: str, number: int, text: str, where: str, ranks: tuple[int, ...]
+        self, comm: str, number: int, text: str, line: int, ranks: tuple[int, ...]
     ) -> None:
-        self.comm, self.number, self.text, self.where = comm, number, text, where
+        self.comm, self.number, self.text, self.line = comm, number, text, line
         self.ranks = ranks  # whom it waits for, in the world's numbers
         self.state = "waits for its arrays"
         self.since = time.monotonic()
+
+    @property
+    def where(self) -> str:
+        """The user's line that issued it."""
+        return line_text(self.line)
 
     def becomes(self, state: str) -> None:
         self.state = state
@@ -50,13 +57,11 @@ class Ledger:
         self._counts: dict[str, itertools.count[int]] = {}
         self.current: Entry | None = None  # what waits for other ranks now
 
-    def add(
-        self, comm: str, text: str, where: str, ranks: tuple[int, ...], message: bool
-    ) -> Entry:
+    def add(self, comm: str, text: str, line: int, ranks: tuple[int, ...], message: bool) -> Entry:
         number = 0
         if not message:
             number = next(self._counts.setdefault(comm, itertools.count(1)))
-        entry = Entry(comm, number, text, where, ranks)
+        entry = Entry(comm, number, text, line, ranks)
         self._entries.append(entry)
         return entry
 

@@ -1,4 +1,4 @@
-"""MPI, through mpi4py. Everything here runs in the communication thread, MPI's beginning and end, too.
+"""MPI, through mpi4py. All of it runs in the communication thread, MPI's beginning and end, too.
 
 So an MPI that serves one thread only will do, as long as nobody else calls it.
 """

@@ -22,9 +22,10 @@ class DataParallel:
     """An optimiser whose step takes the mean of all ranks' gradients.
 
     ``step()`` comes after ``backward()``, which has only recorded by then: the collectives of the
-    first gradients run while the backward pass still computes the others. Gradients travel in buckets, a
-    small one first, in the order in which they became ready in the first step on rank 0. To
-    accumulate gradients, call ``backward()`` several times on ``attach_grad("add")`` before ``step()``.
+    first gradients run while the backward pass still computes the others. Gradients travel in
+    buckets, a small one first, in the order in which they became ready in the first step on rank 0. To
+    accumulate gradients, call ``backward()`` several times on ``attach_grad("add")`` before
+    ``step()``.
     A parameter that a step did not use counts as zeros here, and so does one that no rank used.
 
     Running means of batch norm are each rank's own: :func:`broadcast` or :func:`allreduce` them
@@ -127,7 +128,7 @@ class DataParallel:
         return gradients
 
     def _find_order(self, gradients: Sequence[NDArray]) -> None:
-        """Takes the order of the first step, at the second; until then the last parameter is first."""
+        """Takes the order of the first step, at the second; until then the last one is first."""
         if self._ready is not None:
             self.comm.barrier()  # all of them are there: what averaged them came after
             self._order = self.comm.exchange(self._ready)[0]

@@ -1,4 +1,4 @@
-"""What a process has of the others: its thread, its line to rank 0, who is lost; beginning and end."""
+"""What a process has of the others: its thread, its line to rank 0, who is lost."""
 
 from __future__ import annotations
 
@@ -64,8 +64,8 @@ class Process:
             self._connect()
         elif many and int(os.environ.get("SLURM_STEP_NUM_TASKS", 1)) > 1:
             raise RuntimeError(
-                "Slurm started several processes, but MPI sees one in each: try srun --mpi=pmix, or "
-                "mpirun inside of the job"
+                "Slurm started several processes, but MPI sees one in each: try srun --mpi=pmix, "
+                "or mpirun inside of the job"
             )
         self.world = Communicator(self, self.backend, tuple(range(self.size)), "world")
 
@@ -127,9 +127,7 @@ class Process:
             self._print(message["report"])
         elif "stuck" in message:
             self._print(message["stuck"])
-            self.thread.abandon(
-                MismatchError(f"no rank can go on:\n{message['stuck']}")
-            )
+            self.thread.abandon(MismatchError(f"no rank can go on:\n{message['stuck']}"))
         elif "end" in message:
             self._clean = bool(message["end"])
             self._end.set()
@@ -176,6 +174,8 @@ class Process:
                 if self.lost or self.thread.over is not None:
                     self._clean = False
                     break
+            if self._hub is not None:  # the others are told before this process goes on to its end
+                self._hub.join(10)
         if self.thread.over is None and isinstance(self.backend, mpi.Mpi):
             world, clean = self.backend, self._clean and not self.lost
             self.thread.call(lambda: mpi.end(world, clean))

@@ -40,9 +40,7 @@ def _native(backend: Backend, op: str, dtype: np.dtype[Any], ordered: bool) -> b
     return (not ordered or backend.size == 1) and backend.reduces(op, dtype)
 
 
-def allreduce(
-    backend: Backend, source: np.ndarray, to: np.ndarray, op: str, ordered: bool
-) -> None:
+def allreduce(backend: Backend, source: np.ndarray, to: np.ndarray, op: str, ordered: bool) -> None:
     """``to`` becomes the reduction of every rank's ``source``; the two may be one."""
     if _native(backend, op, source.dtype, ordered):
         backend.allreduce(source, to, op)

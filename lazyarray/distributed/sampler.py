@@ -14,9 +14,9 @@ __all__ = ["DistributedSampler"]
 class DistributedSampler:
     """This rank's share of the indices 0 to ``length - 1``, in an order that changes by epoch.
 
-    All ranks draw the same order and take turns in it: batch ``k`` of all ranks together is what one
-    process would take as its batch ``k``, of ``size`` times as many. All get as many indices: the
-    last ones are repeated from the beginning, or left out with ``drop_last``.
+    All ranks draw the same order and take turns in it: batch ``k`` of all ranks together is what
+    one process would take as its batch ``k``, of ``size`` times as many. All get as many indices:
+    the last ones are repeated from the beginning, or left out with ``drop_last``.
 
     Args:
         length: how many elements there are.

@@ -1,8 +1,8 @@
 """The communication thread: it alone calls the backend, one collective after the other.
 
 A collective first has its ranks agree on what they are about to do, and polls meanwhile: there is
-where a rank waits for slower ones, and there it can still be told that one of them died. What follows
-may block, as all are there.
+where a rank waits for slower ones, and there it can still be told that one of them died. What
+follows may block, as all are there.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import numpy as np
 
 from lazyarray import engine
 from lazyarray.distributed.errors import MismatchError, RankError
+from lazyarray.profiler.scopes import frame
 
 if TYPE_CHECKING:
     from lazyarray.distributed.communicator import Communicator
@@ -52,9 +53,7 @@ class Task:
         self._done: Callable[[BaseException | None], None] | None = None
         self._lock = threading.Lock()
 
-    def starts(
-        self, run_ctx: RunContext, done: Callable[[BaseException | None], None]
-    ) -> None:
+    def starts(self, run_ctx: RunContext, done: Callable[[BaseException | None], None]) -> None:
         self.run_ctx, self._done = run_ctx, done
 
     def ends(self, error: BaseException | None = None) -> None:
@@ -75,7 +74,7 @@ class Task:
         e = engine.get()
         for x in self.inputs:
             try:
-                e.throw(x.var)
+                e._hand_on(x.var)
             except BaseException as error:
                 return error
         return None
@@ -114,8 +113,7 @@ class CommunicationThread:
             task.ends(self.over)
             return
         self._queue.put(task)
-        if self.over is not None:  # meanwhile: nobody looks at the queue any more
-            self._fail_queued()
+        self._fail_queued_if_over()  # meanwhile: nobody looks at the queue any more
 
     def abandon(self, error: BaseException) -> None:
         """Ends what is under way, and all that comes, with an error. For other threads.
@@ -128,6 +126,10 @@ class CommunicationThread:
             task.ends(error)
         self._fail_queued()
         self._queue.put(None)
+
+    def _fail_queued_if_over(self) -> None:
+        if self.over is not None:
+            self._fail_queued()
 
     def _fail_queued(self) -> None:
         with contextlib.suppress(queue.Empty):
@@ -228,7 +230,8 @@ class CommunicationThread:
             if task.mark is not None:
                 self._process.ledger.current = None
                 task.entry.becomes("is under way")
-            task.work(task)
+            with frame(task.entry.text, "collectives"):
+                task.work(task)
             error = None
         except BaseException as exc:
             error = exc

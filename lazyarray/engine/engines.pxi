@@ -317,6 +317,10 @@ cdef class Engine:
             raise ValueError("the variable belongs to another engine")
         raise_error(self.c.error_of(var.c), False)
 
+    def _hand_on(self, Var var not None):
+        """As :meth:`throw`, by who hands the error on: others will hear of it."""
+        raise_error(self.c.error_of(var.c))
+
     # -- life
 
     def start(self):

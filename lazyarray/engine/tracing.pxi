@@ -37,8 +37,13 @@ cdef str site_text(uint32_t site):
 
 
 def user_line():
-    """``file:line in function`` of the user's line that runs now."""
-    return site_text(_sites.here())
+    """The number of the user's line that runs now."""
+    return _sites.here()
+
+
+def line_text(uint32_t number):
+    """``file:line in function`` of such a number."""
+    return site_text(number)
 
 
 cdef int64_t wait_starts(CEngine* c) noexcept:

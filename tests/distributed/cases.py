@@ -1,11 +1,12 @@
-"""What several ranks do together: run by `test_ranks.py` through the launcher, not by pytest itself.
+"""What several ranks do together: run by `test_ranks.py` through the launcher, not by pytest.
 
-Each function is a case; a rank prints how each of them ended. What a rank was given follows from its
-number, so every rank knows all ranks' values and computes the serial result by itself, with NumPy.
+Each function is a case; a rank prints how each of them ended. What a rank was given follows from
+its number, so every rank knows all ranks' values and computes the serial result.
 """
 
 import atexit
 import contextlib
+import faulthandler
 import io
 import os
 import pickle
@@ -442,7 +443,7 @@ def random_programs():
 
 @case
 def nothing_waits():
-    """A collective whose array another rank is late with returns at once, and so does what follows."""
+    """A collective that another rank is late for returns at once, and so does what follows."""
     D.barrier()
     if D.rank() == 1:
         time.sleep(0.4)
@@ -483,7 +484,8 @@ def training_as_one_process():
         same(q, p.asnumpy())
     sampler = D.DistributedSampler(len(images), 8, seed=3)
     whole = D.DistributedSampler(len(images), 8 * size, seed=3, rank=0, size=1)
-    for epoch in range(2):
+    before = {}
+    for _ in range(2):
         for mine, all_of in zip(sampler, whole, strict=True):
             for params, trainer, at in ((alone, one, all_of), (together, many, mine)):
                 with la.autograd.record():
@@ -499,7 +501,6 @@ def training_as_one_process():
                 else:
                     before = {id(p): p.grad.asnumpy() for p in alone}
                     one.step()
-        del epoch
     assert len(many._buckets) > 1
     assert sorted(i for bucket in many._buckets for i in bucket) == [0, 1, 2, 3]
     got = [p.asnumpy().tobytes() for p in together]
@@ -609,6 +610,7 @@ def checkpoints():
     state = D.load(file)
     same(state["w"], np.ones(4))
     assert int(state["steps"]) == 7
+
     # of another rank, to where there is no folder
     def fails():
         D.save(os.path.join(folder, "none", "x.npz"), {"w": w}, root=D.size() - 1).wait_to_read()
@@ -646,6 +648,7 @@ def a_forked_child():
 
 
 def main():
+    faulthandler.dump_traceback_later(60, exit=True)
     D.init(timeout=20)
     names = sys.argv[1:] or list(CASES)
     for name in names:
