@@ -140,6 +140,8 @@ __all__ = [
     "linalg",
     "ma",
     "nn",
+    "distributed",
+    "kvstore",
     "ops",
     "polynomial",
     "profiler",
@@ -163,10 +165,12 @@ for _section in (
 if _typing.TYPE_CHECKING:
     from lazyarray import (
         char,
+        distributed,
         dtypes,
         exceptions,
         fft,
         graph,
+        kvstore,
         lib,
         linalg,
         ma,

@@ -23,9 +23,10 @@ class DataParallel:
 
     ``step()`` comes after ``backward()``, which has only recorded by then: the collectives of the
     first gradients run while the backward pass still computes the others. Gradients travel in
-    buckets, a small one first, in the order in which they became ready in the first step on rank 0. To
-    accumulate gradients, call ``backward()`` several times on ``attach_grad("add")`` before
+    buckets, a small one first, in the order in which they became ready in the first step on rank 0.
+    To accumulate gradients, call ``backward()`` several times on ``attach_grad("add")`` before
     ``step()``.
+
     A parameter that a step did not use counts as zeros here, and so does one that no rank used.
 
     Running means of batch norm are each rank's own: :func:`broadcast` or :func:`allreduce` them

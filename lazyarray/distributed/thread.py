@@ -16,9 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lazyarray import engine
+from lazyarray import engine, profiler
 from lazyarray.distributed.errors import MismatchError, RankError
-from lazyarray.profiler.scopes import frame
 
 if TYPE_CHECKING:
     from lazyarray.distributed.communicator import Communicator
@@ -230,7 +229,7 @@ class CommunicationThread:
             if task.mark is not None:
                 self._process.ledger.current = None
                 task.entry.becomes("is under way")
-            with frame(task.entry.text, "collectives"):
+            with profiler.frame(task.entry.text, "collectives"):
                 task.work(task)
             error = None
         except BaseException as exc:
