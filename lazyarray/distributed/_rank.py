@@ -39,6 +39,7 @@ def main() -> int:
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         preexec_fn=dies_with_us,
+        close_fds=False,  # MPICH gives a process its connection by number
     )
     signal.signal(signal.SIGTERM, lambda *_: program.terminate())
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the program's own affair

@@ -19,6 +19,7 @@ from lazyarray.context import cpu
 from lazyarray.distributed import reductions
 from lazyarray.distributed.backend import Backend
 from lazyarray.distributed.errors import MismatchError
+from lazyarray.distributed.packing import Onto, in_a_row, sent_from, through_host
 from lazyarray.distributed.thread import Task
 from lazyarray.engine._engine import user_line
 from lazyarray.lazy._lazy import Tensor, TracingError, is_capturing
@@ -46,40 +47,6 @@ def _signature(name: str, text: str, *kinds: Any) -> tuple[str, bytes]:
 
 def _signed(name: str, text: str, arrays: Sequence[Any]) -> tuple[str, bytes]:
     return _signature(name, text, *[kind for x in arrays for kind in (x.dtype, x.shape)])
-
-
-def _flat(x: np.ndarray) -> np.ndarray:
-    """The elements in a row: the memory itself where it is that, else a copy."""
-    return x.reshape(-1) if x.flags.c_contiguous else x.flatten()
-
-
-def _source(task: Task, x: Any, to: Any, flat: np.ndarray | None = None) -> np.ndarray:
-    """The elements of ``x`` in a row, where nobody writes while they are sent.
-
-    ``flat`` itself, if the op is in place and that is ``x``'s own memory.
-    """
-    view = task.view(x)
-    if x.var != to.var or not view.flags.c_contiguous:
-        return _flat(view)
-    if flat is not None and x is to:
-        return flat
-    return view.flatten()
-
-
-class _Onto:
-    """Where results go that may not lie in a row: ``with _Onto(x) as flat`` packs and unpacks."""
-
-    def __init__(self, x: np.ndarray) -> None:
-        self.x = x
-        self.direct = x.flags.c_contiguous
-        self.flat = x.reshape(-1) if self.direct else np.empty(x.size, x.dtype)
-
-    def __enter__(self) -> np.ndarray:
-        return self.flat
-
-    def __exit__(self, kind: Any, *rest: Any) -> None:
-        if kind is None and not self.direct:
-            self.x[...] = self.flat.reshape(self.x.shape)
 
 
 class Communicator:
@@ -117,6 +84,7 @@ class Communicator:
 
     # -- collectives
 
+    @through_host
     def allreduce(
         self, x: Any, op: str = "sum", *, out: Any = None, ordered: bool | None = None
     ) -> Any:
@@ -127,13 +95,14 @@ class Communicator:
         to = self._result("allreduce", out, x, x.shape)
 
         def work(task: Task) -> None:
-            with _Onto(task.view(to)) as flat:
-                source = _source(task, x, to, flat)
+            with Onto(task.view(to)) as flat:
+                source = sent_from(task, x, to, flat)
                 reductions.allreduce(self.backend, source, flat, op, ordered)
 
         rules = [_sum_rule(self, op, ordered)] if op in ("sum", "mean") else None
         return self._push("allreduce", self._text(op, ordered), [x], [to], work, [x], rules, out)
 
+    @through_host
     def reduce(
         self,
         x: Any,
@@ -151,17 +120,18 @@ class Communicator:
 
         def work(task: Task) -> None:
             if to is None:
-                source = _flat(task.view(x))
+                source = in_a_row(task.view(x))
                 reductions.reduce(self.backend, source, None, op, root, ordered)
                 return
-            with _Onto(task.view(to)) as flat:
-                source = _source(task, x, to, flat)
+            with Onto(task.view(to)) as flat:
+                source = sent_from(task, x, to, flat)
                 reductions.reduce(self.backend, source, flat, op, root, ordered)
 
         text = self._text(op, ordered, f"to {root}")
         writes = [] if to is None else [to]
         return self._push("reduce", text, [x], writes, work, [x], None, out)
 
+    @through_host
     def broadcast(self, x: Any, root: int = 0, *, out: Any = None) -> Any:
         """:func:`lazyarray.distributed.broadcast` in this group."""
         if isinstance(x, (list, tuple)):
@@ -171,26 +141,28 @@ class Communicator:
         at_root = self.rank == root
 
         def work(task: Task) -> None:
-            with _Onto(task.view(to)) as flat:
-                if at_root and (source := _source(task, x, to, flat)) is not flat:
+            with Onto(task.view(to)) as flat:
+                if at_root and (source := sent_from(task, x, to, flat)) is not flat:
                     flat[...] = source
                 self.backend.broadcast(flat, root)
 
         reads = [x] if at_root else []
         return self._push("broadcast", f"from {root}", reads, [to], work, [x], None, out)
 
+    @through_host
     def allgather(self, x: Any, *, out: Any = None) -> Any:
         """:func:`lazyarray.distributed.allgather` in this group."""
         x = asarray(x)
         to = self._result("allgather", out, x, (self.size, *x.shape))
 
         def work(task: Task) -> None:
-            with _Onto(task.view(to)) as flat:
-                self.backend.allgather(_source(task, x, to), flat)
+            with Onto(task.view(to)) as flat:
+                self.backend.allgather(sent_from(task, x, to), flat)
 
         rules = [lambda g: self.reduce_scatter(g)]
         return self._push("allgather", "", [x], [to], work, [x], rules, out)
 
+    @through_host
     def gather(self, x: Any, root: int = 0, *, out: Any = None) -> Any:
         """:func:`lazyarray.distributed.gather` in this group."""
         root, x = self._rank_of("root", root), asarray(x)
@@ -200,14 +172,15 @@ class Communicator:
 
         def work(task: Task) -> None:
             if to is None:
-                self.backend.gather(_flat(task.view(x)), None, root)
+                self.backend.gather(in_a_row(task.view(x)), None, root)
                 return
-            with _Onto(task.view(to)) as flat:
-                self.backend.gather(_source(task, x, to), flat, root)
+            with Onto(task.view(to)) as flat:
+                self.backend.gather(sent_from(task, x, to), flat, root)
 
         writes = [] if to is None else [to]
         return self._push("gather", f"to {root}", [x], writes, work, [x], None, out)
 
+    @through_host
     def scatter(self, x: Any, root: int = 0, *, out: Any = None) -> Any:
         """:func:`lazyarray.distributed.scatter` in this group."""
         root, x = self._rank_of("root", root), asarray(x)
@@ -216,13 +189,14 @@ class Communicator:
         to = self._result("scatter", out, x, shape)
 
         def work(task: Task) -> None:
-            source = _source(task, x, to) if at_root else None
-            with _Onto(task.view(to)) as flat:
+            source = sent_from(task, x, to) if at_root else None
+            with Onto(task.view(to)) as flat:
                 self.backend.scatter(source, flat, root)
 
         reads = [x] if at_root else []
         return self._push("scatter", f"from {root}", reads, [to], work, [to], None, out)
 
+    @through_host
     def reduce_scatter(
         self, x: Any, op: str = "sum", *, out: Any = None, ordered: bool | None = None
     ) -> Any:
@@ -232,14 +206,15 @@ class Communicator:
         to = self._result("reduce_scatter", out, x, self._rows("reduce_scatter", x))
 
         def work(task: Task) -> None:
-            source = _source(task, x, to).reshape(self.size, to.size)
-            with _Onto(task.view(to)) as flat:
+            source = sent_from(task, x, to).reshape(self.size, to.size)
+            with Onto(task.view(to)) as flat:
                 reductions.reduce_scatter(self.backend, source, flat, op, ordered)
 
         rules = [lambda g: self.allgather(g)] if op == "sum" else None
         text = self._text(op, ordered)
         return self._push("reduce_scatter", text, [x], [to], work, [x], rules, out)
 
+    @through_host
     def alltoall(self, x: Any, *, out: Any = None) -> Any:
         """:func:`lazyarray.distributed.alltoall` in this group."""
         x = asarray(x)
@@ -247,8 +222,8 @@ class Communicator:
         to = self._result("alltoall", out, x, x.shape)
 
         def work(task: Task) -> None:
-            with _Onto(task.view(to)) as flat:
-                self.backend.alltoall(_source(task, x, to), flat)
+            with Onto(task.view(to)) as flat:
+                self.backend.alltoall(sent_from(task, x, to), flat)
 
         rules = [lambda g: self.alltoall(g)]
         return self._push("alltoall", "", [x], [to], work, [x], rules, out)
@@ -259,6 +234,7 @@ class Communicator:
 
     # -- messages
 
+    @through_host
     def send(self, x: Any, dest: int, tag: int = 0) -> None:
         """:func:`lazyarray.distributed.send` in this group."""
         x, dest, tag = asarray(x), self._rank_of("dest", dest), self._tag(tag)
@@ -276,6 +252,7 @@ class Communicator:
 
         self._push("send", f"to {dest}", [x], [], work, [x], None, None, dest)
 
+    @through_host
     def recv(self, x: Any, source: int, tag: int = 0, *, out: Any = None) -> Any:
         """:func:`lazyarray.distributed.recv` in this group."""
         x, source, tag = asarray(x), self._rank_of("source", source), self._tag(tag)
@@ -416,9 +393,6 @@ class Communicator:
                 f"autograd has no gradient rule for {name!r}{how}: use x.detach() if it is meant "
                 "as a constant"
             )
-        for x in (*reads, *writes):
-            if x.device.device_type == "gpu":
-                raise ValueError(f"{name}: the array is on {x.device!r}; MPI takes host memory")
         words, digest = _signed(name, text, signed)
         ranks = self.ranks if peer is None else (self.ranks[peer],)
         entry = process.ledger.add(self.name, words, user_line(), ranks, peer is not None)

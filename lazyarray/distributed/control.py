@@ -135,7 +135,7 @@ class Hub(threading.Thread):
             self._lose(rank, message["died"])
         elif "overdue" in message and self._told is None:
             self._told = {}
-            self._until = time.monotonic() + _ANSWER_SECONDS
+            self._until = time.monotonic() + min(_ANSWER_SECONDS, max(self._timeout, 0.5))
             self._all({"tell": True})
         elif "told" in message and self._told is not None:
             self._told[rank] = message["told"]

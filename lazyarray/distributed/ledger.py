@@ -9,7 +9,9 @@ from typing import Any
 
 from lazyarray.engine._engine import line_text
 
-__all__ = ["Entry", "Ledger", "compare"]
+__all__ = ["UNREADY", "Entry", "Ledger", "compare"]
+
+UNREADY = "waits for its arrays"  # an entry's first state
 
 _KEPT = 32  # entries that a rank remembers
 
@@ -24,7 +26,7 @@ class Entry:
     ) -> None:
         self.comm, self.number, self.text, self.line = comm, number, text, line
         self.ranks = ranks  # whom it waits for, in the world's numbers
-        self.state = "waits for its arrays"
+        self.state = UNREADY
         self.since = time.monotonic()
 
     @property
@@ -88,13 +90,11 @@ def _difference(states: dict[int, dict[str, Any]]) -> str | None:
     """The first collective in which ranks differ, or None."""
     issued: dict[tuple[str, int], dict[int, dict[str, Any]]] = {}
     last: dict[tuple[str, int], int] = {}  # by communicator and rank
-    first: dict[tuple[str, int], int] = {}
     for rank, state in states.items():
         for e in state["entries"]:
             if e["number"]:
                 issued.setdefault((e["comm"], e["number"]), {})[rank] = e
                 last[e["comm"], rank] = max(last.get((e["comm"], rank), 0), e["number"])
-                first.setdefault((e["comm"], rank), e["number"])
     for (comm, number), entries in sorted(issued.items(), key=lambda item: item[0][1]):
         members = next(iter(entries.values()))["ranks"]
         texts = {e["text"] for e in entries.values()}
@@ -118,7 +118,11 @@ def compare(states: dict[int, dict[str, Any]], gone: set[int], least: float) -> 
     for rank, state in sorted(states.items()):
         now = state["current"]
         if now is None:
-            texts.append(f"  rank {rank} waits for no other rank")
+            late = [e for e in state["entries"] if e["state"] == UNREADY]
+            what = (
+                f", but for the arrays of {late[0]['text']} from {late[0]['where']}" if late else ""
+            )
+            texts.append(f"  rank {rank} waits for no other rank{what}")
             continue
         if now["seconds"] >= least:
             waiting[rank] = now

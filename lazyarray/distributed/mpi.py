@@ -74,6 +74,7 @@ class Mpi(Backend):
         self.rank, self.size = comm.Get_rank(), comm.Get_size()
         self._items: dict[int, Any] = {}  # MPI's types of so many bytes
         self._pending: list[tuple[Any, np.ndarray]] = []
+        self._given_up: list[Any] = []
         m = self._mpi
         self._ops = {"sum": m.SUM, "mean": m.SUM, "prod": m.PROD, "max": m.MAX, "min": m.MIN}
         # NumPy's arithmetic of bools
@@ -84,13 +85,9 @@ class Mpi(Backend):
             **{f"u{n}": getattr(m, f"UINT{8 * n}_T") for n in (1, 2, 4, 8)},
             "b1": m.C_BOOL,
         }  # fmt: skip
-        # Two ranks may wait for each other's headers and be woken by the first of two messages.
-        self._header = np.empty(0, np.int64)
 
     def agree(self, values: np.ndarray, poll: Poll) -> np.ndarray:
         found = np.empty_like(values)
-        # Kept where poll raises: MPI may still write there.
-        self._header = found
         request = self._comm.Iallreduce(values, found, self._mpi.MAX)
         count = 0
         try:
@@ -98,7 +95,7 @@ class Mpi(Backend):
                 poll(count)
                 count += 1
         except BaseException:
-            self._pending.append((request, values))
+            self._given_up.append((request, values, found))  # MPI may still write there
             raise
         return found
 

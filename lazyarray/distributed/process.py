@@ -21,7 +21,7 @@ from lazyarray.distributed.communicator import Communicator
 from lazyarray.distributed.control import Hub, Member, own_address
 from lazyarray.distributed.errors import DistributedError, MismatchError, RankError
 from lazyarray.distributed.ledger import Ledger
-from lazyarray.distributed.thread import CommunicationThread
+from lazyarray.distributed.thread import UNDER_WAY, CommunicationThread
 
 __all__ = [
     "init",
@@ -35,7 +35,7 @@ __all__ = [
 ]
 
 _LEAVE_SECONDS = 1.0  # for which a collective may go on after one of its ranks has ended
-_STUCK_SECONDS = 3.0  # after which a call of MPI's that misses a rank is given up
+_STUCK_SECONDS = 1.0  # after which a call of MPI's that misses a rank is given up
 TIMEOUT = "LAZYARRAY_DISTRIBUTED_TIMEOUT"
 
 
@@ -84,6 +84,8 @@ class Process:
         host, port, token = self.thread.call(lambda: exchange(place))[0]
         self._member = Member((host, port), self.rank, token, self._heard)
         self._member.start()
+        if self.timeout:
+            threading.Thread(target=self._watch, name="lazyarray watch", daemon=True).start()
 
     def check(self) -> None:
         """RuntimeError if it is over, or another process's."""
@@ -132,11 +134,21 @@ class Process:
             self._clean = bool(message["end"])
             self._end.set()
 
+    def _watch(self) -> None:
+        """Looks after what blocks in the backend: a thread that ends with the process."""
+        told = None
+        while not self._end.wait(max(self.timeout / 4, 0.05)):
+            entry = self.ledger.current
+            if entry is None or entry.state != UNDER_WAY or entry is told:
+                continue
+            if time.monotonic() - entry.since > self.timeout:
+                told = entry
+                self.overdue()
+
     def _give_up(self, r: int) -> None:
         """A rank is gone: if MPI waits for it inside of a call, this is over for the program."""
-        entry = self.ledger.current
         task = self.thread.task
-        if entry is None and task is not None and r in task.comm.ranks:
+        if task is not None and task.entry.state == UNDER_WAY and r in task.comm.ranks:
             self.thread.abandon(RankError(f"rank {r} {self.lost[r]}", r))
 
     def _print(self, text: str) -> None:

@@ -25,8 +25,9 @@ if TYPE_CHECKING:
     from lazyarray.distributed.process import Process
     from lazyarray.engine import RunContext
 
-__all__ = ["CommunicationThread", "Task"]
+__all__ = ["UNDER_WAY", "CommunicationThread", "Task"]
 
+UNDER_WAY = "moves data"  # an entry's state while the backend blocks
 _SPINS = 100  # looks before a waiting rank begins to sleep
 _SHORTEST, _LONGEST = 2e-5, 1e-3  # seconds that it sleeps between two looks
 
@@ -227,8 +228,7 @@ class CommunicationThread:
             if failure is not None:
                 raise failure
             if task.mark is not None:
-                self._process.ledger.current = None
-                task.entry.becomes("is under way")
+                task.entry.becomes(UNDER_WAY)
             with profiler.frame(task.entry.text, "collectives"):
                 task.work(task)
             error = None

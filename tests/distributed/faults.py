@@ -2,6 +2,7 @@
 
 import os
 import signal
+import subprocess
 import sys
 import time
 
@@ -27,6 +28,18 @@ def main() -> None:
             time.sleep(1.5)
         if how == "crossed":  # a message that nobody sends
             D.recv(la.empty(2), 0).wait_to_read()
+    if how == "frozen":  # for four seconds, while MPI moves data
+        if D.rank() == 1:
+            me = os.getpid()
+            script = f"sleep 0.5; kill -STOP {me}; sleep 4; kill -CONT {me}"
+            subprocess.Popen(["sh", "-c", script])
+        y = la.ones(1 << 20)
+        begin = time.monotonic()
+        while True:
+            D.allreduce(y, "mean", out=y)
+            spent = D.allreduce(la.array([time.monotonic() - begin]), "max")
+            if spent.item() > 5:
+                break
     if how == "inside":  # killed while MPI moves data
         if D.rank() == 1:
             signal.setitimer(signal.ITIMER_REAL, 0.5)  # SIGALRM ends the process

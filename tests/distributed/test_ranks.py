@@ -64,14 +64,19 @@ def test_all_ranks_end_well(processes):
     assert "nobody had waited" not in output, output[-6000:]
 
 
-FAULTS = {"killed": 3, "raises": 2, "leaves": 2, "inside": 2, "late": 2, "crossed": 2}
+FAULTS = {"killed": 3, "raises": 2, "leaves": 2, "inside": 2, "late": 2, "crossed": 2, "frozen": 2}
 
 
 @functools.cache
 def runs_of_faults():
     """All of them, three at a time: they mostly sleep."""
     pool = concurrent.futures.ThreadPoolExecutor(3)
-    return {how: pool.submit(launched, n, "faults.py", how) for how, n in FAULTS.items()}
+    # A rank that is inside of MPI takes a second to give up.
+    grace = {how: "3" if how == "inside" else "0.7" for how in FAULTS}
+    return {
+        how: pool.submit(launched, n, "faults.py", how, LAZYARRAY_LAUNCH_GRACE=grace[how])
+        for how, n in FAULTS.items()
+    }
 
 
 def fault(how):
@@ -129,6 +134,13 @@ def test_ranks_that_wait_for_each_other_get_an_error():
     assert "MismatchError: no rank can go on" in output, output
     assert re.search(r"rank 1 waits for .* in world: recv from 0", output), output
     assert "[1] lazyarray.distributed: rank 1: a collective is overdue" in output, output
+
+
+def test_a_rank_that_does_not_answer_is_named():
+    status, output = fault("frozen")
+    assert status == 0, output
+    assert "rank 1 does not answer" in output, output
+    assert output.count("got 4.0") == 2, output
 
 
 def test_each_process_gets_its_share_of_the_cores():

@@ -174,6 +174,11 @@ def test_where_ranks_differ_is_found():
     assert stuck
     text, stuck = ledger.compare({0: told((1, "a"), current=0), 1: told()}, set(), 5.0)
     assert "rank 1 nothing so far" in text and not stuck  # rank 1 may come
+    late = told((1, "a"))
+    late["entries"][0]["state"] = ledger.UNREADY
+    text, stuck = ledger.compare({0: told((1, "a"), current=0), 1: late}, set(), 5.0)
+    assert "rank 1 waits for no other rank, but for the arrays of a from line 1" in text
+    assert not stuck
     text, stuck = ledger.compare({0: told((1, "a"), current=0)}, {1}, 5.0)
     assert "rank 1 has ended" in text and stuck
     both = told((1, "a"), current=0)
@@ -200,3 +205,28 @@ def test_the_launcher_says_what_is_missing(tmp_path):
     )
     assert done.returncode == 2
     assert "at least 1" in done.stderr
+
+
+@pytest.mark.skipif(not la.gpu_count(), reason="no GPU")
+def test_arrays_on_a_gpu_go_through_the_host():
+    x = la.arange(6.0, ctx=la.gpu(0)).reshape(1, 6)
+    y = D.allreduce(x * 2)
+    assert y.device == x.device
+    np.testing.assert_array_equal(y.asnumpy(), np.arange(0, 12, 2.0).reshape(1, 6))
+    to = la.zeros((6, 1), ctx=la.gpu(0)).T
+    assert D.allreduce(x, out=to) is to
+    np.testing.assert_array_equal(to.asnumpy(), np.arange(6.0).reshape(1, 6))
+    with pytest.raises(ValueError, match="out has shape"):
+        D.allreduce(x, out=to[:, :2])
+    a, b = D.allreduce([x, x[0]], out=[x, x[0]])
+    assert a is x and b.device == x.device
+    D.send(x, 0)
+    assert D.recv(x, 0).device == x.device
+    params = [la.ones(3, ctx=la.gpu(0))]
+    params[0].attach_grad()
+    trainer = D.DataParallel(la.nn.SGD(params, lr=1.0))
+    with la.autograd.record():
+        loss = (params[0] * 2).sum()
+    loss.backward()
+    trainer.step()
+    np.testing.assert_array_equal(params[0].asnumpy(), -1.0)
