@@ -75,6 +75,7 @@ class Hub(threading.Thread):
         self._lost: set[int] = set()
         self._told: dict[int, dict[str, Any]] | None = None  # while ledgers are asked for
         self._until = 0.0
+        self._stuck: dict[int, Any] | None = None  # what all waited for, when they last told
         self._selector = selectors.DefaultSelector()
         self._end_sent: float | None = None
 
@@ -154,7 +155,9 @@ class Hub(threading.Thread):
         text, stuck = compare(states, gone, self._timeout / 2)
         silent = self._members.keys() - told.keys() - gone
         text += "".join(f"\n  rank {rank} does not answer" for rank in sorted(silent))
-        self._all({"stuck" if stuck and not silent else "report": text})
+        sure = stuck is not None and stuck == self._stuck and not silent
+        self._stuck = stuck
+        self._all({"stuck" if sure else "report": text})
 
 
 class Member(threading.Thread):

@@ -9,9 +9,13 @@ from typing import Any
 
 from lazyarray.engine._engine import line_text
 
-__all__ = ["UNREADY", "Entry", "Ledger", "compare"]
+__all__ = ["QUEUED", "UNDER_WAY", "UNREADY", "WAITING", "Entry", "Ledger", "compare"]
 
-UNREADY = "waits for its arrays"  # an entry's first state
+# An entry's states, before it is done or failed.
+UNREADY = "waits for its arrays"
+QUEUED = "waits for the communication thread"
+WAITING = "waits for other ranks"
+UNDER_WAY = "moves data"  # while the backend blocks
 
 _KEPT = 32  # entries that a rank remembers
 
@@ -107,41 +111,49 @@ def _difference(states: dict[int, dict[str, Any]]) -> str | None:
     return None
 
 
-def compare(states: dict[int, dict[str, Any]], gone: set[int], least: float) -> tuple[str, bool]:
-    """Where the ranks differ, as text, and whether none of them can ever go on.
+def _past(state: dict[str, Any], comm: str, number: int) -> bool:
+    """Whether a rank has got to a collective of a communicator, and waits there, or is further."""
+    for e in state["entries"]:
+        if e["comm"] == comm and e["number"] == number:
+            return e["state"] not in (UNREADY, QUEUED)
+    return any(e["comm"] == comm and e["number"] > number for e in state["entries"])
+
+
+def compare(
+    states: dict[int, dict[str, Any]], gone: set[int], least: float
+) -> tuple[str, dict[int, Any] | None]:
+    """Where the ranks differ, as text; and what each of them waits for, if none can go on.
 
     ``states`` is what :meth:`Ledger.told` gave on the ranks that are there; ``gone`` are those that
-    have ended. A rank that waits for others for fewer than ``least`` seconds may go on.
+    have ended. A rank that waits for others for fewer than ``least`` seconds may go on, and one
+    that others have met: so may all, then. (They were asked one after the other: only who finds the same
+    twice is sure.)
     """
     texts = []
-    waiting: dict[int, dict[str, Any]] = {}
+    waits: dict[int, Any] = {}
+    stuck = bool(states)
     for rank, state in sorted(states.items()):
         now = state["current"]
         if now is None:
+            stuck = False
             late = [e for e in state["entries"] if e["state"] == UNREADY]
             what = (
                 f", but for the arrays of {late[0]['text']} from {late[0]['where']}" if late else ""
             )
             texts.append(f"  rank {rank} waits for no other rank{what}")
             continue
-        if now["seconds"] >= least:
-            waiting[rank] = now
+        comm, number = now["comm"], now["number"]
+        waits[rank] = [comm, number, now["text"], now["where"]]
+        met = number and all(r in states and _past(states[r], comm, number) for r in now["ranks"])
+        if met or now["seconds"] < least or now["state"] == UNDER_WAY:
+            stuck = False
+        what = "moves data for" if now["state"] == UNDER_WAY else "waits for"
         texts.append(
-            f"  rank {rank} waits for {now['seconds']:.1f} s in {_place(now)} {now['text']} "
+            f"  rank {rank} {what} {now['seconds']:.1f} s in {_place(now)} {now['text']} "
             f"from {now['where']}"
         )
     texts += [f"  rank {rank} has ended" for rank in sorted(gone)]
     difference = _difference(states)
     if difference:
         texts.append(f"  the ranks differ first at {difference}")
-    stuck = bool(waiting) and len(waiting) == len(states)
-    for now in waiting.values():
-        there = [
-            waiting[r]
-            for r in now["ranks"]
-            if r in waiting
-            and (waiting[r]["comm"], waiting[r]["number"]) == (now["comm"], now["number"])
-        ]
-        if now["number"] and len(there) == len(now["ranks"]):
-            stuck = False  # all of them are there
-    return "\n".join(texts), stuck
+    return "\n".join(texts), waits if stuck else None

@@ -20,8 +20,8 @@ from lazyarray.distributed.backend import Backend, Single
 from lazyarray.distributed.communicator import Communicator
 from lazyarray.distributed.control import Hub, Member, own_address
 from lazyarray.distributed.errors import DistributedError, MismatchError, RankError
-from lazyarray.distributed.ledger import Ledger
-from lazyarray.distributed.thread import UNDER_WAY, CommunicationThread
+from lazyarray.distributed.ledger import UNDER_WAY, Ledger
+from lazyarray.distributed.thread import CommunicationThread
 
 __all__ = [
     "init",
@@ -98,9 +98,10 @@ class Process:
         """Why a collective of ``comm`` that still waits for others will never end, or None."""
         if not self.lost and not self.left:
             return None
-        for r in comm.ranks:
-            if r in self.lost:
+        for r in list(self.lost):  # the first one's loss is why the others ended
+            if r in comm.ranks:
                 return RankError(f"rank {r} {self.lost[r]}", r)
+        for r in comm.ranks:
             if r in self.left and r != self.rank:
                 entry = self.ledger.current
                 if (
@@ -120,7 +121,9 @@ class Process:
     def _heard(self, message: dict[str, Any]) -> None:
         if "lost" in message and message["lost"] != self.rank:
             self.lost.setdefault(message["lost"], message["why"])
-            threading.Timer(_STUCK_SECONDS, self._give_up, [message["lost"]]).start()
+            timer = threading.Timer(_STUCK_SECONDS, self._give_up)
+            timer.daemon = True  # the program's end does not wait for it
+            timer.start()
         elif "left" in message:
             self.left[message["left"]] = time.monotonic()
         elif "tell" in message and self._member is not None:
@@ -145,11 +148,13 @@ class Process:
                 told = entry
                 self.overdue()
 
-    def _give_up(self, r: int) -> None:
+    def _give_up(self) -> None:
         """A rank is gone: if MPI waits for it inside of a call, this is over for the program."""
         task = self.thread.task
-        if task is not None and task.entry.state == UNDER_WAY and r in task.comm.ranks:
-            self.thread.abandon(RankError(f"rank {r} {self.lost[r]}", r))
+        if task is not None and task.entry.state == UNDER_WAY:
+            fate = self.fate(task.comm)
+            if fate is not None:
+                self.thread.abandon(fate)
 
     def _print(self, text: str) -> None:
         lines = "\n".join(f"    {line}" for line in self.ledger.lines())

@@ -18,6 +18,7 @@ import numpy as np
 
 from lazyarray import engine, profiler
 from lazyarray.distributed.errors import MismatchError, RankError
+from lazyarray.distributed.ledger import QUEUED, UNDER_WAY, WAITING
 
 if TYPE_CHECKING:
     from lazyarray.distributed.communicator import Communicator
@@ -25,9 +26,8 @@ if TYPE_CHECKING:
     from lazyarray.distributed.process import Process
     from lazyarray.engine import RunContext
 
-__all__ = ["UNDER_WAY", "CommunicationThread", "Task"]
+__all__ = ["CommunicationThread", "Task"]
 
-UNDER_WAY = "moves data"  # an entry's state while the backend blocks
 _SPINS = 100  # looks before a waiting rank begins to sleep
 _SHORTEST, _LONGEST = 2e-5, 1e-3  # seconds that it sleeps between two looks
 
@@ -108,7 +108,7 @@ class CommunicationThread:
         return value
 
     def put(self, task: Task) -> None:
-        task.entry.becomes("waits for the communication thread")
+        task.entry.becomes(QUEUED)
         if self.over is not None:
             task.ends(self.over)
             return
@@ -221,7 +221,7 @@ class CommunicationThread:
             if (fate := self._process.fate(task.comm)) is not None:
                 raise fate
             failure = task.failure()
-            task.entry.becomes("waits for other ranks")
+            task.entry.becomes(WAITING)
             self._process.ledger.current = task.entry
             if task.mark is not None:
                 self._agree(task, task.mark, failure)

@@ -153,7 +153,7 @@ def test_local_stores():
         la.kvstore.create("dist_sink")
 
 
-def told(*entries, current=None):
+def told(*entries, current=None, state=ledger.WAITING):
     """What a rank tells: (number, text) of its collectives on the world."""
     every = [
         {"comm": "world", "number": n, "text": t, "where": f"line {n}", "ranks": [0, 1],
@@ -161,29 +161,42 @@ def told(*entries, current=None):
         for n, t in entries
     ]  # fmt: skip
     now = None if current is None else every[current]
+    if now is not None:
+        now["state"] = state
     return {"current": now, "entries": every}
 
 
 def test_where_ranks_differ_is_found():
-    text, stuck = ledger.compare(
-        {0: told((1, "a"), (2, "b"), (3, "c"), current=2), 1: told((1, "a"), (2, "x"), current=1)},
-        set(),
-        5.0,
-    )
+    ahead = told((1, "a"), (2, "b"), (3, "c"), current=2)
+    text, stuck = ledger.compare({0: ahead, 1: told((1, "a"), (2, "x"), current=1)}, set(), 5.0)
     assert "differ first at world #2: rank 0 b from line 2; rank 1 x from line 2" in text
-    assert stuck
     text, stuck = ledger.compare({0: told((1, "a"), current=0), 1: told()}, set(), 5.0)
-    assert "rank 1 nothing so far" in text and not stuck  # rank 1 may come
+    assert "rank 1 nothing so far" in text and stuck is None  # rank 1 may come
     late = told((1, "a"))
     late["entries"][0]["state"] = ledger.UNREADY
     text, stuck = ledger.compare({0: told((1, "a"), current=0), 1: late}, set(), 5.0)
     assert "rank 1 waits for no other rank, but for the arrays of a from line 1" in text
-    assert not stuck
-    text, stuck = ledger.compare({0: told((1, "a"), current=0)}, {1}, 5.0)
+    assert stuck is None
+
+
+def test_only_ranks_that_can_not_go_on_are_stuck():
+    first = told((1, "a"), current=0)
+    text, stuck = ledger.compare({0: first}, {1}, 5.0)
     assert "rank 1 has ended" in text and stuck
-    both = told((1, "a"), current=0)
-    assert not ledger.compare({0: both, 1: both}, set(), 5.0)[1]  # they have met
-    assert not ledger.compare({0: both, 1: told((1, "b"), current=0)}, set(), 10.0)[1]  # not long
+    assert not ledger.compare({0: first}, {1}, 10.0)[1]  # not for long
+    assert not ledger.compare({0: first, 1: first}, set(), 5.0)[1]  # they have met
+    further = told((1, "a"), (2, "b"), current=1)
+    # rank 0 was slow, and moves on now that it looks: it has been met
+    assert not ledger.compare({0: first, 1: further}, set(), 5.0)[1]
+    moving = told((1, "a"), current=0, state=ledger.UNDER_WAY)
+    text, stuck = ledger.compare({0: moving, 1: further}, set(), 5.0)
+    assert "rank 0 moves data" in text and not stuck
+    # each in a group of its own, which the other does not come to
+    other = told((1, "c"), current=0)
+    other["entries"][0]["comm"] = "world.split1(0)"
+    assert ledger.compare({0: first, 1: other}, set(), 5.0)[1]
+    message = told((0, "recv from 0"), current=0)
+    assert ledger.compare({0: first, 1: message}, set(), 5.0)[1]
 
 
 def test_the_launcher_says_what_is_missing(tmp_path):
