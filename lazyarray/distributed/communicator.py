@@ -397,7 +397,7 @@ class Communicator:
         ranks = self.ranks if peer is None else (self.ranks[peer],)
         entry = process.ledger.add(self.name, words, user_line(), ranks, peer is not None)
         mark = int.from_bytes(digest[:8], "little") >> 2 if peer is None else None
-        task = Task(self, entry, mark, list(reads), work)
+        task = Task(self, entry, mark, reads, writes, work)
         thread = process.thread
 
         def start(run_ctx: Any, done: Any) -> None:

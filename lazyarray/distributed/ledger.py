@@ -125,9 +125,9 @@ def compare(
     """Where the ranks differ, as text; and what each of them waits for, if none can go on.
 
     ``states`` is what :meth:`Ledger.told` gave on the ranks that are there; ``gone`` are those that
-    have ended. A rank that waits for others for fewer than ``least`` seconds may go on, and one
-    that others have met: so may all, then. (They were asked one after the other: only who finds the same
-    twice is sure.)
+    have ended. A rank that waits for fewer than ``least`` seconds may go on, and one that the
+    others have met: so may all, then. (They were asked one after the other: only who finds the
+    same twice is sure.)
     """
     texts = []
     waits: dict[int, Any] = {}

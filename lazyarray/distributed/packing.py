@@ -29,7 +29,7 @@ def sent_from(task: Task, x: Any, to: Any, flat: np.ndarray | None = None) -> np
     ``flat`` itself, if the op is in place and that is ``x``'s own memory.
     """
     view = task.view(x)
-    if x.var != to.var or not view.flags.c_contiguous:
+    if task.own(x).var != task.own(to).var or not view.flags.c_contiguous:
         return in_a_row(view)
     if flat is not None and x is to:
         return flat

@@ -45,10 +45,13 @@ class Task:
         entry: Entry,
         mark: int | None,
         inputs: Sequence[Any],
+        outputs: Sequence[Any],
         work: Callable[[Any], None],
     ) -> None:
         self.comm, self.entry, self.mark, self.work = comm, entry, mark, work
-        self.inputs = inputs  # arrays whose values are needed
+        # Of the arrays as they are now: a backward pass gives `x.grad` other memory.
+        self._own = {id(x): x.detach() for x in (*inputs, *outputs)}
+        self.inputs = [self.own(x) for x in inputs]  # whose values are needed
         self.run_ctx: RunContext | None = None
         self._done: Callable[[BaseException | None], None] | None = None
         self._lock = threading.Lock()
@@ -64,10 +67,14 @@ class Task:
             self.entry.becomes("failed" if error is not None else "done")
             done(error)
 
+    def own(self, x: Any) -> Any:
+        """What the array was when the collective was called."""
+        return self._own[id(x)]
+
     def view(self, x: Any) -> np.ndarray:
-        """The array's memory."""
+        """The memory of what the array was."""
         assert self.run_ctx is not None
-        return self.run_ctx.numpy(x)
+        return self.run_ctx.numpy(self.own(x))
 
     def failure(self) -> BaseException | None:
         """What is wrong with the inputs."""

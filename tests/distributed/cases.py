@@ -535,6 +535,26 @@ def accumulated_and_unused():
 
 
 @case
+def gradients_that_are_replaced_meanwhile():
+    """The next backward pass puts another array in the place of one that is still under way."""
+    rank, size = D.rank(), D.size()
+    for n in (3, 300_000):
+        w = la.ones(n)
+        w.attach_grad()
+        totals = []
+        if rank == 1:
+            time.sleep(0.2)
+        for k in range(3):
+            with la.autograd.record():
+                y = (w * (rank + 1.0 + k)).sum()
+            y.backward()
+            D.allreduce(w.grad, out=w.grad)
+            totals.append(w.grad * 1)
+        for k, total in enumerate(totals):
+            same(total, np.full(n, sum(r + 1.0 + k for r in range(size))))
+
+
+@case
 def compiled():
     params = network()
     trainer = D.DataParallel(la.nn.SGD(params, lr=0.1))
