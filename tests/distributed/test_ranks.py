@@ -146,3 +146,18 @@ def test_a_rank_that_does_not_answer_is_named():
 def test_each_process_gets_its_share_of_the_cores():
     _, output = fault("late")
     assert f"rank 1 of 2, {max(1, launch._cores() // 2)} threads" in output, output
+
+
+def test_the_digits_are_learnt_as_by_one_process():
+    pytest.importorskip("sklearn")
+    example = HERE.parent.parent / "examples" / "train_parallel.py"
+    found = {}
+    for processes in (1, 2):
+        status, output = launched(processes, example, "--epochs", "3")
+        assert status == 0, output
+        found[processes] = re.findall(r"loss (\S+)   test accuracy (\S+)%", output)
+        assert len(found[processes]) == 3  # printed by one rank
+    for one, two in zip(found[1], found[2], strict=True):
+        assert float(one[0]) == pytest.approx(float(two[0]), rel=0.01, abs=2e-3)
+        assert float(one[1]) == pytest.approx(float(two[1]), abs=0.6)  # of a hundred
+    assert float(found[2][-1][1]) > 93
