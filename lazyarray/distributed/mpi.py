@@ -27,7 +27,12 @@ def launched() -> bool:
 
 
 def _mpi() -> Any:
-    import mpi4py
+    try:
+        import mpi4py
+    except ImportError as error:
+        raise ModuleNotFoundError(
+            "several processes need mpi4py: pip install 'lazyarray-engine[mpi]'", name="mpi4py"
+        ) from error
 
     mpi4py.rc.initialize = False
     mpi4py.rc.finalize = False
@@ -41,6 +46,10 @@ def begin() -> Mpi:
     # A rank that waits shares its core with those that compute.
     os.environ.setdefault("OMPI_MCA_mpi_yield_when_idle", "1")
     MPI = _mpi()
+    if MPI.Is_finalized():
+        raise RuntimeError(
+            "MPI has ended in this process, and can't begin again: call la.distributed.init() once"
+        )
     ours = not MPI.Is_initialized()
     if ours:
         MPI.Init_thread(MPI.THREAD_MULTIPLE)

@@ -277,7 +277,8 @@ def init(
 
 def _told(kind: type[BaseException], error: BaseException, tb: TracebackType | None) -> None:
     """As the program ends with an exception: the others are told, too."""
-    if _process is not None and _process.pid == os.getpid():
+    ends = not (hasattr(sys, "ps1") or sys.flags.interactive)  # at a prompt it goes on
+    if ends and _process is not None and _process.pid == os.getpid():
         _process.dies(error)
     _excepthook(kind, error, tb)
 

@@ -49,6 +49,12 @@ def main() -> None:
             y.wait_to_read()
     D.allreduce(x, out=x)
     print(f"got {x[0].item()}", flush=True)
+    if how == "late":
+        D.shutdown()
+        try:
+            D.init()
+        except RuntimeError as error:
+            print(error, flush=True)
 
 
 main()

@@ -136,6 +136,11 @@ def test_ranks_that_wait_for_each_other_get_an_error():
     assert "[1] lazyarray.distributed: rank 1: a collective is overdue" in output, output
 
 
+def test_mpi_does_not_begin_again():
+    _, output = fault("late")
+    assert output.count("MPI has ended in this process") == 2, output
+
+
 def test_a_rank_that_does_not_answer_is_named():
     status, output = fault("frozen")
     assert status == 0, output

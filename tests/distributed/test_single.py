@@ -95,6 +95,16 @@ def test_after_shutdown_and_before_init():
         comm.allreduce(la.ones(2))
 
 
+def test_without_mpi4py_it_is_said_what_to_install(monkeypatch):
+    D.shutdown()
+    monkeypatch.setitem(sys.modules, "mpi4py", None)
+    for given in ("mpi", None):
+        monkeypatch.setenv("OMPI_COMM_WORLD_SIZE", "2")
+        with pytest.raises(ModuleNotFoundError, match=r"lazyarray-engine\[mpi\]"):
+            D.init(given)
+        assert not D.is_initialized()
+
+
 def test_shares_of_the_sampler():
     shares = [[*D.DistributedSampler(11, 2, seed=5, rank=r, size=3)] for r in range(3)]
     assert [len(s) for s in shares] == [2, 2, 2]
