@@ -18,7 +18,7 @@ MINUTES ?= 3
 GPU_PYTHON ?=
 
 BIN := $(VENV)/bin
-.PHONY: help build demo test quick fuzz fuzz-coverage test-sim conformance bench bench-calls bench-programs npbench docs sanitize faults lint format clean
+.PHONY: help build demo test quick fuzz fuzz-coverage test-sim conformance bench bench-calls bench-programs bench-distributed npbench docs sanitize faults lint format clean
 .PHONY: test-gpu bench-gpu verify-gpu .gpu-python
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
@@ -40,6 +40,8 @@ help:
 	@echo 'make bench     install into $(VENV) and print the table of speeds'
 	@echo 'make bench-calls, bench-programs'
 	@echo '               time every public function at six sizes, and ordinary programs, against NumPy'
+	@echo 'make bench-distributed RANKS=2'
+	@echo '               time collectives against plain mpi4py, and how much of a step they are hidden behind'
 	@echo 'make test-sim  run a quick selection of the tests on a simulated CUDA device'
 	@echo 'make test-gpu, bench-gpu, verify-gpu'
 	@echo '               on a GPU: the tests; the table of speeds; these, and the stress program under'
@@ -112,6 +114,10 @@ bench-calls: $(VENV)/.installed-bench
 
 bench-programs: $(VENV)/.installed-bench
 	$(BIN)/python -m benchmarks.programs $(ARGS)
+
+RANKS ?= 2
+bench-distributed: $(VENV)/.installed-mpi
+	$(BIN)/python -m lazyarray.launch -n $(RANKS) -m benchmarks.distributed $(ARGS)
 
 npbench: $(VENV)/.installed-bench
 	@test -d '$(SUITE)/bench_info' || { echo 'make npbench needs a checkout of \

@@ -88,8 +88,8 @@ _LATER = {
     **{
         room: room
         for room in (
-            "char dtypes exceptions fft graph lib linalg ma nn polynomial profiler random rec "
-            "strings testing typing"
+            "char distributed dtypes exceptions fft graph kvstore lib linalg ma nn polynomial "
+            "profiler random rec strings testing typing"
         ).split()
     },
     "emath": "lib:scimath",
@@ -140,6 +140,8 @@ __all__ = [
     "linalg",
     "ma",
     "nn",
+    "distributed",
+    "kvstore",
     "ops",
     "polynomial",
     "profiler",
@@ -163,10 +165,12 @@ for _section in (
 if _typing.TYPE_CHECKING:
     from lazyarray import (
         char,
+        distributed,
         dtypes,
         exceptions,
         fft,
         graph,
+        kvstore,
         lib,
         linalg,
         ma,

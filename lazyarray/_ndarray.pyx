@@ -526,6 +526,10 @@ cdef class NDArray(Methods):
             return "pending"
         return "complete" if self.v.chunk.error.load() is NULL else "failed"
 
+    def _whole(self):
+        """Whether the array is all of its memory."""
+        return covers_chunk(&self.v)
+
     def asnumpy(self):
         """A NumPy array with a copy of the values; waits for them."""
         return copy_out(awaited(self, "asnumpy"))

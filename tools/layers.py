@@ -40,6 +40,8 @@ ROOMS = """
     random
     _compile | graph | lib | nn | profiler | testing.py
     polynomial | ma.py | char.py | strings.py | rec.py | typing.py | exceptions.py | dtypes.py
+    distributed
+    kvstore.py | launch.py
     package: __init__ _config _scalar_mode _scalars _others _adapters _hints __main__
 """
 

@@ -161,6 +161,7 @@ cdef extern from "op.h" namespace "lazyarray" nogil:
         CError* result
         vector[CUse] uses
         void merge_use(CVar*, cbool) except +
+        void merge_use(CVar*, cbool, cbool) except +
         void add_use(CVar*, cbool, cbool, uint32_t) except +
 
 
@@ -313,7 +314,8 @@ cdef class Engine:
     cdef int create(self, Policy policy, object num_workers) except -1
     cdef int check_operator(self, Opr op) except -1
     cdef int push_callable(self, object fn, Device ctx, tuple const_vars, tuple mutable_vars,
-                           object prop, object priority, str name, bint is_async) except -1
+                           tuple overwrites, object prop, object priority, str name,
+                           bint is_async) except -1
 
 
 cdef class Opr:

@@ -83,6 +83,16 @@ cdef class Var:
         """How many writes have completed on it."""
         return self.c.version.load()
 
+    @property
+    def _issued(self):
+        """What ``version`` will be when all writes that were recorded so far are done."""
+        return self.c.issued
+
+    @property
+    def _lent(self):
+        """Whether others know the memory, so that ops on it end before their push returns."""
+        return self.c.exports.load() != 0
+
     def __eq__(self, other):
         return isinstance(other, Var) and self.c == (<Var>other).c
 

@@ -124,7 +124,7 @@ cdef class Engine:
         """
         if delete_fn is not None and not callable(delete_fn):
             raise TypeError(f"delete_fn is callable or None, not {type(delete_fn).__name__}")
-        self.push_callable(delete_fn or _nothing, ctx, (), (var,), FnProperty.DELETE_VAR, 0,
+        self.push_callable(delete_fn or _nothing, ctx, (), (var,), (), FnProperty.DELETE_VAR, 0,
                            "delete_variable", False)
 
     # -- operators
@@ -152,8 +152,8 @@ cdef class Engine:
     def push(self, Opr op not None, Device ctx not None, object priority=0):
         """Pushes one run of ``op`` on device ``ctx``."""
         self.check_operator(op)
-        self.push_callable(op.fn, ctx, op.const_vars, op.mutable_vars, op.prop, priority, op.name,
-                           False)
+        self.push_callable(op.fn, ctx, op.const_vars, op.mutable_vars, (), op.prop, priority,
+                           op.name, False)
 
     cdef int check_operator(self, Opr op) except -1:
         if op.engine is not self:
@@ -172,22 +172,24 @@ cdef class Engine:
         """
         _check_callable(fn)
         self.push_callable(fn, ctx, _vars(const_vars, "const_vars"),
-                           _vars(mutable_vars, "mutable_vars"), FnProperty(prop), priority,
+                           _vars(mutable_vars, "mutable_vars"), (), FnProperty(prop), priority,
                            _name(fn, name), False)
 
     def push_async(self, fn, Device ctx not None, const_vars=(), mutable_vars=(),
-                   prop=FnProperty.NORMAL, object priority=0, name=None):
+                   prop=FnProperty.NORMAL, object priority=0, name=None, overwrites=()):
         """Pushes ``fn(run_ctx, on_complete)``, which ends when ``on_complete(error=None)`` is called.
 
-        Exactly once, from any thread; a second call is a RuntimeError.
+        Exactly once, from any thread; a second call is a RuntimeError. Of ``overwrites``, which are
+        written too, nothing is read: an error that they hold is over if the op succeeds.
         """
         _check_callable(fn)
         self.push_callable(fn, ctx, _vars(const_vars, "const_vars"),
-                           _vars(mutable_vars, "mutable_vars"), FnProperty(prop), priority,
-                           _name(fn, name), True)
+                           _vars(mutable_vars, "mutable_vars"), _vars(overwrites, "overwrites"),
+                           FnProperty(prop), priority, _name(fn, name), True)
 
     cdef int push_callable(self, object fn, Device ctx, tuple const_vars, tuple mutable_vars,
-                           object prop, object priority, str name, bint is_async) except -1:
+                           tuple overwrites, object prop, object priority, str name,
+                           bint is_async) except -1:
         if isinstance(priority, bool) or not hasattr(priority, "__index__"):
             raise TypeError(f"priority is an integer, not {type(priority).__name__}")
         cdef int rank = priority.__index__()
@@ -212,6 +214,8 @@ cdef class Engine:
                 op.merge_use((<Var>o).c, True)
             for o in const_vars:
                 op.merge_use((<Var>o).c, False)
+            for o in overwrites:
+                op.merge_use((<Var>o).c, True, True)
         except BaseException:
             self.c.discard(op)
             raise
@@ -220,7 +224,7 @@ cdef class Engine:
         op.prop = <Prop><int>prop
         op.payload.run = _run_async_task if is_async else _run_task
         op.payload.is_async = is_async
-        for o in mutable_vars:
+        for o in mutable_vars + overwrites:
             v = o
             v.c.issued += 1
         self.push_op(op, len(exported) > 0)
@@ -312,6 +316,10 @@ cdef class Engine:
         if not self.c.owns(var.c):
             raise ValueError("the variable belongs to another engine")
         raise_error(self.c.error_of(var.c), False)
+
+    def _hand_on(self, Var var not None):
+        """As :meth:`throw`, by who hands the error on: others will hear of it."""
+        raise_error(self.c.error_of(var.c))
 
     # -- life
 

@@ -36,6 +36,16 @@ cdef str site_text(uint32_t site):
     return f"{file}:{line} in {function}"
 
 
+def user_line():
+    """The number of the user's line that runs now."""
+    return _sites.here()
+
+
+def line_text(uint32_t number):
+    """``file:line in function`` of such a number."""
+    return site_text(number)
+
+
 cdef int64_t wait_starts(CEngine* c) noexcept:
     """The time, where waits are traced; else 0."""
     return c.now() if c.tracing() else 0

@@ -177,7 +177,7 @@ void Engine::ready(Op* op, After& after, bool pushing) {
     return;
   }
   // One that waits on the host for a device's work is for a worker: its pusher goes on.
-  if (pushing && (op->prop == Prop::ASYNC || op->prop == Prop::DELETE_VAR) &&
+  if (pushing && (op->prop == Prop::ASYNC || op->prop == Prop::DELETE_VAR || op->hands_over()) &&
       (op->device.is_gpu() || !launches(op))) {
     begin(op);
     (after.run_last ? after.run_last->queue_next : after.run) = op;

@@ -88,14 +88,18 @@ struct Op {
   // What a waiter may run, and what occupies a core.
   bool compute() const { return payload.native && !payload.async && !device.is_gpu(); }
 
+  // It always runs and is over elsewhere (a collective): it only tells somebody, so it is soon done.
+  bool hands_over() const { return payload.async && prop == Prop::NO_SKIP; }
+
   // The same variable twice is one use; in both sets it is a write.
-  void merge_use(Var* v, bool write) {
+  // What is used otherwise, too, is not overwritten.
+  void merge_use(Var* v, bool write, bool overwrite = false) {
     for (Use& u : uses)
       if (u.var == v) {
         u.write |= write;
         return;
       }
-    add_use(v, write);
+    add_use(v, write, overwrite);
   }
   void add_use(Var* v, bool write, bool overwrite = false, uint32_t bumps = 1) {
     Use u;

@@ -95,7 +95,8 @@ Pool* Engine::pool(const char* role, Device device, int target, bool prioritized
 
 Pool* Engine::pool_for(const Op& op) {
   const bool copies = op.prop == Prop::COPY_FROM_GPU || op.prop == Prop::COPY_TO_GPU;
-  const bool priority = op.prop == Prop::CPU_PRIORITIZED || op.prop == Prop::GPU_PRIORITIZED;
+  const bool priority =
+      op.prop == Prop::CPU_PRIORITIZED || op.prop == Prop::GPU_PRIORITIZED || op.hands_over();
   const Device shared;
   Device host = op.device;
   host.kind = Device::CPU;  // pinned memory is the host's

@@ -1,0 +1,191 @@
+"""Collectives: `make bench-distributed`.
+
+Latency and bandwidth of allreduce against plain mpi4py, in alternation; how much of a step's
+communication is hidden behind its backward pass; what follows from these figures for more ranks.
+
+    python -m lazyarray.launch -n 2 -m benchmarks.distributed
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import os
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+import lazyarray as la
+
+D = la.distributed
+MIB = 1 << 20
+
+
+def shortest(f: Callable[[], Any], times: int) -> float:
+    """Seconds of the fastest of some runs, begun by all ranks together."""
+    best = math.inf
+    for _ in range(times):
+        D.barrier()
+        start = time.perf_counter()
+        f()
+        best = min(best, time.perf_counter() - start)
+    return best
+
+
+def allreduces(comm: Any, quick: bool) -> list[tuple[int, float, float]]:
+    """(bytes, seconds of mpi4py, seconds of ours), in place, on the slowest rank."""
+    from mpi4py import MPI  # when init() has begun it
+
+    rows = []
+    for nbytes in (8, 1024, 64 * 1024, MIB, 8 * MIB, 64 * MIB):
+        x = np.ones(nbytes // 8)
+        y = la.ones(nbytes // 8)
+        y.wait_to_read()
+
+        def plain(x: np.ndarray = x) -> None:
+            comm.Allreduce(MPI.IN_PLACE, x)
+
+        def ours(y: la.NDArray = y) -> None:
+            D.allreduce(y, out=y)
+            y.wait_to_read()
+
+        best = [math.inf, math.inf]
+        rounds, times = (2, 5) if quick else (5, 10 if nbytes > MIB else 40)
+        for _ in range(rounds):
+            x[:], y[:] = 1, 1
+            for i, f in enumerate((plain, ours)):
+                best[i] = min(best[i], shortest(f, times))
+        slowest = [max(each) for each in zip(*D.world().exchange(best), strict=True)]
+        rows.append((nbytes, slowest[0], slowest[1]))
+    return rows
+
+
+class Step:
+    """A deep network of equal layers: its backward pass, and what its gradients weigh."""
+
+    def __init__(self, width: int, layers: int, batch: int) -> None:
+        rng = np.random.default_rng(0)
+        self.params = [
+            la.array((rng.standard_normal((width, width)) / width**0.5).astype("f4"))
+            for _ in range(layers)
+        ]
+        for p in self.params:
+            p.attach_grad()
+        self.x = la.array(rng.standard_normal((batch, width)).astype("f4"))
+        self.nbytes = sum(p.nbytes for p in self.params)
+        self.many = D.DataParallel(la.nn.SGD(self.params, lr=1e-6), first=MIB, bucket=MIB)
+
+    def backward(self) -> None:
+        x = self.x
+        with la.autograd.record():
+            for p in self.params:
+                x = la.maximum(x @ p, 0)
+            loss = x.mean()
+        loss.backward()
+
+    def computed(self) -> None:
+        self.backward()
+        self.many.trainer.step()
+        la.waitall()
+
+    def communicated(self) -> None:
+        self.many.average()
+        la.waitall()
+
+    def whole(self) -> None:
+        self.backward()
+        self.many.step()
+        la.waitall()
+
+
+def slow_network(gigabits: float) -> None:
+    """Has each allreduce last as long as on a network that needs no core to move the data."""
+    backend: Any = D.world().backend
+    fast = backend.allreduce
+
+    def slow(source: np.ndarray, to: np.ndarray, op: str) -> None:
+        end = time.perf_counter() + 2 * (D.size() - 1) / D.size() * source.nbytes * 8e-9 / gigabits
+        fast(source, to, op)
+        time.sleep(max(0.0, end - time.perf_counter()))
+
+    backend.allreduce = slow
+
+
+def overlap(quick: bool) -> dict[str, float]:
+    """Milliseconds of a step, and of its two parts alone."""
+    step = Step(512, 8, 256 if quick else 1024)
+    for _ in range(3):
+        step.whole()
+    times = {
+        name: 1e3 * shortest(getattr(step, name), 5 if quick else 15)
+        for name in ("computed", "communicated", "whole")
+    }
+    each = D.world().exchange(times)
+    slowest = {name: max(t[name] for t in each) for name in times}
+    hidden = slowest["computed"] + slowest["communicated"] - slowest["whole"]
+    # The last bucket is ready when nothing is left to compute.
+    possible = slowest["communicated"] * (1 - 1 / len(step.params))
+    slowest["hidden"] = hidden / min(slowest["computed"], possible)
+    slowest["megabytes"] = step.nbytes / 1e6
+    return slowest
+
+
+def model(latency: float, gigabits: float, ranks: int, nbytes: float) -> float:
+    """Seconds of a ring allreduce (Patarasuk, Yuan 2009) with a tree's latency for its agreement.
+
+    2 (p - 1) messages of ``nbytes / p`` each, and ``log2 p`` for the ranks to agree.
+    """
+    rate = gigabits * 1e9 / 8
+    return 2 * (ranks - 1) * (latency + nbytes / ranks / rate) + latency * math.log2(ranks)
+
+
+def advised(latency: float, gigabits: float, ranks: int) -> float:
+    """Bytes of a bucket whose latency costs a tenth of its transfer."""
+    rate = gigabits * 1e9 / 8
+    steps = 2 * (ranks - 1) + math.log2(ranks)
+    return 10 * steps * latency * rate * ranks / (2 * (ranks - 1))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--quick", action="store_true", help="a fifth of the time")
+    parser.add_argument(
+        "--network", type=float, default=2, help="Gbit/s that the steps' collectives are slowed to"
+    )
+    args = parser.parse_args()
+    D.init("mpi")
+    comm = D.world().backend._comm.Dup()
+    rows = allreduces(comm, args.quick)
+    slow_network(args.network)
+    figures = overlap(args.quick)
+    if D.rank():
+        return
+    print(
+        f"{D.size()} ranks on {os.cpu_count()} cores; the shortest of several, the slowest rank's"
+    )
+    print(f"{'bytes':>10} {'mpi4py':>10} {'lazyarray':>10} {'more, us':>9} {'bandwidth':>10}")
+    for nbytes, plain, ours in rows:
+        print(
+            f"{nbytes:10d} {plain * 1e6:10.1f} {ours * 1e6:10.1f} {(ours - plain) * 1e6:9.1f} "
+            f"{plain / ours:10.2f}"
+        )
+    print(
+        f"a step with {figures['megabytes']:.1f} MB of gradients at {args.network:g} Gbit/s: "
+        f"compute alone "
+        f"{figures['computed']:.1f} ms, communication alone {figures['communicated']:.1f}, both "
+        f"{figures['whole']:.1f}: {figures['hidden']:.0%} of what can overlap does"
+    )
+    print("model: 100 MB of gradients, 10 us a message; buckets whose latency costs a tenth")
+    for gigabits in (25.0, 200.0):
+        for ranks in (8, 64, 256, 1024):
+            print(
+                f"  {gigabits:4.0f} Gbit/s, {ranks:4d} ranks: "
+                f"{model(1e-5, gigabits, ranks, 1e8) * 1e3:6.1f} ms, buckets of "
+                f"{advised(1e-5, gigabits, ranks) / MIB:6.1f} MiB"
+            )
+
+
+if __name__ == "__main__":
+    main()

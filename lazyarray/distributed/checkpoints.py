@@ -1,0 +1,116 @@
+"""Checkpoints: saved by one rank while training goes on, loaded by all."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import IO, TYPE_CHECKING, Any
+
+import numpy as np
+
+from lazyarray import engine
+from lazyarray.context import cpu
+from lazyarray.distributed.process import current
+from lazyarray.lazy._lazy import Tensor
+from lazyarray.ops import interop
+from lazyarray.ops._rows import asarray
+from lazyarray.ops.creation import empty
+
+if TYPE_CHECKING:
+    from lazyarray._ndarray import NDArray
+
+__all__ = ["load", "save"]
+
+
+def save(
+    file: str | os.PathLike[str] | IO[bytes], data: Mapping[str, Any], root: int = 0
+) -> NDArray | None:
+    """One rank writes arrays, as :func:`lazyarray.save` does, with the values that they have now.
+
+    It does not wait: the arrays are copied by ops, and a thread writes the copies while training
+    goes on. The program's end waits for it.
+
+    Args:
+        file: a path or a binary file, at the root.
+        data: a dict of arrays or numbers by name: parameters, and an optimiser's ``state_dict()``.
+        root: the rank that writes; the others do nothing.
+    Returns: at the root an array whose ``wait_to_read()`` returns once the file is there, and
+        raises what went wrong; None elsewhere.
+    Raises: TypeError unless data is a dict with strings for keys.
+
+    >>> import io, lazyarray as la
+    >>> la.distributed.init()
+    >>> file = io.BytesIO()
+    >>> _ = la.distributed.save(file, {"w": la.ones(2)}).wait_to_read()
+    >>> _ = file.seek(0)
+    >>> la.distributed.load(file)["w"].asnumpy()
+    array([1., 1.])
+    """
+    if not isinstance(data, Mapping) or not all(isinstance(key, str) for key in data):
+        raise TypeError("save takes a dict of arrays, with strings for keys")
+    if current().rank != root:
+        return None
+    copies = {
+        key: x.to_device(cpu(0)).copy() if isinstance(x, Tensor) else asarray(np.array(x), cpu(0))
+        for key, x in data.items()
+    }
+    done = empty(1, "int8", device=cpu(0))
+
+    def write(run_ctx: Any) -> None:
+        interop.save(file, {key: run_ctx.numpy(x) for key, x in copies.items()})
+
+    engine.get().push_sync(
+        write,
+        cpu(0),
+        const_vars={x.var for x in copies.values()},
+        mutable_vars=[done.var],
+        prop=engine.FnProperty.CPU_PRIORITIZED,
+        name="save",
+    )
+    return done
+
+
+def load(file: str | os.PathLike[str] | IO[bytes], root: int = 0) -> dict[str, NDArray]:
+    """One rank reads a file, all get its arrays. A collective that waits for the file.
+
+    Args:
+        file: what :func:`save` or :func:`lazyarray.save` wrote; only the root reads it.
+        root: the rank that reads.
+    Returns: a dict of arrays by name; those of a list are ``arr_0``, ``arr_1``, ...
+    Raises: what went wrong at the root, there; :class:`RankError` on the others.
+
+    >>> import io, lazyarray as la
+    >>> la.distributed.init()
+    >>> file = io.BytesIO()
+    >>> la.save(file, [la.ones(2), la.zeros(1)])
+    >>> _ = file.seek(0)
+    >>> sorted(la.distributed.load(file))
+    ['arr_0', 'arr_1']
+    """
+    process = current()
+    found: dict[str, Any] = {}
+    failure: BaseException | None = None
+    if process.rank == root:
+        try:
+            read = interop.load(file)
+            if isinstance(read, Mapping):
+                found = dict(read)
+            else:
+                each = read if isinstance(read, list) else [read]
+                found = {f"arr_{i}": x for i, x in enumerate(each)}
+        except Exception as error:
+            failure = error
+    told = {key: (x.shape, str(x.dtype)) for key, x in found.items()}
+    why = None if failure is None else f"{type(failure).__name__}: {failure}"
+    shapes, wrong = process.world.exchange((told, why))[root]
+    if failure is not None:
+        raise failure
+    if wrong is not None:
+        from lazyarray.distributed.errors import RankError
+
+        raise RankError(f"rank {root} could not load the file: {wrong}", root)
+    for key, (shape, dtype) in shapes.items():
+        if key not in found:
+            found[key] = empty(shape, dtype, device=cpu(0))
+        found[key] = process.world.broadcast(found[key], root, out=found[key])
+    return found

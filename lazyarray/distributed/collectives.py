@@ -1,0 +1,234 @@
+"""The collectives of all ranks: functions of :func:`lazyarray.distributed.world`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from lazyarray.distributed.process import world
+
+__all__ = [
+    "allgather",
+    "allreduce",
+    "alltoall",
+    "barrier",
+    "broadcast",
+    "gather",
+    "recv",
+    "reduce",
+    "reduce_scatter",
+    "scatter",
+    "send",
+]
+
+
+def allreduce(x: Any, op: str = "sum", *, out: Any = None, ordered: bool | None = None) -> Any:
+    """The reduction of every rank's ``x``, on all of them.
+
+    "sum" and "mean" have gradients. A NaN in any rank's array is one in the result of "max" and
+    "min", too. With a list of arrays of one dtype it is one collective, which packs them, and
+    gives a list.
+
+    Args:
+        x: an array, of one shape and dtype on all ranks; or a list of arrays.
+        op: "sum", "mean", "prod", "max" or "min".
+        out: the array that the result is written to: ``x`` itself, for one; or a list of them.
+        ordered: whether to add in the order of the ranks, ``x0 + x1 + ...``; None: as
+            :func:`init` was told.
+    Returns: ``out``, or a new array.
+    Raises: ValueError for another ``op``, or an ``out`` of another shape; TypeError for the mean of
+        integers. The result raises :class:`MismatchError` if the ranks differ in what they call,
+        :class:`RankError` if one has no values, or is gone.
+
+    >>> import lazyarray as la
+    >>> la.distributed.init()
+    >>> la.distributed.allreduce(la.ones(2), "mean").asnumpy()
+    array([1., 1.])
+    """
+    return world().allreduce(x, op, out=out, ordered=ordered)
+
+
+def reduce(
+    x: Any, root: int = 0, op: str = "sum", *, out: Any = None, ordered: bool | None = None
+) -> Any:
+    """As :func:`allreduce`, at one rank only.
+
+    Args:
+        x: an array, of one shape and dtype on all ranks.
+        root: the rank that gets the result.
+        op: "sum", "mean", "prod", "max" or "min".
+        out: at the root, the array that the result is written to.
+        ordered: as in :func:`allreduce`.
+    Returns: at the root ``out`` or a new array; None elsewhere.
+    Raises: as :func:`allreduce`.
+
+    >>> import lazyarray as la
+    >>> la.distributed.init()
+    >>> la.distributed.reduce(la.ones(2)).asnumpy()
+    array([1., 1.])
+    """
+    return world().reduce(x, root, op, out=out, ordered=ordered)
+
+
+def broadcast(x: Any, root: int = 0, *, out: Any = None) -> Any:
+    """One rank's values, on all.
+
+    Args:
+        x: an array; elsewhere than at the root only its shape and dtype count. Or a list of arrays,
+            each of which is broadcast.
+        root: whose values.
+        out: the array that they are written to; ``out=x`` is what loads parameters.
+    Returns: ``out``, or a new array.
+    Raises: as :func:`allreduce`.
+
+    >>> import lazyarray as la
+    >>> la.distributed.init()
+    >>> x = la.arange(3)
+    >>> la.distributed.broadcast(x, out=x) is x
+    True
+    """
+    return world().broadcast(x, root, out=out)
+
+
+def allgather(x: Any, *, out: Any = None) -> Any:
+    """Every rank's ``x``, on all: stacked along a new first axis. It has a gradient.
+
+    Args:
+        x: an array, of one shape and dtype on all ranks.
+        out: the array that the result is written to.
+    Returns: ``out``, or a new array, of shape ``(size, *x.shape)``.
+    Raises: as :func:`allreduce`.
+
+    >>> import lazyarray as la
+    >>> la.distributed.init()
+    >>> la.distributed.allgather(la.arange(3)).shape
+    (1, 3)
+    """
+    return world().allgather(x, out=out)
+
+
+def gather(x: Any, root: int = 0, *, out: Any = None) -> Any:
+    """As :func:`allgather`, at one rank only.
+
+    Args:
+        x: an array, of one shape and dtype on all ranks.
+        root: the rank that gets them.
+        out: at the root, the array that the result is written to.
+    Returns: at the root ``out`` or a new array, of shape ``(size, *x.shape)``; None elsewhere.
+    Raises: as :func:`allreduce`.
+
+    >>> import lazyarray as la
+    >>> la.distributed.init()
+    >>> la.distributed.gather(la.arange(3)).shape
+    (1, 3)
+    """
+    return world().gather(x, root, out=out)
+
+
+def scatter(x: Any, root: int = 0, *, out: Any = None) -> Any:
+    """A row of the root's array for each rank.
+
+    Args:
+        x: at the root an array of shape ``(size, ...)``; elsewhere an array of the shape and dtype
+            of one row (``la.empty``), whose values are not read.
+        root: whose array.
+        out: the array that the row is written to.
+    Returns: ``out``, or a new array: this rank's row.
+    Raises: as :func:`allreduce`; ValueError for another first axis.
+
+    >>> import lazyarray as la
+    >>> la.distributed.init()
+    >>> la.distributed.scatter(la.arange(3).reshape(1, 3)).asnumpy()
+    array([0, 1, 2])
+    """
+    return world().scatter(x, root, out=out)
+
+
+def reduce_scatter(x: Any, op: str = "sum", *, out: Any = None, ordered: bool | None = None) -> Any:
+    """The reduction of every rank's array, of which each rank gets its row. "sum" has a gradient.
+
+    Args:
+        x: an array of shape ``(size, ...)``, the same on all ranks.
+        op: "sum", "mean", "prod", "max" or "min".
+        out: the array that the row is written to.
+        ordered: as in :func:`allreduce`.
+    Returns: ``out``, or a new array of shape ``x.shape[1:]``.
+    Raises: as :func:`allreduce`; ValueError for another first axis.
+
+    >>> import lazyarray as la
+    >>> la.distributed.init()
+    >>> la.distributed.reduce_scatter(la.ones((1, 3))).asnumpy()
+    array([1., 1., 1.])
+    """
+    return world().reduce_scatter(x, op, out=out, ordered=ordered)
+
+
+def alltoall(x: Any, *, out: Any = None) -> Any:
+    """Row ``i`` of ``x`` goes to rank ``i``; what came from there is row ``i``. It has a gradient.
+
+    Args:
+        x: an array of shape ``(size, ...)``, the same on all ranks.
+        out: the array that the result is written to.
+    Returns: ``out``, or a new array of x's shape.
+    Raises: as :func:`allreduce`; ValueError for another first axis.
+
+    >>> import lazyarray as la
+    >>> la.distributed.init()
+    >>> la.distributed.alltoall(la.ones((1, 3))).shape
+    (1, 3)
+    """
+    return world().alltoall(x, out=out)
+
+
+def send(x: Any, dest: int, tag: int = 0) -> None:
+    """Sends an array to one rank, which calls :func:`recv`. Does not wait for it.
+
+    Messages of one rank to another come in the order in which they were sent.
+
+    Args:
+        x: an array.
+        dest: the rank that it goes to.
+        tag: a number that sender and receiver agree on.
+    Returns: None.
+    Raises: ValueError for another rank, or more than 2 GiB.
+
+    >>> import lazyarray as la
+    >>> la.distributed.init()
+    >>> la.distributed.send(la.arange(3), 0)
+    >>> la.distributed.recv(la.empty(3, int), 0).asnumpy()
+    array([0, 1, 2])
+    """
+    world().send(x, dest, tag)
+
+
+def recv(x: Any, source: int, tag: int = 0, *, out: Any = None) -> Any:
+    """What a rank has sent.
+
+    Args:
+        x: an array of the message's shape and dtype; its values are not read.
+        source: the rank that sends.
+        tag: as the sender's.
+        out: the array that the message is written to: ``x`` itself, for one.
+    Returns: ``out``, or a new array.
+    Raises: ValueError for another rank. The result raises :class:`MismatchError` for a message of
+        another shape or dtype.
+
+    >>> import lazyarray as la
+    >>> la.distributed.init()
+    >>> la.distributed.send(la.ones(2), 0, tag=7)
+    >>> la.distributed.recv(la.empty(2), 0, tag=7).asnumpy()
+    array([1., 1.])
+    """
+    return world().recv(x, source, tag, out=out)
+
+
+def barrier() -> None:
+    """Waits until all ranks are here, with all collectives before it over.
+
+    Returns: None.
+    Raises: :class:`RankError` if one is gone.
+
+    >>> import lazyarray as la
+    >>> la.distributed.init()
+    >>> la.distributed.barrier()
+    """
+    world().barrier()

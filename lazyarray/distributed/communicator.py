@@ -1,0 +1,495 @@
+"""Communicator: a group of ranks, and its collectives, each one asynchronous op of the engine.
+
+An op reads and writes its arrays' variables, and writes the process's channel, which all
+communicators share. So collectives run in program order on every rank, whatever else the engine
+does; the thread that makes an op ready only hands it to the communication thread.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from lazyarray import engine
+from lazyarray.context import cpu
+from lazyarray.distributed import reductions
+from lazyarray.distributed.backend import Backend
+from lazyarray.distributed.errors import MismatchError
+from lazyarray.distributed.packing import Onto, in_a_row, sent_from, through_host
+from lazyarray.distributed.thread import Task
+from lazyarray.engine._engine import user_line
+from lazyarray.lazy._lazy import Tensor, TracingError, is_capturing
+from lazyarray.ops._differentiable import follows, note
+from lazyarray.ops._rows import asarray, scalar_like
+from lazyarray.ops.creation import empty
+
+if TYPE_CHECKING:
+    from lazyarray._ndarray import NDArray
+    from lazyarray.distributed.process import Process
+
+__all__ = ["Communicator"]
+
+_HEAD = 16  # bytes before a message: a digest of what it is
+_MOST = (1 << 31) - 1 - _HEAD  # bytes of a message
+_TAGS = 1 << 15
+
+
+@functools.lru_cache(4096)
+def _signature(name: str, text: str, *kinds: Any) -> tuple[str, bytes]:
+    """What a call with arrays of these dtypes and shapes is, in words, and a digest of that."""
+    words = " ".join([name, *([text] if text else []), *map(str, kinds)])
+    return words, hashlib.blake2b(words.encode(), digest_size=_HEAD).digest()
+
+
+def _signed(name: str, text: str, arrays: Sequence[Any]) -> tuple[str, bytes]:
+    return _signature(name, text, *[kind for x in arrays for kind in (x.dtype, x.shape)])
+
+
+class Communicator:
+    """A group of ranks: all of them (:func:`world`), or some (:meth:`split`).
+
+    Its methods are collectives: every rank of it calls the same ones in the same order. They return
+    at once; a wait on a result waits for the other ranks. What comes of all ranks has a first axis
+    of :attr:`size` rows, one a rank.
+
+    >>> import lazyarray as la
+    >>> la.distributed.init()
+    >>> comm = la.distributed.world()
+    >>> comm.allreduce(la.arange(3)).asnumpy()
+    array([0, 1, 2])
+    """
+
+    def __init__(
+        self, process: Process, backend: Backend, ranks: tuple[int, ...], name: str
+    ) -> None:
+        self._process = process
+        self.backend = backend
+        #: The number of this process in the group, and how many there are.
+        self.rank: int = backend.rank
+        self.size: int = backend.size
+        #: Which ranks of the world these are.
+        self.ranks = ranks
+        self.name = name
+        self._splits = 0
+
+    def __repr__(self) -> str:
+        return f"<Communicator {self.name}: rank {self.rank} of {self.size}>"
+
+    def __reduce__(self) -> Any:
+        raise TypeError("a communicator is of this process: it can't be pickled or copied")
+
+    # -- collectives
+
+    @through_host
+    def allreduce(
+        self, x: Any, op: str = "sum", *, out: Any = None, ordered: bool | None = None
+    ) -> Any:
+        """:func:`lazyarray.distributed.allreduce` in this group."""
+        if isinstance(x, (list, tuple)):
+            return self._allreduce_all(list(x), op, out, ordered)
+        x, op, ordered = asarray(x), self._op(op, [x]), self._ordered(ordered)
+        to = self._result("allreduce", out, x, x.shape)
+
+        def work(task: Task) -> None:
+            with Onto(task.view(to)) as flat:
+                source = sent_from(task, x, to, flat)
+                reductions.allreduce(self.backend, source, flat, op, ordered)
+
+        rules = [_sum_rule(self, op, ordered)] if op in ("sum", "mean") else None
+        return self._push("allreduce", self._text(op, ordered), [x], [to], work, [x], rules, out)
+
+    @through_host
+    def reduce(
+        self,
+        x: Any,
+        root: int = 0,
+        op: str = "sum",
+        *,
+        out: Any = None,
+        ordered: bool | None = None,
+    ) -> Any:
+        """:func:`lazyarray.distributed.reduce` in this group."""
+        root, x = self._rank_of("root", root), asarray(x)
+        op, ordered = self._op(op, [x]), self._ordered(ordered)
+        at_root = self.rank == root
+        to = self._result("reduce", out, x, x.shape) if at_root else None
+
+        def work(task: Task) -> None:
+            if to is None:
+                source = in_a_row(task.view(x))
+                reductions.reduce(self.backend, source, None, op, root, ordered)
+                return
+            with Onto(task.view(to)) as flat:
+                source = sent_from(task, x, to, flat)
+                reductions.reduce(self.backend, source, flat, op, root, ordered)
+
+        text = self._text(op, ordered, f"to {root}")
+        writes = [] if to is None else [to]
+        return self._push("reduce", text, [x], writes, work, [x], None, out)
+
+    @through_host
+    def broadcast(self, x: Any, root: int = 0, *, out: Any = None) -> Any:
+        """:func:`lazyarray.distributed.broadcast` in this group."""
+        if isinstance(x, (list, tuple)):
+            return self._broadcast_all(list(x), root, out)
+        root, x = self._rank_of("root", root), asarray(x)
+        to = self._result("broadcast", out, x, x.shape)
+        at_root = self.rank == root
+
+        def work(task: Task) -> None:
+            with Onto(task.view(to)) as flat:
+                if at_root and (source := sent_from(task, x, to, flat)) is not flat:
+                    flat[...] = source
+                self.backend.broadcast(flat, root)
+
+        reads = [x] if at_root else []
+        return self._push("broadcast", f"from {root}", reads, [to], work, [x], None, out)
+
+    @through_host
+    def allgather(self, x: Any, *, out: Any = None) -> Any:
+        """:func:`lazyarray.distributed.allgather` in this group."""
+        x = asarray(x)
+        to = self._result("allgather", out, x, (self.size, *x.shape))
+
+        def work(task: Task) -> None:
+            with Onto(task.view(to)) as flat:
+                self.backend.allgather(sent_from(task, x, to), flat)
+
+        rules = [lambda g: self.reduce_scatter(g)]
+        return self._push("allgather", "", [x], [to], work, [x], rules, out)
+
+    @through_host
+    def gather(self, x: Any, root: int = 0, *, out: Any = None) -> Any:
+        """:func:`lazyarray.distributed.gather` in this group."""
+        root, x = self._rank_of("root", root), asarray(x)
+        to = None
+        if self.rank == root:
+            to = self._result("gather", out, x, (self.size, *x.shape))
+
+        def work(task: Task) -> None:
+            if to is None:
+                self.backend.gather(in_a_row(task.view(x)), None, root)
+                return
+            with Onto(task.view(to)) as flat:
+                self.backend.gather(sent_from(task, x, to), flat, root)
+
+        writes = [] if to is None else [to]
+        return self._push("gather", f"to {root}", [x], writes, work, [x], None, out)
+
+    @through_host
+    def scatter(self, x: Any, root: int = 0, *, out: Any = None) -> Any:
+        """:func:`lazyarray.distributed.scatter` in this group."""
+        root, x = self._rank_of("root", root), asarray(x)
+        at_root = self.rank == root
+        shape = self._rows("scatter", x) if at_root else x.shape
+        to = self._result("scatter", out, x, shape)
+
+        def work(task: Task) -> None:
+            source = sent_from(task, x, to) if at_root else None
+            with Onto(task.view(to)) as flat:
+                self.backend.scatter(source, flat, root)
+
+        reads = [x] if at_root else []
+        return self._push("scatter", f"from {root}", reads, [to], work, [to], None, out)
+
+    @through_host
+    def reduce_scatter(
+        self, x: Any, op: str = "sum", *, out: Any = None, ordered: bool | None = None
+    ) -> Any:
+        """:func:`lazyarray.distributed.reduce_scatter` in this group."""
+        x = asarray(x)
+        op, ordered = self._op(op, [x]), self._ordered(ordered)
+        to = self._result("reduce_scatter", out, x, self._rows("reduce_scatter", x))
+
+        def work(task: Task) -> None:
+            source = sent_from(task, x, to).reshape(self.size, to.size)
+            with Onto(task.view(to)) as flat:
+                reductions.reduce_scatter(self.backend, source, flat, op, ordered)
+
+        rules = [lambda g: self.allgather(g)] if op == "sum" else None
+        text = self._text(op, ordered)
+        return self._push("reduce_scatter", text, [x], [to], work, [x], rules, out)
+
+    @through_host
+    def alltoall(self, x: Any, *, out: Any = None) -> Any:
+        """:func:`lazyarray.distributed.alltoall` in this group."""
+        x = asarray(x)
+        self._rows("alltoall", x)
+        to = self._result("alltoall", out, x, x.shape)
+
+        def work(task: Task) -> None:
+            with Onto(task.view(to)) as flat:
+                self.backend.alltoall(sent_from(task, x, to), flat)
+
+        rules = [lambda g: self.alltoall(g)]
+        return self._push("alltoall", "", [x], [to], work, [x], rules, out)
+
+    def barrier(self) -> None:
+        """:func:`lazyarray.distributed.barrier` in this group."""
+        self._wait("barrier", "", lambda task: None)
+
+    # -- messages
+
+    @through_host
+    def send(self, x: Any, dest: int, tag: int = 0) -> None:
+        """:func:`lazyarray.distributed.send` in this group."""
+        x, dest, tag = asarray(x), self._rank_of("dest", dest), self._tag(tag)
+        _, digest = _signed("message", "", [x])
+        if x.nbytes > _MOST:
+            raise ValueError(f"send: {x.nbytes} bytes in one message; it may have {_MOST}")
+
+        def work(task: Task) -> None:
+            source = task.view(x)
+            buffer = np.empty(_HEAD + source.nbytes, np.uint8)
+            buffer[:_HEAD] = np.frombuffer(digest, np.uint8)
+            buffer[_HEAD:].view(source.dtype).reshape(source.shape)[...] = source
+            self.backend.send(buffer, dest, tag)
+            self._process.thread.sends(self.backend)
+
+        self._push("send", f"to {dest}", [x], [], work, [x], None, None, dest)
+
+    @through_host
+    def recv(self, x: Any, source: int, tag: int = 0, *, out: Any = None) -> Any:
+        """:func:`lazyarray.distributed.recv` in this group."""
+        x, source, tag = asarray(x), self._rank_of("source", source), self._tag(tag)
+        to = self._result("recv", out, x, x.shape)
+        _, digest = _signed("message", "", [x])
+
+        def work(task: Task) -> None:
+            thread = self._process.thread
+            message = self.backend.recv(source, tag, thread.poll)
+            if message[:_HEAD].tobytes() != digest:
+                raise MismatchError(
+                    f"the message from rank {source} is not the {x.dtype} {x.shape} that recv "
+                    f"asked for: it has {message.size - _HEAD} bytes"
+                )
+            view = task.view(to)
+            view[...] = message[_HEAD:].view(view.dtype).reshape(view.shape)
+
+        return self._push("recv", f"from {source}", [], [to], work, [x], None, out, source)
+
+    # -- groups
+
+    def split(self, color: int | None, key: int = 0) -> Communicator | None:
+        """Groups of the ranks that give the same ``color``, in the order of ``key``, then of rank.
+
+        A collective that waits. A rank that gives None is in no group, and gets None.
+
+        Args:
+            color: which group, a number from 0 on; or None.
+            key: where in it.
+        Returns: the new communicator, or None.
+        Raises: ValueError for a negative color.
+
+        >>> import lazyarray as la
+        >>> la.distributed.init()
+        >>> la.distributed.world().split(0).size
+        1
+        """
+        if color is not None and (not isinstance(color, int) or color < 0):
+            raise ValueError(f"split: a color is a number from 0 on, or None, not {color!r}")
+        if not isinstance(key, int):
+            raise TypeError(f"split: a key is an integer, not {key!r}")
+        found: list[Any] = []
+
+        def work(task: Task) -> None:
+            every = self.backend.exchange((color, key))
+            found.extend((every, self.backend.split(color, key)))
+
+        self._wait("split", "", work)
+        self._splits += 1
+        every, backend = found
+        if color is None:
+            return None
+        members = sorted((k, r) for r, (c, k) in enumerate(every) if c == color)
+        ranks = tuple(self.ranks[r] for _, r in members)
+        name = f"{self.name}.split{self._splits}({color})"
+        return Communicator(self._process, backend, ranks, name)
+
+    def exchange(self, thing: Any) -> list[Any]:
+        """Every rank's Python object, by pickle: settings, file names. A collective that waits.
+
+        >>> import lazyarray as la
+        >>> la.distributed.init()
+        >>> la.distributed.world().exchange({"batch": 32})
+        [{'batch': 32}]
+        """
+        found: list[Any] = []
+        self._wait("exchange", "", lambda task: found.extend(self.backend.exchange(thing)))
+        return found
+
+    # -- several arrays at once
+
+    def _allreduce_all(self, xs: list[Any], op: str, out: Any, ordered: bool | None) -> list[Any]:
+        """One collective for arrays of one dtype, which are packed."""
+        xs = [asarray(x) for x in xs]
+        if not xs:
+            return []
+        op, ordered = self._op(op, xs), self._ordered(ordered)
+        if len({x.dtype for x in xs}) > 1:
+            raise TypeError("allreduce of several arrays: they have different dtypes")
+        outs = [None] * len(xs) if out is None else list(out)
+        if len(outs) != len(xs):
+            raise ValueError(f"allreduce: {len(outs)} arrays for the results of {len(xs)}")
+        tos = [self._result("allreduce", o, x, x.shape) for x, o in zip(xs, outs, strict=True)]
+
+        if len(xs) == 1:
+            return [self.allreduce(xs[0], op, out=outs[0], ordered=ordered)]
+
+        def work(task: Task) -> None:
+            views = [task.view(x) for x in xs]
+            flat = self._process.thread.scratch(sum(v.size for v in views), xs[0].dtype)
+            at = 0
+            for v in views:
+                flat[at : at + v.size].reshape(v.shape)[...] = v
+                at += v.size
+            reductions.allreduce(self.backend, flat, flat, op, ordered)
+            at = 0
+            for to in tos:
+                v = task.view(to)
+                v[...] = flat[at : at + v.size].reshape(v.shape)
+                at += v.size
+
+        self._push("allreduce", self._text(op, ordered), xs, tos, work, xs, None, out)
+        return tos
+
+    def _broadcast_all(self, xs: list[Any], root: int, out: Any) -> list[Any]:
+        outs = [None] * len(xs) if out is None else list(out)
+        if len(outs) != len(xs):
+            raise ValueError(f"broadcast: {len(outs)} arrays for the results of {len(xs)}")
+        return [self.broadcast(x, root, out=o) for x, o in zip(xs, outs, strict=True)]
+
+    # -- what all of them do
+
+    def _push(
+        self,
+        name: str,
+        text: str,
+        reads: Sequence[Any],
+        writes: Sequence[Any],
+        work: Callable[[Task], None],
+        signed: Sequence[Any],
+        rules: list[Any] | None,
+        out: Any,
+        peer: int | None = None,
+    ) -> Any:
+        """Pushes a collective; gives what it writes.
+
+        ``signed``: what must be alike on all ranks; ``rules``: its gradient's; ``peer``: the other
+        rank of a message.
+        """
+        process = self._process
+        process.check()
+        if is_capturing():
+            raise TracingError(f"{name} talks to other processes: it can't be captured")
+        wanted = follows(*reads) or (out is not None and follows(*writes))
+        if wanted and (rules is None or out is not None):
+            how = " in place" if out is not None else ""
+            raise NotImplementedError(
+                f"autograd has no gradient rule for {name!r}{how}: use x.detach() if it is meant "
+                "as a constant"
+            )
+        words, digest = _signed(name, text, signed)
+        ranks = self.ranks if peer is None else (self.ranks[peer],)
+        entry = process.ledger.add(self.name, words, user_line(), ranks, peer is not None)
+        mark = int.from_bytes(digest[:8], "little") >> 2 if peer is None else None
+        task = Task(self, entry, mark, reads, writes, work)
+        thread = process.thread
+
+        def start(run_ctx: Any, done: Any) -> None:
+            task.starts(run_ctx, done)
+            thread.put(task)
+
+        written = {w.var for w in writes}
+        kept = {w.var for w in writes if not w._whole()} | {r.var for r in reads}
+        read = {r.var for r in reads} - written
+        e = engine.get()
+        e.push_async(
+            start,
+            cpu(0),
+            const_vars=read,
+            mutable_vars=[process.channel, *(written & kept)],
+            overwrites=written - kept,
+            prop=engine.FnProperty.NO_SKIP,
+            name=name,
+        )
+        for x in (*reads, *writes):
+            if x.var._lent:
+                x.wait_to_write()  # who shares the memory looks at it when this returns
+        if wanted:
+            note(name, rules or [], reads, writes)
+        if not writes:
+            return None
+        if len(writes) > 1:
+            return list(writes)
+        to = writes[0]
+        # Of one that will never change the op keeps an array that it can write to.
+        return to if out is not None or to.ndim else scalar_like(to.reshape(()), signed[0])
+
+    def _wait(self, name: str, text: str, work: Callable[[Task], None]) -> None:
+        """A collective without arrays, waited for."""
+        token = empty(1, "int8", device=cpu(0))
+        self._push(name, text, [], [token], work, [], None, token)
+        token.wait_to_read()
+
+    def _text(self, op: str, ordered: bool, more: str = "") -> str:
+        return " ".join(filter(None, [op, "in order" if ordered else "", more]))
+
+    def _ordered(self, ordered: bool | None) -> bool:
+        return self._process.ordered if ordered is None else bool(ordered)
+
+    def _op(self, op: str, arrays: Sequence[Any]) -> str:
+        if op not in reductions.OPS:
+            raise ValueError(f"a reduction is one of {', '.join(reductions.OPS)}, not {op!r}")
+        if op == "mean":
+            for x in arrays:
+                if asarray(x).dtype.kind not in "fc":
+                    raise TypeError(
+                        f"the mean over ranks is of floats, not of {asarray(x).dtype}: "
+                        "x.astype(float)"
+                    )
+        return op
+
+    def _rank_of(self, what: str, rank: int) -> int:
+        if isinstance(rank, bool) or not hasattr(rank, "__index__"):
+            raise TypeError(f"{what} is a rank, an integer, not {rank!r}")
+        found: int = rank.__index__()
+        if not 0 <= found < self.size:
+            raise ValueError(f"{what} is a rank of {self.size}, not {found}")
+        return found
+
+    def _tag(self, tag: int) -> int:
+        if not isinstance(tag, int) or not 0 <= tag < _TAGS:
+            raise ValueError(f"a tag is an integer from 0 to {_TAGS - 1}, not {tag!r}")
+        return tag
+
+    def _rows(self, name: str, x: NDArray) -> tuple[int, ...]:
+        """The shape of one rank's part."""
+        if not x.ndim or x.shape[0] != self.size:
+            raise ValueError(
+                f"{name}: the first axis has a row for each of the {self.size} ranks, not shape "
+                f"{x.shape}"
+            )
+        return x.shape[1:]
+
+    def _result(self, name: str, out: Any, x: NDArray, shape: tuple[int, ...]) -> Any:
+        if out is None:
+            return empty(shape, x.dtype, device=x.device)
+        if not isinstance(out, Tensor):
+            raise TypeError(f"{name}: out is an NDArray, not {type(out).__name__}")
+        if out.shape != shape or out.dtype != x.dtype:
+            raise ValueError(
+                f"{name}: out has shape {out.shape} and {out.dtype}, the result {shape} and "
+                f"{x.dtype}"
+            )
+        if not out.flags.writeable:
+            raise ValueError(f"{name}: out is read-only")
+        return out
+
+
+def _sum_rule(comm: Communicator, op: str, ordered: bool) -> Any:
+    return lambda g: comm.allreduce(g, op, ordered=ordered)

@@ -1,0 +1,187 @@
+"""A line from every rank to rank 0, beside the backend: who is there, who died, who waits for what.
+
+It works where the backend doesn't: while MPI waits for a rank that will never come. Rank 0 has the
+*hub*, a thread that listens; each rank, 0 too, is a *member*. Messages are lines of JSON.
+"""
+
+from __future__ import annotations
+
+import json
+import selectors
+import socket
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+from lazyarray.distributed.ledger import compare
+
+__all__ = ["Hub", "Member", "own_address"]
+
+_ANSWER_SECONDS = 3.0  # for which the hub waits for the ranks' ledgers
+
+
+def own_address(others: bool) -> str:
+    """Where other machines (or only this one) reach this process."""
+    if not others:
+        return "127.0.0.1"
+    name = socket.gethostname()
+    try:
+        found = socket.getaddrinfo(name, None, socket.AF_INET, socket.SOCK_STREAM)
+    except OSError:
+        return name
+    outside = [str(a[4][0]) for a in found if not str(a[4][0]).startswith("127.")]
+    return outside[0] if outside else name
+
+
+class _Line:
+    """A connection that carries messages."""
+
+    def __init__(self, sock: socket.socket) -> None:
+        self.sock = sock
+        self._lock = threading.Lock()
+        self._rest = b""
+
+    def send(self, message: dict[str, Any]) -> None:
+        """Nothing if nobody is there any more: whoever reads from it learns that."""
+        try:
+            with self._lock:
+                self.sock.sendall(json.dumps(message).encode() + b"\n")
+        except OSError:
+            pass
+
+    def receive(self) -> list[dict[str, Any]] | None:
+        """The messages that have come; None at the end."""
+        try:
+            data = self.sock.recv(1 << 16)
+        except OSError:
+            return None
+        if not data:
+            return None
+        *lines, self._rest = (self._rest + data).split(b"\n")
+        return [json.loads(line) for line in lines]
+
+
+class Hub(threading.Thread):
+    """Rank 0's: passes on who died or left, and compares ledgers when a rank waits too long."""
+
+    def __init__(self, size: int, token: str, outside: bool, timeout: float) -> None:
+        super().__init__(name="lazyarray hub", daemon=True)
+        self._size, self._token, self._timeout = size, token, timeout
+        self._server = socket.create_server(("" if outside else "127.0.0.1", 0), backlog=size)
+        self.port: int = self._server.getsockname()[1]
+        self._members: dict[int, _Line] = {}
+        self._left: set[int] = set()  # by themselves, having finished everything
+        self._lost: set[int] = set()
+        self._told: dict[int, dict[str, Any]] | None = None  # while ledgers are asked for
+        self._until = 0.0
+        self._stuck: dict[int, Any] | None = None  # what all waited for, when they last told
+        self._selector = selectors.DefaultSelector()
+        self._end_sent: float | None = None
+
+    def run(self) -> None:
+        self._selector.register(self._server, selectors.EVENT_READ, None)
+        while self._end_sent is None or (self._members and time.monotonic() < self._end_sent + 5):
+            # Until the members have hung up: what was sent might be lost otherwise.
+            wait = None if self._told is None else max(0.0, self._until - time.monotonic())
+            wait = wait if self._end_sent is None else 0.2
+            for key, _ in self._selector.select(wait):
+                if key.data is None:
+                    sock, _ = self._server.accept()
+                    self._selector.register(sock, selectors.EVENT_READ, [_Line(sock), None])
+                    continue
+                line, rank = key.data
+                messages = line.receive()
+                if messages is None:
+                    self._selector.unregister(line.sock)
+                    line.sock.close()
+                    if rank is not None:
+                        self._members.pop(rank, None)
+                        if rank not in self._left and self._end_sent is None:
+                            self._lose(rank, "died")
+                    continue
+                for message in messages:
+                    if key.data[1] is None:
+                        if message.get("token") != self._token:
+                            break
+                        key.data[1] = message["rank"]
+                        self._members[message["rank"]] = line
+                        for lost in self._lost:
+                            line.send({"lost": lost, "why": "died"})
+                    else:
+                        self._take(key.data[1], message)
+            if self._told is not None and time.monotonic() >= self._until:
+                self._compare()
+        self._selector.close()
+        self._server.close()
+        for line in self._members.values():
+            line.sock.close()
+
+    def _all(self, message: dict[str, Any]) -> None:
+        for line in list(self._members.values()):
+            line.send(message)
+
+    def _lose(self, rank: int, why: str) -> None:
+        if rank not in self._lost:
+            self._lost.add(rank)
+            self._all({"lost": rank, "why": why})
+            self._end()
+
+    def _take(self, rank: int, message: dict[str, Any]) -> None:
+        if "bye" in message:
+            self._left.add(rank)
+            self._all({"left": rank})
+            self._end()
+        elif "died" in message:
+            self._lose(rank, message["died"])
+        elif "overdue" in message and self._told is None:
+            self._told = {}
+            self._until = time.monotonic() + min(_ANSWER_SECONDS, max(self._timeout, 0.5))
+            self._all({"tell": True})
+        elif "told" in message and self._told is not None:
+            self._told[rank] = message["told"]
+            if self._members.keys() - self._left - self._lost <= self._told.keys():
+                self._compare()
+
+    def _end(self) -> None:
+        if self._end_sent is None and len(self._left | self._lost) == self._size:
+            self._all({"end": not self._lost})
+            self._end_sent = time.monotonic()
+
+    def _compare(self) -> None:
+        told, self._told = self._told or {}, None
+        gone = self._left | self._lost
+        states = {rank: state for rank, state in told.items() if rank not in gone}
+        text, stuck = compare(states, gone, self._timeout / 2)
+        silent = self._members.keys() - told.keys() - gone
+        text += "".join(f"\n  rank {rank} does not answer" for rank in sorted(silent))
+        sure = stuck is not None and stuck == self._stuck and not silent
+        self._stuck = stuck
+        self._all({"stuck" if sure else "report": text})
+
+
+class Member(threading.Thread):
+    """A rank's end. ``heard(message)`` is called in its thread; ``{"lost": 0}`` without a hub."""
+
+    def __init__(
+        self, address: tuple[str, int], rank: int, token: str, heard: Callable[[Any], None]
+    ) -> None:
+        super().__init__(name="lazyarray control", daemon=True)
+        self._heard = heard
+        self._line = _Line(socket.create_connection(address, timeout=30))
+        self._line.sock.settimeout(None)
+        self._line.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self.send({"rank": rank, "token": token})
+
+    def send(self, message: dict[str, Any]) -> None:
+        self._line.send(message)
+
+    def run(self) -> None:
+        while (messages := self._line.receive()) is not None:
+            for message in messages:
+                self._heard(message)
+                if "end" in message:
+                    self._line.sock.close()
+                    return
+        self._heard({"lost": 0, "why": "died"})
+        self._heard({"end": False})

@@ -1,0 +1,159 @@
+"""What this rank has issued last, and where ranks differ."""
+
+from __future__ import annotations
+
+import collections
+import itertools
+import time
+from typing import Any
+
+from lazyarray.engine._engine import line_text
+
+__all__ = ["QUEUED", "UNDER_WAY", "UNREADY", "WAITING", "Entry", "Ledger", "compare"]
+
+# An entry's states, before it is done or failed.
+UNREADY = "waits for its arrays"
+QUEUED = "waits for the communication thread"
+WAITING = "waits for other ranks"
+UNDER_WAY = "moves data"  # while the backend blocks
+
+_KEPT = 32  # entries that a rank remembers
+
+
+class Entry:
+    """A collective that was issued: ``number`` counts those of its communicator, 0 for messages."""
+
+    __slots__ = ("comm", "line", "number", "ranks", "since", "state", "text")
+
+    def __init__(
+        self, comm: str, number: int, text: str, line: int, ranks: tuple[int, ...]
+    ) -> None:
+        self.comm, self.number, self.text, self.line = comm, number, text, line
+        self.ranks = ranks  # whom it waits for, in the world's numbers
+        self.state = UNREADY
+        self.since = time.monotonic()
+
+    @property
+    def where(self) -> str:
+        """The user's line that issued it."""
+        return line_text(self.line)
+
+    def becomes(self, state: str) -> None:
+        self.state = state
+        self.since = time.monotonic()
+
+    def told(self) -> dict[str, Any]:
+        """As another rank gets it."""
+        return {
+            "comm": self.comm,
+            "number": self.number,
+            "text": self.text,
+            "where": self.where,
+            "state": self.state,
+            "ranks": list(self.ranks),
+            "seconds": time.monotonic() - self.since,
+        }
+
+
+class Ledger:
+    """The last entries of this rank, the oldest first."""
+
+    def __init__(self) -> None:
+        self._entries: collections.deque[Entry] = collections.deque(maxlen=_KEPT)
+        self._counts: dict[str, itertools.count[int]] = {}
+        self.current: Entry | None = None  # what waits for other ranks now
+
+    def add(self, comm: str, text: str, line: int, ranks: tuple[int, ...], message: bool) -> Entry:
+        number = 0
+        if not message:
+            number = next(self._counts.setdefault(comm, itertools.count(1)))
+        entry = Entry(comm, number, text, line, ranks)
+        self._entries.append(entry)
+        return entry
+
+    def told(self) -> dict[str, Any]:
+        current = self.current
+        return {
+            "current": None if current is None else current.told(),
+            "entries": [entry.told() for entry in list(self._entries)],
+        }
+
+    def lines(self, count: int = 10) -> list[str]:
+        """The last entries as text."""
+        return [
+            f"{_place(e)} {e['text']}, {e['state']} ({e['seconds']:.1f} s), from {e['where']}"
+            for e in (entry.told() for entry in list(self._entries)[-count:])
+        ]
+
+
+def _place(entry: dict[str, Any]) -> str:
+    return f"{entry['comm']} #{entry['number']}:" if entry["number"] else f"{entry['comm']}:"
+
+
+def _difference(states: dict[int, dict[str, Any]]) -> str | None:
+    """The first collective in which ranks differ, or None."""
+    issued: dict[tuple[str, int], dict[int, dict[str, Any]]] = {}
+    last: dict[tuple[str, int], int] = {}  # by communicator and rank
+    for rank, state in states.items():
+        for e in state["entries"]:
+            if e["number"]:
+                issued.setdefault((e["comm"], e["number"]), {})[rank] = e
+                last[e["comm"], rank] = max(last.get((e["comm"], rank), 0), e["number"])
+    for (comm, number), entries in sorted(issued.items(), key=lambda item: item[0][1]):
+        members = next(iter(entries.values()))["ranks"]
+        texts = {e["text"] for e in entries.values()}
+        behind = [r for r in members if r in states and last.get((comm, r), 0) < number]
+        if len(texts) == 1 and not behind:
+            continue
+        parts = [f"rank {r} {e['text']} from {e['where']}" for r, e in sorted(entries.items())]
+        parts += [f"rank {r} nothing so far" for r in behind]
+        return f"{comm} #{number}: " + "; ".join(parts)
+    return None
+
+
+def _past(state: dict[str, Any], comm: str, number: int) -> bool:
+    """Whether a rank has got to a collective of a communicator, and waits there, or is further."""
+    for e in state["entries"]:
+        if e["comm"] == comm and e["number"] == number:
+            return e["state"] not in (UNREADY, QUEUED)
+    return any(e["comm"] == comm and e["number"] > number for e in state["entries"])
+
+
+def compare(
+    states: dict[int, dict[str, Any]], gone: set[int], least: float
+) -> tuple[str, dict[int, Any] | None]:
+    """Where the ranks differ, as text; and what each of them waits for, if none can go on.
+
+    ``states`` is what :meth:`Ledger.told` gave on the ranks that are there; ``gone`` are those that
+    have ended. A rank that waits for fewer than ``least`` seconds may go on, and one that the
+    others have met: so may all, then. (They were asked one after the other: only who finds the
+    same twice is sure.)
+    """
+    texts = []
+    waits: dict[int, Any] = {}
+    stuck = bool(states)
+    for rank, state in sorted(states.items()):
+        now = state["current"]
+        if now is None:
+            stuck = False
+            late = [e for e in state["entries"] if e["state"] == UNREADY]
+            what = (
+                f", but for the arrays of {late[0]['text']} from {late[0]['where']}" if late else ""
+            )
+            texts.append(f"  rank {rank} waits for no other rank{what}")
+            continue
+        comm, number = now["comm"], now["number"]
+        waits[rank] = [comm, number, now["text"], now["where"]]
+        met = number and all(r in states and _past(states[r], comm, number) for r in now["ranks"])
+        if met or now["seconds"] < least or now["state"] == UNDER_WAY:
+            stuck = False
+        what = "moves data for" if now["state"] == UNDER_WAY else "waits for"
+        texts.append(
+            f"  rank {rank} {what} {now['seconds']:.1f} s in {_place(now)} {now['text']} "
+            f"from {now['where']}"
+        )
+    texts += [f"  rank {rank} has ended" for rank in sorted(gone)]
+    difference = _difference(states)
+    if difference:
+        texts.append(f"  the ranks differ first at {difference}")
+    return "\n".join(texts), waits if stuck else None

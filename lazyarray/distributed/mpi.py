@@ -1,0 +1,199 @@
+"""MPI, through mpi4py. All of it runs in the communication thread, MPI's beginning and end, too.
+
+So an MPI that serves one thread only will do, as long as nobody else calls it.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import numpy as np
+
+from lazyarray.distributed.backend import Backend, Poll
+
+__all__ = ["MPI_VARIABLES", "Mpi", "begin", "end", "launched"]
+
+# What those that start MPI's processes set: Open MPI, MPICH (Hydra) and Slurm by PMI, PMIx.
+MPI_VARIABLES = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_RANK", "MPI_LOCALNRANKS")
+
+
+def launched() -> bool:
+    """Whether the process was started by an MPI, or by Slurm as one of several."""
+    if any(name in os.environ for name in MPI_VARIABLES):
+        return True
+    # An interactive shell in a job of Slurm's has these, too, but no step of srun's.
+    return "SLURM_STEP_ID" in os.environ and int(os.environ.get("SLURM_STEP_NUM_TASKS", 1)) > 1
+
+
+def _mpi() -> Any:
+    try:
+        import mpi4py
+    except ImportError as error:
+        raise ModuleNotFoundError(
+            "several processes need mpi4py: pip install 'lazyarray-engine[mpi]'", name="mpi4py"
+        ) from error
+
+    mpi4py.rc.initialize = False
+    mpi4py.rc.finalize = False
+    from mpi4py import MPI
+
+    return MPI
+
+
+def begin() -> Mpi:
+    """Starts MPI, unless the user has; gives this package's own group of all ranks."""
+    # A rank that waits shares its core with those that compute.
+    os.environ.setdefault("OMPI_MCA_mpi_yield_when_idle", "1")
+    MPI = _mpi()
+    if MPI.Is_finalized():
+        raise RuntimeError(
+            "MPI has ended in this process, and can't begin again: call la.distributed.init() once"
+        )
+    ours = not MPI.Is_initialized()
+    if ours:
+        MPI.Init_thread(MPI.THREAD_MULTIPLE)
+    elif MPI.Query_thread() < MPI.THREAD_SERIALIZED:
+        raise RuntimeError(
+            "MPI was initialised for one thread only, before la.distributed.init(): the "
+            "communication thread can't use it. Initialise it with MPI.THREAD_MULTIPLE, or leave "
+            "that to init()"
+        )
+    made = Mpi(MPI.COMM_WORLD.Dup())
+    made.ours = ours
+    return made
+
+
+def end(world: Mpi, clean: bool) -> None:
+    """Ends MPI, if :func:`begin` began it; not if ranks are missing, for which it would wait."""
+    if clean and world.ours:
+        world.close()
+        _mpi().Finalize()
+
+
+class Mpi(Backend):
+    """A group of MPI's, with a communicator that nobody else uses."""
+
+    ours = False  # began MPI
+
+    def __init__(self, comm: Any) -> None:
+        self._mpi = _mpi()
+        self._comm = comm
+        comm.Set_errhandler(self._mpi.ERRORS_RETURN)
+        self.rank, self.size = comm.Get_rank(), comm.Get_size()
+        self._items: dict[int, Any] = {}  # MPI's types of so many bytes
+        self._pending: list[tuple[Any, np.ndarray]] = []
+        self._given_up: list[Any] = []
+        m = self._mpi
+        self._ops = {"sum": m.SUM, "mean": m.SUM, "prod": m.PROD, "max": m.MAX, "min": m.MIN}
+        # NumPy's arithmetic of bools
+        self._of_bools = {"sum": m.LOR, "prod": m.LAND, "max": m.LOR, "min": m.LAND}
+        self._types = {
+            "f4": m.FLOAT, "f8": m.DOUBLE, "c8": m.C_FLOAT_COMPLEX, "c16": m.C_DOUBLE_COMPLEX,
+            **{f"i{n}": getattr(m, f"INT{8 * n}_T") for n in (1, 2, 4, 8)},
+            **{f"u{n}": getattr(m, f"UINT{8 * n}_T") for n in (1, 2, 4, 8)},
+            "b1": m.C_BOOL,
+        }  # fmt: skip
+
+    def agree(self, values: np.ndarray, poll: Poll) -> np.ndarray:
+        found = np.empty_like(values)
+        request = self._comm.Iallreduce(values, found, self._mpi.MAX)
+        count = 0
+        try:
+            while not request.Test():
+                poll(count)
+                count += 1
+        except BaseException:
+            self._given_up.append((request, values, found))  # MPI may still write there
+            raise
+        return found
+
+    def exchange(self, thing: Any) -> list[Any]:
+        found: list[Any] = self._comm.allgather(thing)
+        return found
+
+    # -- reductions
+
+    def reduces(self, op: str, dtype: np.dtype[Any]) -> bool:
+        if dtype.str[1:] not in self._types:
+            return False  # halves; MPI's long doubles are not everywhere NumPy's
+        if op in ("sum", "mean", "prod") and dtype.kind in "iu" and dtype.itemsize < 4:
+            return False  # Open MPI's sums of these end at the greatest number, NumPy's go round
+        # MPI's maximum of a NaN depends on the order, and complex numbers have none.
+        return op not in ("max", "min") or dtype.kind in "iub"
+
+    def _typed(self, x: np.ndarray) -> list[Any]:
+        return [x, x.size, self._types[x.dtype.str[1:]]]
+
+    def _op(self, op: str, x: np.ndarray) -> Any:
+        return (self._of_bools if x.dtype.kind == "b" else self._ops)[op]
+
+    def allreduce(self, source: np.ndarray, to: np.ndarray, op: str) -> None:
+        given = self._mpi.IN_PLACE if to is source else self._typed(source)
+        self._comm.Allreduce(given, self._typed(to), self._op(op, to))
+
+    def reduce(self, source: np.ndarray, to: np.ndarray | None, op: str, root: int) -> None:
+        given = self._mpi.IN_PLACE if to is source else self._typed(source)
+        at_root = None if to is None else self._typed(to)
+        self._comm.Reduce(given, at_root, self._op(op, source), root)
+
+    def reduce_scatter(self, source: np.ndarray, to: np.ndarray, op: str) -> None:
+        given = [source, to.size, self._types[to.dtype.str[1:]]]
+        self._comm.Reduce_scatter_block(given, self._typed(to), self._op(op, to))
+
+    # -- moves: of items of so many bytes, whatever they are
+
+    def _bytes(self, x: np.ndarray, ranks: int = 1) -> list[Any]:
+        n = x.itemsize
+        kind = self._items.get(n)
+        if kind is None:
+            kind = self._items[n] = self._mpi.BYTE.Create_contiguous(n).Commit()
+        return [x.reshape(-1).view(np.uint8), x.size // ranks, kind]
+
+    def broadcast(self, buffer: np.ndarray, root: int) -> None:
+        self._comm.Bcast(self._bytes(buffer), root)
+
+    def allgather(self, source: np.ndarray, to: np.ndarray) -> None:
+        self._comm.Allgather(self._bytes(source), self._bytes(to, self.size))
+
+    def gather(self, source: np.ndarray, to: np.ndarray | None, root: int) -> None:
+        at_root = None if to is None else self._bytes(to, self.size)
+        self._comm.Gather(self._bytes(source), at_root, root)
+
+    def scatter(self, source: np.ndarray | None, to: np.ndarray, root: int) -> None:
+        at_root = None if source is None else self._bytes(source, self.size)
+        self._comm.Scatter(at_root, self._bytes(to), root)
+
+    def alltoall(self, source: np.ndarray, to: np.ndarray) -> None:
+        self._comm.Alltoall(self._bytes(source, self.size), self._bytes(to, self.size))
+
+    # -- messages
+
+    def send(self, buffer: np.ndarray, rank: int, tag: int) -> None:
+        self._pending.append((self._comm.Isend(self._bytes(buffer), rank, tag), buffer))
+
+    def recv(self, rank: int, tag: int, poll: Poll) -> np.ndarray:
+        status = self._mpi.Status()
+        count = 0
+        while (message := self._comm.Improbe(rank, tag, status)) is None:
+            poll(count)
+            count += 1
+        buffer = np.empty(status.Get_elements(self._mpi.BYTE), np.uint8)
+        message.Recv([buffer, self._mpi.BYTE])
+        return buffer
+
+    def sending(self) -> bool:
+        if self._pending:
+            self._pending = [pair for pair in self._pending if not pair[0].Test()]
+        return bool(self._pending)
+
+    # -- groups
+
+    def split(self, color: int | None, key: int) -> Backend | None:
+        comm = self._comm.Split(self._mpi.UNDEFINED if color is None else color, key)
+        return None if color is None else Mpi(comm)
+
+    def close(self) -> None:
+        for kind in self._items.values():
+            kind.Free()
+        self._comm.Free()

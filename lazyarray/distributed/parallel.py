@@ -1,0 +1,176 @@
+"""Data-parallel training: each rank has its own batch, and all have the mean of the gradients."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from lazyarray import engine
+from lazyarray.context import cpu
+from lazyarray.distributed.process import current
+
+if TYPE_CHECKING:
+    from lazyarray._ndarray import NDArray
+    from lazyarray.distributed.communicator import Communicator
+
+__all__ = ["DataParallel"]
+
+MIB = 1 << 20
+
+
+class DataParallel:
+    """An optimiser whose step takes the mean of all ranks' gradients.
+
+    ``step()`` comes after ``backward()``, which has only recorded by then: the collectives of the
+    first gradients run while the backward pass still computes the others. Gradients travel in
+    buckets, a small one first, in the order in which they became ready in the first step on rank 0.
+    To accumulate gradients, call ``backward()`` several times on ``attach_grad("add")`` before
+    ``step()``.
+
+    A parameter that a step did not use counts as zeros here, and so does one that no rank used.
+
+    Running means of batch norm are each rank's own: :func:`broadcast` or :func:`allreduce` them
+    before they are saved.
+
+    Args:
+        trainer: one of ``la.nn``'s optimisers, ``la.nn.SGD(params, lr)`` for one. Its parameters
+            become those of rank 0.
+        comm: the ranks; None: all.
+        first: the bytes of the first bucket.
+        bucket: the bytes of the others. A gradient is never cut.
+    Raises: TypeError for what is no optimiser; ValueError for sizes under 1.
+
+    >>> import lazyarray as la
+    >>> la.distributed.init()
+    >>> w = la.array([1.0])
+    >>> w.attach_grad()
+    >>> trainer = la.distributed.DataParallel(la.nn.SGD([w], lr=0.25))
+    >>> with la.autograd.record():
+    ...     loss = (w * w).sum()
+    >>> loss.backward()
+    >>> trainer.step()
+    >>> w.item()
+    0.5
+    """
+
+    def __init__(
+        self,
+        trainer: Any,
+        *,
+        comm: Communicator | None = None,
+        first: int = MIB,
+        bucket: int = 25 * MIB,
+    ) -> None:
+        for name in ("params", "step", "state_dict"):
+            if not hasattr(trainer, name):
+                raise TypeError(
+                    f"DataParallel takes an optimiser, la.nn.SGD(params, lr), not a "
+                    f"{type(trainer).__name__}"
+                )
+        if min(first, bucket) < 1:
+            raise ValueError("DataParallel: buckets have at least one byte")
+        self.trainer = trainer
+        self.comm = current().world if comm is None else comm
+        self._sizes = first, bucket
+        self._order: list[int] | None = None  # of readiness, once it is known
+        self._ready: list[int] | None = None  # while it is found out
+        self._buckets: list[list[int]] | None = None
+        self._stamps: list[Any] = [None] * len(trainer.params)
+        for p in trainer.params:
+            self.comm.broadcast(p, out=p)
+
+    def average(self) -> None:
+        """Makes each parameter's gradient the mean over the ranks. Does not wait.
+
+        :meth:`step` does so; by itself it is for programs that look at gradients before they step,
+        or have a compiled function step.
+        """
+        gradients = self._gradients()
+        if self.comm.size == 1:
+            return
+        if self._order is None:
+            self._find_order(gradients)
+        if self._buckets is None:
+            self._buckets = self._cut(gradients)
+        for bucket in self._buckets:
+            each = [gradients[i] for i in bucket]
+            self.comm.allreduce(each, "mean", out=each)
+        self._stamps = [_stamp(g) for g in gradients]
+
+    def step(self) -> None:
+        """Averages the gradients, and has the optimiser take its step."""
+        self.average()
+        self.trainer.step()
+
+    def zero_grad(self) -> None:
+        """Sets the gradients to zero: needed only with ``attach_grad("add")``."""
+        self.trainer.zero_grad()
+
+    def state_dict(self) -> dict[str, Any]:
+        """The optimiser's state, the same on all ranks."""
+        state: dict[str, Any] = self.trainer.state_dict()
+        return state
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Goes on from a state; every rank loads the same."""
+        self.trainer.load_state_dict(state)
+
+    # -- how
+
+    def _gradients(self) -> list[NDArray]:
+        gradients = []
+        for i, p in enumerate(self.trainer.params):
+            g = p.grad
+            if g is None:
+                raise ValueError(f"DataParallel: parameter {i} has no gradient: attach_grad()")
+            if self._stamps[i] is not None and self._stamps[i] == _stamp(g):
+                g[...] = 0  # no backward pass has written it since it was averaged
+            gradients.append(g)
+        return gradients
+
+    def _find_order(self, gradients: Sequence[NDArray]) -> None:
+        """Takes the order of the first step, at the second; until then the last one is first."""
+        if self._ready is not None:
+            self.comm.barrier()  # all of them are there: what averaged them came after
+            self._order = self.comm.exchange(self._ready)[0]
+            self._buckets = None
+            return
+        ready: list[int] = []
+        self._ready = ready
+
+        def note(i: int) -> Any:
+            def run(run_ctx: Any) -> None:
+                ready.append(i)
+
+            return run
+
+        for i in reversed(range(len(gradients))):
+            engine.get().push_sync(
+                note(i),
+                cpu(0),
+                const_vars=[gradients[i].var],
+                prop=engine.FnProperty.CPU_PRIORITIZED,
+                name="gradient",
+            )
+
+    def _cut(self, gradients: Sequence[NDArray]) -> list[list[int]]:
+        """The buckets: the same on all ranks, as sizes, dtypes and order are."""
+        order = self._order or [*reversed(range(len(gradients)))]
+        done: list[list[int]] = []
+        open_: dict[Any, tuple[list[int], int]] = {}
+        for i in order:
+            g = gradients[i]
+            bucket, size = open_.get(g.dtype, ([], 0))
+            bucket.append(i)
+            size += g.nbytes
+            if size >= self._sizes[min(len(done), 1)]:
+                done.append(bucket)
+                open_.pop(g.dtype, None)
+            else:
+                open_[g.dtype] = bucket, size
+        return done + [bucket for bucket, _ in open_.values()]
+
+
+def _stamp(g: NDArray) -> Any:
+    """What changes with every write that was recorded."""
+    return g.var, g.var._issued

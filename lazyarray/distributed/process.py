@@ -1,0 +1,392 @@
+"""What a process has of the others: its thread, its line to rank 0, who is lost."""
+
+from __future__ import annotations
+
+import math
+import os
+import pathlib
+import secrets
+import socket
+import sys
+import threading
+import time
+from types import TracebackType
+from typing import Any
+
+from lazyarray import engine
+from lazyarray.context import cpu
+from lazyarray.distributed import mpi
+from lazyarray.distributed.backend import Backend, Single
+from lazyarray.distributed.communicator import Communicator
+from lazyarray.distributed.control import Hub, Member, own_address
+from lazyarray.distributed.errors import DistributedError, MismatchError, RankError
+from lazyarray.distributed.ledger import UNDER_WAY, Ledger
+from lazyarray.distributed.thread import CommunicationThread
+
+__all__ = [
+    "init",
+    "is_initialized",
+    "local_rank",
+    "local_size",
+    "rank",
+    "shutdown",
+    "size",
+    "world",
+]
+
+_LEAVE_SECONDS = 1.0  # for which a collective may go on after one of its ranks has ended
+_STUCK_SECONDS = 1.0  # after which a call of MPI's that misses a rank is given up
+TIMEOUT = "LAZYARRAY_DISTRIBUTED_TIMEOUT"
+
+
+class Process:
+    """All that is one for the process between :func:`init` and :func:`shutdown`."""
+
+    def __init__(self, backend: str | None, timeout: float, ordered: bool) -> None:
+        self.pid = os.getpid()
+        self.timeout, self.ordered = timeout, ordered
+        self.ledger = Ledger()
+        self.lost: dict[int, str] = {}
+        self.left: dict[int, float] = {}  # when
+        self.dying: str | None = None  # why this process ends
+        # What all collectives write, of all communicators: so they run in program order.
+        self.channel = engine.get().new_variable()
+        self.thread = CommunicationThread(self)
+        self._end = threading.Event()
+        self._clean = True
+        self._member: Member | None = None
+        self._hub: Hub | None = None
+        many = mpi.launched() if backend is None else backend == "mpi"
+        self.backend: Backend = self.thread.call(mpi.begin) if many else Single()
+        self.rank, self.size = self.backend.rank, self.backend.size
+        self.local_rank, self.local_size = 0, 1
+        if self.size > 1:
+            self._connect()
+        elif many and int(os.environ.get("SLURM_STEP_NUM_TASKS", 1)) > 1:
+            raise RuntimeError(
+                "Slurm started several processes, but MPI sees one in each: try srun --mpi=pmix, "
+                "or mpirun inside of the job"
+            )
+        self.world = Communicator(self, self.backend, tuple(range(self.size)), "world")
+
+    def _connect(self) -> None:
+        exchange = self.backend.exchange
+        hosts = self.thread.call(lambda: exchange(socket.gethostname()))
+        self.local_rank = hosts[: self.rank].count(hosts[self.rank])
+        self.local_size = hosts.count(hosts[self.rank])
+        several = len(set(hosts)) > 1
+        place: tuple[str, int, str] | None = None
+        if self.rank == 0:
+            token = secrets.token_hex(16)
+            self._hub = Hub(self.size, token, several, self.timeout)
+            self._hub.start()
+            place = own_address(several), self._hub.port, token
+        host, port, token = self.thread.call(lambda: exchange(place))[0]
+        self._member = Member((host, port), self.rank, token, self._heard)
+        self._member.start()
+        if self.timeout:
+            threading.Thread(target=self._watch, name="lazyarray watch", daemon=True).start()
+
+    def check(self) -> None:
+        """RuntimeError if it is over, or another process's."""
+        if current() is not self:
+            raise RuntimeError("the communicator's ranks were shut down: la.distributed.shutdown()")
+
+    # -- others
+
+    def fate(self, comm: Communicator) -> BaseException | None:
+        """Why a collective of ``comm`` that still waits for others will never end, or None."""
+        if not self.lost and not self.left:
+            return None
+        for r in list(self.lost):  # the first one's loss is why the others ended
+            if r in comm.ranks:
+                return RankError(f"rank {r} {self.lost[r]}", r)
+        for r in comm.ranks:
+            if r in self.left and r != self.rank:
+                entry = self.ledger.current
+                if (
+                    entry is not None
+                    and time.monotonic() - max(self.left[r], entry.since) > _LEAVE_SECONDS
+                ):
+                    return RankError(f"rank {r} has ended, and called nothing of the kind", r)
+        return None
+
+    def overdue(self) -> None:
+        """Has rank 0 compare what the ranks are doing."""
+        if self._member is not None:
+            self._member.send({"overdue": True})
+        else:
+            self._print("")
+
+    def _heard(self, message: dict[str, Any]) -> None:
+        if "lost" in message and message["lost"] != self.rank:
+            self.lost.setdefault(message["lost"], message["why"])
+            timer = threading.Timer(_STUCK_SECONDS, self._give_up)
+            timer.daemon = True  # the program's end does not wait for it
+            timer.start()
+        elif "left" in message:
+            self.left[message["left"]] = time.monotonic()
+        elif "tell" in message and self._member is not None:
+            self._member.send({"told": self.ledger.told()})
+        elif "report" in message:
+            self._print(message["report"])
+        elif "stuck" in message:
+            self._print(message["stuck"])
+            self.thread.abandon(MismatchError(f"no rank can go on:\n{message['stuck']}"))
+        elif "end" in message:
+            self._clean = bool(message["end"])
+            self._end.set()
+
+    def _watch(self) -> None:
+        """Looks after what blocks in the backend: a thread that ends with the process."""
+        told = None
+        while not self._end.wait(max(self.timeout / 4, 0.05)):
+            entry = self.ledger.current
+            if entry is None or entry.state != UNDER_WAY or entry is told:
+                continue
+            if time.monotonic() - entry.since > self.timeout:
+                told = entry
+                self.overdue()
+
+    def _give_up(self) -> None:
+        """A rank is gone: if MPI waits for it inside of a call, this is over for the program."""
+        task = self.thread.task
+        if task is not None and task.entry.state == UNDER_WAY:
+            fate = self.fate(task.comm)
+            if fate is not None:
+                self.thread.abandon(fate)
+
+    def _print(self, text: str) -> None:
+        lines = "\n".join(f"    {line}" for line in self.ledger.lines())
+        print(
+            f"lazyarray.distributed: rank {self.rank}: a collective is overdue\n{text}\n"
+            f"  rank {self.rank} issued last:\n{lines}",
+            file=sys.stderr,
+            flush=True,
+        )
+
+    # -- the end
+
+    def dies(self, error: BaseException) -> None:
+        """Tells the others that this process is about to end with an error."""
+        self.dying = why = f"ended with {type(error).__name__}: {error}"
+        if isinstance(error, RankError) and (folder := os.environ.get("LAZYARRAY_LAUNCH")):
+            # For the launcher: another rank was first.
+            pathlib.Path(folder, f"{self.rank}.follows").touch()
+        if self._member is not None:
+            self._member.send({"died": why})
+
+    def close(self) -> None:
+        if self.dying is not None or self.thread.over is not None:
+            if self._member is not None and self.dying is None:
+                self._member.send({"died": f"gave up: {self.thread.over}"})
+            self.thread.abandon(RankError(f"this rank is ending: {self.dying}", self.rank))
+            return
+        self._drain()
+        if self.thread.over is None and not self.lost:
+            self.thread.call(self.thread.deliver)
+        if self._member is not None:
+            self._member.send({"bye": True} if self.thread.over is None else {"died": "gave up"})
+            while not self._end.wait(0.05):
+                if self.lost or self.thread.over is not None:
+                    self._clean = False
+                    break
+            if self._hub is not None:  # the others are told before this process goes on to its end
+                self._hub.join(10)
+        if self.thread.over is None and isinstance(self.backend, mpi.Mpi):
+            world, clean = self.backend, self._clean and not self.lost
+            self.thread.call(lambda: mpi.end(world, clean))
+        self.thread.abandon(DistributedError("la.distributed was shut down"))
+
+    def _drain(self) -> None:
+        """Waits until all collectives are over, whatever became of them."""
+        over = threading.Event()
+
+        def run(run_ctx: Any, done: Any) -> None:
+            done()
+            over.set()
+
+        engine.get().push_async(
+            run,
+            cpu(0),
+            mutable_vars=[self.channel],
+            prop=engine.FnProperty.NO_SKIP,
+            name="shutdown",
+        )
+        while not over.wait(0.05):  # Ctrl-C comes through
+            pass
+
+
+_process: Process | None = None
+_excepthook: Any = None
+
+
+def current() -> Process:
+    """The process's; RuntimeError before init(), and in a forked child."""
+    if _process is None:
+        raise RuntimeError("call la.distributed.init() first")
+    if _process.pid != os.getpid():
+        raise RuntimeError(
+            "this process was forked from one that called la.distributed.init(): it has no rank, "
+            "and can't use its parent's"
+        )
+    return _process
+
+
+def init(
+    backend: str | None = None, *, timeout: float | None = None, ordered: bool = False
+) -> None:
+    """Makes this process one of the ranks that were started together.
+
+    Started by ``python -m lazyarray.launch``, ``mpirun`` or ``srun`` it is a rank of these; started
+    plainly it is the only one, and the same program runs without MPI. A second call does nothing.
+    The end of the program calls :func:`shutdown`.
+
+    Args:
+        backend: "mpi" or "single"; None: what the process was started by.
+        timeout: the seconds for which a collective may wait for other ranks before they all print
+            what they are doing; 0: never. None: ``LAZYARRAY_DISTRIBUTED_TIMEOUT``, or 60.
+        ordered: whether reductions add in the order of the ranks, so that their bits are those of
+            the serial sum ``x0 + x1 + ...``; slower. Every call may say otherwise.
+    Returns: None.
+    Raises: ValueError for another backend, or a negative ``timeout``; ModuleNotFoundError where
+        mpi4py is missing; RuntimeError if MPI was initialised for one thread only.
+
+    >>> import lazyarray as la
+    >>> la.distributed.init()
+    >>> la.distributed.size()
+    1
+    """
+    global _process, _excepthook
+    if backend not in (None, "mpi", "single"):
+        raise ValueError(f"the backends are 'mpi' and 'single', not {backend!r}")
+    if timeout is None:
+        timeout = float(os.environ.get(TIMEOUT) or 60)
+    if not timeout >= 0 or math.isinf(timeout):
+        raise ValueError(f"timeout is in seconds, 0 for none, not {timeout!r}")
+    if _process is not None:
+        current()
+        return
+    _process = Process(backend, float(timeout), bool(ordered))
+    if _excepthook is None:
+        _excepthook = sys.excepthook
+        sys.excepthook = _told
+        # After the engine's own, so before it in the order of the end.
+        threading._register_atexit(shutdown)  # type: ignore[attr-defined]
+
+
+def _told(kind: type[BaseException], error: BaseException, tb: TracebackType | None) -> None:
+    """As the program ends with an exception: the others are told, too."""
+    ends = not (hasattr(sys, "ps1") or sys.flags.interactive)  # at a prompt it goes on
+    if ends and _process is not None and _process.pid == os.getpid():
+        _process.dies(error)
+    _excepthook(kind, error, tb)
+
+
+def shutdown() -> None:
+    """Finishes all collectives, waits for the other ranks to come here, and ends MPI.
+
+    The end of the program calls it. After it, a process of MPI's can't be a rank again; one that is
+    alone can.
+
+    Returns: None.
+    Raises: nothing.
+
+    >>> import lazyarray as la
+    >>> la.distributed.init()
+    >>> la.distributed.shutdown()
+    >>> la.distributed.is_initialized()
+    False
+    """
+    global _process
+    process = _process
+    if process is None or process.pid != os.getpid():
+        return
+    try:
+        process.close()
+    finally:
+        _process = None
+
+
+def is_initialized() -> bool:
+    """Whether :func:`init` was called, and not :func:`shutdown`.
+
+    Returns: a bool.
+    Raises: nothing.
+
+    >>> import lazyarray as la
+    >>> la.distributed.init()
+    >>> la.distributed.is_initialized()
+    True
+    """
+    return _process is not None and _process.pid == os.getpid()
+
+
+def world() -> Communicator:
+    """All ranks.
+
+    Returns: a communicator.
+    Raises: RuntimeError before :func:`init`.
+
+    >>> import lazyarray as la
+    >>> la.distributed.init()
+    >>> la.distributed.world()
+    <Communicator world: rank 0 of 1>
+    """
+    return current().world
+
+
+def rank() -> int:
+    """This process's number, from 0 on.
+
+    Returns: an int.
+    Raises: RuntimeError before :func:`init`.
+
+    >>> import lazyarray as la
+    >>> la.distributed.init()
+    >>> la.distributed.rank()
+    0
+    """
+    return current().rank
+
+
+def size() -> int:
+    """How many ranks there are.
+
+    Returns: an int.
+    Raises: RuntimeError before :func:`init`.
+
+    >>> import lazyarray as la
+    >>> la.distributed.init()
+    >>> la.distributed.size()
+    1
+    """
+    return current().size
+
+
+def local_rank() -> int:
+    """This process's number among those of its machine: which GPU it may take, say.
+
+    Returns: an int.
+    Raises: RuntimeError before :func:`init`.
+
+    >>> import lazyarray as la
+    >>> la.distributed.init()
+    >>> la.distributed.local_rank()
+    0
+    """
+    return current().local_rank
+
+
+def local_size() -> int:
+    """How many ranks there are on this machine.
+
+    Returns: an int.
+    Raises: RuntimeError before :func:`init`.
+
+    >>> import lazyarray as la
+    >>> la.distributed.init()
+    >>> la.distributed.local_size()
+    1
+    """
+    return current().local_size

@@ -1,0 +1,250 @@
+"""KVStore: MXNet's interface to what is shared by devices and processes, on collectives."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from lazyarray import distributed
+from lazyarray.lazy._lazy import Tensor, paused
+
+if TYPE_CHECKING:
+    from lazyarray._ndarray import NDArray
+
+__all__ = ["KVStore", "create"]
+
+Key = int | str
+_LOCAL = ("local", "local_update_cpu", "local_allreduce_cpu")
+_DEVICE = ("device", "local_allreduce_device")
+_SYNC = ("dist_sync", "dist", "dist_device_sync", "dist_sync_device", "horovod")
+
+
+def create(name: str = "local") -> KVStore:
+    """A store of arrays by key, as MXNet's ``mx.kv.create``.
+
+    Args:
+        name: "local" or "device": of this process; "dist_sync": of all ranks, which push and pull
+            the same keys in the same order.
+    Returns: a :class:`KVStore`.
+    Raises: ValueError for another name; "dist_async" among them, which says why.
+
+    >>> import lazyarray as la
+    >>> kv = la.kvstore.create("local")
+    >>> kv.init("w", la.zeros(2))
+    >>> kv.push("w", [la.ones(2), la.ones(2)])
+    >>> w = la.empty(2)
+    >>> kv.pull("w", out=w)
+    >>> w.asnumpy()
+    array([2., 2.])
+    """
+    if not isinstance(name, str):
+        raise TypeError(f"kvstore.create takes a name, not {type(name).__name__}")
+    if name == "dist_async":
+        raise ValueError(
+            "kvstore 'dist_async' needs a server that each worker updates without the others, and "
+            "ranks here only have collectives, which all of them take part in: use 'dist_sync'"
+        )
+    if name in _SYNC:
+        distributed.init()
+        return KVStore(name, distributed.world())
+    if name in (*_LOCAL, *_DEVICE):
+        return KVStore(name, None)
+    raise ValueError(f"a kvstore is 'local', 'device' or 'dist_sync', not {name!r}")
+
+
+class KVStore:
+    """Arrays by key. ``push`` adds up what devices and ranks give; ``pull`` hands it out.
+
+    Without an optimiser a push replaces the value by the sum; with one (:meth:`set_optimizer`) the
+    sum is a gradient. Nothing waits. ``priority`` is MXNet's: it is taken, and does not change the
+    order of collectives, which has to be the program's on every rank.
+
+    >>> import lazyarray as la
+    >>> kv = la.kvstore.create("dist_sync")
+    >>> kv.rank, kv.num_workers, kv.type
+    (0, 1, 'dist_sync')
+    """
+
+    def __init__(self, name: str, comm: Any) -> None:
+        self.type = name
+        self._comm = comm
+        self._values: dict[Key, NDArray] = {}
+        self._update: Callable[[Key, NDArray, NDArray], None] | None = None
+        self._trainers: dict[Key, Any] = {}
+
+    @property
+    def rank(self) -> int:
+        """This worker's number."""
+        return 0 if self._comm is None else int(self._comm.rank)
+
+    @property
+    def num_workers(self) -> int:
+        """How many workers there are."""
+        return 1 if self._comm is None else int(self._comm.size)
+
+    def barrier(self) -> None:
+        """Waits until all workers are here."""
+        if self._comm is not None:
+            self._comm.barrier()
+
+    # MXNet's name in 1.x
+    _barrier = barrier
+
+    def init(self, key: Any, value: Any) -> None:
+        """Begins keys with values; those of rank 0, if there are several ranks.
+
+        ValueError for a key that is there already.
+        """
+        for k, values in _pairs("init", key, value):
+            if k in self._values:
+                raise ValueError(f"kvstore: the key {k!r} is there already")
+            with paused():
+                own = values[0].copy()
+                if self._comm is not None:
+                    self._comm.broadcast(own, out=own)
+            self._values[k] = own
+
+    def push(self, key: Any, value: Any, priority: int = 0) -> None:
+        """Adds up the arrays of each key, over a list and over all ranks, and stores the sum.
+
+        ValueError for a key without :meth:`init`, or another shape.
+        """
+        _checked_priority(priority)
+        pairs = _pairs("push", key, value)
+        for k, values in pairs:
+            self._known(k, values)
+        for k, values in pairs:
+            self._store(k, self._summed(self._values[k], values))
+
+    def pull(
+        self, key: Any, out: Any = None, priority: int = 0, ignore_sparse: bool = True
+    ) -> None:
+        """Copies each key's value to an array, or to each of a list of them."""
+        _checked_priority(priority)
+        if out is None:
+            raise TypeError("kvstore: pull needs out=")
+        pairs = _pairs("pull", key, out)
+        for k, outs in pairs:
+            self._known(k, outs)
+        with paused():
+            for k, outs in pairs:
+                for o in outs:
+                    self._values[k].copyto(o)
+
+    def pushpull(self, key: Any, value: Any, out: Any = None, priority: int = 0) -> None:
+        """:meth:`push`, then :meth:`pull` to ``out``, or to ``value`` itself.
+
+        Without an optimiser the stored value stays as it is: what is pulled is the sum.
+        """
+        _checked_priority(priority)
+        outs = _pairs("pushpull", key, value if out is None else out)
+        pairs = _pairs("pushpull", key, value)
+        for k, arrays in (*pairs, *outs):
+            self._known(k, arrays)
+        with paused():
+            for (k, values), (_, to) in zip(pairs, outs, strict=True):
+                found = self._summed(self._values[k], values)
+                if self._update is not None or self._trainers_of is not None:
+                    self._store(k, found)
+                    found = self._values[k]
+                for o in to:
+                    found.copyto(o)
+
+    def broadcast(self, key: Any, value: Any, out: Any, priority: int = 0) -> None:
+        """:meth:`init`, then :meth:`pull` to ``out``."""
+        self.init(key, value)
+        self.pull(key, out, priority)
+
+    # -- updates
+
+    _trainers_of: Callable[[Any], Any] | None = None
+
+    def set_optimizer(self, optimizer: Callable[..., Any], **options: Any) -> None:
+        """Has pushed sums be gradients: ``kv.set_optimizer(la.nn.SGD, lr=0.1)``.
+
+        Each key has an optimiser of its own, ``optimizer([value], **options)``.
+
+        >>> import lazyarray as la
+        >>> kv = la.kvstore.create("local")
+        >>> kv.set_optimizer(la.nn.SGD, lr=0.5)
+        >>> w = la.ones(1)
+        >>> kv.init(0, w)
+        >>> kv.pushpull(0, la.ones(1), out=w)
+        >>> w.asnumpy()
+        array([0.5])
+        """
+        if not callable(optimizer):
+            raise TypeError(
+                f"set_optimizer takes a class and its options, set_optimizer(la.nn.SGD, lr=0.1), "
+                f"not a {type(optimizer).__name__}"
+            )
+        self._trainers = {}
+        self._update = None
+        self._trainers_of = lambda value: optimizer([value], **options)
+
+    def set_updater(self, updater: Callable[[Key, NDArray, NDArray], None]) -> None:
+        """Has ``updater(key, sum, value)`` change the value in place at each push."""
+        if not callable(updater):
+            raise TypeError(f"an updater is a function, not a {type(updater).__name__}")
+        self._trainers_of, self._update = None, updater
+
+    _set_updater = set_updater
+
+    # -- how
+
+    def _known(self, key: Key, arrays: Sequence[NDArray]) -> None:
+        if key not in self._values:
+            raise ValueError(f"kvstore: the key {key!r} is not there: call init({key!r}, value)")
+        own = self._values[key]
+        for x in arrays:
+            if x.shape != own.shape:
+                raise ValueError(
+                    f"kvstore: an array of shape {x.shape} for the key {key!r} of {own.shape}"
+                )
+
+    def _summed(self, own: NDArray, values: Sequence[NDArray]) -> NDArray:
+        with paused():
+            each = [x.to_device(own.device).astype(own.dtype, copy=False) for x in values]
+            total = each[0].copy()
+            for x in each[1:]:
+                total += x
+            if self._comm is not None:
+                self._comm.allreduce(total, out=total)
+        return total
+
+    def _store(self, key: Key, total: NDArray) -> None:
+        own = self._values[key]
+        with paused():
+            if self._update is not None:
+                self._update(key, total, own)
+            elif self._trainers_of is not None:
+                trainer = self._trainers.get(key)
+                if trainer is None:
+                    own.attach_grad()
+                    trainer = self._trainers[key] = self._trainers_of(own)
+                own.grad[...] = total
+                trainer.step()
+            else:
+                total.copyto(own)
+
+
+def _pairs(what: str, key: Any, value: Any) -> list[tuple[Key, list[NDArray]]]:
+    """Each key with its arrays: one key has one or several, a list of keys as many entries."""
+    if isinstance(key, (list, tuple)):
+        if not isinstance(value, (list, tuple)) or len(value) != len(key):
+            raise ValueError(f"kvstore: {what} of {len(key)} keys takes a list of as many values")
+        return [pair for k, v in zip(key, value, strict=True) for pair in _pairs(what, k, v)]
+    if not isinstance(key, (int, str)):
+        raise TypeError(f"kvstore: a key is an int or a str, not {type(key).__name__}")
+    arrays = list(value) if isinstance(value, (list, tuple)) else [value]
+    if not arrays:
+        raise ValueError(f"kvstore: {what} of no arrays for the key {key!r}")
+    for x in arrays:
+        if not isinstance(x, Tensor):
+            raise TypeError(f"kvstore: values are NDArrays, not {type(x).__name__}")
+    return [(key, arrays)]
+
+
+def _checked_priority(priority: int) -> None:
+    if isinstance(priority, bool) or not hasattr(priority, "__index__"):
+        raise TypeError(f"kvstore: priority is an integer, not {type(priority).__name__}")

@@ -1,0 +1,60 @@
+"""A program whose rank 1 goes wrong: `faults.py HOW`, run by `test_ranks.py`."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import lazyarray as la
+
+D = la.distributed
+
+
+def main() -> None:
+    D.init(timeout=1)
+    how = sys.argv[1]
+    x = D.allreduce(la.ones(3))
+    x.wait_to_read()
+    print(f"rank {D.rank()} of {D.size()}, {os.environ['OMP_NUM_THREADS']} threads", flush=True)
+    if D.rank() == 1:
+        if how == "killed":
+            os.kill(os.getpid(), signal.SIGKILL)
+        if how == "raises":
+            raise ValueError("no such thing")
+        if how == "leaves":
+            sys.exit(3)
+        if how == "late":
+            time.sleep(1.5)
+        if how == "crossed":  # a message that nobody sends
+            D.recv(la.empty(2), 0).wait_to_read()
+    if how == "frozen":  # for four seconds, while MPI moves data
+        if D.rank() == 1:
+            me = os.getpid()
+            script = f"sleep 0.5; kill -STOP {me}; sleep 4; kill -CONT {me}"
+            subprocess.Popen(["sh", "-c", script])
+        y = la.ones(1 << 20)
+        begin = time.monotonic()
+        while True:
+            D.allreduce(y, "mean", out=y)
+            spent = D.allreduce(la.array([time.monotonic() - begin]), "max")
+            if spent.item() > 5:
+                break
+    if how == "inside":  # killed while MPI moves data
+        if D.rank() == 1:
+            signal.setitimer(signal.ITIMER_REAL, 0.5)  # SIGALRM ends the process
+        y = la.ones(1 << 20)
+        while True:
+            D.allreduce(y, "mean", out=y)
+            y.wait_to_read()
+    D.allreduce(x, out=x)
+    print(f"got {x[0].item()}", flush=True)
+    if how == "late":
+        D.shutdown()
+        try:
+            D.init()
+        except RuntimeError as error:
+            print(error, flush=True)
+
+
+main()

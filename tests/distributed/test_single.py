@@ -1,0 +1,255 @@
+"""One process, without MPI: the same programs run."""
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import lazyarray as la
+from lazyarray.distributed import ledger
+
+D = la.distributed
+
+
+@pytest.fixture(autouse=True)
+def ranks():
+    D.init("single")
+    yield
+    D.shutdown()
+
+
+def test_collectives_of_one_rank_give_what_they_get():
+    x = la.arange(6.0).reshape(1, 6)
+    for got in (D.allreduce(x), D.allreduce(x, "mean"), D.reduce(x), D.broadcast(x), D.alltoall(x)):
+        np.testing.assert_array_equal(got.asnumpy(), np.arange(6.0).reshape(1, 6))
+    for got in (D.allgather(x[0]), D.gather(x[0])):
+        np.testing.assert_array_equal(got.asnumpy(), np.arange(6.0).reshape(1, 6))
+    for got in (D.scatter(x), D.reduce_scatter(x)):
+        np.testing.assert_array_equal(got.asnumpy(), np.arange(6.0))
+    y = x.T[::-1]
+    assert D.allreduce(y, out=y) is y
+    D.barrier()
+
+
+def test_what_is_wrong_is_said_at_the_call():
+    with pytest.raises(ValueError, match="root is a rank of 1, not 1"):
+        D.broadcast(la.ones(2), 1)
+    with pytest.raises(TypeError, match="root is a rank"):
+        D.broadcast(la.ones(2), 0.0)
+    with pytest.raises(TypeError, match="out is an NDArray"):
+        D.allreduce(la.ones(2), out=np.ones(2))
+    with pytest.raises(ValueError, match="read-only"):
+        D.allreduce(la.ones(2).sum(), out=la.ones(2).sum())
+    with pytest.raises(ValueError, match="tag"):
+        D.send(la.ones(2), 0, tag=-1)
+    with pytest.raises(ValueError, match="backends"):
+        D.init("nccl2")
+    with pytest.raises(ValueError, match="timeout"):
+        D.init(timeout=-1)
+
+
+def test_errors_reach_the_arrays_and_heal():
+    def fail(run_ctx):
+        raise ValueError("broken")
+
+    x, y = la.ones(3), la.ones(3)
+    if os.environ.get("LAZYARRAY_ENGINE_TYPE") == "NaiveEngine":
+        pytest.skip("errors come at the call")
+    la.engine.get().push_sync(fail, la.cpu(0), (), [x.var])
+    D.allreduce(x, out=y)
+    for _ in range(2):
+        with pytest.raises(ValueError, match="broken"):
+            y.wait_to_read()
+    assert D.allreduce(la.ones(2))[0].item() == 1  # the communicator is well
+    D.broadcast(la.zeros(3), out=y)
+    np.testing.assert_array_equal(y.asnumpy(), 0)
+    x[...] = 1
+    la.waitall()  # the error was handed on, and seen there
+
+
+def test_a_part_of_an_array_does_not_heal_the_rest():
+    def fail(run_ctx):
+        raise ValueError("broken")
+
+    if os.environ.get("LAZYARRAY_ENGINE_TYPE") == "NaiveEngine":
+        pytest.skip("errors come at the call")
+    x = la.ones(4)
+    la.engine.get().push_sync(fail, la.cpu(0), (), [x.var])
+    D.broadcast(la.zeros(2), out=x[:2])
+    with pytest.raises(ValueError, match="broken"):
+        x.wait_to_read()
+    la.waitall()
+
+
+def test_after_shutdown_and_before_init():
+    comm = D.world()
+    D.shutdown()
+    with pytest.raises(RuntimeError, match="init"):
+        D.rank()
+    with pytest.raises(RuntimeError, match="init"):
+        comm.allreduce(la.ones(2))
+    D.init("single")
+    with pytest.raises(RuntimeError, match="shut down"):
+        comm.allreduce(la.ones(2))
+
+
+def test_without_mpi4py_it_is_said_what_to_install(monkeypatch):
+    D.shutdown()
+    monkeypatch.setitem(sys.modules, "mpi4py", None)
+    for given in ("mpi", None):
+        monkeypatch.setenv("OMPI_COMM_WORLD_SIZE", "2")
+        with pytest.raises(ModuleNotFoundError, match=r"lazyarray-engine\[mpi\]"):
+            D.init(given)
+        assert not D.is_initialized()
+
+
+def test_shares_of_the_sampler():
+    shares = [[*D.DistributedSampler(11, 2, seed=5, rank=r, size=3)] for r in range(3)]
+    assert [len(s) for s in shares] == [2, 2, 2]
+    every = np.concatenate([i for s in shares for i in s])
+    assert len(every) == 12 and set(every) == set(range(11))
+    sampler = D.DistributedSampler(11, 2, seed=5, drop_last=True, rank=1, size=3)
+    first, second = [*sampler], [*sampler]
+    assert [len(b) for b in first] == [2] == [2] * len(sampler)
+    assert not np.array_equal(first, second)  # another epoch
+    sampler.set_epoch(0)
+    np.testing.assert_array_equal([*sampler], first)
+    with pytest.raises(ValueError, match="Sampler"):
+        D.DistributedSampler(0)
+    with pytest.raises(ValueError, match="less than"):
+        D.DistributedSampler(3, 2, drop_last=True, rank=0, size=2)
+
+
+def test_buckets_are_cut_by_dtype_and_size():
+    params = [la.zeros(n, d) for n, d in ((10, "f4"), (2, "f8"), (30, "f4"), (1, "f4"), (9, "f8"))]
+    for p in params:
+        p.attach_grad()
+    many = D.DataParallel(la.nn.SGD(params, lr=1.0), first=16, bucket=100)
+    gradients = [p.grad for p in params]
+    assert many._cut(gradients) == [[4], [3, 2], [1], [0]]
+    many._order = [0, 1, 2, 3, 4]
+    assert many._cut(gradients) == [[0], [2], [1, 4], [3]]
+    with pytest.raises(TypeError, match="optimiser"):
+        D.DataParallel(params)
+
+
+def test_local_stores():
+    for name in ("local", "device"):
+        kv = la.kvstore.create(name)
+        assert (kv.rank, kv.num_workers, kv.type) == (0, 1, name)
+        kv.init([0, 1], [la.zeros(2), la.ones(3)])
+        with pytest.raises(ValueError, match="already"):
+            kv.init(0, la.zeros(2))
+        kv.push(0, [la.ones(2), la.ones(2) * 2], priority=3)
+        outs = [la.empty(2), la.empty(2)]
+        kv.pull(0, out=outs)
+        for out in outs:
+            np.testing.assert_array_equal(out.asnumpy(), 3)
+        kv.set_updater(lambda key, given, stored: stored.__iadd__(given * 2))
+        kv.push([0, 1], [la.ones(2), la.ones(3)])
+        kv.pull(1, out=(out := la.empty(3)))
+        np.testing.assert_array_equal(out.asnumpy(), 3)
+        with pytest.raises(ValueError, match="shape"):
+            kv.push(0, la.ones(3))
+        with pytest.raises(ValueError, match="init"):
+            kv.pull("no", out=out)
+        with pytest.raises(TypeError, match="priority"):
+            kv.push(0, la.ones(2), priority="high")
+    with pytest.raises(ValueError, match="server"):
+        la.kvstore.create("dist_async")
+    with pytest.raises(ValueError, match="dist_sync"):
+        la.kvstore.create("dist_sink")
+
+
+def told(*entries, current=None, state=ledger.WAITING):
+    """What a rank tells: (number, text) of its collectives on the world."""
+    every = [
+        {"comm": "world", "number": n, "text": t, "where": f"line {n}", "ranks": [0, 1],
+         "state": "done", "seconds": 9.0}
+        for n, t in entries
+    ]  # fmt: skip
+    now = None if current is None else every[current]
+    if now is not None:
+        now["state"] = state
+    return {"current": now, "entries": every}
+
+
+def test_where_ranks_differ_is_found():
+    ahead = told((1, "a"), (2, "b"), (3, "c"), current=2)
+    text, stuck = ledger.compare({0: ahead, 1: told((1, "a"), (2, "x"), current=1)}, set(), 5.0)
+    assert "differ first at world #2: rank 0 b from line 2; rank 1 x from line 2" in text
+    text, stuck = ledger.compare({0: told((1, "a"), current=0), 1: told()}, set(), 5.0)
+    assert "rank 1 nothing so far" in text and stuck is None  # rank 1 may come
+    late = told((1, "a"))
+    late["entries"][0]["state"] = ledger.UNREADY
+    text, stuck = ledger.compare({0: told((1, "a"), current=0), 1: late}, set(), 5.0)
+    assert "rank 1 waits for no other rank, but for the arrays of a from line 1" in text
+    assert stuck is None
+
+
+def test_only_ranks_that_can_not_go_on_are_stuck():
+    first = told((1, "a"), current=0)
+    text, stuck = ledger.compare({0: first}, {1}, 5.0)
+    assert "rank 1 has ended" in text and stuck
+    assert not ledger.compare({0: first}, {1}, 10.0)[1]  # not for long
+    assert not ledger.compare({0: first, 1: first}, set(), 5.0)[1]  # they have met
+    further = told((1, "a"), (2, "b"), current=1)
+    # rank 0 was slow, and moves on now that it looks: it has been met
+    assert not ledger.compare({0: first, 1: further}, set(), 5.0)[1]
+    moving = told((1, "a"), current=0, state=ledger.UNDER_WAY)
+    text, stuck = ledger.compare({0: moving, 1: further}, set(), 5.0)
+    assert "rank 0 moves data" in text and not stuck
+    # each in a group of its own, which the other does not come to
+    other = told((1, "c"), current=0)
+    other["entries"][0]["comm"] = "world.split1(0)"
+    assert ledger.compare({0: first, 1: other}, set(), 5.0)[1]
+    message = told((0, "recv from 0"), current=0)
+    assert ledger.compare({0: first, 1: message}, set(), 5.0)[1]
+
+
+def test_the_launcher_says_what_is_missing(tmp_path):
+    env = {**os.environ, "PATH": str(tmp_path)}
+    code = (
+        "import sys; sys.executable = sys.prefix = '/nowhere'; from lazyarray import launch; "
+        "sys.exit(launch.main(['-n', '2', 'x.py']))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=env, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 2
+    assert "lazyarray-engine[mpi]" in done.stderr
+    done = subprocess.run(
+        [sys.executable, "-m", "lazyarray.launch", "-n", "0", "x.py"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert "at least 1" in done.stderr
+
+
+@pytest.mark.skipif(not la.gpu_count(), reason="no GPU")
+def test_arrays_on_a_gpu_go_through_the_host():
+    x = la.arange(6.0, ctx=la.gpu(0)).reshape(1, 6)
+    y = D.allreduce(x * 2)
+    assert y.device == x.device
+    np.testing.assert_array_equal(y.asnumpy(), np.arange(0, 12, 2.0).reshape(1, 6))
+    to = la.zeros((6, 1), ctx=la.gpu(0)).T
+    assert D.allreduce(x, out=to) is to
+    np.testing.assert_array_equal(to.asnumpy(), np.arange(6.0).reshape(1, 6))
+    with pytest.raises(ValueError, match="out has shape"):
+        D.allreduce(x, out=to[:, :2])
+    a, b = D.allreduce([x, x[0]], out=[x, x[0]])
+    assert a is x and b.device == x.device
+    D.send(x, 0)
+    assert D.recv(x, 0).device == x.device
+    params = [la.ones(3, ctx=la.gpu(0))]
+    params[0].attach_grad()
+    trainer = D.DataParallel(la.nn.SGD(params, lr=1.0))
+    with la.autograd.record():
+        loss = (params[0] * 2).sum()
+    loss.backward()
+    trainer.step()
+    np.testing.assert_array_equal(params[0].asnumpy(), -1.0)
