@@ -1,6 +1,7 @@
 # distutils: language = c++
 """The engine's Python face: devices, variables, operators, the three engines, errors."""
 
+import _thread
 import atexit
 import contextlib
 import enum

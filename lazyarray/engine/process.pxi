@@ -118,7 +118,7 @@ threading._register_atexit(_at_exit)
 atexit.register(_at_late_exit)
 
 FORK_DRAIN_SECONDS = 10.0
-
+FORK_HOLD_SECONDS = 0.1  # doubled each time that it was not enough
 
 
 cdef int step_aside() except -1:
@@ -128,43 +128,57 @@ cdef int step_aside() except -1:
     return 0
 
 
-def _before_fork():
-    # Other modules' hooks may run between this one and the fork, and other threads meanwhile: see
-    # core/fork.cpp, which takes the locks.
+_interrupted = False  # as a fork was prepared
+_forking = []  # engines: those that live when a fork comes live until it is over
+
+
+cdef bint drained_for(double seconds):
+    """Whether these engines came to rest in that time. They are asked without the GIL, which ops may need."""
     cdef CEngine* c
     cdef int64_t left
-    cdef vector[CEngine*] all
-    cdef bint drained = False
-    deadline = time.monotonic() + FORK_DRAIN_SECONDS
-    engines = list(_registry)
-    for address in engines:
-        all.push_back(<CEngine*><size_t>address)
-    while True:
-        try:
-            if _process is not None:
-                _process.flush()
-        except MemoryError:  # what was recorded stays so, in the child too
-            pass
-        inside = False
-        for address in engines:
-            c = <CEngine*><size_t>address
-            inside = inside or c.current() is not NULL
-            left = max(0, <int64_t>((deadline - time.monotonic()) * 1e9))
-            with nogil:
-                c.wait_for_all(NULL, NULL, left)
-        fork_comes(all)
-        drained = not inside
-        for address in engines:
-            c = <CEngine*><size_t>address
-            # What was pushed since. Not for long: it may wait for a thread that now waits for the fork.
-            with nogil:
-                c.wait_for_all(NULL, NULL, 20_000_000)
-            drained = c.fork_prepare(0) and drained
+    cdef bint drained = True
+    end = time.monotonic() + seconds
+    try:
+        if _process is not None:
+            _process.flush()
+    except MemoryError:  # what was recorded stays so, in the child too
+        pass
+    for engine in _forking:
+        c = (<Engine>engine).c
+        left = max(0, <int64_t>((end - time.monotonic()) * 1e9))
+        with nogil:
+            drained = c.fork_prepare(left) and drained
             c.fork_parent()
-        if drained or inside or time.monotonic() > deadline:
-            break
-        fork_over()
-        time.sleep(0.001)
+    return drained
+
+
+def _before_fork():
+    # Other threads' pushes are held back first: under load there is always something new, and what is
+    # there already would never end. But an op may wait for a thread that is held: so they are let go
+    # after a while, and held for longer the next time. Other modules' hooks may run between this one
+    # and the fork, and other threads meanwhile: see core/fork.cpp, which takes the locks.
+    cdef vector[CEngine*] all
+    global _interrupted
+    deadline = time.monotonic() + FORK_DRAIN_SECONDS
+    hold = FORK_HOLD_SECONDS
+    drained = inside = again = _interrupted = False
+    while not drained and not inside and time.monotonic() < deadline:
+        try:
+            if again:
+                fork_over()
+                time.sleep(0.01)
+                hold *= 2
+            step_aside()  # two threads that fork do so in turn
+            all.clear()
+            _forking[:] = [e for e in [known() for known in _registry.values()] if e is not None]
+            for engine in _forking:
+                all.push_back((<Engine>engine).c)
+                inside = inside or (<Engine>engine).c.current() is not NULL
+            fork_comes(all)
+            again = True
+            drained = drained_for(min(hold, deadline - time.monotonic())) and not inside
+        except KeyboardInterrupt:  # what a hook raises keeps no fork from coming
+            _interrupted = True
     if not drained:
         raise RuntimeError(
             "os.fork(): engine work could not be drained (an op waits for the forking thread?); "
@@ -174,6 +188,9 @@ def _before_fork():
 
 def _after_fork_in_parent():
     fork_over()
+    _forking.clear()
+    if _interrupted:
+        _thread.interrupt_main()
 
 
 def _after_fork_in_child():
@@ -181,6 +198,7 @@ def _after_fork_in_child():
     for address in list(_registry):
         for e in (<CEngine*><size_t>address).take_failures():
             e.unref()  # the parent prints them
+    _forking.clear()
 
 
 os.register_at_fork(before=_before_fork, after_in_parent=_after_fork_in_parent,

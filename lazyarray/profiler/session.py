@@ -345,24 +345,20 @@ def _at_exit() -> None:
         print(f"lazyarray: the profile is not complete: {exc}", file=sys.stderr)
 
 
-def _before_fork() -> None:
-    session.lock.acquire()
-
-
-def _after_fork_in_parent() -> None:
-    session.lock.release()
-
-
 def _after_fork_in_child() -> None:
     # The file is the parent's: to let go of it here neither writes nor unlocks it.
-    config = session.config
+    config, lock = session.config, session.lock
     session.__init__()  # type: ignore[misc]
-    session.config = config
+    session.config, session.lock = config, lock
+    lock.release()
 
 
 # The engine's own functions were registered before: they run after these at exit, and inside them
 # at a fork.
 atexit.register(_at_exit)
+# No Python function of ours runs where the lock is held: an interrupt could come in it.
 os.register_at_fork(
-    before=_before_fork, after_in_parent=_after_fork_in_parent, after_in_child=_after_fork_in_child
+    before=session.lock.acquire,
+    after_in_parent=session.lock.release,
+    after_in_child=_after_fork_in_child,
 )
