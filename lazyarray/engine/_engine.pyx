@@ -14,6 +14,7 @@ import weakref
 
 cimport cython
 
+from cpython.object cimport Py_TPFLAGS_HEAPTYPE
 from cpython.ref cimport Py_INCREF
 
 from lazyarray.engine.settings import int_env

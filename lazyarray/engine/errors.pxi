@@ -17,6 +17,57 @@ cdef object _site_note(const char* name, uint32_t site):
     return f"lazyarray: {what} pushed at {site_text(site)}" if site else f"lazyarray: {what}"
 
 
+cdef extern from *:
+    """
+    #include <frameobject.h>
+    static PyObject* new_frame(PyObject* code, PyObject* globals) {
+      return (PyObject*)PyFrame_New(PyThreadState_Get(), (PyCodeObject*)code, globals, NULL);
+    }
+    """
+    object new_frame(object code, object globals)
+
+
+cdef object _without_locals(object traceback):
+    """A traceback that shows the same lines, of frames without variables.
+
+    A frame holds what its function closes over, its locals and its callers'. Among these is, as a rule,
+    the array that the error will poison, which will hold the error: a cycle that no collector sees.
+    """
+    steps, known, last = [], {}, None
+    while traceback is not None:
+        steps.append(traceback)
+        traceback = traceback.tb_next
+    for step in reversed(steps):
+        frame = step.tb_frame
+        code = frame.f_code
+        if code not in known:
+            names = {name: frame.f_globals[name] for name in ("__name__", "__file__", "__loader__", "__spec__")
+                     if name in frame.f_globals}  # where the text of the lines is found
+            known[code] = new_frame(code.replace(
+                co_argcount=0, co_posonlyargcount=0, co_kwonlyargcount=0, co_nlocals=0, co_flags=0,
+                co_varnames=(), co_freevars=(), co_cellvars=()), names)
+        last = types.TracebackType(last, known[code], step.tb_lasti, step.tb_lineno)
+    return last
+
+
+cdef object _kept(object exc, dict known):
+    """What an error keeps of an exception: a copy of it, and of those that it came from, without frames."""
+    if exc is None or id(exc) in known:
+        return known.get(id(exc))
+    new = known[id(exc)] = _copy_of(exc)  # the user may go on with it; itself if it can't be copied
+    context, cause, quiet = exc.__context__, exc.__cause__, exc.__suppress_context__
+    new.__traceback__ = _without_locals(exc.__traceback__)
+    new.__context__ = _kept(context, known)
+    new.__cause__ = _kept(cause, known)
+    new.__suppress_context__ = quiet
+    if isinstance(new, AttributeError):
+        new.obj = None  # Python's own doing: the object that lacks the attribute
+    if isinstance(new, BaseExceptionGroup):
+        for part in new.exceptions:
+            part.__traceback__ = _without_locals(part.__traceback__)
+    return new
+
+
 cdef CError* error_from_exception(object exc, const char* name, uint32_t site) noexcept:
     """A new native error that holds `exc`, its traceback, and a note of where it was pushed.
 
@@ -24,6 +75,7 @@ cdef CError* error_from_exception(object exc, const char* name, uint32_t site) n
     """
     cdef CError* e = NULL
     try:
+        exc = _kept(exc, {})
         try:
             note = _site_note(name, site)
             if note not in getattr(exc, "__notes__", ()):
@@ -61,7 +113,7 @@ cdef dict _fields = {}  # exception type -> its attributes that are not in __dic
 
 
 cdef object _copy_of(object exc):
-    """A copy of an exception made without its __init__; itself if its type refuses that."""
+    """A copy of an exception made without its type's own __new__ and __init__; itself if that can't be."""
     kind = type(exc)
     fields = _fields.get(kind)
     if fields is None:
@@ -71,7 +123,9 @@ cdef object _copy_of(object exc):
             and not name.startswith("__")
         ]
     try:
-        new = kind.__new__(kind, *exc.args)
+        # Of the types it derives from, the first that is no class statement's.
+        builtin = next(c for c in kind.__mro__ if not c.__flags__ & Py_TPFLAGS_HEAPTYPE)
+        new = builtin.__new__(kind, *exc.args)
         if type(new) is not kind:
             return exc
         for name in fields:

@@ -98,16 +98,12 @@ cdef CError* _run_python(Instr& instr) noexcept nogil:
         return _call_python(instr)
 
 
-_OURS = (*native_files(), os.path.dirname(np.__file__) + os.sep,
+_OURS = (*native_files(), "numpy/", os.path.dirname(np.__file__) + os.sep,
          os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep)
 
 
 cdef int _drop_frames(object exc) except -1:
-    """Takes the traceback from an exception, unless a frame of the user's own function is in it.
-
-    The frames hold the outputs, which will hold the error, and (where the pusher runs the op)
-    the pusher's frames with all their locals: a cycle that no collector sees. See _exception_of.
-    """
+    """Takes the traceback from an exception, unless a frame of the user's own function is in it."""
     todo = []
     while exc is not None and exc not in todo:
         todo.append(exc)
