@@ -12,6 +12,7 @@ from typing import Any
 
 from lazyarray import _public, functions, ops
 from lazyarray._flat import flatiter
+from lazyarray.engine._engine import Scope
 from lazyarray.lazy._lazy import numpys, read_scalars
 from lazyarray.ops._rows import Public
 
@@ -21,6 +22,7 @@ _KINDS = ("array", "numpy")
 _VARIABLE = "LAZYARRAY_SCALARS"
 _lock = threading.RLock()
 _now = "array"
+_changing: list[str] = []  # kinds to which a change has begun, and was not ended
 
 # What is native asks a flag. Functions written in Python are replaced, where users find them, as
 # long as scalars are NumPy's: otherwise they cost nothing.
@@ -28,16 +30,16 @@ _OPERATORS = ("__getitem__", "__next__", "__call__", "__iter__")
 _replaced: list[tuple[Any, str, Any]] = []  # (where, name, what was there)
 
 
-class _Setting:
+class _Setting(Scope):
     """What :func:`set_scalars` gives: as a context manager it puts back what was set before."""
 
     def __init__(self, kind: str, before: str) -> None:
         self._kind, self._before = kind, before
 
-    def __enter__(self) -> _Setting:
+    def _enter(self) -> _Setting:
         return self
 
-    def __exit__(self, *exc: object) -> None:
+    def _leave(self) -> None:
         _switch(self._before)
 
     def __repr__(self) -> str:
@@ -72,7 +74,16 @@ def set_scalars(kind: str) -> _Setting:
     """
     if kind not in _KINDS:
         raise ValueError(f"set_scalars takes 'array' or 'numpy', not {kind!r}")
-    return _Setting(kind, _switch(kind))
+    setting = None
+    try:
+        with _lock:
+            setting = _Setting(kind, _now)
+            _switch(kind)
+        return setting
+    except BaseException:
+        if setting is not None:
+            setting.__exit__()
+        raise
 
 
 def from_environment() -> None:
@@ -83,20 +94,22 @@ def from_environment() -> None:
     _switch(kind or "array")
 
 
-def _switch(kind: str) -> str:
-    """Sets a kind; returns the one that was set before."""
+def _switch(kind: str) -> None:
+    """Sets a kind. Where it was interrupted it can be called again: `_now` comes last."""
     global _now
     with _lock:
-        before, _now = _now, kind
-        if kind != before:
-            if kind == "numpy":
-                _replace()
-            else:
-                for place, name, old in _replaced:
-                    setattr(place, name, old)
-                _replaced.clear()
-            read_scalars(kind == "numpy")
-        return before
+        if kind == _now and not _changing:
+            return
+        _changing.append(kind)
+        read_scalars(False)
+        for place, name, old in _replaced:
+            setattr(place, name, old)
+        _replaced.clear()
+        if kind == "numpy":
+            _replace()
+            read_scalars(True)
+        _now = kind
+        _changing.clear()
 
 
 def _replace() -> None:

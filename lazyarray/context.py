@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import os
-from types import TracebackType
 
 from lazyarray.engine import Device
+from lazyarray.lazy._lazy import DeviceScope, swap_current_device
 from lazyarray.lazy._lazy import hosted_ops as hosted
-from lazyarray.lazy._lazy import swap_current_device
 from lazyarray.lazy.cuda import device as cuda
 
 __all__ = [
@@ -16,7 +15,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-class Context(Device):
+class Context(DeviceScope):
     """A device as users name it: ``la.cpu(0)``; as a ``with`` block, where new arrays are made.
 
     >>> import lazyarray as la
@@ -26,20 +25,8 @@ class Context(Device):
     (cpu(1), cpu(0))
     """
 
-    def __enter__(self) -> Context:
+    def _checked(self) -> None:
         as_device(self)
-        if not hasattr(self, "_outer"):
-            self._outer: list[Device] = []
-        self._outer.append(swap_current_device(self))
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        value: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        swap_current_device(self._outer.pop())
 
 
 def cpu(device_id: int = 0) -> Context:

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 from contextlib import ContextDecorator
-from types import TracebackType
 
-from lazyarray.lazy._lazy import is_recording, is_training, set_recording, set_training
+from lazyarray.lazy._lazy import (
+    RecordingScope,
+    is_recording,
+    is_training,
+    set_recording,
+    set_training,
+)
 
 __all__ = [
     "is_recording",
@@ -19,32 +24,11 @@ __all__ = [
 ]
 
 
-class _Scope(ContextDecorator):
+class _Scope(RecordingScope, ContextDecorator):
     """Sets what is not None within a block (or a function, as a decorator), and puts it back."""
 
-    def __init__(self, recording: bool | None, training: bool | None) -> None:
-        self._recording, self._training = recording, training
-        self._outer: list[tuple[bool, bool]] = []
-
     def _recreate_cm(self) -> _Scope:
-        return _Scope(self._recording, self._training)
-
-    def __enter__(self) -> None:
-        self._outer.append((is_recording(), is_training()))
-        if self._recording is not None:
-            set_recording(self._recording)
-        if self._training is not None:
-            set_training(self._training)
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        recording, training = self._outer.pop()
-        set_recording(recording)
-        set_training(training)
+        return self.again()
 
 
 def record(train_mode: bool = True) -> _Scope:

@@ -2,6 +2,7 @@
 import enum
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
+from types import TracebackType
 from typing import Any, Self
 
 import numpy as np
@@ -20,6 +21,24 @@ def native_files() -> tuple[str, str]: ...
 def user_line() -> int: ...
 def line_text(number: int) -> str: ...
 def check_methods(namespace: dict[str, Any]) -> int: ...
+
+class Scope:
+    def __enter__(self) -> Self: ...
+    def __exit__(
+        self,
+        kind: type[BaseException] | None = None,
+        value: BaseException | None = None,
+        trace: TracebackType | None = None,
+    ) -> None: ...
+
+class Stacked:
+    def __enter__(self) -> Self: ...
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        value: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None: ...
 
 class Device:
     def __new__(cls, device_type: str | Device = "cpu", device_id: int = 0) -> Self: ...

@@ -31,6 +31,7 @@ include "errors.pxi"
 include "callables.pxi"
 include "tracing.pxi"
 include "engines.pxi"
+include "scopes.pxi"
 include "process.pxi"
 include "methods.pxi"
 

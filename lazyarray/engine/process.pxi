@@ -29,20 +29,28 @@ def get():
     return process_engine()
 
 
-def _set_bulk(size):
-    global _bulk
+def _checked_bulk(size):
     if isinstance(size, bool) or not hasattr(size, "__index__"):
         raise TypeError(f"a bulk size is an integer, not {type(size).__name__}")
     n = size.__index__()
     if n < 0:
         raise ValueError(f"a bulk size is not negative: {n}")
+    return min(n, 1 << 20)
+
+
+def _set_bulk(size):
+    global _bulk
+    n = _checked_bulk(size)
     if _process is not None:
         _process.flush()
-    old, _bulk = _bulk, min(n, 1 << 20)
-    return old
+    _bulk = n
 
 
-@contextlib.contextmanager
+class _BulkScope(BulkSize, contextlib.ContextDecorator):
+    def _recreate_cm(self):
+        return _BulkScope(self.size)
+
+
 def bulk(size):
     """Within the block, up to ``size`` recorded instructions are planned and pushed together.
 
@@ -57,14 +65,7 @@ def bulk(size):
     >>> x.asnumpy()
     array([2., 2., 2., 2.])
     """
-    global _bulk_depth
-    old = _set_bulk(size)
-    _bulk_depth += 1
-    try:
-        yield
-    finally:
-        _bulk_depth -= 1
-        _set_bulk(old)
+    return _BulkScope(size)
 
 
 _bulk = min(int_env("LAZYARRAY_BULK_SIZE", 256, least=0), 1 << 20)

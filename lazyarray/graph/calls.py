@@ -9,12 +9,13 @@ import inspect
 import sys
 from dataclasses import dataclass, field
 from functools import cache
-from types import CodeType, FrameType, FunctionType, TracebackType
+from types import CodeType, FrameType, FunctionType
 from typing import Any
 
 from lazyarray import autograd
 from lazyarray.context import Context
 from lazyarray.engine import Device
+from lazyarray.engine._engine import Scope
 from lazyarray.graph import registry
 from lazyarray.graph.nodes import caller, mapped
 from lazyarray.lazy._lazy import Program, Tensor
@@ -39,7 +40,7 @@ class Call:
     children: list[Call] = field(default_factory=list)
 
 
-class Watch:
+class Watch(Scope):
     """Within the block, the calls of public functions that this thread makes while capturing."""
 
     def __init__(self, program: Program) -> None:
@@ -47,19 +48,15 @@ class Watch:
         self._open: list[tuple[FrameType, Call]] = []
         self.calls: list[Call] = []
 
-    def __enter__(self) -> Watch:
+    def _enter(self) -> Watch:
         self._table = _table()
         self._outer = sys.getprofile()
         sys.setprofile(self._hear)
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        sys.setprofile(self._outer)
+    def _leave(self) -> None:
+        if sys.getprofile() == self._hear:
+            sys.setprofile(self._outer)
 
     def _hear(self, frame: FrameType, event: str, arg: Any) -> None:
         if event == "call" and frame.f_code in self._table:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from lazyarray import autograd
+from lazyarray.engine._engine import Scope
 from lazyarray.graph import memory
 from lazyarray.graph.binding import Arrays, reshaped
 from lazyarray.graph.graph import Graph, output_name
@@ -25,6 +25,26 @@ if TYPE_CHECKING:
 __all__ = ["Executor"]
 
 Monitor = Callable[[str, "NDArray"], Any]
+
+
+class _Leaves(Scope):
+    """Within the block an executor's arguments collect gradients in its arrays."""
+
+    def __init__(self, executor: Executor) -> None:
+        self._executor = executor
+        self._before: list[History] = []
+
+    def _enter(self) -> None:
+        executor = self._executor
+        nodes = executor.graph.arguments
+        self._before = [History(executor._given[n]) for n in nodes]
+        for node in nodes:
+            grad = executor._gradients.get(node.name)
+            attach_leaf(executor._given[node], grad, executor._requests.get(node.name, "null"))
+
+    def _leave(self) -> None:
+        for history in self._before:
+            history.put_back()
 
 
 class Executor:
@@ -268,19 +288,6 @@ class Executor:
             self._runs[is_train] = _Run(self, is_train, other.program if other else None)
         return self._runs[is_train]
 
-    @contextmanager
-    def _leaves(self) -> Iterator[None]:
-        """Within the block the arguments collect gradients in the executor's arrays."""
-        before = [History(self._given[n]) for n in self.graph.arguments]
-        for node in self.graph.arguments:
-            x = self._given[node]
-            attach_leaf(x, self._gradients.get(node.name), self._requests.get(node.name, "null"))
-        try:
-            yield
-        finally:
-            for history in before:
-                history.put_back()
-
     def compute(
         self, is_train: bool, hear: Callable[[Entry, NDArray], Any] | None = None
     ) -> list[NDArray]:
@@ -302,7 +309,7 @@ class Executor:
         if monitor is not None and self._monitor_all:
             for name, x in self._arrays.items():
                 monitor(name, x)
-        with self._leaves():
+        with _Leaves(self):
             self.outputs = self.compute(is_train, self._tell)
             # Outputs that don't change with an argument name it, but don't hold it.
             leaves = [History(self._given[n]) for n in self.graph.arguments]
@@ -338,7 +345,7 @@ class _Run:
         self.heads: list[int] = []
         self.seeds: list[NDArray] = []
         self.outputs: list[NDArray] = []
-        with executor._leaves(), self.program:
+        with _Leaves(executor), self.program:
             self.outputs = executor.compute(is_train, self._note)
             self.program.split()
             self.heads = [i for i, y in enumerate(self.outputs) if is_train and recorded(y)]

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from types import TracebackType
 from typing import ClassVar, TypeVar
+
+from lazyarray.engine._engine import Stacked
 
 __all__ = ["AttrScope", "NameManager", "Prefix"]
 
 S = TypeVar("S", bound="_Scope")
 
 
-class _Scope:
+class _Scope(Stacked):
     """A ``with`` block; each thread has a stack of them."""
 
     _stacks: ClassVar[threading.local]
@@ -23,18 +24,6 @@ class _Scope:
             cls._stacks.open = []
         opened: list[S] = cls._stacks.open
         return opened
-
-    def __enter__(self: S) -> S:
-        type(self)._stack().append(self)
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        type(self)._stack().pop()
 
 
 class AttrScope(_Scope):

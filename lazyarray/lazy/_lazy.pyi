@@ -1,7 +1,7 @@
 # Types of the recorder's Python face.
 from collections.abc import Callable, Sequence
 from types import TracebackType
-from typing import Any
+from typing import Any, Self
 
 from lazyarray._ndarray import NDArray
 from lazyarray.engine import Device
@@ -18,6 +18,26 @@ class no_sync:
         value: BaseException | None,
         trace: TracebackType | None,
     ) -> None: ...
+
+class DeviceScope(Device):
+    def __enter__(self) -> Self: ...
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        value: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None: ...
+
+class RecordingScope:
+    def __init__(self, recording: bool | None, training: bool | None) -> None: ...
+    def __enter__(self) -> None: ...
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        value: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None: ...
+    def again(self) -> Self: ...
 
 def swap_current_device(device: Device) -> Device: ...
 def waitall() -> None: ...

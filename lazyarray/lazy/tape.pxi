@@ -282,6 +282,39 @@ cdef void note_write(Memory* m) noexcept:
     m.overwritten = sites().here()
 
 
+cdef class RecordingScope:
+    """Within the block this thread records, and trains, as is said; None: as before."""
+
+    cdef int recording, training  # -1: as before
+    cdef vector[int] outer        # both bits
+
+    def __init__(self, recording, training):
+        self.recording = -1 if recording is None else recording
+        self.training = -1 if training is None else training
+
+    def __enter__(self):
+        cdef Mode* m = &mode()
+        self.outer.push_back(m.recording << 1 | <int>m.training)
+        if self.recording >= 0:
+            set_recording(self.recording)
+        if self.training >= 0:
+            set_training(self.training)
+
+    def __exit__(self, *exc):
+        if not self.outer.size():
+            raise RuntimeError("a scope of autograd: left more often than entered")
+        cdef int was = self.outer.back()
+        self.outer.pop_back()
+        set_recording(was >> 1)
+        set_training(was & 1)
+
+    def again(self):
+        """A new scope like this one."""
+        return type(self)(
+            None if self.recording < 0 else bool(self.recording),
+            None if self.training < 0 else bool(self.training))
+
+
 cdef class paused:
     """Within the block this thread doesn't record for autograd: for ops that note a call instead."""
 

@@ -265,6 +265,29 @@ cdef CDevice current_device() noexcept:
     return thread_device()
 
 
+cdef class DeviceScope(Device):
+    """A device that is, within a ``with`` block, the one that this thread makes new arrays on."""
+
+    cdef vector[CDevice] outer
+
+    def _checked(self):
+        """Raises if the device is not there."""
+
+    def __enter__(self):
+        self._checked()
+        cdef CDevice* now = &thread_device()
+        self.outer.push_back(now[0])
+        now[0] = self.c
+        return self
+
+    def __exit__(self, *exc):
+        if not self.outer.size():
+            raise RuntimeError(f"{self!r}: left more often than entered")
+        cdef CDevice* now = &thread_device()
+        now[0] = self.outer.back()
+        self.outer.pop_back()
+
+
 def swap_current_device(Device device not None):
     """Makes ``device`` the one that this thread makes new arrays on; returns the old one."""
     cdef Device old = Device.__new__(Device)

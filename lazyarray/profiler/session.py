@@ -8,9 +8,9 @@ import os
 import sys
 import threading
 import time
-from types import TracebackType
 from typing import Self
 
+from lazyarray.engine._engine import Scope
 from lazyarray.engine.settings import int_env
 from lazyarray.profiler import _profiler as native
 from lazyarray.profiler import config as settings
@@ -60,7 +60,12 @@ class Session:
         native.trace(self.config.profile_imperative, self.config.profile_memory)
         if self.config.continuous_dump and self.writer is None:
             self.writer = Writer(self)
-            self.writer.start()
+            try:
+                self.writer.start()
+            except RuntimeError:  # no thread can be started
+                self.writer = None
+                self.halt("stopped")
+                raise
 
     def halt(self, state: str) -> None:
         """Ends tracing."""
@@ -211,7 +216,7 @@ def stop() -> None:
     Returns: None.
     Raises: OSError if the file can't be written.
     """
-    if session.state == "stopped":
+    if session.state == "stopped" and session.writer is None:
         return
     try:
         if session.state == "running":
@@ -268,7 +273,7 @@ def dump(finished: bool = True) -> None:
             session.drain()
 
 
-class profile:
+class profile(Scope):
     """A block that is profiled into ``filename``; ``options`` are those of :func:`set_config`.
 
     At its end it waits for the operators that were pushed in it, so that they are in the file.
@@ -285,35 +290,40 @@ class profile:
     def __init__(self, filename: str | os.PathLike[str] = "profile.json", **options: object):
         self.options = {"filename": filename, **options}
 
-    def __enter__(self) -> Self:
+    def _enter(self) -> Self:
         with session.lock:
             if session.state != "stopped":
                 raise RuntimeError("the profiler is running already: profile() blocks don't nest")
             config = settings.changed(session.config, self.options)
             session.finish()
-            self.before, session.config = session.config, config
+            self.before = session.config
+            session.block = self
+            session.config = config
             try:
                 session.run()
-            except BaseException:
-                session.config = self.before
+            except Exception:
+                self._over()
                 raise
-            session.block = self
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        value: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        if session.block is not self:  # a forked child
+    def _leave(self) -> None:
+        if session.block is not self:  # not begun, over, or a forked child
             return
         try:
-            stop()
-        finally:
-            session.block = None
-            session.config = self.before
-            dump()
+            try:
+                stop()
+            finally:
+                dump()
+        except KeyboardInterrupt:
+            raise  # this is called again
+        except BaseException:
+            self._over()
+            raise
+        self._over()
+
+    def _over(self) -> None:
+        session.config = self.before
+        session.block = None
 
     def _repr_html_(self) -> str:
         name = os.fspath(self.options["filename"])  # type: ignore[call-overload]

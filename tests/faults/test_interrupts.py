@@ -18,3 +18,14 @@ def test_an_interrupt_leaves_nothing_half_done(seed):
         capture_output=True, text=True, timeout=600)  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr[-4000:]
     assert f"{MOMENTS} moments" in done.stdout
+
+
+def test_no_scope_stays_open():
+    """On the code before, one of some 30 trials left something."""
+    trials = 10_000 if MOMENTS == 300 else 1500
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.faults.scopes", "1", str(trials)],
+        capture_output=True, text=True, timeout=600)  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr[-4000:]
+    assert f"{trials} interrupts" in done.stdout
+    print(done.stdout, end="")

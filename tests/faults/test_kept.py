@@ -77,6 +77,9 @@ def told(x):
     return f
 
 
+tellers = []
+
+
 def told_later(x):
     def f(ctx, done):
         def later():
@@ -85,7 +88,9 @@ def told_later(x):
             except ValueError as exc:
                 done(exc)
 
-        threading.Thread(target=later).start()
+        teller = threading.Thread(target=later)
+        tellers.append(teller)
+        teller.start()
 
     return f
 
@@ -218,6 +223,8 @@ def in_use():
     for _ in range(20):
         with contextlib.suppress(FAILURES):
             la.waitall()
+    while tellers:
+        tellers.pop().join()
     gc.collect()
     return la.storage.pool_stats()["in_use"]
 

@@ -1,0 +1,82 @@
+# Blocks that an interrupt finds entered or not, never in between.
+#
+# Python looks for signals between steps of Python code and after calls of native functions, but up to 3.13 not
+# between `__enter__` and the block that is then left by `__exit__`, and nowhere inside native code. So what
+# enters and leaves is native. (Python 3.14 has a place to look there, for locks too.)
+
+
+cdef class Scope:
+    """A ``with`` block whose ``_enter()`` and ``_leave()`` are Python code, which an interrupt may end anywhere.
+
+    ``_enter()`` gives the block's target. ``_leave()`` undoes all of it that was done, if anything was, and may
+    be called again where it was interrupted: it looks at what is there, and says last that it is done.
+    """
+
+    def __enter__(self):
+        try:
+            return self._enter()
+        except BaseException:
+            end_scope(self)
+            raise
+
+    def __exit__(self, *exc):
+        end_scope(self)
+
+
+cdef int end_scope(Scope scope) except -1:
+    interrupt = None
+    while True:
+        try:
+            scope._leave()
+            break
+        except KeyboardInterrupt as exc:
+            interrupt = exc
+    if interrupt is not None:
+        raise interrupt
+    return 0
+
+
+cdef class Stacked:
+    """A ``with`` block within which it lies on top of a list: that which ``_stack()`` gives as it begins."""
+
+    cdef list entered
+
+    def __cinit__(self, *args, **kwargs):
+        self.entered = []
+
+    def __enter__(self):
+        stack = self._stack()
+        self.entered.append(stack)
+        stack.append(self)
+        return self
+
+    def __exit__(self, *exc):
+        self.entered.pop().pop()
+
+
+cdef class BulkSize:
+    """Within the block the process's bulk size is another."""
+
+    cdef readonly int size
+    cdef vector[int] outer
+
+    def __init__(self, size):
+        self.size = _checked_bulk(size)
+
+    def __enter__(self):
+        global _bulk, _bulk_depth
+        if _process is not None:
+            _process.flush()
+        self.outer.push_back(_bulk)
+        _bulk = self.size
+        _bulk_depth += 1
+
+    def __exit__(self, *exc):
+        global _bulk, _bulk_depth
+        if not self.outer.size():
+            raise RuntimeError("bulk(): left more often than entered")
+        _bulk = self.outer.back()
+        self.outer.pop_back()
+        _bulk_depth -= 1
+        if _process is not None:
+            _process.flush()
