@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import threading
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +26,47 @@ if TYPE_CHECKING:
 __all__ = ["Executor"]
 
 Monitor = Callable[[str, "NDArray"], Any]
+
+
+class _Use:
+    """Who uses an executor, or those that share memory: checked and set between two steps of the GIL."""
+
+    def __init__(self) -> None:
+        self.by: int | None = None  # the thread that is inside a call
+        self.owing: int | None = None  # the thread that is to call backward
+        self.ran: Executor | None = None  # backward needs what its own forward left
+
+
+class _Call(Scope):
+    """A call of an executor: RuntimeError while another thread is at it."""
+
+    def __init__(self, use: _Use) -> None:
+        self._use, self._me, self._mine = use, threading.get_ident(), False
+
+    def _enter(self) -> None:
+        use, me = self._use, self._me
+        other = use.by
+        if other is None:
+            use.by, self._mine = me, True
+            other = use.owing
+        if other is not None and other != me:
+            name = _thread_name(other)
+            if name or other == use.by:
+                raise RuntimeError(
+                    f"an executor is not to be shared by threads: {name or 'another'} is "
+                    + ("inside a call of it" if other == use.by else "between forward and backward")
+                    + ". Bind one for each, or hold a lock from forward until the results are read"
+                )
+
+    def _leave(self) -> None:
+        if self._mine:
+            self._use.by = None
+            self._mine = False
+
+
+def _thread_name(ident: int) -> str | None:
+    """The name of a thread that lives."""
+    return next((repr(t.name) for t in threading.enumerate() if t.ident == ident), None)
 
 
 class _Leaves(Scope):
@@ -52,7 +94,8 @@ class Executor:
 
     Made by ``bind`` and ``simple_bind``. Its arrays are used by reference: what is written to them
     between calls counts. ``outputs`` are arrays of its own, overwritten by each ``forward``. Calls
-    return before the work is done, as ops do. For one thread at a time.
+    return before the work is done, as ops do. For one thread at a time: a call while another thread
+    is inside one, or between ``forward(is_train=True)`` and ``backward``, is a RuntimeError.
 
     >>> import lazyarray as la
     >>> x = la.array([1.0, 2.0])
@@ -81,8 +124,7 @@ class Executor:
             n.name: requests[n.name] if n.name in gradients else "null" for n in graph.arguments
         }
         self._shared = shared
-        # Who ran last of the executors that share memory: backward needs what its own forward left.
-        self._ran: list[Executor] = [self] if shared is None else shared._ran
+        self._use = _Use() if shared is None else shared._use
         devices = devices_of(graph, ctx, groups(group2ctx))
         several = len(set(devices.values())) > 1
         self._placed, self._devices = placed(graph, devices) if several else (graph, devices)
@@ -159,53 +201,62 @@ class Executor:
 
         With ``is_train`` ops run as in training, and :meth:`backward` may follow.
         """
-        mine = self.arg_dict
-        for name in kwargs:
-            if name not in mine:
-                raise TypeError(f"forward: the graph has no argument {name!r}: it has {[*mine]}")
-        for name, value in kwargs.items():
-            _put(mine[name], value, f"argument {name!r}")
-        is_train = bool(is_train)
-        self._backward = None
-        self._ran[0] = self
-        if self._monitor is not None:
-            return self._step_by_step(is_train)
-        run = self._prepared(is_train)
-        run.program.run(0)
-        self.outputs = [*run.outputs]
-        if is_train:
-            self._backward = lambda gradients: self._run_backward(run, gradients)
-        return self.outputs
+        with _Call(self._use):
+            mine = self.arg_dict
+            for name in kwargs:
+                if name not in mine:
+                    raise TypeError(
+                        f"forward: the graph has no argument {name!r}: it has {[*mine]}"
+                    )
+            for name, value in kwargs.items():
+                _put(mine[name], value, f"argument {name!r}")
+            is_train = bool(is_train)
+            use = self._use
+            self._backward = use.owing = None
+            use.ran = self
+            if self._monitor is not None:
+                outputs = self._step_by_step(is_train)
+            else:
+                run = self._prepared(is_train)
+                run.program.run(0)
+                outputs = self.outputs = [*run.outputs]
+                if is_train:
+                    self._backward = lambda gradients: self._run_backward(run, gradients)
+            if self._wanted and is_train:
+                use.owing = threading.get_ident()
+            return outputs
 
     def backward(self, out_grads: Any = None) -> None:
         """Computes the gradients, for those of the outputs: one, or one for each; None: ones.
 
         RuntimeError unless ``forward(is_train=True)`` came before, or if no argument has one.
         """
-        if not self._wanted:
-            raise RuntimeError(
-                "backward: no argument has a gradient: bind with args_grad, or a grad_req that "
-                "isn't 'null'"
-            )
-        if self._backward is None:
-            raise RuntimeError(
-                "backward comes after forward(is_train=True)"
-                + (": the last forward kept nothing for gradients" if self.outputs else "")
-            )
-        if self._ran[0] is not self:
-            raise RuntimeError(
-                "backward: another executor that shares this one's memory ran since forward"
-            )
-        given = [out_grads] if isinstance(out_grads, (Tensor, np.ndarray)) else out_grads
-        gradients = [None] * len(self.outputs) if given is None else [*given]
-        if len(gradients) != len(self.outputs):
-            raise ValueError(f"{len(gradients)} gradients for {len(self.outputs)} outputs")
-        for name, y, g in zip(self.graph.list_outputs(), self.outputs, gradients, strict=True):
-            if g is not None and np.shape(g) != y.shape:
-                raise ValueError(
-                    f"the gradient of output {name!r} has shape {np.shape(g)}, not {y.shape}"
+        with _Call(self._use):
+            if not self._wanted:
+                raise RuntimeError(
+                    "backward: no argument has a gradient: bind with args_grad, or a grad_req that "
+                    "isn't 'null'"
                 )
-        self._backward(gradients)
+            if self._backward is None:
+                raise RuntimeError(
+                    "backward comes after forward(is_train=True)"
+                    + (": the last forward kept nothing for gradients" if self.outputs else "")
+                )
+            if self._use.ran is not self:
+                raise RuntimeError(
+                    "backward: another executor that shares this one's memory ran since forward"
+                )
+            given = [out_grads] if isinstance(out_grads, (Tensor, np.ndarray)) else out_grads
+            gradients = [None] * len(self.outputs) if given is None else [*given]
+            if len(gradients) != len(self.outputs):
+                raise ValueError(f"{len(gradients)} gradients for {len(self.outputs)} outputs")
+            for name, y, g in zip(self.graph.list_outputs(), self.outputs, gradients, strict=True):
+                if g is not None and np.shape(g) != y.shape:
+                    raise ValueError(
+                        f"the gradient of output {name!r} has shape {np.shape(g)}, not {y.shape}"
+                    )
+            self._backward(gradients)
+            self._use.owing = None
 
     def set_monitor_callback(self, callback: Monitor | None, monitor_all: bool = False) -> None:
         """Has ``callback(name, array)`` told each node's results; ``monitor_all``: arguments, too.
