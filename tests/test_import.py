@@ -220,3 +220,27 @@ def test_a_gil_that_is_forbidden_is_an_error():
     told = python(NO_GIL.replace("GIVEN", "0"))
     assert told.startswith("lazyarray needs the GIL") and "PYTHON_GIL=0" in told
     assert told.endswith(" []\n")  # before anything native was loaded
+
+
+SUBINTERPRETER = """
+try:
+    import _interpreters as interpreters
+except ImportError:
+    import _xxsubinterpreters as interpreters
+
+def tried(number):
+    code = "try:\\n import lazyarray\\nexcept ImportError as exc:\\n print(exc)"
+    interpreters.run_string(number, code)
+
+tried(interpreters.create())
+import lazyarray as la
+tried(interpreters.create())
+print((la.ones(2) + 1).asnumpy())
+"""
+
+
+def test_a_subinterpreter_is_refused_and_the_main_one_goes_on():
+    """The import worked there; that in the main interpreter failed then, and the process hung."""
+    told = python(SUBINTERPRETER)
+    assert told.count("runs in the main interpreter of a process only") == 2
+    assert told.endswith("[2. 2.]\n")
