@@ -600,7 +600,11 @@ cdef class NDArray(Methods):
     def tofile(self, fid, sep="", format="%s"):
         """Writes the values to a file, as bytes or (with ``sep``) as text; waits for them."""
         wait(self, False, "?tofile()")
-        copy_out(self).tofile(fid, sep, format)
+        if not isinstance(fid, (str, os.PathLike)):
+            copy_out(self).tofile(fid, sep, format)
+            return
+        with replacing(fid) as stream:
+            copy_out(self).tofile(stream, sep, format)
 
     def dump(self, file):
         """Pickles the array to a file, given by its path or open; waits for the values."""

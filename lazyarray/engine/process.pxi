@@ -46,7 +46,7 @@ def _set_bulk(size):
     _bulk = n
 
 
-class _BulkScope(BulkSize, contextlib.ContextDecorator):
+class _BulkScope(_BulkSize, contextlib.ContextDecorator):
     def _recreate_cm(self):
         return _BulkScope(self.size)
 
@@ -119,7 +119,7 @@ threading._register_atexit(_at_exit)
 atexit.register(_at_late_exit)
 
 FORK_DRAIN_SECONDS = 10.0
-FORK_HOLD_SECONDS = 0.1  # doubled each time that it was not enough
+_FORK_HOLD_SECONDS = 0.1  # doubled each time that it was not enough
 
 
 cdef int step_aside() except -1:
@@ -161,7 +161,7 @@ def _before_fork():
     cdef vector[CEngine*] all
     global _interrupted
     deadline = time.monotonic() + FORK_DRAIN_SECONDS
-    hold = FORK_HOLD_SECONDS
+    hold = _FORK_HOLD_SECONDS
     drained = inside = again = _interrupted = False
     while not drained and not inside and time.monotonic() < deadline:
         try:

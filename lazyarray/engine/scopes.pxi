@@ -54,7 +54,7 @@ cdef class Stacked:
         self.entered.pop().pop()
 
 
-cdef class BulkSize:
+cdef class _BulkSize:
     """Within the block the process's bulk size is another."""
 
     cdef readonly int size
