@@ -3,6 +3,7 @@
 
 import numbers
 import operator
+import os
 import pickle
 from copy import deepcopy
 from opcode import opmap

@@ -83,6 +83,48 @@ def products(n):
     return [(p, a @ a.T), (la.linalg.det(p / 1e3 + la.eye(80)) * 0 + 1, np.array(1.0))]
 
 
+def linear(n):
+    """LAPACK's work space, too."""
+    size = 40 + n % 30
+    a = np.cos(np.arange(size * size)).reshape(size, size) + np.eye(size) * size
+    x = la.array(a)
+    both = a @ a.T
+    q, r = la.linalg.qr(x)
+    u, s, v = la.linalg.svd(x)
+    w, e = la.linalg.eigh(la.array(both))
+    return [
+        (la.linalg.solve(x, x @ la.ones(size)), np.ones(size)),
+        (la.linalg.inv(x) @ x, np.eye(size)),
+        (q @ r, a),
+        ((u * s) @ v, a),
+        ((e * w) @ e.T, both),
+        (la.linalg.cholesky(la.array(both)) * 0, np.zeros((size, size))),
+        (la.linalg.lstsq(x, x @ la.ones(size))[0], np.ones(size)),
+    ]
+
+
+def transforms(n):
+    a = np.sin(np.arange(2_000.0 + n))
+    x = la.array(a) * 2
+    return [
+        (la.fft.fft(x), np.fft.fft(a * 2)),
+        (la.fft.irfft(la.fft.rfft(x), len(a)), a * 2),
+        (la.fft.fft2(x[:1600].reshape(40, 40)), np.fft.fft2((a * 2)[:1600].reshape(40, 40))),
+    ]
+
+
+def streams(n):
+    la.random.seed(n)
+    want = np.random.RandomState(n)
+    drawn = [la.random.normal(size=3_000), la.random.gamma(2.0, size=500)]
+    x = la.arange(500.0)
+    la.random.shuffle(x)
+    wanted = [want.normal(size=3_000), want.gamma(2.0, size=500)]
+    y = np.arange(500.0)
+    want.shuffle(y)
+    return [*zip(drawn, wanted, strict=True), (x, y)]
+
+
 def backward(n):
     a = np.linspace(0.1, 1, 4_000 + n)
     x = la.array(a)
@@ -110,6 +152,35 @@ def executed(n):
     a, b = np.linspace(0, 1, 1_000 + n), np.linspace(1, 2, 1_000 + n)
     bound = s.bind(la.cpu(0), {"a": la.array(a), "b": la.array(b)})
     return [(bound.forward()[0], a * b + 1) for _ in range(2)]
+
+
+def trained(n):
+    """An executor's two passes."""
+    y = la.sym.exp(la.sym.var("x") * la.sym.var("w")).sum()
+    a, b = np.linspace(0, 1, 1_000 + n), np.linspace(1, 2, 1_000 + n)
+    grads = {"x": la.zeros(len(a)), "w": la.zeros(len(a))}
+    bound = y.bind(la.cpu(0), {"x": la.array(a), "w": la.array(b)}, grads)
+    bound.forward(is_train=True)
+    bound.backward()
+    return [(grads["x"], np.exp(a * b) * b), (grads["w"], np.exp(a * b) * a)]
+
+
+def stepped(n):
+    """A compiled training step with gradients."""
+
+    @la.compile
+    def loss(x, w):
+        return (la.tanh(x * w) + w).sum()
+
+    a = np.linspace(0, 1, 500 + n)
+    x, w, found = la.array(a), la.array(a + 1), []
+    w.attach_grad()
+    for _ in range(3):
+        with la.autograd.record():
+            y = loss(x, w)
+        y.backward()
+        found.append((w.grad, a * (1 - np.tanh(a * (a + 1)) ** 2) + 1))
+    return found[-1:]
 
 
 def profiled(n):
@@ -163,9 +234,14 @@ ALL = {
         in_place,
         interpreted,
         products,
+        linear,
+        transforms,
+        streams,
         backward,
         compiled,
+        stepped,
         executed,
+        trained,
         profiled,
         drawn,
         pushed,
