@@ -85,7 +85,7 @@ def products(n):
 
 def linear(n):
     """LAPACK's work space, too."""
-    size = 40 + n % 30
+    size = 110 + n % 30
     a = np.cos(np.arange(size * size)).reshape(size, size) + np.eye(size) * size
     x = la.array(a)
     both = a @ a.T
@@ -97,14 +97,14 @@ def linear(n):
         (la.linalg.inv(x) @ x, np.eye(size)),
         (q @ r, a),
         ((u * s) @ v, a),
-        ((e * w) @ e.T, both),
+        (((e * w) @ e.T - la.array(both)) * 1e-6, np.zeros((size, size))),
         (la.linalg.cholesky(la.array(both)) * 0, np.zeros((size, size))),
         (la.linalg.lstsq(x, x @ la.ones(size))[0], np.ones(size)),
     ]
 
 
 def transforms(n):
-    a = np.sin(np.arange(2_000.0 + n))
+    a = np.sin(np.arange(40_000.0 + n))
     x = la.array(a) * 2
     return [
         (la.fft.fft(x), np.fft.fft(a * 2)),
