@@ -6,6 +6,7 @@ there then was written whole, and the next one goes on from it.
 
 import json
 import os
+import pathlib
 import pickle
 import random
 import signal
@@ -16,6 +17,7 @@ import time
 import numpy as np
 
 import lazyarray as la
+from lazyarray.lazy.cpu.jit.cache import LoopCache
 
 N = 100_000
 
@@ -59,6 +61,16 @@ def unpickled(path):
         return pickle.load(file)
 
 
+def keep_loop(path, n):
+    LoopCache(pathlib.Path(path).parent, "a processor").store("a loop", bytes([int(n) % 256]) * N)
+
+
+def kept_loop(path):
+    code = LoopCache(pathlib.Path(path).parent, "a processor").load("a loop")
+    even(np.frombuffer(code, "u1"))
+
+
+LOOP = LoopCache(pathlib.Path("."), "a processor")._file("a loop").name
 GRAPHS = [long_graph(200), long_graph(201)]
 
 # How it writes, how it is read again, and the name of the file.
@@ -82,6 +94,7 @@ KINDS = {
     "pickle": (lambda p, n: la.full(N, n).dump(p), lambda p: even(unpickled(p)), "x"),
     "tofile": (lambda p, n: la.full(N, n).tofile(p), lambda p: even(np.fromfile(p)), "x"),
     "graph": (lambda p, n: GRAPHS[int(n) % 2].save(p), lambda p: la.sym.load(p), "g.json"),
+    "loop": (keep_loop, kept_loop, LOOP),
     "profile": (profiled, lambda p: json.loads(open(p).read())["traceEvents"], "p.json"),
 }
 
@@ -118,7 +131,7 @@ def main(kind, times=200, seed=1):
                 sys.exit(f"{kind}, kill {number} of seed {seed}: {type(exc).__name__}: {exc}")
             overwritten += before != (os.stat(path).st_mtime_ns, os.stat(path).st_ino)
             for left in os.listdir(folder):
-                if left.endswith(".tmp"):
+                if left.endswith((".tmp", ".part")):
                     os.unlink(os.path.join(folder, left))
         assert sorted(os.listdir(folder)) == [name], os.listdir(folder)
     print(f"{kind}: {times} writers killed, {overwritten} after they had written; each file whole")

@@ -5,15 +5,18 @@ type or an array; a crash, a hang or an absurd allocation ends it otherwise.
 """
 
 import io
+import pathlib
 import pickle
 import random
 import resource
 import sys
+import tempfile
 import warnings
 
 import numpy as np
 
 import lazyarray as la
+from lazyarray.lazy.cpu.jit.cache import LoopCache
 
 NPY = np.lib.format
 
@@ -214,6 +217,31 @@ def pickles(rng):
     )
 
 
+class Refused(Exception):
+    """No loop of this name is in the file."""
+
+
+def cached(data):
+    """A compiled loop is run: one bit that is another makes it none."""
+    with tempfile.TemporaryDirectory() as folder:
+        cache = LoopCache(pathlib.Path(folder), "a processor")
+        cache.store(*LOOP)
+        (file,) = pathlib.Path(folder).iterdir()
+        file.write_bytes(data)
+        code = cache.load(LOOP[0])
+        if code is None:
+            raise Refused("no loop")
+        assert code == LOOP[1]
+
+
+def stored():
+    with tempfile.TemporaryDirectory() as folder:
+        LoopCache(pathlib.Path(folder), "a processor").store(*LOOP)
+        (file,) = pathlib.Path(folder).iterdir()
+        return file.read_bytes()
+
+
+LOOP = "the text of a loop", bytes(range(256)) * 8
 READS = (ValueError, TypeError, OSError)
 _graph = la.Graph.fromjson(graph())
 # What is read, how, and which errors are right.
@@ -226,6 +254,7 @@ KINDS = {
     "headers": (headers, loaded, READS),
     "npz": ([npz(a=np.arange(8), b=np.ones((2, 2))), listed(), compressed()], loaded, READS),
     "graph": ([graph()], lambda data: run_graph(la.Graph.fromjson(data)), (ValueError,)),
+    "loop": ([stored()], cached, (Refused,)),
     # pickle calls what it is told to, so any exception is its own; but nothing may crash.
     "pickle": (pickles, unpickled, Exception),
 }

@@ -41,6 +41,7 @@ cdef extern from "lazy/cpu/tier.h" namespace "lazyarray" nogil:
 
 cdef extern from "Python.h":
     int Py_AddPendingCall(int (*)(void*) noexcept, void*) nogil
+    void PyErr_SetInterrupt() noexcept
 
 
 cdef int _start_compiler(void* unused) noexcept:
@@ -49,6 +50,9 @@ cdef int _start_compiler(void* unused) noexcept:
         from lazyarray.lazy.cpu.jit import thread
 
         thread.start(next_loop, loop_made, leave_compiler)
+    except KeyboardInterrupt:  # the program's, not ours: once more, where it is heard
+        _wake_compiler()
+        PyErr_SetInterrupt()
     except BaseException:  # then nothing is compiled
         tier().on = False
     return 0
@@ -66,6 +70,9 @@ cdef void _compile_now(CompiledLoop* loop) noexcept nogil:
 
             _compilation_starts()
             loop_made(<size_t>loop, thread.compile(loop.text.decode()))
+        except KeyboardInterrupt:
+            PyErr_SetInterrupt()
+            loop.made(NULL)
         except BaseException:
             loop.made(NULL)
 

@@ -23,7 +23,21 @@ _stopped = threading.Event()
 
 
 def compile(description: str) -> int:
-    """The address of the loop; 0 if it can't be compiled."""
+    """The address of the loop; 0 if it can't be compiled.
+
+    In the main thread (which comes here with LAZYARRAY_JIT=eager) another one does it: an interrupt
+    inside llvmlite leaves its lock held, and everybody would wait for that.
+    """
+    if threading.get_ident() != threading.main_thread().ident:
+        return _compile(description)
+    found: list[int] = []
+    other = threading.Thread(target=lambda: found.append(_compile(description)))
+    other.start()
+    other.join()
+    return found[0]
+
+
+def _compile(description: str) -> int:
     global _compiler
     try:
         with _lock:
@@ -51,9 +65,9 @@ def start(
     """
     global _leave
     if _leave is None:
-        _leave = leave
         _stopped.clear()
         _thread.start_new_thread(_run, (next_loop, made))
+        _leave = leave  # last: where no thread can be started, nobody waits for it at exit
 
 
 def _run(next_loop: Callable[[], tuple[int, str] | None], made: Callable[[int, int], None]) -> None:
@@ -76,8 +90,8 @@ def _at_exit() -> None:
 
 
 def _in_child() -> None:
-    global _leave, _lock
-    _lock = threading.Lock()
+    global _leave, _lock, _stopped
+    _lock, _stopped = threading.Lock(), threading.Event()
     if _leave is not None:
         _leave(forked=True, broken=_busy)  # LLVM may have been left in the middle of something
         _leave = None
