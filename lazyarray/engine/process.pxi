@@ -98,14 +98,24 @@ def _at_exit():
         join_destroyers()
 
 
+cdef size_t _MOST_PRINTED = 20
+
+
 def _print_unseen(address, when="at exit"):
-    for e in (<CEngine*><size_t>address).take_failures():
+    cdef vector[CError*] failures = (<CEngine*><size_t>address).take_failures()
+    cdef size_t i
+    for i in range(failures.size()):
+        if i >= _MOST_PRINTED:
+            failures[i].unref()
+            continue
         try:
-            raise_error(e)
+            raise_error(failures[i])
         except BaseException:
             print(f"lazyarray: {when}; an op had failed and nobody had waited for it:",
                   file=sys.stderr)
             sys.excepthook(*sys.exc_info())
+    if failures.size() > _MOST_PRINTED:
+        print(f"lazyarray: {when}; {failures.size() - _MOST_PRINTED} other ops had failed, too", file=sys.stderr)
 
 
 def _at_late_exit():

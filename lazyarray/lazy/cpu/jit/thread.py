@@ -7,6 +7,7 @@ done with the loop at hand, as LLVM must not be taken away under it.
 from __future__ import annotations
 
 import _thread
+import mmap
 import os
 import threading
 import traceback
@@ -19,6 +20,9 @@ _compiler: Any = None
 _lock = threading.Lock()  # guards _compiler: with LAZYARRAY_JIT=eager any worker may come here
 _leave: Callable[..., None] | None = None  # of who has started the thread; None: there is none
 _busy = False
+_ROOM = (
+    64 << 20
+)  # of address space, or nothing is compiled: LLVM ends the process where it finds none
 _stopped = threading.Event()
 
 
@@ -40,6 +44,7 @@ def compile(description: str) -> int:
 def _compile(description: str) -> int:
     global _compiler
     try:
+        mmap.mmap(-1, _ROOM).close()
         with _lock:
             if _compiler is None:
                 from lazyarray.lazy.cpu.jit.compiler import Compiler
