@@ -29,7 +29,10 @@ Monitor = Callable[[str, "NDArray"], Any]
 
 
 class _Use:
-    """Who uses an executor, or those that share memory: checked and set between two steps of the GIL."""
+    """Who uses an executor, or those that share memory.
+
+    Guarded by the GIL: between the check and the setting nothing is called, so no thread changes.
+    """
 
     def __init__(self) -> None:
         self.by: int | None = None  # the thread that is inside a call

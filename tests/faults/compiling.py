@@ -1,7 +1,7 @@
 """Faults while loops are compiled: python -m tests.faults.compiling WAY [SECONDS]
 
-WAY: thread (none can be started), interrupts (Ctrl-C all the while), forks (children go on while the
-parent's compiler is at work, which has new loops all the time).
+WAY: thread (none can be started), interrupts (Ctrl-C all the while), forks (children go on while
+the parent's compiler is at work, which has new loops all the time).
 """
 
 import _thread
@@ -43,7 +43,15 @@ def no_thread(seconds):
     assert time.monotonic() - began < 1, "the exit waits for a thread that never was"
 
 
+def until_one_is_used():
+    """However long LLVM takes to be there, on a busy machine."""
+    k, until = 0, time.monotonic() + 60
+    while not _tier.compiled_loops()["ready"] and time.monotonic() < until:
+        program(k := k + 1)
+
+
 def interrupts(seconds):
+    until_one_is_used()
     signal.signal(signal.SIGALRM, signal.default_int_handler)
     until, sent, k = time.monotonic() + seconds, 0, 0
     while time.monotonic() < until:
@@ -62,6 +70,7 @@ def interrupts(seconds):
 
 
 def forks(seconds):
+    until_one_is_used()
     until, children, k = time.monotonic() + seconds, 0, 0
     while time.monotonic() < until:
         for _ in range(3):
