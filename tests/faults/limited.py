@@ -1,4 +1,4 @@
-"""A process with little address space left: python -m tests.faults.limited [SEED [SECONDS [MEGABYTES]]]
+"""Little address space: python -m tests.faults.limited [SEED [SECONDS [MEGABYTES]]]
 
 Each op gives what NumPy says, or MemoryError; nothing else, and the process goes on.
 """
@@ -24,12 +24,6 @@ def ordered(n, i):
     return x, lambda: x[0].item() == i
 
 
-def products(n, i):
-    k = max(2, int(n**0.5))
-    x = la.full((k, k), 2.0) @ la.ones((k, k))
-    return x, lambda: x[0, 0].item() == 2 * k
-
-
 def gradients(n, i):
     x = la.full(n, 3.0)
     x.attach_grad()
@@ -37,12 +31,6 @@ def gradients(n, i):
         y = (x * x).sum()
     y.backward()
     return x.grad, lambda: x.grad[0].item() == 6.0
-
-
-def solved(n, i):
-    k = max(2, int(n**0.4))
-    x = la.linalg.solve(la.eye(k) * 2, la.ones(k))
-    return x, lambda: x[0].item() == 0.5
 
 
 def transformed(n, i):
@@ -65,7 +53,7 @@ def stepped(n, i):
     return x, lambda: x[n // 2].item() == 1.0
 
 
-# No products, nor what is made of them: OpenBLAS ends the process where it finds no room for its own buffers.
+# No products: OpenBLAS ends the process where it finds no room for its own buffers.
 WAYS = [sums, sums, sums, ordered, gradients, transformed, drawn, stepped]
 
 

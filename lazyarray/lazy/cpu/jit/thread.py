@@ -20,9 +20,8 @@ _compiler: Any = None
 _lock = threading.Lock()  # guards _compiler: with LAZYARRAY_JIT=eager any worker may come here
 _leave: Callable[..., None] | None = None  # of who has started the thread; None: there is none
 _busy = False
-_ROOM = (
-    64 << 20
-)  # of address space, or nothing is compiled: LLVM ends the process where it finds none
+# So much address space there must be: LLVM ends the process where it finds no memory.
+_ROOM = 64 << 20
 _stopped = threading.Event()
 
 
