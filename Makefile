@@ -6,7 +6,7 @@
 #   GPU_PYTHON=python3  for the targets on a GPU: a Python that has all they need (tools/verify_gpu.sh),
 #                       CuPy for CUDA 13, say; default: $(VENV), with the `cuda` and `test` extras
 #   OPTIONS="..."       for Meson, of `make build`: OPTIONS=-Dbuildtype=debug
-#   MINUTES=3           for how long `make fuzz` and `make fuzz-coverage` try programs
+#   MINUTES=3           for how long `make fuzz`, `make fuzz-coverage` and `make soak` try programs
 #   SUITE=path          a checkout of data-apis/array-api-tests (with its submodule) or spcl/npbench
 
 PYTHON ?= python3
@@ -18,7 +18,7 @@ MINUTES ?= 3
 GPU_PYTHON ?=
 
 BIN := $(VENV)/bin
-.PHONY: help build demo test quick fuzz fuzz-coverage test-sim conformance bench bench-calls bench-programs bench-distributed npbench docs sanitize faults lint format clean
+.PHONY: help build demo test quick fuzz fuzz-coverage test-sim conformance bench bench-calls bench-programs bench-distributed npbench docs sanitize faults soak lint format clean
 .PHONY: test-gpu bench-gpu verify-gpu .gpu-python
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
@@ -48,7 +48,10 @@ help:
 	@echo '               compute-sanitizer. Without one they say so. GPU_PYTHON=python3: no environment made'
 	@echo 'make docs      write the documentation, build/docs/index.html'
 	@echo 'make sanitize  stress the native core, and run tests, under the sanitizers'
-	@echo 'make faults    failing allocations, Ctrl-C and forks at any moment; a soak of 20 minutes'
+	@echo 'make faults    what docs/reliability.md promises, thoroughly: failing allocations, interrupts,'
+	@echo '               forks, killed writers, corrupted files; counts are printed (an hour)'
+	@echo 'make soak MINUTES=20'
+	@echo '               run everything at once, from threads that share arrays, and look for what is left'
 	@echo 'make lint      check style and types'
 	@echo 'make format    put every Python file in the project'"'"'s format'
 	@echo 'make clean     remove what builds and runs left (the environment stays)'
@@ -136,8 +139,10 @@ sanitize: $(VENV)/.installed-test
 
 # The long versions of tests/faults.
 faults: $(VENV)/.installed-test
-	LAZYARRAY_TEST_FAULTS=1 $(BIN)/pytest tests/faults $(ARGS)
-	$(BIN)/python -m tests.faults.soak --minutes 20
+	LAZYARRAY_TEST_FAULTS=1 $(BIN)/pytest -q -s tests/faults $(ARGS)
+
+soak: $(VENV)/.installed-test
+	$(BIN)/python -m tests.faults.soak --minutes $(MINUTES) $(ARGS)
 
 lint: $(VENV)/.installed-test
 	$(BIN)/ruff check .

@@ -23,6 +23,7 @@ class Sites {
     if (!f) return 0;
     PyCodeObject* code = PyFrame_GetCode(f);
     if (is_library_file(code->co_filename)) {
+      const bool failed = PyErr_Occurred();
       Py_INCREF(f);
       while (PyFrameObject* back = PyFrame_GetBack(f)) {
         Py_DECREF(f);
@@ -32,6 +33,7 @@ class Sites {
         if (!is_library_file(code->co_filename)) break;
       }
       Py_DECREF(f);  // its caller's frame keeps it
+      if (!failed && PyErr_Occurred()) PyErr_Clear();  // no memory for the object of a frame
     }
     const int lasti = PyFrame_GetLasti(f);
     const Seen& s = seen_[hash(code, lasti)];

@@ -40,6 +40,7 @@ def run(env, *args):
         [sys.executable, "-m", "tests.faults.injected", *map(str, args)],
         env=env, capture_output=True, text=True, timeout=1200)  # fmt: skip
     assert done.returncode == 0, done.stdout[-300:] + done.stderr[-4000:]
+    print(done.stdout, end="")
     return done.stdout
 
 
@@ -61,3 +62,32 @@ def test_the_limit_is_met_anywhere():
     env = {**os.environ, "LAZYARRAY_MEM_LIMIT": str(16 << 20)}
     out = run(env, "limit", 60 if THOROUGH else 4)
     assert int(out.splitlines()[-1].split()[0]) > 0
+
+
+OF_PYTHON = """
+import _testcapi
+import lazyarray as la
+from tests.faults.scenarios import backward
+from tests.faults.injected import check
+check(backward(0)), check(backward(1))
+failed = 0
+for n in range(10, 60):
+    try:
+        _testcapi.set_nomemory(n, n + 1)
+        backward(n)
+    except MemoryError:
+        failed += 1
+    finally:
+        _testcapi.remove_mem_hooks()
+assert failed > 5, failed
+"""
+
+
+def test_the_line_that_runs_is_looked_up_without_memory():
+    """Python's own allocations: the object of a frame, here. It was a SystemError."""
+    pytest.importorskip("_testcapi")
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", OF_PYTHON],
+        env={**os.environ, "LAZYARRAY_JIT": "0"},
+        capture_output=True, text=True, timeout=60)  # fmt: skip
+    assert done.returncode == 0, done.stderr

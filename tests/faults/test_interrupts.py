@@ -18,6 +18,7 @@ def test_an_interrupt_leaves_nothing_half_done(seed):
         capture_output=True, text=True, timeout=600)  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr[-4000:]
     assert f"{MOMENTS} moments" in done.stdout
+    print(done.stdout, end="")
 
 
 def test_no_scope_stays_open():
