@@ -66,9 +66,9 @@ def test_the_limit_is_met_anywhere():
 
 OF_PYTHON = """
 import _testcapi
-import lazyarray as la
-from tests.faults.scenarios import backward
 from tests.faults.injected import check
+from tests.faults.scenarios import backward
+
 check(backward(0)), check(backward(1))
 failed = 0
 for n in range(10, 60):
@@ -77,12 +77,15 @@ for n in range(10, 60):
         backward(n)
     except MemoryError:
         failed += 1
+    except SystemError as exc:  # NumPy forgets to say what was wrong, now and then
+        assert "cyfunction" not in str(exc), exc
     finally:
         _testcapi.remove_mem_hooks()
 assert failed > 5, failed
 """
 
 
+@pytest.mark.skipif(not THOROUGH, reason="other NumPys may crash where their own allocations fail")
 def test_the_line_that_runs_is_looked_up_without_memory():
     """Python's own allocations: the object of a frame, here. It was a SystemError."""
     pytest.importorskip("_testcapi")
