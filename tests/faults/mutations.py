@@ -223,25 +223,18 @@ class Refused(Exception):
 
 def cached(data):
     """A compiled loop is run: one bit that is another makes it none."""
-    with tempfile.TemporaryDirectory() as folder:
-        cache = LoopCache(pathlib.Path(folder), "a processor")
-        cache.store(*LOOP)
-        (file,) = pathlib.Path(folder).iterdir()
-        file.write_bytes(data)
-        code = cache.load(LOOP[0])
-        if code is None:
-            raise Refused("no loop")
-        assert code == LOOP[1]
-
-
-def stored():
-    with tempfile.TemporaryDirectory() as folder:
-        LoopCache(pathlib.Path(folder), "a processor").store(*LOOP)
-        (file,) = pathlib.Path(folder).iterdir()
-        return file.read_bytes()
+    FILE.write_bytes(data)
+    code = CACHE.load(LOOP[0])
+    if code is None:
+        raise Refused("no loop")
+    assert code == LOOP[1]
 
 
 LOOP = "the text of a loop", bytes(range(256)) * 8
+FOLDER = tempfile.TemporaryDirectory()
+CACHE = LoopCache(pathlib.Path(FOLDER.name), "a processor")
+CACHE.store(*LOOP)
+(FILE,) = pathlib.Path(FOLDER.name).iterdir()
 READS = (ValueError, TypeError, OSError)
 _graph = la.Graph.fromjson(graph())
 # What is read, how, and which errors are right.
@@ -254,7 +247,7 @@ KINDS = {
     "headers": (headers, loaded, READS),
     "npz": ([npz(a=np.arange(8), b=np.ones((2, 2))), listed(), compressed()], loaded, READS),
     "graph": ([graph()], lambda data: run_graph(la.Graph.fromjson(data)), (ValueError,)),
-    "loop": ([stored()], cached, (Refused,)),
+    "loop": ([FILE.read_bytes()], cached, (Refused,)),
     # pickle calls what it is told to, so any exception is its own; but nothing may crash.
     "pickle": (pickles, unpickled, Exception),
 }

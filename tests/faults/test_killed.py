@@ -10,7 +10,7 @@ from tests.faults.killed import KINDS
 
 pytestmark = pytest.mark.timeout(600)
 
-TIMES = 200 if os.environ.get("LAZYARRAY_TEST_FAULTS") else 8
+TIMES = 200 if os.environ.get("LAZYARRAY_TEST_FAULTS") else 4
 
 
 @pytest.mark.parametrize("kind", KINDS)
