@@ -40,6 +40,16 @@ class Stacked:
         trace: TracebackType | None,
     ) -> None: ...
 
+class Turn:
+    def __enter__(self) -> None: ...
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        value: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None: ...
+    def owe(self, on: bool) -> None: ...
+
 class Device:
     def __new__(cls, device_type: str | Device = "cpu", device_id: int = 0) -> Self: ...
     @property

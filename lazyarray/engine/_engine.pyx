@@ -24,6 +24,7 @@ cdef extern from "Python.h":
     int PyErr_CheckSignals() except -1
     void PyErr_SetObject(object, object) noexcept
     void PyErr_WriteUnraisable(object) noexcept
+    unsigned long PyThread_get_thread_ident() noexcept
 
 
 include "device.pxi"

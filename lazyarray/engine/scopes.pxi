@@ -54,6 +54,36 @@ cdef class Stacked:
         self.entered.pop().pop()
 
 
+cdef class Turn:
+    """A ``with`` block that one thread at a time may be in; inside it, again and again.
+
+    ``_refuse(thread, inside)`` is called where another thread is inside, or has said by ``owe(True)`` that it
+    will come back: it raises. Only in the second case may it return, if that thread is no more.
+    Guarded by the GIL: between the last check and the setting no Python runs.
+    """
+
+    cdef unsigned long by, owing  # threads; 0: none
+    cdef int depth
+
+    def __enter__(self):
+        cdef unsigned long me = PyThread_get_thread_ident()
+        if self.owing and self.owing != me:
+            self._refuse(self.owing, False)
+        while self.by and self.by != me:
+            self._refuse(self.by, True)
+        self.by = me
+        self.depth += 1
+
+    def __exit__(self, *exc):
+        self.depth -= 1
+        if not self.depth:
+            self.by = 0
+
+    def owe(self, bint on):
+        """Whether this thread has to come back before another one may."""
+        self.owing = PyThread_get_thread_ident() if on else 0
+
+
 cdef class _BulkSize:
     """Within the block the process's bulk size is another."""
 

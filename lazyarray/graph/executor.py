@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lazyarray import autograd
-from lazyarray.engine._engine import Scope
+from lazyarray.engine._engine import Scope, Turn
 from lazyarray.graph import memory
 from lazyarray.graph.binding import Arrays, reshaped
 from lazyarray.graph.graph import Graph, output_name
@@ -28,43 +28,21 @@ __all__ = ["Executor"]
 Monitor = Callable[[str, "NDArray"], Any]
 
 
-class _Use:
-    """Who uses an executor, or those that share memory.
-
-    Guarded by the GIL: between the check and the setting nothing is called, so no thread changes.
-    """
+class _Use(Turn):
+    """Who uses an executor, or those that share memory: one thread at a time."""
 
     def __init__(self) -> None:
-        self.by: int | None = None  # the thread that is inside a call
-        self.owing: int | None = None  # the thread that is to call backward
         self.ran: Executor | None = None  # backward needs what its own forward left
 
-
-class _Call(Scope):
-    """A call of an executor: RuntimeError while another thread is at it."""
-
-    def __init__(self, use: _Use) -> None:
-        self._use, self._me, self._mine = use, threading.get_ident(), False
-
-    def _enter(self) -> None:
-        use, me = self._use, self._me
-        other = use.by
-        if other is None:
-            use.by, self._mine = me, True
-            other = use.owing
-        if other is not None and other != me:
-            name = _thread_name(other)
-            if name or other == use.by:
-                raise RuntimeError(
-                    f"an executor is not to be shared by threads: {name or 'another'} is "
-                    + ("inside a call of it" if other == use.by else "between forward and backward")
-                    + ". Bind one for each, or hold a lock from forward until the results are read"
-                )
-
-    def _leave(self) -> None:
-        if self._mine:
-            self._use.by = None
-            self._mine = False
+    def _refuse(self, thread: int, inside: bool) -> None:
+        name = _thread_name(thread)
+        if not inside and name is None:  # it ended, and will not call backward any more
+            return
+        raise RuntimeError(
+            f"an executor is not to be shared by threads: {name or 'another'} is "
+            + ("inside a call of it" if inside else "between forward and backward")
+            + ". Bind one for each, or hold a lock from forward until the results are read"
+        )
 
 
 def _thread_name(ident: int) -> str | None:
@@ -204,7 +182,7 @@ class Executor:
 
         With ``is_train`` ops run as in training, and :meth:`backward` may follow.
         """
-        with _Call(self._use):
+        with self._use:
             mine = self.arg_dict
             for name in kwargs:
                 if name not in mine:
@@ -215,7 +193,9 @@ class Executor:
                 _put(mine[name], value, f"argument {name!r}")
             is_train = bool(is_train)
             use = self._use
-            self._backward = use.owing = None
+            if self._backward is not None:
+                self._backward = None
+                use.owe(False)
             use.ran = self
             if self._monitor is not None:
                 outputs = self._step_by_step(is_train)
@@ -225,8 +205,8 @@ class Executor:
                 outputs = self.outputs = [*run.outputs]
                 if is_train:
                     self._backward = lambda gradients: self._run_backward(run, gradients)
-            if self._wanted and is_train:
-                use.owing = threading.get_ident()
+            if is_train and self._wanted:
+                use.owe(True)
             return outputs
 
     def backward(self, out_grads: Any = None) -> None:
@@ -234,7 +214,7 @@ class Executor:
 
         RuntimeError unless ``forward(is_train=True)`` came before, or if no argument has one.
         """
-        with _Call(self._use):
+        with self._use:
             if not self._wanted:
                 raise RuntimeError(
                     "backward: no argument has a gradient: bind with args_grad, or a grad_req that "
@@ -259,7 +239,7 @@ class Executor:
                         f"the gradient of output {name!r} has shape {np.shape(g)}, not {y.shape}"
                     )
             self._backward(gradients)
-            self._use.owing = None
+            self._use.owe(False)
 
     def set_monitor_callback(self, callback: Monitor | None, monitor_all: bool = False) -> None:
         """Has ``callback(name, array)`` told each node's results; ``monitor_all``: arguments, too.
