@@ -105,7 +105,7 @@ class Executor:
             n.name: requests[n.name] if n.name in gradients else "null" for n in graph.arguments
         }
         self._shared = shared
-        self._use = _Use() if shared is None else shared._use
+        self._use: _Use = _Use() if shared is None else shared._use
         devices = devices_of(graph, ctx, groups(group2ctx))
         several = len(set(devices.values())) > 1
         self._placed, self._devices = placed(graph, devices) if several else (graph, devices)
