@@ -34,16 +34,26 @@ def compile(description: str) -> int:
     if threading.get_ident() != threading.main_thread().ident:
         return _compile(description)
     found: list[int] = []
-    other = threading.Thread(target=lambda: found.append(_compile(description)))
-    other.start()
-    other.join()
+    over = _thread.allocate_lock()
+    over.acquire()
+
+    def run() -> None:
+        try:
+            found.append(_compile(description))
+        finally:
+            over.release()
+
+    _thread.start_new_thread(
+        run, ()
+    )  # no Thread: its weak references' callbacks swallow interrupts
+    over.acquire()
     return found[0]
 
 
 def _compile(description: str) -> int:
     global _compiler
     try:
-        mmap.mmap(-1, _ROOM).close()
+        mmap.mmap(-1, _ROOM, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS).close()
         with _lock:
             if _compiler is None:
                 from lazyarray.lazy.cpu.jit.compiler import Compiler
