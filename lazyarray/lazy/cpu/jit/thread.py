@@ -43,9 +43,7 @@ def compile(description: str) -> int:
         finally:
             over.release()
 
-    _thread.start_new_thread(
-        run, ()
-    )  # no Thread: its weak references' callbacks swallow interrupts
+    _thread.start_new_thread(run, ())  # no Thread: what watches those swallows interrupts
     over.acquire()
     return found[0]
 
