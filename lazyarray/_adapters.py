@@ -61,6 +61,10 @@ def adapt(module: ModuleType) -> None:
         _adapt_pandas(module)
     elif module.__name__ == "einops._backends":
         _make_backend(module)
+    elif module.__name__.startswith(("dask.", "distributed.")):
+        from lazyarray.dask import arrays
+
+        arrays.adapt(module)
     elif module.__name__ == "scipy.sparse":
         for name in _SPARSE:
             _wrap(getattr(module, name, None), _OPERATORS)

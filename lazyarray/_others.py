@@ -24,6 +24,14 @@ _ADAPTED = (
     "scipy.sparse.linalg",
     "sklearn.utils.class_weight",
     "zarr",
+    "dask.sizeof",
+    "dask.tokenize",
+    "dask.local",
+    "dask.array.dispatch",
+    "dask.array.chunk_types",
+    "distributed.worker",
+    "distributed.protocol.serialize",
+    "distributed.protocol.cuda",
 )
 
 

@@ -1,0 +1,88 @@
+"""The end of a task: what it returns is finished there, and an error is raised in the task.
+
+A task that handed on pending arrays would keep fusion across tasks, but its memory would not be
+there when Dask measures it, its error would be raised by whoever reads the array next (another
+task, the thread that writes to the wire or to disk), and its time would be another task's.
+``docs/dask.md`` has what the wait costs.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from lazyarray.lazy._lazy import Tensor
+
+__all__ = ["adapt_local", "adapt_worker", "finished"]
+
+
+def finished(result: Any) -> Any:
+    """``result``, when the arrays in it have their values; raises what made one of them fail.
+
+    Looks into lists, tuples, dicts, and what has attributes ``data`` or ``variables`` (xarray's).
+    """
+    found: list[Any] = []
+    _collect(result, found, 0)
+    for x in found:  # all are recorded: a first wait flushes, and the rest run side by side
+        x.wait_to_read()
+    return result
+
+
+def _collect(o: Any, found: list[Any], depth: int) -> None:
+    if isinstance(o, Tensor):
+        found.append(o)
+    elif depth < _DEPTH:
+        if isinstance(o, (list, tuple)):
+            for each in o:
+                _collect(each, found, depth + 1)
+        elif isinstance(o, dict):
+            for each in o.values():
+                _collect(each, found, depth + 1)
+
+
+_DEPTH = 8  # of nested containers
+
+
+class _Finishing:
+    """A task that ends when its result is there."""
+
+    __slots__ = ("_task",)
+
+    def __init__(self, task: Callable[[Any], Any]) -> None:
+        self._task = task
+
+    def __call__(self, data: Any) -> Any:
+        return finished(self._task(data))
+
+
+def adapt_local(local: Any) -> None:
+    """Threads, processes, and one after the other: ``dask.local`` runs each task by one function."""
+    run = local.execute_task
+    if hasattr(run, "__lazyarray__"):
+        return
+
+    @functools.wraps(run)
+    def execute_task(key: Any, task_info: Any, dumps: Any, loads: Any, *args: Any) -> Any:
+        def load(info: Any) -> Any:
+            task, data = loads(info)
+            return _Finishing(task), data
+
+        return run(key, task_info, dumps, load, *args)
+
+    execute_task.__lazyarray__ = True  # type: ignore[attr-defined]
+    local.execute_task = execute_task
+
+
+def adapt_worker(worker: Any) -> None:
+    """A worker of ``distributed``: the size it tells of a result is that of what is there."""
+    run = worker._run_task_simple
+    if hasattr(run, "__lazyarray__"):
+        return
+
+    @functools.wraps(run)
+    def run_task(task: Any, data: Any, time_delay: float) -> Any:
+        return run(_Finishing(task), data, time_delay)
+
+    run_task.__lazyarray__ = True  # type: ignore[attr-defined]
+    worker._run_task_simple = run_task
