@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import numpy as np
 
 from lazyarray import _public
 from lazyarray._ndarray import NDArray
-from lazyarray.dask import tasks, wire
+from lazyarray.dask import metas, places, tasks, wire
 
 __all__ = ["register", "to_lazyarray"]
 
@@ -26,8 +27,6 @@ def register() -> None:
     >>> dask.sizeof.sizeof(la.ones(1000))
     8000
     """
-    import sys
-
     for name, teach in PARTS.items():
         module = sys.modules.get(name)
         if module is not None and not getattr(module.__spec__, "_initializing", False):
@@ -144,6 +143,10 @@ PARTS = {
     "dask.tokenize": _tokens,
     "dask.array.dispatch": _lookups,
     "dask.array.chunk_types": _chunks,
+    "dask.array.utils": metas.adapt_utils,
+    "dask.array._reductions_generic": metas.adapt_reductions,
+    "dask.array.reductions": places.adapt_reductions,
+    "dask.array.routines": places.adapt_routines,
     "dask.local": tasks.adapt_local,
     "distributed.worker": tasks.adapt_worker,
     "distributed.protocol.serialize": wire.register,

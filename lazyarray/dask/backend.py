@@ -28,14 +28,14 @@ class PCG64(np.random.PCG64):
     """
 
 
-def _made(name: str, *args: Any, meta: Any = None, **kwargs: Any) -> Any:
+def _made(which: str, /, *args: Any, meta: Any = None, **kwargs: Any) -> Any:
     refuse(kwargs.get("dtype"))
     with config.set({"array.backend": "numpy"}):
-        return getattr(da, name)(*args, meta=_meta() if meta is None else meta, **kwargs)
+        return getattr(da, which)(*args, meta=_meta() if meta is None else meta, **kwargs)
 
 
 def _meta() -> Any:
-    return _public.namespace.empty(())
+    return _public.namespace.empty((0,))
 
 
 class LazyarrayBackend(ArrayBackendEntrypoint):  # type: ignore[misc]

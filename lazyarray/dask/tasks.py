@@ -8,10 +8,10 @@ task, the thread that writes to the wire or to disk), and its time would be anot
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
 from typing import Any
 
+from lazyarray.dask._replace import replace
 from lazyarray.lazy._lazy import Tensor
 
 __all__ = ["adapt_local", "adapt_worker", "finished"]
@@ -20,7 +20,7 @@ __all__ = ["adapt_local", "adapt_worker", "finished"]
 def finished(result: Any) -> Any:
     """``result``, when the arrays in it have their values; raises what made one of them fail.
 
-    Looks into lists, tuples, dicts, and what has attributes ``data`` or ``variables`` (xarray's).
+    Looks into lists, tuples and dicts.
     """
     found: list[Any] = []
     _collect(result, found, 0)
@@ -58,31 +58,27 @@ class _Finishing:
 
 def adapt_local(local: Any) -> None:
     """Threads, processes, and one after the other: ``dask.local`` runs each task by one function."""
-    run = local.execute_task
-    if hasattr(run, "__lazyarray__"):
-        return
 
-    @functools.wraps(run)
-    def execute_task(key: Any, task_info: Any, dumps: Any, loads: Any, *args: Any) -> Any:
-        def load(info: Any) -> Any:
-            task, data = loads(info)
-            return _Finishing(task), data
+    def make(run: Any) -> Any:
+        def execute_task(key: Any, task_info: Any, dumps: Any, loads: Any, *args: Any) -> Any:
+            def load(info: Any) -> Any:
+                task, data = loads(info)
+                return _Finishing(task), data
 
-        return run(key, task_info, dumps, load, *args)
+            return run(key, task_info, dumps, load, *args)
 
-    execute_task.__lazyarray__ = True  # type: ignore[attr-defined]
-    local.execute_task = execute_task
+        return execute_task
+
+    replace(local, "execute_task", make)
 
 
 def adapt_worker(worker: Any) -> None:
     """A worker of ``distributed``: the size it tells of a result is that of what is there."""
-    run = worker._run_task_simple
-    if hasattr(run, "__lazyarray__"):
-        return
 
-    @functools.wraps(run)
-    def run_task(task: Any, data: Any, time_delay: float) -> Any:
-        return run(_Finishing(task), data, time_delay)
+    def make(run: Any) -> Any:
+        def run_task(task: Any, data: Any, time_delay: float) -> Any:
+            return run(_Finishing(task), data, time_delay)
 
-    run_task.__lazyarray__ = True  # type: ignore[attr-defined]
-    worker._run_task_simple = run_task
+        return run_task
+
+    replace(worker, "_run_task_simple", make)
