@@ -32,6 +32,7 @@ _ADAPTED = (
     "dask.array.utils",
     "dask.array._reductions_generic",
     "dask.array.reductions",
+    "dask.array.slicing",
     "dask.array.routines",
     "distributed.worker",
     "distributed.protocol.serialize",

@@ -146,6 +146,7 @@ PARTS = {
     "dask.array.utils": metas.adapt_utils,
     "dask.array._reductions_generic": metas.adapt_reductions,
     "dask.array.reductions": places.adapt_reductions,
+    "dask.array.slicing": places.adapt_slicing,
     "dask.array.routines": places.adapt_routines,
     "dask.local": tasks.adapt_local,
     "distributed.worker": tasks.adapt_worker,

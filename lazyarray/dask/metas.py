@@ -28,7 +28,7 @@ def adapt_utils(utils: Any) -> None:
 def _meta_from_array(plain: Any) -> Any:
     def meta_from_array(x: Any, ndim: int | None = None, dtype: Any = None) -> Any:
         meta = plain(x, ndim, dtype)
-        if type(meta) is np.ndarray and not meta.ndim:
+        if getattr(meta, "ndim", None) == 0 and type(meta) is not NDArray:
             known = getattr(x, "_meta", None)
             if isinstance(x if known is None else known, NDArray):
                 return _empty(meta.dtype)
@@ -45,7 +45,7 @@ def _compute_meta(plain: Any) -> Any:
         @functools.wraps(func, updated=())
         def arrays(*args: Any, **kwargs: Any) -> Any:
             result = func(*args, **kwargs)
-            if isinstance(result, NDArray) and np.isscalar(result):
+            if isinstance(result, NDArray) and type(result) is not NDArray:
                 return _empty(result.dtype)
             return result
 
@@ -58,7 +58,7 @@ def _scipy_linalg(plain: Any) -> Any:
     def scipy_linalg_safe(func_name: str, *args: Any, **kwargs: Any) -> Any:
         """SciPy's results are NumPy's."""
         result = plain(func_name, *args, **kwargs)
-        if not isinstance(args[0], NDArray):
+        if not any(isinstance(a, NDArray) for a in args):
             return result
         asarray = _public.namespace.asarray
         return tuple(map(asarray, result)) if isinstance(result, tuple) else asarray(result)
@@ -82,4 +82,4 @@ def adapt_reductions(generic: Any) -> None:
 
 
 def _held(x: Any) -> bool:
-    return type(x._meta) is np.ndarray and x.dtype is not None and x.dtype.kind in "?biufc"
+    return type(x._meta) is not NDArray and x.dtype is not None and x.dtype.kind in "biufc"

@@ -1,6 +1,6 @@
-"""``argmax`` and its kin, and ``unique``: Dask keeps values and places in records, which no array of ours has.
+"""What Dask does otherwise for arrays of NumPy's: ``argmax`` and its kin, ``unique``, assignment.
 
-It has another way for arrays without records (CuPy's), but asks by a TypeError of ``np.empty_like``,
+It keeps values and places in records, which no array of ours has. It has another way for arrays without records (CuPy's), but asks by a TypeError of ``np.empty_like``,
 which gives NumPy's records for a lazyarray.
 """
 
@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from lazyarray import _public
 from lazyarray._ndarray import NDArray
 from lazyarray.dask._replace import replace
 
-__all__ = ["adapt_reductions", "adapt_routines"]
+__all__ = ["adapt_reductions", "adapt_routines", "adapt_slicing"]
 
 
 def adapt_reductions(reductions: Any) -> None:
@@ -77,3 +79,18 @@ def adapt_routines(routines: Any) -> None:
         return unique
 
     replace(routines, "unique", make)
+
+
+def adapt_slicing(slicing: Any) -> None:
+    """``x[indices] = v``: indices of this block are those that are left of its end, of NumPy's arrays."""
+
+    def make(plain: Any) -> Any:
+        def setitem(x: Any, v: Any, indices: Any) -> Any:
+            indices = [i.asnumpy() if isinstance(i, NDArray) else i for i in indices]
+            if isinstance(x, NDArray) and np.isscalar(x):  # which never changes
+                x = _public.namespace.full((), x)
+            return plain(x, v, indices)
+
+        return setitem
+
+    replace(slicing, "setitem", make)

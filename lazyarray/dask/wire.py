@@ -34,7 +34,7 @@ def _dumps(x: Any) -> tuple[dict[str, Any], list[Any]]:
     host: np.ndarray = x.asnumpy() if on_gpu else _share.export(x, _WHAT)
     once = host[tuple(slice(None) if step else slice(1) for step in host.strides)]
     turned = once.flags.f_contiguous and not once.flags.c_contiguous
-    rows = once.T if turned else np.ascontiguousarray(once)
+    rows = once.T if turned else np.asarray(once, order="C")
     header = {
         "dtype": x.dtype.str,
         "shape": rows.shape,

@@ -117,19 +117,28 @@ CALLS = {
     "pad": "da.pad(x, 2, mode='constant')",
     "isin": "da.isin(x, [1.0, 7.0])",
     "setitem": "assigned(x)",
+    "setitem by places": "assigned_by_places(x)",
+    "setitem of a 0-d array": "assigned(x[0, 0])",
     "setitem of a mask": "assigned_mask(x)",
 }
 
 
 def assigned(x):
     x = x.copy()
-    x[2:4] = -1
+    x[slice(2, 4) if x.ndim else ...] = -1
     return x
 
 
 def assigned_mask(x):
     x = x.copy()
     x[x > 20] = 0
+    return x
+
+
+def assigned_by_places(x):
+    """Places that are an array of Dask's: those of other blocks must be told apart."""
+    x = x.copy()
+    x[da.where(of(np.arange(3), 1) < 2)[0] + 4] = -34
     return x
 
 
