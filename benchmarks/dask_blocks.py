@@ -1,9 +1,9 @@
-"""Dask's arrays with blocks of NumPy's and of lazyarray's, in turns: python -m benchmarks.dask_blocks
+"""Dask's arrays, blocks of NumPy's and of lazyarray's in turns: python -m benchmarks.dask_blocks
 
-Each program is run on threads (as many as there are cores) and on a cluster of processes, a worker a
-core, by the same lines: only the blocks differ. Data are made before, and kept by the workers. The
-minimum of the rounds counts. After the table: what a task costs beside its work, what travels, and a
-model of more workers made of both.
+Each program is run on threads (as many as there are cores) and on a cluster of processes, a worker
+a core, by the same lines: only the blocks differ. Data are made before, and kept by the workers.
+The minimum of the rounds counts. After the table: what a task costs beside its work, what travels,
+and a model of more workers made of both.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def _random(shape: tuple[int, ...], chunks: Any, seed: int = 0) -> Any:
     return da.random.default_rng(seed).random(shape, chunks=chunks)
 
 
-# ---- the programs: data, then what is timed ---------------------------------------------------------
+# ---- the programs: data, then what is timed -----------------------------------------------------
 
 
 def chain(n: int) -> tuple[list[Any], Callable[..., Any]]:
@@ -108,7 +108,7 @@ ELEMENTWISE = (chain, black_scholes, standardise, kmeans)
 PROGRAMS = (*ELEMENTWISE, jacobi, qr, gram)
 
 
-# ---- timing -----------------------------------------------------------------------------------------
+# ---- timing -------------------------------------------------------------------------------------
 
 
 def seconds(run: Callable[[], Any]) -> float:
@@ -162,7 +162,8 @@ def per_task(rounds: int, end: Callable[[Any], Any] = lambda _: None) -> dict[st
         with dask.config.set({"array.backend": backend}):
             x = dask.persist(da.ones(8 * n, chunks=8))[0]
         y = x.map_blocks(np.add, 1.0, dtype=float, meta=x._meta)
-        found[backend] = min(seconds(lambda: end(dask.persist(y))) for _ in range(rounds)) / n * 1e6
+        found[backend] = min(seconds(lambda y=y: end(dask.persist(y))) for _ in range(rounds))
+        found[backend] *= 1e6 / n
     return found
 
 
@@ -185,14 +186,17 @@ def wire(client: Any, rounds: int) -> tuple[float, int, int]:
 
 
 def model(task_us: float, byte_ns: float, element_ns: float) -> None:
-    """Seconds of one Jacobi sweep on 1e11 elements in square blocks of 1e7, by the number of workers.
+    """Seconds of a Jacobi sweep on 1e11 elements in square blocks of 1e7, by the workers.
 
-    Each element costs element_ns on one worker. A block has 10 tasks (itself, its 4 edges cut off and sent, 4
-    received, one sum), and the scheduler, which is one thread, handles one after the other.
+    Each element costs element_ns on one worker. A block has 10 tasks (itself, its 4 edges cut off
+    and sent, 4 received, one sum), and the scheduler, which is one thread, handles them in turn.
     """
     elements, block = 1e11, 1e7
     blocks = elements / block
-    print("\n| workers | work s | wire s | scheduler s | all s | efficiency |\n|---|---|---|---|---|---|")
+    print(
+        "\n| workers | work s | wire s | scheduler s | all s | efficiency |"
+        "\n|---|---|---|---|---|---|"
+    )
     alone = elements * element_ns * 1e-9
     for workers in (1, 10, 100, 1000, 10_000):
         turns = math.ceil(blocks / workers)  # the last may leave workers idle
@@ -208,9 +212,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--elements", type=int, default=8_000_000)
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--hand-on", action="store_true", help="threads, tasks that don't wait at their end")
+    parser.add_argument(
+        "--hand-on", action="store_true", help="threads, tasks that don't wait at their end"
+    )
     args = parser.parse_args()
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    cores = (
+        len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    )
     with dask.config.set(scheduler="threads", num_workers=cores):
         if args.hand_on:
             tasks.finished = lambda result: result
@@ -228,7 +236,10 @@ def main() -> None:
         byte_ns, held, sent = wire(client, args.rounds)
     print("\nA task, all in all, us: threads", {k: round(v) for k, v in local.items()}, end="; ")
     print("distributed", {k: round(v) for k, v in over.items()})
-    print(f"A byte between two workers: {byte_ns:.2f} ns; an array of {held:,} bytes is sent as {sent:,}")
+    print(
+        f"A byte between two workers: {byte_ns:.2f} ns; "
+        f"an array of {held:,} bytes is sent as {sent:,}"
+    )
     model(over["lazyarray"], byte_ns, element_ns)
 
 

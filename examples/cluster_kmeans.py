@@ -1,7 +1,7 @@
 """k-means on a cluster, of more points than its workers may hold in memory: they spill to disk.
 
-    python examples/cluster_kmeans.py                     # blocks of lazyarray's
-    python examples/cluster_kmeans.py --blocks numpy      # the same lines on blocks of NumPy's
+python examples/cluster_kmeans.py                     # blocks of lazyarray's
+python examples/cluster_kmeans.py --blocks numpy      # the same lines on blocks of NumPy's
 """
 
 import argparse
@@ -15,7 +15,7 @@ from dask.utils import format_bytes, parse_bytes
 
 
 def partial_sums(block, centres):
-    """Of the points nearest to each centre: their sum, their number, their squared distances' sum."""
+    """Of the points nearest to each centre: their sum and number, the sum of their distances."""
     d = ((block[:, None, :] - centres) ** 2).sum(axis=-1)
     mine = d.argmin(axis=1)[:, None] == np.arange(len(centres))
     sums = mine.T.astype(block.dtype) @ block
@@ -42,9 +42,7 @@ def main():
     parser.add_argument("--memory", default="480 MiB", help="for each worker")
     args = parser.parse_args()
     dask.config.set({"array.backend": args.blocks})
-    cluster = LocalCluster(
-        n_workers=args.workers, threads_per_worker=1, memory_limit=args.memory
-    )
+    cluster = LocalCluster(n_workers=args.workers, threads_per_worker=1, memory_limit=args.memory)
     with cluster, Client(cluster) as client:
         print(f"dashboard: {client.dashboard_link}")
         if args.blocks == "lazyarray":

@@ -1,7 +1,7 @@
-"""Heat spreads through a plate that no worker holds at once: a stencil by map_overlap, stored to Zarr.
+"""Heat spreads through a plate that no worker holds at once: map_overlap, from Zarr to Zarr.
 
-    python examples/heat_dask.py                     # blocks of lazyarray's
-    python examples/heat_dask.py --blocks numpy      # the same lines on blocks of NumPy's
+python examples/heat_dask.py                     # blocks of lazyarray's
+python examples/heat_dask.py --blocks numpy      # the same lines on blocks of NumPy's
 """
 
 import argparse
@@ -49,9 +49,7 @@ def main():
     args = parser.parse_args()
     dask.config.set({"array.backend": args.blocks})
     folder = tempfile.mkdtemp()
-    cluster = LocalCluster(
-        n_workers=args.workers, threads_per_worker=1, memory_limit=args.memory
-    )
+    cluster = LocalCluster(n_workers=args.workers, threads_per_worker=1, memory_limit=args.memory)
     try:
         with cluster, Client(cluster) as client:
             print(f"dashboard: {client.dashboard_link}")
@@ -83,7 +81,10 @@ def main():
             end = da.from_zarr(path)
             mean, hottest = dask.compute(end.mean(), end.max())
             cells = args.side**2 * args.steps * args.rounds
-            print(f"\n{args.blocks} blocks: {seconds:.1f} s, {cells / seconds / 1e6:.0f} million cells/s")
+            print(
+                f"\n{args.blocks} blocks: {seconds:.1f} s, "
+                f"{cells / seconds / 1e6:.0f} million cells/s"
+            )
             print(f"mean {float(mean):.6f}, hottest {float(hottest):.4f}")
     finally:
         shutil.rmtree(folder, ignore_errors=True)

@@ -1,4 +1,4 @@
-"""Functions of Dask's that are replaced by ones which know of lazyarrays, wherever they were imported."""
+"""Functions of Dask's that are replaced by ones which know of lazyarrays."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["replace"]
 
 
 def replace(module: Any, name: str, make: Callable[[Any], Callable[..., Any]]) -> None:
-    """Puts ``make(function)`` in the place of a module's function, once, in all of Dask's modules."""
+    """Puts ``make(function)`` in the place of a function, once, in all of Dask's modules."""
     plain = getattr(module, name, None)
     if plain is None or hasattr(plain, "__lazyarray__"):
         return

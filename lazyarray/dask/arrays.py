@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Any
 
 import numpy as np
@@ -11,26 +10,7 @@ from lazyarray import _public
 from lazyarray._ndarray import NDArray
 from lazyarray.dask import metas, places, tasks, wire
 
-__all__ = ["register", "to_lazyarray"]
-
-
-def register() -> None:
-    """Registers lazyarrays with the parts of Dask that this process has imported, once each.
-
-    It is called when lazyarray and Dask have both been imported; call it yourself where
-    ``LAZYARRAY_ADAPT=0`` is set.
-
-    Returns: None.
-
-    >>> import lazyarray.dask, lazyarray as la, dask.sizeof
-    >>> lazyarray.dask.register()
-    >>> dask.sizeof.sizeof(la.ones(1000))
-    8000
-    """
-    for name, teach in PARTS.items():
-        module = sys.modules.get(name)
-        if module is not None and not getattr(module.__spec__, "_initializing", False):
-            teach(module)
+__all__ = ["adapt", "refuse", "to_lazyarray"]
 
 
 def adapt(module: Any) -> None:
@@ -134,7 +114,8 @@ def _to_numpy(data: Any, **_: Any) -> Any:
 
 
 def _chunks(chunk_types: Any) -> None:
-    chunk_types.register_chunk_type(NDArray)
+    if not chunk_types.is_valid_chunk_type(NDArray):
+        chunk_types.register_chunk_type(NDArray)
 
 
 # The parts of Dask by the modules that they are in, and who registers us there.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import dask.array as da
@@ -11,7 +12,7 @@ from dask.array.backends import ArrayBackendEntrypoint
 
 from lazyarray import _public
 from lazyarray._ndarray import NDArray
-from lazyarray.dask.arrays import refuse, register, to_lazyarray
+from lazyarray.dask.arrays import PARTS, adapt, refuse, to_lazyarray
 
 __all__ = ["PCG64", "LazyarrayBackend"]
 
@@ -38,17 +39,20 @@ def _meta() -> Any:
     return _public.namespace.empty((0,))
 
 
-class LazyarrayBackend(ArrayBackendEntrypoint):  # type: ignore[misc]
+class LazyarrayBackend(ArrayBackendEntrypoint):
     """What ``array.backend: lazyarray`` stands for; Dask makes one by the entry point.
 
-    >>> import dask.array as da
+    >>> import dask.array as da, lazyarray.dask
+    >>> lazyarray.dask.register()
     >>> x = da.arange(6, chunks=3).to_backend("lazyarray")
     >>> (x[::2] + 1).compute()
     array([1, 3, 5])
     """
 
     def __init__(self) -> None:
-        register()
+        for name in PARTS:  # with LAZYARRAY_ADAPT=0 nobody has done so
+            if name in sys.modules:
+                adapt(sys.modules[name])
 
     @classmethod
     def to_backend_dispatch(cls) -> Any:

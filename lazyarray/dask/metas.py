@@ -1,4 +1,4 @@
-"""What an array of Dask's has for its type: 0-d results of ours are scalars to NumPy, not to Dask."""
+"""The types that Dask keeps of its arrays: 0-d results of ours are scalars to NumPy alone."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def _empty(dtype: Any) -> Any:
 
 
 def adapt_utils(utils: Any) -> None:
-    """``meta_from_array`` and ``compute_meta`` make arrays of NumPy's of what NumPy calls a scalar."""
+    """What makes arrays of NumPy's of what NumPy calls a scalar."""
     replace(utils, "meta_from_array", _meta_from_array)
     replace(utils, "compute_meta", _compute_meta)
     replace(utils, "scipy_linalg_safe", _scipy_linalg)

@@ -1,6 +1,7 @@
 """What Dask does otherwise for arrays of NumPy's: ``argmax`` and its kin, ``unique``, assignment.
 
-It keeps values and places in records, which no array of ours has. It has another way for arrays without records (CuPy's), but asks by a TypeError of ``np.empty_like``,
+It keeps values and places in records, which no array of ours has. It has another way for arrays
+without records (CuPy's), but asks for it by a TypeError of ``np.empty_like``,
 which gives NumPy's records for a lazyarray.
 """
 
@@ -82,7 +83,7 @@ def adapt_routines(routines: Any) -> None:
 
 
 def adapt_slicing(slicing: Any) -> None:
-    """``x[indices] = v``: indices of this block are those that are left of its end, of NumPy's arrays."""
+    """``x[indices] = v``: of indices in NumPy's arrays, those beyond the block are left out."""
 
     def make(plain: Any) -> Any:
         def setitem(x: Any, v: Any, indices: Any) -> Any:

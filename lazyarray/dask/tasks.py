@@ -57,7 +57,7 @@ class _Finishing:
 
 
 def adapt_local(local: Any) -> None:
-    """Threads, processes, and one after the other: ``dask.local`` runs each task by one function."""
+    """Threads, processes, one after the other: ``dask.local`` has one function for all."""
 
     def make(run: Any) -> Any:
         def execute_task(key: Any, task_info: Any, dumps: Any, loads: Any, *args: Any) -> Any:

@@ -43,7 +43,8 @@ def _dumps(x: Any) -> tuple[dict[str, Any], list[Any]]:
         "device": (x.device.device_type, x.device.device_id),
         "scalar": isinstance(x, Number),
     }
-    return header, [memoryview(rows.reshape(-1).view(np.uint8))]
+    bits: Any = rows.reshape(-1).view(np.uint8)
+    return header, [memoryview(bits)]
 
 
 def _loads(header: dict[str, Any], frames: list[Any]) -> Any:

@@ -12,7 +12,7 @@ __all__ = ["EngineThreads"]
 
 
 class EngineThreads(WorkerPlugin):
-    """Shares a machine's cores among the workers on it: ``client.register_plugin(EngineThreads())``.
+    """Shares a machine's cores among its workers: ``client.register_plugin(EngineThreads())``.
 
     An engine serves all threads of its worker, and splits large blocks over the cores it has. Each
     worker is taken to have all of its machine's: with several on one machine they would be in each

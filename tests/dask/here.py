@@ -2,13 +2,12 @@
 
 from typing import Any
 
-import dask
-from dask.array.backends import array_creation_dispatch
+import dask.array
 
-from lazyarray.dask import LazyarrayBackend
+import lazyarray.dask
 
 # The sources may be imported without being installed: then there is no entry point.
-array_creation_dispatch.register_backend("lazyarray", LazyarrayBackend())
+lazyarray.dask.register()
 
 
 def lazy() -> Any:

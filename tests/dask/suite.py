@@ -1,7 +1,7 @@
-"""Dask's own array tests on blocks of lazyarray's: python -m tests.dask.suite CHECKOUT [pytest's options]
+"""Dask's own array tests on lazyarray's blocks: python -m tests.dask.suite CHECKOUT [for pytest]
 
 Two runs: all tests that any backend may run, with ``array.backend: lazyarray``; and Dask's tests of
-CuPy, with lazyarray in the place of cupy. ``xfails.txt`` lists what is not to pass, with reasons; what
+CuPy, with lazyarray in the place of cupy. ``xfails.txt`` lists what is not to pass, why; what
 fails and isn't listed, or is listed and passes, makes the run fail.
 """
 
@@ -17,7 +17,12 @@ from collections import Counter
 
 HERE = pathlib.Path(__file__).parent
 # Of other types of arrays, or no arrays.
-LEFT_OUT = ("test_sparse.py", "test_cupy_sparse.py", "test_image.py", "test_array_expr_incompatible.py")
+LEFT_OUT = (
+    "test_sparse.py",
+    "test_cupy_sparse.py",
+    "test_image.py",
+    "test_array_expr_incompatible.py",
+)
 
 
 def listed() -> dict[str, str]:
@@ -31,17 +36,21 @@ def listed() -> dict[str, str]:
     return found
 
 
-def outcomes(folder: pathlib.Path, names: list[str], kind: str, options: list[str]) -> dict[str, str]:
+def outcomes(
+    folder: pathlib.Path, names: list[str], kind: str, options: list[str]
+) -> dict[str, str]:
     """What became of each test."""
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-rA", "--tb=no"]
     command += ["-p", "tests.dask.suite_plugin", "-W", "ignore", "-o", "addopts="]
     command += ["--import-mode=importlib", *options, *names]
     root = str(HERE.parent.parent)
-    env = os.environ | {"LAZYARRAY_DASK_SUITE": kind, "PYTHONPATH": os.pathsep.join([root, *sys.path])}
+    env = os.environ | {"DASK_TESTS_KIND": kind, "PYTHONPATH": os.pathsep.join([root, *sys.path])}
     done = subprocess.run(command, capture_output=True, text=True, cwd=folder, env=env, check=False)
     found = {}
     for line in done.stdout.splitlines():
-        told = re.match(r"(PASSED|FAILED|ERROR|XFAIL|XPASS) (?:\S*/)?(test_\w+\.py::.*?)(?: - .*)?$", line)
+        told = re.match(
+            r"(PASSED|FAILED|ERROR|XFAIL|XPASS) (?:\S*/)?(test_\w+\.py::.*?)(?: - .*)?$", line
+        )
         if told:
             found[told[2]] = told[1]
     if not found:  # pytest says why
@@ -68,7 +77,9 @@ def main() -> None:
         counts = Counter(found.values())
         print(f"{kind}: {counts['PASSED']} passed of {len(found)}", dict(counts))
         for name, what in found.items():
-            known = next((r for n, r in expected.items() if name == n or name.startswith(n + "[")), None)
+            known = next(
+                (r for n, r in expected.items() if name == n or name.startswith(n + "[")), None
+            )
             if what in ("FAILED", "ERROR"):
                 reasons[known or "not listed"] += 1
                 if known is None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import lazyarray as la
 
-KIND = os.environ.get("LAZYARRAY_DASK_SUITE")
+KIND = os.environ.get("DASK_TESTS_KIND")
 
 
 def as_cupy() -> None:

@@ -14,7 +14,6 @@ import lazyarray as la
 dask = pytest.importorskip("dask", reason="Dask is not installed")
 da = pytest.importorskip("dask.array")
 
-from dask.array.backends import array_creation_dispatch  # noqa: E402
 from dask.array.utils import meta_from_array  # noqa: E402
 from dask.base import tokenize  # noqa: E402
 from dask.sizeof import sizeof  # noqa: E402
@@ -31,8 +30,14 @@ def test_the_entry_point_is_the_backend():
     """What pyproject.toml says, and what an installed distribution found."""
     if PROJECT.exists():
         named = tomllib.loads(PROJECT.read_text())["project"]["entry-points"]
-        assert named["dask.array.backends"] == {"lazyarray": "lazyarray.dask.backend:LazyarrayBackend"}
-    found = [e for e in importlib.metadata.entry_points(group="dask.array.backends") if e.name == "lazyarray"]
+        assert named["dask.array.backends"] == {
+            "lazyarray": "lazyarray.dask.backend:LazyarrayBackend"
+        }
+    found = [
+        e
+        for e in importlib.metadata.entry_points(group="dask.array.backends")
+        if e.name == "lazyarray"
+    ]
     if not found:
         pytest.skip("lazyarray-engine is imported from its sources, not installed")
     assert found[0].load() is LazyarrayBackend
@@ -103,11 +108,11 @@ CALLS = {
     "nanmean": "da.nanmean(da.where(x > 3, x, np.nan), axis=0)",
     "qr": "abs(da.linalg.qr(x.rechunk((3, 5)))[1])",
     "svd": "da.linalg.svd(x.rechunk((3, 5)))[1]",
-    "solve": "da.linalg.solve((x[:4, :4] + 30 * da.eye(4, chunks=2)).rechunk(2), y[:4, 0].rechunk(2))",
-    "cholesky": "da.linalg.cholesky((x.T @ x + 900 * da.eye(5, chunks=3))[:4, :4].rechunk(2), lower=True)",
+    "solve": "da.linalg.solve((x[:4, :4] + 30 * da.eye(4)).rechunk(2), y[:4, 0].rechunk(2))",
+    "cholesky": "da.linalg.cholesky((x.T @ x + 900 * da.eye(5))[:4, :4].rechunk(2), lower=True)",
     "fft": "da.fft.fft(x.rechunk((3, 5)), axis=1)",
-    "overlap": "da.map_overlap(lambda b: b[1:-1, 1:-1] + b[:-2, 1:-1], x, depth=1, boundary='reflect',"
-    " trim=False)",
+    "overlap": "da.map_overlap(lambda b: b[1:-1, 1:-1] + b[:-2, 1:-1], x, depth=1,"
+    " boundary='reflect', trim=False)",
     "percentile": "da.percentile(x[:, 0], [10, 50, 90])",
     "histogram": "da.histogram(x, bins=5, range=(0, 40))[0]",
     "unique": "da.unique(x.astype(int) // 7)",

@@ -127,7 +127,7 @@ def test_a_failing_block_names_its_line(client):
 
 
 def test_spilling(client):
-    """Blocks of three times the memory that the workers may have go to disk, and come back whole."""
+    """Blocks of more than the workers' memory go to disk, and come back whole."""
     with lazy():
         x = da.random.default_rng(0).random((24, 1 << 20), chunks=(1, 1 << 20)).persist()
         wait(x)

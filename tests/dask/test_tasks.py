@@ -1,4 +1,4 @@
-"""Tasks on threads and in processes: each ends when its result is there, or raises its own error."""
+"""Tasks on threads and in processes: each ends as its result is there, or raises its error."""
 
 import threading
 import time
@@ -101,8 +101,10 @@ def test_tasks_push_side_by_side():
 
     with lazy():
         x = da.ones((4, 500_000), chunks=(2, 500_000))
-        got = x.map_blocks(meet, dtype=float, meta=x._meta).sum().compute(
-            scheduler="threads", num_workers=2
+        got = (
+            x.map_blocks(meet, dtype=float, meta=x._meta)
+            .sum()
+            .compute(scheduler="threads", num_workers=2)
         )
     assert got == 4 * 500_000 * 3
 
