@@ -4,7 +4,8 @@ pandas asks for that very type: it would take a mask for names of columns (``df[
 for places (``df.iloc[mask]``), and keep scalars as objects. Pillow wants ``__array_interface__``,
 which NDArrays can't have: NumPy would read it rather than ask ``__array__``, and share memory.
 SciPy's sparse arrays and its Fortran ask for the type, too; zarr takes views of bytes that NDArrays
-don't have. einops asks for a backend, which it gets: its results are NDArrays.
+don't have. einops asks for a backend, which it gets: its results are NDArrays. So does Dask, for
+which lazyarray.dask registers them.
 """
 
 from __future__ import annotations

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import sys
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -13,6 +14,12 @@ __all__ = ["replace"]
 def replace(module: Any, name: str, make: Callable[[Any], Callable[..., Any]]) -> None:
     """Puts ``make(function)`` in the place of a function, once, in all of Dask's modules."""
     plain = getattr(module, name, None)
+    if plain is None:
+        warnings.warn(
+            f"lazyarray does not know this version of Dask: {module.__name__} has no {name}",
+            RuntimeWarning,
+            stacklevel=2,
+        )
     if plain is None or hasattr(plain, "__lazyarray__"):
         return
     new: Any = functools.wraps(plain)(make(plain))
