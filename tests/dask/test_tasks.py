@@ -77,15 +77,15 @@ def test_errors_inside_of_containers():
 def test_random_numbers_depend_on_the_seed_alone(scheduler):
     """Nor on who draws, nor on whether they are NumPy's blocks."""
 
-    def drawn():
+    def drawn(scheduler):
         x = da.random.default_rng(5).normal(size=(60, 40), chunks=(13, 17))
         return (x + da.random.RandomState(5).gamma(2.0, size=(60, 40), chunks=20)).compute(
             scheduler=scheduler, num_workers=2
         )
 
-    want = drawn()
+    want = drawn("sync")
     with lazy():
-        got = drawn()
+        got = drawn(scheduler)
     assert isinstance(got, la.NDArray)
     np.testing.assert_array_equal(got, want)
 
