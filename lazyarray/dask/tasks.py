@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from lazyarray import storage
 from lazyarray.dask._replace import replace
 from lazyarray.lazy._lazy import Tensor
 
@@ -77,8 +78,23 @@ def adapt_worker(worker: Any) -> None:
 
     def make(run: Any) -> Any:
         def run_task(task: Any, data: Any, time_delay: float) -> Any:
-            return run(_Finishing(task), data, time_delay)
+            done = run(_Finishing(task), data, time_delay)
+            _give_back(worker)
+            return done
 
         return run_task
 
     replace(worker, "_run_task_simple", make)
+
+
+def _give_back(worker: Any) -> None:
+    """Keeps little memory of arrays that are gone: Dask stops a worker by what its process has."""
+    try:
+        limit = worker.get_worker().memory_manager.memory_limit
+    except ValueError:  # no worker: a function that is called by itself
+        return
+    if limit and storage.pool_stats()["cached"] > limit // _KEPT:
+        storage.trim()
+
+
+_KEPT = 16  # ... this part of what the worker may have

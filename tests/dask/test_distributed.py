@@ -138,6 +138,19 @@ def test_spilling(client):
     np.testing.assert_allclose(float(got), want.compute(scheduler="threads"), rtol=1e-12)
 
 
+def test_workers_keep_little_of_what_is_gone(client):
+    """What a pool keeps counts as the process's memory, for which Dask stops workers."""
+
+    def busy(k):
+        others = sum(la.ones((1 << 20) + 999 * n).max() for n in range(9))
+        return float((la.ones(1 << 20) * k).sum() + others)
+
+    assert client.gather(client.map(busy, range(8)))[2] == (2 << 20) + 9
+    client.gather(client.map(abs, range(-8, 8)))
+    kept = client.run(lambda: la.storage.pool_stats()["cached"])
+    assert max(kept.values()) <= (64 << 20) // 16, kept
+
+
 def test_cores_are_shared(client):
     before = client.run(lambda: la.engine.get().cores)
     client.register_plugin(EngineThreads(1))
