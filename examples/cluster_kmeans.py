@@ -42,6 +42,9 @@ def main():
     parser.add_argument("--memory", default="480 MiB", help="for each worker")
     args = parser.parse_args()
     dask.config.set({"array.backend": args.blocks})
+    # To disk before the process is so large that Dask stops it for a while.
+    dask.config.set({"distributed.worker.memory.target": 0.4})
+    dask.config.set({"distributed.worker.memory.spill": 0.5})
     cluster = LocalCluster(n_workers=args.workers, threads_per_worker=1, memory_limit=args.memory)
     with cluster, Client(cluster) as client:
         print(f"dashboard: {client.dashboard_link}")
