@@ -18,8 +18,7 @@ MINUTES ?= 3
 GPU_PYTHON ?=
 
 BIN := $(VENV)/bin
-.PHONY: help build demo test quick fuzz fuzz-coverage test-sim conformance bench bench-calls bench-programs bench-distributed npbench docs sanitize faults lint format clean
-.PHONY: help build demo test quick fuzz fuzz-coverage test-sim conformance dask-tests bench bench-calls bench-programs bench-dask npbench docs sanitize faults lint format clean
+.PHONY: help build demo test quick fuzz fuzz-coverage test-sim conformance bench bench-calls bench-programs bench-distributed npbench docs sanitize faults lint format clean dask-tests bench-dask
 .PHONY: test-gpu bench-gpu verify-gpu .gpu-python
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
