@@ -7,7 +7,7 @@
 #                       CuPy for CUDA 13, say; default: $(VENV), with the `cuda` and `test` extras
 #   OPTIONS="..."       for Meson, of `make build`: OPTIONS=-Dbuildtype=debug
 #   MINUTES=3           for how long `make fuzz`, `make fuzz-coverage` and `make soak` try programs
-#   SUITE=path          a checkout of data-apis/array-api-tests (with its submodule) or spcl/npbench
+#   SUITE=path          a checkout of data-apis/array-api-tests (with its submodule), dask/dask or spcl/npbench
 
 PYTHON ?= python3
 VENV ?= .venv
@@ -18,7 +18,7 @@ MINUTES ?= 3
 GPU_PYTHON ?=
 
 BIN := $(VENV)/bin
-.PHONY: help build demo test quick fuzz fuzz-coverage test-sim conformance bench bench-calls bench-programs bench-distributed npbench docs sanitize faults soak lint format clean
+.PHONY: help build demo test quick fuzz fuzz-coverage test-sim conformance bench bench-calls bench-programs bench-distributed bench-dask npbench docs dask-tests sanitize faults soak lint format clean
 .PHONY: test-gpu bench-gpu verify-gpu .gpu-python
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
@@ -35,6 +35,8 @@ help:
 	@echo '               tell which branches of the core these programs take (gcov)'
 	@echo 'make conformance SUITE=path/to/array-api-tests'
 	@echo '               run the array API standard'"'"'s own tests'
+	@echo 'make dask-tests SUITE=path/to/dask'
+	@echo '               run Dask'"'"'s own array tests on blocks of lazyarray'"'"'s'
 	@echo 'make npbench SUITE=path/to/npbench'
 	@echo '               run NPBench'"'"'s kernels on NumPy and on lazyarray'
 	@echo 'make bench     install into $(VENV) and print the table of speeds'
@@ -42,6 +44,8 @@ help:
 	@echo '               time every public function at six sizes, and ordinary programs, against NumPy'
 	@echo 'make bench-distributed RANKS=2'
 	@echo '               time collectives against plain mpi4py, and how much of a step they are hidden behind'
+	@echo 'make bench-dask'
+	@echo '               time Dask'"'"'s arrays with blocks of lazyarray'"'"'s against blocks of NumPy'"'"'s'
 	@echo 'make test-sim  run a quick selection of the tests on a simulated CUDA device'
 	@echo 'make test-gpu, bench-gpu, verify-gpu'
 	@echo '               on a GPU: the tests; the table of speeds; these, and the stress program under'
@@ -109,6 +113,12 @@ conformance: $(VENV)/.installed-conformance
 		--disable-warnings --disable-deadline --max-examples=100 \
 		--xfails-file='$(abspath tests/conformance/xfails.txt)' $(ARGS)
 
+# Failures are listed, with their reasons, in tests/dask/xfails.txt.
+dask-tests: $(VENV)/.installed-test
+	@test -d '$(SUITE)/dask/array/tests' || { echo 'make dask-tests needs a checkout of \
+	https://github.com/dask/dask: SUITE=path'; exit 1; }
+	$(BIN)/python -m tests.dask.suite '$(SUITE)' $(ARGS)
+
 bench: $(VENV)/.installed-bench
 	$(BIN)/python -m benchmarks.run $(ARGS)
 
@@ -121,6 +131,8 @@ bench-programs: $(VENV)/.installed-bench
 RANKS ?= 2
 bench-distributed: $(VENV)/.installed-mpi
 	$(BIN)/python -m lazyarray.launch -n $(RANKS) -m benchmarks.distributed $(ARGS)
+bench-dask: $(VENV)/.installed-dask,jit
+	$(BIN)/python -m benchmarks.dask_blocks $(ARGS)
 
 npbench: $(VENV)/.installed-bench
 	@test -d '$(SUITE)/bench_info' || { echo 'make npbench needs a checkout of \

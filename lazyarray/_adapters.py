@@ -4,7 +4,8 @@ pandas asks for that very type: it would take a mask for names of columns (``df[
 for places (``df.iloc[mask]``), and keep scalars as objects. Pillow wants ``__array_interface__``,
 which NDArrays can't have: NumPy would read it rather than ask ``__array__``, and share memory.
 SciPy's sparse arrays and its Fortran ask for the type, too; zarr takes views of bytes that NDArrays
-don't have. einops asks for a backend, which it gets: its results are NDArrays.
+don't have. einops asks for a backend, which it gets: its results are NDArrays. So does Dask, for
+which lazyarray.dask registers them.
 """
 
 from __future__ import annotations
@@ -61,6 +62,10 @@ def adapt(module: ModuleType) -> None:
         _adapt_pandas(module)
     elif module.__name__ == "einops._backends":
         _make_backend(module)
+    elif module.__name__.startswith(("dask.", "distributed.")):
+        from lazyarray.dask import arrays
+
+        arrays.adapt(module)
     elif module.__name__ == "scipy.sparse":
         for name in _SPARSE:
             _wrap(getattr(module, name, None), _OPERATORS)

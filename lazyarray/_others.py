@@ -24,6 +24,19 @@ _ADAPTED = (
     "scipy.sparse.linalg",
     "sklearn.utils.class_weight",
     "zarr",
+    "dask.sizeof",
+    "dask.tokenize",
+    "dask.local",
+    "dask.array.dispatch",
+    "dask.array.chunk_types",
+    "dask.array.utils",
+    "dask.array._reductions_generic",
+    "dask.array.reductions",
+    "dask.array.slicing",
+    "dask.array.routines",
+    "distributed.worker",
+    "distributed.protocol.serialize",
+    "distributed.protocol.cuda",
 )
 
 

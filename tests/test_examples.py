@@ -5,6 +5,8 @@ import os
 import pathlib
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
+from importlib.metadata import entry_points
 
 import pytest
 
@@ -19,6 +21,10 @@ RUNS = {
     "char_rnn.py": (["--steps", "2", "--write", "5", "--text", "README.md"], "characters of"),
     "sharded_step.py": (["--epochs", "1"], "on 2 contexts"),
     "train_parallel.py": (["--epochs", "1"], "on 1 processes"),
+}
+ON_A_CLUSTER = {
+    "cluster_kmeans.py": ["--points", "40000", "--block", "10000", "--steps", "2"],
+    "heat_dask.py": ["--side", "400", "--block", "200", "--rounds", "1"],
 }
 
 
@@ -44,6 +50,24 @@ def test_example(name):
     args, expected = RUNS[name]
     file, *more = name.split()
     assert expected in run(str(EXAMPLES / file), *more, *args)
+
+
+@pytest.mark.parametrize("file", ON_A_CLUSTER)
+def test_examples_on_a_cluster(file):
+    """They say the same of blocks of NumPy's, by one option."""
+    for needed in ("dask.array", "distributed", "zarr"):
+        pytest.importorskip(needed)
+    if not any(e.name == "lazyarray" for e in entry_points(group="dask.array.backends")):
+        pytest.skip("lazyarray-engine is not installed: Dask finds the backend by its entry point")
+
+    def last(blocks):
+        printed = run(str(EXAMPLES / file), *ON_A_CLUSTER[file], "--blocks", blocks)
+        assert "dashboard: " in printed and f"{blocks} blocks: " in printed
+        return printed.splitlines()[-1]
+
+    with ThreadPoolExecutor() as both:
+        ours, numpys = both.map(last, ["lazyarray", "numpy"])
+    assert ours == numpys
 
 
 @pytest.mark.parametrize("file", ["train_mnist_style.py", "char_rnn.py", "sharded_step.py"])

@@ -42,6 +42,7 @@ ROOMS = """
     polynomial | ma.py | char.py | strings.py | rec.py | typing.py | exceptions.py | dtypes.py
     distributed
     kvstore.py | launch.py
+    dask
     package: __init__ _config _scalar_mode _scalars _others _adapters _hints __main__
 """
 

@@ -213,6 +213,8 @@ cdef extern from "engine.h" namespace "lazyarray" nogil:
         void alarm(int64_t)
         void cancel_alarm()
         int64_t now()
+        void set_cores(int)
+        int cores()
         void start()
         Status stop(Poll, void*)
         Status shutdown(Poll, void*)

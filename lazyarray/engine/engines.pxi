@@ -360,6 +360,29 @@ cdef class Engine:
     def bulk_size(self, size):
         _set_bulk(size)
 
+    @property
+    def cores(self):
+        """How many cores native compute takes at most, as whole operators and in parts of large ones.
+
+        At first those that the process may run on. It can be set while work is under way; BLAS has
+        settings of its own.
+
+        >>> from lazyarray import engine
+        >>> e = engine.ThreadedEnginePerDevice()
+        >>> e.cores = 1
+        >>> e.cores
+        1
+        """
+        return self.c.cores()
+
+    @cores.setter
+    def cores(self, n):
+        if isinstance(n, bool) or not isinstance(n, int):
+            raise TypeError(f"cores is an integer, not {type(n).__name__}")
+        if n < 1:
+            raise ValueError(f"cores is at least 1, not {n}")
+        self.c.set_cores(min(n, 1 << 20))
+
     def stats(self):
         """Counters since the start: a dict of ints."""
         cdef EngineStats s = self.c.stats()

@@ -32,13 +32,16 @@ def call(str name, fn, list ins, list outs, *, Device device=None, double cost=5
     return results
 
 
-def kept(array, Device device=None):
-    """An array of a new NumPy array, which nobody else knows: on its memory, if it is large, else a copy."""
+def kept(array, Device device=None, bint alone=False):
+    """An array of a new NumPy array, which nobody else knows: on its memory, if it is large, else a copy.
+
+    ``alone``: nobody else knows the buffer that it is a view of, either.
+    """
     cdef CDevice where = current_device() if device is None else device.c
     cdef cnp.ndarray a
     cdef Tensor t
     if type(array) is not np.ndarray or not cnp.PyArray_ISCARRAY(array) \
-            or not cnp.PyArray_CHKFLAGS(array, cnp.NPY_ARRAY_OWNDATA) or where.kind == GPU:
+            or not (alone or cnp.PyArray_CHKFLAGS(array, cnp.NPY_ARRAY_OWNDATA)) or where.kind == GPU:
         return from_numpy(np.asarray(array), where)
     a = array
     t = empty_like_shape(dtype_code(a.descr), cnp.PyArray_NDIM(a), <const npy_intp*>cnp.PyArray_DIMS(a), where)

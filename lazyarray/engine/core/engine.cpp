@@ -197,7 +197,7 @@ void Engine::ready(Op* op, After& after, bool pushing) {
 void Engine::begin(Op* op) {
   op->state = Op::RUNNING;
   if (op->compute() && has_room(op)) {
-    op->cores = op->wide ? cores_ : 1;
+    op->cores = op->wide ? cores() : 1;
     native_running_ += op->cores;
   }
 }

@@ -226,6 +226,9 @@ class Engine {
   Trace& trace() { return trace_; }
   bool tracing() const { return trace_.on(); }
 
+  // How many cores native compute may hold from now on; what runs goes on.
+  void set_cores(int n);
+  int cores() const { return cores_; }
   Policy policy() const { return policy_; }
   uint64_t id() const { return id_; }  // never used again, unlike an address
   bool owns(const Var* v) const { return v->engine == this && v->engine_id == id_; }
@@ -272,7 +275,7 @@ class Engine {
   void fail(Error* error, Drops& drops);
   Op* pick(Pool* p);
   bool has_room(const Op* op) const {
-    return native_running_ + (op->wide ? cores_ : 1) <= cores_;
+    return native_running_ + (op->wide ? cores() : 1) <= cores_;
   }
   void begin(Op* op);
   bool wake(Pool* p, After& after);
@@ -305,7 +308,7 @@ class Engine {
   const uint64_t id_;
   const Policy policy_;
   const int workers_, priority_workers_, gpu_workers_, gpu_copy_workers_;
-  const int cores_;
+  std::atomic<int> cores_;   // set_cores()
 
   std::mutex life_mu_;  // one stop at a time; taken before mu_
   std::mutex mu_;

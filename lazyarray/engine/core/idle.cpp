@@ -37,6 +37,15 @@ void Engine::share(Op* op, void (*work)(void*), void* arg, int most) {
   mine.cv.wait(lock, [&] { return mine.inside == 0; });
 }
 
+void Engine::set_cores(int n) {
+  After after;
+  Lock lock(mu_);
+  cores_ = std::max(1, n);
+  nudge(after);  // what found too few
+  lock.unlock();
+  settle(after);
+}
+
 Share* Engine::joinable(const Pool* p) {
   for (Share* s = p->shares; s; s = s->next) {
     if (s->room <= 0) continue;

@@ -1,0 +1,113 @@
+"""The backend ``"lazyarray"`` of ``dask.array``: what creates its arrays and its random numbers."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import dask.array as da
+import numpy as np
+from dask import config
+from dask.array.backends import ArrayBackendEntrypoint
+
+from lazyarray import _public
+from lazyarray._ndarray import NDArray
+from lazyarray.dask.arrays import PARTS, adapt, refuse, to_lazyarray
+
+__all__ = ["PCG64", "LazyarrayBackend"]
+
+
+class PCG64(np.random.PCG64):
+    """NumPy's generator of bits, whose name tells Dask that draws are to be lazyarrays.
+
+    >>> import lazyarray as la
+    >>> from lazyarray.dask.backend import PCG64
+    >>> import numpy as np
+    >>> rng = la.random.default_rng(PCG64(7))
+    >>> bool(rng.random() == np.random.default_rng(7).random())
+    True
+    """
+
+
+def _made(which: str, /, *args: Any, meta: Any = None, **kwargs: Any) -> Any:
+    refuse(kwargs.get("dtype"))
+    with config.set({"array.backend": "numpy"}):
+        return getattr(da, which)(*args, meta=_meta() if meta is None else meta, **kwargs)
+
+
+def _meta() -> Any:
+    return _public.namespace.empty((0,))
+
+
+class LazyarrayBackend(ArrayBackendEntrypoint):
+    """What ``array.backend: lazyarray`` stands for; Dask makes one by the entry point.
+
+    >>> import dask.array as da, lazyarray.dask
+    >>> lazyarray.dask.register()
+    >>> x = da.arange(6, chunks=3).to_backend("lazyarray")
+    >>> (x[::2] + 1).compute()
+    array([1, 3, 5])
+    """
+
+    def __init__(self) -> None:
+        for name in PARTS:  # with LAZYARRAY_ADAPT=0 nobody has done so
+            if name in sys.modules:
+                adapt(sys.modules[name])
+
+    @classmethod
+    def to_backend_dispatch(cls) -> Any:
+        """The function that makes a chunk one of lazyarray's."""
+        return to_lazyarray
+
+    @classmethod
+    def to_backend(cls, data: Any, **kwargs: Any) -> Any:
+        """``data`` with chunks of lazyarray's; itself if they are, and nothing else is asked for.
+
+        Args:
+            data: an array of Dask's.
+            kwargs: more for ``la.asarray``: ``device``, say.
+        Returns: an array of Dask's.
+        Raises: TypeError for dtypes that no lazyarray has.
+        """
+        refuse(data.dtype)
+        if isinstance(data._meta, NDArray) and not kwargs:
+            return data
+        meta = to_lazyarray(np.empty((0,) * data.ndim, data.dtype), **kwargs)
+        return data.map_blocks(to_lazyarray, dtype=data.dtype, meta=meta, **kwargs)
+
+    @property
+    def RandomState(self) -> Any:
+        """NumPy's old streams, as lazyarray has them."""
+        return _public.namespace.random.RandomState
+
+    @property
+    def default_bit_generator(self) -> Any:
+        """What ``da.random.default_rng`` draws from: the bits are NumPy's."""
+        return PCG64
+
+    @staticmethod
+    def ones(*args: Any, **kwargs: Any) -> Any:
+        """``da.ones`` in chunks of lazyarray's."""
+        return _made("ones", *args, **kwargs)
+
+    @staticmethod
+    def zeros(*args: Any, **kwargs: Any) -> Any:
+        """``da.zeros`` in chunks of lazyarray's."""
+        return _made("zeros", *args, **kwargs)
+
+    @staticmethod
+    def empty(*args: Any, **kwargs: Any) -> Any:
+        """``da.empty`` in chunks of lazyarray's."""
+        return _made("empty", *args, **kwargs)
+
+    @staticmethod
+    def full(*args: Any, **kwargs: Any) -> Any:
+        """``da.full`` in chunks of lazyarray's."""
+        return _made("full", *args, **kwargs)
+
+    @staticmethod
+    def arange(*args: Any, like: Any = None, **kwargs: Any) -> Any:
+        """``da.arange`` in chunks of lazyarray's."""
+        refuse(kwargs.get("dtype"))
+        with config.set({"array.backend": "numpy"}):
+            return da.arange(*args, like=_meta() if like is None else like, **kwargs)

@@ -1,0 +1,97 @@
+"""What Dask does otherwise for arrays of NumPy's: ``argmax`` and its kin, ``unique``, assignment.
+
+It keeps values and places in records, which no array of ours has. It has another way for arrays
+without records (CuPy's), but asks for it by a TypeError of ``np.empty_like``,
+which gives NumPy's records for a lazyarray.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from lazyarray import _public
+from lazyarray._ndarray import NDArray
+from lazyarray.dask._replace import replace
+
+__all__ = ["adapt_reductions", "adapt_routines", "adapt_slicing"]
+
+
+def adapt_reductions(reductions: Any) -> None:
+    """``arg_chunk`` and ``arg_combine``: a dict of arrays for a record."""
+
+    def make_chunk(plain: Any) -> Any:
+        def arg_chunk(func: Any, argfunc: Any, x: Any, axis: Any, offset_info: Any) -> Any:
+            if not isinstance(x, NDArray) or not x.ndim:
+                return plain(func, argfunc, x, axis, offset_info)
+            along = None if len(axis) == x.ndim or x.ndim == 1 else axis[0]
+            vals = func(x, axis=along, keepdims=True)
+            arg = argfunc(x, axis=along, keepdims=True)
+            if along is None:
+                offset, shape = offset_info
+                la = _public.namespace
+                inside = la.unravel_index(arg, x.shape)
+                arg = sum(  # the place in all of the array
+                    (o + i) * step for o, i, step in zip(offset, inside, _steps(shape), strict=True)
+                )
+            else:
+                arg = arg + offset_info
+            return {"vals": vals, "arg": arg}
+
+        return arg_chunk
+
+    def make_combine(plain: Any) -> Any:
+        def arg_combine(argfunc: Any, data: Any, axis: Any = None, **kwargs: Any) -> Any:
+            if not isinstance(data, dict):
+                return plain(argfunc, data, axis=axis, **kwargs)
+            arg, vals = reductions._arg_combine(data, axis, argfunc, keepdims=True)
+            return {"vals": vals, "arg": arg}
+
+        return arg_combine
+
+    replace(reductions, "arg_chunk", make_chunk)
+    replace(reductions, "arg_combine", make_combine)
+
+
+def _steps(shape: Any) -> list[int]:
+    steps = [1]
+    for n in reversed(shape[1:]):
+        steps.insert(0, steps[0] * n)
+    return steps
+
+
+def adapt_routines(routines: Any) -> None:
+    """``unique`` without places and counts."""
+
+    def make(plain: Any) -> Any:
+        def unique(
+            ar: Any,
+            return_index: bool = False,
+            return_inverse: bool = False,
+            return_counts: bool = False,
+        ) -> Any:
+            if isinstance(ar._meta, NDArray) and not (
+                return_index or return_inverse or return_counts
+            ):
+                return routines.unique_no_structured_arr(ar)
+            return plain(ar, return_index, return_inverse, return_counts)
+
+        return unique
+
+    replace(routines, "unique", make)
+
+
+def adapt_slicing(slicing: Any) -> None:
+    """``x[indices] = v``: of indices in NumPy's arrays, those beyond the block are left out."""
+
+    def make(plain: Any) -> Any:
+        def setitem(x: Any, v: Any, indices: Any) -> Any:
+            indices = [i.asnumpy() if isinstance(i, NDArray) else i for i in indices]
+            if isinstance(x, NDArray) and np.isscalar(x):  # which never changes
+                x = _public.namespace.full((), x)
+            return plain(x, v, indices)
+
+        return setitem
+
+    replace(slicing, "setitem", make)

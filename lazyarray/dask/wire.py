@@ -1,0 +1,85 @@
+"""How arrays travel between workers, and to disk: by their memory itself, without a copy."""
+
+from __future__ import annotations
+
+from numbers import Number
+from typing import Any
+
+import numpy as np
+
+from lazyarray import _public
+from lazyarray._ndarray import NDArray
+from lazyarray.lazy import _share
+from lazyarray.lazy._lazy import returned
+from lazyarray.ops import _rows
+
+__all__ = ["register", "register_cuda"]
+
+_WHAT = "serialization"
+
+
+def register(protocol: Any) -> None:
+    """Teaches the family of serialisers that ``distributed`` asks first.
+
+    Pickle's buffers would do as well, but an array that is made on a buffer that its caller may
+    still have has to be a copy; here we know that nobody else has it.
+    """
+    protocol.dask_serialize.register(NDArray, _dumps)
+    protocol.dask_deserialize.register(NDArray, _loads)
+
+
+def _dumps(x: Any) -> tuple[dict[str, Any], list[Any]]:
+    on_gpu = x.device.device_type == "gpu"
+    # Until the frame is gone, each op on x has run when its call returns.
+    host: np.ndarray = x.asnumpy() if on_gpu else _share.export(x, _WHAT)
+    once = host[tuple(slice(None) if step else slice(1) for step in host.strides)]
+    turned = once.flags.f_contiguous and not once.flags.c_contiguous
+    rows = once.T if turned else np.asarray(once, order="C")
+    header = {
+        "dtype": x.dtype.str,
+        "shape": rows.shape,
+        "turned": turned,
+        "broadcast": x.shape if once.size != host.size else None,
+        "device": (x.device.device_type, x.device.device_id),
+        "scalar": isinstance(x, Number),
+    }
+    bits: Any = rows.reshape(-1).view(np.uint8)
+    return header, [memoryview(bits)]
+
+
+def _loads(header: dict[str, Any], frames: list[Any]) -> Any:
+    la = _public.namespace
+    (frame,) = frames
+    bits = np.frombuffer(frame, np.uint8) if len(frame) else np.empty(0, np.uint8)
+    rows = bits.view(header["dtype"]).reshape(header["shape"])
+    # Read-only or unaligned memory is copied.
+    x: Any = _rows.kept(rows, la.Context(*header["device"]), alone=True)
+    x = x.T if header["turned"] else x
+    if header["broadcast"] is not None:
+        x = la.broadcast_to(x, header["broadcast"])
+    return returned(x) if header["scalar"] else x
+
+
+def register_cuda(protocol: Any) -> None:
+    """Teaches the family of serialisers for connections between GPUs (``UCX``)."""
+    protocol.cuda_serialize.register(NDArray, _cuda_dumps)
+    protocol.cuda_deserialize.register(NDArray, _cuda_loads)
+
+
+def _cuda_dumps(x: Any) -> tuple[dict[str, Any], list[Any]]:
+    if x.device.device_type != "gpu":
+        raise NotImplementedError("an array on the host")  # the next family has a try
+    from distributed.protocol.cupy import cuda_serialize_cupy_ndarray
+
+    header, frames = cuda_serialize_cupy_ndarray(x.ascupy())
+    header["lazyarray"] = isinstance(x, Number)
+    return header, frames
+
+
+def _cuda_loads(header: dict[str, Any], frames: list[Any]) -> Any:
+    from distributed.protocol.cupy import cuda_deserialize_cupy_ndarray
+
+    scalar = header.pop("lazyarray")
+    # A copy on the device: what is shared with CuPy has its ops wait for all of the device.
+    x = _public.namespace.from_dlpack(cuda_deserialize_cupy_ndarray(header, frames)).copy()
+    return returned(x) if scalar else x

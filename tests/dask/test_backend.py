@@ -1,0 +1,254 @@
+"""The backend: what creates arrays, random numbers, look-ups, sizes and tokens; bad input."""
+
+import importlib.metadata
+import pathlib
+import subprocess
+import sys
+import tomllib
+
+import numpy as np
+import pytest
+
+import lazyarray as la
+
+dask = pytest.importorskip("dask", reason="Dask is not installed")
+da = pytest.importorskip("dask.array")
+
+from dask.array.utils import meta_from_array  # noqa: E402
+from dask.base import tokenize  # noqa: E402
+from dask.sizeof import sizeof  # noqa: E402
+
+from lazyarray.dask import LazyarrayBackend  # noqa: E402
+
+from .here import lazy  # noqa: E402
+
+pytestmark = pytest.mark.host
+PROJECT = pathlib.Path(__file__).parent.parent.parent / "pyproject.toml"
+
+
+def test_the_entry_point_is_the_backend():
+    """What pyproject.toml says, and what an installed distribution found."""
+    if PROJECT.exists():
+        named = tomllib.loads(PROJECT.read_text())["project"]["entry-points"]
+        assert named["dask.array.backends"] == {
+            "lazyarray": "lazyarray.dask.backend:LazyarrayBackend"
+        }
+    found = [
+        e
+        for e in importlib.metadata.entry_points(group="dask.array.backends")
+        if e.name == "lazyarray"
+    ]
+    if not found:
+        pytest.skip("lazyarray-engine is imported from its sources, not installed")
+    assert found[0].load() is LazyarrayBackend
+
+
+CREATED = {
+    "ones": "da.ones((5, 4), chunks=(2, 3))",
+    "zeros": "da.zeros((5, 4), chunks=3, dtype='f4')",
+    "full": "da.full((5,), 7, chunks=2)",
+    "named": "da.ones(3, name='mine')",
+    "arange": "da.arange(11, chunks=3)",
+    "arange of floats": "da.arange(0.5, 4, 0.25, chunks=4)",
+    "0-d": "da.ones(())",
+    "like": "da.ones_like(da.zeros((4, 3), chunks=2))",
+    "default_rng": "da.random.default_rng(3).normal(size=(6, 4), chunks=3)",
+    "integers": "da.random.default_rng(3).integers(10, size=20, chunks=7)",
+    "RandomState": "da.random.RandomState(3).uniform(size=(6, 4), chunks=3)",
+    "choice": "da.random.default_rng(3).choice(10, size=20, chunks=5)",
+    "permutation": "da.random.default_rng(3).permutation(da.arange(12, chunks=4))",
+}
+
+
+@pytest.mark.parametrize("name", CREATED)
+def test_created_arrays(name):
+    """Of lazyarray's type, and of NumPy's values: random ones, too."""
+    with lazy():
+        x = eval(CREATED[name])
+        assert isinstance(x._meta, la.NDArray)
+        got = x.compute()
+    want = eval(CREATED[name]).compute()
+    assert isinstance(got, la.NDArray) and got.dtype == want.dtype
+    np.testing.assert_array_equal(got, want)
+
+
+def test_to_backend_and_back():
+    values = np.arange(12.0).reshape(3, 4)
+    with lazy():
+        x = da.from_array(values, chunks=2).to_backend("lazyarray")
+        assert isinstance(x._meta, la.NDArray) and x.to_backend("lazyarray") is x
+        assert isinstance(x.compute(), la.NDArray)
+        back = x.to_backend("numpy")
+        assert type(back._meta) is np.ndarray and type(back.compute()) is np.ndarray
+        np.testing.assert_array_equal(back.compute(), values)
+
+
+CALLS = {
+    "chain": "(x * 2 + y - x) / (y + 1.5)",
+    "sum": "x.sum()",
+    "mean": "x.mean(axis=0)",
+    "std": "x.std(axis=1)",
+    "argmax": "x.argmax(axis=0)",
+    "cumsum": "x.cumsum(axis=0)",
+    "matmul": "x @ y.T",
+    "tensordot": "da.tensordot(x, y, axes=([0], [0]))",
+    "einsum": "da.einsum('ij,kj->ik', x, y)",
+    "concatenate": "da.concatenate([x, y], axis=1)",
+    "stack": "da.stack([x, y])",
+    "rechunk": "x.rechunk((5, 2))",
+    "reshape": "x.reshape(-1)",
+    "transpose": "x.T + 1",
+    "take": "da.take(x, [3, 0, 5], axis=0)",
+    "slices": "x[1:7:2, ::-1]",
+    "fancy": "x[[5, 0, 3]]",
+    "argmin": "x.argmin()",
+    "nanargmax": "da.nanargmax(y, axis=1)",
+    "mask": "x[x > 10]",
+    "where": "da.where(x > y, x, -y)",
+    "nanmean": "da.nanmean(da.where(x > 3, x, np.nan), axis=0)",
+    "qr": "abs(da.linalg.qr(x.rechunk((3, 5)))[1])",
+    "svd": "da.linalg.svd(x.rechunk((3, 5)))[1]",
+    "solve": "da.linalg.solve((x[:4, :4] + 30 * da.eye(4)).rechunk(2), y[:4, 0].rechunk(2))",
+    "cholesky": "da.linalg.cholesky((x.T @ x + 900 * da.eye(5))[:4, :4].rechunk(2), lower=True)",
+    "fft": "da.fft.fft(x.rechunk((3, 5)), axis=1)",
+    "overlap": "da.map_overlap(lambda b: b[1:-1, 1:-1] + b[:-2, 1:-1], x, depth=1,"
+    " boundary='reflect', trim=False)",
+    "percentile": "da.percentile(x[:, 0], [10, 50, 90])",
+    "histogram": "da.histogram(x, bins=5, range=(0, 40))[0]",
+    "unique": "da.unique(x.astype(int) // 7)",
+    "topk": "da.topk(x[:, 0], 3)",
+    "gufunc": "da.apply_gufunc(lambda b: b.max(axis=-1), '(i)->()', x.rechunk((3, 5)))",
+    "diag": "da.diag(x[:5, :5].rechunk(5))",
+    "pad": "da.pad(x, 2, mode='constant')",
+    "isin": "da.isin(x, [1.0, 7.0])",
+    "setitem": "assigned(x)",
+    "setitem by places": "assigned_by_places(x)",
+    "setitem of a 0-d array": "assigned(x[0, 0])",
+    "setitem of a mask": "assigned_mask(x)",
+}
+
+
+def assigned(x):
+    x = x.copy()
+    x[slice(2, 4) if x.ndim else ...] = -1
+    return x
+
+
+def assigned_mask(x):
+    x = x.copy()
+    x[x > 20] = 0
+    return x
+
+
+def assigned_by_places(x):
+    """Places that are an array of Dask's: those of other blocks must be told apart."""
+    x = x.copy()
+    x[da.where(of(np.arange(3), 1) < 2)[0] + 4] = -34
+    return x
+
+
+def of(values, chunks):
+    x = da.from_array(values, chunks=chunks)
+    return x.to_backend("lazyarray") if dask.config.get("array.backend", None) == "lazyarray" else x
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_calls(name):
+    def value():
+        x = of(np.arange(40.0).reshape(8, 5), (3, 2))
+        y = of(np.arange(40.0)[::-1].reshape(8, 5), (3, 2))
+        return eval(CALLS[name], globals() | {"x": x, "y": y})
+
+    want = value().compute()
+    with lazy():
+        got = value().compute()
+    assert isinstance(got, la.NDArray), type(got)
+    assert got.shape == want.shape and got.dtype == want.dtype
+    np.testing.assert_allclose(got, want, rtol=1e-9, atol=1e-9)
+
+
+def test_mixed_chunks():
+    """Blocks of NumPy's beside ours: what is made of both is ours."""
+    x = da.from_array(np.arange(12.0), chunks=4)
+    with lazy():
+        y = x.to_backend("lazyarray")
+    for z in (x + y, y * x, da.concatenate([x, y]), da.where(x > 3, x, y), da.stack([y, x])):
+        got = z.compute()
+        assert isinstance(got, la.NDArray)
+    np.testing.assert_array_equal((x + y).compute(), np.arange(12.0) * 2)
+
+
+def test_metas_of_0_d_results():
+    with lazy():
+        x = da.ones((4, 4), chunks=2)
+        assert isinstance(x.sum()._meta, la.NDArray) and x.sum()._meta.shape == ()
+        assert isinstance((x.sum() + 1)._meta, la.NDArray)
+    assert isinstance(meta_from_array(la.ones(3), ndim=0), la.NDArray)
+    assert isinstance(meta_from_array(la.ones(3).sum()), la.NDArray)
+    assert type(meta_from_array(np.ones(3), ndim=0)) is np.ndarray
+
+
+def test_sizes():
+    assert sizeof(la.ones((1000, 10))) == 80000
+    assert sizeof(la.broadcast_to(la.ones(3), (1000, 3))) == 24
+    assert sizeof(la.ones((1000, 10))[:, :5]) == 40000
+    x = la.ones(1 << 20) * 2  # may be pending: its memory is coming
+    assert sizeof(x) == 8 << 20
+
+
+def test_tokens():
+    x = la.arange(10.0)
+    assert tokenize(x) == tokenize(la.arange(10.0)) != tokenize(x + 1)
+    assert tokenize(x) != tokenize(x.astype("f4")) and tokenize(x) != tokenize(x.asnumpy())
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "da.ones(3, dtype=object)",
+        "da.full(3, 'a', dtype='U1')",
+        "da.from_array(np.array([None, 1]), chunks=1).to_backend('lazyarray')",
+        "da.from_array(np.array(['2020-01-01'], 'M8[D]')).to_backend('lazyarray')",
+    ],
+)
+def test_what_no_lazyarray_holds(code):
+    with lazy(), pytest.raises(TypeError, match="no lazyarray holds"):
+        eval(code)
+
+
+def test_mixed_devices_are_an_error():
+    x = da.ones(4, chunks=2)
+    with lazy():
+        y = x.to_backend("lazyarray", device="cpu:0") + x.to_backend("lazyarray", device="cpu:1")
+        with pytest.raises(ValueError, match="device"):
+            y.compute()
+
+
+def test_without_dask():
+    """Importing what needs the extra says which."""
+    code = "import sys; sys.modules['dask'] = None\nimport lazyarray.dask"
+    code = (
+        "import importlib.util as u; find = u.find_spec\n"
+        "u.find_spec = lambda n, p=None: None if n == 'dask' else find(n, p)\nimport lazyarray.dask"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert "ImportError: lazyarray.dask needs Dask" in done.stderr and "[dask]" in done.stderr
+
+
+@pytest.mark.parametrize("first", ["lazyarray", "dask.array"])
+def test_either_may_be_imported_first(first):
+    second = {"lazyarray": "dask.array", "dask.array": "lazyarray"}[first]
+    code = (
+        f"import {first}, {second}, dask.sizeof, lazyarray as la\n"
+        "from dask.array.chunk_types import is_valid_chunk_type\n"
+        "from dask.array.dispatch import take_lookup\n"
+        "assert is_valid_chunk_type(la.NDArray) and take_lookup.dispatch(la.NDArray) is la.take\n"
+        "assert dask.sizeof.sizeof(la.ones(1000)) == 8000\n"
+        "assert dask.local.execute_task.__lazyarray__\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_lazyarray_alone_does_not_import_dask():
+    code = "import lazyarray, sys; assert not any(m.startswith('dask') for m in sys.modules)"
+    subprocess.run([sys.executable, "-c", code], check=True)

@@ -1,0 +1,195 @@
+"""Workers in processes of their own: what travels, what is spilled, who dies, whose cores."""
+
+import pickle
+import time
+
+import numpy as np
+import pytest
+
+import lazyarray as la
+
+distributed = pytest.importorskip("distributed", reason="distributed is not installed")
+da = pytest.importorskip("dask.array")
+
+import dask  # noqa: E402
+from distributed import Client, LocalCluster, wait  # noqa: E402
+from distributed.protocol import deserialize, serialize  # noqa: E402
+
+from lazyarray.dask import EngineThreads  # noqa: E402
+
+from .here import lazy  # noqa: E402
+
+pytestmark = pytest.mark.host
+
+QUIET = {
+    "distributed.worker.memory.target": 0.5,
+    "distributed.worker.memory.spill": False,  # of the process's memory: not ours to tell
+    "distributed.worker.memory.pause": False,
+    "distributed.worker.memory.terminate": False,
+    "distributed.admin.tick.limit": "60s",
+}
+
+
+@pytest.fixture(scope="module")
+def client():
+    with (
+        dask.config.set(QUIET),
+        LocalCluster(
+            n_workers=2, threads_per_worker=1, dashboard_address=None, memory_limit="64 MiB"
+        ) as cluster,
+        Client(cluster) as client,
+    ):
+        yield client
+
+
+ARRAYS = {
+    "rows": lambda: la.ones((300, 400)) * 2,
+    "columns": lambda: (la.ones((300, 400)) * 2).T,
+    "steps": lambda: la.arange(100_000)[::2],
+    "backwards": lambda: la.arange(100_000)[::-1],
+    "scalar": lambda: la.ones(3).sum(),
+    "0-d": lambda: la.full((), 3.5),
+    "empty": lambda: la.zeros((0, 3)),
+    "broadcast": lambda: la.broadcast_to(la.arange(3), (1000, 3)),
+    "long double": lambda: la.ones(40, dtype="g") / 3,
+    "bools": lambda: la.arange(70_000) > 5,
+    "complex": lambda: la.ones((9, 9)) * 1j,
+    "another device": lambda: la.ones(4, ctx=la.cpu(1)),
+}
+
+
+@pytest.mark.parametrize("name", ARRAYS)
+def test_what_travels(name):
+    x = ARRAYS[name]()
+    header, frames = serialize(x)
+    assert header["serializer"] == "dask"
+    assert sum(memoryview(f).nbytes for f in frames) <= max(x.nbytes, 1)
+    for kind in (bytes, bytearray):  # memory that can't be written is copied
+        y = deserialize(pickle.loads(pickle.dumps(header)), [kind(f) for f in frames])
+        assert type(y) is type(x) and y.dtype == x.dtype and y.device == x.device
+        np.testing.assert_array_equal(y, x)
+    if y.ndim and name != "broadcast":
+        y[...] = 0
+        assert not y.any()
+
+
+def test_nothing_is_copied_on_the_way():
+    """What is sent is the array's memory; what was received becomes an array's."""
+    x = la.ones((512, 512)) * 3
+    header, (frame,) = serialize(x)
+    assert np.shares_memory(np.frombuffer(frame, np.uint8), np.asarray(x, copy=False))
+    received = bytearray(frame)
+    y = deserialize(header, [received])
+    np.frombuffer(received, np.float64)[0] = 7
+    assert y[0, 0] == 7
+    z = y * 2  # an array like any other: what is recorded may run later, with the rest
+    del received
+    assert (z + y)[0, 0] == 21 and z[1, 1] == 6
+
+
+def test_pickled_graphs():
+    with lazy():
+        x = (da.random.default_rng(1).random((6, 6), chunks=3) + 1).sum(axis=0)
+    y = pickle.loads(pickle.dumps(x))
+    np.testing.assert_array_equal(y.compute(), x.compute())
+    assert isinstance(y.compute(), la.NDArray) and isinstance(y._meta, la.NDArray)
+
+
+def test_two_workers(client):
+    with lazy():
+        x = da.random.default_rng(3).normal(size=(900, 300), chunks=(100, 300))
+        y = (x - x.mean(axis=0)) / x.std(axis=0)
+        got = (y.T @ y).compute()
+    x = da.random.default_rng(3).normal(size=(900, 300), chunks=(100, 300)).compute()
+    y = (x - x.mean(axis=0)) / x.std(axis=0)
+    assert isinstance(got, la.NDArray)
+    np.testing.assert_allclose(got, y.T @ y, rtol=1e-8, atol=1e-8)
+
+
+def test_sizes_are_true(client):
+    future = client.submit(lambda: la.ones((256, 1024)) * 2 + 1)
+    wait(future)
+    (size,) = client.run_on_scheduler(
+        lambda dask_scheduler, key: [dask_scheduler.tasks[key].nbytes], key=future.key
+    )
+    assert size == 256 * 1024 * 8
+
+
+def test_a_failing_block_names_its_line(client):
+    def invert(block, block_id=None):
+        return la.linalg.inv(block + la.eye(len(block)) * (block_id != (1, 0)))
+
+    with lazy():
+        x = da.zeros((128, 64), chunks=64)
+        with pytest.raises(np.linalg.LinAlgError) as caught:
+            x.map_blocks(invert, dtype=float, meta=x._meta).sum().compute()
+    assert "in invert" in "".join(getattr(caught.value, "__notes__", [])) + str(caught.value)
+
+
+def test_spilling(client):
+    """Blocks of more than the workers' memory go to disk, and come back whole."""
+    with lazy():
+        x = da.random.default_rng(0).random((24, 1 << 20), chunks=(1, 1 << 20)).persist()
+        wait(x)
+        spilled = client.run(lambda dask_worker: len(dask_worker.data.slow))
+        assert sum(spilled.values()) > 4, spilled
+        got = (x * 2).sum().compute()
+    want = (da.random.default_rng(0).random((24, 1 << 20), chunks=(1, 1 << 20)) * 2).sum()
+    np.testing.assert_allclose(float(got), want.compute(scheduler="threads"), rtol=1e-12)
+
+
+def test_workers_keep_little_of_what_is_gone(client):
+    """What a pool keeps counts as the process's memory, for which Dask stops workers."""
+
+    def busy(k):
+        others = sum(la.ones((1 << 20) + 999 * n).max() for n in range(9))
+        return float((la.ones(1 << 20) * k).sum() + others)
+
+    assert client.gather(client.map(busy, range(8)))[2] == (2 << 20) + 9
+    client.gather(client.map(abs, range(-8, 8)))
+    kept = client.run(lambda: la.storage.pool_stats()["cached"])
+    assert max(kept.values()) <= (64 << 20) // 16, kept
+
+
+def test_cores_are_shared(client):
+    before = client.run(lambda: la.engine.get().cores)
+    client.register_plugin(EngineThreads(1))
+    assert set(client.run(lambda: la.engine.get().cores).values()) == {1}
+    client.unregister_worker_plugin(EngineThreads.name)
+    assert client.run(lambda: la.engine.get().cores) == before
+    client.register_plugin(EngineThreads())
+    now = client.run(lambda: la.engine.get().cores)
+    assert all(now[w] == max(1, before[w] // 2) for w in before)
+    assert (client.submit(lambda: (la.ones(1 << 20) * 2).sum()).result()) == 2 << 20
+
+
+def test_a_worker_that_dies(client):
+    """What it held is made again."""
+
+    def die_once(block, path):
+        import os
+
+        try:
+            os.close(os.open(path, os.O_CREAT | os.O_EXCL))
+        except FileExistsError:
+            return block + 1
+        time.sleep(0.2)
+        os._exit(1)
+
+    import tempfile
+
+    with tempfile.TemporaryDirectory() as folder, lazy():
+        x = da.random.default_rng(2).random((8, 50_000), chunks=(1, 50_000))
+        y = x.map_blocks(die_once, f"{folder}/died", dtype=float, meta=x._meta)
+        got = y.sum(axis=0).compute()
+    want = (da.random.default_rng(2).random((8, 50_000), chunks=(1, 50_000)) + 1).sum(axis=0)
+    np.testing.assert_allclose(got, want.compute(scheduler="threads"))
+
+
+@pytest.mark.parametrize("cores", [0, -1, 1.5, True, "2"])
+def test_bad_cores(cores):
+    kind = ValueError if type(cores) is int else TypeError
+    with pytest.raises(kind, match="cores is"):
+        EngineThreads(cores)
+    with pytest.raises(kind, match="cores is"):
+        la.engine.get().cores = cores

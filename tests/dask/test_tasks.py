@@ -1,0 +1,164 @@
+"""Tasks on threads and in processes: each ends as its result is there, or raises its error."""
+
+import threading
+import time
+
+import numpy as np
+import pytest
+
+import lazyarray as la
+
+dask = pytest.importorskip("dask", reason="Dask is not installed")
+da = pytest.importorskip("dask.array")
+
+from .here import lazy  # noqa: E402
+
+pytestmark = pytest.mark.host
+
+
+def complete(x):
+    """Whether nothing is pending on x: it took a wait for its writers no time."""
+    la.sync_report(reset=True)
+    x.wait_to_read()
+    return sum(row.seconds for row in la.sync_report()) < 5e-3
+
+
+@pytest.mark.parametrize("scheduler", ["sync", "threads"])
+def test_what_a_task_returns_is_there(scheduler):
+    seen = []
+
+    def last(x):
+        seen.append(complete(x))
+        return x
+
+    def slow(x):
+        for _ in range(20):
+            x = la.sin(x) + 1
+        return x
+
+    a = dask.delayed(slow)(dask.delayed(la.ones)((1000, 1000)))
+    b = dask.delayed(last)(a)
+    b.compute(scheduler=scheduler)
+    assert seen == [True]
+
+
+@pytest.mark.parametrize("scheduler", ["sync", "threads", "processes"])
+def test_an_error_is_its_task_s_with_its_line(scheduler):
+    ran = []
+
+    def invert(block):
+        return la.linalg.inv(block)  # here
+
+    def after(block):
+        ran.append(1)
+        return block
+
+    with lazy():
+        x = da.zeros((64, 64), chunks=64)
+        y = x.map_blocks(invert, dtype=float, meta=x._meta)
+        with dask.config.set({"optimization.fuse.active": False}):
+            y = dask.delayed(after)(dask.delayed(lambda b: b)(y))
+            with pytest.raises(np.linalg.LinAlgError, match="Singular") as caught:
+                y.compute(scheduler=scheduler, optimize_graph=False)
+    assert not ran
+    notes = "".join(getattr(caught.value, "__notes__", [])) + str(caught.value)
+    assert "test_tasks.py" in notes and "in invert" in notes
+
+
+def test_errors_inside_of_containers():
+    def several():
+        return {"good": [la.ones(3)], "bad": (la.linalg.inv(la.zeros((50, 50))),)}
+
+    with pytest.raises(np.linalg.LinAlgError):
+        dask.delayed(several)().compute()
+
+
+@pytest.mark.parametrize("scheduler", ["sync", "threads", "processes"])
+def test_random_numbers_depend_on_the_seed_alone(scheduler):
+    """Nor on who draws, nor on whether they are NumPy's blocks."""
+
+    def drawn(scheduler):
+        x = da.random.default_rng(5).normal(size=(60, 40), chunks=(13, 17))
+        return (x + da.random.RandomState(5).gamma(2.0, size=(60, 40), chunks=20)).compute(
+            scheduler=scheduler, num_workers=2
+        )
+
+    want = drawn("sync")
+    with lazy():
+        got = drawn(scheduler)
+    assert isinstance(got, la.NDArray)
+    np.testing.assert_array_equal(got, want)
+
+
+def test_tasks_push_side_by_side():
+    """Two tasks that need each other's start both run: neither holds what the other waits for."""
+    both = threading.Barrier(2, timeout=30)
+
+    def meet(x):
+        y = x * 2
+        both.wait()
+        return y + 1
+
+    with lazy():
+        x = da.ones((4, 500_000), chunks=(2, 500_000))
+        got = (
+            x.map_blocks(meet, dtype=float, meta=x._meta)
+            .sum()
+            .compute(scheduler="threads", num_workers=2)
+        )
+    assert got == 4 * 500_000 * 3
+
+
+def test_store_and_zarr(tmp_path):
+    zarr = pytest.importorskip("zarr", reason="zarr is not installed")
+    target = np.zeros((8, 6))
+    with lazy():
+        x = da.arange(48.0, chunks=12).reshape(8, 6).rechunk(4)
+        x.store(target, lock=False)
+        np.testing.assert_array_equal(target, np.arange(48.0).reshape(8, 6))
+        path = str(tmp_path / "x.zarr")
+        x.to_zarr(path)
+        np.testing.assert_array_equal(zarr.open(path)[:], target)
+        back = da.from_zarr(path).to_backend("lazyarray")
+        assert isinstance(back.compute(), la.NDArray)
+        np.testing.assert_array_equal((back + 1).compute(), target + 1)
+
+
+def test_a_task_costs_little_more_than_numpy_s():
+    """A loose bound: milliseconds would be a wait that sleeps."""
+
+    def seconds():
+        x = da.ones(2000, chunks=10)
+        y = (x + 1).sum()
+        best = []
+        for _ in range(3):
+            start = time.perf_counter()
+            y.compute(scheduler="sync")
+            best.append(time.perf_counter() - start)
+        return min(best)
+
+    with lazy():
+        ours = seconds()
+    assert ours < seconds() + 400 * 1e-3
+
+
+def test_xarray():
+    xr = pytest.importorskip("xarray", reason="xarray is not installed")
+
+    def result(x):
+        a = xr.DataArray(x, dims=("t", "y"), coords={"t": np.arange(8), "y": [10, 20, 30]})
+        anomaly = a - a.mean("t")
+        return (
+            anomaly.rolling(t=3, min_periods=1).mean().where(anomaly > -3, 0).isel(t=slice(1, None))
+        )
+
+    values = np.arange(24.0).reshape(8, 3)
+    want = result(values).values
+    with lazy():
+        lazily = result(da.from_array(values, chunks=(4, 3)).to_backend("lazyarray"))
+        assert isinstance(lazily.data, da.Array)
+        np.testing.assert_allclose(lazily.compute().values, want)
+        grouped = xr.DataArray(da.ones((8, 3), chunks=4), dims=("t", "y")).groupby(
+            xr.DataArray([0, 1] * 4, dims="t", name="k")
+        )
+        np.testing.assert_array_equal(grouped.sum().values, np.full((2, 3), 4.0))
