@@ -167,7 +167,7 @@ cdef class Direct(Public):
     cdef readonly str method
     cdef readonly bint writes, of_lists
     cdef bint by_axis  # its second argument is an axis
-    cdef bint endless  # NumPy's never ends where an axis is empty: wrapping indices
+    cdef bint wraps  # indices, which NumPy (2.4) wraps step by step, in years or never: the long way
     cdef npy_intp most, largest
     cdef str waits
     cdef Quick quick
@@ -180,7 +180,7 @@ cdef class Direct(Public):
         self.method = None if method is None else sys.intern(method)
         self.writes, self.of_lists = writes, of_lists
         self.by_axis = recorded.__name__ in ("argmax", "argmin")
-        self.endless = recorded.__name__ == "take"
+        self.wraps = recorded.__name__ in ("take", "choose", "put")
         self.waits = recorded.__name__ + "()" if recorded.__name__ in _WAITING else None
         self.quick = quick_of(recorded.__qualname__.replace("Methods", "NDArray"))
         if self.quick is NULL:
@@ -354,6 +354,8 @@ cdef object run_at_once(Direct self, PyObject** args, Py_ssize_t n, PyObject* na
         for i in range(n, every):
             if (<tuple>names)[i - n] in _LONG_WAY and <object>args[i] is not None:
                 return None
+    if self.wraps and is_to_wrap(args, every):
+        return None
     cdef bint as_method = self.method is not None and n and is_tensor(<object>args[0])
     if not as_method and self.numpys is None or self.of_lists and n and is_tensor(<object>args[0]):
         return None
@@ -363,15 +365,18 @@ cdef object run_at_once(Direct self, PyObject** args, Py_ssize_t n, PyObject* na
     try:
         if not take_operands(&given, args, every):
             return None
-        if self.endless and every and of_nothing(<object>given.operands[0]):
-            return None
         return answer(self.method if as_method else self.numpys, as_method, &given, n, names, self.waits)
     finally:
         give_back(&given)
 
 
-cdef bint of_nothing(object operand) noexcept:
-    return cnp.PyArray_Check(operand) and cnp.PyArray_SIZE(operand) == 0
+cdef bint is_to_wrap(PyObject** args, Py_ssize_t every) except -1:
+    """Whether a call's arguments say ``mode="wrap"``."""
+    cdef Py_ssize_t i
+    for i in range(every):
+        if type(<object>args[i]) is str and <str>args[i] == "wrap":
+            return True
+    return False
 
 
 cdef object answer(object function, bint as_method, Given* given, Py_ssize_t n, PyObject* names, str waits):
@@ -483,6 +488,8 @@ cdef bint write_at_once(object function, bint as_method, PyObject** args, Py_ssi
 
 
 cdef bint written_by(Direct self, PyObject** args, Py_ssize_t n, PyObject* names) except -1:
+    if self.wraps and is_to_wrap(args, n + (0 if names is NULL else len(<tuple>names))):
+        return False
     return write_at_once(self.numpys if self.method is None else self.method, self.method is not None,
                          args, n, names, self.most)
 

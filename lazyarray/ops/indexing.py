@@ -422,6 +422,7 @@ def take(
     _, index = operands(x, indices)
 
     def function(v: np.ndarray, i: np.ndarray, out: np.ndarray) -> None:
+        i = _near(i, v.shape[axis], mode)
         out[...] = np.take(v, i, axis, mode=mode)  # type: ignore[call-overload]
 
     result = gil_op(
@@ -434,6 +435,13 @@ def take(
         mini=lambda v, i: np.take(v, np.zeros_like(i), axis, mode=mode),  # type: ignore[call-overload]
     )
     return deliver(result, out, "take", back=_INTO)
+
+
+def _near(i: np.ndarray, n: int, mode: str) -> np.ndarray:
+    """For "wrap", indices from 0 to n: NumPy (2.4) takes a step of n at a time, however far."""
+    if mode == "wrap" and n and np.can_cast(i.dtype, np.intp):
+        return np.remainder(i, n, dtype=np.intp)
+    return i
 
 
 def _listed(indices: Any) -> Any:
@@ -596,7 +604,7 @@ def choose(a: Any, choices: Any, out: NDArray | None = None, mode: str = "raise"
         )
     result = gil_op(
         "choose",
-        lambda i, *arrays: np.choose(i, arrays, mode=mode),  # type: ignore[call-overload]
+        lambda i, *arrays: np.choose(_near(i, len(arrays), mode), arrays, mode=mode),  # type: ignore[call-overload]
         [x, *options],
         np.broadcast_shapes(*[o.shape for o in (x, *options)]),
         mode,
@@ -628,7 +636,7 @@ def put(a: NDArray, ind: Any, v: Any, mode: str = "raise") -> None:
     """
 
     def function(x: np.ndarray, i: np.ndarray, w: np.ndarray) -> None:
-        np.put(x, i, w, mode)  # type: ignore[arg-type]
+        np.put(x, _near(i, x.size, mode), w, mode)  # type: ignore[arg-type]
 
     if mode == "raise" and isinstance(a, Tensor):
         _check_bounds(ind := _listed(ind), (a.size,), 0)

@@ -275,6 +275,21 @@ def test_indices_that_wrap_around_nothing(direct):
         la.take([[], []], la.array([0, 3]), 1, mode="wrap").wait_to_read()
 
 
+def test_indices_that_wrap_from_afar(direct):
+    """NumPy 2.4's own takes years for these."""
+    x, far = la.arange(3), [2**62, -(2**62), -1, 3]
+    near = [i % 3 for i in far]
+    for indices in (far, la.array(far)):
+        assert la.take(x, indices, mode="wrap").tolist() == near
+        assert x.take(indices, mode="wrap").tolist() == near
+        assert la.choose(indices, [7, 8, 9], mode="wrap").tolist() == [7 + i for i in near]
+        stored = la.zeros(3)
+        la.put(stored, indices, [1, 2, 3, 4], mode="wrap")
+        assert stored.tolist() == [4, 1, 3]
+    small = np.array([-100, 100], "i1")
+    assert la.take(la.arange(1000), small, mode="wrap").tolist() == [900, 100]
+
+
 def test_take_out():
     out = la.zeros((3, 5, 6))
     assert la.take(la.array(X), I, 0, out) is out
