@@ -514,6 +514,7 @@ cdef bint instant(Chunk* state) noexcept
 cdef bint written_now(Chunk* c) except -1
 cdef bint seen_as_wait(str what) except -1
 cdef object value_now(Tensor x, npy_intp most, CDevice device)
+cdef bint real_now(Tensor x, CDevice device, double* value) noexcept
 cdef object array_of(object value, CDevice device)
 cdef bint reorder(Tensor x, const npy_intp* order, npy_intp n) except -1
 cdef bint put_number(char* to, object value, int dtype) noexcept

@@ -47,6 +47,20 @@ cdef object value_now(Tensor x, npy_intp most, CDevice device):
     return cnp.PyArray_ToScalar(cnp.PyArray_DATA(a), a) if is_scalar(x) else a
 
 
+cdef bint real_now(Tensor x, CDevice device, double* value) noexcept:
+    """The value of a float64 or int64 without axes, if it is at hand on ``device``."""
+    cdef Chunk* c = x.v.chunk
+    if x.v.layout.ndim or not at_hand(c, False) or not (c.device == device) or capturing():
+        return False
+    if x.v.dtype == D_F8:
+        value[0] = (<double*>(c.data + x.v.layout.offset))[0]
+    elif x.v.dtype == D_IL:
+        value[0] = <double>(<npy_intp*>(c.data + x.v.layout.offset))[0]
+    else:
+        return False
+    return True
+
+
 cdef object array_of(object value, CDevice device):
     """What NumPy returned, as an array or scalar of ours; itself if that can't hold it."""
     cdef Tensor x

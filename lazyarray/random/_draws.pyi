@@ -8,6 +8,7 @@ from lazyarray.lazy._lazy import Tensor
 
 class Source:
     generator: Any
+    own: bool
     def __init__(self, generator: Any) -> None: ...
     def now(self) -> Any: ...
 

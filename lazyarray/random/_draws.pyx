@@ -20,14 +20,20 @@ import inspect
 
 import numpy as np
 
-from lazyarray.engine._engine cimport CDevice, Device
+from lazyarray.engine._engine cimport GPU, CDevice, Device
 from lazyarray.lazy._lazy cimport (
     Tensor,
     array_of,
+    D_F8,
+    D_IL,
     current_device,
+    empty_like_shape,
+    index_of,
     instant,
     is_tensor,
+    new_element,
     npy_intp,
+    real_now,
     read_out,
     recorder,
     reorder,
@@ -55,6 +61,8 @@ cdef extern from "Python.h":
     object PyVectorcall_Call(object, object, object)
     object PyMethod_New(object, object)
     long PyLong_AsLongAndOverflow(object, int*)
+    double PyFloat_AS_DOUBLE(object)
+    void* PyCapsule_GetPointer(object, const char*) except NULL
 
 
 cdef extern from "engine/calls.h" namespace "lazyarray":
@@ -67,6 +75,9 @@ cdef class Source:
     """What holds NumPy's generator. It is replaced only where no draw is pending, or by an op."""
 
     cdef public object generator
+    cdef public bint own  # nobody else knows its bit generator
+    cdef int busy  # draws of NumPy's under way in a caller's thread, which may have let go of the GIL
+    cdef Bits bits
 
     def __init__(self, generator):
         self.generator = generator
@@ -74,6 +85,10 @@ cdef class Source:
     cpdef object now(self):
         """NumPy's generator, as it is now."""
         return self.generator
+
+    cdef Source root(self):
+        """Whose bits it draws."""
+        return self
 
 
 cdef class Sharing(Source):
@@ -92,6 +107,9 @@ cdef class Sharing(Source):
             self.seen = seen
         return self.generator
 
+    cdef Source root(self):
+        return self.other
+
 
 cdef class Drawn:
     """The native part of a stream: its source, its variable, its device."""
@@ -109,6 +127,9 @@ cdef class Drawn:
             return False
         self._source.generator = generator
         return written_now(self._resource.v.chunk)
+
+
+include "plain.pxi"
 
 
 # ---- functions that draw ------------------------------------------------------------------------
@@ -151,6 +172,9 @@ cdef class Draw:
     cdef Role roles[_MOST]
     cdef bint repeats, pythons, judges
     cdef Drawn stream
+    cdef int plain, parameters  # what plain draws are (plain.pxi), how many parameters they have
+    cdef bint compared
+    cdef str owner  # NumPy's class
 
     def __init__(self, way, numpys, names, Drawn stream=None):
         parameters = inspect.signature(way).parameters
@@ -169,6 +193,12 @@ cdef class Draw:
             self.roles[0] = POPULATION
         elif way.__name__ == "shuffle":
             self.roles[0] = SHUFFLED
+        self.owner = numpys.__qualname__.partition(".")[0]
+        self.plain = _kinds.get(way.__name__, NEVER)
+        if self.plain and self.owner == "RandomState":
+            self.plain |= OLDER
+        while self.names[self.parameters : self.parameters + 1] and self.names[self.parameters] in _parameters:
+            self.parameters += 1
         functools.update_wrapper(self, way, COPIED)
         self.vectorcall = <void*>_call
 
@@ -228,6 +258,7 @@ cdef object _call(PyObject* callable, PyObject** args, size_t nargsf, PyObject* 
     cdef double total = 1, values = 1, population = 0
     cdef list held = None
     cdef bint tensors = False, failed
+    cdef Source root
     if stream is None:
         if n == 0 or not isinstance(<object>args[0], Drawn):
             return f.give(PyObject_Vectorcall(<PyObject*>f.way, args, nargsf, names))
@@ -240,6 +271,10 @@ cdef object _call(PyObject* callable, PyObject** args, size_t nargsf, PyObject* 
     if n + nk > _MOST or (n > f.positional and not f.repeats) \
             or not instant(stream._resource.v.chunk):
         return f.give(PyObject_Vectorcall(<PyObject*>f.way, args, nargsf, names))
+    if f.plain:
+        drawn = plain_draw(f, stream, args + first, n, names)
+        if drawn is not None:
+            return drawn
     for i in range(n + nk):
         o = args[first + i]
         if i >= n:
@@ -283,13 +318,16 @@ cdef object _call(PyObject* callable, PyObject** args, size_t nargsf, PyObject* 
             given[0] = <PyObject*>generator
             result = None
             failed = False
-            if tensors:
-                try:
-                    result = PyObject_Vectorcall(<PyObject*>f.numpys, given, n + 1, names)
-                except (ValueError, TypeError):
-                    failed = True
-            else:
+            root = stream._source.root()
+            root.busy += 1
+            try:
                 result = PyObject_Vectorcall(<PyObject*>f.numpys, given, n + 1, names)
+            except (ValueError, TypeError):
+                if not tensors:
+                    raise
+                failed = True
+            finally:
+                root.busy -= 1
             if not failed:
                 take_flags(False)  # the flags that it has raised are nobody's
                 written_now(stream._resource.v.chunk)
@@ -388,6 +426,7 @@ cdef object _shuffled(Draw f, Drawn stream, Tensor x, PyObject** args, size_t na
     cdef npy_intp i
     cdef npy_intp* order
     cdef PyObject* given[2]
+    cdef Source root
     if x.v.layout.ndim and not x.v.readonly and x.v.layout.size() <= recorder().policy.draws \
             and x.v.chunk.device == stream._device.c and instant(x.v.chunk):
         n = x.v.layout.shape()[0]
@@ -397,7 +436,12 @@ cdef object _shuffled(Draw f, Drawn stream, Tensor x, PyObject** args, size_t na
             order[i] = i
         generator = stream._source.now()
         given[0], given[1] = <PyObject*>generator, <PyObject*>index
-        PyObject_Vectorcall(<PyObject*>f.numpys, given, 2, NULL)
+        root = stream._source.root()
+        root.busy += 1
+        try:
+            PyObject_Vectorcall(<PyObject*>f.numpys, given, 2, NULL)
+        finally:
+            root.busy -= 1
         written_now(stream._resource.v.chunk)
         if not reorder(x, order, n):
             x[...] = x[index]

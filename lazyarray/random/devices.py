@@ -55,7 +55,7 @@ def default_rng(seed: Any = None, ctx: Any = None, *, device: Any = None) -> Gen
         return seed
     if isinstance(seed, Tensor) and seed.ndim == 0:
         seed = int(seed)
-    return Generator(np.random.default_rng(seed), ctx, device=device)
+    return Generator(np.random.default_rng(seed), ctx, device=device)._seeded(seed)
 
 
 _FIRST = Device("cpu", 0)

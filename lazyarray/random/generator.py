@@ -74,6 +74,7 @@ class Generator(Distributions):
         'PCG64'
         """
         found: np.random.BitGenerator = self._now("bit_generator").bit_generator
+        self._source.own = False
         return found
 
     def spawn(self, n_children: int) -> list[Generator]:

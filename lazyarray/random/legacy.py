@@ -36,9 +36,9 @@ class RandomState(Distributions):
     """
 
     def __init__(self, seed: Any = None, ctx: Any = None, *, device: Any = None) -> None:
-        if not isinstance(seed, np.random.RandomState):
-            seed = np.random.RandomState(seed)
-        super().__init__(seed, chosen(ctx, device) or current_context(), _judge)
+        made = seed if isinstance(seed, np.random.RandomState) else np.random.RandomState(seed)
+        super().__init__(made, chosen(ctx, device) or current_context(), _judge)
+        self._seeded(seed)
 
     def _bits(self) -> Any:
         return self._source.now()._bit_generator

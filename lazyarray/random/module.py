@@ -28,6 +28,7 @@ class ModuleStream(RandomState):
 
     def __init__(self, generator: np.random.RandomState, device: Device) -> None:
         super().__init__(generator, device=device)
+        self._seeded(None)  # it was made for this stream
         self.newer: Generator = on_bits_of(self)
 
     # -- numbers of two precisions

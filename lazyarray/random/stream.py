@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from copy import deepcopy
 from functools import lru_cache
 from types import FunctionType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
@@ -193,6 +193,9 @@ def _planned(
 _plan = lru_cache(maxsize=1024, typed=True)(_planned)
 
 
+_NUMPYS = (np.random.BitGenerator, np.random.Generator, np.random.RandomState)
+
+
 class Stream(Drawn):
     """A stream of random numbers on one device: what Generator and RandomState have in common.
 
@@ -208,6 +211,11 @@ class Stream(Drawn):
 
     def _bits(self) -> Any:
         return self._source.now().bit_generator
+
+    def _seeded(self, seed: Any) -> Self:
+        """Notes whether the bit generator was made of a seed: nobody else draws from it then."""
+        self._source.own = not isinstance(seed, _NUMPYS)
+        return self
 
     def __repr__(self) -> str:
         kind = type(self._bits()).__name__

@@ -1,0 +1,349 @@
+# Plain draws: a few numbers, with numbers as parameters, from NumPy's bit generator itself.
+#
+# NumPy's methods spend 0.2 to 4 us on the arguments of one number; to make it takes a few operations on the
+# generator's words, which has a C interface. The older streams are frozen (NEP 19), their algorithms
+# stand here; for the newer ones we link NumPy's own code (npyrandom). Each function is compared with
+# NumPy's before its first use (`_agrees`): where another version of NumPy draws other numbers, NumPy's is called.
+#
+# The GIL is held all along, so another thread can be at the same words only where it has let go of the GIL
+# inside NumPy. Our own calls are counted (`Source.busy`); of words that others know the lock is taken.
+
+from libc.math cimport INFINITY, isfinite, log, signbit, sqrt
+from libc.stdint cimport int64_t, uint64_t
+from libc.string cimport memcmp
+
+
+cdef extern from "numpy/random/bitgen.h":
+    ctypedef struct bitgen_t:
+        void* state
+        double (*next_double)(void*) noexcept nogil
+
+
+cdef extern from "numpy/random/distributions.h":
+    double random_standard_normal(bitgen_t*) noexcept nogil
+    double random_standard_exponential(bitgen_t*) noexcept nogil
+    void random_bounded_uint64_fill(bitgen_t*, uint64_t, uint64_t, npy_intp, bint, uint64_t*) noexcept nogil
+
+
+cdef extern from *:
+    """
+    // The older stream's second normal number, which waits in NumPy's RandomState (its aug_bitgen_t).
+    struct Spare {
+      bitgen_t* words;
+      int full;
+      double number;
+    };
+    """
+    cdef struct Spare:
+        bitgen_t* words
+        int full
+        double number
+
+
+# What is drawn. OLDER: as the older stream does it.
+cdef enum Plain:
+    NEVER, DOUBLE, UNIFORM, NORMAL, EXPONENTIAL, INTEGER, CHOICE
+    OLDER = 16
+    _MOST_AXES = 4
+
+
+cdef dict _kinds = {
+    "random": DOUBLE, "random_sample": DOUBLE, "rand": DOUBLE, "uniform": UNIFORM, "normal": NORMAL,
+    "standard_normal": NORMAL, "randn": NORMAL, "exponential": EXPONENTIAL,
+    "standard_exponential": EXPONENTIAL, "integers": INTEGER, "randint": INTEGER, "choice": CHOICE,
+}
+cdef tuple _parameters = ("loc", "scale", "low", "high", "a")  # which come first
+# Arguments with which a function is compared with NumPy's.
+cdef dict _compared = {
+    DOUBLE: [()], UNIFORM: [(), (-1.5, 2.25), (3, 4)], NORMAL: [(), (1.5, 0.3), (2, 3)],
+    EXPONENTIAL: [(), (2.5,)],
+    INTEGER: [(10,), (-3, 5), (7, 8), (0, 2**32), (0, 2**32 - 1), (0, 2**40), (-(2**62), 2**62), (1000,)],
+    CHOICE: [(5,), (1000,)],
+}
+
+
+# ---- the words of a generator -------------------------------------------------------------------
+
+cdef Py_ssize_t _spare = -2  # where a RandomState has its spare number; -1 nowhere, -2 not known yet
+
+
+cdef Py_ssize_t _find_spare() except -2:
+    """Where it is: no header says so, but what stands there does."""
+    generator = np.random.RandomState(np.random.MT19937(5))
+    generator.standard_normal()
+    state = generator.get_state(legacy=False)
+    cdef char* object_ = <char*><PyObject*>generator
+    cdef bitgen_t* words = words_of(generator._bit_generator)
+    cdef Py_ssize_t at, end = np.random.RandomState.__basicsize__
+    cdef Spare* spare
+    for at in range(sizeof(void*) * 2, end - <Py_ssize_t>sizeof(Spare) + 1, sizeof(void*)):
+        spare = <Spare*>(object_ + at)
+        if <char*>spare.words < object_ or <char*>spare.words > object_ + end - sizeof(bitgen_t):
+            continue
+        if memcmp(spare.words, words, sizeof(bitgen_t)) == 0 and state["has_gauss"] and spare.full == 1 \
+                and spare.number == state["gauss"]:
+            return at
+    return -1
+
+
+cdef bitgen_t* words_of(object bit_generator) except NULL:
+    return <bitgen_t*>PyCapsule_GetPointer(bit_generator.capsule, "BitGenerator")
+
+
+cdef class Bits:
+    """A generator's words, and its lock."""
+
+    cdef object generator, owner, acquire, release
+    cdef bitgen_t* words
+    cdef Spare* spare
+
+    def __init__(self, generator):
+        global _spare
+        older = isinstance(generator, np.random.RandomState)
+        self.generator = generator
+        self.owner = generator._bit_generator if older else generator.bit_generator
+        self.acquire, self.release = self.owner.lock.acquire, self.owner.lock.release
+        self.words = words_of(self.owner)
+        if type(generator) is np.random.RandomState:
+            if _spare == -2:
+                _spare = _find_spare()
+            if _spare > 0:
+                self.spare = <Spare*>(<char*><PyObject*>generator + _spare)
+
+
+cdef double _older_normal(Bits bits) noexcept:
+    """Marsaglia's polar method: two numbers at a time, of which one waits."""
+    cdef Spare* spare = bits.spare
+    cdef bitgen_t* words = bits.words
+    cdef double a, b, square = 0
+    if spare.full:
+        spare.full = 0
+        a, spare.number = spare.number, 0
+        return a
+    while square >= 1 or square == 0:
+        a = 2 * words.next_double(words.state) - 1
+        b = 2 * words.next_double(words.state) - 1
+        square = a * a + b * b
+    square = sqrt(-2 * log(square) / square)
+    spare.number = square * a
+    spare.full = 1
+    return square * b
+
+
+# ---- draws --------------------------------------------------------------------------------------
+
+cdef bint _drawn(int plain, Bits bits, PyObject** given, Drawn stream, npy_intp n, char* to) noexcept:
+    """Draws ``n`` numbers; false, with nothing drawn, if the arguments are not that plain."""
+    cdef int kind = plain & ~OLDER
+    cdef bint older = plain & OLDER
+    cdef double first = 0, second = 1
+    cdef npy_intp i, low = 0, high = 0
+    cdef double* out = <double*>to
+    cdef bitgen_t* words = bits.words
+    if kind == INTEGER or kind == CHOICE:
+        if given[0] is NULL or not _whole(given[0], stream, &low):
+            return False
+        if kind == CHOICE or given[1] is NULL or given[1] == Py_None:
+            low, high = 0, low
+        elif not _whole(given[1], stream, &high):
+            return False
+        if low >= high:
+            return False
+        random_bounded_uint64_fill(words, <uint64_t>low, <uint64_t>high - <uint64_t>low - 1, n, older,
+                                   <uint64_t*>to)
+        return True
+    if kind == EXPONENTIAL:
+        if not _real(given[0], &second) and not _held(given[0], stream, &second):
+            return False
+    elif kind != DOUBLE:
+        if not _real(given[0], &first) and not _held(given[0], stream, &first) \
+                or not _real(given[1], &second) and not _held(given[1], stream, &second):
+            return False
+    if kind == UNIFORM:
+        second -= first
+    if not isfinite(first) or not isfinite(second) or signbit(second) and not (older and kind == UNIFORM):
+        return False
+    if kind == NORMAL and older:
+        if bits.spare is NULL:
+            return False
+        for i in range(n):
+            out[i] = first + second * _older_normal(bits)
+    elif kind == NORMAL:
+        for i in range(n):
+            out[i] = first + second * random_standard_normal(words)
+    elif kind == EXPONENTIAL and older:
+        for i in range(n):
+            out[i] = second * -log(1 - words.next_double(words.state))
+    elif kind == EXPONENTIAL:
+        for i in range(n):
+            out[i] = second * random_standard_exponential(words)
+    elif kind == UNIFORM:
+        for i in range(n):
+            out[i] = first + second * words.next_double(words.state)
+    else:
+        for i in range(n):
+            out[i] = words.next_double(words.state)
+    return True
+
+
+cdef bint _real(PyObject* o, double* value) noexcept:
+    """A parameter's value, if it is Python's number; without one the value stays."""
+    cdef int overflow = 0
+    cdef long whole
+    if o is NULL:
+        return True
+    if type_of(o) == &PyFloat_Type:
+        value[0] = PyFloat_AS_DOUBLE(<object>o)
+        return True
+    if type_of(o) != &PyLong_Type:
+        return False
+    whole = PyLong_AsLongAndOverflow(<object>o, &overflow)
+    value[0] = <double>whole
+    return not overflow
+
+
+cdef bint _held(PyObject* o, Drawn stream, double* value) noexcept:
+    """The same of an array without axes that is at hand."""
+    return stream is not None and is_tensor(<object>o) and real_now(<Tensor><object>o, stream._device.c, value)
+
+
+cdef bint _whole(PyObject* o, Drawn stream, npy_intp* value) noexcept:
+    if type_of(o) == &PyLong_Type:
+        return index_of(<object>o, value)
+    return stream is not None and is_tensor(<object>o) and index_of(<object>o, value) \
+        and (<Tensor><object>o).v.chunk.device == stream._device.c
+
+
+cdef bint _agrees(Draw f) except -1:
+    """Whether what is drawn here are NumPy's numbers."""
+    cdef PyObject* given[2]
+    cdef double[3] drawn
+    cdef Py_ssize_t i
+    kind = getattr(np.random, f.owner)
+    bits = Bits(kind(np.random.MT19937(5)))
+    theirs = getattr(kind(np.random.MT19937(5)), f.way.__name__)
+    for arguments in _compared[f.plain & ~OLDER]:
+        if len(arguments) > f.parameters:
+            continue
+        for n in (1, 3, 1):
+            for i in range(2):
+                given[i] = <PyObject*>arguments[i] if i < <Py_ssize_t>len(arguments) else NULL
+            if not _drawn(f.plain, bits, given, None, n, <char*>drawn):
+                return False
+            wanted = theirs(n) if f.repeats else theirs(*arguments, size=n)
+            if wanted.dtype.itemsize != 8 or memcmp(<char*>drawn, cnp.PyArray_DATA(wanted), 8 * n) != 0:
+                return False
+    return True
+
+
+cdef bint _shape_of(PyObject* size, Py_ssize_t* ndim, npy_intp* shape) except -1:
+    """The lengths of the axes; false if they aren't plain integers, or are too many."""
+    ndim[0] = 0
+    if type_of(size) == &PyLong_Type:
+        ndim[0] = 1
+        return index_of(<object>size, shape)
+    if type(<object>size) is not tuple and type(<object>size) is not list or len(<object>size) > _MOST_AXES:
+        return False
+    for length in <object>size:
+        if type(length) is not int or not index_of(length, &shape[ndim[0]]):
+            return False
+        ndim[0] += 1
+    return True
+
+
+cdef object plain_draw(Draw f, Drawn stream, PyObject** args, Py_ssize_t n, PyObject* names):
+    """What is drawn, or None where it is not that plain."""
+    cdef PyObject* given[_MOST]
+    cdef npy_intp shape[_MOST_AXES]
+    cdef Py_ssize_t i, k, ndim = -1, nk = 0 if names is NULL else len(<tuple><object>names)
+    cdef npy_intp count = 1
+    cdef bint integers = f.plain & ~OLDER == INTEGER or f.plain & ~OLDER == CHOICE
+    cdef Source root = stream._source.root()
+    cdef Tensor made = None
+    cdef Bits bits
+    if scalars_are_read or root.busy or stream._device.c.kind == GPU or n + nk > _MOST:
+        return None
+    for i in range(max(<Py_ssize_t>len(f.names), 2)):
+        given[i] = NULL
+    if f.repeats:
+        if nk or n > _MOST_AXES:
+            return None
+        for i in range(n):
+            if type_of(args[i]) != &PyLong_Type or not index_of(<object>args[i], &shape[i]):
+                return None
+        ndim = n or -1
+    else:
+        for i in range(n):
+            given[i] = args[i]
+        for i in range(nk):
+            k = _place(f, (<tuple><object>names)[i])
+            if k < 0 or given[k] is not NULL:
+                return None
+            given[k] = args[n + i]
+        k = f.parameters
+        if given[k] is not NULL and given[k] != Py_None and not _shape_of(given[k], &ndim, shape):
+            return None
+        for i in range(k + 1, len(f.names)):  # of which type, replaced or not
+            if given[i] is not NULL:
+                return None
+        given[k] = NULL
+    for i in range(ndim):
+        if not 0 < shape[i] <= recorder().policy.draws:
+            return None
+        count *= shape[i]
+    if count > recorder().policy.draws:
+        return None
+    if not f.compared:
+        f.compared = True
+        if not _agrees(f):
+            f.plain = NEVER
+            return None
+    generator = stream._source.now()
+    bits = stream._source.bits
+    if bits is None or bits.generator is not generator:
+        bits = stream._source.bits = Bits(generator)
+    population = length = None
+    if f.plain & ~OLDER == CHOICE and given[0] is not NULL and type_of(given[0]) != &PyLong_Type:
+        population = <object>given[0]
+        length = None if ndim >= 0 else _length(population, stream)
+        if length is None:
+            return None
+        given[0] = <PyObject*>length
+    if ndim < 0:
+        made = new_element(D_IL if integers else D_F8, stream._device.c)
+    else:
+        made = empty_like_shape(D_IL if integers else D_F8, ndim, shape, stream._device.c)
+        if not made.v.chunk.allocate():
+            return None
+    if not root.own and not bits.acquire(False):
+        return None
+    drawn = _drawn(f.plain, bits, given, stream, count, made.v.chunk.data)
+    if not root.own:
+        bits.release()
+    if not drawn:
+        return None
+    take_flags(False)  # the flags that it has raised are nobody's
+    written_now(stream._resource.v.chunk)
+    if population is not None:
+        population = population[(<npy_intp*>made.v.chunk.data)[0]]
+        return population if is_tensor(population) else array_of(population, stream._device.c)
+    if ndim >= 0:
+        made.v.chunk.written_once()
+        recorder().inlined += 1
+    return made
+
+
+cdef object _length(object population, Drawn stream):
+    """Of a vector of ours, or a list of numbers of one type; None of anything else."""
+    if is_tensor(population):
+        return len(population) if (<Tensor>population).v.layout.ndim == 1 \
+            and (<Tensor>population).v.chunk.device == stream._device.c else None
+    if type(population) is not list or not population or len(population) > recorder().policy.draws:
+        return None
+    first = type(population[0])
+    if first is not int and first is not float:
+        return None
+    for x in population:
+        if type(x) is not first or first is int and not -2**63 <= x < 2**63:
+            return None
+    return len(population)
