@@ -334,6 +334,7 @@ cdef int raise_error(CError* error, bint seen=*) except -1
 cdef CError* error_from_exception(object exc, const char* name, uint32_t site) noexcept
 cdef int check_status(Status status, object interrupt) except -1
 cdef cbool poll_signals(void* arg) noexcept nogil
+cdef int raise_later(object exc) except -1
 cdef Engine process_engine()
 cdef int step_aside() except -1
 cdef Sites* sites() noexcept

@@ -1,7 +1,6 @@
 # distutils: language = c++
 """The engine's Python face: devices, variables, operators, the three engines, errors."""
 
-import _thread
 import atexit
 import contextlib
 import enum
@@ -22,6 +21,7 @@ from lazyarray.engine.settings import int_env
 
 cdef extern from "Python.h":
     int PyErr_CheckSignals() except -1
+    int Py_AddPendingCall(int (*)(void*) except -1, void*)
     void PyErr_SetObject(object, object) noexcept
     void PyErr_WriteUnraisable(object) noexcept
     unsigned long PyThread_get_thread_ident() noexcept

@@ -200,3 +200,20 @@ cdef cbool poll_signals(void* arg) noexcept nogil:
             (<list>arg).append(exc)
             return False
         return True
+
+
+cdef list _late = []
+
+
+cdef int _raise_late(void* unused) except -1:
+    """In the main thread, between two lines of whatever it runs."""
+    if _late:
+        raise _late.pop(0)
+    return 0
+
+
+cdef int raise_later(object exc) except -1:
+    """Has the main thread raise, at its next line, what a signal handler raised where nobody could hear of it."""
+    _late.append(exc)
+    Py_AddPendingCall(_raise_late, NULL)
+    return 0

@@ -139,7 +139,7 @@ cdef int step_aside() except -1:
     return 0
 
 
-_interrupted = False  # as a fork was prepared
+_interrupt = None  # what a signal handler raised as a fork was prepared
 _forking = []  # engines: those that live when a fork comes live until it is over
 
 
@@ -169,10 +169,11 @@ def _before_fork():
     # after a while, and held for longer the next time. Other modules' hooks may run between this one
     # and the fork, and other threads meanwhile: see core/fork.cpp, which takes the locks.
     cdef vector[CEngine*] all
-    global _interrupted
+    global _interrupt
     deadline = time.monotonic() + FORK_DRAIN_SECONDS
     hold = _FORK_HOLD_SECONDS
-    drained = inside = again = _interrupted = False
+    drained = inside = again = False
+    _interrupt = None
     while not drained and not inside and time.monotonic() < deadline:
         try:
             if again:
@@ -188,8 +189,8 @@ def _before_fork():
             fork_comes(all)
             again = True
             drained = drained_for(min(hold, deadline - time.monotonic())) and not inside
-        except KeyboardInterrupt:  # what a hook raises keeps no fork from coming
-            _interrupted = True
+        except BaseException as exc:  # a signal handler's; what a hook raises keeps no fork from coming
+            _interrupt = exc
     if not drained:
         raise RuntimeError(
             "os.fork(): engine work could not be drained (an op waits for the forking thread?); "
@@ -198,10 +199,12 @@ def _before_fork():
 
 
 def _after_fork_in_parent():
+    global _interrupt
     fork_over()
     _forking.clear()
-    if _interrupted:
-        _thread.interrupt_main()
+    if _interrupt is not None:
+        raise_later(_interrupt)
+        _interrupt = None
 
 
 def _after_fork_in_child():

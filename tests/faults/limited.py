@@ -83,13 +83,13 @@ def main(seed=1, seconds=10.0, megabytes=60):
                 assert right(), f"a wrong value of {name}"
         except MemoryError:
             refused += 1
-            keep = keep[: len(keep) // 2]
+            del keep[len(keep) // 2 :]  # (a slice would be a new list)
     while True:
         try:
             assert all(right() for _, right, _ in keep)
             break
         except MemoryError:
-            keep = keep[: len(keep) // 2]
+            del keep[len(keep) // 2 :]
     keep.clear()
     while True:
         try:

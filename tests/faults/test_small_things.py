@@ -110,3 +110,99 @@ def test_the_tests_of_ctrl_c_work_where_it_is_ignored():
     finally:
         signal.signal(signal.SIGINT, old)
     assert ran.returncode == 0, ran.stdout[-2000:]
+
+
+COMPILED = """
+import numpy as np
+import lazyarray as la
+from lazyarray.lazy._lazy import _set_policy
+from lazyarray.lazy.cpu.jit import _tier, thread
+
+class Late(Exception): pass
+
+def once(*args):  # as a signal handler that runs in it
+    setattr(thread, NAME, real)
+    raise Late
+
+real = getattr(thread, NAME)
+setattr(thread, NAME, once)
+_set_policy("compile_ns", 1e4)
+x, heard = la.ones(200_000), 0
+for k in range(3000):
+    try:
+        (((x + k) * 2 - x) / 3).asnumpy()
+        if heard and _tier.compiled_loops()["ready"]:
+            break
+    except Late:
+        heard += 1
+assert heard == 1, heard
+assert _tier.compiled_loops()["ready"] or NAME == "compile"
+"""
+
+
+@pytest.mark.parametrize(("name", "mode"), [("start", "1"), ("compile", "eager")])
+def test_what_a_signal_handler_raises_while_loops_are_compiled_is_heard(name, mode):
+    """Such as the TimeoutError of an alarm's handler; also where SIGINT is ignored."""
+    pytest.importorskip("llvmlite")
+    old = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        ran = subprocess.run(
+            [sys.executable, "-c", COMPILED.replace("NAME", repr(name))],
+            capture_output=True,
+            text=True,
+            timeout=100,
+            env=os.environ
+            | {"LAZYARRAY_JIT": mode, "LAZYARRAY_CACHE_DIR": "0", "LAZYARRAY_ENGINE_TYPE": ""},
+        )
+    finally:
+        signal.signal(signal.SIGINT, old)
+    assert ran.returncode == 0, ran.stderr
+
+
+FORKED = """
+import os
+import signal
+import time
+import lazyarray as la
+
+class Late(Exception): pass
+
+def ring(number, frame):
+    raise Late
+
+signal.signal(signal.SIGALRM, ring)
+end, forks = time.monotonic() + 1.5, 0
+while time.monotonic() < end:
+    forks += 1
+    heard, stage, pid, x = False, 0, -1, la.ones(300_000)
+    for _ in range(5):
+        try:
+            while stage < 3:
+                if stage == 0:
+                    signal.setitimer(signal.ITIMER_REAL, 1e-4 + forks % 20 * 1e-4)
+                    y = (x * 2 + forks).sum()
+                    pid = os.fork()
+                    if pid == 0:
+                        os._exit(0 if y.item() == 300_000 * (2 + forks) else 1)
+                    stage = 1
+                elif stage == 1 and pid > 0:
+                    stage = 2  # not twice
+                    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+                elif stage == 2 and not heard:
+                    time.sleep(5)
+                    break
+                else:
+                    stage += 1
+        except Late:
+            heard, stage = True, max(stage, 1)
+    assert heard, forks
+print(forks)
+"""
+
+
+def test_what_a_signal_handler_raises_in_a_fork_is_heard():
+    ran = subprocess.run(
+        [sys.executable, "-c", FORKED], capture_output=True, text=True, timeout=100
+    )
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    assert "Exception ignored" not in ran.stderr, ran.stderr

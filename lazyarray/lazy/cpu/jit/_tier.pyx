@@ -19,6 +19,7 @@ from lazyarray.engine._engine cimport (
     TraceSpan,
     adopt_worker_thread,
     process_engine,
+    raise_later,
     this_thread,
 )
 from lazyarray.lazy._lazy cimport npy_intp, recorder
@@ -41,7 +42,6 @@ cdef extern from "lazy/cpu/tier.h" namespace "lazyarray" nogil:
 
 cdef extern from "Python.h":
     int Py_AddPendingCall(int (*)(void*) noexcept, void*) nogil
-    void PyErr_SetInterrupt() noexcept
 
 
 cdef int _start_compiler(void* unused) noexcept:
@@ -50,11 +50,11 @@ cdef int _start_compiler(void* unused) noexcept:
         from lazyarray.lazy.cpu.jit import thread
 
         thread.start(next_loop, loop_made, leave_compiler)
-    except KeyboardInterrupt:  # the program's, not ours: once more, where it is heard
-        _wake_compiler()
-        PyErr_SetInterrupt()
-    except BaseException:  # then nothing is compiled
+    except (ImportError, RuntimeError, MemoryError):  # then nothing is compiled
         tier().on = False
+    except BaseException as exc:  # a signal handler's: once more, where it is heard
+        _wake_compiler()
+        raise_later(exc)
     return 0
 
 
@@ -70,11 +70,11 @@ cdef void _compile_now(CompiledLoop* loop) noexcept nogil:
 
             _compilation_starts()
             loop_made(<size_t>loop, thread.compile(loop.text.decode()))
-        except KeyboardInterrupt:
-            PyErr_SetInterrupt()
+        except (ImportError, RuntimeError, MemoryError):
             loop.made(NULL)
-        except BaseException:
+        except BaseException as exc:
             loop.made(NULL)
+            raise_later(exc)
 
 
 def next_loop():
