@@ -95,8 +95,8 @@ class flatiter(_rows.FlatOf):
             raise ValueError("underlying array is read-only")
         if isinstance(key, int):
             try:
-                _rows.assign_to(self._element(key), self._values(value).reshape(()))
-            except (TypeError, ValueError) as exc:
+                _rows.assign_item(self._element(key), self._values(value).reshape(()))
+            except (TypeError, ValueError, OverflowError) as exc:
                 raise ValueError("Error setting single item of array.") from exc
             return
         values = self._values(value)

@@ -108,7 +108,7 @@ cdef class Methods(Operators):
     def flatten(self, order="C"):
         """A copy of all elements along one axis."""
         if order == "C" and lone_ops() and self.v.layout.c_contiguous(self.v.itemsize()):
-            return raveled(cast(self, self.v.dtype))
+            return raveled(duplicate(self))
         return ops.flatten(self, order=order)
 
     def swapaxes(self, axis1, axis2):
@@ -260,7 +260,7 @@ cdef class Methods(Operators):
 
     def fill(self, value):
         """Sets every element to a scalar."""
-        ops.assign_to(self, value)
+        store_item(self, value)
 
     def copyto(self, other):
         """Copies the values to another array, or to a new one on device ``other``."""

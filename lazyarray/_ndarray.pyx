@@ -84,8 +84,8 @@ from lazyarray.lazy._lazy cimport (
     wait,
 )
 from lazyarray.storage._storage cimport Chunk
-from lazyarray.ops._rows cimport MatMul, Reduction, Row, Ufunc, as_tensor_on, converted, converted_operand, diagonal_of, direct_get, direct_set, gathered, is_foreign, is_held, is_operand, masked_set, \
-    part_of, picked, picked_elements, raveled, reshaped, squeezed, store, stored_elements, swapped, transposed, viewed_as
+from lazyarray.ops._rows cimport MatMul, Reduction, Row, Ufunc, as_tensor_on, converted, converted_operand, diagonal_of, direct_get, direct_set, duplicate, gathered, is_foreign, is_held, is_operand, masked_set, \
+    part_of, picked, picked_elements, raveled, reshaped, squeezed, store_item, stored_elements, swapped, transposed, viewed_as
 
 from lazyarray import _numpy_facts, autograd, ops
 from lazyarray._flat import flagsobj, flatiter
@@ -800,7 +800,7 @@ cdef class NDArray(Methods):
             elif not masked_set(self, key, value) and not direct_set(self, key, value):
                 ops.indexing.set(self, key, value)
         else:
-            store(t, value)
+            store_item(t, value)
 
     def __delitem__(self, key):
         raise ValueError("cannot delete array elements")

@@ -66,6 +66,7 @@ cdef class Gufunc(Row):
 
 cdef Tensor gathered(Tensor x, object key)
 cdef int store(Tensor to, object value) except -1
+cdef int store_item(Tensor to, object value) except -1
 cdef Tensor picked(Tensor x, object key)
 cdef bint masked_set(Tensor x, object key, object value) except -1
 cdef Tensor as_tensor(object o)
@@ -79,6 +80,7 @@ cdef Tensor direct_get(Tensor x, object key)
 cdef bint direct_set(Tensor x, object key, object value) except -1
 cdef Tensor reshaped(Tensor x, shape)
 cdef Tensor raveled(Tensor x)
+cdef Tensor duplicate(Tensor x)
 cdef Tensor squeezed(Tensor t)
 cdef Tensor transposed(Tensor t)
 cdef Tensor picked_elements(Tensor x, object key)

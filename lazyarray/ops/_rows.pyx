@@ -17,7 +17,7 @@ from cpython.bytes cimport PyBytes_GET_SIZE
 from cpython.long cimport PyLong_AsLongAndOverflow
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_DECREF, Py_INCREF
-from libc.math cimport INFINITY, ceil
+from libc.math cimport INFINITY, ceil, sqrt, sqrtf
 from libc.stdint cimport int64_t, uint64_t
 from libc.stdlib cimport calloc, malloc
 from libc.string cimport memchr, memcpy, memset
@@ -52,6 +52,7 @@ from lazyarray.lazy._lazy cimport (
     as_scalar,
     code_of,
     assign,
+    capturing,
     cast,
     count_true,
     cpu0,
@@ -115,6 +116,7 @@ from lazyarray.lazy._lazy cimport (
     shape_tuple,
     type_of_arrays,
     unshared,
+    value_now,
     view_of,
     settled,
     wants_gradient,

@@ -365,6 +365,61 @@ cdef int store(Tensor to, object value) except -1:
     return 0
 
 
+cdef bint may_overflow(int code, int to) noexcept:
+    """Whether a number of the first dtype may be none of the second, an integer's."""
+    cdef char a = info(code).kind, b = info(to).kind
+    if b != c"i" and b != c"u" or a == c"b":
+        return False
+    if a == c"f" or a == c"c":
+        return True
+    if a == b:
+        return info(code).size > info(to).size
+    return a == c"i" or info(code).size >= info(to).size
+
+
+cdef bint fits_integer(object number, int code) noexcept:
+    """Whether Python's number is surely one of an integer dtype, cut to a whole one."""
+    cdef double value, most = 2.0 ** (8 * info(code).size - 1)
+    if type(number) is float:
+        value = number
+    elif type(number) is int:
+        value = <double><int64_t>number
+    else:
+        return False
+    if info(code).kind == c"i":
+        return -most < value < most - 1
+    return 0 <= value < 2 * most - 1
+
+
+def _set_scalar(list outs, list ins):
+    outs[0][...] = ins[0][()]
+
+
+cdef int store_item(Tensor to, object value) except -1:
+    """``to[...] = value``, as item assignment has it: a scalar that the integer dtype can't hold is an error.
+
+    (What is no scalar wraps around, in NumPy as here.) A scalar that is not known yet is the array's error.
+    """
+    cdef Tensor t
+    if is_tensor(value) and is_scalar(<Tensor>value):
+        t = <Tensor>value
+        if may_overflow(t.v.dtype, to.v.dtype) and not unwritable(to) and to.v.chunk.device.kind != GPU \
+                and t.v.chunk.device == to.v.chunk.device and not recording() and not capturing():
+            number = value_now(t, 1, t.v.chunk.device)
+            if number is not None:
+                if not fits_integer(number, to.v.dtype):
+                    np.empty((), np_dtype(to.v.dtype))[()] = np_dtype(t.v.dtype).type(number)  # NumPy's error, if any
+            else:
+                call("setitem", _set_scalar, [t], [to], cost=3000 + 2.0 * to.v.layout.size(), overwrites=False)
+                return 0
+    return store(to, value)
+
+
+def assign_item(Tensor to not None, value):
+    """``to[...] = value`` by an item's rules: a scalar that the array's integers can't hold is an error."""
+    store_item(to, value)
+
+
 def contiguous_signature(Tensor x not None):
     """(dtype, shape with no length over two, None) of an array in C order; None for any other."""
     if not x.v.layout.c_contiguous(x.v.itemsize()):

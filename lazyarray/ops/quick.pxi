@@ -33,6 +33,7 @@ cdef Quick quick_of(str name):
     if name == "diagonal": return quick_diagonal
     if name == "moveaxis": return quick_moveaxis
     if name == "rollaxis": return quick_rollaxis
+    if name == "bincount": return quick_bincount
     if name == "count_nonzero": return quick_count_nonzero
     if name == "diag": return quick_diag
     if name == "frombuffer": return quick_frombuffer
@@ -40,6 +41,7 @@ cdef Quick quick_of(str name):
     if name == "dot": return quick_dot
     if name == "hstack": return quick_hstack
     if name == "inner": return quick_inner
+    if name == "norm": return quick_norm
     if name == "isfortran": return quick_isfortran
     if name == "put": return quick_put
     if name == "result_type": return quick_result_type
@@ -78,7 +80,7 @@ cdef Tensor room_for(int code, int ndim, const npy_intp* shape):
 cdef object quick_array(PyObject** args, Py_ssize_t n):
     cdef Tensor t = only(args, n)
     if t is not None:
-        return copied(t, t.v.dtype)
+        return duplicate(t) if contiguous(t) else copied(t, t.v.dtype)
     if n != 1:
         return None
     if is_tensor(<object>args[0]):
@@ -96,7 +98,7 @@ cdef object quick_asarray(PyObject** args, Py_ssize_t n):
 
 cdef object quick_copy(PyObject** args, Py_ssize_t n):
     cdef Tensor t = only(args, n)
-    return None if t is None or not contiguous(t) else cast(t, t.v.dtype)
+    return None if t is None or not contiguous(t) else duplicate(t)
 
 
 cdef object quick_empty(PyObject** args, Py_ssize_t n):
@@ -209,6 +211,37 @@ cdef object quick_inner(PyObject** args, Py_ssize_t n):
     return dot(_products, <object>args[0], <object>args[1])
 
 
+cdef object quick_norm(PyObject** args, Py_ssize_t n):
+    """The root of the sum of squares: of NumPy's product of the elements, in their order, with themselves."""
+    cdef Tensor x = only(args, n), whole, found
+    cdef npy_intp i
+    if n == 1 and type(<object>args[0]) is list:
+        x = of_numbers(<object>args[0])
+    if x is None or not contiguous(x) or not may_run_now() or not at_hand(x.v.chunk, False) \
+            or x.v.layout.size() * x.v.itemsize() > recorder().policy.direct_bytes:
+        return None
+    if x.v.dtype == D_IL:
+        whole = x
+        x = room_for(D_F8, x.v.layout.ndim, x.v.layout.shape())
+        if x is None:
+            return None
+        for i in range(x.v.layout.size()):
+            (<double*>x.v.chunk.data)[i] = <double>(<int64_t*>(whole.v.chunk.data + whole.v.layout.offset))[i]
+        x = written(x)
+    elif x.v.dtype != D_F8 and x.v.dtype != D_F4:
+        return None
+    if x.v.layout.ndim != 1:
+        x = raveled(x)
+    found = dot(_products, x, x)
+    if found is None or not is_scalar(found) or not at_hand(found.v.chunk, False):
+        return None
+    if found.v.dtype == D_F8:
+        (<double*>found.v.chunk.data)[0] = sqrt((<double*>found.v.chunk.data)[0])
+    else:
+        (<float*>found.v.chunk.data)[0] = sqrtf((<float*>found.v.chunk.data)[0])
+    return found
+
+
 cdef object quick_result_type(PyObject** args, Py_ssize_t n):
     """The common dtype of arrays, dtypes and Python's numbers."""
     cdef PyObject* given[4]
@@ -251,6 +284,8 @@ cdef object quick_argmin(PyObject** args, Py_ssize_t n):
 cdef object quick_extremum(PyObject** args, Py_ssize_t n, int what):
     cdef Tensor t = first_array(args) if n == 1 or n == 2 else None
     cdef int axis
+    if t is None and n == 1 and type(<object>args[0]) is list:
+        t = of_numbers(<object>args[0])
     if t is None:
         return None
     if n == 1:
@@ -301,6 +336,32 @@ cdef Tensor extremum(Tensor x, int what):
     (<int64_t*>t.v.chunk.data)[0] = first_extremum((<Along*>k.data).extremum,
                                                    x.v.chunk.data + x.v.layout.offset, n)
     return t
+
+
+cdef object quick_bincount(PyObject** args, Py_ssize_t n):
+    """How often each integer is there, of a small vector of them."""
+    cdef Tensor x = only(args, n), counts
+    cdef npy_intp i, size, most = -1
+    cdef int64_t* p
+    if x is None or x.v.layout.ndim != 1 or x.v.dtype != D_IL or not contiguous(x) or not may_run_now() \
+            or not at_hand(x.v.chunk, False) or not (x.v.chunk.device == cpu0()):
+        return None
+    size = x.v.layout.size()
+    if size * 8 > recorder().policy.direct_bytes:
+        return None
+    p = <int64_t*>(x.v.chunk.data + x.v.layout.offset)
+    for i in range(size):
+        if p[i] < 0 or p[i] > _DIRECT_LENGTH:
+            return None
+        most = max(most, p[i])
+    most += 1
+    counts = room_for(D_IL, 1, &most)
+    if counts is None or not seen_as_wait("bincount()"):
+        return None
+    memset(counts.v.chunk.data, 0, most * 8)
+    for i in range(size):
+        (<int64_t*>counts.v.chunk.data)[p[i]] += 1
+    return written(counts)
 
 
 cdef object quick_count_nonzero(PyObject** args, Py_ssize_t nargs):

@@ -312,6 +312,17 @@ cdef extern from *:
     void copy_steps[T](char*, const npy_intp*, const char*, const npy_intp*, const npy_intp*, int) noexcept
 
 
+cdef Tensor duplicate(Tensor x):
+    """A copy of an array in C order."""
+    cdef Tensor t
+    if may_run_now() and at_hand(x.v.chunk, False) and x.v.chunk.device == cpu0():
+        t = room_for(x.v.dtype, x.v.layout.ndim, x.v.layout.shape())
+        if t is not None:
+            memcpy(t.v.chunk.data, x.v.chunk.data + x.v.layout.offset, t.v.chunk.nbytes)
+            return written(t)
+    return cast(x, x.v.dtype)
+
+
 cdef Tensor ordered_copy(Tensor x, bint fortran):
     """A copy of a small array that is at hand, in C or Fortran order; None for any other."""
     cdef Layout* l = &x.v.layout
@@ -351,7 +362,7 @@ cdef object quick_copy_method(PyObject** args, Py_ssize_t n):
     cdef Tensor t = only(args, n)
     if t is None:
         return None
-    return cast(t, t.v.dtype) if contiguous(t) else ordered_copy(t, False)
+    return duplicate(t) if contiguous(t) else ordered_copy(t, False)
 
 
 cdef Tensor boxed(Tensor x, int ndim):

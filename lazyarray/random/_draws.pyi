@@ -14,6 +14,9 @@ class Source:
 
 class Sharing(Source): ...
 
+class Bits:
+    def __init__(self, generator: Any) -> None: ...
+
 class Drawn:
     @property
     def _source(self) -> Source: ...

@@ -30,6 +30,7 @@ from lazyarray.lazy._lazy cimport (
     empty_like_shape,
     index_of,
     instant,
+    is_scalar,
     is_tensor,
     new_element,
     npy_intp,

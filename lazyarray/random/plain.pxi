@@ -334,16 +334,20 @@ cdef object plain_draw(Draw f, Drawn stream, PyObject** args, Py_ssize_t n, PyOb
 
 
 cdef object _length(object population, Drawn stream):
-    """Of a vector of ours, or a list of numbers of one type; None of anything else."""
+    """Of a vector of ours, or a list of numbers of one type or scalars of one dtype; None of anything else."""
     if is_tensor(population):
         return len(population) if (<Tensor>population).v.layout.ndim == 1 \
             and (<Tensor>population).v.chunk.device == stream._device.c else None
     if type(population) is not list or not population or len(population) > recorder().policy.draws:
         return None
     first = type(population[0])
-    if first is not int and first is not float:
+    scalars = is_tensor(population[0]) and is_scalar(<Tensor>population[0])
+    if not scalars and first is not int and first is not float:
         return None
     for x in population:
         if type(x) is not first or first is int and not -2**63 <= x < 2**63:
+            return None
+        if scalars and ((<Tensor>x).v.dtype != (<Tensor>population[0]).v.dtype or not is_scalar(<Tensor>x)
+                        or not ((<Tensor>x).v.chunk.device == stream._device.c)):
             return None
     return len(population)

@@ -12,7 +12,9 @@ for _module in pkgutil.walk_packages(la.__path__, "lazyarray."):
     if not _module.name.endswith(".liblazyarray"):  # a library, no module
         try:
             importlib.import_module(_module.name)
-        except ImportError as error:  # of an extra that is not installed (there is no llvmlite for musl)
+        except (
+            ImportError
+        ) as error:  # of an extra that is not installed (there is no llvmlite for musl)
             if getattr(error, "name", "") != "llvmlite" and "is an extra" not in str(error):
                 raise
 

@@ -2,6 +2,7 @@
 
 import copy
 import fractions
+import inspect
 import math
 import numbers
 import operator
@@ -12,6 +13,8 @@ import numpy as np
 import pytest
 
 import lazyarray as la
+
+from ..ops.compare import asynchronous, pending
 
 
 def kind(value):
@@ -255,3 +258,53 @@ def test_optimizers_refuse_them():
     z = la.array(3.0)
     la.nn.sgd(z, w, lr=0.5)
     assert float(z) == 1.5
+
+
+VALUES = {
+    "?": [True], "b": [-1, 100], "B": [200], "h": [-300, 300], "H": [65534], "i": [-70000],
+    "I": [4000000000], "l": [2**40, -1, 5, 128, 127, -128, -129], "L": [2**63 + 1],
+    "e": [1.5, np.inf], "f": [1e30, np.nan, 2.5],
+    "d": [1e300, -1e10, np.inf, np.nan, 300.7, -1.5, -0.5, 127.9, 2.0**63, -(2.0**63), 2.0**64],
+    "F": [1 + 2j], "D": [1e300 + 0j, 2 + 0j],
+}  # fmt: skip
+STORES = [
+    lambda a, s, m: a.__setitem__(0, s), lambda a, s, m: a.__setitem__(Ellipsis, s),
+    lambda a, s, m: a.__setitem__(slice(1, None), s), lambda a, s, m: a.fill(s),
+    lambda a, s, m: a.__setitem__(slice(0, 0), s), lambda a, s, m: a.flat.__setitem__(0, s),
+    lambda a, s, m: a.__setitem__(m.array([0, 1]), s), lambda a, s, m: a.put([0], s),
+    lambda a, s, m: a.__setitem__(m.array([True, False, True]), s),
+    lambda a, s, m: m.copyto(a, s, casting="unsafe"),
+    lambda a, s, m: a.__setitem__(0, m.asarray(s)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("dtype", [*"?bBhHiIlLefdFD"])
+@pytest.mark.filterwarnings("ignore")
+def test_a_scalar_that_integers_cannot_hold_is_no_item(dtype, direct):
+    """NumPy casts arrays, but an item is made one of the dtype, or it is an error."""
+    for store in STORES:
+        for kind, values in VALUES.items():
+            for value in values:
+                told = []
+                for m in (np, la):
+                    a = m.zeros(3, dtype)
+                    s = m.array([value, value], kind)[0]
+                    try:
+                        with np.errstate(all="ignore"):
+                            store(a, s, m)
+                            told.append(np.asarray(a).tobytes())
+                    except (TypeError, ValueError, OverflowError) as error:
+                        told.append(type(error))
+                assert told[0] == told[1], (inspect.getsource(store), dtype, kind, value)
+
+
+@asynchronous
+def test_such_a_scalar_that_is_not_known_yet_is_the_arrays_error():
+    s = la.array([300.5, 2.5])
+    a, b = la.zeros(3, "i1"), la.zeros(3, "i1")
+    with pending(s):
+        a[0], b[0] = s[0], s[1]
+    with pytest.raises(OverflowError, match="300 out of bounds for int8") as caught:
+        a.asnumpy()
+    assert "test_scalars.py" in caught.value.__notes__[0]
+    assert b.tolist() == [2, 0, 0]

@@ -50,6 +50,67 @@ def same_or_raises(call, a):
     same(got, np.asarray(want))
 
 
+def test_extrema_of_lists(direct):
+    for items in ([3, 1.5, 2], [2, 1], [[3, 1], [0, 2]], [1, True], ["b", "a"], [], [1 + 2j, 0]):
+        for name in ("argmax", "argmin"):
+            check(name, items)
+    scalars = list(la.array([0.5, 0.25, 4.0]))
+    assert la.argmin(scalars).item() == 1 and la.argmax([*scalars, 5]).item() == 3
+    assert la.argmin([scalars[0], la.array(0)]).item() == 1
+
+
+MORE = [
+    np.array([3, -4]), np.array([2**62, 2**62, 1]), np.array([3.0, 4.0], "f4"), np.full(3, 1e200),
+    np.array([1 + 2j, 3]), np.array([1, 2], "u1"), rng.random((64, 65)), rng.random(1)[0],
+    np.zeros(0), np.full(70_000, 0.5), np.asfortranarray(rng.random((3, 4))), rng.random(9)[::2],
+]  # fmt: skip
+
+
+def test_norms(direct):
+    for a in BASES + MORE:
+        same_or_raises(lambda x: (la if isinstance(x, la.NDArray) else np).linalg.norm(x), a)
+    for items in ([3.0, 4.0], [3, 4], [[3, 4.0], [1, 2]], [1, 2j], [True], [3, la.array(4.0)]):
+        got = la.linalg.norm(items)
+        assert isinstance(got, la.Scalar)
+        assert got.item() == np.linalg.norm([[float(x) for x in i] if isinstance(i, list) else
+                                             complex(i) for i in items])  # fmt: skip
+    x = la.array([3.0, 4.0])
+    assert la.linalg.norm(x).item() == 5 and x.tolist() == [3, 4]
+    with la.autograd.record():
+        x.attach_grad()
+        la.linalg.norm(x).backward()
+    assert np.allclose(x.grad.asnumpy(), [0.6, 0.8], 1e-15)
+
+
+def test_counts_of_integers(direct):
+    for a in (np.array([0, 3, 1, 3]), np.array([7]), np.zeros(0, int), np.array([1, -1]),
+              np.array([20_000]), np.array([1, 2], "u1"), np.array([[1]]), np.array([1.5]),
+              np.arange(9)[::2], np.arange(70_000) % 7):  # fmt: skip
+        check("bincount", a)
+        check("bincount", a, minlength=5)
+
+
+def test_copies(direct):
+    for a in BASES + MORE:
+        for copy in (la.copy, la.array, la.NDArray.copy, la.NDArray.flatten):
+            x = la.array(a)
+            got = copy(x)
+            want = getattr(np if copy in (la.copy, la.array) else np.ndarray, copy.__name__)(
+                np.asarray(a)
+            )
+            same(got, np.asarray(want))
+            assert not la.shares_memory(got, x)
+            if got.size:
+                got[...] = 1
+                same(x, np.asarray(a), strides=False)
+    x = la.ones((2, 2), "i4")
+    with la.autograd.record():
+        y = la.ones(3)
+        y.attach_grad()
+        y.copy().sum().backward()
+    assert y.grad.tolist() == [1, 1, 1] and x.copy().dtype == "i4"
+
+
 def test_sorting(direct):
     for a in BASES:
         for name in ("sort", "argsort"):
