@@ -102,11 +102,11 @@ def test_gray_scott_makes_a_picture(tmp_path, monkeypatch):
     """Read back by hand: PNG's rows, each after its filter's number."""
     module = gray_scott()
     monkeypatch.chdir(tmp_path)
-    module.main(["--side", "32", "--steps", "400", "--picture", "p.png"])
+    module.main(["--side", "64", "--steps", "10", "--picture", "p.png"])
     data = (tmp_path / "p.png").read_bytes()
-    assert struct.unpack(">II", data[16:24]) == (32, 32)
+    assert struct.unpack(">II", data[16:24]) == (64, 64)
     (length,) = struct.unpack(">I", data[33:37])
-    rows = np.frombuffer(zlib.decompress(data[41 : 41 + length]), np.uint8).reshape(32, 33)
-    v = module.run(np, 32, 400)[1]
+    rows = np.frombuffer(zlib.decompress(data[41 : 41 + length]), np.uint8).reshape(64, 65)
+    v = module.run(np, 64, 10)[1]
     np.testing.assert_array_equal(rows[:, 1:], np.clip(255 - 600 * v, 0, 255).astype(np.uint8))
     assert not rows[:, 0].any() and len(np.unique(rows[:, 1:])) > 10
