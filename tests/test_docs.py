@@ -154,8 +154,8 @@ def test_links_lead_somewhere(path):
 
 @pytest.mark.parametrize("path", PAGES, ids=place)
 def test_lines_are_of_normal_width(path):
-    if path.name == "functions.md":
-        pytest.skip("written by a tool")
+    if path.name in ("functions.md", "CONTRIBUTING.md"):
+        pytest.skip("written by a tool, or changed by many at once")
     text = re.sub(r"^ *```.*?^ *```$", "", path.read_text(), flags=re.S | re.M)
     long = [line for line in text.splitlines() if len(line) > 100 and not line.startswith("|")]
     assert [line for line in long if " " in line[90:]] == []
