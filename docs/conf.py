@@ -87,11 +87,12 @@ def entry(place: str, name: str, thing: Any) -> list[str]:
 def fields(app: Any, what: str, name: str, thing: Any, options: Any, lines: list[str]) -> None:
     """A docstring's sections as lists of fields (lazyarray/_docstrings.py)."""
     text = "\n".join(lines)
-    if not any(line.startswith("Returns:") for line in lines):
+    if not any(line.startswith(("Args:", "Returns:")) for line in lines):
         return
     found = parts(text)
     listed = [f":param {n}: {words}" for n, words in found.args.items()]
-    listed += [f":returns: {found.returns}", f":raises: {found.raises}"]
+    told = {"returns": found.returns, "raises": found.raises}
+    listed += [f":{title}: {words}" for title, words in told.items() if words]
     lines[:] = [*found.head.splitlines(), "", *listed, "", *found.example.splitlines()]
 
 

@@ -15,6 +15,7 @@ import lazyarray as la
 EXAMPLES = pathlib.Path(__file__).parent.parent / "examples"
 
 RUNS = {
+    "gray_scott.py": (["--steps", "20", "--side", "16"], "covered"),
     "train_digits.py": (["--epochs", "1", "--no-compare"], "accuracy"),
     "train_mnist_style.py": (["--epochs", "1"], "epoch   1"),
     "train_mnist_style.py --compile": (["--epochs", "1"], "bytes planned"),

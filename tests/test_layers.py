@@ -27,6 +27,24 @@ def test_no_lower_room_knows_an_upper_one():
     assert done.returncode == 0, done.stderr
 
 
+def test_the_picture_of_the_rooms_is_theirs():
+    page = layers.DESIGN.read_text()
+    assert layers.illustrated(page) == page, "run: python tools/layers.py --picture"
+    rooms = layers.Rooms(layers.ROOMS).levels
+    table = page.partition("| rooms | page |")[2].partition("\n\n")[0]
+    listed = [name for row in table.splitlines()[2:] for name in row.split("|")[1].split("`")[1::2]]
+    assert sorted(listed) == sorted(rooms), "each room has a page"
+    assert layers.picture("low\nleft | right\nhigh: _a _b", 20).splitlines() == [
+        "┌──────────────────┐",
+        "│       high       │",
+        "├──────────────────┤",
+        "│   left   right   │",
+        "├──────────────────┤",
+        "│       low        │",
+        "└──────────────────┘",
+    ]
+
+
 def test_the_edges_are_found():
     tree = layers.Tree(layers.PACKAGE)
     edges = {edge[:3] for edge in tree.edges()}

@@ -1,4 +1,4 @@
-"""Checks that no lower room knows of an upper one: python tools/layers.py [--edges]
+"""Checks that no lower room knows of an upper one: python tools/layers.py [--edges] [--picture]
 
 Reads what the package's files name: imports of Python and Cython (late ones, inside functions,
 apart), cimports, ``cdef extern from``, ``include`` and C++'s ``#include "..."``. An edge upward is
@@ -13,12 +13,14 @@ import ast
 import pathlib
 import posixpath
 import re
+import textwrap
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator
 from itertools import chain
 from typing import NamedTuple
 
 PACKAGE = pathlib.Path(__file__).resolve().parent.parent / "lazyarray"
+DESIGN = PACKAGE.parent / "docs" / "design.md"  # has the picture of the rooms
 # Where meson.build looks for headers, besides the folder of who includes them.
 INCLUDES = ("", "engine/core")
 
@@ -288,10 +290,33 @@ def listing(edges: Iterable[Edge], rooms: Rooms) -> str:
     return "\n".join([*lines, f"{'all':12}    {'':12} {total.total():4}   {told}"])
 
 
+def picture(table: str, width: int = 76) -> str:
+    """The rooms as boxes on each other, the upper ones on top."""
+    lines = [line.strip().partition(":")[0] for line in table.strip().splitlines()]
+    boxes = []
+    for line in reversed(lines):
+        rows = textwrap.wrap("   ".join(line.split(" | ")), width - 4, break_on_hyphens=False)
+        boxes.append("\n".join(f"│ {row:^{width - 4}} │" for row in rows))
+    side = "─" * (width - 2)
+    return f"┌{side}┐\n" + f"\n├{side}┤\n".join(boxes) + f"\n└{side}┘"
+
+
+def illustrated(page: str) -> str:
+    """The page with the picture of these rooms in its place."""
+    text = f"\n```text\n{picture(ROOMS)}\n```\n"
+    around = re.compile(r"(<!-- rooms -->\n).*?(<!-- end of rooms -->)", re.DOTALL)
+    if not around.search(page):
+        raise SystemExit("the page has no place for the picture: <!-- rooms -->")
+    return around.sub(lambda found: f"{found[1]}{text}\n{found[2]}", page)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--edges", action="store_true", help="count the edges from room to room")
+    parser.add_argument("--picture", action="store_true", help="draw the rooms in docs/design.md")
     args = parser.parse_args()
+    if args.picture:
+        DESIGN.write_text(illustrated(DESIGN.read_text()))
     tree, rooms = Tree(PACKAGE), Rooms(ROOMS)
     edges = tree.edges()
     if args.edges:

@@ -1,4 +1,4 @@
-"""What MXNet 1.9.1's engine got wrong (docs/design.md, section 7), each under its name.
+"""What MXNet 1.9.1's engine got wrong, each under its name.
 
 The rows about arrays (views, overlap, protocols, autograd, DLPack, the memory budget) are tested
 with the arrays.

@@ -119,9 +119,9 @@ void Pass::fail(size_t m, Error* error) {
 Pass::Ahead::Ahead(const Pass& pass, const Pointers* begin, const npy_intp* index, npy_intp length)
     : pass_(pass), begin_(begin), index_(index), length_(length) {
   const Plan& p = pass.plan_;
-  if (p.streams.empty()) return;
+  if (p.fetched.empty()) return;
   npy_intp bytes = 0;
-  for (const Stream& s : p.streams) bytes += s.step * length;
+  for (const Fetched& s : p.fetched) bytes += s.step * length;
   share_ = bytes / static_cast<npy_intp>(p.members.size()) + 64;
   open(0);
 }
@@ -133,16 +133,16 @@ void Pass::Ahead::fetch() {
     left -= stop - at;
     for (; at < stop; at += 64) __builtin_prefetch(at, 0, 2);
     at_ = at;
-    if (at_ >= end_) open(stream_ + 1);
+    if (at_ >= end_) open(operand_ + 1);
   }
 }
 
-void Pass::Ahead::open(size_t stream) {
+void Pass::Ahead::open(size_t operand) {
   const Plan& p = pass_.plan_;
-  stream_ = stream;
+  operand_ = operand;
   at_ = end_ = nullptr;
-  if (stream >= p.streams.size()) return;
-  const Stream& s = p.streams[stream];
+  if (operand >= p.fetched.size()) return;
+  const Fetched& s = p.fetched[operand];
   const Member& m = p.members[s.member];
   at_ = begin_[s.member].p[s.op];
   if (!at_) return;

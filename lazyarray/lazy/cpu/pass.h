@@ -74,13 +74,13 @@ class Pass {
     void fetch();
 
    private:
-    void open(size_t stream);
+    void open(size_t operand);
     const Pass& pass_;
     const Pointers* const begin_;
     const npy_intp* const index_;
     const npy_intp length_;
     npy_intp share_ = 0;
-    size_t stream_ = 0;
+    size_t operand_ = 0;
     const char *at_ = nullptr, *end_ = nullptr;
   };
 

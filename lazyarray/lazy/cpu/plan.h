@@ -80,8 +80,8 @@ struct Chain {
   CompiledLoop* loop = nullptr;
 };
 
-// A contiguous operand in memory that a pass runs through from tile to tile.
-struct Stream {
+// A contiguous operand in memory that a pass runs through from tile to tile, so that it can fetch it ahead.
+struct Fetched {
   int member, op;
   npy_intp step;   // bytes from one element of the cut axis to the next
 };
@@ -91,7 +91,7 @@ struct Plan final : FusedPlan {
   std::vector<Chain> chains;  // in order
   Axes axes;
   bool fetches_ahead = false;
-  std::vector<Stream> streams;  // what it fetches, while the tile before is computed
+  std::vector<Fetched> fetched;  // what it fetches, while the tile before is computed
   Axes walk;                  // if tiles are pieces of a line through several axes: those
   int cut = 0;                // tiles are pieces of this axis, whole in all later ones
   npy_intp length = 1;        // of a piece

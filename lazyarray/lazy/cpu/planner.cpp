@@ -143,9 +143,9 @@ void Planner::build(Plan& p, const Stage& stage) {
     if (l.level == p.axes.n && l.copied_by < 0)
       for (int m = l.first; m <= l.last; ++m) alive[m] += l.size;
   // A pass that waits for memory fetches all of the next tile while it computes this one.
-  streams_ = p.moved >= policy.stream && cost < policy.ns_per_byte * static_cast<double>(p.moved);
-  p.fetches_ahead = streams_ && n >= operands;
-  if (!streams_) {
+  from_memory_ = p.moved >= policy.stream && cost < policy.ns_per_byte * static_cast<double>(p.moved);
+  p.fetches_ahead = from_memory_ && n >= operands;
+  if (!from_memory_) {
     per_element = 0;
     for (const Met& o : met)
       for (int m = o.first; o.item && m <= o.last; ++m) alive[m] += o.item;
@@ -159,7 +159,7 @@ void Planner::build(Plan& p, const Stage& stage) {
     p.long_double |= stage.instrs[m]->kernel->long_double;
   }
   if (tier().on && n > 1 && p.walk.n == 0) find_chains(p, stage, steps_);
-  if (p.fetches_ahead) find_streams(p, stage);
+  if (p.fetches_ahead) find_fetched(p, stage);
   // Tasks depend on sizes alone.
   if (cost < policy.split_ns) p.tiles_per_task = p.tiles;
   else if (form.open == Form::COLUMNS) p.tiles_per_task = p.tiles / panels_;
@@ -168,7 +168,7 @@ void Planner::build(Plan& p, const Stage& stage) {
   p.tasks = (p.tiles + p.tiles_per_task - 1) / p.tiles_per_task;
 }
 
-void Planner::find_streams(Plan& p, const Stage& stage) {
+void Planner::find_fetched(Plan& p, const Stage& stage) {
   std::fill(life_of_.begin(), life_of_.end(), -1);
   for (size_t m = 0; m < p.members.size(); ++m) {
     const Member& member = p.members[m];
@@ -181,7 +181,7 @@ void Planner::find_streams(Plan& p, const Stage& stage) {
       int& met = life_of_[id(in.ops[k].chunk)];
       if (met == 0 || member.outer[k][p.cut] != step) continue;
       met = 0;
-      p.streams.push_back({static_cast<int>(m), k, step});
+      p.fetched.push_back({static_cast<int>(m), k, step});
     }
   }
 }
@@ -219,7 +219,7 @@ void Planner::skip_copy(const Stage& stage, int m) {
 
 void Planner::choose_tiles(Plan& p, const Form& form, npy_intp rows, npy_intp per_element) {
   const int64_t room = p.fetches_ahead ? policy.ahead_bytes
-                       : streams_ ? policy.stream_bytes
+                       : from_memory_ ? policy.stream_bytes
                                   : policy.tile_bytes;
   const int64_t least = p.fetches_ahead ? std::min(policy.least, policy.ahead_least) : policy.least;
   const npy_intp want = std::min<npy_intp>(policy.most, std::max<npy_intp>(least, room / per_element));

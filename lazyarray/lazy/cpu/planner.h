@@ -33,7 +33,7 @@ class Planner {
   void build(Plan& p, const Stage& stage);
 
   // Each chunk once, where the pass first meets it.
-  void find_streams(Plan& p, const Stage& stage);
+  void find_fetched(Plan& p, const Stage& stage);
 
   static void push_front(Axes& axes, npy_intp length);
   // Into how many equal panels an axis of this length is cut, on which `columns` elements are kept.
@@ -75,7 +75,7 @@ class Planner {
   std::vector<Life> lives_;
   npy_intp panels_ = 1;
   int panel_axis_ = 0;  // if there are several: the axis of the plan that they cut
-  bool streams_ = false;  // it waits for memory more than it computes
+  bool from_memory_ = false;  // it waits for memory more than it computes
   std::vector<int> life_of_;  // by chunk: -1 not met yet, -2 memory
   PlanCache<Plan> plans_{512, 8192};  // by their members, of 1 KiB
 };
