@@ -27,6 +27,8 @@ cdef Quick quick_of(str name):
     if name == "expand_dims": return quick_expand_dims
     if name == "arange": return quick_arange
     if name == "argmax": return quick_argmax
+    if name == "NDArray.argmax": return quick_argmax_method
+    if name == "NDArray.argmin": return quick_argmin_method
     if name == "concatenate" or name == "concat": return quick_concatenate
     if name == "argmin": return quick_argmin
     if name == "argsort": return quick_argsort
@@ -274,18 +276,32 @@ cdef object quick_concatenate(PyObject** args, Py_ssize_t n):
 
 
 cdef object quick_argmax(PyObject** args, Py_ssize_t n):
-    return quick_extremum(args, n, 0)
+    return extremum_of_list(args, n, 0) if n == 1 else quick_extremum(args, n, 0)
 
 
 cdef object quick_argmin(PyObject** args, Py_ssize_t n):
+    return extremum_of_list(args, n, 1) if n == 1 else quick_extremum(args, n, 1)
+
+
+cdef object quick_argmax_method(PyObject** args, Py_ssize_t n):
+    return quick_extremum(args, n, 0)
+
+
+cdef object quick_argmin_method(PyObject** args, Py_ssize_t n):
     return quick_extremum(args, n, 1)
+
+
+cdef object extremum_of_list(PyObject** args, Py_ssize_t n, int what):
+    """The same, where a list of numbers is an array, too."""
+    if type(<object>args[0]) is not list:
+        return quick_extremum(args, n, what)
+    cdef Tensor t = of_numbers(<object>args[0])
+    return None if t is None else extremum(t, what)
 
 
 cdef object quick_extremum(PyObject** args, Py_ssize_t n, int what):
     cdef Tensor t = first_array(args) if n == 1 or n == 2 else None
     cdef int axis
-    if t is None and n == 1 and type(<object>args[0]) is list:
-        t = of_numbers(<object>args[0])
     if t is None:
         return None
     if n == 1:
