@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from lazyarray import ops
+from lazyarray import functions
 from lazyarray._ndarray import NDArray
 from lazyarray.ops._rows import Direct, Public, set_method
 
@@ -143,7 +143,7 @@ def _replace(
     of_lists: bool = False,
 ) -> None:
     places: dict[int, list[tuple[ModuleType, str]]] = defaultdict(list)
-    for place in (space, ops):  # ops: for the methods
+    for place in (space, functions):  # the latter for the methods
         for alias, thing in vars(place).items():
             places[id(thing)].append((place, alias))
     for name in names.split():

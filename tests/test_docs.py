@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import lazyarray as la
+from lazyarray import protocols
 
 ROOT = pathlib.Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -65,7 +66,7 @@ def test_names_on_the_pages_exist(path):
 def test_each_public_module_has_a_place_in_the_reference():
     text = "\n".join(p.read_text() for p in (ROOT / "docs" / "api").glob("*.rst"))
     listed = re.findall(r"^\.\. section:: (\S+)$", text, re.M)
-    for section in (*la.ops.SECTIONS, *la.functions.SECTIONS):
+    for section in (*la.ops.SECTIONS, *la.functions.SECTIONS, *protocols.SECTIONS):
         assert section.__name__ in listed, section.__name__
     rows = set(re.findall(r"^   :rows: (.+)$", text, re.M))
     assert rows == {row.section for row in la.ops.table.values()}

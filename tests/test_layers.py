@@ -33,7 +33,7 @@ def test_the_edges_are_found():
     assert {
         ("context.py", "engine/__init__.py", "import"),
         ("random/devices.py", "_ndarray.pyx", "import"),
-        ("ops/interop.py", "lazy/_share.pyx", "import"),
+        ("protocols/dlpack.py", "lazy/_share.pyx", "import"),
         ("_ndarray.pyx", "context.py", "import"),
         ("_scalar_mode.py", "random/__init__.py", "late"),
         ("__init__.py", "_ndarray.pyx", "import"),
@@ -45,7 +45,7 @@ def test_the_edges_are_found():
         ("nn/_native.pyx", "nn/picks.h", "include"),
         ("engine/core/waits.cpp", "engine/core/internal.h", "include"),
     } <= edges
-    assert ("ops/creation.py", "_ndarray.pyx", "import") not in edges  # for type checkers
+    assert ("functions/creation.py", "_ndarray.pyx", "import") not in edges  # for type checkers
     assert len(tree.files) > 200 and len(edges) > 900
     listed = layers.listing(tree.edges(), layers.Rooms(layers.ROOMS))
     assert "functions    -> ops" in listed and " cimport" in listed.splitlines()[-1]

@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 import lazyarray as la
-from lazyarray.functions import calculus
 
-from ..ops.compare import asynchronous, check, documented, layouts, pending, rng, same
+from ..ops.compare import asynchronous, check, layouts, pending, rng, same
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
 F = rng.standard_normal((3, 4, 5))
@@ -148,8 +147,3 @@ def test_what_waits():
         np.unwrap(F),
     ]
     same(results, wanted)
-
-
-@pytest.mark.parametrize("function", documented(calculus))
-def test_documented(function):
-    assert ">>>" in function.__doc__

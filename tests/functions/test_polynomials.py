@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 import lazyarray as la
-from lazyarray.functions import polynomials
 
-from ..ops.compare import asynchronous, check, documented, pending, rng, same
+from ..ops.compare import asynchronous, check, pending, rng, same
 
 VECTORS = [
     np.array([1.0, -3, 2]),
@@ -145,8 +144,3 @@ def test_what_waits():
             with pytest.raises(RuntimeError, match="no_sync"):
                 wait()
     same(got[2], np.polyval([1.0, 2, 3], np.array([1.0, 2, 3])))
-
-
-@pytest.mark.parametrize("function", documented(polynomials))
-def test_documented(function):
-    assert ">>>" in function.__doc__

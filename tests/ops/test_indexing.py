@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 import lazyarray as la
-from lazyarray.ops import indexing
 
-from .compare import asynchronous, check, documented, lay, pending, rng, same
+from .compare import asynchronous, check, lay, pending, rng, same
 
 X = np.arange(120.0).reshape(4, 5, 6)
 I, J = np.array([2, 0, -1]), np.array([[1], [0]])
@@ -353,11 +352,6 @@ def test_storing(name, args):
         same(x, want)
     with pytest.raises(TypeError):
         getattr(la, name)(a, *args)
-
-
-@pytest.mark.parametrize("function", documented(indexing))
-def test_documented(function):
-    assert ">>>" in function.__doc__
 
 
 @pytest.mark.parametrize("key", [[0, 0], (slice(None), [0, 0]), (Ellipsis, [0, 0])])

@@ -8,9 +8,8 @@ import pytest
 
 import lazyarray as la
 from lazyarray import _numpy_facts, linalg
-from lazyarray.ops import linear_algebra
 
-from .compare import asynchronous, check, documented, layouts, pending, rng, same
+from .compare import asynchronous, check, layouts, pending, rng, same
 
 SQUARE = rng.random((3, 4, 4)) + 3 * np.eye(4)
 TALL = rng.random((2, 5, 3))
@@ -414,8 +413,3 @@ def test_a_flag_that_others_left_is_no_error(name, n):
                 got = getattr(la.linalg, name)(a, *b)
                 la.waitall()
             same(got, getattr(np.linalg, name)(a.asnumpy(), *[v.asnumpy() for v in b]))
-
-
-@pytest.mark.parametrize("function", documented(linalg, linear_algebra))
-def test_documented(function):
-    assert ">>>" in function.__doc__

@@ -5,9 +5,9 @@ import pytest
 
 import lazyarray as la
 from lazyarray import _numpy_facts
-from lazyarray.ops import joining, manipulation
+from lazyarray.functions import manipulation
 
-from .compare import asynchronous, call, check, documented, lay, layouts, rng, same, steps, there
+from .compare import asynchronous, call, check, lay, layouts, rng, same, steps, there
 
 A = {
     (): np.array(3.5),
@@ -359,11 +359,6 @@ def test_roll(shift, axis):
 def test_append_insert_delete_resize(name, args):
     for a in ARRAYS:
         check(name, a, *args, strides=name not in ("delete", "insert"))
-
-
-@pytest.mark.parametrize("function", documented(manipulation, joining))
-def test_documented(function):
-    assert ">>>" in function.__doc__
 
 
 def test_array_likes():

@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 import lazyarray as la
-from lazyarray.ops import searching, sorting, statistical
 
-from .compare import asynchronous, check, documented, lay, layouts, pending, rng, same
+from .compare import asynchronous, check, lay, layouts, pending, rng, same
 
 pytestmark = pytest.mark.filterwarnings("ignore::numpy.exceptions.ComplexWarning")
 FLOATS = rng.integers(-4, 5, (4, 5, 6)) / 2
@@ -246,11 +245,6 @@ def test_nothing_here_waits_but_nonzero():
         np.count_nonzero(FLOATS), np.average(FLOATS, 0),
     ]  # fmt: skip
     same(results, wanted)
-
-
-@pytest.mark.parametrize("function", documented(searching, sorting, statistical))
-def test_documented(function):
-    assert ">>>" in function.__doc__
 
 
 @pytest.mark.parametrize("axis", [0, 1, -1])

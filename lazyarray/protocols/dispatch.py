@@ -16,11 +16,10 @@ import numpy as np
 
 from lazyarray import _public
 from lazyarray.lazy._lazy import Tensor, Unheld
-from lazyarray.ops import _rows, hosts, ufunc_methods
+from lazyarray.ops import _rows, hosts
 from lazyarray.ops._layout import device_of, values
-from lazyarray.ops.ufunc_methods import ROWS, deliver
-
-__all__: list[str] = []
+from lazyarray.protocols import ufunc_methods
+from lazyarray.protocols.ufunc_methods import ROWS, deliver
 
 
 def _no_counterpart(name: str) -> TypeError:

@@ -9,16 +9,27 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lazyarray.context import chosen
+from lazyarray.functions import broadcasting, manipulation
+from lazyarray.functions.creation import new, shape_of, zeros
+from lazyarray.functions.ranges import arange
 from lazyarray.lazy._lazy import Tensor
-from lazyarray.ops import _layout, _rows, manipulation
+from lazyarray.ops import _layout, _rows
 from lazyarray.ops._layout import viewed
-from lazyarray.ops.creation import new, shape_of, zeros
-from lazyarray.ops.ranges import arange
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
 
-__all__ = ["eye", "identity", "diag", "diagflat", "tri", "tril", "triu", "meshgrid", "indices"]
+__all__ = [
+    "eye",
+    "identity",
+    "diag",
+    "diagflat",
+    "tri",
+    "tril",
+    "triu",
+    "meshgrid",
+    "indices",
+]
 
 
 def eye(
@@ -238,7 +249,7 @@ def meshgrid(
         dims[axis] = x.size
         grid = manipulation.reshape(x, dims)
         if not sparse:
-            grid = manipulation.broadcast_to(grid, shape)
+            grid = broadcasting.broadcast_to(grid, shape)
         out.append(manipulation.copy(grid, order="C") if copy else grid)
     return tuple(out)
 

@@ -1,33 +1,21 @@
-"""Joining, splitting and repeating: new arrays written part by part with native copies."""
+"""Joining and splitting: new arrays written part by part with native copies; parts are views."""
 
 from __future__ import annotations
 
 import operator
-from collections.abc import Sequence
-from copy import deepcopy
-from itertools import pairwise, product
+from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
+from numpy.lib.array_utils import normalize_axis_index
 
+from lazyarray.functions.manipulation import atleast_1d, atleast_2d, atleast_3d, ravel
+from lazyarray.functions.manipulation import copy as copied
 from lazyarray.lazy._lazy import Tensor, note_constant
 from lazyarray.ops import _layout
-from lazyarray.ops._differentiable import follows
-from lazyarray.ops._moves import picked
-from lazyarray.ops._rows import (
-    asarray,
-    assign_to,
-    contiguous_signature,
-    empty,
-    full,
-    join,
-    out_array,
-    probe,
-    rolled,
-)
-from lazyarray.ops.creation import shape_of
-from lazyarray.ops.manipulation import atleast_1d, atleast_2d, atleast_3d, copy, ravel, reshape
+from lazyarray.ops._layout import operands
+from lazyarray.ops._rows import asarray, assign_to, contiguous_signature, join, out_array
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
@@ -46,13 +34,7 @@ __all__ = [
     "vsplit",
     "dsplit",
     "unstack",
-    "tile",
-    "repeat",
-    "roll",
-    "append",
-    "insert",
-    "delete",
-    "resize",
+    "block",
 ]
 
 
@@ -251,26 +233,6 @@ def _sequence(arrays: Any) -> list[Any]:
     return list(arrays)
 
 
-def append(arr: Any, values: Any, axis: int | None = None) -> NDArray:
-    """``arr`` with ``values`` after it along an axis (both flattened if ``axis`` is None).
-
-    Args:
-        arr: the array.
-        values: what comes after it, with the same lengths along all other axes.
-        axis: the axis; None: both are flattened.
-    Returns: an array, along the axis as long as both together.
-    Raises: ValueError if the numbers of axes, or other lengths, differ.
-
-    >>> import lazyarray as la
-    >>> la.append(la.array([1, 2]), 3).asnumpy()
-    array([1, 2, 3])
-    """
-    a, b = _layout.operands(arr, values)
-    if axis is None:
-        a, b, axis = ravel(a), ravel(b), 0
-    return concatenate((a, b), axis)
-
-
 # ---- splitting ----------------------------------------------------------------------------------
 
 
@@ -398,261 +360,41 @@ def unstack(x: Any, /, *, axis: int = 0) -> tuple[NDArray, ...]:
     return tuple(x if not lead else [x[(*lead, i)] for i in range(x.shape[len(lead)])])
 
 
-# ---- repeating ----------------------------------------------------------------------------------
-
-
-def tile(A: Any, reps: int | Sequence[int]) -> NDArray:
-    """``A`` repeated ``reps`` times along each axis; the shorter of shape and reps gets ones.
+def block(arrays: Any) -> NDArray:
+    """Arrays joined as nested lists say: the innermost along the last axis, and so on outwards.
 
     Args:
-        A: an array.
-        reps: how often along each axis: a number, or one for each.
-    Returns: an array, each axis as many times as long.
-    Raises: ValueError for a negative number.
+        arrays: an array, or nested lists of arrays.
+    Returns: an array of as many axes as the lists are deep, at least.
+    Raises: ValueError for lists that are uneven or empty, or lengths that do not fit; TypeError for
+        tuples.
 
     >>> import lazyarray as la
-    >>> la.tile(la.array([1, 2]), (2, 2)).asnumpy()
-    array([[1, 2, 1, 2],
-           [1, 2, 1, 2]])
+    >>> la.block([[la.ones((2, 2)), la.zeros((2, 1))], [la.zeros((1, 3))]]).asnumpy()
+    array([[1., 1., 0.],
+           [1., 1., 0.],
+           [0., 0., 0.]])
     """
-    x = asarray(A)
-    given: Any = reps
-    times = tuple([operator.index(t) for t in (given if np.ndim(given) else (given,))])
-    ndim = max(x.ndim, len(times))
-    times = (1,) * (ndim - len(times)) + times
-    x = x[(None,) * (ndim - x.ndim) + (...,)]
-    if all(t == 1 for t in times):
-        return copy(x)
-    out = empty(tuple([n * t for n, t in zip(x.shape, times, strict=True)]), x.dtype, x.device)
-    pairs = [d for n, t in zip(x.shape, times, strict=True) for d in (t, n)]
-    assign_to(reshape(out, pairs, copy=False), x[(None, slice(None)) * ndim])
-    return out
+    depth, first = 0, arrays
+    while isinstance(first, list) and first:
+        depth, first = depth + 1, first[0]
+    empty_leaf = np.empty((0,) * max(depth, 1), np.bool_)
+    np.block(_with_leaves(arrays, lambda leaf: empty_leaf))  # its errors for how lists are nested
+    leaves: list[Any] = []
+    _with_leaves(arrays, leaves.append)
+    parts = operands(*leaves)
+    ndim = max([depth, *[x.ndim for x in parts]])
+    lifted = iter([x[(None,) * (ndim - x.ndim) + (...,)] for x in parts])
+
+    def joined(o: Any, left: int) -> NDArray:
+        """What a list makes, with ``left`` levels of lists in it."""
+        return concatenate([joined(p, left - 1) for p in o], -left) if left else next(lifted)
+
+    return joined(arrays, depth) if depth else copied(next(lifted), "C")
 
 
-def repeat(a: Any, repeats: Any, axis: int | None = None) -> NDArray:
-    """Each element ``repeats`` times along an axis (of the flattened array if it is None).
-
-    Waits for ``repeats``, if it is an NDArray: the result's length is its sum.
-
-    Args:
-        repeats: how often: an int, or one for each entry along the axis.
-        axis: the axis; None: of the flattened array.
-    Returns: an array, along the axis as long as the sum of ``repeats``.
-    Raises: ValueError for a negative number, or if there are not as many as entries.
-
-    >>> import lazyarray as la
-    >>> la.repeat(la.array([1, 2]), 2).asnumpy()
-    array([1, 1, 2, 2])
-    """
-    x = asarray(a)
-    if axis is None:
-        x, axis = ravel(x), 0
-    axis = normalize_axis_index(axis, max(x.ndim, 1))
-    x = x.reshape(1) if x.ndim == 0 else x
-    if type(repeats) is int and repeats > 0:
-        times = repeats
-        total = x.shape[axis] * times
-    else:
-        given = _layout.values(repeats, "repeat()") if isinstance(repeats, Tensor) else repeats
-        counts = np.array(given).astype(np.intp)
-        times = counts.item() if counts.size == 1 else 0
-        # NumPy's own errors, and the length: on one byte an entry.
-        total = np.repeat(np.zeros(x.shape[axis], bool), given).size
-    out = empty(
-        shape_of((*x.shape[:axis], total, *x.shape[axis + 1 :]), x.dtype), x.dtype, x.device
-    )
-    if out.size == 0 and not follows(x):
-        return out
-    if times:
-        to = reshape(out, (*x.shape[: axis + 1], times, *x.shape[axis + 1 :]), copy=False)
-        short = axis == x.ndim - 1 and times < 16  # copied with long inner loops
-        for i in range(times) if short else ():
-            assign_to(to[..., i], x)
-        if not short:
-            assign_to(to, x[(slice(None),) * (axis + 1) + (None, ...)])
-        return out
-    if follows(x):
-        return picked(x, lambda n: repeat(n, counts, axis))
-    return _layout.gil_op(
-        "repeat",
-        lambda v: np.repeat(v, counts, axis),
-        [x],
-        out.shape,
-        axis,
-        mini=lambda v: np.repeat(v, 1, axis),
-    )
-
-
-def resize(a: Any, new_shape: int | Sequence[int]) -> NDArray:
-    """A new array of ``new_shape``, filled with a's elements over and over.
-
-    Args:
-        new_shape: the lengths: an int or a tuple.
-    Returns: an array of that shape; zeros, if ``a`` has no elements.
-    Raises: ValueError for a negative length.
-
-    >>> import lazyarray as la
-    >>> la.resize(la.array([1, 2, 3]), (2, 2)).asnumpy()
-    array([[1, 2],
-           [3, 1]])
-    """
-    given: Any = new_shape
-    several = type(given) in (tuple, list) or np.ndim(given)
-    shape = tuple([operator.index(n) for n in (given if several else (given,))])
-    x = ravel(asarray(a))
-    size = 1
-    for n in shape:
-        size *= n
-        if n < 0:
-            raise ValueError("all elements of `new_shape` must be non-negative")
-    if x.size == 0 or size == 0:
-        zeros = full(shape, 0, x.dtype, x.device)
-        note_constant([x], [zeros])
-        return zeros
-    return reshape(concatenate([x] * -(-size // x.size))[:size], shape)
-
-
-# ---- moving, inserting, deleting ----------------------------------------------------------------
-
-
-def roll(a: Any, shift: Any, axis: int | Sequence[int] | None = None) -> NDArray:
-    """Elements shifted along axes; what leaves at one end enters at the other.
-
-    Args:
-        shift: by how many places; several for several axes.
-        axis: the axis, or several; None: of the flattened array, whose shape is put back.
-    Returns: an array of a's shape.
-    Raises: ValueError if ``shift`` and ``axis`` do not broadcast.
-
-    >>> import lazyarray as la
-    >>> la.roll(la.arange(5), 2).asnumpy()
-    array([3, 4, 0, 1, 2])
-    """
-    x = asarray(a)
-    simple = rolled(x, shift, axis)
-    if simple is not None:
-        return simple
-    if axis is None:
-        return reshape(roll(ravel(x), shift, 0), x.shape)
-    axes = normalize_axis_tuple(axis, x.ndim, allow_duplicate=True)
-    pairs = np.broadcast(shift, axes)
-    if pairs.ndim > 1:
-        raise ValueError("'shift' and 'axis' should be scalars or 1D sequences")
-    shifts = dict.fromkeys(range(x.ndim), 0)
-    for by, along in pairs:
-        shifts[int(along)] += int(by)
-    # Along each axis: (where from, where to) of the part that stays and of the part that wraps.
-    moves = []
-    for d, by in shifts.items():
-        by %= x.shape[d] or 1
-        whole = [(slice(None), slice(None))]
-        parts = [(slice(None, -by), slice(by, None)), (slice(-by, None), slice(None, by))]
-        moves.append(parts if by else whole)
-    out = _layout.new_like(x)
-    for move in product(*moves):
-        source, target = tuple([m[0] for m in move]), tuple([m[1] for m in move])
-        assign_to(out[(*target, ...)], x[(*source, ...)])
-    return out
-
-
-def delete(arr: Any, obj: Any, axis: int | None = None) -> NDArray:
-    """A copy without the entries ``obj`` (an index, a slice, several, or a mask) along an axis.
-
-    Waits for ``obj``, if it is an NDArray: how many entries are left depends on it.
-
-    Args:
-        arr: the array.
-        obj: an index, a slice, several indices, or a mask.
-        axis: the axis; None: of the flattened array.
-    Returns: an array, shorter along the axis by what was left out.
-    Raises: IndexError for an index out of bounds; ValueError for a mask of another length.
-
-    >>> import lazyarray as la
-    >>> la.delete(la.array([1, 2, 3]), 1).asnumpy()
-    array([1, 3])
-    """
-    x = asarray(arr)
-    if axis is None:
-        x, axis = ravel(x), 0
-    axis = normalize_axis_index(axis, x.ndim)
-    # The user's own may change before the op has run.
-    obj = _layout.values(obj, "delete()") if isinstance(obj, Tensor) else deepcopy(obj)
-    if follows(x):
-        return picked(x, lambda n: delete(n, obj, axis))
-    n = x.shape[axis]
-    # NumPy lays out what one entry or a slice is missing from in another way than it does else.
-    few = isinstance(obj, slice) or (np.size(obj) == 1 and np.asarray(obj).dtype.kind in "iu")
-    if isinstance(obj, slice):
-        left = n - len(range(*obj.indices(n)))
-    elif few and -n <= np.ravel(obj)[0] < n:
-        left = n - 1
-    else:  # also NumPy's errors
-        left = np.delete(np.empty(n, np.bool_), obj).size
-    alike: Any = slice(0, 0) if few else []
-    return _layout.gil_op(
-        "delete",
-        lambda v: np.delete(v, obj, axis),
-        [x],
-        (*x.shape[:axis], left, *x.shape[axis + 1 :]),
-        (axis, few),
-        mini=lambda v: np.delete(v, alike, axis),
-        cost=3000 + 0.1 * (x.nbytes if few else 10 * x.nbytes),
-    )
-
-
-def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> NDArray:
-    """A copy with ``values`` put in before the entries ``obj`` along an axis.
-
-    Waits for ``obj``, if it is an NDArray: how many entries are put in depends on it.
-
-    Args:
-        arr: the array.
-        obj: an index, a slice, or several indices, of the array before anything is put in.
-        values: what is put in, broadcast to the places.
-        axis: the axis; None: of the flattened array.
-    Returns: an array, longer along the axis by what was put in.
-    Raises: IndexError for an index out of bounds; ValueError if ``values`` do not broadcast.
-
-    >>> import lazyarray as la
-    >>> la.insert(la.array([1, 2, 3]), 1, 9).asnumpy()
-    array([1, 9, 2, 3])
-    """
-    x, new = _layout.operands(arr, values)
-    if axis is None:
-        x, axis = ravel(x), 0
-    axis = normalize_axis_index(axis, x.ndim)
-    n = x.shape[axis]
-    if isinstance(obj, slice):
-        obj = np.arange(*obj.indices(n))
-    where = np.array(_layout.values(obj, "insert()"))
-    if where.dtype == bool:
-        where = np.flatnonzero(where)
-    # As numpy.insert: the place of one scalar index gets all of the first axis of the values.
-    added = probe(new, contiguous=True).reshape((1,) * (x.ndim - new.ndim) + new.shape)
-    if where.ndim == 0:
-        added = np.moveaxis(added, 0, axis)
-    count = added.shape[axis] if where.size == 1 else where.size
-    if where.size == 1 and where.dtype.kind in "iu" and -n <= where.ravel()[0] <= n:
-        total = n + count
-    else:  # also NumPy's errors
-        total = np.insert(np.empty(n, np.bool_), where, np.zeros(count, np.bool_)).size
-    while added.ndim > x.ndim and added.shape[0] == 1:  # as in any assignment
-        added = added[0]
-    np.broadcast_to(added, (*x.shape[:axis], count, *x.shape[axis + 1 :]))
-    if follows(x, new):
-        m = x.size
-        both = concatenate([ravel(x), ravel(new.astype(x.dtype, copy=False))])
-
-        def select(n: NDArray) -> NDArray:
-            return insert(n[:m].reshape(x.shape), where, n[m:].reshape(new.shape), axis)
-
-        return picked(both, select)
-    return _layout.gil_op(
-        "insert",
-        lambda v, w: np.insert(v, where, w, axis),
-        [x, new],
-        (*x.shape[:axis], total, *x.shape[axis + 1 :]),
-        axis,
-        mini=lambda v, w: np.insert(v, [], 0, axis),
-        cost=3000 + 0.1 * (x.nbytes if where.size == 1 else 10 * x.nbytes),
-    )
+def _with_leaves(o: Any, function: Callable[[Any], Any]) -> Any:
+    """Nested lists with ``function`` called on all in them that are no lists (nor tuples)."""
+    if isinstance(o, list):
+        return [_with_leaves(part, function) for part in o]
+    return o if isinstance(o, tuple) else function(o)

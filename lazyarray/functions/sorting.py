@@ -12,17 +12,24 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
+from lazyarray.functions.manipulation import ravel
+from lazyarray.functions.selecting import take_along_axis
 from lazyarray.lazy._lazy import paused
 from lazyarray.ops._differentiable import follows
 from lazyarray.ops._layout import gil_op, gil_write, infer, operands, signature
 from lazyarray.ops._rows import asarray, assign_to, astype, ordered
-from lazyarray.ops.indexing import take_along_axis
-from lazyarray.ops.manipulation import ravel
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
 
-__all__ = ["sort", "argsort", "lexsort", "partition", "argpartition", "sort_complex"]
+__all__ = [
+    "sort",
+    "argsort",
+    "lexsort",
+    "partition",
+    "argpartition",
+    "sort_complex",
+]
 METHODS = ["sort_inplace", "partition_inplace"]
 
 

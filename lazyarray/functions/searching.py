@@ -1,5 +1,5 @@
 """Searching: where, the indices of true elements (which wait for the values), argmax, argmin,
-places in a sorted vector, zeros at the ends."""
+places in a sorted vector."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from types import NoneType
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
-from numpy.lib.array_utils import normalize_axis_tuple
 
+from lazyarray.functions.manipulation import ravel
 from lazyarray.ops._layout import deliver, gil_op, looked_at, operands
 from lazyarray.ops._rows import (
     arg_extremum,
@@ -19,7 +19,6 @@ from lazyarray.ops._rows import (
     reduced_shape,
     select,
 )
-from lazyarray.ops.manipulation import ravel
 from lazyarray.ops.reductions import TABLE
 
 if TYPE_CHECKING:
@@ -34,7 +33,6 @@ __all__ = [
     "argmax",
     "argmin",
     "searchsorted",
-    "trim_zeros",
 ]
 
 _MISSING: Any = object()
@@ -220,51 +218,3 @@ def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> NDAr
             x, value, side, *[np.zeros_like(o) for o in order]
         ),
     )
-
-
-def _bounds(v: np.ndarray) -> tuple[list[int], list[int] | None]:
-    """The first indices of the box of what is not zero, and those behind it (None: no box)."""
-    first, last = [], []
-    for axis in range(v.ndim):
-        others = tuple([i for i in range(v.ndim) if i != axis])
-        along: Any = v.any(axis=others) if others else v
-        along = along.astype(np.bool_, copy=False)
-        start = int(along.argmax()) if along.size else 0
-        if not along.size or not along[start]:
-            return [0] * v.ndim, None
-        first.append(start)
-        last.append(along.size - int(along[::-1].argmax()))
-    return first, last
-
-
-def trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> NDArray:
-    """A view without the zeros before the first and after the last element that is not zero.
-
-    Waits for the values: the result's shape depends on them.
-
-    Args:
-        filt: an array.
-        trim: which ends: "f" the front, "b" the back, "fb" both.
-        axis: the axis, or several; None: all.
-    Returns: a view of as many axes.
-    Raises: ValueError for another ``trim``.
-
-    >>> import lazyarray as la
-    >>> la.trim_zeros(la.array([0, 1, 0, 2, 0])).asnumpy()
-    array([1, 0, 2])
-    """
-    x = asarray(filt)
-    ends = trim.lower()
-    if ends not in {"fb", "bf", "f", "b"}:
-        raise ValueError(f"unexpected character(s) in `trim`: {ends!r}")
-    axes = range(x.ndim) if axis is None else normalize_axis_tuple(axis, x.ndim, argname="axis")
-    if not axes:
-        return x
-    first, last = looked_at(x, "trim_zeros()", _bounds)
-    if last is not None and "f" not in ends:
-        first = [None] * x.ndim
-    if last is not None and "b" not in ends:
-        last = [None] * x.ndim
-    last = last or first
-    every = slice(None)
-    return x[tuple([slice(first[d], last[d]) if d in axes else every for d in range(x.ndim)])]

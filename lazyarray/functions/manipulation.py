@@ -6,10 +6,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.lib.array_utils import normalize_axis_tuple
 
 from lazyarray import _numpy_facts
-from lazyarray.lazy._lazy import Tensor
 from lazyarray.ops import _layout
 from lazyarray.ops._layout import Shape, viewed
 from lazyarray.ops._rows import (
@@ -17,7 +15,6 @@ from lazyarray.ops._rows import (
     assign_to,
     astype,
     contiguous_signature,
-    holds_arrays,
     probe,
     retype,
     seen,
@@ -38,18 +35,10 @@ __all__ = [
     "rollaxis",
     "squeeze",
     "expand_dims",
-    "broadcast_to",
-    "broadcast_arrays",
     "atleast_1d",
     "atleast_2d",
     "atleast_3d",
-    "flip",
-    "fliplr",
-    "flipud",
-    "rot90",
     "diagonal",
-    "real",
-    "imag",
     "copy",
 ]
 METHODS = ["flatten", "view"]
@@ -340,141 +329,6 @@ def rollaxis(a: Any, axis: int, start: int = 0) -> NDArray:
     return viewed(a, np.rollaxis, axis, start)
 
 
-_BACKWARDS = slice(None, None, -1)
-
-
-def flip(m: Any, axis: int | tuple[int, ...] | None = None) -> NDArray:
-    """A view with the order of elements reversed along the axes named, or along all.
-
-    Args:
-        m: an array.
-        axis: the axis, or several; None: all.
-    Returns: a view of m's shape.
-
-    >>> import lazyarray as la
-    >>> la.flip(la.array([1, 2, 3])).asnumpy()
-    array([3, 2, 1])
-    """
-    x = asarray(m)
-    if axis is None:
-        return x[(_BACKWARDS,) * x.ndim + (...,)]
-    axes = normalize_axis_tuple(axis, x.ndim)
-    key = [slice(None)] * x.ndim
-    for a in axes:
-        key[a] = _BACKWARDS
-    return x[(*key, ...)]
-
-
-def flipud(m: Any) -> NDArray:
-    """A view with the rows (axis 0) in reverse order.
-
-    Args:
-        m: an array of one axis at least.
-    Returns: a view of m's shape.
-    Raises: ValueError for an array without axes.
-
-    >>> import lazyarray as la
-    >>> la.flipud(la.array([[1], [2]])).asnumpy()
-    array([[2],
-           [1]])
-    """
-    x = asarray(m)
-    if x.ndim < 1:
-        raise ValueError("Input must be >= 1-d.")
-    return x[::-1, ...]
-
-
-def fliplr(m: Any) -> NDArray:
-    """A view with the columns (axis 1) in reverse order.
-
-    Args:
-        m: an array of two axes at least.
-    Returns: a view of m's shape.
-    Raises: ValueError for fewer axes.
-
-    >>> import lazyarray as la
-    >>> la.fliplr(la.array([[1, 2]])).asnumpy()
-    array([[2, 1]])
-    """
-    x = asarray(m)
-    if x.ndim < 2:
-        raise ValueError("Input must be >= 2-d.")
-    return x[:, ::-1]
-
-
-def rot90(m: Any, k: int = 1, axes: tuple[int, int] = (0, 1)) -> NDArray:
-    """A view turned by ``k`` quarter turns from the first of ``axes`` towards the second.
-
-    Args:
-        m: an array of two axes at least.
-        k: how many quarter turns; negative: the other way round.
-        axes: the plane.
-    Returns: a view; for odd ``k`` the lengths of the two axes are exchanged.
-    Raises: ValueError for equal axes, or axes that there are not.
-
-    >>> import lazyarray as la
-    >>> la.rot90(la.array([[1, 2], [3, 4]])).asnumpy()
-    array([[2, 4],
-           [1, 3]])
-    """
-    return viewed(m, np.rot90, k, axes)
-
-
-# ---- broadcasting -------------------------------------------------------------------------------
-
-
-def broadcast_to(array: Any, shape: int | Shape, subok: bool = False) -> NDArray:
-    """A view of ``array`` stretched to ``shape`` by NumPy's broadcasting; not for writing.
-
-    Args:
-        array: the array.
-        shape: the shape to stretch it to.
-    Returns: a view of that shape; assigning to it is an error.
-    Raises: ValueError if the array does not broadcast to it.
-
-    >>> import lazyarray as la
-    >>> la.broadcast_to(la.array([1, 2]), (2, 2)).asnumpy()
-    array([[1, 2],
-           [1, 2]])
-    """
-    return viewed(array, np.broadcast_to, shape)
-
-
-def broadcast_arrays(*args: Any, subok: bool = False) -> tuple[NDArray, ...]:
-    """The arrays as views of their common shape.
-
-    Args:
-        args: the arrays.
-    Returns: a tuple of views; not for writing.
-    Raises: ValueError if they have no common shape.
-
-    What no NDArray can hold (``None``, strings, dates) stays NumPy's.
-
-    >>> import lazyarray as la
-    >>> [x.shape for x in la.broadcast_arrays(la.zeros(3), la.zeros((2, 1)))]
-    [(2, 3), (2, 3)]
-    >>> la.broadcast_arrays(None, la.zeros(2))[0]
-    array([None, None], dtype=object)
-    """
-    numpys = {i: a for i, a in enumerate(map(_of_numpys_dtypes, args)) if a is not None}
-    mine = _layout.operands(*[a for i, a in enumerate(args) if i not in numpys])
-    xs: list[Any] = [numpys[i] if i in numpys else mine.pop(0) for i in range(len(args))]
-    shape = np.broadcast_shapes(*[x.shape for x in xs])
-    return tuple([x if x.shape == shape else _stretched(x, shape) for x in xs])
-
-
-def _stretched(x: Any, shape: Shape) -> Any:
-    return (broadcast_to if isinstance(x, Tensor) else np.broadcast_to)(x, shape)
-
-
-def _of_numpys_dtypes(o: Any) -> np.ndarray | None:
-    """A NumPy array of what no NDArray can hold; None for all else."""
-    if isinstance(o, (Tensor, int, float, complex, np.number)) or holds_arrays(o):
-        return None
-    found = np.asarray(o)
-    return found if found.dtype.kind in "OSUVMm" else None
-
-
 # ---- parts --------------------------------------------------------------------------------------
 
 
@@ -494,47 +348,6 @@ def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> NDArray
     array([1, 4])
     """
     return viewed(a, np.diagonal, offset, axis1, axis2)
-
-
-def real(val: Any) -> NDArray:
-    """The real part: a view of a complex array, the array itself otherwise.
-
-    Args:
-        val: an array.
-    Returns: an array of val's shape and of floats, if ``val`` is complex.
-
-    >>> import lazyarray as la
-    >>> la.real(la.array([1 + 2j])).asnumpy()
-    array([1.])
-    """
-    x = asarray(val)
-    return _part(x, 0) if x.dtype.kind == "c" else x
-
-
-def imag(val: Any) -> NDArray:
-    """The imaginary part: a view of a complex array, new zeros otherwise.
-
-    Args:
-        val: an array.
-    Returns: an array of val's shape and of floats, if ``val`` is complex.
-
-    >>> import lazyarray as la
-    >>> la.imag(la.array([1 + 2j])).asnumpy()
-    array([2.])
-    """
-    x = asarray(val)
-    if x.dtype.kind == "c":
-        return _part(x, 1)
-    order = range(x.ndim)[::-1] if probe(x).flags.fnc else None
-    zeros = _layout.new(x.shape, x.dtype, order, x.device)
-    assign_to(zeros, 0)
-    zeros.setflags(write=False)  # as NumPy's: they are no part of the array
-    return zeros
-
-
-def _part(x: NDArray, index: int) -> NDArray:
-    dtype = np.dtype(x.dtype.char.lower())
-    return strided(retype(x, dtype, x.shape, x.strides), x.shape, x.strides, index * dtype.itemsize)
 
 
 def view(x: NDArray, dtype: Any = None) -> NDArray:

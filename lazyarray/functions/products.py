@@ -9,14 +9,10 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
 from lazyarray import _numpy_facts
-from lazyarray.lazy._lazy import Tensor, returned
-from lazyarray.ops import _layout, _rows, elementwise
-from lazyarray.ops._layout import Shape, deliver, gil_op, operands
-from lazyarray.ops._rows import Gufunc, astype, contiguous_signature, out_array, probe, writable
-from lazyarray.ops._table import table
-from lazyarray.ops.joining import stack
-from lazyarray.ops.manipulation import (
+from lazyarray.functions.joining import stack
+from lazyarray.functions.manipulation import (
     copy,
+    diagonal,
     expand_dims,
     moveaxis,
     permute_dims,
@@ -25,6 +21,11 @@ from lazyarray.ops.manipulation import (
     squeeze,
     swapaxes,
 )
+from lazyarray.lazy._lazy import Tensor, returned
+from lazyarray.ops import _layout, _rows, elementwise, reductions
+from lazyarray.ops._layout import Shape, deliver, gil_op, operands
+from lazyarray.ops._rows import Gufunc, astype, contiguous_signature, out_array, probe, writable
+from lazyarray.ops._table import table
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
@@ -40,7 +41,11 @@ __all__ = [
     "vecmat",
     "kron",
     "cross",
+    "trace",
 ]
+
+_max, _min, _sum = [reductions.TABLE[name] for name in ("max", "min", "sum")]
+
 
 _matmul: Any = table["matmul"]
 _multiply, _conjugate = elementwise.TABLE["multiply"], elementwise.TABLE["conjugate"]
@@ -457,3 +462,29 @@ def kron(a: Any, b: Any) -> NDArray:
         expand_dims(x, tuple(range(1, 2 * ndim, 2))), expand_dims(y, tuple(range(0, 2 * ndim, 2)))
     )
     return reshape(product, tuple([n * m for n, m in zip(x.shape, y.shape, strict=True)]))
+
+
+def trace(
+    a: Any,
+    offset: int = 0,
+    axis1: int = 0,
+    axis2: int = 1,
+    dtype: Any = None,
+    out: NDArray | None = None,
+) -> NDArray:
+    """The sum of a diagonal of two axes.
+
+    Args:
+        a: an array of two axes at least.
+        offset: which diagonal: 0 is the main one, positive ones lie above it.
+        axis1: the rows' axis.
+        axis2: the columns' axis.
+        dtype: what is added in, and the result's dtype.
+    Returns: an array without the two axes.
+    Raises: ValueError for an array of fewer than two axes.
+
+    >>> import lazyarray as la
+    >>> la.trace(la.array([[1, 2], [3, 4]])).item()
+    5
+    """
+    return _sum(diagonal(a, offset, axis1, axis2), -1, dtype, out)

@@ -13,16 +13,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
+from lazyarray.functions import sums
+from lazyarray.functions.selecting import take, take_along_axis
 from lazyarray.lazy._lazy import Tensor, note_call, paused, tracked
-from lazyarray.ops import _layout, _rows, elementwise, reductions, statistical
+from lazyarray.ops import _layout, _rows, elementwise, reductions
 from lazyarray.ops._differentiable import follows, summed_to
 from lazyarray.ops._moves import numbers
 from lazyarray.ops._rows import Reduction, Ufunc
-from lazyarray.ops.indexing import take, take_along_axis
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
     from lazyarray.engine import Device
+
 
 ROWS = {row.ufunc: row for row in elementwise.TABLE.values() if isinstance(row, Ufunc)}
 _REDUCTIONS = {row.ufunc: row for row in reductions.TABLE.values() if isinstance(row, Reduction)}
@@ -207,8 +209,8 @@ def _running_extreme(ufunc: np.ufunc, x: NDArray, axis: int, dtype: Any) -> NDAr
 
 # What running a ufunc over an axis is composed of, where its gradient is wanted.
 _RUNNING: dict[np.ufunc, Callable[..., NDArray]] = {
-    np.add: statistical.cumsum,
-    np.multiply: statistical.cumprod,
+    np.add: sums.cumsum,
+    np.multiply: sums.cumprod,
     np.maximum: partial(_running_extreme, np.maximum),
     np.minimum: partial(_running_extreme, np.minimum),
 }

@@ -1,4 +1,4 @@
-"""What is known of arrays without their values: dtypes, promotion, shapes, shared memory."""
+"""What is known of arrays without their values: dtypes, promotion, shapes."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from lazyarray.context import as_device
 from lazyarray.lazy import _share
 from lazyarray.lazy._lazy import Tensor
 from lazyarray.ops import _rows
+from lazyarray.ops._layout import values
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
@@ -20,13 +21,16 @@ __all__ = [
     "isdtype",
     "iscomplexobj",
     "isrealobj",
-    "may_share_memory",
     "ndim",
     "promote_types",
     "result_type",
     "shape",
-    "shares_memory",
     "size",
+    "common_type",
+    "typename",
+    "mintypecode",
+    "min_scalar_type",
+    "issubdtype",
 ]
 
 isdtype = np.isdtype
@@ -173,65 +177,39 @@ def size(a: Any, axis: Any = None) -> int:
     return x.size if axis is None else int(np.size(host, axis))
 
 
-class _Place:
-    """An array's layout for NumPy's functions that compare addresses; no memory is looked at."""
-
-    def __init__(self, x: NDArray, address: int) -> None:
-        self.__array_interface__ = {
-            "version": 3,
-            "shape": x.shape,
-            "strides": x.strides,
-            "typestr": x.dtype.str,
-            "data": (address, True),
-        }
+typename = np.typename
+mintypecode = np.mintypecode
+issubdtype = np.issubdtype
 
 
-def _places(a: Any, b: Any) -> tuple[np.ndarray, np.ndarray] | None:
-    """What NumPy can compare for two arrays; None if they have no memory in common."""
-    if isinstance(a, Tensor) and isinstance(b, Tensor) and a.var == b.var:  # allocated or not
-        first, second = [_Place(x, (1 << 40) + _share.offset(x)) for x in (a, b)]
-        return np.asarray(first), np.asarray(second)
-    found: list[np.ndarray] = []
-    for x in (a, b):
-        # Memory of others' and memory that was lent to them is compared where it lies.
-        address = _share.address(x) if isinstance(x, Tensor) else None
-        if isinstance(x, Tensor) and address is None:
-            return None
-        found.append(np.asarray(x if address is None else _Place(x, address)))
-    return found[0], found[1]
-
-
-def may_share_memory(a: Any, b: Any, max_work: Any = None) -> bool:
-    """Whether the arrays' memory ranges overlap; see :func:`shares_memory`.
+def common_type(*arrays: Any) -> Any:
+    """The inexact scalar type that holds the values of all arrays; their dtypes decide.
 
     Args:
-        b: an array.
-        max_work: for NumPy's signature; ranges are compared in any case.
-    Returns: a bool.
+        arrays: the arrays.
+    Returns: a scalar type: ``float64`` for integers, else the largest of them.
+    Raises: TypeError for what is no number.
+
+    >>> import lazyarray as la
+    >>> la.common_type(la.ones(1, la.float32), la.ones(1, la.complex64))
+    <class 'numpy.complex64'>
+    """
+    return np.common_type(*[np.empty(0, a.dtype) if isinstance(a, Tensor) else a for a in arrays])
+
+
+def min_scalar_type(a: Any, /) -> np.dtype[Any]:
+    """For a number the smallest dtype that holds it, for an array its dtype.
+
+    Waits for an array without axes: the value decides.
+
+    Returns: a dtype.
     Raises: nothing.
 
     >>> import lazyarray as la
-    >>> x = la.arange(4)
-    >>> la.may_share_memory(x[::2], x[1::2])
-    True
+    >>> la.min_scalar_type(-260), la.min_scalar_type(la.ones(2))
+    (dtype('int16'), dtype('float64'))
     """
-    places = _places(a, b)
-    return places is not None and np.may_share_memory(*places, max_work=max_work)
-
-
-def shares_memory(a: Any, b: Any, max_work: Any = None) -> bool:
-    """Whether an element of one array is one of the other's.
-
-    Args:
-        b: an array.
-        max_work: how long to look, as in NumPy.
-    Returns: a bool.
-    Raises: nothing for arrays; NumPy's TooHardError if ``max_work`` is exceeded.
-
-    >>> import lazyarray as la
-    >>> x = la.arange(4)
-    >>> la.shares_memory(x[::2], x[1::2]), la.shares_memory(x[1:], x[:2])
-    (False, True)
-    """
-    places = _places(a, b)
-    return places is not None and np.shares_memory(*places, max_work=max_work)
+    if isinstance(a, Tensor):
+        x: NDArray = a
+        return x.dtype if x.ndim else np.min_scalar_type(values(x, "min_scalar_type()"))
+    return np.min_scalar_type(a)
