@@ -59,7 +59,6 @@ from lazyarray.functions.editing import *  # noqa: F403
 from lazyarray.functions.files import *  # noqa: F403
 from lazyarray.functions.functional import *  # noqa: F403
 from lazyarray.functions.histograms import *  # noqa: F403
-from lazyarray.functions.index_arrays import *  # noqa: F403
 from lazyarray.functions.index_tricks import *  # noqa: F403
 from lazyarray.functions.iterators import *  # noqa: F403
 from lazyarray.functions.joining import *  # noqa: F403

@@ -29,7 +29,7 @@ __all__ = [
 _AT_CALL = 8192
 
 
-def _host(value: Any) -> Any:
+def known(value: Any) -> Any:
     """A number from a 0-d array: lengths must be known at the call, so this waits for it."""
     return np.asarray(value)[()] if isinstance(value, Tensor) else value
 
@@ -62,7 +62,7 @@ def arange(
         if simple is not None:
             return simple
     place = chosen(ctx, device)
-    start, stop, step = _host(start), _host(stop), _host(step)
+    start, stop, step = known(start), known(stop), known(step)
     if stop is None:
         start, stop = None, start
     if stop is None:
@@ -235,7 +235,7 @@ def logspace(
     """
     place = chosen(ctx, device)
     return _space(
-        "logspace", start, stop, num, axis, place, endpoint=endpoint, base=_host(base), dtype=dtype
+        "logspace", start, stop, num, axis, place, endpoint=endpoint, base=known(base), dtype=dtype
     )
 
 

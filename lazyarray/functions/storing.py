@@ -9,7 +9,7 @@ import numpy as np
 
 from lazyarray.functions._checks import along, check_bounds, check_fits, listed, wrapped
 from lazyarray.functions.editing import resize
-from lazyarray.functions.index_arrays import check_cube
+from lazyarray.functions.index_tricks import check_cube
 from lazyarray.functions.manipulation import ravel
 from lazyarray.lazy._lazy import Tensor, Unheld
 from lazyarray.ops._differentiable import follows

@@ -101,7 +101,7 @@ def function(func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, 
     A NumPy array that the call changes, or names as ``out``, is written at once: this waits.
     """
     module, name = func.__module__, func.__name__
-    if (module, name) in _CHANGES and not (args and isinstance(args[0], Tensor)):
+    if hosts.changes(func) and not (args and isinstance(args[0], Tensor)):
         return func(*_host(args, name), **_host(kwargs, name))
     mine = _SPECIAL.get((module, name)) or _counterpart(module, name)
     if mine is None:
@@ -152,20 +152,9 @@ def into_numpys(mine: Any, out: Any, args: tuple[Any, ...], kwargs: dict[str, An
 _rows.teach(into_numpys=into_numpys)
 
 
-# What changes its first argument.
-_CHANGES = {
-    ("numpy", name)
-    for name in ("copyto", "put", "place", "putmask", "put_along_axis", "fill_diagonal")
-}
-
-
 def _host(o: Any, name: str) -> Any:
     """Arguments for NumPy itself: the values of NDArrays."""
-    if isinstance(o, Tensor):
-        return values(o, f"numpy.{name} of what is NumPy's")
-    if isinstance(o, dict):
-        return {key: _host(value, name) for key, value in o.items()}
-    return type(o)([_host(x, name) for x in o]) if type(o) in (list, tuple) else o
+    return hosts.to_host(o, f"numpy.{name} of what is NumPy's")
 
 
 def _bound(func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
