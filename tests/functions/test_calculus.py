@@ -81,23 +81,6 @@ def test_unwrap(more):
             check("unwrap", b, axis=axis, **more)
 
 
-def test_trim_zeros():
-    a = np.zeros((5, 6))
-    a[1:3, 2:5] = F[:2, 0, :3]
-    for x in (a, a.T, a[1:3], a[1], a[1] != 0, a[0], a * 0, np.array(3.0), np.zeros(0), a + 1j * a):
-        for trim in ("fb", "f", "B", "bf", "x"):
-            for axis in (None, 0, -1, (0, 1), (), 3):
-                check("trim_zeros", x, trim, axis)
-    x = la.array([0, 1, 2, 0])
-    la.trim_zeros(x)[:] = 7  # a view
-    assert x.tolist() == [0, 7, 7, 0]
-
-
-def test_sort_complex():
-    for a in [*ARRAYS, rng.integers(0, 3, 8).astype("h"), F.astype("g"), (F + 1j).astype("F")]:
-        check("sort_complex", a)
-
-
 def test_newer_arguments_of_older_functions():
     x = la.array(F)
     for name in ("sort", "argsort"):

@@ -243,9 +243,6 @@ def test_nothing_waits():
     close(got, np.einsum("ij,kj,kl->il", A, A, A))
 
 
-# ---- paths --------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     "optimize",
     [True, "greedy", "optimal", ("greedy", 1000), False, None,

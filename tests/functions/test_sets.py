@@ -96,15 +96,6 @@ def test_two_sets(name):
             check(name, np.arange(5), np.array([7, 3, 9]), unique, return_indices=True)
 
 
-def test_ediff1d():
-    for a in ARRAYS:
-        check("ediff1d", a)
-        check("ediff1d", a, -9, [1, 2])
-        check("ediff1d", a, to_begin=[[0.5]])
-        check("ediff1d", a, to_end=1j)
-    check("ediff1d", [1, 2, 4], np.float32(1))
-
-
 @asynchronous
 def test_what_waits():
     x = la.array(INTS)

@@ -7,7 +7,7 @@ import lazyarray as la
 from lazyarray import _numpy_facts
 from lazyarray.functions import manipulation
 
-from .compare import asynchronous, call, check, lay, layouts, rng, same, steps, there
+from ..ops.compare import call, lay, layouts, rng, same, steps, there
 
 A = {
     (): np.array(3.5),
@@ -160,15 +160,6 @@ def test_writes_go_through_views():
     same(x.diagonal(), (a + 1).diagonal())
 
 
-def test_broadcast_arrays():
-    parts = [np.arange(3.0), np.arange(2).reshape(2, 1), np.array(5, np.int8)]
-    same(la.broadcast_arrays(*map(la.array, parts)), np.broadcast_arrays(*parts))
-    with pytest.raises(ValueError, match="shape mismatch"):
-        la.broadcast_arrays(la.zeros(2), la.zeros(3))
-    with pytest.raises(ValueError, match="read-only"):
-        la.broadcast_to(la.zeros(1), (3,))[...] = 1
-
-
 def test_real_imag_view():
     for d in there("FDG"):
         a = (rng.random((3, 4)) + 1j * rng.random((3, 4))).astype(d)
@@ -206,159 +197,6 @@ def test_view_dtype(dtype):
         else:
             same(got, want)
             assert got.var == x.var
-
-
-# ---- joining ------------------------------------------------------------------------------------
-
-PARTS = [
-    [np.ones((2, 3)), np.zeros((2, 3), "i4")],
-    [np.ones((2, 3)).T, np.zeros((3, 2), "f4").T],
-    [np.asfortranarray(np.ones((2, 3))), np.asfortranarray(np.zeros((4, 3)))],
-    [np.asfortranarray(np.ones((2, 3))), np.ones((2, 3))],
-    [np.arange(3), np.arange(4)],
-    [np.ones((2, 3, 4)).swapaxes(0, 1), np.ones((2, 3, 4)).swapaxes(0, 1)],
-    [np.ones((2, 3))],
-    [np.ones(3), np.ones((1, 3))],
-    [np.ones((2, 3)), np.ones((2, 4))],
-    [np.ones((0, 3)), np.ones((2, 3), "?")],
-    [np.array(1), np.array(2.0)],
-    [np.arange(3, dtype="u1"), np.arange(3, dtype="i1")],
-    [],
-]
-
-
-@pytest.mark.parametrize("parts", PARTS)
-def test_joining(parts):
-    for axis in (0, 1, -1, None, 5):
-        check("concatenate", parts, axis)
-        check("concat", parts, axis)
-        check("stack", parts, axis if axis is not None else 2)
-    for name in ("hstack", "vstack", "dstack", "column_stack"):
-        check(name, parts)
-    check("concatenate", parts, dtype="f4")
-    check("concatenate", parts, dtype="i4")
-    check("concatenate", parts, dtype="i4", casting="unsafe")
-
-
-def test_concatenate_weak_scalars_and_out():
-    check("concatenate", [np.ones(2, "f4"), 3.0, 1], None)
-    check("concatenate", [np.ones(2, "f4"), 3.0])
-    out = la.zeros((4,), dtype="f4")
-    assert la.concatenate([la.ones(2), la.zeros(2)], out=out) is out
-    same(out, np.array([1, 1, 0, 0], "f4"))
-    for bad, error in [
-        ({"out": la.zeros(3)}, ValueError),
-        ({"out": la.zeros((4, 1))}, ValueError),
-        ({"out": la.zeros(4, dtype="i4")}, TypeError),
-        ({"out": out, "dtype": "f4"}, TypeError),
-    ]:
-        with pytest.raises(error):
-            la.concatenate([la.ones(2), la.zeros(2)], **bad)
-    x = la.arange(6)
-    la.concatenate([x[3:], x[:3]], out=x)  # overlaps, part by part, as NumPy's
-    a = np.arange(6)
-    np.concatenate([a[3:], a[:3]], out=a)
-    same(x, a)
-
-
-@asynchronous
-def test_join_is_poisoned_by_a_part():
-    bad = la.linalg.inv(la.zeros((2, 2)))
-    joined = la.concatenate([la.ones((2, 2)), bad, la.ones((2, 2))])
-    with pytest.raises(np.linalg.LinAlgError):
-        joined.asnumpy()
-
-
-@pytest.mark.parametrize("how", [1, 2, 3, [1, 3], [2, 9], [], (1,), 0, -1, np.array([1, 2])])
-@pytest.mark.parametrize("name", ["split", "array_split", "hsplit", "vsplit", "dsplit"])
-@pytest.mark.filterwarnings("error")
-def test_splitting(name, how):
-    for a in ARRAYS:
-        check(name, a, how)
-        if "array" in name or name == "split":
-            check(name, a, how, axis=1)
-            check(name, a, how, axis=-1)
-
-
-def test_unstack():
-    for a in ARRAYS:
-        check("unstack", a, strides=a.ndim > 1)
-        check("unstack", a, axis=-1, strides=a.ndim > 1)
-        check("unstack", a, axis=1)
-    x = la.zeros((2, 3))
-    assert all(part.var == x.var for part in la.unstack(x))
-
-
-@pytest.mark.parametrize(
-    "reps", [2, 1, 0, (2,), (2, 3), (1, 1), (3, 1, 2), [2, 2], (1, 2, 1, 2), ()]
-)
-def test_tile(reps):
-    for a in ARRAYS:
-        check("tile", a, reps)
-
-
-@pytest.mark.parametrize(
-    "repeats", [2, 0, 1, [1, 2], [3, 0, 1], np.array([2]), -1, [1.5, 2], [[1]]]
-)
-def test_repeat(repeats):
-    for a in ARRAYS:
-        for axis in (None, 0, 1, -1, 7):
-            check("repeat", a, repeats, axis)
-    check("repeat", A[2, 3], np.array([1, 0, 2, 1, 1, 1]))
-
-
-@pytest.mark.parametrize(
-    ("shift", "axis"),
-    [
-        (1, None),
-        (-2, None),
-        (0, 0),
-        (2, 0),
-        (-1, -1),
-        (7, 1),
-        ((1, 2), (0, 1)),
-        (1, (0, -1)),
-        ((1, 1), 0),
-        ((1, 2), None),
-        (1, 5),
-        ([[1]], 0),
-    ],
-)
-def test_roll(shift, axis):
-    for a in ARRAYS:
-        check("roll", a, shift, axis)
-
-
-@pytest.mark.parametrize(
-    ("name", "args"),
-    [
-        ("append", (np.ones(2),)),
-        ("append", (5, 0)),
-        ("append", (np.ones((1, 3)), 0)),
-        ("delete", (1,)),
-        ("delete", (1, 0)),
-        ("delete", ([0, 2], -1)),
-        ("delete", (slice(None, None, 2), 0)),
-        ("delete", (9, 0)),
-        ("delete", (np.array([True, False, True]), 1)),
-        ("insert", (1, 5.0)),
-        ("insert", (0, np.ones((1, 1)))),
-        ("insert", (1, 5.0, 0)),
-        ("insert", ([0, 2], [1.0, 2.0], -1)),
-        ("insert", (1, np.ones(3), 0)),
-        ("insert", ([1], np.ones((2, 1)), 1)),
-        ("insert", (slice(0, 2), 7, 1)),
-        ("insert", (9, 1.0, 0)),
-        ("insert", (1, np.ones(5), 0)),
-        ("resize", ((3, 4),)),
-        ("resize", (7,)),
-        ("resize", ((0, 2),)),
-        ("resize", ((-1, 2),)),
-    ],
-)
-def test_append_insert_delete_resize(name, args):
-    for a in ARRAYS:
-        check(name, a, *args, strides=name not in ("delete", "insert"))
 
 
 def test_array_likes():

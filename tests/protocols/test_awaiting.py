@@ -215,7 +215,7 @@ def test_nothing_is_kept():
     la.waitall()
     end = time.monotonic() + 10
     while gone() is not None and time.monotonic() < end:
-        # A worker's last reference is dropped by who comes next, a moment after what it ran is complete.
+        # A worker's last reference is dropped by who comes next, a moment after its op ended.
         (la.ones(1_000_000) + 1).wait_to_read()
         gc.collect()
     assert gone() is None

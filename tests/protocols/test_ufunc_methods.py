@@ -7,6 +7,12 @@ import pytest
 
 import lazyarray as la
 
+
+@pytest.fixture(autouse=True)
+def _both_ways(direct):
+    """Each test runs at once, and recorded."""
+
+
 H = np.arange(12.0).reshape(3, 4)
 I = H.astype(np.int64)
 
