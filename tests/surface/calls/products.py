@@ -1,4 +1,4 @@
-"""Sample calls of products in the main namespace."""
+"""Sample calls of lazyarray.functions.products."""
 
 CALLS = {
     "dot": ["xp.dot(v, w)", "xp.dot(m, q)", "xp.dot(t, q)", "xp.dot(m, q, out=m * 0)"],
@@ -22,4 +22,5 @@ CALLS = {
         "xp.cross(m, v.reshape(4, 3), axisa=0, axisb=1, axisc=0)",
         "xp.cross(v[:2], w[:3])",
     ],
+    "trace": ["xp.trace(q)", "xp.trace(q, offset=1)", "xp.trace(t, 0, 1, 2, dtype='float32')"],
 }

@@ -1,6 +1,13 @@
-"""Calls of lazyarray/ops/indexing.py."""
+"""Sample calls of lazyarray.functions.selecting."""
 
 CALLS = {
+    "select": [
+        "xp.select([v < 0, v > 1], [v, v * 10], default=7)",
+        "xp.select([b, v > 0], [i, v])",
+        "xp.select([m > 0, m[0] < 0], [m, -1.0], 3)",
+        "xp.select([f > 0], [f], 2.5)",
+        "xp.select([True], [3], 1.5)",
+    ],
     "take": [
         "xp.take(v, i)",
         "xp.take(m, [0, 2], axis=1)",
@@ -16,10 +23,6 @@ CALLS = {
         "xp.take_along_axis(v, i)",
         "xp.take_along_axis(m, i, None)",
     ],
-    "put_along_axis": [
-        "xp.put_along_axis(m, xp.argmax(m, axis=1, keepdims=True), 9, axis=1)",
-        "xp.put_along_axis(v, i, w, None)",
-    ],
     "compress": [
         "xp.compress(b, v)",
         "xp.compress([True, False], m, axis=0)",
@@ -31,11 +34,4 @@ CALLS = {
         "xp.choose(j, [m, 1, 2], mode='wrap')",
         "xp.choose(i, [v, 3], mode='clip', out=w)",
     ],
-    "put": [
-        "xp.put(v, [0, 2], 5)",
-        "xp.put(m, i, w)",
-        "xp.put(i, [30, -30], [7, 8], mode='clip')",
-    ],
-    "putmask": ["xp.putmask(v, b, [1, 2, 3])", "xp.putmask(m, m > 0, 0)"],
-    "place": ["xp.place(v, b, [1, 2, 3])", "xp.place(m, m > 0, v)"],
 }
