@@ -173,3 +173,10 @@ def test_each_file_is_in_a_room(tmp_path):
 def test_an_include_that_is_nowhere(tmp_path):
     with pytest.raises(SystemExit, match=r"low/b.h:2: where is 'gone.h'"):
         wrong(tmp_path, {"low/b.h": '\n#include "gone.h"\n'})
+
+
+@pytest.mark.parametrize("room", ["functions", "protocols"])
+def test_tests_mirror_the_room(room):
+    here = {path.stem for path in (layers.PACKAGE / room).glob("[!_]*.py")} - {"absent"}
+    tests = {path.stem for path in (pathlib.Path(__file__).parent / room).glob("test_*.py")}
+    assert tests == {f"test_{name}" for name in here}
