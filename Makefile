@@ -74,7 +74,7 @@ QUICK := tests/test_layers.py tests/test_project.py tests/test_wheel.py tests/pr
 	tests/ops tests/functions tests/test_compile.py tests/test_compile_edges.py tests/test_compile_state.py \
 	tests/autograd/test_tape.py tests/autograd/test_elementwise.py tests/autograd/test_calls.py \
 	tests/graph/test_executor.py tests/test_random.py tests/test_fuzz.py \
-	--ignore=tests/lazy/test_large_blocks.py --ignore=tests/ndarray/test_random_programs.py
+	--ignore=tests/ndarray/test_random_programs.py
 quick: $(VENV)/.installed-test
 	$(BIN)/pytest -q $(QUICK) $(ARGS)
 	$(BIN)/python tools/fuzz.py --minutes 0.5

@@ -151,16 +151,3 @@ def test_what_the_engine_let_go_of_last_goes_back():
         if la.storage.pool_stats()["in_use"] < 32 * MB > la.storage.pool_stats()["cached"]:
             return
     raise AssertionError(la.storage.pool_stats())
-
-
-def test_running_ahead_is_bounded():
-    """Operands that are made in the loop stay alive only as far as the workers are behind."""
-    n = 300
-    b = la.array(np.eye(n))
-    total = la.zeros((n, n))
-    most = 0
-    for _ in range(400):
-        total = total + la.ones((n, n)) @ b
-        most = max(most, engine.get().stats()["pending_bytes"])
-    assert float(total[0, 0]) == 400
-    assert most <= 140 * MB

@@ -1,7 +1,7 @@
 """Results whose memory NumPy has allocated: it becomes the array's, from PoolPolicy::taken on."""
 
 import gc
-import threading
+import time
 import weakref
 
 import numpy as np
@@ -11,7 +11,7 @@ import lazyarray as la
 from lazyarray.lazy._lazy import Giving
 from lazyarray.ops import _rows
 
-from ..ops.compare import on_gpu, pending, same
+from ..ops.compare import on_gpu, same
 
 pytestmark = pytest.mark.skipif(on_gpu(), reason="memory of the host")
 rng = np.random.default_rng(7)
@@ -99,7 +99,10 @@ def test_the_memory_is_counted_and_let_go_of():
     assert la.storage.pool_stats()["in_use"] >= before + x.nbytes + y.nbytes
     del x, y
     la.waitall()
-    assert la.storage.pool_stats()["in_use"] <= before + 100
+    end = time.monotonic() + 10  # a worker lets go of what it ran a moment after it is complete
+    while la.storage.pool_stats()["in_use"] > before + 100:
+        assert time.monotonic() < end
+        time.sleep(0.01)
 
 
 def test_numpy_gets_its_array_back():
@@ -189,60 +192,3 @@ def test_draws_give_numpys_numbers(n):
     out = la.zeros(n)
     mine.random(out=out)
     same(out, numpys.random(n))
-
-
-# ---- values that are looked at where they lie --------------------------------------------------
-
-
-def test_looking_waits_for_what_was_written_and_holds_back_what_comes():
-    x = la.zeros(100_000)
-    with pending(x):
-        x[5] = 1
-        found = []
-        thread = threading.Thread(target=lambda: found.append(la.flatnonzero(x).tolist()))
-        thread.start()
-    thread.join()
-    x[6] = 1
-    assert found == [[5]] and la.flatnonzero(x).tolist() == [5, 6]
-
-
-@pytest.mark.parametrize("n", [100, 8192, 8193, 100_000])
-def test_looking_is_a_hidden_wait(n):
-    x = la.ones(n)
-    for look in (
-        la.nonzero,
-        la.argwhere,
-        la.flatnonzero,
-        la.unique,
-        la.trim_zeros,
-        la.array2string,
-    ):
-        with la.no_sync(), pytest.raises(RuntimeError, match="no_sync"):
-            look(x)
-    la.array2string(x)
-    assert "array2string()" in str(la.sync_report())
-
-
-@pytest.mark.parametrize("n", [100, 100_000])
-def test_looking_at_what_failed(n):
-    x = la.ones(n)
-    la.engine.get().push_sync(lambda run: 1 / 0, la.cpu(), [], [x.var])
-    for look in (la.nonzero, la.trim_zeros, la.array_repr, la.unique):
-        with pytest.raises(ZeroDivisionError):
-            look(x)
-
-
-def test_a_formatter_of_the_users():
-    x = la.arange(10_000.0)
-    text = la.array2string(x, formatter={"float": lambda v: str(float(x[int(v)] + 1))}, threshold=5)
-    assert text.startswith("[1.0 2.0 3.0 ...")
-
-
-def test_looking_while_recording_leaves_no_trace():
-    x = la.ones(100_000)
-    x.attach_grad()
-    with la.autograd.record():
-        y = (x * x).sum()
-        assert la.flatnonzero(x).size == 100_000
-    y.backward()
-    same(x.grad, np.full(100_000, 2.0))
