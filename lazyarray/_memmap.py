@@ -12,9 +12,7 @@ from lazyarray.engine import Device
 from lazyarray.ops._rows import holdable
 from lazyarray.ops.hosts import given, note
 
-__all__ = [
-    "memmap",
-]
+__all__ = ["memmap"]
 
 
 class memmap(NDArray):

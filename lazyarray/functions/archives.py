@@ -20,14 +20,7 @@ from lazyarray.ops._layout import values
 if TYPE_CHECKING:
     from lazyarray.engine import Device
 
-__all__ = [
-    "save",
-    "load",
-    "savez",
-    "savez_compressed",
-]
-
-
+__all__ = ["save", "load", "savez", "savez_compressed"]
 _LIST = b"lazyarray list"  # the archive's comment, which NumPy doesn't look at
 
 

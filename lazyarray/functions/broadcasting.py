@@ -14,12 +14,7 @@ from lazyarray.ops._rows import holds_arrays, probe
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
 
-__all__ = [
-    "broadcast_to",
-    "broadcast_arrays",
-    "broadcast_shapes",
-    "broadcast",
-]
+__all__ = ["broadcast_to", "broadcast_arrays", "broadcast_shapes", "broadcast"]
 
 
 def broadcast_to(array: Any, shape: int | Shape, subok: bool = False) -> NDArray:

@@ -14,12 +14,7 @@ from lazyarray.ops._rows import asarray, assign_to, probe, retype, strided
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
 
-__all__ = [
-    "real",
-    "imag",
-    "real_if_close",
-    "angle",
-]
+__all__ = ["real", "imag", "real_if_close", "angle"]
 
 _all = reductions.TABLE["all"]
 _ufuncs = elementwise.TABLE

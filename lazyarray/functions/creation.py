@@ -17,16 +17,7 @@ if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
     from lazyarray.engine import Device
 
-__all__ = [
-    "empty",
-    "zeros",
-    "ones",
-    "full",
-    "empty_like",
-    "zeros_like",
-    "ones_like",
-    "full_like",
-]
+__all__ = ["empty", "zeros", "ones", "full", "empty_like", "zeros_like", "ones_like", "full_like"]
 
 Shape = tuple[int, ...]
 

@@ -23,15 +23,7 @@ from lazyarray.ops._rows import asarray, assign_to, empty, full, probe
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
 
-__all__ = [
-    "tile",
-    "repeat",
-    "append",
-    "insert",
-    "delete",
-    "resize",
-    "trim_zeros",
-]
+__all__ = ["tile", "repeat", "append", "insert", "delete", "resize", "trim_zeros"]
 
 
 def append(arr: Any, values: Any, axis: int | None = None) -> NDArray:

@@ -18,15 +18,7 @@ from lazyarray.ops.hosts import given
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
 
-__all__ = [
-    "fromfile",
-    "fromiter",
-    "fromstring",
-    "loadtxt",
-    "genfromtxt",
-    "fromregex",
-    "savetxt",
-]
+__all__ = ["fromfile", "fromiter", "fromstring", "loadtxt", "genfromtxt", "fromregex", "savetxt"]
 
 
 def _read(made: Any, like: Any) -> Any:

@@ -28,13 +28,7 @@ from lazyarray.ops._rows import asarray, assign_to, call, empty, holdable
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
 
-__all__ = [
-    "apply_along_axis",
-    "apply_over_axes",
-    "vectorize",
-    "piecewise",
-    "fromfunction",
-]
+__all__ = ["apply_along_axis", "apply_over_axes", "vectorize", "piecewise", "fromfunction"]
 
 # ---- along axes ---------------------------------------------------------------------------------
 

@@ -30,7 +30,6 @@ __all__ = [
     "isfortran",
 ]
 
-
 _ufuncs = elementwise.TABLE
 _all = reductions.TABLE["all"]
 

@@ -18,11 +18,7 @@ if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
     from lazyarray.engine import Device
 
-__all__ = [
-    "frombuffer",
-    "may_share_memory",
-    "shares_memory",
-]
+__all__ = ["frombuffer", "may_share_memory", "shares_memory"]
 
 
 def frombuffer(

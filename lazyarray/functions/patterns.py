@@ -19,17 +19,7 @@ from lazyarray.ops._layout import viewed
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
 
-__all__ = [
-    "eye",
-    "identity",
-    "diag",
-    "diagflat",
-    "tri",
-    "tril",
-    "triu",
-    "meshgrid",
-    "indices",
-]
+__all__ = ["eye", "identity", "diag", "diagflat", "tri", "tril", "triu", "meshgrid", "indices"]
 
 
 def eye(

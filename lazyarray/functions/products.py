@@ -45,8 +45,6 @@ __all__ = [
 ]
 
 _max, _min, _sum = [reductions.TABLE[name] for name in ("max", "min", "sum")]
-
-
 _matmul: Any = table["matmul"]
 _multiply, _conjugate = elementwise.TABLE["multiply"], elementwise.TABLE["conjugate"]
 

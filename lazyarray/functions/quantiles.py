@@ -21,11 +21,7 @@ from lazyarray.ops._rows import asarray, normalize_axes, reduced_shape, scatter,
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
 
-__all__ = [
-    "quantile",
-    "percentile",
-    "median",
-]
+__all__ = ["quantile", "percentile", "median"]
 
 _isnan, _floor, _minimum, _invert = [
     elementwise.TABLE[name] for name in ("isnan", "floor", "minimum", "invert")

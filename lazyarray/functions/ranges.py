@@ -17,12 +17,7 @@ if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
     from lazyarray.engine import Device
 
-__all__ = [
-    "arange",
-    "linspace",
-    "logspace",
-    "geomspace",
-]
+__all__ = ["arange", "linspace", "logspace", "geomspace"]
 
 # Up to this many elements NumPy makes them at the call: a copy of a cached range is sooner than
 # an op. Longer ones are made by an instruction that takes the GIL.

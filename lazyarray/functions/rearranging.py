@@ -17,15 +17,7 @@ from lazyarray.ops._rows import asarray, assign_to, rolled
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
 
-__all__ = [
-    "flip",
-    "fliplr",
-    "flipud",
-    "rot90",
-    "roll",
-]
-
-
+__all__ = ["flip", "fliplr", "flipud", "rot90", "roll"]
 _BACKWARDS = slice(None, None, -1)
 
 

@@ -16,16 +16,9 @@ from lazyarray.ops._rows import asarray, clamp, out_array, writable
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
 
-__all__ = [
-    "clip",
-    "round",
-    "around",
-    "fix",
-]
+__all__ = ["clip", "round", "around", "fix"]
 
 _ufuncs = elementwise.TABLE
-
-
 _MISSING: Any = object()
 
 

@@ -24,16 +24,7 @@ from lazyarray.ops._rows import astype, take_along
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
 
-__all__ = [
-    "take",
-    "take_along_axis",
-    "compress",
-    "extract",
-    "choose",
-    "select",
-]
-
-
+__all__ = ["take", "take_along_axis", "compress", "extract", "choose", "select"]
 _INTO: Literal["safe", "unsafe"] = "unsafe" if _numpy_facts.TAKES_INTO_ANY else "safe"
 
 

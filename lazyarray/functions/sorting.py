@@ -22,14 +22,7 @@ from lazyarray.ops._rows import asarray, assign_to, astype, ordered
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
 
-__all__ = [
-    "sort",
-    "argsort",
-    "lexsort",
-    "partition",
-    "argpartition",
-    "sort_complex",
-]
+__all__ = ["sort", "argsort", "lexsort", "partition", "argpartition", "sort_complex"]
 METHODS = ["sort_inplace", "partition_inplace"]
 
 

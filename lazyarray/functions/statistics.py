@@ -30,13 +30,7 @@ from lazyarray.ops._rows import (
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
 
-__all__ = [
-    "mean",
-    "std",
-    "var",
-    "ptp",
-    "average",
-]
+__all__ = ["mean", "std", "var", "ptp", "average"]
 
 _max, _min, _sum = [reductions.TABLE[name] for name in ("max", "min", "sum")]
 _ufuncs = elementwise.TABLE

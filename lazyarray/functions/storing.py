@@ -20,14 +20,7 @@ from lazyarray.ops._rows import assign_to, holdable, holds_scalar, out_array, se
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
 
-__all__ = [
-    "put_along_axis",
-    "put",
-    "putmask",
-    "place",
-    "fill_diagonal",
-    "copyto",
-]
+__all__ = ["put_along_axis", "put", "putmask", "place", "fill_diagonal", "copyto"]
 
 
 def put_along_axis(arr: NDArray, indices: Any, values: Any, axis: int | None) -> None:

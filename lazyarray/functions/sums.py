@@ -31,14 +31,7 @@ from lazyarray.ops._rows import (
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
 
-__all__ = [
-    "cumsum",
-    "cumprod",
-    "cumulative_sum",
-    "cumulative_prod",
-    "diff",
-    "ediff1d",
-]
+__all__ = ["cumsum", "cumprod", "cumulative_sum", "cumulative_prod", "diff", "ediff1d"]
 
 _ufuncs = elementwise.TABLE
 

@@ -143,7 +143,7 @@ def _inside(o: Any, kind: type | tuple[type, ...]) -> Iterator[Any]:
 
 # What makes an array of what it is given: the note is due also where that was one of NumPy's.
 _MAKERS = (np.array, np.asarray, np.asanyarray, np.ascontiguousarray, np.asfortranarray)
-_CHANGES = (np.copyto, np.put, np.place, np.putmask, np.put_along_axis, np.fill_diagonal)
+_CHANGES = {np.copyto, np.put, np.place, np.putmask, np.put_along_axis, np.fill_diagonal}
 
 
 def handed_over(

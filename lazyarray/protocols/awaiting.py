@@ -13,9 +13,7 @@ if TYPE_CHECKING:
 
     from lazyarray._ndarray import NDArray
 
-__all__ = [
-    "completed",
-]
+__all__ = ["completed"]
 
 
 def awaited(x: NDArray) -> Generator[Any, None, NDArray]:

@@ -17,9 +17,7 @@ from lazyarray.protocols.interfaces import ascupy, from_gpu
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
 
-__all__ = [
-    "from_dlpack",
-]
+__all__ = ["from_dlpack"]
 
 
 _CPU = 1  # DLPack's number

@@ -13,9 +13,7 @@ if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
     from lazyarray.engine import Device
 
-__all__ = [
-    "to_json",
-]
+__all__ = ["to_json"]
 
 
 def rebuild(
