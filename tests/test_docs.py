@@ -8,6 +8,7 @@ import os
 import pathlib
 import re
 import sys
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -37,14 +38,15 @@ def test_code_of_the_pages_runs(path, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)  # some write files
     names, parser, report = {}, doctest.DocTestParser(), []
     runner = doctest.DocTestRunner(verbose=False, optionflags=OPTIONS)
-    for line, code in blocks(path):
-        if ">>>" in code:
-            test = parser.get_doctest(code, names, f"{path.name}:{line}", str(path), line)
-            runner.run(test, out=report.append, clear_globs=False)
-            names.update(test.globs)
-        else:
-            with contextlib.redirect_stdout(io.StringIO()):
-                exec(compile(code, f"{path.name}:{line}", "exec"), names)
+    with mock.patch.dict(os.environ):  # one sets a variable, for the programs that follow it
+        for line, code in blocks(path):
+            if ">>>" in code:
+                test = parser.get_doctest(code, names, f"{path.name}:{line}", str(path), line)
+                runner.run(test, out=report.append, clear_globs=False)
+                names.update(test.globs)
+            else:
+                with contextlib.redirect_stdout(io.StringIO()):
+                    exec(compile(code, f"{path.name}:{line}", "exec"), names)
     assert not runner.failures, "".join(report)
 
 

@@ -88,7 +88,7 @@ def test_trim_zeros_of_all_kinds():
 F = rng.standard_normal((3, 4, 5))
 
 
-def test_trim_zeros():
+def test_trimming():
     a = np.zeros((5, 6))
     a[1:3, 2:5] = F[:2, 0, :3]
     for x in (a, a.T, a[1:3], a[1], a[1] != 0, a[0], a * 0, np.array(3.0), np.zeros(0), a + 1j * a):

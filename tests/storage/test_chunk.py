@@ -24,6 +24,7 @@ def filled(value=1):
 
 
 def in_use(settle=0.02):
+    gc.collect()  # what other tests have left
     time.sleep(settle)  # a worker lets go of what it ran a moment after it is complete
     return pool_stats()["in_use"]
 
