@@ -143,7 +143,7 @@ def _inside(o: Any, kind: type | tuple[type, ...]) -> Iterator[Any]:
 
 # What makes an array of what it is given: the note is due also where that was one of NumPy's.
 _MAKERS = (np.array, np.asarray, np.asanyarray, np.ascontiguousarray, np.asfortranarray)
-_CHANGES = {np.copyto, np.put, np.place, np.putmask, np.put_along_axis, np.fill_diagonal}
+CHANGES = {np.copyto, np.put, np.place, np.putmask, np.put_along_axis, np.fill_diagonal}
 
 
 def handed_over(
@@ -170,7 +170,7 @@ def handed_over(
     # An array of objects holds the lazyarrays themselves.
     hosts = tuple([a if objects and not isinstance(a, Tensor) else to_host(a, what) for a in args])
     named = {key: to_host(value, what) for key, value in kwargs.items()}
-    first = args[0] if args and changes(function) else None
+    first = args[0] if args and _changes(function) else None
     written = [(first, hosts[0])] if isinstance(first, Tensor) else []
     outs = zip(_as_tuple(kwargs.get("out")), _as_tuple(named.get("out")), strict=True)
     written += [(array, host) for array, host in outs if isinstance(array, Tensor)]
@@ -203,9 +203,8 @@ def _asks_objects(dtype: Any = None, **rest: Any) -> bool:
     return dtype is not None and np.dtype(dtype) == object
 
 
-def changes(function: Callable[..., Any]) -> bool:
-    """Whether a function of NumPy's changes its first argument."""
-    return function in _CHANGES or getattr(function, "__name__", "") == "at"
+def _changes(function: Callable[..., Any]) -> bool:
+    return function in CHANGES or getattr(function, "__name__", "") == "at"
 
 
 def in_place(operator: Callable[..., Any], x: Any, other: Any, error: Exception) -> Any:

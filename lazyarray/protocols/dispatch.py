@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -101,7 +101,7 @@ def function(func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, 
     A NumPy array that the call changes, or names as ``out``, is written at once: this waits.
     """
     module, name = func.__module__, func.__name__
-    if hosts.changes(func) and not (args and isinstance(args[0], Tensor)):
+    if func in hosts.CHANGES and not (args and isinstance(args[0], Tensor)):
         return func(*_host(args, name), **_host(kwargs, name))
     mine = _SPECIAL.get((module, name)) or _counterpart(module, name)
     if mine is None:
@@ -167,6 +167,12 @@ def _bound(func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, An
         return kwargs
 
 
+@cache
+def _names(space: Any) -> frozenset[str]:
+    """What a namespace offers: the main one has 500 names."""
+    return frozenset(getattr(space, "__all__", ()))
+
+
 def _counterpart(module: str, name: str) -> Callable[..., Any] | None:
     """The function of lazyarray that stands for ``module.name`` of NumPy."""
     root, *rest = module.split(".")
@@ -174,7 +180,7 @@ def _counterpart(module: str, name: str) -> Callable[..., Any] | None:
     if root != "numpy":
         return None
     for part in [*rest, name]:
-        if part not in getattr(space, "__all__", ()):
+        if part not in _names(space):
             return None
         space = getattr(space, part)
     return space if callable(space) else None
