@@ -71,10 +71,10 @@ test: lint
 # processes, forks, memory and random programs of gradients take as long again, and are left to `make test`.
 QUICK := tests/test_layers.py tests/test_project.py tests/test_wheel.py tests/programs tests/test_programs.py tests/lazy tests/ndarray \
 	tests/engine/test_ordering.py tests/engine/test_waits.py tests/engine/test_errors.py tests/engine/test_deletion.py \
-	tests/ops tests/test_compile.py tests/test_compile_edges.py tests/test_compile_state.py \
+	tests/ops tests/functions tests/test_compile.py tests/test_compile_edges.py tests/test_compile_state.py \
 	tests/autograd/test_tape.py tests/autograd/test_elementwise.py tests/autograd/test_calls.py \
 	tests/graph/test_executor.py tests/test_random.py tests/test_fuzz.py \
-	--ignore=tests/lazy/test_large_blocks.py --ignore=tests/ndarray/test_random_programs.py
+	--ignore=tests/ndarray/test_random_programs.py
 quick: $(VENV)/.installed-test
 	$(BIN)/pytest -q $(QUICK) $(ARGS)
 	$(BIN)/python tools/fuzz.py --minutes 0.5

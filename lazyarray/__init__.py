@@ -23,6 +23,7 @@ from lazyarray import (
     _config,
     _direct,
     _hints,
+    _memmap,
     _namespace_info,
     _others,
     _public,
@@ -34,49 +35,60 @@ from lazyarray import (
     functions,
     lazy,
     ops,
+    protocols,
     storage,
 )
 from lazyarray._config import *  # noqa: F403
+from lazyarray._memmap import *  # noqa: F403
 from lazyarray._namespace_info import *  # noqa: F403
 from lazyarray._ndarray import NDArray, Scalar
 from lazyarray._scalar_mode import *  # noqa: F403
 from lazyarray._scalars import *  # noqa: F403
 from lazyarray.context import Context, cpu, cpu_pinned, current_context, gpu, gpu_count
+from lazyarray.functions.archives import *  # noqa: F403
 from lazyarray.functions.bits import *  # noqa: F403
+from lazyarray.functions.broadcasting import *  # noqa: F403
 from lazyarray.functions.calculus import *  # noqa: F403
+from lazyarray.functions.complex_numbers import *  # noqa: F403
 from lazyarray.functions.contraction import *  # noqa: F403
+from lazyarray.functions.conversion import *  # noqa: F403
 from lazyarray.functions.correlation import *  # noqa: F403
+from lazyarray.functions.creation import *  # noqa: F403
+from lazyarray.functions.dtypes import *  # noqa: F403
+from lazyarray.functions.editing import *  # noqa: F403
 from lazyarray.functions.files import *  # noqa: F403
 from lazyarray.functions.functional import *  # noqa: F403
 from lazyarray.functions.histograms import *  # noqa: F403
 from lazyarray.functions.index_tricks import *  # noqa: F403
 from lazyarray.functions.iterators import *  # noqa: F403
+from lazyarray.functions.joining import *  # noqa: F403
 from lazyarray.functions.logic import *  # noqa: F403
-from lazyarray.functions.mapped import *  # noqa: F403
+from lazyarray.functions.manipulation import *  # noqa: F403
+from lazyarray.functions.memory import *  # noqa: F403
 from lazyarray.functions.nanfunctions import *  # noqa: F403
 from lazyarray.functions.padding import *  # noqa: F403
+from lazyarray.functions.patterns import *  # noqa: F403
 from lazyarray.functions.polynomials import *  # noqa: F403
+from lazyarray.functions.products import *  # noqa: F403
 from lazyarray.functions.quantiles import *  # noqa: F403
+from lazyarray.functions.ranges import *  # noqa: F403
+from lazyarray.functions.rearranging import *  # noqa: F403
+from lazyarray.functions.rounding import *  # noqa: F403
+from lazyarray.functions.searching import *  # noqa: F403
+from lazyarray.functions.selecting import *  # noqa: F403
 from lazyarray.functions.sets import *  # noqa: F403
+from lazyarray.functions.sorting import *  # noqa: F403
+from lazyarray.functions.statistics import *  # noqa: F403
+from lazyarray.functions.storing import *  # noqa: F403
+from lazyarray.functions.sums import *  # noqa: F403
 from lazyarray.functions.text import *  # noqa: F403
 from lazyarray.functions.windows import *  # noqa: F403
 from lazyarray.lazy import SyncReport, explain, no_sync, sync_report, waitall
-from lazyarray.ops.awaiting import *  # noqa: F403
-from lazyarray.ops.creation import *  # noqa: F403
-from lazyarray.ops.dtypes import *  # noqa: F403
 from lazyarray.ops.hosts import *  # noqa: F403
-from lazyarray.ops.indexing import *  # noqa: F403
-from lazyarray.ops.interop import *  # noqa: F403
-from lazyarray.ops.joining import *  # noqa: F403
-from lazyarray.ops.linear_algebra import *  # noqa: F403
-from lazyarray.ops.manipulation import *  # noqa: F403
 from lazyarray.ops.names import *  # noqa: F403
-from lazyarray.ops.patterns import *  # noqa: F403
-from lazyarray.ops.ranges import *  # noqa: F403
-from lazyarray.ops.reductions import *  # noqa: F403
-from lazyarray.ops.searching import *  # noqa: F403
-from lazyarray.ops.sorting import *  # noqa: F403
-from lazyarray.ops.statistical import *  # noqa: F403
+from lazyarray.protocols.awaiting import *  # noqa: F403
+from lazyarray.protocols.dlpack import *  # noqa: F403
+from lazyarray.protocols.pickling import *  # noqa: F403
 
 __version__ = "0.1.0"
 
@@ -154,11 +166,13 @@ __all__ = [
 ]
 for _section in (
     _config,
+    _memmap,
     _namespace_info,
     _scalar_mode,
     _scalars,
     *ops.SECTIONS,
     *functions.SECTIONS,
+    *protocols.SECTIONS,
 ):
     __all__ += _section.__all__
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from lazyarray import ops
+from lazyarray import functions
 from lazyarray._ndarray import NDArray
 from lazyarray.ops._rows import Direct, Public, set_method
 
@@ -77,13 +77,14 @@ _SMALL = (512, 64)
 
 def in_lazyarray(space: ModuleType) -> None:
     """Also the methods of arrays."""
-    _replace(space, np, np, _BY_NUMPY)
-    _replace(space, np, np, _SQUARES, _SMALL)
-    _replace(space, np, _OfSomething(np), _TO_A_LENGTH)
-    _replace(space, np, np, _MULTIPLES, (1 << 15, _SMALL[1]))
-    _replace(space, np, np, _OF_LISTS, of_lists=True)
-    _replace(space, np, None, _NATIVE)
-    _replace(space, np, np, _WRITERS, writes=True)
+    places = _places(space)
+    _replace(places, space, np, np, _BY_NUMPY)
+    _replace(places, space, np, np, _SQUARES, _SMALL)
+    _replace(places, space, np, _OfSomething(np), _TO_A_LENGTH)
+    _replace(places, space, np, np, _MULTIPLES, (1 << 15, _SMALL[1]))
+    _replace(places, space, np, np, _OF_LISTS, of_lists=True)
+    _replace(places, space, np, None, _NATIVE)
+    _replace(places, space, np, np, _WRITERS, writes=True)
     _hand_over(space, np)
     for name in _METHODS.split():
         set_method(NDArray, name)
@@ -92,14 +93,27 @@ def in_lazyarray(space: ModuleType) -> None:
 
 
 def in_linalg(space: ModuleType) -> None:
-    _replace(space, np.linalg, np.linalg, _LINALG)
+    _replace(_places(space), space, np.linalg, np.linalg, _LINALG)
     _hand_over(space, np.linalg)
 
 
 def in_fft(space: ModuleType) -> None:
-    _replace(space, np.fft, np.fft, _FFT)
-    _replace(space, np.fft, _OfSomething(np.fft), _FFT_TO_REAL)
+    places = _places(space)
+    _replace(places, space, np.fft, np.fft, _FFT)
+    _replace(places, space, np.fft, _OfSomething(np.fft), _FFT_TO_REAL)
     _hand_over(space, np.fft)
+
+
+# Where a function stands, by its id: the modules and its names there.
+_Places = dict[int, list[tuple[ModuleType, str]]]
+
+
+def _places(space: ModuleType) -> _Places:
+    places: _Places = defaultdict(list)
+    for place in (space, functions):  # the latter for the methods
+        for alias, thing in vars(place).items():
+            places[id(thing)].append((place, alias))
+    return places
 
 
 class _OfSomething:
@@ -133,6 +147,7 @@ def _hand_over(space: ModuleType, hosts: ModuleType) -> None:
 
 
 def _replace(
+    places: _Places,
     space: ModuleType,
     hosts: ModuleType,
     numpys: ModuleType | _OfSomething | None,
@@ -142,10 +157,6 @@ def _replace(
     writes: bool = False,
     of_lists: bool = False,
 ) -> None:
-    places: dict[int, list[tuple[ModuleType, str]]] = defaultdict(list)
-    for place in (space, ops):  # ops: for the methods
-        for alias, thing in vars(place).items():
-            places[id(thing)].append((place, alias))
     for name in names.split():
         function: Any = getattr(space, name)
         if not isinstance(function, FunctionType):

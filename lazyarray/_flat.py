@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from lazyarray.functions.editing import resize
 from lazyarray.lazy._lazy import Tensor
 from lazyarray.ops import _rows
-from lazyarray.ops.joining import resize
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray

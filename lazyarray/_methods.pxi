@@ -7,6 +7,7 @@ cdef Reduction _max = table["max"]
 cdef Reduction _min = table["min"]
 cdef Reduction _any = table["any"]
 cdef Reduction _all = table["all"]
+cdef Row _conjugate = table["conjugate"]
 
 
 cdef object _Type = type
@@ -22,9 +23,9 @@ cdef Tensor resized(Tensor x, tuple shape):
     cdef Py_ssize_t n = 1
     for k in shape:
         n *= k
-    flat = ops.ravel(x)[:n]
-    parts = [flat, ops.zeros(n - flat.size, flat.dtype, device=flat.device)]
-    return ops.reshape(ops.concatenate(parts), shape)
+    flat = functions.ravel(x)[:n]
+    parts = [flat, functions.zeros(n - flat.size, flat.dtype, device=flat.device)]
+    return functions.reshape(functions.concatenate(parts), shape)
 
 
 cdef class Methods(Operators):
@@ -61,23 +62,23 @@ cdef class Methods(Operators):
     def real(self):
         """The real part: a view of a complex array, the array itself otherwise."""
         cdef Tensor t = part_of(self, 0)
-        return ops.real(self) if t is None else t
+        return functions.real(self) if t is None else t
 
     @real.setter
     def real(self, value):
-        ops.assign_to(ops.real(self), value)
+        ops.assign_to(functions.real(self), value)
 
     @property
     def imag(self):
         """The imaginary part: a view of a complex array, zeros otherwise."""
         cdef Tensor t = part_of(self, 1)
-        return ops.imag(self) if t is None else t
+        return functions.imag(self) if t is None else t
 
     @imag.setter
     def imag(self, value):
         if info(self.v.dtype).kind != b"c":
             raise TypeError("array does not have imaginary part to set")
-        ops.assign_to(ops.imag(self), value)
+        ops.assign_to(functions.imag(self), value)
 
     def transpose(self, *axes):
         """A view with the axes permuted (reversed by default)."""
@@ -85,7 +86,7 @@ cdef class Methods(Operators):
             return transposed(self)
         if len(axes) == 1 and (axes[0] is None or isinstance(axes[0], (tuple, list))):
             axes = axes[0]
-        return ops.permute_dims(self, axes or None)
+        return functions.permute_dims(self, axes or None)
 
     def reshape(self, *shape, order="C", copy=None):
         """The same elements in another shape: a view where NumPy's is one, else a copy."""
@@ -96,36 +97,36 @@ cdef class Methods(Operators):
             t = reshaped(self, shape)
             if t is not None:
                 return t
-        return ops.reshape(self, shape, order=order, copy=copy)
+        return functions.reshape(self, shape, order=order, copy=copy)
 
     def ravel(self, order="C"):
         """All elements along one axis: a view where possible."""
         cdef Tensor t = raveled(self) if order == "C" else None
         if t is not None:
             return t
-        return ops.ravel(self, order=order)
+        return functions.ravel(self, order=order)
 
     def flatten(self, order="C"):
         """A copy of all elements along one axis."""
         if order == "C" and lone_ops() and self.v.layout.c_contiguous(self.v.itemsize()):
             return raveled(duplicate(self))
-        return ops.flatten(self, order=order)
+        return functions.flatten(self, order=order)
 
     def swapaxes(self, axis1, axis2):
         """A view with two axes exchanged."""
         cdef Tensor t = swapped(self, axis1, axis2)
-        return ops.swapaxes(self, axis1, axis2) if t is None else t
+        return functions.swapaxes(self, axis1, axis2) if t is None else t
 
     def squeeze(self, axis=None):
         """A view without axes of length one."""
         if axis is None and type(self) is NDArray:
             return squeezed(self)
-        return ops.squeeze(self, axis=axis)
+        return functions.squeeze(self, axis=axis)
 
     def diagonal(self, offset=0, axis1=0, axis2=1):
         """A view of the diagonal."""
         cdef Tensor t = diagonal_of(self, offset, axis1, axis2)
-        return ops.diagonal(self, offset, axis1, axis2) if t is None else t
+        return functions.diagonal(self, offset, axis1, axis2) if t is None else t
 
     def view(self, dtype=None, type=None):
         """A view of the same memory, as another dtype; ``type`` is there for NumPy's signature."""
@@ -134,7 +135,7 @@ cdef class Methods(Operators):
         cdef Tensor t
         try:
             t = viewed_as(self, dtype)
-            return ops.view(self, dtype) if t is None else t
+            return functions.view(self, dtype) if t is None else t
         except Unheld:  # on the same memory, too
             return _share.export(self, "?view()").view(dtype)
 
@@ -205,7 +206,7 @@ cdef class Methods(Operators):
         """
         if not new_shape or new_shape == (None,):
             return
-        shape = ops.creation.shape_of(new_shape[0] if len(new_shape) == 1 else new_shape, self.dtype)
+        shape = functions.creation.shape_of(new_shape[0] if len(new_shape) == 1 else new_shape, self.dtype)
         fortran = not self.v.layout.c_contiguous(self.v.itemsize())
         if fortran and not self.v.layout.f_contiguous(self.v.itemsize()):
             raise ValueError("resize only works on single-segment arrays")
@@ -224,7 +225,7 @@ cdef class Methods(Operators):
         if fortran:  # by the order in memory, as NumPy
             become(self, resized(self.transpose(), shape[::-1]).transpose())
         elif size == self.v.layout.size():
-            become(self, ops.reshape(self, shape))
+            become(self, functions.reshape(self, shape))
         else:
             become(self, resized(self, shape))
 
@@ -242,7 +243,7 @@ cdef class Methods(Operators):
         """A copy with memory of its own."""
         if order == "C" and self.v.layout.c_contiguous(self.v.itemsize()):
             return cast(self, self.v.dtype)
-        return ops.copy(self, order=order)
+        return functions.copy(self, order=order)
 
     def astype(self, dtype, order="K", casting="unsafe", subok=True, copy=True):
         """A copy with another dtype, laid out in ``order``; TypeError if ``casting`` forbids it."""
@@ -252,9 +253,9 @@ cdef class Methods(Operators):
         try:
             if order == "K":
                 if capturing():  # a trace finds the function by its name
-                    return ops.astype(self, dtype, copy=copy)
+                    return functions.astype(self, dtype, copy=copy)
                 return converted(self, dtype, copy, 1)
-            return ops.array(ops.astype(self, dtype, copy=False), copy=copy or None, order=order)
+            return functions.array(functions.astype(self, dtype, copy=False), copy=copy or None, order=order)
         except Unheld as error:
             return ops.hosts.handed_over(np.ndarray.astype, (self, dtype, order), {}, error)
 
@@ -264,17 +265,17 @@ cdef class Methods(Operators):
 
     def copyto(self, other):
         """Copies the values to another array, or to a new one on device ``other``."""
-        return ops.interop.copyto(self, other)
+        return functions.memory.copyto(self, other)
 
     def as_in_context(self, ctx):
         """The array on device ``ctx``: itself if it is there, else a copy."""
-        return ops.interop.to_device(self, ctx)
+        return functions.memory.to_device(self, ctx)
 
     def to_device(self, device, *, stream=None):
         """The array on ``device``: itself if it is there, else a copy (array API)."""
         if type(device) is str and device == "cpu" and self.v.chunk.device == cpu0():
             return self
-        return ops.interop.to_device(self, device)
+        return functions.memory.to_device(self, device)
 
     # -- reductions and the like
 
@@ -308,45 +309,45 @@ cdef class Methods(Operators):
 
     def mean(self, axis=None, dtype=None, out=None, keepdims=False, *, where=True):
         """Arithmetic mean over axes."""
-        return handed(ops.mean(self, axis, dtype, out, keepdims, where=None if where is True else where))
+        return handed(functions.mean(self, axis, dtype, out, keepdims, where=None if where is True else where))
 
     def std(self, axis=None, dtype=None, out=None, ddof=0, keepdims=False, **kwargs):
         """Standard deviation over axes."""
-        return handed(ops.std(self, axis, dtype, out, ddof, keepdims, **kwargs))
+        return handed(functions.std(self, axis, dtype, out, ddof, keepdims, **kwargs))
 
     def argmax(self, axis=None, out=None, *, keepdims=False):
         """Index of the maximum along an axis (of the flattened array by default)."""
-        return handed(ops.argmax(self, axis, out, keepdims=keepdims))
+        return handed(functions.argmax(self, axis, out, keepdims=keepdims))
 
     def argmin(self, axis=None, out=None, *, keepdims=False):
         """Index of the minimum along an axis (of the flattened array by default)."""
-        return handed(ops.argmin(self, axis, out, keepdims=keepdims))
+        return handed(functions.argmin(self, axis, out, keepdims=keepdims))
 
     def cumsum(self, axis=None, dtype=None, out=None):
         """Running sum along an axis (of the flattened array by default)."""
-        return ops.cumsum(self, axis, dtype, out)
+        return functions.cumsum(self, axis, dtype, out)
 
     def cumprod(self, axis=None, dtype=None, out=None):
         """Running product along an axis (of the flattened array by default)."""
-        return ops.cumprod(self, axis, dtype, out)
+        return functions.cumprod(self, axis, dtype, out)
 
     def dot(self, other, out=None):
         """NumPy's dot product."""
-        return handed(ops.dot(self, other, out))
+        return handed(functions.dot(self, other, out))
 
     def trace(self, offset=0, axis1=0, axis2=1, dtype=None, out=None):
         """The sum of a diagonal."""
-        return handed(ops.trace(self, offset, axis1, axis2, dtype, out))
+        return handed(functions.trace(self, offset, axis1, axis2, dtype, out))
 
     def sort(self, axis=-1, kind=None, order=None, *, stable=None):
         """Sorts in place along an axis. (No ``order``: arrays have no fields.)"""
         if order is not None:
             raise ValueError("Cannot specify order when the array has no fields.")
-        ops.sort_inplace(self, axis, kind, stable)
+        functions.sort_inplace(self, axis, kind, stable)
 
     def argsort(self, axis=-1, kind=None, order=None, *, stable=None):
         """The indices that sort the array along an axis. (No ``order``: arrays have no fields.)"""
-        return ops.argsort(self, axis, kind, order, stable=stable)
+        return functions.argsort(self, axis, kind, order, stable=stable)
 
     def partition(self, kth, axis=-1, kind="introselect", order=None):
         """Puts the ``kth`` smallest along an axis in place, smaller ones before, larger ones after."""
@@ -354,52 +355,52 @@ cdef class Methods(Operators):
             raise ValueError("Cannot specify order when the array has no fields.")
         if self.v.readonly:
             raise ValueError("assignment destination is read-only")
-        ops.partition_inplace(self, kth, index(axis), kind)
+        functions.partition_inplace(self, kth, index(axis), kind)
 
     def argpartition(self, kth, axis=-1, kind="introselect", order=None):
         """The indices that partition the array along an axis."""
-        return ops.argpartition(self, kth, axis, kind, order)
+        return functions.argpartition(self, kth, axis, kind, order)
 
     def take(self, indices, axis=None, out=None, mode="raise"):
         """Elements by index along an axis."""
-        return handed(ops.take(self, indices, axis, out, mode))
+        return handed(functions.take(self, indices, axis, out, mode))
 
     def repeat(self, repeats, axis=None):
         """Each element repeated."""
-        return ops.repeat(self, repeats, axis)
+        return functions.repeat(self, repeats, axis)
 
     def clip(self, min=None, max=None, out=None):
         """Values limited to a range."""
-        return handed(ops.clip(self, min, max, out))
+        return handed(functions.clip(self, min, max, out))
 
     def round(self, decimals=0, out=None):
         """Values rounded to a number of decimals."""
-        return handed(ops.round(self, decimals, out))
+        return handed(functions.round(self, decimals, out))
 
     def conj(self):
         """Complex conjugate; the array itself if it is real, as NumPy's."""
-        return handed(ops.conj(self)) if info(self.v.dtype).kind == b"c" else self
+        return handed(_conjugate(self)) if info(self.v.dtype).kind == b"c" else self
 
     def conjugate(self):
         """Complex conjugate; the array itself if it is real, as NumPy's."""
-        return handed(ops.conj(self)) if info(self.v.dtype).kind == b"c" else self
+        return handed(_conjugate(self)) if info(self.v.dtype).kind == b"c" else self
 
     def searchsorted(self, v, side="left", sorter=None):
         """Where to insert each of ``v`` into this sorted vector."""
-        return handed(ops.searchsorted(self, v, side, sorter))
+        return handed(functions.searchsorted(self, v, side, sorter))
 
     def compress(self, condition, axis=None, out=None):
         """The entries along an axis for which a vector of conditions is true."""
-        return ops.compress(condition, self, axis, out)
+        return functions.compress(condition, self, axis, out)
 
     def choose(self, *choices, out=None, mode="raise"):
         """At each place the element of that array of ``choices`` which this array names there."""
-        return handed(ops.choose(self, choices[0] if len(choices) == 1 else choices, out, mode))
+        return handed(functions.choose(self, choices[0] if len(choices) == 1 else choices, out, mode))
 
     def put(self, indices, values, mode="raise"):
         """Stores values at indices of the flattened array."""
-        ops.put(self, indices, values, mode)
+        functions.put(self, indices, values, mode)
 
     def nonzero(self):
         """The indices of the true elements, one array an axis; waits for the values."""
-        return ops.nonzero(self)
+        return functions.nonzero(self)

@@ -87,7 +87,7 @@ from lazyarray.storage._storage cimport Chunk
 from lazyarray.ops._rows cimport MatMul, Reduction, Row, Ufunc, as_tensor_on, converted, converted_operand, diagonal_of, direct_get, direct_set, duplicate, gathered, is_foreign, is_held, is_operand, masked_set, \
     part_of, picked, picked_elements, raveled, reshaped, squeezed, store_item, stored_elements, swapped, transposed, viewed_as
 
-from lazyarray import _numpy_facts, autograd, ops
+from lazyarray import _numpy_facts, autograd, functions, ops, protocols
 from lazyarray._flat import flagsobj, flatiter
 from lazyarray._namespace_info import namespace
 from lazyarray._text import repr_of_one
@@ -97,7 +97,8 @@ from lazyarray.lazy import _share
 from lazyarray.lazy._lazy import Unheld, attach_leaf, detached, gpu_view, leaf_grad
 from lazyarray.ops import table
 from lazyarray.ops._rows import hinted
-from lazyarray.ops._files import replacing
+from lazyarray.functions import indexing
+from lazyarray.functions._files import replacing
 
 cnp.import_array()
 
@@ -224,7 +225,7 @@ cdef class ArrayVar(Var):
 
     def __call__(self, axis=None, dtype=None, out=None, ddof=0, keepdims=False, **kwargs):
         """The array's variance over ``axis``."""
-        return handed(ops.var(self.array, axis, dtype, out, ddof, keepdims, **kwargs))
+        return handed(functions.var(self.array, axis, dtype, out, ddof, keepdims, **kwargs))
 
 
 # Functions, not methods: a type without native methods is as large as Tensor, whose freed objects
@@ -382,7 +383,7 @@ cdef class NDArray(Methods):
 
         Arguments are those of ``numpy.ndarray``; :func:`lazyarray.array` and its kin are meant for use.
         """
-        become(self, ops.interop.made(shape, dtype, buffer, offset, strides, order))
+        become(self, functions.memory.made(shape, dtype, buffer, offset, strides, order))
 
     # -- what it is
 
@@ -397,9 +398,9 @@ cdef class NDArray(Methods):
         if shape is None:
             raise TypeError("Use () not None as shape arguments")
         try:
-            t = ops.reshape(self, shape, copy=False)
+            t = functions.reshape(self, shape, copy=False)
         except ValueError:
-            ops.reshape(self, shape)  # raises, unless only a copy will do
+            functions.reshape(self, shape)  # raises, unless only a copy will do
             raise AttributeError("Incompatible shape for in-place modification. Use `.reshape()` "
                                  "to make a copy with the desired shape.") from None
         become(self, t)
@@ -426,7 +427,7 @@ cdef class NDArray(Methods):
 
     @dtype.setter
     def dtype(self, dtype):
-        become(self, ops.view(self, np.dtype(dtype)))
+        become(self, functions.view(self, np.dtype(dtype)))
 
     @property
     def itemsize(self):
@@ -519,7 +520,7 @@ cdef class NDArray(Methods):
         return self
 
     def __await__(self):
-        return ops.awaiting.awaited(self)
+        return protocols.awaiting.awaited(self)
 
     def _state(self):
         """"pending", "complete" or "failed": without waiting."""
@@ -652,7 +653,7 @@ cdef class NDArray(Methods):
     def __round__(self, digits=None):
         if self.v.layout.ndim:
             raise TypeError("type NDArray with axes doesn't define __round__: use la.round")
-        return round(scalar(self, "?round()")) if digits is None else handed(ops.round(self, digits))
+        return round(scalar(self, "?round()")) if digits is None else handed(functions.round(self, digits))
 
     def __trunc__(self):
         return int(number(self, "?trunc()"))
@@ -698,13 +699,13 @@ cdef class NDArray(Methods):
 
     def __array__(self, dtype=None, copy=None):
         if copy is False or copy is None and self.v.layout.ndim and running() == <PyObject*>_AS_STRIDED:
-            return ops.interop.shared(self, dtype)
+            return protocols.interfaces.shared(self, dtype)
         a = copy_out(awaited(self, "?__array__"))
         return a if dtype is None else a.astype(dtype, copy=False)
 
     @property
     def __array_interface__(self):
-        return ops.interop.array_interface(self)
+        return protocols.interfaces.array_interface(self)
 
     def __array_ufunc__(self, ufunc, method, *inputs, **kwargs):
         # Mostly a NumPy scalar with an operator: np.float64(2) * x.
@@ -714,16 +715,16 @@ cdef class NDArray(Methods):
             a, b = number_again(given[0]), number_again(given[1])
             if row is not None and _is_plain(a) and _is_plain(b):
                 return handed((<Ufunc>row).binary(a, b, None))
-        return handed(ops.dispatch.ufunc(ufunc, method, inputs, kwargs))
+        return handed(protocols.dispatch.ufunc(ufunc, method, inputs, kwargs))
 
     def __array_function__(self, func, types, args, kwargs):
-        return handed(ops.dispatch.function(func, args, kwargs))
+        return handed(protocols.dispatch.function(func, args, kwargs))
 
     def __array_namespace__(self, *, api_version=None):
         return namespace(api_version)
 
     def __dlpack__(self, *, stream=None, max_version=None, dl_device=None, copy=None):
-        return ops.interop.dlpack(self, stream, max_version, dl_device, copy)
+        return protocols.dlpack.dlpack(self, stream, max_version, dl_device, copy)
 
     def __dlpack_device__(self):
         if self.v.chunk.device.kind == GPU:
@@ -740,16 +741,16 @@ cdef class NDArray(Methods):
 
     def ascupy(self):
         """A CuPy array on the memory itself, for arrays on a GPU; waits for their uses."""
-        return ops.interop.ascupy(self)
+        return protocols.interfaces.ascupy(self)
 
     @property
     def __cuda_array_interface__(self):
-        return ops.interop.cuda_interface(self)
+        return protocols.interfaces.cuda_interface(self)
 
     def __reduce__(self):
         leaf = leaf_grad(self) or ()
         values = copy_out(awaited(self, "?pickle"))
-        return ops.interop.rebuild, (values[()] if is_scalar(self) else values, self.ctx, *leaf)
+        return protocols.pickling.rebuild, (values[()] if is_scalar(self) else values, self.ctx, *leaf)
 
     def __copy__(self):
         return twin(self, {})
@@ -783,7 +784,7 @@ cdef class NDArray(Methods):
             t = picked(self, key)
         if t is None:
             t = direct_get(self, key)
-        return handed(t if t is not None else ops.indexing.get(self, key))
+        return handed(t if t is not None else indexing.get(self, key))
 
     def __setitem__(self, key, value):
         cdef int kind = INDEX_ADVANCED
@@ -798,7 +799,7 @@ cdef class NDArray(Methods):
             if plain is not None:
                 self[plain] = value
             elif not masked_set(self, key, value) and not direct_set(self, key, value):
-                ops.indexing.set(self, key, value)
+                indexing.set(self, key, value)
         else:
             store_item(t, value)
 

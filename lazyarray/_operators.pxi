@@ -302,7 +302,7 @@ cdef class Operators(Tensor):
         if not is_usual(other):
             if (op == Py_EQ or op == Py_NE) and (other is None or isinstance(other, (str, bytes))):
                 # Element by element, as in NumPy: `x == None` is an array.
-                return handed(returned(ops.full_like(self, op == Py_NE, np.bool_)))
+                return handed(returned(functions.full_like(self, op == Py_NE, np.bool_)))
             return operated(compared(op), self, other)
         return handed(compared(op).binary(self, other, None))
 

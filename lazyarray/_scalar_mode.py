@@ -10,7 +10,7 @@ from functools import wraps
 from types import FunctionType, ModuleType
 from typing import Any
 
-from lazyarray import _public, functions, ops
+from lazyarray import _memmap, _public, functions, ops, protocols
 from lazyarray._flat import flatiter
 from lazyarray.engine._engine import Scope
 from lazyarray.lazy._lazy import numpys, read_scalars
@@ -117,7 +117,7 @@ def _replace() -> None:
     from lazyarray.random.distributions import Distributions
     from lazyarray.random.samples import Samples
 
-    sections: list[Any] = [*ops.SECTIONS, *functions.SECTIONS]
+    sections: list[Any] = [*ops.SECTIONS, *functions.SECTIONS, *protocols.SECTIONS, _memmap]
     names = [name for section in sections for name in section.__all__]
     places: list[tuple[ModuleType, list[str]]] = [(_public.namespace, names)]
     places += [(space, list(space.__all__)) for space in (linalg, fft, random)]

@@ -22,7 +22,7 @@ cdef class Scalar(NDArray):
         dtype = _DEFAULTS.get(type(self))
         if dtype is None or np.ndim(value):
             raise TypeError(f"a {type(self).__name__} is what operations give: la.array makes arrays")
-        become(self, ops.array(value, dtype))
+        become(self, functions.array(value, dtype))
         self.v.readonly = True
 
     def __repr__(self):
@@ -87,13 +87,13 @@ cdef class Scalar(NDArray):
     def real(self):
         """The real part."""
         cdef Tensor t = None if scalars_are_read else quick_part(self, 0)
-        return t if t is not None else handed(returned(ops.real(self)) if info(self.v.dtype).kind == b"c" else self)
+        return t if t is not None else handed(returned(functions.real(self)) if info(self.v.dtype).kind == b"c" else self)
 
     @property
     def imag(self):
         """The imaginary part."""
         cdef Tensor t = None if scalars_are_read else quick_part(self, 1)
-        return t if t is not None else handed(returned(ops.imag(self)))
+        return t if t is not None else handed(returned(functions.imag(self)))
 
     @property
     def flat(self):

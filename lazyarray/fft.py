@@ -22,13 +22,14 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
 from lazyarray import _direct, _numpy_facts
+from lazyarray.functions.creation import zeros
+from lazyarray.functions.joining import concatenate
+from lazyarray.functions.ranges import arange
+from lazyarray.functions.rearranging import roll
 from lazyarray.lazy._lazy import Tensor
 from lazyarray.ops import elementwise
 from lazyarray.ops._layout import deliver, gil_op, operands
 from lazyarray.ops._rows import assign_to, astype
-from lazyarray.ops.creation import zeros
-from lazyarray.ops.joining import concatenate, roll
-from lazyarray.ops.ranges import arange
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray

@@ -25,6 +25,7 @@ AS_USERS_DO = (
     "test_docs.py",
     "test_examples.py",
     "interop",
+    "protocols",
     "test_array_api.py",
 )
 DIRECT_BYTES = _set_policy("direct_bytes", 0)

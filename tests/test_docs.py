@@ -15,11 +15,13 @@ import re
 import shlex
 import sys
 import tomllib
+from unittest import mock
 
 import numpy as np
 import pytest
 
 import lazyarray as la
+from lazyarray import protocols
 
 ROOT = pathlib.Path(__file__).parent.parent
 DOCS = ROOT / "docs"
@@ -60,14 +62,15 @@ def test_code_of_the_pages_runs(path, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)  # some write files
     names, parser, report = {}, doctest.DocTestParser(), []
     runner = doctest.DocTestRunner(verbose=False, optionflags=OPTIONS)
-    for line, code in blocks(path):
-        if ">>>" in code:
-            test = parser.get_doctest(code, names, f"{path.name}:{line}", str(path), line)
-            runner.run(test, out=report.append, clear_globs=False)
-            names.update(test.globs)
-        else:
-            with contextlib.redirect_stdout(io.StringIO()):
-                exec(compile(code, f"{path.name}:{line}", "exec"), names)
+    with mock.patch.dict(os.environ):  # one sets a variable, for the programs that follow it
+        for line, code in blocks(path):
+            if ">>>" in code:
+                test = parser.get_doctest(code, names, f"{path.name}:{line}", str(path), line)
+                runner.run(test, out=report.append, clear_globs=False)
+                names.update(test.globs)
+            else:
+                with contextlib.redirect_stdout(io.StringIO()):
+                    exec(compile(code, f"{path.name}:{line}", "exec"), names)
     assert not runner.failures, "".join(report)
 
 
@@ -254,7 +257,7 @@ def test_figures_of_the_design_are_those_of_the_code():
 def test_each_public_module_has_a_place_in_the_reference():
     text = "\n".join(p.read_text() for p in (ROOT / "docs" / "api").glob("*.rst"))
     listed = re.findall(r"^\.\. section:: (\S+)$", text, re.M)
-    for section in (*la.ops.SECTIONS, *la.functions.SECTIONS):
+    for section in (*la.ops.SECTIONS, *la.functions.SECTIONS, *protocols.SECTIONS):
         assert section.__name__ in listed, section.__name__
     rows = set(re.findall(r"^   :rows: (.+)$", text, re.M))
     assert rows == {row.section for row in la.ops.table.values()}

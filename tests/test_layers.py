@@ -51,7 +51,7 @@ def test_the_edges_are_found():
     assert {
         ("context.py", "engine/__init__.py", "import"),
         ("random/devices.py", "_ndarray.pyx", "import"),
-        ("ops/interop.py", "lazy/_share.pyx", "import"),
+        ("protocols/dlpack.py", "lazy/_share.pyx", "import"),
         ("_ndarray.pyx", "context.py", "import"),
         ("_scalar_mode.py", "random/__init__.py", "late"),
         ("__init__.py", "_ndarray.pyx", "import"),
@@ -63,7 +63,7 @@ def test_the_edges_are_found():
         ("nn/_native.pyx", "nn/picks.h", "include"),
         ("engine/core/waits.cpp", "engine/core/internal.h", "include"),
     } <= edges
-    assert ("ops/creation.py", "_ndarray.pyx", "import") not in edges  # for type checkers
+    assert ("functions/creation.py", "_ndarray.pyx", "import") not in edges  # for type checkers
     assert len(tree.files) > 200 and len(edges) > 900
     listed = layers.listing(tree.edges(), layers.Rooms(layers.ROOMS))
     assert "functions    -> ops" in listed and " cimport" in listed.splitlines()[-1]
@@ -191,3 +191,10 @@ def test_each_file_is_in_a_room(tmp_path):
 def test_an_include_that_is_nowhere(tmp_path):
     with pytest.raises(SystemExit, match=r"low/b.h:2: where is 'gone.h'"):
         wrong(tmp_path, {"low/b.h": '\n#include "gone.h"\n'})
+
+
+@pytest.mark.parametrize("room", ["functions", "protocols"])
+def test_tests_mirror_the_room(room):
+    here = {path.stem for path in (layers.PACKAGE / room).glob("[!_]*.py")} - {"absent"}
+    tests = {path.stem for path in (pathlib.Path(__file__).parent / room).glob("test_*.py")}
+    assert tests == {f"test_{name}" for name in here}

@@ -34,11 +34,11 @@ ROOMS = """
     lazy/cpu | lazy/cuda
     _public.py | context.py | _docstrings.py
     ops
-    autograd
-    ndarray: _ndarray _operators _methods _indexing _scalar_types _flat _text _html _namespace_info
-    _direct.py
-    linalg | fft.py
     functions
+    autograd | protocols
+    ndarray: _ndarray _operators _methods _indexing _scalar_types _flat _text _html _namespace_info
+    _direct.py | _memmap.py
+    linalg | fft.py
     random
     _compile | graph | lib | nn | profiler | testing.py
     polynomial | ma.py | char.py | strings.py | rec.py | typing.py | exceptions.py | dtypes.py

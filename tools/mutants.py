@@ -19,7 +19,8 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 CORE = "lazyarray/lazy/"
 TESTS = (
-    "tests/lazy tests/ndarray tests/ops tests/programs tests/test_programs.py tests/test_fuzz.py"
+    "tests/lazy tests/ndarray tests/ops tests/functions "
+    "tests/programs tests/test_programs.py tests/test_fuzz.py"
 )
 
 

@@ -80,8 +80,8 @@ build() {
 tests() {
   # shellcheck disable=SC2086  # lists of words
   step test "$python" tools/test_each.py --jobs "$jobs" --seconds $((most - 10)) --logs "$logs/tests" \
-    ${TESTS:-tests/cuda tests/ndarray tests/engine tests/lazy tests/ops tests/programs tests/test_programs.py \
-      tests/test_creation.py tests/test_random.py tests/interop/test_numpy.py tests/test_compile.py} \
+    ${TESTS:-tests/cuda tests/ndarray tests/engine tests/lazy tests/ops tests/functions tests/protocols tests/programs tests/test_programs.py \
+      tests/test_random.py tests/test_compile.py} \
     -- --device gpu:0 ${ARGS:-}
   tail -1 "$logs/test.log" | sed 's/^/    /' >> "$summary"
 }

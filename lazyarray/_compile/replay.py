@@ -20,6 +20,7 @@ from lazyarray._compile.trees import (
     with_numbers,
 )
 from lazyarray.autograd._walk import walk
+from lazyarray.functions import creation
 from lazyarray.lazy._lazy import (
     Program,
     TracingError,
@@ -33,7 +34,6 @@ from lazyarray.lazy._lazy import (
     tracked,
     veiled,
 )
-from lazyarray.ops import creation
 from lazyarray.ops._layout import k_order, new
 from lazyarray.ops._rows import scalar_like, writable
 

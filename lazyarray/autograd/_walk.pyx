@@ -46,7 +46,7 @@ from lazyarray.lazy._lazy cimport (
 from lazyarray.ops._rows cimport Reduction, Ufunc, as_tensor_on, store
 from lazyarray.storage._storage cimport Chunk
 
-from lazyarray import ops
+from lazyarray import functions, ops
 from lazyarray.engine._engine import check_methods
 from lazyarray.lazy._lazy import is_capturing, set_recording
 
@@ -283,9 +283,9 @@ cdef class Walk:
         cdef int i
         cdef npy_intp times = 1
         if not (r.v.chunk.device == o.memory.device):
-            r = ops.interop.to_device(r, on_device(o.memory.device))
+            r = functions.memory.to_device(r, on_device(o.memory.device))
         if info(r.v.dtype).kind == b"c" and info(o.dtype).kind != b"c":
-            r = ops.real(r)
+            r = functions.real(r)
         if r.v.dtype != o.dtype:
             r = cast(r, o.dtype)
         r = broadcast_as(r, &kept)

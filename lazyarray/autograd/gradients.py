@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from lazyarray.autograd._walk import walk
+from lazyarray.functions import creation
 from lazyarray.lazy._lazy import (
     Tensor,
     attach_leaf,
@@ -15,7 +16,6 @@ from lazyarray.lazy._lazy import (
     recorded,
     tracked,
 )
-from lazyarray.ops import creation
 from lazyarray.ops._rows import asarray
 
 if TYPE_CHECKING:

@@ -11,10 +11,10 @@ import numpy as np
 from lazyarray import engine
 from lazyarray.context import cpu
 from lazyarray.distributed.process import current
+from lazyarray.functions import archives
+from lazyarray.functions.creation import empty
 from lazyarray.lazy._lazy import Tensor
-from lazyarray.ops import interop
 from lazyarray.ops._rows import asarray
-from lazyarray.ops.creation import empty
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
@@ -57,7 +57,7 @@ def save(
     done = empty(1, "int8", device=cpu(0))
 
     def write(run_ctx: Any) -> None:
-        interop.save(file, {key: run_ctx.numpy(x) for key, x in copies.items()})
+        archives.save(file, {key: run_ctx.numpy(x) for key, x in copies.items()})
 
     engine.get().push_sync(
         write,
@@ -92,7 +92,7 @@ def load(file: str | os.PathLike[str] | IO[bytes], root: int = 0) -> dict[str, N
     failure: BaseException | None = None
     if process.rank == root:
         try:
-            read = interop.load(file)
+            read = archives.load(file)
             if isinstance(read, Mapping):
                 found = dict(read)
             else:

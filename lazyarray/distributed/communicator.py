@@ -22,10 +22,10 @@ from lazyarray.distributed.errors import MismatchError
 from lazyarray.distributed.packing import Onto, in_a_row, sent_from, through_host
 from lazyarray.distributed.thread import Task
 from lazyarray.engine._engine import user_line
+from lazyarray.functions.creation import empty
 from lazyarray.lazy._lazy import Tensor, TracingError, is_capturing
 from lazyarray.ops._differentiable import follows, note
 from lazyarray.ops._rows import asarray, scalar_like
-from lazyarray.ops.creation import empty
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lazyarray.context import cpu
+from lazyarray.functions.creation import empty
 from lazyarray.lazy._lazy import Tensor
-from lazyarray.ops.creation import empty
 
 if TYPE_CHECKING:
     from lazyarray.distributed.thread import Task

@@ -1,45 +1,93 @@
-"""The rest of NumPy's main namespace: functions composed of the op table's, a file a subject."""
+"""NumPy's namespace: functions made of the op table's rows, a file a subject.
+
+NDArray's methods find here, under one name each, what they call: what the sections list in
+``__all__`` and ``METHODS``.
+"""
 
 from __future__ import annotations
 
 from lazyarray.functions import (
+    archives,
     bits,
+    broadcasting,
     calculus,
+    complex_numbers,
     contraction,
+    conversion,
     correlation,
+    creation,
+    dtypes,
+    editing,
     files,
     functional,
     histograms,
     index_tricks,
     iterators,
+    joining,
     logic,
-    mapped,
+    manipulation,
+    memory,
     nanfunctions,
     padding,
+    patterns,
     polynomials,
+    products,
     quantiles,
+    ranges,
+    rearranging,
+    rounding,
+    searching,
+    selecting,
     sets,
+    sorting,
+    statistics,
+    storing,
+    sums,
     text,
     windows,
 )
 
 SECTIONS = [
+    archives,
     bits,
+    broadcasting,
     calculus,
+    complex_numbers,
     contraction,
+    conversion,
     correlation,
+    creation,
+    dtypes,
+    editing,
     files,
     functional,
     histograms,
     index_tricks,
     iterators,
+    joining,
     logic,
-    mapped,
+    manipulation,
+    memory,
     nanfunctions,
     padding,
+    patterns,
     polynomials,
+    products,
     quantiles,
+    ranges,
+    rearranging,
+    rounding,
+    searching,
+    selecting,
     sets,
+    sorting,
+    statistics,
+    storing,
+    sums,
     text,
     windows,
 ]
+
+for _section in SECTIONS:
+    for _name in (*_section.__all__, *getattr(_section, "METHODS", ())):
+        globals()[_name] = getattr(_section, _name)

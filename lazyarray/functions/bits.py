@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
+from lazyarray.functions.manipulation import atleast_1d, ravel
 from lazyarray.ops._layout import gil_op
 from lazyarray.ops._rows import asarray, probe
-from lazyarray.ops.manipulation import atleast_1d, ravel
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray

@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_tuple
 
+from lazyarray.functions.manipulation import reshape
+from lazyarray.functions.rounding import clip
+from lazyarray.functions.searching import searchsorted, where
+from lazyarray.functions.sums import cumsum, diff
 from lazyarray.lazy._lazy import Tensor
 from lazyarray.ops import elementwise, reductions
 from lazyarray.ops._differentiable import follows
 from lazyarray.ops._layout import gil_op, new_like, operands
 from lazyarray.ops._rows import array, asarray, assign_to, astype, scatter
-from lazyarray.ops.manipulation import reshape
-from lazyarray.ops.searching import searchsorted, where
-from lazyarray.ops.statistical import clip, cumsum, diff
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray

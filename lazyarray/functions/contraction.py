@@ -16,13 +16,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
+from lazyarray.functions import conversion
+from lazyarray.functions.manipulation import copy, permute_dims, reshape
+from lazyarray.functions.memory import may_share_memory
 from lazyarray.lazy._lazy import Tensor
-from lazyarray.ops import _layout, creation, elementwise, reductions, table
+from lazyarray.ops import _layout, elementwise, reductions, table
 from lazyarray.ops._differentiable import follows
 from lazyarray.ops._layout import Shape, gil_op, viewed
 from lazyarray.ops._rows import assign_to, astype, contiguous_signature, out_array
-from lazyarray.ops.dtypes import may_share_memory
-from lazyarray.ops.manipulation import copy, permute_dims, reshape
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
@@ -103,7 +104,7 @@ def einsum(
     if order in ("K", "k"):
         return product
     fortran = order in ("F", "f") or (order in ("A", "a") and memory is not None)
-    return creation.asarray(product, order="F" if fortran else "C")
+    return conversion.asarray(product, order="F" if fortran else "C")
 
 
 def einsum_path(*operands: Any, optimize: Any = "greedy") -> tuple[list[Any], str]:

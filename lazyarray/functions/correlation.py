@@ -7,16 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from lazyarray.functions.complex_numbers import imag, real
+from lazyarray.functions.creation import zeros
+from lazyarray.functions.joining import concatenate
+from lazyarray.functions.manipulation import atleast_1d, atleast_2d, diagonal, squeeze
+from lazyarray.functions.products import dot
+from lazyarray.functions.searching import where
+from lazyarray.functions.statistics import average
 from lazyarray.lazy._lazy import Tensor
 from lazyarray.ops import elementwise, reductions
 from lazyarray.ops._layout import gil_op, new_like, operands
 from lazyarray.ops._rows import array, assign_to, astype, clamp
-from lazyarray.ops.creation import zeros
-from lazyarray.ops.joining import concatenate
-from lazyarray.ops.linear_algebra import dot
-from lazyarray.ops.manipulation import atleast_1d, atleast_2d, diagonal, imag, real, squeeze
-from lazyarray.ops.searching import where
-from lazyarray.ops.statistical import average
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray

@@ -1,81 +1,28 @@
-"""Arrays from buffers, iterators and files, and to files, in NumPy's formats.
+"""Arrays from iterators and files of other formats than NumPy's, and to text files.
 
 Reading is done at the call; the arrays are made on the device given, that of ``like``, or the
-current one. Writing waits for the values. (``save`` and ``load`` are in ``ops/interop.py``.)
+current one. Writing waits for the values.
 """
 
 from __future__ import annotations
 
-import functools
-import os
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lazyarray import _numpy_facts
 from lazyarray.lazy._lazy import Tensor
-from lazyarray.ops._files import replacing
 from lazyarray.ops._layout import values
-from lazyarray.ops._rows import holdable
 from lazyarray.ops.hosts import given
-from lazyarray.ops.interop import on_memory
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
 
-__all__ = [
-    "frombuffer",
-    "fromfile",
-    "fromiter",
-    "fromstring",
-    "loadtxt",
-    "genfromtxt",
-    "fromregex",
-    "savetxt",
-    "savez",
-    "savez_compressed",
-]
+__all__ = ["fromfile", "fromiter", "fromstring", "loadtxt", "genfromtxt", "fromregex", "savetxt"]
 
 
 def _read(made: Any, like: Any) -> Any:
     return given(made, like.device if isinstance(like, Tensor) else None)
-
-
-# ---- reading ------------------------------------------------------------------------------------
-
-
-def frombuffer(
-    buffer: Any, dtype: Any = float, count: int = -1, offset: int = 0, *, like: Any = None
-) -> NDArray:
-    """A vector on the memory of a buffer, read-only if the buffer is.
-
-    Ops on shared memory have run when their call returns, as with :func:`from_dlpack`; on that of
-    ``bytes``, which never changes, they run as on any array. A copy where the memory isn't aligned
-    for the dtype, and on another device than the host.
-
-    Args:
-        buffer: bytes, or an object with a buffer.
-        dtype: what the bytes are.
-        count: how many elements; -1: all.
-        offset: where they begin, in bytes.
-    Returns: a vector.
-    Raises: ValueError if the buffer is too short, or its length is no multiple of an element's.
-
-    >>> import lazyarray as la
-    >>> la.frombuffer(b"\\x01\\x02", dtype=la.uint8).asnumpy()
-    array([1, 2], dtype=uint8)
-    >>> memory = bytearray(3)
-    >>> la.frombuffer(memory, dtype=la.uint8)[1:] = 7
-    >>> memory
-    bytearray(b'\\x00\\x07\\x07')
-    """
-    device = like.device if isinstance(like, Tensor) else None
-    if isinstance(buffer, Tensor):
-        mine: Any = buffer
-        buffer = mine.data
-    host = np.frombuffer(buffer, dtype, count, offset)
-    return on_memory(host, device) if holdable(host) else given(host, device)
 
 
 def fromfile(
@@ -282,64 +229,3 @@ def savetxt(
     """
     host = values(X, "savetxt()")
     np.savetxt(fname, host, fmt, delimiter, newline, header, footer, comments, encoding)
-
-
-def savez(file: Any, *args: Any, allow_pickle: bool = True, **kwds: Any) -> None:
-    """Writes arrays to an ``.npz`` file, named by keyword or ``arr_0``, ``arr_1``. Waits for them.
-
-    Args:
-        file: a path, to which ".npz" is added if it lacks it, or a binary file.
-        args: arrays, which are called ``arr_0``, ``arr_1``, ...
-        allow_pickle: whether arrays of objects may be pickled.
-        kwds: arrays by their names.
-    Returns: None.
-    Raises: ValueError for a name given twice, or objects that may not be pickled; OSError if the
-        file can't be written.
-
-    >>> import io, lazyarray as la
-    >>> file = io.BytesIO()
-    >>> la.savez(file, la.ones(2), b=la.zeros(1))
-    >>> _ = file.seek(0)
-    >>> sorted(la.load(file))
-    ['arr_0', 'b']
-    """
-    _write("savez", file, args, kwds, allow_pickle)
-
-
-def savez_compressed(file: Any, *args: Any, allow_pickle: bool = True, **kwds: Any) -> None:
-    """:func:`savez`, compressed. Waits for the values.
-
-    Args:
-        file: a path, to which ".npz" is added if it lacks it, or a binary file.
-        args: arrays, which are called ``arr_0``, ``arr_1``, ...
-        allow_pickle: whether arrays of objects may be pickled.
-        kwds: arrays by their names.
-    Returns: None.
-    Raises: ValueError for a name given twice, or objects that may not be pickled; OSError if the
-        file can't be written.
-
-    >>> import io, lazyarray as la
-    >>> file = io.BytesIO()
-    >>> la.savez_compressed(file, a=la.ones(2))
-    >>> _ = file.seek(0)
-    >>> la.load(file)["a"].asnumpy()
-    array([1., 1.])
-    """
-    _write("savez_compressed", file, args, kwds, allow_pickle)
-
-
-def _write(
-    name: str, file: Any, args: tuple[Any, ...], kwds: dict[str, Any], allow_pickle: bool
-) -> None:
-    what = f"{name}()"
-    write = getattr(np, name)
-    if _numpy_facts.SAVEZ_ALLOWS_PICKLE:
-        write = functools.partial(write, allow_pickle=allow_pickle)
-    hosts = [values(a, what) for a in args]
-    named = {key: values(a, what) for key, a in kwds.items()}
-    if not isinstance(file, (str, os.PathLike)):
-        write(file, *hosts, **named)
-        return
-    path = os.fspath(file)
-    with replacing(path if path.endswith(".npz") else path + ".npz") as stream:
-        write(stream, *hosts, **named)

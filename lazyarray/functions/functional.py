@@ -1,4 +1,4 @@
-"""Functions that take functions, and arrays put together of parts by conditions or in blocks.
+"""Functions that take functions.
 
 A function along an axis is given lazyarrays, so it is recorded with all that it does; one for
 single elements (``vectorize``) is given Python's numbers, as in NumPy.
@@ -16,33 +16,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
-from lazyarray import ops
-from lazyarray.functions.index_tricks import copyto
+from lazyarray import _public
+from lazyarray.functions.creation import zeros_like
+from lazyarray.functions.manipulation import expand_dims, moveaxis, permute_dims
 from lazyarray.lazy._lazy import Tensor
 from lazyarray.ops import hosts
 from lazyarray.ops._differentiable import refuse
 from lazyarray.ops._layout import operands, values
 from lazyarray.ops._rows import asarray, assign_to, call, empty, holdable
-from lazyarray.ops.creation import full, zeros_like
-from lazyarray.ops.joining import concatenate
-from lazyarray.ops.manipulation import copy as copied
-from lazyarray.ops.manipulation import expand_dims, moveaxis, permute_dims
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
 
-_ops: Any = ops  # whose functions run at once where they can
-
-__all__ = [
-    "apply_along_axis",
-    "apply_over_axes",
-    "vectorize",
-    "piecewise",
-    "select",
-    "fromfunction",
-    "block",
-]
-
+__all__ = ["apply_along_axis", "apply_over_axes", "vectorize", "piecewise", "fromfunction"]
 
 # ---- along axes ---------------------------------------------------------------------------------
 
@@ -233,45 +219,7 @@ def piecewise(x: Any, condlist: Any, funclist: Sequence[Any], *args: Any, **kw: 
     return y
 
 
-def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0) -> NDArray:
-    """At each place the element of that array whose condition is the first true one there.
-
-    Args:
-        condlist: arrays of bools.
-        choicelist: as many arrays.
-        default: what is taken where none is true.
-    Returns: an array of the shape to which all broadcast, of the common dtype.
-    Raises: ValueError if the lists differ in length, are empty, or do not broadcast; TypeError for
-        conditions that are no bools.
-
-    >>> import lazyarray as la
-    >>> x = la.arange(5)
-    >>> la.select([x < 2, x > 3], [x, x * 10], default=-1).asnumpy()
-    array([ 0,  1, -1, -1, 40])
-    """
-    if len(condlist) != len(choicelist):
-        raise ValueError("list of cases must be same length as list of conditions")
-    if len(condlist) == 0:
-        raise ValueError("select with an empty condition list is not possible")
-    conditions = [*condlist]
-    given = [*choicelist, default]
-    arrays = operands(*conditions, *given)
-    conditions, choices = arrays[: len(conditions)], arrays[len(conditions) :]
-    kinds = [
-        o if type(o) in (int, float, complex) else x.dtype
-        for o, x in zip(given, choices, strict=True)
-    ]
-    for i, condition in enumerate(conditions):
-        if condition.dtype != np.bool_:
-            raise TypeError(f"invalid entry {i} in condlist: should be boolean ndarray")
-    shape = np.broadcast_shapes(*[x.shape for x in arrays])
-    result = full(shape, choices.pop(), np.result_type(*kinds), device=arrays[0].device)
-    for condition, choice in zip(reversed(conditions), reversed(choices), strict=True):
-        copyto(result, choice, where=condition)
-    return result
-
-
-# ---- of indices, of blocks ----------------------------------------------------------------------
+# ---- of indices ----------------------------------------------------------------------------------
 
 
 def fromfunction(
@@ -298,44 +246,4 @@ def fromfunction(
            [1, 2]])
     """
     place = {"device": like.device} if isinstance(like, Tensor) else {}
-    return function(*_ops.indices(shape, dtype, **place), **kwargs)
-
-
-def block(arrays: Any) -> NDArray:
-    """Arrays joined as nested lists say: the innermost along the last axis, and so on outwards.
-
-    Args:
-        arrays: an array, or nested lists of arrays.
-    Returns: an array of as many axes as the lists are deep, at least.
-    Raises: ValueError for lists that are uneven or empty, or lengths that do not fit; TypeError for
-        tuples.
-
-    >>> import lazyarray as la
-    >>> la.block([[la.ones((2, 2)), la.zeros((2, 1))], [la.zeros((1, 3))]]).asnumpy()
-    array([[1., 1., 0.],
-           [1., 1., 0.],
-           [0., 0., 0.]])
-    """
-    depth, first = 0, arrays
-    while isinstance(first, list) and first:
-        depth, first = depth + 1, first[0]
-    empty_leaf = np.empty((0,) * max(depth, 1), np.bool_)
-    np.block(_with_leaves(arrays, lambda leaf: empty_leaf))  # its errors for how lists are nested
-    leaves: list[Any] = []
-    _with_leaves(arrays, leaves.append)
-    parts = operands(*leaves)
-    ndim = max([depth, *[x.ndim for x in parts]])
-    lifted = iter([x[(None,) * (ndim - x.ndim) + (...,)] for x in parts])
-
-    def joined(o: Any, left: int) -> NDArray:
-        """What a list makes, with ``left`` levels of lists in it."""
-        return concatenate([joined(p, left - 1) for p in o], -left) if left else next(lifted)
-
-    return joined(arrays, depth) if depth else copied(next(lifted), "C")
-
-
-def _with_leaves(o: Any, function: Callable[[Any], Any]) -> Any:
-    """Nested lists with ``function`` called on all in them that are no lists (nor tuples)."""
-    if isinstance(o, list):
-        return [_with_leaves(part, function) for part in o]
-    return o if isinstance(o, tuple) else function(o)
+    return function(*_public.namespace.indices(shape, dtype, **place), **kwargs)

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from lazyarray.functions.joining import stack
+from lazyarray.functions.manipulation import atleast_2d
+from lazyarray.functions.selecting import take
 from lazyarray.lazy import _share
 from lazyarray.lazy._lazy import Tensor
 from lazyarray.ops._differentiable import refuse
 from lazyarray.ops._layout import device_of, gil_op, operands, values
 from lazyarray.ops._rows import array, asarray, astype, scatter
-from lazyarray.ops.indexing import take
-from lazyarray.ops.joining import stack
-from lazyarray.ops.manipulation import atleast_2d
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray

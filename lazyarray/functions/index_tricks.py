@@ -1,4 +1,4 @@
-"""Indices of grids, diagonals and triangles, arrays written as index expressions, and stores.
+"""Arrays written as index expressions, and indices: of flattened arrays, diagonals, triangles.
 
 What is made of Python numbers alone is known at the call. An index out of bounds is an error at
 the call in a list or NumPy array, at the wait in an NDArray.
@@ -12,18 +12,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from lazyarray.functions.conversion import array as made
+from lazyarray.functions.creation import ones
+from lazyarray.functions.joining import concatenate
+from lazyarray.functions.manipulation import swapaxes, transpose
+from lazyarray.functions.patterns import indices
+from lazyarray.functions.ranges import arange, known, linspace
+from lazyarray.functions.searching import nonzero
 from lazyarray.lazy._lazy import Giving, Tensor, returned
-from lazyarray.ops._differentiable import follows
-from lazyarray.ops._layout import device_of, gil_op, gil_write, operands, values
-from lazyarray.ops._moves import stored
-from lazyarray.ops._rows import array, asarray, assign_to, at_once, call, out_array, select, strided
-from lazyarray.ops.creation import array as made
-from lazyarray.ops.creation import ones
-from lazyarray.ops.joining import concatenate, resize
-from lazyarray.ops.manipulation import ravel, swapaxes, transpose
-from lazyarray.ops.patterns import indices
-from lazyarray.ops.ranges import arange, linspace
-from lazyarray.ops.searching import nonzero
+from lazyarray.ops._layout import device_of, gil_op, operands, values
+from lazyarray.ops._rows import array, asarray, assign_to, at_once, call
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
@@ -48,8 +46,6 @@ __all__ = [
     "triu_indices",
     "triu_indices_from",
     "mask_indices",
-    "fill_diagonal",
-    "copyto",
 ]
 
 s_ = np.s_
@@ -60,11 +56,6 @@ ndindex = np.ndindex
 # ---- grids --------------------------------------------------------------------------------------
 
 
-def _host(value: Any) -> Any:
-    """A number of a slice: lengths must be known at the call, so that of an array is waited for."""
-    return np.asarray(value)[()] if isinstance(value, Tensor) else value
-
-
 def _counts(step: Any) -> bool:
     """Whether a step is a number of points."""
     return isinstance(step, (complex, np.complexfloating))
@@ -72,7 +63,7 @@ def _counts(step: Any) -> bool:
 
 def _progression(key: slice) -> tuple[int, Any, Any, list[Any]]:
     """The length, step and start that a slice of a grid means, and what decides the dtype."""
-    start, stop, step = [_host(v) for v in (key.start, key.stop, key.step)]
+    start, stop, step = [known(v) for v in (key.start, key.stop, key.step)]
     start = 0 if start is None else start
     step = 1 if step is None else step
     if not _counts(step):
@@ -105,7 +96,7 @@ class _Grid:
         if found is not None:
             return found
         if isinstance(key, slice):
-            if not _counts(_host(key.step)):
+            if not _counts(known(key.step)):
                 start = 0 if key.start is None else key.start
                 return arange(start, key.stop, key.step)
             length, step, start, kinds = _progression(key)
@@ -187,7 +178,7 @@ def _joinable(item: Any, ndmin: int, first: int, place: Any) -> Any:
         return item
     if isinstance(item, slice):
         start = 0 if item.start is None else item.start
-        step = _host(item.step)
+        step = known(item.step)
         if _counts(step):
             item = linspace(start, item.stop, int(abs(step)), device=place)
         else:
@@ -208,9 +199,6 @@ def _joinable(item: Any, ndmin: int, first: int, place: Any) -> Any:
 
 r_ = _Joined(np.r_, 0, 1, -1)
 c_ = _Joined(np.c_, -1, 2, 0)
-
-
-# ---- indices ------------------------------------------------------------------------------------
 
 
 def ix_(*args: Any) -> tuple[NDArray, ...]:
@@ -253,6 +241,9 @@ def ndenumerate(arr: Any) -> np.ndenumerate[Any]:
     [((0, 0), np.int64(5)), ((0, 1), np.int64(6))]
     """
     return np.ndenumerate(values(arr, "ndenumerate()"))
+
+
+# ---- indices -------------------------------------------------------------------------------------
 
 
 def unravel_index(indices: Any, shape: Any, order: Any = "C") -> tuple[NDArray, ...]:
@@ -355,11 +346,11 @@ def diag_indices_from(arr: Any) -> tuple[NDArray, ...]:
     """
     if arr.ndim < 2:
         raise ValueError("input array must be at least 2-d")
-    _check_cube(arr)
+    check_cube(arr)
     return (arange(arr.shape[0], device=device_of(arr)),) * arr.ndim
 
 
-def _check_cube(x: Any) -> None:
+def check_cube(x: Any) -> None:
     if len({*x.shape}) > 1:
         raise ValueError("All dimensions of input must be of equal length")
 
@@ -461,94 +452,3 @@ def mask_indices(n: int, mask_func: Callable[..., Any], k: Any = 0) -> tuple[NDA
     [[0, 0, 1], [0, 1, 1]]
     """
     return nonzero(mask_func(ones((n, n), int), k) != 0)
-
-
-# ---- functions that store -----------------------------------------------------------------------
-
-
-def fill_diagonal(a: NDArray, val: Any, wrap: bool = False) -> None:
-    """Stores a value, or values in turn, on the main diagonal; changes ``a``.
-
-    Args:
-        a: an array of two axes at least, which is changed; all of one length if they are more.
-        val: a number, or an array, whose values are stored in turn.
-        wrap: whether a new diagonal starts below the first, in a matrix with more rows than
-            columns.
-    Returns: None.
-    Raises: ValueError for other arrays.
-
-    >>> import lazyarray as la
-    >>> x = la.zeros((2, 2), int)
-    >>> la.fill_diagonal(x, 5)
-    >>> x.asnumpy()
-    array([[5, 0],
-           [0, 5]])
-    """
-    if a.ndim < 2:
-        raise ValueError("array must be at least 2-d")
-    if a.ndim > 2:
-        _check_cube(a)
-    if not isinstance(val, Tensor):
-        val = np.asarray(val, None if isinstance(val, np.ndarray) else a.dtype)
-    if a.size == 0 or val.size == 0:
-        return
-    if wrap and a.ndim == 2 and a.shape[0] > a.shape[1] + 1:
-        if follows(a, val):
-            return stored("fill_diagonal", a, val, lambda x, v: fill_diagonal(x, v, True))
-        gil_write(
-            "fill_diagonal", lambda x, v: np.fill_diagonal(x, v, True), a, operands(a, val)[1:]
-        )
-        return
-    n = min(a.shape)
-    diagonal = strided(a, (n,), (sum(a.strides),), 0)
-    if val.ndim:
-        val = ravel(val)[:n] if val.size >= n else resize(val, n)
-    assign_to(diagonal, val)
-
-
-def copyto(dst: Any, src: Any, casting: Any = "same_kind", where: Any = True) -> None:
-    """Copies values into an array, where a mask is true; both broadcast to its shape.
-
-    Waits if ``dst`` is a NumPy array.
-
-    Args:
-        dst: the array that is changed.
-        src: the values, which broadcast to it.
-        where: a mask that broadcasts to it: other places keep their values.
-    Returns: None.
-    Raises: ValueError if shapes do not broadcast.
-
-    >>> import lazyarray as la
-    >>> x = la.zeros(3)
-    >>> la.copyto(x, [1, 2, 3], where=[True, False, True])
-    >>> x.asnumpy()
-    array([1., 0., 3.])
-    """
-    if not isinstance(dst, Tensor):
-        hosts = [values(o, "copyto()") if isinstance(o, Tensor) else o for o in (src, where)]
-        np.copyto(dst, hosts[0], casting=casting, where=hosts[1])
-        return
-    to: NDArray = out_array(dst)
-    if type(src) in (int, float, complex, bool):  # weak, as in NumPy
-        one = np.empty((), to.dtype)
-        np.copyto(one, src, casting=casting)
-        src = one[()]
-    else:
-        (src,) = operands(src)
-        if not np.can_cast(src.dtype, to.dtype, casting):
-            raise TypeError(
-                f"Cannot cast array data from {src.dtype!r} to {to.dtype!r} according to the "
-                f"rule {casting!r}"
-            )
-    if where is not True:
-        given = where if isinstance(where, (Tensor, np.ndarray)) else np.array(where, np.bool_)
-        if given.dtype != np.bool_:
-            raise TypeError(
-                f"Cannot cast array data from {given.dtype!r} to {np.dtype(np.bool_)!r} according "
-                "to the rule 'safe'"
-            )
-        if isinstance(src, Tensor):
-            src = src.astype(to.dtype, copy=False)
-        _, mask = operands(to, given)
-        src = select(mask, src, to)
-    assign_to(to, src)

@@ -1,25 +1,20 @@
-"""Comparisons of whole arrays, and tests for kinds of numbers, dtypes and layouts."""
+"""Comparisons of whole arrays, and tests for kinds of numbers and layouts."""
 
 from __future__ import annotations
 
-import math
 import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lazyarray import ops
+from lazyarray.functions.complex_numbers import imag
 from lazyarray.lazy._lazy import Tensor, Unheld, returned
 from lazyarray.ops import elementwise, reductions
-from lazyarray.ops._layout import device_of, operands, values
+from lazyarray.ops._layout import device_of, operands
 from lazyarray.ops._rows import asarray, full, holds_scalar, probe
-from lazyarray.ops.creation import array
-from lazyarray.ops.manipulation import copy, imag, real
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
-
-_ops: Any = ops  # whose functions run at once where they can
 
 __all__ = [
     "allclose",
@@ -30,27 +25,10 @@ __all__ = [
     "isposinf",
     "isreal",
     "iscomplex",
-    "real_if_close",
-    "angle",
-    "fix",
     "isscalar",
     "iterable",
-    "common_type",
-    "typename",
-    "mintypecode",
-    "min_scalar_type",
-    "issubdtype",
-    "broadcast_shapes",
-    "broadcast",
     "isfortran",
-    "require",
-    "asarray_chkfinite",
 ]
-
-typename = np.typename
-mintypecode = np.mintypecode
-issubdtype = np.issubdtype
-broadcast_shapes = np.broadcast_shapes
 
 _ufuncs = elementwise.TABLE
 _all = reductions.TABLE["all"]
@@ -263,60 +241,7 @@ def iscomplex(x: Any) -> NDArray:
     return full(x.shape, False, np.bool_, x.device)
 
 
-def real_if_close(a: Any, tol: float = 100) -> NDArray:
-    """The real part, if all imaginary parts are small.
-
-    Waits for complex values: the result's dtype depends on them.
-
-    Args:
-        tol: how small: over one it is multiplied by the dtype's eps.
-    Returns: an array of a's shape.
-
-    >>> import lazyarray as la
-    >>> la.real_if_close(la.array([2.1 + 4e-14j]), tol=1000).asnumpy()
-    array([2.1])
-    """
-    x = asarray(a)
-    if x.dtype.kind != "c":
-        return x
-    if tol > 1:
-        tol = np.finfo(x.dtype).eps * tol
-    small = _all(abs(imag(x)) < tol)
-    return real(x) if values(small, "real_if_close()") else x
-
-
-def angle(z: Any, deg: bool = False) -> NDArray:
-    """The angle of complex numbers, in (-pi, pi], or in degrees.
-
-    Args:
-        z: an array.
-        deg: whether the angles are degrees, not radians.
-    Returns: an array of floats, of z's shape.
-
-    >>> import lazyarray as la
-    >>> la.angle(la.array([1, 1j, -1]), deg=True).asnumpy()
-    array([  0.,  90., 180.])
-    """
-    x = asarray(z)
-    rest = imag(x) if x.dtype.kind == "c" else 0
-    result = _ufuncs["arctan2"](rest, real(x))
-    return result * (180 / math.pi) if deg else result
-
-
-def fix(x: Any, out: NDArray | None = None) -> NDArray:
-    """Values rounded towards zero.
-
-    Returns: an array of x's shape.
-    Raises: TypeError for complex numbers.
-
-    >>> import lazyarray as la
-    >>> la.fix(la.array([2.9, -2.9])).asnumpy()
-    array([ 2., -2.])
-    """
-    return _ufuncs["trunc"](x, out=out)
-
-
-# ---- dtypes and shapes --------------------------------------------------------------------------
+# ---- objects and layouts -------------------------------------------------------------------------
 
 
 def iterable(y: Any) -> bool:
@@ -334,98 +259,6 @@ def iterable(y: Any) -> bool:
     return y.ndim > 0 if isinstance(y, Tensor) else bool(np.iterable(y))
 
 
-def common_type(*arrays: Any) -> Any:
-    """The inexact scalar type that holds the values of all arrays; their dtypes decide.
-
-    Args:
-        arrays: the arrays.
-    Returns: a scalar type: ``float64`` for integers, else the largest of them.
-    Raises: TypeError for what is no number.
-
-    >>> import lazyarray as la
-    >>> la.common_type(la.ones(1, la.float32), la.ones(1, la.complex64))
-    <class 'numpy.complex64'>
-    """
-    return np.common_type(*[np.empty(0, a.dtype) if isinstance(a, Tensor) else a for a in arrays])
-
-
-def min_scalar_type(a: Any, /) -> np.dtype[Any]:
-    """For a number the smallest dtype that holds it, for an array its dtype.
-
-    Waits for an array without axes: the value decides.
-
-    Returns: a dtype.
-    Raises: nothing.
-
-    >>> import lazyarray as la
-    >>> la.min_scalar_type(-260), la.min_scalar_type(la.ones(2))
-    (dtype('int16'), dtype('float64'))
-    """
-    if isinstance(a, Tensor):
-        x: NDArray = a
-        return x.dtype if x.ndim else np.min_scalar_type(values(x, "min_scalar_type()"))
-    return np.min_scalar_type(a)
-
-
-class broadcast:
-    """The broadcasting of arrays against each other: the common shape, and tuples of elements.
-
-    The shape is known at once. Waits for the values where it is iterated: for NumPy's scalars.
-
-    >>> import lazyarray as la
-    >>> b = la.broadcast(la.array([[1], [2]]), [3, 4])
-    >>> b.shape, [u * v for u, v in b]
-    ((2, 2), [np.int64(3), np.int64(4), np.int64(6), np.int64(8)])
-    """
-
-    def __init__(self, *arrays: Any) -> None:
-        self._arrays = operands(*arrays)
-        self._shown = np.broadcast(*map(probe, self._arrays))
-        self._walk: Any = None
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """The common shape."""
-        return self._shown.shape
-
-    @property
-    def ndim(self) -> int:
-        """The number of its axes."""
-        return self._shown.ndim
-
-    nd = ndim
-
-    @property
-    def size(self) -> int:
-        """The number of tuples."""
-        return self._shown.size
-
-    @property
-    def numiter(self) -> int:
-        """The number of arrays."""
-        return self._shown.numiter
-
-    @property
-    def index(self) -> int:
-        """How many tuples were given so far."""
-        return 0 if self._walk is None else int(self._walk.index)
-
-    def reset(self) -> None:
-        """Starts again."""
-        self._walk = None
-
-    def __iter__(self) -> broadcast:
-        return self
-
-    def __next__(self) -> tuple[Any, ...]:
-        if self._walk is None:
-            self._walk = np.broadcast(*[values(x, "broadcast()") for x in self._arrays])
-        return next(self._walk)
-
-
-# ---- layouts ------------------------------------------------------------------------------------
-
-
 def isfortran(a: Any) -> bool:
     """Whether the memory is in Fortran order and not in C order, too.
 
@@ -437,64 +270,3 @@ def isfortran(a: Any) -> bool:
     (True, False)
     """
     return bool((probe(a) if isinstance(a, Tensor) else a).flags.fnc)
-
-
-_FLAGS = {
-    "C": "C_CONTIGUOUS CONTIGUOUS",
-    "F": "F_CONTIGUOUS FORTRAN",
-    "A": "ALIGNED",
-    "W": "WRITEABLE",
-    "O": "OWNDATA",
-    "E": "ENSUREARRAY",
-}
-_REQUIREMENTS = {name: flag for flag, names in _FLAGS.items() for name in [flag, *names.split()]}
-
-
-def require(a: Any, dtype: Any = None, requirements: Any = None, *, like: Any = None) -> NDArray:
-    """``a`` as an array with the flags required (a name or several), copied if it lacks one.
-
-    An array with memory of its own ("O") is a copy, always; aligned ("A") are all.
-
-    Args:
-        dtype: the result's dtype; None: a's own.
-        requirements: the flags, a name or several: "C", "F", "A", "W", "O", "E".
-    Returns: ``a`` itself where it fits, else a copy.
-    Raises: KeyError for an unknown flag; ValueError for "C" and "F" together.
-
-    >>> import lazyarray as la
-    >>> la.isfortran(la.require(la.ones((2, 3)), requirements=["F"]))
-    True
-    """
-    device = like.device if isinstance(like, Tensor) else None
-    flags = {_REQUIREMENTS[name.upper()] for name in requirements or ()}
-    if flags >= {"C", "F"}:
-        raise ValueError('Cannot specify both "C" and "F" order')
-    order = next((f for f in "CF" if f in flags), "A" if flags else "K")
-    if isinstance(a, Tensor) and a.ndim and dtype is device is None and order in ("C", "F"):
-        x = (_ops.asfortranarray if order == "F" else _ops.ascontiguousarray)(a)
-    else:
-        x = array(a, dtype, copy=None, order=order, device=device)
-    if ("O" in flags and x is a) or ("W" in flags and not probe(x).flags.writeable):
-        return copy(x, order)
-    return x
-
-
-def asarray_chkfinite(a: Any, dtype: Any = None, order: Any = None) -> NDArray:
-    """``a`` as an array, if all its elements are finite.
-
-    Waits for values that may be others: whether there is an error depends on them.
-
-    Args:
-        dtype: the result's dtype; None: a's own.
-    Returns: an array of a's shape.
-    Raises: ValueError if an element is infinite or NaN.
-
-    >>> import lazyarray as la
-    >>> la.asarray_chkfinite([1, 2]).asnumpy()
-    array([1, 2])
-    """
-    plain = isinstance(a, Tensor) and dtype is order is None
-    x: Any = a if plain else array(a, dtype, copy=None, order=order or "K")
-    if x.dtype.kind in "fc" and not _all(_ufuncs["isfinite"](x))._number("asarray_chkfinite()"):
-        raise ValueError("array must not contain infs or NaNs")
-    return x

@@ -10,7 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lazyarray.functions.quantiles import check_points, points
+from lazyarray.functions import statistics
+from lazyarray.functions.complex_numbers import imag, real
+from lazyarray.functions.manipulation import copy as copied
+from lazyarray.functions.quantiles import check_points, points, summarized
+from lazyarray.functions.searching import extremum
+from lazyarray.functions.searching import where as select
+from lazyarray.functions.sums import cumprod, cumsum
 from lazyarray.lazy._lazy import returned
 from lazyarray.ops import elementwise, reductions
 from lazyarray.ops._rows import (
@@ -22,11 +28,6 @@ from lazyarray.ops._rows import (
     out_array,
     writable,
 )
-from lazyarray.ops.manipulation import copy as copied
-from lazyarray.ops.manipulation import imag, real
-from lazyarray.ops.searching import extremum
-from lazyarray.ops.searching import where as select
-from lazyarray.ops.statistical import cumprod, cumsum, summarized
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
@@ -205,7 +206,7 @@ def nanmean(
     """
     x, gaps = _replaced(a, 0)
     if gaps is None:
-        result: NDArray = reductions.mean(x, axis, dtype, out, keepdims, where=where)
+        result: NDArray = statistics.mean(x, axis, dtype, out, keepdims, where=where)
         return result
     _check_inexact(dtype, out)
     count = _sum(~gaps, axis, np.intp, None, keepdims, where=where)
@@ -245,7 +246,7 @@ def nanvar(
         ddof = correction
     if gaps is None:
         known = {} if mean is None else {"mean": mean}
-        result: NDArray = reductions.var(x, axis, dtype, out, ddof, keepdims, where=where, **known)
+        result: NDArray = statistics.var(x, axis, dtype, out, ddof, keepdims, where=where, **known)
         return result
     _check_inexact(dtype, out)
     count = _sum(~gaps, axis, np.intp, None, True, where=where)

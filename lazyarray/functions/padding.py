@@ -10,15 +10,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from lazyarray.functions import statistics
+from lazyarray.functions.broadcasting import broadcast_to
+from lazyarray.functions.creation import new
+from lazyarray.functions.manipulation import copy, squeeze
+from lazyarray.functions.quantiles import median
+from lazyarray.functions.ranges import linspace
+from lazyarray.functions.rearranging import flip
+from lazyarray.functions.rounding import round
 from lazyarray.lazy._lazy import Tensor, note_constant
 from lazyarray.ops import reductions
 from lazyarray.ops._differentiable import follows
 from lazyarray.ops._layout import gil_op, values
 from lazyarray.ops._rows import asarray, assign_to, probe
-from lazyarray.ops.creation import new
-from lazyarray.ops.manipulation import broadcast_to, copy, flip, squeeze
-from lazyarray.ops.ranges import linspace
-from lazyarray.ops.statistical import median, round
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
@@ -30,7 +34,7 @@ Pair = tuple[Any, Any]  # what belongs to the two edges of an axis
 _STATISTICS: dict[str, Callable[..., NDArray]] = {
     "maximum": reductions.TABLE["max"],
     "minimum": reductions.TABLE["min"],
-    "mean": reductions.mean,
+    "mean": statistics.mean,
     "median": median,
 }
 _OPTIONS = {

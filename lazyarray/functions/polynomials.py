@@ -7,14 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from lazyarray import _public
+from lazyarray.functions import creation
+from lazyarray.functions.joining import concatenate
+from lazyarray.functions.manipulation import atleast_1d
+from lazyarray.functions.products import dot, outer
 from lazyarray.lazy._lazy import Tensor
-from lazyarray.ops import creation, table
+from lazyarray.ops import table
 from lazyarray.ops._differentiable import follows, refuse
 from lazyarray.ops._layout import device_of, gil_op, operands, values
 from lazyarray.ops._rows import array, asarray, assign_to, astype, full
-from lazyarray.ops.joining import concatenate
-from lazyarray.ops.linear_algebra import dot, outer
-from lazyarray.ops.manipulation import atleast_1d
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
@@ -357,8 +359,7 @@ def polyfit(
         raise TypeError("expected 1D vector for x")
     if a.size == 0:
         raise TypeError("expected non-empty vector for x")
-    from lazyarray.linalg import equations
-
+    equations = _public.namespace.linalg.equations
     if b.ndim < 1 or b.ndim > 2:
         raise TypeError("expected 1D or 2D array for y")
     if len(a) != len(b):

@@ -1,21 +1,76 @@
-"""Quantiles and percentiles: instructions with the GIL that call NumPy's."""
+"""Medians, quantiles and percentiles: instructions with the GIL that call NumPy's."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lazyarray.lazy._lazy import Tensor
+from lazyarray.functions.manipulation import permute_dims
+from lazyarray.functions.selecting import take_along_axis
+from lazyarray.functions.sorting import argsort
+from lazyarray.functions.statistics import check_weights
+from lazyarray.lazy._lazy import Tensor, paused
+from lazyarray.ops import elementwise
 from lazyarray.ops._layout import gil_op, operands
-from lazyarray.ops._ranks import by_rank
-from lazyarray.ops._rows import normalize_axes, reduced_shape
-from lazyarray.ops.statistical import check_weights
+from lazyarray.ops._moves import numbers
+from lazyarray.ops._rows import asarray, normalize_axes, reduced_shape, scatter, select
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
 
-__all__ = ["quantile", "percentile"]
+__all__ = ["quantile", "percentile", "median"]
+
+_isnan, _floor, _minimum, _invert = [
+    elementwise.TABLE[name] for name in ("isnan", "floor", "minimum", "invert")
+]
+
+
+def by_rank(axes: tuple[int, ...], ranked: Callable[[NDArray], NDArray]) -> Callable[..., Any]:
+    """The gradient rule of medians and quantiles over ``axes``: what lies between two ranks.
+
+    ``ranked`` is the function itself; of the ranks of x's elements in place of these it gives the
+    rank, or where between two ranks, each result is found at.
+    """
+
+    def rule(g: NDArray, a: NDArray) -> NDArray:
+        rest = [i for i in range(a.ndim) if i not in axes]
+        n = math.prod([a.shape[i] for i in axes])
+
+        def rows(x: NDArray) -> NDArray:
+            return permute_dims(x, [*rest, *axes]).reshape(-1, n)
+
+        with paused():
+            order = argsort(rows(a), -1)
+            ranks = argsort(order, -1).astype(np.float64)
+            gaps = _isnan(rows(a))  # they come last, and have no rank
+            inverse = np.argsort([*rest, *axes]).tolist()
+            lengths = [a.shape[i] for i in (*rest, *axes)]
+            ranks = select(gaps, np.nan, ranks)
+            ranks = permute_dims(ranks.reshape(lengths), inverse)
+            count = order.shape[0]
+            at = ranked(ranks).reshape(-1, count).T  # for each row of x its results
+            known = _invert(_isnan(at))
+            # A NaN that makes a result one has no slope.
+            lost = gaps & _invert(known.all(axis=1, keepdims=True))
+            lost = permute_dims(lost.reshape(lengths), inverse)
+            at = select(known, at, 0.0)
+            low = _floor(at)
+            elements = take_along_axis(rows(numbers(a)), order, -1)
+            below = low.astype(np.intp)
+            above = _minimum(below + 1, n - 1)
+        share = (at - low).astype(g.dtype)
+        g = select(known, g.reshape(-1, count).T, 0.0)
+        total: Any = 0
+        for places, part in ((below, g * (1 - share)), (above, g * share)):
+            index = take_along_axis(elements, places, -1).reshape(-1)
+            total = total + scatter(part.reshape(-1), index, 0, (a.size,))
+        found: NDArray = select(lost, a.detach(), total.reshape(a.shape))
+        return found
+
+    return rule
 
 
 def quantile(
@@ -147,3 +202,51 @@ def check_points(name: str, x: NDArray, q: Any, method: str, weighted: bool) -> 
     one = np.ones(1)
     known = np.ones(q.shape) if isinstance(q, Tensor) else q
     getattr(np, name)(one, known, method=method, weights=one if weighted else None)
+
+
+def median(
+    a: Any,
+    axis: Any = None,
+    out: NDArray | None = None,
+    overwrite_input: bool = False,
+    keepdims: bool = False,
+) -> NDArray:
+    """The middle value over the axes (the mean of the middle two, for an even number).
+
+    Args:
+        axis: the axis, or several as a tuple; None: all.
+    Returns: an array of floats without these axes; NaN where one of the elements is.
+
+    >>> import lazyarray as la
+    >>> la.median(la.array([3, 1, 2, 10])).item()
+    2.5
+    """
+    return summarized("median", a, axis, out, keepdims, 10.0)
+
+
+def summarized(
+    name: str, a: Any, axis: Any, out: NDArray | None, keepdims: bool, cost: float
+) -> NDArray:
+    """NumPy's ``name``, which leaves one value of ``axis``, as one instruction with the GIL.
+
+    ``cost`` is in nanoseconds an element.
+    """
+    x = asarray(a)
+    given = tuple(axis) if isinstance(axis, list) else axis
+    function = getattr(np, name)
+    axes = normalize_axes(axis, x.ndim)
+
+    def ranked(ranks: NDArray) -> NDArray:
+        return summarized(name, ranks, axis, None, keepdims, cost)
+
+    result: NDArray = gil_op(
+        name,
+        lambda v, **to: function(v, given, keepdims=keepdims, **to),
+        [x],
+        reduced_shape(x.shape, axes, keepdims),
+        (given, keepdims),
+        into=out,
+        cost=3000 + cost * x.size,
+        gradient=(by_rank(axes, ranked),),
+    )
+    return result

@@ -1,6 +1,6 @@
 """Sets: distinct elements, membership, unions and the like.
 
-All but ``isin`` and ``ediff1d`` wait for their arrays' values: these decide the result's shape.
+All but ``isin`` wait for their arrays' values: these decide the result's shape.
 """
 
 from __future__ import annotations
@@ -12,12 +12,11 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
 from lazyarray import _numpy_facts
+from lazyarray.functions.manipulation import ravel
 from lazyarray.ops import elementwise
 from lazyarray.ops._differentiable import refuse
 from lazyarray.ops._layout import gil_op, looked_at, operands, values
-from lazyarray.ops._rows import asarray, astype, full, kept
-from lazyarray.ops.joining import concatenate
-from lazyarray.ops.manipulation import ravel
+from lazyarray.ops._rows import asarray, full, kept
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
@@ -33,7 +32,6 @@ __all__ = [
     "union1d",
     "setdiff1d",
     "setxor1d",
-    "ediff1d",
 ]
 
 _equal, _not_equal, _and, _or = [
@@ -288,37 +286,3 @@ def setxor1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> NDArray:
     """
     result: NDArray = _waited("setxor1d", ar1, ar2, assume_unique=assume_unique)
     return result
-
-
-# ---- differences --------------------------------------------------------------------------------
-
-
-def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> NDArray:
-    """The differences of neighbours of the flattened array, between ``to_begin`` and ``to_end``.
-
-    Does not wait.
-
-    Args:
-        to_end: what comes after the differences.
-        to_begin: what comes before them.
-    Returns: a vector.
-    Raises: TypeError if their dtypes can't be cast to the array's.
-
-    >>> import lazyarray as la
-    >>> la.ediff1d(la.array([1, 2, 4]), to_begin=-99).asnumpy()
-    array([-99,   1,   2])
-    """
-    given = {"to_begin": to_begin, "to_end": to_end}
-    x, *ends = operands(ary, *[v for v in given.values() if v is not None])
-    x = ravel(x)
-    parts = {"steps": x[1:] - x[:-1]}
-    for name, end in zip([n for n, v in given.items() if v is not None], ends, strict=True):
-        if not np.can_cast(end.dtype, x.dtype, "same_kind"):
-            raise TypeError(
-                f"dtype of `{name}` must be compatible with input `ary` under the `same_kind` rule."
-            )
-        parts[name] = astype(end, x.dtype, copy=False)
-    if not ends:
-        return parts["steps"]
-    order = [parts[name] for name in ("to_begin", "steps", "to_end") if name in parts]
-    return concatenate(order, None)

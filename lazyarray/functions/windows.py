@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from lazyarray.functions.ranges import arange
+from lazyarray.functions.searching import where
 from lazyarray.lazy._lazy import Tensor
 from lazyarray.ops import elementwise
 from lazyarray.ops._layout import gil_op, operands, values
 from lazyarray.ops._rows import asarray, astype, full
-from lazyarray.ops.ranges import arange
-from lazyarray.ops.searching import where
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray

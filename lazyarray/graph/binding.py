@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lazyarray.context import current_context
+from lazyarray.functions import creation
 from lazyarray.graph.graph import Graph
 from lazyarray.graph.infer import default_dtype, infer
 from lazyarray.graph.nodes import Entry, Spec, shape_of
 from lazyarray.graph.placement import context, devices_of, groups
 from lazyarray.lazy._lazy import Tensor
-from lazyarray.ops import creation
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray

@@ -16,10 +16,11 @@ from lazyarray import autograd
 from lazyarray.context import Context
 from lazyarray.engine import Device
 from lazyarray.engine._engine import Scope
+from lazyarray.functions import indexing, manipulation, memory
 from lazyarray.graph import registry
 from lazyarray.graph.nodes import caller, mapped
 from lazyarray.lazy._lazy import Program, Tensor
-from lazyarray.ops import _rows, indexing, interop, manipulation
+from lazyarray.ops import _rows
 from lazyarray.ops._rows import Public
 
 SETITEM = "setitem"  # x[key] = value: the one call here that changes its argument
@@ -134,7 +135,7 @@ def _table() -> dict[CodeType, Candidates]:
     special: list[tuple[str, Any]] = [
         ("getitem", indexing.get),
         (SETITEM, indexing.set),
-        ("to_device", interop.to_device),
+        ("to_device", memory.to_device),
         ("ndarray.flatten", manipulation.flatten),
     ]
     public = [(registry.canonical(op), registry.function_of(op)) for op in registry.names()]

@@ -10,12 +10,13 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 from lazyarray.context import Context, as_device
+from lazyarray.functions import memory
+from lazyarray.functions._files import replacing
 from lazyarray.graph import drawing, registry, serial, text
 from lazyarray.graph.nodes import CONST, OPAQUE, VAR, Entry, Node, Spec, in_order, mapped
 from lazyarray.graph.serial import Place
 from lazyarray.lazy._lazy import Tensor
-from lazyarray.ops import _rows, interop
-from lazyarray.ops._files import replacing
+from lazyarray.ops import _rows
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
@@ -338,7 +339,7 @@ class Graph:
         if device is None:
             return self.run(given)
         with Context(device.device_type, device.device_id):
-            return self.run({n: interop.to_device(x, device) for n, x in given.items()})
+            return self.run({n: memory.to_device(x, device) for n, x in given.items()})
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """What the traced function gives for these arguments; else as :meth:`eval`."""

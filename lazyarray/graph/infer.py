@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from lazyarray.context import current_context
+from lazyarray.functions.memory import to_device
 from lazyarray.graph.graph import Graph, called
 from lazyarray.graph.nodes import CONST, VAR, Entry, Node, Shape, Spec, shape_of
 from lazyarray.graph.parameters import shapes_of_parameters
 from lazyarray.lazy._lazy import Program, Tensor
 from lazyarray.ops._layout import new
-from lazyarray.ops.interop import to_device
 
 
 def infer(graph: Graph, known: Mapping[str, Any], default: Any = float) -> dict[Entry, Spec]:

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from lazyarray.functions.memory import to_device
 from lazyarray.graph import registry
 from lazyarray.graph.calls import MARK, SETITEM, Call, arrays_in
 from lazyarray.graph.nodes import OPAQUE, Entry, Node, checked_leaf, mapped
@@ -22,7 +23,6 @@ from lazyarray.graph.values import Held, Operand, Shape, Values, layout_of
 from lazyarray.graph.views import Layout, c_layout, find
 from lazyarray.lazy._lazy import Program, Tensor
 from lazyarray.ops import _rows
-from lazyarray.ops.interop import to_device
 
 
 class Lifter(Values):

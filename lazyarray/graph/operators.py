@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lazyarray.ops import _rows, interop, manipulation
+from lazyarray.functions import manipulation, memory
+from lazyarray.ops import _rows
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
@@ -97,4 +98,4 @@ def setview(
 
 def to_device(x: Any, /, device: Any) -> NDArray:
     """A copy of ``x`` on another device."""
-    return interop.to_device(x, device)
+    return memory.to_device(x, device)

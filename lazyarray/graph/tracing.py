@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from lazyarray.functions.products import trace as trace_of_matrix
 from lazyarray.graph.calls import Watch, mark
 from lazyarray.graph.graph import Graph, structured
 from lazyarray.graph.lift import Lifter
@@ -17,7 +18,6 @@ from lazyarray.graph.serial import Place
 from lazyarray.lazy._lazy import Program, Tensor, TracingError, veiled
 from lazyarray.ops import _rows
 from lazyarray.ops._layout import k_order, new
-from lazyarray.ops.statistical import trace as trace_of_matrix
 
 __all__ = ["trace"]
 

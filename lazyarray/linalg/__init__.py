@@ -14,6 +14,8 @@ import sys
 from numpy.linalg import LinAlgError
 
 from lazyarray import _direct
+from lazyarray.functions.manipulation import matrix_transpose
+from lazyarray.functions.products import tensordot, vecdot
 from lazyarray.linalg.decompositions import (
     cholesky,
     det,
@@ -37,8 +39,6 @@ from lazyarray.linalg.products import (
     outer,
     trace,
 )
-from lazyarray.ops.linear_algebra import tensordot, vecdot
-from lazyarray.ops.manipulation import matrix_transpose
 
 __all__ = [
     "LinAlgError",

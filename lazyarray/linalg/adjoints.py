@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lazyarray import ops
+from lazyarray.functions.joining import concatenate
 from lazyarray.ops._rows import array, select
-from lazyarray.ops.joining import concatenate
 from lazyarray.ops.lapack import lapack
 
 if TYPE_CHECKING:

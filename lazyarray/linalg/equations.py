@@ -10,6 +10,8 @@ import numpy as np
 from numpy.linalg import LinAlgError
 
 from lazyarray import ops
+from lazyarray.functions.creation import zeros
+from lazyarray.functions.manipulation import matrix_transpose, permute_dims, ravel, reshape
 from lazyarray.lazy._lazy import paused, returned
 from lazyarray.linalg import adjoints
 from lazyarray.linalg.decompositions import svd
@@ -17,9 +19,7 @@ from lazyarray.linalg.recording import matrices, matrix, record, square
 from lazyarray.ops._differentiable import follows, note
 from lazyarray.ops._layout import Shape, operands, values
 from lazyarray.ops._rows import empty
-from lazyarray.ops.creation import zeros
 from lazyarray.ops.lapack import lapack
-from lazyarray.ops.manipulation import matrix_transpose, permute_dims, ravel, reshape
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray

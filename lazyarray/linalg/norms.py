@@ -10,11 +10,11 @@ from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 from numpy.linalg import LinAlgError
 
 from lazyarray import ops
+from lazyarray.functions import manipulation, products, searching
 from lazyarray.lazy._lazy import returned
 from lazyarray.linalg.decompositions import svd, svdvals
 from lazyarray.linalg.equations import inv
 from lazyarray.linalg.recording import matrices, record
-from lazyarray.ops import linear_algebra, manipulation, searching
 from lazyarray.ops._differentiable import follows
 from lazyarray.ops._layout import gil_op, k_order, operands
 from lazyarray.ops._rows import astype, normalize_axes, reduced_shape
@@ -71,7 +71,7 @@ def _whole_norm(x: NDArray) -> NDArray:
     """The root of the sum of all squares, in the order of memory."""
     flat = manipulation.permute_dims(x, k_order([x], x.ndim)).reshape(-1)
     parts = [flat.real, flat.imag] if x.dtype.kind == "c" else [flat]
-    squares = [linear_algebra.dot(v, v) for v in parts]
+    squares = [products.dot(v, v) for v in parts]
     return root(squares[0] + squares[1] if len(squares) == 2 else squares[0])
 
 

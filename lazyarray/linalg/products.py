@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 from numpy.lib.array_utils import normalize_axis_index
 
 from lazyarray import ops
+from lazyarray.functions import manipulation, patterns, products
 from lazyarray.lazy._lazy import returned
 from lazyarray.linalg.equations import inv
 from lazyarray.linalg.recording import matrix, square
-from lazyarray.ops import linear_algebra, manipulation, patterns, statistical
 from lazyarray.ops._layout import deliver, new_like, operands
 from lazyarray.ops._rows import assign_to
 
@@ -45,7 +45,7 @@ def outer(x1: Any, x2: Any, /) -> NDArray:
             "Input arrays must be one-dimensional, but they are "
             f"x1.ndim={x.ndim} and x2.ndim={y.ndim}."
         )
-    return linear_algebra.outer(x, y)
+    return products.outer(x, y)
 
 
 def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> NDArray:
@@ -68,7 +68,7 @@ def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> NDArray:
             "Both input arrays must be (arrays of) 3-dimensional vectors, but they are "
             f"{m} and {n} dimensional instead."
         )
-    return linear_algebra.cross(x, y, axis=axis)
+    return products.cross(x, y, axis=axis)
 
 
 # ---- several factors ----------------------------------------------------------------------------
@@ -91,7 +91,7 @@ def multi_dot(arrays: Sequence[Any], *, out: NDArray | None = None) -> NDArray:
     if len(xs) < 2:
         raise ValueError("Expecting at least two arrays.")
     if len(xs) == 2:
-        return linear_algebra.dot(xs[0], xs[1], out)
+        return products.dot(xs[0], xs[1], out)
     shape = (*xs[0].shape[: xs[0].ndim - 1], *xs[-1].shape[1:])
     if xs[0].ndim == 1:
         xs[0] = xs[0][None, :]
@@ -128,7 +128,7 @@ def _multiplied(xs: list[NDArray], cuts: dict[tuple[int, int], int], i: int, j: 
     if i == j:
         return xs[i]
     k = cuts[i, j]
-    return linear_algebra.dot(_multiplied(xs, cuts, i, k), _multiplied(xs, cuts, k + 1, j))
+    return products.dot(_multiplied(xs, cuts, i, k), _multiplied(xs, cuts, k + 1, j))
 
 
 def matrix_power(a: Any, n: int) -> NDArray:
@@ -202,4 +202,4 @@ def trace(x: Any, /, *, offset: int = 0, dtype: Any = None) -> NDArray:
     >>> la.linalg.trace(la.array([[1, 2], [3, 4]])).item()
     5
     """
-    return statistical.trace(x, offset, -2, -1, dtype)
+    return products.trace(x, offset, -2, -1, dtype)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from lazyarray.functions.ranges import arange
+from lazyarray.functions.selecting import take
 from lazyarray.nn import _native
 from lazyarray.nn.inputs import floats, integers, narrowed
 from lazyarray.ops import table
 from lazyarray.ops._differentiable import differentiable
 from lazyarray.ops._layout import device_of
 from lazyarray.ops._rows import asarray, astype
-from lazyarray.ops.indexing import take
-from lazyarray.ops.ranges import arange
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray

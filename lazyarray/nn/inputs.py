@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 __all__: list[str] = []
 
 _F2, _F4, _F8 = map(np.dtype, (np.float16, np.float32, np.float64))
-_sum = table["sum"]
+_sum: Any = table["sum"]
 
 
 def floats(name: str, *objects: Any) -> tuple[Any, ...]:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from lazyarray.functions.conversion import ascontiguousarray
 from lazyarray.lazy._lazy import (
     is_recording,
     is_training,
@@ -19,7 +20,6 @@ from lazyarray.nn.inputs import channel_sums, floats, narrowed
 from lazyarray.ops import table
 from lazyarray.ops._layout import device_of
 from lazyarray.ops._rows import asarray
-from lazyarray.ops.creation import ascontiguousarray
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray

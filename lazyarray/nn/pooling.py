@@ -30,7 +30,7 @@ __all__ = [
     "global_avg_pool",
 ]
 
-_sum = table["sum"]
+_sum: Any = table["sum"]
 
 
 def _images(name: str, x: NDArray, axes: int) -> tuple[NDArray, bool]:

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
+from lazyarray.functions.conversion import ascontiguousarray
+from lazyarray.functions.creation import zeros_like
 from lazyarray.nn.inputs import reals
 from lazyarray.ops import table
 from lazyarray.ops._differentiable import differentiable
 from lazyarray.ops._rows import normalize_axes, reduced_shape, select
-from lazyarray.ops.creation import ascontiguousarray, zeros_like
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from lazyarray.functions.creation import zeros, zeros_like
 from lazyarray.lazy._lazy import Tensor, is_capturing
 from lazyarray.nn import _native, optimizers
 from lazyarray.ops._rows import assign_to
-from lazyarray.ops.creation import zeros, zeros_like
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray

@@ -56,7 +56,7 @@ _SECTIONS: dict[str, dict[float, str]] = {
 }
 
 # The array API's and NumPy's other names.
-ALIASES = {
+ALIASES: dict[str, str] = {
     "abs": "absolute",
     "acos": "arccos",
     "acosh": "arccosh",
@@ -145,6 +145,6 @@ def _doc(name: str, ufunc: np.ufunc) -> str:
     """
 
 
-TABLE = _rows()
+TABLE: dict[str, Row] = _rows()
 # The root of a sum of squares: at 0 its gradient is 0, as the squares' is.
 root = Ufunc(np.sqrt, name="root", cost=_ROOT)

@@ -22,10 +22,10 @@ import numpy as np
 from lazyarray.lazy._lazy import Tensor, note_call, set_gradients, tracked
 from lazyarray.ops import _rows
 from lazyarray.ops._differentiable import parameters, refuse, summed_to
+from lazyarray.ops._layout import viewed
 from lazyarray.ops._rows import array, asarray, select
 from lazyarray.ops.elementwise import TABLE as _E
 from lazyarray.ops.lapack import lapack
-from lazyarray.ops.manipulation import broadcast_to
 
 Rule = Callable[..., Any] | None
 
@@ -296,7 +296,8 @@ def of_reduction(
 
     def gradients(gs: list[Any], saved: list[Any]) -> list[Any]:
         g, *values = [
-            broadcast_to(v.reshape(kept), shape) for v in (gs[0], *saved[len(masks) + 1 :])
+            viewed(v.reshape(kept), np.broadcast_to, shape)
+            for v in (gs[0], *saved[len(masks) + 1 :])
         ]
         mask = saved[0] if masks else True
         if name == "prod":

@@ -143,7 +143,7 @@ def _inside(o: Any, kind: type | tuple[type, ...]) -> Iterator[Any]:
 
 # What makes an array of what it is given: the note is due also where that was one of NumPy's.
 _MAKERS = (np.array, np.asarray, np.asanyarray, np.ascontiguousarray, np.asfortranarray)
-_CHANGES = (np.copyto, np.put, np.place, np.putmask, np.put_along_axis, np.fill_diagonal)
+CHANGES = {np.copyto, np.put, np.place, np.putmask, np.put_along_axis, np.fill_diagonal}
 
 
 def handed_over(
@@ -204,7 +204,7 @@ def _asks_objects(dtype: Any = None, **rest: Any) -> bool:
 
 
 def _changes(function: Callable[..., Any]) -> bool:
-    return function in _CHANGES or getattr(function, "__name__", "") == "at"
+    return function in CHANGES or getattr(function, "__name__", "") == "at"
 
 
 def in_place(operator: Callable[..., Any], x: Any, other: Any, error: Exception) -> Any:

@@ -1,6 +1,6 @@
 """LAPACK off the GIL: rows of the generalised ufuncs that ``numpy.linalg`` is made of.
 
-They live in a private module of NumPy, ``numpy.linalg._umath_linalg``; tests/ops/test_linalg.py
+They live in a private module of NumPy, ``numpy.linalg._umath_linalg``; tests/linalg/test_linalg.py
 pins what they do. As in ``numpy.linalg``, everything is computed in double precision and the
 result has the operands' precision.
 """

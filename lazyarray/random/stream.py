@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
+from lazyarray.functions.creation import shape_of
 from lazyarray.lazy import _share
 from lazyarray.lazy._lazy import Giving, Tensor, returned
 from lazyarray.lazy.cuda import draws
 from lazyarray.ops import _rows
-from lazyarray.ops.creation import shape_of
 from lazyarray.random._draws import Drawn, Method, Source
 
 if TYPE_CHECKING:

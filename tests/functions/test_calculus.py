@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 import lazyarray as la
-from lazyarray.functions import calculus
 
-from ..ops.compare import asynchronous, check, documented, layouts, pending, rng, same
+from ..ops.compare import asynchronous, check, layouts, pending, rng, same
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
 F = rng.standard_normal((3, 4, 5))
@@ -82,23 +81,6 @@ def test_unwrap(more):
             check("unwrap", b, axis=axis, **more)
 
 
-def test_trim_zeros():
-    a = np.zeros((5, 6))
-    a[1:3, 2:5] = F[:2, 0, :3]
-    for x in (a, a.T, a[1:3], a[1], a[1] != 0, a[0], a * 0, np.array(3.0), np.zeros(0), a + 1j * a):
-        for trim in ("fb", "f", "B", "bf", "x"):
-            for axis in (None, 0, -1, (0, 1), (), 3):
-                check("trim_zeros", x, trim, axis)
-    x = la.array([0, 1, 2, 0])
-    la.trim_zeros(x)[:] = 7  # a view
-    assert x.tolist() == [0, 7, 7, 0]
-
-
-def test_sort_complex():
-    for a in [*ARRAYS, rng.integers(0, 3, 8).astype("h"), F.astype("g"), (F + 1j).astype("F")]:
-        check("sort_complex", a)
-
-
 def test_newer_arguments_of_older_functions():
     x = la.array(F)
     for name in ("sort", "argsort"):
@@ -148,8 +130,3 @@ def test_what_waits():
         np.unwrap(F),
     ]
     same(results, wanted)
-
-
-@pytest.mark.parametrize("function", documented(calculus))
-def test_documented(function):
-    assert ">>>" in function.__doc__

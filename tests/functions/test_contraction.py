@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 
 import lazyarray as la
-from lazyarray.functions import contraction
 from lazyarray.lazy._lazy import gil_ops
 
-from ..ops.compare import asynchronous, call, documented, lay, layouts, pending, rng
+from ..ops.compare import asynchronous, call, lay, layouts, pending, rng
 
 A, B, C = rng.random((3, 4)), rng.random((4, 5)), rng.random((2, 3, 4))
 SQUARE = rng.random((4, 4))
@@ -244,9 +243,6 @@ def test_nothing_waits():
     close(got, np.einsum("ij,kj,kl->il", A, A, A))
 
 
-# ---- paths --------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     "optimize",
     [True, "greedy", "optimal", ("greedy", 1000), False, None,
@@ -280,8 +276,3 @@ def test_wrong_paths(optimize):
         want = call(getattr(np, function), args, {"optimize": optimize})
         got = call(getattr(la, function), args, {"optimize": optimize})
         assert isinstance(want, Exception) and type(got) is type(want)
-
-
-@pytest.mark.parametrize("function", documented(contraction))
-def test_documented(function):
-    assert ">>>" in function.__doc__

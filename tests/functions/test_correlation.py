@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 import lazyarray as la
-from lazyarray.functions import correlation
 
-from ..ops.compare import asynchronous, call, check, documented, layouts, pending, rng, same
+from ..ops.compare import asynchronous, call, check, layouts, pending, rng, same
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
 M = rng.standard_normal((3, 6))
@@ -91,8 +90,3 @@ def test_nothing_waits():
     same(results, wanted, False)
     with pytest.raises(ValueError, match="aweights cannot be negative"):
         wrong.asnumpy()
-
-
-@pytest.mark.parametrize("function", documented(correlation))
-def test_documented(function):
-    assert ">>>" in function.__doc__

@@ -195,38 +195,7 @@ def test_piecewise_of_numbers_does_not_wait():
     assert with_args.tolist() == [1, 4, 0, 0, 0, 0]
 
 
-M = np.arange(6).reshape(2, 3)
-CHOICES = [
-    ([V < 2, V > 4], [V, V * 10], 0),
-    ([V < 2, V > 0], [V, 2.5], -1),
-    ([V < 2], [V.astype("f4")], 2.5),
-    ([V < 2], [V.astype("f4")], np.float64(2)),
-    ([M > 2, M[0] > 1], [M, M * 1.0], 9),
-    ([M > 2], [1j], M),
-    ([True, False], [3, M], 1.5),
-    ([M > 2], [7], np.uint8(1)),
-    ([M > 2], [M.astype("u1")], 300),
-    ([M], [M], 0),
-    ([], [], 0),
-    ([M > 2], [], 0),
-    ([V < 2], [M], 0),
-]
-
-
-@pytest.mark.parametrize("number", range(len(CHOICES)))
-def test_select(number):
-    conditions, choices, default = CHOICES[number]
-    check("select", conditions, choices, default)
-
-
-def test_select_is_recorded():
-    x = la.array(V) * 1
-    with la.no_sync():
-        got = la.select([x < 2, x > 3], [x, x * 2])
-    assert got.tolist() == [0, 1, 0, 0, 8, 10]
-
-
-# ---- of indices, of blocks ----------------------------------------------------------------------
+# ---- of indices --------------------------------------------------------------------------------
 
 
 def test_fromfunction():
@@ -237,46 +206,3 @@ def test_fromfunction():
     ]:
         check("fromfunction", function, shape, dtype=dtype, strides=False)
     check("fromfunction", lambda i, by: i * by, (3,), by=2)
-
-
-O, I = np.ones((2, 2)), np.arange(6).reshape(2, 3)
-BLOCKS = [
-    [[O, I], [I, O]],
-    [[O, I], [np.zeros((1, 5))]],
-    [1, 2, V],
-    [V, 1.5],
-    [[V], [V]],
-    [[1, 2], [3, 4]],
-    [[[O, O]], [[O, O]]],
-    [[T, T], [T, T]],
-    [O[None], O],
-    O,
-    3,
-    [I.T, I.T],
-    [np.zeros((0, 2)), np.zeros((0, 3))],
-    [],
-    [[O], []],
-    [[O], O],
-    [(O, O)],
-    (O, O),
-    [[O, I], [O, O]],
-    [O, I[:1]],
-]
-
-
-@pytest.mark.parametrize("number", range(len(BLOCKS)))
-def test_block(number):
-    def lazily(o):
-        if isinstance(o, (list, tuple)):
-            return type(o)(map(lazily, o))
-        return la.array(o) if isinstance(o, np.ndarray) else o
-
-    want = call(np.block, (BLOCKS[number],), {})
-    got = call(la.block, (lazily(BLOCKS[number]),), {})
-    if isinstance(want, Exception):
-        assert type(got) is type(want)
-        if not str(want).startswith("all the input"):
-            assert str(got) == str(want)
-    else:
-        same(got, want, strides=False)
-        assert not isinstance(BLOCKS[number], np.ndarray) or not la.shares_memory(got, O)

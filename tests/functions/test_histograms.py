@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 import lazyarray as la
-from lazyarray.functions import histograms
 
-from ..ops.compare import asynchronous, call, check, documented, layouts, pending, rng, same
+from ..ops.compare import asynchronous, call, check, layouts, pending, rng, same
 
 FLOATS = rng.standard_normal((3, 4, 2))
 INTS = rng.integers(0, 7, (3, 4, 2))
@@ -155,8 +154,3 @@ def test_what_waits():
         np.bincount([1, 2], WEIGHTS[0, 0]),
     ]
     same(got, want, False)
-
-
-@pytest.mark.parametrize("function", documented(histograms))
-def test_documented(function):
-    assert ">>>" in function.__doc__

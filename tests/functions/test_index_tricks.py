@@ -5,7 +5,7 @@ import pytest
 
 import lazyarray as la
 
-from ..ops.compare import asynchronous, call, check, lay, layouts, rng, same
+from ..ops.compare import asynchronous, call, check, layouts, rng, same
 
 s_ = np.s_
 
@@ -177,74 +177,3 @@ def test_diagonal_and_triangle_indices():
     for k in (0, 1, -1):
         same(la.mask_indices(3, la.tril, k), np.mask_indices(3, np.tril, k), strides=False)
         same(la.mask_indices(3, np.triu, k), np.mask_indices(3, np.triu, k), strides=False)
-
-
-@pytest.mark.parametrize("wrap", [False, True])
-@pytest.mark.parametrize(
-    "shape", [(3, 3), (2, 5), (7, 2), (3, 2), (4, 3), (2, 2, 2), (0, 2), (2, 3, 2), (4,)]
-)
-def test_fill_diagonal(shape, wrap):
-    values = [5, 2.7, np.arange(1.0, 3), np.arange(50).reshape(2, 25), [7, 8, 9], np.array(3), []]
-    for value in values:
-        for dtype in ("f8", "i2"):
-            for a in layouts(np.zeros(shape, dtype)):
-                a = a.copy("K") if 0 in a.strides else a
-                x = lay(a)
-                given = la.array(value) if isinstance(value, np.ndarray) else value
-                want = call(np.fill_diagonal, (a, value, wrap), {})
-                got = call(la.fill_diagonal, (x, given, wrap), {})
-                what = f"{a.shape} {a.strides} {value}"
-                if isinstance(want, Exception):
-                    assert isinstance(got, Exception), (what, want)
-                else:
-                    assert got is None, (what, got)
-                    np.testing.assert_array_equal(x.asnumpy(), a, what)
-
-
-DST = [np.zeros((2, 3)), np.zeros((2, 3), "i2"), np.zeros((2, 3), "F"), np.zeros((2, 3), bool)]
-SRC = [1, 2.5, 300, True, 1j, M, V, np.float32(3), np.arange(4), [1, 2, 3], [[1], [2]]]
-
-
-@pytest.mark.filterwarnings("ignore:Casting complex values")
-@pytest.mark.parametrize("casting", ["same_kind", "unsafe", "safe", "no"])
-@pytest.mark.parametrize(
-    "where", [True, False, M > 2, V > 0, [True, False, True], [1, 0, 1], V, np.ones(4, bool)]
-)
-def test_copyto(where, casting):
-    for dst in DST:
-        for src in SRC:
-            a = dst.copy()
-            x = la.array(a)
-            lazily = [la.array(o) if isinstance(o, np.ndarray) else o for o in (src, where)]
-            want = call(np.copyto, (a, src), {"casting": casting, "where": where})
-            with np.errstate(all="ignore"):
-                got = call(la.copyto, (x, lazily[0]), {"casting": casting, "where": lazily[1]})
-            if isinstance(want, Exception):
-                assert isinstance(got, Exception), (dst.dtype, src, want)
-                continue
-            assert got is None, (dst.dtype, src, got)
-            np.testing.assert_array_equal(x.asnumpy(), a)
-
-
-def test_copyto_a_numpy_array_and_by_numpys_name():
-    a, x = np.zeros(3), la.arange(3.0)
-    la.copyto(a, x, where=x > 1)
-    assert a.tolist() == [0, 0, 2]
-    np.copyto(a, x)
-    assert a.tolist() == [0, 1, 2]
-    np.copyto(x, 5, where=x > 0)
-    assert x.tolist() == [0, 5, 5]
-    y = la.arange(4.0)
-    la.copyto(y[1:], y[:-1])
-    assert y.tolist() == [0, 0, 1, 2]
-    with pytest.raises(ValueError, match="read-only"):
-        la.copyto(la.broadcast_to(x, (2, 3)), 1)
-
-
-def test_stores_do_not_wait():
-    x = la.zeros((3, 3))
-    with la.no_sync():
-        la.fill_diagonal(x, la.arange(3.0) + 1)
-        la.fill_diagonal(x, la.array(9.0) * 2)
-        la.copyto(x, x + 1, where=x == 0)
-    np.testing.assert_array_equal(x.asnumpy(), np.ones((3, 3)) + 17 * np.eye(3))

@@ -111,55 +111,6 @@ def test_kinds_of_numbers(name, number):
             same(got, want)
 
 
-def test_angle_in_degrees_and_real_if_close():
-    z = rng.standard_normal(5) + 1j * rng.standard_normal(5)
-    for a in (z, z.astype("F"), z.real, np.arange(3)):
-        check("angle", a, deg=True)
-    for tol in (100, 1000, 0.5, 1e-20):
-        check("real_if_close", np.array([2.1 + 4e-14j, 5.2 + 3e-15j]), tol)
-        check("real_if_close", np.array([2 + 1e-5j], "F"), tol=tol)
-    with la.no_sync():
-        la.angle(la.array(z))
-        la.real_if_close(la.ones(2))
-        with pytest.raises(RuntimeError, match="real_if_close"):
-            la.real_if_close(la.array(z) * 2)
-
-
-def test_dtypes():
-    f, d, i = (la.ones(2, t) for t in ("f4", "f8", "i8"))
-    assert la.common_type(f, f) is np.float32 and la.common_type(f, i) is np.float64
-    assert la.common_type(f, la.ones(1, "F"), d) is np.complex128
-    with pytest.raises(TypeError, match="non-numeric"):
-        la.common_type(la.ones(1, bool))
-    for a in (10, -260, 1e50, np.array(3.0), np.ones(2), True, 1j):
-        want = np.min_scalar_type(a)
-        assert la.min_scalar_type(a) == want
-        assert la.min_scalar_type(la.array(a)) == np.min_scalar_type(np.array(a))
-    assert la.issubdtype(f.dtype, np.floating) and not la.issubdtype(i.dtype, np.floating)
-    assert la.typename("d") == "double precision" and la.mintypecode("df") == "d"
-    assert not la.isscalar(la.array(1)) and la.isscalar(1)
-    assert la.iterable(f) and la.iterable([]) and not la.iterable(la.array(1))
-    assert la.broadcast_shapes((1, 2), (3, 1)) == (3, 2)
-    with pytest.raises(ValueError):
-        la.broadcast_shapes((2,), (3,))
-
-
-def test_broadcast():
-    a, b = np.arange(3).reshape(3, 1), np.arange(2.0)
-    want, got = np.broadcast(a, b), la.broadcast(la.array(a), b)
-    for name in ("shape", "ndim", "nd", "size", "numiter", "index"):
-        assert getattr(got, name) == getattr(want, name), name
-    assert next(got) == next(want) and got.index == want.index == 1
-    assert list(got) == list(want)
-    got.reset()
-    assert got.index == 0 and len(list(got)) == 6
-    with pytest.raises(ValueError):
-        la.broadcast(la.ones(2), la.ones(3))
-    with la.no_sync():
-        assert la.broadcast(la.ones((2, 1)) * 2, la.ones(3)).shape == (2, 3)
-    assert la.broadcast().shape == ()
-
-
 def test_layouts():
     base = np.arange(6.0).reshape(2, 3)
     for a in layouts(base):
@@ -179,19 +130,6 @@ def test_layouts():
         la.require(x, None, "Q")
     wide = la.broadcast_to(la.ones(1), (3,))
     assert la.require(wide, requirements="W").var != wide.var
-
-
-def test_asarray_chkfinite():
-    x = la.ones(2)
-    assert la.asarray_chkfinite(x) is x
-    assert la.asarray_chkfinite([1, 2], float).dtype == np.float64
-    for bad in (NAN, INF, complex(0, NAN)):
-        with pytest.raises(ValueError, match="array must not contain infs or NaNs"):
-            la.asarray_chkfinite([1, bad])
-    with la.no_sync():
-        la.asarray_chkfinite(la.arange(3) * 2)  # integers are finite
-        with pytest.raises(RuntimeError, match="asarray_chkfinite"):
-            la.asarray_chkfinite(la.arange(3.0) * 2)
 
 
 def test_invalid_comparisons_give_no_warning():

@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 import lazyarray as la
-from lazyarray.functions import nanfunctions
 
-from ..ops.compare import asynchronous, check, documented, layouts, on_gpu, pending, rng, same
+from ..ops.compare import asynchronous, check, layouts, on_gpu, pending, rng, same
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
 NANS = rng.standard_normal((3, 4, 5))
@@ -153,8 +152,3 @@ def test_moments_are_native():
     results = [getattr(la, name)(x, 0) for name in (*SUMS, *EXTREMA)] + [la.nan_to_num(x)]
     assert gil_ops() == before
     assert [r.shape for r in results] == [(4, 5)] * 7 + [(3, 4, 5)]
-
-
-@pytest.mark.parametrize("function", documented(nanfunctions))
-def test_documented(function):
-    assert ">>>" in function.__doc__

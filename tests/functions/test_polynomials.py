@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 import lazyarray as la
-from lazyarray.functions import polynomials
 
-from ..ops.compare import asynchronous, check, documented, pending, rng, same
+from ..ops.compare import asynchronous, check, pending, same
+
+rng = np.random.default_rng(3)  # not what others have drawn from: NumPy's errors depend on it
 
 VECTORS = [
     np.array([1.0, -3, 2]),
@@ -145,8 +146,3 @@ def test_what_waits():
             with pytest.raises(RuntimeError, match="no_sync"):
                 wait()
     same(got[2], np.polyval([1.0, 2, 3], np.array([1.0, 2, 3])))
-
-
-@pytest.mark.parametrize("function", documented(polynomials))
-def test_documented(function):
-    assert ">>>" in function.__doc__

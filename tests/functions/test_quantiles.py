@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 import lazyarray as la
-from lazyarray.functions import quantiles
 
-from ..ops.compare import asynchronous, check, documented, layouts, pending, rng, same
+from ..ops.compare import asynchronous, check, layouts, pending, rng, same
 
 FLOATS = rng.standard_normal((3, 4, 2))
 WEIGHTS = rng.random((3, 4, 2))
@@ -116,8 +115,3 @@ def test_nothing_waits():
     same(result, np.quantile(FLOATS, 0.4, axis=1))
     with pytest.raises(ValueError, match="range"):
         wrong.asnumpy()
-
-
-@pytest.mark.parametrize("function", documented(quantiles))
-def test_documented(function):
-    assert ">>>" in function.__doc__

@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 import lazyarray as la
-from lazyarray.functions import sets
 
-from ..ops.compare import asynchronous, check, documented, layouts, pending, rng, same
+from ..ops.compare import asynchronous, check, layouts, pending, rng, same
 
 INTS = rng.integers(-3, 4, (3, 4, 2))
 FLOATS = np.where(INTS > 2, np.nan, INTS / 2)
@@ -97,15 +96,6 @@ def test_two_sets(name):
             check(name, np.arange(5), np.array([7, 3, 9]), unique, return_indices=True)
 
 
-def test_ediff1d():
-    for a in ARRAYS:
-        check("ediff1d", a)
-        check("ediff1d", a, -9, [1, 2])
-        check("ediff1d", a, to_begin=[[0.5]])
-        check("ediff1d", a, to_end=1j)
-    check("ediff1d", [1, 2, 4], np.float32(1))
-
-
 @asynchronous
 def test_what_waits():
     x = la.array(INTS)
@@ -130,11 +120,6 @@ def test_a_table_that_is_too_large_is_an_error_at_the_wait():
 def test_numpys_functions_come_here():
     same(np.unique(la.array([2, 1, 2])), np.array([1, 2]))
     assert np.isin(la.array([1, 2]), [2]).tolist() == [False, True]
-
-
-@pytest.mark.parametrize("function", documented(sets))
-def test_documented(function):
-    assert ">>>" in function.__doc__
 
 
 def test_unique_values_are_sorted(direct):

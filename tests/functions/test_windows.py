@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 import lazyarray as la
-from lazyarray.functions import windows
 
-from ..ops.compare import asynchronous, check, documented, layouts, pending, rng
+from ..ops.compare import asynchronous, check, layouts, pending, rng
 
 
 @pytest.mark.parametrize("name", ["bartlett", "blackman", "hamming", "hanning"])
@@ -55,8 +54,3 @@ def test_a_lazy_length_is_waited_for():
     np.testing.assert_array_equal(la.hanning(n).asnumpy(), np.hanning(4))
     with la.no_sync(), pytest.raises(RuntimeError, match="no_sync"):
         la.hanning(n)
-
-
-@pytest.mark.parametrize("function", documented(windows))
-def test_documented(function):
-    assert ">>>" in function.__doc__

@@ -200,3 +200,16 @@ def test_a_loop_of_tiny_ops_catches_up():
     loop(want)
     np.testing.assert_array_equal(x.asnumpy(), want)
     assert r1 - r0 < 100 and i1 - i0 > 1500
+
+
+def test_running_ahead_is_bounded():
+    """Operands that are made in the loop stay alive only as far as the workers are behind."""
+    n = 300
+    b = la.array(np.eye(n))
+    total = la.zeros((n, n))
+    most = 0
+    for _ in range(400):
+        total = total + la.ones((n, n)) @ b
+        most = max(most, la.engine.get().stats()["pending_bytes"])
+    assert float(total[0, 0]) == 400
+    assert most <= 140 << 20

@@ -1,7 +1,6 @@
 """How op tests meet NumPy: the same call on both, then values, dtype, memory order and errors."""
 
 import contextlib
-import inspect
 import os
 import threading
 
@@ -161,16 +160,6 @@ def check(name, *args, module=None, strides=True, **kwargs):
     except AssertionError as exc:
         raise AssertionError(f"{what}: {exc}") from exc
     return want
-
-
-def documented(*modules):
-    """(module, name) of every public function, for tests that each has a docstring."""
-    return [
-        pytest.param(getattr(m, name), id=name)
-        for m in modules
-        for name in m.__all__
-        if inspect.isfunction(getattr(m, name))
-    ]
 
 
 LAYOUTS = {

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import lazyarray as la
-from lazyarray.ops import dispatch
+from lazyarray.protocols import dispatch
 
 from . import samples
 

@@ -1,4 +1,4 @@
-"""Calls of lazyarray/functions/bits.py."""
+"""Sample calls of lazyarray.functions.bits."""
 
 CALLS = {
     "packbits": [

@@ -1,4 +1,4 @@
-"""Sample calls of einsum."""
+"""Sample calls of lazyarray.functions.contraction."""
 
 CALLS = {
     "einsum": [

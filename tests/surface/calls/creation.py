@@ -1,19 +1,6 @@
-"""Arrays from values and ranges, dtypes, memory shared with other libraries."""
+"""Sample calls of lazyarray.functions.creation."""
 
 CALLS = {
-    "array": [
-        "xp.array([1, 2, 3])",
-        "xp.array(v)",
-        "xp.array([[1, 2.5], [3, 4]], dtype='float32')",
-        "xp.array(m.T, order='C')",
-        "xp.array([v[0], w[1]])",
-        "xp.array(3, ndmin=2)",
-        "xp.array(i, dtype=complex, copy=True)",
-    ],
-    "asarray": ["xp.asarray(v)", "xp.asarray([1, 2], dtype=float)", "xp.asarray(m.T, order='F')"],
-    "asanyarray": ["xp.asanyarray(v)", "xp.asanyarray((1, 2.0))"],
-    "ascontiguousarray": ["xp.ascontiguousarray(m.T)", "xp.ascontiguousarray(3)"],
-    "asfortranarray": ["xp.asfortranarray(m)", "xp.asfortranarray(t, dtype='float32')"],
     "empty": ["xp.empty((2, 3))", "xp.empty(4, dtype='int8', order='F')"],
     "empty_like": ["xp.empty_like(m)", "xp.empty_like(i, dtype=float, shape=(2, 2))"],
     "zeros": ["xp.zeros((2, 3))", "xp.zeros(4, dtype=bool)", "xp.zeros((2, 3), order='F')"],
@@ -22,37 +9,5 @@ CALLS = {
     "ones_like": ["xp.ones_like(m.T)", "xp.ones_like(f, shape=5)"],
     "full": ["xp.full((2, 3), 7)", "xp.full(3, 2.5)", "xp.full((2, 4), m[0], dtype='float32')"],
     "full_like": ["xp.full_like(i, 7)", "xp.full_like(m, v[3], dtype='float32')"],
-    "arange": ["xp.arange(5)", "xp.arange(1, 2, 0.25)", "xp.arange(9, 0, -2, dtype='int16')"],
-    "linspace": [
-        "xp.linspace(0, 1, 7)",
-        "xp.linspace(v[0], 3, num=5, endpoint=False)",
-        "xp.linspace(m[0], m[1], 3, axis=-1)",
-        "xp.linspace(0, 9, 4, retstep=True, dtype=int)",
-    ],
-    "logspace": ["xp.logspace(0, 2, 5)", "xp.logspace(0, 1, num=4, endpoint=False, base=2)"],
-    "geomspace": [
-        "xp.geomspace(1, 1000, 4)",
-        "xp.geomspace(1j, 8j, 4)",
-        "xp.geomspace(w[:2], 9, 3)",
-    ],
     "ndarray": ["isinstance(v, xp.ndarray)"],
-    "astype": [
-        "xp.astype(v, 'float32')",
-        "xp.astype(i, complex)",
-        "xp.astype(v, float, copy=False)",
-    ],
-    "can_cast": ["xp.can_cast('int8', 'float32')", "xp.can_cast(xp.float64, int, 'same_kind')"],
-    "result_type": [
-        "xp.result_type(f, 1.0)",
-        "xp.result_type(i, xp.float32)",
-        "xp.result_type(v, c)",
-    ],
-    "iscomplexobj": ["xp.iscomplexobj(c)", "xp.iscomplexobj([1, 2])"],
-    "isrealobj": ["xp.isrealobj(c)", "xp.isrealobj(v)"],
-    "ndim": ["xp.ndim(t)", "xp.ndim(3)"],
-    "shape": ["xp.shape(t)", "xp.shape([[1, 2]])"],
-    "size": ["xp.size(t)", "xp.size(t, 1)"],
-    "shares_memory": ["xp.shares_memory(v, v[1:])", "xp.shares_memory(v, w)"],
-    "may_share_memory": ["xp.may_share_memory(m, m.T)", "xp.may_share_memory(v, w)"],
-    "from_dlpack": ["xp.from_dlpack(v)"],
 }

@@ -1,11 +1,6 @@
-"""Calls of lazyarray/functions/files.py."""
+"""Sample calls of lazyarray.functions.files."""
 
 CALLS = {
-    "frombuffer": [
-        "xp.frombuffer(b'abcdefgh', dtype='u2')",
-        "xp.frombuffer(bytearray(32), 'f8', count=2, offset=8)",
-        "xp.frombuffer(v.tobytes())",
-    ],
     "fromfile": [
         "[(tmp / 'a').write_bytes(bytes(range(16))), xp.fromfile(tmp / 'a', 'i4', 3, offset=4)][1]",
         "[(tmp / 'a').write_text('1, 2, 3'), xp.fromfile(str(tmp / 'a'), sep=',')][1]",
@@ -27,12 +22,5 @@ CALLS = {
     "savetxt": [
         "[xp.savetxt(tmp / 'a', m, fmt='%.3f', header='h'), (tmp / 'a').read_text()]",
         "[xp.savetxt(tmp / 'a', v), xp.loadtxt(tmp / 'a')]",
-    ],
-    "memmap": [
-        "[(tmp / 'a').write_bytes(bytes(range(16))), xp.memmap(tmp / 'a', 'i4', 'r').sum()][1]",
-    ],
-    "savez": ["[xp.savez(tmp / 'a', v, k=m), sorted(np.load(tmp / 'a.npz'))]"],
-    "savez_compressed": [
-        "[xp.savez_compressed(tmp / 'a', k=m), np.load(tmp / 'a.npz')['k'].tolist()]"
     ],
 }

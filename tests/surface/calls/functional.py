@@ -1,4 +1,4 @@
-"""Calls of lazyarray/functions/functional.py."""
+"""Sample calls of lazyarray.functions.functional."""
 
 CALLS = {
     "apply_along_axis": [
@@ -31,24 +31,8 @@ CALLS = {
         "xp.piecewise(xp.array(2.0), [True, False], [lambda x: x + 1, 0])",
         "xp.piecewise(m, [m > 0, m < -1], [1, 2, lambda x: x - x.max()])",
     ],
-    "select": [
-        "xp.select([v < 0, v > 1], [v, v * 10], default=7)",
-        "xp.select([b, v > 0], [i, v])",
-        "xp.select([m > 0, m[0] < 0], [m, -1.0], 3)",
-        "xp.select([f > 0], [f], 2.5)",
-        "xp.select([True], [3], 1.5)",
-    ],
     "fromfunction": [
         "xp.fromfunction(lambda x, y: x + y, (3, 4), dtype=int)",
         "xp.fromfunction(lambda x, k=1: x * k, (5,), k=2)",
-    ],
-    "block": [
-        "xp.block([[m, m[:, :1]], [xp.ones((1, 5))]])",
-        "xp.block([1, 2, v])",
-        "xp.block([v, i])",
-        "xp.block([[v], [w]])",
-        "xp.block([[[t], [t]], [[t], [t]]])",
-        "xp.block(m)",
-        "xp.block([m.T, m.T])",
     ],
 }

@@ -1,4 +1,4 @@
-"""Calls of lazyarray/functions/index_tricks.py."""
+"""Sample calls of lazyarray.functions.index_tricks."""
 
 CALLS = {
     "mgrid": [
@@ -56,19 +56,4 @@ CALLS = {
     "triu_indices": ["xp.triu_indices(4)", "xp.triu_indices(3, 1)", "xp.triu_indices(3, -1, 5)"],
     "triu_indices_from": ["xp.triu_indices_from(m)", "xp.triu_indices_from(q, k=-2)"],
     "mask_indices": ["xp.mask_indices(3, xp.triu)", "xp.mask_indices(3, xp.tril, 1)"],
-    "fill_diagonal": [
-        "xp.fill_diagonal(q, 0)",
-        "xp.fill_diagonal(m, [1, 2])",
-        "xp.fill_diagonal(m.T, v)",
-        "xp.fill_diagonal(t.reshape(12, 2), 5, wrap=True)",
-        "xp.fill_diagonal(t.reshape(12, 2), v, True)",
-    ],
-    "copyto": [
-        "xp.copyto(v, w)",
-        "xp.copyto(m, v[:4], where=m > 0)",
-        "xp.copyto(f, v, casting='same_kind')",
-        "xp.copyto(i, 3)",
-        "xp.copyto(i, v, 'unsafe', b)",
-        "xp.copyto(m, [1, 2, 3, 4], where=[True, False, True, False])",
-    ],
 }

@@ -1,4 +1,4 @@
-"""Calls of lazyarray/functions/iterators.py."""
+"""Sample calls of lazyarray.functions.iterators."""
 
 CALLS = {
     "nditer": [

@@ -1,6 +1,15 @@
-"""Calls of lazyarray/ops/joining.py."""
+"""Sample calls of lazyarray.functions.joining."""
 
 CALLS = {
+    "block": [
+        "xp.block([[m, m[:, :1]], [xp.ones((1, 5))]])",
+        "xp.block([1, 2, v])",
+        "xp.block([v, i])",
+        "xp.block([[v], [w]])",
+        "xp.block([[[t], [t]], [[t], [t]]])",
+        "xp.block(m)",
+        "xp.block([m.T, m.T])",
+    ],
     "concatenate": [
         "xp.concatenate([v, i])",
         "xp.concatenate((m, m), axis=1)",
@@ -29,34 +38,4 @@ CALLS = {
     "vsplit": ["xp.vsplit(m, 3)", "xp.vsplit(m, (1,))"],
     "dsplit": ["xp.dsplit(t, 2)"],
     "unstack": ["xp.unstack(m)", "xp.unstack(t, axis=-1)"],
-    "tile": ["xp.tile(v, 2)", "xp.tile(m, (2, 1, 3))", "xp.tile(m, 2)", "xp.tile(t, (2, 1))"],
-    "repeat": [
-        "xp.repeat(v, 3)",
-        "xp.repeat(m, 2, axis=1)",
-        "xp.repeat(m, [1, 0, 2], axis=0)",
-        "xp.repeat(v, i)",
-        "xp.repeat(m, 2)",
-        "xp.repeat(3, 4)",
-    ],
-    "roll": [
-        "xp.roll(v, 2)",
-        "xp.roll(m, -1, axis=1)",
-        "xp.roll(m, (1, 2), axis=(0, 1))",
-        "xp.roll(m, 5)",
-        "xp.roll(t, 1, axis=(0, -1))",
-    ],
-    "append": ["xp.append(v, 3)", "xp.append(m, m, axis=0)", "xp.append(m, [[1, 2]])"],
-    "insert": [
-        "xp.insert(v, 1, 5)",
-        "xp.insert(m, [0, 2], 7, axis=1)",
-        "xp.insert(m, 1, v[:3], axis=1)",
-        "xp.insert(i, slice(2, 4), [8, 9])",
-    ],
-    "delete": [
-        "xp.delete(v, 1)",
-        "xp.delete(m, [0, -1], axis=1)",
-        "xp.delete(m, slice(None, None, 2))",
-        "xp.delete(v, b)",
-    ],
-    "resize": ["xp.resize(v, (3, 7))", "xp.resize(m, 5)", "xp.resize(m, (0,))"],
 }

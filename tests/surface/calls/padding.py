@@ -1,4 +1,4 @@
-"""Calls of lazyarray/functions/padding.py."""
+"""Sample calls of lazyarray.functions.padding."""
 
 CALLS = {
     "pad": [

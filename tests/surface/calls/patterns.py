@@ -1,4 +1,4 @@
-"""Calls of lazyarray/ops/patterns.py."""
+"""Sample calls of lazyarray.functions.patterns."""
 
 CALLS = {
     "eye": ["xp.eye(3)", "xp.eye(3, 4, k=-1, dtype='i4')", "xp.eye(2, 3, 1, 'f4', 'F')"],

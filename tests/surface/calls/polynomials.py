@@ -1,4 +1,4 @@
-"""Sample calls of polynomials."""
+"""Sample calls of lazyarray.functions.polynomials."""
 
 CALLS = {
     "poly": ["xp.poly(v[:4])", "xp.poly(q)", "xp.poly(c[:2])", "xp.poly(i)"],

@@ -5,6 +5,7 @@ _METHODS = (
     "weibull linear median_unbiased normal_unbiased lower higher midpoint nearest"
 ).split()
 
+
 CALLS = {
     "quantile": [
         "xp.quantile(v, 0.3)",
@@ -26,5 +27,15 @@ CALLS = {
         "xp.percentile(m, 40, axis=-1, keepdims=True)",
         "xp.percentile(f, 30, weights=w, method='inverted_cdf')",
         "xp.percentile(m, xp.array([10, 20]), axis=0)",
+    ],
+    "median": [
+        "xp.median(v)",
+        "xp.median(m, axis=0)",
+        "xp.median(t, axis=(0, 1), keepdims=True)",
+        "xp.median(n, axis=1)",
+        "xp.median(i)",
+        "xp.median(m, 1, xp.zeros(3))",
+        "xp.median(m.copy(), overwrite_input=True)",
+        "xp.median(f)",
     ],
 }

@@ -1,4 +1,4 @@
-"""Sample calls of lazyarray.ops.searching."""
+"""Sample calls of lazyarray.functions.searching."""
 
 CALLS = {
     "where": [
@@ -31,12 +31,5 @@ CALLS = {
         "xp.searchsorted(s, 0.5)",
         "xp.searchsorted(xp.sort(i), 3, 'right')",
         "xp.searchsorted(xp.sort(f), [0.1, 0.2])",
-    ],
-    "trim_zeros": [
-        "xp.trim_zeros(xp.where(v > 0.5, v, 0))",
-        "xp.trim_zeros(i, 'f')",
-        "xp.trim_zeros(j, trim='b', axis=1)",
-        "xp.trim_zeros(v * 0)",
-        "xp.trim_zeros(m * 0)",
     ],
 }

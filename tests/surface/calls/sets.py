@@ -36,10 +36,4 @@ CALLS = {
     "union1d": ["xp.union1d(i, j)", "xp.union1d(v, i)"],
     "setdiff1d": ["xp.setdiff1d(j, [1, 2])", "xp.setdiff1d(s, s[2:5], assume_unique=True)"],
     "setxor1d": ["xp.setxor1d(i, [1, 9])", "xp.setxor1d(s, s[2:5], assume_unique=True)"],
-    "ediff1d": [
-        "xp.ediff1d(v)",
-        "xp.ediff1d(j)",
-        "xp.ediff1d(i, to_begin=-9, to_end=[8, 9])",
-        "xp.ediff1d(f, to_end=v[:2])",
-    ],
 }

@@ -1,4 +1,4 @@
-"""Sample calls of lazyarray.ops.sorting."""
+"""Sample calls of lazyarray.functions.sorting."""
 
 CALLS = {
     "sort": [

@@ -1,4 +1,4 @@
-"""Calls of lazyarray/functions/text.py."""
+"""Sample calls of lazyarray.functions.text."""
 
 CALLS = {
     "array2string": [

@@ -1,0 +1,76 @@
+"""Indices and shapes, checked in NumPy's words."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.lib.array_utils import normalize_axis_index
+
+from lazyarray.lazy._lazy import Tensor
+from lazyarray.ops._layout import Shape
+
+if TYPE_CHECKING:
+    from lazyarray._ndarray import NDArray
+
+
+def check_bounds(k: Any, shape: Shape, axis: int) -> None:
+    """IndexError if an index of a NumPy array is out of bounds; an NDArray is checked later."""
+    if isinstance(k, np.ndarray) and k.dtype.kind in "iu" and k.size:
+        n = shape[axis]
+        few = k.ravel().tolist() if k.size < 32 else (k.min(), k.max())
+        if min(few) < -n or max(few) >= n:
+            wrong = k[(k < -n) | (k >= n)][0]
+            raise IndexError(f"index {wrong} is out of bounds for axis {axis} with size {n}")
+
+
+def shape_text(shape: tuple[int | None, ...]) -> str:
+    """A shape as NumPy's errors about indices write it."""
+    return f"({','.join(map(str, shape))}{',' if len(shape) == 1 else ''})"
+
+
+def check_fits(value: Shape, shape: tuple[int | None, ...], whole: bool = False) -> None:
+    """That a value of shape ``value`` can be stored in a selection of ``shape``."""
+    if whole and len(value) > 1:
+        raise TypeError(
+            "NumPy boolean array indexing assignment requires a 0 or 1-dimensional input, input "
+            f"has {len(value)} dimensions"
+        )
+    extra = max(len(value) - len(shape), 0)
+    pairs = zip(reversed(value[extra:]), reversed(shape), strict=False)
+    if any(n != 1 for n in value[:extra]) or any(
+        n not in (1, m) and m is not None for n, m in pairs
+    ):
+        raise ValueError(
+            f"shape mismatch: value array of shape {shape_text(value)} could not be broadcast to "
+            f"indexing result of shape {shape_text(shape)}"
+        )
+
+
+def wrapped(i: np.ndarray, n: int, mode: str) -> np.ndarray:
+    """For "wrap", indices from 0 to n: NumPy (2.4) takes a step of n at a time, however far."""
+    if mode == "wrap" and n and np.can_cast(i.dtype, np.intp):
+        return np.remainder(i, n, dtype=np.intp)
+    return i
+
+
+def listed(indices: Any) -> Any:
+    """As NumPy: a list of indices becomes integers, whatever it holds; an array must hold them."""
+    if isinstance(indices, (list, tuple, float)):
+        return np.array(indices, np.intp)
+    return indices if isinstance(indices, Tensor) else np.asarray(indices)
+
+
+def along(x: NDArray, index: NDArray, axis: int | None) -> Shape:
+    """The shape of what indices along an axis select, or store."""
+    if axis is None:
+        return index.shape
+    at = normalize_axis_index(axis, x.ndim)
+    fixed = (*x.shape[:at], 1, *x.shape[at + 1 :])
+    try:
+        return np.broadcast_shapes(fixed, index.shape)
+    except ValueError:
+        raise IndexError(
+            "shape mismatch: indexing arrays could not be broadcast together with shapes "
+            f"{shape_text(fixed)} {shape_text(index.shape)} "
+        ) from None

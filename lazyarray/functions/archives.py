@@ -1,0 +1,231 @@
+"""Files of NumPy's formats: ``.npy`` with one array, ``.npz`` with several."""
+
+from __future__ import annotations
+
+import functools
+import os
+from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext
+from typing import IO, TYPE_CHECKING, Any
+
+import numpy as np
+
+from lazyarray import _numpy_facts, _public
+from lazyarray.context import chosen
+from lazyarray.functions._files import is_archive, read_archive, read_npy, replacing
+from lazyarray.lazy._lazy import Tensor
+from lazyarray.ops import hosts
+from lazyarray.ops._layout import values
+
+if TYPE_CHECKING:
+    from lazyarray.engine import Device
+
+__all__ = ["save", "load", "savez", "savez_compressed"]
+_LIST = b"lazyarray list"  # the archive's comment, which NumPy doesn't look at
+
+
+class Archive(dict[str, Any]):
+    """What an ``.npz`` file held: arrays by their names; ``files`` lists those, as NumPy's does."""
+
+    @property
+    def files(self) -> list[str]:
+        return [*self]
+
+    def close(self) -> None:
+        """Does nothing: the file was closed when it had been read."""
+
+    def __enter__(self) -> Archive:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        pass
+
+
+def save(file: str | os.PathLike[str] | IO[bytes], data: Any, allow_pickle: bool = True) -> None:
+    """Writes an array to an ``.npy`` file as NumPy, a list or dict of arrays to an ``.npz``.
+
+    Waits for the values. What was saved under that path before is gone; if anything fails, it is
+    still there. Arrays of a list are named ``arr_0``, ``arr_1``, ... as ``numpy.savez`` names them;
+    ``numpy.load`` reads the file. (A list of numbers is one array.)
+
+    Args:
+        file: a path or a binary file. For one array ".npy" is added to a path that lacks it, unless
+            that ends in ".npz": then it is a list of one. The path of several is taken as it is.
+        data: an array, or a list or dict of arrays.
+        allow_pickle: whether arrays of objects may be pickled.
+    Returns: None.
+    Raises: TypeError unless the keys of a dict are strings; ValueError for objects that may not be
+        pickled; OSError if the file can't be written.
+
+    >>> import io, lazyarray as la
+    >>> file = io.BytesIO()
+    >>> la.save(file, {"weight": la.ones(2)})
+    >>> _ = file.seek(0)
+    >>> la.load(file)["weight"].asnumpy()
+    array([1., 1.])
+    """
+    named: dict[str, Any]
+    comment = b""
+    if isinstance(file, (str, os.PathLike)) and os.fspath(file).endswith(".npz"):
+        data = [data] if isinstance(data, (Tensor, np.ndarray)) else data
+    if isinstance(data, Mapping):
+        named = dict(data)
+        for key in named:
+            if not isinstance(key, str):
+                raise TypeError(f"save: the keys are strings, not {type(key).__name__}")
+    elif isinstance(data, (list, tuple)) and all(isinstance(x, (Tensor, np.ndarray)) for x in data):
+        named = {f"arr_{i}": value for i, value in enumerate(data)}
+        comment = _LIST
+    else:
+        _write(file, _values(data), allow_pickle)
+        return
+    values = {key: _values(value) for key, value in named.items()}  # before the file is touched
+    import zipfile
+
+    with _opened(file) as stream, zipfile.ZipFile(stream, "w", zipfile.ZIP_STORED) as archive:
+        archive.comment = comment
+        for key, value in values.items():
+            with archive.open(key + ".npy", "w", force_zip64=True) as member:
+                np.lib.format.write_array(member, value, allow_pickle=allow_pickle)
+
+
+def _opened(file: str | os.PathLike[str] | IO[bytes]) -> AbstractContextManager[IO[bytes]]:
+    return replacing(file) if isinstance(file, (str, os.PathLike)) else nullcontext(file)
+
+
+def _write(file: str | os.PathLike[str] | IO[bytes], value: np.ndarray, allow_pickle: bool) -> None:
+    """One array, at the path that ``np.save`` gives it."""
+    if not isinstance(file, (str, os.PathLike)):
+        np.save(file, value, allow_pickle=allow_pickle)
+        return
+    name = os.fspath(file)
+    path = name if name.endswith(".npy") else name + ".npy"
+    with replacing(path) as stream:
+        np.save(stream, value, allow_pickle=allow_pickle)
+    if path != name and is_archive(name):
+        os.unlink(name)  # what was saved under this name before: load would find it first
+
+
+def _values(x: Any) -> np.ndarray:
+    return np.asanyarray(hosts.to_host(x, "save()"))
+
+
+def load(
+    file: str | os.PathLike[str] | IO[bytes],
+    mmap_mode: str | None = None,
+    allow_pickle: bool = False,
+    *,
+    ctx: Any = None,
+    device: Any = None,
+) -> Any:
+    """Reads what :func:`save` or NumPy wrote, to the device given or current.
+
+    Strings, dates and records in a file are NumPy arrays, with a :class:`HostArrayWarning`. It is
+    read wholly, at the call, but with a ``mmap_mode``.
+
+    Args:
+        file: the path that was given to :func:`save`, or a binary file.
+        mmap_mode: "r", "r+", "c" or "w+" maps an ``.npy`` file (:class:`memmap`).
+        allow_pickle: whether objects may be unpickled, which can run any code.
+    Returns: of an ``.npy`` file an array, of an ``.npz`` file a dict of arrays (with NumPy's
+        ``files``, and good for ``with``), or the list that was saved.
+    Raises: ValueError for objects, unless ``allow_pickle``, and for what is cut short; OSError if
+        the file can't be read.
+
+    >>> import io, lazyarray as la
+    >>> file = io.BytesIO()
+    >>> la.save(file, [la.arange(2), la.ones(1)])
+    >>> _ = file.seek(0)
+    >>> [x.asnumpy() for x in la.load(file)]
+    [array([0, 1]), array([1.])]
+    """
+    place = chosen(ctx, device)
+    if not isinstance(file, (str, os.PathLike)):
+        if mmap_mode is not None:
+            raise ValueError("load: only what has a path can be mapped")
+        return _read(file, place, allow_pickle)
+    path = os.fspath(file)
+    if not os.path.isfile(path) and os.path.isfile(path + ".npy"):
+        path += ".npy"
+    if mmap_mode is not None and not is_archive(path):
+        return _public.namespace.memmap.of(np.lib.format.open_memmap(path, mmap_mode), place)
+    with open(path, "rb") as stream:
+        return _read(stream, place, allow_pickle)
+
+
+def _read(file: IO[bytes], place: Device | None, allow_pickle: bool) -> Any:
+    start = file.tell()
+    magic = file.read(len(np.lib.format.MAGIC_PREFIX))
+    file.seek(start)
+    if magic == np.lib.format.MAGIC_PREFIX:
+        return hosts.given(read_npy(file, allow_pickle=allow_pickle), place)
+    values, comment = read_archive(file, allow_pickle)
+    found = Archive({name: hosts.given(value, place) for name, value in values.items()})
+    if comment != _LIST:
+        return found
+    names = [f"arr_{i}" for i in range(len(found))]
+    if found.keys() != {*names}:
+        raise ValueError(f"load: the archive of a list holds {', '.join(found)}")
+    return [found[name] for name in names]
+
+
+def savez(file: Any, *args: Any, allow_pickle: bool = True, **kwds: Any) -> None:
+    """Writes arrays to an ``.npz`` file, named by keyword or ``arr_0``, ``arr_1``. Waits for them.
+
+    Args:
+        file: a path, to which ".npz" is added if it lacks it, or a binary file.
+        args: arrays, which are called ``arr_0``, ``arr_1``, ...
+        allow_pickle: whether arrays of objects may be pickled.
+        kwds: arrays by their names.
+    Returns: None.
+    Raises: ValueError for a name given twice, or objects that may not be pickled; OSError if the
+        file can't be written.
+
+    >>> import io, lazyarray as la
+    >>> file = io.BytesIO()
+    >>> la.savez(file, la.ones(2), b=la.zeros(1))
+    >>> _ = file.seek(0)
+    >>> sorted(la.load(file))
+    ['arr_0', 'b']
+    """
+    _zipped("savez", file, args, kwds, allow_pickle)
+
+
+def savez_compressed(file: Any, *args: Any, allow_pickle: bool = True, **kwds: Any) -> None:
+    """:func:`savez`, compressed. Waits for the values.
+
+    Args:
+        file: a path, to which ".npz" is added if it lacks it, or a binary file.
+        args: arrays, which are called ``arr_0``, ``arr_1``, ...
+        allow_pickle: whether arrays of objects may be pickled.
+        kwds: arrays by their names.
+    Returns: None.
+    Raises: ValueError for a name given twice, or objects that may not be pickled; OSError if the
+        file can't be written.
+
+    >>> import io, lazyarray as la
+    >>> file = io.BytesIO()
+    >>> la.savez_compressed(file, a=la.ones(2))
+    >>> _ = file.seek(0)
+    >>> la.load(file)["a"].asnumpy()
+    array([1., 1.])
+    """
+    _zipped("savez_compressed", file, args, kwds, allow_pickle)
+
+
+def _zipped(
+    name: str, file: Any, args: tuple[Any, ...], kwds: dict[str, Any], allow_pickle: bool
+) -> None:
+    """What ``numpy.<name>`` writes: at the path that it gives the file."""
+    what = f"{name}()"
+    write = getattr(np, name)
+    if _numpy_facts.SAVEZ_ALLOWS_PICKLE:
+        write = functools.partial(write, allow_pickle=allow_pickle)
+    arrays = [values(a, what) for a in args]
+    named = {key: values(a, what) for key, a in kwds.items()}
+    if not isinstance(file, (str, os.PathLike)):
+        write(file, *arrays, **named)
+        return
+    path = os.fspath(file)
+    with replacing(path if path.endswith(".npz") else path + ".npz") as stream:
+        write(stream, *arrays, **named)

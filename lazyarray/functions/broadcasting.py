@@ -1,0 +1,128 @@
+"""Broadcasting: arrays, and shapes, stretched to fit each other."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from lazyarray.lazy._lazy import Tensor
+from lazyarray.ops import _layout
+from lazyarray.ops._layout import Shape, operands, values, viewed
+from lazyarray.ops._rows import holds_arrays, probe
+
+if TYPE_CHECKING:
+    from lazyarray._ndarray import NDArray
+
+__all__ = ["broadcast_to", "broadcast_arrays", "broadcast_shapes", "broadcast"]
+
+
+def broadcast_to(array: Any, shape: int | Shape, subok: bool = False) -> NDArray:
+    """A view of ``array`` stretched to ``shape`` by NumPy's broadcasting; not for writing.
+
+    Args:
+        array: the array.
+        shape: the shape to stretch it to.
+    Returns: a view of that shape; assigning to it is an error.
+    Raises: ValueError if the array does not broadcast to it.
+
+    >>> import lazyarray as la
+    >>> la.broadcast_to(la.array([1, 2]), (2, 2)).asnumpy()
+    array([[1, 2],
+           [1, 2]])
+    """
+    return viewed(array, np.broadcast_to, shape)
+
+
+def broadcast_arrays(*args: Any, subok: bool = False) -> tuple[NDArray, ...]:
+    """The arrays as views of their common shape.
+
+    Args:
+        args: the arrays.
+    Returns: a tuple of views; not for writing.
+    Raises: ValueError if they have no common shape.
+
+    What no NDArray can hold (``None``, strings, dates) stays NumPy's.
+
+    >>> import lazyarray as la
+    >>> [x.shape for x in la.broadcast_arrays(la.zeros(3), la.zeros((2, 1)))]
+    [(2, 3), (2, 3)]
+    >>> la.broadcast_arrays(None, la.zeros(2))[0]
+    array([None, None], dtype=object)
+    """
+    numpys = {i: a for i, a in enumerate(map(_of_numpys_dtypes, args)) if a is not None}
+    mine = _layout.operands(*[a for i, a in enumerate(args) if i not in numpys])
+    xs: list[Any] = [numpys[i] if i in numpys else mine.pop(0) for i in range(len(args))]
+    shape = np.broadcast_shapes(*[x.shape for x in xs])
+    return tuple([x if x.shape == shape else _stretched(x, shape) for x in xs])
+
+
+def _stretched(x: Any, shape: Shape) -> Any:
+    return (broadcast_to if isinstance(x, Tensor) else np.broadcast_to)(x, shape)
+
+
+def _of_numpys_dtypes(o: Any) -> np.ndarray | None:
+    """A NumPy array of what no NDArray can hold; None for all else."""
+    if isinstance(o, (Tensor, int, float, complex, np.number)) or holds_arrays(o):
+        return None
+    found = np.asarray(o)
+    return found if found.dtype.kind in "OSUVMm" else None
+
+
+broadcast_shapes = np.broadcast_shapes
+
+
+class broadcast:
+    """The broadcasting of arrays against each other: the common shape, and tuples of elements.
+
+    The shape is known at once. Waits for the values where it is iterated: for NumPy's scalars.
+
+    >>> import lazyarray as la
+    >>> b = la.broadcast(la.array([[1], [2]]), [3, 4])
+    >>> b.shape, [u * v for u, v in b]
+    ((2, 2), [np.int64(3), np.int64(4), np.int64(6), np.int64(8)])
+    """
+
+    def __init__(self, *arrays: Any) -> None:
+        self._arrays = operands(*arrays)
+        self._shown = np.broadcast(*map(probe, self._arrays))
+        self._walk: Any = None
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The common shape."""
+        return self._shown.shape
+
+    @property
+    def ndim(self) -> int:
+        """The number of its axes."""
+        return self._shown.ndim
+
+    nd = ndim
+
+    @property
+    def size(self) -> int:
+        """The number of tuples."""
+        return self._shown.size
+
+    @property
+    def numiter(self) -> int:
+        """The number of arrays."""
+        return self._shown.numiter
+
+    @property
+    def index(self) -> int:
+        """How many tuples were given so far."""
+        return 0 if self._walk is None else int(self._walk.index)
+
+    def reset(self) -> None:
+        """Starts again."""
+        self._walk = None
+
+    def __iter__(self) -> broadcast:
+        return self
+
+    def __next__(self) -> tuple[Any, ...]:
+        if self._walk is None:
+            self._walk = np.broadcast(*[values(x, "broadcast()") for x in self._arrays])
+        return next(self._walk)

@@ -1,0 +1,274 @@
+"""Creation of arrays from what is there: lists, buffers, arrays of others."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from lazyarray import _public
+from lazyarray.context import chosen
+from lazyarray.functions import manipulation
+from lazyarray.functions.manipulation import copy
+from lazyarray.lazy import _share
+from lazyarray.lazy._lazy import Tensor, Unheld
+from lazyarray.ops import _layout, _rows
+from lazyarray.ops._rows import probe
+from lazyarray.ops._table import table
+
+if TYPE_CHECKING:
+    from lazyarray._ndarray import NDArray
+
+__all__ = [
+    "array",
+    "asarray",
+    "asanyarray",
+    "ascontiguousarray",
+    "asfortranarray",
+    "require",
+    "asarray_chkfinite",
+]
+
+_all, _isfinite = table["all"], table["isfinite"]
+
+
+def array(
+    obj: Any,
+    dtype: Any = None,
+    ctx: Any = None,
+    *,
+    copy: bool | None = True,
+    order: str = "K",
+    ndmin: int = 0,
+    device: Any = None,
+) -> NDArray:
+    """An array with a copy of ``obj``: an array, a number, or nested sequences of those.
+
+    The values are copied at the call, so ``obj`` may change afterwards. Waits for arrays of this
+    package inside a list.
+
+    Args:
+        obj: what the values are taken of.
+        dtype: the result's dtype; None: the least that holds all values, as in NumPy.
+        copy: None gives an NDArray back as it is where it fits; False forbids a copy.
+        ndmin: the least number of axes: ones are put in front.
+    Returns: an array of obj's shape.
+    Raises: ValueError if the nested sequences are uneven, and for ``copy=False`` where a copy is
+        needed, as it is for an array on another device than the one asked for; TypeError for what
+        is no dtype.
+
+    >>> import lazyarray as la
+    >>> la.array([[1, 2], [3, 4]], dtype="float32").asnumpy()
+    array([[1., 2.],
+           [3., 4.]], dtype=float32)
+    """
+    if dtype is None and ctx is None and device is None and copy and order == "K" and not ndmin:
+        simple = _rows.plain_array(obj)
+        if simple is not None:
+            return simple
+    place = chosen(ctx, device)
+    order = _layout.order_of(order, "K")
+    if _rows.holds_arrays(obj):
+        _rows.dtype_of(dtype)
+        obj, copy = stacked(obj, dtype), copy and None  # a copy already
+    if not isinstance(obj, Tensor):
+        if copy is False:
+            if not _rows.holdable(obj):
+                raise Unheld("an array that is not to be copied is NumPy's")
+            raise ValueError(
+                "Unable to avoid copy while creating an array as requested: "
+                "lazyarray.from_dlpack shares memory"
+            )
+        if order == "K" and not ndmin:
+            return _rows.array(obj, dtype, place)
+        # NumPy's dtypes include some that arrays here can't have: _rows.array says so.
+        return _rows.array(np.array(obj, dtype, order=order, ndmin=ndmin, copy=None), None, place)  # type: ignore[call-overload]
+    x: NDArray = _rows.array(obj, dtype, None, False)
+    if place is not None and x.device != place:
+        if copy is False:
+            raise ValueError(
+                f"Unable to avoid copy while creating an array as requested: it is on {x.device!r},"
+                f" not on {place!r}"
+            )
+        x = _share.copied_to(x, place)
+    fits = _in_order(x, order)
+    if x is obj and _rows.holds_scalar(x):  # what an array is made of, not one
+        if copy is False:
+            raise ValueError("Unable to avoid copy while creating an array as requested.")
+        copy = True
+    if x is obj and copy:
+        x = manipulation.copy(x, order=order)
+    elif not fits:
+        if copy is False:
+            raise ValueError("Unable to avoid copy while creating an array as requested.")
+        x = manipulation.copy(x, order=order)
+    elif x is not obj and copy is False:
+        raise ValueError("Unable to avoid copy while creating an array as requested.")
+    if ndmin > x.ndim:
+        x = manipulation.reshape(x, (1,) * (ndmin - x.ndim) + x.shape)
+    return x
+
+
+def stacked(obj: Any, dtype: Any) -> NDArray:
+    """The array of a nested sequence that holds NDArrays: each is written by an op."""
+    parts = [stacked(o, dtype) if _rows.holds_arrays(o) else o for o in obj]
+    hosts: list[Any] = [o if isinstance(o, Tensor) else np.asarray(o, dtype) for o in parts]
+    shape = hosts[0].shape
+    if any(host.shape != shape for host in hosts):
+        raise ValueError(
+            "setting an array element with a sequence. The requested array has an inhomogeneous "
+            f"shape: its parts have the shapes {', '.join(sorted({str(h.shape) for h in hosts}))}"
+        )
+    if dtype is None:
+        dtype = np.result_type(*[host.dtype for host in hosts])
+    place = next(o.device for o in parts if isinstance(o, Tensor))
+    result = _rows.empty((len(parts), *shape), dtype, place)
+    for i, part in enumerate(parts):
+        _rows.assign_to(result[i : i + 1], part)
+    return result
+
+
+_rows.teach(stack=stacked, array=array)
+
+
+def _in_order(x: NDArray, order: str) -> bool:
+    if order == "K":
+        return True
+    flags = _rows.probe(x).flags
+    if order == "A":
+        return bool(flags.c_contiguous or flags.f_contiguous)
+    return bool(flags.c_contiguous if order == "C" else flags.f_contiguous)
+
+
+def asarray(
+    obj: Any,
+    dtype: Any = None,
+    ctx: Any = None,
+    *,
+    copy: bool | None = None,
+    order: str = "K",
+    device: Any = None,
+) -> NDArray:
+    """``obj`` itself if it is an array of that dtype, else a new array of its values.
+
+    Args:
+        obj: an array, a number, or nested sequences of those.
+        dtype: the result's dtype; None: obj's own.
+        copy: True always copies; False forbids a copy; None copies where it must.
+    Returns: an array of obj's shape.
+    Raises: ValueError if the nested sequences are uneven, and for ``copy=False`` where a copy is
+        needed.
+
+    >>> import lazyarray as la
+    >>> x = la.ones(3)
+    >>> la.asarray(x) is x, la.asarray(x, dtype="int32") is x
+    (True, False)
+    """
+    return array(obj, dtype, ctx, copy=copy, order=order, device=device)
+
+
+def asanyarray(obj: Any, dtype: Any = None, *, order: str = "K", device: Any = None) -> NDArray:
+    """The same as :func:`asarray`.
+
+    Args:
+        obj: an array, a number, or nested sequences of those.
+        dtype: the result's dtype; None: obj's own.
+    Returns: an array of obj's shape.
+
+    >>> import lazyarray as la
+    >>> la.asanyarray([1, 2]).asnumpy()
+    array([1, 2])
+    """
+    return array(obj, dtype, copy=None, order=order, device=device)
+
+
+def ascontiguousarray(obj: Any, dtype: Any = None, *, device: Any = None) -> NDArray:
+    """The values in C order with at least one axis; ``obj`` itself if that is what it is.
+
+    Args:
+        obj: an array, a number, or nested sequences of those.
+        dtype: the result's dtype; None: obj's own.
+    Returns: an array of obj's shape, (1,) for a number.
+
+    >>> import lazyarray as la
+    >>> la.ascontiguousarray(la.ones((2, 3)).T).strides
+    (16, 8)
+    """
+    return array(obj, dtype, copy=None, order="C", ndmin=1, device=device)
+
+
+def asfortranarray(obj: Any, dtype: Any = None, *, device: Any = None) -> NDArray:
+    """The values in Fortran order; ``obj`` itself if that is how it lies.
+
+    Args:
+        obj: an array, a number, or nested sequences of those.
+        dtype: the result's dtype; None: obj's own.
+    Returns: an array of obj's shape.
+
+    >>> import lazyarray as la
+    >>> la.asfortranarray(la.ones((2, 3))).strides
+    (8, 16)
+    """
+    return array(obj, dtype, copy=None, order="F", device=device)
+
+
+_FLAGS = {
+    "C": "C_CONTIGUOUS CONTIGUOUS",
+    "F": "F_CONTIGUOUS FORTRAN",
+    "A": "ALIGNED",
+    "W": "WRITEABLE",
+    "O": "OWNDATA",
+    "E": "ENSUREARRAY",
+}
+_REQUIREMENTS = {name: flag for flag, names in _FLAGS.items() for name in [flag, *names.split()]}
+
+
+def require(a: Any, dtype: Any = None, requirements: Any = None, *, like: Any = None) -> NDArray:
+    """``a`` as an array with the flags required (a name or several), copied if it lacks one.
+
+    An array with memory of its own ("O") is a copy, always; aligned ("A") are all.
+
+    Args:
+        dtype: the result's dtype; None: a's own.
+        requirements: the flags, a name or several: "C", "F", "A", "W", "O", "E".
+    Returns: ``a`` itself where it fits, else a copy.
+    Raises: KeyError for an unknown flag; ValueError for "C" and "F" together.
+
+    >>> import lazyarray as la
+    >>> la.isfortran(la.require(la.ones((2, 3)), requirements=["F"]))
+    True
+    """
+    device = like.device if isinstance(like, Tensor) else None
+    flags = {_REQUIREMENTS[name.upper()] for name in requirements or ()}
+    if flags >= {"C", "F"}:
+        raise ValueError('Cannot specify both "C" and "F" order')
+    order = next((f for f in "CF" if f in flags), "A" if flags else "K")
+    if isinstance(a, Tensor) and a.ndim and dtype is device is None and order in ("C", "F"):
+        at_once = _public.namespace  # where it can
+        x = (at_once.asfortranarray if order == "F" else at_once.ascontiguousarray)(a)
+    else:
+        x = array(a, dtype, copy=None, order=order, device=device)
+    if ("O" in flags and x is a) or ("W" in flags and not probe(x).flags.writeable):
+        return copy(x, order)
+    return x
+
+
+def asarray_chkfinite(a: Any, dtype: Any = None, order: Any = None) -> NDArray:
+    """``a`` as an array, if all its elements are finite.
+
+    Waits for values that may be others: whether there is an error depends on them.
+
+    Args:
+        dtype: the result's dtype; None: a's own.
+    Returns: an array of a's shape.
+    Raises: ValueError if an element is infinite or NaN.
+
+    >>> import lazyarray as la
+    >>> la.asarray_chkfinite([1, 2]).asnumpy()
+    array([1, 2])
+    """
+    plain = isinstance(a, Tensor) and dtype is order is None
+    x: Any = a if plain else array(a, dtype, copy=None, order=order or "K")
+    if x.dtype.kind in "fc" and not _all(_isfinite(x))._number("asarray_chkfinite()"):
+        raise ValueError("array must not contain infs or NaNs")
+    return x

@@ -1,0 +1,215 @@
+"""What is known of arrays without their values: dtypes, promotion, shapes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from lazyarray.context import as_device
+from lazyarray.lazy import _share
+from lazyarray.lazy._lazy import Tensor
+from lazyarray.ops import _rows
+from lazyarray.ops._layout import values
+
+if TYPE_CHECKING:
+    from lazyarray._ndarray import NDArray
+
+__all__ = [
+    "astype",
+    "can_cast",
+    "isdtype",
+    "iscomplexobj",
+    "isrealobj",
+    "ndim",
+    "promote_types",
+    "result_type",
+    "shape",
+    "size",
+    "common_type",
+    "typename",
+    "mintypecode",
+    "min_scalar_type",
+    "issubdtype",
+]
+
+isdtype = np.isdtype
+promote_types = np.promote_types
+
+
+def astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> NDArray:
+    """A copy of ``x`` with another dtype (or ``x`` itself if nothing changes and not ``copy``).
+
+    Args:
+        dtype: the new dtype.
+        copy: whether it is a copy in any case.
+        device: the device of the result; None: that of ``x``.
+    Returns: an array of x's shape.
+    Raises: TypeError for what is no dtype of arrays.
+
+    >>> import lazyarray as la
+    >>> la.astype(la.array([1.7, -1.7]), "int64").asnumpy()
+    array([ 1, -1])
+    """
+    array = _rows.asarray(x)
+    place = as_device(device)
+    if place is None or place == array.device:
+        return _rows.astype(array, dtype, copy=copy)
+    return _share.copied_to(_rows.astype(array, dtype, copy=False), place)
+
+
+def _typed(x: Any) -> Any:
+    """An array's dtype (also without axes: NumPy's scalars are strong, too); else ``x`` itself."""
+    return x.dtype if isinstance(x, Tensor) else x
+
+
+def result_type(*arrays_and_dtypes: Any) -> np.dtype[Any]:
+    """The dtype that the operands have in common; Python scalars are weak.
+
+    Args:
+        arrays_and_dtypes: arrays, dtypes and numbers.
+    Returns: a dtype.
+    Raises: ValueError for no operands; TypeError (a DTypePromotionError) if they have none in
+        common.
+
+    >>> import lazyarray as la
+    >>> la.result_type(la.ones(1, "float32"), 2.5), la.result_type("int8", la.float16)
+    (dtype('float32'), dtype('float16'))
+    """
+    return np.result_type(*[_typed(x) for x in arrays_and_dtypes])
+
+
+def can_cast(from_: Any, to: Any, casting: str = "safe") -> bool:
+    """Whether a dtype, or that of an array, can be cast to another under a rule.
+
+    Args:
+        from_: a dtype, or an array.
+        to: a dtype.
+        casting: the rule: "no", "equiv", "safe", "same_kind" or "unsafe".
+    Returns: a bool.
+    Raises: TypeError for a Python number, or what is no dtype; ValueError for another rule.
+
+    >>> import lazyarray as la
+    >>> la.can_cast("int32", "float64"), la.can_cast(la.ones(1), "float32")
+    (True, False)
+    """
+    return np.can_cast(_typed(from_), to, casting)  # type: ignore[arg-type]
+
+
+def iscomplexobj(x: Any) -> bool:
+    """Whether the dtype is complex.
+
+    Returns: a bool; an array without imaginary parts may well be complex.
+    Raises: nothing.
+
+    >>> import lazyarray as la
+    >>> la.iscomplexobj(la.ones(1, "complex64")), la.iscomplexobj(1.0)
+    (True, False)
+    """
+    return bool(_rows.asarray(x).dtype.kind == "c")
+
+
+def isrealobj(x: Any) -> bool:
+    """Whether the dtype is not complex.
+
+    Returns: a bool.
+    Raises: nothing.
+
+    >>> import lazyarray as la
+    >>> la.isrealobj(la.ones(1))
+    True
+    """
+    return not iscomplexobj(x)
+
+
+def _known(a: Any) -> Any:
+    """What has the shape of an array-like, also of one that lazyarray can't hold."""
+    if isinstance(a, Tensor):
+        return a
+    return _rows.asarray(a) if _rows.holds_arrays(a) else np.asanyarray(a)
+
+
+def shape(a: Any) -> tuple[int, ...]:
+    """The length of each axis.
+
+    Args:
+        a: an array.
+    Returns: a tuple of ints.
+    Raises: what :func:`array` raises for what is none.
+
+    >>> import lazyarray as la
+    >>> la.shape([[1, 2, 3]])
+    (1, 3)
+    """
+    return _known(a).shape
+
+
+def ndim(a: Any) -> int:
+    """The number of axes.
+
+    Args:
+        a: an array.
+    Returns: an int.
+    Raises: what :func:`array` raises for what is none.
+
+    >>> import lazyarray as la
+    >>> la.ndim([[1, 2, 3]])
+    2
+    """
+    return _known(a).ndim
+
+
+def size(a: Any, axis: Any = None) -> int:
+    """The number of elements, in all or along ``axis``.
+
+    Args:
+        a: an array.
+        axis: the axis, or several; None: all.
+    Returns: an int.
+    Raises: AxisError if there is no such axis.
+
+    >>> import lazyarray as la
+    >>> la.size([[1, 2, 3]]), la.size([[1, 2, 3]], 0)
+    (3, 1)
+    """
+    x = _known(a)
+    host = _rows.probe(x) if isinstance(x, Tensor) else x
+    return x.size if axis is None else int(np.size(host, axis))
+
+
+typename = np.typename
+mintypecode = np.mintypecode
+issubdtype = np.issubdtype
+
+
+def common_type(*arrays: Any) -> Any:
+    """The inexact scalar type that holds the values of all arrays; their dtypes decide.
+
+    Args:
+        arrays: the arrays.
+    Returns: a scalar type: ``float64`` for integers, else the largest of them.
+    Raises: TypeError for what is no number.
+
+    >>> import lazyarray as la
+    >>> la.common_type(la.ones(1, la.float32), la.ones(1, la.complex64))
+    <class 'numpy.complex64'>
+    """
+    return np.common_type(*[np.empty(0, a.dtype) if isinstance(a, Tensor) else a for a in arrays])
+
+
+def min_scalar_type(a: Any, /) -> np.dtype[Any]:
+    """For a number the smallest dtype that holds it, for an array its dtype.
+
+    Waits for an array without axes: the value decides.
+
+    Returns: a dtype.
+    Raises: nothing.
+
+    >>> import lazyarray as la
+    >>> la.min_scalar_type(-260), la.min_scalar_type(la.ones(2))
+    (dtype('int16'), dtype('float64'))
+    """
+    if isinstance(a, Tensor):
+        x: NDArray = a
+        return x.dtype if x.ndim else np.min_scalar_type(values(x, "min_scalar_type()"))
+    return np.min_scalar_type(a)

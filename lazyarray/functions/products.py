@@ -1,0 +1,488 @@
+"""Products of arrays: the native matrix product, or one instruction that takes the GIL."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.lib.array_utils import normalize_axis_index
+
+from lazyarray import _numpy_facts
+from lazyarray.functions.joining import stack
+from lazyarray.functions.manipulation import (
+    copy,
+    diagonal,
+    expand_dims,
+    moveaxis,
+    permute_dims,
+    ravel,
+    reshape,
+    squeeze,
+    swapaxes,
+)
+from lazyarray.lazy._lazy import Tensor, returned
+from lazyarray.ops import _layout, _rows, elementwise, reductions
+from lazyarray.ops._layout import Shape, deliver, gil_op, operands
+from lazyarray.ops._rows import Gufunc, astype, contiguous_signature, out_array, probe, writable
+from lazyarray.ops._table import table
+
+if TYPE_CHECKING:
+    from lazyarray._ndarray import NDArray
+
+__all__ = [
+    "dot",
+    "vdot",
+    "inner",
+    "outer",
+    "tensordot",
+    "vecdot",
+    "matvec",
+    "vecmat",
+    "kron",
+    "cross",
+    "trace",
+]
+
+_max, _min, _sum = [reductions.TABLE[name] for name in ("max", "min", "sum")]
+_matmul: Any = table["matmul"]
+_multiply, _conjugate = elementwise.TABLE["multiply"], elementwise.TABLE["conjugate"]
+
+
+def _times(*shapes: Shape) -> float:
+    """A guess, in nanoseconds, of what multiplying and adding over these axes costs."""
+    n = 1.0
+    for shape in shapes:
+        for d in shape:
+            n *= d
+    return 3000 + n
+
+
+def dot(a: Any, b: Any, out: NDArray | None = None) -> NDArray:
+    """The sum of products over the last axis of ``a`` and the last but one (or only) of ``b``.
+
+    Vectors and matrices: the inner and the matrix product.
+
+    Args:
+        b: an array; its axis is as long as that of ``a``.
+        out: an array for the result, in C order, of exactly its dtype and shape.
+    Returns: an array: a's shape without its last axis, then b's without the axis summed.
+    Raises: ValueError if the two lengths differ.
+
+    >>> import lazyarray as la
+    >>> la.dot(la.array([[1, 2], [3, 4]]), la.array([1, 1])).asnumpy()
+    array([3, 7])
+    """
+    simple = _rows.dot(_matmul, a, b) if out is None else None
+    if simple is not None:
+        return simple
+    x, y = operands(a, b)
+    if x.ndim == 0 or y.ndim == 0:
+        shape = x.shape or y.shape
+        result = _layout.new(shape, np.result_type(x.dtype, y.dtype), None, x.device)
+        _multiply(x, y, out=result)
+    else:
+        summed = max(y.ndim - 2, 0)
+        if x.shape[-1] != y.shape[summed]:
+            raise _not_aligned(x, y, summed)
+        if x.ndim <= 2 and y.ndim <= 2:
+            dtype = x.dtype if x.dtype == y.dtype else np.result_type(x.dtype, y.dtype)
+            result = _matmul(*[_blas_ready(astype(v, dtype, copy=False)) for v in (x, y)])
+        else:
+            result = gil_op(
+                "dot",
+                np.dot,
+                [x, y],
+                (*x.shape[:-1], *y.shape[:summed], *y.shape[summed + 1 :]),
+                out=True,
+                cost=_times(x.shape, y.shape[:summed], y.shape[summed + 1 :]),
+                gradient=_dotted(x.ndim, y.ndim),
+            )
+    if out is None:
+        return returned(result)
+    out = out_array(out)
+    fits = isinstance(out, Tensor) and (out.shape, out.dtype) == (result.shape, result.dtype)
+    if not fits or not probe(out).flags.c_contiguous:
+        raise ValueError(
+            "output array is not acceptable (must have the right datatype, number of dimensions, "
+            "and be a C-Array)"
+        )
+    return deliver(result, out, "dot")
+
+
+def _dotted(n: int, m: int) -> Any:
+    """The gradient rules of dot for arrays of n and m axes."""
+    mine, theirs = list(range(n - 1)), [i for i in range(m) if i != m - 2]
+    behind = list(range(n - 1, n + m - 2))
+    if m == 1:
+        theirs, behind = [], []
+    return (
+        lambda g, b: tensordot(g, _conjugate(b), (behind, theirs)) if m > 1 else g[..., None] * b,
+        lambda g, a: moveaxis(tensordot(_conjugate(a), g, (mine, mine)), 0, max(m - 2, 0)),
+    )
+
+
+def _not_aligned(x: NDArray, y: NDArray, axis: int) -> ValueError:
+    texts = [f"({','.join(map(str, v.shape))}{',' if v.ndim == 1 else ''})" for v in (x, y)]
+    return ValueError(
+        f"shapes {texts[0]} and {texts[1]} not aligned: {x.shape[-1]} (dim {x.ndim - 1}) != "
+        f"{y.shape[axis]} (dim {axis})"
+    )
+
+
+def _blas_ready(x: NDArray) -> NDArray:
+    """``x``, or a copy that BLAS takes: np.dot copies where np.matmul runs a loop of its own."""
+    if x.dtype.char not in "fdFD" or contiguous_signature(x) is not None:
+        return x
+    item = x.itemsize
+    steps = [s for s, n in zip(x.strides, x.shape, strict=True) if n > 1]
+    fits = all(s > 0 and s % item == 0 for s in steps) and (item in steps or len(steps) < 2)
+    return x if fits else copy(x, "A")
+
+
+def vdot(a: Any, b: Any, /) -> NDArray:
+    """The inner product of the flattened arrays, with the conjugate of ``a``.
+
+    Args:
+        b: an array of a's size.
+    Returns: an array without axes.
+    Raises: ValueError if the sizes differ.
+
+    >>> import lazyarray as la
+    >>> la.vdot(la.array([1j, 2]), la.array([1j, 3])).item()
+    (7+0j)
+    """
+    x, y = operands(a, b)
+    if x.size != y.size:
+        raise ValueError(f"cannot reshape array of size {y.size} into shape ({x.size},)")
+    shapes = x.shape, y.shape
+    return gil_op(
+        "vdot",
+        np.vdot,
+        [x, y],
+        (),
+        mini=lambda v, w: np.vdot(v.reshape(-1)[:1], w.reshape(-1)[:1]),
+        cost=_times(x.shape),
+        gradient=(
+            lambda g, b: (_conjugate(g) * b).reshape(shapes[0]),
+            lambda g, a: (g * a).reshape(shapes[1]),
+        ),
+    )
+
+
+def inner(a: Any, b: Any, /) -> NDArray:
+    """The sum of products over the last axes.
+
+    Args:
+        b: an array whose last axis is as long.
+    Returns: an array: a's shape without its last axis, then b's.
+    Raises: ValueError if the lengths differ.
+
+    >>> import lazyarray as la
+    >>> la.inner(la.array([1, 2, 3]), la.array([0, 1, 0])).item()
+    2
+    """
+    x, y = operands(a, b)
+    return dot(x, swapaxes(y, -1, -2) if x.ndim and y.ndim > 1 else y)
+
+
+def outer(a: Any, b: Any, out: NDArray | None = None) -> NDArray:
+    """All products of an element of ``a`` and one of ``b``.
+
+    Args:
+        b: an array; both are flattened.
+    Returns: a matrix (a.size, b.size).
+
+    >>> import lazyarray as la
+    >>> la.outer(la.array([1, 2]), la.array([3, 4])).asnumpy()
+    array([[3, 4],
+           [6, 8]])
+    """
+    simple = _rows.outer(_multiply, a, b) if out is None else None  # type: ignore[arg-type]
+    if simple is not None:
+        return simple
+    x, y = operands(a, b)
+    return _multiply(ravel(x)[:, None], ravel(y)[None, :], out=out)
+
+
+def tensordot(a: Any, b: Any, axes: Any = 2) -> NDArray:
+    """The sum of products over pairs of axes: the last ``axes`` of ``a`` and first of ``b``.
+
+    Args:
+        b: an array.
+        axes: how many of the last axes of ``a`` and of the first of ``b``, or two sequences that
+            name them.
+    Returns: an array: a's other axes, then b's.
+    Raises: ValueError if the lengths of the pairs differ.
+
+    >>> import lazyarray as la
+    >>> la.tensordot(la.ones((2, 3)), la.ones((3, 2)), axes=([0, 1], [1, 0])).item()
+    6.0
+    """
+    x, y = operands(a, b)
+    try:
+        mine, theirs = axes
+    except TypeError:
+        mine, theirs = range(-axes, 0), range(axes)
+    mine, theirs = _list(mine), _list(theirs)
+    if len(mine) != len(theirs):
+        raise ValueError("shape-mismatch for sum")
+    for i, j in zip(mine, theirs, strict=True):
+        if x.shape[i] != y.shape[j]:
+            raise ValueError("shape-mismatch for sum")
+    mine = [i + x.ndim if i < 0 else i for i in mine]
+    theirs = [j + y.ndim if j < 0 else j for j in theirs]
+    kept = [i for i in range(x.ndim) if i not in mine]
+    rest = [j for j in range(y.ndim) if j not in theirs]
+    summed = rows = columns = 1
+    for i in mine:
+        summed *= x.shape[i]
+    for i in kept:
+        rows *= x.shape[i]
+    for j in rest:
+        columns *= y.shape[j]
+    left = reshape(permute_dims(x, [*kept, *mine]), (rows, summed))
+    right = reshape(permute_dims(y, [*theirs, *rest]), (summed, columns))
+    shape = (*[x.shape[i] for i in kept], *[y.shape[j] for j in rest])
+    return reshape(dot(left, right), shape)
+
+
+def _list(axes: Any) -> list[int]:
+    return list(axes) if hasattr(axes, "__iter__") else [axes]
+
+
+# ---- stacks of vectors --------------------------------------------------------------------------
+
+
+_gufuncs = {
+    name: Gufunc(getattr(np, name), name=name, section="linear algebra", cost=0.3, linear=True)
+    for name in ("vecdot", "matvec", "vecmat")
+    if hasattr(np, name)
+}
+_SIGNATURES = {"vecdot": "(n),(n)->()", "matvec": "(m,n),(n)->(m)", "vecmat": "(n),(n,m)->(m)"}
+
+
+def _of_vectors(
+    name: str, x1: Any, x2: Any, out: NDArray | None, dtype: Any, casting: Any
+) -> NDArray:
+    """The generalised ufunc of that name, by its own loop."""
+    pair = operands(x1, x2)
+    signature = _SIGNATURES[name]
+    for i, (x, core) in enumerate(zip(pair, signature.split("->")[0].split("),("), strict=True)):
+        wanted = core.count(",") + 1
+        if x.ndim < wanted:
+            raise ValueError(
+                f"{name}: Input operand {i} does not have enough dimensions (has {x.ndim}, gufunc "
+                f"core with signature {signature} requires {wanted})"
+            )
+    row = _gufuncs.get(name)  # matvec and vecmat came with NumPy 2.2
+    kinds = [x.dtype for x in pair]
+    if dtype is not None or kinds[0] != kinds[1]:
+        given: Any = (None, None, None if dtype is None else np.dtype(dtype))
+        ufunc = row.ufunc if row else np.matmul
+        (*kinds, _) = ufunc.resolve_dtypes((*kinds, None), signature=given, casting=casting)
+    ready = [  # cast in C order, as a gufunc's operands are: BLAS sees the order
+        x if x.dtype == d else copy(astype(x, d), "C") for x, d in zip(pair, kinds, strict=True)
+    ]
+    a, b = ready
+    product: NDArray = row(a, b, out=out) if row else _by_matmul(name, a, b, out)
+    return product
+
+
+def _by_matmul(name: str, x1: NDArray, x2: NDArray, out: NDArray | None) -> NDArray:
+    """``matvec`` or ``vecmat`` as a product of matrices of which one has one column, or row."""
+    axis = -1 if name == "matvec" else -2
+    if axis == -2 and x1.dtype.kind == "c":
+        x1 = _conjugate(x1)
+    pair = (x1, expand_dims(x2, axis)) if axis == -1 else (expand_dims(x1, axis), x2)
+    product: NDArray = _matmul(*pair, None if out is None else expand_dims(out_array(out), axis))
+    return squeeze(product, axis) if out is None else out
+
+
+def vecdot(
+    x1: Any,
+    x2: Any,
+    /,
+    out: NDArray | None = None,
+    *,
+    axis: int = -1,
+    dtype: Any = None,
+    casting: Any = "same_kind",
+) -> NDArray:
+    """The sum of products over one axis, with the conjugate of ``x1``; other axes broadcast.
+
+    Returns: an array of the broadcast shape without that axis.
+    Raises: ValueError if the lengths differ, or the other axes do not broadcast.
+
+    >>> import lazyarray as la
+    >>> la.vecdot(la.array([[1, 2], [3, 4]]), la.array([1, 1])).asnumpy()
+    array([3, 7])
+    """
+    if axis != -1:
+        x1, x2 = [moveaxis(x, axis, -1) for x in operands(x1, x2)]
+    return _of_vectors("vecdot", x1, x2, out, dtype, casting)
+
+
+def matvec(
+    x1: Any,
+    x2: Any,
+    /,
+    out: NDArray | None = None,
+    *,
+    dtype: Any = None,
+    casting: Any = "same_kind",
+) -> NDArray:
+    """The products of matrices and vectors.
+
+    Args:
+        x1: matrices (..., M, N).
+        x2: vectors (..., N).
+    Returns: an array (..., M).
+    Raises: ValueError if the lengths differ, or the other axes do not broadcast.
+
+    >>> import lazyarray as la
+    >>> la.matvec(la.array([[1, 2], [3, 4]]), la.array([[1, 0], [0, 1]])).asnumpy()
+    array([[1, 3],
+           [2, 4]])
+    """
+    return _of_vectors("matvec", x1, x2, out, dtype, casting)
+
+
+def vecmat(
+    x1: Any,
+    x2: Any,
+    /,
+    out: NDArray | None = None,
+    *,
+    dtype: Any = None,
+    casting: Any = "same_kind",
+) -> NDArray:
+    """The products of vectors' conjugates and matrices.
+
+    Args:
+        x1: vectors (..., N).
+        x2: matrices (..., N, M).
+    Returns: an array (..., M).
+    Raises: ValueError if the lengths differ, or the other axes do not broadcast.
+
+    >>> import lazyarray as la
+    >>> la.vecmat(la.array([1, 1]), la.array([[1, 2], [3, 4]])).asnumpy()
+    array([4, 6])
+    """
+    return _of_vectors("vecmat", x1, x2, out, dtype, casting)
+
+
+def cross(
+    a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | None = None
+) -> NDArray:
+    """The cross product of vectors of three along an axis of each; other axes broadcast.
+
+    Vectors of two (a DeprecationWarning, and since NumPy 2.5 a ValueError, as there) have a zero
+    for their third.
+
+    Args:
+        a: vectors.
+        b: vectors.
+        axisa: the axis along which those of ``a`` lie.
+        axisb: the axis along which those of ``b`` lie.
+        axisc: the axis along which the result's lie.
+        axis: sets all three.
+    Returns: an array of the broadcast shape.
+    Raises: ValueError for vectors of other lengths than two and three.
+
+    >>> import lazyarray as la
+    >>> la.cross(la.array([1, 0, 0]), la.array([0, 1, 0])).asnumpy()
+    array([0, 0, 1])
+    """
+    if axis is not None:
+        axisa = axisb = axisc = axis
+    x: NDArray
+    y: NDArray
+    x, y = operands(a, b)
+    if x.ndim < 1 or y.ndim < 1:
+        raise ValueError("At least one array has zero dimension")
+    x = moveaxis(x, normalize_axis_index(axisa, x.ndim, "axisa"), -1)
+    y = moveaxis(y, normalize_axis_index(axisb, y.ndim, "axisb"), -1)
+    m, n = x.shape[-1], y.shape[-1]
+    if _numpy_facts.CROSS_OF_THREE and (m, n) != (3, 3):
+        raise ValueError(
+            "Both input arrays must be (arrays of) 3-dimensional vectors, but they are "
+            f"{m} and {n} dimensional instead."
+        )
+    if m not in (2, 3) or n not in (2, 3):
+        raise ValueError("incompatible dimensions for cross product\n(dimension must be 2 or 3)")
+    if m == 2 or n == 2:
+        warnings.warn(
+            "Arrays of 2-dimensional vectors are deprecated. Use arrays of 3-dimensional vectors "
+            "instead. (deprecated in NumPy 2.0)",
+            DeprecationWarning,
+            stacklevel=2,
+        )
+    dtype = np.promote_types(x.dtype, y.dtype)
+    x, y = astype(x, dtype, copy=False), astype(y, dtype, copy=False)
+    shape = np.broadcast_shapes(x.shape[:-1], y.shape[:-1])
+    if m == n == 2:
+        return writable(x[..., 0] * y[..., 1] - x[..., 1] * y[..., 0])
+    axisc = normalize_axis_index(axisc, len(shape) + 1, "axisc")
+    last = x[..., 0] * y[..., 1] - x[..., 1] * y[..., 0]
+    if m == 2:
+        parts = [x[..., 1] * y[..., 2], -(x[..., 0] * y[..., 2]), last]
+    elif n == 2:
+        parts = [-(x[..., 2] * y[..., 1]), x[..., 2] * y[..., 0], last]
+    else:
+        parts = [
+            x[..., 1] * y[..., 2] - x[..., 2] * y[..., 1],
+            x[..., 2] * y[..., 0] - x[..., 0] * y[..., 2],
+            last,
+        ]
+    return moveaxis(stack(parts, -1), -1, axisc)
+
+
+# ---- Kronecker's product ------------------------------------------------------------------------
+
+
+def kron(a: Any, b: Any) -> NDArray:
+    """The Kronecker product: blocks of ``b`` scaled by the elements of ``a``.
+
+    Returns: an array, each axis as long as those of ``a`` and ``b`` multiplied.
+
+    >>> import lazyarray as la
+    >>> la.kron(la.array([1, 10]), la.array([1, 2])).asnumpy()
+    array([ 1,  2, 10, 20])
+    """
+    x, y = operands(a, b)
+    ndim = max(x.ndim, y.ndim)
+    if x.ndim == 0 or y.ndim == 0:
+        return _multiply(x, y)
+    x = expand_dims(x, tuple(range(ndim - x.ndim)))
+    y = expand_dims(y, tuple(range(ndim - y.ndim)))
+    product = _multiply(
+        expand_dims(x, tuple(range(1, 2 * ndim, 2))), expand_dims(y, tuple(range(0, 2 * ndim, 2)))
+    )
+    return reshape(product, tuple([n * m for n, m in zip(x.shape, y.shape, strict=True)]))
+
+
+def trace(
+    a: Any,
+    offset: int = 0,
+    axis1: int = 0,
+    axis2: int = 1,
+    dtype: Any = None,
+    out: NDArray | None = None,
+) -> NDArray:
+    """The sum of a diagonal of two axes.
+
+    Args:
+        a: an array of two axes at least.
+        offset: which diagonal: 0 is the main one, positive ones lie above it.
+        axis1: the rows' axis.
+        axis2: the columns' axis.
+        dtype: what is added in, and the result's dtype.
+    Returns: an array without the two axes.
+    Raises: ValueError for an array of fewer than two axes.
+
+    >>> import lazyarray as la
+    >>> la.trace(la.array([[1, 2], [3, 4]])).item()
+    5
+    """
+    return _sum(diagonal(a, offset, axis1, axis2), -1, dtype, out)

@@ -1,0 +1,123 @@
+"""Values rounded, and limited."""
+
+from __future__ import annotations
+
+import operator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from lazyarray.lazy._lazy import Tensor
+from lazyarray.ops import elementwise
+from lazyarray.ops._differentiable import follows
+from lazyarray.ops._layout import check_shape, deliver, gil_op
+from lazyarray.ops._rows import asarray, clamp, out_array, writable
+
+if TYPE_CHECKING:
+    from lazyarray._ndarray import NDArray
+
+__all__ = ["clip", "round", "around", "fix"]
+
+_ufuncs = elementwise.TABLE
+_MISSING: Any = object()
+
+
+def clip(
+    a: Any,
+    min: Any = None,
+    max: Any = None,
+    out: Any = None,
+    *,
+    a_min: Any = _MISSING,
+    a_max: Any = _MISSING,
+) -> NDArray:
+    """Values limited to [min, max]; a limit of None is none. The limits broadcast.
+
+    Args:
+        min: the least value; None: no limit.
+        max: the greatest value; None: no limit.
+        a_min: NumPy's older name of ``min``.
+        a_max: NumPy's older name of ``max``.
+    Returns: an array of the shape to which array and limits broadcast.
+    Raises: ValueError if they do not broadcast, and for a limit by both names.
+
+    >>> import lazyarray as la
+    >>> la.clip(la.array([-2, 0, 9]), 0, 5).asnumpy()
+    array([0, 0, 5])
+    """
+    given = [name for name, v in (("a_min", a_min), ("a_max", a_max)) if v is not _MISSING]
+    if given and not (min is None and max is None):
+        raise ValueError(
+            "Passing `min` or `max` keyword argument when `a_min` and `a_max` are provided is "
+            "forbidden."
+        )
+    if len(given) == 1:
+        lacking = "a_max" if given == ["a_min"] else "a_min"
+        raise TypeError(f"clip() missing 1 required positional argument: {lacking!r}")
+    low, high = (a_min, a_max) if given else (min, max)
+    x = asarray(a)
+    if isinstance(out, Tensor) and follows(x) and out.var == x.var:
+        x = x.copy()  # the gradient looks at it
+    if x.dtype.kind in "iu":
+        # As NumPy: a limit beyond the dtype's range is none.
+        if type(low) is int and low <= np.iinfo(x.dtype).min:
+            low = None
+        if type(high) is int and high >= np.iinfo(x.dtype).max:
+            high = None
+    if low is None and high is None:
+        return _ufuncs["positive"](x, out=out)
+    if low is None:
+        return _ufuncs["minimum"](x, high, out=out)
+    if high is None:
+        return _ufuncs["maximum"](x, low, out=out)
+    found = clamp(x, low, high)
+    return writable(found) if out is Ellipsis else deliver(found, out, "clip", broadcasts=True)
+
+
+def round(a: Any, decimals: int = 0, out: NDArray | None = None) -> NDArray:
+    """Values rounded to ``decimals`` decimals, halves to the even neighbour.
+
+    Args:
+        decimals: how many; negative ones round before the point.
+    Returns: an array of a's shape and dtype.
+    Raises: TypeError if ``decimals`` is no integer.
+
+    >>> import lazyarray as la
+    >>> la.round(la.array([0.5, 1.5, 2.25]), 1).asnumpy()
+    array([0.5, 1.5, 2.2])
+    """
+    x, decimals = asarray(a), operator.index(decimals)
+    if out is not None:
+        check_shape(out_array(out), x.shape, "round")
+        if (
+            out is a and x.dtype.kind in "iu" and decimals >= 0
+        ):  # it may be read-only: nothing is written
+            return out
+    if decimals == 0 and x.dtype.kind == "f":
+        return _ufuncs["rint"](x, out=out)
+    result: NDArray = gil_op(
+        "round",
+        lambda v, **to: np.round(v, decimals, **to),
+        [x],
+        x.shape,
+        decimals,
+        into=out,
+        gradient=(None,),
+    )
+    return result
+
+
+around = round
+
+
+def fix(x: Any, out: NDArray | None = None) -> NDArray:
+    """Values rounded towards zero.
+
+    Returns: an array of x's shape.
+    Raises: TypeError for complex numbers.
+
+    >>> import lazyarray as la
+    >>> la.fix(la.array([2.9, -2.9])).asnumpy()
+    array([ 2., -2.])
+    """
+    return _ufuncs["trunc"](x, out=out)

@@ -1,0 +1,352 @@
+"""Means, variances, averages, ranges."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.lib.array_utils import normalize_axis_index
+
+from lazyarray.functions.broadcasting import broadcast_to
+from lazyarray.functions.manipulation import permute_dims
+from lazyarray.lazy._lazy import paused
+from lazyarray.lazy._lazy import returned as as_numpys
+from lazyarray.ops import elementwise, reductions
+from lazyarray.ops._differentiable import follows, note
+from lazyarray.ops._layout import gil_op, operands
+from lazyarray.ops._rows import (
+    asarray,
+    call,
+    dtype_of,
+    full,
+    normalize_axes,
+    out_array,
+    reduced_like,
+    reduced_shape,
+    select,
+    writable,
+)
+
+if TYPE_CHECKING:
+    from lazyarray._ndarray import NDArray
+
+__all__ = ["mean", "std", "var", "ptp", "average"]
+
+_max, _min, _sum = [reductions.TABLE[name] for name in ("max", "min", "sum")]
+_ufuncs = elementwise.TABLE
+
+
+def _count(shape: tuple[int, ...], axes: tuple[int, ...]) -> int:
+    count = 1
+    for axis in axes:
+        count *= shape[axis]
+    return count
+
+
+def mean(
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: Any = None,
+    keepdims: bool = False,
+    *,
+    where: Any = None,
+) -> Any:
+    """Arithmetic mean over ``axis``, in NumPy's order of operations (``numpy._core._methods``).
+
+    Args:
+        axis: the axis, or several as a tuple; None: all.
+        dtype: what is added in, and the result's dtype; None: that of floats, float64 for integers.
+    Returns: an array without these axes; NaN, and a RuntimeWarning when it runs, where there is no
+        element.
+
+    >>> import lazyarray as la
+    >>> la.mean(la.array([[1.0, 2.0], [3.0, 5.0]]), axis=0).asnumpy()
+    array([2. , 3.5])
+    """
+    return _moment("mean", a, axis, dtype, out, keepdims, where, {})
+
+
+def var(
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: Any = None,
+    ddof: float = 0,
+    keepdims: bool = False,
+    *,
+    where: Any = None,
+    correction: float | None = None,
+) -> Any:
+    """Variance over ``axis`` with ``n - ddof`` in the denominator (``correction`` is ``ddof``).
+
+    Args:
+        axis: the axis, or several as a tuple; None: all.
+        dtype: what is computed in, and the result's dtype; None: that of floats, float64 for
+            integers.
+        ddof: what is subtracted from the number n of elements in the denominator, ``n - ddof``.
+    Returns: an array without these axes; NaN, and a RuntimeWarning when it runs, where n is not
+        over ddof.
+
+    >>> import lazyarray as la
+    >>> la.var(la.array([1.0, 2.0, 3.0, 4.0])).item()
+    1.25
+    """
+    return _moment(
+        "var",
+        a,
+        axis,
+        dtype,
+        out,
+        keepdims,
+        where,
+        {"ddof": ddof if correction is None else correction},
+    )
+
+
+def std(
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: Any = None,
+    ddof: float = 0,
+    keepdims: bool = False,
+    *,
+    where: Any = None,
+    correction: float | None = None,
+) -> Any:
+    """Standard deviation over ``axis``: the square root of :func:`var`.
+
+    Args:
+        axis: the axis, or several as a tuple; None: all.
+        dtype: what is computed in, and the result's dtype; None: that of floats, float64 for
+            integers.
+        ddof: what is subtracted from the number n of elements in the denominator, ``n - ddof``.
+    Returns: an array without these axes; NaN, and a RuntimeWarning when it runs, where n is not
+        over ddof.
+
+    >>> import lazyarray as la
+    >>> la.std(la.array([1.0, 1.0, 3.0, 3.0])).item()
+    1.0
+    """
+    return _moment(
+        "std",
+        a,
+        axis,
+        dtype,
+        out,
+        keepdims,
+        where,
+        {"ddof": ddof if correction is None else correction},
+    )
+
+
+# As numpy/_core/_methods.py writes them, so that the bits are the same.
+
+
+def _divisor(x: Any, n: float) -> float:
+    """``n`` as NumPy divides by it.
+
+    There it is an intp or a double, so that complex64 and float32 are divided as doubles. For
+    float32 this gives other bits only where it can't hold ``n``.
+    """
+    char = x.dtype.char
+    exact = char not in "fF" or (char == "f" and float(np.float32(n)) == n)
+    return n if exact else np.float64(n)
+
+
+def _mean(x: Any, axes: tuple[int, ...], count: int, keepdims: bool) -> Any:
+    if x.dtype.kind in "biu":
+        # NumPy adds doubles. Up to here their sums are exact, in any order, as integers' are.
+        exact = x.dtype.itemsize <= 4 and count <= 1 << 21
+        return _sum(x, axes, np.int64 if exact else np.float64, None, keepdims) / count
+    total = writable(_sum(x, axes, None, None, keepdims))
+    total /= _divisor(x, count)
+    return as_numpys(total)
+
+
+def _variance(
+    name: str, x: Any, axes: tuple[int, ...], count: int, keepdims: bool, ddof: float
+) -> Any:
+    off = writable(x - _mean(x, axes, count, True))
+    off *= off
+    result = writable(_sum(off, axes, None, None, keepdims))
+    result /= _divisor(x, count - ddof)
+    return as_numpys(elementwise.root(result, out=result) if name == "std" else result)
+
+
+def _moment(
+    name: str,
+    a: Any,
+    axis: Any,
+    dtype: Any,
+    out: Any,
+    keepdims: bool,
+    where: Any,
+    more: dict[str, Any],
+) -> Any:
+    x = asarray(a)
+    axes = normalize_axes(axis, x.ndim)
+    count = _count(x.shape, axes)
+    given = dtype_of(dtype)
+    if where is None and out is None and count and (given is None or given == x.dtype):
+        whole = given is None and x.dtype.kind in "biu"
+        if name == "mean" and (x.dtype.char in "fdFD" or whole):
+            return _mean(x, axes, count, keepdims)
+        if name != "mean" and (x.dtype.char in "fd" or whole) and count > more["ddof"]:
+            return _variance(name, x, axes, count, keepdims, **more)
+    function = getattr(np, name)
+    inputs = [x] if where is None else [x, asarray(where, x.device)]
+    shape = reduced_shape(x.shape, axes, keepdims)
+    cost = 3000 + 2.0 * x.size
+    plain = {"axis": axes, "dtype": given, "keepdims": keepdims}
+
+    def run(v: np.ndarray, *masks: np.ndarray, **to: Any) -> np.ndarray:
+        mask = {"where": masks[0]} if masks else {}
+        return function(v, **plain, **mask, **more, **to)
+
+    rule = _moment_rule(name, axes, more.get("ddof", 0))
+    rules = [rule if len(inputs) > 1 else lambda g, a, y: rule(g, a, None, y)]
+    if out is not None:
+
+        def mini(v: np.ndarray, *masks: np.ndarray, **to: Any) -> np.ndarray:
+            return function(np.ones([max(n, 1) for n in v.shape], v.dtype), **plain, **to)
+
+        key = tuple(plain.values())
+        return gil_op(name, run, inputs, shape, key, mini=mini, into=out, cost=cost, gradient=rules)
+
+    def into(outs: list[np.ndarray], ins: list[np.ndarray]) -> None:
+        # NumPy's own output: its layout and its dtype while summing decide the bits.
+        outs[0][...] = run(*ins)
+
+    target = reduced_like(x, axes, keepdims, function(np.ones(2, x.dtype), dtype=given).dtype)
+    if follows(*inputs):
+        with paused():
+            (result,) = call(name, into, inputs, [target], cost=cost)
+        note(name, rules, inputs, [result])
+    else:
+        (result,) = call(name, into, inputs, [target], cost=cost)
+    return as_numpys(result)
+
+
+def _moment_rule(name: str, axes: tuple[int, ...], ddof: float) -> Any:
+    """The gradient rule of a moment over the elements, or those where a mask is true."""
+
+    def rule(g: Any, a: Any, b: Any, y: Any) -> Any:
+        kept = reduced_shape(a.shape, axes, True)
+        every = full(a.shape, True, np.bool_, a.device)
+        mask = every if b is None else every & b
+        g = g.reshape(kept) / (_sum(mask, axes, np.intp, keepdims=True).astype(y.real.dtype) - ddof)
+        if name != "mean":
+            g = g * (a - mean(a, axes, None, None, True, where=b))
+            if name == "var":
+                g = 2 * g
+            else:  # of equal elements it is 0
+                y = y.reshape(kept)
+                g = g / select(elementwise.TABLE["equal"](y, 0), 1.0, y)
+        return select(mask, g, 0.0)
+
+    return rule
+
+
+def ptp(a: Any, axis: Any = None, out: NDArray | None = None, keepdims: bool = False) -> NDArray:
+    """Range of values over the axes: maximum minus minimum.
+
+    Args:
+        axis: the axis, or several as a tuple; None: all.
+    Returns: an array without these axes.
+    Raises: ValueError if there is no element; TypeError for bools.
+
+    >>> import lazyarray as la
+    >>> la.ptp(la.array([3, 9, 5])).item()
+    6
+    """
+    x = asarray(a)
+    if out is None:
+        return _max(x, axis, keepdims=keepdims) - _min(x, axis, keepdims=keepdims)
+    # As NumPy: ``out`` is a maximum first. What may be wrong is found before.
+    np.subtract.resolve_dtypes((out_array(out).dtype, x.dtype, out.dtype))
+    _max(x, axis, out, keepdims)
+    return _ufuncs["subtract"](out, _min(x, axis, keepdims=keepdims), out=out)
+
+
+def average(
+    a: Any, axis: Any = None, weights: Any = None, returned: bool = False, *, keepdims: bool = False
+) -> Any:
+    """Weighted mean over the axes, and, if ``returned``, the sum of the weights.
+
+    Args:
+        axis: the axis, or several as a tuple; None: all.
+        weights: what each element counts: an array of a's shape, or of the lengths of the axes;
+            None: 1.
+        returned: whether to give the sum of the weights, too.
+    Returns: an array without these axes; if ``returned`` the pair (average, sum of the weights).
+    Raises: TypeError or ValueError for weights of another shape; ZeroDivisionError at the wait if
+        they sum to zero.
+
+    >>> import lazyarray as la
+    >>> la.average(la.array([1.0, 4.0]), weights=[2, 1]).item()
+    2.0
+    """
+    x = asarray(a)
+    axes = normalize_axes(axis, x.ndim)
+    shape = reduced_shape(x.shape, axes, keepdims)
+    if weights is None:
+        result = mean(x, axes, keepdims=keepdims)
+        count = x.size / max(result.size, 1)
+        total = full(shape, count, result.dtype, x.device)
+    else:
+        x, w = operands(x, weights)
+        check_weights(x, w, axis)
+        given = None if axis is None else _order(axis, x.ndim)
+        result, total = gil_op(
+            "average",
+            lambda v, u: np.average(v, given, u, True, keepdims=keepdims),  # type: ignore[call-overload]
+            [x, w],
+            [shape, shape],
+            (given, keepdims),
+            gradient=_averaged(x, w, axes, given),
+        )
+    return (result, as_numpys(total)) if returned else result
+
+
+def _averaged(x: NDArray, w: NDArray, axes: tuple[int, ...], given: Any) -> Any:
+    """The gradient rules of average: of the values, and of the weights."""
+    kept = tuple([1 if i in axes else n for i, n in enumerate(x.shape)])
+    along = tuple([n if i in axes else 1 for i, n in enumerate(x.shape)])
+    shape, lengths, narrow = x.shape, w.shape, w.shape != x.shape
+    order = [] if given is None else list(np.argsort(given))
+
+    def spread(v: NDArray) -> NDArray:
+        return broadcast_to(v.reshape(kept), shape)
+
+    def over(w: NDArray) -> NDArray:
+        """The weights over the values' axes."""
+        return permute_dims(w, order).reshape(along) if narrow else w
+
+    def of_weights(g: NDArray, h: NDArray, a: NDArray, y: NDArray, z: NDArray) -> NDArray:
+        found = spread(g) * (a - spread(y)) / spread(z) + spread(h)
+        if not narrow:
+            return found
+        found = _sum(found, tuple([i for i in range(len(shape)) if i not in axes]))
+        return permute_dims(found, [sorted(given).index(i) for i in given]).reshape(lengths)
+
+    return (lambda g, b, z: spread(g) * over(b) / spread(z), of_weights)
+
+
+def check_weights(x: NDArray, weights: NDArray, axis: Any) -> None:
+    """Raises if the weights have neither x's shape nor the lengths of the axes."""
+    if weights.shape == x.shape:
+        return
+    if axis is None:
+        raise TypeError("Axis must be specified when shapes of a and weights differ.")
+    if weights.shape != tuple([x.shape[i] for i in _order(axis, x.ndim)]):
+        raise ValueError(
+            "Shape of weights must be consistent with shape of a along specified axis."
+        )
+
+
+def _order(axis: Any, ndim: int) -> tuple[int, ...]:
+    """The axes in the order given."""
+    axes = axis if isinstance(axis, (tuple, list)) else (axis,)
+    return tuple([normalize_axis_index(i, ndim) for i in axes])

@@ -1,0 +1,199 @@
+"""NumPy's protocols: calls of NumPy's ufuncs and functions on arrays of this package.
+
+``np.add(x, 1)`` runs the row of the op table that has that ufunc; ``np.concatenate([x, y])`` runs
+``lazyarray.concatenate``. What has no counterpart here is a TypeError that names it: nothing is
+computed in NumPy behind the user's back.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from functools import cache, partial
+from typing import Any
+
+import numpy as np
+
+from lazyarray import _public
+from lazyarray.lazy._lazy import Tensor, Unheld
+from lazyarray.ops import _rows, hosts
+from lazyarray.ops._layout import device_of, values
+from lazyarray.protocols import ufunc_methods
+from lazyarray.protocols.ufunc_methods import ROWS, deliver
+
+
+def _no_counterpart(name: str) -> TypeError:
+    return TypeError(
+        f"{name} has no counterpart in lazyarray: use NumPy on x.asnumpy() to compute it there"
+    )
+
+
+# ---- ufuncs -------------------------------------------------------------------------------------
+
+
+def ufunc(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """``NDArray.__array_ufunc__``: runs the row, or what the method is composed of."""
+    for x in inputs:
+        if _is_foreign(x):  # that type may know what to do: with our arrays, or else with NumPy's
+            result = x.__array_ufunc__(ufunc, method, *inputs, **kwargs)
+            if result is not NotImplemented:
+                return result
+            return x.__array_ufunc__(ufunc, method, *_host(inputs, ufunc.__name__), **kwargs)
+    try:
+        return _ufunc(ufunc, method, inputs, {**kwargs})
+    except Unheld as error:
+        return hosts.handed_over(getattr(ufunc, method), inputs, kwargs, error)
+
+
+def _ufunc(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    for key, plain in (("order", "K"), ("subok", True)):
+        if kwargs.pop(key, plain) != plain:
+            raise TypeError(f"np.{ufunc.__name__} of a lazyarray takes no {key}=")
+    if method != "__call__":
+        return ufunc_methods.METHODS[method](ufunc, *inputs, **kwargs)
+    outs = kwargs.pop("out", ())
+    if ufunc is np.matmul and kwargs.get("axes") in _PLAIN_AXES:
+        del kwargs["axes"]
+    function: Callable[..., Any] | None = ROWS.get(ufunc)
+    if function is None and getattr(np, ufunc.__name__, None) is ufunc:
+        function = _counterpart("numpy", ufunc.__name__)
+    if function is None:
+        if all(set(loop) <= {"O", "-", ">"} for loop in ufunc.types):  # np.frompyfunc's
+            raise Unheld(f"{ufunc.__name__} gives objects")
+        function = partial(ufunc_methods.call, ufunc)
+    return _call(function, inputs, outs, kwargs)
+
+
+# What `host @= x` asks for.
+_PLAIN_AXES = ([(-2, -1)] * 3, [(-1,), (-2, -1), (-1,)])
+
+
+def _is_foreign(x: Any) -> bool:
+    """Whether ``x`` is of a type with its own idea of ufuncs; a GPU's array is an operand."""
+    if isinstance(x, (Tensor, np.ndarray, np.generic)) or not hasattr(x, "__array_ufunc__"):
+        return False
+    return not hasattr(x, "__cuda_array_interface__")
+
+
+def _call(
+    function: Callable[..., Any],
+    inputs: tuple[Any, ...],
+    outs: tuple[Any, ...],
+    kwargs: dict[str, Any],
+) -> Any:
+    if len(outs) == 1 and isinstance(outs[0], Tensor):
+        return function(*inputs, out=outs[0], **kwargs)
+    results = function(*inputs, **kwargs)
+    if not outs:
+        return results
+    rest = kwargs.get("where", True), kwargs.get("casting", "same_kind")
+    if not isinstance(results, tuple):
+        return deliver(results, outs[0], *rest)
+    return tuple([deliver(r, o, *rest) for r, o in zip(results, outs, strict=True)])
+
+
+# ---- functions ----------------------------------------------------------------------------------
+
+
+def function(func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """``NDArray.__array_function__``: calls lazyarray's function of the same module and name.
+
+    A NumPy array that the call changes, or names as ``out``, is written at once: this waits.
+    """
+    module, name = func.__module__, func.__name__
+    if func in hosts.CHANGES and not (args and isinstance(args[0], Tensor)):
+        return func(*_host(args, name), **_host(kwargs, name))
+    mine = _SPECIAL.get((module, name)) or _counterpart(module, name)
+    if mine is None:
+        raise _no_counterpart(f"{module}.{name}()")
+    try:
+        if mine is func:  # NumPy's own, of what lazyarray can't hold
+            raise Unheld(f"lazyarray has no {name} of its own")
+        return _run(func, mine, args, kwargs)
+    except Unheld as error:
+        return hosts.handed_over(func, args, kwargs, error)
+
+
+def _run(
+    func: Callable[..., Any],
+    mine: Callable[..., Any],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+) -> Any:
+    out = _bound(func, args, kwargs).get("out")
+    if not _rows.of_numpys(out):
+        return mine(*args, **kwargs)
+    return into_numpys(mine, out, args, kwargs)
+
+
+def into_numpys(mine: Any, out: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """A call whose ``out`` is, or holds, NumPy arrays: they are written at once, so this waits.
+
+    Returns what the call returns, those arrays in the place of what stood for them.
+    """
+    device = device_of(*args, *kwargs.values())
+    hosts = [o for o in (out if type(out) is tuple else (out,)) if isinstance(o, np.ndarray)]
+    # With what is in them: a mask may leave some of that.
+    stand_ins = {id(host): _rows.array(host, None, device) for host in hosts}
+
+    def instead(o: Any) -> Any:
+        return tuple(map(instead, o)) if o is out and type(o) is tuple else stand_ins.get(id(o), o)
+
+    result = mine(*map(instead, args), **{key: instead(value) for key, value in kwargs.items()})
+    found = {key: values(array, "out= of NumPy") for key, array in stand_ins.items()}
+    for host in hosts:
+        np.copyto(host, found[id(host)])
+    numpys = {id(stand_ins[id(host)]): host for host in hosts}
+    if isinstance(result, tuple):
+        return tuple([numpys.get(id(r), r) for r in result])
+    return numpys.get(id(result), result)
+
+
+_rows.teach(into_numpys=into_numpys)
+
+
+def _host(o: Any, name: str) -> Any:
+    """Arguments for NumPy itself: the values of NDArrays."""
+    return hosts.to_host(o, f"numpy.{name} of what is NumPy's")
+
+
+def _bound(func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """The arguments by name, where NumPy's function tells its signature."""
+    if len(args) < 2:
+        return kwargs
+    try:
+        return inspect.signature(func).bind(*args, **kwargs).arguments
+    except (TypeError, ValueError):
+        return kwargs
+
+
+@cache
+def _names(space: Any) -> frozenset[str]:
+    """What a namespace offers: the main one has 500 names."""
+    return frozenset(getattr(space, "__all__", ()))
+
+
+def _counterpart(module: str, name: str) -> Callable[..., Any] | None:
+    """The function of lazyarray that stands for ``module.name`` of NumPy."""
+    root, *rest = module.split(".")
+    space: Any = _public.namespace
+    if root != "numpy":
+        return None
+    for part in [*rest, name]:
+        if part not in _names(space):
+            return None
+        space = getattr(space, part)
+    return space if callable(space) else None
+
+
+def _save(file: Any, arr: Any, allow_pickle: bool = True) -> None:
+    """``numpy.save``, an .npy file, not lazyarray's archive of the same name."""
+    np.save(file, values(arr, "numpy.save"), allow_pickle)
+
+
+_SPECIAL: dict[tuple[str, str], Callable[..., Any]] = {
+    ("numpy", "save"): _save,
+    ("numpy", "shape"): lambda a: _rows.asarray(a).shape,
+    ("numpy", "ndim"): lambda a: _rows.asarray(a).ndim,
+    ("numpy", "size"): lambda a, axis=None: np.size(_rows.probe(_rows.asarray(a)), axis),
+}

@@ -1,0 +1,106 @@
+"""Files of NumPy's formats: there and back, and what is refused."""
+
+import io
+
+import numpy as np
+import numpy.lib.recfunctions
+import pytest
+
+import lazyarray as la
+
+
+@pytest.mark.parametrize("name", ["savez", "savez_compressed"])
+def test_savez(name, tmp_path):
+    getattr(la, name)(tmp_path / "a", la.arange(3), [1, 2], k=la.ones((2, 2)) * 2)
+    with np.load(tmp_path / "a.npz") as found:
+        assert sorted(found) == ["arr_0", "arr_1", "k"]
+        np.testing.assert_array_equal(found["k"], np.full((2, 2), 2.0))
+    assert sorted(la.load(tmp_path / "a.npz")) == ["arr_0", "arr_1", "k"]
+    with la.no_sync(), pytest.raises(RuntimeError, match=name):
+        getattr(la, name)(io.BytesIO(), la.ones(2) * 2)
+
+
+ONE = la.cpu(1)
+
+
+def test_save_and_load(tmp_path):
+    path = tmp_path / "arrays"  # taken as it is: no suffix is added
+    a, b = la.arange(6.0).reshape(2, 3), la.array(True)
+    la.save(path, [a, b * 1, np.ones(2, "int8")])
+    got = la.load(path)
+    assert isinstance(got, list) and [x.dtype for x in got] == ["float64", "int64", "int8"]
+    np.testing.assert_array_equal(got[0].asnumpy(), a.asnumpy())
+    with np.load(path) as archive:
+        assert sorted(archive) == ["arr_0", "arr_1", "arr_2"]
+        np.testing.assert_array_equal(archive["arr_0"], a.asnumpy())
+
+    la.save(str(path), {"w/0": a.T, "file": b, "arr_0": a})
+    got = la.load(str(path))
+    assert isinstance(got, dict) and sorted(got) == ["arr_0", "file", "w/0"]
+    np.testing.assert_array_equal(got["w/0"].asnumpy(), a.asnumpy().T)
+    assert got["file"].dtype == bool and got["file"].shape == ()
+    with np.load(path) as archive:
+        np.testing.assert_array_equal(archive["w/0"], a.asnumpy().T)
+
+    la.save(path, a)  # one array: an .npy file
+    got = la.load(f"{path}.npy")
+    np.testing.assert_array_equal(got.asnumpy(), a.asnumpy())
+    np.testing.assert_array_equal(np.load(f"{path}.npy"), a.asnumpy())
+    (got,) = _saved_and_loaded([a])
+    np.testing.assert_array_equal(got.asnumpy(), a.asnumpy())
+    assert _saved_and_loaded(2.5).item() == 2.5
+    assert _saved_and_loaded([[1, 2], [3, 4]]).asnumpy().tolist() == [[1, 2], [3, 4]]
+    for empty in ([], {}):
+        la.save(path, empty)
+        assert la.load(path) == empty
+    assert all(x.device == ONE for x in _saved_and_loaded([a, a], ctx=ONE))
+    with ONE:
+        assert _saved_and_loaded([a])[0].device == ONE
+
+
+def _saved_and_loaded(data, **kwargs):
+    file = io.BytesIO()
+    la.save(file, data)
+    file.seek(0)
+    return la.load(file, **kwargs)
+
+
+def test_load_reads_numpys_files(tmp_path):
+    np.savez(tmp_path / "a.npz", x=np.arange(3), y=np.eye(2))
+    got = la.load(tmp_path / "a.npz")
+    assert sorted(got) == ["x", "y"] and got["x"].asnumpy().tolist() == [0, 1, 2]
+    with la.load(tmp_path / "a.npz", mmap_mode="r") as archive:
+        assert archive.files == ["x", "y"] and "x" in archive
+    np.savez_compressed(tmp_path / "c.npz", np.arange(3))
+    assert la.load(tmp_path / "c.npz")["arr_0"].asnumpy().tolist() == [0, 1, 2]
+    np.save(tmp_path / "b.npy", np.asfortranarray(np.arange(6).reshape(2, 3)))
+    assert la.load(tmp_path / "b.npy").asnumpy().tolist() == [[0, 1, 2], [3, 4, 5]]
+
+
+def test_save_and_load_errors(tmp_path):
+    with pytest.raises(TypeError, match="keys are strings"):
+        la.save(tmp_path / "a", {1: la.ones(1)})
+    with pytest.raises(FileNotFoundError):
+        la.load(tmp_path / "a", mmap_mode="r+")
+    with pytest.raises(ValueError, match="allow_pickle"):
+        la.save(tmp_path / "a", [np.array([{}])], allow_pickle=False)
+    assert not (tmp_path / "a").exists()
+    (tmp_path / "b").write_bytes(b"nonsense")
+    with pytest.raises(ValueError, match="neither"):
+        la.load(tmp_path / "b")
+    with pytest.raises(FileNotFoundError):
+        la.load(tmp_path / "c")
+    np.save(tmp_path / "o.npy", np.array([{}], object), allow_pickle=True)
+    with pytest.raises(ValueError, match="allow_pickle"):
+        la.load(tmp_path / "o.npy")
+
+
+def test_one_array_in_an_npz_is_a_list_of_one(tmp_path):
+    path = tmp_path / "x.npz"
+    la.save(path, la.arange(3))
+    (x,) = la.load(path)
+    assert x.tolist() == [0, 1, 2]
+    with np.load(path) as archive:
+        np.testing.assert_array_equal(archive["arr_0"], [0, 1, 2])
+    la.save(tmp_path / "y", data=la.ones(2))
+    assert la.load(tmp_path / "y.npy").tolist() == [1.0, 1.0]

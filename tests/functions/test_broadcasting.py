@@ -1,0 +1,33 @@
+"""Broadcasting against NumPy."""
+
+import numpy as np
+import pytest
+
+import lazyarray as la
+
+from ..ops.compare import same
+
+
+def test_broadcast_arrays():
+    parts = [np.arange(3.0), np.arange(2).reshape(2, 1), np.array(5, np.int8)]
+    same(la.broadcast_arrays(*map(la.array, parts)), np.broadcast_arrays(*parts))
+    with pytest.raises(ValueError, match="shape mismatch"):
+        la.broadcast_arrays(la.zeros(2), la.zeros(3))
+    with pytest.raises(ValueError, match="read-only"):
+        la.broadcast_to(la.zeros(1), (3,))[...] = 1
+
+
+def test_broadcast():
+    a, b = np.arange(3).reshape(3, 1), np.arange(2.0)
+    want, got = np.broadcast(a, b), la.broadcast(la.array(a), b)
+    for name in ("shape", "ndim", "nd", "size", "numiter", "index"):
+        assert getattr(got, name) == getattr(want, name), name
+    assert next(got) == next(want) and got.index == want.index == 1
+    assert list(got) == list(want)
+    got.reset()
+    assert got.index == 0 and len(list(got)) == 6
+    with pytest.raises(ValueError):
+        la.broadcast(la.ones(2), la.ones(3))
+    with la.no_sync():
+        assert la.broadcast(la.ones((2, 1)) * 2, la.ones(3)).shape == (2, 3)
+    assert la.broadcast().shape == ()

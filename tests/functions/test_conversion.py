@@ -1,0 +1,59 @@
+"""Arrays of other objects: what is copied, and when; what is refused."""
+
+import numpy as np
+import pytest
+
+import lazyarray as la
+
+
+def test_array_copies_at_the_call():
+    host = np.arange(4.0)
+    x = la.array(host)
+    host[:] = 0
+    assert x.asnumpy().tolist() == [0, 1, 2, 3]
+    y = la.array(x)
+    x += 1
+    assert y.asnumpy().tolist() == [0, 1, 2, 3] and y.var != x.var
+
+
+def test_array_in_the_machines_byte_order():
+    x = la.array(np.arange(3, dtype=">i4"))
+    assert x.dtype == np.int32 and x.asnumpy().tolist() == [0, 1, 2]
+
+
+def test_array_of_lists_of_arrays():
+    x, y = la.arange(3), la.ones(3)
+    got = la.array([x, y * 2, [7, 8, 9]])
+    np.testing.assert_array_equal(got.asnumpy(), [[0, 1, 2], [2, 2, 2], [7, 8, 9]])
+    assert la.array([la.array(1), 2.5]).asnumpy().tolist() == [1, 2.5]
+    assert la.array([[x[0], x[1]], [x[2], 5]]).asnumpy().tolist() == [[0, 1], [2, 5]]
+
+
+def test_asarray_copies_only_where_it_must():
+    x = la.ones((2, 3))
+    assert la.asarray(x) is x and la.asarray(x, "float64") is x
+    assert la.asarray(x, order="F") is not x
+    assert la.asarray(x, copy=True) is not x
+    assert la.asarray(x, copy=False) is x
+    with pytest.raises(ValueError, match="Unable to avoid copy"):
+        la.asarray(x, "int8", copy=False)
+    with pytest.raises(ValueError, match="Unable to avoid copy"):
+        la.asarray([1], copy=False)
+    with pytest.raises(ValueError, match="Unable to avoid copy"):
+        la.array(x, order="F", copy=False)
+
+
+INF, NAN = np.inf, np.nan
+
+
+def test_asarray_chkfinite():
+    x = la.ones(2)
+    assert la.asarray_chkfinite(x) is x
+    assert la.asarray_chkfinite([1, 2], float).dtype == np.float64
+    for bad in (NAN, INF, complex(0, NAN)):
+        with pytest.raises(ValueError, match="array must not contain infs or NaNs"):
+            la.asarray_chkfinite([1, bad])
+    with la.no_sync():
+        la.asarray_chkfinite(la.arange(3) * 2)  # integers are finite
+        with pytest.raises(RuntimeError, match="asarray_chkfinite"):
+            la.asarray_chkfinite(la.arange(3.0) * 2)

@@ -1,0 +1,254 @@
+"""Indexing: what a key selects, its memory order, what it stores, when it waits."""
+
+import numpy as np
+import pytest
+
+import lazyarray as la
+
+from ..ops.compare import asynchronous, lay, pending, rng, same
+
+X = np.arange(120.0).reshape(4, 5, 6)
+I, J = np.array([2, 0, -1]), np.array([[1], [0]])
+M = X > 50
+KEYS = [
+    (I,),
+    (slice(None), I),
+    (slice(None), slice(None), I),
+    (I, I),
+    (I, slice(None), I),
+    (0, slice(None), I),
+    (slice(1, 3), I, 0),
+    (I, J),
+    (J, None, I),
+    (None, I, ..., None),
+    (..., I),
+    (I, ..., I),
+    (np.asfortranarray(J + I),),
+    (slice(None), np.asfortranarray(J + I), slice(None, None, -2)),
+    (np.array(1),),
+    (np.array(1), slice(None), np.array(2)),
+    (np.int64(1), np.array([2])),
+    ([0, 1],),
+    ([],),
+    ([[0, 1], [1, 0]], [0, 1]),
+    (np.array([1, 2], np.uint8),),
+    (M,),
+    (M[:, 0, 0],),
+    (slice(None), M[0]),
+    (M[:, :, 0], slice(None, None, 2)),
+    (M[:, :, 0], 3),
+    (M[:, 0, 0], np.array([True, False, False, True, False])),
+    (True,),
+    (False,),
+    (np.True_, I),
+    (None, True, 0),
+    ([True, False, True, True],),
+    (np.zeros((4, 5, 6), bool),),
+]
+BAD_KEYS = [
+    ([4],),
+    (slice(None), [0], [-7]),
+    (7, [0]),
+    ([0], [0], [0], [0]),
+    (I, np.array([0, 1])),
+    (1.5,),
+    ([1.5],),
+    (np.array([1.5]),),
+    ("a",),
+    ([[0], [0, 1]],),
+    (M[:3],),
+    (M[..., None],),
+    (..., [0], ...),
+    ([0], slice(1.5, None)),
+    ({},),
+]
+BASES = [
+    X,
+    X.transpose(2, 0, 1).copy().transpose(1, 2, 0),
+    np.asfortranarray(X),
+    np.repeat(X, 2, 1)[:, ::-2],
+]
+
+
+def as_la(key):
+    return tuple(la.array(k) if isinstance(k, np.ndarray) else k for k in key)
+
+
+@pytest.mark.parametrize("key", KEYS, ids=str)
+def test_get(key):
+    for a in BASES:
+        same(lay(a)[key], a[key])
+        same(lay(a)[as_la(key)], a[as_numbers(key)])
+
+
+def as_numbers(key):
+    """0-d integer arrays as the elements that they are in lazyarray: numbers, which give views."""
+    if not isinstance(key, tuple):
+        return as_numbers((key,))[0]
+    fancy = [k for k in key if isinstance(k, (np.ndarray, list)) and np.ndim(k)]
+    if fancy:
+        return key
+    zero_d = [isinstance(k, np.ndarray) and k.dtype.kind in "iu" for k in key]
+    return tuple(int(k) if z else k for k, z in zip(key, zero_d, strict=True))
+
+
+@pytest.mark.parametrize("key", BAD_KEYS, ids=str)
+def test_get_errors(key):
+    with pytest.raises(Exception) as want:
+        X[key]
+    for k in (key, as_la(key)):
+        with pytest.raises(want.type) as got:
+            la.array(X)[k].asnumpy()
+        assert str(got.value) == str(want.value)
+
+
+@pytest.mark.parametrize("key", KEYS, ids=str)
+def test_set(key):
+    shape = X[key].shape
+    values = [7, 2.5, np.float32(1.5), rng.random(shape), rng.random((1, *shape)), la.array(3.0)]
+    if len(shape) > 1 and X[key].size:
+        values += [rng.random(shape[-1]), rng.random((*shape[:-1], 1))]
+    for a in BASES:
+        for value in values:
+            for k in (key, as_la(key)):
+                want, x = a.copy("K"), la.array(a)
+                var, version = x.var, x.var.version
+                ours = lay(value) if isinstance(value, np.ndarray) else value
+                try:
+                    want[key] = value.item() if isinstance(value, la.NDArray) else value
+                except TypeError:  # one mask for all axes takes vectors only
+                    with pytest.raises(TypeError):
+                        x[k] = ours
+                    continue
+                x[k] = ours
+                same(x, want)
+                assert x.var == var
+                assert x.var.version > version
+
+
+@pytest.mark.parametrize("key", BAD_KEYS, ids=str)
+def test_set_errors(key):
+    with pytest.raises(Exception) as want:
+        X.copy()[key] = 1
+    x = la.array(X)
+    with pytest.raises(want.type) as got:
+        x[as_la(key)] = 1
+        x.wait_to_read()
+    assert str(got.value) == str(want.value)
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        (([0, 1],), np.zeros(4)),
+        (([0, 1],), np.zeros((3, 1, 1, 6))),
+        ((slice(None), I), np.zeros((4, 2, 6))),
+        ((M,), np.zeros(4)),
+        ((M,), np.zeros((2, 4))),
+        ((M[:, :, 0],), np.zeros(5)),
+        ((M[:, :, 0],), np.zeros((3, 6))),
+        (([0],), 1j),
+        (([0],), "a"),
+    ],
+)
+def test_values_that_do_not_fit(key, value):
+    with pytest.raises(Exception) as want:
+        X.copy()[key] = value
+    x = la.array(X)
+    with pytest.raises((want.type, TypeError)):
+        x[as_la(key)] = la.array(value) if isinstance(value, np.ndarray) else value
+        x.wait_to_read()
+
+
+def test_scalars_are_checked_at_the_call():
+    x = la.zeros(3, dtype="i1")
+    with pytest.raises(OverflowError):
+        x[[0]] = 300
+    x[[0]] = np.array([300])  # an array wraps, as NumPy's
+    same(x, np.array([44, 0, 0], "i1"))
+    with pytest.raises(ValueError, match="read-only"):
+        la.broadcast_to(la.zeros(1), (3,))[[0]] = 1
+
+
+def test_overlap_is_numpys():
+    a = np.arange(10)
+    x = la.array(a)
+    x[[3, 4, 5]] = x[2:5]
+    a[[3, 4, 5]] = a[2:5]
+    x[x[:3]] = x[7:]
+    a[a[:3]] = a[7:]
+    same(x, a)
+    x[x > 4] = x[: (a > 4).sum()]
+    a[a > 4] = a[: (a > 4).sum()]
+    same(x, a)
+    x[[0, 0, 0]] += 1  # once, as NumPy's
+    a[[0, 0, 0]] += 1
+    same(x, a)
+
+
+def test_the_key_may_change_afterwards():
+    x = la.array(X)
+    i, mask = np.array([1, 2]), M.copy()
+    got = x[i]
+    x[mask] = 0
+    i[:] = 0
+    mask[:] = True
+    same(got, X[[1, 2]])
+    same(x, np.where(M, 0, X))
+
+
+@asynchronous
+def test_only_selecting_by_a_pending_mask_waits():
+    x, i, mask = la.array(X), la.array([1, 3]), la.array(M)
+    with pending(x, i, mask), la.no_sync():
+        got = x[:, i]
+        x[mask] = 5.0
+        x[mask] = la.array(0.0)
+        x[i] = 1.0
+        taken = la.take(x, i, 0)
+        assert got.shape == (4, 2, 6)
+        with pytest.raises(RuntimeError, match="no_sync"):
+            x[mask]
+    want = np.where(M, 0, X)
+    want[[1, 3]] = 1
+    same(got, X[:, [1, 3]])
+    same(x, want)
+    same(taken, want[[1, 3]])
+
+
+@asynchronous
+def test_an_index_out_of_bounds_poisons_only_what_it_made():
+    x = la.array(X)
+    bad = x[la.array([9])]
+    with pytest.raises(IndexError, match="index 9 is out of bounds for axis 0 with size 4"):
+        (bad + 1).asnumpy()
+    same(x, X)
+    x[la.array([9])] = 1
+    with pytest.raises(IndexError):
+        x.asnumpy()
+    x[...] = 3
+    same(x, np.full_like(X, 3))
+
+
+def test_devices():
+    with la.cpu(1):
+        x = la.array(X)
+    same(x[[1, 2]], X[[1, 2]])
+    assert x[[1, 2]].ctx == la.cpu(1)
+    assert x[la.array(M, ctx=la.cpu(1))].ctx == la.cpu(1)
+    with pytest.raises(ValueError, match="different devices"):
+        x[la.array([1])]
+
+
+@pytest.mark.parametrize("key", [[0, 0], (slice(None), [0, 0]), (Ellipsis, [0, 0])])
+def test_what_is_picked_of_an_empty_broadcast_array_can_be_written(key):
+    x = la.broadcast_to(la.zeros((1, 0, 1)), (2, 1, 0, 1))
+    picked = x[key]
+    picked -= picked
+    picked[...] = 1
+    assert picked.shape == np.zeros((2, 1, 0, 1))[key].shape
+    with pytest.raises(ValueError, match="read-only"):
+        x += 1
+    wide = la.broadcast_to(la.zeros((1, 3)), (2, 3))
+    with pytest.raises(ValueError, match="read-only"):
+        wide += 1

@@ -1,0 +1,145 @@
+"""Joining and splitting against NumPy: values, dtypes, layouts, errors."""
+
+import numpy as np
+import pytest
+
+import lazyarray as la
+
+from ..ops.compare import asynchronous, call, check, layouts, rng, same
+
+A = {
+    (): np.array(3.5),
+    (6,): np.arange(6.0),
+    (2, 3): np.arange(6.0).reshape(2, 3),
+    (4, 3): np.arange(12.0).reshape(4, 3),
+    (2, 3, 4): np.arange(24.0).reshape(2, 3, 4),
+    (1, 3, 1): np.arange(3.0).reshape(1, 3, 1),
+    (0, 3): np.zeros((0, 3)),
+}
+ARRAYS = [v for a in A.values() for v in layouts(a)]
+
+
+PARTS = [
+    [np.ones((2, 3)), np.zeros((2, 3), "i4")],
+    [np.ones((2, 3)).T, np.zeros((3, 2), "f4").T],
+    [np.asfortranarray(np.ones((2, 3))), np.asfortranarray(np.zeros((4, 3)))],
+    [np.asfortranarray(np.ones((2, 3))), np.ones((2, 3))],
+    [np.arange(3), np.arange(4)],
+    [np.ones((2, 3, 4)).swapaxes(0, 1), np.ones((2, 3, 4)).swapaxes(0, 1)],
+    [np.ones((2, 3))],
+    [np.ones(3), np.ones((1, 3))],
+    [np.ones((2, 3)), np.ones((2, 4))],
+    [np.ones((0, 3)), np.ones((2, 3), "?")],
+    [np.array(1), np.array(2.0)],
+    [np.arange(3, dtype="u1"), np.arange(3, dtype="i1")],
+    [],
+]
+
+
+@pytest.mark.parametrize("parts", PARTS)
+def test_joining(parts):
+    for axis in (0, 1, -1, None, 5):
+        check("concatenate", parts, axis)
+        check("concat", parts, axis)
+        check("stack", parts, axis if axis is not None else 2)
+    for name in ("hstack", "vstack", "dstack", "column_stack"):
+        check(name, parts)
+    check("concatenate", parts, dtype="f4")
+    check("concatenate", parts, dtype="i4")
+    check("concatenate", parts, dtype="i4", casting="unsafe")
+
+
+def test_concatenate_weak_scalars_and_out():
+    check("concatenate", [np.ones(2, "f4"), 3.0, 1], None)
+    check("concatenate", [np.ones(2, "f4"), 3.0])
+    out = la.zeros((4,), dtype="f4")
+    assert la.concatenate([la.ones(2), la.zeros(2)], out=out) is out
+    same(out, np.array([1, 1, 0, 0], "f4"))
+    for bad, error in [
+        ({"out": la.zeros(3)}, ValueError),
+        ({"out": la.zeros((4, 1))}, ValueError),
+        ({"out": la.zeros(4, dtype="i4")}, TypeError),
+        ({"out": out, "dtype": "f4"}, TypeError),
+    ]:
+        with pytest.raises(error):
+            la.concatenate([la.ones(2), la.zeros(2)], **bad)
+    x = la.arange(6)
+    la.concatenate([x[3:], x[:3]], out=x)  # overlaps, part by part, as NumPy's
+    a = np.arange(6)
+    np.concatenate([a[3:], a[:3]], out=a)
+    same(x, a)
+
+
+@asynchronous
+def test_join_is_poisoned_by_a_part():
+    bad = la.linalg.inv(la.zeros((2, 2)))
+    joined = la.concatenate([la.ones((2, 2)), bad, la.ones((2, 2))])
+    with pytest.raises(np.linalg.LinAlgError):
+        joined.asnumpy()
+
+
+@pytest.mark.parametrize("how", [1, 2, 3, [1, 3], [2, 9], [], (1,), 0, -1, np.array([1, 2])])
+@pytest.mark.parametrize("name", ["split", "array_split", "hsplit", "vsplit", "dsplit"])
+@pytest.mark.filterwarnings("error")
+def test_splitting(name, how):
+    for a in ARRAYS:
+        check(name, a, how)
+        if "array" in name or name == "split":
+            check(name, a, how, axis=1)
+            check(name, a, how, axis=-1)
+
+
+def test_unstack():
+    for a in ARRAYS:
+        check("unstack", a, strides=a.ndim > 1)
+        check("unstack", a, axis=-1, strides=a.ndim > 1)
+        check("unstack", a, axis=1)
+    x = la.zeros((2, 3))
+    assert all(part.var == x.var for part in la.unstack(x))
+
+
+T = rng.standard_normal((2, 3, 4))
+V = np.arange(6.0)
+
+
+O, I = np.ones((2, 2)), np.arange(6).reshape(2, 3)
+BLOCKS = [
+    [[O, I], [I, O]],
+    [[O, I], [np.zeros((1, 5))]],
+    [1, 2, V],
+    [V, 1.5],
+    [[V], [V]],
+    [[1, 2], [3, 4]],
+    [[[O, O]], [[O, O]]],
+    [[T, T], [T, T]],
+    [O[None], O],
+    O,
+    3,
+    [I.T, I.T],
+    [np.zeros((0, 2)), np.zeros((0, 3))],
+    [],
+    [[O], []],
+    [[O], O],
+    [(O, O)],
+    (O, O),
+    [[O, I], [O, O]],
+    [O, I[:1]],
+]
+
+
+@pytest.mark.parametrize("number", range(len(BLOCKS)))
+def test_block(number):
+    def lazily(o):
+        if isinstance(o, (list, tuple)):
+            return type(o)(map(lazily, o))
+        return la.array(o) if isinstance(o, np.ndarray) else o
+
+    want = call(np.block, (BLOCKS[number],), {})
+    got = call(la.block, (lazily(BLOCKS[number]),), {})
+    if isinstance(want, Exception):
+        assert type(got) is type(want)
+        if not str(want).startswith("all the input"):
+            assert str(got) == str(want)
+    else:
+        same(got, want, strides=False)
+        assert not isinstance(BLOCKS[number], np.ndarray) or not la.shares_memory(got, O)

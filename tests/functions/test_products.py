@@ -1,0 +1,154 @@
+"""Products against NumPy: values, shapes, ``out=``, what is refused."""
+
+import numpy as np
+import pytest
+
+import lazyarray as la
+from lazyarray import _numpy_facts
+
+from ..ops.compare import check, layouts, rng, same
+from .samples import BASES, FLOATS
+
+pytestmark = pytest.mark.filterwarnings("ignore::numpy.exceptions.ComplexWarning")
+
+
+@pytest.mark.parametrize("args", [(), (1,), (-1, 1, 0), (0, 0, 0), (0, 0, 7), (0, 0, 1, "f4")])
+def test_trace(args):
+    for a in BASES:
+        check("trace", a, *args)
+    same(la.array(FLOATS).trace(1), FLOATS.trace(1))
+
+
+OPERANDS = [
+    rng.random(()),
+    rng.random(4),
+    rng.random(8)[::2],
+    rng.random(4)[::-1],
+    rng.random((4, 4)),
+    rng.random((4, 4)).T,
+    rng.random((8, 8))[::2, ::2],
+    rng.random((4, 4))[::-1],
+    rng.random((1, 4)),
+    rng.random((4, 1)),
+    rng.random((3, 4)),
+    rng.random((4, 3)),
+    rng.random((2, 4, 4)),
+    rng.random((0, 4)),
+    rng.random((4, 0)),
+    rng.integers(0, 9, (4, 4)),
+    rng.integers(0, 2, 4) > 0,
+    rng.random((4, 4)).astype("f4"),
+    rng.random((4, 4)).astype("e"),
+    rng.random((4, 4)) + 1j,
+    rng.random(4) * 1j,
+]
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["dot", "inner", "vdot", "outer", "kron", "vecdot", "matmul", "matvec", "vecmat", "cross"],
+)
+@pytest.mark.filterwarnings("ignore:Arrays of 2-dim:DeprecationWarning")
+def test_products(name):
+    for a in map(np.asarray, OPERANDS):
+        for b in map(np.asarray, OPERANDS):
+            check(name, a, b)
+
+
+@pytest.mark.parametrize("shapes", [((63, 3), (189,)), ((1, 4), (2, 2)), ((0, 3), (5, 0))])
+def test_vdot_of_other_shapes(shapes, direct):
+    check("vdot", *[rng.random(shape) for shape in shapes])
+
+
+@pytest.mark.parametrize(
+    "axes", [0, 1, 2, 3, ([0], [1]), (0, 0), ([0, 1], [1, 0]), ([0], [0, 1]), (-1, 0), (7, 0)]
+)
+def test_tensordot(axes):
+    for a in map(np.asarray, OPERANDS):
+        for b in map(np.asarray, OPERANDS):
+            check("tensordot", a, b, axes)
+
+
+def test_dot_out():
+    a, b = rng.random((3, 4)), rng.random((4, 2))
+    out = la.zeros((3, 2))
+    assert la.dot(la.array(a), la.array(b), out) is out
+    same(out, a @ b)
+    assert la.array(a).dot(b).shape == (3, 2)
+    for bad in (la.zeros((2, 3)), la.zeros((3, 2), dtype="f4"), la.zeros((2, 3)).T):
+        with pytest.raises(ValueError, match="not acceptable"):
+            la.dot(la.array(a), la.array(b), bad)
+    check("outer", a, b)
+    out = la.zeros((12, 8))
+    la.outer(a, b, out)
+    same(out, np.outer(a, b))
+
+
+@pytest.mark.parametrize("dtype", ["d", "f", "D", "F", "g", "e", "l", "b", "?"])
+@pytest.mark.parametrize("name", ["vecdot", "matvec", "vecmat"])
+def test_stacks_of_vectors(name, dtype):
+    vectors = (9 * rng.standard_normal((2, 1, 4))).astype(dtype)
+    matrix = (9 * rng.standard_normal((3, 4, 4))).astype(dtype)
+    if dtype in "DF":
+        vectors, matrix = vectors * (1 + 2j), matrix * (3 - 1j)
+        vectors, matrix = vectors.astype(dtype), matrix.astype(dtype)
+    if not hasattr(np, name):  # an older NumPy: there they are products of matrices
+        v = vectors[0]
+        if name == "matvec":
+            same(la.matvec(la.array(matrix), v), (matrix @ v.T)[..., 0])
+        else:
+            row = v.conj() if dtype in "DF" else v
+            same(la.vecmat(v, la.array(matrix)), (row @ matrix)[:, 0])
+        return
+    for v in (vectors, vectors[0, 0], vectors[..., ::-1], vectors.real.astype("l")):
+        for m in layouts(matrix):
+            pair = (m, v) if name == "matvec" else (v, m)
+            check(name, *pair, strides=False)
+    one = vectors[0, 0]
+    check(name, one, one[:3])
+    check(name, one, np.array(1.0))
+    pair = (matrix, one) if name == "matvec" else (one, matrix)
+    want = getattr(np, name)(*pair)
+    out = la.empty(want.shape, dtype=dtype)
+    assert getattr(la, name)(*map(la.array, pair), out=out) is out
+    same(out, want)
+    check(name, *pair, dtype="D", strides=False)
+    same(getattr(np, name)(*map(la.array, pair)), want)  # by the protocol
+
+
+def test_vecdot_axis():
+    a = rng.random((3, 4, 5))
+    check("vecdot", a, a, axis=1, strides=False)
+    check("vecdot", a, a[0, :, :1], axis=-2, strides=False)
+    check("vecdot", a, a, axis=3)
+
+
+@pytest.mark.filterwarnings("ignore:Arrays of 2-dim:DeprecationWarning")
+def test_cross():
+    a, b = rng.random((3, 4, 3)), rng.random((4, 3))
+    for kwargs in (
+        {}, {"axisc": 0}, {"axisa": 0}, {"axisa": 0, "axisb": 1, "axisc": 1}, {"axis": 5},
+        {"axisc": 7},
+    ):  # fmt: skip
+        check("cross", a, b, strides=False, **kwargs)
+    check("cross", a, a, axis=0, strides=False)
+    for m, n in ((2, 2), (2, 3), (3, 2), (4, 3)):
+        for kind in ("d", "l", "F"):
+            x, y = a[..., :m].astype(kind), rng.random((4, n)).astype(kind)
+            check("cross", x, y, strides=False)
+    short = la.ones(2)
+    if not _numpy_facts.CROSS_OF_THREE:
+        with pytest.warns(DeprecationWarning, match="2-dimensional vectors"):
+            area = la.cross(short, short * 2)
+        area += 5  # as in NumPy an array, not a scalar
+        area[...] *= 2
+        assert float(area) == 10
+
+
+def test_cross_as_numpy_has_it_since_2_5(monkeypatch):
+    monkeypatch.setattr(_numpy_facts, "CROSS_OF_THREE", True)
+    three, two = la.ones(3), la.ones(2)
+    assert la.cross(three, three).asnumpy().tolist() == [0, 0, 0]
+    for a, b in ((two, two), (three, two), (two, three), (la.ones(4), three)):
+        with pytest.raises(ValueError, match=f"they are {len(a)} and {len(b)} dimensional"):
+            la.cross(a, b)

@@ -1,0 +1,35 @@
+"""Rounding and limits against NumPy."""
+
+import numpy as np
+import pytest
+
+import lazyarray as la
+
+from ..ops.compare import check, same
+from .samples import BASES, FLOATS, INTS
+
+pytestmark = pytest.mark.filterwarnings("ignore::numpy.exceptions.ComplexWarning")
+
+
+@pytest.mark.parametrize(
+    "limits",
+    [(-1, 1), (0, None), (None, 1.5), (None, None), (-1.5, 2), (INTS, None), (FLOATS, 3),
+     (np.float32(-1), 1), (-1, INTS[0]), (-1000, 1000), (300, 400), (1, -1), (0, np.nan),
+     (1 + 1j, None), (0, INTS[:, :2])],
+)  # fmt: skip
+def test_clip(limits):
+    for a in BASES:
+        check("clip", a, *limits)
+        check("clip", a, min=limits[0], max=limits[1])
+    x = la.array(INTS)
+    x.clip(0, 2, out=x)
+    same(x, INTS.clip(0, 2))
+
+
+@pytest.mark.parametrize("decimals", [0, 1, -1, 3])
+def test_round(decimals):
+    for a in BASES:
+        for b in (a, a * 1.23456 if a.dtype.kind in "fc" else a):
+            check("round", b, decimals)
+            check("around", b, decimals)
+    same(la.array(FLOATS).round(decimals), FLOATS.round(decimals))

@@ -1,0 +1,122 @@
+"""Searching against NumPy, over layouts, dtypes, axes; what waits, and what looks ahead."""
+
+import numpy as np
+import pytest
+
+import lazyarray as la
+
+from ..ops.compare import asynchronous, check, pending, same
+from .samples import AXES, BASES, FLOATS, INTS, NANS
+
+pytestmark = pytest.mark.filterwarnings("ignore::numpy.exceptions.ComplexWarning")
+
+
+# ---- searching ----------------------------------------------------------------------------------
+
+
+def test_where():
+    for c in (FLOATS > 0, INTS, NANS, True, np.array(False)):
+        for x, y in [
+            (FLOATS, INTS),
+            (1, INTS),
+            (FLOATS[0], 2.5),
+            (1, 2),
+            (INTS[:1], np.float32(1)),
+        ]:
+            check("where", c, x, y)
+    check("where", FLOATS > 0, FLOATS[:3], 1)
+    check("where", FLOATS > 0, strides=False)
+    check("where", FLOATS > 0, 1)
+
+
+@pytest.mark.parametrize("name", ["nonzero", "argwhere", "flatnonzero"])
+def test_nonzero(name):
+    for a in BASES:
+        check(name, a, strides=False)
+
+
+@pytest.mark.parametrize("axis", [*AXES, (0, 1), (0, 0)])
+def test_count_nonzero(axis):
+    for a in BASES:
+        check("count_nonzero", a, axis)
+        check("count_nonzero", a, axis, keepdims=True)
+
+
+@pytest.mark.parametrize("name", ["argmax", "argmin"])
+@pytest.mark.parametrize("axis", AXES)
+def test_argmax_argmin(name, axis):
+    for a in BASES:
+        check(name, a, axis)
+        check(name, a, axis, keepdims=True)
+    out = la.zeros((4, 6), dtype="i8")
+    if axis == 1:
+        assert getattr(la, name)(la.array(FLOATS), axis, out) is out
+        same(out, getattr(np, name)(FLOATS, axis))
+        assert getattr(la.array(FLOATS), name)(1).dtype == np.intp
+
+
+@pytest.mark.parametrize("side", ["left", "right", "middle"])
+def test_searchsorted(side):
+    a = np.sort(FLOATS.ravel())
+    for v in (FLOATS, INTS, 1, 0.5, [1, 2], np.array(1.0), np.nan):
+        check("searchsorted", a, v, side)
+        check("searchsorted", a.astype("i4"), v, side)
+    check("searchsorted", FLOATS[0, 0], INTS, side, np.argsort(FLOATS[0, 0]))
+    check("searchsorted", FLOATS, 1, side)
+
+
+# ---- asynchrony ---------------------------------------------------------------------------------
+
+
+@asynchronous
+def test_nothing_here_waits_but_nonzero():
+    x = la.array(FLOATS)
+    with pending(x), la.no_sync():
+        results = [
+            la.sort(x), la.argsort(x, 0, "stable"), la.argmax(x, 1), la.cumsum(x), la.clip(x, 0, 1),
+            la.median(x), la.where(x > 0, x, 0), la.count_nonzero(x), la.average(x, 0),
+        ]  # fmt: skip
+        with pytest.raises(RuntimeError, match="no_sync"):
+            la.nonzero(x)
+    wanted = [
+        np.sort(FLOATS), np.argsort(FLOATS, 0, "stable"), np.argmax(FLOATS, 1), np.cumsum(FLOATS),
+        np.clip(FLOATS, 0, 1), np.median(FLOATS), np.where(FLOATS > 0, FLOATS, 0),
+        np.count_nonzero(FLOATS), np.average(FLOATS, 0),
+    ]  # fmt: skip
+    same(results, wanted)
+
+
+@pytest.mark.parametrize("n", [16383, 16384, 16385, 100_000])
+@pytest.mark.parametrize("name", ["any", "all"])
+def test_what_decides_comes_early_or_late(name, n):
+    """Around what is looked at before the rest is (reduction.pxi)."""
+    decides = name == "any"
+    for place in (None, 0, 1, 5000, 16383, 16384, 16385, n - 1):
+        a = np.full(n, not decides)
+        if place is not None:
+            a[place % n] = decides
+        for base in (a, np.repeat(a, 2)[::2], a[3:], a.reshape(1, -1), a.view("u1") * 3):
+            check(name, base)
+            check(name, base, axis=-1, keepdims=True)
+        x = la.array(a)
+        with pending(x):
+            late = getattr(x, name)()
+            x[...] = not decides
+        assert bool(late) is bool(getattr(a, name)())
+        out = la.zeros((), bool)
+        getattr(la, name)(la.array(a), out=out)
+        assert bool(out) is bool(getattr(a, name)())
+    odd = np.zeros(n, "u1")
+    odd[9] = 2
+    same(getattr(la.array(odd).view(bool), name)(), getattr(odd.view(bool), name)())
+
+
+def test_any_in_a_captured_program_looks_at_all():
+    f = la.compile(lambda x: x.any())
+    x = la.zeros(50_000, bool)
+    x[3] = True
+    assert bool(f(x))
+    y = la.zeros(50_000, bool)
+    assert not bool(f(y))
+    y[40_000] = True
+    assert bool(f(y))

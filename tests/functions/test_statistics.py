@@ -1,0 +1,33 @@
+"""Averages and ranges against NumPy."""
+
+import numpy as np
+import pytest
+
+from ..ops.compare import check
+from .samples import AXES, BASES, FLOATS, INTS
+
+pytestmark = pytest.mark.filterwarnings("ignore::numpy.exceptions.ComplexWarning")
+
+
+@pytest.mark.parametrize("axis", [*AXES, (0, 1), (-1, 0)])
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_ptp_median(axis):
+    for a in BASES:
+        check("ptp", a, axis)
+        check("ptp", a, axis, keepdims=True)
+        check("median", a, axis)
+        check("median", a, axis, keepdims=True)
+
+
+@pytest.mark.parametrize(
+    ("axis", "weights"),
+    [(None, None), (0, None), ((0, 1), None), (None, INTS + 9), (1, np.arange(5.0)),
+     (-1, np.arange(6)), ((0, 1), FLOATS[..., 0] + 5), (None, np.arange(5)), (0, np.arange(5)),
+     (0, np.zeros(4)), (9, None)],
+)  # fmt: skip
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_average(axis, weights):
+    for a in (FLOATS, INTS, FLOATS.astype("f4"), FLOATS[0], FLOATS.T):
+        check("average", a, axis, weights)
+        check("average", a, axis, weights, returned=True)
+        check("average", a, axis, weights, keepdims=True)
