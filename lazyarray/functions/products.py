@@ -198,7 +198,7 @@ def outer(a: Any, b: Any, out: NDArray | None = None) -> NDArray:
     array([[3, 4],
            [6, 8]])
     """
-    simple = _rows.outer(_multiply, a, b) if out is None else None  # type: ignore[arg-type]
+    simple = _rows.outer(_multiply, a, b) if out is None else None
     if simple is not None:
         return simple
     x, y = operands(a, b)
