@@ -302,6 +302,19 @@ def _repeat(a: Array, repeats: Any, axis: int | None = None) -> Array:
     return indexing.take_mode(a, index, axis, "clip")
 
 
+def _start_again(i: Any, n: Any, dtype: Any = None, **kwargs: Any) -> Array:
+    """Indices modulo the length of an axis."""
+    xp = calls.cupy()
+    if type(n) is not int or n <= 0 or kwargs or np.dtype(dtype).kind != "i":
+        raise Hosted("a remainder of other numbers")
+    if not isinstance(i, xp.ndarray) or i.dtype.kind not in "biu":
+        raise Hosted("a remainder of other numbers")
+    return xp.remainder(i.astype(dtype, copy=False), n)
+
+
+UFUNCS[np.remainder.__name__, "__call__"] = _start_again
+
+
 # ---- products -----------------------------------------------------------------------------------
 
 
