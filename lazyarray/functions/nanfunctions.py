@@ -18,7 +18,8 @@ from lazyarray.functions.searching import extremum
 from lazyarray.functions.searching import where as select
 from lazyarray.functions.sums import cumprod, cumsum
 from lazyarray.lazy._lazy import returned
-from lazyarray.ops import elementwise, reductions
+from lazyarray.ops import elementwise
+from lazyarray.ops import names as op
 from lazyarray.ops._rows import (
     Choice,
     asarray,
@@ -52,13 +53,11 @@ __all__ = [
     "nan_to_num",
 ]
 
-_sum, _prod = reductions.TABLE["sum"], reductions.TABLE["prod"]
+_sum, _prod = op.sum, op.prod
 _max = Choice(np.fmax, name="nanmax", largest=True, skips_nan=True)
 _min = Choice(np.fmin, name="nanmin", largest=False, skips_nan=True)
 teach({"nanmax": (extreme_rule,), "nanmin": (extreme_rule,)})
-_isnan, _divide, _subtract, _multiply = [
-    elementwise.TABLE[name] for name in ("isnan", "divide", "subtract", "multiply")
-]
+_isnan, _divide, _subtract, _multiply = op.isnan, op.divide, op.subtract, op.multiply
 
 
 def _replaced(a: Any, value: float) -> tuple[NDArray, NDArray | None]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from lazyarray.lazy.formulas import FORMULAS, function
 from lazyarray.nn import _native
 from lazyarray.nn.inputs import channel_sums, floats, narrowed, reals
-from lazyarray.ops import elementwise, table
+from lazyarray.ops import names as op
 from lazyarray.ops._differentiable import differentiable
 from lazyarray.ops._layout import operands
 from lazyarray.ops._rows import clamp, select
@@ -37,12 +37,12 @@ __all__ = [
     "erf",
 ]
 
-_exp, _expm1, _log1p, _tanh = table["exp"], table["expm1"], table["log1p"], table["tanh"]
-_abs, _maximum, _minimum = table["absolute"], table["maximum"], table["minimum"]
-_greater, _at_least, _less = table["greater"], table["greater_equal"], table["less"]
+_exp, _expm1, _log1p, _tanh = op.exp, op.expm1, op.log1p, op.tanh
+_abs, _maximum, _minimum = op.absolute, op.maximum, op.minimum
+_greater, _at_least, _less = op.greater, op.greater_equal, op.less
 
 # NumPy's loops under a name of their own, whose gradients are not theirs.
-_relu = elementwise.TABLE["maximum"].named("relu")
+_relu = op.maximum.named("relu")
 teach(
     {
         # y is 0 there, or NaN.

@@ -13,12 +13,13 @@ import numpy as np
 from lazyarray.lazy._lazy import Tensor, note_call, set_gradients, tracked
 from lazyarray.lazy.formulas import JOINS
 from lazyarray.ops import _rows
+from lazyarray.ops import names as op
 from lazyarray.ops._differentiable import parameters, refuse, summed_to
 from lazyarray.ops._layout import viewed
 from lazyarray.ops._rows import array
 from lazyarray.ops._table import gradients, table
 from lazyarray.ops.elementwise.op import Rule
-from lazyarray.ops.elementwise.slopes import call, choose, conj, equal, lost, shared, transposed
+from lazyarray.ops.elementwise.slopes import choose, conj, equal, lost, shared, transposed
 from lazyarray.ops.lapack import lapack
 from lazyarray.ops.reductions import product_rule
 
@@ -26,11 +27,11 @@ _OPERANDS = {"a": 0, "b": 1, "c": 2}
 
 
 def _clip_low(g: Any, a: Any, b: Any, c: Any, y: Any) -> Any:
-    return choose(call("less", a, b) & call("less_equal", b, c), g, lost(b, y))
+    return choose(op.less(a, b) & op.less_equal(b, c), g, lost(b, y))
 
 
 def _clip_high(g: Any, a: Any, b: Any, c: Any, y: Any) -> Any:
-    return choose(call("greater", call("maximum", a, b), c), g, lost(c, y))
+    return choose(op.greater(op.maximum(a, b), c), g, lost(c, y))
 
 
 def _cholesky(g: Any, y: Any) -> Any:

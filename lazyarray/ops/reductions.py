@@ -113,5 +113,3 @@ _logic("all", np.logical_and, summary="Whether all over the axes are true.")
 _logic("any", np.logical_or, summary="Whether any over the axes is true.")
 
 ALIASES: dict[str, str] = {"amax": "max", "amin": "min"}
-
-_sum = TABLE["sum"]
