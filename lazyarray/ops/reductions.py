@@ -94,20 +94,10 @@ _statistic(
     running="cumprod",
 )
 _statistic(
-    Choice,
-    "max",
-    np.maximum,
-    summary="Maximum over axes.",
-    gradient=extreme_rule,
-    largest=True,
+    Choice, "max", np.maximum, summary="Maximum over axes.", gradient=extreme_rule, largest=True
 )
 _statistic(
-    Choice,
-    "min",
-    np.minimum,
-    summary="Minimum over axes.",
-    gradient=extreme_rule,
-    largest=False,
+    Choice, "min", np.minimum, summary="Minimum over axes.", gradient=extreme_rule, largest=False
 )
 _logic("all", np.logical_and, summary="Whether all over the axes are true.")
 _logic("any", np.logical_or, summary="Whether any over the axes is true.")

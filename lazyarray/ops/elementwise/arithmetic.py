@@ -51,13 +51,7 @@ _op(
     mended=NEGATIVE,
     cupy="fd",
 )
-_op(
-    "positive",
-    cost=CHEAP,
-    formula=formula(number="a"),
-    gradient=(lambda g: g,),
-    exact=True,
-)
+_op("positive", cost=CHEAP, formula=formula(number="a"), gradient=(lambda g: g,), exact=True)
 _op(
     "absolute",
     cost=CHEAP,
@@ -149,10 +143,7 @@ _op(
     "sign",
     cost=CHEAP,
     formula=formula(
-        integer="a != 0",
-        signed="(a > 0) - (a < 0)",
-        real="signum(a)",
-        complex="complex_sign(a)",
+        integer="a != 0", signed="(a > 0) - (a < 0)", real="signum(a)", complex="complex_sign(a)"
     ),
     gradient=(_unit,),
     smooth=((0.2, 2),),
@@ -227,18 +218,8 @@ _op(
     gradient=(lambda g, y: -g * conj(y * y),),
     smooth=((0.2, 3),),
 )
-_op(
-    "gcd",
-    cost=SLOW,
-    formula=formula(integer="common_divisor(a, b)"),
-    example="[12, 10], 6",
-)
-_op(
-    "lcm",
-    cost=SLOW,
-    formula=formula(integer="common_multiple(a, b)"),
-    example="[12, 10], 6",
-)
+_op("gcd", cost=SLOW, formula=formula(integer="common_divisor(a, b)"), example="[12, 10], 6")
+_op("lcm", cost=SLOW, formula=formula(integer="common_multiple(a, b)"), example="[12, 10], 6")
 
 
 # ---- powers and roots ---------------------------------------------------------------------------

@@ -13,12 +13,7 @@ _flat = partial(_op, gradient=(None,))  # constant between its steps
 for _name in ("floor", "ceil", "trunc"):
     _flat(_name, cost=CHEAP, formula=Formula("a", "a", "a", f"{_name}(a)"), exact=True)
 _flat("rint", cost=CHEAP, formula=function("rint"), exact=True)
-_op(
-    "modf",
-    cost=SLOW,
-    formula=Formula(real="fraction(a), trunc(a)"),
-    gradient=(lambda g: g,),
-)
+_op("modf", cost=SLOW, formula=Formula(real="fraction(a), trunc(a)"), gradient=(lambda g: g,))
 _flat("spacing", cost=SLOW, formula=Formula(real="spacing_of(a)", half="half_spacing(a)"))
 _op(
     "nextafter",
