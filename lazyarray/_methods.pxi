@@ -1,13 +1,13 @@
 # NDArray's methods that make other arrays: views, copies, reductions, and the like.
 
 
-cdef Reduction _sum = table["sum"]
-cdef Reduction _prod = table["prod"]
-cdef Reduction _max = table["max"]
-cdef Reduction _min = table["min"]
-cdef Reduction _any = table["any"]
-cdef Reduction _all = table["all"]
-cdef Row _conjugate = table["conjugate"]
+cdef Reduction _sum = op.sum
+cdef Reduction _prod = op.prod
+cdef Reduction _max = op.max
+cdef Reduction _min = op.min
+cdef Reduction _any = op.any
+cdef Reduction _all = op.all
+cdef Row _conjugate = op.conjugate
 
 
 cdef object _Type = type

@@ -95,7 +95,7 @@ from lazyarray.context import Context
 from lazyarray.engine._engine import check_methods
 from lazyarray.lazy import _share
 from lazyarray.lazy._lazy import Unheld, attach_leaf, detached, gpu_view, leaf_grad
-from lazyarray.ops import table
+from lazyarray.ops import names as op
 from lazyarray.ops._rows import hinted
 from lazyarray.functions import indexing
 from lazyarray.functions._files import replacing

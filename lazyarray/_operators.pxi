@@ -1,33 +1,33 @@
 # NDArray's operators: each slot calls its row of the op table.
 
 
-cdef Ufunc _add = table["add"]
-cdef Ufunc _subtract = table["subtract"]
-cdef Ufunc _multiply = table["multiply"]
-cdef Ufunc _divide = table["divide"]
-cdef Ufunc _floor_divide = table["floor_divide"]
-cdef Ufunc _remainder = table["remainder"]
-cdef Ufunc _divmod = table["divmod"]
-cdef Ufunc _power = table["power"]
-cdef Ufunc _negative = table["negative"]
-cdef Ufunc _positive = table["positive"]
-cdef Ufunc _absolute = table["absolute"]
-cdef Ufunc _invert = table["invert"]
-cdef Ufunc _and = table["bitwise_and"]
-cdef Ufunc _or = table["bitwise_or"]
-cdef Ufunc _xor = table["bitwise_xor"]
-cdef Ufunc _left_shift = table["left_shift"]
-cdef Ufunc _right_shift = table["right_shift"]
-cdef Ufunc _square = table["square"]
-cdef Ufunc _sqrt = table["sqrt"]
-cdef Ufunc _reciprocal = table["reciprocal"]
-cdef Ufunc _less = table["less"]
-cdef Ufunc _less_equal = table["less_equal"]
-cdef Ufunc _greater = table["greater"]
-cdef Ufunc _greater_equal = table["greater_equal"]
-cdef Ufunc _equal = table["equal"]
-cdef Ufunc _not_equal = table["not_equal"]
-cdef MatMul _matmul = table["matmul"]
+cdef Ufunc _add = op.add
+cdef Ufunc _subtract = op.subtract
+cdef Ufunc _multiply = op.multiply
+cdef Ufunc _divide = op.divide
+cdef Ufunc _floor_divide = op.floor_divide
+cdef Ufunc _remainder = op.remainder
+cdef Ufunc _divmod = op.divmod
+cdef Ufunc _power = op.power
+cdef Ufunc _negative = op.negative
+cdef Ufunc _positive = op.positive
+cdef Ufunc _absolute = op.absolute
+cdef Ufunc _invert = op.invert
+cdef Ufunc _and = op.bitwise_and
+cdef Ufunc _or = op.bitwise_or
+cdef Ufunc _xor = op.bitwise_xor
+cdef Ufunc _left_shift = op.left_shift
+cdef Ufunc _right_shift = op.right_shift
+cdef Ufunc _square = op.square
+cdef Ufunc _sqrt = op.sqrt
+cdef Ufunc _reciprocal = op.reciprocal
+cdef Ufunc _less = op.less
+cdef Ufunc _less_equal = op.less_equal
+cdef Ufunc _greater = op.greater
+cdef Ufunc _greater_equal = op.greater_equal
+cdef Ufunc _equal = op.equal
+cdef Ufunc _not_equal = op.not_equal
+cdef MatMul _matmul = op.matmul
 
 
 cdef inline bint is_usual(object o):
@@ -51,12 +51,12 @@ cdef inline object binary(Ufunc row, int op, Tensor self, object a, object b):
 
 
 # Python's operators of the rows, for what NumPy computes: the plain ones, and those in place.
-cdef dict _python_of = {table[name]: getattr(operator, own) for name, own in (
-    ("add", "add"), ("subtract", "sub"), ("multiply", "mul"), ("divide", "truediv"),
-    ("floor_divide", "floordiv"), ("remainder", "mod"), ("power", "pow"), ("bitwise_and", "and_"),
-    ("bitwise_or", "or_"), ("bitwise_xor", "xor"), ("left_shift", "lshift"), ("right_shift", "rshift"),
-    ("matmul", "matmul"), ("less", "lt"), ("less_equal", "le"), ("greater", "gt"),
-    ("greater_equal", "ge"), ("equal", "eq"), ("not_equal", "ne"))} | {table["divmod"]: divmod}
+cdef dict _python_of = {
+    _add: operator.add, _subtract: operator.sub, _multiply: operator.mul, _divide: operator.truediv,
+    _floor_divide: operator.floordiv, _remainder: operator.mod, _divmod: divmod, _power: operator.pow,
+    _and: operator.and_, _or: operator.or_, _xor: operator.xor, _left_shift: operator.lshift,
+    _right_shift: operator.rshift, _matmul: operator.matmul, _less: operator.lt, _less_equal: operator.le,
+    _greater: operator.gt, _greater_equal: operator.ge, _equal: operator.eq, _not_equal: operator.ne}
 cdef dict _inplace_of = {row: getattr(operator, "i" + own.__name__.rstrip("_"))
                          for row, own in _python_of.items()
                          if hasattr(operator, "i" + own.__name__.rstrip("_"))}

@@ -27,7 +27,7 @@ from lazyarray.functions.joining import concatenate
 from lazyarray.functions.ranges import arange
 from lazyarray.functions.rearranging import roll
 from lazyarray.lazy._lazy import Tensor
-from lazyarray.ops import elementwise
+from lazyarray.ops import names as op
 from lazyarray.ops._layout import deliver, gil_op, operands
 from lazyarray.ops._rows import assign_to, astype
 
@@ -56,7 +56,7 @@ __all__ = [
 ]
 
 
-_conjugate = elementwise.TABLE["conjugate"]
+_conjugate = op.conjugate
 
 
 # ---- one axis -----------------------------------------------------------------------------------

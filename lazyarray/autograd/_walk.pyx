@@ -52,9 +52,9 @@ from lazyarray.lazy._lazy import is_capturing, set_recording
 
 cnp.import_array()
 
-cdef Ufunc _add = ops.table["add"]
-cdef Ufunc _multiply = ops.table["multiply"]
-cdef Reduction _sum = ops.table["sum"]
+cdef Ufunc _add = ops.names.add
+cdef Ufunc _multiply = ops.names.multiply
+cdef Reduction _sum = ops.names.sum
 
 
 cdef extern from *:

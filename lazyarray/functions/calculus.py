@@ -13,7 +13,7 @@ from lazyarray.functions.rounding import clip
 from lazyarray.functions.searching import searchsorted, where
 from lazyarray.functions.sums import cumsum, diff
 from lazyarray.lazy._lazy import Tensor
-from lazyarray.ops import elementwise, reductions
+from lazyarray.ops import names as op
 from lazyarray.ops._differentiable import follows
 from lazyarray.ops._layout import gil_op, new_like, operands
 from lazyarray.ops._rows import array, asarray, assign_to, astype, scatter
@@ -23,10 +23,8 @@ if TYPE_CHECKING:
 
 __all__ = ["gradient", "trapezoid", "interp", "unwrap"]
 
-_sum = reductions.TABLE["sum"]
-_remainder, _absolute, _minimum = [
-    elementwise.TABLE[name] for name in ("remainder", "absolute", "minimum")
-]
+_sum = op.sum
+_remainder, _absolute, _minimum = op.remainder, op.absolute, op.minimum
 
 
 # ---- derivatives, as numpy/lib/_function_base_impl.py writes them, so that the bits are the same -

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lazyarray.ops import _layout, elementwise, reductions
+from lazyarray.ops import _layout
+from lazyarray.ops import names as op
 from lazyarray.ops._layout import values
 from lazyarray.ops._rows import asarray, assign_to, probe, retype, strided
 
@@ -16,8 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["real", "imag", "real_if_close", "angle"]
 
-_all = reductions.TABLE["all"]
-_ufuncs = elementwise.TABLE
+_all = op.all
 
 
 def real(val: Any) -> NDArray:
@@ -97,5 +97,5 @@ def angle(z: Any, deg: bool = False) -> NDArray:
     """
     x = asarray(z)
     rest = imag(x) if x.dtype.kind == "c" else 0
-    result = _ufuncs["arctan2"](rest, real(x))
+    result = op.arctan2(rest, real(x))
     return result * (180 / math.pi) if deg else result

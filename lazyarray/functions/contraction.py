@@ -20,7 +20,8 @@ from lazyarray.functions import conversion
 from lazyarray.functions.manipulation import copy, permute_dims, reshape
 from lazyarray.functions.memory import may_share_memory
 from lazyarray.lazy._lazy import Tensor
-from lazyarray.ops import _layout, elementwise, reductions, table
+from lazyarray.ops import _layout
+from lazyarray.ops import names as op
 from lazyarray.ops._differentiable import follows
 from lazyarray.ops._layout import Shape, gil_op, viewed
 from lazyarray.ops._rows import assign_to, astype, contiguous_signature, out_array
@@ -30,8 +31,8 @@ if TYPE_CHECKING:
 
 __all__ = ["einsum", "einsum_path"]
 
-_matmul, _multiply = table["matmul"], elementwise.TABLE["multiply"]
-_any, _sum = reductions.TABLE["any"], reductions.TABLE["sum"]
+_matmul, _multiply = op.matmul, op.multiply
+_any, _sum = op.any, op.sum
 
 
 def einsum(

@@ -13,8 +13,8 @@ from lazyarray.functions.manipulation import copy
 from lazyarray.lazy import _share
 from lazyarray.lazy._lazy import Tensor, Unheld
 from lazyarray.ops import _layout, _rows
+from lazyarray.ops import names as op
 from lazyarray.ops._rows import probe
-from lazyarray.ops._table import table
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
@@ -29,7 +29,7 @@ __all__ = [
     "asarray_chkfinite",
 ]
 
-_all, _isfinite = table["all"], table["isfinite"]
+_all, _isfinite = op.all, op.isfinite
 
 
 def array(
@@ -269,6 +269,7 @@ def asarray_chkfinite(a: Any, dtype: Any = None, order: Any = None) -> NDArray:
     """
     plain = isinstance(a, Tensor) and dtype is order is None
     x: Any = a if plain else array(a, dtype, copy=None, order=order or "K")
-    if x.dtype.kind in "fc" and not _all(_isfinite(x))._number("asarray_chkfinite()"):
+    finite: Any = x.dtype.kind not in "fc" or _all(_isfinite(x))
+    if finite is not True and not finite._number("asarray_chkfinite()"):
         raise ValueError("array must not contain infs or NaNs")
     return x

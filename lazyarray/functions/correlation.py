@@ -15,7 +15,7 @@ from lazyarray.functions.products import dot
 from lazyarray.functions.searching import where
 from lazyarray.functions.statistics import average
 from lazyarray.lazy._lazy import Tensor
-from lazyarray.ops import elementwise, reductions
+from lazyarray.ops import names as op
 from lazyarray.ops._layout import gil_op, new_like, operands
 from lazyarray.ops._rows import array, assign_to, astype, clamp
 
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 __all__ = ["cov", "corrcoef", "correlate", "convolve"]
 
-_sum = reductions.TABLE["sum"]
-_divide, _sqrt, _conjugate = [elementwise.TABLE[n] for n in ("divide", "sqrt", "conjugate")]
+_sum = op.sum
+_divide, _sqrt, _conjugate = op.divide, op.sqrt, op.conjugate
 
 
 # ---- covariance, as numpy/lib/_function_base_impl.py writes it, so that the bits are the same ----

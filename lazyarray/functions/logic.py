@@ -9,9 +9,9 @@ import numpy as np
 
 from lazyarray.functions.complex_numbers import imag
 from lazyarray.lazy._lazy import Tensor, Unheld, returned
-from lazyarray.ops import elementwise, reductions
+from lazyarray.ops import names as op
 from lazyarray.ops._layout import device_of, operands
-from lazyarray.ops._rows import asarray, full, holds_scalar, probe
+from lazyarray.ops._rows import Ufunc, asarray, full, holds_scalar, probe
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
@@ -30,8 +30,7 @@ __all__ = [
     "isfortran",
 ]
 
-_ufuncs = elementwise.TABLE
-_all = reductions.TABLE["all"]
+_all = op.all
 
 
 # ---- comparisons --------------------------------------------------------------------------------
@@ -71,17 +70,17 @@ def isclose(
         if mode == "warn":
             warnings.warn(message, RuntimeWarning, stacklevel=2)
     with np.errstate(invalid="ignore"):
-        close = _ufuncs["less_equal"](abs(x - y), atol + rtol * abs(y))
+        close = op.less_equal(abs(x - y), atol + rtol * abs(y))
         numbers = not isinstance(x, Tensor) and not isinstance(y, Tensor)
-        result = close & _is("isfinite", y) | (x == y if numbers else _ufuncs["equal"](x, y))
+        result = close & _is(op.isfinite, y) | (x == y if numbers else op.equal(x, y))
         if equal_nan:
-            result = result | _is("isnan", x) & _is("isnan", y)
+            result = result | _is(op.isnan, x) & _is(op.isnan, y)
     return result
 
 
-def _is(name: str, o: Any) -> Any:
+def _is(test: Ufunc, o: Any) -> Any:
     """What a test says of an array, or of a number: that belongs to no device."""
-    return _ufuncs[name](o) if isinstance(o, Tensor) else bool(getattr(np, name)(o))
+    return test(o) if isinstance(o, Tensor) else bool(test.ufunc(o))
 
 
 def _is_finite(tolerance: Any) -> bool:
@@ -140,9 +139,9 @@ def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> NDArray:
     x, y = pair
     if equal_nan and x is y:
         return returned(full((), True, np.bool_, x.device))
-    same = _ufuncs["equal"](x, y)
+    same = op.equal(x, y)
     if equal_nan and {x.dtype.kind, y.dtype.kind} & {"f", "c"}:
-        same = same | _ufuncs["isnan"](x) & _ufuncs["isnan"](y)
+        same = same | op.isnan(x) & op.isnan(y)
     return _all(same)
 
 
@@ -159,7 +158,7 @@ def array_equiv(a1: Any, a2: Any) -> NDArray:
     if pair:
         try:
             np.broadcast_shapes(*[x.shape for x in pair])
-            return _all(_ufuncs["equal"](*pair))
+            return _all(op.equal(*pair))
         except ValueError:
             pass  # they don't
     return returned(full((), False, np.bool_, device_of(a1, a2)))
@@ -210,8 +209,8 @@ def _is_inf(x: Any, out: NDArray | None, negative: bool) -> NDArray:
         raise TypeError(
             f"This operation is not supported for {x.dtype} values because it would be ambiguous."
         )
-    sign = _ufuncs["signbit"](x)
-    return _ufuncs["logical_and"](_ufuncs["isinf"](x), sign if negative else ~sign, out=out)
+    sign = op.signbit(x)
+    return op.logical_and(op.isinf(x), sign if negative else ~sign, out=out)
 
 
 def isreal(x: Any) -> NDArray:
@@ -223,7 +222,7 @@ def isreal(x: Any) -> NDArray:
     >>> la.isreal(la.array([1, 2j])).asnumpy()
     array([ True, False])
     """
-    return _ufuncs["equal"](imag(x), 0)
+    return op.equal(imag(x), 0)
 
 
 def iscomplex(x: Any) -> NDArray:
@@ -237,7 +236,7 @@ def iscomplex(x: Any) -> NDArray:
     """
     x = asarray(x)
     if x.dtype.kind == "c":
-        return _ufuncs["not_equal"](imag(x), 0)
+        return op.not_equal(imag(x), 0)
     return full(x.shape, False, np.bool_, x.device)
 
 

@@ -18,7 +18,8 @@ from lazyarray.functions.searching import extremum
 from lazyarray.functions.searching import where as select
 from lazyarray.functions.sums import cumprod, cumsum
 from lazyarray.lazy._lazy import returned
-from lazyarray.ops import elementwise, reductions
+from lazyarray.ops import elementwise
+from lazyarray.ops import names as op
 from lazyarray.ops._rows import (
     Choice,
     asarray,
@@ -28,6 +29,8 @@ from lazyarray.ops._rows import (
     out_array,
     writable,
 )
+from lazyarray.ops.gradients import teach
+from lazyarray.ops.reductions import extreme_rule
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
@@ -50,12 +53,11 @@ __all__ = [
     "nan_to_num",
 ]
 
-_sum, _prod = reductions.TABLE["sum"], reductions.TABLE["prod"]
-_max = Choice(np.fmax, name="nanmax", first=True)
-_min = Choice(np.fmin, name="nanmin", first=True)
-_isnan, _divide, _subtract, _multiply = [
-    elementwise.TABLE[name] for name in ("isnan", "divide", "subtract", "multiply")
-]
+_sum, _prod = op.sum, op.prod
+_max = Choice(np.fmax, name="nanmax", largest=True, skips_nan=True)
+_min = Choice(np.fmin, name="nanmin", largest=False, skips_nan=True)
+teach({"nanmax": (extreme_rule,), "nanmin": (extreme_rule,)})
+_isnan, _divide, _subtract, _multiply = op.isnan, op.divide, op.subtract, op.multiply
 
 
 def _replaced(a: Any, value: float) -> tuple[NDArray, NDArray | None]:
@@ -254,8 +256,10 @@ def nanvar(
         average = asarray(mean, x.device)
     else:
         average = _divided(_sum(x, axis, dtype, None, True, where=where), count)
-    masked = {} if where is None or where is True else {"where": where}
-    casting = {} if np.can_cast(average.dtype, x.dtype, "same_kind") else {"casting": "unsafe"}
+    masked: dict[str, Any] = {} if where is None or where is True else {"where": where}
+    casting: dict[str, Any] = (
+        {} if np.can_cast(average.dtype, x.dtype, "same_kind") else {"casting": "unsafe"}
+    )
     _subtract(x, average, out=x, **masked, **casting)
     fill_where(x, gaps, 0)
     if x.dtype.kind == "c":

@@ -19,7 +19,7 @@ from lazyarray.functions.ranges import linspace
 from lazyarray.functions.rearranging import flip
 from lazyarray.functions.rounding import round
 from lazyarray.lazy._lazy import Tensor, note_constant
-from lazyarray.ops import reductions
+from lazyarray.ops import names as op
 from lazyarray.ops._differentiable import follows
 from lazyarray.ops._layout import gil_op, values
 from lazyarray.ops._rows import asarray, assign_to, probe
@@ -32,8 +32,8 @@ __all__ = ["pad"]
 Pair = tuple[Any, Any]  # what belongs to the two edges of an axis
 
 _STATISTICS: dict[str, Callable[..., NDArray]] = {
-    "maximum": reductions.TABLE["max"],
-    "minimum": reductions.TABLE["min"],
+    "maximum": op.max,
+    "minimum": op.min,
     "mean": statistics.mean,
     "median": median,
 }

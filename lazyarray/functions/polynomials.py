@@ -13,7 +13,7 @@ from lazyarray.functions.joining import concatenate
 from lazyarray.functions.manipulation import atleast_1d
 from lazyarray.functions.products import dot, outer
 from lazyarray.lazy._lazy import Tensor
-from lazyarray.ops import table
+from lazyarray.ops import names as op
 from lazyarray.ops._differentiable import follows, refuse
 from lazyarray.ops._layout import device_of, gil_op, operands, values
 from lazyarray.ops._rows import array, asarray, assign_to, astype, full
@@ -36,7 +36,7 @@ __all__ = [
     "vander",
 ]
 
-_divide, _multiply, _sqrt, _sum = [table[n] for n in ("divide", "multiply", "sqrt", "sum")]
+_divide, _multiply, _sqrt, _sum = op.divide, op.multiply, op.sqrt, op.sum
 
 
 # ---- the class ----------------------------------------------------------------------------------

@@ -22,10 +22,10 @@ from lazyarray.functions.manipulation import (
     swapaxes,
 )
 from lazyarray.lazy._lazy import Tensor, returned
-from lazyarray.ops import _layout, _rows, elementwise, reductions
+from lazyarray.ops import _layout, _rows
+from lazyarray.ops import names as op
 from lazyarray.ops._layout import Shape, deliver, gil_op, operands
 from lazyarray.ops._rows import Gufunc, astype, contiguous_signature, out_array, probe, writable
-from lazyarray.ops._table import table
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
@@ -44,9 +44,9 @@ __all__ = [
     "trace",
 ]
 
-_max, _min, _sum = [reductions.TABLE[name] for name in ("max", "min", "sum")]
-_matmul: Any = table["matmul"]
-_multiply, _conjugate = elementwise.TABLE["multiply"], elementwise.TABLE["conjugate"]
+_max, _min, _sum = op.max, op.min, op.sum
+_matmul: Any = op.matmul
+_multiply, _conjugate = op.multiply, op.conjugate
 
 
 def _times(*shapes: Shape) -> float:
@@ -198,7 +198,7 @@ def outer(a: Any, b: Any, out: NDArray | None = None) -> NDArray:
     array([[3, 4],
            [6, 8]])
     """
-    simple = _rows.outer(_multiply, a, b) if out is None else None  # type: ignore[arg-type]
+    simple = _rows.outer(_multiply, a, b) if out is None else None
     if simple is not None:
         return simple
     x, y = operands(a, b)

@@ -13,7 +13,7 @@ from lazyarray.functions.selecting import take_along_axis
 from lazyarray.functions.sorting import argsort
 from lazyarray.functions.statistics import check_weights
 from lazyarray.lazy._lazy import Tensor, paused
-from lazyarray.ops import elementwise
+from lazyarray.ops import names as op
 from lazyarray.ops._layout import gil_op, operands
 from lazyarray.ops._moves import numbers
 from lazyarray.ops._rows import asarray, normalize_axes, reduced_shape, scatter, select
@@ -23,9 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["quantile", "percentile", "median"]
 
-_isnan, _floor, _minimum, _invert = [
-    elementwise.TABLE[name] for name in ("isnan", "floor", "minimum", "invert")
-]
+_isnan, _floor, _minimum, _invert = op.isnan, op.floor, op.minimum, op.invert
 
 
 def by_rank(axes: tuple[int, ...], ranked: Callable[[NDArray], NDArray]) -> Callable[..., Any]:

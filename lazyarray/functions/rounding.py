@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lazyarray.lazy._lazy import Tensor
-from lazyarray.ops import elementwise
+from lazyarray.ops import names as op
 from lazyarray.ops._differentiable import follows
 from lazyarray.ops._layout import check_shape, deliver, gil_op
 from lazyarray.ops._rows import asarray, clamp, out_array, writable
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 __all__ = ["clip", "round", "around", "fix"]
 
-_ufuncs = elementwise.TABLE
 _MISSING: Any = object()
 
 
@@ -65,11 +64,11 @@ def clip(
         if type(high) is int and high >= np.iinfo(x.dtype).max:
             high = None
     if low is None and high is None:
-        return _ufuncs["positive"](x, out=out)
+        return op.positive(x, out=out)
     if low is None:
-        return _ufuncs["minimum"](x, high, out=out)
+        return op.minimum(x, high, out=out)
     if high is None:
-        return _ufuncs["maximum"](x, low, out=out)
+        return op.maximum(x, low, out=out)
     found = clamp(x, low, high)
     return writable(found) if out is Ellipsis else deliver(found, out, "clip", broadcasts=True)
 
@@ -94,7 +93,7 @@ def round(a: Any, decimals: int = 0, out: NDArray | None = None) -> NDArray:
         ):  # it may be read-only: nothing is written
             return out
     if decimals == 0 and x.dtype.kind == "f":
-        return _ufuncs["rint"](x, out=out)
+        return op.rint(x, out=out)
     result: NDArray = gil_op(
         "round",
         lambda v, **to: np.round(v, decimals, **to),
@@ -120,4 +119,4 @@ def fix(x: Any, out: NDArray | None = None) -> NDArray:
     >>> la.fix(la.array([2.9, -2.9])).asnumpy()
     array([ 2., -2.])
     """
-    return _ufuncs["trunc"](x, out=out)
+    return op.trunc(x, out=out)

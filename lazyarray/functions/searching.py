@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 
 from lazyarray.functions.manipulation import ravel
+from lazyarray.ops import names as op
 from lazyarray.ops._layout import deliver, gil_op, looked_at, operands
 from lazyarray.ops._rows import (
     arg_extremum,
@@ -19,7 +20,6 @@ from lazyarray.ops._rows import (
     reduced_shape,
     select,
 )
-from lazyarray.ops.reductions import TABLE
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
@@ -127,7 +127,7 @@ def count_nonzero(a: Any, axis: Any = None, *, keepdims: bool = False) -> NDArra
     if axis is None and x.size > 4096:  # NumPy's own is several times as fast as a sum
         shape = (1,) * x.ndim if keepdims else ()
         return gil_op("count_nonzero", np.count_nonzero, [x], shape, cost=2000 + 0.05 * x.size)
-    return TABLE["sum"](x, axis, np.intp, None, keepdims)
+    return op.sum(x, axis, np.intp, None, keepdims)
 
 
 def argmax(

@@ -13,7 +13,7 @@ from numpy.lib.array_utils import normalize_axis_index
 
 from lazyarray import _numpy_facts
 from lazyarray.functions.manipulation import ravel
-from lazyarray.ops import elementwise
+from lazyarray.ops import names as op
 from lazyarray.ops._differentiable import refuse
 from lazyarray.ops._layout import gil_op, looked_at, operands, values
 from lazyarray.ops._rows import asarray, full, kept
@@ -34,9 +34,7 @@ __all__ = [
     "setxor1d",
 ]
 
-_equal, _not_equal, _and, _or = [
-    elementwise.TABLE[name] for name in ("equal", "not_equal", "logical_and", "logical_or")
-]
+_equal, _not_equal, _and, _or = op.equal, op.not_equal, op.logical_and, op.logical_or
 
 
 def _waited(name: str, *arrays: Any, **options: Any) -> Any:

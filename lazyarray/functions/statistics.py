@@ -11,7 +11,8 @@ from lazyarray.functions.broadcasting import broadcast_to
 from lazyarray.functions.manipulation import permute_dims
 from lazyarray.lazy._lazy import paused
 from lazyarray.lazy._lazy import returned as as_numpys
-from lazyarray.ops import elementwise, reductions
+from lazyarray.ops import elementwise
+from lazyarray.ops import names as op
 from lazyarray.ops._differentiable import follows, note
 from lazyarray.ops._layout import gil_op, operands
 from lazyarray.ops._rows import (
@@ -32,8 +33,7 @@ if TYPE_CHECKING:
 
 __all__ = ["mean", "std", "var", "ptp", "average"]
 
-_max, _min, _sum = [reductions.TABLE[name] for name in ("max", "min", "sum")]
-_ufuncs = elementwise.TABLE
+_max, _min, _sum = op.max, op.min, op.sum
 
 
 def _count(shape: tuple[int, ...], axes: tuple[int, ...]) -> int:
@@ -243,7 +243,7 @@ def _moment_rule(name: str, axes: tuple[int, ...], ddof: float) -> Any:
                 g = 2 * g
             else:  # of equal elements it is 0
                 y = y.reshape(kept)
-                g = g / select(elementwise.TABLE["equal"](y, 0), 1.0, y)
+                g = g / select(op.equal(y, 0), 1.0, y)
         return select(mask, g, 0.0)
 
     return rule
@@ -267,7 +267,7 @@ def ptp(a: Any, axis: Any = None, out: NDArray | None = None, keepdims: bool = F
     # As NumPy: ``out`` is a maximum first. What may be wrong is found before.
     np.subtract.resolve_dtypes((out_array(out).dtype, x.dtype, out.dtype))
     _max(x, axis, out, keepdims)
-    return _ufuncs["subtract"](out, _min(x, axis, keepdims=keepdims), out=out)
+    return op.subtract(out, _min(x, axis, keepdims=keepdims), out=out)
 
 
 def average(

@@ -14,11 +14,10 @@ from lazyarray.functions.joining import concatenate
 from lazyarray.functions.manipulation import atleast_1d, ravel
 from lazyarray.functions.rearranging import flip
 from lazyarray.lazy._lazy import paused
-from lazyarray.ops import elementwise
+from lazyarray.ops import names as op
 from lazyarray.ops._differentiable import follows, note
 from lazyarray.ops._layout import check_shape, deliver, gil_op, k_order, new, operands
 from lazyarray.ops._rows import (
-    Ufunc,
     accumulated,
     asarray,
     assign_to,
@@ -32,8 +31,6 @@ if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
 
 __all__ = ["cumsum", "cumprod", "cumulative_sum", "cumulative_prod", "diff", "ediff1d"]
-
-_ufuncs = elementwise.TABLE
 
 
 def cumsum(
@@ -143,8 +140,7 @@ def _running(name: str, a: Any, axis: int | None, dtype: Any, out: NDArray | Non
         note(name, [(_sums if name == "cumsum" else _products)(axis)], [x], [found])
         return deliver(found, out, name)
     if alike and -x.ndim <= axis < x.ndim and np.can_cast(x.dtype, summed, "same_kind"):
-        row = _ufuncs["add" if name == "cumsum" else "multiply"]
-        assert isinstance(row, Ufunc)
+        row = op.add if name == "cumsum" else op.multiply
         result = accumulated(row, x, axis % x.ndim, summed)
         if result is not None:
             return deliver(result, out, name)
@@ -172,10 +168,10 @@ def _products(axis: int) -> Any:
     """The gradient rule of cumprod; the products behind the first zero are those without it."""
 
     def rule(g: NDArray, a: NDArray, y: NDArray) -> NDArray:
-        zero = _ufuncs["equal"](a, 0)
-        first = zero & _ufuncs["equal"](cumsum(zero, axis), 1)
+        zero = op.equal(a, 0)
+        first = zero & op.equal(cumsum(zero, axis), 1)
         without = cumprod(select(first, 1.0, a), axis)
-        conj = _ufuncs["conjugate"]
+        conj = op.conjugate
         before = _from_the_end(g * conj(y), axis) / conj(select(zero, 1.0, a))
         return select(first, _from_the_end(g * conj(without), axis), before)
 
@@ -236,7 +232,7 @@ def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = 
         x = concatenate([p if p.ndim else broadcast_to(p, edge) for p in parts], axis)
     lead = (slice(None),) * axis
     later, earlier = (*lead, slice(1, None), ...), (*lead, slice(None, -1), ...)
-    row = _ufuncs["not_equal" if x.dtype.kind == "b" else "subtract"]
+    row = op.not_equal if x.dtype.kind == "b" else op.subtract
     for _ in range(n):
         x = row(x[later], x[earlier])
     return x

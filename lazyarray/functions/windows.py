@@ -10,7 +10,7 @@ import numpy as np
 from lazyarray.functions.ranges import arange
 from lazyarray.functions.searching import where
 from lazyarray.lazy._lazy import Tensor
-from lazyarray.ops import elementwise
+from lazyarray.ops import names as op
 from lazyarray.ops._layout import gil_op, operands, values
 from lazyarray.ops._rows import asarray, astype, full
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["bartlett", "blackman", "hamming", "hanning", "kaiser", "i0", "sinc"]
 
-_cos, _sin, _sqrt = [elementwise.TABLE[n] for n in ("cos", "sin", "sqrt")]
+_cos, _sin, _sqrt = op.cos, op.sin, op.sqrt
 
 
 # ---- windows ------------------------------------------------------------------------------------

@@ -67,7 +67,7 @@ cdef extern from "lazy/layout.h" namespace "lazyarray" nogil:
 cdef extern from "lazy/cpu/lines.h" namespace "lazyarray" nogil:
     cdef cppclass LineLoops:
         pass
-    const LineLoops* line_loops(const char*, int)
+    const LineLoops* line_loops(char, int)
 
 
 cdef extern from "lazy/tape.h" namespace "lazyarray" nogil:
@@ -193,6 +193,7 @@ cdef extern from "lazy/instr.h" namespace "lazyarray" nogil:
         cbool casts_range
         const char* code
         cbool starts_with_first
+        cbool product
         char* identity
         const Gradient* gradient
         cbool gradient_sought

@@ -39,7 +39,8 @@ struct Kernel {
   // arithmetic); or where NumPy's pairwise sum of real or complex numbers cuts it.
   enum class Split : uint8_t { NONE, ANY, PAIRWISE, PAIRWISE_COMPLEX };
   Kind kind = ELEMENTWISE;
-  const char* name = "";  // interned
+  const char* name = "";  // interned; "" of what only moves bytes
+  const char* shown() const { return name[0] ? name : "copy"; }
   Loop fn = nullptr;
   void* data = nullptr;
   int8_t nin = 0, nout = 0;
@@ -61,6 +62,7 @@ struct Kernel {
   const char* code = nullptr;  // the op's name for the compiled tier, if it has the op (cpu/jit/)
   const Gradient* gradient = nullptr;  // found when autograd first meets the kernel
   bool gradient_sought = false;
+  bool product = false;       // GUFUNC: of stacks of matrices
   const Cores* cores = nullptr;  // GUFUNC: the core axes of each operand, where each has a step
   // REDUCE: the first element starts the result, or else `identity` does.
   bool starts_with_first = false;

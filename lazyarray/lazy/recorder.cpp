@@ -10,7 +10,7 @@ void Recorder::price(Instr& in) const {
 bool Recorder::run_traced(Instr& in) {
   TraceSpan t;
   t.kind = TraceSpan::INLINE;
-  t.name = in.kernel->name[0] ? in.kernel->name : "copy";
+  t.name = in.kernel->shown();
   t.start = engine_->now();
   executor.step(in);
   if (in.put_off) return false;

@@ -32,7 +32,7 @@ void trace_stage(TraceNote& to, const std::vector<Instr*>& instrs, size_t begin,
   for (size_t i = begin; i < end; ++i) {
     Instr& in = *instrs[i];
     const bool in_scratch = plan && in.nop > in.nin && !plan->in_memory(i - begin, in.nin);
-    to.steps.push_back({in.kernel->name[0] ? in.kernel->name : "copy", in.site, stage,
+    to.steps.push_back({in.kernel->shown(), in.site, stage,
                         plan != nullptr, in_scratch});
     if (!plan) to.event.moved += moved_by(in);
   }

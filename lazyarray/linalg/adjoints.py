@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lazyarray import ops
 from lazyarray.functions.joining import concatenate
+from lazyarray.ops import names as op
 from lazyarray.ops._rows import array, select
 from lazyarray.ops.lapack import lapack
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
 
-_conjugate, _equal = ops.table["conjugate"], ops.table["equal"]
+_conjugate, _equal = op.conjugate, op.equal
 
 
 def conjugated(x: NDArray) -> NDArray:

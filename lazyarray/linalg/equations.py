@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.linalg import LinAlgError
 
-from lazyarray import ops
 from lazyarray.functions.creation import zeros
 from lazyarray.functions.manipulation import matrix_transpose, permute_dims, ravel, reshape
 from lazyarray.lazy._lazy import paused, returned
 from lazyarray.linalg import adjoints
 from lazyarray.linalg.decompositions import svd
 from lazyarray.linalg.recording import matrices, matrix, record, square
+from lazyarray.ops import names as op
 from lazyarray.ops._differentiable import follows, note
 from lazyarray.ops._layout import Shape, operands, values
 from lazyarray.ops._rows import empty
@@ -26,9 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = ["inv", "pinv", "solve", "lstsq", "tensorinv", "tensorsolve"]
 
-_conjugate, _divide, _matmul, _max = [
-    ops.table[n] for n in ("conjugate", "divide", "matmul", "max")
-]
+_conjugate, _divide, _matmul, _max = op.conjugate, op.divide, op.matmul, op.max
 _MISSING: Any = object()
 
 

@@ -9,12 +9,12 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 from numpy.linalg import LinAlgError
 
-from lazyarray import ops
 from lazyarray.functions import manipulation, products, searching
 from lazyarray.lazy._lazy import returned
 from lazyarray.linalg.decompositions import svd, svdvals
 from lazyarray.linalg.equations import inv
 from lazyarray.linalg.recording import matrices, record
+from lazyarray.ops import names as op
 from lazyarray.ops._differentiable import follows
 from lazyarray.ops._layout import gil_op, k_order, operands
 from lazyarray.ops._rows import astype, normalize_axes, reduced_shape
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = ["norm", "matrix_norm", "vector_norm", "cond", "matrix_rank"]
 
-_abs, _any, _max, _min, _sum = [ops.table[n] for n in ("absolute", "any", "max", "min", "sum")]
+_abs, _any, _max, _min, _sum = op.absolute, op.any, op.max, op.min, op.sum
 
 
 def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> NDArray:

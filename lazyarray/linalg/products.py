@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 from numpy.lib.array_utils import normalize_axis_index
 
-from lazyarray import ops
 from lazyarray.functions import manipulation, patterns, products
 from lazyarray.lazy._lazy import returned
 from lazyarray.linalg.equations import inv
 from lazyarray.linalg.recording import matrix, square
+from lazyarray.ops import names as op
 from lazyarray.ops._layout import deliver, new_like, operands
 from lazyarray.ops._rows import assign_to
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["matmul", "outer", "cross", "multi_dot", "matrix_power", "diagonal", "trace"]
 
-matmul = ops.table["matmul"]
+matmul = op.matmul
 
 
 def outer(x1: Any, x2: Any, /) -> NDArray:

@@ -5,15 +5,15 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
+from lazyarray.lazy.formulas import FORMULAS, function
 from lazyarray.nn import _native
 from lazyarray.nn.inputs import channel_sums, floats, narrowed, reals
-from lazyarray.ops import table
+from lazyarray.ops import names as op
 from lazyarray.ops._differentiable import differentiable
 from lazyarray.ops._layout import operands
-from lazyarray.ops._rows import Ufunc, clamp, select
-from lazyarray.ops.gradients import lost, teach
+from lazyarray.ops._rows import clamp, select
+from lazyarray.ops.elementwise.slopes import lost
+from lazyarray.ops.gradients import teach
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
@@ -37,12 +37,12 @@ __all__ = [
     "erf",
 ]
 
-_exp, _expm1, _log1p, _tanh = table["exp"], table["expm1"], table["log1p"], table["tanh"]
-_abs, _maximum, _minimum = table["absolute"], table["maximum"], table["minimum"]
-_greater, _at_least, _less = table["greater"], table["greater_equal"], table["less"]
+_exp, _expm1, _log1p, _tanh = op.exp, op.expm1, op.log1p, op.tanh
+_abs, _maximum, _minimum = op.absolute, op.maximum, op.minimum
+_greater, _at_least, _less = op.greater, op.greater_equal, op.less
 
 # NumPy's loops under a name of their own, whose gradients are not theirs.
-_relu = Ufunc(np.maximum, name="relu")
+_relu = op.maximum.named("relu")
 teach(
     {
         # y is 0 there, or NaN.
@@ -50,6 +50,7 @@ teach(
         "erf": (lambda g, a: g * ((2 / math.sqrt(math.pi)) * _exp(-a * a)),),
     }
 )
+FORMULAS["erf"] = function("erf", complex=False)
 
 
 def relu(x: Any) -> NDArray:

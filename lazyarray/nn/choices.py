@@ -8,7 +8,7 @@ from lazyarray.functions.ranges import arange
 from lazyarray.functions.selecting import take
 from lazyarray.nn import _native
 from lazyarray.nn.inputs import floats, integers, narrowed
-from lazyarray.ops import table
+from lazyarray.ops import names as op
 from lazyarray.ops._differentiable import differentiable
 from lazyarray.ops._layout import device_of
 from lazyarray.ops._rows import asarray, astype
@@ -91,4 +91,4 @@ def one_hot(indices: Any, num_classes: int, dtype: Any = "int64") -> NDArray:
            [1, 0, 0]])
     """
     x = integers("one_hot", indices)
-    return astype(table["equal"](x[..., None], arange(num_classes, device=x.device)), dtype)
+    return astype(op.equal(x[..., None], arange(num_classes, device=x.device)), dtype)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lazyarray.lazy._lazy import Tensor
-from lazyarray.ops import table
+from lazyarray.ops import names as op
 from lazyarray.ops._layout import operands
 from lazyarray.ops._rows import asarray, astype
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 __all__: list[str] = []
 
 _F2, _F4, _F8 = map(np.dtype, (np.float16, np.float32, np.float64))
-_sum: Any = table["sum"]
+_sum: Any = op.sum
 
 
 def floats(name: str, *objects: Any) -> tuple[Any, ...]:

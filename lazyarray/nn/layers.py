@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from lazyarray.lazy._lazy import is_training
-from lazyarray.ops import table
+from lazyarray.ops import names as op
 from lazyarray.ops._differentiable import differentiable
 from lazyarray.ops._layout import operands
 from lazyarray.ops._rows import asarray, select
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = ["linear", "dropout"]
 
-_add, _at_least, _sum = table["add"], table["greater_equal"], table["sum"]
+_add, _at_least, _sum = op.add, op.greater_equal, op.sum
 
 
 def _conj(x: Any) -> Any:

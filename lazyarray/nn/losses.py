@@ -13,7 +13,7 @@ from lazyarray.nn.activations import sigmoid
 from lazyarray.nn.choices import spread
 from lazyarray.nn.inputs import floats, integers, known, narrowed, reduced
 from lazyarray.nn.softmaxes import log_softmax, logsumexp
-from lazyarray.ops import table
+from lazyarray.ops import names as op
 from lazyarray.ops._differentiable import differentiable
 from lazyarray.ops._layout import operands
 from lazyarray.ops._rows import select
@@ -32,9 +32,9 @@ __all__ = [
     "binary_cross_entropy_with_logits",
 ]
 
-_exp, _log, _log1p, _abs = table["exp"], table["log"], table["log1p"], table["absolute"]
-_maximum, _minimum, _less_equal = table["maximum"], table["minimum"], table["less_equal"]
-_max, _sum = table["max"], table["sum"]
+_exp, _log, _log1p, _abs = op.exp, op.log, op.log1p, op.absolute
+_maximum, _minimum, _less_equal = op.maximum, op.minimum, op.less_equal
+_max, _sum = op.max, op.sum
 
 
 # ---- classes ------------------------------------------------------------------------------------
@@ -227,7 +227,7 @@ def mse_loss(input: Any, target: Any, reduction: str = "mean") -> NDArray:
     2.0
     """
     x, t, dtype = _both("mse_loss", input, target)
-    return narrowed(reduced(table["square"](x - t), known(reduction)), dtype)
+    return narrowed(reduced(op.square(x - t), known(reduction)), dtype)
 
 
 def l1_loss(input: Any, target: Any, reduction: str = "mean") -> NDArray:

@@ -17,7 +17,7 @@ from lazyarray.lazy._lazy import (
     tracked,
 )
 from lazyarray.nn.inputs import channel_sums, floats, narrowed
-from lazyarray.ops import table
+from lazyarray.ops import names as op
 from lazyarray.ops._layout import device_of
 from lazyarray.ops._rows import asarray
 
@@ -28,7 +28,7 @@ __all__ = ["batch_norm", "layer_norm", "group_norm"]
 
 Sums = Callable[[Any], Any]
 
-_sum, _sqrt = table["sum"], table["sqrt"]
+_sum, _sqrt = op.sum, op.sqrt
 
 
 def _moments(x: Any, sums: Sums, count: int) -> tuple[Any, Any]:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from lazyarray.lazy._lazy import Tensor, paused
-from lazyarray.ops import table
+from lazyarray.ops import names as op
 from lazyarray.ops._rows import assign_to, holds_scalar
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = ["sgd", "momentum", "adam", "adamw", "rmsprop", "adagrad", "clip_grad_norm"]
 
-_sqrt, _minimum = table["sqrt"], table["minimum"]
+_sqrt, _minimum = op.sqrt, op.minimum
 
 
 def checked(name: str, weight: Any, *others: Any) -> None:

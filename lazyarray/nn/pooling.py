@@ -14,7 +14,7 @@ from lazyarray.nn.choices import spread
 from lazyarray.nn.convolution import unfold
 from lazyarray.nn.geometry import Windows, windows
 from lazyarray.nn.inputs import channels_first, floats, narrowed, pair
-from lazyarray.ops import table
+from lazyarray.ops import names as op
 from lazyarray.ops._rows import array
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ __all__ = [
     "global_avg_pool",
 ]
 
-_sum: Any = table["sum"]
+_sum: Any = op.sum
 
 
 def _images(name: str, x: NDArray, axes: int) -> tuple[NDArray, bool]:

@@ -10,7 +10,7 @@ from numpy.lib.array_utils import normalize_axis_index
 from lazyarray.functions.conversion import ascontiguousarray
 from lazyarray.functions.creation import zeros_like
 from lazyarray.nn.inputs import reals
-from lazyarray.ops import table
+from lazyarray.ops import names as op
 from lazyarray.ops._differentiable import differentiable
 from lazyarray.ops._rows import normalize_axes, reduced_shape, select
 
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 __all__ = ["softmax", "log_softmax", "logsumexp"]
 
-_exp, _log, _isfinite = table["exp"], table["log"], table["isfinite"]
-_max, _sum = table["max"], table["sum"]
+_exp, _log, _isfinite = op.exp, op.log, op.isfinite
+_max, _sum = op.max, op.sum
 
 
 def _rows(x: Any, axis: int) -> tuple[NDArray, int]:

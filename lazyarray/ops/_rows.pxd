@@ -2,7 +2,7 @@
 from libc.stdint cimport int8_t
 
 from lazyarray.engine._engine cimport CDevice
-from lazyarray.lazy._lazy cimport Kernel, Number, Tensor
+from lazyarray.lazy._lazy cimport Kernel, Number, Split, Tensor
 
 
 cdef struct Resolved:
@@ -20,8 +20,14 @@ cdef class Row:
 
 cdef class Ufunc(Row):
     cdef readonly int nin, nout
+    cdef readonly object formula
+    cdef readonly tuple smooth
+    cdef readonly str example
+    cdef readonly bint exact, vectors
     cdef float cost, vector
-    cdef bint comparison, power, bad_strided
+    cdef str line
+    cdef int mended
+    cdef bint compares, exponents, bad_strided, x87
     cdef Resolved** table
     cdef void* called
     cdef Resolved* resolve(self, int ka, int kb) except NULL
@@ -35,9 +41,10 @@ cdef class Ufunc(Row):
 
 cdef class Reduction(Row):
     cdef dict kernels
-    cdef bint first
+    cdef bint first, pairwise, decides
     cdef float cost
     cdef object kernel_for(self, int source, int target)
+    cdef Split split_of(self, object dtype)
     cdef bint replay(self, Kernel* kernel, Tensor x, Tensor out, unsigned long long mask) except -1
     cdef object reduce(self, Tensor x, object axis, object dtype, Tensor out, bint keepdims)
     cdef object call(self, x, axis, dtype, out, keepdims, initial, where)

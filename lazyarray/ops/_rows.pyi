@@ -6,6 +6,10 @@ import numpy as np
 
 from lazyarray._ndarray import NDArray
 from lazyarray.engine import Device
+from lazyarray.lazy.formulas import Formula
+
+EXPM1: int
+NEGATIVE: int
 
 class Row:
     @property
@@ -40,7 +44,29 @@ class Ufunc(Row):
         doc: str = "",
         cost: float = 0.5,
         vector: float = 0,
+        formula: Formula | None = None,
+        exact: bool = False,
+        line: str = "",
+        compares: bool = False,
+        exponents: bool = False,
+        bad_strided: bool = False,
+        mended: int = 0,
+        x87: bool = False,
+        smooth: tuple[tuple[float, float], ...] = (),
+        example: str = "",
+        vectors: bool = False,
     ) -> None: ...
+    def named(self, name: str) -> Ufunc: ...
+    @property
+    def formula(self) -> Formula | None: ...
+    @property
+    def exact(self) -> bool: ...
+    @property
+    def smooth(self) -> tuple[tuple[float, float], ...]: ...
+    @property
+    def example(self) -> str: ...
+    @property
+    def vectors(self) -> bool: ...
     @property
     def nin(self) -> int: ...
     @property
@@ -86,7 +112,11 @@ class Reduction(Row):
         name: str,
         section: str = "",
         doc: str = "",
-        first: bool = False,
+        pairwise: bool = False,
+        decides: bool = False,
+        largest: bool | None = None,
+        skips_nan: bool = False,
+        running: str = "",
         cost: float = 0.4,
     ) -> None: ...
     def __call__(

@@ -128,7 +128,7 @@ from lazyarray.storage._storage cimport Chunk
 
 from lazyarray import _numpy_facts
 from lazyarray.engine._engine import check_methods
-from lazyarray.lazy import _share
+from lazyarray.lazy import _share, formulas
 from lazyarray.lazy._lazy import Unheld, note_call, note_constant, paused
 
 cnp.import_array()
@@ -142,8 +142,11 @@ cdef extern from "numpy/ufuncobject.h":
         char* types
 
 cdef extern from "ops/mended.h" namespace "lazyarray":
-    void mend_expm1(Kernel*, char)
-    void mend_negative(Kernel*, char, int)
+    int kExpm1, kNegative
+    void mend(Kernel*, int, char, char, int)
+
+# Which of NumPy's loops are mended, for rows.
+EXPM1, NEGATIVE = kExpm1, kNegative
 
 # What a function that stands for another takes over of it: all but the docstring.
 cdef tuple COPIED = tuple([name for name in functools.WRAPPER_ASSIGNMENTS if name != "__doc__"])

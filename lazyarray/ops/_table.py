@@ -1,4 +1,4 @@
-"""The op table, whole: the rows by their names, and the names that some have besides."""
+"""The op table, whole: the rows by their names, other names of some, and their gradient rules."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import numpy as np
 
 from lazyarray.ops import elementwise, reductions
 from lazyarray.ops._rows import MatMul, Row
+from lazyarray.ops.elementwise.op import Rule
+from lazyarray.ops.elementwise.slopes import transposed
 
 _MATMUL = """Matrix product; axes before the last two are a stack.
 
@@ -26,3 +28,8 @@ table: dict[str, Row] = {
     "matmul": MatMul(np.matmul, section="linear algebra", doc=_MATMUL),
 }
 aliases: dict[str, str] = {**elementwise.ALIASES, **reductions.ALIASES}
+gradients: dict[str, tuple[Rule, ...]] = {
+    **elementwise.GRADIENTS,
+    **reductions.GRADIENTS,
+    "matmul": (lambda g, b: g @ transposed(b), lambda g, a: transposed(a) @ g),
+}

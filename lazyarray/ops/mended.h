@@ -79,4 +79,13 @@ void mend_negative(Kernel* k, char kind, int size) {
                       : (size == 4 ? negative_loop<uint32_t, false> : negative_loop<uint64_t, false>);
 }
 
+// What a row says of its ufunc's loops.
+enum Mended : int { kRight, kExpm1, kNegative };
+
+template <class Kernel>
+void mend(Kernel* k, int mended, char kind, char dtype, int size) {
+  if (mended == kExpm1 && kind == 'c') mend_expm1(k, dtype);
+  if (mended == kNegative && (kind == 'i' || kind == 'u' || kind == 'f')) mend_negative(k, kind, size);
+}
+
 }  // namespace lazyarray

@@ -27,20 +27,29 @@ def reduce_into(ufunc, x, out, **kwargs):
 
 
 cdef class Reduction(Row):
-    """``ufunc.reduce`` over axes, in NumPy's own order of operations."""
+    """``ufunc.reduce`` over axes, in NumPy's own order of operations.
+
+    ``pairwise``: NumPy's loop adds up floats in pairs; ``decides``: one element of bools may decide;
+    ``largest``: the result is the largest element (False: the smallest) but for NaN if ``skips_nan``;
+    ``running``: NumPy's function that gives all results on the way.
+    """
 
     @property
     def __doc__(self):
         # In each class: a class's own docstring would hide an inherited one.
         return documented(self.doc, self)
 
-    def __init__(self, object ufunc, *, str name, str section="", str doc="", bint first=False,
+    def __init__(self, object ufunc, *, str name, str section="", str doc="", bint pairwise=False,
+                 bint decides=False, largest=None, bint skips_nan=False, str running="",
                  double cost=0.4):
         self.ufunc = ufunc
         self.name = name
         self.section = section
         self.doc = doc
-        self.first = first  # max and min start with the first element; sums with the identity
+        self.pairwise = pairwise
+        self.decides = decides
+        self.first = largest is not None  # of the elements it starts with; others with the identity
+        formulas.JOINS[name] = formulas.Join(ufunc.__name__, largest, skips_nan, pairwise, running)
         self.cost = cost
         self.kernels = {}
         _reductions[ufunc] = self
@@ -59,25 +68,36 @@ cdef class Reduction(Row):
             k = loop_kernel(self.name, REDUCE, 1, 1, self.ufunc, (tt, tt, tt))
             k.checks_flags = tt.kind in "fc"
             k.starts_with_first = self.first
-            k.split = split_of(self.ufunc, tt)
+            k.split = self.split_of(tt)
             # NumPy's loops take vectors: the narrower the elements, the more at once.
             k.cost = self.cost * (4 if tt.char in "eFDgG" else tt.itemsize / 8)
             if not self.first:
                 one = np.asarray(self.ufunc.reduce(np.zeros(0, tt), dtype=tt))
                 memcpy(k.identity, cnp.PyArray_DATA(one), tt.itemsize)
-            if self.ufunc is np.add:
-                k.code = code_of("sum", 2 * tt.char)
+            k.code = code_of(self.name, 2 * tt.char)
             kernel = _Kernel.__new__(_Kernel)
             (<_Kernel>kernel).k = k
-        elif tt.char == "?" and self.ufunc in (np.logical_and, np.logical_or):
+        elif tt.char == "?" and self.decides:
             k = loop_kernel(self.name, REDUCE, 1, 1, self.ufunc, (tt, tt, tt))
-            k.identity[0] = 1 if self.ufunc is np.logical_and else 0
+            k.identity[0] = self.ufunc.identity
             k.split = SPLIT_ANY
             k.cost = 0.03
             kernel = _Kernel.__new__(_Kernel)
             (<_Kernel>kernel).k = k
         self.kernels[key] = kernel
         return kernel
+
+    cdef Split split_of(self, object dtype):
+        """How a long run may be cut so that its bits stay NumPy's."""
+        if dtype.kind in "iu":
+            return SPLIT_ANY  # exact, whatever the order
+        if self.pairwise and dtype.char in "fdg":
+            return SPLIT_PAIRWISE
+        if self.pairwise and dtype.char in "FDG":
+            return SPLIT_PAIRWISE_COMPLEX
+        # Half-precision sums keep a float inside the loop, products are taken one after the other, and
+        # the sign of a zero maximum depends on the order.
+        return SPLIT_NONE
 
     cdef object reduce(self, Tensor x, object axis, object dtype, Tensor out, bint keepdims):
         cdef int ndim = x.v.layout.ndim, i, n, code
@@ -341,19 +361,6 @@ cdef int deliver_values(Tensor out, Tensor result, Tensor values) except -1:
 def _note_reduction(name, x, result, axes, where, initial):
     """Notes a reduction that NumPy does, for autograd."""
     _taught["of_reduction"](name, x, result, axes, where, initial)
-
-
-cdef Split split_of(object ufunc, object dtype):
-    """How a long run of a reduction may be cut so that its bits stay NumPy's."""
-    if dtype.kind in "iu":
-        return SPLIT_ANY  # exact, whatever the order
-    if ufunc is np.add and dtype.char in "fdg":
-        return SPLIT_PAIRWISE
-    if ufunc is np.add and dtype.char in "FDG":
-        return SPLIT_PAIRWISE_COMPLEX
-    # Half-precision sums keep a float inside the loop, products are taken one after the other, and
-    # the sign of a zero maximum depends on the order.
-    return SPLIT_NONE
 
 
 cdef int kept_order(Tensor x, unsigned long long mask, bint keepdims, Tensor out) except -1:

@@ -73,21 +73,21 @@ def _note_masked(name, operands, where, result, keeps):
     _taught["of_masked"](name, operands, where, result, keeps)
 
 
-# What gives an element the same bits wherever it lies: one IEEE or integer operation.
-_ARITHMETIC = frozenset((
-    "add", "subtract", "multiply", "divide", "negative", "absolute", "square", "sqrt", "less",
-    "less_equal", "greater", "greater_equal", "equal", "not_equal", "logical_and", "logical_or",
-    "logical_xor", "logical_not", "bitwise_and", "bitwise_or", "bitwise_xor", "invert", "left_shift",
-    "right_shift"))
-
-
 cdef inline bint numpys_steps(Resolved* r, Layout* space, const View* a, const View* b, Tensor out) noexcept:
     """Whether an op's bits depend on steps that only an older NumPy knows: then the call is its own."""
     return _walks_in_buffers and not r.kernel.any_order and r.kernel.nout == 1 and not in_runs(space, a, b, out)
 
 
 cdef class Ufunc(Row):
-    """An elementwise op that runs the compiled loops of a NumPy ufunc."""
+    """An elementwise op that runs the compiled loops of a NumPy ufunc.
+
+    ``formula``: what generated code computes; ``exact``: it is one IEEE or integer operation, so it
+    gives an element the same bits wherever that lies; ``line``: the sign of its loop in cpu/lines.h;
+    ``compares``: it takes Python integers that no dtype holds; ``exponents``: ``b`` of integers
+    must not be negative, and numbers' values choose what is done; ``bad_strided``: NumPy's loops
+    write a strided output wrongly; ``mended``: they are wrong elsewhere (mended.h); ``x87``: they
+    raise flags in the x87 unit, too. ``smooth``, ``example``, ``vectors``: see ``op()``.
+    """
 
     @property
     def __doc__(self):
@@ -95,7 +95,9 @@ cdef class Ufunc(Row):
         return documented(self.doc, self)
 
     def __init__(self, object ufunc, *, str name=None, str section="", str doc="", double cost=0.5,
-                 double vector=0):
+                 double vector=0, formula=None, bint exact=False, str line="", bint compares=False,
+                 bint exponents=False, bint bad_strided=False, int mended=0, bint x87=False,
+                 tuple smooth=(), str example="", bint vectors=False):
         self.ufunc = ufunc
         self.name = name or ufunc.__name__
         self.section = section
@@ -105,15 +107,30 @@ cdef class Ufunc(Row):
         self.cost = cost
         self.vector = vector or cost
         self.called = <void*><vectorcallfunc>call_row
-        self.comparison = ufunc.__name__ in (
-            "less", "less_equal", "greater", "greater_equal", "equal", "not_equal")
-        self.power = ufunc.__name__ == "power"
-        # NumPy's loops for these write a strided boolean output wrongly.
-        self.bad_strided = ufunc.__name__ in ("isnan", "isinf", "isfinite", "signbit")
+        self.formula = formula
+        if formula is not None:
+            formulas.FORMULAS[self.name] = formula
+        self.exact = exact
+        self.line = line
+        self.compares = compares
+        self.exponents = exponents
+        self.bad_strided = bad_strided
+        self.mended = mended
+        self.x87 = x87
+        self.smooth = smooth
+        self.example = example
+        self.vectors = vectors
         if self.nin > 2 or self.nout > 2:
             raise ValueError(f"{self.name}: rows take at most two inputs and two outputs")
         self.table = <Resolved**>calloc(kOperandKinds * (kOperandKinds if self.nin == 2 else 1),
                                         sizeof(void*))
+
+    def named(self, str name):
+        """The same loops under another name, which has gradient rules of its own."""
+        return Ufunc(self.ufunc, name=name, cost=self.cost, vector=self.vector, formula=self.formula,
+                     exact=self.exact, line=self.line, compares=self.compares,
+                     exponents=self.exponents, bad_strided=self.bad_strided, mended=self.mended,
+                     x87=self.x87, smooth=self.smooth, example=self.example, vectors=self.vectors)
 
     cdef Resolved* resolve(self, int ka, int kb) except NULL:
         cdef Resolved* r = self.table[ka * (kOperandKinds if self.nin == 2 else 1)
@@ -142,27 +159,23 @@ cdef class Ufunc(Row):
     cdef Kernel* kernel_for(self, tuple dtypes) except NULL:
         cdef Kernel* k = loop_kernel(self.name, ELEMENTWISE, self.nin, self.nout, self.ufunc, dtypes)
         k.checks_flags = True
-        if all(d.kind == "b" for d in dtypes) or (
-                self.ufunc.__name__ in _ARITHMETIC and all(d.kind in "biu" for d in dtypes)):
+        if all(d.kind == "b" for d in dtypes) or self.exact and all(d.kind in "biu" for d in dtypes):
             k.checks_flags = False
-        if self.ufunc.__name__ in ("exp", "floor_divide", "ldexp"):
+        if self.x87:
             k.long_double = True
-        k.any_order = self.ufunc.__name__ in _ARITHMETIC and all(d.char in "?bBhHiIlLqQfd" for d in dtypes)
-        if self.nin == 2 and self.nout == 1 and all(d == dtypes[0] for d in dtypes):
-            k.lines = line_loops(self.ufunc.__name__.encode(), dtype_code(dtypes[0]))
+        k.any_order = self.exact and all(d.char in "?bBhHiIlLqQfd" for d in dtypes)
+        if self.line and all(d == dtypes[0] for d in dtypes):
+            k.lines = line_loops(ord(self.line), dtype_code(dtypes[0]))
         if self.nout == 1:
-            k.code = code_of(self.ufunc.__name__, "".join([d.char for d in dtypes]))
-        if self.power and dtypes[1].kind == "i":
+            k.code = code_of(self.name, "".join([d.char for d in dtypes]))
+        if self.exponents and dtypes[1].kind == "i":
             k.check = negative_exponent
         k.cost = self.vector if dtypes[0].char in "fd" else self.cost
         if dtypes[0].char in "eFDgG":
             k.cost *= 4
         elif k.cost < 2:  # vector instructions: by the bytes
             k.cost *= max([d.itemsize for d in dtypes]) / 8
-        if self.ufunc is np.expm1 and dtypes[0].kind == "c":
-            mend_expm1(k, ord(dtypes[0].char))
-        if self.ufunc is np.negative and dtypes[0].kind in "iuf":
-            mend_negative(k, ord(dtypes[0].kind), dtypes[0].itemsize)
+        mend(k, self.mended, ord(dtypes[0].kind), ord(dtypes[0].char), dtypes[0].itemsize)
         return k
 
     cdef object unary(self, object a, Tensor out):
@@ -329,7 +342,7 @@ cdef class Ufunc(Row):
                 put_scalar(instr.constants[0], b, r.inputs[1])
         except OverflowError:
             recorder().give_back(instr)
-            if not self.comparison:
+            if not self.compares:
                 raise
             # NumPy compares any Python integer with any integer array.
             return self.python((a, b), out, {})
@@ -347,7 +360,7 @@ cdef class Ufunc(Row):
 
     cdef tuple weak(self, Number number):
         """The value of a number, which says how weak it is, and the number; None if the op looks at it."""
-        if self.power:  # NumPy does other things for some exponents
+        if self.exponents:  # NumPy does other things for some exponents
             return number.look(), None
         return number.value, number
 

@@ -24,27 +24,6 @@ def differentiable(row):
 SMOOTH = sorted(name for name, row in ROWS.items() if differentiable(row))
 ZERO = {"floor", "ceil", "trunc", "rint", "spacing", "floor_divide"}
 
-# Where the rows are smooth, if that isn't everywhere: for each input an interval.
-DOMAINS = {
-    **dict.fromkeys(("log", "log2", "log10", "sqrt", "cbrt", "reciprocal"), ((0.2, 3),)),
-    **dict.fromkeys(("arcsin", "arccos", "arctanh"), ((-0.9, 0.9),)),
-    "log1p": [(-0.8, 3)],
-    "arccosh": [(1.1, 4)],
-    "tan": [(-1.2, 1.2)],
-    "power": [(0.2, 3), (-2, 2)],
-    "float_power": [(0.2, 3), (-2, 2)],
-    "divide": [(-2, 2), (0.3, 2)],
-    "remainder": [(0.5, 0.9), (1, 2)],
-    "fmod": [(-0.9, -0.5), (1, 2)],
-    "divmod": [(2.3, 2.6), (1.5, 1.8)],
-    "floor_divide": [(2.3, 2.6), (1.5, 1.8)],
-    **dict.fromkeys(("floor", "ceil", "trunc", "rint", "modf", "spacing"), ((0.1, 0.4),)),
-    **dict.fromkeys(("absolute", "fabs", "sign", "copysign"), ((0.2, 2), (0.2, 2))),
-    "frexp": [(1.1, 1.9)],
-    "heaviside": [(0.1, 2), (0.1, 2)],
-    "hypot": [(0.3, 2), (0.3, 2)],
-}
-
 
 def call(name):
     row = ROWS[name]
@@ -60,7 +39,7 @@ def arity(name):
 
 
 def sample(name, place, shape, rng, dtype=float):
-    low, high = DOMAINS.get(name, [(-2, 2)] * 2)[place]
+    low, high = (ROWS[name].smooth or [(-2, 2)] * 2)[place]
     return rng.uniform(low, high, shape).astype(dtype)
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import lazyarray.nn  # noqa: F401  # it has rows of its own
 from lazyarray.lazy.cuda.expressions import TYPES, Unsupported, expressions
 from lazyarray.lazy.cuda.source import Spec
 from lazyarray.ops import elementwise

@@ -21,7 +21,7 @@ LAYOUT_DEPENDENT = {
     ("log10", "e"),
 }
 if VERSION == (2, 3):  # ... and here they all do
-    LAYOUT_DEPENDENT |= {(name, "e") for name in elementwise._VECTORS}
+    LAYOUT_DEPENDENT |= {(name, "e") for name, row in elementwise.TABLE.items() if row.vectors}
 
 
 def sample(dtype, shape=(6, 8)):

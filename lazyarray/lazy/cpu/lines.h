@@ -2,8 +2,6 @@
 // enter as 30 elements to add; a stencil on a small grid is all such rows. One IEEE operation has the
 // same bits whoever does it (but for which of two NaNs it hands on).
 #pragma once
-#include <cstring>
-
 #include "lazy/loop.h"
 #include "lazy/dtype.h"
 
@@ -66,19 +64,21 @@ const LineLoops* table() {
 }
 
 template <class T>
-const LineLoops* named(const char* name) {
-  if (!std::strcmp(name, "add")) return table<T, Add>();
-  if (!std::strcmp(name, "subtract")) return table<T, Subtract>();
-  if (!std::strcmp(name, "multiply")) return table<T, Multiply>();
-  if (!std::strcmp(name, "divide")) return table<T, Divide>();
+const LineLoops* of_sign(char sign) {
+  switch (sign) {
+    case '+': return table<T, Add>();
+    case '-': return table<T, Subtract>();
+    case '*': return table<T, Multiply>();
+    case '/': return table<T, Divide>();
+  }
   return nullptr;
 }
 
 }  // namespace lines
 
-// The loops of the ufunc of this name on this dtype, or null.
-inline const LineLoops* line_loops(const char* name, int dtype) {
-  return dtype == f8 ? lines::named<double>(name) : dtype == f4 ? lines::named<float>(name) : nullptr;
+// The loops of an arithmetic operation on this dtype, or null.
+inline const LineLoops* line_loops(char sign, int dtype) {
+  return dtype == f8 ? lines::of_sign<double>(sign) : dtype == f4 ? lines::of_sign<float>(sign) : nullptr;
 }
 
 }  // namespace lazyarray

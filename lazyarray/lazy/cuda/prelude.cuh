@@ -185,6 +185,7 @@ template <class T> DEVICE T not_a_number(T x) { return infinity(x) - infinity(x)
 template <class T> DEVICE bool is_nan(T x) { return x != x; }
 template <class T> DEVICE bool is_inf(T x) { return fabs(x) == infinity(x); }
 template <class T> DEVICE bool is_finite(T x) { return fabs(x) < infinity(x); }
+template <class T> DEVICE bool has_sign(T x) { return copysign(T(1), x) < 0; }
 
 template <class T> DEVICE T larger(T a, T b) { return is_nan(a) || a > b ? a : b; }
 template <class T> DEVICE T smaller(T a, T b) { return is_nan(a) || a < b ? a : b; }
@@ -265,6 +266,10 @@ DEVICE T spacing_of(T x) {
 // ---- halves by their bits -----------------------------------------------------------------------
 
 DEVICE bool is_nan(f2 x) { return (x.bits & 0x7fff) > 0x7c00; }
+DEVICE f2 half_negative(f2 x) { return f2{u2(x.bits ^ 0x8000)}; }
+DEVICE f2 half_magnitude(f2 x) { return f2{u2(x.bits & 0x7fff)}; }
+DEVICE f2 half_larger(f2 x, f2 y) { return to_half(first_larger(to_float(x), to_float(y))); }
+DEVICE f2 half_smaller(f2 x, f2 y) { return to_half(first_smaller(to_float(x), to_float(y))); }
 DEVICE f2 next_half(f2 x, f2 y) {
   const f4 a = to_float(x), b = to_float(y);
   if (is_nan(x) || is_nan(y)) return is_nan(x) ? x : y;

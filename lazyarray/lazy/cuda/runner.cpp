@@ -65,7 +65,7 @@ Error* Runner::run(Instr& in, const Crew*) {
   }
   {
     std::lock_guard<std::mutex> g(mu_);
-    hosted_[kernel.name[0] ? kernel.name : "copy"]++;
+    hosted_[kernel.shown()]++;
   }
   return Hosted(in, *stream, hooks.host_chunk).run(host_);
 }

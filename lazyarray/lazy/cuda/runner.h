@@ -47,7 +47,7 @@ class Runner final : public Backend {
   static Stream* stream_of(Device d, Error** error);
 
   static bool is_product(const Instr& in) {
-    return in.kernel->kind == Kernel::GUFUNC && std::strcmp(in.kernel->name, "matmul") == 0;
+    return in.kernel->product;
   }
   static Error* give_memory(Chunk* c, Gpu* gpu);
 

@@ -31,7 +31,6 @@ from typing import Any, NamedTuple
 
 from lazyarray.lazy.cuda.expressions import (
     COMPLEX,
-    JOINS,
     TYPES,
     Unsupported,
     cast,
@@ -39,6 +38,7 @@ from lazyarray.lazy.cuda.expressions import (
     literal,
     neutral,
 )
+from lazyarray.lazy.formulas import JOINS
 
 __all__ = ["UNROLL", "Spec", "Unsupported", "prelude", "source", "words"]
 
@@ -287,7 +287,7 @@ class _Total(NamedTuple):
 
     @property
     def join(self) -> str:
-        return expressions(JOINS[self.name], self.acc * 2, self.acc, ["x", "y"])[0]
+        return expressions(JOINS[self.name].op, self.acc * 2, self.acc, ["x", "y"])[0]
 
 
 class _Reduction(_Kernel):

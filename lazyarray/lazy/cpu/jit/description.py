@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from lazyarray.lazy.cpu.jit.expressions import LANES, TYPES, Writer, write
+from lazyarray.lazy.formulas import JOINS
 
 _AXES = 8  # from one operand's steps to the next's: kAxes of lazy/space.h
 
@@ -30,7 +31,7 @@ class Loop:
             value, operand = pair.split(":")
             self.results[operand] = value
         # By the sums' values: what is added up, and its dtype.
-        self.sums = {s[3]: (s[2], s[1][0]) for s in self.instructions if s[0] == "sum"}
+        self.sums = {s[3]: (s[2], s[1][0]) for s in self.instructions if s[0] in JOINS}
 
     def still(self, k: int) -> bool:
         """Whether an operand is one element for the whole innermost loop."""
@@ -50,7 +51,7 @@ class Loop:
                 values[f"a{k}"] = load(w, c, address(k), self._step(k))
         constants = {f"a{k}" for k, (_, _, step) in enumerate(self.operands) if step == "c"}
         for name, dtypes, *given, result in self.instructions:
-            if name != "sum":
+            if name not in JOINS:
                 still = [g in constants for g in given]
                 values[result] = write(w, name, dtypes, [values[g] for g in given], still)
         for k, (c, access, step) in enumerate(self.operands):

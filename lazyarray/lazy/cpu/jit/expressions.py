@@ -1,15 +1,18 @@
-"""What an op is in LLVM's language: an IEEE or integer operation, a comparison, a choice, a cast.
+"""Formulas (lazy/formulas.py) in LLVM's language: for one element, or eight as a vector.
 
-Only these are compiled, because they have the same bits whoever does them. Each row is a function
-that writes the instructions for one element, given the operands' values and their type; or for
-eight, where the type is a vector's. Values of bools are ``i1``.
+What is compiled has the same bits whoever does it: IEEE and integer operations, comparisons,
+choices, casts, and the functions below. A formula with anything else stays NumPy's. Values of bools
+are ``i1``.
 """
 
 from __future__ import annotations
 
+import ast
 import platform
 from collections.abc import Callable
-from typing import NamedTuple
+from functools import cache
+
+from lazyarray.lazy.formulas import FORMULAS, JOINS, parsed
 
 # Our dtypes by their characters: LLVM's type, NumPy's kind.
 TYPES = {
@@ -31,6 +34,7 @@ class Writer:
         self.declared: set[str] = set()
         self.count = 0
         self.wide = False  # whether what is written is for eight elements
+        self.still: list[bool] = []  # which operands of an op are the same for all elements
 
     def type(self, element: str) -> str:
         """The type of values: the element's, or a vector of such."""
@@ -74,24 +78,14 @@ def literal(type: str, number: str) -> str:
     return f"splat ({element} {number})" if lanes else number
 
 
+# ---- functions -----------------------------------------------------------------------------------
+
+Value = tuple[str, str, str]  # its name, the type of elements, their kind: b, i, u, f
 Rule = Callable[[Writer, str, str, list[str]], str]  # writer, type, kind, values: the result's
 
 
-class Row(NamedTuple):
-    """The rules by the kind of the operands; ``None``: it is not compiled for that kind."""
-
-    bool: Rule | None = None
-    signed: Rule | None = None
-    unsigned: Rule | None = None
-    real: Rule | None = None
-
-    def of(self, kind: str) -> Rule | None:
-        return {"b": self.bool, "i": self.signed, "u": self.unsigned, "f": self.real}[kind]
-
-
-def _plain(op: str) -> Rule:
-    """One instruction."""
-    return lambda w, t, k, v: w(f"{op} {t} {', '.join(v)}")
+class Unknown(Exception):
+    """A formula, or a part of one, that is not compiled."""
 
 
 def _call(name: str, *more: str) -> Rule:
@@ -105,39 +99,15 @@ def _call(name: str, *more: str) -> Rule:
     return rule
 
 
-def _same(w: Writer, t: str, k: str, v: list[str]) -> str:
-    return v[0]
-
-
-def _square(op: str) -> Rule:
-    return lambda w, t, k, v: w(f"{op} {t} {v[0]}, {v[0]}")
-
-
-def _truth(w: Writer, t: str, k: str, v: str) -> str:
+def _truth(w: Writer, t: str, k: str, v: list[str]) -> str:
     if k == "b":
-        return v
+        return v[0]
     zero = literal(t, "0.0" if k == "f" else "0")
-    return w(f"{'fcmp une' if k == 'f' else 'icmp ne'} {t} {v}, {zero}")
+    return w(f"{'fcmp une' if k == 'f' else 'icmp ne'} {t} {v[0]}, {zero}")
 
 
 def _select(w: Writer, t: str, which: str, yes: str, no: str) -> str:
     return w(f"select {_like(t, 'i1')} {which}, {t} {yes}, {t} {no}")
-
-
-def _logical(op: str) -> Rule:
-    def rule(w: Writer, t: str, k: str, v: list[str]) -> str:
-        return w(f"{op} {_like(t, 'i1')} {', '.join([_truth(w, t, k, x) for x in v])}")
-
-    return rule
-
-
-def _not(w: Writer, t: str, k: str, v: list[str]) -> str:
-    bools = _like(t, "i1")
-    return w(f"xor {bools} {_truth(w, t, k, v[0])}, {literal(bools, 'true')}")
-
-
-# On other processors NumPy's vector loops tell the zeros apart.
-_X86 = platform.machine() == "x86_64"
 
 
 def _chosen(ahead: str) -> Rule:
@@ -152,26 +122,20 @@ def _chosen(ahead: str) -> Rule:
     return rule
 
 
-def _clipped(least: Rule, most: Rule) -> Rule:
-    return lambda w, t, k, v: most(w, t, k, [least(w, t, k, v[:2]), v[2]])
-
-
-def _clip_between_constants(w: Writer, t: str, k: str, v: list[str]) -> str:
-    """NumPy's rule where both bounds stand still: equals stay, a bound's NaN wins."""
+def _clipped(w: Writer, t: str, k: str, v: list[str]) -> str:
+    """Of reals NumPy's rule where both bounds stand still: equals stay, a bound's NaN wins."""
     x, least, most = v
+    if k != "f":
+        letter = "s" if k == "i" else "u"
+        risen = w.intrinsic(f"{letter}max", t, x, least)
+        return w.intrinsic(f"{letter}min", t, risen, most)
+    if not all(w.still[1:]):
+        # NumPy has two rules for zeros: which one a row gets depends on the loops' order.
+        raise Unknown("clip between bounds that differ from element to element")
     above = _select(w, t, w(f"fcmp olt {t} {x}, {least}"), least, x)
     inside = _select(w, t, w(f"fcmp ogt {t} {above}, {most}"), most, above)
     below = _select(w, t, w(f"fcmp uno {t} {most}, {most}"), most, inside)
     return _select(w, t, w(f"fcmp uno {t} {least}, {least}"), least, below)
-
-
-def _compared(signed: str, unsigned: str, real: str) -> Row:
-    return Row(
-        _plain(f"icmp {unsigned}"),
-        _plain(f"icmp {signed}"),
-        _plain(f"icmp {unsigned}"),
-        _plain(f"fcmp {real}"),
-    )
 
 
 _INF = "0x7FF0000000000000"  # of singles, too
@@ -184,78 +148,126 @@ def _against_infinity(order: str) -> Rule:
     return rule
 
 
-def _signbit(w: Writer, t: str, k: str, v: list[str]) -> str:
+def _has_sign(w: Writer, t: str, k: str, v: list[str]) -> str:
     i = _like(t, "i32" if _parts(t)[1] == "float" else "i64")
     return w(f"icmp slt {i} {w(f'bitcast {t} {v[0]} to {i}')}, {literal(i, '0')}")
 
 
-def _sign(w: Writer, t: str, k: str, v: list[str]) -> str:
+def _signum(w: Writer, t: str, k: str, v: list[str]) -> str:
     x, nought = v[0], literal(t, "0.0")
     zero = _select(w, t, w(f"fcmp oeq {t} {x}, {nought}"), nought, x)
     below = _select(w, t, w(f"fcmp olt {t} {x}, {nought}"), literal(t, "-1.0"), zero)
     return _select(w, t, w(f"fcmp ogt {t} {x}, {nought}"), literal(t, "1.0"), below)
 
 
-def _real(rule: Rule) -> Row:
-    return Row(real=rule)
-
-
-def _integers(rule: Rule, bool: Rule | None = None, real: Rule | None = None) -> Row:
-    return Row(bool, rule, rule, real)
-
-
-_OR, _AND, _XOR = _plain("or"), _plain("and"), _plain("xor")
-_INVERT: Rule = lambda w, t, k, v: w(f"xor {t} {v[0]}, {literal(t, '-1')}")  # noqa: E731
-
-# By NumPy's names of the ufuncs.
-ROWS: dict[str, Row] = {
-    "add": _integers(_plain("add"), _OR, _plain("fadd")),
-    "subtract": _integers(_plain("sub"), None, _plain("fsub")),
-    "multiply": _integers(_plain("mul"), _AND, _plain("fmul")),
-    "divide": _real(_plain("fdiv")),
-    "reciprocal": _real(lambda w, t, k, v: w(f"fdiv {t} {literal(t, '1.0')}, {v[0]}")),
-    "negative": _integers(
-        lambda w, t, k, v: w(f"sub {t} {literal(t, '0')}, {v[0]}"), None, _plain("fneg")
-    ),
-    "positive": _integers(_same, None, _same),
-    "conjugate": _integers(_same, None, _same),
-    "absolute": Row(None, _call("abs", "i1 false"), _same, _call("fabs")),
-    "fabs": _real(_call("fabs")),
-    "square": _integers(_square("mul"), None, _square("fmul")),
-    "sqrt": _real(_call("sqrt")),
-    "sign": _real(_sign),
-    "copysign": _real(_call("copysign")),
-    "floor": _real(_call("floor")),
-    "ceil": _real(_call("ceil")),
-    "trunc": _real(_call("trunc")),
-    "rint": _real(_call("rint")),
-    "maximum": Row(_OR, _call("smax"), _call("umax"), _chosen("ogt") if _X86 else None),
-    "minimum": Row(_AND, _call("smin"), _call("umin"), _chosen("olt") if _X86 else None),
-    "clip": Row(
-        None,
-        _clipped(_call("smax"), _call("smin")),
-        _clipped(_call("umax"), _call("umin")),
-        _clip_between_constants,
-    ),
-    "equal": _compared("eq", "eq", "oeq"),
-    "not_equal": _compared("ne", "ne", "une"),
-    "less": _compared("slt", "ult", "olt"),
-    "less_equal": _compared("sle", "ule", "ole"),
-    "greater": _compared("sgt", "ugt", "ogt"),
-    "greater_equal": _compared("sge", "uge", "oge"),
-    "logical_and": Row(*[_logical("and")] * 4),
-    "logical_or": Row(*[_logical("or")] * 4),
-    "logical_xor": Row(*[_logical("xor")] * 4),
-    "logical_not": Row(*[_not] * 4),
-    "bitwise_and": _integers(_AND, _AND),
-    "bitwise_or": _integers(_OR, _OR),
-    "bitwise_xor": _integers(_XOR, _XOR),
-    "invert": _integers(_INVERT, _not),
-    "isnan": _real(lambda w, t, k, v: w(f"fcmp uno {t} {v[0]}, {v[0]}")),
-    "isinf": _real(_against_infinity("oeq")),
-    "isfinite": _real(_against_infinity("one")),
-    "signbit": _real(_signbit),
+# By their names in formulas: of which kinds of operands, all of one type. The result has that type.
+_FUNCTIONS: dict[str, tuple[str, Rule]] = {
+    **{name: ("f", _call(name)) for name in "fabs sqrt copysign floor ceil trunc rint".split()},
+    "magnitude": ("i", _call("abs", "i1 false")),
+    "signum": ("f", _signum),
+    "clipped": ("iuf", _clipped),
 }
+if platform.machine() == "x86_64":  # elsewhere NumPy's vector loops tell the zeros apart
+    _FUNCTIONS |= {"larger": ("f", _chosen("ogt")), "smaller": ("f", _chosen("olt"))}
+# ... and a bool.
+_PREDICATES: dict[str, tuple[str, Rule]] = {
+    "truth": ("biuf", _truth),
+    "has_sign": ("f", _has_sign),
+    "is_nan": ("f", lambda w, t, k, v: w(f"fcmp uno {t} {v[0]}, {v[0]}")),
+    "is_inf": ("f", _against_infinity("oeq")),
+    "is_finite": ("f", _against_infinity("one")),
+}
+
+
+# ---- formulas ------------------------------------------------------------------------------------
+
+_KINDS = {"b": "bool", "i": "signed", "u": "unsigned", "f": "real"}
+# The instruction for integers, and for reals.
+_ARITHMETIC: dict[type[ast.operator], tuple[str, str]] = {
+    ast.Add: ("add", "fadd"), ast.Sub: ("sub", "fsub"), ast.Mult: ("mul", "fmul"),
+    ast.Div: ("", "fdiv"), ast.BitAnd: ("and", ""), ast.BitOr: ("or", ""), ast.BitXor: ("xor", ""),
+}  # fmt: skip
+# How two compare: signed and unsigned integers, reals.
+_COMPARED: dict[type[ast.cmpop], tuple[str, str, str]] = {
+    ast.Eq: ("eq", "eq", "oeq"), ast.NotEq: ("ne", "ne", "une"), ast.Lt: ("slt", "ult", "olt"),
+    ast.LtE: ("sle", "ule", "ole"), ast.Gt: ("sgt", "ugt", "ogt"), ast.GtE: ("sge", "uge", "oge"),
+}  # fmt: skip
+
+
+class _Formula:
+    """Writes a formula of operands."""
+
+    def __init__(self, w: Writer, operands: list[Value]) -> None:
+        self.w = w
+        self.operands = dict(zip("abc", operands, strict=False))
+
+    def __call__(self, node: ast.expr) -> Value:
+        w = self.w
+        match node:
+            case ast.Name(id=name) if name in self.operands:
+                return self.operands[name]
+            case ast.Constant(value=int(number)) if not isinstance(number, bool):
+                _, t, k = self.operands["a"]
+                return literal(t, f"{number}.0" if k == "f" else str(number)), t, k
+            case ast.BinOp(left=x, op=op, right=y):
+                (a, b), t, k = self.alike([x, y])
+                word = _ARITHMETIC[type(op)][k == "f"]
+                if word and k != "b":
+                    return w(f"{word} {t} {a}, {b}"), t, k
+            case ast.UnaryOp(op=op, operand=x):
+                a, t, k = self(x)
+                match op, k:
+                    case ast.USub(), "f":
+                        return w(f"fneg {t} {a}"), t, k
+                    case ast.USub(), ("i" | "u"):
+                        return w(f"sub {t} {literal(t, '0')}, {a}"), t, k
+                    case ast.Invert(), ("i" | "u"):
+                        return w(f"xor {t} {a}, {literal(t, '-1')}"), t, k
+                    case ast.Not(), "b":
+                        return w(f"xor {t} {a}, {literal(t, 'true')}"), t, k
+            case ast.BoolOp(op=op, values=[x, y]):
+                (a, b), t, k = self.alike([x, y])
+                if k == "b":
+                    return w(f"{'and' if isinstance(op, ast.And) else 'or'} {t} {a}, {b}"), t, k
+            case ast.Compare(left=x, ops=[op], comparators=[y]):
+                (a, b), t, k = self.alike([x, y])
+                order = _COMPARED[type(op)][{"i": 0, "b": 1, "u": 1, "f": 2}[k]]
+                made = w(f"{'fcmp' if k == 'f' else 'icmp'} {order} {t} {a}, {b}")
+                return made, _like(t, "i1"), "b"
+            case ast.IfExp(test=test, body=x, orelse=y):
+                which, _, truth = self(test)
+                (a, b), t, k = self.alike([x, y])
+                if truth == "b" and k != "b":  # a bool that is moved need not be 0 or 1
+                    return _select(w, t, which, a, b), t, k
+            case ast.Call(func=ast.Name(id=name), args=args):
+                values, t, k = self.alike(args)
+                for rules in (_FUNCTIONS, _PREDICATES):
+                    kinds, rule = rules.get(name, ("", _truth))
+                    if k in kinds:
+                        made = rule(w, t, k, values)
+                        return (made, t, k) if rules is _FUNCTIONS else (made, _like(t, "i1"), "b")
+        raise Unknown(ast.unparse(node))
+
+    def alike(self, nodes: list[ast.expr]) -> tuple[list[str], str, str]:
+        """Values that are of one type."""
+        values = [self(x) for x in nodes]
+        if len({value[1:] for value in values}) > 1:
+            raise Unknown("operands of several types")
+        return [v for v, _, _ in values], *values[0][1:]
+
+
+def _write(w: Writer, name: str, dtypes: str, values: list[str]) -> str:
+    kinds = [TYPES[c][1] for c in dtypes]
+    text = getattr(FORMULAS.get(name), _KINDS[kinds[0]], None)
+    if text is None:
+        raise Unknown(name)
+    operands = [
+        (v, w.type(TYPES[c][0]), TYPES[c][1]) for v, c in zip(values, dtypes[:-1], strict=True)
+    ]
+    made, t, k = _Formula(w, operands)(parsed(text))
+    if (t, k) != (w.type(TYPES[dtypes[-1]][0]), kinds[-1]) or (k == "b" and made in values):
+        raise Unknown(f"{name} as {dtypes[-1]}")
+    return made
 
 
 def cast(w: Writer, source: str, target: str, value: str) -> str:
@@ -265,7 +277,7 @@ def cast(w: Writer, source: str, target: str, value: str) -> str:
     if s == t:
         return value
     if to_kind == "b":
-        return _truth(w, s, from_kind, value)
+        return _truth(w, s, from_kind, [value])
     if to_kind == "f":
         if from_kind == "f":
             return w(f"{'fpext' if to_element == 'double' else 'fptrunc'} {s} {value} to {t}")
@@ -275,6 +287,7 @@ def cast(w: Writer, source: str, target: str, value: str) -> str:
     return w(f"{'sext' if from_kind == 'i' else 'zext'} {s} {value} to {t}")
 
 
+@cache
 def can_compile(name: str, dtypes: str) -> bool:
     """Whether an op on these dtypes (by their characters, the output's last) is compiled."""
     if any(c not in TYPES for c in dtypes):
@@ -284,12 +297,15 @@ def can_compile(name: str, dtypes: str) -> bool:
         return kinds[0] != "b"
     if name == "cast":
         return kinds[0] != "f" or kinds[1] in "fb"
-    if name == "where":
-        return kinds[1] != "b"
-    if name == "sum":  # of rows
-        return dtypes[0] == dtypes[1] and kinds[0] != "b"
-    row = ROWS.get(name)
-    return row is not None and len(set(dtypes[:-1])) == 1 and row.of(kinds[0]) is not None
+    if name in JOINS:  # of rows
+        return JOINS[name].pairwise and dtypes[0] == dtypes[1] and kinds[0] != "b"
+    w = Writer()
+    w.still = [True] * len(dtypes)
+    try:
+        _write(w, name, dtypes, [f"%{i}" for i in range(len(dtypes) - 1)])
+    except Unknown:
+        return False
+    return True
 
 
 def write(w: Writer, name: str, dtypes: str, values: list[str], still: list[bool]) -> str:
@@ -299,12 +315,5 @@ def write(w: Writer, name: str, dtypes: str, values: list[str], still: list[bool
     """
     if name in ("copy", "cast"):
         return cast(w, dtypes[0], dtypes[-1], values[0])
-    if name == "where":
-        return _select(w, w.type(TYPES[dtypes[1]][0]), *values)
-    t, kind = w.type(TYPES[dtypes[0]][0]), TYPES[dtypes[0]][1]
-    rule = ROWS[name].of(kind)
-    assert rule is not None, name
-    if rule is _clip_between_constants and not all(still[1:]):
-        # NumPy has two rules for zeros: which one a row gets depends on the loops' order.
-        raise NotImplementedError("clip between bounds that differ from element to element")
-    return rule(w, t, kind, values)
+    w.still = still
+    return _write(w, name, dtypes, values)

@@ -33,6 +33,7 @@ from lazyarray.lazy.cuda.library import (
 )
 from lazyarray.lazy.cuda.library.calls import SUPPORTED, Call, Hosted
 from lazyarray.lazy.cuda.library.stand_ins import through
+from lazyarray.lazy.formulas import CUPY, JOINS, running
 
 __all__ = ["GUFUNCS", "PYTHON", "Call", "Hosted", "gufunc"]
 
@@ -57,8 +58,7 @@ GUFUNCS: dict[str, Callable[[Call], None]] = {
     "stable_sort": along.sort,
     "argsort": along.argsort,
     "stable_argsort": along.argsort,
-    "add": along.add,  # along an axis: running sums
-    "multiply": along.multiply,
+    **{name: along.running(function) for name, function in running().items()},
     "arange": along.arange,
     "unfold": windows.unfold,
     "fold": windows.fold,
@@ -83,10 +83,10 @@ def gufunc(call: Call) -> None:
 # nothing but their outputs, so they may be tried here, and run on the host if that fails.
 PYTHON: dict[str, Callable[..., None]] = dict.fromkeys(
     [
-        *("sum", "prod", "max", "min", "any", "all", "mean", "var", "std", "count_nonzero"),
-        *("cumsum", "cumprod", "round", "median"),
-        # where a mask is true
-        *("add", "subtract", "multiply", "divide", "negative", "absolute", "sqrt"),
+        *[name for name, join in JOINS.items() if not join.skips_nan],
+        *running().values(),
+        *("mean", "var", "std", "count_nonzero", "round", "median"),
+        *CUPY,  # where a mask is true
         *("sort", "argsort", "partition", "argpartition", "lexsort"),
         *("argmax", "argmin", "searchsorted"),
         *("getitem", "setitem", "take", "take_along_axis", "put_along_axis", "repeat", "delete"),

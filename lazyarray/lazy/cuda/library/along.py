@@ -6,6 +6,9 @@ find any.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 import numpy as np
 
 from lazyarray.lazy.cuda.library import calls
@@ -79,17 +82,12 @@ def _ordinary(x: Array) -> Array:
     return xp.ascontiguousarray(x)
 
 
-def add(call: Call) -> None:
-    """Running sums."""
-    _accumulate(call, "cumsum")
+def running(name: str) -> Callable[[Call], None]:
+    """Running sums or products, by CuPy's function of that name."""
+    return partial(_accumulate, name)
 
 
-def multiply(call: Call) -> None:
-    """Running products."""
-    _accumulate(call, "cumprod")
-
-
-def _accumulate(call: Call, name: str) -> None:
+def _accumulate(name: str, call: Call) -> None:
     ((count,), (n, m)) = call.shape, call.core
     dtype = call.dtypes[0]
     if dtype.kind == "b":

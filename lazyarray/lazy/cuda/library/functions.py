@@ -14,6 +14,7 @@ from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 from lazyarray.lazy.cuda.library import along, calls, indexing
 from lazyarray.lazy.cuda.library.calls import Array, Hosted, Shape
 from lazyarray.lazy.cuda.library.stand_ins import FUNCTIONS, UFUNCS, stands_for
+from lazyarray.lazy.formulas import CUPY, JOINS, running
 
 # What NumPy gives for an argument that was not given.
 _NO_VALUE: Any = np._NoValue
@@ -140,19 +141,10 @@ def _shape_kept(a: Array, axes: Shape) -> Shape:
 
 # ---- sums ---------------------------------------------------------------------------------------
 
-# By ufuncs: CuPy's reduction, and what leaves the others as they are (None: no number does).
-_REDUCTIONS: dict[str, tuple[str, Any]] = {
-    "add": ("sum", 0),
-    "multiply": ("prod", 1),
-    "maximum": ("max", None),
-    "minimum": ("min", None),
-    "logical_and": ("all", True),
-    "logical_or": ("any", False),
-}
 
-
-def _reduction(name: str) -> Callable[..., None]:
-    reduction, neutral = _REDUCTIONS[name]
+def _reduction(name: str, reduction: str) -> Callable[..., None]:
+    """CuPy's reduction for that of a ufunc."""
+    neutral = getattr(np, name).identity  # leaves the others as they are; None: no number does
 
     def reduce(
         x: Array,
@@ -172,7 +164,7 @@ def _reduction(name: str) -> Callable[..., None]:
             if neutral is None or where.ndim > x.ndim:
                 raise Hosted(f"{name}.reduce where a mask is true")
             x = xp.where(where, x, x.dtype.type(neutral))
-        sums = reduction in ("sum", "prod")
+        sums = bool(JOINS[reduction].running)
         options = {"dtype": dtype} if sums else {}
         if sums and dtype is not None and np.dtype(dtype).kind == "b":
             raise Hosted("a sum of booleans as a boolean")
@@ -181,8 +173,9 @@ def _reduction(name: str) -> Callable[..., None]:
     return reduce
 
 
-for _name in _REDUCTIONS:
-    UFUNCS[_name, "reduce"] = _reduction(_name)
+for _name, _join in JOINS.items():
+    if not _join.skips_nan:
+        UFUNCS[_join.op, "reduce"] = _reduction(_join.op, _name)
 
 
 def _moment(name: str) -> Callable[..., Array]:
@@ -217,7 +210,7 @@ for _name in ("mean", "var", "std"):
 
 
 def _running(name: str) -> Callable[..., Array]:
-    def running(a: Array, axis: int | None = None, dtype: Any = None, out: Any = None) -> Array:
+    def run(a: Array, axis: int | None = None, dtype: Any = None, out: Any = None) -> Array:
         if a.ndim == 0 or a.size == 0 or (dtype is not None and np.dtype(dtype).kind == "b"):
             raise Hosted(name)
         if dtype is None and a.dtype.kind in "biu":
@@ -232,10 +225,10 @@ def _running(name: str) -> Callable[..., Array]:
         out[...] = found
         return out
 
-    return running
+    return run
 
 
-for _name in ("cumsum", "cumprod"):
+for _name in running().values():
     FUNCTIONS[getattr(np, _name)] = _running(_name)
 
 
@@ -257,13 +250,10 @@ def _round(a: Array, decimals: int = 0, out: Any = None) -> Array:
 
 # ---- arithmetic ---------------------------------------------------------------------------------
 
-# One IEEE operation on floats, or exact on integers: the bits don't depend on who does it.
-_ON_FLOATS = ("add", "subtract", "multiply", "divide", "negative", "absolute", "sqrt")
-_ON_INTEGERS = ("add", "subtract", "multiply")
-
 
 def _arithmetic(name: str) -> Callable[..., Array]:
-    dtypes = [{"f"}, {"d"}, *([{"l"}] if name in _ON_INTEGERS else [])]
+    """One IEEE operation on floats, or exact on integers: the bits don't depend on who does it."""
+    dtypes = [{c} for c in CUPY[name]]
 
     def operation(*inputs: Any, out: Any = (), where: Any = True, **kwargs: Any) -> Array:
         xp = calls.cupy()
@@ -284,7 +274,7 @@ def _arithmetic(name: str) -> Callable[..., Array]:
     return operation
 
 
-for _name in _ON_FLOATS:
+for _name in CUPY:
     UFUNCS[_name, "__call__"] = _arithmetic(_name)
 
 
@@ -310,6 +300,19 @@ def _repeat(a: Array, repeats: Any, axis: int | None = None) -> Array:
         a, axis = a.reshape(-1), 0
     index = np.repeat(np.arange(a.shape[axis]), repeats)
     return indexing.take_mode(a, index, axis, "clip")
+
+
+def _start_again(i: Any, n: Any, dtype: Any = None, **kwargs: Any) -> Array:
+    """Indices modulo the length of an axis."""
+    xp = calls.cupy()
+    if type(n) is not int or n <= 0 or kwargs or np.dtype(dtype).kind != "i":
+        raise Hosted("a remainder of other numbers")
+    if not isinstance(i, xp.ndarray) or i.dtype.kind not in "biu":
+        raise Hosted("a remainder of other numbers")
+    return xp.remainder(i.astype(dtype, copy=False), n)
+
+
+UFUNCS[np.remainder.__name__, "__call__"] = _start_again
 
 
 # ---- products -----------------------------------------------------------------------------------

@@ -1,0 +1,23 @@
+"""Elementwise ops: rows that run the compiled loops of NumPy's ufuncs.
+
+``op.py`` says what a row has. The rows stand in a file a section of the array API standard.
+"""
+
+from __future__ import annotations
+
+from lazyarray.ops.elementwise import (  # noqa: F401  # they fill the table
+    arithmetic,
+    bits,
+    comparison,
+    exponentials,
+    rounding,
+    trigonometry,
+)
+from lazyarray.ops.elementwise.op import ALIASES, GRADIENTS, TABLE
+from lazyarray.ops.elementwise.slopes import conj, nonzero
+
+__all__ = ["ALIASES", "GRADIENTS", "TABLE", "root"]
+
+# The root of a sum of squares: at 0 its gradient is 0, as the squares' is.
+root = TABLE["sqrt"].named("root")
+GRADIENTS[root.name] = (lambda g, y: g / conj(2 * nonzero(y)),)
