@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable
+from functools import cache
 from types import FunctionType, ModuleType
 from typing import Any
 
@@ -84,7 +85,7 @@ def in_lazyarray(space: ModuleType) -> None:
     _replace(space, np, np, _OF_LISTS, of_lists=True)
     _replace(space, np, None, _NATIVE)
     _replace(space, np, np, _WRITERS, writes=True)
-    _hand_over(space, np)
+    register(space, np)
     for name in _METHODS.split():
         set_method(NDArray, name)
     for name in _WRITING_METHODS.split():
@@ -93,13 +94,13 @@ def in_lazyarray(space: ModuleType) -> None:
 
 def in_linalg(space: ModuleType) -> None:
     _replace(space, np.linalg, np.linalg, _LINALG)
-    _hand_over(space, np.linalg)
+    register(space, np.linalg)
 
 
 def in_fft(space: ModuleType) -> None:
     _replace(space, np.fft, np.fft, _FFT)
     _replace(space, np.fft, _OfSomething(np.fft), _FFT_TO_REAL)
-    _hand_over(space, np.fft)
+    register(space, np.fft)
 
 
 class _OfSomething:
@@ -122,14 +123,27 @@ class _OfSomething:
         return checked
 
 
-def _hand_over(space: ModuleType, hosts: ModuleType) -> None:
-    """What the other functions can't hold goes to NumPy, too."""
+def register(space: ModuleType, hosts: ModuleType | None = None) -> None:
+    """Makes the other functions of a namespace public ones, which traces and symbols meet.
+
+    Those that ``hosts`` has too leave to it what lazyarray can't hold.
+    """
+
+    @cache  # also of several names
+    def public(function: FunctionType, host: Any) -> Public:
+        return Public(function, host, space.__name__)
+
     for name in space.__all__:
         function = None if name in _BY_THEMSELVES else vars(space).get(name)
         if isinstance(function, FunctionType) and function.__module__.startswith("lazyarray."):
             host = getattr(hosts, name, None)
-            if host is not None:
-                setattr(space, name, Public(function, host, space.__name__))
+            if host is not None or hosts is None:
+                setattr(space, name, public(function, host))
+            for alias, thing in [
+                *vars(ops).items()
+            ]:  # for the methods, which have hosts of their own
+                if thing is function:
+                    setattr(ops, alias, public(function, None))
 
 
 def _replace(

@@ -25,7 +25,7 @@ from lazyarray.graph.outputs import number_of_outputs
 from lazyarray.graph.parameters import complete, states
 from lazyarray.graph.scopes import AttrScope, NameManager, checked_attributes
 from lazyarray.lazy._lazy import Tensor
-from lazyarray.ops._rows import array
+from lazyarray.ops._rows import array, expect_symbols
 
 __all__ = ["Group", "Symbol", "Variable", "fromjson", "load", "var"]
 
@@ -268,7 +268,7 @@ class Symbol:
         raise TypeError("a Symbol has no values: build on it with the functions of la.sym")
 
     def __lazyarray_function__(self, name: str, args: tuple[Any, ...], kwargs: Any) -> Any:
-        """A call of one of the op table's own functions: ``la.exp(symbol)``."""
+        """A call of a public function: ``la.exp(symbol)``."""
         return apply(name, args, kwargs)
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
@@ -339,6 +339,9 @@ for _name, _op in _UNARY.items():
     setattr(Symbol, f"__{_name}__", _unary)
 
 
+expect_symbols()
+
+
 # ---- building -----------------------------------------------------------------------------------
 
 
@@ -353,8 +356,6 @@ def apply(
 ) -> Symbol:
     """The outputs of a new node that calls ``op``."""
     op = registry.canonical(op)
-    if kwargs.get("out") is not None:
-        raise TypeError(f"{op}: a node of a graph gives new arrays, so it takes no out=")
     attributes = AttrScope.current() | checked_attributes(attr or {})
     named = NameManager.current().get(name, op.rpartition(".")[2].lower())
 

@@ -32,6 +32,7 @@ from lazyarray.ops._rows import (
     holdable,
     holds_arrays,
     holds_scalar,
+    public,
     take_along,
 )
 from lazyarray.ops.joining import stack
@@ -256,6 +257,7 @@ def _miniature_key(pattern: tuple[Any, ...]) -> tuple[Any, ...]:
 # ---- x[key] and x[key] = value ------------------------------------------------------------------
 
 
+@public("getitem")
 def get(x: NDArray, key: Any) -> NDArray:
     """``x[key]`` for a key with index arrays or masks: a new array, selected as NumPy does."""
     if type(key) is list and x.ndim:  # NDArray itself knows the arrays that can be done natively
@@ -323,6 +325,7 @@ def _blocks(x: NDArray, key: Any) -> NDArray | None:
     return take(reshape(x, (-1, *rest)), places, 0)
 
 
+@public("setitem", writes=True)
 def set(x: NDArray, key: Any, value: Any) -> None:
     """``x[key] = value`` for a key with index arrays or masks; never waits."""
     if isinstance(key, Tensor) and key.dtype.kind == "b" and key.shape == x.shape and x.ndim:

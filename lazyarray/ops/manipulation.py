@@ -19,6 +19,7 @@ from lazyarray.ops._rows import (
     contiguous_signature,
     holds_arrays,
     probe,
+    public,
     retype,
     seen,
     strided,
@@ -142,6 +143,7 @@ def ravel(a: Any, order: str = "C") -> NDArray:
     return _flat(v if probe(v).flags.c_contiguous else _copied(v, "C"))
 
 
+@public("ndarray.flatten")
 def flatten(x: Any, order: str = "C") -> NDArray:
     """A copy of all elements along one axis, in ``order`` as in :func:`ravel`.
 
