@@ -479,7 +479,7 @@ cdef class Program:
                 for i in range(self.p.phases.size())]
 
     def instructions(self):
-        """What was captured: a dict for each instruction, with views of chunks as operands."""
+        """What was captured, an :class:`Instruction` (captured.py) each."""
         return [described(self.p, self.p.instrs[i], i) for i in range(self.p.instrs.size())]
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from lazyarray._ndarray import NDArray
 from lazyarray.engine import Device
 
-Function = TypeVar("Function", bound=Callable[..., Any])
+_Function = TypeVar("_Function", bound=Callable[..., Any])
 
 class Row:
     @property
@@ -231,7 +231,7 @@ class Direct(Public):
 
 class DirectMethod(Direct): ...
 
-def public(op: str, *, writes: bool = False) -> Callable[[Function], Function]: ...
+def public(op: str, *, writes: bool = False) -> Callable[[_Function], _Function]: ...
 def expect_symbols() -> None: ...
 
 hinted: set[str]
