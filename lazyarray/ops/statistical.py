@@ -25,6 +25,7 @@ from lazyarray.ops._rows import (
     full,
     normalize_axes,
     out_array,
+    public,
     reduced_shape,
     select,
     writable,
@@ -522,6 +523,7 @@ def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = 
     return x
 
 
+@public("trace")
 def trace(
     a: Any,
     offset: int = 0,
