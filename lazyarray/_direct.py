@@ -129,6 +129,10 @@ def register(space: ModuleType, hosts: ModuleType | None = None) -> None:
     Those that ``hosts`` has too leave to it what lazyarray can't hold.
     """
 
+    methods = defaultdict(list)  # what arrays' methods call, by id: they have hosts of their own
+    for alias, thing in vars(ops).items():
+        methods[id(thing)].append(alias)
+
     @cache  # also of several names
     def public(function: FunctionType, host: Any) -> Public:
         return Public(function, host, space.__name__)
@@ -139,11 +143,8 @@ def register(space: ModuleType, hosts: ModuleType | None = None) -> None:
             host = getattr(hosts, name, None)
             if host is not None or hosts is None:
                 setattr(space, name, public(function, host))
-            for alias, thing in [
-                *vars(ops).items()
-            ]:  # for the methods, which have hosts of their own
-                if thing is function:
-                    setattr(ops, alias, public(function, None))
+            for alias in methods[id(function)]:
+                setattr(ops, alias, public(function, None))
 
 
 def _replace(
