@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import cache
 from types import FunctionType, ModuleType
 from typing import Any
@@ -123,10 +123,13 @@ class _OfSomething:
         return checked
 
 
-def register(space: ModuleType, hosts: ModuleType | None = None) -> None:
+def register(
+    space: ModuleType, hosts: ModuleType | None = None, writers: Collection[str] = ()
+) -> None:
     """Makes the other functions of a namespace public ones, which traces and symbols meet.
 
-    Those that ``hosts`` has too leave to it what lazyarray can't hold.
+    Those that ``hosts`` has too leave to it what lazyarray can't hold. ``writers`` change what they
+    are given.
     """
 
     methods = defaultdict(list)  # what arrays' methods call, by id: they have hosts of their own
@@ -135,7 +138,8 @@ def register(space: ModuleType, hosts: ModuleType | None = None) -> None:
 
     @cache  # also of several names
     def public(function: FunctionType, host: Any) -> Public:
-        return Public(function, host, space.__name__)
+        writes = function.__name__ in writers
+        return Public(function, host, space.__name__, writes=writes)
 
     for name in space.__all__:
         function = None if name in _BY_THEMSELVES else vars(space).get(name)

@@ -33,13 +33,13 @@ __all__ = ["Group", "Symbol", "Variable", "fromjson", "load", "var"]
 class Symbol:
     """A value that a graph will compute: one output of a node, or several.
 
-    Operators, NDArray's methods, indexing, the functions of ``la.sym`` and NumPy's own build new
-    nodes of it. Of several outputs ``symbol[i]`` or ``symbol["name"]`` is one, and iteration gives
-    each.
+    Operators, NDArray's methods, indexing, lazyarray's functions (those of ``la.sym`` also take
+    names and attributes) and NumPy's own build new nodes of it. Of several outputs ``symbol[i]`` or
+    ``symbol["name"]`` is one, and iteration gives each.
 
     >>> import lazyarray as la
     >>> x = la.sym.var("x")
-    >>> y = (x * x).sum(axis=0)
+    >>> y = la.clip(x * x, 0, 1).sum(axis=0)
     >>> y.list_arguments()
     ['x']
     >>> y.eval(x=la.ones((2, 3)))[0].asnumpy()
@@ -269,6 +269,8 @@ class Symbol:
 
     def __lazyarray_function__(self, name: str, args: tuple[Any, ...], kwargs: Any) -> Any:
         """A call of a public function: ``la.exp(symbol)``."""
+        if not registry.known(name):
+            raise TypeError(f"la.{name} is no op of graphs: it takes no Symbol")
         return apply(name, args, kwargs)
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:

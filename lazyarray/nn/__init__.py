@@ -62,4 +62,4 @@ SECTIONS = [
 ]
 __all__ = [name for section in SECTIONS for name in section.__all__]
 
-_direct.register(sys.modules[__name__])
+_direct.register(sys.modules[__name__], writers=optimizers.__all__)

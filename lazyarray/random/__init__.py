@@ -54,7 +54,7 @@ ALIASES = dict.fromkeys(["random_sample", "ranf", "sample"], "random")
 def _at_once(way: Any) -> Any:
     """The function, but that it calls NumPy's method on the stream of cpu(0) where it can."""
     name = way.__name__
-    known = Public(way, None, __name__)
+    known = Public(way, None, __name__, writes=name == "shuffle")
     for stream, kind in (
         (devices.first, RandomState),
         (devices.first.newer, Generator),
