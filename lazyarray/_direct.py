@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Collection
+from functools import cache
 from types import FunctionType, ModuleType
 from typing import Any
 
@@ -85,7 +86,7 @@ def in_lazyarray(space: ModuleType) -> None:
     _replace(places, space, np, np, _OF_LISTS, of_lists=True)
     _replace(places, space, np, None, _NATIVE)
     _replace(places, space, np, np, _WRITERS, writes=True)
-    _hand_over(space, np)
+    register(space, np)
     for name in _METHODS.split():
         set_method(NDArray, name)
     for name in _WRITING_METHODS.split():
@@ -94,14 +95,14 @@ def in_lazyarray(space: ModuleType) -> None:
 
 def in_linalg(space: ModuleType) -> None:
     _replace(_places(space), space, np.linalg, np.linalg, _LINALG)
-    _hand_over(space, np.linalg)
+    register(space, np.linalg)
 
 
 def in_fft(space: ModuleType) -> None:
     places = _places(space)
     _replace(places, space, np.fft, np.fft, _FFT)
     _replace(places, space, np.fft, _OfSomething(np.fft), _FFT_TO_REAL)
-    _hand_over(space, np.fft)
+    register(space, np.fft)
 
 
 # Where a function stands, by its id: the modules and its names there.
@@ -136,14 +137,32 @@ class _OfSomething:
         return checked
 
 
-def _hand_over(space: ModuleType, hosts: ModuleType) -> None:
-    """What the other functions can't hold goes to NumPy, too."""
+def register(
+    space: ModuleType, hosts: ModuleType | None = None, writers: Collection[str] = ()
+) -> None:
+    """Makes the other functions of a namespace public ones, which traces and symbols meet.
+
+    Those that ``hosts`` has too leave to it what lazyarray can't hold. ``writers`` change what they
+    are given.
+    """
+
+    methods = defaultdict(list)  # what arrays' methods call, by id: they have hosts of their own
+    for alias, thing in vars(functions).items():
+        methods[id(thing)].append(alias)
+
+    @cache  # also of several names
+    def public(function: FunctionType, host: Any) -> Public:
+        writes = function.__name__ in writers
+        return Public(function, host, space.__name__, writes=writes)
+
     for name in space.__all__:
         function = None if name in _BY_THEMSELVES else vars(space).get(name)
         if isinstance(function, FunctionType) and function.__module__.startswith("lazyarray."):
             host = getattr(hosts, name, None)
-            if host is not None:
-                setattr(space, name, Public(function, host, space.__name__))
+            if host is not None or hosts is None:
+                setattr(space, name, public(function, host))
+            for alias in methods[id(function)]:
+                setattr(functions, alias, public(function, None))
 
 
 def _replace(

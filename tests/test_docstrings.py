@@ -88,6 +88,7 @@ ARGUMENTS = {
     "q": 0.5,
     "repeats": 1,
     "shift": 1,
+    "target": np.zeros(2, int),
 }
 # What has its axis before the array, or needs values that depend on the axis.
 OTHER = "apply_along_axis put_along_axis tensordot nested_iters rot90 apply_over_axes transpose"

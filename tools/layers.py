@@ -55,10 +55,6 @@ EXCEPTIONS = {
         lazy/tensor.pxi > lazy/cpu/backend.h
         lazy/cuda.pxi > lazy/cuda/runner.h
     """,
-    "a graph's methods are what the files above it do with graphs (issue 16)": """
-        graph/graph.py > graph/binding.py graph/infer.py graph/tracing.py
-        graph/binding.py > graph/executor.py
-    """,
 }
 
 

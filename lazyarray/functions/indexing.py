@@ -24,7 +24,7 @@ from lazyarray.ops import _layout
 from lazyarray.ops._differentiable import follows
 from lazyarray.ops._layout import Shape, gil_op, gil_write, looked_at, values
 from lazyarray.ops._moves import picked, stored
-from lazyarray.ops._rows import array, fill_from, fill_where, holds_arrays, take_along
+from lazyarray.ops._rows import array, fill_from, fill_where, holds_arrays, public, take_along
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
@@ -218,6 +218,7 @@ def _miniature_key(pattern: tuple[Any, ...]) -> tuple[Any, ...]:
 # ---- x[key] and x[key] = value ------------------------------------------------------------------
 
 
+@public("getitem")
 def get(x: NDArray, key: Any) -> NDArray:
     """``x[key]`` for a key with index arrays or masks: a new array, selected as NumPy does."""
     if type(key) is list and x.ndim:  # NDArray itself knows the arrays that can be done natively
@@ -285,6 +286,7 @@ def _blocks(x: NDArray, key: Any) -> NDArray | None:
     return take(reshape(x, (-1, *rest)), places, 0)
 
 
+@public("setitem", writes=True)
 def set(x: NDArray, key: Any, value: Any) -> None:
     """``x[key] = value`` for a key with index arrays or masks; never waits."""
     if isinstance(key, Tensor) and key.dtype.kind == "b" and key.shape == x.shape and x.ndim:

@@ -16,6 +16,7 @@ from lazyarray.ops._rows import (
     astype,
     contiguous_signature,
     probe,
+    public,
     retype,
     seen,
     strided,
@@ -131,6 +132,7 @@ def ravel(a: Any, order: str = "C") -> NDArray:
     return _flat(v if probe(v).flags.c_contiguous else _copied(v, "C"))
 
 
+@public("ndarray.flatten")
 def flatten(x: Any, order: str = "C") -> NDArray:
     """A copy of all elements along one axis, in ``order`` as in :func:`ravel`.
 

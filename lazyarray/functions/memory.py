@@ -143,6 +143,7 @@ def copyto(x: NDArray, other: Any) -> NDArray:
     return _rows.scalar_like(_share.copied_to(x, device), x)
 
 
+@_rows.public("to_device")
 def to_device(x: NDArray, device: Any) -> NDArray:
     """``x`` itself if it is on ``device``, else a copy of it there.
 

@@ -462,6 +462,7 @@ def kron(a: Any, b: Any) -> NDArray:
     return reshape(product, tuple([n * m for n, m in zip(x.shape, y.shape, strict=True)]))
 
 
+@_rows.public("trace")
 def trace(
     a: Any,
     offset: int = 0,

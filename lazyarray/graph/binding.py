@@ -9,17 +9,15 @@ import numpy as np
 
 from lazyarray.context import current_context
 from lazyarray.functions import creation
-from lazyarray.graph.graph import Graph
+from lazyarray.graph.executor import Arrays, Executor
 from lazyarray.graph.infer import default_dtype, infer
 from lazyarray.graph.nodes import Entry, Spec, shape_of
 from lazyarray.graph.placement import context, devices_of, groups
 from lazyarray.lazy._lazy import Tensor
 
 if TYPE_CHECKING:
-    from lazyarray._ndarray import NDArray
-    from lazyarray.graph.executor import Executor
+    from lazyarray.graph.graph import Graph
 
-Arrays = dict[str, "NDArray"]
 REQUESTS = ("write", "add", "null")
 
 
@@ -63,8 +61,6 @@ def bind(
             )
         if x.dtype.kind not in "fc":
             raise TypeError(f"bind: {name!r} is of {x.dtype}: only floats have gradients")
-    from lazyarray.graph.executor import Executor
-
     return Executor(graph, device, arrays, gradients, requests, group2ctx, shared)
 
 
@@ -99,8 +95,6 @@ def simple_bind(
         real = spec.dtype is not None and spec.dtype.kind in "fc"
         if not node.aux and requests[node.name] != "null" and real:
             gradients[node.name] = creation.zeros_like(arrays[node.name])
-    from lazyarray.graph.executor import Executor
-
     return Executor(graph, device, arrays, gradients, requests, group2ctx, shared)
 
 
@@ -148,19 +142,3 @@ def _requests(grad_req: Any, names: Sequence[str]) -> dict[str, str]:
                 f"grad_req of {name!r} is one of {', '.join(REQUESTS)}, not {request!r}"
             )
     return found
-
-
-def reshaped(graph: Graph, shapes: Mapping[str, Any], arrays: Arrays) -> dict[Entry, Spec]:
-    """Specs for other shapes: arguments keep theirs, unless they follow from others."""
-    dtypes = {name: Spec(None, x.dtype) for name, x in arrays.items()}
-    known = {
-        name: Spec(shape_of(s), arrays[name].dtype) for name, s in shapes.items() if name in arrays
-    }
-    unknown = [name for name in shapes if name not in arrays]
-    if unknown:
-        raise TypeError(f"the graph has no arguments {unknown}: it has {[*arrays]}")
-    kept = {name: Spec(x.shape, x.dtype) for name, x in arrays.items()}
-    try:
-        return infer(graph, dtypes | known)
-    except ValueError:
-        return infer(graph, kept | known)

@@ -13,19 +13,19 @@ from lazyarray import autograd
 from lazyarray.engine._engine import Scope, Turn
 from lazyarray.functions import creation
 from lazyarray.graph import memory
-from lazyarray.graph.binding import Arrays, reshaped
-from lazyarray.graph.graph import Graph, output_name
-from lazyarray.graph.infer import infer
-from lazyarray.graph.nodes import Entry, Node, Spec, shape_of
+from lazyarray.graph.infer import infer, reshaped
+from lazyarray.graph.nodes import Entry, Node, Spec, output_name, shape_of
 from lazyarray.graph.placement import devices_of, groups, placed
 from lazyarray.lazy._lazy import History, Program, Tensor, attach_leaf, recorded
 from lazyarray.ops import _rows
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
+    from lazyarray.graph.graph import Graph
 
 __all__ = ["Executor"]
 
+Arrays = dict[str, "NDArray"]
 Monitor = Callable[[str, "NDArray"], Any]
 
 

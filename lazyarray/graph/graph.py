@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING, Any
 from lazyarray.context import Context, as_device
 from lazyarray.functions import memory
 from lazyarray.functions._files import replacing
-from lazyarray.graph import drawing, registry, serial, text
-from lazyarray.graph.nodes import CONST, OPAQUE, VAR, Entry, Node, Spec, in_order, mapped
-from lazyarray.graph.serial import Place
-from lazyarray.lazy._lazy import Tensor
+from lazyarray.graph import binding, drawing, running, serial, text
+from lazyarray.graph import infer as inference
+from lazyarray.graph.nodes import VAR, Entry, Node, Spec, in_order, mapped, output_name
 from lazyarray.ops import _rows
 
 if TYPE_CHECKING:
@@ -210,9 +209,7 @@ class Graph:
         ``known`` holds, by name, shapes or specs. ValueError, naming them, if those of some
         variable neither are known nor follow; what a function refuses is its own error.
         """
-        from lazyarray.graph.infer import infer
-
-        return infer(self, known)
+        return inference.infer(self, known)
 
     def infer_shape(self, *args: Any, **shapes: Any) -> tuple[list[Any], list[Any], list[Any]]:
         """The shapes of arguments, outputs and auxiliary states, given those of some arguments.
@@ -234,14 +231,12 @@ class Graph:
         >>> y.infer_shape_partial(x=(0, 784))
         ([(0, 784), (10, 784)], [(0, 10)], [])
         """
-        from lazyarray.graph.infer import infer_partial
-
         known = {
             name: [None if n in (0, -1) else n for n in ([s] if isinstance(s, int) else s)]
             for name, s in self._listed(args, shapes).items()
             if s is not None
         }
-        return self._inferred(infer_partial(self, known), "shape")
+        return self._inferred(inference.infer_partial(self, known), "shape")
 
     def infer_type(self, *args: Any, **dtypes: Any) -> tuple[list[Any], list[Any], list[Any]]:
         """The dtypes of arguments, outputs and auxiliary states, given those of some arguments.
@@ -253,9 +248,7 @@ class Graph:
         >>> (la.sym.var("x") @ la.sym.var("w") > 0).infer_type(x="float32")[:2]
         ([dtype('float32'), dtype('float32')], [dtype('bool')])
         """
-        from lazyarray.graph.infer import infer_types
-
-        return self._inferred(infer_types(self, self._listed(args, dtypes)), "dtype")
+        return self._inferred(inference.infer_types(self, self._listed(args, dtypes)), "dtype")
 
     def _listed(self, args: Sequence[Any], named: dict[str, Any]) -> dict[str, Any]:
         """What is given by name, or in the order of ``list_arguments`` (None: not known)."""
@@ -293,43 +286,7 @@ class Graph:
 
         ``hear(entry, array)`` is told each result; ``devices`` says where a node makes arrays.
         """
-        values: dict[Entry, Any] = {Entry(n): x for n, x in arrays.items()}
-        uses = Counter([e for n in self.nodes for e in n.inputs])
-        uses.update([*self.outputs, *[e for _, e in self.updates]])
-        uses.update(map(Entry, [*self.variables, *[n for n, _ in self.updates]]))
-        left = Counter(uses)
-        for node in self.nodes:
-            if node.op == CONST:
-                values[Entry(node)] = node.value
-            if node.op in (VAR, CONST):
-                continue
-            base = node.inputs[0] if node.op in _UPDATES else None
-            in_place = base is not None and uses[base] == 1 and base.node.op in _MAKE_NEW
-            device = devices.get(node) if devices else None
-            results = called(node, values, device, in_place)
-            for entry, result in zip(node.results, results, strict=True):
-                values[entry] = result
-                if hear is not None:
-                    hear(entry, result)
-            # What nobody needs any more goes now: so the planner sees what is temporary.
-            del results, result
-            for e in node.inputs:
-                left[e] -= 1
-                if not left[e]:
-                    del values[e]
-            for e in node.results:
-                if not left[e]:
-                    del values[e]
-        # All are read before the first is written.
-        news = [values[e] for _, e in self.updates]
-        outputs = [values[e] for e in self.outputs]
-        if self.updates:
-            old = {id(values[Entry(n)]) for n, _ in self.updates}
-            outputs = [y.copy() if id(y) in old else y for y in outputs]
-            news = [y.copy() if id(y) in old else y for y in news]
-        for (node, _), new in zip(self.updates, news, strict=True):
-            values[Entry(node)][...] = new
-        return outputs
+        return running.run(self, arrays, hear, devices)
 
     def eval(self, ctx: Any = None, **arguments: Any) -> list[NDArray]:
         """The outputs for arrays given by the variables' names, computed at once, node by node."""
@@ -343,9 +300,7 @@ class Graph:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """What the traced function gives for these arguments; else as :meth:`eval`."""
-        from lazyarray.graph.tracing import called_with
-
-        return called_with(self, args, kwargs)
+        return running.called_with(self, args, kwargs)
 
     def named(self, arrays: Mapping[str, Any], what: str) -> dict[str, Any]:
         """Arrays by the names of all variables; TypeError if some are missing or unknown."""
@@ -377,8 +332,6 @@ class Graph:
         ``group2ctx`` says on which device nodes with a ``ctx_group`` run; ``shared_exec`` is an
         executor whose memory for intermediates is used: the two then run one after the other.
         """
-        from lazyarray.graph import binding
-
         return binding.bind(
             self, ctx, args, args_grad, grad_req, aux_states, group2ctx, shared_exec
         )
@@ -407,70 +360,4 @@ class Graph:
         >>> e.grad_dict["w"].asnumpy()
         array([2., 2., 2.])
         """
-        from lazyarray.graph import binding
-
         return binding.simple_bind(self, ctx, grad_req, type_dict, group2ctx, shared_exec, shapes)
-
-
-# Nodes that copy an array to change it; they change itself if it is a new one for them alone.
-_UPDATES = {"setitem", "setview"}
-_MAKE_NEW = {*_UPDATES, "empty", "zeros", "ones", "full", "copy"}
-
-
-def output_name(entry: Entry) -> str:
-    """The name of one output of a node."""
-    node = entry.node
-    if node.op in (VAR, CONST):
-        return node.name
-    return f"{node.name}_output{entry.output if node.outputs else ''}"
-
-
-def called(
-    node: Node, values: Mapping[Entry, Any], device: Context | None, in_place: bool = False
-) -> list[NDArray]:
-    """The results of one node."""
-
-    def leaf(x: Any) -> Any:
-        return values[x] if isinstance(x, Entry) else x
-
-    function = node.value if node.op == OPAQUE else registry.function_of(node.op)
-    args, kwargs = mapped(node.args, leaf), mapped(node.kwargs, leaf)
-    if in_place:
-        kwargs["in_place"] = True
-    try:
-        if device is None:
-            result = function(*args, **kwargs)
-        else:
-            with device:
-                result = function(*args, **kwargs)
-    except Exception as exc:
-        exc.add_note(
-            f"in node {node.name!r} of a graph, {_described(node, values)}, built at {node.line}"
-        )
-        raise
-    results = list(result) if isinstance(result, (tuple, list)) else [result]
-    if isinstance(result, (tuple, list)) != bool(node.outputs) or len(results) != (
-        node.outputs or 1
-    ):
-        raise TypeError(
-            f"node {node.name!r}: {node.op} gives {len(results)} results, where the graph was "
-            f"built for {node.outputs or 1}: build it with num_outputs={len(results)}"
-        )
-    for r in results:
-        if not isinstance(r, Tensor):
-            raise TypeError(
-                f"node {node.name!r}: {node.op} gives {type(r).__name__}, not an NDArray"
-            )
-    return results
-
-
-def _described(node: Node, values: Mapping[Entry, Any]) -> str:
-    """The call that a node is, and the shapes of what it takes."""
-    names = {e.node: e.node.name for e in node.inputs}
-    shapes = [f"{names[e.node]} {values[e].shape}" for e in node.inputs if e in values]
-    return f"{text.expression(node, names)} with {', '.join(shapes)}"
-
-
-def structured(tree: Any, arrays: Sequence[Any]) -> Any:
-    """A tree with arrays in their places."""
-    return mapped(tree, lambda x: arrays[x.number] if isinstance(x, Place) else x)

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from lazyarray.context import current_context
 from lazyarray.functions.memory import to_device
-from lazyarray.graph.graph import Graph, called
 from lazyarray.graph.nodes import CONST, VAR, Entry, Node, Shape, Spec, shape_of
 from lazyarray.graph.parameters import shapes_of_parameters
+from lazyarray.graph.running import called
 from lazyarray.lazy._lazy import Program, Tensor
 from lazyarray.ops._layout import new
+
+if TYPE_CHECKING:
+    from lazyarray.graph.graph import Graph
 
 
 def infer(graph: Graph, known: Mapping[str, Any], default: Any = float) -> dict[Entry, Spec]:
@@ -105,6 +108,24 @@ def infer_types(graph: Graph, dtypes: Mapping[str, Any]) -> dict[Entry, Spec]:
         "infer_type: the dtypes don't follow without shapes: give those of the variables, "
         "var(name, shape=...)"
     ) from problem
+
+
+def reshaped(
+    graph: Graph, shapes: Mapping[str, Any], arrays: Mapping[str, Any]
+) -> dict[Entry, Spec]:
+    """Specs for other shapes: arguments keep theirs, unless they follow from others."""
+    dtypes = {name: Spec(None, x.dtype) for name, x in arrays.items()}
+    known = {
+        name: Spec(shape_of(s), arrays[name].dtype) for name, s in shapes.items() if name in arrays
+    }
+    unknown = [name for name in shapes if name not in arrays]
+    if unknown:
+        raise TypeError(f"the graph has no arguments {unknown}: it has {[*arrays]}")
+    kept = {name: Spec(x.shape, x.dtype) for name, x in arrays.items()}
+    try:
+        return infer(graph, dtypes | known)
+    except ValueError:
+        return infer(graph, kept | known)
 
 
 def default_dtype(graph: Graph, dtypes: Mapping[str, Any]) -> Any:

@@ -8,6 +8,7 @@ calls.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -19,9 +20,10 @@ from lazyarray.graph.nodes import OPAQUE, Entry, Node, checked_leaf, mapped
 from lazyarray.graph.opaque import Opaque
 from lazyarray.graph.parameters import states
 from lazyarray.graph.placement import context
-from lazyarray.graph.values import Held, Operand, Shape, Values, layout_of
-from lazyarray.graph.views import Layout, c_layout, find
+from lazyarray.graph.values import Held, Shape, Values
+from lazyarray.graph.views import find
 from lazyarray.lazy._lazy import Program, Tensor
+from lazyarray.lazy.captured import Instruction, Kind, Layout, View, c_layout
 from lazyarray.ops import _rows
 
 
@@ -38,12 +40,12 @@ class Lifter(Values):
         ``given`` are the nodes of the arrays that the first mark shows, by their chunks.
         """
         first, last = self._instructions[0], self._instructions[-1]
-        for o in first["inputs"]:
-            held = Held(layout_of(o), Entry(given[o["chunk"]]))
-            self._held[o["chunk"]] = held
-            self._begun[o["chunk"]] = (held.entry.node, held)
-        self._process(self._calls, 1, last["index"])
-        outputs = [self.exact(o) for o in last["inputs"]]
+        for o in first.views:
+            held = Held(o.layout, Entry(given[o.chunk]))
+            self._held[o.chunk] = held
+            self._begun[o.chunk] = (held.entry.node, held)
+        self._process(self._calls, 1, last.number)
+        outputs = [self.exact(o) for o in last.views]
         updates = []
         for chunk, (node, held) in self._begun.items():
             if self._held[chunk].entry != held.entry:
@@ -64,49 +66,56 @@ class Lifter(Values):
 
     def _instructions_between(self, begin: int, end: int) -> None:
         for instr in self._instructions[begin:end]:
-            name, kind = instr["name"], instr["kind"]
-            if name == MARK:
+            if instr.name == MARK:
                 continue
-            if kind == "elementwise":
-                self._elementwise(instr)
-            elif kind == "transfer":
-                self._transfer(instr)
-            elif kind == "reduce":
-                self._reduce(instr)
-            elif kind == "python":
-                self._python(instr)
-            elif name == "matmul":
-                self._matmul(instr)
-            elif name == "take":
-                self._take(instr)
-            elif name == "setitem":
-                self._place(instr)
-            else:
+            lift = self._way_of(instr)
+            if lift is None:
                 raise TypeError(
-                    f"{name!r} can't be traced: it has no public name, at {instr['site']}"
+                    f"{instr.name!r} can't be traced: it has no public name, at {instr.site}"
                 )
+            lift(instr)
+
+    def _way_of(self, instr: Instruction) -> Callable[[Instruction], None] | None:
+        """What lifts an instruction of its kind; None: nothing."""
+        match instr.kind:
+            case Kind.ELEMENTWISE:
+                return self._elementwise
+            case Kind.TRANSFER:
+                return self._transfer
+            case Kind.REDUCE:
+                return self._reduce
+            case Kind.PYTHON:
+                return self._python
+        match instr.name:
+            case "matmul":
+                return self._matmul
+            case "take":
+                return self._take
+            case "setitem":
+                return self._place
+        return None
 
     # -- calls of public functions
 
     def _whole(self, call: Call) -> bool:
         """Makes a node of a call, if it gives new arrays and changes none that were there."""
         inside = self._instructions[call.begin + 1 : call.end]
-        shown = self._instructions[call.end]["inputs"]
+        shown = self._instructions[call.end].views
         if call.op == SETITEM:
             return self._set(call, inside)
         if not call.results or len(shown) != len(call.results):
             return False
-        chunks = {o["chunk"] for o in shown}
+        chunks = {o.chunk for o in shown}
         if len(chunks) != len(shown):
             return False
         for o in shown:
-            if self._first[o["chunk"]] <= call.begin or not o["born"] or not layout_of(o).dense:
+            if self._first[o.chunk] <= call.begin or not o.born or not o.layout.dense:
                 return False
         written = {
-            o["chunk"]
+            o.chunk
             for instr in inside
-            for o in instr["outputs"]
-            if not o["resource"] and (self._first[o["chunk"]] <= call.begin or not o["born"])
+            for o in instr.outputs
+            if not o.resource and (self._first[o.chunk] <= call.begin or not o.born)
         }
         if any(c not in self._begun or self._is_touched(c) for c in written):
             return False
@@ -124,7 +133,7 @@ class Lifter(Values):
         count = len(shown) if call.several else 0
         node = self._node(call.op, args, kwargs, call.line, count)
         for o, entry in zip(shown, node.results, strict=True):
-            self._held[o["chunk"]] = Held(layout_of(o), entry)
+            self._held[o.chunk] = Held(o.layout, entry)
         return True
 
     def _is_touched(self, chunk: int) -> bool:
@@ -134,7 +143,7 @@ class Lifter(Values):
 
     def _arguments(self, call: Call) -> tuple[tuple[Any, ...], dict[str, Any]] | None:
         """The arguments with entries in the place of arrays; None if a node can't hold them."""
-        operands = iter(self._instructions[call.begin]["inputs"])
+        operands = iter(self._instructions[call.begin].views)
 
         def check(x: Any) -> Any:
             return x if isinstance(x, (Tensor, np.ndarray)) else checked_leaf(x)
@@ -152,61 +161,63 @@ class Lifter(Values):
         found: tuple[tuple[Any, ...], dict[str, Any]] = mapped(tree, leaf)
         return found
 
-    def _set(self, call: Call, inside: list[dict[str, Any]]) -> bool:
+    def _set(self, call: Call, inside: list[Instruction]) -> bool:
         """``x[key] = value`` by an index that is no view's."""
         arguments = self._arguments(call)
         if arguments is None:
             return False
         x, key, value = call.args[0], arguments[0][1], arguments[0][2]
-        target = self._instructions[call.begin]["inputs"][0]
+        target = self._instructions[call.begin].views[0]
         if not isinstance(x, Tensor) or not arrays_in(call.args[:1]):
             return False
         node = self._node("setitem", (self.exact(target), value), {"key": key}, call.line)
-        self._write(target["chunk"], layout_of(target), Entry(node), target["shape"])
+        self._write(target.chunk, target.layout, Entry(node), target.layout.shape)
         return True
 
     # -- instructions
 
-    def _elementwise(self, instr: dict[str, Any]) -> None:
-        inputs, outputs, line = instr["inputs"], instr["outputs"], instr["site"]
+    def _elementwise(self, instr: Instruction) -> None:
+        inputs, outputs, line = instr.inputs, instr.outputs, instr.site
         fresh = [self._is_new(o) for o in outputs]
-        known = [o for o in [*inputs, *outputs] if "chunk" in o and not self._is_new(o)]
-        groups = self._groups(outputs[0]["shape"], known, outputs[0])
-        shape, expanded = _refined(groups, [o for o in [*inputs, *outputs] if "chunk" in o])
+        known = [o for o in instr.views if not self._is_new(o)]
+        groups = self._groups(outputs[0].layout.shape, known, outputs[0])
+        shape, expanded = _refined(groups, instr.views)
         natural = self._natural(shape, known)
         if natural is not None:
             expanded = [_with_ones(layout, natural) for layout in expanded]
             shape = natural
         layouts = iter(expanded)
-        read = [self._operand(o, next(layouts) if "chunk" in o else None, inputs) for o in inputs]
+        read = [
+            self._operand(o, next(layouts) if isinstance(o, View) else None, inputs) for o in inputs
+        ]
         targets = list(layouts)
-        if instr["name"] in ("copy", "cast"):
-            source = expanded[0] if "chunk" in inputs[0] else None
+        if instr.name in ("copy", "cast"):
+            source = expanded[0] if isinstance(inputs[0], View) else None
             self._copy(instr, read[0], source, shape, targets[0], fresh[0])
             return
         args = [r[0] for r in read]
         got = np.broadcast_shapes(*[r[1] for r in read])
         if got != shape:  # all are repeated along some axis
-            i = next(i for i, o in enumerate(inputs) if "chunk" in o)
+            i = next(i for i, o in enumerate(inputs) if isinstance(o, View))
             args[i] = self._step("broadcast_to", args[i], {"shape": shape}, line)
         count = len(outputs) if len(outputs) > 1 else 0
-        node = self._call(instr["name"], tuple(args), {}, line, count)
+        node = self._call(instr.name, tuple(args), {}, line, count)
         for o, layout, entry, new in zip(outputs, targets, node.results, fresh, strict=True):
             self._keep(o, layout, entry, shape, new)
 
     def _copy(
         self,
-        instr: dict[str, Any],
+        instr: Instruction,
         read: tuple[Any, Shape],
         source: Layout | None,
         shape: Shape,
         target: Layout,
         fresh: bool,
     ) -> None:
-        (value, has), out, line = read, instr["outputs"][0], instr["site"]
-        whole = fresh or self._covers(out["chunk"], target)
+        (value, has), out, line = read, instr.outputs[0], instr.site
+        whole = fresh or self._covers(out.chunk, target)
         if not whole:  # assignment broadcasts and casts
-            self._write(out["chunk"], target, value, has)
+            self._write(out.chunk, target, value, has)
             return
         if not isinstance(value, Entry):
             op, kwargs = _filled(shape, value, target.dtype)
@@ -214,7 +225,7 @@ class Lifter(Values):
             return
         if has != shape:
             value = self._step("broadcast_to", value, {"shape": shape}, line)
-        if instr["name"] == "cast":
+        if instr.name == "cast":
             node = self._call("astype", (value, target.dtype), {}, line)
         elif not shape and value.node.op == "getitem":  # an element, which is a copy by itself
             node = value.node
@@ -226,25 +237,23 @@ class Lifter(Values):
             node = self._call("copy", (value,), {"order": order}, line)
         self._keep(out, target, Entry(node), shape, fresh)
 
-    def _transfer(self, instr: dict[str, Any]) -> None:
+    def _transfer(self, instr: Instruction) -> None:
         """To or from a GPU; what the host gave in the trace is a constant where it goes."""
-        (source,), (target,) = instr["inputs"], instr["outputs"]
-        layout, device, fresh = layout_of(source), target["device"], self._is_new(target)
-        given = (
-            self._program.array_of(source["chunk"], layout.dtype) if self._is_new(source) else None
-        )
+        (source,), (target,) = instr.sources, instr.outputs
+        layout, device, fresh = source.layout, target.device, self._is_new(target)
+        given = self._program.array_of(source.chunk, layout.dtype) if self._is_new(source) else None
         if given is not None:
             array = _rows.strided(given, layout.shape, layout.strides, layout.offset)
             entry = Entry(self._constant(to_device(array, device)))
         else:
             kwargs = {"device": context(device)}
-            entry = Entry(self._call("to_device", (self.exact(source),), kwargs, instr["site"]))
-        self._keep(target, layout_of(target), entry, layout.shape, fresh)
+            entry = Entry(self._call("to_device", (self.exact(source),), kwargs, instr.site))
+        self._keep(target, target.layout, entry, layout.shape, fresh)
 
-    def _reduce(self, instr: dict[str, Any]) -> None:
-        (source,), (out,) = instr["inputs"], instr["outputs"]
-        groups = self._groups(source["shape"], [source], source)
-        reduced = [i in instr["reduced"] for i, group in enumerate(groups) for _ in group]
+    def _reduce(self, instr: Instruction) -> None:
+        (source,), (out,) = instr.sources, instr.outputs
+        groups = self._groups(source.layout.shape, [source], source)
+        reduced = [i in instr.reduced for i, group in enumerate(groups) for _ in group]
         shape, (view, target) = _refined(groups, [source, out])
         natural = self._natural(shape, [source])
         if natural is not None:
@@ -252,22 +261,22 @@ class Lifter(Values):
             marks = iter(reduced)
             reduced = [n != 1 and next(marks) for n in natural]
             shape = natural
-        value = self._exact(source["chunk"], view)
+        value = self._exact(source.chunk, view)
         axes = tuple([i for i, r in enumerate(reduced) if r])
         every = all(r or n == 1 for r, n in zip(reduced, shape, strict=True))
         kwargs: dict[str, Any] = {"axis": None if every else axes[0] if len(axes) == 1 else axes}
         if every:
             axes = tuple(range(len(shape)))
-        kwargs |= _dtype(instr["name"], source["dtype"], out["dtype"])
-        node = self._call(instr["name"], (value,), kwargs, instr["site"])
+        kwargs |= _dtype(instr.name, source.layout.dtype, out.layout.dtype)
+        node = self._call(instr.name, (value,), kwargs, instr.site)
         node.kwargs = {k: v for k, v in node.kwargs.items() if v is not None}
         self._ranks[node] = len(shape)
         kept = [i for i in range(len(shape)) if i not in axes]
         result = target.permuted(tuple(kept))
         self._keep(out, result, Entry(node), result.shape, self._is_new(out))
 
-    def _matmul(self, instr: dict[str, Any]) -> None:
-        a, b, out = [layout_of(o) for o in (*instr["inputs"], *instr["outputs"])]
+    def _matmul(self, instr: Instruction) -> None:
+        a, b, out = [o.layout for o in instr.views]
         keep_rows = out.shape[-2] != 1 or out.strides[-2] != 0
         keep_columns = out.shape[-1] != 1 or out.strides[-1] != 0
         # An operand has no more axes of the stack than it needs.
@@ -283,113 +292,112 @@ class Lifter(Values):
         if not keep_columns:
             b, out = _drop(b, -1), _drop(out, -1)
         args = (
-            self._exact(instr["inputs"][0]["chunk"], a),
-            self._exact(instr["inputs"][1]["chunk"], b),
+            self._exact(instr.sources[0].chunk, a),
+            self._exact(instr.sources[1].chunk, b),
         )
-        node = self._call("matmul", args, {}, instr["site"])
-        target = instr["outputs"][0]
+        node = self._call("matmul", args, {}, instr.site)
+        target = instr.outputs[0]
         self._keep(target, out, Entry(node), out.shape, self._is_new(target))
 
-    def _take(self, instr: dict[str, Any]) -> None:
-        x, index = instr["inputs"]
-        out = instr["outputs"][0]
-        length, count, block, _ = instr["core"]
-        dtype = self._dtype_of(x["chunk"], out["chunk"])
+    def _take(self, instr: Instruction) -> None:
+        x, index = instr.sources
+        out = instr.outputs[0]
+        length, count, block, _ = instr.core
+        dtype = self._dtype_of(x.chunk, out.chunk)
         item = dtype.itemsize
         tail = () if block == item else (block // item,)
         steps = () if block == item else (item,)
-        lead = x["shape"]
+        lead = x.layout.shape
         view = Layout(
             dtype,
-            x["offset"],
+            x.layout.offset,
             (*lead, length, *tail),
-            (*x["strides"], instr["core_steps"][0], *steps),
+            (*x.layout.strides, instr.core_steps[0], *steps),
         )
-        picked = Layout(np.dtype(np.intp), index["offset"], (count,), (8,))
-        entry, pick = self._exact(x["chunk"], view), self._exact(index["chunk"], picked)
+        picked = Layout(np.dtype(np.intp), index.layout.offset, (count,), (8,))
+        entry, pick = self._exact(x.chunk, view), self._exact(index.chunk, picked)
         if lead:
-            node = self._call("take", (entry, pick), {"axis": len(lead)}, instr["site"])
+            node = self._call("take", (entry, pick), {"axis": len(lead)}, instr.site)
         else:
-            node = self._call("getitem", (entry,), {"key": pick}, instr["site"])
+            node = self._call("getitem", (entry,), {"key": pick}, instr.site)
         shape = (*lead, count, *tail)
-        layout = c_layout(shape, dtype, out["offset"])
+        layout = c_layout(shape, dtype, out.layout.offset)
         self._keep(out, layout, Entry(node), shape, self._is_new(out))
 
-    def _place(self, instr: dict[str, Any]) -> None:
-        mask, values = instr["inputs"]
-        out = instr["outputs"][0]
-        held = self._hold(out["chunk"])
-        size, count = instr["core"]
-        target = c_layout((size,), held.layout.dtype, out["offset"])
-        chosen = self._exact(mask["chunk"], c_layout((size,), np.dtype(bool), mask["offset"]))
+    def _place(self, instr: Instruction) -> None:
+        mask, values = instr.sources
+        out = instr.outputs[0]
+        held = self._hold(out.chunk)
+        size, count = instr.core
+        target = c_layout((size,), held.layout.dtype, out.layout.offset)
+        chosen = self._exact(mask.chunk, c_layout((size,), np.dtype(bool), mask.layout.offset))
         given = self._exact(
-            values["chunk"], c_layout((count,), held.layout.dtype, values["offset"])
+            values.chunk, c_layout((count,), held.layout.dtype, values.layout.offset)
         )
-        old = self._exact(out["chunk"], target)
-        node = self._node("setitem", (old, given), {"key": chosen}, instr["site"])
-        self._write(out["chunk"], target, Entry(node), (size,))
+        old = self._exact(out.chunk, target)
+        node = self._node("setitem", (old, given), {"key": chosen}, instr.site)
+        self._write(out.chunk, target, Entry(node), (size,))
 
-    def _python(self, instr: dict[str, Any]) -> None:
+    def _python(self, instr: Instruction) -> None:
         """An instruction that calls NumPy: by its public name if known, else held as it is."""
-        function, outs = instr["function"], instr["outputs"]
+        function, outs = instr.function, instr.outputs
         axes = getattr(function, "axes", None)
-        if axes is not None and registry.known(instr["name"]):
-            source = self.exact(instr["inputs"][0])
+        if axes is not None and registry.known(instr.name):
+            source = self.exact(instr.sources[0])
             kwargs: dict[str, Any] = {"axis": axes[0] if len(axes) == 1 else axes}
             if function.keepdims:
                 kwargs["keepdims"] = True
-            if len(axes) == len(instr["inputs"][0]["shape"]):
+            if len(axes) == len(instr.sources[0].layout.shape):
                 del kwargs["axis"]
-            kwargs |= _dtype(instr["name"], instr["inputs"][0]["dtype"], outs[0]["dtype"])
-            node = self._call(instr["name"], (source,), kwargs, instr["site"])
+            kwargs |= _dtype(instr.name, instr.sources[0].layout.dtype, outs[0].layout.dtype)
+            node = self._call(instr.name, (source,), kwargs, instr.site)
         elif getattr(function, "operands", None) is not None:  # an elementwise op
             operands = [
-                self.exact(instr["inputs"][o.index]) if hasattr(o, "index") else o
+                self.exact(instr.sources[o.index]) if hasattr(o, "index") else o
                 for o in function.operands
             ]
-            node = self._call(instr["name"], tuple(operands), {}, instr["site"])
+            node = self._call(instr.name, tuple(operands), {}, instr.site)
         else:
-            ins = [self.exact(o) for o in instr["inputs"]]
-            before = [None if o["resource"] or self._is_new(o) else self.exact(o) for o in outs]
+            ins = [self.exact(o) for o in instr.sources]
+            before = [None if o.resource or self._is_new(o) else self.exact(o) for o in outs]
             resources = [
-                self._program.array_of(o["chunk"], np.uint8) if o["resource"] else None
-                for o in outs
+                self._program.array_of(o.chunk, np.uint8) if o.resource else None for o in outs
             ]
             run = Opaque(
-                instr["name"],
+                instr.name,
                 function,
                 len(ins),
-                [layout_of(o) for o in outs],
+                [o.layout for o in outs],
                 resources,
-                instr["overwrites"],
+                instr.overwrites,
             )
             entries = (*ins, *before)
             count = sum(r is None for r in resources)
             node = Node(
                 OPAQUE,
-                self._names.get(None, instr["name"]),
+                self._names.get(None, instr.name),
                 entries,
                 {},
                 count,
-                line=instr["site"],
+                line=instr.site,
                 value=run,
             )
             self._used.update(node.inputs)
         results = iter(node.results)
         for o in outs:
-            if not o["resource"]:
-                layout = layout_of(o)
+            if not o.resource:
+                layout = o.layout
                 self._keep(o, layout, next(results), layout.shape, self._is_new(o))
 
     # -- shapes
 
-    def _groups(self, space: Shape, known: list[Operand], out: Operand) -> list[tuple[int, ...]]:
+    def _groups(self, space: Shape, known: list[View], out: View) -> list[tuple[int, ...]]:
         """For each axis of an iteration space the axes that it is made of, as arrays have them."""
         groups: list[tuple[int, ...]] = [(n,) for n in space]
         found = [False] * len(space)
-        layouts = [(self._hold(o["chunk"]).layout, layout_of(o)) for o in known]
+        layouts = [(self._hold(o.chunk).layout, o.layout) for o in known]
         if not layouts:
-            layouts = [(self._natural_layout(out["chunk"]), layout_of(out))]
+            layouts = [(self._natural_layout(out.chunk), out.layout)]
         for base, view in layouts:
             path = find(base, view) if view.size else None
             for i, group in enumerate(path.groups if path else ()):
@@ -397,24 +405,24 @@ class Lifter(Values):
                     groups[i], found[i] = group, True
         return [g if math.prod(g) != 1 else () for g in groups]
 
-    def _natural(self, shape: Shape, known: list[Operand]) -> Shape | None:
+    def _natural(self, shape: Shape, known: list[View]) -> Shape | None:
         """The shape of an array that has ``shape`` but for axes of length one; None if none has."""
         for o in known:
-            base = self._hold(o["chunk"]).layout.shape
+            base = self._hold(o.chunk).layout.shape
             if base != shape and tuple([n for n in base if n != 1]) == shape:
                 return base
         return None
 
 
-def _refined(groups: list[tuple[int, ...]], operands: list[Operand]) -> tuple[Shape, list[Layout]]:
+def _refined(groups: list[tuple[int, ...]], operands: list[View]) -> tuple[Shape, list[Layout]]:
     """The space with each axis cut into its groups, and the operands over it."""
     shape = tuple([n for group in groups for n in group])
     layouts = []
     for o in operands:
         strides: list[int] = []
-        for s, group in zip(o["strides"], groups, strict=True):
+        for s, group in zip(o.layout.strides, groups, strict=True):
             strides += [s * math.prod(group[i + 1 :]) for i in range(len(group))]
-        layouts.append(Layout(o["dtype"], o["offset"], shape, tuple(strides)))
+        layouts.append(Layout(o.layout.dtype, o.layout.offset, shape, tuple(strides)))
     return shape, layouts
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from lazyarray.graph.graph import Graph
 from lazyarray.graph.nodes import CONST, VAR, Entry
 from lazyarray.graph.placement import Devices
 from lazyarray.graph.text import expression, labels
 
 if TYPE_CHECKING:
     from lazyarray.graph.executor import _Run
+    from lazyarray.graph.graph import Graph
 
 
 def described(graph: Graph, run: _Run, requests: Mapping[str, str], devices: Devices) -> str:

@@ -128,6 +128,14 @@ class Node:
         return [Entry(self, i) for i in range(self.outputs or 1)]
 
 
+def output_name(entry: Entry) -> str:
+    """The name of one output of a node."""
+    node = entry.node
+    if node.op in (VAR, CONST):
+        return node.name
+    return f"{node.name}_output{entry.output if node.outputs else ''}"
+
+
 def entries(tree: Tree) -> Iterator[Entry]:
     """The entries among the leaves of a tree."""
     if isinstance(tree, Entry):

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from lazyarray.graph.views import Layout
+from lazyarray.lazy.captured import Layout
 from lazyarray.ops import _rows
 from lazyarray.ops._layout import new
 

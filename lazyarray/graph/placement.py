@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lazyarray.context import Context, as_device
-from lazyarray.graph.graph import Graph
 from lazyarray.graph.nodes import CONST, SERIALS, VAR, Entry, Node, mapped
+
+if TYPE_CHECKING:
+    from lazyarray.graph.graph import Graph
 
 Devices = dict[Node, Context]
 
@@ -77,5 +79,5 @@ def placed(graph: Graph, devices: Devices) -> tuple[Graph, Devices]:
         made.update(zip(node.results, new.results, strict=True))
     updates = [(node, on(entry, devices[node])) for node, entry in graph.updates]
     outputs = [made[e] for e in graph.outputs]
-    result = Graph(outputs, graph.variables, updates, graph.takes, graph.gives, graph.retrace)
+    result = type(graph)(outputs, graph.variables, updates, graph.takes, graph.gives, graph.retrace)
     return result, where

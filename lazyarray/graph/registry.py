@@ -115,16 +115,17 @@ def normal_form(
     """The arguments of a call in the form that is the same however they were passed.
 
     What holds arrays comes by position as far as it can, all else by name; what has its default is
-    left out. TypeError for arguments that the function doesn't take, or lacks.
+    left out. TypeError for arguments that the function doesn't take, or lacks, and for an ``out``.
     """
     signature = signature_of(op)
-    if signature is None:
-        return args, kwargs
     try:
-        bound = signature.bind(*args, **kwargs)
+        given = kwargs if signature is None else signature.bind(*args, **kwargs).arguments
     except TypeError as exc:
         raise TypeError(f"{op}: {exc}") from None
-    given = bound.arguments
+    if given.get("out") is not None:
+        raise TypeError(f"{op}: a node of a graph gives new arrays, so it takes no out=")
+    if signature is None:
+        return args, kwargs
     parameters = list(signature.parameters.values())
     last = _last_by_position(parameters, given)
     positional: list[Tree] = []

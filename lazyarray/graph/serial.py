@@ -6,7 +6,6 @@ import base64
 import json
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,6 +13,7 @@ import numpy as np
 from lazyarray.context import Context
 from lazyarray.graph import registry
 from lazyarray.graph.nodes import CONST, OPAQUE, VAR, Entry, Node, Spec, shape_of
+from lazyarray.graph.trees import Place
 from lazyarray.ops import _rows
 
 if TYPE_CHECKING:
@@ -21,13 +21,6 @@ if TYPE_CHECKING:
 
 FORMAT, VERSION = "lazyarray graph", 1
 _MOST_OUTPUTS = 1 << 16
-
-
-@dataclass(frozen=True)
-class Place:
-    """In the tree of what a graph takes or gives: the number of an array."""
-
-    number: int
 
 
 # ---- writing ------------------------------------------------------------------------------------

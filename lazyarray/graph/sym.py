@@ -1,8 +1,8 @@
 """``la.sym``: lazyarray's functions, building nodes of a graph instead of computing.
 
 Each public function is here under its own name (``la.sym.exp``, ``la.sym.linalg.inv``) and takes
-Symbols in the place of arrays, besides ``name=``, ``attr=`` (attributes) and ``num_outputs=`` (of a
-function whose number of results depends on shapes).
+Symbols in the place of arrays, as ``la.exp`` itself does; besides ``name=``, ``attr=`` (attributes)
+and ``num_outputs=`` (of a function whose number of results depends on shapes).
 """
 
 from __future__ import annotations

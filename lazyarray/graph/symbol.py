@@ -25,7 +25,7 @@ from lazyarray.graph.outputs import number_of_outputs
 from lazyarray.graph.parameters import complete, states
 from lazyarray.graph.scopes import AttrScope, NameManager, checked_attributes
 from lazyarray.lazy._lazy import Tensor
-from lazyarray.ops._rows import array
+from lazyarray.ops._rows import array, expect_symbols
 
 __all__ = ["Group", "Symbol", "Variable", "fromjson", "load", "var"]
 
@@ -33,13 +33,13 @@ __all__ = ["Group", "Symbol", "Variable", "fromjson", "load", "var"]
 class Symbol:
     """A value that a graph will compute: one output of a node, or several.
 
-    Operators, NDArray's methods, indexing, the functions of ``la.sym`` and NumPy's own build new
-    nodes of it. Of several outputs ``symbol[i]`` or ``symbol["name"]`` is one, and iteration gives
-    each.
+    Operators, NDArray's methods, indexing, lazyarray's functions (those of ``la.sym`` also take
+    names and attributes) and NumPy's own build new nodes of it. Of several outputs ``symbol[i]`` or
+    ``symbol["name"]`` is one, and iteration gives each.
 
     >>> import lazyarray as la
     >>> x = la.sym.var("x")
-    >>> y = (x * x).sum(axis=0)
+    >>> y = la.clip(x * x, 0, 1).sum(axis=0)
     >>> y.list_arguments()
     ['x']
     >>> y.eval(x=la.ones((2, 3)))[0].asnumpy()
@@ -268,7 +268,9 @@ class Symbol:
         raise TypeError("a Symbol has no values: build on it with the functions of la.sym")
 
     def __lazyarray_function__(self, name: str, args: tuple[Any, ...], kwargs: Any) -> Any:
-        """A call of one of the op table's own functions: ``la.exp(symbol)``."""
+        """A call of a public function: ``la.exp(symbol)``."""
+        if not registry.known(name):
+            raise TypeError(f"la.{name} is no op of graphs: it takes no Symbol")
         return apply(name, args, kwargs)
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
@@ -339,6 +341,9 @@ for _name, _op in _UNARY.items():
     setattr(Symbol, f"__{_name}__", _unary)
 
 
+expect_symbols()
+
+
 # ---- building -----------------------------------------------------------------------------------
 
 
@@ -353,8 +358,6 @@ def apply(
 ) -> Symbol:
     """The outputs of a new node that calls ``op``."""
     op = registry.canonical(op)
-    if kwargs.get("out") is not None:
-        raise TypeError(f"{op}: a node of a graph gives new arrays, so it takes no out=")
     attributes = AttrScope.current() | checked_attributes(attr or {})
     named = NameManager.current().get(name, op.rpartition(".")[2].lower())
 

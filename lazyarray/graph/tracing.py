@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
-from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
@@ -11,10 +9,10 @@ import numpy as np
 
 from lazyarray.functions.products import trace as trace_of_matrix
 from lazyarray.graph.calls import Watch, mark
-from lazyarray.graph.graph import Graph, structured
+from lazyarray.graph.graph import Graph
 from lazyarray.graph.lift import Lifter
 from lazyarray.graph.nodes import VAR, Node, Spec, mapped, place_of
-from lazyarray.graph.serial import Place
+from lazyarray.graph.trees import Place, named, numbered, structured, unique
 from lazyarray.lazy._lazy import Program, Tensor, TracingError, veiled
 from lazyarray.ops import _rows
 from lazyarray.ops._layout import k_order, new
@@ -65,8 +63,8 @@ def trace(*args: Any, **kwargs: Any) -> Any:
     function, *examples = args
     given: list[Any] = []
     names: list[str] = []
-    takes = _numbered(_named(function, tuple(examples), kwargs), given, names)
-    return _traced(function, takes, given, _unique(names))
+    takes = numbered(named(function, tuple(examples), kwargs), given, names)
+    return _traced(function, takes, given, unique(names))
 
 
 trace.__wrapped__ = trace_of_matrix  # type: ignore[attr-defined]  # whose signature is NumPy's
@@ -127,79 +125,3 @@ def _stand_in(x: Any) -> Any:
         return veiled(new(x.known, x.dtype))
     device = x.device if isinstance(x, Tensor) else None
     return veiled(new(x.shape, x.dtype, k_order([x], x.ndim), device))
-
-
-# ---- arguments ----------------------------------------------------------------------------------
-
-
-def _named(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """The arguments as (name, value), in a tuple and a dict."""
-    try:
-        parameters = inspect.signature(function).parameters.values()
-    except (TypeError, ValueError):
-        parameters = {}.values()
-    names = [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
-    if names and names[0] in ("x1", "self"):
-        names = names if names[0] == "x1" else names[1:]
-    several = next((p.name for p in parameters if p.kind is p.VAR_POSITIONAL), "arg")
-    names += [f"{several}{i}" for i in range(len(args) - len(names))]
-    positional = tuple(zip(names, args, strict=False))
-    return positional, {key: (key, value) for key, value in kwargs.items()}
-
-
-def _numbered(named: Any, given: list[Any], names: list[str]) -> Any:
-    """The tree with places for arrays and specs: they go to ``given``, their names to ``names``."""
-
-    def number(tree: Any, path: str) -> Any:
-        if isinstance(tree, (Tensor, np.ndarray, Spec)):
-            given.append(tree)
-            names.append(path)
-            return Place(len(given) - 1)
-        if isinstance(tree, (tuple, list)):
-            parts = [number(t, f"{path}_{i}") for i, t in enumerate(tree)]
-            if hasattr(tree, "_fields"):
-                return type(tree)(*parts)
-            return tuple(parts) if isinstance(tree, tuple) else parts
-        if isinstance(tree, dict):
-            return {key: number(t, f"{path}_{key}") for key, t in tree.items()}
-        return tree
-
-    positional, keywords = named
-    args = tuple([number(value, name) for name, value in positional])
-    return args, {key: number(value, name) for key, (name, value) in keywords.items()}
-
-
-def _unique(names: list[str]) -> list[str]:
-    counts: Counter[str] = Counter()
-    found: list[str] = []
-    for name in names:
-        counts[name] += 1
-        found.append(name if counts[name] == 1 and name not in found else f"{name}_{counts[name]}")
-    return found
-
-
-def called_with(graph: Graph, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """What a graph gives for arguments as its function took them, or by position or name."""
-    if graph.takes is None:
-        named = dict(zip(graph.list_inputs(), args, strict=False)) | kwargs
-        if len(args) > len(graph.variables):
-            raise TypeError(f"the graph takes {len(graph.variables)} arrays, not {len(args)}")
-        outputs = graph.eval(**named)
-        return outputs[0] if len(outputs) == 1 else tuple(outputs)
-    given: list[Any] = []
-    takes = _numbered(
-        (tuple([("", a) for a in args]), {k: (k, v) for k, v in kwargs.items()}), given, []
-    )
-    if repr(takes) != repr(graph.takes):
-        raise TypeError("the arguments are not nested as those that the graph was traced with")
-    arrays: dict[Node, Any] = {}
-    for node, x in zip(graph.variables, given, strict=False):
-        array = _rows.asarray(x)
-        if array.shape != node.spec.shape:
-            raise ValueError(
-                f"argument {node.name!r} has shape {array.shape}, not {node.spec.shape}, with "
-                "which the graph was traced"
-            )
-        arrays[node] = array
-    outputs = graph.run(arrays)
-    return structured(graph.gives, outputs)

@@ -12,12 +12,12 @@ import numpy as np
 from lazyarray.graph import registry
 from lazyarray.graph.nodes import CONST, Entry, Node
 from lazyarray.graph.scopes import NameManager
-from lazyarray.graph.views import Layout, Path, c_layout, find
+from lazyarray.graph.views import Path, find
 from lazyarray.lazy._lazy import Program
+from lazyarray.lazy.captured import Layout, Number, View, c_layout
 from lazyarray.ops import _rows
 
 Shape = tuple[int, ...]
-Operand = dict[str, Any]
 
 
 @dataclass
@@ -40,9 +40,8 @@ class Values:
         self._instructions = program.instructions()
         self._first: dict[int, int] = {}  # the first instruction that names a chunk
         for instr in self._instructions:
-            for o in (*instr["inputs"], *instr["outputs"]):
-                if "chunk" in o:
-                    self._first.setdefault(o["chunk"], instr["index"])
+            for o in instr.views:
+                self._first.setdefault(o.chunk, instr.number)
         self._held: dict[int, Held] = {}
         self._begun: dict[int, tuple[Node, Held]] = {}  # what is there from outside
         self._views: dict[Any, Entry] = {}
@@ -52,21 +51,20 @@ class Values:
 
     # -- reading
 
-    def exact(self, o: Operand) -> Entry:
+    def exact(self, o: View) -> Entry:
         """An operand as a value of exactly its shape."""
-        return self._exact(o["chunk"], layout_of(o))
+        return self._exact(o.chunk, o.layout)
 
     def _operand(
-        self, o: Operand, layout: Layout | None, inputs: list[Operand]
+        self, o: View | Number, layout: Layout | None, inputs: list[View | Number]
     ) -> tuple[Any, Shape]:
         """An operand of an elementwise op: an entry that broadcasts to the layout, or a number."""
-        if layout is None:
-            value, dtype = o["constant"], o["dtype"]
-            same = any(i["dtype"] == dtype for i in inputs if "chunk" in i)
-            return (
-                value if same or not isinstance(value, (int, float, complex)) else dtype.type(value)
-            ), ()
-        return self._read(o["chunk"], layout)
+        if isinstance(o, View):
+            return self._read(o.chunk, layout or o.layout)
+        same = any(i.layout.dtype == o.dtype for i in inputs if isinstance(i, View))
+        if same or not isinstance(o.value, (int, float, complex)):
+            return o.value, ()
+        return o.dtype.type(o.value), ()
 
     def _exact(self, chunk: int, layout: Layout) -> Entry:
         entry, shape = self._read(chunk, layout, True)
@@ -185,8 +183,8 @@ class Values:
 
     # -- what is held
 
-    def _is_new(self, o: Operand) -> bool:
-        return o["born"] and o["chunk"] not in self._held
+    def _is_new(self, o: View) -> bool:
+        return o.born and o.chunk not in self._held
 
     def _hold(self, chunk: int, dtype: np.dtype | None = None) -> Held:
         """What a chunk holds; of one that wasn't written in the trace, a constant or nothing yet.
@@ -208,14 +206,14 @@ class Values:
         return self._held[chunk]
 
     def _born(self, chunk: int) -> bool:
-        return any(o["born"] for o in self._operands(chunk))
+        return any(o.born for o in self._operands(chunk))
 
-    def _operands(self, chunk: int) -> list[Operand]:
+    def _operands(self, chunk: int) -> list[View]:
         return [
             o
             for instr in self._instructions
-            for o in (*instr["inputs"], *instr["outputs"])
-            if o.get("chunk") == chunk and instr["name"] not in ("take", "setitem")
+            for o in instr.views
+            if o.chunk == chunk and instr.name not in ("take", "setitem")
         ]
 
     def _natural_layout(self, chunk: int, dtype: np.dtype | None = None) -> Layout:
@@ -223,17 +221,14 @@ class Values:
         seen = self._operands(chunk)
         best: Layout | None = None
         for o in seen:
-            layout = layout_of(o)
-            whole = layout.size * layout.dtype.itemsize == o["nbytes"] and layout.dense
+            layout = o.layout
+            whole = layout.size * layout.dtype.itemsize == o.nbytes and layout.dense
             if whole and (best is None or len(layout.shape) > len(best.shape)):
                 best = layout
         if best is None:
-            dtype = layout_of(seen[0]).dtype if seen else dtype or self._dtype_of(chunk, chunk)
+            dtype = seen[0].layout.dtype if seen else dtype or self._dtype_of(chunk, chunk)
             nbytes = next(
-                o["nbytes"]
-                for instr in self._instructions
-                for o in (*instr["inputs"], *instr["outputs"])
-                if o.get("chunk") == chunk
+                o.nbytes for instr in self._instructions for o in instr.views if o.chunk == chunk
             )
             best = c_layout((nbytes // dtype.itemsize,), dtype)
         return best
@@ -244,7 +239,7 @@ class Values:
             if c in self._held:
                 return self._held[c].layout.dtype
             for o in self._operands(c):
-                found: np.dtype = o["dtype"]
+                found: np.dtype = o.layout.dtype
                 return found
         raise TypeError("an index into an array of unknown dtype can't be traced")
 
@@ -253,12 +248,12 @@ class Values:
 
     # -- writing
 
-    def _keep(self, o: Operand, layout: Layout, entry: Entry, shape: Shape, fresh: bool) -> None:
+    def _keep(self, o: View, layout: Layout, entry: Entry, shape: Shape, fresh: bool) -> None:
         """Notes what an instruction wrote."""
-        if fresh and layout.dense and layout.size * layout.dtype.itemsize == o["nbytes"]:
-            self._held[o["chunk"]] = Held(layout, entry)
+        if fresh and layout.dense and layout.size * layout.dtype.itemsize == o.nbytes:
+            self._held[o.chunk] = Held(layout, entry)
         else:
-            self._write(o["chunk"], layout, entry, shape)
+            self._write(o.chunk, layout, entry, shape)
 
     def _covers(self, chunk: int, layout: Layout) -> bool:
         held = self._hold(chunk).layout
@@ -337,11 +332,6 @@ class Values:
 
 
 _REDUCTIONS = ("sum", "prod", "max", "min", "any", "all")
-
-
-def layout_of(o: Operand) -> Layout:
-    """The view that an operand is."""
-    return Layout(o["dtype"], o["offset"], o["shape"], o["strides"])
 
 
 def _fits(has: Shape, lengths: Shape) -> bool:

@@ -508,6 +508,7 @@ cdef bint index_of(object k, npy_intp* i) noexcept
 cdef void issue(Chunk* c, uint64_t writes) noexcept
 cdef int no_sync_now() noexcept
 cdef bint capturing() noexcept
+cdef PyObject* noting() noexcept
 cdef Tensor get_element(Tensor x, npy_intp offset)
 cdef bint set_element(Tensor x, npy_intp offset, object value) except -1
 cdef Tensor lone_op(const Kernel* k, object a, object b, Tensor out)

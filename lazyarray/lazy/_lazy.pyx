@@ -54,6 +54,7 @@ from lazyarray.storage._storage cimport MemoryPool, kMapped, store
 
 from lazyarray.engine._engine import check_methods, set_gpu_scope
 from lazyarray.engine.settings import int_env
+from lazyarray.lazy import captured
 
 cnp.import_array()
 

@@ -1,11 +1,11 @@
 # What a program captured, for Python's eyes.
 
 
-cdef dict _kinds = {ELEMENTWISE: "elementwise", REDUCE: "reduce", GUFUNC: "gufunc", PYTHON: "python",
-                    TRANSFER: "transfer"}
+cdef dict _kinds = {ELEMENTWISE: captured.Kind.ELEMENTWISE, REDUCE: captured.Kind.REDUCE, GUFUNC: captured.Kind.GUFUNC,
+                    PYTHON: captured.Kind.PYTHON, TRANSFER: captured.Kind.TRANSFER}
 
 
-cdef dict described(CProgram* program, Instr* instr, size_t index):
+cdef object described(CProgram* program, Instr* instr, size_t index):
     """One captured instruction for Python's eyes."""
     cdef list operands = []
     cdef Layout l
@@ -14,8 +14,7 @@ cdef dict described(CProgram* program, Instr* instr, size_t index):
     for k in range(instr.nop):
         code = instr.py.get().views[k].dtype if instr.kernel.kind == PYTHON else instr.kernel.dtypes[k]
         if instr.ops[k].chunk is NULL:
-            operands.append({"constant": constant_of(instr.constants[constants], code),
-                             "dtype": _dtypes[code]})
+            operands.append(captured.Number(constant_of(instr.constants[constants], code), _dtypes[code]))
             constants += 1
             continue
         if instr.kernel.kind == PYTHON:
@@ -26,20 +25,16 @@ cdef dict described(CProgram* program, Instr* instr, size_t index):
                 step += instr.kernel.cores.n[k]
         device = Device.__new__(Device)
         device.c = instr.ops[k].chunk.device
-        operands.append({
-            "chunk": <size_t>instr.ops[k].chunk, "dtype": _dtypes[code], "offset": l.offset,
-            "nbytes": instr.ops[k].chunk.nbytes, "resource": instr.ops[k].chunk.resource,
-            "born": program.bore(instr.ops[k].chunk), "device": device,
-            "shape": tuple([l.shape()[i] for i in range(l.ndim)]),
-            "strides": tuple([l.strides()[i] for i in range(l.ndim)])})
-    return {
-        "index": index, "name": instr.kernel.name.decode(), "kind": _kinds[<int>instr.kernel.kind],
-        "inputs": operands[:instr.nin], "outputs": operands[instr.nin:],
-        "overwrites": [bool(instr.overwrites >> k & 1) for k in range(instr.nop - instr.nin)],
-        "reduced": tuple([a for a in range(instr.ndim) if instr.reduced >> a & 1]),
-        # Of a GUFUNC whose kernel doesn't name its core axes, what its loop is told.
-        "core": tuple([instr.core[i] for i in range(instr.ncore)]),
-        "core_steps": tuple([instr.core_steps[i] for i in range(instr.ncore_steps)]),
-        "function": <object>instr.py.get().fn if instr.kernel.kind == PYTHON else None,
-        "site": site_text(instr.site),
-    }
+        layout = captured.Layout(_dtypes[code], l.offset, tuple([l.shape()[i] for i in range(l.ndim)]),
+                         tuple([l.strides()[i] for i in range(l.ndim)]))
+        operands.append(captured.View(<size_t>instr.ops[k].chunk, layout, instr.ops[k].chunk.nbytes,
+                              bool(instr.ops[k].chunk.resource), program.bore(instr.ops[k].chunk), device))
+    return captured.Instruction(
+        index, instr.kernel.name.decode(), _kinds[<int>instr.kernel.kind],
+        operands[:instr.nin], operands[instr.nin:],
+        [bool(instr.overwrites >> k & 1) for k in range(instr.nop - instr.nin)],
+        tuple([a for a in range(instr.ndim) if instr.reduced >> a & 1]),
+        tuple([instr.core[i] for i in range(instr.ncore)]),
+        tuple([instr.core_steps[i] for i in range(instr.ncore_steps)]),
+        <object>instr.py.get().fn if instr.kernel.kind == PYTHON else None,
+        site_text(instr.site))

@@ -19,6 +19,21 @@ cdef int refuse_to_wait(str what) except -1:
     return 0
 
 
+cdef PyObject* noting() noexcept:
+    """Who is told of this thread's calls of public functions; NULL: nobody."""
+    return mode().notes if _recorder.captures else NULL
+
+
+def note_calls(notes):
+    """Has this thread's calls of public functions told to ``notes``, inside a :class:`Program`; None: to nobody.
+
+    ``notes.begin(op, args, kwargs)`` is called before each, ``notes.end(result)`` after it (None: it failed).
+    Who asks for it keeps ``notes`` until it asks for nobody.
+    """
+    cdef PyObject* told = <PyObject*>notes
+    mode().notes = told if notes is not None else NULL
+
+
 def is_capturing():
     """Whether this thread's ops are captured by a :class:`Program`."""
     return capturing()
@@ -464,7 +479,7 @@ cdef class Program:
                 for i in range(self.p.phases.size())]
 
     def instructions(self):
-        """What was captured: a dict for each instruction, with views of chunks as operands."""
+        """What was captured, an :class:`Instruction` (captured.py) each."""
         return [described(self.p, self.p.instrs[i], i) for i in range(self.p.instrs.size())]
 
 

@@ -11,6 +11,7 @@ cdef extern from *:
     struct Mode {
       bool recording = false, training = false;
       Program* capturing = nullptr;  // takes what would run
+      PyObject* notes = nullptr;     // is told of calls of public functions meanwhile: see note_calls
     };
     static Mode& mode() {
       static thread_local Mode m;
@@ -21,6 +22,7 @@ cdef extern from *:
     cdef cppclass Mode "lazyarray::Mode":
         cbool recording, training
         CProgram* capturing
+        PyObject* notes
     Mode& mode "lazyarray::mode"() noexcept
 
 

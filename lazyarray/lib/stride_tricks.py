@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from lazyarray import _direct
 from lazyarray.ops._layout import viewed
 
 if TYPE_CHECKING:
@@ -52,3 +54,6 @@ def sliding_window_view(
     """
     tricks = np.lib.stride_tricks
     return viewed(x, tricks.sliding_window_view, window_shape, axis, writeable=writeable)
+
+
+_direct.register(sys.modules[__name__])

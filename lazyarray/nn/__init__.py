@@ -18,7 +18,10 @@ array([ 0.25, -0.25])
 
 from __future__ import annotations
 
+import sys
+
 import lazyarray.random  # noqa: F401  as a whole: what asks for a part first may deadlock threads
+from lazyarray import _direct
 from lazyarray.nn import (
     activations,
     choices,
@@ -58,3 +61,5 @@ SECTIONS = [
     initializers,
 ]
 __all__ = [name for section in SECTIONS for name in section.__all__]
+
+_direct.register(sys.modules[__name__], writers=optimizers.__all__)

@@ -1,6 +1,6 @@
 # Types of the op table's rows, and of the functions that other ops are composed of.
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -10,6 +10,8 @@ from lazyarray.lazy.formulas import Formula
 
 EXPM1: int
 NEGATIVE: int
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
 
 class Row:
     @property
@@ -227,14 +229,22 @@ def rolled(x: Any, shift: Any, axis: Any) -> NDArray | None: ...
 class Public:
     recorded: Any
     host: Any
+    op: str | None
+    writes: bool
     __name__: str
-    def __init__(self, recorded: Any, host: Any, module: str) -> None: ...
+    def __init__(
+        self,
+        recorded: Any,
+        host: Any,
+        module: str,
+        op: str | None = None,
+        writes: bool = False,
+    ) -> None: ...
     def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
 
 class Direct(Public):
     numpys: Any
     method: str | None
-    writes: bool
     of_lists: bool
     def __init__(
         self,
@@ -251,6 +261,9 @@ class Direct(Public):
     ) -> None: ...
 
 class DirectMethod(Direct): ...
+
+def public(op: str, *, writes: bool = False) -> Callable[[_Function], _Function]: ...
+def expect_symbols() -> None: ...
 
 hinted: set[str]
 

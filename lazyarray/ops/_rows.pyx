@@ -99,6 +99,7 @@ from lazyarray.lazy._lazy cimport (
     place_of_size,
     np_dtype,
     npy_intp,
+    noting,
     numpy_view,
     put_number,
     put_scalar,

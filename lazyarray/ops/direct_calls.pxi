@@ -2,6 +2,7 @@
 # writes to an array, by a copy that replaces its memory.
 
 
+ctypedef object (*objectcall)(PyObject*, PyObject**, size_t, PyObject*)
 ctypedef object (*Quick)(PyObject**, Py_ssize_t)  # a native way for the plainest arguments; None for others
 
 
@@ -17,6 +18,7 @@ cdef frozenset _WAITING = frozenset((
 
 cdef enum:
     _DIRECT_ARGUMENTS = 16
+    _DEEPEST = 64  # axes that an array of NumPy's may have
 
 
 cdef extern from "Python.h":
@@ -81,17 +83,32 @@ cdef PyObject* handed_over(PyObject* result, object host, PyObject** args, size_
     return <PyObject*>found
 
 
+cdef bint _symbols = False  # whether there may be any
+
+
+def expect_symbols():
+    """From now on arguments may be symbols: objects with a ``__lazyarray_function__``."""
+    global _symbols
+    _symbols = True
+
+
 cdef class Public:
-    """A function of the public namespace, which is NumPy's own, ``host``, for what lazyarray doesn't hold."""
+    """A function of the public namespace, which is NumPy's own, ``host``, for what lazyarray doesn't hold.
+
+    Graphs know it by the name ``op``: a call with symbols builds a node, and one in a trace is noted.
+    """
 
     cdef readonly object recorded, host
+    cdef readonly str op  # None: of what only passes a call on
+    cdef readonly bint writes  # to its first argument, and gives None
     cdef int out_at  # the place of ``out`` among its arguments, or -1
     cdef vectorcallfunc called
     cdef object __weakref__
     cdef dict __dict__
 
-    def __init__(self, recorded, host, str module):
-        self.recorded, self.host = recorded, host
+    def __init__(self, recorded, host, str module, str op=None, bint writes=False):
+        self.recorded, self.host, self.writes = recorded, host, writes
+        self.op = f"{module}.{recorded.__name__}".partition(".")[2] if op is None else op
         code = getattr(recorded, "__code__", None)
         places = () if code is None else code.co_varnames[:code.co_argcount]
         self.out_at = places.index("out") if "out" in places else -1
@@ -124,7 +141,61 @@ cdef PyObject* call_public(PyObject* function, PyObject** args, size_t flags, Py
 
 
 cdef PyObject* recorded_call(Public self, PyObject** args, size_t flags, PyObject* names) noexcept:
+    """The function's own call, what builds a node instead, or what notes it; NULL with an error raised."""
+    if (_symbols or recorder().captures) and self.op is not None:
+        return (<vectorcallfunc>seen_call)(<PyObject*>self, args, flags, names)
+    return own_call(<PyObject*>self, args, flags, names)
+
+
+cdef object seen_call(PyObject* function, PyObject** args, size_t flags, PyObject* names):
+    """A call where there may be symbols, or some thread captures."""
+    cdef Public self = <Public>function
+    cdef Py_ssize_t i, n = PyVectorcall_NARGS(flags), every = n if names is NULL else n + len(<tuple>names)
+    cdef PyObject* notes = noting()
+    symbol = None
+    if _symbols:
+        for i in range(every):
+            symbol = symbol_in(<object>args[i], 0)
+            if symbol is not None:
+                break
+    if symbol is None and notes is NULL:
+        return (<objectcall>own_call)(function, args, flags, names)
+    given = tuple([<object>args[i] for i in range(n)])
+    named = {} if names is NULL else {key: <object>args[n + i] for i, key in enumerate(<tuple>names)}
+    if symbol is not None and self.writes:
+        raise TypeError(f"{self.op} changes what it is given, and a Symbol is a value: nothing is written")
+    if symbol is not None:
+        return symbol.__lazyarray_function__(self.op, given, named)
+    watch = <object>notes
+    watch.begin(self.op, given, named)
+    result = None
+    try:
+        result = (<objectcall>own_call)(function, args, flags, names)
+        return result
+    finally:
+        watch.end(result)
+
+
+cdef object symbol_in(object o, int depth):
+    """The first symbol that an argument is, or that lists, tuples, dicts and slices in it hold; else None."""
+    t = type(o)
+    if t is dict:
+        o = tuple((<dict>o).values())
+    elif t is slice:
+        o = o.start, o.stop, o.step
+    elif t is not list and not isinstance(o, tuple):
+        return o if is_symbol(o) else None
+    if depth < _DEEPEST:
+        for part in o:
+            found = symbol_in(part, depth + 1)
+            if found is not None:
+                return found
+    return None
+
+
+cdef PyObject* own_call(PyObject* function, PyObject** args, size_t flags, PyObject* names) noexcept:
     """The function's own call, or one that writes into an array of NumPy's; NULL with an error raised."""
+    cdef Public self = <Public>function
     cdef Py_ssize_t n = PyVectorcall_NARGS(flags)
     if names is NULL and (self.out_at < 0 or n <= self.out_at):
         return raw_vectorcall(self.recorded, args, flags, names)
@@ -153,19 +224,23 @@ cdef object out_among(Public self, PyObject** args, Py_ssize_t n, PyObject* name
     return <object>args[self.out_at] if 0 <= self.out_at < n else None
 
 
+def public(str op, *, bint writes=False):
+    """A decorator: makes a function that NDArray calls by itself known to graphs, as ``op``."""
+    return lambda function: Public(function, None, "lazyarray", op, writes)
+
+
 cdef class Direct(Public):
     """A function of the public namespace, or a method of arrays, which is run at once where that is possible.
 
     ``recorded`` is the function itself, ``numpys`` NumPy's of the same meaning (None: its own way is as
     fast); ``most`` is how many bytes its operands may have, where that is less than the policy's
     ``direct_bytes``, ``largest`` the largest integer among them. Where NumPy's is but a call of an array's
-    method, ``method`` is that method's name. What ``writes`` changes its first argument, and gives None. ``of_lists``:
-    for arrays the way of ``recorded`` is as fast.
+    method, ``method`` is that method's name. ``of_lists``: for arrays the way of ``recorded`` is as fast.
     """
 
     cdef readonly object numpys
     cdef readonly str method
-    cdef readonly bint writes, of_lists
+    cdef readonly bint of_lists
     cdef bint by_axis  # its second argument is an axis
     cdef bint wraps  # indices, which NumPy (2.4) wraps step by step, in years or never: the long way
     cdef npy_intp most, largest
@@ -175,10 +250,10 @@ cdef class Direct(Public):
     def __init__(self, recorded, numpys, str module, npy_intp most=PY_SSIZE_T_MAX,
                  npy_intp largest=_DIRECT_LENGTH, *, str method=None, bint writes=False,
                  bint of_lists=False, host=None):
-        super().__init__(recorded, host, module)
+        super().__init__(recorded, host, module, None, writes)
         self.numpys, self.most, self.largest = numpys, most, largest
         self.method = None if method is None else sys.intern(method)
-        self.writes, self.of_lists = writes, of_lists
+        self.of_lists = of_lists
         self.by_axis = recorded.__name__ in ("argmax", "argmin")
         self.wraps = recorded.__name__ in ("take", "choose", "put")
         self.waits = recorded.__name__ + "()" if recorded.__name__ in _WAITING else None
@@ -255,6 +330,7 @@ def set_method(type t, str name, *, bint writes=False):
     cdef type owner = next(c for c in t.__mro__ if name in vars(c))
     cdef Direct method = DirectMethod(owner.__dict__[name], None, owner.__module__, method=name, writes=writes,
                                       host=None if writes else getattr(np.ndarray, name))
+    method.op = None
     put_in_type(<PyTypeObject*>owner, name, method)
 
 

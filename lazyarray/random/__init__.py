@@ -8,6 +8,7 @@ The functions draw from the stream of the device they make the array on, NumPy's
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import numpy.random
@@ -21,6 +22,8 @@ from numpy.random import (
     SeedSequence,
 )
 
+from lazyarray import _direct
+from lazyarray.ops._rows import Public
 from lazyarray.random import devices
 from lazyarray.random._draws import Draw
 from lazyarray.random.devices import (
@@ -51,6 +54,7 @@ ALIASES = dict.fromkeys(["random_sample", "ranf", "sample"], "random")
 def _at_once(way: Any) -> Any:
     """The function, but that it calls NumPy's method on the stream of cpu(0) where it can."""
     name = way.__name__
+    known = Public(way, None, __name__, writes=name == "shuffle")
     for stream, kind in (
         (devices.first, RandomState),
         (devices.first.newer, Generator),
@@ -59,8 +63,8 @@ def _at_once(way: Any) -> Any:
         if isinstance(method, Draw):
             numpys = getattr(getattr(numpy.random, kind.__name__), name)
             names = names_of(way if name in ("rand", "randn") else method)
-            return Draw(way, numpys, names, stream)
-    return way
+            return Draw(known, numpys, names, stream)
+    return known
 
 
 _rows = {row.name: row for row in TABLE}
@@ -96,3 +100,5 @@ __all__ = [
 ]
 
 from lazyarray.random import mtrand  # noqa: E402  which takes what is above
+
+_direct.register(sys.modules[__name__])

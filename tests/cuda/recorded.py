@@ -4,6 +4,7 @@ import numpy as np
 
 import lazyarray as la
 from lazyarray.lazy._lazy import Program
+from lazyarray.lazy.captured import Kind, View
 from lazyarray.lazy.cuda import library
 from tests.cuda.cupy_of_numpy import Device, real
 
@@ -40,26 +41,26 @@ class Recorded:
     """A Call made of a captured instruction."""
 
     def __init__(self, instruction, memory):
-        self.name = instruction["name"]
-        self.operands = [*instruction["inputs"], *instruction["outputs"]]
+        self.name = instruction.name
+        self.operands = [*instruction.inputs, *instruction.outputs]
         self.memory = memory
-        self.core, self.core_steps = instruction["core"], instruction["core_steps"]
-        self.dtypes = [np.dtype(o["dtype"]) for o in self.operands]
-        last = self.operands[-1]
-        self.shape = last["shape"]
-        self.steps = [o.get("strides", (0,) * len(self.shape)) for o in self.operands]
+        self.core, self.core_steps = instruction.core, instruction.core_steps
+        views = [o.layout if isinstance(o, View) else None for o in self.operands]
+        self.dtypes = [(v or o).dtype for v, o in zip(views, self.operands, strict=True)]
+        self.shape = views[-1].shape
+        self.steps = [v.strides if v else (0,) * len(self.shape) for v in views]
 
     @property
     def arrays(self):
-        return [self.view(k, o["shape"], o["strides"]) for k, o in enumerate(self.operands)]
+        return [self.view(k, o.layout.shape, o.layout.strides) for k, o in enumerate(self.operands)]
 
     def constant(self, k):
-        return self.operands[k].get("constant")
+        return getattr(self.operands[k], "value", None)
 
     def view(self, k, shape, steps, dtype=None, offset=0):
         o = self.operands[k]
         dtype = np.dtype(dtype or self.dtypes[k])
-        return self.memory[o["chunk"]].view(shape, dtype, o["offset"] + offset, steps)
+        return self.memory[o.chunk].view(shape, dtype, o.layout.offset + offset, steps)
 
 
 def run(function, *arrays, kind="gufunc"):
@@ -70,24 +71,23 @@ def run(function, *arrays, kind="gufunc"):
     xs = [la.array(a) for a in arrays]
     with Program() as program:
         function(*xs)
-    (instruction,) = [i for i in program.instructions() if i["kind"] == kind]
+    (instruction,) = [i for i in program.instructions() if i.kind is Kind[kind.upper()]]
     memory = {}
-    for o in [*instruction["inputs"], *instruction["outputs"]]:
-        if "chunk" in o:
-            memory[o["chunk"]] = Memory(o["nbytes"])
+    for o in instruction.views:
+        memory[o.chunk] = Memory(o.nbytes)
     for x, a in zip(xs, arrays, strict=True):
         if program.chunk_of(x) in memory:
             size = len(memory[program.chunk_of(x)].raw)
             memory[program.chunk_of(x)] = Memory(size, a)
-    outs = [memory[o["chunk"]] for o in instruction["outputs"]]
+    outs = [memory[o.chunk] for o in instruction.outputs]
     if kind == "gufunc":
         library.gufunc(Recorded(instruction, memory))
     else:
         call = Recorded(instruction, memory)
-        arrays, n = call.arrays, len(instruction["inputs"])
-        replacement = library.PYTHON[instruction["name"]]
-        replacement(arrays[n:], arrays[:n], instruction["function"])
-    return instruction["name"], outs
+        arrays, n = call.arrays, len(instruction.inputs)
+        replacement = library.PYTHON[instruction.name]
+        replacement(arrays[n:], arrays[:n], instruction.function)
+    return instruction.name, outs
 
 
 def check(function, *arrays, kind="gufunc", name=None, close=False):

@@ -11,6 +11,7 @@ import pytest
 
 import lazyarray as la
 from lazyarray import nn
+from lazyarray.lazy.captured import Instruction, Kind, Layout, View
 from lazyarray.lazy.cuda import library
 from tests.cuda.recorded import RNG, Memory, Recorded, check, numbers, run
 
@@ -145,16 +146,11 @@ def test_picking_by_a_mask():
     operands = [(x, 0), (mask, 1), (np.zeros(n), 2)]
     memory = {k: Memory(a.nbytes, a) for a, k in operands}
     parts = [
-        {"chunk": k, "offset": 0, "dtype": a.dtype, "shape": (), "strides": ()} for a, k in operands
+        View(k, Layout(a.dtype, 0, (), ()), a.nbytes, False, False, la.cpu(0)) for a, k in operands
     ]
+    ins, outs = parts[:2], parts[2:]
     call = Recorded(
-        {
-            "name": "getitem",
-            "inputs": parts[:2],
-            "outputs": parts[2:],
-            "core": (20, n),
-            "core_steps": (),
-        },
+        Instruction(0, "getitem", Kind.GUFUNC, ins, outs, [True], (), (20, n), (), None, ""),
         memory,
     )
     library.gufunc(call)

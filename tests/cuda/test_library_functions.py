@@ -173,10 +173,10 @@ def test_what_is_left_to_the_host_writes_nothing(function):
         function(x)
     instruction = program.instructions()[-1]
     xp = calls.cupy()
-    outs = [xp.array(np.full(o["shape"], 7, o["dtype"])) for o in instruction["outputs"]]
-    ins = [xp.array(numbers(4, 4).astype(o["dtype"])) for o in instruction["inputs"]]
+    outs = [xp.array(np.full(o.layout.shape, 7, o.layout.dtype)) for o in instruction.outputs]
+    ins = [xp.array(numbers(4, 4).astype(o.layout.dtype)) for o in instruction.inputs]
     with pytest.raises(Hosted):
-        library.PYTHON[instruction["name"]](outs, ins, instruction["function"])
+        library.PYTHON[instruction.name](outs, ins, instruction.function)
     assert all((o == 7).all() for o in outs)
 
 

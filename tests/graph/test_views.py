@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lazyarray.graph.views import Layout, c_layout, find
+from lazyarray.graph.views import find
+from lazyarray.lazy.captured import Layout, c_layout
 
 
 def layout(a, memory):
