@@ -410,7 +410,7 @@ cdef int store_item(Tensor to, object value) except -1:
                 if not fits_integer(number, to.v.dtype):
                     np.empty((), np_dtype(to.v.dtype))[()] = np_dtype(t.v.dtype).type(number)  # NumPy's error, if any
             else:
-                call("setitem", _set_scalar, [t], [to], cost=3000 + 2.0 * to.v.layout.size(), overwrites=False)
+                call("setitem", _set_scalar, [t], [to], cost=3000 + 2.0 * to.v.layout.size())
                 return 0
     return store(to, value)
 

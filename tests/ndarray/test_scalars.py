@@ -308,3 +308,18 @@ def test_such_a_scalar_that_is_not_known_yet_is_the_arrays_error():
         a.asnumpy()
     assert "test_scalars.py" in caught.value.__notes__[0]
     assert b.tolist() == [2, 0, 0]
+
+
+@asynchronous
+def test_such_a_store_heals_what_it_overwrites():
+    s = la.array([300.5])
+    a, b = la.zeros(3, "i8"), la.zeros(3, "i8")
+    for x in (a, b):
+        la.engine.get().push_sync(lambda ctx: [][0], la.cpu(0), mutable_vars=[x.var])  # poisons it
+    with pending(s):
+        a[...], b[1:] = s[0], s[0]
+    assert a.tolist() == [300] * 3
+    with pytest.raises(IndexError):
+        b.asnumpy()
+    with pytest.raises(IndexError):
+        la.waitall()
