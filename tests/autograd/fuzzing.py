@@ -53,8 +53,8 @@ la.sort(x) la.partition(x,1) la.interp(x,[-2.0,0.1,2.0],[0.3,1.2,-0.7]) nn.softm
 nn.log_softmax(x) nn.logsumexp(x) nn.softmax(x,0) nn.logsumexp(x,0,True)
 nn.layer_norm(x,x.shape[-1:]) la.linalg.inv(x@x.T+la.eye(len(x)))
 la.linalg.det(x@x.T*0.1+la.eye(len(x))) la.linalg.slogdet(x@x.T+la.eye(len(x)))[1]
-la.linalg.cholesky(x@x.T+la.eye(len(x)))
-la.linalg.eigvalsh(x@x.T*0.1+la.diag(la.arange(1.0*len(x))))
+la.linalg.cholesky(x@x.swapaxes(-1,-2)+la.eye(x.shape[-2]))
+la.linalg.eigvalsh(x@x.swapaxes(-1,-2)*0.1+la.diag(la.arange(1.0*x.shape[-2])))
 la.linalg.svd(x*0.1+la.diag(la.arange(len(x))+1.0),compute_uv=False)
 la.linalg.pinv(x+3*la.eye(*x.shape,0)) la.linalg.norm(x,axis=-1) la.linalg.norm(x,1,axis=-1)
 la.linalg.matrix_power(x@x.T*0.1,3) nn.conv1d(x[:,None],la.ones((2,1,2))*0.3,padding=1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+import re
 import resource
 import warnings
 from collections.abc import Callable
@@ -402,7 +403,10 @@ class Writer:
             made = self.name()
             if self.takes(f"{made} = {text.replace(f'({name} ** ', f'({name} * ')}"):
                 self.lines.pop()
-                lines.append(f"{made} = tried(lambda: {text}, {name})")
+                needs = sorted(
+                    set(re.findall(r"\bx\d+\b", text))
+                )  # may have failed
+                lines.append(f"{made} = tried(lambda: {text}, {', '.join(needs)})")
                 shown[made] = self.env[made]
         self.env.clear()
         self.env.update(others)
