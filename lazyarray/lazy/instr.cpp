@@ -185,7 +185,8 @@ void set_k_layout(Layout& out, npy_intp itemsize, int nin, View const* const* vi
   for (int k = 0; c && k < nin; ++k)
     c = !views[k] || views[k]->layout.ndim == 0 ||
         (views[k]->layout.same_shape(out) && views[k]->layout.c_contiguous(views[k]->itemsize()));
-  if (c || out.ndim < 2) {
+  // (NumPy's iterator gives no elements steps of 0: what is reduced of them is in C order.)
+  if (c || out.ndim < 2 || out.size() == 0) {
     out.set_c_order(itemsize);
     return;
   }
