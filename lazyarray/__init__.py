@@ -89,6 +89,7 @@ from lazyarray.ops.names import *  # noqa: F403
 from lazyarray.protocols.awaiting import *  # noqa: F403
 from lazyarray.protocols.dlpack import *  # noqa: F403
 from lazyarray.protocols.pickling import *  # noqa: F403
+from lazyarray.protocols.pickling import rebuild as _rebuild  # noqa: F401  (what pickles name)
 
 __version__ = "0.1.0"
 

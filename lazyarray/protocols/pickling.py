@@ -31,6 +31,10 @@ def rebuild(
     return x
 
 
+# The name in pickles, which outlives the files here.
+rebuild.__module__, rebuild.__qualname__ = "lazyarray", "_rebuild"
+
+
 def to_json(o: Any) -> Any:
     """``json.dumps(..., default=la.to_json)``: arrays as nested lists, their scalars as numbers.
 

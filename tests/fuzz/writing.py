@@ -403,9 +403,7 @@ class Writer:
             made = self.name()
             if self.takes(f"{made} = {text.replace(f'({name} ** ', f'({name} * ')}"):
                 self.lines.pop()
-                needs = sorted(
-                    set(re.findall(r"\bx\d+\b", text))
-                )  # may have failed
+                needs = sorted(set(re.findall(r"\bx\d+\b", text)))  # may have failed
                 lines.append(f"{made} = tried(lambda: {text}, {', '.join(needs)})")
                 shown[made] = self.env[made]
         self.env.clear()

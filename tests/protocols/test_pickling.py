@@ -33,3 +33,10 @@ def test_copy_module():
     for y in (copy.copy(x), copy.deepcopy(x), copy.deepcopy([x])[0]):
         y += 1
         assert x.asnumpy().tolist() == [0, 1, 2] and y.asnumpy().tolist() == [1, 2, 3]
+
+
+def test_pickles_name_no_file_of_ours():
+    """They outlive where things stand."""
+    told = pickle.dumps(la.ones(3), 0)
+    assert b"clazyarray\n_rebuild\n" in told and b"protocols" not in told
+    assert pickle.loads(told).tolist() == [1, 1, 1]
