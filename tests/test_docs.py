@@ -62,7 +62,9 @@ def test_code_of_the_pages_runs(path, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)  # some write files
     names, parser, report = {}, doctest.DocTestParser(), []
     runner = doctest.DocTestRunner(verbose=False, optionflags=OPTIONS)
-    with mock.patch.dict(os.environ):  # one sets a variable, for the programs that follow it
+    profiler = importlib.import_module("lazyarray.profiler.session").session
+    # One sets a variable, for the programs that follow it, another what the profiler records.
+    with mock.patch.dict(os.environ), mock.patch.object(profiler, "config", profiler.config):
         for line, code in blocks(path):
             if ">>>" in code:
                 test = parser.get_doctest(code, names, f"{path.name}:{line}", str(path), line)
