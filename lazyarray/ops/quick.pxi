@@ -79,6 +79,12 @@ cdef Tensor room_for(int code, int ndim, const npy_intp* shape):
     return t if <npy_intp>t.v.chunk.nbytes <= recorder().policy.direct_bytes and t.v.chunk.allocate() else None
 
 
+cdef bint is_ready(Tensor x) noexcept:
+    """Whether all elements of a small array lie in a row, to be read here and now."""
+    return may_run_now() and contiguous(x) and at_hand(x.v.chunk, False) \
+        and x.v.layout.size() * x.v.itemsize() <= recorder().policy.direct_bytes
+
+
 cdef object quick_array(PyObject** args, Py_ssize_t n):
     cdef Tensor t = only(args, n)
     if t is not None:
@@ -219,8 +225,7 @@ cdef object quick_norm(PyObject** args, Py_ssize_t n):
     cdef npy_intp i
     if n == 1 and type(<object>args[0]) is list:
         x = of_numbers(<object>args[0])
-    if x is None or not contiguous(x) or not may_run_now() or not at_hand(x.v.chunk, False) \
-            or x.v.layout.size() * x.v.itemsize() > recorder().policy.direct_bytes:
+    if x is None or not is_ready(x):
         return None
     if x.v.dtype == D_IL:
         whole = x
@@ -276,11 +281,11 @@ cdef object quick_concatenate(PyObject** args, Py_ssize_t n):
 
 
 cdef object quick_argmax(PyObject** args, Py_ssize_t n):
-    return extremum_of_list(args, n, 0) if n == 1 else quick_extremum(args, n, 0)
+    return extremum_of_list(args, n, 0)
 
 
 cdef object quick_argmin(PyObject** args, Py_ssize_t n):
-    return extremum_of_list(args, n, 1) if n == 1 else quick_extremum(args, n, 1)
+    return extremum_of_list(args, n, 1)
 
 
 cdef object quick_argmax_method(PyObject** args, Py_ssize_t n):
@@ -293,7 +298,7 @@ cdef object quick_argmin_method(PyObject** args, Py_ssize_t n):
 
 cdef object extremum_of_list(PyObject** args, Py_ssize_t n, int what):
     """The same, where a list of numbers is an array, too."""
-    if type(<object>args[0]) is not list:
+    if n != 1 or type(<object>args[0]) is not list:
         return quick_extremum(args, n, what)
     cdef Tensor t = of_numbers(<object>args[0])
     return None if t is None else extremum(t, what)
@@ -342,8 +347,7 @@ cdef Tensor extremum(Tensor x, int what):
     cdef Kernel* k
     cdef Tensor t
     cdef npy_intp n = x.v.layout.size()
-    if not may_run_now() or not contiguous(x) or not n or not at_hand(x.v.chunk, False) \
-            or n * x.v.itemsize() > recorder().policy.direct_bytes:
+    if not n or not is_ready(x):
         return None
     k = along_kernel("argmin" if what else "argmax", what, x.v.dtype)
     if k is NULL:
@@ -359,12 +363,10 @@ cdef object quick_bincount(PyObject** args, Py_ssize_t n):
     cdef Tensor x = only(args, n), counts
     cdef npy_intp i, size, most = -1
     cdef int64_t* p
-    if x is None or x.v.layout.ndim != 1 or x.v.dtype != D_IL or not contiguous(x) or not may_run_now() \
-            or not at_hand(x.v.chunk, False) or not (x.v.chunk.device == cpu0()):
+    if x is None or x.v.layout.ndim != 1 or x.v.dtype != D_IL or not is_ready(x) \
+            or not (x.v.chunk.device == cpu0()):
         return None
     size = x.v.layout.size()
-    if size * 8 > recorder().policy.direct_bytes:
-        return None
     p = <int64_t*>(x.v.chunk.data + x.v.layout.offset)
     for i in range(size):
         if p[i] < 0 or p[i] > _DIRECT_LENGTH:

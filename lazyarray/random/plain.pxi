@@ -214,7 +214,7 @@ cdef bint _whole(PyObject* o, Drawn stream, npy_intp* value) noexcept:
         and (<Tensor><object>o).v.chunk.device == stream._device.c
 
 
-cdef bint _agrees(Draw f) except -1:
+cdef bint _agrees(Draw f, int plain) except -1:
     """Whether what is drawn here are NumPy's numbers."""
     cdef PyObject* given[2]
     cdef double[3] drawn
@@ -222,13 +222,15 @@ cdef bint _agrees(Draw f) except -1:
     kind = getattr(np.random, f.owner)
     bits = Bits(kind(np.random.MT19937(5)))
     theirs = getattr(kind(np.random.MT19937(5)), f.way.__name__)
-    for arguments in _compared[f.plain & ~OLDER]:
+    if plain == NEVER:
+        return False
+    for arguments in _compared[plain & ~OLDER]:
         if len(arguments) > f.parameters:
             continue
         for n in (1, 3, 1):
             for i in range(2):
                 given[i] = <PyObject*>arguments[i] if i < <Py_ssize_t>len(arguments) else NULL
-            if not _drawn(f.plain, bits, given, None, n, <char*>drawn):
+            if not _drawn(plain, bits, given, None, n, <char*>drawn):
                 return False
             wanted = theirs(n) if f.repeats else theirs(*arguments, size=n)
             if wanted.dtype.itemsize != 8 or memcmp(<char*>drawn, cnp.PyArray_DATA(wanted), 8 * n) != 0:
@@ -293,11 +295,12 @@ cdef object plain_draw(Draw f, Drawn stream, PyObject** args, Py_ssize_t n, PyOb
         count *= shape[i]
     if count > recorder().policy.draws:
         return None
-    if not f.compared:
-        f.compared = True
-        if not _agrees(f):
+    if not f.compared:  # two threads may both compare: they come to the same end
+        if not _agrees(f, f.plain):
             f.plain = NEVER
-            return None
+        f.compared = True
+    if f.plain == NEVER:
+        return None
     generator = stream._source.now()
     bits = stream._source.bits
     if bits is None or bits.generator is not generator:
