@@ -14,7 +14,7 @@ import numpy as np
 
 cimport numpy as cnp
 from cpython.buffer cimport PyBUF_WRITABLE
-from cpython.long cimport PyLong_AsLongAndOverflow
+from cpython.long cimport PyLong_AsLongAndOverflow, PyLong_FromDouble
 from cpython.object cimport PyObject, Py_EQ, Py_GE, Py_GT, Py_LE, Py_LT, Py_NE
 from libc.stdint cimport int32_t, int64_t
 from libc.string cimport memcpy
@@ -628,6 +628,8 @@ cdef class NDArray(Methods):
                 return p[0] != 0
             if self.v.dtype == D_F8:
                 return (<double*>p)[0] != 0
+            if self.v.dtype == D_IL:
+                return (<int64_t*>p)[0] != 0
         if self.v.layout.size() != 1:
             if self.v.layout.size() == 0:
                 raise ValueError("The truth value of an empty array is ambiguous. "
@@ -640,6 +642,8 @@ cdef class NDArray(Methods):
         return float(number(self, "?float()"))
 
     def __int__(self):
+        if self.v.dtype == D_F8 and is_known(self):
+            return PyLong_FromDouble((<double*>(self.v.chunk.data + self.v.layout.offset))[0])
         return int(number(self, "?int()"))
 
     def __complex__(self):

@@ -131,13 +131,9 @@ cdef object divided(Tensor self, object a, object b):
     return binary(_divmod, NOT_QUICK, self, a, b)
 
 
-cdef object repeated(Tensor number, object other):
-    """``[0] * n`` and ``n * (0,)`` with an element ``n`` repeat the sequence; None for all else."""
-    if type(other) is not list and type(other) is not tuple:
-        return None
-    if number.v.layout.ndim or info(number.v.dtype).kind not in b"iu":
-        return None
-    return other * int(number) or None
+cdef inline bint repeats(Tensor number, object other):
+    """Whether ``[0] * n`` and ``n * (0,)`` repeat the sequence: with an element ``n``."""
+    return (type(other) is list or type(other) is tuple) and is_scalar(number) and info(number.v.dtype).kind in b"iu"
 
 
 cdef inline object inplace(Ufunc row, Tensor a, object b):
@@ -225,8 +221,14 @@ cdef class Operators(Tensor):
     def __sub__(self, other): return binary(_subtract, QUICK_SUBTRACT, self, self, other)
     def __rsub__(self, other): return binary(_subtract, QUICK_SUBTRACT, self, other, self)
     def __isub__(self, other): return inplace(_subtract, self, other)
-    def __mul__(self, other): return repeated(self, other) or binary(_multiply, QUICK_MULTIPLY, self, self, other)
-    def __rmul__(self, other): return repeated(self, other) or binary(_multiply, QUICK_MULTIPLY, self, other, self)
+    def __mul__(self, other):
+        if repeats(self, other):
+            return other * int(self)
+        return binary(_multiply, QUICK_MULTIPLY, self, self, other)
+    def __rmul__(self, other):
+        if repeats(self, other):
+            return other * int(self)
+        return binary(_multiply, QUICK_MULTIPLY, self, other, self)
     def __imul__(self, other): return inplace(_multiply, self, other)
     def __truediv__(self, other): return binary(_divide, QUICK_DIVIDE, self, self, other)
     def __rtruediv__(self, other): return binary(_divide, QUICK_DIVIDE, self, other, self)

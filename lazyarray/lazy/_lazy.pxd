@@ -411,9 +411,9 @@ cdef extern from *:
 
 # A view of a chunk: what NDArray is made of.
 cdef class Tensor:
-    cdef View v
     cdef Handle handle  # of v.chunk
     cdef object __weakref__
+    cdef View v
 
 
 # Stands for a Python number in a capture.
@@ -493,7 +493,14 @@ cdef void set_operand(Instr* instr, int k, const View* v) noexcept
 cdef int emit(Instr* instr) except -1
 cdef int emit_elementwise(Instr* instr, Layout* space, const View** views, bint overwrites) except -1
 cdef int flush(bint wake) except -1
-cdef bint at_hand(Chunk* c, bint write) noexcept
+
+
+cdef inline bint at_hand(Chunk* c, bint write) noexcept:
+    """Whether the memory can be read (or written) now, with nothing to be told to anybody."""
+    return c.data is not NULL and (c.idle() if write else c.readable()) and c.plain() \
+        and c.error.load() is NULL and not c.deleted.load()
+
+
 cdef bint lone_ops() noexcept
 cdef Tensor new_element(int dtype, CDevice device)
 cdef Tensor truth(bint value)

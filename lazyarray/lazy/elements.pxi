@@ -5,12 +5,6 @@
 # whatever is not plain (pending, failed, another device, floating-point flags) goes the long way.
 
 
-cdef bint at_hand(Chunk* c, bint write) noexcept:
-    """Whether the memory can be read (or written) now, with nothing to be told to anybody."""
-    return c.data is not NULL and (c.idle() if write else c.readable()) and c.plain() \
-        and c.error.load() is NULL and not c.deleted.load()
-
-
 cdef bint lone_ops() noexcept:
     """Whether instructions may run in the caller's thread now, in the engine's usual way, unseen."""
     return _recorder.policy.inline_ns > _LONE_NS and not _recorder.engine().stopped() \
@@ -42,7 +36,7 @@ cdef extern from *:
       // A scalar, not an object of a class derived from its: such a class has a dealloc of its own.
       if (Py_TYPE(o) == types_of_scalars[v.dtype] && spares.n < Spares::kMost) {
         lazyarray::Chunk* c = reinterpret_cast<Handle*>(p + tensor_parts.handle)->chunk;
-        if (c && c == v.chunk && lazyarray::lazy(c)->reusable() && !v.layout.ndim && !v.layout.offset && !v.detached &&
+        if (c && c == v.chunk && c->reusable() && !v.layout.ndim && !v.layout.offset && !v.detached &&
             !*reinterpret_cast<PyObject**>(p + tensor_parts.weak)) {
           spares.kept[spares.n++] = o;
           return;

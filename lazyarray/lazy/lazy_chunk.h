@@ -25,16 +25,14 @@ struct PlanNotes {
 // All chunks are such once a recorder lives (teach_store).
 class LazyChunk final : public Chunk {
  public:
+  bool captured = false;  // a program uses it by reference; GIL
   PlanNotes notes;
   // Autograd's, changed with the GIL held: who wrote it last, for as long as a new op can use it, and
-  // what its nodes know the memory by.
+  // what its nodes know the memory by. Who sets one of them, or `captured`, sets `noted`.
   Node* node = nullptr;
   Memory* memory = nullptr;
-  bool captured = false;  // a program uses it by reference; GIL
 
   explicit LazyChunk(Engine* e) : Chunk(e) {}
-  // With the GIL held: as a Chunk's, and no tape or program has seen it.
-  bool reusable() const { return Chunk::reusable() && !node && !memory && !captured; }
 
  protected:
   void last_handle_dropped() override;

@@ -25,7 +25,7 @@ void Program::capture(Instr* in) {
   for (int k = 0; k < in->nop; ++k)
     if (Chunk* c = in->ops[k].chunk) {
       c->ref();
-      if (!bore(c)) lazy(c)->captured = true;
+      if (!bore(c)) lazy(c)->captured = c->noted = true;
     }
 }
 

@@ -56,6 +56,7 @@ void teach_store(ChunkStore* store) {
 Memory* Tape::memory_of(Chunk* c) {
   Memory*& memory = lazy(c)->memory;
   if (!memory) memory = new Memory(c->nbytes, c->device);
+  c->noted = true;
   return memory;
 }
 
@@ -70,6 +71,7 @@ void Tape::set_writer(Chunk* c, Node* node) {
   Node* old = history_of(c);
   if (node) node->ref();
   lazy(c)->node = node;
+  c->noted = true;
   if (old) old->unref();
 }
 

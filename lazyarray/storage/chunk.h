@@ -21,28 +21,36 @@ class ChunkStore;
 // What the rooms above keep of a chunk lies in the same object, in a class of theirs (ChunkStore::make).
 class Chunk : public Var {
  public:
-  char* data = nullptr;  // set once, by allocate()
-  size_t nbytes = 0;
-  Device device;
-  std::atomic<int32_t> handles{0};
-  void* owner = nullptr;             // whoever owns foreign memory, given to `drop_owner`
-  void (*drop_owner)(void*) = nullptr;
+  // First what a single element's life asks for, with its value after it (`small_`): loops over elements that
+  // are kept wait for memory, a cache line at a time.
   bool resource = false;             // RNG state and the like: no failure poisons it
   bool published = false;            // its memory is listed in ChunkStore::published_
   bool taken = false;                // the memory is the owner's no more: see take_over()
   bool immutable = false;            // memory of others, which lets nobody write it through us; GIL
   bool at_once = false;              // its first value was computed at the call; GIL
+  bool noted = false;                // the rooms above keep something of it; GIL
+  char* data = nullptr;              // set once, by allocate()
+  size_t nbytes = 0;
+  Device device;
+  void (*drop_owner)(void*) = nullptr;
+  uint64_t born = 0;                 // when it was created, by ChunkStore::births
   ChunkStore* store = nullptr;
-  uint64_t born = 0;  // when it was created, by ChunkStore::births
+  std::atomic<int32_t> handles{0};
+
+  // Single elements and the like have their memory in the chunk itself: no pool is asked.
+  static constexpr size_t kSmall = 64;
+
+ private:
+  alignas(16) char small_[kSmall];
+
+ public:
+  void* owner = nullptr;             // whoever owns foreign memory, given to `drop_owner`
   MemoryPool* pool = nullptr;
 
   // Whether no device but the host's processors ever touches the memory.
   bool plain() const { return device.kind == Device::CPU; }
   // Whether the host's processors can use the memory: pinned memory, too.
   bool in_host_memory() const { return !device.is_gpu(); }
-
-  // Single elements and the like have their memory in the chunk itself: no pool is asked.
-  static constexpr size_t kSmall = 64;
 
   explicit Chunk(Engine* e) : Var(e) {}
 
@@ -80,7 +88,7 @@ class Chunk : public Var {
     return refs.load(std::memory_order_acquire) == 1 && data == small_ && !published && !resource &&
            !drop_owner && !exports.load(std::memory_order_relaxed) && !error.load(std::memory_order_relaxed) &&
            !footprint.load(std::memory_order_relaxed) && !deleted.load(std::memory_order_relaxed) &&
-           device.kind == Device::CPU && device.id == 0;
+           device.kind == Device::CPU && device.id == 0 && !noted;
   }
   // Makes it that of a new element, which its owner writes.
   inline void renew(size_t bytes);
@@ -108,7 +116,6 @@ class Chunk : public Var {
   void die();
   // `lent`: others know the memory, by us or we by them.
   void free_memory(bool lent);
-  alignas(16) char small_[kSmall];
 };
 
 // The pools, one for each device, and the free list of chunk objects.
@@ -190,7 +197,7 @@ inline void Chunk::clear() {
     footprint.store(nullptr, std::memory_order_relaxed);
     delete f;
   }
-  resource = immutable = false;
+  resource = immutable = noted = false;
   if (Error* e = error.load(std::memory_order_relaxed)) {
     error.store(nullptr, std::memory_order_relaxed);
     e->unref();

@@ -56,7 +56,7 @@ xp.random.default_rng(0).normal() xp.random.default_rng(0).normal(size=())
 xp.random.default_rng(0).choice(5) xp.random.default_rng(0).random(()) xp.random.rand()
 xp.random.randint(5) xp.random.normal(size=()) xp.add(v,v,where=True)[0]
 xp.sum(v,out=xp.zeros(())) xp.sin(z,out=xp.zeros(())) xp.take(v,1) xp.choose(0,[1,2]) tuple(v)
-tuple(v.reshape(1,3))
+tuple(v.reshape(1,3)) i*[1,2] [1,2]*i i*[] [1]*(i-2) (1,2)*i k*[1,2] [1,2]*k (1,)*k
 """
 
 

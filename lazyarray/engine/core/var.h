@@ -32,26 +32,28 @@ struct Use {
 // that holds the GIL (every recorder does) and sees zero knows that nobody touches the memory.
 class Var {
  public:
-  std::atomic<int32_t> refs{1};
-  std::atomic<int32_t> writers{0};
-  std::atomic<int32_t> readers{0};
-  std::atomic<uint64_t> version{0};
-  uint64_t issued = 0;  // GIL: what the version will be when all that was issued so far has run
-  std::atomic<Error*> error{nullptr};  // changed under the engine's mutex only
-  std::atomic<bool> deleted{false};
-  // While this is not zero someone outside the engine can touch the memory, so an op on it ends
-  // before its push returns. Pushers count and look with the GIL held.
-  std::atomic<int32_t> exports{0};
+  // What the mutex guards comes first, what each element asks for after it: a cache line each (see Chunk).
   Engine* const engine;                // whose mutex guards it, if it lives still:
   const uint64_t engine_id;            // another may have come to live at its address
-  uint64_t written_by = 0;             // seq of the last traced op that wrote it, or 0
-  // What devices may still be doing with it; null if none ever used it. Set by an op that holds a use.
-  std::atomic<Footprint*> footprint{nullptr};
   Use* head = nullptr;
   Use* tail = nullptr;
   Use* first_waiting = nullptr;
   uint32_t granted_reads = 0;
   bool granted_write = false;
+
+  std::atomic<int32_t> refs{1};
+  std::atomic<int32_t> writers{0};
+  std::atomic<int32_t> readers{0};
+  // While this is not zero someone outside the engine can touch the memory, so an op on it ends
+  // before its push returns. Pushers count and look with the GIL held.
+  std::atomic<int32_t> exports{0};
+  std::atomic<uint64_t> version{0};
+  uint64_t issued = 0;  // GIL: what the version will be when all that was issued so far has run
+  std::atomic<Error*> error{nullptr};  // changed under the engine's mutex only
+  uint64_t written_by = 0;             // seq of the last traced op that wrote it, or 0
+  // What devices may still be doing with it; null if none ever used it. Set by an op that holds a use.
+  std::atomic<Footprint*> footprint{nullptr};
+  std::atomic<bool> deleted{false};
 
   explicit Var(Engine* e);
   Var(const Var&) = delete;
