@@ -87,6 +87,5 @@ def choose(rng: random.Random, env: Mapping[str, Any], text: str) -> str | None:
     if fitting and rng.random() < 0.5:
         return rng.choice(fitting)
     dtype = rng.choices([*DTYPES], [*DTYPES.values()])[0]
-    return rng.choice(NEW).format(
-        shape=shape, turned=shape[::-1], dtype=dtype, backwards="::-1, " * len(shape)
-    )
+    backwards = "".join("::-1, " if n != 1 else ":, " for n in shape)  # see Writer.key
+    return rng.choice(NEW).format(shape=shape, turned=shape[::-1], dtype=dtype, backwards=backwards)
