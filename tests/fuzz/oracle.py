@@ -315,7 +315,7 @@ def difference(got: np.ndarray, want: np.ndarray) -> str:
                 same &= (np.signbit(g) == np.signbit(w)) | np.isnan(w)
     wrong = np.argwhere(~same)
     # NumPy's loops may meet a single element by the step of its view, backwards say; ours don't.
-    # A complex one it multiplies, where the result is cast, by another loop: infinities may be NaNs.
+    # A complex one it multiplies, if the result is cast, by another loop: infinities may be NaNs.
     alone = want.size == 1 and want.dtype.kind in "fc"
     if not len(wrong) or (alone and np.allclose(got, want, 1e-5, 0.0)):
         return ""
