@@ -24,6 +24,7 @@ from lazyarray.engine._engine cimport GPU, CDevice, Device
 from lazyarray.lazy._lazy cimport (
     Tensor,
     array_of,
+    at_hand,
     D_F8,
     D_IL,
     current_device,
@@ -55,8 +56,9 @@ cdef extern from "Python.h":
     ctypedef struct CType "PyTypeObject":
         pass
     CType* type_of "Py_TYPE"(PyObject*)
-    CType PyFloat_Type, PyLong_Type, PyBool_Type
+    CType PyFloat_Type, PyLong_Type, PyBool_Type, PyList_Type, PyTuple_Type
     PyObject* Py_None
+    PyObject* Py_True
     Py_ssize_t PyVectorcall_NARGS(size_t)
     object PyObject_Vectorcall(PyObject*, PyObject**, size_t, PyObject*)
     object PyVectorcall_Call(object, object, object)

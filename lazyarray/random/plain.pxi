@@ -8,7 +8,7 @@
 # The GIL is held all along, so another thread can be at the same words only where it has let go of the GIL
 # inside NumPy. Our own calls are counted (`Source.busy`); of words that others know the lock is taken.
 
-from libc.math cimport INFINITY, isfinite, log, signbit, sqrt
+from libc.math cimport INFINITY, fabs, isfinite, log, signbit, sqrt
 from libc.stdint cimport int64_t, uint64_t
 from libc.string cimport memcmp
 
@@ -45,6 +45,7 @@ cdef enum Plain:
     NEVER, DOUBLE, UNIFORM, NORMAL, EXPONENTIAL, INTEGER, CHOICE
     OLDER = 16
     _MOST_AXES = 4
+    _MOST_CHANCES = 512
 
 
 cdef dict _kinds = {
@@ -186,6 +187,55 @@ cdef bint _drawn(int plain, Bits bits, PyObject** given, Drawn stream, npy_intp 
     return True
 
 
+cdef npy_intp _sums_of(PyObject* chances, Drawn stream, double* sums) except -1:
+    """The running sums of chances, a list or a vector; how many, or 0 if they are not that plain."""
+    cdef npy_intp i, n
+    cdef double total = 0
+    cdef Tensor t
+    cdef object items
+    if type_of(chances) == &PyList_Type or type_of(chances) == &PyTuple_Type:
+        items = <object>chances
+        n = len(items)
+        if n > _MOST_CHANCES:
+            return 0
+        for i in range(n):
+            if not _real(<PyObject*>items[i], &sums[i]) and not _held(<PyObject*>items[i], stream, &sums[i]):
+                return 0
+    elif stream is not None and is_tensor(<object>chances):
+        t = <Tensor><object>chances
+        if t.v.layout.ndim != 1 or t.v.dtype != D_F8 or not at_hand(t.v.chunk, False) \
+                or not (t.v.chunk.device == stream._device.c) or t.v.layout.shape()[0] > _MOST_CHANCES:
+            return 0
+        n = t.v.layout.shape()[0]
+        for i in range(n):
+            sums[i] = (<double*>(t.v.chunk.data + t.v.layout.offset + i * t.v.layout.strides()[0]))[0]
+    else:
+        return 0
+    for i in range(n):
+        if not sums[i] >= 0:
+            return 0
+        total += sums[i]
+        sums[i] = total
+    return n if fabs(total - 1) < 1e-9 else 0  # NumPy takes 1.5e-8
+
+
+cdef void _draw_by_chance(Bits bits, const double* sums, npy_intp many, npy_intp n, npy_intp* out) noexcept:
+    """`choice` with ``p``: as NumPy, by a search among the chances' sums over their total."""
+    cdef npy_intp i, low, high, middle
+    cdef double x
+    cdef bitgen_t* words = bits.words
+    for i in range(n):
+        x = words.next_double(words.state)
+        low, high = 0, many
+        while low < high:
+            middle = (low + high) // 2
+            if sums[middle] / sums[many - 1] <= x:
+                low = middle + 1
+            else:
+                high = middle
+        out[i] = low
+
+
 cdef bint _real(PyObject* o, double* value) noexcept:
     """A parameter's value, if it is Python's number; without one the value stays."""
     cdef int overflow = 0
@@ -218,6 +268,7 @@ cdef bint _agrees(Draw f, int plain) except -1:
     """Whether what is drawn here are NumPy's numbers."""
     cdef PyObject* given[2]
     cdef double[3] drawn
+    cdef double[5] sums
     cdef Py_ssize_t i
     kind = getattr(np.random, f.owner)
     bits = Bits(kind(np.random.MT19937(5)))
@@ -233,6 +284,14 @@ cdef bint _agrees(Draw f, int plain) except -1:
             if not _drawn(plain, bits, given, None, n, <char*>drawn):
                 return False
             wanted = theirs(n) if f.repeats else theirs(*arguments, size=n)
+            if wanted.dtype.itemsize != 8 or memcmp(<char*>drawn, cnp.PyArray_DATA(wanted), 8 * n) != 0:
+                return False
+    if plain & ~OLDER == CHOICE:
+        chances = [0.1, 0.0, 0.5, 0.25, 0.15]
+        i = _sums_of(<PyObject*>chances, None, sums)
+        for n in (1, 3, 1, 3):
+            _draw_by_chance(bits, sums, i, n, <npy_intp*>drawn)
+            wanted = theirs(5, n, True, chances)
             if wanted.dtype.itemsize != 8 or memcmp(<char*>drawn, cnp.PyArray_DATA(wanted), 8 * n) != 0:
                 return False
     return True
@@ -256,9 +315,12 @@ cdef bint _shape_of(PyObject* size, Py_ssize_t* ndim, npy_intp* shape) except -1
 cdef object plain_draw(Draw f, Drawn stream, PyObject** args, Py_ssize_t n, PyObject* names):
     """What is drawn, or None where it is not that plain."""
     cdef PyObject* given[_MOST]
+    cdef PyObject* chances = NULL
     cdef npy_intp shape[_MOST_AXES]
     cdef Py_ssize_t i, k, ndim = -1, nk = 0 if names is NULL else len(<tuple><object>names)
-    cdef npy_intp count = 1
+    cdef npy_intp count = 1, many = 0
+    cdef double[_MOST_CHANCES] sums
+    cdef bint drawn = True
     cdef bint integers = f.plain & ~OLDER == INTEGER or f.plain & ~OLDER == CHOICE
     cdef Source root = stream._source.root()
     cdef Tensor made = None
@@ -285,8 +347,13 @@ cdef object plain_draw(Draw f, Drawn stream, PyObject** args, Py_ssize_t n, PyOb
         k = f.parameters
         if given[k] is not NULL and given[k] != Py_None and not _shape_of(given[k], &ndim, shape):
             return None
-        for i in range(k + 1, len(f.names)):  # of which type, replaced or not
-            if given[i] is not NULL:
+        for i in range(k + 1, len(f.names)):  # of which type, replaced or not, by which chances
+            if given[i] is NULL:
+                continue
+            if f.plain & ~OLDER == CHOICE and i == k + 2:
+                if given[i] != Py_None:
+                    chances = given[i]
+            elif f.plain & ~OLDER != CHOICE or i != k + 1 or given[i] != Py_True:
                 return None
         given[k] = NULL
     for i in range(ndim):
@@ -312,6 +379,10 @@ cdef object plain_draw(Draw f, Drawn stream, PyObject** args, Py_ssize_t n, PyOb
         if length is None:
             return None
         given[0] = <PyObject*>length
+    if chances is not NULL:
+        if given[0] is NULL or not _whole(given[0], stream, &many) or many != _sums_of(chances, stream, sums) \
+                or many == 0:
+            return None
     if ndim < 0:
         made = new_element(D_IL if integers else D_F8, stream._device.c)
     else:
@@ -320,7 +391,10 @@ cdef object plain_draw(Draw f, Drawn stream, PyObject** args, Py_ssize_t n, PyOb
             return None
     if not root.own and not bits.acquire(False):
         return None
-    drawn = _drawn(f.plain, bits, given, stream, count, made.v.chunk.data)
+    if chances is NULL:
+        drawn = _drawn(f.plain, bits, given, stream, count, made.v.chunk.data)
+    else:
+        _draw_by_chance(bits, sums, many, count, <npy_intp*>made.v.chunk.data)
     if not root.own:
         bits.release()
     if not drawn:
