@@ -178,6 +178,8 @@ cdef Ufunc power_shortcut(Tensor a, object exponent):
         return None
     kind = info(a.v.dtype).kind
     if t is int and exponent < 0 and (kind == b"i" or kind == b"b") and a.v.layout.size():
+        if exponent < -(2 ** (63 if kind == b"b" else 8 * a.v.itemsize() - 1)):
+            return None  # the dtype does not hold it: another error
         raise ValueError("Integers to negative integer powers are not allowed.")
     if is_scalar(a):
         return None

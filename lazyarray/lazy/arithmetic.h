@@ -24,6 +24,7 @@ struct Term {
   bool weak;    // Python's own number
   bool array;   // an array without axes ...
   bool scalar;  // ... that NumPy gives as a scalar
+  bool other_size;  // an integer of another dtype than int64
   int64_t whole;
   double real, imag;
 

@@ -5,7 +5,7 @@
 cdef extern from "lazy/arithmetic.h" namespace "lazyarray" nogil:
     cdef cppclass Term:
         int kind
-        bint weak, array, scalar
+        bint weak, array, scalar, other_size
         int64_t whole
         double real, imag
         void take(double) noexcept
@@ -34,16 +34,16 @@ cdef extern from "lazy/arithmetic.h" namespace "lazyarray" nogil:
 cdef int64_t _EXACT = 1l << 53  # doubles hold each integer up to here
 
 
-cdef bint take_term(object o, Term* v, bint any_whole=False) noexcept:
+cdef bint take_term(object o, Term* v) noexcept:
     """The value of a Python number, or of an array without axes that is at hand.
 
-    Of integers those of 64 bits, or all whose values these hold.
+    Of integers those that 64 bits hold, which `other_size` says of other dtypes than int64.
     """
     cdef int64_t n
     cdef Tensor t
     cdef char* p
     cdef type kind = type(o)
-    v.array = v.scalar = False
+    v.array = v.scalar = v.other_size = False
     v.weak = True
     if kind is float:
         v.take(PyFloat_AS_DOUBLE(o))
@@ -61,6 +61,10 @@ cdef bint take_term(object o, Term* v, bint any_whole=False) noexcept:
     if kind is _float64:
         v.take(PyFloat_AS_DOUBLE(o))
         return True
+    if kind is _int64:
+        cnp.PyArray_ScalarAsCtype(o, &n)
+        v.take_whole(n)
+        return True
     if not is_tensor(o):
         return False
     t = <Tensor>o
@@ -77,7 +81,8 @@ cdef bint take_term(object o, Term* v, bint any_whole=False) noexcept:
         v.take_single((<float*>p)[0], SINGLE)
     elif t.v.dtype == D_C16:
         v.take((<double*>p)[0], (<double*>p)[1])
-    elif any_whole and info(t.v.dtype).kind in b"iu":
+    elif info(t.v.dtype).kind in b"iu":
+        v.other_size = True
         n = whole_at(p, info(t.v.dtype).size, info(t.v.dtype).kind == b"i")
         v.take_whole(n)
         return info(t.v.dtype).kind == b"i" or n >= 0
@@ -168,15 +173,21 @@ cdef Tensor quick(int op, object a, object b):
         return new_whole(n) if whole_of(op, x.whole, y.whole, &n) else None
     if not take_term(a, &x) or not take_term(b, &y):
         return None
+    if x.other_size and y.kind != DOUBLE or y.other_size and x.kind != DOUBLE:
+        return None
     if x.kind == WHOLE and y.kind == WHOLE and op != QUICK_DIVIDE:
         return new_whole(n) if whole_of(op, x.whole, y.whole, &n) else None
     if x.kind == COMPLEX or y.kind == COMPLEX or x.kind == SINGLE or y.kind == SINGLE:
         return quick_special(op, &x, &y)
     # NumPy calls the C library for its scalars only, and has loops of its own for remainders of arrays.
-    if op >= QUICK_POWER and (x.array > (x.scalar and x.kind == DOUBLE) or y.array > (y.scalar and y.kind == DOUBLE)
-                              or not (x.scalar or y.scalar)):
+    if op >= QUICK_POWER and not (as_numpys_double(&x, &y) and as_numpys_double(&y, &x) and (x.scalar or y.scalar)):
         return None
     return new_double(r) if double_of(op, x.real, y.real, &r) else None
+
+
+cdef inline bint as_numpys_double(const Term* x, const Term* other) noexcept:
+    """Whether NumPy computes with ``x`` as with its scalars of float64: an integer it does beside one of those."""
+    return not x.array or x.scalar and (x.kind == DOUBLE or not other.weak and other.array == other.scalar)
 
 
 cdef Tensor quick_special(int op, const Term* x, const Term* y):
@@ -272,7 +283,7 @@ cdef Tensor quick_compare(int op, object a, object b):
         return truth(compare_of(op, x.real, y.real))
     if whole_at_hand(a, &x.whole) and whole_at_hand(b, &y.whole):
         return truth(compare_whole(op, x.whole, y.whole))
-    if not take_term(a, &x, True) or not take_term(b, &y, True):
+    if not take_term(a, &x) or not take_term(b, &y):
         return None
     if x.kind == WHOLE and y.kind == WHOLE:
         return truth(compare_whole(op, x.whole, y.whole))
@@ -300,7 +311,7 @@ cdef Tensor quick_unary(int op, Tensor a):
         return None
     if Py_TYPE(a) == _scalar_types[D_F8] and double_at_hand(a, &r):
         return new_double(-r if negative else fabs(r))
-    if not take_term(a, &x):
+    if not take_term(a, &x) or x.other_size:
         return None
     if x.kind == WHOLE:
         return None if x.whole == INT64_MIN else new_whole(-x.whole if negative or x.whole < 0 else x.whole)

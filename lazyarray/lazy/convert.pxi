@@ -76,7 +76,7 @@ cdef Tensor from_numpy(object array, CDevice device):
 
 
 cdef object _generic = np.generic
-cdef object _float64 = np.float64
+cdef object _float64 = np.float64, _int64 = np.int64
 
 
 cdef bint put_number(char* to, object value, int dtype) noexcept:

@@ -272,3 +272,40 @@ def test_numpys_scalars_on_the_left(f):
     for odd in (np.array("a"), np.array(None)):
         with pytest.raises(TypeError):
             operator.add(odd, la.array([1.0])[0])
+
+
+@pytest.mark.parametrize("dtype", ["i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8"])
+def test_an_integer_beside_a_double_is_computed_as_one(dtype):
+    """NumPy's loop of arrays gives some of these powers other last bits than its scalars have."""
+    of = np.dtype(dtype).type
+    pairs = [(7, 1.5), (63, -2.0), (5, 0.3), (3, 2.7), (0, -1.5), (100, 100.25), (1, np.nan)]
+    for f in (operator.pow, operator.mod, operator.floordiv, operator.mul, operator.truediv):
+        for a, b in pairs:
+            for operands in ([of(a), np.float64(b)], [np.float64(b), of(a)]):
+                for kinds in (("ours", "ours"), ("ours", "plain")):
+                    given = list(zip(kinds, operands, strict=True))
+                    got, want = (outcome(f, given, "ignore", xp) for xp in (la, np))
+                    assert got == want, (f.__name__, given)
+
+
+@pytest.mark.parametrize("dtype", ["i1", "u1", "i4", "u4", "i8", "u8", "?"])
+def test_exponents_that_the_dtype_does_not_hold(dtype):
+    for exponent in (
+        -1,
+        -128,
+        -129,
+        -200,
+        -(2**31),
+        -(2**31) - 1,
+        -(2**63),
+        -(2**63) - 1,
+        -(2**70),
+    ):
+        for at in (0, slice(None)):
+            kinds = []
+            for xp in (la, np):
+                x = xp.array([2, 3]).astype(dtype)[at]
+                with pytest.raises((ValueError, OverflowError)) as told:
+                    np.asarray(x**exponent)
+                kinds.append(told.type)
+            assert kinds[0] is kinds[1], (exponent, at)
