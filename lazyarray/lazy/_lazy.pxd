@@ -504,6 +504,8 @@ cdef inline bint at_hand(Chunk* c, bint write) noexcept:
 cdef bint lone_ops() noexcept
 cdef Tensor new_element(int dtype, CDevice device)
 cdef Tensor truth(bint value)
+cdef bint double_at_hand(object o, double* value) noexcept
+cdef bint whole_at_hand(object o, int64_t* value) noexcept
 cdef Tensor quick(int op, object a, object b)
 cdef Tensor quick_compare(int op, object a, object b)
 cdef Tensor quick_logic(int op, Tensor a, object b)

@@ -104,7 +104,7 @@ cdef inline char* scalar_at_hand(object o, int dtype) noexcept:
     return v.chunk.data + v.layout.offset
 
 
-cdef inline bint double_at_hand(object o, double* value) noexcept:
+cdef bint double_at_hand(object o, double* value) noexcept:
     """The value of a scalar of float64, or of a Python number that is one."""
     cdef char* p = scalar_at_hand(o, D_F8)
     cdef int64_t n
@@ -120,7 +120,7 @@ cdef inline bint double_at_hand(object o, double* value) noexcept:
     return True
 
 
-cdef inline bint whole_at_hand(object o, int64_t* value) noexcept:
+cdef bint whole_at_hand(object o, int64_t* value) noexcept:
     """The same of int64."""
     cdef char* p = scalar_at_hand(o, D_IL)
     if p is not NULL:

@@ -69,6 +69,7 @@ from lazyarray.lazy._lazy cimport (
     drop_owner,
     from_numpy,
     inexact,
+    double_at_hand,
     index_of,
     info,
     is_scalar,
@@ -123,6 +124,7 @@ from lazyarray.lazy._lazy cimport (
     wants_gradient,
     wait,
     where_of_size,
+    whole_at_hand,
 )
 
 from lazyarray.storage._storage cimport Chunk

@@ -47,6 +47,7 @@ cdef Quick quick_of(str name):
     if name == "isfortran": return quick_isfortran
     if name == "put": return quick_put
     if name == "result_type": return quick_result_type
+    if name == "searchsorted" or name == "NDArray.searchsorted": return quick_searchsorted
     if name == "take": return quick_take
     if name == "real": return quick_real
     if name == "imag": return quick_imag
@@ -355,6 +356,34 @@ cdef Tensor extremum(Tensor x, int what):
     t = new_element(D_IL, x.v.chunk.device)
     (<int64_t*>t.v.chunk.data)[0] = first_extremum((<Along*>k.data).extremum,
                                                    x.v.chunk.data + x.v.layout.offset, n)
+    return t
+
+
+cdef object quick_searchsorted(PyObject** args, Py_ssize_t n):
+    """Where one number belongs in a vector of float64 or int64, however long."""
+    cdef Tensor x = first_array(args) if n == 2 else None
+    cdef npy_intp low = 0, high, middle
+    cdef char* p
+    cdef double at = 0
+    cdef int64_t whole = 0
+    cdef bint found, is_whole
+    if x is None or x.v.layout.ndim != 1 or not may_run_now() or not at_hand(x.v.chunk, False) \
+            or not (x.v.chunk.device == cpu0()) or x.v.dtype != D_F8 and x.v.dtype != D_IL:
+        return None
+    is_whole = x.v.dtype == D_IL
+    if not (whole_at_hand(<object>args[1], &whole) if is_whole else double_at_hand(<object>args[1], &at)) or at != at:
+        return None
+    high = x.v.layout.shape()[0]
+    while low < high:
+        middle = low + (high - low) // 2
+        p = x.v.chunk.data + x.v.layout.offset + middle * x.v.layout.strides()[0]
+        found = (<int64_t*>p)[0] < whole if is_whole else (<double*>p)[0] < at
+        if found:
+            low = middle + 1
+        else:
+            high = middle
+    cdef Tensor t = new_element(D_IL, cpu0())
+    (<int64_t*>t.v.chunk.data)[0] = low
     return t
 
 

@@ -82,6 +82,27 @@ def test_norms(direct):
     assert np.allclose(x.grad.asnumpy(), [0.6, 0.8], 1e-15)
 
 
+@pytest.mark.parametrize("dtype", ["f8", "i8", "f4", "u1", "?"])
+def test_where_a_number_belongs(dtype, direct):
+    numbers = (0, 3, 7.0, 2.5, -1, np.nan, np.inf, -np.inf, True, 2**53 + 1, 2**62, -(2**63), 1e300)
+    for n in (0, 1, 2, 5, 100, 30_000):
+        a = np.sort(rng.integers(0, 9, n).astype(dtype))
+        vectors = [a, a[::-1], a[1::2], np.repeat(a, 2)[::2]]
+        if dtype == "f8" and n > 2:
+            vectors += [np.append(a, [np.inf, np.nan, np.nan]), rng.permutation(a)]
+        for x in vectors:
+            ours = la.array(x) if x.flags.c_contiguous else la.array(np.repeat(x, 2))[::2]
+            for v in numbers:
+                want = np.searchsorted(x, v)
+                for w in (v, la.array(v)[()], la.array([v])[0], np.array([v])[0]):
+                    for got in (la.searchsorted(ours, w), ours.searchsorted(w)):
+                        assert isinstance(got, la.Scalar) and got.dtype == want.dtype
+                        assert got.item() == want, (n, v, type(w))
+    for xp in (np, la):
+        with pytest.raises(ValueError, match="too deep"):
+            np.asarray(xp.searchsorted(xp.ones((2, 2)), 1.0))
+
+
 def test_counts_of_integers(direct):
     for a in (np.array([0, 3, 1, 3]), np.array([7]), np.zeros(0, int), np.array([1, -1]),
               np.array([20_000]), np.array([1, 2], "u1"), np.array([[1]]), np.array([1.5]),
