@@ -49,7 +49,7 @@ _FFT_TO_REAL = "hfft irfft irfft2 irfftn"
 _NATIVE = """
     arange atleast_1d atleast_2d atleast_3d count_nonzero diag diagonal expand_dims frombuffer
     imag isfortran may_share_memory moveaxis ravel real reshape result_type rollaxis
-    shares_memory squeeze transpose"""
+    shares_memory squeeze stack transpose"""
 
 # What NumPy's function does is to call the array's method.
 _BY_METHOD = frozenset(

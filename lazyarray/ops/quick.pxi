@@ -42,6 +42,9 @@ cdef Quick quick_of(str name):
     if name == "copyto": return quick_copyto
     if name == "dot": return quick_dot
     if name == "hstack": return quick_hstack
+    if name == "vstack": return quick_vstack
+    if name == "stack": return quick_stack
+    if name == "column_stack": return quick_column_stack
     if name == "inner": return quick_inner
     if name == "norm": return quick_norm
     if name == "isfortran": return quick_isfortran
@@ -204,6 +207,24 @@ cdef object quick_hstack(PyObject** args, Py_ssize_t n):
     if not is_sequence(arrays) or not len(arrays) or not is_tensor(arrays[0]):
         return None
     return join(arrays, int((<Tensor>arrays[0]).v.layout.ndim != 1))
+
+
+cdef object quick_vstack(PyObject** args, Py_ssize_t n):
+    cdef object arrays = <object>args[0] if n == 1 else None
+    if not is_sequence(arrays) or not len(arrays) or not is_tensor(arrays[0]):
+        return None
+    return of_arrays(arrays) if (<Tensor>arrays[0]).v.layout.ndim == 1 else join(arrays, 0)
+
+
+cdef object quick_stack(PyObject** args, Py_ssize_t n):
+    return of_arrays(<object>args[0]) if n == 1 and is_sequence(<object>args[0]) else None
+
+
+cdef object quick_column_stack(PyObject** args, Py_ssize_t n):
+    cdef object arrays = <object>args[0] if n == 1 else None
+    if not is_sequence(arrays) or not len(arrays) or not is_tensor(arrays[0]):
+        return None
+    return of_columns(arrays) if (<Tensor>arrays[0]).v.layout.ndim == 1 else join(arrays, 1)
 
 
 cdef object quick_dot(PyObject** args, Py_ssize_t n):

@@ -31,6 +31,30 @@ cdef Tensor of_arrays(object items):
     return written(out)
 
 
+cdef Tensor of_columns(object items):
+    """A matrix whose columns are small vectors as of `of_arrays`; None for anything else."""
+    cdef Tensor rows = of_arrays(items), t
+    cdef npy_intp shape[2]
+    cdef npy_intp i, j, k, n, size
+    cdef char* p
+    if rows is None or rows.v.layout.ndim != 2:
+        return None
+    n, k, size = rows.v.layout.shape()[1], rows.v.layout.shape()[0], rows.v.itemsize()
+    shape[0], shape[1] = n, k
+    t = room_for(rows.v.dtype, 2, shape)
+    if t is None:
+        return None
+    p = rows.v.chunk.data
+    for j in range(k):
+        for i in range(n):
+            if size == 8:
+                (<int64_t*>t.v.chunk.data)[i * k + j] = (<int64_t*>p)[0]
+            else:
+                memcpy(t.v.chunk.data + (i * k + j) * size, p, size)
+            p += size
+    return written(t)
+
+
 cdef Tensor of_number(object value):
     """An array of a float or an int, without axes; None for anything else."""
     cdef int code = D_F8 if type(value) is float else D_IL if type(value) is int else -1

@@ -82,6 +82,34 @@ def test_norms(direct):
     assert np.allclose(x.grad.asnumpy(), [0.6, 0.8], 1e-15)
 
 
+@pytest.mark.parametrize("name", ["stack", "vstack", "column_stack", "hstack", "dstack"])
+def test_stacks(name, direct):
+    pool = [*BASES, np.arange(3.0), np.arange(3.0)[::-1], np.arange(3), np.arange(3, dtype="u1")]
+    pool += [np.array([1j, 2, 3]), np.array([True, False, True]), np.ones(1), np.zeros(0)]
+    for a in pool:
+        for b in pool:
+            for seq in (lambda *x: list(x), lambda *x: tuple(x)):
+                ours = la.array(a), la.array(b)
+                for arrays, theirs in (
+                    (ours, (a, b)),
+                    (ours[:1], (a,)),
+                    ((*ours, ours[0]), (a, b, a)),
+                ):
+                    try:
+                        want = getattr(np, name)(seq(*theirs))
+                    except ValueError:
+                        with pytest.raises(ValueError):
+                            getattr(la, name)(seq(*arrays))
+                        continue
+                    got = getattr(la, name)(seq(*arrays))
+                    assert got.dtype == want.dtype and got.shape == want.shape
+                    np.testing.assert_array_equal(got.asnumpy(), want)
+    x = la.arange(3.0)
+    made = la.column_stack([x, x])
+    made[0, 0] = 9
+    assert x[0].item() == 0
+
+
 @pytest.mark.parametrize("dtype", ["f8", "i8", "f4", "u1", "?"])
 def test_where_a_number_belongs(dtype, direct):
     numbers = (0, 3, 7.0, 2.5, -1, np.nan, np.inf, -np.inf, True, 2**53 + 1, 2**62, -(2**63), 1e300)
