@@ -518,3 +518,22 @@ def test_functions_are_functions():
     ):
         with pytest.raises(TypeError):
             wrong()
+
+
+@pytest.mark.parametrize("dtype", ["?", "i1", "f2", "i4", "f8", "i8", "c16", "g", "G"])
+@pytest.mark.parametrize("kind", ["RandomState", "default_rng"])
+def test_orders_of_vectors(kind, dtype):
+    for n in (0, 1, 2, 3, 100, 9999, 10_000, 10_001):
+        for view in (slice(None), slice(None, None, -1), slice(None, None, 2)):
+            theirs, ours = (getattr(xp.random, kind)(n + 3) for xp in (np, la))
+            x = (np.arange(n) % 251).astype(dtype)
+            y = la.array(x)
+            x, y = x[view], y[view]
+            same(ours.permutation(y), theirs.permutation(x))
+            assert theirs.shuffle(x) is ours.shuffle(y) is None
+            same(y, x)
+            same(ours.permutation(n), theirs.permutation(n))
+            same(
+                ours.uniform(),
+                theirs.uniform() if kind == "default_rng" else np.float64(theirs.uniform()),
+            )

@@ -433,6 +433,8 @@ cdef object _shuffled(Draw f, Drawn stream, Tensor x, PyObject** args, size_t na
     if x.v.layout.ndim and not x.v.readonly and x.v.layout.size() <= recorder().policy.draws \
             and x.v.chunk.device == stream._device.c and instant(x.v.chunk):
         n = x.v.layout.shape()[0]
+        if x.v.layout.ndim == 1 and shuffle_now(f, stream, x, n):
+            return None
         index = cnp.PyArray_SimpleNew(1, &n, cnp.NPY_INTP)
         order = <npy_intp*>cnp.PyArray_DATA(index)
         for i in range(n):

@@ -10,7 +10,7 @@
 
 from libc.math cimport INFINITY, fabs, isfinite, log, signbit, sqrt
 from libc.stdint cimport int64_t, uint64_t
-from libc.string cimport memcmp
+from libc.string cimport memcmp, memcpy
 
 
 cdef extern from "numpy/random/bitgen.h":
@@ -22,6 +22,7 @@ cdef extern from "numpy/random/bitgen.h":
 cdef extern from "numpy/random/distributions.h":
     double random_standard_normal(bitgen_t*) noexcept nogil
     double random_standard_exponential(bitgen_t*) noexcept nogil
+    uint64_t random_interval(bitgen_t*, uint64_t) noexcept nogil
     void random_bounded_uint64_fill(bitgen_t*, uint64_t, uint64_t, npy_intp, bint, uint64_t*) noexcept nogil
 
 
@@ -42,7 +43,7 @@ cdef extern from *:
 
 # What is drawn. OLDER: as the older stream does it.
 cdef enum Plain:
-    NEVER, DOUBLE, UNIFORM, NORMAL, EXPONENTIAL, INTEGER, CHOICE
+    NEVER, DOUBLE, UNIFORM, NORMAL, EXPONENTIAL, INTEGER, CHOICE, SHUFFLE, PERMUTATION
     OLDER = 16
     _MOST_AXES = 4
     _MOST_CHANCES = 512
@@ -52,6 +53,7 @@ cdef dict _kinds = {
     "random": DOUBLE, "random_sample": DOUBLE, "rand": DOUBLE, "uniform": UNIFORM, "normal": NORMAL,
     "standard_normal": NORMAL, "randn": NORMAL, "exponential": EXPONENTIAL,
     "standard_exponential": EXPONENTIAL, "integers": INTEGER, "randint": INTEGER, "choice": CHOICE,
+    "shuffle": SHUFFLE, "permutation": PERMUTATION,
 }
 cdef tuple _parameters = ("loc", "scale", "low", "high", "a")  # which come first
 # Arguments with which a function is compared with NumPy's.
@@ -187,6 +189,24 @@ cdef bint _drawn(int plain, Bits bits, PyObject** given, Drawn stream, npy_intp 
     return True
 
 
+cdef void _shuffle(Bits bits, char* p, npy_intp n, npy_intp size) noexcept:
+    """Puts `n` elements in random order, from the last to the first, as NumPy."""
+    cdef npy_intp i, j
+    cdef int64_t word
+    cdef char[32] element
+    cdef bitgen_t* words = bits.words
+    for i in range(n - 1, 0, -1):
+        j = <npy_intp>random_interval(words, i)
+        if size == 8:
+            word = (<int64_t*>p)[i]
+            (<int64_t*>p)[i] = (<int64_t*>p)[j]
+            (<int64_t*>p)[j] = word
+        elif i != j:
+            memcpy(element, p + i * size, size)
+            memcpy(p + i * size, p + j * size, size)
+            memcpy(p + j * size, element, size)
+
+
 cdef npy_intp _sums_of(PyObject* chances, Drawn stream, double* sums) except -1:
     """The running sums of chances, a list or a vector; how many, or 0 if they are not that plain."""
     cdef npy_intp i, n
@@ -273,6 +293,14 @@ cdef bint _agrees(Draw f, int plain) except -1:
     kind = getattr(np.random, f.owner)
     bits = Bits(kind(np.random.MT19937(5)))
     theirs = getattr(kind(np.random.MT19937(5)), f.way.__name__)
+    if plain & ~OLDER >= SHUFFLE:
+        for n in (2, 7, 100):
+            order, wanted = np.arange(n), np.arange(n)
+            _shuffle(bits, <char*>cnp.PyArray_DATA(order), n, 8)
+            given_back = theirs(wanted if plain & ~OLDER == SHUFFLE else n)
+            if (order != (wanted if given_back is None else given_back)).any():
+                return False
+        return True
     if plain == NEVER:
         return False
     for arguments in _compared[plain & ~OLDER]:
@@ -312,6 +340,92 @@ cdef bint _shape_of(PyObject* size, Py_ssize_t* ndim, npy_intp* shape) except -1
     return True
 
 
+cdef bint _verified(Draw f) except -1:
+    """Whether what is drawn here are NumPy's numbers: looked at before the first of them."""
+    if not f.compared:  # two threads may both compare: they come to the same end
+        if not _agrees(f, f.plain):
+            f.plain = NEVER
+        f.compared = True
+    return f.plain != NEVER
+
+
+cdef Bits words_for(Drawn stream):
+    """The words that a stream draws from, for us alone until `let_go`; None if somebody else is at them."""
+    cdef Source root = stream._source.root()
+    cdef Bits bits = stream._source.bits
+    generator = stream._source.now()
+    if root.busy:
+        return None
+    if bits is None or bits.generator is not generator:
+        bits = stream._source.bits = Bits(generator)
+    return bits if root.own or bits.acquire(False) else None
+
+
+cdef int let_go(Drawn stream, Bits bits) except -1:
+    if not stream._source.root().own:
+        bits.release()
+    return 0
+
+
+cdef bint shuffle_now(Draw f, Drawn stream, Tensor x, npy_intp n) except -1:
+    """Shuffles a vector whose elements lie in a row; false, with nothing drawn, if that is NumPy's to do."""
+    cdef npy_intp size = x.v.itemsize()
+    cdef Bits bits
+    if f.plain == NEVER or n > 1 and x.v.layout.strides()[0] != size or not _verified(f):
+        return False
+    bits = words_for(stream)
+    if bits is None:
+        return False
+    _shuffle(bits, x.v.chunk.data + x.v.layout.offset, n, size)
+    let_go(stream, bits)
+    written_now(stream._resource.v.chunk)
+    written_now(x.v.chunk)
+    return True
+
+
+cdef object plain_permutation(Draw f, Drawn stream, PyObject* of):
+    """A permutation of a range, or of a vector that is at hand; None if it is neither, or not small."""
+    cdef npy_intp n, i, size, step
+    cdef int dtype = D_IL
+    cdef Tensor x = None, made
+    cdef char* p
+    cdef char* of_x
+    cdef Bits bits
+    if type_of(of) == &PyLong_Type:
+        if not index_of(<object>of, &n):
+            return None
+    elif is_tensor(<object>of) and (<Tensor><object>of).v.layout.ndim == 1:
+        x = <Tensor><object>of
+        n, dtype = x.v.layout.shape()[0], x.v.dtype
+        if not at_hand(x.v.chunk, False) or not (x.v.chunk.device == stream._device.c):
+            return None
+    else:
+        return None
+    if not 0 < n <= recorder().policy.draws or not _verified(f):
+        return None
+    made = empty_like_shape(dtype, 1, &n, stream._device.c)
+    bits = words_for(stream) if made.v.chunk.allocate() else None
+    if bits is None:
+        return None
+    p, size = made.v.chunk.data, made.v.itemsize()
+    if x is not None:
+        step, of_x = x.v.layout.strides()[0], x.v.chunk.data + x.v.layout.offset
+        if step == size:
+            memcpy(p, of_x, n * size)
+        else:
+            for i in range(n):
+                memcpy(p + i * size, of_x + i * step, size)
+    else:
+        for i in range(n):
+            (<npy_intp*>p)[i] = i
+    _shuffle(bits, p, n, size)
+    let_go(stream, bits)
+    written_now(stream._resource.v.chunk)
+    made.v.chunk.written_once()
+    recorder().inlined += 1
+    return made
+
+
 cdef object plain_draw(Draw f, Drawn stream, PyObject** args, Py_ssize_t n, PyObject* names):
     """What is drawn, or None where it is not that plain."""
     cdef PyObject* given[_MOST]
@@ -322,11 +436,12 @@ cdef object plain_draw(Draw f, Drawn stream, PyObject** args, Py_ssize_t n, PyOb
     cdef double[_MOST_CHANCES] sums
     cdef bint drawn = True
     cdef bint integers = f.plain & ~OLDER == INTEGER or f.plain & ~OLDER == CHOICE
-    cdef Source root = stream._source.root()
     cdef Tensor made = None
     cdef Bits bits
-    if scalars_are_read or root.busy or stream._device.c.kind == GPU or n + nk > _MOST:
+    if scalars_are_read or stream._device.c.kind == GPU or n + nk > _MOST or f.plain & ~OLDER == SHUFFLE:
         return None
+    if f.plain & ~OLDER == PERMUTATION:
+        return plain_permutation(f, stream, args[0]) if n == 1 and nk == 0 else None
     for i in range(max(<Py_ssize_t>len(f.names), 2)):
         given[i] = NULL
     if f.repeats:
@@ -362,16 +477,8 @@ cdef object plain_draw(Draw f, Drawn stream, PyObject** args, Py_ssize_t n, PyOb
         count *= shape[i]
     if count > recorder().policy.draws:
         return None
-    if not f.compared:  # two threads may both compare: they come to the same end
-        if not _agrees(f, f.plain):
-            f.plain = NEVER
-        f.compared = True
-    if f.plain == NEVER:
+    if not _verified(f):
         return None
-    generator = stream._source.now()
-    bits = stream._source.bits
-    if bits is None or bits.generator is not generator:
-        bits = stream._source.bits = Bits(generator)
     population = length = None
     if f.plain & ~OLDER == CHOICE and given[0] is not NULL and type_of(given[0]) != &PyLong_Type:
         population = <object>given[0]
@@ -389,14 +496,14 @@ cdef object plain_draw(Draw f, Drawn stream, PyObject** args, Py_ssize_t n, PyOb
         made = empty_like_shape(D_IL if integers else D_F8, ndim, shape, stream._device.c)
         if not made.v.chunk.allocate():
             return None
-    if not root.own and not bits.acquire(False):
+    bits = words_for(stream)
+    if bits is None:
         return None
     if chances is NULL:
         drawn = _drawn(f.plain, bits, given, stream, count, made.v.chunk.data)
     else:
         _draw_by_chance(bits, sums, many, count, <npy_intp*>made.v.chunk.data)
-    if not root.own:
-        bits.release()
+    let_go(stream, bits)
     if not drawn:
         return None
     take_flags(False)  # the flags that it has raised are nobody's
