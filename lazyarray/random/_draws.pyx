@@ -132,6 +132,7 @@ cdef class Drawn:
         return written_now(self._resource.v.chunk)
 
 
+include "words.pxi"
 include "plain.pxi"
 
 
