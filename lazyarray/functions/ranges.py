@@ -109,6 +109,10 @@ def _space(
         ends = [np.array(e) if isinstance(e, (list, tuple, np.ndarray)) else e for e in ends]
         if num * max(np.size(e) for e in ends) <= _AT_CALL:
             return _rows.array(function(*ends, num, axis=axis, **kwargs), None, place)
+        if name == "linspace" and axis == 0 and {type(start), type(stop)} <= {int, float}:
+            line = _line(start, stop, num, place, **kwargs)
+            if line is not None:
+                return line
     # Two samples show shape and dtype, and raise what is wrong with the arguments.
     mini = [np.ones(e.shape, e.dtype) if isinstance(e, Tensor) else e for e in ends]
     shown = function(*mini, 2, axis=axis, **kwargs)
@@ -135,6 +139,29 @@ def _space(
         name, _weighted(start, stop, num, axis, kwargs["endpoint"], out.ndim), [start, stop], [out]
     )
     return out
+
+
+def _line(
+    start: float, stop: float, num: int, place: Device | None, endpoint: bool, dtype: Any
+) -> NDArray | None:
+    """linspace by arithmetic of arrays, as NumPy does it; None for numbers of another dtype."""
+    parts = num - 1 if endpoint else num
+    if any(type(end) is int and abs(end) > 2**53 for end in (start, stop)):
+        return None
+    start, stop = float(start), float(stop)
+    distance = stop - start
+    if dtype not in (None, float, np.float64) or not 0 < abs(distance) < math.inf or parts < 1:
+        return None
+    line = arange(0.0, float(num), device=place)
+    if distance / parts == 0.0:
+        line /= parts
+        line *= distance
+    else:
+        line *= distance / parts
+    line += start
+    if endpoint:
+        line[-1] = stop
+    return line
 
 
 def _weighted(start: Any, stop: Any, num: int, axis: int, endpoint: bool, ndim: int) -> Any:
@@ -196,7 +223,10 @@ def linspace(
         return out, np.linspace(start, stop, operator.index(num), endpoint=endpoint, retstep=True)[
             1
         ]
-    return out, (np.asanyarray(stop) * 1.0 - np.asanyarray(start) * 1.0) / parts
+    ends = [np.array(e) if isinstance(e, (list, tuple)) else e for e in (stop, start)]
+    common = np.result_type(*ends, 1.0)  # Python's numbers are weak in it
+    last, first = [np.asanyarray(e) * 1.0 for e in ends]
+    return out, np.subtract(last, first, dtype=common) / parts
 
 
 def logspace(

@@ -1,5 +1,7 @@
 """Ranges whose ends are arrays."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -21,3 +23,26 @@ def test_ranges_of_arrays_are_asynchronous_inputs():
         assert la.linspace(0, 1, num, retstep=True)[1] == pytest.approx(
             np.linspace(0, 1, num, retstep=True)[1], nan_ok=True
         )
+
+
+@pytest.mark.parametrize("num", [8191, 8192, 8193, 65_537])
+@pytest.mark.parametrize("endpoint", [True, False])
+def test_long_lines_have_numpys_bits(num, endpoint):
+    ends = [0, 1, -1.5, 1e-300, 5e-324, 1e308, -1e308, 2**53, 2**53 + 1, 2**60, math.pi, math.inf]
+    for start in ends:
+        for stop in ends:
+            with np.errstate(all="ignore"):
+                want = np.linspace(start, stop, num, endpoint)
+                got = la.linspace(start, stop, num, endpoint)
+                assert got.dtype == want.dtype and got.asnumpy().tobytes() == want.tobytes()
+
+
+@pytest.mark.parametrize("start", [0, 1.5, [1, 2], np.float32(2), np.arange(2, dtype="f4"), 2j])
+@pytest.mark.parametrize("stop", [3, -2.5, [5, 6.5], np.float32(7), np.float16(1)])
+def test_the_step_of_a_line(start, stop):
+    for num in (2, 5, 10_000):
+        want = np.linspace(start, stop, num, retstep=True)
+        got = la.linspace(start, stop, num, retstep=True)
+        for g, w in zip(got, want, strict=True):
+            g = np.asarray(g)
+            assert g.dtype == np.asarray(w).dtype and g.tobytes() == np.asarray(w).tobytes()
