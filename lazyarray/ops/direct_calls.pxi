@@ -83,6 +83,28 @@ cdef PyObject* handed_over(PyObject* result, object host, PyObject** args, size_
     return <PyObject*>found
 
 
+cdef bint is_hosts_alone(object host, PyObject** args, size_t flags, PyObject* names) except -1:
+    """Whether a call is of NumPy's matrices, masked arrays and the like, and of numbers: lazyarray has no part in it."""
+    cdef Py_ssize_t i, n = PyVectorcall_NARGS(flags)
+    cdef bint found = False
+    if n == 0 or names is not NULL or host is None or cnp.PyArray_CheckExact(<object>args[0]) \
+            or is_tensor(<object>args[0]) or recorder().captures or not (current_device() == cpu0()):
+        return False
+    for i in range(n):
+        o = <object>args[i]
+        if cnp.PyArray_Check(o):
+            found = found or is_of_others(o)
+        elif type(o) is not float and type(o) is not int and o is not None and not isinstance(o, _generic):
+            return False
+    return found
+
+
+cdef PyObject* of_hosts(object host, PyObject** args, size_t flags) except NULL:
+    found = handed(_taught["of_hosts"](host, *[<object>args[i] for i in range(PyVectorcall_NARGS(flags))]))
+    Py_INCREF(found)
+    return <PyObject*>found
+
+
 cdef bint _symbols = False  # whether there may be any
 
 
@@ -137,6 +159,8 @@ cdef class Public:
 
 cdef PyObject* call_public(PyObject* function, PyObject** args, size_t flags, PyObject* names) except NULL:
     cdef Public self = <Public>function
+    if not self.writes and is_hosts_alone(self.host, args, flags, names):
+        return of_hosts(self.host, args, flags)
     return handed_over(recorded_call(self, args, flags, names), self.host, args, flags, names)
 
 
@@ -301,6 +325,8 @@ _any_ufunc = None
 
 cdef PyObject* call_row(PyObject* function, PyObject** args, size_t flags, PyObject* names) except NULL:
     """An elementwise op's call, or NumPy's."""
+    if is_hosts_alone((<Ufunc>function).ufunc, args, flags, names):
+        return of_hosts((<Ufunc>function).ufunc, args, flags)
     return handed_over((<vectorcallfunc>call_ufunc)(function, args, flags, names), (<Ufunc>function).ufunc,
                        args, flags, names)
 
@@ -344,6 +370,8 @@ def set_hint(type t, str name, hint):
 
 
 cdef PyObject* call_direct(PyObject* function, PyObject** args, size_t flags, PyObject* names) except NULL:
+    if not (<Public>function).writes and is_hosts_alone((<Public>function).host, args, flags, names):
+        return of_hosts((<Public>function).host, args, flags)
     return handed_over((<vectorcallfunc>call_or_record)(function, args, flags, names), (<Public>function).host,
                        args, flags, names)
 

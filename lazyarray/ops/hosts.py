@@ -185,9 +185,21 @@ def handed_over(
         return given[id(result)]
     if given and type(result) is tuple:
         result = tuple([given.get(id(part), part) for part in result])
-    own = tuple(_inside([args, kwargs], np.ndarray))
-    found = to_lazy(result, device or device_of(*arrays), own)
-    numpys = _inside([args, kwargs], (np.ndarray, np.generic))
+    return _found(function, [args, kwargs], result, device or device_of(*arrays))
+
+
+def of_hosts(function: Callable[..., Any], *args: Any) -> Any:
+    """The same of NumPy's matrices, masked arrays and the like, and numbers alone, on the host."""
+    result = function(*args)
+    if type(result) is not np.ndarray and isinstance(result, np.ndarray):
+        return result
+    return _found(function, args, result, None)
+
+
+def _found(function: Callable[..., Any], given: Any, result: Any, device: Device | None) -> Any:
+    own = tuple(_inside(given, np.ndarray))
+    found = to_lazy(result, device, own)
+    numpys = _inside(given, (np.ndarray, np.generic))
     if function in _MAKERS or all(map(_rows.holdable, numpys)):
         for host in _inside(found, np.ndarray):
             if not any(host is x for x in own):
@@ -221,4 +233,8 @@ def in_place(operator: Callable[..., Any], x: Any, other: Any, error: Exception)
     return x if result is host else result
 
 
-_rows.teach(handed_over=handed_over, numbers=(numbers.Number, datetime.date, datetime.timedelta))
+_rows.teach(
+    handed_over=handed_over,
+    of_hosts=of_hosts,
+    numbers=(numbers.Number, datetime.date, datetime.timedelta),
+)

@@ -228,3 +228,20 @@ def test_unknown_functions_are_named():
     assert np.load(io.BytesIO(file.getvalue())).tolist() == [1, 1, 1]
     with pytest.raises(TypeError, match=r"numpy\.lib\.recfunctions\.find_duplicates\(\)"):
         np.lib.recfunctions.find_duplicates(x)
+
+
+def test_functions_of_numpys_own_arrays_alone():
+    """Matrices and masked arrays: NumPy's function runs at once, as what it gives says."""
+    m, masked = np.asmatrix("1 2; 3 4"), np.ma.array([1.0, 4.0, 9.0], mask=[0, 1, 0])
+    for call in (np.exp, np.sqrt, np.transpose, np.linalg.inv, np.asanyarray):
+        got = getattr(la.linalg if call is np.linalg.inv else la, call.__name__)(m)
+        assert type(got) is np.matrix and np.array_equal(got, call(m))
+    assert type(la.dot(m, m)) is type(la.add(m, 1)) is type(la.multiply(2.0, m)) is np.matrix
+    assert la.sqrt(masked).mask.tolist() == [False, True, False]
+    assert isinstance(la.array(m), la.NDArray) and isinstance(la.sum(m), la.Scalar)
+    assert isinstance(la.mean(masked), la.Scalar) and la.mean(masked).item() == 5
+    with pytest.raises(np.linalg.LinAlgError):
+        la.linalg.inv(np.asmatrix("1 1; 1 1"))
+    with pytest.raises(ValueError, match="align"):
+        la.dot(m, np.asmatrix("1 2 3"))
+    assert type(la.add(m, la.ones((2, 2)))) is np.matrix
