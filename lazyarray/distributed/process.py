@@ -16,6 +16,7 @@ from typing import Any
 from lazyarray import engine
 from lazyarray.context import cpu
 from lazyarray.distributed import mpi
+from lazyarray.distributed._task import let_waiters_help
 from lazyarray.distributed.backend import Backend, Single
 from lazyarray.distributed.communicator import Communicator
 from lazyarray.distributed.control import Hub, Member, own_address
@@ -58,6 +59,8 @@ class Process:
         self._hub: Hub | None = None
         many = mpi.launched() if backend is None else backend == "mpi"
         self.backend: Backend = self.thread.call(mpi.begin) if many else Single()
+        if self.backend.shared:
+            let_waiters_help(self.thread.line)
         self.rank, self.size = self.backend.rank, self.backend.size
         self.local_rank, self.local_size = 0, 1
         if self.size > 1:
@@ -177,6 +180,7 @@ class Process:
             self._member.send({"died": why})
 
     def close(self) -> None:
+        let_waiters_help(None)
         if self.dying is not None or self.thread.over is not None:
             if self._member is not None and self.dying is None:
                 self._member.send({"died": f"gave up: {self.thread.over}"})
