@@ -33,7 +33,7 @@ cdef enum:
     BEGUN, C_AGREEING, C_MOVING, C_OVER, C_AGREED, C_DIFFERS
 
 # For which what a waiter may bring on is left to it, and for which it tries.
-cdef int64_t LEFT = 100_000, TRIES = 200_000
+cdef int64_t LEFT = 300_000, TRIES = 300_000
 
 cdef object monotonic = time.monotonic
 cdef object Context = contextvars.Context

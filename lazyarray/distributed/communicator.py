@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Communicator"]
 
+_HOST = cpu(0)
 _HEAD = 16  # bytes before a message: a digest of what it is
 _MOST = (1 << 31) - 1 - _HEAD  # bytes of a message
 _TAGS = 1 << 15
@@ -403,16 +404,14 @@ class Communicator:
         mark = int.from_bytes(digest[:8], "little") >> 2 if peer is None else None
         task = Task(process.thread.line, self, entry, mark, reads, writes, work, small)
         task.pushing = True
-        written = {w.var for w in writes}
-        kept = {w.var for w in writes if not w._whole()} | {r.var for r in reads}
-        read = {r.var for r in reads} - written
-        e = engine.get()
-        e.push_async(
+        read = {r.var for r in reads}
+        kept = {w.var for w in writes if w.var in read or not w._whole()}
+        engine.get().push_async(
             task.starts,
-            cpu(0),
-            const_vars=read,
-            mutable_vars=[process.channel, *(written & kept)],
-            overwrites=written - kept,
+            _HOST,
+            const_vars=read - kept,
+            mutable_vars=[process.channel, *kept],
+            overwrites={w.var for w in writes} - kept,
             prop=engine.FnProperty.NO_SKIP,
             name=name,
         )
