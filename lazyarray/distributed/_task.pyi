@@ -47,6 +47,7 @@ class Line:
     items: deque[Any]
     task: Task | None
     over: BaseException | None
+    brought: int
     def __init__(
         self, ledger: Ledger, lost: dict[int, str], left: dict[int, float]
     ) -> None: ...

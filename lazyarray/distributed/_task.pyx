@@ -1,9 +1,11 @@
 # distutils: language = c++
 """Collectives on their way: their stages, and the line in which they wait for the communication thread.
 
-A thread that waits for a small collective brings it on itself, which saves two changes of threads. It
-gives it to the communication thread if others keep it waiting. Nothing here is interpreted: a handler
-of signals, which may raise, is never called between a call of MPI's and the note of it.
+A thread that waits for a collective brings it on itself: of a large one the agreement of the ranks, of
+a small one all, which saves two changes of threads. It gives it to the communication thread if others
+keep it waiting, and for what may block. Nothing here is interpreted: a handler of signals, which may
+raise, is never called between a call of MPI's and the note of it. NumPy may call one, so each step can
+be taken again.
 """
 
 cimport cython
@@ -13,11 +15,12 @@ from libcpp cimport bool as cbool
 import collections
 import contextvars
 import queue
+import threading
 import time
 
 import numpy as np
 
-from lazyarray.engine._engine cimport CEngine, OnComplete, RunContext, Var, process_engine
+from lazyarray.engine._engine cimport CEngine, OnComplete, RunContext, Var, process_engine, raise_later
 from lazyarray.distributed.ledger import QUEUED, WAITING
 
 
@@ -36,6 +39,7 @@ cdef enum:
 cdef int64_t LEFT = 300_000, TRIES = 300_000
 
 cdef object monotonic = time.monotonic
+cdef object get_ident = threading.get_ident, main_thread = threading.main_thread().ident
 cdef object Context = contextvars.Context
 cdef object divide = np.true_divide
 cdef object array = np.array
@@ -136,20 +140,15 @@ cdef class Task:
             self.request = self.begins(self.values, self.found, self.most)
             self.stage = C_AGREEING
         if self.stage == C_AGREEING:
-            if not self.request.Test():
+            if not self.request.Test():  # one that is over stays so
                 return self.stage
-            self.request = None
             first, second, failed = self.found
-            if first != -second or failed:
-                self.stage = C_DIFFERS
-            elif self.small is None:
-                self.stage = C_AGREED
-            elif self.small[0] is None:
-                self.stage = C_OVER
-            else:
+            if first == -second and not failed and self.small is not None and self.small[0] is not None:
                 self.move()
+            else:
+                self.request = None
+                self.stage = C_DIFFERS if first != -second or failed else C_AGREED if self.small is None else C_OVER
         if self.stage == C_MOVING and self.request.Test():
-            self.request = None
             self.moved()
         return self.stage
 
@@ -163,10 +162,11 @@ cdef class Task:
 
     cdef int moved(self) except -1:
         (_, to), _, _, divisor = self.small
+        result = self.buffer
         if divisor is not None:  # under nobody's errstate
-            Context().run(divide, self.buffer, divisor, self.buffer)
-        self.view(to)[...] = self.buffer
-        self.stage = C_OVER
+            result = Context().run(divide, self.buffer, divisor)
+        self.view(to)[...] = result
+        self.stage, self.request = C_OVER, None
         return 0
 
 
@@ -178,6 +178,7 @@ cdef class Line:
     cdef readonly object items
     cdef public Task task       # what is done now
     cdef public object over     # why nothing runs any more
+    cdef readonly int brought   # tasks that waiters ended
     cdef object ledger, lost, left
     cdef bint helped            # waiters call MPI, too
 
@@ -202,7 +203,8 @@ cdef class Line:
             task.ends(self.over)
             return
         self.items.append(task)
-        if self.helps(task) and not engine.tracing():
+        # Of large ones only the agreement: that pays where its thread would soon wait, and is awake.
+        if (task.pushing or task.small is not None) and self.helps(task) and not engine.tracing():
             waited = task.done.offer()
             self.bell.ring(LEFT if waited or task.pushing else 0)
         else:
@@ -211,7 +213,7 @@ cdef class Line:
             self.fail()
 
     cdef bint helps(self, Task task):
-        return (self.helped and task.small is not None and task.begins is not None
+        return (self.helped and task.mark is not None and task.begins is not None
                 and not self.lost and not self.left)
 
     def fail(self):
@@ -251,12 +253,14 @@ cdef class Line:
             stage = task.advance()
             while (stage == C_AGREEING or stage == C_MOVING) and process_engine().c.now() < end:
                 stage = task.advance()
-        except BaseException as error:
-            task.failure, task.stage = error, C_AGREED
-            stage = C_AGREED
+        except BaseException as error:  # the communication thread tries again, undisturbed
+            stage = C_AGREEING
+            if get_ident() == main_thread:  # a signal's handler's
+                raise_later(error)
         if stage == C_OVER:
             self.ledger.current = None
             self.task = None
+            self.brought += 1
             task.ends()
             return 0
         self.items.appendleft(task)

@@ -37,7 +37,7 @@ _HOST = cpu(0)
 _HEAD = 16  # bytes before a message: a digest of what it is
 _MOST = (1 << 31) - 1 - _HEAD  # bytes of a message
 _TAGS = 1 << 15
-_SMALL = 1 << 12  # bytes of what a thread that waits for it reduces itself
+_SMALL = 1 << 16  # bytes of what a thread that waits for it reduces itself
 
 
 @functools.lru_cache(4096)

@@ -184,6 +184,7 @@ Status Engine::sleep_until(Lock& lock, std::condition_variable& cv, const std::a
     }
   while (!done()) {
     if (Op* op = find()) {
+      spun = spun || op->offered;  // a thread that has no worker's core takes over
       help(op, lock);
     } else {
       // The workers have to do the rest; one that sleeps here is replaced first.
