@@ -22,6 +22,7 @@ import numpy as np
 
 from lazyarray.engine._engine cimport CEngine, OnComplete, RunContext, Var, process_engine, raise_later
 from lazyarray.distributed.ledger import QUEUED, WAITING
+from lazyarray.engine._engine import check_methods
 
 
 cdef extern from "distributed/bell.h" namespace "lazyarray" nogil:
@@ -286,3 +287,6 @@ def let_waiters_help(Line line):
     if line is not None:
         line.helped = True
         process_engine().c.set_assist(assist)
+
+
+check_methods(globals())

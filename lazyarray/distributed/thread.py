@@ -151,6 +151,8 @@ class CommunicationThread:
                 raise self.over
             if (fate := self._process.fate(task.comm)) is not None:
                 raise fate
+            # In a trace: the data's way, and of small ones the agreement, too.
+            scope = profiler.frame(task.entry.text, "collectives").start()
             count, before = 0, AGREEING
             while (stage := task.advance()) in (AGREEING, MOVING):
                 count = count + 1 if stage == before else 1
@@ -163,8 +165,9 @@ class CommunicationThread:
             if stage != OVER:
                 if task.mark is not None:
                     task.entry.becomes(UNDER_WAY)
-                with profiler.frame(task.entry.text, "collectives"):
-                    task.work(task)
+                scope.start()
+                task.work(task)
+            scope.stop()
             error = None
         except BaseException as exc:
             task.gives_up()

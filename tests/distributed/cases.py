@@ -459,6 +459,12 @@ def nothing_waits():
 
 
 @case
+def the_share_of_the_cores():
+    """Of the threads that compute, too: workers, and who waits."""
+    assert la.engine.get().cores <= int(os.environ["LAZYARRAY_CPU_WORKER_NTHREADS"])
+
+
+@case
 def who_waits_brings_it_on():
     """Small collectives that the main thread waits for need no other thread."""
     line = D.world()._process.thread.line
