@@ -225,7 +225,7 @@ class KVStore:
     def _issue(
         self, more: Mapping[Key, tuple[int, NDArray]] | None = None, stores: bool = True
     ) -> None:
-        """Has all ranks add up what was pushed, and ``more``, which is stored only if it ``stores``."""
+        """Has all ranks add up what was pushed, and ``more``, which is stored if ``stores``."""
         pushed = {**self._pushed, **(more or {})}
         self._pushed.clear()
         for k in sorted(pushed, key=lambda k: -pushed[k][0]):

@@ -2,8 +2,8 @@
 
 A collective first has its ranks agree on what they are about to do, and polls meanwhile: there is
 where a rank waits for slower ones, and there it can still be told that one of them died. What
-follows may block, as all are there. A small collective that a thread waits for is brought on by that
-thread, as far as it goes without others: see :mod:`lazyarray.distributed._task`.
+follows may block, as all are there. A small collective that a thread waits for is brought on by
+that thread, as far as it goes without others: see :mod:`lazyarray.distributed._task`.
 """
 
 from __future__ import annotations
