@@ -8,6 +8,8 @@ import atexit
 import contextlib
 import faulthandler
 import io
+import itertools
+import json
 import os
 import pickle
 import signal
@@ -456,6 +458,32 @@ def nothing_waits():
         spent = time.perf_counter() - begin
         assert D.rank() == 1 or spent < 0.3, spent
     assert x[0].item() == D.size()
+
+
+@case
+def a_trace_of_collectives():
+    """They have a track of their own, on which they lie beside what is computed meanwhile."""
+    file = os.path.join(tempfile.mkdtemp(), "trace.json")
+    x, small = la.ones(200_000), la.ones(2)
+    with la.profiler.profile(file):
+        for k in range(3):
+            got = D.allreduce(x, "max")
+            D.allreduce(small, out=small)
+            small.wait_to_read()
+        got.wait_to_read()
+        D.barrier()
+    with open(file) as lines:
+        events = json.load(lines)["traceEvents"]
+    tracks = {e["tid"]: e["args"]["name"] for e in events if e["name"] == "thread_name"}
+    begun = {e["id"]: e for e in events if e["ph"] == "b"}
+    ended = {e["id"]: e for e in events if e["ph"] == "e"}
+    found = sorted((e["ts"], e["name"], tracks[e["tid"]], i) for i, e in begun.items())
+    assert [(name, track) for _, name, track, _ in found] == [
+        (name, "lazyarray communication")
+        for name in 3 * ["allreduce max float64 (200000,)", "allreduce sum float64 (2,)"]
+    ] + [("barrier", "lazyarray communication")], found
+    for (_, _, _, i), (begin, _, _, _) in itertools.pairwise(found):  # one after the other
+        assert ended[i]["ts"] <= begin
 
 
 @case
