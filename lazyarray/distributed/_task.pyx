@@ -180,7 +180,7 @@ cdef class Line:
     cdef public Task task       # what is done now
     cdef public object over     # why nothing runs any more
     cdef readonly int brought   # tasks that waiters ended
-    cdef object ledger, lost, left
+    cdef object ledger, lost, left, thread
     cdef bint helped            # waiters call MPI, too
 
     def __init__(self, ledger, lost, left):
@@ -204,8 +204,10 @@ cdef class Line:
             task.ends(self.over)
             return
         self.items.append(task)
+        if get_ident() == self.thread:  # which comes for it at once
+            pass
         # Of large ones only the agreement: that pays where its thread would soon wait, and is awake.
-        if (task.pushing or task.small is not None) and self.helps(task) and not engine.tracing():
+        elif (task.pushing or task.small is not None) and self.helps(task) and not engine.tracing():
             waited = task.done.offer()
             self.bell.ring(LEFT if waited or task.pushing else 0)
         else:
@@ -230,6 +232,7 @@ cdef class Line:
         """The next one; queue.Empty after ``timeout`` seconds."""
         cdef int64_t limit = -1 if timeout < 0 else <int64_t>(timeout * 1e9)
         cdef bint rung = True
+        self.thread = get_ident()
         while not self.items:
             if not rung and limit >= 0:
                 raise queue.Empty

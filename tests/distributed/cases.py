@@ -466,7 +466,7 @@ def a_trace_of_collectives():
     file = os.path.join(tempfile.mkdtemp(), "trace.json")
     x, small = la.ones(200_000), la.ones(2)
     with la.profiler.profile(file):
-        for k in range(3):
+        for _ in range(3):
             got = D.allreduce(x, "max")
             D.allreduce(small, out=small)
             small.wait_to_read()
