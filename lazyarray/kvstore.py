@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from lazyarray import distributed
@@ -56,8 +56,11 @@ class KVStore:
     """Arrays by key. ``push`` adds up what devices and ranks give; ``pull`` hands it out.
 
     Without an optimiser a push replaces the value by the sum; with one (:meth:`set_optimizer`) the
-    sum is a gradient. Nothing waits. ``priority`` is MXNet's: it is taken, and does not change the
-    order of collectives, which has to be the program's on every rank.
+    sum is a gradient. Nothing waits.
+
+    Of "dist_sync", pushes are issued together at the next call that is no push, the highest
+    ``priority`` first, and in the program's order where it is equal. So the order is the same on
+    all ranks, as long as they call the same with the same priorities.
 
     >>> import lazyarray as la
     >>> kv = la.kvstore.create("dist_sync")
@@ -71,6 +74,8 @@ class KVStore:
         self._values: dict[Key, NDArray] = {}
         self._update: Callable[[Key, NDArray, NDArray], None] | None = None
         self._trainers: dict[Key, Any] = {}
+        # What was pushed since, and is not yet issued: priority, sum of this rank's arrays.
+        self._pushed: dict[Key, tuple[int, NDArray]] = {}
 
     @property
     def rank(self) -> int:
@@ -84,6 +89,7 @@ class KVStore:
 
     def barrier(self) -> None:
         """Waits until all workers are here."""
+        self._issue()
         if self._comm is not None:
             self._comm.barrier()
 
@@ -95,6 +101,7 @@ class KVStore:
 
         ValueError for a key that is there already.
         """
+        self._issue()
         for k, values in _pairs("init", key, value):
             if k in self._values:
                 raise ValueError(f"kvstore: the key {k!r} is there already")
@@ -109,12 +116,16 @@ class KVStore:
 
         ValueError for a key without :meth:`init`, or another shape.
         """
-        _checked_priority(priority)
+        rank = _checked_priority(priority)
         pairs = _pairs("push", key, value)
         for k, values in pairs:
             self._known(k, values)
         for k, values in pairs:
-            self._store(k, self._summed(self._values[k], values))
+            if k in self._pushed:
+                self._issue()
+            self._pushed[k] = rank, self._added(self._values[k], values)
+        if self._comm is None:
+            self._issue()
 
     def pull(
         self, key: Any, out: Any = None, priority: int = 0, ignore_sparse: bool = True
@@ -126,6 +137,7 @@ class KVStore:
         pairs = _pairs("pull", key, out)
         for k, outs in pairs:
             self._known(k, outs)
+        self._issue()
         with paused():
             for k, outs in pairs:
                 for o in outs:
@@ -136,17 +148,23 @@ class KVStore:
 
         Without an optimiser the stored value stays as it is: what is pulled is the sum.
         """
-        _checked_priority(priority)
+        rank = _checked_priority(priority)
         outs = _pairs("pushpull", key, value if out is None else out)
         pairs = _pairs("pushpull", key, value)
         for k, arrays in (*pairs, *outs):
             self._known(k, arrays)
-        with paused():
+        if len({k for k, _ in pairs}) < len(pairs):
             for (k, values), (_, to) in zip(pairs, outs, strict=True):
-                found = self._summed(self._values[k], values)
-                if self._update is not None or self._trainers_of is not None:
-                    self._store(k, found)
-                    found = self._values[k]
+                self.pushpull(k, values, to, rank)
+            return
+        if any(k in self._pushed for k, _ in pairs):
+            self._issue()
+        updates = self._update is not None or self._trainers_of is not None
+        with paused():
+            totals = {k: self._added(self._values[k], values) for k, values in pairs}
+            self._issue({k: (rank, total) for k, total in totals.items()}, updates)
+            for k, to in outs:
+                found = self._values[k] if updates else totals[k]
                 for o in to:
                     found.copyto(o)
 
@@ -178,6 +196,7 @@ class KVStore:
                 f"set_optimizer takes a class and its options, set_optimizer(la.nn.SGD, lr=0.1), "
                 f"not a {type(optimizer).__name__}"
             )
+        self._issue()
         self._trainers = {}
         self._update = None
         self._trainers_of = lambda value: optimizer([value], **options)
@@ -186,6 +205,7 @@ class KVStore:
         """Has ``updater(key, sum, value)`` change the value in place at each push."""
         if not callable(updater):
             raise TypeError(f"an updater is a function, not a {type(updater).__name__}")
+        self._issue()
         self._trainers_of, self._update = None, updater
 
     _set_updater = set_updater
@@ -202,14 +222,27 @@ class KVStore:
                     f"kvstore: an array of shape {x.shape} for the key {key!r} of {own.shape}"
                 )
 
-    def _summed(self, own: NDArray, values: Sequence[NDArray]) -> NDArray:
+    def _issue(
+        self, more: Mapping[Key, tuple[int, NDArray]] | None = None, stores: bool = True
+    ) -> None:
+        """Has all ranks add up what was pushed, and ``more``, which is stored if ``stores``."""
+        pushed = {**self._pushed, **(more or {})}
+        self._pushed.clear()
+        for k in sorted(pushed, key=lambda k: -pushed[k][0]):
+            total = pushed[k][1]
+            if self._comm is not None:
+                with paused():
+                    self._comm.allreduce(total, out=total)
+            if stores or k not in (more or {}):
+                self._store(k, total)
+
+    def _added(self, own: NDArray, values: Sequence[NDArray]) -> NDArray:
+        """This rank's arrays, as they are now."""
         with paused():
             each = [x.to_device(own.device).astype(own.dtype, copy=False) for x in values]
             total = each[0].copy()
             for x in each[1:]:
                 total += x
-            if self._comm is not None:
-                self._comm.allreduce(total, out=total)
         return total
 
     def _store(self, key: Key, total: NDArray) -> None:
@@ -245,6 +278,7 @@ def _pairs(what: str, key: Any, value: Any) -> list[tuple[Key, list[NDArray]]]:
     return [(key, arrays)]
 
 
-def _checked_priority(priority: int) -> None:
+def _checked_priority(priority: int) -> int:
     if isinstance(priority, bool) or not hasattr(priority, "__index__"):
         raise TypeError(f"kvstore: priority is an integer, not {type(priority).__name__}")
+    return priority.__index__()

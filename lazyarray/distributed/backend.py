@@ -20,9 +20,15 @@ class Backend:
 
     rank: int
     size: int
+    # ``begins(source, target, op)`` is an allreduce whose result has ``Test()``; what it takes for
+    # the greatest, and for a source that is the target. None: nobody has to be waited for.
+    begins: Callable[[Any, Any, Any], Any] | None = None
+    most: Any = None
+    in_place: Any = None
+    shared = False  # any thread may call it
 
-    def agree(self, values: np.ndarray, poll: Poll) -> np.ndarray:
-        """The greatest of each of some int64 over all ranks; ``poll`` may end it by raising."""
+    def little(self, op: str, dtype: np.dtype[Any]) -> tuple[Any, Any]:
+        """What ``begins`` takes for a dtype, and for an op that :meth:`reduces` it."""
         raise NotImplementedError
 
     def exchange(self, thing: Any) -> list[Any]:
@@ -86,9 +92,6 @@ class Single(Backend):
 
     def __init__(self) -> None:
         self._messages: dict[int, list[np.ndarray]] = {}
-
-    def agree(self, values: np.ndarray, poll: Poll) -> np.ndarray:
-        return values
 
     def exchange(self, thing: Any) -> list[Any]:
         return [thing]

@@ -17,10 +17,10 @@ import numpy as np
 from lazyarray import engine
 from lazyarray.context import cpu
 from lazyarray.distributed import reductions
+from lazyarray.distributed._task import Task
 from lazyarray.distributed.backend import Backend
 from lazyarray.distributed.errors import MismatchError
 from lazyarray.distributed.packing import Onto, in_a_row, sent_from, through_host
-from lazyarray.distributed.thread import Task
 from lazyarray.engine._engine import user_line
 from lazyarray.functions.creation import empty
 from lazyarray.lazy._lazy import Tensor, TracingError, is_capturing
@@ -33,9 +33,11 @@ if TYPE_CHECKING:
 
 __all__ = ["Communicator"]
 
+_HOST = cpu(0)
 _HEAD = 16  # bytes before a message: a digest of what it is
 _MOST = (1 << 31) - 1 - _HEAD  # bytes of a message
 _TAGS = 1 << 15
+_SMALL = 1 << 16  # bytes of what a thread that waits for it reduces itself
 
 
 @functools.lru_cache(4096)
@@ -100,7 +102,9 @@ class Communicator:
                 reductions.allreduce(self.backend, source, flat, op, ordered)
 
         rules = [_sum_rule(self, op, ordered)] if op in ("sum", "mean") else None
-        return self._push("allreduce", self._text(op, ordered), [x], [to], work, [x], rules, out)
+        small = self._small(x, to, op, ordered)
+        text = self._text(op, ordered)
+        return self._push("allreduce", text, [x], [to], work, [x], rules, out, small=small)
 
     @through_host
     def reduce(
@@ -230,7 +234,7 @@ class Communicator:
 
     def barrier(self) -> None:
         """:func:`lazyarray.distributed.barrier` in this group."""
-        self._wait("barrier", "", lambda task: None)
+        self._wait("barrier", "", lambda task: None, small=(None, None, None, None))
 
     # -- messages
 
@@ -376,11 +380,12 @@ class Communicator:
         rules: list[Any] | None,
         out: Any,
         peer: int | None = None,
+        small: tuple[Any, ...] | None = None,
     ) -> Any:
         """Pushes a collective; gives what it writes.
 
         ``signed``: what must be alike on all ranks; ``rules``: its gradient's; ``peer``: the other
-        rank of a message.
+        rank of a message; ``small``: see :class:`Task`.
         """
         process = self._process
         process.check()
@@ -397,26 +402,20 @@ class Communicator:
         ranks = self.ranks if peer is None else (self.ranks[peer],)
         entry = process.ledger.add(self.name, words, user_line(), ranks, peer is not None)
         mark = int.from_bytes(digest[:8], "little") >> 2 if peer is None else None
-        task = Task(self, entry, mark, reads, writes, work)
-        thread = process.thread
-
-        def start(run_ctx: Any, done: Any) -> None:
-            task.starts(run_ctx, done)
-            thread.put(task)
-
-        written = {w.var for w in writes}
-        kept = {w.var for w in writes if not w._whole()} | {r.var for r in reads}
-        read = {r.var for r in reads} - written
-        e = engine.get()
-        e.push_async(
-            start,
-            cpu(0),
-            const_vars=read,
-            mutable_vars=[process.channel, *(written & kept)],
-            overwrites=written - kept,
+        task = Task(process.thread.line, self, entry, mark, reads, writes, work, small)
+        task.pushing = True
+        read = {r.var for r in reads}
+        kept = {w.var for w in writes if w.var in read or not w._whole()}
+        engine.get().push_async(
+            task.starts,
+            _HOST,
+            const_vars=read - kept,
+            mutable_vars=[process.channel, *kept],
+            overwrites={w.var for w in writes} - kept,
             prop=engine.FnProperty.NO_SKIP,
             name=name,
         )
+        task.pushing = False
         for x in (*reads, *writes):
             if x.var._lent:
                 x.wait_to_write()  # who shares the memory looks at it when this returns
@@ -430,11 +429,27 @@ class Communicator:
         # Of one that will never change the op keeps an array that it can write to.
         return to if out is not None or to.ndim else scalar_like(to.reshape(()), signed[0])
 
-    def _wait(self, name: str, text: str, work: Callable[[Task], None]) -> None:
+    def _wait(
+        self,
+        name: str,
+        text: str,
+        work: Callable[[Task], None],
+        small: tuple[Any, ...] | None = None,
+    ) -> None:
         """A collective without arrays, waited for."""
         token = empty(1, "int8", device=cpu(0))
-        self._push(name, text, [], [token], work, [], None, token)
+        self._push(name, text, [], [token], work, [], None, token, small=small)
         token.wait_to_read()
+
+    def _small(self, x: Any, to: Any, op: str, ordered: bool) -> tuple[Any, ...] | None:
+        """How a waiter may do it: the same on all ranks, as MPI's two kinds of calls don't mix."""
+        backend = self.backend
+        if backend.begins is None or ordered or x.nbytes > _SMALL:
+            return None
+        if not backend.reduces(op, x.dtype):
+            return None
+        divisor = x.dtype.type(self.size) if op == "mean" else None
+        return (x, to), *backend.little(op, x.dtype), divisor
 
     def _text(self, op: str, ordered: bool, more: str = "") -> str:
         return " ".join(filter(None, [op, "in order" if ordered else "", more]))

@@ -1,6 +1,7 @@
-"""MPI, through mpi4py. All of it runs in the communication thread, MPI's beginning and end, too.
+"""MPI, through mpi4py. It runs in the communication thread, MPI's beginning and end, too.
 
-So an MPI that serves one thread only will do, as long as nobody else calls it.
+So an MPI that serves one thread only will do, as long as nobody else calls it. One that serves any
+is called by threads that wait for a small collective, as well.
 """
 
 from __future__ import annotations
@@ -83,8 +84,9 @@ class Mpi(Backend):
         self.rank, self.size = comm.Get_rank(), comm.Get_size()
         self._items: dict[int, Any] = {}  # MPI's types of so many bytes
         self._pending: list[tuple[Any, np.ndarray]] = []
-        self._given_up: list[Any] = []
         m = self._mpi
+        self.begins, self.most, self.in_place = comm.Iallreduce, m.MAX, m.IN_PLACE
+        self.shared = m.Query_thread() == m.THREAD_MULTIPLE
         self._ops = {"sum": m.SUM, "mean": m.SUM, "prod": m.PROD, "max": m.MAX, "min": m.MIN}
         # NumPy's arithmetic of bools
         self._of_bools = {"sum": m.LOR, "prod": m.LAND, "max": m.LOR, "min": m.LAND}
@@ -94,19 +96,6 @@ class Mpi(Backend):
             **{f"u{n}": getattr(m, f"UINT{8 * n}_T") for n in (1, 2, 4, 8)},
             "b1": m.C_BOOL,
         }  # fmt: skip
-
-    def agree(self, values: np.ndarray, poll: Poll) -> np.ndarray:
-        found = np.empty_like(values)
-        request = self._comm.Iallreduce(values, found, self._mpi.MAX)
-        count = 0
-        try:
-            while not request.Test():
-                poll(count)
-                count += 1
-        except BaseException:
-            self._given_up.append((request, values, found))  # MPI may still write there
-            raise
-        return found
 
     def exchange(self, thing: Any) -> list[Any]:
         found: list[Any] = self._comm.allgather(thing)
@@ -125,21 +114,24 @@ class Mpi(Backend):
     def _typed(self, x: np.ndarray) -> list[Any]:
         return [x, x.size, self._types[x.dtype.str[1:]]]
 
-    def _op(self, op: str, x: np.ndarray) -> Any:
-        return (self._of_bools if x.dtype.kind == "b" else self._ops)[op]
+    def _op(self, op: str, dtype: np.dtype[Any]) -> Any:
+        return (self._of_bools if dtype.kind == "b" else self._ops)[op]
+
+    def little(self, op: str, dtype: np.dtype[Any]) -> tuple[Any, Any]:
+        return self._types[dtype.str[1:]], self._op(op, dtype)
 
     def allreduce(self, source: np.ndarray, to: np.ndarray, op: str) -> None:
         given = self._mpi.IN_PLACE if to is source else self._typed(source)
-        self._comm.Allreduce(given, self._typed(to), self._op(op, to))
+        self._comm.Allreduce(given, self._typed(to), self._op(op, to.dtype))
 
     def reduce(self, source: np.ndarray, to: np.ndarray | None, op: str, root: int) -> None:
         given = self._mpi.IN_PLACE if to is source else self._typed(source)
         at_root = None if to is None else self._typed(to)
-        self._comm.Reduce(given, at_root, self._op(op, source), root)
+        self._comm.Reduce(given, at_root, self._op(op, source.dtype), root)
 
     def reduce_scatter(self, source: np.ndarray, to: np.ndarray, op: str) -> None:
         given = [source, to.size, self._types[to.dtype.str[1:]]]
-        self._comm.Reduce_scatter_block(given, self._typed(to), self._op(op, to))
+        self._comm.Reduce_scatter_block(given, self._typed(to), self._op(op, to.dtype))
 
     # -- moves: of items of so many bytes, whatever they are
 

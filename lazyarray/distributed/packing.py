@@ -65,6 +65,8 @@ def through_host(collective: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(collective)
     def call(self: Any, x: Any, *args: Any, out: Any = None, **options: Any) -> Any:
+        if out is x and isinstance(x, Tensor) and not _on_gpu(x):  # the most frequent
+            return collective(self, x, *args, out=out, **options)
         several = isinstance(x, (list, tuple))
         xs = list(x) if several else [x]
         outs: list[Any] = [None] * len(xs) if out is None else list(out) if several else [out]

@@ -16,6 +16,7 @@ from typing import Any
 from lazyarray import engine
 from lazyarray.context import cpu
 from lazyarray.distributed import mpi
+from lazyarray.distributed._task import let_waiters_help
 from lazyarray.distributed.backend import Backend, Single
 from lazyarray.distributed.communicator import Communicator
 from lazyarray.distributed.control import Hub, Member, own_address
@@ -37,6 +38,7 @@ __all__ = [
 _LEAVE_SECONDS = 1.0  # for which a collective may go on after one of its ranks has ended
 _STUCK_SECONDS = 1.0  # after which a call of MPI's that misses a rank is given up
 TIMEOUT = "LAZYARRAY_DISTRIBUTED_TIMEOUT"
+THREADS = "LAZYARRAY_CPU_WORKER_NTHREADS"  # the launcher sets it
 
 
 class Process:
@@ -58,8 +60,11 @@ class Process:
         self._hub: Hub | None = None
         many = mpi.launched() if backend is None else backend == "mpi"
         self.backend: Backend = self.thread.call(mpi.begin) if many else Single()
+        if self.backend.shared:
+            let_waiters_help(self.thread.line)
         self.rank, self.size = self.backend.rank, self.backend.size
         self.local_rank, self.local_size = 0, 1
+        self._cores = engine.get().cores
         if self.size > 1:
             self._connect()
         elif many and int(os.environ.get("SLURM_STEP_NUM_TASKS", 1)) > 1:
@@ -75,6 +80,9 @@ class Process:
         self.local_rank = hosts[: self.rank].count(hosts[self.rank])
         self.local_size = hosts.count(hosts[self.rank])
         several = len(set(hosts)) > 1
+        # Waiters compute, too: together with the workers on this process's share of the cores.
+        e = engine.get()
+        e.cores = min(e.cores, int(os.environ.get(THREADS) or max(1, e.cores // self.local_size)))
         place: tuple[str, int, str] | None = None
         if self.rank == 0:
             token = secrets.token_hex(16)
@@ -177,6 +185,8 @@ class Process:
             self._member.send({"died": why})
 
     def close(self) -> None:
+        engine.get().cores = self._cores
+        let_waiters_help(None)
         if self.dying is not None or self.thread.over is not None:
             if self._member is not None and self.dying is None:
                 self._member.send({"died": f"gave up: {self.thread.over}"})

@@ -2,29 +2,27 @@
 
 A collective first has its ranks agree on what they are about to do, and polls meanwhile: there is
 where a rank waits for slower ones, and there it can still be told that one of them died. What
-follows may block, as all are there.
+follows may block, as all are there. A small collective that a thread waits for is brought on by
+that thread, as far as it goes without others: see :mod:`lazyarray.distributed._task`.
 """
 
 from __future__ import annotations
 
-import contextlib
 import queue
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lazyarray import engine, profiler
+from lazyarray import profiler
+from lazyarray.distributed._task import AGREEING, DIFFERS, MOVING, OVER, Line, Task
 from lazyarray.distributed.errors import MismatchError, RankError
-from lazyarray.distributed.ledger import QUEUED, UNDER_WAY, WAITING
+from lazyarray.distributed.ledger import UNDER_WAY
 
 if TYPE_CHECKING:
-    from lazyarray.distributed.communicator import Communicator
-    from lazyarray.distributed.ledger import Entry
     from lazyarray.distributed.process import Process
-    from lazyarray.engine import RunContext
 
 __all__ = ["CommunicationThread", "Task"]
 
@@ -32,72 +30,14 @@ _SPINS = 100  # looks before a waiting rank begins to sleep
 _SHORTEST, _LONGEST = 2e-5, 1e-3  # seconds that it sleeps between two looks
 
 
-class Task:
-    """A collective whose arrays are ready: what there is to do, and whom to tell of its end.
-
-    ``mark`` is a number that is the same on all ranks that call the same; None for messages, about
-    which nobody agrees.
-    """
-
-    def __init__(
-        self,
-        comm: Communicator,
-        entry: Entry,
-        mark: int | None,
-        inputs: Sequence[Any],
-        outputs: Sequence[Any],
-        work: Callable[[Any], None],
-    ) -> None:
-        self.comm, self.entry, self.mark, self.work = comm, entry, mark, work
-        # Of the arrays as they are now: a backward pass gives `x.grad` other memory.
-        self._own = {id(x): x.detach() for x in (*inputs, *outputs)}
-        self.inputs = [self.own(x) for x in inputs]  # whose values are needed
-        self.run_ctx: RunContext | None = None
-        self._done: Callable[[BaseException | None], None] | None = None
-        self._lock = threading.Lock()
-
-    def starts(self, run_ctx: RunContext, done: Callable[[BaseException | None], None]) -> None:
-        self.run_ctx, self._done = run_ctx, done
-
-    def ends(self, error: BaseException | None = None) -> None:
-        """Ends the op, once; whoever comes later does nothing."""
-        with self._lock:
-            done, self._done = self._done, None
-        if done is not None:
-            self.entry.becomes("failed" if error is not None else "done")
-            done(error)
-
-    def own(self, x: Any) -> Any:
-        """What the array was when the collective was called."""
-        return self._own[id(x)]
-
-    def view(self, x: Any) -> np.ndarray:
-        """The memory of what the array was."""
-        assert self.run_ctx is not None
-        return self.run_ctx.numpy(self.own(x))
-
-    def failure(self) -> BaseException | None:
-        """What is wrong with the inputs."""
-        e = engine.get()
-        for x in self.inputs:
-            try:
-                e._hand_on(x.var)
-            except BaseException as error:
-                return error
-        return None
-
-
 class CommunicationThread:
     """One of a process. ``call`` runs a function in it and waits; ``put`` leaves a task to it."""
 
     def __init__(self, process: Process) -> None:
         self._process = process
-        self._queue: queue.SimpleQueue[Any] = queue.SimpleQueue()
-        self._task: Task | None = None
+        self.line = Line(process.ledger, process.lost, process.left)
         self._began = 0.0
         self._told = 0.0
-        self._lock = threading.Lock()
-        self.over: BaseException | None = None  # why nothing runs any more
         self._scratch = np.empty(0, np.uint8)
         self._backends: list[Any] = []  # those with messages on their way
         self._thread = threading.Thread(
@@ -108,49 +48,33 @@ class CommunicationThread:
     def call(self, function: Callable[[], Any]) -> Any:
         """``function()``, run by the thread; waits, so not for what arrays wait for."""
         answer: queue.SimpleQueue[Any] = queue.SimpleQueue()
-        self._queue.put((function, answer))
+        self.line.call((function, answer))
         ok, value = answer.get()
         if not ok:
             raise value
         return value
-
-    def put(self, task: Task) -> None:
-        task.entry.becomes(QUEUED)
-        if self.over is not None:
-            task.ends(self.over)
-            return
-        self._queue.put(task)
-        self._fail_queued_if_over()  # meanwhile: nobody looks at the queue any more
 
     def abandon(self, error: BaseException) -> None:
         """Ends what is under way, and all that comes, with an error. For other threads.
 
         What MPI is doing inside a call can't be stopped: the thread may stay in it.
         """
-        self.over = self.over or error
-        task = self._task
+        self.line.over = self.line.over or error
+        task = self.line.task
         if task is not None:
             task.ends(error)
-        self._fail_queued()
-        self._queue.put(None)
+        self.line.fail()
+        self.line.call(None)
 
-    def _fail_queued_if_over(self) -> None:
-        if self.over is not None:
-            self._fail_queued()
-
-    def _fail_queued(self) -> None:
-        with contextlib.suppress(queue.Empty):
-            while True:
-                item = self._queue.get_nowait()
-                if isinstance(item, Task):
-                    item.ends(self.over)
-                elif item is not None:
-                    item[1].put((False, self.over))
+    @property
+    def over(self) -> BaseException | None:
+        """Why nothing runs any more."""
+        return self.line.over
 
     @property
     def task(self) -> Task | None:
-        """What it does now."""
-        return self._task
+        """What is done now."""
+        return self.line.task
 
     def scratch(self, size: int, dtype: np.dtype[Any]) -> np.ndarray:
         """Memory for the thread's own use, until it is asked for again."""
@@ -191,11 +115,11 @@ class CommunicationThread:
         while any(backend.sending() for backend in self._backends):
             # Messages on their way move on only while MPI is called.
             try:
-                return self._queue.get(timeout=pause)
+                return self.line.get(pause)
             except queue.Empty:
                 pause = min(2 * pause, _LONGEST)
         self._backends.clear()
-        return self._queue.get()
+        return self.line.get()
 
     def sends(self, backend: Any) -> None:
         """Has the thread look after a backend with messages on their way."""
@@ -204,7 +128,7 @@ class CommunicationThread:
 
     def poll(self, count: int) -> None:
         """What a rank does while it waits for others: raises if they will never come."""
-        task = self._task
+        task = self.task
         if count < _SPINS:
             if count == 0:
                 self._began = self._told = time.monotonic()
@@ -221,41 +145,42 @@ class CommunicationThread:
         time.sleep(min(_SHORTEST * 1.05 ** min(count - _SPINS, 200), _LONGEST))
 
     def _collective(self, task: Task) -> None:
-        self._task = task
+        self.line.task = task
         try:
             if self.over is not None:
                 raise self.over
             if (fate := self._process.fate(task.comm)) is not None:
                 raise fate
-            failure = task.failure()
-            task.entry.becomes(WAITING)
-            self._process.ledger.current = task.entry
-            if task.mark is not None:
-                self._agree(task, task.mark, failure)
-            if failure is not None:
-                raise failure
-            if task.mark is not None:
-                task.entry.becomes(UNDER_WAY)
-            with profiler.frame(task.entry.text, "collectives"):
+            # In a trace: the data's way, and of small ones the agreement, too.
+            scope = profiler.frame(task.entry.text, "collectives").start()
+            count, before = 0, AGREEING
+            while (stage := task.advance()) in (AGREEING, MOVING):
+                count = count + 1 if stage == before else 1
+                before = stage
+                self.poll(count - 1)
+            if stage == DIFFERS:
+                self._differs(task)
+            if task.failure is not None:
+                raise task.failure
+            if stage != OVER:
+                if task.mark is not None:
+                    task.entry.becomes(UNDER_WAY)
+                scope.start()
                 task.work(task)
+            scope.stop()
             error = None
         except BaseException as exc:
+            task.gives_up()
             error = exc
         self._process.ledger.current = None
-        self._task = None
+        self.line.task = None
         task.ends(error)
 
-    def _agree(self, task: Task, mark: int, failure: BaseException | None) -> None:
-        """That all ranks call the same, and have their values; raises on all of them otherwise."""
-        backend = task.comm.backend
-        if backend.size == 1:
-            return
-        values = np.array([mark, -mark, failure is not None], np.int64)
-        found = backend.agree(values, self.poll)
-        if found[0] == -found[1] and not found[2]:
-            return
+    def _differs(self, task: Task) -> None:
+        """Raises on all ranks, as they do not call the same, or some have no values."""
+        failure = task.failure
         mine = (task.entry.text, task.entry.where, None if failure is None else _said(failure))
-        every = backend.exchange(mine)
+        every = task.comm.backend.exchange(mine)
         ranks = task.comm.ranks
         texts = [text for text, _, _ in every]
         if any(text != texts[0] for text in texts):

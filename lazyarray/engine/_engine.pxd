@@ -199,6 +199,8 @@ cdef extern from "engine.h" namespace "lazyarray" nogil:
         Status push(COp*, cbool wake, cbool keep)
         void release(COp*)
         void complete(COp*, CError*)
+        cbool offer(COp*)
+        void set_assist(void (*)() noexcept)
         Status wait(CVar*, cbool, Poll, void*)
         Status wait_op(COp*, Poll, void*)
         Status wait_for_all(Poll, void*, int64_t)
@@ -300,6 +302,16 @@ cdef class Var:
 cdef class RunContext:
     cdef readonly Device ctx
     cdef COp* op
+
+
+cdef class OnComplete:
+    cdef CEngine* engine
+    cdef object owner
+    cdef COp* op
+    cdef RunContext run_ctx
+    cdef const char* name
+    cdef uint32_t site
+    cdef bint offer(self) except -1
 
 
 cdef class Opr

@@ -135,12 +135,9 @@ cdef int _call_async(PyTask* task, CRunContext& ctx) except -1:
 cdef class OnComplete:
     """Ends an asynchronous op: call it exactly once, from any thread, with an error or nothing."""
 
-    cdef CEngine* engine
-    cdef object owner
-    cdef COp* op
-    cdef RunContext run_ctx
-    cdef const char* name
-    cdef uint32_t site
+    cdef bint offer(self) except -1:
+        """Lets a waiter bring the op on; whether one waits. The op's own function may, before it ends."""
+        return self.op is not NULL and self.engine.offer(self.op)
 
     def __call__(self, error=None):
         if error is not None and not isinstance(error, BaseException):

@@ -191,18 +191,21 @@ cdef int check_status(Status status, object interrupt) except -1:
     raise TimeoutError("engine wait timed out")
 
 
+cdef list _late = []
+cdef object get_ident = threading.get_ident, _main = threading.main_thread().ident
+
+
 cdef cbool poll_signals(void* arg) noexcept nogil:
     # `arg` is a list that receives the exception of a signal handler.
     with gil:
         try:
             PyErr_CheckSignals()
+            if _late and get_ident() == _main:
+                raise _late.pop(0)
         except BaseException as exc:
             (<list>arg).append(exc)
             return False
         return True
-
-
-cdef list _late = []
 
 
 cdef int _raise_late(void* unused) except -1:

@@ -8,8 +8,11 @@ import atexit
 import contextlib
 import faulthandler
 import io
+import itertools
+import json
 import os
 import pickle
+import signal
 import sys
 import tempfile
 import time
@@ -457,6 +460,95 @@ def nothing_waits():
     assert x[0].item() == D.size()
 
 
+@case
+def a_trace_of_collectives():
+    """They have a track of their own, on which they lie beside what is computed meanwhile."""
+    file = os.path.join(tempfile.mkdtemp(), "trace.json")
+    x, small = la.ones(200_000), la.ones(2)
+    with la.profiler.profile(file):
+        for _ in range(3):
+            got = D.allreduce(x, "max")
+            D.allreduce(small, out=small)
+            small.wait_to_read()
+        got.wait_to_read()
+        D.barrier()
+    with open(file) as lines:
+        events = json.load(lines)["traceEvents"]
+    tracks = {e["tid"]: e["args"]["name"] for e in events if e["name"] == "thread_name"}
+    begun = {e["id"]: e for e in events if e["ph"] == "b"}
+    ended = {e["id"]: e for e in events if e["ph"] == "e"}
+    found = sorted((e["ts"], e["name"], tracks[e["tid"]], i) for i, e in begun.items())
+    assert [(name, track) for _, name, track, _ in found] == [
+        (name, "lazyarray communication")
+        for name in 3 * ["allreduce max float64 (200000,)", "allreduce sum float64 (2,)"]
+    ] + [("barrier", "lazyarray communication")], found
+    for (_, _, _, i), (begin, _, _, _) in itertools.pairwise(found):  # one after the other
+        assert ended[i]["ts"] <= begin
+
+
+@case
+def the_share_of_the_cores():
+    """Of the threads that compute, too: workers, and who waits."""
+    assert la.engine.get().cores <= int(os.environ["LAZYARRAY_CPU_WORKER_NTHREADS"])
+
+
+@case
+def who_waits_brings_it_on():
+    """Small collectives that the main thread waits for need no other thread."""
+    line = D.world()._process.thread.line
+    x, large = la.ones(5), la.ones(100_000)
+    large.wait_to_read()
+    before = line.brought
+    for k in range(100):
+        D.allreduce(x, "mean", out=x)
+        y = D.allreduce(x * (k + 1.0), "max") + D.allreduce(la.array([True]), "min")
+        D.allreduce(large, "max", out=large)
+        D.barrier()
+        same(y, np.full(5, k + 2.0))
+    same(large, np.ones(100_000))
+    if os.environ.get("LAZYARRAY_ENGINE_TYPE") == "NaiveEngine":  # where nobody else is in the way
+        assert line.brought - before > 100, line.brought - before
+    total = sum(D.world().exchange(line.brought - before))
+    assert total > 0
+
+
+@case
+def signals_while_a_rank_waits():
+    """What a signal's handler raises in a wait breaks nothing: the next wait has the value."""
+    waits, came = False, 0
+
+    def handler(*_):
+        nonlocal waits
+        if waits:
+            waits = False
+            raise InterruptedError
+
+    def value(x):
+        nonlocal waits, came
+        while True:
+            try:
+                waits = True
+                x.wait_to_read()
+                waits = False
+                return x.item()
+            except InterruptedError:
+                came += 1
+
+    old = signal.signal(signal.SIGALRM, handler)
+    signal.setitimer(signal.ITIMER_REAL, 0.0005, 0.0003 + 0.0001 * D.rank())
+    for k in range(400):
+        x = la.array([float(k)])
+        if k % 50 == D.rank():
+            time.sleep(0.002)
+        D.allreduce(x, out=x)
+        got = value(x)
+        assert got == k * D.size(), (k, got)
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    signal.signal(signal.SIGALRM, old)
+    if os.environ.get("LAZYARRAY_ENGINE_TYPE") != "NaiveEngine":  # which has waited before
+        assert sum(D.world().exchange(came)) > 0
+
+
 def network(seed=0):
     rng = np.random.default_rng(seed)
     shapes = [(64, 32), (32,), (32, 10), (10,)]
@@ -614,6 +706,30 @@ def key_value_store():
     same(x, np.full(2, -0.5 * D.size()))
     kv.barrier()
     raises(ValueError, lambda: la.kvstore.create("dist_async"), "server")
+    # pushes that are issued together: the highest priority first, then as they came
+    kv = la.kvstore.create("dist_sync")
+    kv.init([0, 1, 2, 3], [la.zeros(n) for n in (10, 11, 12, 13)])
+    pushed = [la.full(10 + k, k + 1.0) for k in range(4)]
+    for k, priority in enumerate((-3, 0, -1, 0)):
+        kv.push(k, pushed[k], priority)
+        pushed[k] += 100  # after it
+    outs = [la.empty(x.shape) for x in pushed]
+    kv.pull([0, 1, 2, 3], outs)
+    for k, got in enumerate(outs):
+        same(got, np.full(10 + k, (k + 1.0) * D.size()))
+    issued = [e.text.split()[-1] for e in list(D.world()._process.ledger._entries)[-4:]]
+    assert issued == ["(11,)", "(13,)", "(12,)", "(10,)"], issued
+    kv.push(0, la.ones(10))
+    kv.push(0, la.ones(10) * 2, 7)  # the same key: one after the other
+    kv.push(1, la.ones(11), -1)
+    kv.pushpull(2, outs[2], priority=9)  # goes before those, and does not store
+    same(outs[2], np.full(12, 3.0 * D.size() ** 2))
+    kv.pull([0, 1, 2], outs[:3])
+    for got, want in zip(outs, (2.0, 1.0, 3.0), strict=False):
+        same(got, np.full(got.shape, want * D.size()))
+    issued = [e.text.split()[-1] for e in list(D.world()._process.ledger._entries)[-4:]]
+    assert issued == ["(10,)", "(12,)", "(10,)", "(11,)"], issued
+    raises(TypeError, lambda: kv.push(0, la.ones(10), 0.5), "priority")
     raises(ValueError, lambda: kv.push("c", x), "init")
 
 

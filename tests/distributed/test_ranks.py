@@ -46,7 +46,13 @@ def launched(processes, file, *args, **env):
 
 @functools.cache
 def run_of_cases(processes):
-    return launched(processes, "cases.py", LAZYARRAY_ENGINE_TYPE=RUNS[processes])
+    threads = "1" if processes == 3 else "2"
+    return launched(
+        processes,
+        "cases.py",
+        LAZYARRAY_ENGINE_TYPE=RUNS[processes],
+        LAZYARRAY_CPU_WORKER_NTHREADS=threads,
+    )
 
 
 @pytest.mark.parametrize("name", [*NAMES, "exit_with_pending_collectives"])

@@ -155,6 +155,9 @@ def test_local_stores():
             kv.push(0, la.ones(3))
         with pytest.raises(ValueError, match="init"):
             kv.pull("no", out=out)
+        outs = [la.empty(2), la.empty(2)]
+        kv.pushpull([0, 0], [la.ones(2), la.ones(2) * 5], outs)  # one after the other
+        assert [o[0].item() for o in outs] == [7, 17]
         with pytest.raises(TypeError, match="priority"):
             kv.push(0, la.ones(2), priority="high")
     with pytest.raises(ValueError, match="server"):

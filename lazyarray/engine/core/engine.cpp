@@ -300,6 +300,10 @@ void Engine::complete(Op* op, Error* error) {
 
 void Engine::finish(Op* op, Error* error, After& after) {
   if (op->traced) op->traced->event.end = now_ns();  // before what it makes ready is
+  if (op->offered) {
+    op->offered = false;
+    offered_--;
+  }
   // First of all, or what it makes ready would find no core.
   native_running_ -= op->cores;
   op->cores = 0;

@@ -166,6 +166,10 @@ class Engine {
   virtual void release(Op* op);
   // Ends an asynchronous op.
   virtual void complete(Op* op, Error* error);
+  // An asynchronous op that has begun may go on in a thread that waits for it, and does nothing else:
+  // such a thread calls assist() once, without a lock. Whether one waits now, for this or another.
+  virtual bool offer(Op* op);
+  virtual void set_assist(void (*assist)());
 
   // Waits for the uses of `var` that were pushed before: its writers, or (`all`) its readers too.
   virtual Status wait(Var* var, bool all, Poll poll, void* arg);
@@ -292,6 +296,7 @@ class Engine {
   void park(Pool* p, After& after);
   void unpark(Pool* p, After& after);
   bool may_help(const Op* op) const;
+  bool may_assist(const Op* op) const;
   Op* helpable(const std::vector<Op*>& targets);
   Op* any_helpable();
   void help(Op* op, Lock& lock);
@@ -330,6 +335,8 @@ class Engine {
   std::atomic<bool> stopped_{false};
   std::atomic<bool> runs_here_{false};
   std::atomic<int64_t> pending_bytes_{0}, pending_native_{0};
+  void (*assist_)() = nullptr;
+  int offered_ = 0;          // ops that are
   Alarm alarm_ = nullptr;
   void* alarm_arg_ = nullptr;
   Pool* alarm_pool_ = nullptr;             // whose workers call it; known once one was asked for

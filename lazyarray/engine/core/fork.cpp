@@ -59,7 +59,7 @@ void Engine::fork_child(bool drained) {
     p->spinner = -1;
     p->shares = nullptr;
   }
-  native_running_ = completing_ = throttled_ = unsettled_ = alarming_ = 0;
+  native_running_ = completing_ = throttled_ = unsettled_ = alarming_ = offered_ = 0;
   alarm_at_ = watch_ = kNever;
   drainers_ = nullptr;
   waiters_ = nullptr;

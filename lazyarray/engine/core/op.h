@@ -56,6 +56,7 @@ struct Op {
   State state = WAITING;
   bool skipped = false;     // an input was poisoned, so it did not run
   bool kept = false;        // its pusher holds a reference and wants `result`
+  bool offered = false;     // it runs, and a waiter may bring it on: see Engine::offer()
   bool wide = false;        // computes on every core at once (a BLAS call with threads of its own)
   int cores = 0;            // held now, out of Engine::native_running_
   int priority = 0;

@@ -68,6 +68,25 @@ bool Engine::may_help(const Op* op) const {
   return !tls.helping && op->compute() && (has_room(op) || op->cost_ns < kHandOff);
 }
 
+// Whether it is one that a waiter may bring on. Not inside an op, whose end others may wait for.
+bool Engine::may_assist(const Op* op) const {
+  return op->offered && op->state == Op::RUNNING && !tls.op && !tls.settling;
+}
+
+bool Engine::offer(Op* op) {
+  Lock lock(mu_);
+  if (!assist_ || op->state != Op::RUNNING || op->offered) return false;
+  op->offered = true;
+  offered_++;
+  for (Waiter* w = waiters_; w; w = w->next) w->cv.notify_one();
+  return waiters_;
+}
+
+void Engine::set_assist(void (*assist)()) {
+  Lock lock(mu_);
+  assist_ = assist;
+}
+
 // A ready op that one of `targets` depends on (or is). Oldest uses first: they are nearest to ready.
 Op* Engine::helpable(const std::vector<Op*>& targets) {
   int budget = runs_here_ ? INT_MAX : 1024;  // uses looked at, the mutex being held
@@ -81,7 +100,7 @@ Op* Engine::helpable(const std::vector<Op*>& targets) {
       (last ? last->walk_next : first) = op;
       last = op;
     }
-    return may_help(op);
+    return may_help(op) || may_assist(op);
   };
   for (Op* op : targets)
     if (visit(op)) return op;
@@ -98,6 +117,9 @@ Op* Engine::helpable(const std::vector<Op*>& targets) {
 
 Op* Engine::any_helpable() {
   if (here_.head) return here_.head;
+  int looks = offered_ ? 64 : 0;  // what runs is among the oldest
+  for (Op* op = all_head_; op && looks-- > 0; op = op->all_next)
+    if (may_assist(op)) return op;
   const bool full = native_running_ >= cores_;
   for (auto& p : pools_) {
     if (!p->compute || tls.helping) continue;
@@ -109,6 +131,15 @@ Op* Engine::any_helpable() {
 }
 
 void Engine::help(Op* op, Lock& lock) {
+  if (op->offered) {
+    op->offered = false;
+    offered_--;
+    const auto assist = assist_;
+    lock.unlock();
+    if (assist) assist();
+    lock.lock();
+    return;
+  }
   op->pool->take(op);
   begin(op);
   helped_++;
@@ -153,6 +184,7 @@ Status Engine::sleep_until(Lock& lock, std::condition_variable& cv, const std::a
     }
   while (!done()) {
     if (Op* op = find()) {
+      spun = spun || op->offered;  // a thread that has no worker's core takes over
       help(op, lock);
     } else {
       // The workers have to do the rest; one that sleeps here is replaced first.

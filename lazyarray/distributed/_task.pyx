@@ -1,0 +1,295 @@
+# distutils: language = c++
+"""Collectives on their way: their stages, and the line in which they wait for the communication thread.
+
+A thread that waits for a collective brings it on itself: of a large one the agreement of the ranks, of
+a small one all, which saves two changes of threads. It gives it to the communication thread if others
+keep it waiting, and for what may block. Nothing here is interpreted: a handler of signals, which may
+raise, is never called between a call of MPI's and the note of it. NumPy may call one, so each step can
+be taken again.
+"""
+
+cimport cython
+from libc.stdint cimport int64_t
+from libcpp cimport bool as cbool
+
+import collections
+import contextvars
+import queue
+import threading
+import time
+
+import numpy as np
+
+from lazyarray.engine._engine cimport CEngine, OnComplete, RunContext, Var, process_engine, raise_later
+from lazyarray.distributed.ledger import QUEUED, WAITING
+from lazyarray.engine._engine import check_methods
+
+
+cdef extern from "distributed/bell.h" namespace "lazyarray" nogil:
+    cdef cppclass Bell:
+        void ring(int64_t)
+        void cancel()
+        cbool sleep(int64_t)
+
+
+AGREEING, MOVING, OVER, AGREED, DIFFERS = 1, 2, 3, 4, 5
+cdef enum:
+    BEGUN, C_AGREEING, C_MOVING, C_OVER, C_AGREED, C_DIFFERS
+
+# For which what a waiter may bring on is left to it, and for which it tries.
+cdef int64_t LEFT = 300_000, TRIES = 300_000
+
+cdef object monotonic = time.monotonic
+cdef object get_ident = threading.get_ident, main_thread = threading.main_thread().ident
+cdef object Context = contextvars.Context
+cdef object divide = np.true_divide
+cdef object array = np.array
+cdef object copy_of = np.ndarray.copy
+cdef object int64 = np.dtype(np.int64)
+
+
+cdef list _given_up = []
+
+
+cdef int becomes(object entry, str state) except -1:
+    entry.state = state
+    entry.since = monotonic()
+    return 0
+
+
+cdef class Task:
+    """A collective whose arrays are ready: what there is to do, and whom to tell of its end.
+
+    ``mark`` is a number that is the same on all ranks that call the same; None for messages, about
+    which nobody agrees. ``small``: what to reduce, and how, if it is so little that it is not worth
+    another thread: ((source, target) or None, MPI's type, MPI's op, divisor or None).
+    """
+
+    cdef readonly object comm, entry, mark, work, values, found, request, failure
+    cdef readonly RunContext run_ctx
+    cdef readonly list inputs
+    cdef readonly int stage
+    cdef public bint pushing
+    cdef object begins, most, small, buffer
+    cdef dict own_
+    cdef OnComplete done
+    cdef Line line
+
+    def __init__(self, Line line, comm, entry, mark, inputs, outputs, work, small):
+        self.line, self.comm, self.entry, self.mark, self.work = line, comm, entry, mark, work
+        self.begins, self.most = comm.backend.begins, comm.backend.most
+        self.small = small
+        # Of the arrays as they are now: a backward pass gives `x.grad` other memory.
+        self.own_ = {id(x): x.detach() for x in (*inputs, *outputs)}
+        self.inputs = [self.own(x) for x in inputs]  # whose values are needed
+        self.stage = BEGUN
+
+    def starts(self, RunContext run_ctx, OnComplete done):
+        """What the engine calls when the arrays are ready."""
+        self.run_ctx, self.done = run_ctx, done
+        self.line.put(self)
+
+    cpdef ends(self, error=None):
+        """Ends the op, once; whoever comes later does nothing."""
+        cdef OnComplete done
+        done, self.done = self.done, None  # at once: under the GIL
+        if done is not None:
+            becomes(self.entry, "failed" if error is not None else "done")
+            done(error)
+
+    def own(self, x):
+        """What the array was when the collective was called."""
+        return self.own_[id(x)]
+
+    def view(self, x):
+        """The memory of what the array was."""
+        return self.run_ctx.numpy(self.own_[id(x)])
+
+    cdef object find_failure(self):
+        """What is wrong with the inputs."""
+        cdef Var var
+        for x in self.inputs:
+            var = x.var
+            if var.c.error.load() is NULL:
+                continue
+            try:
+                process_engine()._hand_on(var)
+            except BaseException as error:
+                return error
+        return None
+
+    def gives_up(self):
+        """What MPI may still write to is kept for ever."""
+        if self.request is not None:
+            _given_up.append((self.request, self.values, self.found, self.buffer))
+
+    cpdef int advance(self) except -1:
+        """Brings it on as far as that goes without waiting; the stage that it has got to.
+
+        AGREEING and MOVING: call again. AGREED: the rest is ``work``. DIFFERS: the ranks do not
+        call the same, or some have no values.
+        """
+        if self.stage == BEGUN:
+            self.failure = self.find_failure()
+            becomes(self.entry, WAITING)
+            self.line.current(self.entry)
+            if self.mark is None or self.begins is None:
+                self.stage = C_AGREED
+                return self.stage
+            self.values = array([self.mark, -self.mark, self.failure is not None], int64)
+            self.found = copy_of(self.values)
+            self.request = self.begins(self.values, self.found, self.most)
+            self.stage = C_AGREEING
+        if self.stage == C_AGREEING:
+            if not self.request.Test():  # one that is over stays so
+                return self.stage
+            first, second, failed = self.found
+            if first == -second and not failed and self.small is not None and self.small[0] is not None:
+                self.move()
+            else:
+                self.request = None
+                self.stage = C_DIFFERS if first != -second or failed else C_AGREED if self.small is None else C_OVER
+        if self.stage == C_MOVING and self.request.Test():
+            self.moved()
+        return self.stage
+
+    cdef int move(self) except -1:
+        """Begins the reduction of a copy: whatever becomes of it, MPI writes to no user's memory."""
+        (x, _), kind, op, _ = self.small
+        self.buffer = copy_of(self.view(x))
+        self.request = self.begins(self.comm.backend.in_place, [self.buffer, self.buffer.size, kind], op)
+        self.stage = C_MOVING
+        return 0
+
+    cdef int moved(self) except -1:
+        (_, to), _, _, divisor = self.small
+        result = self.buffer
+        if divisor is not None:  # under nobody's errstate
+            result = Context().run(divide, self.buffer, divisor)
+        self.view(to)[...] = result
+        self.stage, self.request = C_OVER, None
+        return 0
+
+
+@cython.final
+cdef class Line:
+    """What waits for the communication thread: tasks, and (function, answer)."""
+
+    cdef Bell bell
+    cdef readonly object items
+    cdef public Task task       # what is done now
+    cdef public object over     # why nothing runs any more
+    cdef readonly int brought   # tasks that waiters ended
+    cdef object ledger, lost, left, thread
+    cdef bint helped            # waiters call MPI, too
+
+    def __init__(self, ledger, lost, left):
+        self.items = collections.deque()
+        self.ledger, self.lost, self.left = ledger, lost, left
+
+    cdef int current(self, entry) except -1:
+        self.ledger.current = entry
+        return 0
+
+    def call(self, item):
+        """Puts what is no task."""
+        self.items.append(item)
+        self.bell.ring(0)
+
+    cpdef put(self, Task task):
+        cdef CEngine* engine = process_engine().c
+        cdef bint waited = False
+        becomes(task.entry, QUEUED)
+        if self.over is not None:
+            task.ends(self.over)
+            return
+        self.items.append(task)
+        if get_ident() == self.thread:  # which comes for it at once
+            pass
+        # Of large ones only the agreement: that pays where its thread would soon wait, and is awake.
+        elif (task.pushing or task.small is not None) and self.helps(task) and not engine.tracing():
+            waited = task.done.offer()
+            self.bell.ring(LEFT if waited or task.pushing else 0)
+        else:
+            self.bell.ring(0)
+        if self.over is not None:  # meanwhile: nobody looks any more
+            self.fail()
+
+    cdef bint helps(self, Task task):
+        return (self.helped and task.mark is not None and task.begins is not None
+                and not self.lost and not self.left)
+
+    def fail(self):
+        """Ends all that waits."""
+        while self.items:
+            item = self.items.popleft()
+            if isinstance(item, Task):
+                (<Task>item).ends(self.over)
+            elif item is not None:
+                item[1].put((False, self.over))
+
+    def get(self, double timeout=-1):
+        """The next one; queue.Empty after ``timeout`` seconds."""
+        cdef int64_t limit = -1 if timeout < 0 else <int64_t>(timeout * 1e9)
+        cdef bint rung = True
+        self.thread = get_ident()
+        while not self.items:
+            if not rung and limit >= 0:
+                raise queue.Empty
+            with nogil:
+                rung = self.bell.sleep(limit)
+        return self.items.popleft()
+
+    cdef int serve(self) except -1:
+        """For a thread that waits: brings the first one on, for a while."""
+        if not self.items or self.over is not None or not isinstance(self.items[0], Task):
+            return 0
+        if not self.helps(self.items[0]):
+            return 0
+        cdef Task task = self.items.popleft()
+        cdef int64_t end = process_engine().c.now() + TRIES
+        cdef int stage = task.stage
+        self.bell.cancel()
+        if self.items:
+            self.bell.ring(0)
+        self.task = task
+        try:
+            stage = task.advance()
+            while (stage == C_AGREEING or stage == C_MOVING) and process_engine().c.now() < end:
+                stage = task.advance()
+        except BaseException as error:  # the communication thread tries again, undisturbed
+            stage = C_AGREEING
+            if get_ident() == main_thread:  # a signal's handler's
+                raise_later(error)
+        if stage == C_OVER:
+            self.ledger.current = None
+            self.task = None
+            self.brought += 1
+            task.ends()
+            return 0
+        self.items.appendleft(task)
+        self.bell.ring(0)
+        if self.over is not None:
+            self.fail()
+        return 0
+
+
+cdef Line _line = None
+
+
+cdef void assist() noexcept nogil:
+    with gil:
+        if _line is not None:
+            _line.serve()
+
+
+def let_waiters_help(Line line):
+    """From now on threads that wait bring on what stands in the line; None: no more."""
+    global _line
+    _line = line
+    if line is not None:
+        line.helped = True
+        process_engine().c.set_assist(assist)
+
+
+check_methods(globals())
