@@ -193,9 +193,11 @@ include "_operators.pxi"
 include "_methods.pxi"
 
 
-# The rows of two inputs by the ufunc that they run.
-cdef dict _rows_of = {row.ufunc: row for row in ops.elementwise.TABLE.values()
-                      if isinstance(row, Ufunc) and row.nin == 2 and row.nout == 1}
+# The rows of one and of two inputs by the ufunc that they run.
+cdef dict _rows_of_one = {row.ufunc: row for row in ops.elementwise.TABLE.values()
+                          if isinstance(row, Ufunc) and row.nin == 1 and row.nout == 1}
+cdef dict _rows_of = {row.ufunc: row for row in (*ops.elementwise.TABLE.values(), _matmul)
+                      if isinstance(row, MatMul) or isinstance(row, Ufunc) and row.nin == 2 and row.nout == 1}
 
 
 # NumPy's function that is given steps in the memory itself: in a copy, which may lie otherwise, they would lead
@@ -205,6 +207,11 @@ cdef object _AS_STRIDED = np.lib.stride_tricks.as_strided.__code__
 
 cdef inline bint _is_plain(object o):
     return isinstance(o, Tensor) or isinstance(o, (np.generic, float, int)) and is_held(o)
+
+
+cdef inline bint is_numpys(object o):
+    """Whether ``o`` is NumPy's array, of what lazyarray can hold."""
+    return type(o) is np.ndarray and is_held(o)
 
 
 cdef inline object number_again(object o):
@@ -712,13 +719,19 @@ cdef class NDArray(Methods):
         return protocols.interfaces.array_interface(self)
 
     def __array_ufunc__(self, ufunc, method, *inputs, **kwargs):
-        # Mostly a NumPy scalar with an operator: np.float64(2) * x.
+        # Mostly a NumPy scalar or array with an operator: np.float64(2) * x.
         cdef tuple given = inputs
         if not kwargs and method == "__call__" and len(given) == 2:
             row = _rows_of.get(ufunc)
             a, b = number_again(given[0]), number_again(given[1])
-            if row is not None and _is_plain(a) and _is_plain(b):
+            if row is not None and (is_numpys(a) if is_tensor(b) else is_tensor(a) and is_numpys(b)):
+                return operated(row, a, b)
+            if isinstance(row, Ufunc) and _is_plain(a) and _is_plain(b):
                 return handed((<Ufunc>row).binary(a, b, None))
+        elif not kwargs and method == "__call__" and len(given) == 1 and is_tensor(given[0]):
+            row = _rows_of_one.get(ufunc)
+            if row is not None:
+                return handed((<Ufunc>row).unary(given[0], None))
         return handed(protocols.dispatch.ufunc(ufunc, method, inputs, kwargs))
 
     def __array_function__(self, func, types, args, kwargs):

@@ -8,6 +8,7 @@ computed in NumPy behind the user's back.
 from __future__ import annotations
 
 import inspect
+import sys
 from collections.abc import Callable
 from functools import cache, partial
 from typing import Any
@@ -120,7 +121,8 @@ def _run(
     args: tuple[Any, ...],
     kwargs: dict[str, Any],
 ) -> Any:
-    out = _bound(func, args, kwargs).get("out")
+    place = _place_of_out(func)
+    out = args[place] if len(args) > place else kwargs.get("out")
     if not _rows.of_numpys(out):
         return mine(*args, **kwargs)
     return into_numpys(mine, out, args, kwargs)
@@ -157,14 +159,14 @@ def _host(o: Any, name: str) -> Any:
     return hosts.to_host(o, f"numpy.{name} of what is NumPy's")
 
 
-def _bound(func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """The arguments by name, where NumPy's function tells its signature."""
-    if len(args) < 2:
-        return kwargs
+@cache
+def _place_of_out(func: Callable[..., Any]) -> int:
+    """Where among its arguments NumPy's function takes ``out``; a large number if it doesn't."""
     try:
-        return inspect.signature(func).bind(*args, **kwargs).arguments
+        names = [p.name for p in inspect.signature(func).parameters.values() if p.kind <= 1]
     except (TypeError, ValueError):
-        return kwargs
+        return sys.maxsize
+    return names.index("out") if "out" in names else sys.maxsize
 
 
 @cache
@@ -173,6 +175,7 @@ def _names(space: Any) -> frozenset[str]:
     return frozenset(getattr(space, "__all__", ()))
 
 
+@cache
 def _counterpart(module: str, name: str) -> Callable[..., Any] | None:
     """The function of lazyarray that stands for ``module.name`` of NumPy."""
     root, *rest = module.split(".")

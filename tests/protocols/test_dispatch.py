@@ -1,6 +1,7 @@
 """NumPy's protocols: its ufuncs and functions called with lazyarrays."""
 
 import io
+import operator
 
 import numpy as np
 import numpy.lib.recfunctions
@@ -245,3 +246,29 @@ def test_functions_of_numpys_own_arrays_alone():
     with pytest.raises(ValueError, match="align"):
         la.dot(m, np.asmatrix("1 2 3"))
     assert type(la.add(m, la.ones((2, 2)))) is np.matrix
+
+
+def test_numpys_arrays_on_the_left():
+    """NumPy asks our arrays first, whose operators take them as they take NumPy's on the right."""
+    host, x = np.arange(4.0).reshape(2, 2), la.arange(4.0).reshape(2, 2)
+    for f in (
+        operator.matmul,
+        operator.mul,
+        operator.sub,
+        operator.truediv,
+        operator.lt,
+        operator.eq,
+    ):
+        with np.errstate(all="ignore"):
+            for a, b in ((host, x), (host[0], x), (host, x[0]), (host[0], x[0]), (x, host)):
+                got, want = f(a, b), f(np.asarray(a), np.asarray(b))
+                assert isinstance(got, la.NDArray) and got.dtype == want.dtype
+                np.testing.assert_array_equal(got.asnumpy(), want)
+    for odd in (np.array([["a", "b"]]), np.array([[None, 1]])):
+        with pytest.raises((TypeError, ValueError)):
+            operator.sub(odd, x)
+    with pytest.raises(ValueError):
+        np.asarray(np.ones((3, 3)) @ x)
+    assert isinstance(np.exp(x), la.NDArray) and isinstance(np.dot(host, x), la.NDArray)
+    out = np.zeros((2, 2))
+    assert np.dot(host, x, out) is out and out[1, 1] == (host @ host)[1, 1]
