@@ -222,7 +222,7 @@ class Generator(Distributions):
         if axis is not None:
             axis = _rows.normalize_axes(axis, source.ndim)[0]
         if out is not None:
-            out = _rows.out_array(out)
+            out = out if isinstance(out, np.ndarray) else _rows.out_array(out)
             if out.shape != source.shape:
                 raise ValueError("out must have the same shape as x")
             if not np.can_cast(source.dtype, out.dtype, "safe"):
