@@ -48,12 +48,16 @@ _FUNCTIONS_OF = {
     "sklearn.utils.class_weight": "compute_class_weight",
     "networkx.convert": "to_networkx_graph",
     "pyarrow.compute": "filter take",
-    "pyarrow.lib": "array asarray scalar chunked_array table record_batch",
-    "skimage.transform.hough_transform": "hough_circle hough_ellipse hough_line "
-    "probabilistic_hough_line",
-    "skimage.util.shape": "view_as_blocks view_as_windows",
+    # Twice: what was imported before lazyarray is in the package by another name.
+    **dict.fromkeys(
+        ("pyarrow", "pyarrow.lib"), "array asarray scalar chunked_array table record_batch"
+    ),
+    **dict.fromkeys(
+        ("skimage.transform", "skimage.transform.hough_transform"),
+        "hough_circle hough_ellipse hough_line probabilistic_hough_line",
+    ),
+    **dict.fromkeys(("skimage.util", "skimage.util.shape"), "view_as_blocks view_as_windows"),
     "statsmodels.base.data": "handle_data",
-    "sympy.core.sympify": "sympify",
     "zarr": "array create_array from_array save save_array save_group",
     "scipy.optimize": "minimize fmin_l_bfgs_b",
     "scipy.sparse.linalg": "aslinearoperator bicg bicgstab cg cgs eigs eigsh expm expm_multiply "
@@ -86,6 +90,8 @@ def adapt(module: ModuleType) -> None:
         _wrap(module, found, lent)
     elif module.__name__ == "h5py._hl.dataset":
         _wrap(module.Dataset, ["__getitem__", "__setitem__", "read_direct", "write_direct"], lent)
+    elif module.__name__ == "sympy.core.sympify":
+        _teach_sympy(module)
     elif module.__name__ == "sympy.core.expr":
         hosts.as_object(module.Expr)
     elif module.__name__ == "sympy.tensor.array.dense_ndim_array":
@@ -102,7 +108,7 @@ def adapt(module: ModuleType) -> None:
             _wrap(getattr(module, name, None), _OPERATORS)
     else:
         _wrap(module, _FUNCTIONS_OF[module.__name__].split(), _giving)
-        if module.__name__ == "pyarrow.lib":
+        if module.__name__ in ("pyarrow", "pyarrow.lib"):
             _wrap(module, ["py_buffer"], lent)
 
 
@@ -118,6 +124,15 @@ def _adapt_pandas(pandas: ModuleType) -> None:
         function = getattr(lib, name, None)
         if function is not None and not hasattr(function, "__wrapped__"):
             setattr(lib, name, _inferring(function, lib))
+
+
+def _teach_sympy(sympify: Any) -> None:
+    def number(x: Any) -> Any:
+        if x.ndim:  # SymPy's operators leave the turn to arrays then
+            raise sympify.SympifyError(x)
+        return sympify.sympify(host(x))
+
+    sympify.converter[Tensor] = number
 
 
 def _make_backend(backends: Any) -> None:
@@ -180,14 +195,16 @@ def host(o: Any, of: Callable[[Any], Any] = _values) -> Any:
     if kind is dict:
         found = any(isinstance(v, Tensor) or type(v) is list for v in o.values())
         return {key: host(v, of) for key, v in o.items()} if found else o
-    if (kind is list or kind is tuple) and any(isinstance(v, (Tensor, slice)) for v in o):
+    if (kind is list or kind is tuple) and any(  # by their types, as there may be a million
+        issubclass(t, (Tensor, slice)) for t in {*map(type, o)}
+    ):
         return kind([host(v, of) for v in o])
     return o
 
 
 def lent(o: Any) -> Any:
     """The same, but an NDArray's own memory, where what is called may write to it."""
-    return host(o, lambda x: _share.export(x, _WHAT))
+    return host(o, lambda x: _share.export(x, f"?{_WHAT}"))
 
 
 def _giving(function: Any) -> Any:

@@ -2,6 +2,8 @@
 
 import pytest
 
+import lazyarray as la
+
 from .calls import agree, cases
 
 pytest.importorskip("cv2", reason="cv2 is not installed")
@@ -38,3 +40,22 @@ FAILS: dict[str, str] = {}
 @pytest.mark.parametrize("call", cases(CALLS, FAILS))
 def test_calls(call, tmp_path):
     agree(SETUP, call, tmp_path)
+
+
+def test_functions_draw_in_the_array_itself():
+    import cv2
+
+    x = la.zeros((16, 16, 3), dtype="u1") + 0
+    picture = cv2.rectangle(x, (1, 1), (5, 5), (255, 0, 0), 1)
+    assert int(x.sum()) == 16 * 255
+    x += 1
+    assert picture[0, 0, 0] == 1  # the same memory
+    cv2.rectangle(x[2:9, 2:9], (0, 0), (3, 3), (9, 9, 9), -1)
+    assert x[2, 2].tolist() == [9, 9, 9]
+
+
+def test_they_wait():
+    import cv2
+
+    with la.no_sync(), pytest.raises(RuntimeError, match="another library"):
+        cv2.flip(la.ones((4, 4)), 1)

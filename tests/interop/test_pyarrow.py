@@ -1,5 +1,8 @@
 """Arrow: arrays, tables and buffers of lazyarrays."""
 
+import subprocess
+import sys
+
 import pytest
 
 from .calls import agree, cases
@@ -40,3 +43,31 @@ FAILS = {
 @pytest.mark.parametrize("call", cases(CALLS, FAILS))
 def test_calls(call, tmp_path):
     agree(SETUP, call, tmp_path)
+
+
+BEFORE = """
+import importlib, importlib.util
+names = "pyarrow cv2 sympy polars networkx skimage.util skimage.transform".split()
+there = [n for n in names if importlib.util.find_spec(n.partition(".")[0])]
+pa, *rest = map(importlib.import_module, there)
+found = dict(zip(there[1:], rest))
+if "skimage.util" in found:
+    found["skimage.util"].view_as_windows, found["skimage.transform"].hough_line
+import lazyarray as la
+x = la.arange(16.0).reshape(4, 4)
+calls = {
+    "cv2": lambda m: m.flip(x, 1),
+    "sympy": lambda m: m.sympify(x[0, 1]) * x[0],
+    "polars": lambda m: m.Series(x[0]),
+    "networkx": lambda m: m.Graph(x),
+    "skimage.util": lambda m: m.view_as_windows(x, (2, 2)),
+    "skimage.transform": lambda m: m.hough_line(x > 3),
+}
+assert pa.array(x[0]).to_pylist() == [0, 1, 2, 3] and pa.py_buffer(x).size == 128
+for name, module in found.items():
+    calls[name](module)
+"""
+
+
+def test_libraries_that_were_imported_before():
+    subprocess.run([sys.executable, "-c", BEFORE], check=True)
