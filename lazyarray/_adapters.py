@@ -3,21 +3,23 @@
 pandas asks for that very type: it would take a mask for names of columns (``df[mask]``) or, worse,
 for places (``df.iloc[mask]``), and keep scalars as objects. Pillow wants ``__array_interface__``,
 which NDArrays can't have: NumPy would read it rather than ask ``__array__``, and share memory.
-SciPy's sparse arrays and its Fortran ask for the type, too; zarr takes views of bytes that NDArrays
-don't have. einops asks for a backend, which it gets: its results are NDArrays. So does Dask, for
-which lazyarray.dask registers them.
+SciPy's sparse arrays and its Fortran ask for the type, too, as do OpenCV, polars, Arrow, SymPy and
+others; zarr takes views of bytes that NDArrays don't have. einops asks for a backend, which it
+gets: its results are NDArrays. So does Dask, for which lazyarray.dask registers them.
 """
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from types import FunctionType, MethodType, ModuleType
+from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 import numpy as np
 
+from lazyarray.lazy import _share
 from lazyarray.lazy._lazy import Tensor
+from lazyarray.ops import hosts
 
 __all__: list[str] = []
 
@@ -44,6 +46,18 @@ _FUNCTIONS = (
 _FUNCTIONS_OF = {
     "PIL.Image": "fromarray",
     "sklearn.utils.class_weight": "compute_class_weight",
+    "networkx.convert": "to_networkx_graph",
+    "pyarrow.compute": "filter take",
+    # Twice: what was imported before lazyarray is in the package by another name.
+    **dict.fromkeys(
+        ("pyarrow", "pyarrow.lib"), "array asarray scalar chunked_array table record_batch"
+    ),
+    **dict.fromkeys(
+        ("skimage.transform", "skimage.transform.hough_transform"),
+        "hough_circle hough_ellipse hough_line probabilistic_hough_line",
+    ),
+    **dict.fromkeys(("skimage.util", "skimage.util.shape"), "view_as_blocks view_as_windows"),
+    "statsmodels.base.data": "handle_data",
     "zarr": "array create_array from_array save save_array save_group",
     "scipy.optimize": "minimize fmin_l_bfgs_b",
     "scipy.sparse.linalg": "aslinearoperator bicg bicgstab cg cgs eigs eigsh expm expm_multiply "
@@ -52,6 +66,11 @@ _FUNCTIONS_OF = {
 _SPARSE = [
     f"{kind}_{of}" for kind in "bsr coo csc csr dia dok lil".split() for of in ("array", "matrix")
 ]
+_OF_POLARS = {
+    "DataFrame": "__init__ __getitem__ __setitem__ filter with_columns insert_column",
+    "Series": "__init__ __getitem__ __setitem__ filter is_in search_sorted scatter gather",
+    "Expr": "is_in filter",
+}
 # Private, but the way of all that comes as objects: rows, records, what users' functions return.
 _INFERRING = "maybe_convert_objects map_infer map_infer_mask"
 
@@ -62,6 +81,24 @@ def adapt(module: ModuleType) -> None:
         _adapt_pandas(module)
     elif module.__name__ == "einops._backends":
         _make_backend(module)
+    elif module.__name__ == "polars":
+        _wrap(module, ["lit", "from_numpy"])
+        for name, methods in _OF_POLARS.items():
+            _wrap(getattr(module, name), [*methods.split(), *_OPERATORS])
+    elif module.__name__ == "cv2":  # all of its functions, some of which draw
+        found = [n for n, f in vars(module).items() if isinstance(f, BuiltinFunctionType)]
+        _wrap(module, found, lent)
+    elif module.__name__ == "h5py._hl.dataset":
+        _wrap(module.Dataset, ["__getitem__", "__setitem__", "read_direct", "write_direct"], lent)
+    elif module.__name__ == "sympy.core.sympify":
+        _teach_sympy(module)
+    elif module.__name__ == "sympy.core.expr":
+        hosts.as_object(module.Expr)
+    elif module.__name__ == "sympy.tensor.array.dense_ndim_array":
+        for kind in (module.ImmutableDenseNDimArray, module.MutableDenseNDimArray):
+            _wrap(kind, ["__new__"])
+    elif module.__name__ == "xarray.backends.netCDF4_":
+        _wrap(module.NetCDF4ArrayWrapper, ["__setitem__"])
     elif module.__name__.startswith(("dask.", "distributed.")):
         from lazyarray.dask import arrays
 
@@ -71,6 +108,8 @@ def adapt(module: ModuleType) -> None:
             _wrap(getattr(module, name, None), _OPERATORS)
     else:
         _wrap(module, _FUNCTIONS_OF[module.__name__].split(), _giving)
+        if module.__name__ in ("pyarrow", "pyarrow.lib"):
+            _wrap(module, ["py_buffer"], lent)
 
 
 def _adapt_pandas(pandas: ModuleType) -> None:
@@ -85,6 +124,15 @@ def _adapt_pandas(pandas: ModuleType) -> None:
         function = getattr(lib, name, None)
         if function is not None and not hasattr(function, "__wrapped__"):
             setattr(lib, name, _inferring(function, lib))
+
+
+def _teach_sympy(sympify: Any) -> None:
+    def number(x: Any) -> Any:
+        if x.ndim:  # SymPy's operators leave the turn to arrays then
+            raise sympify.SympifyError(x)
+        return sympify.sympify(host(x))
+
+    sympify.converter[Tensor] = number
 
 
 def _make_backend(backends: Any) -> None:
@@ -132,20 +180,31 @@ def _taking(function: Callable[..., Any], take: Callable[[Any], Any]) -> Callabl
     return call
 
 
-def host(o: Any) -> Any:
+def _values(x: Any) -> Any:
+    return x._fetched(_WHAT)
+
+
+def host(o: Any, of: Callable[[Any], Any] = _values) -> Any:
     """``o``, or the values of an NDArray: NumPy's; also in a list, a tuple, a dict, a slice."""
     if isinstance(o, Tensor):
         x: Any = o
-        return x._fetched(_WHAT) if x.ndim else x._number(_WHAT)
+        return of(x) if x.ndim else x._number(_WHAT)
     kind = type(o)
     if kind is slice:
         return slice(host(o.start), host(o.stop), host(o.step))
     if kind is dict:
         found = any(isinstance(v, Tensor) or type(v) is list for v in o.values())
-        return {key: host(v) for key, v in o.items()} if found else o
-    if (kind is list or kind is tuple) and any(isinstance(v, (Tensor, slice)) for v in o):
-        return kind([host(v) for v in o])
+        return {key: host(v, of) for key, v in o.items()} if found else o
+    if (kind is list or kind is tuple) and any(  # by their types, as there may be a million
+        issubclass(t, (Tensor, slice)) for t in {*map(type, o)}
+    ):
+        return kind([host(v, of) for v in o])
     return o
+
+
+def lent(o: Any) -> Any:
+    """The same, but an NDArray's own memory, where what is called may write to it."""
+    return host(o, lambda x: _share.export(x, f"?{_WHAT}"))
 
 
 def _giving(function: Any) -> Any:

@@ -105,12 +105,17 @@ def parts(doc: str) -> Parts:
     return Parts(plain, args, found.get("Returns", ""), found.get("Raises", ""), mark + example)
 
 
-def completed(doc: str | None, function: Any) -> str | None:
-    """The docstring with each of the function's parameters, in order, and with their errors."""
-    if not doc or "\nReturns:" not in inspect.cleandoc(doc):
+def completed(doc: str | None, function: Any, like: str | None = None) -> str | None:
+    """The docstring with each of the function's parameters, in order, and with their errors.
+
+    What it does not say is taken from the docstring ``like``, of a function of the same arguments.
+    """
+    if not doc or (like is None and "\nReturns:" not in inspect.cleandoc(doc)):
         return doc
     found = parts(doc)
     names = [name for name in inspect.signature(function).parameters if name != "self"]
+    if like is not None:
+        found = _filled(found, parts(like), names)
     errors = found.raises.rstrip(".").split("; ") if found.raises else []
     lines = []
     for name in names:
@@ -128,6 +133,19 @@ def completed(doc: str | None, function: Any) -> str | None:
     raised = [line for error in errors or [_NOTHING] for line in _wrapped(_sentence(error), 4)]
     sections.append("\n".join(["Raises:", *raised]))
     return "\n\n".join(filter(None, [*sections, found.example]))
+
+
+def _filled(found: Parts, other: Parts, names: list[str]) -> Parts:
+    """``found`` with what only ``other`` says, but the errors of arguments that there are not."""
+    lacking = {"axis", "ctx"} - set(names)
+    errors = [
+        e for e in other.raises.split("; ") if not any(re.search(rf"\b{n}\b", e) for n in lacking)
+    ]
+    return found._replace(
+        args={**other.args, **found.args},
+        returns=found.returns or other.returns,
+        raises=found.raises or "; ".join(errors),
+    )
 
 
 def _told(name: str, found: Parts) -> bool:

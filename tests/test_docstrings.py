@@ -53,6 +53,25 @@ def test_parameters_result_and_errors_are_told(name):
     assert found.head and "Args:" not in found.head and "Returns:" not in found.head
 
 
+DRAWS = {
+    f"{kind.__name__}.{name}": getattr(kind, name)
+    for kind in (la.random.Generator, la.random.RandomState)
+    for name in dir(kind)
+    if name[0] != "_" and callable(getattr(kind, name))
+}
+
+
+@pytest.mark.parametrize("name", DRAWS)
+def test_methods_of_generators_tell_the_same(name):
+    found, (_, *parameters) = told(DRAWS[name])
+    assert list(found.args) == parameters
+    assert [p for p in parameters if len(found.args[p]) < 5] == []
+    assert len(found.returns) > 2 and len(found.raises) > 2
+    assert found.example
+    for word in {"axis", "ctx"} - set(parameters):
+        assert not re.search(rf"\b{word}\b", found.raises)
+
+
 SHAPED = re.compile(
     r"shape|\(\.\.\.|\(n, |\(deg|, then|vector|matri|view|axis|axes|tuple|list|pair|three|four|"
     r"None|bool|ints?\b|text|str\b|dtype|itself|same object|iterator|dict|scalar|object|:class:|"

@@ -475,3 +475,51 @@ def test_threads_share_a_generator():
     rng = default_rng(0)
     want = sorted(rng.random(300)[0] for _ in range(200))
     assert got == want
+
+
+@pytest.mark.host
+@pytest.mark.parametrize("dtype", ["f8", "f4"])
+@pytest.mark.parametrize(
+    ("name", "given"),
+    [
+        ("random", ()),
+        ("standard_normal", ()),
+        ("standard_exponential", ()),
+        ("standard_gamma", (2.0,)),
+    ],
+)
+def test_numpys_array_is_an_out(name, given, dtype):
+    """It is written when the call returns, and returned; the stream goes on as NumPy's."""
+    ours, numpys = la.random.default_rng(3), np.random.default_rng(3)
+    got, want = np.zeros((50, 3), dtype), np.zeros((50, 3), dtype)
+    assert getattr(ours, name)(*given, out=got, dtype=dtype) is got
+    getattr(numpys, name)(*given, out=want, dtype=dtype)
+    np.testing.assert_array_equal(got, want)
+    assert float(ours.random()) == numpys.random()
+    if dtype == "f8":
+        la.random.seed(3)
+        np.random.seed(3)
+        assert getattr(la.random, name)(*given, out=got) is got
+        np.testing.assert_array_equal(got, getattr(np.random, name)(*given, size=(50, 3)))
+
+
+@pytest.mark.host
+def test_numpys_array_is_an_out_of_permuted():
+    got, want = np.arange(12).reshape(3, 4), np.arange(12).reshape(3, 4)
+    assert la.random.default_rng(3).permuted(got, axis=1, out=got) is got
+    np.random.default_rng(3).permuted(want, axis=1, out=want)
+    np.testing.assert_array_equal(got, want)
+
+
+@pytest.mark.host
+@pytest.mark.parametrize(
+    "out",
+    [np.zeros(6)[::2], np.zeros(3, ">f8"), np.zeros(3, "f4"), [0.0], np.broadcast_to(1.0, 3)],
+)
+def test_numpys_array_that_is_no_out(out):
+    with pytest.raises((TypeError, ValueError)) as want:
+        np.random.default_rng(0).random(out=out)
+    with pytest.raises(want.type, match=str(want.value)[:40]):
+        la.random.default_rng(0).random(out=out)
+    with pytest.raises(ValueError, match="size must match"):
+        la.random.default_rng(0).random(2, out=np.zeros(3))

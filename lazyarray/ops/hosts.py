@@ -233,8 +233,15 @@ def in_place(operator: Callable[..., Any], x: Any, other: Any, error: Exception)
     return x if result is host else result
 
 
-_rows.teach(
-    handed_over=handed_over,
-    of_hosts=of_hosts,
-    numbers=(numbers.Number, datetime.date, datetime.timedelta),
-)
+# What is an element of an array of objects, in operators, though NumPy has no dtype for it.
+_objects: list[type] = [numbers.Number, datetime.date, datetime.timedelta]
+
+
+def as_object(*kinds: type) -> None:
+    """Has operators take things of further kinds: NumPy computes with them, element by element."""
+    _objects.extend(kinds)
+    _rows.teach(numbers=tuple(_objects))
+
+
+_rows.teach(handed_over=handed_over, of_hosts=of_hosts)
+as_object()

@@ -16,7 +16,7 @@ from numpy.lib.array_utils import normalize_axis_index
 from lazyarray.functions import sums
 from lazyarray.functions.selecting import take, take_along_axis
 from lazyarray.lazy._lazy import Tensor, note_call, paused, tracked
-from lazyarray.ops import _layout, _rows, elementwise, reductions
+from lazyarray.ops import _layout, _rows, elementwise, hosts, reductions
 from lazyarray.ops._differentiable import follows, summed_to
 from lazyarray.ops._moves import numbers
 from lazyarray.ops._rows import Reduction, Ufunc
@@ -97,12 +97,15 @@ def _op(
 
 
 def call(ufunc: np.ufunc, *inputs: Any, out: Any = None, where: Any = True, **kwargs: Any) -> Any:
-    """A ufunc that has no row (SciPy's, say), elementwise: one instruction that calls it."""
+    """A ufunc that has no row (SciPy's, say), elementwise: one instruction that calls it.
+
+    Of other signatures: NumPy calls it now, as only its result tells what shape it has.
+    """
     if ufunc.signature is not None:
-        raise TypeError(
-            f"the ufunc {ufunc.__name__} has no counterpart in lazyarray: "
-            "use NumPy on x.asnumpy() to compute it there"
-        )
+        if out is not None:
+            kwargs["out"] = out
+        why = TypeError(f"the ufunc {ufunc.__name__} has no counterpart in lazyarray")
+        return hosts.handed_over(ufunc, inputs, kwargs, why)
     fixed = [o if isinstance(o, _SCALARS) else None for o in inputs]
     arrays = _layout.operands(*[o for o in inputs if not isinstance(o, _SCALARS)])
 

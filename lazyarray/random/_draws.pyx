@@ -154,9 +154,9 @@ cdef dict _roles = {"size": SIZE}
 cdef tuple COPIED = tuple([name for name in functools.WRAPPER_ASSIGNMENTS if name != "__doc__"])
 
 
-cdef object documented(way):
+cdef object documented(way, like=None):
     from lazyarray._docstrings import completed  # when somebody reads it
-    return completed(way.__doc__, way)
+    return completed(way.__doc__, way, None if like is None else inspect.unwrap(like).__doc__)
 
 
 cdef class Draw:
@@ -240,11 +240,12 @@ cdef class Draw:
 
 
 cdef class Method(Draw):
-    """The same as a method of a stream."""
+    """The same as a method of a stream; its arguments are told of by the module's function."""
 
     @property
     def __doc__(self):
-        return documented(self.way)
+        from lazyarray import _public
+        return documented(self.way, getattr(_public.namespace.random, self.way.__name__, None))
 
     def __get__(self, obj, owner):
         return self if obj is None else PyMethod_New(self, obj)

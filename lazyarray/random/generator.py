@@ -80,6 +80,11 @@ class Generator(Distributions):
     def spawn(self, n_children: int) -> list[Generator]:
         """New generators on the same device, independent of this one and of each other.
 
+        Args:
+            n_children: how many.
+        Returns: a list of generators.
+        Raises: TypeError for a bit generator that can't be spawned from: one of no seed sequence.
+
         >>> import lazyarray as la
         >>> [float(g.random()) for g in la.random.default_rng(0).spawn(2)]
         [0.9429375528828794, 0.6771968569751019]
@@ -89,7 +94,10 @@ class Generator(Distributions):
     # -- numbers of two precisions
 
     def random(self, size: Size = None, dtype: Any = np.float64, out: Any = None) -> NDArray:
-        """Uniform floats in [0, 1); ``dtype`` is float64 or float32.
+        """Uniform floats in [0, 1).
+
+        Args:
+            dtype: float64 or float32.
 
         >>> import lazyarray as la
         >>> la.random.default_rng(0).random(2).asnumpy()
@@ -100,7 +108,10 @@ class Generator(Distributions):
     def standard_normal(
         self, size: Size = None, dtype: Any = np.float64, out: Any = None
     ) -> NDArray:
-        """Normal numbers of mean 0 and deviation 1; ``dtype`` is float64 or float32.
+        """Normal numbers of mean 0 and deviation 1.
+
+        Args:
+            dtype: float64 or float32.
 
         >>> import lazyarray as la
         >>> la.random.default_rng(0).standard_normal(2).asnumpy()
@@ -111,9 +122,11 @@ class Generator(Distributions):
     def standard_exponential(
         self, size: Size = None, dtype: Any = np.float64, method: str = "zig", out: Any = None
     ) -> NDArray:
-        """Exponentially distributed numbers of mean 1; ``dtype`` is float64 or float32.
+        """Exponentially distributed numbers of mean 1.
 
-        ``method`` is "zig" (Ziggurat) or "inv" (by the inverse distribution function).
+        Args:
+            dtype: float64 or float32.
+            method: "zig" (Ziggurat) or "inv" (by the inverse distribution function).
 
         >>> import lazyarray as la
         >>> la.random.default_rng(0).standard_exponential(2).asnumpy()
@@ -124,7 +137,10 @@ class Generator(Distributions):
     def standard_gamma(
         self, shape: Any, size: Size = None, dtype: Any = np.float64, out: Any = None
     ) -> NDArray:
-        """Gamma-distributed numbers of scale 1; ``dtype`` is float64 or float32.
+        """Gamma-distributed numbers of scale 1.
+
+        Args:
+            dtype: float64 or float32.
 
         >>> import lazyarray as la
         >>> la.random.default_rng(0).standard_gamma(2.0, 2).asnumpy()
@@ -222,7 +238,7 @@ class Generator(Distributions):
         if axis is not None:
             axis = _rows.normalize_axes(axis, source.ndim)[0]
         if out is not None:
-            out = _rows.out_array(out)
+            out = out if isinstance(out, np.ndarray) else _rows.out_array(out)
             if out.shape != source.shape:
                 raise ValueError("out must have the same shape as x")
             if not np.can_cast(source.dtype, out.dtype, "safe"):

@@ -63,6 +63,11 @@ class RandomState(Distributions):
     def get_state(self, legacy: bool = True) -> Any:
         """The state, as ``numpy.random.RandomState.get_state``. Waits for the draws so far.
 
+        Args:
+            legacy: whether as a tuple, if the bits are MT19937's, rather than as a dict.
+        Returns: a tuple or a dict.
+        Raises: nothing of its own.
+
         >>> import lazyarray as la
         >>> la.random.RandomState(0).get_state()[0]
         'MT19937'
@@ -71,6 +76,11 @@ class RandomState(Distributions):
 
     def set_state(self, state: Any) -> None:
         """Puts the stream into a state, in order with the draws around it.
+
+        Args:
+            state: what ``get_state`` gave, here or in NumPy.
+        Returns: None.
+        Raises: ValueError or TypeError for what is no state of these bits.
 
         >>> import numpy as np, lazyarray as la
         >>> rng = la.random.RandomState(0)
@@ -98,6 +108,10 @@ class RandomState(Distributions):
     def rand(self, *args: int) -> NDArray:
         """Uniform floats in [0, 1), with the lengths of the axes as arguments.
 
+        Args:
+            args: the lengths; without them it is one number.
+        Raises: ValueError for a negative length, TypeError for one that is no integer.
+
         >>> import lazyarray as la
         >>> la.random.RandomState(0).rand(2, 3).shape
         (2, 3)
@@ -106,6 +120,10 @@ class RandomState(Distributions):
 
     def randn(self, *args: int) -> NDArray:
         """Normal numbers of mean 0 and deviation 1, with the lengths of the axes as arguments.
+
+        Args:
+            args: the lengths; without them it is one number.
+        Raises: ValueError for a negative length, TypeError for one that is no integer.
 
         >>> import lazyarray as la
         >>> la.random.RandomState(0).randn(2).asnumpy()
@@ -154,12 +172,30 @@ class RandomState(Distributions):
         return self._draw(_RANDINT, (low, high), size, None, (("dtype", np.dtype(dtype)),))
 
     def random_integers(self, low: Any, high: Any = None, size: Size = None) -> NDArray:
-        """Integers in [low, high], or [1, low] without ``high``; deprecated, as NumPy's is."""
+        """Integers in [low, high], or [1, low] without ``high``; deprecated, as NumPy's is.
+
+        Args:
+            low: the least integer, or, alone, the largest.
+            high: the largest integer.
+            size: the shape of what is drawn; None: that to which the ends broadcast.
+        Returns: an array of the shape ``size``; one integer without one. With a DeprecationWarning.
+        Raises: ValueError where no integer lies between the ends.
+
+        >>> import warnings, lazyarray as la
+        >>> with warnings.catch_warnings(action="ignore"):
+        ...     la.random.RandomState(0).random_integers(6, size=3).asnumpy()
+        array([5, 6, 1])
+        """
         low, high = as_randint(low, high)
         return self.randint(low, high, size, np.dtype("l"))
 
     def tomaxint(self, size: Size = None) -> NDArray:
         """Integers from 0 to the largest of the dtype.
+
+        Args:
+            size: the shape of what is drawn; None: one number.
+        Returns: an array of the shape ``size``; one integer without one.
+        Raises: ValueError for a negative length.
 
         >>> import lazyarray as la
         >>> la.random.RandomState(0).tomaxint(2).shape

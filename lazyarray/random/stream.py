@@ -253,7 +253,19 @@ class Stream(Drawn):
     # -- how it draws
 
     def _op(self, name: str, run: Draw, ins: list[NDArray], out: Any, cost: float) -> NDArray:
-        """Records ``run(generator, out, ins)`` as a write of ``out`` and of the stream."""
+        """Records ``run(generator, out, ins)`` as a write of ``out`` and of the stream.
+
+        Waits if ``out`` is one of NumPy's arrays.
+        """
+        if isinstance(out, np.ndarray):
+            held = out
+
+            def fill(rng: Any, _: np.ndarray, ins: list[np.ndarray]) -> None:
+                run(rng, held, ins)
+
+            done = self._op(name, fill, ins, ((0,), np.dtype(np.bool_)), cost)
+            done._fetched(f"{name}()")  # type: ignore[attr-defined]
+            return out  # type: ignore[return-value]
         made: Any = _Drawing if isinstance(run, Made) and not run.in_place else _Instruction
         # Neither output is a full overwrite: the state goes on from what it was.
         return _rows.call(
@@ -305,9 +317,10 @@ class Stream(Drawn):
         return returned(drawn) if size is None and out is None else drawn
 
     def _into(self, out: Any, size: Size, dtype: np.dtype[Any]) -> tuple[int, ...]:
-        """The shape of what is drawn into ``out``; NumPy's errors."""
-        flags = None if not isinstance(out, Tensor) else _rows.probe(_rows.out_array(out)).flags
-        if flags is None or not (flags.forc and flags.writeable):
+        """The shape of what is drawn into ``out``, ours or NumPy's; NumPy's errors."""
+        shown = _rows.probe(_rows.out_array(out)) if isinstance(out, Tensor) else out
+        right = isinstance(shown, np.ndarray) and shown.flags.forc and shown.flags.behaved
+        if not right or not shown.dtype.isnative:
             raise ValueError(
                 "Supplied output array must be contiguous, writable, aligned, and in machine "
                 "byte-order."

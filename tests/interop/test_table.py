@@ -12,9 +12,12 @@ def counted(path):
     """How many calls a test file tries, and how many of them work; None without such."""
     found = {}
     for node in ast.parse(path.read_text()).body:
-        if isinstance(node, (ast.Assign, ast.AnnAssign)) and isinstance(node.value, ast.Dict):
+        if isinstance(node, (ast.Assign, ast.AnnAssign)) and isinstance(
+            node.value, (ast.Dict, ast.List)
+        ):
             target = node.targets[0] if isinstance(node, ast.Assign) else node.target
-            found[target.id] = len(node.value.keys)
+            values = node.value.keys if isinstance(node.value, ast.Dict) else node.value.elts
+            found[target.id] = len(values)
     if "CALLS" not in found:
         return None
     return found["CALLS"], found["CALLS"] - found.get("FAILS", 0)

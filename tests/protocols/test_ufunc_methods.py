@@ -213,3 +213,25 @@ def test_numpy_arrays_are_changed_at_once():
             change(np.full(3, 7.0))
     with pytest.raises(TypeError, match="NDArray"):
         la.put_along_axis(np.ones(3), la.array([1]), 1, 0)
+
+
+def test_ufuncs_with_a_signature_and_no_row():
+    """Another library's: NumPy runs it at once, and its result is ours."""
+    from numpy.linalg import _umath_linalg
+
+    x = la.array([[[2.0, 1.0], [1.0, 3.0]]] * 2)
+    want = _umath_linalg.det(x.asnumpy())
+    got = _umath_linalg.det(x)
+    assert type(got) is la.NDArray
+    np.testing.assert_array_equal(got.asnumpy(), want)
+    out = la.zeros(2)
+    assert _umath_linalg.det(x, out=out) is out
+    np.testing.assert_array_equal(out.asnumpy(), want)
+    values, vectors = _umath_linalg.eigh_lo(x)
+    assert type(values) is type(vectors) is la.NDArray
+    np.testing.assert_array_equal(values.asnumpy(), _umath_linalg.eigh_lo(x.asnumpy())[0])
+    with la.no_sync(), pytest.raises(RuntimeError):
+        _umath_linalg.det(x + 1)
+    x.attach_grad()
+    with la.autograd.record(), pytest.raises(Exception, match="det"):
+        _umath_linalg.det(x)
