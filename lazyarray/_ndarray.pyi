@@ -1,5 +1,5 @@
 # Types of NDArray: what its properties, methods and operators take and give.
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Sequence
 from types import GenericAlias, ModuleType
 from typing import Any, ClassVar, SupportsIndex
 
@@ -23,14 +23,14 @@ class ArrayVar(Var):
 
 class NDArray:
     __array_priority__: ClassVar[float]
-    def __class_getitem__(cls, item: Any, /) -> GenericAlias: ...
+    def __class_getitem__(cls, item: object, /) -> GenericAlias: ...
     def __init__(
         self,
         shape: ShapeLike,
         dtype: DTypeLike = ...,
-        buffer: Any = None,
+        buffer: object = None,
         offset: int = 0,
-        strides: Any = None,
+        strides: Sequence[int] | None = None,
         order: str | None = None,
     ) -> None: ...
     __hash__: ClassVar[None]  # type: ignore[assignment]
@@ -72,7 +72,7 @@ class NDArray:
     # None until attach_grad(); who reads it has called that, so that checkers need not be told.
     def grad(self) -> NDArray | Any: ...
     def backward(
-        self, out_grad: Any = None, retain_graph: bool = False, train_mode: bool = True
+        self, out_grad: ArrayLike | None = None, retain_graph: bool = False, train_mode: bool = True
     ) -> None: ...
     def detach(self) -> NDArray: ...
     def __await__(self) -> Generator[Any, None, NDArray]: ...
@@ -112,7 +112,7 @@ class NDArray:
     def __dlpack__(
         self,
         *,
-        stream: Any = None,
+        stream: object = None,
         max_version: tuple[int, int] | None = None,
         dl_device: tuple[int, int] | None = None,
         copy: bool | None = None,
@@ -218,7 +218,7 @@ class NDArray:
     def data(self) -> memoryview: ...
     @property
     def ctypes(self) -> Any: ...
-    def resize(self, *new_shape: Any, refcheck: bool = True) -> None: ...
+    def resize(self, *new_shape: ShapeLike, refcheck: bool = True) -> None: ...
     def byteswap(self, inplace: bool = False) -> NDArray: ...
 
     # copies and devices
@@ -234,7 +234,7 @@ class NDArray:
     def fill(self, value: ArrayLike) -> None: ...
     def copyto(self, other: NDArray | DeviceLike) -> NDArray: ...
     def as_in_context(self, ctx: DeviceLike) -> NDArray: ...
-    def to_device(self, device: DeviceLike, *, stream: Any = None) -> NDArray: ...
+    def to_device(self, device: DeviceLike, *, stream: object = None) -> NDArray: ...
 
     # reductions and the like
     def sum(
@@ -343,10 +343,18 @@ class NDArray:
         stable: bool | None = None,
     ) -> NDArray: ...
     def partition(
-        self, kth: Any, axis: int = -1, kind: str = "introselect", order: None = None
+        self,
+        kth: int | Sequence[int],
+        axis: int = -1,
+        kind: str = "introselect",
+        order: None = None,
     ) -> None: ...
     def argpartition(
-        self, kth: Any, axis: int | None = -1, kind: str = "introselect", order: None = None
+        self,
+        kth: int | Sequence[int],
+        axis: int | None = -1,
+        kind: str = "introselect",
+        order: None = None,
     ) -> NDArray: ...
     def take(
         self,
@@ -356,7 +364,9 @@ class NDArray:
         mode: str = "raise",
     ) -> NDArray: ...
     def repeat(self, repeats: ArrayLike, axis: int | None = None) -> NDArray: ...
-    def clip(self, min: Any = None, max: Any = None, out: NDArray | None = None) -> NDArray: ...
+    def clip(
+        self, min: ArrayLike | None = None, max: ArrayLike | None = None, out: NDArray | None = None
+    ) -> NDArray: ...
     def round(self, decimals: int = 0, out: NDArray | None = None) -> NDArray: ...
     def conj(self) -> NDArray: ...
     def conjugate(self) -> NDArray: ...

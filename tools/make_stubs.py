@@ -22,6 +22,7 @@ def stub() -> str:
     """The text of the op table's stub."""
     kinds = sorted({type(getattr(names, name)).__name__ for name in names.__all__})
     lines = [
+        "# fmt: off",
         "# The rows of the op table by their public names. Written by tools/make_stubs.py.",
         f"from lazyarray.ops._rows import {', '.join(kinds)}",
         "",
@@ -31,7 +32,17 @@ def stub() -> str:
 
 
 def _all(listed: list[str]) -> str:
-    return "__all__ = [\n" + "".join(f'    "{name}",\n' for name in listed) + "]\n"
+    return "__all__ = [\n" + _filled([f'"{name}",' for name in listed], "    ") + "\n]\n"
+
+
+def _filled(words: list[str], indent: str) -> str:
+    """Words in as few lines as hold them."""
+    lines = [""]
+    for word in words:
+        if len(indent) + len(lines[-1]) + 1 + len(word) > 100:
+            lines.append("")
+        lines[-1] += f" {word}" if lines[-1] else word
+    return "\n".join(indent + line for line in lines)
 
 
 # ---- random numbers -----------------------------------------------------------------------------
@@ -49,9 +60,7 @@ def _head(function: Callable[..., Any], types: dict[str, str], indent: str = "")
     line = f"{indent}def {function.__name__}({', '.join(words)}){end}"
     if len(line) <= 100:
         return line
-    body = f"{indent}    {', '.join(words)}"
-    if len(body) > 100:
-        body = "\n".join(f"{indent}    {word}," for word in words)
+    body = _filled([*[f"{word}," for word in words[:-1]], words[-1]], f"{indent}    ")
     return f"{indent}def {function.__name__}(\n{body}\n{indent}){end}"
 
 
@@ -85,6 +94,7 @@ def _value(p: inspect.Parameter) -> str:
 def drawn_stub() -> str:
     """The text of the stub of the distributions' methods."""
     lines = [
+        "# fmt: off",
         "# The methods that the table of distributions makes. Written by tools/make_stubs.py.",
         "from lazyarray._ndarray import NDArray",
         "from lazyarray._types import ArrayLike, DTypeLike",
@@ -100,6 +110,7 @@ def drawn_stub() -> str:
 def random_stub() -> str:
     """The text of lazyarray.random's stub."""
     lines = [
+        "# fmt: off",
         "# Random numbers: what lazyarray.random offers. Written by tools/make_stubs.py.",
         "import builtins",
         "",

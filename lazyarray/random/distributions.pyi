@@ -1,3 +1,4 @@
+# fmt: off
 # The methods that the table of distributions makes. Written by tools/make_stubs.py.
 from lazyarray._ndarray import NDArray
 from lazyarray._types import ArrayLike, DTypeLike
@@ -23,40 +24,24 @@ class Distributions(Samples):
     ) -> NDArray: ...
     def geometric(self, p: ArrayLike, size: Size = None, dtype: DTypeLike = None) -> NDArray: ...
     def gumbel(
-        self,
-        loc: ArrayLike = 0.0,
-        scale: ArrayLike = 1.0,
-        size: Size = None,
-        dtype: DTypeLike = None,
+        self, loc: ArrayLike = 0.0, scale: ArrayLike = 1.0, size: Size = None,
+        dtype: DTypeLike = None
     ) -> NDArray: ...
     def hypergeometric(
-        self,
-        ngood: ArrayLike,
-        nbad: ArrayLike,
-        nsample: ArrayLike,
-        size: Size = None,
-        dtype: DTypeLike = None,
+        self, ngood: ArrayLike, nbad: ArrayLike, nsample: ArrayLike, size: Size = None,
+        dtype: DTypeLike = None
     ) -> NDArray: ...
     def laplace(
-        self,
-        loc: ArrayLike = 0.0,
-        scale: ArrayLike = 1.0,
-        size: Size = None,
-        dtype: DTypeLike = None,
+        self, loc: ArrayLike = 0.0, scale: ArrayLike = 1.0, size: Size = None,
+        dtype: DTypeLike = None
     ) -> NDArray: ...
     def logistic(
-        self,
-        loc: ArrayLike = 0.0,
-        scale: ArrayLike = 1.0,
-        size: Size = None,
-        dtype: DTypeLike = None,
+        self, loc: ArrayLike = 0.0, scale: ArrayLike = 1.0, size: Size = None,
+        dtype: DTypeLike = None
     ) -> NDArray: ...
     def lognormal(
-        self,
-        mean: ArrayLike = 0.0,
-        sigma: ArrayLike = 1.0,
-        size: Size = None,
-        dtype: DTypeLike = None,
+        self, mean: ArrayLike = 0.0, sigma: ArrayLike = 1.0, size: Size = None,
+        dtype: DTypeLike = None
     ) -> NDArray: ...
     def logseries(self, p: ArrayLike, size: Size = None, dtype: DTypeLike = None) -> NDArray: ...
     def negative_binomial(
@@ -66,19 +51,12 @@ class Distributions(Samples):
         self, df: ArrayLike, nonc: ArrayLike, size: Size = None, dtype: DTypeLike = None
     ) -> NDArray: ...
     def noncentral_f(
-        self,
-        dfnum: ArrayLike,
-        dfden: ArrayLike,
-        nonc: ArrayLike,
-        size: Size = None,
-        dtype: DTypeLike = None,
+        self, dfnum: ArrayLike, dfden: ArrayLike, nonc: ArrayLike, size: Size = None,
+        dtype: DTypeLike = None
     ) -> NDArray: ...
     def normal(
-        self,
-        loc: ArrayLike = 0.0,
-        scale: ArrayLike = 1.0,
-        size: Size = None,
-        dtype: DTypeLike = None,
+        self, loc: ArrayLike = 0.0, scale: ArrayLike = 1.0, size: Size = None,
+        dtype: DTypeLike = None
     ) -> NDArray: ...
     def pareto(self, a: ArrayLike, size: Size = None, dtype: DTypeLike = None) -> NDArray: ...
     def poisson(
@@ -91,19 +69,12 @@ class Distributions(Samples):
     def standard_cauchy(self, size: Size = None, dtype: DTypeLike = None) -> NDArray: ...
     def standard_t(self, df: ArrayLike, size: Size = None, dtype: DTypeLike = None) -> NDArray: ...
     def triangular(
-        self,
-        left: ArrayLike,
-        mode: ArrayLike,
-        right: ArrayLike,
-        size: Size = None,
-        dtype: DTypeLike = None,
+        self, left: ArrayLike, mode: ArrayLike, right: ArrayLike, size: Size = None,
+        dtype: DTypeLike = None
     ) -> NDArray: ...
     def uniform(
-        self,
-        low: ArrayLike = 0.0,
-        high: ArrayLike = 1.0,
-        size: Size = None,
-        dtype: DTypeLike = None,
+        self, low: ArrayLike = 0.0, high: ArrayLike = 1.0, size: Size = None,
+        dtype: DTypeLike = None
     ) -> NDArray: ...
     def vonmises(
         self, mu: ArrayLike, kappa: ArrayLike, size: Size = None, dtype: DTypeLike = None
