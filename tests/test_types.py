@@ -2,6 +2,7 @@
 
 import json
 import pathlib
+import re
 import runpy
 import shutil
 import subprocess
@@ -104,7 +105,9 @@ def test_a_program_passes_strict_mypy():
     command = [sys.executable, "-m", "mypy", "--config-file=", "--strict", "--no-error-summary"]
     done = subprocess.run([*command, STRICT], cwd=ROOT, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (0, "")
-    runpy.run_path(str(STRICT))  # and runs
+    found = runpy.run_path(str(STRICT))  # and runs: what it says of types is so
+    names = re.findall(r"^assert_type\((\w+), NDArray\)$", STRICT.read_text(), re.M)
+    assert names and [n for n in names if not isinstance(found[n], la.NDArray)] == []
 
 
 def test_a_program_passes_strict_pyright(tmp_path):

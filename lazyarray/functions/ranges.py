@@ -208,7 +208,7 @@ def linspace(
     axis: int = ...,
     ctx: DeviceLike = ...,
     device: DeviceLike = ...,
-) -> tuple[NDArray, NDArray]: ...
+) -> tuple[NDArray, NDArray | np.ndarray | np.inexact]: ...
 def linspace(
     start: ArrayLike,
     stop: ArrayLike,

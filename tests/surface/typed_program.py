@@ -109,7 +109,6 @@ la.waitall()
 # No result is Any.
 assert_type(grid, NDArray)
 assert_type(both, NDArray)
-assert_type(step, NDArray)
 assert_type(table, NDArray)
 assert_type(steps, NDArray)
 assert_type(truth, NDArray)
