@@ -33,6 +33,7 @@ from lazyarray.ops._rows import assign_to, astype
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
+    from lazyarray._types import ArrayLike, DeviceLike, DTypeLike
 
 __all__ = [
     "fft",
@@ -145,7 +146,7 @@ def _adjoint(name: str, given: int, n: int, axis: int, norm: str | None) -> Call
 
 
 def fft(
-    a: Any,
+    a: ArrayLike,
     n: int | None = None,
     axis: int = -1,
     norm: str | None = None,
@@ -164,7 +165,7 @@ def fft(
 
 
 def ifft(
-    a: Any,
+    a: ArrayLike,
     n: int | None = None,
     axis: int = -1,
     norm: str | None = None,
@@ -183,7 +184,7 @@ def ifft(
 
 
 def rfft(
-    a: Any,
+    a: ArrayLike,
     n: int | None = None,
     axis: int = -1,
     norm: str | None = None,
@@ -202,7 +203,7 @@ def rfft(
 
 
 def irfft(
-    a: Any,
+    a: ArrayLike,
     n: int | None = None,
     axis: int = -1,
     norm: str | None = None,
@@ -223,7 +224,7 @@ def irfft(
 
 
 def hfft(
-    a: Any,
+    a: ArrayLike,
     n: int | None = None,
     axis: int = -1,
     norm: str | None = None,
@@ -244,7 +245,7 @@ def hfft(
 
 
 def ihfft(
-    a: Any,
+    a: ArrayLike,
     n: int | None = None,
     axis: int = -1,
     norm: str | None = None,
@@ -312,7 +313,7 @@ def _transforms(
 
 
 def fftn(
-    a: Any,
+    a: ArrayLike,
     s: Sequence[int] | None = None,
     axes: Sequence[int] | None = None,
     norm: str | None = None,
@@ -332,7 +333,7 @@ def fftn(
 
 
 def ifftn(
-    a: Any,
+    a: ArrayLike,
     s: Sequence[int] | None = None,
     axes: Sequence[int] | None = None,
     norm: str | None = None,
@@ -352,7 +353,7 @@ def ifftn(
 
 
 def rfftn(
-    a: Any,
+    a: ArrayLike,
     s: Sequence[int] | None = None,
     axes: Sequence[int] | None = None,
     norm: str | None = None,
@@ -371,7 +372,7 @@ def rfftn(
 
 
 def irfftn(
-    a: Any,
+    a: ArrayLike,
     s: Sequence[int] | None = None,
     axes: Sequence[int] | None = None,
     norm: str | None = None,
@@ -393,7 +394,7 @@ def irfftn(
 
 
 def fft2(
-    a: Any,
+    a: ArrayLike,
     s: Sequence[int] | None = None,
     axes: Sequence[int] | None = (-2, -1),
     norm: str | None = None,
@@ -413,7 +414,7 @@ def fft2(
 
 
 def ifft2(
-    a: Any,
+    a: ArrayLike,
     s: Sequence[int] | None = None,
     axes: Sequence[int] | None = (-2, -1),
     norm: str | None = None,
@@ -433,7 +434,7 @@ def ifft2(
 
 
 def rfft2(
-    a: Any,
+    a: ArrayLike,
     s: Sequence[int] | None = None,
     axes: Sequence[int] | None = (-2, -1),
     norm: str | None = None,
@@ -452,7 +453,7 @@ def rfft2(
 
 
 def irfft2(
-    a: Any,
+    a: ArrayLike,
     s: Sequence[int] | None = None,
     axes: Sequence[int] | None = (-2, -1),
     norm: str | None = None,
@@ -475,7 +476,9 @@ def irfft2(
 # ---- frequencies --------------------------------------------------------------------------------
 
 
-def fftfreq(n: int, d: Any = 1.0, device: Any = None, *, dtype: Any = None) -> NDArray:
+def fftfreq(
+    n: int, d: ArrayLike = 1.0, device: DeviceLike = None, *, dtype: DTypeLike = None
+) -> NDArray:
     """The frequencies of :func:`fft` of ``n`` samples at steps of ``d``, the negative ones last.
 
     Args:
@@ -495,7 +498,9 @@ def fftfreq(n: int, d: Any = 1.0, device: Any = None, *, dtype: Any = None) -> N
     )
 
 
-def rfftfreq(n: int, d: Any = 1.0, device: Any = None, *, dtype: Any = None) -> NDArray:
+def rfftfreq(
+    n: int, d: ArrayLike = 1.0, device: DeviceLike = None, *, dtype: DTypeLike = None
+) -> NDArray:
     """The frequencies of :func:`rfft` of ``n`` samples at steps of ``d``.
 
     Args:
@@ -524,7 +529,7 @@ def _frequencies(n: Any, d: Any, dtype: Any, places: Callable[[int], NDArray]) -
     return found if dtype is None else astype(found, dtype, copy=False)
 
 
-def fftshift(x: Any, axes: int | Sequence[int] | None = None) -> NDArray:
+def fftshift(x: ArrayLike, axes: int | Sequence[int] | None = None) -> NDArray:
     """Axes (None: all) rolled by half their length: frequency zero comes to the centre.
 
     Args:
@@ -539,7 +544,7 @@ def fftshift(x: Any, axes: int | Sequence[int] | None = None) -> NDArray:
     return _shifted(x, axes, lambda n: n // 2)
 
 
-def ifftshift(x: Any, axes: int | Sequence[int] | None = None) -> NDArray:
+def ifftshift(x: ArrayLike, axes: int | Sequence[int] | None = None) -> NDArray:
     """The inverse of :func:`fftshift`.
 
     Args:

@@ -9,12 +9,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy.typing as _numpys
-from numpy.typing import ArrayLike, DTypeLike
 
 from lazyarray._ndarray import NDArray
+
+if TYPE_CHECKING:
+    from lazyarray._types import ArrayLike, DTypeLike
+else:
+    from numpy.typing import ArrayLike, DTypeLike
 
 __all__ = ["ArrayLike", "DTypeLike", "NBitBase", "NDArray"]  # noqa: F822  see __getattr__
 

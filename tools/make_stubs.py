@@ -22,6 +22,7 @@ def stub() -> str:
     """The text of the op table's stub."""
     kinds = sorted({type(getattr(names, name)).__name__ for name in names.__all__})
     lines = [
+        "# fmt: off",
         "# The rows of the op table by their public names. Written by tools/make_stubs.py.",
         f"from lazyarray.ops._rows import {', '.join(kinds)}",
         "",
@@ -31,30 +32,54 @@ def stub() -> str:
 
 
 def _all(listed: list[str]) -> str:
-    return "__all__ = [\n" + "".join(f'    "{name}",\n' for name in listed) + "]\n"
+    return "__all__ = [\n" + _filled([f'"{name}",' for name in listed], "    ") + "\n]\n"
+
+
+def _filled(words: list[str], indent: str) -> str:
+    """Words in as few lines as hold them."""
+    lines = [""]
+    for word in words:
+        if len(indent) + len(lines[-1]) + 1 + len(word) > 100:
+            lines.append("")
+        lines[-1] += f" {word}" if lines[-1] else word
+    return "\n".join(indent + line for line in lines)
 
 
 # ---- random numbers -----------------------------------------------------------------------------
 
 
 def _head(function: Callable[..., Any], types: dict[str, str], indent: str = "") -> str:
-    """A function's line in a stub; a parameter of unknown type is Any."""
-    types = {"size": "Size", "return": "NDArray", **types}
+    """A function's line in a stub; most parameters are a distribution's."""
+    types = {**_TYPES, **types}
     words: list[str] = []
     for p in inspect.signature(function).parameters.values():
         if p.kind is p.KEYWORD_ONLY and "*" not in words:
             words.append("*")
-        words.append(
-            "self" if p.name == "self" else f"{p.name}: {types.get(p.name, 'Any')}{_value(p)}"
-        )
+        words.append("self" if p.name == "self" else f"{p.name}: {_type(p, types)}{_value(p)}")
     end = f" -> {types['return']}: ..."
     line = f"{indent}def {function.__name__}({', '.join(words)}){end}"
     if len(line) <= 100:
         return line
-    body = f"{indent}    {', '.join(words)}"
-    if len(body) > 100:
-        body = "\n".join(f"{indent}    {word}," for word in words)
+    body = _filled([*[f"{word}," for word in words[:-1]], words[-1]], f"{indent}    ")
     return f"{indent}def {function.__name__}(\n{body}\n{indent}){end}"
+
+
+_TYPES = {
+    "size": "Size",
+    "return": "NDArray",
+    "dtype": "DTypeLike",
+    "ctx": "DeviceLike",
+    "device": "DeviceLike",
+    "out": "Out",
+}
+
+
+def _type(p: inspect.Parameter, types: dict[str, str]) -> str:
+    found = types.get(p.name, "Any")
+    if found != "Any":
+        return found
+    optional = p.default is None and p.name not in _TYPES
+    return _TYPES.get(p.name) or ("ArrayLike | None" if optional else "ArrayLike")
 
 
 def _value(p: inspect.Parameter) -> str:
@@ -69,10 +94,10 @@ def _value(p: inspect.Parameter) -> str:
 def drawn_stub() -> str:
     """The text of the stub of the distributions' methods."""
     lines = [
+        "# fmt: off",
         "# The methods that the table of distributions makes. Written by tools/make_stubs.py.",
-        "from typing import Any",
-        "",
         "from lazyarray._ndarray import NDArray",
+        "from lazyarray._types import ArrayLike, DTypeLike",
         "from lazyarray.random.samples import Samples",
         "from lazyarray.random.stream import Size",
         "",
@@ -85,14 +110,15 @@ def drawn_stub() -> str:
 def random_stub() -> str:
     """The text of lazyarray.random's stub."""
     lines = [
+        "# fmt: off",
         "# Random numbers: what lazyarray.random offers. Written by tools/make_stubs.py.",
         "import builtins",
-        "from typing import Any",
         "",
         "from numpy.random import MT19937 as MT19937",
         *[f"from numpy.random import {n} as {n}" for n in _NUMPYS],
         "",
         "from lazyarray._ndarray import NDArray",
+        "from lazyarray._types import ArrayLike, DeviceLike, DTypeLike, Out",
         "from lazyarray.random import mtrand as mtrand",
         *[f"from lazyarray.random.devices import {n} as {n}" for n in _WRITTEN],
         "from lazyarray.random.generator import Generator as Generator",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 from lazyarray.autograd._walk import walk
 from lazyarray.functions import creation
@@ -20,6 +20,7 @@ from lazyarray.ops._rows import asarray
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
+    from lazyarray._types import Arrays
 
 __all__ = ["attach_grad", "backward", "detach", "drop_grad", "grad", "mark_variables"]
 
@@ -89,7 +90,9 @@ def drop_grad(x: NDArray) -> None:
     drop_leaf(x)
 
 
-def mark_variables(variables: Any, gradients: Any, grad_reqs: Any = "write") -> None:
+def mark_variables(
+    variables: Arrays, gradients: Arrays, grad_reqs: str | Sequence[str] = "write"
+) -> None:
     """Makes arrays leaves whose gradients are collected in the arrays ``gradients`` (MXNet's name).
 
     Args:
@@ -185,7 +188,10 @@ def _walked(heads: list[Any], seeds: list[Any], *how: Any) -> list[Any]:
 
 
 def backward(
-    heads: Any, head_grads: Any = None, retain_graph: bool = False, train_mode: bool = True
+    heads: Arrays,
+    head_grads: Arrays | None = None,
+    retain_graph: bool = False,
+    train_mode: bool = True,
 ) -> None:
     """Computes the gradients of the heads (their sum) and writes them to the leaves' ``grad``.
 
@@ -214,14 +220,32 @@ def backward(
     _walked(listed, _seeds(listed, head_grads), None, bool(retain_graph), False)
 
 
+@overload
 def grad(
-    heads: Any,
-    variables: Any,
-    head_grads: Any = None,
+    heads: Arrays,
+    variables: NDArray,
+    head_grads: Arrays | None = ...,
+    retain_graph: bool | None = ...,
+    create_graph: bool = ...,
+    train_mode: bool = ...,
+) -> NDArray: ...
+@overload
+def grad(
+    heads: Arrays,
+    variables: Sequence[NDArray],
+    head_grads: Arrays | None = ...,
+    retain_graph: bool | None = ...,
+    create_graph: bool = ...,
+    train_mode: bool = ...,
+) -> list[NDArray]: ...
+def grad(
+    heads: Arrays,
+    variables: Arrays,
+    head_grads: Arrays | None = None,
     retain_graph: bool | None = None,
     create_graph: bool = False,
     train_mode: bool = True,
-) -> Any:
+) -> NDArray | list[NDArray]:
     """The gradients of the heads (their sum) by ``variables``, as new arrays, not in ``grad``.
 
     Args:

@@ -129,7 +129,7 @@ cdef extern from "trace.h" namespace "lazyarray" nogil:
     uint64_t this_thread()
 
 
-cdef extern from "op.h" namespace "lazyarray" nogil:
+cdef extern from "operator.h" namespace "lazyarray" nogil:
     cdef enum Prop "lazyarray::Prop":
         PROP_NORMAL "lazyarray::Prop::NORMAL"
         PROP_ASYNC "lazyarray::Prop::ASYNC"
@@ -148,7 +148,7 @@ cdef extern from "op.h" namespace "lazyarray" nogil:
         cbool is_async "async"
         cbool own_errors
 
-    cdef cppclass COp "lazyarray::Op":
+    cdef cppclass COp "lazyarray::Operator":
         Prop prop
         int priority
         CDevice device

@@ -18,6 +18,7 @@ from lazyarray.ops import hosts
 from lazyarray.ops._layout import values
 
 if TYPE_CHECKING:
+    from lazyarray._types import DeviceLike, File
     from lazyarray.engine import Device
 
 __all__ = ["save", "load", "savez", "savez_compressed"]
@@ -115,8 +116,8 @@ def load(
     mmap_mode: str | None = None,
     allow_pickle: bool = False,
     *,
-    ctx: Any = None,
-    device: Any = None,
+    ctx: DeviceLike = None,
+    device: DeviceLike = None,
 ) -> Any:
     """Reads what :func:`save` or NumPy wrote, to the device given or current.
 
@@ -169,7 +170,7 @@ def _read(file: IO[bytes], place: Device | None, allow_pickle: bool) -> Any:
     return [found[name] for name in names]
 
 
-def savez(file: Any, *args: Any, allow_pickle: bool = True, **kwds: Any) -> None:
+def savez(file: File, *args: Any, allow_pickle: bool = True, **kwds: Any) -> None:
     """Writes arrays to an ``.npz`` file, named by keyword or ``arr_0``, ``arr_1``. Waits for them.
 
     Args:
@@ -191,7 +192,7 @@ def savez(file: Any, *args: Any, allow_pickle: bool = True, **kwds: Any) -> None
     _zipped("savez", file, args, kwds, allow_pickle)
 
 
-def savez_compressed(file: Any, *args: Any, allow_pickle: bool = True, **kwds: Any) -> None:
+def savez_compressed(file: File, *args: Any, allow_pickle: bool = True, **kwds: Any) -> None:
     """:func:`savez`, compressed. Waits for the values.
 
     Args:

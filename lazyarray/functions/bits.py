@@ -16,11 +16,12 @@ from lazyarray.ops._rows import asarray, probe
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
+    from lazyarray._types import ArrayLike
 
 __all__ = ["packbits", "unpackbits"]
 
 
-def packbits(a: Any, /, axis: int | None = None, bitorder: Any = "big") -> NDArray:
+def packbits(a: ArrayLike, /, axis: int | None = None, bitorder: Any = "big") -> NDArray:
     """The truth of eight elements in each byte, along an axis or of the flattened array.
 
     Args:
@@ -40,7 +41,7 @@ def packbits(a: Any, /, axis: int | None = None, bitorder: Any = "big") -> NDArr
 
 
 def unpackbits(
-    a: Any, /, axis: int | None = None, count: int | None = None, bitorder: Any = "big"
+    a: ArrayLike, /, axis: int | None = None, count: int | None = None, bitorder: Any = "big"
 ) -> NDArray:
     """The bits of bytes as zeros and ones, along an axis or of the flattened array.
 

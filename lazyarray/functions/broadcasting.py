@@ -13,11 +13,12 @@ from lazyarray.ops._rows import holds_arrays, probe
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
+    from lazyarray._types import ArrayLike
 
 __all__ = ["broadcast_to", "broadcast_arrays", "broadcast_shapes", "broadcast"]
 
 
-def broadcast_to(array: Any, shape: int | Shape, subok: bool = False) -> NDArray:
+def broadcast_to(array: ArrayLike, shape: int | Shape, subok: bool = False) -> NDArray:
     """A view of ``array`` stretched to ``shape`` by NumPy's broadcasting; not for writing.
 
     Args:
@@ -83,7 +84,7 @@ class broadcast:
     ((2, 2), [np.int64(3), np.int64(4), np.int64(6), np.int64(8)])
     """
 
-    def __init__(self, *arrays: Any) -> None:
+    def __init__(self, *arrays: ArrayLike) -> None:
         self._arrays = operands(*arrays)
         self._shown = np.broadcast(*map(probe, self._arrays))
         self._walk: Any = None

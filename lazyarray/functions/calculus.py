@@ -20,6 +20,7 @@ from lazyarray.ops._rows import array, asarray, assign_to, astype, scatter
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
+    from lazyarray._types import ArrayLike
 
 __all__ = ["gradient", "trapezoid", "interp", "unwrap"]
 
@@ -30,7 +31,12 @@ _remainder, _absolute, _minimum = op.remainder, op.absolute, op.minimum
 # ---- derivatives, as numpy/lib/_function_base_impl.py writes them, so that the bits are the same -
 
 
-def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> Any:
+def gradient(
+    f: ArrayLike,
+    *varargs: Any,
+    axis: int | tuple[int, ...] | None | None = None,
+    edge_order: int = 1,
+) -> NDArray | tuple[NDArray, ...]:
     """The derivative along each axis: central differences inside, one-sided ones at the ends.
 
     Args:
@@ -165,7 +171,7 @@ def _derivative(x: NDArray, step: Any, axis: int, edge_order: int) -> NDArray:
 # ---- integrals ----------------------------------------------------------------------------------
 
 
-def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> NDArray:
+def trapezoid(y: ArrayLike, x: ArrayLike | None = None, dx: Any = 1.0, axis: int = -1) -> NDArray:
     """The integral along an axis by the trapezoidal rule.
 
     Args:
@@ -201,7 +207,12 @@ def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> NDArray:
 
 
 def interp(
-    x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: float | None = None
+    x: ArrayLike,
+    xp: ArrayLike,
+    fp: ArrayLike,
+    left: ArrayLike | None = None,
+    right: ArrayLike | None = None,
+    period: float | None = None,
 ) -> NDArray:
     """The piecewise linear function through the points (xp, fp), ``xp`` increasing, at ``x``.
 
@@ -284,7 +295,9 @@ def _interpolated(options: dict[str, Any]) -> Any:
 # ---- phases -------------------------------------------------------------------------------------
 
 
-def unwrap(p: Any, discont: Any = None, axis: int = -1, *, period: Any = 2 * math.pi) -> NDArray:
+def unwrap(
+    p: ArrayLike, discont: Any = None, axis: int = -1, *, period: Any = 2 * math.pi
+) -> NDArray:
     """Phases along an axis without jumps.
 
     What is too far from its neighbour is brought within half a period by whole periods.

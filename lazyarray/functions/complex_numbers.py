@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,13 +14,14 @@ from lazyarray.ops._rows import asarray, assign_to, probe, retype, strided
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
+    from lazyarray._types import ArrayLike
 
 __all__ = ["real", "imag", "real_if_close", "angle"]
 
 _all = op.all
 
 
-def real(val: Any) -> NDArray:
+def real(val: ArrayLike) -> NDArray:
     """The real part: a view of a complex array, the array itself otherwise.
 
     Args:
@@ -35,7 +36,7 @@ def real(val: Any) -> NDArray:
     return _part(x, 0) if x.dtype.kind == "c" else x
 
 
-def imag(val: Any) -> NDArray:
+def imag(val: ArrayLike) -> NDArray:
     """The imaginary part: a view of a complex array, new zeros otherwise.
 
     Args:
@@ -61,7 +62,7 @@ def _part(x: NDArray, index: int) -> NDArray:
     return strided(retype(x, dtype, x.shape, x.strides), x.shape, x.strides, index * dtype.itemsize)
 
 
-def real_if_close(a: Any, tol: float = 100) -> NDArray:
+def real_if_close(a: ArrayLike, tol: float = 100) -> NDArray:
     """The real part, if all imaginary parts are small.
 
     Waits for complex values: the result's dtype depends on them.
@@ -83,7 +84,7 @@ def real_if_close(a: Any, tol: float = 100) -> NDArray:
     return real(x) if values(small, "real_if_close()") else x
 
 
-def angle(z: Any, deg: bool = False) -> NDArray:
+def angle(z: ArrayLike, deg: bool = False) -> NDArray:
     """The angle of complex numbers, in (-pi, pi], or in degrees.
 
     Args:

@@ -28,6 +28,7 @@ from lazyarray.ops._rows import assign_to, astype, contiguous_signature, out_arr
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
+    from lazyarray._types import ArrayLike, DTypeLike
 
 __all__ = ["einsum", "einsum_path"]
 
@@ -36,10 +37,10 @@ _any, _sum = op.any, op.sum
 
 
 def einsum(
-    *operands: Any,
+    *operands: ArrayLike,
     out: NDArray | None = None,
     optimize: Any = False,
-    dtype: Any = None,
+    dtype: DTypeLike = None,
     order: str = "K",
     casting: str = "safe",
 ) -> NDArray:
@@ -108,7 +109,7 @@ def einsum(
     return conversion.asarray(product, order="F" if fortran else "C")
 
 
-def einsum_path(*operands: Any, optimize: Any = "greedy") -> tuple[list[Any], str]:
+def einsum_path(*operands: ArrayLike, optimize: Any = "greedy") -> tuple[list[Any], str]:
     """The order in which :func:`einsum` would multiply: (``["einsum_path", ...]``, a report).
 
     Each tuple of the path names the places of the arrays that are taken out and multiplied; their

@@ -18,6 +18,7 @@ from lazyarray.ops._rows import probe
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
+    from lazyarray._types import ArrayLike, DeviceLike, DTypeLike, Order
 
 __all__ = [
     "array",
@@ -33,14 +34,14 @@ _all, _isfinite = op.all, op.isfinite
 
 
 def array(
-    obj: Any,
-    dtype: Any = None,
-    ctx: Any = None,
+    obj: ArrayLike,
+    dtype: DTypeLike = None,
+    ctx: DeviceLike = None,
     *,
     copy: bool | None = True,
     order: str = "K",
     ndmin: int = 0,
-    device: Any = None,
+    device: DeviceLike = None,
 ) -> NDArray:
     """An array with a copy of ``obj``: an array, a number, or nested sequences of those.
 
@@ -141,13 +142,13 @@ def _in_order(x: NDArray, order: str) -> bool:
 
 
 def asarray(
-    obj: Any,
-    dtype: Any = None,
-    ctx: Any = None,
+    obj: ArrayLike,
+    dtype: DTypeLike = None,
+    ctx: DeviceLike = None,
     *,
     copy: bool | None = None,
     order: str = "K",
-    device: Any = None,
+    device: DeviceLike = None,
 ) -> NDArray:
     """``obj`` itself if it is an array of that dtype, else a new array of its values.
 
@@ -167,7 +168,9 @@ def asarray(
     return array(obj, dtype, ctx, copy=copy, order=order, device=device)
 
 
-def asanyarray(obj: Any, dtype: Any = None, *, order: str = "K", device: Any = None) -> NDArray:
+def asanyarray(
+    obj: ArrayLike, dtype: DTypeLike = None, *, order: str = "K", device: DeviceLike = None
+) -> NDArray:
     """The same as :func:`asarray`.
 
     Args:
@@ -182,7 +185,9 @@ def asanyarray(obj: Any, dtype: Any = None, *, order: str = "K", device: Any = N
     return array(obj, dtype, copy=None, order=order, device=device)
 
 
-def ascontiguousarray(obj: Any, dtype: Any = None, *, device: Any = None) -> NDArray:
+def ascontiguousarray(
+    obj: ArrayLike, dtype: DTypeLike = None, *, device: DeviceLike = None
+) -> NDArray:
     """The values in C order with at least one axis; ``obj`` itself if that is what it is.
 
     Args:
@@ -197,7 +202,9 @@ def ascontiguousarray(obj: Any, dtype: Any = None, *, device: Any = None) -> NDA
     return array(obj, dtype, copy=None, order="C", ndmin=1, device=device)
 
 
-def asfortranarray(obj: Any, dtype: Any = None, *, device: Any = None) -> NDArray:
+def asfortranarray(
+    obj: ArrayLike, dtype: DTypeLike = None, *, device: DeviceLike = None
+) -> NDArray:
     """The values in Fortran order; ``obj`` itself if that is how it lies.
 
     Args:
@@ -223,7 +230,9 @@ _FLAGS = {
 _REQUIREMENTS = {name: flag for flag, names in _FLAGS.items() for name in [flag, *names.split()]}
 
 
-def require(a: Any, dtype: Any = None, requirements: Any = None, *, like: Any = None) -> NDArray:
+def require(
+    a: ArrayLike, dtype: Any = None, requirements: Any = None, *, like: object = None
+) -> NDArray:
     """``a`` as an array with the flags required (a name or several), copied if it lacks one.
 
     An array with memory of its own ("O") is a copy, always; aligned ("A") are all.
@@ -253,7 +262,7 @@ def require(a: Any, dtype: Any = None, requirements: Any = None, *, like: Any = 
     return x
 
 
-def asarray_chkfinite(a: Any, dtype: Any = None, order: Any = None) -> NDArray:
+def asarray_chkfinite(a: ArrayLike, dtype: DTypeLike = None, order: Order = None) -> NDArray:
     """``a`` as an array, if all its elements are finite.
 
     Waits for values that may be others: whether there is an error depends on them.

@@ -21,6 +21,7 @@ from lazyarray.ops._rows import array, assign_to, astype, clamp
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
+    from lazyarray._types import ArrayLike, DTypeLike
 
 __all__ = ["cov", "corrcoef", "correlate", "convolve"]
 
@@ -32,15 +33,15 @@ _divide, _sqrt, _conjugate = op.divide, op.sqrt, op.conjugate
 
 
 def cov(
-    m: Any,
-    y: Any = None,
+    m: ArrayLike,
+    y: ArrayLike | None = None,
     rowvar: bool = True,
     bias: bool = False,
     ddof: int | None = None,
     fweights: Any = None,
     aweights: Any = None,
     *,
-    dtype: Any = None,
+    dtype: DTypeLike = None,
 ) -> NDArray:
     """The covariance matrix of variables, each a row of ``m`` (and of ``y``).
 
@@ -99,7 +100,7 @@ def cov(
         if ddof and a is None:
             factor = total - ddof
         elif ddof:
-            factor = total - ddof * _sum(w * a) / total
+            factor = total - ddof * _sum(op.multiply(w, a)) / total
         with np.errstate(all="ignore"):
             factor = where(factor <= 0, np.inf, _divide(1, factor))
     x = x - average_[:, None]
@@ -130,7 +131,9 @@ def _weights(name: str, given: Any, count: int, device: Any) -> NDArray:
     return w if known else gil_op(f"cov's {name}", check, [w], w.shape, gradient=(lambda g: g,))
 
 
-def corrcoef(x: Any, y: Any = None, rowvar: bool = True, *, dtype: Any = None) -> NDArray:
+def corrcoef(
+    x: ArrayLike, y: ArrayLike | None = None, rowvar: bool = True, *, dtype: DTypeLike = None
+) -> NDArray:
     """The correlation coefficients of variables: :func:`cov`, scaled to a diagonal of ones.
 
     Args:
@@ -163,7 +166,7 @@ def corrcoef(x: Any, y: Any = None, rowvar: bool = True, *, dtype: Any = None) -
 # ---- sequences ----------------------------------------------------------------------------------
 
 
-def correlate(a: Any, v: Any, mode: str = "valid") -> NDArray:
+def correlate(a: ArrayLike, v: ArrayLike, mode: str = "valid") -> NDArray:
     """The cross-correlation of two vectors: sums of products of ``a`` and the conjugate of ``v``.
 
     Args:
@@ -181,7 +184,7 @@ def correlate(a: Any, v: Any, mode: str = "valid") -> NDArray:
     return _slid("correlate", operands(a, v), mode)
 
 
-def convolve(a: Any, v: Any, mode: str = "full") -> NDArray:
+def convolve(a: ArrayLike, v: ArrayLike, mode: str = "full") -> NDArray:
     """The discrete convolution of two vectors; ``mode`` is that of :func:`correlate`.
 
     Args:

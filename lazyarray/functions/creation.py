@@ -15,6 +15,7 @@ from lazyarray.ops import _layout, _rows
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
+    from lazyarray._types import ArrayLike, DeviceLike, DTypeLike, ShapeLike
     from lazyarray.engine import Device
 
 __all__ = ["empty", "zeros", "ones", "full", "empty_like", "zeros_like", "ones_like", "full_like"]
@@ -75,7 +76,7 @@ def _unwritten(shape: Any, dtype: Any, ctx: Any, order: str, device: Any) -> NDA
         if simple is not None:
             return simple
     if isinstance(ctx, str) and len(ctx) == 1:
-        ctx, order = None, ctx
+        order, ctx = ctx, None
     return new(shape, dtype, order, chosen(ctx, device))
 
 
@@ -102,11 +103,11 @@ def _fill(x: NDArray, value: Any) -> NDArray:
 
 def empty(
     shape: int | Sequence[int],
-    dtype: Any = None,
-    ctx: Any = None,
+    dtype: DTypeLike = None,
+    ctx: DeviceLike = None,
     *,
     order: str = "C",
-    device: Any = None,
+    device: DeviceLike = None,
 ) -> NDArray:
     """An array of any values: its memory is allocated by the first op that writes it.
 
@@ -123,11 +124,11 @@ def empty(
 
 def zeros(
     shape: int | Sequence[int],
-    dtype: Any = None,
-    ctx: Any = None,
+    dtype: DTypeLike = None,
+    ctx: DeviceLike = None,
     *,
     order: str = "C",
-    device: Any = None,
+    device: DeviceLike = None,
 ) -> NDArray:
     """An array of zeros.
 
@@ -146,11 +147,11 @@ def zeros(
 
 def ones(
     shape: int | Sequence[int],
-    dtype: Any = None,
-    ctx: Any = None,
+    dtype: DTypeLike = None,
+    ctx: DeviceLike = None,
     *,
     order: str = "C",
-    device: Any = None,
+    device: DeviceLike = None,
 ) -> NDArray:
     """An array of ones.
 
@@ -169,12 +170,12 @@ def ones(
 
 def full(
     shape: int | Sequence[int],
-    fill_value: Any,
-    dtype: Any = None,
-    ctx: Any = None,
+    fill_value: ArrayLike,
+    dtype: DTypeLike = None,
+    ctx: DeviceLike = None,
     *,
     order: str = "C",
-    device: Any = None,
+    device: DeviceLike = None,
 ) -> NDArray:
     """An array filled with ``fill_value``, a scalar or an array that broadcasts to ``shape``.
 
@@ -226,12 +227,12 @@ def _new_like(prototype: Any, dtype: Any, order: str, shape: Any, ctx: Any, devi
 
 def empty_like(
     prototype: Any,
-    dtype: Any = None,
+    dtype: DTypeLike = None,
     order: str = "K",
     *,
-    shape: Any = None,
-    ctx: Any = None,
-    device: Any = None,
+    shape: ShapeLike | None = None,
+    ctx: DeviceLike = None,
+    device: DeviceLike = None,
 ) -> NDArray:
     """An array of any values with the shape, dtype, memory order and device of another.
 
@@ -250,13 +251,13 @@ def empty_like(
 
 
 def zeros_like(
-    a: Any,
-    dtype: Any = None,
+    a: ArrayLike,
+    dtype: DTypeLike = None,
     order: str = "K",
     *,
-    shape: Any = None,
-    ctx: Any = None,
-    device: Any = None,
+    shape: ShapeLike | None = None,
+    ctx: DeviceLike = None,
+    device: DeviceLike = None,
 ) -> NDArray:
     """Zeros with the shape, dtype, memory order and device of another array.
 
@@ -277,13 +278,13 @@ def zeros_like(
 
 
 def ones_like(
-    a: Any,
-    dtype: Any = None,
+    a: ArrayLike,
+    dtype: DTypeLike = None,
     order: str = "K",
     *,
-    shape: Any = None,
-    ctx: Any = None,
-    device: Any = None,
+    shape: ShapeLike | None = None,
+    ctx: DeviceLike = None,
+    device: DeviceLike = None,
 ) -> NDArray:
     """Ones with the shape, dtype, memory order and device of another array.
 
@@ -304,14 +305,14 @@ def ones_like(
 
 
 def full_like(
-    a: Any,
-    fill_value: Any,
-    dtype: Any = None,
+    a: ArrayLike,
+    fill_value: ArrayLike,
+    dtype: DTypeLike = None,
     order: str = "K",
     *,
-    shape: Any = None,
-    ctx: Any = None,
-    device: Any = None,
+    shape: ShapeLike | None = None,
+    ctx: DeviceLike = None,
+    device: DeviceLike = None,
 ) -> NDArray:
     """One value with the shape, dtype, memory order and device of another array.
 

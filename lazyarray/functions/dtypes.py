@@ -14,6 +14,7 @@ from lazyarray.ops._layout import values
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
+    from lazyarray._types import ArrayLike, DeviceLike, DTypeLike
 
 __all__ = [
     "astype",
@@ -37,7 +38,9 @@ isdtype = np.isdtype
 promote_types = np.promote_types
 
 
-def astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> NDArray:
+def astype(
+    x: ArrayLike, dtype: DTypeLike, /, *, copy: bool = True, device: DeviceLike = None
+) -> NDArray:
     """A copy of ``x`` with another dtype (or ``x`` itself if nothing changes and not ``copy``).
 
     Args:
@@ -96,7 +99,7 @@ def can_cast(from_: Any, to: Any, casting: str = "safe") -> bool:
     return np.can_cast(_typed(from_), to, casting)  # type: ignore[arg-type]
 
 
-def iscomplexobj(x: Any) -> bool:
+def iscomplexobj(x: ArrayLike) -> bool:
     """Whether the dtype is complex.
 
     Returns: a bool; an array without imaginary parts may well be complex.
@@ -109,7 +112,7 @@ def iscomplexobj(x: Any) -> bool:
     return bool(_rows.asarray(x).dtype.kind == "c")
 
 
-def isrealobj(x: Any) -> bool:
+def isrealobj(x: ArrayLike) -> bool:
     """Whether the dtype is not complex.
 
     Returns: a bool.
@@ -129,7 +132,7 @@ def _known(a: Any) -> Any:
     return _rows.asarray(a) if _rows.holds_arrays(a) else np.asanyarray(a)
 
 
-def shape(a: Any) -> tuple[int, ...]:
+def shape(a: ArrayLike) -> tuple[int, ...]:
     """The length of each axis.
 
     Args:
@@ -144,7 +147,7 @@ def shape(a: Any) -> tuple[int, ...]:
     return _known(a).shape
 
 
-def ndim(a: Any) -> int:
+def ndim(a: ArrayLike) -> int:
     """The number of axes.
 
     Args:
@@ -159,7 +162,7 @@ def ndim(a: Any) -> int:
     return _known(a).ndim
 
 
-def size(a: Any, axis: Any = None) -> int:
+def size(a: ArrayLike, axis: int | tuple[int, ...] | None | None = None) -> int:
     """The number of elements, in all or along ``axis``.
 
     Args:
@@ -182,7 +185,7 @@ mintypecode = np.mintypecode
 issubdtype = np.issubdtype
 
 
-def common_type(*arrays: Any) -> Any:
+def common_type(*arrays: ArrayLike) -> Any:
     """The inexact scalar type that holds the values of all arrays; their dtypes decide.
 
     Args:

@@ -22,11 +22,12 @@ from lazyarray.ops._rows import asarray, assign_to, empty, full, probe
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
+    from lazyarray._types import ArrayLike
 
 __all__ = ["tile", "repeat", "append", "insert", "delete", "resize", "trim_zeros"]
 
 
-def append(arr: Any, values: Any, axis: int | None = None) -> NDArray:
+def append(arr: ArrayLike, values: ArrayLike, axis: int | None = None) -> NDArray:
     """``arr`` with ``values`` after it along an axis (both flattened if ``axis`` is None).
 
     Args:
@@ -77,7 +78,7 @@ def tile(A: Any, reps: int | Sequence[int]) -> NDArray:
     return out
 
 
-def repeat(a: Any, repeats: Any, axis: int | None = None) -> NDArray:
+def repeat(a: ArrayLike, repeats: Any, axis: int | None = None) -> NDArray:
     """Each element ``repeats`` times along an axis (of the flattened array if it is None).
 
     Waits for ``repeats``, if it is an NDArray: the result's length is its sum.
@@ -131,7 +132,7 @@ def repeat(a: Any, repeats: Any, axis: int | None = None) -> NDArray:
     )
 
 
-def resize(a: Any, new_shape: int | Sequence[int]) -> NDArray:
+def resize(a: ArrayLike, new_shape: int | Sequence[int]) -> NDArray:
     """A new array of ``new_shape``, filled with a's elements over and over.
 
     Args:
@@ -160,7 +161,7 @@ def resize(a: Any, new_shape: int | Sequence[int]) -> NDArray:
     return reshape(concatenate([x] * -(-size // x.size))[:size], shape)
 
 
-def delete(arr: Any, obj: Any, axis: int | None = None) -> NDArray:
+def delete(arr: ArrayLike, obj: Any, axis: int | None = None) -> NDArray:
     """A copy without the entries ``obj`` (an index, a slice, several, or a mask) along an axis.
 
     Waits for ``obj``, if it is an NDArray: how many entries are left depends on it.
@@ -205,7 +206,7 @@ def delete(arr: Any, obj: Any, axis: int | None = None) -> NDArray:
     )
 
 
-def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> NDArray:
+def insert(arr: ArrayLike, obj: Any, values: ArrayLike, axis: int | None = None) -> NDArray:
     """A copy with ``values`` put in before the entries ``obj`` along an axis.
 
     Waits for ``obj``, if it is an NDArray: how many entries are put in depends on it.
@@ -278,7 +279,9 @@ def _bounds(v: np.ndarray) -> tuple[list[int], list[int] | None]:
     return first, last
 
 
-def trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> NDArray:
+def trim_zeros(
+    filt: Any, trim: str = "fb", axis: int | tuple[int, ...] | None | None = None
+) -> NDArray:
     """A view without the zeros before the first and after the last element that is not zero.
 
     Waits for the values: the result's shape depends on them.

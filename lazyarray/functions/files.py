@@ -17,6 +17,7 @@ from lazyarray.ops.hosts import given
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
+    from lazyarray._types import DTypeLike, File
 
 __all__ = ["fromfile", "fromiter", "fromstring", "loadtxt", "genfromtxt", "fromregex", "savetxt"]
 
@@ -26,13 +27,13 @@ def _read(made: Any, like: Any) -> Any:
 
 
 def fromfile(
-    file: Any,
-    dtype: Any = float,
+    file: File,
+    dtype: DTypeLike = float,
     count: int = -1,
     sep: str = "",
     offset: int = 0,
     *,
-    like: Any = None,
+    like: object = None,
 ) -> NDArray:
     """A vector of what a file holds: bytes, or text if there is a separator.
 
@@ -54,7 +55,9 @@ def fromfile(
     return _read(np.fromfile(file, dtype, count, sep, offset), like)
 
 
-def fromiter(iter: Iterable[Any], dtype: Any, count: int = -1, *, like: Any = None) -> NDArray:
+def fromiter(
+    iter: Iterable[Any], dtype: DTypeLike, count: int = -1, *, like: object = None
+) -> NDArray:
     """A vector of what an iterator gives.
 
     Args:
@@ -72,7 +75,7 @@ def fromiter(iter: Iterable[Any], dtype: Any, count: int = -1, *, like: Any = No
 
 
 def fromstring(
-    string: Any, dtype: Any = float, count: int = -1, *, sep: str, like: Any = None
+    string: Any, dtype: DTypeLike = float, count: int = -1, *, sep: str, like: object = None
 ) -> NDArray:
     """A vector of the numbers in a text.
 
@@ -92,8 +95,8 @@ def fromstring(
 
 
 def loadtxt(
-    fname: Any,
-    dtype: Any = float,
+    fname: File,
+    dtype: DTypeLike = float,
     comments: Any = "#",
     delimiter: str | None = None,
     converters: Any = None,
@@ -105,7 +108,7 @@ def loadtxt(
     max_rows: int | None = None,
     *,
     quotechar: str | None = None,
-    like: Any = None,
+    like: object = None,
 ) -> NDArray:
     """A table of numbers from a text file, or from an iterable of lines.
 
@@ -148,7 +151,9 @@ def loadtxt(
     return _read(table, like)
 
 
-def genfromtxt(fname: Any, dtype: Any = float, *args: Any, like: Any = None, **kwargs: Any) -> Any:
+def genfromtxt(
+    fname: File, dtype: DTypeLike = float, *args: Any, like: object = None, **kwargs: Any
+) -> Any:
     """A table of numbers from a text file with gaps; arguments as ``numpy.genfromtxt``.
 
     Named columns, text and masks (``names=True``, ``dtype=None``, ``usemask=True``) make it one of
@@ -170,7 +175,7 @@ def genfromtxt(fname: Any, dtype: Any = float, *args: Any, like: Any = None, **k
     return _read(np.genfromtxt(fname, dtype, *args, **kwargs), like)
 
 
-def fromregex(file: Any, regexp: Any, dtype: Any, encoding: str | None = None) -> Any:
+def fromregex(file: File, regexp: Any, dtype: DTypeLike, encoding: str | None = None) -> Any:
     """Records of what a regular expression finds in a text file: one of NumPy's arrays.
 
     Args:
@@ -195,7 +200,7 @@ def fromregex(file: Any, regexp: Any, dtype: Any, encoding: str | None = None) -
 
 
 def savetxt(
-    fname: Any,
+    fname: File,
     X: Any,
     fmt: Any = "%.18e",
     delimiter: str = " ",

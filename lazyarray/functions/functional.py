@@ -27,6 +27,7 @@ from lazyarray.ops._rows import asarray, assign_to, call, empty, holdable
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
+    from lazyarray._types import ArrayLike, DTypeLike, ShapeLike
 
 __all__ = ["apply_along_axis", "apply_over_axes", "vectorize", "piecewise", "fromfunction"]
 
@@ -34,7 +35,7 @@ __all__ = ["apply_along_axis", "apply_over_axes", "vectorize", "piecewise", "fro
 
 
 def apply_along_axis(
-    func1d: Callable[..., Any], axis: int, arr: Any, *args: Any, **kwargs: Any
+    func1d: Callable[..., Any], axis: int, arr: ArrayLike, *args: Any, **kwargs: Any
 ) -> NDArray:
     """``func1d(vector, *args, **kwargs)`` for each vector along an axis, which its results replace.
 
@@ -71,7 +72,7 @@ def apply_along_axis(
     return permute_dims(out, axes[:axis] + axes[own:] + axes[axis:own])
 
 
-def apply_over_axes(func: Callable[..., Any], a: Any, axes: int | Sequence[int]) -> NDArray:
+def apply_over_axes(func: Callable[..., Any], a: ArrayLike, axes: int | Sequence[int]) -> NDArray:
     """``func(array, axis)`` over one axis after the other; the axes stay, with length one.
 
     Args:
@@ -177,7 +178,9 @@ class vectorize:
 # ---- by conditions ------------------------------------------------------------------------------
 
 
-def piecewise(x: Any, condlist: Any, funclist: Sequence[Any], *args: Any, **kw: Any) -> NDArray:
+def piecewise(
+    x: ArrayLike, condlist: Any, funclist: Sequence[Any], *args: Any, **kw: Any
+) -> NDArray:
     """At each place the value of that function (or the number) whose condition is true there.
 
     Waits for the condition of each function: how many elements it is given depends on it. That of a
@@ -224,10 +227,10 @@ def piecewise(x: Any, condlist: Any, funclist: Sequence[Any], *args: Any, **kw: 
 
 def fromfunction(
     function: Callable[..., Any],
-    shape: Any,
+    shape: ShapeLike,
     *,
-    dtype: Any = float,
-    like: Any = None,
+    dtype: DTypeLike = float,
+    like: object = None,
     **kwargs: Any,
 ) -> Any:
     """``function(i, j, ...)``, called once with the index along each axis at each place.

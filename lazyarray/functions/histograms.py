@@ -23,6 +23,7 @@ from lazyarray.ops._rows import array, asarray, astype, scatter
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
+    from lazyarray._types import ArrayLike
 
 __all__ = ["histogram", "histogram_bin_edges", "histogramdd", "histogram2d", "bincount", "digitize"]
 
@@ -73,7 +74,11 @@ def _kind(limits: _Range) -> Any:
 
 
 def histogram(
-    a: Any, bins: Any = 10, range: Any = None, density: bool | None = None, weights: Any = None
+    a: ArrayLike,
+    bins: Any = 10,
+    range: Any = None,
+    density: bool | None = None,
+    weights: ArrayLike | None = None,
 ) -> tuple[NDArray, NDArray]:
     """How many elements of ``a`` (or what ``weights``) lie in each bin, and the bins' edges.
 
@@ -128,7 +133,9 @@ def histogram(
     return counts, edges
 
 
-def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any = None) -> NDArray:
+def histogram_bin_edges(
+    a: ArrayLike, bins: Any = 10, range: Any = None, weights: ArrayLike | None = None
+) -> NDArray:
     """The edges of :func:`histogram`'s bins. Waits for the values if ``bins`` is a name.
 
     Args:
@@ -272,7 +279,7 @@ def histogram2d(
     bins: Any = 10,
     range: Any = None,
     density: bool | None = None,
-    weights: Any = None,
+    weights: ArrayLike | None = None,
 ) -> tuple[NDArray, NDArray, NDArray]:
     """The histogram of points (x, y) and the edges along both axes; does not wait.
 
@@ -310,7 +317,7 @@ def histogram2d(
 _FEW = 8192  # elements: to look at them first costs more than to copy them
 
 
-def bincount(x: Any, /, weights: Any = None, minlength: int = 0) -> NDArray:
+def bincount(x: ArrayLike, /, weights: ArrayLike | None = None, minlength: int = 0) -> NDArray:
     """How often each of 0, 1, ... occurs in a vector, or the sums of the ``weights`` of each.
 
     Waits for the values of ``x``: the largest decides the result's length.
@@ -366,7 +373,7 @@ def bincount(x: Any, /, weights: Any = None, minlength: int = 0) -> NDArray:
     )
 
 
-def digitize(x: Any, bins: Any, right: bool = False) -> NDArray:
+def digitize(x: ArrayLike, bins: Any, right: bool = False) -> NDArray:
     """The index of the bin that each element lies in: ``bins[i-1] <= x < bins[i]``.
 
     Args:

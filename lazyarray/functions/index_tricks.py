@@ -25,6 +25,7 @@ from lazyarray.ops._rows import array, asarray, assign_to, at_once, call
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
+    from lazyarray._types import ArrayLike
     from lazyarray.engine import Device
 
 __all__ = [
@@ -103,7 +104,7 @@ class _Grid:
             return arange(0, length, 1, np.result_type(*kinds)) * step + start
         axes = [_progression(k) for k in key]
         dtype = np.result_type(0, *[kind for axis in axes for kind in axis[3]])
-        grids = indices([axis[0] for axis in axes], dtype, sparse=self._sparse)
+        grids: Any = indices([axis[0] for axis in axes], dtype, self._sparse)  # type: ignore[call-overload]
         scaled = [g * step + start for g, (_, step, start, _) in zip(grids, axes, strict=True)]
         if self._sparse:
             return tuple(scaled)
@@ -229,7 +230,7 @@ def ix_(*args: Any) -> tuple[NDArray, ...]:
     return tuple(out)
 
 
-def ndenumerate(arr: Any) -> np.ndenumerate[Any]:
+def ndenumerate(arr: ArrayLike) -> np.ndenumerate[Any]:
     """An iterator of pairs (index, element), as NumPy's. Waits for the values.
 
     Args:

@@ -19,6 +19,7 @@ from lazyarray.ops._rows import asarray, assign_to, contiguous_signature, join, 
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
+    from lazyarray._types import ArrayLike, DTypeLike
 
 __all__ = [
     "concatenate",
@@ -47,7 +48,7 @@ def concatenate(
     axis: int | None = 0,
     out: NDArray | None = None,
     *,
-    dtype: Any = None,
+    dtype: DTypeLike = None,
     casting: str = "same_kind",
 ) -> NDArray:
     """Arrays one after the other along an axis; all other lengths must be equal (ValueError).
@@ -125,7 +126,7 @@ def stack(
     axis: int = 0,
     out: NDArray | None = None,
     *,
-    dtype: Any = None,
+    dtype: DTypeLike = None,
     casting: str = "same_kind",
 ) -> NDArray:
     """Arrays of one shape along a new axis of the result; ValueError if their shapes differ.
@@ -152,7 +153,7 @@ def stack(
     return concatenate([x[key] for x in parts], axis, out, dtype=dtype, casting=casting)
 
 
-def vstack(tup: Sequence[Any], *, dtype: Any = None, casting: str = "same_kind") -> NDArray:
+def vstack(tup: Sequence[Any], *, dtype: DTypeLike = None, casting: str = "same_kind") -> NDArray:
     """Arrays one below the other: along axis 0, a vector being one row.
 
     Args:
@@ -170,7 +171,7 @@ def vstack(tup: Sequence[Any], *, dtype: Any = None, casting: str = "same_kind")
     return concatenate(parts, 0, dtype=dtype, casting=casting)
 
 
-def hstack(tup: Sequence[Any], *, dtype: Any = None, casting: str = "same_kind") -> NDArray:
+def hstack(tup: Sequence[Any], *, dtype: DTypeLike = None, casting: str = "same_kind") -> NDArray:
     """Arrays side by side: along axis 1, vectors along axis 0.
 
     Args:
@@ -236,7 +237,9 @@ def _sequence(arrays: Any) -> list[Any]:
 # ---- splitting ----------------------------------------------------------------------------------
 
 
-def array_split(ary: Any, indices_or_sections: int | Sequence[int], axis: int = 0) -> list[NDArray]:
+def array_split(
+    ary: ArrayLike, indices_or_sections: int | Sequence[int], axis: int = 0
+) -> list[NDArray]:
     """Views of parts along an axis: so many, as equal as can be, or cut at the indices given.
 
     Args:
@@ -265,7 +268,7 @@ def array_split(ary: Any, indices_or_sections: int | Sequence[int], axis: int = 
     return [x[(*lead, slice(start, stop), ...)] for start, stop in pairwise(cuts)]
 
 
-def split(ary: Any, indices_or_sections: int | Sequence[int], axis: int = 0) -> list[NDArray]:
+def split(ary: ArrayLike, indices_or_sections: int | Sequence[int], axis: int = 0) -> list[NDArray]:
     """Views of equal parts along an axis, or of parts cut at indices.
 
     Args:
@@ -286,7 +289,7 @@ def split(ary: Any, indices_or_sections: int | Sequence[int], axis: int = 0) -> 
     return array_split(x, indices_or_sections, axis)
 
 
-def hsplit(ary: Any, indices_or_sections: int | Sequence[int]) -> list[NDArray]:
+def hsplit(ary: ArrayLike, indices_or_sections: int | Sequence[int]) -> list[NDArray]:
     """:func:`split` along axis 1 (axis 0 of a vector).
 
     Args:
@@ -305,7 +308,7 @@ def hsplit(ary: Any, indices_or_sections: int | Sequence[int]) -> list[NDArray]:
     return split(x, indices_or_sections, 1 if x.ndim > 1 else 0)
 
 
-def vsplit(ary: Any, indices_or_sections: int | Sequence[int]) -> list[NDArray]:
+def vsplit(ary: ArrayLike, indices_or_sections: int | Sequence[int]) -> list[NDArray]:
     """:func:`split` along axis 0 of an array of two or more dimensions.
 
     Args:
@@ -324,7 +327,7 @@ def vsplit(ary: Any, indices_or_sections: int | Sequence[int]) -> list[NDArray]:
     return split(x, indices_or_sections, 0)
 
 
-def dsplit(ary: Any, indices_or_sections: int | Sequence[int]) -> list[NDArray]:
+def dsplit(ary: ArrayLike, indices_or_sections: int | Sequence[int]) -> list[NDArray]:
     """:func:`split` along axis 2 of an array of three or more dimensions.
 
     Args:
@@ -343,7 +346,7 @@ def dsplit(ary: Any, indices_or_sections: int | Sequence[int]) -> list[NDArray]:
     return split(x, indices_or_sections, 2)
 
 
-def unstack(x: Any, /, *, axis: int = 0) -> tuple[NDArray, ...]:
+def unstack(x: ArrayLike, /, *, axis: int = 0) -> tuple[NDArray, ...]:
     """The entries along an axis, each a view without it (copies, if ``x`` is a vector).
 
     Returns: a tuple of as many arrays as the axis is long.
@@ -360,7 +363,7 @@ def unstack(x: Any, /, *, axis: int = 0) -> tuple[NDArray, ...]:
     return tuple(x if not lead else [x[(*lead, i)] for i in range(x.shape[len(lead)])])
 
 
-def block(arrays: Any) -> NDArray:
+def block(arrays: ArrayLike) -> NDArray:
     """Arrays joined as nested lists say: the innermost along the last axis, and so on outwards.
 
     Args:

@@ -15,6 +15,7 @@ from lazyarray.ops._rows import Ufunc, asarray, full, holds_scalar, probe
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
+    from lazyarray._types import ArrayLike
 
 __all__ = [
     "allclose",
@@ -37,7 +38,7 @@ _all = op.all
 
 
 def isclose(
-    a: Any, b: Any, rtol: Any = 1.0e-5, atol: Any = 1.0e-8, equal_nan: bool = False
+    a: ArrayLike, b: ArrayLike, rtol: Any = 1.0e-5, atol: Any = 1.0e-8, equal_nan: bool = False
 ) -> NDArray:
     """Where ``|a - b| <= atol + rtol * |b|``; the tolerances may be arrays, too.
 
@@ -89,7 +90,7 @@ def _is_finite(tolerance: Any) -> bool:
 
 
 def allclose(
-    a: Any, b: Any, rtol: Any = 1.0e-5, atol: Any = 1.0e-8, equal_nan: bool = False
+    a: ArrayLike, b: ArrayLike, rtol: Any = 1.0e-5, atol: Any = 1.0e-8, equal_nan: bool = False
 ) -> NDArray:
     """Whether all elements are close (:func:`isclose`): an array without axes, so no wait.
 
@@ -107,7 +108,7 @@ def allclose(
     return _all(isclose(a, b, rtol, atol, equal_nan))
 
 
-def isscalar(element: Any) -> bool:
+def isscalar(element: ArrayLike) -> bool:
     """Whether ``element`` is a number, or what NumPy returns as a scalar: not so a 0-d array.
 
     Args:
@@ -177,7 +178,7 @@ def _pair(a: Any, b: Any) -> list[NDArray]:
 # ---- kinds of numbers ---------------------------------------------------------------------------
 
 
-def isposinf(x: Any, out: NDArray | None = None) -> NDArray:
+def isposinf(x: ArrayLike, out: NDArray | None = None) -> NDArray:
     """Where an element is positive infinity.
 
     Returns: an array of bools, of x's shape.
@@ -190,7 +191,7 @@ def isposinf(x: Any, out: NDArray | None = None) -> NDArray:
     return _is_inf(x, out, False)
 
 
-def isneginf(x: Any, out: NDArray | None = None) -> NDArray:
+def isneginf(x: ArrayLike, out: NDArray | None = None) -> NDArray:
     """Where an element is negative infinity.
 
     Returns: an array of bools, of x's shape.
@@ -213,7 +214,7 @@ def _is_inf(x: Any, out: NDArray | None, negative: bool) -> NDArray:
     return op.logical_and(op.isinf(x), sign if negative else ~sign, out=out)
 
 
-def isreal(x: Any) -> NDArray:
+def isreal(x: ArrayLike) -> NDArray:
     """Where the imaginary part is zero.
 
     Returns: an array of bools, of x's shape.
@@ -225,7 +226,7 @@ def isreal(x: Any) -> NDArray:
     return op.equal(imag(x), 0)
 
 
-def iscomplex(x: Any) -> NDArray:
+def iscomplex(x: ArrayLike) -> NDArray:
     """Where the imaginary part is not zero.
 
     Returns: an array of bools, of x's shape.
@@ -243,7 +244,7 @@ def iscomplex(x: Any) -> NDArray:
 # ---- objects and layouts -------------------------------------------------------------------------
 
 
-def iterable(y: Any) -> bool:
+def iterable(y: ArrayLike) -> bool:
     """Whether one can iterate over an object: not over an array without axes.
 
     Args:

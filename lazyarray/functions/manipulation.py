@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
@@ -24,6 +24,7 @@ from lazyarray.ops._rows import (
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
+    from lazyarray._types import ArrayLike
 
 __all__ = [
     "reshape",
@@ -49,7 +50,7 @@ METHODS = ["flatten", "view"]
 
 
 def reshape(
-    x: Any, /, shape: int | Sequence[int], order: str = "C", *, copy: bool | None = None
+    x: ArrayLike, /, shape: int | Sequence[int], order: str = "C", *, copy: bool | None = None
 ) -> NDArray:
     """The same elements in another shape: a view where NumPy's is one, else a copy.
 
@@ -117,7 +118,7 @@ def _steps(v: np.ndarray, lengths: Shape) -> list[int]:
     return steps[::-1]
 
 
-def ravel(a: Any, order: str = "C") -> NDArray:
+def ravel(a: ArrayLike, order: str = "C") -> NDArray:
     """All elements along one axis: a view if they lie so in memory, else a copy.
 
     Args:
@@ -157,7 +158,7 @@ def _flat(x: NDArray) -> NDArray:
     return strided(x, (x.size,), (x.itemsize,), 0)
 
 
-def squeeze(a: Any, axis: int | tuple[int, ...] | None = None) -> NDArray:
+def squeeze(a: ArrayLike, axis: int | tuple[int, ...] | None = None) -> NDArray:
     """A view without the axes of length one: those named, or all.
 
     Args:
@@ -172,7 +173,7 @@ def squeeze(a: Any, axis: int | tuple[int, ...] | None = None) -> NDArray:
     return viewed(a, np.squeeze, axis)
 
 
-def expand_dims(a: Any, axis: int | tuple[int, ...] = 0) -> NDArray:
+def expand_dims(a: ArrayLike, axis: int | tuple[int, ...] = 0) -> NDArray:
     """A view with axes of length one inserted, at their positions in the result.
 
     Args:
@@ -186,7 +187,11 @@ def expand_dims(a: Any, axis: int | tuple[int, ...] = 0) -> NDArray:
     return viewed(a, np.expand_dims, axis)
 
 
-def atleast_1d(*arys: Any) -> Any:
+@overload
+def atleast_1d(x: ArrayLike, /) -> NDArray: ...
+@overload
+def atleast_1d(*arys: ArrayLike) -> tuple[NDArray, ...]: ...
+def atleast_1d(*arys: ArrayLike) -> Any:
     """Each argument as a view of at least one dimension; a tuple of them if there are several.
 
     Args:
@@ -200,7 +205,11 @@ def atleast_1d(*arys: Any) -> Any:
     return _each(arys, lambda x: x.reshape(1) if x.ndim == 0 else x)
 
 
-def atleast_2d(*arys: Any) -> Any:
+@overload
+def atleast_2d(x: ArrayLike, /) -> NDArray: ...
+@overload
+def atleast_2d(*arys: ArrayLike) -> tuple[NDArray, ...]: ...
+def atleast_2d(*arys: ArrayLike) -> Any:
     """Each argument as a view of at least two dimensions, new axes in front.
 
     Args:
@@ -214,7 +223,11 @@ def atleast_2d(*arys: Any) -> Any:
     return _each(arys, lambda x: x.reshape(1, 1) if x.ndim == 0 else _lift(x, 2, x[None]))
 
 
-def atleast_3d(*arys: Any) -> Any:
+@overload
+def atleast_3d(x: ArrayLike, /) -> NDArray: ...
+@overload
+def atleast_3d(*arys: ArrayLike) -> tuple[NDArray, ...]: ...
+def atleast_3d(*arys: ArrayLike) -> Any:
     """Each argument as a view of at least three dimensions: (N,) is (1, N, 1), (M, N) (M, N, 1).
 
     Args:
@@ -246,7 +259,7 @@ def _each(arrays: tuple[Any, ...], function: Any) -> Any:
 # ---- axes in another order ----------------------------------------------------------------------
 
 
-def permute_dims(a: Any, axes: Sequence[int] | None = None) -> NDArray:
+def permute_dims(a: ArrayLike, axes: Sequence[int] | None = None) -> NDArray:
     """A view with the axes permuted: axis ``i`` of the result is axis ``axes[i]`` of ``a``.
 
     Args:
@@ -267,7 +280,7 @@ def permute_dims(a: Any, axes: Sequence[int] | None = None) -> NDArray:
 transpose = permute_dims
 
 
-def matrix_transpose(x: Any, /) -> NDArray:
+def matrix_transpose(x: ArrayLike, /) -> NDArray:
     """A view with the last two axes exchanged.
 
     Returns: a view (..., N, M) of an array (..., M, N).
@@ -283,7 +296,7 @@ def matrix_transpose(x: Any, /) -> NDArray:
     return a.mT
 
 
-def swapaxes(a: Any, axis1: int, axis2: int) -> NDArray:
+def swapaxes(a: ArrayLike, axis1: int, axis2: int) -> NDArray:
     """A view with two axes exchanged.
 
     Args:
@@ -300,7 +313,9 @@ def swapaxes(a: Any, axis1: int, axis2: int) -> NDArray:
     return seen(x, probe(x).swapaxes(axis1, axis2))
 
 
-def moveaxis(a: Any, source: int | Sequence[int], destination: int | Sequence[int]) -> NDArray:
+def moveaxis(
+    a: ArrayLike, source: int | Sequence[int], destination: int | Sequence[int]
+) -> NDArray:
     """A view with axes moved to new positions; the others keep their order.
 
     Args:
@@ -317,7 +332,7 @@ def moveaxis(a: Any, source: int | Sequence[int], destination: int | Sequence[in
     return viewed(a, np.moveaxis, source, destination)
 
 
-def rollaxis(a: Any, axis: int, start: int = 0) -> NDArray:
+def rollaxis(a: ArrayLike, axis: int, start: int = 0) -> NDArray:
     """A view with an axis moved to just before axis ``start`` (:func:`moveaxis` is clearer).
 
     Args:
@@ -334,7 +349,7 @@ def rollaxis(a: Any, axis: int, start: int = 0) -> NDArray:
 # ---- parts --------------------------------------------------------------------------------------
 
 
-def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> NDArray:
+def diagonal(a: ArrayLike, offset: int = 0, axis1: int = 0, axis2: int = 1) -> NDArray:
     """A view of the diagonal of two axes, as the last axis; read-only, as NumPy's.
 
     Args:
@@ -371,7 +386,7 @@ def view(x: NDArray, dtype: Any = None) -> NDArray:
 # ---- copies -------------------------------------------------------------------------------------
 
 
-def copy(a: Any, order: str = "K", subok: bool = False) -> NDArray:
+def copy(a: ArrayLike, order: str = "K", subok: bool = False) -> NDArray:
     """A copy with memory of its own, laid out in ``order`` ("K": as ``a`` lies).
 
     Returns: an array of a's shape and dtype.

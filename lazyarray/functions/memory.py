@@ -16,13 +16,14 @@ from lazyarray.ops.hosts import given
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
+    from lazyarray._types import ArrayLike, DTypeLike
     from lazyarray.engine import Device
 
 __all__ = ["frombuffer", "may_share_memory", "shares_memory"]
 
 
 def frombuffer(
-    buffer: Any, dtype: Any = float, count: int = -1, offset: int = 0, *, like: Any = None
+    buffer: Any, dtype: DTypeLike = float, count: int = -1, offset: int = 0, *, like: object = None
 ) -> NDArray:
     """A vector on the memory of a buffer, read-only if the buffer is.
 
@@ -82,7 +83,7 @@ def _places(a: Any, b: Any) -> tuple[np.ndarray, np.ndarray] | None:
     return found[0], found[1]
 
 
-def may_share_memory(a: Any, b: Any, max_work: Any = None) -> bool:
+def may_share_memory(a: ArrayLike, b: ArrayLike, max_work: Any = None) -> bool:
     """Whether the arrays' memory ranges overlap; see :func:`shares_memory`.
 
     Args:
@@ -100,7 +101,7 @@ def may_share_memory(a: Any, b: Any, max_work: Any = None) -> bool:
     return places is not None and np.may_share_memory(*places, max_work=max_work)
 
 
-def shares_memory(a: Any, b: Any, max_work: Any = None) -> bool:
+def shares_memory(a: ArrayLike, b: ArrayLike, max_work: Any = None) -> bool:
     """Whether an element of one array is one of the other's.
 
     Args:

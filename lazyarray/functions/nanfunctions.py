@@ -34,6 +34,7 @@ from lazyarray.ops.reductions import extreme_rule
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
+    from lazyarray._types import ArrayLike, Axis, DTypeLike
 
 __all__ = [
     "nansum",
@@ -87,13 +88,13 @@ def _given(result: NDArray, out: NDArray | None) -> NDArray:
 
 
 def nansum(
-    a: Any,
-    axis: Any = None,
-    dtype: Any = None,
+    a: ArrayLike,
+    axis: Axis = None,
+    dtype: DTypeLike = None,
     out: NDArray | None = None,
     keepdims: bool = False,
-    initial: Any = None,
-    where: Any = None,
+    initial: ArrayLike | None = None,
+    where: ArrayLike | None = None,
 ) -> NDArray:
     """Sum over axes, NaNs being zeros.
 
@@ -111,13 +112,13 @@ def nansum(
 
 
 def nanprod(
-    a: Any,
-    axis: Any = None,
-    dtype: Any = None,
+    a: ArrayLike,
+    axis: Axis = None,
+    dtype: DTypeLike = None,
     out: NDArray | None = None,
     keepdims: bool = False,
-    initial: Any = None,
-    where: Any = None,
+    initial: ArrayLike | None = None,
+    where: ArrayLike | None = None,
 ) -> NDArray:
     """Product over axes, NaNs being ones.
 
@@ -135,12 +136,12 @@ def nanprod(
 
 
 def nanmax(
-    a: Any,
-    axis: Any = None,
+    a: ArrayLike,
+    axis: Axis = None,
     out: NDArray | None = None,
     keepdims: bool = False,
-    initial: Any = None,
-    where: Any = None,
+    initial: ArrayLike | None = None,
+    where: ArrayLike | None = None,
 ) -> NDArray:
     """Maximum over axes of what is no NaN; NaN where there is nothing else.
 
@@ -157,12 +158,12 @@ def nanmax(
 
 
 def nanmin(
-    a: Any,
-    axis: Any = None,
+    a: ArrayLike,
+    axis: Axis = None,
     out: NDArray | None = None,
     keepdims: bool = False,
-    initial: Any = None,
-    where: Any = None,
+    initial: ArrayLike | None = None,
+    where: ArrayLike | None = None,
 ) -> NDArray:
     """Minimum over axes of what is no NaN; NaN where there is nothing else.
 
@@ -188,13 +189,13 @@ def _check_inexact(dtype: Any, out: NDArray | None) -> None:
 
 
 def nanmean(
-    a: Any,
-    axis: Any = None,
-    dtype: Any = None,
+    a: ArrayLike,
+    axis: Axis = None,
+    dtype: DTypeLike = None,
     out: NDArray | None = None,
     keepdims: bool = False,
     *,
-    where: Any = None,
+    where: ArrayLike | None = None,
 ) -> NDArray:
     """Arithmetic mean over axes of what is no NaN; NaN where there is nothing else.
 
@@ -217,9 +218,9 @@ def nanmean(
 
 
 def nanvar(
-    a: Any,
-    axis: Any = None,
-    dtype: Any = None,
+    a: ArrayLike,
+    axis: Axis = None,
+    dtype: DTypeLike = None,
     out: NDArray | None = None,
     ddof: float = 0,
     keepdims: bool = False,
@@ -274,15 +275,15 @@ def nanvar(
 
 
 def nanstd(
-    a: Any,
-    axis: Any = None,
-    dtype: Any = None,
+    a: ArrayLike,
+    axis: Axis = None,
+    dtype: DTypeLike = None,
     out: NDArray | None = None,
     ddof: float = 0,
     keepdims: bool = False,
     *,
-    where: Any = None,
-    mean: Any = None,
+    where: ArrayLike | None = None,
+    mean: ArrayLike | None = None,
     correction: float | None = None,
 ) -> NDArray:
     """Standard deviation over axes of what is no NaN: the square root of :func:`nanvar`.
@@ -310,8 +311,8 @@ def nanstd(
 
 
 def nanmedian(
-    a: Any,
-    axis: Any = None,
+    a: ArrayLike,
+    axis: Axis = None,
     out: NDArray | None = None,
     overwrite_input: bool = False,
     keepdims: bool = False,
@@ -330,15 +331,15 @@ def nanmedian(
 
 
 def nanquantile(
-    a: Any,
-    q: Any,
-    axis: Any = None,
+    a: ArrayLike,
+    q: ArrayLike,
+    axis: Axis = None,
     out: NDArray | None = None,
     overwrite_input: bool = False,
     method: str = "linear",
     keepdims: bool = False,
     *,
-    weights: Any = None,
+    weights: ArrayLike | None = None,
 ) -> NDArray:
     """:func:`quantile` of what is no NaN; NaN where there is nothing else.
 
@@ -358,15 +359,15 @@ def nanquantile(
 
 
 def nanpercentile(
-    a: Any,
-    q: Any,
-    axis: Any = None,
+    a: ArrayLike,
+    q: ArrayLike,
+    axis: Axis = None,
     out: NDArray | None = None,
     overwrite_input: bool = False,
     method: str = "linear",
     keepdims: bool = False,
     *,
-    weights: Any = None,
+    weights: ArrayLike | None = None,
 ) -> NDArray:
     """:func:`percentile` of what is no NaN; NaN where there is nothing else.
 
@@ -403,7 +404,7 @@ def _points(
 
 
 def nanargmax(
-    a: Any, axis: int | None = None, out: NDArray | None = None, *, keepdims: bool = False
+    a: ArrayLike, axis: int | None = None, out: NDArray | None = None, *, keepdims: bool = False
 ) -> NDArray:
     """Index of the first maximum along an axis of what is no NaN.
 
@@ -420,7 +421,7 @@ def nanargmax(
 
 
 def nanargmin(
-    a: Any, axis: int | None = None, out: NDArray | None = None, *, keepdims: bool = False
+    a: ArrayLike, axis: int | None = None, out: NDArray | None = None, *, keepdims: bool = False
 ) -> NDArray:
     """Index of the first minimum along an axis of what is no NaN.
 
@@ -440,7 +441,7 @@ def nanargmin(
 
 
 def nancumsum(
-    a: Any, axis: int | None = None, dtype: Any = None, out: NDArray | None = None
+    a: ArrayLike, axis: int | None = None, dtype: DTypeLike = None, out: NDArray | None = None
 ) -> NDArray:
     """Running sum along an axis (None: of the flattened array), NaNs being zeros.
 
@@ -456,7 +457,7 @@ def nancumsum(
 
 
 def nancumprod(
-    a: Any, axis: int | None = None, dtype: Any = None, out: NDArray | None = None
+    a: ArrayLike, axis: int | None = None, dtype: DTypeLike = None, out: NDArray | None = None
 ) -> NDArray:
     """Running product along an axis (None: of the flattened array), NaNs being ones.
 
@@ -472,7 +473,7 @@ def nancumprod(
 
 
 def nan_to_num(
-    x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None
+    x: ArrayLike, copy: bool = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None
 ) -> NDArray:
     """NaNs and infinities replaced by numbers.
 

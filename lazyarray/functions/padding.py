@@ -26,6 +26,7 @@ from lazyarray.ops._rows import asarray, assign_to, probe
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
+    from lazyarray._types import ArrayLike
 
 __all__ = ["pad"]
 
@@ -49,7 +50,7 @@ _OPTIONS = {
 }
 
 
-def pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> NDArray:
+def pad(array: ArrayLike, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> NDArray:
     """An array with ``pad_width`` more places before and after each axis, filled as ``mode`` says.
 
     Args:

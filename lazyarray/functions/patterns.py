@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from lazyarray.ops._layout import viewed
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
+    from lazyarray._types import ArrayLike, DeviceLike, DTypeLike
 
 __all__ = ["eye", "identity", "diag", "diagflat", "tri", "tril", "triu", "meshgrid", "indices"]
 
@@ -26,12 +27,12 @@ def eye(
     N: int,
     M: int | None = None,
     k: int = 0,
-    dtype: Any = float,
+    dtype: DTypeLike = float,
     order: str = "C",
     *,
-    device: Any = None,
-    like: Any = None,
-    ctx: Any = None,
+    device: DeviceLike = None,
+    like: object = None,
+    ctx: DeviceLike = None,
 ) -> NDArray:
     """``N`` x ``M`` zeros with ones on the ``k``-th diagonal.
 
@@ -69,7 +70,12 @@ def _diagonal(x: NDArray, k: int) -> NDArray:
 
 
 def identity(
-    n: int, dtype: Any = None, *, like: Any = None, ctx: Any = None, device: Any = None
+    n: int,
+    dtype: DTypeLike = None,
+    *,
+    like: object = None,
+    ctx: DeviceLike = None,
+    device: DeviceLike = None,
 ) -> NDArray:
     """The ``n`` x ``n`` identity matrix.
 
@@ -87,7 +93,7 @@ def identity(
     return eye(n, dtype=dtype, device=device, like=like, ctx=ctx)
 
 
-def diag(v: Any, k: int = 0) -> NDArray:
+def diag(v: ArrayLike, k: int = 0) -> NDArray:
     """The ``k``-th diagonal of a matrix (a view), or a matrix with a vector on it.
 
     Args:
@@ -113,7 +119,7 @@ def diag(v: Any, k: int = 0) -> NDArray:
     return out
 
 
-def diagflat(v: Any, k: int = 0) -> NDArray:
+def diagflat(v: ArrayLike, k: int = 0) -> NDArray:
     """A matrix with all elements of ``v`` on its ``k``-th diagonal.
 
     Args:
@@ -133,11 +139,11 @@ def tri(
     N: int,
     M: int | None = None,
     k: int = 0,
-    dtype: Any = float,
+    dtype: DTypeLike = float,
     *,
-    like: Any = None,
-    ctx: Any = None,
-    device: Any = None,
+    like: object = None,
+    ctx: DeviceLike = None,
+    device: DeviceLike = None,
 ) -> NDArray:
     """``N`` x ``M`` zeros with ones on and below the ``k``-th diagonal.
 
@@ -171,7 +177,7 @@ def _triangle(m: NDArray, k: int) -> NDArray:
     return tri(rows, columns, k=k, dtype=bool, device=m.device)
 
 
-def tril(m: Any, k: int = 0) -> NDArray:
+def tril(m: ArrayLike, k: int = 0) -> NDArray:
     """A copy of (a stack of) matrices with zeros above the ``k``-th diagonal.
 
     Args:
@@ -188,7 +194,7 @@ def tril(m: Any, k: int = 0) -> NDArray:
     return _rows.select(_triangle(x, k), x, x.dtype.type(0))
 
 
-def triu(m: Any, k: int = 0) -> NDArray:
+def triu(m: ArrayLike, k: int = 0) -> NDArray:
     """A copy of (a stack of) matrices with zeros below the ``k``-th diagonal.
 
     Args:
@@ -244,8 +250,28 @@ def meshgrid(
     return tuple(out)
 
 
+@overload
 def indices(
-    dimensions: Sequence[int], dtype: Any = int, sparse: bool = False, *, device: Any = None
+    dimensions: Sequence[int],
+    dtype: DTypeLike = ...,
+    sparse: Literal[False] = ...,
+    *,
+    device: DeviceLike = ...,
+) -> NDArray: ...
+@overload
+def indices(
+    dimensions: Sequence[int],
+    dtype: DTypeLike = ...,
+    *,
+    sparse: Literal[True],
+    device: DeviceLike = ...,
+) -> tuple[NDArray, ...]: ...
+def indices(
+    dimensions: Sequence[int],
+    dtype: DTypeLike = int,
+    sparse: bool = False,
+    *,
+    device: DeviceLike = None,
 ) -> Any:
     """For each axis of a grid, the index along it at each place, as one array.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from lazyarray.ops._rows import array, asarray, assign_to, astype, full
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
+    from lazyarray._types import ArrayLike
 
 __all__ = [
     "poly",
@@ -127,7 +128,7 @@ def polymul(a1: Any, a2: Any) -> NDArray:
     return array(np.polymul(x, y), None, device)
 
 
-def polydiv(u: Any, v: Any) -> tuple[NDArray, NDArray]:
+def polydiv(u: Any, v: ArrayLike) -> tuple[NDArray, NDArray]:
     """Quotient and remainder of two polynomials.
 
     Waits for the values: the remainder has no leading zeros.
@@ -148,7 +149,7 @@ def polydiv(u: Any, v: Any) -> tuple[NDArray, NDArray]:
     return array(quotient, None, device), array(rest, None, device)
 
 
-def polyder(p: Any, m: int = 1) -> NDArray:
+def polyder(p: ArrayLike, m: int = 1) -> NDArray:
     """The ``m``-th derivative.
 
     Args:
@@ -171,7 +172,7 @@ def polyder(p: Any, m: int = 1) -> NDArray:
     return x
 
 
-def polyint(p: Any, m: int = 1, k: Any = None) -> NDArray:
+def polyint(p: ArrayLike, m: int = 1, k: Any = None) -> NDArray:
     """The ``m``-th antiderivative.
 
     Args:
@@ -201,7 +202,7 @@ def polyint(p: Any, m: int = 1, k: Any = None) -> NDArray:
     return x
 
 
-def polyval(p: Any, x: Any) -> NDArray:
+def polyval(p: ArrayLike, x: ArrayLike) -> NDArray:
     """The polynomial's values at ``x``, by Horner's rule.
 
     Args:
@@ -225,7 +226,7 @@ def polyval(p: Any, x: Any) -> NDArray:
 # ---- roots --------------------------------------------------------------------------------------
 
 
-def roots(p: Any) -> NDArray:
+def roots(p: ArrayLike) -> NDArray:
     """The polynomial's roots, as the eigenvalues of its companion matrix.
 
     Waits for the values: zeros at either end are left out, and real roots have a real dtype.
@@ -280,7 +281,7 @@ def poly(seq_of_zeros: Any) -> NDArray:
 # ---- fitting ------------------------------------------------------------------------------------
 
 
-def vander(x: Any, N: int | None = None, increasing: bool = False) -> NDArray:
+def vander(x: ArrayLike, N: int | None = None, increasing: bool = False) -> NDArray:
     """The powers of a vector as the columns of a matrix (len(x), N), by default from the highest.
 
     Args:
@@ -316,13 +317,33 @@ def _in_place(row: Any, x: NDArray, y: NDArray) -> NDArray:
     return found
 
 
+@overload
 def polyfit(
-    x: Any,
-    y: Any,
+    x: ArrayLike,
+    y: ArrayLike,
+    deg: int,
+    rcond: float | None = ...,
+    full: Literal[False] = ...,
+    w: ArrayLike | None = ...,
+    cov: Literal[False] = ...,
+) -> NDArray: ...
+@overload
+def polyfit(
+    x: ArrayLike,
+    y: ArrayLike,
+    deg: int,
+    rcond: float | None = ...,
+    full: bool = ...,
+    w: ArrayLike | None = ...,
+    cov: bool | str = ...,
+) -> tuple[NDArray, ...]: ...
+def polyfit(
+    x: ArrayLike,
+    y: ArrayLike,
     deg: int,
     rcond: float | None = None,
     full: bool = False,
-    w: Any = None,
+    w: ArrayLike | None = None,
     cov: bool | str = False,
 ) -> Any:
     """The polynomial of degree ``deg`` that fits points best: shape (deg + 1,) or (deg + 1, K).

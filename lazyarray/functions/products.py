@@ -29,6 +29,7 @@ from lazyarray.ops._rows import Gufunc, astype, contiguous_signature, out_array,
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
+    from lazyarray._types import ArrayLike, Casting, DTypeLike
 
 __all__ = [
     "dot",
@@ -41,8 +42,9 @@ __all__ = [
     "vecmat",
     "kron",
     "cross",
-    "trace",
 ]
+if not TYPE_CHECKING:
+    __all__ += ["trace"]  # to checkers la.trace is graph's, which knows both
 
 _max, _min, _sum = op.max, op.min, op.sum
 _matmul: Any = op.matmul
@@ -58,7 +60,7 @@ def _times(*shapes: Shape) -> float:
     return 3000 + n
 
 
-def dot(a: Any, b: Any, out: NDArray | None = None) -> NDArray:
+def dot(a: ArrayLike, b: ArrayLike, out: NDArray | None = None) -> NDArray:
     """The sum of products over the last axis of ``a`` and the last but one (or only) of ``b``.
 
     Vectors and matrices: the inner and the matrix product.
@@ -140,7 +142,7 @@ def _blas_ready(x: NDArray) -> NDArray:
     return x if fits else copy(x, "A")
 
 
-def vdot(a: Any, b: Any, /) -> NDArray:
+def vdot(a: ArrayLike, b: ArrayLike, /) -> NDArray:
     """The inner product of the flattened arrays, with the conjugate of ``a``.
 
     Args:
@@ -170,7 +172,7 @@ def vdot(a: Any, b: Any, /) -> NDArray:
     )
 
 
-def inner(a: Any, b: Any, /) -> NDArray:
+def inner(a: ArrayLike, b: ArrayLike, /) -> NDArray:
     """The sum of products over the last axes.
 
     Args:
@@ -186,7 +188,7 @@ def inner(a: Any, b: Any, /) -> NDArray:
     return dot(x, swapaxes(y, -1, -2) if x.ndim and y.ndim > 1 else y)
 
 
-def outer(a: Any, b: Any, out: NDArray | None = None) -> NDArray:
+def outer(a: ArrayLike, b: ArrayLike, out: NDArray | None = None) -> NDArray:
     """All products of an element of ``a`` and one of ``b``.
 
     Args:
@@ -205,7 +207,7 @@ def outer(a: Any, b: Any, out: NDArray | None = None) -> NDArray:
     return _multiply(ravel(x)[:, None], ravel(y)[None, :], out=out)
 
 
-def tensordot(a: Any, b: Any, axes: Any = 2) -> NDArray:
+def tensordot(a: ArrayLike, b: ArrayLike, axes: Any = 2) -> NDArray:
     """The sum of products over pairs of axes: the last ``axes`` of ``a`` and first of ``b``.
 
     Args:
@@ -300,14 +302,14 @@ def _by_matmul(name: str, x1: NDArray, x2: NDArray, out: NDArray | None) -> NDAr
 
 
 def vecdot(
-    x1: Any,
-    x2: Any,
+    x1: ArrayLike,
+    x2: ArrayLike,
     /,
     out: NDArray | None = None,
     *,
     axis: int = -1,
-    dtype: Any = None,
-    casting: Any = "same_kind",
+    dtype: DTypeLike = None,
+    casting: Casting = "same_kind",
 ) -> NDArray:
     """The sum of products over one axis, with the conjugate of ``x1``; other axes broadcast.
 
@@ -324,13 +326,13 @@ def vecdot(
 
 
 def matvec(
-    x1: Any,
-    x2: Any,
+    x1: ArrayLike,
+    x2: ArrayLike,
     /,
     out: NDArray | None = None,
     *,
-    dtype: Any = None,
-    casting: Any = "same_kind",
+    dtype: DTypeLike = None,
+    casting: Casting = "same_kind",
 ) -> NDArray:
     """The products of matrices and vectors.
 
@@ -349,13 +351,13 @@ def matvec(
 
 
 def vecmat(
-    x1: Any,
-    x2: Any,
+    x1: ArrayLike,
+    x2: ArrayLike,
     /,
     out: NDArray | None = None,
     *,
-    dtype: Any = None,
-    casting: Any = "same_kind",
+    dtype: DTypeLike = None,
+    casting: Casting = "same_kind",
 ) -> NDArray:
     """The products of vectors' conjugates and matrices.
 
@@ -373,7 +375,12 @@ def vecmat(
 
 
 def cross(
-    a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | None = None
+    a: ArrayLike,
+    b: ArrayLike,
+    axisa: int = -1,
+    axisb: int = -1,
+    axisc: int = -1,
+    axis: int | None = None,
 ) -> NDArray:
     """The cross product of vectors of three along an axis of each; other axes broadcast.
 
@@ -441,7 +448,7 @@ def cross(
 # ---- Kronecker's product ------------------------------------------------------------------------
 
 
-def kron(a: Any, b: Any) -> NDArray:
+def kron(a: ArrayLike, b: ArrayLike) -> NDArray:
     """The Kronecker product: blocks of ``b`` scaled by the elements of ``a``.
 
     Returns: an array, each axis as long as those of ``a`` and ``b`` multiplied.
@@ -464,11 +471,11 @@ def kron(a: Any, b: Any) -> NDArray:
 
 @_rows.public("trace")
 def trace(
-    a: Any,
+    a: ArrayLike,
     offset: int = 0,
     axis1: int = 0,
     axis2: int = 1,
-    dtype: Any = None,
+    dtype: DTypeLike = None,
     out: NDArray | None = None,
 ) -> NDArray:
     """The sum of a diagonal of two axes.

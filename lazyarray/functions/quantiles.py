@@ -20,6 +20,7 @@ from lazyarray.ops._rows import asarray, normalize_axes, reduced_shape, scatter,
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
+    from lazyarray._types import ArrayLike, Axis
 
 __all__ = ["quantile", "percentile", "median"]
 
@@ -72,15 +73,15 @@ def by_rank(axes: tuple[int, ...], ranked: Callable[[NDArray], NDArray]) -> Call
 
 
 def quantile(
-    a: Any,
-    q: Any,
-    axis: Any = None,
+    a: ArrayLike,
+    q: ArrayLike,
+    axis: Axis = None,
     out: NDArray | None = None,
     overwrite_input: bool = False,
     method: str = "linear",
     keepdims: bool = False,
     *,
-    weights: Any = None,
+    weights: ArrayLike | None = None,
 ) -> NDArray:
     """The q-th quantiles over the axes.
 
@@ -102,15 +103,15 @@ def quantile(
 
 
 def percentile(
-    a: Any,
-    q: Any,
-    axis: Any = None,
+    a: ArrayLike,
+    q: ArrayLike,
+    axis: Axis = None,
     out: NDArray | None = None,
     overwrite_input: bool = False,
     method: str = "linear",
     keepdims: bool = False,
     *,
-    weights: Any = None,
+    weights: ArrayLike | None = None,
 ) -> NDArray:
     """The q-th percentiles over the axes; as :func:`quantile`.
 
@@ -203,8 +204,8 @@ def check_points(name: str, x: NDArray, q: Any, method: str, weighted: bool) -> 
 
 
 def median(
-    a: Any,
-    axis: Any = None,
+    a: ArrayLike,
+    axis: Axis = None,
     out: NDArray | None = None,
     overwrite_input: bool = False,
     keepdims: bool = False,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from lazyarray.ops._differentiable import follows, note, summed_to
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
+    from lazyarray._types import ArrayLike, DeviceLike, DTypeLike
     from lazyarray.engine import Device
 
 __all__ = ["arange", "linspace", "logspace", "geomspace"]
@@ -30,13 +31,13 @@ def known(value: Any) -> Any:
 
 
 def arange(
-    start: Any = None,
-    stop: Any = None,
-    step: Any = None,
-    dtype: Any = None,
-    ctx: Any = None,
+    start: ArrayLike | None = None,
+    stop: ArrayLike | None = None,
+    step: ArrayLike | None = None,
+    dtype: DTypeLike = None,
+    ctx: DeviceLike = None,
     *,
-    device: Any = None,
+    device: DeviceLike = None,
 ) -> NDArray:
     """Numbers from ``start`` (default 0) up to, without, ``stop`` in steps of ``step``.
 
@@ -52,8 +53,8 @@ def arange(
     >>> la.arange(3).asnumpy(), la.arange(0, 1, 0.25).asnumpy()
     (array([0, 1, 2]), array([0.  , 0.25, 0.5 , 0.75]))
     """
-    if type(start) is int and start > 0 and stop is step is dtype is ctx is device is None:
-        simple = _rows.ramp(0, 1, start)  # the commonest
+    if type(start) is int and start > 0 and stop is step is dtype is ctx is device is None:  # type: ignore[unreachable]
+        simple = _rows.ramp(0, 1, start)  # type: ignore[unreachable]  # the commonest
         if simple is not None:
             return simple
     place = chosen(ctx, device)
@@ -182,17 +183,43 @@ def _weighted(start: Any, stop: Any, num: int, axis: int, endpoint: bool, ndim: 
     return rule(start, 1 - share), rule(stop, share)
 
 
+@overload
 def linspace(
-    start: Any,
-    stop: Any,
+    start: ArrayLike,
+    stop: ArrayLike,
+    num: int = ...,
+    endpoint: bool = ...,
+    retstep: Literal[False] = ...,
+    dtype: DTypeLike = ...,
+    axis: int = ...,
+    ctx: DeviceLike = ...,
+    *,
+    device: DeviceLike = ...,
+) -> NDArray: ...
+@overload
+def linspace(
+    start: ArrayLike,
+    stop: ArrayLike,
+    num: int = ...,
+    endpoint: bool = ...,
+    *,
+    retstep: Literal[True],
+    dtype: DTypeLike = ...,
+    axis: int = ...,
+    ctx: DeviceLike = ...,
+    device: DeviceLike = ...,
+) -> tuple[NDArray, NDArray | np.ndarray | np.inexact]: ...
+def linspace(
+    start: ArrayLike,
+    stop: ArrayLike,
     num: int = 50,
     endpoint: bool = True,
     retstep: bool = False,
-    dtype: Any = None,
+    dtype: DTypeLike = None,
     axis: int = 0,
-    ctx: Any = None,
+    ctx: DeviceLike = None,
     *,
-    device: Any = None,
+    device: DeviceLike = None,
 ) -> Any:
     """``num`` evenly spaced numbers from ``start`` to ``stop`` (without it if not ``endpoint``).
 
@@ -216,30 +243,32 @@ def linspace(
     out = _space("linspace", start, stop, num, axis, place, endpoint=endpoint, dtype=dtype)
     if not retstep:
         return out
-    parts = operator.index(num) - 1 if endpoint else operator.index(num)
+    return out, _step(start, stop, operator.index(num), endpoint)
+
+
+def _step(start: Any, stop: Any, num: int, endpoint: bool) -> Any:
+    parts = num - 1 if endpoint else num
     if isinstance(start, Tensor) or isinstance(stop, Tensor):
-        return out, (stop - start) / parts if parts > 0 else (stop - start) * math.nan
+        return (stop - start) / parts if parts > 0 else (stop - start) * math.nan
     if parts < 2:
-        return out, np.linspace(start, stop, operator.index(num), endpoint=endpoint, retstep=True)[
-            1
-        ]
+        return np.linspace(start, stop, num, endpoint=endpoint, retstep=True)[1]
     ends = [np.array(e) if isinstance(e, (list, tuple)) else e for e in (stop, start)]
     common = np.result_type(*ends, 1.0)  # Python's numbers are weak in it
     last, first = [np.asanyarray(e) * 1.0 for e in ends]
-    return out, np.subtract(last, first, dtype=common) / parts
+    return np.subtract(last, first, dtype=common) / parts
 
 
 def logspace(
-    start: Any,
-    stop: Any,
+    start: ArrayLike,
+    stop: ArrayLike,
     num: int = 50,
     endpoint: bool = True,
     base: Any = 10.0,
-    dtype: Any = None,
+    dtype: DTypeLike = None,
     axis: int = 0,
-    ctx: Any = None,
+    ctx: DeviceLike = None,
     *,
-    device: Any = None,
+    device: DeviceLike = None,
 ) -> NDArray:
     """``num`` numbers from ``base ** start`` to ``base ** stop``, evenly spaced in the logarithm.
 
@@ -265,15 +294,15 @@ def logspace(
 
 
 def geomspace(
-    start: Any,
-    stop: Any,
+    start: ArrayLike,
+    stop: ArrayLike,
     num: int = 50,
     endpoint: bool = True,
-    dtype: Any = None,
+    dtype: DTypeLike = None,
     axis: int = 0,
-    ctx: Any = None,
+    ctx: DeviceLike = None,
     *,
-    device: Any = None,
+    device: DeviceLike = None,
 ) -> NDArray:
     """``num`` numbers from ``start`` to ``stop``, each the same multiple of the one before.
 

@@ -16,12 +16,13 @@ from lazyarray.ops._rows import asarray, assign_to, rolled
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
+    from lazyarray._types import ArrayLike
 
 __all__ = ["flip", "fliplr", "flipud", "rot90", "roll"]
 _BACKWARDS = slice(None, None, -1)
 
 
-def flip(m: Any, axis: int | tuple[int, ...] | None = None) -> NDArray:
+def flip(m: ArrayLike, axis: int | tuple[int, ...] | None = None) -> NDArray:
     """A view with the order of elements reversed along the axes named, or along all.
 
     Args:
@@ -43,7 +44,7 @@ def flip(m: Any, axis: int | tuple[int, ...] | None = None) -> NDArray:
     return x[(*key, ...)]
 
 
-def flipud(m: Any) -> NDArray:
+def flipud(m: ArrayLike) -> NDArray:
     """A view with the rows (axis 0) in reverse order.
 
     Args:
@@ -62,7 +63,7 @@ def flipud(m: Any) -> NDArray:
     return x[::-1, ...]
 
 
-def fliplr(m: Any) -> NDArray:
+def fliplr(m: ArrayLike) -> NDArray:
     """A view with the columns (axis 1) in reverse order.
 
     Args:
@@ -80,7 +81,7 @@ def fliplr(m: Any) -> NDArray:
     return x[:, ::-1]
 
 
-def rot90(m: Any, k: int = 1, axes: tuple[int, int] = (0, 1)) -> NDArray:
+def rot90(m: ArrayLike, k: int = 1, axes: tuple[int, int] = (0, 1)) -> NDArray:
     """A view turned by ``k`` quarter turns from the first of ``axes`` towards the second.
 
     Args:
@@ -98,7 +99,7 @@ def rot90(m: Any, k: int = 1, axes: tuple[int, int] = (0, 1)) -> NDArray:
     return viewed(m, np.rot90, k, axes)
 
 
-def roll(a: Any, shift: Any, axis: int | Sequence[int] | None = None) -> NDArray:
+def roll(a: ArrayLike, shift: Any, axis: int | Sequence[int] | None = None) -> NDArray:
     """Elements shifted along axes; what leaves at one end enters at the other.
 
     Args:

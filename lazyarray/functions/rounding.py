@@ -15,6 +15,7 @@ from lazyarray.ops._rows import asarray, clamp, out_array, writable
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
+    from lazyarray._types import ArrayLike
 
 __all__ = ["clip", "round", "around", "fix"]
 
@@ -22,7 +23,7 @@ _MISSING: Any = object()
 
 
 def clip(
-    a: Any,
+    a: ArrayLike,
     min: Any = None,
     max: Any = None,
     out: Any = None,
@@ -73,7 +74,7 @@ def clip(
     return writable(found) if out is Ellipsis else deliver(found, out, "clip", broadcasts=True)
 
 
-def round(a: Any, decimals: int = 0, out: NDArray | None = None) -> NDArray:
+def round(a: ArrayLike, decimals: int = 0, out: NDArray | None = None) -> NDArray:
     """Values rounded to ``decimals`` decimals, halves to the even neighbour.
 
     Args:
@@ -109,7 +110,7 @@ def round(a: Any, decimals: int = 0, out: NDArray | None = None) -> NDArray:
 around = round
 
 
-def fix(x: Any, out: NDArray | None = None) -> NDArray:
+def fix(x: ArrayLike, out: NDArray | None = None) -> NDArray:
     """Values rounded towards zero.
 
     Returns: an array of x's shape.

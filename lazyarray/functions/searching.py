@@ -23,6 +23,7 @@ from lazyarray.ops._rows import (
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
+    from lazyarray._types import ArrayLike, Axis
 
 __all__ = [
     "where",
@@ -39,10 +40,10 @@ _MISSING: Any = object()
 
 
 @overload
-def where(condition: Any, /) -> tuple[NDArray, ...]: ...
+def where(condition: ArrayLike, /) -> tuple[NDArray, ...]: ...
 @overload
-def where(condition: Any, x: Any, y: Any, /) -> NDArray: ...
-def where(condition: Any, x: Any = _MISSING, y: Any = _MISSING, /) -> Any:
+def where(condition: ArrayLike, x: ArrayLike, y: ArrayLike, /) -> NDArray: ...
+def where(condition: ArrayLike, x: ArrayLike = _MISSING, y: ArrayLike = _MISSING, /) -> Any:
     """Elements of ``x`` where ``condition`` is true, of ``y`` elsewhere; the three broadcast.
 
     Without ``x`` and ``y`` it is :func:`nonzero`. Waits for the values then.
@@ -66,7 +67,7 @@ def where(condition: Any, x: Any = _MISSING, y: Any = _MISSING, /) -> Any:
     return select(condition, x, y)
 
 
-def nonzero(a: Any) -> tuple[NDArray, ...]:
+def nonzero(a: ArrayLike) -> tuple[NDArray, ...]:
     """The indices of the elements that are not zero, one array for each axis.
 
     Waits for the values: how many they are is the result's shape.
@@ -83,7 +84,7 @@ def nonzero(a: Any) -> tuple[NDArray, ...]:
     return tuple([kept(i, device) for i in looked_at(x, "nonzero()", np.nonzero)])
 
 
-def argwhere(a: Any) -> NDArray:
+def argwhere(a: ArrayLike) -> NDArray:
     """The indices of the elements that are not zero, one row each. Waits for the values.
 
     Returns: a matrix (number of such elements, number of axes).
@@ -97,7 +98,7 @@ def argwhere(a: Any) -> NDArray:
     return kept(looked_at(x, "argwhere()", np.argwhere), x.device)
 
 
-def flatnonzero(a: Any) -> NDArray:
+def flatnonzero(a: ArrayLike) -> NDArray:
     """The indices, in the flattened array, of the elements that are not zero.
 
     Waits for the values: how many they are is the result's shape.
@@ -112,7 +113,7 @@ def flatnonzero(a: Any) -> NDArray:
     return kept(looked_at(x, "flatnonzero()", np.flatnonzero), x.device)
 
 
-def count_nonzero(a: Any, axis: Any = None, *, keepdims: bool = False) -> NDArray:
+def count_nonzero(a: ArrayLike, axis: Axis = None, *, keepdims: bool = False) -> NDArray:
     """How many elements over the axes are not zero.
 
     Args:
@@ -131,7 +132,7 @@ def count_nonzero(a: Any, axis: Any = None, *, keepdims: bool = False) -> NDArra
 
 
 def argmax(
-    a: Any, axis: int | None = None, out: NDArray | None = None, *, keepdims: bool = False
+    a: ArrayLike, axis: int | None = None, out: NDArray | None = None, *, keepdims: bool = False
 ) -> NDArray:
     """Index of the first maximum along an axis (of the flattened array by default).
 
@@ -148,7 +149,7 @@ def argmax(
 
 
 def argmin(
-    a: Any, axis: int | None = None, out: NDArray | None = None, *, keepdims: bool = False
+    a: ArrayLike, axis: int | None = None, out: NDArray | None = None, *, keepdims: bool = False
 ) -> NDArray:
     """Index of the first minimum along an axis (of the flattened array by default).
 
@@ -189,7 +190,9 @@ def extremum(name: str, a: Any, axis: Any, out: NDArray | None, keepdims: bool) 
     return deliver(result, out, name, back="safe")
 
 
-def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> NDArray:
+def searchsorted(
+    a: ArrayLike, v: ArrayLike, side: str = "left", sorter: ArrayLike | None = None
+) -> NDArray:
     """Where to insert each of ``v`` into the sorted vector ``a`` so that it stays sorted.
 
     Args:

@@ -23,14 +23,15 @@ from lazyarray.ops._rows import astype, take_along
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
+    from lazyarray._types import ArrayLike
 
 __all__ = ["take", "take_along_axis", "compress", "extract", "choose", "select"]
 _INTO: Literal["safe", "unsafe"] = "unsafe" if _numpy_facts.TAKES_INTO_ANY else "safe"
 
 
 def take(
-    a: Any,
-    indices: Any,
+    a: ArrayLike,
+    indices: ArrayLike,
     axis: int | None = None,
     out: NDArray | None = None,
     mode: str = "raise",
@@ -83,7 +84,7 @@ def take(
     return deliver(result, out, "take", back=_INTO)
 
 
-def take_along_axis(arr: Any, indices: Any, axis: int | None = -1) -> NDArray:
+def take_along_axis(arr: ArrayLike, indices: ArrayLike, axis: int | None = -1) -> NDArray:
     """Elements by an index array that matches ``arr`` in all axes but one (as argsort gives).
 
     Args:
@@ -123,7 +124,7 @@ def _key_along(shape: Shape, index: NDArray, axis: int) -> tuple[Any, ...]:
 
 
 def compress(
-    condition: Any, a: Any, axis: int | None = None, out: NDArray | None = None
+    condition: Any, a: ArrayLike, axis: int | None = None, out: NDArray | None = None
 ) -> NDArray:
     """The entries along an axis for which a vector of conditions is true.
 
@@ -145,7 +146,7 @@ def compress(
     return take(a, looked_at(condition, "compress()", np.flatnonzero), axis, out)
 
 
-def extract(condition: Any, arr: Any) -> NDArray:
+def extract(condition: ArrayLike, arr: ArrayLike) -> NDArray:
     """The elements at which a condition is true, flattened.
 
     Waits for the condition, if it is an NDArray: the result's shape depends on it.
@@ -163,7 +164,7 @@ def extract(condition: Any, arr: Any) -> NDArray:
     return take(ravel(arr), looked_at(condition, "extract()", np.flatnonzero))
 
 
-def choose(a: Any, choices: Any, out: NDArray | None = None, mode: str = "raise") -> NDArray:
+def choose(a: ArrayLike, choices: Any, out: NDArray | None = None, mode: str = "raise") -> NDArray:
     """At each place the element of that array of ``choices`` which ``a`` names there.
 
     Args:

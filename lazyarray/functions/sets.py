@@ -6,7 +6,7 @@ All but ``isin`` wait for their arrays' values: these decide the result's shape.
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, overload
 
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
@@ -20,6 +20,7 @@ from lazyarray.ops._rows import asarray, full, kept
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
+    from lazyarray._types import ArrayLike
 
 __all__ = [
     "unique",
@@ -75,8 +76,30 @@ class UniqueInverseResult(NamedTuple):
     inverse_indices: NDArray
 
 
+@overload
 def unique(
-    ar: Any,
+    ar: ArrayLike,
+    return_index: Literal[False] = ...,
+    return_inverse: Literal[False] = ...,
+    return_counts: Literal[False] = ...,
+    axis: int | None = ...,
+    *,
+    equal_nan: bool = ...,
+    sorted: bool = ...,
+) -> NDArray: ...
+@overload
+def unique(
+    ar: ArrayLike,
+    return_index: bool = ...,
+    return_inverse: bool = ...,
+    return_counts: bool = ...,
+    axis: int | None = ...,
+    *,
+    equal_nan: bool = ...,
+    sorted: bool = ...,
+) -> tuple[NDArray, ...]: ...
+def unique(
+    ar: ArrayLike,
     return_index: bool = False,
     return_inverse: bool = False,
     return_counts: bool = False,
@@ -118,7 +141,7 @@ def unique(
     )
 
 
-def unique_all(x: Any, /) -> UniqueAllResult:
+def unique_all(x: ArrayLike, /) -> UniqueAllResult:
     """The distinct elements, the indices of their first occurrences, of each element's value, and
     their counts (array API). Each NaN is distinct. Waits for the values, as :func:`unique`.
 
@@ -131,7 +154,7 @@ def unique_all(x: Any, /) -> UniqueAllResult:
     return UniqueAllResult(*_waited("unique_all", x))
 
 
-def unique_counts(x: Any, /) -> UniqueCountsResult:
+def unique_counts(x: ArrayLike, /) -> UniqueCountsResult:
     """The distinct elements and how often each occurs (array API). Each NaN is distinct.
 
     Waits for the values, as :func:`unique`.
@@ -145,7 +168,7 @@ def unique_counts(x: Any, /) -> UniqueCountsResult:
     return UniqueCountsResult(*_waited("unique_counts", x))
 
 
-def unique_inverse(x: Any, /) -> UniqueInverseResult:
+def unique_inverse(x: ArrayLike, /) -> UniqueInverseResult:
     """The distinct elements and the index of each element's value among them (array API).
 
     Each NaN is distinct. Waits for the values, as :func:`unique`.
@@ -159,7 +182,7 @@ def unique_inverse(x: Any, /) -> UniqueInverseResult:
     return UniqueInverseResult(*_waited("unique_inverse", x))
 
 
-def unique_values(x: Any, /) -> NDArray:
+def unique_values(x: ArrayLike, /) -> NDArray:
     """The distinct elements, sorted: others rely on it, though any order would do (array API).
 
     Each NaN is distinct. Waits for the values, as :func:`unique`.
@@ -179,8 +202,8 @@ def unique_values(x: Any, /) -> NDArray:
 
 
 def isin(
-    element: Any,
-    test_elements: Any,
+    element: ArrayLike,
+    test_elements: ArrayLike,
     assume_unique: bool = False,
     invert: bool = False,
     *,
@@ -224,8 +247,16 @@ def isin(
 # ---- two sets -----------------------------------------------------------------------------------
 
 
+@overload
 def intersect1d(
-    ar1: Any, ar2: Any, assume_unique: bool = False, return_indices: bool = False
+    ar1: ArrayLike, ar2: ArrayLike, assume_unique: bool = ..., return_indices: Literal[False] = ...
+) -> NDArray: ...
+@overload
+def intersect1d(
+    ar1: ArrayLike, ar2: ArrayLike, assume_unique: bool = ..., *, return_indices: Literal[True]
+) -> tuple[NDArray, NDArray, NDArray]: ...
+def intersect1d(
+    ar1: ArrayLike, ar2: ArrayLike, assume_unique: bool = False, return_indices: bool = False
 ) -> Any:
     """The distinct elements that both arrays have, sorted. Waits for the values.
 
@@ -243,7 +274,7 @@ def intersect1d(
     )
 
 
-def union1d(ar1: Any, ar2: Any) -> NDArray:
+def union1d(ar1: ArrayLike, ar2: ArrayLike) -> NDArray:
     """The distinct elements that either array has, sorted. Waits for the values.
 
     Returns: a vector.
@@ -256,7 +287,7 @@ def union1d(ar1: Any, ar2: Any) -> NDArray:
     return result
 
 
-def setdiff1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> NDArray:
+def setdiff1d(ar1: ArrayLike, ar2: ArrayLike, assume_unique: bool = False) -> NDArray:
     """The distinct elements of ``ar1`` that ``ar2`` lacks, sorted. Waits for the values.
 
     Args:
@@ -271,7 +302,7 @@ def setdiff1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> NDArray:
     return result
 
 
-def setxor1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> NDArray:
+def setxor1d(ar1: ArrayLike, ar2: ArrayLike, assume_unique: bool = False) -> NDArray:
     """The distinct elements that one of the arrays has, sorted. Waits for the values.
 
     Args:

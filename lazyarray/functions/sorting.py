@@ -21,13 +21,14 @@ from lazyarray.ops._rows import asarray, assign_to, astype, ordered
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
+    from lazyarray._types import ArrayLike
 
 __all__ = ["sort", "argsort", "lexsort", "partition", "argpartition", "sort_complex"]
 METHODS = ["sort_inplace", "partition_inplace"]
 
 
 def sort(
-    a: Any,
+    a: ArrayLike,
     axis: int | None = -1,
     kind: str | None = None,
     order: None = None,
@@ -55,7 +56,7 @@ def sort(
 
 
 def argsort(
-    a: Any,
+    a: ArrayLike,
     axis: int | None = -1,
     kind: str | None = None,
     order: None = None,
@@ -134,7 +135,7 @@ def sort_inplace(x: NDArray, axis: int = -1, kind: str | None = None, stable: An
 
 
 def partition(
-    a: Any,
+    a: ArrayLike,
     kth: int | Sequence[int],
     axis: int | None = -1,
     kind: str = "introselect",
@@ -160,7 +161,7 @@ def partition(
 
 
 def argpartition(
-    a: Any,
+    a: ArrayLike,
     kth: int | Sequence[int],
     axis: int | None = -1,
     kind: str = "introselect",
@@ -258,7 +259,7 @@ def lexsort(keys: Any, axis: int = -1) -> NDArray:
     )
 
 
-def sort_complex(a: Any) -> NDArray:
+def sort_complex(a: ArrayLike) -> NDArray:
     """A sorted copy along the last axis, as complex numbers: by real parts, then imaginary ones.
 
     Returns: a complex array of a's shape.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
@@ -30,6 +30,7 @@ from lazyarray.ops._rows import (
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
+    from lazyarray._types import ArrayLike, Axis, DTypeLike, Out
 
 __all__ = ["mean", "std", "var", "ptp", "average"]
 
@@ -44,14 +45,14 @@ def _count(shape: tuple[int, ...], axes: tuple[int, ...]) -> int:
 
 
 def mean(
-    a: Any,
-    axis: Any = None,
-    dtype: Any = None,
-    out: Any = None,
+    a: ArrayLike,
+    axis: Axis = None,
+    dtype: DTypeLike = None,
+    out: Out = None,
     keepdims: bool = False,
     *,
-    where: Any = None,
-) -> Any:
+    where: ArrayLike | None = None,
+) -> NDArray:
     """Arithmetic mean over ``axis``, in NumPy's order of operations (``numpy._core._methods``).
 
     Args:
@@ -68,16 +69,16 @@ def mean(
 
 
 def var(
-    a: Any,
-    axis: Any = None,
-    dtype: Any = None,
-    out: Any = None,
+    a: ArrayLike,
+    axis: Axis = None,
+    dtype: DTypeLike = None,
+    out: Out = None,
     ddof: float = 0,
     keepdims: bool = False,
     *,
-    where: Any = None,
+    where: ArrayLike | None = None,
     correction: float | None = None,
-) -> Any:
+) -> NDArray:
     """Variance over ``axis`` with ``n - ddof`` in the denominator (``correction`` is ``ddof``).
 
     Args:
@@ -105,16 +106,16 @@ def var(
 
 
 def std(
-    a: Any,
-    axis: Any = None,
-    dtype: Any = None,
-    out: Any = None,
+    a: ArrayLike,
+    axis: Axis = None,
+    dtype: DTypeLike = None,
+    out: Out = None,
     ddof: float = 0,
     keepdims: bool = False,
     *,
-    where: Any = None,
+    where: ArrayLike | None = None,
     correction: float | None = None,
-) -> Any:
+) -> NDArray:
     """Standard deviation over ``axis``: the square root of :func:`var`.
 
     Args:
@@ -184,7 +185,7 @@ def _moment(
     keepdims: bool,
     where: Any,
     more: dict[str, Any],
-) -> Any:
+) -> NDArray:
     x = asarray(a)
     axes = normalize_axes(axis, x.ndim)
     count = _count(x.shape, axes)
@@ -249,7 +250,9 @@ def _moment_rule(name: str, axes: tuple[int, ...], ddof: float) -> Any:
     return rule
 
 
-def ptp(a: Any, axis: Any = None, out: NDArray | None = None, keepdims: bool = False) -> NDArray:
+def ptp(
+    a: ArrayLike, axis: Axis = None, out: NDArray | None = None, keepdims: bool = False
+) -> NDArray:
     """Range of values over the axes: maximum minus minimum.
 
     Args:
@@ -270,8 +273,40 @@ def ptp(a: Any, axis: Any = None, out: NDArray | None = None, keepdims: bool = F
     return op.subtract(out, _min(x, axis, keepdims=keepdims), out=out)
 
 
+@overload
 def average(
-    a: Any, axis: Any = None, weights: Any = None, returned: bool = False, *, keepdims: bool = False
+    a: ArrayLike,
+    axis: Axis = ...,
+    weights: ArrayLike | None = ...,
+    returned: Literal[False] = ...,
+    *,
+    keepdims: bool = ...,
+) -> NDArray: ...
+@overload
+def average(
+    a: ArrayLike,
+    axis: Axis,
+    weights: ArrayLike | None,
+    returned: Literal[True],
+    *,
+    keepdims: bool = ...,
+) -> tuple[NDArray, NDArray]: ...
+@overload
+def average(
+    a: ArrayLike,
+    axis: Axis = ...,
+    weights: ArrayLike | None = ...,
+    *,
+    returned: Literal[True],
+    keepdims: bool = ...,
+) -> tuple[NDArray, NDArray]: ...
+def average(
+    a: ArrayLike,
+    axis: Axis = None,
+    weights: ArrayLike | None = None,
+    returned: bool = False,
+    *,
+    keepdims: bool = False,
 ) -> Any:
     """Weighted mean over the axes, and, if ``returned``, the sum of the weights.
 

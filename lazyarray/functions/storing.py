@@ -19,11 +19,12 @@ from lazyarray.ops._rows import assign_to, holdable, holds_scalar, out_array, se
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
+    from lazyarray._types import ArrayLike
 
 __all__ = ["put_along_axis", "put", "putmask", "place", "fill_diagonal", "copyto"]
 
 
-def put_along_axis(arr: NDArray, indices: Any, values: Any, axis: int | None) -> None:
+def put_along_axis(arr: NDArray, indices: ArrayLike, values: ArrayLike, axis: int | None) -> None:
     """Stores ``values`` where :func:`take_along_axis` would take them; changes ``arr``.
 
     Args:
@@ -52,7 +53,7 @@ def put_along_axis(arr: NDArray, indices: Any, values: Any, axis: int | None) ->
     gil_write("put_along_axis", lambda v, i, w: np.put_along_axis(v, i, w, axis), x, [index, new])
 
 
-def put(a: NDArray, ind: Any, v: Any, mode: str = "raise") -> None:
+def put(a: NDArray, ind: Any, v: ArrayLike, mode: str = "raise") -> None:
     """Stores ``v``, repeated as needed, at indices of the flattened array; changes ``a``.
 
     Args:
@@ -79,7 +80,7 @@ def put(a: NDArray, ind: Any, v: Any, mode: str = "raise") -> None:
     _store("put", function, a, ind, v)
 
 
-def putmask(a: NDArray, mask: Any, values: Any) -> None:
+def putmask(a: NDArray, mask: ArrayLike, values: ArrayLike) -> None:
     """Stores ``values`` (repeated to a's size) where a mask of a's shape is true; changes ``a``.
 
     Args:
@@ -98,7 +99,7 @@ def putmask(a: NDArray, mask: Any, values: Any) -> None:
     _store("putmask", np.putmask, a, mask, values)
 
 
-def place(arr: NDArray, mask: Any, vals: Any) -> None:
+def place(arr: NDArray, mask: ArrayLike, vals: ArrayLike) -> None:
     """Stores the first values where a mask of arr's shape is true, in turn; changes ``arr``.
 
     Args:
@@ -133,7 +134,7 @@ def _store(name: str, function: Callable[..., Any], a: NDArray, where: Any, valu
     gil_write(name, function, x, inputs)
 
 
-def fill_diagonal(a: NDArray, val: Any, wrap: bool = False) -> None:
+def fill_diagonal(a: NDArray, val: ArrayLike, wrap: bool = False) -> None:
     """Stores a value, or values in turn, on the main diagonal; changes ``a``.
 
     Args:

@@ -29,12 +29,13 @@ from lazyarray.ops._rows import (
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
+    from lazyarray._types import ArrayLike, DTypeLike
 
 __all__ = ["cumsum", "cumprod", "cumulative_sum", "cumulative_prod", "diff", "ediff1d"]
 
 
 def cumsum(
-    a: Any, axis: int | None = None, dtype: Any = None, out: NDArray | None = None
+    a: ArrayLike, axis: int | None = None, dtype: DTypeLike = None, out: NDArray | None = None
 ) -> NDArray:
     """Running sum along an axis (None: of the flattened array).
 
@@ -52,7 +53,7 @@ def cumsum(
 
 
 def cumprod(
-    a: Any, axis: int | None = None, dtype: Any = None, out: NDArray | None = None
+    a: ArrayLike, axis: int | None = None, dtype: DTypeLike = None, out: NDArray | None = None
 ) -> NDArray:
     """Running product along an axis (None: of the flattened array).
 
@@ -70,11 +71,11 @@ def cumprod(
 
 
 def cumulative_sum(
-    x: Any,
+    x: ArrayLike,
     /,
     *,
     axis: int | None = None,
-    dtype: Any = None,
+    dtype: DTypeLike = None,
     out: NDArray | None = None,
     include_initial: bool = False,
 ) -> NDArray:
@@ -95,11 +96,11 @@ def cumulative_sum(
 
 
 def cumulative_prod(
-    x: Any,
+    x: ArrayLike,
     /,
     *,
     axis: int | None = None,
-    dtype: Any = None,
+    dtype: DTypeLike = None,
     out: NDArray | None = None,
     include_initial: bool = False,
 ) -> NDArray:
@@ -204,7 +205,13 @@ def _cumulative(
     return concatenate([edge, result], at)
 
 
-def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> NDArray:
+def diff(
+    a: Any,
+    n: int = 1,
+    axis: int = -1,
+    prepend: ArrayLike | None = None,
+    append: ArrayLike | None = None,
+) -> NDArray:
     """The n-th difference of neighbours along an axis, which gets shorter by ``n``.
 
     Args:
@@ -238,7 +245,9 @@ def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = 
     return x
 
 
-def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> NDArray:
+def ediff1d(
+    ary: ArrayLike, to_end: ArrayLike | None = None, to_begin: ArrayLike | None = None
+) -> NDArray:
     """The differences of neighbours of the flattened array, between ``to_begin`` and ``to_end``.
 
     Does not wait.

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import functools
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from lazyarray.lazy._lazy import Tensor
 from lazyarray.ops._layout import looked_at, values
+
+if TYPE_CHECKING:
+    from lazyarray._types import ArrayLike
 
 __all__ = [
     "array2string",
@@ -31,7 +34,7 @@ printoptions = np.printoptions
 
 
 def array2string(
-    a: Any,
+    a: ArrayLike,
     max_line_width: int | None = None,
     precision: int | None = None,
     suppress_small: bool | None = None,
@@ -90,7 +93,7 @@ def array2string(
 
 
 def array_repr(
-    arr: Any,
+    arr: ArrayLike,
     max_line_width: int | None = None,
     precision: int | None = None,
     suppress_small: bool | None = None,
@@ -115,7 +118,7 @@ def array_repr(
 
 
 def array_str(
-    a: Any,
+    a: ArrayLike,
     max_line_width: int | None = None,
     precision: int | None = None,
     suppress_small: bool | None = None,
@@ -140,7 +143,7 @@ def array_str(
 
 
 def format_float_positional(
-    x: Any,
+    x: ArrayLike,
     precision: int | None = None,
     unique: bool = True,
     fractional: bool = True,
@@ -176,7 +179,7 @@ def format_float_positional(
 
 
 def format_float_scientific(
-    x: Any,
+    x: ArrayLike,
     precision: int | None = None,
     unique: bool = True,
     trim: Any = "k",

@@ -16,6 +16,7 @@ from lazyarray.ops._rows import asarray, astype, full
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
+    from lazyarray._types import ArrayLike
 
 __all__ = ["bartlett", "blackman", "hamming", "hanning", "kaiser", "i0", "sinc"]
 
@@ -124,7 +125,7 @@ def kaiser(M: Any, beta: Any) -> NDArray:
 # ---- special functions --------------------------------------------------------------------------
 
 
-def i0(x: Any) -> NDArray:
+def i0(x: ArrayLike) -> NDArray:
     """The modified Bessel function of the first kind, order 0.
 
     Returns: an array of x's shape.
@@ -138,7 +139,7 @@ def i0(x: Any) -> NDArray:
     return gil_op("i0", np.i0, [v], v.shape, cost=3000 + 60.0 * v.size)
 
 
-def sinc(x: Any) -> NDArray:
+def sinc(x: ArrayLike) -> NDArray:
     """``sin(pi x) / (pi x)``, 1 at zero.
 
     Returns: an array of x's shape.

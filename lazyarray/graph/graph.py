@@ -19,6 +19,7 @@ from lazyarray.ops import _rows
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
+    from lazyarray._types import DeviceLike, File
     from lazyarray.graph.executor import Executor
 
 __all__ = ["Graph"]
@@ -168,7 +169,7 @@ class Graph:
         """The graph that :meth:`tojson` wrote; ValueError if it is corrupt or names no op."""
         return cls(**serial.loads(json))
 
-    def save(self, file: Any) -> None:
+    def save(self, file: File) -> None:
         """Writes :meth:`tojson` to a file, given by its path or open for text."""
         written = self.tojson()
         if hasattr(file, "write"):
@@ -178,7 +179,7 @@ class Graph:
             stream.write(written)
 
     @classmethod
-    def load(cls, file: Any) -> Graph:
+    def load(cls, file: File) -> Graph:
         """Reads what :meth:`save` wrote."""
         if hasattr(file, "read"):
             return cls.fromjson(file.read())
@@ -288,7 +289,7 @@ class Graph:
         """
         return running.run(self, arrays, hear, devices)
 
-    def eval(self, ctx: Any = None, **arguments: Any) -> list[NDArray]:
+    def eval(self, ctx: DeviceLike = None, **arguments: Any) -> list[NDArray]:
         """The outputs for arrays given by the variables' names, computed at once, node by node."""
         device = as_device(ctx)
         arrays = self.named(arguments, "eval")
@@ -316,7 +317,7 @@ class Graph:
 
     def bind(
         self,
-        ctx: Any,
+        ctx: DeviceLike,
         args: Any,
         args_grad: Any = None,
         grad_req: Any = "write",
@@ -338,7 +339,7 @@ class Graph:
 
     def simple_bind(
         self,
-        ctx: Any = None,
+        ctx: DeviceLike = None,
         grad_req: Any = "write",
         type_dict: Mapping[str, Any] | None = None,
         group2ctx: Mapping[str, Any] | None = None,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
@@ -26,6 +26,9 @@ from lazyarray.graph.parameters import complete, states
 from lazyarray.graph.scopes import AttrScope, NameManager, checked_attributes
 from lazyarray.lazy._lazy import Tensor
 from lazyarray.ops._rows import array, expect_symbols
+
+if TYPE_CHECKING:
+    from lazyarray._types import ArrayLike, Axis, DeviceLike, DTypeLike, File, ShapeLike
 
 __all__ = ["Group", "Symbol", "Variable", "fromjson", "load", "var"]
 
@@ -121,7 +124,7 @@ class Symbol:
         """The graph as JSON, which :func:`lazyarray.sym.fromjson` reads."""
         return self.graph.tojson()
 
-    def save(self, file: Any) -> None:
+    def save(self, file: File) -> None:
         """Writes the graph as JSON to a file."""
         self.graph.save(file)
 
@@ -131,7 +134,7 @@ class Symbol:
 
     # -- running it
 
-    def eval(self, ctx: Any = None, **arguments: Any) -> list[Any]:
+    def eval(self, ctx: DeviceLike = None, **arguments: Any) -> list[Any]:
         """Its outputs for arrays given by the arguments' names, computed at once, node by node."""
         return self.graph.eval(ctx, **arguments)
 
@@ -164,7 +167,7 @@ class Symbol:
             )
         return (Symbol([e]) for e in self._entries)
 
-    def __getitem__(self, key: Any) -> Symbol:
+    def __getitem__(self, key: object) -> Symbol:
         if len(self._entries) == 1 and not self._entries[0].node.outputs:
             return apply("getitem", (self,), {"key": key})
         if isinstance(key, str):
@@ -178,7 +181,7 @@ class Symbol:
             raise TypeError(f"outputs are picked by name or number, not by {key!r}")
         return Symbol([self._entries[key]])
 
-    def __setitem__(self, key: Any, value: Any) -> NoReturn:
+    def __setitem__(self, key: object, value: object) -> NoReturn:
         raise TypeError(
             "a Symbol is a value, which doesn't change: use la.sym.setitem(x, value, key=...)"
         )
@@ -221,18 +224,18 @@ class Symbol:
         """The imaginary part."""
         return apply("imag", (self,), {})
 
-    def reshape(self, *shape: Any, order: str = "C") -> Symbol:
+    def reshape(self, *shape: ShapeLike, order: str = "C") -> Symbol:
         """The same elements in another shape."""
         wanted = shape[0] if len(shape) == 1 and isinstance(shape[0], (tuple, list)) else shape
         return apply("reshape", (self, tuple(wanted)), {"order": order})
 
-    def transpose(self, *axes: Any) -> Symbol:
+    def transpose(self, *axes: Axis) -> Symbol:
         """With the axes permuted, reversed by default."""
         if len(axes) == 1 and (axes[0] is None or isinstance(axes[0], (tuple, list))):
             axes = tuple(axes[0] or ())
         return apply("transpose", (self, axes or None), {})
 
-    def astype(self, dtype: Any) -> Symbol:
+    def astype(self, dtype: DTypeLike) -> Symbol:
         """As another dtype."""
         return apply("astype", (self, dtype), {})
 
@@ -240,7 +243,7 @@ class Symbol:
         """The variance over axes."""
         return apply("var", (self, *args), kwargs)
 
-    def compress(self, condition: Any, axis: int | None = None) -> Symbol:
+    def compress(self, condition: ArrayLike, axis: int | None = None) -> Symbol:
         """The entries along an axis for which a condition is true."""
         return apply("compress", (condition, self), {"axis": axis})
 
@@ -391,8 +394,8 @@ def constant(x: Any) -> Node:
 def Variable(
     name: str,
     attr: dict[str, str] | None = None,
-    shape: Any = None,
-    dtype: Any = None,
+    shape: ShapeLike | None = None,
+    dtype: DTypeLike = None,
     aux: bool = False,
 ) -> Symbol:
     """A variable: an argument of graphs that it is used in, or (``aux``) a state that they write.
@@ -479,7 +482,7 @@ def fromjson(text: str) -> Symbol:
     return Symbol(Graph.fromjson(text).outputs)
 
 
-def load(file: Any) -> Symbol:
+def load(file: File) -> Symbol:
     """The outputs of a graph that ``save`` wrote to a file.
 
     Args:

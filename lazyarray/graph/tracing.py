@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
@@ -17,9 +17,24 @@ from lazyarray.lazy._lazy import Program, Tensor, TracingError, veiled
 from lazyarray.ops import _rows
 from lazyarray.ops._layout import k_order, new
 
+if TYPE_CHECKING:
+    from lazyarray._ndarray import NDArray
+    from lazyarray._types import ArrayLike, DTypeLike
+
 __all__ = ["trace"]
 
 
+@overload
+def trace(function: Callable[..., Any], /, *examples: Any, **named: Any) -> Graph: ...
+@overload
+def trace(
+    a: ArrayLike,
+    offset: int = ...,
+    axis1: int = ...,
+    axis2: int = ...,
+    dtype: DTypeLike = ...,
+    out: NDArray | None = ...,
+) -> NDArray: ...
 def trace(*args: Any, **kwargs: Any) -> Any:
     """The graph of what a function does: ``trace(function, *examples)``; or NumPy's ``trace``.
 

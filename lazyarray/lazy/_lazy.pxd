@@ -351,12 +351,12 @@ cdef extern from "lazy/program.h" namespace "lazyarray" nogil:
         Chunk* chunk
         uint32_t writes
 
-    cdef cppclass ProgramOperator "lazyarray::Program::Operator":
+    cdef cppclass ProgramPushed "lazyarray::Program::Pushed":
         const char* name
 
     cdef cppclass ProgramPhase "lazyarray::Program::Phase":
         size_t begin, end
-        vector[ProgramOperator] operators
+        vector[ProgramPushed] operators
         vector[ProgramRole] visible
 
     cdef cppclass Substitution "lazyarray::Program::Substitution":

@@ -45,7 +45,7 @@ class Backend {
   virtual Error* run(Instr& in, const Crew* crew) = 0;
   // Runs the `n` instructions of a planned stage inside `op`, and settles what their variables hold; returns
   // how many threads of the host took part, or 0.
-  virtual int pass(Executor& executor, const FusedPlan& plan, Instr* const* instrs, size_t n, Op* op) = 0;
+  virtual int pass(Executor& executor, const FusedPlan& plan, Instr* const* instrs, size_t n, Operator* op) = 0;
 };
 
 }  // namespace lazyarray

@@ -6,7 +6,7 @@ namespace lazyarray {
 Program::~Program() {
   for (Chunk* c : followed) c->unref();
   for (Phase& p : phases)
-    for (Operator& o : p.operators) delete o.part;
+    for (Pushed& o : p.operators) delete o.part;
   for (Instr* in : instrs) recorder_->pool()->drop(in);
   if (arena) arena->unref();
 }
@@ -144,14 +144,14 @@ bool Program::finish(const std::unordered_set<Chunk*>& substituted, Program* sha
   // Under no lock: a GPU's pool may ask Python.
   if (planned && !settle_arena(plan, sharing)) return false;
   // Whoever first writes shared bytes waits for all that use them.
-  std::vector<Operator*> operators;
+  std::vector<Pushed*> operators;
   for (Phase& phase : phases)
-    for (Operator& o : phase.operators) operators.push_back(&o);
+    for (Pushed& o : phase.operators) operators.push_back(&o);
   for (const MemoryPlan::Conflict& c : plan.conflicts) use(*operators[c.part], c.chunk, true, 0);
   if (arena)
-    for (Operator* o : operators) use(*o, arena->turn, false, 0);
+    for (Pushed* o : operators) use(*o, arena->turn, false, 0);
   finished = true;
-  for (Operator* o : operators)  // not under push_order(): LAZYARRAY_JIT=eager compiles here, with the GIL
+  for (Pushed* o : operators)  // not under push_order(): LAZYARRAY_JIT=eager compiles here, with the GIL
     for (const Part::Step& s : o->part->steps)
       if (s.plan) o->part->backend->expect(*s.plan, kRuns);
   return true;
@@ -163,7 +163,7 @@ void Program::prepare(int phase, const std::vector<Substitution>& substitutions)
     if (arena && arena->last && arena->last != this) prepare_turn();
     for (size_t i = 0; i < phases.size(); ++i)
       if (phase < 0 || phase == static_cast<int>(i))
-        for (Operator& o : phases[i].operators) prepare(o, substitutions);
+        for (Pushed& o : phases[i].operators) prepare(o, substitutions);
   } catch (...) {
     unprepare();
     throw;
@@ -178,7 +178,7 @@ Status Program::push(int phase) {
     if (arena) arena->last = this;
     for (size_t i = 0; i < phases.size(); ++i)
       if ((phase < 0 || phase == static_cast<int>(i)) && phases[i].report) recorder_->scheduler.keep(phases[i].report);
-    for (Op* op : prepared_) {
+    for (Operator* op : prepared_) {
       const Status s = recorder_->engine()->enqueue(op, after, false);
       if (s != Status::OK) status = s;
     }
@@ -241,7 +241,7 @@ bool Program::is_private(Chunk* c, int count, const std::unordered_set<Chunk*>& 
          c->handles.load() == 0 && c->refs.load() == count && !substituted.count(c);
 }
 
-void Program::use(Operator& o, Chunk* c, bool write, uint32_t bumps) {
+void Program::use(Pushed& o, Chunk* c, bool write, uint32_t bumps) {
   for (Use& u : o.uses)
     if (u.var == c) {
       u.write |= write;
@@ -255,8 +255,8 @@ void Program::use(Operator& o, Chunk* c, bool write, uint32_t bumps) {
   o.uses.push_back(u);
 }
 
-Program::Operator Program::describe(Part* part, const std::unordered_set<Chunk*>& substituted) {
-  Operator o;
+Program::Pushed Program::describe(Part* part, const std::unordered_set<Chunk*>& substituted) {
+  Pushed o;
   o.part = part;
   o.name = part->name();
   for (size_t i = 0; i < part->instrs.size(); ++i) {
@@ -305,19 +305,19 @@ bool Program::settle_arena(const MemoryPlan& plan, Program* sharing) {
 }
 
 void Program::unprepare() {
-  for (Op* op : prepared_) recorder_->engine()->discard(op);
+  for (Operator* op : prepared_) recorder_->engine()->discard(op);
   prepared_.clear();
 }
 
-Op* Program::new_op() {
+Operator* Program::new_op() {
   prepared_.reserve(prepared_.size() + 1 > prepared_.capacity() ? 2 * prepared_.size() + 16 : 0);
-  Op* op = recorder_->engine()->new_op();
+  Operator* op = recorder_->engine()->new_op();
   prepared_.push_back(op);
   return op;
 }
 
 void Program::prepare_turn() {
-  Op* op = new_op();
+  Operator* op = new_op();
   op->add_use(arena->turn, true, false, 0);
   op->device = arena->turn->device;
   op->name = "turn";
@@ -328,8 +328,8 @@ void Program::prepare_turn() {
   op->payload.own_errors = true;
 }
 
-void Program::prepare(Operator& o, const std::vector<Substitution>& substitutions) {
-  Op* op = new_op();
+void Program::prepare(Pushed& o, const std::vector<Substitution>& substitutions) {
+  Operator* op = new_op();
   for (const Use& u : o.uses) {
     Var* v = u.var;
     for (const Substitution& s : substitutions)

@@ -27,7 +27,7 @@ class Program {
     uint32_t writes;   // in one run
   };
   // What an operator of the program uses, found once.
-  struct Operator {
+  struct Pushed {
     Part* part;
     std::vector<Use> uses;   // op is null
     bool native = true;
@@ -37,7 +37,7 @@ class Program {
   };
   struct Phase {
     size_t begin = 0, end = 0;   // instructions
-    std::vector<Operator> operators;
+    std::vector<Pushed> operators;
     std::vector<Role> visible;   // chunks that others may see it write
     std::shared_ptr<Report> report;  // null: nothing in it is fused
   };
@@ -128,20 +128,20 @@ class Program {
   // Nobody but the program's instructions can come to it.
   bool is_private(Chunk* c, int count, const std::unordered_set<Chunk*>& substituted) const;
 
-  static void use(Operator& o, Chunk* c, bool write, uint32_t bumps);
+  static void use(Pushed& o, Chunk* c, bool write, uint32_t bumps);
 
-  Operator describe(Part* part, const std::unordered_set<Chunk*>& substituted);
+  Pushed describe(Part* part, const std::unordered_set<Chunk*>& substituted);
 
   bool settle_arena(const MemoryPlan& plan, Program* sharing);
 
   void unprepare();
   // A new op, prepared.
-  Op* new_op();
+  Operator* new_op();
 
   // An op that does nothing, after all that ran in the block and before all that will.
   void prepare_turn();
 
-  void prepare(Operator& o, const std::vector<Substitution>& substitutions);
+  void prepare(Pushed& o, const std::vector<Substitution>& substitutions);
 
   // Two such runs may go on at once. Where a GPU can't run a fused stage as such its temporaries get
   // memory, so each run has its own.
@@ -154,7 +154,7 @@ class Program {
     Node* node;
   };
   std::vector<Writer> writers_;
-  std::vector<Op*> prepared_;
+  std::vector<Operator*> prepared_;
   Recorder* const recorder_;
   ChunkStore* const store_;
   const uint64_t born_;

@@ -56,7 +56,7 @@ Error* allocate(Chunk* c, bool* zeroed = nullptr);
 // (see TilePolicy).
 struct Crew {
   Engine* engine;
-  Op* op;
+  Operator* op;
   double split_ns, task_ns;
 };
 

@@ -216,7 +216,7 @@ Status Scheduler::push_part(Part* part, int index, std::vector<Instr*>& segment,
   };
   std::vector<Mark> marks;
   marks.reserve(3 * part->instrs.size());
-  Op* op = engine_->new_op();
+  Operator* op = engine_->new_op();
   Instr* first = part->instrs[0];
   bool native = true;
   try {

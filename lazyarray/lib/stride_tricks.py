@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,12 +13,13 @@ from lazyarray.ops._layout import viewed
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
+    from lazyarray._types import ArrayLike
 
 __all__ = ["as_strided", "sliding_window_view"]
 
 
 def as_strided(
-    x: Any,
+    x: ArrayLike,
     shape: Sequence[int] | None = None,
     strides: Sequence[int] | None = None,
     subok: bool = False,
@@ -39,7 +40,7 @@ def as_strided(
 
 
 def sliding_window_view(
-    x: Any,
+    x: ArrayLike,
     window_shape: int | Sequence[int],
     axis: int | Sequence[int] | None = None,
     *,

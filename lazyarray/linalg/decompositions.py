@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, overload
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from lazyarray.ops.lapack import lapack
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
+    from lazyarray._types import ArrayLike
 
 __all__ = [
     "det",
@@ -69,7 +70,7 @@ class EigResult(NamedTuple):
 # ---- determinants -------------------------------------------------------------------------------
 
 
-def det(a: Any) -> NDArray:
+def det(a: ArrayLike) -> NDArray:
     """The determinant of square matrices.
 
     Args:
@@ -85,7 +86,7 @@ def det(a: Any) -> NDArray:
     return lapack("det", x)
 
 
-def slogdet(a: Any) -> SlogdetResult:
+def slogdet(a: ArrayLike) -> SlogdetResult:
     """Sign and logarithm of the absolute determinant of square matrices.
 
     Args:
@@ -106,7 +107,7 @@ def slogdet(a: Any) -> SlogdetResult:
 # ---- decompositions ----------------------------------------------------------------------------
 
 
-def cholesky(a: Any, /, *, upper: bool = False) -> NDArray:
+def cholesky(a: ArrayLike, /, *, upper: bool = False) -> NDArray:
     """The Cholesky factor of positive definite matrices, lower triangular unless ``upper``.
 
     Args:
@@ -124,7 +125,13 @@ def cholesky(a: Any, /, *, upper: bool = False) -> NDArray:
     return lapack("cholesky_up" if upper else "cholesky_lo", x)
 
 
-def qr(a: Any, mode: str = "reduced") -> Any:
+@overload
+def qr(a: ArrayLike, mode: Literal["reduced", "complete"] = ...) -> QRResult: ...
+@overload
+def qr(a: ArrayLike, mode: Literal["r"]) -> NDArray: ...
+@overload
+def qr(a: ArrayLike, mode: Literal["raw"]) -> tuple[NDArray, NDArray]: ...
+def qr(a: ArrayLike, mode: str = "reduced") -> Any:
     """Matrices (..., M, N) as a product of orthonormal Q and upper triangular R: (Q, R).
 
     K is min(M, N) below.
@@ -168,8 +175,16 @@ def qr(a: Any, mode: str = "reduced") -> Any:
     return result if mode == "r" else QRResult(*result) if mode != "raw" else tuple(result)
 
 
+@overload
 def svd(
-    a: Any, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False
+    a: ArrayLike, full_matrices: bool = ..., compute_uv: Literal[True] = ..., hermitian: bool = ...
+) -> SVDResult: ...
+@overload
+def svd(
+    a: ArrayLike, full_matrices: bool = ..., *, compute_uv: Literal[False], hermitian: bool = ...
+) -> NDArray: ...
+def svd(
+    a: ArrayLike, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False
 ) -> Any:
     """Singular values and vectors of matrices (..., M, N): (U, S, Vh).
 
@@ -205,7 +220,7 @@ def svd(
     return SVDResult(*result) if compute_uv else result
 
 
-def svdvals(x: Any, /) -> NDArray:
+def svdvals(x: ArrayLike, /) -> NDArray:
     """The singular values of matrices, in descending order.
 
     Args:
@@ -223,7 +238,7 @@ def svdvals(x: Any, /) -> NDArray:
 # ---- eigenvalues -------------------------------------------------------------------------------
 
 
-def eigh(a: Any, UPLO: str = "L") -> EighResult:
+def eigh(a: ArrayLike, UPLO: str = "L") -> EighResult:
     """Eigenvalues, ascending, and eigenvectors, as columns, of Hermitian matrices.
 
     Args:
@@ -244,7 +259,7 @@ def eigh(a: Any, UPLO: str = "L") -> EighResult:
     return EighResult(*found)
 
 
-def eigvalsh(a: Any, UPLO: str = "L") -> NDArray:
+def eigvalsh(a: ArrayLike, UPLO: str = "L") -> NDArray:
     """The eigenvalues of Hermitian matrices, ascending.
 
     Args:
@@ -269,7 +284,7 @@ def eigvalsh(a: Any, UPLO: str = "L") -> NDArray:
     )
 
 
-def eig(a: Any) -> EigResult:
+def eig(a: ArrayLike) -> EigResult:
     """Eigenvalues and eigenvectors of square matrices.
 
     Complex matrices have complex ones. Waits for real matrices: whether theirs are real depends
@@ -291,7 +306,7 @@ def eig(a: Any) -> EigResult:
     return EigResult(*[array(v, None, x.device) for v in np.linalg.eig(values(x, "eig()"))])
 
 
-def eigvals(a: Any) -> NDArray:
+def eigvals(a: ArrayLike) -> NDArray:
     """The eigenvalues of square matrices.
 
     Complex matrices have complex ones. Waits for real matrices: whether theirs are real depends

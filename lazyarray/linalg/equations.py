@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,6 +24,7 @@ from lazyarray.ops.lapack import lapack
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
+    from lazyarray._types import ArrayLike
 
 __all__ = ["inv", "pinv", "solve", "lstsq", "tensorinv", "tensorsolve"]
 
@@ -30,7 +32,7 @@ _conjugate, _divide, _matmul, _max = op.conjugate, op.divide, op.matmul, op.max
 _MISSING: Any = object()
 
 
-def inv(a: Any) -> NDArray:
+def inv(a: ArrayLike) -> NDArray:
     """The inverse of square matrices.
 
     Args:
@@ -47,7 +49,9 @@ def inv(a: Any) -> NDArray:
     return lapack("inv", x)
 
 
-def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = _MISSING) -> NDArray:
+def pinv(
+    a: ArrayLike, rcond: Any = None, hermitian: bool = False, *, rtol: Any = _MISSING
+) -> NDArray:
     """The Moore-Penrose inverse of matrices (..., M, N): shape (..., N, M).
 
     Args:
@@ -84,7 +88,7 @@ def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = _MIS
     return _matmul(matrix_transpose(vh), s[..., None] * matrix_transpose(u))
 
 
-def solve(a: Any, b: Any) -> NDArray:
+def solve(a: ArrayLike, b: ArrayLike) -> NDArray:
     """The solution x of ``a @ x == b`` for square ``a``; ``b`` is a vector or a stack of matrices.
 
     Args:
@@ -118,7 +122,9 @@ def solve(a: Any, b: Any) -> NDArray:
     return lapack(name, x, y)
 
 
-def lstsq(a: Any, b: Any, rcond: float | None = None) -> tuple[NDArray, NDArray, NDArray, NDArray]:
+def lstsq(
+    a: ArrayLike, b: ArrayLike, rcond: float | None = None
+) -> tuple[NDArray, NDArray, NDArray, NDArray]:
     """The x that make ``|b - a @ x|`` least: (x, residuals, rank, singular values).
 
     Waits for the rank if M > N: the residuals' shape depends on it.
@@ -216,7 +222,7 @@ def _least(shape: Shape, ndim: int, rcond: float | None) -> Any:
 # ---- tensors ------------------------------------------------------------------------------------
 
 
-def tensorinv(a: Any, ind: int = 2) -> NDArray:
+def tensorinv(a: ArrayLike, ind: int = 2) -> NDArray:
     """The inverse of ``a`` as a map of tensors: ``tensordot(it, a, ind)`` is the identity.
 
     Args:
@@ -237,7 +243,7 @@ def tensorinv(a: Any, ind: int = 2) -> NDArray:
     return reshape(inv(reshape(x, (math.prod(last), -1))), (*last, *first))
 
 
-def tensorsolve(a: Any, b: Any, axes: Any = None) -> NDArray:
+def tensorsolve(a: ArrayLike, b: ArrayLike, axes: Sequence[int] | None | None = None) -> NDArray:
     """The x with ``tensordot(a, x, x.ndim) == b``; shape: the last axes of ``a``.
 
     Args:

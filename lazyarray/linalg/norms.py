@@ -22,13 +22,19 @@ from lazyarray.ops.elementwise import root
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
+    from lazyarray._types import ArrayLike
 
 __all__ = ["norm", "matrix_norm", "vector_norm", "cond", "matrix_rank"]
 
 _abs, _any, _max, _min, _sum = op.absolute, op.any, op.max, op.min, op.sum
 
 
-def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> NDArray:
+def norm(
+    x: ArrayLike,
+    ord: Any = None,
+    axis: int | tuple[int, ...] | None | None = None,
+    keepdims: bool = False,
+) -> NDArray:
     """A norm over one axis (of vectors), two (of matrices), or of all elements.
 
     Args:
@@ -82,8 +88,8 @@ def _squared(x: NDArray) -> NDArray:
 def _largest(x: NDArray, axis: tuple[int, ...], keepdims: bool = False) -> NDArray:
     """The maximum of what isn't negative, 0 of nothing."""
     axis = normalize_axes(axis, x.ndim)
-    start = {} if all(x.shape[i] for i in axis) else {"initial": 0}
-    return _max(x, axis, keepdims=keepdims, **start)
+    start = None if all(x.shape[i] for i in axis) else 0
+    return _max(x, axis, keepdims=keepdims, initial=start)
 
 
 def _vector_norm(x: NDArray, ord: Any, axis: tuple[int, ...], keepdims: bool) -> NDArray:
@@ -129,7 +135,7 @@ def _matrix_norm(x: NDArray, ord: Any, rows: int, columns: int) -> NDArray:
     return _largest(s, (-1,)) if ord == 2 else _sum(s, -1)
 
 
-def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> NDArray:
+def matrix_norm(x: ArrayLike, /, *, keepdims: bool = False, ord: Any = "fro") -> NDArray:
     """A norm of matrices, the last two axes.
 
     Args:
@@ -145,7 +151,14 @@ def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> NDArr
     return norm(x, ord, (-2, -1), keepdims)
 
 
-def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: Any = 2) -> NDArray:
+def vector_norm(
+    x: ArrayLike,
+    /,
+    *,
+    axis: int | tuple[int, ...] | None | None = None,
+    keepdims: bool = False,
+    ord: Any = 2,
+) -> NDArray:
     """A norm of vectors along the axes given, or of all elements.
 
     Args:
@@ -179,7 +192,7 @@ def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: Any
 # ---- other numbers of a matrix ------------------------------------------------------------------
 
 
-def cond(x: Any, p: Any = None) -> NDArray:
+def cond(x: ArrayLike, p: Any = None) -> NDArray:
     """The condition number of matrices.
 
     Args:

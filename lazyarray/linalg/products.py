@@ -19,13 +19,14 @@ from lazyarray.ops._rows import assign_to
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
+    from lazyarray._types import ArrayLike, DTypeLike
 
 __all__ = ["matmul", "outer", "cross", "multi_dot", "matrix_power", "diagonal", "trace"]
 
 matmul = op.matmul
 
 
-def outer(x1: Any, x2: Any, /) -> NDArray:
+def outer(x1: ArrayLike, x2: ArrayLike, /) -> NDArray:
     """All products of an element of one vector and one of another.
 
     Args:
@@ -48,7 +49,7 @@ def outer(x1: Any, x2: Any, /) -> NDArray:
     return products.outer(x, y)
 
 
-def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> NDArray:
+def cross(x1: ArrayLike, x2: ArrayLike, /, *, axis: int = -1) -> NDArray:
     """The cross product of vectors of three, which lie along ``axis``; other axes broadcast.
 
     Args:
@@ -131,7 +132,7 @@ def _multiplied(xs: list[NDArray], cuts: dict[tuple[int, int], int], i: int, j: 
     return products.dot(_multiplied(xs, cuts, i, k), _multiplied(xs, cuts, k + 1, j))
 
 
-def matrix_power(a: Any, n: int) -> NDArray:
+def matrix_power(a: ArrayLike, n: int) -> NDArray:
     """Square matrices multiplied by themselves ``n`` times; a negative ``n`` inverts them.
 
     Args:
@@ -172,7 +173,7 @@ def matrix_power(a: Any, n: int) -> NDArray:
 # ---- diagonals ----------------------------------------------------------------------------------
 
 
-def diagonal(x: Any, /, *, offset: int = 0) -> NDArray:
+def diagonal(x: ArrayLike, /, *, offset: int = 0) -> NDArray:
     """A view of the diagonal of matrices, the last two axes.
 
     Args:
@@ -188,7 +189,7 @@ def diagonal(x: Any, /, *, offset: int = 0) -> NDArray:
     return manipulation.diagonal(x, offset, -2, -1)
 
 
-def trace(x: Any, /, *, offset: int = 0, dtype: Any = None) -> NDArray:
+def trace(x: ArrayLike, /, *, offset: int = 0, dtype: DTypeLike = None) -> NDArray:
     """The sum of the diagonal of matrices, the last two axes.
 
     Args:

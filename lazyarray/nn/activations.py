@@ -17,6 +17,7 @@ from lazyarray.ops.gradients import teach
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
+    from lazyarray._types import ArrayLike
 
 __all__ = [
     "relu",
@@ -53,7 +54,7 @@ teach(
 FORMULAS["erf"] = function("erf", complex=False)
 
 
-def relu(x: Any) -> NDArray:
+def relu(x: ArrayLike) -> NDArray:
     """max(x, 0) elementwise (Nair, Hinton 2010). The gradient at 0 is 0.
 
     Args:
@@ -68,7 +69,7 @@ def relu(x: Any) -> NDArray:
     return _relu(x, 0)
 
 
-def relu6(x: Any) -> NDArray:
+def relu6(x: ArrayLike) -> NDArray:
     """min(max(x, 0), 6) elementwise.
 
     Args:
@@ -89,7 +90,7 @@ def _sloped(g: Any, x: Any, slope: Any) -> Any:
 
 
 @differentiable(x=lambda g, x, negative_slope: _sloped(g, x, negative_slope))
-def leaky_relu(x: Any, negative_slope: float = 0.01) -> NDArray:
+def leaky_relu(x: ArrayLike, negative_slope: float = 0.01) -> NDArray:
     """x where it is positive, else ``negative_slope * x`` (Maas et al. 2013).
 
     Args:
@@ -124,7 +125,7 @@ def _prelu(x: Any, weight: Any) -> NDArray:
     return select(_greater(x, 0), x, x * _slopes(x, weight))
 
 
-def prelu(x: Any, weight: Any) -> NDArray:
+def prelu(x: ArrayLike, weight: ArrayLike) -> NDArray:
     """x where it is positive, else ``weight * x`` (He et al. 2015).
 
     Args:
@@ -159,7 +160,7 @@ def _elu(x: Any, alpha: float, scale: float, rate: float) -> NDArray:
     return select(_greater(x, 0), x if scale == 1.0 else x * scale, low)
 
 
-def elu(x: Any, alpha: float = 1.0) -> NDArray:
+def elu(x: ArrayLike, alpha: float = 1.0) -> NDArray:
     """x where it is positive, else alpha (exp(x) - 1) (Clevert et al. 2015).
 
     Args:
@@ -175,7 +176,7 @@ def elu(x: Any, alpha: float = 1.0) -> NDArray:
     return _elu(x, alpha, 1.0, 1.0)
 
 
-def selu(x: Any) -> NDArray:
+def selu(x: ArrayLike) -> NDArray:
     """elu with the scale and alpha that keep mean and variance (Klambauer et al. 2017).
 
     Args:
@@ -190,7 +191,7 @@ def selu(x: Any) -> NDArray:
     return _elu(x, 1.6732632423543772848170429916717, 1.0507009873554804934193349852946, 1.0)
 
 
-def celu(x: Any, alpha: float = 1.0) -> NDArray:
+def celu(x: ArrayLike, alpha: float = 1.0) -> NDArray:
     """x where it is positive, else alpha (exp(x / alpha) - 1) (Barron 2017).
 
     Args:
@@ -206,7 +207,7 @@ def celu(x: Any, alpha: float = 1.0) -> NDArray:
     return _elu(x, alpha, 1.0, 1.0 / alpha)
 
 
-def erf(x: Any) -> NDArray:
+def erf(x: ArrayLike) -> NDArray:
     """The error function, by the C library's loop for float32 and float64.
 
     Args:
@@ -241,7 +242,7 @@ def _gelu(x: Any, approximate: str) -> NDArray:
     return x * ((1 + _tanh(x * (x * x * (_C * _A) + _C))) * 0.5)
 
 
-def gelu(x: Any, approximate: str = "none") -> NDArray:
+def gelu(x: ArrayLike, approximate: str = "none") -> NDArray:
     """x times the normal distribution's function of it (Hendrycks, Gimpel 2016).
 
     Args:
@@ -268,7 +269,7 @@ def _sigmoid(x: Any) -> Any:
 
 
 @differentiable(x=lambda g, y: g * (y * (1 - y)))
-def sigmoid(x: Any) -> NDArray:
+def sigmoid(x: ArrayLike) -> NDArray:
     """1 / (1 + exp(-x)) elementwise, exact to the last bits also where it is tiny.
 
     Args:
@@ -284,7 +285,7 @@ def sigmoid(x: Any) -> NDArray:
 
 
 @differentiable(x=lambda g, x: g * sigmoid(-x))
-def log_sigmoid(x: Any) -> NDArray:
+def log_sigmoid(x: ArrayLike) -> NDArray:
     """log(1 / (1 + exp(-x))) elementwise, without overflow.
 
     Args:
@@ -306,7 +307,7 @@ def _silu_gradient(g: Any, x: Any) -> Any:
 
 
 @differentiable(x=_silu_gradient)
-def silu(x: Any) -> NDArray:
+def silu(x: ArrayLike) -> NDArray:
     """x times its sigmoid (Elfwing et al. 2017; "swish", Ramachandran et al. 2017).
 
     Args:
@@ -328,7 +329,7 @@ swish = silu
 @differentiable(
     x=lambda g, x, beta, threshold: select(_greater(x * beta, threshold), g, g * sigmoid(x * beta)),
 )
-def softplus(x: Any, beta: float = 1.0, threshold: float = 20.0) -> NDArray:
+def softplus(x: ArrayLike, beta: float = 1.0, threshold: float = 20.0) -> NDArray:
     """log(1 + exp(beta x)) / beta, and x itself where beta x is above the threshold.
 
     Args:
@@ -353,7 +354,7 @@ def _within(g: Any, x: Any, low: float, high: float) -> Any:
 
 
 @differentiable(x=lambda g, x, min_val, max_val: _within(g, x, min_val, max_val))
-def hardtanh(x: Any, min_val: float = -1.0, max_val: float = 1.0) -> NDArray:
+def hardtanh(x: ArrayLike, min_val: float = -1.0, max_val: float = 1.0) -> NDArray:
     """x, not below ``min_val`` nor above ``max_val``; there the gradient is 0.
 
     Args:
@@ -373,7 +374,7 @@ def hardtanh(x: Any, min_val: float = -1.0, max_val: float = 1.0) -> NDArray:
 
 
 @differentiable(x=lambda g, x: _within(g * (1 / 6), x, -3.0, 3.0))
-def hardsigmoid(x: Any) -> NDArray:
+def hardsigmoid(x: ArrayLike) -> NDArray:
     """x / 6 + 1/2, not below 0 nor above 1 (Courbariaux et al. 2015, PyTorch's slope).
 
     Args:

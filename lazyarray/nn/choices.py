@@ -15,6 +15,7 @@ from lazyarray.ops._rows import asarray, astype
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
+    from lazyarray._types import ArrayLike, DTypeLike
 
 __all__ = ["embedding", "one_hot"]
 
@@ -52,7 +53,7 @@ def _embedding(indices: Any, weight: Any, size: int) -> NDArray:
     return take(weight, indices, axis=0)
 
 
-def embedding(indices: Any, weight: Any) -> NDArray:
+def embedding(indices: ArrayLike, weight: ArrayLike) -> NDArray:
     """Rows of a matrix by their indices.
 
     The gradient is dense: repeated indices add up.
@@ -75,7 +76,7 @@ def embedding(indices: Any, weight: Any) -> NDArray:
     return _embedding(integers("embedding", indices, weight), weight, weight.shape[0])
 
 
-def one_hot(indices: Any, num_classes: int, dtype: Any = "int64") -> NDArray:
+def one_hot(indices: ArrayLike, num_classes: int, dtype: DTypeLike = "int64") -> NDArray:
     """1 at each index and 0 elsewhere, along a new last axis.
 
     Args:

@@ -17,6 +17,7 @@ from lazyarray.ops._differentiable import differentiable
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
+    from lazyarray._types import ArrayLike
 
 __all__ = ["conv1d", "conv2d"]
 
@@ -92,9 +93,9 @@ def _convolution(
 
 
 def conv2d(
-    x: Any,
-    weight: Any,
-    bias: Any = None,
+    x: ArrayLike,
+    weight: ArrayLike,
+    bias: ArrayLike | None = None,
     stride: Any = 1,
     padding: Any = 0,
     dilation: Any = 1,
@@ -127,9 +128,9 @@ def conv2d(
 
 
 def conv1d(
-    x: Any,
-    weight: Any,
-    bias: Any = None,
+    x: ArrayLike,
+    weight: ArrayLike,
+    bias: ArrayLike | None = None,
     stride: Any = 1,
     padding: Any = 0,
     dilation: Any = 1,

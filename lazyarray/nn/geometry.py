@@ -24,7 +24,7 @@ class Windows(NamedTuple):
 
 def windows(
     name: str,
-    plane: Pair,
+    plane: tuple[int, ...],
     kernel: Any,
     stride: Any,
     padding: Any,
@@ -38,11 +38,19 @@ def windows(
 
 @lru_cache(maxsize=4096, typed=True)
 def _windows(
-    name: str, plane: Pair, kernel: Any, stride: Any, padding: Any, dilation: Any, axes: int
+    name: str,
+    plane: tuple[int, ...],
+    kernel: Any,
+    stride: Any,
+    padding: Any,
+    dilation: Any,
+    axes: int,
 ) -> Windows:
     kernel = pair(name, "kernel_size", kernel, axes, 1)
     stride = kernel if stride is None else pair(name, "stride", stride, axes, 1)
     dilation = pair(name, "dilation", dilation, axes, 1)
+    before: Any
+    total: Any
     if isinstance(padding, str):
         if padding not in ("same", "valid"):
             raise ValueError(f"{name}: padding is 'same', 'valid' or numbers, not {padding!r}")
@@ -51,7 +59,6 @@ def _windows(
     else:
         padding = pair(name, "padding", padding, axes, 0)
     reach = tuple([d * (k - 1) for k, d in zip(kernel, dilation, strict=True)])
-    total: tuple[int, ...]
     if padding == "same":
         total, before = reach, tuple([r // 2 for r in reach])
     else:

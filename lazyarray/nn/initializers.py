@@ -11,6 +11,7 @@ from lazyarray.random.devices import newer_here
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
+    from lazyarray._types import DTypeLike
 
 __all__ = ["xavier_uniform", "xavier_normal", "kaiming_uniform", "kaiming_normal"]
 
@@ -41,7 +42,9 @@ def _drawn(name: str, shape: tuple[int, ...], dtype: Any) -> NDArray:
     return getattr(newer_here(), name)(shape, stream).astype(dtype, copy=False)
 
 
-def xavier_uniform(shape: tuple[int, ...], gain: float = 1.0, dtype: Any = "float32") -> NDArray:
+def xavier_uniform(
+    shape: tuple[int, ...], gain: float = 1.0, dtype: DTypeLike = "float32"
+) -> NDArray:
     """Weights (out, in, ...), uniform within gain sqrt(6 / (fan in + fan out)).
 
     Glorot, Bengio (2010).
@@ -61,7 +64,9 @@ def xavier_uniform(shape: tuple[int, ...], gain: float = 1.0, dtype: Any = "floa
     return _uniform(shape, bound, dtype)
 
 
-def xavier_normal(shape: tuple[int, ...], gain: float = 1.0, dtype: Any = "float32") -> NDArray:
+def xavier_normal(
+    shape: tuple[int, ...], gain: float = 1.0, dtype: DTypeLike = "float32"
+) -> NDArray:
     """Normal weights (out, in, ...) of deviation gain sqrt(2 / (fan in + fan out)).
 
     Glorot, Bengio (2010).
@@ -85,7 +90,7 @@ def kaiming_uniform(
     shape: tuple[int, ...],
     gain: float = math.sqrt(2),
     mode: str = "fan_in",
-    dtype: Any = "float32",
+    dtype: DTypeLike = "float32",
 ) -> NDArray:
     """Weights (out, in, ...), uniform within gain sqrt(3 / fan) (He et al. 2015).
 
@@ -110,7 +115,7 @@ def kaiming_normal(
     shape: tuple[int, ...],
     gain: float = math.sqrt(2),
     mode: str = "fan_in",
-    dtype: Any = "float32",
+    dtype: DTypeLike = "float32",
 ) -> NDArray:
     """Normal weights (out, in, ...) of deviation gain / sqrt(fan) (He et al. 2015).
 

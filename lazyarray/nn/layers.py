@@ -13,6 +13,7 @@ from lazyarray.random.devices import newer_here
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
+    from lazyarray._types import ArrayLike
 
 __all__ = ["linear", "dropout"]
 
@@ -36,7 +37,7 @@ def _linear(x: Any, weight: Any, bias: Any) -> NDArray:
     return _add(y, bias, out=y if bias.dtype == y.dtype else None)
 
 
-def linear(x: Any, weight: Any, bias: Any = None) -> NDArray:
+def linear(x: ArrayLike, weight: ArrayLike, bias: ArrayLike | None = None) -> NDArray:
     """x (..., in) times the transposed ``weight`` (out, in), plus ``bias`` (out).
 
     Args:
@@ -75,7 +76,7 @@ def _dropped(x: Any, keep: Any, scale: float) -> NDArray:
     return select(keep, x * scale, 0.0)
 
 
-def dropout(x: Any, p: float = 0.5, training: bool | None = None) -> NDArray:
+def dropout(x: ArrayLike, p: float = 0.5, training: bool | None = None) -> NDArray:
     """x with each element zero with probability p, and else divided by 1 - p (Hinton et al. 2012).
 
     The numbers come from the stream of x's device, which ``la.random.seed`` starts anew: one

@@ -20,6 +20,7 @@ from lazyarray.ops._rows import select
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
+    from lazyarray._types import ArrayLike
 
 __all__ = [
     "cross_entropy",
@@ -73,8 +74,8 @@ def _chosen(x: NDArray, target: NDArray, n: int, ignored: int) -> tuple[NDArray,
 
 
 def nll_loss(
-    input: Any,
-    target: Any,
+    input: ArrayLike,
+    target: ArrayLike,
     axis: int | None = None,
     *,
     reduction: str = "mean",
@@ -147,8 +148,8 @@ def _cross_entropy_gradient(
 
 
 def cross_entropy(
-    logits: Any,
-    target: Any,
+    logits: ArrayLike,
+    target: ArrayLike,
     axis: int | None = None,
     *,
     label_smoothing: float = 0.0,
@@ -212,7 +213,7 @@ def _both(name: str, input: Any, target: Any) -> tuple[Any, Any, Any]:
     return x, t, dtype
 
 
-def mse_loss(input: Any, target: Any, reduction: str = "mean") -> NDArray:
+def mse_loss(input: ArrayLike, target: ArrayLike, reduction: str = "mean") -> NDArray:
     """(input - target)^2. Both are of one shape.
 
     Args:
@@ -230,7 +231,7 @@ def mse_loss(input: Any, target: Any, reduction: str = "mean") -> NDArray:
     return narrowed(reduced(op.square(x - t), known(reduction)), dtype)
 
 
-def l1_loss(input: Any, target: Any, reduction: str = "mean") -> NDArray:
+def l1_loss(input: ArrayLike, target: ArrayLike, reduction: str = "mean") -> NDArray:
     """abs(input - target). Both are of one shape.
 
     Args:
@@ -248,7 +249,9 @@ def l1_loss(input: Any, target: Any, reduction: str = "mean") -> NDArray:
     return narrowed(reduced(_abs(x - t), known(reduction)), dtype)
 
 
-def huber_loss(input: Any, target: Any, reduction: str = "mean", delta: float = 1.0) -> NDArray:
+def huber_loss(
+    input: ArrayLike, target: ArrayLike, reduction: str = "mean", delta: float = 1.0
+) -> NDArray:
     """d^2 / 2 for d = abs(input - target) up to delta, delta (d - delta / 2) beyond (Huber 1964).
 
     Args:
@@ -272,7 +275,9 @@ def huber_loss(input: Any, target: Any, reduction: str = "mean", delta: float = 
     return narrowed(reduced(near * (d - near * 0.5), known(reduction)), dtype)
 
 
-def smooth_l1_loss(input: Any, target: Any, reduction: str = "mean", beta: float = 1.0) -> NDArray:
+def smooth_l1_loss(
+    input: ArrayLike, target: ArrayLike, reduction: str = "mean", beta: float = 1.0
+) -> NDArray:
     """huber_loss / beta: d^2 / (2 beta) up to beta, d - beta / 2 beyond (Girshick 2015).
 
     Args:
@@ -309,7 +314,7 @@ def _binary(x: Any, t: Any) -> Any:
     return (t - 1) * _floored_log(1 - x) - t * _floored_log(x)
 
 
-def binary_cross_entropy(input: Any, target: Any, reduction: str = "mean") -> NDArray:
+def binary_cross_entropy(input: ArrayLike, target: ArrayLike, reduction: str = "mean") -> NDArray:
     """-(target log(input) + (1 - target) log(1 - input)); no logarithm is taken below -100.
 
     Args:
@@ -332,7 +337,9 @@ def _binary_logits(x: Any, t: Any) -> Any:
     return _maximum(x, 0) - x * t + _log1p(_exp(-_abs(x)))
 
 
-def binary_cross_entropy_with_logits(input: Any, target: Any, reduction: str = "mean") -> NDArray:
+def binary_cross_entropy_with_logits(
+    input: ArrayLike, target: ArrayLike, reduction: str = "mean"
+) -> NDArray:
     """binary_cross_entropy(sigmoid(input), target), without overflow.
 
     Args:

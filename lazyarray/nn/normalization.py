@@ -23,6 +23,7 @@ from lazyarray.ops._rows import asarray
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
+    from lazyarray._types import ArrayLike
 
 __all__ = ["batch_norm", "layer_norm", "group_norm"]
 
@@ -122,11 +123,11 @@ def _per_channel(name: str, x: NDArray, *arrays: Any) -> list[Any]:
 
 
 def batch_norm(
-    x: Any,
-    running_mean: Any = None,
-    running_var: Any = None,
-    weight: Any = None,
-    bias: Any = None,
+    x: ArrayLike,
+    running_mean: ArrayLike | None = None,
+    running_var: ArrayLike | None = None,
+    weight: ArrayLike | None = None,
+    bias: ArrayLike | None = None,
     training: bool | None = None,
     momentum: float = 0.1,
     eps: float = 1e-5,
@@ -197,7 +198,11 @@ def _move(running: Any, seen: Any, momentum: float, factor: float = 1.0) -> None
 
 
 def layer_norm(
-    x: Any, normalized_shape: Any, weight: Any = None, bias: Any = None, eps: float = 1e-5
+    x: ArrayLike,
+    normalized_shape: Any,
+    weight: ArrayLike | None = None,
+    bias: ArrayLike | None = None,
+    eps: float = 1e-5,
 ) -> NDArray:
     """Arrays with mean 0 and variance 1 over their last axes (Ba et al. 2016).
 
@@ -249,7 +254,11 @@ def _column_sums(x: Any) -> Any:
 
 
 def group_norm(
-    x: Any, num_groups: int, weight: Any = None, bias: Any = None, eps: float = 1e-5
+    x: ArrayLike,
+    num_groups: int,
+    weight: ArrayLike | None = None,
+    bias: ArrayLike | None = None,
+    eps: float = 1e-5,
 ) -> NDArray:
     """x (n, c, ...) with mean 0 and variance 1 over each group of an image's channels.
 

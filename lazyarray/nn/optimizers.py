@@ -12,6 +12,7 @@ from lazyarray.ops._rows import assign_to, holds_scalar
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
+    from lazyarray._types import ArrayLike
 
 __all__ = ["sgd", "momentum", "adam", "adamw", "rmsprop", "adagrad", "clip_grad_norm"]
 
@@ -32,7 +33,7 @@ def checked(name: str, weight: Any, *others: Any) -> None:
             )
 
 
-def sgd(weight: NDArray, grad: NDArray, lr: Any, weight_decay: float = 0.0) -> None:
+def sgd(weight: NDArray, grad: NDArray, lr: float | NDArray, weight_decay: float = 0.0) -> None:
     """Gradient descent: weight -= lr (grad + weight_decay weight).
 
     Args:
@@ -60,7 +61,7 @@ def momentum(
     weight: NDArray,
     grad: NDArray,
     velocity: NDArray,
-    lr: Any,
+    lr: float | NDArray,
     momentum: float = 0.9,
     weight_decay: float = 0.0,
     nesterov: bool = False,
@@ -142,8 +143,8 @@ def adam(
     grad: NDArray,
     mean: NDArray,
     var: NDArray,
-    lr: Any,
-    step: Any,
+    lr: float | NDArray,
+    step: ArrayLike,
     beta1: float = 0.9,
     beta2: float = 0.999,
     eps: float = 1e-8,
@@ -186,8 +187,8 @@ def adamw(
     grad: NDArray,
     mean: NDArray,
     var: NDArray,
-    lr: Any,
-    step: Any,
+    lr: float | NDArray,
+    step: ArrayLike,
     beta1: float = 0.9,
     beta2: float = 0.999,
     eps: float = 1e-8,
@@ -226,7 +227,7 @@ def rmsprop(
     weight: NDArray,
     grad: NDArray,
     square: NDArray,
-    lr: Any,
+    lr: float | NDArray,
     alpha: float = 0.99,
     eps: float = 1e-8,
     weight_decay: float = 0.0,
@@ -263,7 +264,7 @@ def adagrad(
     weight: NDArray,
     grad: NDArray,
     square: NDArray,
-    lr: Any,
+    lr: float | NDArray,
     eps: float = 1e-10,
     weight_decay: float = 0.0,
 ) -> None:

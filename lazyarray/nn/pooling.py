@@ -19,6 +19,7 @@ from lazyarray.ops._rows import array
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
+    from lazyarray._types import ArrayLike
 
 __all__ = [
     "max_pool1d",
@@ -89,7 +90,7 @@ def _maxima(x: NDArray, geometry: Windows) -> NDArray:
 
 
 def max_pool2d(
-    x: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1
+    x: ArrayLike, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1
 ) -> NDArray:
     """The maxima of windows of images (n, c, h, w) or (c, h, w).
 
@@ -114,7 +115,7 @@ def max_pool2d(
 
 
 def max_pool1d(
-    x: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1
+    x: ArrayLike, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1
 ) -> NDArray:
     """The maxima of windows of sequences (n, c, w) or (c, w); see :func:`max_pool2d`.
 
@@ -158,7 +159,7 @@ def _means(inclusive: bool, x: NDArray, geometry: Windows) -> NDArray:
 
 
 def avg_pool2d(
-    x: Any,
+    x: ArrayLike,
     kernel_size: Any,
     stride: Any = None,
     padding: Any = 0,
@@ -186,7 +187,7 @@ def avg_pool2d(
 
 
 def avg_pool1d(
-    x: Any,
+    x: ArrayLike,
     kernel_size: Any,
     stride: Any = None,
     padding: Any = 0,
@@ -237,7 +238,7 @@ def _adaptive(name: str, axes: int, x: Any, output_size: Any) -> NDArray:
     return narrowed(y, dtype)
 
 
-def adaptive_avg_pool2d(x: Any, output_size: Any) -> NDArray:
+def adaptive_avg_pool2d(x: ArrayLike, output_size: Any) -> NDArray:
     """Means over bins of images.
 
     Bin i of h is rows i H // h up to (i + 1) H / h, rounded up; bins overlap where h doesn't divide
@@ -257,7 +258,7 @@ def adaptive_avg_pool2d(x: Any, output_size: Any) -> NDArray:
     return _adaptive("adaptive_avg_pool2d", 2, x, output_size)
 
 
-def adaptive_avg_pool1d(x: Any, output_size: Any) -> NDArray:
+def adaptive_avg_pool1d(x: ArrayLike, output_size: Any) -> NDArray:
     """Means over bins of sequences (n, c, W) or (c, W); see :func:`adaptive_avg_pool2d`.
 
     Args:
@@ -273,7 +274,7 @@ def adaptive_avg_pool1d(x: Any, output_size: Any) -> NDArray:
     return _adaptive("adaptive_avg_pool1d", 1, x, output_size)
 
 
-def global_avg_pool(x: Any) -> NDArray:
+def global_avg_pool(x: ArrayLike) -> NDArray:
     """The means of each channel.
 
     Args:

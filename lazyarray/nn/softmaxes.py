@@ -16,6 +16,7 @@ from lazyarray.ops._rows import normalize_axes, reduced_shape, select
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
+    from lazyarray._types import ArrayLike, Axis
 
 __all__ = ["softmax", "log_softmax", "logsumexp"]
 
@@ -36,7 +37,7 @@ def _softmax_gradient(g: Any, y: Any, axis: int) -> Any:
 
 
 @differentiable(x=_softmax_gradient)
-def softmax(x: Any, axis: int = -1) -> NDArray:
+def softmax(x: ArrayLike, axis: int = -1) -> NDArray:
     """exp(x) / sum(exp(x)) along an axis, without overflow.
 
     Args:
@@ -61,7 +62,7 @@ def _log_softmax_gradient(g: Any, y: Any, axis: int) -> Any:
 
 
 @differentiable(x=_log_softmax_gradient)
-def log_softmax(x: Any, axis: int = -1) -> NDArray:
+def log_softmax(x: ArrayLike, axis: int = -1) -> NDArray:
     """x - log(sum(exp(x))) along an axis, without overflow.
 
     Args:
@@ -89,7 +90,7 @@ def _logsumexp_gradient(g: Any, y: Any, x: Any, axis: Any, keepdims: bool) -> An
 
 
 @differentiable(x=_logsumexp_gradient)
-def logsumexp(x: Any, axis: Any = -1, keepdims: bool = False) -> NDArray:
+def logsumexp(x: ArrayLike, axis: Axis = -1, keepdims: bool = False) -> NDArray:
     """log(sum(exp(x))) over an axis or several, without overflow; -inf where all of x is.
 
     Args:

@@ -15,11 +15,11 @@ from lazyarray.ops._rows import assign_to
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
+    from lazyarray._types import Params
 
 __all__ = ["SGD", "Momentum", "Adam"]
 
 _REAL = (int, float, np.integer, np.floating)
-Params = Any  # an array, a dict of them by name, or any iterable of them
 
 
 class _Trainer:
@@ -31,7 +31,7 @@ class _Trainer:
 
     _kept: tuple[str, ...] = ()  # the names of each parameter's arrays of state
 
-    def __init__(self, params: Params, lr: Any, **options: Any) -> None:
+    def __init__(self, params: Params, lr: float | NDArray, **options: Any) -> None:
         self.names, self.params = _named(type(self).__name__, params)
         for p in self.params:
             if p.grad is None:
@@ -172,7 +172,7 @@ class _Trainer:
         raise NotImplementedError
 
 
-def _named(name: str, params: Params) -> tuple[list[str], list[NDArray]]:
+def _named(name: str, params: Any) -> tuple[list[str], list[NDArray]]:
     """The parameters with their names: those in a dict, else their numbers."""
     if isinstance(params, Tensor):
         params = [params]
@@ -226,7 +226,7 @@ class SGD(_Trainer):
     0.5
     """
 
-    def __init__(self, params: Params, lr: Any, weight_decay: float = 0.0) -> None:
+    def __init__(self, params: Params, lr: float | NDArray, weight_decay: float = 0.0) -> None:
         super().__init__(params, lr, weight_decay=weight_decay)
 
     def _update(self, weight: NDArray, grad: Any, *state: NDArray) -> None:
@@ -248,7 +248,7 @@ class Momentum(_Trainer):
     def __init__(
         self,
         params: Params,
-        lr: Any,
+        lr: float | NDArray,
         momentum: float = 0.9,
         weight_decay: float = 0.0,
         nesterov: bool = False,
@@ -280,7 +280,7 @@ class Adam(_Trainer):
     def __init__(
         self,
         params: Params,
-        lr: Any = 1e-3,
+        lr: float | NDArray = 1e-3,
         beta1: float = 0.9,
         beta2: float = 0.999,
         eps: float = 1e-8,

@@ -5,6 +5,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from lazyarray._ndarray import NDArray
+from lazyarray._types import ArrayLike, Axis, DTypeLike, Index, Out
 from lazyarray.engine import Device
 from lazyarray.lazy.formulas import Formula
 
@@ -76,34 +77,39 @@ class Ufunc(Row):
     def __call__(
         self,
         *args: Any,
-        out: Any = None,
-        where: Any = True,
-        dtype: Any = None,
+        out: Out = None,
+        where: ArrayLike = True,
+        dtype: DTypeLike = None,
         casting: str | None = None,
         order: str | None = ...,
         subok: bool = ...,
-        signature: Any = ...,
-        sig: Any = ...,
+        signature: object = ...,
+        sig: object = ...,
     ) -> NDArray: ...
     def resolve_dtypes(self, dtypes: tuple[Any, ...], **kwargs: Any) -> tuple[Any, ...]: ...
     def reduce(
         self,
-        array: Any,
-        axis: Any = 0,
-        dtype: Any = None,
-        out: Any = None,
+        array: ArrayLike,
+        axis: Axis = 0,
+        dtype: DTypeLike = None,
+        out: Out = None,
         keepdims: bool = False,
         *args: Any,
         **kwargs: Any,
     ) -> NDArray: ...
     def accumulate(
-        self, array: Any, axis: Any = 0, dtype: Any = None, out: Any = None
+        self, array: ArrayLike, axis: Axis = 0, dtype: DTypeLike = None, out: Out = None
     ) -> NDArray: ...
     def reduceat(
-        self, array: Any, indices: Any, axis: Any = 0, dtype: Any = None, out: Any = None
+        self,
+        array: ArrayLike,
+        indices: ArrayLike,
+        axis: Axis = 0,
+        dtype: DTypeLike = None,
+        out: Out = None,
     ) -> NDArray: ...
-    def outer(self, a: Any, b: Any, /, **kwargs: Any) -> NDArray: ...
-    def at(self, a: Any, indices: Any, /, *values: Any) -> None: ...
+    def outer(self, a: ArrayLike, b: ArrayLike, /, **kwargs: Any) -> NDArray: ...
+    def at(self, a: ArrayLike, indices: ArrayLike, /, *values: ArrayLike) -> None: ...
     def method(self, name: str, *args: Any, **kwargs: Any) -> Any: ...
 
 class Reduction(Row):
@@ -123,26 +129,26 @@ class Reduction(Row):
     ) -> None: ...
     def __call__(
         self,
-        x: Any,
-        axis: Any = None,
-        dtype: Any = None,
-        out: Any = None,
+        x: ArrayLike,
+        axis: Axis = None,
+        dtype: DTypeLike = None,
+        out: Out = None,
         keepdims: bool = False,
-        initial: Any = None,
-        where: Any = None,
+        initial: ArrayLike | None = None,
+        where: ArrayLike | None = None,
     ) -> NDArray: ...
 
 class Choice(Reduction):
     def __call__(  # type: ignore[override]
         self,
-        x: Any,
-        axis: Any = None,
-        out: Any = None,
+        x: ArrayLike,
+        axis: Axis = None,
+        out: Out = None,
         keepdims: bool = False,
-        initial: Any = None,
-        where: Any = None,
+        initial: ArrayLike | None = None,
+        where: ArrayLike | None = None,
         *,
-        dtype: Any = None,
+        dtype: DTypeLike = None,
     ) -> NDArray: ...
 
 class Gufunc(Row):
@@ -157,11 +163,11 @@ class Gufunc(Row):
         cost: float = 1.0,
         linear: bool = False,
     ) -> None: ...
-    def __call__(self, *arrays: NDArray, out: Any = None) -> NDArray: ...
+    def __call__(self, *arrays: NDArray, out: Out = None) -> NDArray: ...
 
 class MatMul(Row):
     def __init__(self, ufunc: np.ufunc, *, section: str = "", doc: str = "") -> None: ...
-    def __call__(self, a: Any, b: Any, /, out: NDArray | None = None) -> NDArray: ...
+    def __call__(self, a: ArrayLike, b: ArrayLike, /, out: NDArray | None = None) -> NDArray: ...
 
 def call(
     name: str,
@@ -192,10 +198,10 @@ def outer(row: Ufunc, a: Any, b: Any) -> NDArray | None: ...
 def scatter(g: NDArray, index: NDArray, axis: int, shape: tuple[int, ...]) -> NDArray: ...
 def take_along(x: NDArray, index: Any, axis: int) -> NDArray | None: ...
 def array(
-    obj: Any, dtype: Any = None, device: Device | None = None, copy: bool = True
+    obj: ArrayLike, dtype: DTypeLike = None, device: Device | None = None, copy: bool = True
 ) -> NDArray: ...
-def astype(x: NDArray, dtype: Any, copy: bool = True) -> NDArray: ...
-def asarray(o: Any, device: Device | None = None) -> NDArray: ...
+def astype(x: NDArray, dtype: DTypeLike, copy: bool = True) -> NDArray: ...
+def asarray(o: ArrayLike, device: Device | None = None) -> NDArray: ...
 def holds_arrays(o: Any) -> bool: ...
 def teach(**things: Any) -> None: ...
 def assign_to(to: NDArray, value: Any) -> None: ...
@@ -293,4 +299,4 @@ class FlatOf:
     @property
     def _x(self) -> NDArray: ...
     def __init__(self, x: NDArray) -> None: ...
-    def __getitem__(self, key: Any, /) -> NDArray: ...
+    def __getitem__(self, key: Index, /) -> NDArray: ...

@@ -16,6 +16,7 @@ from lazyarray.protocols.interfaces import ascupy, from_gpu
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
+    from lazyarray._types import ArrayLike, DeviceLike
 
 __all__ = ["from_dlpack"]
 
@@ -58,7 +59,7 @@ def _gpu_dlpack(x: NDArray, stream: Any, max_version: Any, dl_device: Any, copy:
     return ascupy(source).__dlpack__(stream=stream, max_version=max_version)
 
 
-def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> NDArray:
+def from_dlpack(x: ArrayLike, /, *, device: DeviceLike = None, copy: bool | None = None) -> NDArray:
     """An array on the memory of ``x``: a NumPy array, or any that speaks DLPack.
 
     It is shared: each sees what the other writes, so ops on the array have run when their call

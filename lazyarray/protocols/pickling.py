@@ -11,6 +11,7 @@ from lazyarray.ops import _rows
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
+    from lazyarray._types import ArrayLike
     from lazyarray.engine import Device
 
 __all__ = ["to_json"]
@@ -35,7 +36,7 @@ def rebuild(
 rebuild.__module__, rebuild.__qualname__ = "lazyarray", "_rebuild"
 
 
-def to_json(o: Any) -> Any:
+def to_json(o: ArrayLike) -> Any:
     """``json.dumps(..., default=la.to_json)``: arrays as nested lists, their scalars as numbers.
 
     NumPy's, too. Waits for the values.

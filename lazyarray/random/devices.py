@@ -19,6 +19,7 @@ from lazyarray.random.stream import Size
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
+    from lazyarray._types import ArrayLike, DeviceLike, DTypeLike
 
 __all__ = [
     "default_rng",
@@ -32,7 +33,9 @@ __all__ = [
 ]
 
 
-def default_rng(seed: Any = None, ctx: Any = None, *, device: Any = None) -> Generator:
+def default_rng(
+    seed: Any = None, ctx: DeviceLike = None, *, device: DeviceLike = None
+) -> Generator:
     """A generator of its own, equal to ``numpy.random.default_rng(seed)`` value for value.
 
     On a GPU its numbers are others, see :class:`Generator`. ``seed`` may be a bit generator, or a
@@ -127,7 +130,7 @@ def newer_here(*parameters: Any) -> Generator:
     return newer
 
 
-def seed(seed: Any = None, ctx: Any = None, *, device: Any = None) -> None:
+def seed(seed: Any = None, ctx: DeviceLike = None, *, device: DeviceLike = None) -> None:
     """Starts the streams of the module's functions anew, in order with the draws around it.
 
     On ``cpu(0)`` they then give the values that ``numpy.random``'s functions give after
@@ -171,7 +174,7 @@ def seed(seed: Any = None, ctx: Any = None, *, device: Any = None) -> None:
             stream._restart(_numpys(seed, where))
 
 
-def get_state(legacy: bool = True, ctx: Any = None, *, device: Any = None) -> Any:
+def get_state(legacy: bool = True, ctx: DeviceLike = None, *, device: DeviceLike = None) -> Any:
     """The state of a device's stream, as ``numpy.random.get_state``. Waits for its draws so far.
 
     It is a tuple, or with ``legacy=False`` a dict, which ``numpy.random.set_state`` takes, too; of
@@ -197,7 +200,7 @@ def get_state(legacy: bool = True, ctx: Any = None, *, device: Any = None) -> An
     return stream._now("get_state()").bit_generator.state
 
 
-def set_state(state: Any, ctx: Any = None, *, device: Any = None) -> None:
+def set_state(state: Any, ctx: DeviceLike = None, *, device: DeviceLike = None) -> None:
     """Puts a device's stream into a state, in order with the draws around it.
 
     Args:
@@ -250,7 +253,9 @@ def _standard(generator: Any, name: str, shape: tuple[int, ...] | None, dtype: A
     return drawn.astype(dtype) if halves else drawn
 
 
-def rand(*shape: int, dtype: Any = np.float64, ctx: Any = None, device: Any = None) -> NDArray:
+def rand(
+    *shape: int, dtype: DTypeLike = np.float64, ctx: DeviceLike = None, device: DeviceLike = None
+) -> NDArray:
     """Uniform floats in [0, 1), with the lengths of the axes as arguments.
 
     Args:
@@ -265,7 +270,9 @@ def rand(*shape: int, dtype: Any = np.float64, ctx: Any = None, device: Any = No
     return _standard(here(ctx, device), "random", shape or None, dtype)
 
 
-def randn(*shape: int, dtype: Any = np.float64, ctx: Any = None, device: Any = None) -> NDArray:
+def randn(
+    *shape: int, dtype: DTypeLike = np.float64, ctx: DeviceLike = None, device: DeviceLike = None
+) -> NDArray:
     """Normal numbers of mean 0 and deviation 1, with the lengths of the axes as arguments.
 
     Args:
@@ -281,13 +288,13 @@ def randn(*shape: int, dtype: Any = np.float64, ctx: Any = None, device: Any = N
 
 
 def randint(
-    low: Any,
-    high: Any = None,
+    low: ArrayLike,
+    high: ArrayLike | None = None,
     size: Size = None,
-    dtype: Any = np.int64,
-    ctx: Any = None,
+    dtype: DTypeLike = np.int64,
+    ctx: DeviceLike = None,
     *,
-    device: Any = None,
+    device: DeviceLike = None,
 ) -> NDArray:
     """Integers in [low, high), or [0, low) without ``high``.
 
@@ -311,7 +318,12 @@ def randint(
 
 
 def random_integers(
-    low: Any, high: Any = None, size: Size = None, ctx: Any = None, *, device: Any = None
+    low: ArrayLike,
+    high: ArrayLike | None = None,
+    size: Size = None,
+    ctx: DeviceLike = None,
+    *,
+    device: DeviceLike = None,
 ) -> NDArray:
     """Integers in [low, high], or [1, low] without ``high``; deprecated, as NumPy's is.
 

@@ -17,6 +17,7 @@ from lazyarray.random.stream import Call, Distribution, Size, Stream, at_once, s
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
+    from lazyarray._types import ArrayLike, DeviceLike, DTypeLike, Out
 
 _INTEGERS = Distribution("integers", "", (0, 1), coupled=True)
 _RANDOM = Distribution("random", "", ())
@@ -56,7 +57,9 @@ class Generator(Distributions):
     True
     """
 
-    def __init__(self, bit_generator: Any, ctx: Any = None, *, device: Any = None) -> None:
+    def __init__(
+        self, bit_generator: Any, ctx: DeviceLike = None, *, device: DeviceLike = None
+    ) -> None:
         if not isinstance(bit_generator, np.random.Generator):
             bit_generator = np.random.Generator(bit_generator)
         super().__init__(bit_generator, chosen(ctx, device) or current_context(), _judge)
@@ -93,7 +96,7 @@ class Generator(Distributions):
 
     # -- numbers of two precisions
 
-    def random(self, size: Size = None, dtype: Any = np.float64, out: Any = None) -> NDArray:
+    def random(self, size: Size = None, dtype: DTypeLike = np.float64, out: Out = None) -> NDArray:
         """Uniform floats in [0, 1).
 
         Args:
@@ -106,7 +109,7 @@ class Generator(Distributions):
         return self._standard(_RANDOM, size, dtype, out)
 
     def standard_normal(
-        self, size: Size = None, dtype: Any = np.float64, out: Any = None
+        self, size: Size = None, dtype: DTypeLike = np.float64, out: Out = None
     ) -> NDArray:
         """Normal numbers of mean 0 and deviation 1.
 
@@ -120,7 +123,7 @@ class Generator(Distributions):
         return self._standard(_NORMAL, size, dtype, out)
 
     def standard_exponential(
-        self, size: Size = None, dtype: Any = np.float64, method: str = "zig", out: Any = None
+        self, size: Size = None, dtype: DTypeLike = np.float64, method: str = "zig", out: Out = None
     ) -> NDArray:
         """Exponentially distributed numbers of mean 1.
 
@@ -135,7 +138,7 @@ class Generator(Distributions):
         return self._standard(_EXPONENTIAL, size, dtype, out, (("method", method),))
 
     def standard_gamma(
-        self, shape: Any, size: Size = None, dtype: Any = np.float64, out: Any = None
+        self, shape: ArrayLike, size: Size = None, dtype: DTypeLike = np.float64, out: Out = None
     ) -> NDArray:
         """Gamma-distributed numbers of scale 1.
 
@@ -177,10 +180,10 @@ class Generator(Distributions):
 
     def integers(
         self,
-        low: Any,
-        high: Any = None,
+        low: ArrayLike,
+        high: ArrayLike | None = None,
         size: Size = None,
-        dtype: Any = np.int64,
+        dtype: DTypeLike = np.int64,
         endpoint: bool = False,
     ) -> NDArray:
         """Integers in [low, high), or [0, low) without ``high``; ``endpoint`` includes ``high``.
@@ -198,10 +201,10 @@ class Generator(Distributions):
 
     def choice(
         self,
-        a: Any,
+        a: ArrayLike,
         size: Size = None,
         replace: bool = True,
-        p: Any = None,
+        p: ArrayLike | None = None,
         axis: int = 0,
         shuffle: bool = True,
     ) -> NDArray:
@@ -213,7 +216,7 @@ class Generator(Distributions):
         """
         return self._choice(a, size, replace, p, axis, (axis, shuffle))
 
-    def permutation(self, x: Any, axis: int = 0) -> NDArray:
+    def permutation(self, x: ArrayLike, axis: int = 0) -> NDArray:
         """``range(x)`` in random order, or a copy of array ``x`` shuffled along ``axis``.
 
         >>> import lazyarray as la
@@ -222,7 +225,7 @@ class Generator(Distributions):
         """
         return self._permutation(x, axis)
 
-    def permuted(self, x: Any, *, axis: int | None = None, out: Any = None) -> NDArray:
+    def permuted(self, x: ArrayLike, *, axis: int | None = None, out: Out = None) -> NDArray:
         """A copy of array ``x``, each of whose slices along ``axis`` is shuffled by itself.
 
         Without ``axis`` all elements are shuffled. ``out``, which may be ``x``, is written to.
@@ -253,7 +256,7 @@ class Generator(Distributions):
         target = (source.shape, source.dtype) if out is None else out
         return self._op("permuted", run, [source], target, 10.0 * source.size)
 
-    def shuffle(self, x: Any, axis: int = 0) -> None:
+    def shuffle(self, x: ArrayLike, axis: int = 0) -> None:
         """Puts the elements of ``x`` along ``axis`` in random order, in place.
 
         Waits until it is done, if ``x`` is a list or a NumPy array.
@@ -269,7 +272,7 @@ class Generator(Distributions):
     # -- vectors
 
     def multivariate_hypergeometric(
-        self, colors: Any, nsample: Any, size: Size = None, method: str = "marginals"
+        self, colors: ArrayLike, nsample: ArrayLike, size: Size = None, method: str = "marginals"
     ) -> NDArray:
         """How many of each colour are among ``nsample`` items, drawn without replacement.
 
@@ -301,8 +304,8 @@ class Generator(Distributions):
 
     def multivariate_normal(
         self,
-        mean: Any,
-        cov: Any,
+        mean: ArrayLike,
+        cov: ArrayLike,
         size: Size = None,
         check_valid: str = "warn",
         tol: float = 1e-8,

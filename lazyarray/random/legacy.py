@@ -13,6 +13,7 @@ from lazyarray.random.stream import Distribution, Size, at_once
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
+    from lazyarray._types import ArrayLike, DeviceLike, DTypeLike
 
 _RANDINT = Distribution("randint", "", (0, 1), coupled=True)
 RANDOM = Distribution("random_sample", "", ())
@@ -35,7 +36,9 @@ class RandomState(Distributions):
     array([0.5488135 , 0.71518937])
     """
 
-    def __init__(self, seed: Any = None, ctx: Any = None, *, device: Any = None) -> None:
+    def __init__(
+        self, seed: Any = None, ctx: DeviceLike = None, *, device: DeviceLike = None
+    ) -> None:
         made = seed if isinstance(seed, np.random.RandomState) else np.random.RandomState(seed)
         super().__init__(made, chosen(ctx, device) or current_context(), _judge)
         self._seeded(seed)
@@ -149,7 +152,7 @@ class RandomState(Distributions):
         """
         return self._draw(EXPONENTIAL, (), size)
 
-    def standard_gamma(self, shape: Any, size: Size = None) -> NDArray:
+    def standard_gamma(self, shape: ArrayLike, size: Size = None) -> NDArray:
         """Gamma-distributed numbers of scale 1.
 
         >>> import lazyarray as la
@@ -159,7 +162,11 @@ class RandomState(Distributions):
         return self._draw(GAMMA, (shape,), size)
 
     def randint(
-        self, low: Any, high: Any = None, size: Size = None, dtype: Any = np.int64
+        self,
+        low: ArrayLike,
+        high: ArrayLike | None = None,
+        size: Size = None,
+        dtype: DTypeLike = np.int64,
     ) -> NDArray:
         """Integers in [low, high), or [0, low) without ``high``.
 
@@ -171,7 +178,9 @@ class RandomState(Distributions):
             low, high = 0, low
         return self._draw(_RANDINT, (low, high), size, None, (("dtype", np.dtype(dtype)),))
 
-    def random_integers(self, low: Any, high: Any = None, size: Size = None) -> NDArray:
+    def random_integers(
+        self, low: ArrayLike, high: ArrayLike | None = None, size: Size = None
+    ) -> NDArray:
         """Integers in [low, high], or [1, low] without ``high``; deprecated, as NumPy's is.
 
         Args:
@@ -205,7 +214,9 @@ class RandomState(Distributions):
 
     # -- samples, orders, vectors
 
-    def choice(self, a: Any, size: Size = None, replace: bool = True, p: Any = None) -> NDArray:
+    def choice(
+        self, a: Any, size: Size = None, replace: bool = True, p: ArrayLike | None = None
+    ) -> NDArray:
         """A sample of ``range(a)``, or of vector ``a``, with probabilities ``p``.
 
         >>> import lazyarray as la
@@ -225,7 +236,7 @@ class RandomState(Distributions):
         """
         return self._permutation(x)
 
-    def shuffle(self, x: Any) -> None:
+    def shuffle(self, x: ArrayLike) -> None:
         """Puts the elements of ``x`` along its first axis in random order, in place.
 
         Waits until it is done, if ``x`` is a list or a NumPy array.
@@ -240,8 +251,8 @@ class RandomState(Distributions):
 
     def multivariate_normal(
         self,
-        mean: Any,
-        cov: Any,
+        mean: ArrayLike,
+        cov: ArrayLike,
         size: Size = None,
         check_valid: str = "warn",
         tol: float = 1e-8,

@@ -16,6 +16,7 @@ from lazyarray.random.stream import Distribution, Size, at_once
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
+    from lazyarray._types import ArrayLike, DTypeLike, Out
     from lazyarray.engine import Device
 
 
@@ -33,7 +34,7 @@ class ModuleStream(RandomState):
 
     # -- numbers of two precisions
 
-    def random(self, size: Size = None, dtype: Any = np.float64, out: Any = None) -> NDArray:
+    def random(self, size: Size = None, dtype: DTypeLike = np.float64, out: Out = None) -> NDArray:
         """Uniform floats in [0, 1); drawn as float64, and cast to ``dtype``.
 
         Args:
@@ -49,7 +50,7 @@ class ModuleStream(RandomState):
         return self._cast(RANDOM, (), size, dtype, out)
 
     def standard_normal(
-        self, size: Size = None, dtype: Any = np.float64, out: Any = None
+        self, size: Size = None, dtype: DTypeLike = np.float64, out: Out = None
     ) -> NDArray:
         """Normal numbers of mean 0 and deviation 1; drawn as float64, and cast to ``dtype``.
 
@@ -66,7 +67,7 @@ class ModuleStream(RandomState):
         return self._cast(NORMAL, (), size, dtype, out)
 
     def standard_exponential(
-        self, size: Size = None, dtype: Any = np.float64, method: str = "zig", out: Any = None
+        self, size: Size = None, dtype: DTypeLike = np.float64, method: str = "zig", out: Out = None
     ) -> NDArray:
         """Exponentially distributed numbers of mean 1; drawn as float64, and cast to ``dtype``.
 
@@ -88,7 +89,7 @@ class ModuleStream(RandomState):
         return self._cast(EXPONENTIAL, (), size, dtype, out)
 
     def standard_gamma(
-        self, shape: Any, size: Size = None, dtype: Any = np.float64, out: Any = None
+        self, shape: ArrayLike, size: Size = None, dtype: DTypeLike = np.float64, out: Out = None
     ) -> NDArray:
         """Gamma-distributed numbers of scale 1; drawn as float64, and cast to ``dtype``.
 
@@ -120,10 +121,10 @@ class ModuleStream(RandomState):
 
     def choice(
         self,
-        a: Any,
+        a: ArrayLike,
         size: Size = None,
         replace: bool = True,
-        p: Any = None,
+        p: ArrayLike | None = None,
         axis: int = 0,
         shuffle: bool = True,
     ) -> NDArray:
@@ -149,7 +150,7 @@ class ModuleStream(RandomState):
             return self.newer.choice(a, size, replace, p, axis, shuffle)
         return super().choice(a, size, replace, p)
 
-    def permutation(self, x: Any, axis: int = 0) -> NDArray:
+    def permutation(self, x: ArrayLike, axis: int = 0) -> NDArray:
         """``range(x)`` in random order, or a copy of array ``x`` shuffled along ``axis``.
 
         Args:
@@ -164,7 +165,7 @@ class ModuleStream(RandomState):
         """
         return super().permutation(x) if axis == 0 else self.newer.permutation(x, axis)
 
-    def shuffle(self, x: Any, axis: int = 0) -> None:
+    def shuffle(self, x: ArrayLike, axis: int = 0) -> None:
         """Puts the elements of ``x`` along ``axis`` in random order, in place.
 
         Waits until it is done, if ``x`` is a list or a NumPy array.
@@ -189,8 +190,8 @@ class ModuleStream(RandomState):
 
     def multivariate_normal(
         self,
-        mean: Any,
-        cov: Any,
+        mean: ArrayLike,
+        cov: ArrayLike,
         size: Size = None,
         check_valid: str = "warn",
         tol: float = 1e-8,
@@ -224,10 +225,10 @@ class ModuleStream(RandomState):
 
     def integers(
         self,
-        low: Any,
-        high: Any = None,
+        low: ArrayLike,
+        high: ArrayLike | None = None,
         size: Size = None,
-        dtype: Any = np.int64,
+        dtype: DTypeLike = np.int64,
         endpoint: bool = False,
     ) -> NDArray:
         """Integers in [low, high), or [0, low) without ``high``; ``endpoint`` includes ``high``.
@@ -251,7 +252,7 @@ class ModuleStream(RandomState):
         """
         return self.newer.integers(low, high, size, dtype, endpoint)
 
-    def permuted(self, x: Any, *, axis: int | None = None, out: Any = None) -> NDArray:
+    def permuted(self, x: ArrayLike, *, axis: int | None = None, out: Out = None) -> NDArray:
         """A copy of array ``x``, each of whose slices along ``axis`` is shuffled by itself.
 
         Without ``axis`` all elements are shuffled. ``out``, which may be ``x``, is written to.
@@ -271,7 +272,7 @@ class ModuleStream(RandomState):
         return self.newer.permuted(x, axis=axis, out=out)
 
     def multivariate_hypergeometric(
-        self, colors: Any, nsample: Any, size: Size = None, method: str = "marginals"
+        self, colors: ArrayLike, nsample: ArrayLike, size: Size = None, method: str = "marginals"
     ) -> NDArray:
         """How many of each colour are among ``nsample`` items, drawn without replacement.
 

@@ -124,8 +124,8 @@ struct Spec {
   int64_t cost_ns = 0, bytes = 0;
 };
 
-static Status push(Engine* e, const Spec& s, Op** kept = nullptr) {
-  Op* op = e->new_op();
+static Status push(Engine* e, const Spec& s, Operator** kept = nullptr) {
+  Operator* op = e->new_op();
   for (Cell* c : s.overwrites) op->add_use(c, true, true);
   for (Cell* c : s.writes) op->merge_use(c, true);
   for (Cell* c : s.reads) op->merge_use(c, false);
@@ -162,8 +162,8 @@ static Error* nothing(RunContext&) { return nullptr; }
 static Status wait(Cell* c) { return c->engine->wait(c, false, nullptr, nullptr); }
 
 // Pushes an asynchronous op on `cells` and returns it once it has started.
-static Op* hold(Engine* e, const Cells& cells) {
-  std::atomic<Op*> started{nullptr};
+static Operator* hold(Engine* e, const Cells& cells) {
+  std::atomic<Operator*> started{nullptr};
   push(e, cells, {}, [&](RunContext& c) {
     started = c.op;
     return nullptr;
@@ -264,7 +264,7 @@ template <class Work>
 static Body make_body(Engine* e, bool async, int how, Finisher& finish, Work work) {
   if (!async) return [=](RunContext& c) { return work(c.op->seq); };
   return [=, &finish](RunContext& c) -> Error* {
-    Op* op = c.op;
+    Operator* op = c.op;
     const uint64_t seq = op->seq;
     if (how == 0) {  // at once; the op, its payload and `this` engine must survive until it returns
       e->complete(op, work(seq));

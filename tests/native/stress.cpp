@@ -58,7 +58,7 @@ static void serial(Engine* e, Random& r, int ops) {
         return nullptr;
       };
       s.body = make_body(e, s.async, r.below(3), finish, work);
-      Op* kept = nullptr;
+      Operator* kept = nullptr;
       CHECK(push(e, s, r.one_in(6) ? &kept : nullptr) == Status::OK);
       if (kept) {
         if (r.one_in(2)) {
@@ -235,7 +235,7 @@ static void cases(Engine* e) {
   while (v[1]->version == before) pause(20);
 
   // More ops wait in workers than there are workers.
-  Op* op = hold(e, {v[0]});
+  Operator* op = hold(e, {v[0]});
   const bool naive = e->runs_here();  // there, the push itself would wait
   for (int i = 1; i <= 5; ++i) push(e, {v[i]}, {v[0]}, nothing, i % 2);
   for (int i = 1; i <= 5 && !naive; ++i)
@@ -344,7 +344,7 @@ static void ends(Policy policy, int workers) {
       push_one(1, true);
     }
     if (how == 2) {  // interrupted, and so not over: workers stay, what comes runs at the call
-      Op* op = hold(e, {v[0]});
+      Operator* op = hold(e, {v[0]});
       CHECK(e->shutdown(stop_waiting, nullptr) == Status::INTERRUPTED && e->given_up());
       destroy_engine(e);  // leaves it alone
       push_one(1, false);
@@ -391,7 +391,7 @@ struct Split {
     int64_t value = 0;
   };
   Engine* e;
-  Op* op;
+  Operator* op;
   Crew& crew;
   int threads;  // at most so many at once
   std::function<int64_t(int)> portion;
@@ -721,7 +721,7 @@ static void alarm_cases(Policy policy, int workers) {
 
   // All of them wait inside ops: another worker takes their place.
   for (int i = 0; i < 4; ++i) {
-    Op* op = hold(e, v);
+    Operator* op = hold(e, v);
     if (i % 2) e->alarm(e->now() + 2 * kMs);
     for (int j = 0; j < workers; ++j)
       push(e, {}, {}, [&](RunContext&) {
@@ -811,7 +811,7 @@ static void alarms(Policy policy, int workers, Random& r, int ops, bool stops) {
     Engine::After after;
     for (int i = mine.below(4); i > 0; --i) {
       Cell* c = sums.cells[mine.below(6)];
-      Op* op = e->new_op();
+      Operator* op = e->new_op();
       op->add_use(c, true);
       op->prop = mine.one_in(3) ? Prop::ASYNC : Prop::NORMAL;
       op->payload.native = mine.one_in(2);

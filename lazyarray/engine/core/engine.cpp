@@ -30,12 +30,12 @@ Engine::Engine(Policy policy, int workers, int priority_workers, int gpu_workers
       cores_(std::max(1, machine_cores ? machine_cores
                                         : static_cast<int>(std::thread::hardware_concurrency()))) {
   runs_here_ = policy == Policy::NAIVE;
-  if (policy != Policy::NAIVE) pool_for(Op());  // see pool()
+  if (policy != Policy::NAIVE) pool_for(Operator());  // see pool()
 }
 
 Engine::~Engine() {
   if (!broken_) shutdown();
-  while (Op* op = free_ops_) {
+  while (Operator* op = free_ops_) {
     free_ops_ = op->queue_next;
     delete op;
   }
@@ -47,8 +47,8 @@ Engine::~Engine() {
 
 // ---- op blocks -------------------------------------------------------------------------------
 
-Op* Engine::new_op() {
-  Op* op = nullptr;
+Operator* Engine::new_op() {
+  Operator* op = nullptr;
   {
     std::lock_guard<std::mutex> g(free_mu_);
     if ((op = free_ops_)) {
@@ -56,25 +56,25 @@ Op* Engine::new_op() {
       free_count_--;
     }
   }
-  if (!op) op = new Op;
+  if (!op) op = new Operator;
   std::vector<Use> uses = std::move(op->uses);
   uses.clear();
   std::unique_ptr<TraceNote> note = std::move(op->note);
-  op->~Op();
-  new (op) Op;
+  op->~Operator();
+  new (op) Operator;
   op->uses = std::move(uses);
   op->note = std::move(note);
   op->engine = this;
   return op;
 }
 
-void Engine::discard(Op* op) {
+void Engine::discard(Operator* op) {
   if (op->payload.drop) op->payload.drop(op->payload.arg);
   op->payload = Payload();
   release(op);
 }
 
-void Engine::release(Op* op) {
+void Engine::release(Operator* op) {
   if (op->refs.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
   if (op->result) op->result->unref();
   op->result = nullptr;
@@ -88,14 +88,14 @@ void Engine::release(Op* op) {
   free_count_++;
 }
 
-void Engine::recycle(Op* op) {
+void Engine::recycle(Operator* op) {
   if (op->payload.drop) op->payload.drop(op->payload.arg);
   op->payload = Payload();
   for (Use& u : op->uses) u.var->unref();
   release(op);
 }
 
-void Engine::end(Op* op) {
+void Engine::end(Operator* op) {
   // An asynchronous op may complete while its run goes on: what that uses has to stay.
   if (op->payload.async && op->ends.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
   recycle(op);
@@ -103,7 +103,7 @@ void Engine::end(Op* op) {
 
 // ---- push and completion ---------------------------------------------------------------------
 
-Status Engine::push(Op* op, bool wake_workers, bool keep) {
+Status Engine::push(Operator* op, bool wake_workers, bool keep) {
   After after;
   after.hold_wake = !wake_workers;
   const Status status = enqueue(op, after, keep);
@@ -111,7 +111,7 @@ Status Engine::push(Op* op, bool wake_workers, bool keep) {
   return status;
 }
 
-Status Engine::enqueue(Op* op, After& after, bool keep) {
+Status Engine::enqueue(Operator* op, After& after, bool keep) {
   Status status = Status::OK;
   if (tracing()) try {
       note(op);
@@ -120,7 +120,7 @@ Status Engine::enqueue(Op* op, After& after, bool keep) {
     }
   {
     Lock lock(mu_);
-    Op* cur = running();
+    Operator* cur = running();
     if (broken_) status = Status::BROKEN;
     // What runs while stop() drains may still push: it is part of the work being drained.
     else if (stopped_ && !cur) status = Status::STOPPED;
@@ -153,7 +153,7 @@ Status Engine::enqueue(Op* op, After& after, bool keep) {
         (u.write ? u.var->writers : u.var->readers).fetch_add(1, std::memory_order_relaxed);
         if (op->prop == Prop::DELETE_VAR) u.var->deleted = true;
         u.var->link(&u);
-        u.var->advance([](Op* o) { o->waiting--; });
+        u.var->advance([](Operator* o) { o->waiting--; });
       }
       if (op->traced) trace_uses(op);
       if (--op->waiting == 0) ready(op, after, true);
@@ -163,8 +163,8 @@ Status Engine::enqueue(Op* op, After& after, bool keep) {
   return status;
 }
 
-void Engine::ready(Op* op, After& after, bool pushing) {
-  op->state = Op::READY;
+void Engine::ready(Operator* op, After& after, bool pushing) {
+  op->state = Operator::READY;
   if (op->traced) op->traced->event.ready = now_ns();
   if (runs_here_) {
     // Queued, not begun: another op that this thread runs first may wait for it.
@@ -194,8 +194,8 @@ void Engine::ready(Op* op, After& after, bool pushing) {
     for (Waiter* w = waiters_; w; w = w->next) w->cv.notify_one();
 }
 
-void Engine::begin(Op* op) {
-  op->state = Op::RUNNING;
+void Engine::begin(Operator* op) {
+  op->state = Operator::RUNNING;
   if (op->compute() && has_room(op)) {
     op->cores = op->wide ? cores() : 1;
     native_running_ += op->cores;
@@ -203,7 +203,7 @@ void Engine::begin(Op* op) {
 }
 
 // Whether the op runs on a device of streams (or in memory that one copies from), or after something that does.
-bool Engine::launches(const Op* op) const {
+bool Engine::launches(const Operator* op) const {
   if (!streams_.load(std::memory_order_relaxed)) return false;
   if (op->device.kind != Device::CPU) return true;
   for (const Use& u : op->uses)
@@ -211,9 +211,9 @@ bool Engine::launches(const Op* op) const {
   return false;
 }
 
-Error* Engine::run(Op* op) {
+Error* Engine::run(Operator* op) {
   const Payload payload = op->payload;
-  Op* const outer = tls.op;
+  Operator* const outer = tls.op;
   op->outer = outer;
   tls.op = op;
   if (op->traced) {
@@ -267,7 +267,7 @@ Error* Engine::run(Op* op) {
   return error;
 }
 
-void Engine::execute(Op* op, After& after) {
+void Engine::execute(Operator* op, After& after) {
   const bool async = op->payload.async;
   Error* error = run(op);
   if (async) return;
@@ -275,7 +275,7 @@ void Engine::execute(Op* op, After& after) {
   finish(op, error, after);
 }
 
-void Engine::complete(Op* op, Error* error) {
+void Engine::complete(Operator* op, Error* error) {
   if (op->stream)
     if (Error* late = streams_.load(std::memory_order_acquire)->over(op)) {
       if (error) late->unref();
@@ -298,7 +298,7 @@ void Engine::complete(Op* op, Error* error) {
   tls.completing = here.outer;
 }
 
-void Engine::finish(Op* op, Error* error, After& after) {
+void Engine::finish(Operator* op, Error* error, After& after) {
   if (op->traced) op->traced->event.end = now_ns();  // before what it makes ready is
   if (op->offered) {
     op->offered = false;
@@ -321,7 +321,7 @@ void Engine::finish(Op* op, Error* error, After& after) {
       if (error || (!op->payload.own_errors && u.overwrite)) set_error_locked(v, error, after.errors);
     }
     v->unlink(&u);
-    v->advance([&](Op* o) {
+    v->advance([&](Operator* o) {
       if (--o->waiting == 0) ready(o, after, false);
     });
     // Release: whoever reads zero sees what this op wrote.
@@ -336,7 +336,7 @@ void Engine::finish(Op* op, Error* error, After& after) {
   const bool oldest = op == all_head_;
   (op->all_prev ? op->all_prev->all_next : all_head_) = op->all_next;
   (op->all_next ? op->all_next->all_prev : all_tail_) = op->all_prev;
-  op->state = Op::DONE;
+  op->state = Operator::DONE;
   completed_++;
   uncompleted_--;
   if (op->payload.native) {
@@ -366,7 +366,7 @@ void Engine::settle(After& after) {
   after.engine = this;
   while (after.run || after.here) {
     after.send();  // what others are to do doesn't wait for what this thread runs
-    Op* op = after.run;
+    Operator* op = after.run;
     if (op) {
       after.run = op->queue_next;
       if (!after.run) after.run_last = nullptr;
@@ -389,7 +389,7 @@ void Engine::settle(After& after) {
   }
   after.send();
   after.errors.now();
-  while (Op* op = after.done) {
+  while (Operator* op = after.done) {
     after.done = op->queue_next;
     if (!after.done) after.done_last = nullptr;
     op->queue_next = nullptr;

@@ -11,7 +11,7 @@
 
 #include "device.h"
 #include "error.h"
-#include "op.h"
+#include "operator.h"
 #include "thread.h"
 #include "trace.h"
 #include "var.h"
@@ -45,13 +45,13 @@ struct Pool {
   std::atomic<int> signals{0};  // told to wake, and not yet awake; changed under the mutex
   int spinner = -1;          // the worker that watches `signals` for a moment before it sleeps
   int blocked = 0;           // asleep in a wait inside an op
-  Op *head = nullptr, *tail = nullptr;
-  int ready = 0, compute = 0;  // how many are queued, and how many of them are Op::compute()
+  Operator *head = nullptr, *tail = nullptr;
+  int ready = 0, compute = 0;  // how many are queued, and how many of them are Operator::compute()
   Share* shares = nullptr;     // open ones of ops that this pool's workers run, the newest first
   std::unique_ptr<std::condition_variable> wake{new std::condition_variable};
 
-  void put(Op* op);
-  void take(Op* op);
+  void put(Operator* op);
+  void take(Operator* op);
 };
 
 struct Waiter {
@@ -63,7 +63,7 @@ struct Waiter {
 // An op's work in which idle workers take part; it lives in Engine::share(). Open while it is in
 // Pool::shares: only then may a worker join.
 struct Share {
-  Op* op;                      // whose work it is
+  Operator* op;                      // whose work it is
   void (*work)(void*);
   void* arg;
   int room;                    // how many more may join; none once a call has found no portion left
@@ -139,8 +139,8 @@ class Engine {
     Engine* engine = nullptr;
     After* home = this;           // who runs what becomes ready where ops run at the call
     bool here = false;            // some op of `here_` has this as its home
-    Op *run = nullptr, *run_last = nullptr;    // begun: this thread runs them (linked by queue_next)
-    Op *done = nullptr, *done_last = nullptr;  // completed: drop what they hold (likewise)
+    Operator *run = nullptr, *run_last = nullptr;    // begun: this thread runs them (linked by queue_next)
+    Operator *done = nullptr, *done_last = nullptr;  // completed: drop what they hold (likewise)
     Wakes wake;
     Drops errors;
 
@@ -153,27 +153,27 @@ class Engine {
   virtual ~Engine();
 
   // A block to fill with `payload`, `uses`, `device`, ...; push() or discard() takes it back.
-  virtual Op* new_op();
-  virtual void discard(Op* op);
+  virtual Operator* new_op();
+  virtual void discard(Operator* op);
   // Enqueues on all variables at once. On failure nothing happened and the block is discarded.
   // `wake` = false leaves the workers asleep: the caller is about to wait and helps.
   // A kept block (see `keep`) is the caller's to release.
-  virtual Status push(Op* op, bool wake = true, bool keep = false);
+  virtual Status push(Operator* op, bool wake = true, bool keep = false);
   // The same in two steps, for a caller that pushes under a lock of its own: what is to run or to
   // wake is added to `after`, for settle() once that lock is released.
-  virtual Status enqueue(Op* op, After& after, bool keep);
+  virtual Status enqueue(Operator* op, After& after, bool keep);
   virtual void settle(After& after);
-  virtual void release(Op* op);
+  virtual void release(Operator* op);
   // Ends an asynchronous op.
-  virtual void complete(Op* op, Error* error);
+  virtual void complete(Operator* op, Error* error);
   // An asynchronous op that has begun may go on in a thread that waits for it, and does nothing else:
   // such a thread calls assist() once, without a lock. Whether one waits now, for this or another.
-  virtual bool offer(Op* op);
+  virtual bool offer(Operator* op);
   virtual void set_assist(void (*assist)());
 
   // Waits for the uses of `var` that were pushed before: its writers, or (`all`) its readers too.
   virtual Status wait(Var* var, bool all, Poll poll, void* arg);
-  virtual Status wait_op(Op* op, Poll poll, void* arg);
+  virtual Status wait_op(Operator* op, Poll poll, void* arg);
   virtual Status wait_for_all(Poll poll, void* arg, int64_t timeout_ns = -1);
   // Helps or sleeps while more than `bytes` or `ops` of native work is pending.
   virtual Status throttle(int64_t bytes, int64_t ops, Poll poll, void* arg);
@@ -191,7 +191,7 @@ class Engine {
   // more threads than the pool's target. `work` claims portions by itself, returns when none is
   // left, and neither pushes nor waits; a joiner runs no op, so current() is null in it. Returns
   // when every call has returned.
-  virtual void share(Op* op, void (*work)(void*), void* arg, int most);
+  virtual void share(Operator* op, void (*work)(void*), void* arg, int most);
 
   // Once, before the first alarm(): what an alarm calls. That happens on a worker, without a lock,
   // and it may push; two calls may overlap.
@@ -223,7 +223,7 @@ class Engine {
   virtual void set_streams(Streams* streams);
 
   virtual EngineStats stats();
-  virtual Op* current();  // the op that the calling thread is running on this engine, or null
+  virtual Operator* current();  // the op that the calling thread is running on this engine, or null
   virtual int current_worker();   // which worker of this engine the calling thread is, or -1
   virtual std::vector<WorkerName> worker_names();  // by number
 
@@ -260,28 +260,28 @@ class Engine {
   Status wait_uses(Var* var, bool all, Poll poll, void* arg);
   Status wait_streams(Var* var, bool all, Poll poll, void* arg);
   Status drain_streams(Poll poll, void* arg);
-  Pool* pool_for(const Op& op);
+  Pool* pool_for(const Operator& op);
   Pool* pool(const char* role, Device device, int target, bool prioritized);
-  void note(Op* op);                                // without mu_: begins the op's trace
-  bool launches(const Op* op) const;
-  Error* run(Op* op);                               // without mu_: the payload, or the inherited error
-  void execute(Op* op, After& after);               // without mu_: run and, if synchronous, finish
-  void end(Op* op);                                 // without mu_: recycles what is wholly over
-  void recycle(Op* op);                             // without mu_
+  void note(Operator* op);                                // without mu_: begins the op's trace
+  bool launches(const Operator* op) const;
+  Error* run(Operator* op);                               // without mu_: the payload, or the inherited error
+  void execute(Operator* op, After& after);               // without mu_: run and, if synchronous, finish
+  void end(Operator* op);                                 // without mu_: recycles what is wholly over
+  void recycle(Operator* op);                             // without mu_
   void worker(Pool* p, int id);
   // The rest is called under mu_.
-  Op* running();  // like current(), less asynchronous ops that have completed
-  void ready(Op* op, After& after, bool pushing);
-  void finish(Op* op, Error* error, After& after);
-  void trace_uses(Op* op);
+  Operator* running();  // like current(), less asynchronous ops that have completed
+  void ready(Operator* op, After& after, bool pushing);
+  void finish(Operator* op, Error* error, After& after);
+  void trace_uses(Operator* op);
   void trace_pending(int64_t now);
   void set_error_locked(Var* var, Error* error, Drops& drops);
   void fail(Error* error, Drops& drops);
-  Op* pick(Pool* p);
-  bool has_room(const Op* op) const {
+  Operator* pick(Pool* p);
+  bool has_room(const Operator* op) const {
     return native_running_ + (op->wide ? cores() : 1) <= cores_;
   }
-  void begin(Op* op);
+  void begin(Operator* op);
   bool wake(Pool* p, After& after);
   void nudge(After& after);
   void signal(Pool* p, After& after);
@@ -295,20 +295,20 @@ class Engine {
   void ring(Lock& lock);
   void park(Pool* p, After& after);
   void unpark(Pool* p, After& after);
-  bool may_help(const Op* op) const;
-  bool may_assist(const Op* op) const;
-  Op* helpable(const std::vector<Op*>& targets);
-  Op* any_helpable();
-  void help(Op* op, Lock& lock);
-  bool on_stack(const Op* op) const;
-  bool waits_for_stack(Op* op);
+  bool may_help(const Operator* op) const;
+  bool may_assist(const Operator* op) const;
+  Operator* helpable(const std::vector<Operator*>& targets);
+  Operator* any_helpable();
+  void help(Operator* op, Lock& lock);
+  bool on_stack(const Operator* op) const;
+  bool waits_for_stack(Operator* op);
   Status drain(Lock& lock, uint64_t last, Poll poll, void* arg, int64_t timeout_ns);
   void join_workers(Lock& lock);
   // Helps and sleeps until done(); `find` names a ready op worth running here, or null.
   template <class Done, class Find>
   Status sleep_until(Lock& lock, std::condition_variable& cv, const std::atomic<int>* spin, Done done,
                      Find find, Poll poll, void* arg, int64_t deadline_ns);
-  Status wait_ops(Lock& lock, std::vector<Op*>& targets, Poll poll, void* arg);
+  Status wait_ops(Lock& lock, std::vector<Operator*>& targets, Poll poll, void* arg);
 
   const uint64_t id_;
   const Policy policy_;
@@ -321,7 +321,7 @@ class Engine {
   Drainer* drainers_ = nullptr;
   int throttled_ = 0;
   Waiter* waiters_ = nullptr;
-  Op *all_head_ = nullptr, *all_tail_ = nullptr;
+  Operator *all_head_ = nullptr, *all_tail_ = nullptr;
   uint64_t seq_ = 0;
   uint32_t walk_ = 0;
   int native_running_ = 0;   // cores that native ops and joiners of shares hold: at most cores_
@@ -351,7 +351,7 @@ class Engine {
   std::vector<Thread> threads_;
   std::vector<pthread_t> finished_;  // threads that need only be joined
   int thread_count_ = 0;
-  Op* free_ops_ = nullptr;  // linked by queue_next
+  Operator* free_ops_ = nullptr;  // linked by queue_next
   int free_count_ = 0;
   std::mutex free_mu_;    // guards these two; taken last
   Error *failures_ = nullptr, *last_failure_ = nullptr;

@@ -7,7 +7,7 @@ namespace lazyarray {
 
 // ---- shares ----------------------------------------------------------------------------------
 
-void Engine::share(Op* op, void (*work)(void*), void* arg, int most) {
+void Engine::share(Operator* op, void (*work)(void*), void* arg, int most) {
   Share mine{op, work, arg, std::min(most, cores_ - 1)};
   if (mine.room <= 0 || op->wide || runs_here()) return work(arg);
   After after;
@@ -107,7 +107,7 @@ void Engine::alarm(int64_t when) {
   Lock lock(mu_);
   if (alarm_at_ <= when || !alarm_ || runs_here_ || broken_) return;
   alarm_at_ = when;
-  if (!alarm_pool_) alarm_pool_ = pool_for(Op());
+  if (!alarm_pool_) alarm_pool_ = pool_for(Operator());
   if (tls.pool == alarm_pool_ && !tls.op) return;  // the worker that calls it: it looks again itself
   watch(after);
   lock.unlock();

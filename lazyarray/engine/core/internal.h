@@ -16,7 +16,7 @@ struct Completing {
 
 // What the calling thread is doing.
 struct ThreadState {
-  Op* op = nullptr;          // the op being run, innermost
+  Operator* op = nullptr;          // the op being run, innermost
   Pool* pool = nullptr;      // whose worker this is
   Engine* engine = nullptr;  // that pool's engine
   int worker = -1;

@@ -14,7 +14,7 @@
 namespace lazyarray {
 
 class Engine;
-struct Op;
+struct Operator;
 class Var;
 
 // A point of a device's stream: over once all that was launched there before it is.
@@ -123,13 +123,13 @@ class Streams {
   virtual ~Streams() = default;
   // On the thread that runs `op`, before it does: whatever this thread's stream is given from now on
   // comes after the earlier uses of the op's variables. An op of the CPU waits for them here.
-  virtual Error* begin(Op* op) = 0;
+  virtual Error* begin(Operator* op) = 0;
   // ... and after it ran: notes what it launched on its variables. A failure of the device's is the op's.
-  virtual Error* end(Op* op) = 0;
+  virtual Error* end(Operator* op) = 0;
   // An asynchronous op has two ends. On the thread that began it, when its run returned: ...
   virtual void leave() = 0;
   // ... and on any thread, when it completes: what its stream was given until now is its work.
-  virtual Error* over(Op* op) = 0;
+  virtual Error* over(Operator* op) = 0;
   // Waits on the host for the events, in slices; false if `poll` said to stop. A device's failure
   // comes back in `error`.
   virtual bool wait(const std::vector<Event*>& events, bool (*poll)(void*), void* arg, Error** error) = 0;

@@ -5,7 +5,7 @@ namespace lazyarray {
 
 int Engine::current_worker() { return tls.engine == this ? tls.worker : -1; }
 
-void Engine::note(Op* op) {
+void Engine::note(Operator* op) {
   if (!op->note) op->note = std::make_unique<TraceNote>();
   op->traced = op->note.get();
   TraceEvent& t = op->traced->event;
@@ -22,7 +22,7 @@ void Engine::note(Op* op) {
 
 // What it has to wait for on each variable: a reader for the last write, a writer for the reads since
 // then, or if there are none for that write. Of what is over only the last write is still known.
-void Engine::trace_uses(Op* op) {
+void Engine::trace_uses(Operator* op) {
   constexpr int kMost = 32, kSteps = 64;  // arrows an op, and uses looked at, the mutex being held
   TraceEvent& t = op->traced->event;
   t.seq = op->seq;

@@ -9,12 +9,12 @@
 namespace lazyarray {
 
 class Engine;
-struct Op;
+struct Operator;
 class Var;
 
 // One operator's place in one variable's queue.
 struct Use {
-  Op* op = nullptr;
+  Operator* op = nullptr;
   Var* var = nullptr;
   Use* prev = nullptr;
   Use* next = nullptr;

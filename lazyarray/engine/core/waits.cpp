@@ -11,41 +11,41 @@ constexpr int64_t kHandOff = 50'000;
 
 // ---- the calling thread's stack ---------------------------------------------------------------
 
-Op* Engine::current() {
-  for (Op* op = tls.op; op; op = op->outer)
+Operator* Engine::current() {
+  for (Operator* op = tls.op; op; op = op->outer)
     if (op->engine == this) return op;
   return nullptr;
 }
 
-Op* Engine::running() {
-  for (Op* op = tls.op; op; op = op->outer)
-    if (op->engine == this && op->state != Op::DONE) return op;
+Operator* Engine::running() {
+  for (Operator* op = tls.op; op; op = op->outer)
+    if (op->engine == this && op->state != Operator::DONE) return op;
   return nullptr;
 }
 
-bool Engine::on_stack(const Op* op) const {
-  for (const Op* s = tls.op; s; s = s->outer)
+bool Engine::on_stack(const Operator* op) const {
+  for (const Operator* s = tls.op; s; s = s->outer)
     if (s == op) return true;
   return false;
 }
 
 // Whether `op` can't complete before one that the calling thread is running. What earlier calls
 // of the same walk saw is not looked at again: it was found not to.
-bool Engine::waits_for_stack(Op* op) {
-  Op* walked = nullptr;
-  auto visit = [&](Op* o) {
+bool Engine::waits_for_stack(Operator* op) {
+  Operator* walked = nullptr;
+  auto visit = [&](Operator* o) {
     if (o->mark == walk_) return;
     o->mark = walk_;
     o->walk_next = walked;
     walked = o;
   };
   visit(op);
-  while (Op* o = walked) {
+  while (Operator* o = walked) {
     walked = o->walk_next;
     if (on_stack(o)) return true;
     if (o->awaits)
-      for (Op* t : *o->awaits) visit(t);
-    if (o->state != Op::WAITING) continue;
+      for (Operator* t : *o->awaits) visit(t);
+    if (o->state != Operator::WAITING) continue;
     for (Use& u : o->uses) {
       if (u.granted) continue;
       // Back to the nearest write, which itself waits for all that is before it.
@@ -61,21 +61,21 @@ bool Engine::waits_for_stack(Op* op) {
 
 // ---- helping ---------------------------------------------------------------------------------
 
-bool Engine::may_help(const Op* op) const {
-  if (op->state != Op::READY || !op->pool) return false;
+bool Engine::may_help(const Operator* op) const {
+  if (op->state != Operator::READY || !op->pool) return false;
   if (op->pool == &here_) return true;  // there are no workers for it
   // A waiter that finds no free core may still run what is over sooner than a hand-off.
   return !tls.helping && op->compute() && (has_room(op) || op->cost_ns < kHandOff);
 }
 
 // Whether it is one that a waiter may bring on. Not inside an op, whose end others may wait for.
-bool Engine::may_assist(const Op* op) const {
-  return op->offered && op->state == Op::RUNNING && !tls.op && !tls.settling;
+bool Engine::may_assist(const Operator* op) const {
+  return op->offered && op->state == Operator::RUNNING && !tls.op && !tls.settling;
 }
 
-bool Engine::offer(Op* op) {
+bool Engine::offer(Operator* op) {
   Lock lock(mu_);
-  if (!assist_ || op->state != Op::RUNNING || op->offered) return false;
+  if (!assist_ || op->state != Operator::RUNNING || op->offered) return false;
   op->offered = true;
   offered_++;
   for (Waiter* w = waiters_; w; w = w->next) w->cv.notify_one();
@@ -88,23 +88,23 @@ void Engine::set_assist(void (*assist)()) {
 }
 
 // A ready op that one of `targets` depends on (or is). Oldest uses first: they are nearest to ready.
-Op* Engine::helpable(const std::vector<Op*>& targets) {
+Operator* Engine::helpable(const std::vector<Operator*>& targets) {
   int budget = runs_here_ ? INT_MAX : 1024;  // uses looked at, the mutex being held
   walk_++;
-  Op *first = nullptr, *last = nullptr;  // what waits, in the order in which it was met
-  auto visit = [&](Op* op) {
+  Operator *first = nullptr, *last = nullptr;  // what waits, in the order in which it was met
+  auto visit = [&](Operator* op) {
     if (op->mark == walk_) return false;
     op->mark = walk_;
-    if (op->state == Op::WAITING) {
+    if (op->state == Operator::WAITING) {
       op->walk_next = nullptr;
       (last ? last->walk_next : first) = op;
       last = op;
     }
     return may_help(op) || may_assist(op);
   };
-  for (Op* op : targets)
+  for (Operator* op : targets)
     if (visit(op)) return op;
-  for (Op* o = first; o; o = o->walk_next)
+  for (Operator* o = first; o; o = o->walk_next)
     for (Use& u : o->uses) {
       if (u.granted) continue;
       for (Use* b = u.var->head; b != &u; b = b->next) {
@@ -115,22 +115,22 @@ Op* Engine::helpable(const std::vector<Op*>& targets) {
   return nullptr;
 }
 
-Op* Engine::any_helpable() {
+Operator* Engine::any_helpable() {
   if (here_.head) return here_.head;
   int looks = offered_ ? 64 : 0;  // what runs is among the oldest
-  for (Op* op = all_head_; op && looks-- > 0; op = op->all_next)
+  for (Operator* op = all_head_; op && looks-- > 0; op = op->all_next)
     if (may_assist(op)) return op;
   const bool full = native_running_ >= cores_;
   for (auto& p : pools_) {
     if (!p->compute || tls.helping) continue;
     int budget = full ? 64 : INT_MAX;  // with a free core the first one found will do
-    for (Op* op = p->head; op && budget-- > 0; op = op->queue_next)
+    for (Operator* op = p->head; op && budget-- > 0; op = op->queue_next)
       if (may_help(op)) return op;
   }
   return nullptr;
 }
 
-void Engine::help(Op* op, Lock& lock) {
+void Engine::help(Operator* op, Lock& lock) {
   if (op->offered) {
     op->offered = false;
     offered_--;
@@ -176,14 +176,14 @@ Status Engine::sleep_until(Lock& lock, std::condition_variable& cv, const std::a
     return !go_on;
   };
   // An op that waits computes nothing: its core is for what it waits for.
-  for (Op* s = tls.op; s; s = s->outer)
+  for (Operator* s = tls.op; s; s = s->outer)
     if (s->engine == this && s->cores) {
       native_running_ -= s->cores;
       s->cores = 0;
       if (starved_) held_.store(true, std::memory_order_relaxed);
     }
   while (!done()) {
-    if (Op* op = find()) {
+    if (Operator* op = find()) {
       spun = spun || op->offered;  // a thread that has no worker's core takes over
       help(op, lock);
     } else {
@@ -228,7 +228,7 @@ Status Engine::sleep_until(Lock& lock, std::condition_variable& cv, const std::a
     }
   }
   After after;
-  if (tls.op && tls.op->engine == this && tls.op->state == Op::RUNNING) begin(tls.op);
+  if (tls.op && tls.op->engine == this && tls.op->state == Operator::RUNNING) begin(tls.op);
   if (parked) {
     tls.parked = false;
     if (tls.engine == this) {
@@ -252,12 +252,12 @@ Status Engine::sleep_until(Lock& lock, std::condition_variable& cv, const std::a
   return status;
 }
 
-Status Engine::wait_ops(Lock& lock, std::vector<Op*>& targets, Poll poll, void* arg) {
+Status Engine::wait_ops(Lock& lock, std::vector<Operator*>& targets, Poll poll, void* arg) {
   Waiter waiter;
   std::vector<WaitLink> links(targets.size());  // all that may fail
   waiter.remaining = static_cast<int>(targets.size());
   for (size_t i = 0; i < targets.size(); ++i) {
-    Op* op = targets[i];
+    Operator* op = targets[i];
     op->refs.fetch_add(1, std::memory_order_relaxed);
     links[i] = {&waiter, op, op->waiters};
     op->waiters = &links[i];
@@ -265,12 +265,12 @@ Status Engine::wait_ops(Lock& lock, std::vector<Op*>& targets, Poll poll, void* 
   waiter.next = waiters_;
   if (waiters_) waiters_->prev = &waiter;
   waiters_ = &waiter;
-  for (Op* s = tls.op; s; s = s->outer)
+  for (Operator* s = tls.op; s; s = s->outer)
     if (s->engine == this && !s->awaits) s->awaits = &targets;
   const Status status = sleep_until(
       lock, waiter.cv, &waiter.remaining, [&] { return waiter.remaining == 0; },
       [&] { return helpable(targets); }, poll, arg, -1);
-  for (Op* s = tls.op; s; s = s->outer)
+  for (Operator* s = tls.op; s; s = s->outer)
     if (s->awaits == &targets) s->awaits = nullptr;
   (waiter.prev ? waiter.prev->next : waiters_) = waiter.next;
   if (waiter.next) waiter.next->prev = waiter.prev;
@@ -282,7 +282,7 @@ Status Engine::wait_ops(Lock& lock, std::vector<Op*>& targets, Poll poll, void* 
           break;
         }
   lock.unlock();
-  for (Op* op : targets) release(op);
+  for (Operator* op : targets) release(op);
   return status;
 }
 
@@ -338,9 +338,9 @@ Status Engine::wait_uses(Var* var, bool all, Poll poll, void* arg) {
   walk_++;
   Status status = Status::OK;
   // The innermost op is what waits; an outer one of this engine may only have helped another's.
-  Op* cur = running();
+  Operator* cur = running();
   if (cur != tls.op && tls.op && tls.op->engine != this) cur = nullptr;
-  std::vector<Op*> targets;
+  std::vector<Operator*> targets;
   for (Use* u = var->tail; u; u = u->prev) {
     if (!all && !u->write) continue;
     // Inside an op: what was pushed before it, or by it. Anything later may wait for it.
@@ -359,13 +359,13 @@ Status Engine::wait_uses(Var* var, bool all, Poll poll, void* arg) {
   return status;
 }
 
-Status Engine::wait_op(Op* op, Poll poll, void* arg) try {
+Status Engine::wait_op(Operator* op, Poll poll, void* arg) try {
   Lock lock(mu_);
-  if (op->state == Op::DONE) return Status::OK;
+  if (op->state == Operator::DONE) return Status::OK;
   if (broken_) return Status::BROKEN;
   walk_++;
   if (tls.op && waits_for_stack(op)) return Status::SELF_WAIT;
-  std::vector<Op*> targets{op};
+  std::vector<Operator*> targets{op};
   return wait_ops(lock, targets, poll, arg);
 } catch (const std::bad_alloc&) {
   return Status::NO_MEMORY;

@@ -48,8 +48,8 @@ void Thread::join() { pthread_join(id_, nullptr); }
 
 // ---- the ready queue -------------------------------------------------------------------------
 
-void Pool::put(Op* op) {
-  Op* after = tail;
+void Pool::put(Operator* op) {
+  Operator* after = tail;
   if (op->prop == Prop::DELETE_VAR) after = nullptr;  // a deletion jumps its queue
   else if (prioritized)
     while (after && after->priority < op->priority && after->prop != Prop::DELETE_VAR)
@@ -62,7 +62,7 @@ void Pool::put(Op* op) {
   compute += op->compute();
 }
 
-void Pool::take(Op* op) {
+void Pool::take(Operator* op) {
   (op->queue_prev ? op->queue_prev->queue_next : head) = op->queue_next;
   (op->queue_next ? op->queue_next->queue_prev : tail) = op->queue_prev;
   op->queue_prev = op->queue_next = nullptr;
@@ -93,7 +93,7 @@ Pool* Engine::pool(const char* role, Device device, int target, bool prioritized
   return pools_.back().get();
 }
 
-Pool* Engine::pool_for(const Op& op) {
+Pool* Engine::pool_for(const Operator& op) {
   const bool copies = op.prop == Prop::COPY_FROM_GPU || op.prop == Prop::COPY_TO_GPU;
   const bool priority =
       op.prop == Prop::CPU_PRIORITIZED || op.prop == Prop::GPU_PRIORITIZED || op.hands_over();
@@ -120,11 +120,11 @@ Pool* Engine::pool_for(const Op& op) {
 // Native compute never occupies more threads than cores; opaque ops don't count. A wide op takes
 // them all, and one that can't start yet lets no later compute of its queue overtake it, or it
 // might never find the cores free.
-Op* Engine::pick(Pool* p) {
+Operator* Engine::pick(Pool* p) {
   bool full = native_running_ >= cores_;
   if (full && p->compute) starved_ = true;
   if (p->ready == (full ? p->compute : 0)) return nullptr;
-  Op* op = p->head;
+  Operator* op = p->head;
   for (; op && op->compute(); op = op->queue_next) {
     if (!full && has_room(op)) break;
     full = starved_ = true;
@@ -222,7 +222,7 @@ void Engine::worker(Pool* p, int id) {
       settle(after);
       break;
     }
-    Op* op = pick(p);
+    Operator* op = pick(p);
     if (!op) {
       if (quit_) {
         p->threads--;
@@ -288,7 +288,7 @@ void Engine::worker(Pool* p, int id) {
 
 bool Engine::entered() const {
   if (tls.engine == this) return true;
-  for (const Op* op = tls.op; op; op = op->outer)
+  for (const Operator* op = tls.op; op; op = op->outer)
     if (op->engine == this) return true;
   for (const Completing* c = tls.completing; c; c = c->outer)
     if (c->engine == this) return true;

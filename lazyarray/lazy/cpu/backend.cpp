@@ -24,7 +24,7 @@ void CpuBackend::expect(const FusedPlan& plan, double times) {
     tier().worked(c.loop, times * c.ns, planner.policy.compile_ns);
 }
 
-int CpuBackend::pass(Executor& executor, const FusedPlan& fused, Instr* const* instrs, size_t n, Op* op) try {
+int CpuBackend::pass(Executor& executor, const FusedPlan& fused, Instr* const* instrs, size_t n, Operator* op) try {
   const Plan& plan = static_cast<const Plan&>(fused);
   Engine* const engine = executor.engine();
   Owned failed(n);  // before it ran: until published

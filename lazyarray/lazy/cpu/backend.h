@@ -18,7 +18,7 @@ class CpuBackend final : public Backend {
   Error* run(Instr& in, const Crew* crew) override;
   // What each variable holds is kept in `Errors` in program order, and written to the variables at the
   // end: while the pass runs they say what they said before it, which is what decides.
-  int pass(Executor& executor, const FusedPlan& plan, Instr* const* instrs, size_t n, Op* op) override;
+  int pass(Executor& executor, const FusedPlan& plan, Instr* const* instrs, size_t n, Operator* op) override;
 
  private:
   Runtime& runtime_;

@@ -188,7 +188,7 @@ Stream* stream_on(Gpu* gpu, Error** error) {
   return mine.of(gpu, false, error);
 }
 
-Error* CudaStreams::begin(Op* op) {
+Error* CudaStreams::begin(Operator* op) {
   std::vector<Event*> before;
   for (const Use& u : op->uses)
     if (Footprint* f = u.var->footprint.load(std::memory_order_acquire)) f->before(u.write, before);
@@ -219,7 +219,7 @@ Error* CudaStreams::begin(Op* op) {
   return error;
 }
 
-Error* CudaStreams::end(Op* op) {
+Error* CudaStreams::end(Operator* op) {
   ThreadStreams::Running ran = left();
   Error* error = ran.stream && ran.launched ? note(op, *ran.stream, ran.temporaries) : nullptr;
   for (Chunk* c : ran.temporaries) c->unref();
@@ -262,7 +262,7 @@ ThreadStreams::Running CudaStreams::left() {
   return ran;
 }
 
-Error* CudaStreams::note(Op* op, const Stream& stream, const std::vector<Chunk*>& temporaries) {
+Error* CudaStreams::note(Operator* op, const Stream& stream, const std::vector<Chunk*>& temporaries) {
   Error* error = nullptr;
   Event* e = stream.gpu->record(stream, &error);
   if (!e) return error;
@@ -273,7 +273,7 @@ Error* CudaStreams::note(Op* op, const Stream& stream, const std::vector<Chunk*>
   return nullptr;
 }
 
-bool CudaStreams::uses_cuda(const Op* op) {
+bool CudaStreams::uses_cuda(const Operator* op) {
   if (op->device.is_gpu()) return true;
   for (const Use& u : op->uses)
     if (const Chunk* c = dynamic_cast<const Chunk*>(u.var); c && !c->plain()) return true;

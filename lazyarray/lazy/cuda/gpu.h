@@ -171,13 +171,13 @@ inline bool is_pinned(const Chunk& c) {
 // Order between streams, for the engine.
 class CudaStreams final : public Streams {
  public:
-  Error* begin(Op* op) override;
+  Error* begin(Operator* op) override;
 
-  Error* end(Op* op) override;
+  Error* end(Operator* op) override;
   void leave() override {
     for (Chunk* c : left().temporaries) c->unref();
   }
-  Error* over(Op* op) override { return note(op, *static_cast<Stream*>(op->stream), {}); }
+  Error* over(Operator* op) override { return note(op, *static_cast<Stream*>(op->stream), {}); }
 
   // Work is often over within microseconds, so it is watched for a moment; then in naps that grow.
   bool wait(const std::vector<Event*>& events, bool (*poll)(void*), void* arg, Error** error) override;
@@ -188,8 +188,8 @@ class CudaStreams final : public Streams {
   static Error* gpu_failure(Gpu* gpu) { return gpu->failure(); }
   static ThreadStreams::Running left();
   // Whoever uses what the op used comes after all that the stream was given until now.
-  static Error* note(Op* op, const Stream& stream, const std::vector<Chunk*>& temporaries);
-  static bool uses_cuda(const Op* op);
+  static Error* note(Operator* op, const Stream& stream, const std::vector<Chunk*>& temporaries);
+  static bool uses_cuda(const Operator* op);
   // The host's own memory is read and written while the op runs, by way of staging: then it is over.
   static bool used_by_device(Var* v);
 };

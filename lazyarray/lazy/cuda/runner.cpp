@@ -13,7 +13,7 @@ void Runner::price(Instr& in) const {
   in.cost_ns = std::max(policy_.launch_ns, in.cost_ns / policy_.gpu_speed);
 }
 
-int Runner::pass(Executor& executor, const FusedPlan& plan, Instr* const* instrs, size_t n, Op*) try {
+int Runner::pass(Executor& executor, const FusedPlan& plan, Instr* const* instrs, size_t n, Operator*) try {
   Errors errors(executor.engine());
   bool healthy = true;
   for (size_t m = 0; m < n && healthy; ++m) {

@@ -37,7 +37,7 @@ class Runner final : public Backend {
   void forget_plans() override {}  // no figure decides them
   Error* run(Instr& in, const Crew* crew) override;
   // What is poisoned, or can't be fused here, runs one by one.
-  int pass(Executor& executor, const FusedPlan& plan, Instr* const* instrs, size_t n, Op* op) override;
+  int pass(Executor& executor, const FusedPlan& plan, Instr* const* instrs, size_t n, Operator* op) override;
 
  private:
   // A fused stage, all of whose inputs are healthy. Without an error and not `ran`: nothing happened, and

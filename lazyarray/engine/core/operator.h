@@ -1,4 +1,4 @@
-// Op: one pushed operator, from push to completion, and what it runs.
+// Operator: one pushed operator, from push to completion, and what it runs.
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -12,7 +12,7 @@
 namespace lazyarray {
 
 class Engine;
-struct Op;
+struct Operator;
 struct Pool;
 
 enum class Prop : int {
@@ -21,7 +21,7 @@ enum class Prop : int {
 
 struct RunContext {
   Engine* engine;
-  Op* op;
+  Operator* op;
   Device device;
 };
 
@@ -43,11 +43,11 @@ struct Payload {
 struct Waiter;
 struct WaitLink {
   Waiter* waiter;
-  Op* op;
+  Operator* op;
   WaitLink* next;
 };
 
-struct Op {
+struct Operator {
   enum State : uint8_t { WAITING, READY, RUNNING, DONE };
 
   std::atomic<int> refs{1};
@@ -67,21 +67,21 @@ struct Op {
   uint64_t root = 0;        // seq of its outermost ancestor: who waits for that waits for this
   uint32_t waiting = 0;     // ungranted uses, plus one while it is being pushed
   uint32_t mark = 0;        // last graph walk that saw it
-  Op* walk_next = nullptr;  // ... and what that looks at next
+  Operator* walk_next = nullptr;  // ... and what that looks at next
   int64_t bytes = 0;        // output bytes, for the run-ahead budget
   int64_t cost_ns = 0;      // estimate, for deciding who runs it
   const char* name = "";    // interned
   Payload payload;
   std::vector<Use> uses;    // capacity is kept when the block is reused
   Error* result = nullptr;  // the failure, for the pusher that kept the block
-  Op* outer = nullptr;      // the op that this thread was running when it began this one
-  Op *all_prev = nullptr, *all_next = nullptr;      // every uncompleted op, by root
-  Op *queue_prev = nullptr, *queue_next = nullptr;  // the ready queue of `pool`
+  Operator* outer = nullptr;      // the op that this thread was running when it began this one
+  Operator *all_prev = nullptr, *all_next = nullptr;      // every uncompleted op, by root
+  Operator *queue_prev = nullptr, *queue_next = nullptr;  // the ready queue of `pool`
   Pool* pool = nullptr;     // while it is in a ready queue
   void* stream = nullptr;   // of its device, where its work goes while it runs: see Streams
   void* home = nullptr;     // who will run it (Engine::After), if it runs where it became ready
   WaitLink* waiters = nullptr;
-  const std::vector<Op*>* awaits = nullptr;  // what the thread that runs it is waiting for
+  const std::vector<Operator*>* awaits = nullptr;  // what the thread that runs it is waiting for
   uint32_t site = 0;        // the line that pushed it, for the trace
   TraceNote* traced = nullptr;  // if it was pushed while tracing: what is known so far
   std::unique_ptr<TraceNote> note;  // where; kept when the block is reused
