@@ -513,7 +513,7 @@ def rfftfreq(n: int, d: Any = 1.0, device: Any = None, *, dtype: Any = None) -> 
 
 
 def _frequencies(n: Any, d: Any, dtype: Any, places: Callable[[int], NDArray]) -> NDArray:
-    if not isinstance(n, (int, np.integer)):
+    if isinstance(n, Tensor) or not isinstance(n, (int, np.integer)):
         if not isinstance(n, Tensor) or n.ndim or n.dtype.kind not in "iu":
             raise ValueError("n should be an integer")
         n = operator.index(n)
