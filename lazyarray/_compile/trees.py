@@ -41,7 +41,7 @@ ATOMS = (
 
 def is_atom(x: Any) -> bool:
     """Whether it is a value without parts. A Scalar is an array, though it passes for a number."""
-    return isinstance(x, ATOMS) and not isinstance(x, Tensor)
+    return not isinstance(x, Tensor) and isinstance(x, ATOMS)
 
 
 class _Leaf:

@@ -211,7 +211,7 @@ def _line(code: CodeType, line: int) -> str:
 
 def checked_leaf(x: Any) -> Any:
     """A leaf of a call as nodes keep it, or TypeError."""
-    number = isinstance(x, (bool, int, float, complex, np.generic)) and not isinstance(x, Tensor)
+    number = not isinstance(x, Tensor) and isinstance(x, (bool, int, float, complex, np.generic))
     if number or x is None or x is Ellipsis or isinstance(x, (str, Entry, np.dtype, Context)):
         return x
     if isinstance(x, type) and issubclass(x, np.generic):

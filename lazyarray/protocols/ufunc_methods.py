@@ -103,9 +103,7 @@ def call(ufunc: np.ufunc, *inputs: Any, out: Any = None, where: Any = True, **kw
             f"the ufunc {ufunc.__name__} has no counterpart in lazyarray: "
             "use NumPy on x.asnumpy() to compute it there"
         )
-    fixed = [
-        o if isinstance(o, _SCALARS) and not isinstance(o, Tensor) else None for o in inputs
-    ]
+    fixed = [o if not isinstance(o, Tensor) and isinstance(o, _SCALARS) else None for o in inputs]
     arrays = _layout.operands(*[o for o, f in zip(inputs, fixed, strict=True) if f is None])
 
     def function(*v: np.ndarray) -> Any:

@@ -1,4 +1,4 @@
-"""Errors and warnings that depend on values come in their line where the program would catch them."""
+"""Errors and warnings that depend on values come in their line where the program catches them."""
 
 import asyncio
 import contextlib
@@ -12,6 +12,10 @@ import lazyarray as la
 
 SIZES = [5, 300_000]  # run by the caller; handed to a worker
 LinAlgError = np.linalg.LinAlgError
+
+
+def places(prefix):
+    return [f for name, f in sorted(globals().items()) if name.startswith(prefix)]
 
 
 def invert():
@@ -101,7 +105,7 @@ def caught_by_unittest():
     return True
 
 
-@pytest.mark.parametrize("place", [f for n, f in sorted(globals().items()) if n.startswith("caught_")])
+@pytest.mark.parametrize("place", places("caught_"))
 def test_a_program_catches_it(place):
     assert place() is True
 
@@ -159,7 +163,7 @@ def not_while_recording():
         return None
 
 
-@pytest.mark.parametrize("place", [f for n, f in sorted(globals().items()) if n.startswith("not_")])
+@pytest.mark.parametrize("place", places("not_"))
 def test_elsewhere_it_comes_with_the_result(place):
     result = place()
     with pytest.raises(LinAlgError):

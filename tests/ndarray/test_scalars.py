@@ -126,7 +126,7 @@ def test_methods_that_change_arrays_leave_scalars_alone():
     s = la.array([1.0, 2.0]).sum()
     assert s.fill(5) is None and s.put(0, 5) is None and s.resize((2,)) is None
     assert s.setflags(write=True) is None and not s.flags.writeable and not s.flags["W"]
-    with pytest.raises(TypeError, match="numpy.float64"):
+    with pytest.raises(TypeError, match="argument 1"):
         la.copyto(s, 4)
     with pytest.raises(TypeError, match="must be an array"):
         la.putmask(s, True, 4)
