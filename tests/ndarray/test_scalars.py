@@ -126,9 +126,9 @@ def test_methods_that_change_arrays_leave_scalars_alone():
     s = la.array([1.0, 2.0]).sum()
     assert s.fill(5) is None and s.put(0, 5) is None and s.resize((2,)) is None
     assert s.setflags(write=True) is None and not s.flags.writeable and not s.flags["W"]
-    with pytest.raises(TypeError, match="argument 1"):
+    with pytest.raises(TypeError, match="ArrayType"):
         la.copyto(s, 4)
-    with pytest.raises(TypeError, match="must be an array"):
+    with pytest.raises(TypeError, match="the array to change"):
         la.putmask(s, True, 4)
     with pytest.raises(ValueError, match="read-only"):
         la.ones(()).copyto(s)
