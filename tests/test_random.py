@@ -475,3 +475,13 @@ def test_threads_share_a_generator():
     rng = default_rng(0)
     want = sorted(rng.random(300)[0] for _ in range(200))
     assert got == want
+
+
+def test_a_seed_is_numpys_streams_too():
+    drawn = []
+    for _ in range(2):
+        la.random.seed(7)
+        drawn.append((float(la.random.rand()), np.random.rand()))
+    assert drawn[0] == drawn[1] and drawn[0][0] == drawn[0][1]
+    la.random.seed(8, la.cpu(0))
+    assert np.random.rand() == np.random.RandomState(7).random(2)[1]
