@@ -94,7 +94,7 @@ cdef bint is_hosts_alone(object host, PyObject** args, size_t flags, PyObject* n
         o = <object>args[i]
         if cnp.PyArray_Check(o):
             found = found or is_of_others(o)
-        elif type(o) is not float and type(o) is not int and o is not None and not isinstance(o, _generic):
+        elif type(o) is not float and type(o) is not int and o is not None and not is_of(o, _generic):
             return False
     return found
 
