@@ -65,7 +65,7 @@ cdef object with_numbers(Tensor x, object key, bint reads):
         elif isinstance(k, slice):
             views = True
             used += 1
-        elif isinstance(k, int) and type(k) is not bool or isinstance(k, np.integer):
+        elif isinstance(k, int) and type(k) is not bool or is_of(k, np.integer):
             used += 1
         else:
             return None
@@ -102,7 +102,7 @@ cdef Tensor basic_view(Tensor x, object key, int* kind):
             ellipsis = True
             continue
         t = type(k)
-        if t is int or t is slice or isinstance(k, (slice, np.integer)):
+        if t is int or t is slice or isinstance(k, slice) or is_of(k, np.integer):
             used += 1
             continue
         if isinstance(k, int) and t is not bool:

@@ -21,7 +21,10 @@ class ArrayVar(Var):
         **kwargs: Any,
     ) -> NDArray: ...
 
-class NDArray:
+class _ArrayType(type):
+    def __instancecheck__(self, x: Any) -> bool: ...
+
+class NDArray(metaclass=_ArrayType):
     __array_priority__: ClassVar[float]
     def __class_getitem__(cls, item: object, /) -> GenericAlias: ...
     def __init__(

@@ -159,7 +159,7 @@ cdef bint _powers_keep_dtypes = _numpy_facts.POWERS_KEEP_DTYPES
 
 cdef object exponent_of(Tensor a, object exponent):
     """What older NumPys take an exponent for that is one of their scalars: see ``_numpy_facts``."""
-    if not isinstance(exponent, (np.integer, np.floating)) and not (
+    if not is_of(exponent, np.integer) and not is_of(exponent, np.floating) and not (
             isinstance(exponent, np.ndarray) and exponent.ndim == 0 and exponent.dtype.kind in "iuf"):
         return exponent
     if is_scalar(a):

@@ -25,6 +25,11 @@ cdef class Scalar(NDArray):
         become(self, functions.array(value, dtype))
         self.v.readonly = True
 
+    @property
+    def __class__(self):
+        # What `isinstance` asks besides the type: a program may ask for a float, or for np.floating.
+        return np_dtype(self.v.dtype).type
+
     def __repr__(self):
         value = only_value(settled(awaited(self, "?repr()"), False))
         text = repr(value)
@@ -214,3 +219,26 @@ for _kinds, _type, _number in (("b", BoolScalar, None), ("iu", IntegralScalar, n
     set_scalar_type(_kinds, _type)
     if _number is not None:
         _number.register(_type)
+
+
+class _ArrayType(type):
+    """The array class's own: ``isinstance(s, np.ndarray)`` is false for a Scalar, as for NumPy's scalars.
+
+    So programs tell numbers from arrays. Code that names ``NDArray`` means all of ours, Scalars included.
+    """
+
+    def __instancecheck__(cls, x):
+        if cls is NDArray and issubclass(type(x), Scalar):
+            return "NDArray" in sys._getframe().f_code.co_names
+        return type.__instancecheck__(cls, x)
+
+
+cdef extern from *:
+    """
+    static void set_metatype(PyObject* type, PyObject* metatype) {
+      Py_INCREF(metatype);
+      Py_SET_TYPE(type, reinterpret_cast<PyTypeObject*>(metatype));
+      PyType_Modified(reinterpret_cast<PyTypeObject*>(type));
+    }
+    """
+    void set_metatype(object type, object metatype)

@@ -518,7 +518,7 @@ def rfftfreq(
 
 
 def _frequencies(n: Any, d: Any, dtype: Any, places: Callable[[int], NDArray]) -> NDArray:
-    if not isinstance(n, (int, np.integer)):
+    if isinstance(n, Tensor) or not isinstance(n, (int, np.integer)):
         if not isinstance(n, Tensor) or n.ndim or n.dtype.kind not in "iu":
             raise ValueError("n should be an integer")
         n = operator.index(n)

@@ -523,3 +523,13 @@ def test_numpys_array_that_is_no_out(out):
         la.random.default_rng(0).random(out=out)
     with pytest.raises(ValueError, match="size must match"):
         la.random.default_rng(0).random(2, out=np.zeros(3))
+
+
+def test_a_seed_is_numpys_streams_too():
+    drawn = []
+    for _ in range(2):
+        la.random.seed(7)
+        drawn.append((float(la.random.rand()), np.random.rand()))
+    assert drawn[0] == drawn[1] and drawn[0][0] == drawn[0][1]
+    la.random.seed(8, la.cpu(0))
+    assert np.random.rand() == np.random.RandomState(7).random(2)[1]

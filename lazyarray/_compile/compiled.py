@@ -13,7 +13,7 @@ from typing import Any, Generic, NamedTuple, ParamSpec, TypeVar
 
 from lazyarray._compile.replay import CLASH, Escaped, Looked, Replay, name_of
 from lazyarray._compile.state import Key, State
-from lazyarray._compile.trees import ATOMS, LEAF, flattened, frozen, mapped, number_paths
+from lazyarray._compile.trees import LEAF, flattened, frozen, is_atom, mapped, number_paths
 from lazyarray.lazy._lazy import (
     NumberAsked,
     Tensor,
@@ -264,7 +264,7 @@ class Compiled(Generic[_P, _R]):
         roots = [(function, name_of(function))]
         constants: list[Any] = []
         mapped(call.tree, constants.append)
-        roots += [(x, "an argument") for x in constants if not isinstance(x, (*ATOMS, type(LEAF)))]
+        roots += [(x, "an argument") for x in constants if not is_atom(x) and x is not LEAF]
         state = State(roots, self._varying, self._fixed)
         try:
             if not (free and state.found.asks_types):

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from lazyarray._compile.code import Names, any_global, is_foreign, names_of
-from lazyarray._compile.trees import ATOMS
+from lazyarray._compile.trees import is_atom
 from lazyarray.lazy._lazy import ABSENT, Tensor, TracingError, leaf_grad
 
 __all__ = ["Place", "Finder", "IN_DICT"]
@@ -202,7 +202,7 @@ class Finder:
     # -- values
 
     def _visit(self, x: Any, path: str) -> None:
-        if isinstance(x, ATOMS) and not isinstance(x, (type, types.ModuleType)):
+        if is_atom(x) and not isinstance(x, (type, types.ModuleType)):
             return
         if type(x) is list:  # who holds it
             name = path.rpartition(".")[2]

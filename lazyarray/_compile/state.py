@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from lazyarray._compile.places import ASKED, DICT_OF, Finder, Place, is_compiled
-from lazyarray._compile.trees import ATOMS, Encoder, filled, flattened, taken
+from lazyarray._compile.trees import Encoder, filled, flattened, is_atom, taken
 from lazyarray.lazy._lazy import (
     ABSENT,
     Guard,
@@ -241,7 +241,7 @@ def _may_vary(x: Any) -> bool:
 def _shown(x: Any) -> str:
     if isinstance(x, Tensor):
         return f"an array of shape {x.shape}"
-    text = repr(x) if isinstance(x, ATOMS) or x is ABSENT else ""
+    text = repr(x) if is_atom(x) or x is ABSENT else ""
     return text if 0 < len(text) < 60 else f"a {type(x).__name__}"
 
 

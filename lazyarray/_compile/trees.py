@@ -39,6 +39,11 @@ ATOMS = (
 )
 
 
+def is_atom(x: Any) -> bool:
+    """Whether it is a value without parts. A Scalar is an array, though it passes for a number."""
+    return not isinstance(x, Tensor) and isinstance(x, ATOMS)
+
+
 class _Leaf:
     """A mark for the place of an array in a tree."""
 
@@ -136,7 +141,7 @@ def frozen(tree: Any, numbers: list[Any] | None = None) -> Hashable:
         return (Number,)
     if isinstance(tree, (float, complex)):
         return (type(tree), repr(tree))  # 0.0 and -0.0 are not the same, and NaN is
-    if isinstance(tree, ATOMS) or _is_value(tree):
+    if is_atom(tree) or _is_value(tree):
         return (type(tree), tree)  # nor are 1, 1.0 and True
     hash(tree)  # TypeError for what may not be an argument
     return (type(tree), tree if isinstance(tree, frozenset) else _Same(tree))
@@ -250,7 +255,7 @@ class Encoder:
             raise TracingError(f"{what} is a NumPy array of what lazyarray can't hold ({x.dtype})")
         if isinstance(x, np.ndarray) and not strict:
             return self.output(array(x))
-        if isinstance(x, ATOMS) or self._known(x):
+        if is_atom(x) or self._known(x):
             return x
         if type(x) in (list, dict):
             if id(x) in self._containers:

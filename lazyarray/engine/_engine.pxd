@@ -288,6 +288,16 @@ cdef extern from "engine/sites.h" namespace "lazyarray" nogil:
         PyObject* place(uint32_t)
 
 
+cdef extern from "engine/handlers.h" namespace "lazyarray" nogil:
+    cdef struct HandlerOps:
+        int push_exc_info, with_except_start, check_exc_match, pop_top, extended_arg
+        int load_name, load_global, load_attr, load_const, load_method, kw_names
+
+    cdef cppclass Handlers:
+        Handlers(const char*, const char*, const HandlerOps&, object, object)
+        cbool around()
+
+
 ctypedef int (*FlushHook)() except -1
 
 
@@ -350,6 +360,7 @@ cdef int raise_later(object exc) except -1
 cdef Engine process_engine()
 cdef int step_aside() except -1
 cdef Sites* sites() noexcept
+cdef bint handlers_around() noexcept
 cdef str site_text(uint32_t site)
 cdef void note_wait(CEngine* c, const char* name, int64_t start) noexcept
 cdef void set_flush_hook(FlushHook hook)

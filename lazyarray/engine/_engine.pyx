@@ -10,6 +10,7 @@ import threading
 import time
 import types
 import weakref
+from opcode import opmap as _opmap
 
 cimport cython
 

@@ -9,6 +9,34 @@ cdef Sites* sites() noexcept:
     return _sites
 
 
+# What catches in a `with`, and in the functions of test tools that call one.
+_CATCHERS = frozenset("""
+    raises assertRaises assertRaisesRegex assertRaisesRegexp assert_raises assert_raises_regex suppress handle
+    warns assertWarns assertWarnsRegex assert_warns suppress_warnings
+""".split())
+_CATCHING = frozenset({"record"})  # catch_warnings(record=True)
+
+
+cdef Handlers* _new_handlers() except NULL:
+    cdef HandlerOps ops
+    ops.push_exc_info, ops.with_except_start = _opmap["PUSH_EXC_INFO"], _opmap["WITH_EXCEPT_START"]
+    ops.check_exc_match, ops.pop_top = _opmap["CHECK_EXC_MATCH"], _opmap["POP_TOP"]
+    ops.extended_arg, ops.load_name = _opmap["EXTENDED_ARG"], _opmap["LOAD_NAME"]
+    ops.load_global, ops.load_attr = _opmap["LOAD_GLOBAL"], _opmap["LOAD_ATTR"]
+    ops.load_method, ops.kw_names = _opmap.get("LOAD_METHOD", -1), _opmap.get("KW_NAMES", -1)
+    ops.load_const = _opmap["LOAD_CONST"]
+    package, standard = os.path.dirname(os.path.dirname(__file__)), os.path.dirname(os.__file__)
+    return new Handlers(f"{package}{os.sep}".encode(), f"{standard}{os.sep}".encode(), ops, _CATCHERS,
+                        _CATCHING)
+
+
+cdef Handlers* _handlers = _new_handlers()
+
+
+cdef bint handlers_around() noexcept:
+    return _handlers.around()
+
+
 cdef uint32_t _here() noexcept nogil:
     return _sites.here()  # whoever asks has the GIL
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from lazyarray.context import Context
 from lazyarray.engine._engine import native_files
+from lazyarray.lazy._lazy import Tensor
 
 Shape = tuple[int | None, ...]
 Tree = Any  # a leaf, or a tuple, list or dict of trees; leaves are entries, and what JSON can hold
@@ -210,9 +211,8 @@ def _line(code: CodeType, line: int) -> str:
 
 def checked_leaf(x: Any) -> Any:
     """A leaf of a call as nodes keep it, or TypeError."""
-    if x is None or x is Ellipsis or isinstance(x, (bool, int, float, complex, str, Entry)):
-        return x
-    if isinstance(x, (np.generic, np.dtype, Context)):
+    number = not isinstance(x, Tensor) and isinstance(x, (bool, int, float, complex, np.generic))
+    if number or x is None or x is Ellipsis or isinstance(x, (str, Entry, np.dtype, Context)):
         return x
     if isinstance(x, type) and issubclass(x, np.generic):
         return np.dtype(x)

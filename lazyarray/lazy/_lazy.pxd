@@ -13,6 +13,16 @@ from lazyarray.storage._storage cimport Chunk, ChunkStore
 ctypedef Py_ssize_t npy_intp
 
 
+cdef extern from *:
+    """
+    // `isinstance` of the type alone: a Scalar's __class__ is NumPy's scalar type, its memory is not.
+    static inline int is_of(PyObject* o, PyObject* type) {
+      return PyObject_TypeCheck(o, reinterpret_cast<PyTypeObject*>(type));
+    }
+    """
+    bint is_of(object o, object type)
+
+
 cdef extern from "lazy/dtype.h" namespace "lazyarray" nogil:
     cdef struct DtypeInfo:
         int type_num

@@ -40,6 +40,7 @@ from lazyarray.engine._engine cimport (
     error_from_exception,
     get_bulk,
     graveyard,
+    handlers_around,
     intern_name,
     poll_signals,
     process_engine,

@@ -115,7 +115,7 @@ cdef bint put_number(char* to, object value, int dtype) noexcept:
         (<double*>to)[0] = (<complex>value).real
         (<double*>to)[1] = (<complex>value).imag
         return True
-    elif isinstance(value, _generic) and (<object>value).dtype is _dtypes[dtype]:
+    elif is_of(value, _generic) and (<object>value).dtype is _dtypes[dtype]:
         cnp.PyArray_ScalarAsCtype(value, to)
         return True
     else:

@@ -10,6 +10,7 @@ cdef extern from "Python.h":
 
 cdef enum:
     MAY_RAISE = 1      # in the number of a state of the filters: a warning may be an error there
+    LOGS = 2           # ... a catch_warnings(record=True) takes them
     MOST_STATES = 512
     MOST_LOGS = 64
 
@@ -100,7 +101,7 @@ cdef _Filters noticed(list now):
             _states.clear()
             _plain_states.clear()
             _logging_states.clear()
-        plain = _plain_states[rules] = new_state(rules)
+        plain = _plain_states[rules] = new_state(rules, False)
         if any([rule[0] in ("ignore", "error") for rule in rules]):
             plain.plain = plain.number
     if not isinstance(log, list):
@@ -111,19 +112,19 @@ cdef _Filters noticed(list now):
     if len(_logging_states) >= MOST_LOGS:
         state = _logging_states.pop(0)
         del _states[state.number]
-    state = new_state(rules)
+    state = new_state(rules, True)
     state.plain, state.home, state.log = plain.plain, now, log
     _logging_states.append(state)
     return state
 
 
-cdef _Filters new_state(tuple rules):
+cdef _Filters new_state(tuple rules, bint logs):
     global _last_state
     cdef _Filters state = _Filters.__new__(_Filters)
     _last_state += 1
     state.rules = rules
     raises = warnings.defaultaction == "error" or any([rule[0] == "error" for rule in rules])
-    state.number = (_last_state << 1) | (MAY_RAISE if raises else 0)
+    state.number = (_last_state << 2) | (MAY_RAISE if raises else 0) | (LOGS if logs else 0)
     _states[state.number] = state
     return state
 

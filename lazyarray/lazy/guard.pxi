@@ -93,7 +93,7 @@ cpdef bint alike(object now, object was) except -1:
             if not alike(a, b):
                 return False
         return True
-    if isinstance(was, _generic):
+    if is_of(was, _generic):
         return now.tobytes() == was.tobytes() and now.dtype == was.dtype
     return False
 

@@ -89,7 +89,7 @@ cdef object array_of(object value, CDevice device):
     elif t is complex:
         x = new_element(D_C16, device)
         put_number(x.v.chunk.data, value, D_C16)
-    elif isinstance(value, _generic):
+    elif is_of(value, _generic):
         code = dtype_of_type_num((<cnp.dtype>cnp.PyArray_DescrFromScalar(value)).type_num)
         if code < 0:
             return value

@@ -51,8 +51,8 @@ cdef int py_call(object fn, str name, list outs, list ins, double cost_ns,
         _py_kernels[name] = ref
     cdef int nin = len(ins), nout = len(outs), k
     cdef Tensor t
-    if nout > 32:
-        raise ValueError(f"{name}: at most 32 outputs, not {nout}")
+    if nout > MOST_OUTPUTS:
+        raise ValueError(f"{name}: at most {MOST_OUTPUTS} outputs, not {nout}")
     cdef Tensor first = None
     for o in outs:
         t = o

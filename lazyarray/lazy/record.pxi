@@ -114,6 +114,10 @@ def _find_errstate_var():
 
 
 _errstate_var = _find_errstate_var()
+cdef enum:
+    WARNS = 1          # of these
+    RAISES = 2
+    MOST_OUTPUTS = 32  # of one instruction
 _MODES = {"ignore": 0, "warn": 1, "raise": 2, "call": 3, "print": 4, "log": 5}
 
 
@@ -146,6 +150,7 @@ cdef int emit(Instr* instr) except -1:
     cdef Recorder* rec = _recorder
     cdef bint naive = rec.engine().policy() == NAIVE
     cdef bint full
+    cdef int k
     cdef Status status
     cdef list held = None
     cdef vector[Chunk*] outs, exported
@@ -160,6 +165,8 @@ cdef int emit(Instr* instr) except -1:
             instr.errstate = current_errstate()
         if rec.store().exports.load() and not capturing():
             quiesce_lent(instr)
+        if not naive and _may_fail(instr) and not capturing() and _writes_pending(instr) and _is_caught():
+            _finish_outputs(instr)
         # Whatever may fail comes before the tape, the versions or a program know of the instruction.
         if naive:
             outs.reserve(instr.nop)
@@ -185,19 +192,30 @@ cdef int emit(Instr* instr) except -1:
             and not rec.joins(instr[0]) and rec.run_inline(instr[0]):
         if naive:
             _raise_naive(instr)
+        if rec.executor.runtime.any_warning.load() or _has_failed(instr):
+            return _end_inline(instr)
         rec.give_back(instr)
         # A loop of failing inline ops never flushes. Finalizers may run here, which no instruction
         # that only borrows its chunks would survive.
         graveyard().sweep()
         return 0
-    if naive:
-        for k in range(instr.nin, instr.nop):
-            instr.ops[k].chunk.ref()
-            outs.push_back(instr.ops[k].chunk)
     cdef double cost = instr.cost_ns
     instr.site = sites().here()
     if instr.kernel.checks_flags or instr.kernel.kind == PYTHON:
         instr.filters = current_filters()
+    cdef bint caught = not naive and _may_fail(instr) and _is_caught()
+    cdef Chunk* here[MOST_OUTPUTS]
+    cdef uint32_t healthy = 0  # of these, those that are arrays already
+    cdef int nout = instr.nop - instr.nin
+    if naive:
+        for k in range(instr.nin, instr.nop):
+            instr.ops[k].chunk.ref()
+            outs.push_back(instr.ops[k].chunk)
+    for k in range(nout if caught else 0):
+        here[k] = instr.ops[instr.nin + k].chunk
+        here[k].ref()
+        if here[k].readable() and here[k].error.load() is NULL:
+            healthy |= 1 << k
     if exported.capacity():
         for k in range(instr.nop):
             if instr.ops[k].chunk is not NULL and instr.ops[k].chunk.exports.load():
@@ -215,7 +233,11 @@ cdef int emit(Instr* instr) except -1:
             _throttle()
         if naive:
             _raise_outs(outs)
+        if caught:
+            _raise_here(here, nout, healthy)
     finally:
+        for k in range(nout if caught else 0):
+            here[k].unref()
         for c in exported:
             c.unref()
         for c in outs:
@@ -252,6 +274,105 @@ cdef int quiesce(vector[Chunk*]& lent) except -1:
         if c.device.id not in done:
             done.add(c.device.id)
             _device_room.quiesce(c.device.id)
+    return 0
+
+
+# -- an error or a warning that the program waits for: a `try` or a `with` stands around the line
+#
+# Anywhere else it comes at the wait for a result. There it would come too late: the block would be over.
+
+
+cdef bint _may_fail(Instr* instr) noexcept:
+    """Whether the values may make an error, or a warning that somebody collects."""
+    cdef const Kernel* k = instr.kernel
+    cdef ErrState* e = &instr.errstate
+    if k.kind == PYTHON or k.gathers or k.check is not NULL or k.invalid is not NULL:
+        return True
+    if not k.checks_flags:
+        return False
+    if RAISES in (e.divide, e.over, e.under, e.invalid):
+        return True
+    return instr.filters & (MAY_RAISE | LOGS) and WARNS in (e.divide, e.over, e.under, e.invalid)
+
+
+cdef bint _is_caught() noexcept:
+    return not no_sync_now() and not bulk_is_explicit() and not (_recorder.tape.scopes and recording()) \
+        and _recorder.engine().current() is NULL and handlers_around()
+
+
+cdef bint _writes_pending(Instr* instr) noexcept:
+    cdef int k
+    for k in range(instr.nin, instr.nop):
+        if not instr.ops[k].chunk.readable():
+            return True
+    return False
+
+
+cdef int _finish_outputs(Instr* instr) except -1:
+    """Waits for arrays that the instruction will write: an error that they hold then is its own."""
+    cdef vector[Chunk*] held
+    cdef int k
+    for k in range(instr.nin, instr.nop):
+        instr.ops[k].chunk.ref()
+        held.push_back(instr.ops[k].chunk)
+    try:
+        flush(False)
+        for c in held:
+            _engine.wait_var(c, False)
+    finally:
+        for c in held:
+            c.unref()
+    return 0
+
+
+cdef int _raise_here(Chunk** outs, int nout, uint32_t healthy) except -1:
+    """Waits for what was recorded just now. What was written in place is as NumPy leaves it, and not poisoned."""
+    cdef _Place place = place_of("an op inside try or with")
+    cdef int k
+    place.count += 1
+    start = time.perf_counter_ns()
+    try:
+        flush(False)
+        for k in range(nout):
+            _engine.wait_var(outs[k], False)
+    finally:
+        _spend(place, time.perf_counter_ns() - start)
+        for k in range(nout):
+            if healthy >> k & 1:
+                _recorder.engine().set_error(outs[k], NULL)
+    if _recorder.executor.runtime.any_warning.load():
+        give_warnings()
+    return 0
+
+
+cdef bint _has_failed(Instr* instr) noexcept:
+    cdef int k
+    for k in range(instr.nin, instr.nop):
+        if instr.ops[k].chunk.error.load() is not NULL:
+            return True
+    return False
+
+
+cdef int _end_inline(Instr* instr) except -1:
+    """Ends an instruction that ran inline, and failed, or after which there are warnings to be given."""
+    cdef CError* e
+    cdef CError* failure = NULL
+    cdef int k
+    cdef bint caught = (_has_failed(instr) or current_filters() & LOGS) and _is_caught()
+    for k in range(instr.nin, instr.nop if caught else instr.nin):
+        e = _recorder.engine().error_of(instr.ops[k].chunk)
+        if e is NULL:
+            continue
+        if e.op == instr.kernel.name and e.site == sites().here():  # its own, not an input's
+            _recorder.engine().set_error(instr.ops[k].chunk, NULL)
+        if failure is not NULL:
+            failure.unref()
+        failure = e
+    _recorder.give_back(instr)
+    graveyard().sweep()
+    raise_error(failure)
+    if caught and _recorder.executor.runtime.any_warning.load():
+        give_warnings()
     return 0
 
 

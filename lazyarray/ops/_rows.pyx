@@ -24,6 +24,7 @@ from libc.string cimport memchr, memcpy, memset
 
 from lazyarray.engine._engine cimport CDevice, Device, GPU, intern_name
 from lazyarray.lazy._lazy cimport (
+    is_of,
     D_BOOL,
     D_C16,
     D_F4,

@@ -158,7 +158,7 @@ cdef object numpys_operand(object o, Scan* scan, int depth):
     elif t is slice:
         if short_range(<slice>o, scan.largest):
             return o
-    elif isinstance(o, _generic):
+    elif is_of(o, _generic):
         if dtype_of_type_num(cnp.PyArray_DescrFromScalar(o).type_num) >= 0:
             return o
     elif t is list or t is tuple:

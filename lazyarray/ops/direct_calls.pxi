@@ -94,7 +94,7 @@ cdef bint is_hosts_alone(object host, PyObject** args, size_t flags, PyObject* n
         o = <object>args[i]
         if cnp.PyArray_Check(o):
             found = found or is_of_others(o)
-        elif type(o) is not float and type(o) is not int and o is not None and not isinstance(o, _generic):
+        elif type(o) is not float and type(o) is not int and o is not None and not is_of(o, _generic):
             return False
     return found
 
@@ -351,9 +351,9 @@ cdef object type_object(PyTypeObject* t):
     return <object><PyObject*>t
 
 
-def set_method(type t, str name, *, bint writes=False):
+def set_method(t, str name, *, bint writes=False):
     """Makes a method of a native class one that is run at once where that is possible."""
-    cdef type owner = next(c for c in t.__mro__ if name in vars(c))
+    owner = next(c for c in t.__mro__ if name in vars(c))
     cdef Direct method = DirectMethod(owner.__dict__[name], None, owner.__module__, method=name, writes=writes,
                                       host=None if writes else getattr(np.ndarray, name))
     method.op = None
@@ -363,7 +363,7 @@ def set_method(type t, str name, *, bint writes=False):
 hinted = set()
 
 
-def set_hint(type t, str name, hint):
+def set_hint(t, str name, hint):
     """Puts an attribute that only raises among those of a native class's first base, and its name in `hinted`."""
     hinted.add(name)
     put_in_type(<PyTypeObject*>t.__base__, name, hint)

@@ -95,7 +95,7 @@ def to_lazy(o: Any, device: Any = None, given: tuple[np.ndarray, ...] = ()) -> A
 
     A view of one of the arrays ``given`` stays one.
     """
-    if isinstance(o, np.generic):
+    if not isinstance(o, Tensor) and isinstance(o, np.generic):
         return returned(_rows.array(o, None, device)) if _rows.holdable(o) else o
     if isinstance(o, np.ndarray):
         if not _rows.holdable(o) or any(o is x or np.may_share_memory(o, x) for x in given):

@@ -18,7 +18,7 @@ cdef int kind_of(object o) except -2:
         return kWeakComplex
     if t is _float64:
         return D_F8
-    if isinstance(o, _generic):
+    if is_of(o, _generic):
         return dtype_of_type_num(cnp.PyArray_DescrFromScalar(o).type_num)  # -1: not held
     if isinstance(o, bool):
         return D_BOOL
@@ -133,7 +133,7 @@ cdef bint is_held(object o):
     """Whether ``o`` isn't a NumPy array, or scalar, of what lazyarray can't hold."""
     if cnp.PyArray_Check(o):
         return dtype_of_type_num((<cnp.ndarray>o).descr.type_num) >= 0 and not is_of_others(o)
-    return not isinstance(o, _generic) or dtype_of_type_num(cnp.PyArray_DescrFromScalar(o).type_num) >= 0
+    return not is_of(o, _generic) or dtype_of_type_num(cnp.PyArray_DescrFromScalar(o).type_num) >= 0
 
 
 def holdable(o):

@@ -388,7 +388,7 @@ cdef class Ufunc(Row):
             tensors.append(t)
         shape = np.broadcast_shapes(*[shape_tuple(&(<Tensor>x).v) for x in tensors])
         kinds = tuple([np_dtype((<Tensor>tensors[s.index]).v.dtype) if isinstance(s, _Slot)
-                       else s.dtype if isinstance(s, np.generic)
+                       else s.dtype if is_of(s, _generic)
                        else np.dtype(np.bool_) if isinstance(s, bool) else type(s)
                        for s in slots])
         loop = {"casting": kwargs.get("casting", "same_kind")}

@@ -106,8 +106,8 @@ def call(ufunc: np.ufunc, *inputs: Any, out: Any = None, where: Any = True, **kw
             kwargs["out"] = out
         why = TypeError(f"the ufunc {ufunc.__name__} has no counterpart in lazyarray")
         return hosts.handed_over(ufunc, inputs, kwargs, why)
-    fixed = [o if isinstance(o, _SCALARS) else None for o in inputs]
-    arrays = _layout.operands(*[o for o in inputs if not isinstance(o, _SCALARS)])
+    fixed = [o if not isinstance(o, Tensor) and isinstance(o, _SCALARS) else None for o in inputs]
+    arrays = _layout.operands(*[o for o, f in zip(inputs, fixed, strict=True) if f is None])
 
     def function(*v: np.ndarray) -> Any:
         rest = iter(v)

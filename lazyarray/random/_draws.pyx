@@ -22,6 +22,7 @@ import numpy as np
 
 from lazyarray.engine._engine cimport GPU, CDevice, Device
 from lazyarray.lazy._lazy cimport (
+    is_of,
     Tensor,
     array_of,
     at_hand,
@@ -365,7 +366,7 @@ cdef bint _add_sizes(object size, double* total) except -1:
             if type(length) is not int or not _add_sizes(length, total):
                 return False
         return True
-    return isinstance(size, np.integer) and _add_sizes(int(size), total)
+    return is_of(size, np.integer) and _add_sizes(int(size), total)
 
 
 cdef bint _add_values(object o, Role role, npy_intp most, double* values, double* population) except -1:
@@ -392,7 +393,7 @@ cdef bint _add_values(object o, Role role, npy_intp most, double* values, double
             n = PyLong_AsLongAndOverflow(o, &overflow)
             return not overflow and _add_population(n, population)
     elif not (t is float or t is bool or t is str or o is None or t is type
-              or isinstance(o, (np.generic, np.dtype))):
+              or is_of(o, np.generic) or isinstance(o, np.dtype)):
         return False
     if role == VALUE:
         values[0] = max(values[0], n)
@@ -416,7 +417,7 @@ cdef bint _plain(object o, npy_intp* room, int depth) except -1:
             continue
         room[0] -= 1
         if room[0] < 0 or not (t is float or t is int or t is bool or t is str
-                               or isinstance(x, np.generic)):
+                               or is_of(x, np.generic)):
             return False
     return True
 

@@ -138,6 +138,9 @@ def seed(seed: Any = None, ctx: DeviceLike = None, *, device: DeviceLike = None)
     With ``ctx`` only that device's stream starts anew, with these values. On a GPU it is that of
     ``default_rng(seed)``. None: at random. ``seed`` may be a ``SeedSequence``, too.
 
+    Without ``ctx`` NumPy's own stream starts anew as well, for libraries that draw from it (SciPy,
+    scikit-learn): a program that seeds ``np.random`` once is reproducible with the import changed.
+
     Args:
         seed: a number, a sequence of numbers, or a ``SeedSequence``; None: at random.
         ctx: the device whose stream starts anew; None: all.
@@ -166,6 +169,7 @@ def seed(seed: Any = None, ctx: DeviceLike = None, *, device: DeviceLike = None)
         first._restart(older(seed))
     else:
         first.seed(seed)
+        np.random.seed(seed)  # noqa: NPY002 -- that stream is meant
     with _lock:
         _base = copy(seed)
         streams = list(_streams.items())

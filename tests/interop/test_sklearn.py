@@ -7,7 +7,7 @@ import pytest
 
 import lazyarray as la
 
-from .calls import cases, same
+from .calls import same
 
 sk = pytest.importorskip("sklearn", reason="scikit-learn is not installed")
 for _name in (
@@ -145,20 +145,13 @@ CALLS = {
     "Isomap": "(lambda e: e.fit_transform(X))(sk.manifold.Isomap())",
     "SGDRegressor": "(lambda e: (e.fit(X, r).predict(X), e.score(X, r)))(sk.linear_model.SGDRegressor(random_state=0))",
 }
-FAILS = {"test_size scalar": "scikit-learn asks for Python's or NumPy's number: float(size)"}
 # Where it is one array twice scikit-learn asks whether the two are the same object: copies are not.
 CLOSE = {"KernelRidge", "GaussianProcessRegressor"}
 
 
-@pytest.mark.parametrize("name", cases(CALLS, FAILS))
+@pytest.mark.parametrize("name", CALLS)
 def test_calls(name):
     same(eval(CALLS[name], data(la)), eval(CALLS[name], data(np)), name in CLOSE)
-
-
-@pytest.mark.parametrize("name", FAILS)
-def test_what_needs_numbers_works_with_numpys_scalars(name):
-    with la.set_scalars("numpy"):
-        same(eval(CALLS[name], data(la)), eval(CALLS[name], data(np)))
 
 
 def test_splits_are_lazyarrays():
