@@ -37,6 +37,10 @@ cdef class Scalar(NDArray):
             text = f"np.bool({value})"
         return with_device(self, text)
 
+    # It never changes: only what autograd or a program knows by it needs another.
+    def __copy__(self): return twin(self, {}) if self.v.chunk.noted else self
+    def __deepcopy__(self, memo): return twin(self, memo) if self.v.chunk.noted else self
+
     # Python goes on with the operators that are not in place.
     def __iadd__(self, other): return NotImplemented
     def __isub__(self, other): return NotImplemented

@@ -525,6 +525,7 @@ def test_numpys_array_that_is_no_out(out):
         la.random.default_rng(0).random(2, out=np.zeros(3))
 
 
+@pytest.mark.host
 def test_a_seed_is_numpys_streams_too():
     drawn = []
     for _ in range(2):

@@ -22,8 +22,9 @@ SUFFIX = importlib.machinery.EXTENSION_SUFFIXES[0]
 CORE = PACKAGE / ("liblazyarray.dylib" if sys.platform == "darwin" else "liblazyarray.so")
 MODULES = [
     PACKAGE / f"{name}{SUFFIX}"
-    for name in "_ndarray autograd/_walk engine/_engine lazy/_lazy lazy/_share nn/_native "
-    "lazy/cpu/jit/_tier ops/_rows profiler/_profiler random/_draws storage/_storage".split()
+    for name in "_ndarray autograd/_walk distributed/_task engine/_engine lazy/_lazy lazy/_share "
+    "lazy/cpu/jit/_tier nn/_native ops/_rows profiler/_profiler random/_draws "
+    "storage/_storage".split()
 ]
 # Beside a checkout's sources stand links (tools/in_place.py), to where Meson has its plan.
 IN_PLACE = CORE.is_symlink()

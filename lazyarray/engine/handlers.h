@@ -3,7 +3,9 @@
 #include <Python.h>
 
 #include <cstdint>
+#include <new>
 #include <string>
+#include <string_view>
 
 #include "interpreter.h"
 
@@ -97,7 +99,11 @@ class Handlers {
       r = range_of(code, r.target);
     }
     Py_DECREF(bytes);
-    graveyard().bury(s.code);
+    try {
+      graveyard().bury(s.code);
+    } catch (const std::bad_alloc&) {  // it is not remembered
+      return found;
+    }
     Py_INCREF(code);
     s = {code, at, found};
     return found;
@@ -141,7 +147,7 @@ class Handlers {
     return false;
   }
 
-  static bool begins(const std::string& name, const char* with) { return name.rfind(with, 0) == 0; }
+  static bool begins(std::string_view name, std::string_view with) { return name.substr(0, with.size()) == with; }
 
   Owner owner_of(PyObject* file) {
     Known& k = known_[(reinterpret_cast<uintptr_t>(file) >> 4) % kKnown];
@@ -152,13 +158,13 @@ class Handlers {
       PyErr_Clear();
       return PROGRAM;
     }
-    const std::string name(text, static_cast<size_t>(n));
+    const std::string_view name(text, static_cast<size_t>(n));
     Py_INCREF(file);
     Py_XDECREF(k.file);
     k.file = file;
-    const bool foreign = begins(name, standard_.c_str()) || begins(name, "<frozen ") ||
+    const bool foreign = begins(name, standard_) || begins(name, "<frozen ") ||
                          name.find("site-packages") != name.npos || name.find("dist-packages") != name.npos;
-    return k.owner = begins(name, package_.c_str()) ? PACKAGE : foreign ? FOREIGN : PROGRAM;
+    return k.owner = begins(name, package_) ? PACKAGE : foreign ? FOREIGN : PROGRAM;
   }
 
   // Held, so that the address can't be another's.

@@ -21,7 +21,7 @@ cdef extern from *:
     // Scalars that died, kept with their chunks: loops over single numbers make and drop one after the
     // other, and half of what one costs is making the two. The GIL guards them.
     struct Spares {
-      static constexpr int kMost = 65536;  // of half a KB each, at most: 30 MB
+      static constexpr int kMost = 262144;  // of half a KB each, at most: 125 MB, of a program that had so many
       PyObject* kept[kMost];
       int n = 0;
     };

@@ -32,6 +32,7 @@ cdef extern from "storage/chunk.h" namespace "lazyarray" nogil:
         cbool foreign()
         cbool take_over(char*, void*, void (*)(void*) noexcept nogil)
         cbool at_once
+        cbool noted
         cbool plain()
         cbool allocate()
         cbool allocate(cbool)
