@@ -95,7 +95,8 @@ def test_the_library_is_found_from_where_a_module_lies(module):
     text = tool("readelf", "-d", os.fspath(module))
     up = "/".join(["$ORIGIN", *[".."] * (len(module.relative_to(PACKAGE).parts) - 1)])
     assert [p.rstrip("/") for p in re.findall(r"R(?:UN)?PATH.*\[(.*)\]", text)] == [up]
-    assert f"[{CORE.name}]" in text
+    # Collectives reach the engine by what it is given: that one needs no symbol of the library.
+    assert f"[{CORE.name}]" in text or module.name.startswith("_task.")
 
 
 @pytest.mark.skipif(not os.path.exists("/proc/self/maps"), reason="/proc")
