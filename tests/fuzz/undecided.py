@@ -1,0 +1,37 @@
+"""What NumPy gives one value or another, by the loop that it happens to take."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+BY_STEPS = {"arctan2", "logaddexp", "hypot", "power"}
+
+
+def undecided(text: str, names: Mapping[str, Any]) -> bool:
+    """Whether NumPy could as well have given other values for the line.
+
+    * Complex scalars are multiplied, and compared where one is a NaN, by other code than arrays.
+    * A function of two operands has other last bits over one that goes backwards, unless NumPy
+      copies it to a buffer, which it may do where it casts the other one.
+    """
+    for node in ast.walk(ast.parse(text)):
+        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+            continue
+        if node.func.attr == "astype" and ast.unparse(node.args[0]) in ("'F'", "'D'", "'G'"):
+            if not np.ndim(_value(node.func.value, names)):
+                return True
+        elif node.func.attr in BY_STEPS:
+            values = [np.asarray(_value(x, names)) for x in node.args[:2]]
+            steps = [n for x in values if x.ndim for n in x.strides]
+            if min(steps, default=0) < 0 and len({x.dtype for x in values}) > 1:
+                return True
+    return False
+
+
+def _value(node: ast.expr, names: Mapping[str, Any]) -> Any:
+    with np.errstate(all="ignore"):
+        return eval(ast.unparse(node), dict(names))
