@@ -119,6 +119,9 @@ def test_what_numpy_gives_by_the_loop_it_takes_is_not_asked():
         "x3 = 0.5 <= (x2 + 0).astype('F')": True,
         "x3 = 0.5 <= x0.astype('F')": False,
         "x3 = 0.5 <= x2.astype('f8')": False,
+        "x3 = np.float32(1.5) + 2": True,
+        "x3 = np.float32(1.5) + x0": False,
+        "x0[1] = np.float32(1.5)": False,
     }.items():
         assert undecided(text, names) == left_out, text
 
@@ -126,6 +129,7 @@ def test_what_numpy_gives_by_the_loop_it_takes_is_not_asked():
 def test_shaken_functions_take_arguments_by_position():
     x, to = np.full((2, 3), 1e200), np.zeros((2, 3))
     shaken = oracle.Shaken(1)
+    assert shaken.sign(-2) == -1
     assert shaken.cumprod(x, 1, None, to) is to and to[0, 0] == pytest.approx(1e200)
     assert shaken.prod(x, 1, "f8")[0] == np.inf
 

@@ -58,12 +58,16 @@ def _ufunc(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[s
     function: Callable[..., Any] | None = ROWS.get(ufunc)
     if function is None and getattr(np, ufunc.__name__, None) is ufunc:
         function = _counterpart("numpy", ufunc.__name__)
+        if function is ufunc:
+            raise Unheld(_NUMPYS.format(ufunc.__name__))
     if function is None:
         if all(set(loop) <= {"O", "-", ">"} for loop in ufunc.types):  # np.frompyfunc's
             raise Unheld(f"{ufunc.__name__} gives objects")
         function = partial(ufunc_methods.call, ufunc)
     return _call(function, inputs, outs, kwargs)
 
+
+_NUMPYS = "lazyarray has no {} of its own"
 
 # What `host @= x` asks for.
 _PLAIN_AXES = ([(-2, -1)] * 3, [(-1,), (-2, -1), (-1,)])
@@ -109,7 +113,7 @@ def function(func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, 
         raise _no_counterpart(f"{module}.{name}()")
     try:
         if mine is func:  # NumPy's own, of what lazyarray can't hold
-            raise Unheld(f"lazyarray has no {name} of its own")
+            raise Unheld(_NUMPYS.format(name))
         return _run(func, mine, args, kwargs)
     except Unheld as error:
         return hosts.handed_over(func, args, kwargs, error)

@@ -90,6 +90,7 @@ def test_arithmetic_where_a_mask_is_true(name, dtype):
 def test_take_beyond_the_bounds(mode):
     index = np.array([[5, -7], [3, 0]])
     check(lambda a, i: la.take(a, i, 1, mode=mode), numbers(2, 4), index, kind="python")
+    check(lambda a, i: la.take(a, i, 1, mode=mode), numbers(0, 4, 2), index, kind="python")
 
 
 def test_functions_along_an_axis():

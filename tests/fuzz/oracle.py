@@ -151,7 +151,7 @@ class Shaken:
     """NumPy, with other last bits in what a GPU rounds its own way."""
 
     def __init__(self, sign: int) -> None:
-        self.sign = sign
+        self._sign = sign
 
     def __getattr__(self, name: str) -> Any:
         function = getattr(np, name)
@@ -173,7 +173,7 @@ class Shaken:
                 one = np.finfo(result.dtype)
                 # NumPy rounds each step of some sums to halves, a GPU the last one.
                 most = float(one.eps) * (16 if one.bits == 16 else 2)
-                off = self.sign * np.random.default_rng(0).uniform(-most, most, result.shape)
+                off = self._sign * np.random.default_rng(0).uniform(-most, most, result.shape)
                 size = result
                 if name in SUMS and not given:  # terms that cancel leave the rounding of each
                     size = function(*(np.abs(x) if np.ndim(x) else x for x in args), **kwargs)

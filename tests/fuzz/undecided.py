@@ -15,10 +15,15 @@ def undecided(text: str, names: Mapping[str, Any]) -> bool:
     """Whether NumPy could as well have given other values for the line.
 
     * Complex scalars are multiplied, and compared where one is a NaN, by other code than arrays.
+    * Numbers alone stay NumPy's, of which each library makes arrays of its own.
     * A function of two operands has other last bits over one that goes backwards, unless NumPy
       copies it to a buffer, which it may do where it casts the other one.
     """
-    for node in ast.walk(ast.parse(text)):
+    tree = ast.parse(text)
+    found = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and _is_read(node)}
+    if found == {"np"}:
+        return True
+    for node in ast.walk(tree):
         if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
             continue
         if node.func.attr == "astype" and ast.unparse(node.args[0]) in ("'F'", "'D'", "'G'"):
@@ -30,6 +35,10 @@ def undecided(text: str, names: Mapping[str, Any]) -> bool:
             if min(steps, default=0) < 0 and len({x.dtype for x in values}) > 1:
                 return True
     return False
+
+
+def _is_read(name: ast.Name) -> bool:
+    return isinstance(name.ctx, ast.Load)
 
 
 def _value(node: ast.expr, names: Mapping[str, Any]) -> Any:

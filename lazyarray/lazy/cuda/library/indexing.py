@@ -22,11 +22,13 @@ from lazyarray.lazy.cuda.library.kernels import launch
 def take(call: Call) -> None:
     """Blocks by indices; see lazy/cpu/gather.h."""
     n, m, block, axis = call.core
+    if 0 in call.shape:  # no index is looked at, as in NumPy
+        return
     item = call.dtypes[0].itemsize
     index = call.view(1, (m,), (call.core_steps[1],))
     check_bounds(index, n, axis)
     many = block // item
-    if 0 in (*call.shape, m, many):
+    if 0 in (m, many):
         return
     source = call.view(0, (*call.shape, n, many), (*call.steps[0], call.core_steps[0], item))
     out = call.view(2, (*call.shape, m, many), (*call.steps[2], block, item))
@@ -237,7 +239,9 @@ def take_mode(x: Array, index: Any, axis: int | None, mode: str) -> Array:
     n = x.shape[axis]
     if index.dtype.kind not in "iu" or (n == 0 and index.size):
         raise Hosted("a take of nothing")
-    if mode == "raise":
+    if 0 in x.shape[:axis]:  # no index is looked at, as in NumPy
+        index = xp.zeros_like(index)
+    elif mode == "raise":
         check_bounds(index, n, axis)
     elif mode == "clip":
         index = xp.clip(index, 0, n - 1)
