@@ -28,6 +28,11 @@ cdef Tensor resized(Tensor x, tuple shape):
     return functions.reshape(functions.concatenate(parts), shape)
 
 
+def _numpys_astype(x, dtype, order):
+    """NumPy's method, of an array or of a scalar, as a function."""
+    return x.astype(dtype, order)
+
+
 cdef class Methods(Operators):
     """The part of NDArray that its methods are."""
 
@@ -257,7 +262,9 @@ cdef class Methods(Operators):
                 return converted(self, dtype, copy, 1)
             return functions.array(functions.astype(self, dtype, copy=False), copy=copy or None, order=order)
         except Unheld as error:
-            return ops.hosts.handed_over(np.ndarray.astype, (self, dtype, order), {}, error)
+            if not np.dtype(dtype).isnative:
+                return functions.dtypes.swapped(self, dtype)
+            return ops.hosts.handed_over(_numpys_astype, (self, dtype, order), {}, error)
 
     def fill(self, value):
         """Sets every element to a scalar."""
@@ -369,9 +376,9 @@ cdef class Methods(Operators):
         """Each element repeated."""
         return functions.repeat(self, repeats, axis)
 
-    def clip(self, min=None, max=None, out=None):
+    def clip(self, min=None, max=None, out=None, *, casting="same_kind"):
         """Values limited to a range."""
-        return handed(functions.clip(self, min, max, out))
+        return handed(functions.clip(self, min, max, out, casting=casting))
 
     def round(self, decimals=0, out=None):
         """Values rounded to a number of decimals."""

@@ -6,7 +6,16 @@ from typing import Any, ClassVar, SupportsIndex
 import numpy as np
 
 from lazyarray._flat import flagsobj, flatiter
-from lazyarray._types import ArrayLike, Axis, DeviceLike, DTypeLike, File, Index, ShapeLike
+from lazyarray._types import (
+    ArrayLike,
+    Axis,
+    Casting,
+    DeviceLike,
+    DTypeLike,
+    File,
+    Index,
+    ShapeLike,
+)
 from lazyarray.context import Context
 from lazyarray.engine import Var
 
@@ -368,7 +377,12 @@ class NDArray(metaclass=_ArrayType):
     ) -> NDArray: ...
     def repeat(self, repeats: ArrayLike, axis: int | None = None) -> NDArray: ...
     def clip(
-        self, min: ArrayLike | None = None, max: ArrayLike | None = None, out: NDArray | None = None
+        self,
+        min: ArrayLike | None = None,
+        max: ArrayLike | None = None,
+        out: NDArray | None = None,
+        *,
+        casting: Casting = "same_kind",
     ) -> NDArray: ...
     def round(self, decimals: int = 0, out: NDArray | None = None) -> NDArray: ...
     def conj(self) -> NDArray: ...

@@ -141,7 +141,8 @@ cdef class Scalar(NDArray):
 
     def astype(self, dtype, order="K", casting="unsafe", subok=True, copy=True):
         """The value as another dtype; TypeError if ``casting`` forbids it."""
-        return handed(returned(NDArray.astype(self, dtype, order, casting, subok)))
+        result = NDArray.astype(self, dtype, order, casting, subok)
+        return handed(returned(result)) if isinstance(result, Tensor) else result
 
     # -- what changes an array changes a copy that nobody sees, as with NumPy's scalars
 

@@ -6,7 +6,7 @@ import io
 import math
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import IO, Any
 
@@ -36,11 +36,11 @@ def replacing(path: str | os.PathLike[str], mode: str = "wb") -> Iterator[IO[Any
         raise
 
 
-def read_npy(file: IO[bytes], rest: int | None = None, allow_pickle: bool = False) -> np.ndarray:
+def read_npy(file: IO[bytes], how: Mapping[str, Any], rest: int | None = None) -> np.ndarray:
     """The array of an ``.npy`` file from where it stands, of which ``rest`` bytes are left.
 
-    ValueError unless it is one with all of its elements; nothing is allocated for others. Objects
-    are unpickled only with ``allow_pickle``.
+    ``how`` are the arguments of ``numpy.lib.format.read_array``. ValueError unless it is a file
+    with all of its elements; nothing is allocated for others.
     """
     start = file.tell()
     try:
@@ -48,16 +48,16 @@ def read_npy(file: IO[bytes], rest: int | None = None, allow_pickle: bool = Fals
         if version not in ((1, 0), (2, 0), (3, 0)):
             raise ValueError(f"it is of format version {version}")
         header = _NPY.read_array_header_1_0 if version == (1, 0) else _NPY.read_array_header_2_0
-        shape, _, dtype = header(file)
+        shape, _, dtype = header(file, max_header_size=how["max_header_size"])
     except ValueError:
         raise
     except Exception as exc:  # NumPy parses the header as Python
         raise ValueError(f"the header is corrupt: {type(exc).__name__}: {exc}") from exc
     if dtype.hasobject:
-        if not allow_pickle:
+        if not how["allow_pickle"]:
             raise ValueError("Object arrays cannot be loaded when allow_pickle=False")
         file.seek(start)
-        return _NPY.read_array(file, allow_pickle=True)
+        return _NPY.read_array(file, **how)
     if any(not isinstance(n, int) or n < 0 for n in shape) or len(shape) > 64:
         raise ValueError(f"an array can't have the shape {shape}")
     here = file.tell()
@@ -70,12 +70,10 @@ def read_npy(file: IO[bytes], rest: int | None = None, allow_pickle: bool = Fals
             f"{max(rest - (here - start), 0)} are there"
         )
     file.seek(start)
-    return _NPY.read_array(file, allow_pickle=False)
+    return _NPY.read_array(file, **how)
 
 
-def read_archive(
-    file: IO[bytes], allow_pickle: bool = False
-) -> tuple[dict[str, np.ndarray], bytes]:
+def read_archive(file: IO[bytes], how: Mapping[str, Any]) -> tuple[dict[str, np.ndarray], bytes]:
     """The arrays of an ``.npz`` file by their names, and its comment; ValueError if it is none."""
     import zipfile
 
@@ -91,7 +89,7 @@ def read_archive(
             try:
                 with archive.open(name) as member:
                     data = member.read()
-                array = read_npy(io.BytesIO(data), len(data), allow_pickle)
+                array = read_npy(io.BytesIO(data), how, len(data))
                 found[name.removesuffix(".npy")] = array
             except (OSError, MemoryError):
                 raise

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import functools
 import os
+import sys
 from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -115,7 +116,10 @@ def load(
     file: str | os.PathLike[str] | IO[bytes],
     mmap_mode: str | None = None,
     allow_pickle: bool = False,
+    fix_imports: bool = True,
+    encoding: Literal["ASCII", "latin1", "bytes"] = "ASCII",
     *,
+    max_header_size: int = 10000,
     ctx: DeviceLike = None,
     device: DeviceLike = None,
 ) -> Any:
@@ -128,10 +132,13 @@ def load(
         file: the path that was given to :func:`save`, or a binary file.
         mmap_mode: "r", "r+", "c" or "w+" maps an ``.npy`` file (:class:`memmap`).
         allow_pickle: whether objects may be unpickled, which can run any code.
+        fix_imports: whether Python 2's names of modules in pickled objects are meant.
+        encoding: of Python 2's strings in pickled objects.
+        max_header_size: characters of a header that are parsed; any with ``allow_pickle``.
     Returns: of an ``.npy`` file an array, of an ``.npz`` file a dict of arrays (with NumPy's
         ``files``, and good for ``with``), or the list that was saved.
-    Raises: ValueError for objects, unless ``allow_pickle``, and for what is cut short; OSError if
-        the file can't be read.
+    Raises: ValueError for objects, unless ``allow_pickle``, for what is cut short, and for another
+        ``encoding``; OSError if the file can't be read.
 
     >>> import io, lazyarray as la
     >>> file = io.BytesIO()
@@ -141,26 +148,33 @@ def load(
     [array([0, 1]), array([1.])]
     """
     place = chosen(ctx, device)
+    if encoding not in ("ASCII", "latin1", "bytes"):  # others may garble numbers
+        raise ValueError("encoding must be 'ASCII', 'latin1', or 'bytes'")
+    how = {
+        "allow_pickle": allow_pickle,
+        "pickle_kwargs": {"encoding": encoding, "fix_imports": fix_imports},
+        "max_header_size": sys.maxsize if allow_pickle else max_header_size,
+    }
     if not isinstance(file, (str, os.PathLike)):
         if mmap_mode is not None:
             raise ValueError("load: only what has a path can be mapped")
-        return _read(file, place, allow_pickle)
+        return _read(file, place, how)
     path = os.fspath(file)
     if not os.path.isfile(path) and os.path.isfile(path + ".npy"):
         path += ".npy"
     if mmap_mode is not None and not is_archive(path):
         return _public.namespace.memmap.of(np.lib.format.open_memmap(path, mmap_mode), place)
     with open(path, "rb") as stream:
-        return _read(stream, place, allow_pickle)
+        return _read(stream, place, how)
 
 
-def _read(file: IO[bytes], place: Device | None, allow_pickle: bool) -> Any:
+def _read(file: IO[bytes], place: Device | None, how: Mapping[str, Any]) -> Any:
     start = file.tell()
     magic = file.read(len(np.lib.format.MAGIC_PREFIX))
     file.seek(start)
     if magic == np.lib.format.MAGIC_PREFIX:
-        return hosts.given(read_npy(file, allow_pickle=allow_pickle), place)
-    values, comment = read_archive(file, allow_pickle)
+        return hosts.given(read_npy(file, how), place)
+    values, comment = read_archive(file, how)
     found = Archive({name: hosts.given(value, place) for name, value in values.items()})
     if comment != _LIST:
         return found

@@ -347,6 +347,8 @@ def bincount(x: ArrayLike, /, weights: ArrayLike | None = None, minlength: int =
         if not w:
             return array(counts, None, places.device)
         length = len(counts)
+        if not places.size:  # NumPy does not look at the weights
+            return array(counts, None, places.device)
     else:
         # NumPy's errors come of the dtype, of minlength, and of the least element.
         length = len(np.bincount(np.zeros(1, places.dtype), minlength=minlength))

@@ -23,6 +23,7 @@ __all__ = ["arange", "linspace", "logspace", "geomspace"]
 # Up to this many elements NumPy makes them at the call: a copy of a cached range is sooner than
 # an op. Longer ones are made by an instruction that takes the GIL.
 _AT_CALL = 8192
+_MOST = np.iinfo(np.intp).max
 
 
 def known(value: Any) -> Any:
@@ -54,7 +55,9 @@ def arange(
     (array([0, 1, 2]), array([0.  , 0.25, 0.5 , 0.75]))
     """
     if type(start) is int and start > 0 and stop is step is dtype is ctx is device is None:  # type: ignore[unreachable]
-        simple = _rows.ramp(0, 1, start)  # type: ignore[unreachable]  # the commonest
+        if start > _MOST:  # type: ignore[unreachable]
+            raise ValueError("Maximum allowed size exceeded")
+        simple = _rows.ramp(0, 1, start)  # the commonest
         if simple is not None:
             return simple
     place = chosen(ctx, device)

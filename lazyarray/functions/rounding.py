@@ -15,7 +15,7 @@ from lazyarray.ops._rows import asarray, clamp, out_array, writable
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
-    from lazyarray._types import ArrayLike
+    from lazyarray._types import ArrayLike, Casting
 
 __all__ = ["clip", "round", "around", "fix"]
 
@@ -30,6 +30,7 @@ def clip(
     *,
     a_min: Any = _MISSING,
     a_max: Any = _MISSING,
+    casting: Casting = "same_kind",
 ) -> NDArray:
     """Values limited to [min, max]; a limit of None is none. The limits broadcast.
 
@@ -38,8 +39,10 @@ def clip(
         max: the greatest value; None: no limit.
         a_min: NumPy's older name of ``min``.
         a_max: NumPy's older name of ``max``.
+        casting: which casts of the operands and to ``out`` are allowed.
     Returns: an array of the shape to which array and limits broadcast.
-    Raises: ValueError if they do not broadcast, and for a limit by both names.
+    Raises: ValueError if they do not broadcast, and for a limit by both names; TypeError for a cast
+        that ``casting`` forbids.
 
     >>> import lazyarray as la
     >>> la.clip(la.array([-2, 0, 9]), 0, 5).asnumpy()
@@ -64,6 +67,15 @@ def clip(
             low = None
         if type(high) is int and high >= np.iinfo(x.dtype).max:
             high = None
+    if casting != "same_kind":
+        found = clip(x, low, high)
+        for source, target in ((x, found), (found, found if out is None else out)):
+            if not np.can_cast(source.dtype, target.dtype, casting):
+                raise TypeError(
+                    f"Cannot cast clip's {source.dtype!r} to {target.dtype!r} with casting rule "
+                    f"{casting!r}"
+                )
+        return deliver(found, out, "clip", broadcasts=True, back="unsafe")
     if low is None and high is None:
         return op.positive(x, out=out)
     if low is None:

@@ -57,7 +57,8 @@ def take(
     axis = 0 if axis is None else normalize_axis_index(axis, x.ndim)
     if mode == "wrap" and not x.shape[axis]:
         mode = "clip"  # nothing is nearest either; NumPy (2.4) would never end
-    if mode == "raise" and x.shape[axis]:
+    # (Where nothing leads to the axis, no index is looked at, as in NumPy.)
+    if mode == "raise" and 0 not in x.shape[: axis + 1]:
         native = take_along(x, indices, axis)
         if native is not None:
             return deliver(native, out, "take", back=_INTO)

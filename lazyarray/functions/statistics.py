@@ -13,7 +13,7 @@ from lazyarray.lazy._lazy import paused
 from lazyarray.lazy._lazy import returned as as_numpys
 from lazyarray.ops import elementwise
 from lazyarray.ops import names as op
-from lazyarray.ops._differentiable import follows, note
+from lazyarray.ops._differentiable import follows, note, refuse
 from lazyarray.ops._layout import gil_op, operands
 from lazyarray.ops._rows import (
     asarray,
@@ -77,17 +77,21 @@ def var(
     keepdims: bool = False,
     *,
     where: ArrayLike | None = None,
+    mean: ArrayLike | None = None,
     correction: float | None = None,
 ) -> NDArray:
-    """Variance over ``axis`` with ``n - ddof`` in the denominator (``correction`` is ``ddof``).
+    """Variance over ``axis`` with ``n - ddof`` in the denominator.
 
     Args:
         axis: the axis, or several as a tuple; None: all.
         dtype: what is computed in, and the result's dtype; None: that of floats, float64 for
             integers.
         ddof: what is subtracted from the number n of elements in the denominator, ``n - ddof``.
+        mean: the mean, where it is known, with ``keepdims``; its gradient is refused.
+        correction: another name of ``ddof``.
     Returns: an array without these axes; NaN, and a RuntimeWarning when it runs, where n is not
         over ddof.
+    Raises: ValueError for both ddof and correction.
 
     >>> import lazyarray as la
     >>> la.var(la.array([1.0, 2.0, 3.0, 4.0])).item()
@@ -101,7 +105,8 @@ def var(
         out,
         keepdims,
         where,
-        {"ddof": ddof if correction is None else correction},
+        {"ddof": _correction(ddof, correction)},
+        mean,
     )
 
 
@@ -114,6 +119,7 @@ def std(
     keepdims: bool = False,
     *,
     where: ArrayLike | None = None,
+    mean: ArrayLike | None = None,
     correction: float | None = None,
 ) -> NDArray:
     """Standard deviation over ``axis``: the square root of :func:`var`.
@@ -123,8 +129,11 @@ def std(
         dtype: what is computed in, and the result's dtype; None: that of floats, float64 for
             integers.
         ddof: what is subtracted from the number n of elements in the denominator, ``n - ddof``.
+        mean: the mean, where it is known, with ``keepdims``; its gradient is refused.
+        correction: another name of ``ddof``.
     Returns: an array without these axes; NaN, and a RuntimeWarning when it runs, where n is not
         over ddof.
+    Raises: ValueError for both ddof and correction.
 
     >>> import lazyarray as la
     >>> la.std(la.array([1.0, 1.0, 3.0, 3.0])).item()
@@ -138,11 +147,20 @@ def std(
         out,
         keepdims,
         where,
-        {"ddof": ddof if correction is None else correction},
+        {"ddof": _correction(ddof, correction)},
+        mean,
     )
 
 
 # As numpy/_core/_methods.py writes them, so that the bits are the same.
+
+
+def _correction(ddof: float, correction: float | None) -> float:
+    if correction is None:
+        return ddof
+    if ddof != 0:
+        raise ValueError("ddof and correction can't be provided simultaneously.")
+    return correction
 
 
 def _divisor(x: Any, n: float) -> float:
@@ -185,26 +203,29 @@ def _moment(
     keepdims: bool,
     where: Any,
     more: dict[str, Any],
+    known: Any = None,
 ) -> NDArray:
     x = asarray(a)
     axes = normalize_axes(axis, x.ndim)
     count = _count(x.shape, axes)
     given = dtype_of(dtype)
-    if where is None and out is None and count and (given is None or given == x.dtype):
+    if where is known is out is None and count and (given is None or given == x.dtype):
         whole = given is None and x.dtype.kind in "biu"
         if name == "mean" and (x.dtype.char in "fdFD" or whole):
             return _mean(x, axes, count, keepdims)
         if name != "mean" and (x.dtype.char in "fd" or whole) and count > more["ddof"]:
             return _variance(name, x, axes, count, keepdims, **more)
     function = getattr(np, name)
-    inputs = [x] if where is None else [x, asarray(where, x.device)]
+    others = {k: v for k, v in (("mean", known), ("where", where)) if v is not None}
+    inputs = [x, *[asarray(v, x.device) for v in others.values()]]
+    if known is not None:
+        refuse(name, *inputs)
     shape = reduced_shape(x.shape, axes, keepdims)
     cost = 3000 + 2.0 * x.size
     plain = {"axis": axes, "dtype": given, "keepdims": keepdims}
 
-    def run(v: np.ndarray, *masks: np.ndarray, **to: Any) -> np.ndarray:
-        mask = {"where": masks[0]} if masks else {}
-        return function(v, **plain, **mask, **more, **to)
+    def run(v: np.ndarray, *given: np.ndarray, **to: Any) -> np.ndarray:
+        return function(v, **plain, **dict(zip(others, given, strict=True)), **more, **to)
 
     rule = _moment_rule(name, axes, more.get("ddof", 0))
     rules = [rule if len(inputs) > 1 else lambda g, a, y: rule(g, a, None, y)]

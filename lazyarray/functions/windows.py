@@ -26,11 +26,17 @@ _cos, _sin, _sqrt = op.cos, op.sin, op.sqrt
 # ---- windows ------------------------------------------------------------------------------------
 
 
+def _number(M: Any, name: str) -> Any:
+    """A number of samples as a double, or a longer float; an array is waited for."""
+    host = values(M, f"{name}()") if isinstance(M, Tensor) else M
+    return np.array([0.0, host])[1]
+
+
 def _window(M: Any, name: str, shape: Callable[[NDArray, float], NDArray]) -> NDArray:
     """``shape(n, M)`` at the odd places n of a window of M samples; an array M is waited for."""
-    count = np.float64(values(M, f"{name}()") if isinstance(M, Tensor) else M)
+    count = _number(M, name)
     if count <= 1:
-        return full((1 if count == 1 else 0,), 1.0, np.float64)
+        return full((1 if count == 1 else 0,), 1.0, count.dtype)
     return shape(arange(1 - count, count, 2), count)
 
 
@@ -113,11 +119,12 @@ def kaiser(M: Any, beta: Any) -> NDArray:
     >>> la.kaiser(3, 0.0).asnumpy()
     array([1., 1., 1.])
     """
-    count = np.float64(values(M, "kaiser()") if isinstance(M, Tensor) else M)
+    count = _number(M, "kaiser")
+    dtype = np.result_type(np.float64, count, beta.dtype if isinstance(beta, Tensor) else beta)
     if count == 1:
-        return full((1,), 1.0, np.float64)
-    b: Any = astype(beta, np.float64) if isinstance(beta, Tensor) else np.float64(beta)
-    n = arange(0, count)
+        return full((1,), 1.0, dtype)
+    b: Any = astype(beta, dtype) if isinstance(beta, Tensor) else dtype.type(beta)
+    n = arange(0, dtype.type(count))
     alpha = (count - 1) / 2.0
     return i0(b * _sqrt(1 - ((n - alpha) / alpha) ** 2.0)) / i0(b)
 

@@ -305,6 +305,8 @@ def astype(Tensor x not None, dtype, bint copy=True):
 cdef Tensor converted(Tensor x, object dtype, bint copy, int frames):
     """The same; the user's frame is the ``frames``-th of Python's functions from here."""
     cdef int code = dtype_code(dtype)
+    if isinstance(dtype, (str, cnp.dtype)) and not np.dtype(dtype).isnative:
+        raise Unheld("lazyarray's arrays have the machine's byte order")  # who asks wants the bytes
     if code == x.v.dtype and not copy:
         return x
     if info(x.v.dtype).kind == b"c" and info(code).kind != b"c" and info(code).kind != b"b":

@@ -56,12 +56,18 @@ def default_rng(
     """
     if isinstance(seed, Generator):
         return seed
-    if isinstance(seed, Tensor) and seed.ndim == 0:
-        seed = int(seed)
+    seed = known(seed)
     return Generator(np.random.default_rng(seed), ctx, device=device)._seeded(seed)
 
 
 _FIRST = Device("cpu", 0)
+
+
+def known(seed: Any) -> Any:
+    """A seed with NumPy's numbers for an array's, which is waited for."""
+    if not isinstance(seed, Tensor):
+        return seed
+    return seed.asnumpy() if seed.ndim else int(seed)
 
 
 def older(seed: Any) -> np.random.RandomState:
@@ -156,8 +162,7 @@ def seed(seed: Any = None, ctx: DeviceLike = None, *, device: DeviceLike = None)
     True
     """
     global _base
-    if isinstance(seed, Tensor):
-        seed = seed.asnumpy() if seed.ndim else int(seed)
+    seed = known(seed)
     if ctx is not None or device is not None:
         stream = here(ctx, device)
         old = isinstance(stream, ModuleStream)

@@ -109,13 +109,6 @@ def test_take_out_of_bounds(wrong):
     assert str(error.value) == f"index {wrong} is out of bounds for axis 1 with size 3"
 
 
-def test_take_looks_at_no_index_where_nothing_leads_to_it():
-    x, i = numbers(0, 3, 2), np.array([0, 7])
-    check(lambda a, b: la.take(a, b, 1), x, i, name="take")
-    with pytest.raises(IndexError):
-        run(lambda a, b: la.take(a, b, 0), numbers(3, 0, 2), i)
-
-
 @pytest.mark.parametrize("dtype", list("fdFD"))
 @pytest.mark.parametrize("shape, axis", [((5,), 0), ((5, 3), 0), ((2, 5, 3), 1), ((2, 2, 5), 2)])
 def test_scatter_adds_in_order(dtype, shape, axis):

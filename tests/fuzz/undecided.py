@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 from collections.abc import Mapping
 from typing import Any
 
@@ -18,6 +19,7 @@ def undecided(text: str, names: Mapping[str, Any]) -> bool:
     * Numbers alone stay NumPy's, of which each library makes arrays of its own.
     * A function of two operands has other last bits over one that goes backwards, unless NumPy
       copies it to a buffer, which it may do where it casts the other one.
+    * A view of wider elements is refused where they would not be aligned.
     """
     tree = ast.parse(text)
     found = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and _is_read(node)}
@@ -29,6 +31,10 @@ def undecided(text: str, names: Mapping[str, Any]) -> bool:
         if node.func.attr == "astype" and ast.unparse(node.args[0]) in ("'F'", "'D'", "'G'"):
             if not np.ndim(_value(node.func.value, names)):
                 return True
+        elif node.func.attr == "view":
+            with contextlib.suppress(TypeError, ValueError):
+                if not _value(node, names).flags.aligned:
+                    return True
         elif node.func.attr in BY_STEPS:
             values = [np.asarray(_value(x, names)) for x in node.args[:2]]
             steps = [n for x in values if x.ndim for n in x.strides]

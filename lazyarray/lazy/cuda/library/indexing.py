@@ -22,13 +22,11 @@ from lazyarray.lazy.cuda.library.kernels import launch
 def take(call: Call) -> None:
     """Blocks by indices; see lazy/cpu/gather.h."""
     n, m, block, axis = call.core
-    if 0 in call.shape:  # no index is looked at, as in NumPy
-        return
     item = call.dtypes[0].itemsize
     index = call.view(1, (m,), (call.core_steps[1],))
     check_bounds(index, n, axis)
     many = block // item
-    if 0 in (m, many):
+    if 0 in (*call.shape, m, many):
         return
     source = call.view(0, (*call.shape, n, many), (*call.steps[0], call.core_steps[0], item))
     out = call.view(2, (*call.shape, m, many), (*call.steps[2], block, item))
