@@ -203,9 +203,11 @@ void Scheduler::find_temporaries(Stage& stage) {
   for (Instr* in : stage.instrs)
     for (int k = 0; k < in->nop; ++k) {
       Chunk* c = in->ops[k].chunk;
+      // Work that a complete op left on a stream is ordered for the engine's variables alone.
       if (c && is_temporary(c))
         notes_of(c).temporary = c->handles.load(std::memory_order_acquire) == 0 &&
-                                c->refs.load(std::memory_order_acquire) == notes_of(c).index;
+                                c->refs.load(std::memory_order_acquire) == notes_of(c).index &&
+                                !c->footprint.load(std::memory_order_acquire);
     }
 }
 

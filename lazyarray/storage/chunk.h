@@ -63,7 +63,7 @@ class Chunk : public Var {
     if (!fresh) return false;
     char* none = nullptr;
     if (!__atomic_compare_exchange_n(&data, &none, fresh, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
-      pool->release(fresh, nbytes);
+      pool->release_used(fresh, nbytes);  // its stream may not be through with its last uses
     return true;
   }
   // The same, of the host's own memory; `*zeroed`: it is all zeros, and nobody has to write them.

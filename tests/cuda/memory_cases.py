@@ -274,5 +274,17 @@ def host_memory_that_is_not_there(b):
     assert b.la.array(np.ones(N), ctx=b.la.gpu(1)).asnumpy()[0] == 1
 
 
+def what_a_stage_overwrites_comes_after_other_streams(b):
+    """No array holds it any more, and its last op is complete: its work may not be."""
+    x, y, new = b.array(), b.array(0.0), b.array(4.0)
+    b.copied(x, y)  # on another stream
+    b.launched()
+    with b.la.engine.bulk(64):
+        x[:] = new * 2
+        z = x * x.max()  # a second kernel reads it
+        del x
+    assert z.asnumpy().tolist() == [64.0] * N
+
+
 if __name__ == "__main__":
     run(globals())
