@@ -11,6 +11,14 @@ cdef class Row:
     def __name__(self):
         return self.name
 
+    @property
+    def __qualname__(self):
+        return self.name
+
+    @property
+    def __module__(self):
+        return "lazyarray"
+
     # As functions are to inspect and pydoc: routines, which are no methods. So help() has the signature.
     def __get__(self, instance, owner):
         return self
