@@ -199,7 +199,7 @@ def _save(file: Any, arr: Any, allow_pickle: bool = True) -> None:
 
 
 def _truth(name: str) -> Callable[..., bool]:
-    """Python's own bool, as NumPy's function of that name promises: this waits, lazyarray's doesn't."""
+    """Python's own bool, as NumPy's function of that name gives: a wait, unlike lazyarray's."""
     return lambda *args, **kwargs: bool(getattr(_public.namespace, name)(*args, **kwargs))
 
 
