@@ -12,7 +12,7 @@ import numpy as np
 
 from lazyarray import functions
 from lazyarray._ndarray import NDArray
-from lazyarray.ops._rows import Direct, Public, set_method
+from lazyarray.ops._rows import Direct, Public, set_method, tell_methods
 
 # NumPy's own is run for these: what we do for large arrays costs more for small ones. Those that
 # are as fast either way are not listed (`python -m benchmarks.calls` tells), nor what gives views,
@@ -91,6 +91,7 @@ def in_lazyarray(space: ModuleType) -> None:
         set_method(NDArray, name)
     for name in _WRITING_METHODS.split():
         set_method(NDArray, name, writes=True)
+    tell_methods(NDArray)
 
 
 def in_linalg(space: ModuleType) -> None:

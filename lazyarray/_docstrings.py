@@ -152,7 +152,7 @@ def _told(name: str, found: Parts) -> bool:
     """Whether a function has words of its own for what a parameter raises."""
     if name == "axis":
         return "AxisError" in found.raises or "no such axis" in found.raises
-    return name == "shape" and name in found.args
+    return name in ("shape", "order") and name in found.args
 
 
 def _sentence(text: str) -> str:

@@ -86,7 +86,11 @@ cdef class Methods(Operators):
         ops.assign_to(functions.imag(self), value)
 
     def transpose(self, *axes):
-        """A view with the axes permuted (reversed by default)."""
+        """A view with the axes permuted (reversed by default).
+
+        Args:
+            *axes: the axes in their new order: ints or a tuple; none: reversed.
+        """
         if not axes and type(self) is NDArray:
             return transposed(self)
         if len(axes) == 1 and (axes[0] is None or isinstance(axes[0], (tuple, list))):
@@ -112,7 +116,11 @@ cdef class Methods(Operators):
         return functions.ravel(self, order=order)
 
     def flatten(self, order="C"):
-        """A copy of all elements along one axis."""
+        """A copy of all elements along one axis.
+
+        Returns: a vector of all elements.
+        Raises: ValueError for another ``order``.
+        """
         if order == "C" and lone_ops() and self.v.layout.c_contiguous(self.v.itemsize()):
             return raveled(duplicate(self))
         return functions.flatten(self, order=order)
@@ -134,7 +142,15 @@ cdef class Methods(Operators):
         return functions.diagonal(self, offset, axis1, axis2) if t is None else t
 
     def view(self, dtype=None, type=None):
-        """A view of the same memory, as another dtype; ``type`` is there for NumPy's signature."""
+        """A view of the same memory, as another dtype; ``type`` is there for NumPy's signature.
+
+        Args:
+            dtype: the dtype that the bytes are read as; None: the array's own.
+            type: for NumPy's signature: there is one type of array.
+        Returns: an array on the same memory; its last axis has another length if elements have
+            another size.
+        Raises: ValueError if the last axis can't be divided so; TypeError for what is no dtype.
+        """
         if isinstance(dtype, _Type) and issubclass(dtype, (Tensor, np.ndarray)):
             dtype = None  # a type of array: there is but this one
         cdef Tensor t
@@ -183,7 +199,15 @@ cdef class Methods(Operators):
         return flagsobj(self)
 
     def setflags(self, write=None, align=None, uic=None):
-        """Sets flags: ``write`` is whether the array may be written to."""
+        """Sets flags: ``write`` is whether the array may be written to.
+
+        Args:
+            write: whether the array may be written to; None: as it is.
+            align: for NumPy's signature: arrays are aligned.
+            uic: for NumPy's signature: there are no such copies.
+        Returns: None.
+        Raises: ValueError for what can't be set.
+        """
         if align is not None and not align:
             raise ValueError("cannot set ALIGNED flag to False: arrays are aligned")
         if uic:
@@ -208,6 +232,12 @@ cdef class Methods(Operators):
 
         To another size only if the array is all of its memory and, unless ``refcheck`` is false, no
         other array has that memory (ValueError).
+
+        Args:
+            *new_shape: the lengths of the axes: ints or a tuple.
+            refcheck: whether other arrays on the memory are an error.
+        Returns: None.
+        Raises: ValueError if the array is not all of its memory, or others have it, too.
         """
         if not new_shape or new_shape == (None,):
             return
@@ -235,7 +265,13 @@ cdef class Methods(Operators):
             become(self, resized(self, shape))
 
     def byteswap(self, inplace=False):
-        """The values with their bytes in the other order: in a copy, or in place."""
+        """The values with their bytes in the other order: in a copy, or in place.
+
+        Args:
+            inplace: whether the array itself is changed.
+        Returns: an array of the same shape and dtype.
+        Raises: ValueError if it is read-only and to be changed.
+        """
         swapped = ops._layout.gil_op("byteswap", np.ndarray.byteswap, [self], self.shape)
         if not inplace:
             return swapped
@@ -267,19 +303,41 @@ cdef class Methods(Operators):
             return ops.hosts.handed_over(_numpys_astype, (self, dtype, order), {}, error)
 
     def fill(self, value):
-        """Sets every element to a scalar."""
+        """Sets every element to a scalar.
+
+        Args:
+            value: a number, or an array of one.
+        Returns: None.
+        Raises: ValueError if the array is read-only, or if ``value`` is not one number.
+        """
         store_item(self, value)
 
     def copyto(self, other):
-        """Copies the values to another array, or to a new one on device ``other``."""
+        """Copies the values to another array, or to a new one on device ``other``.
+
+        Args:
+            other: an array of the same shape, or a device.
+        Returns: that array, or a new one of the same shape on that device.
+        Raises: ValueError for an array of another shape; TypeError for what is neither.
+        """
         return functions.memory.copyto(self, other)
 
     def as_in_context(self, ctx):
-        """The array on device ``ctx``: itself if it is there, else a copy."""
+        """The array on device ``ctx``: itself if it is there, else a copy.
+
+        Returns: an array of the same shape.
+        Raises: TypeError for what is no device; ValueError if there is no such device.
+        """
         return functions.memory.to_device(self, ctx)
 
     def to_device(self, device, *, stream=None):
-        """The array on ``device``: itself if it is there, else a copy (array API)."""
+        """The array on ``device``: itself if it is there, else a copy (array API).
+
+        Args:
+            stream: for the array API's signature: order is kept without.
+        Returns: an array of the same shape.
+        Raises: TypeError for what is no device; ValueError if there is no such device.
+        """
         if type(device) is str and device == "cpu" and self.v.chunk.device == cpu0():
             return self
         return functions.memory.to_device(self, device)
@@ -319,7 +377,11 @@ cdef class Methods(Operators):
         return handed(functions.mean(self, axis, dtype, out, keepdims, where=None if where is True else where))
 
     def std(self, axis=None, dtype=None, out=None, ddof=0, keepdims=False, **kwargs):
-        """Standard deviation over axes."""
+        """Standard deviation over axes.
+
+        Args:
+            **kwargs: ``mean``, ``where`` and ``correction`` of :func:`std`.
+        """
         return handed(functions.std(self, axis, dtype, out, ddof, keepdims, **kwargs))
 
     def argmax(self, axis=None, out=None, *, keepdims=False):
@@ -339,7 +401,11 @@ cdef class Methods(Operators):
         return functions.cumprod(self, axis, dtype, out)
 
     def dot(self, other, out=None):
-        """NumPy's dot product."""
+        """NumPy's dot product.
+
+        Args:
+            other: an array, or what :func:`array` makes one of.
+        """
         return handed(functions.dot(self, other, out))
 
     def trace(self, offset=0, axis1=0, axis2=1, dtype=None, out=None):
@@ -347,17 +413,31 @@ cdef class Methods(Operators):
         return handed(functions.trace(self, offset, axis1, axis2, dtype, out))
 
     def sort(self, axis=-1, kind=None, order=None, *, stable=None):
-        """Sorts in place along an axis. (No ``order``: arrays have no fields.)"""
+        """Sorts in place along an axis. (No ``order``: arrays have no fields.)
+
+        Args:
+            order: for NumPy's signature: arrays have no fields.
+        Returns: None.
+        """
         if order is not None:
             raise ValueError("Cannot specify order when the array has no fields.")
         functions.sort_inplace(self, axis, kind, stable)
 
     def argsort(self, axis=-1, kind=None, order=None, *, stable=None):
-        """The indices that sort the array along an axis. (No ``order``: arrays have no fields.)"""
+        """The indices that sort the array along an axis. (No ``order``: arrays have no fields.)
+
+        Args:
+            order: for NumPy's signature: arrays have no fields.
+        """
         return functions.argsort(self, axis, kind, order, stable=stable)
 
     def partition(self, kth, axis=-1, kind="introselect", order=None):
-        """Puts the ``kth`` smallest along an axis in place, smaller ones before, larger ones after."""
+        """Puts the ``kth`` smallest along an axis in place, smaller ones before, larger ones after.
+
+        Args:
+            order: for NumPy's signature: arrays have no fields.
+        Returns: None.
+        """
         if order is not None:
             raise ValueError("Cannot specify order when the array has no fields.")
         if self.v.readonly:
@@ -365,7 +445,11 @@ cdef class Methods(Operators):
         functions.partition_inplace(self, kth, index(axis), kind)
 
     def argpartition(self, kth, axis=-1, kind="introselect", order=None):
-        """The indices that partition the array along an axis."""
+        """The indices that partition the array along an axis.
+
+        Args:
+            order: for NumPy's signature: arrays have no fields.
+        """
         return functions.argpartition(self, kth, axis, kind, order)
 
     def take(self, indices, axis=None, out=None, mode="raise"):
@@ -401,11 +485,21 @@ cdef class Methods(Operators):
         return functions.compress(condition, self, axis, out)
 
     def choose(self, *choices, out=None, mode="raise"):
-        """At each place the element of that array of ``choices`` which this array names there."""
+        """At each place the element of that array of ``choices`` which this array names there.
+
+        Args:
+            *choices: the arrays that are chosen from, or a list of them.
+        """
         return handed(functions.choose(self, choices[0] if len(choices) == 1 else choices, out, mode))
 
     def put(self, indices, values, mode="raise"):
-        """Stores values at indices of the flattened array."""
+        """Stores values at indices of the flattened array.
+
+        Args:
+            indices: integers, which count the elements of the flattened array.
+            values: what is stored, repeated if there are fewer of them.
+        Returns: None.
+        """
         functions.put(self, indices, values, mode)
 
     def nonzero(self):

@@ -496,7 +496,11 @@ cdef class NDArray(Methods):
         autograd.attach_grad(self, grad_req)
 
     def drop_grad(self):
-        """Takes the gradient of :meth:`attach_grad` away; what was recorded of the array stays."""
+        """Takes the gradient of :meth:`attach_grad` away; what was recorded of the array stays.
+
+        Returns: None.
+        Raises: nothing.
+        """
         autograd.drop_grad(self)
 
     @property
@@ -508,23 +512,37 @@ cdef class NDArray(Methods):
     def backward(self, out_grad=None, retain_graph=False, train_mode=True):
         """Computes the gradients of all arrays with :meth:`attach_grad` that this one was made of.
 
-        ``out_grad`` is this array's own gradient: ones, if None.
+        Args:
+            out_grad: this array's own gradient; None: ones.
+        Returns: None: the gradients are in :attr:`grad`.
         """
         autograd.backward([self], None if out_grad is None else [out_grad], retain_graph, train_mode)
 
     def detach(self):
-        """A view of the array whose values are constants to ``backward``."""
+        """A view of the array whose values are constants to ``backward``.
+
+        Returns: a view of the same shape.
+        Raises: nothing.
+        """
         return detached(self)
 
     # -- waiting
 
     def wait_to_read(self):
-        """Blocks until what was written to the array is there; raises what made it fail."""
+        """Blocks until what was written to the array is there; raises what made it fail.
+
+        Returns: the array itself.
+        Raises: the error of the operation that failed to write it.
+        """
         wait(self, False, "wait_to_read")
         return self
 
     def wait_to_write(self):
-        """Blocks until every use of the array, reads too, is done."""
+        """Blocks until every use of the array, reads too, is done.
+
+        Returns: the array itself.
+        Raises: the error of the operation that failed to write it.
+        """
         wait(self, True, "wait_to_write")
         return self
 
@@ -542,7 +560,11 @@ cdef class NDArray(Methods):
         return covers_chunk(&self.v)
 
     def asnumpy(self):
-        """A NumPy array with a copy of the values; waits for them."""
+        """A NumPy array with a copy of the values; waits for them.
+
+        Returns: a ``numpy.ndarray`` of the same shape and dtype.
+        Raises: the error of the operation that failed to write the array.
+        """
         return copy_out(awaited(self, "asnumpy"))
 
     def _raw(self, bint writable):
@@ -569,7 +591,15 @@ cdef class NDArray(Methods):
         return gpu_view(self)
 
     def item(self, *args):
-        """One element as a Python scalar; waits for it."""
+        """One element as a Python scalar; waits for it.
+
+        Args:
+            *args: which element: nothing (the only one), an index of the flattened array, or one
+                index an axis.
+        Returns: a Python number or bool.
+        Raises: ValueError if there is not just one element and none is named; IndexError if there
+            is no such element.
+        """
         cdef Tensor x
         cdef npy_intp at
         if args:
@@ -582,11 +612,19 @@ cdef class NDArray(Methods):
         return scalar(self, "item")
 
     def asscalar(self):
-        """The only element as a Python scalar; waits for it (MXNet's name for ``item``)."""
+        """The only element as a Python scalar; waits for it (MXNet's name for ``item``).
+
+        Returns: a Python number or bool.
+        Raises: ValueError if there is not just one element.
+        """
         return self.item()
 
     def tolist(self):
-        """The values as nested lists of Python scalars; waits for them."""
+        """The values as nested lists of Python scalars; waits for them.
+
+        Returns: nested lists, as deep as there are axes; a number without axes.
+        Raises: the error of the operation that failed to write the array.
+        """
         cdef Tensor x
         x = settled(awaited(self, "?tolist()"), False)
         cdef npy_intp i, step
@@ -601,7 +639,11 @@ cdef class NDArray(Methods):
         return numpy_view(&x.v, False).tolist()
 
     def tobytes(self, order="C"):
-        """The values' bytes; waits for them."""
+        """The values' bytes; waits for them.
+
+        Returns: bytes.
+        Raises: ValueError for another ``order``.
+        """
         cdef Tensor x
         x = settled(awaited(self, "?tobytes()"), False)
         if order == "C" and x.v.chunk.data is not NULL and x.v.layout.c_contiguous(x.v.itemsize()):
@@ -609,7 +651,15 @@ cdef class NDArray(Methods):
         return numpy_view(&x.v, False).tobytes(order)
 
     def tofile(self, fid, sep="", format="%s"):
-        """Writes the values to a file, as bytes or (with ``sep``) as text; waits for them."""
+        """Writes the values to a file, as bytes or (with ``sep``) as text; waits for them.
+
+        Args:
+            fid: a path, or an open file.
+            sep: what stands between the elements of text; empty: bytes are written.
+            format: how an element of text is written, as in ``format % element``.
+        Returns: None.
+        Raises: OSError if the file can't be written.
+        """
         wait(self, False, "?tofile()")
         if not isinstance(fid, (str, os.PathLike)):
             copy_out(self).tofile(fid, sep, format)
@@ -618,7 +668,13 @@ cdef class NDArray(Methods):
             copy_out(self).tofile(stream, sep, format)
 
     def dump(self, file):
-        """Pickles the array to a file, given by its path or open; waits for the values."""
+        """Pickles the array to a file, given by its path or open; waits for the values.
+
+        Args:
+            file: a path, or an open file.
+        Returns: None.
+        Raises: OSError if the file can't be written.
+        """
         if hasattr(file, "write"):
             pickle.dump(self, file)
             return
@@ -626,7 +682,11 @@ cdef class NDArray(Methods):
             pickle.dump(self, stream)
 
     def dumps(self):
-        """The pickled array, as bytes; waits for the values."""
+        """The pickled array, as bytes; waits for the values.
+
+        Returns: bytes.
+        Raises: the error of the operation that failed to write the array.
+        """
         return pickle.dumps(self)
 
     def __bool__(self):
@@ -759,7 +819,11 @@ cdef class NDArray(Methods):
         return self.tobytes()
 
     def ascupy(self):
-        """A CuPy array on the memory itself, for arrays on a GPU; waits for their uses."""
+        """A CuPy array on the memory itself, for arrays on a GPU; waits for their uses.
+
+        Returns: a ``cupy.ndarray`` of the same shape and dtype.
+        Raises: ImportError without CuPy; TypeError if the array isn't on a GPU.
+        """
         return protocols.interfaces.ascupy(self)
 
     @property

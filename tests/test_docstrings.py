@@ -2,6 +2,7 @@
 
 import builtins
 import inspect
+import pickle
 import pydoc
 import re
 import subprocess
@@ -70,6 +71,40 @@ def test_methods_of_generators_tell_the_same(name):
     assert found.example
     for word in {"axis", "ctx"} - set(parameters):
         assert not re.search(rf"\b{word}\b", found.raises)
+
+
+METHODS = {
+    name: thing
+    for kind in reversed(la.NDArray.__mro__)
+    for name, thing in vars(kind).items()
+    if name[0] != "_" and callable(thing) and not inspect.isclass(thing)
+}
+
+
+def test_methods_of_arrays_are_many():
+    assert len(METHODS) > 55
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_methods_of_arrays_tell_the_same(name):
+    thing = getattr(la.NDArray, name)
+    found, (_, *parameters) = told(thing)
+    assert list(found.args) == parameters
+    assert [p for p in parameters if len(found.args[p]) < 5] == []
+    assert len(found.returns) > 2 and len(found.raises) > 2
+    assert found.head and "Args:" not in found.head and "Returns:" not in found.head
+    for word in {"axis", "ctx", "out"} - set(parameters):
+        assert not re.search(rf"``{word}``", found.raises), found.raises
+
+
+def test_names_are_where_a_user_finds_them():
+    for thing in (la.add, la.sum, la.matmul, la.mean, la.max):
+        assert (thing.__module__, thing.__qualname__) == ("lazyarray", thing.__name__)
+        assert pickle.loads(pickle.dumps(thing)) is thing
+    for method in (la.NDArray.sum, la.NDArray.sort, la.NDArray.item):
+        assert method.__qualname__ == f"NDArray.{method.__name__}"
+        assert method.__module__ == "lazyarray"
+        assert pickle.loads(pickle.dumps(method)) is method
 
 
 SHAPED = re.compile(

@@ -64,7 +64,7 @@ def concatenate(
     >>> la.concatenate([la.array([1, 2]), la.array([3.5])]).asnumpy()
     array([1. , 2. , 3.5])
     """
-    if dtype is None and out is None:
+    if dtype is None and out is None and casting == "same_kind":
         simple = join(arrays, axis)
         if simple is not None:
             return simple
@@ -93,7 +93,8 @@ def concatenate(
         order = None if in_c_order else _layout.k_order(parts, len(shape))
         joined = _layout.new(shape, wanted, order, parts[0].device)
     for x in parts:
-        if x.dtype != joined.dtype and not np.can_cast(x.dtype, joined.dtype, casting):  # type: ignore[arg-type]
+        asked = casting != "same_kind" or x.dtype != joined.dtype
+        if asked and not np.can_cast(x.dtype, joined.dtype, casting):  # type: ignore[arg-type]
             raise TypeError(
                 f"Cannot cast array data from {x.dtype!r} to {joined.dtype!r} according to the "
                 f"rule {casting!r}"

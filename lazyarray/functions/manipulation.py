@@ -174,7 +174,7 @@ def squeeze(a: ArrayLike, axis: int | tuple[int, ...] | None = None) -> NDArray:
     return viewed(a, np.squeeze, axis)
 
 
-def expand_dims(a: ArrayLike, axis: int | tuple[int, ...] = 0) -> NDArray:
+def expand_dims(a: ArrayLike, axis: int | tuple[int, ...]) -> NDArray:
     """A view with axes of length one inserted, at their positions in the result.
 
     Args:

@@ -13,8 +13,8 @@ from lazyarray.graph.graph import Graph
 from lazyarray.graph.lift import Lifter
 from lazyarray.graph.nodes import VAR, Node, Spec, mapped, place_of
 from lazyarray.graph.trees import Place, named, numbered, structured, unique
-from lazyarray.lazy._lazy import Program, Tensor, TracingError, veiled
-from lazyarray.ops import _rows
+from lazyarray.lazy._lazy import Program, Tensor, TracingError, Unheld, veiled
+from lazyarray.ops import _rows, hosts
 from lazyarray.ops._layout import k_order, new
 
 if TYPE_CHECKING:
@@ -74,7 +74,10 @@ def trace(*args: Any, **kwargs: Any) -> Any:
         return %3
     """
     if not args or not callable(args[0]):
-        return trace_of_matrix(*args, **kwargs)
+        try:
+            return trace_of_matrix(*args, **kwargs)
+        except Unheld as error:
+            return hosts.handed_over(np.trace, args, kwargs, error)
     function, *examples = args
     given: list[Any] = []
     names: list[str] = []

@@ -156,10 +156,13 @@ EXPM1, NEGATIVE = kExpm1, kNegative
 cdef tuple COPIED = tuple([name for name in functools.WRAPPER_ASSIGNMENTS if name != "__doc__"])
 
 
-cdef object documented(doc, function):
+cdef object documented(doc, function, like=None):
     """A docstring with what many have in common (_docstrings.py): made when somebody reads it."""
+    from inspect import unwrap
     from lazyarray._docstrings import completed
-    return completed(doc, function)
+    if like is not None:
+        like = (<Row>like).doc if isinstance(like, Row) else unwrap(like).__doc__
+    return completed(doc, function, like)
 
 
 # What files above do for the rows, by the names under which they teach it here.

@@ -29,6 +29,7 @@ cdef extern from "Python.h":
     object PyObject_VectorcallMethod(object, PyObject**, size_t, PyObject*)
     object PyMethod_New(object, object)
     Py_ssize_t PyVectorcall_NARGS(size_t)
+    vectorcallfunc PyVectorcall_Function(object)
     void Py_XDECREF(PyObject*)
 
 
@@ -294,20 +295,43 @@ cdef class Direct(Public):
 
 
 cdef class DirectMethod(Direct):
-    """A method of arrays that is run at once, by NumPy's method of the same name, where that is possible."""
+    """A method of arrays: run at once, by NumPy's ``method``, where that is possible; None: passed on.
+
+    What its docstring does not say of arguments, result and errors, the function of its name says.
+    """
+
+    cdef vectorcallfunc passed_on
+
+    def __init__(self, recorded, str method, bint writes):
+        name = recorded.__name__
+        super().__init__(recorded, None, "lazyarray", method=method, writes=writes,
+                         host=None if writes or method is None else getattr(np.ndarray, name))
+        self.op = None
+        self.__qualname__ = f"NDArray.{name}"
+        if method is None:
+            self.passed_on = PyVectorcall_Function(recorded)
+            self.called = <vectorcallfunc>pass_on
 
     @property
     def __doc__(self):
-        return self.recorded.__doc__
+        from lazyarray import _public
+        spaces = (_public.namespace, _public.namespace.autograd)
+        like = next((f for s in spaces if (f := getattr(s, self.__name__, None)) is not None), None)
+        return documented(self.recorded.__doc__, self.recorded, like)
 
     def __get__(self, instance, owner):
         return self if instance is None else PyMethod_New(self, instance)
 
     def __repr__(self):
-        return f"<method {self.__name__!r} of {self.__module__!r} objects>"
+        return f"<method {self.__name__!r} of 'lazyarray.NDArray' objects>"
 
     def __reduce__(self):
         return getattr, (type_object(type_of_arrays()), self.__name__)
+
+
+cdef PyObject* pass_on(PyObject* function, PyObject** args, size_t flags, PyObject* names) except NULL:
+    cdef DirectMethod self = <DirectMethod>function
+    return self.passed_on(<PyObject*>self.recorded, args, flags, names)
 
 
 cdef Direct _like = Direct.__new__(Direct)
@@ -354,10 +378,16 @@ cdef object type_object(PyTypeObject* t):
 def set_method(t, str name, *, bint writes=False):
     """Makes a method of a native class one that is run at once where that is possible."""
     owner = next(c for c in t.__mro__ if name in vars(c))
-    cdef Direct method = DirectMethod(owner.__dict__[name], None, owner.__module__, method=name, writes=writes,
-                                      host=None if writes else getattr(np.ndarray, name))
-    method.op = None
-    put_in_type(<PyTypeObject*>owner, name, method)
+    put_in_type(<PyTypeObject*>owner, name, DirectMethod(owner.__dict__[name], name, writes))
+
+
+def tell_methods(t):
+    """Makes the other methods of a native class such that help() tells all of them; calls are passed on."""
+    kind = type(t.item)
+    for owner in t.__mro__:
+        for name, thing in list(vars(owner).items()):
+            if name[0] != "_" and type(thing) is kind:
+                put_in_type(<PyTypeObject*>owner, name, DirectMethod(thing, None, False))
 
 
 hinted = set()

@@ -11,6 +11,14 @@ cdef class Row:
     def __name__(self):
         return self.name
 
+    @property
+    def __qualname__(self):
+        return self.name
+
+    @property
+    def __module__(self):
+        return "lazyarray"
+
     # As functions are to inspect and pydoc: routines, which are no methods. So help() has the signature.
     def __get__(self, instance, owner):
         return self
@@ -504,6 +512,8 @@ cdef class Ufunc(Row):
             out = sole_out(out)
         if where is not True or dtype is not None or casting is not None or rest:
             order = rest.pop("order", "K")
+            if order != "K" and order not in ("C", "F", "A"):
+                raise ValueError(f"order must be one of 'C', 'F', 'A', or 'K' (got {order!r})")
             if order != "K" and out is None:
                 result = self(*args, where=where, dtype=dtype, casting=casting, **rest)
                 return in_memory_order(result, order) if isinstance(result, Tensor) else result

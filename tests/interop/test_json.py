@@ -84,6 +84,15 @@ def test_json():
         json.dumps(la.ones(2), default=la.to_json)
 
 
+@pytest.mark.parametrize("name", ["allclose", "array_equal", "array_equiv"])
+def test_truths_of_numpys_functions_are_pythons(name):
+    x, y = la.array(X), la.array([1.0, 2.0, 4.0])
+    assert getattr(np, name)(x, x) is True and getattr(np, name)(x, y) is False
+    assert isinstance(getattr(la, name)(x, x), la.NDArray)  # ours doesn't wait
+    with la.no_sync(), pytest.raises(RuntimeError):
+        getattr(np, name)(x, x)
+
+
 def test_the_decimal_module_knows_scalars_as_it_knows_numpys():
     with pytest.raises(TypeError):
         decimal.Decimal(np.float32(1))
