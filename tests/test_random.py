@@ -534,3 +534,9 @@ def test_a_seed_is_numpys_streams_too():
     assert drawn[0] == drawn[1] and drawn[0][0] == drawn[0][1]
     la.random.seed(8, la.cpu(0))
     assert np.random.rand() == np.random.RandomState(7).random(2)[1]
+
+
+def test_a_seed_may_be_an_array():
+    for seed in ([1, 2, 3], [7]):
+        want = np.random.default_rng(seed).random(3)
+        assert la.random.default_rng(la.array(seed)).random(3).tolist() == want.tolist()

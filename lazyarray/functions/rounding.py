@@ -68,14 +68,11 @@ def clip(
         if type(high) is int and high >= np.iinfo(x.dtype).max:
             high = None
     if casting != "same_kind":
-        found = clip(x, low, high)
-        for source, target in ((x, found), (found, found if out is None else out)):
-            if not np.can_cast(source.dtype, target.dtype, casting):
-                raise TypeError(
-                    f"Cannot cast clip's {source.dtype!r} to {target.dtype!r} with casting rule "
-                    f"{casting!r}"
-                )
-        return deliver(found, out, "clip", broadcasts=True, back="unsafe")
+        one, *limits, to = (
+            np.ones(1, v.dtype) if hasattr(v, "dtype") else v for v in (x, low, high, out)
+        )
+        np.clip(one, *limits, out=to, casting=casting)  # refuses what it does
+        return deliver(clip(x, low, high), out, "clip", broadcasts=True, back="unsafe")
     if low is None and high is None:
         return op.positive(x, out=out)
     if low is None:

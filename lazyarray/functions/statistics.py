@@ -216,6 +216,8 @@ def _moment(
         if name != "mean" and (x.dtype.char in "fd" or whole) and count > more["ddof"]:
             return _variance(name, x, axes, count, keepdims, **more)
     function = getattr(np, name)
+    if isinstance(known, (int, float, complex)):  # as a number its dtype would not count
+        known = asarray(known, x.device).astype(np.result_type(x.dtype, known))
     others = {k: v for k, v in (("mean", known), ("where", where)) if v is not None}
     inputs = [x, *[asarray(v, x.device) for v in others.values()]]
     if known is not None:
@@ -241,7 +243,9 @@ def _moment(
         # NumPy's own output: its layout and its dtype while summing decide the bits.
         outs[0][...] = run(*ins)
 
-    target = reduced_like(x, axes, keepdims, function(np.ones(2, x.dtype), dtype=given).dtype)
+    mean = {} if known is None else {"mean": np.ones(1, inputs[1].dtype)}
+    made = function(np.ones(2, x.dtype), dtype=given, **mean).dtype
+    target = reduced_like(x, axes, keepdims, made)
     if follows(*inputs):
         with paused():
             (result,) = call(name, into, inputs, [target], cost=cost)

@@ -104,3 +104,15 @@ def test_one_array_in_an_npz_is_a_list_of_one(tmp_path):
         np.testing.assert_array_equal(archive["arr_0"], [0, 1, 2])
     la.save(tmp_path / "y", data=la.ones(2))
     assert la.load(tmp_path / "y.npy").tolist() == [1.0, 1.0]
+
+
+def test_how_files_are_read(tmp_path):
+    path = tmp_path / "a.npy"
+    np.save(path, np.arange(3.0))
+    assert la.load(path, fix_imports=False, encoding="latin1").tolist() == [0, 1, 2]
+    for xp in (np, la):
+        with pytest.raises(ValueError, match="encoding must be"):
+            xp.load(path, encoding="utf8")
+        with pytest.raises(ValueError, match="[Hh]eader"):
+            xp.load(path, max_header_size=10)
+        assert xp.load(path, max_header_size=10, allow_pickle=True).tolist() == [0, 1, 2]

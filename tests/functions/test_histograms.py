@@ -154,3 +154,8 @@ def test_what_waits():
         np.bincount([1, 2], WEIGHTS[0, 0]),
     ]
     same(got, want, False)
+
+
+def test_counts_of_nothing_look_at_no_weights():
+    check("bincount", np.zeros(0, int), np.ones(3))
+    check("bincount", np.zeros(0, int), np.ones(1), 4)

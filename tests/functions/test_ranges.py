@@ -46,3 +46,8 @@ def test_the_step_of_a_line(start, stop):
         for g, w in zip(got, want, strict=True):
             g = np.asarray(g)
             assert g.dtype == np.asarray(w).dtype and g.tobytes() == np.asarray(w).tobytes()
+
+
+def test_a_range_of_more_than_memory_has():
+    with pytest.raises(ValueError, match="Maximum allowed size"):
+        la.arange(10**30)

@@ -33,3 +33,13 @@ def test_round(decimals):
             check("round", b, decimals)
             check("around", b, decimals)
     same(la.array(FLOATS).round(decimals), FLOATS.round(decimals))
+
+
+def test_clip_casts_as_it_is_told():
+    for casting in ("no", "equiv", "safe", "unsafe"):
+        for low, high in ((-1, 2), (-1.5, 2), (np.float32(-1), None)):
+            for a in (INTS, FLOATS, FLOATS.astype("f4")):
+                check("clip", a, low, high, casting=casting)
+                out = INTS.copy()
+                check("clip", a, low, high, out=out, casting=casting)
+    same(la.array(INTS).clip(0.5, 2, casting="unsafe"), INTS.clip(0.5, 2, casting="unsafe"))

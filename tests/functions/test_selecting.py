@@ -132,3 +132,9 @@ def test_select_is_recorded():
     with la.no_sync():
         got = la.select([x < 2, x > 3], [x, x * 2])
     assert got.tolist() == [0, 1, 0, 0, 8, 10]
+
+
+def test_take_looks_at_no_index_where_nothing_leads_to_it():
+    check("take", np.zeros((0, 3)), [0, 7], 1)
+    check("take", np.zeros((2, 0, 3)), [0, 7], 2)
+    check("take", np.zeros((0, 3)), [0, 7], 0)  # refused

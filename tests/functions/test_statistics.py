@@ -31,3 +31,15 @@ def test_average(axis, weights):
         check("average", a, axis, weights)
         check("average", a, axis, weights, returned=True)
         check("average", a, axis, weights, keepdims=True)
+
+
+@pytest.mark.parametrize("name", ["std", "var"])
+@pytest.mark.parametrize("axis", [None, 0, -1, (0, 1)])
+def test_a_known_mean(name, axis):
+    for a in (FLOATS, INTS, FLOATS.astype("f4"), FLOATS + 1j):
+        for mean in (a.mean(axis, keepdims=True), np.float64(0.5)):
+            check(name, a, axis, mean=mean)
+            check(name, a, axis, mean=mean, keepdims=True, ddof=1)
+            check(name, a, axis, mean=mean, where=a.real > 0)
+    check(name, FLOATS, axis, ddof=1, correction=1)  # refused
+    check(name, FLOATS, axis, correction=1)

@@ -54,3 +54,10 @@ def test_a_lazy_length_is_waited_for():
     np.testing.assert_array_equal(la.hanning(n).asnumpy(), np.hanning(4))
     with la.no_sync(), pytest.raises(RuntimeError, match="no_sync"):
         la.hanning(n)
+
+
+@pytest.mark.parametrize("name", ["bartlett", "blackman", "hamming", "hanning"])
+def test_windows_of_long_doubles(name):
+    for M in (np.longdouble(7), np.longdouble(0), np.longdouble(2.5)):
+        check(name, M)
+    check("kaiser", np.longdouble(7), 3)

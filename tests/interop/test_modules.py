@@ -100,6 +100,14 @@ def test_classes_of_a_user_keep_what_they_know():
     assert type(la.array(t)) is la.NDArray  # as np.array makes it a plain one
 
 
+def test_times_are_asked_for_of_numbers():
+    x = la.ones(2)
+    for value in (x, x[0], x[0] * 2):
+        with pytest.raises(TypeError):
+            np.isnat(value)
+    np.testing.assert_equal(x[0], 1.0)
+
+
 def test_dates():
     days = np.array(["2024-01-05", "2024-01-06"], "M8[D]")
     assert la.is_busday(days).tolist() == [True, False]
