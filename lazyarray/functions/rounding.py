@@ -68,10 +68,9 @@ def clip(
         if type(high) is int and high >= np.iinfo(x.dtype).max:
             high = None
     if casting != "same_kind":
-        one, *limits, to = (
-            np.ones(1, v.dtype) if hasattr(v, "dtype") else v for v in (x, low, high, out)
-        )
-        np.clip(one, *limits, out=to, casting=casting)  # refuses what it does
+        operands: list[Any] = [x, low, high, out]
+        ones = [np.ones(1, v.dtype) if hasattr(v, "dtype") else v for v in operands]
+        np.clip(*ones, casting=casting)  # refuses what it does
         return deliver(clip(x, low, high), out, "clip", broadcasts=True, back="unsafe")
     if low is None and high is None:
         return op.positive(x, out=out)

@@ -113,6 +113,6 @@ def test_how_files_are_read(tmp_path):
     for xp in (np, la):
         with pytest.raises(ValueError, match="encoding must be"):
             xp.load(path, encoding="utf8")
-        with pytest.raises(ValueError, match="[Hh]eader"):
+        with pytest.raises(ValueError, match=r"[Hh]eader"):
             xp.load(path, max_header_size=10)
         assert xp.load(path, max_header_size=10, allow_pickle=True).tolist() == [0, 1, 2]
