@@ -33,6 +33,20 @@ def _numpys_astype(x, dtype, order):
     return x.astype(dtype, order)
 
 
+cdef inline tuple named(tuple given):
+    """What ``*shape`` or ``*axes`` names: the one sequence there, of whatever type, or all of them."""
+    if len(given) != 1 or type(given[0]) is int:
+        return given
+    return given[0] if type(given[0]) is tuple else spread(given)
+
+
+cdef tuple spread(tuple given):
+    try:
+        return tuple(given[0])
+    except TypeError:
+        return given
+
+
 cdef class Methods(Operators):
     """The part of NDArray that its methods are."""
 
@@ -93,15 +107,14 @@ cdef class Methods(Operators):
         """
         if not axes and type(self) is NDArray:
             return transposed(self)
-        if len(axes) == 1 and (axes[0] is None or isinstance(axes[0], (tuple, list))):
-            axes = axes[0]
-        return functions.permute_dims(self, axes or None)
+        if not axes or axes[0] is None:
+            return functions.permute_dims(self)
+        return functions.permute_dims(self, named(axes))
 
     def reshape(self, *shape, order="C", copy=None):
         """The same elements in another shape: a view where NumPy's is one, else a copy."""
         cdef Tensor t
-        if len(shape) == 1 and isinstance(shape[0], (tuple, list)):
-            shape = tuple(shape[0])
+        shape = named(shape)
         if copy is None and order == "C":
             t = reshaped(self, shape)
             if t is not None:
@@ -239,9 +252,9 @@ cdef class Methods(Operators):
         Returns: None.
         Raises: ValueError if the array is not all of its memory, or others have it, too.
         """
-        if not new_shape or new_shape == (None,):
+        if not new_shape or new_shape[0] is None:
             return
-        shape = functions.creation.shape_of(new_shape[0] if len(new_shape) == 1 else new_shape, self.dtype)
+        shape = functions.creation.shape_of(named(new_shape), self.dtype)
         fortran = not self.v.layout.c_contiguous(self.v.itemsize())
         if fortran and not self.v.layout.f_contiguous(self.v.itemsize()):
             raise ValueError("resize only works on single-segment arrays")

@@ -11,4 +11,7 @@ axis 2 is out of bounds for array of dimension 1
 from __future__ import annotations
 
 from numpy.exceptions import *  # noqa: F403
-from numpy.exceptions import __all__ as __all__
+from numpy.exceptions import RankWarning as RankWarning  # which NumPy's own list lacks
+from numpy.exceptions import __all__ as _numpys
+
+__all__ = sorted({*_numpys, "RankWarning"})

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 
 from lazyarray import _numpy_facts
-from lazyarray.lazy._lazy import Unheld
+from lazyarray.lazy._lazy import Tensor, Unheld
 from lazyarray.ops import _layout
 from lazyarray.ops._layout import Shape, viewed
 from lazyarray.ops._rows import (
@@ -275,7 +275,8 @@ def permute_dims(a: ArrayLike, axes: Sequence[int] | None = None) -> NDArray:
     x = asarray(a)
     if axes is None:
         return x.T
-    return seen(x, probe(x).transpose(axes))
+    wanted: Any = axes
+    return seen(x, probe(x).transpose(wanted.tolist() if isinstance(wanted, Tensor) else wanted))
 
 
 transpose = permute_dims

@@ -236,3 +236,19 @@ def test_reshapes_without_numpys_copy(monkeypatch):
             assert np.shares_memory(got, v)
             np.testing.assert_array_equal(got, want)
     assert 100 < views < 1000
+
+
+@pytest.mark.parametrize("kind", [tuple, list, np.array, la.array])
+def test_shapes_and_axes_are_any_sequence(kind):
+    x = la.arange(6)
+    assert x.reshape(kind([2, 3])).shape == (2, 3)
+    assert x.reshape(2, 3).transpose(kind([1, 0])).shape == (3, 2)
+    assert la.transpose(x.reshape(2, 3), kind([1, 0])).shape == (3, 2)
+    x.resize(kind([2, 2]), refcheck=False)
+    assert x.tolist() == [[0, 1], [2, 3]]
+
+
+def test_no_axes_are_no_permutation():
+    for xp in (np, la):
+        with pytest.raises(ValueError, match="axes don't match"):
+            xp.ones((2, 3)).transpose(())
