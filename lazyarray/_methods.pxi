@@ -311,8 +311,6 @@ cdef class Methods(Operators):
                 return converted(self, dtype, copy, 1)
             return functions.array(functions.astype(self, dtype, copy=False), copy=copy or None, order=order)
         except Unheld as error:
-            if not np.dtype(dtype).isnative:
-                return functions.dtypes.swapped(self, dtype)
             return ops.hosts.handed_over(_numpys_astype, (self, dtype, order), {}, error)
 
     def fill(self, value):

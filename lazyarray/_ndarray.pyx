@@ -851,6 +851,8 @@ cdef class NDArray(Methods):
             t = get_element(self, at)
             if t is not None:
                 return handed(t)
+        if isinstance(key, tuple) and type(key) is not tuple:
+            return self[tuple(key)]
         t = basic_view(self, key, &kind)
         if kind == INDEX_VIEW:
             return t
@@ -873,6 +875,9 @@ cdef class NDArray(Methods):
         cdef int kind = INDEX_ADVANCED
         cdef npy_intp at
         if element_at(self, key, &at) and set_element(self, at, value):
+            return
+        if isinstance(key, tuple) and type(key) is not tuple:
+            self[tuple(key)] = value
             return
         cdef Tensor t = basic_view(self, key, &kind)
         if kind == INDEX_ADVANCED:

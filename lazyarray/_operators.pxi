@@ -288,6 +288,9 @@ cdef class Operators(Tensor):
     def __rmatmul__(self, other): return operated(_matmul, other, self)
 
     def __imatmul__(self, other):
+        if not (<Tensor>self).v.layout.ndim or np.ndim(other) < 2:
+            raise ValueError("inplace matrix multiplication requires the first operand to have at least one "
+                             "and the second at least two dimensions.")
         if is_tensor(other):
             return _matmul.product(self, <Tensor>other, self)
         return operated_inplace(_matmul, self, other)

@@ -63,7 +63,7 @@ cdef class Scalar(NDArray):
     # -- elements and views: of a copy
 
     def __getitem__(self, key):
-        cdef tuple keys = key if type(key) is tuple else (key,)
+        cdef tuple keys = tuple(key) if isinstance(key, tuple) else (key,)
         if not keys:
             return handed(self)
         for k in keys:
@@ -213,7 +213,13 @@ cdef class IntegralScalar(Scalar):
 
 
 cdef class ComplexScalar(Scalar):
-    """A scalar of a complex dtype: a :class:`numbers.Complex`."""
+    """A scalar of a complex dtype: a :class:`numbers.Complex`. As a real number it is its real part, with a warning."""
+
+    def __float__(self):
+        return float(np_dtype(self.v.dtype).type(number(self, "?float()")))
+
+    def __int__(self):
+        return int(np_dtype(self.v.dtype).type(number(self, "?int()")))
 
 
 cdef dict _DEFAULTS = {BoolScalar: bool, RealScalar: float, IntegralScalar: int, ComplexScalar: complex}

@@ -9,7 +9,7 @@ import numpy as np
 from lazyarray.context import as_device
 from lazyarray.lazy import _share
 from lazyarray.lazy._lazy import Tensor
-from lazyarray.ops import _rows, hosts
+from lazyarray.ops import _rows
 from lazyarray.ops._layout import values
 
 if TYPE_CHECKING:
@@ -55,17 +55,10 @@ def astype(
     array([ 1, -1])
     """
     array = _rows.asarray(x)
-    if isinstance(dtype, (str, np.dtype)) and not np.dtype(dtype).isnative:
-        return swapped(array, dtype)
     place = as_device(device)
     if place is None or place == array.device:
         return _rows.astype(array, dtype, copy=copy)
     return _share.copied_to(_rows.astype(array, dtype, copy=False), place)
-
-
-def swapped(x: NDArray, dtype: DTypeLike) -> Any:
-    """A NumPy array of the other byte order than the machine's: who asks for it wants its bytes."""
-    return hosts.note(hosts.to_host(x, "astype()").astype(dtype))
 
 
 def _typed(x: Any) -> Any:

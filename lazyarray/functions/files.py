@@ -13,6 +13,7 @@ import numpy as np
 
 from lazyarray.lazy._lazy import Tensor
 from lazyarray.ops._layout import values
+from lazyarray.ops._rows import dtype_of
 from lazyarray.ops.hosts import given
 
 if TYPE_CHECKING:
@@ -71,7 +72,7 @@ def fromiter(
     >>> la.fromiter((i * i for i in range(3)), dtype=int).asnumpy()
     array([0, 1, 4])
     """
-    return _read(np.fromiter(iter, dtype, count), like)
+    return _read(np.fromiter(iter, dtype_of(dtype), count), like)
 
 
 def fromstring(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 
 from lazyarray import _numpy_facts
-from lazyarray.lazy._lazy import Tensor, Unheld
+from lazyarray.lazy._lazy import Tensor
 from lazyarray.ops import _layout
 from lazyarray.ops._layout import Shape, viewed
 from lazyarray.ops._rows import (
@@ -382,8 +382,6 @@ def view(x: NDArray, dtype: Any = None) -> NDArray:
     if dtype is None:
         return strided(x, x.shape, x.strides, 0)
     r = probe(x).view(dtype)
-    if not r.dtype.isnative:
-        raise Unheld("lazyarray's arrays have the machine's byte order")
     return retype(x, r.dtype, r.shape, r.strides)
 
 

@@ -62,6 +62,7 @@ def arange(
             return simple
     place = chosen(ctx, device)
     start, stop, step = known(start), known(stop), known(step)
+    dtype = _rows.dtype_of(dtype)
     if stop is None:
         start, stop = None, start
     if stop is None:
@@ -104,6 +105,7 @@ def _space(
 ) -> NDArray:
     """One of NumPy's three functions, at the call or, if large or of arrays, as an op."""
     function = getattr(np, name)
+    kwargs["dtype"] = _rows.dtype_of(kwargs["dtype"])
     num = operator.index(num)
     if num < 0:
         raise ValueError(f"Number of samples, {num}, must be non-negative.")

@@ -30,6 +30,8 @@ cdef int dtype_code(object dtype) except -1:
             f"lazyarray has no dtype {d}: its dtypes are bool, the integers, floats and complex "
             "numbers (no object, string, datetime or structured ones)"
         )
+    if not cnp.PyDataType_ISNOTSWAPPED(d):
+        raise Unheld(f"lazyarray's arrays have the machine's byte order, not that of {d.str!r}")
     if isinstance(dtype, type) and dtype.__module__ == "numpy":
         _codes_of_types[dtype] = code
     return code

@@ -305,15 +305,19 @@ def astype(Tensor x not None, dtype, bint copy=True):
 cdef Tensor converted(Tensor x, object dtype, bint copy, int frames):
     """The same; the user's frame is the ``frames``-th of Python's functions from here."""
     cdef int code = dtype_code(dtype)
-    if isinstance(dtype, (str, cnp.dtype)) and not np.dtype(dtype).isnative:
-        raise Unheld("lazyarray's arrays have the machine's byte order")  # who asks wants the bytes
     if code == x.v.dtype and not copy:
         return x
-    if info(x.v.dtype).kind == b"c" and info(code).kind != b"c" and info(code).kind != b"b":
+    tell_of_lost_parts(x.v.dtype, code, frames)
+    return copied(x, code)
+
+
+cdef int tell_of_lost_parts(int code, int to, int frames) except -1:
+    """Warns of complex numbers that are made real."""
+    if info(code).kind == b"c" and info(to).kind != b"c" and info(to).kind != b"b":
         import warnings
         warnings.warn("Casting complex values to real discards the imaginary part",
                       np.exceptions.ComplexWarning, stacklevel=frames)
-    return copied(x, code)
+    return 0
 
 
 cdef Tensor copied(Tensor x, int dtype):
@@ -356,6 +360,7 @@ cdef int store(Tensor to, object value) except -1:
         # What the in-place operators end with: x[1:] += y stores x[1:] into itself.
         if t.v.chunk != to.v.chunk or t.v.dtype != to.v.dtype \
                 or not t.v.layout.same_view(to.v.layout):
+            tell_of_lost_parts(t.v.dtype, to.v.dtype, 1)
             assign(to, t)
     elif kind_of(value) >= 0:
         fill(to, value)
@@ -363,7 +368,9 @@ cdef int store(Tensor to, object value) except -1:
         # As NumPy: each Python object is made one of the array's dtype, or it is an error.
         assign(to, from_object(value, np_dtype(to.v.dtype), to.v.chunk.device))
     else:
-        assign(to, as_tensor_on(value, to.v.chunk.device))
+        t = as_tensor_on(value, to.v.chunk.device)
+        tell_of_lost_parts(t.v.dtype, to.v.dtype, 1)
+        assign(to, t)
     return 0
 
 
@@ -410,7 +417,7 @@ cdef int store_item(Tensor to, object value) except -1:
             number = value_now(t, 1, t.v.chunk.device)
             if number is not None:
                 if not fits_integer(number, to.v.dtype):
-                    np.empty((), np_dtype(to.v.dtype))[()] = np_dtype(t.v.dtype).type(number)  # NumPy's error, if any
+                    np.empty((), np_dtype(to.v.dtype))[()] = np_dtype(t.v.dtype).type(number).real  # NumPy's error, if any
             else:
                 call("setitem", _set_scalar, [t], [to], cost=3000 + 2.0 * to.v.layout.size())
                 return 0

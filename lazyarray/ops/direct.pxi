@@ -194,7 +194,7 @@ cdef object as_ours(object o, CDevice device, bint* fits):
     """A result of NumPy's as one of ours; `fits` is false then if it is nothing that can be so."""
     if Py_TYPE(o) == &PyArray_Type:
         # A view of what was given, as it was, is to be a view of the array, which only the long way makes.
-        if cnp.PyArray_ISWRITEABLE(<cnp.ndarray>o) \
+        if cnp.PyArray_ISWRITEABLE(<cnp.ndarray>o) and cnp.PyArray_ISNOTSWAPPED(<cnp.ndarray>o) \
                 and dtype_of_type_num((<cnp.ndarray>o).descr.type_num) >= 0:
             return written(from_numpy(o, device))
         fits[0] = False

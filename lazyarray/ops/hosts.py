@@ -100,6 +100,8 @@ def to_lazy(o: Any, device: Any = None, given: tuple[np.ndarray, ...] = ()) -> A
     if isinstance(o, np.ndarray):
         if not _rows.holdable(o) or any(o is x or np.may_share_memory(o, x) for x in given):
             return o
+        if not o.dtype.isnative:  # who asked for it wants its bytes
+            return o
         return _rows.array(o, None, device)
     if not isinstance(o, (list, tuple)):
         return o

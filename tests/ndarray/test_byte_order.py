@@ -39,3 +39,30 @@ def test_what_is_read_from_the_other_byte_order_is_an_array():
 
 def test_bytes_have_no_byte_order():
     assert isinstance(la.array([1, 2], "u1").astype(SWAPPED + "u1"), la.NDArray)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda xp, d: xp.zeros(3, d),
+        lambda xp, d: xp.ones((2, 40000), dtype=d),
+        lambda xp, d: xp.full(3, 7, d),
+        lambda xp, d: xp.empty(3, d) * 0,
+        lambda xp, d: xp.arange(300, dtype=d),
+        lambda xp, d: xp.arange(30000, dtype=d),
+        lambda xp, d: xp.linspace(0, 9, 10, dtype=d),
+        lambda xp, d: xp.linspace(0, 9, 20000, dtype=d),
+        lambda xp, d: xp.eye(3, dtype=d),
+        lambda xp, d: xp.array([1, 2], d),
+        lambda xp, d: xp.asarray(xp.arange(3), dtype=d),
+        lambda xp, d: xp.zeros_like(xp.arange(3), dtype=d),
+        lambda xp, d: xp.fromiter(iter([1, 2]), d),
+        lambda xp, d: xp.concatenate([xp.arange(3)], dtype=d, casting="unsafe"),
+    ],
+)
+@pytest.mark.parametrize("kind", ["i2", "f4", "f8"])
+def test_arrays_are_made_with_the_bytes_asked_for(make, kind):
+    dtype = np.dtype(SWAPPED + kind)
+    for given in (dtype, dtype.str):
+        x, y = make(np, given), make(la, given)
+        assert x.dtype == y.dtype and x.tobytes() == y.tobytes()

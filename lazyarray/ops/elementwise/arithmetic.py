@@ -203,6 +203,7 @@ _op(
     ),
     gradient=(lambda h: h, lambda h, y: -h * y),
     smooth=((2.3, 2.6), (1.5, 1.8)),
+    x87=True,
 )
 _op(
     "fmod",
