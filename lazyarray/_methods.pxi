@@ -411,13 +411,13 @@ cdef class Methods(Operators):
         """Running product along an axis (of the flattened array by default)."""
         return functions.cumprod(self, axis, dtype, out)
 
-    def dot(self, other, out=None):
+    def dot(self, b, out=None):
         """NumPy's dot product.
 
         Args:
-            other: an array, or what :func:`array` makes one of.
+            b: an array, or what :func:`array` makes one of.
         """
-        return handed(functions.dot(self, other, out))
+        return handed(functions.dot(self, b, out))
 
     def trace(self, offset=0, axis1=0, axis2=1, dtype=None, out=None):
         """The sum of a diagonal."""
@@ -479,12 +479,16 @@ cdef class Methods(Operators):
         """Values rounded to a number of decimals."""
         return handed(functions.round(self, decimals, out))
 
-    def conj(self):
+    def conj(self, out=None):
         """Complex conjugate; the array itself if it is real, as NumPy's."""
+        if out is not None:
+            return _conjugate(self, out)
         return handed(_conjugate(self)) if info(self.v.dtype).kind == b"c" else self
 
-    def conjugate(self):
+    def conjugate(self, out=None):
         """Complex conjugate; the array itself if it is real, as NumPy's."""
+        if out is not None:
+            return _conjugate(self, out)
         return handed(_conjugate(self)) if info(self.v.dtype).kind == b"c" else self
 
     def searchsorted(self, v, side="left", sorter=None):

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import functools
 import os
+import pickle
 import sys
 from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
+from types import SimpleNamespace
 from typing import IO, TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -27,11 +29,20 @@ _LIST = b"lazyarray list"  # the archive's comment, which NumPy doesn't look at
 
 
 class Archive(dict[str, Any]):
-    """What an ``.npz`` file held: arrays by their names; ``files`` lists those, as NumPy's does."""
+    """What an ``.npz`` file held: arrays by their names; ``files`` lists those, as NumPy's does.
+
+    ``f`` has them as attributes; ``fid`` and ``zip`` are None: the file has been read, and closed.
+    """
+
+    fid = zip = None
 
     @property
     def files(self) -> list[str]:
         return [*self]
+
+    @property
+    def f(self) -> SimpleNamespace:
+        return SimpleNamespace(**self)
 
     def close(self) -> None:
         """Does nothing: the file was closed when it had been read."""
@@ -131,14 +142,15 @@ def load(
     Args:
         file: the path that was given to :func:`save`, or a binary file.
         mmap_mode: "r", "r+", "c" or "w+" maps an ``.npy`` file (:class:`memmap`).
-        allow_pickle: whether objects may be unpickled, which can run any code.
+        allow_pickle: whether objects may be unpickled, which can run any code; also those of a
+            file that is one pickle (:meth:`NDArray.dump`).
         fix_imports: whether Python 2's names of modules in pickled objects are meant.
         encoding: of Python 2's strings in pickled objects.
         max_header_size: characters of a header that are parsed; any with ``allow_pickle``.
     Returns: of an ``.npy`` file an array, of an ``.npz`` file a dict of arrays (with NumPy's
         ``files``, and good for ``with``), or the list that was saved.
     Raises: ValueError for objects, unless ``allow_pickle``, for what is cut short, and for another
-        ``encoding``; OSError if the file can't be read.
+        ``encoding``; EOFError where nothing is left of an open file; OSError if it can't be read.
 
     >>> import io, lazyarray as la
     >>> file = io.BytesIO()
@@ -174,6 +186,14 @@ def _read(file: IO[bytes], place: Device | None, how: Mapping[str, Any]) -> Any:
     file.seek(start)
     if magic == np.lib.format.MAGIC_PREFIX:
         return hosts.given(read_npy(file, how), place)
+    if not magic:
+        raise EOFError("No data left in file")
+    if how["allow_pickle"] and not magic.startswith(b"PK"):
+        try:
+            pickled = pickle.load(file, **how["pickle_kwargs"])
+        except Exception as exc:
+            raise pickle.UnpicklingError(f"load: the file is no pickle: {exc}") from exc
+        return hosts.given(pickled, place) if isinstance(pickled, np.ndarray) else pickled
     values, comment = read_archive(file, how)
     found = Archive({name: hosts.given(value, place) for name, value in values.items()})
     if comment != _LIST:

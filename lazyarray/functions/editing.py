@@ -290,7 +290,7 @@ def trim_zeros(
         filt: an array.
         trim: which ends: "f" the front, "b" the back, "fb" both.
         axis: the axis, or several; None: all.
-    Returns: a view of as many axes.
+    Returns: a view of as many axes; a part of ``filt`` if that is a list or tuple of numbers.
     Raises: ValueError for another ``trim``.
 
     >>> import lazyarray as la
@@ -311,4 +311,6 @@ def trim_zeros(
         last = [None] * x.ndim
     last = last or first
     every = slice(None)
+    if isinstance(filt, (list, tuple)) and x.ndim == 1:
+        return filt[first[0] : last[0]]  # type: ignore[return-value]
     return x[tuple([slice(first[d], last[d]) if d in axes else every for d in range(x.ndim)])]

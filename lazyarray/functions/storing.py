@@ -127,6 +127,8 @@ def _changed(name: str, a: NDArray) -> NDArray:
 
 
 def _store(name: str, function: Callable[..., Any], a: NDArray, where: Any, values: Any) -> None:
+    if isinstance(values, (list, tuple)) and not values:
+        values = np.empty(0, _changed(name, a).dtype)  # of no other dtype
     x, *inputs = operands(_changed(name, a), where, values)
     if follows(x, inputs[1]):
         mask = inputs[0]

@@ -126,7 +126,20 @@ cdef Tensor from_object(object o, object dtype, CDevice device):
         return from_gpu(o, dtype, device)
     if is_of_others(o) and dtype is None:
         raise Unheld(f"lazyarray has no {type(o).__name__}: its functions hand those to NumPy")
-    return from_numpy(np.asarray(o, dtype), device)
+    try:
+        return from_numpy(np.asarray(o, dtype), device)
+    except ValueError:
+        t = given_by(o)
+        if t is None:
+            raise
+    return cast(t, t.v.dtype if dtype is None else dtype_code(dtype))
+
+
+cdef Tensor given_by(object o):
+    """The array that an object's ``__array__`` gives, which NumPy refuses to take; None: another kind of object."""
+    method = getattr(o, "__array__", None)
+    found = None if method is None or isinstance(o, type) else method()
+    return found if isinstance(found, Tensor) else None
 
 
 cdef bint is_held(object o):

@@ -405,6 +405,10 @@ cdef class Ufunc(Row):
         if "dtype" in kwargs:
             loop["signature"] = (None,) * self.nin + (kwargs["dtype"],) * self.nout
         given = None if out is None else np_dtype((<Tensor>out).v.dtype)
+        if loop["casting"] == "equiv":  # NumPy 2.4's resolve_dtypes crashes where it refuses a Python number
+            one = [s if isinstance(k, type) else np.ones(1, k) for s, k in zip(slots, kinds)]
+            with np.errstate(all="ignore"):
+                self.ufunc(*one, **loop)  # raises
         result_dtype = self.ufunc.resolve_dtypes(kinds + (given,) * self.nout, **loop)[self.nin]
         cdef const View* views[3]
         cdef Layout space

@@ -1,6 +1,7 @@
 """Files of NumPy's formats: there and back, and what is refused."""
 
 import io
+import pickle
 
 import numpy as np
 import numpy.lib.recfunctions
@@ -116,3 +117,34 @@ def test_how_files_are_read(tmp_path):
         with pytest.raises(ValueError, match=r"[Hh]eader"):
             xp.load(path, max_header_size=10)
         assert xp.load(path, max_header_size=10, allow_pickle=True).tolist() == [0, 1, 2]
+
+
+def test_a_pickled_array_is_loaded(tmp_path):
+    path = tmp_path / "a.pickle"
+    la.arange(3).dump(path)
+    assert la.load(path, allow_pickle=True).tolist() == [0, 1, 2]
+    np.arange(4).dump(path)
+    found = la.load(path, allow_pickle=True)
+    assert isinstance(found, la.NDArray) and found.tolist() == [0, 1, 2, 3]
+    with pytest.raises(ValueError, match="neither"):
+        la.load(path)
+    path.write_bytes(b"nothing of the kind")
+    with pytest.raises(pickle.UnpicklingError):
+        la.load(path, allow_pickle=True)
+
+
+def test_arrays_one_after_another(tmp_path):
+    path = tmp_path / "a.npy"
+    with path.open("wb") as file:
+        la.save(file, la.arange(2))
+        la.save(file, la.arange(3))
+    with path.open("rb") as file:
+        assert [la.load(file).size, la.load(file).size] == [2, 3]
+        with pytest.raises(EOFError):
+            la.load(file)
+
+
+def test_an_archive_s_other_attributes(tmp_path):
+    la.savez(tmp_path / "a", x=la.arange(3))
+    found = la.load(tmp_path / "a.npz")
+    assert found.f.x.tolist() == [0, 1, 2] and found.fid is None and found.zip is None

@@ -57,3 +57,26 @@ def test_asarray_chkfinite():
         la.asarray_chkfinite(la.arange(3) * 2)  # integers are finite
         with pytest.raises(RuntimeError, match="asarray_chkfinite"):
             la.asarray_chkfinite(la.arange(3.0) * 2)
+
+
+class Holder:
+    """What another library may have: an object whose ``__array__`` gives one of ours."""
+
+    def __init__(self, array):
+        self.array = array
+
+    def __array__(self, dtype=None, copy=None):
+        return self.array
+
+
+def test_objects_that_give_arrays():
+    x = la.arange(3.0)
+    copied = la.asarray(Holder(x))
+    copied += 1
+    assert copied.tolist() == [1, 2, 3] and x.tolist() == [0, 1, 2]
+    assert (x + Holder(x)).tolist() == [0, 2, 4] and la.sum(Holder(x)) == 3
+    assert la.array(Holder(x), dtype="int32").dtype == "int32"
+    x[:] = Holder(copied)
+    assert x.tolist() == [1, 2, 3]
+    with pytest.raises(ValueError, match="__array__"):
+        la.asarray(Holder(3))

@@ -98,3 +98,9 @@ def test_trimming():
     x = la.array([0, 1, 2, 0])
     la.trim_zeros(x)[:] = 7  # a view
     assert x.tolist() == [0, 7, 7, 0]
+
+
+@pytest.mark.parametrize("values", [[0, 1, 0, 2, 0], (0, 0), [1.5], [], (0.0, 3)])
+def test_trimmed_sequences_stay_sequences(values):
+    for trim in ("fb", "f", "b"):
+        assert repr(la.trim_zeros(values, trim)) == repr(np.trim_zeros(values, trim))

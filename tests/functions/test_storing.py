@@ -119,3 +119,12 @@ def test_stores_do_not_wait():
         la.fill_diagonal(x, la.array(9.0) * 2)
         la.copyto(x, x + 1, where=x == 0)
     np.testing.assert_array_equal(x.asnumpy(), np.ones((3, 3)) + 17 * np.eye(3))
+
+
+def test_nothing_to_place():
+    for xp in (np, la):
+        x = xp.arange(4)
+        xp.place(x, [0, 0, 0, 0], [])
+        with pytest.raises(ValueError, match="empty array"):
+            xp.place(x, [0, 1, 0, 0], [])
+        assert x.tolist() == [0, 1, 2, 3]
