@@ -5,12 +5,15 @@ for places (``df.iloc[mask]``), and keep scalars as objects. Pillow wants ``__ar
 which NDArrays can't have: NumPy would read it rather than ask ``__array__``, and share memory.
 SciPy's sparse arrays and its Fortran ask for the type, too, as do OpenCV, polars, Arrow, SymPy and
 others; zarr takes views of bytes that NDArrays don't have. einops asks for a backend, which it
-gets: its results are NDArrays. So does Dask, for which lazyarray.dask registers them.
+gets: its results are NDArrays. So does Dask, for which lazyarray.dask registers them. Even
+numpy.polynomial asks for the type: it would pair coefficients and points one by one; and
+numpy.testing, which would compare a list with an array as a whole.
 """
 
 from __future__ import annotations
 
 import functools
+import importlib
 from collections.abc import Callable
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any
@@ -44,6 +47,8 @@ _FUNCTIONS = (
     "unique factorize cut qcut crosstab get_dummies date_range to_datetime to_timedelta isna notna"
 )
 _FUNCTIONS_OF = {
+    "numpy.testing": "assert_equal assert_almost_equal assert_approx_equal "
+    "assert_array_almost_equal_nulp assert_array_max_ulp",
     "PIL.Image": "fromarray",
     "sklearn.utils.class_weight": "compute_class_weight",
     "networkx.convert": "to_networkx_graph",
@@ -70,6 +75,15 @@ _OF_POLARS = {
     "DataFrame": "__init__ __getitem__ __setitem__ filter with_columns insert_column",
     "Series": "__init__ __getitem__ __setitem__ filter is_in search_sorted scatter gather",
     "Expr": "is_in filter",
+}
+# The names of numpy.polynomial's functions begin so.
+_SERIES = {
+    "polynomial": "poly",
+    "chebyshev": "cheb",
+    "legendre": "leg",
+    "hermite": "herm",
+    "hermite_e": "herme",
+    "laguerre": "lag",
 }
 # Private, but the way of all that comes as objects: rows, records, what users' functions return.
 _INFERRING = "maybe_convert_objects map_infer map_infer_mask"
@@ -99,6 +113,8 @@ def adapt(module: ModuleType) -> None:
             _wrap(kind, ["__new__"])
     elif module.__name__ == "xarray.backends.netCDF4_":
         _wrap(module.NetCDF4ArrayWrapper, ["__setitem__"])
+    elif module.__name__.startswith("numpy.polynomial."):
+        _adapt_series(module)
     elif module.__name__.startswith(("dask.", "distributed.")):
         from lazyarray.dask import arrays
 
@@ -110,6 +126,34 @@ def adapt(module: ModuleType) -> None:
         _wrap(module, _FUNCTIONS_OF[module.__name__].split(), _giving)
         if module.__name__ in ("pyarrow", "pyarrow.lib"):
             _wrap(module, ["py_buffer"], lent)
+
+
+def _adapt_series(module: ModuleType) -> None:
+    """Functions that ask whether ``x`` is one of NumPy's arrays before they spread ``c`` over it.
+
+    Of a vector ``c`` that makes no difference: then NumPy's own run by operators, asynchronously.
+    """
+    kind = module.__name__.rpartition(".")[2]
+
+    def adapted(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(function)
+        def call(*args: Any, **kwargs: Any) -> Any:
+            given = [*args, *kwargs.values()]
+            if not any(isinstance(a, Tensor) for a in given) or (
+                name.endswith("val") and all(np.ndim(a) < 2 for a in [*args[1:], kwargs.get("c")])
+            ):
+                return function(*args, **kwargs)
+            ours = importlib.import_module(f"lazyarray.polynomial.{kind}")
+            return getattr(ours, name)(*args, **kwargs)
+
+        call.__lazyarray__ = True  # type: ignore[attr-defined]
+        return call
+
+    for what in ("val", "val2d", "val3d", "grid2d", "grid3d", "valfromroots"):
+        name = _SERIES[kind] + what
+        function = getattr(module, name, None)
+        if function is not None and not hasattr(function, "__lazyarray__"):
+            setattr(module, name, adapted(name, function))
 
 
 def _adapt_pandas(pandas: ModuleType) -> None:

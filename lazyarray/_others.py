@@ -16,6 +16,13 @@ from lazyarray.engine.settings import int_env
 __all__: list[str] = []
 
 _ADAPTED = (
+    "numpy.testing",
+    "numpy.polynomial.polynomial",
+    "numpy.polynomial.chebyshev",
+    "numpy.polynomial.legendre",
+    "numpy.polynomial.hermite",
+    "numpy.polynomial.hermite_e",
+    "numpy.polynomial.laguerre",
     "pandas",
     "PIL.Image",
     "einops._backends",
