@@ -3,11 +3,11 @@
 pandas asks for that very type: it would take a mask for names of columns (``df[mask]``) or, worse,
 for places (``df.iloc[mask]``), and keep scalars as objects. Pillow wants ``__array_interface__``,
 which NDArrays can't have: NumPy would read it rather than ask ``__array__``, and share memory.
-SciPy's sparse arrays and its Fortran ask for the type, too, as do OpenCV, polars, Arrow, SymPy and
-others; zarr takes views of bytes that NDArrays don't have. einops asks for a backend, which it
-gets: its results are NDArrays. So does Dask, for which lazyarray.dask registers them. Even
-numpy.polynomial asks for the type: it would pair coefficients and points one by one; and
-numpy.testing, which would compare a list with an array as a whole.
+SciPy's sparse arrays and its Fortran ask for the type, too, and its filters of images, before they
+write to ``output``; so do OpenCV, polars, Arrow, SymPy and others; zarr takes views of bytes that
+NDArrays don't have. einops asks for a backend, which it gets: its results are NDArrays. So does
+Dask, for which lazyarray.dask registers them. Even numpy.polynomial asks: it would pair
+coefficients and points one by one; and numpy.testing, which would compare a list as a whole.
 """
 
 from __future__ import annotations
@@ -65,6 +65,10 @@ _FUNCTIONS_OF = {
     "statsmodels.base.data": "handle_data",
     "zarr": "array create_array from_array save save_array save_group",
     "scipy.optimize": "minimize fmin_l_bfgs_b",
+    "scipy.signal": "find_peaks peak_prominences peak_widths",
+    "scipy.stats": "multiscale_graphcorr",
+    "scipy.linalg.interpolative": "interp_decomp svd estimate_rank estimate_spectral_norm "
+    "estimate_spectral_norm_diff",
     "scipy.sparse.linalg": "aslinearoperator bicg bicgstab cg cgs eigs eigsh expm expm_multiply "
     "gmres lobpcg lsmr lsqr minres norm onenormest qmr spsolve splu svds",
 }
@@ -102,6 +106,10 @@ def adapt(module: ModuleType) -> None:
     elif module.__name__ == "cv2":  # all of its functions, some of which draw
         found = [n for n, f in vars(module).items() if isinstance(f, BuiltinFunctionType)]
         _wrap(module, found, lent)
+    elif module.__name__ == "scipy.ndimage":  # most of which write to `output`
+        _wrap(module, [n for n in module.__all__ if n.islower()], lent)
+    elif module.__name__ == "scipy.spatial.distance":
+        _wrap(module, ["cdist", "pdist"], lent)
     elif module.__name__ == "h5py._hl.dataset":
         _wrap(module.Dataset, ["__getitem__", "__setitem__", "read_direct", "write_direct"], lent)
     elif module.__name__ == "sympy.core.sympify":

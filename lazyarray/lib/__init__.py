@@ -1,9 +1,19 @@
-"""``numpy.lib``: what of it is about arrays."""
+"""``numpy.lib``: what of it is about arrays, and what is NumPy's own all the same."""
 
 from __future__ import annotations
 
-from numpy.lib import NumpyVersion, array_utils
+from numpy.lib import Arrayterator, NumpyVersion, array_utils, format, introspect, mixins, npyio
 
 from lazyarray.lib import scimath, stride_tricks
 
-__all__ = ["NumpyVersion", "array_utils", "scimath", "stride_tricks"]
+__all__ = [
+    "Arrayterator",
+    "NumpyVersion",
+    "array_utils",
+    "format",
+    "introspect",
+    "mixins",
+    "npyio",
+    "scimath",
+    "stride_tricks",
+]

@@ -265,3 +265,59 @@ def test_other_libraries_can_be_left_as_they_are(wanted):
     env = {**os.environ, "LAZYARRAY_ADAPT": wanted}
     done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True)
     assert done.stdout.strip() == str(wanted == "1"), done.stderr
+
+
+IM = np.random.default_rng(1).random((12, 12))
+
+
+@pytest.mark.parametrize(
+    ("write", "start"),
+    [
+        (lambda f, x, o: f.gaussian_filter(x, 1, output=o), IM * 0),
+        (lambda f, x, o: f.gaussian_filter(x, 1, output=o), (IM * 0).astype("f4")[::-1]),
+        (lambda f, x, o: f.zoom(x, 2, output=o), np.zeros((24, 24))),
+        (lambda f, x, o: f.label(x > 0.5, output=o), np.zeros((12, 12), "i4")),
+        (lambda f, x, o: f.binary_dilation(x > 0.7, output=o), np.zeros((12, 12), bool)),
+        (
+            lambda f, x, o: f.distance_transform_edt(x > 0.2, return_indices=True, indices=o),
+            np.zeros((2, 12, 12), "i4"),
+        ),
+    ],
+)
+def test_filters_write_to_their_output(write, start):
+    """They ask whether it is one of NumPy's arrays: any other would be left as it was."""
+    from scipy import ndimage
+
+    want = start.copy()
+    write(ndimage, IM, want)
+    whole = la.array(np.ascontiguousarray(start[::-1]) if start.strides[0] < 0 else start)
+    out = whole[::-1] if start.strides[0] < 0 else whole
+    out *= True  # not there yet
+    write(ndimage, la.array(IM), out)
+    np.testing.assert_array_equal(out.asnumpy(), want)
+    assert (out + 1).asnumpy().dtype == (want + 1).dtype
+
+
+def test_distances_are_written():
+    from scipy.spatial import distance
+
+    out = la.zeros((12, 12))
+    distance.cdist(la.array(IM), la.array(IM), out=out)
+    np.testing.assert_allclose(out.asnumpy(), distance.cdist(IM, IM))
+
+
+def test_functions_that_ask_for_numpys_arrays():
+    from scipy import signal
+    from scipy.linalg import interpolative
+
+    x = np.sin(np.linspace(0, 30, 200))
+    for height in (np.linspace(0, 1, 200), (np.zeros(200), np.ones(200))):
+        ours = la.array(height) if isinstance(height, np.ndarray) else tuple(map(la.array, height))
+        assert (
+            signal.find_peaks(la.array(x), height=ours)[0].tolist()
+            == signal.find_peaks(x, height=height)[0].tolist()
+        )
+    assert interpolative.interp_decomp(la.array(IM), 1e-10)[0] == 12
+    from scipy import stats
+
+    assert stats.multiscale_graphcorr(la.array(IM), la.array(IM), reps=2, random_state=1)[0] == 1
