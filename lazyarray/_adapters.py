@@ -7,7 +7,8 @@ SciPy's sparse arrays and its Fortran ask for the type, too, and its filters of 
 write to ``output``; so do OpenCV, polars, Arrow, SymPy and others; zarr takes views of bytes that
 NDArrays don't have. einops asks for a backend, which it gets: its results are NDArrays. So does
 Dask, for which lazyarray.dask registers them. Even numpy.polynomial asks: it would pair
-coefficients and points one by one; and numpy.testing, which would compare a list as a whole.
+coefficients and points one by one; and numpy.testing, which would compare a list as a whole. Many
+ask of what type a generator of random numbers is.
 """
 
 from __future__ import annotations
@@ -80,6 +81,15 @@ _OF_POLARS = {
     "Series": "__init__ __getitem__ __setitem__ filter is_in search_sorted scatter gather",
     "Expr": "is_in filter",
 }
+# What says whether a generator of random numbers is one: it gets NumPy's, of the same stream.
+_TAKES_GENERATORS = {
+    "scipy._lib._util": "check_random_state _rng_spawn",
+    "sklearn.utils.validation": "check_random_state",
+    "sklearn.utils._param_validation": "validate_parameter_constraints",
+    "networkx.utils.misc": "create_random_state create_py_random_state",
+    "pandas.core.common": "random_state",
+    "statsmodels.tools.rng_qrng": "check_random_state",
+}
 # The names of numpy.polynomial's functions begin so.
 _SERIES = {
     "polynomial": "poly",
@@ -121,6 +131,8 @@ def adapt(module: ModuleType) -> None:
             _wrap(kind, ["__new__"])
     elif module.__name__ == "xarray.backends.netCDF4_":
         _wrap(module.NetCDF4ArrayWrapper, ["__setitem__"])
+    elif module.__name__ in _TAKES_GENERATORS:
+        _wrap(module, _TAKES_GENERATORS[module.__name__].split(), _numpys_generator)
     elif module.__name__.startswith("numpy.polynomial."):
         _adapt_series(module)
     elif module.__name__.startswith(("dask.", "distributed.")):
@@ -257,6 +269,19 @@ def host(o: Any, of: Callable[[Any], Any] = _values) -> Any:
 def lent(o: Any) -> Any:
     """The same, but an NDArray's own memory, where what is called may write to it."""
     return host(o, lambda x: _share.export(x, f"?{_WHAT}"))
+
+
+def _numpys_generator(o: Any) -> Any:
+    """``o``, or of a generator of ours (also in a dict, or where it is our module) NumPy's own."""
+    if isinstance(o, dict):
+        return {key: _numpys_generator(value) for key, value in o.items()}
+    if isinstance(o, ModuleType):
+        return np.random if o.__name__ == "lazyarray.random" else o
+    from lazyarray.random.stream import Stream
+
+    if isinstance(o, np.random.Generator):  # perhaps one that draws from ours
+        return _numpys_generator(o.bit_generator) if isinstance(o.bit_generator, Stream) else o
+    return o._lent(_WHAT) if isinstance(o, Stream) else o
 
 
 def _giving(function: Any) -> Any:

@@ -16,6 +16,12 @@ from lazyarray.engine.settings import int_env
 __all__: list[str] = []
 
 _ADAPTED = (
+    "scipy._lib._util",
+    "sklearn.utils.validation",
+    "sklearn.utils._param_validation",
+    "networkx.utils.misc",
+    "pandas.core.common",
+    "statsmodels.tools.rng_qrng",
     "numpy.testing",
     "numpy.polynomial.polynomial",
     "numpy.polynomial.chebyshev",

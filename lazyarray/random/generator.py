@@ -76,8 +76,7 @@ class Generator(Distributions):
         >>> la.random.default_rng(0).bit_generator.state["bit_generator"]
         'PCG64'
         """
-        found: np.random.BitGenerator = self._now("bit_generator").bit_generator
-        self._source.own = False
+        found: np.random.BitGenerator = self._lent("bit_generator").bit_generator
         return found
 
     def spawn(self, n_children: int) -> list[Generator]:

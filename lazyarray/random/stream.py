@@ -250,6 +250,33 @@ class Stream(Drawn):
         """
         return self._resource.var
 
+    # -- for those who draw from NumPy's generators
+
+    def _lent(self, what: str) -> Any:
+        """NumPy's generator itself, after the draws so far: others may draw from it from now on."""
+        found = self._now(what)
+        self._source.own = False
+        return found
+
+    @property
+    def capsule(self) -> Any:
+        """As a bit generator's: so ``numpy.random.default_rng(rng)`` draws from the same stream.
+
+        Waits for the draws so far.
+
+        >>> import numpy as np, lazyarray as la
+        >>> rng = la.random.default_rng(0)
+        >>> float(rng.random()), np.random.default_rng(rng).random()
+        (0.6369616873214543, 0.2697867137638703)
+        """
+        self._lent("capsule")
+        return self._bits().capsule
+
+    @property
+    def lock(self) -> Any:
+        """The bit generator's lock: whoever draws from it holds it."""
+        return self._bits().lock
+
     # -- how it draws
 
     def _op(self, name: str, run: Draw, ins: list[NDArray], out: Any, cost: float) -> NDArray:

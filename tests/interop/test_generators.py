@@ -1,0 +1,76 @@
+"""Generators of random numbers given to other libraries: the same stream goes on there."""
+
+import numpy as np
+import pytest
+
+import lazyarray as la
+
+X = np.random.RandomState(1).rand(30, 2)
+
+
+def same(use, make):
+    """What the use gives with NumPy's generator it gives with ours, and the stream goes on."""
+    theirs, ours = make(np), make(la)
+    for _ in range(2):
+        want = [np.asarray(use(theirs)), theirs.uniform(size=3)]
+        got = [np.asarray(use(ours)), np.asarray(ours.uniform(size=3))]
+        for a, b in zip(want, got, strict=True):
+            np.testing.assert_array_equal(a, b)
+
+
+@pytest.mark.parametrize("size", [1, 5000])
+def test_numpys_own(size):
+    for make in (lambda xp: xp.random.default_rng(3), lambda xp: xp.random.RandomState(3)):
+        same(lambda rng: np.random.default_rng(rng).random(size), make)
+    same(
+        lambda rng: np.random.Generator(rng.bit_generator).random(size),
+        lambda xp: xp.random.default_rng(3),
+    )
+
+
+def test_scipy():
+    stats = pytest.importorskip("scipy.stats")
+    optimize = pytest.importorskip("scipy.optimize")
+    for make in (lambda xp: xp.random.default_rng(3), lambda xp: xp.random.RandomState(3)):
+        same(lambda rng: stats.norm.rvs(size=3, random_state=rng), make)
+        same(lambda rng: stats.ortho_group.rvs(3, random_state=rng), make)
+        same(
+            lambda rng: (
+                optimize.differential_evolution(
+                    lambda p: (p**2).sum(), [(-1, 1)], maxiter=2, seed=rng
+                ).x
+            ),
+            make,
+        )
+    newer = lambda xp: xp.random.default_rng(3)  # noqa: E731
+    same(lambda rng: stats.qmc.Sobol(2, rng=rng).random(4), newer)
+    same(lambda rng: stats.bootstrap((X[:, 0],), np.mean, n_resamples=9, rng=rng)[0].low, newer)
+    assert stats.norm.rvs(size=2, random_state=la.random).shape == (2,)
+
+
+def test_sklearn():
+    pytest.importorskip("sklearn")
+    from sklearn.cluster import KMeans
+    from sklearn.datasets import make_blobs
+    from sklearn.ensemble import RandomForestClassifier
+    from sklearn.model_selection import train_test_split
+
+    def older(xp):
+        return xp.random.RandomState(3)
+
+    same(lambda rng: make_blobs(9, random_state=rng)[0], older)
+    same(lambda rng: train_test_split(X, random_state=rng)[0], older)
+    same(lambda rng: KMeans(2, random_state=rng).fit(X).cluster_centers_, older)
+    same(
+        lambda rng: (
+            RandomForestClassifier(3, random_state=rng).fit(X, X[:, 0] > 0.5).predict_proba(X)
+        ),
+        older,
+    )
+
+
+def test_pandas():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(X)
+    for make in (lambda xp: xp.random.default_rng(3), lambda xp: xp.random.RandomState(3)):
+        same(lambda rng: frame.sample(4, random_state=rng).to_numpy(), make)
