@@ -279,8 +279,8 @@ def _numpys_generator(o: Any) -> Any:
         return np.random if o.__name__ == "lazyarray.random" else o
     from lazyarray.random.stream import Stream
 
-    if isinstance(o, np.random.Generator):  # perhaps one that draws from ours
-        return _numpys_generator(o.bit_generator) if isinstance(o.bit_generator, Stream) else o
+    if isinstance(o, np.random.Generator) and isinstance(o.bit_generator, Stream):
+        return np.random.Generator(o.bit_generator._lent(_WHAT)._bit_generator)
     return o._lent(_WHAT) if isinstance(o, Stream) else o
 
 

@@ -44,7 +44,12 @@ def test_scipy():
         )
     newer = lambda xp: xp.random.default_rng(3)  # noqa: E731
     same(lambda rng: stats.qmc.Sobol(2, rng=rng).random(4), newer)
-    same(lambda rng: stats.bootstrap((X[:, 0],), np.mean, n_resamples=9, rng=rng)[0].low, newer)
+    same(
+        lambda rng: (
+            stats.bootstrap((X[:, 0],), np.mean, n_resamples=9, rng=rng).confidence_interval.low
+        ),
+        newer,
+    )
     assert stats.norm.rvs(size=2, random_state=la.random).shape == (2,)
 
 
