@@ -142,8 +142,12 @@ def adapt(module: ModuleType) -> None:
     elif module.__name__ == "scipy.sparse":
         for name in _SPARSE:
             _wrap(getattr(module, name, None), _OPERATORS)
+        _keep_numpys(module.csr_array)
     else:
         _wrap(module, _FUNCTIONS_OF[module.__name__].split(), _giving)
+        if module.__name__ == "scipy.sparse.linalg":
+            for name in ("splu", "spilu", "factorized"):
+                setattr(module, name, _solving(getattr(module, name)))
         if module.__name__ in ("pyarrow", "pyarrow.lib"):
             _wrap(module, ["py_buffer"], lent)
 
@@ -269,6 +273,50 @@ def host(o: Any, of: Callable[[Any], Any] = _values) -> Any:
 def lent(o: Any) -> Any:
     """The same, but an NDArray's own memory, where what is called may write to it."""
     return host(o, lambda x: _share.export(x, f"?{_WHAT}"))
+
+
+def _keep_numpys(kind: Any) -> None:
+    """Has sparse arrays' ``data``, ``indices`` and the like be NumPy's, whatever they are set to.
+
+    SciPy makes another one ``np.empty_like`` those, and its C++ would write to a copy of that.
+    """
+    base = [c for c in kind.__mro__ if "tocsr" in vars(c)][-1]  # of all formats
+    plain = base.__setattr__
+    if hasattr(plain, "__lazyarray__"):
+        return
+
+    def set_attribute(self: Any, name: str, value: Any) -> None:
+        plain(self, name, host(value) if isinstance(value, Tensor) else value)
+
+    set_attribute.__lazyarray__ = True  # type: ignore[attr-defined]
+    base.__setattr__ = set_attribute
+
+
+class _Solver:
+    """SciPy's factors of a sparse matrix, which are of C: ``solve`` takes NumPy's arrays only."""
+
+    def __init__(self, factors: Any) -> None:
+        self._factors = factors
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._factors, name)
+
+    def solve(self, rhs: Any, trans: str = "N") -> Any:
+        return self._factors.solve(host(rhs), trans)
+
+
+def _solving(function: Callable[..., Any]) -> Callable[..., Any]:
+    """``function``, whose result solves for right sides that may be NDArrays."""
+    if hasattr(function, "__lazyarray__") and hasattr(function, "__solves__"):
+        return function
+
+    @functools.wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        found = function(*[host(a) for a in args], **kwargs)
+        return (lambda rhs: found(host(rhs))) if callable(found) else _Solver(found)
+
+    call.__lazyarray__ = call.__solves__ = True  # type: ignore[attr-defined]
+    return call
 
 
 def _numpys_generator(o: Any) -> Any:

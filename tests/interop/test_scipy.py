@@ -321,3 +321,26 @@ def test_functions_that_ask_for_numpys_arrays():
     from scipy import stats
 
     assert stats.multiscale_graphcorr(la.array(IM), la.array(IM), reps=2, random_state=1)[0] == 1
+
+
+@pytest.mark.parametrize("kind", "coo csr csc bsr dia".split())
+def test_sparse_arrays_keep_numpys(kind):
+    """SciPy makes arrays like its own ones, which its C++ writes to: of ours that would be a copy."""
+    from scipy import sparse
+
+    full = np.arange(16.0).reshape(4, 4) * (np.eye(4) + np.eye(4, k=1))
+    ours, theirs = sparse.csr_array(full).asformat(kind), sparse.csr_array(full).asformat(kind)
+    ours.data, theirs.data = la.array(theirs.data) * 3, theirs.data * 3
+    assert type(ours.data) is np.ndarray
+    for to in "coo csr csc bsr dia lil dok".split():
+        np.testing.assert_array_equal(ours.asformat(to).toarray(), theirs.asformat(to).toarray())
+
+
+def test_sparse_factors_solve_for_ours():
+    from scipy.sparse import csc_array, linalg
+
+    a, b = csc_array([[4.0, 1, 0], [1, 3, 1], [0, 1, 2]]), np.array([1.0, 2, 3])
+    for factors in (linalg.splu, linalg.spilu):
+        np.testing.assert_allclose(factors(a).solve(la.array(b)), factors(a).solve(b))
+        assert factors(a).shape == (3, 3)
+    np.testing.assert_allclose(linalg.factorized(a)(la.array(b)), linalg.factorized(a)(b))
