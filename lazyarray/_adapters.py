@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import functools
 import importlib
+import inspect
 from collections.abc import Callable
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any
@@ -51,7 +52,6 @@ _FUNCTIONS_OF = {
     "numpy.testing": "assert_equal assert_almost_equal assert_approx_equal "
     "assert_array_almost_equal_nulp assert_array_max_ulp",
     "PIL.Image": "fromarray",
-    "sklearn.utils.class_weight": "compute_class_weight",
     "networkx.convert": "to_networkx_graph",
     "pyarrow.compute": "filter take",
     # Twice: what was imported before lazyarray is in the package by another name.
@@ -85,7 +85,6 @@ _OF_POLARS = {
 _TAKES_GENERATORS = {
     "scipy._lib._util": "check_random_state _rng_spawn",
     "sklearn.utils.validation": "check_random_state",
-    "sklearn.utils._param_validation": "validate_parameter_constraints",
     "networkx.utils.misc": "create_random_state create_py_random_state",
     "pandas.core.common": "random_state",
     "statsmodels.tools.rng_qrng": "check_random_state",
@@ -131,6 +130,8 @@ def adapt(module: ModuleType) -> None:
             _wrap(kind, ["__new__"])
     elif module.__name__ == "xarray.backends.netCDF4_":
         _wrap(module.NetCDF4ArrayWrapper, ["__setitem__"])
+    elif module.__name__ == "sklearn.utils._param_validation":
+        _adapt_validation(module)
     elif module.__name__ in _TAKES_GENERATORS:
         _wrap(module, _TAKES_GENERATORS[module.__name__].split(), _numpys_generator)
     elif module.__name__.startswith("numpy.polynomial."):
@@ -150,6 +151,50 @@ def adapt(module: ModuleType) -> None:
                 setattr(module, name, _solving(getattr(module, name)))
         if module.__name__ in ("pyarrow", "pyarrow.lib"):
             _wrap(module, ["py_buffer"], lent)
+
+
+def _adapt_validation(module: Any) -> None:
+    """Parameters that scikit-learn declares to be NumPy's arrays, or generators, become such."""
+    check, decorate = module.validate_parameter_constraints, module.validate_params
+
+    def arrays(constraints: Any) -> set[str]:
+        """Which parameters are to be NumPy's arrays."""
+        return {
+            name
+            for name, allowed in (constraints.items() if isinstance(constraints, dict) else ())
+            if isinstance(allowed, list) and any(a is np.ndarray for a in allowed)
+        }
+
+    @functools.wraps(check)
+    def checked(constraints: Any, params: dict[str, Any], *args: Any, **kwargs: Any) -> Any:
+        named = arrays(constraints)
+        given = {k: host(v) if k in named else _numpys_generator(v) for k, v in params.items()}
+        return check(constraints, given, *args, **kwargs)
+
+    @functools.wraps(decorate)
+    def validated(constraints: Any, *args: Any, **kwargs: Any) -> Any:
+        decorator, named = decorate(constraints, *args, **kwargs), arrays(constraints)
+
+        def adapted(function: Callable[..., Any]) -> Callable[..., Any]:
+            made = decorator(function)
+            if not named:
+                return made
+            signature = inspect.signature(function)
+
+            @functools.wraps(made)
+            def call(*args: Any, **kwargs: Any) -> Any:
+                if not any(isinstance(a, Tensor) for a in (*args, *kwargs.values())):
+                    return made(*args, **kwargs)
+                bound = signature.bind(*args, **kwargs)
+                for name in named & bound.arguments.keys():
+                    bound.arguments[name] = host(bound.arguments[name])
+                return made(*bound.args, **bound.kwargs)
+
+            return call
+
+        return adapted
+
+    module.validate_parameter_constraints, module.validate_params = checked, validated
 
 
 def _adapt_series(module: ModuleType) -> None:

@@ -40,7 +40,6 @@ _ADAPTED = (
     "scipy.sparse.linalg",
     "scipy.spatial.distance",
     "scipy.stats",
-    "sklearn.utils.class_weight",
     "zarr",
     "cv2",
     "h5py._hl.dataset",

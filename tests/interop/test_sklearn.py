@@ -157,3 +157,25 @@ def test_calls(name):
 def test_splits_are_lazyarrays():
     parts = sk.model_selection.train_test_split(la.ones((10, 2)), la.arange(10))
     assert all(type(part) is la.NDArray for part in parts)
+
+
+def test_parameters_declared_as_numpys_arrays():
+    """scikit-learn refuses other types of them before it looks at the values."""
+    from sklearn.cluster import compute_optics_graph
+    from sklearn.gaussian_process import GaussianProcessRegressor
+    from sklearn.linear_model import lars_path
+
+    x, y = np.array([[1, 2.3], [2, 5.4], [3.1, 4.3]]), np.array([1.0, 2, 3.1])
+    for got, want in zip(lars_path(la.array(x), la.array(y)), lars_path(x, y), strict=True):
+        np.testing.assert_allclose(got, want)
+    given = {
+        "min_samples": 2, "max_eps": np.inf, "metric": "minkowski", "p": 2, "metric_params": None,
+        "algorithm": "auto", "leaf_size": 30, "n_jobs": None,
+    }  # fmt: skip
+    got, want = (compute_optics_graph(v, **given) for v in (la.array(x), x))
+    assert got[0].tolist() == want[0].tolist()
+    alpha = np.array([0.1, 0.2, 0.3])
+    got, want = (
+        GaussianProcessRegressor(alpha=a).fit(x, y).predict(x) for a in (la.array(alpha), alpha)
+    )
+    np.testing.assert_allclose(got, want)
