@@ -45,7 +45,8 @@ ROOMS = """
     distributed
     kvstore.py | launch.py
     dask
-    package: __init__ _config _scalar_mode _scalars _others _adapters _hints __main__
+    _adapters
+    package: __init__ _config _scalar_mode _scalars _others _hints __main__
 """
 
 # What is allowed all the same: reason, and "file > file file ...". It can only get shorter.

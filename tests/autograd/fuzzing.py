@@ -270,6 +270,9 @@ def flat(arrays):
 
 
 def total(values, weights):
+    """None where a step along the line changed how many values there are: it is not smooth."""
+    if any(v.shape != w.shape for v, w in zip(values, weights, strict=True)):
+        return None
     return sum(float((v.asnumpy() * w).sum()) for v, w in zip(values, weights, strict=True))
 
 
@@ -381,6 +384,8 @@ def check_second(f, arrays, ws, rng):
         xs = values if create else leaves(values)
         with la.autograd.record():
             ys = f(*xs)
+            if any(y.shape != w.shape for y, w in zip(ys, ws, strict=True)):
+                return None
             gs = la.autograd.grad(ys, xs, ws, create_graph=create)
             parts = [(g * la.array(t)).sum() for g, t in zip(gs, turns, strict=True)]
             whole = sum(parts[1:], parts[0])

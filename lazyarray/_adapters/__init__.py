@@ -1,0 +1,108 @@
+"""Libraries that take NumPy's own arrays only: functions of theirs, which get an NDArray's values.
+
+pandas asks for that very type: it would take a mask for names of columns (``df[mask]``) or, worse,
+for places (``df.iloc[mask]``), and keep scalars as objects. Pillow wants ``__array_interface__``,
+which NDArrays can't have: NumPy would read it rather than ask ``__array__``, and share memory.
+SciPy's sparse arrays and its Fortran ask for the type, too, and its filters of images, before they
+write to ``output``; so do OpenCV, polars, Arrow, SymPy and others; zarr takes views of bytes that
+NDArrays don't have. einops asks for a backend, which it gets: its results are NDArrays. So does
+Dask, for which lazyarray.dask registers them. Even numpy.polynomial asks: it would pair
+coefficients and points one by one; and numpy.testing, which would compare a list as a whole. Many
+ask of what type a generator of random numbers is.
+"""
+
+from __future__ import annotations
+
+from types import BuiltinFunctionType, ModuleType
+
+from lazyarray._adapters import generators, numpys, others, pandas, scipy, sklearn
+from lazyarray._adapters.wrapping import OPERATORS, giving, lent, wrap
+from lazyarray.ops import hosts
+
+__all__: list[str] = []
+
+_FUNCTIONS_OF = {
+    "numpy.testing": "assert_equal assert_almost_equal assert_approx_equal "
+    "assert_array_almost_equal_nulp assert_array_max_ulp",
+    "PIL.Image": "fromarray",
+    "networkx.convert": "to_networkx_graph",
+    "pyarrow.compute": "filter take",
+    # Twice: what was imported before lazyarray is in the package by another name.
+    **dict.fromkeys(
+        ("pyarrow", "pyarrow.lib"), "array asarray scalar chunked_array table record_batch"
+    ),
+    **dict.fromkeys(
+        ("skimage.transform", "skimage.transform.hough_transform"),
+        "hough_circle hough_ellipse hough_line probabilistic_hough_line",
+    ),
+    **dict.fromkeys(("skimage.util", "skimage.util.shape"), "view_as_blocks view_as_windows"),
+    "statsmodels.base.data": "handle_data",
+    "zarr": "array create_array from_array save save_array save_group",
+    "scipy.optimize": "minimize fmin_l_bfgs_b",
+    "scipy.signal": "find_peaks peak_prominences peak_widths",
+    "scipy.stats": "multiscale_graphcorr",
+    "scipy.linalg.interpolative": "interp_decomp svd estimate_rank estimate_spectral_norm "
+    "estimate_spectral_norm_diff",
+    "scipy.sparse.linalg": "aslinearoperator bicg bicgstab cg cgs eigs eigsh expm expm_multiply "
+    "gmres lobpcg lsmr lsqr minres norm onenormest qmr spsolve splu svds",
+}
+_OF_POLARS = {
+    "DataFrame": "__init__ __getitem__ __setitem__ filter with_columns insert_column",
+    "Series": "__init__ __getitem__ __setitem__ filter is_in search_sorted scatter gather",
+    "Expr": "is_in filter",
+}
+
+
+def adapt(module: ModuleType) -> None:
+    """Puts functions that take NDArrays in the place of a library's own."""
+    if module.__name__ == "pandas":
+        pandas.adapt_pandas(module)
+    elif module.__name__ == "einops._backends":
+        others.make_backend(module)
+    elif module.__name__ == "polars":
+        wrap(module, ["lit", "from_numpy"])
+        for name, methods in _OF_POLARS.items():
+            wrap(getattr(module, name), [*methods.split(), *OPERATORS])
+    elif module.__name__ == "cv2":  # all of its functions, some of which draw
+        found = [n for n, f in vars(module).items() if isinstance(f, BuiltinFunctionType)]
+        wrap(module, found, lent)
+    elif module.__name__ == "scipy.ndimage":  # most of which write to `output`
+        wrap(module, [n for n in module.__all__ if n.islower()], lent)
+    elif module.__name__ == "scipy.spatial.distance":
+        wrap(module, ["cdist", "pdist"], lent)
+    elif module.__name__ == "h5py._hl.dataset":
+        wrap(module.Dataset, ["__getitem__", "__setitem__", "read_direct", "write_direct"], lent)
+    elif module.__name__ == "sympy.core.sympify":
+        others.teach_sympy(module)
+    elif module.__name__ == "sympy.core.expr":
+        hosts.as_object(module.Expr)
+    elif module.__name__ == "sympy.tensor.array.dense_ndim_array":
+        for kind in (module.ImmutableDenseNDimArray, module.MutableDenseNDimArray):
+            wrap(kind, ["__new__"])
+    elif module.__name__ == "xarray.backends.netCDF4_":
+        wrap(module.NetCDF4ArrayWrapper, ["__setitem__"])
+    elif module.__name__ == "sklearn.utils._param_validation":
+        sklearn.adapt_validation(module)
+    elif module.__name__ in generators.TAKES_GENERATORS:
+        wrap(
+            module,
+            generators.TAKES_GENERATORS[module.__name__].split(),
+            generators.numpys_generator,
+        )
+    elif module.__name__.startswith("numpy.polynomial."):
+        numpys.adapt_series(module)
+    elif module.__name__.startswith(("dask.", "distributed.")):
+        from lazyarray.dask import arrays
+
+        arrays.adapt(module)
+    elif module.__name__ == "scipy.sparse":
+        for name in scipy.SPARSE:
+            wrap(getattr(module, name, None), OPERATORS)
+        scipy.keep_numpys(module.csr_array)
+    else:
+        wrap(module, _FUNCTIONS_OF[module.__name__].split(), giving)
+        if module.__name__ == "scipy.sparse.linalg":
+            for name in ("splu", "spilu", "factorized"):
+                setattr(module, name, scipy.solving(getattr(module, name)))
+        if module.__name__ in ("pyarrow", "pyarrow.lib"):
+            wrap(module, ["py_buffer"], lent)

@@ -1,0 +1,34 @@
+"""Generators of random numbers: libraries ask of what type they are."""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from lazyarray._adapters.wrapping import WHAT
+
+__all__: list[str] = []
+
+# What says whether a generator of random numbers is one: it gets NumPy's, of the same stream.
+TAKES_GENERATORS = {
+    "scipy._lib._util": "check_random_state _rng_spawn",
+    "sklearn.utils.validation": "check_random_state",
+    "networkx.utils.misc": "create_random_state create_py_random_state",
+    "pandas.core.common": "random_state",
+    "statsmodels.tools.rng_qrng": "check_random_state",
+}
+
+
+def numpys_generator(o: Any) -> Any:
+    """``o``, or of a generator of ours (also in a dict, or where it is our module) NumPy's own."""
+    if isinstance(o, dict):
+        return {key: numpys_generator(value) for key, value in o.items()}
+    if isinstance(o, ModuleType):
+        return np.random if o.__name__ == "lazyarray.random" else o
+    from lazyarray.random.stream import Stream
+
+    if isinstance(o, np.random.Generator) and isinstance(o.bit_generator, Stream):
+        return np.random.Generator(o.bit_generator._lent(WHAT)._bit_generator)
+    return o._lent(WHAT) if isinstance(o, Stream) else o

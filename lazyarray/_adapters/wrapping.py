@@ -1,0 +1,82 @@
+"""Functions that take NDArrays in the place of a library's own: they get the values."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from types import FunctionType, MethodType
+from typing import Any
+
+from lazyarray.lazy import _share
+from lazyarray.lazy._lazy import Tensor
+
+__all__: list[str] = []
+
+WHAT = "a call of another library"
+
+OPERATORS = [
+    f"__{kind}{name}__"
+    for name in "add sub mul truediv floordiv mod pow and or xor matmul".split()
+    for kind in ("", "r")
+] + [f"__{name}__" for name in "eq ne lt le gt ge".split()]
+
+
+def wrap(place: Any, names: list[str], take: Callable[[Any], Any] | None = None) -> None:
+    """``place`` is a class, which may inherit a method, or a module."""
+    for name in names:
+        found: Any = next(
+            (vars(c)[name] for c in getattr(place, "__mro__", (place,)) if name in vars(c)), None
+        )
+        function = getattr(found, "__func__", found)  # of a class's method
+        if not callable(function) or found is object.__init__ or hasattr(function, "__lazyarray__"):
+            continue
+        call: Any = taking(function, take or host)
+        setattr(place, name, call if function is found else type(found)(call))
+
+
+def taking(function: Callable[..., Any], take: Callable[[Any], Any]) -> Callable[..., Any]:
+    @functools.wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        given = {key: take(value) for key, value in kwargs.items()} if kwargs else kwargs
+        return function(*[take(a) for a in args], **given)
+
+    call.__lazyarray__ = True  # type: ignore[attr-defined]
+    return call
+
+
+def _values(x: Any) -> Any:
+    return x._fetched(WHAT)
+
+
+def host(o: Any, of: Callable[[Any], Any] = _values) -> Any:
+    """``o``, or the values of an NDArray: NumPy's; also in a list, a tuple, a dict, a slice."""
+    if isinstance(o, Tensor):
+        x: Any = o
+        return of(x) if x.ndim else x._number(WHAT)
+    kind = type(o)
+    if kind is slice:
+        return slice(host(o.start), host(o.stop), host(o.step))
+    if kind is dict:
+        found = any(isinstance(v, Tensor) or type(v) is list for v in o.values())
+        return {key: host(v, of) for key, v in o.items()} if found else o
+    if (kind is list or kind is tuple) and any(  # by their types, as there may be a million
+        issubclass(t, (Tensor, slice)) for t in {*map(type, o)}
+    ):
+        return kind([host(v, of) for v in o])
+    return o
+
+
+def lent(o: Any) -> Any:
+    """The same, but an NDArray's own memory, where what is called may write to it."""
+    return host(o, lambda x: _share.export(x, f"?{WHAT}"))
+
+
+def giving(function: Any) -> Any:
+    """A user's function, whose results are NumPy's; of all else the host's."""
+    if type(function) not in (FunctionType, MethodType, functools.partial):
+        return host(function)
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        return host(function(*args, **kwargs))
+
+    return call
