@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
 from lazyarray.lazy._lazy import is_recording, note_call, paused
@@ -306,8 +308,18 @@ def _floored_log(x: Any) -> Any:
     return _maximum(select(none, -100.0, _log(select(none, 1.0, x))), -100.0)
 
 
+def _spread(x: Any) -> Any:
+    """x (1 - x), and 1e-12 where that is 0, as PyTorch has it: it divides a gradient.
+
+    Nothing less than exp(-100), from where on the loss is flat, or than what has an inverse.
+    """
+    d = x * (1 - x)
+    least = max(4 * float(np.finfo(x.dtype).tiny), math.exp(-100))
+    return select(_less_equal(d, 0), 1e-12, _maximum(d, least))
+
+
 @differentiable(
-    x=lambda g, x, t: g * (x - t) / _maximum(x * (1 - x), 1e-12),
+    x=lambda g, x, t: g * (x - t) / _spread(x),
     t=lambda g, x: g * (_floored_log(1 - x) - _floored_log(x)),
 )
 def _binary(x: Any, t: Any) -> Any:

@@ -256,6 +256,26 @@ def test_losses_of_numbers(name, reduction):
     assert ours(x.astype("f2"), t.astype("f2"), reduction).dtype == np.float16
 
 
+@pytest.mark.parametrize("dtype", ["f8", "f4"])
+def test_gradients_of_probabilities_far_out(dtype):
+    """By way of sigmoid: of log(sigmoid(x)) it is 1 - sigmoid(x), however small that is."""
+    values = [-80.0, -60.0, -40.0, -20.0, 0.0, 10.0]
+    for target in (0.0, 0.5, 1.0):
+        x = la.array(values, dtype)
+        x.attach_grad()
+        with la.autograd.record():
+            loss = nn.binary_cross_entropy(nn.sigmoid(x), np.full(6, target, dtype), "sum")
+        loss.backward()
+        want = 1 / (1 + np.exp(-np.array(values))) - target
+        np.testing.assert_allclose(x.grad.asnumpy(), want, rtol=2e-3 if dtype == "f4" else 1e-9)
+    p = la.array([0.0, 1.0], dtype)  # nothing is infinite
+    p.attach_grad()
+    with la.autograd.record():
+        loss = nn.binary_cross_entropy(p, np.array([1.0, 0.0], dtype), "sum")
+    loss.backward()
+    np.testing.assert_allclose(p.grad.asnumpy(), [-1e12, 1e12], rtol=1e-6)
+
+
 def test_losses_of_numbers_at_extremes():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
