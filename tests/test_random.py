@@ -536,6 +536,7 @@ def test_a_seed_is_numpys_streams_too():
     assert np.random.rand() == np.random.RandomState(7).random(2)[1]
 
 
+@pytest.mark.host
 def test_a_seed_may_be_an_array():
     for seed in ([1, 2, 3], [7]):
         want = np.random.default_rng(seed).random(3)

@@ -235,7 +235,7 @@ FOLDER = tempfile.TemporaryDirectory()
 CACHE = LoopCache(pathlib.Path(FOLDER.name), "a processor")
 CACHE.store(*LOOP)
 (FILE,) = pathlib.Path(FOLDER.name).iterdir()
-READS = (ValueError, TypeError, OSError)
+READS = (ValueError, TypeError, OSError, EOFError)  # the last: of a file without a byte
 _graph = la.Graph.fromjson(graph())
 # What is read, how, and which errors are right.
 KINDS = {
