@@ -316,6 +316,10 @@ cdef class Operators(Tensor):
     # Beside __richcmp__: a type that defines one of the two inherits neither.
     # An element is hashed as the number that it is: counts[x[i]] += 1.
     def __hash__(self):
-        if self.v.layout.ndim:
-            raise TypeError("unhashable type: 'NDArray'")
+        if self.v.layout.ndim or not is_known(self):
+            # gather() and as_completed() file what they await in a dict; and nothing may wait there.
+            if sys._getframe().f_globals.get("__name__") == "asyncio.tasks":
+                return object.__hash__(self)
+            if self.v.layout.ndim:
+                raise TypeError("unhashable type: 'NDArray'")
         return hash(scalar(self, "?hash()"))

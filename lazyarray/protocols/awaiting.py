@@ -64,8 +64,7 @@ def _wake(loop: asyncio.AbstractEventLoop, future: asyncio.Future[None], x: NDAr
 async def completed(*arrays: NDArray) -> tuple[NDArray, ...]:
     """The arrays, once all of them are complete.
 
-    ``await x`` is for one. Arrays with axes have no hash, which ``asyncio.gather`` asks for:
-    ``asyncio.gather(la.completed(a, b), other())``.
+    ``await x`` is for one. ``asyncio.gather(a, b, other())`` takes arrays, too; this makes no tasks.
 
     Args:
         arrays: arrays.

@@ -240,3 +240,39 @@ def test_readings_between_two_loops_in_two_threads():
     for t in threads:
         t.join()
     assert results == [11.0] * 4
+
+
+@asynchronous
+def test_gather_takes_arrays():
+    async def main():
+        (x, event), y, total = held(), la.ones(3), la.ones(100_000).sum() + 0.0
+        threading.Timer(0.05, event.set).start()
+        return await asyncio.gather(x, y + 1, y + 1, total, asyncio.sleep(0, "other"))
+
+    x, a, b, total, other = asyncio.run(main())
+    assert x.tolist() == [7, 7, 7] and a is not b and a.tolist() == b.tolist() == [2, 2, 2]
+    assert total == 100_000 and other == "other"
+
+
+def test_as_completed_takes_arrays():
+    async def main():
+        arrays = [la.ones(3) * i for i in range(4)]
+        return [float((await x)[0]) for x in asyncio.as_completed(arrays)]
+
+    assert sorted(asyncio.run(main())) == [0, 1, 2, 3]
+
+
+def test_a_failed_array_fails_the_gathering():
+    async def main():
+        await asyncio.gather(la.ones(3), failing())
+
+    with pytest.raises(ValueError, match="negative integer powers"):
+        asyncio.run(main())
+
+
+def test_arrays_have_no_hash_elsewhere():
+    for x in (la.ones(3), la.ones(100_000) + 1):
+        with pytest.raises(TypeError, match="unhashable"):
+            hash(x)
+        with pytest.raises(TypeError, match="unhashable"):
+            {x}
