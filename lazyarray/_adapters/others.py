@@ -6,19 +6,15 @@ from typing import Any
 
 import numpy as np
 
-from lazyarray._adapters.wrapping import host
 from lazyarray.lazy._lazy import Tensor
 
 __all__: list[str] = []
 
 
 def teach_sympy(sympify: Any) -> None:
-    def number(x: Any) -> Any:
-        if x.ndim:  # SymPy's operators leave the turn to arrays then
-            raise sympify.SympifyError(x)
-        return sympify.sympify(host(x))
-
-    sympify.converter[Tensor] = number
+    # Scalars are numbers to SymPy, as NumPy's are; to arrays its operators leave the turn.
+    numpys = sympify._is_numpy_instance
+    sympify._is_numpy_instance = lambda a: isinstance(a, Tensor) or numpys(a)
 
 
 def make_backend(backends: Any) -> None:

@@ -64,7 +64,7 @@ def _wake(loop: asyncio.AbstractEventLoop, future: asyncio.Future[None], x: NDAr
 async def completed(*arrays: NDArray) -> tuple[NDArray, ...]:
     """The arrays, once all of them are complete.
 
-    ``await x`` is for one. ``asyncio.gather(a, b, other())`` takes arrays, too; this makes no tasks.
+    ``await x`` is for one. ``asyncio.gather(a, b)`` takes arrays, too, and makes a task of each.
 
     Args:
         arrays: arrays.
