@@ -48,7 +48,7 @@ cdef tuple spread(tuple given):
 
 
 cdef class Methods(Operators):
-    """The part of NDArray that its methods are."""
+    """The methods of arrays and scalars."""
 
     # -- views
 

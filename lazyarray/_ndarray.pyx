@@ -140,8 +140,6 @@ cdef extern from *:
       own->bf_getbuffer = lent_to_others;
       own->bf_releasebuffer = given_back;
     }
-    // Scalars have none: NumPy looks for one in each of a list. bytes(s) is there.
-    static void lend_no(PyObject* type) { reinterpret_cast<PyTypeObject*>(type)->tp_as_buffer = nullptr; }
     // The code that runs; only to be compared, and looked at before it goes on.
     static PyObject* running() {
       PyFrameObject* frame = PyEval_GetFrame();
@@ -185,7 +183,6 @@ cdef extern from *:
     }
     """
     void lend_arrays(object)
-    void lend_no(object)
     int lend(object, Py_buffer*, int) except -1
     PyObject* running() noexcept
     void guard_interface(object, int)
@@ -322,7 +319,7 @@ cdef int lent(Tensor array, Py_buffer* view, int flags) except -1:
     return lend(exported, view, flags)
 
 
-cdef str with_device(NDArray x, str text):
+cdef str with_device(Array x, str text):
     """A repr with the device, where that is another than cpu(0)."""
     return text if x.v.chunk.device == cpu0() else f"{text[:-1]}, device={x.ctx!r})"
 
@@ -334,33 +331,6 @@ cdef object number(Tensor array, str what):
     return scalar(array, what)
 
 
-cdef class _Iterator:
-    """The entries along the first axis, one after the other."""
-
-    cdef NDArray array
-    cdef npy_intp i
-
-    def __iter__(self):
-        return self
-
-    def __next__(self):
-        cdef Tensor t
-        cdef NDArray x = self.array
-        cdef npy_intp i = self.i
-        if x is None or x.v.layout.ndim == 0 or i >= x.v.layout.shape()[0]:
-            self.array = None
-            raise StopIteration
-        self.i += 1
-        if x.v.layout.ndim == 1 and type(x) is NDArray:  # a derived class may have a way of its own
-            t = get_element(x, x.v.layout.offset + i * x.v.layout.strides()[0])
-            if t is not None:
-                return handed(t)
-        return x[i]
-
-    def __length_hint__(self):
-        return 0 if self.array is None else max(self.array.v.layout.shape()[0] - self.i, 0)
-
-
 cdef object twin(object array, object memo):
     """A copy, with a gradient of its own if the array has one."""
     made = array.copy("K")
@@ -370,29 +340,11 @@ cdef object twin(object array, object memo):
     return made
 
 
-cdef class NDArray(Methods):
-    """An array whose operations run asynchronously, in the order in which they were written.
-
-    Every operation returns at once with an array that will hold the result; ``asnumpy()``,
-    ``item()``, ``float(x)``, ``repr(x)`` and the like wait for the value. Views, broadcasting,
-    dtypes and errors are NumPy's. Make arrays with :func:`lazyarray.array` and its kin.
-
-    >>> import lazyarray as la
-    >>> a = la.arange(6.0).reshape(2, 3)
-    >>> a[0] += 10
-    >>> (a * 2).sum(axis=1).asnumpy()
-    array([66., 24.])
-    """
+cdef class Array(Methods):
+    """What arrays and scalars have in common."""
 
     __array_priority__ = 1000.0
     __class_getitem__ = classmethod(GenericAlias)
-
-    def __init__(self, shape, dtype=float, buffer=None, offset=0, strides=None, order=None):
-        """An array whose values nobody has written, or one on the memory of ``buffer``.
-
-        Arguments are those of ``numpy.ndarray``; :func:`lazyarray.array` and its kin are meant for use.
-        """
-        become(self, functions.memory.made(shape, dtype, buffer, offset, strides, order))
 
     # -- what it is
 
@@ -479,11 +431,6 @@ cdef class NDArray(Methods):
     def __dir__(self):
         # Without the names that only say what to write in their place.
         return [n for n in object.__dir__(self) if n not in hinted or hasattr(type(self), n)]
-
-    def __len__(self):
-        if self.v.layout.ndim == 0:
-            raise TypeError("len() of unsized object")
-        return self.v.layout.shape()[0]
 
     # -- gradients
 
@@ -718,11 +665,6 @@ cdef class NDArray(Methods):
     def __complex__(self):
         return complex(number(self, "?complex()"))
 
-    def __index__(self):
-        if self.v.layout.ndim or info(self.v.dtype).kind not in b"iu":
-            raise TypeError("only integer scalar arrays can be converted to a scalar index")
-        return scalar(self, "?index()")
-
     def __round__(self, digits=None):
         if self.v.layout.ndim:
             raise TypeError("type NDArray with axes doesn't define __round__: use la.round")
@@ -757,17 +699,6 @@ cdef class NDArray(Methods):
             return format(scalar(self, "?format()"), spec)
         return format(str(self), spec)
 
-    def __iter__(self):
-        if self.v.layout.ndim == 0:
-            raise TypeError("iteration over a 0-d array")
-        cdef _Iterator it = _Iterator.__new__(_Iterator)
-        it.array = self
-        return it
-
-    def __contains__(self, value):
-        equal = self == value
-        return bool(equal if type(equal) is bool else equal.any())
-
     # -- NumPy's protocols
 
     def __array__(self, dtype=None, copy=None):
@@ -775,10 +706,6 @@ cdef class NDArray(Methods):
             return protocols.interfaces.shared(self, dtype)
         a = copy_out(awaited(self, "?__array__"))
         return a if dtype is None else a.astype(dtype, copy=False)
-
-    @property
-    def __array_interface__(self):
-        return protocols.interfaces.array_interface(self)
 
     def __array_ufunc__(self, ufunc, method, *inputs, **kwargs):
         # Mostly a NumPy scalar or array with an operator: np.float64(2) * x.
@@ -809,9 +736,6 @@ cdef class NDArray(Methods):
         if self.v.chunk.device.kind == GPU:
             return (2, self.v.chunk.device.id)
         return (1, 0)
-
-    def __getbuffer__(self, Py_buffer* view, int flags):
-        lent(self, view, flags)
 
     def __bytes__(self):
         if not self.v.layout.ndim and info(self.v.dtype).kind in b"iu":
@@ -871,43 +795,19 @@ cdef class NDArray(Methods):
             t = direct_get(self, key)
         return handed(t if t is not None else indexing.get(self, key))
 
-    def __setitem__(self, key, value):
-        cdef int kind = INDEX_ADVANCED
-        cdef npy_intp at
-        if element_at(self, key, &at) and set_element(self, at, value):
-            return
-        if isinstance(key, tuple) and type(key) is not tuple:
-            self[tuple(key)] = value
-            return
-        cdef Tensor t = basic_view(self, key, &kind)
-        if kind == INDEX_ADVANCED:
-            if stored_elements(self, key, value):
-                return
-            plain = with_numbers(self, key, False)
-            if plain is not None:
-                self[plain] = value
-            elif not masked_set(self, key, value) and not direct_set(self, key, value):
-                indexing.set(self, key, value)
-        else:
-            store_item(t, value)
 
-    def __delitem__(self, key):
-        raise ValueError("cannot delete array elements")
-
-
-set_array_type(NDArray)
-
-
+include "_array_type.pxi"
 include "_scalar_types.pxi"
 
 lend_arrays(NDArray)
 guard_interface(NDArray, opmap["LOAD_ATTR"])
+tell_unhashable(NDArray)
 for _lent in (Scalar, BoolScalar, RealScalar, IntegralScalar, ComplexScalar):
-    lend_no(_lent)
+    tell_no_sequence(_lent)
 
 
 include "_indexing.pxi"
 
 check_methods(globals())
-for _lent in (NDArray, Scalar, BoolScalar, RealScalar, IntegralScalar, ComplexScalar):
+for _lent in (Array, NDArray, Scalar, BoolScalar, RealScalar, IntegralScalar, ComplexScalar):
     set_metatype(_lent, _ArrayType)  # what no class statement of a native class can say

@@ -212,17 +212,15 @@ cdef inline Ufunc compared(int op):
 
 
 cdef class Operators(Tensor):
-    """The part of NDArray that its operators are."""
+    """The operators of arrays and scalars."""
 
     def __add__(self, other): return binary(_add, QUICK_ADD, self, self, other)
     def __radd__(self, other):
         if isinstance(other, bytes):  # else these take the array for more bytes
             raise TypeError(f"unsupported operand type(s) for +: {type(other).__name__!r} and {type(self).__name__!r}")
         return binary(_add, QUICK_ADD, self, other, self)
-    def __iadd__(self, other): return inplace(_add, self, other)
     def __sub__(self, other): return binary(_subtract, QUICK_SUBTRACT, self, self, other)
     def __rsub__(self, other): return binary(_subtract, QUICK_SUBTRACT, self, other, self)
-    def __isub__(self, other): return inplace(_subtract, self, other)
     def __mul__(self, other):
         if repeats(self, other):
             return other * int(self)
@@ -231,33 +229,24 @@ cdef class Operators(Tensor):
         if repeats(self, other):
             return other * int(self)
         return binary(_multiply, QUICK_MULTIPLY, self, other, self)
-    def __imul__(self, other): return inplace(_multiply, self, other)
     def __truediv__(self, other): return binary(_divide, QUICK_DIVIDE, self, self, other)
     def __rtruediv__(self, other): return binary(_divide, QUICK_DIVIDE, self, other, self)
-    def __itruediv__(self, other): return inplace(_divide, self, other)
     def __floordiv__(self, other): return binary(_floor_divide, QUICK_FLOOR, self, self, other)
     def __rfloordiv__(self, other): return binary(_floor_divide, QUICK_FLOOR, self, other, self)
-    def __ifloordiv__(self, other): return inplace(_floor_divide, self, other)
     def __mod__(self, other): return binary(_remainder, QUICK_MOD, self, self, other)
     def __rmod__(self, other): return binary(_remainder, QUICK_MOD, self, other, self)
-    def __imod__(self, other): return inplace(_remainder, self, other)
     def __divmod__(self, other): return divided(self, self, other)
     def __rdivmod__(self, other): return divided(self, other, self)
     def __and__(self, other): return logical(_and, QUICK_AND, self, self, other)
     def __rand__(self, other): return logical(_and, QUICK_AND, self, other, self)
-    def __iand__(self, other): return inplace(_and, self, other)
     def __or__(self, other): return logical(_or, QUICK_OR, self, self, other)
     def __ror__(self, other): return logical(_or, QUICK_OR, self, other, self)
-    def __ior__(self, other): return inplace(_or, self, other)
     def __xor__(self, other): return logical(_xor, QUICK_XOR, self, self, other)
     def __rxor__(self, other): return logical(_xor, QUICK_XOR, self, other, self)
-    def __ixor__(self, other): return inplace(_xor, self, other)
     def __lshift__(self, other): return logical(_left_shift, QUICK_LEFT, self, self, other)
     def __rlshift__(self, other): return logical(_left_shift, QUICK_LEFT, self, other, self)
-    def __ilshift__(self, other): return inplace(_left_shift, self, other)
     def __rshift__(self, other): return logical(_right_shift, QUICK_RIGHT, self, self, other)
     def __rrshift__(self, other): return logical(_right_shift, QUICK_RIGHT, self, other, self)
-    def __irshift__(self, other): return inplace(_right_shift, self, other)
 
     def __pow__(self, other, mod):
         if mod is not None:
@@ -272,28 +261,12 @@ cdef class Operators(Tensor):
     def __rpow__(self, other, mod):
         return binary(_power, QUICK_POWER, self, other, self)
 
-    def __ipow__(self, other):
-        if not _powers_keep_dtypes:
-            other = exponent_of(self, other)
-        cdef Ufunc short = power_shortcut(self, other)
-        if short is not None:
-            return short.unary(self, self)
-        return inplace(_power, self, other)
-
     def __matmul__(self, other):
         if is_tensor(other):
             return handed(_matmul.product(self, <Tensor>other, None))
         return operated(_matmul, self, other)
 
     def __rmatmul__(self, other): return operated(_matmul, other, self)
-
-    def __imatmul__(self, other):
-        if not (<Tensor>self).v.layout.ndim or np.ndim(other) < 2:
-            raise ValueError("inplace matrix multiplication requires the first operand to have at least one "
-                             "and the second at least two dimensions.")
-        if is_tensor(other):
-            return _matmul.product(self, <Tensor>other, self)
-        return operated_inplace(_matmul, self, other)
 
     def __neg__(self): return negated(_negative, QUICK_SUBTRACT, self)
     def __pos__(self): return unary(_positive, self)
@@ -314,12 +287,13 @@ cdef class Operators(Tensor):
         return handed(compared(op).binary(self, other, None))
 
     # Beside __richcmp__: a type that defines one of the two inherits neither.
-    # An element is hashed as the number that it is: counts[x[i]] += 1.
+    # A scalar is hashed as the number that it is: counts[x[i]] += 1.
     def __hash__(self):
-        if self.v.layout.ndim or not is_known(self):
+        cdef bint one = is_scalar(self)
+        if not one or not is_known(self):
             # gather() and as_completed() file what they await in a dict; and nothing may wait there.
             if sys._getframe().f_globals.get("__name__") == "asyncio.tasks":
                 return object.__hash__(self)
-            if self.v.layout.ndim:
-                raise TypeError("unhashable type: 'NDArray'")
+            if not one:
+                raise TypeError(f"unhashable type: {type(self).__name__!r}")
         return hash(scalar(self, "?hash()"))

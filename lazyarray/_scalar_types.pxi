@@ -1,7 +1,7 @@
 # Scalars: the arrays without axes that NumPy returns as scalars. They never change.
 
 
-cdef class Scalar(NDArray):
+cdef class Scalar(Array):
     """An array without axes that never changes: what NumPy returns as a scalar.
 
     Reductions to one value, elements, draws without a size, and whatever is computed of these are such;
@@ -41,21 +41,6 @@ cdef class Scalar(NDArray):
     def __copy__(self): return twin(self, {}) if self.v.chunk.noted else self
     def __deepcopy__(self, memo): return twin(self, memo) if self.v.chunk.noted else self
 
-    # Python goes on with the operators that are not in place.
-    def __iadd__(self, other): return NotImplemented
-    def __isub__(self, other): return NotImplemented
-    def __imul__(self, other): return NotImplemented
-    def __itruediv__(self, other): return NotImplemented
-    def __ifloordiv__(self, other): return NotImplemented
-    def __imod__(self, other): return NotImplemented
-    def __iand__(self, other): return NotImplemented
-    def __ior__(self, other): return NotImplemented
-    def __ixor__(self, other): return NotImplemented
-    def __ilshift__(self, other): return NotImplemented
-    def __irshift__(self, other): return NotImplemented
-    def __ipow__(self, other): return NotImplemented
-    def __imatmul__(self, other): return NotImplemented
-
     # NumPy's scalars know no matrix product; an array beside one says what is wrong.
     def __matmul__(self, other): return NotImplemented
     def __rmatmul__(self, other): return NotImplemented
@@ -70,12 +55,6 @@ cdef class Scalar(NDArray):
             if k is not None and k is not Ellipsis and getattr(k, "dtype", type(k)) not in (bool, np.bool_):
                 raise IndexError("invalid index to scalar variable.")
         return cast(self, self.v.dtype)[key]
-
-    def __setitem__(self, key, value):
-        raise TypeError(f"{type(self).__name__!r} object does not support item assignment")
-
-    def __delitem__(self, key):
-        raise TypeError(f"{type(self).__name__!r} object does not support item deletion")
 
     @property
     def shape(self):
@@ -116,24 +95,24 @@ cdef class Scalar(NDArray):
 
     def transpose(self, *axes):
         """The scalar itself."""
-        return handed(returned(NDArray.transpose(self, *axes)))
+        return handed(returned(Array.transpose(self, *axes)))
 
     def reshape(self, *shape, order="C", copy=None):
         """The value in another shape: a scalar in ``()``, else a new array."""
         cdef Tensor t = reshaped(self, shape) if copy is None and order == "C" else None
-        return t if t is not None else handed(returned(NDArray.reshape(self, *shape, order=order, copy=copy)))
+        return t if t is not None else handed(returned(Array.reshape(self, *shape, order=order, copy=copy)))
 
     def squeeze(self, axis=None):
         """The scalar itself."""
-        return handed(self if axis is None else returned(NDArray.squeeze(self, axis)))
+        return handed(self if axis is None else returned(Array.squeeze(self, axis)))
 
     def view(self, dtype=None, type=None):
         """The scalar of the same bytes as another dtype."""
-        return handed(returned(NDArray.view(self, dtype, type)))
+        return handed(returned(Array.view(self, dtype, type)))
 
     def byteswap(self, inplace=False):
         """The scalar of the bytes in the other order."""
-        return handed(returned(NDArray.byteswap(self)))
+        return handed(returned(Array.byteswap(self)))
 
     def copy(self, order="C"):
         """A copy, which is a scalar too: ``la.array(s)`` is an array."""
@@ -141,7 +120,7 @@ cdef class Scalar(NDArray):
 
     def astype(self, dtype, order="K", casting="unsafe", subok=True, copy=True):
         """The value as another dtype; TypeError if ``casting`` forbids it."""
-        result = NDArray.astype(self, dtype, order, casting, subok)
+        result = Array.astype(self, dtype, order, casting, subok)
         return handed(returned(result)) if isinstance(result, Tensor) else result
 
     # -- what changes an array changes a copy that nobody sees, as with NumPy's scalars
@@ -185,9 +164,16 @@ cdef class RealScalar(Scalar):
         """Two integers whose quotient is the value; waits for it."""
         return float(self).as_integer_ratio()
 
+    def hex(self):
+        """The value as a hexadecimal text, ``float``'s; waits for it."""
+        return float(self).hex()
+
 
 cdef class IntegralScalar(Scalar):
     """A scalar of an integer dtype: a :class:`numbers.Integral`."""
+
+    def __index__(self):
+        return scalar(self, "?index()")
 
     @property
     def numerator(self):
@@ -239,9 +225,14 @@ class _ArrayType(type):
     """
 
     def __instancecheck__(cls, x):
-        if cls is NDArray and issubclass(type(x), Scalar):
+        if cls is NDArray and type.__subclasscheck__(Scalar, type(x)):
             return "NDArray" in sys._getframe().f_code.co_names
         return type.__instancecheck__(cls, x)
+
+    def __subclasscheck__(cls, kind):
+        if cls is NDArray and type.__subclasscheck__(Scalar, kind):
+            return "NDArray" in sys._getframe().f_code.co_names
+        return type.__subclasscheck__(cls, kind)
 
 
 cdef extern from *:
@@ -251,5 +242,17 @@ cdef extern from *:
       Py_SET_TYPE(type, reinterpret_cast<PyTypeObject*>(metatype));
       PyType_Modified(reinterpret_cast<PyTypeObject*>(type));
     }
+    // For `isinstance(x, Hashable)`: the slot stays.
+    static void tell_unhashable(PyObject* type) {
+      PyDict_SetItemString(reinterpret_cast<PyTypeObject*>(type)->tp_dict, "__hash__", Py_None);
+      PyType_Modified(reinterpret_cast<PyTypeObject*>(type));
+    }
+    // Cython makes one of __getitem__, and by it iter(s) would go along the elements.
+    static void tell_no_sequence(PyObject* type) {
+      PySequenceMethods* own = reinterpret_cast<PyTypeObject*>(type)->tp_as_sequence;
+      if (own) own->sq_item = nullptr;
+    }
     """
     void set_metatype(object type, object metatype)
+    void tell_unhashable(object type)
+    void tell_no_sequence(object type)

@@ -36,7 +36,7 @@ ROOMS = """
     ops
     functions
     autograd | protocols
-    ndarray: _ndarray _operators _methods _indexing _scalar_types _flat _text _html _namespace_info
+    ndarray: _ndarray _operators _methods _indexing _array_type _scalar_types _flat _text _html _namespace_info
     _direct.py | _memmap.py
     linalg | fft.py
     random
@@ -47,7 +47,7 @@ ROOMS = """
     dask
     _adapters
     package: __init__ _config _scalar_mode _scalars _others _hints __main__
-"""
+"""  # noqa: E501
 
 # What is allowed all the same: reason, and "file > file file ...". It can only get shorter.
 EXCEPTIONS = {

@@ -42,7 +42,8 @@ _STATES = 8  # replays of one kind, that differ in what else the function found
 _OFTEN = 6  # captures until it is said that there are many
 _ESCAPES = 3  # captures that leave an array with somebody who isn't followed
 _GIVEN_UP = 32  # captures of one kind, until it runs op by op
-# While one thread captures, what stands for arrays is where other threads look for them.
+# While one thread captures, what stands for arrays is where other threads look for them. A replay
+# that writes to the state holds it, too, from what it takes there to what it stores there.
 _lock = threading.RLock()
 
 
@@ -52,7 +53,7 @@ class _Kind:
     __slots__ = ("captures", "plain", "replays", "usual")
 
     def __init__(self) -> None:
-        self.usual: Replay | None = None  # the only one, if it takes nothing from the state
+        self.usual: Replay | None = None  # the only one, if it has nothing to do with state
         self.replays: list[Replay] = []
         self.captures = 0
         self.plain = False  # it runs op by op
@@ -156,22 +157,29 @@ class Compiled(Generic[_P, _R]):
         replay = None
         held: list[Any] = []
         numbers: list[Any] = []
+        result: Any = CLASH
         if kind is not None:
             if kind.plain:
                 return self._function(*args, **kwargs)
             replay = _standing(kind, held, numbers)
-        if replay is None:
-            try:
-                call, replay = self._captured(call, args, kwargs)
-            except Escaped as once:
-                return once.result
-            held, numbers = [], []
-            # Another thread may have changed what it depends on.
-            if replay is None or not replay.takes(held, numbers):
-                return self._function(*args, **kwargs)
-        result = CLASH
-        if not (call.copies and call.copies & replay.seen):
-            result = replay(call.arrays, held, [*call.numbers, *numbers], call.tree)
+        if replay is not None and not replay.writes:
+            result = _replayed(replay, call, held, numbers)
+        else:
+            # What it takes from the state it may change there: no other thread comes between.
+            with _lock:
+                held, numbers = [], []
+                replay = None if kind is None else _standing(kind, held, numbers)
+                if replay is None:
+                    try:
+                        call, replay = self._captured(call, args, kwargs)
+                    except Escaped as once:
+                        return once.result
+                    held, numbers = [], []
+                    # Another thread may have changed what it depends on.
+                    if replay is not None and not replay.takes(held, numbers):
+                        replay = None
+                if replay is not None:
+                    result = _replayed(replay, call, held, numbers)
         return self._function(*args, **kwargs) if result is CLASH else result
 
     def _taken_apart(self, args: Any, kwargs: Any) -> _Call:
@@ -254,7 +262,8 @@ class Compiled(Generic[_P, _R]):
                     kind.captures -= 1
                     continue
                 kind.replays = [replay, *[r for r in kind.replays if r.program.stands()]][:_STATES]
-                kind.usual = None if replay.varies or len(kind.replays) > 1 else replay
+                alone = len(kind.replays) == 1 and not replay.varies and not replay.writes
+                kind.usual = replay if alone else None
                 self._tell(call, kind, why)
                 return call, replay
 
@@ -354,6 +363,13 @@ def _standing(kind: _Kind, held: list[Any], numbers: list[Any]) -> Replay | None
         held.clear()
         numbers.clear()
     return None
+
+
+def _replayed(replay: Replay, call: _Call, held: list[Any], numbers: list[Any]) -> Any:
+    """The call's result, or ``CLASH`` if the function is to run op by op."""
+    if call.copies and call.copies & replay.seen:
+        return CLASH
+    return replay(call.arrays, held, [*call.numbers, *numbers], call.tree)
 
 
 def _often(kind: _Kind, why: tuple[str, str] | None) -> str:

@@ -184,6 +184,7 @@ class Replay:
             self._result = encoder.encoded(result, "the result", strict=False)
             result = None
             self._effects: list[Effect] = state.effects(encoder)
+            self.writes = bool(self._effects)
             captured = not self._numbers.looked
         finally:
             encoder.close()

@@ -9,6 +9,7 @@ import numpy as np
 from lazyarray import _public
 from lazyarray._ndarray import NDArray
 from lazyarray.dask import metas, places, tasks, wire
+from lazyarray.lazy._lazy import Tensor
 
 __all__ = ["adapt", "refuse", "to_lazyarray"]
 
@@ -33,7 +34,7 @@ def size(x: Any) -> int:
 
 
 def _sizes(sizeof: Any) -> None:
-    sizeof.sizeof.register(NDArray, size)
+    sizeof.sizeof.register(Tensor, size)
 
 
 def _tokens(tokenize: Any) -> None:
@@ -42,7 +43,7 @@ def _tokens(tokenize: Any) -> None:
         device = str(x.device)
         return "lazyarray", device, tokenize.normalize_token(x.asnumpy())
 
-    tokenize.normalize_token.register(NDArray, token)
+    tokenize.normalize_token.register(Tensor, token)
 
 
 # ---- dask.array's look-ups ----------------------------------------------------------------------
@@ -74,16 +75,16 @@ _HELD = "?bBhHiIlLqQefdgFDG"
 
 def _lookups(dispatch: Any) -> None:
     la = _public.namespace
-    dispatch.concatenate_lookup.register(NDArray, _concatenate)
-    dispatch.take_lookup.register(NDArray, la.take)
-    dispatch.tensordot_lookup.register(NDArray, la.tensordot)
-    dispatch.einsum_lookup.register(NDArray, la.einsum)
-    dispatch.empty_lookup.register(NDArray, la.empty)
-    dispatch.divide_lookup.register(NDArray, la.divide)
-    dispatch.percentile_lookup.register(NDArray, _percentile)
-    dispatch.numel_lookup.register(NDArray, _numel)
-    dispatch.nannumel_lookup.register(NDArray, _nannumel)
-    dispatch.to_numpy_dispatch.register(NDArray, _to_numpy)
+    dispatch.concatenate_lookup.register(Tensor, _concatenate)
+    dispatch.take_lookup.register(Tensor, la.take)
+    dispatch.tensordot_lookup.register(Tensor, la.tensordot)
+    dispatch.einsum_lookup.register(Tensor, la.einsum)
+    dispatch.empty_lookup.register(Tensor, la.empty)
+    dispatch.divide_lookup.register(Tensor, la.divide)
+    dispatch.percentile_lookup.register(Tensor, _percentile)
+    dispatch.numel_lookup.register(Tensor, _numel)
+    dispatch.nannumel_lookup.register(Tensor, _nannumel)
+    dispatch.to_numpy_dispatch.register(Tensor, _to_numpy)
 
 
 def _concatenate(arrays: Any, axis: int = 0) -> Any:
@@ -114,8 +115,8 @@ def _to_numpy(data: Any, **_: Any) -> Any:
 
 
 def _chunks(chunk_types: Any) -> None:
-    if not chunk_types.is_valid_chunk_type(NDArray):
-        chunk_types.register_chunk_type(NDArray)
+    if not chunk_types.is_valid_chunk_type(Tensor):
+        chunk_types.register_chunk_type(Tensor)
 
 
 # The parts of Dask by the modules that they are in, and who registers us there.

@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 
 from lazyarray import _public
-from lazyarray._ndarray import NDArray
 from lazyarray.lazy import _share
-from lazyarray.lazy._lazy import returned
+from lazyarray.lazy._lazy import Tensor, returned
 from lazyarray.ops import _rows
 
 __all__ = ["register", "register_cuda"]
@@ -24,8 +23,8 @@ def register(protocol: Any) -> None:
     Pickle's buffers would do as well, but an array that is made on a buffer that its caller may
     still have has to be a copy; here we know that nobody else has it.
     """
-    protocol.dask_serialize.register(NDArray, _dumps)
-    protocol.dask_deserialize.register(NDArray, _loads)
+    protocol.dask_serialize.register(Tensor, _dumps)
+    protocol.dask_deserialize.register(Tensor, _loads)
 
 
 def _dumps(x: Any) -> tuple[dict[str, Any], list[Any]]:
@@ -62,8 +61,8 @@ def _loads(header: dict[str, Any], frames: list[Any]) -> Any:
 
 def register_cuda(protocol: Any) -> None:
     """Teaches the family of serialisers for connections between GPUs (``UCX``)."""
-    protocol.cuda_serialize.register(NDArray, _cuda_dumps)
-    protocol.cuda_deserialize.register(NDArray, _cuda_loads)
+    protocol.cuda_serialize.register(Tensor, _cuda_dumps)
+    protocol.cuda_deserialize.register(Tensor, _cuda_loads)
 
 
 def _cuda_dumps(x: Any) -> tuple[dict[str, Any], list[Any]]:

@@ -61,7 +61,7 @@ def empty(tuple shape, dtype, Device device=None):
     return make(shape, dtype, device.c if device is not None else current_device())
 
 
-cdef dict _codes = {None: D_F8, float: D_F8, int: D_IL, bool: D_BOOL}
+cdef dict _codes = {float: D_F8, int: D_IL, bool: D_BOOL}
 
 
 def unwritten(shape, dtype):
@@ -69,31 +69,46 @@ def unwritten(shape, dtype):
 
     None if it isn't simply that: errors are the caller's to find.
     """
+    return of_shape(shape, dtype)
+
+
+cdef bint add_length(object d, npy_intp* dims, int* n, double* size) noexcept:
+    """Appends a length to ``dims``; false for what is none, and where the array would be too large."""
+    cdef int overflow = 0
+    if type(d) is not int:
+        return False
+    cdef npy_intp length = PyLong_AsLongAndOverflow(d, &overflow)
+    size[0] *= length
+    if overflow or length < 0 or size[0] > 1e15:
+        return False
+    dims[n[0]] = length
+    n[0] += 1
+    return True
+
+
+cdef Tensor of_shape(object shape, object dtype):
+    """`unwritten`."""
     cdef npy_intp dims[kMaxDims]
-    cdef int n = 1, i
+    cdef int n = 0, code = D_F8
     cdef double size = 1
-    if type(shape) is int:
-        shape = (shape,)
-    elif type(shape) is not tuple:
-        return None
-    n = len(<tuple>shape)
-    if n > kMaxDims:
-        return None
-    for i in range(n):
-        d = (<tuple>shape)[i]
-        if type(d) is not int:
+    if type(shape) is tuple:
+        if len(<tuple>shape) > kMaxDims:
             return None
-        size *= <double>d
-        if d < 0 or size > 1e15:
-            return None
-        dims[i] = d
-    if dtype is not None and not isinstance(dtype, (np.dtype, type)):
+        for d in <tuple>shape:
+            if not add_length(d, dims, &n, &size):
+                return None
+    elif not add_length(shape, dims, &n, &size):
         return None
-    code = _codes.get(dtype)
-    if code is None:
-        code = dtype_code(dtype)
-        if isinstance(dtype, type):
-            _codes[dtype] = code
+    if dtype is not None:
+        found = _codes.get(dtype) if isinstance(dtype, type) else None
+        if found is not None:
+            code = found
+        elif isinstance(dtype, (type, cnp.dtype)):
+            code = dtype_code(dtype)
+            if isinstance(dtype, type):
+                _codes[dtype] = code
+        else:
+            return None
     return empty_like_shape(code, n, dims, current_device())
 
 

@@ -116,7 +116,7 @@ cdef object quick_copy(PyObject** args, Py_ssize_t n):
 cdef object quick_empty(PyObject** args, Py_ssize_t n):
     if n != 1 and n != 2:
         return None
-    return unwritten(<object>args[0], <object>args[1] if n == 2 else None)
+    return of_shape(<object>args[0], <object>args[1] if n == 2 else None)
 
 
 cdef object quick_zeros(PyObject** args, Py_ssize_t n):

@@ -1,5 +1,6 @@
 """Executors and compiled functions that several threads call: right, or an error that says why."""
 
+import sys
 import threading
 
 import numpy as np
@@ -145,13 +146,20 @@ class Counter:
         return self.total * 1
 
 
-def test_state_of_a_compiled_function_loses_no_update():
-    counter, ones = Counter(), la.ones(N)
+@pytest.mark.parametrize("interval", [1e-6, 1e-4, 5e-3])
+def test_state_of_a_compiled_function_loses_no_update(interval):
+    usual = sys.getswitchinterval()
+    sys.setswitchinterval(interval)
+    try:
+        for _ in range(10):
+            counter, ones = Counter(), la.ones(N)
 
-    def work(number):
-        for _ in range(50):
-            counter.add(ones)
+            def work(number, counter=counter, ones=ones):
+                for _ in range(50):
+                    counter.add(ones)
 
-    run_all(work)
-    assert counter.calls == 200
-    np.testing.assert_array_equal(counter.total.asnumpy(), 200)
+            run_all(work)
+            assert counter.calls == 200
+            np.testing.assert_array_equal(counter.total.asnumpy(), 200)
+    finally:
+        sys.setswitchinterval(usual)

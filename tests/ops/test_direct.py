@@ -1,5 +1,6 @@
 """The direct tier: NumPy gets small complete operands at once, and nobody can tell."""
 
+import contextlib
 import copy
 import inspect
 import pickle
@@ -238,7 +239,8 @@ def test_the_scalars_of_comparisons_stay_what_they_are():
         lambda b: b.__init__(False),
         lambda b: la.NDArray.__init__(b, (2,)),
     ):
-        spoil(x[0] < 1)
+        with contextlib.suppress(TypeError):  # of a method that is the arrays' alone
+            spoil(x[0] < 1)
         found = x[0] < 1
         assert found.shape == () and found.dtype == bool and bool(found)
 
