@@ -26,6 +26,19 @@ def reduce_into(ufunc, x, out, **kwargs):
         out[...] = ufunc.reduce(x, **kwargs)
 
 
+cdef bint lies_forwards(Layout* l) noexcept:
+    """Whether the axes of an array lie in memory slowest first, and none goes backwards."""
+    cdef npy_intp last = PY_SSIZE_T_MAX, step
+    cdef int i
+    for i in range(l.ndim):
+        if l.shape()[i] > 1:
+            step = l.strides()[i]
+            if step < 0 or step > last:
+                return False
+            last = step
+    return True
+
+
 cdef class Reduction(Row):
     """``ufunc.reduce`` over axes, in NumPy's own order of operations.
 
@@ -131,7 +144,9 @@ cdef class Reduction(Row):
         if kernel is not None and x.v.dtype != (<_Kernel>kernel).k.dtypes[0]:
             source = cast(x, (<_Kernel>kernel).k.dtypes[0])
         # Where out's is another dtype than the loop's, NumPy goes by buffers, and keeps parts of sums there.
-        cdef bint buffered = out is not None and out.v.dtype != code
+        # Where its axes don't lie as the operand's, NumPy goes along others, or by another loop.
+        cdef bint buffered = out is not None and (
+            out.v.dtype != code or not lies_forwards(&out.v.layout) and out.v.chunk.plain())
         cdef Tensor values = None
         if kernel is None or l.size() == 0 or buffered or not self.replay((<_Kernel>kernel).k, source,
                                                                           result, mask):
