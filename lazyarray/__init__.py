@@ -21,6 +21,7 @@ from lazyarray import _numpy_facts as _numpy_facts
 # isort: split
 from lazyarray import (
     _config,
+    _derived,
     _direct,
     _hints,
     _memmap,
@@ -167,6 +168,7 @@ __all__ = [
 ]
 for _section in (
     _config,
+    _derived,
     _memmap,
     _namespace_info,
     _scalar_mode,

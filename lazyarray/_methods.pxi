@@ -155,21 +155,25 @@ cdef class Methods(Operators):
         return functions.diagonal(self, offset, axis1, axis2) if t is None else t
 
     def view(self, dtype=None, type=None):
-        """A view of the same memory, as another dtype; ``type`` is there for NumPy's signature.
+        """A view of the same memory, as another dtype, or of a class derived from NDArray.
 
         Args:
-            dtype: the dtype that the bytes are read as; None: the array's own.
-            type: for NumPy's signature: there is one type of array.
+            dtype: the dtype that the bytes are read as, or such a class; None: the array's own.
+            type: the class of the view; None: NDArray.
         Returns: an array on the same memory; its last axis has another length if elements have
             another size.
         Raises: ValueError if the last axis can't be divided so; TypeError for what is no dtype.
         """
         if isinstance(dtype, _Type) and issubclass(dtype, (Tensor, np.ndarray)):
-            dtype = None  # a type of array: there is but this one
+            type, dtype = dtype, None
         cdef Tensor t
         try:
             t = viewed_as(self, dtype)
-            return functions.view(self, dtype) if t is None else t
+            if t is None:
+                t = functions.view(self, dtype)
+            if type is None or _derived is None or not issubclass(type, _derived):
+                return t
+            return of_class(t, type, self)
         except Unheld:  # on the same memory, too
             return _share.export(self, "?view()").view(dtype)
 

@@ -218,11 +218,40 @@ for _kinds, _type, _number in (("b", BoolScalar, None), ("iu", IntegralScalar, n
         _number.register(_type)
 
 
+cdef object _derived = None  # the base of classes that programs derive
+
+
+def set_derived(kind, new):
+    """Makes ``kind`` the base of classes that programs derive; ``new`` is their ``NDArray.__new__``."""
+    global _derived
+    _derived = kind
+    make_by(NDArray, new)
+
+
+def of_class(x, kind, parent):
+    """A view of an array as one of a derived class, as ``ndarray.view`` makes it; ``parent`` is what it is of."""
+    cdef Tensor made = _new_array(kind)
+    become(made, cast(x, (<Tensor>x).v.dtype) if is_scalar(x) else x)  # a scalar's memory never changes
+    finalize = getattr(made, "__array_finalize__", None)
+    if finalize is not None:
+        finalize(parent)
+    return made
+
+
+cdef object _new_array = NDArray.__new__
+
+
 class _ArrayType(type):
     """The array class's own: ``isinstance(s, np.ndarray)`` is false for a Scalar, as for NumPy's scalars.
 
     So programs tell numbers from arrays. Code that names ``NDArray`` means all of ours, Scalars included.
+    A class that a program derives has ``Derived`` as its base: see _derived.py.
     """
+
+    def __new__(mcls, name, bases, namespace, **kwargs):
+        if _derived is not None and not namespace["__module__"].startswith("lazyarray."):
+            bases = tuple([_derived if base is NDArray else base for base in bases])
+        return type.__new__(mcls, name, bases, namespace, **kwargs)
 
     def __instancecheck__(cls, x):
         if cls is NDArray and type.__subclasscheck__(Scalar, type(x)):
@@ -247,6 +276,14 @@ cdef extern from *:
       PyDict_SetItemString(reinterpret_cast<PyTypeObject*>(type)->tp_dict, "__hash__", Py_None);
       PyType_Modified(reinterpret_cast<PyTypeObject*>(type));
     }
+    // For `np.ndarray.__new__(cls, shape)`; calls of the class itself don't look there.
+    static void make_by(PyObject* type, PyObject* function) {
+      PyObject* made = PyStaticMethod_New(function);
+      if (!made) throw std::bad_alloc();
+      PyDict_SetItemString(reinterpret_cast<PyTypeObject*>(type)->tp_dict, "__new__", made);
+      Py_DECREF(made);
+      PyType_Modified(reinterpret_cast<PyTypeObject*>(type));
+    }
     // Cython makes one of __getitem__, and by it iter(s) would go along the elements.
     static void tell_no_sequence(PyObject* type) {
       PySequenceMethods* own = reinterpret_cast<PyTypeObject*>(type)->tp_as_sequence;
@@ -256,3 +293,4 @@ cdef extern from *:
     void set_metatype(object type, object metatype)
     void tell_unhashable(object type)
     void tell_no_sequence(object type)
+    void make_by(object type, object function) except +

@@ -111,6 +111,8 @@ cdef Tensor as_scalar(Tensor t):
 
     It is what NumPy would return as a scalar. Nobody else may have seen the array.
     """
+    if Py_TYPE(t) != <PyTypeObject*>_array_type and not is_scalar(t):
+        return t  # of a class that a program derived: its objects are others (the collector knows of them)
     seal(t)
     return t
 

@@ -1,5 +1,5 @@
 # Types of the op table's rows, and of the functions that other ops are composed of.
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
@@ -272,6 +272,7 @@ class DirectMethod(Direct): ...
 
 def public(op: str, *, writes: bool = False) -> Callable[[_Function], _Function]: ...
 def expect_symbols() -> None: ...
+def expect_derived(kind: type, keep: Iterable[Any], drop: Iterable[Any]) -> None: ...
 
 hinted: set[str]
 

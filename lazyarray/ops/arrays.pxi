@@ -494,11 +494,28 @@ def strided(Tensor x not None, tuple shape, tuple strides, npy_intp offset):
     return t
 
 
-cdef char* _NOWHERE = <char*>(<size_t>1 << 40)  # the address of every probe
+cdef extern from *:
+    """
+    #include <sys/mman.h>
+    // Zeros that may be read, and take no memory: a debugger, or pytest, shows a probe that it finds in a frame.
+    static char* reserve_zeros() {
+      const size_t n = size_t(1) << 40;
+      void* p = mmap(nullptr, n, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+      if (p == MAP_FAILED) return reinterpret_cast<char*>(n);  // a limit on addresses: nobody may look then
+    #ifdef MADV_DONTDUMP
+      madvise(p, n, MADV_DONTDUMP);
+    #endif
+      return static_cast<char*>(p) + n / 2;
+    }
+    """
+    char* reserve_zeros() noexcept
+
+
+cdef char* _NOWHERE = reserve_zeros()  # the address of every probe
 
 
 def probe(Tensor x not None, bint contiguous=False):
-    """A NumPy array of x's layout. Its memory doesn't exist: only for functions that make views.
+    """A NumPy array of x's layout. Its memory holds nothing: only for functions that make views.
 
     With ``contiguous`` it has x's shape and dtype in C order.
     """

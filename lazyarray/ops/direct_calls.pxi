@@ -69,8 +69,10 @@ cdef PyObject* handed_over(PyObject* result, object host, PyObject** args, size_
     """The result of a call; where that met what lazyarray doesn't hold, what NumPy's ``host`` gives."""
     cdef PyObject* error
     cdef Py_ssize_t i, n
-    if result is not NULL or host is None:
-        return result
+    if result is not NULL:
+        return result if _derived is None else of_derived(result, host, args, flags)
+    if host is None:
+        return NULL
     error = taken_error(Unheld)
     if error is NULL:
         return NULL
@@ -82,6 +84,49 @@ cdef PyObject* handed_over(PyObject* result, object host, PyObject** args, size_
     found = handed(_taught["handed_over"](host, given, named, why))
     Py_INCREF(found)
     return <PyObject*>found
+
+
+cdef object _derived = None        # the base of classes that programs derive from arrays, once there is one
+cdef frozenset _keep_class = frozenset()  # NumPy's functions whose results are of their first operand's class
+cdef frozenset _drop_class = frozenset()  # ... that give arrays of no derived class
+
+
+def expect_derived(kind, keep, drop):
+    """From now on operands may be of classes that programs derive: of ``kind``."""
+    global _derived, _keep_class, _drop_class
+    _derived, _keep_class, _drop_class = kind, frozenset(keep), frozenset(drop)
+
+
+cdef PyObject* of_derived(PyObject* result, object host, PyObject** args, size_t flags) except NULL:
+    """The result of a call as one of the class that an operand is of, where NumPy's ``host`` gives such."""
+    cdef Py_ssize_t i, n = PyVectorcall_NARGS(flags)
+    found = None
+    if not isinstance(host, np.ufunc):
+        if host in _drop_class and isinstance(<object>result, _derived):
+            found = (<object>result).view(type_object(type_of_arrays()))
+        n = min(n, 1) if host in _keep_class else 0
+    for i in range(n):
+        if isinstance(<object>args[i], _derived):
+            found = (<object>args[i])._like(<object>result)
+            break
+    if found is None:
+        return result
+    Py_INCREF(found)
+    Py_DECREF(<object>result)
+    return <PyObject*>found
+
+
+cdef object overridden(object ufunc, PyObject** args, size_t flags, PyObject* names):
+    """What an operand's class makes of a ufunc itself, by ``__array_ufunc__``; NotImplemented where none does."""
+    cdef Py_ssize_t i, n = PyVectorcall_NARGS(flags)
+    for i in range(n):
+        if isinstance(<object>args[i], _derived) and (<object>args[i])._overrides():
+            named = {} if names is NULL else {key: <object>args[n + k] for k, key in enumerate(<tuple>names)}
+            if "out" in named and type(named["out"]) is not tuple:
+                named["out"] = (named["out"],)
+            given = tuple([<object>args[k] for k in range(n)])
+            return (<object>args[i]).__array_ufunc__(ufunc, "__call__", *given, **named)
+    return NotImplemented
 
 
 cdef bint is_hosts_alone(object host, PyObject** args, size_t flags, PyObject* names) except -1:
@@ -351,6 +396,11 @@ cdef PyObject* call_row(PyObject* function, PyObject** args, size_t flags, PyObj
     """An elementwise op's call, or NumPy's."""
     if is_hosts_alone((<Ufunc>function).ufunc, args, flags, names):
         return of_hosts((<Ufunc>function).ufunc, args, flags)
+    if _derived is not None:
+        found = overridden((<Ufunc>function).ufunc, args, flags, names)
+        if found is not NotImplemented:
+            Py_INCREF(found)
+            return <PyObject*>found
     return handed_over((<vectorcallfunc>call_ufunc)(function, args, flags, names), (<Ufunc>function).ufunc,
                        args, flags, names)
 

@@ -256,7 +256,8 @@ cdef class Reduction(Row):
         if rest:
             raise unknown_argument(self.name, rest)
         if is_tensor(x) and dtype is None and out is None:
-            return self.call(x, axis, None, None, keepdims, initial, where)
+            result = self.call(x, axis, None, None, keepdims, initial, where)
+            return result if _derived is None or not isinstance(x, _derived) else x._like(result)
         return self.asked(x, axis, dtype, out, keepdims, initial, where)
 
     cdef object asked(self, x, axis, dtype, out, keepdims, initial, where):
@@ -349,7 +350,8 @@ cdef class Choice(Reduction):
         if rest:
             raise unknown_argument(self.name, rest)
         if is_tensor(x) and dtype is None and out is None:
-            return self.call(x, axis, None, None, keepdims, initial, where)
+            result = self.call(x, axis, None, None, keepdims, initial, where)
+            return result if _derived is None or not isinstance(x, _derived) else x._like(result)
         return self.asked(x, axis, dtype, out, keepdims, initial, where)
 
 

@@ -1,4 +1,4 @@
-"""Reductions with ``out``: NumPy's order of operations, and its loops, depend on how out lies in memory."""
+"""Reductions with ``out``: NumPy's loops, and their order, depend on how out lies in memory."""
 
 import itertools
 

@@ -1,0 +1,187 @@
+"""Classes that programs derive from ``NDArray``: what is made of their arrays is of the same class.
+
+A class statement puts ``Derived`` between ``NDArray`` and the new class (``_ArrayType``), so that
+arrays of our own class don't pay for it. What it follows: https://numpy.org/doc/stable/user/basics.subclassing.html
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+import numpy as np
+
+from lazyarray import _ndarray
+from lazyarray._ndarray import NDArray
+from lazyarray.lazy._lazy import Tensor
+from lazyarray.ops._rows import expect_derived
+
+__all__: list[str] = []
+
+_UFUNCS: dict[str, np.ufunc] = {
+    "add": np.add,
+    "sub": np.subtract,
+    "mul": np.multiply,
+    "truediv": np.true_divide,
+    "floordiv": np.floor_divide,
+    "mod": np.remainder,
+    "divmod": np.divmod,
+    "pow": np.power,
+    "matmul": np.matmul,
+    "and": np.bitwise_and,
+    "or": np.bitwise_or,
+    "xor": np.bitwise_xor,
+    "lshift": np.left_shift,
+    "rshift": np.right_shift,
+}
+_COMPARISONS: dict[str, np.ufunc] = {
+    "eq": np.equal,
+    "ne": np.not_equal,
+    "lt": np.less,
+    "le": np.less_equal,
+    "gt": np.greater,
+    "ge": np.greater_equal,
+}
+_UNARY: dict[str, np.ufunc] = {
+    "neg": np.negative,
+    "pos": np.positive,
+    "abs": np.absolute,
+    "invert": np.invert,
+}
+_METHODS = """__copy__ __deepcopy__ all any argsort astype byteswap choose clip
+    compress conj conjugate copy cumprod cumsum detach diagonal dot flatten max mean
+    min prod ravel repeat reshape round squeeze std sum swapaxes take transpose""".split()
+_PROPERTIES = ("T", "mT", "real", "imag")
+
+# Functions of NumPy's, besides ufuncs and their reductions, that give one of their first operand's
+# class; those that give none of it though they copy nothing.
+_KEEP = """argsort clip cumprod cumsum diagonal dot empty_like full_like mean median
+    ones_like ravel repeat reshape roll round sort squeeze std swapaxes take tile
+    transpose unique var zeros_like""".split()
+_DROP = ("asarray", "ascontiguousarray", "asfortranarray")
+
+_new = NDArray.__new__
+
+
+def _is_class(kind: Any) -> bool:
+    """Whether it is a class of arrays, and no dtype."""
+    return isinstance(kind, type) and issubclass(kind, (NDArray, np.ndarray))
+
+
+class Derived(NDArray):
+    """The base of classes that programs derive from ``NDArray``."""
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+        # As NumPy's: the arguments are ndarray's, and an __init__ of the program's may take others.
+        self = _new(cls)
+        NDArray.__init__(self, *args, **kwargs)
+        finalize = getattr(self, "__array_finalize__", None)
+        if finalize is not None:
+            finalize(None)
+        return self
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        pass
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        keep, drop = [[getattr(np, name) for name in names] for names in (_KEEP, _DROP)]
+        expect_derived(Derived, keep, drop)
+
+    def __array_finalize__(self, obj: Any) -> None:
+        """Called for each new array of the class; ``obj`` is what it was made of, or None."""
+
+    def __array_wrap__(self, array: Any, context: Any = None, return_scalar: bool = False) -> Any:
+        """``array`` as one of the class, as NumPy's method gives it."""
+        return self._like(array)
+
+    def _overrides(self) -> bool:
+        """Whether the class says itself what ufuncs make of its arrays."""
+        return type(self).__array_ufunc__ is not NDArray.__array_ufunc__
+
+    def _like(self, result: Any) -> Any:
+        """A result as one of the class: arrays are, of no axes, too; all else isn't changed."""
+        if type(result) is tuple:
+            return tuple([self._like(part) for part in result])
+        if isinstance(result, Tensor) and not isinstance(result, Derived):
+            return _ndarray.of_class(result, type(self), self)
+        return result
+
+    def __getitem__(self, key: Any) -> Any:
+        found = NDArray.__getitem__(self, key)
+        return self._like(found) if found.ndim else found  # an element is a number
+
+    def view(self, dtype: Any = None, type: Any = None) -> Any:
+        found = NDArray.view(self, dtype, type)
+        return found if type is not None or _is_class(dtype) else self._like(found)
+
+    def __repr__(self) -> str:
+        name = type(self).__name__
+        first, *rest = NDArray.__repr__(self).removeprefix("array").split("\n")
+        return "\n".join(
+            [name + first, *[line and " " * len(name) + line[len("array") :] for line in rest]]
+        )
+
+    def __reduce__(self) -> Any:
+        return rebuilt, (type(self), self.view(NDArray), self.__dict__)
+
+
+def rebuilt(kind: type[Derived], values: NDArray, attributes: dict[str, Any]) -> Any:
+    """What an array of a derived class was pickled as."""
+    made = _ndarray.of_class(values, kind, values)
+    made.__dict__.update(attributes)
+    return made
+
+
+def _method(name: str) -> Callable[..., Any]:
+    base = getattr(NDArray, name)
+
+    @wraps(base)
+    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+        return self._like(base(self, *args, **kwargs))
+
+    return method
+
+
+def _operator(name: str, ufunc: np.ufunc, reflected: bool) -> Callable[..., Any]:
+    base: Any = getattr(NDArray, name)
+
+    @wraps(base)
+    def method(self: Any, *others: Any) -> Any:
+        if self._overrides() and len(others) < 2:
+            operands = (*others, self) if reflected else (self, *others)
+            return self.__array_ufunc__(ufunc, "__call__", *operands)
+        return self._like(base(self, *others))
+
+    return method
+
+
+def _property(name: str) -> property:
+    base = getattr(NDArray, name)
+    return property(lambda self: self._like(base.__get__(self)), base.__set__, doc=base.__doc__)
+
+
+for _kind in (_UFUNCS, _COMPARISONS, _UNARY):
+    for _short, _ufunc in _kind.items():
+        for _prefix in ("", "r") if _kind is _UFUNCS else ("",):
+            _name = f"__{_prefix}{_short}__"
+            setattr(Derived, _name, _operator(_name, _ufunc, _prefix == "r"))
+for _name in _METHODS:
+    setattr(Derived, _name, _method(_name))
+for _name in _PROPERTIES:
+    setattr(Derived, _name, _property(_name))
+Derived.__hash__ = None
+
+
+def _made(cls: Any, *args: Any, **kwargs: Any) -> Any:
+    """``NDArray.__new__`` for who calls it by name: NumPy's makes the array there."""
+    if issubclass(cls, Derived):
+        return Derived.__new__(cls, *args, **kwargs)
+    made = _new(cls)
+    if args or kwargs:
+        NDArray.__init__(made, *args, **kwargs)
+    return made
+
+
+_ndarray.set_derived(Derived, _made)

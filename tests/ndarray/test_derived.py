@@ -1,0 +1,156 @@
+"""Classes that programs derive from ndarray: what is made of their arrays has NumPy's class."""
+
+import copy
+import gc
+import pickle
+
+import numpy as np
+import pytest
+
+import lazyarray as la
+
+pytestmark = pytest.mark.host
+
+
+def classes(xp):
+    """The classes that programs write, after NumPy's guide to subclassing."""
+
+    class Plain(xp.ndarray):
+        pass
+
+    class Info(xp.ndarray):
+        def __new__(cls, values, info=None):
+            made = xp.asarray(values).view(cls)
+            made.info = info
+            return made
+
+        def __array_finalize__(self, obj):
+            self.info = getattr(obj, "info", None)
+
+    class Sevens(xp.ndarray):
+        def __new__(cls, n):
+            made = super().__new__(cls, (n,), dtype=int)
+            made[...] = 7
+            return made
+
+    class Owner(xp.ndarray):
+        def __new__(cls, values):
+            return xp.asarray(values).view(cls)
+
+        def __array_ufunc__(self, ufunc, method, *inputs, out=None, **kwargs):
+            plain = [x.view(xp.ndarray) if isinstance(x, Owner) else x for x in inputs]
+            return ufunc.__name__, getattr(ufunc, method)(*plain, **kwargs)
+
+    class Twice(xp.ndarray):
+        def __mul__(self, other):
+            return super().__mul__(2 * other)
+
+    return {c.__name__: c for c in (Plain, Info, Sevens, Owner, Twice)}
+
+
+CLASSES = {np: classes(np), la: classes(la)}
+Plain, Info = CLASSES[la]["Plain"], CLASSES[la]["Info"]  # where pickle finds them
+for _kind in CLASSES[la].values():
+    _kind.__qualname__, _kind.__module__ = _kind.__name__, __name__
+CALLS = """w.sum() | w.sum(axis=0) | w.mean() | w.max(axis=1) | w.std() | w.var() | w.all() | w.argmax() | w.argsort()
+w.cumsum() | w.ravel() | w.T | w.real | w.copy() | w.astype("f4") | w.conj() | w.item(0) | w.flatten()
+w.reshape(3, 2) | w.clip(0, 1) | w.take([0]) | w.diagonal() | w.trace() | w.squeeze() | w.swapaxes(0, 1)
+w.round() | w.dot(w.T) | w.repeat(2) | w.view() | w.view("i8") | w.view(xp.ndarray) | w.view(Info)
+w[0] | w[0, 0] | w[:, 1:] | w[w > 2] | w[[1, 0]] | w[...] | [x for x in w] | w[None] | w[0].sum()
+w + 1 | 1 - w | w * w | w / 2 | -w | abs(w) | w > 2 | w == w | w ** 2 | w @ w.T | divmod(w, 2) | w // 2 | w % 4
+xp.ones((2, 3)) * w | w * xp.ones((2, 3)) | w + [1, 2, 3] | 2.5 * w[0] | w - w[0] | w & 1 if 0 else w
+xp.sum(w) | xp.sum(w, axis=0) | xp.max(w) | xp.mean(w) | xp.mean(w, axis=0) | xp.std(w) | xp.prod(w)
+xp.sqrt(w) | xp.exp(w) | xp.add(w, 1) | xp.add(1, w) | xp.hypot(w, 2.0) | xp.isnan(w) | xp.abs(w) | xp.any(w)
+xp.cumsum(w) | xp.sort(w) | xp.reshape(w, (3, 2)) | xp.transpose(w) | xp.clip(w, 0, 1) | xp.round(w) | xp.ravel(w)
+xp.take(w, [0]) | xp.repeat(w, 2) | xp.dot(w, w.T) | xp.squeeze(w) | xp.diagonal(w) | xp.diff(w) | xp.flip(w)
+xp.concatenate([w, w]) | xp.stack([w, w]) | xp.where(w > 0, w, w) | xp.array(w) | xp.asarray(w) | xp.asanyarray(w)
+xp.copy(w) | xp.zeros_like(w) | xp.ones_like(w) | xp.full_like(w, 2.0) | xp.empty_like(w).shape | xp.argmax(w)
+xp.roll(w, 1) | xp.tile(w, 2) | xp.median(w) | xp.unique(w) | xp.einsum("ij->i", w) | xp.var(w) | xp.trace(w)
+xp.maximum(w, 2) | xp.nonzero(w) | xp.argsort(w) | w.tolist() | float(w.sum()) | str(w) | w.nonzero()
+Sevens(3) | Sevens(3) + 1 | xp.ndarray.__new__(Plain, (2, 2)).shape | Plain((2,), int).dtype
+Info([1.0, 2], "x").info | (Info([1.0, 2], "x") * 2).info | Info([1.0, 2], "x")[1:].info | Info(w, "y").info
+copy.copy(Info([1.0], "x")).info | copy.deepcopy(Info([1.0, 2.0], "x"))
+Owner([1.0, 4]) + 1 | 1 - Owner([1.0, 4]) | -Owner([1.0, 4]) | Owner([1.0, 4]) > 1 | xp.sqrt(Owner([1.0, 4]))
+xp.add(1, Owner([1.0, 4])) | xp.arange(3.0).view(Twice) * 3 | 3 * xp.arange(3.0).view(Twice)
+isinstance(w, Plain) | isinstance(w[0] + 1, Plain) | issubclass(Plain, xp.ndarray) | type(w.sum()).__name__"""  # noqa: E501
+
+
+def told(x):
+    """A value, and the names of the classes in it: those of scalars aside."""
+    if isinstance(x, (tuple, list)):
+        return [told(part) for part in x]
+    if isinstance(x, (np.ndarray, la.NDArray)) and not isinstance(x, np.generic):
+        name = type(x).__name__
+        return "ndarray" if name == "NDArray" else name, x.shape, x.tolist()
+    return x.item() if isinstance(x, (np.generic, la.Scalar)) else x
+
+
+@pytest.mark.parametrize(
+    "call", [c.strip() for c in CALLS.replace("\n", "|").split("|") if c.strip()]
+)
+def test_classes_of_results(call):
+    found = []
+    for xp in (np, la):
+        names = {"xp": xp, "copy": copy, **CLASSES[xp]}
+        names["w"] = xp.arange(1.0, 7.0).reshape(2, 3).view(names["Plain"])
+        found.append(told(eval(call, names)))
+    assert found[0] == found[1]
+
+
+def test_in_place_keeps_the_array():
+    w = kept = la.arange(6.0).view(Plain)
+    w += 1
+    w *= 2
+    w[0] = 5
+    w[1:3] -= w[3:5]
+    assert w is kept and type(w) is Plain and w.tolist() == [5, -4, -4, 8, 10, 12]
+
+
+def test_views_share_memory():
+    x = la.zeros(3)
+    w = x.view(Plain)
+    w[1] = 5
+    assert x.tolist() == [0, 5, 0] and w.view(la.ndarray).tolist() == [0, 5, 0]
+
+
+def test_pickle():
+    w = pickle.loads(pickle.dumps(Info([1.0, 2.0], "x")))
+    assert type(w) is Info and w.info == "x" and w.tolist() == [1, 2]
+
+
+def test_repr_is_numpys():
+    for shape in ((3,), (2, 3), (2, 2, 2), (40, 40)):
+        want, got = (xp.ones(shape).view(CLASSES[xp]["Sevens"]) for xp in (np, la))
+        assert repr(got) == repr(want)
+
+
+def test_missing_shape():
+    with pytest.raises(TypeError):
+        Plain()
+
+
+def test_truth_is_not_shared():
+    w = la.ones(3).view(Plain)
+    w.all()[...] = False
+    assert w.all() and (la.ones(2) > 0).all()
+
+
+def test_they_come_and_go():
+    # Their objects are the collector's, as scalars and arrays are not: types must not be exchanged.
+    for _ in range(20):
+        w = la.arange(6.0).reshape(2, 3).view(Plain)
+        results = [w.sum(), w.mean(), la.sqrt(w.max()), w[0].sum(), la.std(w), w.any(), la.trace(w)]
+        results += [la.squeeze(w[:1, :1]), la.median(w), w.reshape(6)[2:3].squeeze() + 1]
+        results[0].me = results
+        del results
+        gc.collect()
+    assert [float(la.arange(3.0)[i]) for i in range(3)] == [0, 1, 2]
+
+
+def test_training_with_them():
+    w = la.arange(3.0).view(Plain)
+    w.attach_grad()
+    with la.autograd.record():
+        loss = (w * w).sum()
+    loss.backward()
+    assert w.grad.tolist() == [0, 2, 4]
