@@ -22,6 +22,7 @@ from lazyarray.distributed.communicator import Communicator
 from lazyarray.distributed.control import Hub, Member, own_address
 from lazyarray.distributed.errors import DistributedError, MismatchError, RankError
 from lazyarray.distributed.ledger import UNDER_WAY, Ledger
+from lazyarray.distributed.nccl import Nccl, library
 from lazyarray.distributed.thread import CommunicationThread
 
 __all__ = [
@@ -44,8 +45,12 @@ THREADS = "LAZYARRAY_CPU_WORKER_NTHREADS"  # the launcher sets it
 class Process:
     """All that is one for the process between :func:`init` and :func:`shutdown`."""
 
-    def __init__(self, backend: str | None, timeout: float, ordered: bool) -> None:
+    def __init__(self, backend: str | None, timeout: float, ordered: bool, by_nccl: bool) -> None:
+        if by_nccl:
+            library()
         self.pid = os.getpid()
+        self.by_nccl = by_nccl
+        self._nccls: list[Nccl] = []
         self.timeout, self.ordered = timeout, ordered
         self.ledger = Ledger()
         self.lost: dict[int, str] = {}
@@ -94,6 +99,11 @@ class Process:
         self._member.start()
         if self.timeout:
             threading.Thread(target=self._watch, name="lazyarray watch", daemon=True).start()
+
+    def nccl(self, host: Backend, number: int) -> Nccl:
+        """The ranks of a backend with this process's GPU ``number``."""
+        self._nccls.append(Nccl(host, number))
+        return self._nccls[-1]
 
     def check(self) -> None:
         """RuntimeError if it is over, or another process's."""
@@ -195,6 +205,8 @@ class Process:
         self._drain()
         if self.thread.over is None and not self.lost:
             self.thread.call(self.thread.deliver)
+            for each in self._nccls:
+                self.thread.call(each.close)
         if self._member is not None:
             self._member.send({"bye": True} if self.thread.over is None else {"died": "gave up"})
             while not self._end.wait(0.05):
@@ -244,7 +256,11 @@ def current() -> Process:
 
 
 def init(
-    backend: str | None = None, *, timeout: float | None = None, ordered: bool = False
+    backend: str | None = None,
+    *,
+    timeout: float | None = None,
+    ordered: bool = False,
+    gpu: str = "host",
 ) -> None:
     """Makes this process one of the ranks that were started together.
 
@@ -258,9 +274,13 @@ def init(
             what they are doing; 0: never. None: ``LAZYARRAY_DISTRIBUTED_TIMEOUT``, or 60.
         ordered: whether reductions add in the order of the ranks, so that their bits are those of
             the serial sum ``x0 + x1 + ...``; slower. Every call may say otherwise.
+        gpu: how arrays on GPUs travel: "host", by copies in the host's memory, or "nccl", by NCCL
+            from one GPU to the other. Then each rank has a GPU that no other has, as
+            ``la.gpu(la.distributed.local_rank())``.
     Returns: None.
     Raises: ValueError for another backend, or a negative ``timeout``; ModuleNotFoundError where
-        mpi4py is missing; RuntimeError if MPI was initialised for one thread only.
+        mpi4py is missing; ImportError where CuPy has no NCCL; RuntimeError if MPI was initialised
+        for one thread only.
 
     >>> import lazyarray as la
     >>> la.distributed.init()
@@ -270,6 +290,8 @@ def init(
     global _process, _excepthook
     if backend not in (None, "mpi", "single"):
         raise ValueError(f"the backends are 'mpi' and 'single', not {backend!r}")
+    if gpu not in ("host", "nccl"):
+        raise ValueError(f"arrays on GPUs travel by 'host' or 'nccl', not {gpu!r}")
     if timeout is None:
         timeout = float(os.environ.get(TIMEOUT) or 60)
     if not timeout >= 0 or math.isinf(timeout):
@@ -277,7 +299,7 @@ def init(
     if _process is not None:
         current()
         return
-    _process = Process(backend, float(timeout), bool(ordered))
+    _process = Process(backend, float(timeout), bool(ordered), gpu == "nccl")
     if _excepthook is None:
         _excepthook = sys.excepthook
         sys.excepthook = _told

@@ -198,7 +198,8 @@ Error* CudaStreams::begin(Operator* op) {
     if (uses_cuda(op)) error = after_fork();
   } else if (op->device.is_gpu()) {
     if (Gpu* gpu = gpus().find(op->device.id))
-      stream = thread_streams().of(gpu, op->prop == Prop::GPU_PRIORITIZED, &error);
+      // What is launched elsewhere may take long: it has no stream that this thread computes on.
+      stream = thread_streams().of(gpu, op->prop == Prop::GPU_PRIORITIZED || op->hands_over(), &error);
     if (stream) {
       error = gpu_failure(stream->gpu);
       Entered here(*stream->gpu);
