@@ -5,6 +5,8 @@ On simulated devices, whose NCCL is `tests/cuda/sim/nccl.cpp`, or on real ones.
 
 import contextlib
 import faulthandler
+import os
+import tempfile
 import traceback
 
 import cupy
@@ -236,6 +238,22 @@ def gradients():
     loss.backward()
     want = 2 * serial("mean", xs)  # of the sum of all ranks' losses
     same(x.grad, want, exact=False)
+
+
+@case
+def checkpoints():
+    folder = D.world().exchange(tempfile.mkdtemp())[0]
+    file = os.path.join(folder, "state.npz")
+    x = mine(of_all((4,), "d"))
+    saved = D.save(file, {"x": x})
+    if saved is not None:
+        saved.wait_to_read()
+    D.barrier()
+    with place():
+        got = D.load(file)["x"]
+    assert got.device == place()
+    same(got, of_all((4,), "d")[0])
+    same(D.load(file)["x"], of_all((4,), "d")[0])
 
 
 def trained(ctx, batches):
