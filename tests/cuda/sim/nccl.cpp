@@ -1,8 +1,8 @@
-// What NCCL does, between processes of one machine: each call is one task of its stream.
+// What NCCL does, between processes of one machine: a call is two tasks of its stream.
 //
-// Messages are files, `PATH.source.target.number`, which the target removes. A task waits for its
-// messages, under the lock of `running`: nothing else runs on the process's devices meanwhile. So
-// what is put here is soon run, too, whether or not anybody waits for it: another process may.
+// The first sends: messages are files, `PATH.source.target.number`, which the target removes. The
+// second is ready when all that it takes is there. Both are soon run, whether or not anybody here
+// waits for them: another process may.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -13,8 +13,8 @@ using namespace sim;
 
 namespace {
 
-constexpr auto kPatience = std::chrono::seconds(60);   // for a message
-constexpr auto kIdle = std::chrono::milliseconds(2);   // before a task is run that nobody needs
+constexpr auto kPatience = std::chrono::seconds(60);  // for the others, at the beginning
+constexpr auto kIdle = std::chrono::milliseconds(2);  // before a task is run that nobody needs
 
 struct Move {  // of bytes to or from a rank
     int rank;
@@ -66,14 +66,14 @@ bool post(const Comm& c, const Move& m, const void* bytes) {
     return !left && !rename(fresh.c_str(), name.c_str());
 }
 
+bool there(const Comm& c, const Move& m) {
+    return !access(file(c, m.rank, c.rank, m.number).c_str(), F_OK);
+}
+
 bool take(const Comm& c, const Move& m, std::vector<char>& bytes) {
     const std::string name = file(c, m.rank, c.rank, m.number);
-    const auto end = std::chrono::steady_clock::now() + kPatience;
-    int in;
-    while ((in = open(name.c_str(), O_RDONLY)) < 0) {
-        if (std::chrono::steady_clock::now() > end) return false;
-        std::this_thread::sleep_for(std::chrono::microseconds(50));
-    }
+    const int in = open(name.c_str(), O_RDONLY);
+    if (in < 0) return false;
     struct stat found;
     bool whole = !fstat(in, &found) && static_cast<size_t>(found.st_size) == m.bytes;
     bytes.resize(m.bytes);
@@ -117,9 +117,13 @@ unsigned char* bytes_of(Address a) {
     return nullptr;
 }
 
-int work(const Comm& c, const Job& job) {
+int send_all(const Comm& c, const Job& job) {
     for (const Move& m : job.posts)
         if (!post(c, m, bytes_of(m.at))) return kLaunchFailed;
+    return kSuccess;
+}
+
+int take_all(const Comm& c, const Job& job) {
     std::vector<char> total, more;
     for (const Move& m : job.takes) {
         if (!take(c, m, more)) return kLaunchFailed;
@@ -131,15 +135,23 @@ int work(const Comm& c, const Job& job) {
     return kSuccess;
 }
 
-// Puts a task for what `job` has. With `tables` held.
+// Puts the tasks for what `job` has. With `tables` held.
 uint64_t put(Simulator& s, Comm* comm, Job job, Stream* stream) {
-    Task task;
-    task.name = "nccl";
-    task.accesses = job.accesses;
-    task.run = [comm = *comm, job = std::move(job)] { return work(comm, job); };
     s.note("nccl stream=%zu posts=%zu takes=%zu", stream->number, job.posts.size(),
            job.takes.size());
-    return s.put(stream, std::move(task));
+    Task sends, takes;
+    sends.name = takes.name = "nccl";
+    for (const Access& a : job.accesses) (a.write ? takes : sends).accesses.push_back(a);
+    auto all = std::make_shared<Job>(std::move(job));
+    sends.run = [comm, all] { return send_all(*comm, *all); };
+    takes.ready = [comm, all] {
+        for (const Move& m : all->takes)
+            if (!there(*comm, m)) return false;
+        return true;
+    };
+    takes.run = [comm, all] { return take_all(*comm, *all); };
+    s.put(stream, std::move(sends));
+    return s.put(stream, std::move(takes));
 }
 
 void drive(Stream* stream, uint64_t position) {
@@ -152,7 +164,8 @@ void drive(Stream* stream, uint64_t position) {
 
 }  // namespace
 
-// A group of `size` ranks whose messages are at `path`: waits until all of them are here.
+// A group of `size` ranks whose messages are at `path`: waits until all of them are here. Lives on
+// with its tasks, to the process's end.
 API sim_nccl_init(Comm** made, const char* path, int size, int rank) {
     if (size < 1 || rank < 0 || rank >= size) return kInvalidValue;
     const size_t n = static_cast<size_t>(size);
@@ -160,8 +173,14 @@ API sim_nccl_init(Comm** made, const char* path, int size, int rank) {
     std::vector<char> nothing;
     for (int r = 0; r < size; ++r)
         if (!post(**made, {r, 0, 0, 0}, nullptr)) return kInvalidValue;
-    for (int r = 0; r < size; ++r)
+    const auto end = std::chrono::steady_clock::now() + kPatience;
+    for (int r = 0; r < size; ++r) {
+        while (!there(**made, {r, 0, 0, 0})) {
+            if (std::chrono::steady_clock::now() > end) return kLaunchFailed;
+            std::this_thread::sleep_for(std::chrono::microseconds(50));
+        }
         if (!take(**made, {r, 0, 0, 0}, nothing)) return kLaunchFailed;
+    }
     return kSuccess;
 }
 
