@@ -20,6 +20,7 @@ from lazyarray.distributed import reductions
 from lazyarray.distributed._task import Task
 from lazyarray.distributed.backend import Backend
 from lazyarray.distributed.errors import MismatchError
+from lazyarray.distributed.nccl import Nccl
 from lazyarray.distributed.packing import Onto, in_a_row, sent_from, through_host
 from lazyarray.engine._engine import user_line
 from lazyarray.functions.creation import empty
@@ -30,7 +31,6 @@ from lazyarray.ops._rows import asarray, scalar_like
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
-    from lazyarray.distributed.nccl import Nccl
     from lazyarray.distributed.process import Process
 
 __all__ = ["Communicator"]
@@ -417,7 +417,7 @@ class Communicator:
         place = signed[0].device if signed else _HOST
         if place.device_type == "gpu":
             text = f"{text} by NCCL".lstrip()
-            work = _on_stream(place.device_id, work)
+            work = _on_stream(self._backend_of(signed[0]), work)
         else:
             place = _HOST
         words, digest = _signed(name, text, signed)
@@ -478,7 +478,8 @@ class Communicator:
             return self.backend
         number = x.device.device_id
         if self._nccl is None:
-            self._nccl = self._process.nccl(self.backend, number)
+            self._nccl = Nccl(self.backend, number)
+            self._process.on_gpus.append((self, self._nccl))
         if self._nccl.number != number:
             raise ValueError(
                 f"a communicator has one GPU of each rank: here {self.name} is on "
@@ -552,12 +553,15 @@ class Communicator:
         return out
 
 
-def _on_stream(number: int, work: Callable[[Task], None]) -> Callable[[Task], None]:
+def _on_stream(backend: Any, work: Callable[[Task], None]) -> Callable[[Task], None]:
     """``work`` with what it launches on a GPU going to the op's stream."""
 
     def launches(task: Task) -> None:
-        with on(number, task.stream):
-            work(task)
+        with on(backend.number, task.stream):
+            try:
+                work(task)
+            finally:
+                backend.launched()
 
     return launches
 

@@ -50,6 +50,7 @@ class Nccl(Backend):
         self.rank, self.size = host.rank, host.size
         self._nccl = library()
         self._comm: Any = None
+        self._last: Any = None  # an event after what was launched
 
     @property
     def _group(self) -> Any:
@@ -60,6 +61,18 @@ class Nccl(Backend):
                 self.size, self.host.exchange(given)[0], self.rank
             )
         return self._comm
+
+    def launched(self) -> None:
+        """Notes where the current stream is."""
+        import cupy
+
+        if self._last is None:
+            self._last = cupy.cuda.Event(disable_timing=True)
+        self._last.record()
+
+    def waits(self) -> bool:
+        """Whether the GPU has not come to the end of what was launched."""
+        return self._last is not None and not self._last.done
 
     # -- reductions
 

@@ -24,6 +24,7 @@ from lazyarray.distributed.errors import DistributedError, MismatchError, RankEr
 from lazyarray.distributed.ledger import UNDER_WAY, Ledger
 from lazyarray.distributed.nccl import Nccl, library
 from lazyarray.distributed.thread import CommunicationThread
+from lazyarray.lazy._lazy import fail_gpu
 
 __all__ = [
     "init",
@@ -37,7 +38,8 @@ __all__ = [
 ]
 
 _LEAVE_SECONDS = 1.0  # for which a collective may go on after one of its ranks has ended
-_STUCK_SECONDS = 1.0  # after which a call of MPI's that misses a rank is given up
+_STUCK_SECONDS = 1.0  # after which a call of MPI's or NCCL's that misses a rank is given up
+_LAUNCH_TIMEOUT = 702  # CUDA's number
 TIMEOUT = "LAZYARRAY_DISTRIBUTED_TIMEOUT"
 THREADS = "LAZYARRAY_CPU_WORKER_NTHREADS"  # the launcher sets it
 
@@ -50,7 +52,7 @@ class Process:
             library()
         self.pid = os.getpid()
         self.by_nccl = by_nccl
-        self._nccls: list[Nccl] = []
+        self.on_gpus: list[tuple[Communicator, Nccl]] = []
         self.timeout, self.ordered = timeout, ordered
         self.ledger = Ledger()
         self.lost: dict[int, str] = {}
@@ -99,11 +101,6 @@ class Process:
         self._member.start()
         if self.timeout:
             threading.Thread(target=self._watch, name="lazyarray watch", daemon=True).start()
-
-    def nccl(self, host: Backend, number: int) -> Nccl:
-        """The ranks of a backend with this process's GPU ``number``."""
-        self._nccls.append(Nccl(host, number))
-        return self._nccls[-1]
 
     def check(self) -> None:
         """RuntimeError if it is over, or another process's."""
@@ -173,6 +170,16 @@ class Process:
             fate = self.fate(task.comm)
             if fate is not None:
                 self.thread.abandon(fate)
+        for comm, nccl in self.on_gpus:
+            if (fate := self.fate(comm)) is not None and nccl.waits():
+                # What was launched never ends, so nothing that comes after it on the device does.
+                print(
+                    f"lazyarray.distributed: rank {self.rank}: {fate} while NCCL moved data: "
+                    f"gpu({nccl.number}) can't be used any more in this process",
+                    file=sys.stderr,
+                    flush=True,
+                )
+                fail_gpu(nccl.number, _LAUNCH_TIMEOUT)
 
     def _print(self, text: str) -> None:
         lines = "\n".join(f"    {line}" for line in self.ledger.lines())
@@ -205,8 +212,8 @@ class Process:
         self._drain()
         if self.thread.over is None and not self.lost:
             self.thread.call(self.thread.deliver)
-            for each in self._nccls:
-                self.thread.call(each.close)
+            for _, nccl in self.on_gpus:
+                self.thread.call(nccl.close)
         if self._member is not None:
             self._member.send({"bye": True} if self.thread.over is None else {"died": "gave up"})
             while not self._end.wait(0.05):
@@ -222,7 +229,7 @@ class Process:
 
     def _drain(self) -> None:
         """Waits until all collectives are over, whatever became of them."""
-        over = threading.Event()
+        over = threading.Event()  # not set where a device failed that collectives were on
 
         def run(run_ctx: Any, done: Any) -> None:
             done()
@@ -235,7 +242,8 @@ class Process:
             prop=engine.FnProperty.NO_SKIP,
             name="shutdown",
         )
-        while not over.wait(0.05):  # Ctrl-C comes through
+        last = self.channel._issued
+        while not over.wait(0.05) and self.channel.version < last:  # Ctrl-C comes through
             pass
 
 

@@ -138,6 +138,12 @@ Gpu* Gpus::any() const {
   return nullptr;
 }
 
+bool Gpus::failed() const {
+  for (const auto& gpu : all_)
+    if (const Gpu* g = gpu.load(std::memory_order_acquire); g && g->failed()) return true;
+  return false;
+}
+
 std::string Gpus::open(int id) {
   if (id >= kMost) return "too many devices";
   if (find(id)) return "";

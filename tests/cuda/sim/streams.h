@@ -37,6 +37,7 @@ enum : int {
     kNotFound = 500,
     kNotReady = 600,
     kIllegalAddress = 700,
+    kLaunchTimeout = 702,
     kPeerAlreadyEnabled = 704,
     kLaunchFailed = 719,
 };
