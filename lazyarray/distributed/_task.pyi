@@ -3,8 +3,6 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy as np
-
 from lazyarray.distributed.communicator import Communicator
 from lazyarray.distributed.ledger import Entry, Ledger
 from lazyarray.engine import RunContext
@@ -24,6 +22,7 @@ class Task:
     run_ctx: RunContext
     inputs: list[Any]
     stage: int
+    stream: int
     pushing: bool
     def __init__(
         self,
@@ -39,7 +38,7 @@ class Task:
     def starts(self, run_ctx: RunContext, done: Any) -> None: ...
     def ends(self, error: BaseException | None = None) -> None: ...
     def own(self, x: Any) -> Any: ...
-    def view(self, x: Any) -> np.ndarray: ...
+    def view(self, x: Any) -> Any: ...
     def advance(self) -> int: ...
     def gives_up(self) -> None: ...
 

@@ -23,6 +23,7 @@ import numpy as np
 from lazyarray.engine._engine cimport CEngine, OnComplete, RunContext, Var, process_engine, raise_later
 from lazyarray.distributed.ledger import QUEUED, WAITING
 from lazyarray.engine._engine import check_methods
+from lazyarray.lazy._lazy import stream_of_thread
 
 
 cdef extern from "distributed/bell.h" namespace "lazyarray" nogil:
@@ -66,12 +67,13 @@ cdef class Task:
     """
 
     cdef readonly object comm, entry, mark, work, values, found, request, failure
+    cdef readonly object stream  # of an op on a GPU: where its work goes
     cdef readonly RunContext run_ctx
     cdef readonly list inputs
     cdef readonly int stage
     cdef public bint pushing
     cdef object begins, most, small, buffer
-    cdef dict own_
+    cdef dict own_, views
     cdef OnComplete done
     cdef Line line
 
@@ -87,6 +89,12 @@ cdef class Task:
     def starts(self, RunContext run_ctx, OnComplete done):
         """What the engine calls when the arrays are ready."""
         self.run_ctx, self.done = run_ctx, done
+        if run_ctx.ctx.device_type == "gpu":
+            try:  # here, where this thread's stream is the op's: memory is allocated for it
+                self.views = {key: run_ctx.cupy(x) for key, x in self.own_.items()}
+                self.stream = stream_of_thread(run_ctx.ctx.device_id)
+            except BaseException as error:  # the other ranks are told
+                self.failure = error
         self.line.put(self)
 
     cpdef ends(self, error=None):
@@ -102,7 +110,9 @@ cdef class Task:
         return self.own_[id(x)]
 
     def view(self, x):
-        """The memory of what the array was."""
+        """The memory of what the array was: NumPy's array, CuPy's on a GPU."""
+        if self.views is not None:
+            return self.views[id(x)]
         return self.run_ctx.numpy(self.own_[id(x)])
 
     cdef object find_failure(self):
@@ -130,7 +140,7 @@ cdef class Task:
         call the same, or some have no values.
         """
         if self.stage == BEGUN:
-            self.failure = self.find_failure()
+            self.failure = self.failure or self.find_failure()
             becomes(self.entry, WAITING)
             self.line.current(self.entry)
             if self.mark is None or self.begins is None:

@@ -111,6 +111,6 @@ def load(file: str | os.PathLike[str] | IO[bytes], root: int = 0) -> dict[str, N
         raise RankError(f"rank {root} could not load the file: {wrong}", root)
     for key, (shape, dtype) in shapes.items():
         if key not in found:
-            found[key] = empty(shape, dtype, device=cpu(0))
+            found[key] = empty(shape, dtype)  # on the device where the root's is: the current one
         found[key] = process.world.broadcast(found[key], root, out=found[key])
     return found

@@ -20,10 +20,12 @@ from lazyarray.distributed import reductions
 from lazyarray.distributed._task import Task
 from lazyarray.distributed.backend import Backend
 from lazyarray.distributed.errors import MismatchError
+from lazyarray.distributed.nccl import Nccl
 from lazyarray.distributed.packing import Onto, in_a_row, sent_from, through_host
 from lazyarray.engine._engine import user_line
 from lazyarray.functions.creation import empty
 from lazyarray.lazy._lazy import Tensor, TracingError, is_capturing
+from lazyarray.lazy.cuda.views import on
 from lazyarray.ops._differentiable import follows, note
 from lazyarray.ops._rows import asarray, scalar_like
 
@@ -77,6 +79,7 @@ class Communicator:
         self.ranks = ranks
         self.name = name
         self._splits = 0
+        self._nccl: Nccl | None = None  # once an array on a GPU was given
 
     def __repr__(self) -> str:
         return f"<Communicator {self.name}: rank {self.rank} of {self.size}>"
@@ -95,11 +98,12 @@ class Communicator:
             return self._allreduce_all(list(x), op, out, ordered)
         x, op, ordered = asarray(x), self._op(op, [x]), self._ordered(ordered)
         to = self._result("allreduce", out, x, x.shape)
+        backend = self._backend_of(x)
 
         def work(task: Task) -> None:
             with Onto(task.view(to)) as flat:
                 source = sent_from(task, x, to, flat)
-                reductions.allreduce(self.backend, source, flat, op, ordered)
+                reductions.allreduce(backend, source, flat, op, ordered)
 
         rules = [_sum_rule(self, op, ordered)] if op in ("sum", "mean") else None
         small = self._small(x, to, op, ordered)
@@ -121,15 +125,16 @@ class Communicator:
         op, ordered = self._op(op, [x]), self._ordered(ordered)
         at_root = self.rank == root
         to = self._result("reduce", out, x, x.shape) if at_root else None
+        backend = self._backend_of(x)
 
         def work(task: Task) -> None:
             if to is None:
                 source = in_a_row(task.view(x))
-                reductions.reduce(self.backend, source, None, op, root, ordered)
+                reductions.reduce(backend, source, None, op, root, ordered)
                 return
             with Onto(task.view(to)) as flat:
                 source = sent_from(task, x, to, flat)
-                reductions.reduce(self.backend, source, flat, op, root, ordered)
+                reductions.reduce(backend, source, flat, op, root, ordered)
 
         text = self._text(op, ordered, f"to {root}")
         writes = [] if to is None else [to]
@@ -143,12 +148,13 @@ class Communicator:
         root, x = self._rank_of("root", root), asarray(x)
         to = self._result("broadcast", out, x, x.shape)
         at_root = self.rank == root
+        backend = self._backend_of(x)
 
         def work(task: Task) -> None:
             with Onto(task.view(to)) as flat:
                 if at_root and (source := sent_from(task, x, to, flat)) is not flat:
                     flat[...] = source
-                self.backend.broadcast(flat, root)
+                backend.broadcast(flat, root)
 
         reads = [x] if at_root else []
         return self._push("broadcast", f"from {root}", reads, [to], work, [x], None, out)
@@ -158,10 +164,11 @@ class Communicator:
         """:func:`lazyarray.distributed.allgather` in this group."""
         x = asarray(x)
         to = self._result("allgather", out, x, (self.size, *x.shape))
+        backend = self._backend_of(x)
 
         def work(task: Task) -> None:
             with Onto(task.view(to)) as flat:
-                self.backend.allgather(sent_from(task, x, to), flat)
+                backend.allgather(sent_from(task, x, to), flat)
 
         rules = [lambda g: self.reduce_scatter(g)]
         return self._push("allgather", "", [x], [to], work, [x], rules, out)
@@ -173,13 +180,14 @@ class Communicator:
         to = None
         if self.rank == root:
             to = self._result("gather", out, x, (self.size, *x.shape))
+        backend = self._backend_of(x)
 
         def work(task: Task) -> None:
             if to is None:
-                self.backend.gather(in_a_row(task.view(x)), None, root)
+                backend.gather(in_a_row(task.view(x)), None, root)
                 return
             with Onto(task.view(to)) as flat:
-                self.backend.gather(sent_from(task, x, to), flat, root)
+                backend.gather(sent_from(task, x, to), flat, root)
 
         writes = [] if to is None else [to]
         return self._push("gather", f"to {root}", [x], writes, work, [x], None, out)
@@ -191,11 +199,12 @@ class Communicator:
         at_root = self.rank == root
         shape = self._rows("scatter", x) if at_root else x.shape
         to = self._result("scatter", out, x, shape)
+        backend = self._backend_of(x)
 
         def work(task: Task) -> None:
             source = sent_from(task, x, to) if at_root else None
             with Onto(task.view(to)) as flat:
-                self.backend.scatter(source, flat, root)
+                backend.scatter(source, flat, root)
 
         reads = [x] if at_root else []
         return self._push("scatter", f"from {root}", reads, [to], work, [to], None, out)
@@ -208,11 +217,12 @@ class Communicator:
         x = asarray(x)
         op, ordered = self._op(op, [x]), self._ordered(ordered)
         to = self._result("reduce_scatter", out, x, self._rows("reduce_scatter", x))
+        backend = self._backend_of(x)
 
         def work(task: Task) -> None:
             source = sent_from(task, x, to).reshape(self.size, to.size)
             with Onto(task.view(to)) as flat:
-                reductions.reduce_scatter(self.backend, source, flat, op, ordered)
+                reductions.reduce_scatter(backend, source, flat, op, ordered)
 
         rules = [lambda g: self.allgather(g)] if op == "sum" else None
         text = self._text(op, ordered)
@@ -224,10 +234,11 @@ class Communicator:
         x = asarray(x)
         self._rows("alltoall", x)
         to = self._result("alltoall", out, x, x.shape)
+        backend = self._backend_of(x)
 
         def work(task: Task) -> None:
             with Onto(task.view(to)) as flat:
-                self.backend.alltoall(sent_from(task, x, to), flat)
+                backend.alltoall(sent_from(task, x, to), flat)
 
         rules = [lambda g: self.alltoall(g)]
         return self._push("alltoall", "", [x], [to], work, [x], rules, out)
@@ -343,15 +354,20 @@ class Communicator:
 
         if len(xs) == 1:
             return [self.allreduce(xs[0], op, out=outs[0], ordered=ordered)]
+        backend = self._backend_of(xs[0])
 
         def work(task: Task) -> None:
             views = [task.view(x) for x in xs]
-            flat = self._process.thread.scratch(sum(v.size for v in views), xs[0].dtype)
+            size, dtype = sum(v.size for v in views), xs[0].dtype
+            if backend is self.backend:
+                flat = self._process.thread.scratch(size, dtype)
+            else:
+                flat = np.empty(size, dtype, like=views[0])
             at = 0
             for v in views:
                 flat[at : at + v.size].reshape(v.shape)[...] = v
                 at += v.size
-            reductions.allreduce(self.backend, flat, flat, op, ordered)
+            reductions.allreduce(backend, flat, flat, op, ordered)
             at = 0
             for to in tos:
                 v = task.view(to)
@@ -398,6 +414,12 @@ class Communicator:
                 f"autograd has no gradient rule for {name!r}{how}: use x.detach() if it is meant "
                 "as a constant"
             )
+        place = signed[0].device if signed else _HOST
+        if place.device_type == "gpu":
+            text = f"{text} by NCCL".lstrip()
+            work = _on_stream(self._backend_of(signed[0]), work)
+        else:
+            place = _HOST
         words, digest = _signed(name, text, signed)
         ranks = self.ranks if peer is None else (self.ranks[peer],)
         entry = process.ledger.add(self.name, words, user_line(), ranks, peer is not None)
@@ -408,7 +430,7 @@ class Communicator:
         kept = {w.var for w in writes if w.var in read or not w._whole()}
         engine.get().push_async(
             task.starts,
-            _HOST,
+            place,
             const_vars=read - kept,
             mutable_vars=[process.channel, *kept],
             overwrites={w.var for w in writes} - kept,
@@ -441,10 +463,35 @@ class Communicator:
         self._push(name, text, [], [token], work, [], None, token, small=small)
         token.wait_to_read()
 
+    def _stays(self, name: str, arrays: Sequence[Any]) -> bool:
+        """Whether a collective of these arrays, of which some are on GPUs, leaves them there."""
+        given = [x for x in arrays if x is not None]
+        return (
+            self._process.by_nccl
+            # On an ordered stream "all send first" would wait for ever.
+            and name not in ("send", "recv")
+            and all(isinstance(x, Tensor) and x.device == given[0].device for x in given)
+        )
+
+    def _backend_of(self, x: Any) -> Backend:
+        if x.device.device_type != "gpu":
+            return self.backend
+        number = x.device.device_id
+        if self._nccl is None:
+            self._nccl = Nccl(self.backend, number)
+            self._process.on_gpus.append((self, self._nccl))
+        if self._nccl.number != number:
+            raise ValueError(
+                f"a communicator has one GPU of each rank: here {self.name} is on "
+                f"gpu({self._nccl.number}), the array on gpu({number}). world().split(0) makes "
+                "another one"
+            )
+        return self._nccl
+
     def _small(self, x: Any, to: Any, op: str, ordered: bool) -> tuple[Any, ...] | None:
         """How a waiter may do it: the same on all ranks, as MPI's two kinds of calls don't mix."""
         backend = self.backend
-        if backend.begins is None or ordered or x.nbytes > _SMALL:
+        if backend.begins is None or ordered or x.nbytes > _SMALL or x.device.device_type == "gpu":
             return None
         if not backend.reduces(op, x.dtype):
             return None
@@ -504,6 +551,19 @@ class Communicator:
         if not out.flags.writeable:
             raise ValueError(f"{name}: out is read-only")
         return out
+
+
+def _on_stream(backend: Any, work: Callable[[Task], None]) -> Callable[[Task], None]:
+    """``work`` with what it launches on a GPU going to the op's stream."""
+
+    def launches(task: Task) -> None:
+        with on(backend.number, task.stream):
+            try:
+                work(task)
+            finally:
+                backend.launched()
+
+    return launches
 
 
 def _sum_rule(comm: Communicator, op: str, ordered: bool) -> Any:

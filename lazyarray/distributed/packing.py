@@ -1,4 +1,7 @@
-"""Arrays on their way: in a row for the backend, through the host's memory from GPUs."""
+"""Arrays on their way: in a row for the backend; from GPUs without NCCL through the host's memory.
+
+A task's views are NumPy's of arrays on the host, CuPy's on GPUs.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,7 @@ import numpy as np
 from lazyarray.context import cpu
 from lazyarray.functions.creation import empty
 from lazyarray.lazy._lazy import Tensor
+from lazyarray.ops._rows import asarray
 
 if TYPE_CHECKING:
     from lazyarray.distributed.thread import Task
@@ -18,12 +22,12 @@ if TYPE_CHECKING:
 __all__ = ["Onto", "in_a_row", "sent_from", "through_host"]
 
 
-def in_a_row(x: np.ndarray) -> np.ndarray:
+def in_a_row(x: Any) -> Any:
     """The elements in a row: the memory itself where it is that, else a copy."""
     return x.reshape(-1) if x.flags.c_contiguous else x.flatten()
 
 
-def sent_from(task: Task, x: Any, to: Any, flat: np.ndarray | None = None) -> np.ndarray:
+def sent_from(task: Task, x: Any, to: Any, flat: Any = None) -> Any:
     """The elements of ``x`` in a row, where nobody writes while they are sent.
 
     ``flat`` itself, if the op is in place and that is ``x``'s own memory.
@@ -39,12 +43,12 @@ def sent_from(task: Task, x: Any, to: Any, flat: np.ndarray | None = None) -> np
 class Onto:
     """Where results go that may not lie in a row: ``with Onto(x) as flat`` packs and unpacks."""
 
-    def __init__(self, x: np.ndarray) -> None:
+    def __init__(self, x: Any) -> None:
         self.x = x
         self.direct = x.flags.c_contiguous
-        self.flat = x.reshape(-1) if self.direct else np.empty(x.size, x.dtype)
+        self.flat = x.reshape(-1) if self.direct else np.empty(x.size, x.dtype, like=x)
 
-    def __enter__(self) -> np.ndarray:
+    def __enter__(self) -> Any:
         return self.flat
 
     def __exit__(self, kind: Any, *rest: Any) -> None:
@@ -61,19 +65,23 @@ def _on_host(x: Any) -> Any:
 
 
 def through_host(collective: Callable[..., Any]) -> Callable[..., Any]:
-    """Has a collective take arrays on GPUs: it gets copies, which are made by ops."""
+    """Has a collective take arrays on GPUs that the communicator has no way of its own for.
+
+    It gets copies, which are made by ops.
+    """
 
     @functools.wraps(collective)
     def call(self: Any, x: Any, *args: Any, out: Any = None, **options: Any) -> Any:
         if out is x and isinstance(x, Tensor) and not _on_gpu(x):  # the most frequent
             return collective(self, x, *args, out=out, **options)
         several = isinstance(x, (list, tuple))
-        xs = list(x) if several else [x]
+        xs = [asarray(v) for v in x] if several else [asarray(x)]
         outs: list[Any] = [None] * len(xs) if out is None else list(out) if several else [out]
         if out is not None:
             options["out"] = out
-        if not any(map(_on_gpu, (*xs, *outs))):
-            return collective(self, x, *args, **options)
+        arrays = [*xs, *outs]
+        if not any(map(_on_gpu, arrays)) or self._stays(collective.__name__, arrays):
+            return collective(self, xs if several else xs[0], *args, **options)
         sent = list(map(_on_host, xs))
         tos = [empty(o.shape, o.dtype, device=cpu(0)) if _on_gpu(o) else o for o in outs]
         if out is not None:

@@ -22,7 +22,9 @@ from lazyarray.distributed.communicator import Communicator
 from lazyarray.distributed.control import Hub, Member, own_address
 from lazyarray.distributed.errors import DistributedError, MismatchError, RankError
 from lazyarray.distributed.ledger import UNDER_WAY, Ledger
+from lazyarray.distributed.nccl import Nccl, library
 from lazyarray.distributed.thread import CommunicationThread
+from lazyarray.lazy._lazy import fail_gpu
 
 __all__ = [
     "init",
@@ -36,7 +38,8 @@ __all__ = [
 ]
 
 _LEAVE_SECONDS = 1.0  # for which a collective may go on after one of its ranks has ended
-_STUCK_SECONDS = 1.0  # after which a call of MPI's that misses a rank is given up
+_STUCK_SECONDS = 1.0  # after which a call of MPI's or NCCL's that misses a rank is given up
+_LAUNCH_TIMEOUT = 702  # CUDA's number
 TIMEOUT = "LAZYARRAY_DISTRIBUTED_TIMEOUT"
 THREADS = "LAZYARRAY_CPU_WORKER_NTHREADS"  # the launcher sets it
 
@@ -44,8 +47,12 @@ THREADS = "LAZYARRAY_CPU_WORKER_NTHREADS"  # the launcher sets it
 class Process:
     """All that is one for the process between :func:`init` and :func:`shutdown`."""
 
-    def __init__(self, backend: str | None, timeout: float, ordered: bool) -> None:
+    def __init__(self, backend: str | None, timeout: float, ordered: bool, by_nccl: bool) -> None:
+        if by_nccl:
+            library()
         self.pid = os.getpid()
+        self.by_nccl = by_nccl
+        self.on_gpus: list[tuple[Communicator, Nccl]] = []
         self.timeout, self.ordered = timeout, ordered
         self.ledger = Ledger()
         self.lost: dict[int, str] = {}
@@ -163,6 +170,16 @@ class Process:
             fate = self.fate(task.comm)
             if fate is not None:
                 self.thread.abandon(fate)
+        for comm, nccl in self.on_gpus:
+            if (fate := self.fate(comm)) is not None and nccl.waits():
+                # What was launched never ends, so nothing that comes after it on the device does.
+                print(
+                    f"lazyarray.distributed: rank {self.rank}: {fate} while NCCL moved data: "
+                    f"gpu({nccl.number}) can't be used any more in this process",
+                    file=sys.stderr,
+                    flush=True,
+                )
+                fail_gpu(nccl.number, _LAUNCH_TIMEOUT)
 
     def _print(self, text: str) -> None:
         lines = "\n".join(f"    {line}" for line in self.ledger.lines())
@@ -195,6 +212,8 @@ class Process:
         self._drain()
         if self.thread.over is None and not self.lost:
             self.thread.call(self.thread.deliver)
+            for _, nccl in self.on_gpus:
+                self.thread.call(nccl.close)
         if self._member is not None:
             self._member.send({"bye": True} if self.thread.over is None else {"died": "gave up"})
             while not self._end.wait(0.05):
@@ -210,7 +229,7 @@ class Process:
 
     def _drain(self) -> None:
         """Waits until all collectives are over, whatever became of them."""
-        over = threading.Event()
+        over = threading.Event()  # not set where a device failed that collectives were on
 
         def run(run_ctx: Any, done: Any) -> None:
             done()
@@ -223,7 +242,8 @@ class Process:
             prop=engine.FnProperty.NO_SKIP,
             name="shutdown",
         )
-        while not over.wait(0.05):  # Ctrl-C comes through
+        last = self.channel._issued
+        while not over.wait(0.05) and self.channel.version < last:  # Ctrl-C comes through
             pass
 
 
@@ -244,7 +264,11 @@ def current() -> Process:
 
 
 def init(
-    backend: str | None = None, *, timeout: float | None = None, ordered: bool = False
+    backend: str | None = None,
+    *,
+    timeout: float | None = None,
+    ordered: bool = False,
+    gpu: str = "host",
 ) -> None:
     """Makes this process one of the ranks that were started together.
 
@@ -258,9 +282,13 @@ def init(
             what they are doing; 0: never. None: ``LAZYARRAY_DISTRIBUTED_TIMEOUT``, or 60.
         ordered: whether reductions add in the order of the ranks, so that their bits are those of
             the serial sum ``x0 + x1 + ...``; slower. Every call may say otherwise.
+        gpu: how arrays on GPUs travel: "host", by copies in the host's memory, or "nccl", by NCCL
+            from one GPU to the other. Then each rank has a GPU that no other has, as
+            ``la.gpu(la.distributed.local_rank())``.
     Returns: None.
     Raises: ValueError for another backend, or a negative ``timeout``; ModuleNotFoundError where
-        mpi4py is missing; RuntimeError if MPI was initialised for one thread only.
+        mpi4py is missing; ImportError where CuPy has no NCCL; RuntimeError if MPI was initialised
+        for one thread only.
 
     >>> import lazyarray as la
     >>> la.distributed.init()
@@ -270,6 +298,8 @@ def init(
     global _process, _excepthook
     if backend not in (None, "mpi", "single"):
         raise ValueError(f"the backends are 'mpi' and 'single', not {backend!r}")
+    if gpu not in ("host", "nccl"):
+        raise ValueError(f"arrays on GPUs travel by 'host' or 'nccl', not {gpu!r}")
     if timeout is None:
         timeout = float(os.environ.get(TIMEOUT) or 60)
     if not timeout >= 0 or math.isinf(timeout):
@@ -277,7 +307,7 @@ def init(
     if _process is not None:
         current()
         return
-    _process = Process(backend, float(timeout), bool(ordered))
+    _process = Process(backend, float(timeout), bool(ordered), gpu == "nccl")
     if _excepthook is None:
         _excepthook = sys.excepthook
         sys.excepthook = _told

@@ -1,4 +1,7 @@
-"""Reductions over ranks that the backend doesn't do, or not in the order of the ranks."""
+"""Reductions over ranks that the backend doesn't do, or not in the order of the ranks.
+
+NumPy's functions run on the backend's own arrays: CuPy's on a GPU.
+"""
 
 from __future__ import annotations
 
@@ -45,12 +48,12 @@ def allreduce(backend: Backend, source: np.ndarray, to: np.ndarray, op: str, ord
     if _native(backend, op, source.dtype, ordered):
         backend.allreduce(source, to, op)
     elif source.nbytes <= _WHOLE:
-        rows = np.empty((backend.size, source.size), source.dtype)
+        rows = np.empty((backend.size, source.size), source.dtype, like=source)
         backend.allgather(source, rows)
         to.reshape(-1)[...] = _folded(rows, op)
     else:  # each rank adds up a part, in the ranks' order, and tells it to all
         part = -(-source.size // backend.size)
-        padded = np.zeros((backend.size, part), source.dtype)
+        padded = np.zeros((backend.size, part), source.dtype, like=source)
         padded.reshape(-1)[: source.size] = source.reshape(-1)
         rows = np.empty_like(padded)
         backend.alltoall(padded, rows)

@@ -54,6 +54,7 @@ cdef extern from "lazy/cuda/runner.h" namespace "lazyarray::cuda" nogil:
 
     cdef cppclass Gpu:
         int id
+        void fail(int)
 
     cdef cppclass Gpus:
         Gpu* find(int)
@@ -157,6 +158,11 @@ def stream_of_thread(int number):
     cdef GpuStream* s = stream_on(gpus().find(number), &e)
     raise_error(e)
     return <size_t>s.handle
+
+
+def fail_gpu(int number, int code):
+    """From now on whatever asks GPU ``number`` for values raises CUDA's error of this number."""
+    gpus().find(number).fail(code)
 
 
 cdef tuple _types(const Kernel* k):

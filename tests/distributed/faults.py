@@ -1,5 +1,6 @@
 """A program whose rank 1 goes wrong: `faults.py HOW`, run by `test_ranks.py`."""
 
+import atexit
 import os
 import signal
 import subprocess
@@ -11,9 +12,37 @@ import lazyarray as la
 D = la.distributed
 
 
+def killed_while_nccl_moves_data() -> None:
+    import cupy
+
+    atexit.register(print, "the workers have ended", flush=True)
+    D.init(timeout=20, gpu="nccl")
+    x, host = la.ones(3, ctx=la.gpu(0)), la.ones(3)
+    D.allreduce(x, out=x)
+    x.wait_to_read()
+    if D.rank() == 1:
+        cupy._sim.log(clear=True)
+        cupy._sim.delay(60_000_000)  # a kernel takes that long
+    y = D.allreduce(x + 1)
+    D.allreduce(host, out=host)  # waits for it on the device
+    if D.rank() == 1:
+        while "nccl" not in " ".join(cupy._sim.log(clear=False)):
+            time.sleep(0.01)
+        time.sleep(0.1)
+        os.kill(os.getpid(), signal.SIGKILL)
+    try:
+        print(f"got {y[0].item()}", flush=True)
+    except RuntimeError as error:
+        print(f"raised {error}", flush=True)
+    print(f"the host has {la.ones(3).sum().item()}", flush=True)
+    y[0].item()
+
+
 def main() -> None:
-    D.init(timeout=1)
     how = sys.argv[1]
+    if how == "nccl":
+        killed_while_nccl_moves_data()
+    D.init(timeout=1)
     x = D.allreduce(la.ones(3))
     x.wait_to_read()
     print(f"rank {D.rank()} of {D.size()}, {os.environ['OMP_NUM_THREADS']} threads", flush=True)

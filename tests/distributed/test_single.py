@@ -256,3 +256,14 @@ def test_arrays_on_a_gpu_go_through_the_host():
     loss.backward()
     trainer.step()
     np.testing.assert_array_equal(params[0].asnumpy(), -1.0)
+
+
+def test_nccl_is_asked_for_by_name(monkeypatch):
+    D.shutdown()
+    with pytest.raises(ValueError, match="'host' or 'nccl', not 'mpi'"):
+        D.init(gpu="mpi")
+    monkeypatch.setitem(sys.modules, "cupy.cuda", None)  # a machine without CuPy
+    with pytest.raises(ImportError, match="need CuPy with NCCL"):
+        D.init(gpu="nccl")
+    assert not D.is_initialized()
+    D.init()

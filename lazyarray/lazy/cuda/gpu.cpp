@@ -138,6 +138,12 @@ Gpu* Gpus::any() const {
   return nullptr;
 }
 
+bool Gpus::failed() const {
+  for (const auto& gpu : all_)
+    if (const Gpu* g = gpu.load(std::memory_order_acquire); g && g->failed()) return true;
+  return false;
+}
+
 std::string Gpus::open(int id) {
   if (id >= kMost) return "too many devices";
   if (find(id)) return "";
@@ -198,7 +204,8 @@ Error* CudaStreams::begin(Operator* op) {
     if (uses_cuda(op)) error = after_fork();
   } else if (op->device.is_gpu()) {
     if (Gpu* gpu = gpus().find(op->device.id))
-      stream = thread_streams().of(gpu, op->prop == Prop::GPU_PRIORITIZED, &error);
+      // What is launched elsewhere may take long: it has no stream that this thread computes on.
+      stream = thread_streams().of(gpu, op->prop == Prop::GPU_PRIORITIZED || op->hands_over(), &error);
     if (stream) {
       error = gpu_failure(stream->gpu);
       Entered here(*stream->gpu);

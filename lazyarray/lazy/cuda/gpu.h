@@ -86,7 +86,8 @@ class Gpu {
   // Waits for what a stream was given.
   void synchronize(const Stream& s);
 
-  // A failure of the device's own (an illegal address, say) is met by whoever asks next, and stays.
+  // A failure of the device's own (an illegal address, say) is met by whoever asks next, and stays. Who
+  // waits for the device waits no more: a kernel may run for ever.
   void fail(int code);
   // After a call that failed: whether the device did. One that has says so at each call.
   void look();
@@ -109,7 +110,7 @@ inline Entered::Entered(const Gpu& gpu) {
 }
 
 inline bool CudaEvent::done() {
-  if (over_.load(std::memory_order_acquire) || forked()) return true;
+  if (over_.load(std::memory_order_acquire) || forked() || gpu->failed()) return true;
   Entered here(*gpu);
   const int r = driver().EventQuery(handle);
   if (r == kNotReady) return false;
@@ -131,6 +132,7 @@ class Gpus {
   // One whose context will do where any does; null if none is open.
   Gpu* any() const;
   std::string open(int id);
+  bool failed() const;  // one of them
 
  private:
   // Where the hardware can, copies between devices go straight; elsewhere the driver takes the host's way.

@@ -7,7 +7,7 @@ Staging::~Staging() {
   if (forked()) return;
   for (Half& h : halves_) {
     wait(h);
-    if (!h.data) continue;
+    if (!h.data || gpus().failed()) continue;  // freeing waits for the devices
     Entered here(*gpus().any());
     driver().HostFree(h.data);
   }

@@ -37,6 +37,7 @@ enum : int {
     kNotFound = 500,
     kNotReady = 600,
     kIllegalAddress = 700,
+    kLaunchTimeout = 702,
     kPeerAlreadyEnabled = 704,
     kLaunchFailed = 719,
 };
@@ -55,6 +56,7 @@ struct Access {
 struct Task {
     std::string name;
     std::function<int()> run;
+    std::function<bool()> ready;  // if it waits for what is no task of this process
     std::vector<Access> accesses;
     Clock clock;
     Stream* on = nullptr;  // a wait: for this stream to come to `until`
@@ -254,8 +256,9 @@ struct Simulator {
 
     // --- with `running` held, `tables` not ---
 
-    // Runs what is needed for `stream` to come to `position`. A wait goes into another stream, no
-    // deeper than there are streams: positions waited for were there before the wait.
+    // Runs what is needed for `stream` to come to `position`, unless that waits for another process.
+    // A wait goes into another stream, no deeper than there are streams: positions waited for were
+    // there before the wait.
     void advance(Stream* stream, uint64_t position) {
         while (step(stream, position, true)) {
         }
@@ -264,19 +267,30 @@ struct Simulator {
     // One task of `stream`; false if there is none, or it has to wait and is not to go elsewhere.
     bool step(Stream* stream, uint64_t position, bool elsewhere) {
         Task task;
+        Stream* on;
+        uint64_t until;
         {
             std::lock_guard<std::mutex> hold(tables);
             if (stream->done >= position || stream->queue.empty()) return false;
             Task& first = stream->queue.front();
-            if (first.on && first.on->done < first.until && !elsewhere) return false;
-            task = std::move(first);
-            stream->queue.pop_front();
+            on = first.on;
+            until = first.until;
+            if (on && on->done < until && !elsewhere) return false;
+            if (first.ready && !stream->device->error && !first.ready()) return false;
+            if (!on) {
+                task = std::move(first);
+                stream->queue.pop_front();
+            }
         }
-        if (task.on)
-            advance(task.on, task.until);
+        if (on)
+            advance(on, until);
         else
             run(stream, task);
         std::lock_guard<std::mutex> hold(tables);
+        if (on) {
+            if (on->done < until) return false;
+            stream->queue.pop_front();
+        }
         ++stream->done;
         return true;
     }
@@ -286,12 +300,15 @@ struct Simulator {
     // --- with neither lock held ---
 
     void finish(Stream* stream, uint64_t position) {
-        std::lock_guard<std::mutex> hold(running);
-        advance(stream, position);
+        for (;; std::this_thread::sleep_for(std::chrono::microseconds(50))) {
+            std::lock_guard<std::mutex> hold(running);
+            advance(stream, position);
+            std::lock_guard<std::mutex> look(tables);
+            if (stream->done >= position || stream->queue.empty()) return;
+        }
     }
 
     void finish_all(Device* device) {
-        std::lock_guard<std::mutex> hold(running);
         for (size_t i = 0;; ++i) {
             Stream* stream;
             uint64_t end;
@@ -304,7 +321,7 @@ struct Simulator {
                 clock = stream->clock;
             }
             if (stream->device != device) continue;
-            advance(stream, end);
+            finish(stream, end);
             seen(clock);
         }
     }

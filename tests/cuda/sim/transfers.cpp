@@ -232,6 +232,8 @@ static const std::map<int, std::pair<const char*, const char*>> kErrors = {
     {kInvalidHandle, {"CUDA_ERROR_INVALID_HANDLE", "invalid resource handle"}},
     {kNotFound, {"CUDA_ERROR_NOT_FOUND", "named symbol not found"}},
     {kNotReady, {"CUDA_ERROR_NOT_READY", "device not ready"}},
+    {kLaunchTimeout,
+     {"CUDA_ERROR_LAUNCH_TIMEOUT", "the launch timed out and was terminated"}},
     {kIllegalAddress,
      {"CUDA_ERROR_ILLEGAL_ADDRESS", "an illegal memory access was encountered"}},
     {kPeerAlreadyEnabled,

@@ -2,7 +2,7 @@
 
 import ctypes
 import os
-from ctypes import c_char_p, c_int, c_int64, c_size_t, c_uint, c_uint64, c_void_p
+from ctypes import c_char, c_char_p, c_int, c_int64, c_size_t, c_uint, c_uint64, c_void_p
 
 if "LAZYARRAY_CUDA_DRIVER" not in os.environ:
     raise ImportError("this cupy is a stand-in: it needs the variables of tests.cuda.sim")
@@ -43,6 +43,11 @@ for _name, _arguments in {
     "sim_fail_next": [c_char_p, c_int],
     "sim_set_memory": [c_size_t],
     "sim_delay": [c_uint],
+    "sim_nccl_init": [c_void_p, c_char_p, c_int, c_int],
+    "sim_nccl_group": [c_int],
+    "sim_nccl": [
+        c_void_p, c_char, c_uint64, c_uint64, c_size_t, c_int, c_int, c_int, c_void_p
+    ],
     "sim_set_mode": [c_char_p],
     "sim_poison": [c_uint64, c_size_t, c_void_p],
     "sim_write": [

@@ -19,7 +19,7 @@ from .._streams import (
     get_current_stream,
     get_elapsed_time,
 )
-from . import compiler, device, driver, function, memory, nvrtc, runtime, stream
+from . import compiler, device, driver, function, memory, nccl, nvrtc, runtime, stream
 
 
 def is_available():
@@ -29,6 +29,6 @@ def is_available():
 __all__ = [
     "BaseMemory", "Device", "Event", "ExternalStream", "Function", "Memory", "MemoryPointer",
     "MemoryPool", "Stream", "UnownedMemory", "alloc", "compiler", "device", "driver", "function",
-    "get_allocator", "get_current_stream", "get_elapsed_time", "is_available", "memory", "nvrtc",
-    "runtime", "set_allocator", "stream",
+    "get_allocator", "get_current_stream", "get_elapsed_time", "is_available", "memory", "nccl",
+    "nvrtc", "runtime", "set_allocator", "stream",
 ]  # fmt: skip
