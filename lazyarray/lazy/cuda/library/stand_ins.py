@@ -90,6 +90,15 @@ class StandIn(NDArrayOperatorsMixin):
         """As ``numpy.ndarray.sort``."""
         self.of[...] = FUNCTIONS[np.sort](self.of, axis, kind, stable=stable)
 
+    def partition(self, kth: Any, axis: int = -1, kind: Any = None) -> None:
+        """As ``numpy.ndarray.partition``."""
+        self.of[...] = FUNCTIONS[np.partition](self.of, kth, axis, kind)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):  # a protocol's
+            raise AttributeError(name)
+        raise Hosted(f"ndarray.{name}")
+
 
 def _bare(o: Any) -> Any:
     """Arguments with CuPy's arrays for their stand-ins."""
