@@ -86,7 +86,7 @@ from lazyarray.lazy._lazy cimport (
     wait,
 )
 from lazyarray.storage._storage cimport Chunk
-from lazyarray.ops._rows cimport MatMul, Reduction, Row, Ufunc, as_tensor_on, converted, converted_operand, diagonal_of, direct_get, direct_set, duplicate, gathered, is_foreign, is_held, is_operand, masked_set, \
+from lazyarray.ops._rows cimport MatMul, Reduction, Row, Ufunc, as_tensor_on, converted, converted_operand, diagonal_of, direct_elementwise, direct_get, direct_set, duplicate, gathered, is_foreign, is_held, is_operand, masked_set, \
     part_of, picked, picked_elements, raveled, reshaped, squeezed, store_item, stored_elements, swapped, transposed, viewed_as
 
 from lazyarray import _numpy_facts, autograd, functions, ops, protocols
@@ -193,6 +193,19 @@ include "_methods.pxi"
 
 
 # The rows of one and of two inputs by the ufunc that they run.
+cdef dict _library_ufuncs = {ufunc: False for ufunc in vars(np).values() if isinstance(ufunc, np.ufunc)}
+
+
+cdef bint is_library_ufunc(object ufunc) except -1:
+    """Whether it is a ufunc of another library than NumPy, for elements and not for objects."""
+    found = _library_ufuncs.get(ufunc)
+    if found is None:
+        found = ufunc.signature is None and any(loop[0] != "O" for loop in ufunc.types)
+        if len(_library_ufuncs) < 2000:  # programs may make theirs (np.frompyfunc) without end
+            _library_ufuncs[ufunc] = found
+    return found
+
+
 cdef dict _rows_of_one = {row.ufunc: row for row in ops.elementwise.TABLE.values()
                           if isinstance(row, Ufunc) and row.nin == 1 and row.nout == 1}
 cdef dict _rows_of = {row.ufunc: row for row in (*ops.elementwise.TABLE.values(), _matmul)
@@ -721,6 +734,10 @@ cdef class Array(Methods):
             row = _rows_of_one.get(ufunc)
             if row is not None:
                 return handed((<Ufunc>row).unary(given[0], None))
+        if not kwargs and method == "__call__" and is_library_ufunc(ufunc):
+            found = direct_elementwise(ufunc, given)
+            if found is not None:
+                return handed(found)
         return handed(protocols.dispatch.ufunc(ufunc, method, inputs, kwargs))
 
     def __array_function__(self, func, types, args, kwargs):

@@ -83,6 +83,7 @@ cdef bint is_foreign(object o)
 cdef bint is_held(object o)
 cdef object converted_operand(object o)
 cdef Tensor converted(Tensor x, object dtype, bint copy, int frames)
+cdef object direct_elementwise(object function, tuple args)
 cdef Tensor direct_get(Tensor x, object key)
 cdef bint direct_set(Tensor x, object key, object value) except -1
 cdef Tensor reshaped(Tensor x, shape)

@@ -596,6 +596,11 @@ cdef object direct_call(object function, tuple args, npy_intp most=PY_SSIZE_T_MA
         give_back(&given)
 
 
+cdef object direct_elementwise(object function, tuple args):
+    """`direct_call`, for other rooms."""
+    return direct_call(function, args)
+
+
 def at_once(function, tuple args, npy_intp most=PY_SSIZE_T_MAX, npy_intp largest=_DIRECT_LENGTH):
     """``function(*args)``, one of NumPy's, at once; None where it is to go the long way.
 
