@@ -19,36 +19,12 @@ from lazyarray.ops._rows import expect_derived
 
 __all__: list[str] = []
 
-_UFUNCS: dict[str, np.ufunc] = {
-    "add": np.add,
-    "sub": np.subtract,
-    "mul": np.multiply,
-    "truediv": np.true_divide,
-    "floordiv": np.floor_divide,
-    "mod": np.remainder,
-    "divmod": np.divmod,
-    "pow": np.power,
-    "matmul": np.matmul,
-    "and": np.bitwise_and,
-    "or": np.bitwise_or,
-    "xor": np.bitwise_xor,
-    "lshift": np.left_shift,
-    "rshift": np.right_shift,
-}
-_COMPARISONS: dict[str, np.ufunc] = {
-    "eq": np.equal,
-    "ne": np.not_equal,
-    "lt": np.less,
-    "le": np.less_equal,
-    "gt": np.greater,
-    "ge": np.greater_equal,
-}
-_UNARY: dict[str, np.ufunc] = {
-    "neg": np.negative,
-    "pos": np.positive,
-    "abs": np.absolute,
-    "invert": np.invert,
-}
+# Python's operators, and the ufuncs that a class is asked for in their place.
+_BINARY = """add:add sub:subtract mul:multiply truediv:divide floordiv:floor_divide mod:remainder
+    divmod:divmod pow:power matmul:matmul and:bitwise_and or:bitwise_or xor:bitwise_xor
+    lshift:left_shift rshift:right_shift"""
+_OTHERS = """eq:equal ne:not_equal lt:less le:less_equal gt:greater ge:greater_equal
+    neg:negative pos:positive abs:absolute invert:invert"""
 _METHODS = """__copy__ __deepcopy__ all any argsort astype byteswap choose clip
     compress conj conjugate copy cumprod cumsum detach diagonal dot flatten max mean
     min prod ravel repeat reshape round squeeze std sum swapaxes take transpose""".split()
@@ -162,11 +138,12 @@ def _property(name: str) -> property:
     return property(lambda self: self._like(base.__get__(self)), base.__set__, doc=base.__doc__)
 
 
-for _kind in (_UFUNCS, _COMPARISONS, _UNARY):
-    for _short, _ufunc in _kind.items():
-        for _prefix in ("", "r") if _kind is _UFUNCS else ("",):
+for _pairs, _prefixes in ((_BINARY, ("", "r")), (_OTHERS, ("",))):
+    for _pair in _pairs.split():
+        _short, _, _ufunc = _pair.partition(":")
+        for _prefix in _prefixes:
             _name = f"__{_prefix}{_short}__"
-            setattr(Derived, _name, _operator(_name, _ufunc, _prefix == "r"))
+            setattr(Derived, _name, _operator(_name, getattr(np, _ufunc), _prefix == "r"))
 for _name in _METHODS:
     setattr(Derived, _name, _method(_name))
 for _name in _PROPERTIES:

@@ -316,3 +316,22 @@ def test_views_that_numpy_makes_read_only_are(view, write):
         with pytest.raises(ValueError, match="read-only"):
             write(xp, view(xp, a))
         assert np.asarray(a).tolist() == [0.0, 0.0, 0.0]
+
+
+def test_what_a_failed_call_was_given_can_be_looked_at():
+    """As pytest and debuggers do: no frame may hold an array whose memory isn't there."""
+    for bad in (
+        lambda: setattr(la.ones((4, 4)), "shape", (4,)),
+        lambda: la.ones((4, 4)).reshape(3, 5),
+        lambda: la.broadcast_to(la.ones(3), (2, 4)),
+        lambda: la.moveaxis(la.ones((2, 3)), 5, 0),
+        lambda: la.ones((2, 3)).transpose(0, 0),
+        lambda: la.ones((2, 3)).view("f4,f4,f4,f4,f4"),
+    ):
+        with pytest.raises((ValueError, AttributeError, TypeError)) as raised:
+            bad()
+        frame = raised.value.__traceback__
+        while frame is not None:
+            for value in [*frame.tb_frame.f_locals.values()]:
+                repr(value)
+            frame = frame.tb_next
