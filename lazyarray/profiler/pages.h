@@ -18,7 +18,9 @@ namespace lazyarray {
 //  * Events go into the room, a page of the file by one pwrite, and no event crosses the boundary of
 //    two pages. The kernel copies a page without stopping to die (it looks for a SIGKILL between
 //    pages), so a page holds its new events or still the spaces. A reader that is slower than the
-//    writer finds pages of different age, each of them whole.
+//    writer finds pages of different age, each of them whole. Only the page that is being copied at
+//    that very moment may be torn for it, where the file system (ext4) reads without a lock: such a
+//    reader reads again.
 //  * When the room is used up, a file with more of it is written beside this one and renamed over it.
 //    The room doubles, so each byte is copied a few times in all. finish() leaves none.
 // Where two processes would write one file, the second is refused: the file is locked.

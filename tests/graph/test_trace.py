@@ -1,5 +1,7 @@
 """``la.trace``: what functions do, as graphs with the same results, effects and bits."""
 
+from operator import imul, setitem
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -361,15 +363,15 @@ STEPS = [
     lambda a, b, k: a.sum(axis=k % a.ndim, keepdims=k > 2),
     lambda a, b, k: a.reshape(-1),
     lambda a, b, k: a[1:],
-    lambda a, b, k: a.__setitem__([slice(1, None), slice(None, None, 2), 0, -1][k % 4], b[0]),
+    lambda a, b, k: setitem(a, [slice(1, None), slice(None, None, 2), 0, -1][k % 4], b[0]),
     lambda a, b, k: la.where(a > 0, a, 0.5),
     lambda a, b, k: a @ b,
     lambda a, b, k: la.concatenate([a, b]),
     lambda a, b, k: a.mean(),
-    lambda a, b, k: a.__imul__(0.5) if a.flags.writeable else None,
+    lambda a, b, k: imul(a, 0.5) if a.flags.writeable else None,
     lambda a, b, k: a.max(axis=-1, keepdims=True),
     lambda a, b, k: a[..., None],
-    lambda a, b, k: a.__setitem__(..., b),
+    lambda a, b, k: setitem(a, ..., b),
     lambda a, b, k: a.astype("float32").astype(float),
     lambda a, b, k: a.copy(),
     lambda a, b, k: la.broadcast_to(a, (2, *a.shape)),

@@ -12,11 +12,21 @@ ROOT = str(pathlib.Path(la.__file__).parent.parent)
 NAIVE = isinstance(la.engine.get(), la.engine.NaiveEngine)
 
 
+def whole(path):
+    """What the file holds; a page that was read while it was being written is read again."""
+    for _ in range(10):
+        try:
+            return json.loads(pathlib.Path(path).read_text())
+        except json.JSONDecodeError as error:
+            torn = error
+    raise torn
+
+
 class Trace:
     """The events of a file; by category, by track."""
 
     def __init__(self, path):
-        self.whole = json.loads(pathlib.Path(path).read_text())
+        self.whole = whole(path)
         self.events = self.whole["traceEvents"]
         self.tracks = {
             e["tid"]: e["args"]["name"] for e in self.events if e["name"] == "thread_name"
