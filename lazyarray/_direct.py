@@ -47,9 +47,9 @@ _FFT = """
 _FFT_TO_REAL = "hfft irfft irfft2 irfftn"
 # By native ways of ours, or recorded: most give views.
 _NATIVE = """
-    arange atleast_1d atleast_2d atleast_3d count_nonzero diag diagonal expand_dims frombuffer
-    imag isfortran may_share_memory moveaxis ravel real reshape result_type rollaxis
-    shares_memory squeeze stack transpose"""
+    arange atleast_1d atleast_2d atleast_3d count_nonzero diag diagonal empty_like expand_dims
+    frombuffer imag isfortran may_share_memory moveaxis ravel real reshape result_type rollaxis
+    shares_memory squeeze stack transpose zeros_like"""
 
 # What NumPy's function does is to call the array's method.
 _BY_METHOD = frozenset(
@@ -61,8 +61,8 @@ _BY_METHOD = frozenset(
 _WRITERS = "copyto fill_diagonal place put put_along_axis putmask"
 # Methods of arrays, by NumPy's of the same name.
 _METHODS = """
-    argmax argmin argpartition argsort byteswap choose compress copy cumprod cumsum nonzero repeat
-    round searchsorted take trace"""
+    argmax argmin argpartition argsort byteswap choose compress copy cumprod cumsum dot nonzero
+    repeat round searchsorted take trace"""
 _WRITING_METHODS = "partition put sort"
 
 # What shares memory, or asks for no values, and so can do with whatever it is given.

@@ -105,8 +105,11 @@ cdef class Methods(Operators):
         Args:
             *axes: the axes in their new order: ints or a tuple; none: reversed.
         """
-        if not axes and type(self) is NDArray:
-            return transposed(self)
+        cdef Tensor t = None
+        if type(self) is NDArray:
+            t = reordered(self, named(axes)) if axes else transposed(self)
+            if t is not None:
+                return t
         if not axes or axes[0] is None:
             return functions.permute_dims(self)
         return functions.permute_dims(self, named(axes))
@@ -312,7 +315,7 @@ cdef class Methods(Operators):
             if order == "K":
                 if capturing():  # a trace finds the function by its name
                     return functions.astype(self, dtype, copy=copy)
-                return converted(self, dtype, copy, 1)
+                return converted(self, dtype, copy)
             return functions.array(functions.astype(self, dtype, copy=False), copy=copy or None, order=order)
         except Unheld as error:
             return ops.hosts.handed_over(_numpys_astype, (self, dtype, order), {}, error)

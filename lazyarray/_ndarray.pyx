@@ -87,7 +87,7 @@ from lazyarray.lazy._lazy cimport (
 )
 from lazyarray.storage._storage cimport Chunk
 from lazyarray.ops._rows cimport MatMul, Reduction, Row, Ufunc, as_tensor_on, converted, converted_operand, diagonal_of, direct_elementwise, direct_get, direct_set, duplicate, gathered, is_foreign, is_held, is_operand, masked_set, \
-    part_of, picked, picked_elements, raveled, reshaped, squeezed, store_item, stored_elements, swapped, transposed, viewed_as
+    part_of, picked, picked_elements, raveled, reordered, reshaped, squeezed, store_item, stored_elements, swapped, transposed, viewed_as
 
 from lazyarray import _numpy_facts, autograd, functions, ops, protocols
 from lazyarray._flat import flagsobj, flatiter

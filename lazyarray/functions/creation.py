@@ -29,10 +29,16 @@ _LIMIT = int(np.iinfo(np.intp).max)
 def _lengths(shape: Any) -> Shape:
     if not isinstance(shape, (tuple, list)):
         try:
-            return (operator.index(shape),)
+            return (_length(shape),)
         except TypeError:
             pass  # some other sequence, or an error
-    return tuple([operator.index(n) for n in shape])
+    return tuple([_length(n) for n in shape])
+
+
+def _length(n: Any) -> int:
+    if type(n) is bool:
+        raise TypeError("an integer is required")
+    return operator.index(n)
 
 
 def shape_of(shape: Any, dtype: np.dtype[Any]) -> Shape:
@@ -94,8 +100,10 @@ def _fill(x: NDArray, value: Any) -> NDArray:
         if isinstance(host, Tensor):
             value = host
         elif host.ndim == 0:
-            one = np.empty((), x.dtype)
+            one = np.empty(() if x.size else 0, x.dtype)
             np.copyto(one, value, casting="unsafe")  # here, so that its errors are raised here
+            if not x.size:
+                return x
             value = one[()]
     _rows.assign_to(x, value)
     return x
@@ -190,9 +198,11 @@ def full(
     array([[1, 2],
            [1, 2]])
     """
-    if dtype is None and type(fill_value) in (float, int, bool):
-        simple = _unwritten(shape, type(fill_value), ctx, order, device)
-        _rows.assign_to(simple, fill_value)
+    number: Any = fill_value
+    kind = type(number)
+    if dtype is None and (kind in (float, bool) or (kind is int and abs(number) < 2**63)):
+        simple = _unwritten(shape, kind, ctx, order, device)
+        _rows.assign_to(simple, number)
         return simple
     place = chosen(ctx, device)
     value = _typed(fill_value)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
+from lazyarray._ndarray import NDArray
 from lazyarray.functions.products import trace as trace_of_matrix
 from lazyarray.graph.calls import Watch, mark
 from lazyarray.graph.graph import Graph
@@ -18,7 +19,6 @@ from lazyarray.ops import _rows, hosts
 from lazyarray.ops._layout import k_order, new
 
 if TYPE_CHECKING:
-    from lazyarray._ndarray import NDArray
     from lazyarray._types import ArrayLike, DTypeLike
 
 __all__ = ["trace"]
@@ -73,6 +73,8 @@ def trace(*args: Any, **kwargs: Any) -> Any:
         x[...] = %2
         return %3
     """
+    if args and type(args[0]) is NDArray:
+        return args[0].trace(*args[1:], **kwargs)
     if not args or not callable(args[0]):
         try:
             return trace_of_matrix(*args, **kwargs)

@@ -12,13 +12,14 @@ class Unheld(TypeError):
     """Something is of a kind that arrays can't have: public functions hand it to NumPy then."""
 
 
-cdef dict _codes_of_types = {float: D_F8, int: D_IL, bool: D_BOOL, complex: D_C16}
+# By types and strings.
+cdef dict _known_codes = {float: D_F8, int: D_IL, bool: D_BOOL, complex: D_C16}
 
 
 cdef int dtype_code(object dtype) except -1:
     """The code of a dtype-like; TypeError for one that arrays can't have."""
-    if isinstance(dtype, type):
-        known = _codes_of_types.get(dtype)
+    if isinstance(dtype, type) or type(dtype) is str:
+        known = _known_codes.get(dtype)
         if known is not None:
             return known
     if isinstance(dtype, Tensor):  # in the place of `out`, say
@@ -32,8 +33,8 @@ cdef int dtype_code(object dtype) except -1:
         )
     if not cnp.PyDataType_ISNOTSWAPPED(d):
         raise Unheld(f"lazyarray's arrays have the machine's byte order, not that of {d.str!r}")
-    if isinstance(dtype, type) and dtype.__module__ == "numpy":
-        _codes_of_types[dtype] = code
+    if type(dtype) is str or isinstance(dtype, type) and dtype.__module__ == "numpy":
+        _known_codes[dtype] = code
     return code
 
 

@@ -6,6 +6,8 @@ needs cast, infers shape and layout, keeps overlapping operands apart, and emits
 """
 
 import functools
+import inspect
+import os
 import sys
 
 import numpy as np
@@ -186,6 +188,7 @@ include "along.pxi"
 include "direct.pxi"
 include "direct_calls.pxi"
 include "quick.pxi"
+include "quick_creation.pxi"
 include "quick_lists.pxi"
 include "quick_places.pxi"
 include "quick_views.pxi"

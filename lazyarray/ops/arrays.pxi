@@ -61,9 +61,6 @@ def empty(tuple shape, dtype, Device device=None):
     return make(shape, dtype, device.c if device is not None else current_device())
 
 
-cdef dict _codes = {float: D_F8, int: D_IL, bool: D_BOOL}
-
-
 def unwritten(shape, dtype):
     """A new C-ordered array on the current device, for a shape that is an int or a tuple of them.
 
@@ -100,16 +97,15 @@ cdef Tensor of_shape(object shape, object dtype):
     elif not add_length(shape, dims, &n, &size):
         return None
     if dtype is not None:
-        found = _codes.get(dtype) if isinstance(dtype, type) else None
-        if found is not None:
-            code = found
-        elif isinstance(dtype, (type, cnp.dtype)):
-            code = dtype_code(dtype)
-            if isinstance(dtype, type):
-                _codes[dtype] = code
-        else:
+        if not names_dtype(dtype):
             return None
+        code = dtype_code(dtype)
     return empty_like_shape(code, n, dims, current_device())
+
+
+cdef bint names_dtype(object dtype) noexcept:
+    """Whether it is one of the usual things that say a dtype: a type, NumPy's object, a string."""
+    return isinstance(dtype, type) or type(dtype) is str or isinstance(dtype, cnp.dtype)
 
 
 cdef extern from "lazy/cpu/ramp.h" namespace "lazyarray" nogil:
@@ -305,8 +301,9 @@ def array(obj, dtype=None, Device device=None, bint copy=True):
         t = obj
         if device is not None and not (t.v.chunk.device == d.c):
             raise ValueError("the array is on another device: use copyto or as_in_context")
-        code = t.v.dtype if dtype is None else dtype_code(dtype)
-        return copied(t, code) if copy or code != t.v.dtype else t
+        if dtype is None:
+            return copied(t, t.v.dtype) if copy else t
+        return converted(t, dtype, copy)
     if dtype is not None:
         dtype = np_dtype(dtype_code(dtype))
     return from_object(obj, dtype, d.c)
@@ -314,25 +311,34 @@ def array(obj, dtype=None, Device device=None, bint copy=True):
 
 def astype(Tensor x not None, dtype, bint copy=True):
     """A copy of ``x`` as ``dtype`` (or ``x`` itself if nothing changes and ``copy`` is false)."""
-    return converted(x, dtype, copy, 2)
+    return converted(x, dtype, copy)
 
 
-cdef Tensor converted(Tensor x, object dtype, bint copy, int frames):
-    """The same; the user's frame is the ``frames``-th of Python's functions from here."""
+cdef Tensor converted(Tensor x, object dtype, bint copy):
+    """The same."""
     cdef int code = dtype_code(dtype)
     if code == x.v.dtype and not copy:
         return x
-    tell_of_lost_parts(x.v.dtype, code, frames)
+    tell_of_lost_parts(x.v.dtype, code)
     return copied(x, code)
 
 
-cdef int tell_of_lost_parts(int code, int to, int frames) except -1:
+cdef int tell_of_lost_parts(int code, int to) except -1:
     """Warns of complex numbers that are made real."""
     if info(code).kind == b"c" and info(to).kind != b"c" and info(to).kind != b"b":
         import warnings
         warnings.warn("Casting complex values to real discards the imaginary part",
-                      np.exceptions.ComplexWarning, stacklevel=frames)
+                      np.exceptions.ComplexWarning, stacklevel=users_frame()[0])
     return 0
+
+
+def users_frame():
+    """The innermost frame that is none of this package's, and its depth: a warning's ``stacklevel``."""
+    package = os.path.join(os.path.abspath(sys.modules["lazyarray"].__path__[0]), "")
+    depth, frame = 1, sys._getframe()
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(package):
+        depth, frame = depth + 1, frame.f_back
+    return depth, frame
 
 
 cdef Tensor copied(Tensor x, int dtype):
@@ -375,7 +381,7 @@ cdef int store(Tensor to, object value) except -1:
         # What the in-place operators end with: x[1:] += y stores x[1:] into itself.
         if t.v.chunk != to.v.chunk or t.v.dtype != to.v.dtype \
                 or not t.v.layout.same_view(to.v.layout):
-            tell_of_lost_parts(t.v.dtype, to.v.dtype, 1)
+            tell_of_lost_parts(t.v.dtype, to.v.dtype)
             assign(to, t)
     elif kind_of(value) >= 0:
         fill(to, value)
@@ -384,7 +390,7 @@ cdef int store(Tensor to, object value) except -1:
         assign(to, from_object(value, np_dtype(to.v.dtype), to.v.chunk.device))
     else:
         t = as_tensor_on(value, to.v.chunk.device)
-        tell_of_lost_parts(t.v.dtype, to.v.dtype, 1)
+        tell_of_lost_parts(t.v.dtype, to.v.dtype)
         assign(to, t)
     return 0
 

@@ -311,7 +311,9 @@ cdef class Direct(Public):
     cdef readonly object numpys
     cdef readonly str method
     cdef readonly bint of_lists
-    cdef bint by_axis  # its second argument is an axis
+    cdef tuple parameters  # their names, interned: what may be given by place, then what only by name
+    cdef tuple defaults    # the last parameters' values
+    cdef Py_ssize_t by_place
     cdef bint wraps  # indices, which NumPy (2.4) wraps step by step, in years or never: the long way
     cdef npy_intp most, largest
     cdef str waits
@@ -324,7 +326,7 @@ cdef class Direct(Public):
         self.numpys, self.most, self.largest = numpys, most, largest
         self.method = None if method is None else sys.intern(method)
         self.of_lists = of_lists
-        self.by_axis = recorded.__name__ in ("argmax", "argmin")
+        self.take_parameters(recorded)
         self.wraps = recorded.__name__ in ("take", "choose", "put")
         self.waits = recorded.__name__ + "()" if recorded.__name__ in _WAITING else None
         self.quick = quick_of(recorded.__qualname__.replace("Methods", "NDArray"))
@@ -333,6 +335,18 @@ cdef class Direct(Public):
         if recorded.__name__ == "sort" and not writes:  # the method of that name sorts in place
             self.quick = quick_sort
         self.called = <vectorcallfunc>call_direct
+
+    cdef void take_parameters(self, recorded) except *:
+        code = getattr(recorded, "__code__", None)
+        self.parameters = self.defaults = ()
+        self.by_place = PY_SSIZE_T_MAX
+        if code is None:
+            return
+        names = code.co_varnames[:code.co_argcount + code.co_kwonlyargcount]
+        alone = recorded.__kwdefaults__ or {}
+        self.parameters = tuple([sys.intern(name) for name in names])
+        self.defaults = (recorded.__defaults__ or ()) + tuple([alone[name] for name in names[code.co_argcount:]])
+        self.by_place = PY_SSIZE_T_MAX if code.co_flags & inspect.CO_VARARGS else code.co_argcount
 
     @property
     def __doc__(self):
@@ -526,11 +540,7 @@ cdef object run_at_once(Direct self, PyObject** args, Py_ssize_t n, PyObject* na
     cdef Given given
     cdef Py_ssize_t i, every = n
     if self.quick is not NULL:
-        result = None
-        if names is NULL:
-            result = self.quick(args, n)
-        elif self.by_axis and n == 1 and len(<tuple>names) == 1 and (<tuple>names)[0] == "axis":
-            result = self.quick(args, 2)
+        result = quickly(self, args, n, names)
         if result is not None:
             return result
     if names is not NULL:
@@ -552,6 +562,32 @@ cdef object run_at_once(Direct self, PyObject** args, Py_ssize_t n, PyObject* na
         return answer(self.method if as_method else self.numpys, as_method, &given, n, names, self.waits)
     finally:
         give_back(&given)
+
+
+cdef object quickly(Direct self, PyObject** args, Py_ssize_t n, PyObject* names):
+    """What the native way gives for the call, with each argument in its parameter's place; None where it can't."""
+    cdef PyObject* placed[_DIRECT_ARGUMENTS]
+    cdef Py_ssize_t i, k, at, end = n, every = len(self.parameters), required = every - len(self.defaults)
+    if n > self.by_place:
+        return None
+    if names is NULL:
+        return self.quick(args, n)
+    if every > _DIRECT_ARGUMENTS or n > every:
+        return None
+    for i in range(every):
+        placed[i] = args[i] if i < n else <PyObject*>self.defaults[i - required] if i >= required else NULL
+    for k in range(len(<tuple>names)):
+        at = n
+        while at < every and <PyObject*>self.parameters[at] != <PyObject*>(<tuple>names)[k]:
+            at += 1
+        if at == every:
+            return None
+        placed[at] = args[n + k]
+        end = max(end, at + 1)
+    for i in range(required):
+        if placed[i] is NULL:
+            return None
+    return self.quick(placed, end)
 
 
 cdef bint is_to_wrap(PyObject** args, Py_ssize_t every) except -1:

@@ -10,8 +10,6 @@ from __future__ import annotations
 
 import datetime
 import numbers
-import os
-import sys
 import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -44,7 +42,6 @@ class HostArrayWarning(UserWarning):
 
 # ---- the note -----------------------------------------------------------------------------------
 
-_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 _MOST_TOLD = 4096
 _told: set[tuple[str, int, str]] = set()  # file, line, what
 
@@ -53,9 +50,7 @@ def note(host: Any, what: str = "") -> Any:
     """``host``; warns, once a place, that it is a NumPy array in the place of a lazyarray."""
     if not isinstance(host, np.ndarray):
         return host
-    depth, frame = 1, sys._getframe()
-    while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
-        depth, frame = depth + 1, frame.f_back
+    depth, frame = _rows.users_frame()
     if not what:
         plain = _rows.holdable(np.asarray(host))
         what = f"no {type(host).__name__}s" if plain else _dtype(host.dtype)

@@ -14,6 +14,11 @@ cdef Quick quick_of(str name):
     if name == "empty": return quick_empty
     if name == "zeros": return quick_zeros
     if name == "ones": return quick_ones
+    if name == "full": return quick_full
+    if name == "zeros_like": return quick_zeros_like
+    if name == "ones_like": return quick_ones_like
+    if name == "empty_like": return quick_empty_like
+    if name == "full_like": return quick_full_like
     if name == "reshape": return quick_reshape
     if name == "ravel": return quick_ravel
     if name == "transpose": return quick_transpose
@@ -40,7 +45,9 @@ cdef Quick quick_of(str name):
     if name == "diag": return quick_diag
     if name == "frombuffer": return quick_frombuffer
     if name == "copyto": return quick_copyto
-    if name == "dot": return quick_dot
+    if name == "dot" or name == "NDArray.dot": return quick_dot
+    if name == "vdot": return quick_vdot
+    if name == "interp": return quick_interp
     if name == "hstack": return quick_hstack
     if name == "vstack": return quick_vstack
     if name == "stack": return quick_stack
@@ -89,119 +96,6 @@ cdef bint is_ready(Tensor x) noexcept:
         and x.v.layout.size() * x.v.itemsize() <= recorder().policy.direct_bytes
 
 
-cdef object quick_array(PyObject** args, Py_ssize_t n):
-    cdef Tensor t = only(args, n)
-    if t is not None:
-        return duplicate(t) if contiguous(t) else copied(t, t.v.dtype)
-    if n != 1:
-        return None
-    if is_tensor(<object>args[0]):
-        return boxed(<Tensor>args[0], 0)
-    if not is_sequence(<object>args[0]):
-        return of_number(<object>args[0])
-    t = of_arrays(<object>args[0])
-    return of_numbers(<object>args[0]) if t is None else t
-
-
-cdef object quick_asarray(PyObject** args, Py_ssize_t n):
-    cdef Tensor t = only(args, n)
-    return quick_array(args, n) if t is None else t
-
-
-cdef object quick_copy(PyObject** args, Py_ssize_t n):
-    cdef Tensor t = only(args, n)
-    return None if t is None or not contiguous(t) else duplicate(t)
-
-
-cdef object quick_empty(PyObject** args, Py_ssize_t n):
-    if n != 1 and n != 2:
-        return None
-    return of_shape(<object>args[0], <object>args[1] if n == 2 else None)
-
-
-cdef object quick_zeros(PyObject** args, Py_ssize_t n):
-    return quick_filled(args, n, 0)
-
-
-cdef object quick_ones(PyObject** args, Py_ssize_t n):
-    return quick_filled(args, n, 1)
-
-
-cdef object quick_filled(PyObject** args, Py_ssize_t n, int value):
-    cdef Tensor t = quick_empty(args, n)
-    cdef npy_intp i, size
-    cdef char* p
-    if t is None or not (t.v.chunk.device == cpu0()) \
-            or <npy_intp>t.v.chunk.nbytes > recorder().policy.direct_bytes or not t.v.chunk.allocate():
-        return None
-    p = t.v.chunk.data
-    memset(p, 0, t.v.chunk.nbytes)
-    if value:
-        size = info(t.v.dtype).size
-        for i in range(t.v.layout.size()):
-            if t.v.dtype == D_F8:
-                (<double*>p)[i] = 1
-            elif i == 0:
-                put_scalar(p, value, t.v.dtype)
-            else:
-                memcpy(p + i * size, p, size)
-    return written(t)
-
-
-cdef object quick_arange(PyObject** args, Py_ssize_t n):
-    """A range of Python's numbers, or of integers that were computed."""
-    cdef npy_intp start = 0, stop = 0, step = 1
-    cdef Py_ssize_t i
-    if n < 1 or n > 3:
-        return None
-    for i in range(n):
-        if type(<object>args[i]) is float:
-            return range_of_floats(args, n)
-    if not index_of(<object>args[0], &stop):
-        return None
-    if n > 1:
-        start = stop
-        if not index_of(<object>args[1], &stop) or n > 2 and not index_of(<object>args[2], &step):
-            return None
-    if step <= 0 or start >= stop or max(abs(start), abs(stop), step) > _FAR:
-        return None
-    return ramp(start, step, (stop - start + step - 1) // step)
-
-
-cdef npy_intp _FAR = 1l << 40
-
-
-cdef bint plain_number(object o, double* value) noexcept:
-    """Whether ``o`` is a float, or an integer that is one as well; its value."""
-    cdef int overflow = 0
-    cdef long n
-    if type(o) is float:
-        value[0] = <double>o
-        return True
-    if type(o) is not int:
-        return False
-    n = PyLong_AsLongAndOverflow(o, &overflow)
-    value[0] = n
-    return not overflow and -_FAR <= n <= _FAR
-
-
-cdef object range_of_floats(PyObject** args, Py_ssize_t n):
-    """A range of numbers some of which are floats; its length is found as NumPy finds it."""
-    cdef double start = 0, stop = 0, step = 1, length
-    if not plain_number(<object>args[0], &stop):
-        return None
-    if n > 1:
-        start = stop
-        if not plain_number(<object>args[1], &stop) or n > 2 and not plain_number(<object>args[2], &step):
-            return None
-    if step == 0:
-        return None
-    length = ceil((stop - start) / step)
-    if not 0 < length <= _DIRECT_LENGTH:  # not a number, too
-        return None
-    return ramp(start, step, <npy_intp>length)
-
-
 cdef object quick_hstack(PyObject** args, Py_ssize_t n):
     cdef object arrays = <object>args[0] if n == 1 else None
     if not is_sequence(arrays) or not len(arrays) or not is_tensor(arrays[0]):
@@ -217,7 +111,13 @@ cdef object quick_vstack(PyObject** args, Py_ssize_t n):
 
 
 cdef object quick_stack(PyObject** args, Py_ssize_t n):
-    return of_arrays(<object>args[0]) if n == 1 and is_sequence(<object>args[0]) else None
+    cdef object arrays = <object>args[0] if n == 1 or n == 2 else None
+    if not is_sequence(arrays) or not len(arrays) or not is_tensor(arrays[0]):
+        return None
+    if n == 1:
+        return of_arrays(arrays)
+    cdef int ndim = (<Tensor>arrays[0]).v.layout.ndim, axis = axis_of(<object>args[1], ndim + 1)
+    return of_arrays(arrays) if axis == 0 else of_columns(arrays) if axis == 1 and ndim == 1 else None
 
 
 cdef object quick_column_stack(PyObject** args, Py_ssize_t n):
@@ -233,6 +133,12 @@ cdef object quick_dot(PyObject** args, Py_ssize_t n):
     return dot(_products, <object>args[0], <object>args[1])
 
 
+cdef object quick_vdot(PyObject** args, Py_ssize_t n):
+    """The product of two vectors of real numbers."""
+    return quick_inner(args, n) if n == 2 and is_tensor(<object>args[0]) \
+        and info((<Tensor>args[0]).v.dtype).kind != b"c" else None
+
+
 cdef object quick_inner(PyObject** args, Py_ssize_t n):
     """The product of two vectors."""
     if n != 2 or not is_tensor(<object>args[0]) or not is_tensor(<object>args[1]) \
@@ -246,7 +152,7 @@ cdef object quick_norm(PyObject** args, Py_ssize_t n):
     cdef Tensor x = only(args, n), whole, found
     cdef npy_intp i
     if n == 1 and type(<object>args[0]) is list:
-        x = of_numbers(<object>args[0])
+        x = of_numbers(<object>args[0], -1)
     if x is None or not is_ready(x):
         return None
     if x.v.dtype == D_IL:
@@ -269,6 +175,57 @@ cdef object quick_norm(PyObject** args, Py_ssize_t n):
     else:
         (<float*>found.v.chunk.data)[0] = sqrtf((<float*>found.v.chunk.data)[0])
     return found
+
+
+cdef object quick_interp(PyObject** args, Py_ssize_t n):
+    """The piecewise linear function through points at one place, by the formula of NumPy's loop."""
+    cdef Tensor xp, fp, t
+    cdef double x = 0, slope, found
+    cdef double* at
+    cdef double* values
+    cdef npy_intp low = 0, high, middle
+    if n != 3 or not double_at_hand(<object>args[0], &x) or x != x \
+            or is_tensor(<object>args[0]) and not is_scalar(<Tensor>args[0]):
+        return None
+    xp, fp = doubles(<object>args[1]), doubles(<object>args[2])
+    if xp is None or fp is None:
+        return None
+    high = xp.v.layout.shape()[0]
+    if high == 0 or high != fp.v.layout.shape()[0]:
+        return None
+    at = <double*>(xp.v.chunk.data + xp.v.layout.offset)
+    values = <double*>(fp.v.chunk.data + fp.v.layout.offset)
+    for middle in range(high - 1):
+        if not at[middle] <= at[middle + 1]:  # where NumPy's search comes to is its own business
+            return None
+    if x < at[0]:
+        found = values[0]
+    elif x >= at[high - 1]:
+        found = values[high - 1]
+    else:
+        while high - low > 1:  # at[low] <= x < at[high]
+            middle = low + (high - low) // 2
+            if x >= at[middle]:
+                low = middle
+            else:
+                high = middle
+        slope = (values[low + 1] - values[low]) / (at[low + 1] - at[low])
+        found = values[low] if at[low] == x else slope * (x - at[low]) + values[low]
+    if found != found:  # NumPy looks at the other point then
+        return None
+    t = new_element(D_F8, cpu0())
+    (<double*>t.v.chunk.data)[0] = found
+    return t
+
+
+cdef Tensor doubles(object o):
+    """A small vector of float64 in C order, or a list of numbers as such; None for anything else."""
+    cdef Tensor t = None
+    if Py_TYPE(o) == type_of_arrays():
+        t = <Tensor>o
+    elif type(o) is list:
+        t = of_numbers(o, D_F8)
+    return t if t is not None and t.v.dtype == D_F8 and t.v.layout.ndim == 1 and is_ready(t) else None
 
 
 cdef object quick_result_type(PyObject** args, Py_ssize_t n):
@@ -322,7 +279,7 @@ cdef object extremum_of_list(PyObject** args, Py_ssize_t n, int what):
     """The same, where a list of numbers is an array, too."""
     if n != 1 or type(<object>args[0]) is not list:
         return quick_extremum(args, n, what)
-    cdef Tensor t = of_numbers(<object>args[0])
+    cdef Tensor t = of_numbers(<object>args[0], -1)
     return None if t is None else extremum(t, what)
 
 
@@ -349,8 +306,10 @@ cdef object quick_argsort(PyObject** args, Py_ssize_t n):
 
 cdef object quick_sorted(PyObject** args, Py_ssize_t n, bint indices):
     """Along the last axis, by NumPy's own loop without its Python."""
-    cdef Tensor t = only(args, n)
-    return None if t is None else ordered(t, indices, False)
+    cdef Tensor t = first_array(args) if n == 1 or n == 2 else None
+    if t is None or n == 2 and (not t.v.layout.ndim or axis_of(<object>args[1], t.v.layout.ndim) != t.v.layout.ndim - 1):
+        return None
+    return ordered(t, indices, False)
 
 
 cdef extern from *:
@@ -536,7 +495,7 @@ cdef object quick_diag(PyObject** args, Py_ssize_t nargs):
 cdef Tensor of_sequence(object o, object dtype):
     """An array of nested lists with arrays in them that are all small and at hand; else None."""
     cdef Scan scan
-    cdef Tensor t = of_numbers(o) if dtype is None and is_sequence(o) else None
+    cdef Tensor t = of_numbers(o, -1) if dtype is None and is_sequence(o) else None
     if t is not None or not may_run_now() or not recorder().policy.direct_bytes:
         return t
     begin_scan(&scan)

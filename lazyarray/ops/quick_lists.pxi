@@ -55,20 +55,21 @@ cdef Tensor of_columns(object items):
     return written(t)
 
 
-cdef Tensor of_number(object value):
-    """An array of a float or an int, without axes; None for anything else."""
-    cdef int code = D_F8 if type(value) is float else D_IL if type(value) is int else -1
+cdef Tensor of_number(object value, int dtype):
+    """An array of a bool, an int or a float, without axes; None for anything else. ``dtype`` as in `of_numbers`."""
     cdef Tensor out
-    if code < 0 or not (current_device() == cpu0()):
+    if dtype < 0:
+        dtype = D_F8 if type(value) is float else D_IL if type(value) is int else D_BOOL if type(value) is bool else -1
+    if dtype < 0 or not (current_device() == cpu0()):
         return None
-    out = room_for(code, 0, NULL)
-    return written(out) if out is not None and put_number(out.v.chunk.data, value, code) else None
+    out = room_for(dtype, 0, NULL)
+    return written(out) if out is not None and put_number(out.v.chunk.data, value, dtype) else None
 
 
-cdef Tensor of_numbers(object items):
+cdef Tensor of_numbers(object items, int dtype):
     """An array of a list of numbers and scalars that are at hand, or of such lists; None for any other.
 
-    Floats, or integers, or both, which makes floats.
+    Of that dtype, if each number is simply one of it; with -1 the one that bools, integers and floats have in common.
     """
     cdef npy_intp shape[2]
     cdef npy_intp i
@@ -89,6 +90,8 @@ cdef Tensor of_numbers(object items):
         return None
     if code < 0:
         return None
+    if dtype >= 0:
+        code = dtype
     out = empty_like_shape(code, 2 if nested else 1, shape, cpu0())
     if not out.v.chunk.allocate():
         return None
@@ -96,7 +99,7 @@ cdef Tensor of_numbers(object items):
     if not nested:
         return written(out) if put_numbers(to, items, shape[0], code) else None
     for i in range(shape[0]):
-        if not put_numbers(to + 8 * shape[1] * i, items[i], shape[1], code):
+        if not put_numbers(to + info(code).size * shape[1] * i, items[i], shape[1], code):
             return None
     return written(out)
 
@@ -104,41 +107,58 @@ cdef Tensor of_numbers(object items):
 cdef bint are_numbers(object items, int* code) except -1:
     """Whether all are numbers or scalars at hand; `code` is the dtype that they have in common."""
     cdef Tensor t
+    cdef int own
     for o in items:
         if type(o) is float or type(o) is _float64:
-            code[0] = D_F8
+            own = D_F8
         elif type(o) is int:
-            code[0] = D_IL if code[0] < 0 else code[0]
+            own = D_IL
+        elif type(o) is bool:
+            own = D_BOOL
         elif is_tensor(o):
             t = <Tensor>o
-            if t.v.layout.ndim or not at_hand(t.v.chunk, False) or not (t.v.chunk.device == cpu0()):
-                return False
-            if t.v.dtype == D_F8:
-                code[0] = D_F8
-            elif t.v.dtype == D_IL:
-                code[0] = D_IL if code[0] < 0 else code[0]
-            else:
+            own = t.v.dtype
+            if t.v.layout.ndim or not at_hand(t.v.chunk, False) or not (t.v.chunk.device == cpu0()) \
+                    or own != D_F8 and own != D_IL and own != D_BOOL:
                 return False
         else:
             return False
+        if code[0] < 0 or own == D_F8 or code[0] == D_BOOL:
+            code[0] = own
     return True
 
 
 cdef bint put_numbers(char* to, object items, npy_intp n, int code) except -1:
     """Writes ``n`` such numbers one after the other; false if one of them can't be."""
-    cdef Tensor t
+    cdef int size = info(code).size
     if len(items) != n:  # a finalizer that ran meanwhile changed the list
         return False
     for o in items:
-        if is_tensor(o):
-            t = <Tensor>o
-            if t.v.layout.ndim or not at_hand(t.v.chunk, False):
-                return False
-            if t.v.dtype == code:
-                memcpy(to, t.v.chunk.data + t.v.layout.offset, 8)
-            else:
-                (<double*>to)[0] = (<int64_t*>(t.v.chunk.data + t.v.layout.offset))[0]
-        elif not put_number(to, o, code):
+        if not put_value(to, o, code):
             return False
-        to += 8
+        to += size
+    return True
+
+
+cdef bint put_value(char* to, object o, int code) noexcept:
+    """`put_number`, also for scalars that are at hand."""
+    cdef Tensor t
+    cdef char* p
+    cdef int64_t n
+    if not is_tensor(o):
+        return put_number(to, o, code)
+    t = <Tensor>o
+    if t.v.layout.ndim or not at_hand(t.v.chunk, False) or not (t.v.chunk.device == cpu0()):
+        return False
+    p = t.v.chunk.data + t.v.layout.offset
+    if t.v.dtype == code:
+        memcpy(to, p, info(code).size)
+        return True
+    if t.v.dtype != D_BOOL and t.v.dtype != D_IL or code != D_F8 and code != D_IL:
+        return False
+    n = p[0] if t.v.dtype == D_BOOL else (<int64_t*>p)[0]
+    if code == D_F8:
+        (<double*>to)[0] = n
+    else:
+        (<int64_t*>to)[0] = n
     return True

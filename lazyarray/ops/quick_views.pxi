@@ -73,8 +73,25 @@ cdef Tensor permuted(Tensor x, int ndim, const int* axes):
 
 
 cdef object quick_transpose(PyObject** args, Py_ssize_t n):
-    cdef Tensor t = only(args, n)
-    return None if t is None else transposed(t)
+    cdef Tensor t = first_array(args) if n == 1 or n == 2 else None
+    if t is None:
+        return None
+    return transposed(t) if n == 1 or <object>args[1] is None else reordered(t, <object>args[1])
+
+
+cdef Tensor reordered(Tensor t, object order):
+    """A view with all axes in the order of a tuple of Python's numbers; None for anything else."""
+    cdef int axes[kMaxDims]
+    cdef int i, n = t.v.layout.ndim
+    cdef uint64_t used = 0
+    if type(order) is not tuple or len(<tuple>order) != n:
+        return None
+    for i in range(n):
+        axes[i] = axis_of((<tuple>order)[i], n)
+        if axes[i] < 0 or used >> axes[i] & 1:
+            return None
+        used |= <uint64_t>1 << axes[i]
+    return permuted(t, n, axes)
 
 
 cdef Tensor transposed(Tensor t):
@@ -87,7 +104,7 @@ cdef Tensor transposed(Tensor t):
 
 
 cdef object quick_squeeze(PyObject** args, Py_ssize_t n):
-    cdef Tensor t = only(args, n)
+    cdef Tensor t = first_array(args) if n == 1 or n == 2 and <object>args[1] is None else None
     return None if t is None else squeezed(t)
 
 

@@ -81,9 +81,15 @@ def _note_masked(name, operands, where, result, keeps):
     _taught["of_masked"](name, operands, where, result, keeps)
 
 
-cdef inline bint numpys_steps(Resolved* r, Layout* space, const View* a, const View* b, Tensor out) noexcept:
-    """Whether an op's bits depend on steps that only an older NumPy knows: then the call is its own."""
-    return _walks_in_buffers and not r.kernel.any_order and r.kernel.nout == 1 and not in_runs(space, a, b, out)
+cdef inline bint numpys_steps(Ufunc self, Resolved* r, Layout* space, const View* a, const View* b,
+                              Tensor out) noexcept:
+    """Whether an op's bits depend on steps that only NumPy knows: then the call is its own.
+
+    An older one's steps matter to many; today's to functions of float16, whose loops over what lies in a row
+    round one of 3000 halves in another way (cbrt, exp, log10, ...).
+    """
+    return (_walks_in_buffers or b is NULL and info(r.inputs[0]).code == c"e" and not self.exact) \
+        and not r.kernel.any_order and r.kernel.nout == 1 and not in_runs(space, a, b, out)
 
 
 cdef class Ufunc(Row):
@@ -221,14 +227,14 @@ cdef class Ufunc(Row):
             if self.bad_strided and not contiguous(out):
                 assign(out, self.unary(t, None))
                 return out
-            if numpys_steps(r, &out.v.layout, &given.v, NULL, out):
+            if numpys_steps(self, r, &out.v.layout, &given.v, NULL, out):
                 return self.python((a,), out, {})
             if out.v.dtype != r.outputs[0]:
                 assign(out, self.unary(t, None))
                 return out
             t = apart(t, out)
             first = out
-        elif numpys_steps(r, &given.v.layout, &given.v, NULL, None):
+        elif numpys_steps(self, r, &given.v.layout, &given.v, NULL, None):
             return self.python((a,), None, {})
         else:
             first = output_like(&t.v.layout, r.outputs[0], 1, views, t.v.chunk.device)
@@ -321,7 +327,7 @@ cdef class Ufunc(Row):
             if not r.kernel.any_order and (written_under(ta, out) or written_under(tb, out)):
                 # NumPy computes into a copy of the output, laid out by rules of its iterator's.
                 return self.python((a if na is None else na, b if nb is None else nb), out, {})
-            if numpys_steps(r, &out.v.layout, views[0], views[1], out):
+            if numpys_steps(self, r, &out.v.layout, views[0], views[1], out):
                 return self.python((a if na is None else na, b if nb is None else nb), out, {})
             if out.v.dtype != r.outputs[0]:
                 assign(out, self.binary(a if na is None else na, b if nb is None else nb, None))
@@ -331,7 +337,7 @@ cdef class Ufunc(Row):
             if tb is not None:
                 tb = apart(tb, out)
             first = out
-        elif numpys_steps(r, shape, views[0], views[1], None):
+        elif numpys_steps(self, r, shape, views[0], views[1], None):
             return self.python((a if na is None else na, b if nb is None else nb), None, {})
         else:
             first = output_like(shape, r.outputs[0], 2, views,

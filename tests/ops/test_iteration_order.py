@@ -195,3 +195,30 @@ def test_out_of_a_clip_may_be_larger():
     same(out, [[0.0, 1.0, 1.0]] * 2)
     with pytest.raises(ValueError, match="wrong shape"):
         la.clip(la.zeros((2, 3)), 0, 1, out=la.zeros(3))
+
+
+# Halves that loops over what lies in a row, and others, round in other ways.
+HALVES = np.array([13648, 1360, 4432, 29008, 7504, 22864], "u2").view("f2")
+STEPPED = [
+    np.s_[::2], np.s_[::-1], np.s_[:, ::2], np.s_[::2, ::2], np.s_[::-1, ::2], np.s_[..., ::-1],
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "name", ["cbrt", "exp", "log10", "sin", "tan", "arctan", "cosh", "negative"]
+)
+@pytest.mark.parametrize("shape", [(3, 4), (183, 20), (2, 8192), (2, 8194), (12, 5000), (4, 5, 6)])
+def test_functions_of_halves(name, shape):
+    """NumPy hands them views by way of a buffer, where that pays."""
+    every = np.abs(rng.integers(1, 31744, shape).astype("u2").view("f2"))
+    for base in (every, np.resize(HALVES, shape)):
+        for key in STEPPED:
+            for x, y in ((base[key], la.array(base)[key]), (base[key].T, la.array(base)[key].T)):
+                with np.errstate(all="ignore"):
+                    same(getattr(la, name)(y), getattr(np, name)(x))
+                    want, got = np.zeros(x.shape, "f2"), la.zeros(x.shape, "f2")
+                    same(getattr(la, name)(y, out=got), getattr(np, name)(x, out=want))
+    halves = np.arange(1, 31744, dtype="u2").view("f2")
+    with np.errstate(all="ignore"):
+        for x in (halves, halves[::2], halves[::-3]):
+            same(getattr(la, name)(la.array(halves)[:: x.strides[0] // 2]), getattr(np, name)(x))

@@ -1,0 +1,195 @@
+# Native ways of creation: of numbers and lists, of shapes, like others, of ranges. None for anything else.
+
+
+cdef object quick_array(PyObject** args, Py_ssize_t n):
+    return new_array(args, n, False)
+
+
+cdef object quick_asarray(PyObject** args, Py_ssize_t n):
+    return new_array(args, n, True)
+
+
+cdef object new_array(PyObject** args, Py_ssize_t n, bint may_be_itself):
+    """``array(obj, dtype, ctx=None, copy=True)``; ``may_be_itself``: an array that is right already is not copied."""
+    cdef Tensor t
+    cdef int code = -1
+    if n < 1 or n > 4 or n > 2 and <object>args[2] is not None or n == 4 and (may_be_itself or <object>args[3] is not True):
+        return None
+    if n > 1 and <object>args[1] is not None:
+        if not names_dtype(<object>args[1]):
+            return None
+        code = dtype_code(<object>args[1])
+    t = first_array(args)
+    if t is not None:
+        if code < 0 or code == t.v.dtype:
+            return t if may_be_itself else duplicate(t) if contiguous(t) else copied(t, t.v.dtype)
+        tell_of_lost_parts(t.v.dtype, code)
+        return copied(t, code)
+    if is_tensor(<object>args[0]):
+        t = <Tensor>args[0]
+        return boxed(t, 0) if code < 0 or code == t.v.dtype else None
+    if not is_sequence(<object>args[0]):
+        return of_number(<object>args[0], code)
+    t = of_arrays(<object>args[0])
+    if t is not None:
+        return t if code < 0 or code == t.v.dtype else None
+    return of_numbers(<object>args[0], code)
+
+
+cdef object quick_copy(PyObject** args, Py_ssize_t n):
+    cdef Tensor t = only(args, n)
+    return None if t is None or not contiguous(t) else duplicate(t)
+
+
+cdef object quick_empty(PyObject** args, Py_ssize_t n):
+    if n != 1 and n != 2:
+        return None
+    return of_shape(<object>args[0], <object>args[1] if n == 2 else None)
+
+
+cdef object _zero = 0  # in every dtype no bit is set
+
+
+cdef object quick_zeros(PyObject** args, Py_ssize_t n):
+    return filled(quick_empty(args, n), _zero)
+
+
+cdef object quick_ones(PyObject** args, Py_ssize_t n):
+    return filled(quick_empty(args, n), True)
+
+
+cdef object quick_full(PyObject** args, Py_ssize_t n):
+    """``full(shape, fill_value, dtype)`` of a number."""
+    cdef int code
+    if n != 2 and n != 3:
+        return None
+    dtype = <object>args[2] if n == 3 else None
+    if dtype is None:
+        code = number_code(<object>args[1])
+        if code < 0:
+            return None
+        dtype = np_dtype(code)
+    return filled(of_shape(<object>args[0], dtype), <object>args[1])
+
+
+cdef int number_code(object o) noexcept:
+    """The dtype that NumPy has for one of Python's numbers, or of a scalar; -1 for anything else."""
+    if type(o) is float:
+        return D_F8
+    if type(o) is int:
+        return D_IL
+    if type(o) is bool:
+        return D_BOOL
+    return (<Tensor>o).v.dtype if is_tensor(o) and not (<Tensor>o).v.layout.ndim else -1
+
+
+cdef object quick_zeros_like(PyObject** args, Py_ssize_t n):
+    return filled(alike(args, n, 1), _zero)
+
+
+cdef object quick_ones_like(PyObject** args, Py_ssize_t n):
+    return filled(alike(args, n, 1), True)
+
+
+cdef object quick_empty_like(PyObject** args, Py_ssize_t n):
+    return alike(args, n, 1)
+
+
+cdef object quick_full_like(PyObject** args, Py_ssize_t n):
+    return filled(alike(args, n, 2), <object>args[1]) if n > 1 else None
+
+
+cdef Tensor alike(PyObject** args, Py_ssize_t n, Py_ssize_t at):
+    """An unwritten array of the shape of the first argument, an array in C order, and of the dtype at ``at``, if any."""
+    cdef Tensor t = first_array(args) if n == at or n == at + 1 else None
+    cdef int code
+    if t is None or not contiguous(t):
+        return None
+    code = t.v.dtype
+    if n > at and <object>args[at] is not None:
+        if not names_dtype(<object>args[at]):
+            return None
+        code = dtype_code(<object>args[at])
+    return empty_like_shape(code, t.v.layout.ndim, t.v.layout.shape(), t.v.chunk.device)
+
+
+cdef Tensor filled(Tensor t, object value):
+    """``t``, which nobody knows, with that number everywhere; None where it isn't small, or isn't simply one of its dtype."""
+    cdef npy_intp i, size
+    cdef char* p
+    if t is None or not (t.v.chunk.device == cpu0()) \
+            or <npy_intp>t.v.chunk.nbytes > recorder().policy.direct_bytes or not t.v.chunk.allocate():
+        return None
+    p = t.v.chunk.data
+    if value is _zero:
+        memset(p, 0, t.v.chunk.nbytes)
+        return written(t)
+    size = info(t.v.dtype).size
+    if not t.v.layout.size() or not put_value(p, value, t.v.dtype):
+        return None
+    for i in range(1, t.v.layout.size()):
+        if size == 8:
+            (<int64_t*>p)[i] = (<int64_t*>p)[0]
+        else:
+            memcpy(p + i * size, p, size)
+    return written(t)
+
+
+cdef object quick_arange(PyObject** args, Py_ssize_t n):
+    """A range of Python's numbers, or of integers that were computed."""
+    cdef npy_intp start = 0, stop = 0, step = 1
+    cdef Py_ssize_t i
+    cdef object dtype = <object>args[3] if n == 4 else None
+    if n < 1 or n > 4 or dtype is not None and dtype is not float and dtype is not int:
+        return None
+    n = min(n, 3)
+    while n > 1 and <object>args[n - 1] is None:
+        n -= 1
+    for i in range(n):
+        if type(<object>args[i]) is float:
+            return None if dtype is int else range_of_floats(args, n)
+    if dtype is float:
+        return range_of_floats(args, n)
+    if not index_of(<object>args[0], &stop):
+        return None
+    if n > 1:
+        start = stop
+        if not index_of(<object>args[1], &stop) or n > 2 and not index_of(<object>args[2], &step):
+            return None
+    if step <= 0 or start >= stop or max(abs(start), abs(stop), step) > _FAR:
+        return None
+    return ramp(start, step, (stop - start + step - 1) // step)
+
+
+cdef npy_intp _FAR = 1l << 40
+
+
+cdef bint plain_number(object o, double* value) noexcept:
+    """Whether ``o`` is a float, or an integer that is one as well; its value."""
+    cdef int overflow = 0
+    cdef long n
+    if type(o) is float:
+        value[0] = <double>o
+        return True
+    if type(o) is not int:
+        return False
+    n = PyLong_AsLongAndOverflow(o, &overflow)
+    value[0] = n
+    return not overflow and -_FAR <= n <= _FAR
+
+
+cdef object range_of_floats(PyObject** args, Py_ssize_t n):
+    """A range of numbers some of which are floats; its length is found as NumPy finds it."""
+    cdef double start = 0, stop = 0, step = 1, length
+    if not plain_number(<object>args[0], &stop):
+        return None
+    if n > 1:
+        start = stop
+        if not plain_number(<object>args[1], &stop) or n > 2 and not plain_number(<object>args[2], &step):
+            return None
+    if step == 0:
+        return None
+    length = ceil((stop - start) / step)
+    if not 0 < length <= _DIRECT_LENGTH:  # not a number, too
+        return None
+    return ramp(start, step, <npy_intp>length)

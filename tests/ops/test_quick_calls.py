@@ -1,0 +1,314 @@
+"""The native ways of creation and of arguments by name: values, dtypes, layouts, errors."""
+
+import itertools
+import warnings
+
+import numpy as np
+import pytest
+
+import lazyarray as la
+
+from .compare import same
+
+pytestmark = pytest.mark.host
+rng = np.random.default_rng(3)
+VECTOR, MATRIX, WHOLE = rng.random(3), rng.random((3, 4)), rng.integers(0, 9, (2, 3))
+NAN, INF = np.nan, np.inf
+DTYPES = [
+    None, float, int, bool, complex, np.float64, np.float32, np.dtype("i4"), "f4", "float64", "i1",
+    "u2", "?", "c8", "f2", "g", ">f8", "U3", "O", "no dtype", 3,
+]  # fmt: skip
+
+
+def agree(call):
+    """``call(xp, made)`` with NumPy's and with our arrays: the same, or the same kind of error."""
+    with warnings.catch_warnings(record=True) as theirs:
+        warnings.simplefilter("always")
+        try:
+            want = call(np, np.array)
+        except Exception as error:
+            wrong = error
+            want = None
+    with warnings.catch_warnings(record=True) as ours:
+        warnings.simplefilter("always")
+        warnings.filterwarnings("ignore", message=".*lazyarray")  # handed over to NumPy: told once
+        if want is None:
+            with pytest.raises(type(wrong)):
+                call(la, la.array).wait_to_read()
+            return
+        got = call(la, la.array)
+        if isinstance(got, la.NDArray):
+            got.wait_to_read()
+    # What NumPy warns of before our own way does is told twice.
+    assert {w.category for w in ours} == {w.category for w in theirs}
+    assert np.ndim(want) or isinstance(got, la.Scalar) == isinstance(want, np.generic)
+    if isinstance(got, np.ndarray):  # what lazyarray doesn't hold
+        assert want.dtype.kind not in "?bhilqBHILQefdgFD" or not want.dtype.isnative
+        return
+    same(got, np.asarray(want))
+
+
+NUMBERS = [0, 1, -1, 7, 2.5, -0.0, NAN, INF, True, False, 2**40, 2**60 + 1, 2**63, -(2**63), 300,
+           1e300, 1 + 2j, np.float64(2.5), np.int32(4), np.True_, "text", None]  # fmt: skip
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+def test_arrays_of_a_dtype(dtype, direct):
+    lists = [
+        [], [1], [1, 2.5], [True, False], [True, 2], [2, True, 0.5], [[1, 2], [3, 4]],
+        [[True], [2.5]], [[1, 2], [3]], (1, 2, 3), [1 + 2j, 3], [NAN, 1], [2**62, 1], [2**63, 1],
+        [300, -1], [0.1, 1e300], ["a"], [None], [[], []],
+    ]  # fmt: skip
+    for name in ("array", "asarray", "asanyarray"):
+        for value in [*lists, *NUMBERS]:
+            agree(lambda xp, _, n=name, v=value: getattr(xp, n)(v, dtype))
+            agree(lambda xp, _, n=name, v=value: getattr(xp, n)(v, dtype=dtype))
+        for base in (
+            VECTOR,
+            MATRIX.T,
+            MATRIX[:, ::-1],
+            WHOLE,
+            VECTOR > 0.5,
+            np.array(3.5),
+            VECTOR + 1j,
+        ):
+            agree(lambda xp, made, n=name, b=base: getattr(xp, n)(made(b), dtype=dtype))
+            agree(lambda xp, made, n=name, b=base: getattr(xp, n)([made(b), made(b)], dtype=dtype))
+        for items in ([0, 1.5], [0, 1], [True, 0, 1.5]):  # with scalars among them
+            agree(
+                lambda xp, made, n=name, i=items: getattr(xp, n)([made(VECTOR)[0], *i], dtype=dtype)
+            )
+            agree(
+                lambda xp, made, n=name, i=items: getattr(xp, n)(
+                    [made(WHOLE)[1, 1], *i], dtype=dtype
+                )
+            )
+            agree(
+                lambda xp, made, n=name, i=items: getattr(xp, n)(
+                    [made(VECTOR)[0] > 0.5, *i], dtype=dtype
+                )
+            )
+        agree(lambda xp, made, n=name: getattr(xp, n)(made(VECTOR)[0], dtype=dtype))
+        agree(lambda xp, made, n=name: getattr(xp, n)([(made(VECTOR) > 0.5)[0], True], dtype=dtype))
+
+
+def test_what_is_right_already_is_not_copied(direct):
+    x = la.array(VECTOR)
+    assert la.asarray(x, dtype=float) is x and la.asarray(x, "f8") is x and la.asarray(x) is x
+    assert la.asanyarray(x, dtype=np.float64) is x
+    for made in (
+        la.array(x),
+        la.array(x, dtype=float),
+        la.array(x, copy=True),
+        la.asarray(x, "f4"),
+    ):
+        made[0] = 9
+        assert x[0].item() == VECTOR[0]
+    assert la.array(x, copy=None) is x or np.shares_memory(la.array(x, copy=None), x)
+    with pytest.raises(ValueError):
+        la.array([1, 2], copy=False)
+    with pytest.raises(TypeError):
+        la.array(x, float, None, True)  # by name alone
+    with pytest.raises(TypeError):
+        la.array()
+    with pytest.raises(TypeError):
+        la.array(x, dtype=float, kind=3)
+    with pytest.raises(TypeError):
+        la.array(x, obj=x)
+
+
+SHAPES = [3, 0, (), (2, 3), (2, 0), (40, 50), (600, 700), (-1,), 2.5, "a", (2, -1), [2, 2], (True,)]
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+def test_filled_arrays(shape, direct):
+    for name, dtype in itertools.product(("zeros", "ones"), DTYPES):
+        agree(lambda xp, _, n=name, d=dtype: getattr(xp, n)(shape, d))
+        agree(lambda xp, _, n=name, d=dtype: getattr(xp, n)(shape, dtype=d))
+        agree(lambda xp, _, n=name, d=dtype: getattr(xp, n)(dtype=d, shape=shape))
+        agree(lambda xp, _, n=name, d=dtype: getattr(xp, n)(shape, order="F", dtype=d))
+    for value in NUMBERS:
+        for dtype in DTYPES if shape in (0, 3, (600, 700)) else ():
+            agree(lambda xp, _, v=value, d=dtype: xp.full(shape, v, d))
+        agree(lambda xp, _, v=value: xp.full(shape, fill_value=v))
+        agree(lambda xp, _, v=value: xp.full(fill_value=v, shape=shape, order="F"))
+    for index in (0, np.newaxis, slice(1)):
+        agree(lambda xp, made, i=index: xp.full(shape, made(VECTOR)[i]))
+        agree(
+            lambda xp, made, i=index: xp.full(shape, made(WHOLE)[0, 0, i] if i is None else 2, "f4")
+        )
+        agree(lambda xp, made: xp.full(shape, made(WHOLE)[0, 0]))
+        agree(lambda xp, made: xp.full(shape, made(WHOLE)[0, 0], float))
+        agree(lambda xp, made: xp.full(shape, made(VECTOR)[0] > 0.5))
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+def test_filled_like_another(dtype, direct):
+    for base in (VECTOR, MATRIX, MATRIX.T, WHOLE[::-1], VECTOR > 0.5, np.array(3), np.zeros((0, 2)),
+                 np.zeros((70, 80), "f4")):  # fmt: skip
+        for name in ("zeros_like", "ones_like"):
+            agree(lambda xp, made, n=name, b=base: getattr(xp, n)(made(b), dtype))
+            agree(lambda xp, made, n=name, b=base: getattr(xp, n)(made(b), dtype=dtype, order="F"))
+            agree(
+                lambda xp, made, n=name, b=base: getattr(xp, n)(made(b), shape=(2, 2), dtype=dtype)
+            )
+        for value in (0, 2, 2.5, True, NAN, -1, 300, 1j):
+            agree(lambda xp, made, b=base, v=value: xp.full_like(made(b), v, dtype))
+            agree(
+                lambda xp, made, b=base, v=value: xp.full_like(made(b), dtype=dtype, fill_value=v)
+            )
+        agree(lambda xp, made, b=base: xp.full_like(made(b), made(WHOLE)[0, 0], dtype=dtype))
+        agree(lambda xp, made, b=base: xp.zeros_like(xp.empty_like(made(b), dtype=dtype)))
+    agree(lambda xp, made: xp.zeros_like(made(VECTOR)[0], dtype=dtype))
+    agree(lambda xp, made: xp.ones_like([1, 2], dtype=dtype))
+    x = la.array(VECTOR)
+    y = la.full_like(x, 2.0)
+    y += 1
+    assert x.tolist() == VECTOR.tolist()
+
+
+def test_ranges_of_a_dtype(direct):
+    given = [(5,), (0, 5), (1, 8, 2), (0, 1, 0.25), (5, None), (5, None, 2), (0, 5, None), (3, 3),
+             (5, 0, -1), (0.5, 3), (-3.0, 3), (0, 5, 0), (2**53 - 1, 2**53 + 2), (10**6,), (True,),
+             (0, NAN), ()]  # fmt: skip
+    for args in given:
+        for dtype in (None, float, int, "f4", "f8", bool, complex, "i1", np.float64):
+            agree(lambda xp, _, a=args, d=dtype: xp.arange(*a, dtype=d))
+    agree(lambda xp, _: xp.arange(0, 5, 1, float))
+    agree(lambda xp, _: xp.arange(start=2, stop=5))
+    agree(lambda xp, _: xp.arange(step=2, stop=5, start=0, dtype=float))
+    agree(lambda xp, made: xp.arange(made(WHOLE)[0, 0] + 2, dtype=float))
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda xp, x: xp.concatenate([x, x], axis=0),
+        lambda xp, x: xp.concatenate((x, x), axis=-1),
+        lambda xp, x: xp.concatenate([x, x], axis=None),
+        lambda xp, x: xp.concatenate([x, x], dtype="f4"),
+        lambda xp, x: xp.stack([x, x], axis=0),
+        lambda xp, x: xp.stack([x, x], axis=1),
+        lambda xp, x: xp.stack([x, x], axis=-1),
+        lambda xp, x: xp.stack([x, x + 1], -2),
+        lambda xp, x: xp.stack(axis=5, arrays=[x, x]),
+        lambda xp, x: xp.stack([], axis=0),
+        lambda xp, x: xp.sort(x, axis=0),
+        lambda xp, x: xp.sort(x, axis=-1),
+        lambda xp, x: xp.sort(x, axis=1),
+        lambda xp, x: xp.sort(x, axis=None),
+        lambda xp, x: xp.argsort(x, axis=-1),
+        lambda xp, x: xp.argsort(x, 0),
+        lambda xp, x: xp.argsort(x, axis=-1, kind="stable"),
+        lambda xp, x: xp.transpose(x, axes=(1, 0)),
+        lambda xp, x: xp.transpose(x, (-1, 0)),
+        lambda xp, x: xp.transpose(x, axes=None),
+        lambda xp, x: xp.transpose(x, (0, 0)),
+        lambda xp, x: xp.transpose(x, [1, 0]),
+        lambda xp, x: xp.transpose(x, (2, 0, 1)),
+        lambda xp, x: x.transpose(1, 0),
+        lambda xp, x: x.transpose((1, 0)),
+        lambda xp, x: x.transpose(0),
+        lambda xp, x: x.transpose(-1, -2),
+        lambda xp, x: x.transpose(1, 1),
+        lambda xp, x: x.transpose(None),
+        lambda xp, x: x.transpose(2, 0, 1),
+        lambda xp, x: x.transpose([0, 1]),
+        lambda xp, x: x.transpose(np.int64(1), 0),
+        lambda xp, x: xp.squeeze(x, axis=None),
+        lambda xp, x: xp.squeeze(x[:1], axis=0),
+        lambda xp, x: xp.squeeze(x[None], axis=None),
+        lambda xp, x: xp.argmax(x, axis=0),
+        lambda xp, x: xp.argmax(axis=-1, a=x),
+        lambda xp, x: xp.argmax(x, axis=None),
+        lambda xp, x: xp.argmax(x, keepdims=True),
+        lambda xp, x: xp.argmin(x, keepdims=True, axis=-1),
+        lambda xp, x: xp.expand_dims(x, axis=0),
+        lambda xp, x: xp.expand_dims(axis=-1, a=x),
+        lambda xp, x: xp.take(x, [0, 1], axis=-1),
+        lambda xp, x: xp.take(x, 1, axis=0),
+        lambda xp, x: xp.take(x, 100, axis=0),
+        lambda xp, x: xp.repeat(x, 2, axis=0),
+        lambda xp, x: xp.repeat(x, repeats=2),
+        lambda xp, x: xp.searchsorted(x, 0.3, side="right"),
+        lambda xp, x: xp.searchsorted(x, v=0.3, side="left"),
+        lambda xp, x: xp.searchsorted(x, side="left"),
+        lambda xp, x: xp.linalg.norm(x, axis=0),
+        lambda xp, x: xp.linalg.norm(x, ord=2),
+        lambda xp, x: xp.linalg.norm(x, keepdims=True),
+        lambda xp, x: xp.diagonal(x, offset=1),
+        lambda xp, x: xp.diag(x, k=1),
+        lambda xp, x: xp.trace(x),
+        lambda xp, x: xp.trace(x, offset=1),
+        lambda xp, x: xp.trace(x, dtype=int),
+        lambda xp, x: x.trace(),
+        lambda xp, x: xp.dot(x, b=x.T),
+        lambda xp, x: x.dot(x.T),
+        lambda xp, x: x.dot(2),
+        lambda xp, x: x.dot(b=x.T),
+        lambda xp, x: x.dot([1, 2, 3]),
+        lambda xp, x: xp.vdot(x, x),
+        lambda xp, x: xp.vdot(x, 1j * x),
+        lambda xp, x: xp.vdot(x, [1, 2, 3]),
+        lambda xp, x: xp.ravel(x, order="F"),
+        lambda xp, x: xp.reshape(x, shape=-1),
+        lambda xp, x: xp.moveaxis(x, source=0, destination=-1),
+        lambda xp, x: xp.count_nonzero(x, axis=0),
+        lambda xp, x: xp.bincount(x, minlength=3),
+        lambda xp, x: xp.copy(a=x),
+        lambda xp, x: xp.atleast_2d(x),
+        lambda xp, x: xp.nonsense(x),
+    ],
+)  # fmt: skip
+def test_arguments_by_name(call, direct):
+    pool = [VECTOR, MATRIX, MATRIX.T, MATRIX[::-1], WHOLE, VECTOR > 0.5, VECTOR + 1j, np.array(2.5)]
+    pool += [rng.random(shape) for shape in ((2, 3, 4), (0, 3), 3000, (90, 110))]
+    for base in [*pool, VECTOR.astype("f4")]:
+        agree(lambda xp, made, b=base: call(xp, made(b)))
+
+
+def test_interpolation_at_a_number(direct):
+    points = [np.array([0.0]), np.arange(5.0), np.sort(rng.random(40)), np.array([0, 1, 1, 2.0]),
+              np.array([0.0, NAN, 2.0]), np.array([0, 1, INF]), np.array([1.0, 0.5, 0.0]),
+              np.linspace(0, 1, 4000)]  # fmt: skip
+    for xp in points:
+        n = len(xp)
+        values = [rng.normal(size=n), np.array([*[INF] * (n - 1), 1.0]), np.arange(n)]
+        values += [np.full(n, NAN), rng.random(n) * 1e308]
+        for fp in values:
+            places = [
+                -1,
+                0,
+                0.0,
+                0.5,
+                1,
+                1.7,
+                2,
+                5,
+                4.0,
+                NAN,
+                INF,
+                -INF,
+                xp[0],
+                xp[-1],
+                True,
+                1e-320,
+                1j,
+            ]
+            for at in places:
+                for given in (lambda a: la.array(a), lambda a: a.tolist()):
+                    want = np.interp(at, xp, fp) if at != 1j else None
+                    if want is None:
+                        with pytest.raises(TypeError):
+                            la.interp(at, given(xp), given(fp))
+                        continue
+                    got = la.interp(at, given(xp), given(fp))
+                    assert isinstance(got, la.Scalar)
+                    same(got, np.asarray(want))
+            agree(lambda m, made, x=xp, f=fp: m.interp(made(VECTOR)[0], made(x), made(f)))
+            agree(lambda m, made, x=xp, f=fp: m.interp(9.0, made(x), made(f), right=-1.0))
+            agree(lambda m, made, x=xp, f=fp: m.interp(fp=made(f), x=0.25, xp=made(x)))
+    agree(lambda m, made: m.interp(0.5, made(VECTOR), made(MATRIX[0])))
+    agree(lambda m, made: m.interp(0.5, made(VECTOR[:0]), made(VECTOR[:0])))
+    agree(lambda m, made: m.interp(0.5, made(MATRIX), made(MATRIX)))
+    agree(lambda m, made: m.interp(0.5, made(MATRIX[:, 0]), made(MATRIX[:, 1])))
