@@ -102,8 +102,8 @@ _LATER = {
     **{
         room: room
         for room in (
-            "char distributed dtypes exceptions fft graph kvstore lib linalg ma nn polynomial "
-            "profiler random rec strings testing typing"
+            "char ctypeslib distributed dtypes exceptions fft graph kvstore lib linalg ma nn "
+            "polynomial profiler random rec strings testing typing"
         ).split()
     },
     "emath": "lib:scimath",
@@ -141,6 +141,7 @@ __all__ = [
     # rooms
     "autograd",
     "char",
+    "ctypeslib",
     "context",
     "dtypes",
     "emath",
@@ -182,6 +183,7 @@ for _section in (
 if _typing.TYPE_CHECKING:
     from lazyarray import (
         char,
+        ctypeslib,
         distributed,
         dtypes,
         exceptions,

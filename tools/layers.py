@@ -41,7 +41,7 @@ ROOMS = """
     linalg | fft.py
     random
     _compile | graph | lib | nn | profiler | testing.py
-    polynomial | ma.py | char.py | strings.py | rec.py | typing.py | exceptions.py | dtypes.py
+    polynomial | ma.py | char.py | strings.py | rec.py | ctypeslib.py | typing.py | exceptions.py | dtypes.py
     distributed
     kvstore.py | launch.py
     dask

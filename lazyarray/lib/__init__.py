@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 from numpy.lib import Arrayterator, NumpyVersion, array_utils, format, introspect, mixins, npyio
 
 from lazyarray.lib import scimath, stride_tricks
@@ -17,3 +19,7 @@ __all__ = [
     "scimath",
     "stride_tricks",
 ]
+
+# Programs import them as modules, too.
+for _module in (array_utils, format, introspect, mixins, npyio):
+    sys.modules.setdefault(f"{__name__}.{_module.__name__.rpartition('.')[2]}", _module)

@@ -39,7 +39,7 @@ def cuda_interface(x: NDArray) -> dict[str, Any]:
         "shape": x.shape,
         "typestr": x.dtype.str,
         "data": (_share.lend(x, "?__cuda_array_interface__"), False),
-        "strides": x.strides,
+        "strides": _steps(x),
         "version": 3,
         "stream": None,  # nothing is under way
     }
@@ -60,8 +60,13 @@ def array_interface(x: NDArray) -> dict[str, Any]:
         "typestr": x.dtype.str,
         "descr": [("", x.dtype.str)],
         "data": (_share.lend_host(x, "?__array_interface__"), not x.flags.writeable),
-        "strides": x.strides,
+        "strides": _steps(x),
     }
+
+
+def _steps(x: NDArray) -> tuple[int, ...] | None:
+    """The strides; None in C order: there are readers that take nothing else (``as_ctypes``)."""
+    return None if x.flags.c_contiguous else x.strides
 
 
 def from_gpu(x: Any) -> NDArray | None:

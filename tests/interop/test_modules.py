@@ -1,6 +1,7 @@
 """Modules and names of NumPy's that are about what lazyarray does not hold."""
 
 import importlib
+import io
 import subprocess
 import sys
 import warnings
@@ -11,7 +12,7 @@ import pytest
 import lazyarray as la
 
 
-@pytest.mark.parametrize("name", "char dtypes exceptions ma rec strings typing".split())
+@pytest.mark.parametrize("name", "char ctypeslib dtypes exceptions ma rec strings typing".split())
 def test_a_module_is_there_by_each_way(name):
     module = importlib.import_module(f"lazyarray.{name}")
     assert getattr(la, name) is module and name in la.__all__
@@ -72,6 +73,47 @@ def test_records():
     assert isinstance(r, la.recarray) and r.n.tolist() == [1, 2]
     made = la.rec.fromarrays([la.arange(2), la.ones(2)], names="n,x")
     assert made.x.tolist() == [1, 1] and isinstance(made[0], la.record)
+
+
+def test_functions_of_records():
+    from lazyarray.lib.recfunctions import append_fields, structured_to_unstructured
+
+    r = np.array([(1, 2.5), (2, 3.5)], dtype=[("n", int), ("x", float)])
+    plain = structured_to_unstructured(r)
+    assert isinstance(plain, la.NDArray) and plain.tolist() == [[1, 2.5], [2, 3.5]]
+    more = append_fields(r, "y", la.array([5.0, 6.0]), usemask=False)
+    assert isinstance(more, np.ndarray) and more["y"].tolist() == [5, 6]
+
+
+@pytest.mark.parametrize(
+    "name", "lib.array_utils lib.format lib.introspect lib.mixins lib.npyio lib.scimath "
+    "lib.stride_tricks lib.recfunctions polynomial.polyutils ctypeslib".split()
+)  # fmt: skip
+def test_parts_are_modules(name):
+    ours = importlib.import_module(f"lazyarray.{name}")
+    theirs = importlib.import_module(f"numpy.{name}")
+    public = getattr(theirs, "__all__", [n for n in dir(theirs) if n[0] != "_"])
+    assert [n for n in public if not hasattr(ours, n)] == []
+
+
+def test_ctypes_share_memory():
+    for x in (la.arange(3.0), la.ones((2, 3)), la.ones((2, 3))[1]):
+        shared = la.ctypeslib.as_ctypes(x)
+        first = shared if x.ndim == 1 else shared[0]
+        first[1] = 7.0
+        assert x.ravel()[1].item() == 7
+        assert np.array_equal(la.ctypeslib.as_array(shared), x.asnumpy())
+    with pytest.raises(TypeError):
+        la.ctypeslib.as_ctypes(la.ones((2, 3)).T)
+    assert la.ones((2, 3)).__array_interface__["strides"] is None
+    assert la.ones((2, 3)).T.__array_interface__["strides"] == (8, 24)
+
+
+def test_files_by_the_format_itself():
+    file = io.BytesIO()
+    la.lib.format.write_array(file, la.arange(4.0))
+    file.seek(0)
+    assert la.lib.format.read_array(file).tolist() == [0, 1, 2, 3]
 
 
 def test_matrices():
