@@ -23,13 +23,21 @@ class _Scope:
         self._begun = 0
 
     def start(self) -> Self:
-        """Begins, or begins again."""
+        """Begins, or begins again.
+
+        Returns: the object itself.
+        Raises: nothing.
+        """
         self._site = native.here()
         self._begun = native.now()
         return self
 
     def stop(self) -> None:
-        """Ends, and is recorded if the profiler runs. RuntimeError before :meth:`start`."""
+        """Ends, and is recorded if the profiler runs.
+
+        Returns: None.
+        Raises: RuntimeError before :meth:`start`.
+        """
         if not self._begun:
             raise RuntimeError(f"{type(self).__name__} {self.name!r} was not started")
         begun, self._begun = self._begun, 0
@@ -124,17 +132,35 @@ class counter:
         return self._value
 
     def set_value(self, value: float) -> None:
-        """Sets it."""
+        """Sets it.
+
+        Args:
+            value: a real number.
+        Returns: None.
+        Raises: TypeError for anything else; an array has to be asked for its value first.
+        """
         with self._lock:
             self._set(_real(value))
 
     def increment(self, delta: float = 1) -> None:
-        """Adds to it."""
+        """Adds to it.
+
+        Args:
+            delta: a real number.
+        Returns: None.
+        Raises: TypeError for anything else.
+        """
         with self._lock:
             self._set(self._value + _real(delta))
 
     def decrement(self, delta: float = 1) -> None:
-        """Takes from it."""
+        """Takes from it.
+
+        Args:
+            delta: a real number.
+        Returns: None.
+        Raises: TypeError for anything else.
+        """
         with self._lock:
             self._set(self._value - _real(delta))
 
