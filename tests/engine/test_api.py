@@ -7,6 +7,7 @@ import time
 
 import pytest
 
+import lazyarray as la
 from lazyarray import engine
 from lazyarray.engine import FnProperty
 
