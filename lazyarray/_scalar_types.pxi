@@ -151,11 +151,11 @@ cdef class Scalar(Array):
         """A copy, which is a scalar too: ``la.array(s)`` is an array.
 
         Args:
-            order: for the arrays' signature.
+            order: for the arrays' signature: "C", "F", "A" or "K".
         Returns: a new scalar.
-        Raises: nothing.
+        Raises: ValueError for another ``order``.
         """
-        return as_scalar(cast(self, self.v.dtype))
+        return as_scalar(cast(self, self.v.dtype) if order == "C" else functions.copy(self, order=order))
 
     def astype(self, dtype, order="K", casting="unsafe", subok=True, copy=True):
         """The value as another dtype.
