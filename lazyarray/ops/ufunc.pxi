@@ -95,12 +95,14 @@ cdef inline bint numpys_steps(Ufunc self, Resolved* r, Layout* space, const View
 cdef class Ufunc(Row):
     """An elementwise op that runs the compiled loops of a NumPy ufunc.
 
-    ``formula``: what generated code computes; ``exact``: it is one IEEE or integer operation, so it
-    gives an element the same bits wherever that lies; ``line``: the sign of its loop in cpu/lines.h;
-    ``compares``: it takes Python integers that no dtype holds; ``exponents``: ``b`` of integers
-    must not be negative, and numbers' values choose what is done; ``bad_strided``: NumPy's loops
-    write a strided output wrongly; ``mended``: they are wrong elsewhere (mended.h); ``x87``: they
-    raise flags in the x87 unit, too. ``smooth``, ``example``, ``vectors``: see ``op()``.
+    ``name``, ``ufunc``: NumPy's; ``nin``, ``nout``: how many operands and results there are;
+    ``section``: of the list of functions. ``formula``: what generated code computes; ``exact``: it
+    is one IEEE or integer operation, so it gives an element the same bits wherever that lies;
+    ``line``: the sign of its loop in cpu/lines.h; ``compares``: it takes Python integers that no
+    dtype holds; ``exponents``: ``b`` of integers must not be negative, and numbers' values choose
+    what is done; ``bad_strided``: NumPy's loops write a strided output wrongly; ``mended``: they
+    are wrong elsewhere (mended.h); ``x87``: they raise flags in the x87 unit, too. ``smooth``,
+    ``example``, ``vectors``: see ``op()``.
     """
 
     @property

@@ -15,7 +15,12 @@ __all__ = ["counter", "event", "frame", "marker", "task"]
 class _Scope:
     """A stretch of time with a name: a ``with`` block, or from :meth:`start` to :meth:`stop`."""
 
-    __slots__ = ("_begun", "_site", "domain", "name")
+    __slots__ = {
+        "_begun": "In nanoseconds; 0: not.",
+        "_site": "The line that did.",
+        "domain": "The word that groups names.",
+        "name": "What it is called.",
+    }
     _kind: ClassVar[int]
 
     def __init__(self, name: str, domain: str = "") -> None:
@@ -117,7 +122,12 @@ class counter:
     (0.25, 31)
     """
 
-    __slots__ = ("_lock", "_value", "domain", "name")
+    __slots__ = {
+        "_lock": "Of its value.",
+        "_value": "What it was set to last.",
+        "domain": "The word that groups names.",
+        "name": "What it is called.",
+    }
 
     def __init__(self, name: str, value: float | None = None, domain: str = "") -> None:
         self.name, self.domain = _texts(name, domain)
