@@ -39,8 +39,8 @@ def allreduce(x: Any, op: str = "sum", *, out: Any = None, ordered: bool | None 
     Returns: ``out``, or a new array of x's shape; of a list a list of these.
     Raises: ValueError for another ``op``, or an ``out`` of another shape or dtype; TypeError for
         the mean of integers, an ``out`` that is no array, or a list of several dtypes; RuntimeError
-        before :func:`init`. The result raises :class:`MismatchError` if the ranks differ in what
-        they call, :class:`RankError` if one has no values, or is gone.
+        before :func:`init` and after :func:`shutdown`. The result raises :class:`MismatchError` if
+        the ranks differ in what they call, :class:`RankError` if one has no values, or is gone.
 
     >>> import lazyarray as la
     >>> la.distributed.init()
@@ -193,7 +193,7 @@ def send(x: Any, dest: int, tag: int = 0) -> None:
         tag: a number that sender and receiver agree on.
     Returns: None.
     Raises: ValueError for what is no rank, a tag that is no integer from 0 to 32767, or more than
-        2 GiB; RuntimeError before :func:`init`.
+        2 GiB; RuntimeError before :func:`init` and after :func:`shutdown`.
 
     >>> import lazyarray as la
     >>> la.distributed.init()
@@ -214,8 +214,8 @@ def recv(x: Any, source: int, tag: int = 0, *, out: Any = None) -> Any:
         out: the array that the message is written to: ``x`` itself, for one.
     Returns: ``out``, or a new array of x's shape.
     Raises: ValueError for what is no rank, a tag that is no integer from 0 to 32767, or an ``out``
-        of another shape or dtype; RuntimeError before :func:`init`. The result raises
-        :class:`MismatchError` for a message of another shape or dtype.
+        of another shape or dtype; RuntimeError before :func:`init` and after :func:`shutdown`. The
+        result raises :class:`MismatchError` for a message of another shape or dtype.
 
     >>> import lazyarray as la
     >>> la.distributed.init()
@@ -230,7 +230,8 @@ def barrier() -> None:
     """Waits until all ranks are here, with all collectives before it over.
 
     Returns: None.
-    Raises: :class:`RankError` if one is gone; RuntimeError before :func:`init`.
+    Raises: :class:`RankError` if one is gone; RuntimeError before :func:`init` and after
+        :func:`shutdown`.
 
     >>> import lazyarray as la
     >>> la.distributed.init()
