@@ -16,8 +16,10 @@ from __future__ import annotations
 import inspect
 import re
 import textwrap
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple, TypeVar
 
+_F = TypeVar("_F", bound=Callable[..., Any])
 _ARRAY = "an array, or what :func:`array` makes one of"
 
 # By a parameter's name: what it is, and the errors that it brings.
@@ -133,6 +135,30 @@ def completed(doc: str | None, function: Any, like: str | None = None) -> str | 
     raised = [line for error in errors or [_NOTHING] for line in _wrapped(_sentence(error), 4)]
     sections.append("\n".join(["Raises:", *raised]))
     return "\n\n".join(filter(None, [*sections, found.example]))
+
+
+def told_as(other: Callable[..., Any]) -> Callable[[_F], _F]:
+    """A decorator of what does the same as ``other``: its docstring goes on as the other's does.
+
+    >>> from lazyarray._docstrings import told_as
+    >>> def total(x):
+    ...     "The sum.\\n\\nReturns: a number."
+    >>> @told_as(total)
+    ... def total_of_group(x):
+    ...     "The sum in a group."
+    >>> print(total_of_group.__doc__)
+    The sum in a group.
+    <BLANKLINE>
+    Returns: a number.
+    """
+
+    def tell(function: _F) -> _F:
+        if function.__doc__ and other.__doc__:  # there are none with python -OO
+            rest = inspect.cleandoc(other.__doc__).partition("\n\n")[2]
+            function.__doc__ = f"{function.__doc__}\n\n{rest}"
+        return function
+
+    return tell
 
 
 def _filled(found: Parts, other: Parts, names: list[str]) -> Parts:

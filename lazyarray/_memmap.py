@@ -52,7 +52,20 @@ class memmap(NDArray):
 
     @classmethod
     def of(cls, host: np.memmap[Any, Any], device: Device | None = None) -> Any:
-        """The array of a NumPy memmap, on its memory; a copy on another device than the host."""
+        """The array of a NumPy memmap, on its memory; a copy on another device than the host.
+
+        Args:
+            host: the NumPy memmap.
+            device: the device of the result; None: the host.
+        Returns: a :class:`memmap`, or an array on the device; ``host`` itself, with a warning, if
+            it is of a dtype or byte order that lazyarray doesn't hold.
+        Raises: RuntimeError for a GPU that there isn't; TypeError for what is no device.
+
+        >>> import numpy as np, lazyarray as la
+        >>> host = np.memmap("numbers.bin", dtype="int64", mode="w+", shape=3)
+        >>> la.memmap.of(host).sum().item()
+        0
+        """
         if not holdable(host):
             return given(host, device)
         if not host.dtype.isnative or not host.flags.aligned:
@@ -64,6 +77,10 @@ class memmap(NDArray):
         return x if device in (None, cpu(0)) else x.to_device(device)
 
     def flush(self) -> None:
-        """Writes what was changed to the file."""
+        """Writes what was changed to the file, after the ops that change it.
+
+        Returns: None.
+        Raises: what those ops raise; OSError if the file can't be written.
+        """
         self.wait_to_write()
         self._host.flush()

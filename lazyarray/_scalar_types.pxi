@@ -94,59 +94,156 @@ cdef class Scalar(Array):
         return None
 
     def transpose(self, *axes):
-        """The scalar itself."""
+        """The scalar itself.
+
+        Args:
+            *axes: none, or an empty tuple: there are no axes.
+        Returns: the scalar itself.
+        Raises: ValueError for any axes.
+        """
         return handed(returned(Array.transpose(self, *axes)))
 
     def reshape(self, *shape, order="C", copy=None):
-        """The value in another shape: a scalar in ``()``, else a new array."""
+        """The value in another shape: a scalar in ``()``, else a new array.
+
+        Args:
+            *shape: the lengths of the axes, each 1: ints or a tuple.
+            order: for the arrays' signature: "C", "F" or "A".
+            copy: for the arrays' signature.
+        Returns: a scalar, or an array of that shape.
+        Raises: ValueError for a shape of another size, or another ``order``.
+        """
         cdef Tensor t = reshaped(self, shape) if copy is None and order == "C" else None
         return t if t is not None else handed(returned(Array.reshape(self, *shape, order=order, copy=copy)))
 
     def squeeze(self, axis=None):
-        """The scalar itself."""
+        """The scalar itself.
+
+        Args:
+            axis: None or ``()``; 0 and -1 are let through, as NumPy does.
+        Returns: the scalar itself.
+        Raises: AxisError (a ValueError and an IndexError) for other axes.
+        """
         return handed(self if axis is None else returned(Array.squeeze(self, axis)))
 
     def view(self, dtype=None, type=None):
-        """The scalar of the same bytes as another dtype."""
+        """The scalar of the same bytes as another dtype.
+
+        Args:
+            dtype: a dtype of as many bytes; None: its own.
+            type: for the arrays' signature.
+        Returns: a scalar.
+        Raises: TypeError for what is no dtype; ValueError for one of another size.
+        """
         return handed(returned(Array.view(self, dtype, type)))
 
     def byteswap(self, inplace=False):
-        """The scalar of the bytes in the other order."""
+        """The scalar of the bytes in the other order.
+
+        Args:
+            inplace: for the arrays' signature: the scalar never changes.
+        Returns: a new scalar.
+        Raises: nothing.
+        """
         return handed(returned(Array.byteswap(self)))
 
     def copy(self, order="C"):
-        """A copy, which is a scalar too: ``la.array(s)`` is an array."""
-        return as_scalar(cast(self, self.v.dtype))
+        """A copy, which is a scalar too: ``la.array(s)`` is an array.
+
+        Args:
+            order: for the arrays' signature: "C", "F", "A" or "K".
+        Returns: a new scalar.
+        Raises: ValueError for another ``order``.
+        """
+        return as_scalar(cast(self, self.v.dtype) if order == "C" else functions.copy(self, order=order))
 
     def astype(self, dtype, order="K", casting="unsafe", subok=True, copy=True):
-        """The value as another dtype; TypeError if ``casting`` forbids it."""
+        """The value as another dtype.
+
+        Args:
+            dtype: the dtype.
+            order: for the arrays' signature: "C", "F", "A" or "K".
+            casting: which casts are allowed: "no", "equiv", "safe", "same_kind" or "unsafe".
+            subok: for the arrays' signature.
+            copy: for the arrays' signature.
+        Returns: a new scalar; NumPy's, of a dtype that lazyarray doesn't hold.
+        Raises: TypeError for a cast that ``casting`` forbids, or what is no dtype; ValueError for another
+            ``order`` or ``casting``.
+        """
         result = Array.astype(self, dtype, order, casting, subok)
         return handed(returned(result)) if isinstance(result, Tensor) else result
 
     # -- what changes an array changes a copy that nobody sees, as with NumPy's scalars
 
     def fill(self, value):
-        """Changes nothing."""
+        """Changes nothing: it fills a copy that nobody sees, as NumPy's scalars do.
+
+        Args:
+            value: a number.
+        Returns: None.
+        Raises: ValueError for what is no number.
+        """
         NDArray.fill(cast(self, self.v.dtype), value)
 
     def put(self, indices, values, mode="raise"):
-        """Changes nothing."""
+        """Changes nothing: it writes to a copy that nobody sees, as NumPy's scalars do.
+
+        Args:
+            indices: 0, or -1.
+            values: a number.
+            mode: what other indices are: "raise" (an error), "wrap" or "clip".
+        Returns: None.
+        Raises: IndexError for another index; ValueError for what is no number, or another ``mode``.
+        """
         NDArray.put(cast(self, self.v.dtype), indices, values, mode)
 
     def resize(self, *new_shape, refcheck=True):
-        """Changes nothing."""
+        """Changes nothing: it resizes a copy that nobody sees, as NumPy's scalars do.
+
+        Args:
+            *new_shape: the lengths of axes: ints or a tuple.
+            refcheck: for the arrays' signature.
+        Returns: None.
+        Raises: ValueError for a negative length; TypeError for one that is no integer.
+        """
         NDArray.resize(cast(self, self.v.dtype), *new_shape, refcheck=refcheck)
 
     def sort(self, axis=-1, kind=None, order=None, *, stable=None):
-        """AxisError: there is no axis."""
+        """An error: there is no axis.
+
+        Args:
+            axis: the axis; a scalar has none.
+            kind: for the arrays' signature.
+            order: for the arrays' signature.
+            stable: for the arrays' signature.
+        Returns: nothing: it raises.
+        Raises: AxisError (a ValueError and an IndexError); TypeError for an ``axis`` that is no integer.
+        """
         NDArray.sort(cast(self, self.v.dtype), axis, kind, order, stable=stable)
 
     def partition(self, kth, axis=-1, kind="introselect", order=None):
-        """AxisError: there is no axis."""
+        """An error: there is no axis.
+
+        Args:
+            kth: for the arrays' signature.
+            axis: the axis; a scalar has none.
+            kind: for the arrays' signature.
+            order: for the arrays' signature.
+        Returns: nothing: it raises.
+        Raises: AxisError (a ValueError and an IndexError); TypeError for an ``axis`` that is no integer.
+        """
         NDArray.partition(cast(self, self.v.dtype), kth, axis, kind, order)
 
     def setflags(self, write=None, align=None, uic=None):
-        """Changes nothing."""
+        """Changes nothing.
+
+        Args:
+            write: for the arrays' signature.
+            align: for the arrays' signature.
+            uic: for the arrays' signature.
+        Returns: None.
+        Raises: nothing.
+        """
 
 
 cdef class BoolScalar(Scalar):
@@ -157,15 +254,27 @@ cdef class RealScalar(Scalar):
     """A scalar of a floating-point dtype: a :class:`numbers.Real`."""
 
     def is_integer(self):
-        """Whether the value is a whole number; waits for it."""
+        """Whether the value is a whole number; waits for it.
+
+        Returns: a bool.
+        Raises: nothing.
+        """
         return float(self).is_integer()
 
     def as_integer_ratio(self):
-        """Two integers whose quotient is the value; waits for it."""
+        """Two integers whose quotient is the value; waits for it.
+
+        Returns: a tuple of two ints, the second of which is positive.
+        Raises: OverflowError for an infinite value; ValueError for a NaN.
+        """
         return float(self).as_integer_ratio()
 
     def hex(self):
-        """The value as a hexadecimal text, ``float``'s; waits for it."""
+        """The value as a hexadecimal text, ``float``'s; waits for it.
+
+        Returns: a str.
+        Raises: nothing.
+        """
         return float(self).hex()
 
 
@@ -186,15 +295,27 @@ cdef class IntegralScalar(Scalar):
         return 1
 
     def is_integer(self):
-        """True."""
+        """True.
+
+        Returns: a bool.
+        Raises: nothing.
+        """
         return True
 
     def as_integer_ratio(self):
-        """The value and 1; waits for it."""
+        """The value and 1; waits for it.
+
+        Returns: a tuple of two ints.
+        Raises: nothing.
+        """
         return int(self), 1
 
     def bit_count(self):
-        """The number of ones in the binary form of the absolute value; waits for it."""
+        """The number of ones in the binary form of the absolute value; waits for it.
+
+        Returns: an int.
+        Raises: nothing.
+        """
         return abs(int(self)).bit_count()
 
 

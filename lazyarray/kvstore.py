@@ -26,7 +26,8 @@ def create(name: str = "local") -> KVStore:
         name: "local" or "device": of this process; "dist_sync": of all ranks, which push and pull
             the same keys in the same order.
     Returns: a :class:`KVStore`.
-    Raises: ValueError for another name; "dist_async" among them, which says why.
+    Raises: ValueError for another name; "dist_async" among them, which says why. TypeError for what
+        is no str.
 
     >>> import lazyarray as la
     >>> kv = la.kvstore.create("local")
@@ -88,7 +89,11 @@ class KVStore:
         return 1 if self._comm is None else int(self._comm.size)
 
     def barrier(self) -> None:
-        """Waits until all workers are here."""
+        """Waits until all workers are here.
+
+        Returns: None.
+        Raises: :class:`lazyarray.distributed.RankError` if one is gone.
+        """
         self._issue()
         if self._comm is not None:
             self._comm.barrier()
@@ -99,7 +104,12 @@ class KVStore:
     def init(self, key: Any, value: Any) -> None:
         """Begins keys with values; those of rank 0, if there are several ranks.
 
-        ValueError for a key that is there already.
+        Args:
+            key: an int or a str, or a list of them.
+            value: an array; for a list of keys, a list of arrays.
+        Returns: None.
+        Raises: ValueError for a key that is there already, or another number of values than of
+            keys; TypeError for a key of another type, or what is no array.
         """
         self._issue()
         for k, values in _pairs("init", key, value):
@@ -114,7 +124,15 @@ class KVStore:
     def push(self, key: Any, value: Any, priority: int = 0) -> None:
         """Adds up the arrays of each key, over a list and over all ranks, and stores the sum.
 
-        ValueError for a key without :meth:`init`, or another shape.
+        Args:
+            key: an int or a str, or a list of them.
+            value: an array, or a list of several, of the key's shape; for a list of keys, a list of
+                these.
+            priority: an integer; of "dist_sync", what is pushed with a higher one goes first.
+        Returns: None.
+        Raises: ValueError for a key without :meth:`init`, another shape, or another number of
+            values than of keys; TypeError for a key of another type, what is no array, or a
+            ``priority`` that is no integer.
         """
         rank = _checked_priority(priority)
         pairs = _pairs("push", key, value)
@@ -130,7 +148,17 @@ class KVStore:
     def pull(
         self, key: Any, out: Any = None, priority: int = 0, ignore_sparse: bool = True
     ) -> None:
-        """Copies each key's value to an array, or to each of a list of them."""
+        """Copies each key's value to an array, or to each of a list of them.
+
+        Args:
+            key: an int or a str, or a list of them.
+            out: an array, or a list of several, of the key's shape; for a list of keys, a list of
+                these.
+            priority: for MXNet's signature: an integer.
+            ignore_sparse: for MXNet's signature: no arrays are sparse.
+        Returns: None.
+        Raises: as :meth:`push`; TypeError without ``out``.
+        """
         _checked_priority(priority)
         if out is None:
             raise TypeError("kvstore: pull needs out=")
@@ -147,6 +175,22 @@ class KVStore:
         """:meth:`push`, then :meth:`pull` to ``out``, or to ``value`` itself.
 
         Without an optimiser the stored value stays as it is: what is pulled is the sum.
+
+        Args:
+            key: an int or a str, or a list of them.
+            value: what is pushed.
+            out: what is written; None: ``value``.
+            priority: as for :meth:`push`.
+        Returns: None.
+        Raises: as :meth:`push`.
+
+        >>> import lazyarray as la
+        >>> kv = la.kvstore.create("device")
+        >>> kv.init("g", la.zeros(2))
+        >>> each = [la.ones(2), la.ones(2) * 2]
+        >>> kv.pushpull("g", each)
+        >>> each[0].asnumpy(), each[1].asnumpy()
+        (array([3., 3.]), array([3., 3.]))
         """
         rank = _checked_priority(priority)
         outs = _pairs("pushpull", key, value if out is None else out)
@@ -169,7 +213,16 @@ class KVStore:
                     found.copyto(o)
 
     def broadcast(self, key: Any, value: Any, out: Any, priority: int = 0) -> None:
-        """:meth:`init`, then :meth:`pull` to ``out``."""
+        """:meth:`init`, then :meth:`pull` to ``out``.
+
+        Args:
+            key: an int or a str, or a list of them.
+            value: as for :meth:`init`.
+            out: as for :meth:`pull`.
+            priority: for MXNet's signature: an integer.
+        Returns: None.
+        Raises: as :meth:`init` and :meth:`pull`.
+        """
         self.init(key, value)
         self.pull(key, out, priority)
 
@@ -180,7 +233,15 @@ class KVStore:
     def set_optimizer(self, optimizer: Callable[..., Any], **options: Any) -> None:
         """Has pushed sums be gradients: ``kv.set_optimizer(la.nn.SGD, lr=0.1)``.
 
-        Each key has an optimiser of its own, ``optimizer([value], **options)``.
+        Each key has an optimiser of its own, ``optimizer([value], **options)``, made at its first
+        push.
+
+        Args:
+            optimizer: one of ``la.nn``'s classes, or a function that makes an optimiser.
+            **options: its arguments.
+        Returns: None.
+        Raises: TypeError for what can't be called. The first push raises what the optimiser does of
+            its arguments.
 
         >>> import lazyarray as la
         >>> kv = la.kvstore.create("local")
@@ -202,7 +263,26 @@ class KVStore:
         self._trainers_of = lambda value: optimizer([value], **options)
 
     def set_updater(self, updater: Callable[[Key, NDArray, NDArray], None]) -> None:
-        """Has ``updater(key, sum, value)`` change the value in place at each push."""
+        """Has ``updater(key, sum, value)`` change the value in place at each push.
+
+        Args:
+            updater: what is called, with a key and two arrays.
+        Returns: None.
+        Raises: TypeError for what can't be called.
+
+        >>> import lazyarray as la
+        >>> kv = la.kvstore.create("local")
+        >>> kv.init("w", la.zeros(2))
+        >>> def add(key, total, value):
+        ...     value += total
+        >>> kv.set_updater(add)
+        >>> w = la.ones(2)
+        >>> kv.push("w", w)
+        >>> kv.push("w", w)
+        >>> kv.pull("w", out=w)
+        >>> w.asnumpy()
+        array([2., 2.])
+        """
         if not callable(updater):
             raise TypeError(f"an updater is a function, not a {type(updater).__name__}")
         self._issue()

@@ -30,7 +30,11 @@ _THREADS = (
 
 
 def find_mpirun() -> str | None:
-    """The program that starts MPI's processes: beside this Python, else on the path."""
+    """The program that starts MPI's processes: beside this Python, else on the path.
+
+    Returns: its path, a str; None if there is none.
+    Raises: nothing.
+    """
     beside = os.pathsep.join([str(pathlib.Path(sys.executable).parent), f"{sys.prefix}/bin"])
     for path in (beside, None):
         for name in ("mpirun", "mpiexec"):
@@ -41,7 +45,15 @@ def find_mpirun() -> str | None:
 
 
 def command(mpirun: str, processes: int, program: Sequence[str]) -> list[str]:
-    """What starts ``program`` in so many processes."""
+    """What starts a program in several processes.
+
+    Args:
+        mpirun: MPI's own launcher.
+        processes: how many.
+        program: the program and its arguments.
+    Returns: a list of str: a program and its arguments.
+    Raises: OSError if ``mpirun`` can't be run.
+    """
     said = subprocess.run([mpirun, "--version"], capture_output=True, text=True, check=False)
     version = said.stdout + said.stderr
     start = [mpirun, "-n", str(processes)]
@@ -100,7 +112,13 @@ def _parsed(argv: Sequence[str] | None) -> argparse.Namespace:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Runs the program; gives the status of the rank that failed first, or 0."""
+    """Runs the program in several processes, and waits for them.
+
+    Args:
+        argv: the arguments; None: those of the command line.
+    Returns: an int: the status of the rank that failed first, or 0; 2 without MPI.
+    Raises: SystemExit for wrong arguments, as ``argparse`` does.
+    """
     args = _parsed(argv)
     cores = _cores()
     processes: int = args.n or cores

@@ -44,18 +44,37 @@ class Function:
     _called = False
 
     def save_for_backward(self, *arrays: NDArray) -> None:
-        """Keeps arrays for ``backward``."""
+        """Keeps arrays for ``backward``, as ``saved_tensors``.
+
+        Args:
+            *arrays: inputs, outputs, or any others.
+        Returns: None.
+        Raises: TypeError for what is no array. The backward pass raises RuntimeError if one of them
+            was overwritten meanwhile.
+        """
         for x in arrays:
             if not isinstance(x, Tensor):
                 raise TypeError(f"save_for_backward takes NDArrays, not {type(x).__name__}")
         self.saved_tensors = arrays
 
     def forward(self, *inputs: Any) -> Any:
-        """Computes the outputs; nothing of it is recorded."""
+        """Computes the outputs; nothing of it is recorded.
+
+        Args:
+            *inputs: what the instance is called with.
+        Returns: an array, or a tuple of arrays.
+        Raises: NotImplementedError unless a class overrides it.
+        """
         raise NotImplementedError(f"{type(self).__name__} has no forward()")
 
     def backward(self, *gradients: Any) -> Any:
-        """The inputs' gradients for those of the outputs."""
+        """The inputs' gradients for those of the outputs.
+
+        Args:
+            *gradients: the gradient of each output, an array of its shape.
+        Returns: an array of its shape for each input, or None for zeros: one, or a tuple of them.
+        Raises: NotImplementedError unless a class overrides it.
+        """
         raise NotImplementedError(f"{type(self).__name__} has no backward()")
 
     def __call__(self, *inputs: Any) -> Any:

@@ -41,6 +41,7 @@ def register() -> None:
     installed, so that Dask finds no entry point.
 
     Returns: None.
+    Raises: nothing.
 
     >>> import dask.array, dask.sizeof, lazyarray as la, lazyarray.dask
     >>> lazyarray.dask.register()

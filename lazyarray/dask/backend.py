@@ -56,7 +56,11 @@ class LazyarrayBackend(ArrayBackendEntrypoint):
 
     @classmethod
     def to_backend_dispatch(cls) -> Any:
-        """The function that makes a chunk one of lazyarray's."""
+        """The function that makes a chunk one of lazyarray's.
+
+        Returns: a function of a chunk, and of more for ``la.asarray``.
+        Raises: nothing.
+        """
         return to_lazyarray
 
     @classmethod
@@ -66,7 +70,7 @@ class LazyarrayBackend(ArrayBackendEntrypoint):
         Args:
             data: an array of Dask's.
             kwargs: more for ``la.asarray``: ``device``, say.
-        Returns: an array of Dask's.
+        Returns: a :class:`dask.array.Array`.
         Raises: TypeError for dtypes that no lazyarray has.
         """
         refuse(data.dtype)
@@ -87,27 +91,63 @@ class LazyarrayBackend(ArrayBackendEntrypoint):
 
     @staticmethod
     def ones(*args: Any, **kwargs: Any) -> Any:
-        """``da.ones`` in chunks of lazyarray's."""
+        """``da.ones`` in chunks of lazyarray's.
+
+        Args:
+            *args: those of ``da.ones``.
+            **kwargs: the same, by name.
+        Returns: a :class:`dask.array.Array`.
+        Raises: TypeError for dtypes that no lazyarray has; else as ``da.ones``.
+        """
         return _made("ones", *args, **kwargs)
 
     @staticmethod
     def zeros(*args: Any, **kwargs: Any) -> Any:
-        """``da.zeros`` in chunks of lazyarray's."""
+        """``da.zeros`` in chunks of lazyarray's.
+
+        Args:
+            *args: those of ``da.zeros``.
+            **kwargs: the same, by name.
+        Returns: a :class:`dask.array.Array`.
+        Raises: TypeError for dtypes that no lazyarray has; else as ``da.zeros``.
+        """
         return _made("zeros", *args, **kwargs)
 
     @staticmethod
     def empty(*args: Any, **kwargs: Any) -> Any:
-        """``da.empty`` in chunks of lazyarray's."""
+        """``da.empty`` in chunks of lazyarray's.
+
+        Args:
+            *args: those of ``da.empty``.
+            **kwargs: the same, by name.
+        Returns: a :class:`dask.array.Array`.
+        Raises: TypeError for dtypes that no lazyarray has; else as ``da.empty``.
+        """
         return _made("empty", *args, **kwargs)
 
     @staticmethod
     def full(*args: Any, **kwargs: Any) -> Any:
-        """``da.full`` in chunks of lazyarray's."""
+        """``da.full`` in chunks of lazyarray's.
+
+        Args:
+            *args: those of ``da.full``.
+            **kwargs: the same, by name.
+        Returns: a :class:`dask.array.Array`.
+        Raises: TypeError for dtypes that no lazyarray has; else as ``da.full``.
+        """
         return _made("full", *args, **kwargs)
 
     @staticmethod
     def arange(*args: Any, like: Any = None, **kwargs: Any) -> Any:
-        """``da.arange`` in chunks of lazyarray's."""
+        """``da.arange`` in chunks of lazyarray's.
+
+        Args:
+            *args: those of ``da.arange``.
+            like: an array: of its kind are the chunks.
+            **kwargs: the same as ``args``, by name.
+        Returns: a :class:`dask.array.Array`, of one axis.
+        Raises: TypeError for dtypes that no lazyarray has; else as ``da.arange``.
+        """
         refuse(kwargs.get("dtype"))
         with config.set({"array.backend": "numpy"}):
             return da.arange(*args, like=_meta() if like is None else like, **kwargs)

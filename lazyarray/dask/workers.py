@@ -37,7 +37,13 @@ class EngineThreads(WorkerPlugin):
         self.cores = cores
 
     async def setup(self, worker: Any) -> None:
-        """Called by Dask, in each worker's process."""
+        """Called by Dask, in each worker's process.
+
+        Args:
+            worker: the worker.
+        Returns: None.
+        Raises: OSError if the worker asks its scheduler, which is gone.
+        """
         self._before = engine.get().cores
         cores = self.cores
         if cores is None:
@@ -49,5 +55,11 @@ class EngineThreads(WorkerPlugin):
         engine.get().cores = cores
 
     def teardown(self, worker: Any) -> None:
-        """Called by Dask as the plugin goes: the engine has what it had."""
+        """Called by Dask as the plugin goes: the engine has what it had.
+
+        Args:
+            worker: the worker.
+        Returns: None.
+        Raises: nothing.
+        """
         engine.get().cores = self._before

@@ -36,7 +36,8 @@ def save(
         root: the rank that writes; the others do nothing.
     Returns: at the root an array whose ``wait_to_read()`` returns once the file is there, and
         raises what went wrong; None elsewhere.
-    Raises: TypeError unless data is a dict with strings for keys.
+    Raises: TypeError unless data is a dict of arrays and numbers, with strings for keys; ValueError
+        for a root that is no rank; RuntimeError before :func:`init`.
 
     >>> import io, lazyarray as la
     >>> la.distributed.init()
@@ -48,7 +49,8 @@ def save(
     """
     if not isinstance(data, Mapping) or not all(isinstance(key, str) for key in data):
         raise TypeError("save takes a dict of arrays, with strings for keys")
-    if current().rank != root:
+    process = current()
+    if process.rank != process.world._rank_of("root", root):
         return None
     copies = {
         key: x.to_device(cpu(0)).copy() if isinstance(x, Tensor) else asarray(np.array(x), cpu(0))
@@ -77,7 +79,8 @@ def load(file: str | os.PathLike[str] | IO[bytes], root: int = 0) -> dict[str, N
         file: what :func:`save` or :func:`lazyarray.save` wrote; only the root reads it.
         root: the rank that reads.
     Returns: a dict of arrays by name; those of a list are ``arr_0``, ``arr_1``, ...
-    Raises: what went wrong at the root, there; :class:`RankError` on the others.
+    Raises: what went wrong at the root, there; :class:`RankError` on the others; ValueError for a
+        root that is no rank; RuntimeError before :func:`init`.
 
     >>> import io, lazyarray as la
     >>> la.distributed.init()
@@ -88,6 +91,7 @@ def load(file: str | os.PathLike[str] | IO[bytes], root: int = 0) -> dict[str, N
     ['arr_0', 'arr_1']
     """
     process = current()
+    root = process.world._rank_of("root", root)
     found: dict[str, Any] = {}
     failure: BaseException | None = None
     if process.rank == root:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from lazyarray._docstrings import told_as
+from lazyarray.distributed.communicator import Communicator
 from lazyarray.distributed.process import world
 
 __all__ = [
@@ -25,19 +27,20 @@ def allreduce(x: Any, op: str = "sum", *, out: Any = None, ordered: bool | None 
     """The reduction of every rank's ``x``, on all of them.
 
     "sum" and "mean" have gradients. A NaN in any rank's array is one in the result of "max" and
-    "min", too. With a list of arrays of one dtype it is one collective, which packs them, and
-    gives a list.
+    "min", too. With a list of arrays of one dtype it is one collective, which packs them, and gives
+    a list.
 
     Args:
         x: an array, of one shape and dtype on all ranks; or a list of arrays.
         op: "sum", "mean", "prod", "max" or "min".
         out: the array that the result is written to: ``x`` itself, for one; or a list of them.
-        ordered: whether to add in the order of the ranks, ``x0 + x1 + ...``; None: as
-            :func:`init` was told.
-    Returns: ``out``, or a new array.
-    Raises: ValueError for another ``op``, or an ``out`` of another shape; TypeError for the mean of
-        integers. The result raises :class:`MismatchError` if the ranks differ in what they call,
-        :class:`RankError` if one has no values, or is gone.
+        ordered: whether to add in the order of the ranks, ``x0 + x1 + ...``; None: as :func:`init`
+            was told.
+    Returns: ``out``, or a new array of x's shape; of a list a list of these.
+    Raises: ValueError for another ``op``, or an ``out`` of another shape or dtype; TypeError for
+        the mean of integers, an ``out`` that is no array, or a list of several dtypes; RuntimeError
+        before :func:`init` and after :func:`shutdown`. The result raises :class:`MismatchError` if
+        the ranks differ in what they call, :class:`RankError` if one has no values, or is gone.
 
     >>> import lazyarray as la
     >>> la.distributed.init()
@@ -58,8 +61,8 @@ def reduce(
         op: "sum", "mean", "prod", "max" or "min".
         out: at the root, the array that the result is written to.
         ordered: as in :func:`allreduce`.
-    Returns: at the root ``out`` or a new array; None elsewhere.
-    Raises: as :func:`allreduce`.
+    Returns: at the root ``out`` or a new array of x's shape; None elsewhere.
+    Raises: as :func:`allreduce`; ValueError for a root that is no rank.
 
     >>> import lazyarray as la
     >>> la.distributed.init()
@@ -77,8 +80,8 @@ def broadcast(x: Any, root: int = 0, *, out: Any = None) -> Any:
             each of which is broadcast.
         root: whose values.
         out: the array that they are written to; ``out=x`` is what loads parameters.
-    Returns: ``out``, or a new array.
-    Raises: as :func:`allreduce`.
+    Returns: ``out``, or a new array of x's shape; of a list a list of these.
+    Raises: as :func:`allreduce`; ValueError for a root that is no rank.
 
     >>> import lazyarray as la
     >>> la.distributed.init()
@@ -114,7 +117,7 @@ def gather(x: Any, root: int = 0, *, out: Any = None) -> Any:
         root: the rank that gets them.
         out: at the root, the array that the result is written to.
     Returns: at the root ``out`` or a new array, of shape ``(size, *x.shape)``; None elsewhere.
-    Raises: as :func:`allreduce`.
+    Raises: as :func:`allreduce`; ValueError for a root that is no rank.
 
     >>> import lazyarray as la
     >>> la.distributed.init()
@@ -132,8 +135,8 @@ def scatter(x: Any, root: int = 0, *, out: Any = None) -> Any:
             of one row (``la.empty``), whose values are not read.
         root: whose array.
         out: the array that the row is written to.
-    Returns: ``out``, or a new array: this rank's row.
-    Raises: as :func:`allreduce`; ValueError for another first axis.
+    Returns: ``out``, or a new array of shape ``x.shape[1:]``: this rank's row.
+    Raises: as :func:`allreduce`; ValueError for a root that is no rank, or another first axis.
 
     >>> import lazyarray as la
     >>> la.distributed.init()
@@ -189,7 +192,8 @@ def send(x: Any, dest: int, tag: int = 0) -> None:
         dest: the rank that it goes to.
         tag: a number that sender and receiver agree on.
     Returns: None.
-    Raises: ValueError for another rank, or more than 2 GiB.
+    Raises: ValueError for what is no rank, a tag that is no integer from 0 to 32767, or more than
+        2 GiB; RuntimeError before :func:`init` and after :func:`shutdown`.
 
     >>> import lazyarray as la
     >>> la.distributed.init()
@@ -208,9 +212,10 @@ def recv(x: Any, source: int, tag: int = 0, *, out: Any = None) -> Any:
         source: the rank that sends.
         tag: as the sender's.
         out: the array that the message is written to: ``x`` itself, for one.
-    Returns: ``out``, or a new array.
-    Raises: ValueError for another rank. The result raises :class:`MismatchError` for a message of
-        another shape or dtype.
+    Returns: ``out``, or a new array of x's shape.
+    Raises: ValueError for what is no rank, a tag that is no integer from 0 to 32767, or an ``out``
+        of another shape or dtype; RuntimeError before :func:`init` and after :func:`shutdown`. The
+        result raises :class:`MismatchError` for a message of another shape or dtype.
 
     >>> import lazyarray as la
     >>> la.distributed.init()
@@ -225,10 +230,15 @@ def barrier() -> None:
     """Waits until all ranks are here, with all collectives before it over.
 
     Returns: None.
-    Raises: :class:`RankError` if one is gone.
+    Raises: :class:`RankError` if one is gone; RuntimeError before :func:`init` and after
+        :func:`shutdown`.
 
     >>> import lazyarray as la
     >>> la.distributed.init()
     >>> la.distributed.barrier()
     """
     world().barrier()
+
+
+for _name in __all__:
+    told_as(globals()[_name])(getattr(Communicator, _name))

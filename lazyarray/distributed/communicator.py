@@ -298,7 +298,8 @@ class Communicator:
             color: which group, a number from 0 on; or None.
             key: where in it.
         Returns: the new communicator, or None.
-        Raises: ValueError for a negative color.
+        Raises: ValueError for a negative color; TypeError for a key that is no integer;
+            :class:`RankError` if a rank is gone; RuntimeError after :func:`shutdown`.
 
         >>> import lazyarray as la
         >>> la.distributed.init()
@@ -327,6 +328,12 @@ class Communicator:
 
     def exchange(self, thing: Any) -> list[Any]:
         """Every rank's Python object, by pickle: settings, file names. A collective that waits.
+
+        Args:
+            thing: this rank's object.
+        Returns: a list of all ranks' objects.
+        Raises: with several ranks, what pickling the object raises; :class:`RankError` if a rank is
+            gone; RuntimeError after :func:`shutdown`.
 
         >>> import lazyarray as la
         >>> la.distributed.init()

@@ -84,6 +84,10 @@ class DataParallel:
 
         :meth:`step` does so; by itself it is for programs that look at gradients before they step,
         or have a compiled function step.
+
+        Returns: None.
+        Raises: ValueError if a parameter has no gradient any more. Waits on the gradients raise
+            :class:`RankError` if a rank is gone.
         """
         gradients = self._gradients()
         if self.comm.size == 1:
@@ -98,21 +102,39 @@ class DataParallel:
         self._stamps = [_stamp(g) for g in gradients]
 
     def step(self) -> None:
-        """Averages the gradients, and has the optimiser take its step."""
+        """Averages the gradients, and has the optimiser take its step.
+
+        Returns: None.
+        Raises: as :meth:`average`, and what the optimiser's ``step`` raises.
+        """
         self.average()
         self.trainer.step()
 
     def zero_grad(self) -> None:
-        """Sets the gradients to zero: needed only with ``attach_grad("add")``."""
+        """Sets the gradients to zero: needed only with ``attach_grad("add")``.
+
+        Returns: None.
+        Raises: nothing.
+        """
         self.trainer.zero_grad()
 
     def state_dict(self) -> dict[str, Any]:
-        """The optimiser's state, the same on all ranks."""
+        """The optimiser's state, the same on all ranks.
+
+        Returns: a dict of numbers and arrays by name.
+        Raises: nothing.
+        """
         state: dict[str, Any] = self.trainer.state_dict()
         return state
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Goes on from a state; every rank loads the same."""
+        """Goes on from a state; every rank loads the same.
+
+        Args:
+            state: what :meth:`state_dict` gave.
+        Returns: None.
+        Raises: what the optimiser's ``load_state_dict`` raises.
+        """
         self.trainer.load_state_dict(state)
 
     # -- how

@@ -365,7 +365,7 @@ def is_initialized() -> bool:
 def world() -> Communicator:
     """All ranks.
 
-    Returns: a communicator.
+    Returns: a :class:`Communicator`.
     Raises: RuntimeError before :func:`init`.
 
     >>> import lazyarray as la

@@ -61,11 +61,25 @@ class DistributedSampler:
         self.epoch = 0
 
     def set_epoch(self, epoch: int) -> None:
-        """Chooses the epoch's order; each pass over the sampler goes on to the next one."""
+        """Chooses the epoch's order; each pass over the sampler goes on to the next one.
+
+        Args:
+            epoch: a number from 0 on, the same on all ranks.
+        Returns: None.
+        Raises: nothing; the next pass that shuffles raises ValueError for a negative number.
+        """
         self.epoch = epoch
 
     def indices(self) -> np.ndarray:
-        """This rank's indices of the epoch, in order."""
+        """This rank's indices of the epoch, in order.
+
+        Returns: a NumPy array of integers, of shape ``(n,)``: as many on each rank.
+        Raises: ValueError for a negative epoch, if it shuffles.
+
+        >>> import lazyarray as la
+        >>> la.distributed.DistributedSampler(5, shuffle=False, rank=1, size=2).indices()
+        array([1, 3, 0])
+        """
         order = np.arange(self.length)
         if self.shuffle:
             order = np.random.default_rng([self.seed, self.epoch]).permutation(self.length)

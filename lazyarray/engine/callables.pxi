@@ -7,7 +7,18 @@ cdef class RunContext:
     def numpy(self, x):
         """A raw NumPy view of ``x``'s memory, writable exactly if ``x.var`` is mutable here.
 
-        Valid until the op ends. ValueError if ``x.var`` was declared in neither set.
+        Args:
+            x: an array in the host's memory.
+        Returns: a NumPy array of its shape, valid until the op ends.
+        Raises: TypeError for what is no array; ValueError if ``x.var`` was declared in neither set;
+            RuntimeError once the op has ended.
+
+        >>> import lazyarray as la
+        >>> x, seen = la.arange(3), []
+        >>> la.engine.get().push_sync(lambda ctx: seen.append(ctx.numpy(x).sum()), la.cpu(), [x.var])
+        >>> la.waitall()
+        >>> seen
+        [np.int64(3)]
         """
         cdef CUse* u
         if self.op is NULL:
@@ -25,14 +36,21 @@ cdef class RunContext:
         """A CuPy array on ``x``'s memory, of an op that runs on the GPU where ``x`` is.
 
         Work on it goes to CuPy's current stream, which in such an op is the worker's own: it needs no
-        waiting, later ops come after it. Read only what the op reads, write only what it writes. Valid
-        until the op ends. ValueError if ``x.var`` was declared in neither set.
+        waiting, later ops come after it. Read only what the op reads, write only what it writes.
+
+        Args:
+            x: an array on the op's GPU.
+        Returns: a CuPy array of its shape, valid until the op ends.
+        Raises: TypeError for what is no array; ValueError if it is elsewhere than the op, or not on a GPU,
+            or ``x.var`` was declared in neither set; RuntimeError once the op has ended.
         """
         cdef Var var
         if self.op is NULL:
             raise RuntimeError("the op of this run_ctx has ended")
         if not isinstance(getattr(x, "var", None), Var):
             raise TypeError(f"run_ctx.cupy takes an array, not {type(x).__name__}")
+        if self.ctx.c.kind != GPU:
+            raise ValueError(f"run_ctx.cupy is of ops on a GPU: this one is on {self.ctx!r}")
         if x.ctx != self.ctx:
             raise ValueError(f"the array is on {x.ctx!r}, the op on {self.ctx!r}")
         var = x.var

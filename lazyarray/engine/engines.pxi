@@ -113,14 +113,25 @@ cdef class Engine:
     # -- variables
 
     def new_variable(self):
-        """A new variable of this engine."""
+        """A new variable of this engine.
+
+        Returns: a :class:`Var`, of version 0.
+        Raises: nothing.
+        """
         return new_var(new CVar(self.c))
 
     def delete_variable(self, delete_fn, Device ctx not None, Var var not None):
-        """Runs ``delete_fn(run_ctx)`` (or nothing, for None) when every earlier use of ``var`` is done.
+        """Runs ``delete_fn(run_ctx)`` when every earlier use of ``var`` is done. Does not wait.
 
-        Never waits, and always runs, also on a poisoned variable. ValueError if ``var`` was
-        deleted before.
+        It always runs, also on a poisoned variable.
+
+        Args:
+            delete_fn: what is called; None: nothing is.
+            ctx: the device that it runs on.
+            var: the variable, which no later operator may use.
+        Returns: None.
+        Raises: TypeError for what can't be called; ValueError for a variable of another engine, or
+            one that was deleted before; RuntimeError after :meth:`stop`.
         """
         if delete_fn is not None and not callable(delete_fn):
             raise TypeError(f"delete_fn is callable or None, not {type(delete_fn).__name__}")
@@ -130,7 +141,28 @@ cdef class Engine:
     # -- operators
 
     def new_operator(self, fn, const_vars=(), mutable_vars=(), prop=FnProperty.NORMAL, name=None):
-        """A reusable operator that calls ``fn(run_ctx)``; push it any number of times."""
+        """A reusable operator that calls ``fn(run_ctx)``; push it any number of times.
+
+        Args:
+            fn: what is called, with a :class:`RunContext`.
+            const_vars: the variables that it reads.
+            mutable_vars: the variables that it writes, or reads and writes.
+            prop: what kind of work it is, a :class:`FnProperty`.
+            name: what errors and profiles call it; None: as the function is called.
+        Returns: an :class:`Opr`.
+        Raises: TypeError for what can't be called, what is no sequence of variables, or a name that
+            is no string; ValueError for a variable of another engine, or another ``prop``.
+
+        >>> from lazyarray import engine
+        >>> e = engine.ThreadedEnginePerDevice()
+        >>> v, out = e.new_variable(), []
+        >>> op = e.new_operator(lambda ctx: out.append(len(out)), mutable_vars=[v])
+        >>> for _ in range(3):
+        ...     e.push(op, engine.Device("cpu"))
+        >>> e.wait_for_var(v)
+        >>> out
+        [0, 1, 2]
+        """
         _check_callable(fn)
         cdef Opr op = Opr.__new__(Opr)
         op.engine = self
@@ -145,12 +177,28 @@ cdef class Engine:
         return op
 
     def delete_operator(self, Opr op not None):
-        """Ends an operator; pushes made before still run. Does not wait."""
+        """Ends an operator; pushes made before still run. Does not wait.
+
+        Args:
+            op: what :meth:`new_operator` made.
+        Returns: None.
+        Raises: ValueError for an operator of another engine, or one that was deleted before.
+        """
         self.check_operator(op)
         op.deleted = True
 
     def push(self, Opr op not None, Device ctx not None, object priority=0):
-        """Pushes one run of ``op`` on device ``ctx``."""
+        """Pushes one run of ``op`` on device ``ctx``. Does not wait.
+
+        Args:
+            op: what :meth:`new_operator` made.
+            ctx: the device that it runs on.
+            priority: an integer; of two that are ready the higher one goes first.
+        Returns: None.
+        Raises: ValueError for an operator of another engine, or one that was deleted, as for a
+            variable that was; TypeError for a ``priority`` that is no integer; RuntimeError after
+            :meth:`stop`. A :class:`NaiveEngine` raises what the function raises.
+        """
         self.check_operator(op)
         self.push_callable(op.fn, ctx, op.const_vars, op.mutable_vars, (), op.prop, priority,
                            op.name, False)
@@ -167,8 +215,22 @@ cdef class Engine:
         """Pushes ``fn(run_ctx)``, which ends when it returns.
 
         It runs after every earlier op that writes one of ``const_vars`` or uses one of
-        ``mutable_vars``. If it raises, the mutable variables are poisoned: each wait on them
-        raises the same exception, and ops that read or write them are skipped.
+        ``mutable_vars``. If it raises, the mutable variables are poisoned: each wait on them raises
+        the same exception, and ops that read or write them are skipped.
+
+        Args:
+            fn: what is called, with a :class:`RunContext`.
+            ctx: the device that it runs on.
+            const_vars: the variables that it reads.
+            mutable_vars: the variables that it writes, or reads and writes.
+            prop: what kind of work it is, a :class:`FnProperty`.
+            priority: an integer; of two that are ready the higher one goes first.
+            name: what errors and profiles call it; None: as the function is called.
+        Returns: None.
+        Raises: TypeError for what can't be called, what is no sequence of variables, a ``priority``
+            that is no integer, or a name that is no string; ValueError for a variable that is
+            another engine's or was deleted, or another ``prop``; RuntimeError after :meth:`stop`. A
+            :class:`NaiveEngine` raises what the function raises.
         """
         _check_callable(fn)
         self.push_callable(fn, ctx, _vars(const_vars, "const_vars"),
@@ -181,6 +243,27 @@ cdef class Engine:
 
         Exactly once, from any thread; a second call is a RuntimeError. Of ``overwrites``, which are
         written too, nothing is read: an error that they hold is over if the op succeeds.
+
+        Args:
+            fn: what is called, with a :class:`RunContext` and a function that ends the op.
+            ctx: the device that it runs on.
+            const_vars: the variables that it reads.
+            mutable_vars: the variables that it writes, or reads and writes.
+            prop: what kind of work it is, a :class:`FnProperty`.
+            priority: an integer; of two that are ready the higher one goes first.
+            name: what errors and profiles call it; None: as the function is called.
+            overwrites: the variables that it writes without reading them.
+        Returns: None.
+        Raises: as :meth:`push_sync`.
+
+        >>> import threading
+        >>> from lazyarray import engine
+        >>> e = engine.ThreadedEnginePerDevice()
+        >>> v = e.new_variable()
+        >>> def later(run_ctx, on_complete):
+        ...     threading.Timer(0.01, on_complete).start()
+        >>> e.push_async(later, engine.Device("cpu"), mutable_vars=[v])
+        >>> e.wait_for_var(v)
         """
         _check_callable(fn)
         self.push_callable(fn, ctx, _vars(const_vars, "const_vars"),
@@ -283,7 +366,14 @@ cdef class Engine:
         return raise_error(c.error_of(var))
 
     def wait_for_var(self, Var var not None):
-        """Blocks until the writes of ``var`` pushed before are done; raises what poisoned it."""
+        """Blocks until the writes of ``var`` pushed before are done.
+
+        Args:
+            var: the variable.
+        Returns: None.
+        Raises: what poisoned the variable; ValueError if it is another engine's; RuntimeError
+            inside of an op that it waits for.
+        """
         if not self.c.owns(var.c):
             raise ValueError("the variable belongs to another engine")
         cdef int64_t start = wait_starts(self.c)
@@ -296,8 +386,9 @@ cdef class Engine:
     def wait_for_all(self):
         """Blocks until everything pushed before is done.
 
-        Raises the first error, in push order, that no wait has raised yet. RuntimeError inside
-        an op.
+        Returns: None.
+        Raises: the first error, in push order, that no wait has raised yet; RuntimeError inside an
+            op.
         """
         cdef CEngine* c = self.c
         cdef int64_t start = wait_starts(c)
@@ -312,7 +403,13 @@ cdef class Engine:
         raise_error(c.take_failure())
 
     def throw(self, Var var not None):
-        """Raises what ``var`` holds now, without waiting or clearing."""
+        """Raises what ``var`` holds now, without waiting or clearing.
+
+        Args:
+            var: the variable.
+        Returns: None, if it holds no error.
+        Raises: what poisoned the variable; ValueError if it is another engine's.
+        """
         if not self.c.owns(var.c):
             raise ValueError("the variable belongs to another engine")
         raise_error(self.c.error_of(var.c), False)
@@ -324,11 +421,19 @@ cdef class Engine:
     # -- life
 
     def start(self):
-        """Lets pushes in again after :meth:`stop`."""
+        """Lets pushes in again after :meth:`stop`.
+
+        Returns: None.
+        Raises: nothing.
+        """
         self.c.start()
 
     def stop(self):
-        """Finishes all pushed work and ends the workers; a push is a RuntimeError until start()."""
+        """Finishes all pushed work and ends the workers; a push is a RuntimeError until :meth:`start`.
+
+        Returns: None.
+        Raises: RuntimeError inside an op.
+        """
         self.flush()
         interrupt = []
         cdef void* arg = <void*>interrupt
@@ -339,7 +444,11 @@ cdef class Engine:
         check_status(status, interrupt)
 
     def notify_shutdown(self):
-        """The process is ending: finish all work and end the workers; later pushes run at the call."""
+        """The process is ending: finish all work and end the workers; later pushes run at the call.
+
+        Returns: None.
+        Raises: RuntimeError inside an op.
+        """
         self.flush()
         interrupt = []
         cdef void* arg = <void*>interrupt
@@ -384,7 +493,20 @@ cdef class Engine:
         self.c.set_cores(min(n, 1 << 20))
 
     def stats(self):
-        """Counters since the start: a dict of ints."""
+        """Counters since the start.
+
+        Returns: a dict of ints: how many ops were "pushed", are "completed" and were run by who
+            waited ("helped"); how many "waits" there were; the "threads" that live;
+            "pending_bytes", what ops that haven't run will write. The process's engine adds those
+            of the storage and of recording.
+        Raises: nothing.
+
+        >>> from lazyarray import engine
+        >>> e = engine.NaiveEngine()
+        >>> e.push_sync(lambda ctx: None, engine.Device("cpu"))
+        >>> e.stats()["completed"]
+        1
+        """
         cdef EngineStats s = self.c.stats()
         out = {"pushed": s.pushed, "completed": s.completed, "helped": s.helped,
                "waits": s.waits, "threads": s.threads, "pending_bytes": self.c.pending_bytes()}
@@ -396,7 +518,8 @@ cdef class Engine:
     def trace_start(self):
         """Starts to note when each op is pushed, ready, started and ended.
 
-        RuntimeError if that is being done already, by the profiler for one.
+        Returns: None.
+        Raises: RuntimeError if that is being done already, by the profiler for one.
         """
         if self.c.tracing():
             raise RuntimeError("the engine is being traced already")
@@ -405,7 +528,19 @@ cdef class Engine:
         self.c.trace().set(TRACE_OPS)
 
     def trace_stop(self):
-        """Stops tracing and returns one dict an op: times in nanoseconds, in completion order."""
+        """Stops tracing, and gives what was noted since :meth:`trace_start`.
+
+        Returns: a list of one dict an op, in completion order: "name", "seq" (its number),
+            "queued", "ready", "start" and "end" in nanoseconds, "worker", "skipped" and "device".
+        Raises: nothing.
+
+        >>> from lazyarray import engine
+        >>> e = engine.NaiveEngine()
+        >>> e.trace_start()
+        >>> e.push_sync(lambda ctx: None, engine.Device("cpu"), name="mine")
+        >>> [op["name"] for op in e.trace_stop()]
+        ['mine']
+        """
         self.flush()
         self.c.trace().set(0)
         return _trace_dicts(self.c)

@@ -117,7 +117,11 @@ class broadcast:
         return 0 if self._walk is None else int(self._walk.index)
 
     def reset(self) -> None:
-        """Starts again."""
+        """Starts again: the next tuple is the first one.
+
+        Returns: None.
+        Raises: nothing.
+        """
         self._walk = None
 
     def __iter__(self) -> broadcast:

@@ -163,8 +163,13 @@ class Executor:
     ) -> None:
         """Copies values into the arrays of arguments and auxiliary states.
 
-        ValueError for names that aren't the graph's, unless ``allow_extra_params``, and for other
-        shapes.
+        Args:
+            arg_params: values of arguments, by name.
+            aux_params: values of auxiliary states, by name.
+            allow_extra_params: whether names that aren't the graph's are left out.
+        Returns: None.
+        Raises: ValueError for other shapes, and for names that aren't the graph's unless
+            ``allow_extra_params``.
         """
         for given, mine, what in (
             (arg_params, self.arg_dict, "argument"),
@@ -181,7 +186,12 @@ class Executor:
     def forward(self, is_train: bool = False, **kwargs: Any) -> list[NDArray]:
         """Computes and gives the outputs; arrays given by name are copied into arguments first.
 
-        With ``is_train`` ops run as in training, and :meth:`backward` may follow.
+        Args:
+            is_train: whether ops run as in training, and :meth:`backward` may follow.
+            **kwargs: values of arguments, by name.
+        Returns: a list of arrays: the outputs, which the next ``forward`` overwrites.
+        Raises: TypeError for a name that is no argument's; ValueError for a value of another shape;
+            RuntimeError while another thread uses the executor.
         """
         with self._use:
             mine = self.arg_dict
@@ -211,9 +221,15 @@ class Executor:
             return outputs
 
     def backward(self, out_grads: Any = None) -> None:
-        """Computes the gradients, for those of the outputs: one, or one for each; None: ones.
+        """Computes the gradients, into ``grad_dict``'s arrays.
 
-        RuntimeError unless ``forward(is_train=True)`` came before, or if no argument has one.
+        Args:
+            out_grads: the gradients of the outputs: an array if there is one, or a list of one for
+                each; None, also in the list: ones.
+        Returns: None.
+        Raises: RuntimeError unless ``forward(is_train=True)`` came before, if no argument has a
+            gradient, and while another thread uses the executor; ValueError for another number of
+            gradients, or one of another shape.
         """
         with self._use:
             if not self._wanted:
@@ -243,9 +259,21 @@ class Executor:
             self._use.owe(False)
 
     def set_monitor_callback(self, callback: Monitor | None, monitor_all: bool = False) -> None:
-        """Has ``callback(name, array)`` told each node's results; ``monitor_all``: arguments, too.
+        """Has ``callback(name, array)`` told each node's results.
 
-        The graph then runs node by node, until it is called with None.
+        The graph then runs node by node, until this is called with None.
+
+        Args:
+            callback: what is called; None: nobody is told any more.
+            monitor_all: whether it is told the arguments, too.
+        Returns: None.
+        Raises: nothing.
+
+        >>> import lazyarray as la
+        >>> e = la.sym.exp(la.sym.var("x"), name="y").simple_bind(x=(2,))
+        >>> e.set_monitor_callback(lambda name, x: print(name, x.shape))
+        >>> _ = e.forward()
+        y_output (2,)
         """
         self._monitor, self._monitor_all = callback, monitor_all
         self._backward = None
@@ -255,8 +283,20 @@ class Executor:
     ) -> Executor:
         """An executor for other shapes of some arguments; arrays that keep their shape are shared.
 
-        Its intermediates lie in this one's memory if they fit. ``partial_shaping``: others'
-        shapes may change too. ``allow_up_sizing``: arrays may become larger. (Else ValueError.)
+        Its intermediates lie in this one's memory if they fit.
+
+        Args:
+            partial_shaping: whether the shapes of other arguments may change, too.
+            allow_up_sizing: whether arrays may become larger.
+            **shapes: the new shapes, by the arguments' names.
+        Returns: an :class:`Executor`.
+        Raises: ValueError for a change that these forbid, or shapes that don't fit; TypeError for a
+            name that is no argument's.
+
+        >>> import lazyarray as la
+        >>> e = la.sym.exp(la.sym.var("x")).simple_bind(x=(2, 3))
+        >>> e.reshape(x=(1, 3)).arg_dict["x"].shape
+        (1, 3)
         """
         graph = self.graph
         dtypes = {name: x.dtype for name, x in self._arrays.items()}
@@ -301,6 +341,9 @@ class Executor:
 
         In the last line: bytes planned for intermediates, bytes if each had memory of its own, and
         the most bytes that are alive at once, which no plan can go below.
+
+        Returns: a str of several lines.
+        Raises: what a node's function raises, if the executor has not run before.
         """
         is_train = bool(self._wanted)
         run = self._prepared(is_train)
@@ -326,7 +369,14 @@ class Executor:
     def compute(
         self, is_train: bool, hear: Callable[[Entry, NDArray], Any] | None = None
     ) -> list[NDArray]:
-        """The graph's outputs, recorded for gradients in training; none is an argument itself."""
+        """The graph's outputs, recorded for gradients in training; none is an argument itself.
+
+        Args:
+            is_train: whether ops run as in training, and are recorded.
+            hear: ``hear(entry, array)`` is told each result.
+        Returns: a list of arrays.
+        Raises: what a node's function raises, with a note of the node and its line.
+        """
         scope = autograd.predict_mode()
         if is_train:
             scope = autograd.record() if self._wanted else autograd.train_mode()

@@ -112,19 +112,35 @@ class Graph:
     # -- what it is
 
     def list_arguments(self) -> list[str]:
-        """The names of the variables, but for the auxiliary ones."""
+        """The names of the variables, but for the auxiliary ones.
+
+        Returns: a list of str.
+        Raises: nothing.
+        """
         return [n.name for n in self.arguments]
 
     def list_auxiliary_states(self) -> list[str]:
-        """The names of the variables that the graph writes."""
+        """The names of the variables that the graph writes.
+
+        Returns: a list of str.
+        Raises: nothing.
+        """
         return [n.name for n in self.aux]
 
     def list_inputs(self) -> list[str]:
-        """The names of all variables."""
+        """The names of all variables.
+
+        Returns: a list of str.
+        Raises: nothing.
+        """
         return [n.name for n in self.variables]
 
     def list_outputs(self) -> list[str]:
-        """The names of the outputs: ``fc1_output``, ``split0_output1``, or a variable's own."""
+        """The names of the outputs: ``fc1_output``, ``split0_output1``, or a variable's own.
+
+        Returns: a list of str.
+        Raises: nothing.
+        """
         return [output_name(e) for e in self.outputs]
 
     def __str__(self) -> str:
@@ -138,12 +154,24 @@ class Graph:
     def summary(self, **known: Any) -> str:
         """The graph with the shape and dtype of each result, and the line that built it.
 
-        ``known`` are shapes or specs of variables, as for :meth:`infer`.
+        Args:
+            **known: shapes or specs of variables, as for :meth:`infer`.
+        Returns: a str of several lines.
+        Raises: what :meth:`infer` raises.
+
+        >>> import lazyarray as la
+        >>> print(la.sym.exp(la.sym.var("x")).graph.summary(x=(2, 3)).splitlines()[0])
+        Graph(x: float64 (2, 3)):
         """
         return text.printed(self, self.infer(**known), lines=True)
 
     def todot(self, **known: Any) -> str:
-        """The source of a picture, for Graphviz; with shapes at the edges if ``known`` are given.
+        """The source of a picture, for Graphviz; with shapes at the edges if they are known.
+
+        Args:
+            **known: shapes or specs of variables, as for :meth:`infer`.
+        Returns: a str of several lines.
+        Raises: what :meth:`infer` raises, if any are given.
 
         >>> import lazyarray as la
         >>> print(la.sym.exp(la.sym.var("x"), name="y").graph.todot().splitlines()[0])
@@ -160,17 +188,38 @@ class Graph:
     def tojson(self) -> str:
         """The graph as JSON; arrays that it holds are written with their values (which waits).
 
-        TypeError, with the line, for an op that has no public name.
+        Returns: a str.
+        Raises: TypeError, with the line, for an op that has no public name.
         """
         return serial.dumps(self)
 
     @classmethod
     def fromjson(cls, json: str | bytes) -> Graph:
-        """The graph that :meth:`tojson` wrote; ValueError if it is corrupt or names no op."""
+        """The graph that :meth:`tojson` wrote.
+
+        Args:
+            json: the text.
+        Returns: a :class:`Graph`.
+        Raises: ValueError if it is corrupt or names no op.
+
+        >>> import lazyarray as la
+        >>> graph = la.trace(lambda x: la.exp(x) + 1, la.ones(3))
+        >>> print(la.Graph.fromjson(graph.tojson()))
+        Graph(x: float64 (3,)):
+            %0 = exp(x)
+            %1 = add(%0, 1.0)
+            return %1
+        """
         return cls(**serial.loads(json))
 
     def save(self, file: File) -> None:
-        """Writes :meth:`tojson` to a file, given by its path or open for text."""
+        """Writes :meth:`tojson` to a file.
+
+        Args:
+            file: a path, or a file that is open for text.
+        Returns: None.
+        Raises: what :meth:`tojson` raises; OSError if the file can't be written.
+        """
         written = self.tojson()
         if hasattr(file, "write"):
             file.write(written)
@@ -180,7 +229,13 @@ class Graph:
 
     @classmethod
     def load(cls, file: File) -> Graph:
-        """Reads what :meth:`save` wrote."""
+        """Reads what :meth:`save` wrote.
+
+        Args:
+            file: a path, or an open file.
+        Returns: a :class:`Graph`.
+        Raises: OSError if the file can't be read; ValueError if it is corrupt or names no op.
+        """
         if hasattr(file, "read"):
             return cls.fromjson(file.read())
         with open(os.fspath(file)) as stream:
@@ -207,8 +262,12 @@ class Graph:
     def infer(self, **known: Any) -> dict[Entry, Spec]:
         """Shape and dtype of each output of each node, given those of variables.
 
-        ``known`` holds, by name, shapes or specs. ValueError, naming them, if those of some
-        variable neither are known nor follow; what a function refuses is its own error.
+        Args:
+            **known: shapes or specs (:func:`lazyarray.spec`) by the variables' names.
+        Returns: a dict of specs by entry.
+        Raises: ValueError, naming them, if the shapes of some variable neither are known nor
+            follow, or contradict others; TypeError for a name that the graph hasn't; what a
+            function refuses is its own error.
         """
         return inference.infer(self, known)
 
@@ -217,6 +276,18 @@ class Graph:
 
         They are given by name, or in the order of ``list_arguments``. A length that is None has to
         follow from others; 0 is the length of an array without elements.
+
+        Args:
+            *args: shapes in the arguments' order; None: not known.
+            **shapes: shapes by the arguments' names.
+        Returns: three lists of tuples: of arguments, outputs, auxiliary states.
+        Raises: what :meth:`infer` raises; TypeError for shapes both by name and in order, or too
+            many.
+
+        >>> import lazyarray as la
+        >>> y = la.sym.nn.linear(la.sym.var("x"), la.sym.var("w", shape=(10, None)))
+        >>> y.infer_shape(x=(2, 784))
+        ([(2, 784), (10, 784)], [(2, 10)], [])
         """
         return self._inferred(self.infer(**self._listed(args, shapes)), "shape")
 
@@ -226,6 +297,13 @@ class Graph:
         """As :meth:`infer_shape`, of what is known: where nothing is, the shape is None.
 
         As in MXNet a length of 0 (or None, or -1) is an unknown one, also in what is given back.
+
+        Args:
+            *args: shapes in the arguments' order; None: not known.
+            **shapes: shapes by the arguments' names.
+        Returns: three lists of tuples, or of None: of arguments, outputs, auxiliary states.
+        Raises: ValueError for shapes that contradict others; TypeError for a name that the graph
+            hasn't, and for shapes both by name and in order, or too many.
 
         >>> import lazyarray as la
         >>> y = la.sym.nn.linear(la.sym.var("x"), la.sym.var("w", shape=(10, None)))
@@ -242,8 +320,16 @@ class Graph:
     def infer_type(self, *args: Any, **dtypes: Any) -> tuple[list[Any], list[Any], list[Any]]:
         """The dtypes of arguments, outputs and auxiliary states, given those of some arguments.
 
-        Where one dtype of floats is named, arguments of which none is said have that; else they
-        are of float64. No shapes are needed, unless functions take none that could be made up.
+        Where one dtype of floats is named, arguments of which none is said have that; else they are
+        of float64. No shapes are needed, unless functions take none that could be made up.
+
+        Args:
+            *args: dtypes in the arguments' order; None: not known.
+            **dtypes: dtypes by the arguments' names.
+        Returns: three lists of dtypes: of arguments, outputs, auxiliary states.
+        Raises: ValueError for dtypes that contradict others, or that don't follow without shapes;
+            TypeError for what is no dtype, a name that the graph hasn't, and for dtypes both by
+            name and in order, or too many.
 
         >>> import lazyarray as la
         >>> (la.sym.var("x") @ la.sym.var("w") > 0).infer_type(x="float32")[:2]
@@ -285,12 +371,33 @@ class Graph:
     ) -> list[NDArray]:
         """Calls the nodes' functions on arrays for the variables, and writes the updates.
 
-        ``hear(entry, array)`` is told each result; ``devices`` says where a node makes arrays.
+        Args:
+            arrays: an array for each variable, by its node.
+            hear: ``hear(entry, array)`` is told each result.
+            devices: on which device a node makes arrays, by the node; others do so on the current
+                one.
+        Returns: a list of arrays: the outputs.
+        Raises: KeyError if a variable has no array; what a node's function raises, with a note of
+            the node and its line.
         """
         return running.run(self, arrays, hear, devices)
 
     def eval(self, ctx: DeviceLike = None, **arguments: Any) -> list[NDArray]:
-        """The outputs for arrays given by the variables' names, computed at once, node by node."""
+        """The outputs for arrays given by the variables' names, computed at once, node by node.
+
+        Args:
+            ctx: the device that it is computed on; None: the arrays' own, and the current one for
+                new ones.
+            **arguments: an array for each variable.
+        Returns: a list of arrays: the outputs.
+        Raises: TypeError if arguments are missing or unknown; ValueError for what is no device;
+            what a node's function raises, with a note of the node and its line.
+
+        >>> import lazyarray as la
+        >>> graph = (la.sym.var("x") * 2).graph
+        >>> graph.eval(x=la.arange(3))[0].asnumpy()
+        array([0, 2, 4])
+        """
         device = as_device(ctx)
         arrays = self.named(arguments, "eval")
         given = {n: _rows.asarray(arrays[n.name]) for n in self.variables}
@@ -304,7 +411,14 @@ class Graph:
         return running.called_with(self, args, kwargs)
 
     def named(self, arrays: Mapping[str, Any], what: str) -> dict[str, Any]:
-        """Arrays by the names of all variables; TypeError if some are missing or unknown."""
+        """Arrays by the names of all variables.
+
+        Args:
+            arrays: a dict of arrays by name.
+            what: who asks, for the error.
+        Returns: a dict of the same arrays, in the variables' order.
+        Raises: TypeError if some are missing or unknown.
+        """
         names = self.list_inputs()
         missing = [n for n in names if n not in arrays]
         unknown = [n for n in arrays if n not in names]
@@ -327,11 +441,28 @@ class Graph:
     ) -> Executor:
         """An :class:`lazyarray.Executor` that computes the graph from given arrays, by reference.
 
-        ``args`` and ``aux_states`` are arrays, and ``args_grad`` those that collect gradients, in
-        lists (in the order of ``list_arguments``) or by name. ``grad_req`` is "write", "add" or
-        "null", for all or in a list or by name; without an array in ``args_grad`` it is "null".
-        ``group2ctx`` says on which device nodes with a ``ctx_group`` run; ``shared_exec`` is an
-        executor whose memory for intermediates is used: the two then run one after the other.
+        Args:
+            ctx: the device of the arrays; None: :func:`current_context`.
+            args: the arguments' arrays: a list, in the order of ``list_arguments``, or a dict by
+                name.
+            args_grad: the arrays that collect gradients, likewise; None, also in the list: there is
+                none.
+            grad_req: "write", "add" or "null", for all or in a list or by name; without an array in
+                ``args_grad`` it is "null".
+            aux_states: the auxiliary states' arrays, likewise.
+            group2ctx: on which device nodes with a ``ctx_group`` run, by the group's name.
+            shared_exec: an executor whose memory for intermediates is used: the two then run one
+                after the other.
+        Returns: an :class:`Executor`.
+        Raises: TypeError for arrays that are missing, unknown or no arrays, and for the gradient of
+            what isn't floats; ValueError for a shape or device that doesn't fit, a gradient of
+            another shape or dtype than its argument, and for another ``grad_req``.
+
+        >>> import lazyarray as la
+        >>> x = la.array([1.0, 2.0])
+        >>> e = la.sym.square(la.sym.var("x")).bind(la.cpu(), [x])
+        >>> e.forward()[0].asnumpy()
+        array([1., 4.])
         """
         return binding.bind(
             self, ctx, args, args_grad, grad_req, aux_states, group2ctx, shared_exec
@@ -348,8 +479,17 @@ class Graph:
     ) -> Executor:
         """An :class:`lazyarray.Executor` on new arrays of zeros, whose shapes follow from some.
 
-        ``type_dict`` holds dtypes by name: float64 is the default. Arguments that aren't floats
-        have no gradient. The rest is as in :meth:`bind`.
+        Arguments that aren't floats have no gradient.
+
+        Args:
+            ctx: the device of the arrays; None: :func:`current_context`.
+            grad_req: "write", "add" or "null", for all or in a list or by name.
+            type_dict: dtypes by name; float64 is the default.
+            group2ctx: on which device nodes with a ``ctx_group`` run, by the group's name.
+            shared_exec: an executor whose memory for intermediates is used.
+            **shapes: shapes by the arguments' names.
+        Returns: an :class:`Executor`.
+        Raises: what :meth:`infer` raises; ValueError for another ``grad_req``.
 
         >>> import lazyarray as la
         >>> x, w = la.sym.var("x"), la.sym.var("w")

@@ -45,7 +45,16 @@ class AttrScope(_Scope):
 
     @classmethod
     def current(cls) -> dict[str, str]:
-        """The attributes that a node gets here."""
+        """The attributes that a node gets here.
+
+        Returns: a dict of str by str.
+        Raises: nothing.
+
+        >>> import lazyarray as la
+        >>> with la.AttrScope(ctx_group="dev1"):
+        ...     la.AttrScope.current()
+        {'ctx_group': 'dev1'}
+        """
         found: dict[str, str] = {}
         for scope in cls._stack():
             found |= scope._attributes
@@ -75,7 +84,14 @@ class NameManager(_Scope):
         self._counts: Counter[str] = Counter()
 
     def get(self, name: str | None, hint: str) -> str:
-        """The name of a node: the one given, or else made of what it does."""
+        """The name of a node: the one given, or else made of what it does.
+
+        Args:
+            name: the name that is given; None: one is made.
+            hint: what the node does, "exp" for one.
+        Returns: a str.
+        Raises: nothing.
+        """
         if name:
             return name
         self._counts[hint] += 1
@@ -83,7 +99,11 @@ class NameManager(_Scope):
 
     @classmethod
     def current(cls) -> NameManager:
-        """The one that names nodes here: the innermost."""
+        """The one that names nodes here: the innermost.
+
+        Returns: a :class:`NameManager`.
+        Raises: nothing.
+        """
         stack = NameManager._stack()
         if not stack:
             stack.append(NameManager())
@@ -104,4 +124,12 @@ class Prefix(NameManager):
         self._prefix = prefix
 
     def get(self, name: str | None, hint: str) -> str:
+        """The name of a node, with the prefix.
+
+        Args:
+            name: the name that is given; None: one is made.
+            hint: what the node does, "exp" for one.
+        Returns: a str.
+        Raises: nothing.
+        """
         return self._prefix + super().get(name, hint)

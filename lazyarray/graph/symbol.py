@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
+from lazyarray._docstrings import told_as
 from lazyarray._ndarray import NDArray
 from lazyarray.graph import registry
 from lazyarray.graph.graph import Graph
@@ -69,81 +70,145 @@ class Symbol:
         return Graph(self._entries)
 
     def attr(self, key: str) -> str | None:
-        """An attribute of its node."""
+        """An attribute of its node.
+
+        Args:
+            key: the attribute's name.
+        Returns: a str; None if the node hasn't it.
+        Raises: ValueError for outputs of which there are several.
+        """
         return self._only("attr").node.attributes.get(key)
 
     def list_attr(self) -> dict[str, str]:
-        """The attributes of its node."""
+        """The attributes of its node.
+
+        Returns: a dict of str by str.
+        Raises: ValueError for outputs of which there are several.
+        """
         return dict(self._only("list_attr").node.attributes)
 
     def attr_dict(self) -> dict[str, dict[str, str]]:
-        """The attributes of all nodes that have any, by their names."""
+        """The attributes of all nodes that have any, by their names.
+
+        Returns: a dict of dicts of str by str.
+        Raises: nothing.
+
+        >>> import lazyarray as la
+        >>> y = la.sym.exp(la.sym.var("x", attr={"lr_mult": "2"}), name="y")
+        >>> y.attr_dict()
+        {'x': {'lr_mult': '2'}}
+        """
         return {n.name: dict(n.attributes) for n in self.graph.nodes if n.attributes}
 
+    @told_as(Graph.list_arguments)
     def list_arguments(self) -> list[str]:
         """The names of the variables that it is computed from, but for the auxiliary ones."""
         return self.graph.list_arguments()
 
+    @told_as(Graph.list_auxiliary_states)
     def list_auxiliary_states(self) -> list[str]:
         """The names of the variables that computing it writes."""
         return self.graph.list_auxiliary_states()
 
+    @told_as(Graph.list_inputs)
     def list_inputs(self) -> list[str]:
         """The names of all variables."""
         return self.graph.list_inputs()
 
+    @told_as(Graph.list_outputs)
     def list_outputs(self) -> list[str]:
         """The names of its outputs."""
         return self.graph.list_outputs()
 
     def get_internals(self) -> Symbol:
-        """All outputs of all nodes, to pick one: ``net.get_internals()["fc1_output"]``."""
+        """All outputs of all nodes, to pick one: ``net.get_internals()["fc1_output"]``.
+
+        Returns: a :class:`Symbol` of several outputs.
+        Raises: nothing.
+
+        >>> import lazyarray as la
+        >>> y = la.sym.exp(la.sym.sin(la.sym.var("x"), name="s"), name="y")
+        >>> y.get_internals()
+        <Symbol group [x, s_output, y_output]>
+        """
         return Symbol([e for node in self.graph.nodes for e in node.results])
 
     def get_children(self) -> Symbol | None:
-        """What its nodes take, each node's once; None if that is nothing."""
+        """What its nodes take, each node's once.
+
+        Returns: a :class:`Symbol`; None if that is nothing.
+        Raises: nothing.
+
+        >>> import lazyarray as la
+        >>> la.sym.exp(la.sym.sin(la.sym.var("x"), name="s")).get_children()
+        <Symbol s_output>
+        """
         nodes = dict.fromkeys([head.node for head in self._entries])
         found = [e for node in nodes for e in node.inputs]
         return Symbol(found) if found else None
 
+    @told_as(Graph.infer_shape)
     def infer_shape(self, *args: Any, **shapes: Any) -> tuple[list[Any], list[Any], list[Any]]:
         """Shapes of arguments, outputs and auxiliary states, given those of some arguments."""
         return self.graph.infer_shape(*args, **shapes)
 
+    @told_as(Graph.infer_shape_partial)
     def infer_shape_partial(
         self, *args: Any, **shapes: Any
     ) -> tuple[list[Any], list[Any], list[Any]]:
         """The same of what is known: see :meth:`lazyarray.Graph.infer_shape_partial`."""
         return self.graph.infer_shape_partial(*args, **shapes)
 
+    @told_as(Graph.infer_type)
     def infer_type(self, *args: Any, **dtypes: Any) -> tuple[list[Any], list[Any], list[Any]]:
         """Dtypes of arguments, outputs and auxiliary states, given those of some arguments."""
         return self.graph.infer_type(*args, **dtypes)
 
+    @told_as(Graph.tojson)
     def tojson(self) -> str:
         """The graph as JSON, which :func:`lazyarray.sym.fromjson` reads."""
         return self.graph.tojson()
 
+    @told_as(Graph.save)
     def save(self, file: File) -> None:
         """Writes the graph as JSON to a file."""
         self.graph.save(file)
 
     def debug_str(self) -> str:
-        """The graph, a line for each node."""
+        """The graph, a line for each node.
+
+        Returns: a str of several lines.
+        Raises: nothing.
+        """
         return str(self.graph)
 
     # -- running it
 
+    @told_as(Graph.eval)
     def eval(self, ctx: DeviceLike = None, **arguments: Any) -> list[Any]:
         """Its outputs for arrays given by the arguments' names, computed at once, node by node."""
         return self.graph.eval(ctx, **arguments)
 
     def bind(self, *args: Any, **kwargs: Any) -> Any:
-        """An executor on given arrays: see :meth:`lazyarray.Graph.bind`."""
+        """An executor on given arrays: see :meth:`lazyarray.Graph.bind`.
+
+        Args:
+            *args: its arguments: ``ctx``, ``args``, ...
+            **kwargs: the same, by name.
+        Returns: an :class:`lazyarray.Executor`.
+        Raises: as :meth:`lazyarray.Graph.bind`.
+        """
         return self.graph.bind(*args, **kwargs)
 
     def simple_bind(self, *args: Any, **kwargs: Any) -> Any:
-        """An executor on new arrays: see :meth:`lazyarray.Graph.simple_bind`."""
+        """An executor on new arrays: see :meth:`lazyarray.Graph.simple_bind`.
+
+        Args:
+            *args: its arguments: ``ctx``, ``grad_req``, ...
+            **kwargs: the same, by name, and the shapes of arguments.
+        Returns: an :class:`lazyarray.Executor`.
+        Raises: as :meth:`lazyarray.Graph.simple_bind`.
+        """
         return self.graph.simple_bind(*args, **kwargs)
 
     # -- Python's protocols
@@ -225,26 +290,59 @@ class Symbol:
         return apply("imag", (self,), {})
 
     def reshape(self, *shape: ShapeLike, order: str = "C") -> Symbol:
-        """The same elements in another shape."""
+        """The same elements in another shape.
+
+        Args:
+            *shape: the lengths of the axes: ints or a tuple.
+            order: in which order elements are read and placed: "C", "F" or "A".
+        Returns: a :class:`Symbol`.
+        Raises: nothing; running or inferring it raises ValueError for a shape of another size.
+        """
         wanted = shape[0] if len(shape) == 1 and isinstance(shape[0], (tuple, list)) else shape
         return apply("reshape", (self, tuple(wanted)), {"order": order})
 
     def transpose(self, *axes: Axis) -> Symbol:
-        """With the axes permuted, reversed by default."""
+        """With the axes permuted, reversed by default.
+
+        Args:
+            *axes: the axes in their new order: ints or a tuple; none: reversed.
+        Returns: a :class:`Symbol`.
+        Raises: nothing; running or inferring it raises ValueError for axes that don't fit.
+        """
         if len(axes) == 1 and (axes[0] is None or isinstance(axes[0], (tuple, list))):
             axes = tuple(axes[0] or ())
         return apply("transpose", (self, axes or None), {})
 
     def astype(self, dtype: DTypeLike) -> Symbol:
-        """As another dtype."""
+        """As another dtype.
+
+        Args:
+            dtype: the dtype.
+        Returns: a :class:`Symbol`.
+        Raises: nothing; running or inferring it raises TypeError for what is no dtype.
+        """
         return apply("astype", (self, dtype), {})
 
     def var(self, *args: Any, **kwargs: Any) -> Symbol:
-        """The variance over axes."""
+        """The variance over axes.
+
+        Args:
+            *args: those of :meth:`lazyarray.NDArray.var`.
+            **kwargs: the same, by name.
+        Returns: a :class:`Symbol`.
+        Raises: TypeError for an argument that ``var`` doesn't have.
+        """
         return apply("var", (self, *args), kwargs)
 
     def compress(self, condition: ArrayLike, axis: int | None = None) -> Symbol:
-        """The entries along an axis for which a condition is true."""
+        """The entries along an axis for which a condition is true.
+
+        Args:
+            condition: a mask along the axis.
+            axis: the axis; None: of the flattened array.
+        Returns: a :class:`Symbol`.
+        Raises: nothing; running it raises IndexError for an axis that there isn't.
+        """
         return apply("compress", (condition, self), {"axis": axis})
 
     def __getattr__(self, name: str) -> Callable[..., Symbol]:

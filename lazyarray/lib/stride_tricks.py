@@ -25,9 +25,17 @@ def as_strided(
     subok: bool = False,
     writeable: bool = True,
 ) -> NDArray:
-    """A view of x's memory with a shape and strides (in bytes) of one's own.
+    """A view of x's memory with a shape and strides of one's own.
 
-    ValueError if it reaches outside the memory, where NumPy's would read what lies there.
+    Args:
+        x: an array, or what :func:`array` makes one of.
+        shape: the lengths of the axes; None: its own.
+        strides: the bytes from one element of an axis to the next; None: its own.
+        subok: for NumPy's signature: there are no subclasses.
+        writeable: whether the view may be written to.
+    Returns: a view of shape ``shape``.
+    Raises: ValueError if it reaches outside the memory, where NumPy's would read what lies there,
+        for a negative length, and for another number of strides than of lengths.
 
     >>> import lazyarray as la
     >>> la.lib.stride_tricks.as_strided(la.arange(4), (3, 2), (8, 8)).asnumpy()
@@ -48,6 +56,17 @@ def sliding_window_view(
     writeable: bool = False,
 ) -> NDArray:
     """A view of all windows of a shape (along some axes): the windows' axes come last.
+
+    Args:
+        x: an array, or what :func:`array` makes one of.
+        window_shape: the lengths of a window: an int, or a tuple of one for each axis.
+        axis: the axes that it slides along; None: all.
+        subok: for NumPy's signature: there are no subclasses.
+        writeable: whether the view may be written to.
+    Returns: a view of shape ``(*places, *window_shape)``.
+    Raises: ValueError for a window that is longer than its axis, a negative length, or another
+        number of lengths than of axes; AxisError (a ValueError and an IndexError) if there is no
+        such axis.
 
     >>> import lazyarray as la
     >>> la.lib.stride_tricks.sliding_window_view(la.arange(4), 2).sum(axis=-1).asnumpy()

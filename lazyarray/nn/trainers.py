@@ -44,8 +44,9 @@ class _Trainer:
     def step(self) -> None:
         """Takes one step, in place, in one pass over each parameter.
 
-        ValueError or TypeError, and nothing was changed, if a parameter has no gradient any more or
-        ``lr`` is none.
+        Returns: None.
+        Raises: ValueError or TypeError, and nothing was changed, if a parameter has no gradient any
+            more or ``lr`` is none.
         """
         gradients = self._gradients()
         self._count()
@@ -53,7 +54,11 @@ class _Trainer:
             self._update(p, g, *state)
 
     def zero_grad(self) -> None:
-        """Sets the gradients to zero: needed only with ``attach_grad("add")``."""
+        """Sets the gradients to zero: needed only with ``attach_grad("add")``.
+
+        Returns: None.
+        Raises: nothing.
+        """
         for p in self.params:
             if p.grad is not None:
                 p.grad[...] = 0
@@ -61,7 +66,9 @@ class _Trainer:
     def state_dict(self) -> dict[str, Any]:
         """All that the next steps depend on but the parameters, as it is now: numbers and arrays.
 
-        The arrays are copies. :meth:`load_state_dict` takes it, also after :func:`lazyarray.save`.
+        Returns: a dict by name, of numbers and of copies of arrays, which :meth:`load_state_dict`
+            takes, also after :func:`lazyarray.save`.
+        Raises: nothing.
 
         >>> import lazyarray as la
         >>> w = la.array([1.0])
@@ -75,8 +82,13 @@ class _Trainer:
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Goes on from what :meth:`state_dict` gave, for parameters of the same names and shapes.
 
-        ValueError or TypeError, and nothing was changed, for any other keys, shapes or dtypes.
         Waits for numbers that are given as arrays.
+
+        Args:
+            state: a dict of numbers and arrays by name.
+        Returns: None.
+        Raises: ValueError or TypeError, and nothing was changed, for any other keys, shapes or
+            dtypes.
 
         >>> import lazyarray as la
         >>> w = la.array([1.0])

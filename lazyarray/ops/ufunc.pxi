@@ -95,12 +95,14 @@ cdef inline bint numpys_steps(Ufunc self, Resolved* r, Layout* space, const View
 cdef class Ufunc(Row):
     """An elementwise op that runs the compiled loops of a NumPy ufunc.
 
-    ``formula``: what generated code computes; ``exact``: it is one IEEE or integer operation, so it
-    gives an element the same bits wherever that lies; ``line``: the sign of its loop in cpu/lines.h;
-    ``compares``: it takes Python integers that no dtype holds; ``exponents``: ``b`` of integers
-    must not be negative, and numbers' values choose what is done; ``bad_strided``: NumPy's loops
-    write a strided output wrongly; ``mended``: they are wrong elsewhere (mended.h); ``x87``: they
-    raise flags in the x87 unit, too. ``smooth``, ``example``, ``vectors``: see ``op()``.
+    ``name``, ``ufunc``: NumPy's; ``nin``, ``nout``: how many operands and results there are;
+    ``section``: of the list of functions. ``formula``: what generated code computes; ``exact``: it
+    is one IEEE or integer operation, so it gives an element the same bits wherever that lies;
+    ``line``: the sign of its loop in cpu/lines.h; ``compares``: it takes Python integers that no
+    dtype holds; ``exponents``: ``b`` of integers must not be negative, and numbers' values choose
+    what is done; ``bad_strided``: NumPy's loops write a strided output wrongly; ``mended``: they
+    are wrong elsewhere (mended.h); ``x87``: they raise flags in the x87 unit, too. ``smooth``,
+    ``example``, ``vectors``: see ``op()``.
     """
 
     @property
@@ -140,7 +142,13 @@ cdef class Ufunc(Row):
                                         sizeof(void*))
 
     def named(self, str name):
-        """The same loops under another name, which has gradient rules of its own."""
+        """The same loops under another name, which has gradient rules of its own.
+
+        Args:
+            name: the name.
+        Returns: a new :class:`ufunc`.
+        Raises: nothing.
+        """
         return Ufunc(self.ufunc, name=name, cost=self.cost, vector=self.vector, formula=self.formula,
                      exact=self.exact, line=self.line, compares=self.compares,
                      exponents=self.exponents, bad_strided=self.bad_strided, mended=self.mended,
@@ -542,11 +550,42 @@ cdef class Ufunc(Row):
     # NumPy's methods of ufuncs.
 
     def resolve_dtypes(self, dtypes, **kwargs):
-        """The dtypes of the loop that NumPy chooses for operands of these (None: an output)."""
+        """The dtypes of the loop that NumPy chooses for operands of these.
+
+        Args:
+            dtypes: a tuple of NumPy dtypes, inputs then outputs; ``int``, ``float`` or ``complex`` stand for
+                Python's numbers; None: an output that is to be found.
+            **kwargs: ``signature``, ``casting`` and ``reduction``, as in NumPy.
+        Returns: a tuple of NumPy dtypes.
+        Raises: TypeError for another number of dtypes, what is no dtype, and where there is no such loop.
+
+        >>> import numpy as np, lazyarray as la
+        >>> la.add.resolve_dtypes((np.dtype("int32"), np.dtype("float32"), None))
+        (dtype('float64'), dtype('float64'), dtype('float64'))
+        """
         return self.ufunc.resolve_dtypes(dtypes, **kwargs)
 
     def reduce(self, array, axis=0, dtype=None, out=None, keepdims=False, *args, **kwargs):
-        """The op between the elements along axes; ``initial`` and ``where`` as in NumPy."""
+        """The op between the elements along axes.
+
+        Args:
+            array: an array, or what :func:`array` makes one of.
+            axis: the axis, or several as a tuple; None: all.
+            dtype: the dtype that is computed in and that the result has; None: as NumPy.
+            out: an array of the result's shape, which is written and returned.
+            keepdims: whether these axes stay, with length one.
+            *args: ``initial`` and ``where``, by their places.
+            **kwargs: ``initial``: what the result starts from; ``where``: a mask of the elements that count.
+        Returns: ``out``, or an array without these axes.
+        Raises: ValueError unless the op has two inputs and one output, for several axes if the order matters
+            (``subtract``), for no elements if the op has no identity, and for an ``out`` of another shape;
+            AxisError (a ValueError and an IndexError) if there is no such axis; TypeError for what is no
+            dtype, or one that the op has no loop for.
+
+        >>> import lazyarray as la
+        >>> la.multiply.reduce(la.array([[1, 2], [3, 4]]), axis=1).asnumpy()
+        array([ 2, 12])
+        """
         if out is None and not args and not kwargs:
             row = _reductions.get(self.ufunc)
             if row is not None and is_tensor(array) and type(axis) is int:
@@ -557,29 +596,99 @@ cdef class Ufunc(Row):
         return handed(self.method("reduce", array, axis, dtype, out, keepdims, *args, **kwargs))
 
     def accumulate(self, array, axis=0, dtype=None, out=None):
-        """The op between each element and all before it along an axis."""
+        """The op between each element and all before it along an axis.
+
+        Args:
+            array: an array, or what :func:`array` makes one of.
+            axis: the axis.
+            dtype: the dtype that is computed in and that the result has; None: as NumPy.
+            out: an array of the result's shape, which is written and returned.
+        Returns: ``out``, or an array of the same shape.
+        Raises: ValueError unless the op has two inputs and one output, for an ``axis`` that is none, and for
+            an ``out`` of another shape; AxisError (a ValueError and an IndexError) if there is no such axis;
+            TypeError for an array without axes, or what is no dtype.
+
+        >>> import lazyarray as la
+        >>> la.maximum.accumulate(la.array([1, 3, 2, 5])).asnumpy()
+        array([1, 3, 3, 5])
+        """
         result = direct_call(self.ufunc.accumulate, (array, axis, dtype)) if out is None else None
         return self.method("accumulate", array, axis, dtype, out) if result is None else result
 
     def reduceat(self, array, indices, axis=0, dtype=None, out=None):
-        """Reductions of slices along an axis, each from one index to the next."""
+        """Reductions of slices along an axis, each from one index to the next.
+
+        Where the next index is no higher there is the one element; the last slice goes to the end.
+
+        Args:
+            array: an array, or what :func:`array` makes one of.
+            indices: where the slices begin: integers from 0 on.
+            axis: the axis.
+            dtype: the dtype that is computed in and that the result has; None: as NumPy.
+            out: an array of the result's shape, which is written and returned.
+        Returns: ``out``, or an array with as many entries along the axis as there are indices.
+        Raises: ValueError unless the op has two inputs and one output, and for an ``out`` of another shape;
+            IndexError for an index outside of the axis; AxisError (a ValueError and an IndexError) if there
+            is no such axis; TypeError for what is no dtype.
+
+        >>> import lazyarray as la
+        >>> la.add.reduceat(la.arange(8), [0, 4, 1, 5]).asnumpy()
+        array([ 6,  4, 10, 18])
+        """
         result = direct_call(self.ufunc.reduceat, (array, indices, axis, dtype)) if out is None else None
         return self.method("reduceat", array, indices, axis, dtype, out) if result is None else result
 
     def outer(self, a, b, /, **kwargs):
-        """The op of each element of ``a`` with each of ``b``."""
+        """The op of each element of ``a`` with each of ``b``.
+
+        Args:
+            a: an array, or what :func:`array` makes one of.
+            b: another one.
+            **kwargs: those of a call: ``out``, ``where``, ``dtype``, ``casting``.
+        Returns: ``out``, or an array of shape ``(*a.shape, *b.shape)``.
+        Raises: ValueError unless the op has two inputs, and for a result of another shape that is given;
+            TypeError for what is no dtype.
+
+        >>> import lazyarray as la
+        >>> la.multiply.outer([1, 2], [3, 4]).asnumpy()
+        array([[3, 4],
+               [6, 8]])
+        """
         # What comes is as large as the square of the operands.
         result = direct_call(self.ufunc.outer, (a, b), 512) if not kwargs else None
         return handed(self.method("outer", a, b, **kwargs)) if result is None else result
 
     def at(self, a, indices, /, *values):
-        """The op in place on ``a[indices]``; an index given twice counts twice."""
+        """The op in place on ``a[indices]``; an index given twice counts twice.
+
+        Args:
+            a: the array that is changed.
+            indices: which elements: what ``a[indices]`` takes.
+            *values: the other operand, which broadcasts to these; nothing, of an op of one input.
+        Returns: None.
+        Raises: TypeError if ``a`` is no array; IndexError for an index that there isn't; ValueError for
+            values that don't broadcast, are missing, or are one too many.
+
+        >>> import lazyarray as la
+        >>> x = la.zeros(3)
+        >>> la.add.at(x, [0, 0, 2], 1)
+        >>> x.asnumpy()
+        array([2., 0., 1.])
+        """
         if direct_write(self.ufunc.at, (a, indices, *values)):
             return None
         return self.method("at", a, indices, *values)
 
     def method(self, str name, *args, **kwargs):
-        """One of NumPy's methods of ufuncs, by name."""
+        """One of NumPy's methods of ufuncs, by name.
+
+        Args:
+            name: "reduce", "accumulate", "reduceat", "outer", "at" or "__call__".
+            *args: its arguments.
+            **kwargs: the same, by name.
+        Returns: what the method gives: an array, or None.
+        Raises: KeyError for another name; else what the method raises.
+        """
         try:
             return _taught["methods"][name](self.ufunc, *args, **kwargs)
         except Unheld as error:

@@ -27,9 +27,31 @@ class _Series:
         return to_lazy(super().__call__(arg))  # type: ignore[misc]
 
     def roots(self) -> Any:
+        """Where the series is zero.
+
+        Returns: an array of shape ``(degree,)``, sorted; complex where some are.
+        Raises: LinAlgError for coefficients that are not finite.
+
+        >>> import lazyarray as la
+        >>> la.polynomial.Polynomial([-4, 0, 1]).roots().asnumpy()
+        array([-2.,  2.])
+        """
         return to_lazy(super().roots())  # type: ignore[misc]
 
     def linspace(self, *args: Any, **kwargs: Any) -> Any:
+        """Points of the domain, evenly spaced, and the series there.
+
+        Args:
+            *args: NumPy's: how many points there are (100), and their domain (the series's own).
+            **kwargs: the same, by name: ``n``, ``domain``.
+        Returns: two arrays of shape ``(n,)``: the points and the values.
+        Raises: ValueError for a negative number.
+
+        >>> import lazyarray as la
+        >>> x, y = la.polynomial.Polynomial([0, 2]).linspace(3)
+        >>> x.asnumpy(), y.asnumpy()
+        (array([-1.,  0.,  1.]), array([-2.,  0.,  2.]))
+        """
         return to_lazy(super().linspace(*args, **kwargs))  # type: ignore[misc]
 
 

@@ -15,7 +15,12 @@ __all__ = ["counter", "event", "frame", "marker", "task"]
 class _Scope:
     """A stretch of time with a name: a ``with`` block, or from :meth:`start` to :meth:`stop`."""
 
-    __slots__ = ("_begun", "_site", "domain", "name")
+    __slots__ = {
+        "_begun": "In nanoseconds; 0: not.",
+        "_site": "The line that did.",
+        "domain": "The word that groups names.",
+        "name": "What it is called.",
+    }
     _kind: ClassVar[int]
 
     def __init__(self, name: str, domain: str = "") -> None:
@@ -23,13 +28,21 @@ class _Scope:
         self._begun = 0
 
     def start(self) -> Self:
-        """Begins, or begins again."""
+        """Begins, or begins again.
+
+        Returns: the object itself.
+        Raises: nothing.
+        """
         self._site = native.here()
         self._begun = native.now()
         return self
 
     def stop(self) -> None:
-        """Ends, and is recorded if the profiler runs. RuntimeError before :meth:`start`."""
+        """Ends, and is recorded if the profiler runs.
+
+        Returns: None.
+        Raises: RuntimeError before :meth:`start`.
+        """
         if not self._begun:
             raise RuntimeError(f"{type(self).__name__} {self.name!r} was not started")
         begun, self._begun = self._begun, 0
@@ -109,7 +122,12 @@ class counter:
     (0.25, 31)
     """
 
-    __slots__ = ("_lock", "_value", "domain", "name")
+    __slots__ = {
+        "_lock": "Of its value.",
+        "_value": "What it was set to last.",
+        "domain": "The word that groups names.",
+        "name": "What it is called.",
+    }
 
     def __init__(self, name: str, value: float | None = None, domain: str = "") -> None:
         self.name, self.domain = _texts(name, domain)
@@ -124,17 +142,35 @@ class counter:
         return self._value
 
     def set_value(self, value: float) -> None:
-        """Sets it."""
+        """Sets it.
+
+        Args:
+            value: a real number.
+        Returns: None.
+        Raises: TypeError for anything else; an array has to be asked for its value first.
+        """
         with self._lock:
             self._set(_real(value))
 
     def increment(self, delta: float = 1) -> None:
-        """Adds to it."""
+        """Adds to it.
+
+        Args:
+            delta: a real number.
+        Returns: None.
+        Raises: TypeError for anything else.
+        """
         with self._lock:
             self._set(self._value + _real(delta))
 
     def decrement(self, delta: float = 1) -> None:
-        """Takes from it."""
+        """Takes from it.
+
+        Args:
+            delta: a real number.
+        Returns: None.
+        Raises: TypeError for anything else.
+        """
         with self._lock:
             self._set(self._value - _real(delta))
 

@@ -42,6 +42,9 @@ def test_what_is_wrong_is_said_at_the_call():
         D.allreduce(la.ones(2), out=np.ones(2))
     with pytest.raises(ValueError, match="read-only"):
         D.allreduce(la.ones(2).sum(), out=la.ones(2).sum())
+    for call in (lambda: D.save("f", {}, root=1), lambda: D.load("f", root=1)):
+        with pytest.raises(ValueError, match="root is a rank of 1, not 1"):  # nobody would write it
+            call()
     with pytest.raises(ValueError, match="tag"):
         D.send(la.ones(2), 0, tag=-1)
     with pytest.raises(ValueError, match="backends"):

@@ -7,6 +7,7 @@ import time
 
 import pytest
 
+import lazyarray as la
 from lazyarray import engine
 from lazyarray.engine import FnProperty
 
@@ -91,11 +92,26 @@ def test_run_context_numpy_takes_arrays_only(any_engine, cpu):
     def fn(run_ctx):
         with pytest.raises(TypeError):
             run_ctx.numpy(object())
+        with pytest.raises(TypeError):
+            run_ctx.cupy(object())
         seen.append(True)
 
     seen = []
     any_engine.push_sync(fn, cpu)
     any_engine.wait_for_all()
+    assert seen == [True]
+
+
+def test_run_context_cupy_is_of_ops_on_a_gpu(cpu):
+    x, seen = la.ones(3), []
+
+    def fn(run_ctx):
+        with pytest.raises(ValueError, match="this one is on cpu"):
+            run_ctx.cupy(x)
+        seen.append(True)
+
+    la.engine.get().push_sync(fn, cpu, [x.var])
+    la.waitall()
     assert seen == [True]
 
 
