@@ -212,7 +212,7 @@ def test_no_such_axis_is_the_error_that_is_told(name):
     (error,) = re.findall(r"(\w+Error)[^;.]*if there is no such axis", thing.__doc__)
     with pytest.raises(IndexError) as caught:  # AxisError is one
         thing(*given, axis=7)
-    assert (error == "AxisError") == isinstance(caught.value, np.exceptions.AxisError)
+    assert error != "AxisError" or isinstance(caught.value, np.exceptions.AxisError)
 
 
 def test_errors_that_the_words_promise_come():
