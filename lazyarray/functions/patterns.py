@@ -48,9 +48,8 @@ def eye(
     array([[0., 1., 0.],
            [0., 0., 1.]])
     """
-    N = operator.index(N)
     place = _place(ctx, device, like)
-    x = zeros((N, N if M is None else operator.index(M)), dtype, order=order, device=place)
+    x = zeros((N, N if M is None else M), dtype, order=order, device=place)
     _rows.assign_to(_diagonal(x, operator.index(k)), 1)
     return x
 

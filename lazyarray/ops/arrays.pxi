@@ -200,11 +200,11 @@ def unwritten_like(x):
 
 
 def join(arrays, axis):
-    """``concatenate`` of C-ordered arrays of one dtype and device; None for anything else."""
+    """``concatenate`` of C-ordered arrays of one device; None for anything else."""
     cdef Tensor first, t, part, out
     cdef npy_intp shape[kMaxDims]
     cdef npy_intp start = 0, total = 0
-    cdef int i, at, n
+    cdef int i, at, n, common
     cdef bint gaps = False
     if type(arrays) is not list and type(arrays) is not tuple or type(axis) is not int:
         return None
@@ -216,13 +216,15 @@ def join(arrays, axis):
     if not -n <= axis < n:
         return None
     at = axis + n if axis < 0 else axis
+    common = first.v.dtype
     for o in parts:
         if not isinstance(o, Tensor):
             return None
         t = <Tensor>o
-        if t.v.layout.ndim != n or t.v.dtype != first.v.dtype or not contiguous(t) \
-                or not (t.v.chunk.device == first.v.chunk.device):
+        if t.v.layout.ndim != n or not contiguous(t) or not (t.v.chunk.device == first.v.chunk.device):
             return None
+        if t.v.dtype != common:
+            common = dtype_code(np.promote_types(np_dtype(common), np_dtype(t.v.dtype)))
         for i in range(n):
             if i != at and t.v.layout.shape()[i] != first.v.layout.shape()[i]:
                 return None
@@ -230,7 +232,7 @@ def join(arrays, axis):
         gaps = gaps or t.v.layout.size() == 0
     for i in range(n):
         shape[i] = total if i == at else first.v.layout.shape()[i]
-    out = empty_like_shape(first.v.dtype, n, shape, first.v.chunk.device)
+    out = empty_like_shape(common, n, shape, first.v.chunk.device)
     for o in parts:
         t = <Tensor>o
         part = view_of(out)

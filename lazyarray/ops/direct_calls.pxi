@@ -313,7 +313,7 @@ cdef class Direct(Public):
     cdef readonly bint of_lists
     cdef tuple parameters  # their names, interned: what may be given by place, then what only by name
     cdef tuple defaults    # the last parameters' values
-    cdef Py_ssize_t by_place
+    cdef Py_ssize_t by_place, place_alone  # how many may be given by place, and how many must be
     cdef bint wraps  # indices, which NumPy (2.4) wraps step by step, in years or never: the long way
     cdef npy_intp most, largest
     cdef str waits
@@ -347,6 +347,7 @@ cdef class Direct(Public):
         self.parameters = tuple([sys.intern(name) for name in names])
         self.defaults = (recorded.__defaults__ or ()) + tuple([alone[name] for name in names[code.co_argcount:]])
         self.by_place = PY_SSIZE_T_MAX if code.co_flags & inspect.CO_VARARGS else code.co_argcount
+        self.place_alone = code.co_posonlyargcount
 
     @property
     def __doc__(self):
@@ -577,7 +578,7 @@ cdef object quickly(Direct self, PyObject** args, Py_ssize_t n, PyObject* names)
     for i in range(every):
         placed[i] = args[i] if i < n else <PyObject*>self.defaults[i - required] if i >= required else NULL
     for k in range(len(<tuple>names)):
-        at = n
+        at = max(n, self.place_alone)
         while at < every and <PyObject*>self.parameters[at] != <PyObject*>(<tuple>names)[k]:
             at += 1
         if at == every:

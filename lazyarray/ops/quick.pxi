@@ -54,6 +54,9 @@ cdef Quick quick_of(str name):
     if name == "column_stack": return quick_column_stack
     if name == "inner": return quick_inner
     if name == "norm": return quick_norm
+    if name == "append": return quick_append
+    if name == "eye" or name == "identity": return quick_eye
+    if name == "where": return quick_where
     if name == "isfortran": return quick_isfortran
     if name == "put": return quick_put
     if name == "result_type": return quick_result_type
@@ -110,6 +113,24 @@ cdef object quick_vstack(PyObject** args, Py_ssize_t n):
     return of_arrays(arrays) if (<Tensor>arrays[0]).v.layout.ndim == 1 else join(arrays, 0)
 
 
+cdef object quick_append(PyObject** args, Py_ssize_t n):
+    """A small vector with a number, or another one, after it."""
+    cdef Tensor t = first_array(args) if n == 2 or n == 3 and <object>args[2] is None else None, out
+    cdef npy_intp length, size
+    if t is None or t.v.layout.ndim != 1:
+        return None
+    if Py_TYPE(<object>args[1]) == type_of_arrays():
+        return join((t, <Tensor>args[1]), 0) if (<Tensor>args[1]).v.layout.ndim == 1 else None
+    if not is_ready(t) or number_code(<object>args[1]) not in (D_IL, t.v.dtype) or t.v.dtype not in (D_F8, D_IL):
+        return None
+    length, size = t.v.layout.shape()[0] + 1, t.v.itemsize()
+    out = room_for(t.v.dtype, 1, &length)
+    if out is None or not put_value(out.v.chunk.data + (length - 1) * size, <object>args[1], t.v.dtype):
+        return None
+    memcpy(out.v.chunk.data, t.v.chunk.data + t.v.layout.offset, (length - 1) * size)
+    return written(out)
+
+
 cdef object quick_stack(PyObject** args, Py_ssize_t n):
     cdef object arrays = <object>args[0] if n == 1 or n == 2 else None
     if not is_sequence(arrays) or not len(arrays) or not is_tensor(arrays[0]):
@@ -149,11 +170,18 @@ cdef object quick_inner(PyObject** args, Py_ssize_t n):
 
 cdef object quick_norm(PyObject** args, Py_ssize_t n):
     """The root of the sum of squares: of NumPy's product of the elements, in their order, with themselves."""
-    cdef Tensor x = only(args, n), whole, found
+    cdef Tensor x = None, whole, found
     cdef npy_intp i
-    if n == 1 and type(<object>args[0]) is list:
+    if n < 1 or n > 2:
+        return None
+    if type(<object>args[0]) is list:
         x = of_numbers(<object>args[0], -1)
+    else:
+        x = first_array(args)
     if x is None or not is_ready(x):
+        return None
+    order = <object>args[1] if n == 2 else None
+    if order is not None and (type(order) is not int or order != 2 or x.v.layout.ndim != 1):
         return None
     if x.v.dtype == D_IL:
         whole = x
@@ -453,8 +481,11 @@ cdef enum:
 
 cdef object quick_repeat(PyObject** args, Py_ssize_t nargs):
     """The elements of an array, each as often as a number says."""
-    cdef Tensor t = first_array(args) if nargs == 2 else None, out
+    cdef Tensor t = first_array(args) if nargs == 2 or nargs == 3 else None, out
     cdef npy_intp i, k, times = 0, n
+    if nargs == 3 and (t is None or <object>args[2] is not None and
+                       (t.v.layout.ndim != 1 or axis_of(<object>args[2], 1) != 0)):
+        return None
     if t is None or type(<object>args[1]) is not int or not index_of(<object>args[1], &times) \
             or not 0 <= times <= _VECTOR or t.v.itemsize() != 8 or not contiguous(t) \
             or not at_hand(t.v.chunk, False) or not (t.v.chunk.device == cpu0()):

@@ -135,6 +135,20 @@ cdef Tensor filled(Tensor t, object value):
     return written(t)
 
 
+cdef object quick_eye(PyObject** args, Py_ssize_t n):
+    """``eye(n)`` and ``identity(n)``, of float64."""
+    cdef npy_intp i, side
+    cdef Tensor t
+    if n != 1 or type(<object>args[0]) is not int:
+        return None
+    t = filled(of_shape((<object>args[0], <object>args[0]), None), _zero)
+    if t is not None:
+        side = t.v.layout.shape()[0]
+        for i in range(side):
+            (<double*>t.v.chunk.data)[i * (side + 1)] = 1
+    return t
+
+
 cdef object quick_arange(PyObject** args, Py_ssize_t n):
     """A range of Python's numbers, or of integers that were computed."""
     cdef npy_intp start = 0, stop = 0, step = 1

@@ -157,8 +157,43 @@ cdef void changed(Chunk* c):
 
 cdef object quick_take(PyObject** args, Py_ssize_t n):
     """The elements of a vector at some places."""
-    cdef Tensor x = first_array(args) if n == 2 else None
+    cdef Tensor x = first_array(args) if n == 2 or n == 3 else None
+    if n == 3 and (x is None or x.v.layout.ndim != 1 or axis_of(<object>args[2], 1) != 0):
+        return None
     return None if x is None or type(<object>args[1]) is tuple else picked_elements(x, <object>args[1])
+
+
+cdef object quick_where(PyObject** args, Py_ssize_t n):
+    """Elements of two small vectors or numbers of float64, by a mask."""
+    cdef double numbers[2]
+    cdef char* from_[2]
+    cdef npy_intp steps[2]
+    cdef npy_intp i
+    cdef bint real = False
+    cdef Tensor mask = first_array(args) if n == 3 else None, t
+    cdef const char* chosen
+    if mask is None or mask.v.dtype != D_BOOL or not is_ready(mask):
+        return None
+    for i in range(2):
+        o = <object>args[i + 1]
+        if Py_TYPE(o) == type_of_arrays():
+            t = <Tensor>o
+            if t.v.dtype != D_F8 or not t.v.layout.same_shape(mask.v.layout) or not is_ready(t):
+                return None
+            from_[i], steps[i], real = t.v.chunk.data + t.v.layout.offset, 8, True
+        elif double_at_hand(o, &numbers[i]):
+            from_[i], steps[i] = <char*>&numbers[i], 0
+            real = real or type(o) is not int
+        else:
+            return None
+    t = room_for(D_F8, mask.v.layout.ndim, mask.v.layout.shape()) if real and mask.v.layout.ndim else None
+    if t is None:
+        return None
+    chosen = mask.v.chunk.data + mask.v.layout.offset
+    for i in range(mask.v.layout.size()):
+        (<double*>t.v.chunk.data)[i] = (<double*>(from_[0] + i * steps[0]))[0] if chosen[i] \
+            else (<double*>(from_[1] + i * steps[1]))[0]
+    return written(t)
 
 
 cdef object quick_put(PyObject** args, Py_ssize_t n):

@@ -45,7 +45,7 @@ def agree(call):
     if isinstance(got, np.ndarray):  # what lazyarray doesn't hold
         assert want.dtype.kind not in "?bhilqBHILQefdgFD" or not want.dtype.isnative
         return
-    same(got, np.asarray(want))
+    same(got, want if isinstance(want, tuple) else np.asarray(want))
 
 
 NUMBERS = [0, 1, -1, 7, 2.5, -0.0, NAN, INF, True, False, 2**40, 2**60 + 1, 2**63, -(2**63), 300,
@@ -258,6 +258,43 @@ def test_ranges_of_a_dtype(direct):
         lambda xp, x: xp.copy(a=x),
         lambda xp, x: xp.atleast_2d(x),
         lambda xp, x: xp.nonsense(x),
+        lambda xp, x: xp.linalg.norm(x, 2),
+        lambda xp, x: xp.linalg.norm(x, 2, None),
+        lambda xp, x: xp.append(x, 1.0),
+        lambda xp, x: xp.append(x, 2),
+        lambda xp, x: xp.append(x, 2**63),
+        lambda xp, x: xp.append(x, True),
+        lambda xp, x: xp.append(x, 1j),
+        lambda xp, x: xp.append(x, [1, 2]),
+        lambda xp, x: xp.append(x, x),
+        lambda xp, x: xp.append(x, x, axis=0),
+        lambda xp, x: xp.append(x, x > 0, axis=None),
+        lambda xp, x: xp.append(x, x[..., 0]),
+        lambda xp, x: xp.append(x, x.sum()),
+        lambda xp, x: xp.append(values=3.5, arr=x),
+        lambda xp, x: xp.take(x, [1, -1], 0),
+        lambda xp, x: xp.take(x, 1, -1),
+        lambda xp, x: xp.repeat(x, 3, 0),
+        lambda xp, x: xp.repeat(x, 3, None),
+        lambda xp, x: xp.concatenate([x, x.astype(int)]),
+        lambda xp, x: xp.concatenate([x > 0, x, x.astype("f4")]),
+        lambda xp, x: xp.hstack([x.astype("u8"), x.astype("i8")]),
+        lambda xp, x: xp.vstack([x, x.astype("i1")]),
+        lambda xp, x: xp.where(x > 0.5, x, 0),
+        lambda xp, x: xp.where(x > 0.5, x, -0.0),
+        lambda xp, x: xp.where(x > 0.5, 1, 0),
+        lambda xp, x: xp.where(x > 0.5, 1, 0.5),
+        lambda xp, x: xp.where(x > 0.5, x, x[..., :1]),
+        lambda xp, x: xp.where(x > 0.5, x, x.max()),
+        lambda xp, x: xp.where(x > 0.5, x.max(), True),
+        lambda xp, x: xp.where(x > 0.5, x, NAN),
+        lambda xp, x: xp.where(x > 0.5, 2**60, x),
+        lambda xp, x: xp.where(x > 0.5, x.T, 1.0),
+        lambda xp, x: xp.where(x, x, 1.0),
+        lambda xp, x: xp.where((x > 0.5)[::-1], x, 1.0),
+        lambda xp, x: xp.where(x > 0.5),
+        lambda xp, x: xp.where(x > 0.5, x),
+        lambda xp, x: xp.where(x > 0.5, x=x, y=x),
     ],
 )  # fmt: skip
 def test_arguments_by_name(call, direct):
@@ -265,6 +302,16 @@ def test_arguments_by_name(call, direct):
     pool += [rng.random(shape) for shape in ((2, 3, 4), (0, 3), 3000, (90, 110))]
     for base in [*pool, VECTOR.astype("f4")]:
         agree(lambda xp, made, b=base: call(xp, made(b)))
+
+
+def test_identities(direct):
+    for n in (0, 1, 3, 40, 300, -1, 2.5, True, np.int64(3)):
+        for call in ("identity", "eye"):
+            agree(lambda xp, _, n=n, c=call: getattr(xp, c)(n))
+            agree(lambda xp, _, n=n, c=call: getattr(xp, c)(n, dtype="f4"))
+        agree(lambda xp, _, n=n: xp.eye(n, 3, 1))
+        agree(lambda xp, _, n=n: xp.eye(3, k=n))
+        agree(lambda xp, _, n=n: xp.eye(N=n, M=None))
 
 
 def test_interpolation_at_a_number(direct):
