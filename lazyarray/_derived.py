@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 
 from lazyarray import _ndarray
-from lazyarray._ndarray import NDArray
+from lazyarray._ndarray import NDArray, Scalar
 from lazyarray.lazy._lazy import Tensor
+from lazyarray.ops import _rows
 from lazyarray.ops._rows import expect_derived
 
 __all__: list[str] = []
@@ -28,14 +29,19 @@ _OTHERS = """eq:equal ne:not_equal lt:less le:less_equal gt:greater ge:greater_e
 _METHODS = """__copy__ __deepcopy__ all any argsort astype byteswap choose clip
     compress conj conjugate copy cumprod cumsum detach diagonal dot flatten max mean
     min prod ravel repeat reshape round squeeze std sum swapaxes take transpose""".split()
+_REDUCTIONS = {
+    **{name: getattr(np, op) for name, op in (pair.split(":") for pair in
+       "all:logical_and any:logical_or max:maximum min:minimum prod:multiply sum:add".split())},
+    "mean": None, "std": None, "var": None,
+}  # fmt: skip
 _PROPERTIES = ("T", "mT", "real", "imag")
 
 # Functions of NumPy's, besides ufuncs and their reductions, that give one of their first operand's
 # class; those that give none of it though they copy nothing.
-_KEEP = """argsort clip cumprod cumsum diagonal dot empty_like full_like mean median
+_KEEP = """argsort around clip cumprod cumsum diagonal dot empty_like full_like mean median
     ones_like ravel repeat reshape roll round sort squeeze std swapaxes take tile
     transpose unique var zeros_like""".split()
-_DROP = ("asarray", "ascontiguousarray", "asfortranarray")
+_DROP = ("asarray", "ascontiguousarray", "asfortranarray", "einsum")
 
 _new = NDArray.__new__
 
@@ -63,7 +69,7 @@ class Derived(NDArray):
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         keep, drop = [[getattr(np, name) for name in names] for names in (_KEEP, _DROP)]
-        expect_derived(Derived, keep, drop)
+        expect_derived(Derived, keep, drop, _array_wrap)
 
     def __array_finalize__(self, obj: Any) -> None:
         """Called for each new array of the class; ``obj`` is what it was made of, or None."""
@@ -72,9 +78,31 @@ class Derived(NDArray):
         """``array`` as one of the class, as NumPy's method gives it."""
         return self._like(array)
 
+    def _wrapped(self, result: Any, context: Any = None) -> Any:
+        """The result of a ufunc or a reduction: what the class's ``__array_wrap__`` makes of it."""
+        if type(self).__array_wrap__ is Derived.__array_wrap__:
+            return self._like(result)
+        if type(result) is tuple:
+            calls = [context and (*context[:2], place) for place in range(len(result))]
+            return tuple([self._wrapped(*part) for part in zip(result, calls, strict=True)])
+        if not isinstance(result, Tensor) or isinstance(result, Derived):
+            return result
+        number = isinstance(result, Scalar)
+        plain = _rows.array(result) if number else result
+        return self.__array_wrap__(plain, context, number)
+
     def _overrides(self) -> bool:
         """Whether the class says itself what ufuncs make of its arrays."""
-        return type(self).__array_ufunc__ is not NDArray.__array_ufunc__
+        return type(self).__array_ufunc__ is not Derived.__array_ufunc__
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        """A call of NumPy's ufunc: its result is of the first operand's class."""
+        first = next((x for x in inputs if isinstance(x, Derived)), None)
+        plain = [NDArray.view(x, type=NDArray) if isinstance(x, Derived) else x for x in inputs]
+        result = NDArray.__array_ufunc__(self, ufunc, method, *plain, **kwargs)
+        if first is None or "out" in kwargs:
+            return result
+        return first._wrapped(result, (ufunc, inputs, 0) if method == "__call__" else None)
 
     def _like(self, result: Any) -> Any:
         """A result as one of the class: arrays are, of no axes, too; all else isn't changed."""
@@ -110,12 +138,30 @@ def rebuilt(kind: type[Derived], values: NDArray, attributes: dict[str, Any]) ->
     return made
 
 
+def _array_wrap(self: Any, array: Any, context: Any = None, return_scalar: bool = False) -> Any:
+    """``np.ndarray.__array_wrap__(self, array)``, which the classes' own methods call."""
+    if isinstance(self, Derived):
+        return self._like(array)
+    return array[()] if return_scalar and array.ndim == 0 else array
+
+
 def _method(name: str) -> Callable[..., Any]:
     base = getattr(NDArray, name)
+    if name in _REDUCTIONS:
+        ufunc = _REDUCTIONS[name]
 
-    @wraps(base)
-    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
-        return self._like(base(self, *args, **kwargs))
+        @wraps(base)
+        def method(self: Any, axis: Any = None, *args: Any, **kwargs: Any) -> Any:
+            if ufunc is not None and self._overrides():
+                return ufunc.reduce(self, axis, *args, **kwargs)
+            found = base(NDArray.view(self, type=NDArray), axis, *args, **kwargs)
+            given = any(found is x for x in (*args, *kwargs.values()))  # as out
+            return found if given else self._wrapped(found)
+    else:
+
+        @wraps(base)
+        def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+            return self._like(base(self, *args, **kwargs))
 
     return method
 
@@ -128,7 +174,8 @@ def _operator(name: str, ufunc: np.ufunc, reflected: bool) -> Callable[..., Any]
         if self._overrides() and len(others) < 2:
             operands = (*others, self) if reflected else (self, *others)
             return self.__array_ufunc__(ufunc, "__call__", *operands)
-        return self._like(base(self, *others))
+        operands = (*others, self) if reflected else (self, *others)
+        return self._wrapped(base(self, *others), (ufunc, operands[: ufunc.nin], 0))
 
     return method
 

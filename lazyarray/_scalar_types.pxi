@@ -365,7 +365,8 @@ cdef object _new_array = NDArray.__new__
 class _ArrayType(type):
     """The array class's own: ``isinstance(s, np.ndarray)`` is false for a Scalar, as for NumPy's scalars.
 
-    So programs tell numbers from arrays. Code that names ``NDArray`` means all of ours, Scalars included.
+    So programs tell numbers from arrays. Code that names ``NDArray`` means all of ours, Scalars included; code
+    that names ``ndarray``, arrays: NumPy's, too, which hold what lazyarray doesn't and come from other libraries.
     A class that a program derives has ``Derived`` as its base: see _derived.py.
     """
 
@@ -375,14 +376,20 @@ class _ArrayType(type):
         return type.__new__(mcls, name, bases, namespace, **kwargs)
 
     def __instancecheck__(cls, x):
-        if cls is NDArray and type.__subclasscheck__(Scalar, type(x)):
-            return "NDArray" in sys._getframe().f_code.co_names
-        return type.__instancecheck__(cls, x)
+        return cls is NDArray and is_array_type(type(x)) or type.__instancecheck__(cls, x)
 
     def __subclasscheck__(cls, kind):
-        if cls is NDArray and type.__subclasscheck__(Scalar, kind):
-            return "NDArray" in sys._getframe().f_code.co_names
-        return type.__subclasscheck__(cls, kind)
+        return cls is NDArray and is_array_type(kind) or type.__subclasscheck__(cls, kind)
+
+
+cdef bint is_array_type(kind) except -1:
+    """Whether a type is one of arrays to the code that asks, by the name that it has for ours."""
+    if type.__subclasscheck__(Scalar, kind):
+        return "NDArray" in sys._getframe().f_code.co_names
+    if type.__subclasscheck__(np.ndarray, kind):
+        names = sys._getframe().f_code.co_names
+        return "ndarray" in names and "NDArray" not in names
+    return False
 
 
 cdef extern from *:

@@ -138,8 +138,10 @@ def test_products_that_overflow_before_they_meet_a_zero_are_not_steady():
     shaken = oracle.Shaken(1)
     for dtype in ("f8", "c16"):
         x = np.full((2, 2000), 1e3, dtype)
-        x[0, 0] = 0
-        assert np.prod(x, axis=1)[0] == 0 and np.isnan(shaken.prod(x, axis=1)[0])
+        for zeros in (0, -1, [0, -1], [0, 999, -1]):
+            x[0] = 1e3
+            x[0, zeros] = 0
+            assert np.isnan(shaken.prod(x, axis=1)[0])
         assert not np.isfinite(shaken.prod(x, axis=1)[1])
         assert shaken.prod(x[:, :3], axis=1) == pytest.approx(np.prod(x[:, :3], axis=1))
 

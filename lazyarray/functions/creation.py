@@ -239,8 +239,9 @@ def empty_like(
     prototype: Any,
     dtype: DTypeLike = None,
     order: str = "K",
-    *,
+    subok: bool = True,
     shape: ShapeLike | None = None,
+    *,
     ctx: DeviceLike = None,
     device: DeviceLike = None,
 ) -> NDArray:
@@ -264,8 +265,9 @@ def zeros_like(
     a: ArrayLike,
     dtype: DTypeLike = None,
     order: str = "K",
-    *,
+    subok: bool = True,
     shape: ShapeLike | None = None,
+    *,
     ctx: DeviceLike = None,
     device: DeviceLike = None,
 ) -> NDArray:
@@ -291,8 +293,9 @@ def ones_like(
     a: ArrayLike,
     dtype: DTypeLike = None,
     order: str = "K",
-    *,
+    subok: bool = True,
     shape: ShapeLike | None = None,
+    *,
     ctx: DeviceLike = None,
     device: DeviceLike = None,
 ) -> NDArray:
@@ -319,8 +322,9 @@ def full_like(
     fill_value: ArrayLike,
     dtype: DTypeLike = None,
     order: str = "K",
-    *,
+    subok: bool = True,
     shape: ShapeLike | None = None,
+    *,
     ctx: DeviceLike = None,
     device: DeviceLike = None,
 ) -> NDArray:

@@ -187,7 +187,8 @@ def _resolve(x: NDArray, key: Any, known: bool) -> _Index:
             # To NumPy a mask is one index array for each of its axes.
             count = None if isinstance(k, Tensor) else int(np.count_nonzero(k))
             fancy += [(count,)] * max(len(axes), 1)
-            some = 0 if 0 in axes else 2  # an axis without elements has none to select
+            # An axis without elements has none to select.
+            some = min(2 if count is None else count, 0 if 0 in axes else 2)
             pattern.extend([("l", (some,), None)] * len(axes) or ["mask"])
         else:
             fancy += [] if type(k) is np.intp else [k.shape]

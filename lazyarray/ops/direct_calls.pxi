@@ -70,7 +70,7 @@ cdef PyObject* handed_over(PyObject* result, object host, PyObject** args, size_
     cdef PyObject* error
     cdef Py_ssize_t i, n
     if result is not NULL:
-        return result if _derived is None else of_derived(result, host, args, flags)
+        return result if _derived is None else of_derived(result, host, args, flags, names)
     if host is None:
         return NULL
     error = taken_error(Unheld)
@@ -88,32 +88,52 @@ cdef PyObject* handed_over(PyObject* result, object host, PyObject** args, size_
 
 cdef object _derived = None        # the base of classes that programs derive from arrays, once there is one
 cdef frozenset _keep_class = frozenset()  # NumPy's functions whose results are of their first operand's class
+cdef frozenset _REDUCTIONS = frozenset(("mean", "median", "std", "var"))  # besides those that rows are of
 cdef frozenset _drop_class = frozenset()  # ... that give arrays of no derived class
 
 
-def expect_derived(kind, keep, drop):
-    """From now on operands may be of classes that programs derive: of ``kind``."""
+def expect_derived(kind, keep, drop, wrap):
+    """From now on operands may be of classes that programs derive: of ``kind``.
+
+    ``wrap`` is then the arrays' ``__array_wrap__``, which methods of such classes call.
+    """
     global _derived, _keep_class, _drop_class
+    put_in_type(type_of_arrays(), "__array_wrap__", wrap)
     _derived, _keep_class, _drop_class = kind, frozenset(keep), frozenset(drop)
 
 
-cdef PyObject* of_derived(PyObject* result, object host, PyObject** args, size_t flags) except NULL:
+cdef PyObject* of_derived(PyObject* result, object host, PyObject** args, size_t flags,
+                          PyObject* names) except NULL:
     """The result of a call as one of the class that an operand is of, where NumPy's ``host`` gives such."""
     cdef Py_ssize_t i, n = PyVectorcall_NARGS(flags)
     found = None
-    if not isinstance(host, np.ufunc):
+    if isinstance(host, np.ufunc):
+        if n > <Py_ssize_t>host.nin or (names is not NULL and "out" in <tuple>names):
+            return result  # what the program gave
+    else:
         if host in _drop_class and isinstance(<object>result, _derived):
             found = (<object>result).view(type_object(type_of_arrays()))
         n = min(n, 1) if host in _keep_class else 0
     for i in range(n):
         if isinstance(<object>args[i], _derived):
-            found = (<object>args[i])._like(<object>result)
+            if isinstance(host, np.ufunc):
+                given = tuple([<object>args[k] for k in range(n)])
+                found = (<object>args[i])._wrapped(<object>result, (host, given, 0))
+            elif host.__name__ in _REDUCTIONS:
+                found = (<object>args[i])._wrapped(<object>result)
+            else:
+                found = (<object>args[i])._like(<object>result)
             break
     if found is None:
         return result
     Py_INCREF(found)
     Py_DECREF(<object>result)
     return <PyObject*>found
+
+
+cdef inline object of_class_of(object x, object result):
+    """The result of a reduction of ``x``: of its class, where that is one that a program derives."""
+    return result if _derived is None or not isinstance(x, _derived) else x._wrapped(result)
 
 
 cdef object overridden(object ufunc, PyObject** args, size_t flags, PyObject* names):

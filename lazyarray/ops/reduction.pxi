@@ -255,9 +255,12 @@ cdef class Reduction(Row):
         """Reduces ``x`` over ``axis`` (an int, a tuple, or None for all)."""
         if rest:
             raise unknown_argument(self.name, rest)
+        if _derived is not None and isinstance(x, _derived):  # its method may be the class's own
+            given = {"dtype": dtype, "keepdims": keepdims or None, "initial": initial, "where": where}
+            given = {key: value for key, value in given.items() if value is not None}
+            return getattr(x, self.name)(axis=axis, out=out, **given)
         if is_tensor(x) and dtype is None and out is None:
-            result = self.call(x, axis, None, None, keepdims, initial, where)
-            return result if _derived is None or not isinstance(x, _derived) else x._like(result)
+            return self.call(x, axis, None, None, keepdims, initial, where)
         return self.asked(x, axis, dtype, out, keepdims, initial, where)
 
     cdef object asked(self, x, axis, dtype, out, keepdims, initial, where):
@@ -349,9 +352,12 @@ cdef class Choice(Reduction):
         """Reduces ``x`` over ``axis`` (an int, a tuple, or None for all)."""
         if rest:
             raise unknown_argument(self.name, rest)
+        if _derived is not None and isinstance(x, _derived):  # its method may be the class's own
+            given = {"dtype": dtype, "keepdims": keepdims or None, "initial": initial, "where": where}
+            given = {key: value for key, value in given.items() if value is not None}
+            return getattr(x, self.name)(axis=axis, out=out, **given)
         if is_tensor(x) and dtype is None and out is None:
-            result = self.call(x, axis, None, None, keepdims, initial, where)
-            return result if _derived is None or not isinstance(x, _derived) else x._like(result)
+            return self.call(x, axis, None, None, keepdims, initial, where)
         return self.asked(x, axis, dtype, out, keepdims, initial, where)
 
 

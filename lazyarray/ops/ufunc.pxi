@@ -589,11 +589,12 @@ cdef class Ufunc(Row):
         if out is None and not args and not kwargs:
             row = _reductions.get(self.ufunc)
             if row is not None and is_tensor(array) and type(axis) is int:
-                return handed((<Reduction>row).reduce(<Tensor>array, axis, dtype, None, keepdims))
+                return of_class_of(array, handed((<Reduction>row).reduce(<Tensor>array, axis, dtype, None, keepdims)))
             result = direct_call(self.ufunc.reduce, (array, axis, dtype, None, keepdims))
             if result is not None:
-                return result
-        return handed(self.method("reduce", array, axis, dtype, out, keepdims, *args, **kwargs))
+                return of_class_of(array, result)
+        result = handed(self.method("reduce", array, axis, dtype, out, keepdims, *args, **kwargs))
+        return of_class_of(array, result) if out is None else result
 
     def accumulate(self, array, axis=0, dtype=None, out=None):
         """The op between each element and all before it along an axis.
@@ -613,7 +614,9 @@ cdef class Ufunc(Row):
         array([1, 3, 3, 5])
         """
         result = direct_call(self.ufunc.accumulate, (array, axis, dtype)) if out is None else None
-        return self.method("accumulate", array, axis, dtype, out) if result is None else result
+        if result is None:
+            result = self.method("accumulate", array, axis, dtype, out)
+        return of_class_of(array, result) if out is None else result
 
     def reduceat(self, array, indices, axis=0, dtype=None, out=None):
         """Reductions of slices along an axis, each from one index to the next.
@@ -636,7 +639,9 @@ cdef class Ufunc(Row):
         array([ 6,  4, 10, 18])
         """
         result = direct_call(self.ufunc.reduceat, (array, indices, axis, dtype)) if out is None else None
-        return self.method("reduceat", array, indices, axis, dtype, out) if result is None else result
+        if result is None:
+            result = self.method("reduceat", array, indices, axis, dtype, out)
+        return of_class_of(array, result) if out is None else result
 
     def outer(self, a, b, /, **kwargs):
         """The op of each element of ``a`` with each of ``b``.
@@ -656,7 +661,9 @@ cdef class Ufunc(Row):
         """
         # What comes is as large as the square of the operands.
         result = direct_call(self.ufunc.outer, (a, b), 512) if not kwargs else None
-        return handed(self.method("outer", a, b, **kwargs)) if result is None else result
+        if result is None:
+            result = handed(self.method("outer", a, b, **kwargs))
+        return of_class_of(b, of_class_of(a, result)) if kwargs.get("out") is None else result
 
     def at(self, a, indices, /, *values):
         """The op in place on ``a[indices]``; an index given twice counts twice.

@@ -1,5 +1,7 @@
 """Indexing: what a key selects, its memory order, what it stores, when it waits."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -252,3 +254,19 @@ def test_what_is_picked_of_an_empty_broadcast_array_can_be_written(key):
     wide = la.broadcast_to(la.zeros((1, 3)), (2, 3))
     with pytest.raises(ValueError, match="read-only"):
         wide += 1
+
+
+@pytest.mark.parametrize("shape", [(3, 2), (40, 2), (0, 2)])
+@pytest.mark.parametrize("true", [0, 1, 2])
+def test_a_mask_beside_indices_of_as_many(shape, true):
+    # How many a mask selects isn't known before the key's shapes are broadcast.
+    if true > shape[0]:
+        return
+    a = np.arange(math.prod(shape)).reshape(shape)
+    m, i = np.arange(shape[0]) < true, np.zeros(true, int)
+    later = la.argmax(la.zeros((true, 2)), axis=1)
+    for key in ((la.array(m), i), (m, la.array(i)), (la.array(m), later), (m, later)):
+        same(la.array(a)[key], a[m, i])
+        x, want = la.array(a), a.copy()
+        x[key], want[m, i] = 7, 7
+        same(x, want)

@@ -172,9 +172,14 @@ class Shaken:
                 wide = function(*args[:2], **{**kwargs, "dtype": np.longdouble})
                 result = wide.astype(result.dtype)
             if name in ("prod", "nanprod") and result.dtype.kind in "fc" and not given:
-                axis = kwargs.get("axis", args[1] if len(args) > 1 else None)
-                other = function(np.flip(args[0], axis), *args[1:], **kwargs)
-                result = np.where(np.isfinite(other), result, other).astype(result.dtype)
+                x = np.asarray(args[0])
+                with np.errstate(all="ignore"):
+                    large, small = (
+                        function(np.where(part, x, 1).astype(x.dtype), *args[1:], **kwargs)
+                        for part in (np.abs(x) > 1, ~(np.abs(x) > 1))
+                    )
+                    other = np.where(np.isfinite(large), result, large * small)
+                result = other.astype(result.dtype)
             if result.dtype.kind in "fc":
                 one = np.finfo(result.dtype)
                 # NumPy rounds each step of some sums to halves, a GPU the last one: five in a

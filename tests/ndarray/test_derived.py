@@ -45,7 +45,27 @@ def classes(xp):
         def __mul__(self, other):
             return super().__mul__(2 * other)
 
-    return {c.__name__: c for c in (Plain, Info, Sevens, Owner, Twice)}
+    class Counted(xp.ndarray):
+        """What NumPy's own method makes of inputs without the class."""
+
+        def __array_ufunc__(self, ufunc, method, *inputs, **kwargs):
+            plain = [x.view(xp.ndarray) if isinstance(x, Counted) else x for x in inputs]
+            made = super().__array_ufunc__(ufunc, method, *plain, **kwargs)
+            return type(made) is xp.ndarray, ufunc.__name__, method, made
+
+    class Numbers(xp.ndarray):
+        def __array_wrap__(self, made, context=None, *args, **kwargs):
+            if made.ndim:
+                return xp.ndarray.__array_wrap__(self, made, context, *args, **kwargs)
+            return made[()]
+
+    class Wrapped(xp.ndarray):
+        def __array_wrap__(self, made, context=None, return_scalar=False):
+            called = None if context is None else (context[0].__name__, len(context[1]), context[2])
+            return "wrapped", made.view(xp.ndarray), called, bool(return_scalar)
+
+    kinds = (Plain, Info, Sevens, Owner, Twice, Counted, Numbers, Wrapped)
+    return {c.__name__: c for c in kinds}
 
 
 CLASSES = {np: classes(np), la: classes(la)}
@@ -85,15 +105,50 @@ def told(x):
     return x.item() if isinstance(x, (np.generic, la.Scalar)) else x
 
 
-@pytest.mark.parametrize(
-    "call", [c.strip() for c in CALLS.replace("\n", "|").split("|") if c.strip()]
-)
+def calls(text):
+    return [c.strip() for c in text.replace("\n", "|").split("|") if c.strip()]
+
+
+@pytest.mark.parametrize("call", calls(CALLS))
 def test_classes_of_results(call):
     found = []
     for xp in (np, la):
         names = {"xp": xp, "copy": copy, **CLASSES[xp]}
         names["w"] = xp.arange(1.0, 7.0).reshape(2, 3).view(names["Plain"])
         found.append(told(eval(call, names)))
+    assert found[0] == found[1]
+
+
+NUMPYS = """np.sqrt(w) | np.float64(2) * w | np.add(1, w) | np.ones(3) * w | np.sum(w, axis=0) | w.T @ np.ones(2)
+np.multiply.reduce(w) | np.add.accumulate(w) | np.multiply.outer(w, w[0]) | np.add.reduceat(w, [0, 1]) | np.modf(w)
+xp.multiply.reduce(w, axis=1) | xp.multiply.reduce(w, axis=None) | xp.add.accumulate(w) | xp.add.reduceat(w, [0])
+xp.maximum.reduce(w, axis=1, initial=3.0) | xp.add.reduce(w, out=xp.zeros(3)) | np.add(w, 1, out=xp.zeros((2, 3)))
+np.sqrt(w[0, 0]) | np.float64(2) * w[0] | xp.multiply.outer(w, w)"""  # noqa: E501
+
+
+@pytest.mark.parametrize("call", calls(NUMPYS))
+def test_classes_of_results_of_numpys_ufuncs(call):
+    found = []
+    for xp in (np, la):
+        w = xp.arange(1.0, 7.0).reshape(2, 3).view(CLASSES[xp]["Plain"])
+        found.append(told(eval(call, {"xp": xp, "np": np, "w": w})))
+    assert found[0] == found[1]
+
+
+WRAPS = """w.max() | w.sum(axis=0) | w.prod() | xp.max(w) | xp.sum(w, axis=1) | xp.any(w) | w.all()
+w + 1 | 1 - w | w * w | -w | w > 1 | xp.add(w, 1) | xp.sqrt(w) | xp.modf(w) | abs(w)
+xp.hypot(1.0, w) | w @ w.T | w[0] | w[0, 0] | w.T | w.reshape(-1) | w.copy() | w.astype(int)
+xp.concatenate([w, w]) | w.argmax()
+np.float64(2) * w | np.sqrt(w) | np.multiply.reduce(w) | xp.where([True, False, True], w, 0)"""
+
+
+@pytest.mark.parametrize("kind", ["Numbers", "Wrapped", "Counted"])
+@pytest.mark.parametrize("call", calls(WRAPS))
+def test_a_class_may_wrap_results_itself(call, kind):
+    found = []
+    for xp in (np, la):
+        w = xp.arange(6.0).reshape(2, 3).view(CLASSES[xp][kind])
+        found.append(told(eval(call, {"xp": xp, "np": np, "w": w})))
     assert found[0] == found[1]
 
 

@@ -93,6 +93,24 @@ def test_arrays_without_axes_have_no_hash():
     assert {la.arange(3)[2]: 1}[2] == 1
 
 
+def test_numpys_arrays_are_arrays_to_numpys_programs():
+    # NumPy's array holds what lazyarray doesn't, and other libraries give such arrays.
+    for x in (np.ones(2), np.array(["a"]), np.zeros(2, "M8[D]"), np.ma.ones(2)):
+        assert isinstance(x, la.ndarray) and isinstance(x, (str, la.ndarray))
+        assert is_array_type(type(x)) and not is_ours(x)
+    for x in (np.float64(1), [1], "a"):
+        assert not isinstance(x, la.ndarray) and not is_array_type(type(x))
+
+    class Mine(la.ndarray):
+        pass
+
+    assert not isinstance(np.ones(2), Mine) and not issubclass(np.ndarray, Mine)
+
+
+def is_ours(x):
+    return isinstance(x, la.NDArray) or issubclass(type(x), la.NDArray)
+
+
 def is_array_type(kind):
     """As NumPy's programs ask: by NumPy's name."""
     return issubclass(kind, la.ndarray)
