@@ -741,7 +741,7 @@ cdef class Array(Methods):
         return handed(protocols.dispatch.ufunc(ufunc, method, inputs, kwargs))
 
     def __array_function__(self, func, types, args, kwargs):
-        return handed(protocols.dispatch.function(func, args, kwargs))
+        return handed(protocols.dispatch.function(func, args, kwargs, self))
 
     def __array_namespace__(self, *, api_version=None):
         return namespace(api_version)

@@ -54,7 +54,7 @@ class Archive(dict[str, Any]):
         pass
 
 
-def save(file: str | os.PathLike[str] | IO[bytes], data: Any, allow_pickle: bool = True) -> None:
+def save(file: str | os.PathLike[str] | IO[bytes], arr: Any, allow_pickle: bool = True) -> None:
     """Writes an array to an ``.npy`` file as NumPy, a list or dict of arrays to an ``.npz``.
 
     Waits for the values. What was saved under that path before is gone; if anything fails, it is
@@ -64,7 +64,7 @@ def save(file: str | os.PathLike[str] | IO[bytes], data: Any, allow_pickle: bool
     Args:
         file: a path or a binary file. For one array ".npy" is added to a path that lacks it, unless
             that ends in ".npz": then it is a list of one. The path of several is taken as it is.
-        data: an array, or a list or dict of arrays.
+        arr: an array, or a list or dict of arrays.
         allow_pickle: whether arrays of objects may be pickled.
     Returns: None.
     Raises: TypeError unless the keys of a dict are strings; ValueError for objects that may not be
@@ -80,17 +80,17 @@ def save(file: str | os.PathLike[str] | IO[bytes], data: Any, allow_pickle: bool
     named: dict[str, Any]
     comment = b""
     if isinstance(file, (str, os.PathLike)) and os.fspath(file).endswith(".npz"):
-        data = [data] if isinstance(data, (Tensor, np.ndarray)) else data
-    if isinstance(data, Mapping):
-        named = dict(data)
+        arr = [arr] if isinstance(arr, (Tensor, np.ndarray)) else arr
+    if isinstance(arr, Mapping):
+        named = dict(arr)
         for key in named:
             if not isinstance(key, str):
                 raise TypeError(f"save: the keys are strings, not {type(key).__name__}")
-    elif isinstance(data, (list, tuple)) and all(isinstance(x, (Tensor, np.ndarray)) for x in data):
-        named = {f"arr_{i}": value for i, value in enumerate(data)}
+    elif isinstance(arr, (list, tuple)) and all(isinstance(x, (Tensor, np.ndarray)) for x in arr):
+        named = {f"arr_{i}": value for i, value in enumerate(arr)}
         comment = _LIST
     else:
-        _write(file, _values(data), allow_pickle)
+        _write(file, _values(arr), allow_pickle)
         return
     values = {key: _values(value) for key, value in named.items()}  # before the file is touched
     import zipfile

@@ -19,6 +19,7 @@ from lazyarray.ops._rows import probe
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
     from lazyarray._types import ArrayLike, DeviceLike, DTypeLike, Order
+    from lazyarray.engine import Device
 
 __all__ = [
     "array",
@@ -34,26 +35,32 @@ _all, _isfinite = op.all, op.isfinite
 
 
 def array(
-    obj: ArrayLike,
+    object: ArrayLike,
     dtype: DTypeLike = None,
     ctx: DeviceLike = None,
     *,
     copy: bool | None = True,
     order: str = "K",
+    subok: bool = False,
     ndmin: int = 0,
+    ndmax: int = 0,
     device: DeviceLike = None,
+    like: Any = None,
 ) -> NDArray:
-    """An array with a copy of ``obj``: an array, a number, or nested sequences of those.
+    """An array with a copy of ``object``: an array, a number, or nested sequences of those.
 
-    The values are copied at the call, so ``obj`` may change afterwards. Waits for arrays of this
+    The values are copied at the call, so ``object`` may change afterwards. Waits for arrays of this
     package inside a list.
 
     Args:
-        obj: what the values are taken of.
+        object: what the values are taken of.
         dtype: the result's dtype; None: the least that holds all values, as in NumPy.
         copy: None gives an NDArray back as it is where it fits; False forbids a copy.
+        subok: as NumPy's, for an array of a derived class.
         ndmin: the least number of axes: ones are put in front.
-    Returns: an array of obj's shape.
+        ndmax: the most axes that sequences make, which NumPy makes objects of; 0: as many as are.
+        like: an array, whose device the result is on unless ``device`` names one.
+    Returns: an array of object's shape.
     Raises: ValueError if the nested sequences are uneven, and for ``copy=False`` where a copy is
         needed, as it is for an array on another device than the one asked for; TypeError for what
         is no dtype.
@@ -63,12 +70,21 @@ def array(
     array([[1., 2.],
            [3., 4.]], dtype=float32)
     """
-    if dtype is None and ctx is None and device is None and copy and order == "K" and not ndmin:
+    obj: Any = object
+    if (
+        dtype is None
+        and ctx is None
+        and device is like is None
+        and copy
+        and order == "K"
+        and not (ndmin or ndmax)
+    ):
         simple = _rows.plain_array(obj)
         if simple is not None:
             return simple
-    place = chosen(ctx, device)
-    order = _layout.order_of(order, "K")
+    if ndmax:
+        raise Unheld("sequences within ndmax axes are objects")
+    place, order = place_of(ctx, device, like), _layout.order_of(order, "K")
     if _rows.holds_arrays(obj):
         _rows.dtype_of(dtype)
         obj, copy = stacked(obj, dtype), copy and None  # a copy already
@@ -110,6 +126,12 @@ def array(
     return x
 
 
+def place_of(ctx: Any, device: Any, like: Any) -> Device | None:
+    """The device asked for, or that of ``like``."""
+    place = chosen(ctx, device)
+    return like.device if place is None and isinstance(like, Tensor) else place
+
+
 def stacked(obj: Any, dtype: Any) -> NDArray:
     """The array of a nested sequence that holds NDArrays: each is written by an op."""
     parts = [stacked(o, dtype) if _rows.holds_arrays(o) else o for o in obj]
@@ -142,21 +164,22 @@ def _in_order(x: NDArray, order: str) -> bool:
 
 
 def asarray(
-    obj: ArrayLike,
+    a: ArrayLike,
     dtype: DTypeLike = None,
     ctx: DeviceLike = None,
     *,
     copy: bool | None = None,
     order: str = "K",
     device: DeviceLike = None,
+    like: Any = None,
 ) -> NDArray:
-    """``obj`` itself if it is an array of that dtype, else a new array of its values.
+    """``a`` itself if it is an array of that dtype, else a new array of its values.
 
     Args:
-        obj: an array, a number, or nested sequences of those.
-        dtype: the result's dtype; None: obj's own.
+        a: an array, a number, or nested sequences of those.
+        dtype: the result's dtype; None: a's own.
         copy: True always copies; False forbids a copy; None copies where it must.
-    Returns: an array of obj's shape.
+    Returns: an array of a's shape.
     Raises: ValueError if the nested sequences are uneven, and for ``copy=False`` where a copy is
         needed.
 
@@ -165,58 +188,67 @@ def asarray(
     >>> la.asarray(x) is x, la.asarray(x, dtype="int32") is x
     (True, False)
     """
-    return array(obj, dtype, ctx, copy=copy, order=order, device=device)
+    if isinstance(ctx, str) and len(ctx) == 1:  # NumPy's third argument
+        order, ctx = ctx, None
+    return array(a, dtype, ctx, copy=copy, order=order, device=device, like=like)
 
 
 def asanyarray(
-    obj: ArrayLike, dtype: DTypeLike = None, *, order: str = "K", device: DeviceLike = None
+    a: ArrayLike,
+    dtype: DTypeLike = None,
+    order: str = "K",
+    *,
+    device: DeviceLike = None,
+    copy: bool | None = None,
+    like: Any = None,
 ) -> NDArray:
     """The same as :func:`asarray`.
 
     Args:
-        obj: an array, a number, or nested sequences of those.
-        dtype: the result's dtype; None: obj's own.
-    Returns: an array of obj's shape.
+        a: an array, a number, or nested sequences of those.
+        dtype: the result's dtype; None: a's own.
+        copy: True always copies; False forbids a copy; None copies where it must.
+    Returns: an array of a's shape.
 
     >>> import lazyarray as la
     >>> la.asanyarray([1, 2]).asnumpy()
     array([1, 2])
     """
-    return array(obj, dtype, copy=None, order=order, device=device)
+    return array(a, dtype, copy=copy, order=order, device=device, like=like)
 
 
 def ascontiguousarray(
-    obj: ArrayLike, dtype: DTypeLike = None, *, device: DeviceLike = None
+    a: ArrayLike, dtype: DTypeLike = None, *, device: DeviceLike = None, like: Any = None
 ) -> NDArray:
-    """The values in C order with at least one axis; ``obj`` itself if that is what it is.
+    """The values in C order with at least one axis; ``a`` itself if that is what it is.
 
     Args:
-        obj: an array, a number, or nested sequences of those.
-        dtype: the result's dtype; None: obj's own.
-    Returns: an array of obj's shape, (1,) for a number.
+        a: an array, a number, or nested sequences of those.
+        dtype: the result's dtype; None: a's own.
+    Returns: an array of a's shape, (1,) for a number.
 
     >>> import lazyarray as la
     >>> la.ascontiguousarray(la.ones((2, 3)).T).strides
     (16, 8)
     """
-    return array(obj, dtype, copy=None, order="C", ndmin=1, device=device)
+    return array(a, dtype, copy=None, order="C", ndmin=1, device=device, like=like)
 
 
 def asfortranarray(
-    obj: ArrayLike, dtype: DTypeLike = None, *, device: DeviceLike = None
+    a: ArrayLike, dtype: DTypeLike = None, *, device: DeviceLike = None, like: Any = None
 ) -> NDArray:
-    """The values in Fortran order; ``obj`` itself if that is how it lies.
+    """The values in Fortran order; ``a`` itself if that is how it lies.
 
     Args:
-        obj: an array, a number, or nested sequences of those.
-        dtype: the result's dtype; None: obj's own.
-    Returns: an array of obj's shape.
+        a: an array, a number, or nested sequences of those.
+        dtype: the result's dtype; None: a's own.
+    Returns: an array of a's shape.
 
     >>> import lazyarray as la
     >>> la.asfortranarray(la.ones((2, 3))).strides
     (8, 16)
     """
-    return array(obj, dtype, copy=None, order="F", device=device)
+    return array(a, dtype, copy=None, order="F", device=device, like=like)
 
 
 _FLAGS = {
@@ -247,7 +279,7 @@ def require(
     >>> la.isfortran(la.require(la.ones((2, 3)), requirements=["F"]))
     True
     """
-    device = like.device if isinstance(like, Tensor) else None
+    device = place_of(None, None, like)
     flags = {_REQUIREMENTS[name.upper()] for name in requirements or ()}
     if flags >= {"C", "F"}:
         raise ValueError('Cannot specify both "C" and "F" order')

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lazyarray.context import chosen
-from lazyarray.functions.conversion import stacked
+from lazyarray.functions.conversion import place_of, stacked
 from lazyarray.lazy._lazy import Tensor
 from lazyarray.ops import _layout, _rows
 
@@ -75,15 +75,17 @@ def new(shape: Any, dtype: Any, order: str, place: Device | None) -> NDArray:
     return _layout.new(dims, dtype, range(len(dims))[::-1], place)
 
 
-def _unwritten(shape: Any, dtype: Any, ctx: Any, order: str, device: Any) -> NDArray:
+def _unwritten(
+    shape: Any, dtype: Any, ctx: Any, order: str, device: Any, like: Any = None
+) -> NDArray:
     """What ``empty`` gives. NumPy's third argument is the order, so ``ctx`` may be one, too."""
-    if ctx is None and device is None and order == "C":
+    if ctx is device is like is None and order == "C":
         simple = _rows.unwritten(shape, dtype)
         if simple is not None:
             return simple
     if isinstance(ctx, str) and len(ctx) == 1:
         order, ctx = ctx, None
-    return new(shape, dtype, order, chosen(ctx, device))
+    return new(shape, dtype, order, place_of(ctx, device, like))
 
 
 def _typed(obj: Any) -> Any:
@@ -116,6 +118,7 @@ def empty(
     *,
     order: str = "C",
     device: DeviceLike = None,
+    like: object = None,
 ) -> NDArray:
     """An array of any values: its memory is allocated by the first op that writes it.
 
@@ -127,7 +130,7 @@ def empty(
     >>> la.empty((2, 3), "int32").shape
     (2, 3)
     """
-    return _unwritten(shape, dtype, ctx, order, device)
+    return _unwritten(shape, dtype, ctx, order, device, like)
 
 
 def zeros(
@@ -137,6 +140,7 @@ def zeros(
     *,
     order: str = "C",
     device: DeviceLike = None,
+    like: object = None,
 ) -> NDArray:
     """An array of zeros.
 
@@ -148,7 +152,7 @@ def zeros(
     >>> la.zeros(3).asnumpy()
     array([0., 0., 0.])
     """
-    x = _unwritten(shape, dtype, ctx, order, device)
+    x = _unwritten(shape, dtype, ctx, order, device, like)
     _rows.assign_to(x, 0)
     return x
 
@@ -160,6 +164,7 @@ def ones(
     *,
     order: str = "C",
     device: DeviceLike = None,
+    like: object = None,
 ) -> NDArray:
     """An array of ones.
 
@@ -171,7 +176,7 @@ def ones(
     >>> la.ones(2, dtype="int8").asnumpy()
     array([1, 1], dtype=int8)
     """
-    x = _unwritten(shape, dtype, ctx, order, device)
+    x = _unwritten(shape, dtype, ctx, order, device, like)
     _rows.assign_to(x, 1)
     return x
 
@@ -184,6 +189,7 @@ def full(
     *,
     order: str = "C",
     device: DeviceLike = None,
+    like: object = None,
 ) -> NDArray:
     """An array filled with ``fill_value``, a scalar or an array that broadcasts to ``shape``.
 
@@ -201,10 +207,10 @@ def full(
     number: Any = fill_value
     kind = type(number)
     if dtype is None and (kind in (float, bool) or (kind is int and abs(number) < 2**63)):
-        simple = _unwritten(shape, kind, ctx, order, device)
+        simple = _unwritten(shape, kind, ctx, order, device, like)
         _rows.assign_to(simple, number)
         return simple
-    place = chosen(ctx, device)
+    place = place_of(ctx, device, like)
     value = _typed(fill_value)
     if isinstance(value, Tensor):
         fill_value, place = value, place or value.device

@@ -10,9 +10,9 @@ import numpy as np
 
 from lazyarray.context import chosen
 from lazyarray.functions import broadcasting, manipulation
+from lazyarray.functions.conversion import place_of
 from lazyarray.functions.creation import new, shape_of, zeros
 from lazyarray.functions.ranges import arange
-from lazyarray.lazy._lazy import Tensor
 from lazyarray.ops import _layout, _rows
 from lazyarray.ops._layout import viewed
 
@@ -48,16 +48,10 @@ def eye(
     array([[0., 1., 0.],
            [0., 0., 1.]])
     """
-    place = _place(ctx, device, like)
+    place = place_of(ctx, device, like)
     x = zeros((N, N if M is None else M), dtype, order=order, device=place)
     _rows.assign_to(_diagonal(x, operator.index(k)), 1)
     return x
-
-
-def _place(ctx: Any, device: Any, like: Any) -> Any:
-    """The device asked for, or that of ``like``."""
-    place = chosen(ctx, device)
-    return like.device if place is None and isinstance(like, Tensor) else place
 
 
 def _diagonal(x: NDArray, k: int) -> NDArray:
@@ -158,7 +152,7 @@ def tri(
     array([[1, 0, 0],
            [1, 1, 0]])
     """
-    place = _place(ctx, device, like)
+    place = place_of(ctx, device, like)
     if M is None:
         M = N
     rows = arange(N, device=place)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -253,6 +254,69 @@ def _list(axes: Any) -> list[int]:
     return list(axes) if hasattr(axes, "__iter__") else [axes]
 
 
+# ---- where the vectors and matrices lie, and what they are computed in ---------------------------
+
+
+def _along(
+    product: Callable[..., NDArray],
+    cores: tuple[int, ...],
+    pair: Any,
+    axes: Any,
+    out: NDArray | None,
+    **options: Any,
+) -> NDArray:
+    """``product`` of operands, and into an ``out``, whose last axes are those that ``axes`` names.
+
+    ``cores``: how many of the operands' axes, and of the result's, are of a vector or a matrix.
+    """
+    if not isinstance(axes, list):
+        raise TypeError("axes should be a list.")
+    if len(axes) != 3 and (len(axes) != 2 or product is not vecdot):
+        raise ValueError(
+            "axes should be a list with an entry for all 3 inputs and outputs; entries for outputs "
+            "can only be omitted if none of them has core axes."
+        )
+    named = [axis if isinstance(axis, tuple) else (axis,) for axis in axes] + [()]
+    for place, (given, n) in enumerate(zip(named, cores, strict=False)):
+        if len(given) != n:
+            raise np.exceptions.AxisError(
+                f"operand {place} has {n} core dimensions, but {len(given)} dimensions are "
+                "specified by axes tuple."
+            )
+    lasts: list[tuple[int, ...]] = [tuple(range(-n, 0)) for n in cores]
+    ready = [moveaxis(*part) for part in zip(operands(*pair), named[:2], lasts[:2], strict=True)]
+    if out is not None:
+        product(*ready, out=moveaxis(out_array(out), named[2], lasts[2]), **options)
+        return out
+    return moveaxis(product(*ready, **options), lasts[2], named[2])
+
+
+def _matmul_of(
+    a: ArrayLike,
+    b: ArrayLike,
+    out: NDArray | None = None,
+    axes: Any = None,
+    dtype: DTypeLike = None,
+    casting: Casting = "same_kind",
+) -> NDArray:
+    """``matmul`` with the arguments that are seldom given."""
+    pair = operands(a, b)
+    if axes is not None:
+        m, n = (min(x.ndim, 2) for x in pair)  # a vector's one axis is no axis of the result
+        cores = m, n, max(m + n - 2, 0)
+        return _along(_matmul_of, cores, pair, axes, out, dtype=dtype, casting=casting)
+    if dtype is not None or casting != "same_kind":
+        given: Any = (None, None, None if dtype is None else np.dtype(dtype))
+        kinds = (*(x.dtype for x in pair), None)
+        (*kinds, _) = np.matmul.resolve_dtypes(kinds, signature=given, casting=casting)
+        pair = [astype(x, kind, copy=False) for x, kind in zip(pair, kinds, strict=True)]
+    product: NDArray = _matmul(*pair, out)
+    return product
+
+
+_rows.teach(matmul=_matmul_of)
+
+
 # ---- stacks of vectors --------------------------------------------------------------------------
 
 
@@ -279,7 +343,7 @@ def _of_vectors(
             )
     row = _gufuncs.get(name)  # matvec and vecmat came with NumPy 2.2
     kinds = [x.dtype for x in pair]
-    if dtype is not None or kinds[0] != kinds[1]:
+    if dtype is not None or kinds[0] != kinds[1] or casting != "same_kind":
         given: Any = (None, None, None if dtype is None else np.dtype(dtype))
         ufunc = row.ufunc if row else np.matmul
         (*kinds, _) = ufunc.resolve_dtypes((*kinds, None), signature=given, casting=casting)
@@ -307,12 +371,16 @@ def vecdot(
     /,
     out: NDArray | None = None,
     *,
+    axes: Sequence[Any] | None = None,
     axis: int = -1,
+    keepdims: bool = False,
     dtype: DTypeLike = None,
     casting: Casting = "same_kind",
 ) -> NDArray:
     """The sum of products over one axis, with the conjugate of ``x1``; other axes broadcast.
 
+    Args:
+        axes: the axis of each operand, [0, 0] say, in the place of ``axis``; None: that.
     Returns: an array of the broadcast shape without that axis.
     Raises: ValueError if the lengths differ, or the other axes do not broadcast.
 
@@ -320,9 +388,19 @@ def vecdot(
     >>> la.vecdot(la.array([[1, 2], [3, 4]]), la.array([1, 1])).asnumpy()
     array([3, 7])
     """
+    if not isinstance(keepdims, bool):
+        raise TypeError("'keepdims' must be a boolean")
+    if axes is not None:
+        if axis != -1 or keepdims:
+            raise TypeError("cannot specify both 'axis' or 'keepdims' and 'axes'")
+        return _along(vecdot, (1, 1, 0), (x1, x2), axes, out, dtype=dtype, casting=casting)
     if axis != -1:
         x1, x2 = [moveaxis(x, axis, -1) for x in operands(x1, x2)]
-    return _of_vectors("vecdot", x1, x2, out, dtype, casting)
+    if keepdims and out is not None:
+        vecdot(x1, x2, squeeze(out_array(out), axis), dtype=dtype, casting=casting)
+        return out
+    found = _of_vectors("vecdot", x1, x2, out, dtype, casting)
+    return expand_dims(found, axis) if keepdims else found
 
 
 def matvec(
@@ -331,6 +409,7 @@ def matvec(
     /,
     out: NDArray | None = None,
     *,
+    axes: Sequence[Any] | None = None,
     dtype: DTypeLike = None,
     casting: Casting = "same_kind",
 ) -> NDArray:
@@ -339,6 +418,7 @@ def matvec(
     Args:
         x1: matrices (..., M, N).
         x2: vectors (..., N).
+        axes: the axes of these and of the result: [(-2, -1), -1, -1] is what None stands for.
     Returns: an array (..., M).
     Raises: ValueError if the lengths differ, or the other axes do not broadcast.
 
@@ -347,6 +427,8 @@ def matvec(
     array([[1, 3],
            [2, 4]])
     """
+    if axes is not None:
+        return _along(matvec, (2, 1, 1), (x1, x2), axes, out, dtype=dtype, casting=casting)
     return _of_vectors("matvec", x1, x2, out, dtype, casting)
 
 
@@ -356,6 +438,7 @@ def vecmat(
     /,
     out: NDArray | None = None,
     *,
+    axes: Sequence[Any] | None = None,
     dtype: DTypeLike = None,
     casting: Casting = "same_kind",
 ) -> NDArray:
@@ -364,6 +447,7 @@ def vecmat(
     Args:
         x1: vectors (..., N).
         x2: matrices (..., N, M).
+        axes: the axes of these and of the result: [-1, (-2, -1), -1] is what None stands for.
     Returns: an array (..., M).
     Raises: ValueError if the lengths differ, or the other axes do not broadcast.
 
@@ -371,6 +455,8 @@ def vecmat(
     >>> la.vecmat(la.array([1, 1]), la.array([[1, 2], [3, 4]])).asnumpy()
     array([4, 6])
     """
+    if axes is not None:
+        return _along(vecmat, (1, 2, 1), (x1, x2), axes, out, dtype=dtype, casting=casting)
     return _of_vectors("vecmat", x1, x2, out, dtype, casting)
 
 

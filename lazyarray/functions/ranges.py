@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 import numpy as np
 
 from lazyarray.context import chosen
+from lazyarray.functions.conversion import place_of
 from lazyarray.lazy._lazy import Giving, Tensor, paused
 from lazyarray.ops import _layout, _rows
 from lazyarray.ops._differentiable import follows, note, summed_to
@@ -39,6 +40,7 @@ def arange(
     ctx: DeviceLike = None,
     *,
     device: DeviceLike = None,
+    like: Any = None,
 ) -> NDArray:
     """Numbers from ``start`` (default 0) up to, without, ``stop`` in steps of ``step``.
 
@@ -54,13 +56,13 @@ def arange(
     >>> la.arange(3).asnumpy(), la.arange(0, 1, 0.25).asnumpy()
     (array([0, 1, 2]), array([0.  , 0.25, 0.5 , 0.75]))
     """
-    if type(start) is int and start > 0 and stop is step is dtype is ctx is device is None:  # type: ignore[unreachable]
+    if type(start) is int and start > 0 and stop is step is dtype is ctx is device is like is None:  # type: ignore[unreachable]
         if start > _MOST:  # type: ignore[unreachable]
             raise ValueError("Maximum allowed size exceeded")
         simple = _rows.ramp(0, 1, start)  # the commonest
         if simple is not None:
             return simple
-    place = chosen(ctx, device)
+    place = place_of(ctx, device, like)
     start, stop, step = known(start), known(stop), known(step)
     dtype = _rows.dtype_of(dtype)
     if stop is None:

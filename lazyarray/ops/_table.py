@@ -14,6 +14,7 @@ _MATMUL = """Matrix product; axes before the last two are a stack.
     Args:
         a: matrices (..., M, K), or a vector (K,).
         b: matrices (..., K, N), or a vector (K,).
+        axes: the axes of these and of the result: [(-2, -1)] * 3 is what None stands for.
     Returns: an array (..., M, N), without the axis that a vector has not.
     Raises: ValueError for a number, if the lengths differ, or if the stacks do not broadcast.
 

@@ -152,7 +152,10 @@ cdef class MatMul(Row):
     def __call__(self, a, b, /, out=None, **rest):
         """The matrix product of ``a`` (..., n, k) and ``b`` (..., k, m)."""
         if rest:
-            raise unknown_argument(self.name, rest)
+            unknown = {name: value for name, value in rest.items() if name not in ("axes", "dtype", "casting")}
+            if unknown:
+                raise unknown_argument(self.name, unknown)
+            return _taught["matmul"](a, b, out, **rest)
         if is_symbol(a) or is_symbol(b):
             return built(a if is_symbol(a) else b, self.name, (a, b), {"out": out})
         if out is not None and of_numpys(out):

@@ -250,28 +250,27 @@ cdef class Reduction(Row):
         emit(instr)
         return True
 
-    def __call__(self, x, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=None,
+    def __call__(self, a, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=None,
                  **rest):
-        """Reduces ``x`` over ``axis`` (an int, a tuple, or None for all)."""
+        """Reduces ``a`` over ``axis`` (an int, a tuple, or None for all)."""
         if rest:
             raise unknown_argument(self.name, rest)
-        if _derived is not None and isinstance(x, _derived):  # its method may be the class's own
-            given = {"dtype": dtype, "keepdims": keepdims or None, "initial": initial, "where": where}
-            given = {key: value for key, value in given.items() if value is not None}
-            return getattr(x, self.name)(axis=axis, out=out, **given)
-        if is_tensor(x) and dtype is None and out is None:
-            return self.call(x, axis, None, None, keepdims, initial, where)
-        return self.asked(x, axis, dtype, out, keepdims, initial, where)
+        return self.asked(a, axis, dtype, out, keepdims, initial, where)
 
     cdef object asked(self, x, axis, dtype, out, keepdims, initial, where):
-        """The call; NumPy's for what lazyarray doesn't hold."""
-        try:
-            return self.call(x, axis, dtype, out, keepdims, initial, where)
-        except Unheld as error:
-            given = {"axis": axis, "dtype": dtype, "out": out, "keepdims": keepdims or None, "initial": initial,
-                     "where": where}
-            given = {key: value for key, value in given.items() if value is not None}
-            return handed(_taught["handed_over"](getattr(np, self.name), (x,), given, error))
+        """The call; that of the method of a class that a program derives; NumPy's for what lazyarray doesn't hold."""
+        cdef bint is_derived = _derived is not None and isinstance(x, _derived)
+        if not is_derived:
+            try:
+                return self.call(x, axis, dtype, out, keepdims, initial, where)
+            except Unheld as e:
+                error = e
+        given = {"axis": axis, "dtype": dtype, "out": out, "keepdims": keepdims or None, "initial": initial,
+                 "where": where}
+        given = {key: value for key, value in given.items() if value is not None}
+        if is_derived:
+            return getattr(x, self.name)(**given)
+        return handed(_taught["handed_over"](getattr(np, self.name), (x,), given, error))
 
     cdef object call(self, x, axis, dtype, out, keepdims, initial, where):
         if is_symbol(x):
@@ -347,18 +346,12 @@ cdef class Choice(Reduction):
     def __doc__(self):
         return documented(self.doc, self)
 
-    def __call__(self, x, axis=None, out=None, keepdims=False, initial=None, where=None, *, dtype=None,
+    def __call__(self, a, axis=None, out=None, keepdims=False, initial=None, where=None, *, dtype=None,
                  **rest):
-        """Reduces ``x`` over ``axis`` (an int, a tuple, or None for all)."""
+        """Reduces ``a`` over ``axis`` (an int, a tuple, or None for all)."""
         if rest:
             raise unknown_argument(self.name, rest)
-        if _derived is not None and isinstance(x, _derived):  # its method may be the class's own
-            given = {"dtype": dtype, "keepdims": keepdims or None, "initial": initial, "where": where}
-            given = {key: value for key, value in given.items() if value is not None}
-            return getattr(x, self.name)(axis=axis, out=out, **given)
-        if is_tensor(x) and dtype is None and out is None:
-            return self.call(x, axis, None, None, keepdims, initial, where)
-        return self.asked(x, axis, dtype, out, keepdims, initial, where)
+        return self.asked(a, axis, dtype, out, keepdims, initial, where)
 
 
 cdef Tensor numpys_values(object run, str name, Tensor out, list ins, double cost):

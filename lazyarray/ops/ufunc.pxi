@@ -61,11 +61,11 @@ cdef class Row:
             names = "x, /" if (<Ufunc>self).nin == 1 else "x1, x2, /"
             rest = "out=None, *, where=True, dtype=None, casting=None"
         elif isinstance(self, Reduction):
-            names, rest = "x", "axis=None, dtype=None, out=None, keepdims=False, initial=None, where=None"
+            names, rest = "a", "axis=None, dtype=None, out=None, keepdims=False, initial=None, where=None"
             if isinstance(self, Choice):
                 rest = rest.replace(" dtype=None,", "") + ", *, dtype=None"
         else:
-            names, rest = "a, b, /", "out=None"
+            names, rest = "a, b, /", "out=None, *, axes=None, dtype=None, casting='same_kind'"
         return inspect.signature(eval(f"lambda {names}, {rest}: None"))
 
     def __reduce__(self):

@@ -53,8 +53,6 @@ def _ufunc(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[s
     if method != "__call__":
         return ufunc_methods.METHODS[method](ufunc, *inputs, **kwargs)
     outs = kwargs.pop("out", ())
-    if ufunc is np.matmul and kwargs.get("axes") in _PLAIN_AXES:
-        del kwargs["axes"]
     function: Callable[..., Any] | None = ROWS.get(ufunc)
     if function is None and getattr(np, ufunc.__name__, None) is ufunc:
         function = _counterpart("numpy", ufunc.__name__)
@@ -68,9 +66,6 @@ def _ufunc(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[s
 
 
 _NUMPYS = "lazyarray has no {} of its own"
-
-# What `host @= x` asks for.
-_PLAIN_AXES = ([(-2, -1)] * 3, [(-1,), (-2, -1), (-1,)])
 
 
 def _is_foreign(x: Any) -> bool:
@@ -100,9 +95,12 @@ def _call(
 # ---- functions ----------------------------------------------------------------------------------
 
 
-def function(func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def function(
+    func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], asked: Tensor
+) -> Any:
     """``NDArray.__array_function__``: calls lazyarray's function of the same module and name.
 
+    ``asked`` is the array whose method it is: the ``like`` of a creation, which NumPy leaves out.
     A NumPy array that the call changes, or names as ``out``, is written at once: this waits.
     """
     module, name = func.__module__, func.__name__
@@ -114,6 +112,8 @@ def function(func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, 
     try:
         if mine is func:  # NumPy's own, of what lazyarray can't hold
             raise Unheld(_NUMPYS.format(name))
+        if _takes_like(mine):
+            return mine(*args, **kwargs, like=asked)
         return _run(func, mine, args, kwargs)
     except Unheld as error:
         return hosts.handed_over(func, args, kwargs, error)
@@ -171,6 +171,15 @@ def _place_of_out(func: Callable[..., Any]) -> int:
     except (TypeError, ValueError):
         return sys.maxsize
     return names.index("out") if "out" in names else sys.maxsize
+
+
+@cache
+def _takes_like(mine: Callable[..., Any]) -> bool:
+    """Whether it creates arrays: of NumPy's such functions only ``like=`` leads here."""
+    try:
+        return "like" in inspect.signature(mine).parameters
+    except (TypeError, ValueError):
+        return False
 
 
 @cache

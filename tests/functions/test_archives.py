@@ -103,7 +103,7 @@ def test_one_array_in_an_npz_is_a_list_of_one(tmp_path):
     assert x.tolist() == [0, 1, 2]
     with np.load(path) as archive:
         np.testing.assert_array_equal(archive["arr_0"], [0, 1, 2])
-    la.save(tmp_path / "y", data=la.ones(2))
+    la.save(tmp_path / "y", arr=la.ones(2))
     assert la.load(tmp_path / "y.npy").tolist() == [1.0, 1.0]
 
 

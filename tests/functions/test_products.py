@@ -1,5 +1,7 @@
 """Products against NumPy: values, shapes, ``out=``, what is refused."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -121,6 +123,69 @@ def test_vecdot_axis():
     check("vecdot", a, a, axis=1, strides=False)
     check("vecdot", a, a[0, :, :1], axis=-2, strides=False)
     check("vecdot", a, a, axis=3)
+
+
+CUBE, TALL, WIDE = (np.arange(float(math.prod(s))).reshape(s) for s in ((2, 3, 4), (4, 3), (3, 4)))
+ALONG = {
+    "matmul": [
+        (CUBE, CUBE, {"axes": [(1, 2), (2, 1), (0, 1)]}),
+        (CUBE, CUBE, {"axes": [(1, 2), (2, 1), (2, 0)]}),
+        (CUBE, CUBE, {"axes": [(2, 1), (1, 2), (-1, -3)]}),
+        (WIDE, TALL, {"axes": [(-2, -1)] * 3}),
+        (WIDE[0], CUBE, {"axes": [(0,), (2, 1), (0,)]}),
+        (WIDE[0], WIDE[1], {"axes": [(0,), (0,)]}),
+        (WIDE[0], WIDE[1], {"axes": [(0,), (0,), ()]}),
+        (WIDE.astype(int), TALL.astype(int), {"dtype": "f4"}),
+        (WIDE, TALL, {"dtype": "f4", "axes": [(0, 1), (0, 1), (1, 0)]}),
+        (WIDE, TALL, {"dtype": "D"}),
+        (WIDE, TALL, {"dtype": int}),
+        (WIDE, TALL, {"dtype": int, "casting": "unsafe"}),
+        (CUBE, CUBE, {"axes": [(1, 2), (2,), (2, 0)]}),
+        (CUBE, CUBE, {"axes": [(1, 2), (2, 5), (2, 0)]}),
+        (CUBE, CUBE, {"axes": [(1, 2), (2, 1)]}),
+        (CUBE, CUBE, {"axis": 1}),
+    ],
+    "vecdot": [
+        (TALL, WIDE, {"axes": [0, 1]}),
+        (TALL, WIDE, {"axes": [(0,), 1, ()]}),
+        (WIDE, WIDE, {"axis": 0, "keepdims": True}),
+        (WIDE, WIDE, {"keepdims": True}),
+        (WIDE, WIDE, {"axes": [0, 0], "axis": 0}),
+        (WIDE, WIDE, {"axes": (0, 0)}),
+        (WIDE, WIDE, {"axes": [0]}),
+        (WIDE, WIDE, {"axes": [5, 5]}),
+    ],
+    "matvec": [(CUBE[0], TALL, {"axes": [(0, 1), 0, 0]}), (CUBE, TALL, {"axes": [(1, 2), 0]})],
+    "vecmat": [(TALL, CUBE[0], {"axes": [1, (0, 1), 0]})],
+}
+
+
+@pytest.mark.parametrize("way", ["ours", "numpys"])
+@pytest.mark.parametrize("name", [n for n in ALONG if hasattr(np, n)])
+def test_axes_of_vectors_and_matrices(name, way):
+    theirs, function = getattr(np, name), getattr(la if way == "ours" else np, name)
+    for a, b, options in ALONG[name]:
+        try:
+            want = theirs(a, b, **options)
+        except Exception as error:
+            with pytest.raises(type(error)):
+                function(la.array(a), la.array(b), **options)
+            continue
+        got = function(la.array(a), la.array(b), **options)
+        same(got, want, strides=False)
+        if np.ndim(want):
+            out = la.zeros(want.shape, want.dtype)
+            assert function(la.array(a), la.array(b), **options, out=out) is out
+            same(out, want, strides=False)
+
+
+def test_gradients_along_axes():
+    x, y = la.array(WIDE), la.array(TALL)
+    x.attach_grad()
+    with la.autograd.record():
+        z = la.matmul(x, y, axes=[(1, 0), (1, 0), (1, 0)]).sum()
+    z.backward()
+    np.testing.assert_allclose(x.grad.asnumpy(), np.tile(TALL.sum(0)[:, None], 4))
 
 
 @pytest.mark.filterwarnings("ignore:Arrays of 2-dim:DeprecationWarning")
