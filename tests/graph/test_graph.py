@@ -399,7 +399,7 @@ def test_every_name_of_an_op_has_one_canonical_one():
     ("op", "args", "kwargs", "normal"),
     [
         ("sum", ("X", 1), {}, (("X",), {"axis": 1})),
-        ("sum", (), {"x": "X", "keepdims": False}, (("X",), {})),
+        ("sum", (), {"a": "X", "keepdims": False}, (("X",), {})),
         ("where", ("X", 0.5, "Y"), {}, (("X", 0.5, "Y"), {})),
         ("clip", ("X", 0, 1), {}, (("X",), {"min": 0, "max": 1})),
         ("reshape", ("X", (2, 3)), {"order": "C"}, (("X",), {"shape": (2, 3)})),
