@@ -86,7 +86,7 @@ from lazyarray.lazy._lazy cimport (
     wait,
 )
 from lazyarray.storage._storage cimport Chunk
-from lazyarray.ops._rows cimport MatMul, Reduction, Row, Ufunc, as_tensor_on, converted, converted_operand, diagonal_of, direct_elementwise, direct_get, direct_set, duplicate, gathered, is_foreign, is_held, is_operand, masked_set, \
+from lazyarray.ops._rows cimport MatMul, Reduction, Row, Ufunc, as_tensor_on, converted, converted_operand, diagonal_of, direct_elementwise, direct_get, direct_set, duplicate, gathered, has_own_way, is_foreign, is_held, is_operand, masked_set, \
     part_of, picked, picked_elements, raveled, reordered, reshaped, squeezed, store_item, stored_elements, swapped, transposed, viewed_as
 
 from lazyarray import _numpy_facts, autograd, functions, ops, protocols

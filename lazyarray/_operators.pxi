@@ -70,10 +70,10 @@ cdef object operated(Row row, object a, object b):
     cdef bint first = is_tensor(a)
     other = b if first else a
     if not is_operand(other):
-        other = converted_operand(other)
-        if other is None:
-            return NotImplemented
-        a, b = (a, other) if first else (other, b)
+        converted = converted_operand(other)
+        if converted is None:
+            return compared_with_object(row, a, other) if row is _equal or row is _not_equal else NotImplemented
+        a, b = (a, converted) if first else (converted, b)
     elif is_foreign(other):
         return row.ufunc(a, b)
     try:
@@ -82,6 +82,18 @@ cdef object operated(Row row, object a, object b):
         return handed((<Ufunc>row).binary(a, b, None))
     except Unheld as error:
         return handed(ops.hosts.handed_over(_python_of[row], (a, b), {}, error))
+
+
+cdef object compared_with_object(Row row, Tensor x, object other):
+    """``x == other`` or ``x != other``: element by element, as in NumPy, where `other` is no number and no sequence."""
+    if has_own_way(other):
+        return NotImplemented
+    if isinstance(other, _NO_NUMBERS) or type(other).__eq__ is object.__eq__:
+        return handed(returned(functions.full_like(x, row is _not_equal, np.bool_)))
+    return handed(ops.hosts.handed_over(row.ufunc, (x, other), {}, Unheld(f"{type(other).__name__} is no number")))
+
+
+cdef tuple _NO_NUMBERS = (type(None), str, bytes, set, frozenset, dict)
 
 
 cdef inline Tensor as_tensor_like(object a, object b):
@@ -280,9 +292,6 @@ cdef class Operators(Tensor):
             if t is not None:
                 return t
         if not is_usual(other):
-            if (op == Py_EQ or op == Py_NE) and (other is None or isinstance(other, (str, bytes))):
-                # Element by element, as in NumPy: `x == None` is an array.
-                return handed(returned(functions.full_like(self, op == Py_NE, np.bool_)))
             return operated(compared(op), self, other)
         return handed(compared(op).binary(self, other, None))
 

@@ -81,6 +81,7 @@ cdef Tensor as_tensor_on(object o, CDevice device)
 cdef bint is_operand(object o)
 cdef bint is_foreign(object o)
 cdef bint is_held(object o)
+cdef bint has_own_way(object o) except -1
 cdef object converted_operand(object o)
 cdef Tensor converted(Tensor x, object dtype, bint copy)
 cdef object direct_elementwise(object function, tuple args)

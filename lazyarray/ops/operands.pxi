@@ -54,10 +54,14 @@ cdef extern from "Python.h":
     bint PySequence_Check(object)
 
 
+cdef bint has_own_way(object o) except -1:
+    """Whether operators leave it to the other operand what they do."""
+    return is_symbol(o) or getattr(o, "__array_ufunc__", True) is None or getattr(o, "__array_priority__", 0) > 0
+
+
 cdef object converted_operand(object o):
     """A NumPy array of an operand that NumPy makes one of: a sequence, a number, a date; else None."""
-    if is_symbol(o) or isinstance(o, (str, bytes)) or getattr(o, "__array_ufunc__", True) is None \
-            or getattr(o, "__array_priority__", 0) > 0:  # it has a way of its own
+    if isinstance(o, (str, bytes)) or has_own_way(o):
         return None
     if not PySequence_Check(o) and not isinstance(o, _taught["numbers"]):
         return None
@@ -128,6 +132,10 @@ cdef Tensor from_object(object o, object dtype, CDevice device):
         raise Unheld(f"lazyarray has no {type(o).__name__}: its functions hand those to NumPy")
     try:
         return from_numpy(np.asarray(o, dtype), device)
+    except TypeError as error:  # an array's, that NumPy takes for an element of an array of objects
+        if str(error) == "only 0-dimensional arrays can be converted to Python scalars":
+            raise ValueError("setting an array element with a sequence.") from error
+        raise
     except ValueError:
         t = given_by(o)
         if t is None:

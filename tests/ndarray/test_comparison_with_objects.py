@@ -1,0 +1,85 @@
+"""``x == anything``: element by element, as NumPy compares with what is no number."""
+
+import unittest.mock
+
+import numpy as np
+import pytest
+
+import lazyarray as la
+
+pytestmark = pytest.mark.filterwarnings("ignore::lazyarray.HostArrayWarning")
+
+
+class Plain:
+    pass
+
+
+class IsTwo:
+    """Compares itself, with numbers alone."""
+
+    def __eq__(self, other):
+        return np.ndim(other) == 0 and other == 2
+
+    def __ne__(self, other):
+        return not self == other
+
+    __hash__ = None
+
+
+class HasPriority:
+    __array_priority__ = 100
+
+    def __eq__(self, other):
+        return "its own"
+
+    __hash__ = None
+
+
+THINGS = [None, "a", b"x", Plain(), Plain, {1}, frozenset(), {1: 2}, range(1, 3), iter([1]), len]
+THINGS += [int, ..., NotImplemented, slice(1), IsTwo(), HasPriority(), unittest.mock.ANY]
+THINGS += [np.float32, [1, 2]]
+ARRAYS = {
+    "vector": lambda xp: xp.array([1, 2]),
+    "scalar": lambda xp: xp.array([1, 2])[1],
+    "no axes": lambda xp: xp.array(2),
+    "empty": lambda xp: xp.ones((0, 2)),
+    "bool": lambda xp: xp.ones(2) > 0,
+    "large": lambda xp: xp.ones(100_000) * 2,
+}
+OPERATIONS = [
+    lambda x, other: x == other,
+    lambda x, other: x != other,
+    lambda x, other: other == x,
+    lambda x, other: other != x,
+    lambda x, other: np.equal(x, other),
+]
+
+
+@pytest.mark.parametrize("array", ARRAYS)
+@pytest.mark.parametrize("other", THINGS, ids=lambda thing: type(thing).__name__)
+def test_equal(array, other):
+    for operation in OPERATIONS:
+        x, y = (ARRAYS[array](xp) for xp in (np, la))
+        try:
+            want = operation(x, other)
+        except Exception as error:
+            with pytest.raises(type(error)):
+                operation(y, other)
+            continue
+        got = operation(y, other)
+        if isinstance(want, (str, bool)):
+            assert got == want
+        else:
+            got = np.asarray(got)
+            assert (got.dtype, got.shape, got.tolist()) == (want.dtype, want.shape, want.tolist())
+
+
+def test_arrays_within_an_array_of_objects_are_no_elements():
+    parts = np.empty(2, object)
+    for values in ([[1, 2], [3]], [[1, 2], [3, 4]]):
+        parts[:] = [la.array(v) for v in values]
+        for dtype in (int, float, "f4"):
+            with pytest.raises(ValueError, match="setting an array element with a sequence"):
+                la.array(parts, dtype)
+            with pytest.raises(ValueError, match="setting an array element with a sequence"):
+                la.array([parts], dtype)
