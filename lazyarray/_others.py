@@ -29,6 +29,7 @@ _ADAPTED = (
     "numpy.polynomial.hermite",
     "numpy.polynomial.hermite_e",
     "numpy.polynomial.laguerre",
+    "json.encoder",
     "pandas",
     "PIL.Image",
     "einops._backends",

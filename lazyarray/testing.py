@@ -14,9 +14,11 @@ from numpy import testing as _testing
 
 from lazyarray.lazy._lazy import Tensor
 from lazyarray.ops._layout import values
+from lazyarray.ops._rows import own_array
 
 
 def _host(o: Any) -> Any:
+    o = own_array(o)
     if isinstance(o, Tensor):
         return values(o, "an assertion")
     if isinstance(o, dict):

@@ -390,3 +390,12 @@ def test_older_names():
     assert la.random.ranf is la.random.sample is la.random.random_sample is la.random.random
     la.random.seed(2)
     assert la.random.random_sample((2, 2)).shape == (2, 2)
+
+
+@pytest.mark.host
+def test_a_choice_among_objects_is_one_of_them():
+    things = [object(), len, None, {}]
+    for mine in (la.random.default_rng(0), la.random.RandomState(0), la.random):
+        assert any(mine.choice(things) is thing for thing in things)
+    with pytest.warns(la.HostArrayWarning):
+        assert la.random.default_rng(0).choice(things, 2).dtype == object

@@ -1,14 +1,33 @@
-"""SymPy's numbers, and a backend for einops."""
+"""Numbers in JSON and SymPy, and a backend for einops."""
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
 
 from lazyarray.lazy._lazy import Tensor
+from lazyarray.ops import _rows
 
 __all__: list[str] = []
+
+
+def teach_json(encoder: Any) -> None:
+    # NumPy's float64 is a float, which JSON writes; others of its scalars are refused.
+    others = encoder.default
+
+    @functools.wraps(others)
+    def default(self: Any, o: Any) -> Any:
+        if isinstance(o, Tensor) and _rows.holds_scalar(o):
+            x: Any = o
+            if x.dtype == np.float64:
+                return x.item()
+        return others(self, o)
+
+    if not hasattr(others, "__lazyarray__"):
+        default.__lazyarray__ = True  # type: ignore[attr-defined]
+        encoder.default = default
 
 
 def teach_sympy(sympify: Any) -> None:

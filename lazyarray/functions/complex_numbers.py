@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from lazyarray.lazy._lazy import returned
 from lazyarray.ops import _layout
 from lazyarray.ops import names as op
 from lazyarray.ops._layout import values
-from lazyarray.ops._rows import asarray, assign_to, probe, retype, strided
+from lazyarray.ops._rows import asarray, assign_to, holds_scalar, probe, retype, strided
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
@@ -19,42 +20,48 @@ if TYPE_CHECKING:
 __all__ = ["real", "imag", "real_if_close", "angle"]
 
 _all = op.all
+_NUMBERS = (bool, int, float, complex)  # whose parts are numbers, as NumPy's functions give them
 
 
-def real(val: ArrayLike) -> NDArray:
+def real(val: ArrayLike) -> Any:
     """The real part: a view of a complex array, the array itself otherwise.
 
     Args:
         val: an array.
-    Returns: an array of val's shape and of floats, if ``val`` is complex.
+    Returns: an array of val's shape and of floats, if ``val`` is complex; of a number a number.
 
     >>> import lazyarray as la
     >>> la.real(la.array([1 + 2j])).asnumpy()
     array([1.])
     """
+    if type(val) in _NUMBERS:
+        return val.real  # type: ignore[union-attr]
     x = asarray(val)
-    return _part(x, 0) if x.dtype.kind == "c" else x
+    part = _part(x, 0) if x.dtype.kind == "c" else x
+    return returned(part) if holds_scalar(val) else part
 
 
-def imag(val: ArrayLike) -> NDArray:
+def imag(val: ArrayLike) -> Any:
     """The imaginary part: a view of a complex array, new zeros otherwise.
 
     Args:
         val: an array.
-    Returns: an array of val's shape and of floats, if ``val`` is complex.
+    Returns: an array of val's shape and of floats, if ``val`` is complex; of a number a number.
 
     >>> import lazyarray as la
     >>> la.imag(la.array([1 + 2j])).asnumpy()
     array([2.])
     """
+    if type(val) in _NUMBERS:
+        return val.imag  # type: ignore[union-attr]
     x = asarray(val)
     if x.dtype.kind == "c":
-        return _part(x, 1)
+        return returned(_part(x, 1)) if holds_scalar(val) else _part(x, 1)
     order = range(x.ndim)[::-1] if probe(x).flags.fnc else None
     zeros = _layout.new(x.shape, x.dtype, order, x.device)
     assign_to(zeros, 0)
     zeros.setflags(write=False)  # as NumPy's: they are no part of the array
-    return zeros
+    return returned(zeros) if holds_scalar(val) else zeros
 
 
 def _part(x: NDArray, index: int) -> NDArray:

@@ -90,6 +90,7 @@ def _unwritten(
 
 def _typed(obj: Any) -> Any:
     """``obj`` as what has a shape and a dtype: an NDArray or a NumPy array."""
+    obj = _rows.own_array(obj)
     if isinstance(obj, Tensor):
         return obj
     return stacked(obj, None) if _rows.holds_arrays(obj) else np.asarray(obj)

@@ -127,6 +127,7 @@ def isrealobj(x: ArrayLike) -> bool:
 
 def _known(a: Any) -> Any:
     """What has the shape of an array-like, also of one that lazyarray can't hold."""
+    a = _rows.own_array(a)
     if isinstance(a, Tensor):
         return a
     return _rows.asarray(a) if _rows.holds_arrays(a) else np.asanyarray(a)

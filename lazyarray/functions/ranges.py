@@ -29,6 +29,7 @@ _MOST = np.iinfo(np.intp).max
 
 def known(value: Any) -> Any:
     """A number from a 0-d array: lengths must be known at the call, so this waits for it."""
+    value = _rows.own_array(value)
     return np.asarray(value)[()] if isinstance(value, Tensor) else value
 
 

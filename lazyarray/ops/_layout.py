@@ -26,6 +26,7 @@ from lazyarray.ops._rows import (
     contiguous_signature,
     empty,
     out_array,
+    own_array,
     probe,
     seen,
     strided,
@@ -67,6 +68,7 @@ def operands(*objects: Any) -> list[NDArray]:
 
 def values(o: Any, what: str) -> np.ndarray:
     """The values of an array-like; those of an NDArray are waited for, by ``what``."""
+    o = own_array(o)
     x: Any = o
     return x._fetched(what) if isinstance(o, Tensor) else np.asarray(o)
 

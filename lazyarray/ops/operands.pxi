@@ -150,6 +150,14 @@ cdef Tensor given_by(object o):
     return found if isinstance(found, Tensor) else None
 
 
+def own_array(o):
+    """The array that an object of a program's has as its ``__array__``; anything else as it is."""
+    if o is None or isinstance(o, (Tensor, str, bytes) + _operand_types):
+        return o
+    found = given_by(o)
+    return o if found is None else found
+
+
 cdef bint is_held(object o):
     """Whether ``o`` isn't a NumPy array, or scalar, of what lazyarray can't hold."""
     if cnp.PyArray_Check(o):

@@ -22,9 +22,10 @@ _F8, _I8 = np.dtype(np.float64), np.dtype(np.int64)
 
 
 def _taken(of: Any, source: np.ndarray, places: Any, axis: int) -> Any:
-    """Elements of what lazyarray can't hold; noted where that came of a list."""
+    """Elements of what lazyarray can't hold; noted where they came of a list; one object."""
     picked = source.take(places, axis)
-    return picked if of is source else hosts.given(picked)
+    array = isinstance(picked, (np.ndarray, np.generic))
+    return hosts.given(picked) if array and of is not source else picked
 
 
 class Samples(Stream):

@@ -99,3 +99,40 @@ def test_the_decimal_module_knows_scalars_as_it_knows_numpys():
     with pytest.raises(TypeError):
         decimal.Decimal(la.array(X)[0])
     assert fractions.Fraction(la.arange(3)[2]) == 2
+
+
+def test_json_writes_what_is_a_float():
+    x = la.array(X)
+    assert json.loads(json.dumps({"mean": x.mean(), "first": [x[0]]})) == {
+        "mean": 2.5,
+        "first": [1.0],
+    }
+    for other in (x, la.arange(3)[1], x.astype("f4")[0], x.any(), object()):
+        with pytest.raises(TypeError, match="not JSON serializable"):
+            json.dumps(other)
+
+
+class Own:
+    """An object of a program's whose ``__array__`` makes an array of the library that it imported."""
+
+    def __init__(self, xp, values):
+        self.make = lambda: xp.array(values)
+
+    def __array__(self, dtype=None, copy=None):
+        return self.make()
+
+
+@pytest.mark.parametrize("values", [2.0, [1.0, 2.0]])
+@pytest.mark.parametrize("call", [
+    lambda xp, x, own: x == own,
+    lambda xp, x, own: x[0] + own,
+    lambda xp, x, own: xp.sin(own),
+    lambda xp, x, own: xp.full(2, own),
+    lambda xp, x, own: [xp.ndim(own), xp.size(own), *xp.shape(own)],
+    lambda xp, x, own: xp.isclose(own, own),
+    lambda xp, x, own: xp.testing.assert_allclose(own, own) or 0,
+])  # fmt: skip
+def test_objects_that_make_arrays(call, values):
+    want, got = (np.asarray(call(xp, xp.ones(2), Own(xp, values))) for xp in (np, la))
+    np.testing.assert_array_equal(got, want)
+    assert got.dtype == want.dtype
