@@ -30,9 +30,11 @@ def replacing(path: str | os.PathLike[str], mode: str = "wb") -> Iterator[IO[Any
         if os.path.exists(target):
             os.chmod(unfinished, stat.S_IMODE(os.stat(target).st_mode))
         os.replace(unfinished, target)
-    except BaseException:
+    except BaseException as error:
         with suppress(OSError):
             os.unlink(unfinished)
+        if isinstance(error, OSError) and error.filename == unfinished:
+            error.filename = os.fspath(path)  # the caller's name of it
         raise
 
 

@@ -33,9 +33,12 @@ class _Trainer:
 
     def __init__(self, params: Params, lr: float | NDArray, **options: Any) -> None:
         self.names, self.params = _named(type(self).__name__, params)
-        for p in self.params:
+        for name, p in zip(self.names, self.params, strict=True):
             if p.grad is None:
-                raise ValueError(f"{type(self).__name__}: an array without attach_grad()")
+                raise ValueError(
+                    f"{type(self).__name__}: parameter {name!r}, of shape {p.shape}, is an array "
+                    "without attach_grad()"
+                )
         self.lr = lr
         self._check_rate()
         self.options = options

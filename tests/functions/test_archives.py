@@ -86,6 +86,10 @@ def test_save_and_load_errors(tmp_path):
     with pytest.raises(ValueError, match="allow_pickle"):
         la.save(tmp_path / "a", [np.array([{}])], allow_pickle=False)
     assert not (tmp_path / "a").exists()
+    for name in ("no folder/x.npy", "no folder/x.npz"):
+        with pytest.raises(FileNotFoundError) as told:
+            la.save(tmp_path / name, la.ones(1))
+        assert told.value.filename == str(tmp_path / name)
     (tmp_path / "b").write_bytes(b"nonsense")
     with pytest.raises(ValueError, match="neither"):
         la.load(tmp_path / "b")
