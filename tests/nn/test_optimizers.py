@@ -211,7 +211,5 @@ def test_refused():
 def test_a_parameter_without_a_gradient_is_named():
     w, b = la.ones((2, 3)), la.ones(3)
     w.attach_grad()
-    with pytest.raises(
-        ValueError, match=r"Adam: parameter 'bias', of shape \(3,\),"
-    ):
+    with pytest.raises(ValueError, match=r"Adam: parameter 'bias', of shape \(3,\),"):
         la.nn.Adam({"weight": w, "bias": b})
