@@ -167,7 +167,8 @@ def _seeds(heads: list[Any], head_grads: Any) -> list[Any]:
     if heads and not any(map(recorded, heads)):
         raise RuntimeError(
             "backward from an array that wasn't recorded: compute it inside autograd.record(), "
-            "from arrays with attach_grad()"
+            "from arrays with attach_grad(). A new array has no gradient: update a parameter in "
+            "place (w -= lr * w.grad, not w = w - lr * w.grad), and make a scalar one an array"
         )
     seeds = []
     for head, g in zip(heads, given, strict=True):
