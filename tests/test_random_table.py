@@ -392,10 +392,22 @@ def test_older_names():
     assert la.random.random_sample((2, 2)).shape == (2, 2)
 
 
+def test_a_legacy_state_may_be_a_list():
+    mine, rng = la.random.RandomState(3), np.random.RandomState(3)
+    mine.rand(5), rng.rand(5)
+    state = list(rng.get_state())
+    for to in (la.random, mine, la.random.RandomState(9)):
+        to.set_state(state)
+        assert to.rand(3).tolist() == np.random.RandomState(3).rand(8)[5:].tolist()
+    with pytest.raises(TypeError, match="dict or a tuple"):
+        mine.set_state("MT19937")
+
+
 @pytest.mark.host
 def test_a_choice_among_objects_is_one_of_them():
     things = [object(), len, None, {}]
     for mine in (la.random.default_rng(0), la.random.RandomState(0), la.random):
-        assert any(mine.choice(things) is thing for thing in things)
+        picked = mine.choice(things)
+        assert any(picked is thing for thing in things)
     with pytest.warns(la.HostArrayWarning):
         assert la.random.default_rng(0).choice(things, 2).dtype == object

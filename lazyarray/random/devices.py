@@ -239,6 +239,8 @@ def set_state(state: Any, ctx: DeviceLike = None, *, device: DeviceLike = None) 
 
 def bits_in(state: Any) -> np.random.BitGenerator:
     """A bit generator in a state; NumPy's errors."""
+    if isinstance(state, list):
+        return bits_in(tuple(state))
     if isinstance(state, tuple):
         kind = state[0] if state else None
     elif isinstance(state, dict):
