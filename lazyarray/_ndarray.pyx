@@ -15,15 +15,20 @@ import numpy as np
 
 cimport numpy as cnp
 from cpython.buffer cimport PyBUF_WRITABLE
+from cpython.complex cimport PyComplex_FromDoubles
 from cpython.long cimport PyLong_AsLongAndOverflow, PyLong_FromDouble
 from cpython.object cimport PyObject, Py_EQ, Py_GE, Py_GT, Py_LE, Py_LT, Py_NE
-from libc.stdint cimport int32_t, int64_t
+from libc.stdint cimport int64_t, uint64_t
 from libc.string cimport memcpy
 
 from lazyarray.engine._engine cimport GPU, Var
 from lazyarray.lazy._lazy cimport (
     is_of,
     D_BOOL,
+    D_C8,
+    D_C16,
+    D_F2,
+    D_F4,
     D_F8,
     D_IL,
     Layout,
@@ -84,6 +89,8 @@ from lazyarray.lazy._lazy cimport (
     shape_tuple,
     view_of,
     wait,
+    half_value,
+    whole_at,
 )
 from lazyarray.storage._storage cimport Chunk
 from lazyarray.ops._rows cimport MatMul, Reduction, Row, Ufunc, as_tensor_on, converted, converted_operand, diagonal_of, direct_elementwise, direct_get, direct_set, duplicate, gathered, has_own_way, is_foreign, is_held, is_operand, masked_set, \
@@ -306,16 +313,20 @@ cdef object element_value(Tensor x, npy_intp at):
         return numpy_view(&x.v, False).item()
     elif code == b"d":
         return (<double*>p)[0]
-    elif code == b"l" or code == b"q":
-        return (<int64_t*>p)[0]
+    elif info(x.v.dtype).kind == b"i":
+        return whole_at(p, info(x.v.dtype).size, True)
+    elif info(x.v.dtype).kind == b"u":
+        return <uint64_t>whole_at(p, info(x.v.dtype).size, False)
     elif code == b"?":
         return p[0] != 0
     elif code == b"f":
         return (<float*>p)[0]
-    elif code == b"i":
-        return (<int32_t*>p)[0]
-    elif code == b"B":
-        return (<unsigned char*>p)[0]
+    elif code == b"F":
+        return PyComplex_FromDoubles((<float*>p)[0], (<float*>p)[1])
+    elif code == b"D":
+        return PyComplex_FromDoubles((<double*>p)[0], (<double*>p)[1])
+    elif code == b"e":
+        return half_value(p)
     d = np_dtype(x.v.dtype)
     return PyArray_Scalar(p, d, None).item()
 
@@ -657,8 +668,16 @@ cdef class Array(Methods):
                 return p[0] != 0
             if self.v.dtype == D_F8:
                 return (<double*>p)[0] != 0
-            if self.v.dtype == D_IL:
-                return (<int64_t*>p)[0] != 0
+            if info(self.v.dtype).kind in b"iu":
+                return whole_at(p, info(self.v.dtype).size, True) != 0
+            if self.v.dtype == D_F4:
+                return (<float*>p)[0] != 0
+            if self.v.dtype == D_C8:
+                return (<float*>p)[0] != 0 or (<float*>p)[1] != 0
+            if self.v.dtype == D_C16:
+                return (<double*>p)[0] != 0 or (<double*>p)[1] != 0
+            if self.v.dtype == D_F2:
+                return whole_at(p, 2, False) & 0x7fff != 0
         if self.v.layout.size() != 1:
             if self.v.layout.size() == 0:
                 raise ValueError("The truth value of an empty array is ambiguous. "

@@ -39,9 +39,11 @@ cdef inline object binary(Ufunc row, int op, Tensor self, object a, object b):
     """``a op b``, of which ``self`` is one; `op` is what `quick` calls it."""
     cdef Tensor t
     if self.v.layout.ndim == 0 and op != NOT_QUICK and not scalars_are_read:
-        t = quick(op, a, b)
-        if t is None and is_whole(self) and self.v.dtype != D_IL:
+        if self.v.dtype != D_IL and is_whole(self):
             t = quick_whole(op, self, b if a is self else a, a is not self)
+            if t is not None:
+                return t
+        t = quick(op, a, b)
         if t is not None:
             return t
     if not (is_usual(a) and is_usual(b)):

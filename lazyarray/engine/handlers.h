@@ -16,16 +16,18 @@ struct HandlerOps {
   int push_exc_info, with_except_start, check_exc_match, pop_top, extended_arg;
   int load_name, load_global, load_attr, load_const;
   int load_method, kw_names;  // before 3.12 and 3.13
+  int build_tuple, reraise, jump_if_false;
 };
 
 // One for the process, never destroyed. The GIL guards all of it.
 class Handlers {
  public:
   // The package's folder, and that of the standard library; the names of what catches in a `with`, and of
-  // arguments that make it do so.
-  Handlers(const char* package, const char* standard, const HandlerOps& ops, PyObject* names, PyObject* keywords)
+  // arguments that make it do so; the names of errors that no operation raises.
+  Handlers(const char* package, const char* standard, const HandlerOps& ops, PyObject* names, PyObject* keywords,
+           PyObject* others)
       : package_(package), standard_(standard), ops_(ops), names_(Py_NewRef(names)),
-        keywords_(Py_NewRef(keywords)) {}
+        keywords_(Py_NewRef(keywords)), others_(Py_NewRef(others)) {}
 
   // Whether an `except`, or a `with` of those names, stands around the line, in its function or around a call of
   // it, as far up as the program's own files reach. Who called these (a runner of tests or of notebooks) catches
@@ -95,7 +97,7 @@ class Handlers {
       const uint8_t* handler = text + 2 * r.target;
       if (handler[0] == ops_.push_exc_info && r.target + 1 < n)
         found = handler[2] == ops_.with_except_start ? names_one(code, text, r.start)
-                                                     : matches(handler + 2, n - r.target - 1);
+                                                     : takes(code, text, r.target + 1, n);
       r = range_of(code, r.target);
     }
     Py_DECREF(bytes);
@@ -109,12 +111,45 @@ class Handlers {
     return found;
   }
 
-  // Whether a handler is an `except`: it asks for a type before anything else is done, or takes all.
-  bool matches(const uint8_t* handler, int n) const {
-    if (handler[0] == ops_.pop_top) return true;
-    for (int i = 0; i < n && i < 64; ++i) {
-      if (handler[2 * i] == ops_.check_exc_match) return true;
-      if (handler[2 * i] == ops_.push_exc_info || handler[2 * i] == ops_.pop_top) return false;
+  // The name that an instruction loads, as itself or as an attribute; null where it loads none.
+  PyObject* loaded(PyCodeObject* code, int op, int arg) const {
+    if (op != ops_.load_name && op != ops_.load_global && op != ops_.load_attr && op != ops_.load_method)
+      return nullptr;
+    // The lowest bit of some tells of something else.
+    const bool flagged = op == ops_.load_global || (op == ops_.load_attr && PY_VERSION_HEX >= 0x030C0000);
+    const Py_ssize_t k = flagged ? arg >> 1 : arg;
+    return k < PyTuple_GET_SIZE(code->co_names) ? PyTuple_GET_ITEM(code->co_names, k) : nullptr;
+  }
+
+  // Whether a handler is an `except` that takes what an operation may raise. Each of its clauses asks for types
+  // before anything else is done, or takes all. A program that only waits for KeyboardInterrupt takes none.
+  bool takes(PyCodeObject* code, const uint8_t* text, int clause, int n) const {
+    constexpr int kJumpCaches = PY_VERSION_HEX >= 0x030D0000 ? 1 : 0;
+    PyObject* name = nullptr;  // loaded last: a type, unless an attribute of it follows
+    bool others = true;
+    for (int i = clause, arg = 0, seen = 0; i < n && seen < 64; ++i, ++seen) {
+      const int op = text[2 * i];
+      arg = arg << 8 | text[2 * i + 1];
+      if (op == ops_.extended_arg) continue;
+      if (op == ops_.pop_top) return i == clause;
+      if (op == ops_.push_exc_info || op == ops_.reraise) return false;
+      PyObject* next = loaded(code, op, arg);
+      if (next || op == ops_.check_exc_match) {
+        const bool attribute = op == ops_.load_attr || op == ops_.load_method;
+        if (name && !attribute) others = others && PySet_Contains(others_, name) == 1;
+        name = next;
+      } else if (op != 0 && op != ops_.build_tuple) {  // 0: a cache
+        others = false;
+      }
+      arg = 0;
+      if (op != ops_.check_exc_match) continue;
+      if (!others) return true;
+      while (++i < n && text[2 * i] == ops_.extended_arg) arg = (arg | text[2 * i + 1]) << 8;
+      if (i >= n || text[2 * i] != ops_.jump_if_false) return true;
+      clause = i + 1 + kJumpCaches + (arg | text[2 * i + 1]);
+      i = clause - 1;
+      arg = 0;
+      name = nullptr;
     }
     return false;
   }
@@ -126,7 +161,6 @@ class Handlers {
       const int op = text[2 * i];
       arg = arg << 8 | text[2 * i + 1];
       if (op == ops_.extended_arg) continue;
-      const bool attr = op == ops_.load_attr || op == ops_.load_method;
       if ((op == ops_.load_const || op == ops_.kw_names) && arg < PyTuple_GET_SIZE(code->co_consts) &&
           PyCode_Addr2Line(code, 2 * i) == line) {
         PyObject* const_ = PyTuple_GET_ITEM(code->co_consts, arg);
@@ -135,13 +169,8 @@ class Handlers {
               PySet_Contains(keywords_, PyTuple_GET_ITEM(const_, k)) == 1)
             return true;
       }
-      if ((attr || op == ops_.load_name || op == ops_.load_global) && PyCode_Addr2Line(code, 2 * i) == line) {
-        // The lowest bit of some tells of something else.
-        const bool flagged = op == ops_.load_global || (op == ops_.load_attr && PY_VERSION_HEX >= 0x030C0000);
-        const Py_ssize_t k = flagged ? arg >> 1 : arg;
-        if (k < PyTuple_GET_SIZE(code->co_names) && PySet_Contains(names_, PyTuple_GET_ITEM(code->co_names, k)) == 1)
-          return true;
-      }
+      PyObject* name = loaded(code, op, arg);
+      if (name && PyCode_Addr2Line(code, 2 * i) == line && PySet_Contains(names_, name) == 1) return true;
       arg = 0;
     }
     return false;
@@ -184,7 +213,7 @@ class Handlers {
   Seen seen_[kSeen] = {};
   const std::string package_, standard_;
   const HandlerOps ops_;
-  PyObject *const names_, *const keywords_;
+  PyObject *const names_, *const keywords_, *const others_;
 };
 
 }  // namespace lazyarray

@@ -16,6 +16,14 @@ _CATCHERS = frozenset("""
 """.split())
 _CATCHING = frozenset({"record"})  # catch_warnings(record=True)
 
+# What no operation raises for the values that it meets: an `except` of these alone isn't waited for.
+_OTHER_ERRORS = frozenset("""
+    KeyboardInterrupt SystemExit GeneratorExit StopIteration StopAsyncIteration CancelledError
+    ImportError ModuleNotFoundError NameError AttributeError SyntaxError EOFError
+    OSError IOError FileNotFoundError FileExistsError PermissionError BrokenPipeError ConnectionError
+    TimeoutError CalledProcessError JSONDecodeError UnicodeDecodeError UnicodeError
+""".split())
+
 
 cdef Handlers* _new_handlers() except NULL:
     cdef HandlerOps ops
@@ -24,10 +32,11 @@ cdef Handlers* _new_handlers() except NULL:
     ops.extended_arg, ops.load_name = _opmap["EXTENDED_ARG"], _opmap["LOAD_NAME"]
     ops.load_global, ops.load_attr = _opmap["LOAD_GLOBAL"], _opmap["LOAD_ATTR"]
     ops.load_method, ops.kw_names = _opmap.get("LOAD_METHOD", -1), _opmap.get("KW_NAMES", -1)
-    ops.load_const = _opmap["LOAD_CONST"]
+    ops.load_const, ops.build_tuple, ops.reraise = _opmap["LOAD_CONST"], _opmap["BUILD_TUPLE"], _opmap["RERAISE"]
+    ops.jump_if_false = _opmap.get("POP_JUMP_FORWARD_IF_FALSE", _opmap.get("POP_JUMP_IF_FALSE", -1))  # since 3.12
     package, standard = os.path.dirname(os.path.dirname(__file__)), os.path.dirname(os.__file__)
     return new Handlers(f"{package}{os.sep}".encode(), f"{standard}{os.sep}".encode(), ops, _CATCHERS,
-                        _CATCHING)
+                        _CATCHING, _OTHER_ERRORS)
 
 
 cdef Handlers* _handlers = _new_handlers()

@@ -36,7 +36,9 @@ cdef extern from "lazy/dtype.h" namespace "lazyarray" nogil:
         D_BOOL "lazyarray::B_"
         D_IL "lazyarray::il"
         D_F8 "lazyarray::f8"
+        D_F2 "lazyarray::f2"
         D_F4 "lazyarray::f4"
+        D_C8 "lazyarray::c8"
         D_C16 "lazyarray::c16"
         kDtypes "lazyarray::kDtypes"
         kWeakInt "lazyarray::kWeakInt"
@@ -511,6 +513,11 @@ cdef inline bint at_hand(Chunk* c, bint write) noexcept:
         and c.error.load() is NULL and not c.deleted.load()
 
 
+cdef extern from "lazy/arithmetic.h" namespace "lazyarray" nogil:
+    int64_t whole_at(const char*, int, bint) noexcept
+
+
+cdef double half_value(char* p) noexcept
 cdef bint lone_ops() noexcept
 cdef Tensor new_element(int dtype, CDevice device)
 cdef Tensor truth(bint value)

@@ -171,7 +171,7 @@ inline bool whole_of_size(int op, int size, bool is_signed, int64_t a, int64_t b
       if (b < 0) return false;
       *r = a >> (many ? 63 : b);
       return true;
-    case QUICK_POWER: return false;
+    case QUICK_POWER: return whole_of(op, a, b, r);
     default: return whole_of(op, a, b, r) && whole_fits(*r, size, is_signed);
   }
 }

@@ -21,7 +21,6 @@ cdef extern from "lazy/arithmetic.h" namespace "lazyarray" nogil:
     bint whole_of(int, int64_t, int64_t, int64_t*) noexcept
     bint whole_of_size(int, int, bint, int64_t, int64_t, int64_t*) noexcept
     bint whole_fits(int64_t, int, bint) noexcept
-    int64_t whole_at(const char*, int, bint) noexcept
     void put_whole(char*, int, int64_t) noexcept
     bint complex_of(int, const Term&, const Term&, double*) noexcept
     bint magnitude_of(const Term&, double*) noexcept
@@ -211,10 +210,14 @@ cdef Tensor quick_special(int op, const Term* x, const Term* y):
 
 
 cdef Tensor quick_whole(int op, Tensor a, object other, bint turned):
-    """``a op other``, or turned round, of integers of one dtype, or a Python number that it holds."""
+    """``a op other``, or turned round, of integers of one dtype, or a Python number that it holds.
+
+    The quotient of two integers of any dtype is a float64.
+    """
     cdef int size = info(a.v.dtype).size, overflow = 0
     cdef bint is_signed = info(a.v.dtype).kind == b"i"
     cdef int64_t x, y, r
+    cdef double quotient
     cdef Tensor t
     if not is_signed and info(a.v.dtype).kind != b"u" or not lone_ops() or not at_hand(a.v.chunk, False) \
             or not (a.v.chunk.device == cpu0()):
@@ -236,6 +239,8 @@ cdef Tensor quick_whole(int op, Tensor a, object other, bint turned):
         return None
     if turned:
         x, y = y, x
+    if op == QUICK_DIVIDE:
+        return new_double(quotient) if double_of(op, <double>x, <double>y, &quotient) else None
     if not whole_of_size(op, size, is_signed, x, y, &r):
         return None
     t = new_element(a.v.dtype, cpu0())
@@ -266,10 +271,15 @@ cdef Tensor quick_logic(int op, Tensor a, object b):
 cdef Tensor quick_part(Tensor x, int part):
     """The real (0) or imaginary (1) part of a complex number; None where it isn't that simple."""
     cdef Tensor t
-    if x.v.dtype != D_C16 or x.v.layout.ndim or not lone_ops() or not at_hand(x.v.chunk, False):
+    if x.v.dtype != D_C16 and x.v.dtype != D_C8 or x.v.layout.ndim or not lone_ops() \
+            or not at_hand(x.v.chunk, False):
         return None
-    t = new_element(D_F8, x.v.chunk.device)
-    (<double*>t.v.chunk.data)[0] = (<double*>(x.v.chunk.data + x.v.layout.offset))[part]
+    cdef bint is_double = x.v.dtype == D_C16
+    t = new_element(D_F8 if is_double else D_F4, x.v.chunk.device)
+    if is_double:
+        (<double*>t.v.chunk.data)[0] = (<double*>(x.v.chunk.data + x.v.layout.offset))[part]
+    else:
+        (<float*>t.v.chunk.data)[0] = (<float*>(x.v.chunk.data + x.v.layout.offset))[part]
     return t
 
 
@@ -302,6 +312,16 @@ cdef Tensor quick_compare(int op, object a, object b):
     return truth(compare_of(op, x.real, y.real))
 
 
+cdef Tensor new_whole_like(Tensor a, int64_t value):
+    """The number as a scalar of the integer dtype of ``a``, or None where it doesn't hold it."""
+    cdef int size = info(a.v.dtype).size
+    if not whole_fits(value, size, info(a.v.dtype).kind == b"i"):
+        return None
+    cdef Tensor t = new_element(a.v.dtype, cpu0())
+    put_whole(t.v.chunk.data, size, value)
+    return t
+
+
 cdef Tensor quick_unary(int op, Tensor a):
     """``-a`` or ``abs(a)``, or None where it isn't that simple."""
     cdef Term x
@@ -311,10 +331,12 @@ cdef Tensor quick_unary(int op, Tensor a):
         return None
     if Py_TYPE(a) == _scalar_types[D_F8] and double_at_hand(a, &r):
         return new_double(-r if negative else fabs(r))
-    if not take_term(a, &x) or x.other_size:
+    if not take_term(a, &x):
         return None
     if x.kind == WHOLE:
-        return None if x.whole == INT64_MIN else new_whole(-x.whole if negative or x.whole < 0 else x.whole)
+        if x.whole == INT64_MIN:
+            return None
+        return new_whole_like(a, -x.whole if negative or x.whole < 0 else x.whole)
     if x.kind == COMPLEX:
         if negative:
             return new_complex(-x.real, -x.imag)

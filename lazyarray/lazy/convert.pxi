@@ -115,6 +115,8 @@ cdef bint put_number(char* to, object value, int dtype) noexcept:
         (<double*>to)[0] = (<complex>value).real
         (<double*>to)[1] = (<complex>value).imag
         return True
+    elif t is complex and dtype == D_C8:
+        return put_single(to, (<complex>value).real) and put_single(to + 4, (<complex>value).imag)
     elif is_of(value, _generic) and (<object>value).dtype is _dtypes[dtype]:
         cnp.PyArray_ScalarAsCtype(value, to)
         return True
@@ -122,13 +124,51 @@ cdef bint put_number(char* to, object value, int dtype) noexcept:
         return False
     if dtype == D_F8:
         (<double*>to)[0] = d
-    elif dtype == D_F4 and (-FLT_MAX <= d <= FLT_MAX):
-        (<float*>to)[0] = <float>d
+    elif dtype == D_F4:
+        return put_single(to, d)
     elif dtype == D_C16:
         (<double*>to)[0] = d
         (<double*>to)[1] = 0
+    elif dtype == D_C8:
+        (<float*>to)[1] = 0
+        return put_single(to, d)
+    elif dtype == D_F2:
+        return put_half(to, d)
+    elif dtype == D_BOOL:
+        to[0] = d != 0
     else:
         return False
+    return True
+
+
+cdef inline bint put_single(char* to, double d) noexcept:
+    """Writes a float that single precision holds; false of others, whose overflow is to be reported."""
+    if not -FLT_MAX <= d <= FLT_MAX:
+        return False
+    (<float*>to)[0] = <float>d
+    return True
+
+
+cdef double half_value(char* p) noexcept:
+    """The number of half precision at ``p``."""
+    cdef char* args[2]
+    cdef double value = 0
+    cdef npy_intp one = 1
+    cdef npy_intp[2] none = [0, 0]
+    args[0], args[1] = p, <char*>&value
+    cast_loop(info(D_F2).type_num, info(D_F8).type_num)(args, &one, none, NULL)
+    return value
+
+
+cdef bint put_half(char* to, double d) noexcept:
+    """The same of half precision, of numbers that are normal there, or 0."""
+    cdef char* args[2]
+    cdef npy_intp one = 1
+    cdef npy_intp[2] none = [0, 0]
+    if not (6.2e-5 < fabs(d) <= 65504 or d == 0):
+        return False
+    args[0], args[1] = <char*>&d, to
+    cast_loop(info(D_F8).type_num, info(D_F2).type_num)(args, &one, none, NULL)
     return True
 
 

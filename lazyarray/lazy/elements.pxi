@@ -237,7 +237,7 @@ cdef bint index_of(object k, npy_intp* i) noexcept:
     if not is_tensor(k):
         return False
     t = <Tensor>k
-    if t.v.layout.ndim or t.v.dtype != D_IL or not at_hand(t.v.chunk, False) or capturing():
+    if t.v.layout.ndim or info(t.v.dtype).kind not in b"iu" or not at_hand(t.v.chunk, False) or capturing():
         return False
-    i[0] = (<int64_t*>(t.v.chunk.data + t.v.layout.offset))[0]
-    return True
+    i[0] = whole_at(t.v.chunk.data + t.v.layout.offset, info(t.v.dtype).size, info(t.v.dtype).kind == b"i")
+    return i[0] >= 0 or info(t.v.dtype).kind == b"i"

@@ -174,7 +174,8 @@ def sync_rows(bint reset=False):
 cdef class no_sync:
     """Within the block, a hidden wait (``if x:``, ``float(x)``, ``repr``, ``tolist``) raises.
 
-    Explicit ones (``asnumpy``, ``item``, ``wait_to_read``) still work. Per thread; nests.
+    Explicit ones (``asnumpy``, ``item``, ``wait_to_read``) still work. Inside a ``try`` no operation
+    waits for its errors: they come when the result is read. Per thread; nests.
 
     >>> import lazyarray as la
     >>> x = la.ones(3)

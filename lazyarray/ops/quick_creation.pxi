@@ -164,6 +164,9 @@ cdef object quick_arange(PyObject** args, Py_ssize_t n):
             return None if dtype is int else range_of_floats(args, n)
     if dtype is float:
         return range_of_floats(args, n)
+    for i in range(n):  # a range of other integers is one of their dtype
+        if is_tensor(<object>args[i]) and (<Tensor><object>args[i]).v.dtype != D_IL:
+            return None
     if not index_of(<object>args[0], &stop):
         return None
     if n > 1:

@@ -118,14 +118,19 @@ cdef bint are_numbers(object items, int* code) except -1:
         elif is_tensor(o):
             t = <Tensor>o
             own = t.v.dtype
-            if t.v.layout.ndim or not at_hand(t.v.chunk, False) or not (t.v.chunk.device == cpu0()) \
-                    or own != D_F8 and own != D_IL and own != D_BOOL:
+            if t.v.layout.ndim or not at_hand(t.v.chunk, False) or not (t.v.chunk.device == cpu0()):
                 return False
         else:
+            return False
+        if code[0] >= 0 and own != code[0] and not (is_common(own) and is_common(code[0])):
             return False
         if code[0] < 0 or own == D_F8 or code[0] == D_BOOL:
             code[0] = own
     return True
+
+
+cdef inline bint is_common(int dtype) noexcept:
+    return dtype == D_F8 or dtype == D_IL or dtype == D_BOOL
 
 
 cdef bint put_numbers(char* to, object items, npy_intp n, int code) except -1:

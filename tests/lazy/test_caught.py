@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import json
 import unittest
 import warnings
 
@@ -26,6 +27,41 @@ def caught_by_type():
     try:
         invert()
     except (KeyError, LinAlgError):
+        return True
+
+
+def caught_by_an_attribute():
+    try:
+        invert()
+    except (OSError, np.linalg.LinAlgError):
+        return True
+
+
+def caught_by_a_variable():
+    KeyboardInterrupts = LinAlgError
+    try:
+        invert()
+    except KeyboardInterrupts:
+        return True
+
+
+def caught_by_a_later_clause():
+    try:
+        invert()
+    except KeyboardInterrupt:
+        return False
+    except (ImportError, json.JSONDecodeError) as error:
+        return [error for _ in range(300)]
+    except LinAlgError:
+        return True
+
+
+def caught_by_the_last_clause():
+    try:
+        invert()
+    except KeyboardInterrupt:
+        return False
+    except:  # noqa: E722
         return True
 
 
@@ -145,6 +181,17 @@ def not_in_the_handler():
         raise KeyError
     except KeyError:
         return invert()
+
+
+def not_where_only_others_are_caught():
+    try:
+        return invert()
+    except KeyboardInterrupt:
+        print("stopped")
+    except (ImportError, json.JSONDecodeError) as error:
+        print(error)
+    finally:
+        pass
 
 
 def not_without_syncs():

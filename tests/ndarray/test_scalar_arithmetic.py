@@ -252,13 +252,131 @@ def test_integers_of_every_size(dtype):
     others = [("plain", v) for v in (-1, 0, 1, 2, 7, 8, 63, 64, 255, 256, 2**31, 2**63, True, 1.5)]
     others += [("ours", v) for v in (*values, np.int64(3), np.uint8(200), np.float64(2.5))]
     wrong = []
-    for f in [*BITS, *BINARY[:-2], *COMPARE]:
+    for f in [*BITS, *BINARY, *INPLACE, *COMPARE]:
         for v in values:
             for kind, w in others:
                 for operands in ([("ours", v), (kind, w)], [(kind, w), ("ours", v)]):
+                    if f in (operator.pow, operator.ipow) and type(w) is int and w == 2**63:
+                        continue  # both are errors, of two kinds
                     got, want = (outcome(f, operands, "ignore", xp) for xp in (la, np))
                     if got != want:
                         wrong.append((f.__name__, operands, got, want))
+    for f in UNARY:
+        for v in values:
+            for kind in ("ours", "axes"):
+                if kind == "axes" and f in (hash, round):
+                    continue  # NumPy's arrays have neither
+                got, want = (outcome(f, [(kind, v)], "ignore", xp) for xp in (la, np))
+                if got != want:
+                    wrong.append((f.__name__, kind, v, got, want))
+    assert wrong == []
+
+
+@pytest.mark.parametrize("dtype", ["i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8"])
+@pytest.mark.parametrize("kind", ["ours", "axes"])
+def test_integers_of_every_size_select(dtype, kind):
+    info, items = np.iinfo(dtype), list(range(300))
+    uses = [
+        lambda x, i: x[i],
+        lambda x, i: x[i:],
+        lambda x, i: x[:i],
+        lambda x, i: x[1:i:2],
+        lambda x, i: x.reshape(30, 10)[i],
+        lambda x, i: x.reshape(30, 10)[i, 3],
+        lambda x, i: x.reshape(30, 10)[3, i],
+        lambda x, i: x.reshape(30, 10)[[0, 1], i],
+        lambda x, i: items[i],
+        lambda x, i: items[:i],
+        lambda x, i: {3: 4}.get(i),
+        lambda x, i: list(range(i))[:9],
+        lambda x, i: operator.setitem(x, i, 7),
+        lambda x, i: operator.setitem(x, slice(i, None), i),
+        lambda x, i: operator.setitem(x.reshape(30, 10), (2, i), 8),
+        lambda x, i: f"{i} {i!s} {i:>9} {i:d}",
+    ]
+    for use in uses:
+        for v in {info.min, -2, -1, 0, 1, 3, 9, 127, 128, 255, 256, info.max}:
+            if not info.min <= v <= info.max:
+                continue
+            if use is uses[11] and v > 1000:
+                continue
+            found = []
+            for xp in (la, np):
+                x = xp.arange(300.0)
+                i = made((kind, np.dtype(dtype).type(v)), xp)
+                try:
+                    result = use(x, i)
+                    if isinstance(result, la.NDArray | np.generic | np.ndarray):
+                        result = told(result)
+                    found.append((result, x.tolist()))
+                except (IndexError, TypeError, ValueError, OverflowError) as error:
+                    # Some of NumPy tells an index that no int64 holds from one out of bounds.
+                    large = isinstance(error, OverflowError) and v >= 2**63
+                    found.append((IndexError if large else type(error), x.tolist()))
+            assert found[0] == found[1], (uses.index(use), v)
+
+
+@pytest.mark.parametrize("dtype", ["i1", "u1", "i2", "i4", "u4", "i8", "u8"])
+def test_a_range_of_an_integer_is_one_of_its_dtype(dtype):
+    of = np.dtype(dtype).type
+    for args in ([5], [1, 5], [1, 9, 2]):
+        got = la.arange(*(la.array([of(v)])[0] for v in args))
+        want = np.arange(*map(of, args))
+        assert told(got) == told(want)
+        assert told(la.arange(0, *args[:1], *map(of, args[1:2]))) == told(
+            np.arange(0, *args[:1], *map(of, args[1:2]))
+        )
+
+
+HALVES = [0.0, -0.0, 1.0, -2.5, 6.1e-5, 6e-8, 65504.0, np.inf, -np.inf, np.nan, 1e-3, 0.1]
+ODD = [0, 1, -1, 0.1, 2.5, 1e-5, 1e-9, 65504, 65519.0, 65520, 70000.0, 1e39, -0.0, 2**60, True]
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("dtype", ["f2", "f4", "c8", "c16", "?", "f8"])
+def test_numbers_of_every_dtype_are_read_and_written(dtype):
+    of = np.dtype(dtype).type
+    values = [of(v) for v in HALVES]
+    if dtype[0] == "c":
+        values += [of(complex(a, b)) for a in HALVES for b in HALVES]
+    others = [*ODD, np.inf, np.nan, 1 + 2j, 1e39j, np.float32(2.5), np.float16(0.1), np.int8(3)]
+    wrong = []
+    for v in values:
+        for kind in ("ours", "axes"):
+            reads = [bool, float, complex, int, str, repr, np.real, lambda s: s.imag, operator.neg]
+            if kind == "ours" and v == v:
+                reads.append(hash)
+            for f in reads:
+                if kind == "axes" and f in (str, repr):
+                    continue
+                if (dtype == "?" and f is operator.neg) or f is repr:
+                    continue
+                got, want = (outcome(f, [(kind, v)], "ignore", xp) for xp in (la, np))
+                if got != want:
+                    wrong.append((f.__name__, kind, v, got, want))
+    for w in others:
+        found = []
+        for xp in (la, np):
+            x = xp.zeros(3, dtype)
+            try:
+                x[1] = w
+                x[2:] = w
+                found.append(told(x))
+            except (TypeError, OverflowError) as error:
+                found.append(type(error))
+        if found[0] != found[1]:
+            wrong.append((w, *found))
+        for v in values[:20]:
+            for f in (*BINARY[:4], *COMPARE[2:4]):
+                if dtype[0] == "c" and (not np.isfinite(v) or not np.isfinite(w)):
+                    continue
+                if NAIVE and "c" in (dtype[0], np.asarray(w).dtype.kind):
+                    continue
+                got, want = (
+                    outcome(f, [("ours", v), ("plain", w)], "ignore", xp) for xp in (la, np)
+                )
+                if got != want:
+                    wrong.append((f.__name__, v, w, got, want))
     assert wrong == []
 
 
