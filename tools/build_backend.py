@@ -36,6 +36,8 @@ def build_editable(
         f"{name}.dist-info/METADATA": str(metadata.as_rfc822()),
         f"{name}.dist-info/WHEEL": "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
     }
+    if metadata.entrypoints:
+        files[f"{name}.dist-info/entry_points.txt"] = entry_points(metadata.entrypoints)
     for file in metadata.license_files or ():
         files[f"{name}.dist-info/licenses/{file}"] = (in_place.ROOT / file).read_text()
     files[f"{name}.dist-info/RECORD"] = "".join(f"{file},,\n" for file in files)
@@ -44,6 +46,14 @@ def build_editable(
         for file, text in files.items():
             archive.writestr(file, text)
     return wheel
+
+
+def entry_points(groups: dict[str, dict[str, str]]) -> str:
+    """The text of ``entry_points.txt``, by which Dask finds its blocks of lazyarray's."""
+    return "".join(
+        "\n".join([f"[{group}]", *(f"{name} = {value}" for name, value in points.items()), "\n"])
+        for group, points in groups.items()
+    )
 
 
 def refuse_stranger() -> None:
