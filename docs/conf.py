@@ -90,7 +90,8 @@ def fields(app: Any, what: str, name: str, thing: Any, options: Any, lines: list
     if not any(line.startswith(("Args:", "Returns:")) for line in lines):
         return
     found = parts(text)
-    listed = [f":param {n}: {words}" for n, words in found.args.items()]
+    # Of "a, b: words" each has the words: Sphinx would take "a," for the type of `b`.
+    listed = [f":param {n}: {words}" for ns, words in found.args.items() for n in ns.split(", ")]
     told = {"returns": found.returns, "raises": found.raises}
     listed += [f":{title}: {words}" for title, words in told.items() if words]
     lines[:] = [*found.head.splitlines(), "", *listed, "", *found.example.splitlines()]

@@ -110,10 +110,12 @@ def _print_unseen(address, when="at exit"):
             continue
         try:
             raise_error(failures[i])
-        except BaseException:
+        except BaseException as exc:
             print(f"lazyarray: {when}; an op had failed and nobody had waited for it:",
                   file=sys.stderr)
-            sys.excepthook(*sys.exc_info())
+            # Without the frames of this function and of raise_error: nobody called.
+            tb = exc.__traceback__.tb_next.tb_next
+            sys.excepthook(type(exc), exc.with_traceback(tb), tb)
     if failures.size() > _MOST_PRINTED:
         print(f"lazyarray: {when}; {failures.size() - _MOST_PRINTED} other ops had failed, too", file=sys.stderr)
 

@@ -64,6 +64,11 @@ def spec(shape: int | Iterable[int], dtype: Any = float) -> Spec:
         %0 = exp(x)
         return %0
     """
+    if isinstance(dtype, int):
+        raise TypeError(
+            f"spec() takes a shape and a dtype, not the number {dtype!r}: a shape of several axes is "
+            f"one tuple, spec(({shape!r}, {dtype!r}))"
+        )
     return Spec(shape_of(shape), np.dtype(dtype))
 
 

@@ -106,6 +106,13 @@ def _traced(function: Callable[..., Any], takes: Any, given: list[Any], names: l
         except TracingError as exc:
             exc.add_note(f"asked for at {place_of(exc)}")
             raise
+        except Exception as exc:
+            if not given:
+                exc.add_note(
+                    "lazyarray: none of the examples is an array; "
+                    "one of a shape alone is la.spec(shape, dtype)"
+                )
+            raise
         gives = mapped(result, lambda x: _place(x, results))
         mark(results)
     chunks = {program.chunk_of(x): node for x, node in zip(stand_ins, nodes, strict=True)}

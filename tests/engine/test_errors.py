@@ -466,3 +466,5 @@ print("on")
 """)
     assert run.stdout.strip() == "on"
     assert run.stderr.count("LookupError: unseen") == 1
+    assert "in bad" in run.stderr
+    assert "raise_error" not in run.stderr

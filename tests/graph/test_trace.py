@@ -267,6 +267,14 @@ def test_specs_stand_for_arrays():
     assert str(graph).startswith("Graph(x: float32 (2, 3), y: float64 (3,)):")
     with pytest.raises(TypeError, match="made of integers"):
         la.spec((2.0,))
+    with pytest.raises(TypeError, match=r"one tuple, spec\(\(3, 4\)\)"):
+        la.spec(3, 4)
+
+
+def test_a_shape_is_no_example():
+    with pytest.raises(AttributeError) as raised:
+        la.trace(lambda x: x.sum(), (3, 64))
+    assert "la.spec(shape, dtype)" in raised.value.__notes__[-1]
 
 
 def test_trace_of_an_array_is_numpys():

@@ -226,6 +226,7 @@ def test_an_unseen_error_is_printed_at_exit():
     )
     assert "IndexError" in done.stderr
     assert "take" in done.stderr
+    assert ".pxi" not in done.stderr
 
 
 def test_fork_with_a_pending_error():
