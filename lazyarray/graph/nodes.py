@@ -66,8 +66,8 @@ def spec(shape: int | Iterable[int], dtype: Any = float) -> Spec:
     """
     if isinstance(dtype, int):
         raise TypeError(
-            f"spec() takes a shape and a dtype, not the number {dtype!r}: a shape of several axes is "
-            f"one tuple, spec(({shape!r}, {dtype!r}))"
+            f"spec() takes a shape and a dtype, not the number {dtype!r}: a shape of several axes "
+            f"is one tuple, spec(({shape!r}, {dtype!r}))"
         )
     return Spec(shape_of(shape), np.dtype(dtype))
 
