@@ -18,12 +18,25 @@ cdef enum:
 
 cdef extern from *:
     """
+    #include <algorithm>
+    #include <functional>
     // Scalars that died, kept with their chunks: loops over single numbers make and drop one after the
     // other, and half of what one costs is making the two. The GIL guards them.
     struct Spares {
       static constexpr int kMost = 262144;  // of half a KB each, at most: 125 MB, of a program that had so many
+      static constexpr int kMany = 1024;    // more than a cache holds
       PyObject* kept[kMost];
       int n = 0;
+      int in_order = 0;  // so many of them came before the last that were sorted
+
+      // Many that died in an order of their own, of groups in a dict, say, would be written and read
+      // all over the memory ever after. In the order of their addresses they come line by line.
+      PyObject* take() {
+        if (n - in_order >= kMany) std::sort(kept + in_order, kept + n, std::greater<PyObject*>());
+        else if (n > in_order) return kept[--n];
+        in_order = --n;
+        return kept[n];
+      }
     };
     static Spares spares;
     static struct { Py_ssize_t view, handle, weak; } tensor_parts;
@@ -46,7 +59,7 @@ cdef extern from *:
     }
     // A scalar whose value is the caller's to write. There must be a spare one.
     static PyObject* spare_scalar(int dtype) {
-      PyObject* o = spares.kept[--spares.n];
+      PyObject* o = spares.take();
       lazyarray::View& v =
           *reinterpret_cast<lazyarray::View*>(reinterpret_cast<char*>(o) + tensor_parts.view);
       v.dtype = dtype;

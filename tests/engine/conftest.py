@@ -19,11 +19,22 @@ PATIENCE = 15  # the longest any helper waits for what must happen
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item, nextitem):
     """A hang that even a signal cannot end prints every stack and ends the run."""
-    faulthandler.dump_traceback_later(2 * TEST_SECONDS, exit=True, file=sys.__stderr__)
+    _watch()
     try:
         return (yield)
     finally:
         faulthandler.cancel_dump_traceback_later()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(item, nextitem):
+    """The end of a test that failed is watched, too: pytest ends the watch where it reports."""
+    _watch()
+    return (yield)
+
+
+def _watch():
+    faulthandler.dump_traceback_later(2 * TEST_SECONDS, exit=True, file=sys.__stderr__)
 
 
 @pytest.hookimpl(wrapper=True)

@@ -1,6 +1,7 @@
 """Waits: whose ops they cover, who wakes, and who runs what."""
 
 import itertools
+import queue
 import threading
 import time
 
@@ -66,11 +67,11 @@ def test_wait_covers_writers_through_their_inputs(threaded, cpu, block, spawn, p
 
 def test_wait_for_all_covers_everything(threaded, cpu, cpu1, block, spawn, pass_through):
     """Readers, ops without vars, other devices and async ops too."""
-    e, log, done = threaded, [], []
+    e, log, done = threaded, [], queue.Queue()
     var = e.new_variable()
     gate = block(e, cpu, (var,))
     e.push_sync(lambda rc: log.append("sync"), cpu1, (), (var,))
-    e.push_async(lambda rc, on_complete: done.append(on_complete), cpu1)
+    e.push_async(lambda rc, on_complete: done.put(on_complete), cpu1)
 
     def wait():
         e.wait_for_all()
@@ -82,7 +83,7 @@ def test_wait_for_all_covers_everything(threaded, cpu, cpu1, block, spawn, pass_
     gate.set()
     e.wait_for_var(var)
     assert log == ["sync"]
-    done[0]()
+    done.get(timeout=10)()
     waiter.finish()
     assert log == ["sync", "waited"]
 

@@ -427,3 +427,22 @@ def test_exponents_that_the_dtype_does_not_hold(dtype):
                     np.asarray(x**exponent)
                 kinds.append(told.type)
             assert kinds[0] is kinds[1], (exponent, at)
+
+
+@pytest.mark.parametrize("many", [100, 1023, 1024, 1025, 5000])
+def test_scalars_that_died_in_any_order_live_again(many):
+    """Their memory is kept; of many it is put in order first."""
+    rng = np.random.default_rng(many)
+    values = rng.normal(size=many)
+    for dtype in ("f8", "i4", "f8", "c16", "?"):
+        x = values.astype(dtype)
+        scalars = list(la.array(x))
+        kept = dict.fromkeys(rng.permutation(many).tolist())  # a dict frees in its own order
+        for i in kept:
+            kept[i] = scalars[i]
+        scalars.clear()
+        again = list(la.array(x[::-1].copy()))[: many // 3]
+        assert [v.item() for v in again] == x[::-1][: many // 3].tolist()
+        assert all(kept[i].item() == x[i].item() for i in kept)
+        del kept
+        assert all(v.dtype == x.dtype for v in again)
