@@ -12,7 +12,7 @@ import numpy as np
 
 from lazyarray.functions import statistics
 from lazyarray.functions.broadcasting import broadcast_to
-from lazyarray.functions.creation import new
+from lazyarray.functions.creation import new, zeros
 from lazyarray.functions.manipulation import copy, squeeze
 from lazyarray.functions.quantiles import median
 from lazyarray.functions.ranges import linspace
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 __all__ = ["pad"]
 
 Pair = tuple[Any, Any]  # what belongs to the two edges of an axis
+_ZEROED = 128 << 10  # bytes: up to here all zeros cost less than those of each edge
 
 _STATISTICS: dict[str, Callable[..., NDArray]] = {
     "maximum": op.max,
@@ -97,12 +98,17 @@ def pad(array: ArrayLike, pad_width: Any, mode: Any = "constant", **kwargs: Any)
             raise ValueError(
                 f"can't extend empty axis {axis} using modes other than 'constant' or 'empty'"
             )
-    padded = new(shape, x.dtype, "F" if probe(x).flags.fnc else "C", x.device)
+    order = "F" if probe(x).flags.fnc else "C"
+    zeroed = mode == "constant" and not kwargs and order == "C" and x.nbytes <= _ZEROED
+    if zeroed:
+        padded = zeros(shape, x.dtype, x.device)
+    else:
+        padded = new(shape, x.dtype, order, x.device)
     inside = tuple(
         [slice(before, before + n) for n, (before, _) in zip(x.shape, widths, strict=True)]
     )
     assign_to(padded[(*inside, ...)], x)
-    if mode != "empty" and (fills or x.size):
+    if not zeroed and mode != "empty" and (fills or x.size):
         options = _options(mode, kwargs, x.ndim)
         for axis, width in enumerate(widths):
             # The corners are left to the last axis that they belong to.
@@ -123,6 +129,8 @@ def _widths(given: Any, ndim: int) -> list[tuple[int, int]]:
         for axis, width in given.items():
             pairs[axis] = (width, width) if isinstance(width, int) else width
         given = pairs
+    if type(given) is int and given >= 0:
+        return [(given, given)] * ndim
     widths = values(given, "pad()")
     if widths.dtype.kind != "i":
         raise TypeError("`pad_width` must be of integral type.")

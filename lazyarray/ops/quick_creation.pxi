@@ -118,7 +118,8 @@ cdef Tensor filled(Tensor t, object value):
     cdef npy_intp i, size
     cdef char* p
     if t is None or not (t.v.chunk.device == cpu0()) \
-            or <npy_intp>t.v.chunk.nbytes > recorder().policy.direct_bytes or not t.v.chunk.allocate():
+            or <npy_intp>t.v.chunk.nbytes > recorder().policy.direct_bytes * (4 if value is _zero else 1) \
+            or not t.v.chunk.allocate():
         return None
     p = t.v.chunk.data
     if value is _zero:

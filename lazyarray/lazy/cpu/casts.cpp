@@ -224,6 +224,21 @@ void cast(char** args, npy_intp const* dimensions, npy_intp const* steps, void* 
     if (!all_fit && data) *static_cast<int*>(data) = 1;
 }
 
+// One item, which may be out's first, n times: twice as much each time, from where a first cache holds it.
+template <npy_intp size>
+void fill(char* out, const char* in, npy_intp n) {
+    constexpr npy_intp block = 4096 / size;
+    std::memmove(out, in, size);
+    if (std::memcmp(out, out + 1, size - 1) == 0) {  // each byte is the next one
+        std::memset(out, out[0], n * size);
+        return;
+    }
+    for (npy_intp done = 1, more; done < n; done += more) {
+        more = std::min({done, n - done, block});
+        std::memcpy(out + done * size, out, more * size);
+    }
+}
+
 // Moves bytes, padding included, by way of a block: in and out may be the same memory.
 template <npy_intp size>
 void copy(char** args, npy_intp const* dimensions, npy_intp const* steps, void*) {
@@ -234,10 +249,8 @@ void copy(char** args, npy_intp const* dimensions, npy_intp const* steps, void*)
         if (n > 0) std::memmove(out, in, n * size);
         return;
     }
-    if (in_step == 0 && out_step == size && n > 0) {  // a fill: the first block, then twice as much each time
-        std::memmove(out, in, size);
-        for (npy_intp done = 1; done < n; done *= 2)
-            std::memcpy(out + done * size, out, std::min(done, n - done) * size);
+    if (in_step == 0 && out_step == size && n > 0) {
+        fill<size>(out, in, n);
         return;
     }
     for (npy_intp i = 0; i < n; ++i, in += in_step, out += out_step) {
