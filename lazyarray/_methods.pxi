@@ -356,7 +356,7 @@ cdef class Methods(Operators):
         Returns: an array of the same shape.
         Raises: TypeError for what is no device; ValueError if there is no such device.
         """
-        if type(device) is str and device == "cpu" and self.v.chunk.device == cpu0():
+        if type(device) is str and device == "cpu" and self.v.device() == cpu0():
             return self
         return functions.memory.to_device(self, device)
 

@@ -66,6 +66,7 @@ from lazyarray.lazy._lazy cimport (
     index_of,
     info,
     is_scalar,
+    kDtypes,
     is_tensor,
     kMaxDims,
     lone_ops,
@@ -260,7 +261,7 @@ cdef class ArrayVar(Var):
 
 cdef Tensor awaited(Tensor array, str what):
     """The array, or its copy on the host, waited for as `what`."""
-    if array.v.chunk.device.kind == GPU:
+    if array.v.device().kind == GPU:
         array = moved(array, cpu0())
     wait(array, False, what)
     return array
@@ -281,7 +282,7 @@ cdef object copy_out(Tensor array):
         raise MemoryError(f"unable to allocate {x.v.chunk.nbytes} bytes")
     l = &x.v.layout  # another thread may have given the array another shape meanwhile
     out = cnp.PyArray_SimpleNew(l.ndim, l.shape(), info(x.v.dtype).type_num)
-    memcpy(cnp.PyArray_DATA(out), x.v.chunk.data + x.v.layout.offset, cnp.PyArray_NBYTES(out))
+    memcpy(cnp.PyArray_DATA(out), x.v.elements(), cnp.PyArray_NBYTES(out))
     return out
 
 
@@ -300,16 +301,28 @@ cdef object only_element(Tensor x):
 cdef object only_value(Tensor x):
     """The element of an array without axes, which is there, as NumPy's scalar."""
     cdef cnp.dtype d = np_dtype(x.v.dtype)
-    return numpy_view(&x.v, False)[()] if x.v.chunk.data is NULL \
-        else PyArray_Scalar(x.v.chunk.data + x.v.layout.offset, d, None)
+    return numpy_view(&x.v, False)[()] if not x.v.has_memory() \
+        else PyArray_Scalar(x.v.elements(), d, None)
+
+
+cdef list listed(Layout* l, int axis, char* p, char code):
+    """The elements from ``axis`` on, which are there, as nested lists: of doubles, longs or truths."""
+    cdef npy_intp i, n = l.shape()[axis], step = l.strides()[axis]
+    if axis < l.ndim - 1:
+        return [listed(l, axis + 1, p + i * step, code) for i in range(n)]
+    if code == b"d":
+        return [(<double*>(p + i * step))[0] for i in range(n)]
+    if code == b"l":
+        return [(<int64_t*>(p + i * step))[0] for i in range(n)]
+    return [(p + i * step)[0] != 0 for i in range(n)]
 
 
 cdef object element_value(Tensor x, npy_intp at):
     """The element at `at` bytes of the memory, as a Python scalar."""
-    cdef char* p = x.v.chunk.data + at
+    cdef char* p = x.v.elements() + at - x.v.layout.offset
     cdef char code = info(x.v.dtype).code
     cdef cnp.dtype d
-    if x.v.chunk.data is NULL:
+    if not x.v.has_memory():
         return numpy_view(&x.v, False).item()
     elif code == b"d":
         return (<double*>p)[0]
@@ -333,7 +346,7 @@ cdef object element_value(Tensor x, npy_intp at):
 
 cdef int lent(Tensor array, Py_buffer* view, int flags) except -1:
     """The memory itself, or for what only reads an array on a GPU a copy of it."""
-    if array.v.chunk.device.kind == GPU:
+    if array.v.device().kind == GPU:
         if flags & PyBUF_WRITABLE:
             raise BufferError("an array on a GPU has no memory that the host could write to")
         exported = copy_out(awaited(array, "?buffer"))
@@ -345,7 +358,7 @@ cdef int lent(Tensor array, Py_buffer* view, int flags) except -1:
 
 cdef str with_device(Array x, str text):
     """A repr with the device, where that is another than cpu(0)."""
-    return text if x.v.chunk.device == cpu0() else f"{text[:-1]}, device={x.ctx!r})"
+    return text if x.v.device() == cpu0() else f"{text[:-1]}, device={x.ctx!r})"
 
 
 cdef object number(Tensor array, str what):
@@ -440,7 +453,7 @@ cdef class Array(Methods):
     @property
     def ctx(self):
         """The device that the array lives on."""
-        return Context(_KINDS[self.v.chunk.device.kind], self.v.chunk.device.id)
+        return Context(_KINDS[self.v.device().kind], self.v.device().id)
 
     @property
     def context(self):
@@ -522,6 +535,8 @@ cdef class Array(Methods):
 
     def _state(self):
         """"pending", "complete" or "failed": without waiting."""
+        if self.v.alone():
+            return "complete"
         if not self.v.chunk.readable():
             return "pending"
         return "complete" if self.v.chunk.error.load() is NULL else "failed"
@@ -553,7 +568,7 @@ cdef class Array(Methods):
     def _looked_at(self, str what, function):
         """``function`` of the values, which it only reads and keeps nothing of: a hidden wait."""
         cdef Tensor x = awaited(self, "?" + what)
-        if x.v.chunk.nbytes <= _COPIED_SOON:
+        if x.v.alone() or x.v.chunk.nbytes <= _COPIED_SOON:
             return function(copy_out(x))
         return looked_at(x, what.removesuffix("()"), function)
 
@@ -575,7 +590,7 @@ cdef class Array(Methods):
         cdef npy_intp at
         if args:
             x = settled(awaited(self, "item"), False)
-            if x.v.chunk.data is not NULL and element_at(x, args[0] if len(args) == 1 else args, &at):
+            if x.v.has_memory() and element_at(x, args[0] if len(args) == 1 else args, &at):
                 return element_value(x, at)
             return numpy_view(&x.v, False).item(*args)
         if self.v.layout.size() != 1:
@@ -596,17 +611,11 @@ cdef class Array(Methods):
         Returns: nested lists, as deep as there are axes; a number without axes.
         Raises: the error of the operation that failed to write the array.
         """
-        cdef Tensor x
-        x = settled(awaited(self, "?tolist()"), False)
-        cdef npy_intp i, step
-        cdef char* p
-        if x.v.layout.ndim == 1 and x.v.chunk.data is not NULL:
-            p = x.v.chunk.data + x.v.layout.offset
-            step = x.v.layout.strides()[0]
-            if info(x.v.dtype).code == b"d":
-                return [(<double*>(p + i * step))[0] for i in range(x.v.layout.shape()[0])]
-            if info(x.v.dtype).code == b"l":
-                return [(<int64_t*>(p + i * step))[0] for i in range(x.v.layout.shape()[0])]
+        cdef Tensor x = settled(awaited(self, "?tolist()"), False)
+        cdef Layout l
+        if x.v.layout.ndim and x.v.has_memory() and info(x.v.dtype).code in b"dl?":
+            l = x.v.layout  # a finalizer may give the array another shape meanwhile
+            return listed(&l, 0, x.v.elements(), info(x.v.dtype).code)
         return numpy_view(&x.v, False).tolist()
 
     def tobytes(self, order="C"):
@@ -617,8 +626,8 @@ cdef class Array(Methods):
         """
         cdef Tensor x
         x = settled(awaited(self, "?tobytes()"), False)
-        if order == "C" and x.v.chunk.data is not NULL and x.v.layout.c_contiguous(x.v.itemsize()):
-            return PyBytes_FromStringAndSize(x.v.chunk.data + x.v.layout.offset, x.v.layout.size() * x.v.itemsize())
+        if order == "C" and x.v.has_memory() and x.v.layout.c_contiguous(x.v.itemsize()):
+            return PyBytes_FromStringAndSize(x.v.elements(), x.v.layout.size() * x.v.itemsize())
         return numpy_view(&x.v, False).tobytes(order)
 
     def tofile(self, fid, sep="", format="%s"):
@@ -663,7 +672,7 @@ cdef class Array(Methods):
     def __bool__(self):
         cdef char* p
         if is_known(self):
-            p = self.v.chunk.data + self.v.layout.offset
+            p = self.v.elements()
             if self.v.dtype == D_BOOL:
                 return p[0] != 0
             if self.v.dtype == D_F8:
@@ -691,7 +700,7 @@ cdef class Array(Methods):
 
     def __int__(self):
         if self.v.dtype == D_F8 and is_known(self):
-            return PyLong_FromDouble((<double*>(self.v.chunk.data + self.v.layout.offset))[0])
+            return PyLong_FromDouble((<double*>(self.v.elements()))[0])
         return int(number(self, "?int()"))
 
     def __complex__(self):
@@ -718,8 +727,8 @@ cdef class Array(Methods):
         return of_array(self)
 
     def __str__(self):
-        if is_known(self) and info(self.v.dtype).kind in b"iub":
-            return str(only_element(self))  # as NumPy's scalars
+        if is_known(self):
+            return str(only_element(self) if info(self.v.dtype).kind in b"iub" else only_value(self))
         cdef Tensor x = awaited(self, "?str()")
         a = numpy_view(&x.v, False)
         return str(a[()] if x.v.layout.ndim == 0 else a)
@@ -769,8 +778,8 @@ cdef class Array(Methods):
         return protocols.dlpack.dlpack(self, stream, max_version, dl_device, copy)
 
     def __dlpack_device__(self):
-        if self.v.chunk.device.kind == GPU:
-            return (2, self.v.chunk.device.id)
+        if self.v.device().kind == GPU:
+            return (2, self.v.device().id)
         return (1, 0)
 
     def __bytes__(self):

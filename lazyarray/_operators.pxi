@@ -100,7 +100,7 @@ cdef tuple _NO_NUMBERS = (type(None), str, bytes, set, frozenset, dict)
 
 cdef inline Tensor as_tensor_like(object a, object b):
     """`a` as an array, on the device of `b` if only that is one."""
-    return <Tensor>a if is_tensor(a) else as_tensor_on(a, (<Tensor>b).v.chunk.device)
+    return <Tensor>a if is_tensor(a) else as_tensor_on(a, (<Tensor>b).v.device())
 
 
 cdef inline bint is_whole(Tensor x) noexcept:

@@ -28,18 +28,18 @@ cdef class Scalar(Array):
     @property
     def __class__(self):
         # What `isinstance` asks besides the type: a program may ask for a float, or for np.floating.
-        return np_dtype(self.v.dtype).type
+        return _numpys_types[self.v.dtype]
 
     def __repr__(self):
-        value = only_value(settled(awaited(self, "?repr()"), False))
+        value = only_value(self if is_known(self) else settled(awaited(self, "?repr()"), False))
         text = repr(value)
-        if self.v.dtype == D_BOOL and not self.v.chunk.device == cpu0():
+        if self.v.dtype == D_BOOL and not self.v.device() == cpu0():
             text = f"np.bool({value})"
         return with_device(self, text)
 
     # It never changes: only what autograd or a program knows by it needs another.
-    def __copy__(self): return twin(self, {}) if self.v.chunk.noted else self
-    def __deepcopy__(self, memo): return twin(self, memo) if self.v.chunk.noted else self
+    def __copy__(self): return twin(self, {}) if not self.v.alone() and self.v.chunk.noted else self
+    def __deepcopy__(self, memo): return twin(self, memo) if not self.v.alone() and self.v.chunk.noted else self
 
     # NumPy's scalars know no matrix product; an array beside one says what is wrong.
     def __matmul__(self, other): return NotImplemented
@@ -329,6 +329,7 @@ cdef class ComplexScalar(Scalar):
         return int(np_dtype(self.v.dtype).type(number(self, "?int()")))
 
 
+cdef tuple _numpys_types = tuple([np_dtype(code).type for code in range(kDtypes)])
 cdef dict _DEFAULTS = {BoolScalar: bool, RealScalar: float, IntegralScalar: int, ComplexScalar: complex}
 
 
@@ -376,20 +377,40 @@ class _ArrayType(type):
         return type.__new__(mcls, name, bases, namespace, **kwargs)
 
     def __instancecheck__(cls, x):
+        if cls is NDArray and is_tensor(x) and is_scalar(<Tensor>x):
+            return are_arrays(True)
         return cls is NDArray and is_array_type(type(x)) or type.__instancecheck__(cls, x)
 
     def __subclasscheck__(cls, kind):
         return cls is NDArray and is_array_type(kind) or type.__subclasscheck__(cls, kind)
 
 
+cdef extern from *:
+    """
+    // What the code of the Python function that runs names.
+    static PyObject* names_of_caller() {
+      PyFrameObject* frame = PyEval_GetFrame();
+      if (!frame) return PyTuple_New(0);
+      PyCodeObject* code = PyFrame_GetCode(frame);
+      PyObject* names = PyObject_GetAttrString(reinterpret_cast<PyObject*>(code), "co_names");
+      Py_DECREF(code);
+      return names;
+    }
+    """
+    object names_of_caller()
+
+
+cdef bint are_arrays(bint scalars) except -1:
+    """Whether scalars, or else NumPy's arrays, are arrays to the code that asks, by the name that it has for ours."""
+    names = names_of_caller()
+    return "NDArray" in names if scalars else "ndarray" in names and "NDArray" not in names
+
+
 cdef bint is_array_type(kind) except -1:
-    """Whether a type is one of arrays to the code that asks, by the name that it has for ours."""
+    """The same of a type; false for all others."""
     if type.__subclasscheck__(Scalar, kind):
-        return "NDArray" in sys._getframe().f_code.co_names
-    if type.__subclasscheck__(np.ndarray, kind):
-        names = sys._getframe().f_code.co_names
-        return "ndarray" in names and "NDArray" not in names
-    return False
+        return are_arrays(True)
+    return type.__subclasscheck__(np.ndarray, kind) and are_arrays(False)
 
 
 cdef extern from *:

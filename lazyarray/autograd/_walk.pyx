@@ -87,7 +87,7 @@ cdef Tensor seen_as(Tensor flat, int dtype, Layout* l):
 
 
 cdef Tensor vector_of(int dtype, npy_intp n, Tensor like):
-    return empty_like_shape(dtype, 1, &n, like.v.chunk.device)
+    return empty_like_shape(dtype, 1, &n, like.v.device())
 
 
 cdef void drop_axis(Layout& l, int axis) noexcept:
@@ -282,7 +282,7 @@ cdef class Walk:
         cdef Tensor r = as_tensor_on(result, o.memory.device)
         cdef int i
         cdef npy_intp times = 1
-        if not (r.v.chunk.device == o.memory.device):
+        if not (r.v.device() == o.memory.device):
             r = functions.memory.to_device(r, on_device(o.memory.device))
         if info(r.v.dtype).kind == b"c" and info(o.dtype).kind != b"c":
             r = functions.real(r)
@@ -406,7 +406,7 @@ cdef class Walk:
         if s is None or not l.size() or not meets_itself(l, info(o.dtype).size):
             return self.take(o, True)
         self.own(s)
-        t = empty_like_shape(o.dtype, l.ndim, l.shape(), s.flat.v.chunk.device)
+        t = empty_like_shape(o.dtype, l.ndim, l.shape(), s.flat.v.device())
         fill(t, 0)
         self.move(s, o.dtype, l, t)
         return t

@@ -161,6 +161,28 @@ cdef extern from "lazy/tape.h" namespace "lazyarray" nogil:
     void note_flat(Tape&, Chunk*, Leaves, cbool) except +
 
 
+cdef extern from "lazy/view.h" namespace "lazyarray" nogil:
+    cdef cppclass View:
+        Chunk* chunk "chunk()"  # a call: a number that is alone has its chunk made then
+        int dtype
+        cbool readonly, detached
+        Layout layout
+        npy_intp itemsize()
+        cbool alone()
+        void set_chunk(Chunk*)
+        void stand_alone()
+        char* elements()
+        cbool has_memory()
+        CDevice device()
+        cbool on_gpu()
+        cbool at_hand()
+        cbool near()
+        cbool same_memory(const View&)
+
+    cdef cppclass HeldView(View):
+        void let_go()
+
+
 cdef extern from "lazy/instr.h" namespace "lazyarray" nogil:
     cdef cppclass Block:
         int ndim
@@ -210,13 +232,6 @@ cdef extern from "lazy/instr.h" namespace "lazyarray" nogil:
         const Gradient* gradient
         cbool gradient_sought
         const Cores* cores
-
-    cdef cppclass View:
-        Chunk* chunk
-        int dtype
-        cbool readonly, detached
-        Layout layout
-        npy_intp itemsize()
 
     cdef cppclass PyCall:
         PyCall() except +
@@ -406,26 +421,10 @@ cdef extern from "lazy/program.h" namespace "lazyarray" nogil:
         Status push(int)
 
 
-cdef extern from *:
-    """
-    // What a tensor holds its chunk by: dropped with the tensor, which any thread may let go of, also
-    // inside the garbage collector and at exit: only counters and free lists are touched.
-    struct Handle {
-      lazyarray::Chunk* chunk = nullptr;
-      ~Handle() {
-        if (chunk) chunk->drop_handle();
-      }
-    };
-    """
-    cdef cppclass Handle:
-        Chunk* chunk
-
-
 # A view of a chunk: what NDArray is made of.
 cdef class Tensor:
-    cdef Handle handle  # of v.chunk
     cdef object __weakref__
-    cdef View v
+    cdef HeldView v
 
 
 # Stands for a Python number in a capture.

@@ -157,9 +157,9 @@ def offset(Tensor x not None):
 
 def address(Tensor x not None):
     """Where x's first element lies, if others can see that memory; else None."""
-    if not x.v.chunk.exports.load() and not x.v.chunk.immutable or x.v.chunk.data is NULL:
+    if not x.v.chunk.exports.load() and not x.v.chunk.immutable or not x.v.has_memory():
         return None
-    return <size_t>x.v.chunk.data + x.v.layout.offset
+    return <size_t>x.v.elements()
 
 
 # ---- imports ------------------------------------------------------------------------------------
@@ -298,8 +298,8 @@ def copy_across(Tensor to not None, Tensor x not None):
 
 def copied_to(Tensor x not None, Device device not None):
     """A copy of ``x`` on ``device``, in x's layout order."""
-    if device.c.kind == GPU or x.v.chunk.device.kind == GPU:
-        if not (device.c == x.v.chunk.device):
+    if device.c.kind == GPU or x.v.device().kind == GPU:
+        if not (device.c == x.v.device()):
             return moved(x, device.c)
     cdef Tensor to = fresh(x.v.dtype, x.v.layout.size(), device.c)
     cdef const View* views[1]

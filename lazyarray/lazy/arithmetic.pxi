@@ -67,9 +67,9 @@ cdef bint take_term(object o, Term* v) noexcept:
     if not is_tensor(o):
         return False
     t = <Tensor>o
-    if t.v.layout.ndim or not at_hand(t.v.chunk, False) or not (t.v.chunk.device == cpu0()):
+    if t.v.layout.ndim or not t.v.at_hand() or not (t.v.device() == cpu0()):
         return False
-    p = t.v.chunk.data + t.v.layout.offset
+    p = t.v.elements()
     v.array = True
     v.scalar = is_scalar(t)
     if t.v.dtype == D_F8:
@@ -98,9 +98,7 @@ cdef inline char* scalar_at_hand(object o, int dtype) noexcept:
     if Py_TYPE(o) != _scalar_types[dtype]:
         return NULL
     v = &(<Tensor>o).v
-    if v.dtype != dtype or v.layout.ndim or not at_hand(v.chunk, False) or not (v.chunk.device == cpu0()):
-        return NULL
-    return v.chunk.data + v.layout.offset
+    return v.elements() if v.dtype == dtype and not v.layout.ndim and v.near() else NULL
 
 
 cdef bint double_at_hand(object o, double* value) noexcept:
@@ -136,26 +134,26 @@ cdef inline bint exact_whole(object o, int64_t* value) noexcept:
 
 cdef inline Tensor new_double(double value):
     cdef Tensor t = new_element(D_F8, cpu0())
-    (<double*>t.v.chunk.data)[0] = value
+    (<double*>t.v.elements())[0] = value
     return t
 
 
 cdef inline Tensor new_whole(int64_t value):
     cdef Tensor t = new_element(D_IL, cpu0())
-    (<int64_t*>t.v.chunk.data)[0] = value
+    (<int64_t*>t.v.elements())[0] = value
     return t
 
 
 cdef inline Tensor new_single(float value):
     cdef Tensor t = new_element(D_F4, cpu0())
-    (<float*>t.v.chunk.data)[0] = value
+    (<float*>t.v.elements())[0] = value
     return t
 
 
 cdef inline Tensor new_complex(double real, double imag):
     cdef Tensor t = new_element(D_C16, cpu0())
-    (<double*>t.v.chunk.data)[0] = real
-    (<double*>t.v.chunk.data)[1] = imag
+    (<double*>t.v.elements())[0] = real
+    (<double*>t.v.elements())[1] = imag
     return t
 
 
@@ -219,20 +217,20 @@ cdef Tensor quick_whole(int op, Tensor a, object other, bint turned):
     cdef int64_t x, y, r
     cdef double quotient
     cdef Tensor t
-    if not is_signed and info(a.v.dtype).kind != b"u" or not lone_ops() or not at_hand(a.v.chunk, False) \
-            or not (a.v.chunk.device == cpu0()):
+    if not is_signed and info(a.v.dtype).kind != b"u" or not lone_ops() or not a.v.at_hand() \
+            or not (a.v.device() == cpu0()):
         return None
-    x = whole_at(a.v.chunk.data + a.v.layout.offset, size, is_signed)
+    x = whole_at(a.v.elements(), size, is_signed)
     if type(other) is int:
         y = PyLong_AsLongAndOverflow(other, &overflow)
         if overflow or not whole_fits(y, size, is_signed):
             return None
     elif is_tensor(other):
         t = <Tensor>other
-        if t.v.dtype != a.v.dtype or t.v.layout.ndim or not at_hand(t.v.chunk, False) \
-                or not (t.v.chunk.device == cpu0()):
+        if t.v.dtype != a.v.dtype or t.v.layout.ndim or not t.v.at_hand() \
+                or not (t.v.device() == cpu0()):
             return None
-        y = whole_at(t.v.chunk.data + t.v.layout.offset, size, is_signed)
+        y = whole_at(t.v.elements(), size, is_signed)
     else:
         return None
     if not is_signed and (x < 0 or y < 0):  # beyond 63 bits
@@ -244,7 +242,7 @@ cdef Tensor quick_whole(int op, Tensor a, object other, bint turned):
     if not whole_of_size(op, size, is_signed, x, y, &r):
         return None
     t = new_element(a.v.dtype, cpu0())
-    put_whole(t.v.chunk.data, size, r)
+    put_whole(t.v.elements(), size, r)
     return t
 
 
@@ -252,17 +250,17 @@ cdef Tensor quick_logic(int op, Tensor a, object b):
     """``a & b`` and its kin of two truths, or None where it isn't that simple."""
     cdef bint x, y
     cdef Tensor t
-    if a.v.dtype != D_BOOL or not lone_ops() or not at_hand(a.v.chunk, False) \
-            or not (a.v.chunk.device == cpu0()):
+    if a.v.dtype != D_BOOL or not lone_ops() or not a.v.at_hand() \
+            or not (a.v.device() == cpu0()):
         return None
-    x = (a.v.chunk.data + a.v.layout.offset)[0]
+    x = (a.v.elements())[0]
     if type(b) is bool:
         y = b
     elif is_tensor(b):
         t = <Tensor>b
-        if t.v.dtype != D_BOOL or t.v.layout.ndim or not at_hand(t.v.chunk, False):
+        if t.v.dtype != D_BOOL or t.v.layout.ndim or not t.v.at_hand():
             return None
-        y = (t.v.chunk.data + t.v.layout.offset)[0]
+        y = (t.v.elements())[0]
     else:
         return None
     return truth(x and y if op == QUICK_AND else x or y if op == QUICK_OR else x != y)
@@ -272,14 +270,14 @@ cdef Tensor quick_part(Tensor x, int part):
     """The real (0) or imaginary (1) part of a complex number; None where it isn't that simple."""
     cdef Tensor t
     if x.v.dtype != D_C16 and x.v.dtype != D_C8 or x.v.layout.ndim or not lone_ops() \
-            or not at_hand(x.v.chunk, False):
+            or not x.v.at_hand():
         return None
     cdef bint is_double = x.v.dtype == D_C16
-    t = new_element(D_F8 if is_double else D_F4, x.v.chunk.device)
+    t = new_element(D_F8 if is_double else D_F4, x.v.device())
     if is_double:
-        (<double*>t.v.chunk.data)[0] = (<double*>(x.v.chunk.data + x.v.layout.offset))[part]
+        (<double*>t.v.elements())[0] = (<double*>(x.v.elements()))[part]
     else:
-        (<float*>t.v.chunk.data)[0] = (<float*>(x.v.chunk.data + x.v.layout.offset))[part]
+        (<float*>t.v.elements())[0] = (<float*>(x.v.elements()))[part]
     return t
 
 
@@ -318,7 +316,7 @@ cdef Tensor new_whole_like(Tensor a, int64_t value):
     if not whole_fits(value, size, info(a.v.dtype).kind == b"i"):
         return None
     cdef Tensor t = new_element(a.v.dtype, cpu0())
-    put_whole(t.v.chunk.data, size, value)
+    put_whole(t.v.elements(), size, value)
     return t
 
 

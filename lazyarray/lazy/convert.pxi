@@ -13,7 +13,7 @@ cdef class _ChunkRef:
 
 cdef object numpy_view(const View* v, bint writable):
     """A NumPy array on the memory itself. The caller knows that nobody else uses it now."""
-    if v.chunk.device.kind == GPU:
+    if v.device().kind == GPU:
         raise TypeError("an array on a GPU has no NumPy view: asnumpy() copies it")
     if not v.chunk.allocate():
         raise MemoryError(f"unable to allocate {v.chunk.nbytes} bytes")

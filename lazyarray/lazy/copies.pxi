@@ -42,7 +42,7 @@ cdef Kernel* cast_kernel(int source, int target) except NULL:
 cdef Tensor cast(Tensor x, int dtype):
     """A new tensor with x's elements as `dtype`, in x's layout order."""
     cdef Kernel* k = cast_kernel(x.v.dtype, dtype)
-    cdef Tensor out = fresh(dtype, x.v.layout.size(), x.v.chunk.device)
+    cdef Tensor out = fresh(dtype, x.v.layout.size(), x.v.device())
     cdef const View* views[2]
     views[0] = &x.v
     views[1] = &out.v
@@ -57,7 +57,7 @@ cdef Tensor cast(Tensor x, int dtype):
 cdef bint covers_chunk(const View* v) noexcept:
     """Whether a write through the view overwrites the whole chunk."""
     cdef View* w = <View*>v
-    return <size_t>(w.layout.size() * info(v.dtype).size) == v.chunk.nbytes \
+    return w.alone() or <size_t>(w.layout.size() * info(v.dtype).size) == w.chunk.nbytes \
         and not self_overlaps(w.layout)
 
 
@@ -67,6 +67,8 @@ cdef tuple shape_tuple(const View* v):
         return (w.layout.shape()[0],)
     if w.layout.ndim == 2:
         return (w.layout.shape()[0], w.layout.shape()[1])
+    if w.layout.ndim == 3:
+        return (w.layout.shape()[0], w.layout.shape()[1], w.layout.shape()[2])
     return tuple([w.layout.shape()[i] for i in range(w.layout.ndim)])
 
 
@@ -82,8 +84,8 @@ memset(_transfers, 0, sizeof(_transfers))
 
 cdef bint apart_from(Tensor a, Tensor b) noexcept:
     """Whether only a transfer brings values from the one to the other: a GPU is in it."""
-    return not (a.v.chunk.device == b.v.chunk.device) \
-        and (a.v.chunk.device.kind == GPU or b.v.chunk.device.kind == GPU)
+    return not (a.v.device() == b.v.device()) \
+        and (a.v.device().kind == GPU or b.v.device().kind == GPU)
 
 
 cdef Tensor compact(Tensor x):
@@ -142,7 +144,7 @@ cdef int copy_into(Tensor to, Tensor value) except -1:
     if apart_from(to, value):
         if to.v.readonly:
             raise ValueError("assignment destination is read-only")
-        if info(value.v.dtype).size > 8 and to.v.chunk.device.kind == GPU:
+        if info(value.v.dtype).size > 8 and to.v.device().kind == GPU:
             value = cast(value, to.v.dtype)  # a GPU has no extended precision
         near = compact(value)
         if to.v.dtype == near.v.dtype and to.v.layout.same_shape(near.v.layout) \
@@ -150,7 +152,7 @@ cdef int copy_into(Tensor to, Tensor value) except -1:
             if near.v.layout.size() or recording():
                 emit_transfer(to, near, covers_chunk(&to.v))
             return 0
-        return copy_here(to, moved(near, to.v.chunk.device))
+        return copy_here(to, moved(near, to.v.device()))
     return copy_here(to, value)
 
 
@@ -222,7 +224,7 @@ cdef int copy_here(Tensor to, Tensor value) except -1:
         )
     if a.size() == 0 and not recording():  # the tape wants to know what nothing was made of, too
         return 0
-    if to.v.chunk == value.v.chunk:
+    if to.v.same_memory(value.v):
         if to.v.dtype == value.v.dtype and a.same_view(b[0]):
             return 0
         if may_overlap(a[0], to.v.itemsize(), b[0], value.v.itemsize()):

@@ -20,10 +20,9 @@ cdef extern from *:
     """
     #include <algorithm>
     #include <functional>
-    // Scalars that died, kept with their chunks: loops over single numbers make and drop one after the
-    // other, and half of what one costs is making the two. The GIL guards them.
+    // Scalars that died, kept: loops over single numbers make and drop one after the other. The GIL guards them.
     struct Spares {
-      static constexpr int kMost = 262144;  // of half a KB each, at most: 125 MB, of a program that had so many
+      static constexpr int kMost = 262144;  // of 128 bytes each: 32 MB, of a program that had so many
       static constexpr int kMany = 1024;    // more than a cache holds
       PyObject* kept[kMost];
       int n = 0;
@@ -39,39 +38,39 @@ cdef extern from *:
       }
     };
     static Spares spares;
-    static struct { Py_ssize_t view, handle, weak; } tensor_parts;
+    static struct { Py_ssize_t view, weak; } tensor_parts;
     static PyTypeObject** types_of_scalars;
     static destructor plain_dealloc;
 
+    static lazyarray::HeldView& view_in(PyObject* o) {
+      return *reinterpret_cast<lazyarray::HeldView*>(reinterpret_cast<char*>(o) + tensor_parts.view);
+    }
     static void keep_or_dealloc(PyObject* o) {
-      char* p = reinterpret_cast<char*>(o);
-      lazyarray::View& v = *reinterpret_cast<lazyarray::View*>(p + tensor_parts.view);
+      lazyarray::HeldView& v = view_in(o);
       // A scalar, not an object of a class derived from its: such a class has a dealloc of its own.
-      if (Py_TYPE(o) == types_of_scalars[v.dtype] && spares.n < Spares::kMost) {
-        lazyarray::Chunk* c = reinterpret_cast<Handle*>(p + tensor_parts.handle)->chunk;
-        if (c && c == v.chunk && c->reusable() && !v.layout.ndim && !v.layout.offset && !v.detached &&
-            !*reinterpret_cast<PyObject**>(p + tensor_parts.weak)) {
-          spares.kept[spares.n++] = o;
-          return;
-        }
+      if (Py_TYPE(o) == types_of_scalars[v.dtype] && spares.n < Spares::kMost &&
+          !*reinterpret_cast<PyObject**>(reinterpret_cast<char*>(o) + tensor_parts.weak)) {
+        v.let_go();
+        spares.kept[spares.n++] = o;
+        return;
       }
       plain_dealloc(o);
     }
     // A scalar whose value is the caller's to write. There must be a spare one.
     static PyObject* spare_scalar(int dtype) {
       PyObject* o = spares.take();
-      lazyarray::View& v =
-          *reinterpret_cast<lazyarray::View*>(reinterpret_cast<char*>(o) + tensor_parts.view);
+      lazyarray::HeldView& v = view_in(o);
       v.dtype = dtype;
       v.readonly = true;
-      v.chunk->renew(lazyarray::info(dtype).size);
+      v.detached = false;
+      v.stand_alone();
       return PyObject_Init(o, types_of_scalars[dtype]);
     }
-    static destructor take_over(PyTypeObject* t, Py_ssize_t view, Py_ssize_t handle, PyTypeObject** scalars) {
+    static destructor take_over(PyTypeObject* t, Py_ssize_t view, PyTypeObject** scalars) {
       if (t->tp_dealloc == keep_or_dealloc) return keep_or_dealloc;
+      if (!lazyarray::View::aligns(view)) return nullptr;
       if (!plain_dealloc) plain_dealloc = t->tp_dealloc;
       tensor_parts.view = view;
-      tensor_parts.handle = handle;
       tensor_parts.weak = t->tp_weaklistoffset;
       types_of_scalars = scalars;
       return t->tp_dealloc == plain_dealloc ? t->tp_dealloc = keep_or_dealloc : nullptr;
@@ -81,32 +80,36 @@ cdef extern from *:
         int n
     Spares spares
     object spare_scalar(int)
-    destructor take_over(PyTypeObject*, Py_ssize_t, Py_ssize_t, PyTypeObject**)
+    destructor take_over(PyTypeObject*, Py_ssize_t, PyTypeObject**)
 
 
 cdef destructor keeping_spares(type t) except NULL:
     """Has the type keep scalars that died; its dealloc."""
     cdef Tensor like = blank_tensor(D_F8)
     cdef char* p = <char*><PyObject*>like
-    cdef destructor found = take_over(<PyTypeObject*>t, <char*>&like.v - p, <char*>&like.handle - p,
-                                      _scalar_types)
+    cdef destructor found = take_over(<PyTypeObject*>t, <char*>&like.v - p, _scalar_types)
     if found is NULL:
-        raise SystemError(f"{t.__name__} has a dealloc of its own")
+        raise SystemError(f"{t.__name__} has a dealloc of its own, or lies otherwise in memory")
     return found
 
 
 cdef Tensor new_element(int dtype, CDevice device):
     """A scalar that is written already, by the caller."""
     cdef Tensor t
+    cdef Chunk* c
     _recorder.inlined += 1
-    if spares.n and device == cpu0():
+    if not (device == cpu0()):
+        t = blank_tensor(dtype)
+        c = _recorder.store().create(info(dtype).size, device)
+        c.adopt_handle()
+        c.written_once()
+        t.v.set_chunk(c)
+    elif spares.n:
         return <Tensor>spare_scalar(dtype)
-    t = blank_tensor(dtype)
+    else:
+        t = blank_tensor(dtype)
+        t.v.stand_alone()
     seal(t)
-    cdef Chunk* c = _recorder.store().create(info(dtype).size, device)
-    c.adopt_handle()
-    c.written_once()
-    t.v.chunk = t.handle.chunk = c
     return t
 
 
@@ -118,11 +121,11 @@ cdef Tensor truth(bint value):
     global _true, _false
     cdef Tensor t = _true if value else _false
     # Not if somebody has made another array of it: NDArray's setters and __init__ are open to all.
-    if t is not None and at_hand(t.v.chunk, False) and not t.v.layout.ndim and t.v.dtype == D_BOOL \
-            and t.v.chunk.data[t.v.layout.offset] == value:
+    if t is not None and t.v.at_hand() and not t.v.layout.ndim and t.v.dtype == D_BOOL \
+            and t.v.elements()[0] == value:
         return t
     t = new_element(D_BOOL, cpu0())
-    t.v.chunk.data[0] = value
+    t.v.elements()[0] = value
     if value:
         _true = t
     else:
@@ -139,16 +142,15 @@ cdef Tensor get_element(Tensor x, npy_intp offset):
         return truth(c.data[offset])
     cdef Tensor t = new_element(x.v.dtype, c.device)
     if info(x.v.dtype).size == 8:
-        memcpy(t.v.chunk.data, c.data + offset, 8)
+        memcpy(t.v.elements(), c.data + offset, 8)
     else:
-        memcpy(t.v.chunk.data, c.data + offset, info(x.v.dtype).size)
+        memcpy(t.v.elements(), c.data + offset, info(x.v.dtype).size)
     return t
 
 
 cdef bint is_known(Tensor x) noexcept:
     """Whether ``x`` is a number that was computed at the call: to read it is no wait."""
-    cdef Chunk* c = x.v.chunk
-    return c.at_once and is_scalar(x) and at_hand(c, False) and not no_sync_now() \
+    return (x.v.alone() or x.v.chunk.at_once and x.v.at_hand()) and is_scalar(x) and not no_sync_now() \
         and not capturing() and not _recorder.executor.runtime.any_warning.load()
 
 
@@ -160,11 +162,11 @@ cdef bint set_element(Tensor x, npy_intp offset, object value) except -1:
         return False
     if is_tensor(value):
         t = <Tensor>value
-        if t.v.dtype != x.v.dtype or t.v.layout.ndim or not at_hand(t.v.chunk, False) \
-                or not (t.v.chunk.device == c.device) \
-                or t.v.chunk == c and t.v.layout.offset == offset:
+        if t.v.dtype != x.v.dtype or t.v.layout.ndim or not t.v.at_hand() \
+                or not (t.v.device() == c.device) \
+                or t.v.elements() == c.data + offset:
             return False
-        memmove(c.data + offset, t.v.chunk.data + t.v.layout.offset, info(x.v.dtype).size)
+        memmove(c.data + offset, t.v.elements(), info(x.v.dtype).size)
     elif not put_number(c.data + offset, value, x.v.dtype):
         return False
     c.version.fetch_add(1)
@@ -195,12 +197,12 @@ cdef Tensor lone_op(const Kernel* k, object a, object b, Tensor out):
         dtype = k.dtypes[i]
         if is_tensor(o):
             t = <Tensor>o
-            if t.v.layout.ndim or not at_hand(t.v.chunk, False):
+            if t.v.layout.ndim or not t.v.at_hand():
                 return None
-            args[i] = t.v.chunk.data + t.v.layout.offset
+            args[i] = t.v.elements()
             if first is None:
                 first = t
-            elif not (t.v.chunk.device == first.v.chunk.device):
+            elif not (t.v.device() == first.v.device()):
                 return None
             if t.v.dtype != dtype:
                 if cast_checks_range(info(t.v.dtype).type_num, info(dtype).type_num):
@@ -214,7 +216,7 @@ cdef Tensor lone_op(const Kernel* k, object a, object b, Tensor out):
             args[i] = <char*>constants[i]
         else:
             return None
-    device = first.v.chunk.device if first is not None else current_device()
+    device = first.v.device() if first is not None else current_device()
     if first is None and not (device == cpu0()):
         return None
     dtype = k.dtypes[nin]
@@ -225,15 +227,15 @@ cdef Tensor lone_op(const Kernel* k, object a, object b, Tensor out):
         return truth((<char*>constants[2])[0])
     if out is None:
         result = new_element(dtype, device)
-        args[nin] = result.v.chunk.data
+        args[nin] = result.v.elements()
         return result if run_element(k[0], args) else None
     if out.v.readonly or out.v.dtype != dtype or not at_hand(out.v.chunk, True) \
-            or not (out.v.chunk.device == device):
+            or not (out.v.device() == device):
         return None
     args[nin] = <char*>constants[2]
     if not run_element(k[0], args):
         return None
-    memcpy(out.v.chunk.data + out.v.layout.offset, <char*>constants[2], info(dtype).size)
+    memcpy(out.v.elements(), <char*>constants[2], info(dtype).size)
     out.v.chunk.version.fetch_add(1)
     issue(out.v.chunk, 1)
     _recorder.inlined += 1
@@ -250,7 +252,7 @@ cdef bint index_of(object k, npy_intp* i) noexcept:
     if not is_tensor(k):
         return False
     t = <Tensor>k
-    if t.v.layout.ndim or info(t.v.dtype).kind not in b"iu" or not at_hand(t.v.chunk, False) or capturing():
+    if t.v.layout.ndim or info(t.v.dtype).kind not in b"iu" or not t.v.at_hand() or capturing():
         return False
-    i[0] = whole_at(t.v.chunk.data + t.v.layout.offset, info(t.v.dtype).size, info(t.v.dtype).kind == b"i")
+    i[0] = whole_at(t.v.elements(), info(t.v.dtype).size, info(t.v.dtype).kind == b"i")
     return i[0] >= 0 or info(t.v.dtype).kind == b"i"

@@ -28,34 +28,32 @@ cdef object value_now(Tensor x, npy_intp most, CDevice device):
 
     Scalars come as Python's or NumPy's.
     """
-    cdef Chunk* c = x.v.chunk
-    if x.v.layout.size() > most or not at_hand(c, False) or not (c.device == device):
+    if x.v.layout.size() > most or not x.v.at_hand() or not (x.v.device() == device):
         return None
     if is_scalar(x):
         if x.v.dtype == D_F8:
-            return (<double*>(c.data + x.v.layout.offset))[0]
+            return (<double*>x.v.elements())[0]
         if x.v.dtype == D_IL:
-            return (<npy_intp*>(c.data + x.v.layout.offset))[0]
+            return (<npy_intp*>x.v.elements())[0]
     cdef cnp.ndarray a
     cdef cnp.dtype d = _dtypes[x.v.dtype]
     if not x.v.layout.c_contiguous(info(x.v.dtype).size):
         return cnp.PyArray_NewCopy(numpy_view(&x.v, False), cnp.NPY_KEEPORDER)
     Py_INCREF(d)  # stolen
     a = PyArray_NewFromDescr(&PyArray_Type, d, x.v.layout.ndim, x.v.layout.shape(), NULL, NULL, 0, None)
-    memcpy(cnp.PyArray_DATA(a), c.data + x.v.layout.offset,
+    memcpy(cnp.PyArray_DATA(a), x.v.elements(),
            x.v.layout.size() * info(x.v.dtype).size)
     return cnp.PyArray_ToScalar(cnp.PyArray_DATA(a), a) if is_scalar(x) else a
 
 
 cdef bint real_now(Tensor x, CDevice device, double* value) noexcept:
     """The value of a float64 or int64 without axes, if it is at hand on ``device``."""
-    cdef Chunk* c = x.v.chunk
-    if x.v.layout.ndim or not at_hand(c, False) or not (c.device == device) or capturing():
+    if x.v.layout.ndim or not x.v.at_hand() or not (x.v.device() == device) or capturing():
         return False
     if x.v.dtype == D_F8:
-        value[0] = (<double*>(c.data + x.v.layout.offset))[0]
+        value[0] = (<double*>x.v.elements())[0]
     elif x.v.dtype == D_IL:
-        value[0] = <double>(<npy_intp*>(c.data + x.v.layout.offset))[0]
+        value[0] = <double>(<npy_intp*>x.v.elements())[0]
     else:
         return False
     return True
@@ -76,25 +74,25 @@ cdef object array_of(object value, CDevice device):
         _recorder.inlined += 1
     elif t is float:
         x = new_element(D_F8, device)
-        (<double*>x.v.chunk.data)[0] = PyFloat_AS_DOUBLE(value)
+        (<double*>x.v.elements())[0] = PyFloat_AS_DOUBLE(value)
     elif t is int:
         n = PyLong_AsLongAndOverflow(value, &overflow)
         if overflow:
             return value
         x = new_element(D_IL, device)
-        (<npy_intp*>x.v.chunk.data)[0] = n
+        (<npy_intp*>x.v.elements())[0] = n
     elif t is bool:
         x = new_element(D_BOOL, device)
-        x.v.chunk.data[0] = value
+        x.v.elements()[0] = value
     elif t is complex:
         x = new_element(D_C16, device)
-        put_number(x.v.chunk.data, value, D_C16)
+        put_number(x.v.elements(), value, D_C16)
     elif is_of(value, _generic):
         code = dtype_of_type_num((<cnp.dtype>cnp.PyArray_DescrFromScalar(value)).type_num)
         if code < 0:
             return value
         x = new_element(code, device)
-        cnp.PyArray_ScalarAsCtype(value, x.v.chunk.data)
+        cnp.PyArray_ScalarAsCtype(value, x.v.elements())
     else:
         return value
     return x

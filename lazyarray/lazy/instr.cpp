@@ -146,7 +146,7 @@ void set_space(Instr& in, const Layout& space, View const* const* views) {
     bool still = false;  // NumPy's iterator, which x *= y takes even for one element, has it stand
     if (n == 1 && in.nop == in.nin + 1 && views[in.nin])
       for (int k = 0; k < in.nin; ++k)
-        still |= views[k] && views[k]->chunk == views[in.nin]->chunk;
+        still |= views[k] && views[k]->chunk() == views[in.nin]->chunk();
     for (int k = 0; k < in.nop; ++k)
       // As NumPy: a 0-d input steps by zero, the output never. Some loops' bits depend on it.
       in.strides(k)[0] =

@@ -5,10 +5,8 @@
 #include <vector>
 
 #include "interpreter.h"
-#include "layout.h"
 #include "lazy/loop.h"
-#include "lazy/dtype.h"
-#include "lazy/lazy_chunk.h"
+#include "lazy/view.h"
 
 namespace lazyarray {
 
@@ -67,16 +65,6 @@ struct Kernel {
   // REDUCE: the first element starts the result, or else `identity` does.
   bool starts_with_first = false;
   alignas(16) char identity[32] = {};
-};
-
-// A view of a chunk, with the chunk's reference counted by whoever holds the view.
-struct View {
-  Chunk* chunk = nullptr;
-  int dtype = f8;
-  bool readonly = false;  // as NumPy's flag: a broadcast view, a diagonal, and views of those
-  bool detached = false;  // autograd takes its values for constants
-  Layout layout;
-  npy_intp itemsize() const { return info(dtype).size; }
 };
 
 // What a Python instruction (one that takes the GIL and calls NumPy) needs besides.

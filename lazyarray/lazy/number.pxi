@@ -132,5 +132,5 @@ def number_array(value, dtype, Device device not None):
     if device.c.kind == GPU:
         return moved(number_array(value, dtype, Device()), device.c)
     t = new_element(code, device.c)
-    put_scalar(t.v.chunk.data, value, code)
+    put_scalar(t.v.elements(), value, code)
     return t

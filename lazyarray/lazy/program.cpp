@@ -423,7 +423,7 @@ Instr* Program::copy_of(Instr& in, const std::vector<Substitution>& substitution
         // Of a view it isn't all of the memory that is overwritten.
         if (k >= fresh->nin && s.to->nbytes != s.from->nbytes) fresh->overwrites &= ~(1u << (k - fresh->nin));
         if (fresh->py) {
-          fresh->py->views[k].chunk = s.to;
+          fresh->py->views[k].set_chunk(s.to);
           fresh->py->views[k].layout.offset += s.delta;
         }
       }

@@ -38,8 +38,7 @@ cdef class ProgramCall:
         """A new array in the place of one."""
         cdef Substitution s
         cdef Tensor fresh = typed_like(blank_tensor(like.v.dtype), like)
-        fresh.v.chunk = fresh.handle.chunk = \
-            _recorder.store().create(like.v.chunk.nbytes, like.v.chunk.device)
+        fresh.v.set_chunk(_recorder.store().create(like.v.chunk.nbytes, like.v.device()))
         fresh.v.chunk.adopt_handle()
         fresh.v.layout = like.v.layout
         fresh.v.readonly, fresh.v.detached = like.v.readonly, like.v.detached
@@ -163,7 +162,7 @@ def call_key(arrays):
         l = &t.v.layout
         word[0] = t.v.dtype
         word[1] = l.ndim
-        word[2] = t.v.chunk.device.kind * 1000 + t.v.chunk.device.id
+        word[2] = t.v.device().kind * 1000 + t.v.device().id
         word[3] = (recording() and wants_gradient(t)) + 2 * t.v.readonly + 4 * is_scalar(t)
         if is_leaf(t):
             word[3] = <npy_intp><void*>t

@@ -22,7 +22,7 @@ cdef class _Look:
 cdef object looked_at(Tensor x, str name, object function):
     """``function`` of the values of an array on the host, on its memory itself: an op, over when this returns."""
     cdef npy_intp one = 1
-    cdef Tensor done = empty_like_shape(D_BOOL, 1, &one, x.v.chunk.device)
+    cdef Tensor done = empty_like_shape(D_BOOL, 1, &one, x.v.device())
     cdef _Look look = _Look.__new__(_Look)
     look.function = function
     with paused():

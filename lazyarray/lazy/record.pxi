@@ -19,10 +19,40 @@ cdef void set_operand(Instr* instr, int k, const View* v) noexcept:
         instr.ops[k].detached = v.detached
 
 
+cdef bint take_numbers(Instr* instr, const View** views, const View** used) noexcept:
+    """Makes numbers that are alone constants of the instruction, for which no chunk is made; whether there were any.
+
+    `used` gets the other views. Not where somebody may follow a number's ways: autograd, or a program.
+    """
+    cdef int k, number = 0, n = 0
+    cdef bint found = False
+    cdef char[3][32] values
+    for k in range(instr.nin):
+        found = found or views[k] is not NULL and (<View*>views[k]).alone()
+    if not found or instr.nin > 3 or recording() or capturing():
+        return False
+    memcpy(used, views, instr.nop * sizeof(View*))
+    for k in range(instr.nin):
+        if views[k] is NULL:
+            memcpy(values[n], instr.constants[number], 32)
+            number += 1
+        elif (<View*>views[k]).alone():
+            memcpy(values[n], (<View*>views[k]).elements(), (<View*>views[k]).itemsize())
+            used[k] = NULL
+        else:
+            continue
+        n += 1
+    memcpy(instr.constants, values, n * 32)
+    return True
+
+
 cdef int emit_elementwise(Instr* instr, Layout* space, const View** views,
                           bint overwrites) except -1:
     """Completes and emits an elementwise instruction over `space`."""
     cdef int k
+    cdef const View* used[8]
+    if take_numbers(instr, views, used):
+        views = used
     cdef npy_intp n = space.size()
     cdef const View* forward[8]
     cdef list copies = None, written = None

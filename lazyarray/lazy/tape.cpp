@@ -51,6 +51,8 @@ void LazyChunk::clear() {
 
 void teach_store(ChunkStore* store) {
   store->make = [](Engine* e) -> Chunk* { return new LazyChunk(e); };
+  store->lay_in();
+  View::home = store;
 }
 
 Memory* Tape::memory_of(Chunk* c) {

@@ -45,7 +45,7 @@ cdef class Tensor:
 
     def __cinit__(self):
         if not _making:  # an array made by hand is a vector without elements, until its __init__
-            self.v.chunk = self.handle.chunk = _recorder.store().create(0, current_device())
+            self.v.set_chunk(_recorder.store().create(0, current_device()))
             self.v.chunk.adopt_handle()
             self.v.dtype = D_F8
             self.v.layout.resize(1)
@@ -163,7 +163,7 @@ cdef Tensor new_tensor(Chunk* chunk, int dtype):
     """A tensor on `chunk` with a handle of its own; the caller sets the layout."""
     cdef Tensor t = blank_tensor(dtype)
     chunk.add_handle()
-    t.v.chunk = t.handle.chunk = chunk
+    t.v.set_chunk(chunk)
     return t
 
 
@@ -186,7 +186,7 @@ cdef Tensor fresh(int dtype, npy_intp size, CDevice device):
     check_size(size, info(dtype).size)
     check_gpu_dtype(dtype, device)
     cdef Tensor t = blank_tensor(dtype)
-    t.v.chunk = t.handle.chunk = _recorder.store().create(size * info(dtype).size, device)
+    t.v.set_chunk(_recorder.store().create(size * info(dtype).size, device))
     t.v.chunk.adopt_handle()
     return t
 
@@ -222,9 +222,9 @@ cdef uint64_t _moved = 0  # how often an array left memory that a program uses b
 cdef int become(Tensor x, Tensor other) except -1:
     """Makes ``x`` itself the view that ``other`` is."""
     global _moved
-    cdef Chunk* old = x.handle.chunk
+    cdef Chunk* old = x.v.chunk
     other.v.chunk.add_handle()
-    x.v.chunk = x.handle.chunk = other.v.chunk
+    x.v.set_chunk(other.v.chunk)
     x.v.layout = other.v.layout
     x.v.dtype = other.v.dtype
     x.v.readonly = other.v.readonly
@@ -241,7 +241,7 @@ cdef CDevice cpu0() noexcept:
 
 
 cdef bint same_device(Tensor a, Tensor b) except -1:
-    if a.v.chunk.device == b.v.chunk.device:
+    if a.v.device() == b.v.device():
         return True
     raise ValueError(
         f"operands are on different devices, {_device(a)} and {_device(b)}: "
@@ -251,7 +251,7 @@ cdef bint same_device(Tensor a, Tensor b) except -1:
 
 cdef object _device(Tensor t):
     cdef Device d = Device.__new__(Device)
-    d.c = t.v.chunk.device
+    d.c = t.v.device()
     return d
 
 

@@ -82,9 +82,12 @@ cdef int wait(Tensor x, bint everything, str what) except -1:
 
     `what` names the sync for the report; a leading "?" marks one that the user may not see.
     """
-    cdef Chunk* c = x.v.chunk
+    cdef Chunk* c = NULL
+    if not x.v.alone():
+        c = x.v.chunk
     # What an op launched on a device may be under way though the op is complete.
-    cdef bint pending = not (c.idle() if everything else c.readable()) or c.footprint.load() is not NULL
+    cdef bint pending = c is not NULL \
+        and (not (c.idle() if everything else c.readable()) or c.footprint.load() is not NULL)
     refuse_to_wait(what)
     if no_sync_depth(0) and what[0] == "?":
         raise RuntimeError(
@@ -106,7 +109,7 @@ cdef int wait(Tensor x, bint everything, str what) except -1:
             c.unref()
             if traced:
                 note_wait(_recorder.engine(), intern_name(what.lstrip("?").encode()), traced)
-    elif c.error.load() is not NULL:
+    elif c is not NULL and c.error.load() is not NULL:
         graveyard().sweep()
         raise_error(_recorder.engine().error_of(c))
     if _recorder.executor.runtime.any_warning.load():
@@ -120,8 +123,8 @@ cdef Tensor settled(Tensor x, bint lets_go):
     Another thread may have pushed a write since the wait, and may push one while the caller lets
     go of the GIL (``lets_go``) as it reads. Not so inside an op: later writers wait for that op.
     """
-    cdef bint away = x.v.chunk.device.kind == GPU
-    if not away and (_recorder.engine().current() is not NULL or x.v.chunk.readable() and not lets_go):
+    cdef bint away = x.v.on_gpu()
+    if x.v.alone() or not away and (_recorder.engine().current() is not NULL or x.v.chunk.readable() and not lets_go):
         return x
     cdef Tensor t = moved(x, cpu0()) if away else cast(x, x.v.dtype)
     flush(False)

@@ -130,7 +130,7 @@ cdef Tensor in_c_order(Tensor x, int dtype):
     cdef Tensor t
     if x.v.dtype == dtype and x.v.layout.c_contiguous(x.v.itemsize()):
         return x
-    t = empty_like_shape(dtype, x.v.layout.ndim, x.v.layout.shape(), x.v.chunk.device)
+    t = empty_like_shape(dtype, x.v.layout.ndim, x.v.layout.shape(), x.v.device())
     assign(t, x)
     return t
 
@@ -199,7 +199,7 @@ def unfold(Tensor x not None, geometry):
     cdef npy_intp shape[2]
     shape[0] = l.shape()[1] * geometry.kernel[0] * geometry.kernel[1]
     shape[1] = l.shape()[0] * geometry.shape[0] * geometry.shape[1]
-    cdef Tensor out = empty_like_shape(x.v.dtype, 2, shape, x.v.chunk.device)
+    cdef Tensor out = empty_like_shape(x.v.dtype, 2, shape, x.v.device())
     emit_windows(_unfold[number(x)], x, l, out, geometry, False)
     return out
 
@@ -211,7 +211,7 @@ def fold(Tensor columns not None, geometry, tuple shape, bint channels_first):
     columns = in_c_order(columns, columns.v.dtype)
     for i in range(4):
         lengths[i] = shape[(1 - i if channels_first else i) if i < 2 else i]
-    cdef Tensor out = empty_like_shape(columns.v.dtype, 4, lengths, columns.v.chunk.device)
+    cdef Tensor out = empty_like_shape(columns.v.dtype, 4, lengths, columns.v.device())
     cdef npy_intp step
     if channels_first:
         out.v.layout.shape()[0], out.v.layout.shape()[1] = lengths[1], lengths[0]
@@ -230,8 +230,8 @@ def maxima(Tensor x not None, geometry):
     cdef int k
     shape[0] = l.shape()[0]
     shape[1], shape[2] = geometry.shape
-    cdef Tensor values = empty_like_shape(x.v.dtype, 3, shape, x.v.chunk.device)
-    cdef Tensor places = empty_like_shape(D_I4, 3, shape, x.v.chunk.device)
+    cdef Tensor values = empty_like_shape(x.v.dtype, 3, shape, x.v.device())
+    cdef Tensor places = empty_like_shape(D_I4, 3, shape, x.v.device())
     if values.v.layout.size() == 0:
         return values, places
     cdef Instr* instr = recorder().begin(_maxima[number(x)], 1, 2)
@@ -279,7 +279,7 @@ cdef Tensor chosen(Kernel* k, Tensor x, Tensor index, npy_intp n, npy_intp to):
     """An instruction on rows and indices (b, m) into rows of n, with result (b, to)."""
     cdef npy_intp shape[2]
     shape[0], shape[1] = x.v.layout.shape()[0], to
-    cdef Tensor out = empty_like_shape(x.v.dtype, 2, shape, x.v.chunk.device)
+    cdef Tensor out = empty_like_shape(x.v.dtype, 2, shape, x.v.device())
     if out.v.layout.size() == 0:
         return out
     cdef Instr* instr = recorder().begin(k, 2, 1)
@@ -327,7 +327,7 @@ def add_rows(Tensor rows not None, Tensor index not None, npy_intp n):
     rows = in_c_order(rows, rows.v.dtype)
     index = in_c_order(index, D_IL)
     shape[0], shape[1] = n, rows.v.layout.shape()[1]
-    cdef Tensor out = empty_like_shape(rows.v.dtype, 2, shape, rows.v.chunk.device)
+    cdef Tensor out = empty_like_shape(rows.v.dtype, 2, shape, rows.v.device())
     if out.v.layout.size() == 0:
         return out
     cdef Instr* instr = recorder().begin(_add_rows[number(rows)], 2, 1)
@@ -357,8 +357,8 @@ def class_losses(Tensor x not None, top, total, Tensor target not None, npy_intp
     same_device(x, target)
     x = in_c_order(x, x.v.dtype)
     target = in_c_order(target, D_IL)
-    cdef Tensor losses = empty_like_shape(x.v.dtype, 1, &b, x.v.chunk.device)
-    cdef Tensor counted = empty_like_shape(x.v.dtype, 1, &b, x.v.chunk.device)
+    cdef Tensor losses = empty_like_shape(x.v.dtype, 1, &b, x.v.device())
+    cdef Tensor counted = empty_like_shape(x.v.dtype, 1, &b, x.v.device())
     if b == 0:
         return losses, counted
     cdef Instr* instr = recorder().begin(_chosen[number(x)], 4, 2)
@@ -395,7 +395,7 @@ def class_losses(Tensor x not None, top, total, Tensor target not None, npy_intp
 def erf(Tensor x not None):
     """The error function of each element."""
     cdef const View* views[2]
-    cdef Tensor out = fresh(x.v.dtype, x.v.layout.size(), x.v.chunk.device)
+    cdef Tensor out = fresh(x.v.dtype, x.v.layout.size(), x.v.device())
     out.v.layout = x.v.layout
     views[0] = &x.v
     set_k_layout(out.v.layout, x.v.itemsize(), 1, views)

@@ -104,7 +104,7 @@ def arg_extremum(Tensor x not None, int axis, bint smallest):
         lines.v.layout.strides()[m] = x.v.layout.strides()[axis]
     if not contiguous(lines):
         lines = cast_c(lines, lines.v.dtype)
-    cdef Tensor out = empty_like_shape(D_IL, n - 1, shape, x.v.chunk.device)
+    cdef Tensor out = empty_like_shape(D_IL, n - 1, shape, x.v.device())
     emit_lines(k, lines, out, out.v.layout.size(), x.v.layout.shape()[axis], sizeof(npy_intp))
     return returned(out)
 
@@ -121,7 +121,7 @@ def ordered(Tensor x not None, bint indices, bint stable):
         return None
     code = k.dtypes[1]
     cdef npy_intp length = x.v.layout.shape()[n - 1]
-    cdef Tensor out = empty_like_shape(code, n, x.v.layout.shape(), x.v.chunk.device)
+    cdef Tensor out = empty_like_shape(code, n, x.v.layout.shape(), x.v.device())
     emit_lines(k, x, out, x.v.layout.size() // length, length, length * info(code).size)
     return out
 
@@ -163,7 +163,7 @@ def accumulated(Ufunc row not None, Tensor x not None, int axis, dtype):
     for i in range(axis + 1, n):
         inner *= x.v.layout.shape()[i]
     length = x.v.layout.shape()[axis]
-    cdef Tensor out = empty_like_shape(code, n, x.v.layout.shape(), x.v.chunk.device)
+    cdef Tensor out = empty_like_shape(code, n, x.v.layout.shape(), x.v.device())
     cdef npy_intp step = inner * info(code).size
     cdef Instr* instr = recorder().begin(k, 1, 1)
     set_operand(instr, 0, &x.v)

@@ -26,7 +26,7 @@ def call(str name, fn, list ins, list outs, *, Device device=None, double cost=5
     if device is not None:
         where = device.c
     elif tensors:
-        where = (<Tensor>tensors[0]).v.chunk.device
+        where = (<Tensor>tensors[0]).v.device()
     results = [o if isinstance(o, Tensor) else make(tuple(o[0]), o[1], where) for o in outs]
     py_call(fn, name, results, tensors, cost, overwrites)
     return results
@@ -196,7 +196,7 @@ def unwritten_like(x):
     cdef Tensor t = <Tensor>x
     if not contiguous(t):
         return None
-    return empty_like_shape(t.v.dtype, t.v.layout.ndim, t.v.layout.shape(), t.v.chunk.device)
+    return empty_like_shape(t.v.dtype, t.v.layout.ndim, t.v.layout.shape(), t.v.device())
 
 
 def join(arrays, axis):
@@ -221,7 +221,7 @@ def join(arrays, axis):
         if not isinstance(o, Tensor):
             return None
         t = <Tensor>o
-        if t.v.layout.ndim != n or not contiguous(t) or not (t.v.chunk.device == first.v.chunk.device):
+        if t.v.layout.ndim != n or not contiguous(t) or not (t.v.device() == first.v.device()):
             return None
         if t.v.dtype != common:
             common = dtype_code(np.promote_types(np_dtype(common), np_dtype(t.v.dtype)))
@@ -232,7 +232,7 @@ def join(arrays, axis):
         gaps = gaps or t.v.layout.size() == 0
     for i in range(n):
         shape[i] = total if i == at else first.v.layout.shape()[i]
-    out = empty_like_shape(common, n, shape, first.v.chunk.device)
+    out = empty_like_shape(common, n, shape, first.v.device())
     for o in parts:
         t = <Tensor>o
         part = view_of(out)
@@ -266,7 +266,7 @@ def rolled(x, shift, axis):
     t = x
     if not contiguous(t) or not t.v.layout.size() or is_scalar(t) or not t.v.layout.ndim:
         return None
-    out = empty_like_shape(t.v.dtype, t.v.layout.ndim, t.v.layout.shape(), t.v.chunk.device)
+    out = empty_like_shape(t.v.dtype, t.v.layout.ndim, t.v.layout.shape(), t.v.device())
     flat, to = t, out
     if axis is None:
         flat, to = raveled(t), raveled(out)
@@ -301,7 +301,7 @@ def array(obj, dtype=None, Device device=None, bint copy=True):
         d.c = current_device()
     if isinstance(obj, Tensor):
         t = obj
-        if device is not None and not (t.v.chunk.device == d.c):
+        if device is not None and not (t.v.device() == d.c):
             raise ValueError("the array is on another device: use copyto or as_in_context")
         if dtype is None:
             return copied(t, t.v.dtype) if copy else t
@@ -347,7 +347,7 @@ cdef Tensor copied(Tensor x, int dtype):
     """A copy in order 'K', which for a view with a broadcast axis isn't that of a ufunc's output."""
     if not self_overlaps(x.v.layout):
         return cast(x, dtype)
-    cdef Tensor t = fresh(dtype, x.v.layout.size(), x.v.chunk.device)
+    cdef Tensor t = fresh(dtype, x.v.layout.size(), x.v.device())
     cdef npy_intp step = info(dtype).size
     cdef npy_intp* strides = x.v.layout.strides()
     cdef int i, n = x.v.layout.ndim
@@ -378,10 +378,12 @@ cdef int store(Tensor to, object value) except -1:
     cdef Tensor t
     if unwritable(to):
         raise ValueError("assignment destination is read-only")
+    if stored_now(to, value):
+        return 0
     if isinstance(value, Tensor):
         t = <Tensor>value
         # What the in-place operators end with: x[1:] += y stores x[1:] into itself.
-        if t.v.chunk != to.v.chunk or t.v.dtype != to.v.dtype \
+        if not t.v.same_memory(to.v) or t.v.dtype != to.v.dtype \
                 or not t.v.layout.same_view(to.v.layout):
             tell_of_lost_parts(t.v.dtype, to.v.dtype)
             assign(to, t)
@@ -389,9 +391,9 @@ cdef int store(Tensor to, object value) except -1:
         fill(to, value)
     elif value is None or isinstance(value, (list, tuple, str, bytes)) or not is_held(value):
         # As NumPy: each Python object is made one of the array's dtype, or it is an error.
-        assign(to, from_object(value, np_dtype(to.v.dtype), to.v.chunk.device))
+        assign(to, from_object(value, np_dtype(to.v.dtype), to.v.device()))
     else:
-        t = as_tensor_on(value, to.v.chunk.device)
+        t = as_tensor_on(value, to.v.device())
         tell_of_lost_parts(t.v.dtype, to.v.dtype)
         assign(to, t)
     return 0
@@ -435,9 +437,9 @@ cdef int store_item(Tensor to, object value) except -1:
     cdef Tensor t
     if is_tensor(value) and is_scalar(<Tensor>value):
         t = <Tensor>value
-        if may_overflow(t.v.dtype, to.v.dtype) and not unwritable(to) and to.v.chunk.device.kind != GPU \
-                and t.v.chunk.device == to.v.chunk.device and not recording() and not capturing():
-            number = value_now(t, 1, t.v.chunk.device)
+        if may_overflow(t.v.dtype, to.v.dtype) and not unwritable(to) and to.v.device().kind != GPU \
+                and t.v.device() == to.v.device() and not recording() and not capturing():
+            number = value_now(t, 1, t.v.device())
             if number is not None:
                 if not fits_integer(number, to.v.dtype):
                     np.empty((), np_dtype(to.v.dtype))[()] = np_dtype(t.v.dtype).type(number).real  # NumPy's error, if any

@@ -63,17 +63,16 @@ cdef bint is_ours(object o) noexcept:
 
 cdef object copied_out(Tensor t, Scan* scan):
     """A read-only NumPy array, or a scalar, of the same values and layout; None if not at hand or not small."""
-    cdef Chunk* c = t.v.chunk
     cdef Layout* l = &t.v.layout
     cdef npy_intp low = 0, high = 0, size = info(t.v.dtype).size
     cdef cnp.ndarray a, memory
-    if not at_hand(c, False) or scan.arrays and not (c.device == scan.device):
+    if not t.v.at_hand() or scan.arrays and not (t.v.device() == scan.device):
         return None
     scan.arrays = True
-    scan.device = c.device
+    scan.device = t.v.device()
     cdef cnp.dtype d = np_dtype(t.v.dtype)
     if is_scalar(t):
-        return PyArray_Scalar(c.data + l.offset, d, None)
+        return PyArray_Scalar(t.v.elements(), d, None)
     l.extent(size, low, high)
     scan.left -= max(high - low, l.size() * size)  # the second is more where elements overlap
     if scan.left < 0:
@@ -81,13 +80,13 @@ cdef object copied_out(Tensor t, Scan* scan):
     Py_INCREF(d)  # stolen
     if l.c_contiguous(size):
         a = PyArray_NewFromDescr(&PyArray_Type, d, l.ndim, l.shape(), NULL, NULL, 0, None)
-        memcpy(cnp.PyArray_DATA(a), c.data + l.offset, l.size() * size)
+        memcpy(cnp.PyArray_DATA(a), t.v.elements(), l.size() * size)
         cnp.PyArray_CLEARFLAGS(a, NPY_ARRAY_WRITEABLE)
         return a
     # With its gaps: NumPy's bits, and the layout of what it gives, depend on the steps.
     high -= low
     memory = PyArray_New(&PyArray_Type, 1, &high, cnp.NPY_INT8, NULL, NULL, 0, 0, None)
-    memcpy(cnp.PyArray_DATA(memory), c.data + low, high)
+    memcpy(cnp.PyArray_DATA(memory), t.v.elements() + low - l.offset, high)
     a = PyArray_NewFromDescr(&PyArray_Type, d, l.ndim, l.shape(), l.strides(),
                              cnp.PyArray_BYTES(memory) + l.offset - low, 0, None)
     Py_INCREF(memory)  # stolen

@@ -526,8 +526,7 @@ cdef bint take_operands(Given* given, PyObject** args, Py_ssize_t n) except -1:
             for k in range(i):
                 if args[k] == args[i]:
                     found = <object>given.operands[k]
-                elif is_tensor(<object>args[k]) \
-                        and (<Tensor>args[k]).v.chunk == (<Tensor>args[i]).v.chunk:
+                elif is_tensor(<object>args[k]) and (<Tensor>args[k]).v.same_memory((<Tensor>args[i]).v):
                     return False
         if found is None:
             found = numpys_operand(<object>args[i], &given.scan, 0)
@@ -698,9 +697,10 @@ cdef bint write_at_once(object function, bint as_method, PyObject** args, Py_ssi
     if n == 0 or not recorder().policy.direct_bytes or not may_run_now() or not is_tensor(<object>args[0]):
         return False
     x = <Tensor>args[0]
+    if unwritable(x) or is_scalar(x):
+        return False
     c = x.v.chunk
-    if unwritable(x) or is_scalar(x) or not at_hand(c, True) \
-            or not contiguous(x) and x.v.layout.size() > _COPIED_WITH_THE_GIL:
+    if not at_hand(c, True) or not contiguous(x) and x.v.layout.size() > _COPIED_WITH_THE_GIL:
         return False
     begin_scan(&given.scan)
     given.scan.left = min(given.scan.left, most)

@@ -85,7 +85,7 @@ cdef Tensor gather(Tensor x, Tensor index, int axis, int named):
             continue
         memcpy(&shape[n], index.v.layout.shape(), many * sizeof(npy_intp))
         n += many
-    cdef Tensor out = empty_like_shape(x.v.dtype, n, shape, x.v.chunk.device)
+    cdef Tensor out = empty_like_shape(x.v.dtype, n, shape, x.v.device())
     if out.v.layout.size() == 0 and index.v.layout.size() == 0:
         _note_gather(x, index, out, axis)
         return out
@@ -115,7 +115,7 @@ def scatter(Tensor g not None, Tensor index not None, int axis, tuple shape):
     the order of the indices.
     """
     cdef int code = g.v.dtype
-    cdef Tensor out = make(shape, np_dtype(code), g.v.chunk.device)
+    cdef Tensor out = make(shape, np_dtype(code), g.v.device())
     cdef Kernel* k
     if scatter_of(info(code).code) is NULL:  # halves: sums are kept in single precision
         return cast(scatter(cast(g, D_F4), index, axis, shape), code)
@@ -179,7 +179,7 @@ def take_along(Tensor x not None, index, int axis):
         if x.v.layout.shape()[i] == 0:
             return None
     if not isinstance(index, Tensor):
-        index = host_index(index, x.v.layout.shape()[axis], axis, x.v.chunk.device)
+        index = host_index(index, x.v.layout.shape()[axis], axis, x.v.device())
         if index is None:
             return None
     return gather(x, index, axis, axis)
@@ -196,7 +196,7 @@ cdef Tensor gathered_behind(Tensor x, tuple key, object picked, int axis):
         if key[i] != _WHOLE:
             return None
     if not isinstance(picked, Tensor):
-        index = host_index(picked, x.v.layout.shape()[axis], axis, x.v.chunk.device)
+        index = host_index(picked, x.v.layout.shape()[axis], axis, x.v.device())
         if index is None:
             return None
     else:
@@ -207,7 +207,7 @@ cdef Tensor gathered_behind(Tensor x, tuple key, object picked, int axis):
     if found is None:
         return None
     n, many = found.v.layout.ndim, index.v.layout.ndim
-    out = fresh(x.v.dtype, found.v.layout.size(), x.v.chunk.device)
+    out = fresh(x.v.dtype, found.v.layout.size(), x.v.device())
     out.v.layout.resize(n)
     memcpy(out.v.layout.shape(), found.v.layout.shape(), n * sizeof(npy_intp))
     cdef npy_intp step = x.v.itemsize()
@@ -257,7 +257,7 @@ cdef Tensor gathered(Tensor x, object key):
     if not isinstance(picked, Tensor):
         if picked.dtype.kind not in "iu":
             return None
-        picked = host_index(picked, l.shape()[axis], axis, x.v.chunk.device)
+        picked = host_index(picked, l.shape()[axis], axis, x.v.device())
     view = x
     if axis:
         view = view_of(x)

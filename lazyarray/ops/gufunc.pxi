@@ -83,7 +83,7 @@ cdef class Gufunc(Row):
         cdef int axes = len(stack), lead
         cdef Kernel* kernel = (<_Kernel>self.kernel_for(first.v.dtype)).k
         made = make(stack + tuple([sizes[d] for d in self.cores[nin]]), np_dtype(first.v.dtype),
-                    first.v.chunk.device)
+                    first.v.device())
         if to is not None:
             found = loops_output(self.ufunc, to, made, len(self.cores[nin]), tensors)
             if contiguous(found):  # into other outputs NumPy's vecmat writes complex numbers wrongly

@@ -7,7 +7,7 @@ cdef Kernel* _place_kernels[32]
 
 cdef bint masks_all(Tensor x, Tensor mask) noexcept:
     """Whether the mask chooses among all elements, and both lie in memory in C order."""
-    return mask.v.dtype == D_BOOL and x.v.layout.ndim > 0 and x.v.chunk.device == mask.v.chunk.device \
+    return mask.v.dtype == D_BOOL and x.v.layout.ndim > 0 and x.v.device() == mask.v.device() \
         and x.v.layout.same_shape(mask.v.layout) and contiguous(x) and contiguous(mask)
 
 
@@ -26,6 +26,31 @@ cdef Instr* masked(Kernel* k, Tensor first, Tensor second, Tensor out, npy_intp 
     return instr
 
 
+cdef Tensor picked_now(Tensor x, Tensor mask):
+    """``x[mask]`` of a few elements that are at hand; None for any other."""
+    cdef npy_intp i, count, n = x.v.layout.size(), size = x.v.itemsize()
+    cdef char* chosen = mask.v.elements()
+    cdef char* from_ = x.v.elements()
+    cdef char* to
+    cdef Tensor out
+    if not is_ready(x) or not is_ready(mask) or not (x.v.device() == cpu0()):
+        return None
+    count = count_true(chosen, n)
+    out = room_for(x.v.dtype, 1, &count)
+    if out is None:
+        return None
+    to = out.v.chunk.data
+    for i in range(n):
+        if chosen[i]:
+            if size == 8:
+                (<int64_t*>to)[0] = (<int64_t*>from_)[i]
+            else:
+                memcpy(to, from_ + i * size, size)
+            to += size
+    seen_as_wait("?a boolean index")
+    return written(out)
+
+
 cdef Tensor picked(Tensor x, object key):
     """``x[mask]``, which waits for the mask: the result's length depends on it. None for other keys."""
     cdef Tensor mask, still
@@ -38,17 +63,20 @@ cdef Tensor picked(Tensor x, object key):
     same_device(x, mask)
     if not masks_all(x, mask):
         return None
+    cdef Tensor out = picked_now(x, mask)
+    if out is not None:
+        return out
     wait(mask, False, "?a boolean index")
     if not masks_all(x, mask):  # another thread gave one a new shape meanwhile
         return None
     n = x.v.layout.size()
-    if mask.v.chunk.device.kind == GPU:
+    if mask.v.device().kind == GPU:
         mask = cast(mask, D_BOOL)  # what is counted here is what picks there
     still = settled(mask, False)
     if not still.v.chunk.allocate():
         raise MemoryError(f"unable to allocate {still.v.chunk.nbytes} bytes")
-    count = count_true(still.v.chunk.data + still.v.layout.offset, n)
-    cdef Tensor out = empty_like_shape(x.v.dtype, 1, &count, x.v.chunk.device)
+    count = count_true(still.v.elements(), n)
+    out = empty_like_shape(x.v.dtype, 1, &count, x.v.device())
     if count == 0:
         return out
     cdef int code = x.v.dtype
@@ -57,7 +85,7 @@ cdef Tensor picked(Tensor x, object key):
         _pick_kernels[code].fn = pick_of_size(info(code).size)
         _pick_kernels[code].dtypes[0] = _pick_kernels[code].dtypes[2] = code
         _pick_kernels[code].dtypes[1] = D_BOOL
-    cdef Instr* instr = masked(_pick_kernels[code], x, mask if mask.v.chunk.device.kind == GPU else still, out, n, count)
+    cdef Instr* instr = masked(_pick_kernels[code], x, mask if mask.v.device().kind == GPU else still, out, n, count)
     instr.overwrites = 1
     emit(instr)
     return out
@@ -89,8 +117,8 @@ def fill_from(Tensor x not None, Tensor mask not None, Tensor values not None):
     if recording() and (wants_gradient(x) or wants_gradient(values)):
         return False
     if not masks_all(x, mask) or values.v.layout.ndim > 1 or values.v.dtype != x.v.dtype \
-            or not (values.v.chunk.device == x.v.chunk.device) \
-            or values.v.chunk == x.v.chunk or mask.v.chunk == x.v.chunk or not contiguous(values):
+            or not (values.v.device() == x.v.device()) \
+            or values.v.same_memory(x.v) or mask.v.same_memory(x.v) or not contiguous(values):
         return False
     cdef int code = x.v.dtype
     if _place_kernels[code] is NULL:

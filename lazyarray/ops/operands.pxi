@@ -252,7 +252,7 @@ cdef Tensor output_like(Layout* space, int dtype, int nin, const View** views, C
 
 cdef bint written_under(Tensor x, Tensor out) noexcept:
     """Whether writing `out` element by element would change `x` under the loop."""
-    if x is None or x.v.chunk != out.v.chunk \
+    if x is None or not x.v.same_memory(out.v) \
             or x.v.dtype == out.v.dtype and x.v.layout.same_view(out.v.layout):
         return False
     return may_overlap(x.v.layout, x.v.itemsize(), out.v.layout, out.v.itemsize())
@@ -368,13 +368,13 @@ cdef Tensor loops_output(object ufunc, Tensor out, Tensor result, int core, list
         return result
     # BLAS reads while it writes; what it does depends on the layout.
     for x in inputs:
-        if x.v.chunk == out.v.chunk:
+        if x.v.same_memory(out.v):
             break
     else:
         if out.v.dtype == result.v.dtype:
             return out
     views[0] = &out.v
-    return output_like(want, result.v.dtype, 1, views, result.v.chunk.device)
+    return output_like(want, result.v.dtype, 1, views, result.v.device())
 
 
 cdef bint contiguous(Tensor t) noexcept:
@@ -382,7 +382,7 @@ cdef bint contiguous(Tensor t) noexcept:
 
 
 cdef bint shares(Tensor out, Tensor x) noexcept:
-    return x is not None and x.v.chunk == out.v.chunk
+    return x is not None and x.v.same_memory(out.v)
 
 
 cdef bint broadcasts_to(Layout* a, Layout* b) noexcept:

@@ -4,7 +4,7 @@
 cdef Tensor cast_c(Tensor x, int dtype):
     """``x`` as another dtype in C order, as a gufunc's operands are cast: BLAS sees the order."""
     cdef Tensor t = empty_like_shape(dtype, x.v.layout.ndim, x.v.layout.shape(),
-                                     x.v.chunk.device)
+                                     x.v.device())
     assign(t, x)
     return t
 
@@ -109,7 +109,7 @@ cdef class MatMul(Row):
         if not vb:
             shape[ndim] = m
             ndim += 1
-        cdef Tensor result = empty_like_shape(k.dtypes[2], ndim, shape, a.v.chunk.device)
+        cdef Tensor result = empty_like_shape(k.dtypes[2], ndim, shape, a.v.device())
         cdef Tensor target = result
         if out is not None:
             target = loops_output(self.ufunc, out, result, 2 - va - vb, [a, b])
@@ -169,9 +169,9 @@ cdef class MatMul(Row):
             return handed(_taught["handed_over"](np.matmul, (a, b), given, error))
 
     cdef object call(self, a, b, out):
-        cdef Tensor ta = as_tensor_on(a, (<Tensor>b).v.chunk.device if isinstance(b, Tensor)
+        cdef Tensor ta = as_tensor_on(a, (<Tensor>b).v.device() if isinstance(b, Tensor)
                                       else current_device())
-        cdef Tensor tb = as_tensor_on(b, ta.v.chunk.device)
+        cdef Tensor tb = as_tensor_on(b, ta.v.device())
         if out is Ellipsis:
             return writable(self.product(ta, tb, None))
         return handed(self.product(ta, tb, None if out is None else sole_out(out)))
@@ -295,7 +295,7 @@ cdef Tensor ternary(Kernel* k, list operands, bint wraps):
             same_device(first, t)
             views[i] = &t.v  # the output is laid out like what was given, not like its cast
     broadcast(views, 3, &space)
-    cdef Tensor out = output_like(&space, k.dtypes[3], 3, views, first.v.chunk.device)
+    cdef Tensor out = output_like(&space, k.dtypes[3], 3, views, first.v.device())
     for i in range(3):
         if views[i] is not NULL and views[i].dtype != k.dtypes[i]:
             t = cast(operands[i], k.dtypes[i])
@@ -322,7 +322,7 @@ cdef CDevice device_among(a, b, c) noexcept:
     """The device of the first that is an array; else the current one."""
     for o in (a, b, c):
         if isinstance(o, Tensor):
-            return (<Tensor>o).v.chunk.device
+            return (<Tensor>o).v.device()
     return current_device()
 
 
@@ -331,10 +331,10 @@ def select(condition, x, y):
     cdef Tensor c = as_tensor_on(condition, device_among(condition, x, y))
     cdef int kx = kind_of(x), ky = kind_of(y)
     if kx < 0:
-        x = as_tensor_on(x, c.v.chunk.device)
+        x = as_tensor_on(x, c.v.device())
         kx = (<Tensor>x).v.dtype
     if ky < 0:
-        y = as_tensor_on(y, c.v.chunk.device)
+        y = as_tensor_on(y, c.v.device())
         ky = (<Tensor>y).v.dtype
     dtype = np.result_type(np_dtype(kx) if kx < kDtypes else x, np_dtype(ky) if ky < kDtypes else y)
     return ternary(where_kernel(dtype_code(dtype)), [c, x, y], True)
@@ -349,7 +349,7 @@ def clamp(Tensor x not None, low, high):
     for limit in (low, high):
         kind = kind_of(limit)
         if kind < 0:
-            limit = as_tensor_on(limit, x.v.chunk.device)
+            limit = as_tensor_on(limit, x.v.device())
             kind = (<Tensor>limit).v.dtype
         operands.append(limit)
         kinds.append(np_dtype(kind) if kind < kDtypes else type(limit))

@@ -59,6 +59,7 @@ cdef Quick quick_of(str name):
     if name == "where": return quick_where
     if name == "isfortran": return quick_isfortran
     if name == "put": return quick_put
+    if name == "NDArray.sort": return quick_sort_in_place
     if name == "result_type": return quick_result_type
     if name == "searchsorted" or name == "NDArray.searchsorted": return quick_searchsorted
     if name == "take": return quick_take
@@ -95,7 +96,7 @@ cdef Tensor room_for(int code, int ndim, const npy_intp* shape):
 
 cdef bint is_ready(Tensor x) noexcept:
     """Whether all elements of a small array lie in a row, to be read here and now."""
-    return may_run_now() and contiguous(x) and at_hand(x.v.chunk, False) \
+    return may_run_now() and contiguous(x) and x.v.at_hand() \
         and x.v.layout.size() * x.v.itemsize() <= recorder().policy.direct_bytes
 
 
@@ -127,7 +128,7 @@ cdef object quick_append(PyObject** args, Py_ssize_t n):
     out = room_for(t.v.dtype, 1, &length)
     if out is None or not put_value(out.v.chunk.data + (length - 1) * size, <object>args[1], t.v.dtype):
         return None
-    memcpy(out.v.chunk.data, t.v.chunk.data + t.v.layout.offset, (length - 1) * size)
+    memcpy(out.v.chunk.data, t.v.elements(), (length - 1) * size)
     return written(out)
 
 
@@ -189,19 +190,19 @@ cdef object quick_norm(PyObject** args, Py_ssize_t n):
         if x is None:
             return None
         for i in range(x.v.layout.size()):
-            (<double*>x.v.chunk.data)[i] = <double>(<int64_t*>(whole.v.chunk.data + whole.v.layout.offset))[i]
+            (<double*>x.v.chunk.data)[i] = <double>(<int64_t*>(whole.v.elements()))[i]
         x = written(x)
     elif x.v.dtype != D_F8 and x.v.dtype != D_F4:
         return None
     if x.v.layout.ndim != 1:
         x = raveled(x)
     found = dot(_products, x, x)
-    if found is None or not is_scalar(found) or not at_hand(found.v.chunk, False):
+    if found is None or not is_scalar(found) or not found.v.at_hand():
         return None
     if found.v.dtype == D_F8:
-        (<double*>found.v.chunk.data)[0] = sqrt((<double*>found.v.chunk.data)[0])
+        (<double*>found.v.elements())[0] = sqrt((<double*>found.v.elements())[0])
     else:
-        (<float*>found.v.chunk.data)[0] = sqrtf((<float*>found.v.chunk.data)[0])
+        (<float*>found.v.elements())[0] = sqrtf((<float*>found.v.elements())[0])
     return found
 
 
@@ -221,8 +222,8 @@ cdef object quick_interp(PyObject** args, Py_ssize_t n):
     high = xp.v.layout.shape()[0]
     if high == 0 or high != fp.v.layout.shape()[0]:
         return None
-    at = <double*>(xp.v.chunk.data + xp.v.layout.offset)
-    values = <double*>(fp.v.chunk.data + fp.v.layout.offset)
+    at = <double*>(xp.v.elements())
+    values = <double*>(fp.v.elements())
     for middle in range(high - 1):
         if not at[middle] <= at[middle + 1]:  # where NumPy's search comes to is its own business
             return None
@@ -242,7 +243,7 @@ cdef object quick_interp(PyObject** args, Py_ssize_t n):
     if found != found:  # NumPy looks at the other point then
         return None
     t = new_element(D_F8, cpu0())
-    (<double*>t.v.chunk.data)[0] = found
+    (<double*>t.v.elements())[0] = found
     return t
 
 
@@ -321,7 +322,45 @@ cdef object quick_extremum(PyObject** args, Py_ssize_t n, int what):
     axis = axis_of(<object>args[1], t.v.layout.ndim)
     if axis < 0:
         return None
-    return extremum(t, what) if t.v.layout.ndim == 1 else arg_extremum(t, axis, what)
+    if t.v.layout.ndim == 1:
+        return extremum(t, what)
+    found = extrema(t, what) if axis == t.v.layout.ndim - 1 else None
+    return found if found is not None else arg_extremum(t, axis, what)
+
+
+cdef Tensor extrema(Tensor x, int what):
+    """The same of each line along the last axis; None where it isn't that simple."""
+    cdef npy_intp n = x.v.layout.shape()[x.v.layout.ndim - 1], i
+    cdef Kernel* k
+    cdef Tensor out
+    if not x.v.layout.size() or not is_ready(x):
+        return None
+    k = along_kernel("argmin" if what else "argmax", what, x.v.dtype)
+    out = None if k is NULL else room_for(D_IL, x.v.layout.ndim - 1, x.v.layout.shape())
+    if out is None:
+        return None
+    for i in range(out.v.layout.size()):
+        (<int64_t*>out.v.chunk.data)[i] = first_extremum((<Along*>k.data).extremum,
+                                                         x.v.elements() + i * n * x.v.itemsize(), n)
+    return written(out)
+
+
+cdef object quick_sort_in_place(PyObject** args, Py_ssize_t n):
+    """Sorts the lines along the last axis of a small array; the array, if it was possible."""
+    cdef Tensor x = only(args, n)
+    cdef npy_intp length, i
+    cdef Kernel* k
+    if x is None or unwritable(x) or not x.v.layout.ndim or not x.v.layout.size() or not is_ready(x) \
+            or not at_hand(x.v.chunk, True):
+        return None
+    k = along_kernel("sort", 2, x.v.dtype)
+    if k is NULL:
+        return None
+    length = x.v.layout.shape()[x.v.layout.ndim - 1]
+    for i in range(x.v.layout.size() // length):
+        sort_line((<Along*>k.data).sort, x.v.elements() + i * length * x.v.itemsize(), length)
+    changed(x.v.chunk)
+    return x
 
 
 cdef object quick_sort(PyObject** args, Py_ssize_t n):
@@ -347,8 +386,10 @@ cdef extern from *:
       function(p, n, &found, nullptr);
       return found;
     }
+    static void sort_line(PyArray_SortFunc* function, char* p, npy_intp n) { function(p, n, nullptr); }
     """
     npy_intp first_extremum(void*, char*, npy_intp) noexcept
+    void sort_line(void*, char*, npy_intp) noexcept
 
 
 cdef Tensor extremum(Tensor x, int what):
@@ -361,9 +402,9 @@ cdef Tensor extremum(Tensor x, int what):
     k = along_kernel("argmin" if what else "argmax", what, x.v.dtype)
     if k is NULL:
         return None
-    t = new_element(D_IL, x.v.chunk.device)
-    (<int64_t*>t.v.chunk.data)[0] = first_extremum((<Along*>k.data).extremum,
-                                                   x.v.chunk.data + x.v.layout.offset, n)
+    t = new_element(D_IL, x.v.device())
+    (<int64_t*>t.v.elements())[0] = first_extremum((<Along*>k.data).extremum,
+                                                   x.v.elements(), n)
     return t
 
 
@@ -375,8 +416,8 @@ cdef object quick_searchsorted(PyObject** args, Py_ssize_t n):
     cdef double at = 0
     cdef int64_t whole = 0
     cdef bint found, is_whole
-    if x is None or x.v.layout.ndim != 1 or not may_run_now() or not at_hand(x.v.chunk, False) \
-            or not (x.v.chunk.device == cpu0()) or x.v.dtype != D_F8 and x.v.dtype != D_IL:
+    if x is None or x.v.layout.ndim != 1 or not may_run_now() or not x.v.at_hand() \
+            or not (x.v.device() == cpu0()) or x.v.dtype != D_F8 and x.v.dtype != D_IL:
         return None
     is_whole = x.v.dtype == D_IL
     if not (whole_at_hand(<object>args[1], &whole) if is_whole else double_at_hand(<object>args[1], &at)) or at != at:
@@ -384,14 +425,14 @@ cdef object quick_searchsorted(PyObject** args, Py_ssize_t n):
     high = x.v.layout.shape()[0]
     while low < high:
         middle = low + (high - low) // 2
-        p = x.v.chunk.data + x.v.layout.offset + middle * x.v.layout.strides()[0]
+        p = x.v.elements() + middle * x.v.layout.strides()[0]
         found = (<int64_t*>p)[0] < whole if is_whole else (<double*>p)[0] < at
         if found:
             low = middle + 1
         else:
             high = middle
     cdef Tensor t = new_element(D_IL, cpu0())
-    (<int64_t*>t.v.chunk.data)[0] = low
+    (<int64_t*>t.v.elements())[0] = low
     return t
 
 
@@ -401,10 +442,10 @@ cdef object quick_bincount(PyObject** args, Py_ssize_t n):
     cdef npy_intp i, size, most = -1
     cdef int64_t* p
     if x is None or x.v.layout.ndim != 1 or x.v.dtype != D_IL or not is_ready(x) \
-            or not (x.v.chunk.device == cpu0()):
+            or not (x.v.device() == cpu0()):
         return None
     size = x.v.layout.size()
-    p = <int64_t*>(x.v.chunk.data + x.v.layout.offset)
+    p = <int64_t*>(x.v.elements())
     for i in range(size):
         if p[i] < 0 or p[i] > _DIRECT_LENGTH:
             return None
@@ -423,10 +464,10 @@ cdef object quick_count_nonzero(PyObject** args, Py_ssize_t nargs):
     cdef Tensor t = only(args, nargs)
     cdef npy_intp i, n, count = 0
     cdef char* p
-    if t is None or not contiguous(t) or not at_hand(t.v.chunk, False):
+    if t is None or not contiguous(t) or not t.v.at_hand():
         return None
     n = t.v.layout.size()
-    p = t.v.chunk.data + t.v.layout.offset
+    p = t.v.elements()
     if n * t.v.itemsize() > recorder().policy.direct_bytes:
         return None
     if t.v.dtype == D_BOOL:
@@ -439,8 +480,8 @@ cdef object quick_count_nonzero(PyObject** args, Py_ssize_t nargs):
             count += (<int64_t*>p)[i] != 0
     else:
         return None
-    t = new_element(D_IL, t.v.chunk.device)
-    (<int64_t*>t.v.chunk.data)[0] = count
+    t = new_element(D_IL, t.v.device())
+    (<int64_t*>t.v.elements())[0] = count
     return t
 
 
@@ -450,13 +491,13 @@ cdef object quick_nonzero(PyObject** args, Py_ssize_t nargs):
     cdef npy_intp i, n, count = 0
     cdef npy_intp found[_VECTOR]
     cdef char* p
-    if t is None or t.v.layout.ndim != 1 or not contiguous(t) or not at_hand(t.v.chunk, False) \
-            or not (t.v.chunk.device == cpu0()):
+    if t is None or t.v.layout.ndim != 1 or not contiguous(t) or not t.v.at_hand() \
+            or not (t.v.device() == cpu0()):
         return None
     n = t.v.layout.shape()[0]
     if n > _VECTOR:
         return None
-    p = t.v.chunk.data + t.v.layout.offset
+    p = t.v.elements()
     for i in range(n):
         found[count] = i
         if t.v.dtype == D_F8:
@@ -488,7 +529,7 @@ cdef object quick_repeat(PyObject** args, Py_ssize_t nargs):
         return None
     if t is None or type(<object>args[1]) is not int or not index_of(<object>args[1], &times) \
             or not 0 <= times <= _VECTOR or t.v.itemsize() != 8 or not contiguous(t) \
-            or not at_hand(t.v.chunk, False) or not (t.v.chunk.device == cpu0()):
+            or not t.v.at_hand() or not (t.v.device() == cpu0()):
         return None
     n = t.v.layout.size() * times
     out = room_for(t.v.dtype, 1, &n)
@@ -496,7 +537,7 @@ cdef object quick_repeat(PyObject** args, Py_ssize_t nargs):
         return None
     for i in range(t.v.layout.size()):
         for k in range(times):
-            (<int64_t*>out.v.chunk.data)[i * times + k] = (<int64_t*>(t.v.chunk.data + t.v.layout.offset))[i]
+            (<int64_t*>out.v.chunk.data)[i * times + k] = (<int64_t*>(t.v.elements()))[i]
     return written(out)
 
 
@@ -505,8 +546,8 @@ cdef object quick_diag(PyObject** args, Py_ssize_t nargs):
     cdef Tensor t = only(args, nargs), out
     cdef npy_intp i, n, size
     cdef npy_intp[2] shape
-    if t is None or t.v.layout.ndim != 1 or not at_hand(t.v.chunk, False) \
-            or not (t.v.chunk.device == cpu0()):
+    if t is None or t.v.layout.ndim != 1 or not t.v.at_hand() \
+            or not (t.v.device() == cpu0()):
         return None
     n = t.v.layout.shape()[0]
     size = t.v.itemsize()
@@ -519,7 +560,7 @@ cdef object quick_diag(PyObject** args, Py_ssize_t nargs):
     memset(out.v.chunk.data, 0, out.v.chunk.nbytes)
     for i in range(n):
         memcpy(out.v.chunk.data + i * (n + 1) * size,
-               t.v.chunk.data + t.v.layout.offset + i * t.v.layout.strides()[0], size)
+               t.v.elements() + i * t.v.layout.strides()[0], size)
     return written(out)
 
 

@@ -110,14 +110,14 @@ cdef Tensor alike(PyObject** args, Py_ssize_t n, Py_ssize_t at):
         if not names_dtype(<object>args[at]):
             return None
         code = dtype_code(<object>args[at])
-    return empty_like_shape(code, t.v.layout.ndim, t.v.layout.shape(), t.v.chunk.device)
+    return empty_like_shape(code, t.v.layout.ndim, t.v.layout.shape(), t.v.device())
 
 
 cdef Tensor filled(Tensor t, object value):
     """``t``, which nobody knows, with that number everywhere; None where it isn't small, or isn't simply one of its dtype."""
     cdef npy_intp i, size
     cdef char* p
-    if t is None or not (t.v.chunk.device == cpu0()) \
+    if t is None or not (t.v.device() == cpu0()) \
             or <npy_intp>t.v.chunk.nbytes > recorder().policy.direct_bytes * (4 if value is _zero else 1) \
             or not t.v.chunk.allocate():
         return None

@@ -46,7 +46,7 @@ cdef bint places_of(Places* p, Tensor x, object key, bint writes) except -1:
     cdef npy_intp length, i, used = 0
     cdef Tensor t
     if len(keys) != ndim or not lone_ops() or not at_hand(x.v.chunk, writes) \
-            or not (x.v.chunk.device == cpu0()):
+            or not (x.v.device() == cpu0()):
         return False
     p.n = -1
     for axis in range(ndim):
@@ -59,10 +59,10 @@ cdef bint places_of(Places* p, Tensor x, object key, bint writes) except -1:
         length = -1
         if is_tensor(o):
             t = <Tensor>o
-            if t.v.layout.ndim == 1 and t.v.dtype == D_IL and contiguous(t) and at_hand(t.v.chunk, False) \
-                    and t.v.chunk.device == x.v.chunk.device and not (writes and t.v.chunk == x.v.chunk):
+            if t.v.layout.ndim == 1 and t.v.dtype == D_IL and contiguous(t) and t.v.at_hand() \
+                    and t.v.device() == x.v.device() and not (writes and t.v.same_memory(x.v)):
                 length = t.v.layout.shape()[0]
-                p.indices[axis] = <npy_intp*>(t.v.chunk.data + t.v.layout.offset)
+                p.indices[axis] = <npy_intp*>(t.v.elements())
         elif type(o) is list:
             if 0 < len(<list>o) <= _LISTED - used:
                 length = len(<list>o)
@@ -104,7 +104,7 @@ cdef Tensor picked_elements(Tensor x, object key):
     out = room_for(x.v.dtype, 1, &p.n)
     if out is None:
         return None
-    base = x.v.chunk.data + x.v.layout.offset
+    base = x.v.elements()
     if size == 8 and x.v.layout.ndim == 1:
         pick_places[int64_t](out.v.chunk.data, base, p.indices[0], p.n, x.v.layout.shape()[0],
                              x.v.layout.strides()[0])
@@ -127,17 +127,17 @@ cdef bint stored_elements(Tensor x, object key, object value) except -1:
         return False
     if is_tensor(value):
         v = <Tensor>value
-        if v.v.dtype != x.v.dtype or v.v.layout.ndim > 1 or not at_hand(v.v.chunk, False) \
-                or v.v.chunk == x.v.chunk or not (v.v.chunk.device == cpu0()):
+        if v.v.dtype != x.v.dtype or v.v.layout.ndim > 1 or not v.v.at_hand() \
+                or v.v.same_memory(x.v) or not (v.v.device() == cpu0()):
             return False
         if v.v.layout.ndim:
             if v.v.layout.shape()[0] != p.n:
                 return False
             each = v.v.layout.strides()[0]
-        values = v.v.chunk.data + v.v.layout.offset
+        values = v.v.elements()
     elif not put_number(values, value, x.v.dtype):
         return False
-    base = x.v.chunk.data + x.v.layout.offset
+    base = x.v.elements()
     if size == 8 and x.v.layout.ndim == 1:
         store_places[int64_t](base, values, each, p.indices[0], p.n, x.v.layout.shape()[0],
                               x.v.layout.strides()[0])
@@ -145,6 +145,71 @@ cdef bint stored_elements(Tensor x, object key, object value) except -1:
         for i in range(p.n):
             memcpy(base + offset_of(&p, x, i), values + i * each, size)
     changed(x.v.chunk)
+    return True
+
+
+cdef extern from *:
+    """
+    template <class T>
+    static void copy_of(char* to, const npy_intp* to_steps, const char* from, const npy_intp* steps,
+                        const npy_intp* shape, int ndim) {
+      if (!ndim) {
+        *reinterpret_cast<T*>(to) = *reinterpret_cast<const T*>(from);
+        return;
+      }
+      const npy_intp n = shape[0], ours = to_steps[0], theirs = steps[0];
+      if (ndim == 1)
+        for (npy_intp i = 0; i < n; ++i)
+          *reinterpret_cast<T*>(to + i * ours) = *reinterpret_cast<const T*>(from + i * theirs);
+      else
+        for (npy_intp i = 0; i < n; ++i)
+          copy_of<T>(to + i * ours, to_steps + 1, from + i * theirs, steps + 1, shape + 1, ndim - 1);
+    }
+    // Elements of 1, 2, 4 or 8 bytes, as they are; false for others.
+    static bool copy_steps(npy_intp size, char* to, const npy_intp* to_steps, const char* from, const npy_intp* steps,
+                           const npy_intp* shape, int ndim) {
+      if (size == 8) copy_of<int64_t>(to, to_steps, from, steps, shape, ndim);
+      else if (size == 4) copy_of<int32_t>(to, to_steps, from, steps, shape, ndim);
+      else if (size == 2) copy_of<int16_t>(to, to_steps, from, steps, shape, ndim);
+      else if (size == 1) copy_of<int8_t>(to, to_steps, from, steps, shape, ndim);
+      else return false;
+      return true;
+    }
+    """
+    bint copy_steps(npy_intp, char*, const npy_intp*, const char*, const npy_intp*, const npy_intp*, int) noexcept
+
+
+cdef bint stored_now(Tensor to, object value) except -1:
+    """``to[...] = value`` for a few elements, and a number or values of the same dtype elsewhere in memory; else false."""
+    cdef npy_intp steps[kMaxDims]
+    cdef long double number[2]  # 32 bytes, aligned
+    cdef char* values = <char*>number
+    cdef Layout* l = &to.v.layout
+    cdef Layout* m
+    cdef npy_intp size = to.v.itemsize()
+    cdef int axis, extra
+    cdef Tensor t
+    if not may_run_now() or not to.v.near() or l.size() * size > recorder().policy.direct_bytes \
+            or not at_hand(to.v.chunk, True):
+        return False
+    memset(steps, 0, l.ndim * sizeof(npy_intp))
+    if is_tensor(value):
+        t = <Tensor>value
+        m = &t.v.layout
+        extra = l.ndim - m.ndim
+        if t.v.dtype != to.v.dtype or extra < 0 or not t.v.near() or t.v.same_memory(to.v):
+            return False
+        for axis in range(m.ndim):
+            if m.shape()[axis] == l.shape()[axis + extra]:
+                steps[axis + extra] = m.strides()[axis]
+            elif m.shape()[axis] != 1:
+                return False
+        values = t.v.elements()
+    elif not put_number(values, value, to.v.dtype):
+        return False
+    if not copy_steps(size, to.v.elements(), l.strides(), values, steps, l.shape(), l.ndim):
+        return False
+    changed(to.v.chunk)
     return True
 
 
@@ -180,7 +245,7 @@ cdef object quick_where(PyObject** args, Py_ssize_t n):
             t = <Tensor>o
             if t.v.dtype != D_F8 or not t.v.layout.same_shape(mask.v.layout) or not is_ready(t):
                 return None
-            from_[i], steps[i], real = t.v.chunk.data + t.v.layout.offset, 8, True
+            from_[i], steps[i], real = t.v.elements(), 8, True
         elif double_at_hand(o, &numbers[i]):
             from_[i], steps[i] = <char*>&numbers[i], 0
             real = real or type(o) is not int
@@ -189,7 +254,7 @@ cdef object quick_where(PyObject** args, Py_ssize_t n):
     t = room_for(D_F8, mask.v.layout.ndim, mask.v.layout.shape()) if real and mask.v.layout.ndim else None
     if t is None:
         return None
-    chosen = mask.v.chunk.data + mask.v.layout.offset
+    chosen = mask.v.elements()
     for i in range(mask.v.layout.size()):
         (<double*>t.v.chunk.data)[i] = (<double*>(from_[0] + i * steps[0]))[0] if chosen[i] \
             else (<double*>(from_[1] + i * steps[1]))[0]
@@ -212,12 +277,12 @@ cdef object quick_copyto(PyObject** args, Py_ssize_t n):
         return None
     to, x = <Tensor>args[0], <Tensor>args[1]
     nbytes = to.v.layout.size() * to.v.itemsize()
-    if is_scalar(to) or unwritable(to) or to.v.chunk == x.v.chunk or to.v.dtype != x.v.dtype \
+    if is_scalar(to) or unwritable(to) or to.v.same_memory(x.v) or to.v.dtype != x.v.dtype \
             or not to.v.layout.same_shape(x.v.layout) or not contiguous(to) or not contiguous(x) \
             or not may_run_now() or nbytes > recorder().policy.direct_bytes \
-            or not at_hand(to.v.chunk, True) or not at_hand(x.v.chunk, False) \
-            or not (to.v.chunk.device == cpu0()) or not (x.v.chunk.device == cpu0()):
+            or not at_hand(to.v.chunk, True) or not x.v.at_hand() \
+            or not (to.v.device() == cpu0()) or not (x.v.device() == cpu0()):
         return None
-    memcpy(to.v.chunk.data + to.v.layout.offset, x.v.chunk.data + x.v.layout.offset, nbytes)
+    memcpy(to.v.elements(), x.v.elements(), nbytes)
     changed(to.v.chunk)
     return to

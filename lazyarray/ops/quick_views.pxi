@@ -308,34 +308,13 @@ cdef Tensor viewed_as(Tensor x, object dtype):
     return t
 
 
-cdef extern from *:
-    """
-    template <class T>
-    static void copy_steps(char* to, const npy_intp* to_steps, const char* from, const npy_intp* steps,
-                           const npy_intp* shape, int ndim) {
-      if (!ndim) {
-        *reinterpret_cast<T*>(to) = *reinterpret_cast<const T*>(from);
-        return;
-      }
-      const npy_intp n = shape[0], ours = to_steps[0], theirs = steps[0];
-      if (ndim == 1)
-        for (npy_intp i = 0; i < n; ++i)
-          *reinterpret_cast<T*>(to + i * ours) = *reinterpret_cast<const T*>(from + i * theirs);
-      else
-        for (npy_intp i = 0; i < n; ++i)
-          copy_steps<T>(to + i * ours, to_steps + 1, from + i * theirs, steps + 1, shape + 1, ndim - 1);
-    }
-    """
-    void copy_steps[T](char*, const npy_intp*, const char*, const npy_intp*, const npy_intp*, int) noexcept
-
-
 cdef Tensor duplicate(Tensor x):
     """A copy of an array in C order."""
     cdef Tensor t
-    if may_run_now() and at_hand(x.v.chunk, False) and x.v.chunk.device == cpu0():
+    if may_run_now() and x.v.near():
         t = room_for(x.v.dtype, x.v.layout.ndim, x.v.layout.shape())
         if t is not None:
-            memcpy(t.v.chunk.data, x.v.chunk.data + x.v.layout.offset, t.v.chunk.nbytes)
+            memcpy(t.v.chunk.data, x.v.elements(), t.v.chunk.nbytes)
             return written(t)
     return cast(x, x.v.dtype)
 
@@ -346,7 +325,7 @@ cdef Tensor ordered_copy(Tensor x, bint fortran):
     cdef npy_intp size = x.v.itemsize(), step = size
     cdef int i
     cdef Tensor t
-    if size != 8 or not may_run_now() or not at_hand(x.v.chunk, False) or not (x.v.chunk.device == cpu0()):
+    if size != 8 or not may_run_now() or not x.v.near():
         return None
     t = room_for(x.v.dtype, l.ndim, l.shape())
     if t is None:
@@ -355,8 +334,7 @@ cdef Tensor ordered_copy(Tensor x, bint fortran):
         for i in range(l.ndim):
             t.v.layout.strides()[i] = step
             step *= l.shape()[i] if l.shape()[i] else 1
-    copy_steps[int64_t](t.v.chunk.data, t.v.layout.strides(), x.v.chunk.data + l.offset, l.strides(),
-                        l.shape(), l.ndim)
+    copy_steps(size, t.v.chunk.data, t.v.layout.strides(), x.v.elements(), l.strides(), l.shape(), l.ndim)
     return written(t)
 
 
@@ -386,14 +364,13 @@ cdef Tensor boxed(Tensor x, int ndim):
     """An array of one element, with so many axes, of a scalar that is at hand; None for any other."""
     cdef npy_intp shape[3]
     cdef Tensor t
-    if not is_scalar(x) or ndim > 3 or not may_run_now() or not at_hand(x.v.chunk, False) \
-            or not (x.v.chunk.device == cpu0()):
+    if not is_scalar(x) or ndim > 3 or not may_run_now() or not x.v.near():
         return None
     shape[0] = shape[1] = shape[2] = 1
     t = room_for(x.v.dtype, ndim, shape)
     if t is None:
         return None
-    memcpy(t.v.chunk.data, x.v.chunk.data + x.v.layout.offset, x.v.itemsize())
+    memcpy(t.v.chunk.data, x.v.elements(), x.v.itemsize())
     return written(t)
 
 
@@ -404,7 +381,7 @@ cdef Tensor lone_boxed(PyObject** args, Py_ssize_t n, int ndim):
 cdef bint apart_in_memory(Tensor a, Tensor b) noexcept:
     """Whether the ranges of memory that two arrays lie in have no byte in common."""
     cdef npy_intp low = 0, high = 0, other_low = 0, other_high = 0
-    if a.v.chunk != b.v.chunk:
+    if not a.v.same_memory(b.v):
         return True
     a.v.layout.extent(a.v.itemsize(), low, high)
     b.v.layout.extent(b.v.itemsize(), other_low, other_high)
@@ -428,7 +405,7 @@ cdef object quick_shares_memory(PyObject** args, Py_ssize_t n):
 
 cdef bint is_own(object o) noexcept:
     """Whether ``o`` is an array on memory that is ours alone."""
-    return is_tensor(o) and not (<Tensor>o).v.chunk.foreign()
+    return is_tensor(o) and ((<Tensor>o).v.alone() or not (<Tensor>o).v.chunk.foreign())
 
 
 cdef object quick_isfortran(PyObject** args, Py_ssize_t n):

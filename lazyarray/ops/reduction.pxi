@@ -131,7 +131,7 @@ cdef class Reduction(Row):
                     raise ValueError(f"zero-size array to reduction operation "
                                      f"{self.ufunc.__name__} which has no identity")
         code = reduced_dtype(self.ufunc, x.v.dtype, dtype, out)
-        cdef Tensor result = empty_like_shape(code, n, shape, x.v.chunk.device)
+        cdef Tensor result = empty_like_shape(code, n, shape, x.v.device())
         if l.size() == 0 or not l.c_contiguous(x.v.itemsize()):
             kept_order(x, mask, keepdims, result)
         kernel = self.kernel_for(x.v.dtype, code)
@@ -233,7 +233,7 @@ cdef class Reduction(Row):
                 and info(kernel.dtypes[1]).kind in b"fc":
             return False
         if n == 1 and si[0] == 1 and kernel.dtypes[0] == D_BOOL and shape[0] > _LOOKED_AT and may_run_now() \
-                and at_hand(x.v.chunk, False):
+                and x.v.at_hand():
             shape[0] = decided_at(x.v.chunk.data + l.offset, not kernel.identity[0], shape[0])
         cdef npy_intp length = shape[0] if n == 1 else l.size()
         cdef Instr* instr = recorder().begin(kernel, 1, 1)
@@ -288,7 +288,7 @@ cdef class Reduction(Row):
         if initial is None and where is None:
             return handed(self.reduce(t, axis, dtype, out, keepdims))
         if where is not None:
-            where = as_mask(where, t.v.chunk.device)
+            where = as_mask(where, t.v.device())
             np.broadcast_shapes(where.shape, shape_tuple(&t.v))
             if initial is None and self.ufunc.identity is None:
                 raise ValueError(
@@ -359,7 +359,7 @@ cdef Tensor numpys_values(object run, str name, Tensor out, list ins, double cos
     if not recording():
         py_call(run, name, [out], ins, cost, True)
         return None
-    values = make(shape_tuple(&out.v), np_dtype(out.v.dtype), out.v.chunk.device)
+    values = make(shape_tuple(&out.v), np_dtype(out.v.dtype), out.v.device())
     with paused():
         py_call(run, name, [values], ins, cost, True)
     return values
@@ -400,7 +400,7 @@ cdef int kept_order(Tensor x, unsigned long long mask, bint keepdims, Tensor out
 def reduced_like(Tensor x not None, axes, bint keepdims, dtype):
     """An array, not written yet, laid out as a reduction of ``x`` over ``axes`` is."""
     cdef unsigned long long mask = axis_mask(axes, x.v.layout.ndim)
-    cdef Tensor out = make(reduced_shape(shape_tuple(&x.v), axes, keepdims), dtype, x.v.chunk.device)
+    cdef Tensor out = make(reduced_shape(shape_tuple(&x.v), axes, keepdims), dtype, x.v.device())
     kept_order(x, mask, keepdims, out)
     return out
 

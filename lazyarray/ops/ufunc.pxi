@@ -245,10 +245,10 @@ cdef class Ufunc(Row):
         elif numpys_steps(self, r, &given.v.layout, &given.v, NULL, None):
             return self.python((a,), None, {})
         else:
-            first = output_like(&t.v.layout, r.outputs[0], 1, views, t.v.chunk.device)
+            first = output_like(&t.v.layout, r.outputs[0], 1, views, t.v.device())
         views[1] = &first.v
         if self.nout == 2:
-            second = output_like(&first.v.layout, r.outputs[1], 1, views, t.v.chunk.device)
+            second = output_like(&first.v.layout, r.outputs[1], 1, views, t.v.device())
             views[2] = &second.v
         views[0] = &t.v
         emit_elementwise(recorder().begin(r.kernel, 1, self.nout), &first.v.layout, views,
@@ -274,7 +274,7 @@ cdef class Ufunc(Row):
             if ka < 0:
                 if out is None and is_foreign(a):
                     return self.ufunc(a, b)
-                ta = as_tensor_on(a, (<Tensor>b).v.chunk.device if isinstance(b, Tensor)
+                ta = as_tensor_on(a, (<Tensor>b).v.device() if isinstance(b, Tensor)
                                   else current_device())
                 ka = ta.v.dtype
         if is_tensor(b):
@@ -288,14 +288,14 @@ cdef class Ufunc(Row):
             if kb < 0:
                 if out is None and is_foreign(b):
                     return self.ufunc(a, b)
-                tb = as_tensor_on(b, ta.v.chunk.device if ta is not None else current_device())
+                tb = as_tensor_on(b, ta.v.device() if ta is not None else current_device())
                 kb = tb.v.dtype
         cdef Resolved* r = self.resolve(ka, kb)
         if na is not None:
-            ta = number_tensor(na, r.inputs[0], tb.v.chunk.device if tb is not None else current_device())
+            ta = number_tensor(na, r.inputs[0], tb.v.device() if tb is not None else current_device())
             ka = r.inputs[0]
         if nb is not None:
-            tb = number_tensor(nb, r.inputs[1], ta.v.chunk.device if ta is not None else current_device())
+            tb = number_tensor(nb, r.inputs[1], ta.v.device() if ta is not None else current_device())
             kb = r.inputs[1]
         cdef Tensor lone
         if (ta is None or ta.v.layout.ndim == 0) and (tb is None or tb.v.layout.ndim == 0) \
@@ -349,10 +349,10 @@ cdef class Ufunc(Row):
             return self.python((a if na is None else na, b if nb is None else nb), None, {})
         else:
             first = output_like(shape, r.outputs[0], 2, views,
-                                ta.v.chunk.device if ta is not None else tb.v.chunk.device)
+                                ta.v.device() if ta is not None else tb.v.device())
         views[2] = &first.v
         if self.nout == 2:
-            second = output_like(shape, r.outputs[1], 2, views, first.v.chunk.device)
+            second = output_like(shape, r.outputs[1], 2, views, first.v.device())
             views[3] = &second.v
         views[0] = view_or_null(ta)
         views[1] = view_or_null(tb)
@@ -398,13 +398,13 @@ cdef class Ufunc(Row):
             if kind_of(a) >= 0:
                 slots.append(a)
             else:
-                t = as_tensor_on(a, (<Tensor>device).v.chunk.device if device is not None
+                t = as_tensor_on(a, (<Tensor>device).v.device() if device is not None
                                  else current_device())
                 slots.append(_Slot(len(tensors)))
                 tensors.append(t)
         where = kwargs.pop("where", None)
         if where is not None and where is not True:
-            t = as_mask(where, (<Tensor>device).v.chunk.device if device is not None
+            t = as_mask(where, (<Tensor>device).v.device() if device is not None
                         else current_device())
             kwargs["where"] = _Slot(len(tensors))
             tensors.append(t)
@@ -432,7 +432,7 @@ cdef class Ufunc(Row):
                 views[n] = &(<Tensor>x).v
                 n += 1
             broadcast(views, n, &space)
-            result = output_like(&space, dtype_code(result_dtype), n, views, (<Tensor>tensors[0]).v.chunk.device)
+            result = output_like(&space, dtype_code(result_dtype), n, views, (<Tensor>tensors[0]).v.device())
         elif out is None:
             result = make(shape, result_dtype, current_device())
         else:

@@ -148,12 +148,12 @@ cdef npy_intp _sums_of(PyObject* chances, Drawn stream, double* sums) except -1:
                 return 0
     elif stream is not None and is_tensor(<object>chances):
         t = <Tensor><object>chances
-        if t.v.layout.ndim != 1 or t.v.dtype != D_F8 or not at_hand(t.v.chunk, False) \
-                or not (t.v.chunk.device == stream._device.c) or t.v.layout.shape()[0] > _MOST_CHANCES:
+        if t.v.layout.ndim != 1 or t.v.dtype != D_F8 or not t.v.at_hand() \
+                or not (t.v.device() == stream._device.c) or t.v.layout.shape()[0] > _MOST_CHANCES:
             return 0
         n = t.v.layout.shape()[0]
         for i in range(n):
-            sums[i] = (<double*>(t.v.chunk.data + t.v.layout.offset + i * t.v.layout.strides()[0]))[0]
+            sums[i] = (<double*>(t.v.elements() + i * t.v.layout.strides()[0]))[0]
     else:
         return 0
     for i in range(n):
@@ -206,7 +206,7 @@ cdef bint _whole(PyObject* o, Drawn stream, npy_intp* value) noexcept:
     if type_of(o) == &PyLong_Type:
         return index_of(<object>o, value)
     return stream is not None and is_tensor(<object>o) and index_of(<object>o, value) \
-        and (<Tensor><object>o).v.chunk.device == stream._device.c
+        and (<Tensor><object>o).v.device() == stream._device.c
 
 
 cdef bint _agrees(Draw f, int plain) except -1:
@@ -283,7 +283,7 @@ cdef bint shuffle_now(Draw f, Drawn stream, Tensor x, npy_intp n) except -1:
     bits = words_for(stream)
     if bits is None:
         return False
-    _shuffle(bits, x.v.chunk.data + x.v.layout.offset, n, size)
+    _shuffle(bits, x.v.elements(), n, size)
     let_go(stream, bits)
     written_now(stream._resource.v.chunk)
     written_now(x.v.chunk)
@@ -304,7 +304,7 @@ cdef object plain_permutation(Draw f, Drawn stream, PyObject* of):
     elif is_tensor(<object>of) and (<Tensor><object>of).v.layout.ndim == 1:
         x = <Tensor><object>of
         n, dtype = x.v.layout.shape()[0], x.v.dtype
-        if not at_hand(x.v.chunk, False) or not (x.v.chunk.device == stream._device.c):
+        if not x.v.at_hand() or not (x.v.device() == stream._device.c):
             return None
     else:
         return None
@@ -316,7 +316,7 @@ cdef object plain_permutation(Draw f, Drawn stream, PyObject* of):
         return None
     p, size = made.v.chunk.data, made.v.itemsize()
     if x is not None:
-        step, of_x = x.v.layout.strides()[0], x.v.chunk.data + x.v.layout.offset
+        step, of_x = x.v.layout.strides()[0], x.v.elements()
         if step == size:
             memcpy(p, of_x, n * size)
         else:
@@ -407,16 +407,16 @@ cdef object plain_draw(Draw f, Drawn stream, PyObject** args, Py_ssize_t n, PyOb
     if bits is None:
         return None
     if chances is NULL:
-        drawn = _drawn(f.plain, bits, given, stream, count, made.v.chunk.data)
+        drawn = _drawn(f.plain, bits, given, stream, count, made.v.elements())
     else:
-        _draw_by_chance(bits, sums, many, count, <npy_intp*>made.v.chunk.data)
+        _draw_by_chance(bits, sums, many, count, <npy_intp*>made.v.elements())
     let_go(stream, bits)
     if not drawn:
         return None
     take_flags(False)  # the flags that it has raised are nobody's
     written_now(stream._resource.v.chunk)
     if population is not None:
-        population = population[(<npy_intp*>made.v.chunk.data)[0]]
+        population = population[(<npy_intp*>made.v.elements())[0]]
         return population if is_tensor(population) else array_of(population, stream._device.c)
     if ndim >= 0:
         made.v.chunk.written_once()
@@ -428,7 +428,7 @@ cdef object _length(object population, Drawn stream):
     """Of a vector of ours, or a list of numbers of one type or scalars of one dtype; None of anything else."""
     if is_tensor(population):
         return len(population) if (<Tensor>population).v.layout.ndim == 1 \
-            and (<Tensor>population).v.chunk.device == stream._device.c else None
+            and (<Tensor>population).v.device() == stream._device.c else None
     if type(population) is not list or not population or len(population) > recorder().policy.draws:
         return None
     first = type(population[0])
@@ -439,6 +439,6 @@ cdef object _length(object population, Drawn stream):
         if type(x) is not first or first is int and not -2**63 <= x < 2**63:
             return None
         if scalars and ((<Tensor>x).v.dtype != (<Tensor>population[0]).v.dtype or not is_scalar(<Tensor>x)
-                        or not ((<Tensor>x).v.chunk.device == stream._device.c)):
+                        or not ((<Tensor>x).v.device() == stream._device.c)):
             return None
     return len(population)

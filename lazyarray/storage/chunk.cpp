@@ -44,8 +44,23 @@ void Chunk::free_memory(bool lent) {
   taken = false;
 }
 
+void ChunkStore::lay_in() {
+  while (spare_count_ < kReserve) keep_spare(make(engine));
+}
+
+Chunk* ChunkStore::create_surely(size_t nbytes, Device device) noexcept {
+  try {
+    return create(nbytes, device);
+  } catch (const std::bad_alloc&) {
+  }
+  in_need_ = true;
+  Chunk* c = create(nbytes, device);  // with none left, the end
+  in_need_ = false;
+  return c;
+}
+
 Chunk* ChunkStore::create(size_t nbytes, Device device) {
-  Chunk* c = spare_;
+  Chunk* c = spare_count_ > kReserve || in_need_ ? spare_ : nullptr;
   if (c) {
     spare_ = static_cast<Chunk*>(c->owner);
     spare_count_--;

@@ -82,16 +82,6 @@ class Chunk : public Var {
     version.store(1, std::memory_order_relaxed);
     issued = 1;
   }
-  // Whether nobody knows anything of it but one handle, so that a new element may have it as it is: its
-  // value lies in the chunk, no export has seen it, nothing failed. With the GIL held.
-  bool reusable() const {
-    return refs.load(std::memory_order_acquire) == 1 && data == small_ && !published && !resource &&
-           !drop_owner && !exports.load(std::memory_order_relaxed) && !error.load(std::memory_order_relaxed) &&
-           !footprint.load(std::memory_order_relaxed) && !deleted.load(std::memory_order_relaxed) &&
-           device.kind == Device::CPU && device.id == 0 && !noted;
-  }
-  // Makes it that of a new element, which its owner writes.
-  inline void renew(size_t bytes);
   // With the GIL held, as its Python object dies.
   void drop_handle() {
     // The last reference: nobody is left who could make another, but for find().
@@ -130,6 +120,10 @@ class ChunkStore {
 
   // With one reference and no handle. The GIL is held.
   Chunk* create(size_t nbytes, Device device);
+  // The same, where nobody could be told that there is no memory: a few chunks are kept for that, ...
+  Chunk* create_surely(size_t nbytes, Device device) noexcept;
+  // ... from here on; later, chunks that die take the places of those that were used.
+  void lay_in();
 
   MemoryPool* pool(Device d);
   // Sees to it that large blocks of the host's memory go back to the system: see PoolPolicy. Not under the engine's lock.
@@ -162,6 +156,8 @@ class ChunkStore {
   int free_count_ = 0;
   Chunk* spare_ = nullptr;
   int spare_count_ = 0;
+  static constexpr int kReserve = 64;  // of the spare ones, for create_surely() alone
+  bool in_need_ = false;               // whether it runs, and there was no memory
   MemoryPool main_;
   std::vector<std::pair<Device, MemoryPool*>> others_;
   uint64_t limit_ = 0;
@@ -169,12 +165,6 @@ class ChunkStore {
   std::map<const char*, Chunk*> published_;  // by the start of the memory
 };
 
-inline void Chunk::renew(size_t bytes) {
-  nbytes = bytes;
-  born = ++store->births;
-  written_by = 0;
-  written_once();
-}
 inline void Chunk::dispose() {
   die();
   if (!store->keep(this)) delete this;

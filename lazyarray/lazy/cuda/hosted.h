@@ -27,7 +27,11 @@ class Hosted {
   void each(F f) {
     for (int k = 0; k < in_.nop; ++k) f(in_.ops[k].chunk);
     if (in_.py)
-      for (View& v : in_.py->views) f(v.chunk);
+      for (View& v : in_.py->views) {
+        Chunk* c = v.chunk();
+        f(c);
+        v.set_chunk(c);
+      }
   }
   Error* fetch(Chunk* c, int k);
 

@@ -1,0 +1,103 @@
+// View: a part of a chunk seen as an array; and a scalar's value, as long as nobody asks for its chunk.
+#pragma once
+#include <cstddef>
+#include <cstring>
+#include <utility>
+
+#include "lazy/dtype.h"
+#include "lazy/layout.h"
+#include "lazy/lazy_chunk.h"
+
+namespace lazyarray {
+
+// Whoever has a view counts the chunk's reference.
+//
+// A number that was computed at the call is `alone`: its value lies in the view, in place of the lengths and
+// steps that it doesn't have, and there is no chunk. It is on cpu(0), complete, and its version is 1. Most
+// numbers are read, computed with, stored and dropped so. Whoever asks for the chunk (an instruction, an export,
+// autograd, `x.var`) has it made then, by chunk(), and it's a chunk like any other from there on. Copies of a
+// view are never alone. The GIL guards all of it: no view that is alone is known to a worker.
+class View {
+  Chunk* chunk_ = nullptr;
+
+ public:
+  int dtype = f8;
+  bool readonly = false;  // as NumPy's flag: a broadcast view, a diagonal, and views of those
+  bool detached = false;  // autograd takes its values for constants
+
+ private:
+  bool alone_ = false;
+
+ public:
+  Layout layout;
+
+  View() = default;
+  View(const View& o) { *this = o; }
+  View(View&& o) { *this = o; }
+  View& operator=(const View& o) {
+    chunk_ = o.chunk();
+    alone_ = false;
+    dtype = o.dtype;
+    readonly = o.readonly;
+    detached = o.detached;
+    layout = o.layout;
+    return *this;
+  }
+
+  npy_intp itemsize() const { return info(dtype).size; }
+  bool alone() const { return alone_; }
+  Chunk* chunk() const { return __builtin_expect(alone_, 0) ? settle() : chunk_; }
+  void set_chunk(Chunk* c) {
+    chunk_ = c;
+    alone_ = false;
+  }
+  // Makes it a number of its dtype, whose value the caller writes to elements().
+  void stand_alone() {
+    chunk_ = nullptr;
+    alone_ = true;
+    layout.resize(0);
+    layout.offset = 0;
+    const uint64_t born = ++home->births;
+    std::memcpy(room() + kValue, &born, sizeof born);
+  }
+  // Where element [0, ..., 0] is. There may be no memory yet: see has_memory().
+  char* elements() const { return alone_ ? room() : chunk_->data + layout.offset; }
+  bool has_memory() const { return alone_ || chunk_->data; }
+  Device device() const { return alone_ ? Device() : chunk_->device; }
+  bool on_gpu() const { return !alone_ && chunk_->device.is_gpu(); }
+  // Whether the elements can be read now, by the host, with nothing to be told to anybody.
+  bool at_hand() const { return alone_ || readable(chunk_); }
+  // Whether they can be read now, and are on cpu(0).
+  bool near() const { return alone_ || (readable(chunk_) && chunk_->device == Device()); }
+
+  // Whether a value in an object that has the view there is aligned as the loops want it.
+  static bool aligns(size_t at) { return (at + offsetof(View, layout) + Layout::room_at()) % 16 == 0; }
+  bool same_memory(const View& o) const {
+    return alone_ || o.alone_ ? this == &o : chunk_ == o.chunk_;
+  }
+
+  static ChunkStore* home;  // where chunks are made
+
+ private:
+  static constexpr int kValue = 32;  // the largest: complex long double; the number of its birth comes after it
+  static_assert(kValue + sizeof(uint64_t) <= Layout::kRoom, "a value and a number");
+  static bool readable(const Chunk* c) {
+    return c->data && c->readable() && c->plain() && !c->error.load() && !c->deleted.load();
+  }
+  char* room() const { return const_cast<Layout&>(layout).room(); }
+  Chunk* settle() const;  // makes the chunk
+};
+
+// A view that counts as a handle of its chunk, which is dropped with it: in any thread that has the GIL, also
+// inside the garbage collector and at exit. Only counters and free lists are touched.
+class HeldView : public View {
+ public:
+  ~HeldView() { let_go(); }
+  void let_go() {
+    if (alone()) return;
+    if (Chunk* c = chunk()) c->drop_handle();
+    set_chunk(nullptr);
+  }
+};
+
+}  // namespace lazyarray
