@@ -2,6 +2,10 @@
 # (`hasattr(x, "__len__")`, `isinstance(x, Iterable)`).
 
 
+cdef enum:
+    _LATE_READS = 16  # elements read in a row that weren't there, after which a program waits for their array
+
+
 cdef class _Iterator:
     """The entries along the first axis, one after the other."""
 
@@ -21,6 +25,8 @@ cdef class _Iterator:
         self.i += 1
         if x.v.layout.ndim == 1 and type(x) is NDArray:  # a derived class may have a way of its own
             t = get_element(x, x.v.layout.offset + i * x.v.layout.strides()[0])
+            if t is None and x.v.layout.shape()[0] >= _LATE_READS and caught_up(x, 0):
+                t = get_element(x, x.v.layout.offset + i * x.v.layout.strides()[0])
             if t is not None:
                 return handed(t)
         return x[i]
@@ -88,7 +94,7 @@ cdef class NDArray(Array):
         if isinstance(key, tuple) and type(key) is not tuple:
             self[tuple(key)] = value
             return
-        cdef Tensor t = basic_view(self, key, &kind)
+        cdef Tensor t = None if is_indices(key) else basic_view(self, key, &kind)
         if kind == INDEX_ADVANCED:
             if stored_elements(self, key, value):
                 return

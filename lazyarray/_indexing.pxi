@@ -36,6 +36,11 @@ cdef bint element_at(Tensor x, object key, npy_intp* at) except -1:
     return True
 
 
+cdef inline bint is_indices(object key) noexcept:
+    """Whether a key is an array with axes, and so no basic one."""
+    return is_tensor(key) and (<Tensor>key).v.layout.ndim
+
+
 cdef object with_numbers(Tensor x, object key, bint reads):
     """A key with its 0-d integer arrays as the numbers they hold, where it is a basic one then.
 

@@ -60,6 +60,7 @@ from lazyarray.lazy._lazy cimport (
     fill,
     flush,
     from_numpy,
+    caught_up,
     get_element,
     is_known,
     handed,
@@ -696,11 +697,15 @@ cdef class Array(Methods):
         return bool(scalar(self, "?bool()"))
 
     def __float__(self):
+        if self.v.dtype == D_F8 and is_known(self):
+            return (<double*>self.v.elements())[0]
         return float(number(self, "?float()"))
 
     def __int__(self):
+        if self.v.dtype == D_IL and is_known(self):
+            return (<int64_t*>self.v.elements())[0]
         if self.v.dtype == D_F8 and is_known(self):
-            return PyLong_FromDouble((<double*>(self.v.elements()))[0])
+            return PyLong_FromDouble((<double*>self.v.elements())[0])
         return int(number(self, "?int()"))
 
     def __complex__(self):
@@ -818,11 +823,13 @@ cdef class Array(Methods):
         cdef npy_intp at
         if element_at(self, key, &at):
             t = get_element(self, at)
+            if t is None and caught_up(self, _LATE_READS):
+                t = get_element(self, at)
             if t is not None:
                 return handed(t)
         if isinstance(key, tuple) and type(key) is not tuple:
             return self[tuple(key)]
-        t = basic_view(self, key, &kind)
+        t = None if is_indices(key) else basic_view(self, key, &kind)
         if kind == INDEX_VIEW:
             return t
         if kind == INDEX_ELEMENT:  # as NumPy's scalar, it doesn't follow the array

@@ -1,6 +1,13 @@
 # NDArray's operators: each slot calls its row of the op table.
 
 
+cdef extern from "Python.h":
+    Py_hash_t _Py_HashDouble(object, double)
+
+
+cdef int64_t _HASHED_AS_THEY_ARE = (1l << 61) - 1  # integers below, by Python
+
+
 cdef Ufunc _add = op.add
 cdef Ufunc _subtract = op.subtract
 cdef Ufunc _multiply = op.multiply
@@ -301,7 +308,12 @@ cdef class Operators(Tensor):
     # A scalar is hashed as the number that it is: counts[x[i]] += 1.
     def __hash__(self):
         cdef bint one = is_scalar(self)
-        if not one or not is_known(self):
+        if one and is_known(self):
+            if self.v.dtype == D_F8:
+                return _Py_HashDouble(self, (<double*>self.v.elements())[0])
+            if self.v.dtype == D_IL and 0 <= (<int64_t*>self.v.elements())[0] < _HASHED_AS_THEY_ARE:
+                return (<int64_t*>self.v.elements())[0]
+        else:
             # gather() and as_completed() file what they await in a dict; and nothing may wait there.
             if sys._getframe().f_globals.get("__name__") == "asyncio.tasks":
                 return object.__hash__(self)

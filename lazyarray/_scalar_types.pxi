@@ -282,6 +282,8 @@ cdef class IntegralScalar(Scalar):
     """A scalar of an integer dtype: a :class:`numbers.Integral`."""
 
     def __index__(self):
+        if self.v.dtype == D_IL and is_known(self):
+            return (<int64_t*>self.v.elements())[0]
         return scalar(self, "?index()")
 
     @property

@@ -535,6 +535,7 @@ cdef int no_sync_now() noexcept
 cdef bint capturing() noexcept
 cdef PyObject* noting() noexcept
 cdef Tensor get_element(Tensor x, npy_intp offset)
+cdef bint caught_up(Tensor x, int most) except -1
 cdef bint set_element(Tensor x, npy_intp offset, object value) except -1
 cdef Tensor lone_op(const Kernel* k, object a, object b, Tensor out)
 cdef bint instant(Chunk* state) noexcept

@@ -39,10 +39,37 @@ cdef Kernel* cast_kernel(int source, int target) except NULL:
     return k
 
 
+cdef Tensor cast_now(const Kernel* k, Tensor x):
+    """`cast` of a few elements in a row that are at hand; None for any other, and where a flag was raised."""
+    cdef npy_intp n = x.v.layout.size()
+    cdef npy_intp[2] steps = [x.v.itemsize(), info(k.dtypes[1]).size]
+    cdef char* args[2]
+    cdef int out_of_range = 0
+    cdef Tensor out
+    if not lone_ops() or not x.v.near() or n * max(steps[0], steps[1]) > _recorder.policy.direct_bytes \
+            or not x.v.layout.c_contiguous(steps[0]):
+        return None
+    out = empty_like_shape(k.dtypes[1], x.v.layout.ndim, x.v.layout.shape(), cpu0())
+    if not out.v.chunk.allocate():
+        return None
+    args[0], args[1] = x.v.elements(), out.v.chunk.data
+    if k.checks_flags:
+        take_flags(k.long_double)
+    k.fn(args, &n, steps, <void*>&out_of_range if k.casts_range else k.data)
+    if out_of_range or k.checks_flags and take_flags(k.long_double):
+        return None
+    out.v.chunk.written_once()
+    _recorder.inlined += 1
+    return out
+
+
 cdef Tensor cast(Tensor x, int dtype):
     """A new tensor with x's elements as `dtype`, in x's layout order."""
     cdef Kernel* k = cast_kernel(x.v.dtype, dtype)
-    cdef Tensor out = fresh(dtype, x.v.layout.size(), x.v.device())
+    cdef Tensor out = cast_now(k, x)
+    if out is not None:
+        return out
+    out = fresh(dtype, x.v.layout.size(), x.v.device())
     cdef const View* views[2]
     views[0] = &x.v
     views[1] = &out.v

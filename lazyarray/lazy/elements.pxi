@@ -135,9 +135,11 @@ cdef Tensor truth(bint value):
 
 cdef Tensor get_element(Tensor x, npy_intp offset):
     """A copy of the element at `offset` of the chunk, or None if it isn't at hand."""
+    global _late_reads
     cdef Chunk* c = x.v.chunk
     if not at_hand(c, False) or not lone_ops():
         return None
+    _late_reads = 0
     if x.v.dtype == D_BOOL and c.device == cpu0():
         return truth(c.data[offset])
     cdef Tensor t = new_element(x.v.dtype, c.device)
@@ -146,6 +148,45 @@ cdef Tensor get_element(Tensor x, npy_intp offset):
     else:
         memcpy(t.v.elements(), c.data + offset, info(x.v.dtype).size)
     return t
+
+
+cdef int _late_reads = 0  # elements in a row that were not there when they were read
+
+
+cdef bint caught_up(Tensor x, int most) except -1:
+    """Waits for ``x``, of which an element is read that isn't there, if it's the ``most``-th such read in a row.
+
+    Each would be an instruction, at several times the price of a read, for as long as x is pending (which takes
+    long if its writer needs the GIL); and a program that reads so many reads on. Whether it waited. An error of
+    x's comes where the element is used, as ever.
+    """
+    global _late_reads
+    cdef CEngine* e = _recorder.engine()
+    cdef Chunk* c = x.v.chunk
+    cdef Status status
+    _late_reads += 1
+    if _late_reads < most or c.readable() or not c.plain() or e.policy() == NAIVE or e.stopped() or recording() \
+            or capturing() or no_sync_now() or bulk_is_explicit() or e.current() is not NULL:
+        return False
+    _late_reads = 0
+    cdef _Place place = place_of("elements read one by one")
+    cdef int64_t traced = e.now() if e.tracing() else 0
+    place.count += 1
+    start = time.perf_counter_ns()
+    interrupt = []
+    cdef void* arg = <void*>interrupt
+    c.ref()  # another thread may resize x
+    try:
+        flush(False)
+        with nogil:
+            status = e.wait(c, False, poll_signals, arg)
+    finally:
+        _spend(place, time.perf_counter_ns() - start)
+        c.unref()
+        if traced:
+            note_wait(e, "elements read one by one", traced)
+    check_status(status, interrupt)
+    return True
 
 
 cdef bint is_known(Tensor x) noexcept:

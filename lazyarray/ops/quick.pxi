@@ -59,6 +59,7 @@ cdef Quick quick_of(str name):
     if name == "where": return quick_where
     if name == "isfortran": return quick_isfortran
     if name == "put": return quick_put
+    if name == "unravel_index": return quick_unravel_index
     if name == "NDArray.sort": return quick_sort_in_place
     if name == "result_type": return quick_result_type
     if name == "searchsorted" or name == "NDArray.searchsorted": return quick_searchsorted
@@ -541,11 +542,41 @@ cdef object quick_repeat(PyObject** args, Py_ssize_t nargs):
     return written(out)
 
 
+cdef object quick_unravel_index(PyObject** args, Py_ssize_t n):
+    """The indices along each axis of one place in an array of a shape."""
+    cdef npy_intp at, left = 1
+    cdef npy_intp lengths[kMaxDims]
+    cdef int axis, ndim
+    cdef Tensor t
+    if n != 2 or type(<object>args[1]) is not tuple or not may_run_now() or not index_of(<object>args[0], &at) or at < 0:
+        return None
+    ndim = len(<tuple>args[1])
+    if ndim == 0 or ndim > kMaxDims:
+        return None
+    for axis in range(ndim):
+        if not index_of((<tuple>args[1])[axis], &lengths[axis]) or lengths[axis] <= 0 \
+                or left > PY_SSIZE_T_MAX // lengths[axis]:
+            return None
+        left *= lengths[axis]
+    if at >= left:
+        return None
+    found = []
+    for axis in range(ndim):
+        left //= lengths[axis]
+        t = new_element(D_IL, cpu0())
+        (<int64_t*>t.v.elements())[0] = at // left
+        at %= left
+        found.append(t)
+    return tuple(found)
+
+
 cdef object quick_diag(PyObject** args, Py_ssize_t nargs):
-    """A matrix with a vector on its diagonal. (The other way round it is a view.)"""
+    """A matrix with a vector on its diagonal, or a view of a matrix's."""
     cdef Tensor t = only(args, nargs), out
     cdef npy_intp i, n, size
     cdef npy_intp[2] shape
+    if 1 <= nargs <= 2 and is_tensor(<object>args[0]) and (<Tensor>args[0]).v.layout.ndim == 2:
+        return diagonal_of(<Tensor>args[0], <object>args[1] if nargs == 2 else 0, 0, 1)
     if t is None or t.v.layout.ndim != 1 or not t.v.at_hand() \
             or not (t.v.device() == cpu0()):
         return None
