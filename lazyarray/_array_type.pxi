@@ -104,6 +104,8 @@ cdef class NDArray(Array):
             elif not masked_set(self, key, value) and not direct_set(self, key, value):
                 indexing.set(self, key, value)
         else:
+            if kind == INDEX_ELEMENT and np.ndim(value):
+                like_numpys_element(t, value)
             store_item(t, value)
 
     def __delitem__(self, key):

@@ -36,6 +36,14 @@ cdef bint element_at(Tensor x, object key, npy_intp* at) except -1:
     return True
 
 
+cdef int like_numpys_element(Tensor to, object value) except -1:
+    """NumPy's error, if it has one, for what is no number as the value of an element."""
+    if is_tensor(value):  # whose values don't matter
+        value = np.zeros(shape_tuple(&(<Tensor>value).v), np_dtype((<Tensor>value).v.dtype))
+    np.empty(1, np_dtype(to.v.dtype))[0] = value
+    return 0
+
+
 cdef inline bint is_indices(object key) noexcept:
     """Whether a key is an array with axes, and so no basic one."""
     return is_tensor(key) and (<Tensor>key).v.layout.ndim

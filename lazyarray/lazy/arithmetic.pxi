@@ -67,7 +67,7 @@ cdef bint take_term(object o, Term* v) noexcept:
     if not is_tensor(o):
         return False
     t = <Tensor>o
-    if t.v.layout.ndim or not t.v.at_hand() or not (t.v.device() == cpu0()):
+    if t.v.layout.ndim or not t.v.near():
         return False
     p = t.v.elements()
     v.array = True
@@ -217,8 +217,7 @@ cdef Tensor quick_whole(int op, Tensor a, object other, bint turned):
     cdef int64_t x, y, r
     cdef double quotient
     cdef Tensor t
-    if not is_signed and info(a.v.dtype).kind != b"u" or not lone_ops() or not a.v.at_hand() \
-            or not (a.v.device() == cpu0()):
+    if not is_signed and info(a.v.dtype).kind != b"u" or not lone_ops() or not a.v.near():
         return None
     x = whole_at(a.v.elements(), size, is_signed)
     if type(other) is int:
@@ -227,8 +226,7 @@ cdef Tensor quick_whole(int op, Tensor a, object other, bint turned):
             return None
     elif is_tensor(other):
         t = <Tensor>other
-        if t.v.dtype != a.v.dtype or t.v.layout.ndim or not t.v.at_hand() \
-                or not (t.v.device() == cpu0()):
+        if t.v.dtype != a.v.dtype or t.v.layout.ndim or not t.v.near():
             return None
         y = whole_at(t.v.elements(), size, is_signed)
     else:
@@ -250,15 +248,14 @@ cdef Tensor quick_logic(int op, Tensor a, object b):
     """``a & b`` and its kin of two truths, or None where it isn't that simple."""
     cdef bint x, y
     cdef Tensor t
-    if a.v.dtype != D_BOOL or not lone_ops() or not a.v.at_hand() \
-            or not (a.v.device() == cpu0()):
+    if a.v.dtype != D_BOOL or not lone_ops() or not a.v.near():
         return None
     x = (a.v.elements())[0]
     if type(b) is bool:
         y = b
     elif is_tensor(b):
         t = <Tensor>b
-        if t.v.dtype != D_BOOL or t.v.layout.ndim or not t.v.at_hand():
+        if t.v.dtype != D_BOOL or t.v.layout.ndim or not t.v.near():
             return None
         y = (t.v.elements())[0]
     else:

@@ -48,11 +48,13 @@ cdef extern from *:
     static void keep_or_dealloc(PyObject* o) {
       lazyarray::HeldView& v = view_in(o);
       // A scalar, not an object of a class derived from its: such a class has a dealloc of its own.
-      if (Py_TYPE(o) == types_of_scalars[v.dtype] && spares.n < Spares::kMost &&
+      if (Py_TYPE(o) == types_of_scalars[v.dtype] &&
           !*reinterpret_cast<PyObject**>(reinterpret_cast<char*>(o) + tensor_parts.weak)) {
         v.let_go();
-        spares.kept[spares.n++] = o;
-        return;
+        if (spares.n < Spares::kMost) {
+          spares.kept[spares.n++] = o;
+          return;
+        }
       }
       plain_dealloc(o);
     }
@@ -164,9 +166,11 @@ cdef bint caught_up(Tensor x, int most) except -1:
     cdef CEngine* e = _recorder.engine()
     cdef Chunk* c = x.v.chunk
     cdef Status status
+    if c.readable() or not c.plain() or e.policy() == NAIVE or e.stopped() or recording() or capturing() \
+            or no_sync_now() or bulk_is_explicit() or e.current() is not NULL:
+        return False
     _late_reads += 1
-    if _late_reads < most or c.readable() or not c.plain() or e.policy() == NAIVE or e.stopped() or recording() \
-            or capturing() or no_sync_now() or bulk_is_explicit() or e.current() is not NULL:
+    if _late_reads < most:
         return False
     _late_reads = 0
     cdef _Place place = place_of("elements read one by one")
@@ -270,7 +274,8 @@ cdef Tensor lone_op(const Kernel* k, object a, object b, Tensor out):
         result = new_element(dtype, device)
         args[nin] = result.v.elements()
         return result if run_element(k[0], args) else None
-    if out.v.readonly or out.v.dtype != dtype or not at_hand(out.v.chunk, True) \
+    # Complex numbers written in place have other last bits: see set_space.
+    if out.v.readonly or out.v.dtype != dtype or info(dtype).kind == b"c" or not at_hand(out.v.chunk, True) \
             or not (out.v.device() == device):
         return None
     args[nin] = <char*>constants[2]

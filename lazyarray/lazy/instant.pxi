@@ -65,6 +65,9 @@ cdef object array_of(object value, CDevice device):
     cdef int overflow = 0, code
     cdef long n
     t = type(value)
+    if device.kind == GPU:
+        value = array_of(value, cpu0())
+        return moved(<Tensor>value, device) if is_tensor(value) else value
     if t is np.ndarray:
         code = dtype_of_type_num((<cnp.dtype>cnp.PyArray_DESCR(value)).type_num)
         if code < 0:

@@ -96,8 +96,8 @@ cdef Tensor room_for(int code, int ndim, const npy_intp* shape):
 
 
 cdef bint is_ready(Tensor x) noexcept:
-    """Whether all elements of a small array lie in a row, to be read here and now."""
-    return may_run_now() and contiguous(x) and x.v.at_hand() \
+    """Whether all elements of a small array lie in a row on cpu(0), to be read here and now."""
+    return may_run_now() and contiguous(x) and x.v.near() \
         and x.v.layout.size() * x.v.itemsize() <= recorder().policy.direct_bytes
 
 
@@ -417,8 +417,7 @@ cdef object quick_searchsorted(PyObject** args, Py_ssize_t n):
     cdef double at = 0
     cdef int64_t whole = 0
     cdef bint found, is_whole
-    if x is None or x.v.layout.ndim != 1 or not may_run_now() or not x.v.at_hand() \
-            or not (x.v.device() == cpu0()) or x.v.dtype != D_F8 and x.v.dtype != D_IL:
+    if x is None or x.v.layout.ndim != 1 or not may_run_now() or not x.v.near() or x.v.dtype != D_F8 and x.v.dtype != D_IL:
         return None
     is_whole = x.v.dtype == D_IL
     if not (whole_at_hand(<object>args[1], &whole) if is_whole else double_at_hand(<object>args[1], &at)) or at != at:
@@ -492,8 +491,7 @@ cdef object quick_nonzero(PyObject** args, Py_ssize_t nargs):
     cdef npy_intp i, n, count = 0
     cdef npy_intp found[_VECTOR]
     cdef char* p
-    if t is None or t.v.layout.ndim != 1 or not contiguous(t) or not t.v.at_hand() \
-            or not (t.v.device() == cpu0()):
+    if t is None or t.v.layout.ndim != 1 or not contiguous(t) or not t.v.near():
         return None
     n = t.v.layout.shape()[0]
     if n > _VECTOR:
@@ -530,7 +528,7 @@ cdef object quick_repeat(PyObject** args, Py_ssize_t nargs):
         return None
     if t is None or type(<object>args[1]) is not int or not index_of(<object>args[1], &times) \
             or not 0 <= times <= _VECTOR or t.v.itemsize() != 8 or not contiguous(t) \
-            or not t.v.at_hand() or not (t.v.device() == cpu0()):
+            or not t.v.near():
         return None
     n = t.v.layout.size() * times
     out = room_for(t.v.dtype, 1, &n)
@@ -577,8 +575,7 @@ cdef object quick_diag(PyObject** args, Py_ssize_t nargs):
     cdef npy_intp[2] shape
     if 1 <= nargs <= 2 and is_tensor(<object>args[0]) and (<Tensor>args[0]).v.layout.ndim == 2:
         return diagonal_of(<Tensor>args[0], <object>args[1] if nargs == 2 else 0, 0, 1)
-    if t is None or t.v.layout.ndim != 1 or not t.v.at_hand() \
-            or not (t.v.device() == cpu0()):
+    if t is None or t.v.layout.ndim != 1 or not t.v.near():
         return None
     n = t.v.layout.shape()[0]
     size = t.v.itemsize()

@@ -17,7 +17,7 @@ cdef Tensor of_arrays(object items):
             return None
         t = <Tensor>o
         if t.v.dtype != first.v.dtype or not t.v.layout.same_shape(first.v.layout) or not contiguous(t) \
-                or not t.v.at_hand() or not (t.v.device() == cpu0()):
+                or not t.v.near():
             return None
     shape[0] = len(items)
     memcpy(&shape[1], first.v.layout.shape(), first.v.layout.ndim * sizeof(npy_intp))
@@ -118,7 +118,7 @@ cdef bint are_numbers(object items, int* code) except -1:
         elif is_tensor(o):
             t = <Tensor>o
             own = t.v.dtype
-            if t.v.layout.ndim or not t.v.at_hand() or not (t.v.device() == cpu0()):
+            if t.v.layout.ndim or not t.v.near():
                 return False
         else:
             return False
@@ -153,7 +153,7 @@ cdef bint put_value(char* to, object o, int code) noexcept:
     if not is_tensor(o):
         return put_number(to, o, code)
     t = <Tensor>o
-    if t.v.layout.ndim or not t.v.at_hand() or not (t.v.device() == cpu0()):
+    if t.v.layout.ndim or not t.v.near():
         return False
     p = t.v.elements()
     if t.v.dtype == code:

@@ -229,6 +229,7 @@ cdef class Ufunc(Row):
         cdef Tensor first, second
         views[0] = &given.v  # the output is laid out like what was given, not like its cast
         if out is not None:
+            same_device(t, out)
             check_out_shape(out, &t.v.layout)
             if not r.kernel.any_order and written_under(t, out):  # see binary()
                 return self.python((a,), out, {})

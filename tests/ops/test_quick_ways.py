@@ -1,5 +1,8 @@
 """The native ways of plain calls against NumPy and the long way, and what they leave to it."""
 
+import contextlib
+import warnings
+
 import numpy as np
 import pytest
 
@@ -308,3 +311,185 @@ def test_checking_for_finite(direct):
         check("asarray_chkfinite", a.tolist())
     x = la.ones(3)
     assert la.asarray_chkfinite(x) is x
+
+
+@pytest.mark.parametrize("n", [0, 1, 3, 80, 5000])
+@pytest.mark.parametrize("source", "?bBhHiIlLqQefdgFDG")
+def test_casts_of_a_few_elements(source, n, direct):
+    values = np.array([3, 0, 250, -7, 1.5, -0.0, 1e4] * (n // 7 + 1))[:n]
+    with np.errstate(all="ignore"):
+        a = values.astype(source)
+    for target in "?bBhHiIlLqQefdgFDG":
+        with np.errstate(all="ignore"), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            want = a.astype(target)
+            got = la.array(a).astype(target).asnumpy()
+        assert (got.dtype == want.dtype and got.tobytes() == want.tobytes()) or target in "gG"
+        np.testing.assert_array_equal(got, want)
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, 1e30, -1e30, 2.0**63, -(2.0**63)])
+def test_casts_of_what_the_dtype_does_not_hold(value, direct):
+    a = np.array([1.0, value, 2.0])
+    for target in "bhilBHIL":
+        x = la.array(a)
+        with pytest.warns(RuntimeWarning, match="invalid value") if warns(a, target) else ignored():
+            got = x.astype(target).asnumpy()
+        with np.errstate(all="ignore"):
+            np.testing.assert_array_equal(got, a.astype(target))
+
+
+def warns(a, target):
+    with warnings.catch_warnings(record=True) as given:
+        warnings.simplefilter("always")
+        a.astype(target)
+    return bool(given)
+
+
+@contextlib.contextmanager
+def ignored():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
+
+
+KEYS = [
+    np.s_[:],
+    np.s_[...],
+    np.s_[1],
+    np.s_[:, 1],
+    np.s_[1:, ::-1],
+    np.s_[::2, None],
+    np.s_[0:0],
+    np.s_[None, :, :1],
+]
+
+
+@pytest.mark.parametrize("dtype", "?bHilefdgFDG")
+@pytest.mark.parametrize("key", KEYS, ids=str)
+def test_stores_into_views(key, dtype, direct):
+    a = np.arange(12).reshape(3, 4).astype(dtype)
+    values = [5, 2.5, True, np.float32(3), np.array([7, 8, 9, 10]), np.arange(3)[:, None], 300, -1]
+    values += [
+        np.array(4),
+        np.ones((1, 1, 4)),
+        np.ones(2),
+        [1, 2, 3, 4],
+        np.arange(12.0).reshape(3, 4),
+    ]
+    for value in values:
+
+        def store(x, value=value):
+            y = x.copy()
+            v = value
+            if isinstance(x, la.NDArray) and isinstance(v, np.ndarray):
+                v = la.array(v)
+            y[key] = v
+            return y
+
+        same_or_raises(store, a)
+        same_or_raises(store, np.asfortranarray(a))
+
+
+@pytest.mark.parametrize("value", [np.array([1.5]), np.array([[2]]), np.array([1.0, 2.0]), [1.5]])
+def test_an_element_is_no_sequence(value, direct):
+    for dtype in "dlgD?":
+        ours, numpys = la.zeros((2, 2), dtype), np.zeros((2, 2), dtype)
+        try:
+            numpys[1, 0] = value
+        except (TypeError, ValueError) as error:
+            with pytest.raises(type(error)):
+                ours[1, 0] = la.array(value) if isinstance(value, np.ndarray) else value
+        else:
+            ours[1, 0] = la.array(value) if isinstance(value, np.ndarray) else value
+        np.testing.assert_array_equal(ours.asnumpy(), numpys)
+
+
+def test_sorts_in_place(direct):
+    for a in BASES:
+
+        def sort(x):
+            y = x.copy()
+            y.sort()
+            return y
+
+        same_or_raises(sort, a)
+    x = la.array([3.0, 1.0, 2.0])
+    part, version = x[1:], x.var.version
+    part.sort()
+    assert x.tolist() == [3.0, 1.0, 2.0]
+    x.sort()
+    assert part.tolist() == [2.0, 3.0] and x.var.version > version
+    with pytest.raises(ValueError, match="read-only"):
+        la.broadcast_to(la.array([2.0, 1.0]), (2, 2)).sort()
+
+
+@pytest.mark.parametrize("shape", [(6, 7), (1,), (3, 1, 5), (2**31, 2**31)])
+def test_unravelled(shape, direct):
+    size = int(np.prod(shape, dtype=object))
+    for i in (0, 5, size - 1, size, -1, True):
+        try:
+            want = np.unravel_index(i, shape)
+        except Exception as error:
+            with pytest.raises(type(error)):
+                la.unravel_index(i, shape)
+        else:
+            got = la.unravel_index(i, shape)
+            assert type(got) is tuple and [int(g) for g in got] == [int(w) for w in want]
+
+
+def test_diagonals(direct):
+    for a in BASES:
+        if a.ndim == 2:
+            for k in (0, 1, -2, 50):
+                same_or_raises(
+                    lambda x, k=k: (la if isinstance(x, la.NDArray) else np).diag(x, k), a.copy()
+                )
+                assert la.diag(la.array(a), k).flags.writeable == np.diag(a, k).flags.writeable
+
+
+def test_results_are_where_the_operands_are(direct):
+    with la.cpu(1):
+        x, m = la.array([[3.0, 1.0], [2.0, 5.0]]), la.array([True, False])
+        k, z = la.array([2, 1]), la.array([2, 1])[0]
+    v = x[0]
+    for found in (
+        la.argmax(x, 1),
+        x.argmin(-1),
+        x.argmax(),
+        la.where(m, v, v),
+        la.where(m, v, 1.0),
+        la.append(v, 1.0),
+        la.linalg.norm(k),
+        la.linalg.norm(v),
+        v[m],
+        v[k - 1],
+        la.sort(x),
+        la.diag(v),
+        x.astype(int),
+        v.copy(),
+        la.repeat(k, 2),
+        la.bincount(k),
+        la.nonzero(k)[0],
+        la.count_nonzero(k) + z * 0,
+    ):
+        assert found.ctx == la.cpu(1)
+    with pytest.raises(ValueError, match="different devices"):
+        (la.array([2])[0] > 1) & (z > 1)
+    with pytest.raises(ValueError, match="different devices"):
+        la.sin(la.array([2.0]), out=v[:1])
+
+
+@pytest.mark.parametrize("dtype", "FD")
+def test_complex_numbers_in_place(dtype, direct):
+    rng = np.random.default_rng(3)
+    for _ in range(50):
+        a, b = (rng.normal(size=2) + 1j * rng.normal(size=2)).astype(dtype)
+        x, y = np.array(a), np.array(b)
+        ours, other = la.array(x), la.array(y)
+        x *= y
+        ours *= other
+        assert ours.asnumpy().tobytes() == x.tobytes()
+        np.square(x, out=x)
+        la.square(ours, out=ours)
+        assert ours.asnumpy().tobytes() == x.tobytes()
