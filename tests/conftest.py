@@ -1,6 +1,7 @@
 """``pytest --device gpu:0``: tests make their arrays there; floats within what a GPU rounds."""
 
 import contextlib
+import gc
 import os
 import pathlib
 from collections.abc import Iterator
@@ -45,6 +46,12 @@ def extended(parameter: Any) -> bool:
         return np.dtype(parameter).char in "gG"
     except (TypeError, ValueError):
         return False
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    # 28,000 tests are some million objects, which every gc.collect() of a test would look through.
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Function]) -> None:
