@@ -11,6 +11,7 @@ cdef class _Iterator:
 
     cdef NDArray array
     cdef npy_intp i
+    cdef bint late  # whether it has waited for the array
 
     def __iter__(self):
         return self
@@ -25,7 +26,14 @@ cdef class _Iterator:
         self.i += 1
         if x.v.layout.ndim == 1 and type(x) is NDArray:  # a derived class may have a way of its own
             t = get_element(x, x.v.layout.offset + i * x.v.layout.strides()[0])
-            if t is None and x.v.layout.shape()[0] >= _LATE_READS and caught_up(x, 0):
+            if t is None and not self.late and x.v.layout.shape()[0] >= _LATE_READS:
+                self.late = True  # once
+                self.i = i        # unless a signal's handler raises
+                caught_up(x, 0)
+                if self.array is None or x.v.layout.ndim != 1 or i >= x.v.layout.shape()[0]:
+                    self.array = None
+                    raise StopIteration
+                self.i = i + 1
                 t = get_element(x, x.v.layout.offset + i * x.v.layout.strides()[0])
             if t is not None:
                 return handed(t)
@@ -104,7 +112,7 @@ cdef class NDArray(Array):
             elif not masked_set(self, key, value) and not direct_set(self, key, value):
                 indexing.set(self, key, value)
         else:
-            if kind == INDEX_ELEMENT and np.ndim(value):
+            if kind == INDEX_ELEMENT and has_axes(value):
                 like_numpys_element(t, value)
             store_item(t, value)
 

@@ -36,6 +36,11 @@ cdef bint element_at(Tensor x, object key, npy_intp* at) except -1:
     return True
 
 
+cdef inline bint has_axes(object value):
+    """Whether a value is an array with axes."""
+    return (<Tensor>value).v.layout.ndim > 0 if is_tensor(value) else type(value) is np.ndarray and value.ndim > 0
+
+
 cdef int like_numpys_element(Tensor to, object value) except -1:
     """NumPy's error, if it has one, for what is no number as the value of an element."""
     if is_tensor(value):  # whose values don't matter

@@ -32,6 +32,7 @@ from lazyarray.engine._engine cimport (
     CPU_PINNED,
     GPU,
     OK,
+    INTERRUPTED,
     SELF_WAIT,
     adopt_worker_thread,
     bulk_is_explicit,

@@ -152,15 +152,27 @@ cdef Tensor get_element(Tensor x, npy_intp offset):
     return t
 
 
+cdef enum:
+    _GIVEN_UP = 10000  # reads that wait for nothing after a wait that was given up
+
+
 cdef int _late_reads = 0  # elements in a row that were not there when they were read
+
+
+cdef cbool _poll_once(void* arg) noexcept nogil:
+    poll_signals(arg)
+    return False
 
 
 cdef bint caught_up(Tensor x, int most) except -1:
     """Waits for ``x``, of which an element is read that isn't there, if it's the ``most``-th such read in a row.
 
     Each would be an instruction, at several times the price of a read, for as long as x is pending (which takes
-    long if its writer needs the GIL); and a program that reads so many reads on. Whether it waited. An error of
-    x's comes where the element is used, as ever.
+    long if its writer needs the GIL); and a program that reads so many reads on. Whether it waited: then other
+    code may have run, and given x another shape. An error of x's comes where the element is used, as ever.
+
+    The writer may wait for the reader, who has no reason to expect a wait here. So it's given up after the first
+    slice of 50 ms, and the next thousands of reads are recorded.
     """
     global _late_reads
     cdef CEngine* e = _recorder.engine()
@@ -183,13 +195,16 @@ cdef bint caught_up(Tensor x, int most) except -1:
     try:
         flush(False)
         with nogil:
-            status = e.wait(c, False, poll_signals, arg)
+            status = e.wait(c, False, _poll_once, arg)
     finally:
         _spend(place, time.perf_counter_ns() - start)
         c.unref()
         if traced:
             note_wait(e, "elements read one by one", traced)
-    check_status(status, interrupt)
+    if status == INTERRUPTED and not interrupt:
+        _late_reads = -_GIVEN_UP
+    else:
+        check_status(status, interrupt)
     return True
 
 

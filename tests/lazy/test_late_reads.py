@@ -1,6 +1,8 @@
 """Elements read one by one of an array that isn't there: the program waits, and says so."""
 
+import signal
 import threading
+import time
 
 import pytest
 
@@ -14,11 +16,12 @@ def held():
     """An array that is written only once the second one, an event, is set."""
     x = la.zeros(1000)
     x.wait_to_read()
-    free = threading.Event()
+    x[0]  # what is there begins the count anew
+    whole, free = x[:], threading.Event()
 
     def write(run_ctx):
         free.wait(20)
-        run_ctx.numpy(x)[:] = range(1000)
+        run_ctx.numpy(whole)[:] = range(1000)
 
     la.engine.get().push_sync(write, la.cpu(0), (), (x.var,))
     yield x, free
@@ -26,7 +29,7 @@ def held():
     la.waitall()
 
 
-def soon(free, seconds=0.1):
+def soon(free, seconds=0.01):
     threading.Timer(seconds, free.set).start()
 
 
@@ -63,6 +66,63 @@ def test_nothing_waits_where_nothing_may(held):
         kept += list(x)
     free.set()
     assert [float(s) for s in kept] == [*range(1000), *range(100), *range(1000)]
+
+
+def test_a_writer_that_waits_for_the_reader(held):
+    x, free = held
+    kept = list(x) + [x[i] for i in range(1000)]  # each waits once, and not for long
+    assert kept[0]._state() == "pending"
+    free.set()
+    assert [float(s) for s in kept] == [*range(1000), *range(1000)]
+
+
+@pytest.mark.parametrize("iterates", [False, True])
+def test_another_shape_meanwhile(held, iterates):
+    x, free = held
+    entries = iter(x)
+
+    def shrink(*_):
+        free.set()
+        x.resize((4,), refcheck=False)
+
+    before = signal.signal(signal.SIGALRM, shrink)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.02)
+        if iterates:
+            assert len(list(entries)) == 4
+        else:
+            with pytest.raises(IndexError):
+                [x[999] for _ in range(16)]
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def test_a_handler_that_raises_costs_no_element(held):
+    x, free = held
+    entries = iter(x)
+
+    def fail(*_):
+        raise KeyError
+
+    before = signal.signal(signal.SIGALRM, fail)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.01)
+        with pytest.raises(KeyError):
+            next(entries)
+            time.sleep(1)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    free.set()
+    assert float(next(entries)) == 0.0
+
+
+def test_a_truth_in_a_list_is_not_asked_for():
+    pending, x = la.arange(1e6).sum() > 3, la.zeros(3, bool)
+    with la.no_sync():
+        x[1] = [pending]
+    assert x.tolist() == [False, True, False]
 
 
 def test_an_error_comes_where_an_element_is_used():
