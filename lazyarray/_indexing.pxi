@@ -36,9 +36,13 @@ cdef bint element_at(Tensor x, object key, npy_intp* at) except -1:
     return True
 
 
-cdef inline bint has_axes(object value):
-    """Whether a value is an array with axes."""
-    return (<Tensor>value).v.layout.ndim > 0 if is_tensor(value) else type(value) is np.ndarray and value.ndim > 0
+cdef bint has_axes(object value):
+    """Whether a value is an array with axes, or a list of Python's numbers."""
+    if is_tensor(value):
+        return (<Tensor>value).v.layout.ndim > 0
+    if type(value) is list or type(value) is tuple:  # of other things it isn't asked: they may not be there yet
+        return all([type(v) is int or type(v) is float for v in value])
+    return type(value) is np.ndarray and value.ndim > 0
 
 
 cdef int like_numpys_element(Tensor to, object value) except -1:
