@@ -205,6 +205,10 @@ cdef bint stored_now(Tensor to, object value) except -1:
             elif m.shape()[axis] != 1:
                 return False
         values = t.v.elements()
+        if m.same_shape(l[0]) and contiguous(to) and contiguous(t):
+            memcpy(to.v.elements(), values, l.size() * size)
+            changed(to.v.chunk)
+            return True
     elif not put_number(values, value, to.v.dtype):
         return False
     if not copy_steps(size, to.v.elements(), l.strides(), values, steps, l.shape(), l.ndim):
@@ -270,19 +274,9 @@ cdef object quick_put(PyObject** args, Py_ssize_t n):
 
 
 cdef object quick_copyto(PyObject** args, Py_ssize_t n):
-    """Copies an array to another of its shape and dtype; that one, if it was possible."""
-    cdef Tensor to, x
-    cdef Py_ssize_t nbytes
+    """Copies a small array to another of its dtype; that one, if it was possible."""
+    cdef Tensor to
     if n != 2 or not is_tensor(<object>args[0]) or not is_tensor(<object>args[1]):
         return None
-    to, x = <Tensor>args[0], <Tensor>args[1]
-    nbytes = to.v.layout.size() * to.v.itemsize()
-    if is_scalar(to) or unwritable(to) or to.v.same_memory(x.v) or to.v.dtype != x.v.dtype \
-            or not to.v.layout.same_shape(x.v.layout) or not contiguous(to) or not contiguous(x) \
-            or not may_run_now() or nbytes > recorder().policy.direct_bytes \
-            or not at_hand(to.v.chunk, True) or not x.v.at_hand() \
-            or not (to.v.device() == cpu0()) or not (x.v.device() == cpu0()):
-        return None
-    memcpy(to.v.elements(), x.v.elements(), nbytes)
-    changed(to.v.chunk)
-    return to
+    to = <Tensor>args[0]
+    return to if not is_scalar(to) and not unwritable(to) and stored_now(to, <object>args[1]) else None
