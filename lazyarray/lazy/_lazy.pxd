@@ -347,6 +347,9 @@ cdef extern from "lazy/recorder.h" namespace "lazyarray" nogil:
         void (*on_report)(const ReportPtr&) noexcept
         ReportPtr report()
 
+    cdef enum RecorderFull "lazyarray::Recorder::Full":
+        MANY "lazyarray::Recorder::MANY"
+
     cdef cppclass Recorder:
         Recorder(CEngine*, ChunkStore*) except +
         Executor executor
@@ -365,12 +368,12 @@ cdef extern from "lazy/recorder.h" namespace "lazyarray" nogil:
         cbool ready(const Instr&)
         cbool joins(const Instr&)
         cbool run_inline(Instr&) except +
-        cbool append(Instr*, int)
+        RecorderFull append(Instr*, int)
         cbool over_budget()
         cbool falls_behind(double)
         int64_t budget()
         void replan() except +
-        Status flush(cbool)
+        Status flush(cbool, cbool)
 
 
 cdef extern from "lazy/program.h" namespace "lazyarray" nogil:
@@ -503,7 +506,7 @@ cdef Tensor typed_like(Tensor t, Tensor like)
 cdef void set_operand(Instr* instr, int k, const View* v) noexcept
 cdef int emit(Instr* instr) except -1
 cdef int emit_elementwise(Instr* instr, Layout* space, const View** views, bint overwrites) except -1
-cdef int flush(bint wake) except -1
+cdef int flush(bint wake, bint rounds = *) except -1
 
 
 cdef inline bint at_hand(Chunk* c, bint write) noexcept:

@@ -179,7 +179,7 @@ cdef int emit(Instr* instr) except -1:
     """Runs the instruction now if it is tiny and ready, else records it. Takes it over."""
     cdef Recorder* rec = _recorder
     cdef bint naive = rec.engine().policy() == NAIVE
-    cdef bint full
+    cdef RecorderFull full
     cdef int k
     cdef Status status
     cdef list held = None
@@ -254,7 +254,7 @@ cdef int emit(Instr* instr) except -1:
     full = rec.append(instr, 1 if naive and not bulk_is_explicit() else get_bulk())
     try:
         if full:
-            flush(True)
+            flush(True, full == MANY and not bulk_is_explicit())
         if exported.size():
             _finish(exported)
         elif rec.falls_behind(cost) and not naive and not bulk_is_explicit():
@@ -467,11 +467,11 @@ cdef int _run_down(int64_t max_bytes, int64_t max_ops, str what) except -1:
     return check_status(status, interrupt)
 
 
-cdef int flush(bint wake) except -1:
+cdef int flush(bint wake, bint rounds = False) except -1:
     """Pushes the open segment; `wake` is false if the caller waits at once, and helps."""
     graveyard().sweep()
     step_aside()
-    return check_status(_recorder.flush(wake), None)
+    return check_status(_recorder.flush(wake, rounds), None)
 
 
 cdef int _flush_hook() except -1:

@@ -24,7 +24,7 @@ bool Recorder::run_traced(Instr& in) {
   return true;
 }
 
-bool Recorder::append(Instr* in, int bulk) {
+Recorder::Full Recorder::append(Instr* in, int bulk) {
   recorded++;
   in->has_refs = true;
   for (int k = 0; k < in->nop; ++k)
@@ -36,6 +36,10 @@ bool Recorder::append(Instr* in, int bulk) {
   const double ns = in->cost_ns;
   rec_mu_.lock();
   in->next = nullptr;
+  if (last_ && in->site < last_->site) {
+    round_ = last_;
+    rounds_count_ = open_count_.load(std::memory_order_relaxed);
+  }
   (last_ ? last_->next : open_) = in;
   last_ = in;
   const size_t count = open_count_.load(std::memory_order_relaxed) + 1;
@@ -44,9 +48,10 @@ bool Recorder::append(Instr* in, int bulk) {
   open_ns_.store(open_ns, std::memory_order_relaxed);
   open_bytes_ += in->bytes;
   // What can't be fused with anything, and is worth a worker, has nothing to wait for.
-  const bool full = count >= static_cast<size_t>(bulk) || kind == Kernel::PYTHON ||
-                    kind == Kernel::TRANSFER || (kind == Kernel::GUFUNC && ns >= policy.flush_ns);
-  const bool arm = !full && due_ns_ == 0 && open_ns >= policy.flush_ns;
+  const bool ended = kind == Kernel::PYTHON || kind == Kernel::TRANSFER ||
+                     (kind == Kernel::GUFUNC && ns >= policy.flush_ns);
+  const Full full = ended ? ENDED : count >= static_cast<size_t>(bulk) ? MANY : NOT_FULL;
+  const bool arm = full == NOT_FULL && due_ns_ == 0 && open_ns >= policy.flush_ns;
   const int64_t due = arm ? due_ns_ = engine_->now() + policy.age_ns : 0;
   rec_mu_.unlock();
   if (arm) engine_->alarm(due);
@@ -82,7 +87,7 @@ void Recorder::replan() {
     if (b) b->forget_plans();
 }
 
-Status Recorder::flush(bool wake) {
+Status Recorder::flush(bool wake, bool rounds) {
   // Nothing is open, but another thread may be pushing what was: it is pushed when this returns.
   if (open_empty() && !flushing_.load(std::memory_order_acquire)) return Status::OK;
   Engine::After after;
@@ -93,7 +98,7 @@ Status Recorder::flush(bool wake) {
     flushing_.store(true, std::memory_order_relaxed);  // before the swap, which publishes it
     try {
       if (!segment_.empty()) status = scheduler.push(segment_, after);  // the last flush had no memory
-      take_open();
+      take_open(rounds);
       if (!segment_.empty()) status = scheduler.push(segment_, after);
       flushing_.store(false, std::memory_order_release);
     } catch (const std::bad_alloc&) {
@@ -113,11 +118,11 @@ void Recorder::on_alarm() {
   const int64_t due = due_ns_;
   rec_mu_.unlock();
   if (due == 0) return;
-  if (now >= due) flush(true);
+  if (now >= due) flush(true, true);
   else engine_->alarm(due);
 }
 
-void Recorder::take_open() {
+void Recorder::take_open(bool rounds) {
   std::unique_lock<SpinLock> lock(rec_mu_);
   while (segment_.capacity() < open_count_.load(std::memory_order_relaxed)) {
     const size_t n = open_count_.load(std::memory_order_relaxed);
@@ -126,12 +131,28 @@ void Recorder::take_open() {
     lock.lock();
   }
   Instr* in = open_;
-  open_ = last_ = nullptr;
-  open_count_.store(0, std::memory_order_relaxed);
-  open_ns_.store(0, std::memory_order_relaxed);
-  open_bytes_ = 0;
-  due_ns_ = 0;  // the alarm stays: it costs less than to take it back, see on_alarm()
+  if (rounds && round_ && 2 * rounds_count_ >= open_count_.load(std::memory_order_relaxed)) {
+    open_ = round_->next;
+    round_->next = nullptr;
+  } else {
+    open_ = last_ = nullptr;
+  }
+  round_ = nullptr;
+  size_t count = 0;
+  double ns = 0;
+  int64_t bytes = 0;
+  for (const Instr* left = open_; left; left = left->next) {
+    count++;
+    ns += left->cost_ns;
+    bytes += left->bytes;
+  }
+  open_count_.store(count, std::memory_order_relaxed);
+  open_ns_.store(ns, std::memory_order_relaxed);
+  open_bytes_ = bytes;
+  // The alarm stays: it costs less than to take it back, see on_alarm().
+  const int64_t due = due_ns_ = ns >= policy.flush_ns ? engine_->now() + policy.age_ns : 0;
   lock.unlock();
+  if (due) engine_->alarm(due);
   for (; in; in = in->next) segment_.push_back(in);
 }
 

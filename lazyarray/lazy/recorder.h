@@ -107,9 +107,11 @@ class Recorder {
   // The same, with a note in the trace.
   bool run_traced(Instr& in);
 
-  // Takes over a heap instruction and its references. Returns whether it should be flushed now. Needs no
-  // memory: the tape and the versions know of the instruction already.
-  bool append(Instr* in, int bulk);
+  // Takes over a heap instruction and its references. Returns whether the segment should be flushed now: it
+  // has `bulk` instructions (MANY), or this one has nothing to wait for (ENDED). Needs no memory: the tape and the
+  // versions know of the instruction already.
+  enum Full : int { NOT_FULL, MANY, ENDED };
+  Full append(Instr* in, int bulk);
 
   // Whether the pusher had better run what is open itself: nothing is under way, and what is open are ops that
   // would have run at once, had not the first of them come while something was pending. A loop over
@@ -128,7 +130,8 @@ class Recorder {
 
   // Pushes everything recorded. `wake` = false if the caller will wait at once, and help. NO_MEMORY: what is
   // not pushed stays recorded, for the next flush.
-  Status flush(bool wake);
+  // `rounds`: the last, unfinished round of a loop may stay recorded.
+  Status flush(bool wake, bool rounds = false);
 
   // What a program needs, which plans once and pushes often. See program.h.
   InstrPool* pool() { return &pool_; }
@@ -143,8 +146,10 @@ class Recorder {
     rec_mu_.unlock();
     return e;
   }
-  // Swaps the open segment out, into `segment_`, which is empty.
-  void take_open();
+  // Swaps the open segment out, into `segment_`, which is empty; or what of it came before the round that is
+  // open, if that is the larger part. So segments of a loop hold whole rounds, whenever they are taken: their
+  // plans and compiled loops serve again.
+  void take_open(bool rounds);
 
   Engine* const engine_;
   ChunkStore* const store_;
@@ -153,6 +158,8 @@ class Recorder {
   SpinLock rec_mu_;
   Instr* scratch_ = nullptr;  // GIL
   Instr *open_ = nullptr, *last_ = nullptr;  // linked by `next`
+  Instr* round_ = nullptr;  // rec_mu_: after it the program went back to an earlier line; null: nowhere
+  size_t rounds_count_ = 0;  // rec_mu_: of instructions up to it
   std::atomic<size_t> open_count_{0};  // written under rec_mu_
   std::vector<Instr*> segment_;  // push_mu_: what is being pushed
   std::atomic<double> open_ns_{0};  // written under rec_mu_

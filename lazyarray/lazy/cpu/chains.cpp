@@ -7,8 +7,10 @@ namespace lazyarray {
 
 namespace {
 
-// Instructions of a chain: what LLVM takes grows with them, and what is gained does not.
-constexpr int kLongest = 256;
+// Instructions of a chain: what LLVM takes grows with them, and what is gained does not. A chain of a loop's body ends
+// where the body begins again, if it has this many: how many rounds a segment holds is by chance, and what is
+// never the same is never compiled.
+constexpr int kLongest = 256, kRound = 32;
 
 // One chain while it grows.
 class Finder {
@@ -33,6 +35,8 @@ class Finder {
   };
 
   bool add(int m);
+  // Whether the member's line comes before that of the one before it: a loop's next round.
+  bool begins_round(int m) const;
   int read(int m, int k);  // a place of the chain; -1: there are too many
   int place(int m, int k, bool written);
   // Whether what was written there is needed after the members before `end`.
@@ -126,6 +130,10 @@ bool Finder::outlives(const Value& v, int end) const {
   return operand_in_memory(plan_.members[v.member], v.op) || last_.at(v.walk) >= end;
 }
 
+bool Finder::begins_round(int m) const {
+  return m > 0 && stage_.instrs[m]->site < stage_.instrs[m - 1]->site;
+}
+
 int Finder::grow(int begin) {
   chain_ = Chain();
   chain_.begin = begin;
@@ -134,8 +142,10 @@ int Finder::grow(int begin) {
   lines_.clear();
   temporaries_ = instructions_ = 0;
   const int n = static_cast<int>(plan_.members.size());
+  const bool in_round = begin > 0 && !begins_round(begin);  // in the midst of it
   int m = begin;
   for (; m < n; ++m) {
+    if (instructions_ >= (in_round ? 2 : kRound) && begins_round(m)) break;
     if (plan_.members[m].role == Member::NOTHING) continue;
     if (steps_[m].level != chain_.level || !stage_.instrs[m]->kernel->code || !add(m)) break;
   }
