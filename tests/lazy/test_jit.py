@@ -492,6 +492,25 @@ def test_explain_says_what_is_compiled():
 # ---- in the background, in processes ------------------------------------------------------------
 
 
+def test_rounds_of_a_loop_share_their_code():
+    def work(x, y, n):
+        for _ in range(n):
+            a, b = x * 0.5, y * 0.25
+            x, y = (a + b) * 0.5 + a, (a - b) * y
+        return x, y
+
+    a = np.random.default_rng(0).random(1000)
+    compiled()
+    made = []
+    for n in (10, 15, 20, 25):  # chains of five rounds
+        for _ in range(2):
+            got = work(la.array(a), la.array(a[::-1].copy()), n)
+            for mine, numpys in zip(got, work(a, a[::-1].copy(), n), strict=True):
+                same(mine.asnumpy(), numpys)
+        made.append(compiled())
+    assert made[0] > 0 and not any(made[1:]), made
+
+
 def python(code, **env):
     done = subprocess.run(
         [sys.executable, "-c", code],

@@ -10,6 +10,8 @@ import lazyarray as la
 from lazyarray import engine
 from lazyarray.lazy._lazy import _set_policy
 
+from .fusing import figures
+
 
 @pytest.fixture
 def recorded():
@@ -213,3 +215,40 @@ def test_running_ahead_is_bounded():
         most = max(most, la.engine.get().stats()["pending_bytes"])
     assert float(total[0, 0]) == 400
     assert most <= 140 << 20
+
+
+def rounds(x, y, n, pause=None):
+    """A loop's body of ten ops, n times; `pause()` in the midst of the last."""
+    for i in range(n):
+        a, b = x * 0.5, y * 0.25
+        c, d = a + b, a - b
+        if pause and i == n - 1:
+            pause()
+        x, y = c * d + x * 0.5, d - c
+        y = y + a * b
+    return x, y
+
+
+def last_segment():
+    """How many instructions the segment has that was flushed last."""
+    return int(str(la.explain()).split("segment: ")[1].split()[0])
+
+
+def test_full_segments_of_a_loop_hold_whole_rounds():
+    x = np.linspace(0, 1, 100_000)
+    with figures(inline_ns=0, age_ns=1e15):
+        one, other = rounds(la.array(x), la.array(x), 30)
+        assert last_segment() == 50  # of 300, at most 256 a segment
+    np.testing.assert_array_equal(one, rounds(x, x, 30)[0])
+    np.testing.assert_array_equal(other, rounds(x, x, 30)[1])
+
+
+def test_what_an_idle_worker_takes_of_a_loop_are_whole_rounds():
+    x = np.linspace(0, 1, 100_000)
+    with figures(inline_ns=0, flush_ns=1e6, age_ns=1000):
+        recorded = counts()[0]
+        one, other = rounds(la.array(x), la.array(x), 5, lambda: time.sleep(0.2))
+        assert counts()[0] - recorded == 50
+        assert last_segment() % 10 == 0
+    np.testing.assert_array_equal(one, rounds(x, x, 5)[0])
+    np.testing.assert_array_equal(other, rounds(x, x, 5)[1])
