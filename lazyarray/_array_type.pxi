@@ -2,10 +2,6 @@
 # (`hasattr(x, "__len__")`, `isinstance(x, Iterable)`).
 
 
-cdef enum:
-    _LATE_READS = 16  # elements read in a row that weren't there, after which a program waits for their array
-
-
 cdef class _Iterator:
     """The entries along the first axis, one after the other."""
 
@@ -26,10 +22,10 @@ cdef class _Iterator:
         self.i += 1
         if x.v.layout.ndim == 1 and type(x) is NDArray:  # a derived class may have a way of its own
             t = get_element(x, x.v.layout.offset + i * x.v.layout.strides()[0])
-            if t is None and not self.late and x.v.layout.shape()[0] >= _LATE_READS:
+            if t is None and not self.late:
                 self.late = True  # once
                 self.i = i        # unless a signal's handler raises
-                caught_up(x, 0)
+                caught_up(x, True)
                 if self.array is None or x.v.layout.ndim != 1 or i >= x.v.layout.shape()[0]:
                     self.array = None
                     raise StopIteration

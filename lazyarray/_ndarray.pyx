@@ -823,7 +823,7 @@ cdef class Array(Methods):
         cdef npy_intp at
         if element_at(self, key, &at):
             t = get_element(self, at)
-            if t is None and caught_up(self, _LATE_READS) and element_at(self, key, &at):
+            if t is None and caught_up(self, False) and element_at(self, key, &at):
                 t = get_element(self, at)
             if t is not None:
                 return handed(t)

@@ -330,6 +330,7 @@ cdef extern from "lazy/recorder.h" namespace "lazyarray" nogil:
     cdef cppclass FlushPolicy:
         double inline_ns, cheap_ns, group_ns, gil_ns, fuse_ns, flush_ns
         int64_t age_ns, direct_bytes, draws, ahead_bytes, few_ops
+        int late_reads, given_up
     cdef cppclass TilePolicy:
         int64_t tile_bytes, stream_bytes, ahead_bytes, stream, least, most, ahead_least, row, panels, panel
         double split_ns, task_ns, compile_ns
@@ -509,10 +510,8 @@ cdef int emit_elementwise(Instr* instr, Layout* space, const View** views, bint 
 cdef int flush(bint wake, bint rounds = *) except -1
 
 
-cdef inline bint at_hand(Chunk* c, bint write) noexcept:
-    """Whether the memory can be read (or written) now, with nothing to be told to anybody."""
-    return c.data is not NULL and (c.idle() if write else c.readable()) and c.plain() \
-        and c.error.load() is NULL and not c.deleted.load()
+cdef extern from "lazy/view.h" namespace "lazyarray" nogil:
+    cbool at_hand(const Chunk*, cbool)
 
 
 cdef extern from "lazy/arithmetic.h" namespace "lazyarray" nogil:
@@ -538,7 +537,7 @@ cdef int no_sync_now() noexcept
 cdef bint capturing() noexcept
 cdef PyObject* noting() noexcept
 cdef Tensor get_element(Tensor x, npy_intp offset)
-cdef bint caught_up(Tensor x, int most) except -1
+cdef bint caught_up(Tensor x, bint all_of_it) except -1
 cdef bint set_element(Tensor x, npy_intp offset, object value) except -1
 cdef Tensor lone_op(const Kernel* k, object a, object b, Tensor out)
 cdef bint instant(Chunk* state) noexcept

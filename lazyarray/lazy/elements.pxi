@@ -152,10 +152,6 @@ cdef Tensor get_element(Tensor x, npy_intp offset):
     return t
 
 
-cdef enum:
-    _GIVEN_UP = 10000  # reads that wait for nothing after a wait that was given up
-
-
 cdef int _late_reads = 0  # elements in a row that were not there when they were read
 
 
@@ -164,8 +160,9 @@ cdef cbool _poll_once(void* arg) noexcept nogil:
     return False
 
 
-cdef bint caught_up(Tensor x, int most) except -1:
-    """Waits for ``x``, of which an element is read that isn't there, if it's the ``most``-th such read in a row.
+cdef bint caught_up(Tensor x, bint all_of_it) except -1:
+    """Waits for ``x``, of which an element is read that isn't there, if it's the last of many such reads in a row,
+    or the first of many, as ``all_of_it`` is read.
 
     Each would be an instruction, at several times the price of a read, for as long as x is pending (which takes
     long if its writer needs the GIL); and a program that reads so many reads on. Whether it waited: then other
@@ -181,9 +178,14 @@ cdef bint caught_up(Tensor x, int most) except -1:
     if c.readable() or not c.plain() or e.policy() == NAIVE or e.stopped() or recording() or capturing() \
             or no_sync_now() or bulk_is_explicit() or e.current() is not NULL:
         return False
-    _late_reads += 1
-    if _late_reads < most:
-        return False
+    cdef int most = _recorder.policy.late_reads
+    if all_of_it:
+        if x.v.layout.shape()[0] < most:
+            return False
+    else:
+        _late_reads += 1
+        if _late_reads < most:
+            return False
     _late_reads = 0
     cdef _Place place = place_of("elements read one by one")
     cdef int64_t traced = e.now() if e.tracing() else 0
@@ -202,7 +204,7 @@ cdef bint caught_up(Tensor x, int most) except -1:
         if traced:
             note_wait(e, "elements read one by one", traced)
     if status == INTERRUPTED and not interrupt:
-        _late_reads = -_GIVEN_UP
+        _late_reads = -_recorder.policy.given_up
     else:
         check_status(status, interrupt)
     return True

@@ -27,6 +27,10 @@ struct FlushPolicy {
   // numbers, waited for: at once 2.0, 11.6, 55; as an op 5.8, 29, 71. A program that draws 9000 a step:
   // 5.8 ms at once, 7.6 as ops, NumPy 6.9. Large ones had better run beside.)
   int64_t draws = 10000;
+  // So many elements read one by one that weren't there, and the next waits for their array: recorded, each costs
+  // several times a read. (20,000 draws grouped in a loop: 17 ms recorded, 9.3 so, NumPy 7.4.)
+  int late_reads = 16;
+  int given_up = 10000;  // reads that don't wait after such a wait that was given up
   // How far pushers run ahead: their own work takes microseconds an op, so what keeps workers busy is far
   // less than memory could hold, and each pending op keeps its inputs alive. (300 products of 440 x 440 with
   // a new operand each: 454 MB with 1 GiB, 132 with this; the times differed less than from run to run.) Few ops may have more, up to

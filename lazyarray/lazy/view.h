@@ -10,6 +10,11 @@
 
 namespace lazyarray {
 
+// Whether the memory can be read (or written) now, with nothing to be told to anybody.
+inline bool at_hand(const Chunk* c, bool write) {
+  return c->data && (write ? c->idle() : c->readable()) && c->plain() && !c->error.load() && !c->deleted.load();
+}
+
 // Whoever has a view counts the chunk's reference.
 //
 // A number that was computed at the call is `alone`: its value lies in the view, in place of the lengths and
@@ -66,9 +71,9 @@ class View {
   Device device() const { return alone_ ? Device() : chunk_->device; }
   bool on_gpu() const { return !alone_ && chunk_->device.is_gpu(); }
   // Whether the elements can be read now, by the host, with nothing to be told to anybody.
-  bool at_hand() const { return alone_ || readable(chunk_); }
+  bool at_hand() const { return alone_ || lazyarray::at_hand(chunk_, false); }
   // Whether they can be read now, and are on cpu(0).
-  bool near() const { return alone_ || (readable(chunk_) && chunk_->device == Device()); }
+  bool near() const { return alone_ || (lazyarray::at_hand(chunk_, false) && chunk_->device == Device()); }
 
   // Whether a value in an object that has the view there is aligned as the loops want it.
   static bool aligns(size_t at) { return (at + offsetof(View, layout) + Layout::room_at()) % 16 == 0; }
@@ -81,9 +86,6 @@ class View {
  private:
   static constexpr int kValue = 32;  // the largest: complex long double; the number of its birth comes after it
   static_assert(kValue + sizeof(uint64_t) <= Layout::kRoom, "a value and a number");
-  static bool readable(const Chunk* c) {
-    return c->data && c->readable() && c->plain() && !c->error.load() && !c->deleted.load();
-  }
   char* room() const { return const_cast<Layout&>(layout).room(); }
   Chunk* settle() const;  // makes the chunk
 };
