@@ -30,6 +30,7 @@ from lazyarray import (
     _public,
     _scalar_mode,
     _scalars,
+    _trace,
     autograd,
     context,
     engine,
@@ -107,7 +108,7 @@ _LATER = {
         ).split()
     },
     "emath": "lib:scimath",
-    **{n: f"graph:{n}" for n in "AttrScope Executor Graph Symbol spec sym trace".split()},
+    **{n: f"graph:{n}" for n in "AttrScope Executor Graph Symbol spec sym".split()},
     **{n: f"_compile:{n}" for n in "compile Compiled CompileWarning".split()},
 }
 
@@ -127,7 +128,7 @@ __all__ = [
     "no_sync",
     "sync_report",
     "waitall",
-    # graphs; trace of an array is NumPy's
+    # graphs; trace is among the functions, too
     "AttrScope",
     "Executor",
     "Graph",
@@ -203,11 +204,10 @@ if _typing.TYPE_CHECKING:
         typing,
     )
     from lazyarray._compile import Compiled, CompileWarning, compile
+    from lazyarray._trace import trace as trace
     from lazyarray.graph import AttrScope, Executor, Graph, Symbol, spec, sym
-    from lazyarray.graph import trace as trace
     from lazyarray.lib import scimath as emath
 else:  # hidden from type checkers, to which it would promise every name
-    del trace  # of ops: graph's is it, too
 
     def __getattr__(name: str) -> _typing.Any:
         if name in _LATER:
@@ -226,6 +226,7 @@ else:  # hidden from type checkers, to which it would promise every name
 
 
 _direct.in_lazyarray(_public.namespace)
+globals()["trace"] = _trace.trace  # that of functions is part of it
 _scalar_mode.from_environment()
 _others.watch()
 if _os.environ.get("LAZYARRAY_PROFILER_AUTOSTART"):

@@ -132,6 +132,8 @@ cdef class NDArray(Array):
     def __ipow__(self, other):
         if not _powers_keep_dtypes:
             other = exponent_of(self, other)
+        if type(other) is int and other < 0 and info((<Tensor>self).v.dtype).kind == b"b":
+            return inplace(_power, self, other)  # no bool comes of it
         cdef Ufunc short = power_shortcut(self, other)
         if short is not None:
             return short.unary(self, self)

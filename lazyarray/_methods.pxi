@@ -478,9 +478,10 @@ cdef class Methods(Operators):
         """Each element repeated."""
         return functions.repeat(self, repeats, axis)
 
-    def clip(self, min=None, max=None, out=None, *, casting="same_kind"):
+    def clip(self, min=None, max=None, out=None, *, casting="same_kind", dtype=None, where=True, order="K",
+             subok=True):
         """Values limited to a range."""
-        return handed(functions.clip(self, min, max, out, casting=casting))
+        return handed(functions.clip(self, min, max, out, casting=casting, dtype=dtype, where=where, order=order))
 
     def round(self, decimals=0, out=None):
         """Values rounded to a number of decimals."""

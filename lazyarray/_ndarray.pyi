@@ -14,6 +14,7 @@ from lazyarray._types import (
     DTypeLike,
     File,
     Index,
+    Order,
     ShapeLike,
 )
 from lazyarray.context import Context
@@ -390,6 +391,10 @@ class NDArray(metaclass=_ArrayType):
         out: NDArray | None = None,
         *,
         casting: Casting = "same_kind",
+        dtype: DTypeLike = None,
+        where: ArrayLike = True,
+        order: Order = "K",
+        subok: bool = True,
     ) -> NDArray: ...
     def round(self, decimals: int = 0, out: NDArray | None = None) -> NDArray: ...
     def conj(self, out: NDArray | None = None) -> NDArray: ...

@@ -205,11 +205,14 @@ cdef Ufunc power_shortcut(Tensor a, object exponent):
     if is_scalar(a):
         return None
     if kind == b"f" or kind == b"c":
-        if exponent == 2:
+        # Since NumPy 2.3 a float of 2, 1 or -1 is an exponent like any other; for real numbers the first two have
+        # the same bits all the same.
+        same = t is int or not _powers_keep_dtypes
+        if exponent == 2 and (same or kind == b"f"):
             return _square
-        if exponent == 1:
+        if exponent == 1 and (not _powers_keep_dtypes or kind == b"f"):
             return _positive
-        if exponent == -1:
+        if exponent == -1 and same:
             return _reciprocal
         if exponent == 0.5:
             return _sqrt

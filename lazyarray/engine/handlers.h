@@ -127,7 +127,7 @@ class Handlers {
     constexpr int kJumpCaches = PY_VERSION_HEX >= 0x030D0000 ? 1 : 0;
     PyObject* name = nullptr;  // loaded last: a type, unless an attribute of it follows
     bool others = true;
-    for (int i = clause, arg = 0, seen = 0; i < n && seen < 64; ++i, ++seen) {
+    for (int i = clause, arg = 0, seen = 0; i < n && seen < 4096; ++i, ++seen) {
       const int op = text[2 * i];
       arg = arg << 8 | text[2 * i + 1];
       if (op == ops_.extended_arg) continue;

@@ -74,3 +74,17 @@ def along(x: NDArray, index: NDArray, axis: int | None) -> Shape:
             "shape mismatch: indexing arrays could not be broadcast together with shapes "
             f"{shape_text(fixed)} {shape_text(index.shape)} "
         ) from None
+
+
+def as_dtype_of(x: NDArray, v: Any) -> Any:
+    """Python's numbers, and lists of them, that are stored in ``x``: of its dtype, as in NumPy.
+
+    Raises: OverflowError for an integer that it doesn't hold.
+    """
+    return np.array(v, x.dtype) if _is_of_numbers(v) else v
+
+
+def _is_of_numbers(v: Any) -> bool:
+    if type(v) is list or type(v) is tuple:
+        return all(map(_is_of_numbers, v))
+    return type(v) in (int, float, bool, complex)

@@ -134,7 +134,7 @@ def place_of(ctx: Any, device: Any, like: Any) -> Device | None:
 
 def stacked(obj: Any, dtype: Any) -> NDArray:
     """The array of a nested sequence that holds NDArrays: each is written by an op."""
-    parts = [stacked(o, dtype) if _rows.holds_arrays(o) else o for o in obj]
+    parts = [stacked(o, dtype) if _rows.holds_arrays(o) else _rows.own_array(o) for o in obj]
     hosts: list[Any] = [o if isinstance(o, Tensor) else np.asarray(o, dtype) for o in parts]
     shape = hosts[0].shape
     if any(host.shape != shape for host in hosts):
@@ -242,13 +242,13 @@ def asfortranarray(
     Args:
         a: an array, a number, or nested sequences of those.
         dtype: the result's dtype; None: a's own.
-    Returns: an array of a's shape.
+    Returns: an array of a's shape, (1,) for a number.
 
     >>> import lazyarray as la
     >>> la.asfortranarray(la.ones((2, 3))).strides
     (8, 16)
     """
-    return array(a, dtype, copy=None, order="F", device=device, like=like)
+    return array(a, dtype, copy=None, order="F", ndmin=1, device=device, like=like)
 
 
 _FLAGS = {

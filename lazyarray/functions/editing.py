@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
+from lazyarray.functions._checks import as_dtype_of
 from lazyarray.functions.creation import shape_of
 from lazyarray.functions.joining import concatenate
 from lazyarray.functions.manipulation import copy, ravel, reshape
@@ -223,7 +224,8 @@ def insert(arr: ArrayLike, obj: Any, values: ArrayLike, axis: int | None = None)
     >>> la.insert(la.array([1, 2, 3]), 1, 9).asnumpy()
     array([1, 9, 2, 3])
     """
-    x, new = _layout.operands(arr, values)
+    x = asarray(arr)
+    x, new = _layout.operands(x, as_dtype_of(x, values))
     if axis is None:
         x, axis = ravel(x), 0
     axis = normalize_axis_index(axis, x.ndim)

@@ -238,7 +238,7 @@ def iscomplex(x: ArrayLike) -> NDArray:
     x = asarray(x)
     if x.dtype.kind == "c":
         return op.not_equal(imag(x), 0)
-    return full(x.shape, False, np.bool_, x.device)
+    return returned(full(x.shape, False, np.bool_, x.device))
 
 
 # ---- objects and layouts -------------------------------------------------------------------------

@@ -301,7 +301,11 @@ def vander(x: ArrayLike, N: int | None = None, increasing: bool = False) -> NDAr
     if v.ndim != 1:
         raise ValueError("x must be a one-dimensional array or sequence.")
     n = len(v) if N is None else operator.index(N)
-    matrix = creation.empty((len(v), n), np.promote_types(v.dtype, int), device=v.device)
+    dtype = np.promote_types(v.dtype, int)
+    if dtype.kind == "c" and not follows(v):  # a running product of NumPy's has bits of its own
+        key = n, increasing
+        return gil_op("vander", lambda a: np.vander(a, *key), [v], (len(v), n), key)
+    matrix = creation.empty((len(v), n), dtype, device=v.device)
     columns = matrix if increasing else matrix[:, ::-1]
     v = astype(v, matrix.dtype, copy=False)
     power: Any = 1

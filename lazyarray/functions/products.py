@@ -137,10 +137,9 @@ def _blas_ready(x: NDArray) -> NDArray:
     """``x``, or a copy that BLAS takes: np.dot copies where np.matmul runs a loop of its own."""
     if x.dtype.char not in "fdFD" or contiguous_signature(x) is not None:
         return x
-    item = x.itemsize
     steps = [s for s, n in zip(x.strides, x.shape, strict=True) if n > 1]
-    fits = all(s > 0 and s % item == 0 for s in steps) and (item in steps or len(steps) < 2)
-    return x if fits else copy(x, "A")
+    fits = len(steps) < 2 and all(s > 0 and s % x.itemsize == 0 for s in steps)
+    return x if fits else copy(x, "C")
 
 
 def vdot(a: ArrayLike, b: ArrayLike, /) -> NDArray:

@@ -7,15 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from lazyarray.functions.manipulation import copy
 from lazyarray.lazy._lazy import Tensor
 from lazyarray.ops import names as op
 from lazyarray.ops._differentiable import follows
-from lazyarray.ops._layout import check_shape, deliver, gil_op
-from lazyarray.ops._rows import asarray, clamp, out_array, writable
+from lazyarray.ops._layout import check_shape, deliver, gil_op, order_of
+from lazyarray.ops._rows import asarray, astype, clamp, out_array, select, writable
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
-    from lazyarray._types import ArrayLike, Casting
+    from lazyarray._types import ArrayLike, Casting, DTypeLike
 
 __all__ = ["clip", "round", "around", "fix"]
 
@@ -31,6 +32,10 @@ def clip(
     a_min: Any = _MISSING,
     a_max: Any = _MISSING,
     casting: Casting = "same_kind",
+    dtype: DTypeLike = None,
+    where: Any = True,
+    order: str | None = "K",
+    subok: bool = True,
 ) -> NDArray:
     """Values limited to [min, max]; a limit of None is none. The limits broadcast.
 
@@ -40,6 +45,10 @@ def clip(
         a_min: NumPy's older name of ``min``.
         a_max: NumPy's older name of ``max``.
         casting: which casts of the operands and to ``out`` are allowed.
+        dtype: what the operands are cast to first.
+        where: the places of ``out`` that are written.
+        order: how the result lies.
+        subok: has no meaning here.
     Returns: an array of the shape to which array and limits broadcast.
     Raises: ValueError if they do not broadcast, and for a limit by both names; TypeError for a cast
         that ``casting`` forbids.
@@ -67,11 +76,25 @@ def clip(
             low = None
         if type(high) is int and high >= np.iinfo(x.dtype).max:
             high = None
-    if casting != "same_kind":
+    order = order_of(order, "K")
+    if casting != "same_kind" or dtype is not None or where is not True or order != "K":
         operands: list[Any] = [x, low, high, out]
         ones = [np.ones(1, v.dtype) if hasattr(v, "dtype") else v for v in operands]
-        np.clip(*ones, casting=casting)  # refuses what it does
-        return deliver(clip(x, low, high), out, "clip", broadcasts=True, back="unsafe")
+        np.clip(*ones, casting=casting, dtype=dtype)  # its errors
+        if dtype is not None:
+            x = astype(x, dtype, copy=False)
+            low, high = [
+                v if v is None or type(v) in (int, float) else astype(asarray(v), dtype, copy=False)
+                for v in (low, high)
+            ]
+        found = clip(x, low, high)
+        if where is not True and isinstance(out, Tensor):
+            found = select(asarray(where), found, out)
+        if order != "K" and out is None:
+            found = copy(found, order)
+        if out is Ellipsis:
+            return writable(found)
+        return deliver(found, out, "clip", broadcasts=True, back="unsafe")
     if low is None and high is None:
         return op.positive(x, out=out)
     if low is None:

@@ -16,7 +16,7 @@ from lazyarray.functions.manipulation import ravel
 from lazyarray.ops import names as op
 from lazyarray.ops._differentiable import refuse
 from lazyarray.ops._layout import gil_op, looked_at, operands, values
-from lazyarray.ops._rows import asarray, full, kept
+from lazyarray.ops._rows import asarray, full, kept, writable
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
@@ -233,7 +233,7 @@ def isin(
         found = full(x.shape, invert, np.bool_, x.device)
         for i in range(among.size):
             found = join(found, compare(x, among[i]))
-        return found
+        return writable(found)
     return gil_op(
         "isin",
         lambda v, w: np.isin(v, w, assume_unique, invert, kind=kind),  # type: ignore[arg-type]

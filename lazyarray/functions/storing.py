@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lazyarray.functions._checks import along, check_bounds, check_fits, listed, wrapped
+from lazyarray.functions._checks import (
+    along,
+    as_dtype_of,
+    check_bounds,
+    check_fits,
+    listed,
+    wrapped,
+)
 from lazyarray.functions.editing import resize
 from lazyarray.functions.index_tricks import check_cube
 from lazyarray.functions.manipulation import ravel
@@ -15,7 +22,7 @@ from lazyarray.lazy._lazy import Tensor, Unheld
 from lazyarray.ops._differentiable import follows
 from lazyarray.ops._layout import gil_write, operands, values
 from lazyarray.ops._moves import stored
-from lazyarray.ops._rows import assign_to, holdable, holds_scalar, out_array, select, strided
+from lazyarray.ops._rows import assign_to, holds_scalar, out_array, select, strided
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
@@ -42,7 +49,7 @@ def put_along_axis(arr: NDArray, indices: ArrayLike, values: ArrayLike, axis: in
     >>> x.asnumpy()
     array([[9, 1, 2]])
     """
-    x, index, new = operands(_changed("put_along_axis", arr), indices, values)
+    x, index, new = operands(_changed("put_along_axis", arr), indices, as_dtype_of(arr, values))
     if index.dtype.kind not in "iu":
         raise IndexError("`indices` must be an integer array")
     if axis is not None and index.ndim != x.ndim:
@@ -75,8 +82,8 @@ def put(a: NDArray, ind: Any, v: ArrayLike, mode: str = "raise") -> None:
     def function(x: np.ndarray, i: np.ndarray, w: np.ndarray) -> None:
         np.put(x, wrapped(i, x.size, mode), w, mode)  # type: ignore[arg-type]
 
-    if mode == "raise" and isinstance(a, Tensor):
-        check_bounds(ind := listed(ind), (a.size,), 0)
+    if mode == "raise":
+        check_bounds(ind := listed(ind), (_changed("put", a).size,), 0)
     _store("put", function, a, ind, v)
 
 
@@ -118,8 +125,8 @@ def place(arr: NDArray, mask: ArrayLike, vals: ArrayLike) -> None:
     _store("place", np.place, arr, mask, vals)
 
 
-def _changed(name: str, a: NDArray) -> NDArray:
-    if not holdable(a):
+def _changed(name: str, a: Any) -> NDArray:
+    if isinstance(a, np.ndarray):
         raise Unheld(f"{name} changes one of NumPy's arrays")
     if not isinstance(a, Tensor) or holds_scalar(a):
         raise TypeError(f"{name}: the array to change is an NDArray, not {type(a).__name__}")
@@ -127,9 +134,7 @@ def _changed(name: str, a: NDArray) -> NDArray:
 
 
 def _store(name: str, function: Callable[..., Any], a: NDArray, where: Any, values: Any) -> None:
-    if isinstance(values, (list, tuple)) and not values:
-        values = np.empty(0, _changed(name, a).dtype)  # of no other dtype
-    x, *inputs = operands(_changed(name, a), where, values)
+    x, *inputs = operands(_changed(name, a), where, as_dtype_of(a, values))
     if follows(x, inputs[1]):
         mask = inputs[0]
         return stored(name, x, inputs[1], lambda a, v: _store(name, function, a, mask, v))
@@ -154,6 +159,7 @@ def fill_diagonal(a: NDArray, val: ArrayLike, wrap: bool = False) -> None:
     array([[5, 0],
            [0, 5]])
     """
+    _changed("fill_diagonal", a)
     if a.ndim < 2:
         raise ValueError("array must be at least 2-d")
     if a.ndim > 2:

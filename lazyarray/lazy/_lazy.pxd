@@ -321,6 +321,7 @@ cdef extern from "lazy/cpu/run.h" namespace "lazyarray" nogil:
     npy_intp count_true(const char*, npy_intp)
     Loop pick_of_size(int)
     Loop place_of_size(int)
+    Loop fill_of_size(int)
     Loop where_of_size(int)
     Loop cast_loop(int, int)
     cbool cast_checks_range(int, int)

@@ -99,6 +99,7 @@ from lazyarray.lazy._lazy cimport (
     new_tensor,
     Number,
     number_tensor,
+    fill_of_size,
     pick_of_size,
     place_of_size,
     np_dtype,

@@ -5,6 +5,7 @@ cdef extern from "lazy/cpu/scatter.h" namespace "lazyarray" nogil:
     Loop scatter_of(char)
 
 
+cdef object _WHOLE = slice(None)
 cdef Kernel* _gather_kernels[2][32]
 
 
@@ -193,7 +194,8 @@ cdef Tensor gathered_behind(Tensor x, tuple key, object picked, int axis):
     cdef int i, n, many
     cdef Tensor index, found, out
     for i in range(axis):
-        if key[i] != _WHOLE:
+        k = key[i]
+        if type(k) is not slice or k != _WHOLE:
             return None
     if not isinstance(picked, Tensor):
         index = host_index(picked, x.v.layout.shape()[axis], axis, x.v.device())
@@ -222,9 +224,6 @@ cdef Tensor gathered_behind(Tensor x, tuple key, object picked, int axis):
         step *= found.v.layout.shape()[i]
     assign(out, found)
     return out
-
-
-cdef object _WHOLE = slice(None)
 
 
 cdef Tensor gathered(Tensor x, object key):

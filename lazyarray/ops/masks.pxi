@@ -1,8 +1,19 @@
-# x[mask] and x[mask] = values, off the GIL, for a mask of x's shape.
+# x[mask] and x[mask] = values, off the GIL, for a mask of x's axes, or of the first of them.
+
+
+cdef extern from *:
+    """
+    static void places_of_true(const char* mask, npy_intp n, npy_intp* to) {
+      for (npy_intp i = 0; i < n; ++i)
+        if (mask[i]) *to++ = i;
+    }
+    """
+    void places_of_true(const char*, npy_intp, npy_intp*) noexcept
 
 
 cdef Kernel* _pick_kernels[32]
 cdef Kernel* _place_kernels[32]
+cdef Kernel* _fill_kernels[32]
 
 
 cdef bint masks_all(Tensor x, Tensor mask) noexcept:
@@ -61,6 +72,14 @@ cdef Tensor picked(Tensor x, object key):
     if recording() and wants_gradient(x):  # then NumPy's indexing tells which elements are meant
         return None
     same_device(x, mask)
+    if mask.v.dtype != D_BOOL or mask.v.layout.ndim == 0:
+        return None
+    if x.v.device().kind != GPU:
+        if mask.v.layout.ndim < x.v.layout.ndim:
+            return picked_rows(x, mask)
+        if x.v.layout.same_shape(mask.v.layout):
+            x = x if contiguous(x) else cast_c(x, x.v.dtype)
+            mask = mask if contiguous(mask) else cast_c(mask, D_BOOL)
     if not masks_all(x, mask):
         return None
     cdef Tensor out = picked_now(x, mask)
@@ -91,9 +110,119 @@ cdef Tensor picked(Tensor x, object key):
     return out
 
 
+cdef bint leads(Tensor mask, Tensor x, int axis) noexcept:
+    """Whether the mask is of x's axes from ``axis`` on, but perhaps not of the last ones."""
+    cdef int i
+    if mask.v.dtype != D_BOOL or mask.v.layout.ndim == 0 or axis + mask.v.layout.ndim > x.v.layout.ndim:
+        return False
+    for i in range(mask.v.layout.ndim):
+        if mask.v.layout.shape()[i] != x.v.layout.shape()[axis + i]:
+            return False
+    return True
+
+
+cdef Tensor picked_rows(Tensor x, Tensor mask):
+    """``x[mask]`` for a mask of the first axes, which it waits for: a gather of what is behind them. None if it's not."""
+    cdef Tensor still, places, rows
+    cdef npy_intp n, count
+    cdef int i, many = mask.v.layout.ndim
+    if not leads(mask, x, 0) or x.v.layout.size() == 0:
+        return None
+    mask = mask if contiguous(mask) else cast_c(mask, D_BOOL)
+    wait(mask, False, "?a boolean index")
+    if not leads(mask, x, 0) or x.v.layout.size() == 0:  # another thread gave one a new shape meanwhile
+        return None
+    still = settled(mask, False)
+    if not still.v.chunk.allocate():
+        raise MemoryError(f"unable to allocate {still.v.chunk.nbytes} bytes")
+    n = still.v.layout.size()
+    count = count_true(still.v.elements(), n)
+    places = empty_like_shape(D_IL, 1, &count, x.v.device())
+    if not places.v.chunk.allocate():
+        raise MemoryError(f"unable to allocate {places.v.chunk.nbytes} bytes")
+    places_of_true(still.v.elements(), n, <npy_intp*>places.v.elements())
+    written(places)
+    x = x if contiguous(x) else cast_c(x, x.v.dtype)
+    rows = view_of(x)
+    rows.v.layout.resize(x.v.layout.ndim - many + 1)
+    rows.v.layout.shape()[0] = n
+    rows.v.layout.strides()[0] = x.v.layout.strides()[many - 1]
+    for i in range(many, x.v.layout.ndim):
+        rows.v.layout.shape()[i - many + 1] = x.v.layout.shape()[i]
+        rows.v.layout.strides()[i - many + 1] = x.v.layout.strides()[i]
+    return gather(rows, places, 0, 0)
+
+
+cdef Tensor mask_within(Tensor x, object key):
+    """The mask of a key with nothing but full slices before it, of fewer axes than x: over x's shape. Else None."""
+    cdef Tensor mask, over
+    cdef int i, axis = 0
+    if type(key) is tuple:
+        axis = len(<tuple>key) - 1
+        for i in range(axis):
+            k = (<tuple>key)[i]
+            if type(k) is not slice or k != _WHOLE:
+                return None
+        key = (<tuple>key)[axis] if axis >= 0 else None
+    if not isinstance(key, Tensor):
+        return None
+    mask = <Tensor>key
+    if not leads(mask, x, axis) or mask.v.layout.ndim == x.v.layout.ndim:
+        return None
+    over = view_of(mask)
+    over.v.layout.resize(x.v.layout.ndim)
+    for i in range(x.v.layout.ndim):
+        over.v.layout.shape()[i] = x.v.layout.shape()[i]
+        over.v.layout.strides()[i] = 0
+    for i in range(mask.v.layout.ndim):
+        over.v.layout.strides()[axis + i] = mask.v.layout.strides()[i]
+    return over
+
+
+cdef enum:
+    _SHORT = 8  # elements of a row
+    _MANY = 100_000
+
+
+cdef bint fill_rows(Tensor x, Tensor mask, object value) except -1:
+    """``x[mask] = value`` for a number and a mask of the first axes, both in C order; false where it isn't done."""
+    cdef int code = x.v.dtype
+    cdef Tensor one
+    cdef npy_intp n = mask.v.layout.size()
+    cdef Instr* instr
+    if x.v.device().kind == GPU or not (mask.v.device() == x.v.device()) or unwritable(x) or x.v.layout.size() == 0 \
+            or not contiguous(x) or not contiguous(mask) or mask.v.same_memory(x.v) \
+            or recording() and wants_gradient(x):
+        return False
+    if x.v.layout.size() < _SHORT * n and x.v.layout.size() >= _MANY:
+        return False  # a pass chooses among so many by vector instructions, and on all cores
+    one = new_element(code, x.v.device())
+    if not put_number(one.v.elements(), value, code):
+        return False
+    if _fill_kernels[code] is NULL:
+        _fill_kernels[code] = new_kernel("setitem", GUFUNC, 2, 1)
+        _fill_kernels[code].fn = fill_of_size(info(code).size)
+        _fill_kernels[code].dtypes[0] = D_BOOL
+        _fill_kernels[code].dtypes[1] = _fill_kernels[code].dtypes[2] = code
+    instr = masked(_fill_kernels[code], mask, one, x, n, x.v.layout.size() // n)
+    instr.bytes = x.v.layout.size() * x.v.itemsize()
+    instr.cost_ns = 50 + n * 0.8 + 0.05 * instr.bytes
+    emit(instr)
+    return True
+
+
 cdef bint masked_set(Tensor x, object key, object value) except -1:
-    """``x[mask] = value`` for a mask of x's shape and a number or vector; false for anything else."""
+    """``x[mask] = value`` for a mask of x's shape and a number or vector; false for anything else.
+
+    A number also goes where a mask of some axes is true, with full slices before it.
+    """
     cdef Tensor mask
+    if type(value) is float or type(value) is int or type(value) is bool:
+        mask = mask_within(x, key)
+        if mask is not None:
+            if not isinstance(key, Tensor) or not fill_rows(x, <Tensor>key, value):
+                fill_where(x, mask, value)
+            return True
     if not isinstance(key, Tensor):
         return False
     mask = <Tensor>key

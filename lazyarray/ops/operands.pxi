@@ -73,7 +73,16 @@ cdef bint is_operand(object o):
     t = type(o)
     if t is float or t is int or is_tensor(o) or isinstance(o, _operand_types):
         return True
-    return hasattr(o, "__array__") and getattr(o, "__array_ufunc__", True) is not None
+    return hasattr(o, "__array__") and getattr(o, "__array_ufunc__", True) is not None and not goes_first(o)
+
+
+cdef bint goes_first(object o) except -1:
+    """Whether an object asks, as in NumPy, for its own operators before those of arrays.
+
+    (A framework's tensor says so, too, of NumPy's arrays, which it knows: ours it would refuse.)
+    """
+    return getattr(o, "__array_priority__", 0) > 0 and not hasattr(o, "__array_ufunc__") \
+        and not hasattr(o, "__dlpack__")
 
 
 cdef bint is_foreign(object o):
@@ -122,6 +131,24 @@ cdef inline bint is_sequence(object o) noexcept:
 
 cdef Tensor from_object(object o, object dtype, CDevice device):
     """An array of an array-like's values; arrays in lists are copied by ops, so nothing waits."""
+    try:
+        return from_values(o, dtype, device)
+    except ValueError:
+        plain = own_arrays(o, 0) if is_sequence(o) else o
+        if plain is o:
+            raise
+    return from_values(plain, dtype, device)
+
+
+cdef object own_arrays(object o, int depth):
+    """Nested lists with `own_array` of what is in them; ``o`` itself where that changes nothing."""
+    if depth > kMaxDims or not is_sequence(o):
+        return own_array(o) if hasattr(o, "__array__") and not isinstance(o, type) else o
+    found = [own_arrays(item, depth + 1) for item in o]
+    return found if any([a is not b for a, b in zip(found, o)]) else o
+
+
+cdef Tensor from_values(object o, object dtype, CDevice device):
     cdef Tensor t
     if is_sequence(o) and holds_tensors(o):
         t = of_sequence(o, dtype) if device == cpu0() else None

@@ -199,6 +199,11 @@ cdef bint blas_takes(Tensor x) noexcept:
     return dense or long_axes < 2
 
 
+cdef bint has_gaps(Tensor x) noexcept:
+    """Whether it is a matrix, no row or column, that lies in neither order."""
+    return x.v.layout.ndim == 2 and x.v.layout.shape()[0] > 1 and x.v.layout.shape()[1] > 1 and not in_one_order(x)
+
+
 def dot(MatMul row not None, a, b):
     """``np.dot`` of vectors and matrices that are of one of BLAS's dtypes together, or of integers; else None."""
     cdef Tensor x, y
@@ -221,10 +226,10 @@ def dot(MatMul row not None, a, b):
         x = copied(x, common)
     if y.v.dtype != common:
         y = copied(y, common)
-    # Beside a vector np.dot copies a matrix that is in neither order.
-    if not blas_takes(x) or m == 1 and n == 2 and not in_one_order(x):
+    # np.dot copies a matrix that is in neither order (cblas_matrixproduct).
+    if not blas_takes(x) or has_gaps(x):
         x = cast_c(x, x.v.dtype)
-    if not blas_takes(y) or n == 1 and m == 2 and not in_one_order(y):
+    if not blas_takes(y) or has_gaps(y):
         y = cast_c(y, y.v.dtype)
     return row.product(x, y, None)
 

@@ -347,7 +347,7 @@ cdef object quick_ascontiguousarray(PyObject** args, Py_ssize_t n):
 
 cdef object quick_asfortranarray(PyObject** args, Py_ssize_t n):
     cdef Tensor t = only(args, n)
-    if t is None:
+    if t is None or t.v.layout.ndim == 0:
         return None
     return t if t.v.layout.f_contiguous(t.v.itemsize()) else ordered_copy(t, True)
 

@@ -535,7 +535,7 @@ cdef class Ufunc(Row):
                 raise ValueError(f"order must be one of 'C', 'F', 'A', or 'K' (got {order!r})")
             if order != "K" and out is None:
                 result = self(*args, where=where, dtype=dtype, casting=casting, **rest)
-                return in_memory_order(result, order) if isinstance(result, Tensor) else result
+                return in_memory_order(result, order) if isinstance(result, Tensor) and not is_scalar(result) else result
             kwargs = loop_choice(self.name, rest)
             if dtype is not None:
                 kwargs["dtype"] = np_dtype(dtype_code(dtype))

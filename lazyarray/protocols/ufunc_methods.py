@@ -47,7 +47,7 @@ def deliver(result: NDArray, out: Any, where: Any = True, casting: Any = "same_k
         )
     if isinstance(out, Tensor):
         result = result if where is True else _rows.select(where, result, out)
-        return _layout.deliver(result, out, "a ufunc", broadcasts=True)
+        return _layout.deliver(result, out, "a ufunc", broadcasts=True, back="unsafe")
     mask = where if where is True else _layout.values(where, "out= of NumPy")
     np.copyto(out, _layout.values(result, "out= of NumPy"), casting=casting, where=mask)
     return out
@@ -113,6 +113,7 @@ def call(ufunc: np.ufunc, *inputs: Any, out: Any = None, where: Any = True, **kw
         rest = iter(v)
         return ufunc(*[next(rest) if f is None else f for f in fixed], **kwargs)
 
+    casting = kwargs.get("casting", "same_kind")
     # All elements are computed, also those that `where` leaves out: SciPy's loops move the pointers
     # they are given, and so write beyond the array where NumPy calls them for parts of a row.
     shape = np.broadcast_shapes(*[x.shape for x in arrays])
@@ -120,9 +121,9 @@ def call(ufunc: np.ufunc, *inputs: Any, out: Any = None, where: Any = True, **kw
     shapes: Any = shape if ufunc.nout == 1 else [shape] * ufunc.nout
     results = _layout.gil_op(ufunc.__name__, function, arrays, shapes, key)
     if ufunc.nout == 1:
-        return deliver(results, _only(out), where)
+        return deliver(results, _only(out), where, casting)
     outs = out or (None,) * ufunc.nout
-    return tuple([deliver(r, o, where) for r, o in zip(results, outs, strict=True)])
+    return tuple([deliver(r, o, where, casting) for r, o in zip(results, outs, strict=True)])
 
 
 def _key(scalar: Any) -> Hashable:
@@ -174,13 +175,14 @@ def reduce(
         axes = _rows.normalize_axes(axis, x.ndim)
         shape = _rows.reduced_shape(x.shape, axes, keepdims)
         return _into(out, shape, name, x.device, record)
-    axes = _rows.normalize_axes(axis, x.ndim)
+    alone = x.ndim == 0 and axis in (None, 0, -1)  # which NumPy takes for an axis there
+    axes = () if alone else _rows.normalize_axes(axis, x.ndim)
     if initial is _MISSING and ufunc.identity is None and 0 in [x.shape[a] for a in axes]:
         raise ValueError(
             f"zero-size array to reduction operation {ufunc.__name__} which has no identity"
         )
     kwargs: dict[str, Any] = {
-        "axis": axes,
+        "axis": axis if alone else axes,
         "dtype": _rows.dtype_of(dtype),
         "keepdims": keepdims,
     }

@@ -433,7 +433,8 @@ cdef object _shuffled(Draw f, Drawn stream, Tensor x, PyObject** args, size_t na
     cdef npy_intp* order
     cdef PyObject* given[2]
     cdef Source root
-    if x.v.layout.ndim and not x.v.readonly and x.v.layout.size() <= recorder().policy.draws \
+    # (Where there is nothing, but more than one axis, nothing is drawn either.)
+    if x.v.layout.ndim and x.v.layout.size() and not x.v.readonly and x.v.layout.size() <= recorder().policy.draws \
             and x.v.device() == stream._device.c and instant(x.v.chunk):
         n = x.v.layout.shape()[0]
         if x.v.layout.ndim == 1 and shuffle_now(f, stream, x, n):

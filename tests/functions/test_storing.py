@@ -44,7 +44,24 @@ def test_storing(name, args):
         getattr(la, name)(x, *[la.array(v) if isinstance(v, np.ndarray) else v for v in args])
         same(x, want)
     with pytest.raises(TypeError):
-        getattr(la, name)(a, *args)
+        getattr(la, name)(a.tolist(), *args)
+
+
+def test_numpys_arrays_are_changed_too():
+    changes = [
+        lambda m, x: m.put(x, [0], [5]),
+        lambda m, x: m.put(x, m.array([1]), m.array([7.0])),
+        lambda m, x: m.putmask(x, x == 5, -1),
+        lambda m, x: m.place(x, x < 0, m.array([4.0])),
+        lambda m, x: m.put_along_axis(x, m.array([[0], [1], [2]]), 8, 1),
+        lambda m, x: m.fill_diagonal(x, m.inf),
+        lambda m, x: m.fill_diagonal(x, m.arange(3.0)),
+    ]
+    x, want = np.ones((3, 3)), np.ones((3, 3))
+    for change in changes:
+        assert change(la, x) is None
+        change(np, want)
+        np.testing.assert_array_equal(x, want)
 
 
 V, N, F = np.arange(3), np.arange(6.0).reshape(2, 3), np.arange(2, dtype="f4")

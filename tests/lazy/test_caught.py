@@ -320,3 +320,52 @@ def test_such_a_wait_is_told():
     except LinAlgError:
         pass
     assert "an op inside try or with" in {row.what for row in la.sync_report()}
+
+
+def stored(x, k):
+    x[k] = 1
+
+
+def test_a_handler_may_name_many_errors():
+    x = la.zeros((2, 3))
+    caught = False
+    try:
+        stored(x, np.array([7]))
+    except (
+        ValueError,
+        TypeError,
+        ZeroDivisionError,
+        KeyError,
+        AttributeError,
+        np.linalg.LinAlgError,
+        FloatingPointError,
+        OverflowError,
+        MemoryError,
+        RuntimeError,
+        OSError,
+        NotImplementedError,
+        UnicodeError,
+        LookupError,
+    ):
+        caught = True
+    assert caught
+    assert x.sum() == 0
+    caught = False
+    try:
+        la.linalg.inv(la.zeros((300, 300)))
+    except (
+        ValueError,
+        TypeError,
+        ZeroDivisionError,
+        KeyError,
+        AttributeError,
+        FloatingPointError,
+        OverflowError,
+        MemoryError,
+        RuntimeError,
+        OSError,
+        NotImplementedError,
+        np.linalg.LinAlgError,
+    ):
+        caught = True
+    assert caught

@@ -1,5 +1,6 @@
 """Details in which NumPy users would notice a difference: bits, flags, elements as numbers."""
 
+import itertools
 import math
 
 import numpy as np
@@ -92,3 +93,255 @@ def test_an_element_repeats_a_sequence():
     n = la.array([2, 3])[0]
     assert [0] * n == [0, 0] == n * [0] and (1,) * n == (1, 1) and "ab" * n == "abab"
     assert (la.array([1, 2]) * [3, 4]).tolist() == [3, 8]
+
+
+# ---- what random programs against NumPy found in November 2026 ----------------------------------
+
+
+def changed(m, n, dtype, change):
+    x = m.ones(n, dtype)
+    change(m, x)
+    return x
+
+
+STORES = {
+    "put": lambda v: lambda m, x: m.put(x, [0, 1], v),
+    "putmask": lambda v: lambda m, x: m.putmask(x, x > 0, v),
+    "place": lambda v: lambda m, x: m.place(x, x > 0, v if isinstance(v, list) else [v]),
+    "put_along_axis": lambda v: lambda m, x: m.put_along_axis(x, m.array([0, 1]), v, 0),
+}
+
+
+@pytest.mark.parametrize("n", [3, 9000])
+@pytest.mark.parametrize("value", [300, -1, 2.5, [1, 2], [1.5], 7, 2j, True], ids=str)
+@pytest.mark.parametrize("name", [*STORES, "insert"])
+def test_pythons_numbers_become_of_the_dtype_they_are_stored_in(name, value, n):
+    for dtype in ("u1", "i4", "f4", "?"):
+
+        def run(m, dtype=dtype):
+            if name == "insert":
+                return m.insert(m.ones(n, dtype), 0, value)
+            return changed(m, n, dtype, STORES[name](value))
+
+        try:
+            expected = run(np)
+        except (OverflowError, TypeError, ValueError) as error:
+            with pytest.raises(type(error)):
+                run(la)
+        else:
+            found = run(la)
+            assert found.dtype == expected.dtype
+            np.testing.assert_array_equal(found.asnumpy(), expected)
+
+
+def test_to_shuffle_nothing_draws_nothing():
+    numbers = []
+    for m in (np, la):
+        m.random.seed(1)
+        m.random.shuffle(m.zeros((2, 0, 3)))
+        numbers.append(float(m.random.random()))
+    assert numbers[0] == numbers[1]
+
+
+@pytest.mark.parametrize("ufunc", ["subtract", "divide", "hypot", "logaddexp", "power", "fmax"])
+@pytest.mark.parametrize("more", [{}, {"axis": -1}, {"keepdims": True}, {"initial": 1.0}], ids=str)
+def test_a_ufunc_reduces_a_number(ufunc, more):
+    x = la.asarray(la.ones(100_000).sum() * la.ones(()))[...]
+    found = getattr(la, ufunc).reduce(x, **more)
+    assert float(found) == float(getattr(np, ufunc).reduce(np.array(1e5), **more))
+    with pytest.raises(np.exceptions.AxisError):
+        getattr(la, ufunc).reduce(x, axis=1)
+
+
+def test_casting_of_both_outputs():
+    out = la.zeros(3, "i8")
+    la.divmod(la.ones(3) * 2.5, 1, out=(out, None), casting="unsafe")
+    assert out.tolist() == [2, 2, 2]
+    with pytest.raises(TypeError, match="same_kind"):
+        la.divmod(la.ones(3) * 2.5, 1, out=(out, None))
+
+
+def test_clip_takes_a_ufuncs_keywords():
+    assert la.clip(la.ones(3), 0, 2, dtype="f4").dtype == np.float32
+    assert la.ones(3).clip(0, 2, dtype="f4").dtype == np.float32
+    x = la.array([7.0, -1.0, 9.0])
+    la.clip(x, 0, 2, where=x > 8, out=x)
+    assert x.tolist() == [7, -1, 2]
+    assert la.clip(la.ones((3, 4)), 0, 2, order="F").strides == (8, 24)
+    with pytest.raises(TypeError):
+        la.clip(la.ones(3), 0, 2, dtype="i4")
+    with pytest.raises(TypeError, match="unexpected"):
+        la.clip(la.ones(3), 0, 2, foo=1)
+
+
+@pytest.mark.parametrize("exponent", [2.0, -1.0, 1.0, 2, -1, 1, 0.5, 0.0, 3], ids=repr)
+def test_complex_powers_are_numpys(exponent):
+    if np.lib.NumpyVersion(np.__version__) < "2.3.0":
+        pytest.skip("older NumPys have other shortcuts")
+    z = np.random.default_rng(1).normal(size=(1000, 2)).view("D").ravel()
+    z[:4] = -0j, complex(-0.2, np.inf), complex(np.nan, 1), 0
+    with np.errstate(all="ignore"):
+        for x in (z, z.real.copy()):
+            np.testing.assert_array_equal(
+                (la.array(x) ** exponent).asnumpy().view("i8"), (x**exponent).view("i8")
+            )
+            mine, theirs = la.array(x), x.copy()
+            mine **= exponent
+            theirs **= exponent
+            np.testing.assert_array_equal(mine.asnumpy().view("i8"), theirs.view("i8"))
+
+
+def test_bools_to_negative_powers():
+    x = la.ones(3, bool)
+    with pytest.raises(TypeError):
+        x **= -1
+    with pytest.raises(ValueError, match="negative integer powers"):
+        x**-1
+
+
+def test_arrays_without_axes_are_arrays_where_numpys_are():
+    assert la.asfortranarray(la.array(1.0)).shape == (1,)
+    assert type(la.isin(la.array(1), [1])) is la.NDArray
+    assert type(la.iscomplex(la.array(1.0))) is not la.NDArray
+    assert type(la.sinh(la.ones(1)[0], order="C")) is not la.NDArray
+
+
+def test_vander_of_complex_numbers():
+    z = np.random.default_rng(1).normal(size=(20_000, 2)).view("D").ravel()
+    np.testing.assert_array_equal(la.vander(la.array(z), 4).asnumpy(), np.vander(z, 4))
+
+
+def test_indices_of_all_but_the_first_axis():
+    a = np.arange(24.0).reshape(2, 3, 4)
+    i, j = np.array([[0], [1]]), np.array([[0, 1], [1, 2]])
+    for k in ((i, j), (la.array(i), la.array(j)), (i, 2), ([0, 1], [1, 2])):
+        got = la.array(a)[(slice(None), *k)].asnumpy()
+        want = [np.asarray(v) for v in k]
+        np.testing.assert_array_equal(got, a[(slice(None), *want)])
+
+
+class First:
+    """What asks for its own operators before those of arrays."""
+
+    __array_priority__ = 100
+
+    def __radd__(self, other):
+        return "added"
+
+    def __rmatmul__(self, other):
+        return "multiplied"
+
+    def __array__(self, dtype=None, copy=None):
+        return np.ones(2)
+
+
+def test_a_priority_goes_before_arrays():
+    for m in (np, la):
+        assert m.ones(2) + First() == "added"
+        assert m.ones(2)[0] + First() == "added"
+        assert m.ones(2) @ First() == "multiplied"
+
+
+class Held:
+    """What gives an array of ours where NumPy asks for one of its own."""
+
+    def __init__(self, a):
+        self.a = la.array(a, float)
+
+    def __array__(self, dtype=None, copy=None):
+        return la.asarray(self.a, dtype=dtype)
+
+
+def test_lists_of_what_gives_arrays():
+    one, other = Held([1, 2]), Held([3, 4])
+    assert la.array([one, other]).tolist() == [[1, 2], [3, 4]]
+    assert la.asarray([one, la.ones(2)]).tolist() == [[1, 2], [1, 1]]
+    assert la.mean([one, other], axis=0).tolist() == [2, 3]
+    assert la.array([[one, other]]).shape == (1, 2, 2)
+    with pytest.raises(ValueError, match="inhomogeneous"):
+        la.array([[1, 2], [3]])
+
+
+MASKED = [  # n: of a square of vectors A, a square G; masks b of the square, m of a side
+    "A[b]",
+    "A[..., 0][b]",
+    "A[b.T]",
+    "A[::2][b[::2]]",
+    "A[m]",
+    "G[::2][b[::2]]",
+    "G.T[b]",
+    "G[1:-1, 1:-1][b[1:-1, 1:-1]]",
+    "G[m]",
+    "A[:, m, 1]",
+    "A[b] = 0",
+    "A[b] = [1, 2, 3]",
+    "A[b.T] = True",
+    "A[..., 0][b] = 7",
+    "G[m] = 2.5",
+    "G[:, m] = 5",
+    "A[:, m] = 1",
+    "A[:, :, [True, False, True]] = 3",
+    "G.T[m] = 4",
+]
+
+
+@pytest.mark.parametrize("n", [1, 3, 40, 120, 250])
+@pytest.mark.parametrize("dtype", ["f8", "f4", "i1", "D"])
+def test_masks_of_parts_and_of_leading_axes(n, dtype):
+    rng = np.random.default_rng(n)
+    own = {
+        "A": rng.integers(-99, 99, (n, n, 3)).astype(dtype),
+        "G": rng.integers(-99, 99, (n, n)).astype(dtype),
+        "b": rng.random((n, n)) < 0.4,
+        "m": rng.random(n) < 0.4,
+    }
+    ours = {name: la.array(a) for name, a in own.items()}
+    for code in MASKED:
+        if " = " in code:
+            if dtype == "i1" and "2.5" in code:
+                continue
+            exec(code, {}, ours)
+            exec(code, {}, own)
+        else:
+            want = eval(code, {}, own)
+            got = eval(code, {}, ours)
+            assert got.shape == want.shape, code
+            np.testing.assert_array_equal(got.asnumpy(), want, code)
+    for name, a in own.items():
+        np.testing.assert_array_equal(ours[name].asnumpy(), a)
+
+
+def test_masks_of_leading_axes_refuse_what_numpy_refuses():
+    x = la.ones((3, 4), "u1")
+    with pytest.raises(OverflowError):
+        x[la.array([True, False, True])] = 300
+    with pytest.raises(IndexError):
+        x[la.array([True, False])]
+    with pytest.raises(IndexError):
+        x[la.array([True, False])] = 1
+    x.flags.writeable = False
+    with pytest.raises(ValueError, match="read-only"):
+        x[la.array([True, False, True])] = 1
+    x = la.ones((3, 4))
+    mask = la.isnan(la.array([1.0, la.nan, la.nan]))  # pending, perhaps
+    x[mask] = 0
+    assert x.sum() == 4
+
+
+@pytest.mark.parametrize("shapes", [(1, 50, 10), (10, 50, 10), (8, 130, 50), (50, 3, 1), (2, 3, 4)])
+def test_dot_of_parts_has_the_bits_of_numpys(shapes):
+    n, k, m = shapes
+    wide, other = (np.random.default_rng(n).standard_normal((300, 300)) for _ in range(2))
+
+    def parts(a, rows, columns):
+        yield a[:rows, 1 : columns + 1]
+        yield a.T[1 : rows + 1, :columns]
+        yield a[: 2 * rows : 2, :columns]
+        yield a[:rows, : 2 * columns : 2]
+        yield a[1 : columns + 1, :rows].T
+
+    pairs = itertools.product(parts(wide, n, k), parts(other, k, m))
+    ours = itertools.product(parts(la.array(wide), n, k), parts(la.array(other), k, m))
+    for (a, b), (x, y) in zip(pairs, ours, strict=True):
+        np.testing.assert_array_equal(la.dot(x, y).asnumpy(), np.dot(a, b))
+        np.testing.assert_array_equal(la.dot(x, x.T).asnumpy(), np.dot(a, a.T))

@@ -1,4 +1,4 @@
-// pick and place: elements chosen by an array of booleans; NumPy has no loops for them.
+// pick, place and fill: elements chosen by an array of booleans; NumPy has no loops for them.
 #include "lazy/cpu/masks.h"
 
 #include <algorithm>
@@ -73,6 +73,20 @@ void place_loop(char** args, const npy_intp* dims, const npy_intp*, void*) {
     }
 }
 
+// fill: mask (n), one value, output (n, block): all of a row where the mask is true.
+template <class T>
+void fill_loop(char** args, const npy_intp* dims, const npy_intp*, void*) {
+  const char* mask = args[0];
+  const T value = *reinterpret_cast<const T*>(args[1]);
+  T* to = reinterpret_cast<T*>(args[2]);
+  const npy_intp n = dims[1], block = dims[2];
+  for (npy_intp i = 0; i < n; ++i, to += block)
+    if (mask[i]) std::fill_n(to, block, value);
+}
+
+Loop fill_of_size(int size) {
+  return of_size(size, [](auto item) -> Loop { return fill_loop<decltype(item)>; });
+}
 Loop pick_of_size(int size) {
   return of_size(size, [](auto item) -> Loop { return pick_loop<decltype(item)>; });
 }

@@ -1,4 +1,4 @@
-// pick and place: elements chosen by an array of booleans; NumPy has no loops for them.
+// pick, place and fill: elements chosen by an array of booleans; NumPy has no loops for them.
 #pragma once
 #include "lazy/instr.h"
 
@@ -7,6 +7,7 @@ namespace lazyarray {
 npy_intp count_true(const char* mask, npy_intp n);
 Loop pick_of_size(int size);
 Loop place_of_size(int size);
+Loop fill_of_size(int size);
 // Kernel::check of a place: the error of too few or too many values, or null.
 Error* misfit(const Instr& in, const Block& b);
 
