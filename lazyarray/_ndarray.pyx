@@ -7,9 +7,9 @@ import os
 import pickle
 import sys
 from copy import deepcopy
-from opcode import opmap
+from opcode import _nb_ops, opmap
 from operator import index
-from types import GenericAlias
+from types import GenericAlias, MethodType
 
 import numpy as np
 
@@ -17,7 +17,7 @@ cimport numpy as cnp
 from cpython.buffer cimport PyBUF_WRITABLE
 from cpython.complex cimport PyComplex_FromDoubles
 from cpython.long cimport PyLong_AsLongAndOverflow, PyLong_FromDouble
-from cpython.object cimport PyObject, Py_EQ, Py_GE, Py_GT, Py_LE, Py_LT, Py_NE
+from cpython.object cimport PyObject, PyTypeObject, Py_EQ, Py_GE, Py_GT, Py_LE, Py_LT, Py_NE
 from libc.stdint cimport int64_t, uint64_t
 from libc.string cimport memcpy
 
@@ -95,7 +95,7 @@ from lazyarray.lazy._lazy cimport (
     whole_at,
 )
 from lazyarray.storage._storage cimport Chunk
-from lazyarray.ops._rows cimport MatMul, Reduction, Row, Ufunc, as_tensor_on, converted, converted_operand, diagonal_of, direct_elementwise, direct_get, direct_set, duplicate, gathered, has_own_way, is_foreign, is_held, is_operand, masked_set, \
+from lazyarray.ops._rows cimport MatMul, Reduction, Row, Ufunc, as_tensor_on, call_of_ufunc, calls_ufuncs, converted, converted_operand, diagonal_of, direct_elementwise, direct_get, direct_set, duplicate, gathered, has_own_way, is_foreign, is_held, is_operand, masked_set, \
     part_of, picked, picked_elements, raveled, reordered, reshaped, squeezed, store_item, stored_elements, swapped, transposed, viewed_as
 
 from lazyarray import _numpy_facts, autograd, functions, ops, protocols
@@ -119,6 +119,10 @@ cdef extern from "Python.h":
     Py_ssize_t PySlice_AdjustIndices(Py_ssize_t, Py_ssize_t*, Py_ssize_t*, Py_ssize_t)
     Py_ssize_t PyNumber_AsSsize_t(object, object) except? -1
     object PyBytes_FromStringAndSize(const char*, Py_ssize_t)
+
+
+cdef extern from "engine/calls.h" namespace "lazyarray":
+    int put_in_type(PyTypeObject*, object, object) except -1
 
 
 cdef extern from "numpy/arrayobject.h":
@@ -157,6 +161,25 @@ cdef extern from *:
       Py_DECREF(code);
       return code;
     }
+    // Whether the instruction that runs is an operator: not `@`, nor one in place.
+    static int is_operator(int binary, int matmul, int first_in_place, int compares) {
+      PyFrameObject* frame = PyEval_GetFrame();
+      if (!frame) return 0;
+      PyCodeObject* code = PyFrame_GetCode(frame);
+      PyObject* bytes = PyCode_GetCode(code);
+      Py_DECREF(code);
+      if (!bytes) {
+        PyErr_Clear();
+        return 0;
+      }
+      const unsigned char* text = reinterpret_cast<unsigned char*>(PyBytes_AS_STRING(bytes));
+      const int at = PyFrame_GetLasti(frame);
+      const int found = at >= 0 && at + 1 < PyBytes_GET_SIZE(bytes) &&
+                        (text[at] == compares ||
+                         (text[at] == binary && text[at + 1] < first_in_place && text[at + 1] != matmul));
+      Py_DECREF(bytes);
+      return found;
+    }
     // `x.__array_interface__` is there for code that reads it by this name. Not for NumPy, which would take it rather
     // than ask __array__; it looks for it whenever an array is converted, so no Python runs for that.
     static getter interface_of;
@@ -194,6 +217,7 @@ cdef extern from *:
     void lend_arrays(object)
     int lend(object, Py_buffer*, int) except -1
     PyObject* running() noexcept
+    bint is_operator(int, int, int, int) noexcept
     void guard_interface(object, int)
 
 
@@ -850,6 +874,37 @@ cdef class Array(Methods):
 
 include "_array_type.pxi"
 include "_scalar_types.pxi"
+
+
+cdef int _BINARY = opmap["BINARY_OP"], _COMPARES = opmap["COMPARE_OP"]
+cdef int _MATMUL, _IN_PLACE
+_MATMUL, _IN_PLACE = map([_name for _name, _ in _nb_ops].index, ("NB_MATRIX_MULTIPLY", "NB_INPLACE_ADD"))
+
+
+cdef class _UfuncProtocol:
+    """``__array_ufunc__`` of the arrays' type.
+
+    NumPy's arrays and scalars ask for it before each operator with one of ours. If it is None they leave the operator
+    to us, which takes a tenth of the time of their way through the ufunc. So an operator finds None there (not one
+    in place, which NumPy never leaves to others, nor `@`, whose errors are the ufunc's), a call of a ufunc the method.
+    """
+
+    cdef object method
+
+    def __get__(self, x, kind):
+        if x is not None:
+            return MethodType(self.method, x)
+        return None if is_operator(_BINARY, _MATMUL, _IN_PLACE, _COMPARES) and not calls_ufuncs() else self.method
+
+
+cdef int lead_operators() except -1:
+    cdef _UfuncProtocol protocol = _UfuncProtocol.__new__(_UfuncProtocol)
+    protocol.method = Array.__array_ufunc__
+    put_in_type(<PyTypeObject*>Array, "__array_ufunc__", protocol)
+    return 0
+
+
+lead_operators()
 
 lend_arrays(NDArray)
 guard_interface(NDArray, opmap["LOAD_ATTR"])

@@ -84,7 +84,7 @@ cdef object operated(Row row, object a, object b):
             return compared_with_object(row, a, other) if row is _equal or row is _not_equal else NotImplemented
         a, b = (a, converted) if first else (converted, b)
     elif is_foreign(other):
-        return row.ufunc(a, b)
+        return call_of_ufunc(row.ufunc, (a, b))
     try:
         if isinstance(row, MatMul):
             return handed((<MatMul>row).product(as_tensor_like(a, b), as_tensor_like(b, a), None))

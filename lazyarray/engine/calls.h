@@ -31,4 +31,11 @@ inline PyObject* call_packed(ternaryfunc f, PyObject* self, PyObject* const* arg
   return result;
 }
 
+// A name of a class, also of a native one, which takes none by assignment.
+inline int put_in_type(PyTypeObject* t, PyObject* name, PyObject* value) {
+  const int failed = PyDict_SetItem(t->tp_dict, name, value);
+  PyType_Modified(t);
+  return failed;
+}
+
 }  // namespace lazyarray

@@ -96,6 +96,8 @@ cdef Tensor reordered(Tensor t, object order)
 cdef Tensor picked_elements(Tensor x, object key)
 cdef Tensor swapped(Tensor x, object first, object second)
 cdef Tensor diagonal_of(Tensor x, object offset, object first, object second)
+cdef object call_of_ufunc(object ufunc, tuple args)
+cdef bint calls_ufuncs() noexcept
 cdef Tensor part_of(Tensor x, int which)
 cdef Tensor viewed_as(Tensor x, object dtype)
 cdef bint stored_elements(Tensor x, object key, object value) except -1

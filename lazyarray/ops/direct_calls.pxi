@@ -35,11 +35,6 @@ cdef extern from "Python.h":
 
 cdef extern from *:
     """
-    static int put_in_type(PyTypeObject* t, PyObject* name, PyObject* value) {
-      int failed = PyDict_SetItem(t->tp_dict, name, value);
-      PyType_Modified(t);
-      return failed;
-    }
     static PyObject** items_of(PyObject* tuple) { return reinterpret_cast<PyTupleObject*>(tuple)->ob_item; }
     // The error that was raised, if it is of this type: then it is no longer raised. Else null.
     static PyObject* taken_error(PyObject* type) {
@@ -52,13 +47,13 @@ cdef extern from *:
       return value;
     }
     """
-    int put_in_type(PyTypeObject*, object, object) except -1
     PyObject** items_of(object) noexcept
     PyObject* taken_error(object) noexcept
 
 
 cdef extern from "engine/calls.h" namespace "lazyarray":
     ternaryfunc call_by_vector(PyTypeObject*, Py_ssize_t, bint)
+    int put_in_type(PyTypeObject*, object, object) except -1
     object call_packed(ternaryfunc, PyObject*, PyObject**, Py_ssize_t, PyObject*)
 
 

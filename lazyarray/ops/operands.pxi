@@ -91,6 +91,24 @@ cdef bint is_foreign(object o):
         and getattr(o, "__array_ufunc__", None) is not None and not hasattr(o, "__cuda_array_interface__")
 
 
+cdef int _ufunc_calls = 0
+
+
+cdef object call_of_ufunc(object ufunc, tuple args):
+    """A call of NumPy's own ufunc with arrays of ours, which asks them for their ``__array_ufunc__``."""
+    global _ufunc_calls
+    _ufunc_calls += 1
+    try:
+        return ufunc(*args)
+    finally:
+        _ufunc_calls -= 1
+
+
+cdef bint calls_ufuncs() noexcept:
+    """Whether such a call is under way (or was, in another thread: then a way is longer, that is all)."""
+    return _ufunc_calls > 0
+
+
 cdef Tensor as_tensor_on(object o, CDevice device):
     """`o` as a tensor: itself, or a copy of an array-like on `device`."""
     if isinstance(o, Tensor):

@@ -212,7 +212,7 @@ cdef class Ufunc(Row):
                 if lone is not None:
                     return lone
             elif ka < 0 and out is None and is_foreign(a):
-                return self.ufunc(a)
+                return call_of_ufunc(self.ufunc, (a,))
             t = as_tensor(a)
         cdef Resolved* r = self.resolve(t.v.dtype, 0)
         if t.v.layout.ndim == 0 and self.nout == 1 and (out is None or out.v.layout.ndim == 0):
@@ -274,7 +274,7 @@ cdef class Ufunc(Row):
                 ka = kind_of(a)
             if ka < 0:
                 if out is None and is_foreign(a):
-                    return self.ufunc(a, b)
+                    return call_of_ufunc(self.ufunc, (a, b))
                 ta = as_tensor_on(a, (<Tensor>b).v.device() if isinstance(b, Tensor)
                                   else current_device())
                 ka = ta.v.dtype
@@ -288,7 +288,7 @@ cdef class Ufunc(Row):
                 kb = kind_of(b)
             if kb < 0:
                 if out is None and is_foreign(b):
-                    return self.ufunc(a, b)
+                    return call_of_ufunc(self.ufunc, (a, b))
                 tb = as_tensor_on(b, ta.v.device() if ta is not None else current_device())
                 kb = tb.v.dtype
         cdef Resolved* r = self.resolve(ka, kb)
