@@ -244,7 +244,7 @@ def lexsort(keys: Any, axis: int = -1) -> NDArray:
     >>> la.lexsort([la.array([2, 1, 0]), la.array([0, 0, 1])]).asnumpy()
     array([1, 0, 2])
     """
-    xs = operands(*keys)
+    xs = operands(*keys) if np.iterable(keys) else []
     if len({x.shape for x in xs}) > 1:
         raise ValueError("all keys need to be the same shape")
     if not xs:
