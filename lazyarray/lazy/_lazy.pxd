@@ -245,6 +245,11 @@ cdef extern from "lazy/instr.h" namespace "lazyarray" nogil:
         npy_intp offset
         cbool detached
 
+    cdef enum ErrMode "lazyarray::ErrState::Mode":
+        WARN "lazyarray::ErrState::WARN"
+        CALL "lazyarray::ErrState::CALL"
+        PRINT "lazyarray::ErrState::PRINT"
+        LOG "lazyarray::ErrState::LOG"
     cdef cppclass ErrState:
         uint8_t divide, over, under, invalid
 
@@ -296,6 +301,7 @@ cdef extern from "lazy/cpu/run.h" namespace "lazyarray" nogil:
         const char* op
         uint32_t filters
         uint32_t site
+        uint8_t mode
     cdef cppclass Hooks:
         CError* (*python)(Instr&) noexcept
         CError* (*recast)(Instr&, const Block&, cbool*) noexcept

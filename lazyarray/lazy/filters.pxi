@@ -200,17 +200,33 @@ cdef int give_warnings() except -1:
     todo = []
     for w in pending:
         place = place_of_warning(&w)
-        todo += [(w.filters, text, place) for text in texts_of(&w)]
+        todo += [(w.filters, text, place, w.mode, w.flags) for text in texts_of(&w)]
     cdef list failed = []
     cdef set shown = set()
-    for number, text, place in todo:
+    for number, text, place, mode, flags in todo:
         try:
-            give_warning(number, text, place, shown)
+            if mode == WARN or not told_otherwise(mode, text, flags):
+                give_warning(number, text, place, shown)
         except Exception as exc:  # the others are not lost for it
             failed.append(exc)
     if failed:
         raise failed[0]
     return 0
+
+
+cdef bint told_otherwise(int mode, str text, int flags) except -1:
+    """Tells of a flag as np.errstate has it, to the handler that np.seterrcall knows now; false: there is none."""
+    if mode == PRINT:
+        print(f"Warning: {text}", file=sys.stderr)
+        return True
+    handler = np.geterrcall()
+    if handler is None:
+        return False
+    if mode == CALL:
+        handler(text.partition(" encountered in ")[0], flags)
+    else:
+        handler.write(f"Warning: {text}\n")
+    return True
 
 
 cdef int give_warning(uint32_t number, str text, tuple place, set shown) except -1:

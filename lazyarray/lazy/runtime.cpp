@@ -15,13 +15,13 @@ const char* flag_text(int flag) {
   }
 }
 
-Error* warn(Runtime& rt, Instr& in, int flags, const char* name) {
+Error* warn(Runtime& rt, Instr& in, int flags, const char* name, uint8_t mode) {
   if (!in.has_refs) {
     if (!in.site) in.site = interpreter().here();
     in.filters = rt.hooks.filters();
   }
-  const FpWarning mine{flags, name, in.filters, in.site};
-  if (mine.filters & kMayRaise)
+  const FpWarning mine{flags, name, in.filters, in.site, mode};
+  if (mode == ErrState::WARN && mine.filters & kMayRaise)
     if (Error* e = rt.hooks.refuse(in, mine)) return e;
   bool known = false;
   {
@@ -41,15 +41,18 @@ Error* judge_flags(Runtime& rt, Instr& in, int flags) {
                                            {kUnder, in.errstate.under},
                                            {kInvalid, in.errstate.invalid}};
   const char* name = in.kernel->casts_range || !in.kernel->name[0] ? "cast" : in.kernel->name;
-  int warned = 0;
+  int told[ErrState::LOG + 1] = {};
   for (auto [flag, mode] : kinds) {
     if (!(flags & flag) || mode == ErrState::IGNORE) continue;
     if (mode == ErrState::RAISE)  // which needs the site, so the op's warnings are not given
       return new Error(Error::FLOATING_POINT,
                        std::string(flag_text(flag)) + " encountered in " + name);
-    warned |= flag;
+    told[mode] |= flag;
   }
-  return warned ? warn(rt, in, warned, name) : nullptr;
+  for (const uint8_t mode : {ErrState::WARN, ErrState::CALL, ErrState::PRINT, ErrState::LOG})
+    if (told[mode])
+      if (Error* e = warn(rt, in, told[mode], name, mode)) return e;
+  return nullptr;
 }
 
 Error* allocate(Chunk* c, bool* zeroed) {

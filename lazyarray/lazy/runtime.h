@@ -17,8 +17,10 @@ struct FpWarning {
   const char* op;
   uint32_t filters;  // what Python's warning filters were: see lazy/filters.pxi
   uint32_t site;
+  uint8_t mode;  // of ErrState: a warning, or what np.errstate says instead
   bool operator==(const FpWarning& o) const {
-    return flags == o.flags && op == o.op && filters == o.filters && site == o.site;
+    return flags == o.flags && op == o.op && filters == o.filters && site == o.site &&
+           mode == o.mode;
   }
 };
 constexpr size_t kManyWarnings = 256;
@@ -45,7 +47,7 @@ const char* flag_text(int flag);
 
 // Notes a warning of an instruction, or makes it the op's error. Where the GIL is held (the inline tier)
 // the site and the filters are the caller's own, captured only when needed.
-Error* warn(Runtime& rt, Instr& in, int flags, const char* name);
+Error* warn(Runtime& rt, Instr& in, int flags, const char* name, uint8_t mode = ErrState::WARN);
 
 Error* judge_flags(Runtime& rt, Instr& in, int flags);
 

@@ -87,3 +87,47 @@ def test_out_of_range_casts_are_numpys():
         np.testing.assert_array_equal(got.asnumpy(), want)
     with pytest.warns(RuntimeWarning, match="invalid value encountered in cast"):
         la.array(values).astype("i8").wait_to_read()
+
+
+@pytest.mark.parametrize("n", [3, 100_000])
+def test_handlers_of_flags_are_told(n, capfd):
+    def told(m):
+        calls, lines = [], []
+
+        class Log:
+            write = staticmethod(lines.append)
+
+        old = np.seterrcall(lambda *given: calls.append(given))
+        try:
+            with np.errstate(all="call"):
+                m.log(m.zeros(n)).tolist()
+                (m.ones(n) * 1e300 * 1e300).tolist()
+            with np.errstate(all="print"):
+                m.log(m.zeros(n)).tolist()
+            with np.errstate(all="log", call=Log()):
+                m.sqrt(m.zeros(n) - 1).tolist()
+        finally:
+            np.seterrcall(old)
+        return calls, lines
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        want = told(np)
+        printed = capfd.readouterr().err
+        assert told(la) == want
+    assert capfd.readouterr().err == printed
+    assert want[0] == [("divide by zero", 1), ("overflow", 2)]
+
+
+def test_a_handler_of_flags_may_raise():
+    def fail(name, flags):
+        raise LookupError(name)
+
+    old = np.seterrcall(fail)
+    try:
+        with np.errstate(all="call"), pytest.raises(LookupError, match="divide"):
+            la.log(la.zeros(3)).tolist()
+    finally:
+        np.seterrcall(old)
+    with np.errstate(all="call"), pytest.warns(RuntimeWarning, match="divide"):
+        la.log(la.zeros(3)).tolist()  # nobody to be told
