@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
 
 
+_DEEPEST = 64  # axes that an array may have
+
+
 def check_bounds(k: Any, shape: Shape, axis: int) -> None:
     """IndexError if an index of a NumPy array is out of bounds; an NDArray is checked later."""
     if isinstance(k, np.ndarray) and k.dtype.kind in "iu" and k.size:
@@ -81,10 +84,10 @@ def as_dtype_of(x: NDArray, v: Any) -> Any:
 
     Raises: OverflowError for an integer that it doesn't hold.
     """
-    return np.array(v, x.dtype) if _is_of_numbers(v) else v
+    return np.array(v, x.dtype) if _is_of_numbers(v, 0) else v
 
 
-def _is_of_numbers(v: Any) -> bool:
-    if type(v) is list or type(v) is tuple:
-        return all(map(_is_of_numbers, v))
-    return type(v) in (int, float, bool, complex)
+def _is_of_numbers(v: Any, depth: int) -> bool:
+    if type(v) is list or type(v) is tuple:  # perhaps one that is in itself
+        return depth < _DEEPEST and all(_is_of_numbers(o, depth + 1) for o in v)
+    return type(v) in (int, float, bool, complex, range)

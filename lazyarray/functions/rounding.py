@@ -78,18 +78,15 @@ def clip(
             high = None
     order = order_of(order, "K")
     if casting != "same_kind" or dtype is not None or where is not True or order != "K":
+        low, high = [asarray(v) if isinstance(v, list | tuple) else v for v in (low, high)]
         operands: list[Any] = [x, low, high, out]
         ones = [np.ones(1, v.dtype) if hasattr(v, "dtype") else v for v in operands]
         np.clip(*ones, casting=casting, dtype=dtype)  # its errors
         if dtype is not None:
-            x = astype(x, dtype, copy=False)
-            low, high = [
-                v if v is None or type(v) in (int, float) else astype(asarray(v), dtype, copy=False)
-                for v in (low, high)
-            ]
+            x, low, high = [_as(v, dtype) for v in (x, low, high)]
         found = clip(x, low, high)
-        if where is not True and isinstance(out, Tensor):
-            found = select(asarray(where), found, out)
+        if where is not True:
+            found = select(asarray(where), found, out if isinstance(out, Tensor) else found)
         if order != "K" and out is None:
             found = copy(found, order)
         if out is Ellipsis:
@@ -103,6 +100,13 @@ def clip(
         return op.maximum(x, low, out=out)
     found = clamp(x, low, high)
     return writable(found) if out is Ellipsis else deliver(found, out, "clip", broadcasts=True)
+
+
+def _as(v: Any, dtype: Any) -> Any:
+    """An operand of clip as one of this dtype, by any cast; None stays None."""
+    if v is None or isinstance(v, Tensor):
+        return None if v is None else astype(v, dtype, copy=False)
+    return np.array(v, dtype)[()] if type(v) is int else np.asarray(v).astype(dtype)[()]
 
 
 def round(a: ArrayLike, decimals: int = 0, out: NDArray | None = None) -> NDArray:

@@ -254,7 +254,7 @@ cdef int emit(Instr* instr) except -1:
     full = rec.append(instr, 1 if naive and not bulk_is_explicit() else get_bulk())
     try:
         if full:
-            flush(True, full == MANY and not bulk_is_explicit())
+            flush(True, full == MANY and not naive and not bulk_is_explicit())
         if exported.size():
             _finish(exported)
         elif rec.falls_behind(cost) and not naive and not bulk_is_explicit():

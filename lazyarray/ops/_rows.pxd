@@ -96,6 +96,7 @@ cdef Tensor reordered(Tensor t, object order)
 cdef Tensor picked_elements(Tensor x, object key)
 cdef Tensor swapped(Tensor x, object first, object second)
 cdef Tensor diagonal_of(Tensor x, object offset, object first, object second)
+cdef bint goes_first(object o, Tensor x) except -1
 cdef object call_of_ufunc(object ufunc, tuple args)
 cdef bint calls_ufuncs() noexcept
 cdef Tensor part_of(Tensor x, int which)

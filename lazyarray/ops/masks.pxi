@@ -191,7 +191,7 @@ cdef bint fill_rows(Tensor x, Tensor mask, object value) except -1:
     cdef npy_intp n = mask.v.layout.size()
     cdef Instr* instr
     if x.v.device().kind == GPU or not (mask.v.device() == x.v.device()) or unwritable(x) or x.v.layout.size() == 0 \
-            or not contiguous(x) or not contiguous(mask) or mask.v.same_memory(x.v) \
+            or not contiguous(x) or not contiguous(mask) or mask.v.same_memory(x.v) or recorder().captures \
             or recording() and wants_gradient(x):
         return False
     if x.v.layout.size() < _SHORT * n and x.v.layout.size() >= _MANY:

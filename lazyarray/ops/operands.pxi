@@ -56,7 +56,16 @@ cdef extern from "Python.h":
 
 cdef bint has_own_way(object o) except -1:
     """Whether operators leave it to the other operand what they do."""
-    return is_symbol(o) or getattr(o, "__array_ufunc__", True) is None or getattr(o, "__array_priority__", 0) > 0
+    return is_symbol(o) or getattr(o, "__array_ufunc__", True) is None or priority_of(o) > 0
+
+
+cdef double priority_of(object o) except? -1:
+    """An object's ``__array_priority__``; 0 where it has none, or none that is a number, which NumPy passes over."""
+    priority = getattr(o, "__array_priority__", 0.0)
+    try:
+        return float(priority)
+    except Exception:
+        return 0.0
 
 
 cdef object converted_operand(object o):
@@ -73,16 +82,17 @@ cdef bint is_operand(object o):
     t = type(o)
     if t is float or t is int or is_tensor(o) or isinstance(o, _operand_types):
         return True
-    return hasattr(o, "__array__") and getattr(o, "__array_ufunc__", True) is not None and not goes_first(o)
+    return hasattr(o, "__array__") and getattr(o, "__array_ufunc__", True) is not None
 
 
-cdef bint goes_first(object o) except -1:
-    """Whether an object asks, as in NumPy, for its own operators before those of arrays.
+cdef bint goes_first(object o, Tensor x) except -1:
+    """Whether an object asks, as in NumPy, for its own operators before that of ``x`` on the left.
 
     (A framework's tensor says so, too, of NumPy's arrays, which it knows: ours it would refuse.)
     """
-    return getattr(o, "__array_priority__", 0) > 0 and not hasattr(o, "__array_ufunc__") \
-        and not hasattr(o, "__dlpack__")
+    if not hasattr(o, "__array_priority__") or hasattr(o, "__array_ufunc__") or hasattr(o, "__dlpack__"):
+        return False
+    return priority_of(o) > (-1e6 if is_scalar(x) else 0.0)
 
 
 cdef bint is_foreign(object o):

@@ -134,6 +134,17 @@ def test_pythons_numbers_become_of_the_dtype_they_are_stored_in(name, value, n):
             np.testing.assert_array_equal(found.asnumpy(), expected)
 
 
+def test_odd_sequences_of_numbers_are_stored():
+    x = la.ones(6, "i4")
+    la.putmask(x, la.ones(6, bool), range(3))
+    assert x.tolist() == [0, 1, 2, 0, 1, 2]
+    within = [1]
+    within.append(within)
+    for store in (lambda: la.put(x, [0], within), lambda: la.insert(x, 0, within)):
+        with pytest.raises(ValueError):
+            store()
+
+
 def test_to_shuffle_nothing_draws_nothing():
     numbers = []
     for m in (np, la):
@@ -170,6 +181,25 @@ def test_clip_takes_a_ufuncs_keywords():
     assert la.clip(la.ones((3, 4)), 0, 2, order="F").strides == (8, 24)
     with pytest.raises(TypeError):
         la.clip(la.ones(3), 0, 2, dtype="i4")
+    for low in (0.5, [0.5, 0.5, 0.5], 1):
+        for out in (None, "i8"):
+            found = [
+                m.clip(
+                    m.array([0.2, 1.2, 3.0]),
+                    low,
+                    1.5,
+                    dtype="i8",
+                    casting="unsafe",
+                    out=None if out is None else m.zeros(3, out),
+                )
+                for m in (np, la)
+            ]
+            assert found[1].dtype == found[0].dtype
+            assert found[1].tolist() == found[0].tolist()
+    x = la.zeros(3)
+    la.clip(la.ones(3) * 5, [0, 0, 0], 2, where=la.array([True, False, True]), out=x)
+    assert x.tolist() == [2, 0, 2]
+    assert la.clip(la.ones(3), 0, 2, where=la.ones((2, 3), bool)).shape == (2, 3)
     with pytest.raises(TypeError, match="unexpected"):
         la.clip(la.ones(3), 0, 2, foo=1)
 
@@ -240,6 +270,37 @@ def test_a_priority_goes_before_arrays():
         assert m.ones(2) + First() == "added"
         assert m.ones(2)[0] + First() == "added"
         assert m.ones(2) @ First() == "multiplied"
+        x = m.ones(2)
+        x += First()
+        assert x == "added"
+
+
+class Last(First):
+    """What asks to be left behind arrays, but not behind numbers."""
+
+    __array_priority__ = -1
+
+
+class Unclear(First):
+    __array_priority__ = None
+
+
+class Without:
+    __array_priority__ = 100
+
+    def __array__(self, dtype=None, copy=None):
+        return np.ones(2)
+
+
+def test_priorities_of_other_kinds():
+    for m in (np, la):
+        assert m.ones(2)[0] + Last() == "added"
+        assert (m.ones(2) + Last()).tolist() == [2, 2]
+        assert (m.ones(2) + Unclear()).tolist() == [2, 2]
+        assert (m.ones(2) < Unclear()).tolist() == [False, False]
+        with pytest.raises(TypeError):
+            m.ones(2) + Without()
+    assert Without().__array_priority__ > 0
 
 
 class Held:
@@ -309,6 +370,21 @@ def test_masks_of_parts_and_of_leading_axes(n, dtype):
             np.testing.assert_array_equal(got.asnumpy(), want, code)
     for name, a in own.items():
         np.testing.assert_array_equal(ours[name].asnumpy(), a)
+
+
+def test_masks_of_leading_axes_are_traced_and_compiled():
+    def f(x, k):
+        x[k] = 0
+        x[x[:, 0] > 4] = 7
+        return x + 1
+
+    a, k = np.arange(12.0).reshape(3, 4), np.array([True, False, True])
+    want = f(a.copy(), k)
+    graph = la.trace(f, la.array(a), la.array(k))
+    compiled = la.compile(f)
+    for _ in range(3):
+        assert compiled(la.array(a), la.array(k)).tolist() == want.tolist()
+    assert "setitem" in str(graph) or "where" in str(graph)
 
 
 def test_masks_of_leading_axes_refuse_what_numpy_refuses():
