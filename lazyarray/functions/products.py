@@ -26,7 +26,7 @@ from lazyarray.lazy._lazy import Tensor, returned
 from lazyarray.ops import _layout, _rows
 from lazyarray.ops import names as op
 from lazyarray.ops._layout import Shape, deliver, gil_op, operands
-from lazyarray.ops._rows import Gufunc, astype, contiguous_signature, out_array, probe, writable
+from lazyarray.ops._rows import Gufunc, astype, out_array, probe, writable
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
@@ -135,7 +135,8 @@ def _not_aligned(x: NDArray, y: NDArray, axis: int) -> ValueError:
 
 def _blas_ready(x: NDArray) -> NDArray:
     """``x``, or a copy that BLAS takes: np.dot copies where np.matmul runs a loop of its own."""
-    if x.dtype.char not in "fdFD" or contiguous_signature(x) is not None:
+    flags = probe(x).flags
+    if x.dtype.char not in "fdFD" or flags.c_contiguous or flags.f_contiguous:
         return x
     steps = [s for s, n in zip(x.strides, x.shape, strict=True) if n > 1]
     fits = len(steps) < 2 and all(s > 0 and s % x.itemsize == 0 for s in steps)

@@ -404,7 +404,9 @@ def test_masks_of_leading_axes_refuse_what_numpy_refuses():
     assert x.sum() == 4
 
 
-@pytest.mark.parametrize("shapes", [(1, 50, 10), (10, 50, 10), (8, 130, 50), (50, 3, 1), (2, 3, 4)])
+@pytest.mark.parametrize(
+    "shapes", [(70, 70, 70), (1, 50, 10), (10, 50, 10), (8, 130, 50), (50, 3, 1), (2, 3, 4)]
+)
 def test_dot_of_parts_has_the_bits_of_numpys(shapes):
     n, k, m = shapes
     wide, other = (np.random.default_rng(n).standard_normal((300, 300)) for _ in range(2))
@@ -421,3 +423,6 @@ def test_dot_of_parts_has_the_bits_of_numpys(shapes):
     for (a, b), (x, y) in zip(pairs, ours, strict=True):
         np.testing.assert_array_equal(la.dot(x, y).asnumpy(), np.dot(a, b))
         np.testing.assert_array_equal(la.dot(x, x.T).asnumpy(), np.dot(a, a.T))
+        np.testing.assert_array_equal(
+            la.dot(x, x.T, out=la.zeros((n, n))).asnumpy(), np.dot(a, a.T, out=np.zeros((n, n)))
+        )
