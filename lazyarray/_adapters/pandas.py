@@ -22,6 +22,7 @@ _METHODS = {
     "DataFrame": [*_BOTH.split(), *OPERATORS, "insert", "reindex", "set_index", "from_records"],
     "Series": [*_BOTH.split(), *OPERATORS, "repeat", "searchsorted", "reindex", "drop"],
     "Index": ["__new__", "__getitem__", "__contains__", "get_loc", "isin", "take", *OPERATORS],
+    "RangeIndex": ["__getitem__", "__contains__", "get_loc", "take"],  # which has its own
     "MultiIndex": ["from_arrays", "from_product"],
     "Categorical": ["__init__", "from_codes"],
 }
