@@ -161,24 +161,25 @@ cdef extern from *:
       Py_DECREF(code);
       return code;
     }
-    // Whether the instruction that runs is an operator: not `@`, nor one in place.
-    static int is_operator(int binary, int matmul, int first_in_place, int compares) {
-      PyFrameObject* frame = PyEval_GetFrame();
-      if (!frame) return 0;
-      PyCodeObject* code = PyFrame_GetCode(frame);
-      PyObject* bytes = PyCode_GetCode(code);
-      Py_DECREF(code);
-      if (!bytes) {
-        PyErr_Clear();
-        return 0;
-      }
+    // The instruction that runs, and its argument; -1: there is none, or no memory to look (an error is raised).
+    static int instruction(int* argument) {
+      PyCodeObject* code = reinterpret_cast<PyCodeObject*>(running());
+      PyObject* bytes = code ? PyCode_GetCode(code) : nullptr;
+      if (!bytes) return -1;
       const unsigned char* text = reinterpret_cast<unsigned char*>(PyBytes_AS_STRING(bytes));
-      const int at = PyFrame_GetLasti(frame);
-      const int found = at >= 0 && at + 1 < PyBytes_GET_SIZE(bytes) &&
-                        (text[at] == compares ||
-                         (text[at] == binary && text[at + 1] < first_in_place && text[at + 1] != matmul));
+      const int at = PyFrame_GetLasti(PyEval_GetFrame());
+      const bool inside = at >= 0 && at + 1 < PyBytes_GET_SIZE(bytes);
+      const int found = inside ? text[at] : -1;
+      *argument = inside ? text[at + 1] : 0;
       Py_DECREF(bytes);
       return found;
+    }
+    // Whether it is an operator: not `@`, nor one in place.
+    static int is_operator(int binary, int matmul, int first_in_place, int compares) {
+      int argument;
+      const int found = instruction(&argument);
+      if (found < 0) PyErr_Clear();
+      return found == compares || (found == binary && argument < first_in_place && argument != matmul);
     }
     // `x.__array_interface__` is there for code that reads it by this name. Not for NumPy, which would take it rather
     // than ask __array__; it looks for it whenever an array is converted, so no Python runs for that.
@@ -188,13 +189,8 @@ cdef extern from *:
     static int is_read_by_name() {
       PyCodeObject* code = reinterpret_cast<PyCodeObject*>(running());
       if (!code || PySequence_Contains(code->co_names, interface_name) != 1) return 0;
-      PyObject* bytes = PyCode_GetCode(code);
-      if (!bytes) return 0;
-      int at = PyFrame_GetLasti(PyEval_GetFrame());
-      int found = at >= 0 && at < PyBytes_GET_SIZE(bytes) &&
-                  static_cast<unsigned char>(PyBytes_AS_STRING(bytes)[at]) == load_attr;
-      Py_DECREF(bytes);
-      return found;
+      int argument;
+      return instruction(&argument) == load_attr;
     }
     static PyObject* interface_by_name(PyObject* x, void* closure) {
       if (is_read_by_name()) return interface_of(x, closure);

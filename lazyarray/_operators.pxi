@@ -59,9 +59,6 @@ cdef inline object binary(Ufunc row, int op, Tensor self, object a, object b):
     return read_out(found) if scalars_are_read else found
 
 
-cdef tuple _plain_operands = (Tensor, np.ndarray, np.generic, float, int, complex, list, tuple)
-
-
 # Python's operators of the rows, for what NumPy computes: the plain ones, and those in place.
 cdef dict _python_of = {
     _add: operator.add, _subtract: operator.sub, _multiply: operator.mul, _divide: operator.truediv,
@@ -86,7 +83,7 @@ cdef object operated(Row row, object a, object b):
         if converted is None:
             return compared_with_object(row, a, other) if row is _equal or row is _not_equal else NotImplemented
         a, b = (a, converted) if first else (converted, b)
-    elif first and not isinstance(other, _plain_operands) and goes_first(other, <Tensor>a):
+    elif first and goes_first(other, <Tensor>a):
         return NotImplemented
     elif is_foreign(other):
         return call_of_ufunc(row.ufunc, (a, b))
@@ -172,7 +169,7 @@ cdef object operated_inplace(Row row, Tensor a, object b):
         b = converted_operand(b)
         if b is None:
             return NotImplemented
-    elif not isinstance(b, _plain_operands) and goes_first(b, a):
+    elif goes_first(b, a):
         return NotImplemented
     try:
         if isinstance(row, MatMul):

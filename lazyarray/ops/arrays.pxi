@@ -161,9 +161,7 @@ def plain_array(obj):
         return None
     code = D_F8 if kind is float else D_IL
     n = len(<list>obj)
-    out = empty_like_shape(code, 1, &n, current_device())
-    if not out.v.chunk.allocate():
-        raise MemoryError(f"unable to allocate {out.v.chunk.nbytes} bytes")
+    out = in_memory(empty_like_shape(code, 1, &n, current_device()))
     to = out.v.chunk.data
     for i in range(n):
         o = (<list>obj)[i]

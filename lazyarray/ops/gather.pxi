@@ -186,6 +186,16 @@ def take_along(Tensor x not None, index, int axis):
     return gather(x, index, axis, axis)
 
 
+cdef bint is_whole_before(tuple key, int axis):
+    """Whether the key has nothing but full slices before ``axis``."""
+    cdef int i
+    for i in range(axis):
+        k = key[i]
+        if type(k) is not slice or k != _WHOLE:
+            return False
+    return True
+
+
 cdef Tensor gathered_behind(Tensor x, tuple key, object picked, int axis):
     """``x[:, :, picked]`` for a C-ordered x; None for other keys.
 
@@ -193,10 +203,8 @@ cdef Tensor gathered_behind(Tensor x, tuple key, object picked, int axis):
     """
     cdef int i, n, many
     cdef Tensor index, found, out
-    for i in range(axis):
-        k = key[i]
-        if type(k) is not slice or k != _WHOLE:
-            return None
+    if not is_whole_before(key, axis):
+        return None
     if not isinstance(picked, Tensor):
         index = host_index(picked, x.v.layout.shape()[axis], axis, x.v.device())
         if index is None:

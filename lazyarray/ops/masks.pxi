@@ -62,6 +62,13 @@ cdef Tensor picked_now(Tensor x, Tensor mask):
     return written(out)
 
 
+cdef Tensor in_memory(Tensor t):
+    """``t``, with memory."""
+    if not t.v.chunk.allocate():
+        raise MemoryError(f"unable to allocate {t.v.chunk.nbytes} bytes")
+    return t
+
+
 cdef Tensor picked(Tensor x, object key):
     """``x[mask]``, which waits for the mask: the result's length depends on it. None for other keys."""
     cdef Tensor mask, still
@@ -91,9 +98,7 @@ cdef Tensor picked(Tensor x, object key):
     n = x.v.layout.size()
     if mask.v.device().kind == GPU:
         mask = cast(mask, D_BOOL)  # what is counted here is what picks there
-    still = settled(mask, False)
-    if not still.v.chunk.allocate():
-        raise MemoryError(f"unable to allocate {still.v.chunk.nbytes} bytes")
+    still = in_memory(settled(mask, False))
     count = count_true(still.v.elements(), n)
     out = empty_like_shape(x.v.dtype, 1, &count, x.v.device())
     if count == 0:
@@ -132,14 +137,10 @@ cdef Tensor picked_rows(Tensor x, Tensor mask):
     wait(mask, False, "?a boolean index")
     if not leads(mask, x, 0) or x.v.layout.size() == 0:  # another thread gave one a new shape meanwhile
         return None
-    still = settled(mask, False)
-    if not still.v.chunk.allocate():
-        raise MemoryError(f"unable to allocate {still.v.chunk.nbytes} bytes")
+    still = in_memory(settled(mask, False))
     n = still.v.layout.size()
     count = count_true(still.v.elements(), n)
-    places = empty_like_shape(D_IL, 1, &count, x.v.device())
-    if not places.v.chunk.allocate():
-        raise MemoryError(f"unable to allocate {places.v.chunk.nbytes} bytes")
+    places = in_memory(empty_like_shape(D_IL, 1, &count, x.v.device()))
     places_of_true(still.v.elements(), n, <npy_intp*>places.v.elements())
     written(places)
     x = x if contiguous(x) else cast_c(x, x.v.dtype)
@@ -159,10 +160,8 @@ cdef Tensor mask_within(Tensor x, object key):
     cdef int i, axis = 0
     if type(key) is tuple:
         axis = len(<tuple>key) - 1
-        for i in range(axis):
-            k = (<tuple>key)[i]
-            if type(k) is not slice or k != _WHOLE:
-                return None
+        if not is_whole_before(key, axis):
+            return None
         key = (<tuple>key)[axis] if axis >= 0 else None
     if not isinstance(key, Tensor):
         return None

@@ -90,6 +90,8 @@ cdef bint goes_first(object o, Tensor x) except -1:
 
     (A framework's tensor says so, too, of NumPy's arrays, which it knows: ours it would refuse.)
     """
+    if isinstance(o, Tensor) or isinstance(o, _operand_types):
+        return False
     if not hasattr(o, "__array_priority__") or hasattr(o, "__array_ufunc__") or hasattr(o, "__dlpack__"):
         return False
     return priority_of(o) > (-1e6 if is_scalar(x) else 0.0)

@@ -322,22 +322,22 @@ def test_such_a_wait_is_told():
     assert "an op inside try or with" in {row.what for row in la.sync_report()}
 
 
-def stored(x, k):
-    x[k] = 1
+def stored(x):
+    x[np.array([7])] = 1
 
 
-def test_a_handler_may_name_many_errors():
+@pytest.mark.parametrize("operation", [stored, lambda x: la.linalg.inv(la.zeros((300, 300)))])
+def test_a_handler_may_name_many_errors(operation):
     x = la.zeros((2, 3))
     caught = False
     try:
-        stored(x, np.array([7]))
+        operation(x)
     except (
         ValueError,
         TypeError,
         ZeroDivisionError,
         KeyError,
         AttributeError,
-        np.linalg.LinAlgError,
         FloatingPointError,
         OverflowError,
         MemoryError,
@@ -346,26 +346,8 @@ def test_a_handler_may_name_many_errors():
         NotImplementedError,
         UnicodeError,
         LookupError,
-    ):
-        caught = True
-    assert caught
-    assert x.sum() == 0
-    caught = False
-    try:
-        la.linalg.inv(la.zeros((300, 300)))
-    except (
-        ValueError,
-        TypeError,
-        ZeroDivisionError,
-        KeyError,
-        AttributeError,
-        FloatingPointError,
-        OverflowError,
-        MemoryError,
-        RuntimeError,
-        OSError,
-        NotImplementedError,
         np.linalg.LinAlgError,
     ):
         caught = True
     assert caught
+    assert x.sum() == 0
