@@ -165,6 +165,7 @@ cdef class Methods(Operators):
             type: the class of the view; None: NDArray.
         Returns: an array on the same memory; its last axis has another length if elements have
             another size.
+        A dtype that lazyarray does not hold, or for which the memory is not aligned, gives a NumPy array of it.
         Raises: ValueError if the last axis can't be divided so; TypeError for what is no dtype.
         """
         if isinstance(dtype, _Type) and issubclass(dtype, (Tensor, np.ndarray)):
@@ -308,6 +309,9 @@ cdef class Methods(Operators):
 
     def astype(self, dtype, order="K", casting="unsafe", subok=True, copy=True):
         """A copy with another dtype, laid out in ``order``; TypeError if ``casting`` forbids it."""
+        if casting == "same_value":
+            same = functions.dtypes.as_same_value(self, dtype)
+            return same if order == "K" else functions.array(same, copy=None, order=order)
         if casting != "unsafe" and not np.can_cast(self.dtype, np.dtype(dtype), casting):
             raise TypeError(f"Cannot cast array data from {self.dtype!r} to {np.dtype(dtype)!r} "
                             f"according to the rule {casting!r}")

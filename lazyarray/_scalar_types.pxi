@@ -163,7 +163,7 @@ cdef class Scalar(Array):
         Args:
             dtype: the dtype.
             order: for the arrays' signature: "C", "F", "A" or "K".
-            casting: which casts are allowed: "no", "equiv", "safe", "same_kind" or "unsafe".
+            casting: which casts are allowed: "no", "equiv", "safe", "same_kind", "unsafe" or "same_value".
             subok: for the arrays' signature.
             copy: for the arrays' signature.
         Returns: a new scalar; NumPy's, of a dtype that lazyarray doesn't hold.

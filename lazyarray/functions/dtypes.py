@@ -10,7 +10,7 @@ from lazyarray.context import as_device
 from lazyarray.lazy import _share
 from lazyarray.lazy._lazy import Tensor
 from lazyarray.ops import _rows
-from lazyarray.ops._layout import values
+from lazyarray.ops._layout import gil_op, values
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
@@ -80,6 +80,24 @@ def result_type(*arrays_and_dtypes: Any) -> np.dtype[Any]:
     (dtype('float32'), dtype('float16'))
     """
     return np.result_type(*[_typed(x) for x in arrays_and_dtypes])
+
+
+def as_same_value(x: NDArray, dtype: DTypeLike) -> NDArray:
+    """A copy with another dtype that holds the same values, or an error of its line (NumPy 2.4).
+
+    The method ``x.astype(dtype, casting="same_value")``.
+    """
+    to = np.dtype(dtype)
+    np.empty(0, x.dtype).astype(to, casting="same_value")
+    result: NDArray = gil_op(
+        "astype",
+        lambda v: v.astype(to, casting="same_value"),
+        [x],
+        x.shape,
+        to.str,
+        mini=lambda v: v.astype(to),
+    )
+    return result
 
 
 def can_cast(from_: Any, to: Any, casting: str = "safe") -> bool:

@@ -1,7 +1,6 @@
 """Functions that leave NaNs out: recorded ops on arrays in which zeros, say, stand for NaNs.
 
-NumPy's warnings of slices that are all NaN are given by the functions that are one instruction
-(``nanmedian``, ``nanpercentile``, ``nanquantile``), when it runs; the others give none.
+NumPy's warnings of slices that are all NaN come when the values are known, of the caller's line.
 """
 
 from __future__ import annotations
@@ -27,6 +26,7 @@ from lazyarray.ops._rows import (
     fill_where,
     holds_scalar,
     out_array,
+    warn_where,
     writable,
 )
 from lazyarray.ops.gradients import teach
@@ -154,7 +154,7 @@ def nanmax(
     >>> la.nanmax(la.array([[1, la.nan], [3, 2]]), axis=0).asnumpy()
     array([3., 2.])
     """
-    return _max(a, axis, out, keepdims, initial=initial, where=where)
+    return _extreme(_max(a, axis, out, keepdims, initial=initial, where=where))
 
 
 def nanmin(
@@ -176,7 +176,13 @@ def nanmin(
     >>> la.nanmin(la.array([[1, la.nan], [3, 2]]), axis=0).asnumpy()
     array([1., 2.])
     """
-    return _min(a, axis, out, keepdims, initial=initial, where=where)
+    return _extreme(_min(a, axis, out, keepdims, initial=initial, where=where))
+
+
+def _extreme(result: NDArray) -> NDArray:
+    if result.dtype.kind in "fc":
+        warn_where(result, _isnan(result), "All-NaN slice encountered")
+    return result
 
 
 # ---- moments, as numpy/lib/_nanfunctions_impl.py writes them, so that the bits are the same -----
@@ -213,8 +219,9 @@ def nanmean(
         return result
     _check_inexact(dtype, out)
     count = _sum(~gaps, axis, np.intp, None, keepdims, where=where)
-    total = _sum(x, axis, dtype, out, keepdims, where=where)
-    return _given(_divided(total, count), out)
+    total = _divided(_sum(x, axis, dtype, out, keepdims, where=where), count)
+    warn_where(total, count == 0, "Mean of empty slice")
+    return _given(total, out)
 
 
 def nanvar(
@@ -236,7 +243,7 @@ def nanvar(
     Args:
         axis: the axis, or several as a tuple; None: all.
         mean: the mean, if it is known (computed with ``keepdims=True``).
-    Returns: an array without these axes.
+    Returns: an array without these axes; a RuntimeWarning when it runs, where it is undefined.
 
     >>> import lazyarray as la
     >>> la.nanvar(la.array([[1, la.nan], [3, 4]]), axis=0).asnumpy()
@@ -270,7 +277,9 @@ def nanvar(
     result = _sum(x, axis, dtype, out, keepdims, where=where)
     freedom = count.reshape(result.shape) - ddof
     _divided(result, freedom)
-    fill_where(result, freedom <= 0, np.nan)
+    undefined = freedom <= 0
+    fill_where(result, undefined, np.nan)
+    warn_where(result, undefined, "Degrees of freedom <= 0 for slice.")
     return _given(result, out)
 
 
@@ -291,7 +300,7 @@ def nanstd(
     Args:
         axis: the axis, or several as a tuple; None: all.
         mean: the mean, if it is known (computed with ``keepdims=True``).
-    Returns: an array without these axes.
+    Returns: an array without these axes; a RuntimeWarning when it runs, where it is undefined.
 
     >>> import lazyarray as la
     >>> la.nanstd(la.array([[1, la.nan], [3, 4]]), axis=0).asnumpy()

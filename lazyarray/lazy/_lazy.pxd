@@ -220,6 +220,7 @@ cdef extern from "lazy/instr.h" namespace "lazyarray" nogil:
         cbool checks_flags
         cbool long_double
         const char* invalid
+        const char* warning
         const LineLoops* lines
         cbool gathers
         CError* (*check)(const Instr&, const Block&) noexcept
@@ -329,6 +330,7 @@ cdef extern from "lazy/cpu/run.h" namespace "lazyarray" nogil:
     Loop place_of_size(int)
     Loop fill_of_size(int)
     Loop where_of_size(int)
+    Loop warning_of_size(int)
     Loop cast_loop(int, int)
     cbool cast_checks_range(int, int)
 

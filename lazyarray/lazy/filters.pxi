@@ -142,6 +142,8 @@ cdef uint32_t _filters_of_inline() noexcept nogil:
 
 
 cdef list texts_of(const FpWarning* w):
+    if not w.flags:
+        return [w.op.decode()]  # a kernel's own
     # In NumPy's order.
     return [f"{flag_text(flag).decode()} encountered in {w.op.decode()}" for flag in (1, 2, 4, 8)
             if w.flags & flag]

@@ -47,6 +47,7 @@ struct Kernel {
   bool checks_flags = false;  // may raise floating-point flags that the user hears of
   bool long_double = false;   // ... in the x87 unit, too
   const char* invalid = nullptr;  // what the invalid flag means, as a LinAlgError; else a flag
+  const char* warning = nullptr;  // what it means, as a RuntimeWarning whatever np.errstate says; interned
   // ELEMENTWISE and GUFUNC: looks at the values of operand `checked` before anything is written; the error
   // (owned) that the loop can't report, or null.
   Error* (*check)(const Instr&, const Block&) = nullptr;

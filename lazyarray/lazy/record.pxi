@@ -193,6 +193,8 @@ cdef int emit(Instr* instr) except -1:
                 raise ValueError("the variable has been deleted")
         if instr.kernel.checks_flags:
             instr.errstate = current_errstate()
+            if instr.kernel.warning is not NULL:
+                instr.errstate.invalid = WARNS
         if rec.store().exports.load() and not capturing():
             quiesce_lent(instr)
         if not naive and _may_fail(instr) and not capturing() and _writes_pending(instr) and _is_caught():

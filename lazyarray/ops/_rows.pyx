@@ -127,6 +127,7 @@ from lazyarray.lazy._lazy cimport (
     settled,
     wants_gradient,
     wait,
+    warning_of_size,
     where_of_size,
     whole_at_hand,
 )

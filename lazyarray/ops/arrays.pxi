@@ -554,11 +554,11 @@ def seen(Tensor x not None, cnp.ndarray r not None):
 def retype(Tensor x not None, dtype, tuple shape, tuple strides):
     """A view of the same bytes as another dtype; the caller knows that it fits.
 
-    ValueError if its elements would not be aligned: the loops need that.
+    Unheld if its elements would not be aligned: the loops need that.
     """
     cdef Tensor base = view_of(unshared(x))
     base.v.dtype = dtype_code(dtype)
     cdef int align = info(base.v.dtype).align
     if base.v.layout.offset % align or any([s % align for s in strides]):
-        raise ValueError(f"a view as {np.dtype(dtype)} would not be aligned: copy the array first")
+        raise Unheld(f"a view as {np.dtype(dtype)} would not be aligned: copy the array first")
     return strided(base, shape, strides, 0)

@@ -274,6 +274,35 @@ def fill_where(Tensor x not None, Tensor mask not None, value):
     emit_elementwise(instr, &x.v.layout, views, False)
 
 
+cdef dict _warnings = {}  # by text and code of a dtype
+
+
+def warn_where(Tensor x not None, Tensor wrong not None, str text):
+    """Has ``text`` given as a RuntimeWarning of the caller's line if an element of ``wrong``, bools, is true.
+
+    ``x``, of the same shape, is the result that it is about: the warning comes when x's values do, or makes an
+    error of them if a filter says so. On a GPU there is none.
+    """
+    cdef _Kernel known
+    if x.v.device().kind == GPU:
+        return
+    key = text, x.v.dtype
+    known = _warnings.get(key)
+    if known is None:
+        known = _warnings[key] = _Kernel.__new__(_Kernel)
+        known.k = new_kernel("warning", ELEMENTWISE, 2, 1)
+        known.k.fn = warning_of_size(info(x.v.dtype).size)
+        known.k.dtypes[0] = D_BOOL
+        known.k.dtypes[1] = known.k.dtypes[2] = x.v.dtype
+        known.k.warning = intern_name(text.encode())
+        known.k.checks_flags = known.k.any_order = True
+    cdef const View* views[3]
+    views[0] = &wrong.v
+    views[1] = views[2] = &x.v
+    with paused():  # no op of autograd's: x is what it was
+        emit_elementwise(recorder().begin(known.k, 2, 1), &x.v.layout, views, False)
+
+
 cdef int put_branch(char* to, object value, int code) except -1:
     """A scalar branch of ``where``; NumPy wraps a Python integer that the dtype can't hold."""
     try:

@@ -1,5 +1,7 @@
 """Functions that leave NaNs out against NumPy: bits, dtypes, masks, errors."""
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -152,3 +154,59 @@ def test_moments_are_native():
     results = [getattr(la, name)(x, 0) for name in (*SUMS, *EXTREMA)] + [la.nan_to_num(x)]
     assert gil_ops() == before
     assert [r.shape for r in results] == [(4, 5)] * 7 + [(3, 4, 5)]
+
+
+WARNED = {
+    "nanmean": "Mean of empty slice",
+    "nanvar": "Degrees of freedom <= 0 for slice.",
+    "nanstd": "Degrees of freedom <= 0 for slice.",
+    "nanmax": "All-NaN slice encountered",
+    "nanmin": "All-NaN slice encountered",
+}
+
+
+def told(function, *args, **options):
+    """The result, and (text, whether of this file) of each warning."""
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        result = np.asarray(function(*args, **options))
+    return result, [(str(w.message), w.filename == __file__) for w in found]
+
+
+@pytest.mark.parametrize("name", WARNED)
+@pytest.mark.parametrize("n", [1, 3, 700, 100_000])
+def test_slices_of_nans_are_told_of(name, n):
+    a = np.ones((2, n))
+    a[0] = np.nan
+    for options in ({"axis": 1}, {"axis": 1, "keepdims": True}, {"axis": 0}, {}):
+        result, texts = told(getattr(la, name), la.array(a), **options)
+        want, numpys = told(getattr(np, name), a, **options)
+        assert np.array_equal(result, want, equal_nan=True)
+        assert [text for text, _ in texts] == [text for text, _ in numpys]
+        assert all(here for _, here in texts)
+    out = la.zeros(2)
+    _, texts = told(getattr(la, name), la.array(a), 1, out=out)
+    assert texts == [(WARNED[name], True)]
+    with np.errstate(all="ignore"):  # it is no floating-point error
+        assert told(getattr(la, name), la.array(a), axis=1)[1] == [(WARNED[name], True)]
+    x = la.array(a)
+    assert told(lambda: getattr(la, name)(x * 2 + 1, axis=1).asnumpy())[1] == [(WARNED[name], True)]
+
+
+@pytest.mark.parametrize("name", WARNED)
+def test_a_filter_makes_an_error_of_it(name):
+    x = la.array([[1.0, 2.0], [np.nan, np.nan]])
+    with warnings.catch_warnings(), pytest.raises(RuntimeWarning, match=WARNED[name][:8]):
+        warnings.simplefilter("error")
+        getattr(la, name)(x + 1, axis=1).wait_to_read()
+
+
+def test_gradients_with_warnings():
+    x = la.array([[1.0, np.nan], [np.nan, np.nan]])
+    x.attach_grad()
+    with la.autograd.record():
+        y = la.nanmean(x, axis=1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        y.backward()
+        assert x.grad.asnumpy()[0].tolist() == [1.0, 0.0]

@@ -19,7 +19,7 @@ def undecided(text: str, names: Mapping[str, Any]) -> bool:
     * Numbers alone stay NumPy's, of which each library makes arrays of its own.
     * A function of two operands has other last bits over one that goes backwards, unless NumPy
       copies it to a buffer, which it may do where it casts the other one.
-    * A view of wider elements is refused where they would not be aligned.
+    * A view of wider elements is NumPy's array where they are not aligned.
     """
     tree = ast.parse(text)
     found = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and _is_read(node)}

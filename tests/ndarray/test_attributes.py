@@ -237,7 +237,9 @@ def test_the_constructor():
             with pytest.raises(type(exc)):
                 la.ndarray(shape, dtype, x, *rest)
             continue
-        if not want.flags.aligned:
+        if not want.flags.aligned:  # a view of which NumPy would hold
+            with pytest.raises(TypeError, match="aligned"):
+                la.ndarray(shape, dtype, x, *rest)
             continue
         got = la.ndarray(shape, dtype, x, *rest)
         same(got, want)
@@ -424,6 +426,31 @@ def test_a_loop_over_an_array_sees_what_it_writes():
         return flags
 
     agree(sieve)
+
+
+def test_a_view_that_is_not_aligned_is_numpys_of_the_same_memory():
+    x = la.arange(17, dtype="u1")
+    view = x[1:].view("f8")
+    assert isinstance(view, np.ndarray) and np.array_equal(
+        view, np.arange(17, dtype="u1")[1:].view("f8")
+    )
+    view[0] = 2.0
+    x += 1
+    assert x[1:9].tolist() == [1, 1, 1, 1, 1, 1, 1, 65]
+
+
+def test_astype_of_the_same_value():
+    x = la.array([1.0, 2.0])
+    if np.lib.NumpyVersion(np.__version__) < "2.4.0":
+        with pytest.raises(ValueError, match="casting"):
+            x.astype("i4", casting="same_value")
+        return
+    same(x.astype("i4", casting="same_value"), np.array([1, 2], "i4"))
+    assert x[0].astype("u1", casting="same_value") == 1
+    same(x.reshape(1, 2).astype("f4", "F", "same_value"), np.array([[1, 2]], "f4"))
+    for n in (2, 100_000):
+        with pytest.raises(ValueError, match="same_value"):
+            (la.ones(n) / 2).astype("i4", casting="same_value").asnumpy()
 
 
 def test_real_and_imag_are_views():

@@ -117,4 +117,8 @@ Loop where_of_size(int size) {
   return of_size(size, [](auto item) -> Loop { return where_loop<decltype(item)>; });
 }
 
+Loop warning_of_size(int size) {
+  return of_size(size, [](auto item) -> Loop { return warning_loop<decltype(item)>; });
+}
+
 }  // namespace lazyarray

@@ -1,5 +1,7 @@
 // run(): executes one instruction on the CPU with NumPy's own loops.
 #pragma once
+#include <cfenv>
+#include <cstring>
 #include <mutex>
 
 #include "lazy/cpu/casts.h"
@@ -92,5 +94,22 @@ void where_loop(char** args, npy_intp const* dimensions, npy_intp const* steps, 
   }
 }
 Loop where_of_size(int size);
+
+// The loop of a kernel that warns: its second operand as it is, and the invalid flag where the first is true.
+template <class T>
+void warning_loop(char** args, const npy_intp* shape, const npy_intp* steps, void*) {
+  const char *wrong = args[0], *x = args[1];
+  char* out = args[2];
+  bool any = false;
+  for (npy_intp i = 0; i < shape[0]; ++i) {
+    any |= *wrong != 0;
+    if (x != out) std::memcpy(out, x, sizeof(T));
+    wrong += steps[0];
+    x += steps[1];
+    out += steps[2];
+  }
+  if (any) std::feraiseexcept(FE_INVALID);
+}
+Loop warning_of_size(int size);
 
 }  // namespace lazyarray
