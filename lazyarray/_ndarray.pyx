@@ -131,17 +131,40 @@ cdef extern from "numpy/arrayobject.h":
 
 cdef extern from *:
     """
+    // What the code of the Python function that runs names.
+    static PyObject* names_of_caller() {
+      PyFrameObject* frame = PyEval_GetFrame();
+      if (!frame) return PyTuple_New(0);
+      PyCodeObject* code = PyFrame_GetCode(frame);
+      PyObject* names = Py_NewRef(code->co_names);
+      Py_DECREF(code);
+      return names;
+    }
+    // Whether it names what makes a memoryview, or asks as that does. All but NumPy do so by a name of these.
+    static PyObject* const takers[] = {
+        PyUnicode_InternFromString("memoryview"), PyUnicode_InternFromString("bytearray"),
+        PyUnicode_InternFromString("frombuffer"), PyUnicode_InternFromString("from_buffer"),
+        PyUnicode_InternFromString("PickleBuffer")};
+    static bool names_taker() {
+      PyObject* names = names_of_caller();  // interned, as all names in code
+      bool found = false;
+      for (Py_ssize_t i = 0; names && !found && i < PyTuple_GET_SIZE(names); ++i)
+        for (PyObject* name : takers) found |= PyTuple_GET_ITEM(names, i) == name;
+      Py_XDECREF(names);
+      return found;
+    }
     // Bytes of the memory are lent to who gives them back: files, hashes, sockets, struct. Not to NumPy. It takes a
     // buffer rather than ask __array__, so np.asarray(x) were no copy any more, and all ops on x synchronous for as
     // long as it lived; and np.frombuffer and np.ndarray give back what they go on using. The first asks as
-    // memoryview() does, the last for any order; the second looks whether there is something to give back by.
+    // memoryview() does, the last for any order; the second looks whether there is something to give back by, and
+    // else asks as memoryview() does. So that is told by the names in the code that runs.
     static getbufferproc lent_by_array;
     static int lent_to_others(PyObject* x, Py_buffer* view, int flags) {
       bool as_memoryview = (flags & PyBUF_FULL_RO) == PyBUF_FULL_RO;
       bool in_any_order = (flags & PyBUF_ANY_CONTIGUOUS) == PyBUF_ANY_CONTIGUOUS;
-      if (as_memoryview || in_any_order) {
+      if (in_any_order || as_memoryview && !names_taker()) {
         view->obj = nullptr;
-        PyErr_SetString(PyExc_BufferError, "an NDArray lends its bytes, no memoryview: that is x.data");
+        PyErr_SetString(PyExc_BufferError, "an NDArray lends no buffer here: x.data is a memoryview of it");
         return -1;
       }
       return lent_by_array(x, view, flags);
@@ -210,6 +233,7 @@ cdef extern from *:
       return PyObject_GetBuffer(exported, view, flags);
     }
     """
+    object names_of_caller()
     void lend_arrays(object)
     int lend(object, Py_buffer*, int) except -1
     PyObject* running() noexcept

@@ -387,21 +387,6 @@ class _ArrayType(type):
         return cls is NDArray and is_array_type(kind) or type.__subclasscheck__(cls, kind)
 
 
-cdef extern from *:
-    """
-    // What the code of the Python function that runs names.
-    static PyObject* names_of_caller() {
-      PyFrameObject* frame = PyEval_GetFrame();
-      if (!frame) return PyTuple_New(0);
-      PyCodeObject* code = PyFrame_GetCode(frame);
-      PyObject* names = PyObject_GetAttrString(reinterpret_cast<PyObject*>(code), "co_names");
-      Py_DECREF(code);
-      return names;
-    }
-    """
-    object names_of_caller()
-
-
 cdef bint are_arrays(bint scalars) except -1:
     """Whether scalars, or else NumPy's arrays, are arrays to the code that asks, by the name that it has for ours."""
     names = names_of_caller()

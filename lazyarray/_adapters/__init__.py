@@ -74,7 +74,7 @@ def adapt(module: ModuleType) -> None:
     elif module.__name__ == "h5py._hl.dataset":
         wrap(module.Dataset, ["__getitem__", "__setitem__", "read_direct", "write_direct"], lent)
     elif module.__name__ == "json.encoder":
-        others.teach_json(module.JSONEncoder)
+        others.teach_json(module)
     elif module.__name__ == "sympy.core.sympify":
         others.teach_sympy(module)
     elif module.__name__ == "sympy.core.expr":

@@ -13,8 +13,9 @@ from lazyarray.ops import _rows
 __all__: list[str] = []
 
 
-def teach_json(encoder: Any) -> None:
+def teach_json(module: Any) -> None:
     # NumPy's float64 is a float, which JSON writes; others of its scalars are refused.
+    encoder, make = module.JSONEncoder, module._make_iterencode
     others = encoder.default
 
     @functools.wraps(others)
@@ -25,9 +26,19 @@ def teach_json(encoder: Any) -> None:
                 return x.item()
         return others(self, o)
 
+    # Where the encoder is Python's own (``indent=``, ``json.dump``), ``isinstance(x, float)`` says yes.
+    @functools.wraps(make)
+    def make_iterencode(
+        markers: Any, default: Any, text: Any, indent: Any, number: Any, *rest: Any
+    ) -> Any:
+        def written(o: Any) -> Any:
+            return number(o.item() if isinstance(o, Tensor) else o)
+
+        return make(markers, default, text, indent, written, *rest)
+
     if not hasattr(others, "__lazyarray__"):
         default.__lazyarray__ = True  # type: ignore[attr-defined]
-        encoder.default = default
+        encoder.default, module._make_iterencode = default, make_iterencode
 
 
 def teach_sympy(sympify: Any) -> None:

@@ -281,11 +281,14 @@ def warn_where(Tensor x not None, Tensor wrong not None, str text):
     """Has ``text`` given as a RuntimeWarning of the caller's line if an element of ``wrong``, bools, is true.
 
     ``x``, of the same shape, is the result that it is about: the warning comes when x's values do, or makes an
-    error of them if a filter says so. On a GPU there is none.
+    error of them if a filter says so. While autograd records, which would take x for overwritten, the warning
+    comes with nobody's values. On a GPU there is none.
     """
     cdef _Kernel known
     if x.v.device().kind == GPU:
         return
+    if recording():
+        x = empty_like_shape(D_BOOL, wrong.v.layout.ndim, wrong.v.layout.shape(), wrong.v.device())
     key = text, x.v.dtype
     known = _warnings.get(key)
     if known is None:
@@ -298,9 +301,10 @@ def warn_where(Tensor x not None, Tensor wrong not None, str text):
         known.k.checks_flags = known.k.any_order = True
     cdef const View* views[3]
     views[0] = &wrong.v
-    views[1] = views[2] = &x.v
-    with paused():  # no op of autograd's: x is what it was
-        emit_elementwise(recorder().begin(known.k, 2, 1), &x.v.layout, views, False)
+    views[1] = &wrong.v if recording() else &x.v
+    views[2] = &x.v
+    with paused():
+        emit_elementwise(recorder().begin(known.k, 2, 1), &x.v.layout, views, recording())
 
 
 cdef int put_branch(char* to, object value, int code) except -1:

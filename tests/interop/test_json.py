@@ -2,6 +2,7 @@
 
 import decimal
 import fractions
+import io
 import json
 import math
 import statistics
@@ -107,9 +108,16 @@ def test_json_writes_what_is_a_float():
         "mean": 2.5,
         "first": [1.0],
     }
+    file = io.StringIO()
+    json.dump({"mean": x.mean()}, file)  # by Python's own encoder
+    assert file.getvalue() == '{"mean": 2.5}'
+    assert json.loads(json.dumps({x[0]: [x[1] * math.inf]}, indent=2)) == {"1.0": [math.inf]}
+    text = json.dumps({"x": x, "n": la.arange(3)[1]}, default=la.to_json, indent=1)
+    assert json.loads(text) == {"x": X, "n": 1}
     for other in (x, la.arange(3)[1], x.astype("f4")[0], x.any(), object()):
-        with pytest.raises(TypeError, match="not JSON serializable"):
-            json.dumps(other)
+        for indent in (None, 1):
+            with pytest.raises(TypeError, match="not JSON serializable"):
+                json.dumps(other, indent=indent)
 
 
 class Own:
