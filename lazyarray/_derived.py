@@ -15,7 +15,7 @@ import numpy as np
 from lazyarray import _ndarray
 from lazyarray._ndarray import NDArray, Scalar
 from lazyarray.lazy._lazy import Tensor
-from lazyarray.ops import _rows
+from lazyarray.ops import _rows, reductions
 from lazyarray.ops._rows import expect_derived
 
 __all__: list[str] = []
@@ -29,18 +29,19 @@ _OTHERS = """eq:equal ne:not_equal lt:less le:less_equal gt:greater ge:greater_e
 _METHODS = """__copy__ __deepcopy__ all any argsort astype byteswap choose clip
     compress conj conjugate copy cumprod cumsum detach diagonal dot flatten max mean
     min prod ravel repeat reshape round squeeze std sum swapaxes take transpose""".split()
+_MOMENTS = ("mean", "std", "var")
 _REDUCTIONS = {
-    **{name: getattr(np, op) for name, op in (pair.split(":") for pair in
-       "all:logical_and any:logical_or max:maximum min:minimum prod:multiply sum:add".split())},
-    "mean": None, "std": None, "var": None,
-}  # fmt: skip
+    **{name: row.ufunc for name, row in reductions.TABLE.items()},
+    **dict.fromkeys(_MOMENTS),
+}
 _PROPERTIES = ("T", "mT", "real", "imag")
 
 # Functions of NumPy's, besides ufuncs and their reductions, that give one of their first operand's
-# class; those that give none of it though they copy nothing.
-_KEEP = """argsort around clip cumprod cumsum diagonal dot empty_like full_like mean median
-    ones_like ravel repeat reshape roll round sort squeeze std swapaxes take tile
-    transpose unique var zeros_like""".split()
+# class, the latter by its __array_wrap__; those that give none of it though they copy nothing.
+_KEEP = """argsort around clip cumprod cumsum diagonal dot empty_like full_like
+    ones_like ravel repeat reshape roll round sort squeeze swapaxes take tile
+    transpose unique zeros_like""".split()
+_WRAPPED = (*_MOMENTS, "median")
 _DROP = ("asarray", "ascontiguousarray", "asfortranarray", "einsum")
 
 _new = NDArray.__new__
@@ -68,8 +69,10 @@ class Derived(NDArray):
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        keep, drop = [[getattr(np, name) for name in names] for names in (_KEEP, _DROP)]
-        expect_derived(Derived, keep, drop, _array_wrap)
+        keep, wrapped, drop = [
+            [getattr(np, name) for name in names] for names in (_KEEP, _WRAPPED, _DROP)
+        ]
+        expect_derived(Derived, keep, wrapped, drop, _array_wrap)
 
     def __array_finalize__(self, obj: Any) -> None:
         """Called for each new array of the class; ``obj`` is what it was made of, or None."""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Callable
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
@@ -18,6 +19,7 @@ from lazyarray.ops import names as op
 from lazyarray.ops._differentiable import follows, note
 from lazyarray.ops._layout import check_shape, deliver, gil_op, k_order, new, operands
 from lazyarray.ops._rows import (
+    Ufunc,
     accumulated,
     asarray,
     assign_to,
@@ -49,7 +51,7 @@ def cumsum(
     >>> la.cumsum(la.array([1, 2, 3])).asnumpy()
     array([1, 3, 6])
     """
-    return _running("cumsum", a, axis, dtype, out)
+    return _running(_SUM, a, axis, dtype, out)
 
 
 def cumprod(
@@ -67,7 +69,7 @@ def cumprod(
     >>> la.cumprod(la.array([1, 2, 3])).asnumpy()
     array([1, 2, 6])
     """
-    return _running("cumprod", a, axis, dtype, out)
+    return _running(_PRODUCT, a, axis, dtype, out)
 
 
 def cumulative_sum(
@@ -92,7 +94,7 @@ def cumulative_sum(
     >>> la.cumulative_sum(la.array([1, 2, 3]), include_initial=True).asnumpy()
     array([0, 1, 3, 6])
     """
-    return _cumulative("cumsum", 0, x, axis, dtype, out, include_initial)
+    return _cumulative(_SUM, x, axis, dtype, out, include_initial)
 
 
 def cumulative_prod(
@@ -117,7 +119,7 @@ def cumulative_prod(
     >>> la.cumulative_prod(la.array([2, 3]), include_initial=True).asnumpy()
     array([1, 2, 6])
     """
-    return _cumulative("cumprod", 1, x, axis, dtype, out, include_initial)
+    return _cumulative(_PRODUCT, x, axis, dtype, out, include_initial)
 
 
 @lru_cache(maxsize=64)
@@ -125,7 +127,7 @@ def _running_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
     return np.cumsum(np.zeros(1, dtype)).dtype
 
 
-def _running(name: str, a: Any, axis: int | None, dtype: Any, out: NDArray | None) -> NDArray:
+def _running(kind: _Kind, a: Any, axis: int | None, dtype: Any, out: NDArray | None) -> NDArray:
     x = asarray(a)
     if axis is None:
         x, axis = ravel(x), 0
@@ -133,26 +135,24 @@ def _running(name: str, a: Any, axis: int | None, dtype: Any, out: NDArray | Non
     wanted = dtype_of(dtype)
     summed = _running_dtype(x.dtype) if wanted is None else wanted
     # NumPy multiplies complex numbers with other last bits where an output goes backwards.
-    plain = out is None or summed.kind != "c" or name == "cumsum" or out.flags["C_CONTIGUOUS"]
+    plain = out is None or summed.kind != "c" or kind is _SUM or out.flags["C_CONTIGUOUS"]
     alike = out is None or (out_array(out).dtype == summed and plain)
     if alike and follows(x):
         with paused():
-            found = _running(name, x, axis, dtype, None)
-        note(name, [(_sums if name == "cumsum" else _products)(axis)], [x], [found])
-        return deliver(found, out, name)
+            found = _running(kind, x, axis, dtype, None)
+        note(kind.name, [kind.rule(axis)], [x], [found])
+        return deliver(found, out, kind.name)
     if alike and -x.ndim <= axis < x.ndim and np.can_cast(x.dtype, summed, "same_kind"):
-        row = op.add if name == "cumsum" else op.multiply
-        result = accumulated(row, x, axis % x.ndim, summed)
+        result = accumulated(kind.row, x, axis % x.ndim, summed)
         if result is not None:
-            return deliver(result, out, name)
-    function = getattr(np, name)
+            return deliver(result, out, kind.name)
+    function = getattr(np, kind.name)
 
     def run(v: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
         return function(v, axis, wanted, out=out)
 
-    rule = (_sums if name == "cumsum" else _products)(axis)
-    found = gil_op(name, run, [x], x.shape, (axis, wanted), out=True, into=out, gradient=(rule,))
-    return found
+    key, rule = (axis, wanted), kind.rule(axis)
+    return gil_op(kind.name, run, [x], x.shape, key, out=True, into=out, gradient=(rule,))
 
 
 def _from_the_end(g: NDArray, axis: int) -> NDArray:
@@ -179,8 +179,21 @@ def _products(axis: int) -> Any:
     return rule
 
 
+class _Kind(NamedTuple):
+    """A running op: its function, the row between elements, its rule, what a line starts with."""
+
+    name: str
+    row: Ufunc
+    rule: Callable[[int], Any]
+    start: int
+
+
+_SUM = _Kind("cumsum", op.add, _sums, 0)
+_PRODUCT = _Kind("cumprod", op.multiply, _products, 1)
+
+
 def _cumulative(
-    name: str, start: int, x: Any, axis: Any, dtype: Any, out: Any, include_initial: bool
+    kind: _Kind, x: Any, axis: Any, dtype: Any, out: Any, include_initial: bool
 ) -> NDArray:
     x = atleast_1d(x)
     if axis is None:
@@ -190,18 +203,18 @@ def _cumulative(
             )
         axis = 0
     if not include_initial:
-        return _running(name, x, axis, dtype, out)
+        return _running(kind, x, axis, dtype, out)
     at = normalize_axis_index(axis, x.ndim)
     lead = (slice(None),) * at
     if out is not None:
-        check_shape(out_array(out), (*x.shape[:at], x.shape[at] + 1, *x.shape[at + 1 :]), name)
-        _running(name, x, axis, dtype, out[(*lead, slice(1, None), ...)])
-        assign_to(out[(*lead, slice(1), ...)], start)
+        check_shape(out_array(out), (*x.shape[:at], x.shape[at] + 1, *x.shape[at + 1 :]), kind.name)
+        _running(kind, x, axis, dtype, out[(*lead, slice(1, None), ...)])
+        assign_to(out[(*lead, slice(1), ...)], kind.start)
         return out
-    result = _running(name, x, axis, dtype, None)
+    result = _running(kind, x, axis, dtype, None)
     shape = (*x.shape[:at], 1, *x.shape[at + 1 :])
     edge = new(shape, result.dtype, k_order([result], x.ndim), x.device)
-    assign_to(edge, start)
+    assign_to(edge, kind.start)
     return concatenate([edge, result], at)
 
 

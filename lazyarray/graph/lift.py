@@ -24,7 +24,9 @@ from lazyarray.graph.values import Held, Shape, Values
 from lazyarray.graph.views import find
 from lazyarray.lazy._lazy import Program, Tensor
 from lazyarray.lazy.captured import Instruction, Kind, Layout, View, c_layout
+from lazyarray.lazy.formulas import JOINS
 from lazyarray.ops import _rows
+from lazyarray.ops.names import matmul
 
 
 class Lifter(Values):
@@ -87,7 +89,7 @@ class Lifter(Values):
             case Kind.PYTHON:
                 return self._python
         match instr.name:
-            case "matmul":
+            case matmul.name:
                 return self._matmul
             case "take":
                 return self._take
@@ -295,7 +297,7 @@ class Lifter(Values):
             self._exact(instr.sources[0].chunk, a),
             self._exact(instr.sources[1].chunk, b),
         )
-        node = self._call("matmul", args, {}, instr.site)
+        node = self._call(matmul.name, args, {}, instr.site)
         target = instr.outputs[0]
         self._keep(target, out, Entry(node), out.shape, self._is_new(target))
 
@@ -453,9 +455,10 @@ def _drop(layout: Layout, axis: int) -> Layout:
 
 
 def _dtype(name: str, source: np.dtype, target: np.dtype) -> dict[str, Any]:
-    """The dtype= of a sum that is not the usual one."""
-    usual = np.add.reduce(np.zeros(1, source)).dtype
-    return {"dtype": target} if name in ("sum", "prod") and usual != target else {}
+    """The dtype= of a reduction whose result is not of the usual one."""
+    join = JOINS.get(name)
+    usual = target if join is None else getattr(np, join.op).reduce(np.zeros(1, source)).dtype
+    return {} if usual == target else {"dtype": target}
 
 
 def _filled(shape: Shape, value: Any, dtype: np.dtype) -> tuple[str, dict[str, Any]]:

@@ -15,7 +15,7 @@ from lazyarray.graph.scopes import NameManager
 from lazyarray.graph.views import Path, find
 from lazyarray.lazy._lazy import Program
 from lazyarray.lazy.captured import Layout, Number, View, c_layout
-from lazyarray.ops import _rows
+from lazyarray.ops import _rows, reductions
 
 Shape = tuple[int, ...]
 
@@ -123,7 +123,11 @@ class Values:
         Then it keeps them.
         """
         node = held.entry.node
-        if node.op not in _REDUCTIONS or held.entry in self._used or node.kwargs.get("keepdims"):
+        if (
+            node.op not in reductions.TABLE
+            or held.entry in self._used
+            or node.kwargs.get("keepdims")
+        ):
             return False
         rank = len(view.shape)
         if rank != self._ranks.get(node):
@@ -329,9 +333,6 @@ class Values:
         node = Node(op, name, args, kwargs, count, line=line)
         self._used.update(node.inputs)
         return node
-
-
-_REDUCTIONS = ("sum", "prod", "max", "min", "any", "all")
 
 
 def _fits(has: Shape, lengths: Shape) -> bool:

@@ -83,18 +83,21 @@ cdef PyObject* handed_over(PyObject* result, object host, PyObject** args, size_
 
 cdef object _derived = None        # the base of classes that programs derive from arrays, once there is one
 cdef frozenset _keep_class = frozenset()  # NumPy's functions whose results are of their first operand's class
-cdef frozenset _REDUCTIONS = frozenset(("mean", "median", "std", "var"))  # besides those that rows are of
+cdef frozenset _wrap_class = frozenset()  # ... which the class's __array_wrap__ makes
 cdef frozenset _drop_class = frozenset()  # ... that give arrays of no derived class
 
 
-def expect_derived(kind, keep, drop, wrap):
+def expect_derived(kind, keep, wrapped, drop, wrap):
     """From now on operands may be of classes that programs derive: of ``kind``.
 
+    ``keep`` are NumPy's functions whose results are of their first operand's class, ``wrapped`` those that the
+    class's ``__array_wrap__`` makes so; of those of ``drop`` they are of no derived class.
     ``wrap`` is then the arrays' ``__array_wrap__``, which methods of such classes call.
     """
-    global _derived, _keep_class, _drop_class
+    global _derived, _keep_class, _wrap_class, _drop_class
     put_in_type(type_of_arrays(), "__array_wrap__", wrap)
-    _derived, _keep_class, _drop_class = kind, frozenset(keep), frozenset(drop)
+    _derived, _wrap_class, _drop_class = kind, frozenset(wrapped), frozenset(drop)
+    _keep_class = _wrap_class | frozenset(keep)
 
 
 cdef PyObject* of_derived(PyObject* result, object host, PyObject** args, size_t flags,
@@ -114,7 +117,7 @@ cdef PyObject* of_derived(PyObject* result, object host, PyObject** args, size_t
             if isinstance(host, np.ufunc):
                 given = tuple([<object>args[k] for k in range(n)])
                 found = (<object>args[i])._wrapped(<object>result, (host, given, 0))
-            elif host.__name__ in _REDUCTIONS:
+            elif host in _wrap_class:
                 found = (<object>args[i])._wrapped(<object>result)
             else:
                 found = (<object>args[i])._like(<object>result)

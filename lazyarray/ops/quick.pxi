@@ -7,70 +7,38 @@ cdef object _result_type = np.result_type
 cdef object _on_bytes = _share.on_bytes
 
 
+# By the names of functions, and NDArray.* of methods.
+cdef dict _WAYS = {
+    "array": <size_t>&quick_array, "asarray": <size_t>&quick_asarray, "asanyarray": <size_t>&quick_asarray,
+    "copy": <size_t>&quick_copy, "empty": <size_t>&quick_empty, "zeros": <size_t>&quick_zeros,
+    "ones": <size_t>&quick_ones, "full": <size_t>&quick_full, "zeros_like": <size_t>&quick_zeros_like,
+    "ones_like": <size_t>&quick_ones_like, "empty_like": <size_t>&quick_empty_like,
+    "full_like": <size_t>&quick_full_like, "reshape": <size_t>&quick_reshape, "ravel": <size_t>&quick_ravel,
+    "transpose": <size_t>&quick_transpose, "squeeze": <size_t>&quick_squeeze, "atleast_1d": <size_t>&quick_atleast_1d,
+    "atleast_2d": <size_t>&quick_atleast_2d, "atleast_3d": <size_t>&quick_atleast_3d,
+    "NDArray.copy": <size_t>&quick_copy_method, "nonzero": <size_t>&quick_nonzero, "repeat": <size_t>&quick_repeat,
+    "expand_dims": <size_t>&quick_expand_dims, "arange": <size_t>&quick_arange, "argmax": <size_t>&quick_argmax,
+    "NDArray.argmax": <size_t>&quick_argmax_method, "NDArray.argmin": <size_t>&quick_argmin_method,
+    "concatenate": <size_t>&quick_concatenate, "concat": <size_t>&quick_concatenate, "argmin": <size_t>&quick_argmin,
+    "argsort": <size_t>&quick_argsort, "diagonal": <size_t>&quick_diagonal, "moveaxis": <size_t>&quick_moveaxis,
+    "rollaxis": <size_t>&quick_rollaxis, "bincount": <size_t>&quick_bincount,
+    "count_nonzero": <size_t>&quick_count_nonzero, "diag": <size_t>&quick_diag,
+    "frombuffer": <size_t>&quick_frombuffer, "copyto": <size_t>&quick_copyto, "dot": <size_t>&quick_dot,
+    "NDArray.dot": <size_t>&quick_dot, "vdot": <size_t>&quick_vdot, "interp": <size_t>&quick_interp,
+    "hstack": <size_t>&quick_hstack, "vstack": <size_t>&quick_vstack, "stack": <size_t>&quick_stack,
+    "column_stack": <size_t>&quick_column_stack, "inner": <size_t>&quick_inner, "norm": <size_t>&quick_norm,
+    "append": <size_t>&quick_append, "eye": <size_t>&quick_eye, "identity": <size_t>&quick_eye,
+    "where": <size_t>&quick_where, "isfortran": <size_t>&quick_isfortran, "put": <size_t>&quick_put,
+    "unravel_index": <size_t>&quick_unravel_index, "NDArray.sort": <size_t>&quick_sort_in_place,
+    "result_type": <size_t>&quick_result_type, "searchsorted": <size_t>&quick_searchsorted,
+    "NDArray.searchsorted": <size_t>&quick_searchsorted, "take": <size_t>&quick_take, "real": <size_t>&quick_real,
+    "imag": <size_t>&quick_imag, "ascontiguousarray": <size_t>&quick_ascontiguousarray,
+    "asfortranarray": <size_t>&quick_asfortranarray, "may_share_memory": <size_t>&quick_may_share_memory,
+    "shares_memory": <size_t>&quick_shares_memory}
+
+
 cdef Quick quick_of(str name):
-    if name == "array": return quick_array
-    if name == "asarray" or name == "asanyarray": return quick_asarray
-    if name == "copy": return quick_copy
-    if name == "empty": return quick_empty
-    if name == "zeros": return quick_zeros
-    if name == "ones": return quick_ones
-    if name == "full": return quick_full
-    if name == "zeros_like": return quick_zeros_like
-    if name == "ones_like": return quick_ones_like
-    if name == "empty_like": return quick_empty_like
-    if name == "full_like": return quick_full_like
-    if name == "reshape": return quick_reshape
-    if name == "ravel": return quick_ravel
-    if name == "transpose": return quick_transpose
-    if name == "squeeze": return quick_squeeze
-    if name == "atleast_1d": return quick_atleast_1d
-    if name == "atleast_2d": return quick_atleast_2d
-    if name == "atleast_3d": return quick_atleast_3d
-    if name == "NDArray.copy": return quick_copy_method
-    if name == "nonzero": return quick_nonzero
-    if name == "repeat": return quick_repeat
-    if name == "expand_dims": return quick_expand_dims
-    if name == "arange": return quick_arange
-    if name == "argmax": return quick_argmax
-    if name == "NDArray.argmax": return quick_argmax_method
-    if name == "NDArray.argmin": return quick_argmin_method
-    if name == "concatenate" or name == "concat": return quick_concatenate
-    if name == "argmin": return quick_argmin
-    if name == "argsort": return quick_argsort
-    if name == "diagonal": return quick_diagonal
-    if name == "moveaxis": return quick_moveaxis
-    if name == "rollaxis": return quick_rollaxis
-    if name == "bincount": return quick_bincount
-    if name == "count_nonzero": return quick_count_nonzero
-    if name == "diag": return quick_diag
-    if name == "frombuffer": return quick_frombuffer
-    if name == "copyto": return quick_copyto
-    if name == "dot" or name == "NDArray.dot": return quick_dot
-    if name == "vdot": return quick_vdot
-    if name == "interp": return quick_interp
-    if name == "hstack": return quick_hstack
-    if name == "vstack": return quick_vstack
-    if name == "stack": return quick_stack
-    if name == "column_stack": return quick_column_stack
-    if name == "inner": return quick_inner
-    if name == "norm": return quick_norm
-    if name == "append": return quick_append
-    if name == "eye" or name == "identity": return quick_eye
-    if name == "where": return quick_where
-    if name == "isfortran": return quick_isfortran
-    if name == "put": return quick_put
-    if name == "unravel_index": return quick_unravel_index
-    if name == "NDArray.sort": return quick_sort_in_place
-    if name == "result_type": return quick_result_type
-    if name == "searchsorted" or name == "NDArray.searchsorted": return quick_searchsorted
-    if name == "take": return quick_take
-    if name == "real": return quick_real
-    if name == "imag": return quick_imag
-    if name == "ascontiguousarray": return quick_ascontiguousarray
-    if name == "asfortranarray": return quick_asfortranarray
-    if name == "may_share_memory": return quick_may_share_memory
-    if name == "shares_memory": return quick_shares_memory
-    return NULL
+    return <Quick><void*><size_t>_WAYS.get(name, 0)
 
 
 cdef Tensor only(PyObject** args, Py_ssize_t n):

@@ -16,6 +16,7 @@ from numpy.lib.array_utils import normalize_axis_index
 from lazyarray.functions import sums
 from lazyarray.functions.selecting import take, take_along_axis
 from lazyarray.lazy._lazy import Tensor, note_call, paused, tracked
+from lazyarray.lazy.formulas import JOINS
 from lazyarray.ops import _layout, _rows, elementwise, hosts, reductions
 from lazyarray.ops._differentiable import follows, summed_to
 from lazyarray.ops._moves import numbers
@@ -199,7 +200,7 @@ def reduce(
 
 
 def _running_extreme(ufunc: np.ufunc, x: NDArray, axis: int, dtype: Any) -> NDArray:
-    """``maximum.accumulate`` and its kin as a selection: of the last that set the record."""
+    """``maximum.accumulate`` and ``minimum``'s as a selection: of the last that set the record."""
     along = [1] * x.ndim
     along[axis] = -1
     with paused():
@@ -214,10 +215,11 @@ def _running_extreme(ufunc: np.ufunc, x: NDArray, axis: int, dtype: Any) -> NDAr
 
 # What running a ufunc over an axis is composed of, where its gradient is wanted.
 _RUNNING: dict[np.ufunc, Callable[..., NDArray]] = {
-    np.add: sums.cumsum,
-    np.multiply: sums.cumprod,
-    np.maximum: partial(_running_extreme, np.maximum),
-    np.minimum: partial(_running_extreme, np.minimum),
+    getattr(np, join.op): getattr(sums, join.running)
+    if join.running
+    else partial(_running_extreme, getattr(np, join.op))
+    for join in JOINS.values()
+    if join.running or (join.largest is not None and not join.skips_nan)
 }
 
 

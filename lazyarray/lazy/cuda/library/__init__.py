@@ -23,51 +23,19 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from lazyarray.lazy.cuda.library import (
-    along,
-    decompositions,  # noqa: F401  # it fills the stand-ins' table, as the next one does
+    along,  # noqa: F401  # these fill the tables of kernels and stand-ins
+    decompositions,  # noqa: F401
     functions,  # noqa: F401
-    indexing,
-    linalg,
-    products,
-    windows,
+    indexing,  # noqa: F401
+    linalg,  # noqa: F401
+    products,  # noqa: F401
+    windows,  # noqa: F401
 )
-from lazyarray.lazy.cuda.library.calls import SUPPORTED, Call, Hosted
+from lazyarray.lazy.cuda.library.calls import GUFUNCS, SUPPORTED, Call, Hosted
 from lazyarray.lazy.cuda.library.stand_ins import through
 from lazyarray.lazy.formulas import CUPY, JOINS, running
 
 __all__ = ["GUFUNCS", "PYTHON", "Call", "Hosted", "gufunc"]
-
-GUFUNCS: dict[str, Callable[[Call], None]] = {
-    "matmul": products.matmul,
-    "vecdot": products.vecdot,
-    "matvec": products.matvec,
-    "vecmat": products.vecmat,
-    "linalg.inv": linalg.inv,
-    "linalg.solve": linalg.solve,
-    "linalg.solve1": linalg.solve1,
-    "linalg.det": linalg.det,
-    "linalg.cholesky_lo": linalg.cholesky_lo,
-    "linalg.cholesky_up": linalg.cholesky_up,
-    "take": indexing.take,
-    "scatter": indexing.scatter,
-    "getitem": indexing.getitem,
-    "setitem": indexing.setitem,
-    "argmax": along.argmax,
-    "argmin": along.argmin,
-    "sort": along.sort,
-    "stable_sort": along.sort,
-    "argsort": along.argsort,
-    "stable_argsort": along.argsort,
-    **{name: along.running(function) for name, function in running().items()},
-    "arange": along.arange,
-    "unfold": windows.unfold,
-    "fold": windows.fold,
-    "max_pool": windows.max_pool,
-    "pick": windows.pick,
-    "spread": windows.spread,
-    "add_rows": indexing.add_rows,
-    "cross_entropy": windows.cross_entropy,
-}
 
 
 def gufunc(call: Call) -> None:

@@ -6,13 +6,13 @@ find any.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 
 import numpy as np
 
 from lazyarray.lazy.cuda.library import calls
-from lazyarray.lazy.cuda.library.calls import Array, Call, Hosted
+from lazyarray.lazy.cuda.library.calls import Array, Call, Hosted, runs
+from lazyarray.lazy.formulas import running
 
 
 def _lines(call: Call, k: int = 0) -> Array:
@@ -21,11 +21,13 @@ def _lines(call: Call, k: int = 0) -> Array:
     return call.view(k, shape, (*call.steps[k], call.dtypes[k].itemsize))
 
 
+@runs()
 def argmax(call: Call) -> None:
     """The index of each line's first maximum, or of its first NaN."""
     _extremum(call, "argmax")
 
 
+@runs()
 def argmin(call: Call) -> None:
     """The index of each line's first minimum, or of its first NaN."""
     _extremum(call, "argmin")
@@ -46,6 +48,7 @@ def first(name: str, lines: Array) -> Array:
     return calls.cupy().where(wrong.any(axis=-1), wrong.argmax(axis=-1), found)
 
 
+@runs("sort", "stable_sort")
 def sort(call: Call) -> None:
     """Each line sorted."""
     lines = _lines(call)
@@ -53,6 +56,7 @@ def sort(call: Call) -> None:
         _lines(call, 1)[...] = sorted_lines(lines)
 
 
+@runs("argsort", "stable_argsort")
 def argsort(call: Call) -> None:
     """The indices that sort each line."""
     lines = _lines(call)
@@ -82,12 +86,8 @@ def _ordinary(x: Array) -> Array:
     return xp.ascontiguousarray(x)
 
 
-def running(name: str) -> Callable[[Call], None]:
-    """Running sums or products, by CuPy's function of that name."""
-    return partial(_accumulate, name)
-
-
 def _accumulate(name: str, call: Call) -> None:
+    """Running sums or products, by CuPy's function of that name."""
     ((count,), (n, m)) = call.shape, call.core
     dtype = call.dtypes[0]
     if dtype.kind == "b":
@@ -100,6 +100,11 @@ def _accumulate(name: str, call: Call) -> None:
         out[...] = getattr(calls.cupy(), name)(x, axis=1, dtype=dtype)
 
 
+for _op, _function in running().items():
+    runs(_op)(partial(_accumulate, _function))
+
+
+@runs()
 def arange(call: Call) -> None:
     """``start + i * delta`` for n numbers, as the host's loop has it: two roundings."""
     xp = calls.cupy()

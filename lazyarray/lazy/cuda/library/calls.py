@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, Protocol
 
 import numpy as np
@@ -38,6 +38,20 @@ class Call(Protocol):
     def constant(self, k: int) -> Any:
         """Operand k if it is a constant of the instruction, else None."""
         ...
+
+
+GUFUNCS: dict[str, Callable[[Call], None]] = {}
+
+
+def runs(*names: str) -> Callable[[Callable[[Call], None]], Callable[[Call], None]]:
+    """Notes a function as what runs the GUFUNC kernels of these names; none: of its own name."""
+
+    def note(function: Callable[[Call], None]) -> Callable[[Call], None]:
+        for name in names or (function.__name__,):
+            GUFUNCS[name] = function
+        return function
+
+    return note
 
 
 def cupy() -> Any:

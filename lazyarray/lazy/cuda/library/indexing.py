@@ -13,12 +13,13 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
 from lazyarray.lazy.cuda.library import along, calls
-from lazyarray.lazy.cuda.library.calls import Array, Call, Hosted, Shape, check_bounds
+from lazyarray.lazy.cuda.library.calls import Array, Call, Hosted, Shape, check_bounds, runs
 from lazyarray.lazy.cuda.library.kernels import launch
 
 # ---- native instructions ------------------------------------------------------------------------
 
 
+@runs()
 def take(call: Call) -> None:
     """Blocks by indices; see lazy/cpu/gather.h."""
     n, m, block, axis = call.core
@@ -33,6 +34,7 @@ def take(call: Call) -> None:
     calls.cupy().take(source, index, axis=len(call.shape), out=out)
 
 
+@runs()
 def scatter(call: Call) -> None:
     """Sums of blocks by indices, in the indices' order; see lazy/cpu/scatter.h."""
     n, m, block, axis = call.core
@@ -47,6 +49,7 @@ def scatter(call: Call) -> None:
     _add_up(call, index % n if m else index, outer, n, m, block)
 
 
+@runs()
 def add_rows(call: Call) -> None:
     """Sums of rows by indices, in their order; what is out of bounds counts for nothing."""
     n, m, k = call.core
@@ -79,6 +82,7 @@ def _add_up(call: Call, index: Array, outer: int, n: int, m: int, block: int) ->
     launch("sums", real, outer * n * size, blocks, order, starts, to, n, m, size)
 
 
+@runs()
 def getitem(call: Call) -> None:
     """The elements at which a mask is true; their number is that of the output's."""
     n, count = call.core
@@ -90,6 +94,7 @@ def getitem(call: Call) -> None:
         out[...] = source[mask]
 
 
+@runs()
 def setitem(call: Call) -> None:
     """Values stored where a mask is true, in turn, or one value in all places."""
     n, have = call.core

@@ -8,12 +8,13 @@ from __future__ import annotations
 from numpy.linalg import LinAlgError
 
 from lazyarray.lazy.cuda.library import calls
-from lazyarray.lazy.cuda.library.calls import Array, Call, failing
+from lazyarray.lazy.cuda.library.calls import Array, Call, failing, runs
 
 _SINGULAR = "Singular matrix"
 _INDEFINITE = "Matrix is not positive definite"
 
 
+@runs("linalg.inv")
 def inv(call: Call) -> None:
     """Inverses of square matrices."""
     a, out = call.arrays
@@ -22,6 +23,7 @@ def inv(call: Call) -> None:
             out[...] = calls.cupy().linalg.inv(_whole(a))
 
 
+@runs("linalg.solve")
 def solve(call: Call) -> None:
     """Solutions of ``a @ x == b`` for matrices ``b``."""
     a, b, out = call.arrays
@@ -30,6 +32,7 @@ def solve(call: Call) -> None:
             out[...] = calls.cupy().linalg.solve(_whole(a), _whole(b))
 
 
+@runs("linalg.solve1")
 def solve1(call: Call) -> None:
     """Solutions of ``a @ x == b`` for vectors ``b``."""
     a, b, out = call.arrays
@@ -38,6 +41,7 @@ def solve1(call: Call) -> None:
             out[...] = calls.cupy().linalg.solve(_whole(a), _whole(b[..., None]))[..., 0]
 
 
+@runs("linalg.det")
 def det(call: Call) -> None:
     """Determinants, as NumPy by their logarithms."""
     a, out = call.arrays
@@ -48,6 +52,7 @@ def det(call: Call) -> None:
         out[...] = sign * calls.cupy().exp(logarithm)
 
 
+@runs("linalg.cholesky_lo")
 def cholesky_lo(call: Call) -> None:
     """Lower factors of positive definite matrices, of which the lower triangle is read."""
     a, out = call.arrays
@@ -55,6 +60,7 @@ def cholesky_lo(call: Call) -> None:
         out[...] = _factor(_whole(a))
 
 
+@runs("linalg.cholesky_up")
 def cholesky_up(call: Call) -> None:
     """Upper factors of positive definite matrices, of which the upper triangle is read."""
     a, out = call.arrays

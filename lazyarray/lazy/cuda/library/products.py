@@ -10,18 +10,20 @@ from __future__ import annotations
 import numpy as np
 
 from lazyarray.lazy.cuda.library import calls
-from lazyarray.lazy.cuda.library.calls import Array, Call, Hosted
+from lazyarray.lazy.cuda.library.calls import Array, Call, Hosted, runs
 
 # CuPy's products of integers count the elements of a matrix in 32 bits.
 _MOST = 2**31 - 1
 
 
+@runs()
 def matmul(call: Call) -> None:
     """Matrices (..., n, k) times matrices (..., k, m)."""
     a, b, out = call.arrays
     _multiply(a, b, out)
 
 
+@runs()
 def vecdot(call: Call) -> None:
     """The sums of products of vectors, with the conjugate of the first."""
     a, b, out = call.arrays
@@ -31,12 +33,14 @@ def vecdot(call: Call) -> None:
     _multiply(_conjugate(a)[..., None, :], b[..., :, None], out[..., None, None])
 
 
+@runs()
 def matvec(call: Call) -> None:
     """Matrices (..., m, n) times vectors (..., n)."""
     a, b, out = call.arrays
     _multiply(a, b[..., :, None], out[..., :, None])
 
 
+@runs()
 def vecmat(call: Call) -> None:
     """The conjugates of vectors (..., n) times matrices (..., n, m)."""
     a, b, out = call.arrays

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lazyarray.lazy.cuda.library import calls
-from lazyarray.lazy.cuda.library.calls import Array, Call
+from lazyarray.lazy.cuda.library.calls import Array, Call, runs
 from lazyarray.lazy.cuda.library.kernels import launch
 
 _LOW = (1 << 32) - 1
@@ -19,6 +19,7 @@ def _windows(call: Call) -> list[int]:
     return [*call.core, *[length for pair in pairs for length in pair]]
 
 
+@runs()
 def unfold(call: Call) -> None:
     """The windows of planes (channels, images) as columns."""
     _, _, oh, ow = call.core
@@ -28,6 +29,7 @@ def unfold(call: Call) -> None:
     _launch_windows("unfold", call, 0, threads, windows)
 
 
+@runs()
 def fold(call: Call) -> None:
     """The adjoint of ``unfold``."""
     h, w, _, _ = call.core
@@ -50,6 +52,7 @@ def _launch_windows(name: str, call: Call, plane: int, threads: int, windows: li
     )
 
 
+@runs()
 def max_pool(call: Call) -> None:
     """The windows' maxima and where in the plane they are."""
     _, _, oh, ow = call.core
@@ -64,11 +67,13 @@ def max_pool(call: Call) -> None:
     )
 
 
+@runs()
 def pick(call: Call) -> None:
     """Of each row the elements at its indices; 0 where one is outside."""
     _choose("pick", call, call.shape[0] * call.core[1])
 
 
+@runs()
 def spread(call: Call) -> None:
     """The adjoint of ``pick``."""
     rows, length = call.shape[0], call.core[0]
@@ -89,6 +94,7 @@ def _choose(name: str, call: Call, threads: int) -> None:
     )
 
 
+@runs()
 def cross_entropy(call: Call) -> None:
     """Losses of rows by their classes, and which count; IndexError for a class there isn't."""
     classes, ignored = call.core
