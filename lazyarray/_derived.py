@@ -17,15 +17,10 @@ from lazyarray._ndarray import NDArray, Scalar
 from lazyarray.lazy._lazy import Tensor
 from lazyarray.ops import _rows, reductions
 from lazyarray.ops._rows import expect_derived
+from lazyarray.ops.operators import METHODS, REFLECTED
 
 __all__: list[str] = []
 
-# Python's operators, and the ufuncs that a class is asked for in their place.
-_BINARY = """add:add sub:subtract mul:multiply truediv:divide floordiv:floor_divide mod:remainder
-    divmod:divmod pow:power matmul:matmul and:bitwise_and or:bitwise_or xor:bitwise_xor
-    lshift:left_shift rshift:right_shift"""
-_OTHERS = """eq:equal ne:not_equal lt:less le:less_equal gt:greater ge:greater_equal
-    neg:negative pos:positive abs:absolute invert:invert"""
 _METHODS = """__copy__ __deepcopy__ all any argsort astype byteswap choose clip
     compress conj conjugate copy cumprod cumsum detach diagonal dot flatten max mean
     min prod ravel repeat reshape round squeeze std sum swapaxes take transpose""".split()
@@ -188,12 +183,9 @@ def _property(name: str) -> property:
     return property(lambda self: self._like(base.__get__(self)), base.__set__, doc=base.__doc__)
 
 
-for _pairs, _prefixes in ((_BINARY, ("", "r")), (_OTHERS, ("",))):
-    for _pair in _pairs.split():
-        _short, _, _ufunc = _pair.partition(":")
-        for _prefix in _prefixes:
-            _name = f"__{_prefix}{_short}__"
-            setattr(Derived, _name, _operator(_name, getattr(np, _ufunc), _prefix == "r"))
+for _rows_of, _reflected in ((METHODS, False), (REFLECTED, True)):
+    for _name, _row in _rows_of.items():
+        setattr(Derived, _name, _operator(_name, _row.ufunc, _reflected))
 for _name in _METHODS:
     setattr(Derived, _name, _method(_name))
 for _name in _PROPERTIES:

@@ -1,5 +1,7 @@
 # NDArray's operators: each slot calls its row of the op table.
 
+from lazyarray.ops.operators import BINARY, COMPARISONS
+
 
 cdef extern from "Python.h":
     Py_hash_t _Py_HashDouble(object, double)
@@ -60,15 +62,9 @@ cdef inline object binary(Ufunc row, int op, Tensor self, object a, object b):
 
 
 # Python's operators of the rows, for what NumPy computes: the plain ones, and those in place.
-cdef dict _python_of = {
-    _add: operator.add, _subtract: operator.sub, _multiply: operator.mul, _divide: operator.truediv,
-    _floor_divide: operator.floordiv, _remainder: operator.mod, _divmod: divmod, _power: operator.pow,
-    _and: operator.and_, _or: operator.or_, _xor: operator.xor, _left_shift: operator.lshift,
-    _right_shift: operator.rshift, _matmul: operator.matmul, _less: operator.lt, _less_equal: operator.le,
-    _greater: operator.gt, _greater_equal: operator.ge, _equal: operator.eq, _not_equal: operator.ne}
+cdef dict _python_of = {row: own for own, row in (BINARY | COMPARISONS).items()}
 cdef dict _inplace_of = {row: getattr(operator, "i" + own.__name__.rstrip("_"))
-                         for row, own in _python_of.items()
-                         if hasattr(operator, "i" + own.__name__.rstrip("_"))}
+                         for own, row in BINARY.items() if own is not divmod}
 
 
 cdef object operated(Row row, object a, object b):

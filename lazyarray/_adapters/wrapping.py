@@ -9,16 +9,13 @@ from typing import Any
 
 from lazyarray.lazy import _share
 from lazyarray.lazy._lazy import Tensor
+from lazyarray.ops.operators import METHODS, REFLECTED
 
 __all__: list[str] = []
 
 WHAT = "a call of another library"
 
-OPERATORS = [
-    f"__{kind}{name}__"
-    for name in "add sub mul truediv floordiv mod pow and or xor matmul".split()
-    for kind in ("", "r")
-] + [f"__{name}__" for name in "eq ne lt le gt ge".split()]
+OPERATORS = [*REFLECTED, *[name for name, row in METHODS.items() if row.ufunc.nin == 2]]
 
 
 def wrap(place: Any, names: list[str], take: Callable[[Any], Any] | None = None) -> None:

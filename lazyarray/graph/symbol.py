@@ -22,11 +22,14 @@ from lazyarray.graph.nodes import (
     mapped,
     shape_of,
 )
+from lazyarray.graph.operators import raised
 from lazyarray.graph.outputs import number_of_outputs
 from lazyarray.graph.parameters import complete, states
 from lazyarray.graph.scopes import AttrScope, NameManager, checked_attributes
 from lazyarray.lazy._lazy import Tensor
-from lazyarray.ops._rows import array, expect_symbols
+from lazyarray.ops._rows import Row, array, expect_symbols
+from lazyarray.ops.names import power
+from lazyarray.ops.operators import METHODS, REFLECTED
 
 if TYPE_CHECKING:
     from lazyarray._types import ArrayLike, Axis, DeviceLike, DTypeLike, File, ShapeLike
@@ -403,43 +406,20 @@ def _binary(op: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
     return forward, backward
 
 
-_OPERATORS = {
-    "add": "add",
-    "sub": "subtract",
-    "mul": "multiply",
-    "truediv": "divide",
-    "floordiv": "floor_divide",
-    "mod": "remainder",
-    "divmod": "divmod",
-    "pow": "raised",
-    "matmul": "matmul",
-    "and": "bitwise_and",
-    "or": "bitwise_or",
-    "xor": "bitwise_xor",
-    "lshift": "left_shift",
-    "rshift": "right_shift",
-}
-for _name, _op in _OPERATORS.items():
-    _forward, _backward = _binary(_op)
-    setattr(Symbol, f"__{_name}__", _forward)
-    setattr(Symbol, f"__r{_name}__", _backward)
-_COMPARISONS = {
-    "eq": "equal",
-    "ne": "not_equal",
-    "lt": "less",
-    "le": "less_equal",
-    "gt": "greater",
-    "ge": "greater_equal",
-}
-for _name, _op in _COMPARISONS.items():
-    setattr(Symbol, f"__{_name}__", _binary(_op)[0])
-_UNARY = {"neg": "negative", "pos": "positive", "abs": "absolute", "invert": "invert"}
-for _name, _op in _UNARY.items():
+def _unary(op: str) -> Callable[[Symbol], Any]:
+    return lambda self: apply(op, (self,), {})
 
-    def _unary(self: Symbol, op: str = _op) -> Symbol:
-        return apply(op, (self,), {})
 
-    setattr(Symbol, f"__{_name}__", _unary)
+def _named(row: Row) -> str:
+    """The function of an operator: a power asks as it runs whether it is a square."""
+    return raised.__name__ if row is power else row.name
+
+
+for _name, _row in METHODS.items():
+    _made: Any = _unary(_named(_row)) if _row.ufunc.nin == 1 else _binary(_named(_row))[0]
+    setattr(Symbol, _name, _made)
+for _name, _row in REFLECTED.items():
+    setattr(Symbol, _name, _binary(_named(_row))[1])
 
 
 expect_symbols()
