@@ -1,5 +1,6 @@
 # NDArray's operators: each slot calls its row of the op table.
 
+from lazyarray.lazy._lazy cimport NEGATIVE_EXPONENT
 from lazyarray.ops.operators import BINARY, COMPARISONS
 
 
@@ -201,7 +202,7 @@ cdef Ufunc power_shortcut(Tensor a, object exponent):
     if t is int and exponent < 0 and (kind == b"i" or kind == b"b") and a.v.layout.size():
         if exponent < -(2 ** (63 if kind == b"b" else 8 * a.v.itemsize() - 1)):
             return None  # the dtype does not hold it: another error
-        raise ValueError("Integers to negative integer powers are not allowed.")
+        raise ValueError((<bytes>NEGATIVE_EXPONENT).decode())
     if is_scalar(a):
         return None
     if kind == b"f" or kind == b"c":

@@ -320,6 +320,7 @@ cdef extern from "lazy/cpu/run.h" namespace "lazyarray" nogil:
     int take_flags(cbool)
     cbool run_element(const Kernel&, char**)
     CError* negative_exponent(const Instr&, const Block&) noexcept
+    const char* NEGATIVE_EXPONENT "lazyarray::kNegativeExponent"
     CError* out_of_bounds(const Instr&, const Block&) noexcept
     CError* misfit(const Instr&, const Block&) noexcept
     const char* flag_text(int)

@@ -43,6 +43,8 @@ Error* run_elementwise(Runtime& rt, Instr& in, const Block& b, bool* invalid) {
   return e;
 }
 
+const char* const kNegativeExponent = "Integers to negative integer powers are not allowed.";
+
 Error* negative_exponent(const Instr& in, const Block& b) {
   const int size = info(in.kernel->dtypes[1]).size, inner = b.ndim - 1;
   const npy_intp n = b.ndim ? b.shape[inner] : 1, step = b.ndim ? b.strides[1][inner] : 0;
@@ -51,7 +53,7 @@ Error* negative_exponent(const Instr& in, const Block& b) {
     const char* sign = p[1] + size - 1;  // a little-endian integer's
     for (npy_intp i = 0; i < n; ++i, sign += step) found |= *reinterpret_cast<const signed char*>(sign) < 0;
   });
-  return found ? new Error(Error::VALUE, "Integers to negative integer powers are not allowed.") : nullptr;
+  return found ? new Error(Error::VALUE, kNegativeExponent) : nullptr;
 }
 
 }  // namespace lazyarray

@@ -59,5 +59,6 @@ inline bool run_element(const Kernel& kernel, char** args) {
 // Kernel::check of an integer power: its loop would set a Python error for a negative exponent, from a thread that
 // has no interpreter, and leave garbage.
 Error* negative_exponent(const Instr& in, const Block& b);
+extern const char* const kNegativeExponent;  // what it says
 
 }  // namespace lazyarray
