@@ -42,21 +42,16 @@ cdef Kernel* cast_kernel(int source, int target) except NULL:
 cdef Tensor cast_now(const Kernel* k, Tensor x):
     """`cast` of a few elements in a row that are at hand; None for any other, and where a flag was raised."""
     cdef npy_intp n = x.v.layout.size()
-    cdef npy_intp[2] steps = [x.v.itemsize(), info(k.dtypes[1]).size]
     cdef char* args[2]
-    cdef int out_of_range = 0
     cdef Tensor out
-    if not lone_ops() or not x.v.near() or n * max(steps[0], steps[1]) > _recorder.policy.direct_bytes \
-            or not x.v.layout.c_contiguous(steps[0]):
+    if not lone_ops() or not x.v.near() or not x.v.layout.c_contiguous(x.v.itemsize()) \
+            or n * max(x.v.itemsize(), info(k.dtypes[1]).size) > _recorder.policy.direct_bytes:
         return None
     out = empty_like_shape(k.dtypes[1], x.v.layout.ndim, x.v.layout.shape(), cpu0())
     if not out.v.chunk.allocate():
         return None
     args[0], args[1] = x.v.elements(), out.v.chunk.data
-    if k.checks_flags:
-        take_flags(k.long_double)
-    k.fn(args, &n, steps, <void*>&out_of_range if k.casts_range else k.data)
-    if out_of_range or k.checks_flags and take_flags(k.long_double):
+    if not run_cast(k[0], args, n):
         return None
     out.v.chunk.written_once()
     _recorder.inlined += 1

@@ -1,5 +1,5 @@
-// Elementwise: a kernel over a block of memory. An instruction by itself, a tile of a pass and a single element
-// run here, and nowhere else.
+// Elementwise: a kernel over a block of memory. An instruction by itself, a tile of a pass, a single element and
+// a cast at the call run here, and nowhere else; but for compiled chains.
 #pragma once
 #include <algorithm>
 
@@ -54,6 +54,15 @@ inline bool run_element(const Kernel& kernel, char** args) {
   steps[kernel.nin] = info(kernel.dtypes[kernel.nin]).size;  // else some loops would take it for a reduction
   kernel.fn(args, &one, steps, kernel.data);
   return !kernel.checks_flags || !take_flags(kernel.long_double);
+}
+
+// A cast's kernel on elements that lie in rows. False if a flag was raised, or one was met that its dtype can't hold.
+inline bool run_cast(const Kernel& kernel, char** args, npy_intp n) {
+  const npy_intp steps[] = {info(kernel.dtypes[0]).size, info(kernel.dtypes[1]).size};
+  int out_of_range = 0;
+  if (kernel.checks_flags) take_flags(kernel.long_double);
+  kernel.fn(args, &n, steps, kernel.casts_range ? &out_of_range : kernel.data);
+  return !out_of_range && !(kernel.checks_flags && take_flags(kernel.long_double));
 }
 
 // Kernel::check of an integer power: its loop would set a Python error for a negative exponent, from a thread that
