@@ -124,9 +124,6 @@ using Drops = Later<Error, drop>;                      // references
 // Where memory is short, new_op() and the calls that give a vector throw std::bad_alloc, and wait()
 // says NO_MEMORY, having done nothing. Everything else that a pushed op needs is there when it is pushed:
 // from then on nothing allocates (or it may fail, like one more thread or a line of a trace).
-//
-// The methods that the upper rooms' extension modules call are virtual, so that they need no
-// symbols of this one.
 class Engine {
  public:
   using Poll = bool (*)(void*);  // false: stop waiting
@@ -150,40 +147,40 @@ class Engine {
   };
 
   Engine(Policy policy, int workers, int priority_workers, int gpu_workers, int gpu_copy_workers);
-  virtual ~Engine();
+  ~Engine();
 
   // A block to fill with `payload`, `uses`, `device`, ...; push() or discard() takes it back.
-  virtual Operator* new_op();
-  virtual void discard(Operator* op);
+  Operator* new_op();
+  void discard(Operator* op);
   // Enqueues on all variables at once. On failure nothing happened and the block is discarded.
   // `wake` = false leaves the workers asleep: the caller is about to wait and helps.
   // A kept block (see `keep`) is the caller's to release.
-  virtual Status push(Operator* op, bool wake = true, bool keep = false);
+  Status push(Operator* op, bool wake = true, bool keep = false);
   // The same in two steps, for a caller that pushes under a lock of its own: what is to run or to
   // wake is added to `after`, for settle() once that lock is released.
-  virtual Status enqueue(Operator* op, After& after, bool keep);
-  virtual void settle(After& after);
-  virtual void release(Operator* op);
+  Status enqueue(Operator* op, After& after, bool keep);
+  void settle(After& after);
+  void release(Operator* op);
   // Ends an asynchronous op.
-  virtual void complete(Operator* op, Error* error);
+  void complete(Operator* op, Error* error);
   // An asynchronous op that has begun may go on in a thread that waits for it, and does nothing else:
   // such a thread calls assist() once, without a lock. Whether one waits now, for this or another.
-  virtual bool offer(Operator* op);
-  virtual void set_assist(void (*assist)());
+  bool offer(Operator* op);
+  void set_assist(void (*assist)());
 
   // Waits for the uses of `var` that were pushed before: its writers, or (`all`) its readers too.
-  virtual Status wait(Var* var, bool all, Poll poll, void* arg);
-  virtual Status wait_op(Operator* op, Poll poll, void* arg);
-  virtual Status wait_for_all(Poll poll, void* arg, int64_t timeout_ns = -1);
+  Status wait(Var* var, bool all, Poll poll, void* arg);
+  Status wait_op(Operator* op, Poll poll, void* arg);
+  Status wait_for_all(Poll poll, void* arg, int64_t timeout_ns = -1);
   // Helps or sleeps while more than `bytes` or `ops` of native work is pending.
-  virtual Status throttle(int64_t bytes, int64_t ops, Poll poll, void* arg);
+  Status throttle(int64_t bytes, int64_t ops, Poll poll, void* arg);
 
   // What `var` holds now, with a reference; null if it is healthy.
-  virtual Error* error_of(Var* var);
-  virtual void set_error(Var* var, Error* error);  // takes a reference of its own; null clears
-  virtual void report(Error* error);               // a failure for wait_for_all (own reference)
-  virtual Error* take_failure();                   // the first unseen one; clears the list
-  virtual std::vector<Error*> take_failures();     // all of them, in push order; clears the list
+  Error* error_of(Var* var);
+  void set_error(Var* var, Error* error);  // takes a reference of its own; null clears
+  void report(Error* error);               // a failure for wait_for_all (own reference)
+  Error* take_failure();                   // the first unseen one; clears the list
+  std::vector<Error*> take_failures();     // all of them, in push order; clears the list
 
   // From inside the run of `op`, native and synchronous, by the thread that runs it: calls
   // work(arg) there and, at the same time, on up to `most` workers of the op's pool that have
@@ -191,41 +188,41 @@ class Engine {
   // more threads than the pool's target. `work` claims portions by itself, returns when none is
   // left, and neither pushes nor waits; a joiner runs no op, so current() is null in it. Returns
   // when every call has returned.
-  virtual void share(Operator* op, void (*work)(void*), void* arg, int most);
+  void share(Operator* op, void (*work)(void*), void* arg, int most);
 
   // Once, before the first alarm(): what an alarm calls. That happens on a worker, without a lock,
   // and it may push; two calls may overlap.
-  virtual void set_alarm(Alarm fn, void* arg);
+  void set_alarm(Alarm fn, void* arg);
   // Has an idle worker of the CPU's normal pool call it at `when` (see now()) or soon after; if all
   // are busy, the first one that finds nothing ready does. One alarm is pending at a time, the
   // earliest one asked for. It is over before its call begins: who changes what the call looks at,
   // under the lock that this takes, and then asks for an alarm, is not overlooked. Does nothing
   // where ops run at the call; waits for start() while the engine is stopped.
-  virtual void alarm(int64_t when);
-  virtual void cancel_alarm();  // a call that has begun goes on
-  virtual int64_t now();        // steady-clock nanoseconds
+  void alarm(int64_t when);
+  void cancel_alarm();  // a call that has begun goes on
+  int64_t now();        // steady-clock nanoseconds
 
-  virtual void start();
-  virtual Status stop(Poll poll, void* arg);
+  void start();
+  Status stop(Poll poll, void* arg);
   // The process ends: finish everything, join, and from now on run each push at the call. Does
   // nothing inside an op or on a worker of this engine. If interrupted, the engine is given up:
   // its workers stay, and destroy_engine() leaves it alone.
-  virtual Status shutdown(Poll poll = nullptr, void* arg = nullptr);
+  Status shutdown(Poll poll = nullptr, void* arg = nullptr);
 
   // Drains, and returns with the engine's locks held whether or not that ended in time. Whoever
   // holds the GIL may block on these locks, so from then on the GIL may not be let go of: see
   // fork_comes(). fork_parent() lets go of the locks.
-  virtual bool fork_prepare(int64_t timeout_ns);
-  virtual void fork_parent();
-  virtual void fork_child(bool drained);
+  bool fork_prepare(int64_t timeout_ns);
+  void fork_parent();
+  void fork_child(bool drained);
 
   // Once, when the first device is opened: who keeps order there, for every engine of the process.
-  virtual void set_streams(Streams* streams);
+  void set_streams(Streams* streams);
 
-  virtual EngineStats stats();
-  virtual Operator* current();  // the op that the calling thread is running on this engine, or null
-  virtual int current_worker();   // which worker of this engine the calling thread is, or -1
-  virtual std::vector<WorkerName> worker_names();  // by number
+  EngineStats stats();
+  Operator* current();  // the op that the calling thread is running on this engine, or null
+  int current_worker();   // which worker of this engine the calling thread is, or -1
+  std::vector<WorkerName> worker_names();  // by number
 
   Trace& trace() { return trace_; }
   bool tracing() const { return trace_.on(); }
