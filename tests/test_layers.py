@@ -118,6 +118,9 @@ UPWARD = {
     ),
     "Cython's import": ("low/b.pyx", "from pack.left import a\n", "left/a.py (import)"),
     "Cython's late one": ("low/b.pyx", "def f():\n    import pack.left.a\n", "left/a.py (late)"),
+    "Cython's modules": ("low/b.pyx", "sys.modules['pack.left.a']\n", "left/a.py (late)"),
+    "the namespace": ("low/b.pyx", "_public.namespace.f()\n", "__init__.py (handed)"),
+    "what is taught": ("low/b.pxi", "_taught['rule'](x)\n", "left/t.py (handed)"),
     "cimport": ("low/b.pyx", "from pack.left.n cimport (\n    f,\n)\n", "left/n.pxd (cimport)"),
     "cimport of a module": ("low/b.pxd", "cimport pack.left.n as n\n", "left/n.pxd (cimport)"),
     "cdef extern": ("low/b.pxd", 'cdef extern from "left/n.h" nogil:\n', "left/n.h (include)"),
@@ -131,6 +134,7 @@ UPWARD = {
     "C++ of a sibling": ("right/b.cpp", '#include "left/n.h"\n', "left/n.h (include)"),
 }
 ALSO = {"left/n.pxd": "", "left/n.pxi": "", "left/n.h": "", "_high.pyx": "", "__init__.py": ""}
+ALSO["left/t.py"] = "_rows.teach(rule=f, other=g)\n"
 
 
 @pytest.mark.parametrize("case", UPWARD)

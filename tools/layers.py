@@ -1,9 +1,10 @@
 """Checks that no lower room knows of an upper one: python tools/layers.py [--edges] [--picture]
 
 Reads what the package's files name: imports of Python and Cython (late ones, inside functions,
-apart), cimports, ``cdef extern from``, ``include`` and C++'s ``#include "..."``. An edge upward is
-an error, and so is a circle of files, unless it is listed here with its reason; so is one that is
-listed and gone. (What is imported for type checkers alone is no edge.)
+apart), cimports, ``cdef extern from``, ``include`` and C++'s ``#include "..."``; and what they use
+of upper files that is handed down to them: ``_public.namespace``, ``_taught["name"]``. An edge
+upward is an error, and so is a circle of files, unless it is listed here with its reason; so is one
+that is listed and gone. (What is imported for type checkers alone is no edge.)
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import re
 import textwrap
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator
+from functools import cached_property
 from itertools import chain
 from typing import NamedTuple
 
@@ -56,11 +58,39 @@ EXCEPTIONS = {
         lazy/tensor.pxi > lazy/cpu/backend.h
         lazy/cuda.pxi > lazy/cuda/runner.h
     """,
+    "rows call what is taught to them, as they are of the lower room": """
+        ops/operands.pxi > functions/conversion.py protocols/dispatch.py protocols/interfaces.py
+        ops/product.pxi > functions/products.py
+        ops/direct_calls.pxi > protocols/dispatch.py
+        ops/ufunc.pxi > protocols/ufunc_methods.py functions/conversion.py
+    """,
+    "it finds public functions by names that programs, files or NumPy's protocols give": """
+        ops/direct_calls.pxi > __init__.py
+        protocols/dispatch.py > __init__.py
+        graph/registry.py > __init__.py
+        random/_draws.pyx > __init__.py
+        random/mtrand.py > __init__.py
+    """,
+    "it gives the namespace itself to who asks for it": """
+        _namespace_info.py > __init__.py
+        _adapters/others.py > __init__.py
+    """,
+    "it calls what programs call: at once where it can, and with what lies above": """
+        functions/archives.py > __init__.py
+        functions/conversion.py > __init__.py
+        functions/functional.py > __init__.py
+        functions/polynomials.py > __init__.py
+        dask/arrays.py > __init__.py
+        dask/backend.py > __init__.py
+        dask/metas.py > __init__.py
+        dask/places.py > __init__.py
+        dask/wire.py > __init__.py
+    """,
 }
 
 
 class Edge(NamedTuple):
-    """A file names another; ``how``: import, late, cimport or include."""
+    """A file names another; ``how``: import, late, cimport, include, or handed (down)."""
 
     source: str
     target: str
@@ -83,6 +113,12 @@ _INCLUDE = re.compile(
     r'^[ \t]*(?:cdef extern from|include|#[ \t]*include)[ \t]+["\'](?P<file>[^"\'<>]+)',
     re.MULTILINE,
 )
+# `sys.modules["a.b"]`, `import_module("a.b")`, in Cython.
+_LOOKED_UP = re.compile(r"(?:import_module|__import__|modules|modules\.get)[\[(][\"']([\w.]+)")
+# What lies above and is handed down: the public namespace, and what `_rows.teach(name=...)` says.
+_NAMESPACE = re.compile(r"\b_public\.namespace\b(?! =)")
+_TAUGHT = re.compile(r"\b_taught\[[\"'](\w+)")
+_TEACHES = re.compile(r"\b_rows\.teach\(([^)]*)\)")
 _PYTHON, _CYTHON, _CPP = ("py",), ("pyx", "pxd", "pxi"), ("h", "hpp", "inl", "cpp", "cc", "cu")
 
 
@@ -109,8 +145,25 @@ class Tree:
                 named = chain(self._cython(name, text), self._includes(name, text))
             else:
                 named = self._includes(name, text)
-            found.update(edge for edge in named if edge.target != name)
-        return sorted(found)
+            found.update(edge for edge in chain(named, self._handed(name, text)))
+        return sorted(edge for edge in found if edge.source != edge.target)
+
+    def _handed(self, name: str, text: str) -> Iterator[Edge]:
+        """What a file uses of others that they hand down to it."""
+        for found in _NAMESPACE.finditer(text):
+            yield Edge(name, "__init__.py", "handed", _line(text, found))
+        for found in _TAUGHT.finditer(text):
+            yield Edge(name, self._teachers[found[1]], "handed", _line(text, found))
+
+    @cached_property
+    def _teachers(self) -> dict[str, str]:
+        """The files that teach rows what they call, by its name."""
+        return {
+            word: name
+            for name, path in self.files.items()
+            for words in _TEACHES.findall(path.read_text())
+            for word in re.findall(r"(\w+)=", words)
+        }
 
     def _modules(self, module: str, names: Iterable[str], kinds: tuple[str, ...]) -> Iterator[str]:
         """The files that ``from module import names`` means; ``import module`` has no names."""
@@ -149,6 +202,9 @@ class Tree:
             ):
                 for file in self._modules(module, inner, ("pxd",) if cimported else ("py", "pyx")):
                     yield Edge(name, file, how, _line(text, found))
+        for found in _LOOKED_UP.finditer(text):
+            for file in self._modules(found[1], (), ("py", "pyx")):
+                yield Edge(name, file, "late", _line(text, found))
 
     def _includes(self, name: str, text: str) -> Iterator[Edge]:
         here = name.rpartition("/")[0]
@@ -246,7 +302,7 @@ def _is_upward(edge: Edge, rooms: Rooms) -> bool:
 
 def _closing(edges: Iterable[Edge]) -> Iterator[Edge]:
     """The edges of circles: late ones where there are some, else all of a circle."""
-    edges = list(edges)
+    edges = [edge for edge in edges if edge.how != "handed"]
     early: dict[str, set[str]] = defaultdict(set)
     every: dict[str, set[str]] = defaultdict(set)
     for edge in edges:

@@ -332,11 +332,13 @@ cdef int tell_of_lost_parts(int code, int to) except -1:
     return 0
 
 
+cdef str _OURS = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "")
+
+
 def users_frame():
     """The innermost frame that is none of this package's, and its depth: a warning's ``stacklevel``."""
-    package = os.path.join(os.path.abspath(sys.modules["lazyarray"].__path__[0]), "")
     depth, frame = 1, sys._getframe()
-    while frame.f_back is not None and frame.f_code.co_filename.startswith(package):
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(_OURS):
         depth, frame = depth + 1, frame.f_back
     return depth, frame
 
