@@ -59,7 +59,7 @@ the column *how* is what was seen, not what somebody hoped for.
 
 The column *gradient* is what was seen when the calls were recorded on arrays with gradients; these
 were compared with differences of the results. Two words mean that it depends on the arguments; the
-note has an example of the dearer way, and of what is refused.
+note has an example of the slower way, and of what is refused.
 
 | namespace | names in NumPy | of numeric dtypes | here | |
 |---|---|---|---|---|

@@ -17,7 +17,7 @@ struct FlushPolicy {
   double group_ns = 100000;   // ... until the operator holds this much
   double gil_ns = 50000;      // a call under the GIL cheaper than this is run by its pusher, if it is ready:
                               // a worker would have to be woken, and then to get the GIL
-  double fuse_ns = 1000;      // an op dearer than this may begin a fused pass
+  double fuse_ns = 1000;      // an op that costs more than this may begin a fused pass
   double flush_ns = 100000;   // this much recorded work is worth a worker, ...
   int64_t age_ns = 200000;    // ... which takes it if nothing else flushes it for this long: a chain
                               // of ops is recorded at 0.2 us each, so it arrives whole
