@@ -217,7 +217,7 @@ cdef class Line:
         if get_ident() == self.thread:  # which comes for it at once
             pass
         # Of large ones only the agreement: that pays where its thread would soon wait, and is awake.
-        elif (task.pushing or task.small is not None) and self.helps(task) and not engine.tracing():
+        elif (task.pushing or task.small is not None) and self.helps(task) and not engine.profiling():
             waited = task.done.offer()
             self.bell.ring(LEFT if waited or task.pushing else 0)
         else:

@@ -74,8 +74,8 @@ cdef extern from "var.h" namespace "lazyarray" nogil:
         cbool idle()
 
 
-cdef extern from "trace.h" namespace "lazyarray" nogil:
-    cdef cppclass TraceEvent:
+cdef extern from "profile.h" namespace "lazyarray" nogil:
+    cdef cppclass ProfileEvent:
         const char* name
         uint64_t seq
         int64_t queued, ready, start, end
@@ -84,18 +84,18 @@ cdef extern from "trace.h" namespace "lazyarray" nogil:
         CDevice device
 
     enum:
-        TRACE_OPS "lazyarray::Trace::OPS"
-        TRACE_COUNTERS "lazyarray::Trace::COUNTERS"
-        TRACE_SCOPES "lazyarray::Trace::SCOPES"
+        PROFILE_OPS "lazyarray::Profile::OPS"
+        PROFILE_COUNTERS "lazyarray::Profile::COUNTERS"
+        PROFILE_SCOPES "lazyarray::Profile::SCOPES"
 
-    cdef enum SpanKind "lazyarray::TraceSpan::Kind":
-        SPAN_WAIT "lazyarray::TraceSpan::WAIT"
-        SPAN_EVENT "lazyarray::TraceSpan::EVENT"
-        SPAN_TASK "lazyarray::TraceSpan::TASK"
-        SPAN_FRAME "lazyarray::TraceSpan::FRAME"
-        SPAN_MARKER "lazyarray::TraceSpan::MARKER"
+    cdef enum SpanKind "lazyarray::ProfileSpan::Kind":
+        SPAN_WAIT "lazyarray::ProfileSpan::WAIT"
+        SPAN_EVENT "lazyarray::ProfileSpan::EVENT"
+        SPAN_TASK "lazyarray::ProfileSpan::TASK"
+        SPAN_FRAME "lazyarray::ProfileSpan::FRAME"
+        SPAN_MARKER "lazyarray::ProfileSpan::MARKER"
 
-    cdef cppclass TraceSpan:
+    cdef cppclass ProfileSpan:
         SpanKind kind
         const char* name
         const char* domain
@@ -104,25 +104,25 @@ cdef extern from "trace.h" namespace "lazyarray" nogil:
         int worker
         uint32_t site
 
-    cdef cppclass TraceSample:
+    cdef cppclass ProfileSample:
         const char* name
         const char* domain
         int64_t when
         double value
 
-    cdef cppclass TraceBlock:
-        vector[TraceEvent] ops
+    cdef cppclass ProfileBlock:
+        vector[ProfileEvent] ops
 
-    cdef cppclass TraceBlockPtr "std::unique_ptr<lazyarray::TraceBlock>":
-        TraceBlock* get()
+    cdef cppclass ProfileBlockPtr "std::unique_ptr<lazyarray::ProfileBlock>":
+        ProfileBlock* get()
 
-    cdef cppclass Trace:
+    cdef cppclass Profile:
         cbool on()
         cbool on(int)
         void set(int)
-        void add(const TraceSpan&)
-        void add(const TraceSample&)
-        vector[TraceBlockPtr] take() except +
+        void add(const ProfileSpan&)
+        void add(const ProfileSample&)
+        vector[ProfileBlockPtr] take() except +
         size_t full()
         uint64_t take_lost()
 
@@ -223,8 +223,8 @@ cdef extern from "engine.h" namespace "lazyarray" nogil:
         cbool fork_prepare(int64_t)
         void fork_parent()
         void fork_child(cbool)
-        Trace& trace()
-        cbool tracing()
+        Profile& profile()
+        cbool profiling()
         int current_worker()
         vector[WorkerName] worker_names() except +
         EngineStats stats()

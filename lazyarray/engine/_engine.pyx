@@ -31,7 +31,7 @@ cdef extern from "Python.h":
 include "device.pxi"
 include "errors.pxi"
 include "callables.pxi"
-include "tracing.pxi"
+include "profiling.pxi"
 include "engines.pxi"
 include "scopes.pxi"
 include "process.pxi"

@@ -521,14 +521,14 @@ cdef class Engine:
         Returns: None.
         Raises: RuntimeError if that is being done already, by the profiler for one.
         """
-        if self.c.tracing():
+        if self.c.profiling():
             raise RuntimeError("the engine is being traced already")
         self.flush()
-        self.c.trace().take()
-        self.c.trace().set(TRACE_OPS)
+        self.c.profile().take()
+        self.c.profile().set(PROFILE_OPS)
 
     def trace_stop(self):
-        """Stops tracing, and gives what was noted since :meth:`trace_start`.
+        """Stops profiling, and gives what was noted since :meth:`trace_start`.
 
         Returns: a list of one dict an op, in completion order: "name", "seq" (its number),
             "queued", "ready", "start" and "end" in nanoseconds, "worker", "skipped" and "device".
@@ -542,8 +542,8 @@ cdef class Engine:
         ['mine']
         """
         self.flush()
-        self.c.trace().set(0)
-        return _trace_dicts(self.c)
+        self.c.profile().set(0)
+        return _profile_dicts(self.c)
 
     def __repr__(self):
         return f"<{type(self).__name__}{' of the process' if self.is_process else ''}>"

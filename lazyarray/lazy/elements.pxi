@@ -9,7 +9,7 @@ cdef bint lone_ops() noexcept:
     """Whether instructions may run in the caller's thread now, in the engine's usual way, unseen."""
     return _recorder.policy.inline_ns > _LONE_NS and not _recorder.engine().stopped() \
         and _recorder.engine().policy() != NAIVE and not recording() and not capturing() \
-        and not _recorder.engine().tracing()
+        and not _recorder.engine().profiling()
 
 
 cdef enum:
@@ -188,7 +188,7 @@ cdef bint caught_up(Tensor x, bint all_of_it) except -1:
             return False
     _late_reads = 0
     cdef _Place place = place_of("elements read one by one")
-    cdef int64_t traced = e.now() if e.tracing() else 0
+    cdef int64_t profiled = e.now() if e.profiling() else 0
     place.count += 1
     start = time.perf_counter_ns()
     interrupt = []
@@ -201,8 +201,8 @@ cdef bint caught_up(Tensor x, bint all_of_it) except -1:
     finally:
         _spend(place, time.perf_counter_ns() - start)
         c.unref()
-        if traced:
-            note_wait(e, "elements read one by one", traced)
+        if profiled:
+            note_wait(e, "elements read one by one", profiled)
     if status == INTERRUPTED and not interrupt:
         _late_reads = -_recorder.policy.given_up
     else:

@@ -101,7 +101,7 @@ struct Instr {
   bool put_off = false;     // tried inline, but needs NumPy: nothing of it counts
   ErrState errstate;
   uint32_t filters = 0;     // the state of Python's warning filters; 0: those of the wait
-  uint32_t site = 0;        // where it was recorded (see TraceEvent)
+  uint32_t site = 0;        // where it was recorded (see ProfileEvent)
   double cost_ns = 0;
   int64_t bytes = 0;        // of its outputs
   Operand* ops = inline_ops_;  // more than kMaxOperands only in PYTHON instructions

@@ -6,7 +6,7 @@
 namespace lazyarray {
 
 // The figures were measured on 2 cores of a 2.6 GHz server. From ready to started on a sleeping
-// worker takes 3 to 12 us in traces, and its core's caches are cold; an inline op costs 0.1 us
+// worker takes 3 to 12 us in profiles, and its core's caches are cold; an inline op costs 0.1 us
 // besides its loop. So what costs less than a hand-off runs where it is, and what a wait is likely
 // to follow at once is left for the waiter. (examples/train_digits.py against NumPy, medians of
 // alternating runs: 1.6 with inline_ns 4000 and flush_ns 30000, 1.5 with 10000 and 30000, 1.15 with

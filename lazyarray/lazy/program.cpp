@@ -358,8 +358,8 @@ void Program::prepare(Pushed& o, const std::vector<Substitution>& substitutions)
     r->program->unref();
     delete r;
   };
-  op->payload.describe = [](void* arg, TraceNote& to) { Scheduler::describe(static_cast<Run*>(arg)->part, to); };
-  if (recorder_->engine()->tracing()) op->site = interpreter().here();
+  op->payload.describe = [](void* arg, ProfileNote& to) { Scheduler::describe(static_cast<Run*>(arg)->part, to); };
+  if (recorder_->engine()->profiling()) op->site = interpreter().here();
   op->payload.arg = run.release();
   op->payload.native = o.native;
   op->payload.own_errors = true;

@@ -430,7 +430,7 @@ cdef int _finish(vector[Chunk*]& chunks) except -1:
     """Waits for all uses of memory that others can touch, before they get the chance."""
     cdef CEngine* e = _recorder.engine()
     cdef Status status = OK
-    cdef int64_t traced = e.now() if e.tracing() else 0
+    cdef int64_t profiled = e.now() if e.profiling() else 0
     flush(False)
     interrupt = []
     cdef void* arg = <void*>interrupt
@@ -440,7 +440,7 @@ cdef int _finish(vector[Chunk*]& chunks) except -1:
                 status = e.wait(c, True, poll_signals, arg)
             if status == SELF_WAIT:  # an op that uses the memory itself pushed this one
                 status = OK
-    note_wait(e, "memory that others can touch", traced)
+    note_wait(e, "memory that others can touch", profiled)
     return check_status(status, interrupt)
 
 
@@ -459,13 +459,13 @@ cdef int _throttle() except -1:
 cdef int _run_down(int64_t max_bytes, int64_t max_ops, str what) except -1:
     """Helps until no more than so much is pending."""
     cdef CEngine* e = _recorder.engine()
-    cdef int64_t traced = e.now() if e.tracing() else 0
+    cdef int64_t profiled = e.now() if e.profiling() else 0
     cdef Status status
     interrupt = []
     cdef void* arg = <void*>interrupt
     with nogil:
         status = e.throttle(max_bytes, max_ops, poll_signals, arg)
-    note_wait(e, intern_name(what.encode()), traced)
+    note_wait(e, intern_name(what.encode()), profiled)
     return check_status(status, interrupt)
 
 

@@ -7,9 +7,9 @@ void Recorder::price(Instr& in) const {
   if (const Device d = in.device(); d.kind != Device::CPU) executor.on(d).price(in);
 }
 
-bool Recorder::run_traced(Instr& in) {
-  TraceSpan t;
-  t.kind = TraceSpan::INLINE;
+bool Recorder::run_profiled(Instr& in) {
+  ProfileSpan t;
+  t.kind = ProfileSpan::INLINE;
   t.name = in.kernel->shown();
   t.start = engine_->now();
   executor.step(in);
@@ -19,7 +19,7 @@ bool Recorder::run_traced(Instr& in) {
   t.worker = engine_->current_worker();
   t.site = interpreter().here();
   t.moved = moved_by(in);
-  engine_->trace().add(t);
+  engine_->profile().add(t);
   inlined++;
   return true;
 }

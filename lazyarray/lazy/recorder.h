@@ -97,15 +97,15 @@ class Recorder {
   // False: it would let go of the GIL, so that other threads could use its arrays meanwhile, and
   // must be recorded.
   bool run_inline(Instr& in) {
-    if (engine_->tracing()) return run_traced(in);
+    if (engine_->profiling()) return run_profiled(in);
     executor.step(in);
     if (in.put_off) return false;
     inlined++;
     return true;
   }
 
-  // The same, with a note in the trace.
-  bool run_traced(Instr& in);
+  // The same, with a note in the profile.
+  bool run_profiled(Instr& in);
 
   // Takes over a heap instruction and its references. Returns whether the segment should be flushed now: it
   // has `bulk` instructions (MANY), or this one has nothing to wait for (ENDED). Needs no memory: the tape and the

@@ -101,18 +101,18 @@ Error* Scheduler::run(void* arg, RunContext& ctx) {
     if (part->report) part->report->lines[part->line].stages[stage++].threads = threads;
   }
   if (part->report) part->report->ends(part->line, part->scheduler->engine_->now());
-  if (ctx.engine->tracing()) try {
-      trace_memory(*ctx.engine, part->instrs);
+  if (ctx.engine->profiling()) try {
+      profile_memory(*ctx.engine, part->instrs);
     } catch (const std::bad_alloc&) {  // unseen
     }
   return nullptr;
 }
 
-void Scheduler::describe(void* arg, TraceNote& to) {
+void Scheduler::describe(void* arg, ProfileNote& to) {
   const Part* part = static_cast<Part*>(arg);
   uint16_t stage = 0;
   for (const Part::Step& s : part->steps)
-    trace_stage(to, part->instrs, s.begin, s.end, stage++, s.plan.get());
+    profile_stage(to, part->instrs, s.begin, s.end, stage++, s.plan.get());
 }
 
 void Scheduler::drop(void* arg) {

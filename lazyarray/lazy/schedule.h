@@ -7,7 +7,7 @@
 
 #include "lazy/executor.h"
 #include "lazy/report.h"
-#include "lazy/traced.h"
+#include "lazy/profiled.h"
 
 namespace lazyarray {
 
@@ -66,7 +66,7 @@ class Scheduler {
 
   // Runs a part.
   static Error* run(void* arg, RunContext& ctx);
-  static void describe(void* arg, TraceNote& to);
+  static void describe(void* arg, ProfileNote& to);
 
  private:
   static void drop(void* arg);

@@ -95,10 +95,10 @@ cdef int wait(Tensor x, bint everything, str what) except -1:
             "wait explicitly (asnumpy, item, wait_to_read) or keep the computation in arrays"
         )
     cdef _Place place = place_of(what)
-    cdef int64_t traced
+    cdef int64_t profiled
     place.count += 1
     if pending:
-        traced = _recorder.engine().now() if _recorder.engine().tracing() else 0
+        profiled = _recorder.engine().now() if _recorder.engine().profiling() else 0
         start = time.perf_counter_ns()
         c.ref()  # another thread may resize x
         try:
@@ -107,8 +107,8 @@ cdef int wait(Tensor x, bint everything, str what) except -1:
         finally:
             _spend(place, time.perf_counter_ns() - start)
             c.unref()
-            if traced:
-                note_wait(_recorder.engine(), intern_name(what.lstrip("?").encode()), traced)
+            if profiled:
+                note_wait(_recorder.engine(), intern_name(what.lstrip("?").encode()), profiled)
     elif c is not NULL and c.error.load() is not NULL:
         graveyard().sweep()
         raise_error(_recorder.engine().error_of(c))

@@ -1,5 +1,5 @@
 # distutils: language = c++
-"""The profiler's native side: what is traced, and what a recording makes of it."""
+"""The profiler's native side: what is profiled, and what a recording makes of it."""
 
 import errno
 import os
@@ -18,17 +18,17 @@ from lazyarray.engine._engine cimport (
     SPAN_FRAME,
     SPAN_MARKER,
     SPAN_TASK,
-    TRACE_COUNTERS,
-    TRACE_OPS,
-    TRACE_SCOPES,
+    PROFILE_COUNTERS,
+    PROFILE_OPS,
+    PROFILE_SCOPES,
     CDevice,
     CEngine,
     Device,
     SpanKind,
     Status,
-    TraceBlockPtr,
-    TraceSample,
-    TraceSpan,
+    ProfileBlockPtr,
+    ProfileSample,
+    ProfileSpan,
     WorkerName,
     intern_name,
     note_wait,
@@ -85,7 +85,7 @@ cdef extern from "profiler/ledger.h" namespace "lazyarray" nogil:
         vector[WorkerName] worker_names
         uint64_t lost
         string head(const char*) except +
-        int enter(const vector[TraceBlockPtr]&)
+        int enter(const vector[ProfileBlockPtr]&)
         int finish()
 
 
@@ -93,35 +93,35 @@ EVENT, TASK, FRAME, MARKER = <int>SPAN_EVENT, <int>SPAN_TASK, <int>SPAN_FRAME, <
 cdef tuple _KINDS = ("operator", "inline", "wait", "event", "task", "frame")  # of Totals
 
 
-# ---- what is traced ------------------------------------------------------------------------------
+# ---- what is profiled ----------------------------------------------------------------------------
 
 
-def trace(bint operators, bint counters):
-    """Starts, or changes, what the process's engine traces; waits and users' scopes always."""
-    cdef int what = TRACE_SCOPES
+def profile(bint operators, bint counters):
+    """Starts, or changes, what the process's engine profiles; waits and users' scopes always."""
+    cdef int what = PROFILE_SCOPES
     process_engine().flush()
     if operators:
-        what |= TRACE_OPS
+        what |= PROFILE_OPS
     if counters:
-        what |= TRACE_COUNTERS
-    process_engine().c.trace().set(what)
+        what |= PROFILE_COUNTERS
+    process_engine().c.profile().set(what)
     _note_memory()
 
 
-def trace_off():
+def profile_off():
     """Ends it; what was collected stays for the next :meth:`Recording.drain`."""
     _note_memory()
-    process_engine().c.trace().set(0)
+    process_engine().c.profile().set(0)
 
 
-def traced():
-    """Whether anything is traced now."""
-    return process_engine().c.tracing()
+def profiled():
+    """Whether anything is profiled now."""
+    return process_engine().c.profiling()
 
 
 def full_blocks():
     """How much was collected since the last drain, in blocks of 8192 entries."""
-    return process_engine().c.trace().full()
+    return process_engine().c.profile().full()
 
 
 def settle():
@@ -141,20 +141,20 @@ def settle():
 
 
 def now():
-    """The trace's clock, in nanoseconds."""
+    """The profile's clock, in nanoseconds."""
     return process_engine().c.now()
 
 
 def here():
-    """The number of the user's line that runs now; 0 while nothing is traced."""
-    return sites().here() if process_engine().c.tracing() else 0
+    """The number of the user's line that runs now; 0 while nothing is profiled."""
+    return sites().here() if process_engine().c.profiling() else 0
 
 
 def note_span(int kind, str name, str domain, int64_t start, int64_t end, uint32_t site):
-    """Traces what a user named; nothing while tracing is off."""
+    """Notes what a user named; nothing while profiling is off."""
     cdef CEngine* c = process_engine().c
-    cdef TraceSpan s
-    if not c.tracing():
+    cdef ProfileSpan s
+    if not c.profiling():
         return
     s.kind = <SpanKind>kind
     s.name = _interned(name)
@@ -162,12 +162,12 @@ def note_span(int kind, str name, str domain, int64_t start, int64_t end, uint32
     s.start, s.end, s.site = start, end, site
     s.thread = this_thread()
     s.worker = c.current_worker()
-    c.trace().add(s)
+    c.profile().add(s)
 
 
 def note_counter(str name, str domain, double value):
-    """Traces the value of a user's counter."""
-    if process_engine().c.tracing():
+    """Notes the value of a user's counter."""
+    if process_engine().c.profiling():
         _note(_interned(name), _interned(domain), value)
 
 
@@ -177,16 +177,16 @@ cdef const char* _interned(str text) except NULL:
 
 cdef int _note(const char* name, const char* domain, double value) except -1:
     cdef CEngine* c = process_engine().c
-    cdef TraceSample s
+    cdef ProfileSample s
     s.name, s.domain, s.when, s.value = name, domain, c.now(), value
-    c.trace().add(s)
+    c.profile().add(s)
     return 0
 
 
 cdef int _note_memory() except -1:
     cdef CEngine* c = process_engine().c
     cdef CDevice cpu
-    if c.trace().on(TRACE_COUNTERS):
+    if c.profile().on(PROFILE_COUNTERS):
         _note("pool memory in use", "cpu(0)", store().pool(cpu).stats().in_use)
     return 0
 
@@ -208,8 +208,8 @@ cdef class Recording:
         self.filename = filename
         self.sums = sums
         self.ledger = new Ledger(process_engine().c.now(), os.getpid(), sums)
-        process_engine().c.trace().take()  # of an earlier one
-        process_engine().c.trace().take_lost()
+        process_engine().c.profile().take()  # of an earlier one
+        process_engine().c.profile().take_lost()
         name = f"lazyarray: {os.path.basename(sys.argv[0] or 'python') if sys.argv else 'python'}"
         self.check(self.ledger.file.open(filename.encode("utf-8", "surrogateescape"),
                                          self.ledger.head(name.encode("utf-8", "replace")),
@@ -234,9 +234,9 @@ cdef class Recording:
         cdef Ledger* ledger = self.ledger
         cdef CEngine* c = process_engine().c
         self.tell_names()
-        cdef vector[TraceBlockPtr] blocks = c.trace().take()
+        cdef vector[ProfileBlockPtr] blocks = c.profile().take()
         cdef int error
-        ledger.lost += c.trace().take_lost()
+        ledger.lost += c.profile().take_lost()
         with nogil:
             error = ledger.enter(blocks)
             blocks.clear()

@@ -1,4 +1,4 @@
-// Ledger: what becomes of a trace: totals, and events on tracks in the file.
+// Ledger: what becomes of a profile: totals, and events on tracks in the file.
 #include "profiler/ledger.h"
 
 namespace lazyarray {
@@ -8,18 +8,18 @@ std::string Ledger::head(const char* process) {
   return "{\"traceEvents\":[\n" + event_.end().substr(2);
 }
 
-int Ledger::enter(const std::vector<std::unique_ptr<TraceBlock>>& blocks) try {
+int Ledger::enter(const std::vector<std::unique_ptr<ProfileBlock>>& blocks) try {
   int error = 0;
   for (const auto& b : blocks) {
     error_ = 0;
     // What an operator's entry needs, the operators, then waits, which look back at them.
-    for (const TraceEdge& e : b->edges) awaited_[e.to].push_back(e.from);
-    for (const TraceSpan& s : b->spans)
-      if (s.kind == TraceSpan::SHARE) enter(s);
-    for (const TraceEvent& e : b->ops) enter(e, b->steps.data() + e.first_step);
-    for (const TraceSpan& s : b->spans)
-      if (s.kind != TraceSpan::SHARE) enter(s);
-    for (const TraceSample& s : b->samples) enter(s);
+    for (const ProfileEdge& e : b->edges) awaited_[e.to].push_back(e.from);
+    for (const ProfileSpan& s : b->spans)
+      if (s.kind == ProfileSpan::SHARE) enter(s);
+    for (const ProfileEvent& e : b->ops) enter(e, b->steps.data() + e.first_step);
+    for (const ProfileSpan& s : b->spans)
+      if (s.kind != ProfileSpan::SHARE) enter(s);
+    for (const ProfileSample& s : b->samples) enter(s);
     if (error_) error = error_;
   }
   if (file.is_open() && !error) error = file.flush();
@@ -75,7 +75,7 @@ int Ledger::track(Track kind, uint64_t key, uint64_t lane) {
   return tid;
 }
 
-int Ledger::stream(const TraceEvent& e) {
+int Ledger::stream(const ProfileEvent& e) {
   const uint64_t key = static_cast<uint64_t>(e.device.kind) << 32 | static_cast<uint32_t>(e.device.id);
   auto& ends = lanes_[key];
   size_t lane = 0;
@@ -85,7 +85,7 @@ int Ledger::stream(const TraceEvent& e) {
   return track(STREAM, key, lane);
 }
 
-const char* Ledger::name_of(const TraceEvent& e, const TraceStep* steps) {
+const char* Ledger::name_of(const ProfileEvent& e, const ProfileStep* steps) {
   if (e.steps < 2) return e.name;
   std::vector<const char*> names;
   for (uint32_t i = 0; i < e.steps; ++i) {
@@ -98,7 +98,7 @@ const char* Ledger::name_of(const TraceEvent& e, const TraceStep* steps) {
   return names_.insert(text).first->c_str();
 }
 
-void Ledger::enter(const TraceEvent& e, const TraceStep* steps) {
+void Ledger::enter(const ProfileEvent& e, const ProfileStep* steps) {
   const char* name = name_of(e, steps);
   const int64_t ns = e.end - e.start;
   sum(name, e.site, Totals::OPERATOR, ns, e.skipped ? 0 : e.moved, std::max<int64_t>(e.steps, 1));
@@ -120,7 +120,7 @@ void Ledger::enter(const TraceEvent& e, const TraceStep* steps) {
   awaited_.erase(e.seq);
 }
 
-void Ledger::write(const TraceEvent& e, const TraceStep* steps, const char* name) {
+void Ledger::write(const ProfileEvent& e, const ProfileStep* steps, const char* name) {
   const int tid = e.async ? stream(e) : runner(e.worker, e.thread);
   ChromeEvent& out = event_;
   out.begin('X', "operator", name, tid).at(e.start).lasting(e.end - e.start);
@@ -138,7 +138,7 @@ void Ledger::write(const TraceEvent& e, const TraceStep* steps, const char* name
     for (uint64_t from : mine->second) arrow(from, e, tid);
   const auto joined = shares_.find(e.seq);
   if (joined != shares_.end())
-    for (const TraceSpan& s : joined->second) {
+    for (const ProfileSpan& s : joined->second) {
       out.begin('X', "joined", name, track(WORKER, static_cast<uint64_t>(s.worker)));
       out.at(s.start).lasting(s.end - s.start).arg("takes part in", static_cast<int64_t>(s.seq));
       put(out);
@@ -151,7 +151,7 @@ void Ledger::write(const TraceEvent& e, const TraceStep* steps, const char* name
   }
 }
 
-void Ledger::list(ChromeEvent& out, const TraceEvent& e, const TraceStep* steps) {
+void Ledger::list(ChromeEvent& out, const ProfileEvent& e, const ProfileStep* steps) {
   const int64_t ns = e.end - e.start;
   out.arg("bytes", e.moved);
   if (ns > 0 && e.moved > 0 && !e.skipped)
@@ -164,7 +164,7 @@ void Ledger::list(ChromeEvent& out, const TraceEvent& e, const TraceStep* steps)
   if (passes) out.arg("fused passes", passes).arg("temporaries never made", temporaries);
   out.open_list("ops");
   for (uint32_t i = 0, same; i < e.steps; i += same) {
-    const TraceStep& s = steps[i];
+    const ProfileStep& s = steps[i];
     for (same = 1; i + same < e.steps && steps[i + same].name == s.name && steps[i + same].site == s.site;)
       same++;
     if (!out.more(120)) {
@@ -179,7 +179,7 @@ void Ledger::list(ChromeEvent& out, const TraceEvent& e, const TraceStep* steps)
   out.close_list();
 }
 
-void Ledger::arrow(uint64_t from, const TraceEvent& to, int tid) {
+void Ledger::arrow(uint64_t from, const ProfileEvent& to, int tid) {
   const auto found = known_.find(from);
   if (found == known_.end()) return;
   const Known& k = found->second;
@@ -192,10 +192,10 @@ void Ledger::arrow(uint64_t from, const TraceEvent& to, int tid) {
   put(out);
 }
 
-void Ledger::enter(const TraceSpan& s) {
+void Ledger::enter(const ProfileSpan& s) {
   static constexpr int kinds[] = {Totals::INLINE, -1, Totals::WAIT, Totals::EVENT, Totals::TASK, Totals::FRAME, -1};
   const int64_t ns = s.end - s.start;
-  if (s.kind == TraceSpan::SHARE) {
+  if (s.kind == ProfileSpan::SHARE) {
     if (sums_) {
       WorkerSum& w = totals.workers[s.worker];
       w.busy += ns;
@@ -204,11 +204,11 @@ void Ledger::enter(const TraceSpan& s) {
     if (file.is_open()) shares_[s.seq].push_back(s);
     return;
   }
-  if (s.kind == TraceSpan::MARKER) totals.markers++;
+  if (s.kind == ProfileSpan::MARKER) totals.markers++;
   else sum(s.name, s.site, kinds[s.kind], ns, s.moved, 1);
   if (sums_ && s.worker < 0) {
-    if (s.kind == TraceSpan::WAIT) totals.threads[s.thread].wait(s.start, s.end);
-    if (s.kind == TraceSpan::INLINE) {
+    if (s.kind == ProfileSpan::WAIT) totals.threads[s.thread].wait(s.start, s.end);
+    if (s.kind == ProfileSpan::INLINE) {
       ThreadSum& t = totals.threads[s.thread];
       t.inline_ns += ns;
       t.inlined++;
@@ -217,11 +217,11 @@ void Ledger::enter(const TraceSpan& s) {
   if (file.is_open()) write(s);
 }
 
-void Ledger::write(const TraceSpan& s) {
+void Ledger::write(const ProfileSpan& s) {
   ChromeEvent& out = event_;
-  if (s.kind == TraceSpan::TASK || s.kind == TraceSpan::FRAME) {
+  if (s.kind == ProfileSpan::TASK || s.kind == ProfileSpan::FRAME) {
     // These may begin in one thread and end in another.
-    const char* category = s.kind == TraceSpan::TASK ? "task" : "frame";
+    const char* category = s.kind == ProfileSpan::TASK ? "task" : "frame";
     const int64_t id = ++spans_;
     out.begin('b', category, s.name, runner(s.worker, s.thread)).at(s.start).field("id", id);
     if (s.domain[0]) out.arg("domain", s.domain);
@@ -230,23 +230,23 @@ void Ledger::write(const TraceSpan& s) {
     put(out.begin('e', category, s.name, runner(s.worker, s.thread)).at(s.end).field("id", id));
     return;
   }
-  if (s.kind == TraceSpan::WAIT) {
+  if (s.kind == ProfileSpan::WAIT) {
     const uint64_t worker = static_cast<uint64_t>(s.worker);
     const int tid = s.worker >= 0 ? track(WORKER_WAITS, worker) : track(THREAD_WAITS, s.thread);
     out.begin('X', "wait", s.name, tid).at(s.start).lasting(s.end - s.start);
-  } else if (s.kind == TraceSpan::MARKER) {
+  } else if (s.kind == ProfileSpan::MARKER) {
     out.begin('i', "marker", s.name, runner(s.worker, s.thread)).at(s.start).field("s", "p");
   } else {
-    const char* category = s.kind == TraceSpan::INLINE ? "inline" : "event";
+    const char* category = s.kind == ProfileSpan::INLINE ? "inline" : "event";
     out.begin('X', category, s.name, runner(s.worker, s.thread)).at(s.start).lasting(s.end - s.start);
   }
   if (s.domain[0]) out.arg("domain", s.domain);
-  if (s.kind == TraceSpan::INLINE) out.arg("bytes", s.moved);
+  if (s.kind == ProfileSpan::INLINE) out.arg("bytes", s.moved);
   if (s.site) out.arg("line", line(s.site));
   put(out);
 }
 
-void Ledger::enter(const TraceSample& s) {
+void Ledger::enter(const ProfileSample& s) {
   const std::string name = s.domain[0] ? std::string(s.name) + ", " + s.domain : s.name;
   if (sums_) totals.counters[name].add(s.value);
   if (!file.is_open()) return;

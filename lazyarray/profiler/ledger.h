@@ -1,4 +1,4 @@
-// Ledger: what becomes of a trace: totals, and events on tracks in the file.
+// Ledger: what becomes of a profile: totals, and events on tracks in the file.
 #pragma once
 #include <deque>
 #include <memory>
@@ -16,7 +16,7 @@
 namespace lazyarray {
 
 // One recording's, used by one thread at a time (the session's lock), mostly without the GIL. The
-// lines, thread and worker names that a trace mentions are given before it is entered.
+// lines, thread and worker names that a profile mentions are given before it is entered.
 class Ledger {
  public:
   Ledger(int64_t origin, int pid, bool sums) : event_(origin, pid), sums_(sums) {}
@@ -32,7 +32,7 @@ class Ledger {
   std::string head(const char* process);
 
   // Returns 0 or the errno of the file's failure; the totals are right in any case.
-  int enter(const std::vector<std::unique_ptr<TraceBlock>>& blocks);
+  int enter(const std::vector<std::unique_ptr<ProfileBlock>>& blocks);
   void name_site(const std::string& line, const std::string& brief) { sites.emplace_back(line, brief); }
   void name_thread(uint64_t thread, const std::string& name) { thread_names[thread] = name; }
   // Closes the file, in which the loss is noted.
@@ -56,12 +56,12 @@ class Ledger {
     return worker >= 0 ? track(WORKER, static_cast<uint64_t>(worker)) : track(THREAD, thread);
   }
   // An asynchronous op overlaps others of its device: each lane holds one at a time.
-  int stream(const TraceEvent& e);
+  int stream(const ProfileEvent& e);
 
   // ---- names
 
   // Different instructions by their names, once each: "multiply+add".
-  const char* name_of(const TraceEvent& e, const TraceStep* steps);
+  const char* name_of(const ProfileEvent& e, const ProfileStep* steps);
 
   // ---- entries
 
@@ -69,20 +69,20 @@ class Ledger {
     if (sums_) totals.sums[{name, site, kind}].add(ns, moved, ops);
   }
 
-  void enter(const TraceEvent& e, const TraceStep* steps);
+  void enter(const ProfileEvent& e, const ProfileStep* steps);
 
-  void write(const TraceEvent& e, const TraceStep* steps, const char* name);
+  void write(const ProfileEvent& e, const ProfileStep* steps, const char* name);
 
   // The instructions, those that are alike and follow each other as one.
-  void list(ChromeEvent& out, const TraceEvent& e, const TraceStep* steps);
+  void list(ChromeEvent& out, const ProfileEvent& e, const ProfileStep* steps);
 
-  void arrow(uint64_t from, const TraceEvent& to, int tid);
+  void arrow(uint64_t from, const ProfileEvent& to, int tid);
 
-  void enter(const TraceSpan& s);
+  void enter(const ProfileSpan& s);
 
-  void write(const TraceSpan& s);
+  void write(const ProfileSpan& s);
 
-  void enter(const TraceSample& s);
+  void enter(const ProfileSample& s);
 
   static constexpr size_t kNames = 6;          // that an operator's name shows
   static constexpr size_t kKnown = 1 << 18;    // operators that an arrow may still lead from
@@ -98,7 +98,7 @@ class Ledger {
   std::deque<uint64_t> order_;
   // What came before the operator that it belongs to: where arrows lead from, who joined in.
   std::unordered_map<uint64_t, std::vector<uint64_t>> awaited_;
-  std::unordered_map<uint64_t, std::vector<TraceSpan>> shares_;
+  std::unordered_map<uint64_t, std::vector<ProfileSpan>> shares_;
   int64_t arrows_ = 0, spans_ = 0;
 };
 

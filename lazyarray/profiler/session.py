@@ -49,7 +49,7 @@ class Session:
     # All with the lock held.
 
     def run(self) -> None:
-        """Begins to trace, into the recording that is open or else a new one."""
+        """Begins to profile, into the recording that is open or else a new one."""
         if self.recording is None or self.recording.finished:
             self.recording = native.Recording(
                 os.path.realpath(self.config.filename), _tail(), self.config.aggregate_stats
@@ -57,7 +57,7 @@ class Session:
             self.seconds = 0.0
         self.since = time.monotonic()
         self.state = "running"
-        native.trace(self.config.profile_imperative, self.config.profile_memory)
+        native.profile(self.config.profile_imperative, self.config.profile_memory)
         if self.config.continuous_dump and self.writer is None:
             self.writer = Writer(self)
             try:
@@ -68,8 +68,8 @@ class Session:
                 raise
 
     def halt(self, state: str) -> None:
-        """Ends tracing."""
-        native.trace_off()
+        """Ends profiling."""
+        native.profile_off()
         if self.state == "running":
             self.seconds += time.monotonic() - self.since
         self.state = state

@@ -7,7 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "trace.h"
+#include "profile.h"
 
 namespace lazyarray {
 

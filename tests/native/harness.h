@@ -140,7 +140,7 @@ static Status push(Engine* e, const Spec& s, Operator** kept = nullptr) {
   op->payload.arg = new Task{{}, s.body};
   op->payload.run = [](void* t, RunContext& c) { return static_cast<Task*>(t)->body(c); };
   op->payload.drop = [](void* t) { delete static_cast<Task*>(t); };
-  op->payload.describe = [](void* t, TraceNote& to) {
+  op->payload.describe = [](void* t, ProfileNote& to) {
     to.steps.push_back({"task", static_cast<Task*>(t)->body ? 1u : 0u, 0, false, false});
   };
   if (kept) *kept = op;
@@ -279,7 +279,7 @@ static Body make_body(Engine* e, bool async, int how, Finisher& finish, Work wor
   };
 }
 
-// Threads that wait in every way for what others push, look, and turn tracing on and off.
+// Threads that wait in every way for what others push, look, and turn profiling on and off.
 struct Onlookers {
   std::atomic<bool> over{false};
   std::vector<std::thread> threads;
@@ -297,7 +297,7 @@ struct Onlookers {
           if (what == 1) s = e->wait_for_all(poll, nullptr, r.below(1000000));
           if (what == 2) s = e->throttle(r.below(200), r.below(20), poll, nullptr);
           if (what == 3) id_of(e->error_of(c));
-          if (what == 4) e->trace().set(r.below(4)), e->trace().take(), e->stats();
+          if (what == 4) e->profile().set(r.below(4)), e->profile().take(), e->stats();
           if (what >= 5) s = e->wait(c, what == 5, poll, nullptr);
           CHECK(s == Status::OK || (s == Status::INTERRUPTED && poll == stop_waiting) ||
                 (s == Status::TIMEOUT && what == 1));

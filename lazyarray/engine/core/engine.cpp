@@ -59,7 +59,7 @@ Operator* Engine::new_op() {
   if (!op) op = new Operator;
   std::vector<Use> uses = std::move(op->uses);
   uses.clear();
-  std::unique_ptr<TraceNote> note = std::move(op->note);
+  std::unique_ptr<ProfileNote> note = std::move(op->note);
   op->~Operator();
   new (op) Operator;
   op->uses = std::move(uses);
@@ -113,10 +113,10 @@ Status Engine::push(Operator* op, bool wake_workers, bool keep) {
 
 Status Engine::enqueue(Operator* op, After& after, bool keep) {
   Status status = Status::OK;
-  if (tracing()) try {
+  if (profiling()) try {
       note(op);
     } catch (const std::bad_alloc&) {
-      op->traced = nullptr;  // it runs, unseen
+      op->profiled = nullptr;  // it runs, unseen
     }
   {
     Lock lock(mu_);
@@ -155,7 +155,7 @@ Status Engine::enqueue(Operator* op, After& after, bool keep) {
         u.var->link(&u);
         u.var->advance([](Operator* o) { o->waiting--; });
       }
-      if (op->traced) trace_uses(op);
+      if (op->profiled) profile_uses(op);
       if (--op->waiting == 0) ready(op, after, true);
     }
   }
@@ -165,7 +165,7 @@ Status Engine::enqueue(Operator* op, After& after, bool keep) {
 
 void Engine::ready(Operator* op, After& after, bool pushing) {
   op->state = Operator::READY;
-  if (op->traced) op->traced->event.ready = now_ns();
+  if (op->profiled) op->profiled->event.ready = now_ns();
   if (runs_here_) {
     // Queued, not begun: another op that this thread runs first may wait for it.
     op->home = after.home;
@@ -216,8 +216,8 @@ Error* Engine::run(Operator* op) {
   Operator* const outer = tls.op;
   op->outer = outer;
   tls.op = op;
-  if (op->traced) {
-    TraceEvent& t = op->traced->event;
+  if (op->profiled) {
+    ProfileEvent& t = op->profiled->event;
     t.thread = this_thread();
     t.worker = current_worker();
     t.nested = outer != nullptr;
@@ -299,7 +299,7 @@ void Engine::complete(Operator* op, Error* error) {
 }
 
 void Engine::finish(Operator* op, Error* error, After& after) {
-  if (op->traced) op->traced->event.end = now_ns();  // before what it makes ready is
+  if (op->profiled) op->profiled->event.end = now_ns();  // before what it makes ready is
   if (op->offered) {
     op->offered = false;
     offered_--;
@@ -315,7 +315,7 @@ void Engine::finish(Operator* op, Error* error, After& after) {
   for (Use& u : op->uses) {
     Var* v = u.var;
     if (u.write) {
-      if (op->traced) v->written_by = op->seq;
+      if (op->profiled) v->written_by = op->seq;
       v->version.fetch_add(u.bumps, std::memory_order_relaxed);
       // An error of an op that keeps its variables' errors itself is the device's.
       if (error || (!op->payload.own_errors && u.overwrite)) set_error_locked(v, error, after.errors);
@@ -347,10 +347,10 @@ void Engine::finish(Operator* op, Error* error, After& after) {
     if (after.hold_wake) held_.store(true, std::memory_order_relaxed);
     else nudge(after);
   }
-  if (op->traced) {
-    op->traced->event.skipped = op->skipped;
-    trace_pending(op->traced->event.end);
-    trace_.add(*op->traced);
+  if (op->profiled) {
+    op->profiled->event.skipped = op->skipped;
+    profile_pending(op->profiled->event.end);
+    profile_.add(*op->profiled);
   }
   bool notify = throttled_ > 0 && op->payload.native;
   if (oldest)

@@ -13,7 +13,7 @@
 #include "error.h"
 #include "operator.h"
 #include "thread.h"
-#include "trace.h"
+#include "profile.h"
 #include "var.h"
 
 namespace lazyarray {
@@ -78,7 +78,7 @@ struct Drainer {
   Drainer* next;
 };
 
-// A worker's pool, for who reads a trace.
+// A worker's pool, for who reads a profile.
 struct WorkerName {
   std::string role;
   Device device;
@@ -123,7 +123,7 @@ using Drops = Later<Error, drop>;                      // references
 //
 // Where memory is short, new_op() and the calls that give a vector throw std::bad_alloc, and wait()
 // says NO_MEMORY, having done nothing. Everything else that a pushed op needs is there when it is pushed:
-// from then on nothing allocates (or it may fail, like one more thread or a line of a trace).
+// from then on nothing allocates (or it may fail, like one more thread or a line of a profile).
 class Engine {
  public:
   using Poll = bool (*)(void*);  // false: stop waiting
@@ -224,8 +224,8 @@ class Engine {
   int current_worker();   // which worker of this engine the calling thread is, or -1
   std::vector<WorkerName> worker_names();  // by number
 
-  Trace& trace() { return trace_; }
-  bool tracing() const { return trace_.on(); }
+  Profile& profile() { return profile_; }
+  bool profiling() const { return profile_.on(); }
 
   // How many cores native compute may hold from now on; what runs goes on.
   void set_cores(int n);
@@ -259,7 +259,7 @@ class Engine {
   Status drain_streams(Poll poll, void* arg);
   Pool* pool_for(const Operator& op);
   Pool* pool(const char* role, Device device, int target, bool prioritized);
-  void note(Operator* op);                                // without mu_: begins the op's trace
+  void note(Operator* op);                                // without mu_: begins the op's profile
   bool launches(const Operator* op) const;
   Error* run(Operator* op);                               // without mu_: the payload, or the inherited error
   void execute(Operator* op, After& after);               // without mu_: run and, if synchronous, finish
@@ -270,8 +270,8 @@ class Engine {
   Operator* running();  // like current(), less asynchronous ops that have completed
   void ready(Operator* op, After& after, bool pushing);
   void finish(Operator* op, Error* error, After& after);
-  void trace_uses(Operator* op);
-  void trace_pending(int64_t now);
+  void profile_uses(Operator* op);
+  void profile_pending(int64_t now);
   void set_error_locked(Var* var, Error* error, Drops& drops);
   void fail(Error* error, Drops& drops);
   Operator* pick(Pool* p);
@@ -354,8 +354,8 @@ class Engine {
   Error *failures_ = nullptr, *last_failure_ = nullptr;
   size_t failure_count_ = 0;
   size_t prune_at_ = 16;  // from this many failures on, the seen ones are let go
-  Trace trace_;
-  int64_t uncompleted_ = 0, sampled_ns_ = 0;  // when trace_pending() last noted something
+  Profile profile_;
+  int64_t uncompleted_ = 0, sampled_ns_ = 0;  // when profile_pending() last noted something
   std::vector<WorkerName> worker_names_;
   uint64_t completed_ = 0, helped_ = 0, waits_ = 0;
 };

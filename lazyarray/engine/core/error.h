@@ -23,7 +23,7 @@ struct Error {
   Kind kind = RUNTIME;
   std::string message;
   void* exception = nullptr;      // the interpreter's: a reference, or null
-  uint32_t site = 0;              // where it was pushed (see TraceEvent), if that is known
+  uint32_t site = 0;              // where it was pushed (see ProfileEvent), if that is known
   const char* op = nullptr;       // interned name of the op that failed
   Error* next = nullptr;          // Engine's list of failures, in which it is once: its mutex
   bool listed = false;

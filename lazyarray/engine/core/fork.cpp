@@ -31,12 +31,12 @@ bool Engine::fork_prepare(int64_t timeout_ns) {
     if (now_ns() > deadline) drained = false;
   }
   free_mu_.lock();
-  trace_.lock();
+  profile_.lock();
   return drained;
 }
 
 void Engine::fork_parent() {
-  trace_.unlock();
+  profile_.unlock();
   free_mu_.unlock();
   mu_.unlock();
 }
@@ -47,7 +47,7 @@ void Engine::fork_child(bool drained) {
   new (&life_mu_) std::mutex;
   new (&mu_) std::mutex;
   new (&free_mu_) std::mutex;
-  trace_.reset();
+  profile_.reset();
   new (&drained_) std::condition_variable;
   new (&alarm_cv_) std::condition_variable;
   threads_.clear();

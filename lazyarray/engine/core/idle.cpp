@@ -65,18 +65,18 @@ void Engine::join(Share* s, Lock& lock, After& after) {
   hand_over(tls.pool, true, after);
   lock.unlock();
   after.send();
-  const int64_t start = tracing() ? now_ns() : 0;
+  const int64_t start = profiling() ? now_ns() : 0;
   s->work(s->arg);
   if (start) {
-    TraceSpan t;
-    t.kind = TraceSpan::SHARE;
+    ProfileSpan t;
+    t.kind = ProfileSpan::SHARE;
     t.name = s->op->name;
     t.seq = s->op->seq;
     t.thread = this_thread();
     t.worker = tls.worker;
     t.start = start;
     t.end = now_ns();
-    trace_.add(t);
+    profile_.add(t);
   }
   lock.lock();
   native_running_--;

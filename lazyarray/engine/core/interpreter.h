@@ -13,7 +13,7 @@ struct Interpreter {
   void* (*refer)(void* object) = nullptr;   // the object, with one more reference
   void (*release)(void* object) = nullptr;  // lets go of a reference
   void* (*copy_context)(void* context) = nullptr;  // of contextvars, or null without memory
-  uint32_t (*here)() = nullptr;             // the site (see TraceEvent) that runs now, or 0
+  uint32_t (*here)() = nullptr;             // the site (see ProfileEvent) that runs now, or 0
 };
 Interpreter& interpreter();
 
@@ -41,7 +41,7 @@ class Graveyard {
 };
 Graveyard& graveyard();
 
-// Names live as long as the process, so a trace may be read after its ops are gone.
+// Names live as long as the process, so a profile may be read after its ops are gone.
 const char* intern_name(const std::string& name);
 
 }  // namespace lazyarray

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "device.h"
-#include "trace.h"
+#include "profile.h"
 #include "var.h"
 
 namespace lazyarray {
@@ -32,8 +32,8 @@ struct RunContext {
 struct Payload {
   Error* (*run)(void* arg, RunContext& ctx) = nullptr;
   void (*drop)(void* arg) = nullptr;
-  // For the trace, or null. Called at the push, while tracing, under no lock of the engine.
-  void (*describe)(void* arg, TraceNote& to) = nullptr;
+  // For the profile, or null. Called at the push, while profiling, under no lock of the engine.
+  void (*describe)(void* arg, ProfileNote& to) = nullptr;
   void* arg = nullptr;
   bool native = false;      // needs no interpreter: a waiter may run it, and it counts as compute
   bool async = false;       // completes by Engine::complete, not by returning
@@ -82,9 +82,9 @@ struct Operator {
   void* home = nullptr;     // who will run it (Engine::After), if it runs where it became ready
   WaitLink* waiters = nullptr;
   const std::vector<Operator*>* awaits = nullptr;  // what the thread that runs it is waiting for
-  uint32_t site = 0;        // the line that pushed it, for the trace
-  TraceNote* traced = nullptr;  // if it was pushed while tracing: what is known so far
-  std::unique_ptr<TraceNote> note;  // where; kept when the block is reused
+  uint32_t site = 0;        // the line that pushed it, for the profile
+  ProfileNote* profiled = nullptr;  // if it was pushed while profiling: what is known so far
+  std::unique_ptr<ProfileNote> note;  // where; kept when the block is reused
 
   // What a waiter may run, and what occupies a core.
   bool compute() const { return payload.native && !payload.async && !device.is_gpu(); }

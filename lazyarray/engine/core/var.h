@@ -50,7 +50,7 @@ class Var {
   std::atomic<uint64_t> version{0};
   uint64_t issued = 0;  // GIL: what the version will be when all that was issued so far has run
   std::atomic<Error*> error{nullptr};  // changed under the engine's mutex only
-  uint64_t written_by = 0;             // seq of the last traced op that wrote it, or 0
+  uint64_t written_by = 0;             // seq of the last profiled op that wrote it, or 0
   // What devices may still be doing with it; null if none ever used it. Set by an op that holds a use.
   std::atomic<Footprint*> footprint{nullptr};
   std::atomic<bool> deleted{false};

@@ -16,7 +16,7 @@ from lazyarray.lazy.cpu.jit.expressions import can_compile
 from lazyarray.engine._engine cimport (
     SPAN_EVENT,
     CEngine,
-    TraceSpan,
+    ProfileSpan,
     adopt_worker_thread,
     process_engine,
     raise_later,
@@ -92,26 +92,26 @@ def loop_made(size_t number, size_t address):
     _compilation_ends()
 
 
-cdef int64_t _started = 0  # of the compilation that is traced; 0: none is. GIL; only for people's eyes
+cdef int64_t _started = 0  # of the compilation that is profiled; 0: none is. GIL; only for people's eyes
 
 
 cdef void _compilation_starts() noexcept:
     global _started
     cdef CEngine* engine = process_engine().c
-    _started = engine.now() if engine.tracing() else 0
+    _started = engine.now() if engine.profiling() else 0
 
 
 cdef void _compilation_ends() noexcept:
     cdef CEngine* engine = process_engine().c
-    cdef TraceSpan s
-    if not _started or not engine.tracing():
+    cdef ProfileSpan s
+    if not _started or not engine.profiling():
         return
     s.kind = SPAN_EVENT
     s.name = b"compile a loop"
     s.start, s.end = _started, engine.now()
     s.thread = this_thread()
     s.worker = engine.current_worker()
-    engine.trace().add(s)
+    engine.profile().add(s)
 
 
 def leave_compiler(bint forked=False, bint broken=False):

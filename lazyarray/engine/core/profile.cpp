@@ -1,4 +1,4 @@
-// Engine: what a trace notes of an op, besides the times.
+// Engine: what a profile notes of an op, besides the times.
 #include "internal.h"
 
 namespace lazyarray {
@@ -6,28 +6,28 @@ namespace lazyarray {
 int Engine::current_worker() { return tls.engine == this ? tls.worker : -1; }
 
 void Engine::note(Operator* op) {
-  if (!op->note) op->note = std::make_unique<TraceNote>();
-  op->traced = op->note.get();
-  TraceEvent& t = op->traced->event;
-  t = TraceEvent();
-  op->traced->steps.clear();
+  if (!op->note) op->note = std::make_unique<ProfileNote>();
+  op->profiled = op->note.get();
+  ProfileEvent& t = op->profiled->event;
+  t = ProfileEvent();
+  op->profiled->steps.clear();
   t.name = op->name;
   t.pusher = this_thread();
   t.site = op->site;
   t.device = op->device;
   t.async = op->payload.async;
-  if (op->payload.describe) op->payload.describe(op->payload.arg, *op->traced);
+  if (op->payload.describe) op->payload.describe(op->payload.arg, *op->profiled);
   t.queued = now_ns();
 }
 
 // What it has to wait for on each variable: a reader for the last write, a writer for the reads since
 // then, or if there are none for that write. Of what is over only the last write is still known.
-void Engine::trace_uses(Operator* op) {
+void Engine::profile_uses(Operator* op) {
   constexpr int kMost = 32, kSteps = 64;  // arrows an op, and uses looked at, the mutex being held
-  TraceEvent& t = op->traced->event;
+  ProfileEvent& t = op->profiled->event;
   t.seq = op->seq;
   t.parent = op->parent;
-  TraceEdge edges[kMost];
+  ProfileEdge edges[kMost];
   int n = 0, steps = 0;
   auto add = [&](uint64_t from) {
     for (int i = 0; i < n; ++i)
@@ -41,23 +41,23 @@ void Engine::trace_uses(Operator* op) {
     for (; b && !b->write && (u.write || !b->granted) && steps < kSteps; b = b->prev, ++steps)
       if (u.write) {
         found = true;
-        if (b->op->traced) add(b->op->seq);
+        if (b->op->profiled) add(b->op->seq);
       }
     if (found) continue;
     if (!b || !b->write) add(u.var->written_by);
-    else if (b->op->traced) add(b->op->seq);
+    else if (b->op->profiled) add(b->op->seq);
   }
-  if (n) trace_.add(edges, n);
-  trace_pending(t.queued);
+  if (n) profile_.add(edges, n);
+  profile_pending(t.queued);
 }
 
 // Notes how much is pending, if the last note is a moment old or the engine has come to rest.
-void Engine::trace_pending(int64_t now) {
+void Engine::profile_pending(int64_t now) {
   constexpr int64_t kApart = 10'000;
-  if (!trace_.on(Trace::COUNTERS) || (uncompleted_ && now - sampled_ns_ < kApart)) return;
+  if (!profile_.on(Profile::COUNTERS) || (uncompleted_ && now - sampled_ns_ < kApart)) return;
   sampled_ns_ = now;
-  trace_.add(TraceSample{"pending operators", "", now, static_cast<double>(uncompleted_)});
-  trace_.add(TraceSample{"pending bytes", "", now, static_cast<double>(pending_bytes())});
+  profile_.add(ProfileSample{"pending operators", "", now, static_cast<double>(uncompleted_)});
+  profile_.add(ProfileSample{"pending bytes", "", now, static_cast<double>(pending_bytes())});
 }
 
 }  // namespace lazyarray

@@ -1,4 +1,4 @@
-// Trace: what was pushed and run when, and what waited: collected while tracing, read by the profiler.
+// Profile: what was pushed and run when, and what waited: collected while profiling, read by the profiler.
 #pragma once
 #include <pthread.h>
 
@@ -13,7 +13,7 @@
 
 namespace lazyarray {
 
-// Names in a trace are interned: they outlive what they name. A site is a number that stands for the
+// Names in a profile are interned: they outlive what they name. A site is a number that stands for the
 // line that pushed (the room above makes them, see engine/sites.h), 0 where it is unknown. Times are
 // steady-clock nanoseconds, threads those of this_thread().
 
@@ -21,7 +21,7 @@ namespace lazyarray {
 inline uint64_t this_thread() { return (uint64_t)pthread_self(); }
 
 // One instruction of an operator.
-struct TraceStep {
+struct ProfileStep {
   const char* name;
   uint32_t site;
   uint16_t stage;   // which of the operator's stages it belongs to
@@ -30,7 +30,7 @@ struct TraceStep {
 };
 
 // One operator that has ended.
-struct TraceEvent {
+struct ProfileEvent {
   const char* name = "";
   uint64_t seq = 0, parent = 0;
   int64_t queued = 0, ready = 0, start = 0, end = 0;
@@ -46,13 +46,13 @@ struct TraceEvent {
 };
 
 // What is known so far of an op under way. Its room is used again, with the op's.
-struct TraceNote {
-  TraceEvent event;
-  std::vector<TraceStep> steps;
+struct ProfileNote {
+  ProfileEvent event;
+  std::vector<ProfileStep> steps;
 };
 
 // Something else that took time, or (a marker) none.
-struct TraceSpan {
+struct ProfileSpan {
   enum Kind : uint8_t {
     INLINE,  // a tiny op that its caller ran, without the engine
     SHARE,   // a worker took part in operator `seq`
@@ -69,24 +69,24 @@ struct TraceSpan {
 };
 
 // Operator `to` had to wait for operator `from`, or would have if that had not been over.
-struct TraceEdge {
+struct ProfileEdge {
   uint64_t from, to;
 };
 
 // What a counter showed at a time.
-struct TraceSample {
+struct ProfileSample {
   const char* name;
   const char* domain;
   int64_t when;
   double value;
 };
 
-struct TraceBlock {
-  std::vector<TraceEvent> ops;
-  std::vector<TraceStep> steps;
-  std::vector<TraceSpan> spans;
-  std::vector<TraceEdge> edges;
-  std::vector<TraceSample> samples;
+struct ProfileBlock {
+  std::vector<ProfileEvent> ops;
+  std::vector<ProfileStep> steps;
+  std::vector<ProfileSpan> spans;
+  std::vector<ProfileEdge> edges;
+  std::vector<ProfileSample> samples;
   size_t size() const {
     return ops.size() + spans.size() + edges.size() + samples.size() + steps.size() / 4;
   }
@@ -94,7 +94,7 @@ struct TraceBlock {
 
 // An engine's. Its mutex is taken last (under Engine::mu_, or with the GIL held) and held for one
 // append or for taking the blocks away. What finds no memory is lost, like what finds no room.
-class Trace {
+class Profile {
  public:
   enum What : int { OPS = 1, COUNTERS = 2, SCOPES = 4 };  // SCOPES: waits, and what users name
   static constexpr size_t kBlock = 8192, kMostBlocks = 256;  // 2M entries, some 200 MB
@@ -109,22 +109,22 @@ class Trace {
     what_.store(what, std::memory_order_relaxed);
   }
 
-  void add(TraceNote& n) {
-    append(OPS, [&](TraceBlock& b) {
+  void add(ProfileNote& n) {
+    append(OPS, [&](ProfileBlock& b) {
       n.event.first_step = static_cast<uint32_t>(b.steps.size());
       n.event.steps = static_cast<uint32_t>(n.steps.size());
       b.steps.insert(b.steps.end(), n.steps.begin(), n.steps.end());
       b.ops.push_back(n.event);
     });
   }
-  void add(const TraceSpan& s) {
-    append(s.kind < TraceSpan::WAIT ? OPS : ANY, [&](TraceBlock& b) { b.spans.push_back(s); });
+  void add(const ProfileSpan& s) {
+    append(s.kind < ProfileSpan::WAIT ? OPS : ANY, [&](ProfileBlock& b) { b.spans.push_back(s); });
   }
-  void add(const TraceEdge* e, int n) {
-    append(OPS, [&](TraceBlock& b) { b.edges.insert(b.edges.end(), e, e + n); });
+  void add(const ProfileEdge* e, int n) {
+    append(OPS, [&](ProfileBlock& b) { b.edges.insert(b.edges.end(), e, e + n); });
   }
-  void add(const TraceSample& s) {
-    append(ANY, [&](TraceBlock& b) { b.samples.push_back(s); });
+  void add(const ProfileSample& s) {
+    append(ANY, [&](ProfileBlock& b) { b.samples.push_back(s); });
   }
 
   // Whether the latest figure of `what` differs from the one before, of whatever.
@@ -134,7 +134,7 @@ class Trace {
   }
 
   // Everything so far, oldest first.
-  std::vector<std::unique_ptr<TraceBlock>> take() {
+  std::vector<std::unique_ptr<ProfileBlock>> take() {
     std::lock_guard<std::mutex> g(mu_);
     return std::move(blocks_);
   }
@@ -167,20 +167,20 @@ class Trace {
   void append(int wanted, Put put) {
     std::lock_guard<std::mutex> g(mu_);
     try {
-      if (TraceBlock* b = room(wanted)) put(*b);
+      if (ProfileBlock* b = room(wanted)) put(*b);
     } catch (const std::bad_alloc&) {
       lost_++;
     }
   }
-  // Where to append, if any of `wanted` is being traced and there is room.
-  TraceBlock* room(int wanted) {
+  // Where to append, if any of `wanted` is being profiled and there is room.
+  ProfileBlock* room(int wanted) {
     if (!(what_.load(std::memory_order_relaxed) & wanted)) return nullptr;
     if (blocks_.empty() || blocks_.back()->size() >= kBlock) {
       if (blocks_.size() >= kMostBlocks) {
         lost_++;
         return nullptr;
       }
-      blocks_.push_back(std::make_unique<TraceBlock>());
+      blocks_.push_back(std::make_unique<ProfileBlock>());
     }
     return blocks_.back().get();
   }
@@ -188,7 +188,7 @@ class Trace {
   std::atomic<int> what_{0};
   std::atomic<uint64_t> figure_{0};  // see changed()
   std::mutex mu_;
-  std::vector<std::unique_ptr<TraceBlock>> blocks_;
+  std::vector<std::unique_ptr<ProfileBlock>> blocks_;
   uint64_t lost_ = 0;
 };
 

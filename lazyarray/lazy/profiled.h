@@ -1,11 +1,11 @@
-// What a trace tells of instructions: their names and lines, the bytes they move, the memory in use.
+// What a profile tells of instructions: their names and lines, the bytes they move, the memory in use.
 #pragma once
 #include <algorithm>
 #include <string>
 #include <vector>
 
 #include "lazy/backend.h"
-#include "trace.h"
+#include "profile.h"
 
 namespace lazyarray {
 
@@ -20,10 +20,10 @@ const char* device_name(Device d);
 
 // Adds instructions [begin, end) of an operator, which are one of its stages; `plan` is null if they
 // run one after the other.
-void trace_stage(TraceNote& to, const std::vector<Instr*>& instrs, size_t begin, size_t end,
+void profile_stage(ProfileNote& to, const std::vector<Instr*>& instrs, size_t begin, size_t end,
                  uint16_t stage, const FusedPlan* plan);
 
 // Notes what the pool of an operator's device holds, if it is something else than last time.
-void trace_memory(Engine& engine, const std::vector<Instr*>& instrs);
+void profile_memory(Engine& engine, const std::vector<Instr*>& instrs);
 
 }  // namespace lazyarray

@@ -1,5 +1,5 @@
-// What a trace tells of instructions: their names and lines, the bytes they move, the memory in use.
-#include "lazy/traced.h"
+// What a profile tells of instructions: their names and lines, the bytes they move, the memory in use.
+#include "lazy/profiled.h"
 
 namespace lazyarray {
 
@@ -27,7 +27,7 @@ const char* device_name(Device d) {
   return intern_name(d.text());
 }
 
-void trace_stage(TraceNote& to, const std::vector<Instr*>& instrs, size_t begin, size_t end,
+void profile_stage(ProfileNote& to, const std::vector<Instr*>& instrs, size_t begin, size_t end,
                  uint16_t stage, const FusedPlan* plan) {
   for (size_t i = begin; i < end; ++i) {
     Instr& in = *instrs[i];
@@ -39,14 +39,14 @@ void trace_stage(TraceNote& to, const std::vector<Instr*>& instrs, size_t begin,
   if (plan) to.event.moved += plan->moved;
 }
 
-void trace_memory(Engine& engine, const std::vector<Instr*>& instrs) {
-  if (!engine.trace().on(Trace::COUNTERS)) return;
+void profile_memory(Engine& engine, const std::vector<Instr*>& instrs) {
+  if (!engine.profile().on(Profile::COUNTERS)) return;
   const Instr& in = *instrs[0];
   for (int k = in.nop; k-- > 0;)
     if (const Chunk* c = in.ops[k].chunk) {
       const uint64_t in_use = c->pool->stats().in_use;
-      if (!engine.trace().changed(c->pool, in_use)) return;
-      engine.trace().add(TraceSample{kMemoryInUse, device_name(c->device), engine.now(),
+      if (!engine.profile().changed(c->pool, in_use)) return;
+      engine.profile().add(ProfileSample{kMemoryInUse, device_name(c->device), engine.now(),
                                      static_cast<double>(in_use)});
       return;
     }

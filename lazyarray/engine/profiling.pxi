@@ -1,7 +1,7 @@
-# Tracing: the lines that push, the waits, and the engine's own trace as dicts.
+# Profiling: the lines that push, the waits, and the engine's own profile as dicts.
 
 
-# Never freed: a trace may be read at exit.
+# Never freed: a profile may be read at exit.
 cdef Sites* _sites = new Sites(f"{os.path.dirname(os.path.dirname(__file__))}{os.sep}".encode())
 
 
@@ -84,13 +84,13 @@ def line_text(uint32_t number):
 
 
 cdef int64_t wait_starts(CEngine* c) noexcept:
-    """The time, where waits are traced; else 0."""
-    return c.now() if c.tracing() else 0
+    """The time, where waits are profiled; else 0."""
+    return c.now() if c.profiling() else 0
 
 
 cdef void note_wait(CEngine* c, const char* name, int64_t start) noexcept:
-    """Traces a wait that began at ``start`` (0: it isn't traced) and ends now, with the user's line."""
-    cdef TraceSpan s
+    """Notes a wait that began at ``start`` (0: it isn't profiled) and ends now, with the user's line."""
+    cdef ProfileSpan s
     if start == 0:
         return
     s.end = c.now()
@@ -100,12 +100,12 @@ cdef void note_wait(CEngine* c, const char* name, int64_t start) noexcept:
     s.thread = this_thread()
     s.worker = c.current_worker()
     s.site = _sites.here()
-    c.trace().add(s)
+    c.profile().add(s)
 
 
-cdef list _trace_dicts(CEngine* c):
-    cdef vector[TraceBlockPtr] blocks = c.trace().take()
-    cdef TraceEvent* t
+cdef list _profile_dicts(CEngine* c):
+    cdef vector[ProfileBlockPtr] blocks = c.profile().take()
+    cdef ProfileEvent* t
     cdef size_t i, k
     out = []
     for i in range(blocks.size()):
