@@ -420,7 +420,7 @@ cdef extern from "lazy/program.h" namespace "lazyarray" nogil:
         cbool bore(const Chunk*)
         int64_t place_of(const Chunk*)
         void capture(Instr*)
-        void make_room(int) except +
+        void reserve(int) except +
         void keep_writer(Chunk*)
         void follow(Chunk*) except +
         cbool writers_changed()

@@ -90,17 +90,17 @@ cdef extern from *:
     void use_gpus(Recorder&, GpuRunner*) noexcept
 
 
-cdef object _device_room = None  # lazyarray.lazy.cuda.room, once a GPU is open
+cdef object _gpu_services = None  # lazyarray.lazy.cuda.services, once a GPU is open
 cdef GpuRunner* _gpu_runner = NULL
 
 
-def open_gpu(int number, str path, str blas, room):
+def open_gpu(int number, str path, str blas, services):
     """Makes GPU ``number`` ready for use; RuntimeError if the driver, a library at ``path``, refuses.
 
-    ``blas`` is where cuBLAS is; "": unknown, so CuPy does all products. ``room``,
-    lazyarray.lazy.cuda.room, has what needs Python.
+    ``blas`` is where cuBLAS is; "": unknown, so CuPy does all products. ``services``,
+    lazyarray.lazy.cuda.services, has what needs Python.
     """
-    global _device_room, _gpu_runner
+    global _gpu_services, _gpu_runner
     cdef string failure
     cdef bytes name = path.encode(), products = blas.encode()
     if not driver().loaded():
@@ -110,9 +110,9 @@ def open_gpu(int number, str path, str blas, room):
     failure = gpus().open(number)
     if failure.size():
         raise RuntimeError(f"gpu({number}): {failure.decode()}")
-    if _device_room is not None:
+    if _gpu_services is not None:
         return
-    _device_room = room
+    _gpu_services = services
     _gpu_runner = new GpuRunner(_host_backend, &_recorder.policy)
     _gpu_runner.hooks.compile = _compile_for_gpu
     _gpu_runner.hooks.library = _library
@@ -122,12 +122,12 @@ def open_gpu(int number, str path, str blas, room):
     memory_hooks().allocate = _allocate_on_gpu
     memory_hooks().reclaim = _reclaim_on_gpu
     use_gpus(_recorder[0], _gpu_runner)
-    set_gpu_scope(room.scope, room.quiesce)
+    set_gpu_scope(services.scope, services.quiesce)
 
 
 def quiesce_gpu(int number):
     """Waits for all that was launched on GPU ``number``, by whomever."""
-    _device_room.quiesce(number)
+    _gpu_services.quiesce(number)
 
 
 def gpu_view(Tensor x not None, owner=None):
@@ -135,7 +135,7 @@ def gpu_view(Tensor x not None, owner=None):
     cdef Chunk* c = x.v.chunk
     if not c.allocate():
         raise MemoryError(f"unable to allocate {c.nbytes} bytes")
-    return _device_room.view(<size_t>c.data, c.nbytes, c.device.id, x.v.layout.offset, shape_tuple(&x.v),
+    return _gpu_services.view(<size_t>c.data, c.nbytes, c.device.id, x.v.layout.offset, shape_tuple(&x.v),
                              chr(info(x.v.dtype).code),
                              tuple([x.v.layout.strides()[i] for i in range(x.v.layout.ndim)]), owner)
 
@@ -200,7 +200,7 @@ cdef CError* _compile_for_gpu(const GpuLaunch& launch, int number, GpuFunctions*
     adopt_worker_thread()
     with gil:
         try:
-            found = _device_room.compiled(number, _spec(<GpuLaunch&>launch), launch.words.size())
+            found = _gpu_services.compiled(number, _spec(<GpuLaunch&>launch), launch.words.size())
             if found is not None:
                 out.kernel = <void*><size_t>found[0]
                 out.combine = <void*><size_t>found[1]
@@ -213,7 +213,7 @@ cdef CError* _library(Instr& instr, int number, void* stream, cbool* ran) noexce
     adopt_worker_thread()
     with gil:
         try:
-            ran[0] = _device_room.library(number, <size_t>stream, _gpu_call(instr))
+            ran[0] = _gpu_services.library(number, <size_t>stream, _gpu_call(instr))
             return NULL
         except BaseException as exc:
             _drop_frames(exc)
@@ -271,7 +271,7 @@ cdef char* _allocate_on_gpu(int number, void* stream, size_t nbytes, void** owne
     adopt_worker_thread()
     with gil:
         try:
-            found = _device_room.allocate(number, <size_t>stream, nbytes)
+            found = _gpu_services.allocate(number, <size_t>stream, nbytes)
         except MemoryError:
             return NULL
         except BaseException as exc:  # what is then raised is MemoryError, of the op that asked
@@ -290,7 +290,7 @@ cdef void _reclaim_on_gpu(int number) noexcept nogil:
     with gil:
         try:
             graveyard().sweep()
-            _device_room.reclaim(number)
+            _gpu_services.reclaim(number)
             graveyard().sweep()
         except BaseException:
             pass  # the allocation that follows fails, and says so

@@ -102,7 +102,7 @@ class Layout {
   // The byte range [low, high) that it touches, from the chunk's start.
   void extent(npy_intp itemsize, npy_intp& low, npy_intp& high) const;
   // Where the lengths and steps would be of a layout that has none: see View.
-  char* room() { return reinterpret_cast<char*>(inline_); }
+  char* inline_bytes() { return reinterpret_cast<char*>(inline_); }
 
  private:
   static constexpr int kInline = 4;
@@ -110,8 +110,8 @@ class Layout {
   npy_intp inline_[2 * kInline];
 
  public:
-  static constexpr size_t kRoom = sizeof inline_;
-  static size_t room_at() { return offsetof(Layout, inline_); }
+  static constexpr size_t kInlineBytes = sizeof inline_;
+  static size_t inline_at() { return offsetof(Layout, inline_); }
 };
 
 // Where the elements of an operand lie in its chunk: at the offset plus, for each axis, an index

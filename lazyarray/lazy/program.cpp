@@ -11,7 +11,7 @@ Program::~Program() {
   if (arena) arena->unref();
 }
 
-void Program::make_room(size_t outputs) {
+void Program::reserve(size_t outputs) {
   auto grow = [](auto& v, size_t n) {
     if (v.capacity() < v.size() + n) v.reserve(2 * v.size() + n + 16);
   };

@@ -70,7 +70,7 @@ class Program {
   bool bore(const Chunk* c) const { return c->born > born_; }
 
   // For one more instruction with so many outputs: what follows needs no memory.
-  void make_room(size_t outputs);
+  void reserve(size_t outputs);
 
   // Takes the instruction over.
   void capture(Instr* in);

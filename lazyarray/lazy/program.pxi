@@ -279,7 +279,7 @@ cdef class Program:
             set_operand(instr, k, views[k])
         instr.overwrites = 1
         instr.cost_ns = 30 + n * 0.03
-        self.p.make_room(1)
+        self.p.reserve(1)
         self.p.capture(instr)
         rotate_last_to_front(self.p.instrs)
         for i in range(self.p.splits.size()):

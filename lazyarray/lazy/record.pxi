@@ -205,7 +205,7 @@ cdef int emit(Instr* instr) except -1:
         if rec.store().exports.load():
             exported.reserve(instr.nop)
         if capturing():
-            mode().capturing.make_room(instr.nop - instr.nin)
+            mode().capturing.reserve(instr.nop - instr.nin)
         if _recorder.tape.scopes and recording():
             held = tape(instr)
     except BaseException:
@@ -213,7 +213,7 @@ cdef int emit(Instr* instr) except -1:
         raise
     for k in range(instr.nin, instr.nop):
         issue(instr.ops[k].chunk, 1)
-    if _device_room is not None:
+    if _gpu_services is not None:
         rec.price(instr[0])
     if capturing():
         return capture(instr)
@@ -305,7 +305,7 @@ cdef int quiesce(vector[Chunk*]& lent) except -1:
     for c in lent:
         if c.device.id not in done:
             done.add(c.device.id)
-            _device_room.quiesce(c.device.id)
+            _gpu_services.quiesce(c.device.id)
     return 0
 
 

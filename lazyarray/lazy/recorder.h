@@ -38,7 +38,7 @@ class Recorder {
   Engine* engine() const { return engine_; }
   ChunkStore* store() const { return store_; }
 
-  // A cleared instruction with room for its operands. The one that ran inline last is used again.
+  // A cleared instruction with space for its operands. The one that ran inline last is used again.
   Instr* begin(const Kernel* kernel, int nin, int nout) {
     Instr* in = scratch_;
     scratch_ = nullptr;

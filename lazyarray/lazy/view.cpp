@@ -8,8 +8,8 @@ ChunkStore* View::home = nullptr;
 // As the chunk would be, had it been made with the number.
 Chunk* View::settle() const {
   Chunk* c = home->create_surely(itemsize(), Device());
-  std::memcpy(&c->born, room() + kValue, sizeof c->born);
-  std::memcpy(c->data, room(), itemsize());
+  std::memcpy(&c->born, inline_bytes() + kValue, sizeof c->born);
+  std::memcpy(c->data, inline_bytes(), itemsize());
   c->adopt_handle();
   c->written_once();
   const_cast<View*>(this)->set_chunk(c);

@@ -63,10 +63,10 @@ class View {
     layout.resize(0);
     layout.offset = 0;
     const uint64_t born = ++home->births;
-    std::memcpy(room() + kValue, &born, sizeof born);
+    std::memcpy(inline_bytes() + kValue, &born, sizeof born);
   }
   // Where element [0, ..., 0] is. There may be no memory yet: see has_memory().
-  char* elements() const { return alone_ ? room() : chunk_->data + layout.offset; }
+  char* elements() const { return alone_ ? inline_bytes() : chunk_->data + layout.offset; }
   bool has_memory() const { return alone_ || chunk_->data; }
   Device device() const { return alone_ ? Device() : chunk_->device; }
   bool on_gpu() const { return !alone_ && chunk_->device.is_gpu(); }
@@ -76,7 +76,7 @@ class View {
   bool near() const { return alone_ || (lazyarray::at_hand(chunk_, false) && chunk_->device == Device()); }
 
   // Whether a value in an object that has the view there is aligned as the loops want it.
-  static bool aligns(size_t at) { return (at + offsetof(View, layout) + Layout::room_at()) % 16 == 0; }
+  static bool aligns(size_t at) { return (at + offsetof(View, layout) + Layout::inline_at()) % 16 == 0; }
   bool same_memory(const View& o) const {
     return alone_ || o.alone_ ? this == &o : chunk_ == o.chunk_;
   }
@@ -85,8 +85,8 @@ class View {
 
  private:
   static constexpr int kValue = 32;  // the largest: complex long double; the number of its birth comes after it
-  static_assert(kValue + sizeof(uint64_t) <= Layout::kRoom, "a value and a number");
-  char* room() const { return const_cast<Layout&>(layout).room(); }
+  static_assert(kValue + sizeof(uint64_t) <= Layout::kInlineBytes, "a value and a number");
+  char* inline_bytes() const { return const_cast<Layout&>(layout).inline_bytes(); }
   Chunk* settle() const;  // makes the chunk
 };
 

@@ -25,7 +25,7 @@ cdef _Place _elsewhere = _Place.__new__(_Place)  # what the cheaper places came 
 
 
 cdef int _forget_cheapest() except -1:
-    """Makes room: adds the cheaper half of the places to the one that stands for all others."""
+    """Makes space: adds the cheaper half of the places to the one that stands for all others."""
     cdef _Place place
     items = sorted(_syncs.items(), key=lambda item: ((<_Place>item[1]).ns, (<_Place>item[1]).count))
     for key, found in items[:len(items) // 2]:

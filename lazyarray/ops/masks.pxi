@@ -47,7 +47,7 @@ cdef Tensor picked_now(Tensor x, Tensor mask):
     if not is_ready(x) or not is_ready(mask):
         return None
     count = count_true(chosen, n)
-    out = room_for(x.v.dtype, 1, &count)
+    out = small_array(x.v.dtype, 1, &count)
     if out is None:
         return None
     to = out.v.chunk.data

@@ -57,7 +57,7 @@ cdef Tensor written(Tensor t):
     return t
 
 
-cdef Tensor room_for(int code, int ndim, const npy_intp* shape):
+cdef Tensor small_array(int code, int ndim, const npy_intp* shape):
     """A new small array on the host for the caller to write; None if it isn't small, or there is no memory."""
     cdef Tensor t = empty_like_shape(code, ndim, shape, cpu0())
     return t if <npy_intp>t.v.chunk.nbytes <= recorder().policy.direct_bytes and t.v.chunk.allocate() else None
@@ -94,7 +94,7 @@ cdef object quick_append(PyObject** args, Py_ssize_t n):
     if not is_ready(t) or number_code(<object>args[1]) not in (D_IL, t.v.dtype) or t.v.dtype not in (D_F8, D_IL):
         return None
     length, size = t.v.layout.shape()[0] + 1, t.v.itemsize()
-    out = room_for(t.v.dtype, 1, &length)
+    out = small_array(t.v.dtype, 1, &length)
     if out is None or not put_value(out.v.chunk.data + (length - 1) * size, <object>args[1], t.v.dtype):
         return None
     memcpy(out.v.chunk.data, t.v.elements(), (length - 1) * size)
@@ -155,7 +155,7 @@ cdef object quick_norm(PyObject** args, Py_ssize_t n):
         return None
     if x.v.dtype == D_IL:
         whole = x
-        x = room_for(D_F8, x.v.layout.ndim, x.v.layout.shape())
+        x = small_array(D_F8, x.v.layout.ndim, x.v.layout.shape())
         if x is None:
             return None
         for i in range(x.v.layout.size()):
@@ -305,7 +305,7 @@ cdef Tensor extrema(Tensor x, int what):
     if not x.v.layout.size() or not is_ready(x):
         return None
     k = along_kernel("argmin" if what else "argmax", what, x.v.dtype)
-    out = None if k is NULL else room_for(D_IL, x.v.layout.ndim - 1, x.v.layout.shape())
+    out = None if k is NULL else small_array(D_IL, x.v.layout.ndim - 1, x.v.layout.shape())
     if out is None:
         return None
     for i in range(out.v.layout.size()):
@@ -419,7 +419,7 @@ cdef object quick_bincount(PyObject** args, Py_ssize_t n):
             return None
         most = max(most, p[i])
     most += 1
-    counts = room_for(D_IL, 1, &most)
+    counts = small_array(D_IL, 1, &most)
     if counts is None or not seen_as_wait("bincount()"):
         return None
     memset(counts.v.chunk.data, 0, most * 8)
@@ -475,7 +475,7 @@ cdef object quick_nonzero(PyObject** args, Py_ssize_t nargs):
             count += p[i] != 0
         else:
             return None
-    out = room_for(D_IL, 1, &count)
+    out = small_array(D_IL, 1, &count)
     if out is None:
         return None
     memcpy(out.v.chunk.data, found, count * sizeof(npy_intp))
@@ -499,7 +499,7 @@ cdef object quick_repeat(PyObject** args, Py_ssize_t nargs):
             or not t.v.near():
         return None
     n = t.v.layout.size() * times
-    out = room_for(t.v.dtype, 1, &n)
+    out = small_array(t.v.dtype, 1, &n)
     if out is None:
         return None
     for i in range(t.v.layout.size()):
@@ -550,7 +550,7 @@ cdef object quick_diag(PyObject** args, Py_ssize_t nargs):
     shape[0] = shape[1] = n
     if n > 1024:
         return None
-    out = room_for(t.v.dtype, 2, shape)
+    out = small_array(t.v.dtype, 2, shape)
     if out is None:
         return None
     memset(out.v.chunk.data, 0, out.v.chunk.nbytes)

@@ -21,7 +21,7 @@ cdef Tensor of_arrays(object items):
             return None
     shape[0] = len(items)
     memcpy(&shape[1], first.v.layout.shape(), first.v.layout.ndim * sizeof(npy_intp))
-    out = room_for(first.v.dtype, first.v.layout.ndim + 1, shape)
+    out = small_array(first.v.dtype, first.v.layout.ndim + 1, shape)
     if out is None:
         return None
     for o in items:
@@ -41,7 +41,7 @@ cdef Tensor of_columns(object items):
         return None
     n, k, size = rows.v.layout.shape()[1], rows.v.layout.shape()[0], rows.v.itemsize()
     shape[0], shape[1] = n, k
-    t = room_for(rows.v.dtype, 2, shape)
+    t = small_array(rows.v.dtype, 2, shape)
     if t is None:
         return None
     p = rows.v.chunk.data
@@ -62,7 +62,7 @@ cdef Tensor of_number(object value, int dtype):
         dtype = D_F8 if type(value) is float else D_IL if type(value) is int else D_BOOL if type(value) is bool else -1
     if dtype < 0 or not (current_device() == cpu0()):
         return None
-    out = room_for(dtype, 0, NULL)
+    out = small_array(dtype, 0, NULL)
     return written(out) if out is not None and put_number(out.v.chunk.data, value, dtype) else None
 
 

@@ -101,7 +101,7 @@ cdef Tensor picked_elements(Tensor x, object key):
     cdef char* base
     if not places_of(&p, x, key, False):
         return None
-    out = room_for(x.v.dtype, 1, &p.n)
+    out = small_array(x.v.dtype, 1, &p.n)
     if out is None:
         return None
     base = x.v.elements()
@@ -255,7 +255,7 @@ cdef object quick_where(PyObject** args, Py_ssize_t n):
             real = real or type(o) is not int
         else:
             return None
-    t = room_for(D_F8, mask.v.layout.ndim, mask.v.layout.shape()) if real and mask.v.layout.ndim else None
+    t = small_array(D_F8, mask.v.layout.ndim, mask.v.layout.shape()) if real and mask.v.layout.ndim else None
     if t is None:
         return None
     chosen = mask.v.elements()

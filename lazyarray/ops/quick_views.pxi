@@ -312,7 +312,7 @@ cdef Tensor duplicate(Tensor x):
     """A copy of an array in C order."""
     cdef Tensor t
     if may_run_now() and x.v.near():
-        t = room_for(x.v.dtype, x.v.layout.ndim, x.v.layout.shape())
+        t = small_array(x.v.dtype, x.v.layout.ndim, x.v.layout.shape())
         if t is not None:
             memcpy(t.v.chunk.data, x.v.elements(), t.v.chunk.nbytes)
             return written(t)
@@ -327,7 +327,7 @@ cdef Tensor ordered_copy(Tensor x, bint fortran):
     cdef Tensor t
     if size != 8 or not may_run_now() or not x.v.near():
         return None
-    t = room_for(x.v.dtype, l.ndim, l.shape())
+    t = small_array(x.v.dtype, l.ndim, l.shape())
     if t is None:
         return None
     if fortran:
@@ -367,7 +367,7 @@ cdef Tensor boxed(Tensor x, int ndim):
     if not is_scalar(x) or ndim > 3 or not may_run_now() or not x.v.near():
         return None
     shape[0] = shape[1] = shape[2] = 1
-    t = room_for(x.v.dtype, ndim, shape)
+    t = small_array(x.v.dtype, ndim, shape)
     if t is None:
         return None
     memcpy(t.v.chunk.data, x.v.elements(), x.v.itemsize())

@@ -274,7 +274,7 @@ cdef class Recording:
 
     @property
     def lost(self):
-        """How many entries found no room, for the writer was too slow."""
+        """How many entries found no space, for the writer was too slow."""
         return self.ledger.lost
 
     # -- totals

@@ -31,7 +31,7 @@ class ChromeEvent {
   ChromeEvent& arg(const char* key, const char* value) { return open_args(), field(key, value, 240); }
   ChromeEvent& arg(const char* key, double value);
   ChromeEvent& arg_time(const char* key, int64_t time) { return open_args(), stamp(key, time - origin_); }
-  // A list of strings; more() says whether there is room for one of `n` bytes.
+  // A list of strings; more() says whether there is space for one of `n` bytes.
   ChromeEvent& open_list(const char* key);
   bool more(size_t n) const { return text_.size() + 6 * n < kMost - 40; }
   ChromeEvent& item(const char* text);

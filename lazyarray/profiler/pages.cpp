@@ -76,7 +76,7 @@ int PageFile::spaces(int fd, size_t from, size_t to) {
   return 0;
 }
 
-int PageFile::fill(int fd, size_t room) {
+int PageFile::fill(int fd, size_t gap) {
   const size_t end = std::min(begin_, limit_);  // less, if the rest of the last page was passed over
   std::string buffer;
   for (size_t at = 0; at < end; at += buffer.size()) {
@@ -89,18 +89,18 @@ int PageFile::fill(int fd, size_t room) {
   }
   if (const int error = spaces(fd, end, begin_)) return error;
   if (const int error = write_at(fd, pending_, begin_)) return error;
-  if (const int error = spaces(fd, pos_, pos_ + room)) return error;
-  return write_at(fd, tail_, pos_ + room);
+  if (const int error = spaces(fd, pos_, pos_ + gap)) return error;
+  return write_at(fd, tail_, pos_ + gap);
 }
 
-int PageFile::rewrite(size_t room) {
+int PageFile::rewrite(size_t gap) {
   const std::string beside = path_ + ".tmp";  // of one killed while it wrote this, too
   const int fd = ::open(beside.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0666);
   if (fd < 0) return errno;
   flock(fd, LOCK_EX | LOCK_NB);
   int error = ENOMEM;
   try {
-    error = fill(fd, room);
+    error = fill(fd, gap);
   } catch (const std::bad_alloc&) {
   }
   if (!error && rename(beside.c_str(), path_.c_str())) error = errno;
@@ -113,7 +113,7 @@ int PageFile::rewrite(size_t room) {
   fd_ = fd;
   pending_.clear();
   begin_ = pos_;
-  limit_ = pos_ + room;
+  limit_ = pos_ + gap;
   return 0;
 }
 

@@ -373,7 +373,7 @@ cdef bint _add_values(object o, Role role, npy_intp most, double* values, double
     """Counts the elements of an argument that is none of ours; false if it is no plain one."""
     cdef double n = 1
     cdef int overflow = 0
-    cdef npy_intp room = most
+    cdef npy_intp left = most
     t = type(o)
     if t is list or t is tuple:
         if role == SHUFFLED:
@@ -381,9 +381,9 @@ cdef bint _add_values(object o, Role role, npy_intp most, double* values, double
             if t is tuple or n > most:
                 return False
         else:
-            if not _plain(o, &room, 0):
+            if not _plain(o, &left, 0):
                 return False
-            n = most - room
+            n = most - left
     elif t is np.ndarray:
         n = (<cnp.ndarray>o).size
     elif role == SHUFFLED:
@@ -407,16 +407,16 @@ cdef inline bint _add_population(double n, double* population) noexcept:
     return True
 
 
-cdef bint _plain(object o, npy_intp* room, int depth) except -1:
+cdef bint _plain(object o, npy_intp* left, int depth) except -1:
     """Whether lists in lists hold only what NumPy reads without asking Python, and not too much."""
     for x in o:
         t = type(x)
         if t is list or t is tuple:
-            if depth == 8 or not _plain(x, room, depth + 1):
+            if depth == 8 or not _plain(x, left, depth + 1):
                 return False
             continue
-        room[0] -= 1
-        if room[0] < 0 or not (t is float or t is int or t is bool or t is str
+        left[0] -= 1
+        if left[0] < 0 or not (t is float or t is int or t is bool or t is str
                                or is_of(x, np.generic)):
             return False
     return True

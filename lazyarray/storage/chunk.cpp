@@ -154,14 +154,14 @@ bool ChunkStore::keep_spare(Chunk* c) {
 
 bool ChunkStore::keep(Chunk* c) {
   lock_.lock();
-  const bool room = free_count_ < 4096;
-  if (room) {
+  const bool kept = free_count_ < 4096;
+  if (kept) {
     c->owner = free_;
     free_ = c;
     free_count_++;
   }
   lock_.unlock();
-  return room;
+  return kept;
 }
 
 }  // namespace lazyarray

@@ -171,10 +171,10 @@ def a_program_s_block_is_free_of_work(b):
 def a_program_s_block_is_asked_for_under_no_lock(b):
     """CuPy's pool runs Python, which may let other threads record, or record itself."""
     from lazyarray.lazy._lazy import Program
-    from lazyarray.lazy.cuda import room
+    from lazyarray.lazy.cuda import services
 
     x, asked = b.array(1.0, 3000), []
-    allocate = room.allocate
+    allocate = services.allocate
 
     def recording(number, stream, nbytes):
         if threading.current_thread() is threading.main_thread():
@@ -184,7 +184,7 @@ def a_program_s_block_is_asked_for_under_no_lock(b):
             thread.join()
         return allocate(number, stream, nbytes)
 
-    room.allocate = recording
+    services.allocate = recording
     try:
         program = Program()
         with program:
@@ -195,7 +195,7 @@ def a_program_s_block_is_asked_for_under_no_lock(b):
         b.la.storage.trim(b.gpu)
         program.finish([v])
     finally:
-        room.allocate = allocate
+        services.allocate = allocate
     assert len(asked) == 2
     program.run()
     assert v.asnumpy()[2] == 10

@@ -214,14 +214,14 @@ def bare():
     """Each block of its own from the driver, so that a tool sees where it ends."""
     import cupy
 
-    from lazyarray.lazy.cuda import room, views
+    from lazyarray.lazy.cuda import services, views
 
     def allocate(number, stream, nbytes):
         with views.on(number, stream):
             memory = cupy.cuda.Memory(nbytes)
         return memory.ptr, memory
 
-    room.allocate = allocate
+    services.allocate = allocate
 
 
 def main():

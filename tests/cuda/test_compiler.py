@@ -5,7 +5,7 @@ import types
 
 import pytest
 
-from lazyarray.lazy.cuda import compiler, room, source
+from lazyarray.lazy.cuda import compiler, services, source
 
 from .test_source import AXPY
 
@@ -69,4 +69,4 @@ def test_a_kernel_gets_all_its_words():
     words = source.words(AXPY)
     assert f"struct Args {{ i8 w[{words}]; }};" in source.source(AXPY)
     with pytest.raises(AssertionError, match=f"{words - 1} words"):
-        room.compiled(0, AXPY, words - 1)
+        services.compiled(0, AXPY, words - 1)

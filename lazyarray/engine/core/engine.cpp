@@ -196,7 +196,7 @@ void Engine::ready(Operator* op, After& after, bool pushing) {
 
 void Engine::begin(Operator* op) {
   op->state = Operator::RUNNING;
-  if (op->compute() && has_room(op)) {
+  if (op->compute() && has_cores(op)) {
     op->cores = op->wide ? cores() : 1;
     native_running_ += op->cores;
   }

@@ -66,7 +66,7 @@ struct Share {
   Operator* op;                      // whose work it is
   void (*work)(void*);
   void* arg;
-  int room;                    // how many more may join; none once a call has found no portion left
+  int places;                  // how many more may join; none once a call has found no portion left
   std::atomic<int> inside{0};  // joiners in `work`, each with a core; changed under the mutex
   std::condition_variable cv{};  // `inside` is 0
   Share* next = nullptr;
@@ -88,7 +88,7 @@ struct EngineStats {
   uint64_t pushed, completed, helped, waits, threads;
 };
 
-// A few things that are to be done once the mutex is released; what finds no room is done at once,
+// A few things that are to be done once the mutex is released; what finds no place is done at once,
 // which is as right, and slower. Never allocates: what holds these can't be undone.
 template <class T, void (*done)(T*)>
 class Later {
@@ -97,7 +97,7 @@ class Later {
   Later(const Later&) = delete;
   ~Later() { now(); }
   void add(T* x) {
-    if (n_ == kRoom) done(x);
+    if (n_ == kMost) done(x);
     else all_[n_++] = x;
   }
   bool empty() const { return n_ == 0; }
@@ -107,9 +107,9 @@ class Later {
   }
 
  private:
-  static constexpr int kRoom = 12;
+  static constexpr int kMost = 12;
   int n_ = 0;
-  T* all_[kRoom];
+  T* all_[kMost];
 };
 inline void notify(std::condition_variable* cv) { cv->notify_one(); }
 inline void drop(Error* e) { e->unref(); }
@@ -275,7 +275,7 @@ class Engine {
   void set_error_locked(Var* var, Error* error, Drops& drops);
   void fail(Error* error, Drops& drops);
   Operator* pick(Pool* p);
-  bool has_room(const Operator* op) const {
+  bool has_cores(const Operator* op) const {
     return native_running_ + (op->wide ? cores() : 1) <= cores_;
   }
   void begin(Operator* op);

@@ -6,8 +6,8 @@ namespace lazyarray {
 Error* Error::no_memory() noexcept {
   if (auto* e = new (std::nothrow) Error(MEMORY, "out of memory")) return e;
   static Error* const last = [] {
-    alignas(Error) static char room[sizeof(Error)];
-    auto* e = new (room) Error(MEMORY, "out of memory");
+    alignas(Error) static char memory[sizeof(Error)];
+    auto* e = new (memory) Error(MEMORY, "out of memory");
     e->op = "";
     e->seq = 1;
     e->shared = true;

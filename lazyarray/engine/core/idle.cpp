@@ -9,20 +9,20 @@ namespace lazyarray {
 
 void Engine::share(Operator* op, void (*work)(void*), void* arg, int most) {
   Share mine{op, work, arg, std::min(most, cores_ - 1)};
-  if (mine.room <= 0 || op->wide || runs_here()) return work(arg);
+  if (mine.places <= 0 || op->wide || runs_here()) return work(arg);
   After after;
   Lock lock(mu_);
   Pool* const p = pool_for(*op);
-  mine.room = std::min(mine.room, p->target - 1);
-  if (mine.room <= 0 || runs_here_) {
+  mine.places = std::min(mine.places, p->target - 1);
+  if (mine.places <= 0 || runs_here_) {
     lock.unlock();
     return work(arg);
   }
   mine.next = p->shares;
   p->shares = &mine;
   const int free = cores_ - native_running_;
-  if (mine.room > free) starved_ = true;
-  for (int n = std::min(mine.room, free); n > 0 && wake(p, after);) n--;
+  if (mine.places > free) starved_ = true;
+  for (int n = std::min(mine.places, free); n > 0 && wake(p, after);) n--;
   lock.unlock();
   settle(after);
   work(arg);
@@ -48,7 +48,7 @@ void Engine::set_cores(int n) {
 
 Share* Engine::joinable(const Pool* p) {
   for (Share* s = p->shares; s; s = s->next) {
-    if (s->room <= 0) continue;
+    if (s->places <= 0) continue;
     if (native_running_ < cores_) return s;
     starved_ = true;
     break;
@@ -59,7 +59,7 @@ Share* Engine::joinable(const Pool* p) {
 // By a worker that found nothing ready, or nothing that may start before others have ended: then
 // they end the sooner for it.
 void Engine::join(Share* s, Lock& lock, After& after) {
-  s->room--;
+  s->places--;
   s->inside++;
   native_running_++;
   hand_over(tls.pool, true, after);
@@ -80,7 +80,7 @@ void Engine::join(Share* s, Lock& lock, After& after) {
   }
   lock.lock();
   native_running_--;
-  s->room = 0;
+  s->places = 0;
   // Notified under the lock: `s` is gone once its owner has seen 0 with the lock held.
   if (--s->inside == 0) s->cv.notify_one();
   if (!starved_) return;

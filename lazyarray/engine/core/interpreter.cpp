@@ -23,8 +23,8 @@ Graveyard& graveyard() {
 }
 
 Graveyard::Graveyard() {
-  dead_.reserve(kRoom);
-  spare_.reserve(kRoom);
+  dead_.reserve(kReserved);
+  spare_.reserve(kReserved);
 }
 
 void Graveyard::bury(void* object) {

@@ -32,12 +32,12 @@ class Graveyard {
   }
 
  private:
-  static constexpr size_t kRoom = 1024;
+  static constexpr size_t kReserved = 1024;
   void release_all();
   std::mutex mu_;
   std::atomic<bool> any_{false};
   std::vector<void*> dead_;
-  std::vector<void*> spare_;  // empty: the room for the next, so that burying rarely needs memory
+  std::vector<void*> spare_;  // empty: the space for the next, so that burying rarely needs memory
 };
 Graveyard& graveyard();
 

@@ -45,7 +45,7 @@ struct ProfileEvent {
   uint32_t first_step = 0, steps = 0;  // in the block's; none, if it said nothing
 };
 
-// What is known so far of an op under way. Its room is used again, with the op's.
+// What is known so far of an op under way. Its memory is used again, with the op's.
 struct ProfileNote {
   ProfileEvent event;
   std::vector<ProfileStep> steps;
@@ -93,7 +93,7 @@ struct ProfileBlock {
 };
 
 // An engine's. Its mutex is taken last (under Engine::mu_, or with the GIL held) and held for one
-// append or for taking the blocks away. What finds no memory is lost, like what finds no room.
+// append or for taking the blocks away. What finds no memory is lost, like what finds no space.
 class Profile {
  public:
   enum What : int { OPS = 1, COUNTERS = 2, SCOPES = 4 };  // SCOPES: waits, and what users name
@@ -143,7 +143,7 @@ class Profile {
     std::lock_guard<std::mutex> g(mu_);
     return blocks_.empty() ? 0 : blocks_.size() - 1;
   }
-  // How many entries found no room since the last call.
+  // How many entries found no space since the last call.
   uint64_t take_lost() {
     std::lock_guard<std::mutex> g(mu_);
     const uint64_t n = lost_;
@@ -167,13 +167,13 @@ class Profile {
   void append(int wanted, Put put) {
     std::lock_guard<std::mutex> g(mu_);
     try {
-      if (ProfileBlock* b = room(wanted)) put(*b);
+      if (ProfileBlock* b = open(wanted)) put(*b);
     } catch (const std::bad_alloc&) {
       lost_++;
     }
   }
-  // Where to append, if any of `wanted` is being profiled and there is room.
-  ProfileBlock* room(int wanted) {
+  // Where to append, if any of `wanted` is being profiled and there is space.
+  ProfileBlock* open(int wanted) {
     if (!(what_.load(std::memory_order_relaxed) & wanted)) return nullptr;
     if (blocks_.empty() || blocks_.back()->size() >= kBlock) {
       if (blocks_.size() >= kMostBlocks) {

@@ -65,7 +65,7 @@ bool Engine::may_help(const Operator* op) const {
   if (op->state != Operator::READY || !op->pool) return false;
   if (op->pool == &here_) return true;  // there are no workers for it
   // A waiter that finds no free core may still run what is over sooner than a hand-off.
-  return !tls.helping && op->compute() && (has_room(op) || op->cost_ns < kHandOff);
+  return !tls.helping && op->compute() && (has_cores(op) || op->cost_ns < kHandOff);
 }
 
 // Whether it is one that a waiter may bring on. Not inside an op, whose end others may wait for.

@@ -126,7 +126,7 @@ Operator* Engine::pick(Pool* p) {
   if (p->ready == (full ? p->compute : 0)) return nullptr;
   Operator* op = p->head;
   for (; op && op->compute(); op = op->queue_next) {
-    if (!full && has_room(op)) break;
+    if (!full && has_cores(op)) break;
     full = starved_ = true;
   }
   if (!op) return nullptr;
@@ -160,10 +160,10 @@ void Engine::nudge(After& after) {
   starved_ = false;
   const int free = std::max(0, cores_ - native_running_);
   for (auto& p : pools_) {
-    int room = 0;
-    for (Share* s = p->shares; s; s = s->next) room += s->room;
-    if (room > free || (!free && p->compute)) starved_ = true;
-    const int runnable = p->ready - (free ? 0 : p->compute) + std::min(room, free);
+    int places = 0;
+    for (Share* s = p->shares; s; s = s->next) places += s->places;
+    if (places > free || (!free && p->compute)) starved_ = true;
+    const int runnable = p->ready - (free ? 0 : p->compute) + std::min(places, free);
     for (int need = std::min(runnable, p->target) - p->signals; need > 0; need--) wake(p.get(), after);
   }
 }

@@ -20,7 +20,7 @@ struct MemberSteps {
   int chunk[kPassOps];
 };
 
-// Finds the plan's chains, and gets room in the scratch for them.
+// Finds the plan's chains, and gets space in the scratch for them.
 void find_chains(Plan& plan, const Stage& stage, const std::vector<MemberSteps>& steps);
 
 }  // namespace lazyarray

@@ -218,11 +218,11 @@ void Planner::skip_copy(const Stage& stage, int m) {
 }
 
 void Planner::choose_tiles(Plan& p, const Form& form, npy_intp rows, npy_intp per_element) {
-  const int64_t room = p.fetches_ahead ? policy.ahead_bytes
+  const int64_t bytes = p.fetches_ahead ? policy.ahead_bytes
                        : from_memory_ ? policy.stream_bytes
                                   : policy.tile_bytes;
   const int64_t least = p.fetches_ahead ? std::min(policy.least, policy.ahead_least) : policy.least;
-  const npy_intp want = std::min<npy_intp>(policy.most, std::max<npy_intp>(least, room / per_element));
+  const npy_intp want = std::min<npy_intp>(policy.most, std::max<npy_intp>(least, bytes / per_element));
   const Axes& axes = p.axes;
   if (form.open == Form::TREE) {
     p.cut = axes.n - 1;

@@ -60,12 +60,12 @@ def open_device(number: int) -> None:
         raise RuntimeError(f"gpu({number}): CuPy finds no CUDA device: {exc}") from exc
     if number >= found:
         raise RuntimeError(f"gpu({number}): there are {found} CUDA devices")
-    from lazyarray.lazy.cuda import room
+    from lazyarray.lazy.cuda import services
 
     with cupy.cuda.Device(number):
         cupy.cuda.runtime.memGetInfo()  # makes the device's context, which CuPy and we share
         driver = os.environ.get("LAZYARRAY_CUDA_DRIVER") or DRIVER
-        _lazy.open_gpu(number, driver, _blas(cupy), room)
+        _lazy.open_gpu(number, driver, _blas(cupy), services)
     _opened.add(number)
 
 

@@ -60,13 +60,13 @@ def test_what_uses_a_reduction_is_another_kernel(gpu):
 
 
 def test_shapes_share_a_source(gpu):
-    from lazyarray.lazy.cuda import room
+    from lazyarray.lazy.cuda import services
 
     (la.ones(10) * 3 + 1).wait_to_read()
-    before = len(room._functions)
+    before = len(services._functions)
     (la.ones(11) * 5 + 2).wait_to_read()
     (la.ones((4, 5)) * 7 + 3).wait_to_read()
-    assert len(room._functions) == before
+    assert len(services._functions) == before
 
 
 def test_in_place_chains_keep_the_order(gpu):

@@ -69,11 +69,11 @@ class Memory {
     bool inside(Address a) const { return a >= base_ && a < base_ + kWindow; }
     unsigned char* bytes(Address a) const { return reinterpret_cast<unsigned char*>(a + delta_); }
 
-    // 0 if there is no room. Addresses go round before they are used again: stale ones stay stale.
+    // 0 if there is no space. Addresses go round before they are used again: stale ones stay stale.
     Address allocate(size_t bytes, uint64_t number) {
-        size_t room = (bytes + kAlign - 1) / kAlign * kAlign;
-        if (used + room > capacity) return 0;
-        size_t taken = room + kAlign;  // a fence behind
+        size_t rounded = (bytes + kAlign - 1) / kAlign * kAlign;
+        if (used + rounded > capacity) return 0;
+        size_t taken = rounded + kAlign;  // a fence behind
         auto it = free_.lower_bound(cursor_);
         for (size_t tried = 0; tried <= free_.size(); ++tried) {
             if (it == free_.end()) it = free_.begin();
@@ -88,9 +88,9 @@ class Memory {
         if (left) free_[start + taken] = left;
         cursor_ = start + taken;
         live_[start] = Allocation{start, bytes, number, {}};
-        used += room;
-        paint(start, room, kFresh);
-        std::memset(this->bytes(start + bytes), kFence, room - bytes + kAlign);
+        used += rounded;
+        paint(start, rounded, kFresh);
+        std::memset(this->bytes(start + bytes), kFence, rounded - bytes + kAlign);
         return start;
     }
 
@@ -105,19 +105,19 @@ class Memory {
 
     // Nothing was written behind it.
     bool fence_whole(const Allocation& a) const {
-        size_t room = (a.bytes + kAlign - 1) / kAlign * kAlign;
-        const unsigned char* end = bytes(a.start + room + kAlign);
+        size_t rounded = (a.bytes + kAlign - 1) / kAlign * kAlign;
+        const unsigned char* end = bytes(a.start + rounded + kAlign);
         for (const unsigned char* p = bytes(a.start + a.bytes); p != end; ++p)
             if (*p != kFence) return false;
         return true;
     }
 
     void release(Allocation* a) {
-        size_t room = (a->bytes + kAlign - 1) / kAlign * kAlign;
+        size_t rounded = (a->bytes + kAlign - 1) / kAlign * kAlign;
         Address start = a->start;
-        size_t taken = room + kAlign;
-        used -= room;
-        paint(start, room, kFreed);
+        size_t taken = rounded + kAlign;
+        used -= rounded;
+        paint(start, rounded, kFreed);
         live_.erase(start);
         auto after = free_.lower_bound(start);
         if (after != free_.end() && after->first == start + taken) {

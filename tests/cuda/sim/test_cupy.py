@@ -171,7 +171,7 @@ def test_the_pool_runs_out_of_memory(cp, stream):
     try:
         cp._sim.set_memory(total - free + 4096)
         kept = pool.malloc(4096)
-        del kept  # a free block of the pool: it makes room
+        del kept  # a free block of the pool: it makes space
         kept = pool.malloc(2048)
         with pytest.raises(cp.cuda.memory.OutOfMemoryError, match="Out of memory allocating 4,096"):
             pool.malloc(4000)

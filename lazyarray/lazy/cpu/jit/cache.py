@@ -89,10 +89,10 @@ class LoopCache:
                 os.unlink(temporary)
                 raise
             if self._stored % 256 == 0:
-                self._make_room()
+                self._drop_oldest()
             self._stored += 1
 
-    def _make_room(self) -> None:
+    def _drop_oldest(self) -> None:
         """Takes the oldest files away where there are too many, and what a killed writer left."""
         assert self._path is not None
         with os.scandir(self._path) as entries:

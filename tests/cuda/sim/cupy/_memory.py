@@ -135,41 +135,41 @@ class MemoryPool:
         device, stream = current_device(), _streams.get_current_stream().ptr
         if size == 0:
             return MemoryPointer(UnownedMemory(0, 0, None, device), 0)
-        room = self._rounded(size)
+        rounded = self._rounded(size)
         with self._lock:
             blocks = self._arenas.setdefault((device, stream), {}).get(size)
             if blocks:
                 ptr = blocks.pop()
-                self._free[device] -= room
+                self._free[device] -= rounded
             else:
-                ptr = self._from_driver(size, room, device)
-            self._used[device] = self._used.get(device, 0) + room
+                ptr = self._from_driver(size, rounded, device)
+            self._used[device] = self._used.get(device, 0) + rounded
         return MemoryPointer(PooledMemory(self, ptr, size, device, stream), 0)
 
-    def _from_driver(self, size, room, device):
+    def _from_driver(self, size, rounded, device):
         limit = self._limit.get(device, 0)
         for last in (False, True):
             total = self._used.get(device, 0) + self._free.get(device, 0)
-            if not limit or total + room <= limit:
+            if not limit or total + rounded <= limit:
                 try:
                     return _allocate(size)
                 except CUDARuntimeError as error:
                     if error.status != 2:
                         raise
             if last:
-                raise OutOfMemoryError(room, total, limit)
+                raise OutOfMemoryError(rounded, total, limit)
             self.free_all_blocks()
 
     def _take_back(self, memory):
         if lib is None:  # the interpreter ends
             return
         with self._lock:
-            room = self._rounded(memory.size)
+            rounded = self._rounded(memory.size)
             lib.sim_poison(memory.ptr, memory.size, memory._stream)
             arena = self._arenas.setdefault((memory.device_id, memory._stream), {})
             arena.setdefault(memory.size, []).append(memory.ptr)
-            self._used[memory.device_id] -= room
-            self._free[memory.device_id] = self._free.get(memory.device_id, 0) + room
+            self._used[memory.device_id] -= rounded
+            self._free[memory.device_id] = self._free.get(memory.device_id, 0) + rounded
 
     def free_all_blocks(self, stream=None):
         device = current_device()
