@@ -50,7 +50,7 @@ cdef extern from "lazy/cuda/runner.h" namespace "lazyarray::cuda" nogil:
         cppmap[string, uint64_t] hosted()
 
     cdef cppclass GpuStream "lazyarray::cuda::Stream":
-        void* handle
+        void* raw
 
     cdef cppclass Gpu:
         int id
@@ -157,7 +157,7 @@ def stream_of_thread(int number):
         raise RuntimeError(f"gpu({number}) is not open in this process: la.gpu({number}) opens it")
     cdef GpuStream* s = stream_on(gpus().find(number), &e)
     raise_error(e)
-    return <size_t>s.handle
+    return <size_t>s.raw
 
 
 def fail_gpu(int number, int code):

@@ -38,8 +38,8 @@ bool Blas::product(Instr& in, const Stream& stream, Error** error) {
     steps[op] = in.strides(op)[0] / size;
   }
   Entered here(*stream.gpu);
-  void* handle = handle_of(stream, error);
-  if (!handle) return true;
+  void* library = library_on(stream, error);
+  if (!library) return true;
   const char* at[3];
   for (int op = 0; op < 3; ++op) at[op] = in.ops[op].chunk->data + in.ops[op].offset;
   // In column order the bytes of a C-ordered matrix are its transpose, so that c' = b' a'; where c
@@ -47,7 +47,7 @@ bool Blas::product(Instr& in, const Stream& stream, Error** error) {
   const bool swap = !c.columns;
   const Matrix &x = swap ? b : a, &y = swap ? a : b;
   const int first = swap ? 1 : 0, rows = static_cast<int>(swap ? m : n), cols = static_cast<int>(swap ? n : m);
-  const int status = call(dtype, handle, x.columns == c.columns ? 0 : 1, y.columns == c.columns ? 0 : 1, rows,
+  const int status = call(dtype, library, x.columns == c.columns ? 0 : 1, y.columns == c.columns ? 0 : 1, rows,
                           cols, static_cast<int>(k), at[first], x, steps[first], at[1 - first], y,
                           steps[1 - first], const_cast<char*>(at[2]), c, steps[2], static_cast<int>(count));
   if (status) *error = new Error(Error::RUNTIME, "cuBLAS: a product failed with status " + std::to_string(status));
@@ -74,12 +74,12 @@ bool Blas::Matrix::fits(npy_intp step, npy_intp least, npy_intp size) {
   return true;
 }
 
-void* Blas::handle_of(const Stream& stream, Error** error) {
+void* Blas::library_on(const Stream& stream, Error** error) {
   std::lock_guard<std::mutex> g(mu_);
-  void*& h = handles_[stream.number];
+  void*& h = libraries_[stream.number];
   if (h) return h;
   int status = create_(&h);
-  if (!status) status = set_stream_(h, stream.handle);
+  if (!status) status = set_stream_(h, stream.raw);
   if (status) {
     *error = new Error(Error::RUNTIME, "cuBLAS can't start: status " + std::to_string(status));
     h = nullptr;

@@ -61,8 +61,8 @@ class Blas {
     }
   }
 
-  // One for each stream, which is one thread's.
-  void* handle_of(const Stream& stream, Error** error);
+  // cuBLAS for a stream, which is one thread's.
+  void* library_on(const Stream& stream, Error** error);
 
   bool loaded_ = false;
   int (*create_)(void**) = nullptr;
@@ -71,8 +71,8 @@ class Blas {
   Gemm<double> d_ = nullptr;
   Gemm<ComplexF> c_ = nullptr;
   Gemm<ComplexD> z_ = nullptr;
-  std::mutex mu_;  // guards handles_
-  std::map<uint32_t, void*> handles_;
+  std::mutex mu_;  // guards libraries_
+  std::map<uint32_t, void*> libraries_;
 };
 
 }  // namespace lazyarray::cuda

@@ -4,7 +4,7 @@
 namespace lazyarray::cuda {
 
 std::string Driver::load(const char* path) {
-  if (handle_) return "";
+  if (library_) return "";
   void* h = dlopen(path, RTLD_NOW | RTLD_GLOBAL);
   if (!h) return std::string("the CUDA driver can't be loaded: ") + dlerror();
 #define LAZYARRAY_FIND(name, symbol, ...)                                      \
@@ -13,7 +13,7 @@ if (!name) return std::string("the CUDA driver has no ") + symbol;
   LAZYARRAY_CUDA_FUNCTIONS(LAZYARRAY_FIND)
 #undef LAZYARRAY_FIND
   if (const int r = Init(0)) return what("cuInit", r);
-  handle_ = h;
+  library_ = h;
   return "";
 }
 

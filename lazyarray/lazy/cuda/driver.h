@@ -60,14 +60,14 @@ class Driver {
 
   // Loads the library and initialises it; what went wrong in words, or "".
   std::string load(const char* path);
-  bool loaded() const { return handle_ != nullptr; }
+  bool loaded() const { return library_ != nullptr; }
 
   std::string what(const char* call, int code);
   // Null, or the failure of a call.
   Error* check(const char* call, int code);
 
  private:
-  void* handle_ = nullptr;
+  void* library_ = nullptr;
 };
 
 Driver& driver();

@@ -40,13 +40,13 @@ Stream* Gpu::take(bool priority, Error** error) {
     return s;
   }
   Entered here(*this);
-  Stream_t handle = nullptr;
-  if (const int r = driver().StreamCreate(&handle, kNonBlocking, priority ? greatest_ : 0)) {
+  Stream_t raw = nullptr;
+  if (const int r = driver().StreamCreate(&raw, kNonBlocking, priority ? greatest_ : 0)) {
     *error = driver().check("cuStreamCreateWithPriority", r);
     return nullptr;
   }
   static std::atomic<uint32_t> numbers{0};
-  streams_.emplace_back(new Stream{this, handle, ++numbers});
+  streams_.emplace_back(new Stream{this, raw, ++numbers});
   return streams_.back().get();
 }
 
@@ -61,33 +61,33 @@ Event* Gpu::record(const Stream& s, Error** error) {
     *error = after_fork();
     return nullptr;
   }
-  Event_t handle = nullptr;
+  Event_t raw = nullptr;
   {
     std::lock_guard<std::mutex> g(mu_);
     if (!events_.empty()) {
-      handle = events_.back();
+      raw = events_.back();
       events_.pop_back();
     }
   }
   Entered here(*this);
   const char* call = "cuEventCreate";
-  int r = handle ? kSuccess : driver().EventCreate(&handle, kDisableTiming);
+  int r = raw ? kSuccess : driver().EventCreate(&raw, kDisableTiming);
   if (r == kSuccess) {
     call = "cuEventRecord";
     std::lock_guard<std::mutex> g(s.mu);
-    r = driver().EventRecord(handle, s.handle);
-    if (r == kSuccess) return new CudaEvent(this, s, handle);
+    r = driver().EventRecord(raw, s.raw);
+    if (r == kSuccess) return new CudaEvent(this, s, raw);
   }
-  if (handle) recycle(handle);
-  driver().StreamSynchronize(s.handle);
+  if (raw) recycle(raw);
+  driver().StreamSynchronize(s.raw);
   look();
   *error = driver().check(call, r);
   return nullptr;
 }
 
-void Gpu::recycle(Event_t handle) {
+void Gpu::recycle(Event_t raw) {
   std::lock_guard<std::mutex> g(mu_);
-  events_.push_back(handle);
+  events_.push_back(raw);
 }
 
 void Gpu::record_all(std::vector<Event*>& out, Error** error) {
@@ -113,7 +113,7 @@ void Gpu::synchronize() {
 void Gpu::synchronize(const Stream& s) {
   if (forked()) return;
   Entered here(*this);
-  driver().StreamSynchronize(s.handle);
+  driver().StreamSynchronize(s.raw);
 }
 
 void Gpu::fail(int code) {
@@ -212,7 +212,7 @@ Error* CudaStreams::begin(Operator* op) {
       for (Event* e : before) {
         if (error || e->stream == stream->number || e->done()) continue;  // in the order of one stream
         error = driver().check("cuStreamWaitEvent",
-                               driver().StreamWaitEvent(stream->handle, static_cast<CudaEvent*>(e)->handle, 0));
+                               driver().StreamWaitEvent(stream->raw, static_cast<CudaEvent*>(e)->raw, 0));
       }
     }
   }

@@ -37,19 +37,19 @@ class Entered {
 // A thread's queue on a device. Used by that thread alone, but for events, which any thread may record.
 struct Stream {
   Gpu* gpu;
-  Stream_t handle;
+  Stream_t raw;
   uint32_t number;
   mutable std::mutex mu{};        // held while an event is recorded, so that their numbers are in order
   mutable uint64_t recorded = 0;  // mu
 };
 
-// An event on a stream. Its handle goes back to the device when nobody can ask any more.
+// An event on a stream. What the driver made goes back to the device when nobody can ask any more.
 class CudaEvent final : public Event {
  public:
-  CudaEvent(Gpu* gpu, const Stream& s, Event_t handle)
-      : Event(s.number, ++s.recorded), gpu(gpu), handle(handle) {}
+  CudaEvent(Gpu* gpu, const Stream& s, Event_t raw)
+      : Event(s.number, ++s.recorded), gpu(gpu), raw(raw) {}
   Gpu* const gpu;
-  const Event_t handle;
+  const Event_t raw;
   bool done() override;
 
  protected:
@@ -77,7 +77,7 @@ class Gpu {
   // An event after all that `s` was given so far, with a reference; null with the failure in `error`, and
   // then all of that is over: who has no event needs none.
   Event* record(const Stream& s, Error** error);
-  void recycle(Event_t handle);
+  void recycle(Event_t raw);
   // Events after all that was launched on any stream.
   void record_all(std::vector<Event*>& out, Error** error);
   // Waits for all that was launched, by whomever.
@@ -112,7 +112,7 @@ inline Entered::Entered(const Gpu& gpu) {
 inline bool CudaEvent::done() {
   if (over_.load(std::memory_order_acquire) || forked() || gpu->failed()) return true;
   Entered here(*gpu);
-  const int r = driver().EventQuery(handle);
+  const int r = driver().EventQuery(raw);
   if (r == kNotReady) return false;
   if (r != kSuccess) gpu->fail(r);
   over_.store(true, std::memory_order_release);
@@ -120,7 +120,7 @@ inline bool CudaEvent::done() {
 }
 inline void CudaEvent::dispose() {
   if (forked()) return;
-  gpu->recycle(handle);
+  gpu->recycle(raw);
   delete this;
 }
 

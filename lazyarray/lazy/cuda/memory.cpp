@@ -130,7 +130,7 @@ char* GpuPool::take(std::vector<Block>& list, int i) {
 
 char* GpuPool::ask(const Stream& stream, size_t size) {
   void* owner = nullptr;
-  char* p = memory_hooks().allocate(id_, stream.handle, size, &owner);
+  char* p = memory_hooks().allocate(id_, stream.raw, size, &owner);
   if (!p) return nullptr;
   std::lock_guard<std::mutex> g(mu_);
   owners_[p] = owner;

@@ -60,7 +60,7 @@ Error* Runner::run(Instr& in, const Crew*) {
   } else {
     bool ran = is_product(in) && blas.product(in, *stream, &error);
     if (error || ran) return error;
-    if (Error* e = hooks.library(in, stream->gpu->id, stream->handle, &ran)) return e;
+    if (Error* e = hooks.library(in, stream->gpu->id, stream->raw, &ran)) return e;
     if (ran) return nullptr;
   }
   {
@@ -201,7 +201,7 @@ Error* Runner::launch(const Launch& l, const Functions& f, Instr* const* instrs,
   launched.fetch_add(1, std::memory_order_relaxed);
   if (const int r = driver().LaunchKernel(f.kernel, static_cast<unsigned>(l.grid_x),
                                           static_cast<unsigned>(l.splits), 1, l.block_x, l.block_y, 1,
-                                          shared, stream.handle, params, nullptr)) {
+                                          shared, stream.raw, params, nullptr)) {
     stream.gpu->look();
     return driver().check("cuLaunchKernel", r);
   }
@@ -211,7 +211,7 @@ Error* Runner::launch(const Launch& l, const Functions& f, Instr* const* instrs,
   launched.fetch_add(1, std::memory_order_relaxed);
   return driver().check("cuLaunchKernel",
                         driver().LaunchKernel(f.combine, static_cast<unsigned>(l.n_kept), 1, 1, team, 1, 1,
-                                              team * 16, stream.handle, params, nullptr));
+                                              team * 16, stream.raw, params, nullptr));
 }
 
 }  // namespace lazyarray::cuda

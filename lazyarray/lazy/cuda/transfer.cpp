@@ -21,7 +21,7 @@ Error* Staging::to_device(Pointer to, const char* from, size_t n, const Stream& 
     const size_t piece = std::min(kPiece, n - done);
     std::memcpy(h->data, from + done, piece);
     if (Error* e = driver().check("cuMemcpyHtoDAsync",
-                                  driver().CopyToDevice(to + done, h->data, piece, stream.handle)))
+                                  driver().CopyToDevice(to + done, h->data, piece, stream.raw)))
       return e;
     Error* error = nullptr;
     h->busy = stream.gpu->record(stream, &error);
@@ -41,7 +41,7 @@ Error* Staging::from_device(char* to, Pointer from, size_t n, const Stream& stre
       if (Error* e = next(stream, &h)) return e;
       piece = std::min(kPiece, n - done);
       if (Error* e = driver().check("cuMemcpyDtoHAsync",
-                                    driver().CopyFromDevice(h->data, from + done, piece, stream.handle)))
+                                    driver().CopyFromDevice(h->data, from + done, piece, stream.raw)))
         return e;
       Error* error = nullptr;
       h->busy = stream.gpu->record(stream, &error);
@@ -95,18 +95,18 @@ Error* transfer(Instr& in, const Stream& stream) {
     Gpu* other = gpus().find(from.chunk->device.id);
     return driver().check("cuMemcpyPeerAsync",
                           driver().CopyPeer(reinterpret_cast<Pointer>(target), stream.gpu->context,
-                                            reinterpret_cast<Pointer>(source), other->context, n, stream.handle));
+                                            reinterpret_cast<Pointer>(source), other->context, n, stream.raw));
   }
   if (to.chunk->device.is_gpu()) {
     if (!is_pinned(*from.chunk))
       return staging().to_device(reinterpret_cast<Pointer>(target), source, n, stream);
     return driver().check("cuMemcpyHtoDAsync",
-                          driver().CopyToDevice(reinterpret_cast<Pointer>(target), source, n, stream.handle));
+                          driver().CopyToDevice(reinterpret_cast<Pointer>(target), source, n, stream.raw));
   }
   if (!is_pinned(*to.chunk))
     return staging().from_device(target, reinterpret_cast<Pointer>(source), n, stream);
   return driver().check("cuMemcpyDtoHAsync",
-                        driver().CopyFromDevice(target, reinterpret_cast<Pointer>(source), n, stream.handle));
+                        driver().CopyFromDevice(target, reinterpret_cast<Pointer>(source), n, stream.raw));
 }
 
 }  // namespace lazyarray::cuda

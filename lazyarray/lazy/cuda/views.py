@@ -20,7 +20,7 @@ def on(number: int, stream: int) -> Iterator[ModuleType]:
         yield cupy
 
 
-class _Handle:
+class _Address:
     """The address of a stream, as CUDA's stream protocol wants it."""
 
     def __init__(self, stream: int):
@@ -35,7 +35,7 @@ def _external(number: int, stream: int) -> Any:
     import cupy
 
     if hasattr(cupy.cuda.Stream, "from_external"):  # since CuPy 14
-        return cupy.cuda.Stream.from_external(_Handle(stream))
+        return cupy.cuda.Stream.from_external(_Address(stream))
     return cupy.cuda.ExternalStream(stream, number)
 
 

@@ -80,9 +80,9 @@ class LoopCache:
             if not self._open():
                 return
             file = self._file(text)
-            handle, temporary = tempfile.mkstemp(dir=self._path, prefix=".", suffix=".part")
+            descriptor, temporary = tempfile.mkstemp(dir=self._path, prefix=".", suffix=".part")
             try:
-                with os.fdopen(handle, "wb") as stream:
+                with os.fdopen(descriptor, "wb") as stream:
                     stream.write(_MARK + _digest(file, code) + code)
                 os.replace(temporary, file)
             except BaseException:
