@@ -21,7 +21,7 @@ class Task:
     failure: BaseException | None
     run_ctx: RunContext
     inputs: list[Any]
-    stage: int
+    state: int
     stream: int
     pushing: bool
     def __init__(

@@ -1,5 +1,5 @@
 # distutils: language = c++
-"""Collectives on their way: their stages, and the line in which they wait for the communication thread.
+"""Collectives on their way: their states, and the line in which they wait for the communication thread.
 
 A thread that waits for a collective brings it on itself: of a large one the agreement of the ranks, of
 a small one all, which saves two changes of threads. It gives it to the communication thread if others
@@ -70,7 +70,7 @@ cdef class Task:
     cdef readonly object stream  # of an op on a GPU: where its work goes
     cdef readonly RunContext run_ctx
     cdef readonly list inputs
-    cdef readonly int stage
+    cdef readonly int state
     cdef public bint pushing
     cdef object begins, most, small, buffer
     cdef dict own_, views
@@ -84,7 +84,7 @@ cdef class Task:
         # Of the arrays as they are now: a backward pass gives `x.grad` other memory.
         self.own_ = {id(x): x.detach() for x in (*inputs, *outputs)}
         self.inputs = [self.own(x) for x in inputs]  # whose values are needed
-        self.stage = BEGUN
+        self.state = BEGUN
 
     def starts(self, RunContext run_ctx, OnComplete done):
         """What the engine calls when the arrays are ready."""
@@ -134,41 +134,41 @@ cdef class Task:
             _given_up.append((self.request, self.values, self.found, self.buffer))
 
     cpdef int advance(self) except -1:
-        """Brings it on as far as that goes without waiting; the stage that it has got to.
+        """Brings it on as far as that goes without waiting; the state that it has got to.
 
         AGREEING and MOVING: call again. AGREED: the rest is ``work``. DIFFERS: the ranks do not
         call the same, or some have no values.
         """
-        if self.stage == BEGUN:
+        if self.state == BEGUN:
             self.failure = self.failure or self.find_failure()
             becomes(self.entry, WAITING)
             self.line.current(self.entry)
             if self.mark is None or self.begins is None:
-                self.stage = C_AGREED
-                return self.stage
+                self.state = C_AGREED
+                return self.state
             self.values = array([self.mark, -self.mark, self.failure is not None], int64)
             self.found = copy_of(self.values)
             self.request = self.begins(self.values, self.found, self.most)
-            self.stage = C_AGREEING
-        if self.stage == C_AGREEING:
+            self.state = C_AGREEING
+        if self.state == C_AGREEING:
             if not self.request.Test():  # one that is over stays so
-                return self.stage
+                return self.state
             first, second, failed = self.found
             if first == -second and not failed and self.small is not None and self.small[0] is not None:
                 self.move()
             else:
                 self.request = None
-                self.stage = C_DIFFERS if first != -second or failed else C_AGREED if self.small is None else C_OVER
-        if self.stage == C_MOVING and self.request.Test():
+                self.state = C_DIFFERS if first != -second or failed else C_AGREED if self.small is None else C_OVER
+        if self.state == C_MOVING and self.request.Test():
             self.moved()
-        return self.stage
+        return self.state
 
     cdef int move(self) except -1:
         """Begins the reduction of a copy: whatever becomes of it, MPI writes to no user's memory."""
         (x, _), kind, op, _ = self.small
         self.buffer = copy_of(self.view(x))
         self.request = self.begins(self.comm.backend.in_place, [self.buffer, self.buffer.size, kind], op)
-        self.stage = C_MOVING
+        self.state = C_MOVING
         return 0
 
     cdef int moved(self) except -1:
@@ -177,7 +177,7 @@ cdef class Task:
         if divisor is not None:  # under nobody's errstate
             result = Context().run(divide, self.buffer, divisor)
         self.view(to)[...] = result
-        self.stage, self.request = C_OVER, None
+        self.state, self.request = C_OVER, None
         return 0
 
 
@@ -258,20 +258,20 @@ cdef class Line:
             return 0
         cdef Task task = self.items.popleft()
         cdef int64_t end = process_engine().c.now() + TRIES
-        cdef int stage = task.stage
+        cdef int state = task.state
         self.bell.cancel()
         if self.items:
             self.bell.ring(0)
         self.task = task
         try:
-            stage = task.advance()
-            while (stage == C_AGREEING or stage == C_MOVING) and process_engine().c.now() < end:
-                stage = task.advance()
+            state = task.advance()
+            while (state == C_AGREEING or state == C_MOVING) and process_engine().c.now() < end:
+                state = task.advance()
         except BaseException as error:  # the communication thread tries again, undisturbed
-            stage = C_AGREEING
+            state = C_AGREEING
             if get_ident() == main_thread:  # a signal's handler's
                 raise_later(error)
-        if stage == C_OVER:
+        if state == C_OVER:
             self.ledger.current = None
             self.task = None
             self.brought += 1

@@ -154,15 +154,15 @@ class CommunicationThread:
             # In a trace: the data's way, and of small ones the agreement, too.
             scope = profiler.frame(task.entry.text, "collectives").start()
             count, before = 0, AGREEING
-            while (stage := task.advance()) in (AGREEING, MOVING):
-                count = count + 1 if stage == before else 1
-                before = stage
+            while (state := task.advance()) in (AGREEING, MOVING):
+                count = count + 1 if state == before else 1
+                before = state
                 self.poll(count - 1)
-            if stage == DIFFERS:
+            if state == DIFFERS:
                 self._differs(task)
             if task.failure is not None:
                 raise task.failure
-            if stage != OVER:
+            if state != OVER:
                 if task.mark is not None:
                     task.entry.becomes(UNDER_WAY)
                 scope.start()
