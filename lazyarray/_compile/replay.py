@@ -12,7 +12,7 @@ from lazyarray._compile.state import Effect, State
 from lazyarray._compile.trees import (
     OUTPUT,
     Encoder,
-    Part,
+    Source,
     built,
     filled,
     frozen,
@@ -146,7 +146,7 @@ class Replay:
             raise Looked
         # One array is the result, and nothing else is done.
         self._is_plain = (
-            not self._effects and isinstance(self._result, Part) and self._result.of == OUTPUT
+            not self._effects and isinstance(self._result, Source) and self._result.of == OUTPUT
         )
         escaped = self._escaped(stand_ins, before, phases, seeds)
         if escaped is not None:

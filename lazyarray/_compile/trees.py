@@ -198,7 +198,7 @@ def taken(tree: Any, leaves: list[Any]) -> Hashable:
 # ---- what a replay gives or stores --------------------------------------------------------------
 
 
-class Part:
+class Source:
     """A place in a result: what goes there is ``index`` in the list of a call that ``of`` says."""
 
     __slots__ = ("index", "of")
@@ -213,15 +213,15 @@ class Part:
 OUTPUT, GIVEN, NUMBER = range(3)
 
 
-def built(tree: Any, parts: tuple[list[Any], Any, list[Any]]) -> Any:
-    """The tree with what its parts stand for."""
-    if type(tree) is Part:
-        return parts[tree.of][tree.index]
-    return mapped(tree, lambda x: parts[x.of][x.index] if type(x) is Part else x)
+def built(tree: Any, sources: tuple[list[Any], Any, list[Any]]) -> Any:
+    """The tree with what its sources stand for."""
+    if type(tree) is Source:
+        return sources[tree.of][tree.index]
+    return mapped(tree, lambda x: sources[x.of][x.index] if type(x) is Source else x)
 
 
 class Encoder:
-    """Makes trees with :class:`Part` out of what a captured function returned or stored."""
+    """Makes trees with :class:`Source` out of what a captured function returned or stored."""
 
     def __init__(self, given: list[Any], known: Callable[[Any], bool]) -> None:
         self.outputs: list[Any] = []
@@ -231,12 +231,12 @@ class Encoder:
         self._known = known
         self._containers: dict[int, Any] = {}  # keeps them, so that their ids stay theirs
 
-    def output(self, x: Any) -> Part:
-        """The part that is an array of the program."""
+    def output(self, x: Any) -> Source:
+        """The source that is an array of the program."""
         index = self._outputs.setdefault(id(x), len(self.outputs))
         if index == len(self.outputs):
             self.outputs.append(x)
-        return Part(OUTPUT, index)
+        return Source(OUTPUT, index)
 
     def close(self) -> None:
         """Lets go of what was encoded."""
@@ -245,11 +245,11 @@ class Encoder:
     def encoded(self, x: Any, what: str, strict: bool) -> Any:
         """The tree of a value. TracingError for an object that a call would have to make anew."""
         if type(x) is Number:
-            return Part(NUMBER, x.index)
+            return Source(NUMBER, x.index)
         if isinstance(x, Tensor):
             if id(x) in self._given:
                 self.handed_on.add(self._given[id(x)])
-                return Part(GIVEN, self._given[id(x)])
+                return Source(GIVEN, self._given[id(x)])
             return x if self._known(x) else self.output(x)
         if not holdable(x):
             raise TracingError(f"{what} is a NumPy array of what lazyarray can't hold ({x.dtype})")

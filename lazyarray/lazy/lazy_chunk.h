@@ -11,7 +11,7 @@ struct Memory;
 struct PlanNotes {
   uint64_t plan = 0;
   int last = -1, last_write = -1;  // Fuser's: the newest of the chunk's entries, the stage that wrote it last;
-                                   // then Scheduler's: the youngest part that uses it, and that writes it
+                                   // then Scheduler's: the youngest bundle that uses it, and that writes it
   int group = -1, index = -1;      // a number that the chunk has within some group: see new_mark()
   bool temporary = false;          // lives and dies in one pass, and never gets memory
 

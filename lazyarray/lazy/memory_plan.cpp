@@ -8,15 +8,15 @@ Arena::~Arena() {
   turn->unref();
 }
 
-void MemoryPlan::place(const std::vector<Part*>& parts) {
+void MemoryPlan::place(const std::vector<Bundle*>& bundles) {
   for (size_t b = 0; b < blocks.size(); ++b) {
     unplanned += blocks[b].bytes;
     for (size_t a = 0; a < b && blocks[b].in_place < 0; ++a)
       if (blocks[a].last == blocks[b].first && blocks[a].bytes == blocks[b].bytes && !taken(a) &&
-          may_replace(*parts[blocks[b].first], blocks[a].chunk, blocks[b].chunk))
+          may_replace(*bundles[blocks[b].first], blocks[a].chunk, blocks[b].chunk))
         blocks[b].in_place = static_cast<int>(a);
   }
-  find_bound(static_cast<int>(parts.size()));
+  find_bound(static_cast<int>(bundles.size()));
   // The largest first, each at the lowest place where nothing is that lives when it does: the greedy
   // order of "Efficient Memory Management for Deep Neural Net Inference" (Pisarchyk, Lee 2020). Those
   // that follow each other in place go as one.
@@ -55,26 +55,26 @@ int MemoryPlan::follower(int a) const {
   return -1;
 }
 
-void MemoryPlan::find_bound(int parts) {
-  std::vector<size_t> alive(parts, 0);
+void MemoryPlan::find_bound(int bundles) {
+  std::vector<size_t> alive(bundles, 0);
   for (const Block& b : blocks)
     for (int p = b.first + (b.in_place >= 0); p <= b.last; ++p) alive[p] += b.bytes;
   for (size_t n : alive) bound = std::max(bound, n);
 }
 
-bool MemoryPlan::may_replace(const Part& part, const Chunk* old, const Chunk* fresh) {
-  size_t last_old = 0, first_fresh = part.instrs.size();
-  for (size_t i = 0; i < part.instrs.size(); ++i) {
-    if (uses(*part.instrs[i], old)) last_old = i;
-    if (uses(*part.instrs[i], fresh)) first_fresh = std::min(first_fresh, i);
+bool MemoryPlan::may_replace(const Bundle& bundle, const Chunk* old, const Chunk* fresh) {
+  size_t last_old = 0, first_fresh = bundle.instrs.size();
+  for (size_t i = 0; i < bundle.instrs.size(); ++i) {
+    if (uses(*bundle.instrs[i], old)) last_old = i;
+    if (uses(*bundle.instrs[i], fresh)) first_fresh = std::min(first_fresh, i);
   }
   if (last_old > first_fresh) return false;
-  for (const Part::Step& s : part.steps) {
+  for (const Bundle::Step& s : bundle.steps) {
     if (last_old < s.begin || first_fresh >= s.end) continue;
     // The one ends and the other begins in this step: in a pass, tile by tile.
-    if (!s.plan) return last_old < first_fresh || alike(part, last_old, last_old + 1, old, fresh);
+    if (!s.plan) return last_old < first_fresh || alike(bundle, last_old, last_old + 1, old, fresh);
     if (s.plan->writes_early()) return false;
-    return alike(part, s.begin, s.end, old, fresh);
+    return alike(bundle, s.begin, s.end, old, fresh);
   }
   return true;  // one step ends it, a later one begins the other
 }
@@ -85,11 +85,11 @@ bool MemoryPlan::uses(const Instr& in, const Chunk* c) {
   return false;
 }
 
-bool MemoryPlan::alike(const Part& part, size_t from, size_t to, const Chunk* old, const Chunk* fresh) {
+bool MemoryPlan::alike(const Bundle& bundle, size_t from, size_t to, const Chunk* old, const Chunk* fresh) {
   Instr* first = nullptr;
   int op = 0;
   for (size_t i = from; i < to; ++i) {
-    Instr& in = *part.instrs[i];
+    Instr& in = *bundle.instrs[i];
     for (int k = 0; k < in.nop; ++k) {
       if (in.ops[k].chunk != old && in.ops[k].chunk != fresh) continue;
       // A cast with values out of range reads its input once more.

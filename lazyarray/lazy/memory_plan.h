@@ -13,7 +13,7 @@ struct Arena {
   MemoryPool* const pool;
   const size_t nbytes;
   char* const data;
-  // Two programs that share the block: parts read this variable; who comes after the other writes it.
+  // Two programs that share the block: bundles read this variable; who comes after the other writes it.
   Chunk* turn;
   const void* last = nullptr;  // GIL: the program that ran last
 
@@ -41,7 +41,7 @@ class MemoryPlan {
     size_t offset = 0;
   };
   struct Conflict {
-    int part;
+    int bundle;
     Chunk* chunk;
   };
   std::vector<Block> blocks;
@@ -51,7 +51,7 @@ class MemoryPlan {
   static size_t rounded(size_t n) { return (n + 63) / 64 * 64; }
 
   // `blocks` are filled in, in the order of `first`.
-  void place(const std::vector<Part*>& parts);
+  void place(const std::vector<Bundle*>& bundles);
 
  private:
   struct Group {
@@ -65,14 +65,14 @@ class MemoryPlan {
   int follower(int a) const;
 
   // The most bytes alive at once: no plan needs less.
-  void find_bound(int parts);
+  void find_bound(int bundles);
 
-  // Whether operator `part`, the last that uses `old` and the first that uses `fresh`, may write the one
+  // Whether operator `bundle`, the last that uses `old` and the first that uses `fresh`, may write the one
   // where the other lies.
-  static bool may_replace(const Part& part, const Chunk* old, const Chunk* fresh);
+  static bool may_replace(const Bundle& bundle, const Chunk* old, const Chunk* fresh);
   static bool uses(const Instr& in, const Chunk* c);
   // Whether instructions `from` .. `to` are all elementwise where they use the two, at the same places.
-  static bool alike(const Part& part, size_t from, size_t to, const Chunk* old, const Chunk* fresh);
+  static bool alike(const Bundle& bundle, size_t from, size_t to, const Chunk* old, const Chunk* fresh);
 };
 
 }  // namespace lazyarray

@@ -6,7 +6,7 @@ namespace lazyarray {
 Program::~Program() {
   for (Chunk* c : followed) c->unref();
   for (Phase& p : phases)
-    for (Pushed& o : p.operators) delete o.part;
+    for (Pushed& o : p.operators) delete o.bundle;
   for (Instr* in : instrs) recorder_->pool()->drop(in);
   if (arena) arena->unref();
 }
@@ -147,13 +147,13 @@ bool Program::finish(const std::unordered_set<Chunk*>& substituted, Program* sha
   std::vector<Pushed*> operators;
   for (Phase& phase : phases)
     for (Pushed& o : phase.operators) operators.push_back(&o);
-  for (const MemoryPlan::Conflict& c : plan.conflicts) use(*operators[c.part], c.chunk, true, 0);
+  for (const MemoryPlan::Conflict& c : plan.conflicts) use(*operators[c.bundle], c.chunk, true, 0);
   if (arena)
     for (Pushed* o : operators) use(*o, arena->turn, false, 0);
   finished = true;
   for (Pushed* o : operators)  // not under push_order(): LAZYARRAY_JIT=eager compiles here, with the GIL
-    for (const Part::Step& s : o->part->steps)
-      if (s.plan) o->part->backend->expect(*s.plan, kRuns);
+    for (const Bundle::Step& s : o->bundle->steps)
+      if (s.plan) o->bundle->backend->expect(*s.plan, kRuns);
   return true;
 }
 
@@ -191,8 +191,8 @@ Status Program::push(int phase) {
 void Program::arrange(const std::unordered_set<Chunk*>& substituted, MemoryPlan& plan) {
   std::lock_guard<std::mutex> order(recorder_->push_order());
   splits.push_back(instrs.size());
-  std::vector<Part*> all;
-  std::vector<std::unordered_set<Chunk*>> held;  // by part: what it uses that has memory
+  std::vector<Bundle*> all;
+  std::vector<std::unordered_set<Chunk*>> held;  // by bundle: what it uses that has memory
   size_t begin = 0;
   std::unordered_map<Chunk*, int> counts;  // of references by instructions
   for (Instr* in : instrs)
@@ -207,9 +207,9 @@ void Program::arrange(const std::unordered_set<Chunk*>& substituted, MemoryPlan&
     begin = end;
     if (recorder_->scheduler.arrange(segment) || recorder_->scheduler.keeps_reports)
       phase.report = recorder_->scheduler.report_of(segment);
-    for (Part* part : recorder_->scheduler.arranged()) {
-      phase.operators.push_back(describe(part, substituted));
-      all.push_back(part);
+    for (Bundle* bundle : recorder_->scheduler.arranged()) {
+      phase.operators.push_back(describe(bundle, substituted));
+      all.push_back(bundle);
       held.emplace_back();
       for (const Use& u : phase.operators.back().uses) held.back().insert(static_cast<Chunk*>(u.var));
     }
@@ -255,17 +255,17 @@ void Program::use(Pushed& o, Chunk* c, bool write, uint32_t bumps) {
   o.uses.push_back(u);
 }
 
-Program::Pushed Program::describe(Part* part, const std::unordered_set<Chunk*>& substituted) {
+Program::Pushed Program::describe(Bundle* bundle, const std::unordered_set<Chunk*>& substituted) {
   Pushed o;
-  o.part = part;
-  o.name = part->name();
-  for (size_t i = 0; i < part->instrs.size(); ++i) {
-    Instr* in = part->instrs[i];
+  o.bundle = bundle;
+  o.name = bundle->name();
+  for (size_t i = 0; i < bundle->instrs.size(); ++i) {
+    Instr* in = bundle->instrs[i];
     o.native &= in->kernel->kind != Kernel::PYTHON;
     for (int k = 0; k < in->nop; ++k) {
       Chunk* c = in->ops[k].chunk;
       if (!c) continue;
-      if (part->in_scratch(i, k)) {
+      if (bundle->in_scratch(i, k)) {
         if (in->writes(k)) temporaries++;
         continue;
       }
@@ -273,7 +273,7 @@ Program::Pushed Program::describe(Part* part, const std::unordered_set<Chunk*>& 
       use(o, c, in->writes(k), in->writes(k) ? 1 : 0);
     }
   }
-  o.prop = part->prop(part->ns < recorder_->policy.inline_ns);
+  o.prop = bundle->prop(bundle->ns < recorder_->policy.inline_ns);
   return o;
 }
 
@@ -336,46 +336,46 @@ void Program::prepare(Pushed& o, const std::vector<Substitution>& substitutions)
       if (s.from == v) v = s.to;
     op->add_use(v, u.write, false, u.bumps);
   }
-  auto run = std::make_unique<Run>(Run{this, o.part, false});
+  auto run = std::make_unique<Run>(Run{this, o.bundle, false});
   if (o.substituted && !substitutions.empty()) {
-    run->part = copy_of(*o.part, substitutions);
+    run->bundle = copy_of(*o.bundle, substitutions);
     run->own = true;
   }
   ref();
-  op->device = o.part->device;
+  op->device = o.bundle->device;
   op->name = o.name;
   op->bytes = 0;   // its memory is there already
-  op->cost_ns = static_cast<int64_t>(o.part->ns);
+  op->cost_ns = static_cast<int64_t>(o.bundle->ns);
   op->prop = o.prop;
-  op->wide = o.part->instrs[0]->wide;
-  op->payload.run = [](void* arg, RunContext& ctx) { return Scheduler::run(static_cast<Run*>(arg)->part, ctx); };
+  op->wide = o.bundle->instrs[0]->wide;
+  op->payload.run = [](void* arg, RunContext& ctx) { return Scheduler::run(static_cast<Run*>(arg)->bundle, ctx); };
   op->payload.drop = [](void* arg) {
     Run* r = static_cast<Run*>(arg);
     if (r->own) {
-      for (Instr* in : r->part->instrs) r->program->recorder_->pool()->drop(in);
-      delete r->part;
+      for (Instr* in : r->bundle->instrs) r->program->recorder_->pool()->drop(in);
+      delete r->bundle;
     }
     r->program->unref();
     delete r;
   };
-  op->payload.describe = [](void* arg, ProfileNote& to) { Scheduler::describe(static_cast<Run*>(arg)->part, to); };
+  op->payload.describe = [](void* arg, ProfileNote& to) { Scheduler::describe(static_cast<Run*>(arg)->bundle, to); };
   if (recorder_->engine()->profiling()) op->site = interpreter().here();
   op->payload.arg = run.release();
   op->payload.native = o.native;
   op->payload.own_errors = true;
 }
 
-Part* Program::copy_of(const Part& part, const std::vector<Substitution>& given) {
+Bundle* Program::copy_of(const Bundle& bundle, const std::vector<Substitution>& given) {
   struct Held : std::vector<Chunk*> {
     ~Held() {
       for (Chunk* c : *this) c->unref();
     }
   } fresh_ones;
   std::vector<Substitution> substitutions = given;
-  for (const Part::Step& s : part.steps)
+  for (const Bundle::Step& s : bundle.steps)
     for (size_t i = s.begin; s.plan && s.plan->may_fall_back() && i < s.end; ++i)
-      for (int k = part.instrs[i]->nin; k < part.instrs[i]->nop; ++k) {
-        Chunk* c = part.instrs[i]->ops[k].chunk;
+      for (int k = bundle.instrs[i]->nin; k < bundle.instrs[i]->nop; ++k) {
+        Chunk* c = bundle.instrs[i]->ops[k].chunk;
         if (!c || s.plan->in_memory(i - s.begin, k) || !is_temporary(c)) continue;
         bool known = false;
         for (const Substitution& x : substitutions) known |= x.from == c;
@@ -384,7 +384,7 @@ Part* Program::copy_of(const Part& part, const std::vector<Substitution>& given)
         fresh_ones.push_back(store_->create(c->nbytes, c->device));
         substitutions.push_back({c, fresh_ones.back(), 0});
       }
-  auto copy = std::make_unique<Part>(part);
+  auto copy = std::make_unique<Bundle>(bundle);
   size_t made = 0;
   try {
     for (; made < copy->instrs.size(); ++made) copy->instrs[made] = copy_of(*copy->instrs[made], substitutions);

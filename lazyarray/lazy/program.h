@@ -28,7 +28,7 @@ class Program {
   };
   // What an operator of the program uses, found once.
   struct Pushed {
-    Part* part;
+    Bundle* bundle;
     std::vector<Use> uses;   // op is null
     bool native = true;
     Prop prop = Prop::NORMAL;
@@ -118,7 +118,7 @@ class Program {
   // One run of an operator.
   struct Run {
     Program* program;
-    Part* part;
+    Bundle* bundle;
     bool own;   // made for this run
   };
 
@@ -130,7 +130,7 @@ class Program {
 
   static void use(Pushed& o, Chunk* c, bool write, uint32_t bumps);
 
-  Pushed describe(Part* part, const std::unordered_set<Chunk*>& substituted);
+  Pushed describe(Bundle* bundle, const std::unordered_set<Chunk*>& substituted);
 
   bool settle_arena(const MemoryPlan& plan, Program* sharing);
 
@@ -145,7 +145,7 @@ class Program {
 
   // Two such runs may go on at once. Where a GPU can't run a fused stage as such its temporaries get
   // memory, so each run has its own.
-  Part* copy_of(const Part& part, const std::vector<Substitution>& given);
+  Bundle* copy_of(const Bundle& bundle, const std::vector<Substitution>& given);
 
   Instr* copy_of(Instr& in, const std::vector<Substitution>& substitutions);
 

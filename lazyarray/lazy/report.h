@@ -38,7 +38,7 @@ class Report {
   std::deque<Line> lines;
   int64_t least = 0, unfused = 0;  // bytes
 
-  Report(size_t n, size_t parts) : instructions(n), lines(parts) {}
+  Report(size_t n, size_t operators) : instructions(n), lines(operators) {}
 
   void begins(size_t line, int64_t now) { lines[line].begun.store(now, std::memory_order_relaxed); }
   void ends(size_t line, int64_t now) { lines[line].ended.store(now, std::memory_order_relaxed); }

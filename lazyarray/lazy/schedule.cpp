@@ -3,18 +3,18 @@
 
 namespace lazyarray {
 
-const char* Part::name() const {
+const char* Bundle::name() const {
   if (instrs.size() == 1) return instrs[0]->kernel->name;
   return steps.size() == 1 && steps[0].plan ? "fused" : "segment";
 }
 
-Prop Part::prop(bool tiny) const {
+Prop Bundle::prop(bool tiny) const {
   if (instrs[0]->kernel->kind == Kernel::TRANSFER)
     return instrs[0]->fetches() ? Prop::COPY_FROM_GPU : Prop::COPY_TO_GPU;
   return tiny && !backend->launches() ? Prop::ASYNC : Prop::NORMAL;
 }
 
-bool Part::in_scratch(size_t instr, int op) const {
+bool Bundle::in_scratch(size_t instr, int op) const {
   if (!is_temporary(instrs[instr]->ops[op].chunk)) return false;
   for (const Step& s : steps)
     if (s.plan && s.begin <= instr && instr < s.end) return !s.plan->in_memory(instr - s.begin, op);
@@ -33,7 +33,7 @@ bool Scheduler::arrange(const std::vector<Instr*>& segment) {
     fusing = true;
     break;
   }
-  parts_.clear();
+  bundles_.clear();
   if (fusing) {
     std::vector<Stage>& stages = fuser_.cut(segment, ++plan_);
     plan_++;
@@ -56,13 +56,13 @@ Status Scheduler::push(std::vector<Instr*>& segment, Engine::After& after) {
   try {
     const bool fusing = arrange(segment);
     if (fusing || keeps_reports) keep(report_of(segment));
-    for (; pushed < parts_.size(); ++pushed) {
-      const Status s = push_part(parts_[pushed], static_cast<int>(pushed), segment, after);
+    for (; pushed < bundles_.size(); ++pushed) {
+      const Status s = push_bundle(bundles_[pushed], static_cast<int>(pushed), segment, after);
       if (s != Status::OK) status = s;
     }
   } catch (const std::bad_alloc&) {
-    for (; pushed < parts_.size(); ++pushed) delete parts_[pushed];
-    parts_.clear();
+    for (; pushed < bundles_.size(); ++pushed) delete bundles_[pushed];
+    bundles_.clear();
     segment.erase(std::remove(segment.begin(), segment.end(), nullptr), segment.end());
     throw;
   }
@@ -71,8 +71,8 @@ Status Scheduler::push(std::vector<Instr*>& segment, Engine::After& after) {
 }
 
 std::shared_ptr<Report> Scheduler::report_of(const std::vector<Instr*>& segment) {
-  auto report = std::make_shared<Report>(segment.size(), parts_.size());
-  for (size_t i = 0; i < parts_.size(); ++i) describe(*parts_[i], report, i);
+  auto report = std::make_shared<Report>(segment.size(), bundles_.size());
+  for (size_t i = 0; i < bundles_.size(); ++i) describe(*bundles_[i], report, i);
   report->total(segment, new_mark());
   return report;
 }
@@ -86,40 +86,40 @@ void Scheduler::keep(const std::shared_ptr<Report>& report) {
 }
 
 Error* Scheduler::run(void* arg, RunContext& ctx) {
-  Part* part = static_cast<Part*>(arg);
-  Executor& executor = *part->scheduler->executor_;
-  if (part->report) part->report->begins(part->line, part->scheduler->engine_->now());
+  Bundle* bundle = static_cast<Bundle*>(arg);
+  Executor& executor = *bundle->scheduler->executor_;
+  if (bundle->report) bundle->report->begins(bundle->line, bundle->scheduler->engine_->now());
   size_t stage = 0;
-  const TilePolicy& tiles = *part->scheduler->tiles_;
+  const TilePolicy& tiles = *bundle->scheduler->tiles_;
   const Crew crew{ctx.engine, ctx.op, tiles.split_ns, tiles.task_ns};
-  for (const Part::Step& s : part->steps) {
+  for (const Bundle::Step& s : bundle->steps) {
     int threads = 0;
     if (s.plan)
-      threads = part->backend->pass(executor, *s.plan, part->instrs.data() + s.begin, s.end - s.begin, ctx.op);
+      threads = bundle->backend->pass(executor, *s.plan, bundle->instrs.data() + s.begin, s.end - s.begin, ctx.op);
     else
-      for (size_t i = s.begin; i < s.end; ++i) executor.step(*part->instrs[i], &crew);
-    if (part->report) part->report->lines[part->line].stages[stage++].threads = threads;
+      for (size_t i = s.begin; i < s.end; ++i) executor.step(*bundle->instrs[i], &crew);
+    if (bundle->report) bundle->report->lines[bundle->line].stages[stage++].threads = threads;
   }
-  if (part->report) part->report->ends(part->line, part->scheduler->engine_->now());
+  if (bundle->report) bundle->report->ends(bundle->line, bundle->scheduler->engine_->now());
   if (ctx.engine->profiling()) try {
-      profile_memory(*ctx.engine, part->instrs);
+      profile_memory(*ctx.engine, bundle->instrs);
     } catch (const std::bad_alloc&) {  // unseen
     }
   return nullptr;
 }
 
 void Scheduler::describe(void* arg, ProfileNote& to) {
-  const Part* part = static_cast<Part*>(arg);
+  const Bundle* bundle = static_cast<Bundle*>(arg);
   uint16_t stage = 0;
-  for (const Part::Step& s : part->steps)
-    profile_stage(to, part->instrs, s.begin, s.end, stage++, s.plan.get());
+  for (const Bundle::Step& s : bundle->steps)
+    profile_stage(to, bundle->instrs, s.begin, s.end, stage++, s.plan.get());
 }
 
 void Scheduler::drop(void* arg) {
-  Part* part = static_cast<Part*>(arg);
-  Scheduler* const me = part->scheduler;
-  for (Instr* in : part->instrs) me->pool_->drop(in);
-  delete part;
+  Bundle* bundle = static_cast<Bundle*>(arg);
+  Scheduler* const me = bundle->scheduler;
+  for (Instr* in : bundle->instrs) me->pool_->drop(in);
+  delete bundle;
   me->store_->watch_idle();  // the last of its chunks may have died
 }
 
@@ -150,17 +150,17 @@ void Scheduler::add(Instr* const* instrs, size_t n, Stage* stage) {
   }
   cheap &= ns < policy_->cheap_ns;
   const Device device = instrs[0]->device();
-  if (join < 0 || !cheap || !parts_[join]->open || !(parts_[join]->device == device)) {
-    join = static_cast<int>(parts_.size());
-    auto fresh = std::make_unique<Part>();
-    parts_.push_back(fresh.get());
+  if (join < 0 || !cheap || !bundles_[join]->open || !(bundles_[join]->device == device)) {
+    join = static_cast<int>(bundles_.size());
+    auto fresh = std::make_unique<Bundle>();
+    bundles_.push_back(fresh.get());
     fresh.release();
-    parts_.back()->scheduler = this;
-    parts_.back()->device = device;
-    parts_.back()->backend = &executor_->on(device);
-    parts_.back()->open = cheap;
+    bundles_.back()->scheduler = this;
+    bundles_.back()->device = device;
+    bundles_.back()->backend = &executor_->on(device);
+    bundles_.back()->open = cheap;
   }
-  Part& p = *parts_[join];
+  Bundle& p = *bundles_[join];
   const size_t begin = p.instrs.size();
   p.instrs.insert(p.instrs.end(), instrs, instrs + n);
   if (stage && stage->fused) {
@@ -211,18 +211,18 @@ void Scheduler::find_temporaries(Stage& stage) {
     }
 }
 
-Status Scheduler::push_part(Part* part, int index, std::vector<Instr*>& segment, Engine::After& after) {
+Status Scheduler::push_bundle(Bundle* bundle, int index, std::vector<Instr*>& segment, Engine::After& after) {
   struct Mark {
     Chunk* chunk;
     bool write;
   };
   std::vector<Mark> marks;
-  marks.reserve(3 * part->instrs.size());
+  marks.reserve(3 * bundle->instrs.size());
   Operator* op = engine_->new_op();
-  Instr* first = part->instrs[0];
+  Instr* first = bundle->instrs[0];
   bool native = true;
   try {
-    for (Instr* in : part->instrs) {
+    for (Instr* in : bundle->instrs) {
       native &= in->kernel->kind != Kernel::PYTHON;
       for (int k = 0; k < in->nop; ++k) {
         Chunk* c = in->ops[k].chunk;
@@ -245,22 +245,22 @@ Status Scheduler::push_part(Part* part, int index, std::vector<Instr*>& segment,
     engine_->discard(op);
     throw;
   }
-  op->device = part->device;
-  op->name = part->name();
-  op->bytes = part->bytes;
-  op->cost_ns = static_cast<int64_t>(part->ns);
-  op->prop = part->prop(!native && part->ns < policy_->gil_ns);
+  op->device = bundle->device;
+  op->name = bundle->name();
+  op->bytes = bundle->bytes;
+  op->cost_ns = static_cast<int64_t>(bundle->ns);
+  op->prop = bundle->prop(!native && bundle->ns < policy_->gil_ns);
   op->wide = first->wide;  // stands alone
   op->payload.run = run;
   op->payload.drop = drop;
   op->payload.describe = describe;
   op->site = first->site;
-  op->payload.arg = part;
+  op->payload.arg = bundle;
   op->payload.native = native;
   op->payload.own_errors = true;
-  // The engine counts each use once more in push(), so the counters never dip to zero; the part
+  // The engine counts each use once more in push(), so the counters never dip to zero; the bundle
   // (with its instructions) may be gone once it is pushed, so the marks are noted first.
-  for (Instr* in : part->instrs) {
+  for (Instr* in : bundle->instrs) {
     segment[in->index] = nullptr;
     for (int k = 0; k < in->nop; ++k) {
       Chunk* c = in->ops[k].chunk;
@@ -287,13 +287,13 @@ Error* Scheduler::refusal() try {
   return Error::no_memory();
 }
 
-void Scheduler::describe(Part& part, const std::shared_ptr<Report>& report, size_t line) {
-  part.report = report;
-  part.line = line;
+void Scheduler::describe(Bundle& bundle, const std::shared_ptr<Report>& report, size_t line) {
+  bundle.report = report;
+  bundle.line = line;
   Report::Line& l = report->lines[line];
-  l.device = part.device;
-  l.launches = part.backend->launches();
-  for (const Part::Step& s : part.steps) l.stages.emplace_back(part.instrs, s.begin, s.end, s.plan);
+  l.device = bundle.device;
+  l.launches = bundle.backend->launches();
+  for (const Bundle::Step& s : bundle.steps) l.stages.emplace_back(bundle.instrs, s.begin, s.end, s.plan);
 }
 
 }  // namespace lazyarray

@@ -12,7 +12,7 @@
 namespace lazyarray {
 
 // What one operator runs: stages in order, each some of `instrs`.
-struct Part {
+struct Bundle {
   struct Step {
     size_t begin, end;
     std::shared_ptr<const FusedPlan> plan;  // null: the instructions run one after the other
@@ -51,30 +51,30 @@ class Scheduler {
 
   std::shared_ptr<Report> report();
 
-  // Cuts a segment into parts, in an order that keeps program order on every chunk; whether any of it
+  // Cuts a segment into bundles, in an order that keeps program order on every chunk; whether any of it
   // is fused. They are the caller's; what a chunk's notes say holds until the next call.
   bool arrange(const std::vector<Instr*>& segment);
-  const std::vector<Part*>& arranged() const { return parts_; }
+  const std::vector<Bundle*>& arranged() const { return bundles_; }
 
   // Pushes a segment and empties it. Without memory (std::bad_alloc) what is not pushed stays in it, in
   // its order.
   Status push(std::vector<Instr*>& segment, Engine::After& after);
 
-  // What was arranged, for la.explain(); the parts will tell it when they run.
+  // What was arranged, for la.explain(); the bundles will tell it when they run.
   std::shared_ptr<Report> report_of(const std::vector<Instr*>& segment);
   void keep(const std::shared_ptr<Report>& report);
 
-  // Runs a part.
+  // Runs a bundle.
   static Error* run(void* arg, RunContext& ctx);
   static void describe(void* arg, ProfileNote& to);
 
  private:
   static void drop(void* arg);
 
-  // A stage joins the youngest part that it depends on (it reads what the part writes, or writes
-  // what it reads or writes) if both are cheap; otherwise it opens a part. So an edge always leads
-  // from an older part to a younger one, parts pushed by age keep program order on every chunk, and
-  // parts with no edge between them are separate operators: a wait on one never waits for the other.
+  // A stage joins the youngest bundle that it depends on (it reads what the bundle writes, or writes
+  // what it reads or writes) if both are cheap; otherwise it opens a bundle. So an edge always leads
+  // from an older bundle to a younger one, bundles pushed by age keep program order on every chunk, and
+  // bundles with no edge between them are separate operators: a wait on one never waits for the other.
   void add(Instr* const* instrs, size_t n, Stage* stage);
 
   // An output is a temporary of its stage if nobody can ever use it outside: no handle is left
@@ -83,15 +83,15 @@ class Scheduler {
   // wanted tile by tile only, which those of an open reduction are not.
   void find_temporaries(Stage& stage);
 
-  // All that may fail comes before anything else knows of the part.
-  Status push_part(Part* part, int index, std::vector<Instr*>& segment, Engine::After& after);
+  // All that may fail comes before anything else knows of the bundle.
+  Status push_bundle(Bundle* bundle, int index, std::vector<Instr*>& segment, Engine::After& after);
 
   static Error* refusal();
 
   // A value of Chunk::use_group that no chunk has.
   int new_mark() { return last_mark_ = last_mark_ == INT_MIN ? -2 : last_mark_ - 1; }
 
-  void describe(Part& part, const std::shared_ptr<Report>& report, size_t line);
+  void describe(Bundle& bundle, const std::shared_ptr<Report>& report, size_t line);
 
   Engine* const engine_;
   Executor* const executor_;
@@ -100,7 +100,7 @@ class Scheduler {
   const TilePolicy* const tiles_;
   ChunkStore* const store_;
   Fuser fuser_;
-  std::vector<Part*> parts_;
+  std::vector<Bundle*> bundles_;
   uint64_t plan_ = 0;
   int last_mark_ = -2;
   std::mutex report_mu_;  // guards report_ alone
