@@ -215,14 +215,7 @@ else:  # hidden from type checkers, to which it would promise every name
             found = _importlib.import_module(f"lazyarray.{room}")
             # For the next time; what somebody else has put there meanwhile stays.
             return globals().setdefault(name, getattr(found, inner) if inner else found)
-        import difflib
-
-        from lazyarray.functions.absent import ABSENT
-
-        near = difflib.get_close_matches(name, __all__, 1)
-        reason = _hints.NAMES.get(name) or ABSENT.get(name)
-        hint = f": {reason}" if reason else f": did you mean {near[0]!r}?" if near else ""
-        raise AttributeError(f"module 'lazyarray' has no attribute {name!r}{hint}", name=name)
+        return _hints.refuse(_public.namespace, name)
 
 
 _direct.in_lazyarray(_public.namespace)

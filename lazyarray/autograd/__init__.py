@@ -15,6 +15,9 @@ array([2., 4., 6.])
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+from lazyarray import _public
 from lazyarray.autograd.function import Function
 from lazyarray.autograd.gradients import (
     attach_grad,
@@ -52,3 +55,6 @@ __all__ = [
     "set_training",
     "train_mode",
 ]
+
+if not TYPE_CHECKING:  # to type checkers it would promise every name
+    __getattr__ = _public.refusing(__name__)

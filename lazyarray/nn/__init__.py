@@ -19,9 +19,10 @@ array([ 0.25, -0.25])
 from __future__ import annotations
 
 import sys
+from typing import TYPE_CHECKING
 
 import lazyarray.random  # noqa: F401  as a whole: what asks for a part first may deadlock threads
-from lazyarray import _direct
+from lazyarray import _direct, _public
 from lazyarray.nn import (
     activations,
     choices,
@@ -63,3 +64,6 @@ SECTIONS = [
 __all__ = [name for section in SECTIONS for name in section.__all__]
 
 _direct.register(sys.modules[__name__], writers=optimizers.__all__)
+
+if not TYPE_CHECKING:  # to type checkers it would promise every name
+    __getattr__ = _public.refusing(__name__)

@@ -22,7 +22,7 @@ from numpy.random import (
     SeedSequence,
 )
 
-from lazyarray import _direct
+from lazyarray import _direct, _public
 from lazyarray.ops._rows import Public
 from lazyarray.random import devices
 from lazyarray.random._draws import Draw
@@ -102,3 +102,5 @@ __all__ = [
 from lazyarray.random import mtrand  # noqa: E402  which takes what is above
 
 _direct.register(sys.modules[__name__])
+
+__getattr__ = _public.refusing(__name__)

@@ -1,5 +1,6 @@
 """What users of other libraries type first: errors say what to write here, help shows signatures."""
 
+import importlib
 import pydoc
 import subprocess
 import sys
@@ -9,25 +10,55 @@ import pytest
 import lazyarray as la
 from lazyarray import _hints
 
+NAMES = [(module, name) for module, names in _hints.NAMES.items() for name in names]
 
-@pytest.mark.parametrize("name", _hints.NAMES)
-def test_names_of_other_libraries(name):
-    assert name not in la.__all__
+
+@pytest.mark.parametrize(("module", "name"), NAMES)
+def test_names_of_other_libraries(module, name):
+    place = importlib.import_module(module)
+    hint = _hints.NAMES[module][name]
+    assert name not in place.__all__
+    assert not hasattr(place, name)
     with pytest.raises(AttributeError) as raised:
-        getattr(la, name)
-    assert _hints.NAMES[name] in str(raised.value) and repr(name) in str(raised.value)
+        getattr(place, name)
+    assert hint in str(raised.value) and repr(name) in str(raised.value)
+    for line in (f"from {module} import {name}", f"import {module}.{name} as it"):
+        with pytest.raises(ImportError) as raised:
+            exec(line, {})
+        assert hint in str(raised.value) and repr(name) in str(raised.value)
+
+
+def test_below_a_module_that_there_is_not():
+    with pytest.raises(ModuleNotFoundError, match=r"la\.nn\.SGD"):
+        from lazyarray.optim import Adam  # noqa: F401
+
+
+@pytest.mark.parametrize(("path", "right"), [("linsapce", "linspace"), ("nn.Relu", "relu")])
+def test_slips_of_the_pen(path, right):
+    room, _, name = f"lazyarray.{path}".rpartition(".")
+    with pytest.raises(AttributeError, match=f"did you mean {right!r}"):
+        getattr(importlib.import_module(room), name)
+    with pytest.raises(ImportError, match=f"cannot import name {name!r}"):
+        exec(f"from {room} import {name}", {})
+    with pytest.raises(ModuleNotFoundError, match=f"No module named '{room}.{name}'"):
+        exec(f"import {room}.{name}", {})
+
+
+def test_what_numpy_has_and_we_leave_out():
+    with pytest.raises(ImportError, match="vstack"):
+        from lazyarray import row_stack  # noqa: F401
 
 
 def named(text):
     """The names of lazyarray in a hint: "la.nn.relu"."""
     import re
 
-    return re.findall(r"\bla\.([a-z_]+(?:\.[A-Za-z_]+)*)", text)
+    return re.findall(r"\bla\.([a-z_]\w*(?:\.[A-Za-z_]\w*)*)", text)
 
 
-@pytest.mark.parametrize("name", [*_hints.NAMES, *_hints.ATTRIBUTES])
-def test_hints_name_what_is_there(name):
-    for path in named(_hints.NAMES.get(name, "") + " " + _hints.ATTRIBUTES.get(name, "")):
+@pytest.mark.parametrize("names", [*_hints.NAMES.values(), _hints.ATTRIBUTES])
+def test_hints_name_what_is_there(names):
+    for path in named(" ".join(names.values())):
         place = la
         for part in path.split("."):
             place = getattr(place, part)
