@@ -26,7 +26,7 @@ def teach_json(module: Any) -> None:
                 return x.item()
         return others(self, o)
 
-    # Where the encoder is Python's own (``indent=``, ``json.dump``), ``isinstance(x, float)`` is true.
+    # Python's own encoder (``indent=``, ``json.dump``) asks ``isinstance(x, float)``, which is true.
     @functools.wraps(make)
     def make_iterencode(
         markers: Any, default: Any, text: Any, indent: Any, number: Any, *rest: Any
