@@ -26,7 +26,7 @@ def teach_json(module: Any) -> None:
                 return x.item()
         return others(self, o)
 
-    # Python's own encoder (``indent=``, ``json.dump``) asks ``isinstance(x, float)``, which is true.
+    # Its encoder in Python (``indent=``, ``json.dump``) asks ``isinstance(x, float)``: it is true.
     @functools.wraps(make)
     def make_iterencode(
         markers: Any, default: Any, text: Any, indent: Any, number: Any, *rest: Any
