@@ -8,8 +8,13 @@ task, the thread that writes to the wire or to disk), and its time would be anot
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import asyncio
+from collections import deque
+from collections.abc import Callable, Iterator
+from types import ModuleType
 from typing import Any
+
+import numpy as np
 
 from lazyarray import storage
 from lazyarray.dask._replace import replace
@@ -21,28 +26,43 @@ __all__ = ["adapt_local", "adapt_worker", "finished"]
 def finished(result: Any) -> Any:
     """``result``, when the arrays in it have their values; raises what made one of them fail.
 
-    Looks into lists, tuples and dicts.
+    Looks into containers, arrays of objects, and what pickle would take of other objects.
     """
-    found: list[Any] = []
-    _collect(result, found, 0)
-    for x in found:  # all are recorded: a first wait flushes, and the rest run side by side
+    for x in list(_arrays(result)):  # all are recorded: a first wait flushes, the rest run by then
         x.wait_to_read()
     return result
 
 
-def _collect(o: Any, found: list[Any], depth: int) -> None:
-    if isinstance(o, Tensor):
-        found.append(o)
-    elif depth < _DEPTH:
-        if isinstance(o, (list, tuple)):
-            for each in o:
-                _collect(each, found, depth + 1)
-        elif isinstance(o, dict):
-            for each in o.values():
-                _collect(each, found, depth + 1)
+def _arrays(result: Any) -> Iterator[Any]:
+    todo, seen = deque([result]), {}
+    while todo:
+        o = todo.popleft()
+        if isinstance(o, Tensor):
+            yield o
+        elif not isinstance(o, _HOLDS_NOTHING) and id(o) not in seen:
+            seen[id(o)] = o  # ... which keeps it: another object could have its number
+            todo.extend(_inside(o))
 
 
-_DEPTH = 8  # of nested containers
+_HOLDS_NOTHING = (str, bytes, int, float, complex, type(None), type, ModuleType)
+
+
+def _inside(o: Any) -> Iterator[Any]:
+    if isinstance(o, np.ndarray):
+        if o.dtype == object:
+            yield from o.flat
+        return
+    if isinstance(o, dict):
+        yield from o.values()
+    elif isinstance(o, (list, tuple, set, frozenset, deque)):
+        yield from o
+    # What says itself how it is pickled (a client's future, say) may lead to all of the process.
+    kind: Any = type(o)
+    if kind.__reduce_ex__ is object.__reduce_ex__ and kind.__reduce__ is object.__reduce__:
+        try:
+            yield o.__getstate__()
+        except Exception:  # it can't be pickled, and so isn't sent
+            return
 
 
 class _Finishing:
@@ -55,6 +75,15 @@ class _Finishing:
 
     def __call__(self, data: Any) -> Any:
         return finished(self._task(data))
+
+
+class _FinishingLater(_Finishing):
+    """The same of a coroutine: the worker's loop goes on."""
+
+    __slots__ = ()
+
+    async def __call__(self, data: Any) -> Any:
+        return await asyncio.to_thread(finished, await self._task(data))
 
 
 def adapt_local(local: Any) -> None:
@@ -84,7 +113,23 @@ def adapt_worker(worker: Any) -> None:
 
         return run_task
 
+    def make_later(run: Any) -> Any:
+        async def run_task(task: Any, data: Any, time_delay: float) -> Any:
+            done = await run(_FinishingLater(task), data, time_delay)
+            _give_back(worker)
+            return done
+
+        return run_task
+
+    def make_actor(run: Any) -> Any:
+        def run_actor(func: Any, *more: Any) -> Any:
+            return run(lambda *args, **kwargs: finished(func(*args, **kwargs)), *more)
+
+        return run_actor
+
     replace(worker, "_run_task_simple", make)
+    replace(worker, "_run_task_async", make_later)
+    replace(worker, "_run_actor", make_actor)
 
 
 def _give_back(worker: Any) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 
 from lazyarray import _public
 from lazyarray.lazy import _share
-from lazyarray.lazy._lazy import Tensor, returned
+from lazyarray.lazy._lazy import Tensor, no_sync, paused, returned
 from lazyarray.ops import _rows
 
 __all__ = ["register", "register_cuda"]
@@ -28,6 +28,10 @@ def register(protocol: Any) -> None:
 
 
 def _dumps(x: Any) -> tuple[dict[str, Any], list[Any]]:
+    try:
+        x.wait_to_read()
+    except Exception as error:
+        return _failed(x, error)
     on_gpu = x.device.device_type == "gpu"
     # Until the frame is gone, each op on x has run when its call returns.
     host: np.ndarray = x.asnumpy() if on_gpu else _share.export(x, _WHAT)
@@ -49,6 +53,8 @@ def _dumps(x: Any) -> tuple[dict[str, Any], list[Any]]:
 def _loads(header: dict[str, Any], frames: list[Any]) -> Any:
     la = _public.namespace
     (frame,) = frames
+    if "failed" in header:
+        return _fails(header, frame)
     bits = np.frombuffer(frame, np.uint8) if len(frame) else np.empty(0, np.uint8)
     rows = bits.view(header["dtype"]).reshape(header["shape"])
     # Read-only or unaligned memory is copied.
@@ -56,6 +62,40 @@ def _loads(header: dict[str, Any], frames: list[Any]) -> Any:
     x = x.T if header["turned"] else x
     if header["broadcast"] is not None:
         x = la.broadcast_to(x, header["broadcast"])
+    return returned(x) if header["scalar"] else x
+
+
+def _failed(x: Any, error: Exception) -> tuple[dict[str, Any], list[Any]]:
+    """The error in the place of the values: Dask waits for ever for what can't be sent."""
+    from distributed.protocol.pickle import dumps
+
+    try:
+        what = dumps(error)
+    except Exception:
+        what = dumps(RuntimeError(f"{type(error).__name__}: {error}"))
+    header = {
+        "failed": True,
+        "dtype": x.dtype.str,
+        "shape": x.shape,
+        "device": (x.device.device_type, x.device.device_id),
+        "scalar": isinstance(x, Number),
+    }
+    return header, [what]
+
+
+def _fails(header: dict[str, Any], frame: Any) -> Any:
+    """An array like the one that failed: who reads it gets the error."""
+    from distributed.protocol.pickle import loads
+
+    error = loads(frame)
+
+    def fail(outs: Any, ins: Any) -> None:
+        raise error
+
+    device = _public.namespace.Context(*header["device"])
+    out = _rows.empty(tuple(header["shape"]), np.dtype(header["dtype"]), device)
+    with no_sync(), paused():  # Dask receives inside a `try`, where an op would raise at once
+        x: Any = _rows.call("received", fail, [], [out], cost=0)[0]
     return returned(x) if header["scalar"] else x
 
 

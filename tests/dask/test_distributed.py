@@ -15,7 +15,7 @@ import dask  # noqa: E402
 from distributed import Client, LocalCluster, wait  # noqa: E402
 from distributed.protocol import deserialize, serialize  # noqa: E402
 
-from lazyarray.dask import EngineThreads  # noqa: E402
+from lazyarray.dask import EngineThreads, wire  # noqa: E402
 
 from .here import lazy  # noqa: E402
 
@@ -124,6 +124,92 @@ def test_a_failing_block_names_its_line(client):
         with pytest.raises(np.linalg.LinAlgError) as caught:
             x.map_blocks(invert, dtype=float, meta=x._meta).sum().compute()
     assert "in invert" in "".join(getattr(caught.value, "__notes__", [])) + str(caught.value)
+
+
+class Hides:
+    """An object that says itself how it is pickled: nobody looks into it at its task's end."""
+
+    def __init__(self, inside):
+        self.inside = inside
+
+    def __reduce__(self):
+        return Hides, (self.inside,)
+
+
+def singular():
+    return la.linalg.inv(la.zeros((50, 50)))
+
+
+async def singular_later():
+    return singular()
+
+
+@pytest.mark.parametrize(
+    "task", [lambda: [objects(singular())], singular_later], ids=["objects", "async"]
+)
+def test_an_error_is_its_task_s(client, task):
+    future = client.submit(task, pure=False)
+    wait(future, timeout=60)
+    assert future.status == "error"
+    with pytest.raises(np.linalg.LinAlgError, match="Singular"):
+        future.result(timeout=60)
+
+
+def objects(inside):
+    a = np.empty(1, object)
+    a[0] = inside
+    return a
+
+
+def test_an_async_task_is_done_at_its_end(client):
+    async def later():
+        return la.ones((256, 1024)) * 2 + 1
+
+    future = client.submit(later, pure=False)
+    assert future.result(timeout=60).sum() == 256 * 1024 * 3
+
+
+class Acts:
+    def method(self):
+        return singular()
+
+    async def later(self):
+        return singular()
+
+
+@pytest.mark.parametrize("method", ["method", "later"])
+def test_an_actor_s_error_comes_to_its_caller(client, method):
+    actor = client.submit(Acts, actor=True, pure=False).result(timeout=60)
+    with pytest.raises(np.linalg.LinAlgError, match="Singular"):
+        getattr(actor, method)().result(timeout=60).wait_to_read()
+
+
+def test_an_array_that_failed_travels(client):
+    """It could not be sent, and whoever waited for it waited for ever."""
+    a, b = client.scheduler_info()["workers"]
+    hidden = client.submit(lambda: Hides(singular()), workers=[a], pure=False)
+    there = client.submit(lambda o: o.inside + 1, hidden, workers=[b], pure=False)
+    with pytest.raises(np.linalg.LinAlgError, match="Singular") as caught:
+        there.result(timeout=60)
+    assert "in singular" in "".join(caught.value.__notes__)
+    with pytest.raises(np.linalg.LinAlgError):
+        (hidden.result(timeout=60).inside * 2).wait_to_read()
+
+
+@pytest.mark.parametrize("error", [ValueError("no"), type("Odd", (Exception,), {})("odd")])
+def test_what_an_array_that_failed_is_received_as(error):
+    class Locked(type(error)):
+        def __reduce__(self):
+            raise TypeError("not to be pickled")
+
+    for e, kind in ((error, type(error)), (Locked(*error.args), RuntimeError)):
+        for x in (la.ones((3, 0)), la.ones((2, 3)).T, la.ones(3, ctx=la.cpu(1)).sum()):
+            header, frames = wire._failed(x, e)
+            y = wire._loads(pickle.loads(pickle.dumps(header)), frames)
+            assert type(y) is type(x) and y.shape == x.shape and y.dtype == x.dtype
+            assert y.device == x.device
+            with pytest.raises(kind, match=str(error)):
+                y.wait_to_read()
 
 
 def test_spilling(client):

@@ -1,5 +1,8 @@
 """Tasks on threads and in processes: each ends as its result is there, or raises its error."""
 
+import collections
+import dataclasses
+import functools
 import threading
 import time
 
@@ -10,6 +13,8 @@ import lazyarray as la
 
 dask = pytest.importorskip("dask", reason="Dask is not installed")
 da = pytest.importorskip("dask.array")
+
+from lazyarray.dask.tasks import finished  # noqa: E402
 
 from .here import lazy  # noqa: E402
 
@@ -72,12 +77,71 @@ def test_an_error_is_its_task_s_with_its_line(scheduler):
     assert f"{file}:{LINE_OF_INVERT} in invert" in notes
 
 
-def test_errors_inside_of_containers():
+@dataclasses.dataclass
+class Box:
+    inside: object
+
+
+class Slots:
+    __slots__ = ("inside",)
+
+    def __init__(self, inside):
+        self.inside = inside
+
+
+class Own(dict):
+    """A container with attributes."""
+
+    def __init__(self, inside):
+        self.inside = inside
+
+
+def objects(inside):
+    a = np.empty((2, 1), object)
+    a[1, 0] = inside
+    return a
+
+
+def cycle(inside):
+    a = [inside]
+    a.append(a)
+    return a
+
+
+WRAPPED = {
+    "containers": lambda x: {"good": [la.ones(3)], "bad": (x,)},
+    "many of them": lambda x: functools.reduce(lambda a, _: [a], range(30), x),
+    "a deque": lambda x: collections.deque([x]),
+    "a dataclass": Box,
+    "slots": Slots,
+    "a subclass": Own,
+    "objects": objects,
+    "a cycle": cycle,
+    "a view of objects": lambda x: Box([Slots(objects(Own(x)).T)]),
+}
+
+
+@pytest.mark.parametrize("name", WRAPPED)
+def test_errors_inside_of_results(name):
+    ran = []
+
     def several():
-        return {"good": [la.ones(3)], "bad": (la.linalg.inv(la.zeros((50, 50))),)}
+        return WRAPPED[name](la.linalg.inv(la.zeros((50, 50))))
 
     with pytest.raises(np.linalg.LinAlgError):
-        dask.delayed(several)().compute()
+        dask.delayed(ran.append)(dask.delayed(several)()).compute()
+    assert not ran
+
+
+def test_results_without_arrays():
+    """What can't be pickled, or says how it is, is left alone."""
+
+    class Refuses:
+        def __getstate__(self):
+            raise RuntimeError("not this one")
+
+    for x in (Refuses(), Box(threading.Lock()), np, Box, iter([1]), "text", lambda: 1):
+        assert finished(x) is x
 
 
 @pytest.mark.parametrize("scheduler", ["sync", "threads", "processes"])
