@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lazyarray._docstrings import told_as
 from lazyarray.distributed.communicator import Communicator
 from lazyarray.distributed.process import world
+
+if TYPE_CHECKING:
+    from lazyarray._ndarray import NDArray
+    from lazyarray._types import ArrayLike
 
 __all__ = [
     "allgather",
@@ -23,7 +27,9 @@ __all__ = [
 ]
 
 
-def allreduce(x: Any, op: str = "sum", *, out: Any = None, ordered: bool | None = None) -> Any:
+def allreduce(
+    x: ArrayLike, op: str = "sum", *, out: Any = None, ordered: bool | None = None
+) -> Any:
     """The reduction of every rank's ``x``, on all of them.
 
     "sum" and "mean" have gradients. A NaN in any rank's array is one in the result of "max" and
@@ -51,7 +57,7 @@ def allreduce(x: Any, op: str = "sum", *, out: Any = None, ordered: bool | None 
 
 
 def reduce(
-    x: Any, root: int = 0, op: str = "sum", *, out: Any = None, ordered: bool | None = None
+    x: ArrayLike, root: int = 0, op: str = "sum", *, out: Any = None, ordered: bool | None = None
 ) -> Any:
     """As :func:`allreduce`, at one rank only.
 
@@ -92,7 +98,7 @@ def broadcast(x: Any, root: int = 0, *, out: Any = None) -> Any:
     return world().broadcast(x, root, out=out)
 
 
-def allgather(x: Any, *, out: Any = None) -> Any:
+def allgather(x: ArrayLike, *, out: Any = None) -> NDArray:
     """Every rank's ``x``, on all: stacked along a new first axis. It has a gradient.
 
     Args:
@@ -109,7 +115,7 @@ def allgather(x: Any, *, out: Any = None) -> Any:
     return world().allgather(x, out=out)
 
 
-def gather(x: Any, root: int = 0, *, out: Any = None) -> Any:
+def gather(x: ArrayLike, root: int = 0, *, out: Any = None) -> NDArray | None:
     """As :func:`allgather`, at one rank only.
 
     Args:
@@ -127,7 +133,7 @@ def gather(x: Any, root: int = 0, *, out: Any = None) -> Any:
     return world().gather(x, root, out=out)
 
 
-def scatter(x: Any, root: int = 0, *, out: Any = None) -> Any:
+def scatter(x: ArrayLike, root: int = 0, *, out: Any = None) -> NDArray:
     """A row of the root's array for each rank.
 
     Args:
@@ -146,7 +152,9 @@ def scatter(x: Any, root: int = 0, *, out: Any = None) -> Any:
     return world().scatter(x, root, out=out)
 
 
-def reduce_scatter(x: Any, op: str = "sum", *, out: Any = None, ordered: bool | None = None) -> Any:
+def reduce_scatter(
+    x: ArrayLike, op: str = "sum", *, out: Any = None, ordered: bool | None = None
+) -> NDArray:
     """The reduction of every rank's array, of which each rank gets its row. "sum" has a gradient.
 
     Args:
@@ -165,7 +173,7 @@ def reduce_scatter(x: Any, op: str = "sum", *, out: Any = None, ordered: bool | 
     return world().reduce_scatter(x, op, out=out, ordered=ordered)
 
 
-def alltoall(x: Any, *, out: Any = None) -> Any:
+def alltoall(x: ArrayLike, *, out: Any = None) -> NDArray:
     """Row ``i`` of ``x`` goes to rank ``i``; what came from there is row ``i``. It has a gradient.
 
     Args:
@@ -182,7 +190,7 @@ def alltoall(x: Any, *, out: Any = None) -> Any:
     return world().alltoall(x, out=out)
 
 
-def send(x: Any, dest: int, tag: int = 0) -> None:
+def send(x: ArrayLike, dest: int, tag: int = 0) -> None:
     """Sends an array to one rank, which calls :func:`recv`. Does not wait for it.
 
     Messages of one rank to another come in the order in which they were sent.
@@ -204,7 +212,7 @@ def send(x: Any, dest: int, tag: int = 0) -> None:
     world().send(x, dest, tag)
 
 
-def recv(x: Any, source: int, tag: int = 0, *, out: Any = None) -> Any:
+def recv(x: ArrayLike, source: int, tag: int = 0, *, out: Any = None) -> NDArray:
     """What a rank has sent.
 
     Args:

@@ -31,6 +31,7 @@ from lazyarray.ops._rows import asarray, scalar_like
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
+    from lazyarray._types import ArrayLike
     from lazyarray.distributed.process import Process
 
 __all__ = ["Communicator"]
@@ -91,7 +92,7 @@ class Communicator:
 
     @through_host
     def allreduce(
-        self, x: Any, op: str = "sum", *, out: Any = None, ordered: bool | None = None
+        self, x: ArrayLike, op: str = "sum", *, out: Any = None, ordered: bool | None = None
     ) -> Any:
         """:func:`lazyarray.distributed.allreduce` in this group."""
         if isinstance(x, (list, tuple)):
@@ -113,7 +114,7 @@ class Communicator:
     @through_host
     def reduce(
         self,
-        x: Any,
+        x: ArrayLike,
         root: int = 0,
         op: str = "sum",
         *,
@@ -160,7 +161,7 @@ class Communicator:
         return self._push("broadcast", f"from {root}", reads, [to], work, [x], None, out)
 
     @through_host
-    def allgather(self, x: Any, *, out: Any = None) -> Any:
+    def allgather(self, x: ArrayLike, *, out: Any = None) -> NDArray:
         """:func:`lazyarray.distributed.allgather` in this group."""
         x = asarray(x)
         to = self._result("allgather", out, x, (self.size, *x.shape))
@@ -174,7 +175,7 @@ class Communicator:
         return self._push("allgather", "", [x], [to], work, [x], rules, out)
 
     @through_host
-    def gather(self, x: Any, root: int = 0, *, out: Any = None) -> Any:
+    def gather(self, x: ArrayLike, root: int = 0, *, out: Any = None) -> NDArray | None:
         """:func:`lazyarray.distributed.gather` in this group."""
         root, x = self._rank_of("root", root), asarray(x)
         to = None
@@ -193,7 +194,7 @@ class Communicator:
         return self._push("gather", f"to {root}", [x], writes, work, [x], None, out)
 
     @through_host
-    def scatter(self, x: Any, root: int = 0, *, out: Any = None) -> Any:
+    def scatter(self, x: ArrayLike, root: int = 0, *, out: Any = None) -> NDArray:
         """:func:`lazyarray.distributed.scatter` in this group."""
         root, x = self._rank_of("root", root), asarray(x)
         at_root = self.rank == root
@@ -211,8 +212,8 @@ class Communicator:
 
     @through_host
     def reduce_scatter(
-        self, x: Any, op: str = "sum", *, out: Any = None, ordered: bool | None = None
-    ) -> Any:
+        self, x: ArrayLike, op: str = "sum", *, out: Any = None, ordered: bool | None = None
+    ) -> NDArray:
         """:func:`lazyarray.distributed.reduce_scatter` in this group."""
         x = asarray(x)
         op, ordered = self._op(op, [x]), self._ordered(ordered)
@@ -229,7 +230,7 @@ class Communicator:
         return self._push("reduce_scatter", text, [x], [to], work, [x], rules, out)
 
     @through_host
-    def alltoall(self, x: Any, *, out: Any = None) -> Any:
+    def alltoall(self, x: ArrayLike, *, out: Any = None) -> NDArray:
         """:func:`lazyarray.distributed.alltoall` in this group."""
         x = asarray(x)
         self._rows("alltoall", x)
@@ -250,7 +251,7 @@ class Communicator:
     # -- messages
 
     @through_host
-    def send(self, x: Any, dest: int, tag: int = 0) -> None:
+    def send(self, x: ArrayLike, dest: int, tag: int = 0) -> None:
         """:func:`lazyarray.distributed.send` in this group."""
         x, dest, tag = asarray(x), self._rank_of("dest", dest), self._tag(tag)
         _, digest = _signed("message", "", [x])
@@ -268,7 +269,7 @@ class Communicator:
         self._push("send", f"to {dest}", [x], [], work, [x], None, None, dest)
 
     @through_host
-    def recv(self, x: Any, source: int, tag: int = 0, *, out: Any = None) -> Any:
+    def recv(self, x: ArrayLike, source: int, tag: int = 0, *, out: Any = None) -> NDArray:
         """:func:`lazyarray.distributed.recv` in this group."""
         x, source, tag = asarray(x), self._rank_of("source", source), self._tag(tag)
         to = self._result("recv", out, x, x.shape)

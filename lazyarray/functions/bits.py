@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 __all__ = ["packbits", "unpackbits"]
 
 
-def packbits(a: ArrayLike, /, axis: int | None = None, bitorder: Any = "big") -> NDArray:
+def packbits(
+    a: ArrayLike, /, axis: int | None = None, bitorder: Literal["big", "little"] = "big"
+) -> NDArray:
     """The truth of eight elements in each byte, along an axis or of the flattened array.
 
     Args:
@@ -41,7 +43,11 @@ def packbits(a: ArrayLike, /, axis: int | None = None, bitorder: Any = "big") ->
 
 
 def unpackbits(
-    a: ArrayLike, /, axis: int | None = None, count: int | None = None, bitorder: Any = "big"
+    a: ArrayLike,
+    /,
+    axis: int | None = None,
+    count: int | None = None,
+    bitorder: Literal["big", "little"] = "big",
 ) -> NDArray:
     """The bits of bytes as zeros and ones, along an axis or of the flattened array.
 

@@ -35,7 +35,7 @@ def broadcast_to(array: ArrayLike, shape: int | Shape, subok: bool = False) -> N
     return viewed(array, np.broadcast_to, shape)
 
 
-def broadcast_arrays(*args: Any, subok: bool = False) -> tuple[NDArray, ...]:
+def broadcast_arrays(*args: ArrayLike, subok: bool = False) -> tuple[NDArray, ...]:
     """The arrays as views of their common shape.
 
     Args:

@@ -33,7 +33,7 @@ _remainder, _absolute, _minimum = op.remainder, op.absolute, op.minimum
 
 def gradient(
     f: ArrayLike,
-    *varargs: Any,
+    *varargs: ArrayLike,
     axis: int | tuple[int, ...] | None | None = None,
     edge_order: int = 1,
 ) -> NDArray | tuple[NDArray, ...]:
@@ -171,7 +171,9 @@ def _derivative(x: NDArray, step: Any, axis: int, edge_order: int) -> NDArray:
 # ---- integrals ----------------------------------------------------------------------------------
 
 
-def trapezoid(y: ArrayLike, x: ArrayLike | None = None, dx: Any = 1.0, axis: int = -1) -> NDArray:
+def trapezoid(
+    y: ArrayLike, x: ArrayLike | None = None, dx: ArrayLike = 1.0, axis: int = -1
+) -> NDArray:
     """The integral along an axis by the trapezoidal rule.
 
     Args:
@@ -296,7 +298,7 @@ def _interpolated(options: dict[str, Any]) -> Any:
 
 
 def unwrap(
-    p: ArrayLike, discont: Any = None, axis: int = -1, *, period: Any = 2 * math.pi
+    p: ArrayLike, discont: float | None = None, axis: int = -1, *, period: float = 2 * math.pi
 ) -> NDArray:
     """Phases along an axis without jumps.
 

@@ -45,7 +45,7 @@ def array(
     ndmin: int = 0,
     ndmax: int = 0,
     device: DeviceLike = None,
-    like: Any = None,
+    like: ArrayLike | None = None,
 ) -> NDArray:
     """An array with a copy of ``object``: an array, a number, or nested sequences of those.
 
@@ -171,7 +171,7 @@ def asarray(
     copy: bool | None = None,
     order: str = "K",
     device: DeviceLike = None,
-    like: Any = None,
+    like: ArrayLike | None = None,
 ) -> NDArray:
     """``a`` itself if it is an array of that dtype, else a new array of its values.
 
@@ -200,7 +200,7 @@ def asanyarray(
     *,
     device: DeviceLike = None,
     copy: bool | None = None,
-    like: Any = None,
+    like: ArrayLike | None = None,
 ) -> NDArray:
     """The same as :func:`asarray`.
 
@@ -218,7 +218,11 @@ def asanyarray(
 
 
 def ascontiguousarray(
-    a: ArrayLike, dtype: DTypeLike = None, *, device: DeviceLike = None, like: Any = None
+    a: ArrayLike,
+    dtype: DTypeLike = None,
+    *,
+    device: DeviceLike = None,
+    like: ArrayLike | None = None,
 ) -> NDArray:
     """The values in C order with at least one axis; ``a`` itself if that is what it is.
 
@@ -235,7 +239,11 @@ def ascontiguousarray(
 
 
 def asfortranarray(
-    a: ArrayLike, dtype: DTypeLike = None, *, device: DeviceLike = None, like: Any = None
+    a: ArrayLike,
+    dtype: DTypeLike = None,
+    *,
+    device: DeviceLike = None,
+    like: ArrayLike | None = None,
 ) -> NDArray:
     """The values in Fortran order; ``a`` itself if that is how it lies.
 

@@ -243,7 +243,7 @@ def _new_like(prototype: Any, dtype: Any, order: str, shape: Any, ctx: Any, devi
 
 
 def empty_like(
-    prototype: Any,
+    prototype: ArrayLike,
     dtype: DTypeLike = None,
     order: str = "K",
     subok: bool = True,

@@ -100,7 +100,7 @@ def as_same_value(x: NDArray, dtype: DTypeLike) -> NDArray:
     return result
 
 
-def can_cast(from_: Any, to: Any, casting: str = "safe") -> bool:
+def can_cast(from_: ArrayLike | DTypeLike, to: DTypeLike, casting: str = "safe") -> bool:
     """Whether a dtype, or that of an array, can be cast to another under a rule.
 
     Args:

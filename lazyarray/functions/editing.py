@@ -51,7 +51,7 @@ def append(arr: ArrayLike, values: ArrayLike, axis: int | None = None) -> NDArra
 # ---- repeating ----------------------------------------------------------------------------------
 
 
-def tile(A: Any, reps: int | Sequence[int]) -> NDArray:
+def tile(A: ArrayLike, reps: int | Sequence[int]) -> NDArray:
     """``A`` repeated ``reps`` times along each axis; the shorter of shape and reps gets ones.
 
     Args:
@@ -282,7 +282,7 @@ def _bounds(v: np.ndarray) -> tuple[list[int], list[int] | None]:
 
 
 def trim_zeros(
-    filt: Any, trim: str = "fb", axis: int | tuple[int, ...] | None | None = None
+    filt: ArrayLike, trim: str = "fb", axis: int | tuple[int, ...] | None | None = None
 ) -> NDArray:
     """A view without the zeros before the first and after the last element that is not zero.
 

@@ -6,7 +6,7 @@ current one. Writing waits for the values.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,7 +18,7 @@ from lazyarray.ops.hosts import given
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
-    from lazyarray._types import DTypeLike, File
+    from lazyarray._types import ArrayLike, DTypeLike, File
 
 __all__ = ["fromfile", "fromiter", "fromstring", "loadtxt", "genfromtxt", "fromregex", "savetxt"]
 
@@ -202,8 +202,8 @@ def fromregex(file: File, regexp: Any, dtype: DTypeLike, encoding: str | None = 
 
 def savetxt(
     fname: File,
-    X: Any,
-    fmt: Any = "%.18e",
+    X: ArrayLike,
+    fmt: str | Sequence[str] = "%.18e",
     delimiter: str = " ",
     newline: str = "\n",
     header: str = "",

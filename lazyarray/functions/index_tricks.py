@@ -202,7 +202,7 @@ r_ = _Joined(np.r_, 0, 1, -1)
 c_ = _Joined(np.c_, -1, 2, 0)
 
 
-def ix_(*args: Any) -> tuple[NDArray, ...]:
+def ix_(*args: ArrayLike) -> tuple[NDArray, ...]:
     """Vectors of indices, each along an axis of its own: as a key they select all combinations.
 
     Waits for masks that are NDArrays.
@@ -436,7 +436,7 @@ def triu_indices_from(arr: Any, k: int = 0) -> tuple[NDArray, NDArray]:
     return _triangle("triu_indices", arr.shape[-2], k, arr.shape[-1], device_of(arr))
 
 
-def mask_indices(n: int, mask_func: Callable[..., Any], k: Any = 0) -> tuple[NDArray, ...]:
+def mask_indices(n: int, mask_func: Callable[..., Any], k: ArrayLike = 0) -> tuple[NDArray, ...]:
     """The indices of an ``n`` x ``n`` matrix that ``mask_func(matrix, k)`` doesn't make zero.
 
     Waits for what that function makes of ones: how many there are depends on it.

@@ -43,7 +43,7 @@ __all__ = [
 
 
 def concatenate(
-    arrays: Sequence[Any],
+    arrays: Sequence[ArrayLike],
     /,
     axis: int | None = 0,
     out: NDArray | None = None,
@@ -154,7 +154,9 @@ def stack(
     return concatenate([x[key] for x in parts], axis, out, dtype=dtype, casting=casting)
 
 
-def vstack(tup: Sequence[Any], *, dtype: DTypeLike = None, casting: str = "same_kind") -> NDArray:
+def vstack(
+    tup: Sequence[ArrayLike], *, dtype: DTypeLike = None, casting: str = "same_kind"
+) -> NDArray:
     """Arrays one below the other: along axis 0, a vector being one row.
 
     Args:
@@ -172,7 +174,9 @@ def vstack(tup: Sequence[Any], *, dtype: DTypeLike = None, casting: str = "same_
     return concatenate(parts, 0, dtype=dtype, casting=casting)
 
 
-def hstack(tup: Sequence[Any], *, dtype: DTypeLike = None, casting: str = "same_kind") -> NDArray:
+def hstack(
+    tup: Sequence[ArrayLike], *, dtype: DTypeLike = None, casting: str = "same_kind"
+) -> NDArray:
     """Arrays side by side: along axis 1, vectors along axis 0.
 
     Args:
@@ -194,7 +198,7 @@ def hstack(tup: Sequence[Any], *, dtype: DTypeLike = None, casting: str = "same_
     return concatenate(parts, axis, dtype=dtype, casting=casting)
 
 
-def dstack(tup: Sequence[Any]) -> NDArray:
+def dstack(tup: Sequence[ArrayLike]) -> NDArray:
     """Arrays along the third axis: (M, N) is (M, N, 1), (N,) is (1, N, 1).
 
     Args:
@@ -210,7 +214,7 @@ def dstack(tup: Sequence[Any]) -> NDArray:
     return concatenate([atleast_3d(x) for x in _layout.operands(*_sequence(tup))], 2)
 
 
-def column_stack(tup: Sequence[Any]) -> NDArray:
+def column_stack(tup: Sequence[ArrayLike]) -> NDArray:
     """Arrays side by side, vectors as columns.
 
     Args:

@@ -90,7 +90,11 @@ def _is_finite(tolerance: Any) -> bool:
 
 
 def allclose(
-    a: ArrayLike, b: ArrayLike, rtol: Any = 1.0e-5, atol: Any = 1.0e-8, equal_nan: bool = False
+    a: ArrayLike,
+    b: ArrayLike,
+    rtol: ArrayLike = 1.0e-5,
+    atol: ArrayLike = 1.0e-8,
+    equal_nan: bool = False,
 ) -> NDArray:
     """Whether all elements are close (:func:`isclose`): an array without axes, so no wait.
 
@@ -123,7 +127,7 @@ def isscalar(element: ArrayLike) -> bool:
     return holds_scalar(element) or np.isscalar(element)
 
 
-def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> NDArray:
+def array_equal(a1: ArrayLike, a2: ArrayLike, equal_nan: bool = False) -> NDArray:
     """Whether the shapes and all elements are equal: an array without axes, so no wait.
 
     Args:
@@ -146,7 +150,7 @@ def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> NDArray:
     return _all(same)
 
 
-def array_equiv(a1: Any, a2: Any) -> NDArray:
+def array_equiv(a1: ArrayLike, a2: ArrayLike) -> NDArray:
     """Whether the shapes broadcast and all elements are equal: an array without axes, no wait.
 
     Returns: an array of one bool, without axes.

@@ -205,7 +205,7 @@ def triu(m: ArrayLike, k: int = 0) -> NDArray:
 
 
 def meshgrid(
-    *xi: Any, copy: bool = True, sparse: bool = False, indexing: str = "xy"
+    *xi: ArrayLike, copy: bool = True, sparse: bool = False, indexing: str = "xy"
 ) -> tuple[NDArray, ...]:
     """Coordinate arrays from coordinate vectors; ``copy=False`` gives views of them.
 

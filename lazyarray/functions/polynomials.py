@@ -63,7 +63,7 @@ class poly1d(np.poly1d):
 # ---- arithmetic ---------------------------------------------------------------------------------
 
 
-def polyadd(a1: Any, a2: Any) -> NDArray:
+def polyadd(a1: ArrayLike, a2: ArrayLike) -> NDArray:
     """The sum of two polynomials.
 
     Args:
@@ -80,7 +80,7 @@ def polyadd(a1: Any, a2: Any) -> NDArray:
     return x + y
 
 
-def polysub(a1: Any, a2: Any) -> NDArray:
+def polysub(a1: ArrayLike, a2: ArrayLike) -> NDArray:
     """The difference of two polynomials.
 
     Args:
@@ -107,7 +107,7 @@ def _padded(a1: Any, a2: Any) -> list[NDArray]:
     ]
 
 
-def polymul(a1: Any, a2: Any) -> NDArray:
+def polymul(a1: ArrayLike, a2: ArrayLike) -> NDArray:
     """The product of two polynomials, without leading zeros.
 
     Waits for the values: the number of leading zeros decides the length.
@@ -128,7 +128,7 @@ def polymul(a1: Any, a2: Any) -> NDArray:
     return array(np.polymul(x, y), None, device)
 
 
-def polydiv(u: Any, v: ArrayLike) -> tuple[NDArray, NDArray]:
+def polydiv(u: ArrayLike, v: ArrayLike) -> tuple[NDArray, NDArray]:
     """Quotient and remainder of two polynomials.
 
     Waits for the values: the remainder has no leading zeros.
@@ -172,7 +172,7 @@ def polyder(p: ArrayLike, m: int = 1) -> NDArray:
     return x
 
 
-def polyint(p: ArrayLike, m: int = 1, k: Any = None) -> NDArray:
+def polyint(p: ArrayLike, m: int = 1, k: ArrayLike | None = None) -> NDArray:
     """The ``m``-th antiderivative.
 
     Args:
@@ -244,7 +244,7 @@ def roots(p: ArrayLike) -> NDArray:
     return array(np.roots(values(p, "roots()")), None, device_of(p))
 
 
-def poly(seq_of_zeros: Any) -> NDArray:
+def poly(seq_of_zeros: ArrayLike) -> NDArray:
     """The coefficients of the polynomial with these roots, or of a matrix's characteristic one.
 
     Waits for complex values: where all come in conjugate pairs the result is real.

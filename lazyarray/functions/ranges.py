@@ -41,7 +41,7 @@ def arange(
     ctx: DeviceLike = None,
     *,
     device: DeviceLike = None,
-    like: Any = None,
+    like: ArrayLike | None = None,
 ) -> NDArray:
     """Numbers from ``start`` (default 0) up to, without, ``stop`` in steps of ``step``.
 
@@ -271,7 +271,7 @@ def logspace(
     stop: ArrayLike,
     num: int = 50,
     endpoint: bool = True,
-    base: Any = 10.0,
+    base: ArrayLike = 10.0,
     dtype: DTypeLike = None,
     axis: int = 0,
     ctx: DeviceLike = None,

@@ -232,7 +232,7 @@ def _partitioned(name: str, a: Any, kth: Any, axis: int | None, kind: str, order
     )
 
 
-def lexsort(keys: Any, axis: int = -1) -> NDArray:
+def lexsort(keys: ArrayLike, axis: int = -1) -> NDArray:
     """The indices that sort by several keys, the last one first.
 
     Args:

@@ -60,7 +60,7 @@ def put_along_axis(arr: NDArray, indices: ArrayLike, values: ArrayLike, axis: in
     gil_write("put_along_axis", lambda v, i, w: np.put_along_axis(v, i, w, axis), x, [index, new])
 
 
-def put(a: NDArray, ind: Any, v: ArrayLike, mode: str = "raise") -> None:
+def put(a: NDArray, ind: ArrayLike, v: ArrayLike, mode: str = "raise") -> None:
     """Stores ``v``, repeated as needed, at indices of the flattened array; changes ``a``.
 
     Args:

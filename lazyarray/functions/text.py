@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -147,7 +147,7 @@ def format_float_positional(
     precision: int | None = None,
     unique: bool = True,
     fractional: bool = True,
-    trim: Any = "k",
+    trim: Literal["k", ".", "0", "-"] = "k",
     sign: bool = False,
     pad_left: int | None = None,
     pad_right: int | None = None,
@@ -182,7 +182,7 @@ def format_float_scientific(
     x: ArrayLike,
     precision: int | None = None,
     unique: bool = True,
-    trim: Any = "k",
+    trim: Literal["k", ".", "0", "-"] = "k",
     sign: bool = False,
     pad_left: int | None = None,
     exp_digits: int | None = None,

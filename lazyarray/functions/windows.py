@@ -40,7 +40,7 @@ def _window(M: Any, name: str, shape: Callable[[NDArray, float], NDArray]) -> ND
     return shape(arange(1 - count, count, 2), count)
 
 
-def bartlett(M: Any) -> NDArray:
+def bartlett(M: float) -> NDArray:
     """A window of ``M`` samples that rises and falls linearly.
 
     Args:
@@ -55,7 +55,7 @@ def bartlett(M: Any) -> NDArray:
     return _window(M, "bartlett", lambda n, m: where(n <= 0, 1 + n / (m - 1), 1 - n / (m - 1)))
 
 
-def blackman(M: Any) -> NDArray:
+def blackman(M: float) -> NDArray:
     """A window of ``M`` samples: three terms of cosines, with small side lobes.
 
     Args:
@@ -76,7 +76,7 @@ def blackman(M: Any) -> NDArray:
     )
 
 
-def hamming(M: Any) -> NDArray:
+def hamming(M: float) -> NDArray:
     """A window of ``M`` samples: a raised cosine that doesn't reach zero.
 
     Args:
@@ -91,7 +91,7 @@ def hamming(M: Any) -> NDArray:
     return _window(M, "hamming", lambda n, m: 0.54 + 0.46 * _cos(np.pi * n / (m - 1)))
 
 
-def hanning(M: Any) -> NDArray:
+def hanning(M: float) -> NDArray:
     """A window of ``M`` samples: a raised cosine.
 
     Args:

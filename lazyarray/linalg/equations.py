@@ -50,7 +50,11 @@ def inv(a: ArrayLike) -> NDArray:
 
 
 def pinv(
-    a: ArrayLike, rcond: Any = None, hermitian: bool = False, *, rtol: Any = _MISSING
+    a: ArrayLike,
+    rcond: ArrayLike | None = None,
+    hermitian: bool = False,
+    *,
+    rtol: ArrayLike | None = _MISSING,
 ) -> NDArray:
     """The Moore-Penrose inverse of matrices (..., M, N): shape (..., N, M).
 

@@ -31,7 +31,7 @@ _abs, _any, _max, _min, _sum = op.absolute, op.any, op.max, op.min, op.sum
 
 def norm(
     x: ArrayLike,
-    ord: Any = None,
+    ord: float | str | None = None,
     axis: int | tuple[int, ...] | None | None = None,
     keepdims: bool = False,
 ) -> NDArray:
@@ -135,7 +135,9 @@ def _matrix_norm(x: NDArray, ord: Any, rows: int, columns: int) -> NDArray:
     return _largest(s, (-1,)) if ord == 2 else _sum(s, -1)
 
 
-def matrix_norm(x: ArrayLike, /, *, keepdims: bool = False, ord: Any = "fro") -> NDArray:
+def matrix_norm(
+    x: ArrayLike, /, *, keepdims: bool = False, ord: float | str | None = "fro"
+) -> NDArray:
     """A norm of matrices, the last two axes.
 
     Args:
@@ -157,7 +159,7 @@ def vector_norm(
     *,
     axis: int | tuple[int, ...] | None | None = None,
     keepdims: bool = False,
-    ord: Any = 2,
+    ord: float = 2,
 ) -> NDArray:
     """A norm of vectors along the axes given, or of all elements.
 
@@ -221,7 +223,13 @@ def _condition(x: NDArray, p: Any) -> NDArray:
     return norm(x, p, (-2, -1)) * norm(inv(x), p, (-2, -1))
 
 
-def matrix_rank(A: Any, tol: Any = None, hermitian: bool = False, *, rtol: Any = None) -> NDArray:
+def matrix_rank(
+    A: ArrayLike,
+    tol: ArrayLike | None = None,
+    hermitian: bool = False,
+    *,
+    rtol: ArrayLike | None = None,
+) -> NDArray:
     """How many singular values of matrices exceed the tolerance.
 
     Args:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from numpy.lib.array_utils import normalize_axis_index
 
@@ -75,7 +75,7 @@ def cross(x1: ArrayLike, x2: ArrayLike, /, *, axis: int = -1) -> NDArray:
 # ---- several factors ----------------------------------------------------------------------------
 
 
-def multi_dot(arrays: Sequence[Any], *, out: NDArray | None = None) -> NDArray:
+def multi_dot(arrays: Sequence[ArrayLike], *, out: NDArray | None = None) -> NDArray:
     """The product of several matrices (the first and last may be vectors), in the cheapest order.
 
     Args:

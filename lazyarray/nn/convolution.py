@@ -17,7 +17,7 @@ from lazyarray.ops._differentiable import differentiable
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
-    from lazyarray._types import ArrayLike
+    from lazyarray._types import ArrayLike, ShapeLike
 
 __all__ = ["conv1d", "conv2d"]
 
@@ -96,9 +96,9 @@ def conv2d(
     x: ArrayLike,
     weight: ArrayLike,
     bias: ArrayLike | None = None,
-    stride: Any = 1,
-    padding: Any = 0,
-    dilation: Any = 1,
+    stride: ShapeLike = 1,
+    padding: ShapeLike | str = 0,
+    dilation: ShapeLike = 1,
     groups: int = 1,
 ) -> NDArray:
     """Cross-correlation of images (n, c, h, w), or one (c, h, w), with ``weight``.
@@ -131,9 +131,9 @@ def conv1d(
     x: ArrayLike,
     weight: ArrayLike,
     bias: ArrayLike | None = None,
-    stride: Any = 1,
-    padding: Any = 0,
-    dilation: Any = 1,
+    stride: ShapeLike = 1,
+    padding: ShapeLike | str = 0,
+    dilation: ShapeLike = 1,
     groups: int = 1,
 ) -> NDArray:
     """Cross-correlation of sequences (n, c, w), or one (c, w), with ``weight``.

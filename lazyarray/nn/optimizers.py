@@ -294,7 +294,7 @@ def adagrad(
         weight -= grad / (_sqrt(square) + eps) * lr
 
 
-def clip_grad_norm(params: Iterable[NDArray], max_norm: Any) -> NDArray:
+def clip_grad_norm(params: Iterable[NDArray], max_norm: float) -> NDArray:
     """Scales the gradients of ``params`` together so that their norm is at most ``max_norm``.
 
     Gives the norm that they had, without waiting for it (Pascanu et al. 2013).

@@ -19,7 +19,7 @@ from lazyarray.ops._rows import array
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
-    from lazyarray._types import ArrayLike
+    from lazyarray._types import ArrayLike, ShapeLike
 
 __all__ = [
     "max_pool1d",
@@ -90,7 +90,11 @@ def _maxima(x: NDArray, geometry: Windows) -> NDArray:
 
 
 def max_pool2d(
-    x: ArrayLike, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1
+    x: ArrayLike,
+    kernel_size: ShapeLike,
+    stride: ShapeLike | None = None,
+    padding: ShapeLike = 0,
+    dilation: ShapeLike = 1,
 ) -> NDArray:
     """The maxima of windows of images (n, c, h, w) or (c, h, w).
 
@@ -115,7 +119,11 @@ def max_pool2d(
 
 
 def max_pool1d(
-    x: ArrayLike, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1
+    x: ArrayLike,
+    kernel_size: ShapeLike,
+    stride: ShapeLike | None = None,
+    padding: ShapeLike = 0,
+    dilation: ShapeLike = 1,
 ) -> NDArray:
     """The maxima of windows of sequences (n, c, w) or (c, w); see :func:`max_pool2d`.
 
@@ -160,9 +168,9 @@ def _means(inclusive: bool, x: NDArray, geometry: Windows) -> NDArray:
 
 def avg_pool2d(
     x: ArrayLike,
-    kernel_size: Any,
-    stride: Any = None,
-    padding: Any = 0,
+    kernel_size: ShapeLike,
+    stride: ShapeLike | None = None,
+    padding: ShapeLike = 0,
     *,
     count_include_pad: bool = True,
 ) -> NDArray:
@@ -188,9 +196,9 @@ def avg_pool2d(
 
 def avg_pool1d(
     x: ArrayLike,
-    kernel_size: Any,
-    stride: Any = None,
-    padding: Any = 0,
+    kernel_size: ShapeLike,
+    stride: ShapeLike | None = None,
+    padding: ShapeLike = 0,
     *,
     count_include_pad: bool = True,
 ) -> NDArray:
@@ -258,7 +266,7 @@ def adaptive_avg_pool2d(x: ArrayLike, output_size: Any) -> NDArray:
     return _adaptive("adaptive_avg_pool2d", 2, x, output_size)
 
 
-def adaptive_avg_pool1d(x: ArrayLike, output_size: Any) -> NDArray:
+def adaptive_avg_pool1d(x: ArrayLike, output_size: ShapeLike) -> NDArray:
     """Means over bins of sequences (n, c, W) or (c, W); see :func:`adaptive_avg_pool2d`.
 
     Args:

@@ -227,7 +227,7 @@ class RandomState(Distributions):
             raise ValueError("a must be 1-dimensional")
         return self._choice(a, size, replace, p)
 
-    def permutation(self, x: Any) -> NDArray:
+    def permutation(self, x: ArrayLike) -> NDArray:
         """``range(x)`` in random order, or a copy of array ``x`` shuffled along its first axis.
 
         >>> import lazyarray as la
