@@ -146,8 +146,8 @@ ELSEWHERE = {
     "_direct.py": ({"take"}, "functions and methods for which NumPy's way is the faster one"),
     "_docstrings.py": ({"where"}, "a parameter"),
     "_hints.py": (
-        {"abs", "add", "cos", "exp", "log", "sin", "sqrt", "square", "tanh"},
-        "what MXNet calls its functions",
+        {"abs", "add", "cos", "exp", "log", "matmul", "sin", "sqrt", "square", "tanh"},
+        "what MXNet and others call their functions",
     ),
     "autograd/": ({"add"}, "grad_req"),
     "distributed/": ({"max", "min", "prod", "sum"}, "what MPI and NCCL call their reductions"),
