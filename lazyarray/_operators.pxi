@@ -1,7 +1,7 @@
 # NDArray's operators: each slot calls its row of the op table.
 
 from lazyarray.lazy._lazy cimport NEGATIVE_EXPONENT
-from lazyarray.ops.operators import BINARY, COMPARISONS
+from lazyarray.ops.operators import BINARY as _binary, COMPARISONS as _comparisons
 
 
 cdef extern from "Python.h":
@@ -63,9 +63,9 @@ cdef inline object binary(Ufunc row, int op, Tensor self, object a, object b):
 
 
 # Python's operators of the rows, for what NumPy computes: the plain ones, and those in place.
-cdef dict _python_of = {row: own for own, row in (BINARY | COMPARISONS).items()}
+cdef dict _python_of = {row: own for own, row in (_binary | _comparisons).items()}
 cdef dict _inplace_of = {row: getattr(operator, "i" + own.__name__.rstrip("_"))
-                         for own, row in BINARY.items() if own is not divmod}
+                         for own, row in _binary.items() if own is not divmod}
 
 
 cdef object operated(Row row, object a, object b):

@@ -16,7 +16,7 @@ from lazyarray.functions.quantiles import check_points, points, summarized
 from lazyarray.functions.searching import extremum
 from lazyarray.functions.searching import where as select
 from lazyarray.functions.sums import cumprod, cumsum
-from lazyarray.lazy._lazy import returned
+from lazyarray.lazy._lazy import Tensor, returned
 from lazyarray.ops import elementwise
 from lazyarray.ops import names as op
 from lazyarray.ops._rows import (
@@ -180,7 +180,7 @@ def nanmin(
 
 
 def _extreme(result: NDArray) -> NDArray:
-    if result.dtype.kind in "fc":
+    if isinstance(result, Tensor) and result.dtype.kind in "fc":  # not what NumPy made of objects
         warn_where(result, _isnan(result), "All-NaN slice encountered")
     return result
 
