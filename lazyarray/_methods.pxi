@@ -309,7 +309,7 @@ cdef class Methods(Operators):
 
     def astype(self, dtype, order="K", casting="unsafe", subok=True, copy=True):
         """A copy with another dtype, laid out in ``order``; TypeError if ``casting`` forbids it."""
-        if casting == "same_value":
+        if casting != "unsafe" and casting == "same_value":
             same = functions.dtypes.as_same_value(self, dtype)
             return same if order == "K" else functions.array(same, copy=None, order=order)
         if casting != "unsafe" and not np.can_cast(self.dtype, np.dtype(dtype), casting):
