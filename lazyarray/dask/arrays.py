@@ -56,14 +56,17 @@ def to_lazyarray(data: Any, **kwargs: Any) -> Any:
         data: an array, or what is like one.
         kwargs: more for ``la.asarray``: ``device``, say.
     Returns: an array.
-    Raises: TypeError for objects, strings, dates and records, which no lazyarray holds.
+    Raises: TypeError for objects, strings, dates and records, and for masks, which no lazyarray
+        holds.
     """
-    refuse(getattr(data, "dtype", None))
+    refuse(getattr(data, "dtype", None), data)
     return _public.namespace.asarray(data, **kwargs)
 
 
-def refuse(dtype: Any) -> None:
-    """TypeError for a dtype that no lazyarray has."""
+def refuse(dtype: Any, like: Any = None) -> None:
+    """TypeError for a dtype that no lazyarray has, and for an array with a mask."""
+    if isinstance(like, np.ma.MaskedArray):
+        raise TypeError("no lazyarray holds a mask: keep such chunks with the 'numpy' backend")
     if dtype is not None and np.dtype(dtype).char not in _HELD:
         raise TypeError(
             f"no lazyarray holds {np.dtype(dtype)}: keep such chunks with the 'numpy' backend"

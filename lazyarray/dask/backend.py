@@ -71,9 +71,9 @@ class LazyarrayBackend(ArrayBackendEntrypoint):
             data: an array of Dask's.
             kwargs: more for ``la.asarray``: ``device``, say.
         Returns: a :class:`dask.array.Array`.
-        Raises: TypeError for dtypes that no lazyarray has.
+        Raises: TypeError for dtypes that no lazyarray has, and for arrays with masks.
         """
-        refuse(data.dtype)
+        refuse(data.dtype, data._meta)
         if isinstance(data._meta, NDArray) and not kwargs:
             return data
         meta = to_lazyarray(np.empty((0,) * data.ndim, data.dtype), **kwargs)

@@ -209,11 +209,42 @@ def test_tokens():
         "da.full(3, 'a', dtype='U1')",
         "da.from_array(np.array([None, 1]), chunks=1).to_backend('lazyarray')",
         "da.from_array(np.array(['2020-01-01'], 'M8[D]')).to_backend('lazyarray')",
+        "da.from_array(np.ma.array([1.0, 2], mask=[0, 1])).to_backend('lazyarray')",
+        "da.ma.masked_greater(da.arange(4, chunks=2), 1).to_backend('lazyarray')",
+        "LazyarrayBackend.to_backend_dispatch()(np.ma.array([1.0, 2], mask=[0, 1]))",
     ],
 )
 def test_what_no_lazyarray_holds(code):
     with lazy(), pytest.raises(TypeError, match="no lazyarray holds"):
         eval(code)
+
+
+MASKED = {
+    "masked": "m",
+    "data": "da.ma.getdata(m) + 1",
+    "mask": "da.ma.getmaskarray(m)",
+    "filled": "da.ma.filled(m, -1.0)",
+    "sum": "m.sum(axis=0)",
+    "with one of ours": "m + x",
+    "concatenate": "da.concatenate([x, m])",
+    "average": "da.ma.average(m, axis=1)",
+}
+
+
+@pytest.mark.parametrize("name", MASKED)
+def test_masks_are_numpy_s(name):
+    """Of our blocks ``da.ma`` makes NumPy's."""
+
+    def value():
+        x = of(np.arange(12.0).reshape(3, 4), 2)
+        return eval(MASKED[name], globals() | {"x": x, "m": da.ma.masked_greater(x, 7)}).compute()
+
+    want = value()
+    with lazy():
+        got = value()
+    assert type(got) is type(want)
+    np.testing.assert_array_equal(np.ma.getmaskarray(got), np.ma.getmaskarray(want))
+    np.testing.assert_array_equal(np.ma.filled(got, 0), np.ma.filled(want, 0))
 
 
 def test_mixed_devices_are_an_error():
