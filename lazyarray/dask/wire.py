@@ -47,12 +47,17 @@ def _dumps(x: Any) -> tuple[dict[str, Any], list[Any]]:
         "scalar": isinstance(x, Number),
     }
     bits: Any = rows.reshape(-1).view(np.uint8)
-    return header, [memoryview(bits)]
+    return header, [_APART, memoryview(bits)]
+
+
+# Over TCP the first frame arrives in one buffer with the message before it, at any address. That is
+# this one: the array's has a buffer of its own, and so is aligned.
+_APART = bytearray()
 
 
 def _loads(header: dict[str, Any], frames: list[Any]) -> Any:
     la = _public.namespace
-    (frame,) = frames
+    _, frame = frames
     if "failed" in header:
         return _fails(header, frame)
     bits = np.frombuffer(frame, np.uint8) if len(frame) else np.empty(0, np.uint8)
@@ -80,7 +85,7 @@ def _failed(x: Any, error: Exception) -> tuple[dict[str, Any], list[Any]]:
         "device": (x.device.device_type, x.device.device_id),
         "scalar": isinstance(x, Number),
     }
-    return header, [what]
+    return header, [_APART, what]
 
 
 def _fails(header: dict[str, Any], frame: Any) -> Any:

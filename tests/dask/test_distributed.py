@@ -12,8 +12,9 @@ distributed = pytest.importorskip("distributed", reason="distributed is not inst
 da = pytest.importorskip("dask.array")
 
 import dask  # noqa: E402
-from distributed import Client, LocalCluster, wait  # noqa: E402
+from distributed import Client, LocalCluster, WorkerPlugin, wait  # noqa: E402
 from distributed.protocol import deserialize, serialize  # noqa: E402
+from distributed.protocol.serialize import dask_deserialize  # noqa: E402
 
 from lazyarray.dask import EngineThreads, wire  # noqa: E402
 
@@ -76,15 +77,59 @@ def test_what_travels(name):
 def test_nothing_is_copied_on_the_way():
     """What is sent is the array's memory; what was received becomes an array's."""
     x = la.ones((512, 512)) * 3
-    header, (frame,) = serialize(x)
+    header, (apart, frame) = serialize(x)
     assert np.shares_memory(np.frombuffer(frame, np.uint8), np.asarray(x, copy=False))
     received = bytearray(frame)
-    y = deserialize(header, [received])
+    y = deserialize(header, [apart, received])
     np.frombuffer(received, np.float64)[0] = 7
     assert y[0, 0] == 7
     z = y * 2  # an array like any other: what is recorded may run later, with the rest
     del received
     assert (z + y)[0, 0] == 21 and z[1, 1] == 6
+
+
+class Reports(WorkerPlugin):
+    """Notes of what arrives whether it became an array's memory: (bytes, whether)."""
+
+    name = "reports"
+
+    def setup(self, worker):
+        def loads(header, frames):
+            x = wire._loads(header, frames)
+            bits = np.frombuffer(frames[-1], np.uint8)
+            worker.received.append((x.nbytes, np.shares_memory(np.asarray(x, copy=False), bits)))
+            return x
+
+        worker.received = []
+        dask_deserialize.register(la.NDArray, loads)
+
+    def teardown(self, worker):
+        dask_deserialize.register(la.NDArray, wire._loads)
+
+
+def test_what_comes_over_the_wire_is_not_copied(client):
+    """Each array has its memory, of all sizes that are not sent in one piece with others."""
+    a, b = client.scheduler_info()["workers"]
+    client.register_plugin(Reports())
+    try:
+        sizes = [1 << 17, 131_073, 1_000_001, 3_333_333, 8 << 20]
+
+        def send(made, look):
+            made = client.submit(made, workers=[a], pure=False)
+            assert client.submit(look, made, workers=[b], pure=False).result(timeout=60)
+
+        for n in sizes:
+            send(lambda n=n: la.ones(n, dtype="i1") * 2, lambda x: x.max() == 2)
+            send(lambda n=n: la.ones(n // 8) * 2, lambda x: x.max() == 2)
+        send(
+            lambda: [la.ones(n // 8) * 2 for n in sizes] + ["x" * 3001],
+            lambda several: min(x.max() for x in several[:-1]) == 2,
+        )
+        received = client.run(lambda dask_worker: dask_worker.received)[b]
+    finally:
+        client.unregister_worker_plugin(Reports.name)
+    assert len(received) == 3 * len(sizes)
+    assert [n for n, shared in received if not shared] == []
 
 
 def test_pickled_graphs():
