@@ -71,6 +71,11 @@ def __getattr__(name: str) -> Any:
 
         return LazyarrayBackend
     if name == "EngineThreads":
+        if find_spec("distributed") is None:
+            raise ImportError(
+                "lazyarray.dask needs distributed for EngineThreads, which is an extra: "
+                "pip install 'lazyarray-engine[dask]'"
+            )
         from lazyarray.dask.workers import EngineThreads
 
         return EngineThreads

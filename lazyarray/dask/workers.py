@@ -12,15 +12,15 @@ __all__ = ["EngineThreads"]
 
 
 class EngineThreads(WorkerPlugin):
-    """Shares a machine's cores among its workers: ``client.register_plugin(EngineThreads())``.
+    """Gives each worker's engine as many cores as it has threads.
 
-    An engine serves all threads of its worker, and splits large blocks over the cores it has. Each
-    worker is taken to have all of its machine's: with several on one machine they would be in each
-    other's way. This gives each its share: the cores divided by how many workers the scheduler
-    knows on that machine when the plugin arrives.
+    An engine serves all threads of its worker, and splits large blocks over the cores it has: at
+    first all of the machine's. Several workers on one machine would be in each other's way.
+    ``client.register_plugin(EngineThreads())`` keeps each to what Dask itself takes it to have, its
+    ``nthreads``, whoever comes and goes beside it.
 
     Args:
-        cores: for each worker; None: its share.
+        cores: for each worker; None: as many as its threads, and no more than there are.
 
     >>> from lazyarray.dask import EngineThreads
     >>> EngineThreads(2).cores
@@ -36,23 +36,18 @@ class EngineThreads(WorkerPlugin):
             raise ValueError(f"cores is at least 1, not {cores}")
         self.cores = cores
 
-    async def setup(self, worker: Any) -> None:
+    def setup(self, worker: Any) -> None:
         """Called by Dask, in each worker's process.
 
         Args:
             worker: the worker.
         Returns: None.
-        Raises: OSError if the worker asks its scheduler, which is gone.
+        Raises: nothing.
         """
-        self._before = engine.get().cores
-        cores = self.cores
-        if cores is None:
-            known = (await worker.scheduler.identity())["workers"].values()
-            host = worker.address.partition("://")[2].rpartition(":")[0]
-            beside = sum(w["host"] == host for w in known)
-            # Workers in one process share one engine: those have no host.
-            cores = max(1, self._before // max(1, beside))
-        engine.get().cores = cores
+        if not _given:
+            _given[None] = engine.get().cores
+        _given[worker.address] = self.cores or min(worker.state.nthreads, _given[None])
+        _set_cores()
 
     def teardown(self, worker: Any) -> None:
         """Called by Dask as the plugin goes: the engine has what it had.
@@ -62,4 +57,18 @@ class EngineThreads(WorkerPlugin):
         Returns: None.
         Raises: nothing.
         """
-        engine.get().cores = self._before
+        _given.pop(worker.address, None)
+        _set_cores()
+
+
+# What each worker in this process has, as they share one engine; of None, what that had before.
+_given: dict[str | None, int] = {}
+
+
+def _set_cores() -> None:
+    all_of_them = _given.get(None, 0)
+    shares = [n for worker, n in _given.items() if worker is not None]
+    if shares:
+        engine.get().cores = max(max(shares), min(sum(shares), all_of_them))
+    elif all_of_them:
+        engine.get().cores = _given.pop(None)

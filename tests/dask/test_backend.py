@@ -255,15 +255,22 @@ def test_mixed_devices_are_an_error():
             y.compute()
 
 
-def test_without_dask():
-    """Importing what needs the extra says which."""
-    code = "import sys; sys.modules['dask'] = None\nimport lazyarray.dask"
+@pytest.mark.parametrize(
+    "line", ["import lazyarray.dask", "from lazyarray.dask import EngineThreads"]
+)
+@pytest.mark.parametrize("missing", ["dask", "distributed"])
+def test_without_the_extra(missing, line):
+    """Importing what needs the extra says which; what needs only Dask works without the rest."""
     code = (
         "import importlib.util as u; find = u.find_spec\n"
-        "u.find_spec = lambda n, p=None: None if n == 'dask' else find(n, p)\nimport lazyarray.dask"
+        f"u.find_spec = lambda n, p=None: None if n == {missing!r} else find(n, p)\n{line}"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert "ImportError: lazyarray.dask needs Dask" in done.stderr and "[dask]" in done.stderr
+    if missing == "distributed" and line == "import lazyarray.dask":
+        assert done.returncode == 0, done.stderr
+    else:
+        assert f"ImportError: lazyarray.dask needs {missing}" in done.stderr.replace("Dask", "dask")
+        assert "[dask]" in done.stderr
 
 
 @pytest.mark.parametrize("first", ["lazyarray", "dask.array"])

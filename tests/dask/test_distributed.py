@@ -282,16 +282,62 @@ def test_workers_keep_little_of_what_is_gone(client):
     assert max(kept.values()) <= (64 << 20) // 16, kept
 
 
+def cores(client):
+    return set(client.run(lambda: la.engine.get().cores).values())
+
+
 def test_cores_are_shared(client):
     before = client.run(lambda: la.engine.get().cores)
-    client.register_plugin(EngineThreads(1))
-    assert set(client.run(lambda: la.engine.get().cores).values()) == {1}
+    client.register_plugin(EngineThreads(3))
+    assert cores(client) == {3}
     client.unregister_worker_plugin(EngineThreads.name)
     assert client.run(lambda: la.engine.get().cores) == before
     client.register_plugin(EngineThreads())
-    now = client.run(lambda: la.engine.get().cores)
-    assert all(now[w] == max(1, before[w] // 2) for w in before)
+    assert cores(client) == {1}  # they have a thread each
     assert (client.submit(lambda: (la.ones(1 << 20) * 2).sum()).result()) == 2 << 20
+
+
+def test_workers_that_come_and_go_have_their_cores():
+    with (
+        dask.config.set(QUIET),
+        LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None) as cluster,
+        Client(cluster) as client,
+    ):
+        client.register_plugin(EngineThreads())
+        assert cores(client) == {1}
+        cluster.scale(4)
+        client.wait_for_workers(4, timeout=60)
+        assert cores(client) == {1}
+        with lazy():
+            x = da.random.default_rng(3).normal(size=(800, 100), chunks=(100, 100))
+            got = (x.T @ x).compute()
+            assert len(client.run(lambda: None)) == 4
+        cluster.scale(1)
+        while len(client.scheduler_info()["workers"]) > 1:
+            time.sleep(0.05)
+        assert cores(client) == {1}
+    x = da.random.default_rng(3).normal(size=(800, 100), chunks=(100, 100)).compute()
+    np.testing.assert_allclose(got, x.T @ x, rtol=1e-8, atol=1e-8)
+
+
+def test_workers_in_one_process_share_its_engine():
+    engine = la.engine.get()
+    before = engine.cores
+    try:
+        engine.cores = 4
+        options = {"processes": False, "threads_per_worker": 1, "dashboard_address": None}
+        with LocalCluster(n_workers=2, **options) as cluster, Client(cluster) as client:
+            client.register_plugin(EngineThreads())
+            assert engine.cores == 2
+            client.register_plugin(EngineThreads(3))  # each: no more than there are together
+            assert engine.cores == 4
+            client.unregister_worker_plugin(EngineThreads.name)
+            assert engine.cores == 4
+            client.register_plugin(EngineThreads(1))
+            assert engine.cores == 2
+        assert engine.cores == 4  # the workers are gone
+    finally:
+        engine.cores = before
 
 
 def test_a_worker_that_dies(client):
