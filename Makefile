@@ -114,7 +114,7 @@ conformance: $(VENV)/.installed-conformance
 		--xfails-file='$(abspath tests/conformance/xfails.txt)' $(ARGS)
 
 # Failures are listed, with their reasons, in tests/dask/xfails.txt.
-dask-tests: $(VENV)/.installed-test
+dask-tests: $(VENV)/.installed-test,dask-tests
 	@test -d '$(SUITE)/dask/array/tests' || { echo 'make dask-tests needs a checkout of \
 	https://github.com/dask/dask: SUITE=path'; exit 1; }
 	$(BIN)/python -m tests.dask.suite '$(SUITE)' $(ARGS)

@@ -7,9 +7,9 @@ fails and isn't listed, or is listed and passes, makes the run fail.
 
 from __future__ import annotations
 
+import json
 import os
 import pathlib
-import re
 import subprocess
 import sys
 import tempfile
@@ -26,7 +26,7 @@ LEFT_OUT = (
 
 
 def listed() -> dict[str, str]:
-    """The tests that aren't to pass, and why: lines of names under lines ``# reason``."""
+    """The tests that aren't to pass, and why: lines of their ids under lines ``# reason``."""
     reason, found = "", {}
     for line in (HERE / "xfails.txt").read_text().splitlines():
         if line.startswith("#"):
@@ -40,22 +40,33 @@ def outcomes(
     folder: pathlib.Path, names: list[str], kind: str, options: list[str]
 ) -> dict[str, str]:
     """What became of each test."""
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-rA", "--tb=no"]
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--tb=no"]
     command += ["-p", "tests.dask.suite_plugin", "-W", "ignore", "-o", "addopts="]
     command += ["--import-mode=importlib", *options, *names]
     root = str(HERE.parent.parent)
-    env = os.environ | {"DASK_TESTS_KIND": kind, "PYTHONPATH": os.pathsep.join([root, *sys.path])}
-    done = subprocess.run(command, capture_output=True, text=True, cwd=folder, env=env, check=False)
-    found = {}
-    for line in done.stdout.splitlines():
-        told = re.match(
-            r"(PASSED|FAILED|ERROR|XFAIL|XPASS) (?:\S*/)?(test_\w+\.py::.*?)(?: - .*)?$", line
+    with tempfile.TemporaryDirectory() as made:
+        told = pathlib.Path(made) / "outcomes.json"
+        env = os.environ | {"DASK_TESTS_KIND": kind, "DASK_TESTS_OUTCOMES": str(told)}
+        env["PYTHONPATH"] = os.pathsep.join([root, *sys.path])
+        done = subprocess.run(
+            command, capture_output=True, text=True, cwd=folder, env=env, check=False
         )
-        if told:
-            found[told[2]] = told[1]
+        found: dict[str, str] = json.loads(told.read_text()) if told.exists() else {}
     if not found:  # pytest says why
         raise SystemExit(done.stdout[-3000:] + done.stderr[-3000:])
     return found
+
+
+def wrong(found: dict[str, str], expected: dict[str, str]) -> list[str]:
+    """What is not as the list says."""
+    lines = [
+        f"{what} {name}"
+        for name, what in found.items()
+        if what in ("failed", "error") and name not in expected
+    ]
+    return lines + [
+        f"passes, and is listed: {name}" for name in expected if found.get(name) == "passed"
+    ]
 
 
 def main() -> None:
@@ -63,8 +74,7 @@ def main() -> None:
     options = sys.argv[2:]
     names = sorted(p.name for p in folder.glob("test_*.py") if p.name not in LEFT_OUT)
     cupy = [n for n in names if n.startswith("test_cupy")]
-    expected, wrong = listed(), []
-    reasons: Counter[str] = Counter()
+    expected = listed()
     with tempfile.TemporaryDirectory() as made:
         for name in cupy:  # CuPy's way to a NumPy array is no method of ours
             text = (folder / name).read_text().replace(".get()", ".asnumpy()")
@@ -73,23 +83,21 @@ def main() -> None:
             ("backend", outcomes(folder, [n for n in names if n not in cupy], "backend", options)),
             ("cupy", outcomes(pathlib.Path(made), cupy, "cupy", options)),
         ]
+    others = []
     for kind, found in runs:
         counts = Counter(found.values())
-        print(f"{kind}: {counts['PASSED']} passed of {len(found)}", dict(counts))
-        for name, what in found.items():
-            known = next(
-                (r for n, r in expected.items() if name == n or name.startswith(n + "[")), None
-            )
-            if what in ("FAILED", "ERROR"):
-                reasons[known or "not listed"] += 1
-                if known is None:
-                    wrong.append(f"{what} {name}")
-            elif what == "PASSED" and known is not None and name in expected:
-                wrong.append(f"passes, and is listed: {name}")
-    for reason, n in reasons.most_common():
-        print(f"{n:5}  {reason}")
-    if wrong:
-        raise SystemExit("\n".join(wrong))
+        ran = len(found) - counts["skipped"]
+        print(f"{kind}: {counts['passed']} passed of {ran} that were not skipped", dict(counts))
+        reasons = Counter(
+            expected.get(name, "not listed")
+            for name, what in found.items()
+            if what in ("failed", "error")
+        )
+        for reason, n in reasons.most_common():
+            print(f"{n:5}  {reason}")
+        others += wrong(found, expected)
+    if others:
+        raise SystemExit("\n".join(others))
 
 
 if __name__ == "__main__":
