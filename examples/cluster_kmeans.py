@@ -2,6 +2,8 @@
 
 python examples/cluster_kmeans.py                     # blocks of lazyarray's
 python examples/cluster_kmeans.py --blocks numpy      # the same lines on blocks of NumPy's
+
+The dashboard shows the tasks while they run, where bokeh is installed.
 """
 
 import argparse
@@ -34,7 +36,7 @@ def clustered(n, centres, block):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--blocks", choices=["lazyarray", "numpy"], default="lazyarray")
-    parser.add_argument("--points", type=int, default=16_000_000)
+    parser.add_argument("--points", type=int, default=24_000_000)
     parser.add_argument("--block", type=int, default=100_000)
     parser.add_argument("--clusters", type=int, default=8)
     parser.add_argument("--steps", type=int, default=5)

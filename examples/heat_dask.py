@@ -2,6 +2,8 @@
 
 python examples/heat_dask.py                     # blocks of lazyarray's
 python examples/heat_dask.py --blocks numpy      # the same lines on blocks of NumPy's
+
+The dashboard shows the tasks while they run, where bokeh is installed.
 """
 
 import argparse
@@ -40,7 +42,7 @@ def hot_spots(block, side, block_info=None):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--blocks", choices=["lazyarray", "numpy"], default="lazyarray")
-    parser.add_argument("--side", type=int, default=11_200)
+    parser.add_argument("--side", type=int, default=14_000)
     parser.add_argument("--block", type=int, default=1400)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--steps", type=int, default=8, help="in each round, between two exchanges")
