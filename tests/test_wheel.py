@@ -89,6 +89,19 @@ def test_the_licence_is_carried():
     assert "Apache License" in file.read_text()
 
 
+def test_what_dask_looks_for_is_carried():
+    """Installing is all that its users do: it is found by an entry point."""
+    try:
+        found = importlib.metadata.distribution("lazyarray-engine").entry_points
+    except importlib.metadata.PackageNotFoundError:
+        pytest.skip("not installed")
+    (point,) = (e for e in found if e.group == "dask.array.backends")
+    assert (point.name, point.attr) == ("lazyarray", "LazyarrayBackend")
+    package, *inside = point.module.split(".")
+    assert package == "lazyarray"
+    assert pathlib.PurePosixPath(*inside).with_suffix(".py") in carried()
+
+
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="ELF")
 @pytest.mark.parametrize("module", MODULES, ids=lambda path: path.name.split(".")[0])
 def test_the_library_is_found_from_where_a_module_lies(module):
