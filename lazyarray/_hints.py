@@ -17,6 +17,7 @@ def _all(hint: str, names: str) -> dict[str, str]:
 
 
 _LAYERS = "layers are functions of their weights: la.nn.linear(x, w, b), la.nn.conv2d, ..."
+_OPTIMIZERS = "la.nn.SGD, la.nn.Adam, ... and the functions la.nn.sgd, la.nn.adam, ..."
 _GRAD = (
     "la.autograd.grad takes arrays, not a function: x.attach_grad(), then "
     "with la.autograd.record(): y = f(x), then la.autograd.grad(y, x)"
@@ -43,7 +44,7 @@ NAMES = {
         "lax": "loops and branches are Python's; la.compile captures them",
         "numpy": "lazyarray itself has NumPy's names",
         "nd": "lazyarray itself is what mxnet.nd was",
-        "optim": "la.nn.SGD, la.nn.Adam, ... and the functions la.nn.sgd, la.nn.adam, ...",
+        "optim": _OPTIMIZERS,
         **_all("la.array", "tensor Tensor as_tensor constant Variable"),
         "from_numpy": "la.array copies, la.from_dlpack shares the memory",
         "from_torch": "la.from_dlpack",
@@ -82,7 +83,7 @@ NAMES = {
         "CrossEntropyLoss": "la.nn.cross_entropy",
         "MSELoss": "la.nn.mse_loss",
         "parameters": "la.nn.SGD, la.nn.Adam, ... take a list of arrays, or a dict",
-        "optim": "la.nn.SGD, la.nn.Adam, ... and the functions la.nn.sgd, la.nn.adam, ...",
+        "optim": _OPTIMIZERS,
     },
     "lazyarray.random": {
         **_all(

@@ -309,12 +309,13 @@ cdef class Methods(Operators):
 
     def astype(self, dtype, order="K", casting="unsafe", subok=True, copy=True):
         """A copy with another dtype, laid out in ``order``; TypeError if ``casting`` forbids it."""
-        if casting != "unsafe" and casting == "same_value":
-            same = functions.dtypes.as_same_value(self, dtype)
-            return same if order == "K" else functions.array(same, copy=None, order=order)
-        if casting != "unsafe" and not np.can_cast(self.dtype, np.dtype(dtype), casting):
-            raise TypeError(f"Cannot cast array data from {self.dtype!r} to {np.dtype(dtype)!r} "
-                            f"according to the rule {casting!r}")
+        if casting != "unsafe":
+            if casting == "same_value":
+                same = functions.dtypes.as_same_value(self, dtype)
+                return same if order == "K" else functions.array(same, copy=None, order=order)
+            if not np.can_cast(self.dtype, np.dtype(dtype), casting):
+                raise TypeError(f"Cannot cast array data from {self.dtype!r} to {np.dtype(dtype)!r} "
+                                f"according to the rule {casting!r}")
         try:
             if order == "K":
                 if capturing():  # a trace finds the function by its name

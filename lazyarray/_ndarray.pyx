@@ -131,14 +131,18 @@ cdef extern from "numpy/arrayobject.h":
 
 cdef extern from *:
     """
-    // What the code of the Python function that runs names.
-    static PyObject* names_of_caller() {
+    // The code that runs; only to be compared, and looked at before it goes on.
+    static PyObject* running() {
       PyFrameObject* frame = PyEval_GetFrame();
-      if (!frame) return PyTuple_New(0);
-      PyCodeObject* code = PyFrame_GetCode(frame);
-      PyObject* names = Py_NewRef(code->co_names);
+      if (!frame) return nullptr;
+      PyObject* code = reinterpret_cast<PyObject*>(PyFrame_GetCode(frame));
       Py_DECREF(code);
-      return names;
+      return code;
+    }
+    // What it names.
+    static PyObject* names_of_caller() {
+      PyCodeObject* code = reinterpret_cast<PyCodeObject*>(running());
+      return code ? Py_NewRef(code->co_names) : PyTuple_New(0);
     }
     // Whether it names what makes a memoryview, or asks as that does. All but NumPy do so by a name of these.
     static PyObject* const takers[] = {
@@ -175,14 +179,6 @@ cdef extern from *:
       lent_by_array = own->bf_getbuffer;
       own->bf_getbuffer = lent_to_others;
       own->bf_releasebuffer = given_back;
-    }
-    // The code that runs; only to be compared, and looked at before it goes on.
-    static PyObject* running() {
-      PyFrameObject* frame = PyEval_GetFrame();
-      if (!frame) return nullptr;
-      PyObject* code = reinterpret_cast<PyObject*>(PyFrame_GetCode(frame));
-      Py_DECREF(code);
-      return code;
     }
     // The instruction that runs, and its argument; -1: there is none, or no memory to look (an error is raised).
     static int instruction(int* argument) {

@@ -145,7 +145,7 @@ class Tree:
                 named = chain(self._cython(name, text), self._includes(name, text))
             else:
                 named = self._includes(name, text)
-            found.update(edge for edge in chain(named, self._handed(name, text)))
+            found.update(named, self._handed(name, text))
         return sorted(edge for edge in found if edge.source != edge.target)
 
     def _handed(self, name: str, text: str) -> Iterator[Edge]:

@@ -38,16 +38,22 @@ def _dumps(x: Any) -> tuple[dict[str, Any], list[Any]]:
     once = host[tuple(slice(None) if step else slice(1) for step in host.strides)]
     turned = once.flags.f_contiguous and not once.flags.c_contiguous
     rows = once.T if turned else np.asarray(once, order="C")
-    header = {
-        "dtype": x.dtype.str,
-        "shape": rows.shape,
+    header = _about(x, rows.shape) | {
         "turned": turned,
         "broadcast": x.shape if once.shape != host.shape else None,
-        "device": (x.device.device_type, x.device.device_id),
-        "scalar": isinstance(x, Number),
     }
     bits: Any = rows.reshape(-1).view(np.uint8)
     return header, [_APART, memoryview(bits)]
+
+
+def _about(x: Any, shape: tuple[int, ...]) -> dict[str, Any]:
+    """What all headers say of an array; ``shape`` is that of what is sent."""
+    return {
+        "dtype": x.dtype.str,
+        "shape": shape,
+        "device": (x.device.device_type, x.device.device_id),
+        "scalar": isinstance(x, Number),
+    }
 
 
 # Over TCP the first frame arrives in one buffer with the message before it, at any address. That is
@@ -78,14 +84,7 @@ def _failed(x: Any, error: Exception) -> tuple[dict[str, Any], list[Any]]:
         what = dumps(error)
     except Exception:
         what = dumps(RuntimeError(f"{type(error).__name__}: {error}"))
-    header = {
-        "failed": True,
-        "dtype": x.dtype.str,
-        "shape": x.shape,
-        "device": (x.device.device_type, x.device.device_id),
-        "scalar": isinstance(x, Number),
-    }
-    return header, [_APART, what]
+    return _about(x, x.shape) | {"failed": True}, [_APART, what]
 
 
 def _fails(header: dict[str, Any], frame: Any) -> Any:
@@ -121,13 +120,7 @@ def _cuda_dumps(x: Any) -> tuple[dict[str, Any], list[Any]]:
     turned = x.flags.f_contiguous and not x.flags.c_contiguous
     rows = x.T if turned else x
     flat = _public.namespace.ascontiguousarray(rows).reshape(-1)
-    header = {
-        "dtype": x.dtype.str,
-        "shape": rows.shape,
-        "turned": turned,
-        "scalar": isinstance(x, Number),
-    }
-    return header, [flat.ascupy().view("u1")]
+    return _about(x, rows.shape) | {"turned": turned}, [flat.ascupy().view("u1")]
 
 
 def _cuda_loads(header: dict[str, Any], frames: list[Any]) -> Any:

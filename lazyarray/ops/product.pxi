@@ -285,9 +285,11 @@ def warn_where(Tensor x not None, Tensor wrong not None, str text):
     comes with nobody's values. On a GPU there is none.
     """
     cdef _Kernel known
+    cdef Tensor kept = x
     if x.v.device().kind == GPU:
         return
     if recording():
+        kept = wrong
         x = empty_like_shape(D_BOOL, wrong.v.layout.ndim, wrong.v.layout.shape(), wrong.v.device())
     key = text, x.v.dtype
     known = _warnings.get(key)
@@ -301,10 +303,10 @@ def warn_where(Tensor x not None, Tensor wrong not None, str text):
         known.k.checks_flags = known.k.any_order = True
     cdef const View* views[3]
     views[0] = &wrong.v
-    views[1] = &wrong.v if recording() else &x.v
+    views[1] = &kept.v
     views[2] = &x.v
     with paused():
-        emit_elementwise(recorder().begin(known.k, 2, 1), &x.v.layout, views, recording())
+        emit_elementwise(recorder().begin(known.k, 2, 1), &x.v.layout, views, kept is not x)
 
 
 cdef int put_branch(char* to, object value, int code) except -1:
