@@ -144,14 +144,9 @@ def _put(place: Any, name: str, function: Any, space: str) -> None:
         setattr(place, name, _reading(function, name, space))
 
 
-# What NumPy gives as a Python number.
-_PYTHONS = {"array_equal", "array_equiv", "allclose"}
-
-
 def _reading(function: Any, name: str, space: str) -> Callable[..., Any]:
     """``function``, which gives NumPy's scalars to those that are not lazyarray."""
     drawn = space.startswith("lazyarray.random") and name not in ("integers", "random_integers")
-    pythons = name in _PYTHONS or drawn
 
     @wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
@@ -160,6 +155,6 @@ def _reading(function: Any, name: str, space: str) -> Callable[..., Any]:
         if asked == "lazyarray" or asked.startswith("lazyarray."):
             return result
         found = numpys(result)
-        return found.item() if pythons and found is not result else found
+        return found.item() if drawn and found is not result else found
 
     return call

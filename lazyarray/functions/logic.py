@@ -10,7 +10,7 @@ import numpy as np
 from lazyarray.functions.complex_numbers import imag
 from lazyarray.lazy._lazy import Tensor, Unheld, returned
 from lazyarray.ops import names as op
-from lazyarray.ops._layout import device_of, operands
+from lazyarray.ops._layout import operands
 from lazyarray.ops._rows import Ufunc, asarray, full, holds_scalar, probe
 
 if TYPE_CHECKING:
@@ -95,21 +95,21 @@ def allclose(
     rtol: ArrayLike = 1.0e-5,
     atol: ArrayLike = 1.0e-8,
     equal_nan: bool = False,
-) -> NDArray:
-    """Whether all elements are close (:func:`isclose`): an array without axes, so no wait.
+) -> bool:
+    """Whether all elements are close (:func:`isclose`); waits for them.
 
     Args:
         rtol: how far apart, as a share of ``b``.
         atol: how far apart besides.
         equal_nan: whether NaNs are close to each other.
-    Returns: an array of one bool, without axes.
+    Returns: Python's bool, as NumPy's function; ``la.all(la.isclose(a, b))`` doesn't wait.
     Raises: ValueError if the shapes do not broadcast.
 
     >>> import lazyarray as la
-    >>> bool(la.allclose(la.array([1.0, 2.0]), [1.0, 2.0 + 1e-9]))
+    >>> la.allclose(la.array([1.0, 2.0]), [1.0, 2.0 + 1e-9])
     True
     """
-    return _all(isclose(a, b, rtol, atol, equal_nan))
+    return bool(_all(isclose(a, b, rtol, atol, equal_nan)))
 
 
 def isscalar(element: ArrayLike) -> bool:
@@ -127,46 +127,46 @@ def isscalar(element: ArrayLike) -> bool:
     return holds_scalar(element) or np.isscalar(element)
 
 
-def array_equal(a1: ArrayLike, a2: ArrayLike, equal_nan: bool = False) -> NDArray:
-    """Whether the shapes and all elements are equal: an array without axes, so no wait.
+def array_equal(a1: ArrayLike, a2: ArrayLike, equal_nan: bool = False) -> bool:
+    """Whether the shapes and all elements are equal; waits for them.
 
     Args:
         equal_nan: whether NaNs are equal.
-    Returns: an array of one bool, without axes.
+    Returns: Python's bool, as NumPy's function.
 
     >>> import lazyarray as la
-    >>> bool(la.array_equal(la.array([1, 2]), [1, 2])), bool(la.array_equal([1], [[1]]))
+    >>> la.array_equal(la.array([1, 2]), [1, 2]), la.array_equal([1], [[1]])
     (True, False)
     """
     pair = _pair(a1, a2)
     if not pair or pair[0].shape != pair[1].shape:
-        return returned(full((), False, np.bool_, device_of(a1, a2)))
+        return False
     x, y = pair
     if equal_nan and x is y:
-        return returned(full((), True, np.bool_, x.device))
+        return True
     same = op.equal(x, y)
     if equal_nan and {x.dtype.kind, y.dtype.kind} & {"f", "c"}:
         same = same | op.isnan(x) & op.isnan(y)
-    return _all(same)
+    return bool(_all(same))
 
 
-def array_equiv(a1: ArrayLike, a2: ArrayLike) -> NDArray:
-    """Whether the shapes broadcast and all elements are equal: an array without axes, no wait.
+def array_equiv(a1: ArrayLike, a2: ArrayLike) -> bool:
+    """Whether the shapes broadcast and all elements are equal; waits for them.
 
-    Returns: an array of one bool, without axes.
+    Returns: Python's bool, as NumPy's function.
 
     >>> import lazyarray as la
-    >>> bool(la.array_equiv(la.array([1, 2]), [[1, 2], [1, 2]]))
+    >>> la.array_equiv(la.array([1, 2]), [[1, 2], [1, 2]])
     True
     """
     pair = _pair(a1, a2)
     if pair:
         try:
             np.broadcast_shapes(*[x.shape for x in pair])
-            return _all(op.equal(*pair))
         except ValueError:
-            pass  # they don't
-    return returned(full((), False, np.bool_, device_of(a1, a2)))
+            return False
+        return bool(_all(op.equal(*pair)))
+    return False
 
 
 def _pair(a: Any, b: Any) -> list[NDArray]:

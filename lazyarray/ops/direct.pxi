@@ -207,6 +207,8 @@ cdef object as_ours(object o, CDevice device, bint* fits):
         if type(o) is tuple or type(o) is list:
             return parts if type(o) is list else tuple(parts)
         return type(o)(*parts)
+    if o is True or o is False:  # not NumPy's: `allclose` and its kind
+        return o
     # None is what comes of a call that writes to its arguments.
     found = array_of(o, device)
     fits[0] = found is not o

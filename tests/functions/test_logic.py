@@ -35,9 +35,13 @@ def test_close_and_equal(pair, nan):
     for x, y in ((a, b), (b, a)):
         check("isclose", x, y, equal_nan=nan)
         check("isclose", x, y, 0.1, 0, nan)
-        check("allclose", x, y, equal_nan=nan)
-        check("array_equal", x, y, nan)
-        check("array_equiv", x, y)
+        for name, *args in (("allclose", 1e-5, 1e-8, nan), ("array_equal", nan), ("array_equiv",)):
+            check(name, x, y, *args)
+            try:
+                want = getattr(np, name)(x, y, *args)
+            except ValueError:  # the shapes don't broadcast
+                continue
+            assert getattr(la, name)(*map(la.array, (x, y)), *args) is want
 
 
 def test_tolerances_may_be_arrays():
@@ -65,14 +69,26 @@ def test_what_is_no_array_equals_nothing():
 def test_comparisons_do_not_wait():
     x = la.arange(6.0)
     with la.no_sync():
-        results = [
-            la.isclose(x, x + 1e-12),
-            la.allclose(x, x, la.array(0.1)),
-            la.array_equal(x, x, equal_nan=True),
-            la.array_equal(x, x[::-1], equal_nan=True),
-            la.array_equiv(x, x[:1]),
-        ]
-    assert [bool(r.all()) for r in results] == [True, True, True, False, False]
+        close = la.isclose(x, x + 1e-12)
+    assert close.all()
+
+
+@pytest.mark.parametrize("size", [3, 300, 100_000])
+def test_pythons_bools_are_of_what_is_pending(size):
+    x = la.arange(float(size))
+    y = x * 3 - 2 * x
+    assert la.allclose(x, y, la.array(0.1)) is True
+    assert la.array_equal(x, y + 0, equal_nan=True) is True
+    assert la.array_equal(x, y[::-1], equal_nan=True) is False
+    assert la.array_equiv(x, y[:1]) is False
+    assert la.array_equiv(y, x[None]) is True
+
+
+def test_pythons_bools_obey_no_sync():
+    x = la.arange(100_000.0)
+    for same in (la.allclose, la.array_equal, la.array_equiv):
+        with la.no_sync(), pytest.raises(RuntimeError, match="no_sync"):
+            same(x, x * 2)
 
 
 def test_an_array_with_nans_equals_itself():
