@@ -87,9 +87,9 @@ def test_pythons_bools_are_of_what_is_pending(size):
 
 def test_pythons_bools_obey_no_sync():
     x = la.arange(100_000.0)
-    for same in (la.allclose, la.array_equal, la.array_equiv):
+    for function in (la.allclose, la.array_equal, la.array_equiv):
         with la.no_sync(), pytest.raises(RuntimeError, match="no_sync"):
-            same(x, x * 2)
+            function(x, x * 2)
 
 
 def test_an_array_with_nans_equals_itself():
