@@ -199,6 +199,7 @@ cdef class Line:
 
     cdef int current(self, entry) except -1:
         self.ledger.current = entry
+        self.ledger.begun.append(entry)
         return 0
 
     def call(self, item):

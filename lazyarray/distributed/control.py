@@ -6,7 +6,9 @@ It works where the backend doesn't: while MPI waits for a rank that will never c
 
 from __future__ import annotations
 
+import contextlib
 import json
+import secrets
 import selectors
 import socket
 import threading
@@ -16,9 +18,36 @@ from typing import Any
 
 from lazyarray.distributed.ledger import compare
 
-__all__ = ["Hub", "Member", "own_address"]
+__all__ = ["Hub", "Member", "answer_seconds", "own_address"]
 
 _ANSWER_SECONDS = 3.0  # for which the hub waits for the ranks' ledgers
+_GREETING = 1 << 12  # bytes that a connection may send before it has said who it is
+# A machine that lost its power sends no end of file: the kernel asks after a silent connection, and
+# ends it after about a minute without an answer. A process that is stopped still answers.
+_IDLE, _BETWEEN, _TIMES = 30, 6, 5  # seconds, seconds, questions
+
+
+def answer_seconds(timeout: float) -> float:
+    """How long the hub waits for the ranks' ledgers, where collectives are overdue after ``timeout``."""
+    return min(_ANSWER_SECONDS, max(timeout, 0.5))
+
+
+def keep_alive(sock: socket.socket) -> None:
+    """Has the other machine's end be noticed."""
+    options = [
+        ("SO_KEEPALIVE", 1),
+        ("TCP_KEEPIDLE", _IDLE),
+        ("TCP_KEEPINTVL", _BETWEEN),
+        ("TCP_KEEPCNT", _TIMES),
+        ("TCP_USER_TIMEOUT", 1000 * (_IDLE + _BETWEEN * _TIMES)),  # of what was sent meanwhile
+        ("TCP_NODELAY", 1),
+    ]
+    for name, value in options:
+        number = getattr(socket, name, None)  # not every system has all
+        if number is not None:
+            level = socket.SOL_SOCKET if name.startswith("SO_") else socket.IPPROTO_TCP
+            with contextlib.suppress(OSError):
+                sock.setsockopt(level, number, value)
 
 
 def own_address(others: bool) -> str:
@@ -39,8 +68,10 @@ class _Line:
 
     def __init__(self, sock: socket.socket) -> None:
         self.sock = sock
-        self._lock = threading.Lock()
-        self._rest = b""
+        keep_alive(sock)
+        self.known = True  # whether we know who is there; else it may send only little
+        self._lock = threading.Lock()  # held to send: several threads do
+        self._rest = b""  # of a message: only the thread that receives has it
 
     def send(self, message: dict[str, Any]) -> None:
         """Nothing if nobody is there any more: whoever reads from it learns that."""
@@ -51,15 +82,19 @@ class _Line:
             pass
 
     def receive(self) -> list[dict[str, Any]] | None:
-        """The messages that have come; None at the end."""
+        """The messages that have come; None at the end, and for what are none."""
         try:
             data = self.sock.recv(1 << 16)
         except OSError:
             return None
-        if not data:
-            return None
         *lines, self._rest = (self._rest + data).split(b"\n")
-        return [json.loads(line) for line in lines]
+        if not data or (not self.known and len(self._rest) > _GREETING):
+            return None
+        try:
+            messages = [json.loads(line) for line in lines]
+        except ValueError:
+            return None
+        return messages if all(isinstance(m, dict) for m in messages) else None
 
 
 class Hub(threading.Thread):
@@ -87,35 +122,54 @@ class Hub(threading.Thread):
             wait = wait if self._end_sent is None else 0.2
             for key, _ in self._selector.select(wait):
                 if key.data is None:
-                    sock, _ = self._server.accept()
-                    self._selector.register(sock, selectors.EVENT_READ, [_Line(sock), None])
+                    self._accept()
                     continue
                 line, rank = key.data
                 messages = line.receive()
+                if messages is not None and rank is None and messages:
+                    rank = key.data[1] = self._greeted(line, messages.pop(0))
+                    messages = None if rank is None else messages
                 if messages is None:
-                    self._selector.unregister(line.sock)
-                    line.sock.close()
-                    if rank is not None:
-                        self._members.pop(rank, None)
-                        if rank not in self._left and self._end_sent is None:
-                            self._lose(rank, "died")
+                    self._hang_up(line, rank)
                     continue
                 for message in messages:
-                    if key.data[1] is None:
-                        if message.get("token") != self._token:
-                            break
-                        key.data[1] = message["rank"]
-                        self._members[message["rank"]] = line
-                        for lost in self._lost:
-                            line.send({"lost": lost, "why": "died"})
-                    else:
-                        self._take(key.data[1], message)
+                    self._take(rank, message)
             if self._told is not None and time.monotonic() >= self._until:
                 self._compare()
         self._selector.close()
         self._server.close()
         for line in self._members.values():
             line.sock.close()
+
+    def _accept(self) -> None:
+        with contextlib.suppress(OSError):  # who called has gone, or there are too many files
+            sock, _ = self._server.accept()
+            line = _Line(sock)
+            line.known = False
+            self._selector.register(sock, selectors.EVENT_READ, [line, None])
+
+    def _greeted(self, line: _Line, message: dict[str, Any]) -> int | None:
+        """The rank that a new connection is of; None for others: any program can call a port."""
+        token, rank = message.get("token"), message.get("rank")
+        if not isinstance(token, str) or not secrets.compare_digest(
+            token.encode(), self._token.encode()
+        ):
+            return None
+        if not isinstance(rank, int) or rank in self._members:
+            return None
+        line.known = True
+        self._members[rank] = line
+        for lost in self._lost:
+            line.send({"lost": lost, "why": "died"})
+        return rank
+
+    def _hang_up(self, line: _Line, rank: int | None) -> None:
+        self._selector.unregister(line.sock)
+        line.sock.close()
+        if rank is not None:
+            self._members.pop(rank, None)
+            if rank not in self._left and self._end_sent is None:
+                self._lose(rank, "died")
 
     def _all(self, message: dict[str, Any]) -> None:
         for line in list(self._members.values()):
@@ -136,7 +190,7 @@ class Hub(threading.Thread):
             self._lose(rank, message["died"])
         elif "overdue" in message and self._told is None:
             self._told = {}
-            self._until = time.monotonic() + min(_ANSWER_SECONDS, max(self._timeout, 0.5))
+            self._until = time.monotonic() + answer_seconds(self._timeout)
             self._all({"tell": True})
         elif "told" in message and self._told is not None:
             self._told[rank] = message["told"]
@@ -170,7 +224,6 @@ class Member(threading.Thread):
         self._heard = heard
         self._line = _Line(socket.create_connection(address, timeout=30))
         self._line.sock.settimeout(None)
-        self._line.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.send({"rank": rank, "token": token})
 
     def send(self, message: dict[str, Any]) -> None:

@@ -19,9 +19,9 @@ from lazyarray.distributed import mpi
 from lazyarray.distributed._task import let_waiters_help
 from lazyarray.distributed.backend import Backend, Single
 from lazyarray.distributed.communicator import Communicator
-from lazyarray.distributed.control import Hub, Member, own_address
+from lazyarray.distributed.control import Hub, Member, answer_seconds, own_address
 from lazyarray.distributed.errors import DistributedError, MismatchError, RankError
-from lazyarray.distributed.ledger import UNDER_WAY, Ledger
+from lazyarray.distributed.ledger import UNDER_WAY, Ledger, compare
 from lazyarray.distributed.nccl import Nccl, library
 from lazyarray.distributed.thread import CommunicationThread
 from lazyarray.lazy._lazy import fail_gpu
@@ -61,6 +61,9 @@ class Process:
         # What all collectives write, of all communicators: so they run in program order.
         self.channel = engine.get().new_variable()
         self.thread = CommunicationThread(self)
+        # When this rank asked rank 0 to compare, while there is no answer. Several threads write it:
+        # whole, so without a lock.
+        self._asked: float | None = None
         self._end = threading.Event()
         self._clean = True
         self._member: Member | None = None
@@ -127,8 +130,9 @@ class Process:
         return None
 
     def overdue(self) -> None:
-        """Has rank 0 compare what the ranks are doing."""
+        """Has rank 0 compare what the ranks are doing; where it does not answer, see :meth:`_watch`."""
         if self._member is not None:
+            self._asked = self._asked or time.monotonic()
             self._member.send({"overdue": True})
         else:
             self._print("")
@@ -144,8 +148,10 @@ class Process:
         elif "tell" in message and self._member is not None:
             self._member.send({"told": self.ledger.told()})
         elif "report" in message:
+            self._asked = None
             self._print(message["report"])
         elif "stuck" in message:
+            self._asked = None
             self._print(message["stuck"])
             self.thread.abandon(MismatchError(f"no rank can go on:\n{message['stuck']}"))
         elif "end" in message:
@@ -153,9 +159,20 @@ class Process:
             self._end.set()
 
     def _watch(self) -> None:
-        """Looks after what blocks in the backend: a thread that ends with the process."""
+        """Looks after what blocks in the backend, and after rank 0, which compares: who watches it?
+
+        A thread that ends with the process.
+        """
         told = None
-        while not self._end.wait(max(self.timeout / 4, 0.05)):
+        patience = answer_seconds(self.timeout) + 1.0
+        while not self._end.wait(min(max(self.timeout / 4, 0.05), 1.0)):
+            asked = self._asked
+            if asked is not None and time.monotonic() - asked > patience:
+                self._asked = None
+                what, _ = compare({self.rank: self.ledger.told()}, set(), math.inf, alone=True)
+                self._print(
+                    f"  rank 0 does not answer, which compares the ranks: is it stuck?\n{what}"
+                )
             entry = self.ledger.current
             if entry is None or entry.state != UNDER_WAY or entry is told:
                 continue

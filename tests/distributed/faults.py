@@ -42,7 +42,7 @@ def main() -> None:
     how = sys.argv[1]
     if how == "nccl":
         killed_while_nccl_moves_data()
-    D.init(timeout=1)
+    D.init(timeout=0.4 if how in ("orders", "stopped") else 1)
     x = D.allreduce(la.ones(3))
     x.wait_to_read()
     print(f"rank {D.rank()} of {D.size()}, {os.environ['OMP_NUM_THREADS']} threads", flush=True)
@@ -57,6 +57,13 @@ def main() -> None:
             time.sleep(1.5)
         if how == "crossed":  # a message that nobody sends
             D.recv(la.empty(2), 0).wait_to_read()
+    if how == "stopped" and D.rank() == 0:  # who compares the ranks
+        subprocess.Popen(["sh", "-c", f"sleep 3; kill -CONT {os.getpid()}"])
+        os.kill(os.getpid(), signal.SIGSTOP)
+    if how == "orders":
+        groups = [D.world().split(0), D.world().split(0)]
+        sums = [c.allreduce(la.ones(2)) for c in groups[:: 1 - 2 * D.rank()]]
+        sums[1].wait_to_read()
     if how == "frozen":  # for four seconds, while MPI moves data
         if D.rank() == 1:
             me = os.getpid()

@@ -70,7 +70,17 @@ def test_all_ranks_end_well(processes):
     assert "nobody had waited" not in output, output[-6000:]
 
 
-FAULTS = {"killed": 3, "raises": 2, "leaves": 2, "inside": 2, "late": 2, "crossed": 2, "frozen": 2}
+FAULTS = {
+    "killed": 3,
+    "raises": 2,
+    "leaves": 2,
+    "inside": 2,
+    "late": 2,
+    "crossed": 2,
+    "frozen": 2,
+    "stopped": 2,
+    "orders": 2,
+}
 
 
 @functools.cache
@@ -125,7 +135,9 @@ def test_an_overdue_collective_says_who_is_late_and_goes_on():
     assert re.search(r"\[0\] .*rank 0 waits for \d\.\d s in world #2: allreduce sum", output), (
         output
     )
-    assert "rank 1 waits for no other rank" in output, output
+    assert re.search(
+        r"rank 1 waits for no other rank; its program is at .*faults.py:\d+ in main", output
+    ), output
     assert re.search(
         r"differ first at world #2: rank 0 allreduce sum float64 \(3,\) from .*faults.py:\d+ in "
         r"main; rank 1 nothing so far",
@@ -152,6 +164,30 @@ def test_a_rank_that_does_not_answer_is_named():
     assert status == 0, output
     assert "rank 1 does not answer" in output, output
     assert output.count("got 4.0") == 2, output
+
+
+def test_a_rank_says_what_it_waits_for_when_rank_0_does_not_answer():
+    status, output = fault("stopped")
+    assert status == 0, output
+    assert "[1]   rank 0 does not answer" in output, output
+    assert re.search(
+        r"\[1\]   rank 1 waits for \d\.\d s in world #2: allreduce sum float64 \(3,\) from "
+        r".*faults.py:\d+ in main",
+        output,
+    ), output
+    assert output.count("got 4.0") == 2, output
+
+
+def test_communicators_used_in_another_order_are_reported():
+    status, output = fault("orders")
+    assert status != 0
+    assert "MismatchError: no rank can go on" in output, output
+    assert re.search(
+        r"differ first at the order of world.split1\(0\) and world.split2\(0\): rank 0 first "
+        r"world.split1\(0\) #1: allreduce sum float64 \(2,\) from .*faults.py:\d+ in .*; rank 1 "
+        r"first world.split2\(0\) #1: ",
+        output,
+    ), output
 
 
 def test_each_process_gets_its_share_of_the_cores():

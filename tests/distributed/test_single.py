@@ -1,14 +1,17 @@
 """One process, without MPI: the same programs run."""
 
+import contextlib
 import os
+import socket
 import subprocess
 import sys
+import threading
 
 import numpy as np
 import pytest
 
 import lazyarray as la
-from lazyarray.distributed import ledger
+from lazyarray.distributed import control, ledger
 
 D = la.distributed
 
@@ -172,14 +175,14 @@ def test_local_stores():
 def told(*entries, current=None, state=ledger.WAITING):
     """What a rank tells: (number, text) of its collectives on the world."""
     every = [
-        {"comm": "world", "number": n, "text": t, "where": f"line {n}", "ranks": [0, 1],
+        {"comm": "world", "number": n, "order": k, "text": t, "where": f"line {n}", "ranks": [0, 1],
          "state": "done", "seconds": 9.0}
-        for n, t in entries
+        for k, (n, t) in enumerate(entries)
     ]  # fmt: skip
     now = None if current is None else every[current]
     if now is not None:
         now["state"] = state
-    return {"current": now, "entries": every}
+    return {"current": now, "entries": every, "at": ""}
 
 
 def test_where_ranks_differ_is_found():
@@ -193,6 +196,65 @@ def test_where_ranks_differ_is_found():
     text, stuck = ledger.compare({0: told((1, "a"), current=0), 1: late}, set(), 5.0)
     assert "rank 1 waits for no other rank, but for the arrays of a from line 1" in text
     assert stuck is None
+
+
+def test_another_order_of_communicators_is_found():
+    def rank(*order, current):
+        state = told(*((1, text) for text in order), current=current)
+        for k, e in enumerate(state["entries"]):
+            e["comm"] = e["text"]
+            if k > current:
+                e["state"] = ledger.QUEUED
+        return state
+
+    states = {0: rank("a", "b", "c", current=1), 1: rank("a", "c", "b", current=1)}
+    text, stuck = ledger.compare(states, set(), 5.0)
+    assert "the ranks differ first at the order of b and c: rank 0 first b #1: b from" in text
+    assert "rank 1 first c #1: c from" in text and stuck
+    states[1] = rank("a", "c", current=1)
+    text, _ = ledger.compare(states, set(), 5.0)
+    assert "differ first at b #1: rank 0 b from line 1; rank 1 nothing so far, but waits in c #1" in (
+        text
+    )
+
+
+def test_a_rank_that_has_run_far_ahead_tells_what_it_waits_for():
+    book = ledger.Ledger()
+    for k in range(100):
+        entry = book.add("world", f"call {k}", 0, (0, 1), False)
+        if k == 3:
+            book.current = entry
+            book.begun.append(entry)
+    behind = ledger.Ledger()
+    for k in range(3):
+        behind.add("world", f"call {k}", 0, (0, 1), False)
+    text, _ = ledger.compare({0: book.told(), 1: behind.told()}, set(), 5.0)
+    assert "differ first at world #4: rank 0 call 3" in text, text
+
+
+def test_the_line_to_rank_0_outlives_strangers_and_silence():
+    heard, ended = [], threading.Event()
+
+    def hears(message):
+        heard.append(message)
+        if "end" in message:
+            ended.set()
+
+    hub = control.Hub(1, "secret", False, 5.0)
+    hub.start()
+    for greeting in (b"GET / HTTP/1.1\r\n\r\n", b'{"token": 3}\n', b"[]\n", b"x" * 100_000):
+        with socket.create_connection(("127.0.0.1", hub.port), timeout=5) as stranger:
+            stranger.sendall(greeting)
+            with contextlib.suppress(ConnectionResetError):
+                assert stranger.recv(100) == b""  # it hung up
+    member = control.Member(("127.0.0.1", hub.port), 0, "secret", hears)
+    assert member._line.sock.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE)
+    member.start()
+    member.send({"bye": True})
+    assert ended.wait(5)
+    assert heard == [{"left": 0}, {"end": True}]
+    hub.join(5)
+    assert not hub.is_alive()
 
 
 def test_only_ranks_that_can_not_go_on_are_stuck():
