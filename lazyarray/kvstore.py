@@ -118,7 +118,7 @@ class KVStore:
             with paused():
                 own = values[0].copy()
                 if self._comm is not None:
-                    self._comm.broadcast(own, out=own)
+                    self._comm.broadcast(own, out=own, name=f"key {k}")
             self._values[k] = own
 
     def push(self, key: Any, value: Any, priority: int = 0) -> None:
@@ -312,7 +312,7 @@ class KVStore:
             total = pushed[k][1]
             if self._comm is not None:
                 with paused():
-                    self._comm.allreduce(total, out=total)
+                    self._comm.allreduce(total, out=total, name=f"key {k}")
             if stores or k not in (more or {}):
                 self._store(k, total)
 

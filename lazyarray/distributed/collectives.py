@@ -28,7 +28,12 @@ __all__ = [
 
 
 def allreduce(
-    x: ArrayLike, op: str = "sum", *, out: Any = None, ordered: bool | None = None
+    x: ArrayLike,
+    op: str = "sum",
+    *,
+    out: Any = None,
+    ordered: bool | None = None,
+    name: str | None = None,
 ) -> Any:
     """The reduction of every rank's ``x``, on all of them.
 
@@ -42,6 +47,8 @@ def allreduce(
         out: the array that the result is written to: ``x`` itself, for one; or a list of them.
         ordered: whether to add in the order of the ranks, ``x0 + x1 + ...``; None: as :func:`init`
             was told.
+        name: what ranks compare, too. Two calls alike in all else, in another order on another
+            rank, would be mixed up without an error.
     Returns: ``out``, or a new array of x's shape; of a list a list of these.
     Raises: ValueError for another ``op``, or an ``out`` of another shape or dtype; TypeError for
         the mean of integers, an ``out`` that is no array, or a list of several dtypes; RuntimeError
@@ -53,11 +60,17 @@ def allreduce(
     >>> la.distributed.allreduce(la.ones(2), "mean").asnumpy()
     array([1., 1.])
     """
-    return world().allreduce(x, op, out=out, ordered=ordered)
+    return world().allreduce(x, op, out=out, ordered=ordered, name=name)
 
 
 def reduce(
-    x: ArrayLike, root: int = 0, op: str = "sum", *, out: Any = None, ordered: bool | None = None
+    x: ArrayLike,
+    root: int = 0,
+    op: str = "sum",
+    *,
+    out: Any = None,
+    ordered: bool | None = None,
+    name: str | None = None,
 ) -> Any:
     """As :func:`allreduce`, at one rank only.
 
@@ -66,7 +79,7 @@ def reduce(
         root: the rank that gets the result.
         op: "sum", "mean", "prod", "max" or "min".
         out: at the root, the array that the result is written to.
-        ordered: as in :func:`allreduce`.
+        ordered, name: as in :func:`allreduce`.
     Returns: at the root ``out`` or a new array of x's shape; None elsewhere.
     Raises: as :func:`allreduce`; ValueError for a root that is no rank.
 
@@ -75,10 +88,10 @@ def reduce(
     >>> la.distributed.reduce(la.ones(2)).asnumpy()
     array([1., 1.])
     """
-    return world().reduce(x, root, op, out=out, ordered=ordered)
+    return world().reduce(x, root, op, out=out, ordered=ordered, name=name)
 
 
-def broadcast(x: Any, root: int = 0, *, out: Any = None) -> Any:
+def broadcast(x: Any, root: int = 0, *, out: Any = None, name: str | None = None) -> Any:
     """One rank's values, on all.
 
     Args:
@@ -86,6 +99,7 @@ def broadcast(x: Any, root: int = 0, *, out: Any = None) -> Any:
             each of which is broadcast.
         root: whose values.
         out: the array that they are written to; ``out=x`` is what loads parameters.
+        name: as in :func:`allreduce`.
     Returns: ``out``, or a new array of x's shape; of a list a list of these.
     Raises: as :func:`allreduce`; ValueError for a root that is no rank.
 
@@ -95,15 +109,16 @@ def broadcast(x: Any, root: int = 0, *, out: Any = None) -> Any:
     >>> la.distributed.broadcast(x, out=x) is x
     True
     """
-    return world().broadcast(x, root, out=out)
+    return world().broadcast(x, root, out=out, name=name)
 
 
-def allgather(x: ArrayLike, *, out: Any = None) -> NDArray:
+def allgather(x: ArrayLike, *, out: Any = None, name: str | None = None) -> NDArray:
     """Every rank's ``x``, on all: stacked along a new first axis. It has a gradient.
 
     Args:
         x: an array, of one shape and dtype on all ranks.
         out: the array that the result is written to.
+        name: as in :func:`allreduce`.
     Returns: ``out``, or a new array, of shape ``(size, *x.shape)``.
     Raises: as :func:`allreduce`.
 
@@ -112,16 +127,19 @@ def allgather(x: ArrayLike, *, out: Any = None) -> NDArray:
     >>> la.distributed.allgather(la.arange(3)).shape
     (1, 3)
     """
-    return world().allgather(x, out=out)
+    return world().allgather(x, out=out, name=name)
 
 
-def gather(x: ArrayLike, root: int = 0, *, out: Any = None) -> NDArray | None:
+def gather(
+    x: ArrayLike, root: int = 0, *, out: Any = None, name: str | None = None
+) -> NDArray | None:
     """As :func:`allgather`, at one rank only.
 
     Args:
         x: an array, of one shape and dtype on all ranks.
         root: the rank that gets them.
         out: at the root, the array that the result is written to.
+        name: as in :func:`allreduce`.
     Returns: at the root ``out`` or a new array, of shape ``(size, *x.shape)``; None elsewhere.
     Raises: as :func:`allreduce`; ValueError for a root that is no rank.
 
@@ -130,10 +148,12 @@ def gather(x: ArrayLike, root: int = 0, *, out: Any = None) -> NDArray | None:
     >>> la.distributed.gather(la.arange(3)).shape
     (1, 3)
     """
-    return world().gather(x, root, out=out)
+    return world().gather(x, root, out=out, name=name)
 
 
-def scatter(x: ArrayLike, root: int = 0, *, out: Any = None) -> NDArray:
+def scatter(
+    x: ArrayLike, root: int = 0, *, out: Any = None, name: str | None = None
+) -> NDArray:
     """A row of the root's array for each rank.
 
     Args:
@@ -141,6 +161,7 @@ def scatter(x: ArrayLike, root: int = 0, *, out: Any = None) -> NDArray:
             of one row (``la.empty``), whose values are not read.
         root: whose array.
         out: the array that the row is written to.
+        name: as in :func:`allreduce`.
     Returns: ``out``, or a new array of shape ``x.shape[1:]``: this rank's row.
     Raises: as :func:`allreduce`; ValueError for a root that is no rank, or another first axis.
 
@@ -149,11 +170,16 @@ def scatter(x: ArrayLike, root: int = 0, *, out: Any = None) -> NDArray:
     >>> la.distributed.scatter(la.arange(3).reshape(1, 3)).asnumpy()
     array([0, 1, 2])
     """
-    return world().scatter(x, root, out=out)
+    return world().scatter(x, root, out=out, name=name)
 
 
 def reduce_scatter(
-    x: ArrayLike, op: str = "sum", *, out: Any = None, ordered: bool | None = None
+    x: ArrayLike,
+    op: str = "sum",
+    *,
+    out: Any = None,
+    ordered: bool | None = None,
+    name: str | None = None,
 ) -> NDArray:
     """The reduction of every rank's array, of which each rank gets its row. "sum" has a gradient.
 
@@ -161,7 +187,7 @@ def reduce_scatter(
         x: an array of shape ``(size, ...)``, the same on all ranks.
         op: "sum", "mean", "prod", "max" or "min".
         out: the array that the row is written to.
-        ordered: as in :func:`allreduce`.
+        ordered, name: as in :func:`allreduce`.
     Returns: ``out``, or a new array of shape ``x.shape[1:]``.
     Raises: as :func:`allreduce`; ValueError for another first axis.
 
@@ -170,15 +196,16 @@ def reduce_scatter(
     >>> la.distributed.reduce_scatter(la.ones((1, 3))).asnumpy()
     array([1., 1., 1.])
     """
-    return world().reduce_scatter(x, op, out=out, ordered=ordered)
+    return world().reduce_scatter(x, op, out=out, ordered=ordered, name=name)
 
 
-def alltoall(x: ArrayLike, *, out: Any = None) -> NDArray:
+def alltoall(x: ArrayLike, *, out: Any = None, name: str | None = None) -> NDArray:
     """Row ``i`` of ``x`` goes to rank ``i``; what came from there is row ``i``. It has a gradient.
 
     Args:
         x: an array of shape ``(size, ...)``, the same on all ranks.
         out: the array that the result is written to.
+        name: as in :func:`allreduce`.
     Returns: ``out``, or a new array of x's shape.
     Raises: as :func:`allreduce`; ValueError for another first axis.
 
@@ -187,7 +214,7 @@ def alltoall(x: ArrayLike, *, out: Any = None) -> NDArray:
     >>> la.distributed.alltoall(la.ones((1, 3))).shape
     (1, 3)
     """
-    return world().alltoall(x, out=out)
+    return world().alltoall(x, out=out, name=name)
 
 
 def send(x: ArrayLike, dest: int, tag: int = 0) -> None:
@@ -200,8 +227,8 @@ def send(x: ArrayLike, dest: int, tag: int = 0) -> None:
         dest: the rank that it goes to.
         tag: a number that sender and receiver agree on.
     Returns: None.
-    Raises: ValueError for what is no rank, a tag that is no integer from 0 to 32767, or more than
-        2 GiB; RuntimeError before :func:`init` and after :func:`shutdown`.
+    Raises: TypeError for a rank or a tag that is no integer; ValueError for what is no rank, a tag
+        that is not from 0 to 32767, or more than 2 GiB; RuntimeError before :func:`init` and after :func:`shutdown`.
 
     >>> import lazyarray as la
     >>> la.distributed.init()
@@ -221,8 +248,8 @@ def recv(x: ArrayLike, source: int, tag: int = 0, *, out: Any = None) -> NDArray
         tag: as the sender's.
         out: the array that the message is written to: ``x`` itself, for one.
     Returns: ``out``, or a new array of x's shape.
-    Raises: ValueError for what is no rank, a tag that is no integer from 0 to 32767, or an ``out``
-        of another shape or dtype; RuntimeError before :func:`init` and after :func:`shutdown`. The
+    Raises: TypeError for a rank or a tag that is no integer; ValueError for what is no rank, a tag
+        that is not from 0 to 32767, or an ``out`` of another shape or dtype; RuntimeError before :func:`init` and after :func:`shutdown`. The
         result raises :class:`MismatchError` for a message of another shape or dtype.
 
     >>> import lazyarray as la

@@ -9,6 +9,9 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import os
+import pickle
+import sys
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -40,6 +43,7 @@ _HOST = cpu(0)
 _HEAD = 16  # bytes before a message: a digest of what it is
 _MOST = (1 << 31) - 1 - _HEAD  # bytes of a message
 _TAGS = 1 << 15
+_INT = (1 << 31) - 1  # MPI's greatest
 _SMALL = 1 << 16  # bytes of what a thread that waits for it reduces itself
 
 
@@ -48,6 +52,23 @@ def _signature(name: str, text: str, *kinds: Any) -> tuple[str, bytes]:
     """What a call with arrays of these dtypes and shapes is, in words, and a digest of that."""
     words = " ".join([name, *([text] if text else []), *map(str, kinds)])
     return words, hashlib.blake2b(words.encode(), digest_size=_HEAD).digest()
+
+
+# Of which all ranks get, and give, the same; so they call them from the same lines.
+_ALIKE = ("allreduce", "allgather", "reduce_scatter", "alltoall")
+
+
+def _lines() -> str:
+    """The user's lines that led here, the innermost first, without folders: machines have others."""
+    found, frame = [], sys._getframe(1)
+    inner = __name__.partition(".")[0]
+    while frame is not None:
+        if frame.f_globals.get("__name__", "").partition(".")[0] != inner:
+            code = frame.f_code
+            file = os.path.basename(code.co_filename)
+            found.append(f"{file}:{frame.f_lineno} in {code.co_name}")
+        frame = frame.f_back  # type: ignore[assignment]
+    return "\n".join(found)
 
 
 def _signed(name: str, text: str, arrays: Sequence[Any]) -> tuple[str, bytes]:
@@ -92,11 +113,17 @@ class Communicator:
 
     @through_host
     def allreduce(
-        self, x: ArrayLike, op: str = "sum", *, out: Any = None, ordered: bool | None = None
+        self,
+        x: ArrayLike,
+        op: str = "sum",
+        *,
+        out: Any = None,
+        ordered: bool | None = None,
+        name: str | None = None,
     ) -> Any:
         """:func:`lazyarray.distributed.allreduce` in this group."""
         if isinstance(x, (list, tuple)):
-            return self._allreduce_all(list(x), op, out, ordered)
+            return self._allreduce_all(list(x), op, out, ordered, name)
         x, op, ordered = asarray(x), self._op(op, [x]), self._ordered(ordered)
         to = self._result("allreduce", out, x, x.shape)
         backend = self._backend_of(x)
@@ -108,7 +135,7 @@ class Communicator:
 
         rules = [_sum_rule(self, op, ordered)] if op in ("sum", "mean") else None
         small = self._small(x, to, op, ordered)
-        text = self._text(op, ordered)
+        text = self._text(name, op, ordered)
         return self._push("allreduce", text, [x], [to], work, [x], rules, out, small=small)
 
     @through_host
@@ -120,6 +147,7 @@ class Communicator:
         *,
         out: Any = None,
         ordered: bool | None = None,
+        name: str | None = None,
     ) -> Any:
         """:func:`lazyarray.distributed.reduce` in this group."""
         root, x = self._rank_of("root", root), asarray(x)
@@ -137,15 +165,17 @@ class Communicator:
                 source = sent_from(task, x, to, flat)
                 reductions.reduce(backend, source, flat, op, root, ordered)
 
-        text = self._text(op, ordered, f"to {root}")
+        text = self._text(name, op, ordered, f"to {root}")
         writes = [] if to is None else [to]
         return self._push("reduce", text, [x], writes, work, [x], None, out)
 
     @through_host
-    def broadcast(self, x: Any, root: int = 0, *, out: Any = None) -> Any:
+    def broadcast(
+        self, x: Any, root: int = 0, *, out: Any = None, name: str | None = None
+    ) -> Any:
         """:func:`lazyarray.distributed.broadcast` in this group."""
         if isinstance(x, (list, tuple)):
-            return self._broadcast_all(list(x), root, out)
+            return self._broadcast_all(list(x), root, out, name)
         root, x = self._rank_of("root", root), asarray(x)
         to = self._result("broadcast", out, x, x.shape)
         at_root = self.rank == root
@@ -158,10 +188,11 @@ class Communicator:
                 backend.broadcast(flat, root)
 
         reads = [x] if at_root else []
-        return self._push("broadcast", f"from {root}", reads, [to], work, [x], None, out)
+        text = self._text(name, f"from {root}")
+        return self._push("broadcast", text, reads, [to], work, [x], None, out)
 
     @through_host
-    def allgather(self, x: ArrayLike, *, out: Any = None) -> NDArray:
+    def allgather(self, x: ArrayLike, *, out: Any = None, name: str | None = None) -> NDArray:
         """:func:`lazyarray.distributed.allgather` in this group."""
         x = asarray(x)
         to = self._result("allgather", out, x, (self.size, *x.shape))
@@ -172,10 +203,12 @@ class Communicator:
                 backend.allgather(sent_from(task, x, to), flat)
 
         rules = [lambda g: self.reduce_scatter(g)]
-        return self._push("allgather", "", [x], [to], work, [x], rules, out)
+        return self._push("allgather", self._text(name), [x], [to], work, [x], rules, out)
 
     @through_host
-    def gather(self, x: ArrayLike, root: int = 0, *, out: Any = None) -> NDArray | None:
+    def gather(
+        self, x: ArrayLike, root: int = 0, *, out: Any = None, name: str | None = None
+    ) -> NDArray | None:
         """:func:`lazyarray.distributed.gather` in this group."""
         root, x = self._rank_of("root", root), asarray(x)
         to = None
@@ -191,10 +224,13 @@ class Communicator:
                 backend.gather(sent_from(task, x, to), flat, root)
 
         writes = [] if to is None else [to]
-        return self._push("gather", f"to {root}", [x], writes, work, [x], None, out)
+        text = self._text(name, f"to {root}")
+        return self._push("gather", text, [x], writes, work, [x], None, out)
 
     @through_host
-    def scatter(self, x: ArrayLike, root: int = 0, *, out: Any = None) -> NDArray:
+    def scatter(
+        self, x: ArrayLike, root: int = 0, *, out: Any = None, name: str | None = None
+    ) -> NDArray:
         """:func:`lazyarray.distributed.scatter` in this group."""
         root, x = self._rank_of("root", root), asarray(x)
         at_root = self.rank == root
@@ -208,11 +244,18 @@ class Communicator:
                 backend.scatter(source, flat, root)
 
         reads = [x] if at_root else []
-        return self._push("scatter", f"from {root}", reads, [to], work, [to], None, out)
+        text = self._text(name, f"from {root}")
+        return self._push("scatter", text, reads, [to], work, [to], None, out)
 
     @through_host
     def reduce_scatter(
-        self, x: ArrayLike, op: str = "sum", *, out: Any = None, ordered: bool | None = None
+        self,
+        x: ArrayLike,
+        op: str = "sum",
+        *,
+        out: Any = None,
+        ordered: bool | None = None,
+        name: str | None = None,
     ) -> NDArray:
         """:func:`lazyarray.distributed.reduce_scatter` in this group."""
         x = asarray(x)
@@ -226,11 +269,11 @@ class Communicator:
                 reductions.reduce_scatter(backend, source, flat, op, ordered)
 
         rules = [lambda g: self.allgather(g)] if op == "sum" else None
-        text = self._text(op, ordered)
+        text = self._text(name, op, ordered)
         return self._push("reduce_scatter", text, [x], [to], work, [x], rules, out)
 
     @through_host
-    def alltoall(self, x: ArrayLike, *, out: Any = None) -> NDArray:
+    def alltoall(self, x: ArrayLike, *, out: Any = None, name: str | None = None) -> NDArray:
         """:func:`lazyarray.distributed.alltoall` in this group."""
         x = asarray(x)
         self._rows("alltoall", x)
@@ -242,7 +285,7 @@ class Communicator:
                 backend.alltoall(sent_from(task, x, to), flat)
 
         rules = [lambda g: self.alltoall(g)]
-        return self._push("alltoall", "", [x], [to], work, [x], rules, out)
+        return self._push("alltoall", self._text(name), [x], [to], work, [x], rules, out)
 
     def barrier(self) -> None:
         """:func:`lazyarray.distributed.barrier` in this group."""
@@ -299,18 +342,17 @@ class Communicator:
             color: which group, a number from 0 on; or None.
             key: where in it.
         Returns: the new communicator, or None.
-        Raises: ValueError for a negative color; TypeError for a key that is no integer;
-            :class:`RankError` if a rank is gone; RuntimeError after :func:`shutdown`.
+        Raises: TypeError for what is no integer; ValueError for a color that is negative, or more
+            than 31 bits; :class:`RankError` if a rank is gone; RuntimeError after :func:`shutdown`.
 
         >>> import lazyarray as la
         >>> la.distributed.init()
         >>> la.distributed.world().split(0).size
         1
         """
-        if color is not None and (not isinstance(color, int) or color < 0):
-            raise ValueError(f"split: a color is a number from 0 on, or None, not {color!r}")
-        if not isinstance(key, int):
-            raise TypeError(f"split: a key is an integer, not {key!r}")
+        if color is not None:
+            color = _integer("split: a color is a number from 0 on, or None", color, 0, _INT)
+        key = _integer("split: a key is an integer of 32 bits", key, -_INT - 1, _INT)
         found: list[Any] = []
 
         def work(task: Task) -> None:
@@ -333,21 +375,23 @@ class Communicator:
         Args:
             thing: this rank's object.
         Returns: a list of all ranks' objects.
-        Raises: with several ranks, what pickling the object raises; :class:`RankError` if a rank is
-            gone; RuntimeError after :func:`shutdown`.
+        Raises: what pickling the object raises; :class:`RankError` if a rank is gone; RuntimeError after :func:`shutdown`.
 
         >>> import lazyarray as la
         >>> la.distributed.init()
         >>> la.distributed.world().exchange({"batch": 32})
         [{'batch': 32}]
         """
-        found: list[Any] = []
-        self._wait("exchange", "", lambda task: found.extend(self.backend.exchange(thing)))
-        return found
+        sent = pickle.dumps(thing)  # here: in the midst of the collective the others would wait
+        found: list[bytes] = []
+        self._wait("exchange", "", lambda task: found.extend(self.backend.exchange(sent)))
+        return [pickle.loads(each) for each in found]
 
     # -- several arrays at once
 
-    def _allreduce_all(self, xs: list[Any], op: str, out: Any, ordered: bool | None) -> list[Any]:
+    def _allreduce_all(
+        self, xs: list[Any], op: str, out: Any, ordered: bool | None, name: str | None
+    ) -> list[Any]:
         """One collective for arrays of one dtype, which are packed."""
         xs = [asarray(x) for x in xs]
         if not xs:
@@ -361,7 +405,7 @@ class Communicator:
         tos = [self._result("allreduce", o, x, x.shape) for x, o in zip(xs, outs, strict=True)]
 
         if len(xs) == 1:
-            return [self.allreduce(xs[0], op, out=outs[0], ordered=ordered)]
+            return [self.allreduce(xs[0], op, out=outs[0], ordered=ordered, name=name)]
         backend = self._backend_of(xs[0])
 
         def work(task: Task) -> None:
@@ -382,14 +426,16 @@ class Communicator:
                 v[...] = flat[at : at + v.size].reshape(v.shape)
                 at += v.size
 
-        self._push("allreduce", self._text(op, ordered), xs, tos, work, xs, None, out)
+        self._push("allreduce", self._text(name, op, ordered), xs, tos, work, xs, None, out)
         return tos
 
-    def _broadcast_all(self, xs: list[Any], root: int, out: Any) -> list[Any]:
+    def _broadcast_all(
+        self, xs: list[Any], root: int, out: Any, name: str | None
+    ) -> list[Any]:
         outs = [None] * len(xs) if out is None else list(out)
         if len(outs) != len(xs):
             raise ValueError(f"broadcast: {len(outs)} arrays for the results of {len(xs)}")
-        return [self.broadcast(x, root, out=o) for x, o in zip(xs, outs, strict=True)]
+        return [self.broadcast(x, root, out=o, name=name) for x, o in zip(xs, outs, strict=True)]
 
     # -- what all of them do
 
@@ -431,6 +477,9 @@ class Communicator:
         words, digest = _signed(name, text, signed)
         ranks = self.ranks if peer is None else (self.ranks[peer],)
         entry = process.ledger.add(self.name, words, user_line(), ranks, peer is not None)
+        if process.compares_lines and name in _ALIKE:
+            entry.lines = _lines()
+            digest = hashlib.blake2b(digest + entry.lines.encode(), digest_size=_HEAD).digest()
         mark = int.from_bytes(digest[:8], "little") >> 2 if peer is None else None
         task = Task(process.thread.line, self, entry, mark, reads, writes, work, small)
         task.pushing = True
@@ -506,8 +555,12 @@ class Communicator:
         divisor = x.dtype.type(self.size) if op == "mean" else None
         return (x, to), *backend.little(op, x.dtype), divisor
 
-    def _text(self, op: str, ordered: bool, more: str = "") -> str:
-        return " ".join(filter(None, [op, "in order" if ordered else "", more]))
+    def _text(self, name: str | None, op: str = "", ordered: bool = False, more: str = "") -> str:
+        """What ranks compare, beside dtypes and shapes."""
+        if name is not None and not isinstance(name, str):
+            raise TypeError(f"the name of a collective is a str, not a {type(name).__name__}")
+        called = "" if name is None else repr(name)
+        return " ".join(filter(None, [op, "in order" if ordered else "", more, called]))
 
     def _ordered(self, ordered: bool | None) -> bool:
         return self._process.ordered if ordered is None else bool(ordered)
@@ -525,17 +578,10 @@ class Communicator:
         return op
 
     def _rank_of(self, what: str, rank: int) -> int:
-        if isinstance(rank, bool) or not hasattr(rank, "__index__"):
-            raise TypeError(f"{what} is a rank, an integer, not {rank!r}")
-        found: int = rank.__index__()
-        if not 0 <= found < self.size:
-            raise ValueError(f"{what} is a rank of {self.size}, not {found}")
-        return found
+        return _integer(f"{what} is a rank of {self.size}", rank, 0, self.size - 1)
 
     def _tag(self, tag: int) -> int:
-        if not isinstance(tag, int) or not 0 <= tag < _TAGS:
-            raise ValueError(f"a tag is an integer from 0 to {_TAGS - 1}, not {tag!r}")
-        return tag
+        return _integer(f"a tag is an integer from 0 to {_TAGS - 1}", tag, 0, _TAGS - 1)
 
     def _rows(self, name: str, x: NDArray) -> tuple[int, ...]:
         """The shape of one rank's part."""
@@ -559,6 +605,15 @@ class Communicator:
         if not out.flags.writeable:
             raise ValueError(f"{name}: out is read-only")
         return out
+
+
+def _integer(what: str, given: Any, least: int, most: int) -> int:
+    if isinstance(given, bool) or not hasattr(given, "__index__"):
+        raise TypeError(f"{what}, not {given!r}")
+    found: int = given.__index__()
+    if not least <= found <= most:
+        raise ValueError(f"{what}, not {found}")
+    return found
 
 
 def _on_stream(backend: Any, work: Callable[[Task], None]) -> Callable[[Task], None]:

@@ -28,13 +28,14 @@ class Entry:
     ``order`` counts all that this rank has issued, of all communicators, which share one thread.
     """
 
-    __slots__ = ("comm", "line", "number", "order", "ranks", "since", "state", "text")
+    __slots__ = ("comm", "line", "lines", "number", "order", "ranks", "since", "state", "text")
 
     def __init__(
         self, comm: str, number: int, order: int, text: str, line: int, ranks: tuple[int, ...]
     ) -> None:
         self.comm, self.number, self.text, self.line = comm, number, text, line
         self.order = order
+        self.lines = ""  # that led to the call, where ranks compare them
         self.ranks = ranks  # whom it waits for, in the world's numbers
         self.state = UNREADY
         self.since = time.monotonic()

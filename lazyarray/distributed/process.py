@@ -41,19 +41,24 @@ _LEAVE_SECONDS = 1.0  # for which a collective may go on after one of its ranks 
 _STUCK_SECONDS = 1.0  # after which a call of MPI's or NCCL's that misses a rank is given up
 _LAUNCH_TIMEOUT = 702  # CUDA's number
 TIMEOUT = "LAZYARRAY_DISTRIBUTED_TIMEOUT"
+CHECK = "LAZYARRAY_DISTRIBUTED_CHECK"
 THREADS = "LAZYARRAY_CPU_WORKER_NTHREADS"  # the launcher sets it
 
 
 class Process:
     """All that is one for the process between :func:`init` and :func:`shutdown`."""
 
-    def __init__(self, backend: str | None, timeout: float, ordered: bool, by_nccl: bool) -> None:
+    def __init__(self, backend: str | None, timeout: float, settings: dict[str, Any]) -> None:
+        by_nccl = settings["gpu"] == "nccl"
         if by_nccl:
             library()
+        self.settings = settings  # what is the same on all ranks
         self.pid = os.getpid()
         self.by_nccl = by_nccl
         self.on_gpus: list[tuple[Communicator, Nccl]] = []
-        self.timeout, self.ordered = timeout, ordered
+        self.timeout = timeout
+        self.ordered: bool = settings["ordered"]
+        self.compares_lines: bool = settings["check"]
         self.ledger = Ledger()
         self.lost: dict[int, str] = {}
         self.left: dict[int, float] = {}  # when
@@ -86,7 +91,15 @@ class Process:
 
     def _connect(self) -> None:
         exchange = self.backend.exchange
-        hosts = self.thread.call(lambda: exchange(socket.gethostname()))
+        every = self.thread.call(lambda: exchange((socket.gethostname(), self.settings)))
+        hosts = [host for host, _ in every]
+        for r, (_, other) in enumerate(every):
+            for name, value in every[0][1].items():
+                if other[name] != value:
+                    raise ValueError(
+                        f"the ranks differ in what they gave init: {name}={value!r} on rank 0, "
+                        f"{name}={other[name]!r} on rank {r}"
+                    )
         self.local_rank = hosts[: self.rank].count(hosts[self.rank])
         self.local_size = hosts.count(hosts[self.rank])
         several = len(set(hosts)) > 1
@@ -284,8 +297,9 @@ def init(
     backend: str | None = None,
     *,
     timeout: float | None = None,
-    ordered: bool = False,
-    gpu: str = "host",
+    ordered: bool | None = None,
+    gpu: str | None = None,
+    check: bool | None = None,
 ) -> None:
     """Makes this process one of the ranks that were started together.
 
@@ -298,14 +312,18 @@ def init(
         timeout: the seconds for which a collective may wait for other ranks before they all print
             what they are doing; 0: never. None: ``LAZYARRAY_DISTRIBUTED_TIMEOUT``, or 60.
         ordered: whether reductions add in the order of the ranks, so that their bits are those of
-            the serial sum ``x0 + x1 + ...``; slower. Every call may say otherwise.
-        gpu: how arrays on GPUs travel: "host", by copies in the host's memory, or "nccl", by NCCL
-            from one GPU to the other. Then each rank has a GPU that no other has, as
-            ``la.gpu(la.distributed.local_rank())``.
+            the serial sum ``x0 + x1 + ...``; slower. Every call may say otherwise. None: no.
+        gpu: how arrays on GPUs travel: "host" (and None), by copies in the host's memory, or
+            "nccl", by NCCL from one GPU to the other. Then each rank has a GPU that no other has,
+            as ``la.gpu(la.distributed.local_rank())``.
+        check: whether ranks compare the lines that led to a call, too, for debugging: of
+            ``allreduce``, ``allgather``, ``reduce_scatter`` and ``alltoall``. It finds calls in
+            another order that are alike in all else. None: ``LAZYARRAY_DISTRIBUTED_CHECK``, or no.
     Returns: None.
-    Raises: ValueError for another backend, or a negative ``timeout``; ModuleNotFoundError where
-        mpi4py is missing; ImportError where CuPy has no NCCL; RuntimeError if MPI was initialised
-        for one thread only.
+    Raises: ValueError for another backend, a negative ``timeout``, or ``ordered``, ``gpu`` or
+        ``check`` that differ between ranks; ModuleNotFoundError where mpi4py is missing;
+        ImportError where CuPy has no NCCL; RuntimeError if MPI was initialised for one thread only,
+        or if an earlier call was given something else.
 
     >>> import lazyarray as la
     >>> la.distributed.init()
@@ -315,16 +333,32 @@ def init(
     global _process, _excepthook
     if backend not in (None, "mpi", "single"):
         raise ValueError(f"the backends are 'mpi' and 'single', not {backend!r}")
-    if gpu not in ("host", "nccl"):
+    if gpu not in (None, "host", "nccl"):
         raise ValueError(f"arrays on GPUs travel by 'host' or 'nccl', not {gpu!r}")
-    if timeout is None:
-        timeout = float(os.environ.get(TIMEOUT) or 60)
-    if not timeout >= 0 or math.isinf(timeout):
+    if timeout is not None and (not timeout >= 0 or math.isinf(timeout)):
         raise ValueError(f"timeout is in seconds, 0 for none, not {timeout!r}")
     if _process is not None:
-        current()
+        process = current()
+        said = {"timeout": timeout, "ordered": ordered, "gpu": gpu, "check": check}
+        now = {"timeout": process.timeout, **process.settings}
+        if backend is not None:
+            said["backend"] = backend
+            now["backend"] = "single" if isinstance(process.backend, Single) else "mpi"
+        for name, value in said.items():
+            if value is not None and value != now[name]:
+                raise RuntimeError(
+                    f"la.distributed.init() was called before, with {name}={now[name]!r}, not "
+                    f"{value!r}: what is given first counts until shutdown()"
+                )
         return
-    _process = Process(backend, float(timeout), bool(ordered), gpu == "nccl")
+    if timeout is None:
+        timeout = float(os.environ.get(TIMEOUT) or 60)
+        if not timeout >= 0 or math.isinf(timeout):
+            raise ValueError(f"{TIMEOUT} is in seconds, 0 for none, not {timeout!r}")
+    if check is None:
+        check = os.environ.get(CHECK, "0") not in ("", "0")
+    settings = {"ordered": bool(ordered), "gpu": gpu or "host", "check": bool(check)}
+    _process = Process(backend, float(timeout), settings)
     if _excepthook is None:
         _excepthook = sys.excepthook
         sys.excepthook = _told

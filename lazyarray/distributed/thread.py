@@ -179,10 +179,11 @@ class CommunicationThread:
     def _differs(self, task: Task) -> None:
         """Raises on all ranks, as they do not call the same, or some have no values."""
         failure = task.failure
-        mine = (task.entry.text, task.entry.where, None if failure is None else _said(failure))
+        entry = task.entry
+        mine = (entry.text, entry.where, None if failure is None else _said(failure), entry.lines)
         every = task.comm.backend.exchange(mine)
         ranks = task.comm.ranks
-        texts = [text for text, _, _ in every]
+        texts = [each[0] for each in every]
         if any(text != texts[0] for text in texts):
             other = next(i for i, text in enumerate(texts) if text != texts[0])
             what = "; ".join(
@@ -191,8 +192,19 @@ class CommunicationThread:
             raise MismatchError(
                 f"the ranks differ at {task.entry.comm} #{task.entry.number}: {what}"
             )
+        if (other := next((i for i, e in enumerate(every) if e[3] != every[0][3]), None)) is not None:
+            paths = [every[i][3].split("\n") for i in (0, other)]
+            depth = next((k for k, pair in enumerate(zip(*paths, strict=False)) if len({*pair}) > 1), 0)
+            what = "; ".join(
+                f"rank {ranks[i]} from {' called from '.join(path[: depth + 1])}"
+                for i, path in zip((0, other), paths, strict=True)
+            )
+            raise MismatchError(
+                f"the ranks called {entry.text} ({entry.comm} #{entry.number}) from different "
+                f"lines, which init(check=True) compares: {what}"
+            )
         if failure is None:
-            broken = next(i for i, (_, _, why) in enumerate(every) if why)
+            broken = next(i for i, each in enumerate(every) if each[2])
             raise RankError(
                 f"rank {ranks[broken]} has no values for {texts[broken]} from "
                 f"{every[broken][1]}: {every[broken][2]}",

@@ -316,12 +316,32 @@ def ranks_that_differ():
         (lambda: D.allreduce(la.ones(3)), lambda: D.allreduce(la.ones(3, "f4")), "float32"),
         (lambda: D.allreduce(la.ones(3)), lambda: D.allreduce(la.ones(3), "max"), "max"),
         (lambda: D.broadcast(la.ones(3), 0), lambda: D.broadcast(la.ones(3), 1), "from 1"),
+        (
+            lambda: D.allreduce(la.ones(3), name="one"),
+            lambda: D.allreduce(la.ones(3), name="two"),
+            "'two'",
+        ),
     ]
     for one, other, word in kinds:
         f = one if first else other
         said = "rank 0 called", "rank 1 called", word, "cases.py"
         # (under the naive engine the call itself raises)
         raises(D.MismatchError, lambda f=f: f().wait_to_read(), *said)
+    # keys of one shape in another order
+    kv = la.kvstore.create("dist_sync")
+    kv.init(["a", "b"], [la.zeros(2), la.zeros(2)])
+
+    def pulled():
+        for key in "ab" if first else "ba":
+            kv.push(key, la.ones(2))
+        outs = [la.empty(2), la.empty(2)]
+        kv.pull(["a", "b"], outs)
+        for out in outs:
+            out.wait_to_read()
+
+    raises(D.MismatchError, pulled, "'key a'", "'key b'")
+    with contextlib.suppress(D.MismatchError):
+        la.waitall()
     # another order: both are reported, and all goes on
     a, b = la.ones(2), la.ones(5)
     for x in (a, b) if first else (b, a):

@@ -38,11 +38,15 @@ def killed_while_nccl_moves_data() -> None:
     y[0].item()
 
 
+def summed(x: la.NDArray) -> la.NDArray:
+    return D.allreduce(x)
+
+
 def main() -> None:
     how = sys.argv[1]
     if how == "nccl":
         killed_while_nccl_moves_data()
-    D.init(timeout=0.4 if how in ("orders", "stopped") else 1)
+    D.init(timeout=0.4 if how in ("orders", "stopped") else 1, check=how == "swapped")
     x = D.allreduce(la.ones(3))
     x.wait_to_read()
     print(f"rank {D.rank()} of {D.size()}, {os.environ['OMP_NUM_THREADS']} threads", flush=True)
@@ -60,6 +64,14 @@ def main() -> None:
     if how == "stopped" and D.rank() == 0:  # who compares the ranks
         subprocess.Popen(["sh", "-c", f"sleep 3; kill -CONT {os.getpid()}"])
         os.kill(os.getpid(), signal.SIGSTOP)
+    if how == "swapped":  # calls that differ in their lines only
+        sums = {}
+        for k in (1, 2) if D.rank() else (2, 1):
+            if k == 1:
+                sums[k] = summed(la.ones(3))
+            else:
+                sums[k] = summed(la.zeros(3))
+        sums[1].wait_to_read()
     if how == "orders":
         groups = [D.world().split(0), D.world().split(0)]
         sums = [c.allreduce(la.ones(2)) for c in groups[:: 1 - 2 * D.rank()]]

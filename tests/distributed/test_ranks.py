@@ -80,6 +80,7 @@ FAULTS = {
     "frozen": 2,
     "stopped": 2,
     "orders": 2,
+    "swapped": 2,
 }
 
 
@@ -186,6 +187,18 @@ def test_communicators_used_in_another_order_are_reported():
         r"differ first at the order of world.split1\(0\) and world.split2\(0\): rank 0 first "
         r"world.split1\(0\) #1: allreduce sum float64 \(2,\) from .*faults.py:\d+ in .*; rank 1 "
         r"first world.split2\(0\) #1: ",
+        output,
+    ), output
+
+
+def test_calls_that_were_swapped_are_found_by_their_lines():
+    status, output = fault("swapped")
+    assert status != 0
+    assert re.search(
+        r"MismatchError: the ranks called allreduce sum float64 \(3,\) \(world #\d\) from "
+        r"different lines, which init\(check=True\) compares: rank 0 from faults.py:\d+ in summed "
+        r"called from faults.py:\d+ in main; rank 1 from faults.py:(\d+) in summed called from "
+        r"faults.py:\d+ in main",
         output,
     ), output
 

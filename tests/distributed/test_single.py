@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import pickle
 import socket
 import subprocess
 import sys
@@ -50,10 +51,29 @@ def test_what_is_wrong_is_said_at_the_call():
             call()
     with pytest.raises(ValueError, match="tag"):
         D.send(la.ones(2), 0, tag=-1)
+    with pytest.raises(TypeError, match="tag"):
+        D.send(la.ones(2), 0, tag=0.5)
+    with pytest.raises(TypeError, match="name"):
+        D.allreduce(la.ones(2), name=3)
+    with pytest.raises(ValueError, match="color"):
+        D.world().split(1 << 31)
+    with pytest.raises(TypeError, match="color"):
+        D.world().split("red")
+    with pytest.raises((TypeError, AttributeError, pickle.PicklingError), match="lambda"):
+        D.world().exchange(lambda: None)
     with pytest.raises(ValueError, match="backends"):
         D.init("nccl2")
     with pytest.raises(ValueError, match="timeout"):
         D.init(timeout=-1)
+
+
+def test_a_second_init_does_nothing_or_says_that_it_differs():
+    D.init()
+    D.init("single", timeout=D.world()._process.timeout, ordered=False, gpu="host", check=False)
+    for given in ({"timeout": 3.5}, {"ordered": True}, {"check": True}, {"backend": "mpi"}):
+        with pytest.raises(RuntimeError, match=next(iter(given))):
+            D.init(**given)
+    assert not D.world()._process.ordered
 
 
 def test_errors_reach_the_arrays_and_heal():
