@@ -1,3 +1,4 @@
+from collections.abc import Callable
 from typing import Any
 
 # What `walk` is made of.
@@ -7,3 +8,8 @@ class Walk: ...
 def walk(
     heads: list[Any], gradients: list[Any], variables: list[Any] | None, retain: bool, create: bool
 ) -> list[Any]: ...
+
+Watcher = Callable[[list[Any]], None]
+
+def watch(watcher: Watcher) -> None: ...
+def unwatch(watcher: Watcher) -> None: ...

@@ -196,6 +196,25 @@ cdef bint wrote(Node* n, Memory* m) noexcept:
     return False
 
 
+# Called at the end of each pass that writes gradients, with these; changed under the GIL only.
+cdef list _watchers = []
+
+
+def watch(watcher):
+    """Has ``watcher(gradients)`` be called after each backward pass, with the gradients that it wrote.
+
+    They come in the order in which the pass had recorded the last of each: as the ops run in turn, that
+    is the order in which they are ready. It does not depend on time. `unwatch` ends it.
+    """
+    _watchers.append(watcher)
+
+
+def unwatch(watcher):
+    """Ends what `watch` began."""
+    if watcher in _watchers:
+        _watchers.remove(watcher)
+
+
 cdef class Walk:
     """One backward pass."""
 
@@ -203,6 +222,8 @@ cdef class Walk:
     cdef vector[Node*] order
     cdef vector[Node*] untouched  # leaves whose gradients are zero, unless they are met
     cdef set met  # the leaves that were, by seq
+    cdef dict turns  # when a shadow got its last share, by the address of the Memory; None: nobody asks
+    cdef list written  # (address, gradient) of the leaves, where `turns` is kept
     cdef bint retain, create
 
     def __cinit__(self):
@@ -313,6 +334,9 @@ cdef class Walk:
             r = _multiply.binary(r, times, None)
         if kept.size():
             self.place(o.memory, o.dtype, kept, r)
+            if self.turns is not None:
+                self.turns.pop(<size_t>o.memory, None)
+                self.turns[<size_t>o.memory] = None  # the last one, now
         return 0
 
     cdef int place(self, Memory* m, int dtype, Layout& l, Tensor r) except -1:
@@ -526,6 +550,8 @@ cdef class Walk:
                 g = seen_as(s.flat, o.dtype, &o.layout)
                 if not shared and s.owned:
                     g = cast(g, o.dtype)
+            if self.turns is not None:
+                self.written.append((<size_t>o.memory, (<list>leaf.payload)[i][0]))
             found.append((*(<list>leaf.payload)[i], g, shared))
         return 0
 
@@ -605,6 +631,15 @@ cdef class Walk:
                 self.deliver(grad, grad_req, given, shared)
         return found
 
+    cdef int tell(self) except -1:
+        """Tells who watches which gradients were written."""
+        places = {address: place for place, address in enumerate(self.turns)}
+        turns = [(places[address], k) for k, (address, _) in enumerate(self.written) if address in places]
+        written = [self.written[k][1] for _, k in sorted(turns)]
+        for watcher in list(_watchers):
+            watcher(written)
+        return 0
+
 
 cdef object on_device(CDevice d):
     cdef Device device = Device.__new__(Device)
@@ -621,9 +656,14 @@ def walk(list heads, list gradients, variables, bint retain, bint create):
     """
     cdef Walk w = Walk.__new__(Walk)
     w.retain, w.create = retain, create
+    if _watchers and variables is None:
+        w.turns, w.written = {}, []
     old = set_recording(create)
     try:
-        return w.run(heads, gradients, variables)
+        found = w.run(heads, gradients, variables)
+        if w.turns is not None:
+            w.tell()
+        return found
     finally:
         set_recording(old)
 

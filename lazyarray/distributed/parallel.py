@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from lazyarray import engine
+import numpy as np
+
+from lazyarray.autograd._walk import unwatch, watch
 from lazyarray.context import cpu
 from lazyarray.distributed.process import current
+from lazyarray.ops._rows import asarray
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
@@ -23,7 +27,11 @@ class DataParallel:
 
     ``step()`` comes after ``backward()``, which has only recorded by then: the collectives of the
     first gradients run while the backward pass still computes the others. Gradients travel in
-    buckets, a small one first, in the order in which they became ready in the first step on rank 0.
+    buckets, a small one first, in the order in which rank 0's first backward pass completes them.
+    Ranks learn that order while they train, and use it from the third step on; before, the last
+    parameter's gradient goes first. It does not depend on time, so the same program gives the same
+    bits.
+
     To accumulate gradients, call ``backward()`` several times on ``attach_grad("add")`` before
     ``step()``.
 
@@ -72,15 +80,19 @@ class DataParallel:
         self.trainer = trainer
         self.comm = current().world if comm is None else comm
         self._sizes = first, bucket
-        self._order: list[int] | None = None  # of readiness, once it is known
-        self._ready: list[int] | None = None  # while it is found out
+        self._order: list[int] | None = None  # in which gradients travel, once it is known
+        self._told: NDArray | None = None  # rank 0's order, on its way
+        self._steps = 0
+        self._completed: list[int] = []  # in the last backward pass
         self._buckets: list[list[int]] | None = None
         self._stamps: list[Any] = [None] * len(trainer.params)
         for p in trainer.params:
             self.comm.broadcast(p, out=p)
+        if self.comm.size > 1:
+            self._watch()
 
     def average(self) -> None:
-        """Makes each parameter's gradient the mean over the ranks. Does not wait.
+        """Makes each parameter's gradient the mean over the ranks. Does not wait for them.
 
         :meth:`step` does so; by itself it is for programs that look at gradients before they step,
         or have a compiled function step.
@@ -93,7 +105,7 @@ class DataParallel:
         if self.comm.size == 1:
             return
         if self._order is None:
-            self._find_order(gradients)
+            self._find_order()
         if self._buckets is None:
             self._buckets = self._cut(gradients)
         for bucket in self._buckets:
@@ -150,30 +162,36 @@ class DataParallel:
             gradients.append(g)
         return gradients
 
-    def _find_order(self, gradients: Sequence[NDArray]) -> None:
-        """Takes the order of the first step, at the second; until then the last one is first."""
-        if self._ready is not None:
-            self.comm.barrier()  # all of them are there: what averaged them came after
-            self._order = self.comm.exchange(self._ready)[0]
+    def _watch(self) -> None:
+        """Looks at backward passes, until the order is known."""
+        mine = weakref.ref(self)
+
+        def note(gradients: Sequence[NDArray]) -> None:
+            me = mine()
+            if me is None or me._told is not None:
+                unwatch(note)
+                return
+            numbers = {id(p.grad): i for i, p in enumerate(me.trainer.params)}
+            found = [numbers[id(g)] for g in gradients if id(g) in numbers]
+            me._completed = found or me._completed
+
+        watch(note)
+
+    def _find_order(self) -> None:
+        """Sends rank 0's order in the first step, and takes it in the third.
+
+        All ranks have to change to it in the same step, and none may wait for others in ``step``. A
+        step between gives it the time to come: only where rank 0 is two steps late it is waited for.
+        """
+        self._steps += 1
+        if self._steps == 1:
+            rest = [i for i in reversed(range(len(self._stamps))) if i not in self._completed]
+            order = np.array(self._completed + rest, np.int64)
+            self._told = asarray(order, cpu(0))
+            self.comm.broadcast(self._told, out=self._told, name="the order of gradients")
+        elif self._steps == 3 and self._told is not None:
+            self._order = [int(i) for i in self._told.asnumpy()]
             self._buckets = None
-            return
-        ready: list[int] = []
-        self._ready = ready
-
-        def note(i: int) -> Any:
-            def run(run_ctx: Any) -> None:
-                ready.append(i)
-
-            return run
-
-        for i in reversed(range(len(gradients))):
-            engine.get().push_sync(
-                note(i),
-                cpu(0),
-                const_vars=[gradients[i].var],
-                prop=engine.FnProperty.CPU_PRIORITIZED,
-                name="gradient",
-            )
 
     def _cut(self, gradients: Sequence[NDArray]) -> list[list[int]]:
         """The buckets: the same on all ranks, as sizes, dtypes and order are."""

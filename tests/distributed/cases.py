@@ -7,6 +7,7 @@ its number, so every rank knows all ranks' values and computes the serial result
 import atexit
 import contextlib
 import faulthandler
+import hashlib
 import io
 import itertools
 import json
@@ -218,6 +219,101 @@ def views():
     same(x, np.stack([np.arange(size * 2).reshape(size, 2)[rank] + 10 * r for r in range(size)]))
 
 
+# Of an array of shape (size, 6, 8): each keeps the first axis.
+VIEWS = {
+    "whole": lambda x: x,
+    "transposed": lambda x: x.transpose(0, 2, 1),
+    "strided": lambda x: x[:, ::2, 1::3],
+    "backwards": lambda x: x[::-1, ::-1, ::-1],
+    "column": lambda x: x[:, :, 2],
+    "0-d": lambda x: x[:, 1, 2],
+    "empty": lambda x: x[:, 3:3],
+    "broadcast": lambda x: (la if isinstance(x, la.NDArray) else np).broadcast_to(
+        x[:, :1, 3:4], (x.shape[0], 4, 5)
+    ),
+}
+
+
+def of_one(x):
+    """What a rank gives where no axis is that of the ranks."""
+    return x[-1] if x.ndim > 1 else x[-1:].reshape(())
+
+
+# What each gives of all ranks' views; ``rows`` where the first axis is that of the ranks.
+CALLS = {
+    "allreduce": (False, lambda x: D.allreduce(x, ordered=True), lambda xs, r: serial("sum", xs)),
+    "reduce": (
+        False,
+        lambda x: D.reduce(x, D.size() - 1, ordered=True),
+        lambda xs, r: serial("sum", xs) if r == len(xs) - 1 else None,
+    ),
+    "broadcast": (False, lambda x: D.broadcast(x, D.size() - 1), lambda xs, r: xs[-1]),
+    "allgather": (False, lambda x: D.allgather(x), lambda xs, r: np.stack(xs)),
+    "gather": (False, lambda x: D.gather(x), lambda xs, r: np.stack(xs) if r == 0 else None),
+    "scatter": (True, lambda x: D.scatter(x if D.rank() == 0 else x[0]), lambda xs, r: xs[0][r]),
+    "reduce_scatter": (
+        True,
+        lambda x: D.reduce_scatter(x, ordered=True),
+        lambda xs, r: serial("sum", [x[r] for x in xs]),
+    ),
+    "alltoall": (True, lambda x: D.alltoall(x), lambda xs, r: np.stack([x[r] for x in xs])),
+    "send": (
+        False,
+        lambda x: (
+            D.send(x, (D.rank() + 1) % D.size()) or D.recv(x, (D.rank() - 1) % D.size())
+        ),
+        lambda xs, r: xs[r - 1],
+    ),
+}
+
+
+@case
+def every_call_with_every_dtype_and_view():
+    """Each call meets each dtype, and, of one dtype, each view; of the others they take turns."""
+    rank, views = D.rank(), list(VIEWS)
+    for d, dtype in enumerate(DTYPES):
+        xs = of_all((D.size(), 6, 8), dtype, seed=4)
+        for c, (name, (rows, call, wanted)) in enumerate(CALLS.items()):
+            for kind in views if dtype == "d" else [views[(d + c) % len(views)]]:
+                make = VIEWS[kind] if rows else lambda x, f=VIEWS[kind]: of_one(f(x))
+                x = la.array(xs[rank])
+                want = wanted([make(v) for v in xs], rank)
+                got = call(make(x))
+                try:
+                    if want is None:
+                        assert got is None
+                    else:
+                        same(got, np.asarray(want))
+                    same(x, xs[rank])
+                except AssertionError as error:
+                    raise AssertionError(f"{name} of {dtype}, {kind}") from error
+
+
+@case
+def results_go_to_every_view():
+    rank, size = D.rank(), D.size()
+    for k, kind in enumerate(kind for kind in VIEWS if kind != "broadcast"):
+        dtype = "fDe?h"[k % 5]
+        xs = of_all((size, 6, 8), dtype, seed=5)
+        views = [VIEWS[kind](v) for v in xs]
+        total = serial("sum", views)
+        row = serial("sum", [v[rank] for v in views])
+        for call, want in [
+            (lambda x, out: D.allreduce(x, out=out, ordered=True), total),
+            (lambda x, out: D.alltoall(x, out=out), np.stack([v[rank] for v in views])),
+            (lambda x, out: D.allgather(x[0], out=out), np.stack([v[0] for v in views])),
+            (lambda x, out: D.broadcast(x, 0, out=out), views[0]),
+            (lambda x, out: D.reduce_scatter(x, out=out[:1].reshape(row.shape), ordered=True), row),
+        ]:
+            base, whole = la.zeros((size, 6, 8), dtype), np.zeros((size, 6, 8), dtype)
+            out, to = VIEWS[kind](base), VIEWS[kind](whole)
+            call(VIEWS[kind](la.array(xs[rank])), out)
+            if want is row and not np.may_share_memory(to[:1].reshape(row.shape), to):
+                continue  # a copy, of which nobody hears
+            (to[:1].reshape(row.shape) if want is row else to)[...] = want
+            same(base, whole)
+
+
 @case
 def big():
     n = 3_000_001
@@ -260,6 +356,28 @@ def bits_are_the_same_each_time():
         first = D.allreduce(x).asnumpy().tobytes()
         assert D.allreduce(x).asnumpy().tobytes() == first
         assert len(set(D.world().exchange(first))) == 1
+
+
+@case
+def bits_are_the_same_in_each_launch():
+    """Prints them; `test_ranks.py` compares two runs."""
+    found = hashlib.sha256()
+    for n in (3, 1000, 300_000):
+        for dtype in "fFe":
+            x = la.array(given(D.rank(), (n,), dtype, 6))
+            for op in ("sum", "mean"):
+                found.update(D.allreduce(x, op).asnumpy().tobytes())
+    params = network()
+    trainer = D.DataParallel(la.nn.Momentum(params, lr=0.1), first=1000, bucket=3000)
+    for k in range(5):
+        x = la.array(given(D.rank(), (8, 64), "f", k))
+        with la.autograd.record():
+            loss = loss_of(params, x, la.arange(8))
+        loss.backward()
+        trainer.step()
+    for p in params:
+        found.update(p.asnumpy().tobytes())
+    print(f"bits {found.hexdigest()}", flush=True)
 
 
 @case
@@ -617,6 +735,35 @@ def training_as_one_process():
     assert sorted(i for bucket in many._buckets for i in bucket) == [0, 1, 2, 3]
     got = [p.asnumpy().tobytes() for p in together]
     assert all(other == got for other in D.world().exchange(got))
+
+
+@case
+def steps_do_not_wait():
+    """A rank's step returns although another one is late, and later all have rank 0's order."""
+    rank = D.rank()
+    ws = [la.ones(40) for _ in range(3)]
+    for w in ws:
+        w.attach_grad()
+    trainer = D.DataParallel(la.nn.SGD(ws, lr=0.01), first=8, bucket=8)
+    D.barrier()
+    for step in range(4):
+        if rank == 1 and step == 1:
+            time.sleep(0.4)
+        begin = time.perf_counter()
+        with la.autograd.record():
+            x = ws[2] * 2
+            if rank == 0 or step:  # a parameter that the others don't use at first
+                x = x * ws[0]
+            y = (x * ws[1]).sum()
+        y.backward()
+        trainer.step()
+        spent = time.perf_counter() - begin
+        if step == 1 and rank != 1 and os.environ.get("LAZYARRAY_ENGINE_TYPE") != "NaiveEngine":
+            assert spent < 0.3, spent
+    assert trainer._order == [1, 0, 2], trainer._order  # from the loss backwards
+    assert trainer._buckets == [[1], [0], [2]]
+    bits = [w.asnumpy().tobytes() for w in ws]
+    assert all(other == bits for other in D.world().exchange(bits))
 
 
 @case

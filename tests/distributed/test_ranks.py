@@ -70,6 +70,20 @@ def test_all_ranks_end_well(processes):
     assert "nobody had waited" not in output, output[-6000:]
 
 
+def test_two_launches_give_the_same_bits():
+    bits = {}
+    _, output = launched(
+        3,
+        "cases.py",
+        "bits_are_the_same_in_each_launch",
+        LAZYARRAY_ENGINE_TYPE=RUNS[4],
+    )
+    for k, text in enumerate((output, run_of_cases(3)[1])):
+        bits[k] = sorted(re.findall(r"\[\d\] bits (\w+)", text))
+        assert len(bits[k]) == 3, text[-6000:]
+    assert bits[0] == bits[1]
+
+
 FAULTS = {
     "killed": 3,
     "raises": 2,
@@ -212,12 +226,15 @@ def test_the_digits_are_learnt_as_by_one_process():
     pytest.importorskip("sklearn")
     example = HERE.parent.parent / "examples" / "train_parallel.py"
     found = {}
-    for processes in (1, 2):
-        status, output = launched(processes, example, "--epochs", "3")
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        runs = {n: pool.submit(launched, n, example, "--epochs", "3") for n in (4, 2, 1)}
+    for processes, run in runs.items():
+        status, output = run.result()
         assert status == 0, output
         found[processes] = re.findall(r"loss (\S+)   test accuracy (\S+)%", output)
         assert len(found[processes]) == 3  # printed by one rank
-    for one, two in zip(found[1], found[2], strict=True):
-        assert float(one[0]) == pytest.approx(float(two[0]), rel=0.01, abs=2e-3)
-        assert float(one[1]) == pytest.approx(float(two[1]), abs=0.6)  # of a hundred
-    assert float(found[2][-1][1]) > 93
+    for processes in (2, 4):
+        for one, many in zip(found[1], found[processes], strict=True):
+            assert float(one[0]) == pytest.approx(float(many[0]), rel=0.01, abs=2e-3)
+            assert float(one[1]) == pytest.approx(float(many[1]), abs=0.6)  # of a hundred
+        assert float(found[processes][-1][1]) > 93
