@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -61,7 +62,13 @@ class KVStore:
 
     Of "dist_sync", pushes are issued together at the next call that is no push, the highest
     ``priority`` first, and in the program's order where it is equal. So the order is the same on
-    all ranks, as long as they call the same with the same priorities.
+    all ranks, as long as they call the same with the same priorities. A push can't go at once: one
+    that comes later may have a higher priority, and each rank would see that at another time. That
+    costs little, as a backward pass has only been recorded when its gradients are pushed. The end
+    of the program issues what is left; ``la.waitall()`` does not.
+
+    Of "local" and "device" priorities are checked, and change nothing: there is no network, for
+    which arrays would have to stand in line, and a sum runs as soon as its arrays are ready.
 
     >>> import lazyarray as la
     >>> kv = la.kvstore.create("dist_sync")
@@ -77,6 +84,8 @@ class KVStore:
         self._trainers: dict[Key, Any] = {}
         # What was pushed since, and is not yet issued: priority, sum of this rank's arrays.
         self._pushed: dict[Key, tuple[int, NDArray]] = {}
+        if comm is not None:
+            comm._process.holders.append(weakref.ref(self))
 
     @property
     def rank(self) -> int:
@@ -94,7 +103,7 @@ class KVStore:
         Returns: None.
         Raises: :class:`lazyarray.distributed.RankError` if one is gone.
         """
-        self._issue()
+        self.issue()
         if self._comm is not None:
             self._comm.barrier()
 
@@ -289,6 +298,20 @@ class KVStore:
         self._trainers_of, self._update = None, updater
 
     _set_updater = set_updater
+
+    def issue(self) -> None:
+        """Has what was pushed so far go now, instead of at the next call that is no push.
+
+        Returns: None.
+        Raises: what an updater raises.
+
+        >>> import lazyarray as la
+        >>> kv = la.kvstore.create("dist_sync")
+        >>> kv.init("w", la.zeros(2))
+        >>> kv.push("w", la.ones(2))
+        >>> kv.issue()
+        """
+        self._issue()
 
     # -- how
 

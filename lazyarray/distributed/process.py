@@ -10,6 +10,8 @@ import socket
 import sys
 import threading
 import time
+import traceback
+import weakref
 from types import TracebackType
 from typing import Any
 
@@ -63,6 +65,9 @@ class Process:
         self.lost: dict[int, str] = {}
         self.left: dict[int, float] = {}  # when
         self.dying: str | None = None  # why this process ends
+        # What holds calls back, to issue them together: in the order in which they were made, which
+        # is the same on all ranks. The end has them issued.
+        self.holders: list[weakref.ref[Any]] = []
         # What all collectives write, of all communicators: so they run in program order.
         self.channel = engine.get().new_variable()
         self.thread = CommunicationThread(self)
@@ -232,6 +237,13 @@ class Process:
             self._member.send({"died": why})
 
     def close(self) -> None:
+        if self.dying is None and self.thread.over is None:
+            for holder in self.holders:
+                if (found := holder()) is not None:
+                    try:
+                        found.issue()
+                    except Exception:  # what a user's updater raises; the end goes on
+                        traceback.print_exc()
         engine.get().cores = self._cores
         let_waiters_help(None)
         if self.dying is not None or self.thread.over is not None:

@@ -192,6 +192,21 @@ def test_local_stores():
         la.kvstore.create("dist_sink")
 
 
+def test_the_end_issues_what_a_store_holds():
+    seen = []
+    kv = la.kvstore.create("dist_sync")
+    kv.init("w", la.zeros(2))
+    kv.set_updater(lambda key, total, value: seen.append((key, total.asnumpy().tolist())))
+    kv.push("w", la.ones(2))
+    assert not seen
+    kv.issue()
+    assert seen == [("w", [1.0, 1.0])]
+    kv.push("w", la.ones(2) * 2)
+    D.shutdown()
+    assert seen[1:] == [("w", [2.0, 2.0])]
+    D.init("single")
+
+
 def told(*entries, current=None, state=ledger.WAITING):
     """What a rank tells: (number, text) of its collectives on the world."""
     every = [
