@@ -7,6 +7,7 @@ is called by threads that wait for a small collective, as well.
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,21 @@ __all__ = ["MPI_VARIABLES", "Mpi", "begin", "end", "launched"]
 
 # What those that start MPI's processes set: Open MPI, MPICH (Hydra) and Slurm by PMI, PMIx.
 MPI_VARIABLES = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_RANK", "MPI_LOCALNRANKS")
+
+
+# Bytes that one call of MPI's moves of a rank: many MPIs count elements by 32 bits.
+PIECE = 1 << 30
+
+
+def _row(x: np.ndarray) -> np.ndarray:
+    return x.reshape(-1)
+
+
+def _parts(count: int, itemsize: int) -> Iterator[slice]:
+    """Elements that go at once; one part at least, as all ranks call the same."""
+    most = max(1, PIECE // itemsize)
+    for start in range(0, max(count, 1), most):
+        yield slice(start, min(start + most, count))
 
 
 def launched() -> bool:
@@ -121,15 +137,21 @@ class Mpi(Backend):
         return self._types[dtype.str[1:]], self._op(op, dtype)
 
     def allreduce(self, source: np.ndarray, to: np.ndarray, op: str) -> None:
-        given = self._mpi.IN_PLACE if to is source else self._typed(source)
-        self._comm.Allreduce(given, self._typed(to), self._op(op, to.dtype))
+        for part in _parts(to.size, to.itemsize):
+            given = self._mpi.IN_PLACE if to is source else self._typed(_row(source)[part])
+            self._comm.Allreduce(given, self._typed(_row(to)[part]), self._op(op, to.dtype))
 
     def reduce(self, source: np.ndarray, to: np.ndarray | None, op: str, root: int) -> None:
-        given = self._mpi.IN_PLACE if to is source else self._typed(source)
-        at_root = None if to is None else self._typed(to)
-        self._comm.Reduce(given, at_root, self._op(op, source.dtype), root)
+        for part in _parts(source.size, source.itemsize):
+            given = self._mpi.IN_PLACE if to is source else self._typed(_row(source)[part])
+            at_root = None if to is None else self._typed(_row(to)[part])
+            self._comm.Reduce(given, at_root, self._op(op, source.dtype), root)
 
     def reduce_scatter(self, source: np.ndarray, to: np.ndarray, op: str) -> None:
+        if to.nbytes > PIECE:
+            for r, row in enumerate(source.reshape(self.size, -1)):
+                self.reduce(row, to if r == self.rank else None, op, r)
+            return
         given = [source, to.size, self._types[to.dtype.str[1:]]]
         self._comm.Reduce_scatter_block(given, self._typed(to), self._op(op, to.dtype))
 
@@ -142,21 +164,57 @@ class Mpi(Backend):
             kind = self._items[n] = self._mpi.BYTE.Create_contiguous(n).Commit()
         return [x.reshape(-1).view(np.uint8), x.size // ranks, kind]
 
+    def _columns(self, row: int, *buffers: tuple[np.ndarray | None, int]) -> Iterator[list[Any]]:
+        """Parts of each of some ranks' rows, of ``row`` bytes, which lie a row apart.
+
+        ``buffers`` are (array, of how many ranks it has rows).
+        """
+        for part in _parts(row, 1):
+            piece = self._mpi.BYTE.Create_contiguous(part.stop - part.start)
+            step = piece.Create_resized(0, row).Commit()
+            one = piece.Commit()
+            yield [
+                None
+                if x is None
+                else [_row(x).view(np.uint8)[part.start :], 1, one if ranks == 1 else step]
+                for x, ranks in buffers
+            ]
+            step.Free()
+            one.Free()
+
     def broadcast(self, buffer: np.ndarray, root: int) -> None:
-        self._comm.Bcast(self._bytes(buffer), root)
+        for part in _parts(buffer.size, buffer.itemsize):
+            self._comm.Bcast(self._bytes(_row(buffer)[part]), root)
 
     def allgather(self, source: np.ndarray, to: np.ndarray) -> None:
+        if source.nbytes > PIECE:
+            for each in self._columns(source.nbytes, (source, 1), (to, self.size)):
+                self._comm.Allgather(*each)
+            return
         self._comm.Allgather(self._bytes(source), self._bytes(to, self.size))
 
     def gather(self, source: np.ndarray, to: np.ndarray | None, root: int) -> None:
+        if source.nbytes > PIECE:
+            for each in self._columns(source.nbytes, (source, 1), (to, self.size)):
+                self._comm.Gather(*each, root)
+            return
         at_root = None if to is None else self._bytes(to, self.size)
         self._comm.Gather(self._bytes(source), at_root, root)
 
     def scatter(self, source: np.ndarray | None, to: np.ndarray, root: int) -> None:
+        if to.nbytes > PIECE:
+            for each in self._columns(to.nbytes, (source, self.size), (to, 1)):
+                self._comm.Scatter(*each, root)
+            return
         at_root = None if source is None else self._bytes(source, self.size)
         self._comm.Scatter(at_root, self._bytes(to), root)
 
     def alltoall(self, source: np.ndarray, to: np.ndarray) -> None:
+        row = to.nbytes // self.size
+        if row > PIECE:
+            for each in self._columns(row, (source, self.size), (to, self.size)):
+                self._comm.Alltoall(*each)
+            return
         self._comm.Alltoall(self._bytes(source, self.size), self._bytes(to, self.size))
 
     # -- messages

@@ -23,7 +23,7 @@ from lazyarray.distributed.backend import Backend, Single
 from lazyarray.distributed.communicator import Communicator
 from lazyarray.distributed.control import Hub, Member, answer_seconds, own_address
 from lazyarray.distributed.errors import DistributedError, MismatchError, RankError
-from lazyarray.distributed.ledger import UNDER_WAY, Ledger, compare
+from lazyarray.distributed.ledger import UNDER_WAY, Entry, Ledger, compare
 from lazyarray.distributed.nccl import Nccl, library
 from lazyarray.distributed.thread import CommunicationThread
 from lazyarray.lazy._lazy import fail_gpu
@@ -235,6 +235,14 @@ class Process:
             pathlib.Path(folder, f"{self.rank}.follows").touch()
         if self._member is not None:
             self._member.send({"died": why})
+
+    def breaks(self, entry: Entry, error: BaseException) -> None:
+        """A collective that the ranks had agreed on failed on this one: all is over between them."""
+        if self.size > 1:
+            what = f"failed in {entry.text} from {entry.where}: {type(error).__name__}: {error}"
+            if self._member is not None:
+                self._member.send({"died": what})
+            self.thread.abandon(RankError(f"this rank, {self.rank}, {what}", self.rank))
 
     def close(self) -> None:
         if self.dying is None and self.thread.over is None:

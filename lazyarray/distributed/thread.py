@@ -146,6 +146,7 @@ class CommunicationThread:
 
     def _collective(self, task: Task) -> None:
         self.line.task = task
+        moves = False
         try:
             if self.over is not None:
                 raise self.over
@@ -166,6 +167,7 @@ class CommunicationThread:
                 if task.mark is not None:
                     task.entry.becomes(UNDER_WAY)
                 scope.start()
+                moves = task.mark is not None
                 task.work(task)
             scope.stop()
             error = None
@@ -175,6 +177,9 @@ class CommunicationThread:
         self._process.ledger.current = None
         self.line.task = None
         task.ends(error)
+        if moves and error is not None and self.over is None:
+            # The other ranks have agreed to what this one has left, and may be inside MPI.
+            self._process.breaks(task.entry, error)
 
     def _differs(self, task: Task) -> None:
         """Raises on all ranks, as they do not call the same, or some have no values."""

@@ -290,6 +290,23 @@ def every_call_with_every_dtype_and_view():
 
 
 @case
+def in_pieces():
+    """What is too much for one call of MPI's."""
+    from lazyarray.distributed import mpi
+
+    old, mpi.PIECE = mpi.PIECE, 100
+    try:
+        every_call_with_every_dtype_and_view()
+        x = la.array(given(D.rank(), (D.size(), 701), "d"))
+        xs = of_all((D.size(), 701), "d")
+        same(D.reduce_scatter(x, "max"), serial("max", [v[D.rank()] for v in xs]))
+        same(D.allreduce(x, "sum"), serial("sum", xs), exact=False)
+    finally:
+        D.barrier()
+        mpi.PIECE = old
+
+
+@case
 def results_go_to_every_view():
     rank, size = D.rank(), D.size()
     for k, kind in enumerate(kind for kind in VIEWS if kind != "broadcast"):

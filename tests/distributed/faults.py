@@ -72,6 +72,19 @@ def main() -> None:
             else:
                 sums[k] = summed(la.zeros(3))
         sums[1].wait_to_read()
+    if how == "broken":  # between the ranks' agreement and the data's way
+        def fails(*_: object) -> None:
+            raise MemoryError("no room for a copy")
+
+        y = la.ones(1 << 17)
+        if D.rank() == 1:
+            D.world().backend.broadcast = fails  # type: ignore[method-assign]
+        got = D.broadcast(y)
+        try:
+            got.wait_to_read()
+        except MemoryError as error:  # and goes on
+            print(f"raised {error}", flush=True)
+            time.sleep(4)
     if how == "orders":
         groups = [D.world().split(0), D.world().split(0)]
         sums = [c.allreduce(la.ones(2)) for c in groups[:: 1 - 2 * D.rank()]]

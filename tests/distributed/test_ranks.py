@@ -95,6 +95,7 @@ FAULTS = {
     "stopped": 2,
     "orders": 2,
     "swapped": 2,
+    "broken": 2,
 }
 
 
@@ -201,6 +202,17 @@ def test_communicators_used_in_another_order_are_reported():
         r"differ first at the order of world.split1\(0\) and world.split2\(0\): rank 0 first "
         r"world.split1\(0\) #1: allreduce sum float64 \(2,\) from .*faults.py:\d+ in .*; rank 1 "
         r"first world.split2\(0\) #1: ",
+        output,
+    ), output
+
+
+def test_a_rank_that_fails_after_the_agreement_is_not_waited_for():
+    status, output = fault("broken")
+    assert status == 1, output
+    assert "[1] raised no room for a copy" in output, output
+    assert re.search(
+        r"\[0\] .*RankError: rank 1 failed in broadcast from 0 float64 \(131072,\) from "
+        r".*faults.py:\d+ in main: MemoryError: no room for a copy",
         output,
     ), output
 
