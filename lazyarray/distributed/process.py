@@ -74,6 +74,7 @@ class Process:
         # When this rank asked rank 0 to compare, while there is no answer. Several threads write it:
         # whole, so without a lock.
         self._asked: float | None = None
+        self._finished: float | None = None  # when this rank came to its end
         self._end = threading.Event()
         self._clean = True
         self._member: Member | None = None
@@ -218,8 +219,12 @@ class Process:
 
     def _print(self, text: str) -> None:
         lines = "\n".join(f"    {line}" for line in self.ledger.lines())
+        what = "a collective is overdue" if self.ledger.current else "other ranks wait"
+        if self._finished is not None:
+            seconds = time.monotonic() - self._finished
+            what = f"has finished, and waits for {seconds:.1f} s for the others to"
         print(
-            f"lazyarray.distributed: rank {self.rank}: a collective is overdue\n{text}\n"
+            f"lazyarray.distributed: rank {self.rank}: {what}\n{text}\n"
             f"  rank {self.rank} issued last:\n{lines}",
             file=sys.stderr,
             flush=True,
@@ -266,7 +271,11 @@ class Process:
                 self.thread.call(nccl.close)
         if self._member is not None:
             self._member.send({"bye": True} if self.thread.over is None else {"died": "gave up"})
+            self._finished = told = time.monotonic()
             while not self._end.wait(0.05):
+                if self.timeout and time.monotonic() - told > self.timeout:
+                    told = time.monotonic()
+                    self.overdue()
                 if self.lost or self.thread.over is not None:
                     self._clean = False
                     break

@@ -111,6 +111,8 @@ def main() -> None:
     D.allreduce(x, out=x)
     print(f"got {x[0].item()}", flush=True)
     if how == "late":
+        if D.rank() == 1:
+            time.sleep(1.5)
         D.shutdown()
         try:
             D.init()
