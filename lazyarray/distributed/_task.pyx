@@ -20,9 +20,12 @@ import time
 
 import numpy as np
 
-from lazyarray.engine._engine cimport CEngine, OnComplete, RunContext, Var, process_engine, raise_later
-from lazyarray.distributed.ledger import QUEUED, WAITING
-from lazyarray.engine._engine import check_methods
+from lazyarray.engine._engine cimport (
+    GPU, CEngine, Device, OnComplete, RunContext, Var, process_engine, raise_later,
+)
+from lazyarray.lazy._lazy cimport Tensor
+from lazyarray.engine import FnProperty
+from lazyarray.engine._engine import check_methods, line_text
 from lazyarray.lazy._lazy import stream_of_thread
 
 
@@ -32,6 +35,12 @@ cdef extern from "distributed/bell.h" namespace "lazyarray" nogil:
         void cancel()
         cbool sleep(int64_t)
 
+
+# An entry's states, before it is done or failed.
+UNREADY = "waits for its arrays"
+QUEUED = "waits for the communication thread"
+WAITING = "waits for other ranks"
+UNDER_WAY = "moves data"  # while the backend blocks
 
 AGREEING, MOVING, OVER, AGREED, DIFFERS = 1, 2, 3, 4, 5
 cdef enum:
@@ -44,18 +53,96 @@ cdef object monotonic = time.monotonic
 cdef object get_ident = threading.get_ident, main_thread = threading.main_thread().ident
 cdef object Context = contextvars.Context
 cdef object divide = np.true_divide
-cdef object array = np.array
 cdef object copy_of = np.ndarray.copy
-cdef object int64 = np.dtype(np.int64)
+cdef object no_skip = FnProperty.NO_SKIP
+cdef str queued = QUEUED, waiting = WAITING
 
 
 cdef list _given_up = []
 
 
-cdef int becomes(object entry, str state) except -1:
-    entry.state = state
-    entry.since = monotonic()
-    return 0
+@cython.final
+cdef class Entry:
+    """A collective that was issued: ``number`` counts those of its communicator, 0 for messages.
+
+    ``order`` counts all that this rank has issued, of all communicators, which share one thread.
+    """
+
+    cdef readonly str comm, text
+    cdef readonly object number, order, line
+    cdef readonly tuple ranks   # whom it waits for, in the world's numbers
+    cdef public str lines       # that led to the call, where ranks compare them
+    cdef public str state
+    cdef public double since
+
+    def __init__(self, str comm, number, order, str text, line, tuple ranks):
+        self.comm, self.number, self.order, self.text, self.line = comm, number, order, text, line
+        self.ranks, self.lines = ranks, ""
+        self.becomes(UNREADY)
+
+    @property
+    def where(self):
+        """The user's line that issued it."""
+        return line_text(self.line)
+
+    cpdef becomes(self, str state):
+        self.state, self.since = state, monotonic()
+
+    def told(self):
+        """As another rank gets it."""
+        return {
+            "comm": self.comm,
+            "number": self.number,
+            "order": self.order,
+            "text": self.text,
+            "where": self.where,
+            "state": self.state,
+            "ranks": list(self.ranks),
+            "seconds": monotonic() - self.since,
+        }
+
+
+@cython.final
+cdef class Agreement:
+    """What a group's ranks agree by before each collective: one reduction, prepared once.
+
+    ``mine`` and ``all`` are its buffers: [mark, -mark, failed], and their greatest. ``request`` has
+    MPI's ``Start`` and ``Test``. One collective of a group is on its way at a time, so the buffers
+    need no lock. A collective that is given up leaves it ``busy``, for ever.
+    """
+
+    cdef int64_t[::1] mine, all
+    cdef readonly object request
+    cdef readonly bint busy
+
+    def __init__(self, mine, all, request):
+        self.mine, self.all, self.request = mine, all, request
+
+
+@cython.final
+cdef class Repeated:
+    """A request that starts anew each time: where MPI has none that is prepared."""
+
+    cdef object begins, arguments, request
+
+    def __init__(self, begins, *arguments):
+        self.begins, self.arguments = begins, arguments
+
+    def Start(self):
+        self.request = self.begins(*self.arguments)
+
+    def Test(self):
+        return self.request.Test()
+
+
+def on_host(Tensor x not None):
+    """Whether an array is in memory that MPI can read."""
+    return x.v.device().kind != GPU
+
+
+def is_writable(Tensor x not None):
+    """Whether results may be written to it."""
+    return not x.v.readonly
 
 
 cdef class Task:
@@ -66,25 +153,66 @@ cdef class Task:
     another thread: ((source, target) or None, MPI's type, MPI's op, divisor or None).
     """
 
-    cdef readonly object comm, entry, mark, work, values, found, request, failure
+    cdef readonly object comm, mark, work, request, failure
+    cdef readonly Entry entry
     cdef readonly object stream  # of an op on a GPU: where its work goes
     cdef readonly RunContext run_ctx
     cdef readonly list inputs
     cdef readonly int state
-    cdef public bint pushing
-    cdef object begins, most, small, buffer
+    cdef bint pushing
+    cdef object begins, small, buffer
+    cdef Agreement agreement
+    cdef list outputs, given
     cdef dict own_, views
     cdef OnComplete done
     cdef Line line
 
     def __init__(self, Line line, comm, entry, mark, inputs, outputs, work, small):
         self.line, self.comm, self.entry, self.mark, self.work = line, comm, entry, mark, work
-        self.begins, self.most = comm.backend.begins, comm.backend.most
+        self.begins = comm.backend.begins
         self.small = small
+        self.given, self.outputs = inputs, outputs
         # Of the arrays as they are now: a backward pass gives `x.grad` other memory.
-        self.own_ = {id(x): x.detach() for x in (*inputs, *outputs)}
-        self.inputs = [self.own(x) for x in inputs]  # whose values are needed
+        self.own_ = {}
+        self.inputs = []  # whose values are needed
+        for x in inputs:
+            own = self.own_[id(x)] = x.detach()
+            self.inputs.append(own)
+        for x in outputs:
+            if id(x) not in self.own_:
+                self.own_[id(x)] = x.detach()
         self.state = BEGUN
+
+    def push(self, Device place, Var channel, str name):
+        """Has the engine start it when its arrays are ready: it writes the channel, and its results.
+
+        Whether one of the arrays shares its memory with others, who look at it when this returns.
+        """
+        cdef list reads = [], writes = [channel], overwrites = []
+        cdef bint lent = False
+        cdef Var var
+        for x in self.given:
+            var = x.var
+            lent = lent or var.c.exports.load() != 0
+            reads.append(var)
+        for x in self.outputs:
+            var = x.var
+            lent = lent or var.c.exports.load() != 0
+            if var in reads or not x._whole():
+                writes.append(var)
+            elif var not in overwrites:
+                overwrites.append(var)
+        self.given = self.outputs = None
+        const = tuple([v for v in reads if v not in writes])
+        whole = tuple([v for v in overwrites if v not in writes])
+        self.pushing = True
+        try:
+            process_engine().push_callable(
+                self.starts, place, const, tuple(writes), whole, no_skip, 0, name, True
+            )
+        finally:
+            self.pushing = False
+        return lent
 
     def starts(self, RunContext run_ctx, OnComplete done):
         """What the engine calls when the arrays are ready."""
@@ -102,7 +230,7 @@ cdef class Task:
         cdef OnComplete done
         done, self.done = self.done, None  # at once: under the GIL
         if done is not None:
-            becomes(self.entry, "failed" if error is not None else "done")
+            self.entry.becomes("failed" if error is not None else "done")
             done(error)
 
     def own(self, x):
@@ -131,7 +259,7 @@ cdef class Task:
     def gives_up(self):
         """What MPI may still write to is kept for ever."""
         if self.request is not None:
-            _given_up.append((self.request, self.values, self.found, self.buffer))
+            _given_up.append((self.request, self.agreement, self.buffer))
 
     cpdef int advance(self) except -1:
         """Brings it on as far as that goes without waiting; the state that it has got to.
@@ -141,27 +269,43 @@ cdef class Task:
         """
         if self.state == BEGUN:
             self.failure = self.failure or self.find_failure()
-            becomes(self.entry, WAITING)
+            self.entry.becomes(waiting)
             self.line.current(self.entry)
             if self.mark is None or self.begins is None:
                 self.state = C_AGREED
                 return self.state
-            self.values = array([self.mark, -self.mark, self.failure is not None], int64)
-            self.found = copy_of(self.values)
-            self.request = self.begins(self.values, self.found, self.most)
-            self.state = C_AGREEING
+            self.agree()
         if self.state == C_AGREEING:
             if not self.request.Test():  # one that is over stays so
                 return self.state
-            first, second, failed = self.found
-            if first == -second and not failed and self.small is not None and self.small[0] is not None:
-                self.move()
-            else:
-                self.request = None
-                self.state = C_DIFFERS if first != -second or failed else C_AGREED if self.small is None else C_OVER
+            self.agreement.busy = False
+            self.agreed()
         if self.state == C_MOVING and self.request.Test():
             self.moved()
         return self.state
+
+    cdef int agree(self) except -1:
+        """Begins the agreement."""
+        cdef int64_t mark = self.mark
+        cdef Agreement a = self.comm.backend.agreement()
+        a.mine[0], a.mine[1], a.mine[2] = mark, -mark, self.failure is not None
+        self.agreement = a
+        a.request.Start()
+        # From here on to the end nothing is interpreted, and nothing fails.
+        a.busy = True
+        self.request = a.request
+        self.state = C_AGREEING
+        return 0
+
+    cdef int agreed(self) except -1:
+        """The next state, now that all are there."""
+        cdef Agreement a = self.agreement
+        cdef bint same = a.all[0] == -a.all[1] and not a.all[2]
+        if same and self.small is not None and self.small[0] is not None:
+            return self.move()
+        self.request = None
+        self.state = C_DIFFERS if not same else C_AGREED if self.small is None else C_OVER
+        return 0
 
     cdef int move(self) except -1:
         """Begins the reduction of a copy: whatever becomes of it, MPI writes to no user's memory."""
@@ -210,7 +354,7 @@ cdef class Line:
     cpdef put(self, Task task):
         cdef CEngine* engine = process_engine().c
         cdef bint waited = False
-        becomes(task.entry, QUEUED)
+        task.entry.becomes(queued)
         if self.over is not None:
             task.ends(self.over)
             return

@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from lazyarray.distributed._task import Agreement
+
 __all__ = ["Backend", "Single"]
 
 Poll = Callable[[int], None]  # called again and again, with a count, while others are waited for
@@ -20,12 +22,15 @@ class Backend:
 
     rank: int
     size: int
-    # ``begins(source, target, op)`` is an allreduce whose result has ``Test()``; what it takes for
-    # the greatest, and for a source that is the target. None: nobody has to be waited for.
+    # ``begins(source, target, op)`` is an allreduce whose result has ``Test()``; what it takes for a
+    # source that is the target. None: nobody has to be waited for.
     begins: Callable[[Any, Any, Any], Any] | None = None
-    most: Any = None
     in_place: Any = None
     shared = False  # any thread may call it
+
+    def agreement(self) -> Agreement:
+        """By which the ranks agree on the next collective."""
+        raise NotImplementedError
 
     def little(self, op: str, dtype: np.dtype[Any]) -> tuple[Any, Any]:
         """What ``begins`` takes for a dtype, and for an op that :meth:`reduces` it."""

@@ -17,10 +17,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lazyarray import engine
 from lazyarray.context import cpu
 from lazyarray.distributed import reductions
-from lazyarray.distributed._task import Task
+from lazyarray.distributed._task import Task, is_writable, on_host
 from lazyarray.distributed.backend import Backend
 from lazyarray.distributed.errors import MismatchError
 from lazyarray.distributed.nccl import Nccl
@@ -48,10 +47,15 @@ _SMALL = 1 << 16  # bytes of what a thread that waits for it reduces itself
 
 
 @functools.lru_cache(4096)
-def _signature(name: str, text: str, *kinds: Any) -> tuple[str, bytes]:
-    """What a call with arrays of these dtypes and shapes is, in words, and a digest of that."""
+def _signature(name: str, text: str, *kinds: Any) -> tuple[str, bytes, int]:
+    """What a call with arrays of these dtypes and shapes is: words, a digest, and a number of it."""
     words = " ".join([name, *([text] if text else []), *map(str, kinds)])
-    return words, hashlib.blake2b(words.encode(), digest_size=_HEAD).digest()
+    digest = hashlib.blake2b(words.encode(), digest_size=_HEAD).digest()
+    return words, digest, _mark(digest)
+
+
+def _mark(digest: bytes) -> int:
+    return int.from_bytes(digest[:8], "little") >> 2
 
 
 # Of which all ranks get, and give, the same; so they call them from the same lines.
@@ -71,7 +75,9 @@ def _lines() -> str:
     return "\n".join(found)
 
 
-def _signed(name: str, text: str, arrays: Sequence[Any]) -> tuple[str, bytes]:
+def _signed(name: str, text: str, arrays: Sequence[Any]) -> tuple[str, bytes, int]:
+    if len(arrays) == 1:  # the most frequent
+        return _signature(name, text, arrays[0].dtype, arrays[0].shape)
     return _signature(name, text, *[kind for x in arrays for kind in (x.dtype, x.shape)])
 
 
@@ -101,6 +107,7 @@ class Communicator:
         self.ranks = ranks
         self.name = name
         self._splits = 0
+        self._little: dict[Any, Any] = {}  # what _small gives, but for the arrays
         self._nccl: Nccl | None = None  # once an array on a GPU was given
 
     def __repr__(self) -> str:
@@ -297,7 +304,7 @@ class Communicator:
     def send(self, x: ArrayLike, dest: int, tag: int = 0) -> None:
         """:func:`lazyarray.distributed.send` in this group."""
         x, dest, tag = asarray(x), self._rank_of("dest", dest), self._tag(tag)
-        _, digest = _signed("message", "", [x])
+        _, digest, _ = _signed("message", "", [x])
         if x.nbytes > _MOST:
             raise ValueError(f"send: {x.nbytes} bytes in one message; it may have {_MOST}")
 
@@ -316,7 +323,7 @@ class Communicator:
         """:func:`lazyarray.distributed.recv` in this group."""
         x, source, tag = asarray(x), self._rank_of("source", source), self._tag(tag)
         to = self._result("recv", out, x, x.shape)
-        _, digest = _signed("message", "", [x])
+        _, digest, _ = _signed("message", "", [x])
 
         def work(task: Task) -> None:
             thread = self._process.thread
@@ -468,36 +475,24 @@ class Communicator:
                 f"autograd has no gradient rule for {name!r}{how}: use x.detach() if it is meant "
                 "as a constant"
             )
-        place = signed[0].device if signed else _HOST
-        if place.device_type == "gpu":
+        place = _HOST
+        if signed and not on_host(signed[0]):
+            place = signed[0].device
             text = f"{text} by NCCL".lstrip()
             work = _on_stream(self._backend_of(signed[0]), work)
-        else:
-            place = _HOST
-        words, digest = _signed(name, text, signed)
+        words, digest, mark = _signed(name, text, signed)
         ranks = self.ranks if peer is None else (self.ranks[peer],)
         entry = process.ledger.add(self.name, words, user_line(), ranks, peer is not None)
         if process.compares_lines and name in _ALIKE:
             entry.lines = _lines()
-            digest = hashlib.blake2b(digest + entry.lines.encode(), digest_size=_HEAD).digest()
-        mark = int.from_bytes(digest[:8], "little") >> 2 if peer is None else None
-        task = Task(process.thread.line, self, entry, mark, reads, writes, work, small)
-        task.pushing = True
-        read = {r.var for r in reads}
-        kept = {w.var for w in writes if w.var in read or not w._whole()}
-        engine.get().push_async(
-            task.starts,
-            place,
-            const_vars=read - kept,
-            mutable_vars=[process.channel, *kept],
-            overwrites={w.var for w in writes} - kept,
-            prop=engine.FnProperty.NO_SKIP,
-            name=name,
-        )
-        task.pushing = False
-        for x in (*reads, *writes):
-            if x.var._lent:
-                x.wait_to_write()  # who shares the memory looks at it when this returns
+            mark = _mark(hashlib.blake2b(digest + entry.lines.encode(), digest_size=_HEAD).digest())
+        agreed = mark if peer is None else None
+        task = Task(process.thread.line, self, entry, agreed, reads, writes, work, small)
+        if task.push(place, process.channel, name):
+            # The design's rule 11: who shares the memory looks at it when this returns.
+            for x in (*reads, *writes):
+                if x.var._lent:
+                    x.wait_to_write()
         if wanted:
             note(name, rules or [], reads, writes)
         if not writes:
@@ -531,7 +526,7 @@ class Communicator:
         )
 
     def _backend_of(self, x: Any) -> Backend:
-        if x.device.device_type != "gpu":
+        if on_host(x):
             return self.backend
         number = x.device.device_id
         if self._nccl is None:
@@ -547,16 +542,22 @@ class Communicator:
 
     def _small(self, x: Any, to: Any, op: str, ordered: bool) -> tuple[Any, ...] | None:
         """How a waiter may do it: the same on all ranks, as MPI's two kinds of calls don't mix."""
-        backend = self.backend
-        if backend.begins is None or ordered or x.nbytes > _SMALL or x.device.device_type == "gpu":
+        if ordered or x.nbytes > _SMALL or not on_host(x):
             return None
-        if not backend.reduces(op, x.dtype):
-            return None
-        divisor = x.dtype.type(self.size) if op == "mean" else None
-        return (x, to), *backend.little(op, x.dtype), divisor
+        dtype = x.dtype
+        found = self._little.get((op, dtype), self)
+        if found is self:  # for the first time
+            found, backend = None, self.backend
+            if backend.begins is not None and backend.reduces(op, dtype):
+                divisor = dtype.type(self.size) if op == "mean" else None
+                found = *backend.little(op, dtype), divisor
+            self._little[op, dtype] = found
+        return None if found is None else ((x, to), *found)
 
     def _text(self, name: str | None, op: str = "", ordered: bool = False, more: str = "") -> str:
         """What ranks compare, beside dtypes and shapes."""
+        if name is None and not ordered and not more:
+            return op
         if name is not None and not isinstance(name, str):
             raise TypeError(f"the name of a collective is a str, not a {type(name).__name__}")
         called = "" if name is None else repr(name)
@@ -595,6 +596,8 @@ class Communicator:
     def _result(self, name: str, out: Any, x: NDArray, shape: tuple[int, ...]) -> Any:
         if out is None:
             return empty(shape, x.dtype, device=x.device)
+        if out is x and shape == x.shape and is_writable(x):
+            return out
         if not isinstance(out, Tensor):
             raise TypeError(f"{name}: out is an NDArray, not {type(out).__name__}")
         if out.shape != shape or out.dtype != x.dtype:
@@ -602,7 +605,7 @@ class Communicator:
                 f"{name}: out has shape {out.shape} and {out.dtype}, the result {shape} and "
                 f"{x.dtype}"
             )
-        if not out.flags.writeable:
+        if not is_writable(out):
             raise ValueError(f"{name}: out is read-only")
         return out
 

@@ -9,58 +9,15 @@ import threading
 import time
 from typing import Any
 
-from lazyarray.engine._engine import line_text
+from lazyarray.distributed._task import QUEUED, UNDER_WAY, UNREADY, WAITING, Entry
 
 __all__ = ["QUEUED", "UNDER_WAY", "UNREADY", "WAITING", "Entry", "Ledger", "compare"]
-
-# An entry's states, before it is done or failed.
-UNREADY = "waits for its arrays"
-QUEUED = "waits for the communication thread"
-WAITING = "waits for other ranks"
-UNDER_WAY = "moves data"  # while the backend blocks
 
 _KEPT = 32  # entries that a rank remembers
 
 
-class Entry:
-    """A collective that was issued: ``number`` counts those of its communicator, 0 for messages.
-
-    ``order`` counts all that this rank has issued, of all communicators, which share one thread.
-    """
-
-    __slots__ = ("comm", "line", "lines", "number", "order", "ranks", "since", "state", "text")
-
-    def __init__(
-        self, comm: str, number: int, order: int, text: str, line: int, ranks: tuple[int, ...]
-    ) -> None:
-        self.comm, self.number, self.text, self.line = comm, number, text, line
-        self.order = order
-        self.lines = ""  # that led to the call, where ranks compare them
-        self.ranks = ranks  # whom it waits for, in the world's numbers
-        self.state = UNREADY
-        self.since = time.monotonic()
-
-    @property
-    def where(self) -> str:
-        """The user's line that issued it."""
-        return line_text(self.line)
-
-    def becomes(self, state: str) -> None:
-        self.state = state
-        self.since = time.monotonic()
-
-    def told(self) -> dict[str, Any]:
-        """As another rank gets it."""
-        return {
-            "comm": self.comm,
-            "number": self.number,
-            "order": self.order,
-            "text": self.text,
-            "where": self.where,
-            "state": self.state,
-            "ranks": list(self.ranks),
-            "seconds": time.monotonic() - self.since,
-        }
+def _from_one() -> itertools.count[int]:
+    return itertools.count(1)
 
 
 class Ledger:
@@ -74,7 +31,7 @@ class Ledger:
 
     def __init__(self) -> None:
         self._entries: collections.deque[Entry] = collections.deque(maxlen=_KEPT)
-        self._counts: dict[str, itertools.count[int]] = {}
+        self._counts: dict[str, itertools.count[int]] = collections.defaultdict(_from_one)
         self._order = itertools.count(1)
         self.begun: collections.deque[Entry] = collections.deque(maxlen=_KEPT)
         self.current: Entry | None = None  # what waits for other ranks now
@@ -82,7 +39,7 @@ class Ledger:
     def add(self, comm: str, text: str, line: int, ranks: tuple[int, ...], message: bool) -> Entry:
         number = 0
         if not message:
-            number = next(self._counts.setdefault(comm, itertools.count(1)))
+            number = next(self._counts[comm])
         entry = Entry(comm, number, next(self._order), text, line, ranks)
         self._entries.append(entry)
         return entry

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lazyarray.context import cpu
+from lazyarray.distributed._task import on_host
 from lazyarray.functions.creation import empty
 from lazyarray.lazy._lazy import Tensor
 from lazyarray.ops._rows import asarray
@@ -57,7 +58,7 @@ class Onto:
 
 
 def _on_gpu(x: Any) -> bool:
-    return isinstance(x, Tensor) and x.device.device_type == "gpu"
+    return isinstance(x, Tensor) and not on_host(x)
 
 
 def _on_host(x: Any) -> Any:
@@ -72,8 +73,11 @@ def through_host(collective: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(collective)
     def call(self: Any, x: Any, *args: Any, out: Any = None, **options: Any) -> Any:
-        if out is x and isinstance(x, Tensor) and not _on_gpu(x):  # the most frequent
-            return collective(self, x, *args, out=out, **options)
+        if isinstance(x, Tensor) and on_host(x):  # the most frequent
+            if out is None:
+                return collective(self, x, *args, **options)
+            if isinstance(out, Tensor) and on_host(out):
+                return collective(self, x, *args, out=out, **options)
         several = isinstance(x, (list, tuple))
         xs = [asarray(v) for v in x] if several else [asarray(x)]
         outs: list[Any] = [None] * len(xs) if out is None else list(out) if several else [out]
