@@ -22,8 +22,8 @@ class Backend:
 
     rank: int
     size: int
-    # ``begins(source, target, op)`` is an allreduce whose result has ``Test()``; what it takes for a
-    # source that is the target. None: nobody has to be waited for.
+    # ``begins(source, target, op)`` is an allreduce whose result has ``Test()``; None where nobody
+    # has to be waited for. ``in_place``: what it takes for a source that is the target.
     begins: Callable[[Any, Any, Any], Any] | None = None
     in_place: Any = None
     shared = False  # any thread may call it

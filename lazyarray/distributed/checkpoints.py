@@ -10,6 +10,7 @@ import numpy as np
 
 from lazyarray import engine
 from lazyarray.context import cpu
+from lazyarray.distributed.arguments import rank_of
 from lazyarray.distributed.process import current
 from lazyarray.functions import archives
 from lazyarray.functions.creation import empty
@@ -50,7 +51,7 @@ def save(
     if not isinstance(data, Mapping) or not all(isinstance(key, str) for key in data):
         raise TypeError("save takes a dict of arrays, with strings for keys")
     process = current()
-    if process.rank != process.world._rank_of("root", root):
+    if process.rank != rank_of("root", root, process.size):
         return None
     copies = {
         key: x.to_device(cpu(0)).copy() if isinstance(x, Tensor) else asarray(np.array(x), cpu(0))
@@ -91,7 +92,7 @@ def load(file: str | os.PathLike[str] | IO[bytes], root: int = 0) -> dict[str, N
     ['arr_0', 'arr_1']
     """
     process = current()
-    root = process.world._rank_of("root", root)
+    root = rank_of("root", root, process.size)
     found: dict[str, Any] = {}
     failure: BaseException | None = None
     if process.rank == root:

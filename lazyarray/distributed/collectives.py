@@ -151,9 +151,7 @@ def gather(
     return world().gather(x, root, out=out, name=name)
 
 
-def scatter(
-    x: ArrayLike, root: int = 0, *, out: Any = None, name: str | None = None
-) -> NDArray:
+def scatter(x: ArrayLike, root: int = 0, *, out: Any = None, name: str | None = None) -> NDArray:
     """A row of the root's array for each rank.
 
     Args:
@@ -228,7 +226,8 @@ def send(x: ArrayLike, dest: int, tag: int = 0) -> None:
         tag: a number that sender and receiver agree on.
     Returns: None.
     Raises: TypeError for a rank or a tag that is no integer; ValueError for what is no rank, a tag
-        that is not from 0 to 32767, or more than 2 GiB; RuntimeError before :func:`init` and after :func:`shutdown`.
+        that is not from 0 to 32767, or more than 2 GiB; RuntimeError before :func:`init` and after
+        :func:`shutdown`.
 
     >>> import lazyarray as la
     >>> la.distributed.init()
@@ -249,8 +248,9 @@ def recv(x: ArrayLike, source: int, tag: int = 0, *, out: Any = None) -> NDArray
         out: the array that the message is written to: ``x`` itself, for one.
     Returns: ``out``, or a new array of x's shape.
     Raises: TypeError for a rank or a tag that is no integer; ValueError for what is no rank, a tag
-        that is not from 0 to 32767, or an ``out`` of another shape or dtype; RuntimeError before :func:`init` and after :func:`shutdown`. The
-        result raises :class:`MismatchError` for a message of another shape or dtype.
+        that is not from 0 to 32767, or an ``out`` of another shape or dtype; RuntimeError before
+        :func:`init` and after :func:`shutdown`. The result raises :class:`MismatchError` for a
+        message of another shape or dtype.
 
     >>> import lazyarray as la
     >>> la.distributed.init()

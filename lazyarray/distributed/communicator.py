@@ -7,11 +7,7 @@ does; the thread that makes an op ready only hands it to the communication threa
 
 from __future__ import annotations
 
-import functools
-import hashlib
-import os
 import pickle
-import sys
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -19,11 +15,28 @@ import numpy as np
 
 from lazyarray.context import cpu
 from lazyarray.distributed import reductions
-from lazyarray.distributed._task import Task, is_writable, on_host
+from lazyarray.distributed._task import Task, on_host
+from lazyarray.distributed.arguments import (
+    INT,
+    integer,
+    rank_of,
+    reduction,
+    result,
+    rows_of,
+    tag_of,
+)
 from lazyarray.distributed.backend import Backend
 from lazyarray.distributed.errors import MismatchError
 from lazyarray.distributed.nccl import Nccl
 from lazyarray.distributed.packing import Onto, in_a_row, sent_from, through_host
+from lazyarray.distributed.signature import (
+    ALIKE,
+    HEAD,
+    lines_here,
+    signed,
+    text_of,
+    with_lines,
+)
 from lazyarray.engine._engine import user_line
 from lazyarray.functions.creation import empty
 from lazyarray.lazy._lazy import Tensor, TracingError, is_capturing
@@ -39,46 +52,8 @@ if TYPE_CHECKING:
 __all__ = ["Communicator"]
 
 _HOST = cpu(0)
-_HEAD = 16  # bytes before a message: a digest of what it is
-_MOST = (1 << 31) - 1 - _HEAD  # bytes of a message
-_TAGS = 1 << 15
-_INT = (1 << 31) - 1  # MPI's greatest
+_MOST = (1 << 31) - 1 - HEAD  # bytes of a message
 _SMALL = 1 << 16  # bytes of what a thread that waits for it reduces itself
-
-
-@functools.lru_cache(4096)
-def _signature(name: str, text: str, *kinds: Any) -> tuple[str, bytes, int]:
-    """What a call with arrays of these dtypes and shapes is: words, a digest, and a number of it."""
-    words = " ".join([name, *([text] if text else []), *map(str, kinds)])
-    digest = hashlib.blake2b(words.encode(), digest_size=_HEAD).digest()
-    return words, digest, _mark(digest)
-
-
-def _mark(digest: bytes) -> int:
-    return int.from_bytes(digest[:8], "little") >> 2
-
-
-# Of which all ranks get, and give, the same; so they call them from the same lines.
-_ALIKE = ("allreduce", "allgather", "reduce_scatter", "alltoall")
-
-
-def _lines() -> str:
-    """The user's lines that led here, the innermost first, without folders: machines have others."""
-    found, frame = [], sys._getframe(1)
-    inner = __name__.partition(".")[0]
-    while frame is not None:
-        if frame.f_globals.get("__name__", "").partition(".")[0] != inner:
-            code = frame.f_code
-            file = os.path.basename(code.co_filename)
-            found.append(f"{file}:{frame.f_lineno} in {code.co_name}")
-        frame = frame.f_back  # type: ignore[assignment]
-    return "\n".join(found)
-
-
-def _signed(name: str, text: str, arrays: Sequence[Any]) -> tuple[str, bytes, int]:
-    if len(arrays) == 1:  # the most frequent
-        return _signature(name, text, arrays[0].dtype, arrays[0].shape)
-    return _signature(name, text, *[kind for x in arrays for kind in (x.dtype, x.shape)])
 
 
 class Communicator:
@@ -131,8 +106,8 @@ class Communicator:
         """:func:`lazyarray.distributed.allreduce` in this group."""
         if isinstance(x, (list, tuple)):
             return self._allreduce_all(list(x), op, out, ordered, name)
-        x, op, ordered = asarray(x), self._op(op, [x]), self._ordered(ordered)
-        to = self._result("allreduce", out, x, x.shape)
+        x, op, ordered = asarray(x), reduction(op, [x]), self._ordered(ordered)
+        to = result("allreduce", out, x, x.shape)
         backend = self._backend_of(x)
 
         def work(task: Task) -> None:
@@ -142,7 +117,7 @@ class Communicator:
 
         rules = [_sum_rule(self, op, ordered)] if op in ("sum", "mean") else None
         small = self._small(x, to, op, ordered)
-        text = self._text(name, op, ordered)
+        text = text_of(name, op, ordered)
         return self._push("allreduce", text, [x], [to], work, [x], rules, out, small=small)
 
     @through_host
@@ -157,10 +132,10 @@ class Communicator:
         name: str | None = None,
     ) -> Any:
         """:func:`lazyarray.distributed.reduce` in this group."""
-        root, x = self._rank_of("root", root), asarray(x)
-        op, ordered = self._op(op, [x]), self._ordered(ordered)
+        root, x = rank_of("root", root, self.size), asarray(x)
+        op, ordered = reduction(op, [x]), self._ordered(ordered)
         at_root = self.rank == root
-        to = self._result("reduce", out, x, x.shape) if at_root else None
+        to = result("reduce", out, x, x.shape) if at_root else None
         backend = self._backend_of(x)
 
         def work(task: Task) -> None:
@@ -172,19 +147,17 @@ class Communicator:
                 source = sent_from(task, x, to, flat)
                 reductions.reduce(backend, source, flat, op, root, ordered)
 
-        text = self._text(name, op, ordered, f"to {root}")
+        text = text_of(name, op, ordered, f"to {root}")
         writes = [] if to is None else [to]
         return self._push("reduce", text, [x], writes, work, [x], None, out)
 
     @through_host
-    def broadcast(
-        self, x: Any, root: int = 0, *, out: Any = None, name: str | None = None
-    ) -> Any:
+    def broadcast(self, x: Any, root: int = 0, *, out: Any = None, name: str | None = None) -> Any:
         """:func:`lazyarray.distributed.broadcast` in this group."""
         if isinstance(x, (list, tuple)):
             return self._broadcast_all(list(x), root, out, name)
-        root, x = self._rank_of("root", root), asarray(x)
-        to = self._result("broadcast", out, x, x.shape)
+        root, x = rank_of("root", root, self.size), asarray(x)
+        to = result("broadcast", out, x, x.shape)
         at_root = self.rank == root
         backend = self._backend_of(x)
 
@@ -195,14 +168,14 @@ class Communicator:
                 backend.broadcast(flat, root)
 
         reads = [x] if at_root else []
-        text = self._text(name, f"from {root}")
+        text = text_of(name, f"from {root}")
         return self._push("broadcast", text, reads, [to], work, [x], None, out)
 
     @through_host
     def allgather(self, x: ArrayLike, *, out: Any = None, name: str | None = None) -> NDArray:
         """:func:`lazyarray.distributed.allgather` in this group."""
         x = asarray(x)
-        to = self._result("allgather", out, x, (self.size, *x.shape))
+        to = result("allgather", out, x, (self.size, *x.shape))
         backend = self._backend_of(x)
 
         def work(task: Task) -> None:
@@ -210,17 +183,17 @@ class Communicator:
                 backend.allgather(sent_from(task, x, to), flat)
 
         rules = [lambda g: self.reduce_scatter(g)]
-        return self._push("allgather", self._text(name), [x], [to], work, [x], rules, out)
+        return self._push("allgather", text_of(name), [x], [to], work, [x], rules, out)
 
     @through_host
     def gather(
         self, x: ArrayLike, root: int = 0, *, out: Any = None, name: str | None = None
     ) -> NDArray | None:
         """:func:`lazyarray.distributed.gather` in this group."""
-        root, x = self._rank_of("root", root), asarray(x)
+        root, x = rank_of("root", root, self.size), asarray(x)
         to = None
         if self.rank == root:
-            to = self._result("gather", out, x, (self.size, *x.shape))
+            to = result("gather", out, x, (self.size, *x.shape))
         backend = self._backend_of(x)
 
         def work(task: Task) -> None:
@@ -231,7 +204,7 @@ class Communicator:
                 backend.gather(sent_from(task, x, to), flat, root)
 
         writes = [] if to is None else [to]
-        text = self._text(name, f"to {root}")
+        text = text_of(name, f"to {root}")
         return self._push("gather", text, [x], writes, work, [x], None, out)
 
     @through_host
@@ -239,10 +212,10 @@ class Communicator:
         self, x: ArrayLike, root: int = 0, *, out: Any = None, name: str | None = None
     ) -> NDArray:
         """:func:`lazyarray.distributed.scatter` in this group."""
-        root, x = self._rank_of("root", root), asarray(x)
+        root, x = rank_of("root", root, self.size), asarray(x)
         at_root = self.rank == root
-        shape = self._rows("scatter", x) if at_root else x.shape
-        to = self._result("scatter", out, x, shape)
+        shape = rows_of("scatter", x, self.size) if at_root else x.shape
+        to = result("scatter", out, x, shape)
         backend = self._backend_of(x)
 
         def work(task: Task) -> None:
@@ -251,7 +224,7 @@ class Communicator:
                 backend.scatter(source, flat, root)
 
         reads = [x] if at_root else []
-        text = self._text(name, f"from {root}")
+        text = text_of(name, f"from {root}")
         return self._push("scatter", text, reads, [to], work, [to], None, out)
 
     @through_host
@@ -266,8 +239,8 @@ class Communicator:
     ) -> NDArray:
         """:func:`lazyarray.distributed.reduce_scatter` in this group."""
         x = asarray(x)
-        op, ordered = self._op(op, [x]), self._ordered(ordered)
-        to = self._result("reduce_scatter", out, x, self._rows("reduce_scatter", x))
+        op, ordered = reduction(op, [x]), self._ordered(ordered)
+        to = result("reduce_scatter", out, x, rows_of("reduce_scatter", x, self.size))
         backend = self._backend_of(x)
 
         def work(task: Task) -> None:
@@ -276,15 +249,15 @@ class Communicator:
                 reductions.reduce_scatter(backend, source, flat, op, ordered)
 
         rules = [lambda g: self.allgather(g)] if op == "sum" else None
-        text = self._text(name, op, ordered)
+        text = text_of(name, op, ordered)
         return self._push("reduce_scatter", text, [x], [to], work, [x], rules, out)
 
     @through_host
     def alltoall(self, x: ArrayLike, *, out: Any = None, name: str | None = None) -> NDArray:
         """:func:`lazyarray.distributed.alltoall` in this group."""
         x = asarray(x)
-        self._rows("alltoall", x)
-        to = self._result("alltoall", out, x, x.shape)
+        rows_of("alltoall", x, self.size)
+        to = result("alltoall", out, x, x.shape)
         backend = self._backend_of(x)
 
         def work(task: Task) -> None:
@@ -292,7 +265,7 @@ class Communicator:
                 backend.alltoall(sent_from(task, x, to), flat)
 
         rules = [lambda g: self.alltoall(g)]
-        return self._push("alltoall", self._text(name), [x], [to], work, [x], rules, out)
+        return self._push("alltoall", text_of(name), [x], [to], work, [x], rules, out)
 
     def barrier(self) -> None:
         """:func:`lazyarray.distributed.barrier` in this group."""
@@ -303,16 +276,16 @@ class Communicator:
     @through_host
     def send(self, x: ArrayLike, dest: int, tag: int = 0) -> None:
         """:func:`lazyarray.distributed.send` in this group."""
-        x, dest, tag = asarray(x), self._rank_of("dest", dest), self._tag(tag)
-        _, digest, _ = _signed("message", "", [x])
+        x, dest, tag = asarray(x), rank_of("dest", dest, self.size), tag_of(tag)
+        _, digest, _ = signed("message", "", [x])
         if x.nbytes > _MOST:
             raise ValueError(f"send: {x.nbytes} bytes in one message; it may have {_MOST}")
 
         def work(task: Task) -> None:
             source = task.view(x)
-            buffer = np.empty(_HEAD + source.nbytes, np.uint8)
-            buffer[:_HEAD] = np.frombuffer(digest, np.uint8)
-            buffer[_HEAD:].view(source.dtype).reshape(source.shape)[...] = source
+            buffer = np.empty(HEAD + source.nbytes, np.uint8)
+            buffer[:HEAD] = np.frombuffer(digest, np.uint8)
+            buffer[HEAD:].view(source.dtype).reshape(source.shape)[...] = source
             self.backend.send(buffer, dest, tag)
             self._process.thread.sends(self.backend)
 
@@ -321,20 +294,20 @@ class Communicator:
     @through_host
     def recv(self, x: ArrayLike, source: int, tag: int = 0, *, out: Any = None) -> NDArray:
         """:func:`lazyarray.distributed.recv` in this group."""
-        x, source, tag = asarray(x), self._rank_of("source", source), self._tag(tag)
-        to = self._result("recv", out, x, x.shape)
-        _, digest, _ = _signed("message", "", [x])
+        x, source, tag = asarray(x), rank_of("source", source, self.size), tag_of(tag)
+        to = result("recv", out, x, x.shape)
+        _, digest, _ = signed("message", "", [x])
 
         def work(task: Task) -> None:
             thread = self._process.thread
             message = self.backend.recv(source, tag, thread.poll)
-            if message[:_HEAD].tobytes() != digest:
+            if message[:HEAD].tobytes() != digest:
                 raise MismatchError(
                     f"the message from rank {source} is not the {x.dtype} {x.shape} that recv "
-                    f"asked for: it has {message.size - _HEAD} bytes"
+                    f"asked for: it has {message.size - HEAD} bytes"
                 )
             view = task.view(to)
-            view[...] = message[_HEAD:].view(view.dtype).reshape(view.shape)
+            view[...] = message[HEAD:].view(view.dtype).reshape(view.shape)
 
         return self._push("recv", f"from {source}", [], [to], work, [x], None, out, source)
 
@@ -358,8 +331,8 @@ class Communicator:
         1
         """
         if color is not None:
-            color = _integer("split: a color is a number from 0 on, or None", color, 0, _INT)
-        key = _integer("split: a key is an integer of 32 bits", key, -_INT - 1, _INT)
+            color = integer("split: a color is a number from 0 on, or None", color, 0, INT)
+        key = integer("split: a key is an integer of 32 bits", key, -INT - 1, INT)
         found: list[Any] = []
 
         def work(task: Task) -> None:
@@ -382,7 +355,8 @@ class Communicator:
         Args:
             thing: this rank's object.
         Returns: a list of all ranks' objects.
-        Raises: what pickling the object raises; :class:`RankError` if a rank is gone; RuntimeError after :func:`shutdown`.
+        Raises: what pickling the object raises; :class:`RankError` if a rank is gone; RuntimeError
+            after :func:`shutdown`.
 
         >>> import lazyarray as la
         >>> la.distributed.init()
@@ -403,13 +377,13 @@ class Communicator:
         xs = [asarray(x) for x in xs]
         if not xs:
             return []
-        op, ordered = self._op(op, xs), self._ordered(ordered)
+        op, ordered = reduction(op, xs), self._ordered(ordered)
         if len({x.dtype for x in xs}) > 1:
             raise TypeError("allreduce of several arrays: they have different dtypes")
         outs = [None] * len(xs) if out is None else list(out)
         if len(outs) != len(xs):
             raise ValueError(f"allreduce: {len(outs)} arrays for the results of {len(xs)}")
-        tos = [self._result("allreduce", o, x, x.shape) for x, o in zip(xs, outs, strict=True)]
+        tos = [result("allreduce", o, x, x.shape) for x, o in zip(xs, outs, strict=True)]
 
         if len(xs) == 1:
             return [self.allreduce(xs[0], op, out=outs[0], ordered=ordered, name=name)]
@@ -433,12 +407,10 @@ class Communicator:
                 v[...] = flat[at : at + v.size].reshape(v.shape)
                 at += v.size
 
-        self._push("allreduce", self._text(name, op, ordered), xs, tos, work, xs, None, out)
+        self._push("allreduce", text_of(name, op, ordered), xs, tos, work, xs, None, out)
         return tos
 
-    def _broadcast_all(
-        self, xs: list[Any], root: int, out: Any, name: str | None
-    ) -> list[Any]:
+    def _broadcast_all(self, xs: list[Any], root: int, out: Any, name: str | None) -> list[Any]:
         outs = [None] * len(xs) if out is None else list(out)
         if len(outs) != len(xs):
             raise ValueError(f"broadcast: {len(outs)} arrays for the results of {len(xs)}")
@@ -450,10 +422,10 @@ class Communicator:
         self,
         name: str,
         text: str,
-        reads: Sequence[Any],
-        writes: Sequence[Any],
+        reads: list[Any],
+        writes: list[Any],
         work: Callable[[Task], None],
-        signed: Sequence[Any],
+        alike: Sequence[Any],
         rules: list[Any] | None,
         out: Any,
         peer: int | None = None,
@@ -461,7 +433,7 @@ class Communicator:
     ) -> Any:
         """Pushes a collective; gives what it writes.
 
-        ``signed``: what must be alike on all ranks; ``rules``: its gradient's; ``peer``: the other
+        ``alike``: what must be alike on all ranks; ``rules``: its gradient's; ``peer``: the other
         rank of a message; ``small``: see :class:`Task`.
         """
         process = self._process
@@ -476,16 +448,16 @@ class Communicator:
                 "as a constant"
             )
         place = _HOST
-        if signed and not on_host(signed[0]):
-            place = signed[0].device
+        if alike and not on_host(alike[0]):
+            place = alike[0].device
             text = f"{text} by NCCL".lstrip()
-            work = _on_stream(self._backend_of(signed[0]), work)
-        words, digest, mark = _signed(name, text, signed)
+            work = _on_stream(self._backend_of(alike[0]), work)
+        words, digest, mark = signed(name, text, alike)
         ranks = self.ranks if peer is None else (self.ranks[peer],)
         entry = process.ledger.add(self.name, words, user_line(), ranks, peer is not None)
-        if process.compares_lines and name in _ALIKE:
-            entry.lines = _lines()
-            mark = _mark(hashlib.blake2b(digest + entry.lines.encode(), digest_size=_HEAD).digest())
+        if process.compares_lines and name in ALIKE:
+            entry.lines = lines_here()
+            mark = with_lines(digest, entry.lines)
         agreed = mark if peer is None else None
         task = Task(process.thread.line, self, entry, agreed, reads, writes, work, small)
         if task.push(place, process.channel, name):
@@ -501,7 +473,7 @@ class Communicator:
             return list(writes)
         to = writes[0]
         # Of one that will never change the op keeps an array that it can write to.
-        return to if out is not None or to.ndim else scalar_like(to.reshape(()), signed[0])
+        return to if out is not None or to.ndim else scalar_like(to.reshape(()), alike[0])
 
     def _wait(
         self,
@@ -554,69 +526,8 @@ class Communicator:
             self._little[op, dtype] = found
         return None if found is None else ((x, to), *found)
 
-    def _text(self, name: str | None, op: str = "", ordered: bool = False, more: str = "") -> str:
-        """What ranks compare, beside dtypes and shapes."""
-        if name is None and not ordered and not more:
-            return op
-        if name is not None and not isinstance(name, str):
-            raise TypeError(f"the name of a collective is a str, not a {type(name).__name__}")
-        called = "" if name is None else repr(name)
-        return " ".join(filter(None, [op, "in order" if ordered else "", more, called]))
-
     def _ordered(self, ordered: bool | None) -> bool:
         return self._process.ordered if ordered is None else bool(ordered)
-
-    def _op(self, op: str, arrays: Sequence[Any]) -> str:
-        if op not in reductions.OPS:
-            raise ValueError(f"a reduction is one of {', '.join(reductions.OPS)}, not {op!r}")
-        if op == "mean":
-            for x in arrays:
-                if asarray(x).dtype.kind not in "fc":
-                    raise TypeError(
-                        f"the mean over ranks is of floats, not of {asarray(x).dtype}: "
-                        "x.astype(float)"
-                    )
-        return op
-
-    def _rank_of(self, what: str, rank: int) -> int:
-        return _integer(f"{what} is a rank of {self.size}", rank, 0, self.size - 1)
-
-    def _tag(self, tag: int) -> int:
-        return _integer(f"a tag is an integer from 0 to {_TAGS - 1}", tag, 0, _TAGS - 1)
-
-    def _rows(self, name: str, x: NDArray) -> tuple[int, ...]:
-        """The shape of one rank's part."""
-        if not x.ndim or x.shape[0] != self.size:
-            raise ValueError(
-                f"{name}: the first axis has a row for each of the {self.size} ranks, not shape "
-                f"{x.shape}"
-            )
-        return x.shape[1:]
-
-    def _result(self, name: str, out: Any, x: NDArray, shape: tuple[int, ...]) -> Any:
-        if out is None:
-            return empty(shape, x.dtype, device=x.device)
-        if out is x and shape == x.shape and is_writable(x):
-            return out
-        if not isinstance(out, Tensor):
-            raise TypeError(f"{name}: out is an NDArray, not {type(out).__name__}")
-        if out.shape != shape or out.dtype != x.dtype:
-            raise ValueError(
-                f"{name}: out has shape {out.shape} and {out.dtype}, the result {shape} and "
-                f"{x.dtype}"
-            )
-        if not is_writable(out):
-            raise ValueError(f"{name}: out is read-only")
-        return out
-
-
-def _integer(what: str, given: Any, least: int, most: int) -> int:
-    if isinstance(given, bool) or not hasattr(given, "__index__"):
-        raise TypeError(f"{what}, not {given!r}")
-    found: int = given.__index__()
-    if not least <= found <= most:
-        raise ValueError(f"{what}, not {found}")
-    return found
 
 
 def _on_stream(backend: Any, work: Callable[[Task], None]) -> Callable[[Task], None]:

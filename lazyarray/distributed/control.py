@@ -28,7 +28,7 @@ _IDLE, _BETWEEN, _TIMES = 30, 6, 5  # seconds, seconds, questions
 
 
 def answer_seconds(timeout: float) -> float:
-    """How long the hub waits for the ranks' ledgers, where collectives are overdue after ``timeout``."""
+    """How long the hub waits for ledgers, where collectives are overdue after ``timeout``."""
     return min(_ANSWER_SECONDS, max(timeout, 0.5))
 
 
@@ -133,7 +133,7 @@ class Hub(threading.Thread):
                     self._hang_up(line, rank)
                     continue
                 for message in messages:
-                    self._take(rank, message)
+                    self._take(key.data[1], message)
             if self._told is not None and time.monotonic() >= self._until:
                 self._compare()
         self._selector.close()

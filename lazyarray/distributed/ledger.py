@@ -6,7 +6,6 @@ import collections
 import itertools
 import sys
 import threading
-import time
 from typing import Any
 
 from lazyarray.distributed._task import QUEUED, UNDER_WAY, UNREADY, WAITING, Entry
@@ -23,7 +22,7 @@ def _from_one() -> itertools.count[int]:
 class Ledger:
     """What this rank has issued last, and what its communication has got to.
 
-    The two differ where a program runs ahead: then the place that others wait at was issued long ago.
+    The two differ where a program runs ahead: the place that others wait at was issued long ago.
 
     All of it changes under the GIL only, by single operations: ``add`` where a collective is
     pushed, ``current`` and ``begun`` by the thread that brings one on. Readers copy, in any thread.

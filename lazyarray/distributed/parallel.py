@@ -180,8 +180,9 @@ class DataParallel:
     def _find_order(self) -> None:
         """Sends rank 0's order in the first step, and takes it in the third.
 
-        All ranks have to change to it in the same step, and none may wait for others in ``step``. A
-        step between gives it the time to come: only where rank 0 is two steps late it is waited for.
+        All ranks have to change to it in the same step, and none may wait for others in ``step``.
+        A step between gives it the time to come: it is waited for only where rank 0 is two steps
+        late.
         """
         self._steps += 1
         if self._steps == 1:

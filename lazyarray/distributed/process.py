@@ -71,8 +71,8 @@ class Process:
         # What all collectives write, of all communicators: so they run in program order.
         self.channel = engine.get().new_variable()
         self.thread = CommunicationThread(self)
-        # When this rank asked rank 0 to compare, while there is no answer. Several threads write it:
-        # whole, so without a lock.
+        # When this rank asked rank 0 to compare, while there is no answer. Several threads write
+        # it, as a whole, so without a lock.
         self._asked: float | None = None
         self._finished: float | None = None  # when this rank came to its end
         self._end = threading.Event()
@@ -149,7 +149,7 @@ class Process:
         return None
 
     def overdue(self) -> None:
-        """Has rank 0 compare what the ranks are doing; where it does not answer, see :meth:`_watch`."""
+        """Has rank 0 compare what the ranks are doing; :meth:`_watch` sees to it that it does."""
         if self._member is not None:
             self._asked = self._asked or time.monotonic()
             self._member.send({"overdue": True})
@@ -242,7 +242,7 @@ class Process:
             self._member.send({"died": why})
 
     def breaks(self, entry: Entry, error: BaseException) -> None:
-        """A collective that the ranks had agreed on failed on this one: all is over between them."""
+        """A collective that the ranks had agreed on has failed here: all is over between them."""
         if self.size > 1:
             what = f"failed in {entry.text} from {entry.where}: {type(error).__name__}: {error}"
             if self._member is not None:

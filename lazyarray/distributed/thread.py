@@ -20,6 +20,7 @@ from lazyarray import profiler
 from lazyarray.distributed._task import AGREEING, DIFFERS, MOVING, OVER, Line, Task
 from lazyarray.distributed.errors import MismatchError, RankError
 from lazyarray.distributed.ledger import UNDER_WAY
+from lazyarray.distributed.signature import other_lines
 
 if TYPE_CHECKING:
     from lazyarray.distributed.process import Process
@@ -197,13 +198,10 @@ class CommunicationThread:
             raise MismatchError(
                 f"the ranks differ at {task.entry.comm} #{task.entry.number}: {what}"
             )
-        if (other := next((i for i, e in enumerate(every) if e[3] != every[0][3]), None)) is not None:
-            paths = [every[i][3].split("\n") for i in (0, other)]
-            depth = next((k for k, pair in enumerate(zip(*paths, strict=False)) if len({*pair}) > 1), 0)
-            what = "; ".join(
-                f"rank {ranks[i]} from {' called from '.join(path[: depth + 1])}"
-                for i, path in zip((0, other), paths, strict=True)
-            )
+        differ = other_lines([lines for _, _, _, lines in every])
+        if differ is not None:
+            pairs = zip((0, differ[0]), differ[1], strict=True)
+            what = "; ".join(f"rank {ranks[i]} from {lines}" for i, lines in pairs)
             raise MismatchError(
                 f"the ranks called {entry.text} ({entry.comm} #{entry.number}) from different "
                 f"lines, which init(check=True) compares: {what}"

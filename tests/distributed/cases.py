@@ -259,9 +259,7 @@ CALLS = {
     "alltoall": (True, lambda x: D.alltoall(x), lambda xs, r: np.stack([x[r] for x in xs])),
     "send": (
         False,
-        lambda x: (
-            D.send(x, (D.rank() + 1) % D.size()) or D.recv(x, (D.rank() - 1) % D.size())
-        ),
+        lambda x: D.send(x, (D.rank() + 1) % D.size()) or D.recv(x, (D.rank() - 1) % D.size()),
         lambda xs, r: xs[r - 1],
     ),
 }
@@ -307,6 +305,36 @@ def in_pieces():
 
 
 @case
+def an_mpi_that_prepares_no_reductions():
+    """Before its version 4; and after a collective was given up, which the prepared one is in."""
+
+    class Old:
+        def __init__(self, comm):
+            self.comm = comm
+
+        def __getattr__(self, name):
+            return getattr(self.comm, name)
+
+        def Allreduce_init(self, *_):
+            raise NotImplementedError
+
+    group = D.world().split(0)
+    backend = group.backend
+    backend._agreement.request.Free()
+    backend._comm = Old(backend._comm)
+    backend._agreement = backend._prepared()
+    for k in range(5):
+        assert group.allreduce(la.array([k])).item() == k * D.size()
+        group.barrier()
+    first = D.rank() == 0
+    raises(
+        D.MismatchError,
+        lambda: group.allreduce(la.ones(2 + first)).wait_to_read(),
+        "rank 0 called",
+    )
+
+
+@case
 def results_go_to_every_view():
     rank, size = D.rank(), D.size()
     for k, kind in enumerate(kind for kind in VIEWS if kind != "broadcast"):
@@ -320,7 +348,12 @@ def results_go_to_every_view():
             (lambda x, out: D.alltoall(x, out=out), np.stack([v[rank] for v in views])),
             (lambda x, out: D.allgather(x[0], out=out), np.stack([v[0] for v in views])),
             (lambda x, out: D.broadcast(x, 0, out=out), views[0]),
-            (lambda x, out: D.reduce_scatter(x, out=out[:1].reshape(row.shape), ordered=True), row),
+            (
+                lambda x, out, shape=row.shape: D.reduce_scatter(
+                    x, out=out[:1].reshape(shape), ordered=True
+                ),
+                row,
+            ),
         ]:
             base, whole = la.zeros((size, 6, 8), dtype), np.zeros((size, 6, 8), dtype)
             out, to = VIEWS[kind](base), VIEWS[kind](whole)

@@ -73,6 +73,7 @@ def main() -> None:
                 sums[k] = summed(la.zeros(3))
         sums[1].wait_to_read()
     if how == "broken":  # between the ranks' agreement and the data's way
+
         def fails(*_: object) -> None:
             raise MemoryError("no room for a copy")
 
