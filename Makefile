@@ -130,7 +130,7 @@ bench-programs: $(VENV)/.installed-bench
 
 RANKS ?= 2
 bench-distributed: $(VENV)/.installed-mpi
-	$(BIN)/python -m lazyarray.launch -n $(RANKS) -m benchmarks.distributed $(ARGS)
+	$(BIN)/python -m benchmarks.distributed --ranks $(RANKS) $(ARGS)
 bench-dask: $(VENV)/.installed-dask,jit
 	$(BIN)/python -m benchmarks.dask_blocks $(ARGS)
 

@@ -1,16 +1,20 @@
 """Collectives: `make bench-distributed`.
 
 Latency and bandwidth of allreduce against plain mpi4py, in alternation; how much of a step's
-communication is hidden behind its backward pass; what follows from these figures for more ranks.
+communication is hidden behind its backward pass; what follows from these figures for more ranks;
+the time of a step in 1, 2 and 4 processes.
 
-    python -m lazyarray.launch -n 2 -m benchmarks.distributed
+    python -m benchmarks.distributed --ranks 2
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import math
 import os
+import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Callable
@@ -186,21 +190,87 @@ def advised(latency: float, gigabits: float, ranks: int) -> float:
     return 10 * steps * latency * rate * ranks / (2 * (ranks - 1))
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--quick", action="store_true", help="a fifth of the time")
-    parser.add_argument(
-        "--network", type=float, default=2, help="Gbit/s that the steps' collectives are slowed to"
+def message(comm: Any, times: int) -> float:
+    """Seconds that a message of 8 bytes takes from rank 0 to rank 1: half of there and back."""
+    x = np.zeros(1)
+    best = math.inf
+    for _ in range(times):
+        comm.Barrier()
+        start = time.perf_counter()
+        if comm.Get_rank() == 0:
+            comm.Send(x, 1)
+            comm.Recv(x, 1)
+        elif comm.Get_rank() == 1:
+            comm.Recv(x, 0)
+            comm.Send(x, 0)
+        best = min(best, time.perf_counter() - start)
+    return float(comm.bcast(best, 0)) / 2
+
+
+def one_step(quick: bool) -> dict[str, float]:
+    """Milliseconds of a step: of a batch that the ranks share, and with one of its size each."""
+    batch = 256 if quick else 1024
+    found: dict[str, float] = {"processes": D.size()}
+    for name, share in (("shared", batch // D.size()), ("each", batch)):
+        step = Step(512, 8, share)
+        for _ in range(4):  # the third one takes the order of the gradients
+            step.whole()
+        for part in ("whole", "computed", "communicated"):
+            found[f"{name} {part}"] = 1e3 * min(
+                shortest(getattr(step, part), 3) for _ in range(3 if quick else 8)
+            )
+    each = D.world().exchange(found)
+    return {name: max(e[name] for e in each) for name in found}
+
+
+STEP_LINE = "a step: "  # before what each run of `--part step` prints
+
+
+def steps_of(processes: tuple[int, ...], quick: bool) -> list[dict[str, float]]:
+    """:func:`one_step` in launches of their own, one after the other."""
+    rows = []
+    for n in processes:
+        done = subprocess.run(
+            [sys.executable, "-m", "lazyarray.launch", "-n", str(n), "-m", __spec__.name,
+             "--part", "step", *(["--quick"] if quick else [])],
+            stdout=subprocess.PIPE, text=True, check=True,
+        )  # fmt: skip
+        line = next(text for text in done.stdout.splitlines() if STEP_LINE in text)
+        rows.append(json.loads(line.partition(STEP_LINE)[2]))
+    return rows
+
+
+def print_steps(rows: list[dict[str, float]]) -> None:
+    print("a step of a network of 8.4 MB of gradients, in ms; in brackets the computation alone")
+    print(f"{'processes':>10} {'one batch, shared':>24} {'a batch each':>24}")
+    for row in rows:
+        times = [
+            f"{row[f'{k} whole']:.1f} ({row[f'{k} computed']:.1f})" for k in ("shared", "each")
+        ]
+        print(f"{row['processes']:10.0f} {times[0]:>24} {times[1]:>24}")
+
+
+def print_model(latency: float, measured: bool) -> None:
+    """A table of what follows for more ranks."""
+    how = "as it was measured here" if measured else "as it was given"
+    print(
+        f"model: 100 MB of gradients, {latency * 1e6:.2f} us a message, {how}; buckets whose latency "
+        "costs a tenth"
     )
-    parser.add_argument(
-        "--trace",
-        default=os.path.join(tempfile.gettempdir(), "collectives.json"),
-        help="a file for rank 0's steps, as ui.perfetto.dev shows them",
-    )
-    args = parser.parse_args()
-    D.init("mpi")
-    comm = D.world().backend._comm.Dup()
+    for gigabits in (25.0, 200.0):
+        for ranks in (8, 64, 256, 1024):
+            print(
+                f"  {gigabits:4.0f} Gbit/s, {ranks:4d} ranks: "
+                f"{model(latency, gigabits, ranks, 1e8) * 1e3:6.1f} ms, buckets of "
+                f"{advised(latency, gigabits, ranks) / MIB:6.1f} MiB"
+            )
+
+
+def collectives(args: argparse.Namespace) -> None:
+    """What all ranks of one launch measure, and rank 0 prints."""
+    comm = D.world().backend._comm.Dup()  # type: ignore[attr-defined]
     rows = allreduces(comm, args.quick)
+    latency = message(comm, 500) if D.size() > 1 else math.nan
     slow_network(args.network)
     steps = {
         "on the cores that move the data": Step(512, 8, 256 if args.quick else 1024),
@@ -227,14 +297,42 @@ def main() -> None:
             "of what can overlap does"
         )
     print(f"a trace of such steps: {args.trace}")
-    print("model: 100 MB of gradients, 10 us a message; buckets whose latency costs a tenth")
-    for gigabits in (25.0, 200.0):
-        for ranks in (8, 64, 256, 1024):
-            print(
-                f"  {gigabits:4.0f} Gbit/s, {ranks:4d} ranks: "
-                f"{model(1e-5, gigabits, ranks, 1e8) * 1e3:6.1f} ms, buckets of "
-                f"{advised(1e-5, gigabits, ranks) / MIB:6.1f} MiB"
-            )
+    given = args.latency is not None
+    print_model(args.latency * 1e-6 if given else latency, not given)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--quick", action="store_true", help="a fifth of the time")
+    parser.add_argument("--ranks", type=int, default=2, help="of all but the table of steps")
+    parser.add_argument(
+        "--latency", type=float, help="us a message in the model (default: as measured, by MPI)"
+    )
+    parser.add_argument(
+        "--network", type=float, default=2, help="Gbit/s that the steps' collectives are slowed to"
+    )
+    parser.add_argument(
+        "--trace",
+        default=os.path.join(tempfile.gettempdir(), "collectives.json"),
+        help="a file for rank 0's steps, as ui.perfetto.dev shows them",
+    )
+    parser.add_argument(
+        "--part", choices=("collectives", "step"), help="only this, in the ranks of one launch"
+    )
+    args = parser.parse_args()
+    if args.part is None:  # started plainly: it starts the launches
+        program = [sys.executable, "-m", "lazyarray.launch", "-n", str(args.ranks), "-m"]
+        given = [__spec__.name, *sys.argv[1:], "--part", "collectives"]
+        subprocess.run([*program, *given], check=True)
+        print_steps(steps_of((1, 2, 4), args.quick))
+        return
+    D.init("mpi")
+    if args.part == "collectives":
+        collectives(args)
+        return
+    found = one_step(args.quick)
+    if D.rank() == 0:
+        print(STEP_LINE + json.dumps(found))
 
 
 if __name__ == "__main__":
