@@ -254,8 +254,8 @@ def print_model(latency: float, measured: bool) -> None:
     """A table of what follows for more ranks."""
     how = "as it was measured here" if measured else "as it was given"
     print(
-        f"model: 100 MB of gradients, {latency * 1e6:.2f} us a message, {how}; buckets whose latency "
-        "costs a tenth"
+        f"model: 100 MB of gradients, {latency * 1e6:.2f} us a message, {how}; buckets whose "
+        "latency costs a tenth"
     )
     for gigabits in (25.0, 200.0):
         for ranks in (8, 64, 256, 1024):

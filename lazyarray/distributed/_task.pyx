@@ -140,6 +140,11 @@ def on_host(Tensor x not None):
     return x.v.device().kind != GPU
 
 
+def is_profiled():
+    """Whether the profiler runs."""
+    return process_engine().c.profiling()
+
+
 def is_writable(Tensor x not None):
     """Whether results may be written to it."""
     return not x.v.readonly

@@ -29,11 +29,10 @@ def _row(x: np.ndarray) -> np.ndarray:
     return x.reshape(-1)
 
 
-def _parts(count: int, itemsize: int) -> Iterator[slice]:
+def _parts(count: int, itemsize: int) -> list[slice]:
     """Elements that go at once; one part at least, as all ranks call the same."""
     most = max(1, PIECE // itemsize)
-    for start in range(0, max(count, 1), most):
-        yield slice(start, min(start + most, count))
+    return [slice(k, min(k + most, count)) for k in range(0, max(count, 1), most)]
 
 
 _OPEN_MPI = {
@@ -109,6 +108,7 @@ class Mpi(Backend):
         comm.Set_errhandler(self._mpi.ERRORS_RETURN)
         self.rank, self.size = comm.Get_rank(), comm.Get_size()
         self._items: dict[int, Any] = {}  # MPI's types of so many bytes
+        self._reduces: dict[tuple[str, np.dtype[Any]], bool] = {}
         self._pending: list[tuple[Any, np.ndarray]] = []
         m = self._mpi
         self.begins, self.in_place = comm.Iallreduce, m.IN_PLACE
@@ -147,6 +147,12 @@ class Mpi(Backend):
     # -- reductions
 
     def reduces(self, op: str, dtype: np.dtype[Any]) -> bool:
+        found = self._reduces.get((op, dtype))
+        if found is None:
+            found = self._reduces[op, dtype] = self._has(op, dtype)
+        return found
+
+    def _has(self, op: str, dtype: np.dtype[Any]) -> bool:
         if dtype.str[1:] not in self._types:
             return False  # halves; MPI's long doubles are not everywhere NumPy's
         if op in ("sum", "mean", "prod") and dtype.kind in "iu" and dtype.itemsize < 4:
@@ -164,6 +170,10 @@ class Mpi(Backend):
         return self._types[dtype.str[1:]], self._op(op, dtype)
 
     def allreduce(self, source: np.ndarray, to: np.ndarray, op: str) -> None:
+        if to.nbytes <= PIECE:  # the most frequent, with as little of Python as can be
+            given = self._mpi.IN_PLACE if to is source else self._typed(source)
+            self._comm.Allreduce(given, self._typed(to), self._op(op, to.dtype))
+            return
         for part in _parts(to.size, to.itemsize):
             given = self._mpi.IN_PLACE if to is source else self._typed(_row(source)[part])
             self._comm.Allreduce(given, self._typed(_row(to)[part]), self._op(op, to.dtype))

@@ -17,7 +17,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lazyarray import profiler
-from lazyarray.distributed._task import AGREEING, DIFFERS, MOVING, OVER, Line, Task
+from lazyarray.distributed._task import (
+    AGREEING,
+    DIFFERS,
+    MOVING,
+    OVER,
+    Line,
+    Task,
+    is_profiled,
+)
 from lazyarray.distributed.errors import MismatchError, RankError
 from lazyarray.distributed.ledger import UNDER_WAY
 from lazyarray.distributed.signature import other_lines
@@ -147,14 +155,15 @@ class CommunicationThread:
 
     def _collective(self, task: Task) -> None:
         self.line.task = task
-        moves = False
+        moves, scope = False, None
         try:
             if self.over is not None:
                 raise self.over
             if (fate := self._process.fate(task.comm)) is not None:
                 raise fate
             # In a trace: the data's way, and of small ones the agreement, too.
-            scope = profiler.frame(task.entry.text, "collectives").start()
+            if is_profiled():
+                scope = profiler.frame(task.entry.text, "collectives").start()
             count, before = 0, AGREEING
             while (state := task.advance()) in (AGREEING, MOVING):
                 count = count + 1 if state == before else 1
@@ -167,10 +176,12 @@ class CommunicationThread:
             if state != OVER:
                 if task.mark is not None:
                     task.entry.becomes(UNDER_WAY)
-                scope.start()
+                if scope is not None:
+                    scope.start()
                 moves = task.mark is not None
                 task.work(task)
-            scope.stop()
+            if scope is not None:
+                scope.stop()
             error = None
         except BaseException as exc:
             task.gives_up()
