@@ -213,7 +213,7 @@ cdef class Task:
         self.pushing = True
         try:
             process_engine().push_callable(
-                self.starts, place, const, tuple(writes), whole, no_skip, 0, name, True
+                self.starts, place, const, tuple(writes), whole, no_skip, 0, name, True, True
             )
         finally:
             self.pushing = False
@@ -339,6 +339,7 @@ cdef class Line:
     cdef public Task task       # what is done now
     cdef public object over     # why nothing runs any more
     cdef readonly int brought   # tasks that waiters ended
+    cdef readonly int in_turn   # tasks that began as the thread ended the one before
     cdef object ledger, lost, left, thread
     cdef bint helped            # waiters call MPI, too
 
@@ -364,8 +365,8 @@ cdef class Line:
             task.ends(self.over)
             return
         self.items.append(task)
-        if get_ident() == self.thread:  # which comes for it at once
-            pass
+        if get_ident() == self.thread:  # which has ended the one before, and comes for it at once
+            self.in_turn += 1
         # Of large ones only the agreement: that pays where its thread would soon wait, and is awake.
         elif (task.pushing or task.small is not None) and self.helps(task) and not engine.profiling():
             waited = task.done.offer()

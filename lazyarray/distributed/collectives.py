@@ -79,7 +79,8 @@ def reduce(
         root: the rank that gets the result.
         op: "sum", "mean", "prod", "max" or "min".
         out: at the root, the array that the result is written to.
-        ordered, name: as in :func:`allreduce`.
+        ordered: as in :func:`allreduce`.
+        name: as in :func:`allreduce`.
     Returns: at the root ``out`` or a new array of x's shape; None elsewhere.
     Raises: as :func:`allreduce`; ValueError for a root that is no rank.
 
@@ -185,7 +186,8 @@ def reduce_scatter(
         x: an array of shape ``(size, ...)``, the same on all ranks.
         op: "sum", "mean", "prod", "max" or "min".
         out: the array that the row is written to.
-        ordered, name: as in :func:`allreduce`.
+        ordered: as in :func:`allreduce`.
+        name: as in :func:`allreduce`.
     Returns: ``out``, or a new array of shape ``x.shape[1:]``.
     Raises: as :func:`allreduce`; ValueError for another first axis.
 

@@ -147,6 +147,7 @@ cdef extern from "operator.h" namespace "lazyarray" nogil:
         cbool native
         cbool is_async "async"
         cbool own_errors
+        cbool brief
 
     cdef cppclass COp "lazyarray::Operator":
         Prop prop
@@ -340,7 +341,7 @@ cdef class Engine:
     cdef int check_operator(self, Opr op) except -1
     cdef int push_callable(self, object fn, Device ctx, tuple const_vars, tuple mutable_vars,
                            tuple overwrites, object prop, object priority, str name,
-                           bint is_async) except -1
+                           bint is_async, bint brief=*) except -1
 
 
 cdef class Opr:

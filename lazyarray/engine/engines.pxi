@@ -272,7 +272,7 @@ cdef class Engine:
 
     cdef int push_callable(self, object fn, Device ctx, tuple const_vars, tuple mutable_vars,
                            tuple overwrites, object prop, object priority, str name,
-                           bint is_async) except -1:
+                           bint is_async, bint brief=False) except -1:
         if isinstance(priority, bool) or not hasattr(priority, "__index__"):
             raise TypeError(f"priority is an integer, not {type(priority).__name__}")
         cdef int rank = priority.__index__()
@@ -307,6 +307,7 @@ cdef class Engine:
         op.prop = <Prop><int>prop
         op.payload.run = _run_async_task if is_async else _run_task
         op.payload.is_async = is_async
+        op.payload.brief = brief
         for o in mutable_vars + overwrites:
             v = o
             v.c.issued += 1

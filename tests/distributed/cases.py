@@ -701,6 +701,24 @@ def who_waits_brings_it_on():
 
 
 @case
+def collectives_in_a_row():
+    """The thread that ends one begins the next: no worker in between."""
+    line = D.world()._process.thread.line
+    D.barrier()
+    if D.rank() == 1:
+        time.sleep(0.1)  # meanwhile the others issue all
+    before = line.in_turn
+    xs = [la.full(50_000, float(k)) for k in range(30)]
+    la.waitall()
+    for x in xs:
+        D.allreduce(x, "max", out=x)
+    for k, x in enumerate(xs):
+        assert x[-1].item() == k
+    if os.environ.get("LAZYARRAY_ENGINE_TYPE") != "NaiveEngine":
+        assert sum(D.world().exchange(line.in_turn - before)) >= 25
+
+
+@case
 def signals_while_a_rank_waits():
     """What a signal's handler raises in a wait breaks nothing: the next wait has the value."""
     waits, came = False, 0

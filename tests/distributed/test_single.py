@@ -95,6 +95,24 @@ def test_errors_reach_the_arrays_and_heal():
     la.waitall()  # the error was handed on, and seen there
 
 
+def test_many_that_end_at_once_do_not_recurse():
+    """Who ends one begins the next, which here ends as it begins."""
+    if os.environ.get("LAZYARRAY_ENGINE_TYPE") == "NaiveEngine":
+        pytest.skip("errors come at the call")
+    gate, x = threading.Event(), la.ones(3)
+    la.engine.get().push_sync(lambda run_ctx: gate.wait(), la.cpu(0), (), [x.var])
+    outs = [la.empty(3) for _ in range(3000)]
+    for out in outs:
+        D.allreduce(x, out=out)
+    D.world()._process.thread.abandon(D.RankError("all is over", 0))
+    gate.set()
+    for out in outs:
+        with pytest.raises(D.RankError, match="all is over"):
+            out.wait_to_read()
+    with contextlib.suppress(D.RankError):
+        la.waitall()
+
+
 def test_a_part_of_an_array_does_not_heal_the_rest():
     def fail(run_ctx):
         raise ValueError("broken")

@@ -177,8 +177,13 @@ void Engine::ready(Operator* op, After& after, bool pushing) {
     return;
   }
   // One that waits on the host for a device's work is for a worker: its pusher goes on.
-  if (pushing && (op->prop == Prop::ASYNC || op->prop == Prop::DELETE_VAR || op->hands_over()) &&
-      (op->device.is_gpu() || !launches(op))) {
+  const bool by_pusher =
+      pushing && (op->prop == Prop::ASYNC || op->prop == Prop::DELETE_VAR || op->hands_over()) &&
+      (op->device.is_gpu() || !launches(op));
+  // Who ends a collective begins the next one: two changes of threads less. (Not so a user's own
+  // callable, for which the thread might hold a lock; nor on a device, whose work goes to the
+  // stream of the thread.)
+  if (by_pusher || (after.hands_on && op->payload.brief && !launches(op))) {
     begin(op);
     (after.run_last ? after.run_last->queue_next : after.run) = op;
     after.run_last = op;
@@ -284,6 +289,7 @@ void Engine::complete(Operator* op, Error* error) {
   After after;
   // Inside an op that settle() runs, what becomes ready is left to that: a chain of asynchronous
   // ops that complete at once must not recurse.
+  after.hands_on = !tls.settling;
   if (auto* outer = static_cast<After*>(tls.settling))
     if (outer->engine == this) after.home = outer;
   Completing here{this, tls.completing};

@@ -136,6 +136,7 @@ class Engine {
     Engine* engine = nullptr;
     After* home = this;           // who runs what becomes ready where ops run at the call
     bool here = false;            // some op of `here_` has this as its home
+    bool hands_on = false;        // this thread also runs what becomes ready and is brief
     Operator *run = nullptr, *run_last = nullptr;    // begun: this thread runs them (linked by queue_next)
     Operator *done = nullptr, *done_last = nullptr;  // completed: drop what they hold (likewise)
     Wakes wake;

@@ -38,6 +38,7 @@ struct Payload {
   bool native = false;      // needs no interpreter: a waiter may run it, and it counts as compute
   bool async = false;       // completes by Engine::complete, not by returning
   bool own_errors = false;  // reads and sets its variables' errors itself, per instruction
+  bool brief = false;       // asynchronous, and `run` is ours: it only puts something into a line
 };
 
 struct Waiter;
