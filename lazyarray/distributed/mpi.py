@@ -92,9 +92,10 @@ def begin() -> Mpi:
 
 def end(world: Mpi, clean: bool) -> None:
     """Ends MPI, if :func:`begin` began it; not if ranks are missing, for which it would wait."""
-    if clean and world.ours:
+    if clean:
         world.close()
-        _mpi().Finalize()
+        if world.ours:
+            _mpi().Finalize()
 
 
 class Mpi(Backend):
