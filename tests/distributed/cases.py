@@ -136,6 +136,17 @@ def reductions_elsewhere():
                 same(x, want, exact=ordered)
             else:
                 D.reduce(x, last, "sum", ordered=ordered)
+    for dtype, op in itertools.product(DTYPES, UFUNCS):
+        if op == "mean" and np.dtype(dtype).kind not in "fc":
+            continue
+        xs = of_all((D.size(), 5), dtype, seed=7)
+        x, want = la.array(xs[D.rank()]), serial(op, xs)
+        exact = op in ("max", "min")
+        got = D.reduce(x, 0, op)
+        assert (got is None) == (D.rank() != 0)
+        if got is not None:
+            same(got, want, exact)
+        same(D.reduce_scatter(x, op), want[D.rank()], exact)
     raises(ValueError, lambda: D.reduce(la.ones(2), D.size()), "root")
     raises(ValueError, lambda: D.reduce_scatter(la.ones((D.size() + 1, 2))), "row")
 
@@ -266,10 +277,10 @@ CALLS = {
 
 
 @case
-def every_call_with_every_dtype_and_view():
+def every_call_with_every_dtype_and_view(dtypes=DTYPES):
     """Each call meets each dtype, and, of one dtype, each view; of the others they take turns."""
     rank, views = D.rank(), list(VIEWS)
-    for d, dtype in enumerate(DTYPES):
+    for d, dtype in enumerate(dtypes):
         xs = of_all((D.size(), 6, 8), dtype, seed=4)
         for c, (name, (rows, call, wanted)) in enumerate(CALLS.items()):
             for kind in views if dtype == "d" else [views[(d + c) % len(views)]]:
@@ -294,7 +305,7 @@ def in_pieces():
 
     old, mpi.PIECE = mpi.PIECE, 100
     try:
-        every_call_with_every_dtype_and_view()
+        every_call_with_every_dtype_and_view("?dF")
         x = la.array(given(D.rank(), (D.size(), 701), "d"))
         xs = of_all((D.size(), 701), "d")
         same(D.reduce_scatter(x, "max"), serial("max", [v[D.rank()] for v in xs]))

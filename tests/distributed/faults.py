@@ -62,7 +62,7 @@ def main() -> None:
         if how == "crossed":  # a message that nobody sends
             D.recv(la.empty(2), 0).wait_to_read()
     if how == "stopped" and D.rank() == 0:  # who compares the ranks
-        subprocess.Popen(["sh", "-c", f"sleep 3; kill -CONT {os.getpid()}"])
+        subprocess.Popen(["sh", "-c", f"sleep 4; kill -CONT {os.getpid()}"])
         os.kill(os.getpid(), signal.SIGSTOP)
     if how == "swapped":  # calls that differ in their lines only
         sums = {}
@@ -85,7 +85,7 @@ def main() -> None:
             got.wait_to_read()
         except MemoryError as error:  # and goes on
             print(f"raised {error}", flush=True)
-            time.sleep(4)
+            time.sleep(3)
     if how == "orders":
         groups = [D.world().split(0), D.world().split(0)]
         sums = [c.allreduce(la.ones(2)) for c in groups[:: 1 - 2 * D.rank()]]
