@@ -207,8 +207,11 @@ class Hub(threading.Thread):
         gone = self._left | self._lost
         states = {rank: state for rank, state in told.items() if rank not in gone}
         text, stuck = compare(states, gone, self._timeout / 2)
-        silent = self._members.keys() - told.keys() - gone
-        text += "".join(f"\n  rank {rank} does not answer" for rank in sorted(silent))
+        silent = set(range(self._size)) - told.keys() - gone
+        for rank in sorted(silent):
+            text += f"\n  rank {rank} " + (
+                "does not answer" if rank in self._members else "has not come out of init() yet"
+            )
         sure = stuck is not None and stuck == self._stuck and not silent
         self._stuck = stuck
         self._all({"stuck" if sure else "report": text})

@@ -3,6 +3,7 @@
 import contextlib
 import os
 import pickle
+import queue
 import socket
 import subprocess
 import sys
@@ -304,6 +305,24 @@ def test_the_line_to_rank_0_outlives_strangers_and_silence():
     member.send({"bye": True})
     assert ended.wait(5)
     assert heard == [{"left": 0}, {"end": True}]
+    hub.join(5)
+    assert not hub.is_alive()
+
+
+def test_a_rank_that_is_stuck_in_init_is_named():
+    hub, reports = control.Hub(2, "secret", False, 0.1), queue.Queue()
+    hub.start()
+    member = control.Member(("127.0.0.1", hub.port), 0, "secret", reports.put)
+    member.start()
+    member.send({"overdue": True})
+    assert reports.get(timeout=5) == {"tell": True}
+    member.send({"told": told((1, "a"), current=0)})
+    report = reports.get(timeout=5)["report"]
+    assert "rank 0 waits for 9.0 s in world #1: a" in report
+    assert "rank 1 has not come out of init() yet" in report
+    member.send({"died": "ended"})  # and so the hub's thread ends, when the other one did, too
+    with socket.create_connection(("127.0.0.1", hub.port), timeout=5) as other:
+        other.sendall(b'{"token": "secret", "rank": 1}\n{"died": "ended"}\n')
     hub.join(5)
     assert not hub.is_alive()
 
