@@ -204,7 +204,8 @@ cdef class Task:
             var = x.var
             lent = lent or var.c.exports.load() != 0
             if var in reads or not x._whole():
-                writes.append(var)
+                if var not in writes:  # each use counts as a write
+                    writes.append(var)
             elif var not in overwrites:
                 overwrites.append(var)
         self.given = self.outputs = None

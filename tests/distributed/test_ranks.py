@@ -96,6 +96,7 @@ FAULTS = {
     "orders": 2,
     "swapped": 2,
     "broken": 2,
+    "settings": 2,
 }
 
 
@@ -222,6 +223,15 @@ def test_a_rank_that_fails_after_the_agreement_is_not_waited_for():
         r".*faults.py:\d+ in main: MemoryError: no room for a copy",
         output,
     ), output
+
+
+def test_ranks_that_give_init_different_settings_are_told():
+    status, output = fault("settings")
+    assert status != 0
+    assert (
+        "ValueError: the ranks differ in what they gave init: ordered=False on rank 0, "
+        "ordered=True on rank 1"
+    ) in output, output
 
 
 def test_calls_that_were_swapped_are_found_by_their_lines():

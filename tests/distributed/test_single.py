@@ -38,6 +38,15 @@ def test_collectives_of_one_rank_give_what_they_get():
     D.barrier()
 
 
+def test_parts_of_one_array_are_written_once():
+    x = la.ones((3, 2))
+    before = x.var._issued
+    parts = [x[:, 0], x[:, 1]]
+    D.allreduce(parts, out=parts)
+    x.wait_to_read()
+    assert x.var._issued == x.var.version == before + 1
+
+
 def test_what_is_wrong_is_said_at_the_call():
     with pytest.raises(ValueError, match="root is a rank of 1, not 1"):
         D.broadcast(la.ones(2), 1)
