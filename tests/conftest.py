@@ -54,6 +54,14 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     gc.freeze()
 
 
+@pytest.fixture(autouse=True, scope="module")
+def _kept_objects_are_looked_through_once() -> Iterator[None]:
+    # So are their reports, of the files that are done, and whatever these imported.
+    yield
+    gc.collect()
+    gc.freeze()
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Function]) -> None:
     for item in items:
         if why := difference(item.nodeid):
