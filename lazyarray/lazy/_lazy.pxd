@@ -339,7 +339,7 @@ cdef extern from "lazy/cpu/run.h" namespace "lazyarray" nogil:
 
 cdef extern from "lazy/recorder.h" namespace "lazyarray" nogil:
     cdef cppclass FlushPolicy:
-        double inline_ns, cheap_ns, group_ns, gil_ns, fuse_ns, flush_ns
+        double inline_ns, cheap_ns, group_ns, gil_ns, fuse_ns, flush_ns, mid_ns, stretch_ns
         int64_t age_ns, direct_bytes, draws, ahead_bytes, few_ops
         int late_reads, given_up
     cdef cppclass TilePolicy:
@@ -367,6 +367,7 @@ cdef extern from "lazy/recorder.h" namespace "lazyarray" nogil:
         Executor executor
         Scheduler scheduler
         Tape tape
+        cbool compiles
         int captures
         FlushPolicy policy
         TilePolicy tiles
@@ -379,6 +380,8 @@ cdef extern from "lazy/recorder.h" namespace "lazyarray" nogil:
         void give_back(Instr*)
         cbool ready(const Instr&)
         cbool joins(const Instr&)
+        cbool in_stretch(const Instr&)
+        void asked()
         cbool run_inline(Instr&) except +
         RecorderFull append(Instr*, int)
         cbool over_budget()

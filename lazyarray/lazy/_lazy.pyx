@@ -148,6 +148,8 @@ cdef int _list_figures() except -1:
         "group_ns": (<size_t>&f.group_ns, True),
         "gil_ns": (<size_t>&f.gil_ns, True),
         "fuse_ns": (<size_t>&f.fuse_ns, True),
+        "mid_ns": (<size_t>&f.mid_ns, True),
+        "stretch_ns": (<size_t>&f.stretch_ns, True),
         "flush_ns": (<size_t>&f.flush_ns, True),
         "age_ns": (<size_t>&f.age_ns, False),
         "direct_bytes": (<size_t>&f.direct_bytes, False),

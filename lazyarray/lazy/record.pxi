@@ -221,7 +221,7 @@ cdef int emit(Instr* instr) except -1:
     # a tiny one is pushed, and run by its pusher (see Recorder::push_group).
     if instr.cost_ns < rec.policy.inline_ns and instr.kernel.kind != PYTHON \
             and not (naive and bulk_is_explicit()) and rec.ready(instr[0]) \
-            and not rec.joins(instr[0]) and rec.run_inline(instr[0]):
+            and (naive or not (rec.joins(instr[0]) or rec.in_stretch(instr[0]))) and rec.run_inline(instr[0]):
         if naive:
             _raise_naive(instr)
         if rec.executor.runtime.any_warning.load() or _has_failed(instr):

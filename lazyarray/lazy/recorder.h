@@ -30,6 +30,7 @@ class Recorder {
   Executor executor;
   Scheduler scheduler;
   Tape tape;
+  bool compiles = false;  // passes may be compiled; GIL
   int captures = 0;  // threads that capture a program now; GIL
   uint64_t recorded = 0, inlined = 0;  // GIL
   int64_t max_pending_bytes = int64_t(1) << 30;
@@ -91,6 +92,18 @@ class Recorder {
     return in.cost_ns >= policy.fuse_ns && !in.zeros && open_ns_.load(std::memory_order_relaxed) >= policy.inline_ns &&
            in.kernel->kind <= Kernel::REDUCE;
   }
+
+  // Whether a ready op had better be recorded: the program has run ops for a while without asking for a value, so
+  // it is likely to go on like that, and a pass of several, compiled, takes less time than one by one. What it
+  // asks for costs a flush and a wait, which is little beside what ran since the last time.
+  bool in_stretch(const Instr& in) {
+    if (!compiles || in.cost_ns < policy.mid_ns || in.zeros || in.kernel->kind > Kernel::REDUCE) return false;
+    if (stretch_ns_ >= policy.stretch_ns) return true;
+    stretch_ns_ += in.cost_ns;
+    return false;
+  }
+  // The program asks for a value, which is there or is waited for. GIL.
+  void asked() { stretch_ns_ = 0; }
 
   // Inline tier. A ready op that its pusher runs is still the engine's op: versions and errors
   // are kept as if a worker had run it.
@@ -157,6 +170,7 @@ class Recorder {
   std::mutex push_mu_;
   SpinLock rec_mu_;
   Instr* scratch_ = nullptr;  // GIL
+  double stretch_ns_ = 0;  // GIL: the work of ops of mid_ns that ran at once since a value was asked for
   Instr *open_ = nullptr, *last_ = nullptr;  // linked by `next`
   Instr* round_ = nullptr;  // rec_mu_: after it the program went back to an earlier line; null: nowhere
   size_t rounds_count_ = 0;  // rec_mu_: of instructions up to it

@@ -83,6 +83,7 @@ cdef int wait(Tensor x, bint everything, str what) except -1:
     `what` names the sync for the report; a leading "?" marks one that the user may not see.
     """
     cdef Chunk* c = NULL
+    _recorder.asked()
     if not x.v.alone():
         c = x.v.chunk
     # What an op launched on a device may be under way though the op is complete.

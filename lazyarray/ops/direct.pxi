@@ -73,6 +73,7 @@ cdef object copied_out(Tensor t, Scan* scan):
     cdef cnp.dtype d = np_dtype(t.v.dtype)
     if is_scalar(t):
         return PyArray_Scalar(t.v.elements(), d, None)
+    recorder().asked()
     l.extent(size, low, high)
     scan.left -= max(high - low, l.size() * size)  # the second is more where elements overlap
     if scan.left < 0:

@@ -51,7 +51,7 @@ cdef int _start_compiler(void* unused) noexcept:
 
         thread.start(next_loop, loop_made, leave_compiler)
     except (ImportError, RuntimeError, MemoryError):  # then nothing is compiled
-        tier().on = False
+        tier().on = recorder().compiles = False
     except BaseException as exc:  # a signal handler's: once more, where it is heard
         _wake_compiler()
         raise_later(exc)
@@ -154,7 +154,7 @@ def _set_jit(str mode):
     before = jit_mode()
     if mode not in ("0", "1", "eager"):
         raise ValueError(f"LAZYARRAY_JIT is 0, 1 or eager, not {mode!r}")
-    tier().on = mode != "0"
+    tier().on = recorder().compiles = mode != "0"
     tier().now = NULL
     if mode == "eager":
         tier().now = _compile_now
