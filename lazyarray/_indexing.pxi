@@ -61,16 +61,17 @@ cdef inline bint is_indices(object key) noexcept:
 cdef object with_numbers(Tensor x, object key, bint reads):
     """A key with its 0-d integer arrays as the numbers they hold, where it is a basic one then.
 
-    None for any other key. ``A[i]`` is a view, also where ``i`` was computed, so reading waits for
-    ``i``; not so where an element is selected: that is a copy, which a gather makes. Writing needs no
-    view, so it takes only the numbers that are there.
+    None for any other key. ``A[i]`` is a view, also where the scalar ``i`` was computed, so reading
+    waits for ``i``; not so where an element is selected, or where ``i`` is an array without axes:
+    NumPy gives a copy there, which a gather makes. Writing needs no view, so it takes only the
+    numbers that are there.
     """
     cdef Tensor t
     cdef int used = 0
     cdef bint found = False, views = False
     if reads and is_tensor(key) and x.v.layout.ndim > 1:  # the commonest, by a shorter way
         t = <Tensor>key
-        if t.v.layout.ndim == 0 and info(t.v.dtype).kind in b"iu":
+        if is_scalar(t) and info(t.v.dtype).kind in b"iu":
             return scalar(t, "?an index of a view")
         return None
     cdef tuple keys = key if type(key) is tuple else (key,)
@@ -78,7 +79,7 @@ cdef object with_numbers(Tensor x, object key, bint reads):
     for k in keys:
         if isinstance(k, Tensor):
             t = <Tensor>k
-            if t.v.layout.ndim or info(t.v.dtype).kind not in b"iu":
+            if t.v.layout.ndim or info(t.v.dtype).kind not in b"iu" or reads and not is_scalar(t):
                 return None
             found = True
             used += 1

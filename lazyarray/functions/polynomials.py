@@ -217,7 +217,7 @@ def polyval(p: ArrayLike, x: ArrayLike) -> NDArray:
     # Coefficients of another kind of sequence are constants of the fused expression.
     coefficients = asarray(p) if isinstance(p, Tensor) else np.asarray(p)
     v = operands(x, *([p] if isinstance(p, Tensor) else []))[0]
-    y = full(v.shape, 0, v.dtype, v.device)
+    y = creation.zeros_like(v)
     for i in range(len(coefficients)):
         y = y * v + coefficients[i]
     return y

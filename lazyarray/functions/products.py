@@ -49,7 +49,7 @@ if not TYPE_CHECKING:
 
 _max, _min, _sum = op.max, op.min, op.sum
 _matmul: Any = op.matmul
-_multiply, _conjugate = op.multiply, op.conjugate
+_add, _multiply, _conjugate = op.add, op.multiply, op.conjugate
 
 
 def _times(*shapes: Shape) -> float:
@@ -81,9 +81,14 @@ def dot(a: ArrayLike, b: ArrayLike, out: NDArray | None = None) -> NDArray:
         return simple
     x, y = operands(a, b)
     if x.ndim == 0 or y.ndim == 0:
-        shape = x.shape or y.shape
-        result = _layout.new(shape, np.result_type(x.dtype, y.dtype), None, x.device)
-        _multiply(x, y, out=result)
+        dtype = np.result_type(x.dtype, y.dtype)
+        result = _multiply(*[astype(v, dtype, copy=False) for v in (x, y)])
+        if dtype.char in "fdFD" and 0 < result.ndim <= 2:
+            # BLAS adds the product to zeros in C order, and nothing where the number is zero: so
+            # -0.0 becomes 0.0, and so does infinity times zero.
+            nothing = (y if x.ndim else x) == 0
+            product = _rows.select(nothing, dtype.type(0), result)
+            result = _add(product, 0, out=_layout.new(result.shape, dtype, None, x.device))
     else:
         summed = max(y.ndim - 2, 0)
         if x.shape[-1] != y.shape[summed]:

@@ -36,12 +36,12 @@ def flip(m: ArrayLike, axis: int | tuple[int, ...] | None = None) -> NDArray:
     """
     x = asarray(m)
     if axis is None:
-        return x[(_BACKWARDS,) * x.ndim + (...,)]
+        return x[(_BACKWARDS,) * x.ndim]
     axes = normalize_axis_tuple(axis, x.ndim)
     key = [slice(None)] * x.ndim
     for a in axes:
         key[a] = _BACKWARDS
-    return x[(*key, ...)]
+    return x[tuple(key)]
 
 
 def flipud(m: ArrayLike) -> NDArray:

@@ -82,9 +82,12 @@ def put(a: NDArray, ind: ArrayLike, v: ArrayLike, mode: str = "raise") -> None:
     def function(x: np.ndarray, i: np.ndarray, w: np.ndarray) -> None:
         np.put(x, wrapped(i, x.size, mode), w, mode)  # type: ignore[arg-type]
 
+    x, ind = _changed("put", a), listed(ind)
+    if x.size == 0 and ind.size:
+        raise IndexError("cannot replace elements of an empty array")
     if mode == "raise":
-        check_bounds(ind := listed(ind), (_changed("put", a).size,), 0)
-    _store("put", function, a, ind, v)
+        check_bounds(ind, (x.size,), 0)
+    _store("put", function, x, ind, v)
 
 
 def putmask(a: NDArray, mask: ArrayLike, values: ArrayLike) -> None:
@@ -95,7 +98,7 @@ def putmask(a: NDArray, mask: ArrayLike, values: ArrayLike) -> None:
         mask: an array of bools, of a's size.
         values: what is stored, each value at its own place.
     Returns: None.
-    Raises: ValueError if the sizes differ.
+    Raises: ValueError if the sizes differ, TypeError for an array that is not cast safely.
 
     >>> import lazyarray as la
     >>> x = la.arange(3)
@@ -103,7 +106,7 @@ def putmask(a: NDArray, mask: ArrayLike, values: ArrayLike) -> None:
     >>> x.asnumpy()
     array([0, 7, 7])
     """
-    _store("putmask", np.putmask, a, mask, values)
+    _store_masked("putmask", np.putmask, a, mask, values)
 
 
 def place(arr: NDArray, mask: ArrayLike, vals: ArrayLike) -> None:
@@ -122,7 +125,7 @@ def place(arr: NDArray, mask: ArrayLike, vals: ArrayLike) -> None:
     >>> x.asnumpy()
     array([0, 7, 2, 8])
     """
-    _store("place", np.place, arr, mask, vals)
+    _store_masked("place", np.place, arr, mask, vals)
 
 
 def _changed(name: str, a: Any) -> NDArray:
@@ -139,6 +142,21 @@ def _store(name: str, function: Callable[..., Any], a: NDArray, where: Any, valu
         mask = inputs[0]
         return stored(name, x, inputs[1], lambda a, v: _store(name, function, a, mask, v))
     gil_write(name, function, x, inputs)
+
+
+def _store_masked(name: str, function: Callable[..., Any], a: NDArray, mask: Any, v: Any) -> None:
+    x, m = operands(_changed(name, a), mask)
+    if m.size != x.size:
+        raise ValueError(f"{name}: mask and data must be the same size")
+    if isinstance(v, np.generic) or holds_scalar(v):  # as a number: of any dtype
+        v = v.astype(x.dtype)
+    (v,) = operands(as_dtype_of(x, v))
+    if not np.can_cast(v.dtype, x.dtype, "safe"):
+        what = "array data" if v.ndim else "scalar"
+        raise TypeError(
+            f"Cannot cast {what} from {v.dtype!r} to {x.dtype!r} according to the rule 'safe'"
+        )
+    _store(name, function, x, m, v)
 
 
 def fill_diagonal(a: NDArray, val: ArrayLike, wrap: bool = False) -> None:

@@ -127,12 +127,19 @@ cdef bint leads(Tensor mask, Tensor x, int axis) noexcept:
 
 
 cdef Tensor picked_rows(Tensor x, Tensor mask):
-    """``x[mask]`` for a mask of the first axes, which it waits for: a gather of what is behind them. None if it's not."""
+    """``x[mask]`` for a mask of the first axes, which it waits for: a gather of what is behind them.
+
+    None if it's not, and where those axes don't lie in C order: NumPy's result has them as they lie.
+    """
     cdef Tensor still, places, rows
     cdef npy_intp n, count
     cdef int i, many = mask.v.layout.ndim
     if not leads(mask, x, 0) or x.v.layout.size() == 0:
         return None
+    for i in range(many, x.v.layout.ndim - 1):
+        if abs(x.v.layout.strides()[i]) < abs(x.v.layout.strides()[i + 1]) \
+                and x.v.layout.shape()[i] != 1 and x.v.layout.shape()[i + 1] != 1:
+            return None
     mask = mask if contiguous(mask) else cast_c(mask, D_BOOL)
     wait(mask, False, "?a boolean index")
     if not leads(mask, x, 0) or x.v.layout.size() == 0:  # another thread gave one a new shape meanwhile

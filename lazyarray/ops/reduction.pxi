@@ -133,7 +133,7 @@ cdef class Reduction(Row):
         code = reduced_dtype(self.ufunc, x.v.dtype, dtype, out)
         cdef Tensor result = empty_like_shape(code, n, shape, x.v.device())
         if l.size() == 0 or not l.c_contiguous(x.v.itemsize()):
-            kept_order(x, mask, keepdims, result)
+            kept_order(x, mask, keepdims, result, None)
         kernel = self.kernel_for(x.v.dtype, code)
         if out is not None:
             if shape_tuple(&out.v) != shape_tuple(&result.v):
@@ -290,6 +290,8 @@ cdef class Reduction(Row):
         if where is not None:
             where = as_mask(where, t.v.device())
             np.broadcast_shapes(where.shape, shape_tuple(&t.v))
+            if where.ndim > t.v.layout.ndim:
+                raise ValueError("input operand has more dimensions than allowed by the axis remapping")
             if initial is None and self.ufunc.identity is None:
                 raise ValueError(
                     f"reduction operation {self.ufunc.__name__!r} does not have an identity, so to "
@@ -327,12 +329,14 @@ cdef class Reduction(Row):
             values = numpys_values(run, self.name, out, ins, cost)
             if values is None:
                 return out
+        cdef Tensor made = make(shape, np_dtype(code), t.v.device())
+        kept_order(t, mask, keepdims, made, where)
         if recording() and wants_gradient(t) and inexact(code) and not from_array:
             with paused():
-                result, = call(self.name, run, ins, [(shape, np_dtype(code))], cost=cost)
+                result, = call(self.name, run, ins, [made], cost=cost)
             _note_reduction(self.name, t, result, axes, where, initial)
         else:
-            result, = call(self.name, run, ins, [(shape, np_dtype(code))], cost=cost)
+            result, = call(self.name, run, ins, [made], cost=cost)
         if out is not None:
             deliver_values(out, result, values)
             return out
@@ -379,21 +383,29 @@ def _note_reduction(name, x, result, axes, where, initial):
     _taught["of_reduction"](name, x, result, axes, where, initial)
 
 
-cdef int kept_order(Tensor x, unsigned long long mask, bint keepdims, Tensor out) except -1:
-    """Lays `out` out in the order of x's kept axes, as NumPy does; the order of a sum follows."""
-    cdef View kept
-    cdef const View* views[1]
-    cdef int n = 0, i
-    kept.dtype = x.v.dtype
-    kept.layout.resize(out.v.layout.ndim)
-    for i in range(x.v.layout.ndim):
-        if mask >> i & 1 and not keepdims:
-            continue
-        kept.layout.shape()[n] = 1 if mask >> i & 1 else x.v.layout.shape()[i]
-        kept.layout.strides()[n] = 0 if mask >> i & 1 else x.v.layout.strides()[i]
-        n += 1
-    views[0] = &kept
-    set_k_layout(out.v.layout, out.v.itemsize(), 1, views)
+cdef int kept_order(Tensor x, unsigned long long mask, bint keepdims, Tensor out, Tensor where) except -1:
+    """Lays `out` out in the order of x's kept axes, as NumPy does; the order of a sum follows.
+
+    ``where``: a mask of its elements, or None; its axes count, too.
+    """
+    cdef View kept[2]
+    cdef const View* views[2]
+    cdef const Layout* l
+    cdef int n, i, j, k
+    for k in range(1 if where is None else 2):
+        l = &x.v.layout if k == 0 else &where.v.layout
+        kept[k].dtype = x.v.dtype
+        kept[k].layout.resize(out.v.layout.ndim)
+        n = 0
+        for i in range(x.v.layout.ndim):
+            if mask >> i & 1 and not keepdims:
+                continue
+            j = i - (x.v.layout.ndim - l.ndim)
+            kept[k].layout.shape()[n] = 1 if mask >> i & 1 or j < 0 else l.shape()[j]
+            kept[k].layout.strides()[n] = 0 if kept[k].layout.shape()[n] == 1 else l.strides()[j]
+            n += 1
+        views[k] = &kept[k]
+    set_k_layout(out.v.layout, out.v.itemsize(), 1 if where is None else 2, views)
     return 0
 
 
@@ -401,7 +413,7 @@ def reduced_like(Tensor x not None, axes, bint keepdims, dtype):
     """An array, not written yet, laid out as a reduction of ``x`` over ``axes`` is."""
     cdef unsigned long long mask = axis_mask(axes, x.v.layout.ndim)
     cdef Tensor out = make(reduced_shape(shape_tuple(&x.v), axes, keepdims), dtype, x.v.device())
-    kept_order(x, mask, keepdims, out)
+    kept_order(x, mask, keepdims, out, None)
     return out
 
 

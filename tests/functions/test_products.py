@@ -217,3 +217,20 @@ def test_cross_as_numpy_has_it_since_2_5(monkeypatch):
     for a, b in ((two, two), (three, two), (two, three), (la.ones(4), three)):
         with pytest.raises(ValueError, match=f"they are {len(a)} and {len(b)} dimensional"):
             la.cross(a, b)
+
+
+@pytest.mark.parametrize("shape", [(5000,), (50, 100), (2, 50, 50)])
+@pytest.mark.parametrize("number", [0.0, -0.0, 2.0, np.inf])
+@pytest.mark.parametrize("dtype", ["f4", "f8", "e", "D"])
+def test_dot_with_a_number(shape, number, dtype):
+    """NumPy has BLAS add to zeros: no -0.0, and nothing at all where the number is zero."""
+    x = np.resize(np.array([1.0, -0.0, np.inf, np.nan, -2.0]), shape).astype(dtype)
+    for a in (x, x.T):
+        one = np.array(number, dtype)
+        with np.errstate(all="ignore"):
+            for want, got in (
+                (np.dot(a, one), la.dot(la.asarray(a), la.array(one))),
+                (np.dot(one, a), la.dot(la.array(one), la.asarray(a))),
+            ):
+                same(got, want)
+                assert got.strides == want.strides

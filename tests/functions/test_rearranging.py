@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 
+import lazyarray as la
+
 from ..ops.compare import check, layouts
 
 A = {
@@ -37,3 +39,11 @@ ARRAYS = [v for a in A.values() for v in layouts(a)]
 def test_roll(shift, axis):
     for a in ARRAYS:
         check("roll", a, shift, axis)
+
+
+def test_a_flip_of_no_axes_is_a_copy():
+    for xp in (np, la):
+        x = xp.zeros(())
+        y = xp.flip(x)
+        x += 1
+        assert float(y) == 0

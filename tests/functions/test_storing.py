@@ -145,3 +145,29 @@ def test_nothing_to_place():
         with pytest.raises(ValueError, match="empty array"):
             xp.place(x, [0, 1, 0, 0], [])
         assert x.tolist() == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize("name", ["putmask", "place"])
+@pytest.mark.parametrize("large", [False, True])
+def test_masks_and_values_are_looked_at_in_the_call(name, large):
+    n = 50_000 if large else 5  # small ones are NumPy's, at once
+    x, few, halves = la.arange(n), la.ones(2, bool), la.full(n, 0.5)
+    with la.engine.bulk(100):
+        with pytest.raises(ValueError, match=f"^{name}: mask and data must be the same size$"):
+            getattr(la, name)(x, few, 1)
+        with pytest.raises(TypeError, match="^Cannot cast array data from dtype.'float64'. to dtype"):
+            getattr(la, name)(x, x > 1, halves)
+        with pytest.raises(TypeError, match="^Cannot cast scalar from dtype.'float64'. to dtype"):
+            getattr(la, name)(x, x > 1, la.array(0.5))
+    for number in (np.float64(2.5), halves[0] + 2):  # a number is cast, whatever it is
+        getattr(la, name)(x, x > 1, number)
+    assert x.tolist() == [0, 1] + [2] * (n - 2)
+
+
+def test_put_at_no_place():
+    x = la.arange(3)
+    for mode in ("raise", "wrap", "clip"):
+        la.put(x, [], 7, mode=mode)
+        with la.engine.bulk(100), pytest.raises(IndexError, match="elements of an empty array"):
+            la.put(la.zeros(0), [0], 7, mode=mode)
+    assert x.tolist() == [0, 1, 2]

@@ -39,3 +39,30 @@ def test_named_places(key):
 
 def test_of_scalars():
     assert la.array([7])[0][Mine(())] == 7 and la.array([7])[0][Mine((None,))].tolist() == [7]
+
+
+KEYS_WITH_ONE = [
+    lambda i: i,
+    lambda i: (i, slice(None, None, -1)),
+    lambda i: (slice(None), i),
+    lambda i: (..., i),
+    lambda i: (None, i),
+    lambda i: (1, i),
+    lambda i: (slice(None), i, 0, ...),
+]
+
+
+@pytest.mark.parametrize("key", KEYS_WITH_ONE)
+@pytest.mark.parametrize("pending", [False, True])
+def test_what_an_array_without_axes_selects_is_a_copy(key, pending):
+    x = np.arange(24).reshape(2, 3, 4)
+    y, i = la.array(x), la.array(1)
+    if pending:
+        i *= la.arange(50_000).max() - 49_998
+    want, got = x[key(np.array(1))], y[key(i)]
+    assert got.strides == want.strides
+    x += 100
+    y += 100
+    assert got.tolist() == want.tolist()
+    scalar = np.arange(2)[1]
+    assert la.shares_memory(y, y[key(la.array([0, 1])[1])]) and np.shares_memory(x, x[key(scalar)])

@@ -48,6 +48,12 @@ CALLS = {
     "interp": lambda m, x: m.interp(x, [0.0, 1.0], [0.0, 1.0]),
     "outer": lambda m, x: m.add.outer(x, [1.0, 2.0]),
     "unwrap": lambda m, x: m.unwrap(x, axis=0),
+    "polyval": lambda m, x: m.polyval([1.0, 2.0], x),
+    "sum from": lambda m, x: m.sum(x, 0, initial=2.0),
+    "sum where": lambda m, x: m.sum(x, 0, keepdims=True, where=x > 5),
+    "sum where of its rows": lambda m, x: m.sum(x, -1, where=m.arange(x.shape[-1]) > 1),
+    "nanmax from": lambda m, x: m.nanmax(x, 1, initial=2.0, where=m.isfinite(x)),
+    "mask of rows": lambda m, x: x[m.arange(len(x)) % 2 == 0],
 }
 
 
