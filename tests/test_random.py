@@ -541,3 +541,7 @@ def test_a_seed_may_be_an_array():
     for seed in ([1, 2, 3], [7]):
         want = np.random.default_rng(seed).random(3)
         assert la.random.default_rng(la.array(seed)).random(3).tolist() == want.tolist()
+
+
+def test_no_colors():
+    assert la.random.default_rng(0).multivariate_hypergeometric([], 0, 3).shape == (3, 0)

@@ -291,7 +291,7 @@ cdef extern from "engine/sites.h" namespace "lazyarray" nogil:
 
 cdef extern from "engine/handlers.h" namespace "lazyarray" nogil:
     cdef struct HandlerOps:
-        int push_exc_info, with_except_start, check_exc_match, pop_top, extended_arg
+        int push_exc_info, with_except_start, check_exc_match, check_eg_match, pop_top, extended_arg
         int load_name, load_global, load_attr, load_const, load_method, kw_names
         int build_tuple, reraise, jump_if_false
 

@@ -13,7 +13,7 @@ namespace lazyarray {
 
 // Opcodes of the running Python.
 struct HandlerOps {
-  int push_exc_info, with_except_start, check_exc_match, pop_top, extended_arg;
+  int push_exc_info, with_except_start, check_exc_match, check_eg_match, pop_top, extended_arg;
   int load_name, load_global, load_attr, load_const;
   int load_method, kw_names;  // before 3.12 and 3.13
   int build_tuple, reraise, jump_if_false;
@@ -67,6 +67,17 @@ class Handlers {
     int start, target;  // -1: none
   };
   static Range range_of(PyCodeObject* code, int at) {
+    return first(code, [at](int start, int length, int, bool& over) {
+      over = at < start;
+      return !over && at < start + length;
+    });
+  }
+  // The first range of a handler. What stands in a block may cut its range in pieces: another block, say.
+  static Range first_of(PyCodeObject* code, int handler) {
+    return first(code, [handler](int, int, int target, bool&) { return target == handler; });
+  }
+  template <class Wanted>
+  static Range first(PyCodeObject* code, Wanted wanted) {
     const auto* p = reinterpret_cast<const uint8_t*>(PyBytes_AS_STRING(code->co_exceptiontable));
     const uint8_t* end = p + PyBytes_GET_SIZE(code->co_exceptiontable);
     while (p < end) {
@@ -75,8 +86,9 @@ class Handlers {
         x = *p & 63;
         while (*p++ & 64 && p < end) x = x << 6 | (*p & 63);
       }
-      if (at < n[0]) break;
-      if (at < n[0] + n[1]) return {n[0], n[2]};
+      bool over = false;
+      if (wanted(n[0], n[1], n[2], over)) return {n[0], n[2]};
+      if (over) break;
     }
     return {-1, -1};
   }
@@ -96,7 +108,7 @@ class Handlers {
     for (int depth = 0; r.target >= 0 && !found && depth < kDeepest; ++depth) {
       const uint8_t* handler = text + 2 * r.target;
       if (handler[0] == ops_.push_exc_info && r.target + 1 < n)
-        found = handler[2] == ops_.with_except_start ? names_one(code, text, r.start)
+        found = handler[2] == ops_.with_except_start ? names_one(code, text, first_of(code, r.target).start)
                                                      : takes(code, text, r.target + 1, n);
       r = range_of(code, r.target);
     }
@@ -132,6 +144,7 @@ class Handlers {
       arg = arg << 8 | text[2 * i + 1];
       if (op == ops_.extended_arg) continue;
       if (op == ops_.pop_top) return i == clause;
+      if (op == ops_.check_eg_match) return true;  // except*, whatever it takes
       if (op == ops_.push_exc_info || op == ops_.reraise) return false;
       PyObject* next = loaded(code, op, arg);
       if (next || op == ops_.check_exc_match) {
@@ -154,7 +167,8 @@ class Handlers {
     return false;
   }
 
-  // Whether the line of the `with` whose block begins at `start` has one of the names, or arguments.
+  // Whether the `with` whose block begins at `start` has one of the names, or arguments: from its line on, as it may
+  // take several.
   bool names_one(PyCodeObject* code, const uint8_t* text, int start) const {
     const int line = PyCode_Addr2Line(code, 2 * (start - 1));
     for (int i = 0, arg = 0; i < start; ++i) {
@@ -162,7 +176,7 @@ class Handlers {
       arg = arg << 8 | text[2 * i + 1];
       if (op == ops_.extended_arg) continue;
       if ((op == ops_.load_const || op == ops_.kw_names) && arg < PyTuple_GET_SIZE(code->co_consts) &&
-          PyCode_Addr2Line(code, 2 * i) == line) {
+          PyCode_Addr2Line(code, 2 * i) >= line) {
         PyObject* const_ = PyTuple_GET_ITEM(code->co_consts, arg);
         for (Py_ssize_t k = 0; PyTuple_CheckExact(const_) && k < PyTuple_GET_SIZE(const_); ++k)
           if (PyUnicode_CheckExact(PyTuple_GET_ITEM(const_, k)) &&
@@ -170,7 +184,7 @@ class Handlers {
             return true;
       }
       PyObject* name = loaded(code, op, arg);
-      if (name && PyCode_Addr2Line(code, 2 * i) == line && PySet_Contains(names_, name) == 1) return true;
+      if (name && PyCode_Addr2Line(code, 2 * i) >= line && PySet_Contains(names_, name) == 1) return true;
       arg = 0;
     }
     return false;

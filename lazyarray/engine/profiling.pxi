@@ -12,7 +12,7 @@ cdef Sites* sites() noexcept:
 # What catches in a `with`, and in the functions of test tools that call one.
 _CATCHERS = frozenset("""
     raises assertRaises assertRaisesRegex assertRaisesRegexp assert_raises assert_raises_regex suppress handle
-    warns assertWarns assertWarnsRegex assert_warns suppress_warnings
+    warns assertWarns assertWarnsRegex assert_warns suppress_warnings ExitStack
 """.split())
 _CATCHING = frozenset({"record"})  # catch_warnings(record=True)
 
@@ -28,7 +28,8 @@ _OTHER_ERRORS = frozenset("""
 cdef Handlers* _new_handlers() except NULL:
     cdef HandlerOps ops
     ops.push_exc_info, ops.with_except_start = _opmap["PUSH_EXC_INFO"], _opmap["WITH_EXCEPT_START"]
-    ops.check_exc_match, ops.pop_top = _opmap["CHECK_EXC_MATCH"], _opmap["POP_TOP"]
+    ops.check_exc_match, ops.check_eg_match = _opmap["CHECK_EXC_MATCH"], _opmap["CHECK_EG_MATCH"]
+    ops.pop_top = _opmap["POP_TOP"]
     ops.extended_arg, ops.load_name = _opmap["EXTENDED_ARG"], _opmap["LOAD_NAME"]
     ops.load_global, ops.load_attr = _opmap["LOAD_GLOBAL"], _opmap["LOAD_ATTR"]
     ops.load_method, ops.kw_names = _opmap.get("LOAD_METHOD", -1), _opmap.get("KW_NAMES", -1)

@@ -105,6 +105,9 @@ def apply_over_axes(func: Callable[..., Any], a: ArrayLike, axes: int | Sequence
 _OPEN: Any = object()  # a decorator that has got its options and waits for its function
 
 
+_VECTORIZED = ("pyfunc", "otypes", "excluded", "cache", "signature", "__name__")
+
+
 class vectorize:
     """A function of numbers as a function of arrays, as ``numpy.vectorize``; also a decorator.
 
@@ -133,9 +136,15 @@ class vectorize:
         self.__doc__ = self._numpy.__doc__
 
     def __getattr__(self, name: str) -> Any:
-        if name in ("pyfunc", "otypes", "excluded", "cache", "signature", "__name__"):
+        if name in _VECTORIZED:
             return getattr(self._numpy, name)
         raise AttributeError(f"'vectorize' object has no attribute {name!r}")
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in _VECTORIZED:
+            setattr(self._numpy, name, value)
+        else:
+            super().__setattr__(name, value)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if self._open:

@@ -175,6 +175,9 @@ def points(
     axes = normalize_axes(axis, x.ndim)
     shape = reduced_shape(x.shape, axes, keepdims)
     key = (given, method, keepdims, weighted, lazy, weak, at.dtype, at.ndim)
+    to = out
+    if isinstance(out, Tensor) and out.size == 1 and (*at.shape, *shape) == ():
+        to = out.reshape(())  # NumPy broadcasts a number to it
 
     def ranked(ranks: NDArray) -> NDArray:
         return points(name, ranks, fixed_q, axis, None, method, keepdims, fixed_w)
@@ -187,11 +190,11 @@ def points(
         [x, *more],
         (*at.shape, *shape),
         key,
-        into=out,
+        into=to,
         cost=3000 + 20.0 * x.size,
         gradient=(by_rank(axes, ranked),),
     )
-    return result
+    return result if out is None else out
 
 
 def check_points(name: str, x: NDArray, q: Any, method: str, weighted: bool) -> None:

@@ -208,6 +208,8 @@ def searchsorted(
     array([0, 1, 3])
     """
     inputs = operands(a, v) if sorter is None else operands(a, v, sorter)
+    if sorter is not None and inputs[2].dtype.kind not in "biu":
+        raise TypeError("sorter must only contain integers")
     if sorter is not None and inputs[2].ndim == 1 and inputs[2].size != inputs[0].size:
         raise ValueError("sorter.size must equal a.size")
     return gil_op(

@@ -268,6 +268,8 @@ cdef class Reduction(Row):
         given = {"axis": axis, "dtype": dtype, "out": out, "keepdims": keepdims or None, "initial": initial,
                  "where": where}
         given = {key: value for key, value in given.items() if value is not None}
+        if is_derived and not hasattr(x, self.name):  # nanmax
+            return x._wrapped(self.call(x, axis, dtype, out, keepdims, initial, where))
         if is_derived:
             return getattr(x, self.name)(**given)
         return handed(_taught["handed_over"](getattr(np, self.name), (x,), given, error))

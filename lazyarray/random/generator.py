@@ -283,6 +283,8 @@ class Generator(Distributions):
                [2, 3]])
         """
         pool = self._parameter(colors)
+        if pool.shape == (0,):  # as NumPy, whatever an empty list is taken for
+            pool = pool.astype(np.int64)
         if pool.ndim != 1 or pool.dtype.kind not in "biu":
             raise ValueError(_COLORS.format(np.iinfo(np.int64).max))
         given: Any = self._parameter(nsample)

@@ -206,3 +206,11 @@ def test_fromfunction():
     ]:
         check("fromfunction", function, shape, dtype=dtype, strides=False)
     check("fromfunction", lambda i, by: i * by, (3,), by=2)
+
+
+def test_otypes_set_later():
+    for xp in (np, la):
+        f = xp.vectorize(lambda x: x)
+        f.otypes = "i"
+        assert f(xp.zeros((0, 5), int)).shape == (0, 5)
+        assert f(xp.arange(3)).dtype == np.dtype("i")

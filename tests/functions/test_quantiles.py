@@ -115,3 +115,11 @@ def test_nothing_waits():
     same(result, np.quantile(FLOATS, 0.4, axis=1))
     with pytest.raises(ValueError, match="range"):
         wrong.asnumpy()
+
+
+def test_a_number_into_an_array_of_one():
+    for name in ("percentile", "nanquantile"):
+        for shape in ((1,), (1, 1)):
+            out = la.zeros(shape)
+            assert getattr(la, name)(la.arange(11.0), 0.5, out=out) is out
+            assert out.ravel().tolist() == [getattr(np, name)(np.arange(11.0), 0.5)]

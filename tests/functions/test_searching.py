@@ -120,3 +120,9 @@ def test_any_in_a_captured_program_looks_at_all():
     assert not bool(f(y))
     y[40_000] = True
     assert bool(f(y))
+
+
+def test_a_sorter_of_floats():
+    for xp in (np, la):
+        with pytest.raises(TypeError, match="sorter must only contain integers"):
+            xp.searchsorted(xp.arange(3), 1, sorter=[1.1])

@@ -19,6 +19,11 @@ def places(prefix):
     return [f for name, f in sorted(globals().items()) if name.startswith(prefix)]
 
 
+@contextlib.contextmanager
+def other():
+    yield
+
+
 def invert():
     return la.linalg.inv(la.zeros((3, 3)))
 
@@ -141,14 +146,74 @@ def caught_by_unittest():
     return True
 
 
+def caught_around_another_with():
+    with pytest.raises(LinAlgError):
+        with np.errstate(all="ignore"):
+            invert()
+    with (
+        contextlib.suppress(LinAlgError),
+        other(),
+    ):
+        invert()
+        return False
+    return True
+
+
+def caught_after_another_block():
+    with pytest.raises(LinAlgError):
+        with other():
+            pass
+        invert()
+    with pytest.raises(LinAlgError):
+        try:
+            pass
+        except KeyError:
+            pass
+        invert()
+    return True
+
+
+def caught_around_a_handler():
+    with pytest.raises(LinAlgError):
+        try:
+            raise KeyError
+        except KeyError:
+            invert()
+    return True
+
+
+def caught_around_a_loop_and_a_finally():
+    with unittest.TestCase().assertRaises(
+        LinAlgError,
+    ):
+        for _ in range(2):
+            try:
+                invert()
+            finally:
+                pass
+    return True
+
+
+def caught_by_a_stack():
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(contextlib.suppress(LinAlgError))
+        invert()
+        return False
+    return True
+
+
+def caught_in_a_group():
+    made = []
+    try:
+        invert()
+    except* LinAlgError:
+        made.append(1)
+    return bool(made)
+
+
 @pytest.mark.parametrize("place", places("caught_"))
 def test_a_program_catches_it(place):
     assert place() is True
-
-
-@contextlib.contextmanager
-def other():
-    yield
 
 
 def not_around():
@@ -351,3 +416,15 @@ def test_a_handler_may_name_many_errors(operation):
         caught = True
     assert caught
     assert x.sum() == 0
+
+
+def test_a_warning_in_a_block_of_a_block():
+    x = la.zeros(300_000)
+    with pytest.warns(RuntimeWarning, match="divide by zero"):
+        with other():
+            1 / x
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        with other():
+            1 / x
+        assert len(told) == 1

@@ -209,3 +209,15 @@ def test_training_with_them():
         loss = (w * w).sum()
     loss.backward()
     assert w.grad.tolist() == [0, 2, 4]
+
+
+@pytest.mark.parametrize("name", ["nanmax", "nanmin"])
+def test_extremes_without_nans(name):
+    class Mine(la.ndarray):
+        pass
+
+    x = la.array([[1.0, la.nan], [3.0, 2.0]]).view(Mine)
+    rows = getattr(la, name)(x, axis=1)
+    assert type(rows) is Mine
+    assert rows.tolist() == getattr(np, name)(x.asnumpy(), axis=1).tolist()
+    assert float(getattr(la, name)(x, initial=2.5)) == getattr(np, name)(x.asnumpy(), initial=2.5)
