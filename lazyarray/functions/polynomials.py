@@ -60,16 +60,21 @@ class poly1d(np.poly1d):
         super().__init__(given, r, variable)
 
 
+def _as_given(result: NDArray, *given: Any) -> Any:
+    """``result`` as NumPy gives it: a poly1d if one was given."""
+    return poly1d(result) if any(isinstance(p, np.poly1d) for p in given) else result
+
+
 # ---- arithmetic ---------------------------------------------------------------------------------
 
 
-def polyadd(a1: ArrayLike, a2: ArrayLike) -> NDArray:
+def polyadd(a1: ArrayLike, a2: ArrayLike) -> Any:
     """The sum of two polynomials.
 
     Args:
         a1: coefficients, the highest power first, or a poly1d.
         a2: the other's.
-    Returns: a vector of the longer one's length.
+    Returns: a vector of the longer one's length; a poly1d if one was given.
     Raises: TypeError for coefficients that are no numbers.
 
     >>> import lazyarray as la
@@ -77,16 +82,16 @@ def polyadd(a1: ArrayLike, a2: ArrayLike) -> NDArray:
     array([9, 6, 6])
     """
     x, y = _padded(a1, a2)
-    return x + y
+    return _as_given(x + y, a1, a2)
 
 
-def polysub(a1: ArrayLike, a2: ArrayLike) -> NDArray:
+def polysub(a1: ArrayLike, a2: ArrayLike) -> Any:
     """The difference of two polynomials.
 
     Args:
         a1: coefficients, the highest power first, or a poly1d.
         a2: those to subtract.
-    Returns: a vector of the longer one's length.
+    Returns: a vector of the longer one's length; a poly1d if one was given.
     Raises: TypeError for coefficients that are no numbers.
 
     >>> import lazyarray as la
@@ -94,7 +99,7 @@ def polysub(a1: ArrayLike, a2: ArrayLike) -> NDArray:
     array([-1,  0,  2])
     """
     x, y = _padded(a1, a2)
-    return x - y
+    return _as_given(x - y, a1, a2)
 
 
 def _padded(a1: Any, a2: Any) -> list[NDArray]:
@@ -107,7 +112,7 @@ def _padded(a1: Any, a2: Any) -> list[NDArray]:
     ]
 
 
-def polymul(a1: ArrayLike, a2: ArrayLike) -> NDArray:
+def polymul(a1: ArrayLike, a2: ArrayLike) -> Any:
     """The product of two polynomials, without leading zeros.
 
     Waits for the values: the number of leading zeros decides the length.
@@ -115,7 +120,7 @@ def polymul(a1: ArrayLike, a2: ArrayLike) -> NDArray:
     Args:
         a1: coefficients, the highest power first, or a poly1d.
         a2: the other's.
-    Returns: a vector.
+    Returns: a vector; a poly1d if one was given.
     Raises: TypeError for coefficients that are no numbers.
 
     >>> import lazyarray as la
@@ -125,10 +130,10 @@ def polymul(a1: ArrayLike, a2: ArrayLike) -> NDArray:
     device = device_of(a1, a2)
     refuse("polymul", a1, a2)
     x, y = values(a1, "polymul()"), values(a2, "polymul()")
-    return array(np.polymul(x, y), None, device)
+    return _as_given(array(np.polymul(x, y), None, device), a1, a2)
 
 
-def polydiv(u: ArrayLike, v: ArrayLike) -> tuple[NDArray, NDArray]:
+def polydiv(u: ArrayLike, v: ArrayLike) -> tuple[Any, Any]:
     """Quotient and remainder of two polynomials.
 
     Waits for the values: the remainder has no leading zeros.
@@ -136,7 +141,7 @@ def polydiv(u: ArrayLike, v: ArrayLike) -> tuple[NDArray, NDArray]:
     Args:
         u: the dividend's coefficients, the highest power first.
         v: the divisor's.
-    Returns: the pair (quotient, remainder) of vectors.
+    Returns: the pair (quotient, remainder) of vectors; of poly1d if one was given.
     Raises: ValueError for other arrays than vectors.
 
     >>> import lazyarray as la
@@ -146,16 +151,17 @@ def polydiv(u: ArrayLike, v: ArrayLike) -> tuple[NDArray, NDArray]:
     device = device_of(u, v)
     refuse("polydiv", u, v)
     quotient, rest = np.polydiv(values(u, "polydiv()"), values(v, "polydiv()"))
-    return array(quotient, None, device), array(rest, None, device)
+    first, second = [_as_given(array(x, None, device), u, v) for x in (quotient, rest)]
+    return first, second
 
 
-def polyder(p: ArrayLike, m: int = 1) -> NDArray:
+def polyder(p: ArrayLike, m: int = 1) -> Any:
     """The ``m``-th derivative.
 
     Args:
         p: coefficients, the highest power first, or a poly1d.
         m: how often.
-    Returns: a vector, shorter by ``m``.
+    Returns: a vector, shorter by ``m``; a poly1d if ``p`` is one.
     Raises: ValueError if ``m`` is negative.
 
     >>> import lazyarray as la
@@ -169,17 +175,17 @@ def polyder(p: ArrayLike, m: int = 1) -> NDArray:
     degree = len(x) - 1
     for i in range(m):
         x = x[:-1] * array(np.arange(degree - i, 0, -1), None, x.device)
-    return x
+    return _as_given(x, p)
 
 
-def polyint(p: ArrayLike, m: int = 1, k: ArrayLike | None = None) -> NDArray:
+def polyint(p: ArrayLike, m: int = 1, k: ArrayLike | None = None) -> Any:
     """The ``m``-th antiderivative.
 
     Args:
         p: coefficients, the highest power first, or a poly1d.
         m: how often.
         k: the constants: one for all, or one each; None: 0.
-    Returns: a vector, longer by ``m``.
+    Returns: a vector, longer by ``m``; a poly1d if ``p`` is one.
     Raises: ValueError if ``m`` is negative or there are too few constants.
 
     >>> import lazyarray as la
@@ -199,10 +205,10 @@ def polyint(p: ArrayLike, m: int = 1, k: ArrayLike | None = None) -> NDArray:
     for i in range(m):
         powers = array(np.arange(len(x), 0, -1), None, x.device)
         x = concatenate([x / powers, constants[i : i + 1]])
-    return x
+    return _as_given(x, p)
 
 
-def polyval(p: ArrayLike, x: ArrayLike) -> NDArray:
+def polyval(p: ArrayLike, x: ArrayLike) -> Any:
     """The polynomial's values at ``x``, by Horner's rule.
 
     Args:
@@ -216,6 +222,11 @@ def polyval(p: ArrayLike, x: ArrayLike) -> NDArray:
     """
     # Coefficients of another kind of sequence are constants of the fused expression.
     coefficients = asarray(p) if isinstance(p, Tensor) else np.asarray(p)
+    if isinstance(x, np.poly1d):
+        of: Any = poly1d([0])
+        for i in range(len(coefficients)):
+            of = of * x + coefficients[i]
+        return poly1d(of)
     v = operands(x, *([p] if isinstance(p, Tensor) else []))[0]
     y = creation.zeros_like(v)
     for i in range(len(coefficients)):

@@ -146,3 +146,15 @@ def test_what_waits():
             with pytest.raises(RuntimeError, match="no_sync"):
                 wait()
     same(got[2], np.polyval([1.0, 2, 3], np.array([1.0, 2, 3])))
+
+
+def test_of_poly1d():
+    kinds, made = [], []
+    for xp in (np, la):
+        p, q = xp.poly1d([1.0, 2, 3]), xp.poly1d([3.0, 2, 1])
+        found = [p(q), q(p), xp.polyval([1.0, 2], p), xp.polyadd(p, q), xp.polysub(p, [1, 2])]
+        found += [xp.polymul([1, 2], p), *xp.polydiv(p, q), *xp.polydiv(p, [1.0, 2])]
+        found += [xp.polyder(p), xp.polyint(p, 2), xp.polyval(p, 2.0), p([1.0, 2.0])]
+        kinds.append([isinstance(x, np.poly1d) for x in found])
+        made.append([np.asarray(x).tolist() for x in found])
+    assert kinds[0] == kinds[1] and made[0] == made[1]
