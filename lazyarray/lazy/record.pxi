@@ -243,7 +243,9 @@ cdef int emit(Instr* instr) except -1:
         for k in range(instr.nin, instr.nop):
             instr.ops[k].chunk.ref()
             outs.push_back(instr.ops[k].chunk)
-    for k in range(nout if caught else 0):
+    cdef bint heals = caught or naive and not (_recorder.tape.scopes and recording()) \
+        and _recorder.engine().current() is NULL
+    for k in range(nout if heals else 0):
         here[k] = instr.ops[instr.nin + k].chunk
         here[k].ref()
         if here[k].readable() and here[k].error.load() is NULL:
@@ -264,11 +266,15 @@ cdef int emit(Instr* instr) except -1:
         if rec.over_budget():
             _throttle()
         if naive:
-            _raise_outs(outs)
+            try:
+                _raise_outs(outs)
+            except BaseException:
+                _heal(here, nout if heals else 0, healthy)
+                raise
         if caught:
             _raise_here(here, nout, healthy)
     finally:
-        for k in range(nout if caught else 0):
+        for k in range(nout if heals else 0):
             here[k].unref()
         for c in exported:
             c.unref()
@@ -369,11 +375,18 @@ cdef int _raise_here(Chunk** outs, int nout, uint32_t healthy) except -1:
             _engine.wait_var(outs[k], False)
     finally:
         _spend(place, time.perf_counter_ns() - start)
-        for k in range(nout):
-            if healthy >> k & 1:
-                _recorder.engine().set_error(outs[k], NULL)
+        _heal(outs, nout, healthy)
     if _recorder.executor.runtime.any_warning.load():
         give_warnings()
+    return 0
+
+
+cdef int _heal(Chunk** outs, int nout, uint32_t healthy) noexcept:
+    """Takes the error from what was healthy before it: whoever was told of it may go on with the array."""
+    cdef int k
+    for k in range(nout):
+        if healthy >> k & 1:
+            _recorder.engine().set_error(outs[k], NULL)
     return 0
 
 
@@ -410,9 +423,13 @@ cdef int _end_inline(Instr* instr) except -1:
 
 cdef int _raise_naive(Instr* instr) except -1:
     cdef CError* e
+    cdef int j
     for k in range(instr.nin, instr.nop):
         e = _recorder.engine().error_of(instr.ops[k].chunk)
         if e is not NULL:
+            if e.op == instr.kernel.name and e.site == sites().here() and not (_recorder.tape.scopes and recording()):
+                for j in range(instr.nin, instr.nop):  # its own, not an input's: see _heal
+                    _recorder.engine().set_error(instr.ops[j].chunk, NULL)
             _recorder.give_back(instr)
             raise_error(e)
     return 0

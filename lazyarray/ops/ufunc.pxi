@@ -530,7 +530,8 @@ cdef class Ufunc(Row):
                 return writable(as_tensor(self(*args, where=where, dtype=dtype, casting=casting, **rest)))
             out = sole_out(out)
         if where is not True or dtype is not None or casting is not None or rest:
-            order = rest.pop("order", "K")
+            order = rest.pop("order", None)
+            order = "K" if order is None else order.upper() if type(order) is str else order
             if order != "K" and order not in ("C", "F", "A"):
                 raise ValueError(f"order must be one of 'C', 'F', 'A', or 'K' (got {order!r})")
             if order != "K" and out is None:

@@ -441,3 +441,21 @@ print(exit_code(pid), v.version)
         LAZYARRAY_ENGINE_TYPE="NaiveEngine",
     )
     assert run.stdout.strip() == "2 2", run.stderr
+
+
+def test_the_naive_engine_leaves_an_array_usable(script):
+    """What it has told in the line of the op is not told again of the array that was written to."""
+    run = script(
+        """
+import lazyarray as la
+for n in (5, 300_000):
+    for write in ("la.add.at(x, [n + 9], 1)", "x[la.array([n])] = 3", "x **= -1"):
+        x = la.arange(n)
+        try:
+            exec(write)
+        except (IndexError, ValueError):
+            print(x[2:4].tolist() == [2, 3])
+""",
+        LAZYARRAY_ENGINE_TYPE="NaiveEngine",
+    )
+    assert run.stdout.split() == ["True"] * 6, run.stderr

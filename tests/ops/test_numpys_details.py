@@ -426,3 +426,9 @@ def test_dot_of_parts_has_the_bits_of_numpys(shapes):
         np.testing.assert_array_equal(
             la.dot(x, x.T, out=la.zeros((n, n))).asnumpy(), np.dot(a, a.T, out=np.zeros((n, n)))
         )
+
+
+@pytest.mark.parametrize("order", [None, "a", "f", "F"])
+def test_an_order_in_small_letters(order):
+    x = np.arange(6.0).reshape(2, 3)
+    assert la.cbrt(la.array(x), order=order).strides == np.cbrt(x, order=order).strides
