@@ -155,9 +155,9 @@ def test_masks_and_values_are_looked_at_in_the_call(name, large):
     with la.engine.bulk(100):
         with pytest.raises(ValueError, match=f"^{name}: mask and data must be the same size$"):
             getattr(la, name)(x, few, 1)
-        with pytest.raises(TypeError, match="^Cannot cast array data from dtype.'float64'. to dtype"):
+        with pytest.raises(TypeError, match="Cannot cast array data from dtype"):
             getattr(la, name)(x, x > 1, halves)
-        with pytest.raises(TypeError, match="^Cannot cast scalar from dtype.'float64'. to dtype"):
+        with pytest.raises(TypeError, match="Cannot cast scalar from dtype"):
             getattr(la, name)(x, x > 1, la.array(0.5))
     for number in (np.float64(2.5), halves[0] + 2):  # a number is cast, whatever it is
         getattr(la, name)(x, x > 1, number)
