@@ -80,18 +80,7 @@ def as_la(key):
 def test_get(key):
     for a in BASES:
         same(lay(a)[key], a[key])
-        same(lay(a)[as_la(key)], a[as_numbers(key)])
-
-
-def as_numbers(key):
-    """0-d integer arrays as the elements that they are in lazyarray: numbers, which give views."""
-    if not isinstance(key, tuple):
-        return as_numbers((key,))[0]
-    fancy = [k for k in key if isinstance(k, (np.ndarray, list)) and np.ndim(k)]
-    if fancy:
-        return key
-    zero_d = [isinstance(k, np.ndarray) and k.dtype.kind in "iu" for k in key]
-    return tuple(int(k) if z else k for k, z in zip(key, zero_d, strict=True))
+        same(lay(a)[as_la(key)], a[key])
 
 
 @pytest.mark.parametrize("key", BAD_KEYS, ids=str)
