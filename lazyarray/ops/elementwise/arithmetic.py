@@ -10,7 +10,7 @@ from typing import Any
 from lazyarray.lazy._lazy import Tensor
 from lazyarray.lazy.formulas import Formula, formula, function
 from lazyarray.ops._rows import NEGATIVE
-from lazyarray.ops.elementwise.op import CHEAP, ROOT, SLOW, SLOWEST, op
+from lazyarray.ops.elementwise.op import CHEAP, QUOTIENT, ROOT, SLOW, SLOWEST, op
 from lazyarray.ops.elementwise.slopes import call, choose, conj, equal, lost, nonzero
 
 _op = partial(op, section="arithmetic")
@@ -169,7 +169,7 @@ _op(
 
 _op(
     "divide",
-    cost=ROOT,
+    cost=QUOTIENT,
     also="true_divide",
     formula=Formula(real="a / b", complex="a / b"),
     gradient=(lambda g, b: g / conj(b), lambda g, b, y: -g * conj(y / b)),

@@ -16,7 +16,7 @@ import numpy as np
 from lazyarray.lazy.formulas import CUPY, Formula
 from lazyarray.ops._rows import Ufunc
 
-__all__ = ["ALIASES", "CHEAP", "GRADIENTS", "ROOT", "SLOW", "SLOWEST", "TABLE", "Rule", "op"]
+__all__ = ["ALIASES", "CHEAP", "GRADIENTS", "QUOTIENT", "ROOT", "SLOW", "SLOWEST", "TABLE", "Rule", "op"]
 
 Rule = Callable[..., Any] | None
 
@@ -27,7 +27,7 @@ GRADIENTS: dict[str, tuple[Rule, ...]] = {}
 
 # Cost in nanoseconds an element (contiguous float64, one core): it decides who runs an op, not
 # what it computes.
-CHEAP, ROOT, SLOW, SLOWEST = 0.4, 1.5, 6.0, 20.0
+CHEAP, QUOTIENT, ROOT, SLOW, SLOWEST = 0.4, 0.7, 1.5, 6.0, 20.0
 # ... for singles and doubles, where NumPy has vector loops (SVML, with AVX-512).
 _VECTOR = 2.5
 
