@@ -31,6 +31,23 @@ inline PyObject* call_packed(ternaryfunc f, PyObject* self, PyObject* const* arg
   return result;
 }
 
+// Has `failed` called, with the call's arguments, where a call of the type's objects fails. Each type has a number of
+// its own.
+template <int Type>
+struct Failing {
+  inline static ternaryfunc before, failed;
+  static PyObject* call(PyObject* self, PyObject* args, PyObject* keywords) {
+    PyObject* result = before(self, args, keywords);
+    return result ? result : failed(self, args, keywords);
+  }
+  static void tell(PyTypeObject* t, ternaryfunc f) {
+    before = t->tp_call;
+    failed = f;
+    t->tp_call = call;
+    PyType_Modified(t);
+  }
+};
+
 // A name of a class, also of a native one, which takes none by assignment.
 inline int put_in_type(PyTypeObject* t, PyObject* name, PyObject* value) {
   const int failed = PyDict_SetItem(t->tp_dict, name, value);

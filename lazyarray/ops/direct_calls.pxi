@@ -42,6 +42,7 @@ cdef extern from *:
       PyObject *kind, *value, *trace;
       PyErr_Fetch(&kind, &value, &trace);
       PyErr_NormalizeException(&kind, &value, &trace);
+      if (trace) PyException_SetTraceback(value, trace);
       Py_XDECREF(kind);
       Py_XDECREF(trace);
       return value;
@@ -55,6 +56,9 @@ cdef extern from "engine/calls.h" namespace "lazyarray":
     ternaryfunc call_by_vector(PyTypeObject*, Py_ssize_t, bint)
     int put_in_type(PyTypeObject*, object, object) except -1
     object call_packed(ternaryfunc, PyObject*, PyObject**, Py_ssize_t, PyObject*)
+    void failing_reduction "lazyarray::Failing<0>::tell"(PyTypeObject*, ternaryfunc)
+    void failing_choice "lazyarray::Failing<1>::tell"(PyTypeObject*, ternaryfunc)
+    void failing_product "lazyarray::Failing<2>::tell"(PyTypeObject*, ternaryfunc)
 
 
 # ---- what lazyarray doesn't hold ------------------------------------------------------------------
@@ -423,6 +427,34 @@ cdef Ufunc _any_ufunc = Ufunc.__new__(Ufunc)
 cdef ternaryfunc _ufunc_of_tuple = call_by_vector(
     <PyTypeObject*>Ufunc, <char*>&_any_ufunc.called - <char*><PyObject*>_any_ufunc, False)
 _any_ufunc = None
+
+
+cdef PyObject* wrong_call(PyObject* row, PyObject* args, PyObject* keywords) except NULL:
+    """A row's call has failed: where its arguments don't fit, the error names the function, as Python does."""
+    cdef PyObject* raised = taken_error(TypeError)
+    if raised is NULL:
+        return NULL
+    error = <object>raised
+    Py_DECREF(error)
+    if str(error).startswith("__call__()"):
+        like = signature_alone(<object>row)
+        like(*<object>args, **({} if keywords is NULL else <object>keywords))
+    raise error
+
+
+cdef object signature_alone(row):
+    """A function of the row's name and parameters that does nothing."""
+    signature = inspect.signature(row)
+    parameters = [p if p.default is p.empty else p.replace(default=None)
+                  for p in signature.parameters.values() if p.kind is not p.VAR_KEYWORD]
+    scope = {}
+    exec(f"def {row.name}{signature.replace(parameters=parameters)}: pass", scope)
+    return scope[row.name]
+
+
+failing_reduction(<PyTypeObject*>Reduction, <ternaryfunc>wrong_call)
+failing_choice(<PyTypeObject*>Choice, <ternaryfunc>wrong_call)
+failing_product(<PyTypeObject*>MatMul, <ternaryfunc>wrong_call)
 
 
 cdef PyObject* call_row(PyObject* function, PyObject** args, size_t flags, PyObject* names) except NULL:

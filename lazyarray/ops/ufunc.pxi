@@ -512,8 +512,8 @@ cdef class Ufunc(Row):
             out = args[self.nin:] + (None,) * (self.nin + self.nout - len(args))
             args = args[:self.nin]
         if len(args) != self.nin:
-            raise TypeError(f"{self.name}() takes {self.nin} positional arguments but "
-                            f"{len(args)} were given")
+            raise TypeError(f"{self.name}() takes from {self.nin} to {self.nin + self.nout} positional arguments "
+                            f"but {len(args)} {'was' if len(args) == 1 else 'were'} given")
         for o in args:
             if is_symbol(o):
                 rest.update(out=out, dtype=dtype, casting=casting, where=None if where is True else where)

@@ -1,6 +1,7 @@
 """What users of other libraries type first: errors say what to write here, help shows signatures."""
 
 import importlib
+import inspect
 import pydoc
 import subprocess
 import sys
@@ -9,6 +10,7 @@ import pytest
 
 import lazyarray as la
 from lazyarray import _hints
+from lazyarray.ops._rows import Row
 
 NAMES = [(module, name) for module, names in _hints.NAMES.items() for name in names]
 
@@ -99,6 +101,44 @@ def test_an_argument_that_is_not_known(name):
     args = [la.ones((2, 2))] * (2 if name in ("matmul", "add") else 1)
     with pytest.raises(TypeError, match=rf"^{name}\(\) got an unexpected keyword argument 'foo'"):
         getattr(la, name)(*args, foo=1)
+
+
+ROWS = [name for name in la.__all__ if isinstance(getattr(la, name), Row)]
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_arguments_that_are_missing_or_too_many(name):
+    function = getattr(la, name)
+    needed = [p for p in inspect.signature(function).parameters.values() if p.default is p.empty]
+    x = la.ones((2, 2))
+    for given in ([], [x] * (len(needed) - 1), [x] * 9):
+        with pytest.raises(TypeError, match=rf"^{function.__name__}\(\) "):
+            function(*given)
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        ("la.sum()", "sum() missing 1 required positional argument: 'a'"),
+        ("la.max(axis=0)", "max() missing 1 required positional argument: 'a'"),
+        ("la.matmul(x)", "matmul() missing 1 required positional argument: 'b'"),
+        ("la.sum(x, a=x)", "sum() got multiple values for argument 'a'"),
+        ("la.add(x)", "add() takes from 2 to 3 positional arguments but 1 was given"),
+    ],
+)
+def test_what_is_wrong_with_arguments(call, said):
+    with pytest.raises(TypeError) as raised:
+        eval(call, {"la": la, "x": la.ones(2)})
+    assert str(raised.value) == said
+
+
+def test_other_errors_stay_as_they_are():
+    class Odd:
+        def __array__(self, dtype=None, copy=None):
+            raise TypeError("__call__() of a user's own")
+
+    with pytest.raises(TypeError, match="of a user's own"):
+        la.sum(Odd())
 
 
 def test_python_m_lazyarray():
