@@ -46,6 +46,16 @@ cdef class NDArray(Array):
     ``item()``, ``float(x)``, ``repr(x)`` and the like wait for the value. Views, broadcasting,
     dtypes and errors are NumPy's. Make arrays with :func:`lazyarray.array` and its kin.
 
+    Args:
+        shape: the lengths of the axes. Nobody has written the values yet, unless there is a ``buffer``.
+        dtype: the dtype of its numbers.
+        buffer: what has memory: the array is on it. None: memory of its own.
+        offset: the byte of the buffer that the array begins at.
+        strides: bytes between neighbours along each axis; None: as ``order`` says.
+        order: how the elements lie in memory: "C" or "F".
+    Raises: TypeError for a dtype that lazyarray doesn't hold, or a buffer too small; ValueError for a negative
+        length, or for strides that leave the buffer.
+
     >>> import lazyarray as la
     >>> a = la.arange(6.0).reshape(2, 3)
     >>> a[0] += 10
@@ -54,10 +64,7 @@ cdef class NDArray(Array):
     """
 
     def __init__(self, shape, dtype=float, buffer=None, offset=0, strides=None, order=None):
-        """An array whose values nobody has written, or one on the memory of ``buffer``.
-
-        Arguments are those of ``numpy.ndarray``; :func:`lazyarray.array` and its kin are meant for use.
-        """
+        """As numpy.ndarray: the class tells."""
         become(self, functions.memory.made(shape, dtype, buffer, offset, strides, order))
 
     def __len__(self):

@@ -85,6 +85,10 @@ class Parts(NamedTuple):
     example: str
 
 
+# One error ends where the next one begins: after a semicolon in the source, on a line in what is
+# completed.
+_NEXT = re.compile(r"; |\. (?=[A-Z]\w*(?:Error|Warning)\b)")
+
 _SECTION = re.compile(r"^(Args|Returns|Raises):(.*(?:\n(?: +.*)?)*)", re.M)
 
 
@@ -118,7 +122,7 @@ def completed(doc: str | None, function: Any, like: str | None = None) -> str | 
     names = [name for name in inspect.signature(function).parameters if name != "self"]
     if like is not None:
         found = _filled(found, parts(like), names)
-    errors = found.raises.rstrip(".").split("; ") if found.raises else []
+    errors = _NEXT.split(found.raises.rstrip(".")) if found.raises else []
     lines = []
     for name in names:
         text, error = WORDS.get(name, ("", ""))
@@ -165,7 +169,9 @@ def _filled(found: Parts, other: Parts, names: list[str]) -> Parts:
     """``found`` with what only ``other`` says, but the errors of arguments that there are not."""
     lacking = {"axis", "ctx"} - set(names)
     errors = [
-        e for e in other.raises.split("; ") if not any(re.search(rf"\b{n}\b", e) for n in lacking)
+        e
+        for e in _NEXT.split(other.raises.rstrip("."))
+        if not any(re.search(rf"\b{n}\b", e) for n in lacking)
     ]
     return found._replace(
         args={**other.args, **found.args},

@@ -23,6 +23,16 @@ class memmap(NDArray):
     like any other. ``flush()`` puts what was written into the file; so does its end. What lazyarray
     can't hold, also another byte order, is NumPy's memmap. Waits for its uses in ``flush()``.
 
+    Args:
+        filename: the file: a path, or an open one.
+        dtype: the dtype of its numbers.
+        mode: "r" (read only), "r+", "w+" (made anew) or "c" (what is written stays in memory).
+        offset: the byte of the file that the array begins at.
+        shape: the lengths of the axes; None: one axis with all there is.
+        order: how the elements lie in the file: "C" or "F".
+    Raises: OSError for a file that can't be opened; ValueError for another ``mode``, for no
+        ``shape`` where the file is made, or for a file that is no whole number of elements.
+
     >>> import lazyarray as la
     >>> x = la.memmap("numbers.bin", dtype="float64", mode="w+", shape=(2, 3))
     >>> x[1] = [1, 2, 3]

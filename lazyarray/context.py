@@ -18,6 +18,12 @@ __all__ = [
 class Context(DeviceScope):
     """A device as users name it: ``la.cpu(0)``; as a ``with`` block, where new arrays are made.
 
+    Args:
+        device_type: "cpu", "gpu" or "cpu_pinned"; or a device, which is copied.
+        device_id: its number among those, from 0.
+    Raises: ValueError for another type, or a number not from 0 to 65535; TypeError for a number
+        that is no integer.
+
     >>> import lazyarray as la
     >>> with la.cpu(1):
     ...     x = la.zeros(2)

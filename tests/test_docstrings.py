@@ -113,6 +113,57 @@ def test_methods_tell_the_same(name):
     tells(METHODS[name].__doc__, [p for p in parameters if p != "self"])
 
 
+# Classes that a program calls. Of native ones inspect knows no parameters.
+NATIVE = {
+    la.NDArray: "shape dtype buffer offset strides order",
+    la.Context: "device_type device_id",
+    la.engine.Device: "device_type device_id",
+    la.engine.NaiveEngine: "num_workers",
+    la.engine.ThreadedEnginePooled: "num_workers",
+    la.engine.ThreadedEnginePerDevice: "num_workers",
+}
+# What functions and methods give, bases of classes, and what takes no arguments.
+NOT_CALLED = (
+    "Communicator Compiled Engine Executor Function Graph KVStore LazyarrayBackend NameManager Opr "
+    "RunContext Scalar Symbol SyncReport Tensor Ufunc Var FnProperty no_sync"
+).split()
+CALLED = {
+    f"{kind.__module__}.{kind.__qualname__}": kind
+    for kind in NAMES.values()
+    if inspect.isclass(kind)
+    and not issubclass(kind, BaseException)
+    and kind.__name__ not in NOT_CALLED
+}
+
+
+@pytest.mark.parametrize("name", CALLED)
+def test_classes_tell_their_parameters_and_errors(name):
+    kind = CALLED[name]
+    found = parts(kind.__doc__)
+    named = NATIVE[kind].split() if kind in NATIVE else [*inspect.signature(kind).parameters]
+    assert [p for args in found.args for p in args.split(", ")] == named
+    assert found.head and len(found.raises) > 2 and found.raises.endswith(".")
+
+
+@pytest.mark.parametrize("name", FUNCTIONS | METHODS)
+def test_no_error_is_told_twice(name):
+    lines = parts((FUNCTIONS | METHODS)[name].__doc__).raises.rstrip(".")
+    errors = re.split(r"[.;] (?=[A-Z]\w*(?:Error|Warning)\b)", lines)
+    assert len(errors) == len(set(errors)), errors
+
+
+@pytest.mark.parametrize("name", FUNCTIONS | METHODS | CALLED)
+def test_no_default_is_a_nameless_object(name):
+    thing = (FUNCTIONS | METHODS | CALLED)[name]
+    if thing not in NATIVE:
+        assert "<object object" not in str(inspect.signature(thing))
+
+
+def test_a_default_that_stands_for_nothing_is_numpys():
+    for thing in (la.where, la.clip, la.vectorize, la.linalg.pinv):
+        assert "<no value>" in pydoc.plain(pydoc.render_doc(thing))
+
+
 def test_properties_are_documented():
     bare = {
         f"{kind.__name__}.{name}"

@@ -21,6 +21,7 @@ class EngineThreads(WorkerPlugin):
 
     Args:
         cores: for each worker; None: as many as its threads, and no more than there are.
+    Raises: TypeError for cores that are no integer; ValueError for fewer than one.
 
     >>> from lazyarray.dask import EngineThreads
     >>> EngineThreads(2).cores

@@ -21,6 +21,11 @@ _KIND_NAMES = {v: k for k, v in _KINDS.items()}
 cdef class Device:
     """A place where operators run and memory lives: ``Device("cpu", 0)``.
 
+    Args:
+        device_type: "cpu", "gpu" or "cpu_pinned"; or a device, which is copied.
+        device_id: its number among those, from 0.
+    Raises: ValueError for another type, or a number not from 0 to 65535; TypeError for a number that is no integer.
+
     >>> from lazyarray.engine import Device
     >>> Device("cpu", 1) == Device("cpu", 1), Device("cpu", 1) == Device("cpu", 0)
     (True, False)

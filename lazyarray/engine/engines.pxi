@@ -554,21 +554,38 @@ stat_sources = []  # the upper rooms add their counters here
 
 
 cdef class NaiveEngine(Engine):
-    """Runs each op at the call, in the caller's thread, and raises there. For debugging."""
+    """Runs each op at the call, in the caller's thread, and raises there. For debugging.
+
+    Args:
+        num_workers: for the signature of the others: there are no threads.
+    Raises: TypeError for a number that is no integer; ValueError for one under 1.
+    """
 
     def __init__(self, num_workers=None):
         self.create(NAIVE, num_workers)
 
 
 cdef class ThreadedEnginePooled(Engine):
-    """One pool of ``num_workers`` threads for all devices, and one thread for copies."""
+    """One pool of ``num_workers`` threads for all devices, and one thread for copies.
+
+    Args:
+        num_workers: the number of threads; None: ``LAZYARRAY_CPU_WORKER_NTHREADS``, or the number of cores, at
+            least 2.
+    Raises: TypeError for a number that is no integer; ValueError for one under 1.
+    """
 
     def __init__(self, num_workers=None):
         self.create(POOLED, num_workers)
 
 
 cdef class ThreadedEnginePerDevice(Engine):
-    """A pool of ``num_workers`` threads per device, and a priority pool shared by the CPUs."""
+    """A pool of ``num_workers`` threads per device, and a priority pool shared by the CPUs.
+
+    Args:
+        num_workers: the number of threads of each device; None: ``LAZYARRAY_CPU_WORKER_NTHREADS``, or the number of cores, at
+            least 2.
+    Raises: TypeError for a number that is no integer; ValueError for one under 1.
+    """
 
     def __init__(self, num_workers=None):
         self.create(PER_DEVICE, num_workers)

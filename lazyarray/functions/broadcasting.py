@@ -78,6 +78,10 @@ class broadcast:
 
     The shape is known at once. Waits for the values where it is iterated: for NumPy's scalars.
 
+    Args:
+        *arrays: what :func:`array` makes arrays of.
+    Raises: ValueError for shapes that don't fit, or for more than 64 arrays.
+
     >>> import lazyarray as la
     >>> b = la.broadcast(la.array([[1], [2]]), [3, 4])
     >>> b.shape, [u * v for u, v in b]

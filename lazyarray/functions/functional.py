@@ -102,7 +102,7 @@ def apply_over_axes(func: Callable[..., Any], a: ArrayLike, axes: int | Sequence
 # ---- for each element ---------------------------------------------------------------------------
 
 
-_OPEN: Any = object()  # a decorator that has got its options and waits for its function
+_OPEN: Any = np._NoValue  # a decorator that has got its options and waits for its function
 
 
 _VECTORIZED = ("pyfunc", "otypes", "excluded", "cache", "signature", "__name__")
@@ -113,6 +113,19 @@ class vectorize:
 
     With ``otypes`` a call is recorded as one instruction. Waits for the values without them, or
     with a ``signature``: what the function gives first decides dtype and shape.
+
+    Args:
+        pyfunc: takes and gives numbers, or with a ``signature`` arrays; without it this is a
+            decorator's options.
+        otypes: the dtypes of the results: characters, or a list of dtypes; None: those of the first
+            results.
+        doc: the docstring; None: the function's own.
+        excluded: a set of the names or places of arguments that are handed on as they are.
+        cache: whether not to call the function a second time for the first elements, without
+            ``otypes``.
+        signature: the axes that the function itself works on, ``"(n),(n)->()"``; None: single
+            elements.
+    Raises: TypeError for no function; ValueError for other ``otypes`` or ``signature``.
 
     >>> import lazyarray as la
     >>> la.vectorize(lambda u, v: max(u, v), otypes=[int])(la.arange(3), 1).asnumpy()

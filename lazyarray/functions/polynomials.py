@@ -49,6 +49,12 @@ class poly1d(np.poly1d):
     Its coefficients are a lazyarray; with ``r`` those given are its roots. Waits for the
     coefficients, from which leading zeros are dropped.
 
+    Args:
+        c_or_r: the coefficients, the highest power first; with ``r`` the roots.
+        r: whether roots are given.
+        variable: the letter that it is printed with; None: x.
+    Raises: ValueError for coefficients of more than one axis.
+
     >>> import lazyarray as la
     >>> p = la.poly1d([1, 2, 3])
     >>> p(la.array([0, 1])).asnumpy(), p.deriv().coeffs.asnumpy()

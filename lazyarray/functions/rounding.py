@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["clip", "round", "around", "fix"]
 
-_MISSING: Any = object()
+_MISSING: Any = np._NoValue  # what help() shows: <no value>
 
 
 def clip(

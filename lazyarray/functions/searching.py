@@ -36,7 +36,7 @@ __all__ = [
     "searchsorted",
 ]
 
-_MISSING: Any = object()
+_MISSING: Any = np._NoValue  # what help() shows: <no value>
 
 
 @overload

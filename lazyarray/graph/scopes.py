@@ -29,7 +29,9 @@ class _Scope(Stacked):
 class AttrScope(_Scope):
     """A block whose nodes get attributes, such as ``ctx_group``; inner ones come before outer ones.
 
-    Their values are strings (ValueError).
+    Args:
+        **attributes: their names and values.
+    Raises: ValueError for a value that is no string.
 
     >>> import lazyarray as la
     >>> with la.AttrScope(ctx_group="dev1"):
@@ -112,6 +114,10 @@ class NameManager(_Scope):
 
 class Prefix(NameManager):
     """A block in which the names of nodes, also those given, get a prefix.
+
+    Args:
+        prefix: what the names begin with.
+    Raises: nothing.
 
     >>> import lazyarray as la
     >>> with la.sym.Prefix("net_"):

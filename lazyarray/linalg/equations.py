@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 __all__ = ["inv", "pinv", "solve", "lstsq", "tensorinv", "tensorsolve"]
 
 _conjugate, _divide, _matmul, _max = op.conjugate, op.divide, op.matmul, op.max
-_MISSING: Any = object()
+_MISSING: Any = np._NoValue  # what help() shows: <no value>
 
 
 def inv(a: ArrayLike) -> NDArray:

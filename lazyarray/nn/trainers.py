@@ -229,6 +229,14 @@ def _number(what: str, own: Any, value: Any) -> Any:
 class SGD(_Trainer):
     """:func:`sgd` on several arrays.
 
+    Args:
+        params: an array, a dict of arrays by name, or any iterable of them, each with
+            ``attach_grad()``.
+        lr: the rate of learning: a number or an array of one, which may be set anew at any time.
+        weight_decay: what times the weight is added to the gradient.
+    Raises: ValueError for a parameter without ``attach_grad()``, and TypeError for what is none;
+        both for an ``lr`` that is no number.
+
     >>> import lazyarray as la
     >>> w = la.array([1.0])
     >>> w.attach_grad()
@@ -250,6 +258,16 @@ class SGD(_Trainer):
 
 class Momentum(_Trainer):
     """:func:`momentum` on several arrays.
+
+    Args:
+        params: an array, a dict of arrays by name, or any iterable of them, each with
+            ``attach_grad()``.
+        lr: the rate of learning: a number or an array of one, which may be set anew at any time.
+        momentum: the share of the velocity that stays.
+        weight_decay: what times the weight is added to the gradient.
+        nesterov: whether to look ahead.
+    Raises: ValueError for a parameter without ``attach_grad()``, and TypeError for what is none;
+        both for an ``lr`` that is no number.
 
     >>> import lazyarray as la
     >>> w = la.array([1.0])
@@ -280,6 +298,19 @@ class Adam(_Trainer):
     """:func:`adam` on several arrays, or :func:`adamw` if ``decoupled``; it counts ``steps``.
 
     Once :func:`lazyarray.compile` has captured a step, asking for ``steps`` waits.
+
+    Args:
+        params: an array, a dict of arrays by name, or any iterable of them, each with
+            ``attach_grad()``.
+        lr: the rate of learning: a number or an array of one, which may be set anew at any time.
+        beta1: the share of the mean of gradients that stays.
+        beta2: the share of the mean of their squares that stays.
+        eps: what is added to the denominator.
+        weight_decay: what times the weight is added to the gradient; ``decoupled``: the share of
+            the weight, times lr, that goes.
+        decoupled: whether the decay is apart from the gradient, as :func:`adamw` has it.
+    Raises: ValueError for a parameter without ``attach_grad()``, and TypeError for what is none;
+        both for an ``lr`` that is no number.
 
     >>> import lazyarray as la
     >>> w = la.array([1.0])

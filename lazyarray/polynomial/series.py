@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from lazyarray._docstrings import told_as
 from lazyarray.lazy._lazy import Tensor
 from lazyarray.lib.hosted import to_lazy
 
@@ -56,24 +57,44 @@ class _Series:
 
 
 class Polynomial(_Series, np.polynomial.Polynomial):
-    """A series of powers: ``numpy.polynomial.Polynomial``."""
+    """A series of powers: ``numpy.polynomial.Polynomial``.
+
+    Lazyarrays given as coefficients are waited for. Domain and window are kept as NumPy arrays.
+
+    Args:
+        coef: the coefficients, the lowest power first.
+        domain: two numbers, which are mapped to the window's; None: the window of the class.
+        window: two numbers; None: those of the class.
+        symbol: the letter that it is printed with.
+    Raises: ValueError for no coefficients, for a domain or window that is no pair, or for a symbol
+        that is no name; TypeError for a symbol that is no string.
+
+    >>> import lazyarray as la
+    >>> la.polynomial.Polynomial([1, 0, 3])(la.array([0.0, 2.0])).asnumpy()
+    array([ 1., 13.])
+    """
 
 
+@told_as(Polynomial)
 class Chebyshev(_Series, np.polynomial.Chebyshev):
     """A series of Chebyshev polynomials: ``numpy.polynomial.Chebyshev``."""
 
 
+@told_as(Polynomial)
 class Hermite(_Series, np.polynomial.Hermite):
     """A series of Hermite polynomials, the physicists': ``numpy.polynomial.Hermite``."""
 
 
+@told_as(Polynomial)
 class HermiteE(_Series, np.polynomial.HermiteE):
     """A series of Hermite polynomials, the probabilists': ``numpy.polynomial.HermiteE``."""
 
 
+@told_as(Polynomial)
 class Laguerre(_Series, np.polynomial.Laguerre):
     """A series of Laguerre polynomials: ``numpy.polynomial.Laguerre``."""
 
 
+@told_as(Polynomial)
 class Legendre(_Series, np.polynomial.Legendre):
     """A series of Legendre polynomials: ``numpy.polynomial.Legendre``."""

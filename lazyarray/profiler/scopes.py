@@ -66,7 +66,12 @@ class _Scope:
 class task(_Scope):
     """A piece of work, such as an epoch; it may end in another thread than it began in.
 
-    It has a track of its own. ``domain`` is a word that groups names, as MXNet's ``Domain``.
+    It has a track of its own. ``domain`` is as MXNet's ``Domain``.
+
+    Args:
+        name: what it is called.
+        domain: a word that groups names.
+    Raises: TypeError for a name or domain that is no string.
 
     >>> import lazyarray as la
     >>> with la.profiler.task("epoch", domain="training"):
@@ -81,6 +86,11 @@ class task(_Scope):
 
 class frame(_Scope):
     """One of many pieces that follow each other, such as a step; else as :class:`task`.
+
+    Args:
+        name: what it is called.
+        domain: a word that groups names.
+    Raises: TypeError for a name or domain that is no string.
 
     >>> import lazyarray as la
     >>> for step in range(3):
@@ -97,6 +107,11 @@ class event(_Scope):
 
     Events of a thread nest, like calls: one that began inside another ends inside it.
 
+    Args:
+        name: what it is called.
+        domain: a word that groups names.
+    Raises: TypeError for a name or domain that is no string.
+
     >>> import lazyarray as la
     >>> with la.profiler.event("load a batch"):
     ...     x = la.array([1, 2, 3])
@@ -109,8 +124,14 @@ class event(_Scope):
 class counter:
     """A number that is drawn over time. Setting it records it, if the profiler runs.
 
-    ``value`` (any real number; an array has to be asked for its value first) is recorded at once.
-    Safe to use from several threads.
+    Values are recorded at once: an array has to be asked for its own first. Safe to use from
+    several threads.
+
+    Args:
+        name: what it is called.
+        value: a real number to begin with; None: 0, which is not recorded.
+        domain: a word that groups names.
+    Raises: TypeError for a name or domain that is no string, or a value that is no real number.
 
     >>> import lazyarray as la
     >>> loss = la.profiler.counter("loss", 0.5)

@@ -274,10 +274,16 @@ def dump(finished: bool = True) -> None:
 
 
 class profile(Scope):
-    """A block that is profiled into ``filename``; ``options`` are those of :func:`set_config`.
+    """A block that is profiled into a file.
 
     At its end it waits for the operators that were pushed in it, so that they are in the file.
-    Blocks don't nest, and the profiler must not be running: RuntimeError.
+    Blocks don't nest.
+
+    Args:
+        filename: the file that is written.
+        **options: settings by name, those of :func:`set_config`.
+    Raises: when the block begins, RuntimeError if the profiler runs; ValueError and TypeError for
+        what :func:`set_config` refuses.
 
     >>> import json
     >>> import lazyarray as la

@@ -31,7 +31,7 @@ ROWS = {row.ufunc: row for row in elementwise.TABLE.values() if isinstance(row, 
 _REDUCTIONS = {row.ufunc: row for row in reductions.TABLE.values() if isinstance(row, Reduction)}
 
 _SCALARS = (bool, int, float, complex, np.generic)
-_MISSING: Any = object()
+_MISSING: Any = np._NoValue  # what help() shows: <no value>
 
 
 # ---- results into `out` -------------------------------------------------------------------------

@@ -51,6 +51,13 @@ class Generator(Distributions):
     bit generator make in each draw. The numbers are not NumPy's then, but the same for the same
     seed and draws on every GPU. All others are NumPy's, drawn on the host.
 
+    Args:
+        bit_generator: one of NumPy's, or a NumPy ``Generator``, whose stream goes on.
+        ctx: the device; None: :func:`lazyarray.current_context`.
+        device: the same as ``ctx``, by the array API's name.
+    Raises: ValueError if ``ctx`` and ``device`` are different devices; AttributeError for what is
+        no bit generator.
+
     >>> import numpy as np, lazyarray as la
     >>> x = la.random.default_rng(7).normal(size=3)
     >>> bool((x.asnumpy() == np.random.default_rng(7).normal(size=3)).all())

@@ -31,6 +31,14 @@ class RandomState(Distributions):
     Its draws are ops, as :class:`Generator`'s are; for a GPU, too, the host makes them. ``seed``
     may be a bit generator.
 
+    Args:
+        seed: an integer, an array of them, a bit generator, or a NumPy ``RandomState``, whose
+            stream goes on; None: another one in each run.
+        ctx: the device; None: :func:`lazyarray.current_context`.
+        device: the same as ``ctx``, by the array API's name.
+    Raises: ValueError for a seed that is negative or over 2**32 - 1, or if ``ctx`` and ``device``
+        are different devices; TypeError for a seed that is no integer.
+
     >>> import lazyarray as la
     >>> la.random.RandomState(0).rand(2).asnumpy()
     array([0.5488135 , 0.71518937])
