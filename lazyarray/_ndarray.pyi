@@ -1,9 +1,10 @@
 # Types of NDArray: what its properties, methods and operators take and give.
 from collections.abc import Callable, Generator, Iterator, Sequence
-from types import GenericAlias, ModuleType
-from typing import Any, ClassVar, SupportsIndex
+from types import ModuleType
+from typing import Any, ClassVar, Generic, SupportsIndex
 
 import numpy as np
+from typing_extensions import TypeVar
 
 from lazyarray._flat import flagsobj, flatiter
 from lazyarray._types import (
@@ -41,9 +42,12 @@ class _ArrayType(type):
     def __instancecheck__(self, x: Any) -> bool: ...
     def __subclasscheck__(self, kind: Any) -> bool: ...
 
-class NDArray(metaclass=_ArrayType):
+# ``NDArray[dtype]`` as numpy.typing has it, ``ndarray[shape, dtype]`` as NumPy: for readers alone.
+_First = TypeVar("_First", default=Any, covariant=True)
+_Second = TypeVar("_Second", default=Any, covariant=True)
+
+class NDArray(Generic[_First, _Second], metaclass=_ArrayType):
     __array_priority__: ClassVar[float]
-    def __class_getitem__(cls, item: object, /) -> GenericAlias: ...
     def __init__(
         self,
         shape: ShapeLike,

@@ -1,5 +1,6 @@
 """What type checkers and editors see: an ordinary NumPy program, checked by mypy."""
 
+import inspect
 import json
 import pathlib
 import re
@@ -11,6 +12,7 @@ import sys
 import pytest
 
 import lazyarray as la
+from lazyarray.ops._rows import Row
 
 ROOT = pathlib.Path(__file__).parent.parent
 
@@ -74,6 +76,37 @@ print(float(step(x, labels)), w.grad is None)
 async def main() -> None:
     assert_type(await x, la.NDArray)
 """
+# As programs annotate: numpy.typing's NDArray, NumPy's class, methods that are compiled.
+ANNOTATED = """
+from typing import Any, assert_type
+
+import lazyarray as np
+import lazyarray.typing as npt
+
+
+def scaled(a: npt.NDArray[np.float64], by: npt.ArrayLike = 2) -> npt.NDArray[np.floating[Any]]:
+    b: np.ndarray = np.multiply(a, by)
+    c: np.ndarray[Any, np.dtype[np.float64]] = b
+    return c + np.sin(a)
+
+
+class Model:
+    def __init__(self) -> None:
+        self.w = np.ones(3)
+
+    @np.compile
+    def step(self, x: np.ndarray, rate: float = 0.1) -> np.ndarray:
+        return x * self.w * rate
+
+
+x, model = np.arange(3.0), Model()
+assert_type(model.step(x, rate=0.5), np.NDArray)
+print(scaled(x), Model.step(model, x), model.step(x))
+np.sum(a=x)
+np.matmul(x, x, dtype="f4")
+np.modf(x, out=(np.empty(3), np.empty(3)))
+assert_type(np.frexp(x), tuple[np.NDArray, np.NDArray])
+"""
 MISTAKE = """
 import lazyarray as np
 
@@ -126,6 +159,30 @@ def test_mistakes_are_seen(tmp_path):
     found = [line for line in found if "error:" in line]
     assert len(found) == 3, found
     assert "concatenat" in found[0] and "summ" in found[1] and "linspace" in found[2]
+
+
+def test_annotations_and_compiled_methods(tmp_path):
+    assert errors(tmp_path, ANNOTATED) == []
+    exec(ANNOTATED, {})  # and runs
+    wrong = ["model.step()", "model.step(x, 1, 2)", "model.step('a')", "scaled(x, 1, 2)"]
+    found = errors(tmp_path, ANNOTATED + "\n".join(wrong))
+    assert len([line for line in found if "error:" in line]) == len(wrong)
+
+
+def test_rows_have_signatures(tmp_path):
+    rows = {n: r for n in la.__all__ if isinstance(r := getattr(la, n), Row)}
+    right, wrong = ["import lazyarray as la", "x = la.ones((2, 2))"], []
+    for name, row in rows.items():
+        named = inspect.signature(row).parameters.values()
+        needed = ["x" for p in named if p.default is p.empty]
+        rest = [f"{p.name}=None" for p in named if p.kind is p.KEYWORD_ONLY and p.default is None]
+        right.append(f"la.{name}({', '.join([*needed, *rest])})")
+        wrong += [f"la.{name}()", f"la.{name}({', '.join(['x'] * 9)})", f"la.{name}(x, x, foo=1)"]
+        wrong += [f"la.{name}(x)"] if len(needed) == 2 else []
+    assert len(rows) > 100 and errors(tmp_path, "\n".join(right)) == []
+    found = errors(tmp_path, "\n".join([*right, *wrong]))
+    lines = {line.split(":")[1] for line in found if "error:" in line}
+    assert lines == {str(len(right) + 1 + i) for i in range(len(wrong))}
 
 
 def test_each_public_name_is_seen(tmp_path):

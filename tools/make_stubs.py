@@ -12,6 +12,7 @@ from typing import Any
 
 import lazyarray.random as la_random
 from lazyarray.ops import names
+from lazyarray.ops._rows import Row, Ufunc
 from lazyarray.random import distributions
 from lazyarray.random.table import TABLE
 
@@ -20,15 +21,25 @@ TARGET = pathlib.Path(names.__file__).with_suffix(".pyi")
 
 def stub() -> str:
     """The text of the op table's stub."""
-    kinds = sorted({type(getattr(names, name)).__name__ for name in names.__all__})
+    kinds = {name: _kind(getattr(names, name)) for name in names.__all__}
+    typed = sorted(_SIGNATURES.values())
     lines = [
         "# fmt: off",
         "# The rows of the op table by their public names. Written by tools/make_stubs.py.",
-        f"from lazyarray.ops._rows import {', '.join(kinds)}",
+        f"from lazyarray._types import {', '.join(typed)}",
+        f"from lazyarray.ops._rows import {', '.join(sorted({*kinds.values()} - {*typed}))}",
         "",
     ]
-    lines += [f"{name}: {type(getattr(names, name)).__name__}" for name in names.__all__]
+    lines += [f"{name}: {kind}" for name, kind in kinds.items()]
     return "\n".join(lines) + "\n\n" + _all(names.__all__)
+
+
+# What a call takes and gives, by the numbers of operands and results: classes of _types.pyi alone.
+_SIGNATURES = {(1, 1): "Unary", (2, 1): "Binary", (1, 2): "UnaryPair", (2, 2): "BinaryPair"}
+
+
+def _kind(row: Row) -> str:
+    return _SIGNATURES[row.nin, row.nout] if isinstance(row, Ufunc) else type(row).__name__
 
 
 def _all(listed: list[str]) -> str:

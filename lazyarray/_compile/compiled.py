@@ -9,7 +9,7 @@ import warnings
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from functools import update_wrapper
-from typing import Any, Generic, NamedTuple, ParamSpec, TypeVar
+from typing import Any, Concatenate, Generic, NamedTuple, ParamSpec, Self, TypeVar, overload
 
 from lazyarray._compile.replay import CLASH, Escaped, Looked, Replay, name_of
 from lazyarray._compile.state import Key, State
@@ -28,6 +28,7 @@ from lazyarray.ops._rows import array, holdable
 __all__ = ["compile", "Compiled", "CompileWarning"]
 
 _P = ParamSpec("_P")
+_Q = ParamSpec("_Q")
 _R = TypeVar("_R")
 
 
@@ -115,6 +116,14 @@ class Compiled(Generic[_P, _R]):
         self._varying: dict[Key, str] = {}
         self._fixed: set[Key] = set()
         update_wrapper(self, function)
+
+    @overload
+    def __get__(self, instance: None, owner: Any = None) -> Self: ...
+
+    @overload
+    def __get__(
+        self: Compiled[Concatenate[Any, _Q], _R], instance: object, owner: Any = None
+    ) -> Compiled[_Q, _R]: ...
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         # A method: one compiled function for each object.

@@ -97,10 +97,10 @@ def cov(
     else:
         average_, total = average(x, 1, w, True)
         factor = total = total[0]
-        if ddof and a is None:
-            factor = total - ddof
-        elif ddof:
+        if ddof and a is not None:
             factor = total - ddof * _sum(op.multiply(w, a)) / total
+        elif ddof:
+            factor = total - ddof
         with np.errstate(all="ignore"):
             factor = where(factor <= 0, np.inf, _divide(1, factor))
     x = x - average_[:, None]

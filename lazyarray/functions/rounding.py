@@ -92,10 +92,8 @@ def clip(
         if out is Ellipsis:
             return writable(found)
         return deliver(found, out, "clip", broadcasts=True, back="unsafe")
-    if low is None and high is None:
-        return op.positive(x, out=out)
     if low is None:
-        return op.minimum(x, high, out=out)
+        return op.positive(x, out=out) if high is None else op.minimum(x, high, out=out)
     if high is None:
         return op.maximum(x, low, out=out)
     found = clamp(x, low, high)

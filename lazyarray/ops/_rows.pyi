@@ -132,7 +132,7 @@ class Reduction(Row):
     ) -> None: ...
     def __call__(
         self,
-        x: ArrayLike,
+        a: ArrayLike,
         axis: Axis = None,
         dtype: DTypeLike = None,
         out: Out = None,
@@ -144,7 +144,7 @@ class Reduction(Row):
 class Choice(Reduction):
     def __call__(  # type: ignore[override]
         self,
-        x: ArrayLike,
+        a: ArrayLike,
         axis: Axis = None,
         out: Out = None,
         keepdims: bool = False,
@@ -170,7 +170,17 @@ class Gufunc(Row):
 
 class MatMul(Row):
     def __init__(self, ufunc: np.ufunc, *, section: str = "", doc: str = "") -> None: ...
-    def __call__(self, a: ArrayLike, b: ArrayLike, /, out: NDArray | None = None) -> NDArray: ...
+    def __call__(
+        self,
+        a: ArrayLike,
+        b: ArrayLike,
+        /,
+        out: Out = None,
+        *,
+        axes: object = None,
+        dtype: DTypeLike = None,
+        casting: str | None = "same_kind",
+    ) -> NDArray: ...
 
 def call(
     name: str,
