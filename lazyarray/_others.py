@@ -30,6 +30,7 @@ _ADAPTED = (
     "numpy.polynomial.hermite_e",
     "numpy.polynomial.laguerre",
     "json.encoder",
+    "sqlite3.dbapi2",
     "pandas",
     "PIL.Image",
     "einops._backends",

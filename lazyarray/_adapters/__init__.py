@@ -8,7 +8,7 @@ write to ``output``; so do OpenCV, polars, Arrow, SymPy and others; zarr takes v
 NDArrays don't have. einops asks for a backend, which it gets: its results are NDArrays. So does
 Dask, for which lazyarray.dask registers them. Even numpy.polynomial asks: it would pair
 coefficients and points one by one; and numpy.testing, which would compare a list as a whole. Many
-ask of what type a generator of random numbers is. JSON writes floats of Python's, as
+ask of what type a generator of random numbers is. JSON and SQLite write floats of Python's, as
 NumPy's float64 is one.
 """
 
@@ -75,6 +75,8 @@ def adapt(module: ModuleType) -> None:
         wrap(module.Dataset, ["__getitem__", "__setitem__", "read_direct", "write_direct"], lent)
     elif module.__name__ == "json.encoder":
         others.teach_json(module)
+    elif module.__name__ == "sqlite3.dbapi2":
+        others.teach_sqlite(module)
     elif module.__name__ == "sympy.core.sympify":
         others.teach_sympy(module)
     elif module.__name__ == "sympy.core.expr":

@@ -1,4 +1,4 @@
-"""Numbers in JSON and SymPy, and a backend for einops."""
+"""Numbers in JSON, SQLite and SymPy, and a backend for einops."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from lazyarray._ndarray import BoolScalar, IntegralScalar, RealScalar
 from lazyarray.lazy._lazy import Tensor
 from lazyarray.ops import _rows
 
@@ -39,6 +40,11 @@ def teach_json(module: Any) -> None:
     if not hasattr(others, "__lazyarray__"):
         default.__lazyarray__ = True  # type: ignore[attr-defined]
         encoder.default, module._make_iterencode = default, make_iterencode
+
+
+def teach_sqlite(module: Any) -> None:
+    for kind in (BoolScalar, IntegralScalar, RealScalar):
+        module.register_adapter(kind, kind.item)
 
 
 def teach_sympy(sympify: Any) -> None:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
-from types import FunctionType, MethodType
+from collections.abc import Callable, Iterable
+from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any
 
 from lazyarray.lazy import _share
@@ -14,21 +14,40 @@ from lazyarray.ops.operators import METHODS, REFLECTED
 __all__: list[str] = []
 
 WHAT = "a call of another library"
+_FEW = 64  # elements of a list that is looked into for lists
 
 OPERATORS = [*REFLECTED, *[name for name, row in METHODS.items() if row.ufunc.nin == 2]]
 
 
-def wrap(place: Any, names: list[str], take: Callable[[Any], Any] | None = None) -> None:
-    """``place`` is a class, which may inherit a method, or a module."""
+def wrap(
+    place: Any,
+    names: Iterable[str],
+    take: Callable[[Any], Any] | None = None,
+    make: Callable[..., Any] | None = None,
+) -> None:
+    """``place`` is a class, which may inherit a method, or a module.
+
+    ``make`` is :class:`Lent` where a library looks at its caller's frames.
+    """
     for name in names:
         found: Any = next(
             (vars(c)[name] for c in getattr(place, "__mro__", (place,)) if name in vars(c)), None
         )
         function = getattr(found, "__func__", found)  # of a class's method
-        if not callable(function) or found is object.__init__ or hasattr(function, "__lazyarray__"):
+        if not callable(function) or hasattr(function, "__lazyarray__"):
             continue
-        call: Any = taking(function, take or host)
-        setattr(place, name, call if function is found else type(found)(call))
+        if found is object.__init__ or (name == "__new__" and type(found) is BuiltinFunctionType):
+            continue
+        call: Any = (make or taking)(function, take or host)
+        call.__lazyarray__ = True
+        if make is not None:  # where pickle finds it, though it was a base's
+            of_class = isinstance(place, type)
+            call.__module__ = place.__module__ if of_class else place.__name__
+            call.__qualname__ = f"{place.__qualname__}.{name}" if of_class else name
+        try:
+            setattr(place, name, call if function is found else type(found)(call))
+        except TypeError:  # older Cython's classes can't be changed: pandas 2's intervals
+            return
 
 
 def taking(function: Callable[..., Any], take: Callable[[Any], Any]) -> Callable[..., Any]:
@@ -37,7 +56,6 @@ def taking(function: Callable[..., Any], take: Callable[[Any], Any]) -> Callable
         given = {key: take(value) for key, value in kwargs.items()} if kwargs else kwargs
         return function(*[take(a) for a in args], **given)
 
-    call.__lazyarray__ = True  # type: ignore[attr-defined]
     return call
 
 
@@ -56,10 +74,13 @@ def host(o: Any, of: Callable[[Any], Any] = _values) -> Any:
     if kind is dict:
         found = any(isinstance(v, Tensor) or type(v) is list for v in o.values())
         return {key: host(v, of) for key, v in o.items()} if found else o
-    if (kind is list or kind is tuple) and any(  # by their types, as there may be a million
-        issubclass(t, (Tensor, slice)) for t in {*map(type, o)}
-    ):
-        return kind([host(v, of) for v in o])
+    if kind is list or kind is tuple:
+        kinds = {*map(type, o)}  # by their types, as there may be a million
+        if any(issubclass(t, (Tensor, slice)) for t in kinds) or (
+            len(o) <= _FEW and kinds & {list, tuple, dict}
+        ):
+            found = [host(v, of) for v in o]
+            return o if all(a is b for a, b in zip(found, o, strict=True)) else kind(found)
     return o
 
 

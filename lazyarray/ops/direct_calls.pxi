@@ -173,6 +173,36 @@ cdef PyObject* of_hosts(object host, PyObject** args, size_t flags) except NULL:
     return <PyObject*>found
 
 
+# What NumPy has done by a method of its first argument, or by its operators, if that is no array of its own:
+# `np.mean(series)` is `series.mean()`, which leaves out what is missing, and `np.flip(series)` is a Series.
+cdef frozenset _asking = frozenset([getattr(np, name) for name in (
+    "all any amax amin argmax argmin argpartition argsort around choose clip compress cumprod cumsum flip fliplr "
+    "flipud max mean min nonzero prod ptp repeat reshape round searchsorted squeeze std sum swapaxes take "
+    "transpose var").split()])
+
+
+cdef inline bint asks_its_class(object o) except -1:
+    """Whether a first argument's class does such functions itself: pandas' Series, Xarray's arrays."""
+    t = type(o)
+    if is_tensor(o) or t is np.ndarray or t is list or t is tuple or t is float or t is int or recorder().captures:
+        return False
+    return is_foreign(o)
+
+
+cdef PyObject* asked_of_class(object host, PyObject** args, size_t flags, PyObject* names) except NULL:
+    cdef Py_ssize_t i, n = PyVectorcall_NARGS(flags)
+    given = tuple([<object>args[i] for i in range(n)])
+    named = {} if names is NULL else {key: <object>args[n + i] for i, key in enumerate(<tuple>names)}
+    found = of_its_class(host, given, named)
+    Py_INCREF(found)
+    return <PyObject*>found
+
+
+cdef object of_its_class(object host, tuple given, dict named):
+    why = TypeError(f"{type(given[0]).__name__} has a way of its own for {host.__name__}()")
+    return handed(_taught["handed_over"](host, given, named, why))
+
+
 cdef bint _symbols = False  # whether there may be any
 
 
@@ -191,6 +221,7 @@ cdef class Public:
     cdef readonly object recorded, host
     cdef readonly str op  # None: of what only passes a call on
     cdef readonly bint writes  # to its first argument, and gives None
+    cdef bint asks  # its first argument's class
     cdef int out_at  # the place of ``out`` among its arguments, or -1
     cdef vectorcallfunc called
     cdef object __weakref__
@@ -198,6 +229,7 @@ cdef class Public:
 
     def __init__(self, recorded, host, str module, str op=None, bint writes=False):
         self.recorded, self.host, self.writes = recorded, host, writes
+        self.asks = host is not None and host in _asking
         self.op = f"{module}.{recorded.__name__}".partition(".")[2] if op is None else op
         code = getattr(recorded, "__code__", None)
         places = () if code is None else code.co_varnames[:code.co_argcount]
@@ -229,6 +261,8 @@ cdef PyObject* call_public(PyObject* function, PyObject** args, size_t flags, Py
     cdef Public self = <Public>function
     if not self.writes and is_hosts_alone(self.host, args, flags, names):
         return of_hosts(self.host, args, flags)
+    if self.asks and PyVectorcall_NARGS(flags) and asks_its_class(<object>args[0]):
+        return asked_of_class(self.host, args, flags, names)
     return handed_over(recorded_call(self, args, flags, names), self.host, args, flags, names)
 
 
@@ -517,6 +551,8 @@ def set_hint(t, str name, hint):
 cdef PyObject* call_direct(PyObject* function, PyObject** args, size_t flags, PyObject* names) except NULL:
     if not (<Public>function).writes and is_hosts_alone((<Public>function).host, args, flags, names):
         return of_hosts((<Public>function).host, args, flags)
+    if (<Public>function).asks and PyVectorcall_NARGS(flags) and asks_its_class(<object>args[0]):
+        return asked_of_class((<Public>function).host, args, flags, names)
     return handed_over((<vectorcallfunc>call_or_record)(function, args, flags, names), (<Public>function).host,
                        args, flags, names)
 

@@ -260,7 +260,8 @@ cdef class Reduction(Row):
     cdef object asked(self, x, axis, dtype, out, keepdims, initial, where):
         """The call; that of the method of a class that a program derives; NumPy's for what lazyarray doesn't hold."""
         cdef bint is_derived = _derived is not None and isinstance(x, _derived)
-        if not is_derived:
+        cdef bint is_others = not is_derived and asks_its_class(x)
+        if not is_derived and not is_others:
             try:
                 return self.call(x, axis, dtype, out, keepdims, initial, where)
             except Unheld as e:
@@ -272,6 +273,8 @@ cdef class Reduction(Row):
             return x._wrapped(self.call(x, axis, dtype, out, keepdims, initial, where))
         if is_derived:
             return getattr(x, self.name)(**given)
+        if is_others:
+            return of_its_class(getattr(np, self.name), (x,), given)
         return handed(_taught["handed_over"](getattr(np, self.name), (x,), given, error))
 
     cdef object call(self, x, axis, dtype, out, keepdims, initial, where):

@@ -1,11 +1,17 @@
 """JSON and the standard library's numbers: statistics, math, fractions, decimal."""
 
+import datetime
 import decimal
 import fractions
 import io
 import json
+import marshal
 import math
+import pathlib
+import select
+import sqlite3
 import statistics
+import time
 
 import numpy as np
 import pytest
@@ -144,3 +150,38 @@ def test_objects_that_make_arrays(call, values):
     want, got = (np.asarray(call(xp, xp.ones(2), Own(xp, values))) for xp in (np, la))
     np.testing.assert_array_equal(got, want)
     assert got.dtype == want.dtype
+
+
+def test_sqlite():
+    x, i = la.array(X), la.array([1, 2])
+    row = (x[1], x.mean(), i[1], (x > 2)[0])
+    assert sqlite3.connect(":memory:").execute("select ?, ?, ?, ?", row).fetchone() == (
+        2.5,
+        2.5,
+        2,
+        0,
+    )
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "datetime.timedelta(days=x[0])",
+        "datetime.datetime.fromtimestamp(x[0])",
+        "time.sleep(x[0] * 0)",
+        "time.localtime(x[0])",
+        "select.select([], [], [], x[0] * 0)",
+        "decimal.Decimal(x[0])",
+        "marshal.dumps(x[0])",
+    ],
+)
+def test_what_asks_for_a_float_is_told_in_the_docs(call):
+    modules = (datetime, decimal, marshal, select, time)
+    names = {module.__name__: module for module in modules} | {"x": la.array(X)}
+    with pytest.raises((TypeError, ValueError)):
+        eval(call, names)
+    eval(call.replace("x[0]", "float(x[0])"), names)
+    with la.set_scalars("numpy"):
+        eval(call, names)
+    page = pathlib.Path(__file__).parents[2] / "docs" / "interop.md"
+    assert call.partition("(")[0].removeprefix("datetime.datetime.") in page.read_text()

@@ -24,7 +24,6 @@ CALLS = [
 FAILS = {
     "f(v)": "asks for NumPy's own type, or a buffer",
     "f(M)": "asks for NumPy's own type, or a buffer",
-    "numba.njit(lambda a,i: a[i])(v, idx[0])": "asks for NumPy's own type, or a buffer",
     "numba.typed.List([v,w])[0]": "asks for NumPy's own type, or a buffer",
 }
 
