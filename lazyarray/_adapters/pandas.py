@@ -82,7 +82,7 @@ def _count_references() -> None:
     A function of Python's takes them over of its caller; one that is native leaves them there.
     """
     for name in ("frame", "generic", "series"):
-        module = sys.modules.get(f"pandas.core.{name}")
+        module: Any = sys.modules.get(f"pandas.core.{name}")
         most = getattr(module, "REF_COUNT_METHOD", None)  # since 3.0
         if most is not None:
             module.REF_COUNT_METHOD = most + 1

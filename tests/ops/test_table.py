@@ -138,7 +138,6 @@ def test_what_is_compiled():
 
 # By files and folders: the names that are there, and what they mean.
 ELSEWHERE = {
-    "_adapters/pandas.py": ({"take"}, "pandas' methods"),
     "_derived.py": (
         {"all", "any", "clip", "conj", "conjugate", "max", "min", "prod", "sum", "take"},
         "NumPy's functions and methods whose results are of a derived class",
@@ -178,10 +177,7 @@ ELSEWHERE = {
     "ops/gather.pxi": ({"take"}, "the kernel of gathers, which is no row's"),
     "ops/gradients.py": ({"clip", "where"}, "gradients of what is no row"),
     "ops/product.pxi": ({"clip", "matmul", "where"}, "kernels that are no row's; a hook's name"),
-    "ops/direct_calls.pxi": (
-        {"all", "amax", "amin", "any", "clip", "max", "min", "prod", "sum", "take"},
-        "functions with indices, and those that NumPy leaves to an argument's class",
-    ),
+    "ops/direct_calls.pxi": ({"take"}, "functions with indices"),
     "ops/quick.pxi": ({"take", "where"}, "native ways of functions"),
     "ops/reduction.pxi": ({"where"}, "a parameter"),
     "ops/ufunc.pxi": ({"where"}, "a parameter"),
