@@ -31,6 +31,8 @@ _ADAPTED = (
     "numpy.polynomial.laguerre",
     "json.encoder",
     "sqlite3.dbapi2",
+    "IPython",
+    "ipykernel",
     "pandas",
     "PIL.Image",
     "einops._backends",

@@ -32,7 +32,7 @@ cdef class Scalar(Array):
 
     def __repr__(self):
         value = only_value(self if is_known(self) else settled(awaited(self, "?repr()"), False))
-        text = repr(value)
+        text = repr(value.item() if self.v.drawn and self.v.device() == cpu0() else value)
         if self.v.dtype == D_BOOL and not self.v.device() == cpu0():
             text = f"np.bool({value})"
         return with_device(self, text)

@@ -545,3 +545,24 @@ def test_a_seed_may_be_an_array():
 
 def test_no_colors():
     assert la.random.default_rng(0).multivariate_hypergeometric([], 0, 3).shape == (3, 0)
+
+
+@pytest.mark.parametrize("name", "PCG64 PCG64DXSM MT19937 Philox SFC64 SeedSequence".split())
+def test_seeds_may_be_lazyarrays(name):
+    ours, numpys = getattr(la.random, name), getattr(np.random, name)
+    seeds = la.array([1, 2, 3])
+    for seed in (seeds, seeds[1], seeds.sum()):
+        got, want = ours(seed), numpys(np.asarray(seed)[()])
+        if name == "SeedSequence":
+            assert (got.generate_state(3) == want.generate_state(3)).all()
+            assert isinstance(got.spawn(1)[0], ours)
+            continue
+        assert (got.random_raw(3) == want.random_raw(3)).all()
+        again = pickle.loads(pickle.dumps(got))
+        assert type(again) is ours and again.random_raw() == want.random_raw()
+        assert type(got.spawn(1)[0]) is ours and isinstance(got, numpys)
+        assert np.random.Generator(ours(seed)).random() == la.random.Generator(ours(seed)).random()
+    assert isinstance(numpys(5), ours) and not isinstance(5, ours)
+    assert issubclass(ours, numpys) and issubclass(numpys, ours) and ours.__doc__ == numpys.__doc__
+    with pytest.raises((TypeError, ValueError)):
+        ours(la.array([1.5]))

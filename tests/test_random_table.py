@@ -264,7 +264,7 @@ def test_the_bit_generator_is_the_generators_own():
 @pytest.mark.parametrize("kind", ["PCG64", "MT19937", "Philox", "SFC64", "PCG64DXSM"])
 def test_bit_generators(kind):
     make = getattr(la.random, kind)
-    assert make is getattr(np.random, kind)
+    assert issubclass(make, getattr(np.random, kind))
     want = of_bits(make(5)).random(3)
     for g in (la.random.Generator(make(5)), la.random.default_rng(make(5))):
         assert kind in repr(g)

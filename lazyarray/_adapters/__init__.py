@@ -14,10 +14,12 @@ NumPy's float64 is one.
 
 from __future__ import annotations
 
+import os
 from types import BuiltinFunctionType, ModuleType
 
 from lazyarray._adapters import generators, numpys, others, pandas, scipy, sklearn
 from lazyarray._adapters.wrapping import OPERATORS, giving, lent, wrap
+from lazyarray.engine._engine import pass_over
 from lazyarray.ops import hosts
 
 __all__: list[str] = []
@@ -77,6 +79,8 @@ def adapt(module: ModuleType) -> None:
         others.teach_json(module)
     elif module.__name__ == "sqlite3.dbapi2":
         others.teach_sqlite(module)
+    elif module.__name__ in ("IPython", "ipykernel"):  # waits to show a value are the cell's
+        pass_over(os.path.dirname(str(module.__file__)))
     elif module.__name__ == "sympy.core.sympify":
         others.teach_sympy(module)
     elif module.__name__ == "sympy.core.expr":

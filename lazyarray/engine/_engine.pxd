@@ -284,6 +284,7 @@ cdef extern from "engine/pyrefs.h" namespace "lazyarray" nogil:
 cdef extern from "engine/sites.h" namespace "lazyarray" nogil:
     cdef cppclass Sites:
         Sites(const char*)
+        void pass_over(const char*) except +
         uint32_t here()
         uint32_t size()
         PyObject* place(uint32_t)

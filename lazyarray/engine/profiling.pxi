@@ -9,6 +9,11 @@ cdef Sites* sites() noexcept:
     return _sites
 
 
+def pass_over(str folder):
+    """Has the lines of files in the folder passed over where a user's line is looked for."""
+    _sites.pass_over(os.path.join(folder, "").encode())
+
+
 # What catches in a `with`, and in the functions of test tools that call one.
 _CATCHERS = frozenset("""
     raises assertRaises assertRaisesRegex assertRaisesRegexp assert_raises assert_raises_regex suppress handle

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "interpreter.h"
 
@@ -14,7 +15,7 @@ class Sites {
  public:
   static constexpr Py_ssize_t kMost = 1 << 20;  // a program that makes code for ever must not fill memory
 
-  explicit Sites(const char* package) : package_(package), numbers_(PyDict_New()), places_(PyList_New(0)) {}
+  explicit Sites(const char* package) : passed_over_{package}, numbers_(PyDict_New()), places_(PyList_New(0)) {}
 
   // The user's line that runs now: the innermost frame that is not the package's own, for ops are composed
   // in Python, too. 0 if there is none, or no memory for a number.
@@ -40,6 +41,12 @@ class Sites {
     const uint32_t number = s.code == code && s.lasti == lasti ? s.number : look_up(code, lasti);
     Py_DECREF(code);
     return number;
+  }
+
+  // The lines of another package are nobody's either: those of what calls a program's code and shows its values.
+  void pass_over(const char* folder) {
+    passed_over_.emplace_back(folder);
+    Py_CLEAR(last_user_file_);
   }
 
   // Sites are numbered from 1 to size(). (file, line, function), borrowed.
@@ -90,22 +97,23 @@ class Sites {
     return 0;
   }
 
-  // Whether a code object's file belongs to the package.
+  // Whether a code object's file belongs to the package, or to what is passed over as it is.
   bool is_library_file(PyObject* filename) {
     if (filename == last_user_file_) return false;
     Py_ssize_t n;
     const char* text = PyUnicode_AsUTF8AndSize(filename, &n);
     if (!text) PyErr_Clear();
-    else if (!package_.empty() && static_cast<size_t>(n) > package_.size() &&
-             package_.compare(0, package_.size(), text, package_.size()) == 0)
-      return true;
+    else
+      for (const std::string& folder : passed_over_)
+        if (!folder.empty() && static_cast<size_t>(n) > folder.size() && !folder.compare(0, folder.size(), text, folder.size()))
+          return true;
     Py_INCREF(filename);
     Py_XDECREF(last_user_file_);
     last_user_file_ = filename;
     return false;
   }
 
-  const std::string package_;  // its folder, with a slash
+  std::vector<std::string> passed_over_;  // folders, with a slash: the package's is the first
   // Nearly always the same user file as last time; held, so that the address can't be another's.
   PyObject* last_user_file_ = nullptr;
   Seen seen_[kSeen] = {};

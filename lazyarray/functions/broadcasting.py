@@ -120,6 +120,11 @@ class broadcast:
         """How many tuples were given so far."""
         return 0 if self._walk is None else int(self._walk.index)
 
+    @property
+    def iters(self) -> tuple[Any, ...]:
+        """NumPy's iterators over the arrays, each of the common shape; waits for the values."""
+        return self._walker().iters
+
     def reset(self) -> None:
         """Starts again: the next tuple is the first one.
 
@@ -132,6 +137,9 @@ class broadcast:
         return self
 
     def __next__(self) -> tuple[Any, ...]:
+        return next(self._walker())
+
+    def _walker(self) -> Any:
         if self._walk is None:
             self._walk = np.broadcast(*[values(x, "broadcast()") for x in self._arrays])
-        return next(self._walk)
+        return self._walk

@@ -13,6 +13,7 @@ from lazyarray.functions.selecting import take_along_axis
 from lazyarray.functions.sorting import argsort
 from lazyarray.functions.statistics import check_weights
 from lazyarray.lazy._lazy import Tensor, paused
+from lazyarray.ops import hosts
 from lazyarray.ops import names as op
 from lazyarray.ops._layout import gil_op, operands
 from lazyarray.ops._moves import numbers
@@ -174,6 +175,9 @@ def points(
 
     axes = normalize_axes(axis, x.ndim)
     shape = reduced_shape(x.shape, axes, keepdims)
+    if isinstance(out, Tensor) and out.shape != (*at.shape, *shape):
+        named = {"method": method, "keepdims": keepdims, "weights": weights}
+        return into_another_shape(name, (x, q, given), {"out": out, **named})
     key = (given, method, keepdims, weighted, lazy, weak, at.dtype, at.ndim)
     to = out
     if isinstance(out, Tensor) and out.size == 1 and (*at.shape, *shape) == ():
@@ -195,6 +199,13 @@ def points(
         gradient=(by_rank(axes, ranked),),
     )
     return result if out is None else out
+
+
+def into_another_shape(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> NDArray:
+    """NumPy itself, at once: most methods spread a result over a larger ``out``, some don't."""
+    why = ValueError(f"output parameter for {name} has another shape than the result")
+    found: NDArray = hosts.handed_over(getattr(np, name), args, kwargs, why)
+    return found
 
 
 def check_points(name: str, x: NDArray, q: Any, method: str, weighted: bool) -> None:
@@ -237,6 +248,9 @@ def summarized(
     given = tuple(axis) if isinstance(axis, list) else axis
     function = getattr(np, name)
     axes = normalize_axes(axis, x.ndim)
+    shape = reduced_shape(x.shape, axes, keepdims)
+    if isinstance(out, Tensor) and out.shape != shape:
+        return into_another_shape(name, (x, given), {"out": out, "keepdims": keepdims})
 
     def ranked(ranks: NDArray) -> NDArray:
         return summarized(name, ranks, axis, None, keepdims, cost)
@@ -245,7 +259,7 @@ def summarized(
         name,
         lambda v, **to: function(v, given, keepdims=keepdims, **to),
         [x],
-        reduced_shape(x.shape, axes, keepdims),
+        shape,
         (given, keepdims),
         into=out,
         cost=3000 + cost * x.size,

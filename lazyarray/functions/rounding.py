@@ -58,15 +58,17 @@ def clip(
     array([0, 0, 5])
     """
     given = [name for name, v in (("a_min", a_min), ("a_max", a_max)) if v is not _MISSING]
-    if given and not (min is None and max is None):
+    low, high = (a_min, a_max) if given else (min, max)
+    if given == ["a_max"] and min is not None and max is None:
+        low = min  # by its place, where NumPy has a_min
+    elif len(given) == 1:
+        lacking = "a_max" if given == ["a_min"] else "a_min"
+        raise TypeError(f"clip() missing 1 required positional argument: {lacking!r}")
+    elif given and not (min is None and max is None):
         raise ValueError(
             "Passing `min` or `max` keyword argument when `a_min` and `a_max` are provided is "
             "forbidden."
         )
-    if len(given) == 1:
-        lacking = "a_max" if given == ["a_min"] else "a_min"
-        raise TypeError(f"clip() missing 1 required positional argument: {lacking!r}")
-    low, high = (a_min, a_max) if given else (min, max)
     x = asarray(a)
     if isinstance(out, Tensor) and follows(x) and out.var == x.var:
         x = x.copy()  # the gradient looks at it

@@ -165,7 +165,7 @@ cdef extern from "lazy/view.h" namespace "lazyarray" nogil:
     cdef cppclass View:
         Chunk* chunk "chunk()"  # a call: a number that is alone has its chunk made then
         int dtype
-        cbool readonly, detached
+        cbool readonly, detached, drawn
         Layout layout
         npy_intp itemsize()
         cbool alone()

@@ -65,6 +65,7 @@ cdef extern from *:
       v.dtype = dtype;
       v.readonly = true;
       v.detached = false;
+      v.drawn = false;
       v.stand_alone();
       return PyObject_Init(o, types_of_scalars[dtype]);
     }

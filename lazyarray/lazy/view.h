@@ -29,6 +29,7 @@ class View {
   int dtype = f8;
   bool readonly = false;  // as NumPy's flag: a broadcast view, a diagonal, and views of those
   bool detached = false;  // autograd takes its values for constants
+  bool drawn = false;     // a scalar that NumPy gives as a Python number, and so prints as one; no copy is
 
  private:
   bool alone_ = false;
@@ -45,6 +46,7 @@ class View {
     dtype = o.dtype;
     readonly = o.readonly;
     detached = o.detached;
+    drawn = false;
     layout = o.layout;
     return *this;
   }

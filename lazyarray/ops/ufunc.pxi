@@ -495,12 +495,14 @@ cdef class Ufunc(Row):
             same_device(result, to)
             check_out_dtype(self.ufunc, to, result.v.dtype)
             check_out_shape(to, &result.v.layout)
-        delivered = []
-        for o, r in zip(out, results):
+        # Of two that share memory NumPy writes the first to a copy, which comes last; the second to one if it
+        # shares an operand's, too.
+        pairs = list(zip(out, results))
+        copied = any([is_tensor(o) and o is not out[1] and out[1] is not None and shares(out[1], o) for o in args])
+        for o, r in pairs if copied else reversed(pairs):
             if o is not None:
                 assign(o, r)
-            delivered.append(r if o is None else o)
-        return tuple(delivered)
+        return tuple([r if o is None else o for o, r in zip(out, results)])
 
     def __call__(self, *args, out=None, where=True, dtype=None, casting=None, **rest):
         """Applies the op to array-likes.

@@ -12,15 +12,7 @@ import sys
 from typing import Any
 
 import numpy.random
-from numpy.random import (
-    MT19937,
-    PCG64,
-    PCG64DXSM,
-    SFC64,
-    BitGenerator,
-    Philox,
-    SeedSequence,
-)
+from numpy.random import BitGenerator
 
 from lazyarray import _direct, _public
 from lazyarray.ops._rows import Public
@@ -39,6 +31,7 @@ from lazyarray.random.devices import (
 from lazyarray.random.generator import Generator
 from lazyarray.random.legacy import RandomState
 from lazyarray.random.module import ModuleStream
+from lazyarray.random.seeds import MT19937, PCG64, PCG64DXSM, SFC64, Philox, SeedSequence
 from lazyarray.random.stream import names_of
 from lazyarray.random.table import TABLE, function
 

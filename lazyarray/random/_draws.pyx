@@ -160,6 +160,12 @@ cdef object documented(way, like=None):
     return completed(way.__doc__, way, None if like is None else inspect.unwrap(like).__doc__)
 
 
+cdef void as_drawn(object given) noexcept:
+    """Has a number print as NumPy's draws, which are Python numbers."""
+    if is_tensor(given) and is_scalar(<Tensor>given) and (<Tensor>given).v.dtype in (D_F8, D_IL):
+        (<Tensor>given).v.drawn = True
+
+
 cdef class Draw:
     """A function that draws from one stream: at once where it can, else by ``__wrapped__``.
 
@@ -225,9 +231,12 @@ cdef class Draw:
     def __reduce__(self):
         return self.__qualname__
 
-    cdef object give(self, object result):
+    cdef object give(self, object result, Py_ssize_t n):
         """What the long way gave, to a caller who may want NumPy's scalars."""
         if not scalars_are_read:
+            # NumPy's is a scalar of its own where a dtype was asked for, the last of randint's four arguments.
+            if self.pythons and self.roles[0] != POPULATION and n < 4:
+                as_drawn(result)
             return result
         found = read_out(result)
         return found.item() if self.pythons and found is not result else found
@@ -237,6 +246,8 @@ cdef class Draw:
         given = array_of(result, stream._device.c)
         if given is result and type(result) is np.ndarray and not isinstance(of, np.ndarray):
             note(result)
+        elif type(result) is float or type(result) is int:
+            as_drawn(given)
         return result if scalars_are_read and read_out(given) is not given else given
 
 
@@ -267,16 +278,16 @@ cdef object _call(PyObject* callable, PyObject** args, size_t nargsf, PyObject* 
     cdef Source root
     if stream is None:
         if n == 0 or not isinstance(<object>args[0], Drawn):
-            return f.give(PyObject_Vectorcall(<PyObject*>f.way, args, nargsf, names))
+            return f.give(PyObject_Vectorcall(<PyObject*>f.way, args, nargsf, names), n)
         first, stream = 1, <Drawn><object>args[0]
     elif not (current_device() == stream._device.c):
-        return f.give(PyObject_Vectorcall(<PyObject*>f.way, args, nargsf, names))
+        return f.give(PyObject_Vectorcall(<PyObject*>f.way, args, nargsf, names), n)
     n -= first
     if names is not NULL:
         nk = len(<tuple><object>names)
     if n + nk > _MOST or (n > f.positional and not f.repeats) \
             or not instant(stream._resource.v.chunk):
-        return f.give(PyObject_Vectorcall(<PyObject*>f.way, args, nargsf, names))
+        return f.give(PyObject_Vectorcall(<PyObject*>f.way, args, nargsf, names), n + nk)
     if f.plain:
         drawn = plain_draw(f, stream, args + first, n, names)
         if drawn is not None:
@@ -340,7 +351,7 @@ cdef object _call(PyObject* callable, PyObject** args, size_t nargsf, PyObject* 
                 return f.wrap(result, stream, <object>args[first] if n else None)
             # An array's value is wrong: the result's error, which its wait raises. Nothing was drawn: all but
             # multivariate_normal look at their parameters first, so that one's arrays are not read here.
-    return f.give(PyObject_Vectorcall(<PyObject*>f.way, args, nargsf, names))
+    return f.give(PyObject_Vectorcall(<PyObject*>f.way, args, nargsf, names), n + nk)
 
 
 cdef Py_ssize_t _place(Draw f, object name) except -2:

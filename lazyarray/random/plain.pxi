@@ -421,6 +421,8 @@ cdef object plain_draw(Draw f, Drawn stream, PyObject** args, Py_ssize_t n, PyOb
     if ndim >= 0:
         made.v.chunk.written_once()
         recorder().inlined += 1
+    else:
+        made.v.drawn = f.pythons
     return made
 
 

@@ -31,3 +31,14 @@ def test_broadcast():
     with la.no_sync():
         assert la.broadcast(la.ones((2, 1)) * 2, la.ones(3)).shape == (2, 3)
     assert la.broadcast().shape == ()
+
+
+def test_iterators_of_a_broadcast():
+    def walked(xp):
+        b = xp.broadcast(xp.array([1, 2]), xp.array([[3], [4]]))
+        u, v = b.iters
+        return [int(next(u)), int(next(u)), [int(k) for k in v], b.index, int(next(b)[0]), b.index]
+
+    assert walked(la) == walked(np) and len(la.broadcast(1, 2, 3).iters) == 3
+    with la.no_sync(), pytest.raises(RuntimeError, match="broadcast"):
+        _ = la.broadcast(la.ones(3), 1).iters

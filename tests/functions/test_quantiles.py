@@ -86,8 +86,8 @@ def test_out(name):
     out = la.zeros((2, 4, 2))
     assert getattr(la, name)(la.array(FLOATS), [0.5, 1], 0, out) is out
     same(out, getattr(np, name)(FLOATS, [0.5, 1], 0))
-    with pytest.raises(ValueError, match="wrong shape"):
-        getattr(la, name)(la.array(FLOATS), 0.5, 0, out)
+    with pytest.raises(ValueError, match="broadcast"):
+        getattr(la, name)(la.array(FLOATS), 0.5, 0, la.zeros((4, 3)))
     x = la.array(FLOATS)
     getattr(la, name)(x, 0.5, overwrite_input=True)
     same(x, FLOATS)
@@ -123,3 +123,30 @@ def test_a_number_into_an_array_of_one():
             out = la.zeros(shape)
             assert getattr(la, name)(la.arange(11.0), 0.5, out=out) is out
             assert out.ravel().tolist() == [getattr(np, name)(np.arange(11.0), 0.5)]
+
+
+OUTS = [(), (1,), (2,), (4,), (3, 4), (2, 4), (7, 2, 4)]
+
+
+@pytest.mark.parametrize("shape", OUTS, ids=str)
+@pytest.mark.parametrize("axis", [None, 0])
+@pytest.mark.parametrize("name", ["percentile", "nanquantile", "median", "nanmedian"])
+@pytest.mark.filterwarnings("ignore")
+def test_an_out_of_another_shape(name, axis, shape):
+    """NumPy spreads most results over a larger one."""
+
+    def filled(xp, q, method):
+        x, out = np.arange(12.0).reshape(3, 4), xp.full(shape, -1.0)
+        x[0, 0] = np.nan
+        given = () if "median" in name else (q,)
+        kwargs = {} if "median" in name else {"method": method}
+        try:
+            got = getattr(xp, name)(xp.asarray(x), *given, axis=axis, out=out, **kwargs)
+        except (ValueError, TypeError) as error:
+            return type(error)
+        assert got is out
+        return np.asarray(out)
+
+    for q, method in ((0.5, "linear"), ([0.2, 0.7], "linear"), (0.5, "inverted_cdf")):
+        got, want = filled(la, q, method), filled(np, q, method)
+        np.testing.assert_array_equal(got, want)

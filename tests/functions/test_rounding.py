@@ -43,3 +43,27 @@ def test_clip_casts_as_it_is_told():
                 out = INTS.copy()
                 check("clip", a, low, high, out=out, casting=casting)
     same(la.array(INTS).clip(0.5, 2, casting="unsafe"), INTS.clip(0.5, 2, casting="unsafe"))
+
+
+@pytest.mark.parametrize(
+    ("args", "kwargs"),
+    [
+        ((), {"a_min": 0, "min": 1}),
+        ((), {"a_max": 0, "max": 1}),
+        ((), {"a_min": 0}),
+        ((0, 1), {"a_min": 0}),
+        ((), {"a_min": 0, "a_max": 1, "min": 0}),
+        ((0,), {"a_max": 1}),
+        ((), {"a_min": 0, "a_max": 1}),
+        ((), {}),
+    ],
+    ids=str,
+)
+def test_clips_limits_by_both_names(args, kwargs):
+    def clipped(xp):
+        try:
+            return xp.clip(xp.array([-1.0, 0.5, 2.0]), *args, **kwargs).tolist()
+        except (TypeError, ValueError) as error:
+            return type(error)
+
+    assert clipped(la) == clipped(np)

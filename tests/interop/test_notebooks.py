@@ -1,5 +1,9 @@
 """Notebooks: arrays and reports as HTML, which never waits and never raises."""
 
+import ast
+import runpy
+import subprocess
+import sys
 import threading
 import xml.etree.ElementTree as ET
 
@@ -7,6 +11,7 @@ import numpy as np
 import pytest
 
 import lazyarray as la
+from lazyarray.engine import _engine
 
 naive = isinstance(la.engine.get(), la.engine.NaiveEngine)
 pytestmark = pytest.mark.host
@@ -132,3 +137,29 @@ def test_memory_over_time(tmp_path):
             (la.ones(1_000_000) * k).wait_to_read()
     html = profile._repr_html_()
     assert "pool memory in use, cpu(0)" in parsed(html) and "<polyline" in html
+
+
+def test_what_shows_a_value_is_passed_over(tmp_path):
+    shows = tmp_path / "shows.py"
+    shows.write_text("def show(x):\n    return repr(x)\n")
+    _engine.pass_over(str(tmp_path))
+    scope = runpy.run_path(str(shows))
+    la.sync_report(reset=True)
+    scope["show"](la.ones(3))
+    (row,) = la.sync_report()
+    assert (row.file, row.what) == (__file__, "repr()")
+
+
+def test_waits_of_a_cell_that_shows_a_value_are_the_cells():
+    pytest.importorskip("IPython", reason="IPython is not installed")
+    code = """if True:
+        import lazyarray as la
+        from IPython.core.interactiveshell import InteractiveShell
+        shell = InteractiveShell.instance()
+        shell.run_cell("import lazyarray as la\\nx = la.ones(3) + 1\\nx")
+        shell.run_cell("x[0]; print(x); x.sum()")
+        print([row.file.rpartition("/")[2] for row in la.sync_report()])
+    """
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    rows = ast.literal_eval(done.stdout.splitlines()[-1])
+    assert len(rows) >= 2 and all(file.startswith("<ipython-input") for file in rows), done.stdout

@@ -49,6 +49,40 @@ def test_as_numpys(name):
         assert text(la) == text(np)
 
 
+DRAWS = {
+    "Generator": "random normal uniform exponential standard_normal gamma poisson binomial integers".split(),
+    "RandomState": "rand randn random uniform normal randint poisson random_integers tomaxint".split(),
+}
+ARGUMENTS = {"gamma": (2,), "binomial": (5, 0.5), "integers": (9,), "randint": (9,)}
+ARGUMENTS["random_integers"] = (9,)
+
+
+@pytest.mark.parametrize(("kind", "name"), [(k, n) for k, names in DRAWS.items() for n in names])
+@pytest.mark.parametrize("late", [False, True])
+@pytest.mark.filterwarnings("ignore")
+def test_draws_are_python_numbers_where_numpys_are(kind, name, late):
+    def drawn(xp):
+        rng = xp.random.default_rng(3) if kind == "Generator" else xp.random.RandomState(3)
+        rng.random(300_000 if late else 3)  # pending, where it is large
+        found = getattr(rng, name)(*ARGUMENTS.get(name, ()))
+        return repr([found, {"x": found}]), str(found), f"{found} {found!r}", repr(xp.sqrt(found))
+
+    assert drawn(la) == drawn(np)
+
+
+def test_draws_of_other_kinds():
+    def drawn(xp):
+        rng = xp.random.default_rng(0)
+        return repr([
+            rng.choice(5), rng.choice([1.5, 2.5]), rng.random(dtype="f4"), rng.integers(5, dtype="i4"),
+            rng.normal(xp.array(3.0)), rng.integers(0, 2, dtype=int), rng.random(1)[0],
+        ])  # fmt: skip
+
+    assert drawn(la) == drawn(np)
+    x = la.random.default_rng(0, device=la.cpu(1)).random()
+    assert repr(x) == "np.float64(0.6369616873214543, device=cpu(1))"
+
+
 def test_a_scalar_that_is_pending_is_waited_for():
     x = la.ones(1_000_000)
     assert repr((x * 2).sum()) == "np.float64(2000000.0)"
