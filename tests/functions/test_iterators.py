@@ -1,5 +1,6 @@
 """NumPy's iterators over lazyarrays: what they read and write, and when."""
 
+import numpy as np
 import pytest
 
 import lazyarray as la
@@ -39,3 +40,14 @@ def test_an_iterator_sees_what_was_pushed_before():
     assert float(next(la.nditer(x))) == 6
     with la.no_sync(), pytest.raises(RuntimeError):
         la.nditer(x + 1)
+
+
+@pytest.mark.parametrize(
+    "call", ["x.flat[::-1] = x", "x.flat[1:] = x.reshape(-1)[:-1]", "x.flat = x[:, ::-1]"]
+)
+def test_what_overlaps_is_read_first(call):
+    ours, numpys = la.arange(6.0).reshape(2, 3), np.arange(6.0).reshape(2, 3)
+    exec(call, {"x": ours})
+    left, _, right = call.partition(" = ")
+    exec(f"{left} = ({right}).copy()", {"x": numpys})
+    assert ours.tolist() == numpys.tolist()
