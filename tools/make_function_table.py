@@ -139,7 +139,7 @@ def section_of(name: str) -> str:
         return thing.section.capitalize()
     thing = inspect.unwrap(thing)  # la.trace stands before NumPy's
     module = getattr(thing, "__module__", None) or type(thing).__module__
-    if not module.startswith("lazyarray"):
+    if not module.startswith("lazyarray") or module == "lazyarray.random.seeds":
         return "NumPy's own"
     return module.rpartition(".")[2].lstrip("_").replace("_", " ").capitalize()
 
@@ -149,7 +149,9 @@ def row(name: str, ways: Ways | None, gradients: Ways) -> str:
     thing = samples.look(la, name)
     if ways is not None:
         note = _note(name, thing, ways, gradients)
-    elif thing is samples.look(np, name) and (callable(thing) or isinstance(thing, type)):
+    elif callable(theirs := samples.look(np, name)) and (
+        thing is theirs or thing.__module__ == "lazyarray.random.seeds"
+    ):
         note = "NumPy's own"
     else:
         note = "a constant"

@@ -7,7 +7,8 @@ SciPy's sparse arrays and its Fortran ask for the type, too, and its filters of 
 write to ``output``; so do OpenCV, polars, Arrow, SymPy and others; zarr takes views of bytes that
 NDArrays don't have. einops asks for a backend, which it gets: its results are NDArrays. So does
 Dask, for which lazyarray.dask registers them. Even numpy.polynomial asks: it would pair
-coefficients and points one by one; and numpy.testing, which would compare a list as a whole. Many
+coefficients and points one by one; matplotlib, which plots the columns of NumPy's matrices and
+would plot the rows of ours; and numpy.testing, which would compare a list as a whole. Many
 ask of what type a generator of random numbers is. JSON and SQLite write floats of Python's, as
 NumPy's float64 is one.
 """
@@ -28,6 +29,7 @@ _FUNCTIONS_OF = {
     "numpy.testing": "assert_equal assert_almost_equal assert_approx_equal "
     "assert_array_almost_equal_nulp assert_array_max_ulp",
     "PIL.Image": "fromarray",
+    "matplotlib.cbook": "_unpack_to_numpy _reshape_2D boxplot_stats violin_stats",
     "networkx.convert": "to_networkx_graph",
     "pyarrow.compute": "filter take",
     # Twice: what was imported before lazyarray is in the package by another name.
@@ -75,6 +77,8 @@ def adapt(module: ModuleType) -> None:
         wrap(module, ["cdist", "pdist"], lent)
     elif module.__name__ == "h5py._hl.dataset":
         wrap(module.Dataset, ["__getitem__", "__setitem__", "read_direct", "write_direct"], lent)
+    elif module.__name__ in ("matplotlib.axes", "mpl_toolkits.mplot3d.axes3d"):
+        others.adapt_axes(getattr(module, "Axes", None) or module.Axes3D)
     elif module.__name__ == "json.encoder":
         others.teach_json(module)
     elif module.__name__ == "sqlite3.dbapi2":

@@ -7,9 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from lazyarray._adapters.wrapping import wrap
 from lazyarray._ndarray import BoolScalar, IntegralScalar, RealScalar
 from lazyarray.lazy._lazy import Tensor
 from lazyarray.ops import _rows
+from lazyarray.ops._rows import Lent
 
 __all__: list[str] = []
 
@@ -40,6 +42,16 @@ def teach_json(module: Any) -> None:
     if not hasattr(others, "__lazyarray__"):
         default.__lazyarray__ = True  # type: ignore[attr-defined]
         encoder.default, module._make_iterencode = default, make_iterencode
+
+
+# What draws, or tells what is: called often, and not with arrays.
+_DRAWING = ("get_", "draw", "has_", "is_", "in_", "can_", "format_", "start_", "drag_", "end_")
+
+
+def adapt_axes(axes: type) -> None:
+    """Each method that plots gets NumPy's arrays: a histogram of a matrix is one of its columns."""
+    plots = [name for name in dir(axes) if not name.startswith(("_", *_DRAWING))]
+    wrap(axes, plots, make=Lent)
 
 
 def teach_sqlite(module: Any) -> None:

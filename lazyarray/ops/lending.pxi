@@ -24,6 +24,9 @@ cdef class Lent:
     def __get__(self, instance, owner):
         return self if instance is None else PyMethod_New(self, instance)
 
+    def __getattr__(self, str name):
+        return getattr(self.function, name)  # __code__, __defaults__, what decorators keep there
+
     @property
     def __signature__(self):
         # Of a compiled __call__ inspect knows none, and not all who ask follow __wrapped__.
