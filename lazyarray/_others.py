@@ -19,6 +19,8 @@ _ADAPTED = (
     "scipy._lib._util",
     "sklearn.utils.validation",
     "sklearn.utils._param_validation",
+    "sklearn.model_selection._search",
+    "sklearn.impute._base",
     "networkx.utils.misc",
     "pandas.core.common",
     "statsmodels.tools.rng_qrng",

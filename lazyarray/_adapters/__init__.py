@@ -22,6 +22,7 @@ from lazyarray._adapters import generators, numpys, others, pandas, scipy, sklea
 from lazyarray._adapters.wrapping import OPERATORS, giving, lent, wrap
 from lazyarray.engine._engine import pass_over
 from lazyarray.ops import hosts
+from lazyarray.ops._rows import Lent
 
 __all__: list[str] = []
 
@@ -96,6 +97,9 @@ def adapt(module: ModuleType) -> None:
         wrap(module.NetCDF4ArrayWrapper, ["__setitem__"])
     elif module.__name__ == "sklearn.utils._param_validation":
         sklearn.adapt_validation(module)
+    elif module.__name__ in ("sklearn.model_selection._search", "sklearn.impute._base"):
+        for name in ("ParameterGrid", "ParameterSampler", "SimpleImputer"):
+            wrap(getattr(module, name, None), ["__init__"], make=Lent)
     elif module.__name__ in generators.TAKES_GENERATORS:
         wrap(
             module,

@@ -25,11 +25,11 @@ def wrap(
     take: Callable[[Any], Any] | None = None,
     make: Callable[..., Any] | None = None,
 ) -> None:
-    """``place`` is a class, which may inherit a method, or a module.
+    """``place`` is a class, which may inherit a method, or a module; None: another version lacks it.
 
     ``make`` is :class:`Lent` where a library looks at its caller's frames.
     """
-    for name in names:
+    for name in names if place is not None else ():
         found: Any = next(
             (vars(c)[name] for c in getattr(place, "__mro__", (place,)) if name in vars(c)), None
         )
