@@ -25,7 +25,7 @@ def wrap(
     take: Callable[[Any], Any] | None = None,
     make: Callable[..., Any] | None = None,
 ) -> None:
-    """``place`` is a class, which may inherit a method, or a module; None: another version lacks it.
+    """``place`` is a class, which may inherit a method, or a module; None: it isn't there.
 
     ``make`` is :class:`Lent` where a library looks at its caller's frames.
     """

@@ -172,15 +172,17 @@ def test_sqlite():
         "time.localtime(x[0])",
         "select.select([], [], [], x[0] * 0)",
         "decimal.Decimal(x[0])",
+        "np.timedelta64(i[0], 'D')",
         "marshal.dumps(x[0])",
     ],
 )
 def test_what_asks_for_a_float_is_told_in_the_docs(call):
     modules = (datetime, decimal, marshal, select, time)
-    names = {module.__name__: module for module in modules} | {"x": la.array(X)}
+    names = {module.__name__: module for module in modules}
+    names |= {"np": np, "x": la.array(X), "i": la.array([1])}
     with pytest.raises((TypeError, ValueError)):
         eval(call, names)
-    eval(call.replace("x[0]", "float(x[0])"), names)
+    eval(call.replace("x[0]", "float(x[0])").replace("i[0]", "int(i[0])"), names)
     with la.set_scalars("numpy"):
         eval(call, names)
     page = pathlib.Path(__file__).parents[2] / "docs" / "interop.md"

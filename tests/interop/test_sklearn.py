@@ -85,7 +85,7 @@ CALLS = {
     "OneHotEncoder": "sk.preprocessing.OneHotEncoder().fit_transform(y[:, None]).toarray()",
     "LabelEncoder": "sk.preprocessing.LabelEncoder().fit_transform(y)",
     "label_binarize": "sk.preprocessing.label_binarize(y, classes=[0, 1, 2])",
-    "GridSearchCV": "sk.model_selection.GridSearchCV(sk.linear_model.Ridge(), {'alpha': w[:3]}, cv=3).fit(X, r).best_params_['alpha']",
+    "GridSearchCV of an array": "sk.model_selection.GridSearchCV(sk.linear_model.Ridge(), {'alpha': w[:3]}, cv=3).fit(X, r).best_params_['alpha']",
     "GridSearchCV of scalars": "sk.model_selection.GridSearchCV(sk.linear_model.Ridge(), {'alpha': [w[0], w[1]]}, cv=3).fit(X, r).best_score_",
     "RandomizedSearchCV": "sk.model_selection.RandomizedSearchCV(sk.linear_model.Ridge(), {'alpha': w[:5]}, n_iter=3, random_state=0, cv=3).fit(X, r).best_score_",
     "SimpleImputer of a constant": "sk.impute.SimpleImputer(strategy='constant', fill_value=w[0]).fit_transform(xp.where(X > 1, xp.nan, X))",
