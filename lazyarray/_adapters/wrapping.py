@@ -36,6 +36,8 @@ def wrap(
         function = getattr(found, "__func__", found)  # of a class's method
         if not callable(function) or hasattr(function, "__lazyarray__"):
             continue
+        if isinstance(place, type) and isinstance(found, type):  # a class in a class is no method
+            continue
         if found is object.__init__ or (name == "__new__" and type(found) is BuiltinFunctionType):
             continue
         call: Any = (make or taking)(function, take or host)

@@ -54,6 +54,7 @@ CALLS = {
     "hist": "ax.hist(r, bins=15)",
     "hist of edges and weights": "ax.hist(r, bins=xp.linspace(-3, 3, 9), weights=abs(s), density=True)",
     "hist of two": "ax.hist([r, s], bins=10)",
+    "lines of the axes": "(ax.plot(x, y), [line.set_ydata(y * 2) for line in ax.lines])",
     "hist of a matrix": "ax.hist(z, bins=5)",
     "stacked hist of a matrix": "ax.hist(z[:, :3], weights=abs(z[:, :3]), stacked=True, color=rgb[:3])",
     "boxplot of a matrix": "ax.boxplot(z[:, :5])",
