@@ -43,7 +43,7 @@ cdef enum:
     _LENT_ARGUMENTS = 32
 
 
-cdef object call_lent(PyObject* function, PyObject** args, size_t flags, PyObject* names):
+cdef PyObject* call_lent(PyObject* function, PyObject** args, size_t flags, PyObject* names) except NULL:
     cdef Lent self = <Lent>function
     cdef Py_ssize_t i, n = PyVectorcall_NARGS(flags)
     cdef PyObject* given[_LENT_ARGUMENTS]
@@ -51,7 +51,9 @@ cdef object call_lent(PyObject* function, PyObject** args, size_t flags, PyObjec
     if names is not NULL:
         n += len(<tuple>names)
     if n > _LENT_ARGUMENTS:
-        return call_packed(<ternaryfunc>lent_of_many, function, args, PyVectorcall_NARGS(flags), names)
+        o = call_packed(<ternaryfunc>lent_of_many, function, args, PyVectorcall_NARGS(flags), names)
+        Py_INCREF(o)
+        return <PyObject*>o
     for i in range(n):
         o = <object>args[i]
         given[i] = args[i]
@@ -65,9 +67,10 @@ cdef object call_lent(PyObject* function, PyObject** args, size_t flags, PyObjec
             held.append(found)
             given[i] = <PyObject*>found
     o = found = t = None
+    # Raw: an error goes on without a line of this file in its traceback.
     if held is None:
-        return PyObject_Vectorcall(self.function, args, flags, names)
-    return PyObject_Vectorcall(self.function, given, PyVectorcall_NARGS(flags), names)
+        return raw_vectorcall(self.function, args, flags, names)
+    return raw_vectorcall(self.function, given, PyVectorcall_NARGS(flags), names)
 
 
 cdef object lent_of_many(function, args, PyObject* keywords):
