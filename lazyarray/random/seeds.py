@@ -30,8 +30,10 @@ def _taking(kind: type) -> type:
 
     begin: Any = vars(kind)["__init__"]
     __init__.__doc__ = begin.__doc__
-    body = {"__init__": __init__, "__doc__": kind.__doc__, "__module__": __name__}
-    return _NumPys(kind.__name__, (kind,), body)
+    name = kind.__name__
+    doc = f"NumPy's :class:`{name}`. Waits for a seed that is a lazyarray.\n\n{kind.__doc__}"
+    body = {"__init__": __init__, "__doc__": doc, "__module__": __name__}
+    return _NumPys(name, (kind,), body)
 
 
 MT19937 = _taking(_numpys.MT19937)

@@ -77,6 +77,10 @@ CALLS |= {
         "xp.random.RandomState(7).rand(3)",
         "xp.random.RandomState(7).randint(9)",
     ],
+    "random.SeedSequence": [
+        "xp.random.SeedSequence(5).generate_state(3).tolist()",
+        "xp.random.SeedSequence(abs(i)).generate_state(3).tolist()",
+    ],
     "random.seed": ["[xp.random.seed(3), xp.random.rand()]"],
     "random.get_state": ["[xp.random.get_state()] and None"],
     "random.set_state": ["[xp.random.set_state(xp.random.get_state()), xp.random.rand(2)]"],
@@ -95,4 +99,12 @@ CALLS |= {
     "random.integers": ["xp.random.integers(9, size=3)"],
     "random.permuted": ["xp.random.permuted(m, axis=1)"],
     "random.multivariate_hypergeometric": ["xp.random.multivariate_hypergeometric([4, 6], 5)"],
+}
+CALLS |= {
+    f"random.{name}": [
+        f"xp.random.{name}(5).random_raw(3).tolist()",
+        f"xp.random.{name}(abs(i)).random_raw(3).tolist()",
+        f"xp.random.Generator(xp.random.{name}(5)).random(3)",
+    ]
+    for name in ("MT19937", "PCG64", "PCG64DXSM", "Philox", "SFC64")
 }
