@@ -564,6 +564,6 @@ def test_seeds_may_be_lazyarrays(name):
         assert np.random.Generator(ours(seed)).random() == la.random.Generator(ours(seed)).random()
     assert isinstance(numpys(5), ours) and not isinstance(5, ours)
     assert issubclass(ours, numpys) and issubclass(numpys, ours)
-    assert numpys.__doc__ in ours.__doc__ and "Waits for a seed" in ours.__doc__
+    assert numpys.__doc__[:200] in ours.__doc__ and "Waits for a seed" in ours.__doc__
     with pytest.raises((TypeError, ValueError)):
         ours(la.array([1.5]))

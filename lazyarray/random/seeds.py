@@ -31,7 +31,8 @@ def _taking(kind: type) -> type:
     begin: Any = vars(kind)["__init__"]
     __init__.__doc__ = begin.__doc__
     name = kind.__name__
-    doc = f"NumPy's :class:`{name}`. Waits for a seed that is a lazyarray.\n\n{kind.__doc__}"
+    told = (kind.__doc__ or "").partition(">>>")[0].rstrip()  # its examples are NumPy's to test
+    doc = f"NumPy's :class:`{name}`. Waits for a seed that is a lazyarray.\n\n{told}"
     body = {"__init__": __init__, "__doc__": doc, "__module__": __name__}
     return _NumPys(name, (kind,), body)
 
