@@ -179,9 +179,6 @@ def points(
         named = {"method": method, "keepdims": keepdims, "weights": weights}
         return into_another_shape(name, (x, q, given), {"out": out, **named})
     key = (given, method, keepdims, weighted, lazy, weak, at.dtype, at.ndim)
-    to = out
-    if isinstance(out, Tensor) and out.size == 1 and (*at.shape, *shape) == ():
-        to = out.reshape(())  # NumPy broadcasts a number to it
 
     def ranked(ranks: NDArray) -> NDArray:
         return points(name, ranks, fixed_q, axis, None, method, keepdims, fixed_w)
@@ -194,7 +191,7 @@ def points(
         [x, *more],
         (*at.shape, *shape),
         key,
-        into=to,
+        into=out,
         cost=3000 + 20.0 * x.size,
         gradient=(by_rank(axes, ranked),),
     )
