@@ -16,7 +16,18 @@ import numpy as np
 from lazyarray.lazy.formulas import CUPY, Formula
 from lazyarray.ops._rows import Ufunc
 
-__all__ = ["ALIASES", "CHEAP", "GRADIENTS", "QUOTIENT", "ROOT", "SLOW", "SLOWEST", "TABLE", "Rule", "op"]
+__all__ = [
+    "ALIASES",
+    "CHEAP",
+    "GRADIENTS",
+    "QUOTIENT",
+    "ROOT",
+    "SLOW",
+    "SLOWEST",
+    "TABLE",
+    "Rule",
+    "op",
+]
 
 Rule = Callable[..., Any] | None
 
