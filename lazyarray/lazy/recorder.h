@@ -95,11 +95,15 @@ class Recorder {
 
   // Whether a ready op had better be recorded: the program has run ops for a while without asking for a value, so
   // it is likely to go on like that, and a pass of several, compiled, takes less time than one by one. What it
-  // asks for costs a flush and a wait, which is little beside what ran since the last time.
+  // asks for costs a flush and a wait, which is little beside what ran since the last time. As long as passes
+  // are not compiled they take longer, so there are few, from which the compiler learns of them.
   bool in_stretch(const Instr& in) {
     if (!compiles || in.cost_ns < policy.mid_ns || in.zeros || in.kernel->kind > Kernel::REDUCE) return false;
     if (stretch_ns_ >= policy.stretch_ns) return true;
     stretch_ns_ += in.cost_ns;
+    if (stretch_ns_ >= policy.stretch_ns && !executor.runtime.compiled.load(std::memory_order_relaxed) &&
+        ++stretches_ % policy.cold_stretches != 0)
+      stretch_ns_ = 0;
     return false;
   }
   // The program asks for a value, which is there or is waited for. GIL.
@@ -171,6 +175,7 @@ class Recorder {
   SpinLock rec_mu_;
   Instr* scratch_ = nullptr;  // GIL
   double stretch_ns_ = 0;  // GIL: the work of ops of mid_ns that ran at once since a value was asked for
+  unsigned stretches_ = 0;  // GIL: while nothing was compiled
   Instr *open_ = nullptr, *last_ = nullptr;  // linked by `next`
   Instr* round_ = nullptr;  // rec_mu_: after it the program went back to an earlier line; null: nowhere
   size_t rounds_count_ = 0;  // rec_mu_: of instructions up to it

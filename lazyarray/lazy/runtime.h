@@ -41,6 +41,8 @@ struct Runtime {
   SpinLock warn_lock;
   std::vector<FpWarning> warnings;
   std::atomic<bool> any_warning{false};
+  // How many of the last passes that can be compiled were, 8 at most. Any thread; a lost count does no harm.
+  std::atomic<int> compiled{0};
 };
 
 const char* flag_text(int flag);

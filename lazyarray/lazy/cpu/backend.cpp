@@ -19,6 +19,14 @@ struct Owned : std::vector<Error*> {
 
 Error* CpuBackend::run(Instr& in, const Crew* crew) { return lazyarray::run(runtime_, in, crew); }
 
+// Whether passes are compiled, by the last few: what the recorder goes by where either way would do.
+static void count(Runtime& runtime, const Plan& plan) {
+  if (plan.chains.empty()) return;
+  const bool ready = std::all_of(plan.chains.begin(), plan.chains.end(), [](const Chain& c) { return c.loop->ready(); });
+  const int before = runtime.compiled.load(std::memory_order_relaxed);
+  runtime.compiled.store(std::clamp(before + (ready ? 1 : -2), 0, 8), std::memory_order_relaxed);
+}
+
 void CpuBackend::expect(const FusedPlan& plan, double times) {
   for (const Chain& c : static_cast<const Plan&>(plan).chains)
     tier().worked(c.loop, times * c.ns, planner.policy.compile_ns);
@@ -55,6 +63,7 @@ int CpuBackend::pass(Executor& executor, const FusedPlan& fused, Instr* const* i
   std::unique_ptr<Pass> pass;
   if (any) {
     expect(plan, 1);
+    count(runtime_, plan);
     pass.reset(new Pass(runtime_, plan, instrs, runs.data()));
     if (plan.tasks > 1)
       engine->share(op, [](void* p) { static_cast<Pass*>(p)->work(); }, pass.get(),
