@@ -33,6 +33,7 @@ _ADAPTED = (
     "numpy.polynomial.laguerre",
     "json.encoder",
     "sqlite3.dbapi2",
+    "statistics",
     "IPython",
     "ipykernel",
     "pandas",

@@ -82,6 +82,8 @@ def adapt(module: ModuleType) -> None:
         others.adapt_axes(getattr(module, "Axes", None) or module.Axes3D)
     elif module.__name__ == "json.encoder":
         others.teach_json(module)
+    elif module.__name__ == "statistics":
+        others.teach_statistics(module)
     elif module.__name__ == "sqlite3.dbapi2":
         others.teach_sqlite(module)
     elif module.__name__ in ("IPython", "ipykernel"):  # waits to show a value are the cell's

@@ -1,8 +1,9 @@
-"""Numbers in JSON, SQLite and SymPy, and a backend for einops."""
+"""Numbers in JSON, SQLite, `statistics` and SymPy, and a backend for einops."""
 
 from __future__ import annotations
 
 import functools
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -57,6 +58,19 @@ def adapt_axes(axes: type) -> None:
 def teach_sqlite(module: Any) -> None:
     for kind in (BoolScalar, IntegralScalar, RealScalar):
         module.register_adapter(kind, kind.item)
+
+
+def teach_statistics(module: Any) -> None:
+    # To issubclass() our floats are none of Python's, as NumPy's are.
+    numpys = module._coerce
+
+    def coerce(one: type, other: type) -> type:
+        for kind, beside in ((one, other), (other, one)):
+            if kind is RealScalar and issubclass(beside, (float, Fraction)):
+                return kind
+        return numpys(one, other)
+
+    module._coerce = coerce
 
 
 def teach_sympy(sympify: Any) -> None:

@@ -150,6 +150,7 @@ cdef int _list_figures() except -1:
         "fuse_ns": (<size_t>&f.fuse_ns, True),
         "mid_ns": (<size_t>&f.mid_ns, True),
         "stretch_ns": (<size_t>&f.stretch_ns, True),
+        "cold_stretches": (<size_t>&f.cold_stretches, False),
         "flush_ns": (<size_t>&f.flush_ns, True),
         "age_ns": (<size_t>&f.age_ns, False),
         "direct_bytes": (<size_t>&f.direct_bytes, False),

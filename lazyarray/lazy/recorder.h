@@ -175,7 +175,7 @@ class Recorder {
   SpinLock rec_mu_;
   Instr* scratch_ = nullptr;  // GIL
   double stretch_ns_ = 0;  // GIL: the work of ops of mid_ns that ran at once since a value was asked for
-  unsigned stretches_ = 0;  // GIL: while nothing was compiled
+  int64_t stretches_ = 0;  // GIL: while nothing was compiled
   Instr *open_ = nullptr, *last_ = nullptr;  // linked by `next`
   Instr* round_ = nullptr;  // rec_mu_: after it the program went back to an earlier line; null: nowhere
   size_t rounds_count_ = 0;  // rec_mu_: of instructions up to it

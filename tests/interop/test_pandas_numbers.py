@@ -9,9 +9,10 @@ import pytest
 import lazyarray as la
 
 from .calls import cases
-from .test_pandas import alike
 
 pd = pytest.importorskip("pandas", reason="pandas is not installed")
+
+from .test_pandas import alike  # noqa: E402 -- it is not there without pandas
 
 pytestmark = [pytest.mark.host, pytest.mark.filterwarnings("ignore")]
 
