@@ -25,7 +25,10 @@ from .programs import Failed, Program
 
 # What a figure may be. The first is so for half of the programs: the figures that users have.
 FIGURES: dict[str, list[float]] = {
-    "inline_ns": [0, 0, 4000],
+    "inline_ns": [0, 0, 4000, 10000],
+    "mid_ns": [0, 100, 2500],
+    "stretch_ns": [0, 300, 3000, 30000],
+    "cold_stretches": [1, 2, 16],
     "direct_bytes": [0, 0, 300, 32768],
     "cheap_ns": [0, 100, 20000],
     "group_ns": [0, 100000],
