@@ -547,6 +547,7 @@ def test_no_colors():
     assert la.random.default_rng(0).multivariate_hypergeometric([], 0, 3).shape == (3, 0)
 
 
+@pytest.mark.host
 @pytest.mark.parametrize("name", "PCG64 PCG64DXSM MT19937 Philox SFC64 SeedSequence".split())
 def test_seeds_may_be_lazyarrays(name):
     ours, numpys = getattr(la.random, name), getattr(np.random, name)

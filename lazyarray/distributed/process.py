@@ -131,7 +131,7 @@ class Process:
 
     # -- others
 
-    def fate(self, comm: Communicator) -> BaseException | None:
+    def fate(self, comm: Communicator, patience: float = _LEAVE_SECONDS) -> RankError | None:
         """Why a collective of ``comm`` that still waits for others will never end, or None."""
         if not self.lost and not self.left:
             return None
@@ -143,7 +143,7 @@ class Process:
                 entry = self.ledger.current
                 if (
                     entry is not None
-                    and time.monotonic() - max(self.left[r], entry.since) > _LEAVE_SECONDS
+                    and time.monotonic() - max(self.left[r], entry.since) > patience
                 ):
                     return RankError(f"rank {r} has ended, and called nothing of the kind", r)
         return None
@@ -172,7 +172,9 @@ class Process:
         elif "stuck" in message:
             self._asked = None
             self._print(message["stuck"])
-            self.thread.abandon(MismatchError(f"no rank can go on:\n{message['stuck']}"))
+            task = self.thread.task
+            fate = None if task is None else self.fate(task.comm, 0)  # compared: it is sure now
+            self.thread.abandon(fate or MismatchError(f"no rank can go on:\n{message['stuck']}"))
         elif "end" in message:
             self._clean = bool(message["end"])
             self._end.set()

@@ -151,6 +151,7 @@ ELSEWHERE = {
     "autograd/": ({"add"}, "grad_req"),
     "distributed/": ({"max", "min", "prod", "sum"}, "what MPI and NCCL call their reductions"),
     "distributed/ledger.py": ({"where"}, "where a rank waits"),
+    "distributed/_task.pyx": ({"where"}, "where a rank waits"),
     "functions/nanfunctions.py": ({"where"}, "a parameter"),
     "functions/padding.py": ({"maximum", "minimum"}, "modes"),
     "functions/rounding.py": ({"clip"}, "its own name, for `deliver`"),
