@@ -11,6 +11,7 @@ import os
 import sys
 
 import numpy as np
+from numpy.linalg import _umath_linalg
 
 from lazyarray.lazy.cpu.jit import _tier  # first: kernels say what they are when they are made
 
@@ -19,7 +20,7 @@ from cpython.bytes cimport PyBytes_GET_SIZE
 from cpython.long cimport PyLong_AsLongAndOverflow
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_DECREF, Py_INCREF
-from libc.math cimport INFINITY, ceil, sqrt, sqrtf
+from libc.math cimport INFINITY, ceil, floor, isfinite, isinf, signbit, sqrt, sqrtf
 from libc.stdint cimport int64_t, uint64_t
 from libc.stdlib cimport calloc, malloc
 from libc.string cimport memchr, memcpy, memset
@@ -120,6 +121,7 @@ from lazyarray.lazy._lazy cimport (
     set_k_layout,
     set_operand,
     shape_tuple,
+    take_flags,
     type_of_arrays,
     unshared,
     value_now,
@@ -191,9 +193,13 @@ include "direct.pxi"
 include "direct_calls.pxi"
 include "lending.pxi"
 include "quick.pxi"
+include "quick_calculus.pxi"
 include "quick_creation.pxi"
+include "quick_linalg.pxi"
 include "quick_lists.pxi"
+include "quick_patterns.pxi"
 include "quick_places.pxi"
+include "quick_statistics.pxi"
 include "quick_views.pxi"
 
 check_methods(globals())

@@ -411,20 +411,21 @@ cdef class Direct(Public):
 
 
 cdef class DirectMethod(Direct):
-    """A method of arrays: run at once, by NumPy's ``method``, where that is possible; None: passed on.
+    """A method of arrays: run at once where that is possible, by a native way or by NumPy's ``method``.
 
-    What its docstring does not say of arguments, result and errors, the function of its name says.
+    ``direct``: else its calls are passed on. What its docstring does not say of arguments, result and errors, the
+    function of its name says.
     """
 
     cdef vectorcallfunc passed_on
 
-    def __init__(self, recorded, str method, bint writes):
+    def __init__(self, recorded, str method, bint writes, bint direct=True):
         name = recorded.__name__
         super().__init__(recorded, None, "lazyarray", method=method, writes=writes,
-                         host=None if writes or method is None else getattr(np.ndarray, name))
+                         host=getattr(np.ndarray, name) if direct and not writes else None)
         self.op = None
         self.__qualname__ = f"NDArray.{name}"
-        if method is None:
+        if not direct:
             self.passed_on = PyVectorcall_Function(recorded)
             self.called = <vectorcallfunc>pass_on
 
@@ -524,10 +525,10 @@ cdef object type_object(PyTypeObject* t):
     return <object><PyObject*>t
 
 
-def set_method(t, str name, *, bint writes=False):
-    """Makes a method of a native class one that is run at once where that is possible."""
+def set_method(t, str name, *, bint writes=False, bint native=False):
+    """Makes a method of a native class one that is run at once where that is possible; ``native``: not by NumPy's."""
     owner = next(c for c in t.__mro__ if name in vars(c))
-    put_in_type(<PyTypeObject*>owner, name, DirectMethod(owner.__dict__[name], name, writes))
+    put_in_type(<PyTypeObject*>owner, name, DirectMethod(owner.__dict__[name], None if native else name, writes))
 
 
 def tell_methods(t):
@@ -536,7 +537,7 @@ def tell_methods(t):
     for owner in t.__mro__:
         for name, thing in list(vars(owner).items()):
             if name[0] != "_" and type(thing) is kind:
-                put_in_type(<PyTypeObject*>owner, name, DirectMethod(thing, None, False))
+                put_in_type(<PyTypeObject*>owner, name, DirectMethod(thing, None, False, False))
 
 
 hinted = set()

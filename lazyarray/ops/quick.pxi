@@ -34,7 +34,16 @@ cdef dict _WAYS = {
     "NDArray.searchsorted": <size_t>&quick_searchsorted, "take": <size_t>&quick_take, "real": <size_t>&quick_real,
     "imag": <size_t>&quick_imag, "ascontiguousarray": <size_t>&quick_ascontiguousarray,
     "asfortranarray": <size_t>&quick_asfortranarray, "may_share_memory": <size_t>&quick_may_share_memory,
-    "shares_memory": <size_t>&quick_shares_memory}
+    "shares_memory": <size_t>&quick_shares_memory, "mean": <size_t>&quick_mean, "var": <size_t>&quick_var,
+    "std": <size_t>&quick_std, "NDArray.mean": <size_t>&quick_mean_method,
+    "NDArray.std": <size_t>&quick_std_method, "average": <size_t>&quick_average, "median": <size_t>&quick_median,
+    "percentile": <size_t>&quick_percentile, "quantile": <size_t>&quick_quantile, "trace": <size_t>&quick_trace,
+    "cross": <size_t>&quick_cross, "linspace": <size_t>&quick_linspace, "inv": <size_t>&quick_inv,
+    "det": <size_t>&quick_det, "solve": <size_t>&quick_solve, "cholesky": <size_t>&quick_cholesky,
+    "eigh": <size_t>&quick_eigh, "eigvalsh": <size_t>&quick_eigvalsh, "histogram": <size_t>&quick_histogram,
+    "allclose": <size_t>&quick_allclose, "array_equal": <size_t>&quick_array_equal, "unique": <size_t>&quick_unique,
+    "tile": <size_t>&quick_tile, "meshgrid": <size_t>&quick_meshgrid, "insert": <size_t>&quick_insert,
+    "delete": <size_t>&quick_delete, "gradient": <size_t>&quick_gradient, "trapezoid": <size_t>&quick_trapezoid}
 
 
 cdef Quick quick_of(str name):
@@ -83,24 +92,6 @@ cdef object quick_vstack(PyObject** args, Py_ssize_t n):
     return of_arrays(arrays) if (<Tensor>arrays[0]).v.layout.ndim == 1 else join(arrays, 0)
 
 
-cdef object quick_append(PyObject** args, Py_ssize_t n):
-    """A small vector with a number, or another one, after it."""
-    cdef Tensor t = first_array(args) if n == 2 or n == 3 and <object>args[2] is None else None, out
-    cdef npy_intp length, size
-    if t is None or t.v.layout.ndim != 1:
-        return None
-    if Py_TYPE(<object>args[1]) == type_of_arrays():
-        return join((t, <Tensor>args[1]), 0) if (<Tensor>args[1]).v.layout.ndim == 1 else None
-    if not is_ready(t) or number_code(<object>args[1]) not in (D_IL, t.v.dtype) or t.v.dtype not in (D_F8, D_IL):
-        return None
-    length, size = t.v.layout.shape()[0] + 1, t.v.itemsize()
-    out = small_array(t.v.dtype, 1, &length)
-    if out is None or not put_value(out.v.chunk.data + (length - 1) * size, <object>args[1], t.v.dtype):
-        return None
-    memcpy(out.v.chunk.data, t.v.elements(), (length - 1) * size)
-    return written(out)
-
-
 cdef object quick_stack(PyObject** args, Py_ssize_t n):
     cdef object arrays = <object>args[0] if n == 1 or n == 2 else None
     if not is_sequence(arrays) or not len(arrays) or not is_tensor(arrays[0]):
@@ -116,104 +107,6 @@ cdef object quick_column_stack(PyObject** args, Py_ssize_t n):
     if not is_sequence(arrays) or not len(arrays) or not is_tensor(arrays[0]):
         return None
     return of_columns(arrays) if (<Tensor>arrays[0]).v.layout.ndim == 1 else join(arrays, 1)
-
-
-cdef object quick_dot(PyObject** args, Py_ssize_t n):
-    if n != 2 and (n != 3 or <object>args[2] is not None):
-        return None
-    return dot(_products, <object>args[0], <object>args[1])
-
-
-cdef object quick_vdot(PyObject** args, Py_ssize_t n):
-    """The product of two vectors of real numbers."""
-    return quick_inner(args, n) if n == 2 and is_tensor(<object>args[0]) \
-        and info((<Tensor>args[0]).v.dtype).kind != b"c" else None
-
-
-cdef object quick_inner(PyObject** args, Py_ssize_t n):
-    """The product of two vectors."""
-    if n != 2 or not is_tensor(<object>args[0]) or not is_tensor(<object>args[1]) \
-            or (<Tensor>args[0]).v.layout.ndim != 1 or (<Tensor>args[1]).v.layout.ndim != 1:
-        return None
-    return dot(_products, <object>args[0], <object>args[1])
-
-
-cdef object quick_norm(PyObject** args, Py_ssize_t n):
-    """The root of the sum of squares: of NumPy's product of the elements, in their order, with themselves."""
-    cdef Tensor x = None, whole, found
-    cdef npy_intp i
-    if n < 1 or n > 2:
-        return None
-    if type(<object>args[0]) is list:
-        x = of_numbers(<object>args[0], -1)
-    else:
-        x = first_array(args)
-    if x is None or not is_ready(x):
-        return None
-    order = <object>args[1] if n == 2 else None
-    if order is not None and (type(order) is not int or order != 2 or x.v.layout.ndim != 1):
-        return None
-    if x.v.dtype == D_IL:
-        whole = x
-        x = small_array(D_F8, x.v.layout.ndim, x.v.layout.shape())
-        if x is None:
-            return None
-        for i in range(x.v.layout.size()):
-            (<double*>x.v.chunk.data)[i] = <double>(<int64_t*>(whole.v.elements()))[i]
-        x = written(x)
-    elif x.v.dtype != D_F8 and x.v.dtype != D_F4:
-        return None
-    if x.v.layout.ndim != 1:
-        x = raveled(x)
-    found = dot(_products, x, x)
-    if found is None or not is_scalar(found) or not found.v.at_hand():
-        return None
-    if found.v.dtype == D_F8:
-        (<double*>found.v.elements())[0] = sqrt((<double*>found.v.elements())[0])
-    else:
-        (<float*>found.v.elements())[0] = sqrtf((<float*>found.v.elements())[0])
-    return found
-
-
-cdef object quick_interp(PyObject** args, Py_ssize_t n):
-    """The piecewise linear function through points at one place, by the formula of NumPy's loop."""
-    cdef Tensor xp, fp, t
-    cdef double x = 0, slope, found
-    cdef double* at
-    cdef double* values
-    cdef npy_intp low = 0, high, middle
-    if n != 3 or not double_at_hand(<object>args[0], &x) or x != x \
-            or is_tensor(<object>args[0]) and not is_scalar(<Tensor>args[0]):
-        return None
-    xp, fp = doubles(<object>args[1]), doubles(<object>args[2])
-    if xp is None or fp is None:
-        return None
-    high = xp.v.layout.shape()[0]
-    if high == 0 or high != fp.v.layout.shape()[0]:
-        return None
-    at = <double*>(xp.v.elements())
-    values = <double*>(fp.v.elements())
-    for middle in range(high - 1):
-        if not at[middle] <= at[middle + 1]:  # where NumPy's search comes to is its own business
-            return None
-    if x < at[0]:
-        found = values[0]
-    elif x >= at[high - 1]:
-        found = values[high - 1]
-    else:
-        while high - low > 1:  # at[low] <= x < at[high]
-            middle = low + (high - low) // 2
-            if x >= at[middle]:
-                low = middle
-            else:
-                high = middle
-        slope = (values[low + 1] - values[low]) / (at[low + 1] - at[low])
-        found = values[low] if at[low] == x else slope * (x - at[low]) + values[low]
-    if found != found:  # NumPy looks at the other point then
-        return None
-    t = new_element(D_F8, cpu0())
-    (<double*>t.v.elements())[0] = found
-    return t
 
 
 cdef Tensor doubles(object o):
@@ -454,58 +347,44 @@ cdef object quick_count_nonzero(PyObject** args, Py_ssize_t nargs):
 
 
 cdef object quick_nonzero(PyObject** args, Py_ssize_t nargs):
-    """The indices of what is not zero in a vector."""
-    cdef Tensor t = only(args, nargs), out
-    cdef npy_intp i, n, count = 0
-    cdef npy_intp found[_VECTOR]
-    cdef char* p
-    if t is None or t.v.layout.ndim != 1 or not contiguous(t) or not t.v.near():
+    """The indices of what is not zero in a vector or a matrix, along each axis."""
+    cdef Tensor t = only(args, nargs), rows, columns
+    cdef npy_intp i, n, count = 0, width
+    cdef const char* p
+    cdef int64_t* to
+    if t is None or not 1 <= t.v.layout.ndim <= 2 or not is_ready(t) or t.v.dtype not in (D_F8, D_IL, D_BOOL):
         return None
-    n = t.v.layout.shape()[0]
-    if n > _VECTOR:
-        return None
+    n, width = t.v.layout.size(), t.v.layout.shape()[t.v.layout.ndim - 1]
     p = t.v.elements()
     for i in range(n):
-        found[count] = i
-        if t.v.dtype == D_F8:
-            count += (<double*>p)[i] != 0
-        elif t.v.dtype == D_IL:
-            count += (<int64_t*>p)[i] != 0
-        elif t.v.dtype == D_BOOL:
-            count += p[i] != 0
-        else:
-            return None
-    out = small_array(D_IL, 1, &count)
-    if out is None:
+        count += is_set(p, i, t.v.dtype)
+    rows = small_array(D_IL, 1, &count)
+    columns = small_array(D_IL, 1, &count) if t.v.layout.ndim == 2 else rows
+    if rows is None or columns is None:
         return None
-    memcpy(out.v.chunk.data, found, count * sizeof(npy_intp))
-    seen_as_wait("nonzero()")
-    return (written(out),)
+    to = <int64_t*>columns.v.chunk.data
+    for i in range(n):
+        if is_set(p, i, t.v.dtype):
+            to[0] = i
+            to += 1
+    if not seen_as_wait("nonzero()"):
+        return None
+    if columns is rows:
+        return (written(rows),)
+    to = <int64_t*>columns.v.chunk.data
+    for i in range(count):
+        (<int64_t*>rows.v.chunk.data)[i] = to[i] // width
+        to[i] %= width
+    return written(rows), written(columns)
+
+
+cdef inline bint is_set(const char* p, npy_intp i, int dtype) noexcept:
+    """Whether an element of float64, int64 or bools isn't zero."""
+    return p[i] != 0 if dtype == D_BOOL else (<double*>p)[i] != 0 if dtype == D_F8 else (<int64_t*>p)[i] != 0
 
 
 cdef enum:
     _VECTOR = 64  # elements: beyond these NumPy's way is as fast
-
-
-cdef object quick_repeat(PyObject** args, Py_ssize_t nargs):
-    """The elements of an array, each as often as a number says."""
-    cdef Tensor t = first_array(args) if nargs == 2 or nargs == 3 else None, out
-    cdef npy_intp i, k, times = 0, n
-    if nargs == 3 and (t is None or <object>args[2] is not None and
-                       (t.v.layout.ndim != 1 or axis_of(<object>args[2], 1) != 0)):
-        return None
-    if t is None or type(<object>args[1]) is not int or not index_of(<object>args[1], &times) \
-            or not 0 <= times <= _VECTOR or t.v.itemsize() != 8 or not contiguous(t) \
-            or not t.v.near():
-        return None
-    n = t.v.layout.size() * times
-    out = small_array(t.v.dtype, 1, &n)
-    if out is None:
-        return None
-    for i in range(t.v.layout.size()):
-        for k in range(times):
-            (<int64_t*>out.v.chunk.data)[i * times + k] = (<int64_t*>(t.v.elements()))[i]
-    return written(out)
 
 
 cdef object quick_unravel_index(PyObject** args, Py_ssize_t n):

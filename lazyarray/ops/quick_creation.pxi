@@ -179,6 +179,36 @@ cdef object quick_arange(PyObject** args, Py_ssize_t n):
     return ramp(start, step, (stop - start + step - 1) // step)
 
 
+cdef object quick_linspace(PyObject** args, Py_ssize_t n):
+    """``linspace(start, stop, num, endpoint, retstep, dtype, axis, ctx, device)`` between Python's numbers, as NumPy's function."""
+    cdef double start, stop, delta, step
+    cdef npy_intp num = 50, i
+    cdef bint endpoint = True, retstep
+    cdef double* to
+    cdef Tensor t
+    if not 2 <= n <= 9 or not plain_number(<object>args[0], &start) or not plain_number(<object>args[1], &stop) \
+            or n > 2 and (type(<object>args[2]) is not int or not index_of(<object>args[2], &num)) \
+            or n > 3 and not take_flag(args, n, 3, &endpoint) or not take_flag(args, n, 4, &retstep) or retstep \
+            or n > 5 and <object>args[5] is not None and <object>args[5] is not float \
+            or n > 6 and (type(<object>args[6]) is not int or <object>args[6] != 0) or not are_none(args, 7, n):
+        return None
+    delta = stop - start
+    if not 2 <= num <= _DIRECT_LENGTH or not isfinite(delta) or not (current_device() == cpu0()):
+        return None
+    step = delta / <double>(num - 1 if endpoint else num)
+    if step == 0 or abs(step) < 1e-290:  # numbers below the normal ones
+        return None
+    t = small_array(D_F8, 1, &num)
+    if t is None:
+        return None
+    to = <double*>t.v.chunk.data
+    for i in range(num):
+        to[i] = <double>i * step + start
+    if endpoint:
+        to[num - 1] = stop
+    return written(t)
+
+
 cdef npy_intp _FAR = 1l << 40
 
 

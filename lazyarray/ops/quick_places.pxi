@@ -233,7 +233,7 @@ cdef object quick_take(PyObject** args, Py_ssize_t n):
 
 
 cdef object quick_where(PyObject** args, Py_ssize_t n):
-    """Elements of two small vectors or numbers of float64, by a mask."""
+    """Elements of two small vectors or numbers of float64, by a mask; or, of a mask alone, where it is set."""
     cdef double numbers[2]
     cdef char* from_[2]
     cdef npy_intp steps[2]
@@ -241,6 +241,8 @@ cdef object quick_where(PyObject** args, Py_ssize_t n):
     cdef bint real = False
     cdef Tensor mask = first_array(args) if n == 3 else None, t
     cdef const char* chosen
+    if n == 1:
+        return quick_nonzero(args, n)
     if mask is None or mask.v.dtype != D_BOOL or not is_ready(mask):
         return None
     for i in range(2):

@@ -25,6 +25,7 @@ from lazyarray.lazy._lazy cimport (
     is_of,
     Tensor,
     array_of,
+    from_numpy,
     at_hand,
     D_F8,
     D_IL,

@@ -389,7 +389,7 @@ cdef object plain_draw(Draw f, Drawn stream, PyObject** args, Py_ssize_t n, PyOb
     population = length = None
     if f.plain & ~OLDER == CHOICE and given[0] is not NULL and type_of(given[0]) != &PyLong_Type:
         population = <object>given[0]
-        length = None if ndim >= 0 else _length(population, stream)
+        length = _length(population, stream)
         if length is None:
             return None
         given[0] = <PyObject*>length
@@ -415,14 +415,19 @@ cdef object plain_draw(Draw f, Drawn stream, PyObject** args, Py_ssize_t n, PyOb
         return None
     take_flags(False)  # the flags that it has raised are nobody's
     written_now(stream._resource.v.chunk)
-    if population is not None:
-        population = population[(<npy_intp*>made.v.elements())[0]]
-        return population if is_tensor(population) else array_of(population, stream._device.c)
     if ndim >= 0:
         made.v.chunk.written_once()
         recorder().inlined += 1
-    else:
-        made.v.drawn = f.pythons
+        if population is None:
+            return made
+        if not is_tensor(population):
+            population = from_numpy(np.asarray(population), stream._device.c)
+            (<Tensor>population).v.chunk.written_once()
+        return population[made]
+    if population is not None:
+        population = population[(<npy_intp*>made.v.elements())[0]]
+        return population if is_tensor(population) else array_of(population, stream._device.c)
+    made.v.drawn = f.pythons
     return made
 
 

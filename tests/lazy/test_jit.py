@@ -323,7 +323,7 @@ def test_a_flag_in_a_sum_is_told():
     x[3, 5] = x[3, 6] = 1.7e308
     a = la.array(x)
     for _ in range(3):
-        with pytest.warns(RuntimeWarning, match="overflow encountered in sum"):
+        with pytest.warns(RuntimeWarning, match="overflow encountered in reduce"):
             s = (a * 1.0 + 1.0).sum(1)
             s.wait_to_read()
         assert np.isinf(s.asnumpy()[3]) and s.asnumpy()[4] == 400

@@ -1,0 +1,192 @@
+# Native ways of calculus and of comparison: interpolation, differences, integrals, of small vectors of float64. None
+# where a floating-point flag is raised.
+
+
+cdef object quick_interp(PyObject** args, Py_ssize_t n):
+    """The piecewise linear function through points, at one place or at those of a vector, by the formula of NumPy's loop."""
+    cdef Tensor xp, fp, x, t
+    cdef double at = 0
+    cdef double* places = &at
+    cdef npy_intp i, length, count = 1
+    if n != 3:
+        return None
+    x = <Tensor>args[0] if Py_TYPE(<object>args[0]) == type_of_arrays() and (<Tensor>args[0]).v.layout.ndim == 1 else None
+    if x is not None:
+        x = doubles(x)
+        if x is None:
+            return None
+        places, count = <double*>(x.v.elements()), x.v.layout.shape()[0]
+    elif not double_at_hand(<object>args[0], &at) or is_tensor(<object>args[0]) and not is_scalar(<Tensor>args[0]):
+        return None
+    xp, fp = doubles(<object>args[1]), doubles(<object>args[2])
+    if xp is None or fp is None:
+        return None
+    length = xp.v.layout.shape()[0]
+    if length == 0 or length != fp.v.layout.shape()[0] or not count:
+        return None
+    for i in range(length - 1):
+        if not (<double*>(xp.v.elements()))[i] <= (<double*>(xp.v.elements()))[i + 1]:
+            return None  # where NumPy's search comes to is its own business
+    t = new_element(D_F8, cpu0()) if x is None else small_array(D_F8, 1, &count)
+    if t is None:
+        return None
+    take_flags(False)
+    for i in range(count):
+        if not interpolated(places[i], <double*>(xp.v.elements()), <double*>(fp.v.elements()), length,
+                            <double*>(t.v.elements()) + i):
+            take_flags(False)
+            return None
+    if x is None:
+        return t
+    return None if take_flags(False) else written(t)
+
+
+cdef bint interpolated(double x, const double* at, const double* values, npy_intp high, double* found) noexcept:
+    """The function's value at ``x``; false where it isn't a number, of which NumPy takes another way."""
+    cdef npy_intp low = 0, middle
+    cdef double slope
+    if x < at[0]:
+        found[0] = values[0]
+    elif x >= at[high - 1]:
+        found[0] = values[high - 1]
+    elif x != x:
+        return False
+    else:
+        while high - low > 1:  # at[low] <= x < at[high]
+            middle = low + (high - low) // 2
+            if x >= at[middle]:
+                low = middle
+            else:
+                high = middle
+        slope = (values[low + 1] - values[low]) / (at[low + 1] - at[low])
+        found[0] = values[low] if at[low] == x else slope * (x - at[low]) + values[low]
+    return found[0] == found[0]
+
+
+cdef Tensor floats_in(object o):
+    """A small vector of float64, or a list of such numbers alone; None for anything else."""
+    cdef Tensor t = numbers_in(o)
+    return None if t is None or t.v.dtype != D_F8 else doubles(t)
+
+
+cdef object quick_gradient(PyObject** args, Py_ssize_t n):
+    """``gradient(f)`` or ``gradient(f, spacing)`` of a vector."""
+    cdef double spacing = 1
+    cdef npy_intp i, length
+    cdef double* p
+    cdef double* to
+    cdef Tensor x = floats_in(<object>args[0]) if 1 <= n <= 2 else None, out
+    if x is None or n == 2 and type(<object>args[1]) is not float and type(<object>args[1]) is not int \
+            or n == 2 and not plain_number(<object>args[1], &spacing):
+        return None
+    length = x.v.layout.shape()[0]
+    if length < 2:
+        return None
+    out = small_array(D_F8, 1, &length)
+    if out is None:
+        return None
+    take_flags(False)
+    p, to = <double*>(x.v.elements()), <double*>out.v.chunk.data
+    to[0] = (p[1] - p[0]) / spacing
+    for i in range(1, length - 1):
+        to[i] = (p[i + 1] - p[i - 1]) / (2.0 * spacing)
+    to[length - 1] = (p[length - 1] - p[length - 2]) / spacing
+    return None if take_flags(False) else written(out)
+
+
+cdef object quick_trapezoid(PyObject** args, Py_ssize_t n):
+    """``trapezoid(y, x, dx)`` of a vector."""
+    cdef double values[_STATISTIC]
+    cdef double width = 1
+    cdef npy_intp i, length
+    cdef double* p
+    cdef double* at = NULL
+    cdef Tensor y = floats_in(<object>args[0]) if 1 <= n <= 3 else None, x, out
+    if y is None or n == 3 and not plain_number(<object>args[2], &width):
+        return None
+    length = y.v.layout.shape()[0]
+    if n > 1 and <object>args[1] is not None:
+        x = floats_in(<object>args[1])
+        if x is None or x.v.layout.shape()[0] != length:
+            return None
+        at = <double*>(x.v.elements())
+    if not 2 <= length <= _STATISTIC:
+        return None
+    learn_to_add()
+    take_flags(False)
+    p = <double*>(y.v.elements())
+    for i in range(length - 1):
+        if at is not NULL:
+            width = at[i + 1] - at[i]
+        values[i] = width * (p[i + 1] + p[i]) / 2.0
+    values[0] = sum_of(values, length - 1, True)
+    if take_flags(False):
+        return None
+    out = new_element(D_F8, cpu0())
+    (<double*>out.v.elements())[0] = values[0]
+    return out
+
+
+# ---- comparison -----------------------------------------------------------------------------------
+
+
+cdef bint take_numbers(object o, double* values, npy_intp* count) except -1:
+    """Writes the elements of a small array, or of one of Python's numbers, whose count is one then."""
+    cdef Lines lines
+    cdef Tensor t
+    if Py_TYPE(o) != type_of_arrays() and type(o) is not list:
+        count[0] = 1
+        return plain_number(o, values)
+    t = numbers_in(o)
+    if t is None or not take_lines(t, None, values, &lines, True):
+        return False
+    count[0] = t.v.layout.size()
+    return True
+
+
+cdef object quick_allclose(PyObject** args, Py_ssize_t n):
+    """``allclose(a, b, rtol, atol, equal_nan)`` of arrays of one shape, or of one and a number."""
+    cdef double a[_STATISTIC]
+    cdef double b[_STATISTIC]
+    cdef double relative = 1e-5, absolute = 1e-8, x, y
+    cdef npy_intp i, count, others
+    cdef bint nan_equals, close = True
+    if not 2 <= n <= 5 or n > 2 and not plain_number(<object>args[2], &relative) \
+            or n > 3 and not plain_number(<object>args[3], &absolute) or not take_flag(args, n, 4, &nan_equals) \
+            or not isfinite(relative) or not isfinite(absolute) \
+            or not is_tensor(<object>args[0]) and not is_tensor(<object>args[1]) \
+            or not take_numbers(<object>args[0], a, &count) or not take_numbers(<object>args[1], b, &others):
+        return None
+    if Py_TYPE(<object>args[0]) == type_of_arrays() and Py_TYPE(<object>args[1]) == type_of_arrays():
+        if not (<Tensor>args[0]).v.layout.same_shape((<Tensor>args[1]).v.layout):
+            return None
+    elif count != 1 and others != 1:
+        return None
+    take_flags(False)
+    for i in range(max(count, others)):
+        x, y = a[i if count > 1 else 0], b[i if others > 1 else 0]
+        close = x == y or abs(x - y) <= absolute + relative * abs(y) and isfinite(y) or nan_equals and x != x and y != y
+        if not close:
+            break
+    return None if take_flags(False) else close
+
+
+cdef object quick_array_equal(PyObject** args, Py_ssize_t n):
+    """``array_equal(a, b)`` of arrays of one dtype."""
+    cdef Tensor x = first_array(args) if n == 2 else None, y
+    cdef npy_intp i, size
+    cdef const char* p
+    cdef const char* q
+    if x is None or Py_TYPE(<object>args[1]) != type_of_arrays():
+        return None
+    y = <Tensor>args[1]
+    if x.v.dtype != y.v.dtype or x.v.dtype not in (D_F8, D_IL, D_BOOL) or not is_ready(x) or not is_ready(y):
+        return None
+    if not x.v.layout.same_shape(y.v.layout):
+        return False
+    p, q, size = x.v.elements(), y.v.elements(), x.v.layout.size()
+    for i in range(size):
+        if (<double*>p)[i] != (<double*>q)[i] if x.v.dtype == D_F8 else \
+                (<int64_t*>p)[i] != (<int64_t*>q)[i] if x.v.dtype == D_IL else p[i] != q[i]:
+            return False
+    return True

@@ -1,0 +1,284 @@
+# Native ways of linear algebra: products, norms, and LAPACK's routines through the loops of NumPy's generalised ufuncs,
+# for small arrays of float64. None where a flag is raised, as it is by a singular matrix.
+
+
+cdef object quick_dot(PyObject** args, Py_ssize_t n):
+    if n != 2 and (n != 3 or <object>args[2] is not None):
+        return None
+    return dot(_products, <object>args[0], <object>args[1])
+
+
+cdef object quick_vdot(PyObject** args, Py_ssize_t n):
+    """The product of two vectors of real numbers."""
+    return quick_inner(args, n) if n == 2 and is_tensor(<object>args[0]) \
+        and info((<Tensor>args[0]).v.dtype).kind != b"c" else None
+
+
+cdef object quick_inner(PyObject** args, Py_ssize_t n):
+    """The product of two vectors."""
+    if n != 2 or not is_tensor(<object>args[0]) or not is_tensor(<object>args[1]) \
+            or (<Tensor>args[0]).v.layout.ndim != 1 or (<Tensor>args[1]).v.layout.ndim != 1:
+        return None
+    return dot(_products, <object>args[0], <object>args[1])
+
+
+cdef object quick_norm(PyObject** args, Py_ssize_t n):
+    """The root of the sum of squares, of all elements or along an axis."""
+    cdef Tensor x, found
+    cdef bint keepdims
+    if not 1 <= n <= 4 or not take_flag(args, n, 3, &keepdims):
+        return None
+    x = numbers_in(<object>args[0])
+    if x is None:
+        return None
+    order = <object>args[1] if n > 1 else None
+    axis = <object>args[2] if n > 2 else None
+    if order is not None and (type(order) is not int or order != 2 or axis is None and x.v.layout.ndim != 1):
+        return None
+    if axis is not None:
+        return norm_along(x, axis, keepdims)
+    if keepdims or not is_ready(x):
+        return None
+    if x.v.dtype == D_IL:
+        x = as_doubles(x)
+        if x is None:
+            return None
+    elif x.v.dtype != D_F8 and x.v.dtype != D_F4:
+        return None
+    if x.v.layout.ndim != 1:
+        x = raveled(x)
+    found = dot(_products, x, x)  # NumPy's product of the elements, in their order, with themselves
+    if found is None or not is_scalar(found) or not found.v.at_hand():
+        return None
+    if found.v.dtype == D_F8:
+        (<double*>found.v.elements())[0] = sqrt((<double*>found.v.elements())[0])
+    else:
+        (<float*>found.v.elements())[0] = sqrtf((<float*>found.v.elements())[0])
+    return found
+
+
+cdef object norm_along(Tensor x, object axis, bint keepdims):
+    cdef double values[_STATISTIC]
+    cdef Lines lines
+    cdef npy_intp i, k
+    if x.v.dtype != D_F8 or not take_lines(x, axis, values, &lines, False):
+        return None
+    learn_to_add()
+    for i in range(lines.outer * lines.inner):
+        for k in range(i * lines.length, (i + 1) * lines.length):
+            values[k] *= values[k]
+        values[i] = sqrt(sum_of(&values[i * lines.length], lines.length, lines.inner == 1))
+    return told_numbers(x, &lines, keepdims, values)
+
+
+cdef Tensor as_doubles(Tensor whole):
+    """A copy, as float64, of a small array of int64 in C order; None without memory."""
+    cdef npy_intp i
+    cdef Tensor x = small_array(D_F8, whole.v.layout.ndim, whole.v.layout.shape())
+    if x is None:
+        return None
+    for i in range(whole.v.layout.size()):
+        (<double*>x.v.chunk.data)[i] = <double>(<int64_t*>(whole.v.elements()))[i]
+    return written(x)
+
+
+cdef object quick_trace(PyObject** args, Py_ssize_t n):
+    """The sum of a matrix's diagonal."""
+    cdef Tensor x = only(args, n), t
+    cdef npy_intp i, step, length
+    cdef double total
+    cdef char* p
+    if x is None or x.v.layout.ndim != 2 or x.v.dtype != D_F8 or not may_run_now() or not x.v.near():
+        return None
+    length = min(x.v.layout.shape()[0], x.v.layout.shape()[1])
+    if not length or length > _VECTOR:
+        return None
+    cdef double values[_VECTOR]
+    step = x.v.layout.strides()[0] + x.v.layout.strides()[1]
+    p = x.v.elements()
+    for i in range(length):
+        values[i] = (<double*>(p + i * step))[0]
+    learn_to_add()
+    take_flags(False)
+    total = sum_of(values, length, True)
+    if take_flags(False):
+        return None
+    t = new_element(D_F8, cpu0())
+    (<double*>t.v.elements())[0] = total
+    return t
+
+
+cdef object quick_cross(PyObject** args, Py_ssize_t n):
+    """The cross products of vectors of three, or of rows of them."""
+    cdef double values[_STATISTIC]
+    cdef double others[_STATISTIC]
+    cdef Lines lines
+    cdef npy_intp i, every
+    cdef double* a
+    cdef double* b
+    cdef double* to
+    cdef Tensor x = numbers_in(<object>args[0]) if n == 2 else None, y, out
+    y = None if x is None else numbers_in(<object>args[1])
+    if y is None or x.v.dtype != D_F8 or y.v.dtype != D_F8 or not x.v.layout.same_shape(y.v.layout) \
+            or x.v.layout.ndim == 0 or x.v.layout.shape()[x.v.layout.ndim - 1] != 3 \
+            or not take_lines(x, -1, values, &lines, True) or not take_lines(y, -1, others, &lines, True):
+        return None
+    out = small_array(D_F8, x.v.layout.ndim, x.v.layout.shape())
+    if out is None:
+        return None
+    for i in range(lines.outer):
+        a, b = &values[3 * i], &others[3 * i]
+        to = <double*>out.v.chunk.data + 3 * i
+        to[0] = a[1] * b[2] - a[2] * b[1]
+        to[1] = a[2] * b[0] - a[0] * b[2]
+        to[2] = a[0] * b[1] - a[1] * b[0]
+    return None if take_flags(False) else written(out)
+
+
+# ---- LAPACK ---------------------------------------------------------------------------------------
+
+
+cdef enum:
+    _SIDE = 64  # of a matrix: beyond it LAPACK's own time counts, and a worker may take it
+
+
+cdef struct Routine:  # a loop of numpy.linalg's for float64
+    Loop fn
+    void* data
+
+cdef dict _routines = {}  # indices of the loops, by name
+
+
+cdef bint find_routine(str name, int operands, Routine* routine) except -1:
+    cdef PyUFuncObject* u
+    cdef object ufunc = getattr(_umath_linalg, name, None)
+    if ufunc is None:
+        return False
+    index = _routines.get(name)
+    if index is None:
+        index = _routines[name] = find_loop(ufunc, (_float64,) * operands)
+    u = <PyUFuncObject*>ufunc
+    routine.fn = u.functions[<int>index]
+    routine.data = u.data[<int>index]
+    return True
+
+
+cdef Tensor small_matrix(object o, bint square):
+    """A small matrix of float64, at hand, with whatever steps; None for anything else."""
+    cdef Tensor x = numbers_in(o)
+    if x is None or x.v.layout.ndim != 2 or not x.v.layout.size() or not may_run_now() or not x.v.near() \
+            or x.v.layout.shape()[0] > _SIDE or x.v.layout.shape()[1] > _SIDE \
+            or square and x.v.layout.shape()[0] != x.v.layout.shape()[1]:
+        return None
+    if x.v.dtype == D_IL and contiguous(x):
+        return as_doubles(x)
+    return x if x.v.dtype == D_F8 else None
+
+
+cdef bint run_routine(str name, tuple operands, const npy_intp* lengths) except -1:
+    """One call of a routine; ``lengths`` of its signature's axes. False if it failed."""
+    cdef Routine routine
+    cdef char* data[4]
+    cdef npy_intp dims[4]
+    cdef npy_intp steps[16]
+    cdef int n = len(operands), i, d, at
+    cdef Tensor t
+    if not find_routine(name, n, &routine):
+        return False
+    dims[0] = 1
+    memcpy(&dims[1], lengths, 3 * sizeof(npy_intp))
+    at = n
+    for i in range(n):
+        t = operands[i]
+        data[i] = t.v.elements()
+        steps[i] = 0
+        for d in range(t.v.layout.ndim):
+            steps[at] = t.v.layout.strides()[d]
+            at += 1
+    take_flags(True)
+    routine.fn(data, dims, steps, routine.data)
+    return not take_flags(True)
+
+
+cdef object solved(str name, tuple operands, Tensor out, const npy_intp* lengths):
+    """The routine's result, for the caller to give; None if it failed."""
+    if out is None or not run_routine(name, operands + (out,), lengths):
+        return None
+    return out if is_scalar(out) else written(out)
+
+
+cdef object quick_inv(PyObject** args, Py_ssize_t n):
+    cdef npy_intp[3] lengths
+    cdef Tensor x = small_matrix(<object>args[0], True) if n == 1 else None
+    if x is None:
+        return None
+    lengths[0] = x.v.layout.shape()[0]
+    return solved("inv", (x,), small_array(D_F8, 2, x.v.layout.shape()), lengths)
+
+
+cdef object quick_det(PyObject** args, Py_ssize_t n):
+    cdef npy_intp[3] lengths
+    cdef Tensor x = small_matrix(<object>args[0], True) if n == 1 else None
+    if x is None:
+        return None
+    lengths[0] = x.v.layout.shape()[0]
+    return solved("det", (x,), new_element(D_F8, cpu0()), lengths)
+
+
+cdef object quick_cholesky(PyObject** args, Py_ssize_t n):
+    """``cholesky(a, upper)``, of the lower triangle."""
+    cdef npy_intp[3] lengths
+    cdef bint upper
+    cdef Tensor x = small_matrix(<object>args[0], True) if 1 <= n <= 2 and take_flag(args, n, 1, &upper) and not upper \
+        else None
+    if x is None:
+        return None
+    lengths[0] = x.v.layout.shape()[0]
+    return solved("cholesky_lo", (x,), small_array(D_F8, 2, x.v.layout.shape()), lengths)
+
+
+cdef object quick_solve(PyObject** args, Py_ssize_t n):
+    """``solve(a, b)`` of a vector or a matrix."""
+    cdef npy_intp[3] lengths
+    cdef Tensor x = small_matrix(<object>args[0], True) if n == 2 else None, y
+    y = None if x is None else numbers_in(<object>args[1])
+    if y is None or y.v.layout.ndim not in (1, 2) or y.v.layout.shape()[0] != x.v.layout.shape()[0] \
+            or not y.v.layout.size() or not y.v.near():
+        return None
+    if y.v.dtype == D_IL and contiguous(y):
+        y = as_doubles(y)
+    if y is None or y.v.dtype != D_F8:
+        return None
+    lengths[0] = x.v.layout.shape()[0]
+    if y.v.layout.ndim == 2:
+        lengths[1] = y.v.layout.shape()[1]
+        if lengths[1] > _SIDE:
+            return None
+    return solved("solve1" if y.v.layout.ndim == 1 else "solve", (x, y),
+                  small_array(D_F8, y.v.layout.ndim, y.v.layout.shape()), lengths)
+
+
+cdef object _eigen = type(np.linalg.eigh(np.eye(1)))  # a named tuple
+
+
+cdef object quick_eigh(PyObject** args, Py_ssize_t n):
+    """``eigh(a, UPLO)`` of the lower triangle."""
+    cdef npy_intp[3] lengths
+    cdef Tensor x = small_matrix(<object>args[0], True) if n == 1 or n == 2 and <object>args[1] == "L" else None, w, v
+    if x is None:
+        return None
+    lengths[0] = x.v.layout.shape()[0]
+    w, v = small_array(D_F8, 1, lengths), small_array(D_F8, 2, x.v.layout.shape())
+    if w is None or v is None or not run_routine("eigh_lo", (x, w, v), lengths):
+        return None
+    return _eigen(written(w), written(v))
+
+
+cdef object quick_eigvalsh(PyObject** args, Py_ssize_t n):
+    """``eigvalsh(a, UPLO)`` of the lower triangle."""
+    cdef npy_intp[3] lengths
+    cdef Tensor x = small_matrix(<object>args[0], True) if n == 1 or n == 2 and <object>args[1] == "L" else None
+    if x is None:
+        return None
+    lengths[0] = x.v.layout.shape()[0]
+    return solved("eigvalsh_lo", (x,), small_array(D_F8, 1, lengths), lengths)

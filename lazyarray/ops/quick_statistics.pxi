@@ -1,0 +1,387 @@
+# Native ways of statistics: of small arrays of float64, and of integers and bools that are such numbers as well. None
+# where a floating-point flag is raised, or a value asks for NumPy's own care.
+
+
+cdef enum:
+    _STATISTIC = 4096  # elements, on the stack
+    _SORTED = 1024     # a sort of so many takes less than NumPy's Python layers of quantiles, ...
+    _HALVED = 512      # ... or of medians
+
+
+# What a statistic is over, line after line: the axis between the outer ones and the inner ones.
+cdef struct Lines:
+    npy_intp outer, length, inner
+    int axis  # -1: all of them
+
+cdef double _EXACT = 9007199254740992  # beyond it not all integers are doubles
+
+
+cdef bint take_lines(object o, object axis, double* values, Lines* lines, bint any_order, npy_intp most=_STATISTIC) except -1:
+    """Writes the elements line after line; whether that was possible.
+
+    ``any_order``: the order in which they are added up does not matter, so their layout doesn't.
+    """
+    cdef Tensor x = <Tensor>o
+    cdef const Layout* l = &x.v.layout
+    cdef npy_intp size = l.size(), i, j, k
+    cdef double* to = values
+    cdef int ndim = l.ndim, d
+    if not ndim or not size or size > most or x.v.dtype not in (D_F8, D_IL, D_BOOL) or not may_run_now() \
+            or not x.v.near() or size * x.v.itemsize() > recorder().policy.direct_bytes:
+        return False
+    if ndim > 1 and not contiguous(x):
+        return False
+    lines.axis = -1
+    lines.outer = lines.inner = 1
+    lines.length = size
+    if axis is not None:
+        lines.axis = axis_of(axis, ndim)
+        if lines.axis < 0:
+            return False
+        lines.length = l.shape()[lines.axis]
+        for d in range(lines.axis):
+            lines.outer *= l.shape()[d]
+        for d in range(lines.axis + 1, ndim):
+            lines.inner *= l.shape()[d]
+    cdef npy_intp step = l.strides()[0] if ndim == 1 else x.v.itemsize()
+    cdef char* p
+    for i in range(lines.outer):
+        for j in range(lines.inner):
+            p = x.v.elements() + (i * lines.length * lines.inner + j) * step
+            for k in range(lines.length):
+                if x.v.dtype == D_F8:
+                    to[0] = (<double*>p)[0]
+                elif x.v.dtype == D_IL:
+                    to[0] = <double>(<int64_t*>p)[0]
+                    if not -_EXACT <= to[0] * size <= _EXACT:  # their sum is exact, too
+                        return False
+                else:
+                    to[0] = p[0] != 0
+                to += 1
+                p += step * lines.inner
+    take_flags(False)
+    return True
+
+
+cdef Tensor reduced_array(Tensor x, const Lines* lines, bint keepdims, npy_intp first=-1):
+    """An array to be written, of what a statistic leaves of ``x``, behind an axis of ``first`` points; None without memory."""
+    cdef npy_intp shape[kMaxDims]
+    cdef int n = 0, d
+    if first >= 0:
+        shape[0] = first
+        n = 1
+    for d in range(x.v.layout.ndim):
+        if lines.axis >= 0 and d != lines.axis:
+            shape[n] = x.v.layout.shape()[d]
+            n += 1
+        elif keepdims:
+            shape[n] = 1
+            n += 1
+        if n == kMaxDims:
+            return None
+    return new_element(D_F8, cpu0()) if n == 0 else small_array(D_F8, n, shape)
+
+
+cdef object told_numbers(Tensor x, const Lines* lines, bint keepdims, const double* found, npy_intp points=1, bint several=False):
+    """The array of what was found for each line (point after point), if no flag was raised meanwhile."""
+    if take_flags(False):
+        return None
+    cdef Tensor out = reduced_array(x, lines, keepdims, points if several else -1)
+    if out is None:
+        return None
+    memcpy(out.v.elements(), found, points * lines.outer * lines.inner * sizeof(double))
+    return out if is_scalar(out) else written(out)
+
+
+cdef Kernel* _adding = NULL
+
+
+cdef double sum_of(const double* p, npy_intp n, bint in_pairs) noexcept:
+    """The sum in NumPy's order: by its loop, or one after the other, as along an axis that isn't the last."""
+    cdef double total = (<double*>_adding.identity)[0]
+    cdef char* args[3]
+    cdef npy_intp[3] steps
+    cdef npy_intp i
+    if in_pairs:
+        args[0] = args[2] = <char*>&total
+        args[1] = <char*>p
+        steps[0] = steps[2] = 0
+        steps[1] = sizeof(double)
+        _adding.fn(args, &n, steps, _adding.data)
+        return total
+    for i in range(n):
+        total += p[i]
+    return total
+
+
+cdef int learn_to_add() except -1:
+    global _adding
+    if _adding is NULL:
+        _adding = (<_Kernel>(<Reduction>_reductions[np.add]).kernel_for(D_F8, D_F8)).k
+    return 0
+
+
+cdef Tensor numbers_in(object o):
+    """An array that isn't a scalar, or the one of a list of numbers; None for anything else."""
+    return <Tensor>o if Py_TYPE(o) == type_of_arrays() else of_numbers(o, -1) if type(o) is list else None
+
+
+cdef bint are_none(PyObject** args, Py_ssize_t start, Py_ssize_t end) noexcept:
+    """Whether arguments are as if they were not given: None, or ``where=True``."""
+    cdef Py_ssize_t i
+    for i in range(start, end):
+        if <object>args[i] is not None and <object>args[i] is not True:
+            return False
+    return True
+
+
+cdef bint take_flag(PyObject** args, Py_ssize_t n, Py_ssize_t at, bint* flag) noexcept:
+    """Reads an argument that is to be True or False, which it is if it isn't given."""
+    flag[0] = at < n and <object>args[at] is True
+    return at >= n or flag[0] or <object>args[at] is False
+
+
+cdef object quick_mean(PyObject** args, Py_ssize_t n):
+    """``mean(a, axis, dtype, out, keepdims, where)``."""
+    cdef double values[_STATISTIC]
+    cdef Lines lines
+    cdef bint keepdims
+    cdef npy_intp i
+    cdef Tensor x = numbers_in(<object>args[0]) if 1 <= n <= 6 else None
+    if x is None or not are_none(args, 2, min(n, 4)) or not take_flag(args, n, 4, &keepdims) or not are_none(args, 5, n) \
+            or not take_lines(x, <object>args[1] if n > 1 else None, values, &lines, False):
+        return None
+    learn_to_add()
+    for i in range(lines.outer * lines.inner):
+        values[i] = sum_of(&values[i * lines.length], lines.length, lines.inner == 1) / <double>lines.length
+    return told_numbers(x, &lines, keepdims, values)
+
+
+cdef object quick_mean_method(PyObject** args, Py_ssize_t n):
+    return quick_mean(args, n) if n and is_tensor(<object>args[0]) else None
+
+
+cdef object quick_std_method(PyObject** args, Py_ssize_t n):
+    return moment(args, n, True) if n and is_tensor(<object>args[0]) else None
+
+
+cdef object quick_var(PyObject** args, Py_ssize_t n):
+    return moment(args, n, False)
+
+
+cdef object quick_std(PyObject** args, Py_ssize_t n):
+    return moment(args, n, True)
+
+
+cdef object moment(PyObject** args, Py_ssize_t n, bint root):
+    """``var`` and ``std(a, axis, dtype, out, ddof, keepdims, where, mean, correction)``, as numpy/_core/_methods.py has it."""
+    cdef double values[_STATISTIC]
+    cdef Lines lines
+    cdef bint keepdims
+    cdef npy_intp i, k, ddof = 0
+    cdef double middle
+    cdef double* p
+    cdef Tensor x = numbers_in(<object>args[0]) if 1 <= n <= 9 else None
+    if x is None or not are_none(args, 2, min(n, 4)) or not take_flag(args, n, 5, &keepdims) or not are_none(args, 6, n) \
+            or n > 4 and (type(<object>args[4]) is not int or not index_of(<object>args[4], &ddof)) \
+            or not take_lines(x, <object>args[1] if n > 1 else None, values, &lines, False) or ddof >= lines.length:
+        return None
+    learn_to_add()
+    for i in range(lines.outer * lines.inner):
+        p = &values[i * lines.length]
+        middle = sum_of(p, lines.length, lines.inner == 1) / <double>lines.length
+        for k in range(lines.length):
+            p[k] -= middle
+            p[k] *= p[k]
+        values[i] = sum_of(p, lines.length, lines.inner == 1) / <double>(lines.length - ddof)
+        if root:
+            values[i] = sqrt(values[i])
+    return told_numbers(x, &lines, keepdims, values)
+
+
+cdef object quick_average(PyObject** args, Py_ssize_t n):
+    """``average(a, axis, weights, returned, keepdims)``, with weights of the same shape."""
+    cdef double values[_STATISTIC]
+    cdef double weights[_STATISTIC]
+    cdef double total
+    cdef Lines lines, others
+    cdef bint keepdims, returned
+    cdef npy_intp i, k
+    cdef Tensor x = numbers_in(<object>args[0]) if 3 <= n <= 5 else None
+    cdef Tensor w = None if x is None else numbers_in(<object>args[2])
+    if w is None or not w.v.layout.same_shape(x.v.layout) or not take_flag(args, n, 3, &returned) or returned \
+            or not take_flag(args, n, 4, &keepdims) \
+            or not take_lines(x, <object>args[1], values, &lines, False) \
+            or not take_lines(w, <object>args[1], weights, &others, False):
+        return None
+    learn_to_add()
+    for i in range(lines.outer * lines.inner):
+        total = sum_of(&weights[i * lines.length], lines.length, lines.inner == 1)
+        if total == 0:
+            return None
+        for k in range(i * lines.length, (i + 1) * lines.length):
+            values[k] *= weights[k]
+        values[i] = sum_of(&values[i * lines.length], lines.length, lines.inner == 1) / total
+    return told_numbers(x, &lines, keepdims, values)
+
+
+# ---- by rank --------------------------------------------------------------------------------------
+
+
+cdef bint sort_lines(double* values, const Lines* lines, npy_intp most) except -1:
+    """Sorts each line; false where the order of equals could be seen, or something is not a number."""
+    cdef Kernel* k = along_kernel("sort", 2, D_F8)
+    cdef npy_intp i
+    if lines.length > most:
+        return False
+    for i in range(lines.outer * lines.inner * lines.length):
+        if values[i] != values[i] or values[i] == 0 and signbit(values[i]):
+            return False
+    for i in range(lines.outer * lines.inner):
+        sort_line((<Along*>k.data).sort, <char*>&values[i * lines.length], lines.length)
+    take_flags(False)
+    return True
+
+
+cdef object quick_median(PyObject** args, Py_ssize_t n):
+    """``median(a, axis, out, overwrite_input, keepdims)``."""
+    cdef double values[_STATISTIC]
+    cdef Lines lines
+    cdef bint keepdims, overwrite
+    cdef npy_intp i, half
+    cdef double* p
+    cdef Tensor x = numbers_in(<object>args[0]) if 1 <= n <= 5 else None
+    if x is None or not are_none(args, 2, min(n, 3)) or not take_flag(args, n, 3, &overwrite) \
+            or not take_flag(args, n, 4, &keepdims) \
+            or not take_lines(x, <object>args[1] if n > 1 else None, values, &lines, True) \
+            or not sort_lines(values, &lines, _HALVED):
+        return None
+    half = lines.length // 2
+    for i in range(lines.outer * lines.inner):
+        p = &values[i * lines.length + half]
+        values[i] = p[0] if lines.length % 2 else (p[-1] + p[0]) / 2
+    return told_numbers(x, &lines, keepdims, values)
+
+
+cdef object quick_percentile(PyObject** args, Py_ssize_t n):
+    return points_between(args, n, 100)
+
+
+cdef object quick_quantile(PyObject** args, Py_ssize_t n):
+    return points_between(args, n, 1)
+
+
+cdef object points_between(PyObject** args, Py_ssize_t n, double whole):
+    """``quantile`` and ``percentile(a, q, axis, out, overwrite_input, method, keepdims, weights)``, by "linear"."""
+    cdef double values[_STATISTIC]
+    cdef double found[_STATISTIC]
+    cdef double points[_VECTOR]
+    cdef double at, low, gamma, step
+    cdef double* p
+    cdef Lines lines
+    cdef bint keepdims, overwrite, several
+    cdef npy_intp i, j, count = 1, every
+    cdef Tensor x = numbers_in(<object>args[0]) if 2 <= n <= 8 else None, q
+    if x is None or x.v.dtype == D_BOOL or not are_none(args, 3, min(n, 4)) or not take_flag(args, n, 4, &overwrite) \
+            or n > 5 and <object>args[5] != "linear" or not take_flag(args, n, 6, &keepdims) or not are_none(args, 7, n):
+        return None
+    given = <object>args[1]
+    if whole == 1 and x.v.dtype != D_F8 and type(given) is not float:
+        return None  # an integer of integers is one
+    several = type(given) is not float and type(given) is not int
+    if several:
+        q = numbers_in(given)
+        if q is None or q.v.layout.ndim != 1 or not contiguous(q) or not q.v.near() or q.v.dtype not in (D_F8, D_IL):
+            return None
+        count = q.v.layout.shape()[0]
+        if count > _VECTOR:
+            return None
+        for i in range(count):
+            points[i] = (<double*>q.v.elements())[i] if q.v.dtype == D_F8 else <double>(<int64_t*>q.v.elements())[i]
+    elif not plain_number(given, points):
+        return None
+    for i in range(count):
+        if not 0 <= points[i] <= whole:
+            return None
+    if not take_lines(x, <object>args[2] if n > 2 else None, values, &lines, True) \
+            or not sort_lines(values, &lines, _SORTED):
+        return None
+    every = lines.outer * lines.inner
+    if count * every > _STATISTIC:
+        return None
+    for i in range(count):
+        at = <double>(lines.length - 1) * (points[i] / whole if whole != 1 else points[i])
+        low = floor(at)
+        gamma = at - low
+        for j in range(every):
+            p = &values[j * lines.length]
+            if at >= lines.length - 1:
+                found[i * every + j] = p[lines.length - 1]
+                if isinf(found[i * every + j]):  # NumPy's is not a number
+                    return None
+                continue
+            p += <npy_intp>low
+            step = p[1] - p[0]
+            if not isfinite(step):
+                take_flags(False)
+                return None
+            found[i * every + j] = p[1] - step * (1 - gamma) if gamma >= 0.5 else p[0] + step * gamma
+    return told_numbers(x, &lines, keepdims, found, count, several)
+
+
+# ---- counts ---------------------------------------------------------------------------------------
+
+
+cdef object quick_histogram(PyObject** args, Py_ssize_t n):
+    """``histogram(a, bins, range)`` of so many bins of one width, by the formulas of numpy/lib/_histograms_impl.py."""
+    cdef double values[_STATISTIC]
+    cdef double low, high, step
+    cdef npy_intp i, at, size, bins = 10, edges_count
+    cdef Lines lines
+    cdef double* edges
+    cdef int64_t* counts
+    cdef Tensor x = numbers_in(<object>args[0]) if 1 <= n <= 3 else None, found, borders
+    if x is None or x.v.dtype == D_BOOL or n > 1 and (type(<object>args[1]) is not int or not index_of(<object>args[1], &bins)) \
+            or not 0 < bins <= _SORTED or not take_lines(x, None, values, &lines, True):
+        return None
+    size = lines.length
+    low = high = values[0]
+    for i in range(size):
+        if not isfinite(values[i]) or values[i] == 0 and signbit(values[i]):
+            return None
+        low, high = min(low, values[i]), max(high, values[i])
+    if n == 3 and <object>args[2] is not None:
+        limits = <object>args[2]
+        if type(limits) is not tuple or len(<tuple>limits) != 2 or not plain_number((<tuple>limits)[0], &low) \
+                or not plain_number((<tuple>limits)[1], &high) or not low <= high:
+            return None
+    if low == high:
+        low, high = low - 0.5, high + 0.5
+    edges_count = bins + 1
+    step = (high - low) / <double>bins
+    if not isfinite(step) or step < 1e-290:
+        take_flags(False)
+        return None
+    found, borders = small_array(D_IL, 1, &bins), small_array(D_F8, 1, &edges_count)
+    if found is None or borders is None:
+        return None
+    edges, counts = <double*>borders.v.chunk.data, <int64_t*>found.v.chunk.data
+    for i in range(bins):
+        edges[i] = <double>i * step + low
+        counts[i] = 0
+    edges[bins] = high
+    for i in range(bins):
+        if edges[i] >= edges[i + 1]:  # NumPy refuses so many
+            return None
+    for i in range(size):
+        if not low <= values[i] <= high:
+            continue
+        at = <npy_intp>((values[i] - low) / (high - low) * bins)
+        if at == bins:
+            at -= 1
+        if values[i] < edges[at]:
+            at -= 1
+        elif at != bins - 1 and values[i] >= edges[at + 1]:
+            at += 1
+        counts[at] += 1
+    return None if take_flags(False) else (written(found), written(borders))
