@@ -1,4 +1,4 @@
-"""Statistics, linear algebra and patterns by native ways: random calls against NumPy's, to the last bit."""
+"""Native ways of statistics, linear algebra and patterns: random calls against NumPy's, bit for bit."""
 
 import random
 import warnings
