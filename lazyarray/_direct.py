@@ -26,7 +26,7 @@ _BY_NUMPY = """
     inner insert interp intersect1d isclose iscomplex isreal lexsort linspace logspace matvec median
     nanargmax nanargmin nanmedian nanpercentile nanquantile nonzero packbits partition percentile
     poly polyadd polyfit polyint polymul polysub quantile ravel_multi_index repeat round
-    searchsorted select setdiff1d setxor1d sort sort_complex take take_along_axis tensordot tril
+    searchsorted select setdiff1d setxor1d sort sort_complex take take_along_axis tensordot trace tril
     tril_indices_from triu triu_indices_from union1d unique unique_all unique_counts unique_inverse
     unravel_index vdot vecdot vecmat vstack where"""
 # Of these a result may be as large as the square of the operands, or the product of numbers.
@@ -181,7 +181,8 @@ def _replace(
     of_lists: bool = False,
 ) -> None:
     for name in names.split():
-        function: Any = getattr(space, name)
+        known: Any = getattr(space, name)
+        function = known.recorded if type(known) is Public else known
         if not isinstance(function, FunctionType):
             continue  # listed twice
         direct: Any = Direct(
@@ -194,5 +195,5 @@ def _replace(
             of_lists=of_lists,
             host=getattr(hosts, name, None),
         )
-        for place, alias in places[id(function)]:
+        for place, alias in places[id(known)]:
             setattr(place, alias, direct)

@@ -20,7 +20,7 @@ from cpython.bytes cimport PyBytes_GET_SIZE
 from cpython.long cimport PyLong_AsLongAndOverflow
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_DECREF, Py_INCREF
-from libc.math cimport INFINITY, ceil, floor, isfinite, isinf, signbit, sqrt, sqrtf
+from libc.math cimport INFINITY, ceil, floor, isfinite, isinf, rint, signbit, sqrt, sqrtf
 from libc.stdint cimport int64_t, uint64_t
 from libc.stdlib cimport calloc, malloc
 from libc.string cimport memchr, memcpy, memset

@@ -43,7 +43,8 @@ cdef dict _WAYS = {
     "eigh": <size_t>&quick_eigh, "eigvalsh": <size_t>&quick_eigvalsh, "histogram": <size_t>&quick_histogram,
     "allclose": <size_t>&quick_allclose, "array_equal": <size_t>&quick_array_equal, "unique": <size_t>&quick_unique,
     "tile": <size_t>&quick_tile, "meshgrid": <size_t>&quick_meshgrid, "insert": <size_t>&quick_insert,
-    "delete": <size_t>&quick_delete, "gradient": <size_t>&quick_gradient, "trapezoid": <size_t>&quick_trapezoid}
+    "delete": <size_t>&quick_delete, "gradient": <size_t>&quick_gradient, "trapezoid": <size_t>&quick_trapezoid,
+    "round": <size_t>&quick_round, "around": <size_t>&quick_round, "pad": <size_t>&quick_pad}
 
 
 cdef Quick quick_of(str name):

@@ -86,25 +86,33 @@ cdef object quick_trace(PyObject** args, Py_ssize_t n):
     """The sum of a matrix's diagonal."""
     cdef Tensor x = only(args, n), t
     cdef npy_intp i, step, length
-    cdef double total
-    cdef char* p
-    if x is None or x.v.layout.ndim != 2 or x.v.dtype != D_F8 or not may_run_now() or not x.v.near():
+    cdef double total = 0
+    cdef int64_t whole = 0
+    cdef const char* p
+    cdef double values[_VECTOR]
+    if x is None or x.v.layout.ndim != 2 or x.v.dtype != D_F8 and x.v.dtype != D_IL or not may_run_now() or not x.v.near():
         return None
     length = min(x.v.layout.shape()[0], x.v.layout.shape()[1])
     if not length or length > _VECTOR:
         return None
-    cdef double values[_VECTOR]
     step = x.v.layout.strides()[0] + x.v.layout.strides()[1]
     p = x.v.elements()
-    for i in range(length):
-        values[i] = (<double*>(p + i * step))[0]
-    learn_to_add()
-    take_flags(False)
-    total = sum_of(values, length, True)
-    if take_flags(False):
-        return None
-    t = new_element(D_F8, cpu0())
-    (<double*>t.v.elements())[0] = total
+    if x.v.dtype == D_F8:
+        for i in range(length):
+            values[i] = (<double*>(p + i * step))[0]
+        learn_to_add()
+        take_flags(False)
+        total = sum_of(values, length, True)
+        if take_flags(False):
+            return None
+    else:
+        for i in range(length):
+            whole = <int64_t>(<uint64_t>whole + (<uint64_t*>(p + i * step))[0])
+    t = new_element(x.v.dtype, cpu0())
+    if x.v.dtype == D_F8:
+        (<double*>t.v.elements())[0] = total
+    else:
+        (<int64_t*>t.v.elements())[0] = whole
     return t
 
 
@@ -113,25 +121,32 @@ cdef object quick_cross(PyObject** args, Py_ssize_t n):
     cdef double values[_STATISTIC]
     cdef double others[_STATISTIC]
     cdef Lines lines
-    cdef npy_intp i, every
+    cdef npy_intp i, k
     cdef double* a
     cdef double* b
-    cdef double* to
+    cdef double found[3]
     cdef Tensor x = numbers_in(<object>args[0]) if n == 2 else None, y, out
     y = None if x is None else numbers_in(<object>args[1])
-    if y is None or x.v.dtype != D_F8 or y.v.dtype != D_F8 or not x.v.layout.same_shape(y.v.layout) \
+    if y is None or x.v.dtype == D_BOOL or y.v.dtype == D_BOOL or not x.v.layout.same_shape(y.v.layout) \
             or x.v.layout.ndim == 0 or x.v.layout.shape()[x.v.layout.ndim - 1] != 3 \
             or not take_lines(x, -1, values, &lines, True) or not take_lines(y, -1, others, &lines, True):
         return None
-    out = small_array(D_F8, x.v.layout.ndim, x.v.layout.shape())
+    cdef int dtype = D_F8 if x.v.dtype == D_F8 or y.v.dtype == D_F8 else D_IL
+    out = small_array(dtype, x.v.layout.ndim, x.v.layout.shape())
     if out is None:
         return None
     for i in range(lines.outer):
         a, b = &values[3 * i], &others[3 * i]
-        to = <double*>out.v.chunk.data + 3 * i
-        to[0] = a[1] * b[2] - a[2] * b[1]
-        to[1] = a[2] * b[0] - a[0] * b[2]
-        to[2] = a[0] * b[1] - a[1] * b[0]
+        found[0] = a[1] * b[2] - a[2] * b[1]
+        found[1] = a[2] * b[0] - a[0] * b[2]
+        found[2] = a[0] * b[1] - a[1] * b[0]
+        for k in range(3):
+            if dtype == D_F8:
+                (<double*>out.v.chunk.data)[3 * i + k] = found[k]
+            elif abs(a[k]) > 4e7 or abs(b[k]) > 4e7:  # doubles hold the products of smaller integers
+                return None
+            else:
+                (<int64_t*>out.v.chunk.data)[3 * i + k] = <int64_t>found[k]
     return None if take_flags(False) else written(out)
 
 

@@ -41,31 +41,59 @@ cdef object quick_repeat(PyObject** args, Py_ssize_t nargs):
 
 
 cdef object quick_tile(PyObject** args, Py_ssize_t n):
-    """A vector, a number of times; or as the rows of a matrix, each so many times."""
+    """A vector or a matrix, so many times along the last axis, or along two."""
     cdef Tensor t = first_array(args) if n == 2 else None, out
-    cdef npy_intp shape[2]
-    cdef npy_intp i, nbytes
-    cdef int ndim = 1
-    if t is None or t.v.layout.ndim != 1 or not is_ready(t):
+    cdef npy_intp[2] shape, times
+    cdef npy_intp i, j, nbytes, rows
+    cdef int ndim
+    cdef char* to
+    if t is None or not 1 <= t.v.layout.ndim <= 2 or not is_ready(t):
         return None
-    times = <object>args[1]
-    shape[0] = 1
-    if type(times) is tuple and len(<tuple>times) == 2:
-        ndim = 2
-        if type((<tuple>times)[0]) is not int or not index_of((<tuple>times)[0], &shape[0]):
+    given = <object>args[1] if type(<object>args[1]) is tuple else (<object>args[1],)
+    ndim = max(len(<tuple>given), t.v.layout.ndim)
+    times[0] = 1
+    if ndim > 2 or not len(<tuple>given):
+        return None
+    for i in range(len(<tuple>given)):
+        o = (<tuple>given)[i]
+        if type(o) is not int or not index_of(o, &times[2 - len(<tuple>given) + i]):
             return None
-        times = (<tuple>times)[1]
-    if type(times) is not int or not index_of(times, &shape[1]) or not 0 < shape[1] <= _DIRECT_LENGTH \
-            or not 0 < shape[0] <= _DIRECT_LENGTH:
+    if not 0 < times[0] <= _DIRECT_LENGTH or not 0 < times[1] <= _DIRECT_LENGTH:
         return None
-    nbytes = t.v.layout.size() * t.v.itemsize()
-    cdef npy_intp every = shape[0] * shape[1]
-    shape[1] *= t.v.layout.shape()[0]
+    rows = t.v.layout.shape()[0] if t.v.layout.ndim == 2 else 1
+    nbytes = t.v.layout.shape()[t.v.layout.ndim - 1] * t.v.itemsize()
+    shape[0] = rows * times[0]
+    shape[1] = t.v.layout.shape()[t.v.layout.ndim - 1] * times[1]
     out = small_array(t.v.dtype, ndim, &shape[2 - ndim])
     if out is None:
         return None
-    for i in range(every):
-        memcpy(out.v.chunk.data + i * nbytes, t.v.elements(), nbytes)
+    to = out.v.chunk.data
+    for i in range(shape[0]):
+        for j in range(times[1]):
+            memcpy(to, t.v.elements() + i % rows * nbytes, nbytes)
+            to += nbytes
+    return written(out)
+
+
+cdef object quick_pad(PyObject** args, Py_ssize_t n):
+    """``pad(array, pad_width, mode)``: zeros around a vector or a matrix, so many on each side."""
+    cdef Tensor t = first_array(args) if n == 2 or n == 3 and <object>args[2] == "constant" else None, out
+    cdef npy_intp shape[2]
+    cdef npy_intp i, width, rows, nbytes
+    if t is None or not 1 <= t.v.layout.ndim <= 2 or not is_ready(t) or not t.v.layout.size() \
+            or type(<object>args[1]) is not int or not index_of(<object>args[1], &width) or not 0 <= width <= _DIRECT_LENGTH:
+        return None
+    for i in range(t.v.layout.ndim):
+        shape[i] = t.v.layout.shape()[i] + 2 * width
+    out = small_array(t.v.dtype, t.v.layout.ndim, shape)
+    if out is None:
+        return None
+    memset(out.v.chunk.data, 0, out.v.chunk.nbytes)
+    rows = t.v.layout.shape()[0] if t.v.layout.ndim == 2 else 1
+    nbytes = t.v.layout.shape()[t.v.layout.ndim - 1] * t.v.itemsize()
+    for i in range(rows):
+        memcpy(out.v.chunk.data + (i + width if t.v.layout.ndim == 2 else 0) * shape[t.v.layout.ndim - 1] * t.v.itemsize()
+               + width * t.v.itemsize(), t.v.elements() + i * nbytes, nbytes)
     return written(out)
 
 

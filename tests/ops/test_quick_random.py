@@ -1,4 +1,4 @@
-"""Native ways of statistics, linear algebra and patterns: random calls against NumPy's, bit for bit."""
+"""Native ways: random calls of functions that NumPy has in Python, against NumPy, bit for bit."""
 
 import random
 import warnings
@@ -20,14 +20,16 @@ CALLS = """
     xp.linalg.norm(a,axis={axis},keepdims={flag})  xp.linalg.norm(v)  xp.linalg.inv(m)
     xp.linalg.det(m)  xp.linalg.solve(m,m[0])  xp.linalg.solve(m,m.T)
     xp.linalg.cholesky(m@m.T)  xp.linalg.eigh(m+m.T)  xp.linalg.eigvalsh(m+m.T)
-    xp.linalg.trace(m)  xp.cross(t,t[::-1])  xp.cross(t[0],[1.0,2,3])  xp.interp(c,s,v)
-    xp.interp(0.5,s,v)  xp.gradient(v)  xp.gradient(v,0.5)  xp.trapezoid(v)  xp.trapezoid(v,s)
-    xp.allclose(a,b)  xp.allclose(a,a*(1+1e-6))  xp.allclose(v,0)  xp.array_equal(a,b)
-    xp.array_equal(v,v+0)  xp.unique(i,return_counts={flag})  xp.unique(v)  xp.unique(a)
-    xp.tile(v,{k})  xp.tile(v,({k},2))  xp.meshgrid(v,i)  xp.delete(v,{n})
-    xp.insert(v,{n},2.5)  xp.insert(i,-1,{k})  xp.where(a>0)  xp.where(v>0)  xp.nonzero(i)
-    xp.linspace({q},{n},{k})  xp.linspace(-1.5,{q},{k},endpoint={flag})  xp.repeat(v,{k})
-    xp.append(v,{n})
+    xp.linalg.trace(m)  xp.trace(m)  xp.linalg.trace(i*i[:,None])  xp.cross(i[:3],i[-3:])
+    xp.cross(t,t[::-1])  xp.cross(t[0],[1.0,2,3])  xp.interp(c,s,v)  xp.interp(0.5,s,v)
+    xp.gradient(v)  xp.gradient(v,0.5)  xp.trapezoid(v)  xp.trapezoid(v,s)  xp.allclose(a,b)
+    xp.allclose(a,a*(1+1e-6))  xp.allclose(v,0)  xp.array_equal(a,b)  xp.array_equal(v,v+0)
+    xp.unique(i,return_counts={flag})  xp.unique(v)  xp.unique(a)  xp.tile(v,{k})
+    xp.tile(m,({k},2))  xp.tile(m,{k})  xp.pad(v,{n})  xp.pad(m,{k})  xp.round(a,{n})
+    xp.round(a,-{n})  a.round({k})  xp.round(v[0],{n})  round(v[-1],{k})  xp.tile(v,({k},2))
+    xp.meshgrid(v,i)  xp.delete(v,{n})  xp.insert(v,{n},2.5)  xp.insert(i,-1,{k})
+    xp.where(a>0)  xp.where(v>0)  xp.nonzero(i)  xp.linspace({q},{n},{k})
+    xp.linspace(-1.5,{q},{k},endpoint={flag})  xp.repeat(v,{k})  xp.append(v,{n})
     """.split()
 ODD = [np.nan, np.inf, -np.inf, -0.0, 0.0, 1e308, -1e308, 5e-324]
 ROWS = [1, 2, 3, 5, 8, 17, 130]  # a pairwise sum begins at 8, and is cut at 128
@@ -47,7 +49,7 @@ def operands(rng):
         a.flat[rng.randrange(a.size)] = rng.choice(ODD)
         a.flat[rng.randrange(a.size)] = rng.choice(ODD)
     k = rng.choice([2, 3, 8, 70, 513])
-    v = np.round(numpys.normal(size=k), rng.choice([0, 15]))
+    v = np.round(numpys.normal(size=k), rng.choice([0, 2, 15]))
     side = rng.choice([1, 2, 3, 6, 64, 65])
     m = numpys.normal(size=(side, side))
     if rng.random() < 0.1:
@@ -96,7 +98,7 @@ def outcome(call, xp, values, layout):
     return result, {str(w.message).partition(" encountered in ")[0] for w in given}
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(6))
 def test_native_ways_give_numpys_bits(seed):
     from tests.conftest import DIRECT_BYTES, _set_policy
 
