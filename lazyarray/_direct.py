@@ -26,9 +26,9 @@ _BY_NUMPY = """
     inner insert interp intersect1d isclose iscomplex isreal lexsort linspace logspace matvec median
     nanargmax nanargmin nanmedian nanpercentile nanquantile nonzero packbits partition percentile
     poly polyadd polyfit polyint polymul polysub quantile ravel_multi_index repeat round
-    searchsorted select setdiff1d setxor1d sort sort_complex take take_along_axis tensordot trace tril
-    tril_indices_from triu triu_indices_from union1d unique unique_all unique_counts unique_inverse
-    unravel_index vdot vecdot vecmat vstack where"""
+    searchsorted select setdiff1d setxor1d sort sort_complex take take_along_axis tensordot trace
+    tril tril_indices_from triu triu_indices_from union1d unique unique_all unique_counts
+    unique_inverse unravel_index vdot vecdot vecmat vstack where"""
 # Of these a result may be as large as the square of the operands, or the product of numbers.
 _SQUARES = """
     asanyarray asarray cov diagflat empty eye full identity indices kron meshgrid ones pad tensordot
