@@ -16,6 +16,10 @@ cdef frozenset _WAITING = frozenset((
     "setxor1d", "union1d", "unique", "unique_all", "unique_counts", "unique_inverse"))
 
 
+# NumPy multiplies a matrix by itself in another way: with views of one memory these go the long way.
+cdef frozenset _PRODUCTS = frozenset("dot einsum inner matvec multi_dot tensordot vdot vecdot vecmat".split())
+
+
 cdef enum:
     _DIRECT_ARGUMENTS = 16
     _DEEPEST = 64  # axes that an array of NumPy's may have
@@ -370,6 +374,7 @@ cdef class Direct(Public):
     cdef tuple parameters  # their names, interned: what may be given by place, then what only by name
     cdef tuple defaults    # the last parameters' values
     cdef Py_ssize_t by_place, place_alone  # how many may be given by place, and how many must be
+    cdef bint apart  # whether its operands may be copies apart from each other where they share memory
     cdef bint wraps  # indices, which NumPy (2.4) wraps step by step, in years or never: the long way
     cdef npy_intp most, largest
     cdef str waits
@@ -383,6 +388,7 @@ cdef class Direct(Public):
         self.method = None if method is None else sys.intern(method)
         self.of_lists = of_lists
         self.take_parameters(recorded)
+        self.apart = not writes and recorded.__name__ not in _PRODUCTS
         self.wraps = recorded.__name__ in ("take", "choose", "put")
         self.waits = recorded.__name__ + "()" if recorded.__name__ in _WAITING else None
         self.quick = quick_of(recorded.__qualname__.replace("Methods", "NDArray"))
@@ -580,20 +586,21 @@ cdef struct Given:  # the arguments of a call as NumPy gets them
     Py_ssize_t count
 
 
-cdef bint take_operands(Given* given, PyObject** args, Py_ssize_t n) except -1:
-    """Appends NumPy's operands for these arguments; whether all can be such."""
+cdef bint take_operands(Given* given, PyObject** args, Py_ssize_t n, bint apart=False) except -1:
+    """Appends NumPy's operands for these arguments; whether all can be such.
+
+    One array stays one; ``apart``: views of one memory may be copies apart from each other.
+    """
     cdef Py_ssize_t i, k
     if given.count + n > _DIRECT_ARGUMENTS:
         return False
     for i in range(n):
         found = None
-        # NumPy multiplies a matrix by itself in another way: one array stays one, and views of one
-        # memory go the long way.
         if is_tensor(<object>args[i]):
             for k in range(i):
                 if args[k] == args[i]:
                     found = <object>given.operands[k]
-                elif is_tensor(<object>args[k]) and (<Tensor>args[k]).v.same_memory((<Tensor>args[i]).v):
+                elif not apart and is_tensor(<object>args[k]) and (<Tensor>args[k]).v.same_memory((<Tensor>args[i]).v):
                     return False
         if found is None:
             found = numpys_operand(<object>args[i], &given.scan, 0)
@@ -644,7 +651,7 @@ cdef object run_at_once(Direct self, PyObject** args, Py_ssize_t n, PyObject* na
     set_limits(&given.scan, self.most, self.largest)
     given.count = 0
     try:
-        if not take_operands(&given, args, every):
+        if not take_operands(&given, args, every, self.apart):
             return None
         return answer(self.method if as_method else self.numpys, as_method, &given, n, names, self.waits)
     finally:

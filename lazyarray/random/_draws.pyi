@@ -27,6 +27,10 @@ class Drawn:
     def _hold(self, source: Source, resource: Tensor, device: Device) -> None: ...
     def _at_once(self, generator: Any) -> bool: ...
 
+def parameters_of(
+    way: Callable[..., Any],
+) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]: ...
+
 class Draw:
     __name__: str
     __qualname__: str

@@ -116,6 +116,17 @@ cdef class Sharing(Source):
         return self.other
 
 
+def parameters_of(way):
+    """The names of a function's parameters: that may be given by place, of the rest of these, by name alone.
+
+    As `inspect.signature` has them, which takes fifty times as long: a program waits for some three hundred.
+    """
+    code = inspect.unwrap(way).__code__
+    names, count = code.co_varnames, code.co_argcount
+    end = count + code.co_kwonlyargcount
+    return names[:count], names[end:end + 1] if code.co_flags & inspect.CO_VARARGS else (), names[count:end]
+
+
 cdef class Drawn:
     """The native part of a stream: its source, its variable, its device."""
 
@@ -189,18 +200,16 @@ cdef class Draw:
     cdef str owner  # NumPy's class
 
     def __init__(self, way, numpys, names, Drawn stream=None):
-        parameters = inspect.signature(way).parameters
-        kinds = inspect.Parameter
+        by_place, several, _ = parameters_of(way)
         self.way, self.numpys, self.stream, self.names = way, numpys, stream, tuple(names)
         self.judges = way.__name__ != "multivariate_normal"
         self.pythons = way.__name__ != "integers"  # NumPy gives scalars as Python's numbers
         if len(self.names) > _MOST:
             raise ValueError(f"{way.__name__} has too many parameters")
         for i, name in enumerate(self.names):
-            kind = parameters[name].kind
-            self.repeats = kind == kinds.VAR_POSITIONAL  # the lengths of the axes
+            self.repeats = name in several  # the lengths of the axes
             self.roles[i] = SIZE if self.repeats else _roles.get(name, VALUE)
-            self.positional += kind == kinds.POSITIONAL_OR_KEYWORD
+            self.positional += name in by_place
         if way.__name__ in ("choice", "permutation", "permuted"):
             self.roles[0] = POPULATION
         elif way.__name__ == "shuffle":

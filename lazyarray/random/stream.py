@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import math
 import operator
 from collections.abc import Callable, Sequence
@@ -18,7 +17,7 @@ from lazyarray.lazy import _share
 from lazyarray.lazy._lazy import Giving, Tensor, returned
 from lazyarray.lazy.cuda import draws
 from lazyarray.ops import _rows
-from lazyarray.random._draws import Drawn, Method, Source
+from lazyarray.random._draws import Drawn, Method, Source, parameters_of
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
@@ -428,4 +427,5 @@ def names_of(way: Any) -> list[str]:
     extra = {"self", "out", "method", "dtype", "ctx", "device"}
     if way.__name__ in ("randint", "integers"):
         extra.remove("dtype")
-    return [name for name in inspect.signature(way).parameters if name not in extra]
+    by_place, several, alone = parameters_of(way)
+    return [name for name in (*by_place, *several, *alone) if name not in extra]

@@ -11,6 +11,7 @@ import os
 from collections.abc import Callable
 from typing import Any
 
+from lazyarray.random._draws import parameters_of
 from lazyarray.random.stream import Distribution
 from lazyarray.random.words import DEVICE, sections
 
@@ -328,15 +329,13 @@ def function(
     of which names the device.
     """
     name = method.__name__
-    kind = inspect.Parameter
-    given = list(inspect.signature(method).parameters.values())[1:]
-    plain = [p.name for p in given if p.kind is not kind.KEYWORD_ONLY]
-    named = [p.name for p in given if p.kind is kind.KEYWORD_ONLY]
-    extra = [kind(n, kind.KEYWORD_ONLY, default=None) for n in ("ctx", "device")]
-    default = {p.name: p.default for p in [*given, *extra]}
+    way = inspect.unwrap(method)
+    (_, *plain), _, named = parameters_of(way)
+    default = {**dict.fromkeys(("ctx", "device")), **(way.__kwdefaults__ or {})}
+    default.update(zip(plain[::-1], (way.__defaults__ or ())[::-1], strict=False))
 
     def shown(n: str) -> str:
-        return n if default[n] is kind.empty else f"{n}=_default[{n!r}]"
+        return f"{n}=_default[{n!r}]" if n in default else n
 
     parameters = [*map(shown, [*plain, "ctx"]), "*", *map(shown, [*named, "device"])]
     arguments = ", ".join([*plain, *[f"{n}={n}" for n in named]])
