@@ -47,8 +47,8 @@ _FFT = """
 _FFT_TO_REAL = "hfft irfft irfft2 irfftn"
 # By native ways of ours, or recorded: most give views.
 _NATIVE = """
-    arange atleast_1d atleast_2d atleast_3d count_nonzero diag diagonal empty_like expand_dims
-    frombuffer imag isfortran may_share_memory mean moveaxis ravel real reshape result_type rollaxis
+    arange atleast_1d atleast_2d atleast_3d clip count_nonzero diag diagonal diff empty_like
+    expand_dims frombuffer imag isfortran may_share_memory mean moveaxis ravel real reshape result_type rollaxis
     shares_memory squeeze stack std transpose trapezoid var zeros_like"""
 
 # What NumPy's function does is to call the array's method.
@@ -64,7 +64,7 @@ _METHODS = """
     argmax argmin argpartition argsort byteswap choose compress copy cumprod cumsum dot nonzero
     repeat round searchsorted take trace"""
 _WRITING_METHODS = "partition put sort"
-_NATIVE_METHODS = "mean std"  # `var` calls the function
+_NATIVE_METHODS = "clip mean std"  # `var` calls the function
 
 # What shares memory, or asks for no values, and so can do with whatever it is given.
 _BY_THEMSELVES = frozenset("from_dlpack isscalar iterable ndim shape size".split())

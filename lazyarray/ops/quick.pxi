@@ -44,7 +44,10 @@ cdef dict _WAYS = {
     "allclose": <size_t>&quick_allclose, "array_equal": <size_t>&quick_array_equal, "unique": <size_t>&quick_unique,
     "tile": <size_t>&quick_tile, "meshgrid": <size_t>&quick_meshgrid, "insert": <size_t>&quick_insert,
     "delete": <size_t>&quick_delete, "gradient": <size_t>&quick_gradient, "trapezoid": <size_t>&quick_trapezoid,
-    "round": <size_t>&quick_round, "around": <size_t>&quick_round, "pad": <size_t>&quick_pad}
+    "round": <size_t>&quick_round, "around": <size_t>&quick_round, "pad": <size_t>&quick_pad, "clip": <size_t>&quick_clip,
+    "diff": <size_t>&quick_diff, "isclose": <size_t>&quick_isclose, "svd": <size_t>&quick_svd,
+    "svdvals": <size_t>&quick_svdvals, "matrix_rank": <size_t>&quick_matrix_rank, "pinv": <size_t>&quick_pinv,
+    "eig": <size_t>&quick_eig, "eigvals": <size_t>&quick_eigvals}
 
 
 cdef Quick quick_of(str name):

@@ -152,6 +152,67 @@ cdef object quick_round(PyObject** args, Py_ssize_t n):
     return out if is_scalar(x) else written(out)
 
 
+cdef object quick_diff(PyObject** args, Py_ssize_t n):
+    """``diff(a)`` of a vector of float64 or int64."""
+    cdef Tensor x = only(args, n), out
+    cdef npy_intp i, length
+    cdef const char* p
+    if x is None or x.v.layout.ndim != 1 or x.v.dtype != D_F8 and x.v.dtype != D_IL or not is_ready(x):
+        return None
+    length = x.v.layout.shape()[0] - 1
+    out = small_array(x.v.dtype, 1, &length) if length > 0 else None
+    if out is None:
+        return None
+    p = x.v.elements()
+    take_flags(False)
+    for i in range(length):
+        if x.v.dtype == D_F8:
+            (<double*>out.v.chunk.data)[i] = (<double*>p)[i + 1] - (<double*>p)[i]
+        else:
+            (<uint64_t*>out.v.chunk.data)[i] = (<uint64_t*>p)[i + 1] - (<uint64_t*>p)[i]
+    return None if take_flags(False) else written(out)
+
+
+cdef object quick_clip(PyObject** args, Py_ssize_t n):
+    """``clip(a, min, max)`` of float64, or of one of Python's floats, between two numbers, as NumPy's loop does it."""
+    cdef double low, high, value
+    cdef npy_intp i
+    cdef Tensor x = None, out
+    cdef const double* p = &value
+    if n != 3 or not is_bound(<object>args[1], &low) or not is_bound(<object>args[2], &high) or low != low or high != high \
+            or not may_run_now():
+        return None
+    if type(<object>args[0]) is float:
+        value = <double><object>args[0]
+        if not (current_device() == cpu0()):
+            return None
+    else:
+        x = <Tensor>args[0] if is_tensor(<object>args[0]) and is_ours(<object>args[0]) else None
+        if x is None or x.v.dtype != D_F8 or not x.v.near() \
+                or not is_scalar(x) and (not x.v.layout.ndim or not is_ready(x)):
+            return None
+        p = <double*>(x.v.elements())
+    out = new_element(D_F8, cpu0()) if x is None or is_scalar(x) \
+        else small_array(D_F8, x.v.layout.ndim, x.v.layout.shape())
+    if out is None:
+        return None
+    for i in range(1 if x is None or is_scalar(x) else x.v.layout.size()):
+        value = p[i]
+        if value < low:
+            value = low
+        if value > high:
+            value = high
+        (<double*>(out.v.elements()))[i] = value
+    return out if is_scalar(out) else written(out)
+
+
+cdef bint is_bound(object o, double* value) noexcept:
+    """Whether ``o`` is a number that float64 is limited by: Python's, or a scalar of float64 or int64 at hand."""
+    if is_tensor(o) and ((<Tensor>o).v.dtype != D_F8 and (<Tensor>o).v.dtype != D_IL or not is_scalar(<Tensor>o)):
+        return False
+    return double_at_hand(o, value) if is_tensor(o) else plain_number(o, value)
+
+
 # ---- comparison -----------------------------------------------------------------------------------
 
 
@@ -194,6 +255,37 @@ cdef object quick_allclose(PyObject** args, Py_ssize_t n):
         if not close:
             break
     return None if take_flags(False) else close
+
+
+cdef object quick_isclose(PyObject** args, Py_ssize_t n):
+    """``isclose(a, b, rtol, atol, equal_nan)`` of arrays of one shape, or of an array and a number."""
+    cdef double a[_STATISTIC]
+    cdef double b[_STATISTIC]
+    cdef double relative = 1e-5, absolute = 1e-8, x, y
+    cdef npy_intp i, count, others
+    cdef bint nan_equals
+    cdef Tensor like, out
+    if not 2 <= n <= 5 or n > 2 and not plain_number(<object>args[2], &relative) \
+            or n > 3 and not plain_number(<object>args[3], &absolute) or not take_flag(args, n, 4, &nan_equals) \
+            or not isfinite(relative) or not isfinite(absolute) or Py_TYPE(<object>args[0]) != type_of_arrays():
+        return None
+    like = <Tensor>args[0]
+    if Py_TYPE(<object>args[1]) == type_of_arrays():
+        if not like.v.layout.same_shape((<Tensor>args[1]).v.layout):
+            return None
+    elif type(<object>args[1]) is not float and type(<object>args[1]) is not int:
+        return None
+    if not take_numbers(<object>args[0], a, &count) or not take_numbers(<object>args[1], b, &others):
+        return None
+    out = small_array(D_BOOL, like.v.layout.ndim, like.v.layout.shape())
+    if out is None:
+        return None
+    take_flags(False)
+    for i in range(count):
+        x, y = a[i], b[i if others > 1 else 0]
+        out.v.chunk.data[i] = x == y or abs(x - y) <= absolute + relative * abs(y) and isfinite(y) \
+            or nan_equals and x != x and y != y
+    return None if take_flags(False) else written(out)
 
 
 cdef object quick_array_equal(PyObject** args, Py_ssize_t n):

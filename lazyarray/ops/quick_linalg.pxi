@@ -164,14 +164,17 @@ cdef struct Routine:  # a loop of numpy.linalg's for float64
 cdef dict _routines = {}  # indices of the loops, by name
 
 
-cdef bint find_routine(str name, int operands, Routine* routine) except -1:
+cdef bint find_routine(str name, int operands, int results, Routine* routine) except -1:
     cdef PyUFuncObject* u
     cdef object ufunc = getattr(_umath_linalg, name, None)
     if ufunc is None:
         return False
     index = _routines.get(name)
     if index is None:
-        index = _routines[name] = find_loop(ufunc, (_float64,) * operands)
+        types = (_float64,) * ufunc.nin + (np_dtype(results),) * ufunc.nout
+        index = _routines[name] = find_loop(ufunc, types) if ufunc.nargs == operands else -1
+    if index < 0:  # another version of NumPy has another routine of this name
+        return False
     u = <PyUFuncObject*>ufunc
     routine.fn = u.functions[<int>index]
     routine.data = u.data[<int>index]
@@ -190,7 +193,7 @@ cdef Tensor small_matrix(object o, bint square):
     return x if x.v.dtype == D_F8 else None
 
 
-cdef bint run_routine(str name, tuple operands, const npy_intp* lengths) except -1:
+cdef bint run_routine(str name, tuple operands, const npy_intp* lengths, int results=D_F8) except -1:
     """One call of a routine; ``lengths`` of its signature's axes. False if it failed."""
     cdef Routine routine
     cdef char* data[4]
@@ -198,7 +201,7 @@ cdef bint run_routine(str name, tuple operands, const npy_intp* lengths) except 
     cdef npy_intp steps[16]
     cdef int n = len(operands), i, d, at
     cdef Tensor t
-    if not find_routine(name, n, &routine):
+    if not find_routine(name, n, results, &routine):
         return False
     dims[0] = 1
     memcpy(&dims[1], lengths, 3 * sizeof(npy_intp))
@@ -297,3 +300,148 @@ cdef object quick_eigvalsh(PyObject** args, Py_ssize_t n):
         return None
     lengths[0] = x.v.layout.shape()[0]
     return solved("eigvalsh_lo", (x,), small_array(D_F8, 1, lengths), lengths)
+
+
+cdef object _singular = type(np.linalg.svd(np.eye(1)))
+cdef object _of_eig = type(np.linalg.eig(np.eye(1)))
+
+
+cdef bint take_side_lengths(Tensor x, npy_intp* lengths) noexcept:
+    lengths[0], lengths[1] = x.v.layout.shape()[0], x.v.layout.shape()[1]
+    lengths[2] = min(lengths[0], lengths[1])
+    return True
+
+
+cdef tuple singular_values(Tensor x, bint full):
+    """The three arrays of `svd`, or None."""
+    cdef npy_intp[3] lengths
+    cdef npy_intp[2] shape
+    cdef Tensor u, s, vh
+    take_side_lengths(x, lengths)
+    shape[0], shape[1] = lengths[0], lengths[0] if full else lengths[2]
+    u = small_array(D_F8, 2, shape)
+    shape[0], shape[1] = lengths[1] if full else lengths[2], lengths[1]
+    vh = small_array(D_F8, 2, shape)
+    s = small_array(D_F8, 1, &lengths[2])
+    if u is None or s is None or vh is None or not run_routine("svd_f" if full else "svd_s", (x, u, s, vh), lengths):
+        return None
+    return written(u), written(s), written(vh)
+
+
+cdef object quick_svd(PyObject** args, Py_ssize_t n):
+    """``svd(a, full_matrices, compute_uv, hermitian)``."""
+    cdef bint full = True, vectors = True, hermitian
+    cdef Tensor x = small_matrix(<object>args[0], False) if 1 <= n <= 4 and (n < 2 or take_flag(args, n, 1, &full)) \
+        and (n < 3 or take_flag(args, n, 2, &vectors)) and take_flag(args, n, 3, &hermitian) and not hermitian else None
+    if x is None:
+        return None
+    if not vectors:
+        return values_alone(x)
+    found = singular_values(x, full)
+    return None if found is None else _singular(*found)
+
+
+cdef object values_alone(Tensor x):
+    cdef npy_intp[3] lengths
+    take_side_lengths(x, lengths)
+    return solved("svd", (x,), small_array(D_F8, 1, &lengths[2]), lengths)
+
+
+cdef object quick_svdvals(PyObject** args, Py_ssize_t n):
+    cdef Tensor x = small_matrix(<object>args[0], False) if n == 1 else None
+    return None if x is None else values_alone(x)
+
+
+cdef object quick_matrix_rank(PyObject** args, Py_ssize_t n):
+    """How many singular values are over NumPy's default limit."""
+    cdef Tensor x = small_matrix(<object>args[0], False) if n == 1 else None, s, t
+    cdef npy_intp i, count = 0
+    cdef double* p
+    cdef double limit
+    s = None if x is None else values_alone(x)
+    if s is None:
+        return None
+    p = <double*>s.v.chunk.data
+    limit = p[0] * (max(x.v.layout.shape()[0], x.v.layout.shape()[1]) * 2.0 ** -52)
+    for i in range(s.v.layout.shape()[0]):
+        count += p[i] > limit
+    t = new_element(D_IL, cpu0())
+    (<int64_t*>t.v.elements())[0] = count
+    return t
+
+
+cdef object quick_pinv(PyObject** args, Py_ssize_t n):
+    """``pinv(a)``, from the singular values as NumPy makes it of them."""
+    cdef Tensor x = small_matrix(<object>args[0], False) if n == 1 else None, u, s, scaled
+    cdef npy_intp i, k, rows, count
+    cdef npy_intp[2] shape
+    cdef double* p
+    cdef double limit, share
+    found = None if x is None else singular_values(x, False)
+    if found is None:
+        return None
+    u, s, vh = found
+    rows, count = u.v.layout.shape()[0], u.v.layout.shape()[1]
+    p = <double*>s.v.chunk.data
+    limit = 1e-15 * p[0]
+    scaled = small_array(D_F8, 2, u.v.layout.shape())
+    if scaled is None:
+        return None
+    take_flags(False)
+    for k in range(count):
+        share = 1 / p[k] if p[k] > limit else 0.0
+        for i in range(rows):
+            (<double*>scaled.v.chunk.data)[i * count + k] = share * (<double*>u.v.chunk.data)[i * count + k]
+    if take_flags(False):
+        return None
+    return transposed(<Tensor>vh) @ transposed(written(scaled))
+
+
+cdef object quick_eig(PyObject** args, Py_ssize_t n):
+    return eigenvalues(args, n, True)
+
+
+cdef object quick_eigvals(PyObject** args, Py_ssize_t n):
+    return eigenvalues(args, n, False)
+
+
+cdef object eigenvalues(PyObject** args, Py_ssize_t n, bint vectors):
+    """Of a matrix that isn't symmetric: real ones where all of them are."""
+    cdef npy_intp[3] lengths
+    cdef Tensor x = small_matrix(<object>args[0], True) if n == 1 else None, w, v = None
+    cdef npy_intp i, side
+    cdef double* p
+    if x is None:
+        return None
+    side = x.v.layout.shape()[0]
+    for i in range(side * side):
+        if not isfinite((<double*>(x.v.elements() + i // side * x.v.layout.strides()[0]
+                                   + i % side * x.v.layout.strides()[1]))[0]):
+            return None
+    take_side_lengths(x, lengths)
+    w = small_array(D_C16, 1, lengths)
+    if vectors:
+        v = small_array(D_C16, 2, x.v.layout.shape())
+    if w is None or vectors and v is None \
+            or not run_routine("eig" if vectors else "eigvals", (x, w, v) if vectors else (x, w), lengths, D_C16):
+        return None
+    p = <double*>w.v.chunk.data
+    for i in range(side):
+        if p[2 * i + 1] != 0:
+            break
+    else:
+        w = real_parts(w)
+        v = real_parts(v) if vectors else None
+        if w is None or vectors and v is None:
+            return None
+    w = written(w)
+    return _of_eig(w, written(v)) if vectors else w
+
+
+cdef Tensor real_parts(Tensor z):
+    cdef npy_intp i
+    cdef Tensor x = small_array(D_F8, z.v.layout.ndim, z.v.layout.shape())
+    if x is not None:
+        for i in range(z.v.layout.size()):
+            (<double*>x.v.chunk.data)[i] = (<double*>z.v.chunk.data)[2 * i]
+    return x

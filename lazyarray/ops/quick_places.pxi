@@ -257,10 +257,20 @@ cdef object quick_where(PyObject** args, Py_ssize_t n):
             real = real or type(o) is not int
         else:
             return None
-    t = small_array(D_F8, mask.v.layout.ndim, mask.v.layout.shape()) if real and mask.v.layout.ndim else None
+    real = real and mask.v.layout.ndim
+    if not real and (type(<object>args[1]) is not int or type(<object>args[2]) is not int or not mask.v.layout.ndim):
+        return None
+    t = small_array(D_F8 if real else D_IL, mask.v.layout.ndim, mask.v.layout.shape())
     if t is None:
         return None
     chosen = mask.v.elements()
+    if not real:
+        for i in range(2):
+            if not fits_in(<object>args[i + 1], _FAR):
+                return None
+        for i in range(mask.v.layout.size()):
+            (<int64_t*>t.v.chunk.data)[i] = <int64_t>numbers[0 if chosen[i] else 1]
+        return written(t)
     for i in range(mask.v.layout.size()):
         (<double*>t.v.chunk.data)[i] = (<double*>(from_[0] + i * steps[0]))[0] if chosen[i] \
             else (<double*>(from_[1] + i * steps[1]))[0]

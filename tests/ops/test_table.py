@@ -179,7 +179,7 @@ ELSEWHERE = {
     "ops/gradients.py": ({"clip", "where"}, "gradients of what is no row"),
     "ops/product.pxi": ({"clip", "matmul", "where"}, "kernels that are no row's; a hook's name"),
     "ops/direct_calls.pxi": ({"take"}, "functions with indices"),
-    "ops/quick.pxi": ({"take", "where"}, "native ways of functions"),
+    "ops/quick.pxi": ({"clip", "take", "where"}, "native ways of functions"),
     "ops/reduction.pxi": ({"where"}, "a parameter"),
     "ops/ufunc.pxi": ({"where"}, "a parameter"),
     "profiler/tables.py": ({"max", "min"}, "columns"),
