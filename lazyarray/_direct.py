@@ -48,8 +48,8 @@ _FFT_TO_REAL = "hfft irfft irfft2 irfftn"
 # By native ways of ours, or recorded: most give views.
 _NATIVE = """
     arange atleast_1d atleast_2d atleast_3d clip count_nonzero diag diagonal diff empty_like
-    expand_dims frombuffer imag isfortran may_share_memory mean moveaxis ravel real reshape result_type rollaxis
-    shares_memory squeeze stack std transpose trapezoid var zeros_like"""
+    expand_dims frombuffer imag isfortran may_share_memory mean moveaxis ravel real reshape
+    result_type rollaxis shares_memory squeeze stack std transpose trapezoid var zeros_like"""
 
 # What NumPy's function does is to call the array's method.
 _BY_METHOD = frozenset(
