@@ -846,8 +846,19 @@ cdef class Array(Methods):
 
     def __reduce__(self):
         leaf = leaf_grad(self) or ()
+        if not is_scalar(self) and self.v.device().kind != GPU:
+            # NumPy pickles it, and copies it to do so.
+            return protocols.pickling.rebuild, (_share.export(self, "?pickle"), self.ctx, *leaf)
         values = copy_out(awaited(self, "?pickle"))
         return protocols.pickling.rebuild, (values[()] if is_scalar(self) else values, self.ctx, *leaf)
+
+    def __reduce_ex__(self, protocol):
+        if protocol < 5 or is_scalar(self) or type(self).__reduce__ is not Array.__reduce__:
+            return self.__reduce__()
+        gpu = self.v.device().kind == GPU
+        values = copy_out(awaited(self, "?pickle")) if gpu else _share.export(self, "?pickle")
+        pickling = protocols.pickling
+        return pickling.on_buffer, (pickling.laid_out(values), self.ctx, *(leaf_grad(self) or ()))
 
     def __copy__(self):
         return twin(self, {})

@@ -33,6 +33,11 @@ def finished(result: Any) -> Any:
     return result
 
 
+def _unfinished(result: Any) -> list[Any]:
+    """The arrays in ``result`` that have no values (yet)."""
+    return [x for x in _arrays(result) if x._state() != "complete"]
+
+
 def _arrays(result: Any) -> Iterator[Any]:
     todo, seen = deque([result]), {}
     while todo:
@@ -130,6 +135,37 @@ def adapt_worker(worker: Any) -> None:
     replace(worker, "_run_task_simple", make)
     replace(worker, "_run_task_async", make_later)
     replace(worker, "_run_actor", make_actor)
+    _adapt_actors(worker)
+
+
+def _adapt_actors(worker: Any) -> None:
+    """What an actor's ``async`` methods and attributes give ends as a task does."""
+
+    async def ended(answer: dict[str, Any]) -> dict[str, Any]:
+        if answer["status"] == "OK" and (pending := _unfinished(answer["result"].data)):
+            try:
+                await asyncio.to_thread(finished, pending)
+            except Exception as error:
+                return {"status": "error", "exception": worker.to_serialize(error)}
+        return answer
+
+    def make_execute(run: Any) -> Any:
+        async def actor_execute(self: Any, *args: Any, **kwargs: Any) -> Any:
+            return await ended(await run(self, *args, **kwargs))
+
+        return actor_execute
+
+    def make_attribute(run: Any) -> Any:
+        async def actor_attribute(self: Any, *args: Any, **kwargs: Any) -> Any:
+            return await ended(run(self, *args, **kwargs))
+
+        return actor_attribute
+
+    replace(worker.Worker, "actor_execute", make_execute)
+    replace(worker.Worker, "actor_attribute", make_attribute)
+    for running in worker.Worker._instances:  # which look into a table that they have made
+        for name in ("actor_execute", "actor_attribute"):
+            running.handlers[name] = getattr(running, name)
 
 
 def _give_back(worker: Any) -> None:

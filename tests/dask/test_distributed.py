@@ -1,5 +1,6 @@
 """Workers in processes of their own: what travels, what is spilled, who dies, whose cores."""
 
+import dataclasses
 import pickle
 import time
 
@@ -87,6 +88,23 @@ def test_nothing_is_copied_on_the_way():
     z = y * 2  # an array like any other: what is recorded may run later, with the rest
     del received
     assert (z + y)[0, 0] == 21 and z[1, 1] == 6
+
+
+@dataclasses.dataclass
+class Box:
+    inside: object
+
+
+def test_nothing_is_copied_of_an_array_inside_of_an_object():
+    x = la.ones((512, 512)) * 3
+    header, (pickled, frame) = serialize(Box(x))
+    assert header["serializer"] == "pickle" and len(pickled) < 500
+    assert np.shares_memory(np.frombuffer(frame, np.uint8), np.asarray(x, copy=False))
+    received = bytearray(frame)
+    y = deserialize(header, [pickled, received]).inside
+    assert np.shares_memory(np.frombuffer(received, np.uint8), np.asarray(y, copy=False))
+    y += 1
+    assert (y == 4).all() and (x == 3).all()
 
 
 class Reports(WorkerPlugin):
@@ -216,18 +234,38 @@ def test_an_async_task_is_done_at_its_end(client):
 
 
 class Acts:
+    held = None
+
     def method(self):
         return singular()
 
     async def later(self):
-        return singular()
+        return [singular()]
+
+    def keeps(self, make):
+        self.held = make()
+
+    async def sums(self):
+        return {"sum": (la.ones((256, 1024)) * 2 + 1).sum()}
 
 
 @pytest.mark.parametrize("method", ["method", "later"])
 def test_an_actor_s_error_comes_to_its_caller(client, method):
+    """Also from a worker that ran before lazyarray was imported there."""
     actor = client.submit(Acts, actor=True, pure=False).result(timeout=60)
+    with pytest.raises(np.linalg.LinAlgError, match="Singular") as caught:
+        getattr(actor, method)().result(timeout=60)
+    assert "in singular" in "".join(caught.value.__notes__)
+    assert actor.sums().result(timeout=60)["sum"] == 256 * 1024 * 3
+
+
+def test_an_actor_s_attribute_that_failed(client):
+    actor = client.submit(Acts, actor=True, pure=False).result(timeout=60)
+    actor.keeps(lambda: la.ones((256, 1024)) * 2).result(timeout=60)
+    assert actor.held.sum() == 256 * 1024 * 2
+    actor.keeps(singular).result(timeout=60)
     with pytest.raises(np.linalg.LinAlgError, match="Singular"):
-        getattr(actor, method)().result(timeout=60).wait_to_read()
+        _ = actor.held
 
 
 def test_an_array_that_failed_travels(client):

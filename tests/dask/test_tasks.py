@@ -180,13 +180,45 @@ def test_tasks_push_side_by_side():
     assert got == 4 * 500_000 * 3
 
 
-def test_store_and_zarr(tmp_path):
+def stored():
+    return da.arange(48.0, chunks=12).reshape(8, 6).rechunk(4)
+
+
+class Keeps:
+    """A store of NumPy's arrays by their places, as Zarr's and others."""
+
+    def __init__(self, shape):
+        self.values, self.kinds = np.zeros(shape), set()
+
+    def __setitem__(self, place, block):
+        self.kinds.add(type(block))
+        self.values[place] = np.asarray(block)
+
+
+@pytest.mark.parametrize("scheduler", ["sync", "threads"])
+def test_store(tmp_path, scheduler):
+    want = np.arange(48.0).reshape(8, 6)
+    with lazy(), dask.config.set(scheduler=scheduler):
+        array, keeps = np.zeros((8, 6)), Keeps((8, 6))
+        stored().store(array, lock=False)
+        da.store([stored(), stored() + 1], [keeps, array], lock=True)
+        np.testing.assert_array_equal(keeps.values, want)
+        assert keeps.kinds == {la.NDArray}
+        np.testing.assert_array_equal(array, want + 1)
+        file = np.memmap(tmp_path / "x", "f8", "w+", shape=(8, 6))
+        kept = stored().store(file, return_stored=True)
+        np.testing.assert_array_equal((kept * 2).compute(), want * 2)
+        da.to_npy_stack(str(tmp_path / "stack"), stored())
+        back = da.from_npy_stack(str(tmp_path / "stack")).to_backend("lazyarray")
+        assert isinstance(back.compute(), la.NDArray)
+        np.testing.assert_array_equal(back.compute(), want)
+
+
+def test_zarr(tmp_path):
     zarr = pytest.importorskip("zarr", reason="zarr is not installed")
-    target = np.zeros((8, 6))
+    target = np.arange(48.0).reshape(8, 6)
     with lazy():
-        x = da.arange(48.0, chunks=12).reshape(8, 6).rechunk(4)
-        x.store(target, lock=False)
-        np.testing.assert_array_equal(target, np.arange(48.0).reshape(8, 6))
+        x = stored()
         path = str(tmp_path / "x.zarr")
         x.to_zarr(path)
         np.testing.assert_array_equal(zarr.open(path)[:], target)

@@ -2,12 +2,14 @@
 
 import copy
 import pickle
+import tracemalloc
 
 import numpy as np
 import numpy.lib.recfunctions
 import pytest
 
 import lazyarray as la
+from lazyarray.lazy import _share
 
 ONE = la.cpu(1)
 
@@ -26,6 +28,114 @@ def test_pickle(protocol):
         assert (y.dtype, y.shape, y.device) == (x.dtype, x.shape, x.device)
         np.testing.assert_array_equal(y.asnumpy(), x.asnumpy())
         assert y.var != x.var
+
+
+LARGE = {
+    "rows": lambda: la.ones((300, 400)) * 2,
+    "columns": lambda: (la.ones((300, 400)) * 2).T,
+    "another device": lambda: la.ones((300, 400), ctx=ONE),
+}
+
+
+def memory(x):
+    """NumPy's array on the memory of ``x``."""
+    return np.asarray(x, copy=False)
+
+
+def beside(x):
+    """A pickle, and the buffers beside it."""
+    buffers = []
+    return pickle.dumps(x, 5, buffer_callback=buffers.append), buffers
+
+
+@pytest.mark.parametrize("name", LARGE)
+def test_buffers_beside_a_pickle_are_not_copied(name):
+    """Neither as they are made, nor as an array is made on them: they are shared, as NumPy's."""
+    x = LARGE[name]()
+    told, (buffer,) = beside([x])
+    assert len(told) < 500
+    assert np.shares_memory(np.frombuffer(buffer, np.uint8), memory(x))
+    received = memoryview(bytearray(buffer))
+    (y,) = pickle.loads(told, buffers=[received])
+    assert (y.shape, y.dtype, y.device) == (x.shape, x.dtype, x.device)
+    assert y.flags.f_contiguous == x.flags.f_contiguous
+    assert np.shares_memory(np.frombuffer(received, np.uint8), memory(y))
+    z = y + 1
+    np.frombuffer(received, x.dtype)[0] = 7  # whoever has the buffer may write to it ...
+    assert y[0, 0] == 7 and z[0, 0] == x[0, 0] + 1  # ... after what was pushed before
+    np.testing.assert_array_equal(y.asnumpy()[1:], x.asnumpy()[1:])
+
+
+def test_buffers_that_can_not_be_written():
+    """As NumPy's: an array on them is read-only, and copies nothing."""
+    x = la.arange(100_000.0)
+    told, (buffer,) = beside(x)
+    y = pickle.loads(told, buffers=[bytes(buffer)])
+    assert not y.flags.writeable and (y * 2).sum() == x.sum() * 2
+    x.flags.writeable = False
+    for protocol in (4, 5):
+        want = pickle.loads(pickle.dumps(memory(x), protocol)).flags.writeable
+        assert pickle.loads(pickle.dumps(x, protocol)).flags.writeable == want
+
+
+@pytest.mark.parametrize("copies, protocol", [(0, 4), (1, 5)])
+@pytest.mark.parametrize("name", ["rows", "columns"])
+def test_an_array_whose_memory_came_within_a_pickle_is_like_any_other(name, copies, protocol):
+    """What is recorded on it may run later; NumPy makes the pickle's bytes an array's memory."""
+    x = LARGE[name]()
+    told = pickle.dumps(x, protocol)
+    before = allocations()
+    y = pickle.loads(told)
+    assert allocations() == before + copies and _share.export_count(y) == 0
+    assert y.flags.writeable and y.flags.f_contiguous == x.flags.f_contiguous
+    np.testing.assert_array_equal(y, x)
+    received = bytearray(100 * 8)
+    told, _ = beside(la.arange(100.0))
+    y = pickle.loads(told, buffers=[received])
+    received[:] = b"x" * 800
+    assert not y.any()
+
+
+@pytest.mark.parametrize("name", LARGE)
+def test_pickling_copies_no_more_than_numpy(name):
+    x = LARGE[name]()
+    x.wait_to_read()
+    for protocol in (4, 5):
+        most = []
+        for y in (x, memory(x)):
+            tracemalloc.start()
+            pickle.dumps(y, protocol)
+            most.append(tracemalloc.get_traced_memory()[1])
+            tracemalloc.stop()
+        assert most[0] < most[1] + 10_000
+
+
+def allocations():
+    stats = la.storage.pool_stats()
+    return stats["hits"] + stats["misses"]
+
+
+def test_pickling_lends_the_memory_no_longer_than_it_takes():
+    x = la.ones(100_000)
+    pickle.dumps(x, 5)
+    assert _share.export_count(x) == 0
+    _, buffers = beside(x)
+    assert _share.export_count(x) == 1
+    del buffers
+    assert _share.export_count(x) == 0
+
+
+@pytest.mark.parametrize("protocol", [4, 5])
+def test_gradients_are_pickled(protocol):
+    for x in (la.ones((3, 4)), la.ones((30, 400)).T):
+        x.attach_grad("add")
+        with la.autograd.record():
+            (x * x).sum().backward()
+        y = pickle.loads(pickle.dumps(x, protocol))
+        np.testing.assert_array_equal(y.grad, x.grad)
+        with la.autograd.record():
+            (y * 3).sum().backward()
+        assert (y.grad == 5).all()
 
 
 def test_copy_module():
