@@ -227,8 +227,8 @@ def send(x: ArrayLike, dest: int, tag: int = 0) -> None:
         dest: the rank that it goes to.
         tag: a number that sender and receiver agree on.
     Returns: None.
-    Raises: TypeError for a rank or a tag that is no integer; ValueError for what is no rank, a tag
-        that is not from 0 to 32767, or more than 2 GiB; RuntimeError before :func:`init` and after
+    Raises: TypeError for a rank or a tag that is no integer; ValueError for what is no rank, or a
+        tag that is not from 0 to 32767; RuntimeError before :func:`init` and after
         :func:`shutdown`.
 
     >>> import lazyarray as la

@@ -52,7 +52,6 @@ if TYPE_CHECKING:
 __all__ = ["Communicator"]
 
 _HOST = cpu(0)
-_MOST = (1 << 31) - 1 - HEAD  # bytes of a message
 _SMALL = 1 << 16  # bytes of what a thread that waits for it reduces itself
 
 
@@ -278,8 +277,6 @@ class Communicator:
         """:func:`lazyarray.distributed.send` in this group."""
         x, dest, tag = asarray(x), rank_of("dest", dest, self.size), tag_of(tag)
         _, digest, _ = signed("message", "", [x])
-        if x.nbytes > _MOST:
-            raise ValueError(f"send: {x.nbytes} bytes in one message; it may have {_MOST}")
 
         def work(task: Task) -> None:
             source = task.view(x)

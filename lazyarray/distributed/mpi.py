@@ -6,6 +6,7 @@ is called by threads that wait for a small collective, as well.
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Iterator
 from typing import Any
@@ -257,8 +258,23 @@ class Mpi(Backend):
 
     # -- messages
 
+    @contextlib.contextmanager
+    def _message(self, buffer: np.ndarray) -> Iterator[list[Any]]:
+        """All bytes of a buffer, however many, as one message."""
+        m = self._mpi
+        if buffer.nbytes <= PIECE:
+            yield [buffer, m.BYTE]
+            return
+        pieces, rest = divmod(buffer.nbytes, PIECE)
+        piece = m.BYTE.Create_contiguous(PIECE)
+        whole = m.Datatype.Create_struct([pieces, rest], [0, pieces * PIECE], [piece, m.BYTE])
+        piece.Free()
+        yield [buffer, 1, whole.Commit()]
+        whole.Free()  # while it is still used MPI keeps what it needs
+
     def send(self, buffer: np.ndarray, rank: int, tag: int) -> None:
-        self._pending.append((self._comm.Isend(self._bytes(buffer), rank, tag), buffer))
+        with self._message(buffer) as message:
+            self._pending.append((self._comm.Isend(message, rank, tag), buffer))
 
     def recv(self, rank: int, tag: int, poll: Poll) -> np.ndarray:
         status = self._mpi.Status()
@@ -267,7 +283,8 @@ class Mpi(Backend):
             poll(count)
             count += 1
         buffer = np.empty(status.Get_elements(self._mpi.BYTE), np.uint8)
-        message.Recv([buffer, self._mpi.BYTE])
+        with self._message(buffer) as whole:
+            message.Recv(whole)
         return buffer
 
     def sending(self) -> bool:

@@ -310,9 +310,14 @@ def in_pieces():
         xs = of_all((D.size(), 701), "d")
         same(D.reduce_scatter(x, "max"), serial("max", [v[D.rank()] for v in xs]))
         same(D.allreduce(x, "sum"), serial("sum", xs), exact=False)
+        messages()
     finally:
         D.barrier()
         mpi.PIECE = old
+    # ... and more bytes in a message than MPI counts: memory that nobody touches
+    buffer = np.empty((1 << 32) + 5, np.uint8)
+    with D.world().backend._message(buffer) as (_, count, kind):
+        assert count == 1 and kind.Get_size() == kind.Get_extent()[1] == buffer.nbytes
 
 
 @case
