@@ -9,7 +9,7 @@ import numpy as np
 
 from lazyarray import _public
 from lazyarray.lazy import _share
-from lazyarray.lazy._lazy import Tensor, no_sync, paused, returned
+from lazyarray.lazy._lazy import Tensor, leaf_grad, no_sync, paused, returned
 from lazyarray.ops import _rows
 
 __all__ = ["register", "register_cuda"]
@@ -32,6 +32,8 @@ def _dumps(x: Any) -> tuple[dict[str, Any], list[Any]]:
         x.wait_to_read()
     except Exception as error:
         return _failed(x, error)
+    if leaf_grad(x):
+        raise NotImplementedError("an array with a gradient")  # pickle, which is next, takes both
     on_gpu = x.device.device_type == "gpu"
     # Until the frame is gone, each op on x has run when its call returns.
     host: np.ndarray = x.asnumpy() if on_gpu else _share.export(x, _WHAT)

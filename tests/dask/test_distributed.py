@@ -90,6 +90,16 @@ def test_nothing_is_copied_on_the_way():
     assert (z + y)[0, 0] == 21 and z[1, 1] == 6
 
 
+def test_gradients_travel():
+    x = la.ones((300, 400))
+    x.attach_grad()
+    with la.autograd.record():
+        (x * 3).sum().backward()
+    y = deserialize(*serialize(x))
+    np.testing.assert_array_equal(y, x)
+    np.testing.assert_array_equal(y.grad, x.grad)
+
+
 @dataclasses.dataclass
 class Box:
     inside: object
