@@ -29,7 +29,7 @@ def save(
     """One rank writes arrays, as :func:`lazyarray.save` does, with the values that they have now.
 
     It does not wait: the arrays are copied by ops, and a thread writes the copies while training
-    goes on. The program's end waits for it.
+    goes on, one file after the other. :func:`load` and the program's end wait for it.
 
     Args:
         file: a path or a binary file, at the root.
@@ -59,14 +59,19 @@ def save(
     }
     done = empty(1, "int8", device=cpu(0))
 
-    def write(run_ctx: Any) -> None:
-        archives.save(file, {key: run_ctx.numpy(x) for key, x in copies.items()})
+    def write(run_ctx: Any, on_complete: Any) -> None:
+        try:
+            archives.save(file, {key: run_ctx.numpy(x) for key, x in copies.items()})
+        except BaseException as error:
+            on_complete(error)
+        else:
+            on_complete()
 
-    engine.get().push_sync(
+    engine.get().push_async(
         write,
         cpu(0),
         const_vars={x.var for x in copies.values()},
-        mutable_vars=[done.var],
+        overwrites=[done.var, process.files],  # whatever became of the file before
         prop=engine.FnProperty.CPU_PRIORITIZED,
         name="save",
     )
@@ -75,6 +80,8 @@ def save(
 
 def load(file: str | os.PathLike[str] | IO[bytes], root: int = 0) -> dict[str, NDArray]:
     """One rank reads a file, all get its arrays. A collective that waits for the file.
+
+    What any rank has saved before is written by then.
 
     Args:
         file: what :func:`save` or :func:`lazyarray.save` wrote; only the root reads it.
@@ -95,6 +102,8 @@ def load(file: str | os.PathLike[str] | IO[bytes], root: int = 0) -> dict[str, N
     root = rank_of("root", root, process.size)
     found: dict[str, Any] = {}
     failure: BaseException | None = None
+    process.drain(process.files)
+    process.world.barrier()
     if process.rank == root:
         try:
             read = archives.load(file)

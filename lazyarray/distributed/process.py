@@ -70,6 +70,8 @@ class Process:
         self.holders: list[weakref.ref[Any]] = []
         # What all collectives write, of all communicators: so they run in program order.
         self.channel = engine.get().new_variable()
+        # What all saves write: files are written in the program's order, and loads wait for them.
+        self.files = engine.get().new_variable()
         self.thread = CommunicationThread(self)
         # When this rank asked rank 0 to compare, while there is no answer. Several threads write
         # it, as a whole, so without a lock.
@@ -266,7 +268,7 @@ class Process:
                 self._member.send({"died": f"gave up: {self.thread.over}"})
             self.thread.abandon(RankError(f"this rank is ending: {self.dying}", self.rank))
             return
-        self._drain()
+        self.drain(self.channel)
         if self.thread.over is None and not self.lost:
             self.thread.call(self.thread.deliver)
             for _, nccl in self.on_gpus:
@@ -288,8 +290,8 @@ class Process:
             self.thread.call(lambda: mpi.end(world, clean))
         self.thread.abandon(DistributedError("la.distributed was shut down"))
 
-    def _drain(self) -> None:
-        """Waits until all collectives are over, whatever became of them."""
+    def drain(self, var: engine.Var) -> None:
+        """Waits until all that use a variable are over, whatever became of them."""
         over = threading.Event()  # not set where a device failed that collectives were on
 
         def run(run_ctx: Any, done: Any) -> None:
@@ -299,12 +301,12 @@ class Process:
         engine.get().push_async(
             run,
             cpu(0),
-            mutable_vars=[self.channel],
+            mutable_vars=[var],
             prop=engine.FnProperty.NO_SKIP,
-            name="shutdown",
+            name="drain",
         )
-        last = self.channel._issued
-        while not over.wait(0.05) and self.channel.version < last:  # Ctrl-C comes through
+        last = var._issued
+        while not over.wait(0.05) and var.version < last:  # Ctrl-C comes through
             pass
 
 

@@ -22,6 +22,7 @@ import traceback
 import numpy as np
 
 import lazyarray as la
+from lazyarray.functions import archives
 
 D = la.distributed
 DTYPES = "?bBhHiIlLqQefdgFDG"
@@ -999,12 +1000,33 @@ def checkpoints():
     same(state["w"], np.ones(4))
     assert int(state["steps"]) == 7
 
-    # of another rank, to where there is no folder
+    # files are written in the program's order, and loads wait for them, whoever writes
+    write, hurry = archives.save, [0.3, 0]
+
+    def slowly(*args):
+        time.sleep(hurry.pop(0))
+        write(*args)
+
+    archives.save = slowly
+    try:
+        for value in (1.0, 2.0):
+            D.save(file, {"w": la.full(4, value)}, root=D.size() - 1)
+        same(D.load(file)["w"], np.full(4, 2.0))
+    finally:
+        archives.save = write
+
+    # of another rank, to where there is no folder; the next one is written all the same
     def fails():
         D.save(os.path.join(folder, "none", "x.npz"), {"w": w}, root=D.size() - 1).wait_to_read()
 
     if D.rank() == D.size() - 1:
         raises(OSError, fails)
+    D.save(file, {"w": la.full(4, 3.0)}, root=D.size() - 1)
+    same(D.load(file)["w"], np.full(4, 3.0))
+    if D.rank() == 0:
+        raises(ValueError, lambda: D.save(file, {"w": broken(la.ones(4))}).wait_to_read())
+    D.save(file, {"w": la.full(4, 4.0)})
+    same(D.load(file)["w"], np.full(4, 4.0))
     kind = FileNotFoundError if D.rank() == 0 else D.RankError
     raises(kind, lambda: D.load(os.path.join(folder, "absent.npz")))
     D.load(io.BytesIO() if D.rank() else file)
