@@ -91,7 +91,8 @@ from lazyarray.ops.names import *  # noqa: F403
 from lazyarray.protocols.awaiting import *  # noqa: F403
 from lazyarray.protocols.dlpack import *  # noqa: F403
 from lazyarray.protocols.pickling import *  # noqa: F403
-from lazyarray.protocols.pickling import on_buffer as _on_buffer  # noqa: F401  (what pickles name)
+from lazyarray.protocols.pickling import _Last as _Last  # what pickles name, too
+from lazyarray.protocols.pickling import on_buffer as _on_buffer  # noqa: F401
 from lazyarray.protocols.pickling import rebuild as _rebuild  # noqa: F401
 
 __version__ = "0.1.0"

@@ -264,6 +264,11 @@ def adopt(cnp.ndarray a not None, Device device=None):
     return t
 
 
+def own(Tensor x not None):
+    """Has an array on memory of others, who have let go of it, be like any other."""
+    x.v.chunk.own()
+
+
 def adopt_gpu(size_t first, size_t nbytes, object owner, Device device not None, size_t start,
               object dtype, tuple shape, tuple strides):
     """An array on memory of others on a GPU: ``nbytes`` from the address ``first``, kept by ``owner``."""

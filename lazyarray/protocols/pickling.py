@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import functools
 import pickle
+from sys import getrefcount
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from lazyarray.context import cpu
 from lazyarray.functions.memory import on_memory
+from lazyarray.lazy import _share
 from lazyarray.lazy._lazy import Tensor, attach_leaf, returned
 from lazyarray.ops import _rows
 
@@ -16,7 +20,8 @@ if TYPE_CHECKING:
     from lazyarray._types import ArrayLike
     from lazyarray.engine import Device
 
-    Laid = tuple[Any, str, tuple[int, ...], bool]  # a buffer, a dtype, a shape, whether transposed
+    # ..., a buffer, a dtype, a shape, whether transposed
+    Laid = tuple["_Last | None", Any, str, tuple[int, ...], bool]
 
 __all__ = ["to_json"]
 
@@ -51,11 +56,51 @@ def _collecting(x: NDArray, grad: NDArray | None, grad_req: str) -> NDArray:
     return x
 
 
+class _Last:
+    """In a pickle before a buffer: unpicklers let go of it after all else.
+
+    So it sees whether somebody has a ``bytearray`` beside an array that was made on it. Nobody has
+    one that came within the pickle, and then the array is like any other.
+    """
+
+    __slots__ = ("array", "buffer")
+
+    def __reduce__(self) -> tuple[type[_Last], tuple[()]]:
+        return _Last, ()
+
+    def on(self, buffer: bytearray, dtype: str, shape: Any, device: Device) -> NDArray:
+        """An array that shares the buffer until it turns out that nobody else has it."""
+        self.array = on_memory(np.ndarray(shape, dtype, buffer), device)
+        self.buffer = buffer
+        return self.array
+
+    def holders(self) -> int:
+        return getrefcount(self.buffer)
+
+    def __del__(self) -> None:
+        if hasattr(self, "buffer") and self.holders() == _holders_alone():
+            _share.own(self.array)
+
+
+@functools.cache
+def _holders_alone() -> int:
+    """How many references to a buffer there are when nobody else has it."""
+    last = _Last()
+    last.on(bytearray(1), "u1", 1, cpu(0))
+    count = last.holders()
+    del last.buffer
+    return count
+
+
 def laid_out(values: np.ndarray) -> Laid:
     """What pickles hold of an array from protocol 5 on: its memory, if that is in one piece."""
     turned = values.flags.f_contiguous and not values.flags.c_contiguous
     rows: Any = values.T if turned else np.asarray(values, order="C")
-    return pickle.PickleBuffer(rows), rows.dtype.str, rows.shape, turned
+    last = _Last() if rows.nbytes >= _LARGE else None
+    return last, pickle.PickleBuffer(rows), rows.dtype.str, rows.shape, turned
+
+
+_LARGE = 1 << 18  # bytes: less is copied before all that is gone through
 
 
 def on_buffer(
@@ -64,21 +109,22 @@ def on_buffer(
     """What pickle calls from protocol 5 on: an array on a buffer, or of its values.
 
     A buffer that came beside the pickle is shared with whoever has it, as NumPy's, so each op on
-    the array has run when its call returns. A ``bytearray`` is what one within the pickle comes as:
-    it is copied, for ops to run later.
+    the array has run when its call returns.
     """
-    buffer, dtype, shape, turned = laid
-    values: np.ndarray = np.ndarray(shape, dtype, buffer)
-    if type(buffer) is bytearray:
-        x: NDArray = _rows.array(values, None, device)
+    last, buffer, dtype, shape, turned = laid
+    if type(buffer) is bytearray and last is not None:
+        x = last.on(buffer, dtype, shape, device)
     else:
-        x = on_memory(values, device)
+        values: np.ndarray = np.ndarray(shape, dtype, buffer)
+        small = type(buffer) is bytearray
+        x = _rows.array(values, None, device) if small else on_memory(values, device)
     return _collecting(x.T if turned else x, grad, grad_req)
 
 
 # The names in pickles, which outlive the files here.
 rebuild.__module__, rebuild.__qualname__ = "lazyarray", "_rebuild"
 on_buffer.__module__, on_buffer.__qualname__ = "lazyarray", "_on_buffer"
+_Last.__module__ = "lazyarray"
 
 
 def to_json(o: ArrayLike) -> Any:

@@ -30,6 +30,7 @@ cdef extern from "storage/chunk.h" namespace "lazyarray" nogil:
         cbool published
         cbool immutable
         cbool foreign()
+        cbool own()
         cbool take_over(char*, void*, void (*)(void*) noexcept nogil)
         cbool at_once
         cbool noted

@@ -24,6 +24,13 @@ bool Chunk::take_over(char* p, void* keeper, void (*drop)(void*)) {
   return true;
 }
 
+bool Chunk::own() {
+  if (!foreign() || !exports.load(std::memory_order_relaxed) || !plain() || !pool->take_in(nbytes)) return false;
+  taken = true;
+  store->drop_export(this);
+  return true;
+}
+
 void Chunk::free_memory(bool lent) {
   if (data == small_) {
     data = nullptr;

@@ -71,6 +71,8 @@ class Chunk : public Var {
   // Makes memory that others allocated the chunk's own, which has none yet; `keeper` is given to `drop` when it
   // goes. False if the limit refuses.
   bool take_over(char* p, void* keeper, void (*drop)(void*));
+  // Makes memory that was shared with others, who have let go of it, the chunk's own. False if the limit refuses.
+  bool own();
   // Whether the memory is somebody else's.
   bool foreign() const { return owner && !taken; }
   void add_handle();

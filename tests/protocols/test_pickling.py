@@ -1,7 +1,10 @@
 """Pickles and copies."""
 
 import copy
+import os
 import pickle
+import subprocess
+import sys
 import tracemalloc
 
 import numpy as np
@@ -78,22 +81,64 @@ def test_buffers_that_can_not_be_written():
         assert pickle.loads(pickle.dumps(x, protocol)).flags.writeable == want
 
 
-@pytest.mark.parametrize("copies, protocol", [(0, 4), (1, 5)])
+@pytest.mark.parametrize("protocol", [4, 5])
 @pytest.mark.parametrize("name", ["rows", "columns"])
-def test_an_array_whose_memory_came_within_a_pickle_is_like_any_other(name, copies, protocol):
-    """What is recorded on it may run later; NumPy makes the pickle's bytes an array's memory."""
+def test_an_array_gets_the_memory_that_came_within_a_pickle(name, protocol):
+    """It is alone in having it, so what is recorded on it may run later."""
     x = LARGE[name]()
-    told = pickle.dumps(x, protocol)
+    told = pickle.dumps([x, x + 1], protocol)
     before = allocations()
-    y = pickle.loads(told)
-    assert allocations() == before + copies and _share.export_count(y) == 0
+    y, z = pickle.loads(told)
+    assert allocations() == before
+    assert _share.export_count(y) == _share.export_count(z) == 0
     assert y.flags.writeable and y.flags.f_contiguous == x.flags.f_contiguous
     np.testing.assert_array_equal(y, x)
+    np.testing.assert_array_equal(z, x + 1)
+    in_use = la.storage.pool_stats()["in_use"]
+    del y
+    assert la.storage.pool_stats()["in_use"] <= in_use - x.nbytes
+
+
+@pytest.mark.parametrize("holds", [list, lambda b: [memoryview(b[0])], lambda b: (c for c in b)])
+def test_a_buffer_that_somebody_has_is_shared(holds):
+    x = LARGE["rows"]()
+    told, (buffer,) = beside([x])
+    received = [bytearray(buffer)]
+    (y,) = pickle.loads(told, buffers=holds(received))
+    assert _share.export_count(y) == 1
+    z = y * 2
+    received[0][:8] = bytes(8)
+    assert y[0, 0] == 0 and z[0, 0] == 4
+    views = [memoryview(received.pop())]
+    (y,) = pickle.loads(told, buffers=views)
+    del x, z
+    assert _share.export_count(y) == 1
+
+
+def test_a_small_bytearray_is_copied():
     received = bytearray(100 * 8)
     told, _ = beside(la.arange(100.0))
     y = pickle.loads(told, buffers=[received])
     received[:] = b"x" * 800
     assert not y.any()
+
+
+def test_memory_that_came_within_a_pickle_counts_for_the_limit():
+    """Beyond it the array goes on sharing the buffer."""
+    code = """
+import pickle, numpy as np, lazyarray as la
+from lazyarray.lazy import _share
+told = pickle.dumps(la.ones(100_000), 5)
+x = pickle.loads(told)
+y = pickle.loads(told)
+print(_share.export_count(x), _share.export_count(y), (x.sum() + y.sum()).item())
+"""
+    env = os.environ | {"LAZYARRAY_MEM_LIMIT": "1500000"}
+    env["PYTHONPATH"] = os.pathsep.join(sys.path)
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=env
+    )
+    assert done.stdout.split() == ["0", "1", "200000.0"]
 
 
 @pytest.mark.parametrize("name", LARGE)
@@ -150,3 +195,31 @@ def test_pickles_name_no_file_of_ours():
     told = pickle.dumps(la.ones(3), 0)
     assert b"clazyarray\n_rebuild\n" in told and b"protocols" not in told
     assert pickle.loads(told).tolist() == [1, 1, 1]
+
+
+@pytest.mark.parametrize(
+    "laid",
+    [
+        (None, bytearray(24), "O", (3,), False),
+        (None, bytearray(24), "S8", (3,), False),
+        (None, bytearray(24), "f8", (4,), False),
+        (None, bytearray(24), "f8", (-3,), False),
+        (None, bytearray(24), "f8", None, False),
+        (None, memoryview(bytes(24)), "O", (3,), False),
+        (None, 3, "f8", (3,), False),
+        (None, bytearray(24), "no", (3,), False),
+        (7, bytearray(24), "f8", (3,), False),
+        (None, bytearray(24)),
+    ],
+    ids=str,
+)
+def test_what_no_array_was_pickled_as(laid):
+    with pytest.raises((TypeError, ValueError, AttributeError)):
+        la._on_buffer(laid, la.cpu(0))
+
+
+def test_another_byte_order():
+    received = np.arange(3.0).astype(">f8")
+    for buffer in (bytearray(received), memoryview(received.tobytes())):
+        x = la._on_buffer((None, buffer, ">f8", (3,), False), la.cpu(0))
+        assert x.tolist() == [0, 1, 2]
