@@ -137,6 +137,7 @@ cdef class NDArray(Array):
     def __irshift__(self, other): return inplace(_right_shift, self, other)
 
     def __ipow__(self, other):
+        other = plain(other)
         if not _powers_keep_dtypes:
             other = exponent_of(self, other)
         if type(other) is int and other < 0 and info((<Tensor>self).v.dtype).kind == b"b":

@@ -55,6 +55,7 @@ from lazyarray.lazy._lazy cimport (
     cast,
     cpu0,
     moved,
+    array_of,
     covers_chunk,
     dtype_code,
     fill,
@@ -82,6 +83,7 @@ from lazyarray.lazy._lazy cimport (
     quick_unary,
     quick_whole,
     read_out,
+    recording,
     returned,
     scalars_are_read,
     set_array_type,
@@ -95,7 +97,7 @@ from lazyarray.lazy._lazy cimport (
     whole_at,
 )
 from lazyarray.storage._storage cimport Chunk
-from lazyarray.ops._rows cimport MatMul, Reduction, Row, Ufunc, as_tensor_on, call_of_ufunc, calls_ufuncs, converted, converted_operand, diagonal_of, direct_elementwise, direct_get, direct_set, duplicate, gathered, goes_first, has_own_way, is_foreign, is_held, is_operand, masked_set, \
+from lazyarray.ops._rows cimport MatMul, Reduction, Row, Ufunc, as_tensor_on, call_of_ufunc, calls_ufuncs, converted, converted_operand, diagonal_of, direct_elementwise, direct_get, direct_set, duplicate, gathered, goes_first, has_own_way, is_foreign, is_held, is_operand, plain, masked_set, \
     part_of, picked, picked_elements, raveled, reordered, reshaped, squeezed, store_item, stored_elements, swapped, transposed, viewed_as
 
 from lazyarray import _numpy_facts, autograd, functions, ops, protocols
@@ -237,6 +239,7 @@ cdef extern from *:
     void guard_interface(object, int)
 
 
+include "_numbers.pxi"
 include "_operators.pxi"
 include "_methods.pxi"
 
@@ -754,6 +757,8 @@ cdef class Array(Methods):
     def __round__(self, digits=None):
         if self.v.layout.ndim:
             raise TypeError("type NDArray with axes doesn't define __round__: use la.round")
+        if self.v.drawn:  # as Python rounds
+            return as_pythons(round(scalar(self, "?round()"), digits))
         return round(scalar(self, "?round()")) if digits is None else handed(functions.round(self, digits))
 
     def __trunc__(self):

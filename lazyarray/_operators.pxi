@@ -5,6 +5,7 @@ from lazyarray.ops.operators import BINARY as _binary, COMPARISONS as _compariso
 
 
 cdef extern from "Python.h":
+    object PyObject_RichCompare(object, object, int)
     Py_hash_t _Py_HashDouble(object, double)
 
 
@@ -48,6 +49,8 @@ cdef inline bint is_usual(object o):
 cdef inline object binary(Ufunc row, int op, Tensor self, object a, object b):
     """``a op b``, of which ``self`` is one; `op` is what `quick` calls it."""
     cdef Tensor t
+    if self.v.drawn and not scalars_are_read and is_pythons(a) and is_pythons(b):
+        return of_draws(row, op, a, b)
     if self.v.layout.ndim == 0 and op != NOT_QUICK and not scalars_are_read:
         if self.v.dtype != D_IL and is_whole(self):
             t = quick_whole(op, self, b if a is self else a, a is not self)
@@ -56,6 +59,10 @@ cdef inline object binary(Ufunc row, int op, Tensor self, object a, object b):
         t = quick(op, a, b)
         if t is not None:
             return t
+    if is_scalar(self) and not scalars_are_read:
+        found = of_scalars(_python_of[row], a, b)
+        if found is not None:
+            return found
     if not (is_usual(a) and is_usual(b)):
         return operated(row, a, b)
     found = row.binary(a, b, None)
@@ -116,22 +123,28 @@ cdef inline bint is_whole(Tensor x) noexcept:
 cdef inline object logical(Ufunc row, int op, Tensor self, object a, object b):
     """``a op b``, of which ``self`` is one, for the operations on bits."""
     cdef Tensor t
-    if self.v.layout.ndim == 0 and not scalars_are_read:
+    if self.v.layout.ndim == 0 and not scalars_are_read and not self.v.drawn:
         if self.v.dtype == D_BOOL and op <= QUICK_XOR:
             t = quick_logic(op, self, b if a is self else a)
         else:
             t = quick_whole(op, self, b if a is self else a, a is not self)
         if t is not None:
             return t
-    return binary(row, NOT_QUICK, self, a, b)
+    return binary(row, op if self.v.drawn else NOT_QUICK, self, a, b)
 
 
 cdef inline object negated(Ufunc row, int op, Tensor a):
     cdef Tensor t
     if a.v.layout.ndim == 0 and not scalars_are_read:
+        if a.v.drawn:
+            return signed(operator.neg if op == QUICK_SUBTRACT else operator.abs, row, a)
         t = quick_unary(op, a)
         if t is not None:
             return t
+        if is_scalar(a):
+            number = numpys_number(a)
+            if number is not None and not recording() and not capturing():
+                return array_of(-number if op == QUICK_SUBTRACT else abs(number), cpu0())
     return unary(row, a)
 
 
@@ -140,9 +153,16 @@ cdef inline object unary(Ufunc row, Tensor a):
     return read_out(found) if scalars_are_read else found
 
 
+cdef object signed(object own, Ufunc row, Tensor a):
+    found = of_draw(own, a) if a.v.drawn and not scalars_are_read else None
+    return unary(row, a) if found is None else found
+
+
 cdef object divided(Tensor self, object a, object b):
     """``divmod(a, b)``."""
     cdef Tensor whole, rest
+    if self.v.drawn and not scalars_are_read and is_pythons(a) and is_pythons(b):
+        return of_draws(_floor_divide, QUICK_FLOOR, a, b), of_draws(_remainder, QUICK_MOD, a, b)
     if self.v.layout.ndim == 0 and not scalars_are_read:
         whole = quick(QUICK_FLOOR, a, b)
         rest = None if whole is None else quick(QUICK_MOD, a, b)
@@ -275,7 +295,11 @@ cdef class Operators(Tensor):
 
     def __pow__(self, other, mod):
         if mod is not None:
-            return NotImplemented
+            found = of_draw(lambda x: pow(x, plain(other), plain(mod)), self) if (<Tensor>self).v.drawn else None
+            return NotImplemented if found is None else found
+        if (<Tensor>self).v.drawn:
+            return binary(_power, QUICK_POWER, self, self, other)
+        other = plain(other)
         if not _powers_keep_dtypes:
             other = exponent_of(self, other)
         cdef Ufunc short = power_shortcut(self, other)
@@ -294,13 +318,17 @@ cdef class Operators(Tensor):
     def __rmatmul__(self, other): return operated(_matmul, other, self)
 
     def __neg__(self): return negated(_negative, QUICK_SUBTRACT, self)
-    def __pos__(self): return unary(_positive, self)
+    def __pos__(self): return signed(operator.pos, _positive, self)
     def __abs__(self): return negated(_absolute, QUICK_ADD, self)
-    def __invert__(self): return unary(_invert, self)
+    def __invert__(self): return signed(operator.invert, _invert, self)
 
     def __richcmp__(self, other, int op):
         cdef Tensor t
         if (<Tensor>self).v.layout.ndim == 0 and not scalars_are_read:
+            if (<Tensor>self).v.drawn and is_pythons(other):
+                x, y = plain(self), plain(other)
+                if not is_tensor(x) and not is_tensor(y):
+                    return PyObject_RichCompare(x, y, op)
             t = quick_compare(op, self, other)
             if t is not None:
                 return t

@@ -28,7 +28,7 @@ cdef class Scalar(Array):
     @property
     def __class__(self):
         # What `isinstance` asks besides the type: a program may ask for a float, or for np.floating.
-        return _numpys_types[self.v.dtype]
+        return type(np_dtype(self.v.dtype).type().item()) if self.v.drawn else _numpys_types[self.v.dtype]
 
     def __repr__(self):
         value = only_value(self if is_known(self) else settled(awaited(self, "?repr()"), False))

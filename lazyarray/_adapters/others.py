@@ -18,7 +18,7 @@ __all__: list[str] = []
 
 
 def teach_json(module: Any) -> None:
-    # NumPy's float64 is a float, which JSON writes; others of its scalars are refused.
+    # NumPy's float64 is a float, its draws are Python's numbers; others of its scalars are refused.
     encoder, make = module.JSONEncoder, module._make_iterencode
     others = encoder.default
 
@@ -26,7 +26,7 @@ def teach_json(module: Any) -> None:
     def default(self: Any, o: Any) -> Any:
         if isinstance(o, Tensor) and _rows.holds_scalar(o):
             x: Any = o
-            if x.dtype == np.float64:
+            if isinstance(x, (float, int)):
                 return x.item()
         return others(self, o)
 
@@ -61,6 +61,16 @@ def teach_sqlite(module: Any) -> None:
 
 
 def teach_statistics(module: Any) -> None:
+    # A mean of integers is one, too, where their type is none of Python's; draws are Python's.
+    def plain(data: Any) -> list[Any]:
+        return [x.item() if isinstance(x, Tensor) and isinstance(x, int) else x for x in data]
+
+    for name in ("_sum", "_ss"):
+        adds = getattr(module, name)
+        setattr(
+            module, name, functools.wraps(adds)(lambda data, *c, adds=adds: adds(plain(data), *c))
+        )
+
     # To issubclass() our floats are none of Python's, as NumPy's are.
     numpys = module._coerce
 

@@ -90,7 +90,11 @@ inline bool real_of(int op, T a, T b, T* r) {
     case QUICK_SUBTRACT: *r = a - b; return std::isfinite(*r);
     case QUICK_MULTIPLY: *r = a * b; break;
     case QUICK_DIVIDE: *r = a / b; break;
-    case QUICK_POWER: return raises_nothing(r, [=] { *r = std::pow(a, b); });
+    case QUICK_POWER:
+      return raises_nothing(r, [=] {
+        const volatile T base = a;  // to the compiler a second pow() of the same values would be the first
+        *r = std::pow(base, b);
+      });
     case QUICK_FLOOR:
     case QUICK_MOD:
       // Within what quotients and remainders of hold no flag.
@@ -213,7 +217,10 @@ inline bool complex_of(int op, const Term& a, const Term& b, double* r) {
 }
 
 inline bool magnitude_of(const Term& a, double* r) {
-  return raises_nothing(r, [=, &a] { *r = std::hypot(a.real, a.imag); });
+  return raises_nothing(r, [=, &a] {
+    const volatile double real = a.real;  // as above
+    *r = std::hypot(real, a.imag);
+  });
 }
 
 template <class T>

@@ -90,6 +90,19 @@ cdef bint take_term(object o, Term* v) noexcept:
     return True
 
 
+cdef object drawn_number(Tensor t):
+    """The Python number that a draw is to NumPy; None for any other number, and where it isn't to be read now."""
+    cdef char* p
+    if not t.v.drawn or recording() or capturing() or not t.v.near():
+        return None
+    p = t.v.elements()
+    if t.v.dtype == D_F8:
+        return (<double*>p)[0]
+    if t.v.dtype == D_IL:
+        return (<int64_t*>p)[0]
+    return bool(p[0]) if t.v.dtype == D_BOOL else complex((<double*>p)[0], (<double*>p)[1])
+
+
 # The commonest of what `take_term` takes, at less than its price.
 
 cdef inline char* scalar_at_hand(object o, int dtype) noexcept:

@@ -80,6 +80,7 @@ cdef Tensor as_tensor(object o)
 cdef Tensor as_tensor_on(object o, CDevice device)
 cdef bint is_operand(object o)
 cdef bint is_foreign(object o)
+cdef object plain(object o)
 cdef bint is_held(object o)
 cdef bint has_own_way(object o) except -1
 cdef object converted_operand(object o)

@@ -74,6 +74,7 @@ from lazyarray.lazy._lazy cimport (
     from_numpy,
     inexact,
     double_at_hand,
+    drawn_number,
     index_of,
     info,
     is_scalar,

@@ -393,7 +393,10 @@ cdef int store(Tensor to, object value) except -1:
         # As NumPy: each Python object is made one of the array's dtype, or it is an error.
         assign(to, from_object(value, np_dtype(to.v.dtype), to.v.device()))
     else:
-        t = as_tensor_on(value, to.v.device())
+        try:
+            t = as_tensor_on(value, to.v.device())
+        except Unheld:  # one object that can be made a number: a Fraction, a Decimal
+            t = from_object(value, np_dtype(to.v.dtype), to.v.device())
         tell_of_lost_parts(t.v.dtype, to.v.dtype)
         assign(to, t)
     return 0

@@ -72,6 +72,9 @@ cdef object copied_out(Tensor t, Scan* scan):
     scan.device = t.v.device()
     cdef cnp.dtype d = np_dtype(t.v.dtype)
     if is_scalar(t):
+        number = drawn_number(t)
+        if number is not None:
+            return number
         return PyArray_Scalar(t.v.elements(), d, None)
     recorder().asked()
     l.extent(size, low, high)

@@ -31,6 +31,19 @@ cdef int kind_of(object o) except -2:
     return -1
 
 
+cdef object plain(object o):
+    """A draw as the Python number that it is to NumPy, whose dtype doesn't count; anything else as it is."""
+    number = drawn_number(<Tensor>o) if is_tensor(o) else None
+    return o if number is None else number
+
+
+cdef inline int kind_of_tensor(Tensor t) noexcept:
+    """Its dtype; of a draw whose value isn't there yet, that of Python's numbers."""
+    if not t.v.drawn:
+        return t.v.dtype
+    return kWeakFloat if t.v.dtype == D_F8 else kWeakInt if t.v.dtype == D_IL else t.v.dtype
+
+
 cdef extern from "Python.h":
     PyObject* _PyType_Lookup(PyTypeObject*, object) noexcept  # makes no error to tell that there is none
 
@@ -82,7 +95,8 @@ cdef bint is_operand(object o):
     t = type(o)
     if t is float or t is int or is_tensor(o) or isinstance(o, _operand_types):
         return True
-    return hasattr(o, "__array__") and getattr(o, "__array_ufunc__", True) is not None
+    override = getattr(o, "__array_ufunc__", o)
+    return override is not None and (override is not o or hasattr(o, "__array__"))
 
 
 cdef bint goes_first(object o, Tensor x) except -1:

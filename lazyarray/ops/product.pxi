@@ -366,17 +366,25 @@ cdef CDevice device_among(a, b, c) noexcept:
     return current_device()
 
 
+cdef object promoted_as(object o, int kind):
+    """What stands for an operand of that kind where NumPy promotes dtypes."""
+    if kind < kDtypes:
+        return np_dtype(kind)
+    return o if not is_tensor(o) else 0.0 if kind == kWeakFloat else 0
+
+
 def select(condition, x, y):
     """``where(condition, x, y)`` with three arguments: a native loop that moves bytes."""
     cdef Tensor c = as_tensor_on(condition, device_among(condition, x, y))
+    x, y = plain(x), plain(y)
     cdef int kx = kind_of(x), ky = kind_of(y)
     if kx < 0:
         x = as_tensor_on(x, c.v.device())
-        kx = (<Tensor>x).v.dtype
+        kx = kind_of_tensor(<Tensor>x)
     if ky < 0:
         y = as_tensor_on(y, c.v.device())
-        ky = (<Tensor>y).v.dtype
-    dtype = np.result_type(np_dtype(kx) if kx < kDtypes else x, np_dtype(ky) if ky < kDtypes else y)
+        ky = kind_of_tensor(<Tensor>y)
+    dtype = np.result_type(promoted_as(x, kx), promoted_as(y, ky))
     return ternary(where_kernel(dtype_code(dtype)), [c, x, y], True)
 
 
@@ -386,7 +394,7 @@ cdef dict _clip_kernels = {}
 def clamp(Tensor x not None, low, high):
     """``clip(x, low, high)`` by the loops of NumPy's ufunc; the limits are scalars or arrays."""
     operands, kinds = [x], [np_dtype(x.v.dtype)]
-    for limit in (low, high):
+    for limit in (plain(low), plain(high)):
         kind = kind_of(limit)
         if kind < 0:
             limit = as_tensor_on(limit, x.v.device())

@@ -264,9 +264,13 @@ cdef class Ufunc(Row):
         cdef Tensor ta = None, tb = None
         cdef int ka, kb
         cdef Number na = None, nb = None
+        if is_tensor(a) and (<Tensor>a).v.drawn:
+            a = plain(a)
+        if is_tensor(b) and (<Tensor>b).v.drawn:
+            b = plain(b)
         if is_tensor(a):
             ta = <Tensor>a
-            ka = ta.v.dtype
+            ka = kind_of_tensor(ta)
         else:
             ka = kind_of(a)
             if ka < 0 and type(a) is Number:
@@ -280,7 +284,7 @@ cdef class Ufunc(Row):
                 ka = ta.v.dtype
         if is_tensor(b):
             tb = <Tensor>b
-            kb = tb.v.dtype
+            kb = kind_of_tensor(tb)
         else:
             kb = kind_of(b)
             if kb < 0 and type(b) is Number:
@@ -395,7 +399,7 @@ cdef class Ufunc(Row):
         for a in args:
             if isinstance(a, Tensor):
                 device = a
-        for a in args:
+        for a in map(plain, args):
             if kind_of(a) >= 0:
                 slots.append(a)
             else:
