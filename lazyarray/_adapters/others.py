@@ -11,10 +11,14 @@ import numpy as np
 from lazyarray._adapters.wrapping import wrap
 from lazyarray._ndarray import BoolScalar, IntegralScalar, RealScalar
 from lazyarray.lazy._lazy import Tensor
-from lazyarray.ops import _rows
 from lazyarray.ops._rows import Lent
 
 __all__: list[str] = []
+
+
+def _is_pythons(o: Any, kinds: Any) -> bool:
+    """Whether it is a scalar of ours that is a number of Python's to NumPy."""
+    return isinstance(o, Tensor) and isinstance(o, kinds)
 
 
 def teach_json(module: Any) -> None:
@@ -24,11 +28,7 @@ def teach_json(module: Any) -> None:
 
     @functools.wraps(others)
     def default(self: Any, o: Any) -> Any:
-        if isinstance(o, Tensor) and _rows.holds_scalar(o):
-            x: Any = o
-            if isinstance(x, (float, int)):
-                return x.item()
-        return others(self, o)
+        return o.item() if _is_pythons(o, (float, int)) else others(self, o)
 
     # Its encoder in Python (``indent=``, ``json.dump``) asks ``isinstance(x, float)``: it is true.
     @functools.wraps(make)
@@ -63,7 +63,7 @@ def teach_sqlite(module: Any) -> None:
 def teach_statistics(module: Any) -> None:
     # A mean of integers is one, too, where their type is none of Python's; draws are Python's.
     def plain(data: Any) -> list[Any]:
-        return [x.item() if isinstance(x, Tensor) and isinstance(x, int) else x for x in data]
+        return [x.item() if _is_pythons(x, int) else x for x in data]
 
     for name in ("_sum", "_ss"):
         adds = getattr(module, name)

@@ -63,7 +63,8 @@ def save(file: str | os.PathLike[str] | IO[bytes], arr: Any, allow_pickle: bool 
 
     Args:
         file: a path or a binary file. For one array ".npy" is added to a path that lacks it, unless
-            that ends in ".npz": then it is a list of one. The path of several is taken as it is.
+            that ends in ".npz": then it is a list of one. The path of several is taken as it is,
+            but one that ends in ".npy" is of one array, as NumPy's, whatever ``arr`` is.
         arr: an array, or a list or dict of arrays.
         allow_pickle: whether arrays of objects may be pickled.
     Returns: None.
@@ -79,14 +80,19 @@ def save(file: str | os.PathLike[str] | IO[bytes], arr: Any, allow_pickle: bool 
     """
     named: dict[str, Any]
     comment = b""
-    if isinstance(file, (str, os.PathLike)) and os.fspath(file).endswith(".npz"):
+    suffix = os.fspath(file)[-4:] if isinstance(file, (str, os.PathLike)) else ""
+    if suffix == ".npz":
         arr = [arr] if isinstance(arr, (Tensor, np.ndarray)) else arr
-    if isinstance(arr, Mapping):
+    if suffix != ".npy" and isinstance(arr, Mapping):
         named = dict(arr)
         for key in named:
             if not isinstance(key, str):
                 raise TypeError(f"save: the keys are strings, not {type(key).__name__}")
-    elif isinstance(arr, (list, tuple)) and all(isinstance(x, (Tensor, np.ndarray)) for x in arr):
+    elif (
+        suffix != ".npy"
+        and isinstance(arr, (list, tuple))
+        and all(isinstance(x, (Tensor, np.ndarray)) for x in arr)
+    ):
         named = {f"arr_{i}": value for i, value in enumerate(arr)}
         comment = _LIST
     else:

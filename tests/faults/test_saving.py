@@ -23,7 +23,7 @@ def same(got, want):
     return isinstance(got, la.NDArray) and np.array_equal(got.asnumpy(), want.asnumpy())
 
 
-@pytest.mark.parametrize("name", ["p", "p.npy", "p.npz", "p.x"])
+@pytest.mark.parametrize("name", ["p", "p.npz", "p.x"])
 @pytest.mark.parametrize("first", [ARRAY, LIST, DICT], ids=["array", "list", "dict"])
 @pytest.mark.parametrize("second", [ARRAY, LIST, DICT], ids=["array", "list", "dict"])
 def test_the_last_that_was_saved_is_loaded(name, first, second, tmp_path):

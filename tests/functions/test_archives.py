@@ -152,3 +152,19 @@ def test_an_archive_s_other_attributes(tmp_path):
     la.savez(tmp_path / "a", x=la.arange(3))
     found = la.load(tmp_path / "a.npz")
     assert found.f.x.tolist() == [0, 1, 2] and found.fid is None and found.zip is None
+
+
+def test_a_path_of_one_array_holds_one(tmp_path):
+    def loaded(xp, arr):
+        path = tmp_path / f"{xp.__name__}.npy"
+        xp.save(path, arr)
+        return np.load(path, allow_pickle=True), xp.load(path, allow_pickle=True)
+
+    for give in (lambda xp: [xp.ones(3), xp.zeros(3)], lambda xp: (xp.arange(2), [3, 4])):
+        for got, want in zip(loaded(la, give(la)), loaded(np, give(np)), strict=True):
+            assert (got.shape, got.dtype, got.tolist()) == (want.shape, want.dtype, want.tolist())
+    for got in loaded(la, {"loss": [0.5, 0.25], "w": la.ones(2)}):
+        history = got.item()
+        assert history["loss"] == [0.5, 0.25] and type(history["w"]) is np.ndarray
+    with pytest.raises(ValueError, match="inhomogeneous"):
+        la.save(tmp_path / "x.npy", [la.ones(2), la.ones(3)])

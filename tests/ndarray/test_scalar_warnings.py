@@ -1,4 +1,4 @@
-"""What operators of scalars tell of, in the words of NumPy's scalars, and what errstate makes of it."""
+"""What operators of scalars tell of, in NumPy's words, and what errstate makes of it."""
 
 import warnings
 
