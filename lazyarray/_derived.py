@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -33,11 +34,16 @@ _PROPERTIES = ("T", "mT", "real", "imag")
 
 # Functions of NumPy's, besides ufuncs and their reductions, that give one of their first operand's
 # class, the latter by its __array_wrap__; those that give none of it though they copy nothing.
-_KEEP = """argsort around clip cumprod cumsum diagonal dot empty_like full_like
-    ones_like ravel repeat reshape roll round sort squeeze swapaxes take tile
-    transpose unique zeros_like""".split()
+_KEEP = """argpartition argsort around astype choose clip count_nonzero cumprod cumsum
+    cumulative_prod cumulative_sum delete diag diagflat diagonal dot ediff1d empty_like expand_dims
+    fix full_like gradient i0 imag inner insert isneginf isposinf isreal kron linalg.cholesky
+    linalg.inv linalg.lstsq linalg.matrix_power linalg.pinv linalg.qr linalg.solve linalg.svd
+    meshgrid moveaxis nan_to_num nancumprod nancumsum nanmean nanmedian nanpercentile nanprod
+    nanquantile nanstd nansum nanvar ones_like packbits partition percentile piecewise quantile
+    ravel repeat reshape roll rollaxis rot90 round sort squeeze swapaxes take take_along_axis tile
+    transpose unique unique_values zeros_like""".split()
 _WRAPPED = (*_MOMENTS, "median")
-_DROP = ("asarray", "ascontiguousarray", "asfortranarray", "einsum")
+_DROP = ("asarray", "ascontiguousarray", "asfortranarray", "einsum", "isin", "linalg.norm")
 
 _new = NDArray.__new__
 
@@ -65,7 +71,7 @@ class Derived(NDArray):
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         keep, wrapped, drop = [
-            [getattr(np, name) for name in names] for names in (_KEEP, _WRAPPED, _DROP)
+            [attrgetter(name)(np) for name in names] for names in (_KEEP, _WRAPPED, _DROP)
         ]
         expect_derived(Derived, keep, wrapped, drop, _array_wrap)
 
@@ -104,8 +110,9 @@ class Derived(NDArray):
 
     def _like(self, result: Any) -> Any:
         """A result as one of the class: arrays are, of no axes, too; all else isn't changed."""
-        if type(result) is tuple:
-            return tuple([self._like(part) for part in result])
+        if isinstance(result, tuple):
+            parts = [self._like(part) for part in result]
+            return type(result)(*parts) if hasattr(result, "_fields") else tuple(parts)
         if isinstance(result, Tensor) and not isinstance(result, Derived):
             return _ndarray.of_class(result, type(self), self)
         return result
@@ -178,6 +185,18 @@ def _operator(name: str, ufunc: np.ufunc, reflected: bool) -> Callable[..., Any]
     return method
 
 
+def _inplace(name: str, ufunc: np.ufunc) -> Callable[..., Any]:
+    base: Any = getattr(NDArray, name)
+
+    @wraps(base)
+    def method(self: Any, other: Any) -> Any:
+        if self._overrides():
+            return self.__array_ufunc__(ufunc, "__call__", self, other, out=(self,))
+        return base(self, other)
+
+    return method
+
+
 def _property(name: str) -> property:
     base = getattr(NDArray, name)
     return property(lambda self: self._like(base.__get__(self)), base.__set__, doc=base.__doc__)
@@ -186,6 +205,8 @@ def _property(name: str) -> property:
 for _rows_of, _reflected in ((METHODS, False), (REFLECTED, True)):
     for _name, _row in _rows_of.items():
         setattr(Derived, _name, _operator(_name, _row.ufunc, _reflected))
+        if hasattr(NDArray, _inplaces := _name.replace("__", "__i", 1)) and not _reflected:
+            setattr(Derived, _inplaces, _inplace(_inplaces, _row.ufunc))
 for _name in _METHODS:
     setattr(Derived, _name, _method(_name))
 for _name in _PROPERTIES:

@@ -122,6 +122,8 @@ cdef PyObject* of_derived(PyObject* result, object host, PyObject** args, size_t
         n = min(n, 1) if host in _keep_class else 0
     for i in range(n):
         if isinstance(<object>args[i], _derived):
+            if names is not NULL and "out" in <tuple>names:
+                return result  # what the program gave
             if isinstance(host, np.ufunc):
                 given = tuple([<object>args[k] for k in range(n)])
                 found = (<object>args[i])._wrapped(<object>result, (host, given, 0))
@@ -135,6 +137,17 @@ cdef PyObject* of_derived(PyObject* result, object host, PyObject** args, size_t
     Py_INCREF(found)
     Py_DECREF(<object>result)
     return <PyObject*>found
+
+
+cdef object told_by_class(object ufunc, str method, tuple inputs, dict given):
+    """What a class that a program derives says itself that a method of a ufunc gives; NotImplemented: it says nothing."""
+    if _derived is None:
+        return NotImplemented
+    for x in inputs:
+        if isinstance(x, _derived) and x._overrides():
+            given = {key: value for key, value in given.items() if value is not None and value is not False}
+            return x.__array_ufunc__(ufunc, method, *inputs, **given)
+    return NotImplemented
 
 
 cdef inline object of_class_of(object x, object result):

@@ -594,6 +594,11 @@ cdef class Ufunc(Row):
         >>> la.multiply.reduce(la.array([[1, 2], [3, 4]]), axis=1).asnumpy()
         array([ 2, 12])
         """
+        found = told_by_class(self.ufunc, "reduce", (array, *args),
+                           kwargs | {"axis": axis or None if type(axis) is int else axis, "dtype": dtype,
+                                     "out": out, "keepdims": keepdims})
+        if found is not NotImplemented:
+            return found
         if out is None and not args and not kwargs:
             row = _reductions.get(self.ufunc)
             if row is not None and is_tensor(array) and type(axis) is int:
@@ -621,6 +626,9 @@ cdef class Ufunc(Row):
         >>> la.maximum.accumulate(la.array([1, 3, 2, 5])).asnumpy()
         array([1, 3, 3, 5])
         """
+        found = told_by_class(self.ufunc, "accumulate", (array,), {"axis": axis or None, "dtype": dtype, "out": out})
+        if found is not NotImplemented:
+            return found
         result = direct_call(self.ufunc.accumulate, (array, axis, dtype)) if out is None else None
         if result is None:
             result = self.method("accumulate", array, axis, dtype, out)
@@ -646,6 +654,9 @@ cdef class Ufunc(Row):
         >>> la.add.reduceat(la.arange(8), [0, 4, 1, 5]).asnumpy()
         array([ 6,  4, 10, 18])
         """
+        found = told_by_class(self.ufunc, "reduceat", (array, indices), {"axis": axis or None, "dtype": dtype, "out": out})
+        if found is not NotImplemented:
+            return found
         result = direct_call(self.ufunc.reduceat, (array, indices, axis, dtype)) if out is None else None
         if result is None:
             result = self.method("reduceat", array, indices, axis, dtype, out)
@@ -667,6 +678,9 @@ cdef class Ufunc(Row):
         array([[3, 4],
                [6, 8]])
         """
+        found = told_by_class(self.ufunc, "outer", (a, b), kwargs)
+        if found is not NotImplemented:
+            return found
         # What comes is as large as the square of the operands.
         result = direct_call(self.ufunc.outer, (a, b), 512) if not kwargs else None
         if result is None:
@@ -690,6 +704,9 @@ cdef class Ufunc(Row):
         >>> x.asnumpy()
         array([2., 0., 1.])
         """
+        found = told_by_class(self.ufunc, "at", (a, indices, *values), {})
+        if found is not NotImplemented:
+            return found
         if direct_write(self.ufunc.at, (a, indices, *values)):
             return None
         return self.method("at", a, indices, *values)

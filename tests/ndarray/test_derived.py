@@ -92,6 +92,11 @@ Info([1.0, 2], "x").info | (Info([1.0, 2], "x") * 2).info | Info([1.0, 2], "x")[
 copy.copy(Info([1.0], "x")).info | copy.deepcopy(Info([1.0, 2.0], "x"))
 Owner([1.0, 4]) + 1 | 1 - Owner([1.0, 4]) | -Owner([1.0, 4]) | Owner([1.0, 4]) > 1 | xp.sqrt(Owner([1.0, 4]))
 xp.add(1, Owner([1.0, 4])) | xp.arange(3.0).view(Twice) * 3 | 3 * xp.arange(3.0).view(Twice)
+xp.expand_dims(w, 0) | xp.nansum(w, axis=0) | xp.nanmean(w, axis=0) | xp.nancumsum(w) | xp.percentile(w, 50, axis=0)
+xp.inner(w, w) | xp.rot90(w) | xp.moveaxis(w, 0, 1) | xp.diag(w) | xp.kron(w, w) | xp.gradient(w) | xp.ediff1d(w)
+xp.insert(w, 0, 1) | xp.delete(w, 0) | xp.nan_to_num(w) | xp.fix(w) | xp.partition(w, 1) | xp.linalg.inv(w[:, :2])
+xp.linalg.qr(w[:, :2])[1] | xp.linalg.norm(w, axis=0) | xp.isin(w, w) | xp.meshgrid(w[0], w[1]) | xp.imag(w)
+xp.take_along_axis(w, xp.argsort(w, 1), 1) | xp.astype(w, int) | xp.clip(w, 0, 1, out=xp.ones((2, 3)))
 isinstance(w, Plain) | isinstance(w[0] + 1, Plain) | issubclass(Plain, xp.ndarray) | type(w.sum()).__name__"""  # noqa: E501
 
 
@@ -221,3 +226,23 @@ def test_extremes_without_nans(name):
     assert type(rows) is Mine
     assert rows.tolist() == getattr(np, name)(x.asnumpy(), axis=1).tolist()
     assert float(getattr(la, name)(x, initial=2.5)) == getattr(np, name)(x.asnumpy(), initial=2.5)
+
+
+OWNED = """xp.add.reduce(w) | xp.add.reduce(w, axis=-1) | xp.add.accumulate(w) | xp.add.outer(w, w) | xp.add.at(w, [0], 1)
+xp.add.reduceat(w, [0, 1]) | xp.add.reduce(w, keepdims=True) | xp.multiply.reduce(w, initial=2.0)"""
+
+
+@pytest.mark.parametrize("call", calls(OWNED))
+def test_methods_of_ufuncs_ask_the_class(call):
+    found = [told(eval(call, {"xp": xp, "w": CLASSES[xp]["Owner"]([1.0, 4.0])})) for xp in (np, la)]
+    assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("operator", ["+=", "-=", "*=", "/=", "//=", "%=", "**="])
+def test_operators_in_place_ask_the_class(operator):
+    found = []
+    for xp in (np, la):
+        names = {"w": CLASSES[xp]["Owner"]([1.0, 4.0])}
+        exec(f"w {operator} 3", names)
+        found.append(told(names["w"]))
+    assert found[0] == found[1]
