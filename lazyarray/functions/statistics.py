@@ -291,7 +291,10 @@ def ptp(
     """
     x = asarray(a)
     if out is None:
-        return _max(x, axis, keepdims=keepdims) - _min(x, axis, keepdims=keepdims)
+        result: NDArray = op.subtract(
+            _max(x, axis, keepdims=keepdims), _min(x, axis, keepdims=keepdims)
+        )
+        return result
     # As NumPy: ``out`` is a maximum first. What may be wrong is found before.
     np.subtract.resolve_dtypes((out_array(out).dtype, x.dtype, out.dtype))
     _max(x, axis, out, keepdims)

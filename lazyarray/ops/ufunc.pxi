@@ -492,6 +492,7 @@ cdef class Ufunc(Row):
             return results
         if out is Ellipsis:
             return tuple([writable(r) for r in results])
+        shape = ()
         for o, r in zip(out, results):  # every error before the first write
             if o is None:
                 continue
@@ -499,6 +500,13 @@ cdef class Ufunc(Row):
             same_device(result, to)
             check_out_dtype(self.ufunc, to, result.v.dtype)
             check_out_shape(to, &result.v.layout)
+            shape = np.broadcast_shapes(shape, shape_tuple(&to.v))
+        if shape != shape_tuple(&result.v):  # an output that is larger makes the other one so
+            for o in out:
+                if o is not None and o.shape != shape:
+                    raise ValueError(f"non-broadcastable output operand with shape {o.shape} doesn't match the "
+                                     f"broadcast shape {shape}")
+            results = [wide(r, shape) if o is None else r for o, r in zip(out, results)]
         # Of two that share memory NumPy writes the first to a copy, which comes last; the second to one if it
         # shares an operand's, too.
         pairs = list(zip(out, results))
@@ -725,6 +733,13 @@ cdef class Ufunc(Row):
             return _taught["methods"][name](self.ufunc, *args, **kwargs)
         except Unheld as error:
             return _taught["handed_over"](getattr(self.ufunc, name), args, kwargs, error)
+
+
+cdef Tensor wide(Tensor x, tuple shape):
+    """A copy in a shape that it broadcasts to."""
+    cdef Tensor copy = make(shape, np_dtype(x.v.dtype), x.v.device())
+    assign(copy, x)
+    return copy
 
 
 cdef object unknown_argument(str name, dict rest):

@@ -228,7 +228,8 @@ def test_extremes_without_nans(name):
     assert float(getattr(la, name)(x, initial=2.5)) == getattr(np, name)(x.asnumpy(), initial=2.5)
 
 
-OWNED = """xp.add.reduce(w) | xp.add.reduce(w, axis=-1) | xp.add.accumulate(w) | xp.add.outer(w, w) | xp.add.at(w, [0], 1)
+OWNED = """xp.add.reduce(w) | xp.add.reduce(w, axis=-1) | xp.add.accumulate(w)
+xp.add.outer(w, w) | xp.add.at(w, [0], 1)
 xp.add.reduceat(w, [0, 1]) | xp.add.reduce(w, keepdims=True) | xp.multiply.reduce(w, initial=2.0)"""
 
 

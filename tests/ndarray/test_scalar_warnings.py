@@ -41,3 +41,17 @@ def test_scalars_warn_as_numpys(line):
     assert outcome(line, la) == outcome(line, np)
     assert outcome(line, la, all="raise") == outcome(line, np, all="raise")
     assert outcome(line, la, all="ignore") == outcome(line, np, all="ignore")
+
+
+@pytest.mark.parametrize(
+    "line", ["x.sum()", "xp.prod(x)", "xp.mean(x)", "x.sum(axis=0)", "xp.ptp(x * y)"]
+)
+@pytest.mark.parametrize("n", [2, 5000])
+def test_reductions_warn_as_numpys(line, n):
+    found = []
+    for xp in (la, np):
+        x = xp.tile(xp.array([1.7e308, 1.7e308]), n // 2)
+        with pytest.warns(RuntimeWarning) as caught:
+            repr(eval(line, {"xp": xp, "x": x, "y": xp.resize([1.0, -1.0], n)}))
+        found.append([str(w.message) for w in caught])
+    assert found[0] == found[1]

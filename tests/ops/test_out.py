@@ -535,3 +535,20 @@ def test_two_outs_that_share_memory(call):
         eval(call, {"xp": xp, "x": x})
         found.append(x.tolist())
     assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("name", ["frexp", "modf"])
+@pytest.mark.parametrize(
+    "shapes", [((2, 3), None), (None, (2, 3)), ((2, 3), (2, 3)), ((2, 3), (3,))]
+)
+def test_one_of_two_outputs_makes_the_other_as_large(name, shapes):
+    def called(xp):
+        kinds = getattr(np, name).resolve_dtypes((np.dtype(float), None, None))[1:]
+        outs = [n and xp.zeros(n, kind) for n, kind in zip(shapes, kinds, strict=True)]
+        try:
+            found = getattr(xp, name)(xp.arange(3) / 2, out=tuple(outs))
+        except ValueError as e:
+            return str(e)
+        return [(x.shape, x.tolist()) for x in found]
+
+    assert called(la) == called(np)
