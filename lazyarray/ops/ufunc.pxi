@@ -492,7 +492,7 @@ cdef class Ufunc(Row):
             return results
         if out is Ellipsis:
             return tuple([writable(r) for r in results])
-        shape = ()
+        own = shape = shape_tuple(&(<Tensor>results[0]).v)
         for o, r in zip(out, results):  # every error before the first write
             if o is None:
                 continue
@@ -501,7 +501,7 @@ cdef class Ufunc(Row):
             check_out_dtype(self.ufunc, to, result.v.dtype)
             check_out_shape(to, &result.v.layout)
             shape = np.broadcast_shapes(shape, shape_tuple(&to.v))
-        if shape != shape_tuple(&result.v):  # an output that is larger makes the other one so
+        if shape != own:  # an output that is larger makes the other one so
             for o in out:
                 if o is not None and o.shape != shape:
                     raise ValueError(f"non-broadcastable output operand with shape {o.shape} doesn't match the "

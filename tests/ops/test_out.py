@@ -548,7 +548,7 @@ def test_one_of_two_outputs_makes_the_other_as_large(name, shapes):
         try:
             found = getattr(xp, name)(xp.arange(3) / 2, out=tuple(outs))
         except ValueError as e:
-            return str(e)
+            return str(e).replace(" ", "")
         return [(x.shape, x.tolist()) for x in found]
 
     assert called(la) == called(np)
