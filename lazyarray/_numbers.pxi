@@ -9,6 +9,10 @@ cdef inline bint is_pythons(object o):
     return t is float or t is int or t is bool or t is complex or is_tensor(o) and (<Tensor>o).v.drawn
 
 
+cdef inline bint is_integer(object o):
+    return type(o) is int or is_tensor(o) and (<Tensor>o).v.dtype == D_IL
+
+
 cdef object as_pythons(object value):
     """A Python number as a scalar that prints as one; itself if it is a truth, or where that doesn't hold it."""
     found = value if type(value) is bool else array_of(value, cpu0())
@@ -20,7 +24,8 @@ cdef object as_pythons(object value):
 cdef object of_draws(Ufunc row, int op, object a, object b):
     """``a op b`` of two numbers that are Python's to NumPy, one of them drawn."""
     cdef Tensor t = None
-    if op != QUICK_POWER and op < QUICK_LEFT:  # which of NumPy's integers lose their upper bits
+    # Of integers these lose their upper bits where they are NumPy's.
+    if op < QUICK_LEFT and (op != QUICK_POWER or not (is_integer(a) and is_integer(b))):
         t = quick(op, a, b)
     if t is None or t.v.dtype == D_C16:
         x, y = plain(a), plain(b)
@@ -29,6 +34,11 @@ cdef object of_draws(Ufunc row, int op, object a, object b):
         t = row.binary(a, b, None)
     t.v.drawn = t.v.dtype in (D_F8, D_IL)
     return t
+
+
+cdef object power_of_draw(Tensor a, object exponent, object modulus):
+    """``pow`` of three."""
+    return of_draw(lambda x: pow(x, plain(exponent), plain(modulus)), a)
 
 
 cdef object of_draw(object own, Tensor a):
@@ -41,10 +51,12 @@ cdef object of_draw(object own, Tensor a):
 # warnings, and multiply complex numbers by other code than arrays.
 
 cdef object numpys_number(object o):
-    """NumPy's scalar that an operand is, or Python's number; None for an array and for what isn't there yet."""
+    """NumPy's scalar that an operand is, or Python's number; None for a truth, an array and what isn't there yet."""
     o = plain(o)
     if is_tensor(o):
-        return only_value(<Tensor>o) if is_scalar(<Tensor>o) and (<Tensor>o).v.near() else None
+        if not is_scalar(<Tensor>o) or not (<Tensor>o).v.near() or (<Tensor>o).v.dtype == D_BOOL:
+            return None
+        return only_value(<Tensor>o)
     t = type(o)
     return o if t is float or t is int or t is bool or t is complex or is_of(o, np.generic) else None
 

@@ -59,7 +59,7 @@ cdef inline object binary(Ufunc row, int op, Tensor self, object a, object b):
         t = quick(op, a, b)
         if t is not None:
             return t
-    if is_scalar(self) and not scalars_are_read:
+    if is_scalar(self) and self.v.dtype != D_BOOL and not scalars_are_read:
         found = of_scalars(_python_of[row], a, b)
         if found is not None:
             return found
@@ -136,11 +136,12 @@ cdef inline object logical(Ufunc row, int op, Tensor self, object a, object b):
 cdef inline object negated(Ufunc row, int op, Tensor a):
     cdef Tensor t
     if a.v.layout.ndim == 0 and not scalars_are_read:
-        if a.v.drawn:
-            return signed(operator.neg if op == QUICK_SUBTRACT else operator.abs, row, a)
         t = quick_unary(op, a)
         if t is not None:
+            t.v.drawn = a.v.drawn
             return t
+        if a.v.drawn:
+            return signed(operator.neg if op == QUICK_SUBTRACT else operator.abs, row, a)
         if is_scalar(a):
             number = numpys_number(a)
             if number is not None and not recording() and not capturing():
@@ -295,11 +296,12 @@ cdef class Operators(Tensor):
 
     def __pow__(self, other, mod):
         if mod is not None:
-            found = of_draw(lambda x: pow(x, plain(other), plain(mod)), self) if (<Tensor>self).v.drawn else None
+            found = power_of_draw(self, other, mod) if (<Tensor>self).v.drawn else None
             return NotImplemented if found is None else found
         if (<Tensor>self).v.drawn:
             return binary(_power, QUICK_POWER, self, self, other)
-        other = plain(other)
+        if is_tensor(other) and (<Tensor>other).v.drawn:
+            other = plain(other)
         if not _powers_keep_dtypes:
             other = exponent_of(self, other)
         cdef Ufunc short = power_shortcut(self, other)
@@ -325,11 +327,13 @@ cdef class Operators(Tensor):
     def __richcmp__(self, other, int op):
         cdef Tensor t
         if (<Tensor>self).v.layout.ndim == 0 and not scalars_are_read:
+            t = quick_compare(op, self, other)
             if (<Tensor>self).v.drawn and is_pythons(other):
+                if t is not None:
+                    return <bint>(t.v.elements()[0] != 0)
                 x, y = plain(self), plain(other)
                 if not is_tensor(x) and not is_tensor(y):
                     return PyObject_RichCompare(x, y, op)
-            t = quick_compare(op, self, other)
             if t is not None:
                 return t
         if not is_usual(other):

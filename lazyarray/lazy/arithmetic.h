@@ -105,7 +105,7 @@ inline bool real_of(int op, T a, T b, T* r) {
       return true;
     default: return false;
   }
-  return std::isfinite(*r) && (std::fabs(*r) > least || a == 0) && (b != 0 || op != QUICK_DIVIDE);
+  return std::isfinite(*r) && (std::fabs(*r) > least || a == 0 || b == 0) && (b != 0 || op != QUICK_DIVIDE);
 }
 
 inline bool whole_of(int op, int64_t a, int64_t b, int64_t* r) {
