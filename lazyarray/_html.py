@@ -25,7 +25,7 @@ def of_array(x: NDArray) -> str:
         f"<div><code>{html.escape(facts)}</code> "
         f'<span style="color:{_COLORS[state]}">{state}</span></div>'
     ]
-    if state == "complete" and x.device.device_type != "gpu":
+    if state == "complete" and x.device._on_host:
         values = _sample(x)
         if x.size <= (_POINTS if x.ndim == 1 else 100) and x.ndim <= 2:
             parts.append(f"<pre>{html.escape(np.array2string(values, threshold=50))}</pre>")

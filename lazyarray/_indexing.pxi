@@ -187,6 +187,3 @@ cdef Tensor basic_view(Tensor x, object key, int* kind):
         memcpy(v.v.layout.shape(), shape, out * sizeof(npy_intp))
         memcpy(v.v.layout.strides(), strides, out * sizeof(npy_intp))
     return v
-
-
-cdef dict _KINDS = {1: "cpu", 2: "gpu", 3: "cpu_pinned"}

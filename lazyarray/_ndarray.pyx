@@ -21,7 +21,7 @@ from cpython.object cimport PyObject, PyTypeObject, Py_EQ, Py_GE, Py_GT, Py_LE, 
 from libc.stdint cimport int64_t, uint64_t
 from libc.string cimport memcpy
 
-from lazyarray.engine._engine cimport GPU, Var
+from lazyarray.engine._engine cimport Device, Var
 from lazyarray.lazy._lazy cimport (
     is_of,
     D_BOOL,
@@ -305,7 +305,7 @@ cdef class ArrayVar(Var):
 
 cdef Tensor awaited(Tensor array, str what):
     """The array, or its copy on the host, waited for as `what`."""
-    if array.v.device().kind == GPU:
+    if not array.v.on_host():
         array = moved(array, cpu0())
     wait(array, False, what)
     return array
@@ -390,7 +390,7 @@ cdef object element_value(Tensor x, npy_intp at):
 
 cdef int lent(Tensor array, Py_buffer* view, int flags) except -1:
     """The memory itself, or for what only reads an array on a GPU a copy of it."""
-    if array.v.device().kind == GPU:
+    if not array.v.on_host():
         if flags & PyBUF_WRITABLE:
             raise BufferError("an array on a GPU has no memory that the host could write to")
         exported = copy_out(awaited(array, "?buffer"))
@@ -497,7 +497,9 @@ cdef class Array(Methods):
     @property
     def ctx(self):
         """The device that the array lives on."""
-        return Context(_KINDS[self.v.device().kind], self.v.device().id)
+        cdef Device where = <Device>Context.__new__(Context)
+        where.c = self.v.device()
+        return where
 
     @property
     def context(self):
@@ -828,9 +830,7 @@ cdef class Array(Methods):
         return protocols.dlpack.dlpack(self, stream, max_version, dl_device, copy)
 
     def __dlpack_device__(self):
-        if self.v.device().kind == GPU:
-            return (2, self.v.device().id)
-        return (1, 0)
+        return (self.v.device().dlpack_kind(), 0 if self.v.on_host() else self.v.device().id)
 
     def __bytes__(self):
         if not self.v.layout.ndim and info(self.v.dtype).kind in b"iu":

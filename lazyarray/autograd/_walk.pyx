@@ -13,7 +13,7 @@ from libc.stdint cimport uint64_t
 from cython.operator cimport dereference
 from libcpp.vector cimport vector
 
-from lazyarray.engine._engine cimport CDevice, Device, site_text
+from lazyarray.engine._engine cimport new_device, site_text
 from lazyarray.lazy._lazy cimport (
     GradientInput,
     Layout,
@@ -304,7 +304,7 @@ cdef class Walk:
         cdef int i
         cdef npy_intp times = 1
         if not (r.v.device() == o.memory.device):
-            r = functions.memory.to_device(r, on_device(o.memory.device))
+            r = functions.memory.to_device(r, new_device(o.memory.device))
         if info(r.v.dtype).kind == b"c" and info(o.dtype).kind != b"c":
             r = functions.real(r)
         if r.v.dtype != o.dtype:
@@ -639,12 +639,6 @@ cdef class Walk:
         for watcher in list(_watchers):
             watcher(written)
         return 0
-
-
-cdef object on_device(CDevice d):
-    cdef Device device = Device.__new__(Device)
-    device.c = d
-    return device
 
 
 def walk(list heads, list gradients, variables, bint retain, bint create):

@@ -34,9 +34,8 @@ def _dumps(x: Any) -> tuple[dict[str, Any], list[Any]]:
         return _failed(x, error)
     if leaf_grad(x):
         raise NotImplementedError("an array with a gradient")  # pickle, which is next, takes both
-    on_gpu = x.device.device_type == "gpu"
     # Until the frame is gone, each op on x has run when its call returns.
-    host: np.ndarray = x.asnumpy() if on_gpu else _share.export(x, _WHAT)
+    host: np.ndarray = _share.export(x, _WHAT) if x.device._on_host else x.asnumpy()
     once = host[tuple(slice(None) if step else slice(1) for step in host.strides)]
     turned = once.flags.f_contiguous and not once.flags.c_contiguous
     rows = once.T if turned else np.asarray(once, order="C")

@@ -21,7 +21,7 @@ import time
 import numpy as np
 
 from lazyarray.engine._engine cimport (
-    GPU, CEngine, Device, OnComplete, RunContext, Var, process_engine, raise_later,
+    CEngine, Device, OnComplete, RunContext, Var, process_engine, raise_later,
 )
 from lazyarray.lazy._lazy cimport Tensor
 from lazyarray.engine import FnProperty
@@ -137,7 +137,7 @@ cdef class Repeated:
 
 def on_host(Tensor x not None):
     """Whether an array is in memory that MPI can read."""
-    return x.v.device().kind != GPU
+    return x.v.on_host()
 
 
 def is_profiled():
@@ -223,7 +223,7 @@ cdef class Task:
     def starts(self, RunContext run_ctx, OnComplete done):
         """What the engine calls when the arrays are ready."""
         self.run_ctx, self.done = run_ctx, done
-        if run_ctx.ctx.device_type == "gpu":
+        if run_ctx.ctx.c.has_streams():
             try:  # here, where this thread's stream is the op's: memory is allocated for it
                 self.views = {key: run_ctx.cupy(x) for key, x in self.own_.items()}
                 self.stream = stream_of_thread(run_ctx.ctx.device_id)

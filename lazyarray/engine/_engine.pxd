@@ -18,11 +18,16 @@ cdef extern from "device.h" namespace "lazyarray" nogil:
     cdef cppclass CDevice "lazyarray::Device":
         int32_t kind
         int32_t id
+        cbool plain()
+        cbool on_host()
+        cbool has_streams()
+        int32_t dlpack_kind()
+        uint32_t number()
+        string text() except +
         cbool operator==(const CDevice&)
 
     enum:
         CPU "lazyarray::Device::CPU"
-        GPU "lazyarray::Device::GPU"
         CPU_PINNED "lazyarray::Device::CPU_PINNED"
 
 
@@ -354,6 +359,7 @@ cdef class Opr:
     cdef bint deleted
 
 
+cdef Device new_device(CDevice c)
 cdef object new_var(CVar* c)
 cdef int raise_error(CError* error, bint seen=*) except -1
 cdef CError* error_from_exception(object exc, const char* name, uint32_t site) noexcept

@@ -49,7 +49,7 @@ cdef class RunContext:
             raise RuntimeError("the op of this run_ctx has ended")
         if not isinstance(getattr(x, "var", None), Var):
             raise TypeError(f"run_ctx.cupy takes an array, not {type(x).__name__}")
-        if self.ctx.c.kind != GPU:
+        if not self.ctx.c.has_streams():
             raise ValueError(f"run_ctx.cupy is of ops on a GPU: this one is on {self.ctx!r}")
         if x.ctx != self.ctx:
             raise ValueError(f"the array is on {x.ctx!r}, the op on {self.ctx!r}")
@@ -77,7 +77,7 @@ def set_gpu_scope(scope, quiesce):
 
 
 cdef int _call_there(object fn, RunContext run_ctx, tuple args) except -1:
-    if run_ctx.ctx.c.kind == GPU and _gpu_scope is not None:
+    if run_ctx.ctx.c.has_streams() and _gpu_scope is not None:
         with _gpu_scope(run_ctx.ctx.c.id):
             fn(run_ctx, *args)
     else:
@@ -87,9 +87,7 @@ cdef int _call_there(object fn, RunContext run_ctx, tuple args) except -1:
 
 cdef RunContext _run_context(CRunContext& ctx):
     cdef RunContext r = RunContext.__new__(RunContext)
-    cdef Device d = Device.__new__(Device)
-    d.c = ctx.device
-    r.ctx = d
+    r.ctx = new_device(ctx.device)
     r.op = ctx.op
     return r
 

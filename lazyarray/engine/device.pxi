@@ -56,17 +56,28 @@ cdef class Device:
         """The number of the device among its type."""
         return self.c.id
 
+    @property
+    def _on_host(self):
+        """Whether the host's processors reach its memory."""
+        return self.c.on_host()
+
     def __eq__(self, other):
         return isinstance(other, Device) and self.c == (<Device>other).c
 
     def __hash__(self):
-        return self.c.kind << 16 | self.c.id
+        return self.c.number()
 
     def __repr__(self):
-        return f"{self.device_type}({self.device_id})"
+        return self.c.text().decode()
 
     def __reduce__(self):
         return type(self), (self.device_type, self.device_id)
+
+
+cdef Device new_device(CDevice c):
+    cdef Device d = Device.__new__(Device)
+    d.c = c
+    return d
 
 
 cdef class Var:

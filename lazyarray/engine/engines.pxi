@@ -280,7 +280,7 @@ cdef class Engine:
         cdef list exported = []
         if not is_async:
             exported = [v for v in const_vars + mutable_vars if (<Var>v).c.exports.load()]
-        if exported and ctx.c.kind == GPU and _gpu_quiesce is not None:
+        if exported and ctx.c.has_streams() and _gpu_quiesce is not None:
             _gpu_quiesce(ctx.c.id)  # of what others do with the memory
         cdef COp* op = self.c.new_op()
         cdef PyTask* task

@@ -191,7 +191,7 @@ def on_memory(host: np.ndarray, device: Device | None = None) -> NDArray:
 def near() -> Device:
     """The current device, or the host where that is a GPU."""
     device = current_context()
-    return cpu(0) if device.device_type == "gpu" else device
+    return device if device._on_host else cpu(0)
 
 
 def unusable(host: np.ndarray) -> str:

@@ -174,7 +174,7 @@ cdef extern from "lazy/view.h" namespace "lazyarray" nogil:
         char* elements()
         cbool has_memory()
         CDevice device()
-        cbool on_gpu()
+        cbool on_host()
         cbool at_hand()
         cbool near()
         cbool same_memory(const View&)
@@ -347,8 +347,9 @@ cdef extern from "lazy/recorder.h" namespace "lazyarray" nogil:
         int64_t tile_bytes, stream_bytes, ahead_bytes, stream, least, most, ahead_least, row, panels, panel
         double split_ns, task_ns, compile_ns
     cdef cppclass Backend:
-        pass
+        cbool holds(int)
     cdef cppclass Executor:
+        Backend& on(CDevice)
         Runtime runtime
         Backend** backends
     cdef cppclass Report:
@@ -571,7 +572,7 @@ cdef Tensor from_numpy(object array, CDevice device)
 cdef object numpy_view(const View* v, bint writable)
 cdef Tensor cast(Tensor x, int dtype)
 cdef int assign(Tensor to, Tensor value) except -1
-cdef bint apart_from(Tensor a, Tensor b) noexcept
+cdef bint only_transferred(CDevice a, CDevice b) noexcept
 cdef Tensor moved(Tensor x, CDevice device)
 cdef CDevice cpu0() noexcept
 cdef int copy_into(Tensor to, Tensor value) except -1

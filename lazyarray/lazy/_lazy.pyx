@@ -30,7 +30,6 @@ from libc.string cimport memcpy, memmove, memset
 from lazyarray.engine._engine cimport (
     CPU,
     CPU_PINNED,
-    GPU,
     OK,
     INTERRUPTED,
     SELF_WAIT,
@@ -43,6 +42,7 @@ from lazyarray.engine._engine cimport (
     graveyard,
     handlers_around,
     intern_name,
+    new_device,
     poll_signals,
     process_engine,
     raise_error,

@@ -11,7 +11,7 @@ from cpython.ref cimport Py_INCREF
 from libc.stdint cimport int32_t
 from libcpp.string cimport string
 
-from lazyarray.engine._engine cimport GPU, CDevice, Device, atomic
+from lazyarray.engine._engine cimport CDevice, Device, atomic
 from lazyarray.lazy._lazy cimport (
     D_F8,
     Tensor,
@@ -27,6 +27,7 @@ from lazyarray.lazy._lazy cimport (
     kMaxDims,
     new_tensor,
     np_dtype,
+    only_transferred,
     npy_intp,
     set_k_layout,
     shape_tuple,
@@ -64,7 +65,7 @@ cdef class _Export:
 
     def __dealloc__(self):
         if self.chunk is not NULL:
-            if self.chunk.device.kind == GPU:
+            if self.chunk.device.has_streams():
                 # What its last user launched may be under way, on a stream that our ops don't wait for.
                 try:
                     quiesce_gpu(self.chunk.device.id)
@@ -83,7 +84,7 @@ def export(Tensor x not None, str what):
     has run when its call returns.
     """
     cdef Chunk* c = x.v.chunk
-    if c.device.kind == GPU:
+    if not c.device.on_host():
         raise TypeError(f"an array on gpu({c.device.id}) is no memory of the host's: asnumpy() copies it, "
                         "ascupy() and DLPack share it")
     cdef _Export base = _Export.__new__(_Export)
@@ -245,7 +246,7 @@ def adopt(cnp.ndarray a not None, Device device=None):
         first, last = np.lib.array_utils.byte_bounds(root)
         if first > low or last < high:  # a root that was made by hand doesn't hold its views
             root, first, last, never_changes = a, low, high, False
-        if place.kind == GPU:
+        if not place.on_host():
             place = cpu0()
         t = _adopted(<char*><size_t>first, last - first, root, place, never_changes)
     else:
@@ -303,9 +304,8 @@ def copy_across(Tensor to not None, Tensor x not None):
 
 def copied_to(Tensor x not None, Device device not None):
     """A copy of ``x`` on ``device``, in x's layout order."""
-    if device.c.kind == GPU or x.v.device().kind == GPU:
-        if not (device.c == x.v.device()):
-            return moved(x, device.c)
+    if only_transferred(device.c, x.v.device()):
+        return moved(x, device.c)
     cdef Tensor to = fresh(x.v.dtype, x.v.layout.size(), device.c)
     cdef const View* views[1]
     cdef int n = x.v.layout.ndim

@@ -31,8 +31,8 @@ struct FusedPlan {
 class Backend {
  public:
   virtual ~Backend() = default;
-  // Whether an op is complete, for the engine, once its work is launched.
-  virtual bool launches() const = 0;
+  // Whether arrays may have the dtype there. Not asked of what the host reaches, which can have all.
+  virtual bool holds(int) const { return true; }
   // What the instruction costs here; its maker took a core of the host's for granted.
   virtual void price(Instr& in) const = 0;
   // The plan of a stage whose chunks' `temporary` is set. Under Recorder::push_mu_.

@@ -10,7 +10,6 @@ cdef object described(CProgram* program, Instr* instr, size_t index):
     cdef list operands = []
     cdef Layout l
     cdef int constants = 0, step = 0, code
-    cdef Device device
     for k in range(instr.nop):
         code = instr.py.get().views[k].dtype if instr.kernel.kind == PYTHON else instr.kernel.dtypes[k]
         if instr.ops[k].chunk is NULL:
@@ -23,12 +22,11 @@ cdef object described(CProgram* program, Instr* instr, size_t index):
             lay_out(instr[0], k, step, l)
             if instr.kernel.cores is not NULL:
                 step += instr.kernel.cores.n[k]
-        device = Device.__new__(Device)
-        device.c = instr.ops[k].chunk.device
         layout = captured.Layout(_dtypes[code], l.offset, tuple([l.shape()[i] for i in range(l.ndim)]),
                          tuple([l.strides()[i] for i in range(l.ndim)]))
         operands.append(captured.View(<size_t>instr.ops[k].chunk, layout, instr.ops[k].chunk.nbytes,
-                              bool(instr.ops[k].chunk.resource), program.bore(instr.ops[k].chunk), device))
+                              bool(instr.ops[k].chunk.resource), program.bore(instr.ops[k].chunk),
+                              new_device(instr.ops[k].chunk.device)))
     return captured.Instruction(
         index, instr.kernel.name.decode(), _kinds[<int>instr.kernel.kind],
         operands[:instr.nin], operands[instr.nin:],

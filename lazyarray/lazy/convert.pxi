@@ -13,7 +13,7 @@ cdef class _ChunkRef:
 
 cdef object numpy_view(const View* v, bint writable):
     """A NumPy array on the memory itself. The caller knows that nobody else uses it now."""
-    if v.device().kind == GPU:
+    if not v.on_host():
         raise TypeError("an array on a GPU has no NumPy view: asnumpy() copies it")
     if not v.chunk.allocate():
         raise MemoryError(f"unable to allocate {v.chunk.nbytes} bytes")
@@ -46,7 +46,7 @@ cdef Tensor from_numpy(object array, CDevice device):
         code = dtype_code(a.dtype)  # raises
     if not cnp.PyArray_ISNOTSWAPPED(a):
         a = a.astype(a.dtype.newbyteorder("="))
-    if device.kind == GPU:
+    if not device.on_host():
         return moved(from_numpy(a, cpu0()), device)
     cdef Tensor t = empty_like_shape(code, ndim, <const npy_intp*>cnp.PyArray_DIMS(a), device)
     cdef cnp.ndarray w

@@ -104,10 +104,9 @@ cdef Kernel* _transfers[32]
 memset(_transfers, 0, sizeof(_transfers))
 
 
-cdef bint apart_from(Tensor a, Tensor b) noexcept:
-    """Whether only a transfer brings values from the one to the other: a GPU is in it."""
-    return not (a.v.device() == b.v.device()) \
-        and (a.v.device().kind == GPU or b.v.device().kind == GPU)
+cdef bint only_transferred(CDevice a, CDevice b) noexcept:
+    """Whether only a transfer brings values from the one to the other: one is out of the host's reach."""
+    return not (a == b) and not (a.on_host() and b.on_host())
 
 
 cdef Tensor compact(Tensor x):
@@ -163,11 +162,11 @@ cdef Tensor moved(Tensor x, CDevice device):
 cdef int copy_into(Tensor to, Tensor value) except -1:
     """``assign``, also from one device to another: runs where ``to`` is."""
     cdef Tensor near
-    if apart_from(to, value):
+    if only_transferred(to.v.device(), value.v.device()):
         if to.v.readonly:
             raise ValueError("assignment destination is read-only")
-        if info(value.v.dtype).size > 8 and to.v.device().kind == GPU:
-            value = cast(value, to.v.dtype)  # a GPU has no extended precision
+        if not holds(to.v.device(), value.v.dtype):
+            value = cast(value, to.v.dtype)
         near = compact(value)
         if to.v.dtype == near.v.dtype and to.v.layout.same_shape(near.v.layout) \
                 and same_steps(&to.v.layout, &near.v.layout):

@@ -44,6 +44,7 @@ cdef extern from "lazy/cuda/runner.h" namespace "lazyarray::cuda" nogil:
 
     cdef cppclass GpuRunner "lazyarray::cuda::Runner":
         GpuRunner(Backend*, const FlushPolicy*)
+        void serve(Recorder&)
         GpuBlas blas
         GpuHooks hooks
         atomic[uint64_t] launched
@@ -72,22 +73,6 @@ cdef extern from "lazy/cuda/runner.h" namespace "lazyarray::cuda" nogil:
     Gpus& gpus()
     MemoryHooks& memory_hooks()
     GpuStream* stream_on(Gpu*, CError**)
-
-
-cdef extern from *:
-    """
-    static lazyarray::MemoryPool* pool_of_device(lazyarray::Device d) {
-      if (d.is_gpu()) return new lazyarray::cuda::GpuPool(d.id);
-      if (d.kind == lazyarray::Device::CPU_PINNED) return new lazyarray::cuda::PinnedPool;
-      return new lazyarray::MemoryPool;
-    }
-    static void use_gpus(lazyarray::Recorder& r, lazyarray::cuda::Runner* runner) {
-      r.store()->make_pool = pool_of_device;
-      r.executor.backends[lazyarray::Device::GPU] = runner;
-      r.engine()->set_streams(new lazyarray::cuda::CudaStreams);
-    }
-    """
-    void use_gpus(Recorder&, GpuRunner*) noexcept
 
 
 cdef object _gpu_services = None  # lazyarray.lazy.cuda.services, once a GPU is open
@@ -121,7 +106,7 @@ def open_gpu(int number, str path, str blas, services):
         _gpu_runner.blas.load(products)
     memory_hooks().allocate = _allocate_on_gpu
     memory_hooks().reclaim = _reclaim_on_gpu
-    use_gpus(_recorder[0], _gpu_runner)
+    _gpu_runner.serve(_recorder[0])
     set_gpu_scope(services.scope, services.quiesce)
 
 

@@ -65,7 +65,7 @@ cdef object array_of(object value, CDevice device):
     cdef int overflow = 0, code
     cdef long n
     t = type(value)
-    if device.kind == GPU:
+    if not device.on_host():
         value = array_of(value, cpu0())
         return moved(<Tensor>value, device) if is_tensor(value) else value
     if t is np.ndarray:

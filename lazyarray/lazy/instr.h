@@ -150,7 +150,7 @@ struct Instr {
   bool reduces_last() const { return reduced >> (ndim - 1) & 1; }
   npy_intp last() { return shape()[ndim - 1]; }
   // Whether it is a TRANSFER into the host's memory.
-  bool fetches() const { return kernel->kind == Kernel::TRANSFER && ops[1].chunk->in_host_memory(); }
+  bool fetches() const { return kernel->kind == Kernel::TRANSFER && ops[1].chunk->device.on_host(); }
   // A copy between devices runs where it writes, but for these.
   Device device() const {
     if (fetches()) return ops[0].chunk->device;

@@ -118,8 +118,7 @@ cdef object looked(object op, object a, object b):
 
 cdef Tensor number_tensor(Number number, int dtype, CDevice device):
     """The number as an array without axes; in a capture one that each call gives another in the place of."""
-    cdef Device where = Device.__new__(Device)
-    where.c = device
+    cdef Device where = new_device(device)
     if capturing() and not number.session.closed:
         return number.session.array(number, _dtypes[dtype], where)
     return number_array(number.value, _dtypes[dtype], where)
@@ -129,7 +128,7 @@ def number_array(value, dtype, Device device not None):
     """A Python number as an array without axes; OverflowError for an integer that doesn't fit."""
     cdef Tensor t
     cdef int code = dtype_code(dtype)
-    if device.c.kind == GPU:
+    if not device.c.on_host():
         return moved(number_array(value, dtype, Device()), device.c)
     t = new_element(code, device.c)
     put_scalar(t.v.elements(), value, code)

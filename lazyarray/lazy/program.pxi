@@ -332,7 +332,7 @@ cdef class Program:
         cdef vector[Chunk*] lent
         for c in self.p.outside(0, self.p.instrs.size()):
             c = replaced(c, substitutions)
-            if c.exports.load() and c.device.kind == GPU:
+            if c.exports.load() and c.device.has_streams():
                 lent.push_back(c)
         return quiesce(lent)
 

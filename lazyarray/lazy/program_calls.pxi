@@ -146,13 +146,12 @@ def call_key(arrays):
     cdef string key
     cdef Tensor t
     cdef Layout* l
-    cdef CDevice device = current_device()
     cdef Mode* m = &mode()
     cdef npy_intp word[4]
     cdef ErrState errors = current_errstate()
     word[0] = recording() + 2 * m.training + 4 * (
         errors.divide + 8 * (errors.over + 8 * (errors.under + 8 * errors.invalid)))
-    word[1] = device.kind * 1000 + device.id
+    word[1] = current_device().number()
     word[2] = plain_filters()
     append_words(key, word, 3 * sizeof(npy_intp))
     for x in arrays:
@@ -162,7 +161,7 @@ def call_key(arrays):
         l = &t.v.layout
         word[0] = t.v.dtype
         word[1] = l.ndim
-        word[2] = t.v.device().kind * 1000 + t.v.device().id
+        word[2] = t.v.device().number()
         word[3] = (recording() and wants_gradient(t)) + 2 * t.v.readonly + 4 * is_scalar(t)
         if is_leaf(t):
             word[3] = <npy_intp><void*>t

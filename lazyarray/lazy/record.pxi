@@ -288,7 +288,7 @@ cdef int quiesce_lent(Instr* instr) except -1:
     cdef vector[Chunk*] lent, held
     for k in range(instr.nop):
         if instr.ops[k].chunk is not NULL and instr.ops[k].chunk.exports.load() \
-                and instr.ops[k].chunk.device.kind == GPU:
+                and instr.ops[k].chunk.device.has_streams():
             lent.push_back(instr.ops[k].chunk)
     if not lent.size():
         return 0

@@ -4,7 +4,7 @@
 namespace lazyarray {
 
 void Recorder::price(Instr& in) const {
-  if (const Device d = in.device(); d.kind != Device::CPU) executor.on(d).price(in);
+  if (const Device d = in.device(); !d.plain()) executor.on(d).price(in);
 }
 
 bool Recorder::run_profiled(Instr& in) {

@@ -80,7 +80,7 @@ class Recorder {
     if (in.wide && engine_->pending_ops() > 0) return false;  // it would not have the cores alone
     for (int k = 0; k < in.nop; ++k) {
       const Chunk* c = in.ops[k].chunk;
-      if (c && (!(in.writes(k) ? c->idle() : c->readable()) || c->device.kind != Device::CPU)) return false;
+      if (c && (!(in.writes(k) ? c->idle() : c->readable()) || !c->plain())) return false;
     }
     return true;
   }

@@ -82,7 +82,7 @@ std::string Report::when(size_t begin, size_t end) const {
     total += ended - begun;
     for (const Stage& st : lines[i].stages) threads = std::max<int>(threads, st.threads);
   }
-  return (lines[begin].launches ? "launched in " : "") + words::time(total) + (end - begin > 1 ? " in all" : "") +
+  return (lines[begin].device.has_streams() ? "launched in " : "") + words::time(total) + (end - begin > 1 ? " in all" : "") +
          (threads ? ", on " + count(static_cast<size_t>(threads), "thread") : "");
 }
 

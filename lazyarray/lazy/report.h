@@ -29,7 +29,6 @@ class Report {
   };
   struct Line {
     Device device;
-    bool launches = false;     // see Backend
     std::deque<Stage> stages;  // which never move
     std::atomic<int64_t> begun{0}, ended{0};
   };

@@ -45,7 +45,7 @@ def numpys(o):
 cdef object numpys_scalar(Tensor x):
     if recording() or capturing():
         return x
-    if x.v.device().kind == GPU:
+    if not x.v.on_host():
         x = moved(x, cpu0())
     wait(x, False, "?a scalar as NumPy's")
     x = settled(x, False)

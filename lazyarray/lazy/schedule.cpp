@@ -11,7 +11,7 @@ const char* Bundle::name() const {
 Prop Bundle::prop(bool tiny) const {
   if (instrs[0]->kernel->kind == Kernel::TRANSFER)
     return instrs[0]->fetches() ? Prop::COPY_FROM_GPU : Prop::COPY_TO_GPU;
-  return tiny && !backend->launches() ? Prop::ASYNC : Prop::NORMAL;
+  return tiny && !device.has_streams() ? Prop::ASYNC : Prop::NORMAL;
 }
 
 bool Bundle::in_scratch(size_t instr, int op) const {
@@ -292,7 +292,6 @@ void Scheduler::describe(Bundle& bundle, const std::shared_ptr<Report>& report, 
   bundle.line = line;
   Report::Line& l = report->lines[line];
   l.device = bundle.device;
-  l.launches = bundle.backend->launches();
   for (const Bundle::Step& s : bundle.steps) l.stages.emplace_back(bundle.instrs, s.begin, s.end, s.plan);
 }
 

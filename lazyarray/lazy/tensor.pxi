@@ -175,16 +175,15 @@ cdef int check_size(npy_intp size, npy_intp itemsize) except -1:
     return 0
 
 
-cdef inline int check_gpu_dtype(int dtype, CDevice device) except -1:
-    """That a device can hold the dtype: GPUs have no extended precision."""
-    if device.kind == GPU and info(dtype).size > 8 and chr(info(dtype).code) in "gG":
-        raise TypeError(f"arrays on a GPU can't have dtype {_dtypes[dtype]}")
-    return 0
+cdef inline bint holds(CDevice device, int dtype) noexcept:
+    """Whether arrays on the device may have the dtype."""
+    return device.on_host() or _recorder.executor.on(device).holds(dtype)
 
 
 cdef Tensor fresh(int dtype, npy_intp size, CDevice device):
     check_size(size, info(dtype).size)
-    check_gpu_dtype(dtype, device)
+    if not holds(device, dtype):
+        raise TypeError(f"arrays on {device.text().decode()} can't have dtype {_dtypes[dtype]}")
     cdef Tensor t = blank_tensor(dtype)
     t.v.set_chunk(_recorder.store().create(size * info(dtype).size, device))
     t.v.chunk.adopt_handle()
@@ -244,15 +243,9 @@ cdef bint same_device(Tensor a, Tensor b) except -1:
     if a.v.device() == b.v.device():
         return True
     raise ValueError(
-        f"operands are on different devices, {_device(a)} and {_device(b)}: "
+        f"operands are on different devices, {a.v.device().text().decode()} and {b.v.device().text().decode()}: "
         "move one with copyto, as_in_context or to_device"
     )
-
-
-cdef object _device(Tensor t):
-    cdef Device d = Device.__new__(Device)
-    d.c = t.v.device()
-    return d
 
 
 cdef extern from *:
@@ -295,8 +288,7 @@ cdef class DeviceScope(Device):
 
 def swap_current_device(Device device not None):
     """Makes ``device`` the one that this thread makes new arrays on; returns the old one."""
-    cdef Device old = Device.__new__(Device)
-    old.c = thread_device()
+    cdef Device old = new_device(thread_device())
     cdef CDevice* now = &thread_device()
     now[0] = device.c
     return old

@@ -71,7 +71,7 @@ class View {
   char* elements() const { return alone_ ? inline_bytes() : chunk_->data + layout.offset; }
   bool has_memory() const { return alone_ || chunk_->data; }
   Device device() const { return alone_ ? Device() : chunk_->device; }
-  bool on_gpu() const { return !alone_ && chunk_->device.is_gpu(); }
+  bool on_host() const { return alone_ || chunk_->device.on_host(); }
   // Whether the elements can be read now, by the host, with nothing to be told to anybody.
   bool at_hand() const { return alone_ || lazyarray::at_hand(chunk_, false); }
   // Whether they can be read now, and are on cpu(0).

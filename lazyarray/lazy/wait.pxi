@@ -124,7 +124,7 @@ cdef Tensor settled(Tensor x, bint lets_go):
     Another thread may have pushed a write since the wait, and may push one while the caller lets
     go of the GIL (``lets_go``) as it reads. Not so inside an op: later writers wait for that op.
     """
-    cdef bint away = x.v.on_gpu()
+    cdef bint away = not x.v.on_host()
     if x.v.alone() or not away and (_recorder.engine().current() is not NULL or x.v.chunk.readable() and not lets_go):
         return x
     cdef Tensor t = moved(x, cpu0()) if away else cast(x, x.v.dtype)

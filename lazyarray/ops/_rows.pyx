@@ -25,7 +25,7 @@ from libc.stdint cimport int64_t, uint64_t
 from libc.stdlib cimport calloc, malloc
 from libc.string cimport memchr, memcpy, memset
 
-from lazyarray.engine._engine cimport CDevice, Device, GPU, intern_name
+from lazyarray.engine._engine cimport CDevice, Device, intern_name
 from lazyarray.lazy._lazy cimport (
     is_of,
     D_BOOL,

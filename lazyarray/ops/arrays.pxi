@@ -41,7 +41,7 @@ def kept(array, Device device=None, bint alone=False):
     cdef cnp.ndarray a
     cdef Tensor t
     if type(array) is not np.ndarray or not cnp.PyArray_ISCARRAY(array) \
-            or not (alone or cnp.PyArray_CHKFLAGS(array, cnp.NPY_ARRAY_OWNDATA)) or where.kind == GPU:
+            or not (alone or cnp.PyArray_CHKFLAGS(array, cnp.NPY_ARRAY_OWNDATA)):
         return from_numpy(np.asarray(array), where)
     a = array
     t = empty_like_shape(dtype_code(a.descr), cnp.PyArray_NDIM(a), <const npy_intp*>cnp.PyArray_DIMS(a), where)
@@ -154,7 +154,7 @@ def plain_array(obj):
     cdef char* to
     if type(obj) is np.ndarray:
         return from_numpy(obj, current_device())
-    if type(obj) is not list or not <list>obj or current_device().kind == GPU:
+    if type(obj) is not list or not <list>obj or not current_device().on_host():
         return None
     kind = type((<list>obj)[0])
     if kind is not float and kind is not int:
@@ -291,22 +291,19 @@ def full(tuple shape, value, dtype, Device device=None):
 
 def array(obj, dtype=None, Device device=None, bint copy=True):
     """An array with a copy of ``obj``'s values."""
-    cdef Device d = device
+    cdef CDevice where = current_device() if device is None else device.c
     cdef Tensor t
     cdef int code
-    if d is None:
-        d = Device.__new__(Device)
-        d.c = current_device()
     if isinstance(obj, Tensor):
         t = obj
-        if device is not None and not (t.v.device() == d.c):
+        if device is not None and not (t.v.device() == where):
             raise ValueError("the array is on another device: use copyto or as_in_context")
         if dtype is None:
             return copied(t, t.v.dtype) if copy else t
         return converted(t, dtype, copy)
     if dtype is not None:
         dtype = np_dtype(dtype_code(dtype))
-    return from_object(obj, dtype, d.c)
+    return from_object(obj, dtype, where)
 
 
 def astype(Tensor x not None, dtype, bint copy=True):
@@ -440,7 +437,7 @@ cdef int store_item(Tensor to, object value) except -1:
     cdef Tensor t
     if is_tensor(value) and is_scalar(<Tensor>value):
         t = <Tensor>value
-        if may_overflow(t.v.dtype, to.v.dtype) and not unwritable(to) and to.v.device().kind != GPU \
+        if may_overflow(t.v.dtype, to.v.dtype) and not unwritable(to) and to.v.on_host() \
                 and t.v.device() == to.v.device() and not recording() and not capturing():
             number = value_now(t, 1, t.v.device())
             if number is not None:

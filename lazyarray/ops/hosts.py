@@ -121,7 +121,7 @@ def given(made: Any, device: Device | None = None) -> Any:
 
 
 def _refuse_gpu(device: Device, why: object) -> None:
-    if device.device_type == "gpu":
+    if not device._on_host:
         raise TypeError(f"{why}, and NumPy's arrays are not on {device!r}") from None
 
 

@@ -81,7 +81,7 @@ cdef Tensor picked(Tensor x, object key):
     same_device(x, mask)
     if mask.v.dtype != D_BOOL or mask.v.layout.ndim == 0:
         return None
-    if x.v.device().kind != GPU:
+    if x.v.on_host():
         if mask.v.layout.ndim < x.v.layout.ndim:
             return picked_rows(x, mask)
         if x.v.layout.same_shape(mask.v.layout):
@@ -96,7 +96,7 @@ cdef Tensor picked(Tensor x, object key):
     if not masks_all(x, mask):  # another thread gave one a new shape meanwhile
         return None
     n = x.v.layout.size()
-    if mask.v.device().kind == GPU:
+    if not mask.v.on_host():
         mask = cast(mask, D_BOOL)  # what is counted here is what picks there
     still = in_memory(settled(mask, False))
     count = count_true(still.v.elements(), n)
@@ -109,7 +109,7 @@ cdef Tensor picked(Tensor x, object key):
         _pick_kernels[code].fn = pick_of_size(info(code).size)
         _pick_kernels[code].dtypes[0] = _pick_kernels[code].dtypes[2] = code
         _pick_kernels[code].dtypes[1] = D_BOOL
-    cdef Instr* instr = masked(_pick_kernels[code], x, mask if mask.v.device().kind == GPU else still, out, n, count)
+    cdef Instr* instr = masked(_pick_kernels[code], x, still if mask.v.on_host() else mask, out, n, count)
     instr.overwrites = 1
     emit(instr)
     return out
@@ -196,7 +196,7 @@ cdef bint fill_rows(Tensor x, Tensor mask, object value) except -1:
     cdef Tensor one
     cdef npy_intp n = mask.v.layout.size()
     cdef Instr* instr
-    if x.v.device().kind == GPU or not (mask.v.device() == x.v.device()) or unwritable(x) or x.v.layout.size() == 0 \
+    if not x.v.on_host() or not (mask.v.device() == x.v.device()) or unwritable(x) or x.v.layout.size() == 0 \
             or not contiguous(x) or not contiguous(mask) or mask.v.same_memory(x.v) or recorder().captures \
             or recording() and wants_gradient(x):
         return False

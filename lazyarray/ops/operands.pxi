@@ -337,7 +337,7 @@ cdef bint in_runs(Layout* space, const View* a, const View* b, Tensor out) noexc
     cdef bint c = True, f = True
     cdef const View* views[3]
     cdef int k
-    if space.ndim < 2 or (a if a is not NULL else b).chunk.device.kind == GPU:
+    if space.ndim < 2 or (a if a is not NULL else b).chunk.device.has_streams():
         return True
     views[0], views[1], views[2] = a, b, &out.v if out is not None else NULL
     for k in range(3):

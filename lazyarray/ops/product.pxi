@@ -282,11 +282,11 @@ def warn_where(Tensor x not None, Tensor wrong not None, str text):
 
     ``x``, of the same shape, is the result that it is about: the warning comes when x's values do, or makes an
     error of them if a filter says so. While autograd records, which would take x for overwritten, the warning
-    comes with nobody's values. On a GPU there is none.
+    comes with nobody's values. On a device of streams (a GPU) there is none.
     """
     cdef _Kernel known
     cdef Tensor kept = x
-    if x.v.device().kind == GPU:
+    if x.v.device().has_streams():
         return
     if recording():
         kept = wrong

@@ -23,7 +23,6 @@ from lazyarray.engine._engine cimport (
     PROFILE_SCOPES,
     CDevice,
     CEngine,
-    Device,
     SpanKind,
     Status,
     ProfileBlockPtr,
@@ -318,14 +317,13 @@ cdef class Recording:
     def workers(self):
         """By number: (name, busy nanoseconds, operators, times it took part in another's)."""
         cdef pair[int, WorkerSum] r
-        cdef CDevice d
         cdef vector[WorkerName]* names = &self.ledger.worker_names
         sums = {}
         for r in self.ledger.totals.worker_rows():
             sums[r.first] = (r.second.busy, r.second.ran, r.second.joined)
         out = []
         for number in range(names.size()):
-            name = f"worker {number} of {_device(names[0][number].device)}, {names[0][number].role.decode()}"
+            name = f"worker {number} of {names[0][number].device.text().decode()}, {names[0][number].role.decode()}"
             out.append((name, *sums.get(number, (0, 0, 0))))
         return out
 
@@ -333,12 +331,6 @@ cdef class Recording:
         """Of operators: how many, nanoseconds from the push to ready, and from then to the start."""
         t = &self.ledger.totals
         return t.inputs.count, t.inputs.ns, t.workers_wait.ns
-
-
-cdef str _device(CDevice d):
-    cdef Device device = Device.__new__(Device)
-    device.c = d
-    return repr(device)
 
 
 cdef tuple _place(uint32_t site):

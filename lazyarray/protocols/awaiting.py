@@ -46,7 +46,7 @@ def _wake(loop: asyncio.AbstractEventLoop, future: asyncio.Future[None], x: NDAr
 
     def run(run_ctx: Any, on_complete: Any) -> None:
         try:
-            if x.device.device_type == "gpu" and x._state() != "failed":
+            if not x.device._on_host and x._state() != "failed":
                 x.wait_to_read()  # for the device, by a worker
         finally:
             on_complete()

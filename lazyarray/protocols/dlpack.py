@@ -31,7 +31,7 @@ def dlpack(x: NDArray, stream: Any, max_version: Any, dl_device: Any, copy: bool
     RuntimeError for a stream, which host memory has not; BufferError for any other device, or for
     what DLPack can't describe.
     """
-    if x.device.device_type == "gpu":
+    if not x.device._on_host:
         return _gpu_dlpack(x, stream, max_version, dl_device, copy)
     if stream is not None:
         raise RuntimeError(f"arrays in host memory take stream=None only, not {stream!r}")

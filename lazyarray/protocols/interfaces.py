@@ -52,7 +52,7 @@ def array_interface(x: NDArray) -> dict[str, Any]:
     returns. It is there for code that reads it by this name, not for NumPy (nor ``hasattr``): that
     looks for it before ``__array__`` and would share the memory, where ``np.asarray(x)`` is a copy.
     """
-    if x.device.device_type == "gpu":
+    if not x.device._on_host:
         raise AttributeError(f"the array is on {x.device!r}, which has no __array_interface__")
     return {
         "version": 3,

@@ -20,7 +20,7 @@ import inspect
 
 import numpy as np
 
-from lazyarray.engine._engine cimport GPU, CDevice, Device
+from lazyarray.engine._engine cimport CDevice, Device
 from lazyarray.lazy._lazy cimport (
     is_of,
     Tensor,

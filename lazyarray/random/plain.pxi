@@ -345,7 +345,7 @@ cdef object plain_draw(Draw f, Drawn stream, PyObject** args, Py_ssize_t n, PyOb
     cdef bint integers = f.plain & ~OLDER == INTEGER or f.plain & ~OLDER == CHOICE
     cdef Tensor made = None
     cdef Bits bits
-    if scalars_are_read or stream._device.c.kind == GPU or n + nk > _MOST or f.plain & ~OLDER == SHUFFLE:
+    if scalars_are_read or not stream._device.c.on_host() or n + nk > _MOST or f.plain & ~OLDER == SHUFFLE:
         return None
     if f.plain & ~OLDER == PERMUTATION:
         return plain_permutation(f, stream, args[0]) if n == 1 and nk == 0 else None

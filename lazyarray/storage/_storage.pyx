@@ -4,7 +4,7 @@
 from lazyarray.engine._engine import check_methods
 from lazyarray.engine.settings import int_env
 
-from lazyarray.engine._engine cimport GPU, CDevice, Device, graveyard, process_engine
+from lazyarray.engine._engine cimport CDevice, Device, graveyard, process_engine
 
 cdef ChunkStore* _store = NULL
 
@@ -21,7 +21,7 @@ cdef ChunkStore* store() except NULL:
 
 cdef MemoryPool* _pool_of(Device ctx) except NULL:
     cdef CDevice d = (ctx or Device("cpu", 0)).c
-    if d.kind == GPU and store().make_pool is NULL:
+    if not d.on_host() and store().make_pool is NULL:
         raise RuntimeError(f"{ctx!r} is not in use: la.gpu({d.id}) opens it")
     return store().pool(d)
 

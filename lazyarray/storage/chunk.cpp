@@ -86,7 +86,7 @@ Chunk* ChunkStore::create(size_t nbytes, Device device) {
   c->store = this;
   c->nbytes = nbytes;
   c->born = ++births;
-  c->data = nbytes <= Chunk::kSmall && device.kind == Device::CPU ? c->small_ : nullptr;
+  c->data = nbytes <= Chunk::kSmall && device.plain() ? c->small_ : nullptr;
   c->device = device;
   c->pool = pool(device);
   return c;
@@ -94,7 +94,7 @@ Chunk* ChunkStore::create(size_t nbytes, Device device) {
 
 MemoryPool* ChunkStore::pool(Device d) {
   // cpu(0) is nearly all there is; the others are found under the lock.
-  if (d.kind == Device::CPU && d.id == 0) return &main_;
+  if (d == Device()) return &main_;
   const std::lock_guard<SpinLock> g(lock_);
   for (auto& e : others_)
     if (e.first == d) return e.second;

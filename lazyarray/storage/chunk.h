@@ -48,9 +48,7 @@ class Chunk : public Var {
   MemoryPool* pool = nullptr;
 
   // Whether no device but the host's processors ever touches the memory.
-  bool plain() const { return device.kind == Device::CPU; }
-  // Whether the host's processors can use the memory: pinned memory, too.
-  bool in_host_memory() const { return !device.is_gpu(); }
+  bool plain() const { return device.plain(); }
 
   explicit Chunk(Engine* e) : Var(e) {}
 

@@ -143,7 +143,7 @@ def check(name, *args, module=None, strides=True, **kwargs):
         want = call(getattr(theirs, name), args, kwargs)
         got = call(lambda: away(getattr(ours, name), args, kwargs), (), {})
     what = f"{name}{tuple(getattr(a, 'shape', a) for a in args)} {kwargs}"
-    if isinstance(got, TypeError) and "arrays on a GPU can't have dtype" in str(got):
+    if isinstance(got, TypeError) and "can't have dtype" in str(got):
         return want
     if isinstance(want, Exception):
         if refuses(want):

@@ -179,7 +179,7 @@ void Engine::ready(Operator* op, After& after, bool pushing) {
   // One that waits on the host for a device's work is for a worker: its pusher goes on.
   const bool by_pusher =
       pushing && (op->prop == Prop::ASYNC || op->prop == Prop::DELETE_VAR || op->hands_over()) &&
-      (op->device.is_gpu() || !launches(op));
+      (op->device.has_streams() || !launches(op));
   // Who ends a collective begins the next one: two changes of threads less. (Not so a user's own
   // callable, for which the thread might hold a lock; nor on a device, whose work goes to the
   // stream of the thread.)
@@ -210,7 +210,7 @@ void Engine::begin(Operator* op) {
 // Whether the op runs on a device of streams (or in memory that one copies from), or after something that does.
 bool Engine::launches(const Operator* op) const {
   if (!streams_.load(std::memory_order_relaxed)) return false;
-  if (op->device.kind != Device::CPU) return true;
+  if (!op->device.plain()) return true;
   for (const Use& u : op->uses)
     if (u.var->footprint.load(std::memory_order_acquire)) return true;
   return false;

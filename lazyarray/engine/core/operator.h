@@ -88,7 +88,7 @@ struct Operator {
   std::unique_ptr<ProfileNote> note;  // where; kept when the block is reused
 
   // What a waiter may run, and what occupies a core.
-  bool compute() const { return payload.native && !payload.async && !device.is_gpu(); }
+  bool compute() const { return payload.native && !payload.async && !device.has_streams(); }
 
   // It always runs and is over elsewhere (a collective): it only tells somebody, so it is soon done.
   bool hands_over() const { return payload.async && prop == Prop::NO_SKIP; }

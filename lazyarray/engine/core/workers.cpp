@@ -102,7 +102,7 @@ Pool* Engine::pool_for(const Operator& op) {
   host.kind = Device::CPU;  // pinned memory is the host's
   if (policy_ == Policy::POOLED)
     return copies ? pool("io", shared, 1, false) : pool("normal", shared, workers_, false);
-  if (op.device.is_gpu()) {
+  if (op.device.has_streams()) {
     // A pool for each direction, so that neither waits behind the other: the device does both at once.
     if (copies)
       return pool(op.prop == Prop::COPY_TO_GPU ? "copy to" : "copy from", op.device,

@@ -10,7 +10,6 @@ class CpuBackend final : public Backend {
   CpuBackend(Runtime* runtime, const TilePolicy* tiles) : planner(tiles), runtime_(*runtime) {}
   Planner planner;
 
-  bool launches() const override { return false; }
   void price(Instr&) const override {}
   std::shared_ptr<const FusedPlan> plan(const Stage& stage) override { return planner.plan(stage); }
   void expect(const FusedPlan& plan, double times) override;

@@ -202,7 +202,7 @@ Error* CudaStreams::begin(Operator* op) {
   Stream* stream = nullptr;
   if (forked()) {
     if (uses_cuda(op)) error = after_fork();
-  } else if (op->device.is_gpu()) {
+  } else if (is_gpu(op->device)) {
     if (Gpu* gpu = gpus().find(op->device.id))
       // What is launched elsewhere may take long: it has no stream that this thread computes on.
       stream = thread_streams().of(gpu, op->prop == Prop::GPU_PRIORITIZED || op->hands_over(), &error);
@@ -281,7 +281,7 @@ Error* CudaStreams::note(Operator* op, const Stream& stream, const std::vector<C
 }
 
 bool CudaStreams::uses_cuda(const Operator* op) {
-  if (op->device.is_gpu()) return true;
+  if (is_gpu(op->device)) return true;
   for (const Use& u : op->uses)
     if (const Chunk* c = dynamic_cast<const Chunk*>(u.var); c && !c->plain()) return true;
   return false;
@@ -289,7 +289,7 @@ bool CudaStreams::uses_cuda(const Operator* op) {
 
 bool CudaStreams::used_by_device(Var* v) {
   const Chunk* c = dynamic_cast<const Chunk*>(v);
-  return !c || c->device.is_gpu() || is_pinned(*c);
+  return !c || is_gpu(c->device) || is_pinned(*c);
 }
 
 }  // namespace lazyarray::cuda

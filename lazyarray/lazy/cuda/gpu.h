@@ -17,6 +17,8 @@ namespace lazyarray::cuda {
 
 class Gpu;
 
+inline bool is_gpu(const Device& d) { return d.kind == Device::GPU; }
+
 // Whether this process was forked from one that had opened a GPU. CUDA works there no more, and what
 // other threads had locked at the fork stays locked: nothing here is then used, and nothing freed.
 std::atomic<bool>& forked();

@@ -1,7 +1,25 @@
 // Runner: runs instructions and fused stages on a GPU, on the stream of the op that they are part of.
 #include "lazy/cuda/runner.h"
 
+#include "lazy/recorder.h"
+
 namespace lazyarray::cuda {
+
+void Runner::serve(Recorder& recorder) {
+  recorder.store()->make_pool = [](Device d) -> MemoryPool* {
+    if (is_gpu(d)) return new GpuPool(d.id);
+    if (d.kind == Device::CPU_PINNED) return new PinnedPool;
+    return new MemoryPool;
+  };
+  recorder.executor.backends[Device::GPU] = this;
+  recorder.engine()->set_streams(new CudaStreams);
+}
+
+// All but extended precision, where that is more than double.
+bool Runner::holds(int dtype) const {
+  const DtypeInfo& d = info(dtype);
+  return d.size <= 8 || (d.code != 'g' && d.code != 'G');
+}
 
 std::map<std::string, uint64_t> Runner::hosted() {
   std::lock_guard<std::mutex> g(mu_);

@@ -6,6 +6,10 @@
 #include "lazy/cuda/transfer.h"
 #include "lazy/executor.h"
 
+namespace lazyarray {
+class Recorder;
+}
+
 namespace lazyarray::cuda {
 
 // What needs Python; each takes the GIL.
@@ -21,6 +25,8 @@ class Runner final : public Backend {
  public:
   // `host` runs what there is no kernel for.
   Runner(Backend* host, const FlushPolicy* policy) : host_(*host), policy_(*policy) {}
+  // GPUs' work and memory are its own from now on.
+  void serve(Recorder& recorder);
   Hooks hooks;
   GpuPlanner planner;
   Blas blas;
@@ -29,7 +35,7 @@ class Runner final : public Backend {
   // How often instructions ran on the host instead, by the kernel's name.
   std::map<std::string, uint64_t> hosted();
 
-  bool launches() const override { return true; }
+  bool holds(int dtype) const override;
   void price(Instr& in) const override;
   std::shared_ptr<const FusedPlan> plan(const Stage& stage) override {
     return planner.plan(stage.instrs.data(), stage.instrs.size(), &stage.form.axes);

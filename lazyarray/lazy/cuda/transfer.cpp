@@ -91,13 +91,13 @@ Error* transfer(Instr& in, const Stream& stream) {
   const size_t n = static_cast<size_t>(in.bytes);
   if (n == 0) return nullptr;
   Entered here(*stream.gpu);
-  if (from.chunk->device.is_gpu() && to.chunk->device.is_gpu()) {
+  if (is_gpu(from.chunk->device) && is_gpu(to.chunk->device)) {
     Gpu* other = gpus().find(from.chunk->device.id);
     return driver().check("cuMemcpyPeerAsync",
                           driver().CopyPeer(reinterpret_cast<Pointer>(target), stream.gpu->context,
                                             reinterpret_cast<Pointer>(source), other->context, n, stream.raw));
   }
-  if (to.chunk->device.is_gpu()) {
+  if (is_gpu(to.chunk->device)) {
     if (!is_pinned(*from.chunk))
       return staging().to_device(reinterpret_cast<Pointer>(target), source, n, stream);
     return driver().check("cuMemcpyHtoDAsync",
