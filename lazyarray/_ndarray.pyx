@@ -71,6 +71,7 @@ from lazyarray.lazy._lazy cimport (
     kDtypes,
     is_tensor,
     kMaxDims,
+    lazy,
     lone_ops,
     np_dtype,
     npy_intp,

@@ -38,8 +38,8 @@ cdef class Scalar(Array):
         return with_device(self, text)
 
     # It never changes: only what autograd or a program knows by it needs another.
-    def __copy__(self): return twin(self, {}) if not self.v.alone() and self.v.chunk.noted else self
-    def __deepcopy__(self, memo): return twin(self, memo) if not self.v.alone() and self.v.chunk.noted else self
+    def __copy__(self): return twin(self, {}) if not self.v.alone() and lazy(self.v.chunk).noted() else self
+    def __deepcopy__(self, memo): return twin(self, memo) if not self.v.alone() and lazy(self.v.chunk).noted() else self
 
     # NumPy's scalars know no matrix product; an array beside one says what is wrong.
     def __matmul__(self, other): return NotImplemented

@@ -161,6 +161,14 @@ cdef extern from "lazy/tape.h" namespace "lazyarray" nogil:
     void note_flat(Tape&, Chunk*, Leaves, cbool) except +
 
 
+cdef extern from "lazy/lazy_chunk.h" namespace "lazyarray" nogil:
+    cdef cppclass LazyChunk(Chunk):
+        cbool at_once, resource
+        cbool noted()
+    LazyChunk* lazy(Chunk*)
+    void written_once(Chunk*)
+
+
 cdef extern from "lazy/view.h" namespace "lazyarray" nogil:
     cdef cppclass View:
         Chunk* chunk "chunk()"  # a call: a number that is alone has its chunk made then

@@ -25,6 +25,7 @@ from lazyarray.lazy._lazy cimport (
     fresh,
     info,
     kMaxDims,
+    lazy,
     new_tensor,
     np_dtype,
     only_transferred,
@@ -327,7 +328,7 @@ def resource(Device device not None):
     """
     cdef npy_intp one = 1
     cdef Tensor t = empty_like_shape(dtype_code(np.uint64), 1, &one, device.c)
-    t.v.chunk.resource = True
+    lazy(t.v.chunk).resource = True
     return t
 
 check_methods(globals())

@@ -25,7 +25,7 @@ cdef object described(CProgram* program, Instr* instr, size_t index):
         layout = captured.Layout(_dtypes[code], l.offset, tuple([l.shape()[i] for i in range(l.ndim)]),
                          tuple([l.strides()[i] for i in range(l.ndim)]))
         operands.append(captured.View(<size_t>instr.ops[k].chunk, layout, instr.ops[k].chunk.nbytes,
-                              bool(instr.ops[k].chunk.resource), program.bore(instr.ops[k].chunk),
+                              bool(lazy(instr.ops[k].chunk).resource), program.bore(instr.ops[k].chunk),
                               new_device(instr.ops[k].chunk.device)))
     return captured.Instruction(
         index, instr.kernel.name.decode(), _kinds[<int>instr.kernel.kind],

@@ -53,7 +53,7 @@ cdef Tensor cast_now(const Kernel* k, Tensor x):
     args[0], args[1] = x.v.elements(), out.v.chunk.data
     if not run_cast(k[0], args, n):
         return None
-    out.v.chunk.written_once()
+    written_once(out.v.chunk)
     _recorder.inlined += 1
     return out
 

@@ -105,7 +105,7 @@ cdef Tensor new_element(int dtype, CDevice device):
         t = blank_tensor(dtype)
         c = _recorder.store().create(info(dtype).size, device)
         c.adopt_handle()
-        c.written_once()
+        written_once(c)
         t.v.set_chunk(c)
     elif spares.n:
         return <Tensor>spare_scalar(dtype)
@@ -214,7 +214,7 @@ cdef bint caught_up(Tensor x, bint all_of_it) except -1:
 
 cdef bint is_known(Tensor x) noexcept:
     """Whether ``x`` is a number that was computed at the call: to read it is no wait."""
-    return (x.v.alone() or x.v.chunk.at_once and x.v.at_hand()) and is_scalar(x) and not no_sync_now() \
+    return (x.v.alone() or lazy(x.v.chunk).at_once and x.v.at_hand()) and is_scalar(x) and not no_sync_now() \
         and not capturing() and not _recorder.executor.runtime.any_warning.load()
 
 

@@ -73,7 +73,7 @@ cdef object array_of(object value, CDevice device):
         if code < 0:
             return value
         x = from_numpy(value, device)
-        x.v.chunk.written_once()
+        written_once(x.v.chunk)
         _recorder.inlined += 1
     elif t is float:
         x = new_element(D_F8, device)

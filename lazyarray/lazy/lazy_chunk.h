@@ -25,12 +25,18 @@ struct PlanNotes {
 // All chunks are such once a recorder lives (teach_store).
 class LazyChunk final : public Chunk {
  public:
+  // In the cache line of Chunk's last fields, which are written as a chunk is made and as it dies.
+  bool at_once = false;   // its first value was computed at the call; GIL
   bool captured = false;  // a program uses it by reference; GIL
+  bool resource = false;  // RNG state and the like: no failure poisons it
   PlanNotes notes;
   // Autograd's, changed with the GIL held: who wrote it last, for as long as a new op can use it, and
-  // what its nodes know the memory by. Who sets one of them, or `captured`, sets `noted`.
+  // what its nodes know the memory by.
   Node* node = nullptr;
   Memory* memory = nullptr;
+
+  // Whether autograd or a program knows it. GIL.
+  bool noted() const { return captured || node || memory; }
 
   explicit LazyChunk(Engine* e) : Chunk(e) {}
 
@@ -41,6 +47,12 @@ class LazyChunk final : public Chunk {
 
 inline LazyChunk* lazy(Chunk* c) { return static_cast<LazyChunk*>(c); }
 inline const LazyChunk* lazy(const Chunk* c) { return static_cast<const LazyChunk*>(c); }
+// Counts the first write, the caller's, before anybody else knows of the chunk.
+inline void written_once(Chunk* c) {
+  lazy(c)->at_once = true;
+  c->version.store(1, std::memory_order_relaxed);
+  c->issued = 1;
+}
 inline PlanNotes& notes_of(Chunk* c) { return lazy(c)->notes; }
 inline bool is_temporary(const Chunk* c) { return lazy(c)->notes.temporary; }
 inline bool is_captured(const Chunk* c) { return lazy(c)->captured; }

@@ -25,7 +25,7 @@ void Program::capture(Instr* in) {
   for (int k = 0; k < in->nop; ++k)
     if (Chunk* c = in->ops[k].chunk) {
       c->ref();
-      if (!bore(c)) lazy(c)->captured = c->noted = true;
+      if (!bore(c)) lazy(c)->captured = true;
     }
 }
 
@@ -64,7 +64,7 @@ bool Program::impure() const {
   const size_t end = splits.empty() ? instrs.size() : splits[0];
   for (size_t i = 0; i < end; ++i)
     for (int k = instrs[i]->nin; k < instrs[i]->nop; ++k)
-      if (instrs[i]->ops[k].chunk->resource || !bore(instrs[i]->ops[k].chunk)) return true;
+      if (lazy(instrs[i]->ops[k].chunk)->resource || !bore(instrs[i]->ops[k].chunk)) return true;
   return false;
 }
 
@@ -80,7 +80,7 @@ std::vector<Chunk*> Program::carried(const std::unordered_set<Chunk*>& given) co
     }
     for (int k = 0; k < instrs[i]->nop; ++k) {
       Chunk* c = instrs[i]->ops[k].chunk;
-      if (!c || !bore(c) || c->resource || given.count(c)) continue;
+      if (!c || !bore(c) || lazy(c)->resource || given.count(c)) continue;
       if (written.count(c) && met.insert(c).second) result.push_back(c);
       if (instrs[i]->writes(k)) now.insert(c);
     }
@@ -112,7 +112,7 @@ std::vector<Chunk*> Program::initialised() const {
   for (Instr* in : instrs) {
     for (int k = 0; k < in->nop; ++k) {
       Chunk* c = in->ops[k].chunk;
-      if (!c || !bore(c) || c->resource) continue;
+      if (!c || !bore(c) || lazy(c)->resource) continue;
       if (met.insert(c).second && !in->overwritten(k) && c->data) found.insert(c);
     }
     for (int k = in->nin; k < in->nop; ++k)
@@ -128,7 +128,7 @@ int64_t Program::place_of(const Chunk* c) const {
 }
 
 bool Program::constant(Chunk* c) const {
-  if (!bore(c) || c->resource || !c->data) return false;
+  if (!bore(c) || lazy(c)->resource || !c->data) return false;
   for (Instr* in : instrs)
     for (int k = in->nin; k < in->nop; ++k)
       if (in->ops[k].chunk == c) return false;
@@ -237,7 +237,7 @@ void Program::arrange(const std::unordered_set<Chunk*>& substituted, MemoryPlan&
 }
 
 bool Program::is_private(Chunk* c, int count, const std::unordered_set<Chunk*>& substituted) const {
-  return bore(c) && !c->resource && !c->owner && c->nbytes > Chunk::kSmall && !c->data &&
+  return bore(c) && !lazy(c)->resource && !c->owner && c->nbytes > Chunk::kSmall && !c->data &&
          c->handles.load() == 0 && c->refs.load() == count && !substituted.count(c);
 }
 

@@ -63,7 +63,7 @@ cdef int capture(Instr* instr) except -1:
     instr.filters = plain_filters()
     for k in range(instr.nin, instr.nop):
         c = instr.ops[k].chunk
-        if program.bore(c) and not c.resource and c.error.load() is NULL:
+        if program.bore(c) and not lazy(c).resource and c.error.load() is NULL:
             set_unknown(c)
     program.capture(instr)
     return 0
@@ -145,7 +145,7 @@ cdef class Program:
         for i in range(self.p.instrs.size()):
             for k in range(self.p.instrs[i].nop):
                 c = self.p.instrs[i].ops[k].chunk
-                if c is not NULL and self.p.bore(c) and not c.resource \
+                if c is not NULL and self.p.bore(c) and not lazy(c).resource \
                         and c.handles.load() > <int>handles.get(<size_t>c, 0):
                     return site_text(self.p.instrs[i].site)
         return None
@@ -157,7 +157,7 @@ cdef class Program:
         for i in range(self.p.instrs.size()):
             for k in range(self.p.instrs[i].nop):
                 c = self.p.instrs[i].ops[k].chunk
-                if c is not NULL and not self.p.bore(c) and not c.resource and <size_t>c not in found:
+                if c is not NULL and not self.p.bore(c) and not lazy(c).resource and <size_t>c not in found:
                     found[<size_t>c] = site_text(self.p.instrs[i].site)
         return found
 
@@ -203,7 +203,7 @@ cdef class Program:
         for phase in (*inputs, *outputs):
             for x in phase:
                 t = x
-                if t.v.chunk.resource:
+                if lazy(t.v.chunk).resource:
                     raise ValueError("a generator's state can't be an input")
                 substituted.insert(t.v.chunk)
         for phase in outputs:  # new arrays in each call, those of constants too
@@ -405,7 +405,7 @@ cdef class Program:
         cdef list found = []
         cdef Tensor t
         for c in self.p.outside(self.p.splits[phase], self.p.instrs.size()):
-            if c.resource:
+            if lazy(c).resource:
                 continue
             t = new_tensor(c, dtype_code(np.uint8))
             t.v.layout.resize(1)

@@ -195,7 +195,7 @@ void Scheduler::find_temporaries(Stage& stage) {
       if (notes.group != mark) {
         notes.group = mark;
         notes.index = 0;
-        notes.temporary = in->overwritten(k) && !c->resource && !c->owner;
+        notes.temporary = in->overwritten(k) && !lazy(c)->resource && !c->owner;
       }
       notes.index++;
       if (in->writes(k) && stage.form.opens(*in)) notes.temporary = false;
@@ -273,7 +273,7 @@ Status Scheduler::push_bundle(Bundle* bundle, int index, std::vector<Instr*>& se
   Error* refused = nullptr;  // another thread has stopped the engine: its outputs stay unwritten
   if (status != Status::OK) refused = refusal();
   for (Mark& m : marks) {
-    if (refused && m.write && !m.chunk->resource) engine_->set_error(m.chunk, refused);
+    if (refused && m.write && !lazy(m.chunk)->resource) engine_->set_error(m.chunk, refused);
     (m.write ? m.chunk->writers : m.chunk->readers).fetch_sub(1, std::memory_order_release);
     m.chunk->unref();
   }

@@ -15,7 +15,7 @@ Error* Errors::inherited(Instr& in) {
 void Errors::settle(Instr& in, Error* error) {
   for (int k = in.nin; k < in.nop; ++k) {
     Chunk* c = in.ops[k].chunk;
-    if (error ? !c->resource : in.overwritten(k) && of(c)) put(c, error);
+    if (error ? !lazy(c)->resource : in.overwritten(k) && of(c)) put(c, error);
   }
 }
 
@@ -60,7 +60,7 @@ void starve(Engine* engine, Instr& in) {
   Error* e = Error::no_memory();
   publish(engine, in, e);
   for (int k = in.nin; k < in.nop; ++k)
-    if (!in.ops[k].chunk->resource) engine->set_error(in.ops[k].chunk, e);
+    if (!lazy(in.ops[k].chunk)->resource) engine->set_error(in.ops[k].chunk, e);
   e->unref();
 }
 

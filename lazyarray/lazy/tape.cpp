@@ -45,7 +45,7 @@ void LazyChunk::clear() {
   last_handle_dropped();  // a chunk dies with its last handle, or had none, and then no node
   if (memory) memory->unref();
   memory = nullptr;
-  captured = false;
+  at_once = captured = resource = false;
   Chunk::clear();
 }
 
@@ -58,7 +58,6 @@ void teach_store(ChunkStore* store) {
 Memory* Tape::memory_of(Chunk* c) {
   Memory*& memory = lazy(c)->memory;
   if (!memory) memory = new Memory(c->nbytes, c->device);
-  c->noted = true;
   return memory;
 }
 
@@ -73,7 +72,6 @@ void Tape::set_writer(Chunk* c, Node* node) {
   Node* old = history_of(c);
   if (node) node->ref();
   lazy(c)->node = node;
-  c->noted = true;
   if (old) old->unref();
 }
 

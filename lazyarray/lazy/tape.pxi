@@ -262,7 +262,7 @@ cdef list tape(Instr* instr):
 
 cdef void wrote_flat(Chunk* c, Leaves leaves, bint all) noexcept:
     """Notes that of a chunk all was written, or a part, with what doesn't change with `leaves`."""
-    if c.resource:  # a stream's state: nobody differentiates it
+    if lazy(c).resource:  # a stream's state: nobody differentiates it
         return
     if capturing() and not mode().capturing.bore(c):
         if all and writer_of(c) is not NULL:

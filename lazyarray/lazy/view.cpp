@@ -11,7 +11,7 @@ Chunk* View::settle() const {
   std::memcpy(&c->born, inline_bytes() + kValue, sizeof c->born);
   std::memcpy(c->data, inline_bytes(), itemsize());
   c->adopt_handle();
-  c->written_once();
+  written_once(c);
   const_cast<View*>(this)->set_chunk(c);
   return c;
 }

@@ -133,6 +133,7 @@ from lazyarray.lazy._lazy cimport (
     warning_of_size,
     where_of_size,
     whole_at_hand,
+    written_once,
 )
 
 from lazyarray.storage._storage cimport Chunk

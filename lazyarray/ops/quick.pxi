@@ -65,7 +65,7 @@ cdef Tensor first_array(PyObject** args):
 
 cdef Tensor written(Tensor t):
     """``t``, whose memory the caller has written."""
-    t.v.chunk.written_once()
+    written_once(t.v.chunk)
     recorder().inlined += 1
     return t
 

@@ -46,6 +46,7 @@ from lazyarray.lazy._lazy cimport (
     take_flags,
     value_now,
     written_now,
+    written_once,
 )
 
 from lazyarray.engine._engine import check_methods

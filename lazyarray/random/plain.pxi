@@ -328,7 +328,7 @@ cdef object plain_permutation(Draw f, Drawn stream, PyObject* of):
     _shuffle(bits, p, n, size)
     let_go(stream, bits)
     written_now(stream._resource.v.chunk)
-    made.v.chunk.written_once()
+    written_once(made.v.chunk)
     recorder().inlined += 1
     return made
 
@@ -416,7 +416,7 @@ cdef object plain_draw(Draw f, Drawn stream, PyObject** args, Py_ssize_t n, PyOb
     take_flags(False)  # the flags that it has raised are nobody's
     written_now(stream._resource.v.chunk)
     if ndim >= 0:
-        made.v.chunk.written_once()
+        written_once(made.v.chunk)
         recorder().inlined += 1
         if population is None:
             return made

@@ -26,20 +26,16 @@ cdef extern from "storage/chunk.h" namespace "lazyarray" nogil:
         atomic[int32_t] handles
         void* owner
         void (*drop_owner)(void*) noexcept
-        cbool resource
         cbool published
         cbool immutable
         cbool foreign()
         cbool own()
         cbool take_over(char*, void*, void (*)(void*) noexcept nogil)
-        cbool at_once
-        cbool noted
         cbool plain()
         cbool allocate()
         cbool allocate(cbool)
         void add_handle()
         void adopt_handle()
-        void written_once()
         void drop_handle()
         void end_handle()
 

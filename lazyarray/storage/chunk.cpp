@@ -82,7 +82,6 @@ Chunk* ChunkStore::create(size_t nbytes, Device device) {
   if (!c) c = make(engine);
   else c->refs.store(1, std::memory_order_relaxed);
   c->owner = nullptr;
-  c->at_once = false;
   c->store = this;
   c->nbytes = nbytes;
   c->born = ++births;

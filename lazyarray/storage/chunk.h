@@ -23,12 +23,9 @@ class Chunk : public Var {
  public:
   // First what a single element's life asks for, with its value after it (`small_`): loops over elements that
   // are kept wait for memory, a cache line at a time.
-  bool resource = false;             // RNG state and the like: no failure poisons it
   bool published = false;            // its memory is listed in ChunkStore::published_
   bool taken = false;                // the memory is the owner's no more: see take_over()
   bool immutable = false;            // memory of others, which lets nobody write it through us; GIL
-  bool at_once = false;              // its first value was computed at the call; GIL
-  bool noted = false;                // the rooms above keep something of it; GIL
   char* data = nullptr;              // set once, by allocate()
   size_t nbytes = 0;
   Device device;
@@ -74,14 +71,8 @@ class Chunk : public Var {
   // Whether the memory is somebody else's.
   bool foreign() const { return owner && !taken; }
   void add_handle();
-  // Before anybody else knows of the chunk: makes the creator's reference a handle, ...
+  // Before anybody else knows of the chunk: makes the creator's reference a handle.
   void adopt_handle() { handles.store(1, std::memory_order_relaxed); }
-  // ... and counts its first write, the caller's.
-  void written_once() {
-    at_once = true;
-    version.store(1, std::memory_order_relaxed);
-    issued = 1;
-  }
   // With the GIL held, as its Python object dies.
   void drop_handle() {
     // The last reference: nobody is left who could make another, but for find().
@@ -187,7 +178,7 @@ inline void Chunk::clear() {
     footprint.store(nullptr, std::memory_order_relaxed);
     delete f;
   }
-  resource = immutable = noted = false;
+  immutable = false;
   if (Error* e = error.load(std::memory_order_relaxed)) {
     error.store(nullptr, std::memory_order_relaxed);
     e->unref();

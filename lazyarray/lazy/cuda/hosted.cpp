@@ -29,7 +29,7 @@ Error* Hosted::run(Backend& host) {
 }
 
 Error* Hosted::fetch(Chunk* c, int k) {
-  const bool written = in_.writes(k) && !c->resource;
+  const bool written = in_.writes(k) && !lazy(c)->resource;
   for (Copy& copy : copies_)
     if (copy.device == c) {
       copy.written |= written;
@@ -40,7 +40,7 @@ Error* Hosted::fetch(Chunk* c, int k) {
     return new Error(Error::MEMORY, "unable to allocate " + std::to_string(c->nbytes) +
                                         " bytes on the host for an operation that no GPU has");
   copies_.push_back({c, host, written});
-  if (c->resource || c->nbytes == 0) return nullptr;
+  if (lazy(c)->resource || c->nbytes == 0) return nullptr;
   if (!c->data)  // nobody wrote it
     return allocate(c);
   return staging().from_device(host->data, reinterpret_cast<Pointer>(c->data), c->nbytes, stream_);
