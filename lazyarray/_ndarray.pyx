@@ -124,119 +124,25 @@ cdef extern from "Python.h":
     object PyBytes_FromStringAndSize(const char*, Py_ssize_t)
 
 
-cdef extern from "engine/calls.h" namespace "lazyarray":
+cdef extern from "engine/types.h" namespace "lazyarray":
     int put_in_type(PyTypeObject*, object, object) except -1
+    void set_metatype(PyTypeObject*, object)
+    void tell_no_sequence(PyTypeObject*)
 
 
 cdef extern from "numpy/arrayobject.h":
     object PyArray_Scalar(void*, cnp.dtype, object)
 
 
-cdef extern from *:
-    """
-    // The code that runs; only to be compared, and looked at before it goes on.
-    static PyObject* running() {
-      PyFrameObject* frame = PyEval_GetFrame();
-      if (!frame) return nullptr;
-      PyObject* code = reinterpret_cast<PyObject*>(PyFrame_GetCode(frame));
-      Py_DECREF(code);
-      return code;
-    }
-    // What it names.
-    static PyObject* names_of_caller() {
-      PyCodeObject* code = reinterpret_cast<PyCodeObject*>(running());
-      return code ? Py_NewRef(code->co_names) : PyTuple_New(0);
-    }
-    // Whether it names what makes a memoryview, or asks as that does. All but NumPy do so by a name of these.
-    static PyObject* const takers[] = {
-        PyUnicode_InternFromString("memoryview"), PyUnicode_InternFromString("bytearray"),
-        PyUnicode_InternFromString("frombuffer"), PyUnicode_InternFromString("from_buffer"),
-        PyUnicode_InternFromString("PickleBuffer")};
-    static bool names_taker() {
-      PyObject* names = names_of_caller();  // interned, as all names in code
-      bool found = false;
-      for (Py_ssize_t i = 0; names && !found && i < PyTuple_GET_SIZE(names); ++i)
-        for (PyObject* name : takers) found |= PyTuple_GET_ITEM(names, i) == name;
-      Py_XDECREF(names);
-      return found;
-    }
-    // Bytes of the memory are lent to who gives them back: files, hashes, sockets, struct. Not to NumPy. It takes a
-    // buffer rather than ask __array__, so np.asarray(x) were no copy any more, and all ops on x synchronous for as
-    // long as it lived; and np.frombuffer and np.ndarray give back what they go on using. The first asks as
-    // memoryview() does, the last for any order; the second looks whether there is something to give back by, and
-    // else asks as memoryview() does. So that is told by the names in the code that runs.
-    static getbufferproc lent_by_array;
-    static int lent_to_others(PyObject* x, Py_buffer* view, int flags) {
-      bool as_memoryview = (flags & PyBUF_FULL_RO) == PyBUF_FULL_RO;
-      bool in_any_order = (flags & PyBUF_ANY_CONTIGUOUS) == PyBUF_ANY_CONTIGUOUS;
-      if (in_any_order || as_memoryview && !names_taker()) {
-        view->obj = nullptr;
-        PyErr_SetString(PyExc_BufferError, "an NDArray lends no buffer here: x.data is a memoryview of it");
-        return -1;
-      }
-      return lent_by_array(x, view, flags);
-    }
-    static void given_back(PyObject*, Py_buffer*) {}  // never called: `obj` of a view is an array of NumPy's
-    static void lend_arrays(PyObject* type) {
-      PyBufferProcs* own = reinterpret_cast<PyTypeObject*>(type)->tp_as_buffer;
-      lent_by_array = own->bf_getbuffer;
-      own->bf_getbuffer = lent_to_others;
-      own->bf_releasebuffer = given_back;
-    }
-    // The instruction that runs, and its argument; -1: there is none, or no memory to look (an error is raised).
-    static int instruction(int* argument) {
-      PyCodeObject* code = reinterpret_cast<PyCodeObject*>(running());
-      PyObject* bytes = code ? PyCode_GetCode(code) : nullptr;
-      if (!bytes) return -1;
-      const unsigned char* text = reinterpret_cast<unsigned char*>(PyBytes_AS_STRING(bytes));
-      const int at = PyFrame_GetLasti(PyEval_GetFrame());
-      const bool inside = at >= 0 && at + 1 < PyBytes_GET_SIZE(bytes);
-      const int found = inside ? text[at] : -1;
-      *argument = inside ? text[at + 1] : 0;
-      Py_DECREF(bytes);
-      return found;
-    }
-    // Whether it is an operator: not `@`, nor one in place.
-    static int is_operator(int binary, int matmul, int first_in_place, int compares) {
-      int argument;
-      const int found = instruction(&argument);
-      if (found < 0) PyErr_Clear();
-      return found == compares || (found == binary && argument < first_in_place && argument != matmul);
-    }
-    // `x.__array_interface__` is there for code that reads it by this name. Not for NumPy, which would take it rather
-    // than ask __array__; it looks for it whenever an array is converted, so no Python runs for that.
-    static getter interface_of;
-    static PyObject* interface_name;
-    static int load_attr;
-    static int is_read_by_name() {
-      PyCodeObject* code = reinterpret_cast<PyCodeObject*>(running());
-      if (!code || PySequence_Contains(code->co_names, interface_name) != 1) return 0;
-      int argument;
-      return instruction(&argument) == load_attr;
-    }
-    static PyObject* interface_by_name(PyObject* x, void* closure) {
-      if (is_read_by_name()) return interface_of(x, closure);
-      if (!PyErr_Occurred()) PyErr_SetObject(PyExc_AttributeError, interface_name);
-      return nullptr;
-    }
-    static void guard_interface(PyObject* type, int opcode) {
-      load_attr = opcode;
-      interface_name = PyUnicode_InternFromString("__array_interface__");
-      PyObject* found = PyDict_GetItem(reinterpret_cast<PyTypeObject*>(type)->tp_dict, interface_name);
-      PyGetSetDef* own = reinterpret_cast<PyGetSetDescrObject*>(found)->d_getset;
-      interface_of = own->get;
-      own->get = interface_by_name;
-    }
-    static int lend(PyObject* exported, Py_buffer* view, int flags) {
-      Py_CLEAR(view->obj);  // Cython's None
-      return PyObject_GetBuffer(exported, view, flags);
-    }
-    """
+cdef extern from "_frames.h" namespace "lazyarray":
     object names_of_caller()
-    void lend_arrays(object)
-    int lend(object, Py_buffer*, int) except -1
     PyObject* running() noexcept
     bint is_operator(int, int, int, int) noexcept
+
+
+cdef extern from "_lending.h" namespace "lazyarray":
+    void lend_arrays(object)
+    int lend(object, Py_buffer*, int) except -1
     void guard_interface(object, int)
 
 
@@ -941,13 +847,13 @@ lead_operators()
 
 lend_arrays(NDArray)
 guard_interface(NDArray, opmap["LOAD_ATTR"])
-tell_unhashable(NDArray)
+put_in_type(<PyTypeObject*>NDArray, "__hash__", None)  # for isinstance(x, Hashable): the slot stays
 for _lent in (Scalar, BoolScalar, RealScalar, IntegralScalar, ComplexScalar):
-    tell_no_sequence(_lent)
+    tell_no_sequence(<PyTypeObject*>_lent)
 
 
 include "_indexing.pxi"
 
 check_methods(globals())
 for _lent in (Array, NDArray, Scalar, BoolScalar, RealScalar, IntegralScalar, ComplexScalar):
-    set_metatype(_lent, _ArrayType)  # what no class statement of a native class can say
+    set_metatype(<PyTypeObject*>_lent, _ArrayType)  # what no class statement of a native class can say

@@ -349,7 +349,7 @@ def set_derived(kind, new):
     """Makes ``kind`` the base of classes that programs derive; ``new`` is their ``NDArray.__new__``."""
     global _derived
     _derived = kind
-    make_by(NDArray, new)
+    put_in_type(<PyTypeObject*>NDArray, "__new__", staticmethod(new))  # for np.ndarray.__new__(cls, shape)
 
 
 def of_class(x, kind, parent):
@@ -398,35 +398,3 @@ cdef bint is_array_type(kind) except -1:
     if type.__subclasscheck__(Scalar, kind):
         return are_arrays(True)
     return type.__subclasscheck__(np.ndarray, kind) and are_arrays(False)
-
-
-cdef extern from *:
-    """
-    static void set_metatype(PyObject* type, PyObject* metatype) {
-      Py_INCREF(metatype);
-      Py_SET_TYPE(type, reinterpret_cast<PyTypeObject*>(metatype));
-      PyType_Modified(reinterpret_cast<PyTypeObject*>(type));
-    }
-    // For `isinstance(x, Hashable)`: the slot stays.
-    static void tell_unhashable(PyObject* type) {
-      PyDict_SetItemString(reinterpret_cast<PyTypeObject*>(type)->tp_dict, "__hash__", Py_None);
-      PyType_Modified(reinterpret_cast<PyTypeObject*>(type));
-    }
-    // For `np.ndarray.__new__(cls, shape)`; calls of the class itself don't look there.
-    static void make_by(PyObject* type, PyObject* function) {
-      PyObject* made = PyStaticMethod_New(function);
-      if (!made) throw std::bad_alloc();
-      PyDict_SetItemString(reinterpret_cast<PyTypeObject*>(type)->tp_dict, "__new__", made);
-      Py_DECREF(made);
-      PyType_Modified(reinterpret_cast<PyTypeObject*>(type));
-    }
-    // Cython makes one of __getitem__, and by it iter(s) would go along the elements.
-    static void tell_no_sequence(PyObject* type) {
-      PySequenceMethods* own = reinterpret_cast<PyTypeObject*>(type)->tp_as_sequence;
-      if (own) own->sq_item = nullptr;
-    }
-    """
-    void set_metatype(object type, object metatype)
-    void tell_unhashable(object type)
-    void tell_no_sequence(object type)
-    void make_by(object type, object function) except +

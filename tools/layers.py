@@ -38,7 +38,7 @@ ROOMS = """
     ops
     functions
     autograd | protocols
-    ndarray: _ndarray _numbers _operators _methods _indexing _array_type _scalar_types _derived _flat _text _html _namespace_info
+    ndarray: _ndarray _numbers _operators _methods _indexing _array_type _scalar_types _derived _flat _text _html _namespace_info _frames _lending
     _direct.py | _memmap.py
     linalg | fft.py
     random

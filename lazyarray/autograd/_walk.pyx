@@ -26,6 +26,7 @@ from lazyarray.lazy._lazy cimport (
     Tape_set_writer,
     constant_of,
     is_captured,
+    last_first,
     known_as,
     Tensor,
     assign,
@@ -55,17 +56,6 @@ cnp.import_array()
 cdef Ufunc _add = ops.names.add
 cdef Ufunc _multiply = ops.names.multiply
 cdef Reduction _sum = ops.names.sum
-
-
-cdef extern from *:
-    """
-    #include <algorithm>
-    static void last_first(std::vector<lazyarray::Node*>& nodes) {
-      std::sort(nodes.begin(), nodes.end(),
-                [](lazyarray::Node* a, lazyarray::Node* b) { return a->seq > b->seq; });
-    }
-    """
-    void last_first(vector[Node*]&) noexcept
 
 
 cdef class Shadow:

@@ -16,6 +16,8 @@ inline ternaryfunc call_by_vector(PyTypeObject* t, Py_ssize_t offset, bool metho
   return before;
 }
 
+inline PyObject** items_of(PyObject* tuple) { return reinterpret_cast<PyTupleObject*>(tuple)->ob_item; }
+
 // Calls what takes a tuple and a dict, with the vector's arguments.
 inline PyObject* call_packed(ternaryfunc f, PyObject* self, PyObject* const* args, Py_ssize_t n, PyObject* names) {
   const Py_ssize_t named = names ? PyTuple_GET_SIZE(names) : 0;
@@ -48,11 +50,16 @@ struct Failing {
   }
 };
 
-// A name of a class, also of a native one, which takes none by assignment.
-inline int put_in_type(PyTypeObject* t, PyObject* name, PyObject* value) {
-  const int failed = PyDict_SetItem(t->tp_dict, name, value);
-  PyType_Modified(t);
-  return failed;
+// The error that was raised, if it is of this type: then it is no longer raised. Else null.
+inline PyObject* taken_error(PyObject* type) {
+  if (!PyErr_ExceptionMatches(type)) return nullptr;
+  PyObject *kind, *value, *trace;
+  PyErr_Fetch(&kind, &value, &trace);
+  PyErr_NormalizeException(&kind, &value, &trace);
+  if (trace) PyException_SetTraceback(value, trace);
+  Py_XDECREF(kind);
+  Py_XDECREF(trace);
+  return value;
 }
 
 }  // namespace lazyarray

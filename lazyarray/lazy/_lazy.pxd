@@ -156,6 +156,7 @@ cdef extern from "lazy/tape.h" namespace "lazyarray" nogil:
     Memory* known_as(Chunk*)
     cbool is_captured(const Chunk*)
     void teach_store(ChunkStore*)
+    void last_first(vector[Node*]&)
     void lay_out(Instr&, int, int, Layout&) except +
     void note_instruction(Tape&, Instr&, uint32_t, const vector[Node*]&) except +
     void note_flat(Tape&, Chunk*, Leaves, cbool) except +
@@ -336,6 +337,7 @@ cdef extern from "lazy/cpu/run.h" namespace "lazyarray" nogil:
     CError* warn(Runtime&, Instr&, int, const char*)
     cbool is_wide(Runtime&, const Instr&, double)
     npy_intp count_true(const char*, npy_intp)
+    void places_of_true(const char*, npy_intp, npy_intp*)
     Loop pick_of_size(int)
     Loop place_of_size(int)
     Loop fill_of_size(int)
@@ -433,6 +435,7 @@ cdef extern from "lazy/program.h" namespace "lazyarray" nogil:
         cbool bore(const Chunk*)
         int64_t place_of(const Chunk*)
         void capture(Instr*)
+        void capture_first(Instr*)
         void reserve(int) except +
         void keep_writer(Chunk*)
         void follow(Chunk*) except +

@@ -75,6 +75,20 @@ cdef extern from "numpy/arrayobject.h":
     int NPY_ARRAY_WRITEABLE, NPY_ARRAY_ALIGNED
 
 
+cdef extern from "lazy/mode.h" namespace "lazyarray":
+    cdef cppclass Called "lazyarray::Mode::Called":
+        Instr* instr
+        CError** refusal
+    cdef cppclass Mode:
+        cbool recording, training
+        CProgram* capturing
+        PyObject* notes
+        CDevice device
+        int no_sync
+        Called called
+    Mode& mode() noexcept
+
+
 include "tensor.pxi"
 include "tape.pxi"
 include "program.pxi"

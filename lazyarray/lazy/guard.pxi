@@ -6,18 +6,7 @@ cdef extern from "Python.h":
     int PyDict_Next(object, Py_ssize_t*, PyObject**, PyObject**)
     PyObject* _PyType_Lookup(type, object)
     object PyObject_GenericGetDict(object, void*)
-
-
-cdef extern from *:
-    """
-    // What a cell holds: a new reference, or null.
-    static PyObject* content_of(PyObject* cell) {
-      PyObject* now = PyCell_GET(cell);
-      Py_XINCREF(now);
-      return now;
-    }
-    """
-    PyObject* content_of(object)
+    PyObject* PyCell_Get(object) except? NULL  # NULL, without an error: it is empty
 
 
 class _Absent:
@@ -167,7 +156,7 @@ cdef class Guard:
         if c.kind == IN_TYPE:
             return self.same(_PyType_Lookup(holder, <object>c.key), was, arrays, numbers)
         if c.kind == IN_CELL:
-            now = content_of(holder)
+            now = PyCell_Get(holder)
             try:
                 return self.same(now, was, arrays, numbers)
             finally:

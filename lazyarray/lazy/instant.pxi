@@ -16,7 +16,7 @@ cdef bint written_now(Chunk* c) except -1:
 
 cdef bint seen_as_wait(str what) except -1:
     """Counts what would be a wait where work is pending; false inside `no_sync`, where it is to raise."""
-    if no_sync_depth(0):
+    if mode().no_sync:
         return False
     cdef _Place place = place_of(what)
     place.count += 1

@@ -29,6 +29,12 @@ void Program::capture(Instr* in) {
     }
 }
 
+void Program::capture_first(Instr* in) {
+  capture(in);
+  std::rotate(instrs.rbegin(), instrs.rbegin() + 1, instrs.rend());
+  for (size_t& s : splits) s++;
+}
+
 void Program::keep_writer(Chunk* c) {
   if (bore(c)) return;
   for (const Writer& w : writers_)

@@ -74,6 +74,8 @@ class Program {
 
   // Takes the instruction over.
   void capture(Instr* in);
+  // ... to run before all that was captured.
+  void capture_first(Instr* in);
 
   // Before the tape makes a captured op the writer of what was there before: nothing is written yet,
   // so the tape is put back when the capture ends.

@@ -263,7 +263,6 @@ cdef class Program:
         cdef Tensor whole = new_tensor(c, dtype_code(np.uint8)), kept
         cdef Instr* instr
         cdef const View* views[2]
-        cdef size_t i
         whole.v.layout.resize(1)
         whole.v.layout.shape()[0] = n
         whole.v.layout.strides()[0] = 1
@@ -280,10 +279,7 @@ cdef class Program:
         instr.overwrites = 1
         instr.cost_ns = 30 + n * 0.03
         self.p.reserve(1)
-        self.p.capture(instr)
-        rotate_last_to_front(self.p.instrs)
-        for i in range(self.p.splits.size()):
-            self.p.splits[i] += 1
+        self.p.capture_first(instr)
         return 0
 
     def run(self, phase=None):
@@ -481,13 +477,3 @@ cdef class Program:
     def instructions(self):
         """What was captured, an :class:`Instruction` (captured.py) each."""
         return [described(self.p, self.p.instrs[i], i) for i in range(self.p.instrs.size())]
-
-
-cdef extern from *:
-    """
-    #include <algorithm>
-    static void rotate_last_to_front(std::vector<lazyarray::Instr*>& v) {
-      std::rotate(v.rbegin(), v.rbegin() + 1, v.rend());
-    }
-    """
-    void rotate_last_to_front(vector[Instr*]&)

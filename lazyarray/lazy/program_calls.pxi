@@ -128,15 +128,6 @@ def is_dense(Tensor x not None):
     return dense(x)
 
 
-cdef extern from *:
-    """
-    static void append_words(std::string& s, const void* p, size_t n) {
-      s.append(static_cast<const char*>(p), n);
-    }
-    """
-    void append_words(string&, const void*, size_t) except +
-
-
 def call_key(arrays):
     """What of a call with ``arrays``, a list or tuple, decides which ops it records; None if one isn't a dense array.
 
@@ -153,7 +144,7 @@ def call_key(arrays):
         errors.divide + 8 * (errors.over + 8 * (errors.under + 8 * errors.invalid)))
     word[1] = current_device().number()
     word[2] = plain_filters()
-    append_words(key, word, 3 * sizeof(npy_intp))
+    key.append(<char*>word, 3 * sizeof(npy_intp))
     for x in arrays:
         if not isinstance(x, Tensor):
             return None
@@ -167,6 +158,6 @@ def call_key(arrays):
             word[3] = <npy_intp><void*>t
         elif not dense(t):
             return None
-        append_words(key, word, 4 * sizeof(npy_intp))
-        append_words(key, l.dims(), 2 * l.ndim * sizeof(npy_intp))
+        key.append(<char*>word, 4 * sizeof(npy_intp))
+        key.append(<char*>l.dims(), 2 * l.ndim * sizeof(npy_intp))
     return <bytes>key

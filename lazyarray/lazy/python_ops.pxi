@@ -118,32 +118,18 @@ cdef int _drop_frames(object exc) except -1:
     return 0
 
 
-cdef extern from *:
-    """
-    struct CalledNow {
-      lazyarray::Instr* instr = nullptr;
-      lazyarray::Error** refusal = nullptr;
-    };
-    static thread_local CalledNow called_now;
-    """
-    cdef cppclass CalledNow:
-        Instr* instr
-        CError** refusal
-    CalledNow called_now
-
-
 def _log(str text):
     """Makes a floating-point warning of NumPy's, "Warning: overflow encountered in exp", the instruction's."""
-    cdef Instr* instr = called_now.instr
+    cdef Called* now = &mode().called
+    cdef Instr* instr = now.instr
     text = text.strip().removeprefix("Warning: ")
     if instr is NULL:  # a thread that the call has started
         warnings.warn(text, RuntimeWarning, stacklevel=2)
         return
     what, _, name = text.partition(" encountered in ")
     for flag in (1, 2, 4, 8):
-        if called_now.refusal[0] is NULL and what == flag_text(flag).decode():
-            called_now.refusal[0] = warn(_recorder.executor.runtime, instr[0], flag,
-                                         intern_name(name.encode()))
+        if now.refusal[0] is NULL and what == flag_text(flag).decode():
+            now.refusal[0] = warn(_recorder.executor.runtime, instr[0], flag, intern_name(name.encode()))
 
 
 class _Log:
@@ -234,11 +220,11 @@ cdef bint _taken_over(View* v, list found, Py_ssize_t k) except -1:
 
 
 cdef CError* _call_python(Instr& instr) noexcept:
-    global called_now
     cdef PyCall* call = instr.py.get()
     cdef CError* refusal = NULL
-    cdef CalledNow before = called_now
-    called_now.instr, called_now.refusal = &instr, &refusal
+    cdef Called* now = &mode().called
+    cdef Called before = now[0]
+    now.instr, now.refusal = &instr, &refusal
     try:
         ins, outs = [], []
         for k in range(instr.nin):
@@ -261,4 +247,4 @@ cdef CError* _call_python(Instr& instr) noexcept:
             refusal.unref()
         return error_from_exception(exc, instr.kernel.name, instr.site)
     finally:
-        called_now = before
+        now[0] = before

@@ -55,6 +55,10 @@ void teach_store(ChunkStore* store) {
   View::home = store;
 }
 
+void last_first(std::vector<Node*>& nodes) {
+  std::sort(nodes.begin(), nodes.end(), [](Node* a, Node* b) { return a->seq > b->seq; });
+}
+
 Memory* Tape::memory_of(Chunk* c) {
   Memory*& memory = lazy(c)->memory;
   if (!memory) memory = new Memory(c->nbytes, c->device);

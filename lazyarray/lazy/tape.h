@@ -112,6 +112,8 @@ inline Node* writer_of(Chunk* c) {
 }
 inline Memory* known_as(Chunk* c) { return lazy(c)->memory; }
 void teach_store(ChunkStore* store);
+// The nodes in the order in which gradients flow.
+void last_first(std::vector<Node*>& nodes);
 
 // One for the process; guarded by the GIL.
 struct Tape {

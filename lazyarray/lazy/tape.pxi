@@ -4,28 +4,6 @@
 # writes, so views, broadcasting, slices and in-place ops need no rules. See tape.h for the graph.
 
 
-cdef extern from *:
-    """
-    namespace lazyarray {
-    // What a thread does: all of it is its own.
-    struct Mode {
-      bool recording = false, training = false;
-      Program* capturing = nullptr;  // takes what would run
-      PyObject* notes = nullptr;     // is told of calls of public functions meanwhile: see note_calls
-    };
-    static Mode& mode() {
-      static thread_local Mode m;
-      return m;
-    }
-    }
-    """
-    cdef cppclass Mode "lazyarray::Mode":
-        cbool recording, training
-        CProgram* capturing
-        PyObject* notes
-    Mode& mode "lazyarray::mode"() noexcept
-
-
 cdef dict _gradients = {}  # by the op's name
 
 

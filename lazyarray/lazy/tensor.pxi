@@ -248,19 +248,8 @@ cdef bint same_device(Tensor a, Tensor b) except -1:
     )
 
 
-cdef extern from *:
-    """
-    // The device that new arrays are made on; per thread, 0 stands for cpu(0).
-    static lazyarray::Device& thread_device() {
-      static thread_local lazyarray::Device d;
-      return d;
-    }
-    """
-    CDevice& thread_device() noexcept
-
-
 cdef CDevice current_device() noexcept:
-    return thread_device()
+    return mode().device
 
 
 cdef class DeviceScope(Device):
@@ -273,22 +262,19 @@ cdef class DeviceScope(Device):
 
     def __enter__(self):
         self._checked()
-        cdef CDevice* now = &thread_device()
-        self.outer.push_back(now[0])
-        now[0] = self.c
+        self.outer.push_back(mode().device)
+        mode().device = self.c
         return self
 
     def __exit__(self, *exc):
         if not self.outer.size():
             raise RuntimeError(f"{self!r}: left more often than entered")
-        cdef CDevice* now = &thread_device()
-        now[0] = self.outer.back()
+        mode().device = self.outer.back()
         self.outer.pop_back()
 
 
 def swap_current_device(Device device not None):
     """Makes ``device`` the one that this thread makes new arrays on; returns the old one."""
-    cdef Device old = new_device(thread_device())
-    cdef CDevice* now = &thread_device()
-    now[0] = device.c
+    cdef Device old = new_device(mode().device)
+    mode().device = device.c
     return old

@@ -62,19 +62,9 @@ cdef _Place place_of(str what):
     return place
 
 
-cdef extern from *:
-    """
-    static int no_sync_depth(int change) {
-      static thread_local int depth = 0;
-      return depth += change;
-    }
-    """
-    int no_sync_depth(int change)
-
-
 cdef int no_sync_now() noexcept:
     """How many blocks of `no_sync` this thread is in."""
-    return no_sync_depth(0)
+    return mode().no_sync
 
 
 cdef int wait(Tensor x, bint everything, str what) except -1:
@@ -90,7 +80,7 @@ cdef int wait(Tensor x, bint everything, str what) except -1:
     cdef bint pending = c is not NULL \
         and (not (c.idle() if everything else c.readable()) or c.footprint.load() is not NULL)
     refuse_to_wait(what)
-    if no_sync_depth(0) and what[0] == "?":
+    if mode().no_sync and what[0] == "?":
         raise RuntimeError(
             f"{what[1:]} waits for the value of an array, inside la.no_sync(): "
             "wait explicitly (asnumpy, item, wait_to_read) or keep the computation in arrays"
@@ -190,7 +180,7 @@ cdef class no_sync:
     """
 
     def __enter__(self):
-        no_sync_depth(1)
+        mode().no_sync = mode().no_sync + 1
 
     def __exit__(self, *exc):
-        no_sync_depth(-1)
+        mode().no_sync = mode().no_sync - 1

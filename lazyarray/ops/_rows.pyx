@@ -104,6 +104,7 @@ from lazyarray.lazy._lazy cimport (
     fill_of_size,
     pick_of_size,
     place_of_size,
+    places_of_true,
     np_dtype,
     npy_intp,
     noting,

@@ -2,7 +2,7 @@
 // (accumulate). All are plain C over memory, and NumPy itself calls them without the GIL.
 #pragma once
 #include <Python.h>
-#include <numpy/ndarraytypes.h>
+#include <numpy/arrayobject.h>
 
 #include <cstring>
 
@@ -19,7 +19,29 @@ struct Along {
   void* data = nullptr;
   npy_intp size = 0;    // bytes of an element
   bool any_order = false;  // accumulate: the bits don't depend on the loop's steps
+
+  // Of one line without gaps.
+  npy_intp find(char* line, npy_intp n) const {
+    npy_intp found = 0;
+    extremum(line, n, &found, nullptr);
+    return found;
+  }
+  void put_in_order(char* line, npy_intp n) const { sort(line, n, nullptr); }
 };
+
+// What NumPy's dtype number `type_num` has: 0 argmax, 1 argmin, 2 sort, 3 stable sort, 4 and 5
+// the same for argsort. False if it lacks it.
+inline bool fill_along(Along& along, int type_num, int what) {
+  PyArray_Descr* descr = PyArray_DescrFromType(type_num);
+  PyArray_ArrFuncs* f = PyDataType_GetArrFuncs(descr);
+  const int kind = what & 1 ? NPY_STABLESORT : NPY_QUICKSORT;
+  along.size = PyDataType_ELSIZE(descr);
+  if (what < 2) along.extremum = what ? f->argmin : f->argmax;
+  else if (what < 4) along.sort = f->sort[kind];
+  else along.argsort = f->argsort[kind];
+  Py_DECREF(descr);
+  return along.extremum || along.sort || along.argsort;
+}
 
 // argmax, argmin: lines (n) without gaps, output ().
 inline void extremum_loop(char** args, const npy_intp* dims, const npy_intp* steps, void* data) {

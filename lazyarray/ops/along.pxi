@@ -3,35 +3,16 @@
 
 cdef extern from "ops/along.h" namespace "lazyarray" nogil:
     cdef cppclass Along:
-        void* extremum
-        void* sort
-        void* argsort
         Loop fn
         void* data
         npy_intp size
         bint any_order
+        npy_intp find(char*, npy_intp)
+        void put_in_order(char*, npy_intp)
     void extremum_loop(char**, const npy_intp*, const npy_intp*, void*) noexcept
     void sort_loop(char**, const npy_intp*, const npy_intp*, void*) noexcept
     void argsort_loop(char**, const npy_intp*, const npy_intp*, void*) noexcept
     void accumulate_loop(char**, const npy_intp*, const npy_intp*, void*) noexcept
-
-
-cdef extern from *:
-    """
-    // What NumPy's dtype number `type_num` has: 0 argmax, 1 argmin, 2 sort, 3 stable sort, 4 and 5
-    // the same for argsort. False if it lacks it.
-    static bool fill_along(lazyarray::Along& along, int type_num, int what) {
-      PyArray_Descr* descr = PyArray_DescrFromType(type_num);
-      PyArray_ArrFuncs* f = PyDataType_GetArrFuncs(descr);
-      const int kind = what & 1 ? NPY_STABLESORT : NPY_QUICKSORT;
-      along.size = PyDataType_ELSIZE(descr);
-      if (what < 2) along.extremum = what ? f->argmin : f->argmax;
-      else if (what < 4) along.sort = f->sort[kind];
-      else along.argsort = f->argsort[kind];
-      Py_DECREF(descr);
-      return along.extremum || along.sort || along.argsort;
-    }
-    """
     bint fill_along(Along&, int, int)
 
 

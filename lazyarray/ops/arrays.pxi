@@ -504,18 +504,7 @@ def strided(Tensor x not None, tuple shape, tuple strides, npy_intp offset):
     return t
 
 
-cdef extern from *:
-    """
-    #include <sys/mman.h>
-    // Zeros that may be read, and take no memory: a debugger, or pytest, shows a probe that it finds in a frame.
-    // Not enough for one of a large array: programs may have a limit on addresses (RLIMIT_AS).
-    static char* reserve_zeros() {
-      const size_t n = size_t(1) << 26;
-      void* p = mmap(nullptr, n, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-      if (p == MAP_FAILED) return reinterpret_cast<char*>(size_t(1) << 40);  // nobody may look then
-      return static_cast<char*>(p) + n / 2;
-    }
-    """
+cdef extern from "ops/probe.h" namespace "lazyarray":
     char* reserve_zeros() noexcept
 
 

@@ -37,28 +37,14 @@ cdef extern from "Python.h":
     void Py_XDECREF(PyObject*)
 
 
-cdef extern from *:
-    """
-    static PyObject** items_of(PyObject* tuple) { return reinterpret_cast<PyTupleObject*>(tuple)->ob_item; }
-    // The error that was raised, if it is of this type: then it is no longer raised. Else null.
-    static PyObject* taken_error(PyObject* type) {
-      if (!PyErr_ExceptionMatches(type)) return nullptr;
-      PyObject *kind, *value, *trace;
-      PyErr_Fetch(&kind, &value, &trace);
-      PyErr_NormalizeException(&kind, &value, &trace);
-      if (trace) PyException_SetTraceback(value, trace);
-      Py_XDECREF(kind);
-      Py_XDECREF(trace);
-      return value;
-    }
-    """
-    PyObject** items_of(object) noexcept
-    PyObject* taken_error(object) noexcept
+cdef extern from "engine/types.h" namespace "lazyarray":
+    int put_in_type(PyTypeObject*, object, object) except -1
 
 
 cdef extern from "engine/calls.h" namespace "lazyarray":
+    PyObject** items_of(object) noexcept
+    PyObject* taken_error(object) noexcept
     ternaryfunc call_by_vector(PyTypeObject*, Py_ssize_t, bint)
-    int put_in_type(PyTypeObject*, object, object) except -1
     object call_packed(ternaryfunc, PyObject*, PyObject**, Py_ssize_t, PyObject*)
     void failing_reduction "lazyarray::Failing<0>::tell"(PyTypeObject*, ternaryfunc)
     void failing_choice "lazyarray::Failing<1>::tell"(PyTypeObject*, ternaryfunc)

@@ -1,16 +1,6 @@
 # x[mask] and x[mask] = values, off the GIL, for a mask of x's axes, or of the first of them.
 
 
-cdef extern from *:
-    """
-    static void places_of_true(const char* mask, npy_intp n, npy_intp* to) {
-      for (npy_intp i = 0; i < n; ++i)
-        if (mask[i]) *to++ = i;
-    }
-    """
-    void places_of_true(const char*, npy_intp, npy_intp*) noexcept
-
-
 cdef Kernel* _pick_kernels[32]
 cdef Kernel* _place_kernels[32]
 cdef Kernel* _fill_kernels[32]

@@ -206,8 +206,7 @@ cdef Tensor extrema(Tensor x, int what):
     if out is None:
         return None
     for i in range(out.v.layout.size()):
-        (<int64_t*>out.v.chunk.data)[i] = first_extremum((<Along*>k.data).extremum,
-                                                         x.v.elements() + i * n * x.v.itemsize(), n)
+        (<int64_t*>out.v.chunk.data)[i] = (<Along*>k.data).find(x.v.elements() + i * n * x.v.itemsize(), n)
     return written(out)
 
 
@@ -224,7 +223,7 @@ cdef object quick_sort_in_place(PyObject** args, Py_ssize_t n):
         return None
     length = x.v.layout.shape()[x.v.layout.ndim - 1]
     for i in range(x.v.layout.size() // length):
-        sort_line((<Along*>k.data).sort, x.v.elements() + i * length * x.v.itemsize(), length)
+        (<Along*>k.data).put_in_order(x.v.elements() + i * length * x.v.itemsize(), length)
     changed(x.v.chunk)
     return x
 
@@ -245,19 +244,6 @@ cdef object quick_sorted(PyObject** args, Py_ssize_t n, bint indices):
     return ordered(t, indices, False)
 
 
-cdef extern from *:
-    """
-    static npy_intp first_extremum(PyArray_ArgFunc* function, char* p, npy_intp n) {
-      npy_intp found = 0;
-      function(p, n, &found, nullptr);
-      return found;
-    }
-    static void sort_line(PyArray_SortFunc* function, char* p, npy_intp n) { function(p, n, nullptr); }
-    """
-    npy_intp first_extremum(void*, char*, npy_intp) noexcept
-    void sort_line(void*, char*, npy_intp) noexcept
-
-
 cdef Tensor extremum(Tensor x, int what):
     """The index of the largest (0) or smallest (1) element of all; None where it isn't that simple."""
     cdef Kernel* k
@@ -269,8 +255,7 @@ cdef Tensor extremum(Tensor x, int what):
     if k is NULL:
         return None
     t = new_element(D_IL, x.v.device())
-    (<int64_t*>t.v.elements())[0] = first_extremum((<Along*>k.data).extremum,
-                                                   x.v.elements(), n)
+    (<int64_t*>t.v.elements())[0] = (<Along*>k.data).find(x.v.elements(), n)
     return t
 
 

@@ -13,19 +13,11 @@ cdef extern from "numpy/random/bitgen.h":
         double (*next_double)(void*) noexcept nogil
 
 
-cdef extern from *:
-    """
-    // The older stream's second normal number, which waits in NumPy's RandomState (its aug_bitgen_t).
-    struct Spare {
-      bitgen_t* words;
-      int full;
-      double number;
-    };
-    """
-    cdef struct Spare:
-        bitgen_t* words
-        int full
-        double number
+# The older stream's second normal number, which waits in NumPy's RandomState (its aug_bitgen_t).
+cdef struct Spare:
+    bitgen_t* words
+    int full
+    double number
 
 
 cdef Py_ssize_t _spare = -2  # where a RandomState has its spare number; -1 nowhere, -2 not known yet

@@ -33,6 +33,10 @@ npy_intp count_true(const char* mask, npy_intp n) {
   return count;
 }
 
+void places_of_true(const char* mask, npy_intp n, npy_intp* to) {
+  for (npy_intp i = 0; i < n; ++i)
+    if (mask[i]) *to++ = i;
+}
 
 // As gufuncs', over contiguous memory; core dimensions n and how many are true.
 // pick: source (n), mask (n), output (count).

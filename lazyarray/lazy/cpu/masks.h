@@ -5,6 +5,8 @@
 namespace lazyarray {
 
 npy_intp count_true(const char* mask, npy_intp n);
+// Where they are; there is room for all.
+void places_of_true(const char* mask, npy_intp n, npy_intp* to);
 Loop pick_of_size(int size);
 Loop place_of_size(int size);
 Loop fill_of_size(int size);
