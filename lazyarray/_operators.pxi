@@ -243,12 +243,6 @@ cdef Ufunc power_shortcut(Tensor a, object exponent):
     return None
 
 
-# NumPy copies up to this many elements without letting go of the GIL.
-cdef enum:
-    _COPIED_WITH_THE_GIL = 500
-    _COPIED_SOON = 32768  # bytes: to copy them takes less than an instruction
-
-
 cdef inline Ufunc compared(int op):
     if op == Py_EQ: return _equal
     if op == Py_NE: return _not_equal

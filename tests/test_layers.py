@@ -2,6 +2,7 @@
 
 import importlib.util
 import pathlib
+import re
 import subprocess
 import sys
 import textwrap
@@ -59,7 +60,7 @@ def test_the_edges_are_found():
         ("ops/_rows.pyx", "lazy/_lazy.pxd", "cimport"),
         ("ops/_rows.pyx", "ops/ufunc.pxi", "include"),
         ("engine/_engine.pxd", "engine/core/engine.h", "include"),
-        ("engine/methods.pxi", "engine/calls.h", "include"),
+        ("engine/methods.pxi", "engine/methods.h", "include"),
         ("nn/_native.pyx", "nn/picks.h", "include"),
         ("engine/core/waits.cpp", "engine/core/internal.h", "include"),
     } <= edges
@@ -67,6 +68,29 @@ def test_the_edges_are_found():
     assert len(tree.files) > 200 and len(edges) > 900
     listed = layers.listing(tree.edges(), layers.Rooms(layers.ROOMS))
     assert "functions    -> ops" in listed and " cimport" in listed.splitlines()[-1]
+
+
+def native(*kinds):
+    tree = layers.Tree(layers.PACKAGE)
+    return {name: path.read_text() for name, path in tree.files.items() if name.endswith(kinds)}
+
+
+def test_only_a_device_and_its_backend_know_that_it_is_a_gpu():
+    asked = re.compile(
+        r"\bkind [!=]= \S*GPU|Device::GPU\b|is_gpu\(|^ +GPU,|\bimport .*\bGPU\b", re.MULTILINE
+    )
+    asking = {
+        name for name, text in native("h", "cpp", "pyx", "pxi", "pxd").items() if asked.search(text)
+    }
+    assert {n for n in asking if not n.startswith("lazy/cuda/")} == {"engine/core/device.h"}
+    assert "lazy/cuda/runner.cpp" in asking
+
+
+def test_cython_files_hold_one_line_of_cpp_at_the_most():
+    block = re.compile(r'cdef extern from \*[^\n]*:\n +"""\n(.*?)\n +"""', re.DOTALL)
+    found = {name: block.findall(text) for name, text in native("pyx", "pxi", "pxd").items()}
+    assert {n: b for n, blocks in found.items() for b in blocks if b.count("\n") > 3} == {}
+    assert any(found.values())
 
 
 def wrong(tmp_path, files, exceptions=None):

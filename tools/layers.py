@@ -38,7 +38,7 @@ ROOMS = """
     ops
     functions
     autograd | protocols
-    ndarray: _ndarray _numbers _operators _methods _indexing _array_type _scalar_types _derived _flat _text _html _namespace_info _frames _lending
+    ndarray: _ndarray _numbers _operators _methods _indexing _array_type _scalar_types _derived _flat _text _html _namespace_info _frames _lending _values
     _direct.py | _memmap.py
     linalg | fft.py
     random
@@ -61,8 +61,9 @@ EXCEPTIONS = {
     "rows call what is taught to them, as they are of the lower room": """
         ops/operands.pxi > functions/conversion.py protocols/dispatch.py protocols/interfaces.py
         ops/product.pxi > functions/products.py
-        ops/direct_calls.pxi > protocols/dispatch.py
-        ops/ufunc.pxi > protocols/ufunc_methods.py functions/conversion.py
+        ops/public.pxi > protocols/dispatch.py
+        ops/ufunc.pxi > functions/conversion.py
+        ops/ufunc_methods.pxi > protocols/ufunc_methods.py
     """,
     "it finds public functions by names that programs, files or NumPy's protocols give": """
         ops/direct_calls.pxi > __init__.py

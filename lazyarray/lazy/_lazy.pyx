@@ -52,7 +52,7 @@ from lazyarray.engine._engine cimport (
     sites,
     NAIVE, step_aside,
 )
-from lazyarray.storage._storage cimport MemoryPool, kMapped, store
+from lazyarray.storage._storage cimport MemoryPool, kMapped, need_memory, store
 
 from lazyarray.engine._engine import check_methods, set_gpu_scope
 from lazyarray.engine.settings import int_env

@@ -36,7 +36,7 @@ from lazyarray.lazy._lazy cimport (
     wait,
     View,
 )
-from lazyarray.storage._storage cimport Chunk, store
+from lazyarray.storage._storage cimport Chunk, need_memory, store
 
 from lazyarray.engine._engine import check_methods
 from lazyarray.lazy._lazy import gpu_view, quiesce_gpu
@@ -93,8 +93,7 @@ def export(Tensor x not None, str what):
     store().add_export(c)  # before the wait: another thread may push meanwhile
     base.chunk = c
     wait(x, True, what)
-    if not c.allocate():
-        raise MemoryError(f"unable to allocate {c.nbytes} bytes")
+    need_memory(c)
     store().publish(c)
     cdef cnp.dtype d = np_dtype(x.v.dtype)
     Py_INCREF(d)  # stolen
@@ -118,31 +117,18 @@ def export_gpu(Tensor x not None, str what):
     store().add_export(c)
     base.chunk = c
     wait(x, True, what)
-    if not c.allocate(True):
-        raise MemoryError(f"unable to allocate {c.nbytes} bytes")
+    need_memory(c, True)
     store().publish(c)
     return gpu_view(x, base)
 
 
 def lend(Tensor x not None, str what):
-    """The address of x's first element, on a GPU, which is lent for as long as the memory lives."""
-    cdef Chunk* c = x.v.chunk
-    if not c.exports.load():
-        store().add_export(c)
-    wait(x, True, what)
-    if not c.allocate(True):
-        raise MemoryError(f"unable to allocate {c.nbytes} bytes")
-    return <size_t>c.data + x.v.layout.offset
-
-
-def lend_host(Tensor x not None, str what):
     """The address of x's first element, which is lent for as long as the memory lives."""
     cdef Chunk* c = x.v.chunk
     if not c.exports.load():
         store().add_export(c)
     wait(x, True, what)
-    if not c.allocate():
-        raise MemoryError(f"unable to allocate {c.nbytes} bytes")
+    need_memory(c, True)
     store().publish(c)
     return <size_t>c.data + x.v.layout.offset
 

@@ -15,8 +15,7 @@ cdef object numpy_view(const View* v, bint writable):
     """A NumPy array on the memory itself. The caller knows that nobody else uses it now."""
     if not v.on_host():
         raise TypeError("an array on a GPU has no NumPy view: asnumpy() copies it")
-    if not v.chunk.allocate():
-        raise MemoryError(f"unable to allocate {v.chunk.nbytes} bytes")
+    need_memory(v.chunk)
     cdef cnp.dtype d = _dtypes[v.dtype]
     Py_INCREF(d)  # stolen
     cdef View* w = <View*>v
@@ -57,8 +56,7 @@ cdef Tensor from_numpy(object array, CDevice device):
             for i in range(ndim):
                 t.v.layout.strides()[i] = step
                 step *= t.v.layout.shape()[i]
-        if not t.v.chunk.allocate():
-            raise MemoryError(f"unable to allocate {t.v.chunk.nbytes} bytes")
+        need_memory(t.v.chunk)
         memcpy(t.v.chunk.data, cnp.PyArray_DATA(a), t.v.chunk.nbytes)
     elif ndim == 1 and t.v.itemsize() == 8 and t.v.chunk.nbytes <= _COLUMN \
             and cnp.PyArray_ISALIGNED(a) and t.v.chunk.allocate():  # a column

@@ -118,8 +118,7 @@ def quiesce_gpu(int number):
 def gpu_view(Tensor x not None, owner=None):
     """A CuPy array on x's memory, which keeps ``owner``: for an op that uses it, and for exports."""
     cdef Chunk* c = x.v.chunk
-    if not c.allocate():
-        raise MemoryError(f"unable to allocate {c.nbytes} bytes")
+    need_memory(c)
     return _gpu_services.view(<size_t>c.data, c.nbytes, c.device.id, x.v.layout.offset, shape_tuple(&x.v),
                              chr(info(x.v.dtype).code),
                              tuple([x.v.layout.strides()[i] for i in range(x.v.layout.ndim)]), owner)

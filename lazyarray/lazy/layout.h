@@ -77,28 +77,8 @@ class Layout {
       step *= std::max<npy_intp>(shape()[i], 1);
     }
   }
-  bool c_contiguous(npy_intp itemsize) const {
-    npy_intp step = itemsize;
-    for (int i = ndim - 1; i >= 0; --i) {
-      if (shape()[i] == 0) return true;
-      if (shape()[i] != 1) {
-        if (strides()[i] != step) return false;
-        step *= shape()[i];
-      }
-    }
-    return true;
-  }
-  bool f_contiguous(npy_intp itemsize) const {
-    npy_intp step = itemsize;
-    for (int i = 0; i < ndim; ++i) {
-      if (shape()[i] == 0) return true;
-      if (shape()[i] != 1) {
-        if (strides()[i] != step) return false;
-        step *= shape()[i];
-      }
-    }
-    return true;
-  }
+  bool c_contiguous(npy_intp itemsize) const { return contiguous(itemsize, ndim - 1, -1, -1); }
+  bool f_contiguous(npy_intp itemsize) const { return contiguous(itemsize, 0, ndim, 1); }
   // The byte range [low, high) that it touches, from the chunk's start.
   void extent(npy_intp itemsize, npy_intp& low, npy_intp& high) const;
   // Where the lengths and steps would be of a layout that has none: see View.
@@ -106,6 +86,16 @@ class Layout {
 
  private:
   static constexpr int kInline = 4;
+  // ... with the axes from `first` on the fastest ones.
+  bool contiguous(npy_intp step, int first, int end, int way) const {
+    for (int i = first; i != end; i += way) {
+      if (shape()[i] == 0) return true;
+      if (shape()[i] == 1) continue;
+      if (strides()[i] != step) return false;
+      step *= shape()[i];
+    }
+    return true;
+  }
   npy_intp* heap_ = nullptr;
   npy_intp inline_[2 * kInline];
 

@@ -267,8 +267,7 @@ cdef class Program:
         whole.v.layout.shape()[0] = n
         whole.v.layout.strides()[0] = 1
         kept = empty_like_shape(whole.v.dtype, 1, &n, c.device)
-        if not kept.v.chunk.allocate():
-            raise MemoryError(f"unable to allocate {n} bytes")
+        need_memory(kept.v.chunk)
         memcpy(kept.v.chunk.data, c.data, n)
         instr = _recorder.begin(cast_kernel(whole.v.dtype, whole.v.dtype), 1, 1)
         views[0] = &kept.v
@@ -461,8 +460,7 @@ cdef class Program:
                 t.v.layout.strides()[0] = t.v.itemsize()
                 if self.p.bore(c):
                     kept = empty_like_shape(t.v.dtype, 1, t.v.layout.shape(), c.device)
-                    if not kept.v.chunk.allocate():
-                        raise MemoryError(f"unable to allocate {c.nbytes} bytes")
+                    need_memory(kept.v.chunk)
                     memcpy(kept.v.chunk.data, c.data, kept.v.chunk.nbytes)
                     return kept
                 return t

@@ -18,7 +18,11 @@ cdef class Row:
     cdef readonly object ufunc
 
 
-cdef class Ufunc(Row):
+cdef class UfuncMethods(Row):
+    pass
+
+
+cdef class Ufunc(UfuncMethods):
     cdef readonly int nin, nout
     cdef readonly object formula
     cdef readonly tuple smooth

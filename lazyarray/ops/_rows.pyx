@@ -137,7 +137,7 @@ from lazyarray.lazy._lazy cimport (
     written_once,
 )
 
-from lazyarray.storage._storage cimport Chunk
+from lazyarray.storage._storage cimport Chunk, need_memory
 
 from lazyarray import _numpy_facts
 from lazyarray.engine._engine import check_methods
@@ -184,6 +184,8 @@ def teach(**things):
 
 
 include "operands.pxi"
+include "row.pxi"
+include "ufunc_methods.pxi"
 include "ufunc.pxi"
 include "arrays.pxi"
 include "reduction.pxi"
@@ -193,6 +195,8 @@ include "gather.pxi"
 include "masks.pxi"
 include "along.pxi"
 include "direct.pxi"
+include "others.pxi"
+include "public.pxi"
 include "direct_calls.pxi"
 include "lending.pxi"
 include "quick.pxi"

@@ -54,8 +54,7 @@ cdef Tensor picked_now(Tensor x, Tensor mask):
 
 cdef Tensor in_memory(Tensor t):
     """``t``, with memory."""
-    if not t.v.chunk.allocate():
-        raise MemoryError(f"unable to allocate {t.v.chunk.nbytes} bytes")
+    need_memory(t.v.chunk)
     return t
 
 

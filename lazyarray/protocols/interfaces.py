@@ -59,7 +59,7 @@ def array_interface(x: NDArray) -> dict[str, Any]:
         "shape": x.shape,
         "typestr": x.dtype.str,
         "descr": [("", x.dtype.str)],
-        "data": (_share.lend_host(x, "?__array_interface__"), not x.flags.writeable),
+        "data": (_share.lend(x, "?__array_interface__"), not x.flags.writeable),
         "strides": _steps(x),
     }
 

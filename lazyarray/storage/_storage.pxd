@@ -53,3 +53,10 @@ cdef extern from "storage/chunk.h" namespace "lazyarray" nogil:
 
 
 cdef ChunkStore* store() except NULL
+
+
+cdef inline int need_memory(Chunk* c, bint for_all=False) except -1:
+    """Sees to it that the chunk has memory; MemoryError. ``for_all``: see ``Chunk::allocate``."""
+    if not c.allocate(for_all):
+        raise MemoryError(f"unable to allocate {c.nbytes} bytes")
+    return 0

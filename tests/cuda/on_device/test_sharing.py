@@ -48,6 +48,7 @@ def test_cuda_array_interface(gpu):
     x += 1
     assert c.data.ptr == seen["data"][0]
     np.testing.assert_array_equal(cupy.asnumpy(c), [2, 3, 4])
+    assert la.from_dlpack(c).var == x.var  # one memory, one variable
     with la.cpu():
         assert not hasattr(la.ones(2), "__cuda_array_interface__")
         with pytest.raises(TypeError, match=r"cpu\(0\)"):

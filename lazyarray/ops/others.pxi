@@ -1,0 +1,179 @@
+# Calls that NumPy or another class answers: with what lazyarray doesn't hold, or of classes that programs derive.
+
+
+cdef extern from "Python.h":
+    ctypedef object (*ternaryfunc)(object, object, object)
+    ctypedef PyObject* (*vectorcallfunc)(PyObject*, PyObject**, size_t, PyObject*)
+    object PyObject_Vectorcall(object, PyObject**, size_t, PyObject*)
+    PyObject* raw_vectorcall "PyObject_Vectorcall"(object, PyObject**, size_t, PyObject*) noexcept
+    object PyObject_VectorcallMethod(object, PyObject**, size_t, PyObject*)
+    object PyMethod_New(object, object)
+    Py_ssize_t PyVectorcall_NARGS(size_t)
+    vectorcallfunc PyVectorcall_Function(object)
+    void Py_XDECREF(PyObject*)
+
+
+cdef extern from "engine/types.h" namespace "lazyarray":
+    int put_in_type(PyTypeObject*, object, object) except -1
+
+
+cdef extern from "engine/calls.h" namespace "lazyarray":
+    PyObject** items_of(object) noexcept
+    PyObject* taken_error(object) noexcept
+    ternaryfunc call_by_vector(PyTypeObject*, Py_ssize_t, bint)
+    object call_packed(ternaryfunc, PyObject*, PyObject**, Py_ssize_t, PyObject*)
+    void failing_reduction "lazyarray::Failing<0>::tell"(PyTypeObject*, ternaryfunc)
+    void failing_choice "lazyarray::Failing<1>::tell"(PyTypeObject*, ternaryfunc)
+    void failing_product "lazyarray::Failing<2>::tell"(PyTypeObject*, ternaryfunc)
+
+
+cdef PyObject* handed_over(PyObject* result, object host, PyObject** args, size_t flags, PyObject* names) except NULL:
+    """The result of a call; where that met what lazyarray doesn't hold, what NumPy's ``host`` gives."""
+    cdef PyObject* error
+    cdef Py_ssize_t i, n
+    if result is not NULL:
+        return result if _derived is None else of_derived(result, host, args, flags, names)
+    if host is None:
+        return NULL
+    error = taken_error(Unheld)
+    if error is NULL:
+        return NULL
+    n = PyVectorcall_NARGS(flags)
+    given = tuple([<object>args[i] for i in range(n)])
+    named = {} if names is NULL else {key: <object>args[n + i] for i, key in enumerate(<tuple>names)}
+    why = <object>error
+    Py_DECREF(why)
+    found = handed(_taught["handed_over"](host, given, named, why))
+    Py_INCREF(found)
+    return <PyObject*>found
+
+
+cdef object _derived = None        # the base of classes that programs derive from arrays, once there is one
+cdef frozenset _keep_class = frozenset()  # NumPy's functions whose results are of their first operand's class
+cdef frozenset _wrap_class = frozenset()  # ... which the class's __array_wrap__ makes
+cdef frozenset _drop_class = frozenset()  # ... that give arrays of no derived class
+
+
+def expect_derived(kind, keep, wrapped, drop, wrap):
+    """From now on operands may be of classes that programs derive: of ``kind``.
+
+    ``keep`` are NumPy's functions whose results are of their first operand's class, ``wrapped`` those that the
+    class's ``__array_wrap__`` makes so; of those of ``drop`` they are of no derived class.
+    ``wrap`` is then the arrays' ``__array_wrap__``, which methods of such classes call.
+    """
+    global _derived, _keep_class, _wrap_class, _drop_class
+    put_in_type(type_of_arrays(), "__array_wrap__", wrap)
+    _derived, _wrap_class, _drop_class = kind, frozenset(wrapped), frozenset(drop)
+    _keep_class = _wrap_class | frozenset(keep)
+
+
+cdef PyObject* of_derived(PyObject* result, object host, PyObject** args, size_t flags,
+                          PyObject* names) except NULL:
+    """The result of a call as one of the class that an operand is of, where NumPy's ``host`` gives such."""
+    cdef Py_ssize_t i, n = PyVectorcall_NARGS(flags)
+    found = None
+    if isinstance(host, np.ufunc):
+        if n > <Py_ssize_t>host.nin or (names is not NULL and "out" in <tuple>names):
+            return result  # what the program gave
+    else:
+        if host in _drop_class and isinstance(<object>result, _derived):
+            found = (<object>result).view(type_object(type_of_arrays()))
+        n = min(n, 1) if host in _keep_class else 0
+    for i in range(n):
+        if isinstance(<object>args[i], _derived):
+            if names is not NULL and "out" in <tuple>names:
+                return result  # what the program gave
+            if isinstance(host, np.ufunc):
+                given = tuple([<object>args[k] for k in range(n)])
+                found = (<object>args[i])._wrapped(<object>result, (host, given, 0))
+            elif host in _wrap_class:
+                found = (<object>args[i])._wrapped(<object>result)
+            else:
+                found = (<object>args[i])._like(<object>result)
+            break
+    if found is None:
+        return result
+    Py_INCREF(found)
+    Py_DECREF(<object>result)
+    return <PyObject*>found
+
+
+cdef object told_by_class(object ufunc, str method, tuple inputs, dict given):
+    """What a class that a program derives says itself that a method of a ufunc gives; NotImplemented: it says nothing."""
+    if _derived is None:
+        return NotImplemented
+    for x in inputs:
+        if isinstance(x, _derived) and x._overrides():
+            given = {key: value for key, value in given.items() if value is not None and value is not False}
+            return x.__array_ufunc__(ufunc, method, *inputs, **given)
+    return NotImplemented
+
+
+cdef inline object of_class_of(object x, object result):
+    """The result of a reduction of ``x``: of its class, where that is one that a program derives."""
+    return result if _derived is None or not isinstance(x, _derived) else x._wrapped(result)
+
+
+cdef object overridden(object ufunc, PyObject** args, size_t flags, PyObject* names):
+    """What an operand's class makes of a ufunc itself, by ``__array_ufunc__``; NotImplemented where none does."""
+    cdef Py_ssize_t i, n = PyVectorcall_NARGS(flags)
+    for i in range(n):
+        if isinstance(<object>args[i], _derived) and (<object>args[i])._overrides():
+            named = {} if names is NULL else {key: <object>args[n + k] for k, key in enumerate(<tuple>names)}
+            if "out" in named and type(named["out"]) is not tuple:
+                named["out"] = (named["out"],)
+            given = tuple([<object>args[k] for k in range(n)])
+            return (<object>args[i]).__array_ufunc__(ufunc, "__call__", *given, **named)
+    return NotImplemented
+
+
+cdef bint is_hosts_alone(object host, PyObject** args, size_t flags, PyObject* names) except -1:
+    """Whether a call is of NumPy's matrices, masked arrays and the like, and of numbers: lazyarray has no part in it."""
+    cdef Py_ssize_t i, n = PyVectorcall_NARGS(flags)
+    cdef bint found = False
+    if n == 0 or names is not NULL or host is None or cnp.PyArray_CheckExact(<object>args[0]) \
+            or is_tensor(<object>args[0]) or recorder().captures or not (current_device() == cpu0()):
+        return False
+    for i in range(n):
+        o = <object>args[i]
+        if cnp.PyArray_Check(o):
+            found = found or is_of_others(o)
+        elif type(o) is not float and type(o) is not int and o is not None and not is_of(o, _generic):
+            return False
+    return found
+
+
+cdef PyObject* of_hosts(object host, PyObject** args, size_t flags) except NULL:
+    found = handed(_taught["of_hosts"](host, *[<object>args[i] for i in range(PyVectorcall_NARGS(flags))]))
+    Py_INCREF(found)
+    return <PyObject*>found
+
+
+# What NumPy has done by a method of its first argument, or by its operators, if that is no array of its own:
+# `np.mean(series)` is `series.mean()`, which leaves out what is missing, and `np.flip(series)` is a Series.
+cdef frozenset _asking = frozenset([getattr(np, name) for name in (
+    "all any amax amin argmax argmin argpartition argsort around choose clip compress cumprod cumsum flip fliplr "
+    "flipud max mean min nonzero prod ptp repeat reshape round searchsorted squeeze std sum swapaxes take "
+    "transpose var").split()])
+
+
+cdef inline bint asks_its_class(object o) except -1:
+    """Whether a first argument's class does such functions itself: pandas' Series, Xarray's arrays."""
+    t = type(o)
+    if is_tensor(o) or t is np.ndarray or t is list or t is tuple or t is float or t is int or recorder().captures:
+        return False
+    return is_foreign(o)
+
+
+cdef PyObject* asked_of_class(object host, PyObject** args, size_t flags, PyObject* names) except NULL:
+    cdef Py_ssize_t i, n = PyVectorcall_NARGS(flags)
+    given = tuple([<object>args[i] for i in range(n)])
+    named = {} if names is NULL else {key: <object>args[n + i] for i, key in enumerate(<tuple>names)}
+    found = of_its_class(host, given, named)
+    Py_INCREF(found)
+    return <PyObject*>found
+
+
+cdef object of_its_class(object host, tuple given, dict named):
+    why = TypeError(f"{type(given[0]).__name__} has a way of its own for {host.__name__}()")
+    return handed(_taught["handed_over"](host, given, named, why))

@@ -1,0 +1,174 @@
+# NumPy's methods of ufuncs: reduce, accumulate, outer, at.
+
+
+cdef class UfuncMethods(Row):
+    """What an elementwise op does besides being called."""
+
+    def resolve_dtypes(self, dtypes, **kwargs):
+        """The dtypes of the loop that NumPy chooses for operands of these.
+
+        Args:
+            dtypes: a tuple of NumPy dtypes, inputs then outputs; ``int``, ``float`` or ``complex`` stand for
+                Python's numbers; None: an output that is to be found.
+            **kwargs: ``signature``, ``casting`` and ``reduction``, as in NumPy.
+        Returns: a tuple of NumPy dtypes.
+        Raises: TypeError for another number of dtypes, what is no dtype, and where there is no such loop.
+
+        >>> import numpy as np, lazyarray as la
+        >>> la.add.resolve_dtypes((np.dtype("int32"), np.dtype("float32"), None))
+        (dtype('float64'), dtype('float64'), dtype('float64'))
+        """
+        return self.ufunc.resolve_dtypes(dtypes, **kwargs)
+
+    def reduce(self, array, axis=0, dtype=None, out=None, keepdims=False, *args, **kwargs):
+        """The op between the elements along axes.
+
+        Args:
+            array: an array, or what :func:`array` makes one of.
+            axis: the axis, or several as a tuple; None: all.
+            dtype: the dtype that is computed in and that the result has; None: as NumPy.
+            out: an array of the result's shape, which is written and returned.
+            keepdims: whether these axes stay, with length one.
+            *args: ``initial`` and ``where``, by their places.
+            **kwargs: ``initial``: what the result starts from; ``where``: a mask of the elements that count.
+        Returns: ``out``, or an array without these axes.
+        Raises: ValueError unless the op has two inputs and one output, for several axes if the order matters
+            (``subtract``), for no elements if the op has no identity, and for an ``out`` of another shape;
+            AxisError (a ValueError and an IndexError) if there is no such axis; TypeError for what is no
+            dtype, or one that the op has no loop for.
+
+        >>> import lazyarray as la
+        >>> la.multiply.reduce(la.array([[1, 2], [3, 4]]), axis=1).asnumpy()
+        array([ 2, 12])
+        """
+        found = told_by_class(self.ufunc, "reduce", (array, *args),
+                           kwargs | {"axis": axis or None if type(axis) is int else axis, "dtype": dtype,
+                                     "out": out, "keepdims": keepdims})
+        if found is not NotImplemented:
+            return found
+        if out is None and not args and not kwargs:
+            row = _reductions.get(self.ufunc)
+            if row is not None and is_tensor(array) and type(axis) is int:
+                return of_class_of(array, handed((<Reduction>row).reduce(<Tensor>array, axis, dtype, None, keepdims)))
+            result = direct_call(self.ufunc.reduce, (array, axis, dtype, None, keepdims))
+            if result is not None:
+                return of_class_of(array, result)
+        result = handed(self.method("reduce", array, axis, dtype, out, keepdims, *args, **kwargs))
+        return of_class_of(array, result) if out is None else result
+
+    def accumulate(self, array, axis=0, dtype=None, out=None):
+        """The op between each element and all before it along an axis.
+
+        Args:
+            array: an array, or what :func:`array` makes one of.
+            axis: the axis.
+            dtype: the dtype that is computed in and that the result has; None: as NumPy.
+            out: an array of the result's shape, which is written and returned.
+        Returns: ``out``, or an array of the same shape.
+        Raises: ValueError unless the op has two inputs and one output, for an ``axis`` that is none, and for
+            an ``out`` of another shape; AxisError (a ValueError and an IndexError) if there is no such axis;
+            TypeError for an array without axes, or what is no dtype.
+
+        >>> import lazyarray as la
+        >>> la.maximum.accumulate(la.array([1, 3, 2, 5])).asnumpy()
+        array([1, 3, 3, 5])
+        """
+        found = told_by_class(self.ufunc, "accumulate", (array,), {"axis": axis or None, "dtype": dtype, "out": out})
+        if found is not NotImplemented:
+            return found
+        result = direct_call(self.ufunc.accumulate, (array, axis, dtype)) if out is None else None
+        if result is None:
+            result = self.method("accumulate", array, axis, dtype, out)
+        return of_class_of(array, result) if out is None else result
+
+    def reduceat(self, array, indices, axis=0, dtype=None, out=None):
+        """Reductions of slices along an axis, each from one index to the next.
+
+        Where the next index is no higher there is the one element; the last slice goes to the end.
+
+        Args:
+            array: an array, or what :func:`array` makes one of.
+            indices: where the slices begin: integers from 0 on.
+            axis: the axis.
+            dtype: the dtype that is computed in and that the result has; None: as NumPy.
+            out: an array of the result's shape, which is written and returned.
+        Returns: ``out``, or an array with as many entries along the axis as there are indices.
+        Raises: ValueError unless the op has two inputs and one output, and for an ``out`` of another shape;
+            IndexError for an index outside of the axis; AxisError (a ValueError and an IndexError) if there
+            is no such axis; TypeError for what is no dtype.
+
+        >>> import lazyarray as la
+        >>> la.add.reduceat(la.arange(8), [0, 4, 1, 5]).asnumpy()
+        array([ 6,  4, 10, 18])
+        """
+        found = told_by_class(self.ufunc, "reduceat", (array, indices), {"axis": axis or None, "dtype": dtype, "out": out})
+        if found is not NotImplemented:
+            return found
+        result = direct_call(self.ufunc.reduceat, (array, indices, axis, dtype)) if out is None else None
+        if result is None:
+            result = self.method("reduceat", array, indices, axis, dtype, out)
+        return of_class_of(array, result) if out is None else result
+
+    def outer(self, a, b, /, **kwargs):
+        """The op of each element of ``a`` with each of ``b``.
+
+        Args:
+            a: an array, or what :func:`array` makes one of.
+            b: another one.
+            **kwargs: those of a call: ``out``, ``where``, ``dtype``, ``casting``.
+        Returns: ``out``, or an array of shape ``(*a.shape, *b.shape)``.
+        Raises: ValueError unless the op has two inputs, and for a result of another shape that is given;
+            TypeError for what is no dtype.
+
+        >>> import lazyarray as la
+        >>> la.multiply.outer([1, 2], [3, 4]).asnumpy()
+        array([[3, 4],
+               [6, 8]])
+        """
+        found = told_by_class(self.ufunc, "outer", (a, b), kwargs)
+        if found is not NotImplemented:
+            return found
+        # What comes is as large as the square of the operands.
+        result = direct_call(self.ufunc.outer, (a, b), 512) if not kwargs else None
+        if result is None:
+            result = handed(self.method("outer", a, b, **kwargs))
+        return of_class_of(b, of_class_of(a, result)) if kwargs.get("out") is None else result
+
+    def at(self, a, indices, /, *values):
+        """The op in place on ``a[indices]``; an index given twice counts twice.
+
+        Args:
+            a: the array that is changed.
+            indices: which elements: what ``a[indices]`` takes.
+            *values: the other operand, which broadcasts to these; nothing, of an op of one input.
+        Returns: None.
+        Raises: TypeError if ``a`` is no array; IndexError for an index that there isn't; ValueError for
+            values that don't broadcast, are missing, or are one too many.
+
+        >>> import lazyarray as la
+        >>> x = la.zeros(3)
+        >>> la.add.at(x, [0, 0, 2], 1)
+        >>> x.asnumpy()
+        array([2., 0., 1.])
+        """
+        found = told_by_class(self.ufunc, "at", (a, indices, *values), {})
+        if found is not NotImplemented:
+            return found
+        if direct_write(self.ufunc.at, (a, indices, *values)):
+            return None
+        return self.method("at", a, indices, *values)
+
+    def method(self, str name, *args, **kwargs):
+        """One of NumPy's methods of ufuncs, by name.
+
+        Args:
+            name: "reduce", "accumulate", "reduceat", "outer", "at" or "__call__".
+            *args: its arguments.
+            **kwargs: the same, by name.
+        Returns: what the method gives: an array, or None.
+        Raises: KeyError for another name; else what the method raises.
+        """
+        try:
+            return _taught["methods"][name](self.ufunc, *args, **kwargs)
+        except Unheld as error:
+            return _taught["handed_over"](getattr(self.ufunc, name), args, kwargs, error)
