@@ -207,7 +207,7 @@ cdef class Methods(Operators):
         if self.v.layout.offset % size or self.v.chunk.nbytes % size:
             t.v.dtype = dtype_code(np.uint8)
             size = 1
-        t.v.readonly = t.v.chunk.immutable
+        t.v.readonly = lazy(t.v.chunk).immutable
         t.v.layout.offset = 0
         t.v.layout.resize(1)
         t.v.layout.shape()[0] = self.v.chunk.nbytes // size
@@ -233,7 +233,7 @@ cdef class Methods(Operators):
             raise ValueError("cannot set ALIGNED flag to False: arrays are aligned")
         if uic:
             raise ValueError("cannot set WRITEBACKIFCOPY flag to True")
-        if write and self.v.chunk.immutable:
+        if write and lazy(self.v.chunk).immutable:
             raise ValueError("cannot set WRITEABLE flag to True of this array")
         if write is not None:
             self.v.readonly = not write

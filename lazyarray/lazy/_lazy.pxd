@@ -164,7 +164,7 @@ cdef extern from "lazy/tape.h" namespace "lazyarray" nogil:
 
 cdef extern from "lazy/lazy_chunk.h" namespace "lazyarray" nogil:
     cdef cppclass LazyChunk(Chunk):
-        cbool at_once, resource
+        cbool at_once, immutable, resource
         cbool noted()
     LazyChunk* lazy(Chunk*)
     void written_once(Chunk*)

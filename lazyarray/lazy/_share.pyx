@@ -145,7 +145,7 @@ def offset(Tensor x not None):
 
 def address(Tensor x not None):
     """Where x's first element lies, if others can see that memory; else None."""
-    if not x.v.chunk.exports.load() and not x.v.chunk.immutable or not x.v.has_memory():
+    if not x.v.chunk.exports.load() and not lazy(x.v.chunk).immutable or not x.v.has_memory():
         return None
     return <size_t>x.v.elements()
 
@@ -181,7 +181,7 @@ cdef Tensor _adopted(char* first, size_t nbytes, object owner, CDevice place, bi
     Py_INCREF(owner)
     c.owner = <void*><PyObject*>owner
     c.drop_owner = drop_owner
-    c.immutable = True  # until somebody imports it who may write
+    lazy(c).immutable = True  # until somebody imports it who may write
     if not never_changes:
         store().add_export(c)
     if nbytes:
@@ -243,7 +243,7 @@ def adopt(cnp.ndarray a not None, Device device=None):
     t.v.dtype = code
     t.v.readonly = not cnp.PyArray_ISWRITEABLE(a)
     if not t.v.readonly:
-        c.immutable = False
+        lazy(c).immutable = False
     t.v.layout.resize(ndim)
     t.v.layout.offset = <npy_intp>(<char*>cnp.PyArray_DATA(a) - c.data)
     for i in range(ndim):

@@ -26,9 +26,10 @@ struct PlanNotes {
 class LazyChunk final : public Chunk {
  public:
   // In the cache line of Chunk's last fields, which are written as a chunk is made and as it dies.
-  bool at_once = false;   // its first value was computed at the call; GIL
-  bool captured = false;  // a program uses it by reference; GIL
-  bool resource = false;  // RNG state and the like: no failure poisons it
+  bool at_once = false;    // its first value was computed at the call; GIL
+  bool captured = false;   // a program uses it by reference; GIL
+  bool immutable = false;  // memory of others, which lets nobody write it through us; GIL
+  bool resource = false;   // RNG state and the like: no failure poisons it
   PlanNotes notes;
   // Autograd's, changed with the GIL held: who wrote it last, for as long as a new op can use it, and
   // what its nodes know the memory by.

@@ -230,7 +230,7 @@ cdef CError* _call_python(Instr& instr) noexcept:
         for k in range(instr.nin):
             # Inputs, too, are writable to NumPy, though no op writes one: many of its functions
             # copy a read-only array first (argmax of a million: 220 us for 80).
-            ins.append(numpy_view(&call.views[k], not call.views[k].chunk.immutable))
+            ins.append(numpy_view(&call.views[k], not lazy(call.views[k].chunk).immutable))
         if call.gives:
             (<Giving>call.fn).run(instr, ins)
             return refusal

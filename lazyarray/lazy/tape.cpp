@@ -45,7 +45,7 @@ void LazyChunk::clear() {
   last_handle_dropped();  // a chunk dies with its last handle, or had none, and then no node
   if (memory) memory->unref();
   memory = nullptr;
-  at_once = captured = resource = false;
+  at_once = captured = immutable = resource = false;
   Chunk::clear();
 }
 

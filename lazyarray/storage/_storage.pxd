@@ -27,7 +27,6 @@ cdef extern from "storage/chunk.h" namespace "lazyarray" nogil:
         void* owner
         void (*drop_owner)(void*) noexcept
         cbool published
-        cbool immutable
         cbool foreign()
         cbool own()
         cbool take_over(char*, void*, void (*)(void*) noexcept nogil)

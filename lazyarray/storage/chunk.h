@@ -25,7 +25,6 @@ class Chunk : public Var {
   // are kept wait for memory, a cache line at a time.
   bool published = false;            // its memory is listed in ChunkStore::published_
   bool taken = false;                // the memory is the owner's no more: see take_over()
-  bool immutable = false;            // memory of others, which lets nobody write it through us; GIL
   char* data = nullptr;              // set once, by allocate()
   size_t nbytes = 0;
   Device device;
@@ -178,7 +177,6 @@ inline void Chunk::clear() {
     footprint.store(nullptr, std::memory_order_relaxed);
     delete f;
   }
-  immutable = false;
   if (Error* e = error.load(std::memory_order_relaxed)) {
     error.store(nullptr, std::memory_order_relaxed);
     e->unref();
