@@ -27,10 +27,20 @@ cdef extern from "engine/calls.h" namespace "lazyarray":
     void failing_product "lazyarray::Failing<2>::tell"(PyTypeObject*, ternaryfunc)
 
 
+cdef tuple tuple_of(PyObject** args, Py_ssize_t n):
+    """What a call gives by place."""
+    return tuple([<object>args[i] for i in range(n)])
+
+
+cdef dict dict_of(PyObject** args, Py_ssize_t n, PyObject* names):
+    """... and by name."""
+    return {} if names is NULL else {name: <object>args[n + i] for i, name in enumerate(<tuple>names)}
+
+
 cdef PyObject* handed_over(PyObject* result, object host, PyObject** args, size_t flags, PyObject* names) except NULL:
     """The result of a call; where that met what lazyarray doesn't hold, what NumPy's ``host`` gives."""
     cdef PyObject* error
-    cdef Py_ssize_t i, n
+    cdef Py_ssize_t n
     if result is not NULL:
         return result if _derived is None else of_derived(result, host, args, flags, names)
     if host is None:
@@ -39,11 +49,9 @@ cdef PyObject* handed_over(PyObject* result, object host, PyObject** args, size_
     if error is NULL:
         return NULL
     n = PyVectorcall_NARGS(flags)
-    given = tuple([<object>args[i] for i in range(n)])
-    named = {} if names is NULL else {key: <object>args[n + i] for i, key in enumerate(<tuple>names)}
     why = <object>error
     Py_DECREF(why)
-    found = handed(_taught["handed_over"](host, given, named, why))
+    found = handed(_taught["handed_over"](host, tuple_of(args, n), dict_of(args, n, names), why))
     Py_INCREF(found)
     return <PyObject*>found
 
@@ -84,8 +92,7 @@ cdef PyObject* of_derived(PyObject* result, object host, PyObject** args, size_t
             if names is not NULL and "out" in <tuple>names:
                 return result  # what the program gave
             if isinstance(host, np.ufunc):
-                given = tuple([<object>args[k] for k in range(n)])
-                found = (<object>args[i])._wrapped(<object>result, (host, given, 0))
+                found = (<object>args[i])._wrapped(<object>result, (host, tuple_of(args, n), 0))
             elif host in _wrap_class:
                 found = (<object>args[i])._wrapped(<object>result)
             else:
@@ -119,11 +126,10 @@ cdef object overridden(object ufunc, PyObject** args, size_t flags, PyObject* na
     cdef Py_ssize_t i, n = PyVectorcall_NARGS(flags)
     for i in range(n):
         if isinstance(<object>args[i], _derived) and (<object>args[i])._overrides():
-            named = {} if names is NULL else {key: <object>args[n + k] for k, key in enumerate(<tuple>names)}
+            named = dict_of(args, n, names)
             if "out" in named and type(named["out"]) is not tuple:
                 named["out"] = (named["out"],)
-            given = tuple([<object>args[k] for k in range(n)])
-            return (<object>args[i]).__array_ufunc__(ufunc, "__call__", *given, **named)
+            return (<object>args[i]).__array_ufunc__(ufunc, "__call__", *tuple_of(args, n), **named)
     return NotImplemented
 
 
@@ -144,7 +150,7 @@ cdef bint is_hosts_alone(object host, PyObject** args, size_t flags, PyObject* n
 
 
 cdef PyObject* of_hosts(object host, PyObject** args, size_t flags) except NULL:
-    found = handed(_taught["of_hosts"](host, *[<object>args[i] for i in range(PyVectorcall_NARGS(flags))]))
+    found = handed(_taught["of_hosts"](host, *tuple_of(args, PyVectorcall_NARGS(flags))))
     Py_INCREF(found)
     return <PyObject*>found
 
@@ -166,10 +172,8 @@ cdef inline bint asks_its_class(object o) except -1:
 
 
 cdef PyObject* asked_of_class(object host, PyObject** args, size_t flags, PyObject* names) except NULL:
-    cdef Py_ssize_t i, n = PyVectorcall_NARGS(flags)
-    given = tuple([<object>args[i] for i in range(n)])
-    named = {} if names is NULL else {key: <object>args[n + i] for i, key in enumerate(<tuple>names)}
-    found = of_its_class(host, given, named)
+    cdef Py_ssize_t n = PyVectorcall_NARGS(flags)
+    found = of_its_class(host, tuple_of(args, n), dict_of(args, n, names))
     Py_INCREF(found)
     return <PyObject*>found
 

@@ -91,8 +91,8 @@ cdef object seen_call(PyObject* function, PyObject** args, size_t flags, PyObjec
                 break
     if symbol is None and notes is NULL:
         return (<objectcall>own_call)(function, args, flags, names)
-    given = tuple([<object>args[i] for i in range(n)])
-    named = {} if names is NULL else {key: <object>args[n + i] for i, key in enumerate(<tuple>names)}
+    given = tuple_of(args, n)
+    named = dict_of(args, n, names)
     if symbol is not None and self.writes:
         raise TypeError(f"{self.op} changes what it is given, and a Symbol is a value: nothing is written")
     if symbol is not None:
@@ -140,9 +140,7 @@ cdef object call_with_out(PyObject* function, PyObject** args, size_t flags, PyO
     out = out_among(self, args, n, names)
     if out is None or not of_numpys(out):
         return PyObject_Vectorcall(self.recorded, args, flags, names)
-    return _taught["into_numpys"](
-        self.recorded, out, tuple([<object>args[i] for i in range(n)]),
-        {} if names is NULL else {k: <object>args[n + i] for i, k in enumerate(<tuple>names)})
+    return _taught["into_numpys"](self.recorded, out, tuple_of(args, n), dict_of(args, n, names))
 
 
 cdef object out_among(Public self, PyObject** args, Py_ssize_t n, PyObject* names):
