@@ -76,7 +76,7 @@ int Ledger::track(Track kind, uint64_t key, uint64_t lane) {
 }
 
 int Ledger::stream(const ProfileEvent& e) {
-  const uint64_t key = e.device.number();
+  const uint64_t key = static_cast<uint64_t>(e.device.kind) << 32 | static_cast<uint32_t>(e.device.id);
   auto& ends = lanes_[key];
   size_t lane = 0;
   while (lane < ends.size() && ends[lane] > e.start) lane++;
