@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from lazyarray import _public
+from lazyarray.context import Context, as_device
 from lazyarray.lazy import _share
 from lazyarray.lazy._lazy import Tensor, leaf_grad, no_sync, paused, returned
 from lazyarray.ops import _rows
@@ -57,6 +58,11 @@ def _about(x: Any, shape: tuple[int, ...]) -> dict[str, Any]:
     }
 
 
+def _place(header: dict[str, Any]) -> Any:
+    """The device that the array was on; RuntimeError for a GPU that is not here."""
+    return as_device(Context(*header["device"]))
+
+
 # Over TCP the first frame arrives in one buffer with the message before it, at any address. That is
 # this one: the array's has a buffer of its own, and so is aligned.
 _APART = bytearray()
@@ -70,7 +76,7 @@ def _loads(header: dict[str, Any], frames: list[Any]) -> Any:
     bits = np.frombuffer(frame, np.uint8) if len(frame) else np.empty(0, np.uint8)
     rows = bits.view(header["dtype"]).reshape(header["shape"])
     # Read-only or unaligned memory is copied.
-    x: Any = _rows.kept(rows, la.Context(*header["device"]), alone=True)
+    x: Any = _rows.kept(rows, _place(header), alone=True)
     x = x.T if header["turned"] else x
     if header["broadcast"] is not None:
         x = la.broadcast_to(x, header["broadcast"])
@@ -97,8 +103,7 @@ def _fails(header: dict[str, Any], frame: Any) -> Any:
     def fail(outs: Any, ins: Any) -> None:
         raise error
 
-    device = _public.namespace.Context(*header["device"])
-    out = _rows.empty(tuple(header["shape"]), np.dtype(header["dtype"]), device)
+    out = _rows.empty(tuple(header["shape"]), np.dtype(header["dtype"]), _place(header))
     with no_sync(), paused():  # Dask receives inside a `try`, where an op would raise at once
         x: Any = _rows.call("received", fail, [], [out], cost=0)[0]
     return returned(x) if header["scalar"] else x

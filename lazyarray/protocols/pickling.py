@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lazyarray.context import cpu
+from lazyarray.context import as_device, cpu
 from lazyarray.functions.memory import on_memory
 from lazyarray.lazy import _share
 from lazyarray.lazy._lazy import Tensor, attach_leaf, returned
@@ -31,8 +31,9 @@ def rebuild(
 ) -> NDArray:
     """What pickle calls: an array of ``values``, or the scalar of one of NumPy's, on ``device``.
 
-    With its gradient if it had one.
+    With its gradient if it had one. RuntimeError for a GPU that is not there.
     """
+    device = as_device(device)
     base: Any = getattr(values, "base", None)
     if type(values) is np.ndarray and type(base) is bytes and values.flags.writeable:
         # NumPy has just unpickled it, and made the pickle's own bytes its memory.
@@ -109,9 +110,10 @@ def on_buffer(
     """What pickle calls from protocol 5 on: an array on a buffer, or of its values.
 
     A buffer that came beside the pickle is shared with whoever has it, as NumPy's, so each op on
-    the array has run when its call returns.
+    the array has run when its call returns. RuntimeError for a GPU that is not there.
     """
     last, buffer, dtype, shape, turned = laid
+    device = as_device(device)
     if type(buffer) is bytearray and last is not None:
         x = last.on(buffer, dtype, shape, device)
     else:

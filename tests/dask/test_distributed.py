@@ -76,6 +76,13 @@ def test_what_travels(name):
         assert not y.any()
 
 
+def test_an_array_of_a_gpu_that_the_receiver_has_not():
+    """It ended the process."""
+    header, frames = wire._dumps(la.ones(3))
+    with pytest.raises(RuntimeError, match=r"gpu\(63\)"):
+        wire._loads(header | {"device": ("gpu", 63)}, frames)
+
+
 def test_nothing_is_copied_on_the_way():
     """What is sent is the array's memory; what was received becomes an array's."""
     x = la.ones((512, 512)) * 3

@@ -223,3 +223,12 @@ def test_another_byte_order():
     for buffer in (bytearray(received), memoryview(received.tobytes())):
         x = la._on_buffer((None, buffer, ">f8", (3,), False), la.cpu(0))
         assert x.tolist() == [0, 1, 2]
+
+
+def test_a_gpu_that_is_not_there():
+    """It ended the process."""
+    told = la.ones(3).__reduce__()[1]
+    with pytest.raises(RuntimeError, match=r"gpu\(63\)"):
+        la._rebuild(told[0], la.Context("gpu", 63))
+    with pytest.raises(RuntimeError, match=r"gpu\(63\)"):
+        la._on_buffer((None, bytearray(24), "f8", (3,), False), la.Context("gpu", 63))
