@@ -41,7 +41,34 @@ class Row:
     def signature(self) -> str | None: ...
     def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
 
-class Ufunc(Row):
+class UfuncMethods(Row):
+    def resolve_dtypes(self, dtypes: tuple[Any, ...], **kwargs: Any) -> tuple[Any, ...]: ...
+    def reduce(
+        self,
+        array: ArrayLike,
+        axis: Axis = 0,
+        dtype: DTypeLike = None,
+        out: Out = None,
+        keepdims: bool = False,
+        *args: Any,
+        **kwargs: Any,
+    ) -> NDArray: ...
+    def accumulate(
+        self, array: ArrayLike, axis: Axis = 0, dtype: DTypeLike = None, out: Out = None
+    ) -> NDArray: ...
+    def reduceat(
+        self,
+        array: ArrayLike,
+        indices: ArrayLike,
+        axis: Axis = 0,
+        dtype: DTypeLike = None,
+        out: Out = None,
+    ) -> NDArray: ...
+    def outer(self, a: ArrayLike, b: ArrayLike, /, **kwargs: Any) -> NDArray: ...
+    def at(self, a: ArrayLike, indices: ArrayLike, /, *values: ArrayLike) -> None: ...
+    def method(self, name: str, *args: Any, **kwargs: Any) -> Any: ...
+
+class Ufunc(UfuncMethods):
     def __init__(
         self,
         ufunc: np.ufunc,
@@ -90,31 +117,6 @@ class Ufunc(Row):
         signature: object = ...,
         sig: object = ...,
     ) -> NDArray: ...
-    def resolve_dtypes(self, dtypes: tuple[Any, ...], **kwargs: Any) -> tuple[Any, ...]: ...
-    def reduce(
-        self,
-        array: ArrayLike,
-        axis: Axis = 0,
-        dtype: DTypeLike = None,
-        out: Out = None,
-        keepdims: bool = False,
-        *args: Any,
-        **kwargs: Any,
-    ) -> NDArray: ...
-    def accumulate(
-        self, array: ArrayLike, axis: Axis = 0, dtype: DTypeLike = None, out: Out = None
-    ) -> NDArray: ...
-    def reduceat(
-        self,
-        array: ArrayLike,
-        indices: ArrayLike,
-        axis: Axis = 0,
-        dtype: DTypeLike = None,
-        out: Out = None,
-    ) -> NDArray: ...
-    def outer(self, a: ArrayLike, b: ArrayLike, /, **kwargs: Any) -> NDArray: ...
-    def at(self, a: ArrayLike, indices: ArrayLike, /, *values: ArrayLike) -> None: ...
-    def method(self, name: str, *args: Any, **kwargs: Any) -> Any: ...
 
 class Reduction(Row):
     def __init__(
