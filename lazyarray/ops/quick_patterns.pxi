@@ -173,7 +173,7 @@ cdef object quick_unique(PyObject** args, Py_ssize_t n):
             if (<double*>values)[i] != (<double*>values)[i] or (<double*>values)[i] == 0 and signbit((<double*>values)[i]):
                 return None  # which of two equals is kept is NumPy's own business
     k = along_kernel("sort", 2, t.v.dtype)
-    sort_line((<Along*>k.data).sort, <char*>values, size)
+    (<Along*>k.data).put_in_order(<char*>values, size)
     take_flags(False)
     for i in range(size):
         if count and values[count - 1] == values[i]:

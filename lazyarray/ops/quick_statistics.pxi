@@ -238,7 +238,7 @@ cdef bint sort_lines(double* values, const Lines* lines, npy_intp most) except -
         if values[i] != values[i] or values[i] == 0 and signbit(values[i]):
             return False
     for i in range(lines.outer * lines.inner):
-        sort_line((<Along*>k.data).sort, <char*>&values[i * lines.length], lines.length)
+        (<Along*>k.data).put_in_order(<char*>&values[i * lines.length], lines.length)
     take_flags(False)
     return True
 

@@ -422,7 +422,7 @@ cdef object plain_draw(Draw f, Drawn stream, PyObject** args, Py_ssize_t n, PyOb
             return made
         if not is_tensor(population):
             population = from_numpy(np.asarray(population), stream._device.c)
-            (<Tensor>population).v.chunk.written_once()
+            written_once((<Tensor>population).v.chunk)
         return population[made]
     if population is not None:
         population = population[(<npy_intp*>made.v.elements())[0]]
