@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import pickle
 from sys import getrefcount
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -33,7 +33,7 @@ def rebuild(
 
     With its gradient if it had one. RuntimeError for a GPU that is not there.
     """
-    device = as_device(device)
+    device = cast("Device", as_device(device))
     base: Any = getattr(values, "base", None)
     if type(values) is np.ndarray and type(base) is bytes and values.flags.writeable:
         # NumPy has just unpickled it, and made the pickle's own bytes its memory.
@@ -113,7 +113,7 @@ def on_buffer(
     the array has run when its call returns. RuntimeError for a GPU that is not there.
     """
     last, buffer, dtype, shape, turned = laid
-    device = as_device(device)
+    device = cast("Device", as_device(device))
     if type(buffer) is bytearray and last is not None:
         x = last.on(buffer, dtype, shape, device)
     else:
