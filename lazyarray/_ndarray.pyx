@@ -84,6 +84,7 @@ from lazyarray.lazy._lazy cimport (
     quick_unary,
     quick_whole,
     read_out,
+    recorder,
     recording,
     returned,
     scalars_are_read,

@@ -282,7 +282,7 @@ cdef object _eigen = type(np.linalg.eigh(np.eye(1)))  # a named tuple
 cdef object quick_eigh(PyObject** args, Py_ssize_t n):
     """``eigh(a, UPLO)`` of the lower triangle."""
     cdef npy_intp[3] lengths
-    cdef Tensor x = small_matrix(<object>args[0], True) if n == 1 or n == 2 and <object>args[1] == "L" else None, w, v
+    cdef Tensor x = small_matrix(<object>args[0], True) if n == 1 or n == 2 and is_word(args[1], "L") else None, w, v
     if x is None:
         return None
     lengths[0] = x.v.layout.shape()[0]
@@ -295,7 +295,7 @@ cdef object quick_eigh(PyObject** args, Py_ssize_t n):
 cdef object quick_eigvalsh(PyObject** args, Py_ssize_t n):
     """``eigvalsh(a, UPLO)`` of the lower triangle."""
     cdef npy_intp[3] lengths
-    cdef Tensor x = small_matrix(<object>args[0], True) if n == 1 or n == 2 and <object>args[1] == "L" else None
+    cdef Tensor x = small_matrix(<object>args[0], True) if n == 1 or n == 2 and is_word(args[1], "L") else None
     if x is None:
         return None
     lengths[0] = x.v.layout.shape()[0]

@@ -77,7 +77,7 @@ cdef object quick_tile(PyObject** args, Py_ssize_t n):
 
 cdef object quick_pad(PyObject** args, Py_ssize_t n):
     """``pad(array, pad_width, mode)``: zeros around a vector or a matrix, so many on each side."""
-    cdef Tensor t = first_array(args) if n == 2 or n == 3 and <object>args[2] == "constant" else None, out
+    cdef Tensor t = first_array(args) if n == 2 or n == 3 and is_word(args[2], "constant") else None, out
     cdef npy_intp shape[2]
     cdef npy_intp i, width, rows, nbytes
     if t is None or not 1 <= t.v.layout.ndim <= 2 or not is_ready(t) or not t.v.layout.size() \

@@ -135,6 +135,10 @@ cdef bint are_none(PyObject** args, Py_ssize_t start, Py_ssize_t end) noexcept:
     return True
 
 
+cdef bint is_word(PyObject* o, str word) except -1:
+    return type(<object>o) is str and <str><object>o == word
+
+
 cdef bint take_flag(PyObject** args, Py_ssize_t n, Py_ssize_t at, bint* flag) noexcept:
     """Reads an argument that is to be True or False, which it is if it isn't given."""
     flag[0] = at < n and <object>args[at] is True
@@ -283,7 +287,7 @@ cdef object points_between(PyObject** args, Py_ssize_t n, double whole):
     cdef npy_intp i, j, count = 1, every
     cdef Tensor x = numbers_in(<object>args[0]) if 2 <= n <= 8 else None, q
     if x is None or x.v.dtype == D_BOOL or not are_none(args, 3, min(n, 4)) or not take_flag(args, n, 4, &overwrite) \
-            or n > 5 and <object>args[5] != "linear" or not take_flag(args, n, 6, &keepdims) or not are_none(args, 7, n):
+            or n > 5 and not is_word(args[5], "linear") or not take_flag(args, n, 6, &keepdims) or not are_none(args, 7, n):
         return None
     given = <object>args[1]
     if whole == 1 and x.v.dtype != D_F8 and type(given) is not float:
