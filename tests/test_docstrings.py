@@ -104,7 +104,9 @@ METHODS = {
 
 def test_methods_are_many():
     assert len(METHODS) > 300
-    assert sum(name.startswith(("NDArray.", "Array.", "Values.", "Methods.")) for name in METHODS) > 55
+    assert (
+        sum(name.startswith(("NDArray.", "Array.", "Values.", "Methods.")) for name in METHODS) > 55
+    )
 
 
 @pytest.mark.parametrize("name", METHODS)
