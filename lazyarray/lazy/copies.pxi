@@ -94,6 +94,11 @@ cdef tuple shape_tuple(const View* v):
     return tuple([w.layout.shape()[i] for i in range(w.layout.ndim)])
 
 
+cdef str shape_text(tuple shape):
+    """As NumPy's errors write a shape: without spaces."""
+    return str(shape).replace(" ", "")
+
+
 cdef int assign(Tensor to, Tensor value) except -1:
     """``to[...] = value``: broadcasts, casts as NumPy's assignment does, and allows overlap."""
     same_device(to, value)
@@ -240,8 +245,8 @@ cdef int copy_here(Tensor to, Tensor value) except -1:
             fits = fits and (b.shape()[i] == 1 or b.shape()[i] == a.shape()[i - extra])
     if not fits:
         raise ValueError(
-            f"could not broadcast input array from shape {shape_tuple(&value.v)} "
-            f"into shape {shape_tuple(&to.v)}"
+            f"could not broadcast input array from shape {shape_text(shape_tuple(&value.v))} "
+            f"into shape {shape_text(shape_tuple(&to.v))}"
         )
     if a.size() == 0 and not recording():  # the tape wants to know what nothing was made of, too
         return 0

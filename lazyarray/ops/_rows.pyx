@@ -122,6 +122,7 @@ from lazyarray.lazy._lazy cimport (
     self_overlaps,
     set_k_layout,
     set_operand,
+    shape_text,
     shape_tuple,
     take_flags,
     type_of_arrays,

@@ -275,8 +275,23 @@ cdef inline const View* view_or_null(Tensor t) noexcept:
 cdef double _TOO_MANY = 2.0 ** 58  # elements: of 32 bytes, the widest dtype, they'd be too many bytes
 
 
-cdef int broadcast(const View** views, int n, Layout* out) except -1:
-    """The common shape of the operands (null: a constant); ValueError as NumPy's."""
+cdef object not_together(list shapes):
+    """NumPy's error of operands, and outputs, that cannot be broadcast together."""
+    texts = " ".join([shape_text(shape) for shape in shapes])
+    return ValueError(f"operands could not be broadcast together with shapes {texts} ")
+
+
+cdef list shapes_of(const View** views, int n, Tensor out):
+    """The shapes of operands (null: a constant), and of the output unless it is None."""
+    shapes = [() if views[i] is NULL else shape_tuple(views[i]) for i in range(n)]
+    return shapes if out is None else [*shapes, shape_tuple(&out.v)]
+
+
+cdef int broadcast(const View** views, int n, Layout* out, Tensor target=None) except -1:
+    """The common shape of the operands (null: a constant); ValueError as NumPy's.
+
+    The error names `target`, too, to which the result would have been written.
+    """
     cdef int ndim = 0, i, k, j
     cdef npy_intp d, have
     cdef View* v
@@ -297,10 +312,7 @@ cdef int broadcast(const View** views, int n, Layout* out) except -1:
             if d == have or d == 1:
                 continue
             if have != 1:
-                shapes = " ".join([str(shape_tuple(views[m])) for m in range(n)
-                                   if views[m] is not NULL])
-                raise ValueError(
-                    f"operands could not be broadcast together with shapes {shapes} ")
+                raise not_together(shapes_of(views, n, target))
             out.shape()[i + j] = d
     cdef double size = 1
     for i in range(ndim):
@@ -404,14 +416,24 @@ cdef bint unwritable(Tensor t) noexcept:
     return t.v.readonly or self_overlaps(t.v.layout)
 
 
-cdef int check_out_shape(Tensor out, Layout* space) except -1:
-    """That a result over `space` may be written into `out`."""
+cdef object out_too_small(Tensor out, tuple shape, list operands):
+    """NumPy's error of an output, to which a result of the shape made of the operands cannot be written."""
+    own = shape_tuple(&out.v)
+    try:
+        full = np.broadcast_shapes(own, shape)
+    except ValueError:
+        return not_together(operands)
+    return ValueError(
+        f"non-broadcastable output operand with shape {shape_text(own)} doesn't match "
+        f"the broadcast shape {shape_text(full)}")
+
+
+cdef int check_out_shape(Tensor out, Layout* space, const View** views, int n) except -1:
+    """That a result over `space`, made of the operands, may be written into `out`."""
     cdef View want
     if not broadcasts_to(space, &out.v.layout):
         want.layout = space[0]
-        raise ValueError(
-            f"non-broadcastable output operand with shape {shape_tuple(&out.v)} doesn't match "
-            f"the broadcast shape {shape_tuple(&want)}")
+        raise out_too_small(out, shape_tuple(&want), shapes_of(views, n, out))
     if unwritable(out):
         raise ValueError("output array is read-only")
     return 0
@@ -433,7 +455,8 @@ cdef Tensor loops_output(object ufunc, Tensor out, Tensor result, int core, list
             raise ValueError(
                 f"{ufunc.__name__}: Output operand 0 has shape {shape_tuple(&out.v)} instead of "
                 f"{shape_tuple(&result.v)}")
-    check_out_shape(out, want)
+    views[0] = &result.v
+    check_out_shape(out, want, views, 1)
     same_device(result, out)
     if not have.same_shape(want[0]):
         return result

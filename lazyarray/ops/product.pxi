@@ -96,9 +96,13 @@ cdef class MatMul(Row):
             try:
                 broadcast(views, 2, &space)
             except ValueError:
+                texts = []
+                for shape_given in (shape_tuple(&a.v), shape_tuple(&b.v)):
+                    stack = ",".join(map(str, shape_given[:-2]))
+                    texts.append(f"{shape_text(shape_given)}->({stack},newaxis,newaxis)")
                 raise ValueError(
                     "operands could not be broadcast together with remapped shapes [original->"
-                    f"remapped]: {shape_tuple(&a.v)} {shape_tuple(&b.v)}") from None
+                    f"remapped]: {' '.join(texts)}  and requested shape ({n},{m})") from None
         cdef npy_intp shape[kMaxDims]
         cdef int ndim = space.ndim
         for i in range(ndim):

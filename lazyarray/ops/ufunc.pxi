@@ -155,7 +155,7 @@ cdef class Ufunc(UfuncMethods):
         views[0] = &given.v  # the output is laid out like what was given, not like its cast
         if out is not None:
             same_device(t, out)
-            check_out_shape(out, &t.v.layout)
+            check_out_shape(out, &t.v.layout, views, 1)
             if not r.kernel.any_order and written_under(t, out):  # see binary()
                 return self.python((a,), out, {})
             if self.bad_strided and not contiguous(out):
@@ -257,11 +257,11 @@ cdef class Ufunc(UfuncMethods):
         elif views[0] is NULL:
             shape = &tb.v.layout
         else:
-            broadcast(views, 2, &space)
+            broadcast(views, 2, &space, out)
             shape = &space
         if out is not None:
             same_device(ta if ta is not None else tb, out)
-            check_out_shape(out, shape)
+            check_out_shape(out, shape, views, 2)
             if not r.kernel.any_order and (written_under(ta, out) or written_under(tb, out)):
                 # NumPy computes into a copy of the output, laid out by rules of its iterator's.
                 return self.python((a if na is None else na, b if nb is None else nb), out, {})
@@ -338,7 +338,15 @@ cdef class Ufunc(UfuncMethods):
                         else current_device())
             kwargs["where"] = _Slot(len(tensors))
             tensors.append(t)
-        shape = np.broadcast_shapes(*[shape_tuple(&(<Tensor>x).v) for x in tensors])
+        shapes = [shape_tuple(&(<Tensor>tensors[s.index]).v) if isinstance(s, _Slot) else () for s in slots]
+        if out is not None:
+            shapes.append(shape_tuple(&(<Tensor>out).v))
+        if "where" in kwargs:
+            shapes.append(shape_tuple(&t.v))
+        try:
+            shape = np.broadcast_shapes(*[shape_tuple(&(<Tensor>x).v) for x in tensors])
+        except ValueError:
+            raise not_together(shapes) from None
         kinds = tuple([np_dtype((<Tensor>tensors[s.index]).v.dtype) if isinstance(s, _Slot)
                        else s.dtype if is_of(s, _generic)
                        else np.dtype(np.bool_) if isinstance(s, bool) else type(s)
@@ -371,9 +379,7 @@ cdef class Ufunc(UfuncMethods):
             fits = len(shape) <= len(given_shape) and all(
                 [n == m or n == 1 for n, m in zip(shape, given_shape[len(given_shape) - len(shape):])])
             if not fits:
-                raise ValueError(
-                    f"non-broadcastable output operand with shape {shape_tuple(&result.v)} "
-                    f"doesn't match the broadcast shape {shape}")
+                raise out_too_small(result, shape, shapes)
             if unwritable(result):
                 raise ValueError("output array is read-only")
         ufunc = self.ufunc
@@ -405,6 +411,7 @@ cdef class Ufunc(UfuncMethods):
     cdef object two(self, tuple args, object out):
         """The op where it has two outputs; ``out`` is None, Ellipsis or a tuple of two."""
         cdef Tensor to, result
+        cdef const View* views[1]
         if out is None or out is Ellipsis:
             pass
         elif not isinstance(out, tuple):
@@ -424,13 +431,13 @@ cdef class Ufunc(UfuncMethods):
             to, result = out_array(o), r
             same_device(result, to)
             check_out_dtype(self.ufunc, to, result.v.dtype)
-            check_out_shape(to, &result.v.layout)
+            views[0] = &result.v
+            check_out_shape(to, &result.v.layout, views, 1)
             shape = np.broadcast_shapes(shape, shape_tuple(&to.v))
         if shape != own:  # an output that is larger makes the other one so
             for o in out:
                 if o is not None and o.shape != shape:
-                    raise ValueError(f"non-broadcastable output operand with shape {o.shape} doesn't match the "
-                                     f"broadcast shape {shape}")
+                    raise out_too_small(o, shape, [own, *[x.shape for x in out if x is not None]])
             results = [wide(r, shape) if o is None else r for o, r in zip(out, results)]
         # Of two that share memory NumPy writes the first to a copy, which comes last; the second to one if it
         # shares an operand's, too.

@@ -242,5 +242,41 @@ def test_a_mask_and_an_output_that_the_operands_are_broadcast_to():
         np.log2(np.array([8.0]), where=mask, out=want)
         la.log2(la.array([8.0]), where=la.array(mask), out=got)
         np.testing.assert_array_equal(got.asnumpy(), want)
-    with pytest.raises(ValueError, match="non-broadcastable"):
+    with pytest.raises(ValueError, match="could not be broadcast together"):
         la.add(la.ones(3), 1, where=la.array([True]), out=la.zeros(2))
+
+
+def mismatches(xp, one):
+    def in_place(x, y):
+        x += y
+
+    def store(x, y):
+        x[...] = y
+
+    return [
+        lambda: one((3, 2)) + one(3),
+        lambda: xp.maximum(one((3, 0)), one((2, 0))),
+        lambda: xp.where(one(3) > 0, one(2), 1),
+        lambda: xp.clip(one(3), one(2), 1),
+        lambda: xp.sqrt(one(3), out=one(2)),
+        lambda: xp.sqrt(one((2, 3)), out=one((2, 1))),
+        lambda: xp.add(one(3), 1, out=one(2)),
+        lambda: xp.add(one(2), one(3), dtype="float32"),
+        lambda: xp.add(one(3), 1, where=[True, False], out=one(3)),
+        lambda: xp.add(one(3), 1, where=one((2, 1, 3)) > 0, out=one(3)),
+        lambda: xp.modf(one(3), out=(one(2), None)),
+        lambda: in_place(one((3, 2)), one(3)),
+        lambda: in_place(one(3), one((2, 3))),
+        lambda: store(one((2, 3)), one((3, 2))),
+        lambda: one((2, 2, 3)) @ one((5, 3, 3, 2)),
+        lambda: one((4, 2, 2, 3)) @ one((5, 3, 2)),
+    ]
+
+
+def test_shapes_that_do_not_fit_are_told_in_numpys_words():
+    for numpys, ours in zip(mismatches(np, np.ones), mismatches(la, la.ones), strict=True):
+        with pytest.raises(ValueError) as want:
+            numpys()
+        with pytest.raises(ValueError) as got:
+            ours()
+        assert str(got.value) == str(want.value)
