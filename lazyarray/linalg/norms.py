@@ -16,7 +16,7 @@ from lazyarray.linalg.equations import inv
 from lazyarray.linalg.recording import matrices, record
 from lazyarray.ops import names as op
 from lazyarray.ops._differentiable import follows
-from lazyarray.ops._layout import gil_op, k_order, operands
+from lazyarray.ops._layout import gil_op, operands
 from lazyarray.ops._rows import astype, normalize_axes, reduced_shape
 from lazyarray.ops.elementwise import root
 
@@ -74,8 +74,11 @@ def norm(
 
 
 def _whole_norm(x: NDArray) -> NDArray:
-    """The root of the sum of all squares, in the order of memory."""
-    flat = manipulation.permute_dims(x, k_order([x], x.ndim)).reshape(-1)
+    """The root of the sum of all squares, in the order of memory.
+
+    As in NumPy, BLAS gets a contiguous vector: it sums one with gaps in another order.
+    """
+    flat = manipulation.ravel(x, "K")
     parts = [flat.real, flat.imag] if x.dtype.kind == "c" else [flat]
     squares = [products.dot(v, v) for v in parts]
     return root(squares[0] + squares[1] if len(squares) == 2 else squares[0])

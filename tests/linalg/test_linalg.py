@@ -112,6 +112,17 @@ def test_norm(ord):
         check("matrix_norm", a, ord=ord or "fro", module="linalg")
 
 
+def test_norms_of_vectors_with_gaps():
+    whole = np.random.default_rng(0).standard_normal((100, 100))
+    for a in (whole, whole + 1j * whole.T):
+        x = la.array(a)
+        for i in range(100):
+            for key in [(slice(None), i), (slice(None, None, -2), i), (slice(1, None), [i])]:
+                same(linalg.norm(x[key]), np.linalg.norm(a[key]))
+            column = (slice(None), slice(i, i + 1))
+            same(linalg.norm(x[column]), np.linalg.norm(a[column]))
+
+
 def test_multi_dot_and_cross():
     parts = [rng.random((2, 3)), rng.random((3, 4)), rng.random((4, 5)), rng.random(5)]
     check("multi_dot", parts, module="linalg")
