@@ -50,6 +50,8 @@ _ADAPTED = (
     "scipy.sparse.linalg",
     "scipy.spatial.distance",
     "scipy.stats",
+    "scipy.stats._distn_infrastructure",
+    "scipy.stats._multivariate",
     "zarr",
     "cv2",
     "h5py._hl.dataset",

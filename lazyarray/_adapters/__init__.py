@@ -106,8 +106,12 @@ def adapt(module: ModuleType) -> None:
         wrap(
             module,
             generators.TAKES_GENERATORS[module.__name__].split(),
-            generators.numpys_generator,
+            generators.asked,
         )
+    elif module.__name__ == "scipy.stats._distn_infrastructure":
+        wrap(module.rv_generic, ["rvs"], make=generators.drawing)
+    elif module.__name__ == "scipy.stats._multivariate":
+        wrap(module.multi_rv_generic, ["_get_random_state"], generators.asked)
     elif module.__name__.startswith("numpy.polynomial."):
         numpys.adapt_series(module)
     elif module.__name__.startswith(("dask.", "distributed.")):

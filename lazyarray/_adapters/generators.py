@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
@@ -32,3 +34,28 @@ def numpys_generator(o: Any) -> Any:
     if isinstance(o, np.random.Generator) and isinstance(o.bit_generator, Stream):
         return np.random.Generator(o.bit_generator._lent(WHAT)._bit_generator)
     return o._lent(WHAT) if isinstance(o, Stream) else o
+
+
+def _join() -> None:
+    from lazyarray.random import devices
+
+    devices.join(WHAT)
+
+
+def asked(o: Any) -> Any:
+    """The same where a library asks for a generator: NumPy's own stream, too, follows our draws."""
+    if o is None or o is np.random.mtrand._rand or isinstance(o, ModuleType):
+        _join()
+    return numpys_generator(o)
+
+
+def drawing(function: Callable[..., Any], take: Callable[[Any], Any]) -> Callable[..., Any]:
+    """A method that asks for no generator where it draws from NumPy's own stream."""
+
+    @functools.wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        if kwargs.get("random_state") is None:
+            _join()
+        return function(*args, **kwargs)
+
+    return call

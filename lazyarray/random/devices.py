@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import threading
 from copy import copy
 from typing import TYPE_CHECKING, Any
@@ -98,6 +99,8 @@ def _stream(device: Device) -> Any:
 
 _lock = threading.Lock()
 _base: Any = np.random.SeedSequence()  # of the last seed() for all devices
+_numpys_own: Any = np.random.mtrand._rand
+_untouched: bytes | None = None  # the state of NumPy's own stream, from when ours was started
 first: ModuleStream = _stream(_FIRST)
 _streams: dict[Device, Any] = {_FIRST: first}
 
@@ -129,6 +132,27 @@ def here(ctx: Any, device: Any, *parameters: Any) -> Any:
     return _of(current)
 
 
+def _numpys_state() -> bytes:
+    return pickle.dumps(np.random.get_state(legacy=False))  # noqa: NPY002 -- that stream is meant
+
+
+def join(what: str) -> None:
+    """Makes NumPy's own stream and that of ``cpu(0)`` one: a library is about to draw from NumPy's.
+
+    So the program's draws and the library's follow each other as with NumPy. If somebody has
+    started NumPy's stream or drawn from it since ours was started, both stay what they are. Waits
+    for the draws so far, by ``what``.
+    """
+    global _untouched
+    with _lock:
+        left, _untouched = _untouched, None
+    if left is not None and left == _numpys_state():
+        np.random.set_state(first._lent(what).get_state())  # noqa: NPY002 -- that stream is meant
+        first._at_once(_numpys_own)
+    elif first._source.now() is _numpys_own:
+        first._lent(what)
+
+
 def newer_here(*parameters: Any) -> Generator:
     """The same as a :class:`Generator`, on the same bits: for draws that are none of NumPy's."""
     stream = here(None, None, *parameters)
@@ -144,8 +168,10 @@ def seed(seed: Any = None, ctx: DeviceLike = None, *, device: DeviceLike = None)
     With ``ctx`` only that device's stream starts anew, with these values. On a GPU it is that of
     ``default_rng(seed)``. None: at random. ``seed`` may be a ``SeedSequence``, too.
 
-    Without ``ctx`` NumPy's own stream starts anew as well, for libraries that draw from it (SciPy,
-    scikit-learn): a program that seeds ``np.random`` once is reproducible with the import changed.
+    Without ``ctx`` NumPy's own stream starts anew as well, for libraries that draw from it. Those
+    that ask for a generator (SciPy, scikit-learn, pandas) continue the stream of ``cpu(0)``, and it
+    goes on after them: a program that seeds ``np.random`` once has the same numbers with the import
+    changed.
 
     Args:
         seed: a number, a sequence of numbers, or a ``SeedSequence``; None: at random.
@@ -161,7 +187,7 @@ def seed(seed: Any = None, ctx: DeviceLike = None, *, device: DeviceLike = None)
     >>> float(la.random.random()) == np.random.random()
     True
     """
-    global _base
+    global _base, _untouched
     seed = known(seed)
     if ctx is not None or device is not None:
         stream = here(ctx, device)
@@ -170,11 +196,16 @@ def seed(seed: Any = None, ctx: DeviceLike = None, *, device: DeviceLike = None)
         return
     if seed is None:
         seed = np.random.SeedSequence()
+    if first._source.now() is _numpys_own:
+        first._lent("seed()")  # what was drawn so far comes before the seed of NumPy's
+        if first._at_once(older(0)):
+            first._seeded(None)
     if isinstance(seed, np.random.SeedSequence) or type(first._bits()) is not np.random.MT19937:
         first._restart(older(seed))
     else:
         first.seed(seed)
         np.random.seed(seed)  # noqa: NPY002 -- that stream is meant
+    _untouched = _numpys_state()
     with _lock:
         _base = copy(seed)
         streams = list(_streams.items())
@@ -226,6 +257,7 @@ def set_state(state: Any, ctx: DeviceLike = None, *, device: DeviceLike = None) 
     >>> float(la.random.random()) == np.random.RandomState(5).random()
     True
     """
+    global _untouched
     stream = here(ctx, device)
     bits = bits_in(state)
     if not isinstance(stream, ModuleStream):
@@ -234,6 +266,8 @@ def set_state(state: Any, ctx: DeviceLike = None, *, device: DeviceLike = None) 
     anew = np.random.RandomState(bits)
     if isinstance(bits, np.random.MT19937):
         anew.set_state(state)  # with half a pair of normal numbers
+        if stream is first:
+            _untouched = _numpys_state()
     stream._restart(anew)
 
 

@@ -79,3 +79,45 @@ def test_pandas():
     frame = pandas.DataFrame(X)
     for make in (lambda xp: xp.random.default_rng(3), lambda xp: xp.random.RandomState(3)):
         same(lambda rng: frame.sample(4, random_state=rng).to_numpy(), make)
+
+
+def same_streams(use, size=3):
+    """What a seeded program draws, and what a library draws in between from NumPy's own stream."""
+
+    def program(xp):
+        parts = []
+        xp.random.seed(7)
+        for _ in range(2):
+            parts += [xp.random.normal(size=size), use(), xp.random.rand(), xp.random.normal()]
+        state = xp.random.get_state()
+        parts += [use(), xp.random.normal(size=size)]
+        xp.random.seed(8)
+        parts += [use(), xp.random.randint(9, size=size)]
+        xp.random.set_state(state)
+        return [np.asarray(part) for part in (*parts, xp.random.normal(), use())]
+
+    for a, b in zip(program(np), program(la), strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+@pytest.mark.parametrize("size", [3, 5000])  # at once, and by an op
+def test_numpys_own_stream_goes_on_from_ours(size):
+    stats = pytest.importorskip("scipy.stats")
+    same_streams(lambda: stats.norm.rvs(size=2), size)
+    same_streams(lambda: stats.norm(1, 2).rvs(), size)
+    same_streams(lambda: stats.multivariate_normal([0, 0]).rvs(), size)
+    same_streams(lambda: stats.gaussian_kde(X[:, 0]).resample(2), size)
+    selection = pytest.importorskip("sklearn.model_selection")
+    datasets = pytest.importorskip("sklearn.datasets")
+    same_streams(lambda: selection.train_test_split(X)[0], size)
+    same_streams(lambda: datasets.make_blobs(9)[0], size)
+    frame = pytest.importorskip("pandas").DataFrame(X)
+    same_streams(lambda: frame.sample(4).to_numpy(), size)
+
+
+def test_numpys_own_stream_that_somebody_started_stays_apart():
+    stats = pytest.importorskip("scipy.stats")
+    la.random.seed(7)
+    np.random.seed(8)
+    assert stats.norm.rvs() == np.random.RandomState(8).normal()
+    assert float(la.random.normal()) == np.random.RandomState(7).normal()
