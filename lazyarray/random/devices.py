@@ -148,7 +148,7 @@ def join(what: str) -> None:
         left, _untouched = _untouched, None
     if left is not None and left == _numpys_state():
         np.random.set_state(first._lent(what).get_state())  # noqa: NPY002 -- that stream is meant
-        first._at_once(_numpys_own)
+        first._restart(_numpys_own, shared=True)
     elif first._source.now() is _numpys_own:
         first._lent(what)
 
@@ -198,7 +198,8 @@ def seed(seed: Any = None, ctx: DeviceLike = None, *, device: DeviceLike = None)
         seed = np.random.SeedSequence()
     if first._source.now() is _numpys_own:
         first._lent("seed()")  # what was drawn so far comes before the seed of NumPy's
-        if first._at_once(older(0)):
+        first._restart(older(0))
+        if first._source.now() is not _numpys_own:
             first._seeded(None)
     if isinstance(seed, np.random.SeedSequence) or type(first._bits()) is not np.random.MT19937:
         first._restart(older(seed))

@@ -304,14 +304,18 @@ class Stream(Drawn):
             overwrites=False,
         )[0]
 
-    def _restart(self, anew: Any) -> None:
-        """Replaces NumPy's generator, in order with the draws around it."""
+    def _restart(self, anew: Any, shared: bool = False) -> None:
+        """Replaces NumPy's generator, in order with the draws around it.
+
+        By a copy where it is an op, unless others draw from it, too (``shared``).
+        """
         if self._at_once(anew):
             return
         source = self._source
 
         def run(outs: list[np.ndarray], ins: list[np.ndarray]) -> None:
-            source.generator = deepcopy(anew)  # a captured program starts it again and again
+            # A captured program starts it again and again.
+            source.generator = anew if shared else deepcopy(anew)
 
         _rows.call("seed", run, [], [self._resource], cost=1000, overwrites=False)
 
