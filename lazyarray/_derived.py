@@ -53,8 +53,33 @@ def _is_class(kind: Any) -> bool:
     return isinstance(kind, type) and issubclass(kind, (NDArray, np.ndarray))
 
 
+class _Free:
+    """An attribute of ours that NumPy's arrays lack: a class may keep something else by its name."""
+
+    def __set_name__(self, kind: type, name: str) -> None:
+        self._name, self._ours = name, getattr(NDArray, name)
+
+    def __get__(self, array: Any, kind: type | None = None) -> Any:
+        if array is None:
+            return self
+        kept = array.__dict__
+        return kept[self._name] if self._name in kept else self._ours.__get__(array, kind)
+
+    def __set__(self, array: Any, value: Any) -> None:
+        array.__dict__[self._name] = value
+
+    def __delete__(self, array: Any) -> None:
+        if self._name not in array.__dict__:
+            raise AttributeError(self._name)
+        del array.__dict__[self._name]
+
+
 class Derived(NDArray):
     """The base of classes that programs derive from ``NDArray``."""
+
+    grad: Any = _Free()
+    context: Any = _Free()
+    ctx: Any = _Free()
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
         # As NumPy's: the arguments are ndarray's, and an __init__ of the program's may take others.

@@ -247,3 +247,29 @@ def test_operators_in_place_ask_the_class(operator):
         exec(f"w {operator} 3", names)
         found.append(told(names["w"]))
     assert found[0] == found[1]
+
+
+def test_a_class_keeps_what_it_likes_by_names_that_numpys_arrays_lack():
+    class Field(la.ndarray):
+        def __array_finalize__(self, parent):
+            self.grad = getattr(parent, "grad", None)
+            self.ctx = "field"
+
+    x = la.ones(3).view(Field)
+    x.grad = "up"
+    assert ((x * 2)[1:].grad, x.ctx) == ("up", "field")
+    del x.grad
+    assert x.grad is None
+    with pytest.raises(AttributeError):
+        del x.grad
+
+    class Plain(la.ndarray):
+        pass
+
+    y = la.ones(3).view(Plain)
+    y.attach_grad()
+    with la.autograd.record():
+        loss = (y * y).sum()
+    loss.backward()
+    assert y.grad.tolist() == [2.0, 2.0, 2.0]
+    assert y.ctx == la.cpu(0)
