@@ -54,7 +54,7 @@ def _is_class(kind: Any) -> bool:
 
 
 class _Free:
-    """An attribute of ours that NumPy's arrays lack: a class may keep something else by its name."""
+    """An attribute of ours that NumPy lacks: a class may keep something else by its name."""
 
     def __set_name__(self, kind: type, name: str) -> None:
         self._name, self._ours = name, getattr(NDArray, name)

@@ -57,11 +57,17 @@ def wrapped(i: np.ndarray, n: int, mode: str) -> np.ndarray:
     return i
 
 
+def indices_in(o: Any) -> Any:
+    """What indexes, as a copy of NumPy's; or the array of ours that an object of a class gives."""
+    given = o.__array__() if hasattr(o, "__array__") and not isinstance(o, np.ndarray) else o
+    return given if isinstance(given, Tensor) else np.array(given)
+
+
 def listed(indices: Any) -> Any:
     """As NumPy: a list of indices becomes integers, whatever it holds; an array must hold them."""
     if isinstance(indices, (list, tuple, float)):
         return np.array(indices, np.intp)
-    return indices if isinstance(indices, Tensor) else np.asarray(indices)
+    return indices if isinstance(indices, (Tensor, np.ndarray)) else indices_in(indices)
 
 
 def along(x: NDArray, index: NDArray, axis: int | None) -> Shape:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from lazyarray.functions._checks import check_bounds, check_fits, shape_text
+from lazyarray.functions._checks import check_bounds, check_fits, indices_in, shape_text
 from lazyarray.functions.manipulation import reshape
 from lazyarray.functions.selecting import take
 from lazyarray.lazy._lazy import Tensor, returned
@@ -53,7 +53,7 @@ def _entry(k: Any) -> Any:
         return k
     if not isinstance(k, (Tensor, np.ndarray, np.bool_, bool)) and hasattr(k, "__index__"):
         return np.intp(operator.index(k))
-    a = k if isinstance(k, Tensor) else np.array(k)  # a copy: the caller may change it
+    a = k if isinstance(k, Tensor) else indices_in(k)  # a copy: the caller may change it
     if a.size == 0 and not isinstance(k, (Tensor, np.ndarray)):
         a = a.astype(np.intp)
     if a.dtype.kind not in "biu":

@@ -259,3 +259,28 @@ def test_a_mask_beside_indices_of_as_many(shape, true):
         x, want = la.array(a), a.copy()
         x[key], want[m, i] = 7, 7
         same(x, want)
+
+
+class Places:
+    """A class of a program's that stands for an array, as its import has it."""
+
+    def __init__(self, values):
+        self.values = values
+
+    def __array__(self, dtype=None, copy=None):
+        return self.values if dtype is None else self.values.astype(dtype)
+
+
+@pytest.mark.parametrize("values", [[2, 0], [[1], [3]], [True, False, True, False]])
+def test_indices_of_a_class_that_gives_an_array(values):
+    a = X.copy()
+    x, ours, theirs = la.array(X), Places(la.array(values)), Places(np.array(values))
+    same(x[ours], a[theirs])
+    same(x[:, :4][:, ours, 1], a[:, :4][:, theirs, 1])
+    x[ours], a[theirs] = 7, 7
+    same(x, a)
+    if values[0] is not True:
+        same(la.take(x, ours, axis=1), np.take(a, theirs, axis=1))
+        la.put(x, ours, 3)
+        np.put(a, theirs, 3)
+        same(x, a)
