@@ -91,7 +91,7 @@ class Layout {
     for (int i = first; i != end; i += way) {
       if (shape()[i] == 0) return true;
       if (shape()[i] == 1) continue;
-      if (strides()[i] != step) return false;
+      if (strides()[i] != step) return size() == 0;  // an array of nothing is in every order
       step *= shape()[i];
     }
     return true;
