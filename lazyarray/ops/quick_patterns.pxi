@@ -47,7 +47,7 @@ cdef object quick_tile(PyObject** args, Py_ssize_t n):
     cdef npy_intp i, j, nbytes, rows
     cdef int ndim
     cdef char* to
-    if t is None or not 1 <= t.v.layout.ndim <= 2 or not is_ready(t):
+    if t is None or not 1 <= t.v.layout.ndim <= 2 or not is_ready(t) or not t.v.layout.size():
         return None
     given = <object>args[1] if type(<object>args[1]) is tuple else (<object>args[1],)
     ndim = max(len(<tuple>given), t.v.layout.ndim)

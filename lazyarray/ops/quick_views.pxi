@@ -19,10 +19,10 @@ cdef Tensor reshaped(Tensor x, shape):
             unknown = i
         elif overflow or dims[i] <= 0 or dims[i] > size:
             return None
+        elif product > size // dims[i]:  # their product need not be an integer of 64 bits
+            return None
         else:
             product *= dims[i]
-            if product > size:
-                return None
     if unknown >= 0:
         dims[unknown] = size // product
         product *= dims[unknown]
@@ -203,7 +203,7 @@ cdef Tensor diagonal_of(Tensor x, object offset, object first, object second):
         return None
     cdef long k = PyLong_AsLongAndOverflow(offset, &overflow)
     cdef npy_intp rows = l.shape()[a], columns = l.shape()[b]
-    if overflow or k > columns or -k > rows:
+    if overflow or k > columns or k < -rows:
         return None
     for i in range(l.ndim):
         if i != a and i != b:
