@@ -9,6 +9,7 @@ from numpy.lib.array_utils import normalize_axis_index
 
 from lazyarray.functions.broadcasting import broadcast_to
 from lazyarray.functions.manipulation import permute_dims
+from lazyarray.functions.ranges import known
 from lazyarray.lazy._lazy import paused
 from lazyarray.lazy._lazy import returned as as_numpys
 from lazyarray.ops import elementwise
@@ -157,10 +158,10 @@ def std(
 
 def _correction(ddof: float, correction: float | None) -> float:
     if correction is None:
-        return ddof
-    if ddof != 0:
+        return known(ddof)
+    if known(ddof) != 0:
         raise ValueError("ddof and correction can't be provided simultaneously.")
-    return correction
+    return known(correction)
 
 
 def _divisor(x: Any, n: float) -> float:
@@ -203,24 +204,24 @@ def _moment(
     keepdims: bool,
     where: Any,
     more: dict[str, Any],
-    known: Any = None,
+    middle: Any = None,
 ) -> NDArray:
     x = asarray(a)
     axes = normalize_axes(axis, x.ndim)
     count = _count(x.shape, axes)
     given = dtype_of(dtype)
-    if where is known is out is None and count and (given is None or given == x.dtype):
+    if where is middle is out is None and count and (given is None or given == x.dtype):
         whole = given is None and x.dtype.kind in "biu"
         if name == "mean" and (x.dtype.char in "fdFD" or whole):
             return _mean(x, axes, count, keepdims)
         if name != "mean" and (x.dtype.char in "fd" or whole) and count > more["ddof"]:
             return _variance(name, x, axes, count, keepdims, **more)
     function = getattr(np, name)
-    if isinstance(known, (int, float, complex)):  # as a number its dtype would not count
-        known = asarray(known, x.device).astype(np.result_type(x.dtype, known))
-    others = {k: v for k, v in (("mean", known), ("where", where)) if v is not None}
+    if isinstance(middle, (int, float, complex)):  # as a number its dtype would not count
+        middle = asarray(middle, x.device).astype(np.result_type(x.dtype, middle))
+    others = {k: v for k, v in (("mean", middle), ("where", where)) if v is not None}
     inputs = [x, *[asarray(v, x.device) for v in others.values()]]
-    if known is not None:
+    if middle is not None:
         refuse(name, *inputs)
     shape = reduced_shape(x.shape, axes, keepdims)
     cost = 3000 + 2.0 * x.size
@@ -243,7 +244,7 @@ def _moment(
         # NumPy's own output: its layout and its dtype while summing decide the bits.
         outs[0][...] = run(*ins)
 
-    mean = {} if known is None else {"mean": np.ones(1, inputs[1].dtype)}
+    mean = {} if middle is None else {"mean": np.ones(1, inputs[1].dtype)}
     made = function(np.ones(2, x.dtype), dtype=given, **mean).dtype
     target = reduced_like(x, axes, keepdims, made)
     if follows(*inputs):
