@@ -79,7 +79,7 @@ def result_type(*arrays_and_dtypes: Any) -> np.dtype[Any]:
     >>> la.result_type(la.ones(1, "float32"), 2.5), la.result_type("int8", la.float16)
     (dtype('float32'), dtype('float16'))
     """
-    return np.result_type(*[_typed(x) for x in arrays_and_dtypes])
+    return np.result_type(*[_rows.promoting(x) for x in arrays_and_dtypes])
 
 
 def as_same_value(x: NDArray, dtype: DTypeLike) -> NDArray:

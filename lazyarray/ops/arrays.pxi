@@ -125,6 +125,8 @@ def ramp(start, step, npy_intp n):
         _ramps[real].fn = ramp_of(real)
         _ramps[real].dtypes[0] = _ramps[real].dtypes[1] = _ramps[real].dtypes[2] = code
     if real:
+        if start == 0 and signbit(<double>start):
+            return None  # the first is -0.0, not -0.0 + 0 * step
         step = (start + step) - start  # the difference of the first two, as NumPy takes it
     cdef Tensor out = empty_like_shape(code, 1, &n, current_device())
     instr = recorder().begin(_ramps[real], 2, 1)

@@ -330,7 +330,8 @@ cdef object quickly(Direct self, PyObject** args, Py_ssize_t n, PyObject* names)
         return None
     if names is NULL:
         return self.quick(args, n)
-    if every > _DIRECT_ARGUMENTS or n > every:
+    # Behind any number of arguments (*args) those by name have no places.
+    if every > _DIRECT_ARGUMENTS or n > every or self.by_place == PY_SSIZE_T_MAX:
         return None
     for i in range(every):
         placed[i] = args[i] if i < n else <PyObject*>self.defaults[i - required] if i >= required else NULL

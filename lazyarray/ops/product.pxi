@@ -377,6 +377,11 @@ cdef object promoted_as(object o, int kind):
     return o if not is_tensor(o) else 0.0 if kind == kWeakFloat else 0
 
 
+def promoting(o):
+    """What stands for an operand, of whatever type, where NumPy promotes dtypes: a draw is as weak as Python's numbers."""
+    return promoted_as(o, kind_of_tensor(<Tensor>o)) if is_tensor(o) else o
+
+
 def select(condition, x, y):
     """``where(condition, x, y)`` with three arguments: a native loop that moves bytes."""
     cdef Tensor c = as_tensor_on(condition, device_among(condition, x, y))

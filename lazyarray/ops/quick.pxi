@@ -132,8 +132,8 @@ cdef object quick_result_type(PyObject** args, Py_ssize_t n):
     for i in range(n):
         given[i] = args[i]
         if is_tensor(<object>args[i]):
-            dtype = np_dtype((<Tensor>args[i]).v.dtype)  # which lives for ever
-            given[i] = <PyObject*>dtype
+            typed = promoting(<object>args[i])  # which lives for ever
+            given[i] = <PyObject*>typed
     return PyObject_Vectorcall(_result_type, given, n, NULL)
 
 

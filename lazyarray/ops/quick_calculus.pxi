@@ -230,6 +230,12 @@ cdef bint take_numbers(object o, double* values, npy_intp* count) except -1:
     return True
 
 
+cdef inline bint are_close(double x, double y, double relative, double absolute, bint nan_equals) noexcept:
+    """``isclose`` of two numbers. All of it is computed, whatever the first part says: each may raise a flag."""
+    cdef double limit = absolute + relative * abs(y), difference = abs(x - y)
+    return (x == y) | (difference <= limit) & (isfinite(y) != 0) | nan_equals & (x != x) & (y != y)
+
+
 cdef object quick_allclose(PyObject** args, Py_ssize_t n):
     """``allclose(a, b, rtol, atol, equal_nan)`` of arrays of one shape, or of one and a number."""
     cdef double a[_STATISTIC]
@@ -251,9 +257,7 @@ cdef object quick_allclose(PyObject** args, Py_ssize_t n):
     take_flags(False)
     for i in range(max(count, others)):
         x, y = a[i if count > 1 else 0], b[i if others > 1 else 0]
-        close = x == y or abs(x - y) <= absolute + relative * abs(y) and isfinite(y) or nan_equals and x != x and y != y
-        if not close:
-            break
+        close &= are_close(x, y, relative, absolute, nan_equals)
     return None if take_flags(False) else close
 
 
@@ -261,7 +265,7 @@ cdef object quick_isclose(PyObject** args, Py_ssize_t n):
     """``isclose(a, b, rtol, atol, equal_nan)`` of arrays of one shape, or of an array and a number."""
     cdef double a[_STATISTIC]
     cdef double b[_STATISTIC]
-    cdef double relative = 1e-5, absolute = 1e-8, x, y
+    cdef double relative = 1e-5, absolute = 1e-8
     cdef npy_intp i, count, others
     cdef bint nan_equals
     cdef Tensor like, out
@@ -282,9 +286,7 @@ cdef object quick_isclose(PyObject** args, Py_ssize_t n):
         return None
     take_flags(False)
     for i in range(count):
-        x, y = a[i], b[i if others > 1 else 0]
-        out.v.chunk.data[i] = x == y or abs(x - y) <= absolute + relative * abs(y) and isfinite(y) \
-            or nan_equals and x != x and y != y
+        out.v.chunk.data[i] = are_close(a[i], b[i if others > 1 else 0], relative, absolute, nan_equals)
     return None if take_flags(False) else written(out)
 
 

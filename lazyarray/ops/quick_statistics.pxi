@@ -127,12 +127,16 @@ cdef Tensor numbers_in(object o):
 
 
 cdef bint are_none(PyObject** args, Py_ssize_t start, Py_ssize_t end) noexcept:
-    """Whether arguments are as if they were not given: None, or ``where=True``."""
     cdef Py_ssize_t i
     for i in range(start, end):
-        if <object>args[i] is not None and <object>args[i] is not True:
+        if <object>args[i] is not None:
             return False
     return True
+
+
+cdef bint is_everywhere(PyObject** args, Py_ssize_t n, Py_ssize_t at) noexcept:
+    """Whether ``where`` is as if it were not given."""
+    return at >= n or <object>args[at] is True or <object>args[at] is None
 
 
 cdef bint is_word(PyObject* o, str word) except -1:
@@ -152,7 +156,7 @@ cdef object quick_mean(PyObject** args, Py_ssize_t n):
     cdef bint keepdims
     cdef npy_intp i
     cdef Tensor x = numbers_in(<object>args[0]) if 1 <= n <= 6 else None
-    if x is None or not are_none(args, 2, min(n, 4)) or not take_flag(args, n, 4, &keepdims) or not are_none(args, 5, n) \
+    if x is None or not are_none(args, 2, min(n, 4)) or not take_flag(args, n, 4, &keepdims) or not is_everywhere(args, n, 5) \
             or not take_lines(x, <object>args[1] if n > 1 else None, values, &lines, False):
         return None
     learn_to_add()
@@ -186,7 +190,8 @@ cdef object moment(PyObject** args, Py_ssize_t n, bint root):
     cdef double middle
     cdef double* p
     cdef Tensor x = numbers_in(<object>args[0]) if 1 <= n <= 9 else None
-    if x is None or not are_none(args, 2, min(n, 4)) or not take_flag(args, n, 5, &keepdims) or not are_none(args, 6, n) \
+    if x is None or not are_none(args, 2, min(n, 4)) or not take_flag(args, n, 5, &keepdims) \
+            or not is_everywhere(args, n, 6) or not are_none(args, 7, n) \
             or n > 4 and (type(<object>args[4]) is not int or not index_of(<object>args[4], &ddof)) \
             or not take_lines(x, <object>args[1] if n > 1 else None, values, &lines, False) or ddof >= lines.length:
         return None

@@ -41,12 +41,12 @@ def agree(call):
             got.wait_to_read()
     # What NumPy warns of before our own way does is told twice.
     assert {w.category for w in ours} == {w.category for w in theirs}
-    assert np.ndim(want) or isinstance(got, la.Scalar) == isinstance(want, np.generic)
+    several = isinstance(want, tuple)
+    assert several or np.ndim(want) or isinstance(got, la.Scalar) == isinstance(want, np.generic)
     if isinstance(got, np.ndarray):  # what lazyarray doesn't hold
         assert want.dtype.kind not in "?bhilqBHILQefdgFD" or not want.dtype.isnative
         return
     # (NumPy's index vectors of where() are the columns of one array, ours are arrays of their own.)
-    several = isinstance(want, tuple)
     same(got, want if several else np.asarray(want), strides=not several)
 
 
@@ -361,3 +361,97 @@ def test_interpolation_at_a_number(direct):
     agree(lambda m, made: m.interp(0.5, made(VECTOR[:0]), made(VECTOR[:0])))
     agree(lambda m, made: m.interp(0.5, made(MATRIX), made(MATRIX)))
     agree(lambda m, made: m.interp(0.5, made(MATRIX[:, 0]), made(MATRIX[:, 1])))
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda xp, x: xp.gradient(x, axis=-1),
+        lambda xp, x: xp.gradient(x, 2.0, axis=-1),
+        lambda xp, x: xp.gradient(x, edge_order=2),
+        lambda xp, x: xp.gradient(f=x),
+        lambda xp, x: xp.meshgrid(x, x, sparse=True),
+        lambda xp, x: xp.meshgrid(x, x, indexing="ij"),
+        lambda xp, x: xp.meshgrid(x, sparse=False),
+        lambda xp, x: xp.mean(x, 0, True),
+        lambda xp, x: xp.mean(x, 0, where=True),
+        lambda xp, x: xp.var(x, 0, where=True),
+        lambda xp, x: xp.std(x, 0, mean=True),
+        lambda xp, x: xp.median(x, 0, True),
+        lambda xp, x: xp.quantile(x, 0.5, weights=True),
+        lambda xp, x: xp.array(xp.isfortran(x[:0].T)),
+        lambda xp, x: xp.var(x, 0, ddof=x.astype("f4").sum() * 0),
+        lambda xp, x: xp.std(x.astype("f2"), -1, correction=x.astype(int).sum() * 0),
+    ],
+)
+def test_what_only_looks_like_a_plain_call(call, direct):
+    for base in (VECTOR, MATRIX, MATRIX.T, WHOLE, VECTOR[::-1], np.array([3.0]), np.zeros((3, 0))):
+        agree(lambda xp, made, b=base: call(xp, made(b)))
+
+
+def test_types_of_numbers_that_numpy_draws(direct):
+    # They are Python's numbers there, and so weak.
+    theirs, ours = np.random.default_rng(3).random(), la.random.default_rng(3).random()
+    for dtype in ("f4", "f2", "i1", "c8"):
+        want = np.result_type(theirs, np.ones(1, dtype))
+        assert la.result_type(ours, la.ones(1, dtype)) == want
+        assert la.result_type(la.ones(1, dtype), ours) == want
+    assert la.result_type(la.random.default_rng(3).standard_normal(), "f4") == np.float32
+
+
+def test_offsets_that_have_no_opposite(direct):
+    x = la.array(MATRIX)
+    for offset in (-(2**63), 2**63 - 1, 2**63):
+        for call in (lambda k: la.diag(x, k), lambda k: x.diagonal(k)):
+            try:
+                assert call(offset).shape == (0,)
+            except OverflowError:
+                pass
+
+
+def test_shapes_whose_product_is_no_integer_of_64_bits(direct):
+    x = la.empty(2**32, "i1")  # which nobody writes, so there is no memory yet
+    for shape in ((2**32, 2**32), (2**32, 2**32, -1), (2**31, 2**31, 4, -1)):
+        with pytest.raises(ValueError):
+            x.reshape(shape)
+    assert x.reshape((2**16, -1, 2)).shape == (2**16, 2**15, 2)
+
+
+@pytest.mark.parametrize("args", [(-0.0, 3), (-0.0, 3, 2), (-0.0, 0.5), (-0.0, -3, -1.0), (0.0, 2)])
+def test_a_range_begins_with_its_start(args, direct):
+    assert la.arange(*args).asnumpy().tobytes() == np.arange(*args).tobytes()
+
+
+def test_products_of_which_numpy_tells_no_flag(direct):
+    a, b = np.array([1e308, 2.0, 3.0]), np.array([10.0, 1.0, 0.5])
+    wide = np.ascontiguousarray(rng.normal(size=(40, 2)))
+    for x, y in (
+        (a, b), (b[:0], b[:0]), (np.array([INF, 1]), np.array([0.0, 2])), (a[:1], np.array([-22])),
+        (wide[:, 0], wide[:, 1]), (wide[::-1, 0], wide[:, 1]), (WHOLE[0], WHOLE[1]),
+        (np.array([1, 5, 4, 5], "u4")[::-1], np.array([-0.7, -0.2, -0.3, 1.9])[::-1]),
+        (a, b[:2]), (a.astype("f4"), b.astype("f4")),
+    ):  # fmt: skip
+        agree(lambda xp, made, x=x, y=y: xp.vdot(made(x), made(y)))
+    ours = la.array(wide)
+    for k in (slice(None), slice(None, None, -1), slice(1, None, 3)):
+        want = np.vdot(wide[k, 0], wide[k, 1])
+        assert la.vdot(ours[k, 0], ours[k, 1]).asnumpy() == want
+        assert la.vdot(ours[k, 0].copy(), ours[k, 1].copy()).asnumpy() == np.vdot(
+            wide[k, 0].copy(), wide[k, 1].copy()
+        )
+
+
+def test_flags_of_comparisons_and_ranks(direct):
+    with np.errstate(all="warn"):
+        for x, y in (
+            (np.array([1.0, 1e308]), np.array([2.0, -1e308])),  # not close, and then an overflow
+            (np.array([1e308, 1.0]), np.array([1e308, 1.0])),
+            (np.array([1.0, 3.0]), np.array([5.0, 1e-310])),
+            (np.array([INF, 1.0]), np.array([INF, 1.0])),
+            (np.array([INF, NAN]), np.array([-INF, NAN])),
+        ):
+            for given in ({}, {"rtol": 1e9}, {"equal_nan": True}, {"rtol": 0.0, "atol": 0.0}):
+                agree(lambda xp, made, a=(x, y), g=given: xp.isclose(*map(made, a), **g))
+                agree(lambda xp, made, a=(x, y), g=given: xp.array(xp.allclose(*map(made, a), **g)))
+        for a in ([[1e-300]], [[2.0, 1.0], [1.0, 0.5]], [[1e-320, 0], [0, 1e-320]]):
+            agree(lambda xp, made, a=a: xp.linalg.matrix_rank(made(np.array(a))))
