@@ -537,3 +537,24 @@ def test_orders_of_vectors(kind, dtype):
                 ours.uniform(),
                 theirs.uniform() if kind == "default_rng" else np.float64(theirs.uniform()),
             )
+
+
+@pytest.mark.parametrize("kind", ["default_rng", "RandomState"])
+def test_choices_of_no_axes_are_arrays(kind):
+    for population in ([1.5, 2.5], np.array([3, 1, 4]), 5):
+        theirs, ours = getattr(np.random, kind)(3), getattr(la.random, kind)(3)
+        given = la.array(population) if isinstance(population, np.ndarray) else population
+        for more in ({}, {"replace": True}):
+            want, got = theirs.choice(population, (), **more), ours.choice(given, (), **more)
+            assert isinstance(want, np.ndarray) and not isinstance(got, la.Scalar)
+            same(got, want)
+
+
+@pytest.mark.parametrize("kind", ["default_rng", "RandomState"])
+def test_a_scale_of_minus_zero_is_an_error(kind):
+    ours = getattr(la.random, kind)(3)
+    for size in (None, 3, 20_000):
+        for draw in (ours.exponential, lambda scale, size: ours.normal(0.0, scale, size)):
+            draw(0.0, size)
+            with pytest.raises(ValueError, match="scale < 0"):
+                draw(-0.0, size)

@@ -390,7 +390,7 @@ cdef object plain_draw(Draw f, Drawn stream, PyObject** args, Py_ssize_t n, PyOb
     if f.plain & ~OLDER == CHOICE and given[0] is not NULL and type_of(given[0]) != &PyLong_Type:
         population = <object>given[0]
         length = _length(population, stream)
-        if length is None:
+        if length is None or ndim == 0:  # x[k] of an index without axes is a scalar, but a draw of no axes none
             return None
         given[0] = <PyObject*>length
     if chances is not NULL:

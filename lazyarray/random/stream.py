@@ -336,7 +336,8 @@ class Stream(Drawn):
         """A draw whose parameters broadcast."""
         plain = type(size) in _PLAIN or (type(size) is tuple and _INT.issuperset(map(type, size)))
         for value in parameters:
-            plain = plain and type(value) in _PLAIN
+            # To a cache -0.0 is 0.0, but no scale to NumPy.
+            plain = plain and type(value) in _PLAIN and (value != 0 or math.copysign(1, value) > 0)
         if plain:
             plan, ins = _plan(row, self._judge, size, cast, options, *parameters), []
         else:
