@@ -519,8 +519,10 @@ def cross(
     dtype = np.promote_types(x.dtype, y.dtype)
     x, y = astype(x, dtype, copy=False), astype(y, dtype, copy=False)
     shape = np.broadcast_shapes(x.shape[:-1], y.shape[:-1])
+    if not shape:  # by arrays: what scalars of integers overflow is told
+        x, y = x.reshape(1, m), y.reshape(1, n)
     if m == n == 2:
-        return writable(x[..., 0] * y[..., 1] - x[..., 1] * y[..., 0])
+        return writable(reshape(x[..., 0] * y[..., 1] - x[..., 1] * y[..., 0], shape))
     axisc = normalize_axis_index(axisc, len(shape) + 1, "axisc")
     last = x[..., 0] * y[..., 1] - x[..., 1] * y[..., 0]
     if m == 2:
@@ -533,7 +535,7 @@ def cross(
             x[..., 2] * y[..., 0] - x[..., 0] * y[..., 2],
             last,
         ]
-    return moveaxis(stack(parts, -1), -1, axisc)
+    return moveaxis(reshape(stack(parts, -1), (*shape, 3)), -1, axisc)
 
 
 # ---- Kronecker's product ------------------------------------------------------------------------

@@ -411,7 +411,8 @@ def clamp(Tensor x not None, low, high):
         operands.append(limit)
         kinds.append(np_dtype(kind) if kind < kDtypes else type(limit))
     cdef Kernel* k
-    found = _clip_kernels.get(tuple(kinds))
+    key = tuple([kind.char if isinstance(kind, cnp.dtype) else kind for kind in kinds])  # equal dtypes may be two
+    found = _clip_kernels.get(key)
     if found is None:
         ufunc = np._core.umath.clip
         k = loop_kernel("clip", ELEMENTWISE, 3, 1, ufunc, ufunc.resolve_dtypes((*kinds, None)))
@@ -419,5 +420,5 @@ def clamp(Tensor x not None, low, high):
         k.code = code_of("clip", "".join([chr(info(k.dtypes[i]).code) for i in range(4)]))
         found = _Kernel.__new__(_Kernel)
         (<_Kernel>found).k = k
-        _clip_kernels[tuple(kinds)] = found
+        _clip_kernels[key] = found
     return returned(ternary((<_Kernel>found).k, operands, False))

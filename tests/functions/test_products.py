@@ -234,3 +234,12 @@ def test_dot_with_a_number(shape, number, dtype):
             ):
                 same(got, want)
                 assert got.strides == want.strides
+
+
+@pytest.mark.parametrize("dtype", ["u1", "u8", "i1", "d"])
+def test_cross_products_of_integers_overflow_in_silence(dtype):
+    a, b = np.array([3, 0, 5], dtype), np.array([1, 100, 1], dtype)
+    with np.errstate(all="raise"):
+        want = np.cross(a, b)
+        got = la.cross(la.array(a), la.array(b))
+        assert got.dtype == want.dtype and (got.asnumpy() == want).all()

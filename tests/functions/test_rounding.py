@@ -67,3 +67,10 @@ def test_clips_limits_by_both_names(args, kwargs):
             return type(error)
 
     assert clipped(la) == clipped(np)
+
+
+def test_clip_of_dtypes_that_are_equal_but_two():
+    for chars in ("ql", "QL"):  # int64 has two characters
+        for char in chars:
+            a = np.array([3, 9], char)
+            assert la.clip(la.array(a), 4, 5).dtype.char == np.clip(a, 4, 5).dtype.char == char
