@@ -22,13 +22,19 @@ cdef int kind_of(object o) except -2:
         return dtype_of_type_num(cnp.PyArray_DescrFromScalar(o).type_num)  # -1: not held
     if isinstance(o, bool):
         return D_BOOL
+    # Numbers of derived types, as those of enums, are not weak to NumPy.
     if isinstance(o, int):
-        return kWeakInt
+        return D_IL if fits_in(o, PY_SSIZE_T_MAX) else -1
     if isinstance(o, float):
-        return kWeakFloat
+        return D_F8
     if isinstance(o, complex):
-        return kWeakComplex
+        return D_C16
     return -1
+
+
+cdef object weak_type(int kind):
+    """The type that stands for a Python number of that kind where NumPy resolves dtypes."""
+    return int if kind == kWeakInt else float if kind == kWeakFloat else complex
 
 
 cdef object plain(object o):

@@ -409,7 +409,7 @@ def clamp(Tensor x not None, low, high):
             limit = as_tensor_on(limit, x.v.device())
             kind = (<Tensor>limit).v.dtype
         operands.append(limit)
-        kinds.append(np_dtype(kind) if kind < kDtypes else type(limit))
+        kinds.append(np_dtype(kind) if kind < kDtypes else weak_type(kind))
     cdef Kernel* k
     key = tuple([kind.char if isinstance(kind, cnp.dtype) else kind for kind in kinds])  # equal dtypes may be two
     found = _clip_kernels.get(key)

@@ -90,8 +90,7 @@ cdef class Ufunc(UfuncMethods):
             given = [np_dtype({<int>kWeakInt: D_IL, <int>kWeakFloat: D_F8}.get(k, D_C16))
                      for k in kinds]
         else:
-            given = [np_dtype(k) if k < kDtypes else
-                     {<int>kWeakInt: int, <int>kWeakFloat: float}.get(k, complex) for k in kinds]
+            given = [np_dtype(k) if k < kDtypes else weak_type(k) for k in kinds]
         dtypes = self.ufunc.resolve_dtypes(tuple(given) + (None,) * self.nout)
         r = <Resolved*>calloc(1, sizeof(Resolved))
         r.kernel = self.kernel_for(dtypes)
@@ -348,8 +347,7 @@ cdef class Ufunc(UfuncMethods):
         except ValueError:
             raise not_together(shapes) from None
         kinds = tuple([np_dtype((<Tensor>tensors[s.index]).v.dtype) if isinstance(s, _Slot)
-                       else s.dtype if is_of(s, _generic)
-                       else np.dtype(np.bool_) if isinstance(s, bool) else type(s)
+                       else np_dtype(kind_of(s)) if kind_of(s) < kDtypes else weak_type(kind_of(s))
                        for s in slots])
         loop = {"casting": kwargs.get("casting", "same_kind")}
         if "signature" in kwargs:

@@ -1,5 +1,6 @@
 """The native ways of creation and of arguments by name: values, dtypes, layouts, errors."""
 
+import enum
 import itertools
 import warnings
 
@@ -455,3 +456,27 @@ def test_flags_of_comparisons_and_ranks(direct):
                 agree(lambda xp, made, a=(x, y), g=given: xp.array(xp.allclose(*map(made, a), **g)))
         for a in ([[1e-300]], [[2.0, 1.0], [1.0, 0.5]], [[1e-320, 0], [0, 1e-320]]):
             agree(lambda xp, made, a=a: xp.linalg.matrix_rank(made(np.array(a))))
+
+
+class Whole(enum.IntEnum):
+    ONE, TWO = 1, 2
+
+
+class Real(float):
+    pass
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8", "i2", "i8", "c8"])
+def test_numbers_of_derived_types_are_not_weak(dtype, direct):
+    mask = np.array([True, False, True])
+    for number in (Whole.TWO, Real(1.5), True):
+        for call in (
+            lambda xp, made, n: xp.clip(made(VECTOR.astype(dtype)), Whole.ONE, n),
+            lambda xp, made, n: xp.clip(made(VECTOR.astype(dtype)), n, Whole.TWO),
+            lambda xp, made, n: xp.add(
+                made(VECTOR.astype(dtype)), n, where=made(mask), out=xp.zeros(3, "c16")
+            ),
+            lambda xp, made, n: xp.multiply(n, made(VECTOR.astype(dtype)), order="F", dtype="c8"),
+            lambda xp, made, n: xp.power(made(VECTOR.astype(dtype)), n),
+        ):
+            agree(lambda xp, made, n=number, f=call: f(xp, made, n))
