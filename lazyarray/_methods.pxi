@@ -196,10 +196,13 @@ cdef class Methods(Operators):
 
     @property
     def base(self):
-        """None if the array is all of its memory, else a vector of that memory.
+        """The array that this one is a view of; None if it is all of its memory itself.
 
-        NumPy's is the array that it is a view of: no array here knows which one it came from.
+        Where that array is gone already, a vector of its memory stands for it.
         """
+        cdef Tensor owner = owner_of(self)
+        if owner is not None:
+            return None if owner is self else owner
         if owns(self):
             return None
         cdef Tensor t = view_of(self)
@@ -212,6 +215,7 @@ cdef class Methods(Operators):
         t.v.layout.resize(1)
         t.v.layout.shape()[0] = self.v.chunk.nbytes // size
         t.v.layout.strides()[0] = size
+        lazy(t.v.chunk).owner = &t.v
         return t
 
     @property

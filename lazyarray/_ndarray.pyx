@@ -77,6 +77,7 @@ from lazyarray.lazy._lazy cimport (
     npy_intp,
     looked_at,
     numpy_view,
+    owner_of,
     quick,
     quick_compare,
     quick_logic,

@@ -14,13 +14,14 @@ from numpy import testing as _testing
 
 from lazyarray.lazy._lazy import Tensor
 from lazyarray.ops._layout import values
-from lazyarray.ops._rows import own_array
+from lazyarray.ops._rows import holds_scalar, own_array
 
 
 def _host(o: Any) -> Any:
     o = own_array(o)
     if isinstance(o, Tensor):
-        return values(o, "an assertion")
+        host = values(o, "an assertion")
+        return host[()] if holds_scalar(o) else host  # numbers are compared by other rules
     if isinstance(o, dict):
         return {key: _host(value) for key, value in o.items()}
     return type(o)(map(_host, o)) if type(o) in (list, tuple) else o

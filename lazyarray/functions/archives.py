@@ -32,9 +32,17 @@ class Archive(dict[str, Any]):
     """What an ``.npz`` file held: arrays by their names; ``files`` lists those, as NumPy's does.
 
     ``f`` has them as attributes; ``fid`` and ``zip`` are None: the file has been read, and closed.
+    It prints as NumPy's does, which has read nothing yet.
     """
 
     fid = zip = None
+    _name = "object"  # of the file
+
+    def __repr__(self) -> str:
+        names = ", ".join([*self][:5]) + ("..." if len(self) > 5 else "")
+        return f"NpzFile {self._name!r} with keys: {names}"
+
+    __str__ = __repr__
 
     @property
     def files(self) -> list[str]:
@@ -203,6 +211,7 @@ def _read(file: IO[bytes], place: Device | None, how: Mapping[str, Any]) -> Any:
     values, comment = read_archive(file, how)
     found = Archive({name: hosts.given(value, place) for name, value in values.items()})
     if comment != _LIST:
+        found._name = getattr(file, "name", "object")
         return found
     names = [f"arr_{i}" for i in range(len(found))]
     if found.keys() != {*names}:

@@ -235,6 +235,8 @@ def insert(arr: ArrayLike, obj: Any, values: ArrayLike, axis: int | None = None)
     where = np.array(_layout.values(obj, "insert()"))
     if where.dtype == bool:
         where = np.flatnonzero(where)
+    if where.size == 0 and not isinstance(obj, (np.ndarray, Tensor)):
+        where = where.astype(np.intp)  # an empty list's are floats
     # As numpy.insert: the place of one scalar index gets all of the first axis of the values.
     added = probe(new, contiguous=True).reshape((1,) * (x.ndim - new.ndim) + new.shape)
     if where.ndim == 0:

@@ -165,6 +165,7 @@ cdef extern from "lazy/tape.h" namespace "lazyarray" nogil:
 cdef extern from "lazy/lazy_chunk.h" namespace "lazyarray" nogil:
     cdef cppclass LazyChunk(Chunk):
         cbool at_once, immutable, resource
+        const HeldView* owner
         cbool noted()
     LazyChunk* lazy(Chunk*)
     void written_once(Chunk*)
@@ -190,6 +191,7 @@ cdef extern from "lazy/view.h" namespace "lazyarray" nogil:
 
     cdef cppclass HeldView(View):
         void let_go()
+        void leave(Chunk*)
 
 
 cdef extern from "lazy/instr.h" namespace "lazyarray" nogil:
@@ -515,6 +517,7 @@ cdef const char* code_of(str name, str dtypes) except? NULL
 cdef Tensor new_tensor(Chunk* chunk, int dtype)
 cdef Tensor empty_like_shape(int dtype, int ndim, const npy_intp* shape, CDevice device)
 cdef Tensor view_of(Tensor base)
+cdef Tensor owner_of(Tensor t)
 cdef int become(Tensor x, Tensor other) except -1
 cdef bint scalars_are_read  # see scalars.pxi
 cdef object read_out(object o)

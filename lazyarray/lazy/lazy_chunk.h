@@ -6,6 +6,7 @@ namespace lazyarray {
 
 struct Node;  // see tape.h
 struct Memory;
+class HeldView;
 
 // The planner's, valid for one plan. Guarded by Recorder::push_mu_.
 struct PlanNotes {
@@ -35,6 +36,8 @@ class LazyChunk final : public Chunk {
   // what its nodes know the memory by.
   Node* node = nullptr;
   Memory* memory = nullptr;
+  // The view in the first array that others were made from: what their `base` is, as long as it lives. GIL.
+  const HeldView* owner = nullptr;
 
   // Whether autograd or a program knows it. GIL.
   bool noted() const { return captured || node || memory; }

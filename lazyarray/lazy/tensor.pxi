@@ -208,11 +208,25 @@ cdef Tensor empty_like_shape(int dtype, int ndim, const npy_intp* shape, CDevice
 
 cdef Tensor view_of(Tensor base):
     """A view with base's dtype and offset; the caller sets shape and strides."""
-    cdef Tensor t = new_tensor(base.v.chunk, base.v.dtype)
+    cdef Chunk* chunk = base.v.chunk
+    cdef Tensor t = new_tensor(chunk, base.v.dtype)
+    if lazy(chunk).owner is NULL:
+        lazy(chunk).owner = &base.v
     t.v.layout.offset = base.v.layout.offset
     t.v.readonly = base.v.readonly
     t.v.detached = base.v.detached
     return t
+
+
+cdef Tensor owner_of(Tensor t):
+    """The array that is all of the memory of ``t``, and that others were made from; None if it is gone."""
+    if t.v.alone():
+        return None
+    cdef const HeldView* v = lazy(t.v.chunk).owner
+    if v is NULL or not covers_chunk(v):
+        return None
+    cdef PyObject* o = <PyObject*>(<char*>v - (<char*>&t.v - <char*><PyObject*>t))
+    return <Tensor>o if Py_REFCNT(o) > 0 else None  # at 0 its weak references are told of its death
 
 
 cdef uint64_t _moved = 0  # how often an array left memory that a program uses by reference
@@ -230,7 +244,7 @@ cdef int become(Tensor x, Tensor other) except -1:
     x.v.detached = other.v.detached
     if is_captured(old):
         _moved += 1
-    old.drop_handle()
+    x.v.leave(old)
     return 0
 
 

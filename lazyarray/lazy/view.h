@@ -99,8 +99,12 @@ class HeldView : public View {
   ~HeldView() { let_go(); }
   void let_go() {
     if (alone()) return;
-    if (Chunk* c = chunk()) c->drop_handle();
+    if (Chunk* c = chunk()) leave(c);
     set_chunk(nullptr);
+  }
+  void leave(Chunk* c) const {
+    if (lazy(c)->owner == this) lazy(c)->owner = nullptr;
+    c->drop_handle();
   }
 };
 

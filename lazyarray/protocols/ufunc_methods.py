@@ -146,6 +146,13 @@ def _binary(ufunc: np.ufunc, method: str) -> str:
     return f"{ufunc.__name__}.{method}"
 
 
+def _refuse_nothing(ufunc: np.ufunc, x: NDArray, axes: tuple[int, ...]) -> None:
+    if 0 in [x.shape[a] for a in axes] and 0 not in _rows.reduced_shape(x.shape, axes, False):
+        raise ValueError(
+            f"zero-size array to reduction operation {ufunc.__name__} which has no identity"
+        )
+
+
 def reduce(
     ufunc: np.ufunc,
     x: Any,
@@ -167,6 +174,8 @@ def reduce(
         axis = 0
     if row is not None:
         more = {} if initial is _MISSING else {"initial": initial}
+        if initial is None and 0 in x.shape:  # that is: without the ufunc's own
+            _refuse_nothing(ufunc, x, _rows.normalize_axes(axis, x.ndim))
 
         def record(to: Any) -> Any:
             return row(x, axis, dtype=dtype, out=to, keepdims=keepdims, where=where, **more)
@@ -178,10 +187,8 @@ def reduce(
         return _into(out, shape, name, x.device, record)
     alone = x.ndim == 0 and axis in (None, 0, -1)  # which NumPy takes for an axis there
     axes = () if alone else _rows.normalize_axes(axis, x.ndim)
-    if initial is _MISSING and ufunc.identity is None and 0 in [x.shape[a] for a in axes]:
-        raise ValueError(
-            f"zero-size array to reduction operation {ufunc.__name__} which has no identity"
-        )
+    if initial is None or (initial is _MISSING and ufunc.identity is None):
+        _refuse_nothing(ufunc, x, axes)
     kwargs: dict[str, Any] = {
         "axis": axis if alone else axes,
         "dtype": _rows.dtype_of(dtype),

@@ -168,3 +168,14 @@ def test_a_path_of_one_array_holds_one(tmp_path):
         assert history["loss"] == [0.5, 0.25] and type(history["w"]) is np.ndarray
     with pytest.raises(ValueError, match="inhomogeneous"):
         la.save(tmp_path / "x.npy", [la.ones(2), la.ones(3)])
+
+
+def test_archives_print_as_numpys(tmp_path):
+    for n in (0, 1, 5, 6):
+        path = tmp_path / f"{n}.npz"
+        np.savez(path, *[np.ones(1)] * n)
+        with np.load(path) as want:
+            assert repr(la.load(path)) == repr(want)
+    la.savez(file := io.BytesIO(), a=la.ones(1))
+    file.seek(0)
+    assert str(la.load(file)) == "NpzFile 'object' with keys: a"

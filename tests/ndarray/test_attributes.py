@@ -6,6 +6,7 @@ import os
 import pickle
 import subprocess
 import sys
+import weakref
 
 import numpy as np
 import pytest
@@ -21,16 +22,50 @@ from .agree import TAKES, agree, asynchronous, same
 
 def test_base_is_the_whole_memory_or_none():
     x = la.arange(12.0).reshape(3, 4)
-    for whole in (x, x.T, x[::-1], x.view("i8"), la.ndarray(3), x.copy()):
+    for whole in (x, la.ndarray(3), x.copy()):
         assert whole.base is None and whole.flags.owndata
     for part in (x[1:], x[:, 1], x[1, 2, ...], x.view("i4")[..., :1], (x + 1j).real, x[:0]):
         assert part.base is not None and not part.flags.owndata
         assert part.size == 0 or la.shares_memory(part, part.base)
-    same(x[1:].base, np.arange(12.0))
-    x[2:].base[0] = 99
+    x[2:].base[0, 0] = 99
     assert x[0, 0].item() == 99
     host = np.zeros(4)
     assert la.from_dlpack(host).base is not None
+
+
+def test_base_is_the_array_itself_while_it_lives():
+    x = la.arange(12.0)
+    y = x.reshape(3, 4)
+    for view in (x[1:], x[:], x[...], x[::-2], x.view(), y, y.T, y[1:][0], y.ravel(), y.diagonal()):
+        assert view.base is x
+        assert not view.flags.owndata
+    assert x.base is None and x.flags.owndata
+    x += 1  # whatever runs meanwhile
+    assert y.base is x
+    del x
+    same(y[1:].base, y)  # what is left has all of the memory
+    z = y[1:]
+    del y, view
+    same(z.base, np.arange(12.0) + 1)
+    assert z.base is not z and la.shares_memory(z, z.base)
+
+
+def test_base_of_what_dies_or_moves():
+    x = la.ones(3)
+    view, seen = x[1:], []
+    told = weakref.ref(x, lambda _: seen.append(view.base))
+    del x
+    same(seen[0], np.ones(3))
+    assert told() is None and view.base is not None
+    x = la.ones(4)
+    view = x[1:]
+    x.resize(2, 2)
+    assert view.base is None or la.shares_memory(view, view.base)
+    x = la.ones(4)
+    view = x[1:]
+    x.resize(6, refcheck=False)  # to other memory
+    assert view.base is not x
+    same(view.base, np.ones(4))
 
 
 @pytest.mark.host

@@ -432,3 +432,59 @@ def test_dot_of_parts_has_the_bits_of_numpys(shapes):
 def test_an_order_in_small_letters(order):
     x = np.arange(6.0).reshape(2, 3)
     assert la.cbrt(la.array(x), order=order).strides == np.cbrt(x, order=order).strides
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "np.equal(2**200, -2**200)",
+        "np.less(-2**200, 2**64)",
+        "np.add(2**200, 1)",
+        "np.multiply(2**64 - 1, 2)",
+        "np.maximum(2**63, 1)",
+        "np.add(2**63, 2**63)",
+        "np.lcm(2**100, 6)",
+        "np.negative(2**63)",
+        "np.equal(2**64 - 1, 2**63)",
+        "np.add(-2**63, 2**63 - 1)",
+    ],
+)
+def test_integers_of_more_than_64_bits_are_numpys(call):
+    def outcome(xp):
+        try:
+            return repr(eval(call, {"np": xp}))
+        except (OverflowError, TypeError) as error:
+            return type(error)
+
+    assert outcome(la) == outcome(np)
+
+
+def test_assertions_compare_numbers_as_numpys():
+    half = la.ones(1, "float16")[0] * 1.4142135
+    la.testing.assert_almost_equal(half, np.float16(1.4142135), decimal=12)
+    with pytest.raises(AssertionError, match=r"ACTUAL: np\.float64"):
+        la.testing.assert_equal(la.ones(1)[0], 2.0)
+
+
+def test_inserting_nothing():
+    x = la.arange(3.0)
+    assert la.insert(x, [], []).tolist() == [0, 1, 2]
+    assert la.insert(la.ones(10_000), [], []).shape == (10_000,)
+    with pytest.raises(IndexError):
+        la.insert(la.ones(10_000), np.array([]), [])
+
+
+@pytest.mark.parametrize("shape", [(0,), (0, 3), (3, 0), (2, 0, 3)])
+@pytest.mark.parametrize("name", ["add", "multiply", "maximum", "logical_or", "subtract", "hypot"])
+def test_reductions_without_an_initial_value(name, shape):
+    def outcomes(xp):
+        for axis in (0, -1, None):
+            for given in ({}, {"initial": None}, {"initial": 2}):
+                try:
+                    yield np.asarray(
+                        getattr(xp, name).reduce(xp.zeros(shape), axis, **given)
+                    ).tolist()
+                except (ValueError, TypeError) as error:
+                    yield type(error)
+
+    assert [*outcomes(la)] == [*outcomes(np)]
