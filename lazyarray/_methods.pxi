@@ -201,8 +201,8 @@ cdef class Methods(Operators):
         Where that array is gone already, a vector of its memory stands for it.
         """
         cdef Tensor owner = owner_of(self)
-        if owner is not None:
-            return None if owner is self else owner
+        if owner is not None and owner is not self:
+            return owner
         if owns(self):
             return None
         cdef Tensor t = view_of(self)
@@ -215,7 +215,8 @@ cdef class Methods(Operators):
         t.v.layout.resize(1)
         t.v.layout.shape()[0] = self.v.chunk.nbytes // size
         t.v.layout.strides()[0] = size
-        lazy(t.v.chunk).owner = &t.v
+        if owner is None:
+            lazy(t.v.chunk).owner = &t.v
         return t
 
     @property

@@ -175,7 +175,7 @@ cdef extern from "lazy/view.h" namespace "lazyarray" nogil:
     cdef cppclass View:
         Chunk* chunk "chunk()"  # a call: a number that is alone has its chunk made then
         int dtype
-        cbool readonly, detached, drawn
+        cbool readonly, detached, drawn, made_of
         Layout layout
         npy_intp itemsize()
         cbool alone()

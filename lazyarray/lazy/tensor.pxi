@@ -210,7 +210,8 @@ cdef Tensor view_of(Tensor base):
     """A view with base's dtype and offset; the caller sets shape and strides."""
     cdef Chunk* chunk = base.v.chunk
     cdef Tensor t = new_tensor(chunk, base.v.dtype)
-    if lazy(chunk).owner is NULL:
+    t.v.made_of = True
+    if lazy(chunk).owner is NULL and not base.v.made_of:
         lazy(chunk).owner = &base.v
     t.v.layout.offset = base.v.layout.offset
     t.v.readonly = base.v.readonly

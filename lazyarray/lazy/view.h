@@ -29,7 +29,8 @@ class View {
   int dtype = f8;
   bool readonly = false;  // as NumPy's flag: a broadcast view, a diagonal, and views of those
   bool detached = false;  // autograd takes its values for constants
-  bool drawn = false;     // a scalar that NumPy gives as a Python number, and so prints as one; no copy is
+  bool drawn : 1;         // a scalar that NumPy gives as a Python number, and so prints as one; no copy is
+  bool made_of : 1;       // made of another array, on its memory; no copy is known to be
 
  private:
   bool alone_ = false;
@@ -37,9 +38,9 @@ class View {
  public:
   Layout layout;
 
-  View() = default;
-  View(const View& o) { *this = o; }
-  View(View&& o) { *this = o; }
+  View() : drawn(false), made_of(false) {}
+  View(const View& o) : View() { *this = o; }
+  View(View&& o) : View() { *this = o; }
   View& operator=(const View& o) {
     chunk_ = o.chunk();
     alone_ = false;
