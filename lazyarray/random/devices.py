@@ -100,7 +100,8 @@ def _stream(device: Device) -> Any:
 _lock = threading.Lock()
 _base: Any = np.random.SeedSequence()  # of the last seed() for all devices
 _numpys_own: Any = np.random.mtrand._rand
-_untouched: bytes | None = None  # the state of NumPy's own stream, from when ours was started
+# Of NumPy's own stream, from when ours was started: its state, or the seed that it got.
+_untouched: bytes | tuple[Any] | None = None
 first: ModuleStream = _stream(_FIRST)
 _streams: dict[Device, Any] = {_FIRST: first}
 
@@ -132,8 +133,8 @@ def here(ctx: Any, device: Any, *parameters: Any) -> Any:
     return _of(current)
 
 
-def _numpys_state() -> bytes:
-    return pickle.dumps(np.random.get_state(legacy=False))  # noqa: NPY002 -- that stream is meant
+def _state_of(stream: np.random.RandomState) -> bytes:
+    return pickle.dumps(stream.get_state(legacy=False))
 
 
 def join(what: str) -> None:
@@ -146,7 +147,9 @@ def join(what: str) -> None:
     global _untouched
     with _lock:
         left, _untouched = _untouched, None
-    if left is not None and left == _numpys_state():
+    if isinstance(left, tuple):
+        left = _state_of(older(*left))
+    if left is not None and left == _state_of(_numpys_own):
         np.random.set_state(first._lent(what).get_state())  # noqa: NPY002 -- that stream is meant
         first._restart(_numpys_own, shared=True)
     elif first._source.now() is _numpys_own:
@@ -203,10 +206,11 @@ def seed(seed: Any = None, ctx: DeviceLike = None, *, device: DeviceLike = None)
             first._seeded(None)
     if isinstance(seed, np.random.SeedSequence) or type(first._bits()) is not np.random.MT19937:
         first._restart(older(seed))
+        _untouched = _state_of(_numpys_own)
     else:
         first.seed(seed)
         np.random.seed(seed)  # noqa: NPY002 -- that stream is meant
-    _untouched = _numpys_state()
+        _untouched = (copy(seed),)  # to look at the state takes ten times as long as to seed
     with _lock:
         _base = copy(seed)
         streams = list(_streams.items())
@@ -268,7 +272,7 @@ def set_state(state: Any, ctx: DeviceLike = None, *, device: DeviceLike = None) 
     if isinstance(bits, np.random.MT19937):
         anew.set_state(state)  # with half a pair of normal numbers
         if stream is first:
-            _untouched = _numpys_state()
+            _untouched = _state_of(_numpys_own)
     stream._restart(anew)
 
 
