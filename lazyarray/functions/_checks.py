@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
-from lazyarray.lazy._lazy import Tensor
+from lazyarray.lazy._lazy import Tensor, shape_text
 from lazyarray.ops._layout import Shape
 
 if TYPE_CHECKING:
@@ -25,11 +25,6 @@ def check_bounds(k: Any, shape: Shape, axis: int) -> None:
         if min(few) < -n or max(few) >= n:
             wrong = k[(k < -n) | (k >= n)][0]
             raise IndexError(f"index {wrong} is out of bounds for axis {axis} with size {n}")
-
-
-def shape_text(shape: tuple[int | None, ...]) -> str:
-    """A shape as NumPy's errors about indices write it."""
-    return f"({','.join(map(str, shape))}{',' if len(shape) == 1 else ''})"
 
 
 def check_fits(value: Shape, shape: tuple[int | None, ...], whole: bool = False) -> None:

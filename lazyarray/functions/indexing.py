@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from lazyarray.functions._checks import check_bounds, check_fits, indices_in, shape_text
+from lazyarray.functions._checks import check_bounds, check_fits, indices_in
 from lazyarray.functions.manipulation import reshape
 from lazyarray.functions.selecting import take
-from lazyarray.lazy._lazy import Tensor, returned
+from lazyarray.lazy._lazy import Tensor, returned, shape_text
 from lazyarray.ops import _layout
 from lazyarray.ops._differentiable import follows
 from lazyarray.ops._layout import Shape, gil_op, gil_write, looked_at, values

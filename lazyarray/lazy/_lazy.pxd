@@ -509,7 +509,7 @@ cdef PyTypeObject* type_of_arrays() noexcept
 cdef CDevice current_device() noexcept
 cdef Tensor fresh(int dtype, npy_intp size, CDevice device)
 cdef tuple shape_tuple(const View* v)
-cdef str shape_text(tuple shape)
+cpdef str shape_text(shape)
 cdef Kernel* cast_kernel(int source, int target) except NULL
 cdef bint covers_chunk(const View* v) noexcept
 cdef void set_array_type(type t)

@@ -94,9 +94,9 @@ cdef tuple shape_tuple(const View* v):
     return tuple([w.layout.shape()[i] for i in range(w.layout.ndim)])
 
 
-cdef str shape_text(tuple shape):
+cpdef str shape_text(shape):
     """As NumPy's errors write a shape: without spaces."""
-    return str(shape).replace(" ", "")
+    return f"({','.join(map(str, shape))}{',' if len(shape) == 1 else ''})"
 
 
 cdef int assign(Tensor to, Tensor value) except -1:

@@ -263,9 +263,6 @@ def test_a_class_keeps_what_it_likes_by_names_that_numpys_arrays_lack():
     with pytest.raises(AttributeError):
         del x.grad
 
-    class Plain(la.ndarray):
-        pass
-
     y = la.ones(3).view(Plain)
     y.attach_grad()
     with la.autograd.record():
