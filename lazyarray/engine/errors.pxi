@@ -27,6 +27,9 @@ cdef extern from *:
     object new_frame(object code, object globals)
 
 
+cdef bytes _NOTHING = bytes([_opmap["NOP"], 0])
+
+
 cdef object _without_locals(object traceback):
     """A traceback that shows the same lines, of frames without variables.
 
@@ -43,9 +46,11 @@ cdef object _without_locals(object traceback):
         if code not in known:
             names = {name: frame.f_globals[name] for name in ("__name__", "__file__", "__loader__", "__spec__")
                      if name in frame.f_globals}  # where the text of the lines is found
+            # As long as it was, so that its table of positions holds; the instructions name variables.
             known[code] = new_frame(code.replace(
                 co_argcount=0, co_posonlyargcount=0, co_kwonlyargcount=0, co_nlocals=0, co_flags=0,
-                co_varnames=(), co_freevars=(), co_cellvars=()), names)
+                co_varnames=(), co_freevars=(), co_cellvars=(), co_exceptiontable=b"",
+                co_code=_NOTHING * (len(code.co_code) // 2)), names)
         last = types.TracebackType(last, known[code], step.tb_lasti, step.tb_lineno)
     return last
 

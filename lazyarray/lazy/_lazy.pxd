@@ -290,6 +290,7 @@ cdef extern from "lazy/instr.h" namespace "lazyarray" nogil:
         npy_intp* core
         npy_intp* core_steps
         int ndim
+        CDevice device()
         npy_intp* shape()
         npy_intp* strides(int)
         void set_ndim(int) except +
@@ -353,7 +354,7 @@ cdef extern from "lazy/recorder.h" namespace "lazyarray" nogil:
     cdef cppclass FlushPolicy:
         double inline_ns, cheap_ns, group_ns, gil_ns, fuse_ns, flush_ns, mid_ns, stretch_ns
         int64_t cold_stretches
-        int64_t age_ns, direct_bytes, draws, ahead_bytes, few_ops
+        int64_t age_ns, direct_bytes, draws, ahead_bytes, few_ops, gpu_ops, gpu_age_ns
         int late_reads, given_up
     cdef cppclass TilePolicy:
         int64_t tile_bytes, stream_bytes, ahead_bytes, stream, least, most, ahead_least, row, panels, panel
@@ -398,9 +399,11 @@ cdef extern from "lazy/recorder.h" namespace "lazyarray" nogil:
         void asked()
         cbool run_inline(Instr&) except +
         RecorderFull append(Instr*, int)
-        cbool over_budget()
+        cbool over_budget(const CDevice&)
         cbool falls_behind(double)
-        int64_t budget()
+        int64_t budget(const CDevice&)
+        int bulk_on(const CDevice&, int)
+        cbool limited
         void replan() except +
         Status flush(cbool, cbool)
 

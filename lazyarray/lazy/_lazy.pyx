@@ -171,6 +171,8 @@ cdef int _list_figures() except -1:
         "draws": (<size_t>&f.draws, False),
         "run_ahead_bytes": (<size_t>&f.ahead_bytes, False),
         "few_ops": (<size_t>&f.few_ops, False),
+        "gpu_ops": (<size_t>&f.gpu_ops, False),
+        "gpu_age_ns": (<size_t>&f.gpu_age_ns, False),
         "tile_bytes": (<size_t>&t.tile_bytes, False),
         "stream_bytes": (<size_t>&t.stream_bytes, False),
         "ahead_bytes": (<size_t>&t.ahead_bytes, False),
@@ -238,6 +240,7 @@ cdef int _set_up() except -1:
     _recorder.executor.runtime.hooks.filters = _filters_of_inline
     _recorder.executor.runtime.hooks.refuse = _refuse
     _recorder.max_pending_bytes = int_env("LAZYARRAY_MAX_PENDING_BYTES", _default_budget())
+    _recorder.limited = "LAZYARRAY_MAX_PENDING_BYTES" in os.environ
     set_flush_hook(_flush_hook)
     engine_module.stat_sources.append(_stats)
     _find_blas()

@@ -33,6 +33,9 @@ class Backend {
   virtual ~Backend() = default;
   // Whether arrays may have the dtype there. Not asked of what the host reaches, which can have all.
   virtual bool holds(int) const { return true; }
+  // How many bytes of results a program may have pending there because of the device's memory; 0: no more than
+  // elsewhere.
+  virtual int64_t most_pending(const Device&) const { return 0; }
   // What the instruction costs here; its maker took a core of the host's for granted.
   virtual void price(Instr& in) const = 0;
   // The plan of a stage whose chunks' `temporary` is set. Under Recorder::push_mu_.

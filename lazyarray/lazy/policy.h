@@ -49,6 +49,11 @@ struct FlushPolicy {
   // they are what is usual (a launch 2 to 5 us; 1 to 3 TB/s of memory against a core's 10 to 20 GB/s).
   double launch_ns = 5000;
   double gpu_speed = 50;
+  // A GPU's kernels are compiled, 40 to 200 ms each: what is handed over at once had better be what was handed
+  // over in the round before. So a number of ops decides, not time, which only begins what nothing follows.
+  // (1000 dependent ops of ten elements on an H100, cut after 200 us: 40 us an op, for there was a new kernel each time.)
+  int64_t gpu_ops = 48;
+  int64_t gpu_age_ns = 1000000;
 };
 
 // What a tile touches should stay in the second-level cache, and the first holds what one call

@@ -312,8 +312,8 @@ cdef class Program:
         check_status(self.p.push(phase), None)
         if _recorder.store().exports.load():
             self.finish_exported(substitutions)
-        if _recorder.over_budget():
-            _throttle()
+        if self.p.instrs.size() and _recorder.over_budget(self.p.instrs[0].device()):
+            _throttle(self.p.instrs[0].device())
         if _recorder.engine().policy() == NAIVE:
             for i in range(self.p.phases.size()):
                 if phase < 0 or phase == <int>i:

@@ -255,7 +255,11 @@ cdef int emit(Instr* instr) except -1:
             if instr.ops[k].chunk is not NULL and instr.ops[k].chunk.exports.load():
                 instr.ops[k].chunk.ref()
                 exported.push_back(instr.ops[k].chunk)
-    full = rec.append(instr, 1 if naive and not bulk_is_explicit() else get_bulk())
+    cdef CDevice device = instr.device()  # once appended, it may have run and be gone
+    cdef int bulk = get_bulk()
+    if not bulk_is_explicit():
+        bulk = 1 if naive else rec.bulk_on(device, bulk)
+    full = rec.append(instr, bulk)
     try:
         if full:
             flush(True, full == MANY and not naive and not bulk_is_explicit())
@@ -263,8 +267,8 @@ cdef int emit(Instr* instr) except -1:
             _finish(exported)
         elif rec.falls_behind(cost) and not naive and not bulk_is_explicit():
             _catch_up()
-        if rec.over_budget():
-            _throttle()
+        if rec.over_budget(device):
+            _throttle(device)
         if naive:
             try:
                 _raise_outs(outs)
@@ -467,10 +471,10 @@ cdef int _catch_up() except -1:
     return _run_down(0, 0, "tiny ops in a row")
 
 
-cdef int _throttle() except -1:
+cdef int _throttle(const CDevice& device) except -1:
     # Half of it, so that what is recorded next is a segment, not an op at a time.
     flush(True)
-    return _run_down(_recorder.budget() // 2, _recorder.max_pending_ops, "too far ahead")
+    return _run_down(_recorder.budget(device) // 2, _recorder.max_pending_ops, "too far ahead")
 
 
 cdef int _run_down(int64_t max_bytes, int64_t max_ops, str what) except -1:

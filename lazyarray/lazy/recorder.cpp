@@ -52,20 +52,23 @@ Recorder::Full Recorder::append(Instr* in, int bulk) {
                      (kind == Kernel::GUFUNC && ns >= policy.flush_ns);
   const Full full = ended ? ENDED : count >= static_cast<size_t>(bulk) ? MANY : NOT_FULL;
   const bool arm = full == NOT_FULL && due_ns_ == 0 && open_ns >= policy.flush_ns;
-  const int64_t due = arm ? due_ns_ = engine_->now() + policy.age_ns : 0;
+  const int64_t due = arm ? due_ns_ = engine_->now() + age_on(in->device()) : 0;
   rec_mu_.unlock();
   if (arm) engine_->alarm(due);
   return full;
 }
 
-int64_t Recorder::budget() const {
+int64_t Recorder::budget(const Device& d) const {
   const int64_t ops = engine_->pending_ops() + static_cast<int64_t>(open_count_.load(std::memory_order_relaxed));
-  return ops > policy.few_ops ? std::min(policy.ahead_bytes, max_pending_bytes) : max_pending_bytes;
+  const int64_t there = limited ? 0 : executor.on(d).most_pending(d);
+  const int64_t few = std::max(max_pending_bytes, there);
+  const int64_t many = std::max(policy.ahead_bytes, there / 4);
+  return ops > policy.few_ops ? std::min(many, few) : few;
 }
 
-bool Recorder::over_budget() {
+bool Recorder::over_budget(const Device& d) {
   if (engine_->pending_ops() > max_pending_ops) return true;
-  const int64_t most = budget();
+  const int64_t most = budget(d);
   if (engine_->pending_bytes() + open_bytes_ <= most) return false;
   // Much of what is open may have died meanwhile: temporaries, which will never get memory.
   rec_mu_.lock();
@@ -150,7 +153,7 @@ void Recorder::take_open(bool rounds) {
   open_ns_.store(ns, std::memory_order_relaxed);
   open_bytes_ = bytes;
   // The alarm stays: it costs less than to take it back, see on_alarm().
-  const int64_t due = due_ns_ = ns >= policy.flush_ns ? engine_->now() + policy.age_ns : 0;
+  const int64_t due = due_ns_ = ns >= policy.flush_ns ? engine_->now() + age_on(open_->device()) : 0;
   lock.unlock();
   if (due) engine_->alarm(due);
   for (; in; in = in->next) segment_.push_back(in);

@@ -34,6 +34,7 @@ class Recorder {
   int captures = 0;  // threads that capture a program now; GIL
   uint64_t recorded = 0, inlined = 0;  // GIL
   int64_t max_pending_bytes = int64_t(1) << 30;
+  bool limited = false;  // the user has set it: it holds on all devices
   int64_t max_pending_ops = 100000;
 
   Engine* engine() const { return engine_; }
@@ -137,10 +138,14 @@ class Recorder {
     return cost_ns < policy.inline_ns && open_count_.load(std::memory_order_relaxed) >= policy.catch_up &&
            open_ns_.load(std::memory_order_relaxed) < policy.cheap_ns && engine_->pending_ops() == 0;
   }
-  // How many bytes may be pending now: a few ops may have large outputs, many together no more than keeps
-  // the workers busy.
-  int64_t budget() const;
-  bool over_budget();
+  // How many bytes may be pending before more is recorded for a device: a few ops may have large outputs, many
+  // together no more than keeps the workers busy.
+  int64_t budget(const Device& d) const;
+  bool over_budget(const Device& d);
+  // How many ops of a device are recorded before they are handed over, if so many are at most.
+  int bulk_on(const Device& d, int most) const {
+    return d.has_streams() ? static_cast<int>(std::min<int64_t>(most, policy.gpu_ops)) : most;
+  }
 
   // A figure of the policies was changed.
   void replan();
@@ -155,6 +160,7 @@ class Recorder {
   std::mutex& push_order() { return push_mu_; }
 
  private:
+  int64_t age_on(const Device& d) const { return d.has_streams() ? policy.gpu_age_ns : policy.age_ns; }
   // An idle worker calls it. The segment that the alarm was set for may be gone, and another be open.
   void on_alarm();
   bool open_empty() {

@@ -1,7 +1,9 @@
 """How kernels are compiled: what is asked of CuPy's NVRTC, what is kept, what a kernel is given."""
 
 import sys
+import time
 import types
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -51,6 +53,28 @@ def test_what_is_compiled_is_kept(cupy, tmp_path):
         setattr(cupy, name, value)
         compiler._binary(TEXT)
     assert len(cupy.asked) == 5 and len(list((tmp_path / "cache").iterdir())) == 4
+
+
+def test_threads_share_a_module(cupy, monkeypatch):
+    """The second one's took the first one's place: it was unloaded, and its kernels launched."""
+
+    class Module:
+        def load(self, binary):
+            self.binary = binary
+
+    def slowly(text, options=(), cache_in_memory=False):
+        cupy.asked.append(text)
+        time.sleep(0.01)
+        return text.encode(), None
+
+    cupy.cuda.Device = lambda: types.SimpleNamespace(compute_capability="90", id=7)
+    cupy.cuda.compiler.compile_using_nvrtc = slowly
+    cupy.cuda.function = types.SimpleNamespace(Module=Module)
+    monkeypatch.setenv("CUPY_CACHE_IN_MEMORY", "1")
+    monkeypatch.setattr(compiler, "_modules", {})
+    with ThreadPoolExecutor(8) as pool:
+        made = list(pool.map(compiler.module, [TEXT] * 8))
+    assert len(set(map(id, made))) == 1 and cupy.asked == [TEXT]
 
 
 def test_nothing_is_kept_where_cupy_keeps_nothing(cupy, tmp_path, monkeypatch):

@@ -1,5 +1,6 @@
 """Errors: raised at each wait, once at wait_for_all, propagated, noted, never swallowed."""
 
+import contextlib
 import inspect
 import itertools
 import os
@@ -406,6 +407,42 @@ def test_traceback_shows_the_line_that_failed(threaded, cpu):
             threaded.wait_for_var(var)
         text = "".join(traceback.format_exception(info.value))
         assert text.count("raise Boom(code, extra=[code])") == 1
+
+
+def with_a_comprehension(n):
+    return [k // 0 for k in range(n)]
+
+
+def with_cells(n):
+    given = [n]
+    return [(lambda: given[k] // 0)() for k in range(n)]
+
+
+def with_a_block(n):
+    with contextlib.suppress(KeyError):
+        return {k: n // k for k in range(n)}
+
+
+def generating(n):
+    yield from (n // k for k in range(n))
+
+
+@pytest.mark.parametrize(
+    "work", [with_a_comprehension, with_cells, with_a_block, lambda n: list(generating(n))]
+)
+def test_frames_of_all_kinds_of_functions_are_kept(threaded, cpu, work):
+    var = threaded.new_variable()
+    threaded.push_sync(lambda _: work(1), cpu, (), (var,))
+    with pytest.raises(ZeroDivisionError) as info:
+        threaded.wait_for_var(var)
+    with pytest.raises(ZeroDivisionError) as directly:
+        work(1)
+
+    def lines(error):
+        return [(f.name, f.lineno, f.colno, f.end_colno) for f in traceback.extract_tb(error)]
+
+    own = lines(directly.value.__traceback__)[1:]
+    assert lines(info.value.__traceback__)[-len(own) :] == own
 
 
 def test_traceback_does_not_grow_with_the_waits(threaded, cpu):

@@ -5,6 +5,7 @@ import itertools
 import re
 
 import numpy as np
+import pytest
 
 import lazyarray as la
 from lazyarray import engine
@@ -57,6 +58,8 @@ class Explained:
     """``la.explain()``, read: operators of stages of (name, dtype, shape, whether in scratch)."""
 
     def __init__(self, text):
+        if " on gpu(" in text:
+            pytest.skip("the numbers are equal; what comes now is about a CPU's passes")
         self.text = text
         self.operators = []
         for line in text.splitlines()[2:]:

@@ -10,7 +10,7 @@ import contextlib
 import hashlib
 import os
 import tempfile
-from functools import cache
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -20,20 +20,33 @@ __all__ = ["OPTIONS", "module"]
 OPTIONS = ("-std=c++17", "--fmad=false", "--ftz=false")
 
 
+class _Module:
+    """A source's module on one device, once it is loaded."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()  # held by who compiles: other threads want the same module
+        self.loaded: Any = None
+
+
+# Modules stay until the process ends: CuPy unloads one that nobody holds, and kernels of it are
+# launched by address. Entries are added by setdefault alone, so that all threads get the same.
+_modules: dict[tuple[int, str], _Module] = {}
+
+
 def module(text: str) -> Any:
     """The loaded module of a source, a ``cupy.cuda.function.Module``, on CuPy's current device."""
     import cupy
-
-    return _loaded(cupy.cuda.Device().id, text)
-
-
-@cache  # the driver unloads none before the process ends
-def _loaded(number: int, text: str) -> Any:
     from cupy.cuda import function
 
-    made = function.Module()
-    made.load(_binary(text))
-    return made
+    key = cupy.cuda.Device().id, text
+    entry = _modules.get(key) or _modules.setdefault(key, _Module())
+    if entry.loaded is None:
+        with entry.lock:
+            if entry.loaded is None:
+                made = function.Module()
+                made.load(_binary(text))
+                entry.loaded = made
+    return entry.loaded
 
 
 def _binary(text: str) -> bytes:

@@ -22,6 +22,8 @@ std::string Gpu::open() {
   if (const int r = driver().DeviceGetAttribute(&multiprocessors, kMultiprocessors, device))
     return driver().what("cuDeviceGetAttribute", r);
   Entered here(*this);
+  size_t free = 0;
+  if (const int r = driver().GetInfo(&free, &memory)) return driver().what("cuMemGetInfo", r);
   if (const int r = driver().PriorityRange(&least, &greatest_))
     return driver().what("cuCtxGetStreamPriorityRange", r);
   return "";

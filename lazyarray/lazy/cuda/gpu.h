@@ -67,6 +67,7 @@ class Gpu {
   const int id;
   Context_t context = nullptr;
   int multiprocessors = 1;
+  size_t memory = 0;  // bytes
 
   explicit Gpu(int id) : id(id) {}
 

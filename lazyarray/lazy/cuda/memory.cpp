@@ -10,13 +10,8 @@ MemoryHooks& memory_hooks() {
 
 GpuPool::GpuPool(int id)
     : id_(id) {
-  Gpu* gpu = gpus().find(id);
-  size_t free = 0, total = 0;
-  if (gpu) {
-    Entered here(*gpu);
-    driver().GetInfo(&free, &total);
-  }
-  cache_limit_ = look_at_ = total / 2;
+  const Gpu* gpu = gpus().find(id);
+  cache_limit_ = look_at_ = gpu ? gpu->memory / 2 : 0;
 }
 
 void GpuPool::release_after(char* p, size_t bytes, std::vector<Event*> last_uses) {

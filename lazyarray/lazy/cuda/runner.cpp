@@ -26,6 +26,12 @@ std::map<std::string, uint64_t> Runner::hosted() {
   return hosted_;
 }
 
+// What is pending has no memory yet, and most of it, temporaries, never will.
+int64_t Runner::most_pending(const Device& d) const {
+  const Gpu* gpu = gpus().find(d.id);
+  return gpu ? static_cast<int64_t>(gpu->memory / 4) : 0;
+}
+
 void Runner::price(Instr& in) const {
   if (in.kernel->kind == Kernel::TRANSFER) return;
   in.cost_ns = std::max(policy_.launch_ns, in.cost_ns / policy_.gpu_speed);

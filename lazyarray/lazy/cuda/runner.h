@@ -36,6 +36,7 @@ class Runner final : public Backend {
   std::map<std::string, uint64_t> hosted();
 
   bool holds(int dtype) const override;
+  int64_t most_pending(const Device& d) const override;
   void price(Instr& in) const override;
   std::shared_ptr<const FusedPlan> plan(const Stage& stage) override {
     return planner.plan(stage.instrs.data(), stage.instrs.size(), &stage.form.axes);

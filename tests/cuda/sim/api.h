@@ -9,10 +9,13 @@
 
 namespace sim {
 
+struct Function;
+
 struct Module {
     Device* device;
     void* handle;
     Library* library;
+    std::vector<Function*> functions;
 };
 
 struct Function {

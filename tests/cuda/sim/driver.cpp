@@ -331,7 +331,7 @@ API cuModuleLoad(Module** module, const char* path) {
         std::fprintf(stderr, "simulated device: %s\n", dlerror());
         return kInvalidSource;
     }
-    *module = new Module{current, handle, static_cast<Library*>(dlsym(handle, "sim_library"))};
+    *module = new Module{current, handle, static_cast<Library*>(dlsym(handle, "sim_library")), {}};
     s.handles.insert(*module);
     return (*module)->library ? kSuccess : kInvalidSource;
 }
@@ -352,6 +352,15 @@ API cuModuleGetFunction(Function** function, Module* module, const char* name) {
     }
     if (total > 32764 || (*function)->sizes.size() > kParameters) return kInvalidSource;
     s.handles.insert(*function);
+    module->functions.push_back(*function);
+    return kSuccess;
+}
+
+// What was launched may be under way: nothing is freed, but nobody can launch it any more.
+API cuModuleUnload(Module* module) {
+    ENTER(cuModuleUnload);
+    if (!s.handles.erase(module)) return kInvalidHandle;
+    for (Function* function : module->functions) s.handles.erase(function);
     return kSuccess;
 }
 

@@ -25,6 +25,7 @@ for _name, _arguments in {
     "cuLaunchKernel": [c_void_p, *[c_uint] * 7, c_void_p, c_void_p, c_void_p],
     "cuModuleLoad": [c_void_p, c_char_p],
     "cuModuleGetFunction": [c_void_p, c_void_p, c_char_p],
+    "cuModuleUnload": [c_void_p],
     "cuMemAlloc_v2": [c_void_p, c_size_t],
     "cuMemFree_v2": [c_uint64],
     "cuMemGetInfo_v2": [c_void_p, c_void_p],

@@ -3,6 +3,7 @@
 import ctypes
 import os
 import pathlib
+import sys
 import tempfile
 import threading
 
@@ -25,6 +26,10 @@ class Module:
 
     def load(self, cubin):
         self.load_file(cubin.decode())
+
+    def __del__(self):
+        if self.ptr and not sys.is_finalizing():
+            lib.cuModuleUnload(self.ptr)
 
     def get_function(self, name):
         return Function(self, name)
