@@ -11,6 +11,8 @@ import pytest
 
 import lazyarray as la
 
+pytestmark = pytest.mark.host  # a GPU's kernels give no warnings
+
 SIZES = [5, 300_000]  # run by the caller; handed to a worker
 LinAlgError = np.linalg.LinAlgError
 

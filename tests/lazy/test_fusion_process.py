@@ -17,7 +17,10 @@ from .fusing import SMALL, explained, figures, same
 
 LINE = np.arange(1.0, 51.0)
 naive = type(engine.get()).__name__ == "NaiveEngine"
-pytestmark = pytest.mark.skipif(naive, reason="it runs everything at the call")
+pytestmark = [
+    pytest.mark.host,  # of a CPU's passes
+    pytest.mark.skipif(naive, reason="it runs everything at the call"),
+]
 
 
 def child(code, **env):

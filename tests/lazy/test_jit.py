@@ -21,6 +21,8 @@ from lazyarray.lazy.cpu.jit import source
 from lazyarray.lazy.cpu.jit.expressions import can_compile
 from lazyarray.ops import elementwise
 
+pytestmark = pytest.mark.host  # of loops compiled for CPUs
+
 # Passes of small arrays, in tiles of a few hundred elements.
 FUSED = {"inline_ns": 0, "fuse_ns": 0, "least": 256, "tile_bytes": 4096, "age_ns": 1e15}
 DTYPES = list("?bHilLfd")  # the others differ from one of these by their name

@@ -10,6 +10,8 @@ from lazyarray.lazy.cpu.jit._tier import _set_jit
 
 from .fusing import figures, same
 
+pytestmark = pytest.mark.host  # of what runs in the calling thread
+
 N = 6000  # x * y costs 2.4 us by estimate, between the figures below
 STEPS = 40
 

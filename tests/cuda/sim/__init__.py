@@ -20,8 +20,8 @@ import subprocess
 import tempfile
 
 ROOM = pathlib.Path(__file__).parent
-# Unique symbols would be shared by all copies that are loaded. A checked longjmp, which some systems'
-# compilers make by themselves, refuses to change from one fiber to another.
+# Unique symbols would be shared by all copies that are loaded. A checked longjmp, which the
+# compilers of some systems make by themselves, refuses to change from one fiber to another.
 FLAGS = (
     "-std=c++17", "-O1", "-g", "-Wall", "-Wextra", "-fPIC", "-shared", "-fno-gnu-unique",
     "-fvisibility=hidden", "-U_FORTIFY_SOURCE",
