@@ -25,6 +25,7 @@ cdef extern from "lazy/cuda/runner.h" namespace "lazyarray::cuda" nogil:
     cdef cppclass GpuLaunch "lazyarray::cuda::Launch":
         int kept, reduced
         cbool lanes_kept, wide
+        int elements
         vector[GpuOperand] operands
         vector[GpuConstant] constants
         vector[GpuStatement] body
@@ -160,7 +161,10 @@ cdef tuple _spec(GpuLaunch& launch):
     kinds = ("dense", "one", "strided")
     operands, body = [], []
     for o in launch.operands:
-        operands.append((chr(info(o.dtype).code), "strided" if o.reduced_to else kinds[o.kind]))
+        kind = kinds[o.kind]
+        if o.reduced_to:
+            kind = "row" if launch.elements else "strided"
+        operands.append((chr(info(o.dtype).code), kind))
     constants = "".join([chr(info(c.dtype).code) for c in launch.constants])
     for s in launch.body:
         if s.what == GPU_LOAD:
@@ -173,10 +177,12 @@ cdef tuple _spec(GpuLaunch& launch):
             body.append(("op", s.kernel.name.decode(), *_types(s.kernel), tuple(s.in_), tuple(s.out)))
         else:
             source, target = _types(s.kernel)
-            body.append(("reduce", s.kernel.name.decode(), source[0], target, s.in_[0], s.operand,
-                         s.kernel.starts_with_first,
+            body.append(("reduce", s.kernel.name.decode(), source[0], target, s.in_[0],
+                         s.out[0] if launch.elements else s.operand, s.kernel.starts_with_first,
                          (<const char*>s.kernel.identity)[:info(s.kernel.dtypes[1]).size]))
     lanes = "" if not launch.reduced else "kept" if launch.lanes_kept else "reduced"
+    if launch.elements:
+        lanes = f"rows {launch.elements}"
     return (launch.kept, launch.reduced, lanes, launch.wide, tuple(operands), constants, tuple(body))
 
 

@@ -96,6 +96,12 @@ def test_one_source_as_it_is(architecture: str) -> None:
     assert ".entry kernel(" in ptx and ".entry combine(" in ptx and ".local" not in ptx
 
 
+def test_rows_stay_in_registers() -> None:
+    ptx = compiled(source(test_reductions.KEPT_ROWS), "sm_90")
+    assert ".entry kernel(" in ptx and ".entry combine(" not in ptx and ".local" not in ptx
+    assert ptx.count("ld.global.f32") == ptx.count("st.global.f32") - 1 == 16
+
+
 def test_loads_come_first() -> None:
     ptx = compiled(source(test_source.AXPY), "sm_80")
     loads = [n for n, line in enumerate(ptx.splitlines()) if "ld.global" in line]

@@ -64,6 +64,27 @@ SOFTMAX: Spec = (
         ("reduce", "max", "f", "f", 5, 4, True, MAX),
     ),
 )
+# All of it: two totals of each row, and what needs them.
+KEPT_ROWS: Spec = (
+    1,
+    1,
+    "rows 16",
+    False,
+    (("f", "dense"), ("f", "strided"), ("f", "row")),
+    "",
+    (
+        ("load", 0, 0),
+        ("reduce", "max", "f", "f", 0, 1, True, MAX),
+        ("op", "subtract", "ff", "f", (0, 1), (2,)),
+        ("op", "exp", "f", "f", (2,), (3,)),
+        ("reduce", "sum", "f", "f", 3, 4, False, identity("sum", "f")),
+        ("op", "divide", "ff", "f", (3, 4), (5,)),
+        ("store", 1, 5),
+        ("op", "log", "f", "f", (4,), (6,)),
+        ("op", "add", "ff", "f", (6, 1), (7,)),
+        ("store", 2, 7),
+    ),
+)
 MINUS_ZERO: Spec = (
     *reduction("sum", "d", "reduced")[:6],
     (("load", 0, 0), ("reduce", "sum", "d", "d", 0, 1, False, np.float64(-0.0).tobytes())),

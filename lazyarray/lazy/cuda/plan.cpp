@@ -10,6 +10,14 @@ void Launch::shape_grid() {
   }
   npy_intp results;  // of a block
   npy_intp team;     // threads for one of them
+  if (elements) {
+    team = 1;
+    while (team * elements < n_reduced) team *= 2;
+    block_x = static_cast<unsigned>(team);
+    block_y = static_cast<unsigned>(kThreads / team);
+    grid_x = (n_kept + block_y - 1) / block_y;
+    return;
+  }
   if (lanes_kept) {
     block_x = 32;
     block_y = 8;
@@ -91,6 +99,7 @@ void GpuPlanner::Builder::build() {
     place(m);
     if (!plan_.possible) return;
   }
+  if (fused_) join_rows();
   find_memory();
   for (const Group& g : groups_) {
     plan_.launches.push_back(std::make_unique<Launch>());
@@ -178,6 +187,57 @@ void GpuPlanner::Builder::place(size_t m) {
   if (is_reduce(in)) g.reduced = reduced;
 }
 
+bool GpuPlanner::Builder::joins(const Group& rows, int kept, const Group& g) const {
+  const bool whole = g.level == rows.level && (g.reduced.empty() || g.reduced == rows.reduced);
+  if (!whole && !(g.level == kept && g.reduced.empty())) return false;
+  if (rows.members.size() + g.members.size() > kMembers || rows.words + g.words > kWords) return false;
+  // What one of them writes, a thread has for the elements (or the row) of its own.
+  for (size_t m : rows.members)
+    for (size_t n : g.members) {
+      Instr &a = *instrs_[m], &b = *instrs_[n];
+      for (int j = 0; j < a.nop; ++j)
+        for (int k = 0; k < b.nop; ++k)
+          if (a.ops[j].chunk && a.ops[j].chunk == b.ops[k].chunk && (a.writes(j) || b.writes(k)) &&
+              (a.kernel->dtypes[j] != b.kernel->dtypes[k] || !same_walk(span_of(a, j), span_of(b, k))))
+            return false;
+    }
+  return true;
+}
+
+void GpuPlanner::Builder::join_rows() {
+  std::vector<Group> joined;
+  size_t next = 0;  // of groups_: those before are in `joined`
+  for (size_t i = 0; i < groups_.size(); ++i) {
+    if (i < next || groups_[i].reduced.empty()) continue;
+    Group rows = groups_[i];
+    int kept = 0;
+    while (kept < rows.level && !rows.reduced[kept]) ++kept;
+    npy_intp length = 1;
+    bool last = true;  // its axes are the last ones
+    for (int a = kept; a < rows.level; ++a) {
+      last = last && rows.reduced[a];
+      length *= axes_[a];
+    }
+    if (!last || length < 2 || length > Launch::kRow) continue;
+    size_t first = i, end = i + 1;
+    auto add = [&](const Group& g, bool before) {
+      if (!joins(rows, kept, g)) return false;
+      rows.members.insert(before ? rows.members.begin() : rows.members.end(), g.members.begin(), g.members.end());
+      rows.words += g.words;
+      return true;
+    };
+    while (end < groups_.size() && add(groups_[end], false)) ++end;
+    while (first > next && add(groups_[first - 1], true)) --first;
+    if (end - first == 1) continue;
+    rows.rows = true;
+    joined.insert(joined.end(), groups_.begin() + next, groups_.begin() + first);
+    joined.push_back(std::move(rows));
+    next = end;
+  }
+  joined.insert(joined.end(), groups_.begin() + next, groups_.end());
+  groups_ = std::move(joined);
+}
+
 void GpuPlanner::Builder::find_memory() {
   std::unordered_map<const Chunk*, int> only;  // the group that uses it, or -1
   for (size_t g = 0; g < groups_.size(); ++g)
@@ -187,7 +247,7 @@ void GpuPlanner::Builder::find_memory() {
         if (!c) continue;
         auto [at, fresh] = only.try_emplace(c, static_cast<int>(g));
         if (!fresh && at->second != static_cast<int>(g)) at->second = -1;
-        if (is_reduce(*instrs_[m]) && instrs_[m]->writes(k)) at->second = -1;
+        if (is_reduce(*instrs_[m]) && instrs_[m]->writes(k) && !groups_[g].rows) at->second = -1;
       }
   for (size_t m = 0; m < n_; ++m)
     for (int k = 0; k < instrs_[m]->nop; ++k) {
@@ -204,7 +264,8 @@ void GpuPlanner::Builder::write(const Group& g, Launch& l) {
     Instr& in = *instrs_[m];
     const int id = ids_.at(in.ops[k].chunk), dtype = in.kernel->dtypes[k];
     const bool memory = plan_.memory[m][k];
-    Steps steps = steps_of(in, k, g.level);
+    Steps steps = steps_of(in, k, level_of(in));
+    steps.resize(g.level);  // of a row's numbers: they don't step within it
     for (Seen& s : seen)
       if (s.chunk == id && s.dtype == dtype &&
           (!memory || (s.offset == in.ops[k].offset && s.steps == steps)))
@@ -251,9 +312,9 @@ void GpuPlanner::Builder::write(const Group& g, Launch& l) {
       }
       op.in.push_back(s.value);
     }
-    if (is_reduce(in)) {
+    if (is_reduce(in)) l.reductions++;
+    if (is_reduce(in) && !g.rows) {
       op.operand = operand(m, 1, steps_of(in, 1, g.level), true);
-      l.reductions++;
       l.body.push_back(op);
       continue;
     }
@@ -318,11 +379,19 @@ void GpuPlanner::Builder::arrange(const Group& g, Launch& l) {
     for (Steps& s : steps) s.insert(s.begin(), 0);
     l.kept = 1;
   }
+  if (g.rows) {
+    l.elements = l.n_reduced <= 32 ? 1 : l.n_reduced <= 64 ? 2 : 4;
+    while (Launch::kThreads * l.elements < l.n_reduced) l.elements *= 2;
+  }
   l.wide = static_cast<double>(l.n_kept) * static_cast<double>(l.n_reduced) > 2147000000.0;
   int along_kept = 0, along_reduced = 0;
   for (size_t o = 0; o < l.operands.size(); ++o) {
     Operand& op = l.operands[o];
     const npy_intp item = info(op.dtype).size;
+    if (g.rows) {
+      op.reduced_to = true;
+      for (size_t i = l.kept; i < shape.size(); ++i) op.reduced_to = op.reduced_to && steps[o][i] == 0;
+    }
     if (!op.reduced_to) {
       bool dense = true, one = true;
       npy_intp step = item;

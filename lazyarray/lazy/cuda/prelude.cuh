@@ -309,3 +309,10 @@ DEVICE T team_total(T mine, int member, int team, int slot, int apart) {
   }
   return mine;
 }
+// The same, for all of them.
+template <class T, T (*join)(T, T)>
+DEVICE T team_total_for_all(T mine, int member, int team, int slot, int apart) {
+  team_total<T, join>(mine, member, team, slot, apart);
+  __syncthreads();
+  return reinterpret_cast<T*>(scratch)[slot];
+}

@@ -5,10 +5,11 @@ A source depends on nothing but its spec, a nest of plain tuples that native cod
     (kept, reduced, lanes, wide, operands, constants, body)
 
 ``kept``, ``reduced``: numbers of axes, slowest first; without reduced ones it is elementwise.
-``lanes``: the index that neighbouring threads of a reduction run along, "reduced" or "kept".
+``lanes``: the index that neighbouring threads of a reduction run along, "reduced" or "kept"; or
+"rows n", where a block keeps whole rows, n elements of one in each thread.
 ``wide``: whether an element's number needs 64 bits; else 31 are enough.
-``operands``: (dtype character, "dense" | "one" | "strided") of each. Dense: element i of the space
-lies at ``i * itemsize``; one: all steps are 0.
+``operands``: (dtype character, "dense" | "one" | "strided" | "row") of each. Dense: element i of
+the space lies at ``i * itemsize``; one: all steps are 0; row: an element for each row that is kept.
 ``constants``: a dtype character of each.
 ``body``: statements in program order, each value made once:
 
@@ -16,11 +17,13 @@ lies at ``i * itemsize``; one: all steps are 0.
     ("op", name, in_types, out_types, (v, ...), (v, ...))
     ("reduce", name, in_type, out_type, v, operand, starts_with_first, identity)
 
+where rows are kept, a reduction has a value in the operand's place: what follows uses or stores it.
+
 A kernel takes one struct of 64-bit words. Elementwise: the number of elements, the shape. A
 reduction: the numbers of kept and reduced elements, the reduced elements of one split, the
 workspace (0 for one split), the shape. Then each operand's pointer, with its byte steps if it is
-strided (those of the kept axes for a reduction's output, which always is), then each constant in
-two words.
+strided (those of the kept axes for a reduction's output, which always is, and for a row's), then
+each constant in two words.
 """
 
 from __future__ import annotations
@@ -40,7 +43,7 @@ from lazyarray.lazy.cuda.expressions import (
 )
 from lazyarray.lazy.formulas import JOINS
 
-__all__ = ["UNROLL", "Spec", "Unsupported", "prelude", "source", "words"]
+__all__ = ["UNROLL", "Spec", "Unsupported", "keeps_rows", "prelude", "source", "words"]
 
 UNROLL = 4
 """Elements a thread of an elementwise kernel; a block of 256 threads takes 256 * UNROLL."""
@@ -75,8 +78,13 @@ def words(spec: Spec) -> int:
     return _kernel(spec).words
 
 
-def _kernel(spec: Spec) -> _Elementwise | _Reduction:
-    return (_Reduction if spec[1] else _Elementwise)(spec)
+def keeps_rows(spec: Spec) -> bool:
+    """Whether it is one kernel for reductions of rows and what needs them; it has no "combine"."""
+    return spec[2].startswith("rows")
+
+
+def _kernel(spec: Spec) -> _Kernel:
+    return (_Rows if keeps_rows(spec) else _Reduction if spec[1] else _Elementwise)(spec)
 
 
 def _is_complex(spec: Spec) -> bool:
@@ -123,13 +131,13 @@ class _Kernel:
         self.kept, self.reduced, self.lanes, self.wide, operands, constants, self.body = spec
         self.shape = words
         word = words + self.kept + self.reduced
-        totals = {s[5] for s in self.body if s[0] == "reduce"}
+        totals = {s[5] for s in self.body if s[0] == "reduce" and not keeps_rows(spec)}
         self.operands: list[_Operand] = []
         for number, (dtype, kind) in enumerate(operands):
-            axes = self.kept if number in totals else self.kept + self.reduced
+            axes = self.kept if number in totals or kind == "row" else self.kept + self.reduced
             place = _Operand(number, dtype, kind, word, axes)
             self.operands.append(place)
-            word += 1 + (axes if kind == "strided" else 0)
+            word += 1 + (axes if kind in ("strided", "row") else 0)
         self.constants, self.constant_word = constants, word
         self.words = word + 2 * len(constants)
         if self.words > MOST_WORDS:
@@ -143,10 +151,15 @@ class _Kernel:
                     self.dtypes[v] = constants[k]
                 case ("op", _, _, outs, _, made):
                     self.dtypes.update(zip(made, outs, strict=True))
+                case ("reduce", _, _, out, _, made, *_) if keeps_rows(spec):
+                    self.dtypes[made] = out
 
     @property
     def index(self) -> str:
         return "u8" if self.wide else "u4"
+
+    def text(self) -> str:
+        raise NotImplementedError
 
     def head(self, name: str = "kernel") -> list[str]:
         return [f'extern "C" __global__ void {name}(Args a) {{']
@@ -155,7 +168,7 @@ class _Kernel:
         lines = []
         for n in numbers:
             p = self.operands[n]
-            type = "char" if p.kind == "strided" else p.type
+            type = "char" if p.kind in ("strided", "row") else p.type
             lines.append(f"  {type}* const {p.pointer} = ({type}*)a.w[{p.word}];")
         return lines
 
@@ -240,6 +253,10 @@ def _indented(lines: list[str], by: int = 2) -> list[str]:
     return [" " * by + line for line in lines]
 
 
+def _unindented(lines: list[str]) -> list[str]:
+    return [line.strip() for line in lines]
+
+
 def _unrolled(element: str, guard: str, body: list[str]) -> list[str]:
     """A loop over the elements k of a thread; nothing without a body."""
     if not body:
@@ -282,7 +299,7 @@ class _Total(NamedTuple):
     name: str
     dtype: str  # the element's
     acc: str  # the accumulator's
-    out: _Operand
+    to: int  # the operand; where rows are kept, the value
     start: str
 
     @property
@@ -290,13 +307,15 @@ class _Total(NamedTuple):
         return expressions(JOINS[self.name].op, self.acc * 2, self.acc, ["x", "y"])[0]
 
 
-class _Reduction(_Kernel):
+class _Totals(_Kernel):
+    """What has reductions."""
+
     def __init__(self, spec: Spec) -> None:
         super().__init__(spec, 4)
         self.totals: list[_Total] = []
         for s in self.body:
             if s[0] == "reduce":
-                _, name, _, dtype, v, operand, first, identity = s
+                _, name, _, dtype, v, to, first, identity = s
                 if name not in JOINS:
                     raise Unsupported(f"reduction {name!r}")
                 acc = "f" if dtype == "e" else dtype  # halves are added up as floats
@@ -304,20 +323,29 @@ class _Reduction(_Kernel):
                     start = neutral(JOINS[name], acc)
                 else:
                     start = cast(dtype, acc, literal(dtype, identity))
-                out = self.operands[operand]
-                self.totals.append(_Total(len(self.totals), name, self.dtypes[v], acc, out, start))
+                self.totals.append(_Total(len(self.totals), name, self.dtypes[v], acc, to, start))
+
+    def total(self, s: tuple[Any, ...]) -> _Total:
+        """A "reduce" statement's."""
+        return next(t for t in self.totals if t.to == s[5])
 
     def reduce(self, s: tuple[Any, ...], value: str) -> str:
-        total = next(t for t in self.totals if t.out.number == s[5])
+        total = self.total(s)
         r = total.number
         return f"t{r}[k] = join{r}(t{r}[k], {cast(total.dtype, total.acc, value)});"
 
-    def text(self) -> str:
+    def joins(self) -> list[str]:
+        """How two accumulators of each become one."""
         lines = [f"struct Args {{ i8 w[{self.words}]; }};"]
         for t in self.totals:
             name = TYPES[t.acc]
             lines.append(f"DEVICE {name} join{t.number}({name} x, {name} y) {{ return {t.join}; }}")
-        return "\n".join([*lines, *self.main(), *self.combine()])
+        return lines
+
+
+class _Reduction(_Totals):
+    def text(self) -> str:
+        return "\n".join([*self.joins(), *self.main(), *self.combine()])
 
     def main(self) -> list[str]:
         across = self.lanes == "reduced"
@@ -325,7 +353,7 @@ class _Reduction(_Kernel):
         index = self.index
         first, rest = self.first_loads()
         each = self.each(first)
-        outs = {t.out.number for t in self.totals}
+        outs = {t.to for t in self.totals}
         inner = [p for p in self.operands if p.number not in outs]
         strided = [p for p in inner if p.kind == "strided"]
         lines = [*self.head(), *self.pointers([p.number for p in inner])]
@@ -399,11 +427,153 @@ class _Reduction(_Kernel):
 
     def store(self, suffix: str) -> list[str]:
         """Stores the totals of output ``o``."""
-        outs = list({t.out.number: t.out for t in self.totals}.values())
-        lines = [f"i8 base{p.number} = 0;" for p in outs]
-        lines += self.offsets(outs, "o", range(self.kept), "base{}")
+        outs = {t.to: self.operands[t.to] for t in self.totals}
+        lines = [f"i8 base{number} = 0;" for number in outs]
+        lines += self.offsets(list(outs.values()), "o", range(self.kept), "base{}")
         for t in self.totals:
-            total = cast(t.acc, t.out.dtype, f"t{t.number}{suffix}")
-            place = f"(char*)a.w[{t.out.word}] + base{t.out.number}"
-            lines.append(f"*({t.out.type}*)({place}) = {total};")
+            out = outs[t.to]
+            total = cast(t.acc, out.dtype, f"t{t.number}{suffix}")
+            lines.append(f"*({out.type}*)((char*)a.w[{out.word}] + base{t.to}) = {total};")
         return lines
+
+
+class _Rows(_Totals):
+    """A block keeps whole rows, by teams of threads: elements in registers, totals in each thread.
+
+    The body runs statement by statement. Those on a row's elements are loops over a thread's,
+    neighbours in one; those on its totals are done by all of its team. What is loaded comes first:
+    then the members of a team may store what the others have seen. Threads of a row behind the last
+    one, and elements behind a row's end, take part with zeros, which nobody stores or adds up.
+    """
+
+    def __init__(self, spec: Spec) -> None:
+        super().__init__(spec)
+        self.elements = int(spec[2].removeprefix("rows "))
+        # Values of which each element of a row has its own.
+        self.many: set[int] = set()
+        for s in self.body:
+            match s:
+                case ("load", v, operand) if self.operands[operand].kind in ("dense", "strided"):
+                    self.many.add(v)
+                case ("op", _, _, _, given, made) if self.many.intersection(given):
+                    self.many.update(made)
+
+    def text(self) -> str:
+        return "\n".join([*self.joins(), *self.main(), ""])
+
+    def main(self) -> list[str]:
+        index, n = self.index, self.elements
+        placed = [p for p in self.operands if p.kind in ("strided", "row")]
+        lines = [*self.head(), *self.pointers(list(range(len(self.operands))))]
+        lines += [
+            f"  const {index} kept = a.w[0], reduced = a.w[1];",
+            "  const int member = threadIdx.x, team = blockDim.x;",
+            f"  const {index} o = {index}(blockIdx.x) * blockDim.y + threadIdx.y;",
+            *[f"  i8 base{p.number} = 0;" for p in placed],
+            *_indented(self.offsets(placed, "o", range(self.kept), "base{}")),
+        ]
+        for v in sorted(self.many):
+            lines.append(f"  {TYPES[self.dtypes[v]]} v{v}[{n}];")
+        loads = [s for s in self.body if s[0] in ("load", "const")]
+        for s in loads:
+            lines += _indented(self.row(s) if s[1] not in self.many else self.loop([s]))
+        stored = {s[1] for s in self.body if s[0] == "store"}
+        if any(s[0] == "load" and s[1] not in self.many and s[2] in stored for s in loads):
+            lines.append("  __syncthreads();")
+        together: list[tuple[Any, ...]] = []  # statements on elements that no total comes between
+        for s in [s for s in self.body if s not in loads]:
+            if self.on_elements(s):
+                together.append(s)
+                continue
+            if s[0] == "reduce":
+                lines += _indented(self.loop(together))
+                together = []
+            lines += _indented(self.row(s))
+        return [*lines, *_indented(self.loop(together)), "}"]
+
+    def on_elements(self, s: tuple[Any, ...]) -> bool:
+        """Whether a statement runs for each element of a row."""
+        match s:
+            case ("store", operand, _):
+                return self.operands[operand].kind in ("dense", "strided")
+            case ("op", _, _, _, _, made):
+                return made[0] in self.many
+        return False
+
+    def loop(self, statements: list[tuple[Any, ...]]) -> list[str]:
+        """Statements for each element of a thread."""
+        if not statements:
+            return []
+        lines = []
+        for s in statements:
+            match s:
+                case ("load", v, operand):
+                    lines += [
+                        f"v{v}[k] = {TYPES[self.dtypes[v]]}();",
+                        *self.inside(operand, f"v{v}[k] = {{}};"),
+                    ]
+                case ("store", operand, v):
+                    stored = cast(self.dtypes[v], self.operands[operand].dtype, self.value(v))
+                    lines += self.inside(operand, f"{{}} = {stored};")
+                case ("op", name, ins, outs, given, made):
+                    parts = expressions(name, ins, outs, [self.value(v) for v in given])
+                    lines += [f"v{v}[k] = {part};" for v, part in zip(made, parts, strict=True)]
+                case ("reduce", _, _, _, v, *_):
+                    t = self.total(s)
+                    value = cast(t.dtype, t.acc, self.value(v))
+                    joined = f"join{t.number}(t{t.number}, {value})"
+                    lines.append(f"if (o < kept && r < reduced) t{t.number} = {joined};")
+        return [
+            "#pragma unroll",
+            f"for (int k = 0; k < {self.elements}; ++k) {{",
+            *_indented([f"const {self.index} r = member + k * team;", *lines]),
+            "}",
+        ]
+
+    def value(self, v: int) -> str:
+        return f"v{v}[k]" if v in self.many else f"v{v}"
+
+    def inside(self, operand: int, text: str) -> list[str]:
+        """A line about an operand's element ``{}``, if there is such an element."""
+        p = self.operands[operand]
+        if p.kind == "dense":
+            return [f"if (o < kept && r < reduced) {text.format(f'p{operand}[o * reduced + r]')}"]
+        return [
+            "if (o < kept && r < reduced) {",
+            f"  i8 o{operand} = base{operand};",
+            *_indented(self.offsets([p], "r", range(self.kept, self.kept + self.reduced), "o{}")),
+            f"  {text.format(f'*({p.type}*)(p{operand} + o{operand})')}",
+            "}",
+        ]
+
+    def row(self, s: tuple[Any, ...]) -> list[str]:
+        """A statement on what is one for a row."""
+        match s:
+            case ("const", *_):
+                return _unindented(self.once([s]))
+            case ("load", v, operand):
+                p, name = self.operands[operand], TYPES[self.dtypes[s[1]]]
+                if p.kind == "one":
+                    return _unindented(self.once([s]))
+                place = f"*({p.type}*)(p{operand} + base{operand})"
+                return [f"const {name} v{v} = o < kept ? {place} : {name}();"]
+            case ("store", operand, v):
+                p = self.operands[operand]
+                stored = cast(self.dtypes[v], p.dtype, f"v{v}")
+                place = f"*({p.type}*)(p{operand} + base{operand})"
+                return [f"if (o < kept && member == 0) {place} = {stored};"]
+            case ("op", name, ins, outs, given, made):
+                parts = expressions(name, ins, outs, [f"v{v}" for v in given])
+                made_of = zip(made, outs, parts, strict=True)
+                return [f"const {TYPES[dtype]} v{v} = {part};" for v, dtype, part in made_of]
+            case ("reduce", _, _, out, _, made, *_):
+                t = self.total(s)
+                name, r = TYPES[t.acc], t.number
+                call = f"team_total_for_all<{name}, join{r}>"
+                given = f"t{r}, member, team, threadIdx.y * team, 1"
+                return [
+                    f"{name} t{r} = {t.start};",
+                    *self.loop([s]),
+                    f"const {TYPES[out]} v{made} = {cast(t.acc, out, f'{call}({given})')};",
+                ]
+        raise Unsupported(f"statement {s[0]!r}")
