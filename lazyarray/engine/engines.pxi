@@ -81,7 +81,7 @@ cdef class Engine:
             policy,
             num_workers,
             int_env("LAZYARRAY_CPU_PRIORITY_NTHREADS", 4),
-            int_env("LAZYARRAY_GPU_WORKER_NTHREADS", 2),
+            int_env("LAZYARRAY_GPU_WORKER_NTHREADS", 1),
             int_env("LAZYARRAY_GPU_COPY_NTHREADS", 2),
         )
         self.c.on_thread_exit = leave_worker_thread

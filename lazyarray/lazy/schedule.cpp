@@ -150,6 +150,9 @@ void Scheduler::add(Instr* const* instrs, size_t n, Stage* stage) {
   }
   cheap &= ns < policy_->cheap_ns;
   const Device device = instrs[0]->device();
+  // What is launched in order may as well be launched together: an operator costs as much as a launch.
+  if (cheap && device.has_streams() && !bundles_.empty() && bundles_.back()->open && bundles_.back()->device == device)
+    join = static_cast<int>(bundles_.size()) - 1;
   if (join < 0 || !cheap || !bundles_[join]->open || !(bundles_[join]->device == device)) {
     join = static_cast<int>(bundles_.size());
     auto fresh = std::make_unique<Bundle>();

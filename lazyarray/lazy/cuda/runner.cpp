@@ -33,8 +33,10 @@ int64_t Runner::most_pending(const Device& d) const {
 }
 
 void Runner::price(Instr& in) const {
+  in.wide = false;  // it takes no core
   if (in.kernel->kind == Kernel::TRANSFER) return;
-  in.cost_ns = std::max(policy_.launch_ns, in.cost_ns / policy_.gpu_speed);
+  const double speed = in.kernel->product ? policy_.gpu_product_speed : policy_.gpu_speed;
+  in.cost_ns = std::max(policy_.launch_ns, in.cost_ns / speed);
 }
 
 int Runner::pass(Executor& executor, const FusedPlan& plan, Instr* const* instrs, size_t n, Operator*) try {
