@@ -144,7 +144,9 @@ class Recorder {
   bool over_budget(const Device& d);
   // How many ops of a device are recorded before they are handed over, if so many are at most.
   int bulk_on(const Device& d, int most) const {
-    return d.has_streams() ? static_cast<int>(std::min<int64_t>(most, policy.gpu_ops)) : most;
+    const double small = 2 * policy.launch_ns * static_cast<double>(open_count_.load(std::memory_order_relaxed));
+    const bool soon = d.has_streams() && open_ns_.load(std::memory_order_relaxed) <= small;
+    return soon ? static_cast<int>(std::min<int64_t>(most, policy.gpu_ops)) : most;
   }
 
   // A figure of the policies was changed.

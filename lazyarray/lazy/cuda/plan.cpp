@@ -190,7 +190,7 @@ void GpuPlanner::Builder::place(size_t m) {
 bool GpuPlanner::Builder::joins(const Group& rows, int kept, const Group& g) const {
   const bool whole = g.level == rows.level && (g.reduced.empty() || g.reduced == rows.reduced);
   if (!whole && !(g.level == kept && g.reduced.empty())) return false;
-  if (rows.members.size() + g.members.size() > kMembers || rows.words + g.words > kWords) return false;
+  if (rows.members.size() + g.members.size() > kRowMembers || rows.words + g.words > kWords) return false;
   // What one of them writes, a thread has for the elements (or the row) of its own.
   for (size_t m : rows.members)
     for (size_t n : g.members) {

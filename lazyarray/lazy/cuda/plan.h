@@ -114,7 +114,8 @@ class GpuPlanner {
     void build();
 
    private:
-    static constexpr size_t kMembers = 48;   // of a kernel: registers are few
+    // Of a kernel, instructions: it has only so many registers, fewest where rows are kept.
+    static constexpr size_t kMembers = 96, kRowMembers = 48;
     static constexpr size_t kWords = 480;    // of an argument: CUDA takes 4 KiB
 
     struct Group {
