@@ -1,6 +1,7 @@
 // Backend: what a kind of device does with recorded work.
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -27,6 +28,11 @@ struct FusedPlan {
   virtual const char* place() const = 0;
 };
 
+// What a backend keeps of an operator that a program runs again and again.
+struct Kept {
+  virtual ~Kept() = default;
+};
+
 // One for each kind of device; nothing above asks which one it is. Any thread may run what was planned.
 class Backend {
  public:
@@ -49,6 +55,10 @@ class Backend {
   // Runs the `n` instructions of a planned stage inside `op`, and settles what their variables hold; returns
   // how many threads of the host took part, or 0.
   virtual int pass(Executor& executor, const FusedPlan& plan, Instr* const* instrs, size_t n, Operator* op) = 0;
+  // For an operator of a program; null if nothing is kept. Any thread.
+  virtual std::shared_ptr<Kept> keep() { return nullptr; }
+  // Runs such an operator, whose instructions `each` runs: it is told, or kept from, what they launch.
+  virtual void again(Executor&, Kept&, Instr* const*, size_t, const std::function<void()>& each) { each(); }
 };
 
 }  // namespace lazyarray

@@ -211,7 +211,7 @@ void Program::arrange(const std::unordered_set<Chunk*>& substituted, MemoryPlan&
     phase.end = end;
     const std::vector<Instr*> segment(instrs.begin() + begin, instrs.begin() + end);
     begin = end;
-    if (recorder_->scheduler.arrange(segment) || recorder_->scheduler.keeps_reports)
+    if (recorder_->scheduler.arrange(segment, true) || recorder_->scheduler.keeps_reports)
       phase.report = recorder_->scheduler.report_of(segment);
     for (Bundle* bundle : recorder_->scheduler.arranged()) {
       phase.operators.push_back(describe(bundle, substituted));

@@ -26,7 +26,7 @@ std::shared_ptr<Report> Scheduler::report() {
   return report_;
 }
 
-bool Scheduler::arrange(const std::vector<Instr*>& segment) {
+bool Scheduler::arrange(const std::vector<Instr*>& segment, bool kept) {
   bool fusing = false;
   for (Instr* in : segment) {
     if (!fuses || in->cost_ns < policy_->fuse_ns || !fuser_.fusable(*in)) continue;
@@ -38,13 +38,13 @@ bool Scheduler::arrange(const std::vector<Instr*>& segment) {
     std::vector<Stage>& stages = fuser_.cut(segment, ++plan_);
     plan_++;
     for (Stage& s : stages)
-      if (!s.instrs.empty()) add(s.instrs.data(), s.instrs.size(), &s);
+      if (!s.instrs.empty()) add(s.instrs.data(), s.instrs.size(), &s, kept);
   } else {
     plan_++;
     int index = 0;
     for (Instr* const& in : segment) {
       in->index = index++;
-      add(&in, 1, nullptr);
+      add(&in, 1, nullptr, kept);
     }
   }
   return fusing;
@@ -92,14 +92,20 @@ Error* Scheduler::run(void* arg, RunContext& ctx) {
   size_t stage = 0;
   const TilePolicy& tiles = *bundle->scheduler->tiles_;
   const Crew crew{ctx.engine, ctx.op, tiles.split_ns, tiles.task_ns};
-  for (const Bundle::Step& s : bundle->steps) {
-    int threads = 0;
-    if (s.plan)
-      threads = bundle->backend->pass(executor, *s.plan, bundle->instrs.data() + s.begin, s.end - s.begin, ctx.op);
-    else
-      for (size_t i = s.begin; i < s.end; ++i) executor.step(*bundle->instrs[i], &crew);
-    if (bundle->report) bundle->report->lines[bundle->line].stages[stage++].threads = threads;
-  }
+  const auto each = [&] {
+    for (const Bundle::Step& s : bundle->steps) {
+      int threads = 0;
+      if (s.plan)
+        threads = bundle->backend->pass(executor, *s.plan, bundle->instrs.data() + s.begin, s.end - s.begin, ctx.op);
+      else
+        for (size_t i = s.begin; i < s.end; ++i) executor.step(*bundle->instrs[i], &crew);
+      if (bundle->report) bundle->report->lines[bundle->line].stages[stage++].threads = threads;
+    }
+  };
+  if (bundle->kept)
+    bundle->backend->again(executor, *bundle->kept, bundle->instrs.data(), bundle->instrs.size(), each);
+  else
+    each();
   if (bundle->report) bundle->report->ends(bundle->line, bundle->scheduler->engine_->now());
   if (ctx.engine->profiling()) try {
       profile_memory(*ctx.engine, bundle->instrs);
@@ -123,7 +129,7 @@ void Scheduler::drop(void* arg) {
   me->store_->watch_idle();  // the last of its chunks may have died
 }
 
-void Scheduler::add(Instr* const* instrs, size_t n, Stage* stage) {
+void Scheduler::add(Instr* const* instrs, size_t n, Stage* stage, bool kept) {
   int join = -1;
   double ns = 0;
   int64_t bytes = 0;
@@ -148,8 +154,9 @@ void Scheduler::add(Instr* const* instrs, size_t n, Stage* stage) {
     }
     if (kept) bytes += in.bytes;
   }
-  cheap &= ns < policy_->cheap_ns;
   const Device device = instrs[0]->device();
+  if (stage && stage->fused && device.has_streams()) ns -= policy_->launch_ns * static_cast<double>(n - 1);
+  cheap &= ns < policy_->cheap_ns;
   // What is launched in order may as well be launched together: an operator costs as much as a launch.
   if (cheap && device.has_streams() && !bundles_.empty() && bundles_.back()->open && bundles_.back()->device == device)
     join = static_cast<int>(bundles_.size()) - 1;
@@ -162,6 +169,7 @@ void Scheduler::add(Instr* const* instrs, size_t n, Stage* stage) {
     bundles_.back()->device = device;
     bundles_.back()->backend = &executor_->on(device);
     bundles_.back()->open = cheap;
+    if (kept) bundles_.back()->kept = bundles_.back()->backend->keep();
   }
   Bundle& p = *bundles_[join];
   const size_t begin = p.instrs.size();
@@ -176,7 +184,8 @@ void Scheduler::add(Instr* const* instrs, size_t n, Stage* stage) {
   }
   p.ns += ns;
   p.bytes += bytes;
-  if (p.ns > policy_->group_ns) p.open = false;
+  // What the device keeps as a whole had better be a whole; but memory is shared from one operator to the next.
+  if (p.ns > (p.kept ? 4 : 1) * policy_->group_ns) p.open = false;
   for (size_t i = 0; i < n; ++i)
     for (int k = 0; k < instrs[i]->nop; ++k) {
       Chunk* c = instrs[i]->ops[k].chunk;

@@ -27,6 +27,7 @@ struct Bundle {
   bool open = true;  // may take more
   std::shared_ptr<Report> report;
   size_t line = 0;   // of the report
+  std::shared_ptr<Kept> kept;  // of a program's: by the backend, for all its runs
 
   // What the engine knows the operator by.
   const char* name() const;
@@ -53,7 +54,8 @@ class Scheduler {
 
   // Cuts a segment into bundles, in an order that keeps program order on every chunk; whether any of it
   // is fused. They are the caller's; what a chunk's notes say holds until the next call.
-  bool arrange(const std::vector<Instr*>& segment);
+  // `kept`: they run again and again.
+  bool arrange(const std::vector<Instr*>& segment, bool kept = false);
   const std::vector<Bundle*>& arranged() const { return bundles_; }
 
   // Pushes a segment and empties it. Without memory (std::bad_alloc) what is not pushed stays in it, in
@@ -75,7 +77,7 @@ class Scheduler {
   // what it reads or writes) if both are cheap; otherwise it opens a bundle. So an edge always leads
   // from an older bundle to a younger one, bundles pushed by age keep program order on every chunk, and
   // bundles with no edge between them are separate operators: a wait on one never waits for the other.
-  void add(Instr* const* instrs, size_t n, Stage* stage);
+  void add(Instr* const* instrs, size_t n, Stage* stage, bool kept);
 
   // An output is a temporary of its stage if nobody can ever use it outside: no handle is left
   // (the deletion was recorded, in effect, before this flush), and every reference is one of the

@@ -1,6 +1,8 @@
 // Blas: matrix products by cuBLAS, called without the GIL.
 #include "lazy/cuda/blas.h"
 
+#include "lazy/cuda/memory.h"
+
 namespace lazyarray::cuda {
 
 bool Blas::load(const char* path) {
@@ -11,12 +13,13 @@ bool Blas::load(const char* path) {
     return f != nullptr;
   };
   loaded_ = find(create_, "cublasCreate_v2") && find(set_stream_, "cublasSetStream_v2") &&
+            find(set_space_, "cublasSetWorkspace_v2") &&
             find(s_, "cublasSgemmStridedBatched") && find(d_, "cublasDgemmStridedBatched") &&
             find(c_, "cublasCgemmStridedBatched") && find(z_, "cublasZgemmStridedBatched");
   return loaded_;
 }
 
-bool Blas::product(Instr& in, const Stream& stream, Error** error) {
+bool Blas::describe(Instr& in, Product& to) const {
   if (!loaded_ || in.ncore != 3 || in.ndim > 1) return false;
   const int dtype = in.kernel->dtypes[2];
   if (dtype != f4 && dtype != f8 && dtype != c8 && dtype != c16) return false;
@@ -30,6 +33,7 @@ bool Blas::product(Instr& in, const Stream& stream, Error** error) {
       !c.set(n, m, in.core_steps[4], in.core_steps[5], size))
     return false;
   const npy_intp count = in.ndim ? in.shape()[0] : 1;
+  to = Product();
   if (count == 0) return true;
   if (count > INT_MAX) return false;
   long long steps[3] = {};
@@ -37,21 +41,40 @@ bool Blas::product(Instr& in, const Stream& stream, Error** error) {
     if (in.strides(op)[0] % size) return false;
     steps[op] = in.strides(op)[0] / size;
   }
-  Entered here(*stream.gpu);
-  void* library = library_on(stream, error);
-  if (!library) return true;
   const char* at[3];
   for (int op = 0; op < 3; ++op) at[op] = in.ops[op].chunk->data + in.ops[op].offset;
   // In column order the bytes of a C-ordered matrix are its transpose, so that c' = b' a'; where c
   // itself is in column order, c = a b.
   const bool swap = !c.columns;
   const Matrix &x = swap ? b : a, &y = swap ? a : b;
-  const int first = swap ? 1 : 0, rows = static_cast<int>(swap ? m : n), cols = static_cast<int>(swap ? n : m);
-  const int status = call(dtype, library, x.columns == c.columns ? 0 : 1, y.columns == c.columns ? 0 : 1, rows,
-                          cols, static_cast<int>(k), at[first], x, steps[first], at[1 - first], y,
-                          steps[1 - first], const_cast<char*>(at[2]), c, steps[2], static_cast<int>(count));
-  if (status) *error = new Error(Error::RUNTIME, "cuBLAS: a product failed with status " + std::to_string(status));
+  const int first = swap ? 1 : 0;
+  to.dtype = dtype;
+  to.first = x.columns != c.columns;
+  to.second = y.columns != c.columns;
+  to.rows = static_cast<int>(swap ? m : n);
+  to.cols = static_cast<int>(swap ? n : m);
+  to.inner = static_cast<int>(k);
+  to.count = static_cast<int>(count);
+  to.x = at[first];
+  to.y = at[1 - first];
+  to.c = const_cast<char*>(at[2]);
+  to.x_lead = x.lead;
+  to.y_lead = y.lead;
+  to.c_lead = c.lead;
+  to.x_step = steps[first];
+  to.y_step = steps[1 - first];
+  to.c_step = steps[2];
   return true;
+}
+
+Error* Blas::run(const Product& p, const Stream& stream) {
+  Entered here(*stream.gpu);
+  Error* error = nullptr;
+  void* library = library_on(stream, &error);
+  if (!library) return error;
+  if (const int status = call(library, p))
+    return new Error(Error::RUNTIME, "cuBLAS: a product failed with status " + std::to_string(status));
+  return nullptr;
 }
 
 bool Blas::Matrix::set(npy_intp rows, npy_intp cols, npy_intp row_step, npy_intp col_step, npy_intp size) {
@@ -80,6 +103,9 @@ void* Blas::library_on(const Stream& stream, Error** error) {
   if (h) return h;
   int status = create_(&h);
   if (!status) status = set_stream_(h, stream.raw);
+  void* owner = nullptr;  // for good, as the handle
+  char* space = status ? nullptr : memory_hooks().allocate(stream.gpu->id, stream.raw, kSpace, &owner);
+  if (space) status = set_space_(h, space, kSpace);
   if (status) {
     *error = new Error(Error::RUNTIME, "cuBLAS can't start: status " + std::to_string(status));
     h = nullptr;

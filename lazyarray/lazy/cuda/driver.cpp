@@ -12,6 +12,11 @@ name = reinterpret_cast<int (*)(__VA_ARGS__)>(dlsym(h, symbol));             \
 if (!name) return std::string("the CUDA driver has no ") + symbol;
   LAZYARRAY_CUDA_FUNCTIONS(LAZYARRAY_FIND)
 #undef LAZYARRAY_FIND
+#define LAZYARRAY_LOOK_FOR(name, symbol, ...)                                  \
+name = reinterpret_cast<int (*)(__VA_ARGS__)>(dlsym(h, symbol));             \
+graphs_ = graphs_ && name;
+  LAZYARRAY_CUDA_GRAPH_FUNCTIONS(LAZYARRAY_LOOK_FOR)
+#undef LAZYARRAY_LOOK_FOR
   if (const int r = Init(0)) return what("cuInit", r);
   library_ = h;
   return "";

@@ -15,6 +15,8 @@ using Stream_t = void*;
 using Event_t = void*;
 using Function_t = void*;
 using Context_t = void*;
+using Graph_t = void*;
+using GraphExec_t = void*;
 using Pointer = unsigned long long;  // CUdeviceptr
 
 constexpr int kSuccess = 0, kOutOfMemory = 2, kNotReady = 600;
@@ -52,15 +54,26 @@ constexpr int kComputeMajor = 75, kComputeMinor = 76, kMultiprocessors = 16;
   F(ErrorName, "cuGetErrorName", int, const char**)                                                       \
   F(ErrorString, "cuGetErrorString", int, const char**)
 
+// Since CUDA 11.4; without them nothing is a graph.
+#define LAZYARRAY_CUDA_GRAPH_FUNCTIONS(F)                                                                 \
+  F(BeginCapture, "cuStreamBeginCapture_v2", Stream_t, int)                                               \
+  F(EndCapture, "cuStreamEndCapture", Stream_t, Graph_t*)                                                 \
+  F(GraphInstantiate, "cuGraphInstantiateWithFlags", GraphExec_t*, Graph_t, unsigned long long)           \
+  F(GraphLaunch, "cuGraphLaunch", GraphExec_t, Stream_t)                                                  \
+  F(GraphDestroy, "cuGraphDestroy", Graph_t)                                                              \
+  F(GraphExecDestroy, "cuGraphExecDestroy", GraphExec_t)
+
 class Driver {
  public:
 #define LAZYARRAY_DECLARE(name, symbol, ...) int (*name)(__VA_ARGS__) = nullptr;
   LAZYARRAY_CUDA_FUNCTIONS(LAZYARRAY_DECLARE)
+  LAZYARRAY_CUDA_GRAPH_FUNCTIONS(LAZYARRAY_DECLARE)
 #undef LAZYARRAY_DECLARE
 
   // Loads the library and initialises it; what went wrong in words, or "".
   std::string load(const char* path);
   bool loaded() const { return library_ != nullptr; }
+  bool has_graphs() const { return graphs_; }
 
   std::string what(const char* call, int code);
   // Null, or the failure of a call.
@@ -68,6 +81,7 @@ class Driver {
 
  private:
   void* library_ = nullptr;
+  bool graphs_ = true;
 };
 
 Driver& driver();

@@ -221,7 +221,7 @@ Error* CudaStreams::begin(Operator* op) {
   if (!stream && !error) wait(before, nullptr, nullptr, &error);
   // What a callable launches can't be seen. An op that only comes after others passes their order on.
   if (!error) {
-    thread_streams().running.push_back({stream, !op->payload.native || !before.empty(), {}});
+    thread_streams().running.push_back({stream, !op->payload.native || !before.empty(), {}, nullptr});
     op->stream = stream;
   }
   for (Event* e : before) e->unref();

@@ -16,6 +16,7 @@
 namespace lazyarray::cuda {
 
 class Gpu;
+class Launches;
 
 inline bool is_gpu(const Device& d) { return d.kind == Device::GPU; }
 
@@ -157,6 +158,7 @@ class ThreadStreams {
     Stream* stream;                   // null: it runs on the host
     bool launched;                    // something
     std::vector<Chunk*> temporaries;  // what it used besides its variables; a reference each
+    Launches* collected = nullptr;    // kernels and products go there, and are launched later
   };
   std::vector<Running> running;
 

@@ -75,7 +75,10 @@ Error* Runner::run(Instr& in, const Crew*) {
   note(&one, 1);
   if (error) return error;
   const Kernel& kernel = *in.kernel;
-  if (kernel.kind == Kernel::TRANSFER) return transfer(in, *stream);
+  if (kernel.kind == Kernel::TRANSFER) {
+    error = launch_collected(*stream);
+    return error ? error : transfer(in, *stream);
+  }
   if (kernel.kind == Kernel::ELEMENTWISE || kernel.kind == Kernel::REDUCE) {
     if (Error* e = refusal(in)) return e;
     bool ran = !asks_values(in);
@@ -84,11 +87,18 @@ Error* Runner::run(Instr& in, const Crew*) {
       if (ran) return nullptr;
     }
   } else {
-    bool ran = is_product(in) && blas.product(in, *stream, &error);
-    if (error || ran) return error;
+    Product product;
+    if (is_product(in) && blas.describe(in, product)) {
+      if (product.count == 0) return nullptr;
+      if (Launches* to = collected()) return to->add(product), nullptr;
+      return blas.run(product, *stream);
+    }
+    bool ran = false;
+    if (Error* e = launch_collected(*stream)) return e;
     if (Error* e = hooks.library(in, stream->gpu->id, stream->raw, &ran)) return e;
     if (ran) return nullptr;
   }
+  if (Error* e = launch_collected(*stream)) return e;
   {
     std::lock_guard<std::mutex> g(mu_);
     hosted_[kernel.shown()]++;
@@ -198,12 +208,23 @@ Error* Runner::launch(const GpuPlan& plan, Instr* const* instrs, const Stream& s
     for (size_t i = 0; i < spaces.size() && !error; ++i)
       error = launch(*plan.launches[i], functions[i], instrs, stream, spaces[i].data);
   }
+  Launches* const later = error ? nullptr : collected();
+  for (const Workspace& w : spaces)
+    if (w.data && later) {
+      later->spaces.push_back(w);
+      later->pool = pool;
+    }
+  if (!later) error = let_go(spaces, *pool, stream, error);
+  return error;
+}
+
+Error* Runner::let_go(const std::vector<Workspace>& spaces, MemoryPool& pool, const Stream& stream, Error* error) {
   for (const Workspace& w : spaces) {
     if (!w.data) continue;
     Error* late = nullptr;
     std::vector<Event*> uses;
     if (Event* e = stream.gpu->record(stream, &late)) uses.push_back(e);
-    pool->release_after(w.data, w.bytes, std::move(uses));
+    pool.release_after(w.data, w.bytes, std::move(uses));
     if (late && error) late->unref();
     else if (late) error = late;
   }
@@ -222,22 +243,52 @@ Error* Runner::launch(const Launch& l, const Functions& f, Instr* const* instrs,
     std::memcpy(&words[c.word], instrs[c.member]->constants[c.index],
                 std::min<size_t>(16, info(c.dtype).size));
   if (workspace) words[3] = reinterpret_cast<int64_t>(workspace);
-  void* params[] = {words.data()};
+  const auto give = [&](const Call& call) -> Error* {
+    launched.fetch_add(1, std::memory_order_relaxed);
+    if (Launches* to = collected()) return to->add(call, words.data(), words.size()), nullptr;
+    return call.on(stream, words.data());
+  };
   const unsigned shared = l.reductions ? l.block_x * l.block_y * 16 : 0;
-  launched.fetch_add(1, std::memory_order_relaxed);
-  if (const int r = driver().LaunchKernel(f.kernel, static_cast<unsigned>(l.grid_x),
-                                          static_cast<unsigned>(l.splits), 1, l.block_x, l.block_y, 1,
-                                          shared, stream.raw, params, nullptr)) {
-    stream.gpu->look();
-    return driver().check("cuLaunchKernel", r);
-  }
-  if (!workspace) return nullptr;
+  Error* error = give({f.kernel, static_cast<unsigned>(l.grid_x), static_cast<unsigned>(l.splits), l.block_x, l.block_y,
+                       shared});
+  if (error || !workspace) return error;
   unsigned team = 1;
   while (team < 256 && team < l.splits) team *= 2;
-  launched.fetch_add(1, std::memory_order_relaxed);
-  return driver().check("cuLaunchKernel",
-                        driver().LaunchKernel(f.combine, static_cast<unsigned>(l.n_kept), 1, 1, team, 1, 1,
-                                              team * 16, stream.raw, params, nullptr));
+  return give({f.combine, static_cast<unsigned>(l.n_kept), 1, team, 1, team * 16});
+}
+
+Launches* Runner::collected() {
+  ThreadStreams& mine = thread_streams();
+  return mine.running.empty() ? nullptr : mine.running.back().collected;
+}
+
+Error* Runner::launch_collected(const Stream& stream) {
+  Launches* to = collected();
+  if (!to) return nullptr;
+  thread_streams().running.back().collected = nullptr;
+  to->parted = true;
+  Error* error = to->play(stream, blas);
+  to->clear();
+  return error;
+}
+
+void Runner::again(Executor& executor, Kept& kept, Instr* const* instrs, size_t n, const std::function<void()>& each) {
+  ThreadStreams& mine = thread_streams();
+  if (mine.running.empty() || !mine.running.back().stream) return each();
+  const Stream& stream = *mine.running.back().stream;
+  Launches launches;
+  mine.running.back().collected = &launches;
+  each();
+  mine.running.back().collected = nullptr;
+  Error* error = launches.size() ? static_cast<Graphs&>(kept).give(launches, stream, blas) : nullptr;
+  if (launches.pool) error = let_go(launches.spaces, *launches.pool, stream, error);
+  if (!error) return;
+  // Which of them it was can't be told, and a device that fails fails for all.
+  publish(executor.engine(), *instrs[0], error);
+  for (size_t m = 0; m < n; ++m)
+    for (int k = instrs[m]->nin; k < instrs[m]->nop; ++k)
+      if (Chunk* c = instrs[m]->ops[k].chunk; c && !lazy(c)->resource) executor.engine()->set_error(c, error);
+  error->unref();
 }
 
 }  // namespace lazyarray::cuda

@@ -1,7 +1,7 @@
 // Runner: the backend of CUDA's devices. It runs all of an op on the stream of the thread that has the op.
 #pragma once
-#include "lazy/cuda/blas.h"
 #include "lazy/cuda/hosted.h"
+#include "lazy/cuda/launches.h"
 #include "lazy/cuda/plan.h"
 #include "lazy/cuda/transfer.h"
 #include "lazy/executor.h"
@@ -45,8 +45,15 @@ class Runner final : public Backend {
   Error* run(Instr& in, const Crew* crew) override;
   // What is poisoned, or can't be fused here, runs one by one.
   int pass(Executor& executor, const FusedPlan& plan, Instr* const* instrs, size_t n, Operator* op) override;
+  std::shared_ptr<Kept> keep() override { return std::make_shared<Graphs>(); }
+  void again(Executor& executor, Kept& kept, Instr* const* instrs, size_t n,
+             const std::function<void()>& each) override;
 
  private:
+  // Where kernels and products are collected; null: they are launched now.
+  static Launches* collected();
+  // From here on they are: something comes that can't be collected, and has to come after them.
+  Error* launch_collected(const Stream& stream);
   // A fused stage, all of whose inputs are healthy. Without an error and not `ran`: nothing happened, and
   // its instructions have to run one by one.
   Error* fused(const GpuPlan& plan, Instr* const* instrs, size_t n, bool* ran);
@@ -71,12 +78,10 @@ class Runner final : public Backend {
   std::mutex mu_;  // guards hosted_
   std::map<std::string, uint64_t> hosted_;
 
-  struct Workspace {
-    char* data = nullptr;
-    size_t bytes = 0;
-  };
-
+  using Workspace = Launches::Space;
   Error* launch(const GpuPlan& plan, Instr* const* instrs, const Stream& stream, bool* ran);
+  // ... once what uses them was launched.
+  static Error* let_go(const std::vector<Workspace>& spaces, MemoryPool& pool, const Stream& stream, Error* error);
 
   Error* launch(const Launch& l, const Functions& f, Instr* const* instrs, const Stream& stream,
                 char* workspace);

@@ -9,6 +9,7 @@ namespace {
 
 struct Handle {
     Stream* stream = nullptr;
+    bool space = false;
 };
 
 constexpr int kInvalid = 7, kFailed = 13;  // CUBLAS_STATUS_INVALID_VALUE, ..._EXECUTION_FAILED
@@ -33,6 +34,14 @@ int gemm(const char* name, void* handle, int ta, int tb, int m, int n, int k, co
         if (s.planned(name)) return kFailed;
         Stream* stream = h->stream;
         if (!stream || stream->device->error) return kFailed;
+        if (stream->capturing) {
+            if (!h->space) return kFailed;  // it would allocate memory within the graph
+            stream->captured.push_back([=](Stream* to) {
+                Handle there{to, true};
+                return gemm(name, &there, ta, tb, m, n, k, &one, a, lda, sa, b, ldb, sb, &old, c, ldc, sc, count);
+            });
+            return kSuccess;
+        }
         const Address pa = reinterpret_cast<Address>(a), pb = reinterpret_cast<Address>(b),
                       pc = reinterpret_cast<Address>(c);
         const size_t na = ta ? reach(k, m, lda, sa, count, sizeof(T)) : reach(m, k, lda, sa, count, sizeof(T));
@@ -75,7 +84,15 @@ API cublasCreate_v2(void** handle) {
 }
 
 API cublasSetStream_v2(void* handle, void* stream) {
-    static_cast<Handle*>(handle)->stream = static_cast<Stream*>(stream);
+    *static_cast<Handle*>(handle) = {static_cast<Stream*>(stream), false};  // its workspace is taken back
+    return kSuccess;
+}
+
+API cublasSetWorkspace_v2(void* handle, void* space, size_t bytes) {
+    Simulator& s = Simulator::one();
+    std::lock_guard<std::mutex> hold(s.tables);
+    if (!s.owner(reinterpret_cast<Address>(space), bytes)) return kInvalid;
+    static_cast<Handle*>(handle)->space = true;
     return kSuccess;
 }
 

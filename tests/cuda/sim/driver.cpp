@@ -377,6 +377,20 @@ API cuLaunchKernel(Function* function, unsigned gx, unsigned gy, unsigned gz, un
         if (gx > 2147483647u || gy > 65535 || gz > 65535) return kInvalidValue;
         if (bx > 1024 || by > 1024 || bz > 64 || bx * by * bz > 1024) return kInvalidValue;
         if (shared > 48u << 10 || (parameters && extra)) return kInvalidValue;
+        if (stream->capturing) {
+            std::vector<std::vector<char>> given;
+            for (size_t i = 0; i < function->sizes.size(); ++i) {
+                const char* from = static_cast<const char*>(
+                    parameters ? parameters[i] : packed(extra, function->sizes, i));
+                given.emplace_back(from, from + function->sizes[i]);
+            }
+            stream->captured.push_back([=](Stream* to) mutable {
+                void* pointers[kParameters];
+                for (size_t i = 0; i < given.size(); ++i) pointers[i] = given[i].data();
+                return cuLaunchKernel(function, gx, gy, gz, bx, by, bz, shared, to, pointers, nullptr);
+            });
+            return kSuccess;
+        }
         s.note("cuLaunchKernel %s stream=%zu grid=%u,%u,%u block=%u,%u,%u", function->name.c_str(),
                stream->number, gx, gy, gz, bx, by, bz);
         Task task;

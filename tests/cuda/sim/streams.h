@@ -86,6 +86,9 @@ struct Stream {
     uint64_t put = 0, done = 0;
     unsigned queries = 0;
     Clock clock;
+    // While it is captured: what it was given, to be given to a stream later.
+    bool capturing = false;
+    std::vector<std::function<int(Stream*)>> captured;
 };
 
 struct Device {
@@ -166,7 +169,7 @@ struct Simulator {
     }
 
     Stream* make_stream(Device* device, bool blocking) {
-        Stream* stream = new Stream{streams.size(), device, blocking, false, {}, 0, 0, 0, {}};
+        Stream* stream = new Stream{streams.size(), device, blocking, false, {}, 0, 0, 0, {}, false, {}};
         streams.push_back(stream);
         return stream;
     }
@@ -227,6 +230,10 @@ struct Simulator {
 
     // Puts a task at the end of a stream; its position.
     uint64_t put(Stream* stream, Task task) {
+        if (stream->capturing) {  // CUDA may take it; none of our code should rely on that
+            std::fprintf(stderr, "simulated device: %s while its stream is captured\n", task.name.c_str());
+            std::abort();
+        }
         Stream* null = stream->device->null;
         if (stream == null) {  // the default stream comes after all blocking ones, and before them
             for (size_t i = 0; i < streams.size(); ++i)
