@@ -83,7 +83,7 @@ def _transform(
 
     def run(v: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
         if v.shape[at] == 0:  # NumPy's transforms to real numbers read a value that is not there
-            v = np.zeros((*v.shape[:at], 1, *v.shape[at + 1 :]), v.dtype)
+            v = np.zeros_like(v, shape=(*v.shape[:at], 1, *v.shape[at + 1 :]))
         return function(v, n, at, norm, out=out)
 
     result = gil_op(

@@ -30,6 +30,7 @@ def test_it_prints_and_gives_the_same(capsys):
     assert str(mine.value) == str(theirs.value)
 
 
+@pytest.mark.host  # it tells of the CPU's memory
 def test_memory_is_that_of_now():
     before = la.show_config("dicts")["Memory"]["in use"]
     x = la.ones(200000)

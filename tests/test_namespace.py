@@ -60,6 +60,7 @@ def documented(name):
 
 
 @pytest.mark.parametrize("name", MODULES)
+@pytest.mark.host  # the texts are a CPU's
 def test_doctests(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)  # some write files
     if name.startswith("lazyarray.dask"):
@@ -161,6 +162,7 @@ def test_dtypes_and_constants():
     assert not la.shares_memory(x, la.ones(2)) and not la.may_share_memory(x, [1, 2])
 
 
+@pytest.mark.host  # a GPU's kernels raise no flags
 def test_errstate_holds_for_ops():
     with la.errstate(divide="raise"), pytest.raises(FloatingPointError):
         (la.ones(2) / la.zeros(2)).asnumpy()

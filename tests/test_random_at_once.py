@@ -16,8 +16,7 @@ from hypothesis import strategies as st
 import lazyarray as la
 from lazyarray.lazy._lazy import _set_policy, gil_ops
 
-on_gpu = la.current_context().device_type == "gpu"
-pytestmark = pytest.mark.skipif(on_gpu, reason="draws at once are the host's")
+pytestmark = pytest.mark.host
 naive = isinstance(la.engine.get(), la.engine.NaiveEngine)
 asynchronous = pytest.mark.skipif(naive, reason="the naive engine records each op")
 

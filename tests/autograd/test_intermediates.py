@@ -265,7 +265,7 @@ def test_as_the_argument_of_a_bound_graph():
     with autograd.record():
         z = x * 2
         z.attach_grad()
-    executor = (la.sym.var("a") * 3).bind(la.cpu(), {"a": z}, {"a": la.zeros(2)})
+    executor = (la.sym.var("a") * 3).bind(la.current_context(), {"a": z}, {"a": la.zeros(2)})
     executor.forward(is_train=True)
     executor.backward(la.ones(2))
     assert executor.grad_dict["a"].tolist() == [3, 3] and z.grad.tolist() == [0, 0]

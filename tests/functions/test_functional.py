@@ -122,6 +122,7 @@ def test_vectorize_errors(options):
 
 
 @pytest.mark.filterwarnings("ignore::lazyarray.HostArrayWarning")
+@pytest.mark.host  # NumPy's strings are in no GPU's memory
 def test_vectorize_of_objects():
     for otypes in (None, [object], [str]):
         got = la.vectorize(str, otypes=otypes)(la.ones(2))

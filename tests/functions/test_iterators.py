@@ -5,6 +5,8 @@ import pytest
 
 import lazyarray as la
 
+pytestmark = pytest.mark.host  # NumPy iterates over the host's memory
+
 
 def test_iterators_read_and_write_through():
     x = la.arange(6).reshape(2, 3)

@@ -89,7 +89,7 @@ def test_frombuffer_of_bytes_runs_as_other_arrays():
     memory = np.arange(100_000.0).tobytes()
     x = la.frombuffer(memory)
     gate = threading.Event()
-    blocker = la.zeros(100_000)
+    blocker = la.zeros(100_000, ctx=la.cpu())
     la.engine.get().push_sync(lambda run: gate.wait(10), la.cpu(), [], [blocker.var])
     y = x + blocker  # would wait for ever if ops on the memory had to be over
     del x
@@ -280,6 +280,7 @@ def test_imported_memory_is_shared_with_its_owner():
     assert both(a, np.frombuffer(data, "u1")) and la.shares_memory(a, memoryview(data))
 
 
+@pytest.mark.host  # NumPy's arrays on our memory
 def test_exported_memory_is_shared_with_its_array():
     x = la.arange(12.0).reshape(3, 4)
     for host in (np.asarray(x, copy=False), np.from_dlpack(x), np.asarray(x[1], copy=False)):

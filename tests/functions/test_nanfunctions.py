@@ -175,6 +175,7 @@ def told(function, *args, **options):
 
 @pytest.mark.parametrize("name", WARNED)
 @pytest.mark.parametrize("n", [1, 3, 700, 100_000])
+@pytest.mark.host  # a GPU's kernels give no warnings
 def test_slices_of_nans_are_told_of(name, n):
     a = np.ones((2, n))
     a[0] = np.nan
@@ -194,6 +195,7 @@ def test_slices_of_nans_are_told_of(name, n):
 
 
 @pytest.mark.parametrize("name", WARNED)
+@pytest.mark.host  # a GPU's kernels give no warnings
 def test_a_filter_makes_an_error_of_it(name):
     x = la.array([[1.0, 2.0], [np.nan, np.nan]])
     with warnings.catch_warnings(), pytest.raises(RuntimeWarning, match=WARNED[name][:8]):

@@ -7,7 +7,7 @@ import pytest
 
 import lazyarray as la
 
-from ..ops.compare import asynchronous, check, pending, same
+from ..ops.compare import asynchronous, check, on_gpu, pending, same
 
 rng = np.random.default_rng(3)  # not what others have drawn from: NumPy's errors depend on it
 
@@ -107,6 +107,8 @@ def test_polyfit(kwargs):
     for x in (X, X.astype("f4"), np.arange(12), X[:3], X[:, None], X[:0]):
         for y in (Y, np.stack([Y, 2 * Y, Y**2], 1), Y.astype("f4"), Y * 1j, Y[:3]):
             for deg in (0, 1, 3, -1):
+                if on_gpu() and "cov" in kwargs and deg >= len(x):
+                    continue  # of the inverse of a singular matrix no digit is certain
                 check("polyfit", x, y, deg, strides=False, **kwargs)
 
 

@@ -15,7 +15,7 @@ def bound():
     y = la.sym.tanh(la.sym.var("x") * la.sym.var("w")).sum()
     half = la.full(N, 0.5)
     grads = {"x": la.zeros(N), "w": la.zeros(N)}
-    return y.bind(la.cpu(0), {"x": la.ones(N), "w": half}, grads)
+    return y.bind(la.current_context(), {"x": la.ones(N), "w": half}, grads)
 
 
 def in_a_thread(f, *args):

@@ -49,6 +49,7 @@ def test_a_mask_may_lose_its_trues():
 
 
 @pytest.mark.parametrize("axis", [0, 1])
+@pytest.mark.host  # which zero is the minimum depends on the order
 def test_minimum_of_rows_in_a_pass_has_numpys_zeros(axis):
     a = np.where(np.random.default_rng(0).random((3000, 64)) < 0.5, 0.0, -0.0)
     got = (la.array(a) * 1.0).min(axis=axis).asnumpy()

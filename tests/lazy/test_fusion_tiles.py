@@ -7,6 +7,7 @@ import lazyarray as la
 from lazyarray import engine
 from lazyarray.lazy._lazy import _policy
 
+from ..ops.compare import on_gpu, there
 from .fusing import both, figures, same
 
 LEAST = int(_policy()["least"])
@@ -57,6 +58,7 @@ def test_any_tile(figure, n):
 
 
 @pytest.mark.parametrize("n", [300, 3999, 4000, 4001, 10_000, 40_000])
+@pytest.mark.host  # a GPU's kernels raise no flags
 def test_ready_operands_beside_open_work(n):
     """Whether a ready op runs at once or joins what is open: the same bits, errors at the wait."""
     rng = np.random.default_rng(2)
@@ -77,6 +79,7 @@ def test_ready_operands_beside_open_work(n):
     same(a, x + 1 + 1 + 1 + 1 + 1 + 1 + 1 + 1 + 1 + 1)
 
 
+@pytest.mark.host  # nothing runs inline on a GPU
 def test_it_joins():
     if engine.get().__class__.__name__ == "NaiveEngine":
         pytest.skip("nothing stays open")
@@ -106,9 +109,11 @@ ROWS = [(1, 5), (2, 1), (2, 7), (3, 8), (3, 300), (64, 33), (3, 70_001), (2, 3, 
 def test_few_long_rows(shape, name):
     """What a row of results starts from, for each size of an element."""
     rng = np.random.default_rng(3)
-    for code in DTYPES:
+    for code in there(DTYPES):
         if code in "FDG" and name.startswith("arg"):
             continue
+        if code in "eFD" and name == "prod" and on_gpu():
+            continue  # what overflows on the way and the signs of zeros depend on the order
         x = (rng.random(shape) * 4 - 1).astype(code)
         if code in "efdgFDG":
             x.flat[::3] = -0.0

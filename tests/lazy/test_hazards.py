@@ -93,6 +93,7 @@ def test_what_a_stopped_engine_refuses_is_an_error_of_its_array():
 # ---- floating-point flags -----------------------------------------------------------------------
 
 
+@pytest.mark.host  # a GPU's kernels give no warnings
 def test_each_warning_of_an_op_has_its_line(tier):
     y = la.array([1.0, 0.0]) / la.zeros(2)
     with pytest.warns(RuntimeWarning) as seen:
@@ -101,6 +102,7 @@ def test_each_warning_of_an_op_has_its_line(tier):
     assert [w.filename for w in seen] == [__file__] * 2
 
 
+@pytest.mark.host  # a GPU's kernels give no warnings
 def test_an_error_after_a_warning_has_its_line(tier):
     with np.errstate(divide="warn", invalid="raise"):
         y = la.array([1.0, 0.0]) / la.zeros(2)
@@ -109,6 +111,7 @@ def test_an_error_after_a_warning_has_its_line(tier):
     assert __file__ in caught.value.__notes__[0]
 
 
+@pytest.mark.host  # a GPU's kernels give no warnings
 def test_warnings_that_nobody_waits_for_do_not_pile_up():
     z = la.zeros(3)
     for _ in range(5000):
@@ -215,7 +218,10 @@ def fails_in_an_op():
     return a
 
 
-@pytest.mark.parametrize("failing", [fails_natively, fails_with_the_gil, fails_in_an_op])
+@pytest.mark.parametrize(
+    "failing",
+    [pytest.param(fails_natively, marks=pytest.mark.host), fails_with_the_gil, fails_in_an_op],
+)
 def test_an_array_whose_failure_was_raised_goes_away(tier, failing):
     def use():
         y = failing()
@@ -229,6 +235,7 @@ def test_an_array_whose_failure_was_raised_goes_away(tier, failing):
     assert gone() is None
 
 
+@pytest.mark.host  # a GPU's kernels raise no flags
 def test_failures_of_inline_ops_are_let_go():
     z = la.zeros(3)
 
@@ -254,6 +261,7 @@ def test_failures_that_nobody_waits_for_do_not_fill_memory():
     la.waitall()
 
 
+@pytest.mark.host  # NumPy's array on our memory
 def test_an_unaligned_view_is_numpys():
     x = la.zeros(17, dtype="i1")
     assert isinstance(x[8:16].view("f8"), la.NDArray)

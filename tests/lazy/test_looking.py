@@ -7,9 +7,7 @@ import pytest
 
 import lazyarray as la
 
-from ..ops.compare import on_gpu, pending, same
-
-pytestmark = pytest.mark.skipif(on_gpu(), reason="memory of the host")
+from ..ops.compare import pending, same
 
 
 def test_looking_waits_for_what_was_written_and_holds_back_what_comes():

@@ -105,6 +105,7 @@ def test_the_line_is_the_innermost_one_outside_the_package():
 
 
 @asynchronous  # else operators do all
+@pytest.mark.host  # nothing runs inline on a GPU
 def test_to_read_a_number_that_was_computed_at_the_call_is_no_wait():
     la.sync_report(reset=True)
     x = la.arange(4.0)

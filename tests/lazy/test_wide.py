@@ -11,6 +11,7 @@ from lazyarray.lazy import _lazy
 @pytest.mark.skipif(
     type(engine.get()).__name__ == "NaiveEngine", reason="runs everything at the call"
 )
+@pytest.mark.host  # of the CPU's BLAS
 def test_nothing_computes_beside_a_threaded_product():
     rng = np.random.default_rng(0)
     a = rng.random((300, 300))

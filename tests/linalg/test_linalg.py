@@ -272,6 +272,7 @@ def test_the_stricter_forms_of_linalg():
 
 @pytest.mark.parametrize("n", [2, 65])
 @pytest.mark.parametrize("name", ["inv", "solve", "cholesky", "det", "eigvalsh", "qr"])
+@pytest.mark.host  # of the CPU's x87 unit
 def test_a_flag_that_others_left_is_no_error(name, n):
     """Sorting a long double NaN leaves the x87 unit's invalid flag on the thread."""
     x = la.array(np.array([3, np.nan, 1, 2] * 100, "g"))

@@ -461,6 +461,7 @@ def test_a_loop_over_an_array_sees_what_it_writes():
     agree(sieve)
 
 
+@pytest.mark.host  # NumPy's array on our memory
 def test_a_view_that_is_not_aligned_is_numpys_of_the_same_memory():
     x = la.arange(17, dtype="u1")
     view = x[1:].view("f8")

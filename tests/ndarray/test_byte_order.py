@@ -20,6 +20,7 @@ def test_the_bytes_are_those_asked_for(kind):
     assert (y * 2).astype(dtype).tolist() == (x * 2).tolist()
 
 
+@pytest.mark.host  # NumPy's array on our memory
 def test_a_view_of_the_other_byte_order_has_other_values_and_is_written_through():
     x, y = np.array([1, 2, 300], "i2"), la.array([1, 2, 300], "i2")
     seen, shown = x.view(SWAPPED + "i2"), y.view(SWAPPED + "i2")

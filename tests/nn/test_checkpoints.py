@@ -119,8 +119,9 @@ def test_in_another_process(tmp_path):
     program = (
         "import pickle, sys, lazyarray as la\n"
         "with open(sys.argv[1], 'rb') as stream: kept = pickle.load(stream)\n"
-        "la.random.set_state(kept['streams'])\n"
-        "print(repr(kept['model'].train(3).bits()))\n"
+        f"with la.{la.current_context()!r}:\n"
+        "    la.random.set_state(kept['streams'])\n"
+        "    print(repr(kept['model'].train(3).bits()))\n"
     )
     done = subprocess.run(
         [sys.executable, "-c", program, str(path)], capture_output=True, text=True, timeout=60

@@ -180,7 +180,7 @@ np.flipud(m); np.roll(m, 1); np.roll(m, -1, axis=1); np.rot90(m);
 (lambda a: (a.put([0], 9), a)[1])(x.copy());
 (lambda a: (np.random.default_rng(0).shuffle(a), a)[1])(x.copy());
 (lambda a: (a.partition(2), a[2])[1])(x.copy()); x.dot(x); x.cumsum(); x.nonzero();
-x.clip(1, 3); x.repeat(2); x.searchsorted(2); x.take([0, 1]); x.tobytes()[:4]; x.nbytes;
+x.clip(1, 3); x.repeat(2); np.sort(x).searchsorted(2); x.take([0, 1]); x.tobytes()[:4]; x.nbytes;
 x.itemsize; x.strides; x.flags['C_CONTIGUOUS']; x.flags.owndata;
 x.conj(); x.real; x.byteswap()[0]; x.compress(x > 2); x.choose([[9] * 6] * 6); x.squeeze();
 x.swapaxes(0, 0); x.trace() if x.ndim > 1 else 0; m.trace(); m.diagonal(); m.flatten('F');

@@ -17,14 +17,9 @@ asynchronous = pytest.mark.skipif(naive, reason="the naive engine runs each op a
 
 def held():
     """An array whose writer waits for an event, and that event."""
-    x, event = la.zeros(3), threading.Event()
+    x, event = la.full(3, 7.0), threading.Event()
     x.wait_to_read()
-
-    def write(ctx):
-        event.wait(20)
-        ctx.numpy(x)[:] = 7
-
-    la.engine.get().push_sync(write, la.cpu(0), mutable_vars=[x.var])
+    la.engine.get().push_sync(lambda ctx: event.wait(20), la.cpu(0), mutable_vars=[x.var])
     return x, event
 
 
@@ -59,7 +54,6 @@ def test_large_work_is_awaited():
 
 
 @asynchronous
-@pytest.mark.host
 def test_the_loop_goes_on_meanwhile():
     async def main():
         x, event = held()
@@ -75,7 +69,6 @@ def test_the_loop_goes_on_meanwhile():
 
 
 @asynchronous
-@pytest.mark.host
 def test_a_sleeping_loop_is_woken():
     async def main():
         x, event = held()
@@ -121,7 +114,6 @@ def test_errors_are_raised_at_the_await():
 
 
 @asynchronous
-@pytest.mark.host
 def test_an_error_that_comes_while_it_is_awaited():
     async def main():
         x, event = held()
@@ -136,7 +128,6 @@ def test_an_error_that_comes_while_it_is_awaited():
 
 
 @asynchronous
-@pytest.mark.host
 def test_a_cancelled_await_leaves_the_array():
     async def main():
         x, event = held()
@@ -154,7 +145,6 @@ def test_a_cancelled_await_leaves_the_array():
 
 
 @asynchronous
-@pytest.mark.host
 def test_a_loop_that_is_closed_before():
     loop = asyncio.new_event_loop()
     x, event = held()
@@ -186,7 +176,6 @@ def test_without_a_loop():
 
 
 @asynchronous
-@pytest.mark.host
 def test_awaiting_is_no_wait():
     async def main():
         x, event = held()
@@ -200,7 +189,6 @@ def test_awaiting_is_no_wait():
 
 
 @asynchronous
-@pytest.mark.host
 def test_nothing_is_kept():
     async def main():
         x, event = held()

@@ -1,8 +1,11 @@
 """The memory's address, by NumPy's array interface."""
 
 import numpy as np
+import pytest
 
 import lazyarray as la
+
+pytestmark = pytest.mark.host
 
 
 def test_array_interface():

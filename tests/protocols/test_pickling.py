@@ -38,6 +38,9 @@ LARGE = {
     "columns": lambda: (la.ones((300, 400)) * 2).T,
     "another device": lambda: la.ones((300, 400), ctx=ONE),
 }
+ON_HOST = [
+    pytest.param(name, marks=[] if name == "another device" else pytest.mark.host) for name in LARGE
+]
 
 
 def memory(x):
@@ -51,7 +54,7 @@ def beside(x):
     return pickle.dumps(x, 5, buffer_callback=buffers.append), buffers
 
 
-@pytest.mark.parametrize("name", LARGE)
+@pytest.mark.parametrize("name", ON_HOST)
 def test_buffers_beside_a_pickle_are_not_copied(name):
     """Neither as they are made, nor as an array is made on them: they are shared, as NumPy's."""
     x = LARGE[name]()
@@ -69,6 +72,7 @@ def test_buffers_beside_a_pickle_are_not_copied(name):
     np.testing.assert_array_equal(y.asnumpy()[1:], x.asnumpy()[1:])
 
 
+@pytest.mark.host
 def test_buffers_that_can_not_be_written():
     """As NumPy's: an array on them is read-only, and copies nothing."""
     x = la.arange(100_000.0)
@@ -83,6 +87,7 @@ def test_buffers_that_can_not_be_written():
 
 @pytest.mark.parametrize("protocol", [4, 5])
 @pytest.mark.parametrize("name", ["rows", "columns"])
+@pytest.mark.host
 def test_an_array_gets_the_memory_that_came_within_a_pickle(name, protocol):
     """It is alone in having it, so what is recorded on it may run later."""
     x = LARGE[name]()
@@ -100,6 +105,7 @@ def test_an_array_gets_the_memory_that_came_within_a_pickle(name, protocol):
 
 
 @pytest.mark.parametrize("holds", [list, lambda b: [memoryview(b[0])], lambda b: (c for c in b)])
+@pytest.mark.host
 def test_a_buffer_that_somebody_has_is_shared(holds):
     x = LARGE["rows"]()
     told, (buffer,) = beside([x])
@@ -141,7 +147,7 @@ print(_share.export_count(x), _share.export_count(y), (x.sum() + y.sum()).item()
     assert done.stdout.split() == ["0", "1", "200000.0"]
 
 
-@pytest.mark.parametrize("name", LARGE)
+@pytest.mark.parametrize("name", ON_HOST)
 def test_pickling_copies_no_more_than_numpy(name):
     x = LARGE[name]()
     x.wait_to_read()
@@ -160,6 +166,7 @@ def allocations():
     return stats["hits"] + stats["misses"]
 
 
+@pytest.mark.host
 def test_pickling_lends_the_memory_no_longer_than_it_takes():
     x = la.ones(100_000)
     pickle.dumps(x, 5)

@@ -11,9 +11,9 @@ import lazyarray as la
 from lazyarray.lazy._lazy import Giving
 from lazyarray.ops import _rows
 
-from ..ops.compare import on_gpu, same
+from ..ops.compare import same
 
-pytestmark = pytest.mark.skipif(on_gpu(), reason="memory of the host")
+pytestmark = pytest.mark.host
 rng = np.random.default_rng(7)
 TAKEN = 65536  # bytes
 SIZES = [TAKEN // 8 - 1, TAKEN // 8, TAKEN // 8 + 1, 40_000]

@@ -1,5 +1,7 @@
 // A stand-in for cuBLAS: the few functions that lazyarray calls by address, as tasks of a stream.
+#include <algorithm>
 #include <complex>
+#include <cstdlib>
 
 #include "api.h"
 
@@ -14,9 +16,15 @@ struct Handle {
 
 constexpr int kInvalid = 7, kFailed = 13;  // CUBLAS_STATUS_INVALID_VALUE, ..._EXECUTION_FAILED
 
-// The bytes that `count` matrices of rows x cols reach over, from the first.
+// The bytes that `count` matrices of rows x cols reach over.
 size_t reach(int rows, int cols, int lead, long long step, int count, size_t item) {
-    return ((count - 1) * step + (cols - 1) * static_cast<long long>(lead) + rows) * item;
+    return ((count - 1) * std::abs(step) + (cols - 1) * static_cast<long long>(lead) + rows) * item;
+}
+
+// The first of these bytes: matrices may follow each other backwards.
+template <class T>
+Address lowest(const T* first, long long step, int count) {
+    return reinterpret_cast<Address>(first) + (count - 1) * std::min(step, 0LL) * static_cast<long long>(sizeof(T));
 }
 
 // In column order: c[i, j] = alpha sum_l op(a)[i, l] op(b)[l, j] + beta c[i, j].
@@ -42,16 +50,15 @@ int gemm(const char* name, void* handle, int ta, int tb, int m, int n, int k, co
             });
             return kSuccess;
         }
-        const Address pa = reinterpret_cast<Address>(a), pb = reinterpret_cast<Address>(b),
-                      pc = reinterpret_cast<Address>(c);
+        const Address pa = lowest(a, sa, count), pb = lowest(b, sb, count), pc = lowest(c, sc, count);
         const size_t na = ta ? reach(k, m, lda, sa, count, sizeof(T)) : reach(m, k, lda, sa, count, sizeof(T));
         const size_t nb = tb ? reach(n, k, ldb, sb, count, sizeof(T)) : reach(k, n, ldb, sb, count, sizeof(T));
         const size_t nc = reach(m, n, ldc, sc, count, sizeof(T));
         Device *da = s.owner(pa, na), *db = s.owner(pb, nb), *dc = s.owner(pc, nc);
         if (!da || !db || !dc) return kInvalid;
-        const T* x = reinterpret_cast<const T*>(da->memory.bytes(pa));
-        const T* y = reinterpret_cast<const T*>(db->memory.bytes(pb));
-        T* z = reinterpret_cast<T*>(dc->memory.bytes(pc));
+        const T* x = reinterpret_cast<const T*>(da->memory.bytes(pa)) - (count - 1) * std::min(sa, 0LL);
+        const T* y = reinterpret_cast<const T*>(db->memory.bytes(pb)) - (count - 1) * std::min(sb, 0LL);
+        T* z = reinterpret_cast<T*>(dc->memory.bytes(pc)) - (count - 1) * std::min(sc, 0LL);
         s.note("%s stream=%zu m=%d n=%d k=%d count=%d", name, stream->number, m, n, k, count);
         Task task;
         task.name = name;
