@@ -51,6 +51,8 @@ cdef extern from "lazy/cuda/runner.h" namespace "lazyarray::cuda" nogil:
         atomic[uint64_t] launched
         cppmap[string, uint64_t] hosted()
 
+    atomic[uint64_t] graphs "lazyarray::cuda::Graphs::launched"
+
     cdef cppclass GpuStream "lazyarray::cuda::Stream":
         void* raw
 
@@ -128,6 +130,11 @@ def gpu_view(Tensor x not None, owner=None):
 def kernels_launched():
     """How many kernels were launched so far."""
     return 0 if _gpu_runner is NULL else _gpu_runner.launched.load()
+
+
+def graphs_launched():
+    """How many graphs were: each is what an operator of a program launches, kept by the device."""
+    return graphs.load()
 
 
 def hosted_ops():

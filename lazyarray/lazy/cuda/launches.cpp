@@ -58,6 +58,8 @@ Error* Launches::play(const Stream& stream, Blas& blas) const {
   return nullptr;
 }
 
+std::atomic<uint64_t> Graphs::launched{0};
+
 Graphs::~Graphs() {
   for (Known& k : known_) forget(k);
 }
@@ -113,6 +115,7 @@ Error* Graphs::give(const Launches& launches, const Stream& stream, Blas& blas) 
     stream.gpu->look();
     return driver().check("cuGraphLaunch", r);
   }
+  launched.fetch_add(1, std::memory_order_relaxed);
   if (known->last) known->last->unref();
   Error* error = nullptr;
   known->last = stream.gpu->record(stream, &error);

@@ -57,9 +57,10 @@ class Graphs final : public Kept {
   ~Graphs() override;
   // Gives them to the stream.
   Error* give(const Launches& launches, const Stream& stream, Blas& blas);
+  static std::atomic<uint64_t> launched;  // graphs, by all
 
  private:
-  static constexpr size_t kKept = 4, kLeast = 3;  // graphs; launches that are worth one
+  static constexpr size_t kKept = 16, kLeast = 3;  // graphs; launches that are worth one
   static constexpr int kVain = 64;                // so often without a graph that served, and no more are made
 
   struct Known {
