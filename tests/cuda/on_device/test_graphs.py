@@ -1,4 +1,4 @@
-"""CUDA graphs: what an operator of a program launches is kept, and given to the device in one go."""
+"""CUDA graphs: what an operator of a program launches is kept, and given to the device at once."""
 
 import threading
 
