@@ -115,18 +115,22 @@ def made():
     return [line for line in _sim.log(clear=False) if "cuStreamCreate" in line]
 assert e.stats()["threads"] == 0 and not made()
 x = la.ones(10, ctx=g)
-x.wait_to_read()
-assert e.stats()["threads"] == len(made()) == 1
+x.wait_to_read()  # whoever waits launches by itself, sooner than a worker that has to wake
+assert (e.stats()["threads"], len(made())) == (0, 1)
+w = e.new_variable()
+e.push_sync(lambda c: None, g, [], [w])
+e.wait_for_var(w)
+assert (e.stats()["threads"], len(made())) == (1, 2)
 y = la.array(np.ones(10), ctx=g)
 y.wait_to_read()
-assert e.stats()["threads"] == len(made()) == 2
+assert (e.stats()["threads"], len(made())) == (2, 3)
 y.asnumpy()
-assert e.stats()["threads"] == len(made()) == 3
+assert (e.stats()["threads"], len(made())) == (3, 4)
 assert all("priority=0" in line for line in made())
 v = e.new_variable()
 e.push_sync(lambda c: None, g, [], [v], prop=la.engine.FnProperty.GPU_PRIORITIZED)
 e.wait_for_var(v)
-assert e.stats()["threads"] == len(made()) == 4
+assert (e.stats()["threads"], len(made())) == (4, 5)
 assert "priority=-5" in made()[-1]
 """
     run(code, LAZYARRAY_GPU_WORKER_NTHREADS="1")

@@ -90,6 +90,9 @@ struct Operator {
   // What a waiter may run, and what occupies a core.
   bool compute() const { return payload.native && !payload.async && !device.has_streams(); }
 
+  // It gives work to a device, and is soon done.
+  bool launch() const { return payload.native && prop == Prop::NORMAL && device.has_streams(); }
+
   // It always runs and is over elsewhere (a collective): it only tells somebody, so it is soon done.
   bool hands_over() const { return payload.async && prop == Prop::NO_SKIP; }
 

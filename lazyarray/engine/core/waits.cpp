@@ -64,8 +64,11 @@ bool Engine::waits_for_stack(Operator* op) {
 bool Engine::may_help(const Operator* op) const {
   if (op->state != Operator::READY || !op->pool) return false;
   if (op->pool == &here_) return true;  // there are no workers for it
+  if (tls.helping) return false;
+  // A launch is sooner here than by a worker that has to wake; if all of them sleep, none is at it.
+  if (op->launch()) return op->pool->idle == op->pool->threads;
   // A waiter that finds no free core may still run what is over sooner than a hand-off.
-  return !tls.helping && op->compute() && (has_cores(op) || op->cost_ns < kHandOff);
+  return op->compute() && (has_cores(op) || op->cost_ns < kHandOff);
 }
 
 // Whether it is one that a waiter may bring on. Not inside an op, whose end others may wait for.
@@ -122,7 +125,9 @@ Operator* Engine::any_helpable() {
     if (may_assist(op)) return op;
   const bool full = native_running_ >= cores_;
   for (auto& p : pools_) {
-    if (!p->compute || tls.helping) continue;
+    if (tls.helping) continue;
+    if (p->head && p->head->launch() && may_help(p->head)) return p->head;
+    if (!p->compute) continue;
     int budget = full ? 64 : INT_MAX;  // with a free core the first one found will do
     for (Operator* op = p->head; op && budget-- > 0; op = op->queue_next)
       if (may_help(op)) return op;
