@@ -53,6 +53,8 @@ def cpu(device_id: int = 0) -> Context:
 def cpu_pinned(device_id: int = 0) -> Context:
     """Host memory that a GPU can copy from directly; without a GPU it is ordinary memory.
 
+    Where there is one, it is opened: arrays that are made there before would be ordinary ones.
+
     Args:
         device_id: the number of the GPU that is to copy.
     Returns: a :class:`Context`.
@@ -62,7 +64,10 @@ def cpu_pinned(device_id: int = 0) -> Context:
     >>> la.cpu_pinned()
     cpu_pinned(0)
     """
-    return Context("cpu_pinned", device_id)
+    place = Context("cpu_pinned", device_id)
+    if cuda.count() > place.device_id:
+        cuda.open_device(place.device_id)
+    return place
 
 
 def gpu(device_id: int = 0) -> Context:

@@ -136,6 +136,26 @@ assert "priority=-5" in made()[-1]
     run(code, LAZYARRAY_GPU_WORKER_NTHREADS="1")
 
 
+def test_memory_is_pinned_before_a_gpu_is_named():
+    """It was ordinary memory, for good: copies took six times as long."""
+    code = """
+import lazyarray as la
+from cupy import _sim
+x = la.zeros(1000, ctx=la.cpu_pinned())
+x.wait_to_read()
+assert any("cuMemHostAlloc" in line for line in _sim.log(clear=False))
+y = x.to_device(la.gpu(0))
+assert float(y.sum()) == 0
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**os.environ, **environment()},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+
+
 @pytest.mark.parametrize("prop", ["NORMAL", "COPY_TO_GPU", "COPY_FROM_GPU", "GPU_PRIORITIZED"])
 def test_numbers_of_workers(prop):
     """Half of the copy pool's are for each direction."""
