@@ -8,7 +8,7 @@ from lazyarray.lazy import _lazy
 from lazyarray.lazy._lazy import _set_policy
 
 # Around what a thread and a block keep (Launch::elements, kThreads, kRow).
-LENGTHS = [2, 3, 31, 32, 33, 64, 65, 127, 128, 129, 513, 1024, 1025, 2048, 2049, 4095, 4096, 4097]
+LENGTHS = [2, 3, 32, 33, 64, 65, 129, 1024, 1025, 2049, 4096, 4097]
 
 
 def softmax(np, x):
@@ -61,7 +61,7 @@ def check(program, *arrays, most=None):
 
 
 @pytest.mark.parametrize("n", LENGTHS)
-@pytest.mark.parametrize("m", [1, 3, 70])
+@pytest.mark.parametrize("m", [1, 70])
 @pytest.mark.parametrize("program", [softmax, layer_norm, log_sum_exp, in_place])
 def test_rows_are_read_once(gpu, program, m, n):
     x = np.random.default_rng(n).standard_normal((m, n)).astype("f")
