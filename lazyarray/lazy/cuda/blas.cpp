@@ -67,6 +67,13 @@ bool Blas::describe(Instr& in, Product& to) const {
   return true;
 }
 
+Error* Blas::open(const Stream& stream) {
+  Entered here(*stream.gpu);
+  Error* error = nullptr;
+  library_on(stream, &error);
+  return error;
+}
+
 Error* Blas::run(const Product& p, const Stream& stream) {
   Entered here(*stream.gpu);
   Error* error = nullptr;
@@ -98,9 +105,12 @@ bool Blas::Matrix::fits(npy_intp step, npy_intp least, npy_intp size) {
 }
 
 void* Blas::library_on(const Stream& stream, Error** error) {
-  std::lock_guard<std::mutex> g(mu_);
-  void*& h = libraries_[stream.number];
-  if (h) return h;
+  {
+    std::lock_guard<std::mutex> g(mu_);
+    if (auto found = libraries_.find(stream.number); found != libraries_.end()) return found->second;
+  }
+  // Nobody else makes one for this thread's stream. Memory is asked for under no lock: that takes the GIL.
+  void* h = nullptr;
   int status = create_(&h);
   if (!status) status = set_stream_(h, stream.raw);
   void* owner = nullptr;  // for good, as the handle
@@ -108,9 +118,10 @@ void* Blas::library_on(const Stream& stream, Error** error) {
   if (space) status = set_space_(h, space, kSpace);
   if (status) {
     *error = new Error(Error::RUNTIME, "cuBLAS can't start: status " + std::to_string(status));
-    h = nullptr;
+    return nullptr;
   }
-  return h;
+  std::lock_guard<std::mutex> g(mu_);
+  return libraries_[stream.number] = h;
 }
 
 }  // namespace lazyarray::cuda

@@ -32,6 +32,8 @@ class Blas {
   // What a matmul instruction is for it; false if it is not one that goes this way. Nothing is to be done if
   // `count` is 0.
   bool describe(Instr& in, Product& to) const;
+  // Makes ready for products on a stream, which may take the GIL; run() does it, too.
+  Error* open(const Stream& stream);
   Error* run(const Product& p, const Stream& stream);
 
  private:

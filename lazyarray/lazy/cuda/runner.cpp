@@ -90,8 +90,11 @@ Error* Runner::run(Instr& in, const Crew*) {
     Product product;
     if (is_product(in) && blas.describe(in, product)) {
       if (product.count == 0) return nullptr;
-      if (Launches* to = collected()) return to->add(product), nullptr;
-      return blas.run(product, *stream);
+      Launches* const to = collected();
+      if (!to) return blas.run(product, *stream);
+      if (Error* e = blas.open(*stream)) return e;  // now: Graphs::give() holds a lock
+      to->add(product);
+      return nullptr;
     }
     bool ran = false;
     if (Error* e = launch_collected(*stream)) return e;
