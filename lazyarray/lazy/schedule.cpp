@@ -26,7 +26,7 @@ std::shared_ptr<Report> Scheduler::report() {
   return report_;
 }
 
-bool Scheduler::arrange(const std::vector<Instr*>& segment, bool kept) {
+bool Scheduler::arrange(const std::vector<Instr*>& segment, bool often) {
   bool fusing = false;
   for (Instr* in : segment) {
     if (!fuses || in->cost_ns < policy_->fuse_ns || !fuser_.fusable(*in)) continue;
@@ -38,13 +38,13 @@ bool Scheduler::arrange(const std::vector<Instr*>& segment, bool kept) {
     std::vector<Stage>& stages = fuser_.cut(segment, ++plan_);
     plan_++;
     for (Stage& s : stages)
-      if (!s.instrs.empty()) add(s.instrs.data(), s.instrs.size(), &s, kept);
+      if (!s.instrs.empty()) add(s.instrs.data(), s.instrs.size(), &s, often);
   } else {
     plan_++;
     int index = 0;
     for (Instr* const& in : segment) {
       in->index = index++;
-      add(&in, 1, nullptr, kept);
+      add(&in, 1, nullptr, often);
     }
   }
   return fusing;
@@ -129,7 +129,7 @@ void Scheduler::drop(void* arg) {
   me->store_->watch_idle();  // the last of its chunks may have died
 }
 
-void Scheduler::add(Instr* const* instrs, size_t n, Stage* stage, bool kept) {
+void Scheduler::add(Instr* const* instrs, size_t n, Stage* stage, bool often) {
   int join = -1;
   double ns = 0;
   int64_t bytes = 0;
@@ -169,7 +169,7 @@ void Scheduler::add(Instr* const* instrs, size_t n, Stage* stage, bool kept) {
     bundles_.back()->device = device;
     bundles_.back()->backend = &executor_->on(device);
     bundles_.back()->open = cheap;
-    if (kept) bundles_.back()->kept = bundles_.back()->backend->keep();
+    if (often) bundles_.back()->kept = bundles_.back()->backend->keep();
   }
   Bundle& p = *bundles_[join];
   const size_t begin = p.instrs.size();

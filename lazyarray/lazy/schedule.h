@@ -54,8 +54,8 @@ class Scheduler {
 
   // Cuts a segment into bundles, in an order that keeps program order on every chunk; whether any of it
   // is fused. They are the caller's; what a chunk's notes say holds until the next call.
-  // `kept`: they run again and again.
-  bool arrange(const std::vector<Instr*>& segment, bool kept = false);
+  // `often`: they run again and again.
+  bool arrange(const std::vector<Instr*>& segment, bool often = false);
   const std::vector<Bundle*>& arranged() const { return bundles_; }
 
   // Pushes a segment and empties it. Without memory (std::bad_alloc) what is not pushed stays in it, in
@@ -77,7 +77,7 @@ class Scheduler {
   // what it reads or writes) if both are cheap; otherwise it opens a bundle. So an edge always leads
   // from an older bundle to a younger one, bundles pushed by age keep program order on every chunk, and
   // bundles with no edge between them are separate operators: a wait on one never waits for the other.
-  void add(Instr* const* instrs, size_t n, Stage* stage, bool kept);
+  void add(Instr* const* instrs, size_t n, Stage* stage, bool often);
 
   // An output is a temporary of its stage if nobody can ever use it outside: no handle is left
   // (the deletion was recorded, in effect, before this flush), and every reference is one of the

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from lazyarray.lazy.cuda.source import UNROLL, Spec, keeps_rows, prelude, source
+from lazyarray.lazy.cuda.source import UNROLL, Spec, combines, prelude, source
 
 SIM = Path(__file__).parent / "sim"
 _PROLOGUE = '#include <device.h>\n#include "fibers.h"\n'
@@ -52,9 +52,7 @@ class Kernels:
             code = body(spec).replace("void kernel(", f"void kernel_{n}(")
             code = code.replace("void combine(", f"void combine_{n}(")
             text.append(f"namespace n{n} {{\n{code}\nSIM_KERNEL(kernel_{n})\n")
-            text.append(
-                (f"SIM_KERNEL(combine_{n})\n" if spec[1] and not keeps_rows(spec) else "") + "}\n"
-            )
+            text.append((f"SIM_KERNEL(combine_{n})\n" if combines(spec) else "") + "}\n")
         made, lib = path.with_suffix(".cpp"), path.with_suffix(".so")
         made.write_text("".join(text))
         flags = "-std=c++17 -O0 -fPIC -shared -ffp-contract=off -w".split()

@@ -90,7 +90,7 @@ struct Operator {
   // What a waiter may run, and what occupies a core.
   bool compute() const { return payload.native && !payload.async && !device.has_streams(); }
 
-  // It gives work to a device, and is soon done.
+  // It gives work to a device, and is soon done: a waiter may run it, too, and it occupies no core.
   bool launch() const { return payload.native && prop == Prop::NORMAL && device.has_streams(); }
 
   // It always runs and is over elsewhere (a collective): it only tells somebody, so it is soon done.

@@ -126,7 +126,7 @@ Operator* Engine::any_helpable() {
   const bool full = native_running_ >= cores_;
   for (auto& p : pools_) {
     if (tls.helping) continue;
-    if (p->head && p->head->launch() && may_help(p->head)) return p->head;
+    if (p->head && may_help(p->head)) return p->head;
     if (!p->compute) continue;
     int budget = full ? 64 : INT_MAX;  // with a free core the first one found will do
     for (Operator* op = p->head; op && budget-- > 0; op = op->queue_next)

@@ -8,7 +8,7 @@ from typing import Any
 
 from lazyarray.lazy import _lazy
 from lazyarray.lazy.cuda import calls, compiler, views
-from lazyarray.lazy.cuda.source import Unsupported, keeps_rows, source, words
+from lazyarray.lazy.cuda.source import Unsupported, combines, source, words
 
 __all__ = ["allocate", "compiled", "library", "quiesce", "reclaim", "scope", "view"]
 
@@ -36,7 +36,7 @@ def compiled(number: int, spec: Any, given: int) -> tuple[int, int] | None:
         with cupy.cuda.Device(number):
             module = compiler.module(text)
             kernel = module.get_function("kernel")
-            combine = module.get_function("combine") if spec[1] and not keeps_rows(spec) else None
+            combine = module.get_function("combine") if combines(spec) else None
         _functions[key] = kernel, combine
     kernel, combine = _functions[key]
     return kernel.ptr, combine.ptr if combine is not None else 0

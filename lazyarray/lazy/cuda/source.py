@@ -43,7 +43,7 @@ from lazyarray.lazy.cuda.expressions import (
 )
 from lazyarray.lazy.formulas import JOINS
 
-__all__ = ["UNROLL", "Spec", "Unsupported", "keeps_rows", "prelude", "source", "words"]
+__all__ = ["UNROLL", "Spec", "Unsupported", "combines", "prelude", "source", "words"]
 
 UNROLL = 4
 """Elements a thread of an elementwise kernel; a block of 256 threads takes 256 * UNROLL."""
@@ -79,8 +79,13 @@ def words(spec: Spec) -> int:
 
 
 def keeps_rows(spec: Spec) -> bool:
-    """Whether it is one kernel for reductions of rows and what needs them; it has no "combine"."""
+    """Whether it is one kernel for reductions of rows and what needs them."""
     return spec[2].startswith("rows")
+
+
+def combines(spec: Spec) -> bool:
+    """Whether its source has a second kernel, "combine", for reductions in pieces."""
+    return spec[1] > 0 and not keeps_rows(spec)
 
 
 def _kernel(spec: Spec) -> _Kernel:
@@ -191,9 +196,9 @@ class _Kernel:
             if s[0] == "const":
                 word = self.constant_word + 2 * s[2]
                 words = ", ".join(f"a.w[{word + i}]" for i in range(2 if name == "c16" else 1))
-                lines.append(f"  const {name} v{s[1]} = from_words<{name}>({words});")
+                lines.append(f"const {name} v{s[1]} = from_words<{name}>({words});")
             elif self.operands[s[2]].kind == "one":
-                lines.append(f"  const {name} v{s[1]} = *p{s[2]};")
+                lines.append(f"const {name} v{s[1]} = *p{s[2]};")
         return lines
 
     def each(self, first: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
@@ -253,10 +258,6 @@ def _indented(lines: list[str], by: int = 2) -> list[str]:
     return [" " * by + line for line in lines]
 
 
-def _unindented(lines: list[str]) -> list[str]:
-    return [line.strip() for line in lines]
-
-
 def _unrolled(element: str, guard: str, body: list[str]) -> list[str]:
     """A loop over the elements k of a thread; nothing without a body."""
     if not body:
@@ -280,7 +281,7 @@ class _Elementwise(_Kernel):
         lines += [
             f"  const {index} n = a.w[0];",
             f"  const {index} start = {index}(blockIdx.x) * {block} + threadIdx.x;",
-            *self.once(first),
+            *_indented(self.once(first)),
         ]
         lines += [f"  i8 {p.offset}[{UNROLL}];" for p in strided]
         lines += [f"  {TYPES[self.dtypes[s[1]]]} v{s[1]}[{UNROLL}];" for s in each]
@@ -363,7 +364,7 @@ class _Reduction(_Totals):
             f"  const {index} o = {index}(blockIdx.x) * blockDim.{lanes} + threadIdx.{lane};",
             f"  const {index} begin = blockIdx.y * split;",
             f"  const {index} end = reduced - begin < split ? reduced : begin + split;",
-            *self.once(first),
+            *_indented(self.once(first)),
         ]
         for t in self.totals:
             start = ", ".join([t.start] * UNROLL)
@@ -510,11 +511,11 @@ class _Rows(_Totals):
                 case ("load", v, operand):
                     lines += [
                         f"v{v}[k] = {TYPES[self.dtypes[v]]}();",
-                        *self.inside(operand, f"v{v}[k] = {{}};"),
+                        *self.inside(operand, f"v{v}[k] = ", ""),
                     ]
                 case ("store", operand, v):
                     stored = cast(self.dtypes[v], self.operands[operand].dtype, self.value(v))
-                    lines += self.inside(operand, f"{{}} = {stored};")
+                    lines += self.inside(operand, "", f" = {stored}")
                 case ("op", name, ins, outs, given, made):
                     parts = expressions(name, ins, outs, [self.value(v) for v in given])
                     lines += [f"v{v}[k] = {part};" for v, part in zip(made, parts, strict=True)]
@@ -533,16 +534,16 @@ class _Rows(_Totals):
     def value(self, v: int) -> str:
         return f"v{v}[k]" if v in self.many else f"v{v}"
 
-    def inside(self, operand: int, text: str) -> list[str]:
-        """A line about an operand's element ``{}``, if there is such an element."""
+    def inside(self, operand: int, before: str, after: str) -> list[str]:
+        """What is done with an operand's element, written between these, if there is one."""
         p = self.operands[operand]
         if p.kind == "dense":
-            return [f"if (o < kept && r < reduced) {text.format(f'p{operand}[o * reduced + r]')}"]
+            return [f"if (o < kept && r < reduced) {before}p{operand}[o * reduced + r]{after};"]
         return [
             "if (o < kept && r < reduced) {",
             f"  i8 o{operand} = base{operand};",
             *_indented(self.offsets([p], "r", range(self.kept, self.kept + self.reduced), "o{}")),
-            f"  {text.format(f'*({p.type}*)(p{operand} + o{operand})')}",
+            f"  {before}*({p.type}*)(p{operand} + o{operand}){after};",
             "}",
         ]
 
@@ -550,11 +551,11 @@ class _Rows(_Totals):
         """A statement on what is one for a row."""
         match s:
             case ("const", *_):
-                return _unindented(self.once([s]))
+                return self.once([s])
+            case ("load", _, operand) if self.operands[operand].kind == "one":
+                return self.once([s])
             case ("load", v, operand):
-                p, name = self.operands[operand], TYPES[self.dtypes[s[1]]]
-                if p.kind == "one":
-                    return _unindented(self.once([s]))
+                p, name = self.operands[operand], TYPES[self.dtypes[v]]
                 place = f"*({p.type}*)(p{operand} + base{operand})"
                 return [f"const {name} v{v} = o < kept ? {place} : {name}();"]
             case ("store", operand, v):
@@ -562,10 +563,8 @@ class _Rows(_Totals):
                 stored = cast(self.dtypes[v], p.dtype, f"v{v}")
                 place = f"*({p.type}*)(p{operand} + base{operand})"
                 return [f"if (o < kept && member == 0) {place} = {stored};"]
-            case ("op", name, ins, outs, given, made):
-                parts = expressions(name, ins, outs, [f"v{v}" for v in given])
-                made_of = zip(made, outs, parts, strict=True)
-                return [f"const {TYPES[dtype]} v{v} = {part};" for v, dtype, part in made_of]
+            case ("op", *_):
+                return self.statements([s], set(), "")
             case ("reduce", _, _, out, _, made, *_):
                 t = self.total(s)
                 name, r = TYPES[t.acc], t.number

@@ -79,7 +79,8 @@ def test_dtypes(gpu, dtype):
         return x * x - total, total
 
     kernels = check(program, x)
-    assert kernels == (1 if dtype != "B" else kernels)
+    if dtype != "B":  # whose sums are of another dtype
+        assert kernels == 1
 
 
 @pytest.mark.parametrize("axes", [(1, 2), (2,), (0, 1, 2)])
@@ -152,8 +153,7 @@ def test_kernels_that_a_row_begins_and_ends(gpu):
     check(program, x, most=1)
 
 
-def test_the_bits_do_not_depend_on_what_else_is_recorded(gpu):
-    """The same rows give the same sums, run after run."""
+def test_the_bits_are_the_same_at_each_run(gpu):
     x = la.array(np.random.default_rng(0).standard_normal((33, 1000)))
     first = softmax(la, x).asnumpy()
     for _ in range(3):
