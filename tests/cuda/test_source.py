@@ -41,18 +41,23 @@ extern "C" __global__ void kernel(Args a) {
   #pragma unroll
   for (int k = 0; k < 4; ++k) {
     const u4 i = start + k * 256;
-    if (i < n) {
-      v0[k] = p0[i];
-    }
+    v0[k] = f4();
+    if (i < n) v0[k] = p0[i];
+  }
+  f4 v3[4];
+  #pragma unroll
+  for (int k = 0; k < 4; ++k) {
+    v3[k] = v0[k] * v1;
+  }
+  f4 v4[4];
+  #pragma unroll
+  for (int k = 0; k < 4; ++k) {
+    v4[k] = v3[k] + v2;
   }
   #pragma unroll
   for (int k = 0; k < 4; ++k) {
     const u4 i = start + k * 256;
-    if (i < n) {
-      const f4 v3 = v0[k] * v1;
-      const f4 v4 = v3 + v2;
-      p2[i] = v4;
-    }
+    if (i < n) p2[i] = v4[k];
   }
 }
 """
@@ -102,12 +107,34 @@ _TWO = (("const", 0, 1), ("const", 1, 0), ("store", 0, 0), ("store", 1, 1))
 FILLS: list[Spec] = [
     (1, 0, "", False, ((d, "dense"), ("b", "dense")), "b" + d, _TWO) for d in "?bBhHiIlLqQefdFD"
 ]
+STEPS = list(itertools.product("fdD", [2, 4, 5, 8, 9, 16, 17, 32, 33]))
+
+
+def totals(dtype: str, given: int) -> Spec:
+    """Adds operands up. The sum of a half is stored, too, and then the first is loaded again."""
+    loads = tuple(("load", v, v) for v in range(given))
+    body: list[tuple[object, ...]] = []
+    last = 0
+    for v in range(1, given):
+        body.append(("op", "add", dtype * 2, dtype, (last, v), (given + v,)))
+        last = given + v
+        if v == given // 2:
+            body.append(("store", given, last))
+    again, total = 2 * given, 2 * given + 1
+    body.append(("load", again, 0))
+    body.append(("op", "add", dtype * 2, dtype, (last, again), (total,)))
+    body.append(("store", given + 1, total))
+    operands = tuple((dtype, ("dense", "strided")[n % 2]) for n in range(given + 2))
+    return (1, 0, "", False, operands, "", (*loads, *body))
+
+
 SCALAR: Spec = (0, 0, "", False, *sums(0, False, ("strided", "one", "dense"))[4:])
 
 
 @pytest.fixture(scope="module")
 def kernels(tmp_path_factory: pytest.TempPathFactory) -> Kernels:
     specs = [AXPY, IN_PLACE, SCALAR, *FILLS, *(sums(*layout) for layout in LAYOUTS)]
+    specs += [totals(*step) for step in STEPS]
     return Kernels(specs, tmp_path_factory.mktemp("kernels"))
 
 
@@ -145,6 +172,18 @@ def test_fused(kernels: Kernels, n: int) -> None:
     kernels.elementwise(AXPY, [x, np.broadcast_to(a, n), out[:n]], [np.float32(0.1)])
     np.testing.assert_array_equal(out[:n], x * a + np.float32(0.1))
     assert out[n] == -1
+
+
+@pytest.mark.parametrize(("dtype", "given"), STEPS)
+def test_elements_in_step(kernels: Kernels, dtype: str, given: int) -> None:
+    """Four, two, or one of a thread's at once, by how much is alive."""
+    spec, n = totals(dtype, given), 1500
+    arrays = [operand(d, kind, (n,)) for d, kind in spec[4]]
+    for number, array in enumerate(arrays[:given]):
+        array[:] = np.arange(n) % (7 + number)
+    kernels.elementwise(spec, arrays)
+    np.testing.assert_array_equal(arrays[given], sum(arrays[: given // 2 + 1]))
+    np.testing.assert_array_equal(arrays[given + 1], sum(arrays[:given]) + arrays[0])
 
 
 @pytest.mark.parametrize(("axes", "wide", "kinds"), LAYOUTS)

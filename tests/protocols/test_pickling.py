@@ -218,7 +218,6 @@ def test_pickles_name_no_file_of_ours():
         (7, bytearray(24), "f8", (3,), False),
         (None, bytearray(24)),
     ],
-    ids=str,
 )
 def test_what_no_array_was_pickled_as(laid):
     with pytest.raises((TypeError, ValueError, AttributeError)):

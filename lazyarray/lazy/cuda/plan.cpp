@@ -95,6 +95,10 @@ GpuPlanner::Builder::Builder(GpuPlan& plan, Instr* const* instrs, size_t n, cons
 
 void GpuPlanner::Builder::build() {
   plan_.memory.resize(n_);
+  last_.resize(ids_.size());
+  for (size_t m = 0; m < n_; ++m)
+    for (int k = 0; k < instrs_[m]->nop; ++k)
+      if (const Chunk* c = instrs_[m]->ops[k].chunk) last_[ids_.at(c)] = m;
   for (size_t m = 0; m < n_; ++m) {
     place(m);
     if (!plan_.possible) return;
@@ -140,9 +144,51 @@ std::vector<bool> GpuPlanner::Builder::reduced_of(Instr& in, int level) const {
   return out;
 }
 
-bool GpuPlanner::Builder::fits(const Group& g, size_t m, int level, const std::vector<bool>& reduced, size_t words) const {
+size_t GpuPlanner::Builder::view(const Group& g, Instr& in, int k, int level) const {
+  const int id = ids_.at(in.ops[k].chunk), dtype = in.kernel->dtypes[k];
+  const bool memory = !may_be_register(in, k);
+  Steps steps;
+  if (memory) steps = steps_of(in, k, level);
+  size_t at = 0;
+  while (at < g.views.size()) {
+    const View& v = g.views[at];
+    if (v.chunk == id && v.dtype == dtype && (!memory || (v.offset == in.ops[k].offset && v.steps == steps))) break;
+    ++at;
+  }
+  return at;
+}
+
+void GpuPlanner::Builder::add(Group& g, size_t m, int level) const {
   Instr& in = *instrs_[m];
-  if (g.level != level || g.members.size() >= kMembers || g.words + words > kWords) return false;
+  g.members.push_back(m);
+  for (int k = 0; k < in.nop; ++k) {
+    if (!in.ops[k].chunk) {
+      g.words += 2;
+    } else if (view(g, in, k, level) == g.views.size()) {
+      const bool made = in.writes(k) && may_be_register(in, k);
+      g.views.push_back({ids_.at(in.ops[k].chunk), in.ops[k].offset, in.kernel->dtypes[k], steps_of(in, k, level), made});
+      g.words += level + 1;
+    }
+  }
+  for (int k = 0; k < in.nop; ++k) {
+    const Chunk* c = in.ops[k].chunk;
+    if (!c || last_[ids_.at(c)] != m) continue;
+    const size_t at = view(g, in, k, level);
+    if (at == g.views.size() || !g.views[at].made) continue;
+    g.views.erase(g.views.begin() + at);
+    g.words -= level + 1;
+  }
+}
+
+bool GpuPlanner::Builder::fits(const Group& g, size_t m, int level, const std::vector<bool>& reduced) const {
+  Instr& in = *instrs_[m];
+  if (g.level != level || g.members.size() >= kMembers) return false;
+  size_t words = g.words;
+  for (int k = 0; k < in.nop; ++k) {
+    if (!in.ops[k].chunk) words += 2;
+    else if (view(g, in, k, level) == g.views.size()) words += level + 1;
+  }
+  if (words > kWords) return false;
   if (is_reduce(in) && !g.reduced.empty() && g.reduced != reduced) return false;
   for (int k = 0; k < in.nop; ++k) {
     const Chunk* c = in.ops[k].chunk;
@@ -171,19 +217,17 @@ void GpuPlanner::Builder::place(size_t m) {
   }
   std::vector<bool> reduced;
   if (is_reduce(in)) reduced = reduced_of(in, level);
-  const size_t words = static_cast<size_t>(in.nop) * (level + 2);
-  if (words + level + 4 > kWords) {
+  if (static_cast<size_t>(in.nop) * (level + 2) + level + 4 > kWords) {
     plan_.possible = false;
     return;
   }
-  if (groups_.empty() || !fits(groups_.back(), m, level, reduced, words)) {
+  if (groups_.empty() || !fits(groups_.back(), m, level, reduced)) {
     groups_.emplace_back();
     groups_.back().level = level;
     groups_.back().words = 4 + level;
   }
   Group& g = groups_.back();
-  g.members.push_back(m);
-  g.words += words;
+  add(g, m, level);
   if (is_reduce(in)) g.reduced = reduced;
 }
 
@@ -270,7 +314,7 @@ void GpuPlanner::Builder::write(const Group& g, Launch& l) {
       if (s.chunk == id && s.dtype == dtype &&
           (!memory || (s.offset == in.ops[k].offset && s.steps == steps)))
         return s;
-    seen.push_back({id, in.ops[k].offset, dtype, std::move(steps)});
+    seen.push_back({{id, in.ops[k].offset, dtype, std::move(steps)}});
     return seen.back();
   };
   auto operand = [&](size_t m, int k, const Steps& steps, bool result) {

@@ -118,11 +118,21 @@ class GpuPlanner {
     static constexpr size_t kMembers = 96, kRowMembers = 48;
     static constexpr size_t kWords = 480;    // of an argument: CUDA takes 4 KiB
 
+    // Operands that are the same to a kernel: one place in its argument.
+    struct View {
+      int chunk;
+      npy_intp offset;
+      int dtype;
+      Steps steps;
+      bool made = false;  // there, and maybe used there only
+    };
+
     struct Group {
       std::vector<size_t> members;
       int level = 0;                 // axes
       std::vector<bool> reduced;     // of them; empty without a reduction
-      size_t words = 0;
+      size_t words = 0;              // of its argument, at most, were it closed now
+      std::vector<View> views;
       bool rows = false;             // see join_rows()
     };
 
@@ -133,7 +143,15 @@ class GpuPlanner {
     std::vector<bool> reduced_of(Instr& in, int level) const;
     static bool is_reduce(const Instr& in) { return in.kernel->kind == Kernel::REDUCE; }
 
-    bool fits(const Group& g, size_t m, int level, const std::vector<bool>& reduced, size_t words) const;
+    // Whether an operand may be a register: a temporary that no reduction makes.
+    bool may_be_register(Instr& in, int k) const {
+      return fused_ && is_temporary(in.ops[k].chunk) && !(is_reduce(in) && in.writes(k));
+    }
+    // The place of operand k among a kernel's views; where it is to come, if it is none of them.
+    size_t view(const Group& g, Instr& in, int k, int level) const;
+    bool fits(const Group& g, size_t m, int level, const std::vector<bool>& reduced) const;
+    // Adds an instruction, its operands to the views and words. What is made there and not used later has no word.
+    void add(Group& g, size_t m, int level) const;
 
     void place(size_t m);
 
@@ -148,12 +166,8 @@ class GpuPlanner {
     // A temporary has memory if more than one kernel uses it, or a reduction makes it.
     void find_memory();
 
-    // A view that the kernel walks, and the value in which its element is now.
-    struct Seen {
-      int chunk;
-      npy_intp offset;
-      int dtype;
-      Steps steps;
+    // The value in which a view's element is now.
+    struct Seen : View {
       int operand = -1, value = -1, store = -1;
     };
 
@@ -167,6 +181,7 @@ class GpuPlanner {
     Instr* const* const instrs_;
     const size_t n_;
     const Ids& ids_;
+    std::vector<size_t> last_;  // the last instruction that uses a chunk
     const bool fused_;
     Axes shared_;
     std::vector<npy_intp> axes_;

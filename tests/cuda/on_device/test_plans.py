@@ -3,6 +3,7 @@
 import re
 
 import numpy as np
+import pytest
 
 import lazyarray as la
 from lazyarray.lazy import _lazy
@@ -30,6 +31,48 @@ def test_a_chain_is_one_kernel(gpu):
     np.testing.assert_array_equal(y, (x * 2 + x - 1) / 3.5)
     assert "fused into 1 kernel;" in explained()
     assert explained().count("in registers") == 4
+
+
+@pytest.mark.parametrize("ops", [47, 48, 95, 96, 97, 193])
+def test_a_kernel_of_many_ops(gpu, ops):
+    """What stays in registers takes nothing of a kernel's argument."""
+
+    def chain(y):
+        for k in range(ops):
+            y = y * 0.5 if k % 2 else y + k
+        return y
+
+    x = np.arange(1500.0)
+    a = la.array(x)
+    with la.engine.bulk(1000):
+        n, (y,) = launched(lambda: [chain(a)])
+    assert n == -(-ops // 96)  # Builder::kMembers
+    np.testing.assert_array_equal(y, chain(x))
+
+
+@pytest.mark.parametrize("axes", [1, 2, 4])
+@pytest.mark.parametrize("arrays", [30, 94, 95, 96, 97, 160])
+def test_a_kernel_of_many_operands(gpu, axes, arrays):
+    """So many that the words of an argument, or the members of a kernel, are used up."""
+    shape = {1: (60,), 2: (12, 5), 4: (5, 2, 3, 2)}[axes]
+    whole = np.arange(arrays * 120.0).reshape(arrays, *shape[:-1], 2 * shape[-1])
+    given = [la.array(x)[..., ::2] for x in whole]
+    kept = []
+
+    def total():
+        y = given[0] * 2
+        for k, x in enumerate(given[1:]):
+            y = y + x
+            if k % 10 == 0:
+                kept.append(y)
+        return [y, *kept]
+
+    with la.engine.bulk(1000):
+        _, results = launched(total)
+    sums = np.cumsum(whole[..., ::2], axis=0) + whole[0, ..., ::2]
+    np.testing.assert_array_equal(results[0], sums[-1])
+    for k, y in enumerate(results[1:]):
+        np.testing.assert_array_equal(y, sums[10 * k + 1])
 
 
 def test_a_reduction_closes_a_kernel(gpu):
