@@ -139,6 +139,7 @@ def test_they_are_many():
     assert {name for listed in LISTED.values() for name, *_ in listed} <= set(FUNCTIONS)
 
 
+@pytest.mark.host  # nothing runs at once on a GPU, and nothing there is a view of a buffer
 @pytest.mark.skipif(OLDER, reason="errors of older NumPys are of other kinds")
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_bad_arguments_raise_numpys_errors(name, direct):

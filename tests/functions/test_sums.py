@@ -5,7 +5,7 @@ import pytest
 
 import lazyarray as la
 
-from ..ops.compare import check, lay, layouts, rng, same
+from ..ops.compare import check, lay, layouts, on_gpu, rng, same
 from .samples import AXES, BASES
 
 pytestmark = pytest.mark.filterwarnings("ignore::numpy.exceptions.ComplexWarning")
@@ -14,6 +14,8 @@ pytestmark = pytest.mark.filterwarnings("ignore::numpy.exceptions.ComplexWarning
 @pytest.mark.parametrize("name", ["cumsum", "cumprod"])
 @pytest.mark.parametrize("dtype", [None, "f4", "i2", "c16"])
 def test_running(name, dtype):
+    if on_gpu() and (name, dtype) == ("cumprod", "f4"):
+        pytest.skip("in another order other partial products overflow")
     for a in BASES:
         for axis in AXES:
             check(name, a, axis, dtype)

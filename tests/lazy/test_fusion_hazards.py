@@ -313,6 +313,7 @@ def test_independent_parts_are_operators_of_their_own():
     same(ys, [((LINE + i) * 2 + 1) * (LINE + i) for i in range(4)])
 
 
+@pytest.mark.host  # what is small is launched together on a GPU
 def test_a_wait_on_one_part_does_not_wait_for_a_blocked_one():
     blocked, free = la.array(LINE), la.array(LINE)
     la.waitall()

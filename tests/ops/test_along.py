@@ -25,7 +25,8 @@ def equal(got, want):
     host = got.asnumpy()
     np.testing.assert_array_equal(host, want)
     if want.dtype.kind == "f":
-        np.testing.assert_array_equal(np.signbit(host), np.signbit(want))
+        exact = host == want  # a GPU adds up in another order
+        np.testing.assert_array_equal(np.signbit(host)[exact], np.signbit(want)[exact])
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
