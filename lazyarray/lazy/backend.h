@@ -28,7 +28,7 @@ struct FusedPlan {
   virtual const char* place() const = 0;
 };
 
-// What a backend keeps of an operator that a program runs again and again.
+// What a backend keeps of operators that run again and again.
 struct Kept {
   virtual ~Kept() = default;
 };
@@ -55,8 +55,12 @@ class Backend {
   // Runs the `n` instructions of a planned stage inside `op`, and settles what their variables hold; returns
   // how many threads of the host took part, or 0.
   virtual int pass(Executor& executor, const FusedPlan& plan, Instr* const* instrs, size_t n, Operator* op) = 0;
-  // For an operator of a program; null if nothing is kept. Any thread.
-  virtual std::shared_ptr<Kept> keep() { return nullptr; }
+  // For an operator of a program, or for those that are run once, of which some come again; null if nothing is
+  // kept. Any thread.
+  virtual std::shared_ptr<Kept> keep(bool program) {
+    (void)program;
+    return nullptr;
+  }
   // Runs such an operator, whose instructions `each` runs: it is told, or kept from, what they launch.
   virtual void again(Executor&, Kept&, Instr* const*, size_t, const std::function<void()>& each) { each(); }
 };

@@ -169,7 +169,7 @@ void Scheduler::add(Instr* const* instrs, size_t n, Stage* stage, bool often) {
     bundles_.back()->device = device;
     bundles_.back()->backend = &executor_->on(device);
     bundles_.back()->open = cheap;
-    if (often) bundles_.back()->kept = bundles_.back()->backend->keep();
+    bundles_.back()->kept = bundles_.back()->backend->keep(often);
   }
   Bundle& p = *bundles_[join];
   const size_t begin = p.instrs.size();

@@ -1,6 +1,7 @@
 // Launches and Graphs: an operator's launches, collected, compared, and given to the device in one go.
 #include "lazy/cuda/launches.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace lazyarray::cuda {
@@ -10,6 +11,11 @@ constexpr int64_t kCall = 0, kProduct = 1;
 
 template <class T>
 constexpr size_t words_of = (sizeof(T) + 7) / 8;
+
+uint64_t mix(uint64_t hash, uint64_t word) {
+  hash = (hash ^ word) * 0x9e3779b97f4a7c15;  // Knuth's multiplicative hashing
+  return hash ^ hash >> 32;
+}
 }  // namespace
 
 Error* Call::on(const Stream& stream, const int64_t* words) const {
@@ -31,11 +37,16 @@ void Launches::put(const T& what, int64_t tag) {
 }
 
 void Launches::add(const Call& call, const int64_t* words, size_t n) {
+  const size_t at = words_.size();
   put(call, kCall | static_cast<int64_t>(n) << 8);
+  for (size_t i = at; i < words_.size(); ++i) kind_ = mix(kind_, static_cast<uint64_t>(words_[i]));
   words_.insert(words_.end(), words, words + n);
 }
 
-void Launches::add(const Product& product) { put(product, kProduct); }
+void Launches::add(const Product& product) {
+  put(product, kProduct);
+  kind_ = mix(kind_, static_cast<uint64_t>(product.rows) << 32 | static_cast<uint32_t>(product.cols));
+}
 
 Error* Launches::play(const Stream& stream, Blas& blas) const {
   for (size_t at = 0; at < words_.size();) {
@@ -79,14 +90,13 @@ void Graphs::forget(Known& known) {
 Error* Graphs::give(const Launches& launches, const Stream& stream, Blas& blas) {
   std::lock_guard<std::mutex> g(mu_);
   Entered here(*stream.gpu);
-  if (launches.parted || launches.size() < kLeast || vain_ >= kVain || !driver().has_graphs())
-    return launches.play(stream, blas);
+  if (!worth(launches) || vain_ >= kVain) return launches.play(stream, blas);
   Known* known = nullptr;
   for (Known& k : known_)
     if (k.gpu == stream.gpu && k.launches == launches) known = &k;
   if (!known) {
     vain_++;
-    if (known_.size() < kKept) {
+    if (known_.size() < most_) {
       known_.emplace_back();
       known = &known_.back();
     } else {
@@ -103,6 +113,7 @@ Error* Graphs::give(const Launches& launches, const Stream& stream, Blas& blas) 
     return launches.play(stream, blas);
   }
   known->used = ++turn_;
+  if (!known->graph && ++known->times < after_) return launches.play(stream, blas);
   if (!known->graph) {
     known->graph = capture(launches, stream, blas);
     if (!known->graph) {
@@ -134,6 +145,28 @@ GraphExec_t Graphs::capture(const Launches& launches, const Stream& stream, Blas
   if (failed) failed->unref();
   if (graph) driver().GraphDestroy(graph);
   return made;
+}
+
+Error* Loops::give(const Launches& launches, const Stream& stream, Blas& blas) {
+  if (!Graphs::worth(launches)) {
+    Entered here(*stream.gpu);
+    return launches.play(stream, blas);
+  }
+  std::shared_ptr<Graphs> graphs, old;  // it is let go of under no lock
+  {
+    std::lock_guard<std::mutex> g(mu_);
+    Known& known = known_[launches.kind()];
+    if (!known.graphs) known.graphs = std::make_shared<Graphs>(kGraphs, kTimes);
+    known.used = ++turn_;
+    graphs = known.graphs;
+    if (known_.size() > kKinds) {
+      const auto before = [](const auto& a, const auto& b) { return a.second.used < b.second.used; };
+      const auto oldest = std::min_element(known_.begin(), known_.end(), before);
+      old = std::move(oldest->second.graphs);
+      known_.erase(oldest);
+    }
+  }
+  return graphs->give(launches, stream, blas);
 }
 
 }  // namespace lazyarray::cuda

@@ -1,6 +1,8 @@
 // Launches: what an operator gives to a stream, as words that can be compared; Graphs: launches that the device keeps.
 #pragma once
+#include <memory>
 #include <mutex>
+#include <unordered_map>
 #include <vector>
 
 #include "lazy/backend.h"
@@ -27,8 +29,11 @@ class Launches {
   void clear() {
     words_.clear();
     count_ = 0;
+    kind_ = 0;
   }
   bool operator==(const Launches& other) const { return words_ == other.words_; }
+  // The same for launches of the same kernels, whatever they are told.
+  uint64_t kind() const { return kind_; }
 
   // What has to live until they are launched, and is then let go of.
   struct Space {
@@ -45,6 +50,12 @@ class Launches {
   void put(const T& what, int64_t tag);
   std::vector<int64_t> words_;
   size_t count_ = 0;
+  uint64_t kind_ = 0;
+};
+
+struct KeptLaunches : Kept {
+  // Gives them to the stream.
+  virtual Error* give(const Launches& launches, const Stream& stream, Blas& blas) = 0;
 };
 
 // What is kept of one operator of a program: its launches, made graphs of. A launch takes the driver some 5 us, a
@@ -52,31 +63,58 @@ class Launches {
 // given and what it gives lie in one of a few places, as a rule, so some graphs are kept. (NVIDIA, "CUDA Graphs")
 //
 // Any thread; mu_ guards all of it, and is held while one launches.
-class Graphs final : public Kept {
+class Graphs final : public KeptLaunches {
  public:
+  // At most so many, of what comes the `after`th time.
+  explicit Graphs(size_t most = 16, int after = 2) : most_(most), after_(after) {}
   ~Graphs() override;
-  // Gives them to the stream.
-  Error* give(const Launches& launches, const Stream& stream, Blas& blas);
+  Error* give(const Launches& launches, const Stream& stream, Blas& blas) override;
+  static bool worth(const Launches& launches) {
+    return !launches.parted && launches.size() >= kLeast && driver().has_graphs();
+  }
   static std::atomic<uint64_t> launched;  // graphs, by all
 
  private:
-  static constexpr size_t kKept = 16, kLeast = 3;  // graphs; launches that are worth one
-  static constexpr int kVain = 64;                // so often without a graph that served, and no more are made
+  static constexpr size_t kLeast = 3;  // launches that are worth a graph
+  static constexpr int kVain = 64;     // so often without one that served, and no more are made
 
   struct Known {
     Launches launches;
     const Gpu* gpu;
-    GraphExec_t graph = nullptr;  // made when they come the second time
+    int times = 1;                // they came
+    GraphExec_t graph = nullptr;
     Event* last = nullptr;        // after its last launch
     uint64_t used = 0;            // when
   };
   static GraphExec_t capture(const Launches& launches, const Stream& stream, Blas& blas);
   static void forget(Known& known);
 
+  const size_t most_;
+  const int after_;
   std::mutex mu_;
   std::vector<Known> known_;
   uint64_t turn_ = 0;
   int vain_ = 0;
+};
+
+// The same for operators that are no program's. A loop makes them anew each time, with the same kernels and, as memory
+// comes from a pool, often at the same addresses.
+//
+// Any thread; mu_ guards the map.
+class Loops final : public KeptLaunches {
+ public:
+  Error* give(const Launches& launches, const Stream& stream, Blas& blas) override;
+
+ private:
+  static constexpr size_t kKinds = 64, kGraphs = 4;  // of a kind
+  static constexpr int kTimes = 3;  // so often the same launches come before they are a graph: it takes 0.1 ms to make
+  struct Known {
+    std::shared_ptr<Graphs> graphs;
+    uint64_t used;
+  };
+  std::mutex mu_;
+  std::unordered_map<uint64_t, Known> known_;
+  uint64_t turn_ = 0;
 };
 
 }  // namespace lazyarray::cuda

@@ -1,6 +1,8 @@
 // GpuPool and PinnedPool: memory that streams use, reused as soon as they are through with it.
 #include "lazy/cuda/memory.h"
 
+#include <algorithm>
+
 namespace lazyarray::cuda {
 
 MemoryHooks& memory_hooks() {
@@ -23,7 +25,9 @@ void GpuPool::release_after(char* p, size_t bytes, std::vector<Event*> last_uses
     std::lock_guard<std::mutex> g(mu_);
     in_use_ -= size;
     cached_ += size;
-    free_[c].push_back({p, std::move(last_uses)});
+    auto& list = free_[c];
+    const auto above = [](const Block& b, const char* data) { return b.data < data; };
+    list.insert(std::lower_bound(list.begin(), list.end(), p, above), {p, std::move(last_uses)});
     full = cached_ > look_at_;
   }
   if (full) give_back(false);
@@ -102,21 +106,19 @@ char* GpuPool::get(size_t bytes, bool for_all) {
 }
 
 char* GpuPool::reuse(int c, uint32_t stream) {
-  auto& list = free_[c];
-  const int n = static_cast<int>(list.size());
-  for (int i = n - 1; i >= std::max(0, n - kLooks); --i)
-    if (usable(list[i], stream)) return take(list, i);
-  // The oldest are likeliest to be through.
-  return n > kLooks && usable(list[0], stream) ? take(list, 0) : nullptr;
+  int looks = 0;
+  for (size_t i = 0; i < free_[c].size(); ++i)
+    if (usable(free_[c][i], stream, looks)) return take(free_[c], i);
+  return nullptr;
 }
 
-bool GpuPool::usable(const Block& b, uint32_t stream) {
+bool GpuPool::usable(const Block& b, uint32_t stream, int& looks) {
   for (Event* e : b.last_uses)
-    if (e->stream != stream && !e->done()) return false;
+    if (e->stream != stream && (++looks > kLooks || !e->done())) return false;
   return true;
 }
 
-char* GpuPool::take(std::vector<Block>& list, int i) {
+char* GpuPool::take(std::vector<Block>& list, size_t i) {
   char* p = list[i].data;
   for (Event* e : list[i].last_uses) e->unref();
   list.erase(list.begin() + i);
@@ -140,7 +142,8 @@ void GpuPool::give_back(bool all) {
     for (int c = 0; c < kClasses; ++c) {
       std::vector<Block> kept;
       for (Block& b : free_[c]) {
-        if (!all && !usable(b, 0)) {
+        int looks = 0;
+        if (!all && !usable(b, 0, looks)) {
           kept.push_back(std::move(b));
           continue;
         }

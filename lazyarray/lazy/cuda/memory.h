@@ -19,7 +19,9 @@ MemoryHooks& memory_hooks();
 
 // A device's memory. It comes from CuPy's pool and stays cached here, by size class, so that a steady
 // program asks nobody (and takes no GIL). A block that is let go of carries the events of its last uses:
-// a stream may have it again at once if only its own work is left on it, any other once that is over.
+// a stream may have it again at once if only its own work is left on it, any other once that is over. Of those
+// that it may have it gets the first in memory: so a loop finds its arrays at the same addresses each time, and what
+// it launches is a graph (see Loops).
 //
 // mu_ guards the lists and figures (the base's lock is not used): the device is asked about events under
 // it, which may sleep for a moment. Python is asked, and waited for events, under no lock. What CuPy owns is
@@ -46,15 +48,15 @@ class GpuPool final : public MemoryPool {
     char* data;
     std::vector<Event*> last_uses;
   };
-  static constexpr int kLooks = 8;
+  static constexpr int kLooks = 8;  // so often the device is asked for one block
 
   // `for_all`: for any stream at once.
   char* get(size_t bytes, bool for_all);
 
   // A block that the stream may use; with mu_.
   char* reuse(int c, uint32_t stream);
-  static bool usable(const Block& b, uint32_t stream);
-  static char* take(std::vector<Block>& list, int i);
+  static bool usable(const Block& b, uint32_t stream, int& looks);
+  static char* take(std::vector<Block>& list, size_t i);
 
   char* ask(const Stream& stream, size_t size);
 
@@ -63,7 +65,7 @@ class GpuPool final : public MemoryPool {
 
   const int id_;
   std::mutex mu_;
-  std::vector<Block> free_[kClasses];
+  std::vector<Block> free_[kClasses];  // by address
   std::unordered_map<char*, void*> owners_;
   uint64_t look_at_ = 0;  // from so much on, what is cached is looked through
 };

@@ -45,7 +45,10 @@ class Runner final : public Backend {
   Error* run(Instr& in, const Crew* crew) override;
   // What is poisoned, or can't be fused here, runs one by one.
   int pass(Executor& executor, const FusedPlan& plan, Instr* const* instrs, size_t n, Operator* op) override;
-  std::shared_ptr<Kept> keep() override { return std::make_shared<Graphs>(); }
+  std::shared_ptr<Kept> keep(bool program) override {
+    if (program) return std::make_shared<Graphs>();
+    return loops_;
+  }
   void again(Executor& executor, Kept& kept, Instr* const* instrs, size_t n,
              const std::function<void()>& each) override;
 
@@ -75,6 +78,7 @@ class Runner final : public Backend {
 
   Backend& host_;
   const FlushPolicy& policy_;
+  const std::shared_ptr<Loops> loops_ = std::make_shared<Loops>();
   std::mutex mu_;  // guards hosted_
   std::map<std::string, uint64_t> hosted_;
 

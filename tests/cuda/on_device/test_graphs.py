@@ -1,4 +1,4 @@
-"""CUDA graphs: what an operator of a program launches is kept, and given to the device at once."""
+"""CUDA graphs: what operators launch again and again is kept, and given to the device at once."""
 
 from concurrent.futures import ThreadPoolExecutor
 
@@ -148,3 +148,76 @@ def test_threads_share_a_program(gpu):
 
     with ThreadPoolExecutor(3) as pool:
         list(pool.map(run, range(3)))  # raises what one of them raises
+
+
+# ---- of operators that are no program's ----------------------------------------------------------
+
+
+def descent(np, x, w, rate):
+    """A step in place."""
+    e = x @ w - 1
+    w -= rate * (x.T @ e)
+    return (e * e).sum()
+
+
+def test_a_loop_is_a_graph_a_round(gpu, graphs):
+    """Its arrays lie where they lay in the round before."""
+    x, w, _ = arrays(0)
+    mine, theirs = la.array(x), la.array(w)
+    for _ in range(300):
+        loss = descent(la, mine, theirs, 0.001)
+    for _ in range(300):
+        want = descent(np, x, w, 0.001)
+    np.testing.assert_allclose(theirs.asnumpy(), w, rtol=1e-12)
+    np.testing.assert_allclose(loss.item(), want, rtol=1e-12)
+    assert graphs() >= 10
+
+
+def test_a_waited_for_loop_is_a_graph_a_round(gpu, graphs):
+    x, w, _ = arrays(0)
+    mine, theirs = la.array(x), la.array(w)
+    for _ in range(20):
+        loss = descent(la, mine, theirs, 0.001).item()
+        np.testing.assert_allclose(loss, descent(np, x, w, 0.001), rtol=1e-12)
+    assert graphs() >= 15
+
+
+def test_what_changes_each_round_is_no_graph(gpu, graphs):
+    x, w, _ = arrays(0)
+    mine, theirs = la.array(x), la.array(w)
+    for k in range(100):
+        loss = descent(la, mine, theirs, 0.001 / (k + 1)).item()
+        np.testing.assert_allclose(loss, descent(np, x, w, 0.001 / (k + 1)), rtol=1e-12)
+    assert graphs() <= 3  # some rates were another test's
+
+
+def test_more_kinds_of_launches_than_are_kept(gpu, graphs):
+    x = np.random.default_rng(0).random((90, 90))
+    mine = la.array(x)
+    for _ in range(4):
+        for n in range(5, 90):
+            got = (mine[:n, :n] @ mine[:n, :n]) @ (mine[:n, :n] @ mine[:n, :3])
+            np.testing.assert_allclose(
+                got.asnumpy(), (x[:n, :n] @ x[:n, :n]) @ (x[:n, :n] @ x[:n, :3]), rtol=1e-12
+            )
+    before = graphs()
+    for _ in range(9):
+        got = (mine @ mine) @ (mine @ mine)
+        np.testing.assert_allclose(got.asnumpy(), (x @ x) @ (x @ x), rtol=1e-12)
+    assert graphs() > before
+
+
+def test_threads_run_the_same_loop(gpu):
+    def run(seed):
+        with la.gpu(0):
+            x, w, _ = arrays(seed)
+            mine, theirs = la.array(x), la.array(w)
+            for _ in range(40):
+                loss = descent(la, mine, theirs, 0.001)
+            for _ in range(40):
+                want = descent(np, x, w, 0.001)
+            np.testing.assert_allclose(theirs.asnumpy(), w, rtol=1e-12)
+            np.testing.assert_allclose(loss.item(), want, rtol=1e-12)
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(run, range(8)))
