@@ -259,10 +259,11 @@ cdef int emit(Instr* instr) except -1:
     cdef int bulk = get_bulk()
     if not bulk_is_explicit():
         bulk = 1 if naive else rec.bulk_on(device, bulk)
-    full = rec.append(instr, bulk)
+    cdef bint rounds = not naive and not bulk_is_explicit()
+    full = rec.append(instr, bulk, rounds)
     try:
         if full:
-            flush(True, full == MANY and not naive and not bulk_is_explicit())
+            flush(True, full == MANY and rounds)
         if exported.size():
             _finish(exported)
         elif rec.falls_behind(cost) and not naive and not bulk_is_explicit():

@@ -24,7 +24,7 @@ bool Recorder::run_profiled(Instr& in) {
   return true;
 }
 
-Recorder::Full Recorder::append(Instr* in, int bulk) {
+Recorder::Full Recorder::append(Instr* in, int bulk, bool rounds) {
   recorded++;
   in->has_refs = true;
   for (int k = 0; k < in->nop; ++k)
@@ -50,9 +50,10 @@ Recorder::Full Recorder::append(Instr* in, int bulk) {
   // What can't be fused with anything, and is worth a worker, has nothing to wait for.
   const bool ended = kind == Kernel::PYTHON || kind == Kernel::TRANSFER ||
                      (kind == Kernel::GUFUNC && ns >= policy.flush_ns);
-  const Full full = ended ? ENDED : count >= static_cast<size_t>(bulk) ? MANY : NOT_FULL;
+  const size_t most = rounds && in->device().has_streams() && !at_round(count) ? 2 * bulk : bulk;
+  const Full full = ended ? ENDED : count >= most ? MANY : NOT_FULL;
   const bool arm = full == NOT_FULL && due_ns_ == 0 && open_ns >= policy.flush_ns;
-  const int64_t due = arm ? due_ns_ = engine_->now() + age_on(in->device()) : 0;
+  const int64_t due = arm ? fall_due(in->device()) : 0;
   rec_mu_.unlock();
   if (arm) engine_->alarm(due);
   return full;
@@ -118,11 +119,23 @@ void Recorder::on_alarm() {
   if (now >= store_->idle_due()) store_->tidy();
   store_->watch_idle();
   rec_mu_.lock();
-  const int64_t due = due_ns_;
+  int64_t due = due_ns_;
+  const size_t count = open_count_.load(std::memory_order_relaxed);
+  if (due && now >= due && open_ && put_off_ < kPutOff && count != due_count_ && is_small(open_->device())) {
+    const int before = put_off_;
+    due = fall_due(open_->device());
+    put_off_ = before + 1;
+  }
   rec_mu_.unlock();
   if (due == 0) return;
   if (now >= due) flush(true, true);
   else engine_->alarm(due);
+}
+
+int64_t Recorder::fall_due(const Device& d) {
+  due_count_ = open_count_.load(std::memory_order_relaxed);
+  put_off_ = 0;
+  return due_ns_ = engine_->now() + (d.has_streams() ? policy.gpu_age_ns : policy.age_ns);
 }
 
 void Recorder::take_open(bool rounds) {
@@ -134,7 +147,7 @@ void Recorder::take_open(bool rounds) {
     lock.lock();
   }
   Instr* in = open_;
-  if (rounds && round_ && 2 * rounds_count_ >= open_count_.load(std::memory_order_relaxed)) {
+  if (rounds && at_round(open_count_.load(std::memory_order_relaxed))) {
     open_ = round_->next;
     round_->next = nullptr;
   } else {
@@ -153,7 +166,7 @@ void Recorder::take_open(bool rounds) {
   open_ns_.store(ns, std::memory_order_relaxed);
   open_bytes_ = bytes;
   // The alarm stays: it costs less than to take it back, see on_alarm().
-  const int64_t due = due_ns_ = ns >= policy.flush_ns ? engine_->now() + age_on(open_->device()) : 0;
+  const int64_t due = ns >= policy.flush_ns ? fall_due(open_->device()) : due_ns_ = 0;
   lock.unlock();
   if (due) engine_->alarm(due);
   for (; in; in = in->next) segment_.push_back(in);

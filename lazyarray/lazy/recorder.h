@@ -126,10 +126,11 @@ class Recorder {
   bool run_profiled(Instr& in);
 
   // Takes over a heap instruction and its references. Returns whether the segment should be flushed now: it
-  // has `bulk` instructions (MANY), or this one has nothing to wait for (ENDED). Needs no memory: the tape and the
-  // versions know of the instruction already.
+  // has `bulk` instructions (MANY), or this one has nothing to wait for (ENDED). `rounds`: it may hold whole rounds of
+  // a loop, and on a GPU it waits for the end of one, up to twice as many: what is launched anew each round had
+  // better be the same. Needs no memory: the tape and the versions know of the instruction already.
   enum Full : int { NOT_FULL, MANY, ENDED };
-  Full append(Instr* in, int bulk);
+  Full append(Instr* in, int bulk, bool rounds);
 
   // Whether the pusher had better run what is open itself: nothing is under way, and what is open are ops that
   // would have run at once, had not the first of them come while something was pending. A loop over
@@ -144,9 +145,7 @@ class Recorder {
   bool over_budget(const Device& d);
   // How many ops of a device are recorded before they are handed over, if so many are at most.
   int bulk_on(const Device& d, int most) const {
-    const double small = 2 * policy.launch_ns * static_cast<double>(open_count_.load(std::memory_order_relaxed));
-    const bool soon = d.has_streams() && open_ns_.load(std::memory_order_relaxed) <= small;
-    return soon ? static_cast<int>(std::min<int64_t>(most, policy.gpu_ops)) : most;
+    return is_small(d) ? static_cast<int>(std::min<int64_t>(most, policy.gpu_ops)) : most;
   }
 
   // A figure of the policies was changed.
@@ -162,7 +161,13 @@ class Recorder {
   std::mutex& push_order() { return push_mu_; }
 
  private:
-  int64_t age_on(const Device& d) const { return d.has_streams() ? policy.gpu_age_ns : policy.age_ns; }
+  // Whether what is open takes a GPU little more than the launches.
+  bool is_small(const Device& d) const {
+    const double small = 2 * policy.launch_ns * static_cast<double>(open_count_.load(std::memory_order_relaxed));
+    return d.has_streams() && open_ns_.load(std::memory_order_relaxed) <= small;
+  }
+  // Sets the time at which what is open is handed over, and returns it. rec_mu_.
+  int64_t fall_due(const Device& d);
   // An idle worker calls it. The segment that the alarm was set for may be gone, and another be open.
   void on_alarm();
   bool open_empty() {
@@ -187,10 +192,17 @@ class Recorder {
   Instr *open_ = nullptr, *last_ = nullptr;  // linked by `next`
   Instr* round_ = nullptr;  // rec_mu_: after it the program went back to an earlier line; null: nowhere
   size_t rounds_count_ = 0;  // rec_mu_: of instructions up to it
+  // Whether most of the open segment, which has so many instructions, came before the round that is open. rec_mu_.
+  bool at_round(size_t count) const { return round_ && 2 * rounds_count_ >= count; }
   std::atomic<size_t> open_count_{0};  // written under rec_mu_
   std::vector<Instr*> segment_;  // push_mu_: what is being pushed
   std::atomic<double> open_ns_{0};  // written under rec_mu_
   int64_t due_ns_ = 0;           // rec_mu_: when an idle worker is to flush the open segment, or 0
+  // rec_mu_: how many were open when that was set, and how often it was put off. On a GPU it is while more small work
+  // comes: a segment that time cuts anywhere is another one in each round of a loop, with kernels to compile.
+  size_t due_count_ = 0;
+  int put_off_ = 0;
+  static constexpr int kPutOff = 16;
   std::atomic<bool> flushing_{false};  // there is something in `segment_`, or about to be
   std::atomic<int64_t> open_bytes_{0};
 };

@@ -1,12 +1,15 @@
 """What stages become on a GPU: kernels, registers, what is stored between kernels."""
 
 import re
+import time
 
 import numpy as np
 import pytest
 
 import lazyarray as la
 from lazyarray.lazy import _lazy
+from lazyarray.lazy._lazy import _set_policy
+from lazyarray.lazy.cuda import services
 
 
 def launched(function):
@@ -104,13 +107,51 @@ def test_what_uses_a_reduction_of_long_rows_is_another_kernel(gpu):
 
 
 def test_shapes_share_a_source(gpu):
-    from lazyarray.lazy.cuda import services
-
     (la.ones(10) * 3 + 1).wait_to_read()
     before = len(services._functions)
     (la.ones(11) * 5 + 2).wait_to_read()
     (la.ones((4, 5)) * 7 + 3).wait_to_read()
     assert len(services._functions) == before
+
+
+def test_a_slow_loop_meets_no_new_kernels(gpu):
+    """Time does not cut what a program is about to go on with."""
+    names = [
+        "sqrt",
+        "exp",
+        "tanh",
+        "negative",
+        "abs",
+        "sin",
+        "cos",
+        "log1p",
+        "square",
+        "arctan",
+    ] * 3
+    lines = [f"    y = np.{name}(y) * 0.5 + 1; sleep(0.0004)" for name in names]
+    scope = {"sleep": time.sleep}
+    exec("\n".join(["def step(np, y):", *lines, "    return y"]), scope)
+    figures = {"gpu_age_ns": 2_000_000, "flush_ns": 20_000}
+
+    def run(rounds):
+        y = la.full(40, 2.0)
+        for _ in range(rounds):
+            y = scope["step"](la, y)
+        return y.asnumpy()
+
+    old = {name: _set_policy(name, value) for name, value in figures.items()}
+    try:
+        run(8)
+        known = len(services._functions)
+        got = run(8)
+        assert len(services._functions) <= known + 1
+    finally:
+        for name, value in old.items():
+            _set_policy(name, value)
+    y = np.full(40, 2.0)
+    for _ in range(8):
+        y = scope["step"](np, y)
+    np.testing.assert_allclose(got, y, rtol=1e-12)
 
 
 def test_in_place_chains_keep_the_order(gpu):
