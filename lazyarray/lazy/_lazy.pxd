@@ -398,7 +398,7 @@ cdef extern from "lazy/recorder.h" namespace "lazyarray" nogil:
         cbool in_stretch(const Instr&)
         void asked()
         cbool run_inline(Instr&) except +
-        RecorderFull append(Instr*, int, bint)
+        RecorderFull append(Instr*, int, int)
         cbool over_budget(const CDevice&)
         cbool falls_behind(double)
         int64_t budget(const CDevice&)

@@ -257,10 +257,13 @@ cdef int emit(Instr* instr) except -1:
                 exported.push_back(instr.ops[k].chunk)
     cdef CDevice device = instr.device()  # once appended, it may have run and be gone
     cdef int bulk = get_bulk()
-    if not bulk_is_explicit():
-        bulk = 1 if naive else rec.bulk_on(device, bulk)
+    cdef int most = bulk
     cdef bint rounds = not naive and not bulk_is_explicit()
-    full = rec.append(instr, bulk, rounds)
+    if rounds:
+        bulk = rec.bulk_on(device, most)
+    elif naive and not bulk_is_explicit():
+        bulk = most = 1
+    full = rec.append(instr, bulk, most)
     try:
         if full:
             flush(True, full == MANY and rounds)

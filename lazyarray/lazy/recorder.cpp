@@ -24,7 +24,7 @@ bool Recorder::run_profiled(Instr& in) {
   return true;
 }
 
-Recorder::Full Recorder::append(Instr* in, int bulk, bool rounds) {
+Recorder::Full Recorder::append(Instr* in, int bulk, int most) {
   recorded++;
   in->has_refs = true;
   for (int k = 0; k < in->nop; ++k)
@@ -50,8 +50,8 @@ Recorder::Full Recorder::append(Instr* in, int bulk, bool rounds) {
   // What can't be fused with anything, and is worth a worker, has nothing to wait for.
   const bool ended = kind == Kernel::PYTHON || kind == Kernel::TRANSFER ||
                      (kind == Kernel::GUFUNC && ns >= policy.flush_ns);
-  const size_t most = rounds && in->device().has_streams() && !at_round(count) ? 2 * bulk : bulk;
-  const Full full = ended ? ENDED : count >= most ? MANY : NOT_FULL;
+  const int enough = at_round(count) ? bulk : std::min(2 * bulk, most);
+  const Full full = ended ? ENDED : count >= static_cast<size_t>(enough) ? MANY : NOT_FULL;
   const bool arm = full == NOT_FULL && due_ns_ == 0 && open_ns >= policy.flush_ns;
   const int64_t due = arm ? fall_due(in->device()) : 0;
   rec_mu_.unlock();

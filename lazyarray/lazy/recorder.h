@@ -126,11 +126,11 @@ class Recorder {
   bool run_profiled(Instr& in);
 
   // Takes over a heap instruction and its references. Returns whether the segment should be flushed now: it
-  // has `bulk` instructions (MANY), or this one has nothing to wait for (ENDED). `rounds`: it may hold whole rounds of
-  // a loop, and on a GPU it waits for the end of one, up to twice as many: what is launched anew each round had
-  // better be the same. Needs no memory: the tape and the versions know of the instruction already.
+  // has `bulk` instructions (MANY), or this one has nothing to wait for (ENDED). If there may be more, `most`, it waits
+  // for the end of a round of a loop, up to twice as many: what a GPU gets each round had better be the same. Needs no
+  // memory: the tape and the versions know of the instruction already.
   enum Full : int { NOT_FULL, MANY, ENDED };
-  Full append(Instr* in, int bulk, bool rounds);
+  Full append(Instr* in, int bulk, int most);
 
   // Whether the pusher had better run what is open itself: nothing is under way, and what is open are ops that
   // would have run at once, had not the first of them come while something was pending. A loop over
