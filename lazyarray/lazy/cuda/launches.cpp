@@ -49,6 +49,7 @@ void Launches::add(const Product& product) {
 }
 
 Error* Launches::play(const Stream& stream, Blas& blas) const {
+  Entered here(*stream.gpu);
   for (size_t at = 0; at < words_.size();) {
     const int64_t tag = words_[at++];
     Error* error;
@@ -148,10 +149,7 @@ GraphExec_t Graphs::capture(const Launches& launches, const Stream& stream, Blas
 }
 
 Error* Loops::give(const Launches& launches, const Stream& stream, Blas& blas) {
-  if (!Graphs::worth(launches)) {
-    Entered here(*stream.gpu);
-    return launches.play(stream, blas);
-  }
+  if (!Graphs::worth(launches)) return launches.play(stream, blas);
   std::shared_ptr<Graphs> graphs, old;  // it is let go of under no lock
   {
     std::lock_guard<std::mutex> g(mu_);

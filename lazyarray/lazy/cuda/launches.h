@@ -1,4 +1,4 @@
-// Launches: what an operator gives to a stream, as words that can be compared; Graphs: launches that the device keeps.
+// Launches: what an operator gives to a stream, as words that can be compared; Graphs, Loops: launches that the device keeps.
 #pragma once
 #include <memory>
 #include <mutex>

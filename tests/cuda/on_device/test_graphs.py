@@ -221,3 +221,22 @@ def test_threads_run_the_same_loop(gpu):
 
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(run, range(8)))
+
+
+@pytest.mark.skipif(la.gpu_count() < 2, reason="one GPU")
+@pytest.mark.parametrize("compiled", [False, True])
+def test_what_is_collected_for_another_device(gpu, compiled):
+    """The launches before something that is none are given to their own device, too."""
+
+    def f(np, x, n):
+        y = np.sort(x * 2 + 1, axis=1) @ x.T
+        z = (n * 2 + 2) ** (n + 1)
+        return y + 1, y.sum(axis=1) * z, np.sort(z * 2)
+
+    x = np.random.default_rng(0).random((20, 30))
+    n = np.arange(20) % 4
+    program = la.compile(lambda *a: f(la, *a)) if compiled else lambda *a: f(la, *a)
+    with la.gpu(1):
+        mine = la.array(x), la.array(n)
+        for _ in range(5):
+            same(program(*mine), f(np, x, n))
