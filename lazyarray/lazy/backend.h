@@ -57,10 +57,7 @@ class Backend {
   virtual int pass(Executor& executor, const FusedPlan& plan, Instr* const* instrs, size_t n, Operator* op) = 0;
   // For an operator of a program, or for those that are run once, of which some come again; null if nothing is
   // kept. Any thread.
-  virtual std::shared_ptr<Kept> keep(bool program) {
-    (void)program;
-    return nullptr;
-  }
+  virtual std::shared_ptr<Kept> keep(bool) { return nullptr; }
   // Runs such an operator, whose instructions `each` runs: it is told, or kept from, what they launch.
   virtual void again(Executor&, Kept&, Instr* const*, size_t, const std::function<void()>& each) { each(); }
 };

@@ -1,4 +1,4 @@
-// PlanCache: a backend's plans by the structure that they were made for.
+// PlanCache: a backend's plans, and what it keeps of launches, by the structure that they were made for.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -18,7 +18,7 @@ template <class Plan>
 class PlanCache {
  public:
   using Key = std::vector<uint64_t>;
-  using Ptr = std::shared_ptr<const Plan>;
+  using Ptr = std::shared_ptr<Plan>;
 
   PlanCache(size_t most, size_t most_weight) : most_(most), most_weight_(most_weight) {}
 

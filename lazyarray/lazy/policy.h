@@ -55,7 +55,7 @@ struct FlushPolicy {
   // they are small, for a GPU had better begin, and many if they are large, for what is not fused moves more.
   // (1000 dependent ops of ten elements on an H100, cut after 200 us: 40 us an op, for there was a new kernel each time.)
   int64_t gpu_ops = 48;
-  int64_t gpu_age_ns = 1000000;  // of the last, where they are small
+  int64_t gpu_age_ns = 1000000;  // after the last one, where they are small
 };
 
 // What a tile touches should stay in the second-level cache, and the first holds what one call

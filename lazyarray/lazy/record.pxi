@@ -256,20 +256,16 @@ cdef int emit(Instr* instr) except -1:
                 instr.ops[k].chunk.ref()
                 exported.push_back(instr.ops[k].chunk)
     cdef CDevice device = instr.device()  # once appended, it may have run and be gone
-    cdef int bulk = get_bulk()
-    cdef int most = bulk
-    cdef bint rounds = not naive and not bulk_is_explicit()
-    if rounds:
-        bulk = rec.bulk_on(device, most)
-    elif naive and not bulk_is_explicit():
-        bulk = most = 1
-    full = rec.append(instr, bulk, most)
+    cdef bint told = bulk_is_explicit()  # how many are recorded
+    cdef bint decides = not naive and not told
+    cdef int most = 1 if naive and not told else get_bulk()
+    full = rec.append(instr, rec.bulk_on(device, most) if decides else most, most)
     try:
         if full:
-            flush(True, full == MANY and rounds)
+            flush(True, full == MANY and decides)
         if exported.size():
             _finish(exported)
-        elif rec.falls_behind(cost) and not naive and not bulk_is_explicit():
+        elif decides and rec.falls_behind(cost):
             _catch_up()
         if rec.over_budget(device):
             _throttle(device)

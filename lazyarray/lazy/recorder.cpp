@@ -122,9 +122,8 @@ void Recorder::on_alarm() {
   int64_t due = due_ns_;
   const size_t count = open_count_.load(std::memory_order_relaxed);
   if (due && now >= due && open_ && put_off_ < kPutOff && count != due_count_ && is_small(open_->device())) {
-    const int before = put_off_;
     due = fall_due(open_->device());
-    put_off_ = before + 1;
+    put_off_++;
   }
   rec_mu_.unlock();
   if (due == 0) return;
@@ -134,7 +133,6 @@ void Recorder::on_alarm() {
 
 int64_t Recorder::fall_due(const Device& d) {
   due_count_ = open_count_.load(std::memory_order_relaxed);
-  put_off_ = 0;
   return due_ns_ = engine_->now() + (d.has_streams() ? policy.gpu_age_ns : policy.age_ns);
 }
 
@@ -154,6 +152,7 @@ void Recorder::take_open(bool rounds) {
     open_ = last_ = nullptr;
   }
   round_ = nullptr;
+  put_off_ = 0;
   size_t count = 0;
   double ns = 0;
   int64_t bytes = 0;

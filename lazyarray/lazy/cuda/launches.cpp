@@ -1,7 +1,6 @@
 // Launches and Graphs: an operator's launches, collected, compared, and given to the device in one go.
 #include "lazy/cuda/launches.h"
 
-#include <algorithm>
 #include <cstring>
 
 namespace lazyarray::cuda {
@@ -11,11 +10,6 @@ constexpr int64_t kCall = 0, kProduct = 1;
 
 template <class T>
 constexpr size_t words_of = (sizeof(T) + 7) / 8;
-
-uint64_t mix(uint64_t hash, uint64_t word) {
-  hash = (hash ^ word) * 0x9e3779b97f4a7c15;  // Knuth's multiplicative hashing
-  return hash ^ hash >> 32;
-}
 }  // namespace
 
 Error* Call::on(const Stream& stream, const int64_t* words) const {
@@ -39,13 +33,13 @@ void Launches::put(const T& what, int64_t tag) {
 void Launches::add(const Call& call, const int64_t* words, size_t n) {
   const size_t at = words_.size();
   put(call, kCall | static_cast<int64_t>(n) << 8);
-  for (size_t i = at; i < words_.size(); ++i) kind_ = mix(kind_, static_cast<uint64_t>(words_[i]));
+  kind_.insert(kind_.end(), words_.begin() + at, words_.end());
   words_.insert(words_.end(), words, words + n);
 }
 
 void Launches::add(const Product& product) {
   put(product, kProduct);
-  kind_ = mix(kind_, static_cast<uint64_t>(product.rows) << 32 | static_cast<uint32_t>(product.cols));
+  kind_.push_back(static_cast<uint64_t>(product.rows) << 32 | static_cast<uint32_t>(product.cols));
 }
 
 Error* Launches::play(const Stream& stream, Blas& blas) const {
@@ -90,8 +84,7 @@ void Graphs::forget(Known& known) {
 
 Error* Graphs::give(const Launches& launches, const Stream& stream, Blas& blas) {
   std::lock_guard<std::mutex> g(mu_);
-  Entered here(*stream.gpu);
-  if (!worth(launches) || vain_ >= kVain) return launches.play(stream, blas);
+  if (vain_ >= kVain) return launches.play(stream, blas);
   Known* known = nullptr;
   for (Known& k : known_)
     if (k.gpu == stream.gpu && k.launches == launches) known = &k;
@@ -115,6 +108,7 @@ Error* Graphs::give(const Launches& launches, const Stream& stream, Blas& blas) 
   }
   known->used = ++turn_;
   if (!known->graph && ++known->times < after_) return launches.play(stream, blas);
+  Entered here(*stream.gpu);
   if (!known->graph) {
     known->graph = capture(launches, stream, blas);
     if (!known->graph) {
@@ -149,20 +143,11 @@ GraphExec_t Graphs::capture(const Launches& launches, const Stream& stream, Blas
 }
 
 Error* Loops::give(const Launches& launches, const Stream& stream, Blas& blas) {
-  if (!Graphs::worth(launches)) return launches.play(stream, blas);
-  std::shared_ptr<Graphs> graphs, old;  // it is let go of under no lock
+  std::shared_ptr<Graphs> graphs;
   {
     std::lock_guard<std::mutex> g(mu_);
-    Known& known = known_[launches.kind()];
-    if (!known.graphs) known.graphs = std::make_shared<Graphs>(kGraphs, kTimes);
-    known.used = ++turn_;
-    graphs = known.graphs;
-    if (known_.size() > kKinds) {
-      const auto before = [](const auto& a, const auto& b) { return a.second.used < b.second.used; };
-      const auto oldest = std::min_element(known_.begin(), known_.end(), before);
-      old = std::move(oldest->second.graphs);
-      known_.erase(oldest);
-    }
+    graphs = known_.find(launches.kind());
+    if (!graphs) known_.add(launches.kind(), graphs = std::make_shared<Graphs>(kGraphs, kTimes), 1);
   }
   return graphs->give(launches, stream, blas);
 }

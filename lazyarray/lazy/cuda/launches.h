@@ -2,12 +2,12 @@
 #pragma once
 #include <memory>
 #include <mutex>
-#include <unordered_map>
 #include <vector>
 
 #include "lazy/backend.h"
 #include "lazy/cuda/blas.h"
 #include "lazy/cuda/gpu.h"
+#include "lazy/plan_cache.h"
 
 namespace lazyarray::cuda {
 
@@ -28,12 +28,13 @@ class Launches {
   size_t size() const { return count_; }
   void clear() {
     words_.clear();
+    kind_.clear();
     count_ = 0;
-    kind_ = 0;
   }
   bool operator==(const Launches& other) const { return words_ == other.words_; }
   // The same for launches of the same kernels, whatever they are told.
-  uint64_t kind() const { return kind_; }
+  const std::vector<uint64_t>& kind() const { return kind_; }
+  bool worth_keeping() const { return !parted && count_ >= 3 && driver().has_graphs(); }
 
   // What has to live until they are launched, and is then let go of.
   struct Space {
@@ -49,12 +50,12 @@ class Launches {
   template <class T>
   void put(const T& what, int64_t tag);
   std::vector<int64_t> words_;
+  std::vector<uint64_t> kind_;
   size_t count_ = 0;
-  uint64_t kind_ = 0;
 };
 
 struct KeptLaunches : Kept {
-  // Gives them to the stream.
+  // Gives the stream what is worth keeping.
   virtual Error* give(const Launches& launches, const Stream& stream, Blas& blas) = 0;
 };
 
@@ -69,14 +70,10 @@ class Graphs final : public KeptLaunches {
   explicit Graphs(size_t most = 16, int after = 2) : most_(most), after_(after) {}
   ~Graphs() override;
   Error* give(const Launches& launches, const Stream& stream, Blas& blas) override;
-  static bool worth(const Launches& launches) {
-    return !launches.parted && launches.size() >= kLeast && driver().has_graphs();
-  }
   static std::atomic<uint64_t> launched;  // graphs, by all
 
  private:
-  static constexpr size_t kLeast = 3;  // launches that are worth a graph
-  static constexpr int kVain = 64;     // so often without one that served, and no more are made
+  static constexpr int kVain = 64;  // so often without one that served, and no more are made
 
   struct Known {
     Launches launches;
@@ -100,7 +97,7 @@ class Graphs final : public KeptLaunches {
 // The same for operators that are no program's. A loop makes them anew each time, with the same kernels and, as memory
 // comes from a pool, often at the same addresses.
 //
-// Any thread; mu_ guards the map.
+// Any thread; mu_ guards what is known. A kind that gives way under it waits for its last launch, the oldest of all.
 class Loops final : public KeptLaunches {
  public:
   Error* give(const Launches& launches, const Stream& stream, Blas& blas) override;
@@ -108,13 +105,8 @@ class Loops final : public KeptLaunches {
  private:
   static constexpr size_t kKinds = 64, kGraphs = 4;  // of a kind
   static constexpr int kTimes = 3;  // so often the same launches come before they are a graph: it takes 0.1 ms to make
-  struct Known {
-    std::shared_ptr<Graphs> graphs;
-    uint64_t used;
-  };
   std::mutex mu_;
-  std::unordered_map<uint64_t, Known> known_;
-  uint64_t turn_ = 0;
+  PlanCache<Graphs> known_{kKinds, kKinds};
 };
 
 }  // namespace lazyarray::cuda

@@ -108,13 +108,13 @@ char* GpuPool::get(size_t bytes, bool for_all) {
 char* GpuPool::reuse(int c, uint32_t stream) {
   int looks = 0;
   for (size_t i = 0; i < free_[c].size(); ++i)
-    if (usable(free_[c][i], stream, looks)) return take(free_[c], i);
+    if (usable(free_[c][i], stream, &looks)) return take(free_[c], i);
   return nullptr;
 }
 
-bool GpuPool::usable(const Block& b, uint32_t stream, int& looks) {
+bool GpuPool::usable(const Block& b, uint32_t stream, int* looks) {
   for (Event* e : b.last_uses)
-    if (e->stream != stream && (++looks > kLooks || !e->done())) return false;
+    if (e->stream != stream && ((looks && ++*looks > kLooks) || !e->done())) return false;
   return true;
 }
 
@@ -142,8 +142,7 @@ void GpuPool::give_back(bool all) {
     for (int c = 0; c < kClasses; ++c) {
       std::vector<Block> kept;
       for (Block& b : free_[c]) {
-        int looks = 0;
-        if (!all && !usable(b, 0, looks)) {
+        if (!all && !usable(b, 0)) {
           kept.push_back(std::move(b));
           continue;
         }

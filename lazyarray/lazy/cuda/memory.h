@@ -55,7 +55,7 @@ class GpuPool final : public MemoryPool {
 
   // A block that the stream may use; with mu_.
   char* reuse(int c, uint32_t stream);
-  static bool usable(const Block& b, uint32_t stream, int& looks);
+  static bool usable(const Block& b, uint32_t stream, int* looks = nullptr);
   static char* take(std::vector<Block>& list, size_t i);
 
   char* ask(const Stream& stream, size_t size);

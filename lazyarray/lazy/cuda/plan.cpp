@@ -1,6 +1,8 @@
 // GpuPlan: which kernels run a fused stage (or one instruction) on a GPU, and what each is told.
 #include "lazy/cuda/plan.h"
 
+#include <algorithm>
+
 namespace lazyarray::cuda {
 
 void Launch::shape_grid() {
@@ -144,18 +146,15 @@ std::vector<bool> GpuPlanner::Builder::reduced_of(Instr& in, int level) const {
   return out;
 }
 
-size_t GpuPlanner::Builder::view(const Group& g, Instr& in, int k, int level) const {
-  const int id = ids_.at(in.ops[k].chunk), dtype = in.kernel->dtypes[k];
+GpuPlanner::Builder::View GpuPlanner::Builder::view_of(Instr& in, int k, int level) const {
+  return {ids_.at(in.ops[k].chunk), in.ops[k].offset, in.kernel->dtypes[k], steps_of(in, k, level)};
+}
+
+size_t GpuPlanner::Builder::place_of(const Group& g, Instr& in, int k, int level) const {
+  const View wanted = view_of(in, k, level);
   const bool memory = !may_be_register(in, k);
-  Steps steps;
-  if (memory) steps = steps_of(in, k, level);
-  size_t at = 0;
-  while (at < g.views.size()) {
-    const View& v = g.views[at];
-    if (v.chunk == id && v.dtype == dtype && (!memory || (v.offset == in.ops[k].offset && v.steps == steps))) break;
-    ++at;
-  }
-  return at;
+  const auto found = std::find_if(g.views.begin(), g.views.end(), [&](const View& v) { return v.same(wanted, memory); });
+  return found - g.views.begin();
 }
 
 void GpuPlanner::Builder::add(Group& g, size_t m, int level) const {
@@ -164,16 +163,16 @@ void GpuPlanner::Builder::add(Group& g, size_t m, int level) const {
   for (int k = 0; k < in.nop; ++k) {
     if (!in.ops[k].chunk) {
       g.words += 2;
-    } else if (view(g, in, k, level) == g.views.size()) {
-      const bool made = in.writes(k) && may_be_register(in, k);
-      g.views.push_back({ids_.at(in.ops[k].chunk), in.ops[k].offset, in.kernel->dtypes[k], steps_of(in, k, level), made});
+    } else if (place_of(g, in, k, level) == g.views.size()) {
+      g.views.push_back(view_of(in, k, level));
+      g.views.back().made = in.writes(k) && may_be_register(in, k);
       g.words += level + 1;
     }
   }
   for (int k = 0; k < in.nop; ++k) {
     const Chunk* c = in.ops[k].chunk;
     if (!c || last_[ids_.at(c)] != m) continue;
-    const size_t at = view(g, in, k, level);
+    const size_t at = place_of(g, in, k, level);
     if (at == g.views.size() || !g.views[at].made) continue;
     g.views.erase(g.views.begin() + at);
     g.words -= level + 1;
@@ -186,7 +185,7 @@ bool GpuPlanner::Builder::fits(const Group& g, size_t m, int level, const std::v
   size_t words = g.words;
   for (int k = 0; k < in.nop; ++k) {
     if (!in.ops[k].chunk) words += 2;
-    else if (view(g, in, k, level) == g.views.size()) words += level + 1;
+    else if (place_of(g, in, k, level) == g.views.size()) words += level + 1;
   }
   if (words > kWords) return false;
   if (is_reduce(in) && !g.reduced.empty() && g.reduced != reduced) return false;
@@ -306,15 +305,11 @@ void GpuPlanner::Builder::write(const Group& g, Launch& l) {
   int values = 0;
   auto find = [&](size_t m, int k) -> Seen& {
     Instr& in = *instrs_[m];
-    const int id = ids_.at(in.ops[k].chunk), dtype = in.kernel->dtypes[k];
-    const bool memory = plan_.memory[m][k];
-    Steps steps = steps_of(in, k, level_of(in));
-    steps.resize(g.level);  // of a row's numbers: they don't step within it
+    View wanted = view_of(in, k, level_of(in));
+    wanted.steps.resize(g.level);  // of a row's numbers: they don't step within it
     for (Seen& s : seen)
-      if (s.chunk == id && s.dtype == dtype &&
-          (!memory || (s.offset == in.ops[k].offset && s.steps == steps)))
-        return s;
-    seen.push_back({{id, in.ops[k].offset, dtype, std::move(steps)}});
+      if (s.same(wanted, plan_.memory[m][k])) return s;
+    seen.push_back({std::move(wanted)});
     return seen.back();
   };
   auto operand = [&](size_t m, int k, const Steps& steps, bool result) {

@@ -125,6 +125,10 @@ class GpuPlanner {
       int dtype;
       Steps steps;
       bool made = false;  // there, and maybe used there only
+      // What is only a register has one place, however it is walked.
+      bool same(const View& v, bool memory) const {
+        return chunk == v.chunk && dtype == v.dtype && (!memory || (offset == v.offset && steps == v.steps));
+      }
     };
 
     struct Group {
@@ -147,8 +151,9 @@ class GpuPlanner {
     bool may_be_register(Instr& in, int k) const {
       return fused_ && is_temporary(in.ops[k].chunk) && !(is_reduce(in) && in.writes(k));
     }
+    View view_of(Instr& in, int k, int level) const;
     // The place of operand k among a kernel's views; where it is to come, if it is none of them.
-    size_t view(const Group& g, Instr& in, int k, int level) const;
+    size_t place_of(const Group& g, Instr& in, int k, int level) const;
     bool fits(const Group& g, size_t m, int level, const std::vector<bool>& reduced) const;
     // Adds an instruction, its operands to the views and words. What is made there and not used later has no word.
     void add(Group& g, size_t m, int level) const;
@@ -191,7 +196,7 @@ class GpuPlanner {
   std::mutex mu_;
   std::vector<uint64_t> key_;
   Ids ids_;
-  PlanCache<GpuPlan> plans_{4096, 16384};  // by their kernels
+  PlanCache<const GpuPlan> plans_{4096, 16384};  // by their kernels
 };
 
 }  // namespace lazyarray::cuda

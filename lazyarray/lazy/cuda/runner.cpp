@@ -283,7 +283,9 @@ void Runner::again(Executor& executor, Kept& kept, Instr* const* instrs, size_t 
   mine.running.back().collected = &launches;
   each();
   mine.running.back().collected = nullptr;
-  Error* error = launches.size() ? static_cast<KeptLaunches&>(kept).give(launches, stream, blas) : nullptr;
+  Error* error = nullptr;
+  if (launches.worth_keeping()) error = static_cast<KeptLaunches&>(kept).give(launches, stream, blas);
+  else if (launches.size()) error = launches.play(stream, blas);
   if (launches.pool) error = let_go(launches.spaces, *launches.pool, stream, error);
   if (!error) return;
   // Which of them it was can't be told, and a device that fails fails for all.

@@ -28,6 +28,7 @@ each constant in two words.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from importlib.resources import files
 from typing import Any, NamedTuple
@@ -265,6 +266,23 @@ class _Kernel:
         return [f"{{ {' '.join(lines)} }}"] if len(lines) == 1 else ["{", *_indented(lines), "}"]
 
 
+def _used(s: tuple[Any, ...]) -> tuple[int, ...]:
+    """The values that an "op" or a "store" uses."""
+    return s[4] if s[0] == "op" else s[2:] if s[0] == "store" else ()
+
+
+def _made(s: tuple[Any, ...]) -> tuple[int, ...]:
+    """The values that an "op" or a "load" makes."""
+    return s[5] if s[0] == "op" else s[1:2] if s[0] == "load" else ()
+
+
+def _assigned(op: tuple[Any, ...], value: Callable[[int], str]) -> list[str]:
+    """An op for element k of arrays of values."""
+    _, name, ins, outs, given, made = op
+    parts = expressions(name, ins, outs, [value(v) for v in given])
+    return [f"v{v}[k] = {part};" for v, part in zip(made, parts, strict=True)]
+
+
 def _indented(lines: list[str], by: int = 2) -> list[str]:
     return [" " * by + line for line in lines]
 
@@ -323,19 +341,14 @@ class _Elementwise(_Kernel):
 
     def in_step(self, rest: list[tuple[Any, ...]]) -> int:
         """How many elements go in step, so that what is needed later has some 64 registers."""
-        last: dict[int, int] = {}
-        for at, s in enumerate(rest):
-            for v in s[4] if s[0] == "op" else s[2:] if s[0] == "store" else ():
-                last[v] = at
+        last = {v: at for at, s in enumerate(rest) for v in _used(s)}
         words = {v: max(1, int(TYPES[self.dtypes[v]][1:]) // 4) for v in self.many}
-        live = sum(words[v] for v in self.loaded)
-        most = live
+        live = most = sum(words[v] for v in self.loaded)
         for at, s in enumerate(rest):
-            made = s[5] if s[0] == "op" else s[1:2] if s[0] == "load" else ()
-            live += sum(words[v] for v in made if v in self.many)
+            live += sum(words[v] for v in self.many.intersection(_made(s)))
             most = max(most, live)
-            ended = {*(s[4] if s[0] == "op" else s[2:] if s[0] == "store" else ()), *made}
-            live -= sum(words[v] for v in ended if v in self.many and last.get(v, at) == at)
+            ended = {v for v in (*_used(s), *_made(s)) if last.get(v, at) == at}
+            live -= sum(words[v] for v in self.many & ended)
         together = UNROLL
         while together > 1 and together * most > 64:
             together //= 2
@@ -352,7 +365,7 @@ class _Elementwise(_Kernel):
 
     def step(self, s: tuple[Any, ...]) -> list[str]:
         """A statement for the elements that go in step."""
-        made = s[5] if s[0] == "op" else s[1:2] if s[0] == "load" else ()
+        made = _made(s)
         if made and not self.many.intersection(made):
             return self.once([s]) if s[0] == "load" else self.statements([s], set(), "")
         declared = [f"{TYPES[self.dtypes[v]]} v{v}[{self.together}];" for v in made]
@@ -365,9 +378,8 @@ class _Elementwise(_Kernel):
                 place = self.operands[operand]
                 stored = cast(self.dtypes[v], place.dtype, self.value(v))
                 inner = [element, f"if (i < n) {place.at('i', self.k)} = {stored};"]
-            case ("op", name, ins, outs, given, _):
-                parts = expressions(name, ins, outs, [self.value(v) for v in given])
-                inner = [f"v{v}[k] = {part};" for v, part in zip(made, parts, strict=True)]
+            case ("op", *_):
+                inner = _assigned(s, self.value)
             case _:
                 return self.statements([s], set(), "")  # which says what is wrong with it
         return [*declared, *_loop(self.together, inner)]
@@ -589,9 +601,8 @@ class _Rows(_Totals):
                 case ("store", operand, v):
                     stored = cast(self.dtypes[v], self.operands[operand].dtype, self.value(v))
                     lines += self.inside(operand, "", f" = {stored}")
-                case ("op", name, ins, outs, given, made):
-                    parts = expressions(name, ins, outs, [self.value(v) for v in given])
-                    lines += [f"v{v}[k] = {part};" for v, part in zip(made, parts, strict=True)]
+                case ("op", *_):
+                    lines += _assigned(s, self.value)
                 case ("reduce", _, _, _, v, *_):
                     t = self.total(s)
                     value = cast(t.dtype, t.acc, self.value(v))

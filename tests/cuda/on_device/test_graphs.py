@@ -160,16 +160,21 @@ def descent(np, x, w, rate):
     return (e * e).sum()
 
 
-def test_a_loop_is_a_graph_a_round(gpu, graphs):
-    """Its arrays lie where they lay in the round before."""
-    x, w, _ = arrays(0)
+def check_descent(seed, rounds):
+    """The steps of a loop, and NumPy's, which end with the same numbers."""
+    x, w, _ = arrays(seed)
     mine, theirs = la.array(x), la.array(w)
-    for _ in range(300):
+    for _ in range(rounds):
         loss = descent(la, mine, theirs, 0.001)
-    for _ in range(300):
+    for _ in range(rounds):
         want = descent(np, x, w, 0.001)
     np.testing.assert_allclose(theirs.asnumpy(), w, rtol=1e-12)
     np.testing.assert_allclose(loss.item(), want, rtol=1e-12)
+
+
+def test_a_loop_is_a_graph_a_round(gpu, graphs):
+    """Its arrays lie where they lay in the round before."""
+    check_descent(0, 300)
     assert graphs() >= 10
 
 
@@ -210,14 +215,7 @@ def test_more_kinds_of_launches_than_are_kept(gpu, graphs):
 def test_threads_run_the_same_loop(gpu):
     def run(seed):
         with la.gpu(0):
-            x, w, _ = arrays(seed)
-            mine, theirs = la.array(x), la.array(w)
-            for _ in range(40):
-                loss = descent(la, mine, theirs, 0.001)
-            for _ in range(40):
-                want = descent(np, x, w, 0.001)
-            np.testing.assert_allclose(theirs.asnumpy(), w, rtol=1e-12)
-            np.testing.assert_allclose(loss.item(), want, rtol=1e-12)
+            check_descent(seed, 40)
 
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(run, range(8)))

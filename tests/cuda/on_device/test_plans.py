@@ -8,8 +8,9 @@ import pytest
 
 import lazyarray as la
 from lazyarray.lazy import _lazy
-from lazyarray.lazy._lazy import _set_policy
 from lazyarray.lazy.cuda import services
+
+from ...lazy.fusing import figures
 
 
 def launched(function):
@@ -116,22 +117,10 @@ def test_shapes_share_a_source(gpu):
 
 def test_a_slow_loop_meets_no_new_kernels(gpu):
     """Time does not cut what a program is about to go on with."""
-    names = [
-        "sqrt",
-        "exp",
-        "tanh",
-        "negative",
-        "abs",
-        "sin",
-        "cos",
-        "log1p",
-        "square",
-        "arctan",
-    ] * 3
+    names = "sqrt exp tanh negative abs sin cos log1p square arctan".split() * 3
     lines = [f"    y = np.{name}(y) * 0.5 + 1; sleep(0.0004)" for name in names]
     scope = {"sleep": time.sleep}
     exec("\n".join(["def step(np, y):", *lines, "    return y"]), scope)
-    figures = {"gpu_age_ns": 5_000_000, "flush_ns": 20_000}
 
     def run(rounds):
         y = la.full(40, 2.0)
@@ -139,15 +128,11 @@ def test_a_slow_loop_meets_no_new_kernels(gpu):
             y = scope["step"](la, y)
         return y.asnumpy()
 
-    old = {name: _set_policy(name, value) for name, value in figures.items()}
-    try:
+    with figures(gpu_age_ns=5_000_000, flush_ns=20_000):
         run(8)
         known = len(services._functions)
         got = run(8)
         assert len(services._functions) <= known + 1
-    finally:
-        for name, value in old.items():
-            _set_policy(name, value)
     y = np.full(40, 2.0)
     for _ in range(8):
         y = scope["step"](np, y)

@@ -10,7 +10,8 @@ import pytest
 
 import lazyarray as la
 from lazyarray import engine
-from lazyarray.lazy._lazy import _set_policy
+
+from ...lazy.fusing import figures
 
 SHAPES = [(6, 6), (3, 4, 5), (1, 300), (2100, 3), (2,) * 9, (9000,)]
 FIGURES = [  # of the policies: all is fused, little is, and long rows are not
@@ -161,9 +162,8 @@ class Program:
 @pytest.mark.parametrize("seed", range(24))
 def test_program(gpu, seed):
     program = Program(seed)
-    for figures, bulk in zip(FIGURES, [1000, 7, 1000], strict=True):
-        old = {name: _set_policy(name, value) for name, value in figures.items()}
-        try:
+    for changes, bulk in zip(FIGURES, [1000, 7, 1000], strict=True):
+        with figures(**changes):
             with engine.bulk(bulk):
                 values = [la.array(a) for a in program.inputs]
                 for step in program.steps:
@@ -172,7 +172,3 @@ def test_program(gpu, seed):
                 if want is not None:
                     assert got.dtype == want.dtype
                     np.testing.assert_array_equal(got.asnumpy(), want)
-        finally:
-            la.waitall()
-            for name, value in old.items():
-                _set_policy(name, value)

@@ -5,7 +5,8 @@ import pytest
 
 import lazyarray as la
 from lazyarray.lazy import _lazy
-from lazyarray.lazy._lazy import _set_policy
+
+from ...lazy.fusing import figures
 
 # Around what a thread and a block keep (Launch::elements, kThreads, kRow).
 LENGTHS = [2, 3, 32, 33, 64, 65, 129, 1024, 1025, 2049, 4096, 4097]
@@ -168,8 +169,5 @@ def test_errors_of_the_inputs_reach_all_results(gpu):
 
 
 def test_without_fusion(gpu):
-    old = _set_policy("fuses", 0)
-    try:
+    with figures(fuses=0):
         check(softmax, np.random.default_rng(0).random((5, 300)))
-    finally:
-        _set_policy("fuses", old)
