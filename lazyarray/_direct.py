@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections import defaultdict
 from collections.abc import Callable, Collection
 from functools import cache
@@ -51,6 +52,21 @@ _NATIVE = """
     expand_dims frombuffer imag isfortran may_share_memory mean moveaxis ravel real reshape
     result_type rollaxis shares_memory squeeze stack std transpose trapezoid var zeros_like"""
 
+# What we record for these is a call of NumPy's, too, or takes more layers of Python than NumPy's:
+# larger arrays had better go NumPy's way as well, up to what is work for a worker
+# (FlushPolicy::hosted_bytes).
+_HOSTED = """
+    append argmax argmin argwhere around ascontiguousarray asfortranarray bincount byteswap choose
+    compress delete digitize ediff1d extract flatnonzero gradient histogram histogram_bin_edges
+    hstack insert matvec median nanargmax nanargmin nanmedian nanpercentile nanquantile nonzero norm
+    percentile quantile ravel_multi_index round take trace tril tril_indices_from triu
+    triu_indices_from unravel_index vdot vecdot vecmat vector_norm where"""
+# ... with so many arguments alone: `where` and `round` of others are loops of ours.
+_HOSTED_OF = {"around": 2, "round": 2, "where": 1}
+# The same for what takes more than a moment for each element: 64 KB are no work for a worker.
+_HOSTED_PRODUCTS = "convolve correlate cond det einsum i0 matrix_rank qr slogdet"
+_PRODUCTS_BYTES = 1 << 16
+
 # What NumPy's function does is to call the array's method.
 _BY_METHOD = frozenset(
     """
@@ -89,7 +105,7 @@ def in_lazyarray(space: ModuleType) -> None:
     _replace(places, space, np, np, _WRITERS, writes=True)
     register(space, np)
     for name in _METHODS.split():
-        set_method(NDArray, name)
+        set_method(NDArray, name, **_hosted(name))
     for name in _WRITING_METHODS.split():
         set_method(NDArray, name, writes=True)
     for name in _NATIVE_METHODS.split():
@@ -169,6 +185,15 @@ def register(
                 setattr(functions, alias, public(function, None))
 
 
+def _hosted(name: str) -> dict[str, Any]:
+    """What tells a `Direct` how large arrays may be which NumPy's function gets."""
+    if name in _HOSTED_PRODUCTS.split():
+        return {"hosted": _PRODUCTS_BYTES}
+    if name in f"{_HOSTED} {_FFT} {_FFT_TO_REAL}".split():
+        return {"hosted": sys.maxsize, "hosted_of": _HOSTED_OF.get(name, -1)}
+    return {}
+
+
 def _replace(
     places: _Places,
     space: ModuleType,
@@ -194,6 +219,7 @@ def _replace(
             writes=writes,
             of_lists=of_lists,
             host=getattr(hosts, name, None),
+            **{} if writes or limits else _hosted(name),
         )
         for place, alias in places[id(known)]:
             setattr(place, alias, direct)

@@ -354,7 +354,7 @@ cdef extern from "lazy/recorder.h" namespace "lazyarray" nogil:
     cdef cppclass FlushPolicy:
         double inline_ns, cheap_ns, group_ns, gil_ns, fuse_ns, flush_ns, mid_ns, stretch_ns
         int64_t cold_stretches
-        int64_t age_ns, direct_bytes, draws, ahead_bytes, few_ops, gpu_ops, gpu_age_ns
+        int64_t age_ns, direct_bytes, hosted_bytes, lent_bytes, draws, ahead_bytes, few_ops, gpu_ops, gpu_age_ns
         int late_reads, given_up
     cdef cppclass TilePolicy:
         int64_t tile_bytes, stream_bytes, ahead_bytes, stream, least, most, ahead_least, row, panels, panel
@@ -578,6 +578,7 @@ cdef Tensor lone_op(const Kernel* k, object a, object b, Tensor out)
 cdef bint instant(Chunk* state) noexcept
 cdef bint written_now(Chunk* c) except -1
 cdef bint seen_as_wait(str what) except -1
+cdef bint while_held(Chunk** read, int n, int (*work)(void*) except -1, void* arg) except -1
 cdef object value_now(Tensor x, npy_intp most, CDevice device)
 cdef bint real_now(Tensor x, CDevice device, double* value) noexcept
 cdef object array_of(object value, CDevice device)
@@ -586,8 +587,9 @@ cdef bint put_number(char* to, object value, int dtype) noexcept
 cdef int put_scalar(char* to, object value, int dtype) except -1
 cdef int dtype_code(object dtype) except -1
 cdef object np_dtype(int code)
-cdef Tensor from_numpy(object array, CDevice device)
+cdef Tensor from_numpy(object array, CDevice device, Py_ssize_t known=*)
 cdef object numpy_view(const View* v, bint writable)
+cdef bint is_on_chunk(object a) noexcept
 cdef Tensor cast(Tensor x, int dtype)
 cdef int assign(Tensor to, Tensor value) except -1
 cdef bint only_transferred(CDevice a, CDevice b) noexcept

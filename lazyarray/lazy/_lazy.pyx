@@ -29,8 +29,11 @@ from libc.string cimport memcpy, memmove, memset
 
 from lazyarray.engine._engine cimport (
     CPU,
+    COp,
     CPU_PINNED,
+    CRunContext,
     OK,
+    PROP_ASYNC,
     INTERRUPTED,
     SELF_WAIT,
     adopt_worker_thread,
@@ -72,6 +75,7 @@ cdef extern from "numpy/arrayobject.h":
     object PyArray_NewFromDescr(PyTypeObject*, cnp.dtype, int, npy_intp*, npy_intp*, void*, int,
                                 object)
     PyTypeObject PyArray_Type
+    PyObject* PyArray_BASE(cnp.ndarray)
     int NPY_ARRAY_WRITEABLE, NPY_ARRAY_ALIGNED
 
 
@@ -168,6 +172,8 @@ cdef int _list_figures() except -1:
         "flush_ns": (<size_t>&f.flush_ns, True),
         "age_ns": (<size_t>&f.age_ns, False),
         "direct_bytes": (<size_t>&f.direct_bytes, False),
+        "hosted_bytes": (<size_t>&f.hosted_bytes, False),
+        "lent_bytes": (<size_t>&f.lent_bytes, False),
         "draws": (<size_t>&f.draws, False),
         "run_ahead_bytes": (<size_t>&f.ahead_bytes, False),
         "few_ops": (<size_t>&f.few_ops, False),

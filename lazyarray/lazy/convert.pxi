@@ -30,12 +30,22 @@ cdef object numpy_view(const View* v, bint writable):
     return a
 
 
+cdef bint is_on_chunk(object a) noexcept:
+    """Whether a NumPy array is, or is a view of, one that `numpy_view` made."""
+    while a is not None and Py_TYPE(a) == &PyArray_Type:
+        a = <object>PyArray_BASE(<cnp.ndarray>a) if PyArray_BASE(<cnp.ndarray>a) is not NULL else None
+    return type(a) is _ChunkRef
+
+
 cdef enum:
     _COLUMN = 32768  # bytes that are copied here, without letting go of the GIL
 
 
-cdef Tensor from_numpy(object array, CDevice device):
-    """A new tensor with a copy of a NumPy array, in its layout ('K' order)."""
+cdef Tensor from_numpy(object array, CDevice device, Py_ssize_t known=0):
+    """A new tensor with a copy of a NumPy array, in its layout ('K' order).
+
+    Or on its memory, where that is large and the caller has all ``known`` references to the array.
+    """
     cdef cnp.ndarray a = array
     cdef int code = dtype_of_type_num(a.descr.type_num)
     cdef int i, ndim = cnp.PyArray_NDIM(a)
@@ -56,6 +66,8 @@ cdef Tensor from_numpy(object array, CDevice device):
             for i in range(ndim):
                 t.v.layout.strides()[i] = step
                 step *= t.v.layout.shape()[i]
+        if known and take_memory(t.v.chunk, a, known + 1):
+            return t
         need_memory(t.v.chunk)
         memcpy(t.v.chunk.data, cnp.PyArray_DATA(a), t.v.chunk.nbytes)
     elif ndim == 1 and t.v.itemsize() == 8 and t.v.chunk.nbytes <= _COLUMN \

@@ -23,6 +23,62 @@ cdef bint seen_as_wait(str what) except -1:
     return True
 
 
+cdef struct _Work:
+    int (*run)(void*) except -1
+    void* arg
+    PyObject* raised
+
+
+cdef CError* _run_work(void* arg, CRunContext& ctx) noexcept nogil:
+    with gil:
+        _do(<_Work*>arg)
+    return NULL
+
+
+cdef void _do(_Work* work) noexcept:
+    try:
+        work.run(work.arg)
+    except BaseException as exc:
+        Py_INCREF(exc)
+        work.raised = <PyObject*>exc
+
+
+cdef bint while_held(Chunk** read, int n, int (*work)(void*) except -1, void* arg) except -1:
+    """Calls ``work(arg)`` here and now, as an op that reads these chunks, which are at hand.
+
+    So no other thread's op writes to them meanwhile, though ``work`` may let go of the GIL. False if the engine
+    takes no op. What ``work`` raises is raised.
+    """
+    cdef CEngine* e = _recorder.engine()
+    cdef _Work now
+    cdef int k
+    now.run, now.arg = work, arg
+    now.raised = NULL
+    step_aside()
+    cdef COp* op = e.new_op()
+    try:
+        for k in range(n):
+            op.merge_use(read[k], False)
+    except BaseException:
+        e.discard(op)
+        raise
+    op.name = "at once"
+    op.prop = PROP_ASYNC  # for its pusher: who is at hand has no writer, so it is ready
+    op.payload.run = _run_work
+    op.payload.arg = &now
+    op.payload.own_errors = True
+    cdef Status status = e.push(op, True, True)
+    if status != OK:
+        return False
+    e.wait_op(op, NULL, NULL)
+    e.release(op)
+    if now.raised is not NULL:
+        exc = <object>now.raised
+        Py_DECREF(exc)
+        raise exc
+    return True
+
+
 cdef object value_now(Tensor x, npy_intp most, CDevice device):
     """A copy of an array of at most `most` elements for NumPy; None if it isn't at hand on `device`.
 

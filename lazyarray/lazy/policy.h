@@ -31,6 +31,10 @@ struct FlushPolicy {
                               // of ops is recorded at 0.2 us each, so it arrives whole
   size_t catch_up = 32;          // so many open ops that could have run inline are run by their pusher
   int64_t direct_bytes = 32768;  // operands of a call that NumPy may run at once (ops/direct.pxi)
+  // The same where what we would record is a call of NumPy's, too: it is run by its pusher, or by a worker that
+  // then holds the GIL.
+  int64_t hosted_bytes = 400000;
+  int64_t lent_bytes = 16384;    // from this size on NumPy gets the memory itself, not a copy
   // So many random numbers are drawn at once, some 10 ns each. (Microseconds for 100, 1000, 5000 normal
   // numbers, waited for: at once 2.0, 11.6, 55; as an op 5.8, 29, 71. A program that draws 9000 a step:
   // 5.8 ms at once, 7.6 as ops, NumPy 6.9. Large ones had better run beside.)

@@ -198,22 +198,28 @@ cdef void drop_owner(void* owner) noexcept nogil:
 
 cdef bint _taken_over(View* v, list found, Py_ssize_t k) except -1:
     """Whether the array in a list became the memory of an output: nobody else knows it, and it is as the output is."""
-    cdef Chunk* c = v.chunk
     cdef cnp.ndarray a
     cdef int i
     if type(found[k]) is not np.ndarray:
         return False
-    a = <cnp.ndarray>found[k]  # known here, and in the list
-    if Py_REFCNT(<PyObject*>a) != 2 \
-            or not cnp.PyArray_CHKFLAGS(a, cnp.NPY_ARRAY_OWNDATA) or not cnp.PyArray_ISBEHAVED(a) \
-            or a.descr.type_num != info(v.dtype).type_num or cnp.PyArray_NDIM(a) != v.layout.ndim \
-            or not covers_chunk(v) or cnp.PyArray_NBYTES(a) != <npy_intp>c.nbytes:
+    a = <cnp.ndarray>found[k]
+    if a.descr.type_num != info(v.dtype).type_num or cnp.PyArray_NDIM(a) != v.layout.ndim or not covers_chunk(v):
         return False
     for i in range(v.layout.ndim):
         if cnp.PyArray_DIM(a, i) != v.layout.shape()[i] \
                 or v.layout.shape()[i] != 1 and cnp.PyArray_STRIDE(a, i) != v.layout.strides()[i]:
             return False
-    if not c.take_over(cnp.PyArray_BYTES(a), <void*><PyObject*>a, drop_owner):
+    return take_memory(v.chunk, a, 2)  # known here, and in the list
+
+
+cdef bint take_memory(Chunk* c, cnp.ndarray a, Py_ssize_t known) except -1:
+    """Whether an array's memory became a new chunk's: it is all that the chunk needs, and only the caller knows it.
+
+    ``known`` is how many references the caller has. Its dtype and steps are the caller's business.
+    """
+    if Py_REFCNT(<PyObject*>a) != known or cnp.PyArray_NBYTES(a) != <npy_intp>c.nbytes \
+            or not cnp.PyArray_CHKFLAGS(a, cnp.NPY_ARRAY_OWNDATA) or not cnp.PyArray_ISBEHAVED(a) \
+            or not c.take_over(cnp.PyArray_BYTES(a), <void*><PyObject*>a, drop_owner):
         return False
     Py_INCREF(a)
     return True

@@ -281,6 +281,8 @@ class Direct(Public):
     numpys: Any
     method: str | None
     of_lists: bool
+    hosted: int
+    hosted_of: int
     def __init__(
         self,
         recorded: Any,
@@ -292,6 +294,8 @@ class Direct(Public):
         method: str | None = None,
         writes: bool = False,
         of_lists: bool = False,
+        hosted: int = 0,
+        hosted_of: int = -1,
         host: Any = None,
     ) -> None: ...
 
@@ -310,7 +314,9 @@ def expect_derived(
 hinted: set[str]
 
 def set_hint(t: type, name: str, hint: object) -> None: ...
-def set_method(t: type, name: str, *, writes: bool = False, native: bool = False) -> None: ...
+def set_method(
+    t: type, name: str, *, writes: bool = False, native: bool = False, **limits: int
+) -> None: ...
 def tell_methods(t: type) -> None: ...
 def at_once(
     function: Callable[..., Any], args: tuple[Any, ...], most: int = ..., largest: int = ...

@@ -28,6 +28,8 @@ from libc.string cimport memchr, memcpy, memset
 from lazyarray.engine._engine cimport CDevice, Device, intern_name
 from lazyarray.lazy._lazy cimport (
     is_of,
+    is_on_chunk,
+    lazy,
     D_BOOL,
     D_C16,
     D_F4,
@@ -134,6 +136,7 @@ from lazyarray.lazy._lazy cimport (
     wait,
     warning_of_size,
     where_of_size,
+    while_held,
     whole_at_hand,
     written_once,
 )

@@ -3,8 +3,8 @@
 # A function that no native instruction expresses costs its Python layers and an operator, ten times what
 # NumPy takes for three elements. Where all operands are complete, on the host and small, and nobody
 # records, captures, profiles or forbids hidden waits, NumPy's function computes the same now. It gets
-# copies: so another thread may go on writing the arrays while NumPy lets go of the GIL. They are read-only:
-# a call that writes to one (an `out` given by position) raises, and a view of one is known by it, however
+# copies: so another thread may go on writing the arrays while NumPy lets go of the GIL. Of larger ones it gets
+# the memory, and the call is an op that reads it (while_held). The copies are read-only: a call that writes to one (an `out` given by position) raises, and a view of one is known by it, however
 # NumPy found the memory. What isn't plain goes the long way, and so does a call that raises: where an error
 # is raised does not depend on sizes.
 
@@ -26,19 +26,23 @@ cdef extern from "numpy/arrayobject.h":
 # ---- operands and results -----------------------------------------------------------------------
 
 
+cdef enum:
+    _DIRECT_ARGUMENTS = 16
+    _DIRECT_LENGTH = 10_000  # of a result, that a number names
+    _DIRECT_RESULT = 1 << 22  # bytes of a result that is as many times as large as its operands
+    _DIRECT_ITEMS = 1_000_000  # of a list
+    _DIRECT_DEPTH = 3      # of lists in it
+
+
 cdef struct Scan:
     npy_intp left     # bytes that operands may still take
     npy_intp largest  # integer that may be the length of a result
     double most       # the product of integers in a tuple, which may be its shape
     bint fits, arrays
     CDevice device    # of the arrays
-
-
-cdef enum:
-    _DIRECT_LENGTH = 10_000  # of a result, that a number names
-    _DIRECT_RESULT = 1 << 22  # bytes of a result that is as many times as large as its operands
-    _DIRECT_ITEMS = 1_000_000  # of a list
-    _DIRECT_DEPTH = 3      # of lists in it
+    npy_intp lends    # from so many bytes on an array's memory is lent
+    int loans
+    Chunk* lent[_DIRECT_ARGUMENTS]
 
 
 cdef dict _PLAIN_TYPES = dict.fromkeys((bool, type(None), complex, type(Ellipsis), type))
@@ -54,6 +58,7 @@ cdef void begin_scan(Scan* scan) noexcept:
     scan.largest = _DIRECT_LENGTH
     scan.most = INFINITY
     scan.fits, scan.arrays = True, False
+    scan.lends, scan.loans = PY_SSIZE_T_MAX, 0
 
 
 cdef bint is_ours(object o) noexcept:
@@ -62,7 +67,10 @@ cdef bint is_ours(object o) noexcept:
 
 
 cdef object copied_out(Tensor t, Scan* scan):
-    """A read-only NumPy array, or a scalar, of the same values and layout; None if not at hand or not small."""
+    """A read-only NumPy array, or a scalar, of the same values and layout; None if not at hand or not small.
+
+    Or one on the memory itself, which is then noted in ``scan.lent``.
+    """
     cdef Layout* l = &t.v.layout
     cdef npy_intp low = 0, high = 0, size = info(t.v.dtype).size
     cdef cnp.ndarray a, memory
@@ -81,6 +89,11 @@ cdef object copied_out(Tensor t, Scan* scan):
     scan.left -= max(high - low, l.size() * size)  # the second is more where elements overlap
     if scan.left < 0:
         return None
+    if l.size() * size >= scan.lends and scan.loans < _DIRECT_ARGUMENTS:
+        scan.lent[scan.loans] = t.v.chunk
+        scan.loans += 1
+        # Writable, though nobody writes to it: many of NumPy's functions copy a read-only array first.
+        return numpy_view(&t.v, not lazy(t.v.chunk).immutable)
     Py_INCREF(d)  # stolen
     if l.c_contiguous(size):
         a = PyArray_NewFromDescr(&PyArray_Type, d, l.ndim, l.shape(), NULL, NULL, 0, None)
@@ -193,19 +206,22 @@ cdef object numpys_operand(object o, Scan* scan, int depth):
     return None
 
 
-cdef object as_ours(object o, CDevice device, bint* fits):
-    """A result of NumPy's as one of ours; `fits` is false then if it is nothing that can be so."""
+cdef object as_ours(object o, CDevice device, bint* fits, bint loans=False, Py_ssize_t known=1):
+    """A result of NumPy's as one of ours; `fits` is false then if it is nothing that can be so.
+
+    ``loans``: NumPy was given memory of ours. ``known`` is how many references the caller has to the result.
+    """
     if Py_TYPE(o) == &PyArray_Type:
         # A view of what was given, as it was, is to be a view of the array, which only the long way makes.
         if cnp.PyArray_ISWRITEABLE(<cnp.ndarray>o) and cnp.PyArray_ISNOTSWAPPED(<cnp.ndarray>o) \
-                and dtype_of_type_num((<cnp.ndarray>o).descr.type_num) >= 0:
-            return written(from_numpy(o, device))
+                and not (loans and is_on_chunk(o)) and dtype_of_type_num((<cnp.ndarray>o).descr.type_num) >= 0:
+            return written(from_numpy(o, device, known))
         fits[0] = False
         return None
     if isinstance(o, (tuple, list)):
         parts = []
         for part in o:
-            parts.append(as_ours(part, device, fits))
+            parts.append(as_ours(part, device, fits, loans, 2))
             if not fits[0]:
                 return None
         if type(o) is tuple or type(o) is list:

@@ -9,6 +9,10 @@ ctypedef object (*Quick)(PyObject**, Py_ssize_t)  # a native way for the plaines
 cdef frozenset _LONG_WAY = frozenset(("out", "ctx", "device", "like"))
 
 
+# What has NumPy write to what it is given.
+cdef frozenset _WRITTEN = frozenset(("out", "overwrite_input"))
+
+
 # How large the results are depends on the values: each call counts as a wait, whose value is there.
 cdef frozenset _WAITING = frozenset((
     "argwhere", "bincount", "extract", "flatnonzero", "intersect1d", "nonzero", "polymul", "setdiff1d",
@@ -19,10 +23,6 @@ cdef frozenset _WAITING = frozenset((
 cdef frozenset _PRODUCTS = frozenset("dot einsum inner matvec multi_dot tensordot vdot vecdot vecmat".split())
 
 
-cdef enum:
-    _DIRECT_ARGUMENTS = 16
-
-
 cdef class Direct(Public):
     """A function of the public namespace, or a method of arrays, which is run at once where that is possible.
 
@@ -30,6 +30,8 @@ cdef class Direct(Public):
     fast); ``most`` is how many bytes its operands may have, where that is less than the policy's
     ``direct_bytes``, ``largest`` the largest integer among them. Where NumPy's is but a call of an array's
     method, ``method`` is that method's name. ``of_lists``: for arrays the way of ``recorded`` is as fast.
+    ``hosted``: as what ``recorded`` records is a call of NumPy's, too, calls of ``hosted_of`` arguments (-1: all)
+    may have operands of so many bytes, or of the policy's ``hosted_bytes``, if that is less.
     """
 
     cdef readonly object numpys
@@ -38,7 +40,10 @@ cdef class Direct(Public):
     cdef tuple parameters  # their names, interned: what may be given by place, then what only by name
     cdef tuple defaults    # the last parameters' values
     cdef Py_ssize_t by_place, place_alone  # how many may be given by place, and how many must be
+    cdef Py_ssize_t first_written  # from this place on arguments may have NumPy write to others
     cdef bint apart  # whether its operands may be copies apart from each other where they share memory
+    cdef readonly npy_intp hosted
+    cdef readonly int hosted_of
     cdef bint wraps  # indices, which NumPy (2.4) wraps step by step, in years or never: the long way
     cdef npy_intp most, largest
     cdef str waits
@@ -46,8 +51,9 @@ cdef class Direct(Public):
 
     def __init__(self, recorded, numpys, str module, npy_intp most=PY_SSIZE_T_MAX,
                  npy_intp largest=_DIRECT_LENGTH, *, str method=None, bint writes=False,
-                 bint of_lists=False, host=None):
+                 bint of_lists=False, npy_intp hosted=0, int hosted_of=-1, host=None):
         super().__init__(recorded, host, module, None, writes)
+        self.hosted, self.hosted_of = hosted, hosted_of
         self.numpys, self.most, self.largest = numpys, most, largest
         self.method = None if method is None else sys.intern(method)
         self.of_lists = of_lists
@@ -65,7 +71,7 @@ cdef class Direct(Public):
     cdef void take_parameters(self, recorded) except *:
         code = getattr(recorded, "__code__", None)
         self.parameters = self.defaults = ()
-        self.by_place = PY_SSIZE_T_MAX
+        self.by_place = self.first_written = PY_SSIZE_T_MAX
         if code is None:
             return
         names = code.co_varnames[:code.co_argcount + code.co_kwonlyargcount]
@@ -74,6 +80,9 @@ cdef class Direct(Public):
         self.defaults = (recorded.__defaults__ or ()) + tuple([alone[name] for name in names[code.co_argcount:]])
         self.by_place = PY_SSIZE_T_MAX if code.co_flags & inspect.CO_VARARGS else code.co_argcount
         self.place_alone = code.co_posonlyargcount
+        for i in range(code.co_argcount):
+            if names[i] in _WRITTEN:
+                self.first_written = min(self.first_written, i)
 
     @property
     def __doc__(self):
@@ -89,9 +98,9 @@ cdef class DirectMethod(Direct):
 
     cdef vectorcallfunc passed_on
 
-    def __init__(self, recorded, str method, bint writes, bint direct=True):
+    def __init__(self, recorded, str method, bint writes, bint direct=True, **limits):
         name = recorded.__name__
-        super().__init__(recorded, None, "lazyarray", method=method, writes=writes,
+        super().__init__(recorded, None, "lazyarray", method=method, writes=writes, **limits,
                          host=getattr(np.ndarray, name) if direct and not writes else None)
         self.op = None
         self.__qualname__ = f"NDArray.{name}"
@@ -195,10 +204,11 @@ cdef object type_object(PyTypeObject* t):
     return <object><PyObject*>t
 
 
-def set_method(t, str name, *, bint writes=False, bint native=False):
+def set_method(t, str name, *, bint writes=False, bint native=False, **limits):
     """Makes a method of a native class one that is run at once where that is possible; ``native``: not by NumPy's."""
     owner = next(c for c in t.__mro__ if name in vars(c))
-    put_in_type(<PyTypeObject*>owner, name, DirectMethod(owner.__dict__[name], None if native else name, writes))
+    method = DirectMethod(owner.__dict__[name], None if native else name, writes, **limits)
+    put_in_type(<PyTypeObject*>owner, name, method)
 
 
 def tell_methods(t):
@@ -312,7 +322,11 @@ cdef object run_at_once(Direct self, PyObject** args, Py_ssize_t n, PyObject* na
     if not as_method and self.numpys is None or self.of_lists and n and is_tensor(<object>args[0]):
         return None
     begin_scan(&given.scan)
+    if self.hosted_of < 0 or self.hosted_of == every:
+        given.scan.left = max(given.scan.left, min(self.hosted, recorder().policy.hosted_bytes))
     set_limits(&given.scan, self.most, self.largest)
+    if n <= self.first_written and (names is NULL or _WRITTEN.isdisjoint(<tuple>names)):
+        given.scan.lends = recorder().policy.lent_bytes
     given.count = 0
     try:
         if not take_operands(&given, args, every, self.apart):
@@ -358,17 +372,41 @@ cdef bint is_to_wrap(PyObject** args, Py_ssize_t every) except -1:
     return False
 
 
+cdef struct Asked:
+    Given* given
+    PyObject* function
+    bint as_method
+    Py_ssize_t n
+    PyObject* names
+    PyObject* result
+
+
+cdef int ask(void* arg) except -1:
+    cdef Asked* now = <Asked*>arg
+    if now.as_method:
+        result = PyObject_VectorcallMethod(<object>now.function, now.given.operands, now.n, now.names)
+    else:
+        result = PyObject_Vectorcall(<object>now.function, now.given.operands, now.n, now.names)
+    Py_INCREF(result)
+    now.result = <PyObject*>result
+    return 0
+
+
 cdef object answer(object function, bint as_method, Given* given, Py_ssize_t n, PyObject* names, str waits):
     """What NumPy gives for the operands, as ours; None where it gives nothing that can be so."""
     cdef bint fits = True
+    cdef Asked asked
+    asked.given, asked.function, asked.as_method, asked.n, asked.names = given, <PyObject*>function, as_method, n, names
     try:
-        if as_method:
-            result = PyObject_VectorcallMethod(function, given.operands, n, names)
-        else:
-            result = PyObject_Vectorcall(function, given.operands, n, names)
+        if not given.scan.loans:
+            ask(&asked)
+        elif not while_held(given.scan.lent, given.scan.loans, ask, &asked):
+            return None
     except Exception:
         return None
-    result = as_ours(result, given.scan.device, &fits)
+    result = <object>asked.result
+    Py_DECREF(result)
+    result = as_ours(result, given.scan.device, &fits, given.scan.loans > 0)
     if fits and waits is not None:
         seen_as_wait(waits)
     return result if fits else None

@@ -23,7 +23,8 @@ cdef bint places_of(Places* p, Tensor x, object key, bint writes) except -1:
     """Whether a key has an index in bounds for each axis, numbers or vectors of one length; which."""
     cdef int axis, ndim = x.v.layout.ndim
     cdef tuple keys = key if type(key) is tuple else (key,)
-    cdef npy_intp length, i, used = 0
+    # No copy is made of what is read or written: several times as many as NumPy's functions get.
+    cdef npy_intp length, i, used = 0, most = 4 * recorder().policy.direct_bytes // x.v.itemsize()
     cdef Tensor t
     if len(keys) != ndim or not lone_ops() or not at_hand(x.v.chunk, writes) \
             or not (x.v.device() == cpu0()):
@@ -56,7 +57,7 @@ cdef bint places_of(Places* p, Tensor x, object key, bint writes) except -1:
                     and cnp.PyArray_ISCARRAY_RO(<cnp.ndarray>o):
                 length = cnp.PyArray_SIZE(<cnp.ndarray>o)
                 p.indices[axis] = <npy_intp*>cnp.PyArray_DATA(<cnp.ndarray>o)
-        if length < 0 or p.n >= 0 and length != p.n \
+        if length < 0 or length > most or p.n >= 0 and length != p.n \
                 or not within(p.indices[axis], length, x.v.layout.shape()[axis]):
             return False
         p.n = length
@@ -81,8 +82,8 @@ cdef Tensor picked_elements(Tensor x, object key):
     cdef char* base
     if not places_of(&p, x, key, False):
         return None
-    out = small_array(x.v.dtype, 1, &p.n)
-    if out is None:
+    out = empty_like_shape(x.v.dtype, 1, &p.n, cpu0())
+    if not out.v.chunk.allocate():
         return None
     base = x.v.elements()
     if size == 8 and x.v.layout.ndim == 1:
@@ -102,8 +103,7 @@ cdef bint stored_elements(Tensor x, object key, object value) except -1:
     cdef char* values = <char*>number
     cdef Tensor v
     cdef char* base
-    if is_scalar(x) or unwritable(x) or not places_of(&p, x, key, True) \
-            or p.n * size > recorder().policy.direct_bytes:
+    if is_scalar(x) or unwritable(x) or not places_of(&p, x, key, True):
         return False
     if is_tensor(value):
         v = <Tensor>value

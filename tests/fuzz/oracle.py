@@ -30,6 +30,8 @@ FIGURES: dict[str, list[float]] = {
     "stretch_ns": [0, 300, 3000, 30000],
     "cold_stretches": [1, 2, 16],
     "direct_bytes": [0, 0, 300, 32768],
+    "hosted_bytes": [0, 4000, 400000],
+    "lent_bytes": [1, 1, 500, 16384],
     "cheap_ns": [0, 100, 20000],
     "group_ns": [0, 100000],
     "fuse_ns": [0, 0, 1000],

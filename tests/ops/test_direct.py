@@ -5,6 +5,7 @@ import copy
 import inspect
 import pickle
 import re
+import threading
 import time
 import warnings
 import weakref
@@ -16,6 +17,7 @@ import lazyarray as la
 from lazyarray import _direct
 from lazyarray.ops._rows import Direct
 
+from ..lazy.fusing import figures
 from ..numpys import OLDER
 from ..surface import samples
 from .compare import asynchronous
@@ -100,9 +102,16 @@ def outcome(expression, xp, layout):
     return result, {str(w.message) for w in given}, after
 
 
+@pytest.fixture(params=["copies", "loans"])
+def lent(request):
+    """Whether NumPy gets small arrays' memory, or copies."""
+    with figures(lent_bytes=1 if request.param == "loans" else 1 << 60):
+        yield request.param == "loans"
+
+
 @asynchronous
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_what_is_run_at_once_is_as_numpys(layout, direct):
+def test_what_is_run_at_once_is_as_numpys(layout, direct, lent):
     """All sample calls of those functions: bits, dtype, layout, warnings, arguments."""
     if not direct:
         pytest.skip("other tests are about the long way")
@@ -252,3 +261,132 @@ def test_a_matrix_by_itself(direct):
         x = la.array(a)
         np.testing.assert_array_equal(la.inner(x, x).asnumpy(), np.inner(a, a))
         np.testing.assert_array_equal(la.tensordot(x, x.T, 1).asnumpy(), np.tensordot(a, a.T, 1))
+
+
+# On both sides of what is lent, and of what is too large.
+LARGE = [
+    "xp.argmax(v)",
+    "v.argmin()",
+    "xp.median(v)",
+    "xp.percentile(v, [30, 70])",
+    "xp.nanquantile(v, 0.3)",
+    "xp.histogram(v, bins=9)",
+    "xp.digitize(v, [0.25, 0.5])",
+    "xp.nonzero(v > 0.5)",
+    "xp.where(v > 0.5)",
+    "xp.where(v > 0.5, v, 0)",
+    "v.take(k)",
+    "xp.take(v, k, mode='clip')",
+    "v[k]",
+    "xp.compress(v > 0.5, v)",
+    "xp.delete(v, 3)",
+    "xp.insert(v, 3, 7)",
+    "xp.append(v, 3)",
+    "xp.ediff1d(v)",
+    "xp.gradient(v)",
+    "xp.round(v, 2)",
+    "v.round(1)",
+    "xp.round(v)",
+    "xp.vdot(v, v)",
+    "xp.einsum('i,i->', v, v)",
+    "xp.einsum('i->i', v)",
+    "xp.convolve(v, v[:5])",
+    "xp.fft.fft(v)",
+    "xp.fft.fftshift(v)",
+    "xp.fft.irfft(v)",
+    "xp.linalg.norm(v)",
+    "xp.bincount(k)",
+    "xp.unravel_index(k, (len(k), 2))",
+    "xp.choose(k % 2, [v, -v])",
+    "xp.tril(v.reshape(-1, 1))",
+    "xp.asfortranarray(v.reshape(2, -1))",
+    "xp.ascontiguousarray(v[::2])",
+    "xp.trace(v.reshape(2, -1))",
+    "xp.cumsum(v)",
+    "xp.concatenate([v, v, k])",
+    "xp.sort(v)",
+    "xp.interp(v, xp.linspace(0, 1, 5), xp.arange(5.0))",
+    "xp.searchsorted(xp.sort(v), v[:9])",
+]
+
+
+@pytest.mark.parametrize("size", [2046, 2048, 2050, 4096, 4098, 8192, 16384, 16386, 50000, 50002])
+def test_large_operands(size, direct):
+    rng = np.random.default_rng(size)
+    v, k = rng.random(size), rng.integers(0, size, size)
+    for expression in LARGE:
+        ours, numpys = la.array(v), v.copy()
+        got = told(eval(expression, {"xp": la, "v": ours, "k": la.array(k)}))
+        want = told(eval(expression, {"xp": np, "v": numpys, "k": k}))
+        if expression in (
+            "xp.vdot(v, v)",
+            "xp.einsum('i,i->', v, v)",
+        ):  # the long way cuts sums otherwise
+            np.testing.assert_allclose(float(eval(expression, {"xp": la, "v": ours})), v @ v)
+        else:
+            assert got == want, expression
+        np.testing.assert_array_equal(ours.asnumpy(), numpys)
+
+
+def test_what_is_lent_is_not_written(direct, lent):
+    """By calls that say that NumPy may write to it: a copy is written, or the array itself."""
+    a = np.random.default_rng(0).random(3000)
+    x, y = la.array(a), la.zeros(3000)
+    assert la.median(x, None, None, True) == np.median(a)
+    assert la.percentile(x, 30, overwrite_input=True) == np.percentile(a, 30)
+    np.testing.assert_array_equal(la.sort(x).asnumpy(), np.sort(a))
+    assert la.cumsum(x, None, None, y) is y
+    np.testing.assert_array_equal(y.asnumpy(), np.cumsum(a))
+    x = la.array(a)
+    assert la.take(x, la.arange(3000)[::-1], None, x, "clip") is x
+    np.testing.assert_array_equal(x.asnumpy(), a[::-1])
+
+
+def test_views_of_what_is_lent_are_the_arrays(direct, lent):
+    x = la.zeros((60, 60))
+    la.einsum("ii->i", x)[...] = 1
+    assert x.tolist() == np.eye(60).tolist()
+    for view in (la.ascontiguousarray(x), la.fft.fftshift(x[:0]), la.asarray(x), x.squeeze()):
+        assert view is x or view.size == 0 or la.shares_memory(view, x)
+    x = la.zeros((1, 3000))
+    la.atleast_2d(x)[0, 1] = 5
+    assert x[0, 1] == 5
+
+
+def test_results_are_nobodys(direct, lent):
+    """Large ones keep the memory that NumPy has allocated."""
+    a = np.random.default_rng(0).random(20_000)
+    x = la.array(a)
+    y = la.fft.fft(x)
+    want = np.fft.fft(a)
+    y += 1
+    np.testing.assert_array_equal(y.asnumpy(), want + 1)
+    np.testing.assert_array_equal(x.asnumpy(), a)
+    bins, edges = la.histogram(x, bins=9000)
+    edges[0] = 7
+    np.testing.assert_array_equal(la.histogram(x, bins=9000)[1].asnumpy(), np.histogram(a, 9000)[1])
+
+
+@asynchronous
+def test_others_write_when_numpy_is_done(direct, lent):
+    """NumPy lets go of the GIL as it sorts; what another thread writes meanwhile comes after it."""
+    n, stop = 4000, threading.Event()
+    x = la.zeros(n)
+    x.wait_to_read()
+
+    def write():
+        k = 0
+        while not stop.is_set():
+            k += 1
+            x[:] = k
+            x[:] += la.zeros(n)
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    try:
+        for _ in range(300):
+            for found in (la.unique(x), la.median(x)[None], la.percentile(x, [0, 100])):
+                assert len(set(found.tolist())) == 1
+    finally:
+        stop.set()
+        writer.join()

@@ -43,7 +43,7 @@ def _cupy(number: int) -> ModuleType:
 
 @functools.cache
 def _is_installed() -> bool:
-    # Asked once: each search costs 60 us, and Python loses an interrupt that comes at an import's end.
+    # Asked once: a search costs 60 us, and an interrupt that comes at its end is lost.
     return importlib.util.find_spec("cupy") is not None
 
 
