@@ -29,6 +29,8 @@ POWERS_KEEP_DTYPES = VERSION >= (2, 3)
 REDUCES_INTO_OUT = VERSION >= (2, 2)
 # `rfftn` transforms the axes in the order of `fftn`: from the last to the first.
 RFFTN_FROM_THE_LAST = VERSION >= (2, 1)
+# `eig` and `eigvals` give complex numbers always. Before, real ones where all of them are.
+EIG_IS_COMPLEX = VERSION >= (2, 5)
 
 # ---- what functions take ------------------------------------------------------------------------
 

@@ -12,8 +12,9 @@ import numpy as np
 from lazyarray._numpy_facts import VERSION
 
 OLDER = VERSION < (2, 4)
+NEWER = VERSION >= (2, 5)
 # Names that it still has, though deprecated; and those that newer ones have no more.
-GONE = {"row_stack"} if VERSION >= (2, 5) else set()
+GONE = {"row_stack"} if NEWER else set()
 if OLDER:
     GONE = {"_get_promotion_state", "_set_promotion_state", "_no_nep50_warning", "in1d", "trapz"}
     GONE |= {f"ndarray.{name}" for name in ("itemset", "newbyteorder", "ptp", "tostring")}

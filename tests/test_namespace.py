@@ -66,6 +66,8 @@ def test_doctests(name, tmp_path, monkeypatch):
     if name.startswith("lazyarray.dask"):
         pytest.importorskip("dask.array", reason="Dask is not installed")
         pytest.importorskip("distributed", reason="distributed is not installed")
+    if name == "lazyarray.lazy.cpu.jit.compiler":
+        pytest.importorskip("llvmlite", reason="llvmlite is not installed")
     parser, report = doctest.DocTestParser(), []
     runner = doctest.DocTestRunner(verbose=False)
     for path, doc in documented(name).items():

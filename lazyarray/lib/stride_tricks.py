@@ -24,6 +24,8 @@ def as_strided(
     strides: Sequence[int] | None = None,
     subok: bool = False,
     writeable: bool = True,
+    *,
+    check_bounds: bool | None = None,
 ) -> NDArray:
     """A view of x's memory with a shape and strides of one's own.
 
@@ -33,6 +35,7 @@ def as_strided(
         strides: the bytes from one element of an axis to the next; None: its own.
         subok: for NumPy's signature: there are no subclasses.
         writeable: whether the view may be written to.
+        check_bounds: for NumPy's signature: they always are.
     Returns: a view of shape ``shape``.
     Raises: ValueError if it reaches outside the memory, where NumPy's would read what lies there,
         for a negative length, and for another number of strides than of lengths.

@@ -431,8 +431,11 @@ cdef object quick_eigvals(PyObject** args, Py_ssize_t n):
     return eigenvalues(args, n, False)
 
 
+cdef bint _eig_is_complex = _numpy_facts.EIG_IS_COMPLEX
+
+
 cdef object eigenvalues(PyObject** args, Py_ssize_t n, bint vectors):
-    """Of a matrix that isn't symmetric: real ones where all of them are."""
+    """Of a matrix that isn't symmetric; as NumPy 2.4 has them, real ones where all of them are."""
     cdef npy_intp[3] lengths
     cdef Tensor x = small_matrix(<object>args[0], True) if n == 1 else None, w, v = None
     cdef npy_intp i, side
@@ -453,7 +456,7 @@ cdef object eigenvalues(PyObject** args, Py_ssize_t n, bint vectors):
         return None
     p = <double*>w.v.chunk.data
     for i in range(side):
-        if p[2 * i + 1] != 0:
+        if _eig_is_complex or p[2 * i + 1] != 0:
             break
     else:
         w = real_parts(w)

@@ -8,6 +8,7 @@ import pytest
 
 import lazyarray as la
 
+from ..numpys import NEWER
 from .compare import check, same
 
 pytestmark = pytest.mark.host
@@ -118,9 +119,11 @@ def test_where_a_number_belongs(dtype, direct):
     numbers = (0, 3, 7.0, 2.5, -1, np.nan, np.inf, -np.inf, True, 2**53 + 1, 2**62, -(2**63), 1e300)
     for n in (0, 1, 2, 5, 100, 30_000):
         a = np.sort(rng.integers(0, 9, n).astype(dtype))
-        vectors = [a, a[::-1], a[1::2], np.repeat(a, 2)[::2]]
+        vectors = [a, a[1::2], np.repeat(a, 2)[::2]]
+        if not NEWER:  # which searches otherwise what isn't sorted
+            vectors += [a[::-1], rng.permutation(a)]
         if dtype == "f8" and n > 2:
-            vectors += [np.append(a, [np.inf, np.nan, np.nan]), rng.permutation(a)]
+            vectors += [np.append(a, [np.inf, np.nan, np.nan])]
         for x in vectors:
             ours = la.array(x) if x.flags.c_contiguous else la.array(np.repeat(x, 2))[::2]
             for v in numbers:
