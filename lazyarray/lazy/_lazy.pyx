@@ -49,6 +49,7 @@ from lazyarray.engine._engine cimport (
     poll_signals,
     process_engine,
     raise_error,
+    raise_later,
     note_wait,
     set_flush_hook,
     site_text,

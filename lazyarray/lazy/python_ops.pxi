@@ -226,23 +226,19 @@ cdef bint take_memory(Chunk* c, cnp.ndarray a, Py_ssize_t known) except -1:
 
 
 cdef CError* _call_python(Instr& instr) noexcept:
-    cdef PyCall* call = instr.py.get()
     cdef CError* refusal = NULL
     cdef Called* now = &mode().called
     cdef Called before = now[0]
     now.instr, now.refusal = &instr, &refusal
     try:
-        ins, outs = [], []
-        for k in range(instr.nin):
-            # Inputs, too, are writable to NumPy, though no op writes one: many of its functions
-            # copy a read-only array first (argmax of a million: 220 us for 80).
-            ins.append(numpy_view(&call.views[k], not lazy(call.views[k].chunk).immutable))
-        if call.gives:
-            (<Giving>call.fn).run(instr, ins)
-            return refusal
-        for k in range(instr.nin, instr.nop):
-            outs.append(numpy_view(&call.views[k], True))
-        (<object>call.context).run(<object>call.fn, outs, ins)
+        try:
+            _call_numpy(instr)
+        except KeyboardInterrupt as exc:
+            # Ctrl-C, in a main thread that runs it for itself: no failure of the call, which is made once more.
+            try:
+                _call_numpy(instr)
+            finally:
+                raise_later(exc)
         return refusal
     except BaseException as exc:
         try:
@@ -254,3 +250,18 @@ cdef CError* _call_python(Instr& instr) noexcept:
         return error_from_exception(exc, instr.kernel.name, instr.site)
     finally:
         now[0] = before
+
+
+cdef int _call_numpy(Instr& instr) except -1:
+    cdef PyCall* call = instr.py.get()
+    cdef list ins = [], outs = []
+    for k in range(instr.nin):
+        # Inputs, too, are writable to NumPy, though no op writes one: many of its functions
+        # copy a read-only array first (argmax of a million: 220 us for 80).
+        ins.append(numpy_view(&call.views[k], not lazy(call.views[k].chunk).immutable))
+    if call.gives:
+        return (<Giving>call.fn).run(instr, ins)
+    for k in range(instr.nin, instr.nop):
+        outs.append(numpy_view(&call.views[k], True))
+    (<object>call.context).run(<object>call.fn, outs, ins)
+    return 0

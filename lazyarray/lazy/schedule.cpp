@@ -269,6 +269,7 @@ Status Scheduler::push_bundle(Bundle* bundle, int index, std::vector<Instr*>& se
   op->site = first->site;
   op->payload.arg = bundle;
   op->payload.native = native;
+  op->payload.hosted = !native && bundle->device.plain();
   op->payload.own_errors = true;
   // The engine counts each use once more in push(), so the counters never dip to zero; the bundle
   // (with its instructions) may be gone once it is pushed, so the marks are noted first.

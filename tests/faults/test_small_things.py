@@ -226,3 +226,39 @@ def test_cupy_is_searched_for_once(monkeypatch):
     monkeypatch.setattr(sys, "meta_path", [Finder, *sys.meta_path])
     la.cpu_pinned()
     assert searched == []
+
+
+INTERRUPTED = """
+import random
+import signal
+import numpy as np
+import lazyarray as la
+from lazyarray.lazy._lazy import _set_policy
+
+_set_policy("direct_bytes", 0)  # a call of NumPy's is an op
+random.seed(1)
+values = np.random.default_rng(0).random(20_000)
+x, want, heard = la.array(values), np.histogram(values)[0].tolist(), 0
+signal.signal(signal.SIGALRM, signal.default_int_handler)
+for size in (2000, 20_000) * 60:  # run by who records it, or by who waits for it
+    part, want = x[:size], np.histogram(values[:size])[0].tolist()
+    counts = la.histogram(part)[0]
+    try:
+        signal.setitimer(signal.ITIMER_REAL, random.uniform(1e-5, 1e-3))
+        while True:
+            counts = la.histogram(part)[0]
+            counts.wait_to_read()
+    except KeyboardInterrupt:
+        heard += 1
+    assert counts.tolist() == want
+print(heard)
+"""
+
+
+def test_what_an_interrupt_meets_is_no_failure():
+    """Ctrl-C in a call of NumPy's that the main thread made became the result's error."""
+    ran = subprocess.run(
+        [sys.executable, "-c", INTERRUPTED], capture_output=True, text=True, timeout=100
+    )
+    assert ran.returncode == 0, ran.stderr
+    assert ran.stdout == "120\n"

@@ -294,6 +294,7 @@ class Engine {
   void park(Pool* p, After& after);
   void unpark(Pool* p, After& after);
   bool may_help(const Operator* op) const;
+  bool may_take(const Operator* op) const;
   bool may_assist(const Operator* op) const;
   Operator* helpable(const std::vector<Operator*>& targets);
   Operator* any_helpable();

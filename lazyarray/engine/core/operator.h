@@ -39,6 +39,7 @@ struct Payload {
   bool async = false;       // completes by Engine::complete, not by returning
   bool own_errors = false;  // reads and sets its variables' errors itself, per instruction
   bool brief = false;       // asynchronous, and `run` is ours: it only puts something into a line
+  bool hosted = false;      // a call of NumPy's on the host: it waits for nothing, so a waiter may run it
 };
 
 struct Waiter;

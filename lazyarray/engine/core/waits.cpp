@@ -71,6 +71,13 @@ bool Engine::may_help(const Operator* op) const {
   return op->compute() && (has_cores(op) || op->cost_ns < kHandOff);
 }
 
+// The same of one that the waiter needs: no worker is sooner at a call of NumPy's. (Of any other it might be that
+// it wants a lock which this thread has.)
+bool Engine::may_take(const Operator* op) const {
+  if (may_help(op)) return true;
+  return op->payload.hosted && op->state == Operator::READY && op->pool && !tls.helping;
+}
+
 // Whether it is one that a waiter may bring on. Not inside an op, whose end others may wait for.
 bool Engine::may_assist(const Operator* op) const {
   return op->offered && op->state == Operator::RUNNING && !tls.op && !tls.settling;
@@ -103,7 +110,7 @@ Operator* Engine::helpable(const std::vector<Operator*>& targets) {
       (last ? last->walk_next : first) = op;
       last = op;
     }
-    return may_help(op) || may_assist(op);
+    return may_take(op) || may_assist(op);
   };
   for (Operator* op : targets)
     if (visit(op)) return op;
