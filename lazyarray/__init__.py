@@ -137,8 +137,7 @@ __all__ = [
     "Symbol",
     "spec",
     "sym",
-    # compiled functions
-    "compile",
+    # compiled functions; `compile` is not among them, for a star import would put it in the place of Python's
     "Compiled",
     "CompileWarning",
     # rooms
@@ -229,4 +228,4 @@ if _os.environ.get("LAZYARRAY_PROFILER_AUTOSTART"):
 
 
 def __dir__() -> list[str]:
-    return [*__all__, "__version__"]
+    return [*__all__, "compile", "__version__"]

@@ -107,6 +107,7 @@ cdef class NDArray(Array):
             return
         cdef Tensor t = None if is_indices(key) else basic_view(self, key, &kind)
         if kind == INDEX_ADVANCED:
+            key = without_ranges(key)
             if stored_elements(self, key, value):
                 return
             plain = with_numbers(self, key, False)

@@ -58,6 +58,21 @@ cdef inline bint is_indices(object key) noexcept:
     return is_tensor(key) and (<Tensor>key).v.layout.ndim
 
 
+cdef enum:
+    _LONGEST_RANGE = 1_000_000
+
+
+cdef object without_ranges(object key):
+    """A key with NumPy's arrays in the place of Python's ranges: the native ways know those."""
+    if type(key) is range:
+        return np.arange(key.start, key.stop, key.step) if len(key) <= _LONGEST_RANGE else key
+    if type(key) is tuple:
+        for part in <tuple>key:
+            if type(part) is range:
+                return tuple([without_ranges(part) if type(part) is range else part for part in <tuple>key])
+    return key
+
+
 cdef object with_numbers(Tensor x, object key, bint reads):
     """A key with its 0-d integer arrays as the numbers they hold, where it is a basic one then.
 

@@ -450,6 +450,7 @@ cdef class Array(Values):
             return t
         if kind == INDEX_ELEMENT:  # as NumPy's scalar, it doesn't follow the array
             return handed(as_scalar(cast(t, t.v.dtype)))
+        key = without_ranges(key)
         t = picked_elements(self, key)
         if t is not None:
             return handed(t)

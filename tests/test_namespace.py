@@ -1,5 +1,6 @@
 """The public names: what is there, its docstrings and their examples, its type stubs."""
 
+import builtins
 import doctest
 import importlib
 import inspect
@@ -109,7 +110,7 @@ def test_every_method_is_documented():
 
 def test_all_is_unique_and_complete():
     assert len(set(la.__all__)) == len(la.__all__)
-    assert set(la.__all__) <= set(dir(la)) <= set(la.__all__) | {"__version__"}
+    assert set(la.__all__) <= set(dir(la)) <= set(la.__all__) | {"__version__", "compile"}
     namespace = {}
     exec("from lazyarray import *", namespace)
     assert namespace["add"] is la.add and namespace["NDArray"] is la.NDArray
@@ -226,3 +227,11 @@ def test_import_beside_modules_that_are_none():
     # Cython puts an object without a name where a module would be.
     code = "import sys; sys.modules['odd'] = object(); import lazyarray"
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_a_star_import_hides_no_more_of_pythons_names_than_numpys():
+    ours, numpys = {}, {}
+    exec("from lazyarray import *", ours)
+    exec("from numpy import *", numpys)
+    assert not (ours.keys() - numpys.keys()) & set(dir(builtins))
+    assert callable(la.compile)

@@ -143,10 +143,10 @@ def isrealobj(x: ArrayLike) -> bool:
     return not iscomplexobj(x)
 
 
-def _known(a: Any) -> Any:
-    """What has the shape of an array-like, also of one that lazyarray can't hold."""
+def _known(a: Any, what: str) -> Any:
+    """What tells ``what`` of an array-like, also of one that lazyarray can't hold: itself if it can."""
     a = _rows.own_array(a)
-    if isinstance(a, Tensor):
+    if isinstance(a, Tensor) or hasattr(a, what):
         return a
     return _rows.asarray(a) if _rows.holds_arrays(a) else np.asanyarray(a)
 
@@ -163,7 +163,8 @@ def shape(a: ArrayLike) -> tuple[int, ...]:
     >>> la.shape([[1, 2, 3]])
     (1, 3)
     """
-    return _known(a).shape
+    shape: tuple[int, ...] = _known(a, "shape").shape
+    return shape
 
 
 def ndim(a: ArrayLike) -> int:
@@ -178,7 +179,8 @@ def ndim(a: ArrayLike) -> int:
     >>> la.ndim([[1, 2, 3]])
     2
     """
-    return _known(a).ndim
+    axes: int = _known(a, "ndim").ndim
+    return axes
 
 
 def size(a: ArrayLike, axis: int | tuple[int, ...] | None | None = None) -> int:
@@ -194,7 +196,7 @@ def size(a: ArrayLike, axis: int | tuple[int, ...] | None | None = None) -> int:
     >>> la.size([[1, 2, 3]]), la.size([[1, 2, 3]], 0)
     (3, 1)
     """
-    x = _known(a)
+    x = _known(a, "size" if axis is None else "shape")
     host = _rows.probe(x) if isinstance(x, Tensor) else x
     return x.size if axis is None else int(np.size(host, axis))
 

@@ -19,9 +19,10 @@ from lazyarray.functions.manipulation import swapaxes, transpose
 from lazyarray.functions.patterns import indices
 from lazyarray.functions.ranges import arange, known, linspace
 from lazyarray.functions.searching import nonzero
-from lazyarray.lazy._lazy import Giving, Tensor, returned
+from lazyarray.lazy._lazy import Giving, Tensor, Unheld, returned
 from lazyarray.ops._layout import device_of, gil_op, operands, values
 from lazyarray.ops._rows import array, asarray, assign_to, at_once, call
+from lazyarray.ops.hosts import handed_over
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
@@ -147,6 +148,12 @@ class _Joined:
             return found
         if isinstance(key, str):
             raise ValueError("there are no matrices in lazyarray: use la.block")
+        try:
+            return self._join(key)
+        except Unheld as error:
+            return handed_over(self._numpys, (key,), {}, error)
+
+    def _join(self, key: Any) -> NDArray:
         items = list(key) if isinstance(key, tuple) else [key]
         axis, ndmin, first = self._defaults
         if items and isinstance(items[0], str):

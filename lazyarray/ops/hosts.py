@@ -195,7 +195,8 @@ def of_hosts(function: Callable[..., Any], *args: Any) -> Any:
 
 def _found(function: Callable[..., Any], given: Any, result: Any, device: Device | None) -> Any:
     own = tuple(_inside(given, np.ndarray))
-    found = to_lazy(result, device, own)
+    # What makes an array of a matrix gives it NumPy's memory; ours is a copy.
+    found = to_lazy(result, device, () if function in _MAKERS else own)
     numpys = _inside(given, (np.ndarray, np.generic))
     if function in _MAKERS or all(map(_rows.holdable, numpys)):
         for host in _inside(found, np.ndarray):

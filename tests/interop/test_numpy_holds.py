@@ -459,3 +459,33 @@ def test_threads_hand_over_side_by_side():
     for t in threads:
         t.join()
     assert found == [[1, 0, 2, 0]] * 200
+
+
+def test_arrays_joined_by_an_index_expression():
+    """Each was an ``Unheld``."""
+    d = np.array(["2020-01-01"], "M8[D]")
+    assert la.r_[d, d].tolist() == np.r_[d, d].tolist()
+    m = np.ma.masked_array([1.0, 2], [0, 1])
+    assert la.c_[m, m].tolist() == np.c_[m, m].tolist()
+    assert type(la.r_[np.asmatrix(np.eye(2)), np.asmatrix(np.eye(2))]) is np.matrix
+    text = np.array(["a", "b"])
+    found = la.c_[la.ones((2, 1)), text]
+    assert found.tolist() == np.c_[np.ones((2, 1)), text].tolist()
+
+
+def test_a_part_of_a_matrix_becomes_an_array():
+    m = np.asmatrix(np.arange(9.0).reshape(3, 3))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for part in (m, m[:, :2], m.T):
+            x = la.asarray(part)
+            assert isinstance(x, la.NDArray) and x.tolist() == part.tolist()
+
+
+def test_shapes_are_asked_of_what_has_one():
+    class Odd:
+        shape, ndim, size = (2, 3), 2, 6
+
+    for f in ("shape", "ndim", "size"):
+        assert getattr(la, f)(Odd()) == getattr(np, f)(Odd())
+    assert la.size(Odd(), 1) == np.size(Odd(), 1) == 3

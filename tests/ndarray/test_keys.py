@@ -66,3 +66,39 @@ def test_what_an_array_without_axes_selects_is_a_copy(key, pending):
     assert got.tolist() == want.tolist()
     scalar = np.arange(2)[1]
     assert la.shares_memory(y, y[key(la.array([0, 1])[1])]) and np.shares_memory(x, x[key(scalar)])
+
+
+RANGES = [
+    "x[range(3)]",
+    "x[range(5, -1, -2)]",
+    "x[range(0)]",
+    "x[range(200), y]",
+    "x[y, range(0, 400, 2)]",
+    "x[range(-3, 0), range(3)]",
+    "x[2, range(10)]",
+    "x[1:4, range(3)]",
+    "x[range(3), None, 0]",
+    "x[[1, 2, 3], range(3)]",
+    "x[range(2), range(3)]",
+    "x[range(1000)]",
+    "x[range(0, 10**30, 10**29)]",
+    "x[None, range(3)]",
+]
+
+
+@pytest.mark.parametrize("text", RANGES)
+def test_ranges(text, direct):
+    """Softmax's gradient, as everybody writes it: ``x[range(n), y] -= 1``."""
+    a = np.random.default_rng(0).random((400, 400))
+    y = np.random.default_rng(1).integers(0, 400, 200)
+    x, ours = la.array(a), la.array(y)
+    got, want = [], []
+    for found, space in ((got, {"x": x, "y": ours}), (want, {"x": a, "y": y})):
+        for run in (text, f"{text} -= 1", f"{text} = 7"):
+            try:
+                exec(f"r = {run}" if run == text else run, space)
+                found.append(np.asarray(space["x"]).tolist())
+                found.append(np.asarray(space["r"]).tolist())
+            except Exception as error:
+                found.append(type(error))
+    assert got == want
