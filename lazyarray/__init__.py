@@ -137,7 +137,7 @@ __all__ = [
     "Symbol",
     "spec",
     "sym",
-    # compiled functions; `compile` is not among them, for a star import would put it in the place of Python's
+    # compiled functions; not `compile`: a star import would put it in the place of Python's
     "Compiled",
     "CompileWarning",
     # rooms
@@ -204,7 +204,8 @@ if _typing.TYPE_CHECKING:
         testing,
         typing,
     )
-    from lazyarray._compile import Compiled, CompileWarning, compile
+    from lazyarray._compile import Compiled, CompileWarning
+    from lazyarray._compile import compile as compile
     from lazyarray._trace import trace as trace
     from lazyarray.graph import AttrScope, Executor, Graph, Symbol, spec, sym
     from lazyarray.lib import scimath as emath

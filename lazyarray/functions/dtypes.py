@@ -144,7 +144,7 @@ def isrealobj(x: ArrayLike) -> bool:
 
 
 def _known(a: Any, what: str) -> Any:
-    """What tells ``what`` of an array-like, also of one that lazyarray can't hold: itself if it can."""
+    """What tells ``what`` of an array-like, also of one that lazyarray can't hold."""
     a = _rows.own_array(a)
     if isinstance(a, Tensor) or hasattr(a, what):
         return a
