@@ -103,7 +103,8 @@ cdef object compared_with_object(Row row, Tensor x, object other):
     """``x == other`` or ``x != other``: element by element, as in NumPy, where `other` is no number and no sequence."""
     if has_own_way(other):
         return NotImplemented
-    if isinstance(other, _NO_NUMBERS) or type(other).__eq__ is object.__eq__:
+    if isinstance(other, _NO_NUMBERS) \
+            or type(other).__eq__ is object.__eq__ and (row is not _not_equal or type(other).__ne__ is object.__ne__):
         return handed(returned(functions.full_like(x, row is _not_equal, np.bool_)))
     return handed(ops.hosts.handed_over(row.ufunc, (x, other), {}, Unheld(f"{type(other).__name__} is no number")))
 

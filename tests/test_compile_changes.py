@@ -1,5 +1,6 @@
 """la.compile of functions whose numbers, draws and gradients change."""
 
+import enum
 import itertools
 import math
 import random
@@ -283,3 +284,25 @@ def weights_bound_anew_in_the_step(c):
 @pytest.mark.parametrize("name", program)
 def test_programs(name):
     check(program[name])
+
+
+def test_classes_of_other_metaclasses_are_looked_into():
+    """The second call was a TypeError: "Expected type, got EnumType"."""
+
+    class Kind(enum.Enum):
+        TWO = 2
+
+    class Meta(type):
+        pass
+
+    class Base(metaclass=Meta):
+        factor = 3
+
+    def f(x):
+        return x * Kind.TWO.value * Base.factor
+
+    compiled = la.compile(f)
+    for n in range(4):
+        assert compiled(la.ones(3) * n).tolist() == [6.0 * n] * 3
+    Base.factor = 5
+    assert compiled(la.ones(3)).tolist() == [10.0] * 3

@@ -4,7 +4,7 @@
 cdef extern from "Python.h":
     PyObject* PyDict_GetItemWithError(object, object) except? NULL
     int PyDict_Next(object, Py_ssize_t*, PyObject**, PyObject**)
-    PyObject* _PyType_Lookup(type, object)
+    PyObject* _PyType_Lookup(PyTypeObject*, object)
     object PyObject_GenericGetDict(object, void*)
     PyObject* PyCell_Get(object) except? NULL  # NULL, without an error: it is empty
 
@@ -154,7 +154,7 @@ cdef class Guard:
             now = PyDict_GetItemWithError(holder, <object>c.key)
             return self.same(now, was, arrays, numbers)
         if c.kind == IN_TYPE:
-            return self.same(_PyType_Lookup(holder, <object>c.key), was, arrays, numbers)
+            return self.same(_PyType_Lookup(<PyTypeObject*>c.holder, <object>c.key), was, arrays, numbers)
         if c.kind == IN_CELL:
             now = PyCell_Get(holder)
             try:

@@ -527,7 +527,7 @@ class _Slot:
 
 cdef Tensor scalar_tensor(object value, int dtype):
     """A number as an array; Unheld for an integer of more than 64 bits, which is an object to NumPy."""
-    if dtype == D_IL and not (-(1 << 63) <= value < 1 << 63):
+    if dtype == D_IL and type(value) is int and not (-(1 << 63) <= value < 1 << 63):
         raise Unheld(f"lazyarray has no integer as large as {value}")
     cdef Tensor t = empty_like_shape(dtype, 0, NULL, current_device())
     fill(t, value)

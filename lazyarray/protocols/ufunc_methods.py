@@ -313,7 +313,13 @@ def at(ufunc: np.ufunc, a: Any, indices: Any, /, *values: Any) -> None:
         inputs.append(o if isinstance(o, Tensor) else _rows.array(o, None, x.device))
         return lambda ins: ins[place]
 
-    keys = [slot(k) for k in (indices if isinstance(indices, tuple) else (indices,))]
+    def index(o: Any) -> Any:
+        if isinstance(o, list) and not _rows.holds_arrays(o):
+            o = np.asarray(o)
+            o = o if o.size else o.astype(np.intp)  # a list of nothing is no float64 here
+        return slot(o)
+
+    keys = [index(k) for k in (indices if isinstance(indices, tuple) else (indices,))]
     operands = [slot(v) for v in values]
 
     def run(to: np.ndarray, *ins: np.ndarray) -> None:

@@ -83,3 +83,14 @@ def test_arrays_within_an_array_of_objects_are_no_elements():
                 la.array(parts, dtype)
             with pytest.raises(ValueError, match="setting an array element with a sequence"):
                 la.array([parts], dtype)
+
+
+def test_a_class_may_have_another_answer_for_unequal_alone():
+    class Odd:
+        def __ne__(self, other):
+            return other == 3
+
+    x, a = la.arange(4), np.arange(4)
+    np.testing.assert_array_equal(np.asarray(x != Odd()), a != Odd())
+    np.testing.assert_array_equal(np.asarray(x == Odd()), a == Odd())
+    assert bool(x[1] != Odd()) is bool(a[1] != Odd())

@@ -280,3 +280,20 @@ def test_shapes_that_do_not_fit_are_told_in_numpys_words():
         with pytest.raises(ValueError) as got:
             ours()
         assert str(got.value) == str(want.value)
+
+
+def test_numpys_bool_and_a_number(direct):
+    """NumPy's bool compares with no integer that is larger than a C long."""
+    for name in ("add", "fmod", "maximum", "left_shift", "power"):
+        for args in ((np.True_, 3), (np.True_, True), (3, np.True_)):
+            got, want = getattr(la, name)(*args), getattr(np, name)(*args)
+            assert got.dtype == want.dtype and got.item() == want.item()
+
+
+@pytest.mark.parametrize("indices", [[], [[]], ([],), (slice(None), [])])
+@pytest.mark.parametrize("n", [3, 100_000])
+def test_at_no_place(n, indices, direct):
+    x = la.zeros((n, 2))
+    la.add.at(x, indices, 1)
+    la.negative.at(x, indices)
+    assert not x.any()
