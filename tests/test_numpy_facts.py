@@ -57,6 +57,7 @@ PROBES = {
     "POWERS_KEEP_DTYPES": lambda: (np.ones(2, "f4") ** np.float64(2)).dtype == "f8",
     "REDUCES_INTO_OUT": lambda: np.array_equal(reduced(CUBE[::-1]), CUBE.max(0)),
     "RFFTN_FROM_THE_LAST": lambda: from_the_last(CUBE),
+    "EIG_IS_COMPLEX": lambda: np.linalg.eigvals(np.eye(2)).dtype == "c16",
     "SAVEZ_ALLOWS_PICKLE": lambda: "allow_pickle" in inspect.signature(np.savez).parameters,
     "UNIQUE_UNSORTED": lambda: "sorted" in inspect.signature(np.unique).parameters,
     "RESHAPE_COPY": lambda: np.ones(2).reshape(2, 1, copy=False).shape == (2, 1),
