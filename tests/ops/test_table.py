@@ -142,7 +142,10 @@ ELSEWHERE = {
         {"all", "any", "clip", "conj", "conjugate", "max", "min", "prod", "sum", "take"},
         "NumPy's functions and methods whose results are of a derived class",
     ),
-    "_direct.py": ({"take", "where"}, "functions and methods for which NumPy's way is the faster one"),
+    "_direct.py": (
+        {"take", "where"},
+        "functions and methods for which NumPy's way is the faster one",
+    ),
     "_docstrings.py": ({"where"}, "a parameter"),
     "_hints.py": (
         {"abs", "add", "cos", "exp", "log", "matmul", "sin", "sqrt", "square", "tanh"},
