@@ -55,16 +55,18 @@ _NATIVE = """
 # What we record for these is a call of NumPy's, too, or takes more layers of Python than NumPy's:
 # larger arrays had better go NumPy's way as well, up to what is work for a worker
 # (FlushPolicy::hosted_bytes).
-_HOSTED = """
+_HOSTED = frozenset(
+    f"""{_FFT} {_FFT_TO_REAL}
     append argmax argmin argwhere around ascontiguousarray asfortranarray bincount byteswap choose
     compress delete digitize ediff1d extract flatnonzero gradient histogram histogram_bin_edges
     hstack insert matvec median nanargmax nanargmin nanmedian nanpercentile nanquantile nonzero norm
     percentile quantile ravel_multi_index round take trace tril tril_indices_from triu
-    triu_indices_from unravel_index vdot vecdot vecmat vector_norm where"""
+    triu_indices_from unravel_index vdot vecdot vecmat vector_norm where""".split()
+)
 # ... with so many arguments alone: `where` and `round` of others are loops of ours.
 _HOSTED_OF = {"around": 2, "round": 2, "where": 1}
 # The same for what takes more than a moment for each element: 64 KB are no work for a worker.
-_HOSTED_PRODUCTS = "convolve correlate cond det einsum i0 matrix_rank qr slogdet"
+_HOSTED_PRODUCTS = frozenset("convolve correlate cond det einsum i0 matrix_rank qr slogdet".split())
 _PRODUCTS_BYTES = 1 << 16
 
 # What NumPy's function does is to call the array's method.
@@ -187,9 +189,9 @@ def register(
 
 def _hosted(name: str) -> dict[str, Any]:
     """What tells a `Direct` how large arrays may be which NumPy's function gets."""
-    if name in _HOSTED_PRODUCTS.split():
+    if name in _HOSTED_PRODUCTS:
         return {"hosted": _PRODUCTS_BYTES}
-    if name in f"{_HOSTED} {_FFT} {_FFT_TO_REAL}".split():
+    if name in _HOSTED:
         return {"hosted": sys.maxsize, "hosted_of": _HOSTED_OF.get(name, -1)}
     return {}
 
