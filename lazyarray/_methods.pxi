@@ -338,6 +338,8 @@ cdef class Methods(Operators):
         Returns: None.
         Raises: ValueError if the array is read-only, or if ``value`` is not one number.
         """
+        if isinstance(value, (list, tuple)):
+            raise ValueError("setting an array element with a sequence.")
         store_item(self, value)
 
     def copyto(self, other):

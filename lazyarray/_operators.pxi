@@ -85,7 +85,7 @@ cdef object operated(Row row, object a, object b):
     if not is_operand(other):
         converted = converted_operand(other)
         if converted is None:
-            return compared_with_object(row, a, other) if row is _equal or row is _not_equal else NotImplemented
+            return with_object(row, a, b)
         a, b = (a, converted) if first else (converted, b)
     elif first and goes_first(other, <Tensor>a):
         return NotImplemented
@@ -99,6 +99,22 @@ cdef object operated(Row row, object a, object b):
         return handed(ops.hosts.handed_over(_python_of[row], (a, b), {}, error))
 
 
+cdef object with_object(Row row, object a, object b):
+    """``a op b`` where one of them is an object of some class of a program's: NumPy has each element meet it."""
+    cdef bint first = is_tensor(a)
+    cdef Tensor x = <Tensor>(a if first else b)
+    other = b if first else a
+    if row is _equal or row is _not_equal:
+        return compared_with_object(row, x, other)
+    if is_scalar(x) or has_own_way(other) or isinstance(other, _NO_NUMBERS):
+        return NotImplemented
+    return handed(ops.hosts.handed_over(_python_of[row], (a, b), {}, no_number(other)))
+
+
+cdef object no_number(object o):
+    return Unheld(f"{type(o).__name__} is no number")
+
+
 cdef object compared_with_object(Row row, Tensor x, object other):
     """``x == other`` or ``x != other``: element by element, as in NumPy, where `other` is no number and no sequence."""
     if has_own_way(other):
@@ -106,7 +122,7 @@ cdef object compared_with_object(Row row, Tensor x, object other):
     if isinstance(other, _NO_NUMBERS) \
             or type(other).__eq__ is object.__eq__ and (row is not _not_equal or type(other).__ne__ is object.__ne__):
         return handed(returned(functions.full_like(x, row is _not_equal, np.bool_)))
-    return handed(ops.hosts.handed_over(row.ufunc, (x, other), {}, Unheld(f"{type(other).__name__} is no number")))
+    return handed(ops.hosts.handed_over(row.ufunc, (x, other), {}, no_number(other)))
 
 
 cdef tuple _NO_NUMBERS = (type(None), str, bytes, set, frozenset, dict)
@@ -185,9 +201,12 @@ cdef inline object inplace(Ufunc row, Tensor a, object b):
 cdef object operated_inplace(Row row, Tensor a, object b):
     """``a op= b`` where `b` is neither an array nor a usual number: see `operated`."""
     if not is_operand(b):
-        b = converted_operand(b)
-        if b is None:
-            return NotImplemented
+        converted = converted_operand(b)
+        if converted is None:
+            if is_scalar(a) or has_own_way(b) or isinstance(b, _NO_NUMBERS):
+                return NotImplemented
+            return ops.hosts.in_place(_inplace_of[row], a, b, no_number(b))
+        b = converted
     elif goes_first(b, a):
         return NotImplemented
     try:

@@ -54,6 +54,7 @@ s.astype("no dtype")                                            TypeError
 s.astype("f4", order="Q")                                       ValueError
 s.astype("f4", casting="Q")                                     ValueError
 s.fill("text")                                                  ValueError
+x.fill([7.0])                                                   ValueError
 s.put(3, 7)                                                     IndexError
 s.put(0, "text")                                                ValueError
 s.put(0, 7, mode="Q")                                           ValueError

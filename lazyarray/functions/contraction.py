@@ -201,7 +201,7 @@ def _strategy(optimize: Any) -> Strategy:
         return tuple([tuple(step) for step in optimize[1:]]), None
     if len(optimize) == 2 and isinstance(optimize[0], str):
         if isinstance(optimize[1], (int, float)):
-            return optimize[0], int(optimize[1])
+            return optimize[0], max(int(optimize[1]), 1)  # a limit of none: all at once
     raise TypeError(f"Did not understand the path: {optimize}")
 
 

@@ -70,6 +70,8 @@ def cov(
     for name, v in zip("my", given, strict=False):
         if v.ndim > 2:
             raise ValueError(f"{name} has more than 2 dimensions")
+    if dtype is not None and np.dtype(dtype).kind not in "fc":
+        np.cov(np.zeros((1, 2)), dtype=dtype)  # its error: means are no integers
     kind = np.result_type(*[v.dtype for v in given], np.float64) if dtype is None else dtype
     rows = [atleast_2d(astype(v, kind, copy=False)) for v in given]
     if not rowvar and given[0].ndim != 1:

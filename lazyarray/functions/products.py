@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import functools
+import re
 import warnings
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
@@ -30,7 +32,7 @@ from lazyarray.ops._rows import Gufunc, astype, out_array, probe, writable
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
-    from lazyarray._types import ArrayLike, Casting, DTypeLike
+    from lazyarray._types import ArrayLike, Casting, DTypeLike, Order
 
 __all__ = [
     "dot",
@@ -296,30 +298,97 @@ def _along(
     return moveaxis(product(*ready, **options), lasts[2], named[2])
 
 
+class _Choice(NamedTuple):
+    """What a call of a generalised ufunc may say of its loop and of its result."""
+
+    dtype: DTypeLike = None
+    casting: Casting = "same_kind"
+    order: Order = "K"
+    signature: Any = None
+
+    def loop(self, ufunc: np.ufunc, pair: list[NDArray], out: NDArray | None) -> Any:
+        """The dtypes that the loop takes and gives; NumPy's errors."""
+        if self.signature is not None and self.dtype is not None:
+            raise TypeError("cannot specify both 'signature' and 'dtype'")
+        given: Any = self.signature
+        if given is None:
+            given = (None, None, None if self.dtype is None else np.dtype(self.dtype))
+        elif isinstance(given, str):
+            if len(given) == 1:
+                raise TypeError("Use `dtype` or  fill the tuple with more than one 'None'.")
+            if not re.fullmatch("..->.", given):
+                raise ValueError(
+                    f"a type-string for {ufunc.__name__}, 2 typecode(s) before and 1 after the "
+                    "-> sign"
+                )
+            given = tuple(given.replace("->", ""))
+        signature = tuple([None if kind is None else np.dtype(kind) for kind in given])
+        kinds = (*(x.dtype for x in pair), None if out is None else out.dtype)
+        return ufunc.resolve_dtypes(kinds, signature=signature, casting=self.casting)
+
+    def put(
+        self,
+        product: Callable[..., NDArray],
+        pair: list[NDArray],
+        cores: tuple[int, int],
+        out: NDArray | None,
+        kind: Any,
+        order: str,
+    ) -> NDArray:
+        """The ``product``, of dtype ``kind``, in ``out`` or as the memory's order is asked for."""
+        if out is not None and out.dtype != kind:
+            _rows.assign_to(out, product(*pair))
+            return out
+        if order == "A":
+            order = "F" if all(probe(x).flags.fnc for x in pair) else "C"
+        if out is None and order == "F":
+            (a, b), (m, n) = (x.shape for x in pair), cores
+            stacks = np.broadcast_shapes(a[: len(a) - m], b[: len(b) - n])
+            shape = stacks + (a[-2:-1] if m == 2 else ()) + (b[-1:] if n == 2 else ())
+            out = _layout.new(shape, kind, range(len(shape))[::-1], pair[0].device)
+        return product(*pair, out=out)
+
+
+_USUAL = _Choice()
+
+
 def _matmul_of(
     a: ArrayLike,
     b: ArrayLike,
     out: NDArray | None = None,
     axes: Any = None,
-    dtype: DTypeLike = None,
-    casting: Casting = "same_kind",
+    subok: bool = True,
+    **options: Any,
 ) -> NDArray:
     """``matmul`` with the arguments that are seldom given."""
     pair = operands(a, b)
+    m, n = (min(x.ndim, 2) for x in pair)  # a vector's one axis is no axis of the result
     if axes is not None:
-        m, n = (min(x.ndim, 2) for x in pair)  # a vector's one axis is no axis of the result
-        cores = m, n, max(m + n - 2, 0)
-        return _along(_matmul_of, cores, pair, axes, out, dtype=dtype, casting=casting)
-    if dtype is not None or casting != "same_kind":
-        given: Any = (None, None, None if dtype is None else np.dtype(dtype))
-        kinds = (*(x.dtype for x in pair), None)
-        (*kinds, _) = np.matmul.resolve_dtypes(kinds, signature=given, casting=casting)
-        pair = [astype(x, kind, copy=False) for x, kind in zip(pair, kinds, strict=True)]
-    product: NDArray = _matmul(*pair, out)
-    return product
+        return _along(_matmul_of, (m, n, max(m + n - 2, 0)), pair, axes, out, **options)
+    out = None if out is None else out_array(out)
+    return _of_cores(_matmul, np.matmul, pair, (m, n), out, _Choice(**options))
 
 
 _rows.teach(matmul=_matmul_of)
+
+
+def _of_cores(
+    product: Callable[..., NDArray],
+    ufunc: np.ufunc,
+    pair: list[NDArray],
+    cores: tuple[int, int],
+    out: NDArray | None,
+    choice: _Choice,
+) -> NDArray:
+    """The ``product`` of operands of as many ``cores`` axes, as the loop takes them."""
+    if choice == _USUAL and pair[0].dtype == pair[1].dtype:
+        return product(*pair, out=out)
+    order = _layout.order_of(choice.order, "K")
+    *kinds, kind = choice.loop(ufunc, pair, out)
+    ready = [  # cast in C order, as a gufunc's operands are: BLAS sees the order
+        x if x.dtype == d else copy(astype(x, d), "C") for x, d in zip(pair, kinds, strict=True)
+    ]
+    return choice.put(product, ready, cores, out, kind, order)
 
 
 # ---- stacks of vectors --------------------------------------------------------------------------
@@ -333,34 +402,25 @@ _gufuncs = {
 _SIGNATURES = {"vecdot": "(n),(n)->()", "matvec": "(m,n),(n)->(m)", "vecmat": "(n),(n,m)->(m)"}
 
 
-def _of_vectors(
-    name: str, x1: Any, x2: Any, out: NDArray | None, dtype: Any, casting: Any
-) -> NDArray:
+def _of_vectors(name: str, x1: Any, x2: Any, out: Any, **options: Any) -> NDArray:
     """The generalised ufunc of that name, by its own loop."""
     pair = operands(x1, x2)
     signature = _SIGNATURES[name]
-    for i, (x, core) in enumerate(zip(pair, signature.split("->")[0].split("),("), strict=True)):
-        wanted = core.count(",") + 1
+    m, n = (core.count(",") + 1 for core in signature.split("->")[0].split("),("))
+    for i, (x, wanted) in enumerate(zip(pair, (m, n), strict=True)):
         if x.ndim < wanted:
             raise ValueError(
                 f"{name}: Input operand {i} does not have enough dimensions (has {x.ndim}, gufunc "
                 f"core with signature {signature} requires {wanted})"
             )
+    out = None if out is None else out_array(out)
     row = _gufuncs.get(name)  # matvec and vecmat came with NumPy 2.2
-    kinds = [x.dtype for x in pair]
-    if dtype is not None or kinds[0] != kinds[1] or casting != "same_kind":
-        given: Any = (None, None, None if dtype is None else np.dtype(dtype))
-        ufunc = row.ufunc if row else np.matmul
-        (*kinds, _) = ufunc.resolve_dtypes((*kinds, None), signature=given, casting=casting)
-    ready = [  # cast in C order, as a gufunc's operands are: BLAS sees the order
-        x if x.dtype == d else copy(astype(x, d), "C") for x, d in zip(pair, kinds, strict=True)
-    ]
-    a, b = ready
-    product: NDArray = row(a, b, out=out) if row else _by_matmul(name, a, b, out)
-    return product
+    product: Any = row or functools.partial(_by_matmul, name)
+    ufunc = row.ufunc if row else np.matmul
+    return _of_cores(product, ufunc, pair, (m, n), out, _Choice(**options))
 
 
-def _by_matmul(name: str, x1: NDArray, x2: NDArray, out: NDArray | None) -> NDArray:
+def _by_matmul(name: str, x1: NDArray, x2: NDArray, out: NDArray | None = None) -> NDArray:
     """``matvec`` or ``vecmat`` as a product of matrices of which one has one column, or row."""
     axis = -1 if name == "matvec" else -2
     if axis == -2 and x1.dtype.kind == "c":
@@ -379,8 +439,11 @@ def vecdot(
     axes: Sequence[Any] | None = None,
     axis: int = -1,
     keepdims: bool = False,
-    dtype: DTypeLike = None,
     casting: Casting = "same_kind",
+    order: Order = "K",
+    dtype: DTypeLike = None,
+    subok: bool = True,
+    signature: Any = None,
 ) -> NDArray:
     """The sum of products over one axis, with the conjugate of ``x1``; other axes broadcast.
 
@@ -395,16 +458,17 @@ def vecdot(
     """
     if not isinstance(keepdims, bool):
         raise TypeError("'keepdims' must be a boolean")
+    options = {"dtype": dtype, "casting": casting, "order": order, "signature": signature}
     if axes is not None:
         if axis != -1 or keepdims:
             raise TypeError("cannot specify both 'axis' or 'keepdims' and 'axes'")
-        return _along(vecdot, (1, 1, 0), (x1, x2), axes, out, dtype=dtype, casting=casting)
+        return _along(vecdot, (1, 1, 0), (x1, x2), axes, out, **options)
     if axis != -1:
         x1, x2 = [moveaxis(x, axis, -1) for x in operands(x1, x2)]
     if keepdims and out is not None:
-        vecdot(x1, x2, squeeze(out_array(out), axis), dtype=dtype, casting=casting)
+        vecdot(x1, x2, squeeze(out_array(out), axis), **options)
         return out
-    found = _of_vectors("vecdot", x1, x2, out, dtype, casting)
+    found = _of_vectors("vecdot", x1, x2, out, **options)
     return expand_dims(found, axis) if keepdims else found
 
 
@@ -415,8 +479,11 @@ def matvec(
     out: NDArray | None = None,
     *,
     axes: Sequence[Any] | None = None,
-    dtype: DTypeLike = None,
     casting: Casting = "same_kind",
+    order: Order = "K",
+    dtype: DTypeLike = None,
+    subok: bool = True,
+    signature: Any = None,
 ) -> NDArray:
     """The products of matrices and vectors.
 
@@ -432,9 +499,10 @@ def matvec(
     array([[1, 3],
            [2, 4]])
     """
+    options = {"dtype": dtype, "casting": casting, "order": order, "signature": signature}
     if axes is not None:
-        return _along(matvec, (2, 1, 1), (x1, x2), axes, out, dtype=dtype, casting=casting)
-    return _of_vectors("matvec", x1, x2, out, dtype, casting)
+        return _along(matvec, (2, 1, 1), (x1, x2), axes, out, **options)
+    return _of_vectors("matvec", x1, x2, out, **options)
 
 
 def vecmat(
@@ -444,8 +512,11 @@ def vecmat(
     out: NDArray | None = None,
     *,
     axes: Sequence[Any] | None = None,
-    dtype: DTypeLike = None,
     casting: Casting = "same_kind",
+    order: Order = "K",
+    dtype: DTypeLike = None,
+    subok: bool = True,
+    signature: Any = None,
 ) -> NDArray:
     """The products of vectors' conjugates and matrices.
 
@@ -460,9 +531,10 @@ def vecmat(
     >>> la.vecmat(la.array([1, 1]), la.array([[1, 2], [3, 4]])).asnumpy()
     array([4, 6])
     """
+    options = {"dtype": dtype, "casting": casting, "order": order, "signature": signature}
     if axes is not None:
-        return _along(vecmat, (1, 2, 1), (x1, x2), axes, out, dtype=dtype, casting=casting)
-    return _of_vectors("vecmat", x1, x2, out, dtype, casting)
+        return _along(vecmat, (1, 2, 1), (x1, x2), axes, out, **options)
+    return _of_vectors("vecmat", x1, x2, out, **options)
 
 
 def cross(

@@ -9,6 +9,7 @@ cdef Tensor cast_c(Tensor x, int dtype):
     return t
 
 
+cdef tuple _RARER = ("axes", "casting", "order", "dtype", "subok", "signature")
 cdef MatMul _products = None  # the only one
 
 
@@ -156,7 +157,7 @@ cdef class MatMul(Row):
     def __call__(self, a, b, /, out=None, **rest):
         """The matrix product of ``a`` (..., n, k) and ``b`` (..., k, m)."""
         if rest:
-            unknown = {name: value for name, value in rest.items() if name not in ("axes", "dtype", "casting")}
+            unknown = {name: value for name, value in rest.items() if name not in _RARER}
             if unknown:
                 raise unknown_argument(self.name, unknown)
             return _taught["matmul"](a, b, out, **rest)

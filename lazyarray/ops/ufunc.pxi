@@ -235,7 +235,10 @@ cdef class Ufunc(UfuncMethods):
         if out is not None:
             check_out_dtype(self.ufunc, out, r.outputs[0])
         if ta is None and tb is None:
-            ta = scalar_tensor(a, r.inputs[0])
+            if type(a) is int and type(b) is not int:  # which need not fit b's dtype
+                tb = scalar_tensor(b, r.inputs[1])
+            else:
+                ta = scalar_tensor(a, r.inputs[0])
         cdef Tensor given_a = ta, given_b = tb
         if ta is not None and ka != r.inputs[0]:
             ta = cast(ta, r.inputs[0])

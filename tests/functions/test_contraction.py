@@ -245,7 +245,7 @@ def test_nothing_waits():
 
 @pytest.mark.parametrize(
     "optimize",
-    [True, "greedy", "optimal", ("greedy", 1000), False, None,
+    [True, "greedy", "optimal", ("greedy", 1000), ("greedy", 0), False, None,
      ["einsum_path", (0, 1), (0, 1)], ["einsum_path", (0, 1, 2)]],
 )  # fmt: skip
 def test_einsum_path(optimize):

@@ -90,3 +90,9 @@ def test_nothing_waits():
     same(results, wanted, False)
     with pytest.raises(ValueError, match="aweights cannot be negative"):
         wrong.asnumpy()
+
+
+def test_means_are_no_integers():
+    for m in (np, la):
+        with pytest.raises(TypeError, match="subtract"):
+            m.cov(m.ones((2, 3)), dtype="i4")

@@ -243,3 +243,53 @@ def test_cross_products_of_integers_overflow_in_silence(dtype):
         want = np.cross(a, b)
         got = la.cross(la.array(a), la.array(b))
         assert got.dtype == want.dtype and (got.asnumpy() == want).all()
+
+
+GUFUNC_OPTIONS = [
+    {"order": "F"},
+    {"order": "a"},
+    {"order": None},
+    {"order": "x"},
+    {"dtype": "f4"},
+    {"dtype": "f4", "casting": "unsafe"},
+    {"signature": "DD->D", "order": "F"},
+    {"signature": (None, None, "D")},
+    {"signature": "d"},
+    {"signature": "ff->f"},
+    {"signature": "ddd"},
+    {"dtype": "D", "signature": "DD->D"},
+    {"casting": "no"},
+    {"casting": "unsafe"},
+    {"subok": False},
+]
+
+
+@pytest.mark.parametrize("options", GUFUNC_OPTIONS, ids=str)
+def test_what_generalised_ufuncs_take(options):
+    """NumPy's result, its place in memory, or the type of its error."""
+    a, b, v = rng.random((2, 5, 4)), rng.random((4, 3)), rng.random(4)
+    calls = [
+        lambda m, a, b, v, **more: m.matmul(a, b, **more),
+        lambda m, a, b, v, **more: m.matmul(v, b, **more),
+        lambda m, a, b, v, **more: m.matmul(a.astype("f4"), b, **more),
+        lambda m, a, b, v, **more: m.vecdot(a, v, **more),
+    ]
+    if hasattr(np, "matvec"):
+        calls += [
+            lambda m, a, b, v, **more: m.matvec(a, v, **more),
+            lambda m, a, b, v, **more: m.vecmat(v, b, **more),
+        ]
+    for out in (None, "f4", "i4", "D"):
+        for call in calls:
+            found = []
+            for m in (np, la):
+                operands = [m.array(x) for x in (a, b, v)]
+                more = dict(options)
+                if out is not None:
+                    more["out"] = m.zeros(call(np, a, b, v).shape, out)
+                try:
+                    result = np.asarray(call(m, *operands, **more))
+                    found.append((result.dtype, result.flags.f_contiguous, result.tolist()))
+                except (TypeError, ValueError) as error:
+                    found.append(TypeError if isinstance(error, TypeError) else ValueError)
+            assert found[0] == found[1], (options, out)

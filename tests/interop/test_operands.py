@@ -100,3 +100,31 @@ def test_a_list_of_objects():
     halves = [Fraction(1, 2), Fraction(1, 3)]
     got = la.array([1, 2]) + halves
     assert got.tolist() == [Fraction(3, 2), Fraction(7, 3)]
+
+
+class Money:
+    """A number of a program's own."""
+
+    def __init__(self, amount):
+        self.amount = amount
+
+    def __radd__(self, other):
+        return type(other).__name__, float(other) + self.amount
+
+    def __gt__(self, other):
+        return bool(self.amount > other)
+
+
+def test_each_element_meets_an_object_of_a_programs_own():
+    """As in NumPy, unless the object has a priority: the object got the whole array."""
+    for m in (np, la):
+        x = m.array([1.0, 2.0])
+        assert (x + Money(1)).tolist() == [("float", 2.0), ("float", 3.0)]
+        assert (x < Money(1.5)).tolist() == [True, False]
+        with pytest.raises(TypeError):
+            x - Money(1)
+        with pytest.raises(TypeError, match="ufunc 'add'"):
+            x += Money(1)
+        assert x.tolist() == [1.0, 2.0]
+        with pytest.raises(TypeError):
+            x + None

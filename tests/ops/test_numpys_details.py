@@ -448,6 +448,9 @@ def test_an_order_in_small_letters(order):
         "np.lcm(2**100, 6)",
         "np.negative(2**63)",
         "np.equal(2**64 - 1, 2**63)",
+        "np.equal(-2, np.uint8(200))",
+        "np.less(-2, np.uint8(200))",
+        "np.greater(np.uint8(200), 300)",
         "np.add(-2**63, 2**63 - 1)",
     ],
 )
