@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections import defaultdict
 from collections.abc import Callable, Collection
-from functools import cache
+from functools import cache, lru_cache
 from types import FunctionType, ModuleType
 from typing import Any
 
@@ -32,8 +32,9 @@ _BY_NUMPY = """
     unique_inverse unravel_index vdot vecdot vecmat vstack where"""
 # Of these a result may be as large as the square of the operands, or the product of numbers.
 _SQUARES = """
-    asanyarray asarray cov diagflat empty eye full identity indices kron meshgrid ones pad tensordot
-    tri tril_indices triu_indices vander zeros"""
+    asanyarray asarray cov diagflat empty full kron meshgrid ones pad tensordot vander zeros"""
+# The same of numbers alone: NumPy makes them in the time that recording them takes.
+_OF_NUMBERS = "eye identity indices tri tril_indices triu_indices"
 _TO_A_LENGTH = "unpackbits"
 # As large as an operand times a number.
 _MULTIPLES = "block choose full_like histogram2d histogramdd ones_like resize tile"
@@ -89,6 +90,7 @@ _BY_THEMSELVES = frozenset("from_dlpack isscalar iterable ndim shape size".split
 
 # Bytes of the operands, and the largest integer among them.
 _SMALL = (512, 64)
+_SMALL_NUMBERS = (128, 180)
 
 
 # Each puts functions that may run at once in the place of those that always record; the namespaces
@@ -100,6 +102,7 @@ def in_lazyarray(space: ModuleType) -> None:
     places = _places(space)
     _replace(places, space, np, np, _BY_NUMPY)
     _replace(places, space, np, np, _SQUARES, _SMALL)
+    _replace(places, space, np, np, _OF_NUMBERS, _SMALL_NUMBERS)
     _replace(places, space, np, _OfSomething(np), _TO_A_LENGTH)
     _replace(places, space, np, np, _MULTIPLES, (1 << 15, _SMALL[1]))
     _replace(places, space, np, np, _OF_LISTS, of_lists=True)
@@ -190,10 +193,18 @@ def register(
 def _hosted(name: str) -> dict[str, Any]:
     """What tells a `Direct` how large arrays may be which NumPy's function gets."""
     if name in _HOSTED_PRODUCTS:
-        return {"hosted": _PRODUCTS_BYTES}
+        linear = _is_linear if name == "einsum" else None
+        return {"hosted": _PRODUCTS_BYTES, "linear": linear}
     if name in _HOSTED:
         return {"hosted": sys.maxsize, "hosted_of": _HOSTED_OF.get(name, -1)}
     return {}
+
+
+@lru_cache(1024)
+def _is_linear(subscripts: str) -> bool:
+    """Whether one operand of einsum has all the axes: the work is as large as that operand."""
+    terms = [set(term) for term in subscripts.replace(" ", "").split("->")[0].split(",")]
+    return any(len(term) == len(set.union(*terms)) for term in terms)
 
 
 def _replace(
@@ -221,7 +232,7 @@ def _replace(
             writes=writes,
             of_lists=of_lists,
             host=getattr(hosts, name, None),
-            **{} if writes or limits else _hosted(name),
+            **{"hosted": sys.maxsize} if writes else {} if limits else _hosted(name),
         )
         for place, alias in places[id(known)]:
             setattr(place, alias, direct)

@@ -76,6 +76,10 @@ def _progression(key: slice) -> tuple[int, Any, Any, list[Any]]:
     return length, step, start, [start, stop, count]
 
 
+# How long an axis may be of what NumPy makes at the call, by the number of axes.
+_LENGTHS = {1: 10_000, 2: 180, 3: 32}
+
+
 class _Grid:
     """Coordinates of a grid of points, by slices ``start:stop:step``, one an axis.
 
@@ -94,7 +98,8 @@ class _Grid:
         self._numpys = (np.ogrid if sparse else np.mgrid).__getitem__
 
     def __getitem__(self, key: slice | Sequence[slice]) -> Any:
-        found = at_once(self._numpys, (key,), 0, 64)
+        longest = _LENGTHS.get(1 if self._sparse or isinstance(key, slice) else len(key), 16)
+        found = at_once(self._numpys, (key,), 0, longest)
         if found is not None:
             return found
         if isinstance(key, slice):
@@ -143,7 +148,7 @@ class _Joined:
         return 0
 
     def __getitem__(self, key: Any) -> NDArray:
-        found: NDArray | None = at_once(self._numpys, (key,))
+        found: NDArray | None = at_once(self._numpys, (key,), hosted=True)
         if found is not None:
             return found
         if isinstance(key, str):

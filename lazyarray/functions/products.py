@@ -28,7 +28,7 @@ from lazyarray.lazy._lazy import Tensor, returned
 from lazyarray.ops import _layout, _rows
 from lazyarray.ops import names as op
 from lazyarray.ops._layout import Shape, deliver, gil_op, operands
-from lazyarray.ops._rows import Gufunc, astype, out_array, probe, writable
+from lazyarray.ops._rows import Gufunc, astype, out_array, probe, sole_out, writable
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
@@ -365,7 +365,6 @@ def _matmul_of(
     m, n = (min(x.ndim, 2) for x in pair)  # a vector's one axis is no axis of the result
     if axes is not None:
         return _along(_matmul_of, (m, n, max(m + n - 2, 0)), pair, axes, out, **options)
-    out = None if out is None else out_array(out)
     return _of_cores(_matmul, np.matmul, pair, (m, n), out, _Choice(**options))
 
 
@@ -377,18 +376,20 @@ def _of_cores(
     ufunc: np.ufunc,
     pair: list[NDArray],
     cores: tuple[int, int],
-    out: NDArray | None,
+    out: Any,
     choice: _Choice,
 ) -> NDArray:
     """The ``product`` of operands of as many ``cores`` axes, as the loop takes them."""
     if choice == _USUAL and pair[0].dtype == pair[1].dtype:
         return product(*pair, out=out)
     order = _layout.order_of(choice.order, "K")
-    *kinds, kind = choice.loop(ufunc, pair, out)
+    to = None if out is ... else sole_out(out)
+    *kinds, kind = choice.loop(ufunc, pair, to)
     ready = [  # cast in C order, as a gufunc's operands are: BLAS sees the order
         x if x.dtype == d else copy(astype(x, d), "C") for x, d in zip(pair, kinds, strict=True)
     ]
-    return choice.put(product, ready, cores, out, kind, order)
+    found = choice.put(product, ready, cores, to, kind, order)
+    return writable(found) if out is ... else found
 
 
 # ---- stacks of vectors --------------------------------------------------------------------------
@@ -413,7 +414,6 @@ def _of_vectors(name: str, x1: Any, x2: Any, out: Any, **options: Any) -> NDArra
                 f"{name}: Input operand {i} does not have enough dimensions (has {x.ndim}, gufunc "
                 f"core with signature {signature} requires {wanted})"
             )
-    out = None if out is None else out_array(out)
     row = _gufuncs.get(name)  # matvec and vecmat came with NumPy 2.2
     product: Any = row or functools.partial(_by_matmul, name)
     ufunc = row.ufunc if row else np.matmul

@@ -124,11 +124,13 @@ def count_nonzero(a: ArrayLike, axis: Axis = None, *, keepdims: bool = False) ->
     >>> la.count_nonzero(la.array([[0, 3], [4, 5]]), axis=0).asnumpy()
     array([1, 2])
     """
-    x = astype(asarray(a), np.bool_, copy=False)
+    x = asarray(a)
+    if axis is not None or x.dtype.kind not in "iu":
+        x = astype(x, np.bool_, copy=False)
     if axis is None and x.size > 4096:  # NumPy's own is several times as fast as a sum
         shape = (1,) * x.ndim if keepdims else ()
         return gil_op("count_nonzero", np.count_nonzero, [x], shape, cost=2000 + 0.05 * x.size)
-    return op.sum(x, axis, np.intp, None, keepdims)
+    return op.sum(astype(x, np.bool_, copy=False), axis, np.intp, None, keepdims)
 
 
 def argmax(

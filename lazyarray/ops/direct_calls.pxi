@@ -31,7 +31,8 @@ cdef class Direct(Public):
     ``direct_bytes``, ``largest`` the largest integer among them. Where NumPy's is but a call of an array's
     method, ``method`` is that method's name. ``of_lists``: for arrays the way of ``recorded`` is as fast.
     ``hosted``: as what ``recorded`` records is a call of NumPy's, too, calls of ``hosted_of`` arguments (-1: all)
-    may have operands of so many bytes, or of the policy's ``hosted_bytes``, if that is less.
+    may have operands of so many bytes, or of the policy's ``hosted_bytes``, if that is less. ``linear`` tells of a
+    text, the first argument, whether the work is as large as the operands: then they may have the latter.
     """
 
     cdef readonly object numpys
@@ -44,6 +45,7 @@ cdef class Direct(Public):
     cdef bint apart  # whether its operands may be copies apart from each other where they share memory
     cdef readonly npy_intp hosted
     cdef readonly int hosted_of
+    cdef object linear
     cdef bint wraps  # indices, which NumPy (2.4) wraps step by step, in years or never: the long way
     cdef npy_intp most, largest
     cdef str waits
@@ -51,9 +53,9 @@ cdef class Direct(Public):
 
     def __init__(self, recorded, numpys, str module, npy_intp most=PY_SSIZE_T_MAX,
                  npy_intp largest=_DIRECT_LENGTH, *, str method=None, bint writes=False,
-                 bint of_lists=False, npy_intp hosted=0, int hosted_of=-1, host=None):
+                 bint of_lists=False, npy_intp hosted=0, int hosted_of=-1, linear=None, host=None):
         super().__init__(recorded, host, module, None, writes)
-        self.hosted, self.hosted_of = hosted, hosted_of
+        self.hosted, self.hosted_of, self.linear = hosted, hosted_of, linear
         self.numpys, self.most, self.largest = numpys, most, largest
         self.method = None if method is None else sys.intern(method)
         self.of_lists = of_lists
@@ -261,14 +263,14 @@ cdef struct Given:  # the arguments of a call as NumPy gets them
 
 
 cdef bint take_operands(Given* given, PyObject** args, Py_ssize_t n, bint apart=False) except -1:
-    """Appends NumPy's operands for these arguments; whether all can be such.
+    """Makes NumPy's operands of these arguments, but for those that are made; whether all can be such.
 
     One array stays one; ``apart``: views of one memory may be copies apart from each other.
     """
     cdef Py_ssize_t i, k
-    if given.count + n > _DIRECT_ARGUMENTS:
+    if n > _DIRECT_ARGUMENTS:
         return False
-    for i in range(n):
+    for i in range(given.count, n):
         found = None
         if is_tensor(<object>args[i]):
             for k in range(i):
@@ -297,6 +299,12 @@ cdef void set_limits(Scan* scan, npy_intp most, npy_intp largest) noexcept:
         scan.most = _DIRECT_RESULT / max(scan.left, 1)
 
 
+cdef void as_hosted(Scan* scan, npy_intp most) noexcept:
+    """Lets operands be as large as those of calls that NumPy makes either way; large ones are lent."""
+    scan.left = max(scan.left, min(most, recorder().policy.hosted_bytes))
+    scan.lends = recorder().policy.lent_bytes
+
+
 cdef void give_back(Given* given) noexcept:
     cdef Py_ssize_t i
     for i in range(given.count):
@@ -307,6 +315,7 @@ cdef object run_at_once(Direct self, PyObject** args, Py_ssize_t n, PyObject* na
     """The call's result, or None if it is to go the long way."""
     cdef Given given
     cdef Py_ssize_t i, every = n
+    cdef npy_intp hosted
     if self.quick is not NULL:
         result = quickly(self, args, n, names)
         if result is not None:
@@ -323,7 +332,10 @@ cdef object run_at_once(Direct self, PyObject** args, Py_ssize_t n, PyObject* na
         return None
     begin_scan(&given.scan)
     if self.hosted_of < 0 or self.hosted_of == every:
-        given.scan.left = max(given.scan.left, min(self.hosted, recorder().policy.hosted_bytes))
+        hosted = recorder().policy.hosted_bytes
+        if self.linear is None or not n or type(<object>args[0]) is not str or not self.linear(<object>args[0]):
+            hosted = min(hosted, self.hosted)
+        given.scan.left = max(given.scan.left, hosted)
     set_limits(&given.scan, self.most, self.largest)
     if n <= self.first_written and (names is NULL or _WRITTEN.isdisjoint(<tuple>names)):
         given.scan.lends = recorder().policy.lent_bytes
@@ -413,12 +425,14 @@ cdef object answer(object function, bint as_method, Given* given, Py_ssize_t n, 
 
 
 cdef object direct_call(object function, tuple args, npy_intp most=PY_SSIZE_T_MAX,
-                        npy_intp largest=_DIRECT_LENGTH):
+                        npy_intp largest=_DIRECT_LENGTH, bint hosted=False):
     """``function(*args)``, one of NumPy's, at once, or None where it is to go the long way."""
     cdef Given given
     if not recorder().policy.direct_bytes or not may_run_now():
         return None
     begin_scan(&given.scan)
+    if hosted:
+        as_hosted(&given.scan, PY_SSIZE_T_MAX)
     set_limits(&given.scan, most, largest)
     given.count = 0
     try:
@@ -434,12 +448,12 @@ cdef object direct_elementwise(object function, tuple args):
     return direct_call(function, args)
 
 
-def at_once(function, tuple args, npy_intp most=PY_SSIZE_T_MAX, npy_intp largest=_DIRECT_LENGTH):
+def at_once(function, tuple args, npy_intp most=PY_SSIZE_T_MAX, npy_intp largest=_DIRECT_LENGTH, bint hosted=False):
     """``function(*args)``, one of NumPy's, at once; None where it is to go the long way.
 
-    The limits are those of :class:`Direct`.
+    The limits are those of :class:`Direct`; ``hosted``: operands may be as large as there.
     """
-    return direct_call(function, args, most, largest)
+    return direct_call(function, args, most, largest, hosted)
 
 
 cdef Tensor direct_get(Tensor x, object key):
@@ -463,9 +477,10 @@ cdef Tensor direct_get(Tensor x, object key):
 
 
 cdef bint write_at_once(object function, bint as_method, PyObject** args, Py_ssize_t n, PyObject* names,
-                        npy_intp most) except -1:
+                        npy_intp most, npy_intp hosted=0) except -1:
     """A call that writes to its first argument, on a copy that this becomes; whether that was possible."""
     cdef Given given
+    cdef Asked asked
     cdef Tensor x
     cdef Chunk* c
     cdef cnp.ndarray copy
@@ -477,24 +492,32 @@ cdef bint write_at_once(object function, bint as_method, PyObject** args, Py_ssi
     if unwritable(x) or is_scalar(x):
         return False
     c = x.v.chunk
-    if not at_hand(c, True) or not contiguous(x) and x.v.layout.size() > _COPIED_WITH_THE_GIL:
+    if not at_hand(c, True) or x.v.layout.size() * x.v.itemsize() > _COPIED_IN_AND_OUT \
+            or not contiguous(x) and x.v.layout.size() > _COPIED_WITH_THE_GIL:
         return False
     begin_scan(&given.scan)
-    given.scan.left = min(given.scan.left, most)
+    given.scan.left = min(max(given.scan.left, min(hosted, recorder().policy.hosted_bytes)), most)
     given.count = 0
     try:
+        if not take_operands(&given, args, 1):
+            return False
+        if hosted:
+            given.scan.lends = recorder().policy.lent_bytes
         if not take_operands(&given, args, every):
             return False
         copy = <cnp.ndarray>given.operands[0]
         cnp.PyArray_ENABLEFLAGS(copy, NPY_ARRAY_WRITEABLE)
         issued = c.issued
+        asked.given, asked.function, asked.as_method, asked.n, asked.names = &given, <PyObject*>function, as_method, n, names
         try:
-            if as_method:
-                result = PyObject_VectorcallMethod(function, given.operands, n, names)
-            else:
-                result = PyObject_Vectorcall(function, given.operands, n, names)
+            if not given.scan.loans:
+                ask(&asked)
+            elif not while_held(given.scan.lent, given.scan.loans, ask, &asked):
+                return False
         except Exception:
             return False
+        result = <object>asked.result
+        Py_DECREF(result)
         if result is not None:
             return False
         if c.issued != issued or not at_hand(c, True):  # NumPy let go of the GIL, another thread wrote
@@ -514,16 +537,17 @@ cdef bint written_by(Direct self, PyObject** args, Py_ssize_t n, PyObject* names
     if self.wraps and is_to_wrap(args, n + (0 if names is NULL else len(<tuple>names))):
         return False
     return write_at_once(self.numpys if self.method is None else self.method, self.method is not None,
-                         args, n, names, self.most)
+                         args, n, names, self.most, self.hosted)
 
 
 cdef bint direct_write(object function, tuple args) except -1:
     """``function(*args)``, one of NumPy's, which writes to the first of them; whether that was possible."""
-    return write_at_once(function, False, items_of(args), len(args), NULL, PY_SSIZE_T_MAX)
+    return write_at_once(function, False, items_of(args), len(args), NULL, PY_SSIZE_T_MAX, PY_SSIZE_T_MAX)
 
 
 cdef enum:
     _COPIED_WITH_THE_GIL = 500  # elements: so many NumPy copies without letting go of it
+    _COPIED_IN_AND_OUT = 1 << 17  # bytes: that takes as long as recording the call
 
 
 def _set_item(a, key, value):

@@ -1,28 +1,90 @@
 // Elements of memory by integers, and by steps.
 #pragma once
+#include <algorithm>
+#include <cstring>
+
+#include "lazy/cpu/gather.h"
 #include "lazy/loop.h"
 
 namespace lazyarray {
 
-// Whether all are indices of so many elements.
-inline bool within(const npy_intp* k, npy_intp n, npy_intp length) {
-  bool fine = true;
-  for (npy_intp i = 0; i < n; ++i) fine &= size_t(k[i] + length) < 2 * size_t(length);
-  return fine;
+// Which elements of an array: an index along each axis, which is one number or a vector's.
+struct Places {
+  static constexpr int kListed = 64;  // integers in lists
+  const npy_intp* indices[kMaxDims];  // null: one number, in `at`
+  npy_intp at[kMaxDims];
+  npy_intp n;
+  npy_intp listed[kListed];
+
+  bool within(int axis, npy_intp count, npy_intp length) const {
+    const npy_intp* k = indices[axis] ? indices[axis] : &at[axis];
+    return in_bounds(reinterpret_cast<const char*>(k), count, length);
+  }
+
+  // How far from the first element those from `first` on lie, in bytes.
+  void offsets(const Layout& l, npy_intp first, npy_intp m, npy_intp* to) const {
+    npy_intp fixed = 0;
+    for (int a = 0; a < l.ndim; ++a)
+      if (!indices[a]) fixed += upward(at[a], l.shape()[a]) * l.strides()[a];
+    std::fill_n(to, m, fixed);
+    for (int a = 0; a < l.ndim; ++a) {
+      if (!indices[a]) continue;
+      const npy_intp *k = indices[a] + first, length = l.shape()[a], step = l.strides()[a];
+      for (npy_intp i = 0; i < m; ++i) to[i] += upward(k[i], length) * step;
+    }
+  }
+
+  static npy_intp upward(npy_intp k, npy_intp length) { return k + ((k >> 63) & length); }
+};
+
+// Calls move(first, m, offsets) for all elements, some at a time.
+template <class Move>
+void by_blocks(const Places& p, const Layout& l, const Move& move) {
+  npy_intp offsets[256];
+  for (npy_intp i = 0; i < p.n; i += 256) {
+    const npy_intp m = std::min<npy_intp>(256, p.n - i);
+    p.offsets(l, i, m, offsets);
+    move(i, m, offsets);
+  }
 }
+
 template <class T>
-void pick_places(char* out, const char* base, const npy_intp* k, npy_intp n, npy_intp length,
-                        npy_intp step) {
-  for (npy_intp i = 0; i < n; ++i)
-    reinterpret_cast<T*>(out)[i] =
-        *reinterpret_cast<const T*>(base + (k[i] < 0 ? k[i] + length : k[i]) * step);
+void pick_as(char* out, const char* base, const Places& p, const Layout& l) {
+  T* to = reinterpret_cast<T*>(out);
+  if (l.ndim == 1 && l.strides()[0] == sizeof(T)) {
+    const npy_intp *k = p.indices[0], length = l.shape()[0];
+    for (npy_intp i = 0; i < p.n; ++i) to[i] = reinterpret_cast<const T*>(base)[Places::upward(k[i], length)];
+    return;
+  }
+  by_blocks(p, l, [&](npy_intp first, npy_intp m, const npy_intp* offsets) {
+    for (npy_intp i = 0; i < m; ++i) to[first + i] = *reinterpret_cast<const T*>(base + offsets[i]);
+  });
 }
+inline void pick_places(npy_intp size, char* out, const char* base, const Places& p, const Layout& l) {
+  if (size == 8) return pick_as<int64_t>(out, base, p, l);
+  if (size == 4) return pick_as<int32_t>(out, base, p, l);
+  if (size == 1) return pick_as<int8_t>(out, base, p, l);
+  by_blocks(p, l, [&](npy_intp first, npy_intp m, const npy_intp* offsets) {
+    for (npy_intp i = 0; i < m; ++i) std::memcpy(out + (first + i) * size, base + offsets[i], size);
+  });
+}
+
+// In order: of several values for one place the last one stays. `each`: from value to value, 0: one for all.
 template <class T>
-void store_places(char* base, const char* values, npy_intp each, const npy_intp* k, npy_intp n,
-                         npy_intp length, npy_intp step) {
-  for (npy_intp i = 0; i < n; ++i)
-    *reinterpret_cast<T*>(base + (k[i] < 0 ? k[i] + length : k[i]) * step) =
-        *reinterpret_cast<const T*>(values + i * each);
+void store_as(char* base, const char* values, npy_intp each, const Places& p, const Layout& l) {
+  by_blocks(p, l, [&](npy_intp first, npy_intp m, const npy_intp* offsets) {
+    for (npy_intp i = 0; i < m; ++i)
+      *reinterpret_cast<T*>(base + offsets[i]) = *reinterpret_cast<const T*>(values + (first + i) * each);
+  });
+}
+inline void store_places(npy_intp size, char* base, const char* values, npy_intp each, const Places& p,
+                         const Layout& l) {
+  if (size == 8) return store_as<int64_t>(base, values, each, p, l);
+  if (size == 4) return store_as<int32_t>(base, values, each, p, l);
+  if (size == 1) return store_as<int8_t>(base, values, each, p, l);
+  by_blocks(p, l, [&](npy_intp first, npy_intp m, const npy_intp* offsets) {
+    for (npy_intp i = 0; i < m; ++i) std::memcpy(base + offsets[i], values + (first + i) * each, size);
+  });
 }
 
 template <class T>

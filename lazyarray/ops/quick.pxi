@@ -70,16 +70,23 @@ cdef Tensor written(Tensor t):
     return t
 
 
-cdef Tensor small_array(int code, int ndim, const npy_intp* shape):
-    """A new small array on the host for the caller to write; None if it isn't small, or there is no memory."""
+cdef Tensor small_array(int code, int ndim, const npy_intp* shape, bint hosted=False):
+    """A new small array on the host for the caller to write; None if it isn't small, or there is no memory.
+
+    ``hosted``: it may be as large as what NumPy gets at the call.
+    """
     cdef Tensor t = empty_like_shape(code, ndim, shape, cpu0())
-    return t if <npy_intp>t.v.chunk.nbytes <= recorder().policy.direct_bytes and t.v.chunk.allocate() else None
+    return t if <npy_intp>t.v.chunk.nbytes <= most_bytes(hosted) and t.v.chunk.allocate() else None
 
 
-cdef bint is_ready(Tensor x) noexcept:
+cdef bint is_ready(Tensor x, bint hosted=False) noexcept:
     """Whether all elements of a small array lie in a row on cpu(0), to be read here and now."""
-    return may_run_now() and contiguous(x) and x.v.near() \
-        and x.v.layout.size() * x.v.itemsize() <= recorder().policy.direct_bytes
+    return may_run_now() and contiguous(x) and x.v.near() and x.v.layout.size() * x.v.itemsize() <= most_bytes(hosted)
+
+
+cdef inline npy_intp most_bytes(bint hosted) noexcept:
+    cdef npy_intp small = recorder().policy.direct_bytes
+    return max(small, recorder().policy.hosted_bytes) if hosted and small else small
 
 
 cdef object quick_hstack(PyObject** args, Py_ssize_t n):
@@ -312,22 +319,20 @@ cdef object quick_bincount(PyObject** args, Py_ssize_t n):
 
 cdef object quick_count_nonzero(PyObject** args, Py_ssize_t nargs):
     cdef Tensor t = only(args, nargs)
-    cdef npy_intp i, n, count = 0
+    cdef npy_intp n, count = 0
     cdef char* p
     if t is None or not contiguous(t) or not t.v.at_hand():
         return None
     n = t.v.layout.size()
     p = t.v.elements()
-    if n * t.v.itemsize() > recorder().policy.direct_bytes:
+    if n * t.v.itemsize() > most_bytes(True):
         return None
     if t.v.dtype == D_BOOL:
         count = count_true(p, n)
     elif t.v.dtype == D_F8:
-        for i in range(n):
-            count += (<double*>p)[i] != 0
+        count = count_set(<const double*>p, n)
     elif t.v.dtype == D_IL:
-        for i in range(n):
-            count += (<int64_t*>p)[i] != 0
+        count = count_set(<const int64_t*>p, n)
     else:
         return None
     t = new_element(D_IL, t.v.device())
@@ -338,38 +343,66 @@ cdef object quick_count_nonzero(PyObject** args, Py_ssize_t nargs):
 cdef object quick_nonzero(PyObject** args, Py_ssize_t nargs):
     """The indices of what is not zero in a vector or a matrix, along each axis."""
     cdef Tensor t = only(args, nargs), rows, columns
-    cdef npy_intp i, n, count = 0, width
+    cdef npy_intp i, n, count, width, row = 0, start = 0
     cdef const char* p
     cdef int64_t* to
-    if t is None or not 1 <= t.v.layout.ndim <= 2 or not is_ready(t) or t.v.dtype not in (D_F8, D_IL, D_BOOL):
+    if t is None or not 1 <= t.v.layout.ndim <= 2 or not is_ready(t, True) or t.v.dtype not in (D_F8, D_IL, D_BOOL):
         return None
     n, width = t.v.layout.size(), t.v.layout.shape()[t.v.layout.ndim - 1]
     p = t.v.elements()
-    for i in range(n):
-        count += is_set(p, i, t.v.dtype)
-    rows = small_array(D_IL, 1, &count)
-    columns = small_array(D_IL, 1, &count) if t.v.layout.ndim == 2 else rows
+    if t.v.dtype == D_BOOL:
+        count = count_true(p, n)
+    elif t.v.dtype == D_F8:
+        count = count_set(<const double*>p, n)
+    else:
+        count = count_set(<const int64_t*>p, n)
+    rows = small_array(D_IL, 1, &count, True)
+    columns = small_array(D_IL, 1, &count, True) if t.v.layout.ndim == 2 else rows
     if rows is None or columns is None:
         return None
     to = <int64_t*>columns.v.chunk.data
-    for i in range(n):
-        if is_set(p, i, t.v.dtype):
-            to[0] = i
-            to += 1
+    if t.v.dtype == D_BOOL:
+        put_places(p, to, count)
+    elif t.v.dtype == D_F8:
+        put_places(<const double*>p, to, count)
+    else:
+        put_places(<const int64_t*>p, to, count)
     if not seen_as_wait("nonzero()"):
         return None
     if columns is rows:
         return (written(rows),)
     to = <int64_t*>columns.v.chunk.data
     for i in range(count):
-        (<int64_t*>rows.v.chunk.data)[i] = to[i] // width
-        to[i] %= width
+        while to[i] - start >= width:
+            start += width
+            row += 1
+        (<int64_t*>rows.v.chunk.data)[i] = row
+        to[i] -= start
     return written(rows), written(columns)
 
 
-cdef inline bint is_set(const char* p, npy_intp i, int dtype) noexcept:
-    """Whether an element of float64, int64 or bools isn't zero."""
-    return p[i] != 0 if dtype == D_BOOL else (<double*>p)[i] != 0 if dtype == D_F8 else (<int64_t*>p)[i] != 0
+ctypedef fused Truth:
+    char
+    double
+    int64_t
+
+
+cdef inline npy_intp count_set(const Truth* p, npy_intp n) noexcept:
+    """How many elements aren't zero."""
+    cdef npy_intp i, count = 0
+    for i in range(n):
+        count += p[i] != 0
+    return count
+
+
+cdef inline void put_places(const Truth* p, int64_t* to, npy_intp count) noexcept:
+    """The places of the ``count`` elements that aren't zero, without a branch that depends on one."""
+    cdef int64_t* end = to + count
+    cdef int64_t i = 0
+    while to < end:
+        to[0] = i
+        to += p[i] != 0
+        i += 1
 
 
 cdef enum:
@@ -418,7 +451,7 @@ cdef object quick_diag(PyObject** args, Py_ssize_t nargs):
     shape[0] = shape[1] = n
     if n > 1024:
         return None
-    out = small_array(t.v.dtype, 2, shape)
+    out = small_array(t.v.dtype, 2, shape, True)
     if out is None:
         return None
     memset(out.v.chunk.data, 0, out.v.chunk.nbytes)

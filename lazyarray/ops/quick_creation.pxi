@@ -100,26 +100,39 @@ cdef object quick_full_like(PyObject** args, Py_ssize_t n):
 
 
 cdef Tensor alike(PyObject** args, Py_ssize_t n, Py_ssize_t at):
-    """An unwritten array of the shape of the first argument, an array in C order, and of the dtype at ``at``, if any."""
+    """An unwritten array like the first argument, an array in C or Fortran order, of the dtype at ``at``, if any."""
     cdef Tensor t = first_array(args) if n == at or n == at + 1 else None
     cdef int code
-    if t is None or not contiguous(t):
+    cdef bint fortran = t is not None and not contiguous(t)
+    if t is None or fortran and not t.v.layout.f_contiguous(t.v.itemsize()):
         return None
     code = t.v.dtype
     if n > at and <object>args[at] is not None:
         if not names_dtype(<object>args[at]):
             return None
         code = dtype_code(<object>args[at])
-    return empty_like_shape(code, t.v.layout.ndim, t.v.layout.shape(), t.v.device())
+    cdef Tensor out = empty_like_shape(code, t.v.layout.ndim, t.v.layout.shape(), t.v.device())
+    if fortran:
+        lay_in_fortran_order(out)
+    return out
+
+
+cdef void lay_in_fortran_order(Tensor t) noexcept:
+    """Has the elements of a new array lie so."""
+    cdef npy_intp step = t.v.itemsize()
+    cdef int i
+    for i in range(t.v.layout.ndim):
+        t.v.layout.strides()[i] = step
+        step *= t.v.layout.shape()[i] if t.v.layout.shape()[i] else 1
 
 
 cdef Tensor filled(Tensor t, object value):
     """``t``, which nobody knows, with that number everywhere; None where it isn't small, or isn't simply one of its dtype."""
     cdef npy_intp i, size
+    cdef int64_t number
     cdef char* p
     if t is None or not (t.v.device() == cpu0()) \
-            or <npy_intp>t.v.chunk.nbytes > recorder().policy.direct_bytes * (4 if value is _zero else 1) \
-            or not t.v.chunk.allocate():
+            or <npy_intp>t.v.chunk.nbytes > 4 * recorder().policy.direct_bytes or not t.v.chunk.allocate():
         return None
     p = t.v.chunk.data
     if value is _zero:
@@ -128,10 +141,12 @@ cdef Tensor filled(Tensor t, object value):
     size = info(t.v.dtype).size
     if not t.v.layout.size() or not put_value(p, value, t.v.dtype):
         return None
-    for i in range(1, t.v.layout.size()):
-        if size == 8:
-            (<int64_t*>p)[i] = (<int64_t*>p)[0]
-        else:
+    if size == 8:
+        number = (<int64_t*>p)[0]
+        for i in range(1, t.v.layout.size()):
+            (<int64_t*>p)[i] = number
+    else:
+        for i in range(1, t.v.layout.size()):
             memcpy(p + i * size, p, size)
     return written(t)
 

@@ -9,10 +9,10 @@ cdef object quick_append(PyObject** args, Py_ssize_t n):
         return None
     if Py_TYPE(<object>args[1]) == type_of_arrays():
         return join((t, <Tensor>args[1]), 0) if (<Tensor>args[1]).v.layout.ndim == 1 else None
-    if not is_ready(t) or number_code(<object>args[1]) not in (D_IL, t.v.dtype) or t.v.dtype not in (D_F8, D_IL):
+    if not is_ready(t, True) or number_code(<object>args[1]) not in (D_IL, t.v.dtype) or t.v.dtype not in (D_F8, D_IL):
         return None
     length, size = t.v.layout.shape()[0] + 1, t.v.itemsize()
-    out = small_array(t.v.dtype, 1, &length)
+    out = small_array(t.v.dtype, 1, &length, True)
     if out is None or not put_value(out.v.chunk.data + (length - 1) * size, <object>args[1], t.v.dtype):
         return None
     memcpy(out.v.chunk.data, t.v.elements(), (length - 1) * size)
@@ -47,7 +47,7 @@ cdef object quick_tile(PyObject** args, Py_ssize_t n):
     cdef npy_intp i, j, nbytes, rows
     cdef int ndim
     cdef char* to
-    if t is None or not 1 <= t.v.layout.ndim <= 2 or not is_ready(t) or not t.v.layout.size():
+    if t is None or not 1 <= t.v.layout.ndim <= 2 or not is_ready(t, True) or not t.v.layout.size():
         return None
     given = <object>args[1] if type(<object>args[1]) is tuple else (<object>args[1],)
     ndim = max(len(<tuple>given), t.v.layout.ndim)
@@ -64,7 +64,7 @@ cdef object quick_tile(PyObject** args, Py_ssize_t n):
     nbytes = t.v.layout.shape()[t.v.layout.ndim - 1] * t.v.itemsize()
     shape[0] = rows * times[0]
     shape[1] = t.v.layout.shape()[t.v.layout.ndim - 1] * times[1]
-    out = small_array(t.v.dtype, ndim, &shape[2 - ndim])
+    out = small_array(t.v.dtype, ndim, &shape[2 - ndim], True)
     if out is None:
         return None
     to = out.v.chunk.data

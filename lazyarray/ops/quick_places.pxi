@@ -2,29 +2,27 @@
 
 
 cdef extern from "ops/places.h" namespace "lazyarray":
-    bint within(const npy_intp*, npy_intp, npy_intp) noexcept
-    void pick_places[T](char*, const char*, const npy_intp*, npy_intp, npy_intp, npy_intp) noexcept
-    void store_places[T](char*, const char*, npy_intp, const npy_intp*, npy_intp, npy_intp, npy_intp) noexcept
+    cppclass Places:
+        const npy_intp* indices[kMaxDims]
+        npy_intp at[kMaxDims]
+        npy_intp n
+        npy_intp listed[64]
+        bint within(int, npy_intp, npy_intp) noexcept
+    void pick_places(npy_intp, char*, const char*, const Places&, const Layout&) noexcept
+    void store_places(npy_intp, char*, const char*, npy_intp, const Places&, const Layout&) noexcept
     bint copy_steps(npy_intp, char*, const npy_intp*, const char*, const npy_intp*, const npy_intp*, int) noexcept
 
 
 cdef enum:
-    _LISTED = 64  # integers in lists
-
-
-cdef struct Places:
-    npy_intp* indices[kMaxDims]  # along each axis; NULL: one number, in `at`
-    npy_intp at[kMaxDims]
-    npy_intp n
-    npy_intp listed[_LISTED]
+    _LISTED = 64  # Places::kListed
 
 
 cdef bint places_of(Places* p, Tensor x, object key, bint writes) except -1:
     """Whether a key has an index in bounds for each axis, numbers or vectors of one length; which."""
     cdef int axis, ndim = x.v.layout.ndim
     cdef tuple keys = key if type(key) is tuple else (key,)
-    # No copy is made of what is read or written: several times as many as NumPy's functions get.
-    cdef npy_intp length, i, used = 0, most = 4 * recorder().policy.direct_bytes // x.v.itemsize()
+    # No copy is made of what is read or written: as many as NumPy gets at the call.
+    cdef npy_intp length, i, used = 0, most = most_bytes(True) // x.v.itemsize()
     cdef Tensor t
     if len(keys) != ndim or not lone_ops() or not at_hand(x.v.chunk, writes) \
             or not (x.v.device() == cpu0()):
@@ -34,7 +32,7 @@ cdef bint places_of(Places* p, Tensor x, object key, bint writes) except -1:
         o = keys[axis]
         p.indices[axis] = NULL
         if index_of(o, &p.at[axis]):
-            if not within(&p.at[axis], 1, x.v.layout.shape()[axis]):
+            if not p.within(axis, 1, x.v.layout.shape()[axis]):
                 return False
             continue
         length = -1
@@ -58,51 +56,32 @@ cdef bint places_of(Places* p, Tensor x, object key, bint writes) except -1:
                 length = cnp.PyArray_SIZE(<cnp.ndarray>o)
                 p.indices[axis] = <npy_intp*>cnp.PyArray_DATA(<cnp.ndarray>o)
         if length < 0 or length > most or p.n >= 0 and length != p.n \
-                or not within(p.indices[axis], length, x.v.layout.shape()[axis]):
+                or not p.within(axis, length, x.v.layout.shape()[axis]):
             return False
         p.n = length
     return p.n >= 0
 
 
-cdef npy_intp offset_of(Places* p, Tensor x, npy_intp i) noexcept:
-    """Where in the memory of x the i-th of the elements lies, from x's first."""
-    cdef npy_intp offset = 0, k
-    cdef int axis
-    for axis in range(x.v.layout.ndim):
-        k = p.at[axis] if p.indices[axis] is NULL else p.indices[axis][i]
-        offset += (k + x.v.layout.shape()[axis] if k < 0 else k) * x.v.layout.strides()[axis]
-    return offset
-
-
 cdef Tensor picked_elements(Tensor x, object key):
     """``x[i, j]`` for an index of each axis, numbers or vectors of one length; None for other keys."""
     cdef Places p
-    cdef npy_intp i, size = x.v.itemsize()
     cdef Tensor out
-    cdef char* base
     if not places_of(&p, x, key, False):
         return None
     out = empty_like_shape(x.v.dtype, 1, &p.n, cpu0())
     if not out.v.chunk.allocate():
         return None
-    base = x.v.elements()
-    if size == 8 and x.v.layout.ndim == 1:
-        pick_places[int64_t](out.v.chunk.data, base, p.indices[0], p.n, x.v.layout.shape()[0],
-                             x.v.layout.strides()[0])
-    else:
-        for i in range(p.n):
-            memcpy(out.v.chunk.data + i * size, base + offset_of(&p, x, i), size)
+    pick_places(x.v.itemsize(), out.v.chunk.data, x.v.elements(), p, x.v.layout)
     return written(out)
 
 
 cdef bint stored_elements(Tensor x, object key, object value) except -1:
     """``x[i, j] = value`` for such a key, and a number or as many values of x's dtype; else false."""
     cdef Places p
-    cdef npy_intp i, size = x.v.itemsize(), each = 0
+    cdef npy_intp each = 0
     cdef long double number[2]  # 32 bytes, aligned
     cdef char* values = <char*>number
     cdef Tensor v
-    cdef char* base
     if is_scalar(x) or unwritable(x) or not places_of(&p, x, key, True):
         return False
     if is_tensor(value):
@@ -117,19 +96,13 @@ cdef bint stored_elements(Tensor x, object key, object value) except -1:
         values = v.v.elements()
     elif not put_number(values, value, x.v.dtype):
         return False
-    base = x.v.elements()
-    if size == 8 and x.v.layout.ndim == 1:
-        store_places[int64_t](base, values, each, p.indices[0], p.n, x.v.layout.shape()[0],
-                              x.v.layout.strides()[0])
-    else:
-        for i in range(p.n):
-            memcpy(base + offset_of(&p, x, i), values + i * each, size)
+    store_places(x.v.itemsize(), x.v.elements(), values, each, p, x.v.layout)
     changed(x.v.chunk)
     return True
 
 
 cdef bint stored_now(Tensor to, object value) except -1:
-    """``to[...] = value`` for a few elements, and a number or values of the same dtype elsewhere in memory; else false."""
+    """``to[...] = value`` for not many elements, and a number or values of the same dtype elsewhere in memory; else false."""
     cdef npy_intp steps[kMaxDims]
     cdef long double number[2]  # 32 bytes, aligned
     cdef char* values = <char*>number
@@ -138,7 +111,7 @@ cdef bint stored_now(Tensor to, object value) except -1:
     cdef npy_intp size = to.v.itemsize()
     cdef int axis, extra
     cdef Tensor t
-    if not may_run_now() or not to.v.near() or l.size() * size > recorder().policy.direct_bytes \
+    if not may_run_now() or not to.v.near() or l.size() * size > 4 * recorder().policy.direct_bytes \
             or not at_hand(to.v.chunk, True):
         return False
     memset(steps, 0, l.ndim * sizeof(npy_intp))

@@ -322,18 +322,15 @@ cdef Tensor duplicate(Tensor x):
 cdef Tensor ordered_copy(Tensor x, bint fortran):
     """A copy of a small array that is at hand, in C or Fortran order; None for any other."""
     cdef Layout* l = &x.v.layout
-    cdef npy_intp size = x.v.itemsize(), step = size
-    cdef int i
+    cdef npy_intp size = x.v.itemsize()
     cdef Tensor t
     if size != 8 or not may_run_now() or not x.v.near():
         return None
-    t = small_array(x.v.dtype, l.ndim, l.shape())
+    t = small_array(x.v.dtype, l.ndim, l.shape(), True)
     if t is None:
         return None
     if fortran:
-        for i in range(l.ndim):
-            t.v.layout.strides()[i] = step
-            step *= l.shape()[i] if l.shape()[i] else 1
+        lay_in_fortran_order(t)
     copy_steps(size, t.v.chunk.data, t.v.layout.strides(), x.v.elements(), l.strides(), l.shape(), l.ndim)
     return written(t)
 

@@ -9,6 +9,11 @@
 #include <tuple>
 #include <type_traits>
 #include <utility>
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+#include "lazy/cpu/lines.h"
 
 extern "C" {  // libnpymath's
 npy_half npy_float_to_half(float);
@@ -63,6 +68,45 @@ constexpr bool copies = From::kind == To::kind && From::size == To::size;
 // Only these conversions are undefined in C for some values.
 template <class From, class To>
 constexpr bool checks_range = From::kind >= Kind::half && To::kind == Kind::integer;
+
+#if defined(__x86_64__)
+// x86 makes the least integer of what does not fit: one loop for the conversion and the check.
+template <class From, class To>
+constexpr bool truncates =
+    std::is_same_v<From, Real<npy_double>> &&
+    (std::is_same_v<To, Integer<npy_int>> || std::is_same_v<To, Integer<npy_long>> || std::is_same_v<To, Integer<npy_longlong>>);
+
+// Whether none became the least integer; x and y are apart.
+inline bool truncate(const npy_double* x, long* y, npy_intp n) {
+#pragma GCC unroll 4
+    for (npy_intp i = 0; i < n; ++i) y[i] = _mm_cvttsd_si64(_mm_set_sd(x[i]));
+    uint64_t least = 0;  // by its highest bit: a branch or a comparison would be in the vectoriser's way
+    for (npy_intp i = 0; i < n; ++i) {
+        const uint64_t distance = uint64_t(y[i]) ^ uint64_t(1) << 63;
+        least |= (distance - 1) & ~distance;
+    }
+    return !(least >> 63);
+}
+inline bool truncate(const npy_double* x, int32_t* y, npy_intp n) {
+    int least = 0;
+    for (npy_intp i = 0; i < n; ++i) {
+        y[i] = _mm_cvttsd_si32(_mm_set_sd(x[i]));
+        least |= y[i] == std::numeric_limits<int32_t>::min();
+    }
+    return !least;
+}
+[[gnu::target("avx2")]] inline bool truncate_wide(const npy_double* x, int32_t* y, npy_intp n) {
+    const __m128i least = _mm_set1_epi32(std::numeric_limits<int32_t>::min());
+    __m128i found = _mm_setzero_si128();
+    npy_intp i = 0;
+    for (; i + 4 <= n; i += 4) {
+        const __m128i four = _mm256_cvttpd_epi32(_mm256_loadu_pd(x + i));
+        found = _mm_or_si128(found, _mm_cmpeq_epi32(four, least));
+        _mm_storeu_si128(reinterpret_cast<__m128i*>(y + i), four);
+    }
+    return truncate(x + i, y + i, n - i) & !_mm_movemask_epi8(found);
+}
+#endif
 
 template <class To, class From>
 inline To bit_cast(From x) {
@@ -197,6 +241,21 @@ bool cast_contiguous(const char* in, char* out, npy_intp n) {
     }
     const auto* x = reinterpret_cast<const typename From::Scalar*>(in);
     auto* y = reinterpret_cast<typename To::Scalar*>(out);
+#if defined(__x86_64__)
+    if constexpr (truncates<From, To>) {
+        if (in != out) {
+            using Out = std::conditional_t<To::size == 8, long, int32_t>;
+            auto* to = reinterpret_cast<Out*>(out);
+            const unsigned flags = _mm_getcsr();
+            bool fine;
+            if constexpr (To::size == 4) fine = lines::has_wide() ? truncate_wide(x, to, n) : truncate(x, to, n);
+            else fine = truncate(x, to, n);
+            if (fine) return true;
+            _mm_setcsr(flags);
+            return cast_strided<From, To>(in, out, n, From::size, To::size);
+        }
+    }
+#endif
     if constexpr (checks_range<From, To>) {
         int misfit = 0;
         for (npy_intp i = 0; i < n; ++i) misfit |= !fits<From, To>(x[i * From::parts]);
