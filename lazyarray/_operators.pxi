@@ -20,6 +20,7 @@ cdef Ufunc _floor_divide = op.floor_divide
 cdef Ufunc _remainder = op.remainder
 cdef Ufunc _divmod = op.divmod
 cdef Ufunc _power = op.power
+cdef Ufunc _scalar_power = ops.elementwise.scalar_power
 cdef Ufunc _negative = op.negative
 cdef Ufunc _positive = op.positive
 cdef Ufunc _absolute = op.absolute
@@ -70,7 +71,7 @@ cdef inline object binary(Ufunc row, int op, Tensor self, object a, object b):
 
 
 # Python's operators of the rows, for what NumPy computes: the plain ones, and those in place.
-cdef dict _python_of = {row: own for own, row in (_binary | _comparisons).items()}
+cdef dict _python_of = {row: own for own, row in (_binary | _comparisons).items()} | {_scalar_power: operator.pow}
 cdef dict _inplace_of = {row: getattr(operator, "i" + own.__name__.rstrip("_"))
                          for own, row in _binary.items() if own is not divmod}
 
@@ -263,6 +264,13 @@ cdef Ufunc power_shortcut(Tensor a, object exponent):
     return None
 
 
+cdef inline Ufunc power_for(Tensor a, object b):
+    """Scalars and numbers have a power of their own, in the last bits."""
+    if not is_scalar(a) or (not is_scalar(<Tensor>b) if is_tensor(b) else not is_usual(b) and not isinstance(b, np.generic)):
+        return _power
+    return _scalar_power
+
+
 cdef inline Ufunc compared(int op):
     if op == Py_EQ: return _equal
     if op == Py_NE: return _not_equal
@@ -321,10 +329,10 @@ cdef class Operators(Tensor):
         cdef Ufunc short = power_shortcut(self, other)
         if short is not None:
             return unary(short, self)
-        return binary(_power, QUICK_POWER, self, self, other)
+        return binary(power_for(self, other), QUICK_POWER, self, self, other)
 
     def __rpow__(self, other, mod):
-        return binary(_power, QUICK_POWER, self, other, self)
+        return binary(power_for(self, other), QUICK_POWER, self, other, self)
 
     def __matmul__(self, other):
         if is_tensor(other):

@@ -24,7 +24,7 @@ from lazyarray.ops import _layout
 from lazyarray.ops import names as op
 from lazyarray.ops._differentiable import follows
 from lazyarray.ops._layout import Shape, gil_op, viewed
-from lazyarray.ops._rows import assign_to, astype, contiguous_signature, out_array
+from lazyarray.ops._rows import assign_to, astype, contiguous_signature, out_array, writable
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
@@ -103,6 +103,10 @@ def einsum(
             )
         assign_to(out, product)
         return out
+    if optimize and not product.ndim and len(arrays) > 1:
+        # Where its last step is a tensordot NumPy gives an array, not a number.
+        found = np.einsum(subscripts, *map(_layout.miniature, signs), optimize=optimize)
+        return writable(product) if isinstance(found, np.ndarray) else product
     if order in ("K", "k"):
         return product
     fortran = order in ("F", "f") or (order in ("A", "a") and memory is not None)

@@ -25,12 +25,12 @@ _MISSING: Any = np._NoValue  # what help() shows: <no value>
 
 def clip(
     a: ArrayLike,
-    min: Any = None,
-    max: Any = None,
-    out: Any = None,
-    *,
     a_min: Any = _MISSING,
     a_max: Any = _MISSING,
+    out: Any = None,
+    *,
+    min: Any = _MISSING,
+    max: Any = _MISSING,
     casting: Casting = "same_kind",
     dtype: DTypeLike = None,
     where: Any = True,
@@ -40,31 +40,30 @@ def clip(
     """Values limited to [min, max]; a limit of None is none. The limits broadcast.
 
     Args:
-        min: the least value; None: no limit.
-        max: the greatest value; None: no limit.
-        a_min: NumPy's older name of ``min``.
-        a_max: NumPy's older name of ``max``.
+        a_min: the least value; None: no limit.
+        a_max: the greatest value; None: no limit.
+        min: the array API's name of ``a_min``.
+        max: the array API's name of ``a_max``.
         casting: which casts of the operands and to ``out`` are allowed.
         dtype: what the operands are cast to first.
         where: the places of ``out`` that are written.
         order: how the result lies.
         subok: has no meaning here.
     Returns: an array of the shape to which array and limits broadcast.
-    Raises: ValueError if they do not broadcast, and for a limit by both names; TypeError for a cast
-        that ``casting`` forbids.
+    Raises: ValueError if they do not broadcast, and for limits by both names; TypeError for one
+        limit by place, and for a cast that ``casting`` forbids.
 
     >>> import lazyarray as la
     >>> la.clip(la.array([-2, 0, 9]), 0, 5).asnumpy()
     array([0, 0, 5])
     """
-    given = [name for name, v in (("a_min", a_min), ("a_max", a_max)) if v is not _MISSING]
-    low, high = (a_min, a_max) if given else (min, max)
-    if given == ["a_max"] and min is not None and max is None:
-        low = min  # by its place, where NumPy has a_min
-    elif len(given) == 1:
-        lacking = "a_max" if given == ["a_min"] else "a_min"
+    low, high = a_min, a_max
+    if low is _MISSING and high is _MISSING:
+        low, high = [None if v is _MISSING else v for v in (min, max)]
+    elif low is _MISSING or high is _MISSING:
+        lacking = "a_min" if low is _MISSING else "a_max"
         raise TypeError(f"clip() missing 1 required positional argument: {lacking!r}")
-    elif given and not (min is None and max is None):
+    elif not (min is _MISSING and max is _MISSING):
         raise ValueError(
             "Passing `min` or `max` keyword argument when `a_min` and `a_max` are provided is "
             "forbidden."

@@ -13,6 +13,7 @@ from lazyarray.lazy.formulas import Formula
 
 EXPM1: int
 NEGATIVE: int
+SCALAR_POWER: int
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
@@ -90,7 +91,7 @@ class Ufunc(UfuncMethods):
         example: str = "",
         vectors: bool = False,
     ) -> None: ...
-    def named(self, name: str) -> Ufunc: ...
+    def named(self, name: str, mended: int | None = None) -> Ufunc: ...
     @property
     def formula(self) -> Formula | None: ...
     @property

@@ -1,4 +1,4 @@
-// NumPy's loops where they are wrong, mended.
+// NumPy's loops where they are wrong, or not what is wanted, mended.
 #pragma once
 
 #include <algorithm>
@@ -79,12 +79,27 @@ void mend_negative(Kernel* k, char kind, int size) {
                       : (size == 4 ? negative_loop<uint32_t, false> : negative_loop<uint64_t, false>);
 }
 
+// Powers of NumPy's scalars are the C library's, and not its loop's, whose last bits are others.
+template <class T>
+void scalar_power_loop(char** args, npy_intp const* dimensions, npy_intp const* steps, void*) {
+  char *a = args[0], *b = args[1], *out = args[2];
+  for (npy_intp i = 0; i < dimensions[0]; ++i, a += steps[0], b += steps[1], out += steps[2])
+    *reinterpret_cast<T*>(out) = std::pow(*reinterpret_cast<const T*>(a), *reinterpret_cast<const T*>(b));
+}
+
+template <class Kernel>
+void mend_scalar_power(Kernel* k, char dtype) {
+  k->fn = dtype == 'd' ? scalar_power_loop<npy_double> : scalar_power_loop<npy_float>;
+  k->code = nullptr;  // which names the other loop
+}
+
 // What a row says of its ufunc's loops.
-enum Mended : int { kRight, kExpm1, kNegative };
+enum Mended : int { kRight, kExpm1, kNegative, kScalarPower };
 
 template <class Kernel>
 void mend(Kernel* k, int mended, char kind, char dtype, int size) {
   if (mended == kExpm1 && kind == 'c') mend_expm1(k, dtype);
+  if (mended == kScalarPower && (dtype == 'd' || dtype == 'f')) mend_scalar_power(k, dtype);
   if (mended == kNegative && (kind == 'i' || kind == 'u' || kind == 'f')) mend_negative(k, kind, size);
 }
 

@@ -66,18 +66,19 @@ cdef class Ufunc(UfuncMethods):
         self.table = <Resolved**>calloc(kOperandKinds * (kOperandKinds if self.nin == 2 else 1),
                                         sizeof(void*))
 
-    def named(self, str name):
+    def named(self, str name, mended=None):
         """The same loops under another name, which has gradient rules of its own.
 
         Args:
             name: the name.
+            mended: how its loops are mended; None: as these.
         Returns: a new :class:`ufunc`.
         Raises: nothing.
         """
         return Ufunc(self.ufunc, name=name, cost=self.cost, vector=self.vector, formula=self.formula,
                      exact=self.exact, line=self.line, compares=self.compares,
-                     exponents=self.exponents, bad_strided=self.bad_strided, mended=self.mended,
-                     x87=self.x87, smooth=self.smooth, example=self.example, vectors=self.vectors)
+                     exponents=self.exponents, bad_strided=self.bad_strided,
+                     mended=self.mended if mended is None else mended, x87=self.x87, smooth=self.smooth, example=self.example, vectors=self.vectors)
 
     cdef Resolved* resolve(self, int ka, int kb) except NULL:
         cdef Resolved* r = self.table[ka * (kOperandKinds if self.nin == 2 else 1)

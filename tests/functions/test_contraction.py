@@ -276,3 +276,16 @@ def test_wrong_paths(optimize):
         want = call(getattr(np, function), args, {"optimize": optimize})
         got = call(getattr(la, function), args, {"optimize": optimize})
         assert isinstance(want, Exception) and type(got) is type(want)
+
+
+@pytest.mark.parametrize("n", [3, 300])
+def test_numbers_and_arrays_without_axes(n):
+    """NumPy gives arrays where it optimizes; ours were numbers where an operand was large or pending."""
+    for subscripts in ("ab,bc,ca->", "ab,ab->", "ab->", "ab,ba"):
+        for optimize in (False, True, "greedy"):
+            found = []
+            for m in (np, la):
+                xs = [m.ones((n, n)) * 2] * (subscripts.count(",") + 1)
+                result = m.einsum(subscripts, *xs, optimize=optimize)
+                found.append((hasattr(result, "__setitem__"), float(result)))
+            assert found[0] == found[1], (subscripts, optimize)

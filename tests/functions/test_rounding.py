@@ -74,3 +74,22 @@ def test_clip_of_dtypes_that_are_equal_but_two():
         for char in chars:
             a = np.array([3, 9], char)
             assert la.clip(la.array(a), 4, 5).dtype.char == np.clip(a, 4, 5).dtype.char == char
+
+
+def test_limits_by_any_name():
+    for m in (np, la):
+        x = m.arange(3.0)
+        for found in (
+            m.clip(x, None, a_max=0.5),
+            m.clip(x, a_min=None, a_max=0.5),
+            m.clip(x, max=0.5),
+            m.clip(x, None, 0.5),
+            m.clip(x, max=0.5, min=None),
+        ):
+            assert found.tolist() == [0.0, 0.5, 0.5]
+        assert m.clip(x).tolist() == [0.0, 1.0, 2.0]
+        for wrong, more in (((1,), {}), ((1,), {"max": 2}), ((), {"a_min": 1}), ((), {"a_max": 1})):
+            with pytest.raises(TypeError, match="missing"):
+                m.clip(x, *wrong, **more)
+        with pytest.raises(ValueError, match="forbidden"):
+            m.clip(x, None, None, min=1)

@@ -2,6 +2,7 @@
 
 import operator
 import random
+import threading
 import warnings
 
 import numpy as np
@@ -446,3 +447,31 @@ def test_scalars_that_died_in_any_order_live_again(many):
         assert all(kept[i].item() == x[i].item() for i in kept)
         del kept
         assert all(v.dtype == x.dtype for v in again)
+
+
+@pytest.mark.parametrize("dtype", ["f8", "f4"])
+def test_powers_of_pending_scalars(dtype):
+    """The bits of NumPy's scalars, by the C library's power: they were those of arrays."""
+    h = np.random.default_rng(0).random(2000).astype(dtype)
+    exponents = [0.25, -0.5, 1.5, 0.3, 3, 2, -1, 0.5, 7, np.float64(0.3), np.float32(0.3)]
+    gate = threading.Event()
+    x = la.array(h)
+    la.engine.get().push_sync(lambda ctx: gate.wait(20), la.cpu(0), mutable_vars=[x.var])
+    scalars = [x[i] for i in range(len(h))]
+    found = [[s**e for s in scalars] for e in exponents]
+    found.append([0.7**s for s in scalars])
+    found.append([s**t for s, t in zip(scalars, scalars[::-1], strict=True)])
+    assert x[3:5].dtype == dtype and not gate.is_set()
+    gate.set()
+    want = [[s**e for s in h] for e in exponents]
+    want.append([0.7**s for s in h])
+    want.append([s**t for s, t in zip(h, h[::-1], strict=True)])
+    for got, right in zip(found, want, strict=True):
+        assert {v.dtype for v in got} == {v.dtype for v in right}
+        np.testing.assert_array_equal([float(v) for v in got], [float(v) for v in right])
+    with la.autograd.record():
+        s = la.array(0.7)
+        s.attach_grad()
+        y = s[()] ** 3
+    y.backward()
+    assert float(s.grad) == pytest.approx(3 * 0.7**2)

@@ -13,10 +13,14 @@ from lazyarray.ops.elementwise import (  # noqa: F401  # they fill the table
     rounding,
     trigonometry,
 )
+from lazyarray.ops._rows import SCALAR_POWER
 from lazyarray.ops.elementwise.op import ALIASES, GRADIENTS, TABLE
 from lazyarray.ops.elementwise.slopes import conj, nonzero
 
-__all__ = ["ALIASES", "GRADIENTS", "TABLE", "root"]
+__all__ = ["ALIASES", "GRADIENTS", "TABLE", "root", "scalar_power"]
+
+# ``**`` of two scalars, which NumPy has computed by the C library.
+scalar_power = TABLE["power"].named("power", SCALAR_POWER)
 
 # The root of a sum of squares: at 0 its gradient is 0, as the squares' is.
 root = TABLE["sqrt"].named("root")
