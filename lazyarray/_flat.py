@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -58,16 +58,6 @@ class flatiter(_rows.FlatOf):
 
     def __len__(self) -> int:
         return self._x.size
-
-    def __iter__(self) -> Iterator[NDArray]:
-        return self
-
-    def __next__(self) -> NDArray:
-        if self.index >= self._x.size:
-            raise StopIteration
-        value = self._x[self._place(self.index)]
-        self.index += 1
-        return value
 
     def copy(self) -> NDArray:
         """A vector of copies of the elements."""

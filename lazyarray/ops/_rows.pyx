@@ -71,6 +71,7 @@ from lazyarray.lazy._lazy cimport (
     empty_like_shape,
     fill,
     fresh,
+    get_element,
     handed,
     drop_owner,
     from_numpy,

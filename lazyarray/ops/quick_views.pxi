@@ -456,10 +456,10 @@ cdef class FlagsOf:
 
 
 cdef class FlatOf:
-    """The part of ``x.flat`` that is asked most: the element of a number."""
+    """The part of ``x.flat`` that is asked most: the element of a number, and one after the other."""
 
     cdef readonly Tensor _x
-    cdef public object index
+    cdef readonly npy_intp index
 
     def __init__(self, Tensor x not None):
         self._x = x
@@ -471,4 +471,31 @@ cdef class FlatOf:
         if type(key) is int and l.ndim == 1 \
                 and 0 <= PyLong_AsLongAndOverflow(key, &overflow) < l.shape()[0] and not overflow:
             return PyObject_GetItem(self._x, key)
+        if type(key) is int and 0 <= PyLong_AsLongAndOverflow(key, &overflow) < l.size() and not overflow:
+            return self.element(<npy_intp>key)
         return handed(self._item(key))
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        if self.index >= self._x.v.layout.size():
+            raise StopIteration
+        found = self.element(self.index)
+        self.index += 1
+        return found
+
+    cdef object element(self, npy_intp i):
+        """The i-th element; ``i`` is in bounds."""
+        cdef Tensor t
+        cdef Layout* l = &self._x.v.layout
+        cdef npy_intp offset = l.offset, rest = i
+        cdef int axis
+        if is_ours(self._x):
+            for axis in range(l.ndim - 1, -1, -1):
+                offset += rest % l.shape()[axis] * l.strides()[axis]
+                rest //= l.shape()[axis]
+            t = get_element(self._x, offset)
+            if t is not None:
+                return handed(t)
+        return handed(PyObject_GetItem(self._x, self._place(i)))

@@ -280,7 +280,7 @@ def test_wrong_paths(optimize):
 
 @pytest.mark.parametrize("n", [3, 300])
 def test_numbers_and_arrays_without_axes(n):
-    """NumPy gives arrays where it optimizes; ours were numbers where an operand was large or pending."""
+    """NumPy gives arrays where it optimizes, ours gave numbers for large or pending operands."""
     for subscripts in ("ab,bc,ca->", "ab,ab->", "ab->", "ab,ba"):
         for optimize in (False, True, "greedy"):
             found = []

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from lazyarray.ops._rows import SCALAR_POWER
 from lazyarray.ops.elementwise import (  # noqa: F401  # they fill the table
     arithmetic,
     bits,
@@ -13,7 +14,6 @@ from lazyarray.ops.elementwise import (  # noqa: F401  # they fill the table
     rounding,
     trigonometry,
 )
-from lazyarray.ops._rows import SCALAR_POWER
 from lazyarray.ops.elementwise.op import ALIASES, GRADIENTS, TABLE
 from lazyarray.ops.elementwise.slopes import conj, nonzero
 
