@@ -77,7 +77,7 @@ class flatiter(_rows.FlatOf):
         found = x.ravel()[key]
         return found.copy() if isinstance(key, slice) else found
 
-    def __setitem__(self, key: Any, value: Any) -> None:
+    def _store(self, key: Any, value: Any) -> None:
         if isinstance(key, tuple) and not key:
             raise IndexError("Assigning to a flat iterator with a 0-D index is not supported")
         x, key = self._x, self._key(key)

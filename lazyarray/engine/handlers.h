@@ -44,7 +44,8 @@ class Handlers {
       const bool last = owner == FOREIGN && seen;
       if (owner != PACKAGE) {
         ++seen;
-        found = last ? PySet_Contains(names_, code->co_name) == 1 : catches(code, PyFrame_GetLasti(f) / 2);
+        found = (owner == FOREIGN && PySet_Contains(names_, code->co_name) == 1) ||
+                (!last && catches(code, PyFrame_GetLasti(f) / 2));
       }
       Py_DECREF(code);
       if (found || last) break;

@@ -91,47 +91,61 @@ cdef object _float64 = np.float64, _int64 = np.int64
 
 cdef bint put_number(char* to, object value, int dtype) noexcept:
     """`put_scalar` where it is simple: a number that fits, or has the dtype. Else false."""
-    cdef double d
     cdef long n
-    cdef int overflow = 0, size = info(dtype).size
-    cdef char kind = info(dtype).kind
+    cdef int overflow = 0
     t = type(value)
     if t is float or t is _float64:
-        d = PyFloat_AS_DOUBLE(value)
-    elif t is int or t is bool:
+        return put_real(to, PyFloat_AS_DOUBLE(value), dtype)
+    if t is int or t is bool:
         n = PyLong_AsLongAndOverflow(value, &overflow)
-        if overflow:
-            return False
-        if t is bool and kind == b"b":
-            to[0] = n
-            return True
-        if kind == b"i":
-            if size == 8:
-                (<int64_t*>to)[0] = n
-                return True
-            if n < -(1l << (8 * size - 1)) or n >= 1l << (8 * size - 1):
-                return False
-            memcpy(to, &n, size)  # the low bytes come first, see meson.build
-            return True
-        if kind == b"u":
-            if n < 0 or size < 8 and n >= 1l << (8 * size):
-                return False
-            memcpy(to, &n, size)
-            return True
-        if n > 1l << 53 or n < -(1l << 53):
-            return False
-        d = n
-    elif t is complex and dtype == D_C16:
+        return not overflow and put_integer(to, n, dtype)
+    if t is complex and dtype == D_C16:
         (<double*>to)[0] = (<complex>value).real
         (<double*>to)[1] = (<complex>value).imag
         return True
-    elif t is complex and dtype == D_C8:
+    if t is complex and dtype == D_C8:
         return put_single(to, (<complex>value).real) and put_single(to + 4, (<complex>value).imag)
-    elif is_of(value, _generic) and (<object>value).dtype is _dtypes[dtype]:
+    if not is_of(value, _generic):
+        return False
+    if (<object>value).dtype is _dtypes[dtype]:
         cnp.PyArray_ScalarAsCtype(value, to)
         return True
-    else:
-        return False
+    if is_of(value, _float32) or is_of(value, _float16):
+        return put_real(to, <double>float(value), dtype)
+    if is_of(value, _integer):
+        n = PyLong_AsLongAndOverflow(int(value), &overflow)
+        return not overflow and put_integer(to, n, dtype)
+    return False
+
+
+cdef object _float32 = np.float32, _float16 = np.float16, _integer = np.integer
+
+
+cdef bint put_integer(char* to, long n, int dtype) noexcept:
+    """Writes an integer that is simply one of the dtype."""
+    cdef int size = info(dtype).size
+    cdef char kind = info(dtype).kind
+    if kind == b"b":
+        to[0] = n != 0
+        return True
+    if kind == b"i":
+        if size == 8:
+            (<int64_t*>to)[0] = n
+            return True
+        if n < -(1l << (8 * size - 1)) or n >= 1l << (8 * size - 1):
+            return False
+        memcpy(to, &n, size)  # the low bytes come first, see meson.build
+        return True
+    if kind == b"u":
+        if n < 0 or size < 8 and n >= 1l << (8 * size):
+            return False
+        memcpy(to, &n, size)
+        return True
+    return -(1l << 53) <= n <= 1l << 53 and put_real(to, n, dtype)
+
+
+cdef bint put_real(char* to, double d, int dtype) noexcept:
+    """Writes a float as one of the dtype: integers lose what is behind the point, as in NumPy."""
     if dtype == D_F8:
         (<double*>to)[0] = d
     elif dtype == D_F4:
@@ -146,9 +160,22 @@ cdef bint put_number(char* to, object value, int dtype) noexcept:
         return put_half(to, d)
     elif dtype == D_BOOL:
         to[0] = d != 0
+    elif info(dtype).kind == b"i" or info(dtype).kind == b"u":
+        return -9e15 < d < 9e15 and put_integer(to, <long>d, dtype)
     else:
         return False
     return True
+
+
+cdef bint put_element(char* to, Tensor t, int dtype) noexcept:
+    """The same of an element that is at hand, of a dtype that programs compute in."""
+    if t.v.dtype == D_F8:
+        return put_real(to, (<double*>t.v.elements())[0], dtype)
+    if t.v.dtype == D_IL:
+        return put_integer(to, (<int64_t*>t.v.elements())[0], dtype)
+    if t.v.dtype == D_F4:
+        return put_real(to, (<float*>t.v.elements())[0], dtype)
+    return t.v.dtype == D_BOOL and put_integer(to, t.v.elements()[0] != 0, dtype)
 
 
 cdef inline bint put_single(char* to, double d) noexcept:

@@ -164,11 +164,13 @@ cdef bint set_element(Tensor x, npy_intp offset, object value) except -1:
         return False
     if is_tensor(value):
         t = <Tensor>value
-        if t.v.dtype != x.v.dtype or t.v.layout.ndim or not t.v.at_hand() \
-                or not (t.v.device() == c.device) \
+        if t.v.layout.ndim or not t.v.at_hand() or not (t.v.device() == c.device) \
                 or t.v.elements() == c.data + offset:
             return False
-        memmove(c.data + offset, t.v.elements(), info(x.v.dtype).size)
+        if t.v.dtype == x.v.dtype:
+            memmove(c.data + offset, t.v.elements(), info(x.v.dtype).size)
+        elif not is_scalar(t) or not put_element(c.data + offset, t, x.v.dtype):
+            return False
     elif not put_number(c.data + offset, value, x.v.dtype):
         return False
     c.version.fetch_add(1)

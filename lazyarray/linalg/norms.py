@@ -10,12 +10,13 @@ from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 from numpy.linalg import LinAlgError
 
 from lazyarray.functions import manipulation, products, searching
-from lazyarray.lazy._lazy import returned
+from lazyarray.functions.ranges import known
+from lazyarray.lazy._lazy import Tensor, returned
 from lazyarray.linalg.decompositions import svd, svdvals
 from lazyarray.linalg.equations import inv
 from lazyarray.linalg.recording import matrices, record
 from lazyarray.ops import names as op
-from lazyarray.ops._differentiable import follows
+from lazyarray.ops._differentiable import follows, refuse
 from lazyarray.ops._layout import gil_op, operands
 from lazyarray.ops._rows import astype, normalize_axes, reduced_shape
 from lazyarray.ops.elementwise import root
@@ -63,6 +64,9 @@ def norm(
         except Exception as exc:
             raise TypeError("'axis' must be None, an integer or a tuple of integers") from exc
     if len(axis) == 1:
+        if isinstance(ord, Tensor):
+            refuse("norm() for its order", ord)
+            ord = known(ord)
         return _vector_norm(v, ord, axis, keepdims)
     if len(axis) != 2:
         raise ValueError("Improper number of dimensions to norm.")

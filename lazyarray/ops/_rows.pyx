@@ -72,6 +72,7 @@ from lazyarray.lazy._lazy cimport (
     fill,
     fresh,
     get_element,
+    set_element,
     handed,
     drop_owner,
     from_numpy,

@@ -437,7 +437,11 @@ cdef int store_item(Tensor to, object value) except -1:
     (What is no scalar wraps around, in NumPy as here.) A scalar that is not known yet is the array's error.
     """
     cdef Tensor t
-    if is_tensor(value) and is_scalar(<Tensor>value):
+    if is_sequence(value) and len(value):
+        t = of_numbers(value, to.v.dtype)
+        if t is not None and not unwritable(to) and stored_now(to, t):
+            return 0
+    elif is_tensor(value) and is_scalar(<Tensor>value):
         t = <Tensor>value
         if may_overflow(t.v.dtype, to.v.dtype) and not unwritable(to) and to.v.on_host() \
                 and t.v.device() == to.v.device() and not recording() and not capturing():

@@ -95,12 +95,17 @@ void copy_of(char* to, const npy_intp* to_steps, const char* from, const npy_int
     return;
   }
   const npy_intp n = shape[0], ours = to_steps[0], theirs = steps[0];
-  if (ndim == 1)
+  if (ndim == 1 && ours == sizeof(T) && theirs == ours) {
+    std::memcpy(to, from, n * sizeof(T));
+  } else if (ndim == 1 && ours == sizeof(T) && !theirs) {
+    std::fill_n(reinterpret_cast<T*>(to), n, *reinterpret_cast<const T*>(from));
+  } else if (ndim == 1) {
     for (npy_intp i = 0; i < n; ++i)
       *reinterpret_cast<T*>(to + i * ours) = *reinterpret_cast<const T*>(from + i * theirs);
-  else
+  } else {
     for (npy_intp i = 0; i < n; ++i)
       copy_of<T>(to + i * ours, to_steps + 1, from + i * theirs, steps + 1, shape + 1, ndim - 1);
+  }
 }
 // Elements of 1, 2, 4 or 8 bytes, as they are; false for others.
 inline bool copy_steps(npy_intp size, char* to, const npy_intp* to_steps, const char* from, const npy_intp* steps,

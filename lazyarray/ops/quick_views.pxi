@@ -475,6 +475,14 @@ cdef class FlatOf:
             return self.element(<npy_intp>key)
         return handed(self._item(key))
 
+    def __setitem__(self, key, value):
+        cdef int overflow = 0
+        if type(key) is int and is_ours(self._x) \
+                and 0 <= PyLong_AsLongAndOverflow(key, &overflow) < self._x.v.layout.size() and not overflow \
+                and set_element(self._x, self.offset(<npy_intp>key), value):
+            return
+        self._store(key, value)
+
     def __iter__(self):
         return self
 
@@ -485,17 +493,21 @@ cdef class FlatOf:
         self.index += 1
         return found
 
+    cdef npy_intp offset(self, npy_intp i) noexcept:
+        """Where in the memory the i-th element lies."""
+        cdef Layout* l = &self._x.v.layout
+        cdef npy_intp offset = l.offset
+        cdef int axis
+        for axis in range(l.ndim - 1, -1, -1):
+            offset += i % l.shape()[axis] * l.strides()[axis]
+            i //= l.shape()[axis]
+        return offset
+
     cdef object element(self, npy_intp i):
         """The i-th element; ``i`` is in bounds."""
         cdef Tensor t
-        cdef Layout* l = &self._x.v.layout
-        cdef npy_intp offset = l.offset, rest = i
-        cdef int axis
         if is_ours(self._x):
-            for axis in range(l.ndim - 1, -1, -1):
-                offset += rest % l.shape()[axis] * l.strides()[axis]
-                rest //= l.shape()[axis]
-            t = get_element(self._x, offset)
+            t = get_element(self._x, self.offset(i))
             if t is not None:
                 return handed(t)
         return handed(PyObject_GetItem(self._x, self._place(i)))

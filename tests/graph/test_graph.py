@@ -401,7 +401,7 @@ def test_every_name_of_an_op_has_one_canonical_one():
         ("sum", ("X", 1), {}, (("X",), {"axis": 1})),
         ("sum", (), {"a": "X", "keepdims": False}, (("X",), {})),
         ("where", ("X", 0.5, "Y"), {}, (("X", 0.5, "Y"), {})),
-        ("clip", ("X", 0, 1), {}, (("X",), {"min": 0, "max": 1})),
+        ("clip", ("X", 0, 1), {}, (("X",), {"a_min": 0, "a_max": 1})),
         ("reshape", ("X", (2, 3)), {"order": "C"}, (("X",), {"shape": (2, 3)})),
         ("concatenate", (["X", "Y"], 1), {}, ((["X", "Y"],), {"axis": 1})),
         ("einsum", ("i,i", "X", "Y"), {}, (("i,i", "X", "Y"), {})),

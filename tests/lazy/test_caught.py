@@ -430,3 +430,11 @@ def test_a_warning_in_a_block_of_a_block():
         with other():
             1 / x
         assert len(told) == 1
+
+
+def test_functions_that_are_given_to_who_catches():
+    """``pytest.raises(error, function, ...)``: no frame of the program stands between the two."""
+    singular, beyond = la.zeros((2, 2)), la.array([10])
+    pytest.raises(LinAlgError, la.linalg.inv, singular)
+    pytest.raises(IndexError, la.arange(5).take, beyond)
+    np.testing.assert_raises(LinAlgError, la.linalg.inv, singular)

@@ -1,0 +1,68 @@
+"""Numbers of every kind stored in arrays of every dtype, where NumPy stores them, or its errors."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+import lazyarray as la
+
+DTYPES = "? b B h H i I l L e f d F D".split()
+NUMBERS = [
+    0, 1, -1, 3, 127, 128, 255, 256, -129, 65504, 2**31, 2**53 + 1, 2**63 - 1, 2**63, 2**64,
+    True, False, 0.0, -0.0, 0.5, 2.5, -0.5, -1.5, 1e-9, 1e-46, 1e5, 3e38, 4e38, 1e300, 9e15, 1e19,
+    float("nan"), float("inf"), 1 + 0j, 1 + 2j,
+]  # fmt: skip
+SCALARS = [
+    *(np.float32(v) for v in (2.5, -1.5, 1e30, np.nan)),
+    *(np.float16(v) for v in (1.5, -3)),
+    *(np.float64(v) for v in (2.5, 1e300, 1e-46)),
+    *(np.int8(-3), np.uint8(200), np.int64(300), np.int64(-1), np.uint64(2**63), np.True_),
+]
+PLACES = {
+    "element": lambda m, x, v: x.__setitem__(3, v),
+    "element of two": lambda m, x, v: x.reshape(2, 4).__setitem__((1, 2), v),
+    "part": lambda m, x, v: x.__setitem__(slice(1, 5, 2), v),
+    "flat": lambda m, x, v: x.reshape(2, 4).T.flat.__setitem__(3, v),
+    "list": lambda m, x, v: x.__setitem__(slice(2, 4), [v, 1]),
+    "tuple": lambda m, x, v: x.__setitem__(slice(2, 5), (1, 0, v)),
+    "nested": lambda m, x, v: x.reshape(2, 4).__setitem__(slice(None), [[1, 0, v, 1]]),
+    "places": lambda m, x, v: x.__setitem__([1, 2], v),
+    "fill": lambda m, x, v: x.fill(v),
+}
+
+
+def outcome(m, store, dtype, value):
+    x = m.zeros(8, dtype)
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        try:
+            store(m, x, value)
+            x = np.asarray(x)
+        except (TypeError, ValueError, OverflowError) as error:
+            return type(error)
+    return x.tobytes(), sorted({w.category.__name__ for w in told})
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_numbers(place, dtype):
+    for value in [*NUMBERS, *SCALARS]:
+        if place == "flat" and isinstance(value, np.generic) and not -100 < value < 100:
+            continue  # into integers ours is a ValueError, NumPy's any number
+        want = outcome(np, PLACES[place], dtype, value)
+        got = outcome(la, PLACES[place], dtype, value)
+        assert got == want, (place, dtype, value)
+
+
+@pytest.mark.parametrize("place", ["element", "part", "flat", "list", "fill"])
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_scalars(place, dtype):
+    """Elements of arrays of ours, which are known, and of NumPy's."""
+    for kind in "? b B h i l f d".split():
+        for value in (0, 1, 3, 100, -1, 2.5):
+            if (value == -1 and kind in "?B") or (value == 2.5 and kind not in "fd"):
+                continue
+            want = outcome(np, PLACES[place], dtype, np.array([value], kind)[0])
+            got = outcome(la, PLACES[place], dtype, la.array([value], kind)[0])
+            assert got == want, (place, dtype, kind, value)
