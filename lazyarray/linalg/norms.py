@@ -64,10 +64,7 @@ def norm(
         except Exception as exc:
             raise TypeError("'axis' must be None, an integer or a tuple of integers") from exc
     if len(axis) == 1:
-        if isinstance(ord, Tensor):
-            refuse("norm() for its order", ord)
-            ord = known(ord)
-        return _vector_norm(v, ord, axis, keepdims)
+        return _vector_norm(v, _order(ord), axis, keepdims)
     if len(axis) != 2:
         raise ValueError("Improper number of dimensions to norm.")
     rows, columns = [normalize_axis_index(i, v.ndim) for i in axis]
@@ -97,6 +94,14 @@ def _largest(x: NDArray, axis: tuple[int, ...], keepdims: bool = False) -> NDArr
     axis = normalize_axes(axis, x.ndim)
     start = None if all(x.shape[i] for i in axis) else 0
     return _max(x, axis, keepdims=keepdims, initial=start)
+
+
+def _order(ord: Any) -> Any:
+    """An order as a number, or a name: no gradient is known of it."""
+    if not isinstance(ord, Tensor):
+        return ord
+    refuse("norm() for its order", ord)
+    return known(ord)
 
 
 def _vector_norm(x: NDArray, ord: Any, axis: tuple[int, ...], keepdims: bool) -> NDArray:

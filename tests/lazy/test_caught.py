@@ -435,6 +435,6 @@ def test_a_warning_in_a_block_of_a_block():
 def test_functions_that_are_given_to_who_catches():
     """``pytest.raises(error, function, ...)``: no frame of the program stands between the two."""
     singular, beyond = la.zeros((2, 2)), la.array([10])
-    pytest.raises(LinAlgError, la.linalg.inv, singular)
-    pytest.raises(IndexError, la.arange(5).take, beyond)
+    pytest.raises(LinAlgError, la.linalg.inv, singular)  # noqa: RUF061
+    pytest.raises(IndexError, la.arange(5).take, beyond)  # noqa: RUF061
     np.testing.assert_raises(LinAlgError, la.linalg.inv, singular)
