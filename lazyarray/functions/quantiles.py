@@ -15,6 +15,7 @@ from lazyarray.functions.statistics import check_weights
 from lazyarray.lazy._lazy import Tensor, paused
 from lazyarray.ops import hosts
 from lazyarray.ops import names as op
+from lazyarray.ops._differentiable import refuse
 from lazyarray.ops._layout import gil_op, operands
 from lazyarray.ops._moves import numbers
 from lazyarray.ops._rows import asarray, normalize_axes, reduced_shape, scatter, select
@@ -178,6 +179,8 @@ def points(
     if isinstance(out, Tensor) and out.shape != (*at.shape, *shape):
         named = {"method": method, "keepdims": keepdims, "weights": weights}
         return into_another_shape(name, (x, q, given), {"out": out, **named})
+    if lazy:
+        refuse(f"{name}() for q", q)
     key = (given, method, keepdims, weighted, lazy, weak, at.dtype, at.ndim)
 
     def ranked(ranks: NDArray) -> NDArray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, overload
 
 import numpy as np
@@ -149,6 +150,14 @@ def qr(a: ArrayLike, mode: str = "reduced") -> Any:
     array([[3., 1.],
            [4., 2.]])
     """
+    if mode in ("f", "full"):
+        warnings.warn(
+            "The 'full' option is deprecated in favor of 'reduced'.\n"
+            "For backward compatibility let mode default.",
+            DeprecationWarning,
+            stacklevel=2,
+        )
+        mode = "reduced"
     x, stack, m, n = matrices(a)
     k = min(m, n)
     shapes: dict[str, Shape | list[Shape]] = {

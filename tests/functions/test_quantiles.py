@@ -150,3 +150,17 @@ def test_an_out_of_another_shape(name, axis, shape):
     for q, method in ((0.5, "linear"), ([0.2, 0.7], "linear"), (0.5, "inverted_cdf")):
         got, want = filled(la, q, method), filled(np, q, method)
         np.testing.assert_array_equal(got, want)
+
+
+def test_which_quantile_has_no_gradient():
+    """It was 0 without a word."""
+    x, q = la.array([3.0, 1.0, 2.0]), la.array(0.3)
+    x.attach_grad()
+    q.attach_grad()
+    with la.autograd.record():
+        for function in (la.quantile, la.nanpercentile):
+            with pytest.raises(NotImplementedError, match="for q"):
+                function(x, q)
+        y = la.quantile(x, q.detach())
+    y.backward()
+    np.testing.assert_allclose(x.grad.asnumpy(), [0.0, 0.4, 0.6])
