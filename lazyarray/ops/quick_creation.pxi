@@ -127,12 +127,19 @@ cdef void lay_in_fortran_order(Tensor t) noexcept:
 
 
 cdef Tensor filled(Tensor t, object value):
-    """``t``, which nobody knows, with that number everywhere; None where it isn't small, or isn't simply one of its dtype."""
+    """``t``, which nobody knows, with that number everywhere; None where it isn't simply one of its dtype."""
     cdef npy_intp i, size
     cdef int64_t number
+    cdef long double one[2]  # 32 bytes, aligned
     cdef char* p
-    if t is None or not (t.v.device() == cpu0()) \
-            or <npy_intp>t.v.chunk.nbytes > 4 * recorder().policy.direct_bytes or not t.v.chunk.allocate():
+    if t is None or not (t.v.device() == cpu0()):
+        return None
+    if <npy_intp>t.v.chunk.nbytes > recorder().policy.direct_bytes * (4 if value is _zero else 1):
+        if is_tensor(value) or not may_run_now() or not put_number(<char*>one, value, t.v.dtype):
+            return None
+        fill(t, value)
+        return t
+    if not t.v.chunk.allocate():
         return None
     p = t.v.chunk.data
     if value is _zero:
@@ -157,12 +164,15 @@ cdef object quick_eye(PyObject** args, Py_ssize_t n):
     cdef Tensor t
     if n != 1 or type(<object>args[0]) is not int:
         return None
-    t = filled(of_shape((<object>args[0], <object>args[0]), None), _zero)
-    if t is not None:
-        side = t.v.layout.shape()[0]
-        for i in range(side):
-            (<double*>t.v.chunk.data)[i * (side + 1)] = 1
-    return t
+    t = of_shape((<object>args[0], <object>args[0]), None)
+    if t is None or not (t.v.device() == cpu0()) or not may_run_now() \
+            or <npy_intp>t.v.chunk.nbytes > most_bytes(True) or not t.v.chunk.allocate():
+        return None
+    memset(t.v.chunk.data, 0, t.v.chunk.nbytes)
+    side = t.v.layout.shape()[0]
+    for i in range(side):
+        (<double*>t.v.chunk.data)[i * (side + 1)] = 1
+    return written(t)
 
 
 cdef object quick_arange(PyObject** args, Py_ssize_t n):

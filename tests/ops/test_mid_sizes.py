@@ -206,3 +206,18 @@ def test_casts_of_floats(to):
             if fits and to in ("i8", "i4"):
                 with la.errstate(invalid="raise"):
                     (la.array(h) * 1).astype(to).wait_to_read()
+
+
+@pytest.mark.parametrize("dtype", ["f8", "i4", "?", "c16"])
+def test_constants(dtype):
+    for n in (40, 90, 127, 128, 129, 181, 182, 224, 300):
+        for call in (
+            lambda m, n: (m.zeros((n, n), dtype), m.ones((n, n), dtype), m.full((n, n), 1, dtype)),
+            lambda m, n: (m.full((n, n), True), m.full(n * n, 1.5), m.full((n, n), m.array(3)[()])),
+            lambda m, n: (m.eye(n), m.identity(n), m.eye(n, dtype=dtype)),
+            lambda m, n: (m.zeros_like(m.ones((n, n), dtype).T), m.full_like(m.eye(n), 7)),
+        ):
+            same(call(la, n), call(np, n))
+    x = la.zeros((181, 182), dtype)
+    x[3, 4] = 1
+    assert float(la.sum(la.real(x))) == 1.0
