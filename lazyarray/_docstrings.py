@@ -66,6 +66,10 @@ WORDS: dict[str, tuple[str, str]] = {
         "the lengths of the axes: an int or a tuple",
         "ValueError for a negative length, TypeError for one that is no integer",
     ),
+    "signature": (
+        'the dtypes of the loop that computes: "dd->d", or a tuple of them with None for any',
+        "TypeError for a ``signature`` that no loop has, or with a ``dtype``",
+    ),
     "subok": ("for NumPy's signature: there are no subclasses", ""),
     "where": ("a mask that broadcasts to the array: only elements where it is true count", ""),
 }
