@@ -98,7 +98,8 @@ class _Grid:
         self._numpys = (np.ogrid if sparse else np.mgrid).__getitem__
 
     def __getitem__(self, key: slice | Sequence[slice]) -> Any:
-        longest = _LENGTHS.get(1 if self._sparse or isinstance(key, slice) else len(key), 16)
+        axes = len(key) if isinstance(key, tuple) and not self._sparse else 1
+        longest = _LENGTHS.get(axes, 16)
         found = at_once(self._numpys, (key,), 0, longest)
         if found is not None:
             return found

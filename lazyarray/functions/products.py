@@ -345,6 +345,8 @@ class _Choice(NamedTuple):
             (a, b), (m, n) = (x.shape for x in pair), cores
             stacks = np.broadcast_shapes(a[: len(a) - m], b[: len(b) - n])
             shape = stacks + (a[-2:-1] if m == 2 else ()) + (b[-1:] if n == 2 else ())
+            if not shape:  # a number
+                return product(*pair)
             out = _layout.new(shape, kind, range(len(shape))[::-1], pair[0].device)
         return product(*pair, out=out)
 

@@ -20,7 +20,7 @@ from cpython.long cimport PyLong_AsLongAndOverflow
 from cpython.object cimport Py_EQ, Py_NE
 from cpython.mem cimport PyMem_Free, PyMem_Malloc
 from cpython.ref cimport Py_DECREF, Py_INCREF
-from libc.float cimport FLT_MAX
+from libc.float cimport FLT_MAX, FLT_MIN
 from libc.math cimport fabs
 from libc.stdint cimport INT64_MIN
 from libcpp.map cimport map as cppmap

@@ -105,7 +105,7 @@ cdef bint put_number(char* to, object value, int dtype) noexcept:
         return True
     if t is complex and dtype == D_C8:
         return put_single(to, (<complex>value).real) and put_single(to + 4, (<complex>value).imag)
-    if not is_of(value, _generic):
+    if not is_of(value, _generic) or dtype_of_type_num(cnp.PyArray_DescrFromScalar(value).type_num) < 0:
         return False
     if (<object>value).dtype is _dtypes[dtype]:
         cnp.PyArray_ScalarAsCtype(value, to)
@@ -179,8 +179,8 @@ cdef bint put_element(char* to, Tensor t, int dtype) noexcept:
 
 
 cdef inline bint put_single(char* to, double d) noexcept:
-    """Writes a float that single precision holds; false of others, whose overflow is to be reported."""
-    if not -FLT_MAX <= d <= FLT_MAX:
+    """Writes a float that is normal in single precision, or 0; false of others, whose flags may be asked for."""
+    if not FLT_MIN <= fabs(d) <= FLT_MAX and d != 0:
         return False
     (<float*>to)[0] = <float>d
     return True

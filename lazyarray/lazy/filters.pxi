@@ -159,7 +159,8 @@ cdef tuple place_of_warning(const FpWarning* w):
         name = "__main__"
         if getattr(sys.modules.get(name), "__file__", None) is not None:
             return file, line, file.removesuffix(".py"), None
-    return file, line, name, sys.modules[name].__dict__.setdefault("__warningregistry__", {})
+    module = sys.modules.get(name)
+    return file, line, name, None if module is None else module.__dict__.setdefault("__warningregistry__", {})
 
 
 cdef enum:

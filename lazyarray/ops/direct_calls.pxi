@@ -483,6 +483,7 @@ cdef bint write_at_once(object function, bint as_method, PyObject** args, Py_ssi
     cdef Asked asked
     cdef Tensor x
     cdef Chunk* c
+    cdef Layout before
     cdef cnp.ndarray copy
     cdef uint64_t issued
     cdef Py_ssize_t every = n if names is NULL else n + len(<tuple>names)
@@ -498,7 +499,9 @@ cdef bint write_at_once(object function, bint as_method, PyObject** args, Py_ssi
     begin_scan(&given.scan)
     given.scan.left = min(max(given.scan.left, min(hosted, recorder().policy.hosted_bytes)), most)
     given.count = 0
+    c.ref()  # NumPy may let go of the GIL, and another thread resize x
     try:
+        before = x.v.layout
         if not take_operands(&given, args, 1):
             return False
         if hosted:
@@ -520,7 +523,9 @@ cdef bint write_at_once(object function, bint as_method, PyObject** args, Py_ssi
         Py_DECREF(result)
         if result is not None:
             return False
-        if c.issued != issued or not at_hand(c, True):  # NumPy let go of the GIL, another thread wrote
+        # Another thread may have written, or given x another shape or memory.
+        if c.issued != issued or not at_hand(c, True) or x.v.chunk != c or not x.v.layout.same_view(before) \
+                or x.v.itemsize() != cnp.PyArray_ITEMSIZE(copy):
             return False
         if contiguous(x):
             memcpy(c.data + x.v.layout.offset, cnp.PyArray_DATA(copy), cnp.PyArray_NBYTES(copy))
@@ -531,6 +536,7 @@ cdef bint write_at_once(object function, bint as_method, PyObject** args, Py_ssi
         return True
     finally:
         give_back(&given)
+        c.unref()
 
 
 cdef bint written_by(Direct self, PyObject** args, Py_ssize_t n, PyObject* names) except -1:

@@ -55,11 +55,18 @@ cdef bint places_of(Places* p, Tensor x, object key, bint writes) except -1:
                     and cnp.PyArray_ISCARRAY_RO(<cnp.ndarray>o):
                 length = cnp.PyArray_SIZE(<cnp.ndarray>o)
                 p.indices[axis] = <npy_intp*>cnp.PyArray_DATA(<cnp.ndarray>o)
+        # What is stored must not change the indices.
         if length < 0 or length > most or p.n >= 0 and length != p.n \
+                or writes and lies_on(x.v.chunk, p.indices[axis], length * 8) \
                 or not p.within(axis, length, x.v.layout.shape()[axis]):
             return False
         p.n = length
     return p.n >= 0
+
+
+cdef inline bint lies_on(Chunk* c, const void* p, npy_intp nbytes) noexcept:
+    """Whether memory is the chunk's in part, by whatever way somebody came to it."""
+    return <const char*>p < c.data + c.nbytes and <const char*>p + nbytes > c.data
 
 
 cdef Tensor picked_elements(Tensor x, object key):
@@ -94,6 +101,8 @@ cdef bint stored_elements(Tensor x, object key, object value) except -1:
                 return False
             each = v.v.layout.strides()[0]
         values = v.v.elements()
+        if p.n and lies_on(x.v.chunk, values + min(each * (p.n - 1), 0), abs(each) * (p.n - 1) + x.v.itemsize()):
+            return False
     elif not put_number(values, value, x.v.dtype):
         return False
     store_places(x.v.itemsize(), x.v.elements(), values, each, p, x.v.layout)

@@ -461,7 +461,7 @@ cdef class FlatOf:
     cdef readonly Tensor _x
     cdef readonly npy_intp index
 
-    def __init__(self, Tensor x not None):
+    def __cinit__(self, Tensor x not None):
         self._x = x
         self.index = 0  #: the number of the element that comes next
 

@@ -66,3 +66,15 @@ def test_scalars(place, dtype):
             want = outcome(np, PLACES[place], dtype, np.array([value], kind)[0])
             got = outcome(la, PLACES[place], dtype, la.array([value], kind)[0])
             assert got == want, (place, dtype, kind, value)
+
+
+def test_underflow_is_told():
+    for store in (
+        lambda m, x: x.__setitem__(3, np.float64(1e-46)),
+        lambda m, x: x.__setitem__(3, m.array([1e-46])[0]),
+        lambda m, x: x.__setitem__([1, 2], np.float64(1e-46)),
+        lambda m, x: m.full(3, np.float64(1e-46), dtype="f4"),
+    ):
+        for m in (np, la):
+            with m.errstate(all="raise"), pytest.raises(FloatingPointError, match="underflow"):
+                store(m, m.zeros(8, "f4"))

@@ -4,6 +4,8 @@ The thresholds, in bytes: 16 KB (lent to NumPy, not copied), 32 KB (`direct_byte
 kept), 128 KB (copied in and out), 400 KB (`hosted_bytes`).
 """
 
+import sys
+
 import numpy as np
 import pytest
 
@@ -221,3 +223,43 @@ def test_constants(dtype):
     x = la.zeros((181, 182), dtype)
     x[3, 4] = 1
     assert float(la.sum(la.real(x))) == 1.0
+
+
+def test_indices_that_lie_in_the_array_they_index():
+    """They were overwritten while they were read: other elements, or memory that was nobody's."""
+    for value in (7, 10**12):
+        h = np.arange(2000)[::-1].copy()
+        x = la.from_dlpack(h)
+        x[h] = value
+        assert (x.asnumpy() == value).all()
+    h = np.arange(2000)[::-1].copy()
+    x, k = la.from_dlpack(h), la.from_dlpack(h)
+    x[k] = 3
+    assert (x.asnumpy() == 3).all()
+    h = np.arange(2000.0)
+    x, y, k = la.from_dlpack(h), la.from_dlpack(h), la.arange(2000)[::-1] * 1
+    k.wait_to_read()
+    x[k] = y
+    np.testing.assert_array_equal(x.asnumpy(), np.arange(2000.0)[::-1])
+
+
+def test_an_array_resized_while_numpy_writes_its_copy():
+    """The copy was put in the place of what another array had by then."""
+    x, m, v = la.arange(3000.0), la.array(np.arange(3000) % 2 == 0), la.array([5.0, 6.0])
+    others = []
+
+    def hook(frame, event, argument):
+        if frame.f_code.co_name == "place" and not others:
+            x.resize(10, refcheck=False)
+            x.resize(3000, refcheck=False)
+            others.extend(la.arange(3000.0) for _ in range(6))
+
+    x.asnumpy(), m.asnumpy()
+    sys.setprofile(hook)
+    try:
+        la.place(x, m, v)
+    finally:
+        sys.setprofile(None)
+    assert len(others) == 6
+    for other in others:
+        np.testing.assert_array_equal(other.asnumpy(), np.arange(3000.0))
