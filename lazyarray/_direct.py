@@ -78,6 +78,8 @@ _BY_METHOD = frozenset(
 )
 # What these change is their first argument.
 _WRITERS = "copyto fill_diagonal place put put_along_axis putmask"
+# ... of which we record a call of NumPy's.
+_HOSTED_WRITERS = frozenset("place put put_along_axis putmask".split())
 # Methods of arrays, by NumPy's of the same name.
 _METHODS = """
     argmax argmin argpartition argsort byteswap choose compress copy cumprod cumsum dot nonzero
@@ -195,6 +197,8 @@ def _hosted(name: str) -> dict[str, Any]:
     if name in _HOSTED_PRODUCTS:
         linear = _is_linear if name == "einsum" else None
         return {"hosted": _PRODUCTS_BYTES, "linear": linear}
+    if name in _HOSTED_WRITERS:
+        return {"hosted": sys.maxsize}
     if name in _HOSTED:
         return {"hosted": sys.maxsize, "hosted_of": _HOSTED_OF.get(name, -1)}
     return {}
@@ -232,7 +236,7 @@ def _replace(
             writes=writes,
             of_lists=of_lists,
             host=getattr(hosts, name, None),
-            **{"hosted": sys.maxsize} if writes else {} if limits else _hosted(name),
+            **{} if limits else _hosted(name),
         )
         for place, alias in places[id(known)]:
             setattr(place, alias, direct)

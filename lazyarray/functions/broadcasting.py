@@ -89,7 +89,8 @@ class broadcast:
     """
 
     def __init__(self, *arrays: ArrayLike) -> None:
-        self._arrays = operands(*arrays)
+        given = [x._arrays if isinstance(x, broadcast) else [x] for x in arrays]
+        self._arrays = operands(*[x for some in given for x in some])
         self._shown = np.broadcast(*map(probe, self._arrays))
         self._walk: Any = None
 

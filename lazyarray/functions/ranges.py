@@ -12,7 +12,7 @@ from lazyarray.context import chosen
 from lazyarray.functions.conversion import place_of
 from lazyarray.lazy._lazy import Giving, Tensor, paused
 from lazyarray.ops import _layout, _rows
-from lazyarray.ops._differentiable import follows, note, summed_to
+from lazyarray.ops._differentiable import follows, note, refuse, summed_to
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
@@ -30,7 +30,10 @@ _MOST = np.iinfo(np.intp).max
 def known(value: Any) -> Any:
     """A number from a 0-d array: lengths must be known at the call, so this waits for it."""
     value = _rows.own_array(value)
-    return np.asarray(value)[()] if isinstance(value, Tensor) else value
+    if not isinstance(value, Tensor):
+        return value
+    refuse("a number that must be known at the call", value)
+    return np.asarray(value)[()]
 
 
 def arange(

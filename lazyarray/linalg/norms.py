@@ -11,12 +11,12 @@ from numpy.linalg import LinAlgError
 
 from lazyarray.functions import manipulation, products, searching
 from lazyarray.functions.ranges import known
-from lazyarray.lazy._lazy import Tensor, returned
+from lazyarray.lazy._lazy import returned
 from lazyarray.linalg.decompositions import svd, svdvals
 from lazyarray.linalg.equations import inv
 from lazyarray.linalg.recording import matrices, record
 from lazyarray.ops import names as op
-from lazyarray.ops._differentiable import follows, refuse
+from lazyarray.ops._differentiable import follows
 from lazyarray.ops._layout import gil_op, operands
 from lazyarray.ops._rows import astype, normalize_axes, reduced_shape
 from lazyarray.ops.elementwise import root
@@ -64,7 +64,7 @@ def norm(
         except Exception as exc:
             raise TypeError("'axis' must be None, an integer or a tuple of integers") from exc
     if len(axis) == 1:
-        return _vector_norm(v, _order(ord), axis, keepdims)
+        return _vector_norm(v, known(ord), axis, keepdims)
     if len(axis) != 2:
         raise ValueError("Improper number of dimensions to norm.")
     rows, columns = [normalize_axis_index(i, v.ndim) for i in axis]
@@ -94,14 +94,6 @@ def _largest(x: NDArray, axis: tuple[int, ...], keepdims: bool = False) -> NDArr
     axis = normalize_axes(axis, x.ndim)
     start = None if all(x.shape[i] for i in axis) else 0
     return _max(x, axis, keepdims=keepdims, initial=start)
-
-
-def _order(ord: Any) -> Any:
-    """An order as a number, or a name: no gradient is known of it."""
-    if not isinstance(ord, Tensor):
-        return ord
-    refuse("norm() for its order", ord)
-    return known(ord)
 
 
 def _vector_norm(x: NDArray, ord: Any, axis: tuple[int, ...], keepdims: bool) -> NDArray:

@@ -260,3 +260,18 @@ def test_refusals_name_the_function_at_its_line(function, name):
     with la.autograd.record():
         function((x * 1).detach())  # as a constant it may be
     function(x)  # and when nothing is recorded
+
+
+def test_numbers_that_must_be_known_have_no_gradient():
+    """They were constants without a word: a gradient of 0."""
+    x, b = la.array([3.0, 1.0, 2.0]), la.array(2.0)
+    b.attach_grad()
+    for call in (
+        lambda: la.var(x, ddof=b),
+        lambda: la.logspace(0, 1, 3, base=b),
+        lambda: la.arange(b, b + 3),
+        lambda: la.mgrid[0:b:3j],
+    ):
+        call()
+        with la.autograd.record(), pytest.raises(NotImplementedError, match="known at the call"):
+            call()

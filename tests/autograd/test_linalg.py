@@ -183,6 +183,6 @@ def test_the_order_of_a_norm_has_no_gradient():
     """It had a wrong one: that of the powers, without that of the root."""
     x, p = la.array([3.0, 4.0]), la.array(3.0)
     p.attach_grad()
-    with la.autograd.record(), pytest.raises(NotImplementedError, match="order"):
+    with la.autograd.record(), pytest.raises(NotImplementedError, match="known at the call"):
         la.linalg.norm(x, p)
     assert float(la.linalg.norm(x, la.array(3.0))) == np.linalg.norm([3.0, 4.0], 3.0)

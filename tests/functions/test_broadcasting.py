@@ -42,3 +42,10 @@ def test_iterators_of_a_broadcast():
     assert walked(la) == walked(np) and len(la.broadcast(1, 2, 3).iters) == 3
     with la.no_sync(), pytest.raises(RuntimeError, match="broadcast"):
         _ = la.broadcast(la.ones(3), 1).iters
+
+
+def test_a_broadcast_of_broadcasts():
+    for m in (np, la):
+        inner = m.broadcast(m.zeros(3), m.ones((4, 1, 1)))
+        b = m.broadcast(inner, m.zeros((2, 1)))
+        assert (b.shape, b.numiter) == ((4, 2, 3), 3)
