@@ -107,9 +107,14 @@ cdef object with_object(Row row, object a, object b):
     other = b if first else a
     if row is _equal or row is _not_equal:
         return compared_with_object(row, x, other)
-    if is_scalar(x) or has_own_way(other) or isinstance(other, _NO_NUMBERS):
+    if is_left_to(other, x):
         return NotImplemented
     return handed(ops.hosts.handed_over(_python_of[row], (a, b), {}, no_number(other)))
+
+
+cdef bint is_left_to(object o, Tensor x) except -1:
+    """Whether an operator of ``x`` leaves it to an object, which NumPy makes no array of, what it does."""
+    return is_scalar(x) or has_own_way(o) or isinstance(o, _NO_NUMBERS)
 
 
 cdef object no_number(object o):
@@ -204,7 +209,7 @@ cdef object operated_inplace(Row row, Tensor a, object b):
     if not is_operand(b):
         converted = converted_operand(b)
         if converted is None:
-            if is_scalar(a) or has_own_way(b) or isinstance(b, _NO_NUMBERS):
+            if is_left_to(b, a):
                 return NotImplemented
             return ops.hosts.in_place(_inplace_of[row], a, b, no_number(b))
         b = converted

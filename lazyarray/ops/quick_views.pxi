@@ -467,11 +467,8 @@ cdef class FlatOf:
 
     def __getitem__(self, key):
         cdef int overflow = 0
-        cdef Layout* l = &self._x.v.layout
-        if type(key) is int and l.ndim == 1 \
-                and 0 <= PyLong_AsLongAndOverflow(key, &overflow) < l.shape()[0] and not overflow:
-            return PyObject_GetItem(self._x, key)
-        if type(key) is int and 0 <= PyLong_AsLongAndOverflow(key, &overflow) < l.size() and not overflow:
+        if type(key) is int \
+                and 0 <= PyLong_AsLongAndOverflow(key, &overflow) < self._x.v.layout.size() and not overflow:
             return self.element(<npy_intp>key)
         return handed(self._item(key))
 
