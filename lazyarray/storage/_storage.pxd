@@ -9,6 +9,8 @@ cdef extern from "storage/pool.h" namespace "lazyarray" nogil:
     cdef cppclass PoolStats:
         uint64_t in_use, cached, peak, limit, hits, misses
 
+    void warm_heap()
+
     const size_t kMapped "lazyarray::MemoryPool::kMapped"
 
     cdef cppclass MemoryPool:

@@ -6,6 +6,8 @@ from lazyarray.engine.settings import int_env
 
 from lazyarray.engine._engine cimport CDevice, Device, graveyard, process_engine
 
+warm_heap()
+
 cdef ChunkStore* _store = NULL
 
 

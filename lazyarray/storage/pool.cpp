@@ -3,6 +3,11 @@
 
 namespace lazyarray {
 
+void warm_heap() {
+  void* volatile p = std::malloc(PoolPolicy::heap);  // volatile: else the compiler leaves both out
+  std::free(p);
+}
+
 bool MemoryPool::take_in(size_t bytes) {
   const size_t size = class_bytes(size_class(bytes));
   lock_.lock();

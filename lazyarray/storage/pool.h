@@ -41,7 +41,17 @@ struct PoolPolicy {
   // What NumPy has allocated for a result of at least this size is kept; less is copied into a block of ours,
   // which takes some microseconds.
   static constexpr size_t taken = size_t(64) << 10;
+  // Blocks below this that NumPy frees stay in the C library's heap. See warm_heap().
+  static constexpr size_t heap = size_t(4) << 20;
 };
+
+// Lets the C library keep what NumPy's functions free, their temporaries above all. glibc gives a block of 128
+// KiB back at once, until the program has freed a larger one: from then on it keeps what is smaller, and up to
+// twice as much at the heap's end. A program on NumPy frees large arrays all the time. One on lazyarray does
+// not, as their memory is the pool's, and so each temporary would cost its page faults again (histogram of 4M
+// elements: 45 ms, and 27). This frees one of PoolPolicy::heap, of which no page was touched. A program that
+// sets glibc's thresholds by itself keeps them.
+void warm_heap();
 
 // Size classes: multiples of 64 bytes up to 1 KiB, then four per power of two, so at most a
 // quarter is wasted. Nothing is allocated ahead; what is freed stays cached: see PoolPolicy.
