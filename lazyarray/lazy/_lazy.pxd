@@ -240,6 +240,7 @@ cdef extern from "lazy/instr.h" namespace "lazyarray" nogil:
         const char* code
         cbool starts_with_first
         cbool product
+        cbool apart
         char* identity
         const Gradient* gradient
         cbool gradient_sought

@@ -7,6 +7,7 @@ needs cast, infers shape and layout, keeps overlapping operands apart, and emits
 
 import functools
 import inspect
+import math
 import os
 import sys
 

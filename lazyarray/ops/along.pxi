@@ -35,6 +35,7 @@ cdef Kernel* along_kernel(str name, int what, int dtype) except? NULL:
         k.dtypes[0] = dtype
         k.dtypes[1] = dtype if 2 <= what < 4 else D_IL
         k.cost = _ALONG_COST[what]
+        k.apart = True
         found = _Kernel.__new__(_Kernel)
         (<_Kernel>found).k = k
         _along_kernels[what, dtype] = found
@@ -133,6 +134,7 @@ def accumulated(Ufunc row not None, Tensor x not None, int axis, dtype):
         k.dtypes[0] = k.dtypes[1] = code
         k.checks_flags = d.kind in "fc"
         k.cost = max(row.cost, <float>1.0)
+        k.apart = True
         found = _Kernel.__new__(_Kernel)
         (<_Kernel>found).k = k
         _along_kernels[key] = found

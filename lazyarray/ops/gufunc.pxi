@@ -48,6 +48,7 @@ cdef class Gufunc(Row):
             # Such a loop gives the invalid flag back that it met, whoever raised it (a sort of long
             # doubles, say), also in the unit that it doesn't use.
             k.long_double = True
+            k.apart = True
             k.cores = cores_of([[self.names.index(d) for d in core] for core in self.cores])
             if self.invalid is not None:
                 k.invalid = intern_name(self.invalid.encode())
@@ -113,7 +114,7 @@ cdef class Gufunc(Row):
         cdef double work = <double>first.v.layout.size()
         if not self.linear:
             work *= sizes[self.names[0]]
-        instr.wide = is_wide(recorder().executor.runtime, instr[0], work)
+        instr.wide = is_wide(recorder().executor.runtime, instr[0], work / max(math.prod(stack), 1))
         instr.cost_ns = 1000 + work * self.cost
         emit(instr)
         if to is None:

@@ -36,7 +36,7 @@ cdef class MatMul(Row):
             dtypes = self.ufunc.resolve_dtypes((np_dtype(a), np_dtype(b), None))
             k = loop_kernel(self.name, GUFUNC, 2, 1, self.ufunc, dtypes)
             k.checks_flags = dtypes[2].kind in "fc"
-            k.product = True
+            k.product = k.apart = True
             k.cores = cores_of([(0, 1), (1, 2), (0, 2)])
             # Nanoseconds a multiply-add: BLAS at some 40 to 80 Gflop/s a core, or a plain loop.
             k.cost = {"f": 0.015, "d": 0.03, "F": 0.06, "D": 0.12}.get(dtypes[2].char, 1.0)

@@ -43,9 +43,8 @@ bool is_wide(Runtime& rt, const Instr& in, double multiply_adds) {
          (!rt.hooks.blas_threads || rt.hooks.blas_threads() > 1);
 }
 
-void run_gufunc(Runtime& rt, const Instr& in, const Block& b) {
-  std::unique_lock<std::mutex> token(rt.blas_mu, std::defer_lock);
-  if (in.wide) token.lock();
+// Its calls over part of a batch.
+static void run_batch(const Instr& in, const Block& b) {
   const int inner = b.ndim - 1;
   npy_intp dims[1 + 4] = {b.ndim ? b.shape[inner] : 1};
   std::copy(in.core, in.core + in.ncore, dims + 1);
@@ -57,6 +56,66 @@ void run_gufunc(Runtime& rt, const Instr& in, const Block& b) {
     std::copy(p, p + b.nop, args);
     in.kernel->fn(args, dims, steps, in.kernel->data);
   });
+}
+
+namespace {
+
+// A batch whose places are computed apart, by as many threads as take part: they claim portions of its longest axis.
+class Batch {
+ public:
+  Batch(const Instr& in, const Block& b) : in_(in), whole_(b) {
+    for (int a = 1; a < b.ndim; ++a)
+      if (b.shape[a] > b.shape[axis_]) axis_ = a;
+    length_ = b.ndim ? b.shape[axis_] : 1;
+  }
+  // Into how many tasks of about `task_ns` it may be cut.
+  npy_intp cut(double task_ns) {
+    const double tasks = std::min(in_.cost_ns / std::max(task_ns, 1.0), 1e6);
+    portion_ = std::max<npy_intp>(1, static_cast<npy_intp>(static_cast<double>(length_) / std::max(tasks, 1.0)));
+    return (length_ + portion_ - 1) / portion_;
+  }
+  void work() {
+    Block part = whole_;
+    npy_intp shape[kMaxDims];
+    std::copy(whole_.shape, whole_.shape + whole_.ndim, shape);
+    part.shape = shape;
+    if (in_.kernel->checks_flags) take_flags(in_.kernel->long_double);
+    for (;;) {
+      const npy_intp first = next_.fetch_add(portion_, std::memory_order_relaxed);
+      if (first >= length_) break;  // also where there is none
+      shape[axis_] = std::min(portion_, length_ - first);
+      for (int k = 0; k < part.nop; ++k) part.ptrs[k] = whole_.ptrs[k] + first * whole_.strides[k][axis_];
+      run_batch(in_, part);
+    }
+    if (in_.kernel->checks_flags)
+      if (const int flags = take_flags(in_.kernel->long_double)) flags_.fetch_or(flags, std::memory_order_relaxed);
+  }
+  int flags() const { return flags_.load(std::memory_order_relaxed); }
+
+ private:
+  const Instr& in_;
+  const Block& whole_;
+  int axis_ = 0;
+  npy_intp length_ = 1, portion_ = 1;
+  std::atomic<npy_intp> next_{0};
+  std::atomic<int> flags_{0};  // of all threads
+};
+
+}  // namespace
+
+int run_gufunc(Runtime& rt, const Instr& in, const Block& b, const Crew* crew) {
+  std::unique_lock<std::mutex> token(rt.blas_mu, std::defer_lock);
+  if (in.wide) token.lock();
+  else if (in.kernel->apart && crew && in.cost_ns >= crew->split_ns) {
+    Batch batch(in, b);
+    if (const npy_intp tasks = batch.cut(crew->task_ns); tasks > 1) {
+      crew->engine->share(crew->op, [](void* p) { static_cast<Batch*>(p)->work(); }, &batch,
+                          static_cast<int>(std::min<npy_intp>(tasks - 1, 1 << 20)));
+      return batch.flags();
+    }
+  }
+  run_batch(in, b);
+  return 0;
 }
 
 Error* run_gather(Instr& in, const Block& b, const Crew* crew) {
@@ -91,6 +150,7 @@ Error* run(Runtime& rt, Instr& in, const Crew* crew) {
     b.ptrs[k] = in.ops[k].chunk ? in.ops[k].chunk->data + in.ops[k].offset : in.constants[constant++];
   }
 
+  int told = 0;
   if (kernel.checks_flags) take_flags(kernel.long_double);
   if (kernel.kind == Kernel::ELEMENTWISE) {
     bool invalid = false;
@@ -103,10 +163,10 @@ Error* run(Runtime& rt, Instr& in, const Crew* crew) {
     if (kernel.gathers) return run_gather(in, b, crew);
     if (kernel.check)
       if (Error* e = kernel.check(in, b)) return e;
-    run_gufunc(rt, in, b);
+    told = run_gufunc(rt, in, b, crew);
   }
   if (kernel.checks_flags)
-    if (const int flags = take_flags(kernel.long_double)) {
+    if (const int flags = told | take_flags(kernel.long_double)) {
       if (!kernel.invalid) return judge_flags(rt, in, flags);
       if (flags & kInvalid) return new Error(Error::LINALG, kernel.invalid);
     }

@@ -45,8 +45,9 @@ constexpr double kThreadedProduct = 262144;
 
 bool is_wide(Runtime& rt, const Instr& in, double multiply_adds);
 
-// A generalised ufunc's loop: one call runs it over the innermost batch axis.
-void run_gufunc(Runtime& rt, const Instr& in, const Block& b);
+// A generalised ufunc's loop: one call runs it over the innermost batch axis. Returns the floating-point flags of
+// other threads that took part.
+int run_gufunc(Runtime& rt, const Instr& in, const Block& b, const Crew* crew);
 
 Error* run_gather(Instr& in, const Block& b, const Crew* crew);
 
