@@ -28,7 +28,7 @@ from lazyarray.functions.ranges import arange
 from lazyarray.functions.rearranging import roll
 from lazyarray.lazy._lazy import Tensor
 from lazyarray.ops import names as op
-from lazyarray.ops._layout import deliver, gil_op, operands
+from lazyarray.ops._layout import cut_apart, deliver, gil_op, operands
 from lazyarray.ops._rows import assign_to, astype
 
 if TYPE_CHECKING:
@@ -96,6 +96,7 @@ def _transform(
         out=name != "hfft",  # which forgets its out
         cost=5000 + 20.0 * max(x.size, math.prod(shape)),
         gradient=(_adjoint(name, x.shape[at], n, at, norm),),
+        cut=cut_apart(x.shape, [at]),
     )
     return deliver(result, out, name)
 

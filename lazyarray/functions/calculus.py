@@ -15,7 +15,7 @@ from lazyarray.functions.sums import cumsum, diff
 from lazyarray.lazy._lazy import Tensor
 from lazyarray.ops import names as op
 from lazyarray.ops._differentiable import follows
-from lazyarray.ops._layout import gil_op, new_like, operands
+from lazyarray.ops._layout import cut_places, gil_op, new_like, operands
 from lazyarray.ops._rows import array, asarray, assign_to, astype, scatter
 
 if TYPE_CHECKING:
@@ -246,8 +246,9 @@ def interp(
     kinds = [(type(v), name == "period" and v == 0) for name, v in known.items()]
     cost = 3000 + 20.0 * inputs[0].size
     rules = () if period is not None or follows(*inputs[3:]) else _interpolated(options)
+    cut = cut_places(inputs[0].shape, len(inputs))
     return gil_op(
-        "interp", run, inputs, inputs[0].shape, (*late, *kinds), cost=cost, gradient=rules
+        "interp", run, inputs, inputs[0].shape, (*late, *kinds), cost=cost, gradient=rules, cut=cut
     )
 
 

@@ -18,7 +18,7 @@ from lazyarray.functions.selecting import take
 from lazyarray.lazy import _share
 from lazyarray.lazy._lazy import Tensor
 from lazyarray.ops._differentiable import refuse
-from lazyarray.ops._layout import device_of, gil_op, operands, values
+from lazyarray.ops._layout import cut_places, device_of, gil_op, operands, values
 from lazyarray.ops._rows import array, asarray, astype, scatter
 
 if TYPE_CHECKING:
@@ -399,4 +399,5 @@ def digitize(x: ArrayLike, bins: Any, right: bool = False) -> NDArray:
         v.shape,
         mini=lambda u, e: np.digitize(u, np.ones_like(e), right),
         cost=3000 + 10.0 * v.size,
+        cut=cut_places(v.shape, 2),
     )

@@ -16,7 +16,7 @@ from lazyarray.lazy._lazy import Tensor, paused
 from lazyarray.ops import hosts
 from lazyarray.ops import names as op
 from lazyarray.ops._differentiable import refuse
-from lazyarray.ops._layout import gil_op, operands
+from lazyarray.ops._layout import cut_apart, gil_op, operands
 from lazyarray.ops._moves import numbers
 from lazyarray.ops._rows import asarray, normalize_axes, reduced_shape, scatter, select
 
@@ -197,6 +197,8 @@ def points(
         into=out,
         cost=3000 + 20.0 * x.size,
         gradient=(by_rank(axes, ranked),),
+        # Those without NaNs warn, once for all.
+        cut=None if more or name.startswith("nan") else cut_apart(x.shape, axes, keepdims, at.ndim),
     )
     return result if out is None else out
 
@@ -264,5 +266,6 @@ def summarized(
         into=out,
         cost=3000 + cost * x.size,
         gradient=(by_rank(axes, ranked),),
+        cut=None if name.startswith("nan") else cut_apart(x.shape, axes, keepdims),
     )
     return result

@@ -10,7 +10,7 @@ import numpy as np
 
 from lazyarray.functions.manipulation import ravel
 from lazyarray.ops import names as op
-from lazyarray.ops._layout import deliver, gil_op, looked_at, operands
+from lazyarray.ops._layout import cut_apart, cut_places, deliver, gil_op, looked_at, operands
 from lazyarray.ops._rows import (
     arg_extremum,
     asarray,
@@ -188,6 +188,7 @@ def extremum(name: str, a: Any, axis: Any, out: NDArray | None, keepdims: bool) 
             shape,
             (axis, keepdims),
             cost=2000 + 0.2 * x.size,
+            cut=None if axis is None else cut_apart(x.shape, [axis], keepdims),
         )
     return deliver(result, out, name, back="safe")
 
@@ -220,6 +221,7 @@ def searchsorted(
         inputs,
         inputs[1].shape,
         side,
+        cut=cut_places(inputs[1].shape, len(inputs), 1),
         cost=3000 + (5 + 3.0 * inputs[0].size.bit_length()) * inputs[1].size,
         mini=lambda x, value, *order: np.searchsorted(  # type: ignore[call-overload]
             x, value, side, *[np.zeros_like(o) for o in order]

@@ -16,7 +16,7 @@ from lazyarray.functions.manipulation import ravel
 from lazyarray.functions.selecting import take_along_axis
 from lazyarray.lazy._lazy import paused
 from lazyarray.ops._differentiable import follows
-from lazyarray.ops._layout import gil_op, gil_write, infer, operands, signature
+from lazyarray.ops._layout import cut_apart, gil_op, gil_write, infer, operands, signature
 from lazyarray.ops._rows import asarray, assign_to, astype, ordered
 
 if TYPE_CHECKING:
@@ -106,7 +106,8 @@ def _sorted(
         return np.flip(result if name == "sort" else v.shape[axis] - 1 - result, axis)
 
     key = (axis, kind, stable, descending)
-    return gil_op(name, run, [x], x.shape, key, cost=3000 + 20.0 * x.size)
+    cut = cut_apart(x.shape, [axis])
+    return gil_op(name, run, [x], x.shape, key, cost=3000 + 20.0 * x.size, cut=cut)
 
 
 def _check_order(order: object) -> None:
@@ -229,6 +230,7 @@ def _partitioned(name: str, a: Any, kth: Any, axis: int | None, kind: str, order
         (axis, kind, places.dtype.char, places.ndim),
         mini=lambda v: function(v, np.zeros_like(places), axis, kind),
         cost=3000 + 2.0 * x.size,
+        cut=cut_apart(x.shape, [axis]),
     )
 
 

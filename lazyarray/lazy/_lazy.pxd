@@ -7,7 +7,7 @@ from libcpp.unordered_map cimport unordered_map
 from libcpp.unordered_set cimport unordered_set
 from libcpp.vector cimport vector
 
-from lazyarray.engine._engine cimport CDevice, CEngine, CError, Device, Engine, Status, atomic
+from lazyarray.engine._engine cimport CDevice, CEngine, CError, COp, Device, Engine, Status, atomic
 from lazyarray.storage._storage cimport Chunk, ChunkStore
 
 ctypedef Py_ssize_t npy_intp
@@ -310,6 +310,10 @@ cdef extern from "lazy/space.h" namespace "lazyarray" nogil:
 
 
 cdef extern from "lazy/cpu/run.h" namespace "lazyarray" nogil:
+    cdef cppclass Crew:
+        CEngine* engine
+        COp* op
+        double call_ns
     cdef struct FpWarning:
         int flags
         const char* op
@@ -317,7 +321,7 @@ cdef extern from "lazy/cpu/run.h" namespace "lazyarray" nogil:
         uint32_t site
         uint8_t mode
     cdef cppclass Hooks:
-        CError* (*python)(Instr&) noexcept
+        CError* (*python)(Instr&, const Crew*) noexcept
         CError* (*recast)(Instr&, const Block&, cbool*) noexcept
         int (*blas_threads)() noexcept
         uint32_t (*filters)() noexcept
@@ -359,7 +363,7 @@ cdef extern from "lazy/recorder.h" namespace "lazyarray" nogil:
         int late_reads, given_up
     cdef cppclass TilePolicy:
         int64_t tile_bytes, stream_bytes, ahead_bytes, stream, least, most, ahead_least, row, panels, panel
-        double split_ns, task_ns, compile_ns
+        double split_ns, task_ns, call_ns, compile_ns
     cdef cppclass Backend:
         cbool holds(int)
     cdef cppclass Executor:

@@ -1,5 +1,5 @@
 # Types of the recorder's Python face.
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from types import TracebackType
 from typing import Any, Self
 
@@ -52,6 +52,20 @@ def gil_ops() -> int: ...
 class Giving:
     function: Callable[..., Sequence[Any]]
     def __init__(self, function: Callable[..., Sequence[Any]]) -> None: ...
+    def __call__(self, outs: list[Any], ins: list[Any]) -> None: ...
+
+class Pieces:
+    whole: Giving | Callable[[list[Any], list[Any]], None]
+    function: Callable[..., Any]
+    axes: tuple[int | None, ...]
+    into: bool
+    def __init__(
+        self,
+        whole: Giving | Callable[[list[Any], list[Any]], None],
+        function: Callable[..., Any],
+        axes: Iterable[int | None],
+        into: bool,
+    ) -> None: ...
     def __call__(self, outs: list[Any], ins: list[Any]) -> None: ...
 
 def open_gpu(number: int, path: str, blas: str, services: object) -> None: ...

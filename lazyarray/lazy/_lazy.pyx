@@ -84,6 +84,7 @@ cdef extern from "lazy/mode.h" namespace "lazyarray":
     cdef cppclass Called "lazyarray::Mode::Called":
         Instr* instr
         CError** refusal
+        int* told
     cdef cppclass Mode:
         cbool recording, training
         CProgram* capturing
@@ -193,6 +194,7 @@ cdef int _list_figures() except -1:
         "split_ns": (<size_t>&t.split_ns, True),
         "compile_ns": (<size_t>&t.compile_ns, True),
         "task_ns": (<size_t>&t.task_ns, True),
+        "call_ns": (<size_t>&t.call_ns, True),
         "max_pending_bytes": (<size_t>&_recorder.max_pending_bytes, False),
         "max_pending_ops": (<size_t>&_recorder.max_pending_ops, False),
     })

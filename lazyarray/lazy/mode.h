@@ -16,6 +16,7 @@ struct Mode {
   struct Called {
     Instr* instr = nullptr;
     Error** refusal = nullptr;
+    int* told = nullptr;  // of a call in pieces: the flags of which one has told
   } called;
 };
 static Mode& mode() {

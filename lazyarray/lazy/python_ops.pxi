@@ -1,6 +1,7 @@
 # Instructions that take the GIL and call NumPy.
 
 
+cdef int _PIECES_A_CORE = 4  # in case the threads are not equally fast, or begin later
 cdef dict _py_kernels = {}
 cdef long long _gil_ops = 0
 
@@ -77,7 +78,7 @@ cdef int py_call(object fn, str name, list outs, list ins, double cost_ns,
     instr.py.swap(fresh)
     call.fn = <void*>fn
     Py_INCREF(fn)
-    call.gives = isinstance(fn, Giving)
+    call.gives = isinstance(fn.whole if isinstance(fn, Pieces) else fn, Giving)
     call.context = <void*>context
     Py_INCREF(context)
     for k in range(nin + nout):
@@ -92,10 +93,10 @@ cdef int py_call(object fn, str name, list outs, list ins, double cost_ns,
     return emit(instr)
 
 
-cdef CError* _run_python(Instr& instr) noexcept nogil:
+cdef CError* _run_python(Instr& instr, const Crew* crew) noexcept nogil:
     adopt_worker_thread()
     with gil:
-        return _call_python(instr)
+        return _call_python(instr, crew)
 
 
 _OURS = (*native_files(), "numpy/", os.path.dirname(np.__file__) + os.sep,
@@ -129,6 +130,10 @@ def _log(str text):
     what, _, name = text.partition(" encountered in ")
     for flag in (1, 2, 4, 8):
         if now.refusal[0] is NULL and what == flag_text(flag).decode():
+            if now.told is not NULL:
+                if now.told[0] & flag:
+                    return
+                now.told[0] |= flag
             now.refusal[0] = warn(_recorder.executor.runtime, instr[0], flag, intern_name(name.encode()))
 
 
@@ -225,18 +230,130 @@ cdef bint take_memory(Chunk* c, cnp.ndarray a, Py_ssize_t known) except -1:
     return True
 
 
-cdef CError* _call_python(Instr& instr) noexcept:
+cdef class Pieces:
+    """What an instruction calls that may be called in pieces, by several threads, as no place of its result along
+    some axis is computed from another place of an operand.
+
+    ``function(*inputs)`` gives the results (one, or a sequence of ``nout``), or with ``into`` writes ``out=``. Each
+    operand is cut along its axis in ``axes`` (inputs, then outputs; None: all of it is given each time). ``whole``
+    is what is called for all at once: a `Giving`, or ``fn(outs, ins)``.
+    """
+
+    cdef readonly object whole, function
+    cdef readonly tuple axes
+    cdef readonly bint into
+
+    def __init__(self, whole, function, axes, bint into):
+        self.whole = whole
+        self.function = function
+        self.axes = tuple(axes)
+        self.into = into
+
+    def __call__(self, list outs, list ins):
+        self.whole(outs, ins)
+
+    cdef npy_intp length(self, PyCall* call) except -1:
+        """How many places there are."""
+        for k, axis in enumerate(self.axes):
+            if axis is not None:
+                return call.views[k].layout.shape()[<int>axis]
+        return 1
+
+    def piece(self, list outs, list ins, first, last):
+        """The call for the places from ``first`` to ``last``."""
+        cdef list parts = []
+        for axis, whole in zip(self.axes, ins + outs, strict=True):
+            parts.append(whole if axis is None else whole[(slice(None),) * axis + (slice(first, last),)])
+        given, to = parts[:len(ins)], parts[len(ins):]
+        if self.into:
+            self.function(*given, out=to[0])
+        else:
+            found = self.function(*given)
+            _write(to, [found] if len(to) == 1 else list(found))
+
+
+cdef class _InPieces:
+    """A call that is made in pieces. Threads claim them in order, and change this, with the GIL held."""
+
+    cdef Pieces call
+    cdef list outs, ins
+    cdef object context, error  # the error of the first piece that failed
+    cdef npy_intp next, length, portion, failed_at
+    cdef Called called
+    cdef int told
+
+    cdef int work(self) except -1:
+        cdef Called* now = &mode().called
+        cdef Called before = now[0]
+        cdef npy_intp first
+        now[0] = self.called
+        try:
+            context = self.context.copy()  # no two threads may be inside one
+            while self.error is None and self.next < self.length:
+                first = self.next
+                self.next = min(first + self.portion, self.length)
+                args = (self.outs, self.ins, first, self.next)
+                try:
+                    try:
+                        context.run(self.call.piece, *args)
+                    except KeyboardInterrupt as exc:  # as in _call_python
+                        try:
+                            context.run(self.call.piece, *args)
+                        finally:
+                            raise_later(exc)
+                except BaseException as exc:
+                    if self.error is None or first < self.failed_at:
+                        self.error, self.failed_at = exc, first
+        finally:
+            now[0] = before
+        return 0
+
+
+cdef void _work_on(void* pieces) noexcept nogil:
+    adopt_worker_thread()
+    with gil:
+        (<_InPieces>pieces).work()
+
+
+cdef bint _called_in_pieces(Instr& instr, const Crew* crew, list ins) except -1:
+    """Whether the call was worth it."""
+    cdef PyCall* call = instr.py.get()
+    cdef Pieces fn = <Pieces>call.fn
+    cdef npy_intp length = fn.length(call), tasks
+    cdef double most = _PIECES_A_CORE * (<CEngine*>crew.engine).cores()
+    if crew.call_ns > 0:
+        most = min(most, instr.cost_ns / crew.call_ns)
+    tasks = min(length, <npy_intp>most)
+    if tasks < 2:
+        return False
+    cdef _InPieces pieces = _InPieces.__new__(_InPieces)
+    pieces.call, pieces.ins, pieces.context = fn, ins, <object>call.context
+    pieces.outs = [numpy_view(&call.views[k], True) for k in range(instr.nin, instr.nop)]
+    pieces.length = length
+    pieces.portion = (length + tasks - 1) // tasks
+    pieces.called = mode().called
+    pieces.called.told = &pieces.told
+    cdef void* given = <void*>pieces
+    cdef int places = <int>tasks - 1
+    with nogil:
+        (<CEngine*>crew.engine).share(<COp*>crew.op, _work_on, given, places)
+    if pieces.error is not None:
+        raise pieces.error
+    return True
+
+
+cdef CError* _call_python(Instr& instr, const Crew* crew) noexcept:
     cdef CError* refusal = NULL
     cdef Called* now = &mode().called
     cdef Called before = now[0]
-    now.instr, now.refusal = &instr, &refusal
+    now.instr, now.refusal, now.told = &instr, &refusal, <int*>NULL
     try:
         try:
-            _call_numpy(instr)
+            _call_numpy(instr, crew)
         except KeyboardInterrupt as exc:
             # Ctrl-C, in a main thread that runs it for itself: no failure of the call, which is made once more.
             try:
-                _call_numpy(instr)
+                _call_numpy(instr, crew)
             finally:
                 raise_later(exc)
         return refusal
@@ -252,16 +369,21 @@ cdef CError* _call_python(Instr& instr) noexcept:
         now[0] = before
 
 
-cdef int _call_numpy(Instr& instr) except -1:
+cdef int _call_numpy(Instr& instr, const Crew* crew) except -1:
     cdef PyCall* call = instr.py.get()
     cdef list ins = [], outs = []
     for k in range(instr.nin):
         # Inputs, too, are writable to NumPy, though no op writes one: many of its functions
         # copy a read-only array first (argmax of a million: 220 us for 80).
         ins.append(numpy_view(&call.views[k], not lazy(call.views[k].chunk).immutable))
+    fn = <object>call.fn
+    if type(fn) is Pieces:
+        if crew is not NULL and _called_in_pieces(instr, crew, ins):
+            return 0
+        fn = (<Pieces>fn).whole
     if call.gives:
-        return (<Giving>call.fn).run(instr, ins)
+        return (<Giving>fn).run(instr, ins)
     for k in range(instr.nin, instr.nop):
         outs.append(numpy_view(&call.views[k], True))
-    (<object>call.context).run(<object>call.fn, outs, ins)
+    (<object>call.context).run(fn, outs, ins)
     return 0

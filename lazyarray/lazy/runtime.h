@@ -26,9 +26,18 @@ struct FpWarning {
 constexpr size_t kManyWarnings = 256;
 constexpr uint32_t kMayRaise = 1;  // in `filters`: one of them may make an error of a warning
 
+// The threads that may take part in an instruction which runs inside an operator, and in what pieces
+// (see TilePolicy).
+struct Crew {
+  Engine* engine;
+  Operator* op;
+  double split_ns, task_ns, call_ns;
+};
+
 // What running an instruction needs of the room above; set once at import.
 struct Hooks {
-  Error* (*python)(Instr&) = nullptr;          // a PYTHON instruction; takes the GIL
+  // A PYTHON instruction; takes the GIL. Null for the crew: nobody takes part.
+  Error* (*python)(Instr&, const Crew*) = nullptr;
   // A cast with out-of-range values; takes the GIL.
   Error* (*recast)(Instr&, const Block&, bool* invalid) = nullptr;
   int (*blas_threads)() = nullptr;
@@ -55,13 +64,5 @@ Error* judge_flags(Runtime& rt, Instr& in, int flags);
 
 // Memory for an output, or for an input that nobody wrote (la.empty). `zeroed`: see Instr::zeros.
 Error* allocate(Chunk* c, bool* zeroed = nullptr);
-
-// The threads that may take part in an instruction which runs inside an operator, and in what pieces
-// (see TilePolicy).
-struct Crew {
-  Engine* engine;
-  Operator* op;
-  double split_ns, task_ns;
-};
 
 }  // namespace lazyarray

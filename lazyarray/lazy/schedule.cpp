@@ -91,7 +91,7 @@ Error* Scheduler::run(void* arg, RunContext& ctx) {
   if (bundle->report) bundle->report->begins(bundle->line, bundle->scheduler->engine_->now());
   size_t stage = 0;
   const TilePolicy& tiles = *bundle->scheduler->tiles_;
-  const Crew crew{ctx.engine, ctx.op, tiles.split_ns, tiles.task_ns};
+  const Crew crew{ctx.engine, ctx.op, tiles.split_ns, tiles.task_ns, tiles.call_ns};
   const auto each = [&] {
     for (const Bundle::Step& s : bundle->steps) {
       int threads = 0;

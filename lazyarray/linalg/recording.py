@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Hashable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.linalg import LinAlgError
 
-from lazyarray.ops._layout import Shape, gil_op, operands
+from lazyarray.ops._layout import Cut, Shape, gil_op, operands, widest
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
 
 __all__: list[str] = []
+
+_SMALL_MATRIX = 64 * 64  # elements: OpenBLAS has one thread for what is smaller
 
 
 def regular(a: np.ndarray) -> np.ndarray:
@@ -49,7 +52,21 @@ def record(
         mini=lambda *arrays: small(*map(regular, arrays)),
         cost=10_000 + inputs[0].size * min(inputs[0].shape[-2:], default=1),
         gradient=gradient,
+        cut=_by_matrices(name, inputs, shapes if isinstance(shapes, list) else [shapes]),
     )
+
+
+def _by_matrices(name: str, inputs: Sequence[NDArray], shapes: Sequence[Shape]) -> Cut | None:
+    """A function of one stack of matrices may be called for some of them, if none is large.
+
+    BLAS itself has threads for large ones. ``slogdet`` is left whole as ``det`` is (ops/lapack.py).
+    """
+    stack = inputs[0].shape[:-2]
+    axis = widest(stack)
+    large = math.prod(inputs[0].shape[-2:]) > _SMALL_MATRIX
+    if len(inputs) > 1 or axis is None or large or name == "slogdet":
+        return None
+    return (axis,) * (1 + len(shapes))
 
 
 def matrices(a: Any) -> tuple[NDArray, Shape, int, int]:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
-from lazyarray.lazy._lazy import Giving, Tensor, is_recording, paused, returned
+from lazyarray.lazy._lazy import Giving, Pieces, Tensor, is_recording, paused, returned
 from lazyarray.ops._differentiable import follows, note
 from lazyarray.ops._rows import (
     array,
@@ -288,6 +288,7 @@ def gil_op(
     into: NDArray | None = None,
     cost: float | None = None,
     gradient: Sequence[Callable[..., Any] | None] = (),
+    cut: Cut | None = None,
 ) -> Any:
     """Records ``function(*inputs)``, on NumPy arrays, as one instruction that takes the GIL.
 
@@ -295,6 +296,7 @@ def gil_op(
     arguments that ``function`` has bound; ``mini`` stands in for it on miniatures. With ``out``
     the function takes ``out=`` itself. Errors that its dtypes cause are raised here. ``gradient``
     holds a rule of autograd for each input, as :func:`lazyarray.ops._differentiable.note` has them.
+    ``cut`` lets threads share a large call: see :class:`lazyarray.lazy._lazy.Pieces`.
 
     ``into``, where it is given, is the one result: the functions take ``out=``, and NumPy writes
     there itself, since its dtype may decide what is computed, and its layout in which order.
@@ -312,7 +314,9 @@ def gil_op(
     def into_it(outs: list[np.ndarray], ins: list[np.ndarray]) -> None:
         function(*ins, out=outs[0])
 
-    run = into_it if out else Giving(function if several else lambda *ins: (function(*ins),))
+    run: Any = into_it if out else Giving(function if several else lambda *ins: (function(*ins),))
+    if cut is not None:
+        run = Pieces(run, function, cut, out)
     if cost is None:
         cost = _gil_cost(inputs, wanted)
     if gradient and follows(*inputs):
@@ -325,6 +329,36 @@ def gil_op(
         if scalar:
             returned(result)
     return results if several else results[0]
+
+
+Cut = tuple[int | None, ...]  # the axis along which each operand is cut, inputs first
+
+
+def widest(shape: Shape, *but: int) -> int | None:
+    """The longest axis but these, the slowest of equal ones; None if none has two places."""
+    taken = [axis % len(shape) for axis in but] if shape else []
+    free = [(n, -axis) for axis, n in enumerate(shape) if n > 1 and axis not in taken]
+    return -max(free)[1] if free else None
+
+
+def cut_apart(
+    shape: Shape, axes: Sequence[int], keepdims: bool = True, lead: int = 0
+) -> Cut | None:
+    """How a function is cut that goes along ``axes``, and leaves them out unless ``keepdims``.
+
+    ``lead``: how many axes the result has in front of the array's.
+    """
+    axis = widest(shape, *axes)
+    if axis is None:
+        return None
+    gone = 0 if keepdims else sum(a % len(shape) < axis for a in axes)
+    return axis, lead + axis - gone
+
+
+def cut_places(shape: Shape, inputs: int, at: int = 0) -> Cut | None:
+    """How a function is cut that looks up each place of its input number ``at`` in the others."""
+    axis = widest(shape)
+    return None if axis is None else (*[axis if k == at else None for k in range(inputs)], axis)
 
 
 def _gil_cost(inputs: Sequence[NDArray], shapes: Sequence[Shape]) -> float:

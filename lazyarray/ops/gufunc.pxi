@@ -16,7 +16,7 @@ cdef class Gufunc(Row):
 
     Called with arrays that already have the loop's dtype. ``invalid`` is what the loop's invalid
     flag means, raised as a LinAlgError at the wait. The work is the first array's elements times
-    its first core length, or, if ``linear``, just its elements.
+    its first core length, or, if ``linear``, just its elements. Threads share a large stack if ``shared``.
     """
 
     @property
@@ -24,7 +24,7 @@ cdef class Gufunc(Row):
         return documented(self.doc, self)
 
     def __init__(self, object ufunc, *, str name, str section="", str doc="", str invalid=None,
-                 double cost=1.0, bint linear=False):
+                 double cost=1.0, bint linear=False, bint shared=True):
         self.ufunc = ufunc
         self.name = name
         self.section = section
@@ -32,6 +32,7 @@ cdef class Gufunc(Row):
         self.invalid = invalid
         self.cost = cost
         self.linear = linear
+        self.shared = shared
         self.kernels = {}
         inputs, output = ufunc.signature.split("->")
         self.cores = [tuple(filter(None, part.strip("()").split(",")))
@@ -48,7 +49,7 @@ cdef class Gufunc(Row):
             # Such a loop gives the invalid flag back that it met, whoever raised it (a sort of long
             # doubles, say), also in the unit that it doesn't use.
             k.long_double = True
-            k.apart = True
+            k.apart = self.shared
             k.cores = cores_of([[self.names.index(d) for d in core] for core in self.cores])
             if self.invalid is not None:
                 k.invalid = intern_name(self.invalid.encode())

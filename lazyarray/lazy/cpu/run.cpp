@@ -138,7 +138,7 @@ Error* run(Runtime& rt, Instr& in, const Crew* crew) {
     if (in.ops[k].chunk)
       if (Error* e = allocate(in.ops[k].chunk, in.zeros ? &zeroed : nullptr)) return e;
   if (zeroed) return nullptr;
-  if (kernel.kind == Kernel::PYTHON) return rt.hooks.python(in);
+  if (kernel.kind == Kernel::PYTHON) return rt.hooks.python(in, crew);
 
   Block b;
   b.ndim = in.ndim;
