@@ -240,7 +240,7 @@ cdef extern from "lazy/instr.h" namespace "lazyarray" nogil:
         const char* code
         cbool starts_with_first
         cbool product
-        cbool apart
+        cbool apart, rows_apart
         char* identity
         const Gradient* gradient
         cbool gradient_sought

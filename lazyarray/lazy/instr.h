@@ -62,6 +62,7 @@ struct Kernel {
   const Gradient* gradient = nullptr;  // found when autograd first meets the kernel
   bool gradient_sought = false;
   bool product = false;       // GUFUNC: of stacks of matrices
+  bool rows_apart = false;    // ... whose rows threads may share, too
   bool apart = false;         // GUFUNC: no place of the batch reads what another one writes: threads may share them
   const Cores* cores = nullptr;  // GUFUNC: the core axes of each operand, where each has a step
   // REDUCE: the first element starts the result, or else `identity` does.

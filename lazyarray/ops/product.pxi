@@ -1,6 +1,10 @@
 # MatMul and select: the rows that are neither elementwise nor reductions.
 
 
+cdef extern from "lazy/cpu/products.h" namespace "lazyarray" nogil:
+    Loop product_loop(int)
+
+
 cdef Tensor cast_c(Tensor x, int dtype):
     """``x`` as another dtype in C order, as a gufunc's operands are cast: BLAS sees the order."""
     cdef Tensor t = empty_like_shape(dtype, x.v.layout.ndim, x.v.layout.shape(),
@@ -14,7 +18,7 @@ cdef MatMul _products = None  # the only one
 
 
 cdef class MatMul(Row):
-    """``matmul``: NumPy's gufunc loop, which calls BLAS."""
+    """``matmul``: NumPy's gufunc loop, which calls BLAS, or our own for what BLAS has not."""
 
     @property
     def __doc__(self):
@@ -38,8 +42,12 @@ cdef class MatMul(Row):
             k.checks_flags = dtypes[2].kind in "fc"
             k.product = k.apart = True
             k.cores = cores_of([(0, 1), (1, 2), (0, 2)])
-            # Nanoseconds a multiply-add: BLAS at some 40 to 80 Gflop/s a core, or a plain loop.
+            # Nanoseconds a multiply-add: BLAS at some 40 to 80 Gflop/s a core, a loop of ours, or a plain one.
             k.cost = {"f": 0.015, "d": 0.03, "F": 0.06, "D": 0.12}.get(dtypes[2].char, 1.0)
+            if product_loop(k.dtypes[2]) is not NULL and dtypes[0] == dtypes[1] == dtypes[2]:
+                k.fn = product_loop(k.dtypes[2])
+                k.rows_apart = True
+                k.cost = 0.1
             self.kernels[a * kDtypes + b] = k
         return k
 

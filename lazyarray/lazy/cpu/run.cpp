@@ -44,10 +44,10 @@ bool is_wide(Runtime& rt, const Instr& in, double multiply_adds) {
 }
 
 // Its calls over part of a batch.
-static void run_batch(const Instr& in, const Block& b) {
+static void run_batch(const Instr& in, const npy_intp* core, const Block& b) {
   const int inner = b.ndim - 1;
   npy_intp dims[1 + 4] = {b.ndim ? b.shape[inner] : 1};
-  std::copy(in.core, in.core + in.ncore, dims + 1);
+  std::copy(core, core + in.ncore, dims + 1);
   npy_intp steps[kMaxOperands + 8];
   for (int k = 0; k < b.nop; ++k) steps[k] = b.ndim ? b.strides[k][inner] : 0;
   std::copy(in.core_steps, in.core_steps + in.ncore_steps, steps + b.nop);
@@ -60,18 +60,28 @@ static void run_batch(const Instr& in, const Block& b) {
 
 namespace {
 
-// A batch whose places are computed apart, by as many threads as take part: they claim portions of its longest axis.
+// A batch whose places are computed apart, by as many threads as take part: they claim portions of its longest
+// axis, or of a product's rows.
 class Batch {
  public:
   Batch(const Instr& in, const Block& b) : in_(in), whole_(b) {
-    for (int a = 1; a < b.ndim; ++a)
-      if (b.shape[a] > b.shape[axis_]) axis_ = a;
-    length_ = b.ndim ? b.shape[axis_] : 1;
+    for (int a = 0; a < b.ndim; ++a)
+      if (b.shape[a] > length_) length_ = b.shape[axis_ = a];
+    if (in.kernel->rows_apart && in.core[0] / kRows > length_) {
+      length_ = in.core[0];
+      axis_ = kRowsAxis;
+      least_ = kRows;
+    }
+    for (int k = 0; k < b.nop; ++k) step_[k] = axis_ >= 0 ? b.strides[k][axis_] : 0;
+    if (axis_ == kRowsAxis) {
+      step_[0] = in.core_steps[0];
+      step_[2] = in.core_steps[4];
+    }
   }
   // Into how many tasks of about `task_ns` it may be cut.
   npy_intp cut(double task_ns) {
     const double tasks = std::min(in_.cost_ns / std::max(task_ns, 1.0), 1e6);
-    portion_ = std::max<npy_intp>(1, static_cast<npy_intp>(static_cast<double>(length_) / std::max(tasks, 1.0)));
+    portion_ = std::max<npy_intp>(least_, static_cast<npy_intp>(static_cast<double>(length_) / std::max(tasks, 1.0)));
     return (length_ + portion_ - 1) / portion_;
   }
   void work() {
@@ -79,13 +89,15 @@ class Batch {
     npy_intp shape[kMaxDims];
     std::copy(whole_.shape, whole_.shape + whole_.ndim, shape);
     part.shape = shape;
+    npy_intp core[4];
+    std::copy(in_.core, in_.core + 4, core);
     if (in_.kernel->checks_flags) take_flags(in_.kernel->long_double);
     for (;;) {
       const npy_intp first = next_.fetch_add(portion_, std::memory_order_relaxed);
       if (first >= length_) break;  // also where there is none
-      shape[axis_] = std::min(portion_, length_ - first);
-      for (int k = 0; k < part.nop; ++k) part.ptrs[k] = whole_.ptrs[k] + first * whole_.strides[k][axis_];
-      run_batch(in_, part);
+      (axis_ == kRowsAxis ? core[0] : shape[axis_]) = std::min(portion_, length_ - first);
+      for (int k = 0; k < part.nop; ++k) part.ptrs[k] = whole_.ptrs[k] + first * step_[k];
+      run_batch(in_, core, part);
     }
     if (in_.kernel->checks_flags)
       if (const int flags = take_flags(in_.kernel->long_double)) flags_.fetch_or(flags, std::memory_order_relaxed);
@@ -95,8 +107,11 @@ class Batch {
  private:
   const Instr& in_;
   const Block& whole_;
-  int axis_ = 0;
-  npy_intp length_ = 1, portion_ = 1;
+  static constexpr int kRowsAxis = -2;
+  static constexpr npy_intp kRows = 32;  // of a product at a time: each portion goes over the other matrix
+  int axis_ = -1;
+  npy_intp length_ = 1, portion_ = 1, least_ = 1;
+  npy_intp step_[kMaxOperands] = {};
   std::atomic<npy_intp> next_{0};
   std::atomic<int> flags_{0};  // of all threads
 };
@@ -114,7 +129,7 @@ int run_gufunc(Runtime& rt, const Instr& in, const Block& b, const Crew* crew) {
       return batch.flags();
     }
   }
-  run_batch(in, b);
+  run_batch(in, in.core, b);
   return 0;
 }
 

@@ -1,0 +1,218 @@
+// products: matrices of integers, bools and halves. NumPy has no BLAS for them, and goes by one element of the
+// result after the other.
+//
+// The columns of the right one are copied, so many as fill a vector or two, so that they lie together row by row. Then
+// four rows of the left one are multiplied by them at a time, and sums stay in registers. A sum's order is
+// NumPy's, from the first to the last: that decides the bits of halves, which it sums up in single precision.
+#include "lazy/cpu/products.h"
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <new>
+#include <type_traits>
+
+#include "lazy/cpu/lines.h"
+#include "lazy/dtype.h"
+
+extern "C" {
+npy_half npy_float_to_half(float);
+float npy_half_to_float(npy_half);
+}
+
+namespace lazyarray {
+namespace {
+
+// How an element is read, summed up, and written. Integers wrap around, so unsigned ones stand for them.
+template <class T, class S>
+struct Wrapping {
+  using Element = T;
+  using Sum = S;
+  static Sum read(T x) { return static_cast<S>(x); }
+  template <class V>
+  static void add(V& sum, const V& a, const V& b) {
+    using Wide = std::conditional_t<std::is_same_v<V, uint16_t>, unsigned, V>;  // as int it might overflow
+    sum = static_cast<V>(sum + Wide(a) * Wide(b));
+  }
+  static T write(Sum s) { return static_cast<T>(s); }
+};
+struct Logical {
+  using Element = uint8_t;
+  using Sum = uint8_t;
+  static Sum read(uint8_t x) { return x != 0; }
+  template <class V>
+  static void add(V& sum, const V& a, const V& b) {
+    sum |= a & b;
+  }
+  static uint8_t write(Sum s) { return s; }
+};
+struct Half {
+  using Element = npy_half;
+  using Sum = float;
+  static Sum read(npy_half x) { return npy_half_to_float(x); }
+  template <class V>
+  static void add(V& sum, const V& a, const V& b) {
+    sum += a * b;
+  }
+  static npy_half write(Sum s) { return npy_float_to_half(s); }
+};
+
+struct Matrix {
+  char* data;
+  npy_intp rows, columns, down, right;  // steps in bytes
+  char* at(npy_intp i, npy_intp j) const { return data + i * down + j * right; }
+};
+
+template <class Of>
+typename Of::Sum read(const char* p) {
+  typename Of::Element x;
+  std::memcpy(&x, p, sizeof x);
+  return Of::read(x);
+}
+template <class Of>
+void write(char* p, typename Of::Sum s) {
+  const typename Of::Element x = Of::write(s);
+  std::memcpy(p, &x, sizeof x);
+}
+
+constexpr npy_intp kRows = 4;
+template <class Of>
+constexpr npy_intp kColumns = 64 / sizeof(typename Of::Sum);
+constexpr npy_intp kPanel = npy_intp(256) << 10;  // bytes of copied columns that are used again from the cache
+constexpr npy_intp kLongest = npy_intp(8) << 20;  // ... and of one tile: longer sums need no copies
+
+// `rows` rows of the left one, which lie in `left` element by element, by a tile of kColumns.
+template <class Of, npy_intp rows>
+[[gnu::always_inline]] inline void tile(const typename Of::Sum* left, const typename Of::Sum* right, npy_intp k,
+                                        typename Of::Sum (*to)[kColumns<Of>]) {
+  typedef typename Of::Sum Vector __attribute__((vector_size(64)));
+  Vector sums[rows] = {};
+  for (npy_intp p = 0; p < k; ++p, left += rows, right += kColumns<Of>) {
+    Vector b;
+    std::memcpy(&b, right, sizeof b);
+#pragma GCC unroll 4
+    for (npy_intp r = 0; r < rows; ++r) Of::add(sums[r], left[r] - Vector{}, b);
+  }
+  std::memcpy(to, sums, sizeof sums);
+}
+
+template <class Of, npy_intp rows>
+void plain(const typename Of::Sum* left, const typename Of::Sum* right, npy_intp k, typename Of::Sum (*to)[kColumns<Of>]) {
+  tile<Of, rows>(left, right, k, to);
+}
+#if defined(__x86_64__)
+template <class Of, npy_intp rows>
+[[gnu::target("avx2")]] void wide(const typename Of::Sum* left, const typename Of::Sum* right, npy_intp k,
+                                  typename Of::Sum (*to)[kColumns<Of>]) {
+  tile<Of, rows>(left, right, k, to);
+}
+// Has a product of 64-bit integers.
+template <class Of, npy_intp rows>
+[[gnu::target("avx512f,avx512dq,avx512bw,avx512vl,prefer-vector-width=512")]] void widest(
+    const typename Of::Sum* left, const typename Of::Sum* right, npy_intp k, typename Of::Sum (*to)[kColumns<Of>]) {
+  tile<Of, rows>(left, right, k, to);
+}
+bool has_widest() {
+  return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw") &&
+         __builtin_cpu_supports("avx512vl");
+}
+#endif
+
+template <class Of>
+using Tile = void (*)(const typename Of::Sum*, const typename Of::Sum*, npy_intp, typename Of::Sum (*)[kColumns<Of>]);
+template <class Of, npy_intp rows>
+Tile<Of> best() {
+#if defined(__x86_64__)
+  if (has_widest()) return widest<Of, rows>;
+  if (lines::has_wide()) return wide<Of, rows>;
+#endif
+  return plain<Of, rows>;
+}
+
+template <class Of>
+void multiply(const Matrix& a, const Matrix& b, const Matrix& out, typename Of::Sum* panel, typename Of::Sum* left,
+              npy_intp most) {
+  using Sum = typename Of::Sum;
+  static const Tile<Of> four = best<Of, kRows>(), one = best<Of, 1>();
+  const npy_intp k = a.columns, m = b.columns;
+  for (npy_intp j0 = 0; j0 < m; j0 += most) {
+    const npy_intp columns = std::min(most, m - j0);
+    Sum* to = panel;
+    for (npy_intp t = j0; t < j0 + columns; t += kColumns<Of>) {
+      const npy_intp width = std::min(kColumns<Of>, j0 + columns - t);
+      for (npy_intp p = 0; p < k; ++p, to += kColumns<Of>) {
+        const char* from = b.at(p, t);
+        for (npy_intp c = 0; c < width; ++c, from += b.right) to[c] = read<Of>(from);
+        std::fill(to + width, to + kColumns<Of>, Sum());
+      }
+    }
+    for (npy_intp i = 0; i < a.rows;) {
+      const npy_intp rows = a.rows - i >= kRows ? kRows : 1;
+      for (npy_intp r = 0; r < rows; ++r) {
+        const char* from = a.at(i + r, 0);
+        for (npy_intp p = 0; p < k; ++p, from += a.right) left[p * rows + r] = read<Of>(from);
+      }
+      const Sum* right = panel;
+      for (npy_intp t = j0; t < j0 + columns; t += kColumns<Of>, right += k * kColumns<Of>) {
+        Sum sums[kRows][kColumns<Of>];
+        (rows == kRows ? four : one)(left, right, k, sums);
+        const npy_intp width = std::min(kColumns<Of>, j0 + columns - t);
+        for (npy_intp r = 0; r < rows; ++r)
+          for (npy_intp c = 0; c < width; ++c) write<Of>(out.at(i + r, t + c), sums[r][c]);
+      }
+      i += rows;
+    }
+  }
+}
+
+// One element of the result after the other: needs no memory.
+template <class Of>
+void by_elements(const Matrix& a, const Matrix& b, const Matrix& out) {
+  for (npy_intp i = 0; i < a.rows; ++i)
+    for (npy_intp j = 0; j < b.columns; ++j) {
+      typename Of::Sum sum{};
+      const char *x = a.at(i, 0), *y = b.at(0, j);
+      for (npy_intp p = 0; p < a.columns; ++p, x += a.right, y += b.down) Of::add(sum, read<Of>(x), read<Of>(y));
+      write<Of>(out.at(i, j), sum);
+    }
+}
+
+template <class Of>
+void loop(char** args, const npy_intp* dims, const npy_intp* steps, void*) {
+  using Sum = typename Of::Sum;
+  Matrix a{args[0], dims[1], dims[2], steps[3], steps[4]}, b{args[1], dims[2], dims[3], steps[5], steps[6]};
+  Matrix out{args[2], dims[1], dims[3], steps[7], steps[8]};
+  const auto turned = [](const Matrix& x) { return Matrix{x.data, x.columns, x.rows, x.right, x.down}; };
+  const bool turn = b.columns < kColumns<Of> && a.rows > b.columns;  // few columns: those of the transpose are more
+  if (turn) {
+    std::swap(a, b);
+    a = turned(a), b = turned(b), out = turned(out);
+  }
+  const npy_intp first = turn ? 1 : 0, k = a.columns, m = b.columns;
+  constexpr npy_intp size = sizeof(Sum), width = kColumns<Of>;
+  const npy_intp tiles = std::max<npy_intp>(1, kPanel / std::max<npy_intp>(k * width * size, 1));
+  const npy_intp most = std::min(tiles * width, (m + width - 1) / width * width);
+  std::unique_ptr<Sum[]> scratch;
+  if (a.rows * k * m > 256 && a.rows * m > 1 && k * width * size <= kLongest) scratch.reset(new (std::nothrow) Sum[k * (most + kRows)]);
+  for (npy_intp n = 0; n < dims[0]; ++n) {
+    if (scratch) multiply<Of>(a, b, out, scratch.get(), scratch.get() + k * most, most);
+    else by_elements<Of>(a, b, out);
+    a.data += steps[first];
+    b.data += steps[1 - first];
+    out.data += steps[2];
+  }
+}
+
+}  // namespace
+
+Loop product_loop(int dtype) {
+  switch (info(dtype).kind == 'u' || info(dtype).kind == 'i' ? info(dtype).size : 0) {
+    case 1: return loop<Wrapping<uint8_t, uint16_t>>;
+    case 2: return loop<Wrapping<uint16_t, uint16_t>>;
+    case 4: return loop<Wrapping<uint32_t, uint32_t>>;
+    case 8: return loop<Wrapping<uint64_t, uint64_t>>;
+    default: return dtype == B_ ? loop<Logical> : dtype == f2 ? loop<Half> : nullptr;
+  }
+}
+
+}  // namespace lazyarray

@@ -1,0 +1,84 @@
+"""Products of integers, bools and halves, by loops of our own, on threads or not: NumPy's bits."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+import lazyarray as la
+
+from ..lazy.fusing import figures, same
+
+DTYPES = "?bBhHiIlLqQe"
+# Around four rows, a vector of columns (8 to 64), and portions of 32 rows.
+ROWS, SUMS, COLUMNS = (1, 2, 4, 5, 33, 70), (0, 1, 3, 64), (1, 7, 8, 9, 17, 64, 65, 140)
+
+
+@pytest.fixture(params=["alone", "shared"])
+def crew(request):
+    with figures(split_ns=0 if request.param == "shared" else 1e15, task_ns=0, inline_ns=0):
+        yield
+
+
+def matrix(shape, dtype, seed):
+    rng = np.random.default_rng(seed)
+    if dtype == "?":
+        return rng.random(shape) > 0.8
+    if dtype == "e":
+        return (rng.random(shape) - 0.5).astype(dtype)
+    return rng.integers(-(2**31), 2**31, shape).astype(dtype)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_sizes(crew, dtype):
+    for n, k, m in itertools.product(ROWS, SUMS, COLUMNS):
+        a, b = matrix((n, k), dtype, 0), matrix((k, m), dtype, 1)
+        same(la.array(a) @ la.array(b), a @ b)
+
+
+@pytest.mark.parametrize("dtype", "?bHiQe")
+def test_layouts(crew, dtype):
+    a, b = matrix((37, 66), dtype, 0), matrix((66, 70), dtype, 1)
+    x, y = la.array(a), la.array(b)
+    same(la.asfortranarray(x) @ la.asfortranarray(y), a @ b)
+    same(x[::-1] @ y[:, ::-1], a[::-1] @ b[:, ::-1])
+    same(x[::2, ::3] @ y[::3], a[::2, ::3] @ b[::3])
+    same(y.T @ x.T, b.T @ a.T)
+    same(x.T @ x, a.T @ a)
+    same(x @ y[:, 0], a @ b[:, 0])
+    same(x[0] @ y, a[0] @ b)
+    same(x[0] @ y[:, 3], a[0] @ b[:, 3])
+    same(la.broadcast_to(x[0], (9, 66)) @ y, np.broadcast_to(a[0], (9, 66)) @ b)
+    out = la.zeros((37, 140), dtype)
+    la.matmul(x, y, out=out[:, ::2])
+    same(out[:, ::2], a @ b)
+
+
+@pytest.mark.parametrize("dtype", "?Ble")
+def test_stacks(crew, dtype):
+    a, b, c = matrix((3, 40, 50), dtype, 0), matrix((50, 6), dtype, 1), matrix((3, 50, 7), dtype, 2)
+    x, y, z = la.array(a), la.array(b), la.array(c)
+    same(x @ y, a @ b)
+    same(x @ z, a @ c)
+    same(x[:, None] @ z, a[:, None] @ c)
+    same(la.dot(x, y), np.dot(a, b))
+    same(la.tensordot(x, y, 1), np.tensordot(a, b, 1))
+    same(la.inner(x[0], x[1]), np.inner(a[0], a[1]))
+
+
+def test_long_sums():
+    # A tile of columns that would take more than 8 MiB isn't copied.
+    k = (8 << 20) // 64 + 3
+    a, b = matrix((2, k), "l", 0), matrix((k, 2), "l", 1)
+    same(la.array(a) @ la.array(b), a @ b)
+    a, b = matrix((2, k), "B", 0), matrix((k, 2), "B", 1)
+    same(la.array(a) @ la.array(b), a @ b)
+
+
+def test_special_halves(crew):
+    a = np.array([[np.inf, 1, -0.0], [np.nan, 60000, 0.0], [1, 60000, 60000]] * 20, "e")
+    b = np.array([[1, 0, -0.0, 60000]] * 3, "e")
+    with np.errstate(all="ignore"):
+        same(la.array(a) @ la.array(b), a @ b)
+    with np.errstate(over="raise"), pytest.raises(FloatingPointError):
+        (la.array(a[2::3]) @ la.array(b)).wait_to_read()
