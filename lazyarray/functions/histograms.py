@@ -19,7 +19,7 @@ from lazyarray.lazy import _share
 from lazyarray.lazy._lazy import Tensor
 from lazyarray.ops._differentiable import refuse
 from lazyarray.ops._layout import cut_places, device_of, gil_op, operands, values
-from lazyarray.ops._rows import array, asarray, astype, scatter
+from lazyarray.ops._rows import array, asarray, astype, in_bins, scatter
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
@@ -123,13 +123,24 @@ def histogram(
     n = operator.index(bins)
     counts, edges = gil_op(
         "histogram",
-        lambda v, *w: np.histogram(v, n, limits, density, *w),
+        lambda v, *w: _histogram(v, n, limits, density, *w),
         inputs,
         [(n,), (n + 1,)],
         key,
         mini=lambda v, *w: np.histogram(v, 1, limits, density, *w),
         cost=cost,
     )
+    return counts, edges
+
+
+def _histogram(v: np.ndarray, n: int, limits: _Range, density: bool | None, *w: np.ndarray) -> Any:
+    """``np.histogram``, whose temporary arrays take five times as long as the counting."""
+    edges = np.histogram_bin_edges(v, n, limits)
+    counts: Any = in_bins(v.ravel(), edges, *[u.ravel() for u in w])
+    if counts is None:
+        return np.histogram(v, n, limits, density, *w)
+    if density:
+        counts = counts / np.array(np.diff(edges), float) / counts.sum()
     return counts, edges
 
 

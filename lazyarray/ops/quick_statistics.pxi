@@ -345,20 +345,26 @@ cdef object quick_histogram(PyObject** args, Py_ssize_t n):
     """``histogram(a, bins, range)`` of so many bins of one width, by the formulas of numpy/lib/_histograms_impl.py."""
     cdef double values[_STATISTIC]
     cdef double low, high, step
-    cdef npy_intp i, at, size, bins = 10, edges_count
+    cdef npy_intp i, size, bins = 10, edges_count
     cdef Lines lines
+    cdef const double* p
     cdef double* edges
-    cdef int64_t* counts
+    cdef npy_intp* counts
     cdef Tensor x = numbers_in(<object>args[0]) if 1 <= n <= 3 else None, found, borders
     if x is None or x.v.dtype == D_BOOL or n > 1 and (type(<object>args[1]) is not int or not index_of(<object>args[1], &bins)) \
-            or not 0 < bins <= _SORTED or not take_lines(x, None, values, &lines, True):
+            or not 0 < bins <= _SORTED:
         return None
-    size = lines.length
-    low = high = values[0]
+    if x.v.dtype == D_F8 and x.v.layout.size() and x.v.layout.ndim and is_ready(x, True):
+        p, size = <const double*>x.v.elements(), x.v.layout.size()
+    elif take_lines(x, None, values, &lines, True):
+        p, size = values, lines.length
+    else:
+        return None
+    low = high = p[0]
     for i in range(size):
-        if not isfinite(values[i]) or values[i] == 0 and signbit(values[i]):
+        if not isfinite(p[i]) or p[i] == 0 and signbit(p[i]):
             return None
-        low, high = min(low, values[i]), max(high, values[i])
+        low, high = min(low, p[i]), max(high, p[i])
     if n == 3 and <object>args[2] is not None:
         limits = <object>args[2]
         if type(limits) is not tuple or len(<tuple>limits) != 2 or not plain_number((<tuple>limits)[0], &low) \
@@ -374,7 +380,7 @@ cdef object quick_histogram(PyObject** args, Py_ssize_t n):
     found, borders = small_array(D_IL, 1, &bins), small_array(D_F8, 1, &edges_count)
     if found is None or borders is None:
         return None
-    edges, counts = <double*>borders.v.chunk.data, <int64_t*>found.v.chunk.data
+    edges, counts = <double*>borders.v.chunk.data, <npy_intp*>found.v.chunk.data
     for i in range(bins):
         edges[i] = <double>i * step + low
         counts[i] = 0
@@ -382,15 +388,6 @@ cdef object quick_histogram(PyObject** args, Py_ssize_t n):
     for i in range(bins):
         if edges[i] >= edges[i + 1]:  # NumPy refuses so many
             return None
-    for i in range(size):
-        if not low <= values[i] <= high:
-            continue
-        at = <npy_intp>((values[i] - low) / (high - low) * bins)
-        if at == bins:
-            at -= 1
-        if values[i] < edges[at]:
-            at -= 1
-        elif at != bins - 1 and values[i] >= edges[at + 1]:
-            at += 1
-        counts[at] += 1
+    if not count_bins[double, double](<const char*>p, size, <const char*>edges, bins, counts):
+        return None
     return None if take_flags(False) else (written(found), written(borders))

@@ -159,3 +159,40 @@ def test_what_waits():
 def test_counts_of_nothing_look_at_no_weights():
     check("bincount", np.zeros(0, int), np.ones(3))
     check("bincount", np.zeros(0, int), np.ones(1), 4)
+
+
+# ---- our own counting ---------------------------------------------------------------------------
+
+SAMPLES = {
+    "normal": lambda n: rng.standard_normal(n) * 10,
+    "whole": lambda n: rng.integers(0, 9, n),  # on edges
+    "tenths": lambda n: rng.integers(0, 10, n) / 10,  # nearly on edges
+    "far": lambda n: 1e16 + rng.integers(0, 99, n),  # edges that are not apart
+    "tiny": lambda n: rng.random(n) * 1e-300,
+    "not numbers": lambda n: np.where(rng.random(n) < 0.3, np.nan, rng.random(n)),
+}
+
+
+@pytest.mark.parametrize("dtype", ["f8", "f4", "e", "i8", "u8", "i4", "u1"])
+@pytest.mark.parametrize("kind", SAMPLES)
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_counted_as_numpy_counts(kind, dtype):
+    # Blocks of 65,536 weights are added up by themselves; up to 50,000 doubles are counted at the call.
+    for n in (1, 1000, 4096, 4097, 50_000, 50_001, 65_537):
+        with np.errstate(all="ignore"):
+            x = SAMPLES[kind](n).astype(dtype)
+        weights = rng.random(n)
+        for bins in (1, 3, 10, 1000):
+            for limits in (None, (0, 1), (-5.5, 7), (0.1, 0.9), (np.float32(0), np.float32(3))):
+                try:
+                    want = np.histogram(x, bins, limits)
+                except ValueError:
+                    continue  # NaN, or no room for so many
+                same(la.histogram(la.array(x), bins, limits), want)
+                if bins == 10:
+                    for more in ({"weights": weights}, {"density": True}):
+                        got = la.histogram(la.array(x), bins, limits, **more)
+                        same(got, np.histogram(x, bins, limits, **more))
+                    few = weights.astype("f4")
+                    got = la.histogram(la.array(x), bins, limits, weights=la.array(few))
+                    same(got, np.histogram(x, bins, limits, weights=few))

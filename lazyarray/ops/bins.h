@@ -1,0 +1,66 @@
+// bins: how many elements, or what weights, lie in bins of one width: numpy/lib/_histograms_impl.py's formulas.
+#pragma once
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "lazy/numpy.h"
+
+namespace lazyarray {
+
+// The bin of an element in [first, last]; -1 for any other. As NumPy, by its share of the range first, which may be
+// off by one.
+template <class E>
+inline npy_intp bin_of(E v, const E* edges, npy_intp bins, E width) {
+  if (!(v >= edges[0] && v <= edges[bins])) return -1;
+  npy_intp at = static_cast<npy_intp>((v - edges[0]) / width * static_cast<E>(bins));
+  if (at == bins) at--;
+  if (v < edges[at]) at--;
+  if (at != bins - 1 && v >= edges[at + 1]) at++;
+  return at;
+}
+
+// Whether the formulas hold: with other edges NumPy's results are its own affair.
+template <class E>
+inline bool have_width(const E* edges, npy_intp bins) {
+  const E width = edges[bins] - edges[0];
+  for (npy_intp i = 0; i < bins; ++i)
+    if (!(edges[i] < edges[i + 1])) return false;
+  return std::isfinite(width) && std::isfinite(1 / width) && bins < (npy_intp(1) << (sizeof(E) == 4 ? 20 : 40));
+}
+
+// Elements of T lie together, and are compared as E, which the edges are.
+template <class T, class E>
+bool count_bins(const char* data, npy_intp n, const char* limits, npy_intp bins, npy_intp* counts) {
+  const T* x = reinterpret_cast<const T*>(data);
+  const E* edges = reinterpret_cast<const E*>(limits);
+  if (!have_width(edges, bins)) return false;
+  const E width = edges[bins] - edges[0];
+  for (npy_intp i = 0; i < n; ++i) {
+    const npy_intp at = bin_of(static_cast<E>(x[i]), edges, bins, width);
+    if (at >= 0) counts[at]++;
+  }
+  return true;
+}
+
+// NumPy adds up the weights of each 65,536 elements, and then these sums. `block`: room for as many.
+template <class T, class E>
+bool weigh_bins(const char* data, npy_intp n, const char* limits, npy_intp bins, const double* weights, double* sums,
+                double* block) {
+  constexpr npy_intp kBlock = 65536;
+  const T* x = reinterpret_cast<const T*>(data);
+  const E* edges = reinterpret_cast<const E*>(limits);
+  if (!have_width(edges, bins)) return false;
+  const E width = edges[bins] - edges[0];
+  for (npy_intp begin = 0; begin < n; begin += kBlock) {
+    std::fill(block, block + bins, 0.0);
+    for (npy_intp i = begin, end = std::min(n, begin + kBlock); i < end; ++i) {
+      const npy_intp at = bin_of(static_cast<E>(x[i]), edges, bins, width);
+      if (at >= 0) block[at] += weights[i];
+    }
+    for (npy_intp b = 0; b < bins; ++b) sums[b] += block[b];
+  }
+  return true;
+}
+
+}  // namespace lazyarray

@@ -1,0 +1,50 @@
+# Counts in bins of one width, off the GIL: what np.histogram computes from layers of arrays.
+
+
+cdef extern from "ops/bins.h" namespace "lazyarray" nogil:
+    bint count_bins[T, E](const char*, npy_intp, const char*, npy_intp, npy_intp*)
+    bint weigh_bins[T, E](const char*, npy_intp, const char*, npy_intp, const double*, double*, double*)
+
+
+def in_bins(cnp.ndarray x not None, cnp.ndarray edges not None, cnp.ndarray weights=None):
+    """What ``np.histogram`` counts, or adds up of float64 ``weights``, between ``edges`` of bins of one width.
+
+    None where NumPy must do it: for dtypes other than numbers, and edges that are not apart.
+    """
+    cdef int kind = edges.descr.type_num
+    cdef bint whole = x.descr.kind in b"iu"
+    if kind not in (cnp.NPY_DOUBLE, cnp.NPY_FLOAT) or not (whole or x.descr.type_num in (cnp.NPY_DOUBLE, cnp.NPY_FLOAT)):
+        return None
+    if weights is not None and weights.descr.type_num != cnp.NPY_DOUBLE:
+        return None
+    # Larger integers are no doubles; NumPy compares them as they are.
+    if whole and x.descr.itemsize == 8 and not (-2.0**53 < edges[0] and edges[-1] < 2.0**53 and x.descr.kind == b"i"):
+        return None
+    cdef bint single = kind == cnp.NPY_FLOAT
+    if single and x.descr.type_num != cnp.NPY_FLOAT:
+        return None
+    cdef bint longs = whole and x.descr.itemsize == 8
+    cdef cnp.ndarray v = np.ascontiguousarray(x, np.int64 if longs else edges.dtype)
+    cdef cnp.ndarray w = None if weights is None else np.ascontiguousarray(weights)
+    cdef cnp.ndarray limits = np.ascontiguousarray(edges)
+    cdef npy_intp bins = cnp.PyArray_SIZE(limits) - 1, n = cnp.PyArray_SIZE(v)
+    cdef cnp.ndarray found = np.zeros(bins, np.intp if w is None else np.float64)
+    cdef cnp.ndarray block = None if w is None else np.empty(bins)
+    cdef const char* data = cnp.PyArray_BYTES(v)
+    cdef const char* ends = cnp.PyArray_BYTES(limits)
+    cdef char* to = cnp.PyArray_BYTES(found)
+    cdef double* sums
+    cdef const double* weight
+    cdef bint done
+    if w is None:
+        with nogil:
+            done = count_bins[float, float](data, n, ends, bins, <npy_intp*>to) if single else \
+                count_bins[int64_t, double](data, n, ends, bins, <npy_intp*>to) if longs else \
+                count_bins[double, double](data, n, ends, bins, <npy_intp*>to)
+        return found if done else None
+    weight, sums = <const double*>cnp.PyArray_BYTES(w), <double*>cnp.PyArray_BYTES(block)
+    with nogil:
+        done = weigh_bins[float, float](data, n, ends, bins, weight, <double*>to, sums) if single else \
+            weigh_bins[int64_t, double](data, n, ends, bins, weight, <double*>to, sums) if longs else \
+            weigh_bins[double, double](data, n, ends, bins, weight, <double*>to, sums)
+    return found if done else None
