@@ -91,12 +91,10 @@ def _sorted(
     if name == "sort" and follows(x):
         places = _sorted("argsort", x, axis, kind, order, stable, descending)
         return take_along_axis(x, places, axis)
-    if not descending and axis in (-1, x.ndim - 1) and (kind is None or stable is None):
-        lasting = bool(stable) or kind in ("stable", "mergesort")
-        if lasting or kind in (None, "quicksort"):
-            result = ordered(x, name == "argsort", lasting)
-            if result is not None:
-                return result
+    if not descending:
+        result = _natively(x, name == "argsort", axis, kind, stable)
+        if result is not None:
+            return result
     function = getattr(np, name)
 
     def run(v: np.ndarray) -> np.ndarray:
@@ -108,6 +106,14 @@ def _sorted(
     key = (axis, kind, stable, descending)
     cut = cut_apart(x.shape, [axis])
     return gil_op(name, run, [x], x.shape, key, cost=3000 + 20.0 * x.size, cut=cut)
+
+
+def _natively(x: NDArray, indices: bool, axis: int, kind: Any, stable: Any) -> NDArray | None:
+    """The result by NumPy's loops without the GIL, which threads share; None where there are none."""
+    lasting = bool(stable) or kind in ("stable", "mergesort")
+    if axis not in (-1, x.ndim - 1) or (kind is not None and stable is not None):
+        return None
+    return ordered(x, indices, lasting) if lasting or kind in (None, "quicksort") else None
 
 
 def _check_order(order: object) -> None:
@@ -132,6 +138,9 @@ def sort_inplace(x: NDArray, axis: int = -1, kind: str | None = None, stable: An
     )
     if follows(x):
         return assign_to(x, sort(x, axis, kind, stable=stable))
+    result = _natively(x, False, axis, kind, stable)
+    if result is not None:
+        return assign_to(x, result)
     gil_write("sort", lambda v: v.sort(axis, kind, stable=stable), x, [], 3000 + 20.0 * x.size)
 
 

@@ -240,7 +240,9 @@ cdef extern from "lazy/instr.h" namespace "lazyarray" nogil:
         const char* code
         cbool starts_with_first
         cbool product
-        cbool apart, rows_apart
+        cbool apart, rows_apart, stable
+        int (*sort)(void*, npy_intp, void*) noexcept
+        int (*argsort)(void*, npy_intp*, npy_intp, void*) noexcept
         char* identity
         const Gradient* gradient
         cbool gradient_sought

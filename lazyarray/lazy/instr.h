@@ -63,6 +63,11 @@ struct Kernel {
   bool gradient_sought = false;
   bool product = false;       // GUFUNC: of stacks of matrices
   bool rows_apart = false;    // ... whose rows threads may share, too
+  // GUFUNC: NumPy's sorts of a line, of which threads may sort parts (see cpu/sorting.h), and whether equals stay in
+  // order.
+  int (*sort)(void* line, npy_intp n, void*) = nullptr;
+  int (*argsort)(void* line, npy_intp* order, npy_intp n, void*) = nullptr;
+  bool stable = false;
   bool apart = false;         // GUFUNC: no place of the batch reads what another one writes: threads may share them
   const Cores* cores = nullptr;  // GUFUNC: the core axes of each operand, where each has a step
   // REDUCE: the first element starts the result, or else `identity` does.

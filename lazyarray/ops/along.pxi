@@ -7,6 +7,8 @@ cdef extern from "ops/along.h" namespace "lazyarray" nogil:
         void* data
         npy_intp size
         bint any_order
+        int (*sort)(void*, npy_intp, void*) noexcept
+        int (*argsort)(void*, npy_intp*, npy_intp, void*) noexcept
         npy_intp find(char*, npy_intp)
         void put_in_order(char*, npy_intp)
     void extremum_loop(char**, const npy_intp*, const npy_intp*, void*) noexcept
@@ -36,6 +38,11 @@ cdef Kernel* along_kernel(str name, int what, int dtype) except? NULL:
         k.dtypes[1] = dtype if 2 <= what < 4 else D_IL
         k.cost = _ALONG_COST[what]
         k.apart = True
+        k.stable = what in (3, 5)
+        if what in (2, 3):
+            k.sort = along.sort
+        elif what > 3:
+            k.argsort = along.argsort
         found = _Kernel.__new__(_Kernel)
         (<_Kernel>found).k = k
         _along_kernels[what, dtype] = found

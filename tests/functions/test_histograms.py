@@ -177,7 +177,7 @@ SAMPLES = {
 @pytest.mark.parametrize("kind", SAMPLES)
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_counted_as_numpy_counts(kind, dtype):
-    # Blocks of 65,536 weights are added up by themselves; up to 50,000 doubles are counted at the call.
+    # Blocks of 65,536 weights are added up by themselves; 50,000 doubles are counted at the call.
     for n in (1, 1000, 4096, 4097, 50_000, 50_001, 65_537):
         with np.errstate(all="ignore"):
             x = SAMPLES[kind](n).astype(dtype)

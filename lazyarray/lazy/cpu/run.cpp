@@ -1,6 +1,8 @@
 // run(): executes one instruction on the CPU with NumPy's own loops.
 #include "lazy/cpu/run.h"
 
+#include "lazy/cpu/sorting.h"
+
 namespace lazyarray {
 
 void start_results(const Kernel& kernel, const char* first, npy_intp si, char* to, npy_intp so,
@@ -122,6 +124,7 @@ int run_gufunc(Runtime& rt, const Instr& in, const Block& b, const Crew* crew) {
   std::unique_lock<std::mutex> token(rt.blas_mu, std::defer_lock);
   if (in.wide) token.lock();
   else if (in.kernel->apart && crew && in.cost_ns >= crew->split_ns) {
+    if ((in.kernel->sort || in.kernel->argsort) && sort_in_parts(in, b, *crew)) return 0;
     Batch batch(in, b);
     if (const npy_intp tasks = batch.cut(crew->task_ns); tasks > 1) {
       crew->engine->share(crew->op, [](void* p) { static_cast<Batch*>(p)->work(); }, &batch,

@@ -1,0 +1,208 @@
+// sorting: one long line, of which threads sort parts by NumPy's own loops, and merge them.
+//
+// Where equals end up in an unstable sort is NumPy's affair: if it would be seen, NumPy sorts the line alone.
+//
+// Each merge is cut into pieces of one length, by searching where the two runs meet there (merge path: Odeh, Green,
+// Mwassi, Shmueli, Birk 2012), so that all threads take part to the end.
+#include "lazy/cpu/sorting.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <cstring>
+#include <memory>
+#include <new>
+
+#include "lazy/dtype.h"
+
+namespace lazyarray {
+namespace {
+
+// NumPy's order: what is not a number comes last.
+template <class T>
+bool before(T a, T b) {
+  if constexpr (std::is_floating_point_v<T>) return a < b || (b != b && a == a);
+  else return a < b;
+}
+
+// What is merged: elements, or indices of elements.
+template <class T>
+struct ByValue {
+  using Item = T;
+  bool operator()(T a, T b) const { return before(a, b); }
+};
+template <class T>
+struct ByIndex {
+  using Item = npy_intp;
+  const T* keys;
+  bool operator()(npy_intp a, npy_intp b) const { return before(keys[a], keys[b]); }
+};
+
+// How many of the first `n` of two merged runs come from `a`; of equals those of `a` come first.
+template <class Order>
+npy_intp share_of(const typename Order::Item* a, npy_intp na, const typename Order::Item* b, npy_intp nb, npy_intp n,
+                  Order less) {
+  npy_intp low = std::max<npy_intp>(0, n - nb), high = std::min(n, na);
+  while (low < high) {
+    const npy_intp i = low + (high - low) / 2;
+    if (less(b[n - i - 1], a[i])) high = i;
+    else low = i + 1;
+  }
+  return low;
+}
+
+template <class Order>
+void merge(const typename Order::Item* a, const typename Order::Item* a_end, const typename Order::Item* b,
+           const typename Order::Item* b_end, typename Order::Item* to, Order less) {
+  while (a != a_end && b != b_end) {  // without a branch on the comparison, which no processor can foresee
+    const bool second = less(*b, *a);
+    *to++ = *(second ? b : a);
+    a += !second;
+    b += second;
+  }
+  to = std::copy(a, a_end, to);
+  std::copy(b, b_end, to);
+}
+
+template <class Order>
+class Sorting {
+ public:
+  using Item = typename Order::Item;
+  // `parts` is a power of two.
+  Sorting(Order less, npy_intp n, npy_intp parts) : less_(less), n_(n), parts_(parts) {}
+
+  // Sorts into `out`, with `scratch` for as many; `part` sorts the items from the first index to the second into
+  // the memory for them all that it is given.
+  template <class Part>
+  void run(const Crew& crew, Item* out, Item* scratch, Part part) {
+    int rounds = 0;
+    for (npy_intp p = parts_; p > 1; p /= 2) ++rounds;
+    Item *from = rounds % 2 ? scratch : out, *to = rounds % 2 ? out : scratch;
+    share(crew, [&](npy_intp p) { part(from, bound(p), bound(p + 1)); });
+    for (npy_intp runs = parts_; runs > 1; runs /= 2) {
+      const npy_intp each = parts_ * 2 / runs;  // pieces of a merge
+      share(crew, [&](npy_intp p) {
+        const npy_intp first = p / each * each;  // its runs are those of `each` parts
+        const npy_intp begin = bound(first), middle = bound(first + each / 2), end = bound(first + each);
+        const npy_intp low = bound(p) - begin, high = bound(p + 1) - begin;
+        const Item *a = from + begin, *b = from + middle;
+        const npy_intp i = share_of(a, middle - begin, b, end - middle, low, less_);
+        const npy_intp j = share_of(a, middle - begin, b, end - middle, high, less_);
+        merge(a + i, a + j, b + (low - i), b + (high - j), to + begin + low, less_);
+      });
+      std::swap(from, to);
+    }
+  }
+
+  // Whether each sorted item comes before the next one.
+  bool distinct(const Crew& crew, const Item* items) {
+    std::atomic<bool> equals{false};
+    share(crew, [&](npy_intp p) {
+      for (npy_intp i = std::max<npy_intp>(bound(p), 1), end = bound(p + 1); i < end && !equals.load(std::memory_order_relaxed); ++i)
+        if (!less_(items[i - 1], items[i])) equals.store(true, std::memory_order_relaxed);
+    });
+    return !equals;
+  }
+
+ private:
+  npy_intp bound(npy_intp part) const { return static_cast<npy_intp>(static_cast<double>(n_) * static_cast<double>(part) / static_cast<double>(parts_)); }
+
+  template <class Body>
+  void share(const Crew& crew, Body body) {
+    struct Turn {
+      Body& body;
+      npy_intp parts;
+      std::atomic<npy_intp> next{0};
+    } turn{body, parts_};
+    crew.engine->share(
+        crew.op,
+        [](void* p) {
+          Turn& t = *static_cast<Turn*>(p);
+          for (npy_intp i; (i = t.next.fetch_add(1, std::memory_order_relaxed)) < t.parts;) t.body(i);
+        },
+        &turn, static_cast<int>(parts_ - 1));
+  }
+
+  const Order less_;
+  const npy_intp n_, parts_;
+};
+
+// Whether there are equals among some of the elements: then most likely among all.
+template <class T>
+bool seem_equal(const T* x, npy_intp n) {
+  constexpr npy_intp kLooks = 8192;
+  const npy_intp looks = std::min(kLooks, n / 4);
+  std::unique_ptr<T[]> some(new (std::nothrow) T[looks]);
+  if (!some) return true;
+  for (npy_intp i = 0; i < looks; ++i) some[i] = x[i * (n / looks)];
+  std::sort(some.get(), some.get() + looks, before<T>);
+  for (npy_intp i = 1; i < looks; ++i)
+    if (!before(some[i - 1], some[i])) return true;
+  return false;
+}
+
+// Whether zeros of both signs, or different NaNs, lie among sorted numbers: which one comes first among those is
+// the affair of NumPy's unstable sort.
+template <class T>
+bool equals_differ(const T* x, npy_intp n) {
+  if constexpr (std::is_floating_point_v<T>) {
+    const T* end = std::partition_point(x, x + n, [](T v) { return v == v; });
+    for (const T* p = end; p < x + n; ++p)
+      if (std::memcmp(p, end, sizeof(T)) != 0) return true;
+    const T* zero = std::partition_point(x, end, [](T v) { return v < 0; });
+    const T* above = std::partition_point(zero, end, [](T v) { return v <= 0; });
+    for (const T* p = zero; p < above; ++p)
+      if (std::signbit(*p) != std::signbit(*zero)) return true;
+  }
+  return false;
+}
+
+template <class T>
+bool sort_as(const Kernel& kernel, npy_intp n, npy_intp parts, const char* in, char* out, const Crew& crew) {
+  const T* x = reinterpret_cast<const T*>(in);
+  if (kernel.argsort) {
+    if (!kernel.stable && seem_equal(x, n)) return false;
+    std::unique_ptr<npy_intp[]> scratch(new (std::nothrow) npy_intp[n]);
+    if (!scratch) return false;
+    Sorting<ByIndex<T>> sorting({x}, n, parts);
+    npy_intp* order = reinterpret_cast<npy_intp*>(out);
+    sorting.run(crew, order, scratch.get(), [&](npy_intp* to, npy_intp begin, npy_intp end) {
+      for (npy_intp i = begin; i < end; ++i) to[i] = i - begin;
+      kernel.argsort(const_cast<T*>(x + begin), to + begin, end - begin, nullptr);
+      for (npy_intp i = begin; i < end; ++i) to[i] += begin;
+    });
+    return kernel.stable || sorting.distinct(crew, order);
+  }
+  std::unique_ptr<T[]> scratch(new (std::nothrow) T[n]);
+  if (!scratch) return false;
+  Sorting<ByValue<T>>({}, n, parts).run(crew, reinterpret_cast<T*>(out), scratch.get(),
+                                        [&](T* to, npy_intp begin, npy_intp end) {
+    std::copy(x + begin, x + end, to + begin);
+    kernel.sort(to + begin, end - begin, nullptr);
+  });
+  return kernel.stable || !equals_differ(reinterpret_cast<const T*>(out), n);
+}
+
+}  // namespace
+
+bool sort_in_parts(const Instr& in, const Block& b, const Crew& crew) {
+  constexpr double kTasks = 8;  // of a part: what a merge costs besides must be little
+  const Kernel& kernel = *in.kernel;
+  const npy_intp n = in.core[0];
+  if (b.ndim != 1 || b.shape[0] != 1 || b.ptrs[0] == b.ptrs[1]) return false;
+  const double worth = std::min(in.cost_ns / std::max(kTasks * crew.task_ns, 1.0), static_cast<double>(n / 2));
+  npy_intp parts = 1;
+  while (parts * 2 <= std::min<npy_intp>(crew.engine->cores(), 64) && static_cast<double>(parts * 2) <= worth) parts *= 2;
+  if (parts < 2) return false;
+  const auto as = [&](auto item) { return sort_as<decltype(item)>(kernel, n, parts, b.ptrs[0], b.ptrs[1], crew); };
+  const DtypeInfo& dtype = info(kernel.dtypes[0]);
+  switch (dtype.kind) {
+    case 'f': return dtype.size == 8 ? as(double()) : dtype.size == 4 ? as(float()) : false;
+    case 'b':
+    case 'u': return dtype.size == 8 ? as(uint64_t()) : dtype.size == 4 ? as(uint32_t()) : dtype.size == 2 ? as(uint16_t()) : as(uint8_t());
+    case 'i': return dtype.size == 8 ? as(int64_t()) : dtype.size == 4 ? as(int32_t()) : dtype.size == 2 ? as(int16_t()) : as(int8_t());
+    default: return false;
+  }
+}
+
+}  // namespace lazyarray
