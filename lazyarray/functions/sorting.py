@@ -109,7 +109,7 @@ def _sorted(
 
 
 def _natively(x: NDArray, indices: bool, axis: int, kind: Any, stable: Any) -> NDArray | None:
-    """The result by NumPy's loops without the GIL, which threads share; None where there are none."""
+    """By NumPy's loops without the GIL, which threads share; None where there are none."""
     lasting = bool(stable) or kind in ("stable", "mergesort")
     if axis not in (-1, x.ndim - 1) or (kind is not None and stable is not None):
         return None

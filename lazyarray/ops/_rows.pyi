@@ -169,6 +169,7 @@ class Gufunc(Row):
         invalid: str | None = None,
         cost: float = 1.0,
         linear: bool = False,
+        shared: bool = True,
     ) -> None: ...
     def __call__(self, *arrays: NDArray, out: Out = None) -> NDArray: ...
 
