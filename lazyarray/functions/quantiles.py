@@ -18,7 +18,15 @@ from lazyarray.ops import names as op
 from lazyarray.ops._differentiable import refuse
 from lazyarray.ops._layout import cut_apart, gil_op, operands
 from lazyarray.ops._moves import numbers
-from lazyarray.ops._rows import asarray, normalize_axes, reduced_shape, scatter, select
+from lazyarray.ops._rows import (
+    asarray,
+    middle_ones,
+    normalize_axes,
+    quantiles_of,
+    reduced_shape,
+    scatter,
+    select,
+)
 
 if TYPE_CHECKING:
     from lazyarray._ndarray import NDArray
@@ -160,6 +168,10 @@ def points(
 
     def run(v: np.ndarray, *arrays: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
         where: Any = arrays[-1] if lazy else q if weak else at
+        if method == "linear" and not weighted and out is None and len(axes) == v.ndim:
+            found = _selected(name, v, where)
+            if found is not None:
+                return found.reshape(found.shape + (1,) * (v.ndim if keepdims else 0))
         several, to = np.shape(where), out
         # Flat, since NumPy's nanquantile mixes up the axes of a q of two.
         if len(several) > 1:
@@ -201,6 +213,16 @@ def points(
         cut=None if more or name.startswith("nan") else cut_apart(x.shape, axes, keepdims, at.ndim),
     )
     return result if out is None else out
+
+
+def _selected(name: str, v: np.ndarray, q: Any) -> np.ndarray | None:
+    """NumPy's quantiles of all of ``v``, found without sorting it; None where NumPy must do it."""
+    shares: np.ndarray = np.asarray(q)
+    if name == "percentile" and shares.dtype.char in "dlq":
+        shares = shares / 100
+    elif name != "quantile" or shares.dtype.char != "d":
+        return None
+    return quantiles_of(v, np.asarray(shares))
 
 
 def into_another_shape(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> NDArray:
@@ -257,9 +279,16 @@ def summarized(
     def ranked(ranks: NDArray) -> NDArray:
         return summarized(name, ranks, axis, None, keepdims, cost)
 
+    def run(v: np.ndarray, **to: Any) -> np.ndarray:
+        if name == "median" and not to and v.ndim and len(axes) == v.ndim:
+            few = middle_ones(v)
+            if few is not None:
+                v = few.reshape((1,) * (v.ndim - 1) + few.shape)
+        return function(v, given, keepdims=keepdims, **to)
+
     result: NDArray = gil_op(
         name,
-        lambda v, **to: function(v, given, keepdims=keepdims, **to),
+        run,
         [x],
         shape,
         (given, keepdims),

@@ -252,6 +252,18 @@ cdef bint sort_lines(double* values, const Lines* lines, npy_intp most) except -
     return True
 
 
+cdef bint many_numbers(Tensor x, object axis, npy_intp few, Lines* lines) noexcept:
+    """Whether it is more than a few float64 numbers without gaps, all of one line."""
+    cdef npy_intp n = x.v.layout.size()
+    cdef npy_intp at = 0
+    lines.outer, lines.length, lines.inner, lines.axis = 1, n, 1, -1
+    if axis is not None:
+        if type(axis) is not int or x.v.layout.ndim != 1 or (<object>axis != 0 and <object>axis != -1):
+            return False
+        lines.axis = 0
+    return n > few and x.v.dtype == D_F8 and x.v.layout.ndim > 0 and is_ready(x, True)
+
+
 cdef object quick_median(PyObject** args, Py_ssize_t n):
     """``median(a, axis, out, overwrite_input, keepdims)``."""
     cdef double values[_STATISTIC]
@@ -261,8 +273,15 @@ cdef object quick_median(PyObject** args, Py_ssize_t n):
     cdef double* p
     cdef Tensor x = numbers_in(<object>args[0]) if 1 <= n <= 5 else None
     if x is None or not are_none(args, 2, min(n, 3)) or not take_flag(args, n, 3, &overwrite) \
-            or not take_flag(args, n, 4, &keepdims) \
-            or not take_lines(x, <object>args[1] if n > 1 else None, values, &lines, True) \
+            or not take_flag(args, n, 4, &keepdims):
+        return None
+    if many_numbers(x, <object>args[1] if n > 1 else None, _HALVED, &lines):
+        if not middle(<const double*>x.v.elements(), lines.length, values):
+            return None
+        if lines.length % 2 == 0:
+            values[0] = (values[0] + values[1]) / 2
+        return told_numbers(x, &lines, keepdims, values)
+    if not take_lines(x, <object>args[1] if n > 1 else None, values, &lines, True) \
             or not sort_lines(values, &lines, _HALVED):
         return None
     half = lines.length // 2
@@ -312,6 +331,12 @@ cdef object points_between(PyObject** args, Py_ssize_t n, double whole):
     for i in range(count):
         if not 0 <= points[i] <= whole:
             return None
+    if count <= _FEW_POINTS and many_numbers(x, <object>args[2] if n > 2 else None, _SORTED, &lines):
+        for i in range(count):
+            points[i] = points[i] / whole if whole != 1 else points[i]
+        if not linear_quantiles(<const double*>x.v.elements(), lines.length, points, count, found):
+            return None
+        return told_numbers(x, &lines, keepdims, found, count, several)
     if not take_lines(x, <object>args[2] if n > 2 else None, values, &lines, True) \
             or not sort_lines(values, &lines, _SORTED):
         return None

@@ -164,3 +164,45 @@ def test_which_quantile_has_no_gradient():
         y = la.quantile(x, q.detach())
     y.backward()
     np.testing.assert_allclose(x.grad.asnumpy(), [0.0, 0.4, 0.6])
+
+
+# ---- many numbers, of which a few are found without sorting them ---------------------------------
+
+MANY = {
+    "normal": lambda n: rng.standard_normal(n),
+    "few values": lambda n: rng.integers(0, 5, n) * 0.5,
+    "one value": lambda n: np.full(n, 2.5),
+    "in order": lambda n: np.arange(n) * 0.1,
+    "backwards": lambda n: np.arange(n)[::-1] * 0.1,
+    "in waves": lambda n: np.arange(n) % 64 * 1.0,
+    "infinite": lambda n: np.where(rng.random(n) < 0.3, np.inf, -np.inf) * 1.0,
+    "some infinite": lambda n: np.where(rng.random(n) < 0.1, np.inf, rng.random(n)),
+    "huge": lambda n: rng.random(n) * 1e308 + 1e308,
+    "not a number": lambda n: np.where(np.arange(n) == n // 2, np.nan, rng.random(n)),
+    "zeros": lambda n: np.where(rng.random(n) < 0.5, -0.0, 0.0),
+    "whole": lambda n: rng.integers(-99, 99, n),
+    "singles": lambda n: rng.random(n, "f4"),
+}
+
+
+@pytest.mark.parametrize("kind", MANY)
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_many(kind, direct):
+    # 512 and 1024 (sorted below), 4096 (a sample is taken), 50,000 doubles (recorded beyond).
+    for n in (1, 2, 3, 512, 513, 1024, 1025, 4095, 4096, 4097, 9999, 50_000, 50_001, 70_000):
+        x = MANY[kind](n)
+        a = la.array(x)
+        for keep in (False, True):
+            same(la.median(a, keepdims=keep), np.median(x, keepdims=keep))
+            for q in (0.0, 30, 100.0, [25, 75.0], [[5, 50], [95, 0]], np.linspace(0, 100, 9)):
+                want = np.percentile(x, q, keepdims=keep)
+                same(la.percentile(a, q, keepdims=keep), want)
+            for q in (0.0, 0.999, 1, [0.5], np.array([0.1, 0.9]), np.array([0.5], "f4")):
+                same(la.quantile(a, q, keepdims=keep), np.quantile(x, q, keepdims=keep))
+        if n % 4 == 0:
+            y, b = x.reshape(4, -1), a.reshape(4, -1)
+            same(la.median(b), np.median(y))
+            same(la.median(b, (0, 1), keepdims=True), np.median(y, (0, 1), keepdims=True))
+            same(la.percentile(b, [10, 20], (1, 0)), np.percentile(y, [10, 20], (1, 0)))
+            same(la.median(b.T[::-1]), np.median(y.T[::-1]))
+            same(la.quantile(b, 0.3, 1), np.quantile(y, 0.3, 1))
