@@ -11,7 +11,7 @@ from lazyarray.functions.ranges import arange
 from lazyarray.functions.searching import where
 from lazyarray.lazy._lazy import Tensor
 from lazyarray.ops import names as op
-from lazyarray.ops._layout import gil_op, operands, values
+from lazyarray.ops._layout import cut_places, gil_op, operands, values
 from lazyarray.ops._rows import asarray, astype, full
 
 if TYPE_CHECKING:
@@ -143,7 +143,8 @@ def i0(x: ArrayLike) -> NDArray:
     array([1.      , 1.266066])
     """
     (v,) = operands(x)
-    return gil_op("i0", np.i0, [v], v.shape, cost=3000 + 60.0 * v.size)
+    cut = cut_places(v.shape, 1)
+    return gil_op("i0", np.i0, [v], v.shape, cost=3000 + 60.0 * v.size, cut=cut)
 
 
 def sinc(x: ArrayLike) -> NDArray:
