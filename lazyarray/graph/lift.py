@@ -22,7 +22,7 @@ from lazyarray.graph.parameters import states
 from lazyarray.graph.placement import context
 from lazyarray.graph.values import Held, Shape, Values
 from lazyarray.graph.views import find
-from lazyarray.lazy._lazy import Program, Tensor
+from lazyarray.lazy._lazy import Pieces, Program, Tensor
 from lazyarray.lazy.captured import Instruction, Kind, Layout, View, c_layout
 from lazyarray.lazy.formulas import JOINS
 from lazyarray.ops import _rows
@@ -342,7 +342,10 @@ class Lifter(Values):
 
     def _python(self, instr: Instruction) -> None:
         """An instruction that calls NumPy: by its public name if known, else held as it is."""
-        function, outs = instr.function, instr.outputs
+        outs = instr.outputs
+        function: Any = instr.function
+        if isinstance(function, Pieces):
+            function = function.whole
         axes = getattr(function, "axes", None)
         if axes is not None and registry.known(instr.name):
             source = self.exact(instr.sources[0])

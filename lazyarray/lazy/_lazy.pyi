@@ -57,14 +57,16 @@ class Giving:
 class Pieces:
     whole: Giving | Callable[[list[Any], list[Any]], None]
     function: Callable[..., Any]
-    axes: tuple[int | None, ...]
+    cut: tuple[int | None, ...]
     into: bool
+    least: int
     def __init__(
         self,
         whole: Giving | Callable[[list[Any], list[Any]], None],
         function: Callable[..., Any],
-        axes: Iterable[int | None],
+        cut: Iterable[int | None],
         into: bool,
+        least: int = 1,
     ) -> None: ...
     def __call__(self, outs: list[Any], ins: list[Any]) -> None: ...
 

@@ -235,26 +235,28 @@ cdef class Pieces:
     some axis is computed from another place of an operand.
 
     ``function(*inputs)`` gives the results (one, or a sequence of ``nout``), or with ``into`` writes ``out=``. Each
-    operand is cut along its axis in ``axes`` (inputs, then outputs; None: all of it is given each time). ``whole``
-    is what is called for all at once: a `Giving`, or ``fn(outs, ins)``.
+    operand is cut along its axis in ``cut`` (inputs, then outputs; None: all of it is given each time). ``whole``
+    is what is called for all at once: a `Giving`, or ``fn(outs, ins)``. A piece has ``least`` places.
     """
 
     cdef readonly object whole, function
-    cdef readonly tuple axes
+    cdef readonly tuple cut
     cdef readonly bint into
+    cdef readonly int least
 
-    def __init__(self, whole, function, axes, bint into):
+    def __init__(self, whole, function, cut, bint into, int least=1):
         self.whole = whole
         self.function = function
-        self.axes = tuple(axes)
+        self.cut = tuple(cut)
         self.into = into
+        self.least = least
 
     def __call__(self, list outs, list ins):
         self.whole(outs, ins)
 
     cdef npy_intp length(self, PyCall* call) except -1:
         """How many places there are."""
-        for k, axis in enumerate(self.axes):
+        for k, axis in enumerate(self.cut):
             if axis is not None:
                 return call.views[k].layout.shape()[<int>axis]
         return 1
@@ -262,7 +264,7 @@ cdef class Pieces:
     def piece(self, list outs, list ins, first, last):
         """The call for the places from ``first`` to ``last``."""
         cdef list parts = []
-        for axis, whole in zip(self.axes, ins + outs, strict=True):
+        for axis, whole in zip(self.cut, ins + outs, strict=True):
             parts.append(whole if axis is None else whole[(slice(None),) * axis + (slice(first, last),)])
         given, to = parts[:len(ins)], parts[len(ins):]
         if self.into:
@@ -278,7 +280,7 @@ cdef class _InPieces:
     cdef Pieces call
     cdef list outs, ins
     cdef object context, error  # the error of the first piece that failed
-    cdef npy_intp next, length, portion, failed_at
+    cdef npy_intp next, length, tasks, failed_at
     cdef Called called
     cdef int told
 
@@ -289,10 +291,10 @@ cdef class _InPieces:
         now[0] = self.called
         try:
             context = self.context.copy()  # no two threads may be inside one
-            while self.error is None and self.next < self.length:
+            while self.error is None and self.next < self.tasks:
                 first = self.next
-                self.next = min(first + self.portion, self.length)
-                args = (self.outs, self.ins, first, self.next)
+                self.next += 1
+                args = (self.outs, self.ins, first * self.length // self.tasks, self.next * self.length // self.tasks)
                 try:
                     try:
                         context.run(self.call.piece, *args)
@@ -323,14 +325,13 @@ cdef bint _called_in_pieces(Instr& instr, const Crew* crew, list ins) except -1:
     cdef double most = _PIECES_A_CORE * (<CEngine*>crew.engine).cores()
     if crew.call_ns > 0:
         most = min(most, instr.cost_ns / crew.call_ns)
-    tasks = min(length, <npy_intp>most)
+    tasks = min(length // fn.least, <npy_intp>most)
     if tasks < 2:
         return False
     cdef _InPieces pieces = _InPieces.__new__(_InPieces)
     pieces.call, pieces.ins, pieces.context = fn, ins, <object>call.context
     pieces.outs = [numpy_view(&call.views[k], True) for k in range(instr.nin, instr.nop)]
-    pieces.length = length
-    pieces.portion = (length + tasks - 1) // tasks
+    pieces.length, pieces.tasks = length, tasks
     pieces.called = mode().called
     pieces.called.told = &pieces.told
     cdef void* given = <void*>pieces

@@ -149,7 +149,7 @@ from lazyarray.storage._storage cimport Chunk, need_memory
 from lazyarray import _numpy_facts
 from lazyarray.engine._engine import check_methods
 from lazyarray.lazy import _share, formulas
-from lazyarray.lazy._lazy import Unheld, note_call, note_constant, paused
+from lazyarray.lazy._lazy import Pieces, Unheld, note_call, note_constant, paused
 
 cnp.import_array()
 

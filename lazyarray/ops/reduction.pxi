@@ -39,6 +39,20 @@ cdef bint lies_forwards(Layout* l) noexcept:
     return True
 
 
+cdef int slowest_kept(const Layout* l, unsigned long long mask) noexcept:
+    """The axis that a reduction may be cut along, into pieces of two places at least; -1 if there is none.
+
+    Of those that aren't reduced, the one with the longest steps: the runs along others stay whole.
+    """
+    cdef int i, found = -1
+    for i in range(l.ndim):
+        if not mask >> i & 1 and l.shape()[i] > 3 and (
+                found < 0 or l.shape()[found] < 16 and l.shape()[i] > l.shape()[found]
+                or l.shape()[i] >= 16 and abs(l.strides()[i]) > abs(l.strides()[found])):
+            found = i
+    return found
+
+
 cdef class Reduction(Row):
     """``ufunc.reduce`` over axes, in NumPy's own order of operations.
 
@@ -158,15 +172,32 @@ cdef class Reduction(Row):
                 if found is not None:
                     return found
 
+            # NumPy's order goes by an output's steps, too, where the operand has none; but not by those of its own.
+            spread = False
+            for i in range(ndim):
+                spread |= not mask >> i & 1 and l.strides()[i] == 0 and l.shape()[i] > 1
+
+            def piece(v, out):
+                if spread:
+                    out[...] = ufunc.reduce(v, axis=axes, dtype=loop_dtype, keepdims=keepdims)
+                else:
+                    reduce_into(ufunc, v, out, axis=axes, dtype=loop_dtype, keepdims=keepdims)
+
             def call(outs, ins):
-                reduce_into(ufunc, ins[0], outs[0], axis=axes, dtype=loop_dtype, keepdims=keepdims)
+                piece(ins[0], outs[0])
 
             cost = 2000 + 1.0 * l.size()
             if out is not None:
+                spread = False
                 values = numpys_values(call, self.name, out, [x], cost)
                 if values is None:
                     return out
             call.axes, call.keepdims = axes, bool(keepdims)  # for those who trace
+            if out is None and not spread:
+                i = slowest_kept(l, mask)
+                if i >= 0:
+                    n = i if keepdims else i - len([a for a in axes if a < i])
+                    call = Pieces(call, piece, (i, n), True, 2)
             if recording() and wants_gradient(x) and inexact(code):
                 with paused():
                     py_call(call, self.name, [result], [source], cost, True)
@@ -217,7 +248,12 @@ cdef class Reduction(Row):
                     return False
             si[n - 1] = l.strides()[i]
             so[n - 1] = outs[i]
-        if not contiguous and not (n == 1 and reduced == 1 and si[0] > 0):
+        # Where steps grow smaller from axis to axis, NumPy goes along them as it would were there no gaps; but of
+        # two axes that are both reduced it takes many elements at a time, in a buffer.
+        for i in range(0 if contiguous else n):
+            if si[i] <= 0 or i and si[i] > si[i - 1]:
+                return False
+        if not contiguous and (reduced != 1 if n == 1 else kernel.split != SPLIT_ANY and reduced == (1u << n) - 1):
             return False
         if n > 2 and not (n == 3 and reduced == 2):  # for each outer one, its rows one after the other
             return False

@@ -207,4 +207,4 @@ def test_what_is_cut():
     assert cut_apart((4, 5, 6), (0, -1), False, lead=1) == (1, 1)
     assert cut_apart((4, 5), (0, 1)) is None
     assert cut_places((4, 9), 3, 1) == (None, 1, None, 1)
-    assert Pieces(None, None, [0, None], False).axes == (0, None)
+    assert Pieces(None, None, [0, None], False).cut == (0, None)
