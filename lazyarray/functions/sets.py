@@ -13,6 +13,7 @@ from numpy.lib.array_utils import normalize_axis_index
 
 from lazyarray import _numpy_facts
 from lazyarray.functions.manipulation import ravel
+from lazyarray.functions.sorting import argsort, sort
 from lazyarray.ops import names as op
 from lazyarray.ops._differentiable import refuse
 from lazyarray.ops._layout import gil_op, looked_at, operands, values
@@ -129,6 +130,10 @@ def unique(
     x = asarray(ar)
     if axis is not None:
         normalize_axis_index(axis, x.ndim)
+    # NumPy puts integers into a hash table, if only their values are asked for.
+    kinds = "iuf" if return_index or return_inverse or return_counts else "f"
+    if axis is None and x.size >= _MANY and x.dtype.kind in kinds and x.dtype.char not in "eg":
+        return _by_sorting(x, return_index, return_inverse, return_counts, equal_nan)
     return _waited(
         "unique",
         x,
@@ -139,6 +144,40 @@ def unique(
         equal_nan=equal_nan,
         **({"sorted": False} if _numpy_facts.UNIQUE_UNSORTED and not sorted else {}),
     )
+
+
+_MANY = 1 << 17  # elements: threads share the sort of so many
+
+
+def _by_sorting(x: NDArray, index: bool, inverse: bool, counts: bool, equal_nan: bool) -> Any:
+    """``unique`` as numpy/lib/_arraysetops_impl.py has it, but for who sorts."""
+    refuse("unique", x)
+    line = ravel(x)
+    if index or inverse:
+        order = argsort(line, kind="stable" if index else None)
+        line, perm = line[order], values(order, "unique()")
+    else:
+        line, perm = sort(line), np.empty(0, np.intp)
+
+    def found(v: np.ndarray) -> list[np.ndarray]:
+        first = np.empty(v.shape, np.bool_)
+        first[0] = True
+        np.not_equal(v[1:], v[:-1], out=first[1:])
+        if equal_nan and np.isnan(v[-1]):
+            first[np.searchsorted(v, v[-1]) + 1 :] = False
+        results = [v[first]]
+        if index:
+            results.append(perm[first])
+        if inverse:
+            places = np.empty(len(v), np.intp)
+            places[perm] = np.cumsum(first) - 1
+            results.append(places.reshape(x.shape))
+        if counts:
+            results.append(np.diff(np.append(np.flatnonzero(first), len(v))))
+        return results
+
+    made = [kept(r, x.device) for r in looked_at(line, "unique()", found)]
+    return tuple(made) if len(made) > 1 else made[0]
 
 
 def unique_all(x: ArrayLike, /) -> UniqueAllResult:

@@ -1,5 +1,7 @@
 """Sets against NumPy: values, options, errors, and that membership does not wait."""
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -126,3 +128,27 @@ def test_unique_values_are_sorted(direct):
     """NumPy leaves their order open, and has another one for small integers."""
     x = np.array([1, 0, 0, 1, 1, 7, 3] * 20)
     assert np.asarray(la.unique_values(la.array(x))).tolist() == [0, 1, 3, 7]
+
+
+@pytest.mark.parametrize("dtype", ["f8", "f4", "i8", "u1"])
+def test_unique_of_many(dtype):
+    # Threads share the sort from 131,072 elements on.
+    n = 131_072
+    numbers = np.random.default_rng(0)
+    kinds = [
+        numbers.integers(0, 9, n),
+        numbers.permutation(n),
+        numbers.integers(0, 200, (2, n // 2)),
+    ]
+    if dtype[0] == "f":
+        x = numbers.standard_normal(n)
+        kinds += [x, np.where(x > 1, np.nan, x), np.where(x > 0, 0.0, -0.0), np.full(n, np.nan)]
+    for x in kinds:
+        x = x.astype(dtype)
+        for size in (n - 1, n) if x.ndim == 1 else (n,):
+            y = x[:size]
+            a = la.array(y)
+            same(la.unique(a), np.unique(y))
+            same(la.unique(a, equal_nan=False), np.unique(y, equal_nan=False))
+            for i, j, k in itertools.product((False, True), repeat=3):
+                same(la.unique(a, i, j, k), np.unique(y, i, j, k))
