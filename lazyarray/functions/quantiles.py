@@ -171,7 +171,7 @@ def points(
         if method == "linear" and not weighted and out is None and len(axes) == v.ndim:
             found = _selected(name, v, where)
             if found is not None:
-                return found.reshape(found.shape + (1,) * (v.ndim if keepdims else 0))
+                return found.reshape(found.shape + (1,) * (v.ndim if keepdims else 0))[()]
         several, to = np.shape(where), out
         # Flat, since NumPy's nanquantile mixes up the axes of a q of two.
         if len(several) > 1:

@@ -14,7 +14,7 @@ from numpy.lib.array_utils import normalize_axis_index
 
 from lazyarray.functions.manipulation import ravel
 from lazyarray.functions.selecting import take_along_axis
-from lazyarray.lazy._lazy import paused
+from lazyarray.lazy._lazy import is_capturing, paused
 from lazyarray.ops._differentiable import follows
 from lazyarray.ops._layout import cut_apart, gil_op, gil_write, infer, operands, signature
 from lazyarray.ops._rows import asarray, assign_to, astype, ordered
@@ -138,9 +138,10 @@ def sort_inplace(x: NDArray, axis: int = -1, kind: str | None = None, stable: An
     )
     if follows(x):
         return assign_to(x, sort(x, axis, kind, stable=stable))
-    result = _natively(x, False, axis, kind, stable)
-    if result is not None:
-        return assign_to(x, result)
+    if not is_capturing():  # a graph knows the call by its name
+        result = _natively(x, False, axis, kind, stable)
+        if result is not None:
+            return assign_to(x, result)
     gil_write("sort", lambda v: v.sort(axis, kind, stable=stable), x, [], 3000 + 20.0 * x.size)
 
 

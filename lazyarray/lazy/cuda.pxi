@@ -234,7 +234,8 @@ cdef object _gpu_call(Instr& instr):
             v = &py.views[k]
             operands.append((_place_of(instr.ops[k].chunk), v.layout.offset, chr(info(v.dtype).code),
                              shape_tuple(v), tuple([v.layout.strides()[i] for i in range(v.layout.ndim)])))
-        return name, instr.nin, operands, <object>py.fn, <object>py.context
+        fn = <object>py.fn
+        return name, instr.nin, operands, (<Pieces>fn).whole if type(fn) is Pieces else fn, <object>py.context
     batch = tuple([instr.shape()[i] for i in range(instr.ndim)])
     n = 0
     for k in range(instr.nop):
