@@ -28,6 +28,7 @@ cdef extern from "numpy/arrayobject.h":
 
 cdef enum:
     _DIRECT_ARGUMENTS = 16
+    _GAPS = 4  # times an operand's elements are more to copy than a loan costs
     _DIRECT_LENGTH = 10_000  # of a result, that a number names
     _DIRECT_RESULT = 1 << 22  # bytes of a result that is as many times as large as its operands
     _DIRECT_ITEMS = 1_000_000  # of a list
@@ -86,10 +87,14 @@ cdef object copied_out(Tensor t, Scan* scan):
         return PyArray_Scalar(t.v.elements(), d, None)
     recorder().asked()
     l.extent(size, low, high)
-    scan.left -= max(high - low, l.size() * size)  # the second is more where elements overlap
+    # A column of a matrix is lent as well: a copy would have its gaps, and those are most of it.
+    cdef npy_intp count = l.size() * size
+    cdef bint lend = scan.loans < _DIRECT_ARGUMENTS and (
+        count >= scan.lends or high - low >= scan.lends and high - low > _GAPS * count)
+    scan.left -= count if lend else max(high - low, count)  # the second is more where elements overlap
     if scan.left < 0:
         return None
-    if l.size() * size >= scan.lends and scan.loans < _DIRECT_ARGUMENTS:
+    if lend:
         scan.lent[scan.loans] = t.v.chunk
         scan.loans += 1
         # Writable, though nobody writes to it: many of NumPy's functions copy a read-only array first.
