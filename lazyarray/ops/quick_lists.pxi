@@ -2,7 +2,7 @@
 
 
 cdef Tensor of_arrays(object items):
-    """An array of small C-ordered arrays of one shape and dtype, all at hand; None for anything else."""
+    """An array of small arrays of one shape and dtype, vectors or C-ordered, all at hand; None for anything else."""
     cdef npy_intp shape[kMaxDims]
     cdef Tensor first, t, out
     cdef npy_intp i = 0, nbytes
@@ -16,8 +16,8 @@ cdef Tensor of_arrays(object items):
         if not Py_TYPE(o) == type_of_arrays():
             return None
         t = <Tensor>o
-        if t.v.dtype != first.v.dtype or not t.v.layout.same_shape(first.v.layout) or not contiguous(t) \
-                or not t.v.near():
+        if t.v.dtype != first.v.dtype or not t.v.layout.same_shape(first.v.layout) \
+                or t.v.layout.ndim > 1 and not contiguous(t) or not t.v.near():
             return None
     shape[0] = len(items)
     memcpy(&shape[1], first.v.layout.shape(), first.v.layout.ndim * sizeof(npy_intp))
@@ -26,9 +26,24 @@ cdef Tensor of_arrays(object items):
         return None
     for o in items:
         t = <Tensor>o
-        memcpy(out.v.chunk.data + i * nbytes, t.v.elements(), nbytes)
+        if contiguous(t):
+            memcpy(out.v.chunk.data + i * nbytes, t.v.elements(), nbytes)
+        else:
+            put_in_a_row(out.v.chunk.data + i * nbytes, &t.v)
         i += 1
     return written(out)
+
+
+cdef void put_in_a_row(char* to, const View* v) noexcept:
+    """Copies a vector whose elements lie apart."""
+    cdef npy_intp i, n = v.layout.shape()[0], step = v.layout.strides()[0], size = info(v.dtype).size
+    cdef const char* p = v.elements()
+    for i in range(n):
+        if size == 8:
+            (<int64_t*>to)[i] = (<const int64_t*>p)[0]
+        else:
+            memcpy(to + i * size, p, size)
+        p += step
 
 
 cdef Tensor of_columns(object items):
