@@ -68,6 +68,39 @@ void where_run(const char* c, const T* x, const T* y, T* out, npy_intp n) {
     out[i] = c[i] ? a : b;
   }
 }
+// How many of 512 bools are true: their bytes are added up eight at a time.
+inline npy_intp trues(const char* c) {
+  uint64_t sums = 0;
+  for (int i = 0; i < 512; i += 8) {
+    uint64_t eight;
+    std::memcpy(&eight, c + i, sizeof eight);
+    sums += eight;
+  }
+  constexpr uint64_t kEven = 0x00ff00ff00ff00ff;
+  sums = (sums & kEven) + (sums >> 8 & kEven);
+  return static_cast<npy_intp>(sums * 0x0001000100010001 >> 48);
+}
+// In place, for `x[mask] = y`: where few are true, what no element of eight is true of is not touched.
+template <bool stepping, class T>
+void where_into(const char* c, const T* x, T* to, npy_intp n) {
+  constexpr npy_intp kBlock = 512, kFew = kBlock / 12;
+  for (npy_intp begin = 0; begin < n; begin += kBlock) {
+    const npy_intp end = std::min(n, begin + kBlock);
+    const T* from = stepping ? x + begin : x;
+    if (end - begin < kBlock || trues(c + begin) > kFew) {
+      where_run<stepping, true>(c + begin, from, to + begin, to + begin, end - begin);
+      continue;
+    }
+    for (npy_intp i = begin; i < end; i += 8) {
+      uint64_t eight;
+      std::memcpy(&eight, c + i, sizeof eight);
+      for (; eight; eight &= ~(uint64_t(0xff) << (__builtin_ctzll(eight) / 8 * 8))) {
+        const npy_intp k = i + __builtin_ctzll(eight) / 8;
+        to[k] = stepping ? x[k] : *x;
+      }
+    }
+  }
+}
 template <class T>
 void where_loop(char** args, npy_intp const* dimensions, npy_intp const* steps, void*) {
   const char *c = args[0], *x = args[1], *y = args[2];
@@ -79,6 +112,11 @@ void where_loop(char** args, npy_intp const* dimensions, npy_intp const* steps, 
     if (n > 0 && steps[0] == 1 && dense(1) && dense(2) && steps[3] == size) {
       const T *tx = reinterpret_cast<const T*>(x), *ty = reinterpret_cast<const T*>(y);
       T* to = reinterpret_cast<T*>(out);
+      if (y == out && steps[2] && (x != out || !steps[1])) {
+        if (steps[1]) where_into<true>(c, tx, to, n);
+        else where_into<false>(c, tx, to, n);
+        return;
+      }
       if (steps[1] && steps[2]) where_run<true, true>(c, tx, ty, to, n);
       else if (steps[1]) where_run<true, false>(c, tx, ty, to, n);
       else if (steps[2]) where_run<false, true>(c, tx, ty, to, n);
@@ -86,7 +124,16 @@ void where_loop(char** args, npy_intp const* dimensions, npy_intp const* steps, 
       return;
     }
   }
+  const bool in_place = y == out && steps[2] == steps[3] && steps[0] == 1;
   for (npy_intp i = 0; i < n; ++i) {
+    if (in_place && i % 8 == 0 && i + 8 <= n) {
+      uint64_t eight;
+      std::memcpy(&eight, c, sizeof eight);
+      if (!eight) {
+        c += 8, x += 8 * steps[1], y += 8 * steps[2], out += 8 * steps[3], i += 7;
+        continue;
+      }
+    }
     std::memcpy(out, *c ? x : y, sizeof(T));
     c += steps[0];
     x += steps[1];
