@@ -196,6 +196,61 @@ cdef bint is_whole_before(tuple key, int axis):
     return True
 
 
+cdef enum:
+    _FEW_PICKED = 16
+
+
+cdef int few_indices(object picked, npy_intp n, npy_intp* at) except -1:
+    """How many indices of an axis of ``n``, which are there, from 0 on; 0 if they are many, or may be wrong."""
+    cdef Tensor t
+    cdef npy_intp k
+    cdef int count = 0, i
+    if isinstance(picked, Tensor):
+        t = <Tensor>picked
+        if t.v.dtype != D_IL or t.v.layout.ndim != 1 or t.v.layout.shape()[0] > _FEW_PICKED or not t.v.at_hand() \
+                or not contiguous(t) or not t.v.on_host():
+            return 0
+        count = <int>t.v.layout.shape()[0]
+        memcpy(at, t.v.elements(), count * sizeof(npy_intp))
+    else:
+        if picked.ndim != 1 or len(picked) > _FEW_PICKED or picked.dtype.kind not in "iu":
+            return 0
+        for k in picked.tolist():
+            at[count] = k
+            count += 1
+    for i in range(count):
+        if not -n <= at[i] < n:
+            return 0
+        at[i] += n if at[i] < 0 else 0
+    return count
+
+
+cdef Tensor columns_picked(Tensor x, object picked, int axis):
+    """``x[:, :, picked]`` for few indices that are there: each a copy of a view. None for any others."""
+    cdef npy_intp at[_FEW_PICKED]
+    cdef npy_intp step = x.v.itemsize()
+    cdef int n = x.v.layout.ndim, i, j
+    cdef Tensor out, to, column
+    if not isinstance(picked, (Tensor, np.ndarray)) or not x.v.layout.size() or capturing() or recording():
+        return None
+    cdef int count = few_indices(picked, x.v.layout.shape()[axis], at)
+    if not count:
+        return None
+    out = fresh(x.v.dtype, x.v.layout.size() // x.v.layout.shape()[axis] * count, x.v.device())
+    out.v.layout.resize(n)
+    memcpy(out.v.layout.shape(), x.v.layout.shape(), n * sizeof(npy_intp))
+    out.v.layout.shape()[axis] = count
+    for i in range(n - 1, -1, -1):  # the index's axis is outermost
+        if i != axis:
+            out.v.layout.strides()[i] = step
+            step *= x.v.layout.shape()[i]
+    out.v.layout.strides()[axis] = step
+    for j in range(count):
+        to, column = along_axis(out, axis, j, 1), along_axis(x, axis, at[j], 1)
+        assign(to, column)
+    return out
+
+
 cdef Tensor gathered_behind(Tensor x, tuple key, object picked, int axis):
     """``x[:, :, picked]`` for a C-ordered x; None for other keys.
 
@@ -205,6 +260,9 @@ cdef Tensor gathered_behind(Tensor x, tuple key, object picked, int axis):
     cdef Tensor index, found, out
     if not is_whole_before(key, axis):
         return None
+    out = columns_picked(x, picked, axis)
+    if out is not None:
+        return out
     if not isinstance(picked, Tensor):
         index = host_index(picked, x.v.layout.shape()[axis], axis, x.v.device())
         if index is None:

@@ -48,6 +48,27 @@ def test_rows_and_columns(crew, dtype, width):
     assert got.strides == want.strides
 
 
+@pytest.mark.parametrize("count", [1, 3, 16, 17])
+@pytest.mark.parametrize("dtype", ["?", "i2", "f8", "D"])
+def test_few_columns(crew, dtype, count):
+    # Up to 16 that are there are copied one by one.
+    rng = np.random.default_rng(2)
+    for shape in [(50, 7), (1, 3), (3, 40, 5), (4, 3, 2)]:
+        x = (rng.random(shape) * 200).astype(dtype)
+        a = la.array(x)
+        for axis in range(1, x.ndim):
+            n = x.shape[axis]
+            k = rng.integers(-n, n, count)
+            front = (slice(None),) * axis
+            for there, ours in ((k, la.array(k)), (k.tolist(), k.tolist()), (k.astype("i4"), k)):
+                got, want = a[(*front, ours)], x[(*front, there)]
+                same(got, want)
+                assert got.strides == want.strides
+            k[-1] = n
+            with pytest.raises(IndexError, match=f"index {n} is out of bounds for axis {axis}"):
+                a[(*front, la.array(k))].wait_to_read()
+
+
 @pytest.mark.parametrize("where", [0, 1, PIECE - 1, PIECE, 3 * PIECE, 3 * PIECE + 4])
 @pytest.mark.parametrize("bad", [1000, -1001, 2**63 - 1, -(2**63)])
 def test_out_of_bounds(crew, where, bad):
