@@ -226,12 +226,13 @@ cdef int few_indices(object picked, npy_intp n, npy_intp* at) except -1:
 
 
 cdef Tensor columns_picked(Tensor x, object picked, int axis):
-    """``x[:, :, picked]`` for few indices that are there: each a copy of a view. None for any others."""
+    """The same for few indices that are there: each a copy of a view. None for any others."""
     cdef npy_intp at[_FEW_PICKED]
     cdef npy_intp step = x.v.itemsize()
     cdef int n = x.v.layout.ndim, i, j
     cdef Tensor out, to, column
-    if not isinstance(picked, (Tensor, np.ndarray)) or not x.v.layout.size() or capturing() or recording():
+    if not isinstance(picked, (Tensor, np.ndarray)) or not x.v.layout.size() \
+            or not contiguous(x) or capturing() or recording():
         return None
     cdef int count = few_indices(picked, x.v.layout.shape()[axis], at)
     if not count:
