@@ -284,31 +284,29 @@ cdef class _InPieces:
     cdef Called called
     cdef int told
 
-    cdef int work(self) except -1:
+    cdef void work(self) noexcept:
         cdef Called* now = &mode().called
         cdef Called before = now[0]
-        cdef npy_intp first
+        cdef npy_intp first = 0
         now[0] = self.called
         try:
             context = self.context.copy()  # no two threads may be inside one
             while self.error is None and self.next < self.tasks:
                 first = self.next
                 self.next += 1
-                args = (self.outs, self.ins, first * self.length // self.tasks, self.next * self.length // self.tasks)
+                args = (self.outs, self.ins, first * self.length // self.tasks, (first + 1) * self.length // self.tasks)
                 try:
+                    context.run(self.call.piece, *args)
+                except KeyboardInterrupt as exc:  # as in _call_python
                     try:
                         context.run(self.call.piece, *args)
-                    except KeyboardInterrupt as exc:  # as in _call_python
-                        try:
-                            context.run(self.call.piece, *args)
-                        finally:
-                            raise_later(exc)
-                except BaseException as exc:
-                    if self.error is None or first < self.failed_at:
-                        self.error, self.failed_at = exc, first
-        finally:
-            now[0] = before
-        return 0
+                    finally:
+                        raise_later(exc)
+        except BaseException as exc:
+            # Those before it were claimed before: the least of all that failed comes here.
+            if self.error is None or first < self.failed_at:
+                self.error, self.failed_at = exc, first
+        now[0] = before
 
 
 cdef void _work_on(void* pieces) noexcept nogil:
