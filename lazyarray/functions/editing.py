@@ -106,8 +106,10 @@ def repeat(a: ArrayLike, repeats: Any, axis: int | None = None) -> NDArray:
         given = _layout.values(repeats, "repeat()") if isinstance(repeats, Tensor) else repeats
         counts = np.array(given).astype(np.intp)
         times = counts.item() if counts.size == 1 else 0
-        # NumPy's own errors, and the length: on one byte an entry.
-        total = np.repeat(np.zeros(x.shape[axis], bool), given).size
+        if counts.shape == x.shape[axis : axis + 1] and _whole(given) and counts.min() >= 0:
+            total = int(counts.sum())
+        else:  # NumPy's own errors, and the length: on one byte an entry
+            total = np.repeat(np.zeros(x.shape[axis], bool), given).size
     out = empty(
         shape_of((*x.shape[:axis], total, *x.shape[axis + 1 :]), x.dtype), x.dtype, x.device
     )
@@ -193,6 +195,10 @@ def delete(arr: ArrayLike, obj: Any, axis: int | None = None) -> NDArray:
         left = n - len(range(*obj.indices(n)))
     elif few and -n <= np.ravel(obj)[0] < n:
         left = n - 1
+    elif _are_places(obj, -n, n - 1):
+        gone = np.zeros(n, np.bool_)
+        gone[obj] = True
+        left = n - int(np.count_nonzero(gone))
     else:  # also NumPy's errors
         left = np.delete(np.empty(n, np.bool_), obj).size
     alike: Any = slice(0, 0) if few else []
@@ -205,6 +211,17 @@ def delete(arr: ArrayLike, obj: Any, axis: int | None = None) -> NDArray:
         mini=lambda v: np.delete(v, alike, axis),
         cost=3000 + 0.1 * (x.nbytes if few else 10 * x.nbytes),
     )
+
+
+def _whole(given: Any) -> bool:
+    return np.asarray(given).dtype.kind in "iub"
+
+
+def _are_places(given: Any, least: int, most: int) -> bool:
+    """Whether it is a vector of some integers, all of them between two."""
+    v = np.asarray(given)
+    plain = v.ndim == 1 and v.size > 0 and v.dtype.kind in "iu"
+    return plain and bool(least <= v.min() and v.max() <= most)
 
 
 def insert(arr: ArrayLike, obj: Any, values: ArrayLike, axis: int | None = None) -> NDArray:
@@ -244,6 +261,8 @@ def insert(arr: ArrayLike, obj: Any, values: ArrayLike, axis: int | None = None)
     count = added.shape[axis] if where.size == 1 else where.size
     if where.size == 1 and where.dtype.kind in "iu" and -n <= where.ravel()[0] <= n:
         total = n + count
+    elif where.size > 1 and _are_places(where, -n, n):
+        total = n + where.size
     else:  # also NumPy's errors
         total = np.insert(np.empty(n, np.bool_), where, np.zeros(count, np.bool_)).size
     while added.ndim > x.ndim and added.shape[0] == 1:  # as in any assignment

@@ -14,24 +14,27 @@ cdef bint are_doubles(cnp.ndarray x) noexcept:
     return x.descr.type_num == cnp.NPY_DOUBLE and cnp.PyArray_IS_C_CONTIGUOUS(x) and cnp.PyArray_SIZE(x) > 0
 
 
-def middle_ones(cnp.ndarray x not None):
-    """A vector of the middle number, or the middle two, of which ``np.median`` is ``x``'s; None where NumPy must look."""
-    cdef npy_intp n = cnp.PyArray_SIZE(x)
+def middle_ones(o):
+    """A vector of the middle number, or the middle two, of which ``np.median`` is ``o``'s; None where NumPy must look."""
     cdef double[2] found
-    cdef const double* data = <const double*>cnp.PyArray_DATA(x)
     cdef bint done
-    if not are_doubles(x):
+    if not isinstance(o, np.ndarray) or not are_doubles(o):
         return None
+    cdef cnp.ndarray x = o
+    cdef npy_intp n = cnp.PyArray_SIZE(x)
+    cdef const double* data = <const double*>cnp.PyArray_DATA(x)
     with nogil:
         done = middle(data, n, found)
     take_flags(False)
     return (np.array([found[0], found[1]]) if n % 2 == 0 else np.array([found[0]])) if done else None
 
 
-def quantiles_of(cnp.ndarray x not None, cnp.ndarray shares not None):
-    """``np.quantile(x, shares)``, by the method "linear"; None where NumPy must compute it."""
+def quantiles_of(o, cnp.ndarray shares not None):
+    """``np.quantile(o, shares)``, by the method "linear"; None where NumPy must compute it."""
+    if not isinstance(o, np.ndarray):
+        return None
+    cdef cnp.ndarray found, x = o
     cdef npy_intp n = cnp.PyArray_SIZE(x), count = cnp.PyArray_SIZE(shares), i
-    cdef cnp.ndarray found
     cdef const double* data = <const double*>cnp.PyArray_DATA(x)
     cdef const double* at = <const double*>cnp.PyArray_DATA(shares)
     cdef double* to

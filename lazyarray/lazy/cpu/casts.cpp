@@ -298,6 +298,27 @@ void fill(char* out, const char* in, npy_intp n) {
     }
 }
 
+// memmove, but for one case. For some KiB to 1 MiB glibc takes `rep movsb`, which on AMD's Zen 4 is ten times slower
+// if the bytes go a few bytes ahead, modulo a page (8 MB in runs of 32 KiB, 4 bytes on: 2.3 ms; 4 bytes back: 0.23).
+// Such shifts are common: np.roll(x, 1), x[1:] = y[:-1].
+inline void move(char* out, const char* in, npy_intp bytes) {
+    constexpr npy_intp kRun = 64, kLeast = 1024;
+    const uintptr_t ahead = (reinterpret_cast<uintptr_t>(out) - reinterpret_cast<uintptr_t>(in)) % 4096;
+    const bool apart = in + bytes <= out || out + bytes <= in;
+    if (bytes < kLeast || !apart || ahead == 0 || ahead >= kRun) {
+        std::memmove(out, in, bytes);
+        return;
+    }
+    npy_intp i = 0;
+    for (; i + kRun <= bytes; i += kRun) {
+        char block[kRun];
+        std::memcpy(block, in + i, kRun);
+        std::memcpy(out + i, block, kRun);
+        __asm__ volatile("" ::: "memory");  // else compilers make a call of memcpy of the loop
+    }
+    std::memcpy(out + i, in + i, bytes - i);
+}
+
 // Moves bytes, padding included, by way of a block: in and out may be the same memory.
 template <npy_intp size>
 void copy(char** args, npy_intp const* dimensions, npy_intp const* steps, void*) {
@@ -305,7 +326,7 @@ void copy(char** args, npy_intp const* dimensions, npy_intp const* steps, void*)
     const char* in = args[0];
     char* out = args[1];
     if (in_step == size && out_step == size) {
-        if (n > 0) std::memmove(out, in, n * size);
+        if (n > 0) move(out, in, n * size);
         return;
     }
     if (in_step == 0 && out_step == size && n > 0) {

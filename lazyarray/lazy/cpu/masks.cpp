@@ -33,9 +33,22 @@ npy_intp count_true(const char* mask, npy_intp n) {
   return count;
 }
 
+// Calls body(i) for each true one, in order: of eight bytes it looks only at those that aren't zero.
+template <class Body>
+void each_true(const char* mask, npy_intp n, Body body) {
+  npy_intp i = 0;
+  for (; i + 8 <= n; i += 8)
+    for (uint64_t w = eight(mask + i); w;) {
+      const int byte = __builtin_ctzll(w) / 8;
+      body(i + byte);
+      w &= ~(uint64_t(0xff) << (8 * byte));
+    }
+  for (; i < n; ++i)
+    if (mask[i]) body(i);
+}
+
 void places_of_true(const char* mask, npy_intp n, npy_intp* to) {
-  for (npy_intp i = 0; i < n; ++i)
-    if (mask[i]) *to++ = i;
+  each_true(mask, n, [&](npy_intp i) { *to++ = i; });
 }
 
 // As gufuncs', over contiguous memory; core dimensions n and how many are true.
@@ -69,12 +82,11 @@ void place_loop(char** args, const npy_intp* dims, const npy_intp*, void*) {
   const char* mask = args[0];
   const T* from = reinterpret_cast<const T*>(args[1]);
   T* to = reinterpret_cast<T*>(args[2]);
-  const npy_intp n = dims[1], step = dims[2] != 1;
-  for (npy_intp i = 0; i < n; ++i)
-    if (mask[i]) {
-      to[i] = *from;
-      from += step;
-    }
+  const npy_intp step = dims[2] != 1;
+  each_true(mask, dims[1], [&](npy_intp i) {
+    to[i] = *from;
+    from += step;
+  });
 }
 
 // fill: mask (n), one value, output (n, block): all of a row where the mask is true.
@@ -83,9 +95,8 @@ void fill_loop(char** args, const npy_intp* dims, const npy_intp*, void*) {
   const char* mask = args[0];
   const T value = *reinterpret_cast<const T*>(args[1]);
   T* to = reinterpret_cast<T*>(args[2]);
-  const npy_intp n = dims[1], block = dims[2];
-  for (npy_intp i = 0; i < n; ++i, to += block)
-    if (mask[i]) std::fill_n(to, block, value);
+  const npy_intp block = dims[2];
+  each_true(mask, dims[1], [&](npy_intp i) { std::fill_n(to + i * block, block, value); });
 }
 
 Loop fill_of_size(int size) {

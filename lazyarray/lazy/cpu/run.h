@@ -107,7 +107,7 @@ void where_loop(char** args, npy_intp const* dimensions, npy_intp const* steps, 
   char* out = args[3];
   const npy_intp n = dimensions[0];
   constexpr npy_intp size = sizeof(T);
-  if constexpr (size <= 8) {
+  if constexpr (size <= 16) {
     auto dense = [&](int k) { return steps[k] == size || steps[k] == 0; };
     if (n > 0 && steps[0] == 1 && dense(1) && dense(2) && steps[3] == size) {
       const T *tx = reinterpret_cast<const T*>(x), *ty = reinterpret_cast<const T*>(y);
@@ -115,25 +115,19 @@ void where_loop(char** args, npy_intp const* dimensions, npy_intp const* steps, 
       if (y == out && steps[2] && (x != out || !steps[1])) {
         if (steps[1]) where_into<true>(c, tx, to, n);
         else where_into<false>(c, tx, to, n);
-        return;
+      } else if (steps[1] && steps[2]) {
+        where_run<true, true>(c, tx, ty, to, n);
+      } else if (steps[1]) {
+        where_run<true, false>(c, tx, ty, to, n);
+      } else if (steps[2]) {
+        where_run<false, true>(c, tx, ty, to, n);
+      } else {
+        where_run<false, false>(c, tx, ty, to, n);
       }
-      if (steps[1] && steps[2]) where_run<true, true>(c, tx, ty, to, n);
-      else if (steps[1]) where_run<true, false>(c, tx, ty, to, n);
-      else if (steps[2]) where_run<false, true>(c, tx, ty, to, n);
-      else where_run<false, false>(c, tx, ty, to, n);
       return;
     }
   }
-  const bool in_place = y == out && steps[2] == steps[3] && steps[0] == 1;
   for (npy_intp i = 0; i < n; ++i) {
-    if (in_place && i % 8 == 0 && i + 8 <= n) {
-      uint64_t eight;
-      std::memcpy(&eight, c, sizeof eight);
-      if (!eight) {
-        c += 8, x += 8 * steps[1], y += 8 * steps[2], out += 8 * steps[3], i += 7;
-        continue;
-      }
-    }
     std::memcpy(out, *c ? x : y, sizeof(T));
     c += steps[0];
     x += steps[1];
