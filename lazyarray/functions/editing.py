@@ -106,7 +106,7 @@ def repeat(a: ArrayLike, repeats: Any, axis: int | None = None) -> NDArray:
         given = _layout.values(repeats, "repeat()") if isinstance(repeats, Tensor) else repeats
         counts = np.array(given).astype(np.intp)
         times = counts.item() if counts.size == 1 else 0
-        if counts.shape == x.shape[axis : axis + 1] and _whole(given) and counts.min() >= 0:
+        if counts.shape == x.shape[axis : axis + 1] and _whole(given) and not (counts < 0).any():
             total = int(counts.sum())
         else:  # NumPy's own errors, and the length: on one byte an entry
             total = np.repeat(np.zeros(x.shape[axis], bool), given).size

@@ -154,7 +154,7 @@ cdef class MatMul(Row):
         instr.core_steps[5] = 0 if vb else lo.strides()[ndim - 1]
         instr.bytes = target.v.layout.size() * target.v.itemsize()
         instr.overwrites = covers_chunk(&target.v)
-        instr.cost_ns = 100 + <double>space.size() * n * m * kk * k.cost
+        instr.cost_ns = 70 + <double>space.size() * (30 + <double>n * m * kk * k.cost)  # each is a call of BLAS's
         emit(instr)
         if out is None:
             return returned(result)
