@@ -97,18 +97,18 @@ template <class Of, npy_intp rows>
 }
 
 template <class Of, npy_intp rows>
-void plain(const typename Of::Sum* left, const typename Of::Sum* right, npy_intp k, typename Of::Sum (*to)[kColumns<Of>]) {
+void tile_plain(const typename Of::Sum* left, const typename Of::Sum* right, npy_intp k, typename Of::Sum (*to)[kColumns<Of>]) {
   tile<Of, rows>(left, right, k, to);
 }
 #if defined(__x86_64__)
 template <class Of, npy_intp rows>
-[[gnu::target("avx2")]] void wide(const typename Of::Sum* left, const typename Of::Sum* right, npy_intp k,
+[[gnu::target("avx2")]] void tile_wide(const typename Of::Sum* left, const typename Of::Sum* right, npy_intp k,
                                   typename Of::Sum (*to)[kColumns<Of>]) {
   tile<Of, rows>(left, right, k, to);
 }
 // Has a product of 64-bit integers.
 template <class Of, npy_intp rows>
-[[gnu::target("avx512f,avx512dq,avx512bw,avx512vl,prefer-vector-width=512")]] void widest(
+[[gnu::target("avx512f,avx512dq,avx512bw,avx512vl,prefer-vector-width=512")]] void tile_widest(
     const typename Of::Sum* left, const typename Of::Sum* right, npy_intp k, typename Of::Sum (*to)[kColumns<Of>]) {
   tile<Of, rows>(left, right, k, to);
 }
@@ -123,10 +123,10 @@ using Tile = void (*)(const typename Of::Sum*, const typename Of::Sum*, npy_intp
 template <class Of, npy_intp rows>
 Tile<Of> best() {
 #if defined(__x86_64__)
-  if (has_widest()) return widest<Of, rows>;
-  if (lines::has_wide()) return wide<Of, rows>;
+  if (has_widest()) return tile_widest<Of, rows>;
+  if (lines::has_wide()) return tile_wide<Of, rows>;
 #endif
-  return plain<Of, rows>;
+  return tile_plain<Of, rows>;
 }
 
 template <class Of>
