@@ -178,11 +178,11 @@ SAMPLES = {
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_counted_as_numpy_counts(kind, dtype):
     # Blocks of 65,536 weights are added up by themselves; 50,000 doubles are counted at the call.
-    for n in (1, 1000, 4096, 4097, 50_000, 50_001, 65_537):
+    for n in (1, 1000, 4097, 50_001, 65_537):
         with np.errstate(all="ignore"):
             x = SAMPLES[kind](n).astype(dtype)
         weights = rng.random(n)
-        for bins in (1, 3, 10, 1000):
+        for bins in (1, 10, 1000):
             for limits in (None, (0, 1), (-5.5, 7), (0.1, 0.9), (np.float32(0), np.float32(3))):
                 try:
                     want = np.histogram(x, bins, limits)
