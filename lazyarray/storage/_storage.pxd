@@ -10,6 +10,7 @@ cdef extern from "storage/pool.h" namespace "lazyarray" nogil:
         uint64_t in_use, cached, peak, limit, hits, misses
 
     void warm_heap()
+    void trim_heap()
 
     const size_t kMapped "lazyarray::MemoryPool::kMapped"
 

@@ -49,7 +49,7 @@ def pool_stats(Device ctx=None):
 
 
 def trim(Device ctx=None):
-    """Gives the cached memory of ``ctx`` back to the system.
+    """Gives the cached memory of ``ctx`` back to the system, and what the C library keeps of NumPy's.
 
     Args:
         ctx: the device; None: ``cpu(0)``.
@@ -59,6 +59,7 @@ def trim(Device ctx=None):
     cdef MemoryPool* pool = _pool_of(ctx)
     with nogil:  # it may wait for a device
         pool.trim()
+        trim_heap()
     graveyard().sweep()
 
 check_methods(globals())

@@ -1,11 +1,21 @@
 // MemoryPool: a device's memory, in size classes, reused before the system is asked again.
 #include "storage/pool.h"
 
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
+
 namespace lazyarray {
 
 void warm_heap() {
   void* volatile p = std::malloc(PoolPolicy::heap);  // volatile: else the compiler leaves both out
   std::free(p);
+}
+
+void trim_heap() {
+#ifdef __GLIBC__
+  malloc_trim(0);
+#endif
 }
 
 bool MemoryPool::take_in(size_t bytes) {

@@ -52,6 +52,8 @@ struct PoolPolicy {
 // elements: 45 ms, and 27). This frees one of PoolPolicy::heap, of which no page was touched. A program that
 // sets glibc's thresholds by itself keeps them.
 void warm_heap();
+// Has it give back what it keeps.
+void trim_heap();
 
 // Size classes: multiples of 64 bytes up to 1 KiB, then four per power of two, so at most a
 // quarter is wasted. Nothing is allocated ahead; what is freed stays cached: see PoolPolicy.
