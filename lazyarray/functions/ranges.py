@@ -260,7 +260,14 @@ def linspace(
 def _step(start: Any, stop: Any, num: int, endpoint: bool) -> Any:
     parts = num - 1 if endpoint else num
     if isinstance(start, Tensor) or isinstance(stop, Tensor):
-        return (stop - start) / parts if parts > 0 else (stop - start) * math.nan
+        if parts <= 0:
+            return math.nan
+        # Integers wrap in a difference, and bools have none.
+        last, first = [
+            np.asarray(e) * 1.0 if isinstance(e, (list, tuple, np.ndarray)) else e * 1.0
+            for e in (stop, start)
+        ]
+        return (last - first) / parts
     if parts < 2:
         return np.linspace(start, stop, num, endpoint=endpoint, retstep=True)[1]
     ends = [np.array(e) if isinstance(e, (list, tuple)) else e for e in (stop, start)]

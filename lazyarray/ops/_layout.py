@@ -97,7 +97,7 @@ def deliver(
     if out is None:
         return result
     out = out_array(out)
-    if not (broadcasts and _fits(result.shape, out.shape)):
+    if not (broadcasts and fits(result.shape, out.shape)):
         check_shape(out, result.shape, name)
     source, target = (out.dtype, result.dtype) if back else (result.dtype, out.dtype)
     rule = back or "same_kind"
@@ -117,7 +117,8 @@ def check_shape(out: NDArray, shape: Shape, name: str) -> None:
         )
 
 
-def _fits(shape: tuple[int, ...], into: tuple[int, ...]) -> bool:
+def fits(shape: Shape, into: Shape) -> bool:
+    """Whether a result of the shape may be written into an array of the other, as ufuncs do."""
     try:
         return np.broadcast_shapes(shape, into) == into
     except ValueError:

@@ -121,7 +121,7 @@ cdef Tensor picked_rows(Tensor x, Tensor mask):
     None if it's not, and where those axes don't lie in C order: NumPy's result has them as they lie.
     """
     cdef Tensor still, places, rows
-    cdef npy_intp n, count
+    cdef npy_intp n, count, step
     cdef int i, many = mask.v.layout.ndim
     if not leads(mask, x, 0) or x.v.layout.size() == 0:
         return None
@@ -143,10 +143,12 @@ cdef Tensor picked_rows(Tensor x, Tensor mask):
     rows = view_of(x)
     rows.v.layout.resize(x.v.layout.ndim - many + 1)
     rows.v.layout.shape()[0] = n
-    rows.v.layout.strides()[0] = x.v.layout.strides()[many - 1]
-    for i in range(many, x.v.layout.ndim):
+    step = x.v.itemsize()  # not that of axis many - 1: one of length one may have any
+    for i in range(x.v.layout.ndim - 1, many - 1, -1):
         rows.v.layout.shape()[i - many + 1] = x.v.layout.shape()[i]
         rows.v.layout.strides()[i - many + 1] = x.v.layout.strides()[i]
+        step *= x.v.layout.shape()[i]
+    rows.v.layout.strides()[0] = step
     return gather(rows, places, 0, 0)
 
 

@@ -403,8 +403,8 @@ def sole_out(out):
     return None if out is None else out_array(out)
 
 
-cdef int check_out_dtype(object ufunc, Tensor out, int dtype) except -1:
-    """That a result of `dtype` may be written into `out`."""
+cdef int check_out_dtype(object ufunc, Tensor out, int dtype, int place=0) except -1:
+    """That a result of `dtype` may be written into `out`, the ufunc's operand number `place`."""
     if dtype != out.v.dtype and not np.can_cast(np_dtype(dtype), np_dtype(out.v.dtype),
                                                 "same_kind"):
         try:
@@ -414,7 +414,7 @@ cdef int check_out_dtype(object ufunc, Tensor out, int dtype) except -1:
                 f"Cannot cast ufunc {ufunc.__name__!r} output from {np_dtype(dtype)!r} to "
                 f"{np_dtype(out.v.dtype)!r} with casting rule 'same_kind'") from None
         raise _UFuncOutputCastingError(ufunc, "same_kind", np_dtype(dtype),
-                                       np_dtype(out.v.dtype), 0)
+                                       np_dtype(out.v.dtype), place)
     return 0
 
 

@@ -156,11 +156,11 @@ cdef class Ufunc(UfuncMethods):
         if out is not None:
             same_device(t, out)
             check_out_shape(out, &t.v.layout, views, 1)
-            if not r.kernel.any_order and written_under(t, out):  # see binary()
-                return self.python((a,), out, {})
-            if self.bad_strided and not contiguous(out):
+            if self.bad_strided and (not contiguous(out) or out.v.dtype != r.outputs[0]):
                 assign(out, self.unary(t, None))
                 return out
+            if not r.kernel.any_order and written_under(t, out):  # see binary()
+                return self.python((a,), out, {})
             if numpys_steps(self, r, &out.v.layout, &given.v, NULL, out):
                 return self.python((a,), out, {})
             if out.v.dtype != r.outputs[0]:
@@ -427,12 +427,12 @@ cdef class Ufunc(UfuncMethods):
         if out is Ellipsis:
             return tuple([writable(r) for r in results])
         own = shape = shape_tuple(&(<Tensor>results[0]).v)
-        for o, r in zip(out, results):  # every error before the first write
+        for place, (o, r) in enumerate(zip(out, results), self.nin):  # every error before the first write
             if o is None:
                 continue
             to, result = out_array(o), r
             same_device(result, to)
-            check_out_dtype(self.ufunc, to, result.v.dtype)
+            check_out_dtype(self.ufunc, to, result.v.dtype, place)
             views[0] = &result.v
             check_out_shape(to, &result.v.layout, views, 1)
             shape = np.broadcast_shapes(shape, shape_tuple(&to.v))

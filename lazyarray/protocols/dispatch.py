@@ -20,7 +20,7 @@ from lazyarray.lazy._lazy import Tensor, Unheld
 from lazyarray.ops import _rows, hosts
 from lazyarray.ops._layout import device_of, values
 from lazyarray.protocols import ufunc_methods
-from lazyarray.protocols.ufunc_methods import ROWS, deliver
+from lazyarray.protocols.ufunc_methods import ROWS, deliver, deliver_each
 
 
 def _no_counterpart(name: str) -> TypeError:
@@ -89,7 +89,7 @@ def _call(
     rest = kwargs.get("where", True), kwargs.get("casting", "same_kind")
     if not isinstance(results, tuple):
         return deliver(results, outs[0], *rest)
-    return tuple([deliver(r, o, *rest) for r, o in zip(results, outs, strict=True)])
+    return deliver_each(results, outs, *rest)
 
 
 # ---- functions ----------------------------------------------------------------------------------

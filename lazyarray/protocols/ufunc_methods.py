@@ -41,17 +41,39 @@ def deliver(result: NDArray, out: Any, where: Any = True, casting: Any = "same_k
     """``result`` written into ``out``; a NumPy array is written at once, so this waits."""
     if out is None:
         return result
-    if not np.can_cast(result.dtype, out.dtype, casting):
-        raise TypeError(
-            f"Cannot cast ufunc output from {result.dtype!r} to {out.dtype!r} with casting rule "
-            f"{casting!r}"
-        )
+    _refuse(result, out, casting)
     if isinstance(out, Tensor):
         result = result if where is True else _rows.select(where, result, out)
         return _layout.deliver(result, out, "a ufunc", broadcasts=True, back="unsafe")
     mask = where if where is True else _layout.values(where, "out= of NumPy")
     np.copyto(out, _layout.values(result, "out= of NumPy"), casting=casting, where=mask)
     return out
+
+
+def deliver_each(
+    results: tuple[NDArray, ...],
+    outs: tuple[Any, ...],
+    where: Any = True,
+    casting: Any = "same_kind",
+) -> tuple[Any, ...]:
+    """Each of several results as by :func:`deliver`; all errors come before the first write."""
+    pairs = list(zip(results, outs, strict=True))
+    for result, out in pairs:
+        if out is not None:
+            _refuse(result, out, casting)
+    return tuple([deliver(result, out, where, casting) for result, out in pairs])
+
+
+def _refuse(result: NDArray, out: Any, casting: Any) -> None:
+    if not np.can_cast(result.dtype, out.dtype, casting):
+        raise TypeError(
+            f"Cannot cast ufunc output from {result.dtype!r} to {out.dtype!r} with casting rule "
+            f"{casting!r}"
+        )
+    if not _layout.fits(result.shape, out.shape):
+        _layout.check_shape(out, result.shape, "a ufunc")
+    if not out.flags.writeable:
+        raise ValueError("output array is read-only")
 
 
 def _only(out: Any) -> Any:
@@ -124,7 +146,7 @@ def call(ufunc: np.ufunc, *inputs: Any, out: Any = None, where: Any = True, **kw
     if ufunc.nout == 1:
         return deliver(results, _only(out), where, casting)
     outs = out or (None,) * ufunc.nout
-    return tuple([deliver(r, o, where, casting) for r, o in zip(results, outs, strict=True)])
+    return deliver_each(results, outs, where, casting)
 
 
 def _key(scalar: Any) -> Hashable:

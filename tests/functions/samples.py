@@ -16,6 +16,9 @@ BASES = [
     FLOATS.astype("f4")[0],
     FLOATS.astype("e")[0],
     FLOATS[0, 0],
+    FLOATS[:, 2][:, None],  # axes of length one have any step
+    FLOATS[::7, :, 2::6],
+    FLOATS[1, :, 0][:, None, None],
     FLOATS + 1j * FLOATS[::-1],
     np.array(2.5),
     np.zeros((0, 3)),

@@ -117,6 +117,29 @@ def test_set(key):
                 assert x.var.version > version
 
 
+@pytest.mark.parametrize("n", [6, 300, 20_000])
+@pytest.mark.parametrize(
+    "view",
+    ["[:, None, None]", "[:, None, :]", "[::3, None, :2]", "[:, 3:4, None]", "[:, 1, None, None]"],
+)
+def test_axes_of_length_one_have_any_step(n, view):
+    base = rng.random((n, 8))
+    keys = ["m", "m, ..., 0", "i", "i, 0", "None, m", "m[:, 0]", "m[:, 0], 0", "..., [0, 0]"]
+    for later in (False, True):
+        a, x = base.copy(), la.array(base)
+        a, x = (eval(f"v{view}", {"v": v + 1 if later else v}) for v in (a, x))
+        picked = rng.random(a.shape[:2]) < 0.4
+        places = rng.integers(0, len(a), 9)
+        for key in keys:
+            want = eval(f"a[{key}]", {"a": a, "m": picked, "i": places})
+            ours = {"a": x, "m": la.array(picked), "i": la.array(places)}
+            np.testing.assert_array_equal(eval(f"a[{key}]", ours).asnumpy(), want)
+            for text in (f"a[{key}] = 7", f"a[{key}] += 2", f"a[{key}] = a[{key}] * 2"):
+                exec(text, {"a": a, "m": picked, "i": places})
+                exec(text, ours)
+                np.testing.assert_array_equal(x.asnumpy(), a)
+
+
 @pytest.mark.parametrize("key", BAD_KEYS, ids=str)
 def test_set_errors(key):
     with pytest.raises(Exception) as want:

@@ -7,6 +7,8 @@ import pytest
 
 import lazyarray as la
 
+from ..ops.compare import pending
+
 
 def test_ranges_of_arrays_are_asynchronous_inputs():
     start, stop = la.array([0.0, 1.0]), la.array([2.0, 5.0])
@@ -46,6 +48,31 @@ def test_the_step_of_a_line(start, stop):
         for g, w in zip(got, want, strict=True):
             g = np.asarray(g)
             assert g.dtype == np.asarray(w).dtype and g.tobytes() == np.asarray(w).tobytes()
+
+
+@pytest.mark.parametrize(
+    ("start", "stop"),
+    [
+        (np.uint8([5, 200]), 3),
+        (7, np.uint8([5, 200])),
+        (np.int8([100, -100]), np.int8([-100, 100])),
+        (np.array([True, False]), 3.5),
+        ([1, 2], np.array([0, 1], "i2")),
+        (np.float32([1, 2]), 3),
+    ],
+)
+def test_the_step_between_arrays_does_not_wrap(start, stop):
+    ends = [la.array(e) if isinstance(e, np.ndarray) else e for e in (start, stop)]
+    for num in (1, 5):
+        want = np.linspace(start, stop, num, retstep=True)
+        with pending(*[e for e in ends if isinstance(e, la.NDArray)]):
+            got = la.linspace(*ends, num, retstep=True)
+        for g, w in zip(got, want, strict=True):
+            if isinstance(w, float):
+                assert num == 1 and math.isnan(w) and math.isnan(g)
+                continue
+            assert g.dtype == w.dtype
+            np.testing.assert_array_equal(g.asnumpy(), w)
 
 
 def test_a_range_of_more_than_memory_has():

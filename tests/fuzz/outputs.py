@@ -34,7 +34,11 @@ OF_ALL = (
     "xp.round({x}, 1, OUT)", "xp.around({x}, -1, out=OUT)", "{x}.round(2, OUT)",
     "xp.round({x}, 0, OUT)", "xp.clip({x}, 0, 2, OUT)", "{x}.clip(None, 1, out=OUT)",
     "xp.rint({x}, OUT)", "xp.square({x}, out=(OUT,))", "xp.isposinf({x}, OUT)",
-    "xp.divmod({x}, 3, out=(None, OUT))[1]", "xp.add({x}, {x}, out=OUT, casting='unsafe')",
+    "xp.divmod({x}, 3, out=(None, OUT))[1]", "xp.modf({x}, out=(OUT, xp.zeros_like({x})))[0]",
+    "xp.divmod({x}, 3, out=(xp.zeros_like({x}), OUT))[1]",
+    "xp.frexp({x}, OUT, xp.ones({x}.shape, int))[0]",
+    "xp.modf({x}, OUT, xp.zeros({x}.shape[::-1], {x}.dtype).T)[1]",
+    "xp.add({x}, {x}, out=OUT, casting='unsafe')",
     "xp.multiply({x}, {x}, out=OUT, where={x} > 1)", "xp.add({x}, 1, out=OUT, dtype='f4')",
     "xp.subtract({x}, {x}, OUT, casting='unsafe', dtype='f8')",
 )  # fmt: skip

@@ -11,7 +11,7 @@ from typing import Any, Self
 
 import numpy as np
 
-ORDERS = ("C", "F", "reversed", "strided", "offset")
+ORDERS = ("C", "F", "reversed", "strided", "offset", "inserted")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -35,6 +35,8 @@ class Input:
             shape = (*shape[:-1], shape[-1] * 2)
         elif self.order == "offset":
             shape = (math.prod(shape) + 3,)
+        elif self.order == "inserted":
+            shape = tuple(n for n in shape if n != 1)
         return np.asarray(self._drawn(rng, dtype, shape))
 
     def view(self, base: Any) -> Any:
@@ -48,6 +50,8 @@ class Input:
             return base[..., ::2]
         if self.order == "offset":
             return base[3:].reshape(self.shape)
+        if self.order == "inserted":  # axes of length one have a step of zero
+            return base[tuple(None if n == 1 else slice(None) for n in self.shape)]
         return base
 
     def _drawn(self, rng: np.random.Generator, dtype: np.dtype, shape: tuple[int, ...]) -> Any:

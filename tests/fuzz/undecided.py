@@ -20,6 +20,7 @@ def undecided(text: str, names: Mapping[str, Any]) -> bool:
     * A function of two operands has other last bits over one that goes backwards, unless NumPy
       copies it to a buffer, which it may do where it casts the other one.
     * A view of wider elements is NumPy's array where they are not aligned.
+    * A search in what is not sorted ends anywhere: it begins where the last one ended.
     """
     tree = ast.parse(text)
     found = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and _is_read(node)}
@@ -35,6 +36,10 @@ def undecided(text: str, names: Mapping[str, Any]) -> bool:
             with contextlib.suppress(TypeError, ValueError):
                 if not _value(node, names).flags.aligned:
                     return True
+        elif node.func.attr == "searchsorted":
+            x = np.asarray(_value(node.args[0], names))
+            if not np.array_equal(x, np.sort(x), equal_nan=x.dtype.kind in "fc"):
+                return True
         elif node.func.attr in BY_STEPS:
             values = [np.asarray(_value(x, names)) for x in node.args[:2]]
             steps = [n for x in values if x.ndim for n in x.strides]

@@ -55,10 +55,11 @@ int CpuBackend::pass(Executor& executor, const FusedPlan& fused, Instr* const* i
   }
   for (size_t m = 0; m < n; ++m)
     // It would write into the target of a copy that is not made: then one after the other.
-    if (const int copy = plan.members[m].copied_by; copy >= 0 && runs[m] && !runs[copy]) {
-      for (size_t i = 0; i < n; ++i) executor.step(*instrs[i]);
-      return 1;
-    }
+    for (int copy : plan.members[m].copied_by)
+      if (copy >= 0 && runs[m] && !runs[copy]) {
+        for (size_t i = 0; i < n; ++i) executor.step(*instrs[i]);
+        return 1;
+      }
   int threads = 0;
   std::unique_ptr<Pass> pass;
   if (any) {

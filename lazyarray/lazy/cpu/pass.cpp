@@ -38,8 +38,8 @@ Pass::Pass(Runtime& rt, const Plan& plan, Instr* const* instrs, const uint8_t* r
     int constant = 0;
     for (int k = 0; k < in.nop; ++k) {
       char*& base = base_[m * kPassOps + k];
-      const bool copied = member.where[k] == Member::kCopyTarget && member.copied_by >= 0;
-      const Operand& o = copied ? instrs[member.copied_by]->ops[1] : in.ops[k];
+      const bool copied = member.copied_by[k] >= 0;
+      const Operand& o = copied ? instrs[member.copied_by[k]]->ops[1] : in.ops[k];
       if (!o.chunk) base = in.constants[constant++];
       else if (copied || member.where[k] == Member::kMemory) base = o.chunk->data + o.offset;
     }

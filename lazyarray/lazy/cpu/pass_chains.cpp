@@ -12,7 +12,7 @@ static int heard(const Instr& in) {
 const Chunk* Pass::chunk_at(const Place& p) const {
   const Member& m = plan_.members[p.member];
   if (m.where[p.op] == Member::kMemory) return instrs_[p.member]->ops[p.op].chunk;
-  return m.where[p.op] == Member::kCopyTarget && m.copied_by >= 0 ? instrs_[m.copied_by]->ops[1].chunk : nullptr;
+  return m.copied_by[p.op] >= 0 ? instrs_[m.copied_by[p.op]]->ops[1].chunk : nullptr;
 }
 
 // In a program, what ends and what begins may have the same memory (MemoryPlan): chunks that the plan takes for two.

@@ -48,7 +48,8 @@ template struct NestOf<kPlaces>;
 
 bool Plan::writes_early() const {
   for (const Member& m : members)
-    if (m.copied_by >= 0) return true;
+    for (int copy : m.copied_by)
+      if (copy >= 0) return true;
   return false;
 }
 

@@ -1,5 +1,6 @@
 // Plan: how a fused pass goes over its tiles.
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -43,7 +44,7 @@ struct Member {
   Role role = MAP;
   int nop = 0;
   int where[kPassOps];             // an offset into the scratch, or one of the above
-  int copied_by = -1;              // a later copy (a member) into whose target this one writes itself
+  int copied_by[kPassOps];         // of a result: a later copy (a member) into whose target it is written; or -1
   npy_intp outer[kPassOps][kAxes] = {};  // steps over the axes up to the one that tiles cut
   Nest nest;                       // of a tile: MAP all axes, else those of the rows
   npy_intp walk[kPassOps][kAxes] = {};   // WALK: the steps over Plan::walk's axes
@@ -53,6 +54,8 @@ struct Member {
   int partial = -1;                // TREE: which of the pass's
   bool cuts_kept = false;          // COLUMNS: tiles cut what is kept
   int rows_begin = 0, rows_end = 0;  // COLUMNS: the axes that are reduced
+
+  explicit Member(int operands = 0) : nop(operands) { std::fill_n(copied_by, kPassOps, -1); }
 };
 
 // An operand of a chain: one of an instruction's.

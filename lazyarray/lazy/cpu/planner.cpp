@@ -280,8 +280,7 @@ Member Planner::member(Plan& p, const Stage& stage, size_t number, int level) {
   const Form& form = stage.form;
   Instr& in = *stage.instrs[number];
   if (p.walk.n) return on_line(p, stage, in);
-  Member m;
-  m.nop = in.nop;
+  Member m(in.nop);
   MemberSteps& mine = steps_[tier().on ? number : 0];
   mine = {};
   npy_intp(&steps)[kPassOps][kAxes] = mine.of;
@@ -300,7 +299,7 @@ Member Planner::member(Plan& p, const Stage& stage, size_t number, int level) {
       Instr& copy = *stage.instrs[lives_[life_of_[id(c)]].copied_by];
       m.where[k] = Member::kCopyTarget;
       if (k < in.nin) m.role = Member::NOTHING;  // it is that copy
-      else m.copied_by = lives_[life_of_[id(c)]].copied_by;
+      else m.copied_by[k] = lives_[life_of_[id(c)]].copied_by;
       note_walk(mine, copy, 1, k);
       spread(form.axes, std::max(0, level - shift), copy.ndim, copy.shape(), copy.strides(1), steps[k] + shift);
       if (panels_ > 1) steps[k][0] = steps[k][panel_axis_] * p.axes.shape[panel_axis_];
@@ -364,8 +363,7 @@ void Planner::note_walk(MemberSteps& to, Instr& in, int op, int k) {
 Member Planner::on_line(Plan& p, const Stage& stage, Instr& in) {
   const Axes& axes = p.walk;
   const int inner = axes.n - 1;
-  Member m;
-  m.nop = in.nop;
+  Member m(in.nop);
   bool even = true;
   npy_intp steps[kPassOps][kAxes] = {};
   for (int k = 0; k < in.nop; ++k) {
@@ -381,7 +379,7 @@ Member Planner::on_line(Plan& p, const Stage& stage, Instr& in) {
       if (l.copied_by < 0) continue;
       m.where[k] = Member::kCopyTarget;
       if (k < in.nin) m.role = Member::NOTHING;
-      else m.copied_by = l.copied_by;
+      else m.copied_by[k] = l.copied_by;
       from = stage.instrs[l.copied_by];
       op = 1;
     }
