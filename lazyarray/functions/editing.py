@@ -104,9 +104,11 @@ def repeat(a: ArrayLike, repeats: Any, axis: int | None = None) -> NDArray:
         total = x.shape[axis] * times
     else:
         given = _layout.values(repeats, "repeat()") if isinstance(repeats, Tensor) else repeats
-        counts = np.array(given).astype(np.intp)
+        each = np.array(given)
+        counts = each.astype(np.intp)
         times = counts.item() if counts.size == 1 else 0
-        if counts.shape == x.shape[axis : axis + 1] and _whole(given) and not (counts < 0).any():
+        whole = each.dtype.kind in "iub"
+        if whole and each.shape == x.shape[axis : axis + 1] and not (counts < 0).any():
             total = int(counts.sum())
         else:  # NumPy's own errors, and the length: on one byte an entry
             total = np.repeat(np.zeros(x.shape[axis], bool), given).size
@@ -211,10 +213,6 @@ def delete(arr: ArrayLike, obj: Any, axis: int | None = None) -> NDArray:
         mini=lambda v: np.delete(v, alike, axis),
         cost=3000 + 0.1 * (x.nbytes if few else 10 * x.nbytes),
     )
-
-
-def _whole(given: Any) -> bool:
-    return np.asarray(given).dtype.kind in "iub"
 
 
 def _are_places(given: Any, least: int, most: int) -> bool:

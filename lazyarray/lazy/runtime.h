@@ -1,5 +1,6 @@
 // Runtime: what running an instruction needs besides its memory, on any backend.
 #pragma once
+#include <algorithm>
 #include <atomic>
 #include <mutex>
 #include <vector>
@@ -32,6 +33,18 @@ struct Crew {
   Engine* engine;
   Operator* op;
   double split_ns, task_ns, call_ns;
+
+  // How many of `length` places, which cost so much in all, make a task of about `task_ns`.
+  npy_intp portion(double cost_ns, npy_intp length) const {
+    const double tasks = std::min(cost_ns / std::max(task_ns, 1.0), 1e6);
+    return std::max<npy_intp>(1, static_cast<npy_intp>(static_cast<double>(length) / std::max(tasks, 1.0)));
+  }
+  // Runs work.work(), which claims tasks until none is left, on as many threads as take part.
+  template <class Work>
+  void share(Work& work, npy_intp tasks) const {
+    engine->share(op, [](void* p) { static_cast<Work*>(p)->work(); }, &work,
+                  static_cast<int>(std::min<npy_intp>(tasks - 1, 1 << 20)));
+  }
 };
 
 // What running an instruction needs of the room above; set once at import.

@@ -102,7 +102,15 @@ def slogdet(a: ArrayLike) -> SlogdetResult:
     x, stack, _ = square(a)
     rules = (adjoints.slogdet,)
     shapes: list[Shape] = [stack, stack]
-    return SlogdetResult(*record("slogdet", np.linalg.slogdet, [x], shapes, gradient=rules))
+    found = record(
+        "slogdet",
+        np.linalg.slogdet,
+        [x],
+        shapes,
+        gradient=rules,
+        shared=False,  # as det: see ops/lapack.py
+    )
+    return SlogdetResult(*found)
 
 
 # ---- decompositions ----------------------------------------------------------------------------

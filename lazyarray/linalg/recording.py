@@ -36,11 +36,12 @@ def record(
     key: Hashable = (),
     mini: Callable[..., Any] | None = None,
     gradient: Sequence[Callable[..., Any] | None] = (),
+    shared: bool = True,
 ) -> Any:
     """One instruction that calls NumPy, whose LAPACK lets go of the GIL.
 
     ``mini`` stands in for ``function`` on miniatures, which are made regular; ``gradient`` is
-    ``gil_op``'s.
+    ``gil_op``'s. Threads share a large stack of small matrices if ``shared``.
     """
     small = mini or function
     return gil_op(
@@ -52,21 +53,20 @@ def record(
         mini=lambda *arrays: small(*map(regular, arrays)),
         cost=10_000 + inputs[0].size * min(inputs[0].shape[-2:], default=1),
         gradient=gradient,
-        cut=_by_matrices(name, inputs, shapes if isinstance(shapes, list) else [shapes]),
+        cut=_by_matrices(inputs, len(shapes) if isinstance(shapes, list) else 1)
+        if shared
+        else None,
     )
 
 
-def _by_matrices(name: str, inputs: Sequence[NDArray], shapes: Sequence[Shape]) -> Cut | None:
+def _by_matrices(inputs: Sequence[NDArray], results: int) -> Cut | None:
     """A function of one stack of matrices may be called for some of them, if none is large.
 
-    BLAS itself has threads for large ones. ``slogdet`` is left whole as ``det`` is (ops/lapack.py).
+    BLAS itself has threads for large ones.
     """
-    stack = inputs[0].shape[:-2]
-    axis = widest(stack)
+    axis = widest(inputs[0].shape[:-2])
     large = math.prod(inputs[0].shape[-2:]) > _SMALL_MATRIX
-    if len(inputs) > 1 or axis is None or large or name == "slogdet":
-        return None
-    return (axis,) * (1 + len(shapes))
+    return None if len(inputs) > 1 or axis is None or large else (axis,) * (1 + results)
 
 
 def matrices(a: Any) -> tuple[NDArray, Shape, int, int]:

@@ -200,24 +200,14 @@ cdef enum:
     _FEW_PICKED = 16
 
 
-cdef int few_indices(object picked, npy_intp n, npy_intp* at) except -1:
+cdef int few_indices(Tensor index, npy_intp n, npy_intp* at) except -1:
     """How many indices of an axis of ``n``, which are there, from 0 on; 0 if they are many, or may be wrong."""
-    cdef Tensor t
-    cdef npy_intp k
-    cdef int count = 0, i
-    if isinstance(picked, Tensor):
-        t = <Tensor>picked
-        if t.v.dtype != D_IL or t.v.layout.ndim != 1 or t.v.layout.shape()[0] > _FEW_PICKED or not t.v.at_hand() \
-                or not contiguous(t) or not t.v.on_host():
-            return 0
-        count = <int>t.v.layout.shape()[0]
-        memcpy(at, t.v.elements(), count * sizeof(npy_intp))
-    else:
-        if picked.ndim != 1 or len(picked) > _FEW_PICKED or picked.dtype.kind not in "iu":
-            return 0
-        for k in picked.tolist():
-            at[count] = k
-            count += 1
+    cdef int count, i
+    if index.v.dtype != D_IL or index.v.layout.ndim != 1 or index.v.layout.shape()[0] > _FEW_PICKED \
+            or not index.v.at_hand() or not contiguous(index) or not index.v.on_host():
+        return 0
+    count = <int>index.v.layout.shape()[0]
+    memcpy(at, index.v.elements(), count * sizeof(npy_intp))
     for i in range(count):
         if not -n <= at[i] < n:
             return 0
@@ -225,30 +215,41 @@ cdef int few_indices(object picked, npy_intp n, npy_intp* at) except -1:
     return count
 
 
-cdef Tensor columns_picked(Tensor x, object picked, int axis):
-    """The same for few indices that are there: each a copy of a view. None for any others."""
+cdef Tensor index_outermost(Tensor x, int n, const npy_intp* shape, int axis, int many):
+    """A new array of x's dtype, in which ``many`` axes from ``axis`` on, an index's, are the outermost in memory."""
+    cdef npy_intp step = x.v.itemsize(), size = 1
+    cdef int i
+    for i in range(n):
+        size *= shape[i]
+    cdef Tensor out = fresh(x.v.dtype, size, x.v.device())
+    out.v.layout.resize(n)
+    memcpy(out.v.layout.shape(), shape, n * sizeof(npy_intp))
+    for i in range(n - 1, -1, -1):
+        if not axis <= i < axis + many:
+            out.v.layout.strides()[i] = step
+            step *= shape[i]
+    for i in range(axis + many - 1, axis - 1, -1):
+        out.v.layout.strides()[i] = step
+        step *= shape[i]
+    return out
+
+
+cdef Tensor columns_picked(Tensor x, Tensor index, int axis):
+    """``x[:, :, index]`` for few indices that are there: each a copy of a view. None for any others."""
     cdef npy_intp at[_FEW_PICKED]
-    cdef npy_intp step = x.v.itemsize()
-    cdef int n = x.v.layout.ndim, i, j
-    cdef Tensor out, to, column
-    if not isinstance(picked, (Tensor, np.ndarray)) or not x.v.layout.size() \
-            or not contiguous(x) or capturing() or recording():
+    cdef npy_intp shape[kMaxDims]
+    cdef int n = x.v.layout.ndim, j
+    cdef Tensor out
+    if not x.v.layout.size() or capturing() or recording():
         return None
-    cdef int count = few_indices(picked, x.v.layout.shape()[axis], at)
+    cdef int count = few_indices(index, x.v.layout.shape()[axis], at)
     if not count:
         return None
-    out = fresh(x.v.dtype, x.v.layout.size() // x.v.layout.shape()[axis] * count, x.v.device())
-    out.v.layout.resize(n)
-    memcpy(out.v.layout.shape(), x.v.layout.shape(), n * sizeof(npy_intp))
-    out.v.layout.shape()[axis] = count
-    for i in range(n - 1, -1, -1):  # the index's axis is outermost
-        if i != axis:
-            out.v.layout.strides()[i] = step
-            step *= x.v.layout.shape()[i]
-    out.v.layout.strides()[axis] = step
+    memcpy(shape, x.v.layout.shape(), n * sizeof(npy_intp))
+    shape[axis] = count
+    out = index_outermost(x, n, shape, axis, 1)
     for j in range(count):
-        to, column = along_axis(out, axis, j, 1), along_axis(x, axis, at[j], 1)
-        assign(to, column)
+        assign(along_axis(out, axis, j, 1), along_axis(x, axis, at[j], 1))
     return out
 
 
@@ -257,13 +258,9 @@ cdef Tensor gathered_behind(Tensor x, tuple key, object picked, int axis):
 
     As NumPy's, the result lies in memory with the index's axes first.
     """
-    cdef int i, n, many
     cdef Tensor index, found, out
     if not is_whole_before(key, axis):
         return None
-    out = columns_picked(x, picked, axis)
-    if out is not None:
-        return out
     if not isinstance(picked, Tensor):
         index = host_index(picked, x.v.layout.shape()[axis], axis, x.v.device())
         if index is None:
@@ -272,23 +269,13 @@ cdef Tensor gathered_behind(Tensor x, tuple key, object picked, int axis):
         index = picked
     if not contiguous(x):
         return None
+    out = columns_picked(x, index, axis)
+    if out is not None:
+        return out
     found = gather(x, index, axis, axis)
     if found is None:
         return None
-    n, many = found.v.layout.ndim, index.v.layout.ndim
-    out = fresh(x.v.dtype, found.v.layout.size(), x.v.device())
-    out.v.layout.resize(n)
-    memcpy(out.v.layout.shape(), found.v.layout.shape(), n * sizeof(npy_intp))
-    cdef npy_intp step = x.v.itemsize()
-    for i in range(n - 1, axis + many - 1, -1):  # what follows the index is innermost, ...
-        out.v.layout.strides()[i] = step
-        step *= found.v.layout.shape()[i]
-    for i in range(axis - 1, -1, -1):
-        out.v.layout.strides()[i] = step
-        step *= found.v.layout.shape()[i]
-    for i in range(axis + many - 1, axis - 1, -1):  # ... the index outermost
-        out.v.layout.strides()[i] = step
-        step *= found.v.layout.shape()[i]
+    out = index_outermost(x, found.v.layout.ndim, found.v.layout.shape(), axis, index.v.layout.ndim)
     assign(out, found)
     return out
 

@@ -107,15 +107,10 @@ void copy_of(char* to, const npy_intp* to_steps, const char* from, const npy_int
       copy_of<T>(to + i * ours, to_steps + 1, from + i * theirs, steps + 1, shape + 1, ndim - 1);
   }
 }
-// Elements of 1, 2, 4 or 8 bytes, as they are; false for others.
-inline bool copy_steps(npy_intp size, char* to, const npy_intp* to_steps, const char* from, const npy_intp* steps,
+// Elements of so many bytes, as they are.
+inline void copy_steps(int size, char* to, const npy_intp* to_steps, const char* from, const npy_intp* steps,
                        const npy_intp* shape, int ndim) {
-  if (size == 8) copy_of<int64_t>(to, to_steps, from, steps, shape, ndim);
-  else if (size == 4) copy_of<int32_t>(to, to_steps, from, steps, shape, ndim);
-  else if (size == 2) copy_of<int16_t>(to, to_steps, from, steps, shape, ndim);
-  else if (size == 1) copy_of<int8_t>(to, to_steps, from, steps, shape, ndim);
-  else return false;
-  return true;
+  of_size(size, [=](auto item) { copy_of<decltype(item)>(to, to_steps, from, steps, shape, ndim); });
 }
 
 }  // namespace lazyarray

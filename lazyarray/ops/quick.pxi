@@ -158,10 +158,11 @@ cdef object quick_frombuffer(PyObject** args, Py_ssize_t n):
 cdef object quick_concatenate(PyObject** args, Py_ssize_t n):
     if n != 1 and n != 2:
         return None
-    cdef object arrays = <object>args[0]
-    if is_sequence(arrays) and list in [type(o) for o in arrays]:
-        arrays = [of_numbers(o, -1) if type(o) is list else o for o in arrays]
-    return join(arrays, <object>args[1] if n == 2 else 0)
+    cdef object arrays = <object>args[0], axis = <object>args[1] if n == 2 else 0
+    found = join(arrays, axis)
+    if found is None and is_sequence(arrays) and list in [type(o) for o in arrays]:
+        found = join([of_numbers(o, -1) if type(o) is list else o for o in arrays], axis)
+    return found
 
 
 cdef object quick_argmax(PyObject** args, Py_ssize_t n):

@@ -29,21 +29,10 @@ cdef Tensor of_arrays(object items):
         if contiguous(t):
             memcpy(out.v.chunk.data + i * nbytes, t.v.elements(), nbytes)
         else:
-            put_in_a_row(out.v.chunk.data + i * nbytes, &t.v)
+            copy_steps(<int>t.v.itemsize(), out.v.chunk.data + i * nbytes, out.v.layout.strides() + 1,
+                       t.v.elements(), t.v.layout.strides(), t.v.layout.shape(), t.v.layout.ndim)
         i += 1
     return written(out)
-
-
-cdef void put_in_a_row(char* to, const View* v) noexcept:
-    """Copies a vector whose elements lie apart."""
-    cdef npy_intp i, n = v.layout.shape()[0], step = v.layout.strides()[0], size = info(v.dtype).size
-    cdef const char* p = v.elements()
-    for i in range(n):
-        if size == 8:
-            (<int64_t*>to)[i] = (<const int64_t*>p)[0]
-        else:
-            memcpy(to + i * size, p, size)
-        p += step
 
 
 cdef Tensor of_columns(object items):

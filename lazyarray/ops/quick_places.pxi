@@ -10,7 +10,7 @@ cdef extern from "ops/places.h" namespace "lazyarray":
         bint within(int, npy_intp, npy_intp) noexcept
     void pick_places(npy_intp, char*, const char*, const Places&, const Layout&) noexcept
     void store_places(npy_intp, char*, const char*, npy_intp, const Places&, const Layout&) noexcept
-    bint copy_steps(npy_intp, char*, const npy_intp*, const char*, const npy_intp*, const npy_intp*, int) noexcept
+    void copy_steps(int, char*, const npy_intp*, const char*, const npy_intp*, const npy_intp*, int) noexcept
 
 
 cdef enum:
@@ -142,8 +142,7 @@ cdef bint stored_now(Tensor to, object value) except -1:
             return True
     elif not put_number(values, value, to.v.dtype):
         return False
-    if not copy_steps(size, to.v.elements(), l.strides(), values, steps, l.shape(), l.ndim):
-        return False
+    copy_steps(<int>size, to.v.elements(), l.strides(), values, steps, l.shape(), l.ndim)
     changed(to.v.chunk)
     return True
 

@@ -255,7 +255,6 @@ cdef bint sort_lines(double* values, const Lines* lines, npy_intp most) except -
 cdef bint many_numbers(Tensor x, object axis, npy_intp few, Lines* lines) noexcept:
     """Whether it is more than a few float64 numbers without gaps, all of one line."""
     cdef npy_intp n = x.v.layout.size()
-    cdef npy_intp at = 0
     lines.outer, lines.length, lines.inner, lines.axis = 1, n, 1, -1
     if axis is not None:
         if type(axis) is not int or x.v.layout.ndim != 1 or (<object>axis != 0 and <object>axis != -1):
@@ -304,7 +303,7 @@ cdef object points_between(PyObject** args, Py_ssize_t n, double whole):
     cdef double values[_STATISTIC]
     cdef double found[_STATISTIC]
     cdef double points[_VECTOR]
-    cdef double at, low, gamma, step
+    cdef double at, low
     cdef double* p
     cdef Lines lines
     cdef bint keepdims, overwrite, several
@@ -331,9 +330,9 @@ cdef object points_between(PyObject** args, Py_ssize_t n, double whole):
     for i in range(count):
         if not 0 <= points[i] <= whole:
             return None
+        if whole != 1:
+            points[i] /= whole
     if count <= _FEW_POINTS and many_numbers(x, <object>args[2] if n > 2 else None, _SORTED, &lines):
-        for i in range(count):
-            points[i] = points[i] / whole if whole != 1 else points[i]
         if not linear_quantiles(<const double*>x.v.elements(), lines.length, points, count, found):
             return None
         return told_numbers(x, &lines, keepdims, found, count, several)
@@ -344,22 +343,14 @@ cdef object points_between(PyObject** args, Py_ssize_t n, double whole):
     if count * every > _STATISTIC:
         return None
     for i in range(count):
-        at = <double>(lines.length - 1) * (points[i] / whole if whole != 1 else points[i])
+        at = <double>(lines.length - 1) * points[i]
         low = floor(at)
-        gamma = at - low
         for j in range(every):
             p = &values[j * lines.length]
-            if at >= lines.length - 1:
-                found[i * every + j] = p[lines.length - 1]
-                if isinf(found[i * every + j]):  # NumPy's is not a number
-                    return None
-                continue
-            p += <npy_intp>low
-            step = p[1] - p[0]
-            if not isfinite(step):
+            if not linear_between(p[<npy_intp>low], p[min(<npy_intp>low + 1, lines.length - 1)], at - low,
+                                  &found[i * every + j]):
                 take_flags(False)
                 return None
-            found[i * every + j] = p[1] - step * (1 - gamma) if gamma >= 0.5 else p[0] + step * gamma
     return told_numbers(x, &lines, keepdims, found, count, several)
 
 

@@ -331,7 +331,7 @@ cdef Tensor ordered_copy(Tensor x, bint fortran):
         return None
     if fortran:
         lay_in_fortran_order(t)
-    copy_steps(size, t.v.chunk.data, t.v.layout.strides(), x.v.elements(), l.strides(), l.shape(), l.ndim)
+    copy_steps(<int>size, t.v.chunk.data, t.v.layout.strides(), x.v.elements(), l.strides(), l.shape(), l.ndim)
     return written(t)
 
 

@@ -54,13 +54,16 @@ class Ranks {
       const double low = first < 0 ? -kInf : sample_[static_cast<npy_intp>(first)];
       const double high = last >= static_cast<double>(looks_) ? kInf : sample_[static_cast<npy_intp>(last)];
       npy_intp below = 0, count = 0;
-      if (pick(low, high, &below, &count) && rank >= below && rank + (rank + 1 < n_) < below + count)
-        return take(between_.get(), count, rank - below, at, next);
+      if (pick(low, high, &below, &count) && rank >= below && rank + (rank + 1 < n_) < below + count) {
+        take(between_.get(), count, rank - below, at, next);
+        return true;
+      }
     }
     if (!all_) all_.reset(new (std::nothrow) double[n_]);
     if (!all_) return false;
     std::copy(x_, x_ + n_, all_.get());
-    return take(all_.get(), n_, rank, at, next);
+    take(all_.get(), n_, rank, at, next);
+    return true;
   }
 
  private:
@@ -84,11 +87,10 @@ class Ranks {
     return true;
   }
 
-  static bool take(double* x, npy_intp n, npy_intp rank, double* at, double* next) {
+  static void take(double* x, npy_intp n, npy_intp rank, double* at, double* next) {
     std::nth_element(x, x + rank, x + n);
     *at = x[rank];
     *next = rank + 1 < n ? *std::min_element(x + rank + 1, x + n) : *at;
-    return true;
   }
 
   const double* const x_;
@@ -97,19 +99,22 @@ class Ranks {
   std::unique_ptr<double[]> sample_, between_, all_;
 };
 
-// NumPy's "linear" quantiles, of shares of the way from the least to the greatest; false as above, and where values
-// are not finite.
+// NumPy's "linear" quantile, `gamma` of the way from one number to the next; false where they are not finite.
+inline bool linear_between(double first, double second, double gamma, double* found) {
+  const double step = second - first;
+  *found = gamma >= 0.5 ? second - step * (1 - gamma) : first + step * gamma;
+  return std::isfinite(step);
+}
+
+// ... of shares of the way from the least to the greatest; false as above, too.
 inline bool linear_quantiles(const double* x, npy_intp n, const double* shares, npy_intp count, double* found) {
   Ranks ranks(x, n);
   if (!ranks.prepare()) return false;
   for (npy_intp i = 0; i < count; ++i) {
-    const double at = static_cast<double>(n - 1) * shares[i], low = std::floor(at), gamma = at - low;
+    const double at = static_cast<double>(n - 1) * shares[i], low = std::floor(at);
     double first, second;
-    const bool last = at >= static_cast<double>(n - 1);
-    if (!ranks.find(last ? n - 1 : static_cast<npy_intp>(low), &first, &second)) return false;
-    const double step = second - first;
-    if (!std::isfinite(step) || !std::isfinite(first)) return false;
-    found[i] = last ? first : gamma >= 0.5 ? second - step * (1 - gamma) : first + step * gamma;
+    if (!ranks.find(static_cast<npy_intp>(low), &first, &second)) return false;
+    if (!linear_between(first, second, at - low, &found[i])) return false;
   }
   return true;
 }

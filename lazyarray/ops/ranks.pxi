@@ -2,6 +2,7 @@
 
 
 cdef extern from "ops/ranks.h" namespace "lazyarray" nogil:
+    bint linear_between(double, double, double, double*)
     bint linear_quantiles(const double*, npy_intp, const double*, npy_intp, double*)
     bint middle(const double*, npy_intp, double*)
 

@@ -174,7 +174,7 @@ cdef class Reduction(Row):
 
             # NumPy's order goes by an output's steps, too, where the operand has none; but not by those of its own.
             spread = False
-            for i in range(ndim):
+            for i in range(ndim if out is None else 0):
                 spread |= not mask >> i & 1 and l.strides()[i] == 0 and l.shape()[i] > 1
 
             def piece(v, out):
@@ -188,7 +188,6 @@ cdef class Reduction(Row):
 
             cost = 2000 + 1.0 * l.size()
             if out is not None:
-                spread = False
                 values = numpys_values(call, self.name, out, [x], cost)
                 if values is None:
                     return out

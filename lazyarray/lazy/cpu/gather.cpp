@@ -48,9 +48,8 @@ Gathering::Gathering(Instr& in, char* const* ptrs)
   run_ = pieces_ = places_ * per_place_;
 }
 
-npy_intp Gathering::cut(double task_ns) {
-  const double tasks = std::min(in_.cost_ns / std::max(task_ns, 1.0), 1e6);
-  run_ = std::max<npy_intp>(1, static_cast<npy_intp>(static_cast<double>(pieces_) / std::max(tasks, 1.0)));
+npy_intp Gathering::cut(const Crew& crew) {
+  run_ = crew.portion(in_.cost_ns, pieces_);
   return (pieces_ + run_ - 1) / run_;
 }
 

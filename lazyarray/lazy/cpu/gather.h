@@ -5,7 +5,7 @@
 #include <cstring>
 #include <string>
 
-#include "lazy/instr.h"
+#include "lazy/runtime.h"
 
 namespace lazyarray {
 
@@ -65,8 +65,8 @@ Error* out_of_bounds(const Instr& in, const Block& b);
 class Gathering {
  public:
   Gathering(Instr& in, char* const* ptrs);
-  // Into how many tasks of about `task_ns` it may be cut.
-  npy_intp cut(double task_ns);
+  // Into how many tasks it may be cut.
+  npy_intp cut(const Crew& crew);
   void work();
   bool bad() const { return bad_.load(std::memory_order_relaxed); }
 

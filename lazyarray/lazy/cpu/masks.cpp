@@ -2,17 +2,10 @@
 #include "lazy/cpu/masks.h"
 
 #include <algorithm>
-#include <cstring>
 #include <string>
 
 namespace lazyarray {
 
-// Eight booleans at once; any byte that isn't zero is true.
-inline uint64_t eight(const char* mask) {
-  uint64_t w;
-  std::memcpy(&w, mask, 8);
-  return w;
-}
 npy_intp count_true(const char* mask, npy_intp n) {
   npy_intp count = 0, i = 0;
   while (i + 8 <= n) {
@@ -31,20 +24,6 @@ npy_intp count_true(const char* mask, npy_intp n) {
   }
   for (; i < n; ++i) count += mask[i] != 0;
   return count;
-}
-
-// Calls body(i) for each true one, in order: of eight bytes it looks only at those that aren't zero.
-template <class Body>
-void each_true(const char* mask, npy_intp n, Body body) {
-  npy_intp i = 0;
-  for (; i + 8 <= n; i += 8)
-    for (uint64_t w = eight(mask + i); w;) {
-      const int byte = __builtin_ctzll(w) / 8;
-      body(i + byte);
-      w &= ~(uint64_t(0xff) << (8 * byte));
-    }
-  for (; i < n; ++i)
-    if (mask[i]) body(i);
 }
 
 void places_of_true(const char* mask, npy_intp n, npy_intp* to) {

@@ -1,8 +1,30 @@
 // pick, place and fill: elements chosen by an array of booleans; NumPy has no loops for them.
 #pragma once
+#include <cstring>
+
 #include "lazy/instr.h"
 
 namespace lazyarray {
+
+// Eight booleans at once; any byte that isn't zero is true.
+inline uint64_t eight(const char* mask) {
+  uint64_t w;
+  std::memcpy(&w, mask, 8);
+  return w;
+}
+// Calls body(i) for each true one, in order: of eight bytes it looks only at those that aren't zero.
+template <class Body>
+void each_true(const char* mask, npy_intp n, Body body) {
+  npy_intp i = 0;
+  for (; i + 8 <= n; i += 8)
+    for (uint64_t w = eight(mask + i); w;) {
+      const int byte = __builtin_ctzll(w) / 8;
+      body(i + byte);
+      w &= ~(uint64_t(0xff) << (8 * byte));
+    }
+  for (; i < n; ++i)
+    if (mask[i]) body(i);
+}
 
 npy_intp count_true(const char* mask, npy_intp n);
 // Where they are; there is room for all.

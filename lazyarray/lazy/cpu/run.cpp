@@ -80,10 +80,9 @@ class Batch {
       step_[2] = in.core_steps[4];
     }
   }
-  // Into how many tasks of about `task_ns` it may be cut.
-  npy_intp cut(double task_ns) {
-    const double tasks = std::min(in_.cost_ns / std::max(task_ns, 1.0), 1e6);
-    portion_ = std::max<npy_intp>(least_, static_cast<npy_intp>(static_cast<double>(length_) / std::max(tasks, 1.0)));
+  // Into how many tasks it may be cut.
+  npy_intp cut(const Crew& crew) {
+    portion_ = std::max(least_, crew.portion(in_.cost_ns, length_));
     return (length_ + portion_ - 1) / portion_;
   }
   void work() {
@@ -126,9 +125,8 @@ int run_gufunc(Runtime& rt, const Instr& in, const Block& b, const Crew* crew) {
   else if (in.kernel->apart && crew && in.cost_ns >= crew->split_ns) {
     if ((in.kernel->sort || in.kernel->argsort) && sort_in_parts(in, b, *crew)) return 0;
     Batch batch(in, b);
-    if (const npy_intp tasks = batch.cut(crew->task_ns); tasks > 1) {
-      crew->engine->share(crew->op, [](void* p) { static_cast<Batch*>(p)->work(); }, &batch,
-                          static_cast<int>(std::min<npy_intp>(tasks - 1, 1 << 20)));
+    if (const npy_intp tasks = batch.cut(*crew); tasks > 1) {
+      crew->share(batch, tasks);
       return batch.flags();
     }
   }
@@ -139,12 +137,9 @@ int run_gufunc(Runtime& rt, const Instr& in, const Block& b, const Crew* crew) {
 Error* run_gather(Instr& in, const Block& b, const Crew* crew) {
   Gathering gathering(in, b.ptrs);
   npy_intp tasks = 1;
-  if (crew && in.cost_ns >= crew->split_ns) tasks = gathering.cut(crew->task_ns);
-  if (tasks > 1)
-    crew->engine->share(crew->op, [](void* p) { static_cast<Gathering*>(p)->work(); }, &gathering,
-                        static_cast<int>(std::min<npy_intp>(tasks - 1, 1 << 20)));
-  else
-    gathering.work();
+  if (crew && in.cost_ns >= crew->split_ns) tasks = gathering.cut(*crew);
+  if (tasks > 1) crew->share(gathering, tasks);
+  else gathering.work();
   return gathering.bad() ? out_of_bounds(in, b) : nullptr;
 }
 

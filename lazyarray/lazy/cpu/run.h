@@ -68,37 +68,17 @@ void where_run(const char* c, const T* x, const T* y, T* out, npy_intp n) {
     out[i] = c[i] ? a : b;
   }
 }
-// How many of 512 bools are true: their bytes are added up eight at a time.
-inline npy_intp trues(const char* c) {
-  uint64_t sums = 0;
-  for (int i = 0; i < 512; i += 8) {
-    uint64_t eight;
-    std::memcpy(&eight, c + i, sizeof eight);
-    sums += eight;
-  }
-  constexpr uint64_t kEven = 0x00ff00ff00ff00ff;
-  sums = (sums & kEven) + (sums >> 8 & kEven);
-  return static_cast<npy_intp>(sums * 0x0001000100010001 >> 48);
-}
 // In place, for `x[mask] = y`: where few are true, what no element of eight is true of is not touched.
 template <bool stepping, class T>
 void where_into(const char* c, const T* x, T* to, npy_intp n) {
   constexpr npy_intp kBlock = 512, kFew = kBlock / 12;
   for (npy_intp begin = 0; begin < n; begin += kBlock) {
-    const npy_intp end = std::min(n, begin + kBlock);
+    const npy_intp count = std::min(n - begin, kBlock);
+    const char* mask = c + begin;
     const T* from = stepping ? x + begin : x;
-    if (end - begin < kBlock || trues(c + begin) > kFew) {
-      where_run<stepping, true>(c + begin, from, to + begin, to + begin, end - begin);
-      continue;
-    }
-    for (npy_intp i = begin; i < end; i += 8) {
-      uint64_t eight;
-      std::memcpy(&eight, c + i, sizeof eight);
-      for (; eight; eight &= ~(uint64_t(0xff) << (__builtin_ctzll(eight) / 8 * 8))) {
-        const npy_intp k = i + __builtin_ctzll(eight) / 8;
-        to[k] = stepping ? x[k] : *x;
-      }
-    }
+    T* into = to + begin;
+    if (count_true(mask, count) > kFew) where_run<stepping, true>(mask, from, into, into, count);
+    else each_true(mask, count, [&](npy_intp i) { into[i] = stepping ? from[i] : *from; });
   }
 }
 template <class T>

@@ -113,14 +113,11 @@ class Sorting {
       Body& body;
       npy_intp parts;
       std::atomic<npy_intp> next{0};
+      void work() {
+        for (npy_intp i; (i = next.fetch_add(1, std::memory_order_relaxed)) < parts;) body(i);
+      }
     } turn{body, parts_};
-    crew.engine->share(
-        crew.op,
-        [](void* p) {
-          Turn& t = *static_cast<Turn*>(p);
-          for (npy_intp i; (i = t.next.fetch_add(1, std::memory_order_relaxed)) < t.parts;) t.body(i);
-        },
-        &turn, static_cast<int>(parts_ - 1));
+    crew.share(turn, parts_);
   }
 
   const Order less_;
