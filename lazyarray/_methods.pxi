@@ -117,6 +117,8 @@ cdef class Methods(Operators):
     def reshape(self, *shape, order="C", copy=None):
         """The same elements in another shape: a view where NumPy's is one, else a copy."""
         cdef Tensor t
+        if not shape:
+            raise TypeError("reshape() takes exactly 1 argument (0 given)")
         shape = named(shape)
         if copy is None and order == "C":
             t = reshaped(self, shape)

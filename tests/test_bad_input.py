@@ -335,3 +335,37 @@ def test_what_a_failed_call_was_given_can_be_looked_at():
             for value in [*frame.tb_frame.f_locals.values()]:
                 repr(value)
             frame = frame.tb_next
+
+
+# Calls that NumPy refuses, whose errors were other ones, or none.
+REFUSED = [
+    "x.reshape()",
+    "xp.indices(3)",
+    "x.sum(axis=[0])",
+    "xp.max(x, axis=[0])",
+    "x.any([0, 1])",
+    "x[0].__setitem__(slice(0, 1), [[1]])",
+    "x[0].__setitem__(slice(0, 2), [[1, 2]])",
+    "x.__setitem__(..., [[[1, 2, 3]]])",
+    "x.__setitem__((0, slice(2)), ((1, 2),))",
+    "xp.add.reduce(x, where=x > 1, initial=None)",
+    "xp.multiply.reduce(x, where=x > 1, initial=None)",
+    "xp.insert(x, xp.ones((2, 3), bool), 1)",
+    "xp.add.reduceat(x[0, 0], [0])",
+    "xp.tril(xp.array(3.0))",
+    "xp.triu(xp.array(3.0))",
+]
+
+
+@pytest.mark.parametrize("call", REFUSED)
+def test_what_numpy_refuses(call):
+    def made(xp):
+        return {"xp": xp, "x": xp.array([[0.0, 1.0, 2.0], [3.0, 4.0, 5.0]])}
+
+    with pytest.raises(Exception) as refused:
+        eval(call, made(np))
+    names = made(la)
+    with pytest.raises(refused.type) as error:
+        eval(call, names)
+    assert not isinstance(error.value, (AttributeError, NameError))
+    assert names["x"].tolist() == [[0, 1, 2], [3, 4, 5]]

@@ -68,7 +68,8 @@ def einsum(
     xs: list[NDArray] = _layout.operands(*arrays)
     if out is not None:
         out_array(out)
-    kwargs: Any = {"order": order, "casting": casting}
+    # NumPy's products of pairs, by tensordot, ask for no rule of casting.
+    kwargs: Any = {"order": order, "casting": "unsafe" if optimize else casting}
     if dtype is not None:
         kwargs["dtype"] = np.dtype(dtype)
     signs = tuple([_layout.signature(x) for x in (xs if out is None else [*xs, out])])

@@ -249,6 +249,8 @@ def insert(arr: ArrayLike, obj: Any, values: ArrayLike, axis: int | None = None)
         obj = np.arange(*obj.indices(n))
     where = np.array(_layout.values(obj, "insert()"))
     if where.dtype == bool:
+        if where.ndim != 1:
+            raise ValueError("boolean array argument obj to insert must be one dimensional")
         where = np.flatnonzero(where)
     if where.size == 0 and not isinstance(obj, (np.ndarray, Tensor)):
         where = where.astype(np.intp)  # an empty list's are floats

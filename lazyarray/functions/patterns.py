@@ -166,6 +166,8 @@ def _outer_mask(rows: NDArray, columns: NDArray) -> NDArray:
 
 
 def _triangle(m: NDArray, k: int) -> NDArray:
+    if not m.ndim:
+        raise TypeError("a triangle of an array without axes")
     rows, columns = (m.shape * 2)[-2:]
     return tri(rows, columns, k=k, dtype=bool, device=m.device)
 
@@ -176,7 +178,7 @@ def tril(m: ArrayLike, k: int = 0) -> NDArray:
     Args:
         m: a matrix, or a stack of them: the last two axes.
     Returns: an array of m's shape; of a vector it is a matrix, each row of which is the vector.
-    Raises: ValueError for an array without axes.
+    Raises: TypeError for an array without axes.
 
     >>> import lazyarray as la
     >>> la.tril(la.ones((2, 3)), 1).asnumpy()
@@ -193,7 +195,7 @@ def triu(m: ArrayLike, k: int = 0) -> NDArray:
     Args:
         m: a matrix, or a stack of them: the last two axes.
     Returns: an array of m's shape; of a vector it is a matrix, each row of which is the vector.
-    Raises: ValueError for an array without axes.
+    Raises: TypeError for an array without axes.
 
     >>> import lazyarray as la
     >>> la.triu(la.ones((2, 3)), 1).asnumpy()
@@ -280,7 +282,7 @@ def indices(
     >>> la.indices((2, 2)).asnumpy().tolist()
     [[[0, 0], [1, 1]], [[0, 1], [0, 1]]]
     """
-    dims = shape_of(dimensions, np.dtype(dtype))
+    dims = shape_of(tuple(dimensions), np.dtype(dtype))
     place = chosen(None, device)
     grids = meshgrid(
         *[arange(n, dtype=dtype, device=place) for n in dims],

@@ -390,7 +390,11 @@ cdef int store(Tensor to, object value) except -1:
         fill(to, value)
     elif value is None or isinstance(value, (list, tuple, str, bytes)) or not is_held(value):
         # As NumPy: each Python object is made one of the array's dtype, or it is an error.
-        assign(to, from_object(value, np_dtype(to.v.dtype), to.v.device()))
+        t = from_object(value, np_dtype(to.v.dtype), to.v.device())
+        if t.v.layout.ndim > to.v.layout.ndim > 0:  # of arrays, axes of length one in front don't count
+            raise ValueError("setting an array element with a sequence. The requested array would exceed the "
+                             f"maximum number of dimension of {to.v.layout.ndim}.")
+        assign(to, t)
     else:
         try:
             t = as_tensor_on(value, to.v.device())

@@ -467,7 +467,7 @@ cdef unsigned long long axis_mask(object axis, int ndim) except? 0:
     cdef int a
     if axis is None:
         return (1ull << ndim) - 1 if ndim < 64 else ~0ull
-    if not isinstance(axis, (tuple, list)):
+    if not isinstance(axis, tuple):
         if ndim == 0 and (axis == 0 or axis == -1):
             return 0  # NumPy lets these through
         axis = (axis,)
@@ -485,8 +485,10 @@ cdef unsigned long long axis_mask(object axis, int ndim) except? 0:
 
 
 def normalize_axes(axis, int ndim):
-    """The axes as a sorted tuple of non-negative integers (None: all)."""
-    if ndim == 0 and axis is not None and not isinstance(axis, (tuple, list)):
+    """The axes as a sorted tuple of non-negative integers (None: all); other than reductions, it takes a list."""
+    if isinstance(axis, list):
+        axis = tuple(axis)
+    if ndim == 0 and axis is not None and not isinstance(axis, tuple):
         raise np.exceptions.AxisError(axis, 0)  # ufunc.reduce alone is lenient
     cdef unsigned long long mask = axis_mask(axis, ndim)
     return tuple([i for i in range(ndim) if mask >> i & 1])

@@ -71,7 +71,10 @@ def _refuse(result: NDArray, out: Any, casting: Any) -> None:
             f"{casting!r}"
         )
     if not _layout.fits(result.shape, out.shape):
-        _layout.check_shape(out, result.shape, "a ufunc")
+        raise ValueError(
+            f"non-broadcastable output operand with shape {out.shape} doesn't match the broadcast "
+            f"shape {result.shape}"
+        )
     if not out.flags.writeable:
         raise ValueError("output array is read-only")
 
@@ -192,11 +195,16 @@ def reduce(
         return _rows.writable(reduce(ufunc, x, axis, dtype, None, keepdims, where=where, **more))
     x, out = _rows.asarray(x), _only(out)
     row = _REDUCTIONS.get(ufunc)
+    if initial is None and where is not True:  # that is: without the ufunc's own
+        raise ValueError(
+            f"reduction operation {ufunc.__name__!r} does not have an identity, so to use a where "
+            "mask one has to specify 'initial'"
+        )
     if axis is None and x.ndim == 1:
         axis = 0
     if row is not None:
         more = {} if initial is _MISSING else {"initial": initial}
-        if initial is None and 0 in x.shape:  # that is: without the ufunc's own
+        if initial is None and 0 in x.shape:
             _refuse_nothing(ufunc, x, _rows.normalize_axes(axis, x.ndim))
 
         def record(to: Any) -> Any:
@@ -279,6 +287,8 @@ def reduceat(
     """
     name = _binary(ufunc, "reduceat")
     x = _rows.asarray(x)
+    if not x.ndim:
+        raise TypeError("cannot reduceat on a scalar")
     axis = normalize_axis_index(axis, x.ndim)
     n = x.shape[axis]
     if not isinstance(indices, Tensor):

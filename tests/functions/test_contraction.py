@@ -1,5 +1,6 @@
 """einsum equals NumPy's up to rounding, errors and views included; pairs never take the GIL."""
 
+import contextlib
 import random
 
 import numpy as np
@@ -289,3 +290,31 @@ def test_numbers_and_arrays_without_axes(n):
                 result = m.einsum(subscripts, *xs, optimize=optimize)
                 found.append((hasattr(result, "__setitem__"), float(result)))
             assert found[0] == found[1], (subscripts, optimize)
+
+
+@pytest.mark.parametrize("later", [False, True])
+@pytest.mark.parametrize(
+    ("subscripts", "d", "options"),
+    [
+        ("ij,jk->ik", "f8", {"optimize": True, "dtype": "f4"}),
+        ("ij,jk->ik", "f8", {"dtype": "f4"}),
+        ("ij,jk->ik", "f8", {"dtype": "f4", "casting": "unsafe"}),
+        ("ij,jk->ik", "i8", {"optimize": True, "dtype": "f8"}),
+        ("ij,kj->", "f2", {"dtype": "f", "order": "F"}),
+    ],
+)
+def test_dtypes_as_numpy_takes_them(subscripts, d, options, later):
+    a = np.arange(9).reshape(3, 3).astype(d)
+    try:
+        want = np.einsum(subscripts, a, a, **options)
+    except TypeError:
+        want = None
+    x = la.array(a)
+    with pending(x) if later else contextlib.nullcontext():
+        if want is None:
+            with pytest.raises(TypeError):
+                la.einsum(subscripts, x, x, **options)
+            return
+        got = la.einsum(subscripts, x, x, **options)
+    assert got.dtype == want.dtype
+    np.testing.assert_array_equal(got.asnumpy(), want)
