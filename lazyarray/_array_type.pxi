@@ -113,7 +113,8 @@ cdef class NDArray(Array):
             plain = with_numbers(self, key, False)
             if plain is not None:
                 self[plain] = value
-            elif not masked_set(self, key, value) and not direct_set(self, key, value):
+            elif not masked_set(self, key, value) and not stored_at(self, key, value) \
+                    and not direct_set(self, key, value):
                 indexing.set(self, key, value)
         else:
             if kind == INDEX_ELEMENT and has_axes(value):

@@ -76,6 +76,7 @@ cdef class Gufunc(Row):
 
 
 cdef Tensor gathered(Tensor x, object key)
+cdef bint stored_at(Tensor x, object key, object value) except -1
 cdef int store(Tensor to, object value) except -1
 cdef int store_item(Tensor to, object value) except -1
 cdef Tensor picked(Tensor x, object key)

@@ -24,7 +24,7 @@ from cpython.ref cimport Py_DECREF, Py_INCREF
 from libc.math cimport INFINITY, ceil, floor, isfinite, isinf, rint, signbit, sqrt, sqrtf
 from libc.stdint cimport int64_t, uint64_t
 from libc.stdlib cimport calloc, malloc
-from libc.string cimport memchr, memcpy, memset
+from libc.string cimport memchr, memcmp, memcpy, memset
 
 from lazyarray.engine._engine cimport CDevice, Device, intern_name
 from lazyarray.lazy._lazy cimport (
@@ -199,6 +199,7 @@ include "reduction.pxi"
 include "product.pxi"
 include "gufunc.pxi"
 include "gather.pxi"
+include "places.pxi"
 include "masks.pxi"
 include "along.pxi"
 include "bins.pxi"

@@ -281,41 +281,27 @@ cdef Tensor gathered_behind(Tensor x, tuple key, object picked, int axis):
 
 
 cdef Tensor gathered(Tensor x, object key):
-    """``x[key]`` for one integer array, after integers at most; None for any other key."""
-    cdef int axis = 0, i
-    cdef npy_intp at = x.v.layout.offset, n, k
-    cdef Layout* l = &x.v.layout
-    cdef Tensor view
+    """``x[key]`` for integer arrays of the first axes, one to three, and numbers; None for any other key."""
+    cdef int axis = 0
+    cdef Tensor index
     picked = key
     if type(key) is tuple:
         axis = len(<tuple>key) - 1
-        if axis < 0 or axis >= l.ndim:
+        if axis < 0 or axis >= x.v.layout.ndim:
             return None
         picked = (<tuple>key)[axis]
+        if axis and (type((<tuple>key)[0]) is not slice or isinstance(picked, slice)):
+            return gathered_at(x, key)
     if type(picked) is list and picked and type((<list>picked)[0]) is int:
         picked = np.asarray(picked)
-    if not isinstance(picked, (Tensor, np.ndarray)) or l.ndim == 0:
+    if not isinstance(picked, (Tensor, np.ndarray)) or x.v.layout.ndim == 0:
         return None
-    if axis and type((<tuple>key)[0]) is slice:
-        return gathered_behind(x, key, picked, axis)
-    for i in range(axis):
-        o = (<tuple>key)[i]
-        if type(o) is not int:
-            return None
-        k = o
-        n = l.shape()[i]
-        if k < -n or k >= n:
-            return None
-        at += (k + n if k < 0 else k) * l.strides()[i]
-    if not isinstance(picked, Tensor):
-        if picked.dtype.kind not in "iu":
-            return None
-        picked = host_index(picked, l.shape()[axis], axis, x.v.device())
-    view = x
     if axis:
-        view = view_of(x)
-        view.v.layout.resize(l.ndim - axis)
-        view.v.layout.offset = at
-        memcpy(view.v.layout.shape(), l.shape() + axis, (l.ndim - axis) * sizeof(npy_intp))
-        memcpy(view.v.layout.strides(), l.strides() + axis, (l.ndim - axis) * sizeof(npy_intp))
-    return gather(view, picked, 0, axis)
+        return gathered_behind(x, key, picked, axis)
+    if isinstance(picked, Tensor):
+        index = picked
+    elif picked.dtype.kind in "iu":
+        index = host_index(picked, x.v.layout.shape()[0], 0, x.v.device())
+    else:
+        return None
+    return None if index is None else gather(x, index, 0, 0)

@@ -25,20 +25,65 @@ bool in_bounds(const char* index, npy_intp m, npy_intp n) {
   return wide ? bounded_wide(index, m, n) : bounded(index, m, n);
 }
 
-Error* out_of_bounds(const Instr& in, const Block& b) {
-  const char* const index = b.ptrs[1];
-  const npy_intp n = in.core[kGatherFrom], m = in.core[kGatherCount], step = in.core_steps[1];
+static Error* first_outside(const char* index, npy_intp m, npy_intp n, npy_intp axis) {
   if (in_bounds(index, m, n)) return nullptr;
-  for (npy_intp j = 0; j < m; ++j) {
-    const npy_intp i = gather_index(index + j * step, n);
+  for (;; index += sizeof(npy_intp)) {
+    const npy_intp i = gather_index(index, n);
     if (i < 0 || i >= n)
-      return new Error(Error::INDEX, "index " + std::to_string(i < 0 ? i - n : i) +
-                                         " is out of bounds for axis " +
-                                         std::to_string(in.core[kGatherAxis]) + " with size " +
-                                         std::to_string(n));
+      return new Error(Error::INDEX, "index " + std::to_string(i < 0 ? i - n : i) + " is out of bounds for axis " +
+                                         std::to_string(axis) + " with size " + std::to_string(n));
   }
-  return nullptr;
 }
+
+Error* out_of_bounds(const Instr& in, const Block& b) {
+  const npy_intp m = in.core[kGatherCount], *further = in.core_steps + kGatherFurther;
+  Error* e = first_outside(b.ptrs[1], m, in.core[kGatherFrom], in.core[kGatherAxis]);
+  for (int k = 2; k < in.nin && !e; ++k, further += 3) e = first_outside(b.ptrs[k], m, further[0], further[2]);
+  return e;
+}
+
+// How far the places of some indices of each axis lie from the first place, in bytes.
+static void offsets_of(int axes, char* const* indices, npy_intp skipped, npy_intp m, npy_intp n, const npy_intp* steps,
+                       npy_intp* to) {
+  constexpr npy_intp size = sizeof(npy_intp);
+  npy_intp step = steps[kGatherStep];
+  for (npy_intp j = 0; j < m; ++j) to[j] = gather_index(indices[0] + skipped + j * size, n) * step;
+  for (int k = 1; k < axes; ++k) {
+    n = steps[kGatherFurther + 3 * (k - 1)];
+    step = steps[kGatherFurther + 3 * (k - 1) + 1];
+    for (npy_intp j = 0; j < m; ++j) to[j] += gather_index(indices[k] + skipped + j * size, n) * step;
+  }
+}
+
+template <npy_intp size>  // 0: as `block` says
+static void store_at(const char* from, npy_intp each, npy_intp block, const npy_intp* offsets, npy_intp m, char* to) {
+  if (size) block = size;
+  for (npy_intp j = 0; j < m; ++j) std::memcpy(to + offsets[j], from + j * each, block);
+}
+
+template <int axes>
+void store_blocks(char** args, const npy_intp* dims, const npy_intp* steps, void*) {
+  const npy_intp* const core = dims + 1;
+  steps += axes + 2;  // the core's
+  const npy_intp each = steps[kGatherEach], block = core[kGatherBlock];
+  npy_intp offsets[256];
+  for (npy_intp begin = 0; begin < core[kGatherCount]; begin += 256) {
+    const npy_intp m = std::min<npy_intp>(256, core[kGatherCount] - begin);
+    offsets_of(axes, args + 1, begin * static_cast<npy_intp>(sizeof(npy_intp)), m, core[kGatherFrom], steps, offsets);
+    const char* from = args[0] + begin * each;
+    char* const to = args[axes + 1];
+    switch (block) {
+      case 1: store_at<1>(from, each, 1, offsets, m, to); break;
+      case 4: store_at<4>(from, each, 4, offsets, m, to); break;
+      case 8: store_at<8>(from, each, 8, offsets, m, to); break;
+      case 16: store_at<16>(from, each, 16, offsets, m, to); break;
+      default: store_at<0>(from, each, block, offsets, m, to);
+    }
+  }
+}
+template void store_blocks<1>(char**, const npy_intp*, const npy_intp*, void*);
+template void store_blocks<2>(char**, const npy_intp*, const npy_intp*, void*);
+template void store_blocks<3>(char**, const npy_intp*, const npy_intp*, void*);
 
 Gathering::Gathering(Instr& in, char* const* ptrs)
     : in_(in), ptrs_(ptrs) {
@@ -72,21 +117,32 @@ npy_intp Gathering::piece(npy_intp p, npy_intp most) {
   npy_intp place = p / per_place_;
   const npy_intp begin = (p - place * per_place_) * kPiece;
   const npy_intp count = std::min(kPiece, in_.core[kGatherCount] - begin), n = in_.core[kGatherFrom];
-  const npy_intp block = in_.core[kGatherBlock];
-  const char *from = ptrs_[0], *index = ptrs_[1] + begin * static_cast<npy_intp>(sizeof(npy_intp));
-  char* to = ptrs_[2] + begin * block;
+  const npy_intp block = in_.core[kGatherBlock], skipped = begin * static_cast<npy_intp>(sizeof(npy_intp));
+  const char *from = ptrs_[0], *index = ptrs_[1] + skipped;
+  char* to = ptrs_[in_.nin] + begin * block;
   if (!in_bounds(index, count, n)) return 0;
+  if (in_.nin > 2) return of_several(skipped, count, to);
   GatherRows rows{1, 0, 0};
   for (int a = in_.ndim - 1; a >= 0; --a) {
     const npy_intp at = place % in_.shape()[a];
     place /= in_.shape()[a];
     from += at * in_.strides(0)[a];
-    to += at * in_.strides(2)[a];
+    to += at * in_.strides(2)[a];  // the output's: these have one index
     if (a == in_.ndim - 1 && per_place_ == 1)
       rows = {std::min(most, in_.shape()[a] - at), in_.strides(0)[a], in_.strides(2)[a]};
   }
   gather_blocks(from, n, in_.core_steps[0], block, index, count, to, rows);
   return rows.count;
+}
+
+npy_intp Gathering::of_several(npy_intp skipped, npy_intp count, char* to) {
+  const npy_intp* further = in_.core_steps + kGatherFurther;
+  for (int k = 2; k < in_.nin; ++k, further += 3)
+    if (!in_bounds(ptrs_[k] + skipped, count, further[0])) return 0;
+  npy_intp offsets[kPiece];
+  offsets_of(in_.nin - 1, ptrs_ + 1, skipped, count, in_.core[kGatherFrom], in_.core_steps, offsets);
+  gather_blocks(ptrs_[0], 0, 1, in_.core[kGatherBlock], reinterpret_cast<const char*>(offsets), count, to, {1, 0, 0});
+  return 1;
 }
 
 }  // namespace lazyarray

@@ -11,8 +11,11 @@ namespace lazyarray {
 
 // As a gufunc's, but without a loop (threads share it): source (n, block), indices (m), output (m, block);
 // blocks are contiguous bytes. Core dimensions n, m, bytes of a block, and the axis that an error names; core steps: the
-// source's from block to block, the indices'.
+// source's from block to block, the indices'. Or the source has up to kIndexed such axes, with indices (m) of each:
+// then the further ones' lengths, steps and names stand behind the steps, and the source's steps are not negative.
 enum GatherCore { kGatherFrom, kGatherCount, kGatherBlock, kGatherAxis };
+enum GatherSteps { kGatherStep, kGatherEach, kGatherFurther };
+constexpr int kIndexed = 3;
 
 inline npy_intp gather_index(const char* p, npy_intp n) {
   npy_intp i;
@@ -56,8 +59,13 @@ inline bool bounded_wide(const char* index, npy_intp m, npy_intp n) { return bou
 #endif
 bool in_bounds(const char* index, npy_intp m, npy_intp n);
 
-// Kernel::check of a scatter: the error of the first index that is out of bounds, or null.
+// Kernel::check of what writes, and a gather's error: that of the first index that is out of bounds, or null.
 Error* out_of_bounds(const Instr& in, const Block& b);
+
+// Stores blocks (m, block), or one, where the indices of some axes say, in order: source, indices, target. Core dimensions
+// are a gather's, of the target; core steps, too, but kGatherEach is the source's, from block to block. `axes`: how many.
+template <int axes>
+void store_blocks(char** args, const npy_intp* dims, const npy_intp* steps, void*);
 
 // A gather, by as many threads as take part. They claim runs of pieces: some indices for one place of the
 // axes in front of the indexed one. Elements are only moved, so who moves them does not matter; an index
@@ -76,6 +84,8 @@ class Gathering {
   // The piece `p`, and of those after it that take the same indices along the fastest axis in front, `most` at
   // most: how many were done; 0 if an index is out of bounds.
   npy_intp piece(npy_intp p, npy_intp most);
+  // The piece, where each place has an index of several axes; `skipped`: bytes of them.
+  npy_intp of_several(npy_intp skipped, npy_intp count, char* to);
 
   Instr& in_;
   char* const* const ptrs_;

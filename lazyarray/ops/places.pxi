@@ -1,0 +1,242 @@
+# Places: x[i, j] and x[i, j] = v for numbers and integer arrays of the first axes, off the GIL.
+
+
+cdef extern from "lazy/cpu/gather.h" namespace "lazyarray" nogil:
+    Loop store_one "lazyarray::store_blocks<1>"
+    Loop store_two "lazyarray::store_blocks<2>"
+    Loop store_three "lazyarray::store_blocks<3>"
+
+
+cdef enum:
+    _INDEXED = 3  # kIndexed
+
+
+cdef Kernel* _place_gathers[_INDEXED][32]
+cdef Kernel* _place_stores[_INDEXED][32]
+
+
+cdef Kernel* places_kernel(int code, int axes, bint stores) except NULL:
+    """The kernel that reads or writes blocks by indices of so many axes."""
+    cdef Kernel** k = &_place_stores[axes - 1][code] if stores else &_place_gathers[axes - 1][code]
+    cdef int i
+    if k[0] is NULL:
+        k[0] = new_kernel("setitem" if stores else "getitem", GUFUNC, 1 + axes, 1)
+        k[0].gathers = not stores
+        if stores:
+            k[0].fn = store_one if axes == 1 else store_two if axes == 2 else store_three
+            k[0].check = out_of_bounds
+        k[0].dtypes[0] = k[0].dtypes[axes + 1] = code
+        for i in range(1, axes + 1):
+            k[0].dtypes[i] = D_IL
+    return k[0]
+
+
+cdef struct Spot:  # what a key of numbers and arrays selects
+    int axes[_INDEXED]  # those that have an array
+    int many            # arrays
+    int behind          # the first axis that is whole, as are those after it
+    npy_intp block      # bytes of these, which lie in a row
+    npy_intp offset
+    npy_intp shape[2 * kMaxDims]  # of the result; the arrays' axes come first
+    int ndim, ahead               # of these so many are the arrays'
+    npy_intp count                # elements of the arrays
+
+
+cdef Tensor index_array(object o, Tensor x, int axis):
+    """An entry of a key as an array of indices of an axis; None if it's none that a gather takes."""
+    cdef Tensor t
+    if type(o) is list and o and type((<list>o)[0]) is int:
+        o = np.asarray(o)
+    if isinstance(o, Tensor):
+        t = <Tensor>o
+        if t.v.layout.ndim == 0 or info(t.v.dtype).kind != c"i" and info(t.v.dtype).kind != c"u" \
+                or info(t.v.dtype).type_num == cnp.NPY_ULONG or not in_c_order(t):
+            return None
+        same_device(x, t)
+        return t
+    if not isinstance(o, np.ndarray) or not o.ndim:
+        return None
+    return host_index(o, x.v.layout.shape()[axis], axis, x.v.device())
+
+
+cdef bint in_c_order(Tensor t) noexcept:
+    """Whether the elements lie in C order, though perhaps apart or broadcast."""
+    cdef npy_intp last = 0
+    cdef int i
+    for i in range(t.v.layout.ndim - 1, -1, -1):
+        if t.v.layout.shape()[i] != 1 and t.v.layout.strides()[i] != 0:
+            if t.v.layout.strides()[i] < last:
+                return False
+            last = t.v.layout.strides()[i]
+    return True
+
+
+cdef bint broadcasts_along(Layout* l, npy_intp* shape, int ndim, bint grows) noexcept:
+    """Whether an array's last axes broadcast to a shape; ``grows``: with the shape, which becomes what both make."""
+    cdef int i, k
+    if l.ndim > ndim:
+        return False
+    for i in range(l.ndim):
+        k = ndim - l.ndim + i
+        if l.shape()[i] != 1 and l.shape()[i] != shape[k]:
+            if not grows or shape[k] != 1:
+                return False
+            shape[k] = l.shape()[i]
+    return True
+
+
+cdef list spot_of(Spot* s, Tensor x, tuple key):
+    """The arrays of a key of numbers and integer arrays of x's first axes, and what they select; None: it's no such key."""
+    cdef Layout* l = &x.v.layout
+    cdef npy_intp k
+    cdef int n = len(key), axis, i
+    cdef Tensor t
+    cdef list arrays = []
+    while n and type(key[n - 1]) is slice and key[n - 1] == _WHOLE:
+        n -= 1
+    if not n or len(key) > l.ndim:
+        return None
+    s.offset, s.behind, s.many, s.ahead = l.offset, n, 0, 0
+    for axis in range(n):
+        o = key[axis]
+        if type(o) is int:
+            k = o
+            if not -l.shape()[axis] <= k < l.shape()[axis]:
+                return None
+            s.offset += (k + l.shape()[axis] if k < 0 else k) * l.strides()[axis]
+            continue
+        t = index_array(o, x, axis) if s.many < _INDEXED else None
+        if t is None:
+            return None
+        arrays.append(t)
+        s.axes[s.many] = axis
+        s.many += 1
+        s.ahead = max(s.ahead, t.v.layout.ndim)
+    s.ndim = s.ahead + l.ndim - n
+    if not s.many or s.ndim > kMaxDims:
+        return None
+    for i in range(s.ahead):
+        s.shape[i] = 1
+    for t in arrays:
+        if not broadcasts_along(&t.v.layout, s.shape, s.ahead, True):
+            return None
+    s.count, s.block = 1, x.v.itemsize()
+    for i in range(s.ahead):
+        s.count *= s.shape[i]
+    for i in range(l.ndim - 1, n - 1, -1):
+        if l.shape()[i] != 1 and l.strides()[i] != s.block:
+            return None
+        s.block *= l.shape()[i]
+        s.shape[s.ahead + i - n] = l.shape()[i]
+    for i in range(s.many):
+        if l.strides()[s.axes[i]] < 0:
+            return None
+    return arrays if s.count and s.block else None
+
+
+cdef Tensor over_shape(Tensor t, int dtype, int n, const npy_intp* shape):
+    """The elements in C order, over a shape that they broadcast to."""
+    cdef Tensor out
+    if t.v.dtype == dtype and t.v.layout.ndim == n and contiguous(t) \
+            and memcmp(t.v.layout.shape(), shape, n * sizeof(npy_intp)) == 0:
+        return t
+    out = empty_like_shape(dtype, n, shape, t.v.device())
+    assign(out, t)
+    return out
+
+
+cdef int emit_places(Kernel* k, Spot* s, Tensor x, Tensor from_, list arrays, Tensor to, npy_intp each) except -1:
+    """Records an instruction that reads or writes x's blocks at some places."""
+    cdef Layout* l = &x.v.layout
+    cdef Instr* instr
+    cdef Tensor t
+    cdef int i
+    arrays = [over_shape(<Tensor>o, D_IL, s.ahead, s.shape) for o in arrays]
+    instr = recorder().begin(k, 1 + s.many, 1)
+    set_operand(instr, 0, &from_.v)
+    for i in range(s.many):
+        t = <Tensor>arrays[i]
+        set_operand(instr, 1 + i, &t.v)
+    set_operand(instr, 1 + s.many, &to.v)
+    instr.ops[1 + s.many if to is x else 0].offset = s.offset
+    instr.set_ndim(0)
+    instr.ncore = 4
+    instr.core[0], instr.core[1], instr.core[2] = l.shape()[s.axes[0]], s.count, s.block
+    instr.core[3] = s.axes[0]
+    instr.ncore_steps = 2 + 3 * (s.many - 1)
+    instr.core_steps[0], instr.core_steps[1] = l.strides()[s.axes[0]], each
+    for i in range(1, s.many):
+        instr.core_steps[3 * i - 1] = l.shape()[s.axes[i]]
+        instr.core_steps[3 * i] = l.strides()[s.axes[i]]
+        instr.core_steps[3 * i + 1] = s.axes[i]
+    instr.bytes = s.count * s.block
+    instr.cost_ns = 50 + s.count * 1.5 * s.many + 0.15 * instr.bytes
+    instr.overwrites = to is not x
+    return emit(instr)
+
+
+cdef Tensor gathered_at(Tensor x, tuple key):
+    """``x[i, j]`` for numbers and one to three integer arrays of the first axes, in any order; None for other keys."""
+    cdef Layout* l = &x.v.layout
+    cdef Spot s
+    cdef Tensor view, out
+    cdef list arrays = spot_of(&s, x, key)
+    if arrays is None:
+        return None
+    if s.many > 1:
+        if not x.v.on_host() or capturing() or recording() and wants_gradient(x):
+            return None
+        out = empty_like_shape(x.v.dtype, s.ndim, s.shape, x.v.device())
+        emit_places(places_kernel(x.v.dtype, s.many, False), &s, x, x, arrays, out, sizeof(npy_intp))
+        return out
+    view = view_of(x)  # without the numbers' axes
+    view.v.layout.resize(l.ndim - s.behind + 1)
+    view.v.layout.offset = s.offset
+    view.v.layout.shape()[0] = l.shape()[s.axes[0]]
+    view.v.layout.strides()[0] = l.strides()[s.axes[0]]
+    memcpy(view.v.layout.shape() + 1, l.shape() + s.behind, (l.ndim - s.behind) * sizeof(npy_intp))
+    memcpy(view.v.layout.strides() + 1, l.strides() + s.behind, (l.ndim - s.behind) * sizeof(npy_intp))
+    return gather(view, <Tensor>arrays[0], 0, s.axes[0])
+
+
+cdef bint stored_at(Tensor x, object key, object value) except -1:
+    """``x[i, j] = value`` for such a key, and a number or an array of x's dtype; false where it isn't done.
+
+    Of several values for one place the last one stays.
+    """
+    cdef Spot s
+    cdef Tensor values, t
+    cdef list arrays
+    cdef int rest
+    cdef bint one
+    if not x.v.on_host() or capturing() or unwritable(x) or is_scalar(x) or recording() and wants_gradient(x):
+        return False
+    arrays = spot_of(&s, x, key if type(key) is tuple else (key,))
+    if arrays is None:
+        return False
+    if isinstance(value, Tensor):
+        values = <Tensor>value
+        if values.v.dtype != x.v.dtype or not (values.v.device() == x.v.device()) \
+                or recording() and wants_gradient(values):
+            return False
+    elif type(value) is np.ndarray:
+        if value.dtype != np_dtype(x.v.dtype):
+            return False
+        values = from_numpy(value.copy(), x.v.device())
+    else:
+        values = new_element(x.v.dtype, x.v.device())
+        if not put_number(values.v.elements(), value, x.v.dtype):
+            return False
+    if values.v.same_memory(x.v):
+        return False
+    for t in arrays:
+        if t.v.same_memory(x.v):
+            return False
+    rest = s.ndim - s.ahead
+    one = values.v.layout.ndim <= rest  # block for all places
+    if not broadcasts_along(&values.v.layout, &s.shape[s.ahead] if one else s.shape, rest if one else s.ndim, False):
+        return False
+    values = over_shape(values, x.v.dtype, rest, &s.shape[s.ahead]) if one \
+        else over_shape(values, x.v.dtype, s.ndim, s.shape)
+    emit_places(places_kernel(x.v.dtype, s.many, True), &s, x, values, arrays, x, 0 if one else s.block)
+    return True
