@@ -122,6 +122,65 @@ cdef object with_numbers(Tensor x, object key, bint reads):
     return tuple(plain) if type(key) is tuple else plain[0]
 
 
+cdef int axes_of_array(object o) except -1:
+    """How many axes an entry of a key indexes, if it is an array or a list of integers; else 0."""
+    if isinstance(o, Tensor):
+        return (<Tensor>o).v.layout.ndim if (<Tensor>o).v.dtype == D_BOOL else (<Tensor>o).v.layout.ndim > 0
+    if type(o) is np.ndarray:
+        return o.ndim if o.dtype == np.bool_ else o.ndim > 0 and o.dtype.kind in "iu"
+    return type(o) is list and len(<list>o) > 0 and type((<list>o)[0]) is int
+
+
+cdef tuple basic_first(Tensor x, object key):
+    """A view by a key's slices (and numbers, beside a mask), and what is left of the key; None: it has none, or they mix.
+
+    ``x[i, :2]`` is ``x[:, :2][i]``: native ways know keys of arrays with nothing but full slices around them.
+    """
+    cdef list first = [], left = []
+    cdef int arrays = 0, masks = 0, axes
+    cdef bint slices = False, numbers = False, behind = False, fronted = False
+    if type(key) is not tuple or len(<tuple>key) < 2:
+        return None
+    for o in <tuple>key:
+        if type(o) is slice:
+            slices = slices or (<slice>o).start is not None or (<slice>o).stop is not None or (<slice>o).step is not None
+            if not arrays and numbers:
+                return None
+            fronted = fronted or not arrays
+            behind = arrays > 0
+            first.append(o)
+            left.append(slice(None))
+        elif type(o) is int:
+            if behind and fronted:
+                return None
+            numbers = True
+            first.append(o)
+        else:
+            axes = axes_of_array(o)
+            if not axes or behind:
+                return None
+            arrays += 1
+            masks += is_mask(o)
+            first.extend([slice(None)] * axes)
+            left.append(o)
+    if not arrays or numbers and (arrays > 1 or not masks and not slices) or not slices and not masks:
+        return None
+    if masks and arrays > 1 or not slices and not numbers:
+        return None
+    return x[tuple(first)], tuple(left)
+
+
+cdef bint has_matrix(object value):
+    """Whether a value has several axes: what a mask of all axes selects takes none, that of some does."""
+    if type(value) is list or type(value) is tuple:
+        return any([isinstance(v, (list, tuple, np.ndarray, Tensor)) for v in value])
+    return value.ndim > 1 if isinstance(value, (Tensor, np.ndarray)) else False
+
+
+cdef bint is_mask(object o) except -1:
+    return (<Tensor>o).v.dtype == D_BOOL if isinstance(o, Tensor) else type(o) is np.ndarray and o.dtype == np.bool_
+
+
 cdef Tensor basic_view(Tensor x, object key, int* kind):
     """The view that a basic index selects, or None (kind INDEX_ADVANCED) for any other index."""
     cdef npy_intp shape[2 * kMaxDims]

@@ -457,6 +457,9 @@ cdef class Array(Values):
         plain = with_numbers(self, key, True)
         if plain is not None:
             return basic_view(self, plain, &kind)
+        split = basic_first(self, key)
+        if split is not None:
+            return split[0][split[1]]
         t = gathered(self, key)
         if t is None:
             t = picked(self, key)

@@ -48,7 +48,7 @@ cdef Instr* over_blocks(Kernel* k, Tensor x, Tensor index, Tensor out, Layout* l
     instr.core[3] = named
     instr.ncore_steps = 2
     instr.core_steps[0] = lengths.strides()[axis]
-    instr.core_steps[1] = sizeof(npy_intp)
+    instr.core_steps[1] = block if k.gathers else sizeof(npy_intp)
     instr.overwrites = 1
     instr.bytes = out.v.chunk.nbytes
     instr.cost_ns = 50 + index.v.layout.size() * 1.5 + 0.15 * instr.bytes
@@ -253,51 +253,18 @@ cdef Tensor columns_picked(Tensor x, Tensor index, int axis):
     return out
 
 
-cdef Tensor gathered_behind(Tensor x, tuple key, object picked, int axis):
-    """``x[:, :, picked]`` for a C-ordered x; None for other keys.
-
-    As NumPy's, the result lies in memory with the index's axes first.
-    """
-    cdef Tensor index, found, out
-    if not is_whole_before(key, axis):
-        return None
-    if not isinstance(picked, Tensor):
-        index = host_index(picked, x.v.layout.shape()[axis], axis, x.v.device())
-        if index is None:
-            return None
-    else:
-        index = picked
-    if not contiguous(x):
-        return None
-    out = columns_picked(x, index, axis)
-    if out is not None:
-        return out
-    found = gather(x, index, axis, axis)
-    if found is None:
-        return None
-    out = index_outermost(x, found.v.layout.ndim, found.v.layout.shape(), axis, index.v.layout.ndim)
-    assign(out, found)
-    return out
-
-
 cdef Tensor gathered(Tensor x, object key):
-    """``x[key]`` for integer arrays of the first axes, one to three, and numbers; None for any other key."""
-    cdef int axis = 0
+    """``x[key]`` for integer arrays of axes in a row, one to three, and numbers; None for any other key."""
     cdef Tensor index
     picked = key
     if type(key) is tuple:
-        axis = len(<tuple>key) - 1
-        if axis < 0 or axis >= x.v.layout.ndim:
-            return None
-        picked = (<tuple>key)[axis]
-        if axis and (type((<tuple>key)[0]) is not slice or isinstance(picked, slice)):
+        if len(<tuple>key) != 1:
             return gathered_at(x, key)
+        picked = (<tuple>key)[0]
     if type(picked) is list and picked and type((<list>picked)[0]) is int:
         picked = np.asarray(picked)
     if not isinstance(picked, (Tensor, np.ndarray)) or x.v.layout.ndim == 0:
         return None
-    if axis:
-        return gathered_behind(x, key, picked, axis)
     if isinstance(picked, Tensor):
         index = picked
     elif picked.dtype.kind in "iu":

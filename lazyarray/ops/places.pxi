@@ -1,4 +1,4 @@
-# Places: x[i, j] and x[i, j] = v for numbers and integer arrays of the first axes, off the GIL.
+# Places: x[:, i, j] and x[:, i, j] = v for integer arrays and numbers of axes in a row, off the GIL.
 
 
 cdef extern from "lazy/cpu/gather.h" namespace "lazyarray" nogil:
@@ -32,13 +32,14 @@ cdef Kernel* places_kernel(int code, int axes, bint stores) except NULL:
 
 
 cdef struct Spot:  # what a key of numbers and arrays selects
+    int front           # axes before them, which are whole
     int axes[_INDEXED]  # those that have an array
     int many            # arrays
-    int behind          # the first axis that is whole, as are those after it
+    int behind          # the first axis after them: from it on they are whole
     npy_intp block      # bytes of these, which lie in a row
     npy_intp offset
-    npy_intp shape[2 * kMaxDims]  # of the result; the arrays' axes come first
-    int ndim, ahead               # of these so many are the arrays'
+    npy_intp shape[2 * kMaxDims]  # of the result: what is in front, the arrays' axes, what is behind
+    int ndim, indexed             # of these so many are the arrays'
     npy_intp count                # elements of the arrays
 
 
@@ -86,18 +87,20 @@ cdef bint broadcasts_along(Layout* l, npy_intp* shape, int ndim, bint grows) noe
 
 
 cdef list spot_of(Spot* s, Tensor x, tuple key):
-    """The arrays of a key of numbers and integer arrays of x's first axes, and what they select; None: it's no such key."""
+    """The arrays of a key of numbers and integer arrays of axes in a row, and what it selects; None: it's no such key."""
     cdef Layout* l = &x.v.layout
     cdef npy_intp k
-    cdef int n = len(key), axis, i
+    cdef int n = len(key), front = 0, axis, i
     cdef Tensor t
     cdef list arrays = []
     while n and type(key[n - 1]) is slice and key[n - 1] == _WHOLE:
         n -= 1
-    if not n or len(key) > l.ndim:
+    while front < n and type(key[front]) is slice and key[front] == _WHOLE:
+        front += 1
+    if front == n or len(key) > l.ndim:
         return None
-    s.offset, s.behind, s.many, s.ahead = l.offset, n, 0, 0
-    for axis in range(n):
+    s.offset, s.front, s.behind, s.many, s.indexed = l.offset, front, n, 0, 0
+    for axis in range(front, n):
         o = key[axis]
         if type(o) is int:
             k = o
@@ -111,27 +114,32 @@ cdef list spot_of(Spot* s, Tensor x, tuple key):
         arrays.append(t)
         s.axes[s.many] = axis
         s.many += 1
-        s.ahead = max(s.ahead, t.v.layout.ndim)
-    s.ndim = s.ahead + l.ndim - n
+        s.indexed = max(s.indexed, t.v.layout.ndim)
+    s.ndim = front + s.indexed + l.ndim - n
     if not s.many or s.ndim > kMaxDims:
         return None
-    for i in range(s.ahead):
-        s.shape[i] = 1
+    for i in range(front):
+        s.shape[i] = l.shape()[i]
+    for i in range(s.indexed):
+        s.shape[front + i] = 1
     for t in arrays:
-        if not broadcasts_along(&t.v.layout, s.shape, s.ahead, True):
+        if not broadcasts_along(&t.v.layout, &s.shape[front], s.indexed, True):
             return None
     s.count, s.block = 1, x.v.itemsize()
-    for i in range(s.ahead):
-        s.count *= s.shape[i]
+    for i in range(s.indexed):
+        s.count *= s.shape[front + i]
     for i in range(l.ndim - 1, n - 1, -1):
         if l.shape()[i] != 1 and l.strides()[i] != s.block:
             return None
         s.block *= l.shape()[i]
-        s.shape[s.ahead + i - n] = l.shape()[i]
+        s.shape[front + s.indexed + i - n] = l.shape()[i]
     for i in range(s.many):
         if l.strides()[s.axes[i]] < 0:
             return None
-    return arrays if s.count and s.block else None
+    for i in range(s.ndim):
+        if s.shape[i] == 0:
+            return None
+    return arrays
 
 
 cdef Tensor over_shape(Tensor t, int dtype, int n, const npy_intp* shape):
@@ -146,12 +154,14 @@ cdef Tensor over_shape(Tensor t, int dtype, int n, const npy_intp* shape):
 
 
 cdef int emit_places(Kernel* k, Spot* s, Tensor x, Tensor from_, list arrays, Tensor to, npy_intp each) except -1:
-    """Records an instruction that reads or writes x's blocks at some places."""
+    """Records an instruction that reads or writes x's blocks at some places; of the other end, ``each`` is its step."""
     cdef Layout* l = &x.v.layout
     cdef Instr* instr
     cdef Tensor t
-    cdef int i
-    arrays = [over_shape(<Tensor>o, D_IL, s.ahead, s.shape) for o in arrays]
+    cdef npy_intp rows = 1
+    cdef bint one_for_all = from_ is not x and from_.v.layout.ndim < s.ndim
+    cdef int i, j
+    arrays = [over_shape(<Tensor>o, D_IL, s.indexed, &s.shape[s.front]) for o in arrays]
     instr = recorder().begin(k, 1 + s.many, 1)
     set_operand(instr, 0, &from_.v)
     for i in range(s.many):
@@ -159,7 +169,14 @@ cdef int emit_places(Kernel* k, Spot* s, Tensor x, Tensor from_, list arrays, Te
         set_operand(instr, 1 + i, &t.v)
     set_operand(instr, 1 + s.many, &to.v)
     instr.ops[1 + s.many if to is x else 0].offset = s.offset
-    instr.set_ndim(0)
+    instr.set_ndim(s.front)
+    for i in range(s.front):
+        rows *= s.shape[i]
+        instr.shape()[i] = s.shape[i]
+        instr.strides(0)[i] = 0 if one_for_all else from_.v.layout.strides()[i]
+        for j in range(s.many):
+            instr.strides(1 + j)[i] = 0
+        instr.strides(1 + s.many)[i] = to.v.layout.strides()[i]
     instr.ncore = 4
     instr.core[0], instr.core[1], instr.core[2] = l.shape()[s.axes[0]], s.count, s.block
     instr.core[3] = s.axes[0]
@@ -169,38 +186,86 @@ cdef int emit_places(Kernel* k, Spot* s, Tensor x, Tensor from_, list arrays, Te
         instr.core_steps[3 * i - 1] = l.shape()[s.axes[i]]
         instr.core_steps[3 * i] = l.strides()[s.axes[i]]
         instr.core_steps[3 * i + 1] = s.axes[i]
-    instr.bytes = s.count * s.block
-    instr.cost_ns = 50 + s.count * 1.5 * s.many + 0.15 * instr.bytes
+    instr.bytes = rows * s.count * s.block
+    instr.cost_ns = 50 + (s.many + rows) * s.count * 1.5 + 0.15 * instr.bytes
     instr.overwrites = to is not x
     return emit(instr)
 
 
+cdef bint keeps_order(Layout* l, Spot* s) noexcept:
+    """Whether the axes without indices lie in C order: so NumPy lays out the result, whose indexed axes are outermost."""
+    cdef npy_intp last = 1
+    cdef int i
+    for i in range(l.ndim - 1, -1, -1):
+        if not s.front <= i < s.behind and l.shape()[i] != 1:
+            if l.strides()[i] < last:
+                return False
+            last = l.strides()[i]
+    return True
+
+
 cdef Tensor gathered_at(Tensor x, tuple key):
-    """``x[i, j]`` for numbers and one to three integer arrays of the first axes, in any order; None for other keys."""
+    """``x[:, i, j]`` for numbers and one to three integer arrays of axes in a row; None for other keys.
+
+    As NumPy's, the result lies in memory with the arrays' axes first.
+    """
     cdef Layout* l = &x.v.layout
     cdef Spot s
-    cdef Tensor view, out
+    cdef Tensor view, out, found
     cdef list arrays = spot_of(&s, x, key)
+    cdef bint alone
     if arrays is None:
         return None
-    if s.many > 1:
-        if not x.v.on_host() or capturing() or recording() and wants_gradient(x):
-            return None
+    if s.many == 1 and not s.front:
+        view = view_of(x)  # without the numbers' axes
+        view.v.layout.resize(l.ndim - s.behind + 1)
+        view.v.layout.offset = s.offset
+        view.v.layout.shape()[0] = l.shape()[s.axes[0]]
+        view.v.layout.strides()[0] = l.strides()[s.axes[0]]
+        memcpy(view.v.layout.shape() + 1, l.shape() + s.behind, (l.ndim - s.behind) * sizeof(npy_intp))
+        memcpy(view.v.layout.strides() + 1, l.strides() + s.behind, (l.ndim - s.behind) * sizeof(npy_intp))
+        return gather(view, <Tensor>arrays[0], 0, s.axes[0])
+    if s.front and not keeps_order(l, &s):
+        return None
+    alone = s.behind == s.front + 1
+    if alone:
+        out = columns_picked(x, <Tensor>arrays[0], s.front)
+        if out is not None:
+            return out
+    if s.front:
+        out = index_outermost(x, s.ndim, s.shape, s.front, s.indexed)
+    else:
         out = empty_like_shape(x.v.dtype, s.ndim, s.shape, x.v.device())
-        emit_places(places_kernel(x.v.dtype, s.many, False), &s, x, x, arrays, out, sizeof(npy_intp))
+    if not x.v.on_host() or capturing() or recording() and wants_gradient(x):
+        found = gather(x, <Tensor>arrays[0], s.front, s.front) if alone else None
+        if found is None:
+            return None
+        assign(out, found)
         return out
-    view = view_of(x)  # without the numbers' axes
-    view.v.layout.resize(l.ndim - s.behind + 1)
-    view.v.layout.offset = s.offset
-    view.v.layout.shape()[0] = l.shape()[s.axes[0]]
-    view.v.layout.strides()[0] = l.strides()[s.axes[0]]
-    memcpy(view.v.layout.shape() + 1, l.shape() + s.behind, (l.ndim - s.behind) * sizeof(npy_intp))
-    memcpy(view.v.layout.strides() + 1, l.strides() + s.behind, (l.ndim - s.behind) * sizeof(npy_intp))
-    return gather(view, <Tensor>arrays[0], 0, s.axes[0])
+    emit_places(places_kernel(x.v.dtype, s.many, False), &s, x, x, arrays, out,
+                out.v.layout.strides()[s.front + s.indexed - 1] if s.front else s.block)
+    return out
+
+
+cdef bint has_one_step(Tensor t, Spot* s) noexcept:
+    """Whether an array of the result's shape has a step from place to place, and its blocks lie in a row."""
+    cdef Layout* l = &t.v.layout
+    cdef npy_intp block = t.v.itemsize()
+    cdef int i
+    if l.ndim != s.ndim or memcmp(l.shape(), s.shape, l.ndim * sizeof(npy_intp)) != 0:
+        return False
+    for i in range(l.ndim - 1, s.front + s.indexed - 1, -1):
+        if l.shape()[i] != 1 and l.strides()[i] != block:
+            return False
+        block *= l.shape()[i]
+    for i in range(s.front, s.front + s.indexed - 1):
+        if l.strides()[i] != l.strides()[i + 1] * l.shape()[i + 1]:
+            return False
+    return True
 
 
 cdef bint stored_at(Tensor x, object key, object value) except -1:
-    """``x[i, j] = value`` for such a key, and a number or an array of x's dtype; false where it isn't done.
+    """``x[:, i, j] = value`` for such a key, and a number or an array of x's dtype; false where it isn't done.
 
     Of several values for one place the last one stays.
     """
@@ -223,6 +288,10 @@ cdef bint stored_at(Tensor x, object key, object value) except -1:
         if value.dtype != np_dtype(x.v.dtype):
             return False
         values = from_numpy(value.copy(), x.v.device())
+    elif type(value) is list or type(value) is tuple:
+        values = of_numbers(value, x.v.dtype)
+        if values is None:
+            return False
     else:
         values = new_element(x.v.dtype, x.v.device())
         if not put_number(values.v.elements(), value, x.v.dtype):
@@ -232,11 +301,14 @@ cdef bint stored_at(Tensor x, object key, object value) except -1:
     for t in arrays:
         if t.v.same_memory(x.v):
             return False
-    rest = s.ndim - s.ahead
+    rest = s.ndim - s.front - s.indexed
     one = values.v.layout.ndim <= rest  # block for all places
-    if not broadcasts_along(&values.v.layout, &s.shape[s.ahead] if one else s.shape, rest if one else s.ndim, False):
+    if not broadcasts_along(&values.v.layout, &s.shape[s.ndim - rest] if one else s.shape, rest if one else s.ndim, False):
         return False
-    values = over_shape(values, x.v.dtype, rest, &s.shape[s.ahead]) if one \
-        else over_shape(values, x.v.dtype, s.ndim, s.shape)
-    emit_places(places_kernel(x.v.dtype, s.many, True), &s, x, values, arrays, x, 0 if one else s.block)
+    if one:
+        values = over_shape(values, x.v.dtype, rest, &s.shape[s.ndim - rest])
+    elif not has_one_step(values, &s):
+        values = over_shape(values, x.v.dtype, s.ndim, s.shape)
+    emit_places(places_kernel(x.v.dtype, s.many, True), &s, x, values, arrays, x,
+                0 if one else values.v.layout.strides()[s.front + s.indexed - 1])
     return True

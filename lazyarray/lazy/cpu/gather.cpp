@@ -6,17 +6,17 @@
 namespace lazyarray {
 
 void gather_blocks(const char* from, npy_intp n, npy_intp step, npy_intp block, const char* index,
-                   npy_intp m, char* to, GatherRows rows) {
+                   npy_intp m, char* to, npy_intp each, GatherRows rows) {
   switch (block) {
-    case 1: return gather_blocks<1>(from, n, step, 1, index, m, to, rows);
-    case 2: return gather_blocks<2>(from, n, step, 2, index, m, to, rows);
-    case 4: return gather_blocks<4>(from, n, step, 4, index, m, to, rows);
-    case 8: return gather_blocks<8>(from, n, step, 8, index, m, to, rows);
-    case 12: return gather_blocks<12>(from, n, step, 12, index, m, to, rows);
-    case 16: return gather_blocks<16>(from, n, step, 16, index, m, to, rows);
-    case 24: return gather_blocks<24>(from, n, step, 24, index, m, to, rows);
-    case 32: return gather_blocks<32>(from, n, step, 32, index, m, to, rows);
-    default: return gather_blocks<0>(from, n, step, block, index, m, to, rows);
+    case 1: return gather_blocks<1>(from, n, step, 1, index, m, to, each, rows);
+    case 2: return gather_blocks<2>(from, n, step, 2, index, m, to, each, rows);
+    case 4: return gather_blocks<4>(from, n, step, 4, index, m, to, each, rows);
+    case 8: return gather_blocks<8>(from, n, step, 8, index, m, to, each, rows);
+    case 12: return gather_blocks<12>(from, n, step, 12, index, m, to, each, rows);
+    case 16: return gather_blocks<16>(from, n, step, 16, index, m, to, each, rows);
+    case 24: return gather_blocks<24>(from, n, step, 24, index, m, to, each, rows);
+    case 32: return gather_blocks<32>(from, n, step, 32, index, m, to, each, rows);
+    default: return gather_blocks<0>(from, n, step, block, index, m, to, each, rows);
   }
 }
 
@@ -61,24 +61,34 @@ static void store_at(const char* from, npy_intp each, npy_intp block, const npy_
   for (npy_intp j = 0; j < m; ++j) std::memcpy(to + offsets[j], from + j * each, block);
 }
 
+template <npy_intp size>
+static void store_line(const char* from, npy_intp each, const char* index, npy_intp n, npy_intp step, npy_intp m,
+                       char* to) {
+  for (npy_intp j = 0; j < m; ++j)
+    std::memcpy(to + gather_index(index + j * static_cast<npy_intp>(sizeof(npy_intp)), n) * step, from + j * each, size);
+}
+
 template <int axes>
 void store_blocks(char** args, const npy_intp* dims, const npy_intp* steps, void*) {
   const npy_intp* const core = dims + 1;
+  const npy_intp from_row = steps[0], to_row = steps[axes + 1];
   steps += axes + 2;  // the core's
   const npy_intp each = steps[kGatherEach], block = core[kGatherBlock];
+  if (axes == 1 && dims[0] == 1 && block == 8)  // the commonest, without a table of places
+    return store_line<8>(args[0], each, args[1], core[kGatherFrom], steps[kGatherStep], core[kGatherCount], args[2]);
   npy_intp offsets[256];
   for (npy_intp begin = 0; begin < core[kGatherCount]; begin += 256) {
     const npy_intp m = std::min<npy_intp>(256, core[kGatherCount] - begin);
     offsets_of(axes, args + 1, begin * static_cast<npy_intp>(sizeof(npy_intp)), m, core[kGatherFrom], steps, offsets);
     const char* from = args[0] + begin * each;
-    char* const to = args[axes + 1];
-    switch (block) {
-      case 1: store_at<1>(from, each, 1, offsets, m, to); break;
-      case 4: store_at<4>(from, each, 4, offsets, m, to); break;
-      case 8: store_at<8>(from, each, 8, offsets, m, to); break;
-      case 16: store_at<16>(from, each, 16, offsets, m, to); break;
-      default: store_at<0>(from, each, block, offsets, m, to);
-    }
+    char* to = args[axes + 1];
+    for (npy_intp row = 0; row < dims[0]; ++row, from += from_row, to += to_row) switch (block) {
+        case 1: store_at<1>(from, each, 1, offsets, m, to); break;
+        case 4: store_at<4>(from, each, 4, offsets, m, to); break;
+        case 8: store_at<8>(from, each, 8, offsets, m, to); break;
+        case 16: store_at<16>(from, each, 16, offsets, m, to); break;
+        default: store_at<0>(from, each, block, offsets, m, to);
+      }
   }
 }
 template void store_blocks<1>(char**, const npy_intp*, const npy_intp*, void*);
@@ -86,8 +96,8 @@ template void store_blocks<2>(char**, const npy_intp*, const npy_intp*, void*);
 template void store_blocks<3>(char**, const npy_intp*, const npy_intp*, void*);
 
 Gathering::Gathering(Instr& in, char* const* ptrs)
-    : in_(in), ptrs_(ptrs) {
-  for (int a = 0; a < in.ndim; ++a) places_ *= in.shape()[a];
+    : in_(in), ptrs_(ptrs), each_(in.core_steps[kGatherEach]), lane_(each_ == in.core[kGatherBlock] ? 1 : kLane) {
+  for (int a = 0; a < in.ndim; ++a) places_ *= a == in.ndim - 1 ? (in.shape()[a] + lane_ - 1) / lane_ : in.shape()[a];
   const npy_intp m = in.core[kGatherCount];
   per_place_ = (m + kPiece - 1) / kPiece;
   run_ = pieces_ = places_ * per_place_;
@@ -115,34 +125,35 @@ void Gathering::work() {
 
 npy_intp Gathering::piece(npy_intp p, npy_intp most) {
   npy_intp place = p / per_place_;
-  const npy_intp begin = (p - place * per_place_) * kPiece;
-  const npy_intp count = std::min(kPiece, in_.core[kGatherCount] - begin), n = in_.core[kGatherFrom];
-  const npy_intp block = in_.core[kGatherBlock], skipped = begin * static_cast<npy_intp>(sizeof(npy_intp));
+  const npy_intp begin = (p - place * per_place_) * kPiece, skipped = begin * static_cast<npy_intp>(sizeof(npy_intp));
+  const npy_intp count = std::min(kPiece, in_.core[kGatherCount] - begin), block = in_.core[kGatherBlock];
+  npy_intp n = in_.core[kGatherFrom], step = in_.core_steps[kGatherStep];
   const char *from = ptrs_[0], *index = ptrs_[1] + skipped;
-  char* to = ptrs_[in_.nin] + begin * block;
+  char* to = ptrs_[in_.nin] + begin * each_;
   if (!in_bounds(index, count, n)) return 0;
-  if (in_.nin > 2) return of_several(skipped, count, to);
+  npy_intp offsets[kPiece];
+  if (in_.nin > 2) {
+    const npy_intp* further = in_.core_steps + kGatherFurther;
+    for (int k = 2; k < in_.nin; ++k, further += 3)
+      if (!in_bounds(ptrs_[k] + skipped, count, further[0])) return 0;
+    offsets_of(in_.nin - 1, ptrs_ + 1, skipped, count, n, in_.core_steps, offsets);
+    index = reinterpret_cast<const char*>(offsets);
+    n = 0;
+    step = 1;
+  }
   GatherRows rows{1, 0, 0};
   for (int a = in_.ndim - 1; a >= 0; --a) {
-    const npy_intp at = place % in_.shape()[a];
-    place /= in_.shape()[a];
+    const bool last = a == in_.ndim - 1;
+    const npy_intp length = in_.shape()[a], lane = last ? lane_ : 1, places = (length + lane - 1) / lane;
+    const npy_intp at = place % places * lane;
+    place /= places;
     from += at * in_.strides(0)[a];
-    to += at * in_.strides(2)[a];  // the output's: these have one index
-    if (a == in_.ndim - 1 && per_place_ == 1)
-      rows = {std::min(most, in_.shape()[a] - at), in_.strides(0)[a], in_.strides(2)[a]};
+    to += at * in_.strides(in_.nin)[a];
+    if (last && (lane > 1 || per_place_ == 1))
+      rows = {std::min(lane > 1 ? lane : most, length - at), in_.strides(0)[a], in_.strides(in_.nin)[a]};
   }
-  gather_blocks(from, n, in_.core_steps[0], block, index, count, to, rows);
-  return rows.count;
-}
-
-npy_intp Gathering::of_several(npy_intp skipped, npy_intp count, char* to) {
-  const npy_intp* further = in_.core_steps + kGatherFurther;
-  for (int k = 2; k < in_.nin; ++k, further += 3)
-    if (!in_bounds(ptrs_[k] + skipped, count, further[0])) return 0;
-  npy_intp offsets[kPiece];
-  offsets_of(in_.nin - 1, ptrs_ + 1, skipped, count, in_.core[kGatherFrom], in_.core_steps, offsets);
-  gather_blocks(ptrs_[0], 0, 1, in_.core[kGatherBlock], reinterpret_cast<const char*>(offsets), count, to, {1, 0, 0});
-  return 1;
+  gather_blocks(from, n, step, block, index, count, to, each_, rows);
+  return lane_ > 1 ? 1 : rows.count;
 }
 
 }  // namespace lazyarray

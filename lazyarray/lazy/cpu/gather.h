@@ -11,7 +11,7 @@ namespace lazyarray {
 
 // As a gufunc's, but without a loop (threads share it): source (n, block), indices (m), output (m, block);
 // blocks are contiguous bytes. Core dimensions n, m, bytes of a block, and the axis that an error names; core steps: the
-// source's from block to block, the indices'. Or the source has up to kIndexed such axes, with indices (m) of each:
+// source's from block to block, the output's. Or the source has up to kIndexed such axes, with indices (m) of each:
 // then the further ones' lengths, steps and names stand behind the steps, and the source's steps are not negative.
 enum GatherCore { kGatherFrom, kGatherCount, kGatherBlock, kGatherAxis };
 enum GatherSteps { kGatherStep, kGatherEach, kGatherFurther };
@@ -28,8 +28,15 @@ struct GatherRows {  // the axis in front of the indexed one
 };
 template <npy_intp size>  // 0: as `block` says
 inline void gather_blocks(const char* from, npy_intp n, npy_intp step, npy_intp block, const char* index,
-                          npy_intp m, char* to, GatherRows rows) {
+                          npy_intp m, char* to, npy_intp each, GatherRows rows) {
   if (size) block = size;
+  if (each != block) {  // the rows of the output lie together
+    for (npy_intp j = 0; j < m; ++j, index += sizeof(npy_intp), to += each) {
+      const char* at = from + gather_index(index, n) * step;
+      for (npy_intp r = 0; r < rows.count; ++r) std::memcpy(to + r * rows.out_step, at + r * rows.step, block);
+    }
+    return;
+  }
   for (npy_intp r = 0; r < rows.count; ++r, from += rows.step, to += rows.out_step) {
     const char* at = index;
     char* out = to;
@@ -38,7 +45,7 @@ inline void gather_blocks(const char* from, npy_intp n, npy_intp step, npy_intp 
   }
 }
 void gather_blocks(const char* from, npy_intp n, npy_intp step, npy_intp block, const char* index,
-                   npy_intp m, char* to, GatherRows rows);
+                   npy_intp m, char* to, npy_intp each, GatherRows rows);
 
 // Whether all of m indices lie in [-n, n): no branch, so that compilers make vector instructions of it.
 [[gnu::always_inline]] inline bool bounded(const char* index, npy_intp m, npy_intp n) {
@@ -80,15 +87,15 @@ class Gathering {
 
  private:
   static constexpr npy_intp kPiece = 2048;  // indices: they are looked at twice, and stay in the cache
+  static constexpr npy_intp kLane = 8;      // rows at a time, of an output whose rows lie together: a line of the cache
 
   // The piece `p`, and of those after it that take the same indices along the fastest axis in front, `most` at
   // most: how many were done; 0 if an index is out of bounds.
   npy_intp piece(npy_intp p, npy_intp most);
-  // The piece, where each place has an index of several axes; `skipped`: bytes of them.
-  npy_intp of_several(npy_intp skipped, npy_intp count, char* to);
 
   Instr& in_;
   char* const* const ptrs_;
+  const npy_intp each_, lane_;
   npy_intp places_ = 1, per_place_ = 0, pieces_ = 0, run_ = 1;
   std::atomic<npy_intp> next_{0};
   std::atomic<bool> bad_{false};

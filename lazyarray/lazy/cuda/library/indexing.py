@@ -24,7 +24,7 @@ def take(call: Call) -> None:
     """Blocks by indices; see lazy/cpu/gather.h."""
     n, m, block, axis = call.core
     item = call.dtypes[0].itemsize
-    index = call.view(1, (m,), (call.core_steps[1],))
+    index = call.view(1, (m,), (call.dtypes[1].itemsize,))
     check_bounds(index, n, axis)
     many = block // item
     if 0 in (*call.shape, m, many):
