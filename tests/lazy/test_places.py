@@ -1,0 +1,239 @@
+"""Elements read and stored by several arrays of indices: blocks, rows in front, many threads."""
+
+import contextlib
+
+import numpy as np
+import pytest
+
+import lazyarray as la
+
+from ..ops.compare import asynchronous, pending
+from .fusing import figures, same
+
+PIECE = 2048  # Gathering::kPiece; a store goes by 256, a gather into rows that lie together by 8
+COUNTS = [1, 8, 257, PIECE, 2 * PIECE + 3]
+SHAPE = (9, 17, 5, 6)
+DTYPES = ["?", "i2", "f4", "f8", "c16", "g", "G"]
+
+# Of indices i, j and k of axes 0, 1 and 2; F means full, and numbers are indices, too.
+KEYS = [
+    "i, j",
+    "i, j, k",
+    "i, j, k, l",
+    "i, 3",
+    "-2, j",
+    "i, 3, k",
+    "2, j, -1, l",
+    "i, j, :",
+    "i, ..., 0",
+    "i[:, None], j",
+    "i[:9, None], j[:5], k[:5]",
+    "xp.ix_(i[:20], j[:30])",
+    ":, j",
+    ":, j, k",
+    ":, j, 2",
+    ":, :, k",
+    ":, :, k, l",
+    ":, j, :, :",
+    "1:7:2, j",
+    "::-1, j, k, 1:",
+    "i, 1:3",
+    "i, ::-2",
+    "i, :, 2",
+    "i, j, 1:, :2",
+    "..., l",
+    "[0, -1, 3], [1, 2, -2]",
+    "i, [4] * len(i)",
+    "i.astype('i4'), j.astype('i2')",
+    "m",
+    "m, 2",
+    "m, 1:4",
+    "m, :, -1",
+    "2, n",
+    ":, n, 1",
+    "m, ::-1, 1, 2:",
+]
+
+
+@pytest.fixture(params=["alone", "shared"])
+def crew(request):
+    shared = request.param == "shared"
+    with figures(split_ns=0 if shared else 1e15, task_ns=0, inline_ns=0):
+        yield
+
+
+def indices(count, seed=0):
+    rng = np.random.default_rng(seed)
+    found = {c: rng.integers(-n, n, count) for c, n in zip("ijkl", SHAPE, strict=True)}
+    return found | {"m": rng.random(SHAPE[0]) < 0.5, "n": rng.random(SHAPE[1]) < 0.4}
+
+
+def selected(xp, x, key, names):
+    return eval(f"x[{key}]", {"xp": xp, "x": x} | names)
+
+
+def store(xp, x, key, names, value, how="="):
+    exec(f"x[{key}] {how} value", {"xp": xp, "x": x, "value": value} | names)
+
+
+def ours(names):
+    return {name: la.array(value) for name, value in names.items()}
+
+
+def is_too_many(key, count):
+    return count > 300 and (key.startswith(":") or "None" in key)  # tens of millions of elements
+
+
+@pytest.mark.parametrize("key", KEYS)
+@pytest.mark.parametrize("count", COUNTS)
+def test_reading(crew, key, count):
+    if is_too_many(key, count):
+        count = 257
+    names = indices(count)
+    for dtype in DTYPES if count in (8, 257) else ["f8"]:
+        base = (np.random.default_rng(1).random(SHAPE) * 200).astype(dtype)
+        want = selected(np, base, key, names)
+        for later in (False, True):
+            x = la.array(base)
+            with (
+                pending(x)
+                if later and "m" not in key and "n" not in key
+                else contextlib.nullcontext()
+            ):
+                got = selected(la, x, key, ours(names))
+            same(got, want)
+            assert [s for s, n in zip(got.strides, got.shape, strict=True) if n > 1] == [
+                s for s, n in zip(want.strides, want.shape, strict=True) if n > 1
+            ]
+
+
+@pytest.mark.parametrize("layout", ["transposed", "backwards", "apart", "axes of one"])
+@pytest.mark.parametrize("key", KEYS)
+def test_layouts(key, layout):
+    names = indices(100)
+    base = np.random.default_rng(1).random(SHAPE)
+
+    def view(x):
+        if layout == "transposed":
+            return x.transpose(3, 1, 2, 0).swapaxes(0, 3)
+        if layout == "backwards":
+            return x[::-1, ::-1, ::-1, ::-1]
+        if layout == "apart":
+            return x[..., ::2]
+        return x[:1, :, None, 2]
+
+    if layout == "apart":
+        base = np.repeat(base, 2, -1)
+    if layout == "axes of one":
+        names["i"], names["k"], names["m"] = names["i"] * 0, names["k"] * 0, names["m"][:1] | True
+        if any(c in key for c in "1234"):
+            return
+    x, values = la.array(base), base.copy()
+    got, want = selected(la, view(x), key, ours(names)), selected(np, view(values), key, names)
+    same(got, want)
+    for value in (7.0, np.arange(6.0)[-want.shape[-1] :][:1], want * 2):
+        store(np, view(values), key, names, value)
+        store(la, view(x), key, ours(names), la.array(value) if np.ndim(value) else value)
+        same(x, values)
+
+
+@pytest.mark.parametrize("key", KEYS)
+@pytest.mark.parametrize("count", COUNTS)
+def test_storing(crew, key, count):
+    if is_too_many(key, count):
+        count = 257
+    names = indices(count)
+    rng = np.random.default_rng(2)
+    for dtype in DTYPES if count in (8, 257) else ["f8"]:
+        base = (rng.random(SHAPE) * 200).astype(dtype)
+        shape = selected(np, base, key, names).shape
+        row = (rng.random(shape[-1:]) * 90).astype(dtype)
+        all_ = (rng.random(shape) * 90).astype(dtype)
+        for value in (3, base.dtype.type(1), row, all_, all_[..., :1], all_.T.copy().T, all_[::-1]):
+            want, x = base.copy(), la.array(base)
+            store(np, want, key, names, value)  # of several values for one place the last one stays
+            with pending(x) if dtype != "G" else contextlib.nullcontext():
+                given = la.array(value) if isinstance(value, np.ndarray) else value
+                store(la, x, key, ours(names), given)
+            same(x, want)
+        if dtype != "?":
+            want, x = base.copy(), la.array(base)
+            store(np, want, key, names, 1, "+=")
+            store(la, x, key, ours(names), 1, "+=")
+            same(x, want)
+
+
+@asynchronous
+@pytest.mark.parametrize("where", [0, 255, 256, PIECE - 1, PIECE])
+@pytest.mark.parametrize("bad", [40, -41, 2**62])
+@pytest.mark.parametrize("axis", [0, 1, 2])
+def test_out_of_bounds(crew, where, bad, axis):
+    base = np.zeros((40, 40, 40, 2))
+    i = [np.arange(PIECE + 1) % 40 for _ in range(3)]
+    i[axis][where] = bad
+    text = f"index {bad} is out of bounds for axis {axis} with size 40"
+    x, keys = la.array(base), tuple(map(la.array, i))
+    got = x[keys]
+    with pytest.raises(IndexError, match=text):
+        got.wait_to_read()
+    got[...] = 1.0  # heals
+    same(got, np.ones((PIECE + 1, 2)))
+    same(x, base)  # nothing of it was harmed
+    for key in (keys, (*[slice(None)] * axis, keys[axis])):
+        y = la.array(base)
+        y[key] = 5.0
+        with pytest.raises(IndexError, match=f"index {bad} is out of bounds"):
+            y.wait_to_read()
+        y[...] = 2.0
+        same(y, np.full(base.shape, 2.0))
+    y = la.array(base)
+    with pytest.raises(
+        IndexError, match=text
+    ):  # NumPy's indices are known at the call: nothing is written
+        y[tuple(i)] = 5.0
+    same(y, base)
+
+
+def test_what_is_stored_lies_in_the_array_itself():
+    base = np.arange(40_000.0).reshape(200, 200)
+    i = np.random.default_rng(0).permutation(200)
+    x, want = la.array(base), base.copy()
+    x[la.array(i), la.array(i)] = x[0]
+    want[i, i] = want[0].copy()
+    same(x, want)
+    k = la.array(base.astype(int) % 200)
+    want = base.astype(int) % 200
+    k[k[0], k[1]] = 7  # the indices are what is written to
+    want[want[0].copy(), want[1].copy()] = 7
+    same(k, want)
+
+
+def test_gradients_and_programs_go_their_own_way():
+    base = np.random.default_rng(0).random((30, 20, 4))
+    i, j = la.array([3, -1, 3, 0]), la.array([1, 2, 1, -20])
+
+    def loss(x):
+        return (x[i, j] * 2).sum() + x[:, j].sum() + (x[i, 3] ** 2).sum() + x[i, 1:3].sum()
+
+    x = la.array(base)
+    x.attach_grad()
+    with la.autograd.record():
+        loss(x).backward()
+    want = np.zeros_like(base)
+    np.add.at(want, (i.asnumpy(), j.asnumpy()), 2)
+    np.add.at(want, (slice(None), j.asnumpy()), 1)
+    np.add.at(want, (i.asnumpy(), 3), 2 * base[i.asnumpy(), 3])
+    np.add.at(want, (i.asnumpy(), slice(1, 3)), 1)
+    np.testing.assert_allclose(x.grad.asnumpy(), want, rtol=1e-12)
+
+    @la.compile
+    def step(x, i, j):
+        y = x * 2
+        y[i, j] = 1.0
+        return y[i, j].sum() + y[:, j].sum()
+
+    y = base * 2
+    y[i.asnumpy(), j.asnumpy()] = 1.0
+    total = y[i.asnumpy(), j.asnumpy()].sum() + y[:, j.asnumpy()].sum()
+    for _ in range(3):
+        np.testing.assert_allclose(float(step(la.array(base), i, j)), total, rtol=1e-12)
