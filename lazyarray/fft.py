@@ -487,12 +487,14 @@ def fftfreq(
         d: the distance of samples.
         dtype: a real floating dtype; None: float64.
     Returns: a vector (n,).
-    Raises: ValueError if ``n`` is no integer, or for another dtype.
+    Raises: ValueError if ``n`` is negative or no integer, or for another dtype.
 
     >>> import lazyarray as la
     >>> la.fft.fftfreq(4, 0.5).asnumpy()
     array([ 0. ,  0.5, -1. , -0.5])
     """
+    if isinstance(n, (int, np.integer)) and n < 0:
+        raise ValueError("negative dimensions are not allowed")
     whole = partial(arange, dtype=np.intp, device=device)
     return _frequencies(
         n, d, dtype, lambda n: concatenate([whole(0, (n + 1) // 2), whole(-(n // 2), 0)])

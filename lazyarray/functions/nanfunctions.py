@@ -492,6 +492,7 @@ def nan_to_num(
         posinf: what replaces infinity; None: the largest finite number.
         neginf: what replaces negative infinity; None: the least finite number.
     Returns: an array of x's shape.
+    Raises: TypeError for a complex number in their place.
 
     >>> import lazyarray as la
     >>> la.nan_to_num(la.array([1, la.nan, la.inf]), posinf=9).asnumpy()
@@ -504,6 +505,14 @@ def nan_to_num(
     limits = np.finfo(y.dtype)
     high = limits.max if posinf is None else posinf
     low = limits.min if neginf is None else neginf
+    for value in (nan, high, low):
+        if np.can_cast(
+            value.dtype if isinstance(value, Tensor) else np.result_type(value),
+            y.real.dtype,
+            "same_kind",
+        ):
+            continue
+        raise TypeError(f"Cannot cast {value!r} to {y.dtype!r} according to the rule 'same_kind'")
     for part in (real(y), imag(y)) if y.dtype.kind == "c" else (y,):
         finite = select(part == np.inf, high, select(part == -np.inf, low, part))
         assign_to(part, select(_isnan(part), nan, finite))

@@ -84,6 +84,8 @@ def dot(a: ArrayLike, b: ArrayLike, out: NDArray | None = None) -> NDArray:
     x, y = operands(a, b)
     if x.ndim == 0 or y.ndim == 0:
         dtype = np.result_type(x.dtype, y.dtype)
+        if out is not None and dtype.char not in "fdFD":  # NumPy's product, into any array that is
+            return _multiply(x, y, out=out_array(out))
         result = _multiply(*[astype(v, dtype, copy=False) for v in (x, y)])
         if dtype.char in "fdFD" and 0 < result.ndim <= 2:
             # BLAS adds the product to zeros in C order, and nothing where the number is zero: so

@@ -97,8 +97,11 @@ cdef list spot_of(Spot* s, Tensor x, tuple key):
         n -= 1
     while front < n and type(key[front]) is slice and key[front] == _WHOLE:
         front += 1
-    if front == n or len(key) > l.ndim:
+    if front == n or len(key) > l.ndim or l.size() == 0:
         return None
+    for o in key:  # then nothing is looked up, not even an index out of bounds
+        if type(o) is list and not o or isinstance(o, (Tensor, np.ndarray)) and o.size == 0:
+            return None
     s.offset, s.front, s.behind, s.many, s.indexed = l.offset, front, n, 0, 0
     for axis in range(front, n):
         o = key[axis]

@@ -293,3 +293,26 @@ def test_what_generalised_ufuncs_take(options):
                 except (TypeError, ValueError) as error:
                     found.append(TypeError if isinstance(error, TypeError) else ValueError)
             assert found[0] == found[1], (options, out)
+
+
+@pytest.mark.parametrize("d", "?ilegfF")
+def test_dot_by_a_number_into_arrays(d):
+    def called(xp, out):
+        a, v = xp.array(2).astype(d), xp.array([1, 2, 3, 4]).astype(d)
+        outs = {
+            "whole": lambda: xp.zeros(4, d),
+            "apart": lambda: xp.zeros(8, d)[::2],
+            "wider": lambda: xp.zeros(4, "D"),
+            "rows": lambda: xp.zeros((2, 4), d),
+            "short": lambda: xp.zeros(3, d),
+        }
+        o = outs[out]()
+        try:
+            got = [xp.dot(a, v, out=o), xp.dot(v, a, o)]
+        except Exception as e:
+            return type(e)
+        assert got[0] is o and got[1] is o
+        return o.tolist()
+
+    for out in ("whole", "apart", "wider", "rows", "short"):
+        assert called(la, out) == called(np, out)
