@@ -63,14 +63,23 @@ cdef enum:
 
 
 cdef object without_ranges(object key):
-    """A key with NumPy's arrays in the place of Python's ranges: the native ways know those."""
+    """A key with arrays in the place of Python's ranges, and of tuples in it: the native ways know those."""
     if type(key) is range:
         return np.arange(key.start, key.stop, key.step) if len(key) <= _LONGEST_RANGE else key
     if type(key) is tuple:
         for part in <tuple>key:
-            if type(part) is range:
-                return tuple([without_ranges(part) if type(part) is range else part for part in <tuple>key])
+            if type(part) is range or type(part) is tuple:
+                return tuple([entry_of(part) for part in <tuple>key])
     return key
+
+
+cdef object entry_of(object part):
+    """An entry of a key: a range or a tuple as an array or a list, as NumPy takes them, if that is simple."""
+    if type(part) is tuple and len(<tuple>part) == 1 and axes_of_array((<tuple>part)[0]) and type((<tuple>part)[0]) is not list:
+        return (<tuple>part)[0][None]  # what nonzero gives for a vector
+    if type(part) is tuple and part and type((<tuple>part)[0]) is int:
+        return list(<tuple>part)
+    return without_ranges(part) if type(part) is range else part
 
 
 cdef object with_numbers(Tensor x, object key, bint reads):
@@ -132,42 +141,44 @@ cdef int axes_of_array(object o) except -1:
 
 
 cdef tuple basic_first(Tensor x, object key):
-    """A view by a key's slices (and numbers, beside a mask), and what is left of the key; None: it has none, or they mix.
+    """A view by a key's slices, and its numbers, and what is left of the key; None: the key has none, or they mix.
 
-    ``x[i, :2]`` is ``x[:, :2][i]``: native ways know keys of arrays with nothing but full slices around them.
+    ``x[i, :2]`` is ``x[:, :2][i]``, and ``x[mask, 2]`` is ``x[:, 2][mask]``: native ways know keys of arrays with
+    nothing but full slices around them. Numbers are indices to NumPy: with a slice between them and an array the
+    indexed axes come first in the result (``x[2, :, i]``), and in no view's.
     """
-    cdef list first = [], left = []
-    cdef int arrays = 0, masks = 0, axes
-    cdef bint slices = False, numbers = False, behind = False, fronted = False
+    cdef list view = [], left = []
+    cdef int arrays = 0, masks = 0, axes, kind
+    cdef bint cuts = False, numbers = False, slice_before = False, slice_behind = False
     if type(key) is not tuple or len(<tuple>key) < 2:
         return None
     for o in <tuple>key:
         if type(o) is slice:
-            slices = slices or (<slice>o).start is not None or (<slice>o).stop is not None or (<slice>o).step is not None
-            if not arrays and numbers:
+            if numbers and not arrays:
                 return None
-            fronted = fronted or not arrays
-            behind = arrays > 0
-            first.append(o)
-            left.append(slice(None))
+            slice_before, slice_behind = slice_before or not arrays, arrays > 0
+            cuts = cuts or (<slice>o).start is not None or (<slice>o).stop is not None or (<slice>o).step is not None
+            view.append(o)
+            left.append(_EVERYTHING)
         elif type(o) is int:
-            if behind and fronted:
+            if slice_before and slice_behind:
                 return None
             numbers = True
-            first.append(o)
+            view.append(o)
         else:
             axes = axes_of_array(o)
-            if not axes or behind:
+            if not axes or slice_behind:
                 return None
             arrays += 1
             masks += is_mask(o)
-            first.extend([slice(None)] * axes)
+            view.extend([_EVERYTHING] * axes)
             left.append(o)
-    if not arrays or numbers and (arrays > 1 or not masks and not slices) or not slices and not masks:
+    if not arrays or arrays > 1 and (masks or numbers) or not cuts and not (masks and numbers):
         return None
-    if masks and arrays > 1 or not slices and not numbers:
-        return None
-    return x[tuple(first)], tuple(left)
+    return basic_view(x, tuple(view), &kind), tuple(left)
+
+
+cdef object _EVERYTHING = slice(None)
 
 
 cdef bint has_matrix(object value):

@@ -87,7 +87,8 @@ def adapt(module: ModuleType) -> None:
     elif module.__name__ == "sqlite3.dbapi2":
         others.teach_sqlite(module)
     elif module.__name__ in ("IPython", "ipykernel"):  # waits to show a value are the cell's
-        pass_over(os.path.dirname(str(module.__file__)))
+        if path := getattr(module, "__file__", None):  # a stand-in may have none
+            pass_over(os.path.dirname(path))
     elif module.__name__ == "sympy.core.sympify":
         others.teach_sympy(module)
     elif module.__name__ == "sympy.core.expr":

@@ -43,21 +43,25 @@ cdef struct Spot:  # what a key of numbers and arrays selects
     npy_intp count                # elements of the arrays
 
 
-cdef Tensor index_array(object o, Tensor x, int axis):
-    """An entry of a key as an array of indices of an axis; None if it's none that a gather takes."""
+cdef bint is_number_or_indices(object o) except -1:
+    """Whether an entry of a key is Python's integer, or an array or a list of some integers."""
     cdef Tensor t
-    if type(o) is list and o and type((<list>o)[0]) is int:
-        o = np.asarray(o)
     if isinstance(o, Tensor):
         t = <Tensor>o
-        if t.v.layout.ndim == 0 or info(t.v.dtype).kind != c"i" and info(t.v.dtype).kind != c"u" \
-                or info(t.v.dtype).type_num == cnp.NPY_ULONG or not in_c_order(t):
-            return None
-        same_device(x, t)
-        return t
-    if not isinstance(o, np.ndarray) or not o.ndim:
-        return None
-    return host_index(o, x.v.layout.shape()[axis], axis, x.v.device())
+        return t.v.layout.ndim > 0 and t.v.layout.size() > 0 and info(t.v.dtype).type_num != cnp.NPY_ULONG \
+            and (info(t.v.dtype).kind == c"i" or info(t.v.dtype).kind == c"u")
+    if isinstance(o, np.ndarray):
+        return o.ndim > 0 and o.size > 0 and o.dtype.kind in "iu"
+    return type(o) is int or type(o) is list and len(<list>o) > 0 and type((<list>o)[0]) is int
+
+
+cdef Tensor index_array(object o, Tensor x, int axis):
+    """Such an array or list as one of indices of an axis; None if it's none that a gather takes."""
+    if isinstance(o, Tensor):
+        same_device(x, <Tensor>o)
+        return <Tensor>o if in_c_order(<Tensor>o) else None
+    o = np.asarray(o)
+    return host_index(o, x.v.layout.shape()[axis], axis, x.v.device()) if o.dtype.kind in "iu" else None
 
 
 cdef bint in_c_order(Tensor t) noexcept:
@@ -99,8 +103,8 @@ cdef list spot_of(Spot* s, Tensor x, tuple key):
         front += 1
     if front == n or len(key) > l.ndim or l.size() == 0:
         return None
-    for o in key:  # then nothing is looked up, not even an index out of bounds
-        if type(o) is list and not o or isinstance(o, (Tensor, np.ndarray)) and o.size == 0:
+    for axis in range(front, n):  # before one of them is an IndexError: among none nothing is out of bounds
+        if not is_number_or_indices(key[axis]):
             return None
     s.offset, s.front, s.behind, s.many, s.indexed = l.offset, front, n, 0, 0
     for axis in range(front, n):

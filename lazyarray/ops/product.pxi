@@ -3,6 +3,10 @@
 
 cdef extern from "lazy/cpu/products.h" namespace "lazyarray" nogil:
     Loop product_loop(int)
+    cppclass Numpys:
+        Loop fn
+        void* data
+    Loop outer_loop(int)
 
 
 cdef Tensor cast_c(Tensor x, int dtype):
@@ -36,6 +40,7 @@ cdef class MatMul(Row):
 
     cdef Kernel* kernel_for(self, int a, int b) except NULL:
         cdef Kernel* k = self.kernels[a * kDtypes + b]
+        cdef Numpys* numpys
         if k is NULL:
             dtypes = self.ufunc.resolve_dtypes((np_dtype(a), np_dtype(b), None))
             k = loop_kernel(self.name, GUFUNC, 2, 1, self.ufunc, dtypes)
@@ -48,6 +53,10 @@ cdef class MatMul(Row):
                 k.fn = product_loop(k.dtypes[2])
                 k.rows_apart = True
                 k.cost = 0.1
+            elif outer_loop(k.dtypes[2]) is not NULL and dtypes[0] == dtypes[1] == dtypes[2]:
+                numpys = new Numpys()  # lives for ever, as the kernel
+                numpys.fn, numpys.data = k.fn, k.data
+                k.fn, k.data = outer_loop(k.dtypes[2]), numpys
             self.kernels[a * kDtypes + b] = k
         return k
 

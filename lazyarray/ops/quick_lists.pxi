@@ -2,7 +2,7 @@
 
 
 cdef Tensor of_arrays(object items):
-    """An array of small arrays of one shape and dtype, vectors or C-ordered, all at hand; None for anything else."""
+    """An array of arrays of one shape and dtype, vectors or C-ordered, all at hand, not large; None for anything else."""
     cdef npy_intp shape[kMaxDims]
     cdef Tensor first, t, out
     cdef npy_intp i = 0, nbytes
@@ -21,7 +21,7 @@ cdef Tensor of_arrays(object items):
             return None
     shape[0] = len(items)
     memcpy(&shape[1], first.v.layout.shape(), first.v.layout.ndim * sizeof(npy_intp))
-    out = small_array(first.v.dtype, first.v.layout.ndim + 1, shape)
+    out = small_array(first.v.dtype, first.v.layout.ndim + 1, shape, True)
     if out is None:
         return None
     for o in items:

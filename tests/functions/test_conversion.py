@@ -80,3 +80,15 @@ def test_objects_that_give_arrays():
     assert x.tolist() == [1, 2, 3]
     with pytest.raises(ValueError, match="__array__"):
         la.asarray(Holder(3))
+
+
+@pytest.mark.parametrize("n", [3, 500, 5000, 40_000])
+@pytest.mark.parametrize("d", ["?", "f4", "f8"])
+def test_lists_of_arrays_of_any_size(n, d):
+    base = np.random.default_rng(0).random((n, 3, 4)).astype(d)
+    for part in (lambda x: x, lambda x: x[:, 1], lambda x: x.T, lambda x: x[0, ::-1]):
+        want = np.array([part(x) for x in base])
+        x = la.array(base)
+        for found in (la.array([part(row) for row in x]), la.stack([part(row) for row in x])):
+            assert found.dtype == want.dtype
+            np.testing.assert_array_equal(found.asnumpy(), want)

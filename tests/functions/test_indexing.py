@@ -307,3 +307,21 @@ def test_indices_of_a_class_that_gives_an_array(values):
         la.put(x, ours, 3)
         np.put(a, theirs, 3)
         same(x, a)
+
+
+@pytest.mark.parametrize("n", [5, 3000])
+def test_tuples_in_a_key_are_sequences(n):
+    a = rng.random((n, 4))
+    x, places, ours = la.array(a), np.nonzero(a[:, 0] > 0.5), la.nonzero(la.array(a[:, 0] > 0.5))
+    for key, there in [
+        ((ours, 0), (places, 0)),
+        ((ours, (1, 2)[:1]), (places, (1, 2)[:1])),
+        (((0, 2, -1), 3), ((0, 2, -1), 3)),
+        (((0, 2), (1, 3)), ((0, 2), (1, 3))),
+        (((True,) * n, 1), ((True,) * n, 1)),
+        (((), 1), ((), 1)),
+    ]:
+        same(x[key], a[there])
+        x[key] = x[key] * -1
+        a[there] *= -1
+        np.testing.assert_array_equal(x.asnumpy(), a)

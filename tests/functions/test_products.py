@@ -8,7 +8,7 @@ import pytest
 import lazyarray as la
 from lazyarray import _numpy_facts
 
-from ..ops.compare import check, layouts, rng, same
+from ..ops.compare import check, lay, layouts, rng, same
 from .samples import BASES, FLOATS
 
 pytestmark = pytest.mark.filterwarnings("ignore::numpy.exceptions.ComplexWarning")
@@ -316,3 +316,38 @@ def test_dot_by_a_number_into_arrays(d):
 
     for out in ("whole", "apart", "wider", "rows", "short"):
         assert called(la, out) == called(np, out)
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+@pytest.mark.parametrize("shape", [(1, 1), (1, 7), (7, 1), (30, 784), (3, 70_001)])
+@pytest.mark.parametrize("name", ["dot", "matmul"])
+def test_a_column_by_a_row(name, shape, dtype):
+    # Rounded once, from zero: -0.0 becomes 0.0, as in BLAS.
+    special = [0.0, -0.0, np.inf, -np.inf, np.nan, 5e-324, -1e308, 1.5]
+    rng = np.random.default_rng(0)
+    a, b = (np.where(rng.random(n) < 0.3, rng.choice(special, n), rng.random(n)) for n in shape)
+    with np.errstate(all="ignore"):
+        a, b = a.astype(dtype)[:, None], b.astype(dtype)[None]
+        wide = np.repeat(b, 2, 1)
+        for x, y in [
+            (a, b),
+            (a[::-1], b),
+            (a, wide[:, ::2]),
+            (a, b[:, ::-1]),
+            (np.repeat(a, 3, 1)[:, 1:2], b),
+        ]:
+            want = getattr(np, name)(x, y)
+            got = getattr(la, name)(lay(x), lay(y)).asnumpy()
+            np.testing.assert_array_equal(got, want)
+            numbers = ~np.isnan(want)
+            assert (np.signbit(got) == np.signbit(want))[numbers].all()
+            out = np.zeros((want.shape[1], want.shape[0]), dtype).T
+            np.testing.assert_array_equal(la.matmul(lay(x), lay(y), out=lay(out)).asnumpy(), want)
+        stack = np.stack([a, 2 * a, -a])
+        np.testing.assert_array_equal((la.array(stack) @ la.array(b)).asnumpy(), stack @ b)
+
+
+def test_a_column_by_a_row_tells_of_overflow():
+    a, b = la.array([[1e300], [1.0]]), la.array([[1e300, 1.0]])
+    with pytest.warns(RuntimeWarning, match="overflow encountered in matmul"):
+        (a @ b).asnumpy()
