@@ -94,7 +94,7 @@ def _transform(
         (at, norm),
         mini=lambda v: function(v, 2, at, norm),
         out=name != "hfft",  # which forgets its out
-        cost=5000 + 20.0 * max(x.size, math.prod(shape)),
+        cost=5000 + 4.0 * max(x.size, math.prod(shape)),
         gradient=(_adjoint(name, x.shape[at], n, at, norm),),
         cut=cut_apart(x.shape, [at]),
     )
