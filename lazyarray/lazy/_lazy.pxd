@@ -408,6 +408,7 @@ cdef extern from "lazy/recorder.h" namespace "lazyarray" nogil:
         RecorderFull append(Instr*, int, int)
         cbool over_budget(const CDevice&)
         cbool falls_behind(double)
+        cbool nearly_done()
         int64_t budget(const CDevice&)
         int bulk_on(const CDevice&, int)
         cbool limited
@@ -580,6 +581,7 @@ cdef bint capturing() noexcept
 cdef PyObject* noting() noexcept
 cdef Tensor get_element(Tensor x, npy_intp offset)
 cdef bint caught_up(Tensor x, bint all_of_it) except -1
+cdef int finish_open() except -1
 cdef bint set_element(Tensor x, npy_intp offset, object value) except -1
 cdef Tensor lone_op(const Kernel* k, object a, object b, Tensor out)
 cdef bint instant(Chunk* state) noexcept

@@ -471,6 +471,14 @@ cdef int _catch_up() except -1:
     return _run_down(0, 0, "tiny ops in a row")
 
 
+cdef int finish_open() except -1:
+    """Runs what is open, if that is all that is pending, and little (`nearly_done`)."""
+    if _recorder.nearly_done() and not bulk_is_explicit() and _recorder.engine().current() is NULL:
+        flush(False)
+        _run_down(0, 0, "operands of a call")
+    return 0
+
+
 cdef int _throttle(const CDevice& device) except -1:
     # Half of it, so that what is recorded next is a segment, not an op at a time.
     flush(True)

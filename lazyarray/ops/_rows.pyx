@@ -71,6 +71,7 @@ from lazyarray.lazy._lazy cimport (
     emit_elementwise,
     empty_like_shape,
     fill,
+    finish_open,
     fresh,
     get_element,
     set_element,

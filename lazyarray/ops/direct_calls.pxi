@@ -249,11 +249,25 @@ cdef PyObject* call_or_record(PyObject* function, PyObject** args, size_t flags,
             Py_INCREF(None)
             return <PyObject*>None
     elif recorder().policy.direct_bytes and may_run_now():
+        if self.hosted:  # else it may be recorded as what fuses with that
+            have_at_hand(args, n if names is NULL else n + len(<tuple>names))
         result = run_at_once(self, args, n, names)
         if result is not None:
             Py_INCREF(result)
             return <PyObject*>result
     return recorded_call(self, args, flags, names)
+
+
+cdef int have_at_hand(PyObject** args, Py_ssize_t n) except -1:
+    """Where an argument that may go to NumPy at the call is pending, runs what is open, if that is little."""
+    cdef Py_ssize_t i
+    cdef Tensor t
+    for i in range(n):
+        if is_tensor(<object>args[i]):
+            t = <Tensor>args[i]
+            if not t.v.at_hand() and t.v.on_host() and t.v.layout.size() * t.v.itemsize() <= most_bytes(True):
+                return finish_open()
+    return 0
 
 
 cdef struct Given:  # the arguments of a call as NumPy gets them

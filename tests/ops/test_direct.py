@@ -15,12 +15,13 @@ import pytest
 
 import lazyarray as la
 from lazyarray import _direct
+from lazyarray.lazy._lazy import gil_ops
 from lazyarray.ops._rows import Direct
 
 from ..lazy.fusing import figures
 from ..numpys import OLDER
 from ..surface import samples
-from .compare import asynchronous
+from .compare import asynchronous, pending
 
 pytestmark = pytest.mark.host
 
@@ -390,3 +391,29 @@ def test_others_write_when_numpy_is_done(direct, lent):
     finally:
         stop.set()
         writer.join()
+
+
+@asynchronous
+@pytest.mark.parametrize("call", ["la.delete(y, 5)", "la.insert(y, 3, 1.0)", "la.fft.rfft(y)"])
+def test_little_that_is_open_is_run_by_who_asks(call):
+    values = np.arange(15000.0)
+    want = eval(call.replace("la.", "np."), {"np": np, "y": values * 2 + 1})
+    x = la.array(values)
+    la.waitall()
+    with figures(direct_bytes=32768, inline_ns=200):
+        y = x * 2 + 1
+        before = gil_ops()
+        got = eval(call, {"la": la, "y": y})
+        assert gil_ops() == before  # NumPy got what is there
+        np.testing.assert_allclose(got.asnumpy(), want)
+        with pending(x):  # something is under way, for as long as it likes
+            y = x * 2 + 1
+            got = eval(call, {"la": la, "y": y})
+            assert gil_ops() == before + 1
+        np.testing.assert_allclose(got.asnumpy(), want)
+    with figures(direct_bytes=32768, inline_ns=200, gil_ns=0):  # nor where it is more than that
+        y = x * 2 + 1
+        before = gil_ops()
+        got = eval(call, {"la": la, "y": y})
+        assert gil_ops() == before + 1
+        np.testing.assert_allclose(got.asnumpy(), want)
