@@ -111,10 +111,10 @@ cdef class NDArray(Array):
             if stored_elements(self, key, value):
                 return
             plain = with_numbers(self, key, False)
-            split = None if plain is not None or has_matrix(value) else basic_first(self, key)
+            split = basic_first(self, key) if plain is None else None
             if plain is not None:
                 self[plain] = value
-            elif split is not None:
+            elif split is not None and not has_matrix(value):
                 split[0][split[1]] = value
             elif not masked_set(self, key, value) and not stored_at(self, key, value) \
                     and not direct_set(self, key, value):

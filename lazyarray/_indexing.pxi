@@ -75,11 +75,15 @@ cdef object without_ranges(object key):
 
 cdef object entry_of(object part):
     """An entry of a key: a range or a tuple as an array or a list, as NumPy takes them, if that is simple."""
-    if type(part) is tuple and len(<tuple>part) == 1 and axes_of_array((<tuple>part)[0]) and type((<tuple>part)[0]) is not list:
-        return (<tuple>part)[0][None]  # what nonzero gives for a vector
-    if type(part) is tuple and part and type((<tuple>part)[0]) is int:
-        return list(<tuple>part)
-    return without_ranges(part) if type(part) is range else part
+    if type(part) is range:
+        return without_ranges(part)
+    if type(part) is tuple and part:
+        first = (<tuple>part)[0]
+        if type(first) is int:
+            return list(<tuple>part)
+        if len(<tuple>part) == 1 and type(first) is not list and axes_of_array(first):
+            return first[None]  # what nonzero gives for a vector
+    return part
 
 
 cdef object with_numbers(Tensor x, object key, bint reads):
@@ -131,12 +135,19 @@ cdef object with_numbers(Tensor x, object key, bint reads):
     return tuple(plain) if type(key) is tuple else plain[0]
 
 
+cdef object _EVERYTHING = slice(None)
+
+
+cdef bint is_mask(object o) except -1:
+    return (<Tensor>o).v.dtype == D_BOOL if isinstance(o, Tensor) else type(o) is np.ndarray and o.dtype == np.bool_
+
+
 cdef int axes_of_array(object o) except -1:
     """How many axes an entry of a key indexes, if it is an array or a list of integers; else 0."""
-    if isinstance(o, Tensor):
-        return (<Tensor>o).v.layout.ndim if (<Tensor>o).v.dtype == D_BOOL else (<Tensor>o).v.layout.ndim > 0
-    if type(o) is np.ndarray:
-        return o.ndim if o.dtype == np.bool_ else o.ndim > 0 and o.dtype.kind in "iu"
+    if is_mask(o):
+        return o.ndim
+    if isinstance(o, Tensor) or type(o) is np.ndarray and o.dtype.kind in "iu":
+        return o.ndim > 0
     return type(o) is list and len(<list>o) > 0 and type((<list>o)[0]) is int
 
 
@@ -178,18 +189,11 @@ cdef tuple basic_first(Tensor x, object key):
     return basic_view(x, tuple(view), &kind), tuple(left)
 
 
-cdef object _EVERYTHING = slice(None)
-
-
 cdef bint has_matrix(object value):
     """Whether a value has several axes: what a mask of all axes selects takes none, that of some does."""
     if type(value) is list or type(value) is tuple:
-        return any([isinstance(v, (list, tuple, np.ndarray, Tensor)) for v in value])
+        return any(isinstance(v, (list, tuple, np.ndarray, Tensor)) for v in value)
     return value.ndim > 1 if isinstance(value, (Tensor, np.ndarray)) else False
-
-
-cdef bint is_mask(object o) except -1:
-    return (<Tensor>o).v.dtype == D_BOOL if isinstance(o, Tensor) else type(o) is np.ndarray and o.dtype == np.bool_
 
 
 cdef Tensor basic_view(Tensor x, object key, int* kind):

@@ -94,6 +94,7 @@ def _transform(
         (at, norm),
         mini=lambda v: function(v, 2, at, norm),
         out=name != "hfft",  # which forgets its out
+        # Of 64 x 64 to 1000 x 1000, 2.7 to 6.6 ns an element.
         cost=5000 + 4.0 * max(x.size, math.prod(shape)),
         gradient=(_adjoint(name, x.shape[at], n, at, norm),),
         cut=cut_apart(x.shape, [at]),
@@ -493,12 +494,14 @@ def fftfreq(
     >>> la.fft.fftfreq(4, 0.5).asnumpy()
     array([ 0. ,  0.5, -1. , -0.5])
     """
-    if isinstance(n, (int, np.integer)) and n < 0:
-        raise ValueError("negative dimensions are not allowed")
     whole = partial(arange, dtype=np.intp, device=device)
-    return _frequencies(
-        n, d, dtype, lambda n: concatenate([whole(0, (n + 1) // 2), whole(-(n // 2), 0)])
-    )
+
+    def places(n: int) -> NDArray:
+        if n < 0:
+            raise ValueError("negative dimensions are not allowed")
+        return concatenate([whole(0, (n + 1) // 2), whole(-(n // 2), 0)])
+
+    return _frequencies(n, d, dtype, places)
 
 
 def rfftfreq(

@@ -14,6 +14,7 @@ from hypothesis import Phase, settings
 import lazyarray as la
 from lazyarray.lazy._lazy import _set_policy
 
+from .lazy.fusing import figures
 from .numpys import difference
 
 # What tests compile is compiled anew, and left nowhere.
@@ -141,3 +142,10 @@ def direct(request: pytest.FixtureRequest) -> Iterator[bool]:
     _set_policy("direct_bytes", DIRECT_BYTES if request.param else 0)
     yield request.param
     _set_policy("direct_bytes", 0)
+
+
+@pytest.fixture(params=["alone", "shared"])
+def crew(request: pytest.FixtureRequest) -> Iterator[None]:
+    """What is recorded runs on one thread, or is shared by several however small it is."""
+    with figures(split_ns=0 if request.param == "shared" else 1e15, task_ns=0, inline_ns=0):
+        yield

@@ -506,13 +506,11 @@ def nan_to_num(
     high = limits.max if posinf is None else posinf
     low = limits.min if neginf is None else neginf
     for value in (nan, high, low):
-        if np.can_cast(
-            value.dtype if isinstance(value, Tensor) else np.result_type(value),
-            y.real.dtype,
-            "same_kind",
-        ):
-            continue
-        raise TypeError(f"Cannot cast {value!r} to {y.dtype!r} according to the rule 'same_kind'")
+        dtype = value.dtype if isinstance(value, Tensor) else np.result_type(value)
+        if not np.can_cast(dtype, limits.dtype, "same_kind"):
+            raise TypeError(
+                f"Cannot cast {value!r} to {y.dtype!r} according to the rule 'same_kind'"
+            )
     for part in (real(y), imag(y)) if y.dtype.kind == "c" else (y,):
         finite = select(part == np.inf, high, select(part == -np.inf, low, part))
         assign_to(part, select(_isnan(part), nan, finite))

@@ -266,7 +266,7 @@ cdef int emit(Instr* instr) except -1:
         if exported.size():
             _finish(exported)
         elif decides and rec.falls_behind(cost):
-            _catch_up()
+            _catch_up("tiny ops in a row")
         if rec.over_budget(device):
             _throttle(device)
         if naive:
@@ -465,17 +465,16 @@ cdef int _finish(vector[Chunk*]& chunks) except -1:
     return check_status(status, interrupt)
 
 
-cdef int _catch_up() except -1:
+cdef int _catch_up(str what) except -1:
     """Runs what is open, and waits for it."""
     flush(False)
-    return _run_down(0, 0, "tiny ops in a row")
+    return _run_down(0, 0, what)
 
 
 cdef int finish_open() except -1:
     """Runs what is open, if that is all that is pending, and little (`nearly_done`)."""
     if _recorder.nearly_done() and not bulk_is_explicit() and _recorder.engine().current() is NULL:
-        flush(False)
-        _run_down(0, 0, "operands of a call")
+        return _catch_up("operands of a call")
     return 0
 
 

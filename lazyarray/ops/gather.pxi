@@ -186,16 +186,6 @@ def take_along(Tensor x not None, index, int axis):
     return gather(x, index, axis, axis)
 
 
-cdef bint is_whole_before(tuple key, int axis):
-    """Whether the key has nothing but full slices before ``axis``."""
-    cdef int i
-    for i in range(axis):
-        k = key[i]
-        if type(k) is not slice or k != _WHOLE:
-            return False
-    return True
-
-
 cdef enum:
     _FEW_PICKED = 16
 
@@ -253,22 +243,24 @@ cdef Tensor columns_picked(Tensor x, Tensor index, int axis):
     return out
 
 
+cdef Tensor as_indices(object o, Tensor x, int axis):
+    """An entry of a key as an array of indices of an axis; None if it's no array and no list of integers.
+
+    IndexError at once if one that the host knows is out of bounds.
+    """
+    if isinstance(o, Tensor):
+        return <Tensor>o
+    if type(o) is list and o and type((<list>o)[0]) is int:
+        o = np.asarray(o)
+    return host_index(o, x.v.layout.shape()[axis], axis, x.v.device()) if isinstance(o, np.ndarray) else None
+
+
 cdef Tensor gathered(Tensor x, object key):
     """``x[key]`` for integer arrays of axes in a row, one to three, and numbers; None for any other key."""
     cdef Tensor index
-    picked = key
     if type(key) is tuple:
         if len(<tuple>key) != 1:
             return gathered_at(x, key)
-        picked = (<tuple>key)[0]
-    if type(picked) is list and picked and type((<list>picked)[0]) is int:
-        picked = np.asarray(picked)
-    if not isinstance(picked, (Tensor, np.ndarray)) or x.v.layout.ndim == 0:
-        return None
-    if isinstance(picked, Tensor):
-        index = picked
-    elif picked.dtype.kind in "iu":
-        index = host_index(picked, x.v.layout.shape()[0], 0, x.v.device())
-    else:
-        return None
+        key = (<tuple>key)[0]
+    index = as_indices(key, x, 0) if x.v.layout.ndim else None
     return None if index is None else gather(x, index, 0, 0)

@@ -152,6 +152,16 @@ cdef Tensor picked_rows(Tensor x, Tensor mask):
     return gather(rows, places, 0, 0)
 
 
+cdef bint is_whole_before(tuple key, int axis):
+    """Whether the key has nothing but full slices before ``axis``."""
+    cdef int i
+    for i in range(axis):
+        k = key[i]
+        if type(k) is not slice or k != _WHOLE:
+            return False
+    return True
+
+
 cdef Tensor mask_within(Tensor x, object key):
     """The mask of a key with nothing but full slices before it, of fewer axes than x: over x's shape. Else None."""
     cdef Tensor mask, over

@@ -5,14 +5,12 @@ cdef extern from "lazy/cpu/gather.h" namespace "lazyarray" nogil:
     Loop store_one "lazyarray::store_blocks<1>"
     Loop store_two "lazyarray::store_blocks<2>"
     Loop store_three "lazyarray::store_blocks<3>"
+    enum:
+        kIndexed "lazyarray::kIndexed"
 
 
-cdef enum:
-    _INDEXED = 3  # kIndexed
-
-
-cdef Kernel* _place_gathers[_INDEXED][32]
-cdef Kernel* _place_stores[_INDEXED][32]
+cdef Kernel* _place_gathers[kIndexed][32]
+cdef Kernel* _place_stores[kIndexed][32]
 
 
 cdef Kernel* places_kernel(int code, int axes, bint stores) except NULL:
@@ -33,7 +31,7 @@ cdef Kernel* places_kernel(int code, int axes, bint stores) except NULL:
 
 cdef struct Spot:  # what a key of numbers and arrays selects
     int front           # axes before them, which are whole
-    int axes[_INDEXED]  # those that have an array
+    int axes[kIndexed]  # those that have an array
     int many            # arrays
     int behind          # the first axis after them: from it on they are whole
     npy_intp block      # bytes of these, which lie in a row
@@ -55,15 +53,6 @@ cdef bint is_number_or_indices(object o) except -1:
     return type(o) is int or type(o) is list and len(<list>o) > 0 and type((<list>o)[0]) is int
 
 
-cdef Tensor index_array(object o, Tensor x, int axis):
-    """Such an array or list as one of indices of an axis; None if it's none that a gather takes."""
-    if isinstance(o, Tensor):
-        same_device(x, <Tensor>o)
-        return <Tensor>o if in_c_order(<Tensor>o) else None
-    o = np.asarray(o)
-    return host_index(o, x.v.layout.shape()[axis], axis, x.v.device()) if o.dtype.kind in "iu" else None
-
-
 cdef bint in_c_order(Tensor t) noexcept:
     """Whether the elements lie in C order, though perhaps apart or broadcast."""
     cdef npy_intp last = 0
@@ -76,15 +65,13 @@ cdef bint in_c_order(Tensor t) noexcept:
     return True
 
 
-cdef bint broadcasts_along(Layout* l, npy_intp* shape, int ndim, bint grows) noexcept:
-    """Whether an array's last axes broadcast to a shape; ``grows``: with the shape, which becomes what both make."""
+cdef bint broadcasts_with(Layout* l, npy_intp* shape, int ndim) noexcept:
+    """Whether an array of no more axes broadcasts with a shape, which becomes what both make."""
     cdef int i, k
-    if l.ndim > ndim:
-        return False
     for i in range(l.ndim):
         k = ndim - l.ndim + i
         if l.shape()[i] != 1 and l.shape()[i] != shape[k]:
-            if not grows or shape[k] != 1:
+            if shape[k] != 1:
                 return False
             shape[k] = l.shape()[i]
     return True
@@ -115,9 +102,10 @@ cdef list spot_of(Spot* s, Tensor x, tuple key):
                 return None
             s.offset += (k + l.shape()[axis] if k < 0 else k) * l.strides()[axis]
             continue
-        t = index_array(o, x, axis) if s.many < _INDEXED else None
-        if t is None:
+        t = as_indices(o, x, axis) if s.many < kIndexed else None
+        if t is None or not in_c_order(t):
             return None
+        same_device(x, t)
         arrays.append(t)
         s.axes[s.many] = axis
         s.many += 1
@@ -130,7 +118,7 @@ cdef list spot_of(Spot* s, Tensor x, tuple key):
     for i in range(s.indexed):
         s.shape[front + i] = 1
     for t in arrays:
-        if not broadcasts_along(&t.v.layout, &s.shape[front], s.indexed, True):
+        if not broadcasts_with(&t.v.layout, &s.shape[front], s.indexed):
             return None
     s.count, s.block = 1, x.v.itemsize()
     for i in range(s.indexed):
@@ -239,14 +227,16 @@ cdef Tensor gathered_at(Tensor x, tuple key):
         out = columns_picked(x, <Tensor>arrays[0], s.front)
         if out is not None:
             return out
-    if s.front:
-        out = index_outermost(x, s.ndim, s.shape, s.front, s.indexed)
-    else:
-        out = empty_like_shape(x.v.dtype, s.ndim, s.shape, x.v.device())
+    found = None
     if not x.v.on_host() or capturing() or recording() and wants_gradient(x):
         found = gather(x, <Tensor>arrays[0], s.front, s.front) if alone else None
         if found is None:
             return None
+    if s.front:
+        out = index_outermost(x, s.ndim, s.shape, s.front, s.indexed)
+    else:
+        out = empty_like_shape(x.v.dtype, s.ndim, s.shape, x.v.device())
+    if found is not None:
         assign(out, found)
         return out
     emit_places(places_kernel(x.v.dtype, s.many, False), &s, x, x, arrays, out,
@@ -277,6 +267,7 @@ cdef bint stored_at(Tensor x, object key, object value) except -1:
     Of several values for one place the last one stays.
     """
     cdef Spot s
+    cdef Layout result
     cdef Tensor values, t
     cdef list arrays
     cdef int rest
@@ -294,7 +285,7 @@ cdef bint stored_at(Tensor x, object key, object value) except -1:
     elif type(value) is np.ndarray:
         if value.dtype != np_dtype(x.v.dtype):
             return False
-        values = from_numpy(value.copy(), x.v.device())
+        values = from_numpy(value, x.v.device())
     elif type(value) is list or type(value) is tuple:
         values = of_numbers(value, x.v.dtype)
         if values is None:
@@ -308,10 +299,12 @@ cdef bint stored_at(Tensor x, object key, object value) except -1:
     for t in arrays:
         if t.v.same_memory(x.v):
             return False
+    result.resize(s.ndim)
+    memcpy(result.shape(), s.shape, s.ndim * sizeof(npy_intp))
+    if not broadcasts_to(&values.v.layout, &result):
+        return False
     rest = s.ndim - s.front - s.indexed
     one = values.v.layout.ndim <= rest  # block for all places
-    if not broadcasts_along(&values.v.layout, &s.shape[s.ndim - rest] if one else s.shape, rest if one else s.ndim, False):
-        return False
     if one:
         values = over_shape(values, x.v.dtype, rest, &s.shape[s.ndim - rest])
     elif not has_one_step(values, &s):

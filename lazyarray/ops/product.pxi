@@ -41,6 +41,7 @@ cdef class MatMul(Row):
     cdef Kernel* kernel_for(self, int a, int b) except NULL:
         cdef Kernel* k = self.kernels[a * kDtypes + b]
         cdef Numpys* numpys
+        cdef bint alike
         if k is NULL:
             dtypes = self.ufunc.resolve_dtypes((np_dtype(a), np_dtype(b), None))
             k = loop_kernel(self.name, GUFUNC, 2, 1, self.ufunc, dtypes)
@@ -49,11 +50,12 @@ cdef class MatMul(Row):
             k.cores = cores_of([(0, 1), (1, 2), (0, 2)])
             # Nanoseconds a multiply-add: BLAS at some 40 to 80 Gflop/s a core, a loop of ours, or a plain one.
             k.cost = {"f": 0.015, "d": 0.03, "F": 0.06, "D": 0.12}.get(dtypes[2].char, 1.0)
-            if product_loop(k.dtypes[2]) is not NULL and dtypes[0] == dtypes[1] == dtypes[2]:
+            alike = dtypes[0] == dtypes[1] == dtypes[2]
+            if alike and product_loop(k.dtypes[2]) is not NULL:
                 k.fn = product_loop(k.dtypes[2])
                 k.rows_apart = True
                 k.cost = 0.1
-            elif outer_loop(k.dtypes[2]) is not NULL and dtypes[0] == dtypes[1] == dtypes[2]:
+            elif alike and outer_loop(k.dtypes[2]) is not NULL:
                 numpys = new Numpys()  # lives for ever, as the kernel
                 numpys.fn, numpys.data = k.fn, k.data
                 k.fn, k.data = outer_loop(k.dtypes[2]), numpys

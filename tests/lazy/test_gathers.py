@@ -5,18 +5,11 @@ import pytest
 
 import lazyarray as la
 
-from .fusing import figures, same
+from .fusing import same
 
 PIECE = 2048  # Gathering::kPiece
 COUNTS = [0, 1, PIECE - 1, PIECE, PIECE + 1, 3 * PIECE + 5, 40_000]
 DTYPES = ["?", "u1", "i2", "f4", "f8", "c16", "g", "G"]
-
-
-@pytest.fixture(params=["alone", "shared"])
-def crew(request):
-    shared = request.param == "shared"
-    with figures(split_ns=0 if shared else 1e15, task_ns=0, inline_ns=0):
-        yield
 
 
 @pytest.mark.parametrize("count", COUNTS)

@@ -7,15 +7,15 @@ import pytest
 
 import lazyarray as la
 
-from ..ops.compare import asynchronous, pending
-from .fusing import figures, same
+from ..ops.compare import asynchronous, pending, steps
+from .fusing import same
 
 PIECE = 2048  # Gathering::kPiece; a store goes by 256, a gather into rows that lie together by 8
 COUNTS = [1, 8, 257, PIECE, 2 * PIECE + 3]
 SHAPE = (9, 17, 5, 6)
 DTYPES = ["?", "i2", "f4", "f8", "c16", "g", "G"]
 
-# Of indices i, j and k of axes 0, 1 and 2; F means full, and numbers are indices, too.
+# Of indices i to l of axes 0 to 3, and masks m and n of axes 0 and 1.
 KEYS = [
     "i, j",
     "i, j, k",
@@ -55,13 +55,6 @@ KEYS = [
 ]
 
 
-@pytest.fixture(params=["alone", "shared"])
-def crew(request):
-    shared = request.param == "shared"
-    with figures(split_ns=0 if shared else 1e15, task_ns=0, inline_ns=0):
-        yield
-
-
 def indices(count, seed=0):
     rng = np.random.default_rng(seed)
     found = {c: rng.integers(-n, n, count) for c, n in zip("ijkl", SHAPE, strict=True)}
@@ -80,31 +73,26 @@ def ours(names):
     return {name: la.array(value) for name, value in names.items()}
 
 
-def is_too_many(key, count):
-    return count > 300 and (key.startswith(":") or "None" in key)  # tens of millions of elements
+def bounded(count, key):
+    """No more indices than make some thousands of elements each."""
+    return min(count, 257) if key.startswith(":") or "None" in key else count
 
 
 @pytest.mark.parametrize("key", KEYS)
 @pytest.mark.parametrize("count", COUNTS)
 def test_reading(crew, key, count):
-    if is_too_many(key, count):
-        count = 257
+    count = bounded(count, key)
     names = indices(count)
     for dtype in DTYPES if count in (8, 257) else ["f8"]:
         base = (np.random.default_rng(1).random(SHAPE) * 200).astype(dtype)
         want = selected(np, base, key, names)
         for later in (False, True):
             x = la.array(base)
-            with (
-                pending(x)
-                if later and "m" not in key and "n" not in key
-                else contextlib.nullcontext()
-            ):
+            waits = "m" in key or "n" in key
+            with pending(x) if later and not waits else contextlib.nullcontext():
                 got = selected(la, x, key, ours(names))
             same(got, want)
-            assert [s for s, n in zip(got.strides, got.shape, strict=True) if n > 1] == [
-                s for s, n in zip(want.strides, want.shape, strict=True) if n > 1
-            ]
+            assert steps(got) == steps(want)
 
 
 @pytest.mark.parametrize("layout", ["transposed", "backwards", "apart", "axes of one"])
@@ -127,7 +115,7 @@ def test_layouts(key, layout):
     if layout == "axes of one":
         names["i"], names["k"], names["m"] = names["i"] * 0, names["k"] * 0, names["m"][:1] | True
         if any(c in key for c in "1234"):
-            return
+            pytest.skip("it names places that axes of one lack")
     x, values = la.array(base), base.copy()
     got, want = selected(la, view(x), key, ours(names)), selected(np, view(values), key, names)
     same(got, want)
@@ -140,8 +128,7 @@ def test_layouts(key, layout):
 @pytest.mark.parametrize("key", KEYS)
 @pytest.mark.parametrize("count", COUNTS)
 def test_storing(crew, key, count):
-    if is_too_many(key, count):
-        count = 257
+    count = bounded(count, key)
     names = indices(count)
     rng = np.random.default_rng(2)
     for dtype in DTYPES if count in (8, 257) else ["f8"]:
@@ -187,10 +174,8 @@ def test_out_of_bounds(crew, where, bad, axis):
         y[...] = 2.0
         same(y, np.full(base.shape, 2.0))
     y = la.array(base)
-    with pytest.raises(
-        IndexError, match=text
-    ):  # NumPy's indices are known at the call: nothing is written
-        y[tuple(i)] = 5.0
+    with pytest.raises(IndexError, match=text):
+        y[tuple(i)] = 5.0  # NumPy's indices are known at the call: nothing is written
     same(y, base)
 
 

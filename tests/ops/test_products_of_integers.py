@@ -7,17 +7,11 @@ import pytest
 
 import lazyarray as la
 
-from ..lazy.fusing import figures, same
+from ..lazy.fusing import same
 
 DTYPES = "?bBhHiIlLqQe"
 # Around four rows, a vector of columns (8 to 64), and portions of 32 rows.
 ROWS, SUMS, COLUMNS = (1, 2, 4, 5, 33, 70), (0, 1, 3, 64), (1, 7, 8, 9, 17, 64, 65, 140)
-
-
-@pytest.fixture(params=["alone", "shared"])
-def crew(request):
-    with figures(split_ns=0 if request.param == "shared" else 1e15, task_ns=0, inline_ns=0):
-        yield
 
 
 def matrix(shape, dtype, seed):

@@ -25,40 +25,45 @@ bool in_bounds(const char* index, npy_intp m, npy_intp n) {
   return wide ? bounded_wide(index, m, n) : bounded(index, m, n);
 }
 
-static Error* first_outside(const char* index, npy_intp m, npy_intp n, npy_intp axis) {
-  if (in_bounds(index, m, n)) return nullptr;
+static Error* first_outside(const char* index, npy_intp m, const IndexedAxis& axis) {
+  if (in_bounds(index, m, axis.length)) return nullptr;
   for (;; index += sizeof(npy_intp)) {
-    const npy_intp i = gather_index(index, n);
-    if (i < 0 || i >= n)
-      return new Error(Error::INDEX, "index " + std::to_string(i < 0 ? i - n : i) + " is out of bounds for axis " +
-                                         std::to_string(axis) + " with size " + std::to_string(n));
+    const npy_intp i = gather_index(index, axis.length);
+    if (i < 0 || i >= axis.length)
+      return new Error(Error::INDEX, "index " + std::to_string(i < 0 ? i - axis.length : i) +
+                                         " is out of bounds for axis " + std::to_string(axis.name) + " with size " +
+                                         std::to_string(axis.length));
   }
 }
 
 Error* out_of_bounds(const Instr& in, const Block& b) {
-  const npy_intp m = in.core[kGatherCount], *further = in.core_steps + kGatherFurther;
-  Error* e = first_outside(b.ptrs[1], m, in.core[kGatherFrom], in.core[kGatherAxis]);
-  for (int k = 2; k < in.nin && !e; ++k, further += 3) e = first_outside(b.ptrs[k], m, further[0], further[2]);
+  Error* e = nullptr;
+  for (int k = 0; k < in.nin - 1 && !e; ++k)
+    e = first_outside(b.ptrs[1 + k], in.core[kGatherCount], indexed_axis(in.core, in.core_steps, k));
   return e;
 }
 
 // How far the places of some indices of each axis lie from the first place, in bytes.
-static void offsets_of(int axes, char* const* indices, npy_intp skipped, npy_intp m, npy_intp n, const npy_intp* steps,
-                       npy_intp* to) {
+static void offsets_of(int axes, char* const* indices, npy_intp skipped, npy_intp m, const npy_intp* core,
+                       const npy_intp* steps, npy_intp* to) {
   constexpr npy_intp size = sizeof(npy_intp);
-  npy_intp step = steps[kGatherStep];
-  for (npy_intp j = 0; j < m; ++j) to[j] = gather_index(indices[0] + skipped + j * size, n) * step;
-  for (int k = 1; k < axes; ++k) {
-    n = steps[kGatherFurther + 3 * (k - 1)];
-    step = steps[kGatherFurther + 3 * (k - 1) + 1];
-    for (npy_intp j = 0; j < m; ++j) to[j] += gather_index(indices[k] + skipped + j * size, n) * step;
+  for (int k = 0; k < axes; ++k) {
+    const IndexedAxis axis = indexed_axis(core, steps, k);
+    const char* const index = indices[k] + skipped;
+    for (npy_intp j = 0; j < m; ++j)
+      to[j] = (k ? to[j] : 0) + gather_index(index + j * size, axis.length) * axis.step;
   }
 }
 
+struct StoredRows {  // the axis in front of the indexed ones
+  npy_intp count, step, to_step;
+};
 template <npy_intp size>  // 0: as `block` says
-static void store_at(const char* from, npy_intp each, npy_intp block, const npy_intp* offsets, npy_intp m, char* to) {
+static void store_at(const char* from, npy_intp each, npy_intp block, const npy_intp* offsets, npy_intp m, char* to,
+                     StoredRows rows) {
   if (size) block = size;
-  for (npy_intp j = 0; j < m; ++j) std::memcpy(to + offsets[j], from + j * each, block);
+  for (npy_intp r = 0; r < rows.count; ++r, from += rows.step, to += rows.to_step)
+    for (npy_intp j = 0; j < m; ++j) std::memcpy(to + offsets[j], from + j * each, block);
 }
 
 template <npy_intp size>
@@ -71,24 +76,25 @@ static void store_line(const char* from, npy_intp each, const char* index, npy_i
 template <int axes>
 void store_blocks(char** args, const npy_intp* dims, const npy_intp* steps, void*) {
   const npy_intp* const core = dims + 1;
-  const npy_intp from_row = steps[0], to_row = steps[axes + 1];
+  const StoredRows rows{dims[0], steps[0], steps[axes + 1]};
   steps += axes + 2;  // the core's
   const npy_intp each = steps[kGatherEach], block = core[kGatherBlock];
-  if (axes == 1 && dims[0] == 1 && block == 8)  // the commonest, without a table of places
+  if (axes == 1 && rows.count == 1 && block == 8)  // the commonest, without a table of places
     return store_line<8>(args[0], each, args[1], core[kGatherFrom], steps[kGatherStep], core[kGatherCount], args[2]);
   npy_intp offsets[256];
   for (npy_intp begin = 0; begin < core[kGatherCount]; begin += 256) {
     const npy_intp m = std::min<npy_intp>(256, core[kGatherCount] - begin);
-    offsets_of(axes, args + 1, begin * static_cast<npy_intp>(sizeof(npy_intp)), m, core[kGatherFrom], steps, offsets);
-    const char* from = args[0] + begin * each;
-    char* to = args[axes + 1];
-    for (npy_intp row = 0; row < dims[0]; ++row, from += from_row, to += to_row) switch (block) {
-        case 1: store_at<1>(from, each, 1, offsets, m, to); break;
-        case 4: store_at<4>(from, each, 4, offsets, m, to); break;
-        case 8: store_at<8>(from, each, 8, offsets, m, to); break;
-        case 16: store_at<16>(from, each, 16, offsets, m, to); break;
-        default: store_at<0>(from, each, block, offsets, m, to);
-      }
+    offsets_of(axes, args + 1, begin * static_cast<npy_intp>(sizeof(npy_intp)), m, core, steps, offsets);
+    const char* const from = args[0] + begin * each;
+    char* const to = args[axes + 1];
+    switch (block) {
+      case 1: store_at<1>(from, each, 1, offsets, m, to, rows); break;
+      case 2: store_at<2>(from, each, 2, offsets, m, to, rows); break;
+      case 4: store_at<4>(from, each, 4, offsets, m, to, rows); break;
+      case 8: store_at<8>(from, each, 8, offsets, m, to, rows); break;
+      case 16: store_at<16>(from, each, 16, offsets, m, to, rows); break;
+      default: store_at<0>(from, each, block, offsets, m, to, rows);
+    }
   }
 }
 template void store_blocks<1>(char**, const npy_intp*, const npy_intp*, void*);
@@ -127,16 +133,15 @@ npy_intp Gathering::piece(npy_intp p, npy_intp most) {
   npy_intp place = p / per_place_;
   const npy_intp begin = (p - place * per_place_) * kPiece, skipped = begin * static_cast<npy_intp>(sizeof(npy_intp));
   const npy_intp count = std::min(kPiece, in_.core[kGatherCount] - begin), block = in_.core[kGatherBlock];
+  const int axes = in_.nin - 1;
+  for (int k = 0; k < axes; ++k)
+    if (!in_bounds(ptrs_[1 + k] + skipped, count, indexed_axis(in_.core, in_.core_steps, k).length)) return 0;
   npy_intp n = in_.core[kGatherFrom], step = in_.core_steps[kGatherStep];
   const char *from = ptrs_[0], *index = ptrs_[1] + skipped;
   char* to = ptrs_[in_.nin] + begin * each_;
-  if (!in_bounds(index, count, n)) return 0;
   npy_intp offsets[kPiece];
-  if (in_.nin > 2) {
-    const npy_intp* further = in_.core_steps + kGatherFurther;
-    for (int k = 2; k < in_.nin; ++k, further += 3)
-      if (!in_bounds(ptrs_[k] + skipped, count, further[0])) return 0;
-    offsets_of(in_.nin - 1, ptrs_ + 1, skipped, count, n, in_.core_steps, offsets);
+  if (axes > 1) {
+    offsets_of(axes, ptrs_ + 1, skipped, count, in_.core, in_.core_steps, offsets);
     index = reinterpret_cast<const char*>(offsets);
     n = 0;
     step = 1;

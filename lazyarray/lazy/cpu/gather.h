@@ -17,6 +17,16 @@ enum GatherCore { kGatherFrom, kGatherCount, kGatherBlock, kGatherAxis };
 enum GatherSteps { kGatherStep, kGatherEach, kGatherFurther };
 constexpr int kIndexed = 3;
 
+struct IndexedAxis {
+  npy_intp length, step, name;
+};
+// The k-th of an instruction's, of its core dimensions and core steps.
+inline IndexedAxis indexed_axis(const npy_intp* core, const npy_intp* steps, int k) {
+  if (k == 0) return {core[kGatherFrom], steps[kGatherStep], core[kGatherAxis]};
+  const npy_intp* const further = steps + kGatherFurther + 3 * (k - 1);
+  return {further[0], further[1], further[2]};
+}
+
 inline npy_intp gather_index(const char* p, npy_intp n) {
   npy_intp i;
   std::memcpy(&i, p, sizeof i);

@@ -1,5 +1,5 @@
-// products: matrices of integers, bools and halves. NumPy has no BLAS for them, and goes by one element of the
-// result after the other.
+// products: matrices of integers, bools and halves, and a column by a row. NumPy has no BLAS for the former, and goes
+// by one element of the result after the other there.
 //
 // The columns of the right one are copied, so many as fill a vector or two, so that they lie together row by row. Then
 // four rows of the left one are multiplied by them at a time, and sums stay in registers. A sum's order is
@@ -207,7 +207,7 @@ void loop(char** args, const npy_intp* dims, const npy_intp* steps, void*) {
 template <class T>
 void outer(char** args, const npy_intp* dims, const npy_intp* steps, void* data) {
   constexpr npy_intp size = sizeof(T);
-  if (dims[2] != 1 || (steps[6] != size && dims[3] != 1) || (steps[8] != size && dims[3] != 1)) {
+  if (dims[2] != 1 || (dims[3] != 1 && (steps[6] != size || steps[8] != size))) {
     const Numpys* const numpys = static_cast<const Numpys*>(data);
     return numpys->fn(args, dims, steps, numpys->data);
   }
