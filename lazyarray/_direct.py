@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections import defaultdict
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, ItemsView
 from functools import cache, lru_cache
 from types import FunctionType, ModuleType
 from typing import Any
@@ -139,9 +139,14 @@ _Places = dict[int, list[tuple[ModuleType, str]]]
 def _places(space: ModuleType) -> _Places:
     places: _Places = defaultdict(list)
     for place in (space, functions):  # the latter for the methods
-        for alias, thing in vars(place).items():
+        for alias, thing in _names(place):
             places[id(thing)].append((place, alias))
     return places
+
+
+def _names(place: ModuleType) -> ItemsView[str, Any]:
+    """What a module has now: other threads may import parts of it meanwhile."""
+    return vars(place).copy().items()
 
 
 class _OfSomething:
@@ -174,7 +179,7 @@ def register(
     """
 
     methods = defaultdict(list)  # what arrays' methods call, by id: they have hosts of their own
-    for alias, thing in vars(functions).items():
+    for alias, thing in _names(functions):
         methods[id(thing)].append(alias)
 
     @cache  # also of several names

@@ -157,6 +157,34 @@ print(errors, len(found) == 16 * len(rooms), len(set(found)) == len(rooms))
     assert told == "[] True True\n"
 
 
+def test_rooms_look_at_functions_while_another_thread_imports_a_part_of_them():
+    told = python("""
+import sys, threading
+sys.setswitchinterval(1e-6)
+import lazyarray as la
+from lazyarray import _direct, functions
+
+done = threading.Event()
+
+def imports():
+    for i in range(100_000):
+        setattr(functions, f"part{i}", functions)
+        if done.is_set():
+            break
+
+thread = threading.Thread(target=imports)
+thread.start()
+try:
+    while thread.is_alive() and len(vars(functions)) < 10_000:
+        _direct.in_fft(la.fft)
+    print("as ever")
+finally:
+    done.set()
+    thread.join()
+""")
+    assert told == "as ever\n"
+
+
 def test_no_room_is_asked_for_a_part_first():
     """Python locks the part, then the room; who imports the room locks them the other way."""
     told = python("""

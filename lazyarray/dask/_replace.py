@@ -25,6 +25,6 @@ def replace(module: Any, name: str, make: Callable[[Any], Callable[..., Any]]) -
     new: Any = functools.wraps(plain)(make(plain))
     new.__lazyarray__ = True
     setattr(module, name, new)
-    for known, other in list(sys.modules.items()):
+    for known, other in sys.modules.copy().items():
         if known.startswith("dask.") and vars(other).get(name) is plain:
             setattr(other, name, new)

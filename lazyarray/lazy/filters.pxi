@@ -178,7 +178,7 @@ cdef object module_of(object file):
         if len(_files) >= MOST_FILES:
             _files.clear()
         name = None
-        for candidate, module in [*sys.modules.items()]:
+        for candidate, module in sys.modules.copy().items():  # one step: other threads import
             if getattr(module, "__file__", None) == file:
                 name = candidate
                 break
