@@ -139,7 +139,7 @@ void Ledger::write(const ProfileEvent& e, const ProfileStep* steps, const char* 
   const auto joined = shares_.find(e.seq);
   if (joined != shares_.end())
     for (const ProfileSpan& s : joined->second) {
-      out.begin('X', "joined", name, track(WORKER, static_cast<uint64_t>(s.worker)));
+      out.begin('X', "joined", name, runner(s.worker, s.thread));
       out.at(s.start).lasting(s.end - s.start).arg("takes part in", static_cast<int64_t>(s.seq));
       put(out);
     }
@@ -196,10 +196,12 @@ void Ledger::enter(const ProfileSpan& s) {
   static constexpr int kinds[] = {Totals::INLINE, -1, Totals::WAIT, Totals::EVENT, Totals::TASK, Totals::FRAME, -1};
   const int64_t ns = s.end - s.start;
   if (s.kind == ProfileSpan::SHARE) {
-    if (sums_) {
+    if (sums_ && s.worker >= 0) {
       WorkerSum& w = totals.workers[s.worker];
       w.busy += ns;
       w.joined++;
+    } else if (sums_) {
+      totals.threads[s.thread].op(s.start, s.end);
     }
     if (file.is_open()) shares_[s.seq].push_back(s);
     return;

@@ -28,7 +28,7 @@ struct CounterSum {
 // What one thread that is no worker did.
 struct ThreadSum {
   int64_t waited = 0;        // what of it lies in another wait counts once
-  int64_t ran_in_waits = 0;  // operators that it ran meanwhile
+  int64_t ran_in_waits = 0;  // operators that it ran or took part in meanwhile
   int64_t ran = 0;           // operators that it ran otherwise
   int64_t inline_ns = 0, inlined = 0;
 

@@ -359,6 +359,43 @@ def test_workers_that_take_part(profiled):
         assert op["ts"] <= e["ts"] and e["ts"] + e["dur"] <= op["ts"] + op["dur"] + 0.002
 
 
+TAKING_PART = """
+import threading, time
+e, x = la.engine.get(), la.full(300_000, 0.5)
+e.cores = 2
+la.waitall()
+with la.profiler.profile("trace.json"):
+    for _ in range(5):
+        begun, gate = threading.Event(), threading.Event()
+        e.push_sync(lambda rc: (begun.set(), gate.wait(60)), la.cpu())
+        assert begun.wait(60)  # one worker of the two is taken
+        y = x
+        for _ in range(10):
+            y = la.sin(y) + x
+        time.sleep(0.002)  # the other worker has begun by now
+        e.push_sync(lambda rc: gate.set(), la.cpu(), const_vars=[y.var])
+        WAIT
+        gate.set()
+        la.waitall()
+"""
+
+
+@threaded
+@pytest.mark.parametrize("wait", ["y.wait_to_read()", "la.waitall()"])
+def test_who_waits_takes_part(tmp_path, wait):
+    """There is no other worker, or, as the system may decide, it is in line for the same core."""
+    done = program(
+        TAKING_PART.replace("WAIT", wait),
+        tmp_path,
+        LAZYARRAY_CPU_WORKER_NTHREADS="2",
+        LAZYARRAY_JIT="0",
+    )
+    assert done.returncode == 0, done.stderr
+    trace = Trace(tmp_path / "trace.json").check()
+    joined = trace.of("joined")
+    assert joined and {trace.track(e) for e in joined} == {"MainThread"}
+
+
 PROGRAM = """
 x = la.random.uniform(size=(200, 200))
 with la.profiler.profile("trace.json"):

@@ -60,8 +60,8 @@ struct Waiter {
   Waiter *prev = nullptr, *next = nullptr;  // Engine::waiters_
 };
 
-// An op's work in which idle workers take part; it lives in Engine::share(). Open while it is in
-// Pool::shares: only then may a worker join.
+// An op's work in which idle workers and waiters take part; it lives in Engine::share(). Open while
+// it is in Pool::shares, and its op's: only then may a thread join.
 struct Share {
   Operator* op;                      // whose work it is
   void (*work)(void*);
@@ -184,8 +184,8 @@ class Engine {
   std::vector<Error*> take_failures();     // all of them, in push order; clears the list
 
   // From inside the run of `op`, native and synchronous, by the thread that runs it: calls
-  // work(arg) there and, at the same time, on up to `most` workers of the op's pool that have
-  // nothing else to do, each on a core of its own. With the caller, whoever it is, these are never
+  // work(arg) there and, at the same time, on up to `most` other threads, each on a core of its own:
+  // workers of the op's pool that have nothing else to do, and threads that wait for the op. With the caller, whoever it is, these are never
   // more threads than the pool's target. `work` claims portions by itself, returns when none is
   // left, and neither pushes nor waits; a joiner runs no op, so current() is null in it. Returns
   // when every call has returned.
@@ -285,7 +285,7 @@ class Engine {
   void signal(Pool* p, After& after);
   void spawn(Pool* p);
   Share* joinable(const Pool* p);
-  void join(Share* s, Lock& lock, After& after);
+  void join(Share* s, Lock& lock);
   // When the next alarm is to be called; kNever while nobody may push.
   int64_t alarm_due() const { return stopped_ ? kNever : alarm_at_.load(std::memory_order_relaxed); }
   void watch(After& after);
@@ -296,6 +296,7 @@ class Engine {
   bool may_help(const Operator* op) const;
   bool may_take(const Operator* op) const;
   bool may_assist(const Operator* op) const;
+  bool may_join(const Operator* op) const;
   Operator* helpable(const std::vector<Operator*>& targets);
   Operator* any_helpable();
   void help(Operator* op, Lock& lock);
@@ -303,10 +304,11 @@ class Engine {
   bool waits_for_stack(Operator* op);
   Status drain(Lock& lock, uint64_t last, Poll poll, void* arg, int64_t timeout_ns);
   void join_workers(Lock& lock);
-  // Helps and sleeps until done(); `find` names a ready op worth running here, or null.
-  template <class Done, class Find>
-  Status sleep_until(Lock& lock, std::condition_variable& cv, const std::atomic<int>* spin, Done done,
-                     Find find, Poll poll, void* arg, int64_t deadline_ns);
+  // Helps and sleeps until done(); `find` names an op to help(), or null. What is awaited is watched
+  // for a while first, without the mutex: over() says when it isn't worth it any more.
+  template <class Done, class Over, class Find>
+  Status sleep_until(Lock& lock, std::condition_variable& cv, Done done, Over over, Find find, Poll poll, void* arg,
+                     int64_t deadline_ns);
   Status wait_ops(Lock& lock, std::vector<Operator*>& targets, Poll poll, void* arg);
 
   const uint64_t id_;
@@ -336,6 +338,8 @@ class Engine {
   std::atomic<int64_t> pending_bytes_{0}, pending_native_{0};
   void (*assist_)() = nullptr;
   int offered_ = 0;          // ops that are
+  std::atomic<uint32_t> opened_{0};  // shares, ever: a waiter that watches looks again
+  int watching_ = 0;         // such waiters
   Alarm alarm_ = nullptr;
   void* alarm_arg_ = nullptr;
   Pool* alarm_pool_ = nullptr;             // whose workers call it; known once one was asked for

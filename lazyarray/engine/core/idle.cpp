@@ -1,4 +1,4 @@
-// What idle workers do besides ready operators: they join in large ones, and answer the alarm.
+// What idle threads do besides ready operators: they join in large ones, and answer the alarm.
 #include <algorithm>
 
 #include "internal.h"
@@ -19,10 +19,13 @@ void Engine::share(Operator* op, void (*work)(void*), void* arg, int most) {
     return work(arg);
   }
   mine.next = p->shares;
-  p->shares = &mine;
+  p->shares = op->share = &mine;
+  opened_.fetch_add(1, std::memory_order_release);
   const int free = cores_ - native_running_;
   if (mine.places > free) starved_ = true;
-  for (int n = std::min(mine.places, free); n > 0 && wake(p, after);) n--;
+  // Who watches is awake, and comes by itself, or has workers woken if it may not join.
+  if (watching_) held_.store(true, std::memory_order_relaxed);
+  for (int n = std::min(mine.places, free) - watching_; n > 0 && wake(p, after);) n--;
   lock.unlock();
   settle(after);
   work(arg);
@@ -30,6 +33,7 @@ void Engine::share(Operator* op, void (*work)(void*), void* arg, int most) {
   Share** s = &p->shares;
   while (*s != &mine) s = &(*s)->next;
   *s = mine.next;
+  op->share = nullptr;
   if (mine.inside == 0) return;
   lock.unlock();
   watch_for(kWaiterSpin, [&] { return mine.inside.load(std::memory_order_acquire) == 0; });
@@ -57,12 +61,15 @@ Share* Engine::joinable(const Pool* p) {
 }
 
 // By a worker that found nothing ready, or nothing that may start before others have ended: then
-// they end the sooner for it.
-void Engine::join(Share* s, Lock& lock, After& after) {
+// they end the sooner for it. Or by a waiter: its core is free at once, where a worker that was
+// woken may have been put in line behind the thread that woke it, for as long as that computes.
+void Engine::join(Share* s, Lock& lock) {
+  After after;
   s->places--;
   s->inside++;
   native_running_++;
-  hand_over(tls.pool, true, after);
+  if (tls.pool) hand_over(tls.pool, true, after);
+  if (held()) nudge(after);  // for other shares
   lock.unlock();
   after.send();
   const int64_t start = profiling() ? now_ns() : 0;

@@ -43,15 +43,17 @@ inline void cpu_relax() {
 #endif
 }
 
-// Watches for at most `limit`. The thread that is waited for may have been put on this very core, or
+// Watches for at most `limit`; returns for how long. The thread that is waited for may have been put on this very core, or
 // another may need it: after a moment this one steps aside, again and again.
 template <class Done>
-inline void watch_for(int64_t limit, Done done) {
+inline int64_t watch_for(int64_t limit, Done done) {
   const int64_t begun = now_ns();
-  for (int64_t passed = 0; passed < limit && !done(); passed = now_ns() - begun) {
+  int64_t passed = 0;
+  for (; passed < limit && !done(); passed = now_ns() - begun) {
     for (int i = 0; i < 16; ++i) cpu_relax();
     if (passed > 5'000) std::this_thread::yield();
   }
+  return passed;
 }
 
 }  // namespace lazyarray

@@ -42,6 +42,7 @@ struct Payload {
   bool hosted = false;      // a call of NumPy's on the host: it waits for nothing, so a waiter may run it
 };
 
+struct Share;
 struct Waiter;
 struct WaitLink {
   Waiter* waiter;
@@ -83,6 +84,7 @@ struct Operator {
   void* stream = nullptr;   // of its device, where its work goes while it runs: see Streams
   void* home = nullptr;     // who will run it (Engine::After), if it runs where it became ready
   WaitLink* waiters = nullptr;
+  Share* share = nullptr;   // its work, while others may join in it: see Engine::share()
   const std::vector<Operator*>* awaits = nullptr;  // what the thread that runs it is waiting for
   uint32_t site = 0;        // the line that pushed it, for the profile
   ProfileNote* profiled = nullptr;  // if it was pushed while profiling: what is known so far

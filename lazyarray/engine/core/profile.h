@@ -55,7 +55,7 @@ struct ProfileNote {
 struct ProfileSpan {
   enum Kind : uint8_t {
     INLINE,  // a tiny op that its caller ran, without the engine
-    SHARE,   // a worker took part in operator `seq`
+    SHARE,   // a worker, or a thread that waited, took part in operator `seq`
     WAIT, EVENT, TASK, FRAME, MARKER
   };
   Kind kind = INLINE;

@@ -83,6 +83,12 @@ bool Engine::may_assist(const Operator* op) const {
   return op->offered && op->state == Operator::RUNNING && !tls.op && !tls.settling;
 }
 
+// Whether it is one in whose work a waiter may take part. Not inside an op: nobody waits for what
+// is only joined.
+bool Engine::may_join(const Operator* op) const {
+  return op->share && op->share->places > 0 && native_running_ < cores_ && !tls.op && !tls.helping && !tls.settling;
+}
+
 bool Engine::offer(Operator* op) {
   Lock lock(mu_);
   if (!assist_ || op->state != Operator::RUNNING || op->offered) return false;
@@ -97,7 +103,8 @@ void Engine::set_assist(void (*assist)()) {
   assist_ = assist;
 }
 
-// A ready op that one of `targets` depends on (or is). Oldest uses first: they are nearest to ready.
+// An op that one of `targets` depends on (or is), and that a waiter may help(). Oldest uses first: they
+// are nearest to ready.
 Operator* Engine::helpable(const std::vector<Operator*>& targets) {
   int budget = runs_here_ ? INT_MAX : 1024;  // uses looked at, the mutex being held
   walk_++;
@@ -110,7 +117,7 @@ Operator* Engine::helpable(const std::vector<Operator*>& targets) {
       (last ? last->walk_next : first) = op;
       last = op;
     }
-    return may_take(op) || may_assist(op);
+    return may_take(op) || may_assist(op) || may_join(op);
   };
   for (Operator* op : targets)
     if (visit(op)) return op;
@@ -139,6 +146,9 @@ Operator* Engine::any_helpable() {
     for (Operator* op = p->head; op && budget-- > 0; op = op->queue_next)
       if (may_help(op)) return op;
   }
+  for (auto& p : pools_)
+    for (Share* s = p->shares; s; s = s->next)
+      if (may_join(s->op)) return s->op;
   return nullptr;
 }
 
@@ -152,31 +162,35 @@ void Engine::help(Operator* op, Lock& lock) {
     lock.lock();
     return;
   }
-  op->pool->take(op);
-  begin(op);
-  helped_++;
-  After after;
-  // What else is ready doesn't wait for a long one.
-  if (held() && op->cost_ns >= kHandOff) nudge(after);
-  lock.unlock();
-  after.send();
-  after.hold_wake = true;  // what it makes ready, this thread most likely runs next
   const bool outer = tls.helping;
   tls.helping = true;
-  execute(op, after);
-  settle(after);
+  if (op->share) {
+    join(op->share, lock);
+  } else {
+    op->pool->take(op);
+    begin(op);
+    helped_++;
+    After after;
+    // What else is ready doesn't wait for a long one.
+    if (held() && op->cost_ns >= kHandOff) nudge(after);
+    lock.unlock();
+    after.send();
+    after.hold_wake = true;  // what it makes ready, this thread most likely runs next
+    execute(op, after);
+    settle(after);
+    lock.lock();
+  }
   tls.helping = outer;
-  lock.lock();
 }
 
 // ---- waiting ---------------------------------------------------------------------------------
 
-template <class Done, class Find>
-Status Engine::sleep_until(Lock& lock, std::condition_variable& cv, const std::atomic<int>* spin,
-                           Done done, Find find, Poll poll, void* arg, int64_t deadline_ns) {
+template <class Done, class Over, class Find>
+Status Engine::sleep_until(Lock& lock, std::condition_variable& cv, Done done, Over over, Find find,
+                           Poll poll, void* arg, int64_t deadline_ns) {
   constexpr int64_t kSlice = 50'000'000;  // how late a Ctrl-C may be noticed
   Status status = Status::OK;
-  bool spun = !spin || cores_ == 1;
+  int64_t watch_ns = cores_ > 1 ? kWaiterSpin : 0;  // how long it may still watch
   bool parked = false;
   int64_t last_poll = now_ns();
   auto interrupted = [&] {
@@ -196,7 +210,7 @@ Status Engine::sleep_until(Lock& lock, std::condition_variable& cv, const std::a
     }
   while (!done()) {
     if (Operator* op = find()) {
-      spun = spun || op->offered;  // a thread that has no worker's core takes over
+      if (op->offered) watch_ns = 0;  // a thread that has no worker's core takes over
       help(op, lock);
     } else {
       // The workers have to do the rest; one that sleeps here is replaced first.
@@ -216,15 +230,20 @@ Status Engine::sleep_until(Lock& lock, std::condition_variable& cv, const std::a
         park(tls.pool, after);
       }
       nudge(after);
-      if (!after.wake.empty() || !spun) {
+      if (!after.wake.empty() || watch_ns > 0) {
+        const uint32_t opened = opened_.load(std::memory_order_relaxed);
+        const bool watches = watch_ns > 0;
+        watching_ += watches;
         lock.unlock();
         settle(after);
-        if (!spun) {
-          spun = true;
-          watch_for(kWaiterSpin, [&] { return spin->load(std::memory_order_acquire) <= 0; });
-        }
+        if (watches)
+          watch_ns -= watch_for(watch_ns, [&] {
+            return over() || opened_.load(std::memory_order_acquire) != opened;
+          });
         lock.lock();
+        watching_ -= watches;
         if (done()) break;
+        if (opened != opened_.load(std::memory_order_relaxed)) continue;
       }
       int64_t slice = kSlice;
       if (deadline_ns >= 0) slice = std::min(slice, deadline_ns - now_ns());
@@ -280,8 +299,9 @@ Status Engine::wait_ops(Lock& lock, std::vector<Operator*>& targets, Poll poll, 
   for (Operator* s = tls.op; s; s = s->outer)
     if (s->engine == this && !s->awaits) s->awaits = &targets;
   const Status status = sleep_until(
-      lock, waiter.cv, &waiter.remaining, [&] { return waiter.remaining == 0; },
-      [&] { return helpable(targets); }, poll, arg, -1);
+      lock, waiter.cv, [&] { return waiter.remaining == 0; },
+      [&] { return waiter.remaining.load(std::memory_order_acquire) <= 0; }, [&] { return helpable(targets); },
+      poll, arg, -1);
   for (Operator* s = tls.op; s; s = s->outer)
     if (s->awaits == &targets) s->awaits = nullptr;
   (waiter.prev ? waiter.prev->next : waiters_) = waiter.next;
@@ -387,7 +407,8 @@ Status Engine::drain(Lock& lock, uint64_t last, Poll poll, void* arg, int64_t ti
   Drainer mine{last, drainers_};
   drainers_ = &mine;
   const Status status = sleep_until(
-      lock, drained_, nullptr, [&] { return !all_head_ || all_head_->root > last; },
+      lock, drained_, [&] { return !all_head_ || all_head_->root > last; },
+      [&] { return pending_native_.load(std::memory_order_acquire) == 0; },
       [&] { return any_helpable(); }, poll, arg, timeout_ns < 0 ? -1 : now_ns() + timeout_ns);
   Drainer** d = &drainers_;
   while (*d != &mine) d = &(*d)->next;
@@ -412,11 +433,11 @@ Status Engine::throttle(int64_t bytes, int64_t ops, Poll poll, void* arg) {
   if (broken_) return Status::BROKEN;
   throttled_++;
   const Status status = sleep_until(
-      lock, drained_, nullptr,
+      lock, drained_,
       // If no native op runs, all that is pending waits for opaque ones, which may themselves
       // wait for this thread: going on is the only safe thing.
       [&] { return under() || (native_running_ == 0 && !any_helpable()); },
-      [&] { return any_helpable(); }, poll, arg, -1);
+      [] { return true; }, [&] { return any_helpable(); }, poll, arg, -1);
   throttled_--;
   return status;
 }

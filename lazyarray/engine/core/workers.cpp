@@ -234,7 +234,7 @@ void Engine::worker(Pool* p, int id) {
         continue;
       }
       if (Share* s = joinable(p)) {
-        join(s, lock, after);
+        join(s, lock);
         worked = true;
         continue;
       }
