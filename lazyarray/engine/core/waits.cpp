@@ -75,7 +75,7 @@ bool Engine::may_help(const Operator* op) const {
 // it wants a lock which this thread has.)
 bool Engine::may_take(const Operator* op) const {
   if (may_help(op)) return true;
-  return op->payload.hosted && op->state == Operator::READY && op->pool && !tls.helping;
+  return op->state == Operator::READY && op->payload.hosted && op->pool && !tls.helping;
 }
 
 // Whether it is one that a waiter may bring on. Not inside an op, whose end others may wait for.
