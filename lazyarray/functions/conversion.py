@@ -75,13 +75,15 @@ def array(
         dtype is None
         and ctx is None
         and device is like is None
-        and copy
+        and copy is True
         and order == "K"
         and not (ndmin or ndmax)
     ):
         simple = _rows.plain_array(obj)
         if simple is not None:
             return simple
+    if isinstance(copy, str):
+        raise ValueError(f"copy is True, False or None, not {copy!r}")
     if ndmax:
         raise Unheld("sequences within ndmax axes are objects")
     place, order = place_of(ctx, device, like), _layout.order_of(order, "K")

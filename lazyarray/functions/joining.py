@@ -242,6 +242,13 @@ def _sequence(arrays: Any) -> list[Any]:
 # ---- splitting ----------------------------------------------------------------------------------
 
 
+def _is_count(indices_or_sections: Any) -> bool:
+    """Whether it says how many parts, not where to cut."""
+    if isinstance(indices_or_sections, str):
+        raise TypeError(f"indices_or_sections is a number or indices, not {indices_or_sections!r}")
+    return not np.ndim(indices_or_sections)
+
+
 def array_split(
     ary: ArrayLike, indices_or_sections: int | Sequence[int], axis: int = 0
 ) -> list[NDArray]:
@@ -251,7 +258,7 @@ def array_split(
         ary: the array.
         indices_or_sections: how many parts, or the indices at which each but the first begins.
     Returns: a list of views.
-    Raises: ValueError unless there is at least one part.
+    Raises: ValueError unless there is at least one part; TypeError for a string.
 
     >>> import lazyarray as la
     >>> [x.asnumpy().tolist() for x in la.array_split(la.arange(5), 2)]
@@ -261,7 +268,7 @@ def array_split(
     axis = normalize_axis_index(axis, x.ndim)
     total = x.shape[axis]
     given: Any = indices_or_sections
-    if np.ndim(given):
+    if not _is_count(given):
         cuts = [0, *[operator.index(i) for i in given], total]
     else:
         sections = int(given)
@@ -287,9 +294,9 @@ def split(ary: ArrayLike, indices_or_sections: int | Sequence[int], axis: int = 
     [[0], [1, 2, 3], [4, 5]]
     """
     x = asarray(ary)
-    if not np.ndim(indices_or_sections):
+    if _is_count(indices_or_sections):
         axis = normalize_axis_index(axis, x.ndim)
-        if x.shape[axis] % int(indices_or_sections):  # type: ignore[arg-type]
+        if x.shape[axis] % indices_or_sections:  # type: ignore[operator]
             raise ValueError("array split does not result in an equal division")
     return array_split(x, indices_or_sections, axis)
 

@@ -10,7 +10,7 @@ from numpy.lib.array_utils import normalize_axis_index
 from lazyarray.functions.broadcasting import broadcast_to
 from lazyarray.functions.manipulation import permute_dims
 from lazyarray.functions.ranges import known
-from lazyarray.lazy._lazy import paused
+from lazyarray.lazy._lazy import Tensor, paused
 from lazyarray.lazy._lazy import returned as as_numpys
 from lazyarray.ops import elementwise
 from lazyarray.ops import names as op
@@ -219,6 +219,8 @@ def _moment(
     function = getattr(np, name)
     if isinstance(middle, (int, float, complex)):  # as a number its dtype would not count
         middle = asarray(middle, x.device).astype(np.result_type(x.dtype, middle))
+    if where is not None and not isinstance(where, (Tensor, np.ndarray)):
+        where = np.asarray(where, np.bool_)
     others = {k: v for k, v in (("mean", middle), ("where", where)) if v is not None}
     inputs = [x, *[asarray(v, x.device) for v in others.values()]]
     if middle is not None:

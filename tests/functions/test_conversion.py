@@ -35,6 +35,9 @@ def test_asarray_copies_only_where_it_must():
     assert la.asarray(x, order="F") is not x
     assert la.asarray(x, copy=True) is not x
     assert la.asarray(x, copy=False) is x
+    for sequence in (x, [1, 2]):
+        with pytest.raises(ValueError, match="copy is True, False or None"):
+            la.array(sequence, copy="never")
     with pytest.raises(ValueError, match="Unable to avoid copy"):
         la.asarray(x, "int8", copy=False)
     with pytest.raises(ValueError, match="Unable to avoid copy"):

@@ -78,7 +78,7 @@ def test_join_is_poisoned_by_a_part():
         joined.asnumpy()
 
 
-@pytest.mark.parametrize("how", [1, 2, 3, [1, 3], [2, 9], [], (1,), 0, -1, np.array([1, 2])])
+@pytest.mark.parametrize("how", [1, 2, 3, [1, 3], [2, 9], [], (1,), 0, -1, np.array([1, 2]), 1.5])
 @pytest.mark.parametrize("name", ["split", "array_split", "hsplit", "vsplit", "dsplit"])
 @pytest.mark.filterwarnings("error")
 def test_splitting(name, how):
@@ -87,6 +87,12 @@ def test_splitting(name, how):
         if "array" in name or name == "split":
             check(name, a, how, axis=1)
             check(name, a, how, axis=-1)
+
+
+@pytest.mark.parametrize("name", ["split", "array_split", "hsplit"])
+def test_splitting_by_a_word(name):
+    with pytest.raises(TypeError, match="indices_or_sections is a number or indices, not '2'"):
+        getattr(la, name)(la.ones(4), "2")
 
 
 def test_unstack():

@@ -33,6 +33,16 @@ def test_average(axis, weights):
         check("average", a, axis, weights, keepdims=True)
 
 
+@pytest.mark.parametrize("name", ["mean", "std", "var"])
+@pytest.mark.parametrize(
+    "where", [[1, 0, 1, 0, 2.0], True, np.bool_(True), np.arange(5), np.ones(5)]
+)
+def test_what_is_no_mask_of_bools_but_a_list_of_numbers(name, where):
+    for a in (FLOATS, INTS):
+        check(name, a, where=where)
+        check(name, a, axis=0, where=where)
+
+
 @pytest.mark.parametrize("name", ["std", "var"])
 @pytest.mark.parametrize("axis", [None, 0, -1, (0, 1)])
 def test_a_known_mean(name, axis):
@@ -41,5 +51,6 @@ def test_a_known_mean(name, axis):
             check(name, a, axis, mean=mean)
             check(name, a, axis, mean=mean, keepdims=True, ddof=1)
             check(name, a, axis, mean=mean, where=a.real > 0)
+            check(name, a, axis, mean=mean, where=[True, 0, 1, 0, 2.0])
     check(name, FLOATS, axis, ddof=1, correction=1)  # refused
     check(name, FLOATS, axis, correction=1)
