@@ -10,9 +10,10 @@
 
 namespace lazyarray {
 
-// Whether the memory can be read (or written) now, with nothing to be told to anybody.
+// Whether the memory can be read (or written) now, with nothing to be told to anybody. (A worker may be giving
+// memory to what it is going to read or write: see Chunk::allocate.)
 inline bool at_hand(const Chunk* c, bool write) {
-  return c->data && (write ? c->idle() : c->readable()) && c->plain() && !c->error.load() && !c->deleted.load();
+  return __atomic_load_n(&c->data, __ATOMIC_ACQUIRE) && (write ? c->idle() : c->readable()) && c->plain() && !c->error.load() && !c->deleted.load();
 }
 
 // Whoever has a view counts the chunk's reference.

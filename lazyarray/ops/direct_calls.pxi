@@ -446,6 +446,7 @@ cdef object direct_call(object function, tuple args, npy_intp most=PY_SSIZE_T_MA
         return None
     begin_scan(&given.scan)
     if hosted:
+        have_at_hand(items_of(args), len(args))
         as_hosted(&given.scan, PY_SSIZE_T_MAX)
     set_limits(&given.scan, most, largest)
     given.count = 0

@@ -104,7 +104,9 @@ cdef class UfuncMethods(Row):
         found = told_by_class(self.ufunc, "reduceat", (array, indices), {"axis": axis or None, "dtype": dtype, "out": out})
         if found is not NotImplemented:
             return found
-        result = direct_call(self.ufunc.reduceat, (array, indices, axis, dtype)) if out is None else None
+        result = None
+        if out is None:  # hosted, for what is recorded is a call of NumPy's, too
+            result = direct_call(self.ufunc.reduceat, (array, indices, axis, dtype), PY_SSIZE_T_MAX, _DIRECT_LENGTH, True)
         if result is None:
             result = self.method("reduceat", array, indices, axis, dtype, out)
         return of_class_of(array, result) if out is None else result
