@@ -177,20 +177,27 @@ void Program::prepare(int phase, const std::vector<Substitution>& substitutions)
 }
 
 Status Program::push(int phase) {
+  Engine* const engine = recorder_->engine();
+  const FlushPolicy& policy = recorder_->policy;
   Engine::After after;
   Status status = Status::OK;
+  // As an op alone would, a little work runs in its caller's thread: a worker that has to be woken, and the caller who
+  // waits for it, take two or three times as long.
+  double ns = 0;
+  for (const Operator* op : prepared_) ns += static_cast<double>(op->cost_ns);
+  after.runs_little = ns < policy.cheap_ns && engine->pending_ops() == 0;
   {
     std::lock_guard<std::mutex> order(recorder_->push_order());
     if (arena) arena->last = this;
     for (size_t i = 0; i < phases.size(); ++i)
       if ((phase < 0 || phase == static_cast<int>(i)) && phases[i].report) recorder_->scheduler.keep(phases[i].report);
     for (Operator* op : prepared_) {
-      const Status s = recorder_->engine()->enqueue(op, after, false);
+      const Status s = engine->enqueue(op, after, false);
       if (s != Status::OK) status = s;
     }
     prepared_.clear();
   }
-  recorder_->engine()->settle(after);  // may run user code: under no lock
+  engine->settle(after);  // may run user code: under no lock
   return status;
 }
 

@@ -119,3 +119,34 @@ print("ready")
         process.communicate()
         raise
     assert process.returncode != -signal.SIGALRM, "it hung until the alarm"
+
+
+def test_ctrl_c_ends_a_wait_that_takes_part(script):
+    """One long pass, on the worker and the thread that waits, which leaves it for a moment."""
+    code = """
+import numpy as np, lazyarray as la
+x = la.full(4_000_000, 0.5)
+with la.engine.bulk(1000):
+    y = x
+    for _ in range(120):
+        y = la.sin(y)
+print("ready")
+try:
+    y.wait_to_read()
+except KeyboardInterrupt:
+    print("interrupted")
+    begin = time.monotonic()
+y.wait_to_read()
+if time.monotonic() - begin > 0.2:
+    print("left")
+want = np.full(1, 0.5)
+for _ in range(120):
+    want = np.sin(want)
+print(bool((y == want).all()))
+"""
+    for _ in range(3):  # a busy machine may be late
+        _seconds, out, err, code_ = interrupt(script, code)
+        assert code_ == 0 and out[-1] == "True", err
+        if out[0] == "left":
+            return
+    raise AssertionError("the wait went on to the end of the pass")

@@ -359,6 +359,28 @@ def test_workers_that_take_part(profiled):
         assert op["ts"] <= e["ts"] and e["ts"] + e["dur"] <= op["ts"] + op["dur"] + 0.002
 
 
+@threaded
+def test_a_little_program_runs_in_its_callers_thread(profiled):
+    """A worker would have to be woken, and the caller to wait for it."""
+    little, large = la.ones((8, 8)), la.ones(3_000_000)
+
+    @la.compile
+    def step(x):
+        return (x @ x if x.ndim == 2 else la.sin(x)) * 2 + 1
+
+    def work():
+        for _ in range(5):
+            step(little)
+        step(large).wait_to_read()
+
+    work()
+    la.waitall()
+    trace = profiled(work)
+    *of_little, of_large = [op for op in trace.operators() if not op["name"].startswith("copy")]
+    assert {trace.track(op) for op in of_little} == {"MainThread"} and len(of_little) >= 5
+    assert of_large["args"]["bytes"] >= 2 * large.nbytes
+
+
 TAKING_PART = """
 import threading, time
 e, x = la.engine.get(), la.full(300_000, 0.5)

@@ -183,7 +183,9 @@ void Engine::ready(Operator* op, After& after, bool pushing) {
   // Who ends a collective begins the next one: two changes of threads less. (Not so a user's own
   // callable, for which the thread might hold a lock; nor on a device, whose work goes to the
   // stream of the thread.)
-  if (by_pusher || (after.hands_on && op->payload.brief && !launches(op))) {
+  const bool here = (after.hands_on && op->payload.brief) ||
+                    (after.runs_little && op->compute() && !op->wide && op->cost_ns < kHandOff);
+  if (by_pusher || (here && !launches(op))) {
     begin(op);
     (after.run_last ? after.run_last->queue_next : after.run) = op;
     after.run_last = op;

@@ -137,6 +137,7 @@ class Engine {
     After* home = this;           // who runs what becomes ready where ops run at the call
     bool here = false;            // some op of `here_` has this as its home
     bool hands_on = false;        // this thread also runs what becomes ready and is brief
+    bool runs_little = false;     // ... and native compute that would be over before a worker came
     Operator *run = nullptr, *run_last = nullptr;    // begun: this thread runs them (linked by queue_next)
     Operator *done = nullptr, *done_last = nullptr;  // completed: drop what they hold (likewise)
     Wakes wake;
@@ -185,11 +186,14 @@ class Engine {
 
   // From inside the run of `op`, native and synchronous, by the thread that runs it: calls
   // work(arg) there and, at the same time, on up to `most` other threads, each on a core of its own:
-  // workers of the op's pool that have nothing else to do, and threads that wait for the op. With the caller, whoever it is, these are never
-  // more threads than the pool's target. `work` claims portions by itself, returns when none is
-  // left, and neither pushes nor waits; a joiner runs no op, so current() is null in it. Returns
-  // when every call has returned.
+  // workers of the op's pool that have nothing else to do, and threads that wait for the op. With
+  // the caller, whoever it is, these are never more threads than the pool's target. `work` claims
+  // portions by itself, returns when none is left or called_away(), and neither pushes nor waits; a
+  // joiner runs no op, so current() is null in it. Returns when every call has returned.
   void share(Operator* op, void (*work)(void*), void* arg, int most);
+  // Whether the calling thread is to leave the portions to others for a moment: it is one that waits,
+  // and a Ctrl-C may have come.
+  static bool called_away();
 
   // Once, before the first alarm(): what an alarm calls. That happens on a worker, without a lock,
   // and it may push; two calls may overlap.

@@ -41,6 +41,11 @@ void Engine::share(Operator* op, void (*work)(void*), void* arg, int most) {
   mine.cv.wait(lock, [&] { return mine.inside == 0; });
 }
 
+bool Engine::called_away() {
+  if (tls.away_at == INT64_MAX || now_ns() < tls.away_at) return false;
+  return tls.away = true;
+}
+
 void Engine::set_cores(int n) {
   After after;
   Lock lock(mu_);
@@ -73,7 +78,10 @@ void Engine::join(Share* s, Lock& lock) {
   lock.unlock();
   after.send();
   const int64_t start = profiling() ? now_ns() : 0;
+  tls.away = false;
+  if (!tls.pool) tls.away_at = now_ns() + kPollEach;
   s->work(s->arg);
+  tls.away_at = INT64_MAX;
   if (start) {
     ProfileSpan t;
     t.kind = ProfileSpan::SHARE;
@@ -87,7 +95,8 @@ void Engine::join(Share* s, Lock& lock) {
   }
   lock.lock();
   native_running_--;
-  s->places = 0;
+  if (tls.away) s->places++;  // for itself, or another
+  else s->places = 0;
   // Notified under the lock: `s` is gone once its owner has seen 0 with the lock held.
   if (--s->inside == 0) s->cv.notify_one();
   if (!starved_) return;

@@ -22,6 +22,8 @@ struct ThreadState {
   int worker = -1;
   bool helping = false;      // inside help(): a nested wait doesn't
   bool parked = false;       // counted in pool->blocked
+  int64_t away_at = INT64_MAX;  // when it has to leave the share that it joined
+  bool away = false;         // it was told so
   void* settling = nullptr;  // the Engine::After whose op it is running
   Completing* completing = nullptr;
 };
@@ -34,6 +36,12 @@ bool fork_under_way();
 // and 50 to 200 where the core has been halted meanwhile (a virtual machine's). Work comes in streams,
 // so a worker watches for as long as a short gap; a waiter, who has nothing else to do, for longer.
 constexpr int64_t kWorkerSpin = 50'000, kWaiterSpin = 200'000;
+
+// About what it costs to have another thread run an op.
+constexpr int64_t kHandOff = 50'000;
+
+// How late a Ctrl-C may be noticed.
+constexpr int64_t kPollEach = 50'000'000;
 
 inline void cpu_relax() {
 #if defined(__x86_64__) || defined(__i386__)

@@ -6,9 +6,6 @@
 
 namespace lazyarray {
 
-// About what it costs to have another thread run an op.
-constexpr int64_t kHandOff = 50'000;
-
 // ---- the calling thread's stack ---------------------------------------------------------------
 
 Operator* Engine::current() {
@@ -188,13 +185,12 @@ void Engine::help(Operator* op, Lock& lock) {
 template <class Done, class Over, class Find>
 Status Engine::sleep_until(Lock& lock, std::condition_variable& cv, Done done, Over over, Find find,
                            Poll poll, void* arg, int64_t deadline_ns) {
-  constexpr int64_t kSlice = 50'000'000;  // how late a Ctrl-C may be noticed
   Status status = Status::OK;
   int64_t watch_ns = cores_ > 1 ? kWaiterSpin : 0;  // how long it may still watch
   bool parked = false;
   int64_t last_poll = now_ns();
   auto interrupted = [&] {
-    if (!poll || now_ns() - last_poll < kSlice / 2) return false;
+    if (!poll || now_ns() - last_poll < kPollEach / 2) return false;
     lock.unlock();
     const bool go_on = poll(arg);
     last_poll = now_ns();
@@ -245,7 +241,7 @@ Status Engine::sleep_until(Lock& lock, std::condition_variable& cv, Done done, O
         if (done()) break;
         if (opened != opened_.load(std::memory_order_relaxed)) continue;
       }
-      int64_t slice = kSlice;
+      int64_t slice = kPollEach;
       if (deadline_ns >= 0) slice = std::min(slice, deadline_ns - now_ns());
       if (slice > 0) cv.wait_for(lock, std::chrono::nanoseconds(slice));
     }

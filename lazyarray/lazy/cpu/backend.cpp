@@ -72,7 +72,7 @@ int CpuBackend::pass(Executor& executor, const FusedPlan& fused, Instr* const* i
     else
       pass->work();
     pass->finish();
-    threads = pass->threads();
+    threads = std::min(pass->threads(), engine->cores());  // one that was called away may have come twice
   }
   Errors after(engine);
   for (size_t m = 0; m < n; ++m) {

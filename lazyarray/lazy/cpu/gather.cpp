@@ -115,7 +115,7 @@ npy_intp Gathering::cut(const Crew& crew) {
 }
 
 void Gathering::work() {
-  for (;;) {
+  while (!Engine::called_away()) {
     const npy_intp first = next_.fetch_add(run_, std::memory_order_relaxed);
     if (first >= pieces_) return;  // also where there is none
     for (npy_intp p = first, end = std::min(first + run_, pieces_); p < end;) {

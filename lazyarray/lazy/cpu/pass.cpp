@@ -99,7 +99,7 @@ void Pass::work(bool& claimed) {
       const int where = plan_.members[m].where[k];
       begin[m].p[k] = where >= 0 ? scratch + where : base_[m * kPassOps + k];
     }
-  for (bool mine = false;; mine = true) {
+  for (bool mine = false; !Engine::called_away(); mine = true) {
     const npy_intp task = next_.fetch_add(1, std::memory_order_relaxed);
     if (task >= plan_.tasks) break;
     claimed = true;

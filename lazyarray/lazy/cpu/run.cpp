@@ -93,7 +93,7 @@ class Batch {
     npy_intp core[4];
     std::copy(in_.core, in_.core + 4, core);
     if (in_.kernel->checks_flags) take_flags(in_.kernel->long_double);
-    for (;;) {
+    while (!Engine::called_away()) {
       const npy_intp first = next_.fetch_add(portion_, std::memory_order_relaxed);
       if (first >= length_) break;  // also where there is none
       (axis_ == kRowsAxis ? core[0] : shape[axis_]) = std::min(portion_, length_ - first);

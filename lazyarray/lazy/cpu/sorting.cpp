@@ -114,7 +114,7 @@ class Sorting {
       npy_intp parts;
       std::atomic<npy_intp> next{0};
       void work() {
-        for (npy_intp i; (i = next.fetch_add(1, std::memory_order_relaxed)) < parts;) body(i);
+        for (npy_intp i; !Engine::called_away() && (i = next.fetch_add(1, std::memory_order_relaxed)) < parts;) body(i);
       }
     } turn{body, parts_};
     crew.share(turn, parts_);
