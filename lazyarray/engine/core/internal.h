@@ -51,8 +51,8 @@ inline void cpu_relax() {
 #endif
 }
 
-// Watches for at most `limit`; returns for how long. The thread that is waited for may have been put on this very core, or
-// another may need it: after a moment this one steps aside, again and again.
+// Watches for at most `limit`; returns for how long. The thread that is waited for may have been put
+// on this very core, or another may need it: after a moment this one steps aside, again and again.
 template <class Done>
 inline int64_t watch_for(int64_t limit, Done done) {
   const int64_t begun = now_ns();
