@@ -206,8 +206,10 @@ Status Engine::sleep_until(Lock& lock, std::condition_variable& cv, Done done, O
     }
   while (!done()) {
     if (Operator* op = find()) {
-      if (op->offered) watch_ns = 0;  // a thread that has no worker's core takes over
+      const bool offered = op->offered;
       help(op, lock);
+      // There is more where that came from; but not of what a thread that has no worker's core takes over.
+      watch_ns = offered || cores_ == 1 ? 0 : kWaiterSpin;
     } else {
       // The workers have to do the rest; one that sleeps here is replaced first.
       After after;
